@@ -161,8 +161,9 @@ export class Payments extends Context.Service<
   })
 
   /**
-   * The client, on the `HttpClient`, the `Credentials` and the `IdempotencyKeyGen` of the context. Fails with
-   * `ConfigurationError`, which names every setting that is wrong.
+   * The client, on the `HttpClient`, the `Credentials` and the `IdempotencyKeyGen` of the context: every request is sent
+   * by that `HttpClient`, with all that you put around it. Fails with `ConfigurationError`, which names every setting that
+   * is wrong.
    */
   static readonly layer = (
     options: PaymentsOptions
@@ -200,8 +201,8 @@ export class Payments extends Context.Service<
     )
 
   /**
-   * The client with all its settings from the environment, over fetch: `PAYMENTS_BASE_URL`, `PAYMENTS_CLIENT_ID`,
-   * `PAYMENTS_API_KEY` and, where they are set, `PAYMENTS_COMPANY_ID` and `PAYMENTS_INSECURE`. Fails with
+   * The client with all its settings from the environment, over fetch and no `HttpClient` of yours (see `layerOver` for
+   * that): `PAYMENTS_BASE_URL`, `PAYMENTS_CLIENT_ID`, `PAYMENTS_API_KEY` and, where they are set, `PAYMENTS_COMPANY_ID` and `PAYMENTS_INSECURE`. Fails with
    * `ConfigurationError`, which lists all wrong settings.
    */
   static readonly layerFetch: Layer.Layer<Payments, ConfigurationError> = Layer.suspend(() =>

@@ -2,12 +2,12 @@
  * The interface between a call and the transport that sends it. Its input is prepared bytes, a deadline and a bound.
  * Its result is a whole answer, or the failure and whether the request may have left.
  *
- * A transport sends a request once. It repeats nothing, follows no redirect, and uses no socket, timer or listener
- * after it has reported to its sink. It is registered for one `HttpClient` object. A client that a user wrapped is
- * another object, for which no transport is registered, so the transport never bypasses the user's wrapper.
+ * A transport sends a request once. It repeats nothing, follows no redirect, and uses no socket and no listener after it
+ * has reported to its sink.
  */
+import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
-import type * as HttpClient from "effect/http/HttpClient"
+import * as HttpClient from "effect/http/HttpClient"
 
 /** A request, prepared to the last byte. */
 export interface TransportRequest {
@@ -23,6 +23,8 @@ export interface TransportRequest {
    * it is: after a suspended process resumes, its connection may be ready before its timers run.
    */
   readonly isLate: () => boolean
+  /** The context of the call. */
+  readonly context: Context.Context<never>
 }
 
 /** The headers of an answer: names in lower case. */
@@ -47,30 +49,34 @@ export interface TransportSink {
   readonly onFailure: (failure: TransportFailure) => void
 }
 
+/** A request that was given to a transport. */
+export interface Sent {
+  /** Gives the request up and reports `Late`, if nothing was reported yet. */
+  readonly expire: () => void
+  /** Gives the request up and reports nothing. When this effect has ended, the request uses no socket. */
+  readonly cancel: Effect.Effect<void>
+}
+
 export interface Transport {
   /**
-   * Sends a request. `timeout` is in milliseconds and covers connecting, the head and the whole body. `maxBytes` counts
-   * after decompression. Never throws. Returns the effect that cancels: when that effect has ended, the request uses no
-   * socket and no timer.
+   * Sends a request. `maxBytes` counts after decompression. It never throws, and may report before it returns. Who calls
+   * it limits its time, over connecting, the head and the whole body, by `expire`.
    */
-  readonly send: (
-    request: TransportRequest,
-    timeout: number,
-    maxBytes: number,
-    sink: TransportSink
-  ) => Effect.Effect<void>
+  readonly send: (request: TransportRequest, maxBytes: number, sink: TransportSink) => Sent
 }
 
 /**
- * Transports by the identity of the client. A property or a service would also be seen on a client that wraps or copies
- * this one, and the transport would bypass the changes of its owner.
+ * The transport that sends in place of one `HttpClient`. A layer that provides a client may provide it too. It is used
+ * only for that very object: a client that a user wrapped is another one, and its changes are never bypassed.
  */
-const transports = new WeakMap<HttpClient.HttpClient, Transport>()
+export class HttpTransport extends Context.Service<
+  HttpTransport,
+  { readonly client: HttpClient.HttpClient; readonly transport: Transport }
+>()("effect-pix/transport/HttpTransport") {}
 
-/** Registers a transport for a client that has the same effect. */
-export const registerTransport = (client: HttpClient.HttpClient, transport: Transport): void => {
-  transports.set(client, transport)
-}
-
-/** The transport that is registered for this client object. */
-export const registeredTransport = (client: HttpClient.HttpClient): Transport | undefined => transports.get(client)
+/** A client, and the transport that sends in its place. */
+export const clientWithTransport = (
+  client: HttpClient.HttpClient,
+  transport: Transport
+): Context.Context<HttpClient.HttpClient | HttpTransport> =>
+  Context.make(HttpClient.HttpClient, client).pipe(Context.add(HttpTransport, { client, transport }))

@@ -12,14 +12,18 @@
  *
  * Gotchas:
  * - The package `undici` must be installed.
- * - A client that you wrap (`HttpClient.mapRequest`, `transformResponse` and so on) is used like any other `HttpClient`: your
- *   additions have their effect, and its requests do not use the fast transport.
+ * - `Payments` sends by the dispatcher, not through the `HttpClient` object that the layer provides with it. An `HttpClient`
+ *   of your own, also one that you made from this one (`HttpClient.mapRequest`, `transformResponse` and so on), is used as it
+ *   is: your additions have their effect, and it costs what any `HttpClient` costs. This one needs `@effect/platform-node`,
+ *   which is loaded at its first request.
  */
 declare module "./NodePayments.ts" {}
 
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientError from "effect/http/HttpClientError"
+import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
@@ -29,9 +33,8 @@ import type { Agent, Dispatcher, Pool } from "undici"
 import { Payments } from "../client/Payments.ts"
 import { type ConfigurationError, settingError } from "../contract/ConfigurationError.ts"
 import { checkSettingsBy, period, whole, withDefault } from "../contract/Options.ts"
-import { registerTransport } from "../internal/transport.ts"
+import { clientWithTransport } from "../internal/transport.ts"
 import { transportOf } from "./internal/exchange.ts"
-import { clientOf } from "./internal/httpClient.ts"
 
 /** TLS of the connections: the options of Node's `tls.connect`, without those that switch off its checks. */
 export type TlsOptions = Pick<
@@ -107,8 +110,34 @@ const makeAgent = (
   return { agent, close }
 }
 
+/** Effect's `HttpClient` on a dispatcher. It is loaded at its first request, since `Payments` sends without it. */
+const clientOf = (dispatcher: Dispatcher): Effect.Effect<HttpClient.HttpClient> => {
+  const load = Effect.flatMap(
+    Effect.tryPromise(() => import("@effect/platform-node/NodeHttpClient")),
+    (loaded) => Effect.provideService(loaded.makeUndici, loaded.Dispatcher, dispatcher)
+  )
+  const execute = (client: typeof load, request: HttpClientRequest.HttpClientRequest) => {
+    // This error proves that nothing was sent.
+    const missing = () =>
+      new HttpClientError.EncodeError({
+        request,
+        description: "The HttpClient of NodePayments needs a package: npm install @effect/platform-node"
+      })
+    return Effect.flatMap(
+      Effect.mapError(client, () => new HttpClientError.HttpClientError({ reason: missing() })),
+      (client) => client.execute(request)
+    )
+  }
+  return Effect.map(Effect.cached(load), (client) =>
+    HttpClient.makeWith<HttpClientError.HttpClientError, never, HttpClientError.HttpClientError, never>(
+      Effect.flatMap((request) => execute(client, request)),
+      Effect.succeed
+    )
+  )
+}
+
 /**
- * The `HttpClient` for Node, with the fast transport.
+ * The `HttpClient` for Node. `Payments` sends over its dispatcher; one that you wrap or bring yourself is used as it is.
  *
  * ```ts
  * import { Effect, Layer, Redacted } from "effect"
@@ -127,8 +156,7 @@ const makeAgent = (
  * ```
  */
 export const layerHttpClient = (options: Options = {}): Layer.Layer<HttpClient.HttpClient, ConfigurationError> =>
-  Layer.effect(
-    HttpClient.HttpClient,
+  Layer.effectContext(
     Effect.gen(function* () {
       const limits = yield* check(options)
       const dispatcher =
@@ -137,14 +165,13 @@ export const layerHttpClient = (options: Options = {}): Layer.Layer<HttpClient.H
           Effect.map(undici, (loaded) => makeAgent(loaded, limits, options.tls)),
           ({ close }) => close
         )).agent
-      const client = clientOf(dispatcher)
-      registerTransport(client, transportOf(dispatcher))
-      return client
+      return clientWithTransport(yield* clientOf(dispatcher), transportOf(dispatcher))
     })
   )
 
 /**
- * The client with all its settings from the environment, over this transport: `PAYMENTS_BASE_URL`,
+ * The client with all its settings from the environment, over this transport and no `HttpClient` of yours (see
+ * `Payments.layerOver` for that): `PAYMENTS_BASE_URL`,
  * `PAYMENTS_CLIENT_ID`, `PAYMENTS_API_KEY` and, where they are set, `PAYMENTS_COMPANY_ID` and `PAYMENTS_INSECURE`.
  */
 export const layer: Layer.Layer<Payments, ConfigurationError> = Layer.suspend(() =>

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Context, Deferred, Effect, Fiber, Layer, Redacted, Stream } from "effect"
+import { ConfigProvider, Deferred, Effect, Fiber, Layer, Redacted, Stream } from "effect"
 import { HttpBody, HttpClient, HttpClientRequest } from "effect/http"
 import { IdempotencyKeyGen, Payments } from "effect-pix"
 import { NodePayments } from "effect-pix/node"
@@ -7,7 +7,6 @@ import { Sandbox } from "effect-pix/sandbox"
 import * as Http from "node:http"
 import type { AddressInfo } from "node:net"
 import { Agent } from "undici"
-import { registeredTransport } from "../../src/internal/transport.ts"
 import { serveRaw } from "../support/RawServer.ts"
 import { charge } from "../support/operations.ts"
 import { credentials } from "../support/Wire.ts"
@@ -196,19 +195,52 @@ describe("NodePayments.layerHttpClient", () => {
       assert.strictEqual((yield* get).status, 200)
     })
   )
-
-  it.live("registers its fast transport only for its own client, and not for a wrapped one", () =>
-    Effect.gen(function* () {
-      const client = Context.get(yield* Layer.build(layer), HttpClient.HttpClient)
-      assert.isDefined(registeredTransport(client))
-      assert.isUndefined(
-        registeredTransport(HttpClient.mapRequest(client, HttpClientRequest.setHeader("x-trace", "1")))
-      )
-    })
-  )
 })
 
 describe("Payments over NodePayments", () => {
+  it.live("a client that a user wraps is used also where the layer's own client is still in the context", () =>
+    Effect.gen(function* () {
+      const { url } = yield* serve
+      const seen: Array<string> = []
+      const wrapped = Layer.effect(
+        HttpClient.HttpClient,
+        Effect.map(HttpClient.HttpClient, (client) =>
+          HttpClient.tapRequest(client, (request) => Effect.sync(() => seen.push(request.method)))
+        )
+      ).pipe(Layer.provideMerge(layer))
+      const payments = Payments.layer({ baseUrl: url }).pipe(
+        Layer.provide([wrapped, credentials, IdempotencyKeyGen.layerSequential])
+      )
+      yield* Effect.flatMap(Payments, ({ listTransactions }) => Effect.exit(listTransactions())).pipe(
+        Effect.provide(payments)
+      )
+      assert.deepStrictEqual(seen, ["GET"])
+    })
+  )
+
+  it.live("the layer's own client is not used: Payments sends over its dispatcher", () =>
+    Effect.gen(function* () {
+      const { url } = yield* serve
+      const dispatched: Array<string> = []
+      const agent = yield* Effect.acquireRelease(
+        Effect.sync(() => new Agent()),
+        (agent) => Effect.promise(() => agent.destroy())
+      )
+      const dispatcher = agent.compose((dispatch) => (options, handler) => {
+        // Undici's own `request` makes a handler that is no class of this library.
+        dispatched.push(handler.constructor.name)
+        return dispatch(options, handler)
+      })
+      const payments = Payments.layer({ baseUrl: url }).pipe(
+        Layer.provide([NodePayments.layerHttpClient({ dispatcher }), credentials, IdempotencyKeyGen.layerSequential])
+      )
+      yield* Effect.flatMap(Payments, ({ listTransactions }) => Effect.exit(listTransactions())).pipe(
+        Effect.provide(payments)
+      )
+      assert.deepStrictEqual(dispatched, ["Exchange"])
+    })
+  )
+
   it.live("NodePayments.layer reads all settings from the environment", () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox

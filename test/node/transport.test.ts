@@ -1,13 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"
+import { Context, Deferred, Effect, Exit, Fiber, Layer, Option, Scope } from "effect"
 import { constFalse } from "effect/Function"
-import { HttpClient } from "effect/http"
 import { NodePayments } from "effect-pix/node"
 import type * as Net from "node:net"
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib"
-import { registeredTransport, type Transport, type TransportFailure } from "../../src/internal/transport.ts"
+import { HttpTransport, type Transport, type TransportFailure } from "../../src/internal/transport.ts"
 import { type Play, serveRaw } from "../support/RawServer.ts"
-import { attemptTime, headsFrom, until } from "../support/timers.ts"
+import { headsFrom, until } from "../support/timers.ts"
 
 type Told =
   | { readonly status: number; readonly headers: Readonly<Record<string, unknown>>; readonly body: string }
@@ -15,49 +14,42 @@ type Told =
 
 const transport = Effect.fnUntraced(function* (options?: NodePayments.Options) {
   const context = yield* Layer.build(NodePayments.layerHttpClient(options))
-  return (
-    registeredTransport(Context.get(context, HttpClient.HttpClient)) ??
-    (yield* Effect.die("no transport is registered"))
-  )
+  return Option.getOrThrow(Context.getOption(context, HttpTransport)).transport
 })
 
 interface Asked {
   readonly port: number
   readonly path?: string
   readonly body?: string
-  readonly timeout?: number
   readonly maxBytes?: number
   readonly isLate?: () => boolean
 }
 
 /** Sends a request, and returns all reports to the sink. */
-const send = (
-  via: Transport,
-  { body, isLate = constFalse, maxBytes = 1024, path = "/", port, timeout = 3_600_000 }: Asked
-) => {
+const send = (via: Transport, { body, isLate = constFalse, maxBytes = 1024, path = "/", port }: Asked) => {
   const told: Array<Told> = []
   const first = Deferred.makeUnsafe<Told>()
   const tell = (what: Told) => {
     told.push(what)
     Deferred.doneUnsafe(first, Effect.succeed(what))
   }
-  const cancel = via.send(
+  const sent = via.send(
     {
       method: body === undefined ? "GET" : "POST",
       origin: `http://127.0.0.1:${port}`,
       path,
       headers: body === undefined ? {} : { "content-type": "application/json" },
       body: body === undefined ? undefined : new TextEncoder().encode(body),
-      isLate
+      isLate,
+      context: Context.empty()
     },
-    timeout,
     maxBytes,
     {
       onAnswer: (status, headers, text) => tell({ status, headers, body: text }),
       onFailure: tell
     }
   )
-  return { told, first: Deferred.await(first), cancel }
+  return { told, first: Deferred.await(first), cancel: sent.cancel, expire: () => sent.expire() }
 }
 
 const failure = (told: Told): TransportFailure => ("kind" in told ? told : assert.fail("an answer came"))
@@ -222,18 +214,13 @@ describe("the Node transport, when a call fails", () => {
     Effect.gen(function* () {
       const { closed, watch } = closing()
       const server = yield* serveRaw(watch)
-      const time = attemptTime()
-      const call = yield* Effect.forkChild(
-        send(yield* transport(), { ...server, body: "{}", timeout: time.millis }).first,
-        {
-          startImmediately: true
-        }
-      )
+      const sent = send(yield* transport(), { ...server, body: "{}" })
+      const call = yield* Effect.forkChild(sent.first, { startImmediately: true })
       yield* until(
         Effect.sync(() => server.requests() === 1),
         call
       )
-      time.expire()
+      sent.expire()
       const told = failure(yield* Fiber.join(call))
       assert.deepStrictEqual([told.kind, told.sent, told.head], ["Late", true, undefined])
       yield* closed
@@ -243,15 +230,13 @@ describe("the Node transport, when a call fails", () => {
   it.live("a body that does not end in time is reported as late, with its head", () =>
     Effect.gen(function* () {
       const server = yield* serveRaw((socket) => socket.write("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{"))
-      const time = attemptTime()
-      const call = yield* Effect.forkChild(send(yield* transport(), { ...server, timeout: time.millis }).first, {
-        startImmediately: true
-      })
+      const sent = send(yield* transport(), server)
+      const call = yield* Effect.forkChild(sent.first, { startImmediately: true })
       yield* until(
         Effect.sync(() => headsFrom(`http://127.0.0.1:${server.port}`) === 1),
         call
       )
-      time.expire()
+      sent.expire()
       const told = failure(yield* Fiber.join(call))
       assert.deepStrictEqual([told.kind, told.head?.status], ["Late", 200])
     })
@@ -262,9 +247,8 @@ describe("the Node transport, when a call fails", () => {
     () =>
       Effect.gen(function* () {
         const { holding, server, socket, via } = yield* heldConnection
-        const time = attemptTime()
-        const waiting = send(via, { ...server, body: "{}", timeout: time.millis })
-        time.expire()
+        const waiting = send(via, { ...server, body: "{}" })
+        waiting.expire()
         const told = failure(yield* waiting.first)
         assert.deepStrictEqual([told.kind, told.sent], ["Late", false])
         ok("{}")(socket, { head: "", count: 1 })
@@ -350,7 +334,7 @@ describe("the Node transport, when a call fails", () => {
   it.live("a request with a header that cannot be sent is reported as not sent", () =>
     Effect.gen(function* () {
       const via = yield* transport()
-      const told = yield* Effect.callback<Told>((resume) =>
+      const told = yield* Effect.callback<Told>((resume) => {
         via.send(
           {
             method: "GET",
@@ -358,13 +342,13 @@ describe("the Node transport, when a call fails", () => {
             path: "/",
             headers: { "x-a": "a\r\nb" },
             body: undefined,
-            isLate: constFalse
+            isLate: constFalse,
+            context: Context.empty()
           },
-          1000,
           1000,
           { onAnswer: () => assert.fail("answered"), onFailure: (failed) => resume(Effect.succeed(failed)) }
         )
-      )
+      })
       assert.strictEqual(failure(told).sent, false)
     })
   )

@@ -1,5 +1,5 @@
 /**
- * The transport on undici's `dispatch`: one handler and one timer for each request.
+ * The transport on undici's `dispatch`: one handler for each request.
  *
  * Details: undici starts a request only when it has a connection for it, and then writes it at once. So a request that was
  * never started sent no byte. A request whose time is over is not started. A request that was started may have been sent.
@@ -8,8 +8,7 @@ import { Buffer } from "node:buffer"
 import { brotliDecompress, gunzip, inflate } from "node:zlib"
 import * as Effect from "effect/Effect"
 import type { Dispatcher } from "undici"
-import { startTimer, stopTimer, type Timer } from "../../internal/timer.ts"
-import type { AnswerHeaders, Transport, TransportFailure, TransportSink } from "../../internal/transport.ts"
+import type { AnswerHeaders, Sent, Transport, TransportFailure, TransportSink } from "../../internal/transport.ts"
 
 type Unpack = (body: Buffer, options: { readonly maxOutputLength: number }, done: Unpacked) => void
 type Unpacked = (error: Error | null, body: Buffer) => void
@@ -30,10 +29,9 @@ const textOf = (body: Buffer): string => {
   return text.startsWith("\uFEFF") ? text.slice(1) : text
 }
 
-class Exchange implements Dispatcher.DispatchHandler {
+class Exchange implements Dispatcher.DispatchHandler, Sent {
   readonly #sink: TransportSink
   readonly #maxBytes: number
-  readonly #timer: Timer
   readonly #isLate: () => boolean
   #controller: Dispatcher.DispatchController | undefined
   #head: { readonly status: number; readonly headers: AnswerHeaders } | undefined
@@ -41,11 +39,20 @@ class Exchange implements Dispatcher.DispatchHandler {
   #size = 0
   #isOver = false
 
-  constructor(sink: TransportSink, timeout: number, maxBytes: number, isLate: () => boolean) {
+  constructor(sink: TransportSink, maxBytes: number, isLate: () => boolean) {
     this.#sink = sink
     this.#maxBytes = maxBytes
     this.#isLate = isLate
-    this.#timer = startTimer(timeout, abortLate, this)
+  }
+
+  expire(): void {
+    this.#abort("Late")
+  }
+
+  get cancel(): Effect.Effect<void> {
+    return Effect.sync(() => {
+      if (this.#end()) this.#controller?.abort(aborted)
+    })
   }
 
   /** undici calls this when it has a connection, and writes the request when this returns. */
@@ -58,12 +65,12 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: AnswerHeaders): void {
     if (status < 200 || this.#isOver) return
     this.#head = { status, headers }
-    if (Number(headers["content-length"]) > this.#maxBytes) this.abort("TooLarge")
+    if (Number(headers["content-length"]) > this.#maxBytes) this.#abort("TooLarge")
   }
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#size += chunk.length
-    if (this.#size > this.#maxBytes) this.abort("TooLarge")
+    if (this.#size > this.#maxBytes) this.#abort("TooLarge")
     else this.#chunks.push(chunk)
   }
 
@@ -81,13 +88,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   /** Reports a failure, and closes the connection of a request that was started. */
-  abort(kind: TransportFailure["kind"]): void {
+  #abort(kind: TransportFailure["kind"]): void {
     this.#reportFailure(kind, undefined)
-    this.#controller?.abort(aborted)
-  }
-
-  cancel(): void {
-    if (!this.#end()) return
     this.#controller?.abort(aborted)
   }
 
@@ -115,17 +117,14 @@ class Exchange implements Dispatcher.DispatchHandler {
   #end(): boolean {
     if (this.#isOver) return false
     this.#isOver = true
-    stopTimer(this.#timer)
     return true
   }
 }
 
-const abortLate = (exchange: Exchange): void => exchange.abort("Late")
-
 /** The transport of a dispatcher. */
 export const transportOf = (dispatcher: Dispatcher): Transport => ({
-  send: (request, timeout, maxBytes, sink) => {
-    const exchange = new Exchange(sink, timeout, maxBytes, request.isLate)
+  send: (request, maxBytes, sink) => {
+    const exchange = new Exchange(sink, maxBytes, request.isLate)
     try {
       dispatcher.dispatch(
         {
@@ -142,6 +141,6 @@ export const transportOf = (dispatcher: Dispatcher): Transport => ({
     } catch (cause) {
       exchange.onResponseError(undefined, cause)
     }
-    return Effect.sync(() => exchange.cancel())
+    return exchange
   }
 })

@@ -1,13 +1,19 @@
 /**
  * One attempt of a call: sends one request over the transport, in a span, and judges the answer.
  */
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as HttpTraceContext from "effect/http/HttpTraceContext"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
+import type * as Tracer from "effect/Tracer"
 import { headerNames } from "../../../contract/Endpoints.ts"
 import { errorType, withoutValues } from "../../../internal/spans.ts"
+import { startTimer, stopTimer } from "../../../internal/timer.ts"
+import type { Sent } from "../../../internal/transport.ts"
 import type { ApiCredentials } from "../../Credentials.ts"
 import { judgeAnswer, judgeFailure } from "./judge.ts"
 import { type Call, type Failed, type Prepared, sendUntil } from "./state.ts"
@@ -27,10 +33,28 @@ const headersOf = ({ apiKey, clientId }: ApiCredentials, { body, idempotencyKey 
   ...(idempotencyKey !== undefined && { [headerNames.idempotencyKey]: idempotencyKey })
 })
 
-const send = <A, E>(call: Call<A, E>, used: ApiCredentials): Effect.Effect<Attempted<A>> =>
+const platformClock = Context.get(Context.empty(), Clock.Clock)
+
+const expire = (sent: Sent): void => sent.expire()
+
+/** Limits the time of a request, by the clock of the call. Returns the function that stops the timer. */
+const startTimeout = ({ context, settings }: Call, millis: number, sent: Sent): (() => void) => {
+  if (settings.clock === platformClock) {
+    const timer = startTimer(millis, expire, sent)
+    return () => stopTimer(timer)
+  }
+  const late = Effect.delay(
+    Effect.sync(() => sent.expire()),
+    Duration.millis(millis)
+  )
+  const fiber = Effect.runForkWith(context)(late)
+  return () => fiber.interruptUnsafe()
+}
+
+const send = <A, E>(call: Call<A, E>, used: ApiCredentials, span?: Tracer.Span): Effect.Effect<Attempted<A>> =>
   Effect.callback((resume) => {
-    const { client, prepared, route, settings, started } = call
-    const { attemptTimeout, clock, deadline, monotonicMillis, policy, transport } = settings
+    const { client, context, prepared, route, settings, started } = call
+    const { attemptTimeout, clock, deadline, isTracePropagated, monotonicMillis, policy, transport } = settings
     call.attempts++
     call.used = used
     call.isUnderWay = true
@@ -40,24 +64,36 @@ const send = <A, E>(call: Call<A, E>, used: ApiCredentials): Effect.Effect<Attem
     call.firstSentAt ??= wallNow
     const wallEnd = sendUntil(call)
     const timeout = Math.ceil(Math.min(attemptTimeout, started + deadline - now, wallEnd - wallNow))
-    return transport.send(
+    const headers = headersOf(used, prepared)
+    let isOver = false
+    let stop: (() => void) | undefined
+    const end = (attempted: Attempted<A>) => {
+      isOver = true
+      stop?.()
+      resume(Effect.succeed(attempted))
+    }
+    const sent = transport.send(
       {
         origin: client.origin,
         method: route.endpoint.method,
         path: client.prefix + prepared.path,
-        headers: headersOf(used, prepared),
+        headers:
+          span !== undefined && isTracePropagated ? { ...headers, ...HttpTraceContext.toHeaders(span) } : headers,
         body: prepared.body,
-        isLate: () => monotonicMillis() - now > timeout || clock.currentTimeMillisUnsafe() > wallEnd
+        isLate: () => monotonicMillis() - now > timeout || clock.currentTimeMillisUnsafe() > wallEnd,
+        context
       },
-      Math.max(0, timeout),
       policy.maxResponseBytes,
       {
-        onAnswer: (status, headers, body) =>
-          resume(Effect.succeed({ status, result: judgeAnswer(call, status, headers, body) })),
-        onFailure: (failure) =>
-          resume(Effect.succeed({ status: failure.head?.status, result: judgeFailure(call, failure) }))
+        onAnswer: (status, headers, body) => end({ status, result: judgeAnswer(call, status, headers, body) }),
+        onFailure: (failure) => end({ status: failure.head?.status, result: judgeFailure(call, failure) })
       }
     )
+    if (!isOver) stop = startTimeout(call, Math.max(0, timeout), sent)
+    return Effect.suspend(() => {
+      stop?.()
+      return sent.cancel
+    })
   })
 
 /** Records the duration of the current attempt. */
@@ -93,7 +129,7 @@ const sendInSpan = <A, E>(call: Call<A, E>, used: ApiCredentials): Effect.Effect
   return Effect.flatMap(span, (span) => {
     const end = (exit: Exit.Exit<unknown, unknown>) =>
       span.end(settings.clock.currentTimeNanosUnsafe(), withoutValues(exit))
-    const judged = Effect.map(send(call, used), (attempted) => {
+    const judged = Effect.map(send(call, used, span), (attempted) => {
       const { result, status } = attempted
       if (status !== undefined) span.attribute("http.response.status_code", status)
       if (Result.isSuccess(result)) end(Exit.void)

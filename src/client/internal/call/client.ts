@@ -7,15 +7,14 @@ import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
-import * as FetchHttpClient from "effect/http/FetchHttpClient"
-import type * as HttpClient from "effect/http/HttpClient"
+import * as HttpClient from "effect/http/HttpClient"
 import type * as Tracer from "effect/Tracer"
 import type { Operation } from "../../../contract/PaymentsError.ts"
 import { NotAfter } from "../../../internal/notAfter.ts"
 import { type Budget, makeBudget, OwnBudget } from "../../../internal/retryBudget.ts"
 import { type Sender, SenderCheck } from "../../../internal/sender.ts"
 import { isTraced, log } from "../../../internal/spans.ts"
-import { registeredTransport, type Transport } from "../../../internal/transport.ts"
+import { HttpTransport, type Transport } from "../../../internal/transport.ts"
 import type { ApiCredentials, Credentials } from "../../Credentials.ts"
 import type { IdempotencyKeyGen } from "../../IdempotencyKeyGen.ts"
 import { PaymentsPolicy } from "../../PaymentsPolicy.ts"
@@ -85,6 +84,8 @@ export interface CallSettings {
   readonly monotonicMillis: () => number
   readonly transport: Transport
   readonly isTraced: boolean
+  /** Whether the headers of an attempt name its span to the service. */
+  readonly isTracePropagated: boolean
   readonly attemptTimeout: number
   readonly deadline: number
   readonly maxRetryAfter: number
@@ -96,29 +97,14 @@ export interface CallSettings {
   readonly budget: Budget
 }
 
-const platformClock = Context.get(Context.empty(), Clock.Clock)
 
 /**
  * Returns the settings for the context of a fiber. `builtIn` is the context in which the client was built. Consecutive
  * calls in the same context share one result.
  */
 const makeSettings = (client: HttpClient.HttpClient, builtIn: Context.Context<never>) => {
-  const fastTransport = registeredTransport(client)
-
-  const transportIn = (context: Context.Context<never>, isPlatformClock: boolean): Transport => {
-    const init = Context.getOrUndefined(context, FetchHttpClient.RequestInit)
-    // A registered transport uses the platform's timers, and ignores a `Fetch` that a single call provides.
-    const isUsable =
-      isPlatformClock && init === undefined && Context.getOrUndefined(context, FetchHttpClient.Fetch) === undefined
-    return fastTransport !== undefined && isUsable
-      ? fastTransport
-      : transportOf(client, {
-          context,
-          init: init ?? Context.getOrUndefined(builtIn, FetchHttpClient.RequestInit),
-          isPlatformClock
-        })
-  }
-
+  const own = Context.getOrUndefined(builtIn, HttpTransport)
+  const transport = own?.client === client ? own.transport : transportOf(client, builtIn)
   const budget = makeBudget()
   const policyOfLayer = Context.get(builtIn, PaymentsPolicy)
 
@@ -132,8 +118,11 @@ const makeSettings = (client: HttpClient.HttpClient, builtIn: Context.Context<ne
       policy,
       clock,
       monotonicMillis: () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6,
-      transport: transportIn(context, clock === platformClock),
+      transport,
       isTraced: isTraced(context),
+      // The reference is true by default, which nobody has decided: the gateway is another company.
+      isTracePropagated:
+        Context.getOrUndefined(Context.merge(builtIn, context), HttpClient.TracerPropagationEnabled) === true,
       attemptTimeout: Duration.toMillis(policy.attemptTimeout),
       deadline: Duration.toMillis(policy.deadline),
       maxRetryAfter: Duration.toMillis(policy.maxRetryAfter),

@@ -1,10 +1,9 @@
 /**
- * The transport on any `HttpClient`: for clients that a user wrapped, and for the clock of a test.
+ * The transport on any `HttpClient`: for clients that a user supplies or wrapped.
  */
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -18,17 +17,7 @@ import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as UrlParams from "effect/http/UrlParams"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import { startTimer, stopTimer } from "../../../internal/timer.ts"
-import type { Transport, TransportFailure, TransportRequest, TransportSink } from "../../../internal/transport.ts"
-
-interface Surroundings {
-  /** The context of the call. */
-  readonly context: Context.Context<never>
-  /** The user's options of fetch. */
-  readonly init: RequestInit | undefined
-  /** Whether time is the platform's, so that its timer may be used. */
-  readonly isPlatformClock: boolean
-}
+import type { Transport, TransportFailure, TransportRequest } from "../../../internal/transport.ts"
 
 /** The body has more bytes than the policy allows. */
 class BodyTooLarge extends Data.TaggedError("BodyTooLarge") {}
@@ -95,91 +84,70 @@ const sentAndCause = (error: Broken | undefined): Pick<TransportFailure, "sent" 
   return { sent: undefined, cause: reason._tag === "TransportError" ? reason.cause : reason._tag }
 }
 
-/** One request. Its result is reported when its fiber has ended. */
-class Exchange {
-  isLate = false
-  /** Whether the request was given to the client. */
-  #isHandedOver = false
-  isCancelled = false
-  #response: HttpClientResponse.HttpClientResponse | undefined
-  readonly #sink: TransportSink
+/**
+ * The context in which a client sends. No redirect is followed, since it would carry the credentials to another host, and
+ * the stock span and trace headers stay out, since the spans are ours.
+ */
+const sendingContext = (context: Context.Context<never>, builtIn: Context.Context<never>) => {
+  const init =
+    Context.getOrUndefined(context, FetchHttpClient.RequestInit) ??
+    Context.getOrUndefined(builtIn, FetchHttpClient.RequestInit)
+  return context.pipe(
+    Context.add(FetchHttpClient.RequestInit, { ...init, redirect: "manual" }),
+    Context.add(HttpClient.TracerDisabledWhen, () => true)
+  )
+}
 
-  constructor(sink: TransportSink) {
-    this.#sink = sink
-  }
+/** The transport of a client. `builtIn` is the context in which `Payments` was built. */
+export const transportOf = (client: HttpClient.HttpClient, builtIn: Context.Context<never>): Transport => ({
+  send: (request, limit, sink) => {
+    let isLate = false
+    let isCancelled = false
+    /** Whether the request was given to the client. */
+    let isHandedOver = false
+    let response: HttpClientResponse.HttpClientResponse | undefined
 
-  send(client: HttpClient.HttpClient, request: TransportRequest, limit: number): Effect.Effect<string, Broken> {
-    const read = (response: HttpClientResponse.HttpClientResponse) => {
-      this.#response = response
-      return readBody(response, limit)
+    const read = (head: HttpClientResponse.HttpClientResponse) => {
+      response = head
+      return readBody(head, limit)
     }
     // It is suspended, since a client that a user wrapped may throw.
-    const answer = Effect.suspend(() => {
-      this.#isHandedOver = true
+    const answer = Effect.suspend((): Effect.Effect<HttpClientResponse.HttpClientResponse, Broken> => {
+      if (request.isLate()) return new OutOfTime()
+      isHandedOver = true
       return client.execute(requestOf(request))
     })
     const sent = Effect.matchEffect(answer, {
       onSuccess: read,
       // A client that a user wrapped with a filter of statuses fails with an error that holds the answer.
-      onFailure: (error) => (error.reason._tag === "StatusCodeError" ? read(error.reason.response) : Effect.fail(error))
+      onFailure: (error) =>
+        error._tag === "HttpClientError" && error.reason._tag === "StatusCodeError"
+          ? read(error.reason.response)
+          : Effect.fail(error)
     })
-    return Effect.suspend((): Effect.Effect<string, Broken> => (request.isLate() ? new OutOfTime() : sent))
-  }
 
-  report(exit: Exit.Exit<string, Broken>): void {
-    const response = this.#response
-    if (this.isCancelled) return
-    if (Exit.isSuccess(exit) && response !== undefined) {
-      return this.#sink.onAnswer(response.status, response.headers, exit.value)
-    }
-    const error = Exit.isFailure(exit) ? Option.getOrUndefined(Cause.findErrorOption(exit.cause)) : undefined
-    this.#sink.onFailure({
-      kind: this.isLate ? "Late" : kindOf(error),
-      head: response === undefined ? undefined : { status: response.status, headers: response.headers },
-      ...(this.#isHandedOver ? sentAndCause(error) : { sent: false, cause: undefined })
+    const fiber = Effect.runForkWith(sendingContext(request.context, builtIn))(sent)
+    fiber.addObserver((exit) => {
+      if (isCancelled) return
+      if (Exit.isSuccess(exit) && response !== undefined) {
+        return sink.onAnswer(response.status, response.headers, exit.value)
+      }
+      const error = Exit.isFailure(exit) ? Option.getOrUndefined(Cause.findErrorOption(exit.cause)) : undefined
+      sink.onFailure({
+        kind: isLate ? "Late" : kindOf(error),
+        head: response === undefined ? undefined : { status: response.status, headers: response.headers },
+        ...(isHandedOver ? sentAndCause(error) : { sent: false, cause: undefined })
+      })
     })
-  }
-}
-
-/**
- * The transport of a client, in the context of a call. No redirect is followed, since it would carry the credentials to
- * another host, and the stock span and trace headers stay out, since the spans are ours.
- */
-export const transportOf = (
-  client: HttpClient.HttpClient,
-  { context, init, isPlatformClock }: Surroundings
-): Transport => {
-  const run = Effect.runForkWith(
-    context.pipe(
-      Context.add(FetchHttpClient.RequestInit, { ...init, redirect: "manual" }),
-      Context.add(HttpClient.TracerDisabledWhen, () => true)
-    )
-  )
-
-  /** Interrupts the fiber when the time is over. The result is reported once it has ended. */
-  const runTimed = (exchange: Exchange, sent: Effect.Effect<string, Broken>, timeout: number) => {
-    const fiber = run(sent)
-    const late = () => {
-      exchange.isLate = true
-      fiber.interruptUnsafe()
-    }
-    const timer = startTimer(timeout, late, undefined)
-    fiber.addObserver(() => stopTimer(timer))
-    return fiber
-  }
-
-  return {
-    send: (request, timeout, maxBytes, sink) => {
-      const exchange = new Exchange(sink)
-      const sent = exchange.send(client, request, maxBytes)
-      const fiber = isPlatformClock
-        ? runTimed(exchange, sent, timeout)
-        : run(Effect.timeoutOrElse(sent, { duration: Duration.millis(timeout), orElse: () => new OutOfTime() }))
-      fiber.addObserver((exit) => exchange.report(exit))
-      return Effect.suspend(() => {
-        exchange.isCancelled = true
+    return {
+      expire: () => {
+        isLate = true
+        fiber.interruptUnsafe()
+      },
+      cancel: Effect.suspend(() => {
+        isCancelled = true
         return Fiber.interrupt(fiber)
       })
     }
   }
-}
+})

@@ -1,5 +1,5 @@
 /**
- * The transport on fetch: one request and one timer for each attempt, and no stream if the length of the body is known.
+ * The transport on fetch.
  *
  * Gotchas of fetch:
  *
@@ -11,16 +11,14 @@
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import { identity } from "effect/Function"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
-import * as Result from "effect/Result"
-import { startTimer, stopTimer } from "../../../internal/timer.ts"
 import {
   type AnswerHeaders,
-  registerTransport,
+  clientWithTransport,
+  type Sent,
   type Transport,
   type TransportFailure,
   type TransportRequest,
@@ -28,9 +26,9 @@ import {
 } from "../../../internal/transport.ts"
 
 /**
- * A body that notes whether fetch has read it. A Blob, since fetch sends its length and can repeat it on a 421. Where a
- * platform reads a Blob without its stream, nothing is noted. Node writes the head together with the body, once it has a
- * connection: where the body is refused, nothing was sent.
+ * A body that notes whether fetch has read it. It is a Blob, since fetch sends the length of a Blob, and reads it again
+ * where it sends the request again. Node writes the head together with the body, once it has a connection: where the body
+ * is refused, nothing was sent.
  */
 class Body extends Blob {
   isRead = false
@@ -45,6 +43,7 @@ class Body extends Blob {
 
   override stream(): ReadableStream<Uint8Array<ArrayBuffer>> {
     const source: UnderlyingByteSource = {
+      // Node's fetch tees the stream, and reads one that is not of bytes ahead, before it has a connection.
       type: "bytes",
       pull: (controller) => {
         if (!this.#mayLeave()) return
@@ -82,70 +81,74 @@ const readBounded = (response: Response, maxBytes: number): Promise<string | und
 }
 
 /** One request under way. */
-class Exchange {
+class Exchange implements Sent {
   readonly #abort = new AbortController()
   readonly #sink: TransportSink
-  readonly body: Body | null
   readonly #isLate: () => boolean
-  readonly #timer: ReturnType<typeof startTimer>
+  readonly #body: Body | null
   #head: TransportFailure["head"]
   /** Whether fetch got no body, since the time was over. */
   #isRefused = false
   #isOver = false
 
-  constructor(sink: TransportSink, { body, isLate }: TransportRequest, timeout: number) {
+  constructor(sink: TransportSink, { body, isLate }: TransportRequest) {
     this.#sink = sink
     this.#isLate = isLate
-    this.body = body === undefined ? null : new Body(body, () => this.mayLeave())
-    this.#timer = startTimer(timeout, late, this)
+    this.#body = body === undefined ? null : new Body(body, () => this.#mayLeave())
   }
 
-  get signal(): AbortSignal {
-    return this.#abort.signal
+  expire(): void {
+    this.#giveUp("Late")
   }
 
-  /**
-   * Whether the request is still in time. It is checked right before fetch gets the bytes. A late request is given up.
-   */
-  mayLeave(): boolean {
-    if (!this.#isLate()) return true
-    this.#isRefused = true
-    this.giveUp("Late")
-    return false
+  get cancel(): Effect.Effect<void> {
+    return Effect.sync(() => {
+      if (this.#end()) this.#abort.abort()
+    })
   }
 
-  readAnswer(response: Response, maxBytes: number): Promise<void> {
+  send(fetch: typeof globalThis.fetch, url: string, init: RequestInit, maxBytes: number): void {
+    if (!this.#mayLeave()) return
+    const { signal } = this.#abort
+    // A fetch of the user's own may throw, or return no promise.
+    void Promise.resolve()
+      .then(() => fetch(url, { ...init, redirect: "manual", body: this.#body, signal }))
+      .then((response) => this.#readAnswer(response, maxBytes))
+      .then(undefined, (cause: unknown) => this.#fail("Broken", cause))
+  }
+
+  #readAnswer(response: Response, maxBytes: number): Promise<void> {
     const { status } = response
     const headers = status >= 200 && status < 300 ? {} : Object.fromEntries(response.headers)
     this.#head = { status, headers }
     return readBounded(response, maxBytes).then((text) =>
-      text === undefined ? this.giveUp("TooLarge") : this.#reportAnswer(status, headers, text)
+      text === undefined ? this.#giveUp("TooLarge") : this.#reportAnswer(status, headers, text)
     )
-  }
-
-  fail(cause: unknown): void {
-    this.#reportFailure("Broken", cause)
-  }
-
-  /** Reports the failure, and closes the connection. */
-  giveUp(kind: TransportFailure["kind"]): void {
-    this.#reportFailure(kind, undefined)
-    this.#abort.abort()
-  }
-
-  cancel(): void {
-    if (this.#end()) this.#abort.abort()
   }
 
   #reportAnswer(status: number, headers: AnswerHeaders, text: string): void {
     if (this.#end()) this.#sink.onAnswer(status, headers, text)
   }
 
-  #reportFailure(kind: TransportFailure["kind"], cause: unknown): void {
+  /** Whether the request is still in time. It is checked right before fetch gets the bytes. A late request is given up. */
+  #mayLeave(): boolean {
+    if (!this.#isLate()) return true
+    this.#isRefused = true
+    this.#giveUp("Late")
+    return false
+  }
+
+  /** Reports the failure, and closes the connection. */
+  #giveUp(kind: TransportFailure["kind"]): void {
+    this.#fail(kind, undefined)
+    this.#abort.abort()
+  }
+
+  #fail(kind: TransportFailure["kind"], cause: unknown): void {
     if (!this.#end()) return
-    // A body that fetch has read may have left. If the platform reads a Blob without its stream, nothing is noted, so
-    // any other body may have left too.
-    const sent = this.body?.isRead === true ? true : this.#isRefused ? false : undefined
+    // A body that fetch has read may have left. Where a platform reads a Blob without its stream, nothing is noted, so any
+    // other body may have left too.
+    const sent = this.#body?.isRead === true ? true : this.#isRefused ? false : undefined
     this.#sink.onFailure({ kind, sent, head: this.#head, cause })
   }
 
@@ -153,42 +156,30 @@ class Exchange {
   #end(): boolean {
     if (this.#isOver) return false
     this.#isOver = true
-    stopTimer(this.#timer)
     return true
   }
 }
 
-const late = (exchange: Exchange): void => exchange.giveUp("Late")
+const withUserHeaders = ({ headers }: RequestInit, ours: Readonly<Record<string, string>>) =>
+  headers === undefined ? ours : { ...Object.fromEntries(new Headers(headers)), ...ours }
 
-const transportOf = (fetch: typeof globalThis.fetch, init: RequestInit): Transport => {
-  const withUserHeaders = (headers: Readonly<Record<string, string>>) =>
-    init.headers === undefined ? headers : { ...Object.fromEntries(new Headers(init.headers)), ...headers }
-  return {
-    send: (request, timeout, maxBytes, sink) => {
-      const { headers, method, origin, path } = request
-      const exchange = new Exchange(sink, request, timeout)
-      if (!exchange.mayLeave()) return Effect.void
-      const sent = Result.try(() =>
-        fetch(origin + path, {
-          ...init,
-          method,
-          headers: withUserHeaders(headers),
-          body: exchange.body,
-          redirect: "manual",
-          signal: exchange.signal
-        })
-      )
-      const fail = (cause: unknown) => exchange.fail(cause)
-      if (Result.isFailure(sent)) fail(sent.failure)
-      // A fetch of the user's own may return no promise.
-      else
-        Promise.resolve(sent.success)
-          .then((response) => exchange.readAnswer(response, maxBytes))
-          .then(undefined, fail)
-      return Effect.sync(() => exchange.cancel())
-    }
+/** The transport of a fetch. A call may have a `Fetch` and a `RequestInit` of its own. */
+const transportOf = (builtIn: Context.Context<never>, unrepeated: object): Transport => ({
+  send: (request, maxBytes, sink) => {
+    const { context, headers, method, origin, path } = request
+    const find = <I, S>(key: Context.Key<I, S>) =>
+      Context.getOrUndefined(context, key) ?? Context.getOrUndefined(builtIn, key)
+    const init = { ...find(FetchHttpClient.RequestInit), ...unrepeated, method }
+    const exchange = new Exchange(sink, request)
+    exchange.send(
+      find(FetchHttpClient.Fetch) ?? globalThis.fetch,
+      origin + path,
+      { ...init, headers: withUserHeaders(init, headers) },
+      maxBytes
+    )
+    return exchange
   }
-}
+})
 
 /** Options of fetch that prevent a platform from repeating a request on its own. */
 const withoutRepetition = Effect.gen(function* () {
@@ -211,22 +202,10 @@ const withoutRepetition = Effect.gen(function* () {
   return { client }
 })
 
-/**
- * The `HttpClient` of Effect over fetch, for which this transport is registered. `FetchHttpClient.Fetch` and `RequestInit` of
- * the layer hold for both; a call with a `Fetch` or `RequestInit` of its own is sent by the client.
- */
-export const layer: Layer.Layer<HttpClient.HttpClient> = Layer.effect(
-  HttpClient.HttpClient,
+/** Effect's `HttpClient` over fetch, and this transport in its place. `Fetch` and `RequestInit` of the layer hold for both. */
+export const layer: Layer.Layer<HttpClient.HttpClient> = Layer.effectContext(
   Effect.gen(function* () {
-    const context = yield* Effect.context<never>()
-    const fetch = yield* FetchHttpClient.Fetch
-    const init = { ...Context.getOrUndefined(context, FetchHttpClient.RequestInit), ...(yield* withoutRepetition) }
-    const stock = yield* Layer.build(Layer.fresh(FetchHttpClient.layer)).pipe(
-      Effect.provideService(FetchHttpClient.RequestInit, init)
-    )
-    // A client object of its own, since a transport is registered for one object.
-    const client = HttpClient.transformResponse(Context.get(stock, HttpClient.HttpClient), identity)
-    registerTransport(client, transportOf(fetch, init))
-    return client
+    const transport = transportOf(yield* Effect.context<never>(), yield* withoutRepetition)
+    return clientWithTransport(yield* HttpClient.HttpClient, transport)
   })
-)
+).pipe(Layer.provide(FetchHttpClient.layer))
