@@ -1,6 +1,5 @@
 /**
- * For Node only: a fast, hardened transport, the embedded database, and a webhook's listener for Express and `node:http`.
+ * For Node only: a fast, hardened transport, and the embedded database.
  */
 export * as NodePayments from "./NodePayments.ts"
 export * as NodeSqlite from "./NodeSqlite.ts"
-export * as NodeWebhook from "./NodeWebhook.ts"

@@ -169,7 +169,7 @@ export class Webhook extends Context.Service<
   /**
    * A plain handler for servers that are not Effect's: Hono, Next, Bun, Deno, workers. The layer is built at once;
    * `dispose` ends the work in the background and closes the layer. A call rejects only if the layer could not be built, or
-   * after `dispose`. For Express and `node:http` there is `NodeWebhook.toListener` of `effect-pix/node`.
+   * after `dispose`. For Express and `node:http` there is `NodeWebhook.toListener`.
    *
    * On Cloudflare's workers, and with `waitUntil`, nothing runs beside a request: the layer is built for each delivery. With
    * `Webhook.layer` all is done before the answer. With `layerSql` the recorded deliveries are processed for at most 30 seconds

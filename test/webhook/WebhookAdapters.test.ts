@@ -4,8 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, Deferred, Duration, Effect, Layer, Redacted } from "effect"
 import { Hono } from "hono"
 import { ConfigurationError, Money, Payments } from "effect-pix"
-import { NodeWebhook } from "effect-pix/node"
-import { Webhook, type WebhookOptions, WebhookVerifier } from "effect-pix/webhook"
+import { NodeWebhook, Webhook, type WebhookOptions, WebhookVerifier } from "effect-pix/webhook"
 import { Sandbox } from "effect-pix/sandbox"
 
 /** A web handler, a sandbox with one paid charge, and the ids that the handler confirmed. */

@@ -12,9 +12,8 @@
  * @example
  * ```ts
  * import { Effect, Layer } from "effect"
- * import { NodeWebhook } from "effect-pix/node"
  * import { Sandbox } from "effect-pix/sandbox"
- * import { Webhook } from "effect-pix/webhook"
+ * import { NodeWebhook, Webhook } from "effect-pix/webhook"
  * import { createServer } from "node:http"
  *
  * const layer = Webhook.layer({ onPaid: ({ id }) => Effect.log(id) })
@@ -27,30 +26,39 @@
  */
 declare module "./NodeWebhook.ts" {}
 
-import type { IncomingMessage, ServerResponse } from "node:http"
 import { settingError } from "../contract/ConfigurationError.ts"
 
-/** Node's own request, and what Express adds to it. */
-export interface ListenerRequest extends IncomingMessage {
+/** What is used of Node's own request, and what Express adds to it. It is written out, so that workers need no types of Node. */
+export interface ListenerRequest {
+  readonly method?: string | undefined
+  readonly url?: string | undefined
+  readonly headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
+  readonly socket: { readonly remoteAddress?: string | undefined }
+  readonly readableDidRead: boolean
+  readonly iterator: (options: { readonly destroyOnReturn: boolean }) => AsyncIterator<Uint8Array>
+  readonly resume: () => unknown
   /** The whole path, where `url` is what follows the prefix of a router. */
   readonly originalUrl?: string | undefined
   /** The caller's address by Express's setting "trust proxy". */
   readonly ip?: string | undefined
 }
 
+/** What is used of Node's own response. */
+export interface ListenerResponse {
+  readonly once: (event: "close", listener: () => void) => unknown
+  readonly writeHead: (status: number, headers?: Record<string, string>) => { readonly end: () => unknown }
+}
+
 /** Answers a web `Request`, with an answer that has no body: the `handler` of `Webhook.toWebHandler`. */
 export type WebHandler = (request: Request, info: { readonly remoteAddress?: string | undefined }) => Promise<Response>
 
 /** A listener of `node:http`, which is a handler of Express too. */
-export type Listener = (req: ListenerRequest, res: ServerResponse, next?: (error: unknown) => void) => Promise<void>
+export type Listener = (req: ListenerRequest, res: ListenerResponse, next?: (error: unknown) => void) => Promise<void>
 
-const bodyOf = (req: IncomingMessage) => {
+const bodyOf = (req: ListenerRequest) => {
   const chunks = req.iterator({ destroyOnReturn: false })
-  const pull = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
-    const { done, value } = await chunks.next()
-    if (done === true) controller.close()
-    else controller.enqueue(value)
-  }
+  const pull = (controller: ReadableStreamDefaultController<Uint8Array>) =>
+    chunks.next().then(({ done, value }) => (done === true ? controller.close() : controller.enqueue(value)))
   return new ReadableStream({ pull, cancel: () => void chunks.return?.() }, { highWaterMark: 0 })
 }
 
@@ -70,22 +78,21 @@ const toWeb = (req: ListenerRequest, signal: AbortSignal) => {
  */
 export const toListener =
   (handler: WebHandler): Listener =>
-  async (req, res, next) => {
+  (req, res, next) => {
     const gone = new AbortController()
     res.once("close", () => gone.abort())
-    try {
+    const answer = () => {
       if (req.readableDidRead) {
         throw settingError(
           "NodeWebhook.toListener",
           "comes after a body parser, which has read the delivery: put it first"
         )
       }
-      const info = { remoteAddress: req.ip ?? req.socket.remoteAddress }
-      const { headers, status } = await handler(toWeb(req, gone.signal), info)
-      res.writeHead(status, Object.fromEntries(headers)).end()
-    } catch (error) {
-      if (next === undefined) res.writeHead(503).end()
-      else next(error)
+      return handler(toWeb(req, gone.signal), { remoteAddress: req.ip ?? req.socket.remoteAddress })
     }
-    req.resume()
+    return Promise.resolve()
+      .then(answer)
+      .then(({ headers, status }) => res.writeHead(status, Object.fromEntries(headers)).end())
+      .catch((error: unknown) => (next === undefined ? res.writeHead(503).end() : next(error)))
+      .then(() => void req.resume())
   }
