@@ -7,6 +7,7 @@
  */
 import type { ChildProcess } from "node:child_process"
 import { Array, Effect, Record } from "effect"
+import { type Certificate, makeCertificate } from "./certificate.ts"
 import { type ContenderName, contenders, names } from "./contenders.ts"
 import { type Call, type Shape, shapes } from "./payloads.ts"
 import { message, start, startServer } from "./processes.ts"
@@ -90,11 +91,12 @@ const measure = Effect.fnUntraced(function* (
   return { ...scenario, unit, rows } satisfies Table
 })
 
-/** Starts a server, and a process for each of these clients. */
-const prepare = Effect.fnUntraced(function* (chosen: ReadonlyArray<ContenderName>) {
-  const server = yield* startServer()
+/** Starts a server, and a process for each of these clients, which trusts its certificate. */
+const prepare = Effect.fnUntraced(function* (chosen: ReadonlyArray<ContenderName>, certificate?: Certificate) {
+  const server = yield* startServer(0, certificate)
+  const env = certificate ? { NODE_EXTRA_CA_CERTS: certificate.cert } : {}
   const workers = yield* Effect.forEach(chosen, (name) =>
-    Effect.map(start("worker.ts", [name, server.origin], flags), ({ child }): Worker => ({ child, name }))
+    Effect.map(start("worker.ts", [name, server.origin], flags, env), ({ child }): Worker => ({ child, name }))
   )
   return { server: server.child, workers }
 })
@@ -104,6 +106,14 @@ export const calls = (rounds: Rounds, chosen: ReadonlyArray<ContenderName> = nam
   Effect.gen(function* () {
     const { workers } = yield* prepare(chosen)
     return yield* Effect.forEach(scenarios, (scenario) => measure(workers, scenario, rounds))
+  }).pipe(Effect.scoped)
+
+/** A charge over TLS, on connections that stay open. */
+export const callsOverTls = (rounds: Rounds) =>
+  Effect.gen(function* () {
+    const chosen = ["undici", "undiciAgain", "dispatch", "oursNode", "oursFetch", "fetch", "fetchSignal"] as const
+    const { workers } = yield* prepare(chosen, yield* makeCertificate)
+    return yield* Effect.forEach([64, 1], (inFlight) => measure(workers, { call: "create", inFlight }, rounds))
   }).pipe(Effect.scoped)
 
 /** A page of the list over effect-pix/node, against undici, by how the service writes its rows. */

@@ -87,12 +87,16 @@ const dispatch = async (origin: string): Promise<Client> => {
   )
 }
 
-const bareFetch = async (origin: string): Promise<Client> =>
-  clientOf(
-    async (path) => (await fetch(origin + path, { headers: readHeaders })).json(),
-    async (path, body) =>
-      (await fetch(origin + path, { method: "POST", headers: writeHeaders(), body: JSON.stringify(body) })).json()
-  )
+const bareFetch =
+  (init: () => RequestInit) =>
+  async (origin: string): Promise<Client> =>
+    clientOf(
+      async (path) => (await fetch(origin + path, { ...init(), headers: readHeaders })).json(),
+      async (path, body) => {
+        const sent = { method: "POST", headers: writeHeaders(), body: JSON.stringify(body) }
+        return (await fetch(origin + path, { ...init(), ...sent })).json()
+      }
+    )
 
 /** A program with Effect's client alone: the same headers, and JSON without a schema. */
 const plainEffect = async (origin: string): Promise<Client> => {
@@ -239,7 +243,11 @@ export const contenders = {
   oursUndici: { title: "**effect-pix** on Effect's undici layer", make: ours(on(NodeHttpClient.layerUndici)) },
   oursFetch: { title: "**effect-pix** on fetch (`Payments.layerFetch`)", make: ours(ownFetch) },
   oursFetchTraced: { title: "**effect-pix** on fetch, with a tracer", make: ours(ownFetch, tracing) },
-  fetch: { title: "`fetch` + `json()`", make: bareFetch },
+  fetch: { title: "`fetch` + `json()`", make: bareFetch(() => ({})) },
+  fetchSignal: {
+    title: "`fetch` with a signal + `json()`",
+    make: bareFetch(() => ({ signal: new AbortController().signal }))
+  },
   effect: { title: "Effect's `HttpClient` on fetch, no schema", make: plainEffect },
   stripe: { title: "stripe", make: stripe },
   openai: { title: "openai", make: openai },

@@ -16,7 +16,7 @@ import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect } from "effect"
 import effectPackage from "effect/package.json" with { type: "json" }
 import undiciPackage from "undici/package.json" with { type: "json" }
-import { calls, listShapes } from "./calls.ts"
+import { calls, callsOverTls, listShapes } from "./calls.ts"
 import { cold } from "./cold.ts"
 import { heap } from "./memory.ts"
 import { install, peerVersions } from "./peers.ts"
@@ -42,6 +42,7 @@ const measure = Effect.gen(function* () {
   const results: Results = {
     machine,
     calls: yield* calls(rounds),
+    tls: yield* callsOverTls(rounds),
     shapes: yield* listShapes(rounds),
     heap: yield* heap(isQuick ? 1000 : 10_000, ["undici", "oursNode", "oursFetch", "fetch", "stripe"]),
     cold: yield* cold(isQuick ? 3 : 11),
@@ -56,15 +57,16 @@ const measure = Effect.gen(function* () {
   return results
 })
 
+const oursIn = (tables: Results["calls"], title: string) =>
+  tables.flatMap(({ call, inFlight, rows }) =>
+    rows
+      .filter(({ client }) => client.startsWith("ours"))
+      .map(({ client, cpu }) => [`${call} ${inFlight} ${client}${title}`, cpu.p15] as const)
+  )
+
 /** Our ratios, by name, which `--check` compares. */
-const ratiosOf = ({ calls: measured, cold: starts, shapes, sizes: bundles }: Results): Record<string, number> => ({
-  ...Object.fromEntries(
-    measured.flatMap(({ call, inFlight, rows }) =>
-      rows
-        .filter(({ client }) => client.startsWith("ours"))
-        .map(({ client, cpu }) => [`${call} ${inFlight} ${client}`, cpu.p15] as const)
-    )
-  ),
+const ratiosOf = ({ calls: measured, cold: starts, shapes, sizes: bundles, tls }: Results): Record<string, number> => ({
+  ...Object.fromEntries([...oursIn(measured, ""), ...oursIn(tls, " over TLS")]),
   ...Object.fromEntries(shapes.map(({ cpu, shape }) => [`list in shape ${shape}`, cpu.p15])),
   ...Object.fromEntries(starts.slice(1).map(({ ratio, title }) => [`cold start: ${title}`, ratio.median])),
   ...Object.fromEntries(bundles.map(({ kilobytes, title }) => [`kB: ${title}`, kilobytes]))

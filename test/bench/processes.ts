@@ -3,6 +3,7 @@
  */
 import { type ChildProcess, fork } from "node:child_process"
 import { Effect } from "effect"
+import type { Certificate } from "./certificate.ts"
 
 /** Sends a message to a process, and returns the next message from it. The end of the process is a defect. */
 export const message = <A>(child: ChildProcess, sent?: object | string): Effect.Effect<A> =>
@@ -35,18 +36,24 @@ const end = (child: ChildProcess) =>
 export const start = Effect.fnUntraced(function* <A>(
   file: string,
   args: ReadonlyArray<string> = [],
-  flags: ReadonlyArray<string> = []
+  flags: ReadonlyArray<string> = [],
+  env: NodeJS.ProcessEnv = {}
 ) {
   const child = yield* Effect.acquireRelease(
-    Effect.sync(() => fork(new URL(file, import.meta.url), args, { execArgv: [...flags] })),
+    Effect.sync(() =>
+      fork(new URL(file, import.meta.url), args, { execArgv: [...flags], env: { ...process.env, ...env } })
+    ),
     end
   )
   return { child, first: yield* message<A>(child) }
 })
 
-/** Starts the server, and returns its address. */
-export const startServer = (rows = 0) =>
-  Effect.map(start<number>("server.ts", [String(rows)]), ({ child, first }) => ({
-    child,
-    origin: `http://127.0.0.1:${first}`
-  }))
+/** Starts the server, which speaks TLS if it has a certificate, and returns its address. */
+export const startServer = (rows = 0, certificate?: Certificate) =>
+  Effect.map(
+    start<number>("server.ts", [String(rows), ...(certificate ? [certificate.key, certificate.cert] : [])]),
+    ({ child, first }) => ({
+      child,
+      origin: certificate ? `https://localhost:${first}` : `http://127.0.0.1:${first}`
+    })
+  )

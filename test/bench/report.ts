@@ -11,6 +11,8 @@ import type { Figure } from "./statistics.ts"
 export interface Results {
   readonly machine: string
   readonly calls: ReadonlyArray<Table>
+  /** The same over TLS. */
+  readonly tls: ReadonlyArray<Table>
   readonly shapes: ReadonlyArray<ShapeRow>
   readonly heap: ReadonlyArray<Held>
   readonly cold: ReadonlyArray<Cold>
@@ -81,6 +83,13 @@ export const markdown = (results: Results): string =>
     "## Calls, against undici",
     "",
     results.calls.map(callTable).join("\n\n"),
+    "",
+    "## Over TLS",
+    "",
+    "A self-signed certificate for `localhost`, on connections that stay open. The limit of a client over HTTP/1.1 is undici's",
+    "`dispatch`: nothing that is built on it is cheaper.",
+    "",
+    results.tls.map(callTable).join("\n\n"),
     "",
     "## By how the service writes its rows",
     "",

@@ -1,15 +1,18 @@
 /**
  * The server of the bench, in its own process. It answers each operation with bytes that are made once. A list with a
  * sort order is read from a table, whose number of rows is the first argument. The server uses a plain socket, since
- * `node:http` would cost more for a request than the fastest client.
+ * `node:http` would cost more for a request than the fastest client. With the files of a key and a certificate as further
+ * arguments it speaks TLS.
  *
  * After the message `hold` it answers no request, and reports how many it has received. After `release` it answers
  * them. After the name of a shape it writes its page in that shape.
  */
+import { readFileSync } from "node:fs"
 import { createServer, type Socket } from "node:net"
+import { createServer as createTlsServer } from "node:tls"
 import { answers, pageIn, pageOf, paths, type Shape } from "./payloads.ts"
 
-const total = Number(process.argv[2] ?? 0)
+const [, , total = "0", key, cert] = process.argv
 
 const answer = (body: string, status = "200 OK") =>
   Buffer.from(
@@ -35,7 +38,7 @@ const answerTo = (head: string): Buffer => {
   if (head.startsWith(paths.lookup, 4)) return lookup
   const query = new URLSearchParams(head.slice(head.indexOf("?"), head.indexOf(" HTTP/")))
   if (!query.has("sort")) return list
-  return answer(pageOf(total, Number(query.get("page")), Number(query.get("pageSize"))))
+  return answer(pageOf(Number(total), Number(query.get("page")), Number(query.get("pageSize"))))
 }
 
 let isHolding = false
@@ -47,7 +50,7 @@ const reply = (socket: Socket, head: string) => {
   if (held.length % 100 === 0) process.send?.({ held: held.length })
 }
 
-const server = createServer({ noDelay: true }, (socket) => {
+const accept = (socket: Socket) => {
   let pending = Buffer.alloc(0)
   socket.on("error", () => socket.destroy())
   socket.on("data", (chunk) => {
@@ -63,7 +66,12 @@ const server = createServer({ noDelay: true }, (socket) => {
       reply(socket, head)
     }
   })
-})
+}
+
+const server =
+  key === undefined || cert === undefined
+    ? createServer({ noDelay: true }, accept)
+    : createTlsServer({ noDelay: true, key: readFileSync(key), cert: readFileSync(cert) }, accept)
 
 process.on("message", (order: "hold" | "release" | { readonly shape: Shape }) => {
   if (typeof order === "object") {
