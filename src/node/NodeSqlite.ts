@@ -113,8 +113,8 @@ const connectionOf = (db: DatabaseSync, writes: Writes): Connection => {
 }
 
 /**
- * Makes SQLite's functions for the current time follow the program's clock. `deterministic`: within a statement the
- * time is the same.
+ * Makes SQLite's `CURRENT_TIMESTAMP` and its like follow the program's clock, so that a test under `TestClock` needs no
+ * other database. `deterministic`: within a statement the time is the same.
  */
 const setClock = (db: DatabaseSync, clock: Clock.Clock) => {
   const define = (name: string, start: number, end: number) =>

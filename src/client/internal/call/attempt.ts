@@ -25,13 +25,19 @@ interface Attempted<A> {
 
 const json = "application/json"
 
-const headersOf = ({ apiKey, clientId }: ApiCredentials, { body, idempotencyKey }: Prepared<unknown, unknown>) => ({
-  [headerNames.accept]: json,
-  [headerNames.clientId]: clientId,
-  [headerNames.apiKey]: Redacted.value(apiKey),
-  ...(body !== undefined && { [headerNames.contentType]: json }),
-  ...(idempotencyKey !== undefined && { [headerNames.idempotencyKey]: idempotencyKey })
-})
+const headersOf = (
+  { apiKey, clientId }: ApiCredentials,
+  { body, idempotencyKey }: Prepared<unknown, unknown>,
+  span: Tracer.Span | undefined
+) => {
+  const headers: Record<string, string> = span === undefined ? {} : { ...HttpTraceContext.toHeaders(span) }
+  headers[headerNames.accept] = json
+  headers[headerNames.clientId] = clientId
+  headers[headerNames.apiKey] = Redacted.value(apiKey)
+  if (body !== undefined) headers[headerNames.contentType] = json
+  if (idempotencyKey !== undefined) headers[headerNames.idempotencyKey] = idempotencyKey
+  return headers
+}
 
 const platformClock = Context.get(Context.empty(), Clock.Clock)
 
@@ -64,7 +70,6 @@ const send = <A, E>(call: Call<A, E>, used: ApiCredentials, span?: Tracer.Span):
     call.firstSentAt ??= wallNow
     const wallEnd = sendUntil(call)
     const timeout = Math.ceil(Math.min(attemptTimeout, started + deadline - now, wallEnd - wallNow))
-    const headers = headersOf(used, prepared)
     let isOver = false
     let stop: (() => void) | undefined
     const end = (attempted: Attempted<A>) => {
@@ -77,8 +82,7 @@ const send = <A, E>(call: Call<A, E>, used: ApiCredentials, span?: Tracer.Span):
         origin: client.origin,
         method: route.endpoint.method,
         path: client.prefix + prepared.path,
-        headers:
-          span !== undefined && isTracePropagated ? { ...headers, ...HttpTraceContext.toHeaders(span) } : headers,
+        headers: headersOf(used, prepared, isTracePropagated ? span : undefined),
         body: prepared.body,
         isLate: () => monotonicMillis() - now > timeout || clock.currentTimeMillisUnsafe() > wallEnd,
         context
