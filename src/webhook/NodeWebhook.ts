@@ -78,7 +78,7 @@ const toWeb = (req: ListenerRequest, signal: AbortSignal) => {
  */
 export const toListener =
   (handler: WebHandler): Listener =>
-  (req, res, next) => {
+  (req, res, report) => {
     const gone = new AbortController()
     res.once("close", () => gone.abort())
     const answer = () => {
@@ -93,6 +93,6 @@ export const toListener =
     return Promise.resolve()
       .then(answer)
       .then(({ headers, status }) => res.writeHead(status, Object.fromEntries(headers)).end())
-      .catch((error: unknown) => (next === undefined ? res.writeHead(503).end() : next(error)))
+      .catch((error: unknown) => (report === undefined ? res.writeHead(503).end() : report(error)))
       .then(() => void req.resume())
   }
