@@ -97,7 +97,6 @@ export interface CallSettings {
   readonly budget: Budget
 }
 
-
 /**
  * Returns the settings for the context of a fiber. `builtIn` is the context in which the client was built. Consecutive
  * calls in the same context share one result.
