@@ -7,7 +7,7 @@
  * - Responses are open: unknown fields and status words are accepted, and of the documented fields only identity,
  *   amount and status are required.
  * - In an answer of the service, null in an optional field counts as absent. The client removes it before it decodes, so
- *   these schemas refuse it: they read what they have encoded.
+ *   these schemas refuse it, but where it is documented: they read what they have encoded.
  * - The status words differ between the shapes. The service does not document how they map, so nothing translates them.
  */
 
@@ -181,7 +181,8 @@ export interface CreatedPixTransaction extends Schema.Schema.Type<typeof Created
 /** The customer, as a list shows it. */
 const ListLead = Schema.Struct({
   id: Schema.optionalKey(TextId),
-  externalId: Schema.optionalKey(Schema.String),
+  /** The service documents null where the customer has none. The client reads it as absent. */
+  externalId: Schema.optionalKey(Schema.NullOr(Schema.String)),
   name: Schema.optionalKey(Schema.String),
   email: Schema.optionalKey(Schema.String),
   phone: Schema.optionalKey(Schema.String),
