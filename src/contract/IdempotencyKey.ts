@@ -8,7 +8,7 @@ import type * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { fingerprint as hashOf } from "../internal/fingerprint.ts"
+import { lanes } from "../internal/fingerprint.ts"
 import { refuse } from "../internal/refuse.ts"
 
 /**
@@ -89,9 +89,13 @@ export const fromReferenceOption = (kind: string, reference: string): Option.Opt
 
 let last = { key: "", hash: "" }
 
-/** A short hash that names a key in spans and logs. The lines of a call are about one key, so the last one is stored. */
+/**
+ * A short hash of eight digits that names a key in spans and logs. A key may be an e-mail or a document: 32 bits are too few to
+ * read a text from, whoever inverts the hash. Two keys have one name once in four billion times, so a name finds lines, and
+ * proves nothing. The lines of a call are about one key, so the last one is stored.
+ */
 export const fingerprint = (key: string): string => {
   if (!Predicate.isString(key)) return refuse("A key must be a text")
-  if (last.key !== key || last.hash === "") last = { key, hash: hashOf(key) }
+  if (last.key !== key || last.hash === "") last = { key, hash: lanes(key, 1) }
   return last.hash
 }

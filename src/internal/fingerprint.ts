@@ -1,9 +1,10 @@
 /**
  * Names for texts that must not be shown: a hash that is made fast and in few bytes of a bundle.
  *
- * It is no cryptographic hash, and needs to be none. Nobody gains by two texts with one name, so only chance has to be kept
- * out: 160 bits do. And what is secret is hashed to so few bits (`lanes`) that its name cannot hold it: of a random key of
- * 128 bits, a reader who could invert the hash would still miss 96.
+ * It is no cryptographic hash: each step of a lane can be undone, so 160 bits would give a short text away. Two rules make
+ * that harmless. What must not be shown is hashed to so few bits (`lanes`) that its name cannot hold it, whoever inverts the
+ * hash: an idempotency key, which may be an e-mail, and a secret to 32, a client id to 64. And nobody gains by two texts with
+ * one name, so only chance has to be kept out.
  */
 
 /** Odd numbers with about as many ones as zeros (those of xxHash), one for each lane. */
