@@ -86,13 +86,20 @@ export interface ServiceRefusal {
  */
 export type RefusalCause = "IdempotencyConflict" | WithdrawalRefusal["_tag"] | "RequestRejected"
 
-/** The mark of a policy that `make` has checked. A copy of its settings has no mark, so it is given to `make` again. */
+/** The type of a policy that `make` has checked. A copy by spreading is not of this type, so it is given to `make` again. */
 class Checked {
   declare protected readonly checked: true
 }
 
 /**
- * The settings of calls, which only `PaymentsPolicy.make` makes, so that no call has to check one. To change a policy, make
+ * The policies that `make` has made. The types let a copy by `Object.assign` and an untyped caller's object pass, so a client
+ * gives each policy that it reads to `make`: one in this set is returned as it is.
+ */
+const made = new WeakSet<object>()
+const isMade = (policy: object): policy is PaymentsPolicy => made.has(policy)
+
+/**
+ * The settings of calls, which `PaymentsPolicy.make` makes and checks; they cannot be changed later. To change a policy, make
  * another of it: `PaymentsPolicy.make({ ...policy, deadline: "5 seconds" })`. A time over 24.8 days, such as
  * `Duration.infinity`, means no limit.
  */
@@ -247,10 +254,15 @@ const check = Schema.decodeUnknownResult(Settings, { errors: "all", onExcessProp
 
 const make = (options: PaymentsPolicyOptions = {}): PaymentsPolicy => {
   if (!Predicate.isObject(options)) return refuse("A policy is made of an object of settings")
+  if (isMade(options)) return options
   const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
   const settings: PolicySettings = { ...defaults, ...given }
   const checked = check(settings)
-  if (Result.isSuccess(checked)) return Object.assign(new Checked(), settings)
+  if (Result.isSuccess(checked)) {
+    const policy = Object.assign(new Checked(), settings)
+    made.add(Object.freeze(policy))
+    return policy
+  }
   const problems = issuesOf(checked.failure, Infinity).map(({ path, problem }) => `${path} ${problem}`)
   return refuse(`Wrong settings of a policy: ${problems.join("; ")}`)
 }

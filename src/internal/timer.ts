@@ -1,5 +1,5 @@
 /**
- * The platform's timer, for transports only. A call uses a transport only if the program's clock is the platform's clock.
+ * The platform's timer, which limits the time of an attempt where the program's clock is the platform's clock.
  */
 
 /** The longest time of a timer, 24.8 days: with a longer one, platforms fire it at once. */

@@ -4,7 +4,7 @@ import { PaymentsPolicy } from "effect-pix"
 import { NodePayments } from "effect-pix/node"
 import { type Answer, json, makeGateway } from "../support/Gateway.ts"
 import { record } from "../support/operations.ts"
-import { paymentsOn, respond, transports } from "../support/Wire.ts"
+import { paymentsOn, respond, scripted, transports } from "../support/Wire.ts"
 import { pay, play, read } from "../support/played.ts"
 
 const durations = [
@@ -103,6 +103,53 @@ describe("PaymentsPolicy.make", () => {
     const quick = PaymentsPolicy.make({ ...PaymentsPolicy.once, deadline: "5 seconds", horizon: undefined })
     assert.deepStrictEqual([quick.writes, quick.deadline], ["never", "5 seconds"])
     assert.isTrue(Duration.Equivalence(Duration.fromInputUnsafe(quick.horizon), Duration.hours(12)))
+  })
+})
+
+/** The defaults with one wrong time, as the types let it pass or as a caller without types gives it. */
+const unmade: Readonly<Record<string, () => PaymentsPolicy>> = {
+  "copied by Object.assign": () => Object.assign({}, PaymentsPolicy.once, { attemptTimeout: Number.NaN }),
+  "made by Object.create": () =>
+    Object.create(PaymentsPolicy.once, { attemptTimeout: { value: Number.NaN, enumerable: true } }),
+  "stored as JSON": () => JSON.parse(JSON.stringify(PaymentsPolicy.once)),
+  "read by a getter that throws": () =>
+    Object.defineProperty(Object.assign({}, PaymentsPolicy.once), "deadline", {
+      enumerable: true,
+      get: () => assert.fail("read")
+    })
+}
+
+describe("a policy that `make` did not make", () => {
+  for (const [how, policy] of Object.entries(unmade)) {
+    it.effect(`is InvalidRequest of the call if it is ${how}, and nothing is sent`, () =>
+      Effect.gen(function* () {
+        const { layer, sent } = scripted(respond(503))
+        const client = paymentsOn(layer)
+        const error = yield* Effect.flip(pay).pipe(
+          Effect.provideService(PaymentsPolicy, policy()),
+          Effect.provide(client)
+        )
+        assert.deepStrictEqual([error._tag, error.outcome, sent.length], ["InvalidRequest", "NotSent", 0])
+        assert.include(error.message, "PaymentsPolicy")
+      })
+    )
+  }
+
+  it.effect("has the defaults for what it does not have, if all else in it is right", () =>
+    Effect.gen(function* () {
+      const { layer, sent } = scripted(respond(503))
+        const client = paymentsOn(layer)
+      const older: unknown = { writes: "never" }
+      const error = yield* Effect.flip(pay).pipe(
+        Effect.provideService(PaymentsPolicy, older as PaymentsPolicy), // an object of an earlier version
+        Effect.provide(client)
+      )
+      assert.deepStrictEqual([error._tag, sent.length], ["OutcomeUnknown", 1])
+    })
+  )
+
+  it("cannot come of one that is changed after it was made", () => {
+    assert.throws(() => Object.assign(PaymentsPolicy.make(), { deadline: Number.NaN }), TypeError)
   })
 })
 

@@ -12,7 +12,9 @@ import * as Effect from "effect/Effect"
 import * as ErrorReporter from "effect/ErrorReporter"
 import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
-import type { Outcome } from "../../../contract/PaymentsError.ts"
+import * as Schema from "effect/Schema"
+import { invalidRequest } from "../../../contract/Options.ts"
+import type { InvalidRequest, Outcome } from "../../../contract/PaymentsError.ts"
 import { isUnclear } from "../../../contract/WriteOptions.ts"
 import { isPastHorizon } from "../../../internal/horizon.ts"
 import type { Sender } from "../../../internal/sender.ts"
@@ -35,9 +37,19 @@ interface Tagged extends ErrorReporter.Reportable {
 const earlierUnknown: Unanswered = { _tag: "Unanswered", sent: "Unknown", reason: "EarlierUnknown" }
 
 /** Runs a prepared call. */
-export const run = <A, E extends Tagged>(client: Client, route: Route, prepared: Prepared<A, E>): Effect.Effect<A, E> =>
-  Effect.withFiber((fiber): Effect.Effect<A, E> => {
-    const settings = client.settingsOf(fiber)
+export const run = <A, E extends Tagged>(
+  client: Client,
+  route: Route,
+  prepared: Prepared<A, E>
+): Effect.Effect<A, E | InvalidRequest> =>
+  Effect.withFiber((fiber): Effect.Effect<A, E | InvalidRequest> => {
+    const found = Result.try(() => client.settingsOf(fiber))
+    if (Result.isFailure(found)) {
+      const problem = Schema.isSchemaError(found.failure) ? found.failure.message : "cannot be read"
+      const issue = { path: "PaymentsPolicy", problem: `is not what PaymentsPolicy.make makes: ${problem}` }
+      return Effect.fail(invalidRequest(route.endpoint.operation, [issue], prepared.idempotencyKey))
+    }
+    const settings = found.success
     const call: Call<A, E> = {
       client,
       route,

@@ -45,7 +45,7 @@ export interface Client extends Pick<ClientOptions, "credentials" | "keys" | "co
   readonly reportRateLimit: ReturnType<typeof makeRateLimitReport>
   /** Logs that the budget refused a retry. */
   readonly reportBudget: ReturnType<typeof makeBudgetReport>
-  /** The settings of a call in a fiber. */
+  /** The settings of a call in a fiber. Throws a `SchemaError` for a wrong policy. */
   readonly settingsOf: ReturnType<typeof makeSettings>
 }
 
@@ -98,7 +98,8 @@ export interface CallSettings {
 }
 
 /**
- * Returns the settings for the context of a fiber. `builtIn` is the context in which the client was built. Consecutive
+ * Returns the settings for the context of a fiber, or throws a `SchemaError` for a policy that `PaymentsPolicy.make` did not
+ * make, and would not. `builtIn` is the context in which the client was built. Consecutive
  * calls in the same context share one result.
  */
 const makeSettings = (client: HttpClient.HttpClient, builtIn: Context.Context<never>) => {
@@ -111,7 +112,7 @@ const makeSettings = (client: HttpClient.HttpClient, builtIn: Context.Context<ne
     const { context } = fiber
     const clock = fiber.getRef(Clock.Clock)
     // A call's own policy, else the one that the layer was built with, which may be the default.
-    const policy = Context.getOrUndefined(context, PaymentsPolicy) ?? policyOfLayer
+    const policy = PaymentsPolicy.make(Context.getOrUndefined(context, PaymentsPolicy) ?? policyOfLayer)
     const notAfter = Context.get(context, NotAfter)
     return {
       policy,
