@@ -30,12 +30,19 @@ import { settingError } from "../contract/ConfigurationError.ts"
 
 /** What is used of Node's own request, and what Express adds to it. It is written out, so that workers need no types of Node. */
 export interface ListenerRequest {
+  /** The HTTP method. Default GET. */
   readonly method?: string | undefined
+  /** The path and the query; below the prefix of a router only what follows it. */
   readonly url?: string | undefined
+  /** The headers, with names in lower case. */
   readonly headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
+  /** The connection, with the address of its other end. */
   readonly socket: { readonly remoteAddress?: string | undefined }
+  /** Whether a body parser has read the body already. */
   readonly readableDidRead: boolean
+  /** Reads the body piece by piece. */
   readonly iterator: (options: { readonly destroyOnReturn: boolean }) => AsyncIterator<Uint8Array>
+  /** Reads the rest of the body and drops it, so that the connection can be used again. */
   readonly resume: () => unknown
   /** The whole path, where `url` is what follows the prefix of a router. */
   readonly originalUrl?: string | undefined
@@ -45,7 +52,9 @@ export interface ListenerRequest {
 
 /** What is used of Node's own response. */
 export interface ListenerResponse {
+  /** Calls the listener when the connection or the answer is closed. */
   readonly once: (event: "close", listener: () => void) => unknown
+  /** Writes the status and the headers; `end` then ends the answer. */
   readonly writeHead: (status: number, headers?: Record<string, string>) => { readonly end: () => unknown }
 }
 
