@@ -67,17 +67,22 @@ const reportFailure = (cause: Cause.Cause<unknown>) =>
     })
   )
 
-const checkReload = checkSettingsBy(
-  Schema.Struct({ every: Schema.optional(period), loadTimeout: withDefault(period, "10 seconds") })
-)
+const checkOptions = <E, R>(options: CredentialsReloadOptions<E, R>) =>
+  checkSettingsBy(
+    Schema.Struct({
+      load: Schema.declare((value): value is typeof options.load => Effect.isEffect(value), { expected: "an Effect" }),
+      every: Schema.optional(period),
+      loadTimeout: withDefault(period, "10 seconds")
+    })
+  )(options)
 
 const makeReloading = Effect.fnUntraced(function* <E, R>(options: CredentialsReloadOptions<E, R>) {
-  const { every, loadTimeout } = yield* checkReload(options)
+  const { every, load: loadGiven, loadTimeout } = yield* checkOptions(options)
   const context = yield* Effect.context<R>()
   /** Loads once, within the time limit. A `load` that cannot be interrupted runs on in the background, so that no call waits for it. */
   const load = <E2>(timeoutError: E2) =>
     Effect.uninterruptibleMask((restore) =>
-      Effect.flatMap(Effect.forkDetach(restore(Effect.provideContext(options.load, context))), (fiber) =>
+      Effect.flatMap(Effect.forkDetach(restore(Effect.provideContext(loadGiven, context))), (fiber) =>
         restore(
           Effect.timeoutOrElse(Fiber.join(fiber), { duration: loadTimeout, orElse: () => Effect.fail(timeoutError) })
         ).pipe(Effect.onExit((exit) => Effect.sync(() => Exit.isSuccess(exit) || fiber.interruptUnsafe())))

@@ -103,6 +103,9 @@ describe("Payments.layer", () => {
         "Wrong: options must be { baseUrl, companyId? }"
       ])
       assert.deepStrictEqual(yield* refusal(paymentsOn(layer, {} as never)), [notSet("baseUrl")])
+      assert.deepStrictEqual(yield* refusal(paymentsOn(layer, { baseUrl: Object.create(null) as string })), [
+        "Wrong: baseUrl is not a URL"
+      ])
     })
   )
 

@@ -27,11 +27,11 @@ const isExposed = (url: URL): boolean => url.protocol === "http:" && !isLoopback
  */
 export const baseUrlSetting = (isInsecure: boolean) =>
   reading((value: string | URL): Result.Result<URL, string> => {
-    // A caller without types may leave it out.
-    const text = String(value ?? "").trim()
-    if (text === "") return Result.fail(notSet)
+    // A caller without types may leave it out, or give an object that is no text.
+    const text = Result.try(() => String(value ?? "").trim())
+    if (Result.isSuccess(text) && text.success === "") return Result.fail(notSet)
     // `URL.canParse` accepts some texts that are too long for a URL.
-    const parsed = Result.try(() => new URL(text))
+    const parsed = Result.flatMap(text, (url) => Result.try(() => new URL(url)))
     if (Result.isFailure(parsed)) return Result.fail("is not a URL")
     const url = parsed.success
     const problem = problemOf(url) ?? (isExposed(url) && !isInsecure ? mustBeHttps : undefined)
