@@ -220,7 +220,13 @@ describe("CredentialsReload.layer", () => {
   it.effect("fails with ConfigurationError, and shows no value, where `load` is missing or no Effect", () =>
     Effect.gen(function* () {
       const secret = "sk_live_7f3e"
-      const wrong: ReadonlyArray<unknown> = [{}, { load: secret }, { load: null }, { load: () => Effect.void }, undefined]
+      const wrong: ReadonlyArray<unknown> = [
+        {},
+        { load: secret },
+        { load: null },
+        { load: () => Effect.void },
+        undefined
+      ]
       for (const options of wrong) {
         const layer = CredentialsReload.layer(options as CredentialsReload.CredentialsReloadOptions<never, never>) // a caller without types
         const error = yield* Effect.flip(Effect.scoped(Layer.build(layer)))

@@ -138,7 +138,7 @@ describe("a policy that `make` did not make", () => {
   it.effect("has the defaults for what it does not have, if all else in it is right", () =>
     Effect.gen(function* () {
       const { layer, sent } = scripted(respond(503))
-        const client = paymentsOn(layer)
+      const client = paymentsOn(layer)
       const older: unknown = { writes: "never" }
       const error = yield* Effect.flip(pay).pipe(
         Effect.provideService(PaymentsPolicy, older as PaymentsPolicy), // an object of an earlier version
