@@ -24,8 +24,7 @@
 import * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as FetchTransport from "./internal/transport/fetchTransport.ts"
-import * as HttpClient from "effect/http/HttpClient"
+import type * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -36,6 +35,8 @@ import { Credentials } from "./Credentials.ts"
 import type { WriteOptions } from "../contract/WriteOptions.ts"
 import { IdempotencyKeyGen } from "./IdempotencyKeyGen.ts"
 import { baseUrlSetting, warnIfExposed } from "./internal/baseUrl.ts"
+import * as ClientTransport from "./internal/transport/clientTransport.ts"
+import * as FetchTransport from "./internal/transport/fetchTransport.ts"
 import { makeClient } from "./internal/call/client.ts"
 import { make as makeCreateTransaction } from "./internal/operations/createTransaction.ts"
 import { make as makeGetBalance } from "./internal/operations/getBalance.ts"
@@ -43,6 +44,7 @@ import { make as makeGetTransaction } from "./internal/operations/getTransaction
 import { make as makeListTransactions } from "./internal/operations/listTransactions.ts"
 import { make as makeRequestWithdrawal } from "./internal/operations/requestWithdrawal.ts"
 import { registerSender } from "../internal/sender.ts"
+import type { Transport } from "../internal/transport.ts"
 import { IntegerId } from "../internal/wire.ts"
 import type {
   CreateTransactionError,
@@ -157,7 +159,7 @@ export class Payments extends Context.Service<
   /** Builds the client, as `layer` does. Fails with `ConfigurationError`, which names every setting that is wrong. */
   static readonly make = Effect.fnUntraced(function* (options: PaymentsOptions) {
     const { baseUrl, companyId } = yield* checkOptions(options)
-    return yield* build(baseUrl, companyId)
+    return yield* build(baseUrl, companyId, ClientTransport.make)
   })
 
   /**
@@ -179,7 +181,7 @@ export class Payments extends Context.Service<
     Layer.effect(
       Payments,
       Effect.flatMap(fromConfig, ({ PAYMENTS_BASE_URL, PAYMENTS_COMPANY_ID }) =>
-        build(PAYMENTS_BASE_URL, PAYMENTS_COMPANY_ID)
+        build(PAYMENTS_BASE_URL, PAYMENTS_COMPANY_ID, ClientTransport.make)
       )
     )
   )
@@ -191,14 +193,7 @@ export class Payments extends Context.Service<
    */
   static readonly layerOver = <E, R>(
     transport: Layer.Layer<HttpClient.HttpClient, E, R>
-  ): Layer.Layer<Payments, ConfigurationError | E, R> =>
-    Layer.unwrap(
-      Effect.map(bothSettings(fromConfig, Credentials.config), ([client, credentials]) =>
-        Layer.effect(Payments, build(client.PAYMENTS_BASE_URL, client.PAYMENTS_COMPANY_ID)).pipe(
-          Layer.provide([transport, Credentials.layer(credentials), IdempotencyKeyGen.layer])
-        )
-      )
-    )
+  ): Layer.Layer<Payments, ConfigurationError | E, R> => fromEnvironment(ClientTransport.make, transport)
 
   /**
    * The client with all its settings from the environment, over fetch and no `HttpClient` of yours (see `layerOver` for
@@ -206,7 +201,7 @@ export class Payments extends Context.Service<
    * `ConfigurationError`, which lists all wrong settings.
    */
   static readonly layerFetch: Layer.Layer<Payments, ConfigurationError> = Layer.suspend(() =>
-    Payments.layerOver(FetchTransport.layer)
+    fromEnvironment(FetchTransport.make, Layer.empty)
   )
 }
 
@@ -236,10 +231,14 @@ const fromConfig = Effect.flatMap(isInsecure, (insecure) =>
   )
 )
 
-const build = Effect.fnUntraced(function* (baseUrl: URL, companyId: number | undefined) {
+const build = Effect.fnUntraced(function* <R>(
+  baseUrl: URL,
+  companyId: number | undefined,
+  transport: Effect.Effect<Transport, never, R>
+) {
   yield* warnIfExposed(baseUrl)
   const client = yield* makeClient({
-    client: yield* HttpClient.HttpClient,
+    transport: yield* transport,
     credentials: yield* Credentials,
     keys: yield* IdempotencyKeyGen,
     baseUrl,
@@ -255,3 +254,16 @@ const build = Effect.fnUntraced(function* (baseUrl: URL, companyId: number | und
   registerSender(payments, Effect.map(client.credentials.current, client.senderWith))
   return payments
 })
+
+/** The client with all its settings from the environment, over a transport that is made of what the layer provides. */
+const fromEnvironment = <RTransport, ROut, E, R>(
+  transport: Effect.Effect<Transport, never, RTransport>,
+  layer: Layer.Layer<ROut, E, R>
+) =>
+  Layer.unwrap(
+    Effect.map(bothSettings(fromConfig, Credentials.config), ([client, credentials]) =>
+      Layer.effect(Payments, build(client.PAYMENTS_BASE_URL, client.PAYMENTS_COMPANY_ID, transport)).pipe(
+        Layer.provide([layer, Credentials.layer(credentials), IdempotencyKeyGen.layer])
+      )
+    )
+  )

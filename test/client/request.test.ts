@@ -1,9 +1,9 @@
 import { assert, describe, it, test } from "@effect/vitest"
 import { Credentials, IdempotencyKeyGen } from "effect-pix"
 import { Effect, Redacted, Result, Schema } from "effect"
-import { HttpClient } from "effect/http"
 import { makeClient } from "../../src/client/internal/call/client.ts"
 import { makeRoute, write } from "../../src/client/internal/call/prepare.ts"
+import * as ClientTransport from "../../src/client/internal/transport/clientTransport.ts"
 import type { Endpoint } from "../../src/contract/Endpoints.ts"
 import { respond, scripted } from "../support/Wire.ts"
 
@@ -47,7 +47,7 @@ describe("a write whose endpoint has no body", () => {
     const { layer, sent } = scripted(respond(200, {}))
     return Effect.gen(function* () {
       const client = yield* makeClient({
-        client: yield* HttpClient.HttpClient,
+        transport: yield* ClientTransport.make,
         credentials: yield* Credentials,
         keys: yield* IdempotencyKeyGen,
         baseUrl: new URL("https://gateway.example"),

@@ -5,7 +5,7 @@
 import { NodeHttpClient } from "@effect/platform-node"
 import { Credentials, IdempotencyKeyGen, Payments, type PaymentsOptions } from "effect-pix"
 import { BigDecimal, Clock, DateTime, Effect, Layer, Redacted } from "effect"
-import * as FetchTransport from "../../src/client/internal/transport/fetchTransport.ts"
+import * as FetchTransport from "./FetchTransport.ts"
 import { FetchHttpClient, HttpClient, HttpClientError, HttpClientResponse } from "effect/http"
 
 interface Sent {

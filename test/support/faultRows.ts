@@ -5,7 +5,7 @@ import type { PaymentsError } from "effect-pix"
 import { NodePayments } from "effect-pix/node"
 import { Fault } from "effect-pix/sandbox"
 import { FetchHttpClient, type HttpClient } from "effect/http"
-import * as FetchTransport from "../../src/client/internal/transport/fetchTransport.ts"
+import * as FetchTransport from "./FetchTransport.ts"
 import { type OperationCall, requestWithdrawal } from "./operations.ts"
 import type { Play } from "./RawServer.ts"
 

@@ -14,16 +14,15 @@ import { NotAfter } from "../../../internal/notAfter.ts"
 import { type Budget, makeBudget, OwnBudget } from "../../../internal/retryBudget.ts"
 import { type Sender, SenderCheck } from "../../../internal/sender.ts"
 import { isTraced, log } from "../../../internal/spans.ts"
-import { HttpTransport, type Transport } from "../../../internal/transport.ts"
+import type { Transport } from "../../../internal/transport.ts"
 import type { ApiCredentials, Credentials } from "../../Credentials.ts"
 import type { IdempotencyKeyGen } from "../../IdempotencyKeyGen.ts"
 import { PaymentsPolicy } from "../../PaymentsPolicy.ts"
-import { transportOf } from "../transport/clientTransport.ts"
 import { makeMeters, type Meters } from "./metrics.ts"
 import { makeSender } from "./sender.ts"
 
 export interface ClientOptions {
-  readonly client: HttpClient.HttpClient
+  readonly transport: Transport
   readonly credentials: Credentials["Service"]
   readonly keys: IdempotencyKeyGen["Service"]
   readonly baseUrl: URL
@@ -51,7 +50,7 @@ export interface Client extends Pick<ClientOptions, "credentials" | "keys" | "co
 
 export const makeClient = (options: ClientOptions): Effect.Effect<Client> =>
   Effect.map(Effect.context<never>(), (builtIn: Context.Context<never>) => {
-    const { baseUrl, client, companyId, credentials, keys } = options
+    const { baseUrl, companyId, credentials, keys, transport } = options
     const prefix = baseUrl.pathname.replace(/(?<!\/)\/+$/, "")
     const server = {
       address: baseUrl.hostname,
@@ -71,7 +70,7 @@ export const makeClient = (options: ClientOptions): Effect.Effect<Client> =>
       reportMisfits: makeMisfitReport(meters),
       reportRateLimit: makeRateLimitReport(),
       reportBudget: makeBudgetReport(),
-      settingsOf: makeSettings(client, builtIn)
+      settingsOf: makeSettings(transport, builtIn)
     }
   })
 
@@ -102,9 +101,7 @@ export interface CallSettings {
  * make, and would not. `builtIn` is the context in which the client was built. Consecutive
  * calls in the same context share one result.
  */
-const makeSettings = (client: HttpClient.HttpClient, builtIn: Context.Context<never>) => {
-  const own = Context.getOrUndefined(builtIn, HttpTransport)
-  const transport = own?.client === client ? own.transport : transportOf(client, builtIn)
+const makeSettings = (transport: Transport, builtIn: Context.Context<never>) => {
   const budget = makeBudget()
   const policyOfLayer = Context.get(builtIn, PaymentsPolicy)
 

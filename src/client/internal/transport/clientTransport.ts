@@ -17,7 +17,7 @@ import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as UrlParams from "effect/http/UrlParams"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import type { Transport, TransportFailure, TransportRequest } from "../../../internal/transport.ts"
+import { HttpTransport, type Transport, type TransportFailure, type TransportRequest } from "../../../internal/transport.ts"
 
 /** The body has more bytes than the policy allows. */
 class BodyTooLarge extends Data.TaggedError("BodyTooLarge") {}
@@ -59,8 +59,8 @@ const readBody = (
   // A declared length of an uncompressed body is enforced by HTTP's framing: no counting is needed, which is faster.
   if (length !== undefined && encoding === undefined && /^\d{1,15}$/.test(length)) {
     if (Number(length) <= limit) return response.text
-    // Opening and closing the stream cancels the body. Otherwise its socket stays open, and the process does not end.
-    return Effect.andThen(Effect.ignore(Effect.scoped(Stream.toPull(response.stream))), new BodyTooLarge())
+    // The first chunk is too much. Reading it cancels the body: otherwise its socket stays open, and the process does not end.
+    return gather(response, -1)
   }
   return Effect.catchIf(
     gather(response, limit),
@@ -98,8 +98,8 @@ const sendingContext = (context: Context.Context<never>, builtIn: Context.Contex
   )
 }
 
-/** The transport of a client. `builtIn` is the context in which `Payments` was built. */
-export const transportOf = (client: HttpClient.HttpClient, builtIn: Context.Context<never>): Transport => ({
+/** The transport on a client. `builtIn` is the context in which `Payments` was built. */
+const transportOn = (client: HttpClient.HttpClient, builtIn: Context.Context<never>): Transport => ({
   send: (request, limit, sink) => {
     let isLate = false
     let isCancelled = false
@@ -151,3 +151,12 @@ export const transportOf = (client: HttpClient.HttpClient, builtIn: Context.Cont
     }
   }
 })
+
+/** The transport of the client of the context: the one that its layer provides for it, else one on the client itself. */
+export const make: Effect.Effect<Transport, never, HttpClient.HttpClient> = Effect.contextWith(
+  (context: Context.Context<HttpClient.HttpClient>) => {
+    const client = Context.get(context, HttpClient.HttpClient)
+    const own = Context.getOrUndefined(context, HttpTransport)
+    return Effect.succeed(own?.client === client ? own.transport : transportOn(client, context))
+  }
+)

@@ -12,17 +12,15 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
-import * as HttpClient from "effect/http/HttpClient"
-import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
-import {
-  type AnswerHeaders,
-  clientWithTransport,
-  type Sent,
-  type Transport,
-  type TransportFailure,
-  type TransportRequest,
-  type TransportSink
+import type * as Scope from "effect/Scope"
+import type {
+  AnswerHeaders,
+  Sent,
+  Transport,
+  TransportFailure,
+  TransportRequest,
+  TransportSink
 } from "../../../internal/transport.ts"
 
 /**
@@ -202,10 +200,7 @@ const withoutRepetition = Effect.gen(function* () {
   return { client }
 })
 
-/** Effect's `HttpClient` over fetch, and this transport in its place. `Fetch` and `RequestInit` of the layer hold for both. */
-export const layer: Layer.Layer<HttpClient.HttpClient> = Layer.effectContext(
-  Effect.gen(function* () {
-    const transport = transportOf(yield* Effect.context<never>(), yield* withoutRepetition)
-    return clientWithTransport(yield* HttpClient.HttpClient, transport)
-  })
-).pipe(Layer.provide(FetchHttpClient.layer))
+/** Makes the transport. A call without a `Fetch` or a `RequestInit` of its own uses those of the context in which this runs. */
+export const make: Effect.Effect<Transport, never, Scope.Scope> = Effect.gen(function* () {
+  return transportOf(yield* Effect.context<never>(), yield* withoutRepetition)
+})
