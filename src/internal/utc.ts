@@ -54,14 +54,20 @@ const daysTo = (year: number, month: number, day: number): number => {
   return y * 365 + leaps + Math.floor((153 * m + 2) / 5) + day - 719_469
 }
 
+/** `DateTime.fromDateUnsafe` keeps the time of a date and not the date, so one serves all: a quarter less than a number costs. */
+const date = DateTime.toDateUtc(DateTime.makeUnsafe(0))
+
 /** Reads an ISO 8601 timestamp; `undefined` for any other text, and for a day that does not exist. */
 export const parseInstant = (input: string): DateTime.Utc | undefined => {
   const text = toCommon(input)
   if (text === undefined) return undefined
   const year = twoDigits(text, 0) * 100 + twoDigits(text, 2)
   const month = twoDigits(text, 5)
-  const days = daysTo(year, month, twoDigits(text, 8))
-  if (days >= daysTo(year, month + 1, 1)) return undefined
+  const day = twoDigits(text, 8)
+  const days = daysTo(year, month, day)
+  // Every month has 28 days.
+  if (day > 28 && days >= daysTo(year, month + 1, 1)) return undefined
   const minutes = (days * 24 + twoDigits(text, 11)) * 60 + twoDigits(text, 14) - offset(text)
-  return DateTime.makeUnsafe((minutes * 60 + twoDigits(text, 17)) * 1000 + fraction(text))
+  date.setTime((minutes * 60 + twoDigits(text, 17)) * 1000 + fraction(text))
+  return DateTime.fromDateUnsafe(date)
 }

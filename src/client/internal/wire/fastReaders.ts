@@ -78,6 +78,9 @@ const readRow = (row: unknown, misfits: Misfits): TransactionListItem | undefine
   if (!isRecord(row)) return undefined
   const { amount, id, status } = row
   if (!isNatural(id) || !isNatural(amount) || !isText(status)) return undefined
+  const createdAt = instant(row["createdAt"], "res.items.createdAt", misfits)
+  // A row that never changed has the same text twice.
+  const isUnchanged = createdAt !== undefined && row["updatedAt"] === row["createdAt"]
   return present<TransactionListItem>({
     id,
     leadId: optional(row["leadId"], isWord, "res.items.leadId", misfits),
@@ -86,8 +89,8 @@ const readRow = (row: unknown, misfits: Misfits): TransactionListItem | undefine
     status,
     paymentMethod: optional(row["paymentMethod"], isText, "res.items.paymentMethod", misfits),
     providerTxId: optional(row["providerTxId"], isText, "res.items.providerTxId", misfits),
-    createdAt: instant(row["createdAt"], "res.items.createdAt", misfits),
-    updatedAt: instant(row["updatedAt"], "res.items.updatedAt", misfits)
+    createdAt,
+    updatedAt: isUnchanged ? createdAt : instant(row["updatedAt"], "res.items.updatedAt", misfits)
   })
 }
 
