@@ -21,7 +21,6 @@
  * ```
  */
 
-import * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
@@ -223,7 +222,10 @@ const checkOptions = (options: PaymentsOptions) =>
 const companyText = reading((text: string) => toCompany(/^\d+$/.test(text) ? Number(text) : Number.NaN))
 
 /** A value that cannot be read counts as false: the error of the base URL then names the setting. */
-const isInsecure = Config.Boolean("PAYMENTS_INSECURE").pipe(Effect.orElseSucceed(() => false))
+const flag = reading((text: string) => Result.succeed(/^(?:true|yes|on|1|y)$/.test(text)))
+const isInsecure = readSettingsBy(Schema.Struct({ PAYMENTS_INSECURE: Schema.optional(flag) })).pipe(
+  Effect.match({ onSuccess: (read) => read.PAYMENTS_INSECURE === true, onFailure: () => false })
+)
 
 const fromConfig = Effect.flatMap(isInsecure, (insecure) =>
   readSettingsBy(

@@ -4,7 +4,7 @@
  * with `ConfigurationError`. A sentence shows no value, except a small number in place of another whole number.
  */
 import * as Arr from "effect/Array"
-import * as Config from "effect/Config"
+import * as ConfigProvider from "effect/ConfigProvider"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -172,12 +172,18 @@ export const bothSettings = Effect.fnUntraced(function* <A, B>(
 
 // The message of the source is dropped: it may show the value.
 const readText = (name: string) =>
-  Effect.match(Config.option(Config.String(name)), {
-    onSuccess: (text) => [name, Option.getOrUndefined(text)] as const,
-    onFailure: ({ cause }) => [name, cause._tag === "SourceError" ? unreadable : {}] as const
-  })
+  Effect.match(
+    Effect.flatMap(ConfigProvider.ConfigProvider, (provider) => provider.load([name])),
+    {
+      onSuccess: (node) => [name, node?.value] as const,
+      onFailure: () => [name, unreadable] as const
+    }
+  )
 
-/** Reads each setting as text, by the name of its field, from the `ConfigProvider`, and checks all. */
+/**
+ * Reads each setting as text, by the name of its field, from the `ConfigProvider`, and checks all. Without `Config`, whose
+ * reader of schemas is 2 kB of a bundle: the fields are schemas already, and each is one text.
+ */
 export const readSettingsBy = <S extends Options>(schema: S): Effect.Effect<S["Type"], ConfigurationError> =>
   Effect.flatMap(Effect.forEach(Object.keys(schema.fields), readText), (texts) =>
     checkSettingsBy(schema)(Object.fromEntries(texts))
