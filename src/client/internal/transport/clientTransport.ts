@@ -17,7 +17,12 @@ import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as UrlParams from "effect/http/UrlParams"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import { HttpTransport, type Transport, type TransportFailure, type TransportRequest } from "../../../internal/transport.ts"
+import {
+  HttpTransport,
+  type Transport,
+  type TransportFailure,
+  type TransportRequest
+} from "../../../internal/transport.ts"
 
 /** The body has more bytes than the policy allows. */
 class BodyTooLarge extends Data.TaggedError("BodyTooLarge") {}
