@@ -13,7 +13,9 @@ import { issuesOf } from "./RequestIssues.ts"
 import { minimumWithdrawal, type WithdrawalRequest, WithdrawalRequestBody } from "./Withdrawal.ts"
 
 type Issues = ReadonlyArray<RequestIssue>
-type Body = typeof WithdrawalRequestBody.Encoded
+
+/** The body to send. Its amount has its brand still. */
+type Body = Omit<typeof WithdrawalRequestBody.Encoded, "amount"> & Pick<WithdrawalRequestBody, "amount">
 
 const fail = (path: string, problem: string) => Result.fail([{ path, problem }])
 
@@ -49,7 +51,10 @@ const encode = Schema.encodeUnknownResult(WithdrawalRequestBody)
 const bodyOf = (request: WithdrawalRequest): Result.Result<Body, Issues> =>
   Result.flatMap(pairOf(request), (pair) => {
     const { pixKey: _, pixKeyType: __, ...rest } = request
-    return Result.mapError(encode({ ...rest, ...pair }, { onExcessProperty: "error", errors: "all" }), issuesOf)
+    return Result.mapBoth(encode({ ...rest, ...pair }, { onExcessProperty: "error", errors: "all" }), {
+      onSuccess: (body) => ({ ...body, amount: rest.amount }),
+      onFailure: issuesOf
+    })
   })
 
 /**
@@ -62,7 +67,8 @@ export const checkWithdrawal = (
 ): Result.Result<Body, InvalidRequest | BelowMinimum> => {
   const body = Predicate.isObject(request) ? bodyOf(request) : fail("", "must be an object")
   if (Result.isFailure(body)) return Result.fail(invalidWithdrawal(body.failure, idempotencyKey))
-  return request.amount >= minimumWithdrawal
+  const { amount } = body.success
+  return amount >= minimumWithdrawal
     ? Result.succeed(body.success)
     : Result.fail(
         new BelowMinimum({
@@ -70,7 +76,7 @@ export const checkWithdrawal = (
           attempts: 0,
           idempotencyKey,
           outcome: "NotSent",
-          amount: request.amount,
+          amount,
           minimum: minimumWithdrawal
         })
       )

@@ -40,6 +40,23 @@ const failureOf = (status: number, body: unknown, use: Use) =>
     return Result.getOrThrow(Result.flip(result))
   })
 
+/** Calls with a request that changes while its answer is under way. */
+const changedMeanwhile = <Request extends object>(
+  request: Request,
+  change: Partial<Request>,
+  [status, body]: readonly [status: number, body: unknown],
+  use: (payments: Payments["Service"], request: Request) => Effect.Effect<unknown, PaymentsError>
+) => {
+  const given = { ...request }
+  const response = () => {
+    Object.assign(given, change)
+    return new Response(JSON.stringify(body), { status })
+  }
+  return Effect.result(Effect.flatMap(Payments, (payments) => use(payments, given))).pipe(
+    Effect.provide(paymentsOn(scripted({ response }).layer, { baseUrl: "https://gateway.example", companyId }))
+  )
+}
+
 const recordWith = (change: object) => ({ ...record("wd_1"), ...change })
 const pixCharge = (change: object) => ({ ...created, data: { ...created.data, ...change } })
 
@@ -290,6 +307,34 @@ describe("the status of a withdrawal answered with success", () => {
       const { result } = yield* Effect.provide(answered(201, recordWith({}), withdraw), Logger.layer([logger]))
       assert.isTrue(Result.isSuccess(result))
       assert.deepStrictEqual(lines, [])
+    })
+  )
+})
+
+describe("a request that its caller changes while it is under way", () => {
+  it.effect("the answer to a charge is compared with the amount that was sent", () =>
+    Effect.gen(function* () {
+      const result = yield* changedMeanwhile(
+        charge,
+        { amount: Money.centavos(1) },
+        [200, created],
+        (payments, request) => payments.createTransaction(request)
+      )
+      assert.isTrue(Result.isSuccess(result))
+    })
+  )
+
+  it.effect("the error of a refused withdrawal holds the amount that was sent", () =>
+    Effect.gen(function* () {
+      const result = yield* changedMeanwhile(
+        withdrawal,
+        { amount: Money.centavos(5) },
+        [422, { message: "O valor do saque é menor que o valor mínimo" }],
+        (payments, request) => payments.requestWithdrawal(request)
+      )
+      const error = Result.getOrThrow(Result.flip(result))
+      assert.strictEqual(error._tag, "BelowMinimum")
+      assert.propertyVal(error, "amount", withdrawal.amount)
     })
   )
 })

@@ -50,14 +50,6 @@ describe("an input that is refused before anything is sent", () => {
   const boleto = (extra: unknown) => ({ paymentMethod: "BOLETO", extra })
 
   const cases: ReadonlyArray<readonly [name: string, use: Use, path: string]> = [
-    [
-      "a withdrawal whose amount throws when it is read",
-      (payments) =>
-        payments.requestWithdrawal(
-          Object.defineProperty({ ...withdrawal }, "amount", { get: () => assert.fail(canary), enumerable: true })
-        ),
-      ""
-    ],
     ["a negative amount", create({ amount: -1 }), "amount"],
     ["an amount with a fraction", create({ amount: 25.5 }), "amount"],
     ["an amount beyond the safe integers", create({ amount: 2 ** 53 }), "amount"],

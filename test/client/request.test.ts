@@ -56,6 +56,7 @@ describe("a write whose endpoint has no body", () => {
       yield* write(client, makeRoute(refund), undefined, {
         input: { transactionId: "x", part: 0 },
         seenPaths: { id: [], value: [], status: [] },
+        encode: () => Result.succeed({ text: undefined, sent: undefined }),
         accept: Result.succeed
       })
       const [request] = sent

@@ -53,8 +53,7 @@ export const bodyEncoder = (
 ) => {
   const encode = strictEncoder(schema)
   return (input: unknown): Result.Result<string, Issues> => {
-    // An input that throws when it is read is not plain: the schema names what is wrong with it.
-    const plain = Result.getOrUndefined(Result.try(() => fast?.(input)))
+    const plain = fast?.(input)
     const text =
       plain !== undefined
         ? Result.succeed(plain)
@@ -129,36 +128,42 @@ export const read = <E extends Endpoint, A, Own extends PaymentsError = never>(
   })
 }
 
-/** What the answer to a write is compared with. */
+/** The body of a write, which was checked. */
+export interface Body<Sent> {
+  /** Absent if the endpoint has no body. */
+  readonly text: string | undefined
+  /** The values of the body with which the answer is compared: the caller may change the request meanwhile. */
+  readonly sent: Sent
+}
+
+/** The call that an answer to a write is about. */
 export interface Asked {
   readonly idempotencyKey: string
   readonly policy: PaymentsPolicy
-  /** The body as it was sent. */
-  readonly body: string | undefined
   /** Takes the name of a field that is not as the contract says, and does not make the answer unusable. */
   readonly misfits: Set<string>
 }
 
-interface Write<Answer, A, Own extends PaymentsError> {
+interface Write<Answer, Sent, A, Own extends PaymentsError> {
   /** The parameters and the query, if the endpoint has any. */
   readonly input?: unknown
-  /** Writes the body, if the endpoint has one. */
-  readonly encode?: (idempotencyKey: string) => Result.Result<string, InvalidRequest | Own>
+  /** Checks the request and writes the body. */
+  readonly encode: (idempotencyKey: string) => Result.Result<Body<Sent>, InvalidRequest | Own>
   /** The paths of the id, the amount and the status in the answer. */
   readonly seenPaths: SeenPaths
-  readonly accept: (answer: Answer, asked: Asked) => Result.Result<A, Undecodable>
-  readonly ownError?: OwnError<Own>
+  readonly accept: (answer: Answer, sent: Sent, asked: Asked) => Result.Result<A, Undecodable>
+  /** Returns an error that only this operation has. */
+  readonly ownError?: (...refusal: [...Parameters<OwnError<Own>>, sent: Sent]) => Own | undefined
 }
 
 const encoder = new TextEncoder()
-const unreadable = [{ path: "", problem: "throws when it is read" }]
 
 /** Checks the input of a write and sends it under its key. */
-export const write = <E extends Endpoint, A, Own extends PaymentsError = never>(
+export const write = <E extends Endpoint, Sent, A, Own extends PaymentsError = never>(
   client: Client,
   route: Route<E>,
   options: WriteOptions | undefined,
-  { accept, encode, input, ownError, seenPaths }: Write<E["response"]["Type"], A, Own>
+  { accept, encode, input, ownError, seenPaths }: Write<E["response"]["Type"], Sent, A, Own>
 ): Effect.Effect<A, WriteError | Own> => {
   const { decimals, operation } = route.endpoint
   return Effect.flatMap(
@@ -166,12 +171,9 @@ export const write = <E extends Endpoint, A, Own extends PaymentsError = never>(
     ({ after, idempotencyKey, past }): Effect.Effect<A, WriteError | Own> => {
       const path = route.pathOf(input)
       if (Result.isFailure(path)) return Effect.fail(invalidRequest(operation, path.failure, idempotencyKey))
-      const body = Result.getOrElse(
-        Result.try(() => encode?.(idempotencyKey) ?? Result.succeed(undefined)),
-        () => Result.fail(invalidRequest(operation, unreadable, idempotencyKey))
-      )
+      const body = encode(idempotencyKey)
       if (Result.isFailure(body)) return Effect.fail(body.failure)
-      const text = body.success
+      const { sent, text } = body.success
       return run(client, route, {
         idempotencyKey,
         past,
@@ -181,13 +183,14 @@ export const write = <E extends Endpoint, A, Own extends PaymentsError = never>(
         body: text === undefined ? undefined : encoder.encode(text),
         decode: (answered, policy, misfits) =>
           route.decode(answered, misfits).pipe(
-            Result.flatMap((answer) => accept(answer, { idempotencyKey, policy, body: text, misfits })),
+            Result.flatMap((answer) => accept(answer, sent, { idempotencyKey, policy, misfits })),
             Result.mapError((undecodable) => ({
               ...undecodable,
               seen: seenIn(answered, seenPaths, (json) => parseJson(json, decimals))
             }))
           ),
-        toError: (call, failed) => writeError(call, idempotencyKey, failed, ownError)
+        toError: (call, failed) =>
+          writeError<Own>(call, idempotencyKey, failed, (refused, fields) => ownError?.(refused, fields, sent))
       })
     }
   )
@@ -234,9 +237,11 @@ interface Keyed {
   readonly after: Options["after"]
 }
 
+const noOptions: Result.Result<Options, Issues> = Result.succeed({})
+
 /** Returns the key of a write and the known past of the key. A key that is made for this call has no past. */
-const keyOf = (client: Client, { keyPrefix = "tx", operation }: Endpoint, options: WriteOptions = {}) => {
-  const checked = checkOptions(options)
+const keyOf = (client: Client, { keyPrefix = "tx", operation }: Endpoint, options: WriteOptions | undefined) => {
+  const checked = options === undefined ? noOptions : checkOptions(options)
   if (Result.isFailure(checked)) return Effect.fail(invalidRequest(operation, checked.failure))
   const { after, earlier = "Undeclared", idempotencyKey = after?.idempotencyKey } = checked.success
   if (after !== undefined && after.operation !== operation) {

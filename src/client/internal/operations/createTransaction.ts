@@ -16,7 +16,7 @@ import type {
   PixTransactionRequest
 } from "../../../contract/Transaction.ts"
 import type { Client } from "../call/client.ts"
-import { bodyEncoder, isOtherCompany, makeRoute, notAsAsked, otherCompany, write } from "../call/prepare.ts"
+import { type Body, bodyEncoder, isOtherCompany, makeRoute, notAsAsked, otherCompany, write } from "../call/prepare.ts"
 import type { Issues, Undecodable } from "../call/state.ts"
 import { readCharge } from "../wire/fastReaders.ts"
 import { writePixCharge } from "../wire/writePixCharge.ts"
@@ -25,11 +25,16 @@ import { meansFailure } from "../words/denial.ts"
 const [pix, boleto, card] = endpoint.body.members
 const encoders = { PIX: bodyEncoder(pix, writePixCharge), BOLETO: bodyEncoder(boleto), CREDIT_CARD: bodyEncoder(card) }
 
+type Sent = Pick<CreateTransactionRequest, "amount" | "paymentMethod">
+
 /** Encodes a request by the schema of its method, so that an issue is about that method and not about all three. */
-const encode = (request: CreateTransactionRequest): Result.Result<string, Issues> => {
+const encode = (request: CreateTransactionRequest): Result.Result<Body<Sent>, Issues> => {
   const method = Predicate.isObject(request) ? request.paymentMethod : undefined
   return method !== undefined && Object.hasOwn(encoders, method)
-    ? encoders[method](request)
+    ? Result.map(encoders[method](request), (text) => ({
+        text,
+        sent: { amount: request.amount, paymentMethod: method }
+      }))
     : Result.fail([{ path: "paymentMethod", problem: `Expected one of ${Object.keys(encoders).join(", ")}` }])
 }
 
@@ -44,26 +49,15 @@ const issue = (name: string, problem: string) => ({ path: `data.${name}`, proble
  * The issues of an answer to a PIX request that is about another charge, or about one that failed. The answers for the
  * other methods are not documented, so they are not compared.
  */
-const differences = ({ amount, paymentMethod, status }: CreatedTransaction, asked: PixTransactionRequest): Issues => {
-  return [
-    ...(amount === asked.amount ? [] : [issue("amount", "is not the amount that was asked for")]),
-    ...(paymentMethod === undefined || paymentMethod.trim().toUpperCase() === "PIX"
-      ? []
-      : [issue("paymentMethod", "is not the method that was asked for")]),
-    ...(meansFailure(status) ? [issue("status", "is a word for failure")] : [])
-  ]
-}
+const differences = ({ amount, paymentMethod, status }: CreatedTransaction, sent: Sent): Issues => [
+  ...(amount === sent.amount ? [] : [issue("amount", "is not the amount that was asked for")]),
+  ...(paymentMethod === undefined || paymentMethod.trim().toUpperCase() === "PIX"
+    ? []
+    : [issue("paymentMethod", "is not the method that was asked for")]),
+  ...(meansFailure(status) ? [issue("status", "is a word for failure")] : [])
+]
 
-/** The PIX charge that was requested, with its code. */
-const pixCharge = (
-  created: CreatedTransaction,
-  request: PixTransactionRequest
-): Result.Result<CreatedPixTransaction, Undecodable> => {
-  const issues = differences(created, request)
-  if (issues.length > 0) return notAsAsked(...issues)
-  const qrcode = created.pix?.qrcode ?? ""
-  return qrcode === "" ? Result.fail(withoutCode) : Result.succeed({ ...created, pix: { ...created.pix, qrcode } })
-}
+const hasCode = (created: CreatedTransaction): created is CreatedPixTransaction => (created.pix?.qrcode ?? "") !== ""
 
 const route = makeRoute(endpoint, readCharge)
 const seenPaths = { id: ["data", "id"], value: ["data", "amount"], status: ["data", "status"] }
@@ -82,12 +76,19 @@ export const make = (client: Client) => {
       seenPaths,
       encode: (idempotencyKey) =>
         Result.mapError(encode(request), (issues) => invalidRequest(endpoint.operation, issues, idempotencyKey)),
-      accept: ({ companyId, data, status }, { idempotencyKey }): Result.Result<CreatedTransaction, Undecodable> => {
+      accept: (
+        { companyId, data, status },
+        sent,
+        { idempotencyKey }
+      ): Result.Result<CreatedTransaction, Undecodable> => {
         if (status !== undefined && status >= 400 && status < 600)
           return notAsAsked({ path: "status", problem: "is the status of an HTTP error" })
         const created = { ...(companyId === undefined ? {} : { companyId }), ...data, idempotencyKey }
         if (isOtherCompany(client, created)) return notAsAsked(otherCompany)
-        return request.paymentMethod === "PIX" ? pixCharge(created, request) : Result.succeed(created)
+        if (sent.paymentMethod !== "PIX") return Result.succeed(created)
+        const issues = differences(created, sent)
+        if (issues.length > 0) return notAsAsked(...issues)
+        return hasCode(created) ? Result.succeed(created) : Result.fail(withoutCode)
       }
     })
   }

@@ -18,7 +18,6 @@ import {
 } from "../../../contract/Withdrawal.ts"
 import { checkWithdrawal } from "../../../contract/WithdrawalCheck.ts"
 import { ReaisOrder, toReais } from "../../../pix/Money.ts"
-import type { Pair } from "../../../pix/PixKey.ts"
 import { type Client, statusField } from "../call/client.ts"
 import type { OwnError } from "../call/error.ts"
 import { type Asked, isOtherCompany, makeRoute, notAsAsked, otherCompany, write } from "../call/prepare.ts"
@@ -33,7 +32,7 @@ const otherKey: Undecodable = {
 }
 
 /** What was sent. A request without a key pays the registered one. */
-type Sent = Pick<WithdrawalRequestBody, "amount"> & (Pair | { readonly pixKey?: undefined })
+type Sent = Pick<WithdrawalRequestBody, "amount" | "pixKey" | "pixKeyType">
 
 /**
  * The issues of a record that is about another withdrawal, or about one that failed. Only another payee is an issue of
@@ -41,7 +40,7 @@ type Sent = Pick<WithdrawalRequestBody, "amount"> & (Pair | { readonly pixKey?: 
  */
 const differences = (record: WithdrawalRecord, sent: Sent, { policy }: Asked, client: Client): Issues => {
   const { enTransaction, pixKey, value } = record
-  const { amount: asked } = sent
+  const { amount: asked, pixKey: sentKey, pixKeyType } = sent
   const isAbove = ReaisOrder(value, toReais(asked)) > 0
   // A predicate that throws accepts nothing.
   const isAccepted = () =>
@@ -49,7 +48,11 @@ const differences = (record: WithdrawalRecord, sent: Sent, { policy }: Asked, cl
       Result.try(() => policy.acceptValue({ asked, value })),
       constFalse
     )
-  const isOther = sent.pixKey !== undefined && pixKey !== undefined && isOtherKey(pixKey, sent)
+  const isOther =
+    pixKey !== undefined &&
+    sentKey !== undefined &&
+    pixKeyType !== undefined &&
+    isOtherKey(pixKey, { pixKey: sentKey, pixKeyType })
   return [
     ...(isOther ? [{ path: "pixKey", problem: "is another key than the one that was asked for" }] : []),
     ...(isOtherCompany(client, record) ? [otherCompany] : []),
@@ -59,12 +62,11 @@ const differences = (record: WithdrawalRecord, sent: Sent, { policy }: Asked, cl
   ]
 }
 
-type Refusal = OwnError<WithdrawalRefusal>
+type Refusal = Parameters<OwnError<WithdrawalRefusal>>
+type Own = WithdrawalRefusal | undefined
 
 /** The errors of the causes; none for a cause that this request cannot have. */
-const errors: Readonly<
-  Record<WithdrawalCause, (fields: Parameters<Refusal>[1], request: WithdrawalRequest) => ReturnType<Refusal>>
-> = {
+const errors: Readonly<Record<WithdrawalCause, (fields: Refusal[1], sent: Sent) => Own>> = {
   InsufficientBalance: (fields) => new InsufficientBalance(fields),
   NoPixKey: (fields, { pixKey }) => (pixKey === undefined ? new NoPixKey(fields) : undefined),
   BelowMinimum: (fields, { amount }) => new BelowMinimum({ ...fields, amount, minimum: minimumWithdrawal })
@@ -74,13 +76,12 @@ const errors: Readonly<
  * Makes the errors that only a refused withdrawal has. The user's policy names the cause, else the words of the service
  * do; without words the status does, unless something between the client and the service answered.
  */
-const refusal =
-  (request: WithdrawalRequest): Refusal =>
-  ({ cause, hasWords, isPage, status, unread, words }, fields) => {
-    const isSilent = !hasWords && !isPage && unread === undefined
-    const named = cause ?? causeOf(words) ?? (isSilent && noPixKeyStatuses.has(status) ? "NoPixKey" : "RequestRejected")
-    return isWithdrawalCause(named) ? errors[named](fields, request) : undefined
-  }
+const refusal = (...[refused, fields, sent]: [...Refusal, sent: Sent]): Own => {
+  const { cause, hasWords, isPage, status, unread, words } = refused
+  const isSilent = !hasWords && !isPage && unread === undefined
+  const named = cause ?? causeOf(words) ?? (isSilent && noPixKeyStatuses.has(status) ? "NoPixKey" : "RequestRejected")
+  return isWithdrawalCause(named) ? errors[named](fields, sent) : undefined
+}
 
 /** The statuses of the documented refusal without a key on file, if the answer has no words. */
 const noPixKeyStatuses: ReadonlySet<number> = new Set([400, 404])
@@ -91,16 +92,15 @@ const seenPaths = { id: ["id"], value: ["value"], status: ["enTransaction"] }
 export const make = (client: Client) => (request: WithdrawalRequest, options?: WriteOptions) =>
   write(client, route, options, {
     seenPaths,
-    encode: (idempotencyKey) => Result.map(checkWithdrawal(request, idempotencyKey), (body) => JSON.stringify(body)),
-    accept: (record, asked): Result.Result<Withdrawal, Undecodable> => {
+    encode: (idempotencyKey) =>
+      Result.map(checkWithdrawal(request, idempotencyKey), (sent) => ({ text: JSON.stringify(sent), sent })),
+    accept: (record, sent, asked): Result.Result<Withdrawal, Undecodable> => {
       const { idempotencyKey } = asked
       if (record.idempotencyKey !== undefined && record.idempotencyKey !== idempotencyKey) return Result.fail(otherKey)
-      const sent: unknown = JSON.parse(asked.body ?? "{}")
-      // `encode` wrote it.
-      const issues = differences(record, sent as Sent, asked, client)
+      const issues = differences(record, sent, asked, client)
       if (issues.length > 0) return notAsAsked(...issues)
       if (progressOfWithdrawal(record.enTransaction) === "Unknown") asked.misfits.add(statusField)
       return Result.succeed({ ...record, idempotencyKey })
     },
-    ownError: refusal(request)
+    ownError: refusal
   })
