@@ -23,10 +23,10 @@ import * as Random from "effect/Random"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
-import { millisOf } from "../contract/Options.ts"
+import { checkBy, fn, millisOf, period, time, whole } from "../contract/Options.ts"
+import { issuesInWords } from "../contract/Outcome.ts"
 import { refuse } from "../internal/refuse.ts"
 import { boundedExponential } from "../internal/schedule.ts"
-import { issuesOf } from "../contract/RequestIssues.ts"
 import type { FailureReason, Operation, OutcomeUnknown, WithdrawalRefusal } from "../contract/PaymentsError.ts"
 import type { Centavos, Reais } from "../pix/Money.ts"
 
@@ -224,33 +224,32 @@ const defaults: PolicySettings = {
   onInterruptedWrite: () => Effect.void
 }
 
-const setting = (expected: string, isRight: (value: unknown) => boolean) =>
-  Schema.Unknown.check(Schema.makeFilter(isRight, { expected }))
-
-const time = setting("a duration above zero", (value) => (millisOf(value) ?? 0) > 0)
-const schedule = setting("a Schedule", Schedule.isSchedule)
-const fn = setting("a function", Predicate.isFunction)
-const tokens = setting("a number from 0", (value) => Number.isFinite(value) && Number(value) >= 0)
+const schedule = Schema.declare((value): value is PaymentsPolicy["retryReads"] => Schedule.isSchedule(value), {
+  expected: "a Schedule"
+})
+const tokens = Schema.declare((value): value is number => Number.isFinite(value) && Number(value) >= 0, {
+  expected: "a number from 0"
+})
 
 const Settings = Schema.Struct({
-  attemptTimeout: time,
-  deadline: time,
+  attemptTimeout: period,
+  deadline: period,
   retryReads: schedule,
   retryWrites: schedule,
   writes: Schema.Literals(["same-key", "only-unsent", "never"]),
-  horizon: time,
-  maxRetryAfter: setting("a duration", (value) => millisOf(value) !== undefined),
-  maxResponseBytes: setting("a whole number from 1", (value) => Number.isSafeInteger(value) && Number(value) >= 1),
-  acceptValue: fn,
-  refusal: fn,
+  horizon: period,
+  maxRetryAfter: time,
+  maxResponseBytes: whole(1),
+  acceptValue: fn<PaymentsPolicy["acceptValue"]>(),
+  refusal: fn<PaymentsPolicy["refusal"]>(),
   retryBudget: Schema.Union([
     Schema.Literal("unlimited"),
     Schema.Struct({ capacity: tokens, retryCost: tokens, throttledRetryCost: tokens, refund: tokens })
   ]),
-  onInterruptedWrite: fn
+  onInterruptedWrite: fn<PaymentsPolicy["onInterruptedWrite"]>()
 } satisfies Record<keyof PaymentsPolicy, Schema.Constraint>).annotate({ messageUnexpectedKey: "is no setting" })
 
-const check = Schema.decodeUnknownResult(Settings, { errors: "all", onExcessProperty: "error" })
+const check = checkBy(Settings, "settings", "error")
 
 const make = (options: PaymentsPolicyOptions = {}): PaymentsPolicy => {
   if (!Predicate.isObject(options)) return refuse("A policy is made of an object of settings")
@@ -258,13 +257,10 @@ const make = (options: PaymentsPolicyOptions = {}): PaymentsPolicy => {
   const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
   const settings: PolicySettings = { ...defaults, ...given }
   const checked = check(settings)
-  if (Result.isSuccess(checked)) {
-    const policy = Object.assign(new Checked(), settings)
-    made.add(Object.freeze(policy))
-    return policy
-  }
-  const problems = issuesOf(checked.failure, Infinity).map(({ path, problem }) => `${path} ${problem}`)
-  return refuse(`Wrong settings of a policy: ${problems.join("; ")}`)
+  if (Result.isFailure(checked)) return refuse(`Wrong settings of a policy: ${issuesInWords(checked.failure)}`)
+  const policy = Object.assign(new Checked(), settings)
+  made.add(Object.freeze(policy))
+  return policy
 }
 
 /**

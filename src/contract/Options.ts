@@ -100,9 +100,16 @@ const shapeOf = (fields: Schema.Struct.Fields): string => {
 
 type Options = Schema.Codec<unknown, object> & { readonly fields: Schema.Struct.Fields }
 
-/** Makes the check of options. `name` stands for all of them. Each mistake has the path of its option. */
-const checkBy = <S extends Options>(schema: S, name = "options") => {
-  const decode = Schema.decodeUnknownResult(schema, { errors: "all" })
+/**
+ * Makes the check of options. `name` stands for all of them. Each mistake has the path of its option. `onExcessProperty` says
+ * whether an option that the schema does not name is a mistake.
+ */
+export const checkBy = <S extends Options>(
+  schema: S,
+  name = "options",
+  onExcessProperty: "ignore" | "error" = "ignore"
+) => {
+  const decode = Schema.decodeUnknownResult(schema, { errors: "all", onExcessProperty })
   return (given: S["Encoded"]): Result.Result<S["Type"], Arr.NonEmptyReadonlyArray<RequestIssue>> =>
     Predicate.isObject(given)
       ? Result.mapError(decode(given), (error) => issuesOf(error, Infinity))
