@@ -104,7 +104,7 @@ const send = <A, E>(call: Call<A, E>, used: ApiCredentials, span?: Tracer.Span):
 export const recordAttempt = (call: Call, status: number | undefined, errorType: string | undefined): void => {
   const { attemptStarted, client, context, route, settings } = call
   const seconds = (settings.monotonicMillis() - attemptStarted) / 1000
-  client.meters.recordAttempt(route.endpoint, { status, errorType }, seconds, context)
+  client.meters.recordAttempt(seconds, context, route.endpoint.operation, status, errorType)
 }
 
 /** Sends the request once. */

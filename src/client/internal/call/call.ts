@@ -8,6 +8,7 @@
  */
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as ErrorReporter from "effect/ErrorReporter"
 import * as Exit from "effect/Exit"
@@ -25,12 +26,20 @@ import { attributesOfAttempt, attributesOfCall } from "./attributes.ts"
 import { CallListener, lostReport, onLostExit, reportLost } from "./report.ts"
 import { makeRetry, type Retry } from "./retry.ts"
 import type { Call, Failed, Prepared, Refused, Route, Unanswered } from "./state.ts"
-import type { CallEnd } from "./metrics.ts"
 
 interface Tagged extends ErrorReporter.Reportable {
   readonly _tag: string
   readonly message: string
   readonly outcome: Outcome
+}
+
+/** How a call ended. */
+interface CallEnd {
+  /** `Success`, the error's tag, `Interrupted` or `Defect`. */
+  readonly result: string
+  readonly outcome: Outcome | "Executed"
+  /** Absent for a success. */
+  readonly errorType?: string
 }
 
 /** An earlier call with the same key may have been executed. */
@@ -93,7 +102,6 @@ const attempts = Effect.fnUntraced(function* <A, E extends Tagged>(call: Call<A,
   const { client, settings } = call
   const { operation } = call.route.endpoint
   let retry: Retry | undefined
-  let last: Failed | undefined
   for (;;) {
     const used = yield* client.credentials.current
     if (call.prepared.idempotencyKey !== undefined) {
@@ -113,7 +121,7 @@ const attempts = Effect.fnUntraced(function* <A, E extends Tagged>(call: Call<A,
       }
       return result.success
     }
-    last = result.failure
+    const last = result.failure
     call.isUnderWay = false
     if (call.prepared.idempotencyKey !== undefined && last._tag === "Unanswered" && last.sent === "Unknown") {
       call.inDoubt = last
@@ -145,11 +153,18 @@ const notSentBecause = (reason: Unanswered["reason"], inDoubt: Unanswered | unde
     ? { _tag: "Unanswered", sent: "NotSent", reason }
     : { _tag: "Unanswered", sent: "Unknown", reason, seen: inDoubt.seen }
 
-const reportRateLimit = (call: Call, refused: Refused) =>
-  call.client.reportRateLimit(call.settings.monotonicMillis(), refused.retryAfter, {
+const reportRateLimit = (call: Call, refused: Refused) => {
+  const { client, settings, span } = call
+  const wait =
+    refused.retryAfter === undefined
+      ? "It does not say for how long"
+      : `It asks to wait ${Math.ceil(Duration.toSeconds(refused.retryAfter))} second(s)`
+  const line = `The service takes no more requests now (HTTP 429). ${wait}.`
+  return client.reportRateLimit(settings.monotonicMillis(), line, {
     attributes: attributesOfAttempt(call, refused),
-    span: call.span
+    span
   })
+}
 
 /**
  * The failure of the whole call: the outcome of a write that may have been executed stays unknown, whatever the answer
@@ -211,10 +226,8 @@ const endInterrupted = <A, E>(call: Call<A, E>, cause: Cause.Cause<E>): Effect.E
   return reportLost(report, call.settings.policy, call.span)
 }
 
-const attributesOf = (error: Tagged) => ({ ...error[ErrorReporter.attributes] })
-
 const logFailed = (call: Call, error: Tagged, level: "Debug" | "Warn" = "Warn") =>
-  log(level, `${error._tag}: ${error.message}`, attributesOf(error), call.span)
+  log(level, `${error._tag}: ${error.message}`, { ...error[ErrorReporter.attributes] }, call.span)
 
 const endFailed = (call: Call, error: Tagged, exit: Exit.Exit<unknown, unknown>): void => {
   end(call, exit, { result: error._tag, outcome: error.outcome, errorType: errorType(error) })
@@ -226,13 +239,14 @@ const end = (call: Call, exit: Exit.Exit<unknown, unknown>, ended: CallEnd): voi
   if (call.isOver) return
   call.isOver = true
   const seconds = (settings.monotonicMillis() - started) / 1000
-  client.meters.recordCall(route.endpoint.operation, ended, seconds, context)
+  const { errorType, outcome, result } = ended
+  client.meters.recordCall(seconds, context, route.endpoint.operation, result, outcome, errorType)
   if (span === undefined) return
   span.attribute("payments.attempts", call.attempts)
-  span.attribute("payments.outcome", ended.outcome)
-  if (ended.errorType !== undefined) {
-    span.attribute("payments.error", ended.result)
-    span.attribute("error.type", ended.errorType)
+  span.attribute("payments.outcome", outcome)
+  if (errorType !== undefined) {
+    span.attribute("payments.error", result)
+    span.attribute("error.type", errorType)
   }
   span.end(settings.clock.currentTimeNanosUnsafe(), withoutValues(exit))
 }

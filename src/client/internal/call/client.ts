@@ -41,9 +41,9 @@ export interface Client extends Pick<ClientOptions, "credentials" | "keys" | "co
   /** Counts and logs the fields of an answer that did not fit. */
   readonly reportMisfits: ReturnType<typeof makeMisfitReport>
   /** Logs that the service limits requests. */
-  readonly reportRateLimit: ReturnType<typeof makeRateLimitReport>
+  readonly reportRateLimit: ReturnType<typeof makeLimitReport>
   /** Logs that the budget refused a retry. */
-  readonly reportBudget: ReturnType<typeof makeBudgetReport>
+  readonly reportBudget: ReturnType<typeof makeLimitReport>
   /** The settings of a call in a fiber. Throws a `SchemaError` for a wrong policy. */
   readonly settingsOf: ReturnType<typeof makeSettings>
 }
@@ -68,8 +68,8 @@ export const makeClient = (options: ClientOptions): Effect.Effect<Client> =>
       meters,
       senderWith: (current) => makeSender(baseUrl.origin + prefix, companyId, current),
       reportMisfits: makeMisfitReport(meters),
-      reportRateLimit: makeRateLimitReport(),
-      reportBudget: makeBudgetReport(),
+      reportRateLimit: makeLimitReport(),
+      reportBudget: makeLimitReport(),
       settingsOf: makeSettings(transport, builtIn)
     }
   })
@@ -161,7 +161,7 @@ const makeMisfitReport = (meters: Meters) => {
   const logged = new Set<string>()
   return Effect.fnUntraced(function* (fields: ReadonlySet<string>, { attributes, context, operation, span }: Subject) {
     for (const field of fields) {
-      meters.countMisfit(operation, field, context)
+      meters.countMisfit(1, context, operation, field)
       const name = `${operation}: ${field}`
       if (logged.has(name)) continue
       const isStatus = field === statusField
@@ -177,31 +177,12 @@ const makeMisfitReport = (meters: Meters) => {
 /** The least time between two log lines about one limit, in milliseconds. The metrics count every case. */
 const logInterval = 60_000
 
-type Limited = Pick<Subject, "attributes" | "span">
-
 /** Logs that requests or retries are limited: a line once a minute for a client. `now` is of the monotonic clock. */
-const makeLimitReport = <Details>(lineOf: (details: Details) => string) => {
+const makeLimitReport = () => {
   let notBefore = -Infinity
-  return (now: number, details: Details, { attributes, span }: Limited) => {
+  return (now: number, line: string, { attributes, span }: Pick<Subject, "attributes" | "span">) => {
     if (now < notBefore) return Effect.void
     notBefore = now + logInterval
-    return log("Warn", lineOf(details), attributes, span)
+    return log("Warn", line, attributes, span)
   }
 }
-
-/** The service limits requests, and for how long it asks to wait. */
-const makeRateLimitReport = () =>
-  makeLimitReport((retryAfter: Duration.Duration | undefined) => {
-    const wait =
-      retryAfter === undefined
-        ? "It does not say for how long"
-        : `It asks to wait ${Math.ceil(Duration.toSeconds(retryAfter))} second(s)`
-    return `The service takes no more requests now (HTTP 429). ${wait}.`
-  })
-
-/** The budget refused a retry. */
-const makeBudgetReport = () =>
-  makeLimitReport(
-    (operation: Operation) =>
-      `The retry budget is spent: ${operation} was not tried again. More calls fail at their first attempt until others succeed.`
-  )

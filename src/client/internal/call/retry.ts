@@ -131,8 +131,9 @@ export const makeRetry = (call: Call): Retry => {
     if (asked > maxRetryAfter || !isInTime(wait)) return false
     const { operation } = route.endpoint
     if (!budget.take(policy.retryBudget, again === "throttled")) {
-      client.meters.countRefusedRetry(operation, call.context)
-      yield* client.reportBudget(monotonicMillis(), operation, {
+      client.meters.countRefusedRetry(1, call.context, operation)
+      const line = `The retry budget is spent: ${operation} was not tried again. More calls fail at their first attempt until others succeed.`
+      yield* client.reportBudget(monotonicMillis(), line, {
         attributes: attributesOfAttempt(call, last),
         span: call.span
       })
