@@ -5,8 +5,7 @@
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type { Seen } from "../../../contract/PaymentsError.ts"
-import { withoutAccents } from "../../../internal/withoutAccents.ts"
-import { displayMessage } from "../words/mask.ts"
+import { displayMessage, holdsPart } from "../words/mask.ts"
 
 /** The paths of the three values in an answer: the names of the members, the outermost first. */
 export interface SeenPaths {
@@ -40,32 +39,10 @@ export const seenIn = (text: string, paths: SeenPaths, parse: (text: string) => 
   return { ...member("id"), ...member("value"), ...member("status") }
 }
 
-const fold = (text: string) =>
-  withoutAccents(text)
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}]/gu, "")
-
-/** The length of the shortest secret that is searched for. */
-const minSecret = 4
-/** How many equal letters and digits in a row count as a part of a secret. */
-const partLength = 8
-
 /** Removes each value that is a secret, holds a secret or holds a part of one, and a status that is not of plain words. */
 export const withoutSecrets = (seen: Seen, secrets: ReadonlyArray<string>): Seen | undefined => {
-  const hidden = secrets.map(fold).filter((text) => text.length >= minSecret)
-  const isHidden = (value: string) =>
-    hidden.some((text) => {
-      if (value.includes(text)) return true
-      for (let at = 0; at + partLength <= value.length; at++)
-        if (text.includes(value.slice(at, at + partLength))) return true
-      return false
-    })
-  const plainStatus = displayMessage(seen.status ?? "", () => secrets)
-  const found = { ...seen, status: plainStatus === seen.status ? plainStatus : undefined }
-  const visible = (name: keyof Seen) => {
-    const value = found[name]
-    return value === undefined || isHidden(fold(value)) ? {} : { [name]: value }
-  }
-  const shown: Seen = { ...visible("id"), ...visible("value"), ...visible("status") }
-  return Object.keys(shown).length === 0 ? undefined : shown
+  const isShown = ([name, value]: readonly [string, string]) =>
+    !holdsPart(value, secrets) && (name !== "status" || displayMessage(value, () => secrets) === value)
+  const shown = Object.entries<string>({ ...seen }).filter(isShown)
+  return shown.length === 0 ? undefined : Object.fromEntries(shown)
 }

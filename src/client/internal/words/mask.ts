@@ -69,6 +69,13 @@ const tokensWithRuns = (
   return owners.flatMap((_, at) => (runs.has(text.slice(at, at + length)) ? owners.slice(at, at + length) : []))
 }
 
+/** Whether a text holds a secret of four letters and digits or more, or eight in a row of one. */
+export const holdsPart = (text: string, secrets: ReadonlyArray<string>): boolean => {
+  const folded = lettersAndDigits(text)
+  const isHeld = (secret: string) => secret.length >= 4 && folded.includes(secret)
+  return secrets.map(lettersAndDigits).some(isHeld) || tokensWithRuns([text], secrets, lettersAndDigits, 8).length > 0
+}
+
 /** Each number of three digits or more, such as a card's security code, and all digits of the text as one number. */
 const numbersIn = (text: string): ReadonlyArray<string> => [...(text.match(/\d{3,}/g) ?? []), digits(text)]
 
