@@ -181,8 +181,7 @@ export class Sandbox extends Context.Service<
   )
 
   /**
-   * The sandbox on a loopback port, with its panel at `/`, its steering API under `/_sandbox` and its reference at
-   * `/docs`. Needs the package `@effect/platform-node`, and Node (or what runs its servers).
+   * The sandbox on a loopback port, with its panel at `/` and its steering API under `/_sandbox`. Needs the package `@effect/platform-node`, and Node (or what runs its servers).
    * It fails where the port is taken, and with `SandboxStateError` where the `stateFile` cannot be read.
    *
    * A late or dripping answer waits by the clock that the layer is built with.

@@ -1,6 +1,6 @@
 /**
  * Steering over HTTP: the functions of `Sandbox` for tests in any language, for curl and for the panel, which is its
- * first client. A served sandbox answers it under `/_sandbox`. Its reference is at `/docs`.
+ * first client. A served sandbox answers it under `/_sandbox`.
  *
  * The gateway has no such API: a call needs no credentials, is not recorded and meets no fault. Amounts are in centavos. A browser may only
  * call it from the sandbox's own page.
@@ -240,7 +240,7 @@ export class SandboxApi extends HttpApi.make("sandbox")
       title: "effect-pix sandbox",
       version: "v1",
       description:
-        "Steers the sandbox: the double of the gateway, not the gateway itself. The gateway's own reference is at " +
-        "[/docs/gateway](/docs/gateway), its document at [/openapi.json](/openapi.json), the panel at [/](/)."
+        "Steers the sandbox: the double of the gateway, not the gateway itself. The contract's own document is at " +
+        "[/openapi.json](/openapi.json), the panel at [/](/)."
     })
   ) {}

@@ -24,7 +24,6 @@ const exchange = (port: number, bytes: Buffer) =>
 const methods = ["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS", "TRACE", "PROPFIND"] as const
 const paths = [
   "/",
-  "/docs",
   "/openapi.json",
   "/panel/main.js",
   "/panel/../../package.json",

@@ -144,30 +144,6 @@ describe.skipIf(noBrowser !== undefined)(
       })
     )
 
-    it.live.each([
-      ["/docs", "light"],
-      ["/docs/gateway", "dark"]
-    ] as const)(
-      "the reference at %s is drawn in %s, axe finds nothing in it, and it loads nothing from other hosts",
-      ([path, colorScheme]) =>
-        Effect.gen(function* () {
-          const { baseUrl } = yield* Sandbox
-          yield* doing(() =>
-            browse(`${baseUrl}${path}`, { colorScheme }, async (page, looked) => {
-              await page.getByRole("heading", { level: 1 }).waitFor()
-              await page.evaluate("document.querySelectorAll('details').forEach((details) => { details.open = true })")
-              const { violations } = await new AxeBuilder({ page }).analyze()
-              assert.deepStrictEqual(
-                violations.map(({ id: rule, nodes }) => [rule, nodes[0]?.html]),
-                []
-              )
-              assert.deepStrictEqual(looked.problems, [])
-              assert.deepStrictEqual([...looked.origins], [baseUrl])
-            })
-          )
-        }).pipe(Effect.provide(served()))
-    )
-
     it.live.each(["light", "dark"] as const)("axe finds nothing in any section, %s", (colorScheme) =>
       Effect.gen(function* () {
         const sandbox = yield* Sandbox

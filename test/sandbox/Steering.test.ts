@@ -359,7 +359,6 @@ describe("who may steer", () => {
       assert.notInclude(policy, "unsafe")
       for (const path of [
         "panel.css",
-        "reference.css",
         "main.js",
         "dom.js",
         "words.js",
@@ -371,88 +370,6 @@ describe("who may steer", () => {
       }
       assert.strictEqual((yield* ask("GET", "/", undefined, { host: "evil.example" })).status, 403)
       assert.strictEqual((yield* ask("GET", "/panel/nothing.js")).status, 404)
-    })
-  )
-})
-
-/** The texts of a page between tags of this name, unescaped. */
-const textsOf = (html: string, tag: string) =>
-  [...html.matchAll(new RegExp(`<${tag}>(.*?)</${tag}>`, "gs"))].map(([, text = ""]) =>
-    text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&quot;", '"').replaceAll("&amp;", "&")
-  )
-
-const commandsOf = (html: string) => textsOf(html, "pre").filter((text) => text.startsWith("curl "))
-
-/** Sends what a shell would have `curl` send. */
-const send = (command: string) =>
-  Effect.gen(function* () {
-    const { baseUrl } = yield* Sandbox
-    const script = `curl() { printf '%s\\0' "$@"; }\n${command}`
-    const env = { PAYMENTS_CLIENT_ID: "sandbox-client", PAYMENTS_API_KEY: "sandbox-key" }
-    const { stdout } = yield* Effect.promise(() => promisify(execFile)("sh", ["-c", script], { env }))
-    const [flag, method = "", url = "", ...rest] = stdout.split("\0")
-    assert.strictEqual(flag, "-X")
-    assert.isTrue(url.startsWith(baseUrl))
-    const headers: Record<string, string> = {}
-    let body: unknown
-    for (let at = 0; at + 1 < rest.length; at += 2) {
-      const [name, value = ""] = rest.slice(at)
-      const [, field = "", text = ""] = /^([^:]+): (.*)$/s.exec(value) ?? []
-      if (name === "-H") headers[field] = text
-      if (name === "--data-raw") body = JSON.parse(value)
-    }
-    return yield* ask(method, url.slice(baseUrl.length), body, headers)
-  })
-
-describe("the references", () => {
-  steered(
-    "show every operation of the steering and of the gateway, without a script and with nothing from outside",
-    Effect.gen(function* () {
-      for (const [path, title, spec] of [
-        ["/docs", "effect-pix sandbox", OpenApi.fromApi(SandboxApi)],
-        ["/docs/gateway", "as the sandbox plays it", (yield* steer("GET", "/../openapi.json")).body]
-      ] as const) {
-        const { headers, status, text } = yield* ask("GET", path)
-        assert.strictEqual(status, 200)
-        assert.include(text, title)
-        const operations = Object.entries<object>(spec.paths).flatMap(([path, item]) =>
-          Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`)
-        )
-        assert.deepStrictEqual(
-          textsOf(text, "h3")
-            .map((heading) => heading.replaceAll(/<[^>]+>/g, ""))
-            .filter((heading) => heading.includes("/")),
-          operations
-        )
-        assert.strictEqual(commandsOf(text).length, operations.length)
-        assert.notMatch(text, /<script|style=|(?:src|href)="(?:https?:)?\/\//)
-        for (const [, id = ""] of text.matchAll(/href="#([^"]+)"/g)) assert.include(text, `id="${id}"`)
-        const policy = String(headers["content-security-policy"])
-        assert.include(policy, "default-src 'self'")
-        assert.notInclude(policy, "unsafe")
-      }
-      assert.strictEqual((yield* steer("GET", "/openapi.json")).body.openapi, "3.1.0")
-      assert.strictEqual((yield* steer("GET", "/nothing")).status, 404)
-    })
-  )
-
-  steered(
-    "show commands that work as they stand on the gateway",
-    Effect.gen(function* () {
-      const commands = commandsOf((yield* ask("GET", "/docs/gateway")).text)
-      const statuses = yield* Effect.forEach(commands, (command) => Effect.map(send(command), ({ status }) => status))
-      assert.deepStrictEqual(statuses, [200, 200, 404, 200, 201], "no charge has the id TRANSACTION_ID")
-    })
-  )
-
-  steered(
-    "show commands of the steering that are understood",
-    Effect.gen(function* () {
-      const commands = commandsOf((yield* ask("GET", "/docs")).text).filter((command) => !command.includes("/changes"))
-      for (const command of commands) {
-        const { status, text } = yield* send(command)
-        assert.include([200, 404], status, `${command}\n${text}`)
-      }
     })
   )
 })

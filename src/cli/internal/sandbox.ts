@@ -86,7 +86,6 @@ const banner = Effect.fnUntraced(function* (input: Input) {
     yield* writeJson({
       baseUrl,
       panel: `${baseUrl}/`,
-      reference: `${baseUrl}/docs`,
       companyId: sandbox.companyId,
       state: stateFile ?? null,
       webhooks: targets,
@@ -99,7 +98,6 @@ const banner = Effect.fnUntraced(function* (input: Input) {
     [
       "# A PIX gateway on this machine: nothing here is real money, and it is no server for production.",
       `# Panel      ${baseUrl}/`,
-      `# Reference  ${baseUrl}/docs`,
       stateFile === undefined
         ? "# State      not kept: all is gone when it stops (--state FILE keeps it)"
         : `# State      stored in ${stateFile}`,

@@ -1,5 +1,5 @@
 /**
- * The sandbox's own paths: the panel, the steering API and the references. Their requests are not recorded and meet no fault,
+ * The sandbox's own paths: the panel, the steering API and the contract's OpenAPI document. Their requests are not recorded and meet no fault,
  * and the pages load nothing from other hosts.
  */
 import * as Effect from "effect/Effect"
@@ -10,12 +10,10 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
 import * as Fs from "node:fs"
-import { GatewayApi } from "../internal/document.ts"
+import { PaymentsApi } from "../../contract/PaymentsApi.ts"
 import { refusalOf } from "../internal/guard.ts"
 import * as Refusal from "../internal/refusal.ts"
 import { layer as steering, type Steered } from "../internal/steering.ts"
-import { SandboxApi } from "../SandboxApi.ts"
-import { referenceOf } from "./reference.ts"
 
 const contentTypes: Readonly<Record<string, string>> = {
   html: "text/html; charset=utf-8",
@@ -23,7 +21,7 @@ const contentTypes: Readonly<Record<string, string>> = {
   js: "text/javascript; charset=utf-8"
 }
 
-const others = /^\/(?:docs(?:\/gateway)?|openapi\.json|_sandbox(?:\/.*)?|panel(?:\/.*)?|favicon\.ico)$/
+const others = /^\/(?:openapi\.json|_sandbox(?:\/.*)?|panel(?:\/.*)?|favicon\.ico)$/
 
 /** Whether a path is the sandbox's own, and not the gateway's. */
 export const isOwn = (path: string): boolean => path === "/" || others.test(path)
@@ -57,23 +55,20 @@ const panel = HttpRouter.use((router) => {
   )
 })
 
-const documents = (baseUrl: string) =>
-  HttpRouter.use((router) => {
-    const get = (path: `/${string}`, make: () => HttpServerResponse.HttpServerResponse) =>
-      router.add("GET", path, Effect.sync(make))
-    return Effect.all([
-      get("/openapi.json", () => HttpServerResponse.jsonUnsafe(OpenApi.fromApi(GatewayApi))),
-      get("/docs", () => HttpServerResponse.html(referenceOf(OpenApi.fromApi(SandboxApi), baseUrl))),
-      get("/docs/gateway", () => HttpServerResponse.html(referenceOf(OpenApi.fromApi(GatewayApi), baseUrl)))
-    ])
-  })
+const contract = HttpRouter.use((router) =>
+  router.add(
+    "GET",
+    "/openapi.json",
+    Effect.sync(() => HttpServerResponse.jsonUnsafe(OpenApi.fromApi(PaymentsApi)))
+  )
+)
 
 /** Answers the sandbox's own paths. */
 export const makePages = Effect.fnUntraced(function* (steered: Steered, allowedHosts: ReadonlyArray<string>) {
   const app = yield* HttpRouter.toHttpEffect(
     Layer.mergeAll(
       panel,
-      documents(steered.sandbox.baseUrl),
+      contract,
       Layer.provide(steering(steered), HttpServer.layerServices)
     )
   )

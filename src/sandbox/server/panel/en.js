@@ -1,7 +1,6 @@
 /** The panel's words in English. */
 export const en = {
   skip: "Skip to the content",
-  docs: "API reference",
   live: "live",
   lost: "connection lost",
   glance: "At a glance",

@@ -1,7 +1,6 @@
 /** The panel's words in Portuguese. */
 export const pt = {
   skip: "Ir para o conteúdo",
-  docs: "Referência da API",
   live: "ao vivo",
   lost: "sem conexão",
   glance: "Visão geral",
