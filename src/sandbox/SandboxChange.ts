@@ -1,9 +1,12 @@
 /**
- * The changes of a sandbox, which `Sandbox.changes` streams and the panel listens to. Changes are numbered one by one, so
+ * The changes of a sandbox, which `Sandbox.changes` streams and the panel asks for. Changes are numbered one by one, so
  * that a reader that missed some knows it.
  */
+declare module "./SandboxChange.ts" {}
+
 import * as Schema from "effect/Schema"
 import { SandboxTransaction, SandboxWithdrawal } from "./SandboxLedger.ts"
+import { SandboxRequest } from "./SandboxRequest.ts"
 import { SandboxWebhook } from "./SandboxWebhook.ts"
 
 const sequence = Schema.Int
@@ -12,17 +15,15 @@ const sequence = Schema.Int
  * One change.
  *
  * - `Transaction`, `Withdrawal`: a row is new, or in another state.
- * - `Balance`: in centavos.
- * - `Request`: a request arrived, or was answered. `Sandbox.requests` has it.
+ * - `Request`: a request arrived, or was answered, or its connection was broken.
  * - `Webhook`: a webhook is new, or an attempt of it ended.
- * - `Settings`: faults, credentials, the PIX key, the clock or the targets of webhooks changed.
+ * - `Settings`: a credit, faults, credentials, the clock or the targets of webhooks.
  * - `Reset`: everything may have changed.
  */
 export const SandboxChange = Schema.Union([
   Schema.TaggedStruct("Transaction", { sequence, transaction: SandboxTransaction }),
   Schema.TaggedStruct("Withdrawal", { sequence, withdrawal: SandboxWithdrawal }),
-  Schema.TaggedStruct("Balance", { sequence, balance: Schema.Int }),
-  Schema.TaggedStruct("Request", { sequence, id: Schema.Int }),
+  Schema.TaggedStruct("Request", { sequence, request: SandboxRequest }),
   Schema.TaggedStruct("Webhook", { sequence, webhook: SandboxWebhook }),
   Schema.TaggedStruct("Settings", { sequence }),
   Schema.TaggedStruct("Reset", { sequence })

@@ -45,3 +45,15 @@ export class SandboxStateError extends legible(
     return `The sandbox's state file ${this.file} ${this.problem}.`
   }
 }
+
+/** No sandbox of this version answers at an address: `Sandbox.layerRemote` cannot be built, or the server is gone. */
+export class SandboxUnreachable extends legible(
+  Schema.TaggedError<SandboxUnreachable>()("SandboxUnreachable", {
+    url: Schema.String,
+    problem: Schema.String
+  })
+) {
+  override get message(): string {
+    return `The sandbox at ${this.url} ${this.problem}. Is \`npx effect-pix sandbox\` running there?`
+  }
+}

@@ -1,13 +1,13 @@
 /**
- * The rows of the sandbox's ledger: charges and payouts, as `Sandbox` returns them and as the steering API shows them.
- *
- * What is personal is `Redacted`: it prints as `<redacted>`, and `Redacted.value` shows it. The steering API shows it
- * as it is: a sandbox holds made-up people.
+ * The rows of the sandbox's ledger: charges and payouts. A row is the same value in a test, in the state file and over HTTP:
+ * plain JSON, with instants as ISO text such as `2026-01-31T12:00:00.000Z`. Nothing is masked, since a sandbox holds made-up
+ * people: send no real customer to it.
  */
+declare module "./SandboxLedger.ts" {}
+
 import * as Schema from "effect/Schema"
-import { Customer } from "../contract/Transaction.ts"
 import { Metadata } from "../contract/Metadata.ts"
-import { Timestamp } from "../internal/wire.ts"
+import { Customer } from "../contract/Transaction.ts"
 import { Centavos } from "../pix/Money.ts"
 
 /** A charge in the sandbox's ledger. `amount` is in centavos. */
@@ -18,18 +18,20 @@ export const SandboxTransaction = Schema.Struct({
   rowId: Schema.Int,
   /** In centavos. */
   amount: Centavos,
+  /** What the payer paid, in centavos, where it is another amount. Lookups and lists then show it as the charge's value. */
+  paid: Schema.optional(Centavos),
   currency: Schema.Literal("BRL"),
   paymentMethod: Schema.Literals(["PIX", "BOLETO", "CREDIT_CARD"]),
   status: Schema.Literals(["Awaiting", "Paid", "Cancelled", "Failed", "Refunded"]),
   /** The key that it was created with, if any. */
   idempotencyKey: Schema.optional(Schema.String),
-  customer: Schema.RedactedFromValue(Customer, { label: "customer" }),
+  customer: Customer,
   /** The copy-and-paste text of the QR code, for PIX. */
-  qrcode: Schema.optional(Schema.RedactedFromValue(Schema.String, { label: "qrcode" })),
-  createdAt: Timestamp,
-  updatedAt: Timestamp,
+  qrcode: Schema.optional(Schema.String),
+  createdAt: Schema.String,
+  updatedAt: Schema.String,
   /** When it lapses, for PIX. */
-  expiresAt: Schema.optional(Timestamp)
+  expiresAt: Schema.optional(Schema.String)
 })
 /** See the schema of the same name. */
 export interface SandboxTransaction extends Schema.Schema.Type<typeof SandboxTransaction> {}
@@ -41,14 +43,15 @@ export const SandboxWithdrawal = Schema.Struct({
   idempotencyKey: Schema.optional(Schema.String),
   /** In centavos. */
   amount: Centavos,
+  currency: Schema.Literal("BRL"),
   /** `Settled` and `Rejected` are the sandbox's own words: the service shows only `Awaiting`. */
   status: Schema.Literals(["Awaiting", "Settled", "Rejected"]),
-  pixKey: Schema.RedactedFromValue(Schema.String, { label: "pixKey" }),
+  pixKey: Schema.String,
   pixKeyType: Schema.optional(Schema.String),
-  description: Schema.optional(Schema.RedactedFromValue(Schema.String, { label: "description" })),
-  metadata: Schema.optional(Schema.RedactedFromValue(Metadata, { label: "metadata" })),
-  currency: Schema.Literal("BRL"),
-  createdAt: Timestamp
+  description: Schema.optional(Schema.String),
+  metadata: Schema.optional(Metadata),
+  createdAt: Schema.String,
+  updatedAt: Schema.String
 })
 /** See the schema of the same name. */
 export interface SandboxWithdrawal extends Schema.Schema.Type<typeof SandboxWithdrawal> {}

@@ -2,52 +2,46 @@
  * The requests that arrived at the sandbox, executed or not, for a test to count and to read: the last thousand, unless
  * `SandboxOptions.keep` says otherwise.
  */
-import type * as DateTime from "effect/DateTime"
-import type * as Redacted from "effect/Redacted"
-import type { Operation } from "../contract/PaymentsError.ts"
-import type { Fault } from "./Fault.ts"
+declare module "./SandboxRequest.ts" {}
 
-/**
- * One request as it arrived. Secrets and personal data are `Redacted`: they print as `<redacted>`, and `Redacted.value`
- * shows them.
- */
-export interface RecordedRequest {
+import * as Schema from "effect/Schema"
+import { Operation } from "../contract/PaymentsError.ts"
+import { Fault } from "./Fault.ts"
+
+/** One request as it arrived, with its answer. Only its credentials are masked, since they may be real by mistake. */
+export const SandboxRequest = Schema.Struct({
   /** Its number, from 1. */
-  readonly id: number
+  id: Schema.Int,
   /** When it arrived, by the sandbox's clock. */
-  readonly arrivedAt: DateTime.Utc
-  /** Its operation, by method and path; `undefined` for a path that the service does not have. */
-  readonly operation: Operation | undefined
+  arrivedAt: Schema.String,
+  /** When its answer was ready, by the same clock; absent before, and where the connection was broken. */
+  answeredAt: Schema.optional(Schema.String),
+  /** Its operation, by method and path; absent for a path that the service does not have. */
+  operation: Schema.optional(Operation),
   /** The HTTP method, in capitals. */
-  readonly method: string
+  method: Schema.String,
   /** Scheme, host and port, such as `https://sandbox.example`. */
-  readonly origin: string
+  origin: Schema.String,
   /** The path as it was sent. */
-  readonly path: string
+  path: Schema.String,
   /** The parameters of the query, by their names. */
-  readonly query: Readonly<Record<string, string>>
-  /** The names of the headers, in lower case and sorted. */
-  readonly headerNames: ReadonlyArray<string>
-  /** The headers. The value of a secret one is `<redacted>`. */
-  readonly headers: Readonly<Record<string, string>>
-  /** The header `Accept`. */
-  readonly accept: string | undefined
-  /** The header `Content-Type`. */
-  readonly contentType: string | undefined
+  query: Schema.Record(Schema.String, Schema.String),
+  /** The headers by their names, in lower case and sorted. The value of a secret one is `<redacted>`. */
+  headers: Schema.Record(Schema.String, Schema.String),
   /** The header `Idempotency-Key`. */
-  readonly idempotencyKey: string | undefined
-  /** The header that carries the client id. */
-  readonly clientId: Redacted.Redacted | undefined
-  /** The header that carries the secret key. */
-  readonly apiKey: Redacted.Redacted | undefined
+  idempotencyKey: Schema.optional(Schema.String),
   /** The body as it was sent (as UTF-8). Empty if there is none, or if it is too large. */
-  readonly text: Redacted.Redacted
-  /** The body, parsed as JSON; `undefined` if it is not JSON. */
-  readonly json: Redacted.Redacted<unknown>
-  /** The tag of the fault that it met. */
-  readonly fault: Fault["_tag"]
-  /** The status of its answer; `undefined` before there is one, and where the connection was broken. */
-  readonly status: number | undefined
-  /** The beginning of the body of its answer; `undefined` if there is none, or if a fault streams it. */
-  readonly answer: Redacted.Redacted | undefined
-}
+  body: Schema.String,
+  /** The fault that it met, if any. */
+  fault: Schema.optional(Fault),
+  /** The status of its answer; absent before there is one, and where the connection was broken. */
+  status: Schema.optional(Schema.Int),
+  /** The beginning of the body of its answer; absent if there is none. */
+  answer: Schema.optional(Schema.String),
+  /** The charge that it created, or that it looked up. */
+  transactionId: Schema.optional(Schema.String),
+  /** The payout that it made, or that was made under its key. */
+  withdrawalId: Schema.optional(Schema.Int)
+})
+/** See the schema of the same name. */
+export interface SandboxRequest extends Schema.Schema.Type<typeof SandboxRequest> {}

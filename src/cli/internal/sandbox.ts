@@ -46,14 +46,12 @@ const logRequests = Effect.gen(function* () {
   yield* Stream.runForEach(sandbox.changes, (change) =>
     Effect.gen(function* () {
       if (change._tag !== "Request") return
-      if (!arrived.delete(change.id)) {
-        arrived.add(change.id)
+      const { fault, id, method, path, status } = change.request
+      if (!arrived.delete(id)) {
+        arrived.add(id)
         return
       }
-      const request = (yield* sandbox.requests).find(({ id }) => id === change.id)
-      if (request === undefined) return
-      const { fault, method, path, status } = request
-      const met = fault === "None" ? "" : ` (fault: ${fault})`
+      const met = fault === undefined ? "" : ` (fault: ${plain(JSON.stringify(fault))})`
       yield* note(`${method} ${plain(path)} ${status ?? "no answer"}${met}`)
     })
   )
@@ -81,7 +79,7 @@ const banner = Effect.fnUntraced(function* (input: Input) {
     PAYMENTS_COMPANY_ID: `${sandbox.companyId}`
   }
   const stateFile = Option.getOrUndefined(input.state)
-  const { targets } = Redacted.value((yield* sandbox.snapshot).state)
+  const { targets } = yield* sandbox.overview
   if (input.json) {
     yield* writeJson({
       baseUrl,

@@ -1,5 +1,6 @@
 /**
- * Publishes changes, numbered in their order.
+ * Publishes changes, numbered in their order. A change is the row itself, so that a watched gateway does no more for a request
+ * than to append it.
  */
 import * as Effect from "effect/Effect"
 import * as PubSub from "effect/PubSub"
@@ -9,20 +10,28 @@ import type { SandboxChange } from "../SandboxChange.ts"
 /** A change without its number. */
 type Unnumbered<Change = SandboxChange> = Change extends unknown ? Omit<Change, "sequence"> : never
 
+const logged = 1024
+
 export const makeChanges = Effect.gen(function* () {
   // A slow listener loses the oldest changes, and sees it by their numbers.
-  const hub = yield* PubSub.sliding<SandboxChange>(1024)
+  const hub = yield* PubSub.sliding<SandboxChange>(logged)
+  const last: Array<SandboxChange> = []
   let sequence = 0
-  const subscribe = Effect.map(PubSub.subscribe(hub), Stream.fromSubscription)
   return {
     sequence: () => sequence,
     publish: (change: Unnumbered): void => {
       sequence += 1
-      PubSub.publishUnsafe(hub, { ...change, sequence } as SandboxChange) // the number was all that it lacked
+      const numbered = { ...change, sequence } as SandboxChange // the number was all that it lacked
+      last.push(numbered)
+      if (last.length >= 2 * logged) last.splice(0, logged)
+      PubSub.publishUnsafe(hub, numbered)
     },
-    /** The changes from now on: no change after the end of this effect is missed. */
-    subscribe,
-    stream: Stream.unwrap(subscribe)
+    /** The latest changes after a number, oldest first. */
+    since: (number: number, limit: number): ReadonlyArray<SandboxChange> => {
+      const count = number > sequence ? limit : Math.min(sequence - number, limit)
+      return last.slice(Math.max(0, last.length - count))
+    },
+    stream: Stream.unwrap(Effect.map(PubSub.subscribe(hub), Stream.fromSubscription))
   }
 })
 

@@ -1,9 +1,8 @@
 /**
  * Writes a request as a `curl` command for a shell, with the credentials as variables.
  */
-import * as Redacted from "effect/Redacted"
 import { headerNames } from "../../contract/Endpoints.ts"
-import type { RecordedRequest } from "../SandboxRequest.ts"
+import type { SandboxRequest } from "../SandboxRequest.ts"
 
 const quoted = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`
 
@@ -28,26 +27,14 @@ const header = (name: string, value: string) => {
   return variable === undefined ? quoted(`${name}: ${value}`) : `"${name}: ${variable}"`
 }
 
-interface Command {
-  readonly method: string
-  readonly url: string
-  readonly headers: Readonly<Record<string, string>>
-  /** Empty if there is no body. */
-  readonly body: string
-}
-
-export const writeCurl = ({ body, headers, method, url }: Command): string =>
-  [
-    `curl -X ${method} ${quoted(url)}`,
+/** The command that sends a request again. */
+export const curl = ({ body, headers, method, origin, path, query }: SandboxRequest): string => {
+  const search = new URLSearchParams(query).toString()
+  return [
+    `curl -X ${method} ${quoted(`${origin}${path}${search === "" ? "" : `?${search}`}`)}`,
     ...Object.entries(headers)
       .filter(([name]) => !own.has(name))
       .map(([name, value]) => `  -H ${header(name, value)}`),
     ...(body === "" ? [] : [`  --data-raw ${quoted(body)}`])
   ].join(" \\\n")
-
-/** The command that sends a request again. */
-export const curl = ({ headers, method, origin, path, query, text }: RecordedRequest): string => {
-  const search = new URLSearchParams(query).toString()
-  const url = `${origin}${path}${search === "" ? "" : `?${search}`}`
-  return writeCurl({ method, url, headers, body: Redacted.value(text) })
 }

@@ -17,10 +17,10 @@ import * as Scope from "effect/Scope"
 import type { ApiCredentials } from "../../client/Credentials.ts"
 import * as Endpoints from "../../contract/Endpoints.ts"
 import type { Settings } from "../SandboxOptions.ts"
-import { Exchange, layer as handlers } from "./handlers.ts"
-import { isTooDeep } from "./json.ts"
+import { type Concerns, Exchange, layer as handlers } from "./handlers.ts"
+import { digest } from "./json.ts"
 import type { Ledger } from "./ledger.ts"
-import type { Write } from "./once.ts"
+import type { Key } from "./once.ts"
 import * as Refusal from "./refusal.ts"
 import type { Matched } from "./requests.ts"
 
@@ -30,8 +30,8 @@ export interface Arrived {
   readonly matched: Matched
   /** The body, or why it is refused. */
   readonly text: Result.Result<string, Refusal.Refusal>
-  readonly json: unknown
-  readonly write: Write
+  readonly write: Key
+  readonly concerns: Concerns
   readonly credentials: ApiCredentials
   readonly ledger: Ledger
   readonly now: DateTime.Utc
@@ -40,9 +40,18 @@ export interface Arrived {
 const names = Endpoints.headerNames
 const isJson = (type: string) => /^application\/json\s*(?:;|$)/i.test(type.trim())
 
+/** A digest of a path and of the JSON object of a text. `undefined` for any other text, or an object nested a million times. */
+const contentOf = (path: string, text: string): string | undefined =>
+  Result.getOrUndefined(
+    Result.try(() => {
+      const json: unknown = JSON.parse(text)
+      return Predicate.isObject(json) && !Array.isArray(json) ? digest([path, json]) : undefined
+    })
+  )
+
 /** The refusal of a request, before its content is decoded. */
-const refusalOf = (arrived: Arrived, strict: boolean): Refusal.Refusal | undefined => {
-  const { credentials, json, matched, request, text } = arrived
+const refusalOf = (arrived: Arrived, strict: boolean, content: string | undefined): Refusal.Refusal | undefined => {
+  const { credentials, matched, request, text } = arrived
   const { headers } = request
   const isAuthentic =
     headers[names.clientId] === credentials.clientId && headers[names.apiKey] === Redacted.value(credentials.apiKey)
@@ -55,8 +64,7 @@ const refusalOf = (arrived: Arrived, strict: boolean): Refusal.Refusal | undefin
   const type = headers[names.contentType]
   if (type === undefined ? strict : !isJson(type)) return Refusal.unsupportedMediaType
   if (Result.isFailure(text)) return text.failure
-  if (isTooDeep(text.success)) return Refusal.tooDeep
-  return Predicate.isObject(json) && !Array.isArray(json) ? undefined : Refusal.notObject
+  return content === undefined ? Refusal.notObject : undefined
 }
 
 export const makeExecute = Effect.fnUntraced(function* (settings: Settings) {
@@ -69,7 +77,11 @@ export const makeExecute = Effect.fnUntraced(function* (settings: Settings) {
   )
 
   return (arrived: Arrived): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
-    const refusal = refusalOf(arrived, settings.strict)
+    const content = contentOf(
+      arrived.matched.path,
+      Result.getOrElse(arrived.text, () => "")
+    )
+    const refusal = refusalOf(arrived, settings.strict, content)
     if (refusal !== undefined) {
       const response = Refusal.toResponse(refusal)
       return Effect.succeed(
@@ -84,7 +96,8 @@ export const makeExecute = Effect.fnUntraced(function* (settings: Settings) {
       Effect.provideService(Exchange, {
         ledger: arrived.ledger,
         now: arrived.now,
-        write: arrived.write
+        write: { ...arrived.write, content: content ?? "" },
+        concerns: arrived.concerns
       }),
       // The body of a charge alone is a choice of shapes, by its method: without a field, that is what does not fit.
       Effect.catchCause(Refusal.recover("paymentMethod"))

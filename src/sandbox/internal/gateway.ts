@@ -12,23 +12,24 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import type { ApiCredentials } from "../../client/Credentials.ts"
-import type { Fault } from "../Fault.ts"
 import type { Settings } from "../SandboxOptions.ts"
-import type { RecordedRequest } from "../SandboxRequest.ts"
-import type { SandboxState } from "../SandboxState.ts"
+import type { SandboxRequest } from "../SandboxRequest.ts"
 import { makeChanges } from "./changes.ts"
 import { makeExecute } from "./execute.ts"
+import type { Concerns } from "./handlers.ts"
 import { maxBodyBytes } from "./json.ts"
 import * as Ledger from "./ledger.ts"
 import { logWait } from "./patiently.ts"
-import { makePlan } from "./plan.ts"
+import { isRefusal, makePlan } from "./plan.ts"
 import { makeRecent } from "./recent.ts"
-import { play, type Reply } from "./reply.ts"
+import { type Met, play, type Reply } from "./reply.ts"
 import * as Refusal from "./refusal.ts"
-import { match, record, withAnswer } from "./requests.ts"
+import { answerOf, match, record } from "./requests.ts"
+import type { SandboxState, StoredLedger } from "./state.ts"
 import * as Webhooks from "./webhooks.ts"
 
 /** The text of the body, or its refusal. A body that broke off is no request. */
@@ -50,8 +51,8 @@ const read = (request: HttpServerRequest.HttpServerRequest) =>
     )
   )
 
-/** The faults with a late answer. */
-const waiting: ReadonlySet<Fault["_tag"]> = new Set(["Latency", "Silence", "Drip"])
+/** Whether an answer is late, or never comes. */
+const isLate = (met: Met) => !Predicate.isFunction(met) && (met.wait !== undefined || met.ending === "Silence")
 
 export const make = Effect.fnUntraced(function* (settings: Settings) {
   const scope = yield* Effect.scope
@@ -60,8 +61,7 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
   let ahead = 0
   let rotations = 0
   let states = 0
-  let offline = 0
-  let isSwitchedOff = false
+  let isOffline = false
 
   const now = Effect.map(DateTime.now, (utc) => (ahead === 0 ? utc : DateTime.addDuration(utc, ahead)))
   const webhooks = yield* Webhooks.make(settings, now, changes)
@@ -74,8 +74,7 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
     noteWithdrawal: (withdrawal, isNew) => {
       if (!isNew) webhooks.addWithdrawal(withdrawal)
       changes.publish({ _tag: "Withdrawal", withdrawal })
-    },
-    noteBalance: (balance) => changes.publish({ _tag: "Balance", balance })
+    }
   }
   /** Changes a setting, and publishes that. */
   const set = <A>(change: () => A): Effect.Effect<A> =>
@@ -84,7 +83,6 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
       changes.publish({ _tag: "Settings" })
       return result
     })
-  const isOffline = () => isSwitchedOff || offline > 0
 
   const credentialsOf = (turn: number): ApiCredentials => ({
     clientId: settings.clientId,
@@ -92,9 +90,9 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
   })
   /** Without a seed of the user's, no id is made twice: each ledger has a seed of its own. */
   const seedOf = () => (settings.isSeeded ? settings.seed : `${settings.seed}/${states}`)
-  const makeState = (stored?: Parameters<typeof Ledger.make>[3]) => ({
+  const makeState = (stored?: StoredLedger) => ({
     ledger: Ledger.make(settings, seedOf(), observer, stored),
-    requests: makeRecent<RecordedRequest>(settings.keep),
+    requests: makeRecent<SandboxRequest>(settings.keep),
     credentials: credentialsOf(rotations),
     plan: makePlan()
   })
@@ -107,66 +105,66 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
     now,
 
     /** The reply to a request that arrived at `url`. Its own fault is used before the planned faults. */
-    receive: (request: HttpServerRequest.HttpServerRequest, url: URL, own?: Fault): Effect.Effect<Reply> =>
+    receive: (request: HttpServerRequest.HttpServerRequest, url: URL, own?: Met): Effect.Effect<Reply> =>
       Effect.gen(function* () {
         const matched = match(request.method, url.pathname)
         const operation = matched.endpoint?.operation
         const routed = operation === undefined ? request : request.modify({ url: `${matched.path}${url.search}` })
-        const body = yield* read(routed)
-        const text = Result.getOrElse(body, () => "")
+        const text = yield* read(routed)
+        const body = Result.getOrElse(text, () => "")
         const here = state
-        const fault = own ?? here.plan.next(operation)
+        const met = own ?? here.plan.next(operation)
+        const fault = Predicate.isFunction(met) ? undefined : met
         const arrivedAt = yield* now
         const recorded = here.requests.add(
-          (next) => record(next, request, url, text, arrivedAt, operation, fault),
-          text.length
+          (id) => record({ id, request, url, body, now: arrivedAt, operation, fault }),
+          body.length
         )
         const { id, idempotencyKey } = recorded
-        const json = Redacted.value(recorded.json)
-        const write = { operation, key: idempotencyKey, content: [matched.path, json] }
-        changes.publish({ _tag: "Request", id })
-        if (waiting.has(fault._tag)) yield* logWait(fault._tag)
-        const reply = yield* play(fault, {
-          execute: Effect.flatMap(now, (utc) =>
-            execute({
+        const write = { operation, key: idempotencyKey }
+        const concerns: Concerns = {}
+        changes.publish({ _tag: "Request", request: recorded })
+        if (isLate(met)) yield* logWait
+        const reply = yield* play(met, {
+          execute: Effect.flatMap(now, (utc) => {
+            state.ledger.lapse(utc)
+            return execute({
               request: routed,
               matched,
-              text: body,
-              json,
+              text,
               write,
+              concerns,
               credentials: state.credentials,
               ledger: state.ledger,
               now: utc
             })
-          ).pipe(Effect.ensuring(webhooks.flush), Effect.uninterruptible),
+          }).pipe(Effect.ensuring(webhooks.flush), Effect.uninterruptible),
           forgetKey: Effect.sync(() => state.ledger.forgetKey(write)),
           // A gateway finishes a request that it has begun, also if its client no longer waits.
           detach: (effect) => Effect.flatMap(Effect.forkIn(effect, scope), Fiber.join)
         })
-        if (reply._tag !== "Broken") here.requests.replace(id, withAnswer(recorded, reply.response))
-        changes.publish({ _tag: "Request", id })
+        const answered: SandboxRequest = {
+          ...recorded,
+          ...concerns,
+          ...(reply._tag !== "Broken" && { ...answerOf(reply.response), answeredAt: DateTime.formatIso(yield* now) })
+        }
+        here.requests.replace(id, answered)
+        changes.publish({ _tag: "Request", request: answered })
         return reply
       }),
 
     /** Whether a connection would be refused now: the sandbox is offline, or the next fault refuses it. */
-    refuses: (method: string, url: URL, own?: Fault): boolean =>
-      isOffline() ||
-      (own === undefined ? state.plan.refuses(match(method, url.pathname).endpoint?.operation) : own._tag === "Refuse"),
+    refuses: (method: string, url: URL, own?: Met): boolean =>
+      isOffline ||
+      (own === undefined ? state.plan.refuses(match(method, url.pathname).endpoint?.operation) : isRefusal(own)),
 
-    isOffline,
+    isOffline: () => isOffline,
     /** Breaks or refuses every connection until it is called with `false`. */
-    setOffline: (out: boolean) => {
-      isSwitchedOff = out
-    },
+    setOffline: (out: boolean) =>
+      set(() => {
+        isOffline = out
+      }),
     ahead: () => ahead,
-
-    /** Breaks or refuses every connection for as long as the effect runs. */
-    offline: <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-      Effect.acquireUseRelease(
-        set(() => (offline += 1)),
-        () => effect,
-        () => set(() => (offline -= 1))
-      ),
 
     ledger: () => state.ledger,
     plan: () => state.plan,
@@ -191,16 +189,15 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
       }),
 
     snapshot: (): SandboxState => ({
-      version: 1,
-      state: Redacted.make(
-        { ahead, rotations, ledger: state.ledger.snapshot(), ...webhooks.snapshot() },
-        { label: "state" }
-      )
+      version: 2,
+      ahead,
+      rotations,
+      ledger: state.ledger.snapshot(),
+      ...webhooks.snapshot()
     }),
 
-    restore: (snapshot: SandboxState) =>
+    restore: (stored: SandboxState) =>
       Effect.suspend(() => {
-        const stored = Redacted.value(snapshot.state)
         states += 1
         ahead = stored.ahead
         rotations = stored.rotations
@@ -213,7 +210,7 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
       states += 1
       ahead = 0
       rotations = 0
-      isSwitchedOff = false
+      isOffline = false
       state = makeState()
       changes.publish({ _tag: "Reset" })
       return webhooks.reset

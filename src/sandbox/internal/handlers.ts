@@ -8,22 +8,26 @@ import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { type Reais, reais } from "../../pix/Money.ts"
 import { PaymentsApi } from "../../contract/PaymentsApi.ts"
-import type { SandboxWithdrawal } from "../SandboxLedger.ts"
-import type { Charge } from "../SandboxState.ts"
+import type { SandboxTransaction, SandboxWithdrawal } from "../SandboxLedger.ts"
 import { leadOf } from "./ids.ts"
-import type { Ledger } from "./ledger.ts"
+import { type Ledger, valueOf } from "./ledger.ts"
 import type { Write } from "./once.ts"
 import * as Refusal from "./refusal.ts"
 import type { Settings } from "../SandboxOptions.ts"
 
+/** The rows that a request is about, filled in while it is answered. */
+export interface Concerns {
+  transactionId?: string
+  withdrawalId?: number
+}
+
 /** The request that is being answered. */
 export class Exchange extends Context.Service<
   Exchange,
-  { readonly ledger: Ledger; readonly now: DateTime.Utc; readonly write: Write }
+  { readonly ledger: Ledger; readonly now: DateTime.Utc; readonly write: Write; readonly concerns: Concerns }
 >()("effect-pix/handlers/Exchange") {}
 
 const toReais = (centavos: number): Reais => reais(BigDecimal.make(BigInt(centavos), 2))
@@ -33,11 +37,11 @@ const answer = <A, B>(
   show: (value: A) => B
 ): B | HttpServerResponse.HttpServerResponse => Result.match(result, { onFailure: Refusal.toResponse, onSuccess: show })
 
-const instant = (millis: number) => DateTime.makeUnsafe(millis)
+const instant = (iso: string) => DateTime.makeUnsafe(iso)
 
-const created = (settings: Settings, ledger: Ledger) => (charge: Charge) => {
-  const { amount, firstExpiresAt, paymentMethod, transactionId } = charge
-  const code = ledger.codeOf(charge)
+const created = (settings: Settings, concerns: Concerns) => (charge: SandboxTransaction) => {
+  const { amount, expiresAt, paymentMethod, qrcode, transactionId } = charge
+  concerns.transactionId = transactionId
   return {
     data: {
       id: transactionId,
@@ -46,8 +50,7 @@ const created = (settings: Settings, ledger: Ledger) => (charge: Charge) => {
       status: "WAITING_PAYMENT",
       companyId: settings.companyId,
       extra: {},
-      ...(Result.isSuccess(code) &&
-        firstExpiresAt !== undefined && { pix: { qrcode: code.success, expirationDate: instant(firstExpiresAt) } })
+      ...(qrcode !== undefined && expiresAt !== undefined && { pix: { qrcode, expirationDate: instant(expiresAt) } })
     },
     status: 200,
     message: "Transação criada com sucesso."
@@ -62,8 +65,8 @@ const listStatus = {
   Refunded: "REFUNDED"
 } as const
 
-const row = (charge: Charge) => {
-  const { amount, createdAt, paymentMethod, rowId, status, transactionId, updatedAt } = charge
+const row = (charge: SandboxTransaction) => {
+  const { createdAt, paymentMethod, rowId, status, transactionId, updatedAt } = charge
   const { document, email, externalRef, name, phone } = charge.customer
   const leadId = leadOf(transactionId)
   return {
@@ -77,7 +80,7 @@ const row = (charge: Charge) => {
       ...(phone !== undefined && { phone }),
       ...(document !== undefined && { documentNumber: document.number, documentType: document.type })
     },
-    amount,
+    amount: valueOf(charge),
     status: listStatus[status],
     paymentMethod,
     providerTxId: transactionId.replaceAll("-", ""),
@@ -88,8 +91,9 @@ const row = (charge: Charge) => {
 
 const paymentSystem = { PIX: "Pix", BOLETO: "Boleto", CREDIT_CARD: "CreditCard" } as const
 
-const detail = (settings: Settings) => (charge: Charge) => {
-  const { amount, createdAt, paymentMethod, rowId, status, transactionId, updatedAt } = charge
+const detail = (settings: Settings, concerns: Concerns) => (charge: SandboxTransaction) => {
+  concerns.transactionId = charge.transactionId
+  const { createdAt, paymentMethod, rowId, status, transactionId, updatedAt } = charge
   const { document, email, name, phone } = charge.customer
   return {
     id: rowId,
@@ -102,7 +106,7 @@ const detail = (settings: Settings) => (charge: Charge) => {
       ...(document !== undefined && { document: document.number })
     },
     companyId: settings.companyId,
-    value: amount,
+    value: valueOf(charge),
     transactionId,
     enStatusTransaction: status,
     enPaymentSystem: paymentSystem[paymentMethod],
@@ -111,10 +115,9 @@ const detail = (settings: Settings) => (charge: Charge) => {
   }
 }
 
-const withdrawn = (settings: Settings) => (withdrawal: SandboxWithdrawal) => {
-  const { amount, createdAt, currency, id, idempotencyKey, pixKeyType } = withdrawal
-  const pixKey = Redacted.value(withdrawal.pixKey)
-  const description = withdrawal.description && Redacted.value(withdrawal.description)
+const withdrawn = (settings: Settings, concerns: Concerns) => (withdrawal: SandboxWithdrawal) => {
+  const { amount, createdAt, currency, description, id, idempotencyKey, pixKey, pixKeyType } = withdrawal
+  concerns.withdrawalId = id
   return {
     id,
     companyId: settings.companyId,
@@ -126,7 +129,7 @@ const withdrawn = (settings: Settings) => (withdrawal: SandboxWithdrawal) => {
     ...(description !== undefined && { description }),
     currency,
     enTransaction: "Awaiting",
-    createdAt
+    createdAt: instant(createdAt)
   }
 }
 
@@ -134,13 +137,13 @@ const transactions = (settings: Settings) =>
   HttpApiBuilder.group(PaymentsApi, "transactions", (handlers) =>
     handlers.handleAll({
       createTransaction: ({ payload }) =>
-        Effect.map(Exchange, ({ ledger, now, write }) =>
-          answer(ledger.create(payload, write, now), created(settings, ledger))
+        Effect.map(Exchange, ({ concerns, ledger, now, write }) =>
+          answer(ledger.create(payload, write, now), created(settings, concerns))
         ),
       listTransactions: ({ query }) =>
-        Effect.map(Exchange, ({ ledger, now }) => {
+        Effect.map(Exchange, ({ ledger }) => {
           const { page = 1, pageSize = 50, sort = "createdAt_desc" } = query
-          const all = ledger.charges(now)
+          const all = ledger.charges()
           const from = (page - 1) * pageSize
           const items =
             sort === "createdAt_asc"
@@ -158,10 +161,10 @@ const transactions = (settings: Settings) =>
           }
         }),
       getTransaction: ({ params }) =>
-        Effect.map(Exchange, ({ ledger, now }) =>
+        Effect.map(Exchange, ({ concerns, ledger }) =>
           answer(
-            Result.fromNullishOr(ledger.find(params.transactionId, now), () => Refusal.transactionNotFound),
-            detail(settings)
+            Result.fromNullishOr(ledger.find(params.transactionId), () => Refusal.transactionNotFound),
+            detail(settings, concerns)
           )
         )
     })
@@ -171,7 +174,7 @@ const money = (settings: Settings) =>
   HttpApiBuilder.group(PaymentsApi, "money", (handlers) =>
     handlers.handleAll({
       getBalance: ({ params, query }) =>
-        Effect.map(Exchange, ({ ledger, now }) => {
+        Effect.map(Exchange, ({ ledger }) => {
           if (params.companyId !== settings.companyId) return Refusal.toResponse(Refusal.companyNotFound)
           if ((query.currency ?? "BRL") !== "BRL") return Refusal.toResponse(Refusal.notBrl)
           return {
@@ -181,12 +184,12 @@ const money = (settings: Settings) =>
             enBalanceStatus: "Released",
             accBalance: toReais(ledger.balance()),
             accBalanceCredit: toReais(0),
-            accBalanceCreditAwaiting: toReais(ledger.awaited(now))
+            accBalanceCreditAwaiting: toReais(ledger.awaited())
           }
         }),
       requestWithdrawal: ({ payload }) =>
-        Effect.map(Exchange, ({ ledger, now, write }) =>
-          answer(ledger.withdraw(payload, write, now), withdrawn(settings))
+        Effect.map(Exchange, ({ concerns, ledger, now, write }) =>
+          answer(ledger.withdraw(payload, write, now), withdrawn(settings, concerns))
         )
     })
   )

@@ -2,26 +2,25 @@
  * The ledger of the sandbox: charges, payouts, the balance and the keys already used. Each change is one synchronous step, so
  * that concurrent requests cannot interleave: a key is looked up, its request executed, and the key stored in one step.
  *
- * A charge is found by its id, and the next to lapse is known, so the ledger does not slow down as it grows.
+ * A row is never changed, it is replaced: whoever has one may keep it. A charge is found by its id, and the time of the next
+ * to lapse is known, so a request takes no longer as the ledger grows.
  */
 import * as DateTime from "effect/DateTime"
 import * as Result from "effect/Result"
 import type { CreateTransactionRequest } from "../../contract/Transaction.ts"
 import { minimumWithdrawal, type WithdrawalRequestBody } from "../../contract/Withdrawal.ts"
-import { type Centavos, centavos } from "../../pix/Money.ts"
+import type { Centavos } from "../../pix/Money.ts"
 import * as PixKey from "../../pix/PixKey.ts"
-import type { SandboxTransaction, SandboxWithdrawal } from "../SandboxLedger.ts"
 import { SandboxConflict, SandboxNotFound } from "../SandboxError.ts"
+import type { SandboxTransaction, SandboxWithdrawal } from "../SandboxLedger.ts"
 import type { Settings } from "../SandboxOptions.ts"
-import { type Charge, type Payout, type StoredLedger, volumeOf } from "../SandboxState.ts"
-import { makeExpiries } from "./expiries.ts"
+import { writeBrCode } from "./brCode.ts"
 import { uuid } from "./ids.ts"
 import { makeOnce, type Write } from "./once.ts"
 import * as Refusal from "./refusal.ts"
-import { copyAndPaste, makeShowCharge, showPayout } from "./show.ts"
+import { type StoredLedger, volumeOf } from "./state.ts"
 
-type Mutable<A> = { -readonly [Name in keyof A]: A[Name] }
-type Status = Charge["status"]
+type Status = SandboxTransaction["status"]
 
 const comesFrom: Record<Exclude<Status, "Awaiting">, Status> = {
   Paid: "Awaiting",
@@ -34,24 +33,36 @@ const comesFrom: Record<Exclude<Status, "Awaiting">, Status> = {
 const endOfTime = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 const day = 24 * 60 * 60 * 1000
 
+const isoOf = (millis: number) => DateTime.formatIso(DateTime.makeUnsafe(millis))
+
 /** Called for each new row and each change, in their order. */
 export interface Observer {
   readonly noteTransaction: (transaction: SandboxTransaction, isNew: boolean) => void
   readonly noteWithdrawal: (withdrawal: SandboxWithdrawal, isNew: boolean) => void
-  readonly noteBalance: (balance: number) => void
 }
 
-/** A row that is in the state `asked`, or in the state `from` that leads to it. */
+/** What a payer does other than to pay the amount in time. */
+export interface Payment {
+  /** Another amount, in centavos. */
+  readonly amount?: Centavos | undefined
+  /** Whether a charge that is `Cancelled` is paid, too. */
+  readonly late?: boolean | undefined
+}
+
+/** The amount of a charge as lookups and lists show it, in centavos. */
+export const valueOf = ({ amount, paid }: SandboxTransaction): Centavos => paid ?? amount
+
+/** A row that is in the state `asked`, or in a state that leads to it. */
 const steerable = <Row extends { readonly status: string }>(
   subject: "transaction" | "withdrawal",
   id: string | number,
   row: Row | undefined,
-  from: Row["status"],
+  from: ReadonlyArray<Row["status"]>,
   asked: Row["status"]
 ): Result.Result<Row, SandboxNotFound | SandboxConflict> => {
   if (row === undefined) return Result.fail(new SandboxNotFound({ subject, id }))
   const { status } = row
-  return status === asked || status === from
+  return status === asked || from.includes(status)
     ? Result.succeed(row)
     : Result.fail(new SandboxConflict({ subject, id, status, asked }))
 }
@@ -68,58 +79,60 @@ const isPixKey = ({
     Result.isSuccess(PixKey.make(type, pixKey))
   )
 
-const copy = <A extends object>(row: A): Mutable<A> => Object.assign({}, row)
+/**
+ * The copy-and-paste text of a charge: a BR Code that any reader parses. No bank can pay by it, since its URL is on a name
+ * that is reserved for examples (RFC 2606). It fails for an amount that no code can state.
+ */
+const copyAndPaste = (merchant: Settings["merchant"], transactionId: string, amount?: Centavos) =>
+  writeBrCode({ url: `pix.example/qr/v2/${transactionId.replaceAll("-", "")}`, merchant, amount })
 
 /** Makes a ledger: an empty one, or that of a state. */
 export const make = (settings: Settings, seed: string, observer: Observer, stored?: StoredLedger) => {
-  const charges: Array<Mutable<Charge>> = (stored?.charges ?? []).map(copy)
-  const byId = new Map(charges.map((charge) => [charge.transactionId, charge]))
-  const payouts: Array<Mutable<Payout>> = (stored?.payouts ?? []).map(copy)
+  const charges: Array<SandboxTransaction> = [...(stored?.charges ?? [])]
+  const payouts: Array<SandboxWithdrawal> = [...(stored?.payouts ?? [])]
   const keys = makeOnce(stored?.keys)
-  const expiries = makeExpiries()
+  const indexes = new Map(charges.map(({ transactionId }, index) => [transactionId, index]))
+  const awaiting = new Set(charges.flatMap(({ status }, index) => (status === "Awaiting" ? [index] : [])))
   let balance: number = stored?.balance ?? settings.balance
   /** An upper bound of the balance and of the awaited sum: it is a safe integer, so both are. */
   let volume = stored === undefined ? balance : volumeOf(stored)
   let awaited = 0
-  let pixKey = stored === undefined ? settings.pixKey && PixKey.toPair(settings.pixKey) : stored.pixKey
+  for (const index of awaiting) awaited += charges[index]?.amount ?? 0
+  /** No awaited charge lapses before this time. */
+  let nextExpiry = stored === undefined ? Infinity : 0
+  const pixKey = settings.pixKey && PixKey.toPair(settings.pixKey)
 
   // A merchant that no code can name is a mistake in the settings. It is found here, before the first charge.
   Result.getOrThrow(copyAndPaste(settings.merchant, uuid(seed)))
 
-  for (const charge of charges) {
-    if (charge.status !== "Awaiting") continue
-    if (charge.expiresAt !== undefined) expiries.add({ at: charge.expiresAt, rowId: charge.rowId })
-    awaited += charge.amount
+  const find = (transactionId: string): SandboxTransaction | undefined => charges[indexes.get(transactionId) ?? -1]
+
+  const setStatus = (charge: SandboxTransaction, status: Exclude<Status, "Awaiting">, at: string, paid?: Centavos) => {
+    const index = charge.rowId - 1
+    if (awaiting.delete(index)) awaited -= charge.amount
+    const next = { ...charge, status, updatedAt: at, ...(paid !== undefined && { paid }) }
+    charges[index] = next
+    if (status === "Paid") balance += valueOf(next)
+    if (status === "Refunded") balance -= valueOf(next)
+    observer.noteTransaction(next, false)
+    return next
   }
 
-  const { codeOf, showCharge } = makeShowCharge(settings.merchant)
-
-  const addToBalance = (centavos: number) => {
-    balance += centavos
-    observer.noteBalance(balance)
-  }
-
-  const setStatus = (charge: Mutable<Charge>, to: Exclude<Status, "Awaiting">, now: number) => {
-    if (charge.status === "Awaiting") awaited -= charge.amount
-    charge.status = to
-    charge.updatedAt = now
-    observer.noteTransaction(showCharge(charge), false)
-    if (to === "Paid") addToBalance(charge.amount)
-    if (to === "Refunded") addToBalance(0 - charge.amount)
-  }
-
-  /** Cancels the charges whose time is over. */
+  /** Cancels the charges whose time is over, in the order of their times. */
   const lapse = (now: DateTime.Utc) => {
     const millis = DateTime.toEpochMillis(now)
-    for (let due = expiries.take(millis); due !== undefined; due = expiries.take(millis)) {
-      const charge = charges[due.rowId - 1]
-      if (charge?.status === "Awaiting" && charge.expiresAt === due.at) setStatus(charge, "Cancelled", due.at)
+    if (millis < nextExpiry) return
+    const due: Array<{ readonly charge: SandboxTransaction; readonly at: number }> = []
+    nextExpiry = Infinity
+    for (const index of awaiting) {
+      const charge = charges[index]
+      if (charge?.expiresAt === undefined) continue
+      const at = Date.parse(charge.expiresAt)
+      if (at <= millis) due.push({ charge, at })
+      else nextExpiry = Math.min(nextExpiry, at)
     }
-  }
-
-  const find = (transactionId: string, now: DateTime.Utc): Charge | undefined => {
-    lapse(now)
-    return byId.get(transactionId)
+    due.sort((a, b) => a.at - b.at)
+    for (const { charge, at } of due) setStatus(charge, "Cancelled", isoOf(at))
   }
 
   const refusalOf = (currency: string | undefined): Refusal.Refusal | undefined => {
@@ -132,150 +145,141 @@ export const make = (settings: Settings, seed: string, observer: Observer, store
       request: CreateTransactionRequest,
       write: Write,
       now: DateTime.Utc
-    ): Result.Result<Charge, Refusal.Refusal> => {
-      return keys.run(write, charges, () => {
+    ): Result.Result<SandboxTransaction, Refusal.Refusal> =>
+      keys.run(write, charges, () => {
+        const { amount, customer, paymentMethod } = request
         const problem = refusalOf(request.currency)
         if (problem !== undefined) return Result.fail(problem)
         const rowId = charges.length + 1
         const transactionId = uuid(`${seed}/transaction/${rowId}`)
         const at = DateTime.toEpochMillis(now)
-        const expiresAt = request.paymentMethod === "PIX" ? at + (request.pix?.expiresInDays ?? 1) * day : undefined
-        if (expiresAt !== undefined && expiresAt > endOfTime) return Result.fail(Refusal.noSuchDate)
-        if (!Number.isSafeInteger(volume + request.amount)) return Result.fail(Refusal.overVolume)
-        const charge: Mutable<Charge> = {
+        const expiry = paymentMethod === "PIX" ? at + (request.pix?.expiresInDays ?? 1) * day : undefined
+        if (expiry !== undefined && expiry > endOfTime) return Result.fail(Refusal.noSuchDate)
+        if (!Number.isSafeInteger(volume + amount)) return Result.fail(Refusal.overVolume)
+        const code = copyAndPaste(settings.merchant, transactionId, amount)
+        if (Result.isFailure(code)) return Result.fail(Refusal.notChargeable)
+        const charge: SandboxTransaction = {
           transactionId,
           rowId,
-          amount: request.amount,
-          paymentMethod: request.paymentMethod,
+          amount,
+          currency: "BRL",
+          paymentMethod,
           status: "Awaiting",
-          idempotencyKey: write.key,
-          customer: request.customer,
-          createdAt: at,
-          updatedAt: at,
-          firstExpiresAt: expiresAt,
-          expiresAt
+          ...(write.key !== undefined && { idempotencyKey: write.key }),
+          customer,
+          ...(expiry !== undefined && { qrcode: code.success, expiresAt: isoOf(expiry) }),
+          createdAt: isoOf(at),
+          updatedAt: isoOf(at)
         }
-        if (Result.isFailure(codeOf(charge))) return Result.fail(Refusal.notChargeable)
         charges.push(charge)
-        byId.set(transactionId, charge)
-        if (expiresAt !== undefined) expiries.add({ at: expiresAt, rowId })
-        awaited += charge.amount
-        volume += charge.amount
-        observer.noteTransaction(showCharge(charge), true)
+        indexes.set(transactionId, rowId - 1)
+        awaiting.add(rowId - 1)
+        nextExpiry = Math.min(nextExpiry, expiry ?? Infinity)
+        awaited += amount
+        volume += amount
+        observer.noteTransaction(charge, true)
         return Result.succeed(charge)
-      })
-    },
+      }),
 
     withdraw: (
       request: WithdrawalRequestBody,
       write: Write,
       now: DateTime.Utc
-    ): Result.Result<SandboxWithdrawal, Refusal.Refusal> => {
-      const made = keys.run(write, payouts, () => {
+    ): Result.Result<SandboxWithdrawal, Refusal.Refusal> =>
+      keys.run(write, payouts, () => {
+        const { amount, description, metadata } = request
         const problem = refusalOf(request.currency)
         if (problem !== undefined) return Result.fail(problem)
-        if (request.amount < minimumWithdrawal) return Result.fail(Refusal.belowMinimum)
+        if (amount < minimumWithdrawal) return Result.fail(Refusal.belowMinimum)
         const to = request.pixKey === undefined ? pixKey : { pixKey: request.pixKey, pixKeyType: request.pixKeyType }
         if (to === undefined) return Result.fail(Refusal.noPixKey)
         if (!isPixKey(to)) return Result.fail(Refusal.invalidPixKey)
-        if (request.amount > balance) return Result.fail(Refusal.insufficientBalance)
-        const payout: Payout = {
+        if (amount > balance) return Result.fail(Refusal.insufficientBalance)
+        const at = DateTime.formatIso(now)
+        const payout: SandboxWithdrawal = {
           id: payouts.length + 1,
-          amount: request.amount,
+          amount,
+          currency: "BRL",
           status: "Awaiting",
-          idempotencyKey: write.key,
-          ...to,
-          description: request.description,
-          metadata: request.metadata,
-          createdAt: DateTime.toEpochMillis(now)
+          ...(write.key !== undefined && { idempotencyKey: write.key }),
+          pixKey: to.pixKey,
+          ...(to.pixKeyType !== undefined && { pixKeyType: to.pixKeyType }),
+          ...(description !== undefined && { description }),
+          ...(metadata !== undefined && { metadata }),
+          createdAt: at,
+          updatedAt: at
         }
         payouts.push(payout)
-        observer.noteWithdrawal(showPayout(payout), true)
-        addToBalance(0 - payout.amount)
+        balance -= amount
+        observer.noteWithdrawal(payout, true)
         return Result.succeed(payout)
-      })
-      return Result.map(made, showPayout)
-    },
+      }),
 
     find,
     lapse,
-    showCharge,
-    codeOf,
 
-    /** The charges, oldest first. A caller does not change them. */
-    charges: (now: DateTime.Utc): ReadonlyArray<Charge> => {
-      lapse(now)
-      return charges
-    },
-
-    withdrawals: (): ReadonlyArray<SandboxWithdrawal> => payouts.map(showPayout),
-
+    /** The charges, oldest first. A caller does not change the list. */
+    charges: (): ReadonlyArray<SandboxTransaction> => charges,
+    payouts: (): ReadonlyArray<SandboxWithdrawal> => payouts,
     balance: () => balance,
-
     /** The sum of the awaited charges, in centavos. */
-    awaited: (now: DateTime.Utc) => {
-      lapse(now)
-      return awaited
-    },
+    awaited: () => awaited,
+    /** The key on the company's account. */
+    pixKey,
 
-    /** Throws for an amount with which a sum would not be a safe integer. */
-    credit: (amount: Centavos) => {
-      volume = centavos(volume + amount)
-      addToBalance(amount)
-      return balance
-    },
-
-    pixKey: () => pixKey,
-    setPixKey: (key: PixKey.PixKey | undefined) => {
-      pixKey = key && PixKey.toPair(key)
+    /** Adds to the balance. It fails for an amount with which a sum would not be a safe integer. */
+    credit: (amount: Centavos): Result.Result<number, Refusal.Refusal> => {
+      if (!Number.isSafeInteger(volume + amount)) return Result.fail(Refusal.overCredit)
+      volume += amount
+      balance += amount
+      return Result.succeed(balance)
     },
 
     /** Brings a charge into another state. A charge that is in the state already is not changed. */
     move: (
       transactionId: string,
       to: Exclude<Status, "Awaiting">,
-      now: DateTime.Utc
-    ): Result.Result<SandboxTransaction, SandboxNotFound | SandboxConflict> => {
+      now: DateTime.Utc,
+      { amount, late = false }: Payment = {}
+    ): Result.Result<SandboxTransaction, SandboxNotFound | SandboxConflict | Refusal.Refusal> => {
       lapse(now)
-      const found = steerable("transaction", transactionId, byId.get(transactionId), comesFrom[to], to)
-      return Result.map(found, (charge) => {
-        if (charge.status !== to) setStatus(charge, to, DateTime.toEpochMillis(now))
-        return showCharge(charge)
-      })
-    },
-
-    /** Lets an awaited charge lapse now. */
-    expire: (transactionId: string, now: DateTime.Utc) => {
-      lapse(now)
-      const charge = byId.get(transactionId)
-      if (charge?.status === "Awaiting" && charge.expiresAt !== undefined) {
-        charge.expiresAt = DateTime.toEpochMillis(now)
-      }
+      const from = [comesFrom[to], ...(late ? (["Cancelled"] as const) : [])]
+      return Result.flatMap(
+        steerable("transaction", transactionId, find(transactionId), from, to),
+        (charge): Result.Result<SandboxTransaction, Refusal.Refusal> => {
+          if (charge.status === to) return Result.succeed(charge)
+          if (!Number.isSafeInteger(volume + (amount ?? 0))) return Result.fail(Refusal.overCredit)
+          volume += amount ?? 0
+          const paid = amount === charge.amount ? undefined : amount
+          return Result.succeed(setStatus(charge, to, DateTime.formatIso(now), paid))
+        }
+      )
     },
 
     /** Brings a payout into its last state. A payout that is in the state already is not changed. */
     end: (
       id: number,
-      to: Exclude<SandboxWithdrawal["status"], "Awaiting">
+      to: Exclude<SandboxWithdrawal["status"], "Awaiting">,
+      now: DateTime.Utc
     ): Result.Result<SandboxWithdrawal, SandboxNotFound | SandboxConflict> =>
-      Result.map(steerable("withdrawal", id, payouts[id - 1], "Awaiting", to), (payout) => {
-        if (payout.status !== to) {
-          payout.status = to
-          observer.noteWithdrawal(showPayout(payout), false)
-          if (to === "Rejected") addToBalance(payout.amount)
-        }
-        return showPayout(payout)
+      Result.map(steerable("withdrawal", id, payouts[id - 1], ["Awaiting"], to), (payout) => {
+        if (payout.status === to) return payout
+        const next = { ...payout, status: to, updatedAt: DateTime.formatIso(now) }
+        payouts[id - 1] = next
+        if (to === "Rejected") balance += payout.amount
+        observer.noteWithdrawal(next, false)
+        return next
       }),
 
     forgetKey: keys.forget,
     forgetKeys: keys.forgetAll,
 
+    /** The rows are shared with the ledger, which never changes one. */
     snapshot: (): StoredLedger => ({
-      charges: charges.map(copy),
-      payouts: payouts.map(copy),
+      charges: [...charges],
+      payouts: [...payouts],
       keys: keys.snapshot(),
-      balance,
-      pixKey
+      balance
     })
   }
 }

@@ -1,75 +1,73 @@
 /**
- * The lists of the steering API: searches, counts and shows charges, payouts, requests and webhooks.
+ * The lists of the sandbox: searches and counts rows, and takes a part of them.
  */
-import * as Redacted from "effect/Redacted"
-import type { ShownRequest } from "../SandboxApi.ts"
-import type { SandboxWithdrawal } from "../SandboxLedger.ts"
-import type { RecordedRequest } from "../SandboxRequest.ts"
-import type { Charge } from "../SandboxState.ts"
+import * as Schema from "effect/Schema"
+import type { SandboxTransaction, SandboxWithdrawal } from "../SandboxLedger.ts"
+import type { SandboxRequest } from "../SandboxRequest.ts"
 import type { SandboxWebhook } from "../SandboxWebhook.ts"
-import { curl } from "./curl.ts"
 
-const shownBody = 16 * 1024
+const natural = (most: number) =>
+  Schema.FiniteFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 0, maximum: most }))
 
-interface Listing {
-  readonly search?: string | undefined
-  readonly status?: string | undefined
-  readonly limit?: number | undefined
-}
+/** Which rows of a list: those with this text, in this state; `limit` of them after `offset`, the newest first. */
+export const Listing = Schema.Struct({
+  search: Schema.optional(Schema.String),
+  status: Schema.optional(Schema.String),
+  limit: Schema.optional(natural(1_000_000)),
+  offset: Schema.optional(natural(Number.MAX_SAFE_INTEGER))
+})
+type Listing = typeof Listing.Type
 
-/** How the rows of a list are searched, counted and shown. */
-interface Rows<A, B> {
-  readonly textOf: (value: A) => string
-  readonly statusOf: (value: A) => string
-  readonly show: (value: A) => B
-}
+/** A part of a list: how many rows fit in all, how many fit the search by status, and the rows. */
+export const Listed = <S extends Schema.Constraint>(row: S) =>
+  Schema.Struct({
+    total: Schema.Int,
+    counts: Schema.Record(Schema.String, Schema.Int),
+    items: Schema.Array(row)
+  })
 
-/** The newest rows that fit, and how many fit in all. Only the returned rows are built. */
-export const newest = <A, B>(
+/** The rows that fit, the newest first. The rows are given oldest first. */
+export const newest = <A>(
   all: ReadonlyArray<A>,
-  { limit = 200, search = "", status }: Listing,
-  { show, statusOf, textOf }: Rows<A, B>
+  { limit = 200, offset = 0, search = "", status }: Listing,
+  { statusOf, textOf }: { readonly textOf: (row: A) => string; readonly statusOf: (row: A) => string }
 ) => {
   const wanted = search.trim().toLowerCase()
-  const found = wanted === "" ? all : all.filter((value) => textOf(value).toLowerCase().includes(wanted))
+  const found = wanted === "" ? all : all.filter((row) => textOf(row).toLowerCase().includes(wanted))
   const counts: Record<string, number> = {}
-  for (const value of found) counts[statusOf(value)] = (counts[statusOf(value)] ?? 0) + 1
-  const fitting = status === undefined ? found : found.filter((value) => statusOf(value) === status)
-  return { total: fitting.length, counts, items: fitting.slice(-limit).toReversed().map(show) }
+  for (const row of found) counts[statusOf(row)] = (counts[statusOf(row)] ?? 0) + 1
+  const fitting = status === undefined ? found : found.filter((row) => statusOf(row) === status)
+  const end = Math.max(0, fitting.length - offset)
+  return { total: fitting.length, counts, items: fitting.slice(Math.max(0, end - limit), end).toReversed() }
 }
 
-export const statusOf = ({ status }: { readonly status: string }) => status
+const statusOf = ({ status }: { readonly status: string }) => status
 
-export const textOfCharge = (charge: Charge) => {
-  const { amount, customer, idempotencyKey, rowId, status, transactionId } = charge
-  const reais = (amount / 100).toFixed(2)
-  const words = [transactionId, idempotencyKey, status, customer.name, customer.email, customer.externalRef]
-  return `${words.join(" ")} ${reais} ${reais.replace(".", ",")} #${rowId}`
-}
-
-export const textOfWithdrawal = ({ amount, id, idempotencyKey, pixKey, status }: SandboxWithdrawal) =>
-  [idempotencyKey, status, Redacted.value(pixKey), (amount / 100).toFixed(2), `#${id}`].join(" ")
-
-export const textOfRequest = ({ idempotencyKey, method, operation, path, status, text }: RecordedRequest) =>
-  [method, path, operation, idempotencyKey, status, Redacted.value(text)].join(" ")
-
-export const textOfWebhook = ({ json, state, target }: SandboxWebhook) =>
-  `${target} ${state} ${JSON.stringify(Redacted.value(json))}`
-
-export const showRequest = (request: RecordedRequest): ShownRequest => {
-  const { answer, arrivedAt, fault, headers, id, method, operation, path, query, status, text } = request
-  return {
-    id,
-    arrivedAt,
-    ...(operation !== undefined && { operation }),
-    method,
-    path,
-    query,
-    headers,
-    body: Redacted.value(text).slice(0, shownBody),
-    fault,
-    ...(status !== undefined && { status }),
-    ...(answer !== undefined && { answer: Redacted.value(answer) }),
-    curl: curl(request)
+/** The texts and states of the rows of each list. */
+export const transactions = {
+  statusOf,
+  textOf: ({ amount, customer, idempotencyKey, rowId, status, transactionId }: SandboxTransaction) => {
+    const reais = (amount / 100).toFixed(2)
+    const words = [transactionId, idempotencyKey, status, customer.name, customer.email, customer.externalRef]
+    return `${words.join(" ")} ${reais} ${reais.replace(".", ",")} #${rowId}`
   }
+}
+
+export const withdrawals = {
+  statusOf,
+  textOf: ({ amount, id, idempotencyKey, pixKey, status }: SandboxWithdrawal) => {
+    const reais = (amount / 100).toFixed(2)
+    return [idempotencyKey, status, pixKey, reais, reais.replace(".", ","), `#${id}`].join(" ")
+  }
+}
+
+export const requests = {
+  statusOf: ({ status }: SandboxRequest) => `${status ?? 0}`,
+  textOf: ({ body, idempotencyKey, method, operation, path, status, transactionId }: SandboxRequest) =>
+    [method, path, operation, idempotencyKey, status, transactionId, body].join(" ")
+}
+
+export const webhooks = {
+  statusOf: ({ state }: SandboxWebhook) => state,
+  textOf: ({ json, state, target }: SandboxWebhook) => `${target} ${state} ${JSON.stringify(json)}`
 }

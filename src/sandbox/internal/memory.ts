@@ -62,9 +62,6 @@ const respond = (request: HttpClientRequest.HttpClientRequest, reply: Reply) => 
     )
   return Match.valueTags(reply, {
     Whole: ({ response }) => show(response),
-    // `fetch` shows a compressed answer with its header, and with the body unpacked.
-    Compressed: ({ body, response }) =>
-      show(HttpServerResponse.setHeader(streaming(response, body), "content-encoding", "gzip")),
     Broken: ({ how }) => broken(request, how),
     Partial: ({ ending, length, part, response }) => {
       const rest =

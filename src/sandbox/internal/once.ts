@@ -5,18 +5,21 @@
  */
 import * as Result from "effect/Result"
 import type { Operation } from "../../contract/Endpoints.ts"
-import type { UsedKey } from "../SandboxState.ts"
-import { digest } from "./json.ts"
+import type { UsedKey } from "./state.ts"
 import * as Refusal from "./refusal.ts"
 
-/** A write as it arrived: its operation, its key, and its path and body for comparison. */
-export interface Write {
+/** The key of a write, of one operation. */
+export interface Key {
   readonly operation: Operation | undefined
   readonly key: string | undefined
-  readonly content: unknown
 }
 
-const nameOf = ({ key, operation }: Pick<Write, "key" | "operation">) => `${operation} ${key}`
+/** A write as it arrived. `content` is a digest of its path and body. */
+export interface Write extends Key {
+  readonly content: string
+}
+
+const nameOf = ({ key, operation }: Key) => `${operation} ${key}`
 
 export const makeOnce = (used: ReadonlyArray<UsedKey> = []) => {
   const rows = new Map(used.map((entry) => [nameOf(entry), entry]))
@@ -27,10 +30,9 @@ export const makeOnce = (used: ReadonlyArray<UsedKey> = []) => {
       all: ReadonlyArray<Row>,
       execute: () => Result.Result<Row, Refusal.Refusal>
     ): Result.Result<Row, Refusal.Refusal> => {
-      const { key, operation } = write
+      const { content, key, operation } = write
       if (key === undefined || operation === undefined) return execute()
       const first = rows.get(nameOf(write))
-      const content = digest(write.content)
       if (first !== undefined) {
         return first.content === content
           ? Result.fromNullishOr(all[first.row - 1], () => Refusal.transactionNotFound)
@@ -41,7 +43,7 @@ export const makeOnce = (used: ReadonlyArray<UsedKey> = []) => {
         return row
       })
     },
-    forget: (write: Pick<Write, "key" | "operation">) => rows.delete(nameOf(write)),
+    forget: (write: Key) => rows.delete(nameOf(write)),
     forgetAll: () => rows.clear(),
     snapshot: (): ReadonlyArray<UsedKey> => [...rows.values()]
   }

@@ -3,6 +3,6 @@
  * request meets it. `Rehearsal` uses it.
  */
 import * as Context from "effect/Context"
-import type { Fault } from "../Fault.ts"
+import type { Met } from "./reply.ts"
 
-export const OwnFault = Context.Reference<Fault | undefined>("effect-pix/OwnFault", { defaultValue: () => undefined })
+export const OwnFault = Context.Reference<Met | undefined>("effect-pix/OwnFault", { defaultValue: () => undefined })

@@ -8,7 +8,6 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Predicate from "effect/Predicate"
 import * as TestClock from "effect/testing/TestClock"
-import type { Fault } from "../Fault.ts"
 
 /** Whether the effect runs in `Sandbox.patiently`, which moves the test's clock for it. */
 const IsPatient = Context.Reference<boolean>("effect-pix/IsPatient", { defaultValue: () => false })
@@ -16,13 +15,12 @@ const IsPatient = Context.Reference<boolean>("effect-pix/IsPatient", { defaultVa
 const isTestClock = (clock: Clock.Clock) => Predicate.hasProperty(clock, "adjust")
 
 /** Logs that a fault waits for a test's clock which nobody may move. */
-export const logWait = (fault: Fault["_tag"]) =>
-  Effect.gen(function* () {
-    if (!isTestClock(yield* Clock.Clock) || (yield* IsPatient)) return
-    yield* Effect.logInfo(
-      `The fault ${fault} waits for the test's clock, which does not move: run the call in Sandbox.patiently, or move the clock.`
-    )
-  })
+export const logWait = Effect.gen(function* () {
+  if (!isTestClock(yield* Clock.Clock) || (yield* IsPatient)) return
+  yield* Effect.logInfo(
+    "A planned fault waits for the test's clock, which does not move: run the call in Sandbox.patiently, or move the clock."
+  )
+})
 
 const first = 100
 const longest = Duration.toMillis("30 days")

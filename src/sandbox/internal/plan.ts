@@ -1,23 +1,27 @@
 /**
  * The planned faults, in order.
  */
+import * as Predicate from "effect/Predicate"
 import type { Operation } from "../../contract/PaymentsError.ts"
 import * as Fault from "../Fault.ts"
-import type { FaultTarget, PlannedFault } from "../Fault.ts"
+import type { Met } from "./reply.ts"
 
 interface Planned {
-  readonly fault: Fault.Fault
+  readonly fault: Met
   left: number
 }
 
-export const makePlan = () => {
-  const plans = new Map<FaultTarget, Array<Planned>>()
+/** Whether a connection is refused before its request arrives. */
+export const isRefusal = (met: Met | undefined): boolean => !Predicate.isFunction(met) && met?.ending === "Refused"
 
-  const targetOf = (operation: Operation | undefined): FaultTarget =>
+export const makePlan = () => {
+  const plans = new Map<Fault.FaultTarget, Array<Planned>>()
+
+  const targetOf = (operation: Operation | undefined): Fault.FaultTarget =>
     operation !== undefined && (plans.get(operation)?.length ?? 0) > 0 ? operation : "any"
 
   /** Removes and returns the fault of the next request of the operation. */
-  const next = (operation: Operation | undefined): Fault.Fault => {
+  const next = (operation: Operation | undefined): Met => {
     const planned = plans.get(targetOf(operation))
     const first = planned?.[0]
     if (planned === undefined || first === undefined) return Fault.none
@@ -30,17 +34,19 @@ export const makePlan = () => {
     next,
     /** Whether the connection for the next request of the operation is refused. Such a fault is removed. */
     refuses: (operation: Operation | undefined): boolean => {
-      if (plans.get(targetOf(operation))?.[0]?.fault._tag !== "Refuse") return false
+      if (!isRefusal(plans.get(targetOf(operation))?.[0]?.fault)) return false
       next(operation)
       return true
     },
-    add: (target: FaultTarget, faults: ReadonlyArray<Fault.Fault>, times: number): void => {
+    add: (target: Fault.FaultTarget, faults: ReadonlyArray<Met>, times: number): void => {
       const planned = plans.get(target) ?? []
       planned.push(...faults.map((fault) => ({ fault, left: times })))
       plans.set(target, planned)
     },
     clear: (): void => plans.clear(),
-    all: (): ReadonlyArray<PlannedFault> =>
-      Array.from(plans, ([operation, planned]) => planned.map((entry) => ({ operation, ...entry }))).flat()
+    all: (): ReadonlyArray<Fault.PlannedFault> =>
+      Array.from(plans, ([operation, planned]) =>
+        planned.flatMap(({ fault, left }) => (Predicate.isFunction(fault) ? [] : [{ operation, fault, left }]))
+      ).flat()
   }
 }

@@ -20,18 +20,11 @@ const invalidBody = (problem: string) => refusal(400, `Corpo inválido: ${proble
 
 export const notUtf8 = invalidBody("não é UTF-8")
 export const notObject = invalidBody("deve ser um objeto JSON")
-export const tooDeep = invalidBody("aninhado demais")
 export const noCurrency = invalidBody("currency é obrigatório")
 export const notChargeable = invalidBody("amount deve ser de 1 a 999999999999 centavos")
 export const noSuchDate = invalidBody("pix.expiresInDays passa da última data")
-export const overCredit = invalidBody("com amount, uma soma passa do que o sandbox guarda")
-export const notTarget = invalidBody(
-  "url deve ser um endereço desta máquina, como http://127.0.0.1:3000/webhooks, ou de um host permitido"
-)
-export const notRegistrable = invalidBody("pixKey não é uma chave PIX válida de pixKeyType")
 export const unauthorized = refusal(401, "Credenciais ausentes ou inválidas.")
 export const unknownHost = refusal(403, "Este nome de host não é permitido neste sandbox.")
-export const notOwnPage = refusal(403, "Somente a página do próprio sandbox pode fazer isto.")
 export const routeNotFound = refusal(404, "Rota não encontrada.")
 export const transactionNotFound = refusal(404, "Transação não encontrada.")
 export const companyNotFound = refusal(404, "Empresa não encontrada.")
@@ -51,6 +44,18 @@ export const noPixKey = refusal(
 export const insufficientBalance = refusal(422, "Saldo insuficiente para o saque.")
 const broken = refusal(500, "Erro interno do sandbox.")
 
+// Those of the sandbox's own paths, in the language of the docs.
+export const overCredit = refusal(400, "With this amount a sum of the ledger would be no safe integer.")
+export const notTarget = refusal(
+  400,
+  "url must be a loopback address, as http://127.0.0.1:3000/webhooks, or one of an allowed host."
+)
+export const notOwnPage = refusal(403, "Only the page of this sandbox itself may do this in a browser.")
+export const noFunction = refusal(
+  404,
+  "The sandbox has no function of this name and method. docs/sandbox.md lists them."
+)
+
 const places = {
   Params: "Caminho inválido",
   Query: "Parâmetros inválidos",
@@ -60,10 +65,22 @@ const places = {
   ResponseHeaders: "Resposta inválida"
 } satisfies Record<HttpApiError.HttpApiSchemaError["kind"], string>
 
-const format = SchemaIssue.makeFormatterStandardSchemaV1({
-  leafHook: ({ _tag }) => (_tag === "MissingKey" ? "é obrigatório" : "tem um valor inválido"),
-  checkHook: () => "tem um valor inválido"
-})
+const formatWith = (missing: string, wrong: string) =>
+  SchemaIssue.makeFormatterStandardSchemaV1({
+    leafHook: ({ _tag }) => (_tag === "MissingKey" ? missing : wrong),
+    checkHook: () => wrong
+  })
+const format = formatWith("é obrigatório", "tem um valor inválido")
+const formatEnglish = formatWith("is missing", "has a wrong value")
+
+/** The fields that are wrong in the input of a function of the sandbox, never their values. */
+export const problemsOf = (issue: SchemaIssue.Issue): ReadonlyArray<string> => [
+  ...new Set(
+    formatEnglish(issue).issues.map(
+      ({ message, path = [] }) => `${keysOf(path).map(String).join(".") || "the input"} ${message}`
+    )
+  )
+]
 
 /** The name of a field as it was sent: `extra` holds the fields that are not documented. */
 const fieldOf = (path: ReadonlyArray<PropertyKey>): string => {

@@ -1,15 +1,12 @@
 /**
  * Matches requests with the endpoints of the contract, and records them.
  */
-import type * as DateTime from "effect/DateTime"
+import * as DateTime from "effect/DateTime"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
-import * as Redacted from "effect/Redacted"
-import * as Result from "effect/Result"
 import * as Endpoints from "../../contract/Endpoints.ts"
-import type { Fault } from "../Fault.ts"
-import type { RecordedRequest } from "../SandboxRequest.ts"
-import { isTooDeep } from "./json.ts"
+import * as Fault from "../Fault.ts"
+import type { SandboxRequest } from "../SandboxRequest.ts"
 
 const endpoints = Object.values(Endpoints.all).map((endpoint: Endpoints.Endpoint) => ({
   endpoint,
@@ -40,22 +37,11 @@ export const match = (method: string, path: string): Matched => {
 /** The largest part of an answer that is recorded, in bytes. */
 const recordedAnswer = 16 * 1024
 
-/** The request with its answer. */
-export const withAnswer = (
-  request: RecordedRequest,
-  response: HttpServerResponse.HttpServerResponse
-): RecordedRequest => {
-  const { body, status } = response
-  if (body._tag !== "Uint8Array") return { ...request, status }
-  const answer = new TextDecoder().decode(body.body.subarray(0, recordedAnswer))
-  return { ...request, status, answer: Redacted.make(answer, { label: "answer" }) }
-}
-
-const redacted = (label: string, value: string | undefined) =>
-  value === undefined ? undefined : Redacted.make(value, { label })
-
-const parse = (text: string): unknown =>
-  Result.getOrUndefined(Result.try((): unknown => (text === "" ? undefined : JSON.parse(text))))
+/** The status and the beginning of the body of an answer, as a request records them. */
+export const answerOf = ({ body, status }: HttpServerResponse.HttpServerResponse) =>
+  body._tag === "Uint8Array"
+    ? { status, answer: new TextDecoder().decode(body.body.subarray(0, recordedAnswer)) }
+    : { status }
 
 /** Headers whose values are not shown. */
 const secret: ReadonlySet<string> = new Set([
@@ -66,36 +52,31 @@ const secret: ReadonlySet<string> = new Set([
   "proxy-authorization"
 ])
 
-export const record = (
-  id: number,
-  { headers, method }: HttpServerRequest.HttpServerRequest,
-  url: URL,
-  text: string,
-  arrivedAt: DateTime.Utc,
-  operation: Endpoints.Operation | undefined,
-  fault: Fault
-): RecordedRequest => {
-  const { accept, apiKey, clientId, contentType, idempotencyKey } = Endpoints.headerNames
+interface Arrived {
+  readonly id: number
+  readonly request: HttpServerRequest.HttpServerRequest
+  readonly url: URL
+  readonly body: string
+  readonly now: DateTime.Utc
+  readonly operation: Endpoints.Operation | undefined
+  readonly fault: Fault.Fault | undefined
+}
+
+export const record = ({ body, fault, id, now, operation, request, url }: Arrived): SandboxRequest => {
+  const { headers, method } = request
+  const idempotencyKey = headers[Endpoints.headerNames.idempotencyKey]
   const named = Object.entries(headers).toSorted(([a], [b]) => (a < b ? -1 : 1))
   return {
     id,
-    arrivedAt,
-    operation,
+    arrivedAt: DateTime.formatIso(now),
+    ...(operation !== undefined && { operation }),
     method,
     origin: url.origin,
     path: url.pathname,
     query: Object.fromEntries(url.searchParams),
-    headerNames: named.map(([name]) => name),
     headers: Object.fromEntries(named.map(([name, value]) => [name, secret.has(name) ? "<redacted>" : value])),
-    accept: headers[accept],
-    contentType: headers[contentType],
-    idempotencyKey: headers[idempotencyKey],
-    clientId: redacted("clientId", headers[clientId]),
-    apiKey: redacted("apiKey", headers[apiKey]),
-    text: Redacted.make(text, { label: "text" }),
-    json: Redacted.make(isTooDeep(text) ? undefined : parse(text), { label: "json" }),
-    fault: fault._tag,
-    status: undefined,
-    answer: undefined
+    ...(idempotencyKey !== undefined && { idempotencyKey }),
+    body,
+    ...(fault !== undefined && fault !== Fault.none && { fault })
   }
 }

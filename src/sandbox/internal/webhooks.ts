@@ -28,79 +28,59 @@ import * as FiberSet from "effect/FiberSet"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import type * as Schema from "effect/Schema"
-import type { SandboxTransaction, SandboxWithdrawal } from "../SandboxLedger.ts"
 import { SandboxNotFound } from "../SandboxError.ts"
+import type { SandboxTransaction, SandboxWithdrawal } from "../SandboxLedger.ts"
 import type { Settings } from "../SandboxOptions.ts"
-import type { StoredDelivery } from "../SandboxState.ts"
-import type { SandboxWebhook, WebhookTarget } from "../SandboxWebhook.ts"
+import type { SandboxWebhook, WebhookAttempt, WebhookTarget } from "../SandboxWebhook.ts"
 import type { Changes } from "./changes.ts"
+import { valueOf } from "./ledger.ts"
 import { makeRecent } from "./recent.ts"
 import { type Target, toTarget } from "./send.ts"
+import type { SandboxState } from "./state.ts"
 import { untraced } from "./untraced.ts"
 
+/** A webhook with its target. The row is replaced at each change. */
 interface Delivery {
-  readonly id: number
   readonly target: Target
-  readonly json: Redacted.Redacted<Schema.Json>
-  readonly createdAt: number
-  readonly attempts: Array<StoredDelivery["attempts"][number]>
-  /** When the next attempt is sent, after a failed one. */
-  nextAt: number | undefined
+  row: SandboxWebhook
 }
+
+/** What a webhook is about. */
+type Subject = Pick<SandboxWebhook, "transactionId" | "withdrawalId">
 
 /** The seconds before each repetition. */
 export const waits = [1, 5, 25, 125, 625]
 
-const isTaken = ({ attempts }: Delivery) => {
+const stateOf = (attempts: SandboxWebhook["attempts"]): SandboxWebhook["state"] => {
   const status = attempts.at(-1)?.status
-  return status !== undefined && status >= 200 && status < 300
-}
-
-const stateOf = (delivery: Delivery): SandboxWebhook["state"] => {
-  if (isTaken(delivery)) return "Taken"
-  return delivery.attempts.length <= waits.length ? "Pending" : "GivenUp"
-}
-
-const showAttempt = ({ at, ...rest }: StoredDelivery["attempts"][number]) => ({ at: DateTime.makeUnsafe(at), ...rest })
-
-const show = (delivery: Delivery): SandboxWebhook => {
-  const { attempts, createdAt, id, json, nextAt, target } = delivery
-  return {
-    id,
-    target: target.name,
-    state: stateOf(delivery),
-    createdAt: DateTime.makeUnsafe(createdAt),
-    attempts: attempts.map(showAttempt),
-    ...(nextAt !== undefined && { nextAttemptAt: DateTime.makeUnsafe(nextAt) }),
-    json
-  }
+  if (status !== undefined && status >= 200 && status < 300) return "Taken"
+  return attempts.length <= waits.length ? "Pending" : "GivenUp"
 }
 
 const payloadOfTransaction = (transaction: SandboxTransaction): Schema.Json => {
-  const { amount, paymentMethod, status, transactionId, updatedAt } = transaction
-  const event = "transaction.updated"
-  return { event, transactionId, status, amount, paymentMethod, updatedAt: DateTime.formatIso(updatedAt) }
+  const { paymentMethod, status, transactionId, updatedAt } = transaction
+  return { event: "transaction.updated", transactionId, status, amount: valueOf(transaction), paymentMethod, updatedAt }
 }
 
-const payloadOfWithdrawal = (withdrawal: SandboxWithdrawal): Schema.Json => {
-  const { amount, createdAt, id, idempotencyKey, status } = withdrawal
-  const metadata = withdrawal.metadata && Redacted.value(withdrawal.metadata)
-  return {
-    event: "withdrawal.updated",
-    withdrawalId: id,
-    ...(idempotencyKey !== undefined && { idempotencyKey }),
-    status,
-    amount,
-    ...(metadata !== undefined && { metadata: Predicate.isString(metadata) ? metadata : JSON.stringify(metadata) }),
-    createdAt: DateTime.formatIso(createdAt)
-  }
-}
+const payloadOfWithdrawal = ({
+  amount,
+  createdAt,
+  id,
+  idempotencyKey,
+  metadata,
+  status
+}: SandboxWithdrawal): Schema.Json => ({
+  event: "withdrawal.updated",
+  withdrawalId: id,
+  ...(idempotencyKey !== undefined && { idempotencyKey }),
+  status,
+  amount,
+  ...(metadata !== undefined && { metadata: Predicate.isString(metadata) ? metadata : JSON.stringify(metadata) }),
+  createdAt
+})
 
 /** The webhooks of a state. */
-type Stored = {
-  readonly targets: ReadonlyArray<string>
-  readonly webhooks: ReadonlyArray<StoredDelivery>
-}
+type Stored = Pick<SandboxState, "targets" | "webhooks">
 
 /** Whether a target is a handler in this process, which no state can store. */
 const isHandler = ({ name }: Target) => name === "handler"
@@ -111,7 +91,6 @@ export const make = Effect.fnUntraced(function* (
   { publish }: Changes
 ) {
   const { keep, webhookSecret, webhookUrls } = settings
-  const nowMillis = Effect.map(now, DateTime.toEpochMillis)
   const headers = webhookSecret === undefined ? {} : { "x-webhook-secret": Redacted.value(webhookSecret) }
   const targetOf = (target: WebhookTarget, setting: string) => toTarget(target, setting, settings.allowedHosts)
   const configured = webhookUrls.map((url) => targetOf(url, "SandboxOptions.webhookUrl"))
@@ -122,79 +101,85 @@ export const make = Effect.fnUntraced(function* (
   /** The deliveries with an attempt to come, now or later. */
   let waiting = new Set<Delivery>()
 
-  const publishDelivery = (delivery: Delivery) => publish({ _tag: "Webhook", webhook: show(delivery) })
-
-  const add = (
-    target: Target,
-    json: Redacted.Redacted<Schema.Json>,
-    createdAt: number,
-    attempts: StoredDelivery["attempts"] = []
-  ) => {
-    const delivery = deliveries.add(
-      (id) => ({ id, target, json, createdAt, attempts: [...attempts], nextAt: undefined }),
-      JSON.stringify(Redacted.value(json)).length
-    )
-    if (stateOf(delivery) !== "Pending") return
-    waiting.add(delivery)
-    publishDelivery(delivery)
+  const change = (delivery: Delivery, row: SandboxWebhook) => {
+    delivery.row = row
+    publish({ _tag: "Webhook", webhook: row })
   }
-  const addToAll = (json: Schema.Json, at: number) => {
-    for (const target of targets) add(target, Redacted.make(json, { label: "json" }), at)
+
+  const add = (target: Target, row: Pick<SandboxWebhook, "createdAt" | "json" | "attempts"> & Subject) => {
+    const state = stateOf(row.attempts)
+    const delivery = deliveries.add(
+      (id) => ({ target, row: { ...row, id, target: target.name, state } }),
+      JSON.stringify(row.json).length
+    )
+    if (state !== "Pending") return
+    waiting.add(delivery)
+    publish({ _tag: "Webhook", webhook: delivery.row })
+  }
+  const addToAll = (json: Schema.Json, createdAt: string, subject: Subject = {}) => {
+    for (const target of targets) add(target, { ...subject, json, createdAt, attempts: [] })
   }
 
   const attempt = Effect.fnUntraced(function* (delivery: Delivery) {
-    const at = yield* nowMillis
+    const at = DateTime.formatIso(yield* now)
     const from = yield* Clock.currentTimeMillis
-    const sent = yield* delivery.target.send(headers, JSON.stringify(Redacted.value(delivery.json)))
-    delivery.attempts.push({ at, millis: (yield* Clock.currentTimeMillis) - from, ...sent })
-    const wait = waits[delivery.attempts.length - 1]
-    if (wait !== undefined && !isTaken(delivery)) {
-      delivery.nextAt = (yield* nowMillis) + wait * 1000
-      waiting.add(delivery)
-      yield* wake(delivery.nextAt)
-    }
-    publishDelivery(delivery)
+    const sent = yield* delivery.target.send(headers, JSON.stringify(delivery.row.json))
+    const ended: WebhookAttempt = { at, millis: (yield* Clock.currentTimeMillis) - from, ...sent }
+    const attempts = [...delivery.row.attempts, ended]
+    const state = stateOf(attempts)
+    const wait = waits[attempts.length - 1]
+    const row = { ...delivery.row, attempts, state }
+    if (state !== "Pending" || wait === undefined) return change(delivery, row)
+    const next = DateTime.add(yield* now, { seconds: wait })
+    change(delivery, { ...row, nextAttemptAt: DateTime.formatIso(next) })
+    waiting.add(delivery)
+    yield* wake(DateTime.toEpochMillis(next))
   })
+
+  const dueAt = ({ row }: Delivery) => (row.nextAttemptAt === undefined ? 0 : Date.parse(row.nextAttemptAt))
 
   /** Sends the webhooks that are due, in the background. */
   const flush: Effect.Effect<void> = Effect.suspend(() =>
     waiting.size === 0
       ? Effect.void
-      : Effect.flatMap(nowMillis, (millis) => {
-          const due = [...waiting].filter(({ nextAt }) => nextAt === undefined || nextAt <= millis)
-          return Effect.forEach(
-            due,
+      : Effect.flatMap(now, (utc) =>
+          Effect.forEach(
+            [...waiting].filter((delivery) => dueAt(delivery) <= DateTime.toEpochMillis(utc)),
             (delivery) => {
               waiting.delete(delivery)
-              delivery.nextAt = undefined
+              const { nextAttemptAt: _, ...row } = delivery.row
+              delivery.row = row
               return FiberSet.run(sending, untraced(attempt(delivery)), { startImmediately: false })
             },
             { discard: true }
           )
-        })
+        )
   )
 
   /** Flushes at this time, unless the clock is pushed before. */
   const wake = (at: number) =>
-    Effect.flatMap(nowMillis, (millis) => FiberSet.run(timers, untraced(Effect.delay(flush, Math.max(0, at - millis)))))
+    Effect.flatMap(now, (utc) =>
+      FiberSet.run(timers, untraced(Effect.delay(flush, Math.max(0, at - DateTime.toEpochMillis(utc)))))
+    )
 
-  const begin = (next: ReadonlyArray<Target>, stored: ReadonlyArray<StoredDelivery>) =>
+  const begin = (next: ReadonlyArray<Target>, stored: Stored["webhooks"]) =>
     Effect.suspend(() => {
       targets = [...next]
       deliveries = makeRecent<Delivery>(keep)
       waiting = new Set()
-      for (const { attempts, createdAt, json, target } of stored) {
-        add(targetOf(target, "SandboxState"), Redacted.make(json, { label: "json" }), createdAt, attempts)
-      }
+      // A webhook that waited when the state was stored is sent at once.
+      for (const { nextAttemptAt: _, ...row } of stored) add(targetOf(row.target, "stateFile"), row)
       return Effect.all([FiberSet.clear(timers), FiberSet.clear(sending), flush], { discard: true })
     })
 
   return {
     /** Adds a webhook about a change, to be sent at the next `flush`. */
-    addTransaction: (transaction: SandboxTransaction) =>
-      addToAll(payloadOfTransaction(transaction), DateTime.toEpochMillis(transaction.updatedAt)),
+    addTransaction: (transaction: SandboxTransaction) => {
+      const { transactionId, updatedAt } = transaction
+      addToAll(payloadOfTransaction(transaction), updatedAt, { transactionId })
+    },
     addWithdrawal: (withdrawal: SandboxWithdrawal) =>
-      addToAll(payloadOfWithdrawal(withdrawal), DateTime.toEpochMillis(withdrawal.createdAt)),
+      addToAll(payloadOfWithdrawal(withdrawal), withdrawal.updatedAt, { withdrawalId: withdrawal.id }),
     flush,
 
     targets: (): ReadonlyArray<string> => targets.map(({ name }) => name),
@@ -207,19 +192,20 @@ export const make = Effect.fnUntraced(function* (
       targets = targets.filter((target) => target.name !== name)
     },
 
-    all: (): ReadonlyArray<SandboxWebhook> => deliveries.all().map(show),
+    all: (): ReadonlyArray<SandboxWebhook> => deliveries.all().map(({ row }) => row),
 
     send: (json: Schema.Json) =>
-      Effect.flatMap(nowMillis, (at) => {
-        addToAll(json, at)
+      Effect.flatMap(now, (utc) => {
+        addToAll(json, DateTime.formatIso(utc))
         return flush
       }),
 
     resend: (id: number): Effect.Effect<void, SandboxNotFound> =>
-      Effect.flatMap(nowMillis, (at) => {
+      Effect.flatMap(now, (utc) => {
         const delivery = deliveries.get(id)
         if (delivery === undefined) return Effect.fail(new SandboxNotFound({ subject: "webhook", id }))
-        add(delivery.target, delivery.json, at)
+        const { nextAttemptAt: _, ...row } = delivery.row
+        add(delivery.target, { ...row, createdAt: DateTime.formatIso(utc), attempts: [] })
         return flush
       }),
 
@@ -230,7 +216,7 @@ export const make = Effect.fnUntraced(function* (
     onClockPushed: Effect.gen(function* () {
       yield* FiberSet.clear(timers)
       yield* flush
-      yield* Effect.forEach(waiting, ({ nextAt = 0 }) => wake(nextAt), { discard: true })
+      yield* Effect.forEach(waiting, (delivery) => wake(dueAt(delivery)), { discard: true })
     }),
 
     snapshot: (): Stored => ({
@@ -238,18 +224,13 @@ export const make = Effect.fnUntraced(function* (
       webhooks: deliveries
         .all()
         .filter(({ target }) => !isHandler(target))
-        .map(({ attempts, createdAt, json, target }) => ({
-          target: target.name,
-          json: Redacted.value(json),
-          createdAt,
-          attempts: [...attempts]
-        }))
+        .map(({ row }) => row)
     }),
 
     /** Replaces the webhooks by those of a state. Handlers of this process stay subscribed. */
     restore: (stored: Stored) =>
       Effect.suspend(() => {
-        const named = stored.targets.map((name) => targetOf(name, "SandboxState"))
+        const named = stored.targets.map((name) => targetOf(name, "stateFile"))
         return begin([...named, ...targets.filter(isHandler)], stored.webhooks)
       }),
 

@@ -5,7 +5,6 @@
 import * as Effect from "effect/Effect"
 import * as OpenApi from "effect/http-api/OpenApi"
 import * as HttpRouter from "effect/http/HttpRouter"
-import * as HttpServer from "effect/http/HttpServer"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
@@ -13,7 +12,8 @@ import * as Fs from "node:fs"
 import { PaymentsApi } from "../../contract/PaymentsApi.ts"
 import { refusalOf } from "../internal/guard.ts"
 import * as Refusal from "../internal/refusal.ts"
-import { layer as steering, type Steered } from "../internal/steering.ts"
+import type { Steered } from "../internal/functions.ts"
+import { routes } from "../internal/routes.ts"
 
 const contentTypes: Readonly<Record<string, string>> = {
   html: "text/html; charset=utf-8",
@@ -65,13 +65,7 @@ const contract = HttpRouter.use((router) =>
 
 /** Answers the sandbox's own paths. */
 export const makePages = Effect.fnUntraced(function* (steered: Steered, allowedHosts: ReadonlyArray<string>) {
-  const app = yield* HttpRouter.toHttpEffect(
-    Layer.mergeAll(
-      panel,
-      contract,
-      Layer.provide(steering(steered), HttpServer.layerServices)
-    )
-  )
+  const app = yield* HttpRouter.toHttpEffect(Layer.mergeAll(panel, contract, routes(steered)))
   const answer = Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
     const { headers } = request

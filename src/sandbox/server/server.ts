@@ -6,7 +6,7 @@
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as Effect from "effect/Effect"
-import { constTrue, identity } from "effect/Function"
+import { constTrue } from "effect/Function"
 import * as HttpMiddleware from "effect/http/HttpMiddleware"
 import * as HttpServer from "effect/http/HttpServer"
 import type * as HttpServerError from "effect/http/HttpServerError"
@@ -15,13 +15,11 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Match from "effect/Match"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
-import * as Stream from "effect/Stream"
 import * as Http from "node:http"
 import type { Gateway } from "../internal/gateway.ts"
 import { isKnownHost } from "../internal/guard.ts"
 import * as Refusal from "../internal/refusal.ts"
-import { type Ending, type Reply, streaming } from "../internal/reply.ts"
-import type { Sandbox } from "../Sandbox.ts"
+import type { Ending, Reply } from "../internal/reply.ts"
 import type { SandboxStateError } from "../SandboxError.ts"
 import { isOwn, makePages } from "./pages.ts"
 import { saveIn } from "./stateFile.ts"
@@ -36,23 +34,11 @@ const end = (response: Http.ServerResponse, how: Ending) =>
     return nothing
   })
 
-const gzip = (body: Stream.Stream<Uint8Array<ArrayBuffer>>): Effect.Effect<Stream.Stream<Uint8Array, unknown>> =>
-  Effect.map(Stream.toReadableStreamEffect(body), (readable) =>
-    Stream.fromReadableStream({
-      evaluate: () => readable.pipeThrough(new CompressionStream("gzip")),
-      onError: identity
-    })
-  )
-
 const respond = (request: HttpServerRequest.HttpServerRequest, reply: Reply) => {
   // An HTTP/1 server has responses of this class only.
   const raw = NodeHttpServerRequest.toServerResponse(request) as Http.ServerResponse
   return Match.valueTags(reply, {
     Whole: ({ response }) => Effect.succeed(response),
-    Compressed: ({ body, response }) =>
-      Effect.map(gzip(body), (packed) =>
-        HttpServerResponse.setHeader(streaming(response, packed), "content-encoding", "gzip")
-      ),
     Broken: ({ how }) => end(raw, how),
     Partial: ({ ending, length, part, response }) =>
       Effect.callback<void>((resume) => {
@@ -70,19 +56,17 @@ const urlOf = (target: string, baseUrl: string): URL => {
   return new URL(`${baseUrl}${path.startsWith("/") ? "" : "/"}${path}`)
 }
 
-/** Serves the gateway, its panel and its steering API until the scope ends. With port 0 it takes a free port. */
+/** Serves the gateway, its panel and its functions until the scope ends, and returns the base URL. With port 0 it takes a free port. */
 export const serve = Effect.fnUntraced(function* (
-  gateway: Gateway,
-  steer: (baseUrl: string) => Sandbox["Service"]
-): Effect.fn.Return<Sandbox["Service"], HttpServerError.ServeError | SandboxStateError, Scope.Scope> {
+  gateway: Gateway
+): Effect.fn.Return<string, HttpServerError.ServeError | SandboxStateError, Scope.Scope> {
   const { allowedHosts, host, port, stateFile } = gateway.settings
   const hosts = [...allowedHosts, host.toLowerCase()]
   if (stateFile !== undefined) yield* saveIn(gateway, stateFile)
   const node = Http.createServer()
   const server = yield* NodeHttpServer.make(() => node, { port, host, disablePreemptiveShutdown: true })
   const baseUrl = HttpServer.formatAddress(server.address)
-  const sandbox = steer(baseUrl)
-  const pages = yield* makePages({ sandbox, gateway }, hosts)
+  const pages = yield* makePages({ gateway, baseUrl }, hosts)
 
   const answer = Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
@@ -102,5 +86,5 @@ export const serve = Effect.fnUntraced(function* (
     return gateway.webhooks.flush
   })
   yield* Effect.forkScoped(Effect.repeat(lapse, Schedule.spaced("1 second")))
-  return sandbox
+  return baseUrl
 })

@@ -3,12 +3,11 @@
  * changes, and at the end.
  *
  * Details: the state is written to a second file, which then replaces the first, so that a killed process leaves a whole
- * state. A file belongs to one sandbox: a lock file holds the number of its process, and is removed when the sandbox ends. A
- * lock of a process that no longer runs shows that the process was killed.
+ * state. A file belongs to one sandbox: a lock file holds the number of its process, and is removed when the sandbox ends. The
+ * lock of a process that no longer runs is taken over.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
@@ -16,38 +15,38 @@ import * as Fs from "node:fs/promises"
 import * as NodePath from "node:path"
 import process from "node:process"
 import type { Gateway } from "../internal/gateway.ts"
+import { SandboxState } from "../internal/state.ts"
 import { SandboxStateError } from "../SandboxError.ts"
-import { SandboxState } from "../SandboxState.ts"
 
-const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.toCodecJson(SandboxState)))
+const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(SandboxState))
 
 /** `node:fs` fails with this class only. */
 const codeOf = (error: unknown) => String((error as NodeJS.ErrnoException).code)
 
+/** A step on a file, whose failure is a code such as `ENOENT`. */
+const step = <A>(run: () => Promise<A>) => Effect.tryPromise({ try: run, catch: codeOf })
+
+const problem = (file: string, problem: string) => new SandboxStateError({ file, problem })
+const unwritten = (file: string) => (code: string) => problem(file, `cannot be written: ${code}`)
+
 const read = (file: string): Effect.Effect<SandboxState | undefined, SandboxStateError> =>
-  Effect.tryPromise({ try: () => Fs.readFile(file, "utf8"), catch: codeOf }).pipe(
-    Effect.mapError((code) => ({ code })),
-    Effect.flatMap((text) => Effect.mapError(decode(text), () => ({ code: undefined }))),
-    Effect.catch(({ code }) => {
-      if (code === "ENOENT") return Effect.undefined
-      const problem =
-        code === undefined
-          ? "is not the state of a sandbox of this version. Move it away to start anew"
-          : `cannot be read: ${code}`
-      return Effect.fail(new SandboxStateError({ file, problem }))
+  step(() => Fs.readFile(file, "utf8")).pipe(
+    Effect.matchEffect({
+      onFailure: (code) =>
+        code === "ENOENT" ? Effect.undefined : Effect.fail(problem(file, `cannot be read: ${code}`)),
+      onSuccess: (text) =>
+        Effect.mapError(decode(text), () =>
+          problem(file, "is not the state of a sandbox of this version. Move it away to start anew")
+        )
     })
   )
 
-/** Writes a state. It is plain JSON already, and to encode it by its schema would take seconds for many charges. */
-const write = (file: string, { state, version }: SandboxState): Effect.Effect<void, SandboxStateError> => {
-  const next = `${file}.next`
-  const text = JSON.stringify({ version, state: Redacted.value(state) })
-  const failed = (error: unknown) => new SandboxStateError({ file, problem: `cannot be written: ${codeOf(error)}` })
-  return Effect.andThen(
-    Effect.tryPromise({ try: () => Fs.writeFile(next, text, { mode: 0o600 }), catch: failed }),
-    Effect.tryPromise({ try: () => Fs.rename(next, file), catch: failed })
+/** Writes a state, which is plain JSON. */
+const write = (file: string, state: SandboxState): Effect.Effect<void, SandboxStateError> =>
+  step(() => Fs.writeFile(`${file}.next`, JSON.stringify(state), { mode: 0o600 })).pipe(
+    Effect.andThen(step(() => Fs.rename(`${file}.next`, file))),
+    Effect.mapError(unwritten(file))
   )
-}
 
 /** The files that sandboxes of this process use. */
 const used = new Set<string>()
@@ -59,61 +58,42 @@ const isRunning = (pid: number): boolean => {
   return Result.isSuccess(asked) || asked.failure === "EPERM"
 }
 
-/** Locks a file until the scope ends, and returns whether the process that had the lock before was killed. */
-const lock = (file: string): Effect.Effect<boolean, SandboxStateError, Scope.Scope> => {
+/** Locks a file until the scope ends. */
+const lock = (file: string): Effect.Effect<void, SandboxStateError, Scope.Scope> => {
   const path = `${file}.lock`
-  const create = Effect.tryPromise({ try: () => Fs.writeFile(path, `${process.pid}`, { flag: "wx" }), catch: codeOf })
+  const create = step(() => Fs.writeFile(path, `${process.pid}`, { flag: "wx" }))
   const takeOver = Effect.gen(function* () {
-    const owner = Number(yield* Effect.tryPromise({ try: () => Fs.readFile(path, "utf8"), catch: codeOf }))
+    const owner = Number(yield* step(() => Fs.readFile(path, "utf8")))
     // Each process of a container may have the same number: a lock with our number is that of an earlier process.
     if (used.has(file) || (owner !== process.pid && isRunning(owner))) {
-      const problem = `is used by another sandbox, of process ${owner}. Stop it; if there is none, delete ${path}`
-      return yield* new SandboxStateError({ file, problem })
+      return yield* problem(
+        file,
+        `is used by another sandbox, of process ${owner}. Stop it; if there is none, delete ${path}`
+      )
     }
-    yield* Effect.tryPromise({ try: () => Fs.rm(path), catch: codeOf })
+    yield* step(() => Fs.rm(path))
     yield* create
-    return true
   })
-  const taken = Effect.as(create, false).pipe(
-    Effect.catchIf(
-      (code) => code === "EEXIST",
-      () => takeOver
-    ),
-    Effect.mapError((error) =>
-      error instanceof SandboxStateError
-        ? error
-        : new SandboxStateError({ file, problem: `cannot be written: ${error}` })
-    ),
-    Effect.tap(() => Effect.sync(() => used.add(file)))
+  const taken = Effect.catch(create, (code) => (code === "EEXIST" ? takeOver : Effect.fail(code))).pipe(
+    Effect.mapError((error) => (error instanceof SandboxStateError ? error : unwritten(file)(error))),
+    Effect.andThen(Effect.sync(() => used.add(file)))
   )
   return Effect.acquireRelease(taken, () =>
     Effect.promise(() => Fs.rm(path, { force: true })).pipe(Effect.ensuring(Effect.sync(() => used.delete(file))))
   )
 }
 
-/** Restores the state of the file, logs which options are not used, and saves the state from then on. */
+/** Restores the state of the file, and saves the state from then on. Webhooks go to the addresses of both. */
 export const saveIn = Effect.fnUntraced(function* (
   gateway: Gateway,
   path: string
 ): Effect.fn.Return<void, SandboxStateError, Scope.Scope> {
   const file = NodePath.resolve(path)
-  const { balance, webhookUrls } = gateway.settings
-  if (yield* lock(file)) {
-    yield* Effect.logWarning(
-      `The sandbox that used ${file} was killed. What changed in its last second or so may be lost: charges and payouts ` +
-        "that your database knows may be missing here."
-    )
-  }
+  yield* lock(file)
   const stored = yield* read(file)
   if (stored !== undefined) {
     yield* gateway.restore(stored)
-    const { ledger } = Redacted.value(stored.state)
-    if (balance !== 0 && balance !== ledger.balance) {
-      yield* Effect.logWarning(
-        `${file} has a balance of ${ledger.balance} centavos. The balance of ${balance} centavos in the options is not used.`
-      )
-    }
-    for (const url of webhookUrls) gateway.webhooks.subscribe(url)
+    for (const url of gateway.settings.webhookUrls) gateway.webhooks.subscribe(url)
   }
   let saved = -1
   const save = Effect.suspend(() => {

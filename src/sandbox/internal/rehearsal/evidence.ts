@@ -2,7 +2,6 @@
  * Reads a world for the rules.
  */
 import * as Predicate from "effect/Predicate"
-import * as Redacted from "effect/Redacted"
 import type { RehearsalCall, RehearsalFact, RehearsalWorld } from "../../RehearsalWorld.ts"
 import type { SandboxTransaction, SandboxWithdrawal } from "../../SandboxLedger.ts"
 import { matchDebts, names } from "./references.ts"
@@ -63,7 +62,7 @@ export const rowsOf = ({ transactions, withdrawals }: RehearsalWorld, { key, ope
 export const isInDoubt = (world: RehearsalWorld, call: RehearsalCall) =>
   call.outcome === "Unknown" ||
   ((call.result === undefined || call.result === "Interrupted") &&
-    rowsOf(world, call).some(({ createdAt }) => isExecutedBy(world, call, createdAt.epochMilliseconds)))
+    rowsOf(world, call).some(({ createdAt }) => isExecutedBy(world, call, Date.parse(createdAt))))
 
 /** Whether another call under the key of one in doubt has an answer, or may get it: a later one, or one that ended later. */
 export const isAskedAgain = ({ calls }: RehearsalWorld, { endedAt, key, number, startedAt }: RehearsalCall) =>
@@ -120,7 +119,7 @@ export const payoutsOf = (world: RehearsalWorld, reference: string) => {
 export const countAlike = (withdrawals: ReadonlyArray<SandboxWithdrawal>) => {
   const counts = new Map<string, { readonly amount: number; count: number }>()
   for (const { amount, pixKey } of withdrawals) {
-    const name = `${amount} ${Redacted.value(pixKey)}`
+    const name = `${amount} ${pixKey}`
     const entry = counts.get(name) ?? { amount, count: 0 }
     entry.count += 1
     counts.set(name, entry)
@@ -136,7 +135,7 @@ export const idsOf = (withdrawals: ReadonlyArray<SandboxWithdrawal>) => withdraw
 export const statusAt = (transaction: SandboxTransaction | undefined, at: number) => {
   if (transaction === undefined) return "not in the ledger"
   const { status, updatedAt } = transaction
-  const isPaid = status === "Paid" && updatedAt.epochMilliseconds <= at
+  const isPaid = status === "Paid" && Date.parse(updatedAt) <= at
   return isPaid || status === "Refunded" ? "Paid" : `${status === "Paid" ? "Awaiting" : status} at that time`
 }
 

@@ -15,7 +15,7 @@ export interface Traced {
 export const tracedOf = (schedule: Schedule, played: Played): Traced => {
   const { calls, end, facts, isPaid, places, processes, receives, transactions, withdrawals } = played
   const rows = [...transactions, ...withdrawals]
-  const executedAt = (at: number) => rows.filter(({ createdAt }) => createdAt.epochMilliseconds <= at).length
+  const executedAt = (at: number) => rows.filter(({ createdAt }) => Date.parse(createdAt) <= at).length
   const seen = JSON.stringify([
     calls.map(({ answer, key, operation, outcome, process, question, result, startedAt }) =>
       [process, operation, question, key, result, outcome, answer, executedAt(startedAt)].join(" ")

@@ -2,7 +2,6 @@
  * The rules of a rehearsal. Each is checked after each run, against the gateway's ledger. A rule about actions that the
  * rehearsal cannot see is checked only where the program declares them.
  */
-import * as Redacted from "effect/Redacted"
 import type { RehearsalFact, RehearsalWorld } from "../../RehearsalWorld.ts"
 import {
   textOf,
@@ -44,7 +43,7 @@ interface Rule {
 /** A payout that no debt explains: one more to a receiver who is owed something, or one to somebody else. */
 const problemOfUnowed = (payout: SandboxWithdrawal, byDebt: Matched["byDebt"]): string => {
   const { amount, id, pixKey } = payout
-  const isTo = (other: SandboxWithdrawal) => Redacted.value(other.pixKey) === Redacted.value(pixKey)
+  const isTo = (other: SandboxWithdrawal) => other.pixKey === pixKey
   const isOwed = Array.from(byDebt.values()).flat().some(isTo)
   return isOwed
     ? `A receiver was paid once more than is owed: payout ${id} of ${amount} centavos.`
@@ -98,9 +97,7 @@ const rules = {
     check: (world) => {
       const calls = world.calls
         .filter((call) => isWrite(call) && isDenied(call))
-        .filter((call) =>
-          rowsOf(world, call).some(({ createdAt }) => isExecutedBy(world, call, createdAt.epochMilliseconds))
-        )
+        .filter((call) => rowsOf(world, call).some(({ createdAt }) => isExecutedBy(world, call, Date.parse(createdAt))))
         .map((call) => `${nameOf(call)} was answered ${call.outcome}, and it was executed.`)
       const facts = Array.from(lastFacts(world))
         .filter(([reference, { name }]) => name === "failed" && payoutsOf(world, reference).length > 0)
@@ -229,7 +226,7 @@ const rules = {
     reasonToSkip: withoutFact("shipped"),
     check: (world) =>
       world.transactions
-        .filter(({ status, updatedAt }) => status === "Paid" && isDue(world, updatedAt.epochMilliseconds))
+        .filter(({ status, updatedAt }) => status === "Paid" && isDue(world, Date.parse(updatedAt)))
         .filter(
           ({ transactionId }) =>
             !factsOf(world, "shipped").some((fact) => textOf(fact, "transactionId") === transactionId) &&

@@ -1,0 +1,61 @@
+/**
+ * The functions of the sandbox over HTTP, each under its own name: `POST /_sandbox/markPaid` takes a JSON object, and
+ * `GET /_sandbox/transactions?status=Paid` takes a query.
+ */
+import * as ByteSize from "effect/ByteSize"
+import * as Effect from "effect/Effect"
+import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Schema from "effect/Schema"
+import { SandboxConflict, SandboxNotFound } from "../SandboxError.ts"
+import * as Functions from "./functions.ts"
+import { maxBodyBytes } from "./json.ts"
+import * as Refusal from "./refusal.ts"
+
+const refuse = (message: string) => Effect.fail<Refusal.Refusal>({ status: 400, message })
+
+/** The JSON of a body. No body is an empty object. */
+const bodyOf = (request: HttpServerRequest.HttpServerRequest) =>
+  request.text.pipe(
+    Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBodyBytes)),
+    Effect.flatMap((text): Effect.Effect<unknown, unknown> =>
+      text === "" ? Effect.succeed({}) : Effect.try(() => JSON.parse(text))
+    ),
+    Effect.catch(() => refuse("The body is not JSON, or over 1 MiB."))
+  )
+
+const queryOf = ({ url }: HttpServerRequest.HttpServerRequest) =>
+  Effect.sync(() => Object.fromEntries(new URL(url, "http://localhost").searchParams))
+
+const respond = (failure: Functions.Failure) =>
+  "_tag" in failure
+    ? HttpServerResponse.jsonUnsafe(
+        { ...encode(failure), message: failure.message },
+        { status: failure._tag === "SandboxNotFound" ? 404 : 409 }
+      )
+    : Refusal.toResponse(failure)
+
+const encode = Schema.encodeSync(Schema.Union([SandboxNotFound, SandboxConflict]))
+
+/** The routes of the functions. */
+export const routes = (steered: Functions.Steered) =>
+  HttpRouter.use((router) =>
+    Effect.forEach(
+      Object.entries<Functions.Untyped>(Functions.functions),
+      ([name, entry]) => {
+        const decode = Schema.decodeUnknownEffect(entry.input)
+        const handle = (request: HttpServerRequest.HttpServerRequest) =>
+          (entry.method === "GET" ? queryOf(request) : bodyOf(request)).pipe(
+            Effect.flatMap((given) =>
+              Effect.catch(decode(given), ({ issue }) => refuse(`${name}: ${Refusal.problemsOf(issue).join("; ")}.`))
+            ),
+            Effect.flatMap((input) => Functions.run(entry, steered, input)),
+            Effect.match({ onFailure: respond, onSuccess: (value) => HttpServerResponse.jsonUnsafe(value) })
+          )
+        return router.add(entry.method, `/_sandbox/${name}`, handle)
+      },
+      { discard: true }
+    ).pipe(Effect.andThen(router.add("*", "/_sandbox/*", Refusal.toResponse(Refusal.noFunction))))
+  )
