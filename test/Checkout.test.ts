@@ -84,7 +84,7 @@ describe("the checkout page of the documentation", () => {
     Effect.gen(function* () {
       const visit = yield* browser
       const sandbox = yield* Sandbox
-      yield* sandbox.fault("createTransaction", Fault.malformed())
+      yield* sandbox.fault("createTransaction", Fault.html(200, { executed: true }))
       const failed = yield* visit("POST", "/orders/42")
       assert.strictEqual(failed.status, 503)
       assert.include(failed.body, "You have not paid")

@@ -106,7 +106,7 @@ describe.each(databases)("two companies in %s", (_, database) => {
       const both = yield* gateways
       const command = (...words: readonly [string, ...ReadonlyArray<string>]) => run(words, env)
 
-      // The first process: the answer of a payout is lost, a secret is rotated, and one company loses its registered key.
+      // The first process: the answer of a payout is lost, a secret is rotated, and one company has no registered key.
       yield* program(client, both, (companies) =>
         Effect.gen(function* () {
           for (const [index, { name, owe, payments, queue, webhook }] of companies.entries()) {
@@ -126,14 +126,14 @@ describe.each(databases)("two companies in %s", (_, database) => {
           const [, mercado] = companies
           const sandbox = both.of("mercado")
           yield* sandbox.rotateCredentials
-          yield* sandbox.removePixKey
+          const words = "Nenhuma chave PIX informada e nenhuma chave PIX cadastrada na conta bancária da empresa."
+          yield* sandbox.fault("requestWithdrawal", Fault.refusal(422, words))
           yield* mercado?.owe(itemOf("invoice-3", 30_000)) ?? Effect.die("no company")
           assert.strictEqual((yield* mercado?.queue.await("invoice-3") ?? Effect.die("no company")).state, "refused")
         })
       )
 
-      // A person looks, registers the key, sends the refused payout again, and stops the other company.
-      yield* both.of("mercado").setPixKey(pixKey)
+      // A person looks, sends the refused payout again, and stops the other company.
       const listed = yield* command("payouts", "list", "--account", "mercado", "--state", "refused", "--json")
       assert.deepInclude(JSON.parse(listed.stdout), { reference: "invoice-3", state: "refused", amount: 30_000 })
       assert.strictEqual(

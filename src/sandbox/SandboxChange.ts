@@ -12,7 +12,7 @@ import { SandboxWebhook } from "./SandboxWebhook.ts"
 const sequence = Schema.Int
 
 /**
- * One change.
+ * One change. The amounts of its row are in centavos.
  *
  * - `Transaction`, `Withdrawal`: a row is new, or in another state.
  * - `Request`: a request arrived, or was answered, or its connection was broken.

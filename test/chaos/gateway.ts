@@ -7,6 +7,7 @@ import * as Fault from "../../src/sandbox/Fault.ts"
 import { Sandbox } from "../../src/sandbox/Sandbox.ts"
 import { SandboxOptions } from "../../src/sandbox/SandboxOptions.ts"
 import { seeded } from "../support/seed.ts"
+import * as Raw from "../support/rawReplies.ts"
 
 /** Lost replies, failures before and after the money moved, rate limits, and refusals with words of a gateway. */
 const faults: ReadonlyArray<Fault.Fault> = [
@@ -15,7 +16,7 @@ const faults: ReadonlyArray<Fault.Fault> = [
   Fault.latency("300 millis", { executed: true }),
   Fault.latency("900 millis", { executed: true }),
   Fault.resetAfter,
-  Fault.hangUpAfter,
+  Raw.hangUpAfter,
   Fault.resetBefore,
   Fault.truncated,
   Fault.refusal(500, "Erro interno."),

@@ -50,11 +50,17 @@ describe("the sandbox's command", () => {
     })
   )
 
-  it.live("the sandbox's command ends with 0 at ctrl-C, also while a page listens to its changes", () =>
+  it.live("the sandbox's command ends with 0 at ctrl-C, also while a client waits for an answer", () =>
     Effect.gen(function* () {
       const sandbox = yield* serving()
-      const events = yield* Effect.promise(() => fetch(`${sandbox.baseUrl}/_sandbox/changes`))
-      expect(events.status).toBe(200)
+      const plan = { operation: "any", fault: { executed: false, ending: "Silence" } }
+      const fault = { method: "POST", body: JSON.stringify(plan) }
+      yield* Effect.promise(() => fetch(`${sandbox.baseUrl}/_sandbox/fault`, fault))
+      void fetch(`${sandbox.baseUrl}/api/Transaction/company/transactions`).catch(() => undefined)
+      const requests = Effect.promise(() =>
+        fetch(`${sandbox.baseUrl}/_sandbox/requests`).then((answer) => answer.json())
+      )
+      yield* Effect.repeat(requests, { until: ({ total }) => total === 1 })
       sandbox.kill("SIGINT")
       expect((yield* sandbox.ended).code).toBe(0)
     })
@@ -112,21 +118,18 @@ describe("the sandbox's command", () => {
 })
 
 describe("the sandbox's command on the file of an earlier one", () => {
-  it.live(
-    "the sandbox's command shows the addresses of the file and its own, and says that its balance is not used",
-    () =>
-      Effect.gen(function* () {
-        const file = join(yield* folder, "state.json")
-        const first = yield* serving("--state", file, "--webhook", "http://127.0.0.1:9/first", "--balance", "1,00")
-        first.kill("SIGINT")
-        yield* first.ended
-        const args = ["--state", file, "--webhook", "http://127.0.0.1:9/second", "--balance", "500,00"]
-        const second = yield* start(["sandbox", "--port", "0", ...args])
-        const shown = yield* second.shown("PAYMENTS_COMPANY_ID")
-        expect(shown).toMatch(/^# Webhooks +http:\/\/127\.0\.0\.1:9\/first$/m)
-        expect(shown).toMatch(/^# Webhooks +http:\/\/127\.0\.0\.1:9\/second$/m)
-        expect(shown).toMatch(/balance of 100 centavos.*50000 centavos.*not used/)
-      })
+  it.live("the sandbox's command shows the addresses of the file and its own", () =>
+    Effect.gen(function* () {
+      const file = join(yield* folder, "state.json")
+      const first = yield* serving("--state", file, "--webhook", "http://127.0.0.1:9/first")
+      first.kill("SIGINT")
+      yield* first.ended
+      const args = ["--state", file, "--webhook", "http://127.0.0.1:9/second"]
+      const second = yield* start(["sandbox", "--port", "0", ...args])
+      const shown = yield* second.shown("PAYMENTS_COMPANY_ID")
+      expect(shown).toMatch(/^# Webhooks +http:\/\/127\.0\.0\.1:9\/first$/m)
+      expect(shown).toMatch(/^# Webhooks +http:\/\/127\.0\.0\.1:9\/second$/m)
+    })
   )
 })
 
@@ -139,14 +142,14 @@ describe("a flag of the sandbox's command", () => {
       yield* Effect.promise(() => fetch(`${baseUrl}${path}`))
       yield* sandbox.shown(`GET ${path} 401`)
       yield* Effect.promise(() =>
-        fetch(`${baseUrl}/_sandbox/faults`, {
+        fetch(`${baseUrl}/_sandbox/fault`, {
           method: "POST",
           headers: { "content-type": "application/json" },
-          body: JSON.stringify({ fault: "hangUpBefore" })
+          body: JSON.stringify({ operation: "any", fault: { executed: false, ending: "Reset" } })
         })
       )
       yield* Effect.promise(() => fetch(`${baseUrl}${path}`).catch(() => undefined))
-      yield* sandbox.shown(`GET ${path} no answer (fault: Broken)`)
+      yield* sandbox.shown(`GET ${path} no answer (fault: {"executed":false,"ending":"Reset"})`)
     })
   )
 
@@ -179,10 +182,10 @@ describe("a flag of the sandbox's command", () => {
       const { port } = receiver.address() as AddressInfo // a TCP server's address is never a string
       const sandbox = yield* serving("--webhook", `http://127.0.0.1:${port}/hook`, "--webhook-secret", "made-up")
       yield* Effect.promise(() =>
-        fetch(`${sandbox.baseUrl}/_sandbox/webhooks`, {
+        fetch(`${sandbox.baseUrl}/_sandbox/sendWebhook`, {
           method: "POST",
           headers: { "content-type": "application/json" },
-          body: "{}"
+          body: '{"json":{}}'
         })
       )
       expect(yield* Deferred.await(received)).toBe("made-up")
@@ -192,7 +195,9 @@ describe("a flag of the sandbox's command", () => {
   it.live("--allow-host takes a name for webhooks", () =>
     Effect.gen(function* () {
       const { baseUrl } = yield* serving("--allow-host", "shop", "--webhook", "http://shop:3000/hook")
-      const { targets } = yield* Effect.promise(() => fetch(`${baseUrl}/_sandbox`).then((answer) => answer.json()))
+      const { targets } = yield* Effect.promise(() =>
+        fetch(`${baseUrl}/_sandbox/overview`).then((answer) => answer.json())
+      )
       expect(targets).toEqual(["http://shop:3000/hook"])
     })
   )

@@ -45,7 +45,7 @@ const anyone = { clientId: "client", apiKey: Redacted.make("secret") }
 
 /** The parts of a write that must be the same on each of its attempts. */
 const sent = (requests: Effect.Success<Sandbox["Service"]["requests"]>) =>
-  new Set(requests.map(({ idempotencyKey, text }) => `${idempotencyKey ?? "no key"} ${Redacted.value(text)}`))
+  new Set(requests.map(({ body, idempotencyKey }) => `${idempotencyKey ?? "no key"} ${body}`))
 
 const sandbox = Layer.provide(Sandbox.layerServer, Layer.succeed(SandboxOptions, { balance: 100_000, companyId }))
 

@@ -15,6 +15,7 @@ import {
 import { Fault, Sandbox, SandboxOptions } from "effect-pix/sandbox"
 import { FetchHttpClient, type HttpClient } from "effect/http"
 import { runs, seed } from "../support/seed.ts"
+import * as Raw from "../support/rawReplies.ts"
 
 /**
  * The faults of a gateway and of the connection to it. After some of them the payout was executed, after others it was
@@ -24,10 +25,10 @@ const faults: Arr.NonEmptyReadonlyArray<Fault.Fault> = [
   Fault.refuse,
   Fault.resetBefore,
   Fault.resetAfter,
-  Fault.hangUpBefore,
-  Fault.hangUpAfter,
+  Raw.hangUpBefore,
+  Raw.hangUpAfter,
   Fault.truncated,
-  Fault.truncatedByReset,
+  Raw.truncatedByReset,
   Fault.latency("1 millis"),
   Fault.answer(500),
   Fault.answer(500, { executed: true }),
@@ -37,7 +38,7 @@ const faults: Arr.NonEmptyReadonlyArray<Fault.Fault> = [
   Fault.html(200, { executed: true }),
   Fault.empty(),
   Fault.empty(204),
-  Fault.malformed(201),
+  Raw.malformed(201),
   Fault.answer(408, { executed: true }),
   Fault.answer(409, { executed: true }),
   Fault.answer(524, { executed: true }),
@@ -49,16 +50,16 @@ const faults: Arr.NonEmptyReadonlyArray<Fault.Fault> = [
   Fault.refusal(400, "Pedido inválido"),
   Fault.redirect("https://elsewhere.example/"),
   Fault.answer(303, { headers: { location: "/result" }, executed: true }),
-  Fault.oversize(128 * 1024),
-  Fault.otherKey()
+  Raw.oversize(128 * 1024),
+  Raw.otherKey()
 ]
 
 /** The faults that end only with the time limit of the attempt. */
 const stalls: Arr.NonEmptyReadonlyArray<Fault.Fault> = [
   Fault.silence(),
   Fault.silence({ executed: true }),
-  Fault.headersThenSilence,
-  Fault.drip("2 hours"),
+  Raw.headersThenSilence,
+  Raw.drip("2 hours"),
   Fault.latency("2 hours", { executed: true })
 ]
 

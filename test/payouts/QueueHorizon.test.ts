@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, DateTime, Effect, Layer, Schedule } from "effect"
+import { Clock, Effect, Layer, Schedule } from "effect"
 import { PaymentsPolicy } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
 import { PayoutQueue } from "effect-pix/payouts"
@@ -50,7 +50,7 @@ describe("the horizon", () => {
       yield* TestClock.adjust("5 minutes")
       const parked = yield* queue.await("invoice-1")
       assert.isTrue(parked._tag === "Parked" && parked.because === "PastHorizon")
-      const arrivals = (yield* sandbox.requests).map(({ arrivedAt }) => DateTime.toEpochMillis(arrivedAt))
+      const arrivals = (yield* sandbox.requests).map(({ arrivedAt }) => Date.parse(arrivedAt))
       assert.isAbove(arrivals.length, 1)
       assert.isAtMost(Math.max(...arrivals) - Math.min(...arrivals), 15_000)
     }).pipe(Effect.provide(Layer.provideMerge(layerMemory({ horizon: "15 seconds" }), patient)))

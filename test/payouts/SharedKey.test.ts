@@ -8,6 +8,7 @@ import { PayoutQueue } from "effect-pix/payouts"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { TestClock } from "effect/testing"
 import { layerMemory, payout, settle } from "../support/payoutQueue.ts"
+import { bytes } from "../support/rawReplies.ts"
 
 const layer = Layer.provideMerge(layerMemory(), PaymentsPolicy.layer(PaymentsPolicy.once))
 
@@ -36,7 +37,7 @@ const refusals: ReadonlyArray<readonly [string, Fault.Fault]> = [
   ["with 409 and other words", Fault.refusal(409, "Saldo insuficiente")],
   ["without words", Fault.empty(422, { executed: false })],
   ["unreadably, in JSON that does not end", Fault.answer(422, { body: `{"message":"Conta bloq` })],
-  ["with 404, unreadably", Fault.answer(404, { body: new Uint8Array([0x4e, 0xe3, 0xff, 0x00]) })]
+  ["with 404, unreadably", bytes(404, new Uint8Array([0x4e, 0xe3, 0xff, 0x00]))]
 ]
 
 describe("a reference that a single call paid", () => {

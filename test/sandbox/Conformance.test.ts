@@ -176,7 +176,6 @@ const script: ReadonlyArray<Step> = [
     body: { ...withdrawalBody, amount: 1001 },
     status: 422
   },
-  { does: "answers a gzip bomb", ...get, path: listTransactions.path, fault: Fault.gzipBomb(100_000), status: 200 },
   { does: "answers a page", ...get, path: listTransactions.path, fault: Fault.html(502), status: 502 },
   { does: "answers nothing", ...get, path: listTransactions.path, fault: Fault.empty(204), status: 204 },
   { does: "asks to wait", ...get, path: listTransactions.path, fault: Fault.retryAfter("90 seconds"), status: 429 }

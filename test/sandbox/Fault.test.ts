@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Credentials, IdempotencyKeyGen, Money, Payments } from "effect-pix"
 import { Fault, Sandbox, SandboxOptions } from "effect-pix/sandbox"
-import { Cause, DateTime, Effect, Exit, Fiber, Layer, Option, Predicate, Redacted, Stream, Tracer } from "effect"
+import { Cause, Effect, Exit, Fiber, Layer, Option, Predicate, Tracer } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientError, HttpClientRequest } from "effect/http"
 import { TestClock } from "effect/testing"
 import { listTransactions, requestWithdrawal, withdrawalBody } from "../support/operations.ts"
@@ -67,7 +67,7 @@ describe.each(transports)("over %s", (name, transport) => {
       assert.strictEqual(headers["content-type"], "application/json")
       assert.deepInclude(JSON.parse(text), { id: 1, value: 10, idempotencyKey: "k" })
       const [request] = yield* (yield* Sandbox).requests
-      assert.strictEqual(request?.fault, "None")
+      assert.isUndefined(request?.fault)
       assert.strictEqual(request?.origin, (yield* Sandbox).baseUrl)
     })
   )
@@ -75,10 +75,7 @@ describe.each(transports)("over %s", (name, transport) => {
   const dropped: ReadonlyArray<[string, Fault.Fault, "TransportError" | "DecodeError", string, number]> = [
     ["resetBefore", Fault.resetBefore, "TransportError", "ECONNRESET", 0],
     ["resetAfter", Fault.resetAfter, "TransportError", "ECONNRESET", 1],
-    ["hangUpBefore", Fault.hangUpBefore, "TransportError", "UND_ERR_SOCKET", 0],
-    ["hangUpAfter", Fault.hangUpAfter, "TransportError", "UND_ERR_SOCKET", 1],
-    ["truncated", Fault.truncated, "DecodeError", "UND_ERR_SOCKET", 1],
-    ["truncatedByReset", Fault.truncatedByReset, "DecodeError", "ECONNRESET", 1]
+    ["truncated", Fault.truncated, "DecodeError", "UND_ERR_SOCKET", 1]
   ]
   for (const [name, fault, reason, code, executed] of dropped) {
     live(
@@ -100,10 +97,8 @@ describe.each(transports)("over %s", (name, transport) => {
     ["html", Fault.html(), 200, "text/html; charset=utf-8", /^<!doctype html>/, 0],
     ["html of a 502", Fault.html(502), 502, "text/html; charset=utf-8", /^<!doctype html>/, 0],
     ["empty", Fault.empty(), 200, undefined, /^$/, 1],
-    ["malformed", Fault.malformed(), 200, "application/json", /^\{"data":\{"id":$/, 1],
     ["refusal", Fault.refusal(503, "Em manutenção"), 503, "application/json", /^\{"message":"Em manutenção"/, 0],
     ["an executed 500", Fault.refusal(500, "Erro", { executed: true }), 500, "application/json", /Erro/, 1],
-    ["bytes", Fault.answer(200, { body: Uint8Array.of(0x7b, 0x7d) }), 200, "application/octet-stream", /^\{\}$/, 0],
     ["no content", Fault.empty(204), 204, undefined, /^$/, 1]
   ]
   for (const [name, fault, status, contentType, body, executed] of answered) {
@@ -143,84 +138,13 @@ describe.each(transports)("over %s", (name, transport) => {
   )
 
   live(
-    "headers then silence lets the status through and no body",
+    "Retry-After comes in whole seconds, with the status of the fault",
     Effect.gen(function* () {
-      yield* plan(Fault.headersThenSilence)
-      const response = yield* withdraw("k")
-      assert.strictEqual(response.status, 201)
-      assert.isTrue(yield* hangs(response.text))
-      assert.strictEqual(yield* payouts, 1)
-    })
-  )
-
-  live(
-    "a dripping body comes whole in the end",
-    Effect.gen(function* () {
-      yield* plan(Fault.drip("1 millis"), Fault.drip("1 minute"))
-      const { headers, text } = yield* whole("k")
-      assert.deepInclude(JSON.parse(text), { id: 1 })
-      assert.strictEqual(headers["content-length"], String(text.length))
-      const slow = yield* withdraw("k")
-      assert.isTrue(yield* hangs(slow.text))
-    })
-  )
-
-  live(
-    "an oversize body has the answer after all its blanks",
-    Effect.gen(function* () {
-      yield* plan(Fault.oversize(200_000), Fault.oversize(10))
-      const { headers, status, text } = yield* whole("k")
-      assert.strictEqual(status, 201)
-      assert.notProperty(headers, "content-length")
-      assert.isAbove(text.length, 200_000)
-      assert.deepInclude(JSON.parse(text), { id: 1 })
-      assert.strictEqual((yield* whole("k")).text, `${" ".repeat(10)}${text.trim()}`)
-    })
-  )
-
-  live(
-    "a compressed bomb unpacks to all its blanks",
-    Effect.gen(function* () {
-      yield* plan(Fault.gzipBomb(1_000_000))
-      const { headers, text } = yield* whole("k")
-      assert.strictEqual(headers["content-encoding"], "gzip")
-      assert.isAbove(text.length, 1_000_000)
-      assert.deepInclude(JSON.parse(text), { id: 1 })
-    })
-  )
-
-  live(
-    "an unbounded body can be left in the middle",
-    Effect.gen(function* () {
-      yield* plan(Fault.oversize(), Fault.gzipBomb())
-      for (const key of ["a", "b"]) {
-        const response = yield* withdraw(key)
-        const read = yield* response.stream.pipe(
-          Stream.scan(
-            () => 0,
-            (total, chunk) => total + chunk.length
-          ),
-          Stream.takeUntil((total) => total >= 1_000_000),
-          Stream.runLast,
-          Effect.map(Option.getOrElse(() => 0))
-        )
-        assert.isAtLeast(read, 1_000_000)
-        assert.isBelow(read, 10_000_000)
-      }
-    })
-  )
-
-  live(
-    "Retry-After comes in seconds or as a date",
-    Effect.gen(function* () {
-      yield* plan(Fault.retryAfter("90 seconds"), Fault.retryAfter("1 hour", { form: "date", status: 503 }))
-      const seconds = yield* whole("k")
-      assert.deepStrictEqual([seconds.status, seconds.headers["retry-after"]], [429, "90"])
-      const date = yield* whole("k")
-      assert.strictEqual(date.status, 503)
-      const at = DateTime.makeUnsafe(date.headers["retry-after"] ?? "")
-      const wait = DateTime.toEpochMillis(at) - DateTime.toEpochMillis(yield* DateTime.now)
-      assert.isTrue(wait > 3_590_000 && wait <= 3_600_000)
+      yield* plan(Fault.retryAfter("90 seconds"), Fault.retryAfter("1500 millis", { status: 503 }))
+      const first = yield* whole("k")
+      assert.deepStrictEqual([first.status, first.headers["retry-after"]], [429, "90"])
+      const second = yield* whole("k")
+      assert.deepStrictEqual([second.status, second.headers["retry-after"]], [503, "2"])
       assert.strictEqual(yield* payouts, 0)
     })
   )
@@ -232,20 +156,6 @@ describe.each(transports)("over %s", (name, transport) => {
       yield* Effect.flip(withdraw("k"))
       assert.deepInclude(JSON.parse((yield* whole("k")).text), { id: 2 })
       assert.strictEqual(yield* payouts, 2)
-    })
-  )
-
-  live(
-    "another key is echoed in the withdrawal's record, and nowhere else",
-    Effect.gen(function* () {
-      yield* plan(Fault.otherKey("wd_x"), Fault.otherKey())
-      assert.deepInclude(JSON.parse((yield* whole("k")).text), { idempotencyKey: "wd_x", id: 1 })
-      assert.deepInclude(JSON.parse((yield* whole("k")).text), { idempotencyKey: "wd_another", id: 1 })
-      yield* (yield* Sandbox).fault("listTransactions", Fault.otherKey())
-      const list = yield* send(HttpClientRequest.get(listTransactions.path))
-      assert.deepStrictEqual(Object.keys(JSON.parse(yield* list.text)), ["ok", "res"])
-      yield* (yield* Sandbox).fault("listTransactions", Fault.forgetKey)
-      assert.strictEqual((yield* send(HttpClientRequest.get(listTransactions.path))).status, 200)
     })
   )
 
@@ -344,7 +254,7 @@ describe("latency", () => {
       yield* TestClock.adjust("1 millis")
       assert.strictEqual((yield* Fiber.join(fiber)).status, 201)
       const [paid] = yield* (yield* Sandbox).withdrawals
-      assert.strictEqual(paid && DateTime.toEpochMillis(paid.createdAt), 10_000)
+      assert.strictEqual(paid?.createdAt, "1970-01-01T00:00:10.000Z")
     }).pipe(Effect.provide(memory))
   )
 
@@ -387,7 +297,8 @@ describe("the sandbox on a port", () => {
       assert.strictEqual(idempotencyKey, "wd_1")
       assert.strictEqual(Money.format(value), "R$ 25,50")
       const [request] = yield* requests
-      assert.strictEqual(request?.apiKey && Redacted.value(request.apiKey), "sandbox-key")
+      assert.strictEqual(request?.headers["x-api-key"], "<redacted>")
+      assert.deepStrictEqual([request?.withdrawalId, request?.idempotencyKey], [1, "wd_1"])
     }).pipe(Effect.provide(socket))
   )
 

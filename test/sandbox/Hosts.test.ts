@@ -22,7 +22,7 @@ const statusOf = (path: string, host: string) =>
     })
   )
 
-const paths = ["/", "/_sandbox", "/api/Transaction/company/transactions"]
+const paths = ["/", "/_sandbox/overview", "/api/Transaction/company/transactions"]
 
 describe("a host name", () => {
   it.live("a host name that is not the machine's own is refused on every path, also the gateway's", () =>

@@ -1,8 +1,11 @@
 /** The panel with many rows, large amounts and small screens. */
 import { AxeBuilder } from "@axe-core/playwright"
 import { assert, describe, it } from "@effect/vitest"
-import { Sandbox, SandboxOptions, type SandboxState } from "effect-pix/sandbox"
-import { Effect, Layer, Redacted } from "effect"
+import { Sandbox, SandboxOptions } from "effect-pix/sandbox"
+import { Effect, Layer } from "effect"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import type { Page } from "playwright-core"
 import { browse, noBrowser } from "../support/chromium.ts"
 
@@ -22,7 +25,7 @@ const ask = (method: string, path: string, body?: unknown) =>
 const charges = (count: number, amount = 2500) =>
   Effect.forEach(
     Array.from({ length: count }, (_, index) => index),
-    (index) => ask("POST", "/_sandbox/transactions", { amount, name: `Maria Aparecida ${index}` }),
+    (index) => ask("POST", "/_sandbox/charge", { amount, name: `Maria Aparecida ${index}` }),
     { discard: true }
   )
 
@@ -49,19 +52,17 @@ const rowsOf = (page: Page, name: string) => page.locator(`[data-rows=${name}] >
 const tab = (page: Page, name: string) => page.getByRole("tab", { name }).click()
 const widthOf = (page: Page) => page.evaluate<number>("document.documentElement.scrollWidth")
 
-/** A state like the one given, with so many charges, every second of them paid. */
-const withCharges = (state: SandboxState, count: number): SandboxState => {
-  const everything = Redacted.value(state.state)
-  const [first] = everything.ledger.charges
-  if (first === undefined) throw new Error("The state has no charge to copy.")
+/** A state file like the one given, with so many charges, every second of them paid. */
+const withCharges = (text: string, count: number): string => {
+  const state = JSON.parse(text)
+  const [first] = state.ledger.charges
   const copies = Array.from({ length: count }, (_, index) => ({
     ...first,
     rowId: index + 1,
     transactionId: `00000000-0000-4000-8000-${String(index).padStart(12, "0")}`,
-    status: index % 2 === 0 ? ("Awaiting" as const) : ("Paid" as const)
+    status: index % 2 === 0 ? "Awaiting" : "Paid"
   }))
-  const ledger = { ...everything.ledger, charges: copies }
-  return { ...state, state: Redacted.make({ ...everything, ledger }, { label: "state" }) }
+  return JSON.stringify({ ...state, ledger: { ...state.ledger, charges: copies } })
 }
 
 describe.skipIf(noBrowser !== undefined)(
@@ -160,7 +161,7 @@ describe.skipIf(noBrowser !== undefined)(
 
     it.live("the rows are no wider than a phone in any section, also with long names and large amounts", () =>
       Effect.gen(function* () {
-        yield* ask("POST", "/_sandbox/transactions", { amount: 999_999_999_999, name: "M".repeat(200) })
+        yield* ask("POST", "/_sandbox/charge", { amount: 999_999_999_999, name: "M".repeat(200) })
         const sandbox = yield* Sandbox
         const [created] = yield* sandbox.transactions
         yield* sandbox.subscribe(`http://127.0.0.1:9/${"a".repeat(200)}`)
@@ -188,9 +189,13 @@ describe.skipIf(noBrowser !== undefined)(
 
     it.live("axe finds nothing in the rows of 50,000 charges, and they are counted", () =>
       Effect.gen(function* () {
-        const sandbox = yield* Sandbox
-        yield* charges(1)
-        yield* sandbox.restore(withCharges(yield* sandbox.snapshot, 50_000))
+        const folder = yield* Effect.acquireRelease(
+          Effect.sync(() => mkdtempSync(join(tmpdir(), "sandbox-"))),
+          (path) => Effect.sync(() => rmSync(path, { recursive: true }))
+        )
+        const stateFile = join(folder, "state.json")
+        yield* Effect.provide(charges(1), served({ stateFile }))
+        writeFileSync(stateFile, withCharges(readFileSync(stateFile, "utf8"), 50_000))
         yield* look(
           async (page) => {
             await page.getByRole("button", { name: "Awaiting 25,000" }).waitFor()
@@ -202,8 +207,8 @@ describe.skipIf(noBrowser !== undefined)(
             )
           },
           { colorScheme: "dark" }
-        )
-      }).pipe(Effect.provide(served()))
+        ).pipe(Effect.provide(served({ stateFile })))
+      })
     )
   }
 )

@@ -4,6 +4,7 @@ import { Fault, Sandbox, SandboxOptions } from "effect-pix/sandbox"
 import { Cause, Clock, Duration, Effect, Exit, Fiber, Layer, Logger } from "effect"
 import { TestClock } from "effect/testing"
 import { calls, companyId } from "../support/operations.ts"
+import * as Raw from "../support/rawReplies.ts"
 
 const payments = Layer.provide(Sandbox.layerPayments, Layer.succeed(SandboxOptions, { balance: 1_000_000, companyId }))
 
@@ -14,26 +15,26 @@ const faults: Readonly<Record<string, Fault.Fault>> = {
   refuse: Fault.refuse,
   resetBefore: Fault.resetBefore,
   resetAfter: Fault.resetAfter,
-  hangUpBefore: Fault.hangUpBefore,
-  hangUpAfter: Fault.hangUpAfter,
+  hangUpBefore: Raw.hangUpBefore,
+  hangUpAfter: Raw.hangUpAfter,
   silence: Fault.silence(),
   "silence, executed": Fault.silence({ executed: true }),
-  headersThenSilence: Fault.headersThenSilence,
-  drip: Fault.drip(),
+  headersThenSilence: Raw.headersThenSilence,
+  drip: Raw.drip("1 second"),
   truncated: Fault.truncated,
-  truncatedByReset: Fault.truncatedByReset,
+  truncatedByReset: Raw.truncatedByReset,
   "answer 503": Fault.answer(503),
   refusal: Fault.refusal(500, "Erro interno"),
   html: Fault.html(),
   empty: Fault.empty(),
-  malformed: Fault.malformed(),
+  malformed: Raw.malformed(),
   retryAfter: Fault.retryAfter("40 seconds"),
-  "retryAfter, a date": Fault.retryAfter("1 hour", { form: "date", status: 503 }),
+  "retryAfter, a date": Raw.retryAfterDate("1 hour", 503),
   redirect: Fault.redirect("https://elsewhere.example/"),
-  oversize: Fault.oversize(2_000_000),
-  gzipBomb: Fault.gzipBomb(2_000_000),
+  oversize: Raw.oversize(2_000_000),
+  gzipBomb: Raw.gzipBomb(2_000_000, "memory"),
   forgetKey: Fault.forgetKey,
-  otherKey: Fault.otherKey()
+  otherKey: Raw.otherKey()
 }
 
 describe("a fault that waits for the test's clock", () => {

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Money, Payments, PixKey } from "effect-pix"
 import * as BrCode from "../../src/pix/BrCode.ts"
 import { Sandbox, SandboxConflict, SandboxNotFound, SandboxOptions } from "effect-pix/sandbox"
-import { Cause, DateTime, Effect, Exit, Layer, Logger, Redacted, Result } from "effect"
+import { Cause, Effect, Exit, Layer, Logger, Redacted, Result } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { TestClock } from "effect/testing"
 import { inspect } from "node:util"
@@ -360,8 +360,8 @@ describe("steering charges", () => {
         assert.strictEqual(yield* sandbox.balance, 2500)
         yield* sandbox.cancel(cancelled)
         yield* sandbox.fail(failed)
-        const { expiresAt } = yield* sandbox.expire(expired)
-        assert.deepStrictEqual(expiresAt, DateTime.makeUnsafe(60_000))
+        yield* sandbox.advance("1 day")
+        assert.deepInclude((yield* sandbox.transactions)[4], { transactionId: expired, status: "Cancelled" })
         assert.deepStrictEqual(yield* Effect.forEach(ids, statusOf), [
           "Paid",
           "Refunded",
@@ -401,7 +401,7 @@ describe("steering charges", () => {
         const missing = yield* Effect.flip(sandbox.markPaid("nobody"))
         assert.instanceOf(missing, SandboxNotFound)
         assert.strictEqual(missing.message, "The sandbox holds no transaction nobody.")
-        assert.instanceOf(yield* Effect.flip(sandbox.expire("nobody")), SandboxNotFound)
+        assert.instanceOf(yield* Effect.flip(sandbox.cancel("nobody")), SandboxNotFound)
         const id = String((yield* create()).body.data.id)
         const conflict = yield* Effect.flip(sandbox.refund(id))
         assert.strictEqual(conflict.message, `The sandbox's transaction ${id} is Awaiting and cannot become Refunded.`)
@@ -475,25 +475,29 @@ describe("withdrawing", () => {
         })
         assert.strictEqual(yield* sandbox.balance, 7450)
         const [kept] = yield* sandbox.withdrawals
-        assert.deepStrictEqual(Redacted.value(kept?.metadata ?? Redacted.make(undefined)), { order: 7 })
+        assert.deepStrictEqual(kept?.metadata, { order: 7 })
       }),
       { balance: 10_000 }
     )
   )
 
-  it.effect("a withdrawal without a key pays to the key on file, and is refused if there is none", () =>
+  it.effect("a withdrawal without a key pays to the key on file", () =>
     fresh(
       Effect.gen(function* () {
-        const sandbox = yield* Sandbox
-        const refused = yield* withdraw()
-        assert.strictEqual(refused.status, 422)
-        assert.include(refused.body.message, "nenhuma chave PIX cadastrada")
-        yield* sandbox.setPixKey(PixKey.cpf("529.982.247-25"))
         const { body } = yield* withdraw()
         assert.deepInclude(body, { pixKey: "52998224725", pixKeyType: "CPF", creditorDocument: "52998224725" })
         assert.notProperty(body, "idempotencyKey")
-        yield* sandbox.removePixKey
-        assert.strictEqual((yield* withdraw()).status, 422)
+      }),
+      { balance: 10_000, pixKey: PixKey.cpf("529.982.247-25") }
+    )
+  )
+
+  it.effect("a withdrawal without a key is refused if there is none on file", () =>
+    fresh(
+      Effect.gen(function* () {
+        const refused = yield* withdraw()
+        assert.strictEqual(refused.status, 422)
+        assert.include(refused.body.message, "nenhuma chave PIX cadastrada")
         assert.strictEqual((yield* withdraw({ pixKey: "a@b.com", pixKeyType: "EMAIL" })).status, 201)
       }),
       { balance: 10_000, pixKey: null }
@@ -652,21 +656,17 @@ describe("recorded requests", () => {
           ]
         )
         const [first] = requests
-        assert.includeMembers(
-          [...(first?.headerNames ?? [])],
-          ["accept", "content-type", "idempotency-key", "x-api-key", "x-client-id"]
-        )
-        assert.strictEqual(first?.accept, "application/json")
-        assert.strictEqual(first?.contentType, "application/json")
-        assert.strictEqual(first && Redacted.value(first.text), JSON.stringify(fullCharge))
-        assert.deepStrictEqual(first && Redacted.value(first.json), fullCharge)
-        const shown = [requests, yield* sandbox.transactions, yield* sandbox.withdrawals, sandbox].flatMap((value) => [
-          inspect(value, { depth: 20 }),
-          inspect(value, { depth: 20, customInspect: false }),
-          JSON.stringify(value)
-        ])
-        for (const text of shown) {
-          assert.notMatch(text, /Maria|maria@|52998224725|11912345684|sandbox-key|sandbox-client/)
+        assert.deepInclude(first?.headers, {
+          accept: "application/json",
+          "content-type": "application/json",
+          "idempotency-key": "tx_1",
+          "x-api-key": "<redacted>",
+          "x-client-id": "<redacted>"
+        })
+        assert.strictEqual(first?.body, JSON.stringify(fullCharge))
+        for (const value of [requests, sandbox]) {
+          const texts = [inspect(value, { depth: 20 }), inspect(value, { depth: 20, customInspect: false })]
+          for (const text of texts) assert.notMatch(text, /sandbox-key|sandbox-client/)
         }
       }),
       { balance: 10_000 }
@@ -710,7 +710,6 @@ describe("starting over", () => {
         const sandbox = yield* Sandbox
         yield* withdraw({}, "k")
         yield* create()
-        yield* sandbox.removePixKey
         yield* sandbox.rotateCredentials
         yield* sandbox.reset
         assert.strictEqual(yield* sandbox.balance, 1000)

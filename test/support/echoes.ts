@@ -4,6 +4,7 @@
 import { Fault } from "effect-pix/sandbox"
 import { person, secrets } from "./canary.ts"
 import type { MarkedCall } from "./marked.ts"
+import * as Raw from "./rawReplies.ts"
 
 const { cnpj, copyAndPaste, cpf, email, evp, name, phone } = person
 
@@ -141,19 +142,19 @@ export const unhelpful: ReadonlyArray<Answer> = Object.entries({
   refuse: Fault.refuse,
   resetBefore: Fault.resetBefore,
   resetAfter: Fault.resetAfter,
-  hangUpAfter: Fault.hangUpAfter,
+  hangUpAfter: Raw.hangUpAfter,
   truncated: Fault.truncated,
-  truncatedByReset: Fault.truncatedByReset,
+  truncatedByReset: Raw.truncatedByReset,
   silence: Fault.silence(),
-  headersThenSilence: Fault.headersThenSilence,
-  drip: Fault.drip("1 minute"),
+  headersThenSilence: Raw.headersThenSilence,
+  drip: Raw.drip("1 minute"),
   latency: Fault.latency("1 hour"),
-  oversize: Fault.oversize(5_000_000),
-  gzipBomb: Fault.gzipBomb(5_000_000),
-  otherKey: Fault.otherKey(),
+  oversize: Raw.oversize(5_000_000),
+  gzipBomb: Raw.gzipBomb(5_000_000, "memory"),
+  otherKey: Raw.otherKey(),
   html: Fault.html(),
   empty: Fault.empty(),
-  malformed: Fault.malformed(),
+  malformed: Raw.malformed(),
   tooMany: Fault.retryAfter("1 hour"),
   redirect: Fault.redirect(`https://elsewhere.example/?api_key=${secrets.apiKey}&cpf=${cpf}`),
   seeOther: Fault.redirect(`https://elsewhere.example/${email}`, 303),

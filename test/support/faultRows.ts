@@ -8,6 +8,7 @@ import { FetchHttpClient, type HttpClient } from "effect/http"
 import * as FetchTransport from "./FetchTransport.ts"
 import { type OperationCall, requestWithdrawal } from "./operations.ts"
 import type { Play } from "./RawServer.ts"
+import * as Raw from "./rawReplies.ts"
 
 /** The real transports, each built as a program would build it. */
 export const transports = {
@@ -275,13 +276,13 @@ export const answeredRows: ReadonlyArray<Row> = [
   ...(["seconds", "date"] as const).flatMap((form): ReadonlyArray<Row> => [
     {
       name: `429 for longer than is waited, in ${form}`,
-      faults: Fault.retryAfter("1 hour", { form }),
+      faults: form === "date" ? Raw.retryAfterDate("1 hour", 429) : Fault.retryAfter("1 hour"),
       ...refused("RateLimited", 429),
       executed: 0
     },
     {
       name: `503 for longer than is waited, in ${form}`,
-      faults: Fault.retryAfter("1 hour", { form, status: 503 }),
+      faults: form === "date" ? Raw.retryAfterDate("1 hour", 503) : Fault.retryAfter("1 hour", { status: 503 }),
       ...lost("ServerError", 503, 1),
       executed: 0
     }
@@ -309,10 +310,10 @@ export const rows: ReadonlyArray<Row> = [
   { name: "a reset", faults: Fault.resetBefore, ...lost("ConnectionLost"), executed: 0 },
   { name: "a reset after it was executed", faults: Fault.resetAfter, ...lost("ConnectionLost"), executed: 1 },
   { name: "a refusal once it has arrived", faults: Fault.refuse, ...lost("ConnectionLost"), executed: 0 },
-  { name: "a hang-up", faults: Fault.hangUpBefore, ...lost("ConnectionLost"), executed: 0 },
-  { name: "a hang-up after it was executed", faults: Fault.hangUpAfter, ...lost("ConnectionLost"), executed: 1 },
+  { name: "a hang-up", faults: Raw.hangUpBefore, ...lost("ConnectionLost"), executed: 0 },
+  { name: "a hang-up after it was executed", faults: Raw.hangUpAfter, ...lost("ConnectionLost"), executed: 1 },
   { name: "a truncated body", faults: Fault.truncated, ...lost("Truncated", own), executed: 1 },
-  { name: "a body cut by a reset", faults: Fault.truncatedByReset, ...lost("Truncated", own), executed: 1 },
+  { name: "a body cut by a reset", faults: Raw.truncatedByReset, ...lost("Truncated", own), executed: 1 },
 
   { name: "silence", faults: Fault.silence(), ...lost("Timeout"), executed: 0, stalls: "silence" },
   {
@@ -324,12 +325,12 @@ export const rows: ReadonlyArray<Row> = [
   },
   {
     name: "headers, then silence",
-    faults: Fault.headersThenSilence,
+    faults: Raw.headersThenSilence,
     ...lost("Timeout", own),
     executed: 1,
     stalls: "head"
   },
-  { name: "a dripping body", faults: Fault.drip("100 millis"), ...lost("Timeout", own), executed: 1, stalls: "head" },
+  { name: "a dripping body", faults: Raw.drip("100 millis"), ...lost("Timeout", own), executed: 1, stalls: "head" },
   {
     name: "an answer that comes too late",
     faults: Fault.latency("1 hour"),
@@ -357,7 +358,7 @@ export const rows: ReadonlyArray<Row> = [
   { name: "200 without a body", faults: Fault.empty(), ...unusable("Unreadable", 200), executed: 1 },
   { name: "204", faults: Fault.empty(204), ...unusable("Unreadable", 204), executed: 1 },
   { name: "202 without a body", faults: Fault.empty(202), ...unusable("Unreadable", 202), executed: 1 },
-  { name: "200 with JSON that is none", faults: Fault.malformed(), ...unusable("Unreadable", 200), executed: 1 },
+  { name: "200 with JSON that is none", faults: Raw.malformed(), ...unusable("Unreadable", 200), executed: 1 },
   {
     name: "200 said to be gzip, and none",
     faults: Fault.answer(200, { body: "not gzip", headers: { "content-encoding": "gzip" } }),
@@ -370,7 +371,7 @@ export const rows: ReadonlyArray<Row> = [
 
   {
     name: "an oversize body",
-    faults: Fault.oversize(limit * 4),
+    faults: Raw.oversize(limit * 4),
     ...unusable("TooLarge", own),
     executed: 1
   },
@@ -388,7 +389,7 @@ export const rows: ReadonlyArray<Row> = [
   },
   {
     name: "a gzip bomb",
-    faults: Fault.gzipBomb(limit * 16),
+    faults: Raw.gzipBomb(limit * 16),
     ...unusable("TooLarge", own),
     executed: 1,
     // For a transport that does not unpack, it is a small body that is not JSON.
@@ -412,7 +413,7 @@ export const rows: ReadonlyArray<Row> = [
 
   {
     name: "another key's record",
-    faults: Fault.otherKey(),
+    faults: Raw.otherKey(),
     ...succeeded(),
     executed: 1,
     but: ({ operation }) => (operation === "requestWithdrawal" ? lost("KeyMismatch", own, 1).write : undefined)

@@ -105,7 +105,7 @@ const end = (does: string, to: "Settled" | "Rejected") =>
   )
 
 const list = <A>(
-  name: keyof typeof Lists & ("transactions" | "withdrawals" | "requests" | "webhooks"),
+  name: string,
   row: Schema.Codec<A, unknown>,
   all: (gateway: Gateway) => ReadonlyArray<A>,
   texts: { readonly textOf: (row: A) => string; readonly statusOf: (row: A) => string }
@@ -283,11 +283,11 @@ export const functions = {
 /** The name of a function. */
 export type Name = keyof typeof functions
 /** What a function takes. */
-export type Input<N extends Name> = (typeof functions)[N]["input"]["Type"]
+type Input<N extends Name> = (typeof functions)[N]["input"]["Type"]
 /** What a function gives. */
-export type Output<N extends Name> = (typeof functions)[N]["output"]["Type"]
+type Output<N extends Name> = (typeof functions)[N]["output"]["Type"]
 /** How a function fails. A refusal is a mistake of the program that asks. */
-export type Failed<N extends Name> = Exclude<Effect.Error<ReturnType<(typeof functions)[N]["run"]>>, Refusal.Refusal>
+type Failed<N extends Name> = Exclude<Effect.Error<ReturnType<(typeof functions)[N]["run"]>>, Refusal.Refusal>
 
 /** Runs a function by its name: in this process, or in another one. */
 export type Call = <N extends Name>(name: N, input: Input<N>) => Effect.Effect<Output<N>, Failed<N>>

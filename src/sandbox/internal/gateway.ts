@@ -12,10 +12,10 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
-import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import type { ApiCredentials } from "../../client/Credentials.ts"
+import type { Fault } from "../Fault.ts"
 import type { Settings } from "../SandboxOptions.ts"
 import type { SandboxRequest } from "../SandboxRequest.ts"
 import { makeChanges } from "./changes.ts"
@@ -26,7 +26,7 @@ import * as Ledger from "./ledger.ts"
 import { logWait } from "./patiently.ts"
 import { isRefusal, makePlan } from "./plan.ts"
 import { makeRecent } from "./recent.ts"
-import { type Met, play, type Reply } from "./reply.ts"
+import { faultOf, type Met, play, type Reply } from "./reply.ts"
 import * as Refusal from "./refusal.ts"
 import { answerOf, match, record } from "./requests.ts"
 import type { SandboxState, StoredLedger } from "./state.ts"
@@ -52,7 +52,7 @@ const read = (request: HttpServerRequest.HttpServerRequest) =>
   )
 
 /** Whether an answer is late, or never comes. */
-const isLate = (met: Met) => !Predicate.isFunction(met) && (met.wait !== undefined || met.ending === "Silence")
+const isLate = (fault: Fault | undefined) => fault?.wait !== undefined || fault?.ending === "Silence"
 
 export const make = Effect.fnUntraced(function* (settings: Settings) {
   const scope = yield* Effect.scope
@@ -68,12 +68,12 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
 
   const observer: Ledger.Observer = {
     noteTransaction: (transaction, isNew) => {
-      if (!isNew) webhooks.addTransaction(transaction)
       changes.publish({ _tag: "Transaction", transaction })
+      if (!isNew) webhooks.addTransaction(transaction)
     },
     noteWithdrawal: (withdrawal, isNew) => {
-      if (!isNew) webhooks.addWithdrawal(withdrawal)
       changes.publish({ _tag: "Withdrawal", withdrawal })
+      if (!isNew) webhooks.addWithdrawal(withdrawal)
     }
   }
   /** Changes a setting, and publishes that. */
@@ -114,7 +114,7 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
         const body = Result.getOrElse(text, () => "")
         const here = state
         const met = own ?? here.plan.next(operation)
-        const fault = Predicate.isFunction(met) ? undefined : met
+        const fault = faultOf(met)
         const arrivedAt = yield* now
         const recorded = here.requests.add(
           (id) => record({ id, request, url, body, now: arrivedAt, operation, fault }),
@@ -124,7 +124,7 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
         const write = { operation, key: idempotencyKey }
         const concerns: Concerns = {}
         changes.publish({ _tag: "Request", request: recorded })
-        if (isLate(met)) yield* logWait
+        if (isLate(fault)) yield* logWait
         const reply = yield* play(met, {
           execute: Effect.flatMap(now, (utc) => {
             state.ledger.lapse(utc)

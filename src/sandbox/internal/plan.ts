@@ -1,10 +1,9 @@
 /**
  * The planned faults, in order.
  */
-import * as Predicate from "effect/Predicate"
 import type { Operation } from "../../contract/PaymentsError.ts"
 import * as Fault from "../Fault.ts"
-import type { Met } from "./reply.ts"
+import { faultOf, type Met } from "./reply.ts"
 
 interface Planned {
   readonly fault: Met
@@ -12,7 +11,7 @@ interface Planned {
 }
 
 /** Whether a connection is refused before its request arrives. */
-export const isRefusal = (met: Met | undefined): boolean => !Predicate.isFunction(met) && met?.ending === "Refused"
+export const isRefusal = (met: Met | undefined): boolean => faultOf(met)?.ending === "Refused"
 
 export const makePlan = () => {
   const plans = new Map<Fault.FaultTarget, Array<Planned>>()
@@ -46,7 +45,10 @@ export const makePlan = () => {
     clear: (): void => plans.clear(),
     all: (): ReadonlyArray<Fault.PlannedFault> =>
       Array.from(plans, ([operation, planned]) =>
-        planned.flatMap(({ fault, left }) => (Predicate.isFunction(fault) ? [] : [{ operation, fault, left }]))
+        planned.flatMap(({ fault: met, left }) => {
+          const fault = faultOf(met)
+          return fault === undefined ? [] : [{ operation, fault, left }]
+        })
       ).flat()
   }
 }

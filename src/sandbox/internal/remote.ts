@@ -41,7 +41,7 @@ const ask = (
     )
     if (isDone) return answer
     if (answer instanceof SandboxNotFound || answer instanceof SandboxConflict) return yield* answer
-    const message = Predicate.hasProperty(answer, "message") ? answer.message : ""
+    const message = Predicate.hasProperty(answer, "message") ? String(answer.message) : ""
     if (status !== 400) return yield* unreachable(`answered ${name} with ${status}: ${message}`)
     return yield* Effect.die(new Error(`Sandbox.${name}: ${message}`))
   }).pipe(
@@ -59,7 +59,7 @@ const often = Schedule.spaced("250 millis")
 export const serviceAt = Effect.fnUntraced(function* (
   address: string | URL
 ): Effect.fn.Return<SandboxService, SandboxUnreachable> {
-  const url = String(address).replace(/\/+$/, "")
+  const url = String(address).replace(/\/$/, "")
   const call = ((name: Name, input: unknown) =>
     Effect.catchTag(ask(url, name, input), "SandboxUnreachable", (error) => Effect.die(error))) as Call // as `callOf`
   const { companyId } = yield* Effect.catchDefect(call("overview", {}), (defect) =>

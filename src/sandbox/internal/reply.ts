@@ -4,7 +4,6 @@
 import * as Effect from "effect/Effect"
 import * as HttpBody from "effect/http/HttpBody"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import * as Predicate from "effect/Predicate"
 import type * as Stream from "effect/Stream"
 import type { Fault } from "../Fault.ts"
 
@@ -30,10 +29,16 @@ export type Reply =
     }
 
 /** A reply that no `Fault` can say, such as a body of a gigabyte. Our own tests plan it where a program plans a fault. */
-export type RawReply = (execute: Effect.Effect<Response>) => Effect.Effect<Reply>
+export interface RawReply {
+  readonly reply: (execute: Effect.Effect<Response>) => Effect.Effect<Reply>
+}
 
 /** What a request meets. */
 export type Met = Fault | RawReply
+
+/** The fault that a request meets, where it is one. */
+export const faultOf = (met: Met | undefined): Fault | undefined =>
+  met === undefined || "reply" in met ? undefined : met
 
 /** The same answer with another body. Its header has the length if that is known. */
 export const streaming = (response: Response, body: Stream.Stream<Uint8Array, unknown>, length?: number): Response =>
@@ -68,7 +73,7 @@ const broken = (how: Ending): Reply => ({ _tag: "Broken", how })
 
 /** The reply to a request that met a fault. */
 export const play = (met: Met, { detach, execute, forgetKey }: Chances): Effect.Effect<Reply> => {
-  if (Predicate.isFunction(met)) return met(execute)
+  if ("reply" in met) return met.reply(execute)
   const { answer, ending, executed, forgetsKey = false, wait } = met
   if (ending === "Refused") return Effect.succeed(broken("Refused"))
   const first = Effect.andThen(forgetsKey ? forgetKey : Effect.void, executed ? execute : Effect.undefined)

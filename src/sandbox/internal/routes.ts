@@ -6,7 +6,7 @@ import * as ByteSize from "effect/ByteSize"
 import * as Effect from "effect/Effect"
 import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
 import * as HttpRouter from "effect/http/HttpRouter"
-import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Schema from "effect/Schema"
 import { SandboxConflict, SandboxNotFound } from "../SandboxError.ts"
@@ -49,7 +49,9 @@ export const routes = (steered: Functions.Steered) =>
         const handle = (request: HttpServerRequest.HttpServerRequest) =>
           (entry.method === "GET" ? queryOf(request) : bodyOf(request)).pipe(
             Effect.flatMap((given) =>
-              Effect.catch(decode(given), ({ issue }) => refuse(`${name}: ${Refusal.problemsOf(issue).join("; ")}.`))
+              Effect.catchTag(decode(given), "SchemaError", ({ issue }) =>
+                refuse(`${name}: ${Refusal.problemsOf(issue).join("; ")}.`)
+              )
             ),
             Effect.flatMap((input) => Functions.run(entry, steered, input)),
             Effect.match({ onFailure: respond, onSuccess: (value) => HttpServerResponse.jsonUnsafe(value) })

@@ -127,7 +127,6 @@ type Own = Pick<SandboxService, "baseUrl" | "companyId" | "changes" | "subscribe
 
 export const serviceOf = (call: Call, own: Own): SandboxService => {
   let offline = 0
-  const done = <E>(effect: Effect.Effect<unknown, E>) => Effect.asVoid(effect)
   return {
     ...own,
     credentials: Effect.map(call("credentials", {}), masked),
@@ -150,24 +149,24 @@ export const serviceOf = (call: Call, own: Own): SandboxService => {
     requests: oldestFirst(call("requests", all)),
     transactions: oldestFirst(call("transactions", all)),
     withdrawals: oldestFirst(call("withdrawals", all)),
-    unsubscribe: (url) => done(call("unsubscribe", { url })),
+    unsubscribe: (url) => Effect.asVoid(call("unsubscribe", { url })),
     webhooks: oldestFirst(call("webhooks", all)),
-    sendWebhook: (json) => done(call("sendWebhook", { json })),
-    resendWebhook: (id) => done(call("resendWebhook", { id })),
-    awaitWebhooks: done(call("awaitWebhooks", {})),
+    sendWebhook: (json) => Effect.asVoid(call("sendWebhook", { json })),
+    resendWebhook: (id) => Effect.asVoid(call("resendWebhook", { id })),
+    awaitWebhooks: Effect.asVoid(call("awaitWebhooks", {})),
     // A number that JSON has no word for is as good as the largest.
     fault: (operation, fault, { times = 1 } = {}) =>
-      done(call("fault", { operation, fault, times: Math.min(times, Number.MAX_SAFE_INTEGER) })),
-    clearFaults: done(call("clearFaults", {})),
+      Effect.asVoid(call("fault", { operation, fault, times: Math.min(times, Number.MAX_SAFE_INTEGER) })),
+    clearFaults: Effect.asVoid(call("clearFaults", {})),
     offline: (effect) =>
       Effect.acquireUseRelease(
         Effect.suspend(() => (++offline === 1 ? call("setOffline", { offline: true }) : Effect.void)),
         () => effect,
         () => Effect.suspend(() => (--offline === 0 ? call("setOffline", { offline: false }) : Effect.void))
       ),
-    forgetKeys: done(call("forgetKeys", {})),
+    forgetKeys: Effect.asVoid(call("forgetKeys", {})),
     advance: (duration) =>
-      done(call("advance", { seconds: Math.max(0, Duration.toSeconds(Duration.fromInputUnsafe(duration))) })),
-    reset: done(call("reset", {}))
+      Effect.asVoid(call("advance", { seconds: Math.max(0, Duration.toSeconds(Duration.fromInputUnsafe(duration))) })),
+    reset: Effect.asVoid(call("reset", {}))
   }
 }

@@ -74,7 +74,8 @@ const lock = (file: string): Effect.Effect<void, SandboxStateError, Scope.Scope>
     yield* step(() => Fs.rm(path))
     yield* create
   })
-  const taken = Effect.catch(create, (code) => (code === "EEXIST" ? takeOver : Effect.fail(code))).pipe(
+  const taken = create.pipe(
+    Effect.catch((code) => (code === "EEXIST" ? takeOver : Effect.fail(code))),
     Effect.mapError((error) => (error instanceof SandboxStateError ? error : unwritten(file)(error))),
     Effect.andThen(Effect.sync(() => used.add(file)))
   )
