@@ -11,12 +11,12 @@ import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { ApiCredentials } from "../../client/Credentials.ts"
-import { PixKeyType } from "../../pix/PixKey.ts"
 import { Centavos } from "../../pix/Money.ts"
-import { Fault, FaultTarget, PlannedFault } from "../Fault.ts"
+import { Fault, FaultTarget } from "../Fault.ts"
 import { SandboxChange } from "../SandboxChange.ts"
 import { type SandboxConflict, SandboxNotFound } from "../SandboxError.ts"
 import { SandboxTransaction, SandboxWithdrawal } from "../SandboxLedger.ts"
+import { SandboxOverview } from "../SandboxOverview.ts"
 import { SandboxRequest } from "../SandboxRequest.ts"
 import { SandboxWebhook } from "../SandboxWebhook.ts"
 import type { Gateway } from "./gateway.ts"
@@ -29,34 +29,6 @@ export interface Steered {
   readonly gateway: Gateway
   readonly baseUrl: string
 }
-
-/** The overview of a sandbox. */
-export const SandboxOverview = Schema.Struct({
-  baseUrl: Schema.String,
-  companyId: Schema.Int,
-  clientId: Schema.String,
-  /** In centavos; it may be negative. */
-  balance: Schema.Int,
-  /** The sum of the awaited charges, in centavos. */
-  awaited: Schema.Int,
-  /** The PIX key on the company's account. */
-  pixKey: Schema.optional(Schema.Struct({ pixKey: Schema.String, pixKeyType: PixKeyType })),
-  /** The sandbox's clock, and how far it was pushed. */
-  now: Schema.String,
-  aheadSeconds: Schema.Finite,
-  /** Whether every connection is broken now. */
-  offline: Schema.Boolean,
-  /** The planned faults, in order, and how many more requests meet each. */
-  faults: Schema.Array(PlannedFault),
-  /** The targets of webhooks. */
-  targets: Schema.Array(Schema.String),
-  /** The file of the state. */
-  stateFile: Schema.optional(Schema.String),
-  /** The number of the last change. */
-  sequence: Schema.Int
-})
-/** See the schema of the same name. */
-export interface SandboxOverview extends Schema.Schema.Type<typeof SandboxOverview> {}
 
 export type Failure = SandboxNotFound | SandboxConflict | Refusal.Refusal
 

@@ -17,8 +17,7 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Match from "effect/Match"
 import * as Stream from "effect/Stream"
 import type { Gateway } from "./gateway.ts"
-import { OwnFault } from "./ownFault.ts"
-import { type Ending, type Reply, streaming } from "./reply.ts"
+import { type Ending, OwnFault, type Reply, streaming } from "./reply.ts"
 import { untraced } from "./untraced.ts"
 
 const causes: Record<Ending, () => Error> = {

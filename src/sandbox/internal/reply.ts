@@ -1,6 +1,7 @@
 /**
  * Plays a fault: turns the answer of the gateway into the reply that a transport shows to its client.
  */
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpBody from "effect/http/HttpBody"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
@@ -35,6 +36,12 @@ export interface RawReply {
 
 /** What a request meets. */
 export type Met = Fault | RawReply
+
+/**
+ * What one request meets, which a caller in memory may set. It is used before the planned faults, and no concurrent request
+ * meets it. `Rehearsal` uses it.
+ */
+export const OwnFault = Context.Reference<Met | undefined>("effect-pix/OwnFault", { defaultValue: () => undefined })
 
 /** The fault that a request meets, where it is one. */
 export const faultOf = (met: Met | undefined): Fault | undefined =>

@@ -11,8 +11,8 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Schema from "effect/Schema"
 import { SandboxConflict, SandboxNotFound } from "../SandboxError.ts"
 import * as Functions from "./functions.ts"
-import { maxBodyBytes } from "./json.ts"
 import * as Refusal from "./refusal.ts"
+import { maxBodyBytes } from "./requests.ts"
 
 const refuse = (message: string) => Effect.fail<Refusal.Refusal>({ status: 400, message })
 

@@ -12,9 +12,10 @@ import type { Fault, FaultTarget } from "../Fault.ts"
 import type { SandboxChange } from "../SandboxChange.ts"
 import type { SandboxConflict, SandboxNotFound } from "../SandboxError.ts"
 import type { SandboxTransaction, SandboxWithdrawal } from "../SandboxLedger.ts"
+import type { SandboxOverview } from "../SandboxOverview.ts"
 import type { SandboxRequest } from "../SandboxRequest.ts"
 import type { SandboxWebhook, WebhookTarget } from "../SandboxWebhook.ts"
-import type { Call, SandboxOverview } from "./functions.ts"
+import type { Call } from "./functions.ts"
 
 type Steering<A> = Effect.Effect<A, SandboxNotFound | SandboxConflict>
 
