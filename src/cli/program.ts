@@ -29,7 +29,6 @@ import { sandbox } from "./sandbox.ts"
 import { transaction } from "./transaction.ts"
 import { transactions } from "./transactions.ts"
 import { version } from "./version.ts"
-import { webhook } from "./webhook.ts"
 import { webhooks } from "./webhooks.ts"
 import { withdraw } from "./withdraw.ts"
 
@@ -42,22 +41,11 @@ const root = Command.make("effect-pix").pipe(
   Command.withDescription(
     "PIX charges, lookups, balance and payouts, and a sandbox of the gateway.\n\n" +
       "  The gateway is named by PAYMENTS_BASE_URL, PAYMENTS_CLIENT_ID, PAYMENTS_API_KEY and, where a balance is read,\n" +
-      "  PAYMENTS_COMPANY_ID. `sandbox` and `webhook` need none of them, `payouts` and `webhooks` need DATABASE_URL. No\n" +
+      "  PAYMENTS_COMPANY_ID. `sandbox` needs none of them, `payouts` and `webhooks` need DATABASE_URL. No\n" +
       "  secret is a flag.\n\n" +
       `EXIT CODES\n  ${codesInWords}`
   ),
-  Command.withSubcommands([
-    sandbox,
-    charge,
-    transactions,
-    transaction,
-    balance,
-    withdraw,
-    payouts,
-    webhook,
-    webhooks,
-    doctor
-  ]),
+  Command.withSubcommands([sandbox, charge, transactions, transaction, balance, withdraw, payouts, webhooks, doctor]),
   Command.provide(logFailure)
 )
 

@@ -1,7 +1,6 @@
-/** `effect-pix charge`, `transaction` and `webhook trigger`, run as processes. */
+/** `effect-pix charge` and `transaction`, run as processes. */
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { WebhookHint } from "effect-pix/webhook"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { leaksIn, person } from "../support/canary.ts"
 import { run, runLine, start } from "../support/command.ts"
@@ -122,81 +121,5 @@ describe("a transaction that is looked up", () => {
       gateway.script(answer(200, "<html>"))
       expect((yield* run(["transaction", "x"], settingsOf(gateway.url))).code).toBe(6)
     }).pipe(Effect.provide(served))
-  )
-})
-
-describe("a webhook that is triggered", () => {
-  it.live("a triggered webhook reaches the route with the secret of the environment, and its answer is shown", () =>
-    Effect.gen(function* () {
-      const route = yield* makeGateway
-      route.script(answer(202, "thank\u001byou"))
-      const { code, stderr, stdout } = yield* run(["webhook", "trigger", `${route.url}/hook`, "--transaction", "t-1"], {
-        PAYMENTS_WEBHOOK_SECRET: "shh-canary"
-      })
-      expect([code, stdout, stderr]).toEqual([0, "HTTP 202 thank?you\n", ""])
-      const [call] = route.requests
-      expect([call?.path, call?.headers["x-webhook-secret"], JSON.parse(call?.text ?? "")]).toEqual([
-        "/hook",
-        "shh-canary",
-        { event: "transaction.updated", transactionId: "t-1", status: "Paid" }
-      ])
-    })
-  )
-
-  it.live("a triggered webhook is about the withdrawal that is named, with its key and its metadata", () =>
-    Effect.gen(function* () {
-      const route = yield* makeGateway
-      route.script(answer(200))
-      const about = ["--withdrawal", "7", "--idempotency-key", "wd_42", "--metadata", '{"batch":7}']
-      expect((yield* run(["webhook", "trigger", route.url, ...about])).code).toBe(0)
-      yield* run(["webhook", "trigger", route.url, "--withdrawal", "7", "--status", "Rejected"])
-      const sent = route.requests.map(({ text }) => JSON.parse(text))
-      expect(sent).toEqual([
-        {
-          event: "withdrawal.updated",
-          withdrawalId: 7,
-          idempotencyKey: "wd_42",
-          status: "Settled",
-          metadata: '{"batch":7}'
-        },
-        { event: "withdrawal.updated", withdrawalId: 7, status: "Rejected" }
-      ])
-      const hints = sent.map((payload) => WebhookHint.find(payload))
-      expect(hints).toMatchObject([
-        { about: "Withdrawal", withdrawalId: 7, idempotencyKey: "wd_42", status: "Settled" },
-        { about: "Withdrawal", withdrawalId: 7, status: "Rejected" }
-      ])
-    })
-  )
-
-  it.live(
-    "a webhook is not triggered if the flags name both kinds, no kind, or a field that a transaction does not have",
-    () =>
-      Effect.gen(function* () {
-        const route = yield* makeGateway
-        route.script(answer(200))
-        for (const about of [
-          [],
-          ["--transaction", "t-1", "--withdrawal", "7"],
-          ["--transaction", "t-1", "--metadata", "batch 7"]
-        ]) {
-          const { code, stderr } = yield* run(["webhook", "trigger", route.url, ...about])
-          expect([code, stderr]).toEqual([1, expect.stringMatching(/say .*--withdrawal\.\n$/)])
-        }
-        expect(route.requests).toEqual([])
-      })
-  )
-
-  it.live("a triggered webhook ends with 4 if the route refuses it, and with 6 if nobody answers", () =>
-    Effect.gen(function* () {
-      const route = yield* makeGateway
-      route.script(answer(401))
-      expect((yield* run(["webhook", "trigger", route.url, "--transaction", "t-1"])).code).toBe(4)
-      const nobody = yield* run(["webhook", "trigger", yield* closedPort, "--transaction", "t-1"])
-      expect([nobody.code, nobody.stderr]).toEqual([
-        6,
-        "The route did not answer: the connection is refused: nobody listens there (ECONNREFUSED).\n"
-      ])
-    })
   )
 })

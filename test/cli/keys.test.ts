@@ -117,16 +117,7 @@ describe("the help", () => {
     Effect.gen(function* () {
       const { code, stderr, stdout } = yield* run(["--help"])
       expect([code, stderr]).toEqual([0, ""])
-      for (const name of [
-        "sandbox",
-        "charge",
-        "transactions",
-        "transaction",
-        "balance",
-        "withdraw",
-        "webhook",
-        "doctor"
-      ]) {
+      for (const name of ["sandbox", "charge", "transactions", "transaction", "balance", "withdraw", "doctor"]) {
         expect(stdout).toMatch(new RegExp(`^  ${name} {2,}`, "m"))
       }
       for (const exit of ["0", "1", "2", "3", "4", "5", "6", "7", "8", "130"]) {
