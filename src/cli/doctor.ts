@@ -1,32 +1,20 @@
 /** `effect-pix doctor`: checks whether a gateway is as this library assumes. It sends only reads. */
 import * as Command from "effect/cli/Command"
 import * as Config from "effect/Config"
-import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
-import process from "node:process"
 import { Credentials } from "../client/Credentials.ts"
 import type { ConfigurationError } from "../contract/ConfigurationError.ts"
 import { client } from "./internal/client.ts"
 import { makeAsk } from "./internal/doctor/ask.ts"
-import {
-  countsOf,
-  type Finding,
-  type Findings,
-  makeFindings,
-  places,
-  reportOf,
-  textOf
-} from "./internal/doctor/findings.ts"
+import { countsOf, type Findings, makeFindings, places, textOf } from "./internal/doctor/findings.ts"
 import { checkList } from "./internal/doctor/list.ts"
 import { checkAccess, checkBalance, checkLookup, checkRefusals } from "./internal/doctor/service.ts"
 import { codes, failed } from "./internal/exit.ts"
 import { json, text } from "./internal/flags.ts"
 import { note, writeJson, writeLine } from "./internal/output.ts"
-import { version } from "./version.ts"
 
 /** The settings, checked by the layers that a program uses. */
 const settings = Effect.gen(function* () {
@@ -61,16 +49,6 @@ const examine = Effect.fnUntraced(function* (findings: Findings, transactionId: 
   yield* checkRefusals(findings, ask, makeAsk(baseUrl, wrong))
 })
 
-const writeReport = Effect.fnUntraced(function* (file: string, findings: ReadonlyArray<Finding>) {
-  const fs = yield* FileSystem.FileSystem
-  const now = DateTime.formatIso(yield* DateTime.now)
-  const about = [`effect-pix ${version}`, `Node ${process.versions.node} on ${process.platform}`, now]
-  yield* fs
-    .writeFileString(file, reportOf(findings, about))
-    .pipe(Effect.mapError(() => failed("The report could not be written.")))
-  yield* note(`The report is in ${file}.`)
-})
-
 export const doctor = Command.make(
   "doctor",
   {
@@ -79,21 +57,15 @@ export const doctor = Command.make(
       "id",
       "Look this transaction up too: the rows of a list have no id that a lookup takes"
     ),
-    report: text(
-      "report",
-      "file",
-      "Write the findings into this file, without secrets and personal data, for an issue"
-    ),
     json
   },
-  Effect.fnUntraced(function* ({ json, report, transaction }) {
+  Effect.fnUntraced(function* ({ json, transaction }) {
     const findings = makeFindings()
     yield* examine(findings, Option.getOrUndefined(transaction))
     const all = findings.all()
     if (json) yield* Effect.forEach(all, writeJson, { discard: true })
     else yield* writeLine(textOf(all))
     yield* note(countsOf(all))
-    if (Option.isSome(report)) yield* writeReport(report.value, all)
     if (all.some(({ verdict }) => verdict === "wrong")) return yield* failed("", codes.Wrong)
   })
 ).pipe(
@@ -103,7 +75,5 @@ export const doctor = Command.make(
       "  assumption is wrong."
   ),
   Command.withShortDescription("Check whether a gateway is as this library assumes"),
-  Command.withExamples([
-    { command: "effect-pix doctor --transaction <id> --report doctor.md", description: "all checks, with a report" }
-  ])
+  Command.withExamples([{ command: "effect-pix doctor --transaction <id>", description: "all checks" }])
 )

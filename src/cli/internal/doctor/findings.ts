@@ -1,6 +1,6 @@
 /**
- * The findings of the doctor. Each is one assumption: whether it is true, and where in the code it is made. They are shown on
- * the terminal, and written as a page that can be attached to an issue.
+ * The findings of the doctor. Each is one assumption: whether it is true, and where in the code it is made. They are shown
+ * without values, so that they can be attached to an issue.
  */
 
 /** `note`: an information, nothing is wrong. `skipped`: the answers do not show whether the assumption is true. */
@@ -49,7 +49,6 @@ export const makeFindings = () => {
 export type Findings = ReturnType<typeof makeFindings>
 
 const labels: Record<Verdict, string> = { holds: "ok   ", wrong: "WRONG", note: "note ", skipped: "skip " }
-const order: ReadonlyArray<Verdict> = ["wrong", "note", "skipped", "holds"]
 
 const lineOf = ({ seen, verdict, what, where }: Finding): string =>
   `${labels[verdict]}  ${what}${seen === undefined ? "" : `: ${seen}`}${verdict === "holds" ? "" : `\n         in ${where}`}`
@@ -60,27 +59,3 @@ export const countsOf = (findings: ReadonlyArray<Finding>): string => {
 }
 
 export const textOf = (findings: ReadonlyArray<Finding>): string => findings.map(lineOf).join("\n")
-
-const cell = (text: string) => text.replaceAll("|", String.raw`\|`)
-
-/** Writes the page in Markdown. `about` says what was run, where and when. */
-export const reportOf = (findings: ReadonlyArray<Finding>, about: ReadonlyArray<string>): string => {
-  const rows = order.flatMap((verdict) =>
-    findings
-      .filter((finding) => finding.verdict === verdict)
-      .map(({ seen = "", what, where }) => `| ${labels[verdict].trim()} | ${cell(what)} | ${cell(seen)} | ${where} |`)
-  )
-  return [
-    "# effect-pix doctor",
-    "",
-    ...about.map((line) => `- ${line}`),
-    `- ${countsOf(findings)}`,
-    "",
-    "It holds names of fields, words of vocabularies and forms of values; no values, no address, no credentials.",
-    "",
-    "| verdict | assumption | seen | where |",
-    "| --- | --- | --- | --- |",
-    ...rows,
-    ""
-  ].join("\n")
-}
