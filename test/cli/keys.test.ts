@@ -33,23 +33,6 @@ describe("a key that is pressed while the sandbox runs (needs python3)", () => {
     })
   )
 
-  it.live.skipIf(!hasPty)("the key `r` resets the sandbox only if it is pressed twice", () =>
-    Effect.gen(function* () {
-      const { stdout } = yield* runOnTerminal(
-        ["sandbox", "--port", "0"],
-        [
-          ["q quits", "r"],
-          ["Press r again", "x"],
-          ["Nothing was deleted.", "r"],
-          ["Press r again", "r"],
-          ["Started over", "q"]
-        ]
-      )
-      expect(stdout.match(/Started over/g)).toHaveLength(1)
-      expect(stdout.trimEnd().endsWith("Stopped.")).toBe(true)
-    })
-  )
-
   it.live.skipIf(!hasPty)("the key `p` pays the newest charge of a stored state", () =>
     Effect.gen(function* () {
       const file = join(yield* browser, "state.json")

@@ -32,22 +32,6 @@ const payNewest = Effect.gen(function* () {
   // The charge may expire between the list and the payment.
 }).pipe(Effect.catch(({ message }) => note(message)))
 
-/** The action of the key `r`: the first press asks, and a second press resets the sandbox. */
-const makeReset = () => {
-  let isAsked = false
-  return (name: string) =>
-    Effect.gen(function* () {
-      const isConfirmed = isAsked && name === "r"
-      if (isAsked && !isConfirmed) yield* note("Nothing was deleted.")
-      isAsked = name === "r" && !isAsked
-      if (isAsked)
-        yield* note("This deletes all charges, payouts and faults. Press r again to do it, another key to keep them.")
-      if (!isConfirmed) return
-      yield* (yield* Sandbox).reset
-      yield* note("Started over: all charges, payouts and faults are gone.")
-    })
-}
-
 const act = (name: string, url: string) => {
   if (name === "o") return open(`${url}/`)
   return name === "p" ? payNewest : Effect.void
@@ -59,11 +43,8 @@ export const keys = (url: string) =>
     Effect.gen(function* () {
       const terminal = yield* NodeTerminal.make(isEnd)
       const pressed = yield* terminal.readInput
-      yield* note("Keys: o opens the panel, p pays the newest charge, r starts over, q quits.")
-      const reset = makeReset()
-      return yield* Effect.forever(
-        Effect.flatMap(Queue.take(pressed), ({ key }) => Effect.andThen(reset(key.name), act(key.name, url)))
-      )
+      yield* note("Keys: o opens the panel, p pays the newest charge, q quits.")
+      return yield* Effect.forever(Effect.flatMap(Queue.take(pressed), ({ key }) => act(key.name, url)))
     }).pipe(Pull.catchDone(() => note("Stopped.")))
   ).pipe(
     // The mode of a closed terminal cannot be reset, and need not be.
