@@ -23,7 +23,6 @@ export const sandbox = Command.make(
       ),
       Flag.withDefault("127.0.0.1")
     ),
-    seed: text("seed", "text", "The same seed gives the same ids. Default: new ids at each start"),
     state: text(
       "state",
       "file",

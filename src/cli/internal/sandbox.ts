@@ -22,7 +22,6 @@ import { plain, shellWord } from "./text.ts"
 interface Input {
   readonly port: number
   readonly host: string
-  readonly seed: Option.Option<string>
   readonly state: Option.Option<string>
   readonly webhook: ReadonlyArray<string>
   readonly allowHost: ReadonlyArray<string>
@@ -130,7 +129,6 @@ export const run = Effect.fnUntraced(function* (input: Input) {
     port: input.port,
     host: input.host,
     balance,
-    seed: Option.getOrUndefined(input.seed),
     stateFile: Option.getOrUndefined(input.state),
     webhookUrl: input.webhook,
     allowHost: input.allowHost,
