@@ -1,10 +1,10 @@
 /** `effect-pix charge`: creates a PIX charge and shows its QR code. */
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
-import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { randomUUID } from "node:crypto"
+import process from "node:process"
 import * as ChargeCode from "../client/ChargeCode.ts"
 import { Payments } from "../client/Payments.ts"
 import type { CreatedPixTransaction } from "../contract/Transaction.ts"
@@ -17,12 +17,6 @@ import { note, writeJson, writeLine } from "./internal/output.ts"
 import { perform } from "./internal/perform.ts"
 import { plain, time } from "./internal/text.ts"
 import { keyOf, withAdvice } from "./internal/write.ts"
-
-/** The variable `COLORFGBG` of some terminals, such as `15;0`: colour of text, then of background. 7 and 15 are white. */
-const defaultBackground = Config.String("COLORFGBG").pipe(
-  Effect.map((colours) => (/;(?:7|15)$/.test(colours) ? "light" : "dark")),
-  Effect.orElseSucceed(() => "dark" as const)
-)
 
 const summaryOf = ({ amount, id, idempotencyKey, pix, status }: CreatedPixTransaction): string =>
   [
@@ -42,13 +36,16 @@ const printJson = (charge: CreatedPixTransaction) =>
     idempotencyKey: charge.idempotencyKey
   })
 
-const printText = Effect.fnUntraced(function* (charge: CreatedPixTransaction, given: Option.Option<"dark" | "light">) {
+/** A QR code for a dark terminal, which is white on black on any other too: a phone may not read an inverted code. */
+const onBlack = (code: string): string =>
+  process.stdout.isTTY ? code.replaceAll(/^.+$/gm, "\u001b[97;40m$&\u001b[0m") : code
+
+const printText = Effect.fnUntraced(function* (charge: CreatedPixTransaction) {
   const { qrcode } = charge.pix
   yield* writeLine(`${summaryOf(charge)}\n`)
-  const background = Option.isSome(given) ? given.value : yield* defaultBackground
   // A text that is too long for a QR code is shown without one.
-  const code = yield* Effect.option(Effect.try(() => QrCode.terminal(qrcode, { background })))
-  if (Option.isSome(code)) yield* writeLine(`${code.value}\n`)
+  const code = yield* Effect.option(Effect.try(() => QrCode.terminal(qrcode)))
+  if (Option.isSome(code)) yield* writeLine(`${onBlack(code.value)}\n`)
   yield* writeLine(plain(qrcode))
   const { isSound, problems } = ChargeCode.of(charge)
   if (!isSound) {
@@ -72,15 +69,11 @@ export const charge = Command.make(
       Flag.withDescription("After how many days it expires. Default: the service's"),
       Flag.optional
     ),
-    background: Flag.Literals("background", ["dark", "light"]).pipe(
-      Flag.withDescription("The background of your terminal. Default: as COLORFGBG says, else dark"),
-      Flag.optional
-    ),
     wait,
     again,
     json
   },
-  Effect.fnUntraced(function* ({ again, background, email, expiresInDays, json, name, ...input }) {
+  Effect.fnUntraced(function* ({ again, email, expiresInDays, json, name, ...input }) {
     const amount = yield* parseAmount(input.amount)
     const reference = Option.getOrElse(input.reference, () => `charge-${randomUUID()}`)
     const idempotencyKey = yield* keyOf("charge", reference)
@@ -100,7 +93,7 @@ export const charge = Command.make(
       plan: `Charging ${inBoth(amount)}, reference ${plain(reference)}`,
       run: withAdvice(send, { kind: "charge", again, flags }),
       summary: summaryOf,
-      print: (created) => (json ? printJson(created) : printText(created, background))
+      print: (created) => (json ? printJson(created) : printText(created))
     })
     if (input.wait) yield* waitUntilPaid(charge.id, { json, full: false }, charge.pix.expirationDate)
   }, Effect.provide(client))
