@@ -49,8 +49,8 @@ export const sandbox = Command.make(
     log: flag("log", "Print each request on stderr: method, path and status"),
     balance: Flag.String("balance").pipe(
       Flag.withMetavar("amount"),
-      Flag.withDescription(`The balance to start with: ${amountHelp}. Default: 0`),
-      Flag.withDefault("0")
+      Flag.withDescription(`The balance to start with: ${amountHelp}. Default: 1.000,00`),
+      Flag.withDefault("1.000,00")
     ),
     json: flag("json", "Print one line of JSON instead of the banner, and read no keys")
   },
@@ -59,7 +59,7 @@ export const sandbox = Command.make(
   Command.withDescription('Run the whole gateway on this machine, with a page to press "pay" on'),
   Command.withExamples([
     {
-      command: "effect-pix sandbox --balance 500,00 --state sandbox.json --webhook http://127.0.0.1:3000/webhooks",
+      command: "effect-pix sandbox --balance 50.000,00 --state sandbox.json --webhook http://127.0.0.1:3000/webhooks",
       description: "with a balance, a state file and an address for webhooks"
     }
   ])

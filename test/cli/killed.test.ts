@@ -17,7 +17,7 @@ describe("the sandbox's command with a state file", () => {
       first.kill("SIGKILL")
       yield* first.ended
       const second = yield* start(args)
-      yield* second.shown("PAYMENTS_COMPANY_ID")
+      expect(yield* second.shown("PAYMENTS_COMPANY_ID")).toContain("stored in")
     })
   )
 })

@@ -7,7 +7,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { run, runLine, start } from "../support/command.ts"
+import { main, run, runLine, start } from "../support/command.ts"
 
 const Line = Schema.fromJsonString(
   Schema.Struct({
@@ -66,17 +66,24 @@ describe("the sandbox's command", () => {
     })
   )
 
-  it.live("the sandbox's command shows a banner whose lines can be pasted into a shell", () =>
-    Effect.gen(function* () {
-      const sandbox = yield* start(["sandbox", "--port", "0", "--webhook", "http://127.0.0.1:9/hook"])
-      const banner = yield* sandbox.shown("PAYMENTS_COMPANY_ID")
-      expect(banner).toMatch(/^# Panel +http:\/\/127\.0\.0\.1:\d+\/$/m)
-      expect(banner).toContain("not kept")
-      expect(banner).toContain("http://127.0.0.1:9/hook")
-      const { stdout } = yield* runLine(`${banner}\nenv`)
-      expect(stdout).toMatch(/^PAYMENTS_BASE_URL=http:\/\/127\.0\.0\.1:\d+$/m)
-      expect(stdout).toMatch(/^PAYMENTS_API_KEY=.+$/m)
-    })
+  it.live(
+    "the sandbox's command shows a banner whose lines can be pasted into a shell, and a first payout works there",
+    () =>
+      Effect.gen(function* () {
+        const sandbox = yield* start(["sandbox", "--port", "0", "--webhook", "http://127.0.0.1:9/hook"])
+        const banner = yield* sandbox.shown("PAYMENTS_COMPANY_ID")
+        expect(banner).toMatch(/^# Balance +R\$ 1\.000,00$/m)
+        expect(banner).toMatch(/^# Panel +http:\/\/127\.0\.0\.1:\d+\/$/m)
+        expect(banner).toContain("not kept")
+        expect(banner).toContain("http://127.0.0.1:9/hook")
+        const { stdout } = yield* runLine(`${banner}\nenv`)
+        const paid = yield* runLine(
+          `${banner}\n"${process.execPath}" ${main} withdraw 150,00 --reference invoice-42 --yes`
+        )
+        expect([paid.code, paid.stdout]).toEqual([0, expect.stringContaining("Withdrawal 1: R$ 150,00")])
+        expect(stdout).toMatch(/^PAYMENTS_BASE_URL=http:\/\/127\.0\.0\.1:\d+$/m)
+        expect(stdout).toMatch(/^PAYMENTS_API_KEY=.+$/m)
+      })
   )
 
   it.live("the sandbox's command makes new ids at each start", () =>
@@ -116,10 +123,10 @@ describe("the sandbox's command", () => {
 })
 
 describe("the sandbox's command on the file of an earlier one", () => {
-  it.live("the sandbox's command shows the addresses of the file and its own", () =>
+  it.live("the sandbox's command shows the addresses of the file and its own, and the balance of the file", () =>
     Effect.gen(function* () {
       const file = join(yield* folder, "state.json")
-      const first = yield* serving("--state", file, "--webhook", "http://127.0.0.1:9/first")
+      const first = yield* serving("--state", file, "--webhook", "http://127.0.0.1:9/first", "--balance", "1,00")
       first.kill("SIGINT")
       yield* first.ended
       const args = ["--state", file, "--webhook", "http://127.0.0.1:9/second"]
@@ -127,6 +134,7 @@ describe("the sandbox's command on the file of an earlier one", () => {
       const shown = yield* second.shown("PAYMENTS_COMPANY_ID")
       expect(shown).toMatch(/^# Webhooks +http:\/\/127\.0\.0\.1:9\/first$/m)
       expect(shown).toMatch(/^# Webhooks +http:\/\/127\.0\.0\.1:9\/second$/m)
+      expect(shown).toMatch(/^# Balance +R\$ 1,00$/m)
     })
   )
 })

@@ -7,6 +7,7 @@ import * as Redacted from "effect/Redacted"
 import * as References from "effect/References"
 import * as Stream from "effect/Stream"
 import process from "node:process"
+import * as Money from "../../pix/Money.ts"
 import { isLoopback, parseLocalUrl } from "../../internal/loopback.ts"
 import { Sandbox } from "../../sandbox/Sandbox.ts"
 import { SandboxOptions } from "../../sandbox/SandboxOptions.ts"
@@ -95,6 +96,7 @@ const banner = Effect.fnUntraced(function* (input: Input) {
     [
       "# A PIX gateway on this machine: nothing here is real money, and it is no server for production.",
       `# Panel      ${baseUrl}/`,
+      `# Balance    ${Money.format(Money.centavos(yield* sandbox.balance))}`,
       stateFile === undefined
         ? "# State      not kept: all is gone when it stops (--state FILE keeps it)"
         : `# State      stored in ${stateFile}`,
