@@ -145,7 +145,7 @@ describe.each(databases)("two companies in %s", (_, database) => {
       assert.deepInclude(yield* command("payouts", "pause", "--account", "padaria", "--by", "ana", "--yes"), {
         code: 0
       })
-      assert.strictEqual((yield* command("webhooks", "dead", "--json")).stdout, "")
+      assert.strictEqual((yield* command("webhooks", "list", "--json")).stdout, "")
 
       // The next process: what was sent again leaves, and the company that was stopped pays when it goes on.
       yield* program(client, both, ([padaria, mercado]) =>

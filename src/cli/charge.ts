@@ -10,7 +10,7 @@ import { Payments } from "../client/Payments.ts"
 import type { CreatedPixTransaction } from "../contract/Transaction.ts"
 import * as QrCode from "../pix/QrCode.ts"
 import { client } from "./internal/client.ts"
-import { inBoth, parseAmount } from "./internal/amount.ts"
+import { inBoth } from "./internal/amount.ts"
 import { again, amount, json, wait } from "./internal/flags.ts"
 import { waitUntilPaid } from "./internal/lookup.ts"
 import { note, writeJson, writeLine } from "./internal/output.ts"
@@ -73,8 +73,7 @@ export const charge = Command.make(
     again,
     json
   },
-  Effect.fnUntraced(function* ({ again, email, expiresInDays, json, name, ...input }) {
-    const amount = yield* parseAmount(input.amount)
+  Effect.fnUntraced(function* ({ again, amount, email, expiresInDays, json, name, ...input }) {
     const reference = Option.getOrElse(input.reference, () => `charge-${randomUUID()}`)
     const idempotencyKey = yield* keyOf("charge", reference)
     const send = Effect.flatMap(Payments, ({ createTransaction }) =>

@@ -2,7 +2,8 @@
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Schema from "effect/Schema"
-import { amountHelp } from "./internal/amount.ts"
+import * as Money from "../pix/Money.ts"
+import { amountHelp, noAmount, parseAmount } from "./internal/amount.ts"
 import { flag, text } from "./internal/flags.ts"
 import { lazily } from "./internal/lazily.ts"
 
@@ -49,8 +50,9 @@ export const sandbox = Command.make(
     log: flag("log", "Print each request on stderr: method, path and status"),
     balance: Flag.String("balance").pipe(
       Flag.withMetavar("amount"),
+      Flag.filterMap(parseAmount, () => noAmount),
       Flag.withDescription(`The balance to start with: ${amountHelp}. Default: 1.000,00`),
-      Flag.withDefault("1.000,00")
+      Flag.withDefault(Money.centavos(100_000))
     ),
     json: flag("json", "Print one line of JSON instead of the banner, and read no keys")
   },

@@ -1,4 +1,4 @@
-/** `effect-pix transactions`: prints the company's transactions. It holds one page at a time, so a long list needs no more memory. */
+/** `effect-pix transactions`: prints the company's transactions. */
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
@@ -9,70 +9,50 @@ import * as Money from "../pix/Money.ts"
 import * as TransactionStream from "../transactions/TransactionStream.ts"
 import { client } from "./internal/client.ts"
 import { decimal } from "./internal/amount.ts"
-import { failed } from "./internal/exit.ts"
-import { flag, full, json, limit } from "./internal/flags.ts"
-import { hasReader, note, progress, write } from "./internal/output.ts"
-import { csvRow, jsonLine, maskPerson, type Person, tableRow, time } from "./internal/text.ts"
+import { flag, format, full } from "./internal/flags.ts"
+import { type Columns, printList } from "./internal/list.ts"
+import { hasReader, note } from "./internal/output.ts"
+import { maskPerson, type Person, time } from "./internal/text.ts"
 
-/** A format of the output: `head` is written before the first row. */
-interface Format {
-  readonly head: string
-  readonly line: (row: TransactionListItem, person: Person) => string
+/** A row, with the payer as it is printed. */
+interface Row extends TransactionListItem {
+  readonly person: Person
 }
 
-const csv: Format = {
-  head: csvRow([
-    "id",
-    "created_at",
-    "amount_centavos",
-    "amount_reais",
-    "status",
-    "payment_method",
-    "name",
-    "email",
-    "phone",
-    "document",
-    "provider_tx_id",
-    "updated_at"
-  ]),
-  line: (row, { document = "", email = "", name = "", phone = "" }) =>
-    csvRow([
-      `${row.id}`,
-      time(row.createdAt),
-      `${row.amount}`,
-      decimal(row.amount),
-      row.status,
-      row.paymentMethod ?? "",
-      name,
-      email,
-      phone,
-      document,
-      row.providerTxId ?? "",
-      time(row.updatedAt)
-    ])
-}
-
-const jsonLines: Format = {
-  head: "",
-  line: ({ amount, createdAt, id, paymentMethod, providerTxId, status, updatedAt }, customer) =>
-    jsonLine({
-      id,
-      amount,
-      status,
-      paymentMethod,
-      providerTxId,
-      createdAt,
-      updatedAt,
-      customer
-    })
-}
-
-const row = tableRow(-8, 20, -14, 10, 20, 0)
-
-const table: Format = {
-  head: row("ID", "CREATED", "AMOUNT", "STATUS", "NAME", "E-MAIL"),
-  line: ({ amount, createdAt, id, status }, { email = "", name = "" }) =>
-    row(`${id}`, time(createdAt), Money.format(amount), status, name, email)
+const columns: Columns<Row> = {
+  noun: "transactions",
+  table: {
+    ID: [-8, ({ id }) => `${id}`],
+    CREATED: [20, ({ createdAt }) => time(createdAt)],
+    AMOUNT: [-14, ({ amount }) => Money.format(amount)],
+    STATUS: [10, ({ status }) => status],
+    NAME: [20, ({ person }) => person.name ?? ""],
+    "E-MAIL": [0, ({ person }) => person.email ?? ""]
+  },
+  csv: {
+    id: ({ id }) => `${id}`,
+    created_at: ({ createdAt }) => time(createdAt),
+    amount_centavos: ({ amount }) => `${amount}`,
+    amount_reais: ({ amount }) => decimal(amount),
+    status: ({ status }) => status,
+    payment_method: ({ paymentMethod }) => paymentMethod ?? "",
+    name: ({ person }) => person.name ?? "",
+    email: ({ person }) => person.email ?? "",
+    phone: ({ person }) => person.phone ?? "",
+    document: ({ person }) => person.document ?? "",
+    provider_tx_id: ({ providerTxId }) => providerTxId ?? "",
+    updated_at: ({ updatedAt }) => time(updatedAt)
+  },
+  json: ({ amount, createdAt, id, paymentMethod, person, providerTxId, status, updatedAt }) => ({
+    id,
+    amount,
+    status,
+    paymentMethod,
+    providerTxId,
+    createdAt,
+    updatedAt,
+    customer: person
+  })
 }
 
 const timeFlag = (name: string, description: string) =>
@@ -83,39 +63,24 @@ export const transactions = Command.make(
   {
     since: timeFlag("since", "Created at this time or later, as 2026-11-01 (UTC) or 2026-11-01T00:00:00-03:00"),
     until: timeFlag("until", "Created before this time"),
-    limit,
     oldestFirst: flag("oldest-first", "Oldest first, which is the surest order for an export. Default: newest first"),
-    asCsv: flag("csv", "Comma-separated values, safe to open in a sheet"),
     full,
-    json
+    ...format
   },
-  Effect.fnUntraced(function* ({ asCsv, full, json, limit, oldestFirst, since, until }) {
-    if (asCsv && json) return yield* failed("Choose one of --csv and --json.")
-    const { head, line } = asCsv ? csv : json ? jsonLines : table
-    const lineOf = (row: TransactionListItem) => {
-      const { documentNumber, email, name, phone } = row.lead ?? {}
+  Effect.fnUntraced(function* ({ full, oldestFirst, since, until, ...format }) {
+    const rowOf = (item: TransactionListItem): Row => {
+      const { documentNumber, email, name, phone } = item.lead ?? {}
       const person = { name, email, phone, document: documentNumber }
-      return line(row, full ? person : maskPerson(person))
+      return { ...item, person: full ? person : maskPerson(person) }
     }
-    let count = 0
-    yield* TransactionStream.pages({
+    const pages = TransactionStream.pages({
       sort: oldestFirst ? "createdAt_asc" : "createdAt_desc",
       since: Option.getOrUndefined(since),
       until: Option.getOrUndefined(until),
-      limit: Option.getOrUndefined(limit)
-    }).pipe(
-      Stream.runForEachWhile(
-        Effect.fnUntraced(function* ({ rows }) {
-          const start = count === 0 ? head : ""
-          count += rows.length
-          yield* write(start + rows.map(lineOf).join(""))
-          yield* progress(`${count} transaction(s)...`)
-          return hasReader()
-        })
-      ),
-      Effect.ensuring(progress(""))
-    )
-    if (count === 0) yield* write(head)
+      limit: Option.getOrUndefined(format.limit)
+    })
+    const rows = Stream.flatMap(pages, (page) => Stream.fromIterable(page.rows.map(rowOf)))
+    const count = yield* printList(rows, columns, format)
     if (hasReader()) yield* note(`${count} transaction(s)`)
   }, Effect.provide(client))
 ).pipe(

@@ -9,7 +9,7 @@ import { Payments } from "../client/Payments.ts"
 import * as Money from "../pix/Money.ts"
 import * as PixKey from "../pix/PixKey.ts"
 import { client } from "./internal/client.ts"
-import { decimal, inBoth, parseAmount } from "./internal/amount.ts"
+import { decimal, inBoth } from "./internal/amount.ts"
 import { failed } from "./internal/exit.ts"
 import { again, amount, json, yes } from "./internal/flags.ts"
 import { writeResult } from "./internal/output.ts"
@@ -57,8 +57,7 @@ export const withdraw = Command.make(
     again,
     json
   },
-  Effect.fnUntraced(function* ({ again, json, reference, yes, ...input }) {
-    const amount = yield* parseAmount(input.amount)
+  Effect.fnUntraced(function* ({ again, amount, json, reference, yes, ...input }) {
     const idempotencyKey = yield* keyOf("payout", reference)
     const pixKey = yield* pixKeyOf(input.pixKey, input.pixKeyType)
     const to = pixKey === undefined ? "the company's own PIX key" : String(pixKey)

@@ -29,7 +29,7 @@ describe("a charge", () => {
   it.live.skipIf(!hasPty)("the QR code is white on black on a terminal of any colour (needs python3)", () =>
     Effect.gen(function* () {
       const { stdout } = yield* runOnTerminal(words, [], yield* settings)
-      expect(stdout).toMatch(/^\u001b\[97;40m█{40,}\u001b\[0m\r$/m)
+      expect(stdout).toContain(`\u001b[97;40m${"█".repeat(40)}`)
     }).pipe(Effect.provide(served))
   )
 

@@ -247,7 +247,7 @@ describe("a mistake at the start of the sandbox", () => {
   it.live.each([
     [["--port", "99999"], "a port from 0 to 65535"],
     [["--prot", "1"], "Unrecognized flag: --prot"],
-    [["--balance", "many"], "The amount cannot be read"],
+    [["--balance", "many"], "an amount: 2500 is centavos"],
     [["--webhook", "https://example.com/hook"], "loopback address only"],
     [["--host", "256.1.1.1"], "This machine has no address 256.1.1.1"]
   ] as const)("the sandbox's command names what is wrong with %s, without a stack", ([args, sentence]) =>

@@ -62,12 +62,12 @@ describe.each(databases)("webhooks in %s", (_, database) => {
         const { client, env } = yield* database
         // A SQLite file is there once it was opened.
         yield* Effect.orDie(Effect.provide(Effect.void, client))
-        const none = yield* run(["webhooks", "dead"], env)
+        const none = yield* run(["webhooks", "list"], env)
         expect([none.code, none.stderr]).toEqual([1, expect.stringContaining("has no tables in this database")])
         const [again, elsewhere] = [yield* paid, yield* paid]
         yield* dead(client, [again, elsewhere], "shop")
 
-        const listed = yield* run(["webhooks", "dead"], env)
+        const listed = yield* run(["webhooks", "list"], env)
         const rows = listed.stdout.trimEnd().split("\n").slice(1)
         // Which of the two died first is up to the worker.
         const cells = rows.map((line) => line.split(/ {2,}/).toSpliced(2, 1).join(" "))
@@ -110,7 +110,7 @@ describe("a dead letter of several webhooks", () => {
         const unclear = yield* run(["webhooks", "discard", id, "--yes"], env)
         expect([unclear.code, unclear.stderr]).toEqual([1, expect.stringContaining("--webhook, of shop-a, shop-b")])
         expect((yield* run(["webhooks", "discard", id, "--webhook", "shop-b", "--yes"], env)).code).toBe(0)
-        const left = yield* run(["webhooks", "dead", "--json"], env)
+        const left = yield* run(["webhooks", "list", "--json"], env)
         expect(left.stdout.trim().split("\n")).toHaveLength(1)
         expect(JSON.parse(left.stdout)).toMatchObject({ webhook: "shop-a", transactionId: id })
       })

@@ -49,8 +49,7 @@ type Access = "read" | "write"
 /** The advice to a person whose step is refused, since the program has the file open. */
 const openElsewhere =
   "Nothing was changed. For this step stop your program, run the command, and start the program again; or let the program " +
-  "take the step, by its PayoutQueue or Webhook. Meanwhile `payouts list`, `show` and `export` and `webhooks dead` and " +
-  "`show` read the file."
+  "take the step, by its PayoutQueue or Webhook. Meanwhile `list` and `show` read the file."
 
 const sqlite = (filename: string, access: Access): Layer.Layer<SqlClient.SqlClient, Failed> =>
   failingAs(NodeSqlite.layer({ filename, readOnly: access === "read" }), ({ settings: [{ problem }] }) => {
@@ -107,6 +106,10 @@ export const notReadable = (error: ConfigurationError | DatabaseError): Failed =
           "npx effect-pix@VERSION"
       )
 
-/** The failure of a step whose commit may have arrived. `look` is the command that shows whether it did. */
-export const doubtful = ({ message }: DatabaseError, look: string): Failed =>
-  failed(`${message}\nWhether it was done is not known. Look with: effect-pix ${look}`, codes.Unknown)
+/** The failure of a step. Where the database failed, its commit may have arrived: `look` is the command that shows it. */
+export const stepFailed =
+  (look: string) =>
+  (error: { readonly _tag: string; readonly message: string }): Failed =>
+    error._tag === "DatabaseError"
+      ? failed(`${error.message}\nWhether it was done is not known. Look with: effect-pix ${look}`, codes.Unknown)
+      : failed(error.message.replace("notExecuted: true", "--not-executed"), codes.Rejected)

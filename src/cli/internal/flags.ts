@@ -2,9 +2,24 @@
 import * as Argument from "effect/cli/Argument"
 import * as Flag from "effect/cli/Flag"
 import * as Config from "effect/Config"
+import * as Context from "effect/Context"
 import * as Option from "effect/Option"
 import { issuesOfStep, type StepOptions } from "../../durable/Step.ts"
-import { amountHelp } from "./amount.ts"
+import { badAccountName, defaultAccount, isAccountName } from "../../payouts/PayoutQueueOptions.ts"
+import { amountHelp, noAmount, parseAmount } from "./amount.ts"
+
+/** The account of `--account`, for every command of the queue. */
+export const GivenAccount = Context.Reference<string>("effect-pix/GivenAccount", { defaultValue: () => defaultAccount })
+
+export const account = Flag.String("account").pipe(
+  Flag.withMetavar("name"),
+  Flag.filter(
+    (name) => isAccountName(name),
+    (name) => `the name of an account, but ${name} ${badAccountName}`
+  ),
+  Flag.withDescription("Whose payouts, as the option `account` of your program. Default: default"),
+  Flag.withDefault(defaultAccount)
+)
 
 /** The flags of `person`, as they were given. */
 export interface Words {
@@ -27,7 +42,7 @@ export const by = Flag.String("by").pipe(
   Flag.withFallbackConfig(Config.String("EFFECT_PIX_BY")),
   Flag.filter(
     (name) => issuesOfStep({ by: name }).length === 0,
-    () => "Expected the name of who takes this step, of 1 to 100 characters"
+    () => "the name of who takes this step, of 1 to 100 characters"
   )
 )
 
@@ -43,16 +58,22 @@ export const whyOf = ({ by, note }: Words): StepOptions => ({
   note: Option.getOrUndefined(note)
 })
 
-export const limit = Flag.Int("limit").pipe(
-  Flag.filter(
-    (rows) => rows >= 1,
-    (rows) => `Expected a whole number from 1, got ${rows}`
-  ),
-  Flag.withDescription("The largest number of rows. Default: all"),
-  Flag.optional
-)
-
 export const json = flag("json", "Print one JSON object a line, for machines")
+
+/** The flags of a list. */
+export const format = {
+  limit: Flag.Int("limit").pipe(
+    Flag.filter(
+      (rows) => rows >= 1,
+      () => "a whole number from 1"
+    ),
+    Flag.withDescription("The largest number of rows. Default: all"),
+    Flag.optional
+  ),
+  csv: flag("csv", "Comma-separated values, safe to open in a spreadsheet"),
+  json
+}
+
 export const full = flag("full", "Show names, e-mails, phones and documents in full, not masked")
 export const yes = flag("yes", "Do not ask for confirmation. Needed without a terminal").pipe(Flag.withAlias("y"))
 export const again = flag(
@@ -61,4 +82,7 @@ export const again = flag(
 )
 export const wait = flag("wait", "Wait until the charge is paid, or can no longer be. Exit code 8 if it is not paid")
 
-export const amount = Argument.String("amount").pipe(Argument.withDescription(amountHelp))
+export const amount = Argument.String("amount").pipe(
+  Argument.filterMap(parseAmount, () => noAmount),
+  Argument.withDescription(amountHelp)
+)

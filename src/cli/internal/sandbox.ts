@@ -11,7 +11,6 @@ import * as Money from "../../pix/Money.ts"
 import { isLoopback, parseLocalUrl } from "../../internal/loopback.ts"
 import { Sandbox } from "../../sandbox/Sandbox.ts"
 import { SandboxOptions } from "../../sandbox/SandboxOptions.ts"
-import { parseAmount } from "./amount.ts"
 import { levelWithWarnings } from "./client.ts"
 import { codeOf } from "./errorCode.ts"
 import { failed } from "./exit.ts"
@@ -29,7 +28,7 @@ interface Input {
   readonly webhookSecret: Option.Option<string>
   readonly lenient: boolean
   readonly log: boolean
-  readonly balance: string
+  readonly balance: Money.Centavos
   readonly json: boolean
 }
 
@@ -125,12 +124,11 @@ const serving = Effect.fnUntraced(function* (input: Input) {
 })
 
 export const run = Effect.fnUntraced(function* (input: Input) {
-  const balance = yield* parseAmount(input.balance)
   if (input.webhook.some((url) => parseLocalUrl(url, input.allowHost) === undefined)) return yield* notTarget
   const options = Layer.succeed(SandboxOptions, {
     port: input.port,
     host: input.host,
-    balance,
+    balance: input.balance,
     stateFile: Option.getOrUndefined(input.state),
     webhookUrl: input.webhook,
     allowHost: input.allowHost,

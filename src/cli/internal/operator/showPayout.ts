@@ -13,12 +13,11 @@ import { mapDatabaseError } from "../../../durable/Database.ts"
 import { PayoutChange } from "../../../payouts/PayoutHistory.ts"
 import { PayoutQueue } from "../../../payouts/PayoutQueue.ts"
 import * as PixKey from "../../../pix/PixKey.ts"
-import { doubtful, notRead } from "../database.ts"
+import { notRead, stepFailed } from "../database.ts"
 import { failed } from "../exit.ts"
-import { whyOf, type Words } from "../flags.ts"
+import { GivenAccount, whyOf, type Words } from "../flags.ts"
 import { writeResult } from "../output.ts"
 import { plain, time } from "../text.ts"
-import { GivenAccount } from "./account.ts"
 import { dataOf, textOf } from "./describe.ts"
 import { find, layerQueue, layerReading } from "./queue.ts"
 
@@ -71,13 +70,8 @@ const show = Effect.fnUntraced(function* ({ by, full, json, note, reference }: I
   const status = yield* find(reference)
   const queue = yield* PayoutQueue
   if (full && Option.isSome(by)) {
-    yield* queue.payee(reference, whyOf({ by: by.value, note })).pipe(
-      Effect.catchTags({
-        DatabaseError: (error) => doubtful(error, `payouts show ${plain(reference)}`),
-        // The command opens no transaction.
-        ForeignTransaction: Effect.die
-      })
-    )
+    const shown = queue.payee(reference, whyOf({ by: by.value, note }))
+    yield* Effect.mapError(shown, stepFailed(`payouts show ${plain(reference)}`))
   }
   const payee = yield* Effect.mapError(payeeOf(status.idempotencyKey, full), notRead)
   const history = yield* Effect.mapError(queue.history(status.reference), notRead)

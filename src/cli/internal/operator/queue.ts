@@ -1,17 +1,20 @@
 /** The queue of a program's database, for a command: it submits nothing, sends nothing and migrates nothing. */
+import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
 import * as SqlClient from "effect/sql/SqlClient"
 import { settingError } from "../../../contract/ConfigurationError.ts"
-import { type DatabaseError, mapDatabaseError } from "../../../durable/Database.ts"
-import type { PauseChange, PayoutAccount } from "../../../payouts/PayoutHistory.ts"
+import { mapDatabaseError } from "../../../durable/Database.ts"
 import { PayoutQueue, requireTables } from "../../../payouts/PayoutQueue.ts"
 import type { Seal } from "../../../payouts/Seal.ts"
-import { PayoutNotFound } from "../../../payouts/PayoutStatus.ts"
+import { PayoutNotFound, type PayoutState } from "../../../payouts/PayoutStatus.ts"
 import { failingAs, layerDatabase, notRead, notReadable } from "../database.ts"
-import { codes, type Failed, failed } from "../exit.ts"
-import { GivenAccount } from "./account.ts"
+import { codes, failed } from "../exit.ts"
+import { GivenAccount } from "../flags.ts"
+import type { Sum } from "./describe.ts"
 
 /** Fails unless the account is known: a step on another one would change nothing, and look as if it had. */
 const requireAccount = Effect.fnUntraced(function* (account: string) {
@@ -52,25 +55,39 @@ export const layerReading = layerOn("read")
 /** For a step. */
 export const layerQueue = layerOn("write")
 
-/** The account of the queue. */
-export const readAccount = Effect.flatMap(PayoutQueue, ({ account }) => Effect.mapError(account, notRead))
+/** The payouts of the account by their state. */
+export const readSums = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql<{ readonly state: PayoutState; readonly count: number | string; readonly sum: string }>`
+    SELECT state AS "state", COUNT(*) AS "count", CAST(SUM(amount) AS TEXT) AS "sum" FROM effect_pix_payouts
+    WHERE account = ${yield* GivenAccount} AND amount IS NOT NULL GROUP BY state`
+  return new Map<PayoutState, Sum>(
+    rows.map(({ count, state, sum }) => [state, { count: Number(count), centavos: BigInt(sum) }])
+  )
+}).pipe(mapDatabaseError("list"), Effect.mapError(notRead))
 
-/** The pause of the workers, with the person and the reason; `undefined` if they are not paused. */
-export const pauseOf = ({ lastPause, paused }: PayoutAccount): PauseChange | "Unrecorded" | undefined => {
-  if (!paused) return undefined
-  // Another program may have paused them by SQL.
-  return lastPause?.paused === true ? lastPause : "Unrecorded"
-}
+/** The account of the queue, and the sums of its payouts. */
+export const readAccount = Effect.gen(function* () {
+  const queue = yield* PayoutQueue
+  const account = yield* Effect.mapError(queue.account, notRead)
+  return { ...account, sums: yield* readSums, now: yield* Clock.currentTimeMillis }
+})
 
-export const notFound = ({ message }: PayoutNotFound): Failed => failed(message, codes.Rejected)
+/** All payouts of some states, one state after the other, each with the oldest first. */
+export const listPayouts = (states: ReadonlyArray<PayoutState | undefined>) =>
+  Stream.unwrap(
+    Effect.map(PayoutQueue, (queue) =>
+      Stream.fromIterable(states).pipe(
+        Stream.flatMap((state) => queue.list({ state })),
+        Stream.mapError(notRead)
+      )
+    )
+  )
 
 /** The status of a reference, or the failure of an unknown reference. */
 export const find = Effect.fnUntraced(function* (reference: string) {
   const queue = yield* PayoutQueue
-  return yield* queue.status(reference).pipe(
-    Effect.mapError((error: DatabaseError) => notRead(error)),
-    Effect.flatMap((found) =>
-      Effect.mapError(Effect.fromOption(found), () => notFound(new PayoutNotFound({ reference })))
-    )
-  )
+  const found = yield* Effect.mapError(queue.status(reference), notRead)
+  if (Option.isSome(found)) return found.value
+  return yield* failed(new PayoutNotFound({ reference }).message, codes.Rejected)
 })

@@ -1,0 +1,104 @@
+/** Payouts of the queue in words and as data. A reference is shown, since it is the user's own. */
+import * as BigDecimal from "effect/BigDecimal"
+import type * as DateTime from "effect/DateTime"
+import type { PayoutAccount } from "../../../payouts/PayoutHistory.ts"
+import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
+import * as Money from "../../../pix/Money.ts"
+import { decimal, inBoth } from "../amount.ts"
+import type { Columns } from "../list.ts"
+import { ageOf, fieldLines, plain, time } from "../text.ts"
+
+/** Why a payout is in its state, in one or two words. */
+export const reasonOf = (status: PayoutStatus): string => {
+  const because = "because" in status ? [status.because] : []
+  const error = "error" in status && status.error !== undefined ? [status.error._tag] : []
+  return [...because, ...error].join(", ")
+}
+
+/** Whether the workers of an account are paused: since when, by whom and why. Another program may have paused them by SQL. */
+export const textOfPause = ({ lastPause, now, paused }: PayoutAccount & { readonly now: number }): string => {
+  if (!paused) return "The workers are not paused."
+  if (lastPause?.paused !== true) return "The workers are paused: the time and the person are not recorded."
+  const by = lastPause.by === undefined ? "" : ` by ${plain(lastPause.by)}`
+  const note = lastPause.note === undefined ? "" : `: ${plain(lastPause.note)}`
+  return `The workers are paused since ${time(lastPause.at)} (${ageOf(lastPause.at, now)} ago)${by}${note}`
+}
+
+/** How many payouts there are, and how much they are together. */
+export interface Sum {
+  readonly count: number
+  /** A sum may be too large for an exact number. */
+  readonly centavos: bigint
+}
+
+export const sumOf = (statuses: ReadonlyArray<PayoutStatus>): Sum => ({
+  count: statuses.length,
+  centavos: statuses.reduce((sum, { amount }) => sum + BigInt(amount), 0n)
+})
+
+export const inReais = (centavos: bigint): string => Money.format(Money.reais(BigDecimal.make(centavos, 2)))
+
+/** A count and its sum, in both units: "2 payouts, R$ 30,00 (3000 centavos)". */
+export const textOfSum = ({ centavos, count }: Sum): string =>
+  `${count} payout${count === 1 ? "" : "s"}, ${inReais(centavos)} (${centavos} centavos)`
+
+/** What is said after a step that only its first person took. */
+export const waitsForSecond = (step: string): string =>
+  `${step}: this is the step's first person. Nothing is changed until another person runs the same command.`
+
+/** A status for machines: amounts in centavos; JSON writes times in ISO 8601. */
+export const dataOf = (status: PayoutStatus) => ({
+  reference: status.reference,
+  state: status.state,
+  amount: status.amount,
+  because: "because" in status ? status.because : undefined,
+  asked: status.asked,
+  error: "error" in status ? status.error?._tag : undefined,
+  withdrawalId: "withdrawalId" in status ? status.withdrawalId : undefined,
+  mayHaveLeftAt: "mayHaveLeftAt" in status ? status.mayHaveLeftAt : undefined,
+  submittedAt: status.submittedAt,
+  updatedAt: status.updatedAt,
+  idempotencyKey: status.idempotencyKey
+})
+
+/** A status in lines, with the payee if it is given. */
+export const textOf = (status: PayoutStatus, now: number, payee?: string): string => {
+  const since = (at: DateTime.Utc | undefined) => at && `${time(at)} (${ageOf(at, now)} ago)`
+  return fieldLines({
+    Payout: status.reference,
+    Amount: inBoth(status.amount),
+    State: status.state,
+    Parked: "because" in status ? status.because : undefined,
+    Asked:
+      status.asked && `${status.asked.step} by ${plain(status.asked.by)}: another person has to take the same step`,
+    Error: "error" in status ? status.error?.message : undefined,
+    Withdrawal: "withdrawalId" in status ? status.withdrawalId : undefined,
+    "May have left": "mayHaveLeftAt" in status ? since(status.mayHaveLeftAt) : undefined,
+    Submitted: since(status.submittedAt),
+    Updated: since(status.updatedAt),
+    Key: status.idempotencyKey,
+    To: payee
+  })
+}
+
+/** A payout in a list, without its payee. */
+export const columnsAt = (now: number): Columns<PayoutStatus> => ({
+  noun: "payouts",
+  table: {
+    STATE: [8, ({ state }) => state],
+    AMOUNT: [-14, ({ amount }) => Money.format(amount)],
+    AGE: [-11, ({ submittedAt }) => ageOf(submittedAt, now)],
+    REFERENCE: [24, ({ reference }) => reference],
+    WHY: [0, reasonOf]
+  },
+  csv: {
+    reference: ({ reference }) => reference,
+    state: ({ state }) => state,
+    amount_centavos: ({ amount }) => `${amount}`,
+    amount_reais: ({ amount }) => decimal(amount),
+    submitted_at: ({ submittedAt }) => time(submittedAt),
+    updated_at: ({ updatedAt }) => time(updatedAt),
+    withdrawal_id: (status) => ("withdrawalId" in status ? `${status.withdrawalId ?? ""}` : "")
+  },
+  json: dataOf
+})

@@ -1,0 +1,214 @@
+/**
+ * Every step of an operator, in one entry: its name, its help, its flags, its effect in the words that a person confirms, and its
+ * call. The subcommands are made of the entries; `takeStep.ts` runs them.
+ */
+import * as Argument from "effect/cli/Argument"
+import * as Flag from "effect/cli/Flag"
+import * as DateTime from "effect/DateTime"
+import * as Option from "effect/Option"
+import { ParkedBecause, type PayoutStatus } from "../../../payouts/PayoutStatus.ts"
+import type * as Money from "../../../pix/Money.ts"
+import { amountHelp, inBoth, noAmount, parseAmount } from "../amount.ts"
+import { flag } from "../flags.ts"
+import { plain } from "../text.ts"
+import { textOfPause, textOfSum } from "./describe.ts"
+import { accountStep, type Group, letterStep, payoutStep } from "./step.ts"
+
+const untilContinue = " The workers are paused: nothing is sent until `effect-pix payouts continue`."
+
+/** A time with its zone: without one, two people read two times. */
+const parseTime = (text: string) =>
+  Option.filter(DateTime.make(text), () => /(?:Z|:\d\d(?:\.\d+)?[+-]\d\d:\d\d)$/.test(text))
+
+const submittedBefore = Flag.String("submitted-before").pipe(
+  Flag.withMetavar("time"),
+  Flag.withDescription(
+    "All that were submitted before it and did not end, as 2026-11-21T10:00:00Z: after the restore of a backup"
+  ),
+  Flag.filterMap(parseTime, () => "a time with its zone, as 2026-11-21T10:00:00Z"),
+  Flag.map((limit): Group => ({
+    states: ["accepted", "unknown", "parked"],
+    has: ({ submittedAt }) => DateTime.isLessThan(submittedAt, limit)
+  })),
+  Flag.optional
+)
+
+const because = Flag.Literals("because", ParkedBecause.literals).pipe(
+  Flag.withDescription("All that are parked for this reason"),
+  Flag.map((reason): Group => ({
+    states: ["parked"],
+    has: (status) => status.state === "parked" && status.because === reason
+  })),
+  Flag.optional
+)
+
+/** What a person must know who says that a payout was not paid. */
+const riskOf = (status: PayoutStatus): string => {
+  const panelFirst = "Look into the panel first: under another reference it is paid a second time."
+  if ("withdrawalId" in status)
+    return ` MONEY MAY HAVE MOVED: the service recorded it as withdrawal ${status.withdrawalId}. ${panelFirst}`
+  return "mayHaveLeftAt" in status ? ` MONEY MAY HAVE MOVED: a request of it left. ${panelFirst}` : ""
+}
+
+const textOfLimit = (above: Money.Centavos | null | undefined) =>
+  above === null || above === undefined
+    ? "None needs a second person"
+    : `A payout above ${inBoth(above)} needs a second person`
+
+export const payoutSteps = [
+  payoutStep({
+    name: "retry",
+    about: "Send refused payouts again under their keys, or those that wait at once",
+    flags: {},
+    effect: ({ isPaused, status: { state } }) => {
+      const isRefused = state === "refused"
+      if (isPaused) return `It may be sent ${isRefused ? "again" : "at once"}, under the same key.${untilContinue}`
+      return isRefused
+        ? "MONEY WILL MOVE: it is sent again, under the same key."
+        : "It is sent at once, under the same key, and not at the time of its next attempt."
+    },
+    take: (queue, reference, why) => queue.retry(reference, why)
+  }),
+  payoutStep({
+    name: "park",
+    about: "Park payouts: no worker sends them until they are resumed",
+    flags: { submittedBefore },
+    group: ["--submitted-before", (own) => own.submittedBefore],
+    effect: ({ status }) =>
+      status.state === "parked"
+        ? "It is parked already. From now on an operator parked it."
+        : "No worker sends it any more, until it is resumed. A request that is under way is not called back.",
+    take: (queue, reference, why) => queue.park(reference, why)
+  }),
+  payoutStep({
+    name: "resume",
+    about: "Give parked payouts back to the workers",
+    flags: {
+      because,
+      notExecuted: flag("not-executed", "You looked into the panel: the service executed no request of any of them")
+    },
+    group: ["--because", (own) => own.because],
+    effect: ({ isPaused }, { notExecuted }) =>
+      (notExecuted
+        ? "MONEY WILL MOVE: you say that the service executed no request of it, and it is sent again. If that is wrong, it is paid twice."
+        : "MONEY MAY MOVE: a worker sends it again, under the same key. It parks it again as PastHorizon where a request left longer ago than its horizon: then look into the panel.") +
+      (isPaused ? untilContinue : ""),
+    take: (queue, reference, why, { notExecuted }) => queue.resume(reference, { ...why, notExecuted })
+  }),
+  payoutStep({
+    name: "settle",
+    about: "Say how payouts ended, as you learned it elsewhere",
+    flags: {
+      as: Flag.Literals("as", ["settled", "failed"]).pipe(
+        Flag.withDescription("How it ended, as the panel or a statement says: settled means that it was paid")
+      )
+    },
+    effect: ({ status }, { as }) =>
+      as === "settled"
+        ? "You say that it was paid. Nothing is sent."
+        : `You say that it was not paid. Nothing is sent.${riskOf(status)}`,
+    take: (queue, reference, why, { as }) => queue.settle(reference, { ...why, as })
+  }),
+  payoutStep({
+    name: "forget",
+    about: "Delete the payee's data of payouts that are over; their amounts and histories stay",
+    flags: {},
+    effect: ({ status: { state } }) =>
+      `Its PIX key, description, metadata and payee are deleted for ever.${state === "refused" ? " It cannot be sent any more." : ""} Its reference, amount and history stay.`,
+    take: (queue, reference, why) => queue.forget(reference, why)
+  })
+] as const
+
+export const accountSteps = [
+  accountStep({
+    name: "pause",
+    about: "Stop all workers of the account within a second",
+    flags: {},
+    before: textOfPause,
+    effect: () => "all workers stop within a second, until `continue`. What is under way is finished.",
+    take: (queue, why) => queue.setPaused(true, why),
+    data: () => ({ paused: true }),
+    after: () => "The workers are paused."
+  }),
+  accountStep({
+    name: "continue",
+    about: "Let all workers of the account continue",
+    flags: {},
+    before: textOfPause,
+    effect: ({ sums }) => {
+      const waiting = [
+        ["never answered", sums.get("accepted")],
+        ["in doubt, under the same key", sums.get("unknown")]
+      ] as const
+      const found = waiting.flatMap(([words, sum]) => (sum === undefined ? [] : [`  ${textOfSum(sum)}: ${words}`]))
+      return found.length === 0
+        ? "no payout waits now. What is submitted from now on is sent."
+        : ["MONEY WILL MOVE: all workers send what waits.", ...found].join("\n")
+    },
+    take: (queue, why) => queue.setPaused(false, why),
+    data: () => ({ paused: false }),
+    after: () => "The workers are not paused."
+  }),
+  accountStep({
+    name: "change-sender",
+    about: "Say that the account's payouts are sent under another client id, base URL or company",
+    flags: {
+      fingerprint: Argument.String("fingerprint").pipe(
+        Argument.withDescription("That of the new client id, as a worker shows it when it does not start")
+      )
+    },
+    before: ({ account, fingerprint, sums }) => {
+      const unknown = sums.get("unknown")?.count ?? 0
+      return `Account ${account}: its sender is ${fingerprint ?? "not known yet"}. ${
+        unknown === 0
+          ? "No payout of it is unknown."
+          : `${unknown} payout(s) of it are UNKNOWN: under another client id they are not sent again, and are parked as OtherClientId.`
+      }`
+    },
+    effect: (_, { fingerprint }) =>
+      `MONEY WILL MOVE FROM ANOTHER ACCOUNT OF THE GATEWAY: workers of the sender ${plain(fingerprint)} send its payouts, and those of the earlier one do not start.`,
+    take: (queue, why, { fingerprint }) => queue.changeSender(fingerprint, why),
+    data: ({ fingerprint }) => ({ fingerprint }),
+    after: ({ account }, { fingerprint }) =>
+      `Payouts of the account ${account} are sent by the sender ${plain(fingerprint)}.`
+  }),
+  accountStep({
+    name: "four-eyes",
+    about: "Set the amount above which a payout is sent after a second person approved it",
+    flags: {
+      above: Argument.String("amount").pipe(
+        Argument.withDescription(`The amount above which a payout needs a second person: ${amountHelp}; or none`),
+        Argument.filterMap(
+          (text) => (text === "none" ? Option.some(null) : parseAmount(text)),
+          () => noAmount
+        )
+      )
+    },
+    before: ({ account, fourEyesAbove }) => `Account ${account}: ${textOfLimit(fourEyesAbove)}.`,
+    effect: (_, { above }) =>
+      `${textOfLimit(above)}, of those that are sent from now on. What waits for a second person already, waits on.`,
+    take: (queue, why, { above }) => queue.setFourEyes(above, why),
+    data: ({ above }) => ({ fourEyesAbove: above }),
+    after: ({ account }, { above }) => `Payouts of the account ${account}: ${textOfLimit(above)}.`
+  })
+] as const
+
+export const letterSteps = [
+  letterStep({
+    name: "retry",
+    about: "Look the transactions of dead letters up again, and hand them to your code",
+    flags: {},
+    effect:
+      "its transaction is looked up again within a second, and what the lookup says is handed to your code again.",
+    take: (webhooks, { id }, by) => webhooks.retry(id, { by }),
+    after: "It is tried again."
+  }),
+  letterStep({
+    name: "discard",
+    about: "Forget dead letters that you dealt with elsewhere",
+    flags: {},
+    effect: "it is forgotten. Your code is not called for it, until another delivery or check arrives.",
+    take: (webhooks, { id }, by) => webhooks.discard(id, { by }),
+    after: "It is forgotten."
+  })
+] as const
