@@ -2,19 +2,19 @@
 import * as Command from "effect/cli/Command"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import { Credentials } from "../client/Credentials.ts"
-import type { ConfigurationError } from "../contract/ConfigurationError.ts"
+import { type Endpoint, getBalance, getTransaction, headerNames, listTransactions } from "../contract/Endpoints.ts"
+import { access, type Answers, assumptions, type Finding } from "./internal/assumptions.ts"
 import { client } from "./internal/client.ts"
-import { makeAsk } from "./internal/doctor/ask.ts"
-import { countsOf, type Findings, makeFindings, places, textOf } from "./internal/doctor/findings.ts"
-import { checkList } from "./internal/doctor/list.ts"
-import { checkAccess, checkBalance, checkLookup, checkRefusals } from "./internal/doctor/service.ts"
 import { codes, failed } from "./internal/exit.ts"
 import { json, text } from "./internal/flags.ts"
-import { note, writeJson, writeLine } from "./internal/output.ts"
+import { type Answer, NoAnswer, send } from "./internal/http.ts"
+import { writeJson, writeLine } from "./internal/output.ts"
 
 /** The settings, checked by the layers that a program uses. */
 const settings = Effect.gen(function* () {
@@ -26,28 +26,89 @@ const settings = Effect.gen(function* () {
   }
 })
 
-const addSettings = (findings: Findings, error: ConfigurationError | Config.ConfigError) =>
-  error._tag === "ConfigurationError"
-    ? error.settings.forEach(({ problem, setting }) =>
-        findings.add("wrong", `${setting} can be used`, places.settings, problem)
-      )
-    : findings.add("wrong", "The settings can be read", places.settings, "they cannot")
+type Settings = Effect.Success<typeof settings>
 
-const examine = Effect.fnUntraced(function* (findings: Findings, transactionId: string | undefined) {
-  const found = yield* Effect.option(
-    Effect.tapError(settings, (error) => Effect.sync(() => addSettings(findings, error)))
+/** A GET, sent once. */
+const get = (
+  url: string,
+  headers: Readonly<Record<string, string>> = {},
+  query: Readonly<Record<string, string>> = {}
+) =>
+  HttpClientRequest.get(url).pipe(
+    HttpClientRequest.setUrlParams(query),
+    HttpClientRequest.setHeaders(headers),
+    send,
+    Effect.match({ onFailure: identity<Answer | NoAnswer>, onSuccess: identity<Answer | NoAnswer> })
   )
-  if (Option.isNone(found)) return
-  findings.add("holds", "The settings can be used", places.settings)
-  const { baseUrl, companyId, credentials } = found.value
-  const ask = makeAsk(baseUrl, credentials)
-  if (!(yield* checkAccess(findings, ask))) return
-  const seen = yield* checkList(findings, ask)
-  yield* checkLookup(findings, ask, transactionId, companyId, seen)
-  yield* checkBalance(findings, ask, companyId)
-  const wrong = { ...credentials, apiKey: Redacted.make("a-wrong-key-of-effect-pix-doctor") }
-  yield* checkRefusals(findings, ask, makeAsk(baseUrl, wrong))
+
+/** An id that no transaction has. */
+const unusedId = "00000000-0000-4000-8000-000000000000"
+
+/** Asks for everything that the assumptions are about; for nothing more where the first answer is no access. */
+const examine = Effect.fnUntraced(function* (
+  { baseUrl, companyId, credentials }: Settings,
+  transactionId: string | undefined,
+  webhookUrl: string | undefined
+) {
+  const ask = (
+    { path }: Endpoint,
+    param: string | number,
+    query: Readonly<Record<string, string>>,
+    apiKey = Redacted.value(credentials.apiKey)
+  ) => {
+    const url = `${baseUrl.trim().replace(/(?<!\/)\/+$/, "")}${path.replace(/:\w+/, encodeURIComponent(param))}`
+    const headers = {
+      [headerNames.accept]: "application/json",
+      [headerNames.clientId]: credentials.clientId,
+      [headerNames.apiKey]: apiKey
+    }
+    return get(url, headers, query)
+  }
+  const list = (page: number, pageSize: number, sort: string, apiKey?: string) =>
+    ask(listTransactions, "", { page: `${page}`, pageSize: `${pageSize}`, sort }, apiKey)
+  const notAsked = "there is no access"
+  const first: Answers = {
+    newest: yield* list(1, 100, "createdAt_desc"),
+    ...{ oldest: notAsked, second: notAsked, past: notAsked, lookup: notAsked, balance: notAsked },
+    ...{ missing: notAsked, denied: notAsked, webhook: notAsked },
+    transactionId,
+    companyId
+  }
+  const opened = access.map((assumption) => assumption(first))
+  if (opened.some(({ verdict }) => verdict === "wrong")) return opened
+  const answers: Answers = {
+    ...first,
+    oldest: yield* list(1, 100, "createdAt_asc"),
+    second: yield* list(2, 1, "createdAt_desc"),
+    past: yield* list(1_000_000, 100, "createdAt_desc"),
+    lookup: transactionId === undefined ? "give --transaction ID" : yield* ask(getTransaction, transactionId, {}),
+    balance:
+      companyId === undefined ? "set PAYMENTS_COMPANY_ID" : yield* ask(getBalance, companyId, { currency: "BRL" }),
+    missing: yield* ask(getTransaction, unusedId, {}),
+    denied: yield* list(1, 1, "createdAt_desc", "a-wrong-key-of-effect-pix-doctor"),
+    webhook: webhookUrl === undefined ? "give --webhook URL" : yield* get(webhookUrl)
+  }
+  return [...opened, ...assumptions.map((assumption) => assumption(answers))]
 })
+
+const wrongSetting = (what: string, seen: string): Finding => ({
+  verdict: "wrong",
+  what,
+  where: "docs/getting-started.md#a-real-gateway-from-the-environment",
+  seen
+})
+
+/** What does not hold, and the rest as counts, with what would show more. */
+const textOf = (findings: ReadonlyArray<Finding>): string => {
+  const of = (verdict: Finding["verdict"]) => findings.filter((finding) => finding.verdict === verdict)
+  const unchecked = of("unchecked")
+  const reasons = [...new Set(unchecked.map(({ seen }) => seen))].join("; ")
+  return [
+    ...of("wrong").map(({ seen, what, where }) => `WRONG  ${what}: ${seen}\n         in ${where}`),
+    `${of("holds").length} hold, ${of("wrong").length} wrong`,
+    ...(unchecked.length === 0 ? [] : [`${unchecked.length} not checked: ${reasons}`])
+  ].join("\n")
+}
 
 export const doctor = Command.make(
   "doctor",
@@ -55,25 +116,30 @@ export const doctor = Command.make(
     transaction: text(
       "transaction",
       "id",
-      "Look this transaction up too: the rows of a list have no id that a lookup takes"
+      "Look this transaction up too: a list's rows have no id that a lookup takes"
     ),
+    webhook: text("webhook", "url", "Send a GET to the address of your webhook too, from this machine"),
     json
   },
-  Effect.fnUntraced(function* ({ json, transaction }) {
-    const findings = makeFindings()
-    yield* examine(findings, Option.getOrUndefined(transaction))
-    const all = findings.all()
-    if (json) yield* Effect.forEach(all, writeJson, { discard: true })
-    else yield* writeLine(textOf(all))
-    yield* note(countsOf(all))
-    if (all.some(({ verdict }) => verdict === "wrong")) return yield* failed("", codes.Wrong)
+  Effect.fnUntraced(function* ({ json, transaction, webhook }) {
+    const findings = yield* settings.pipe(
+      Effect.flatMap((found) => examine(found, Option.getOrUndefined(transaction), Option.getOrUndefined(webhook))),
+      Effect.catchTags({
+        ConfigurationError: ({ settings }) =>
+          Effect.succeed(settings.map(({ problem, setting }) => wrongSetting(`${setting} can be used`, problem))),
+        ConfigError: () => Effect.succeed([wrongSetting("The settings can be read", "they cannot")])
+      })
+    )
+    if (json) yield* Effect.forEach(findings, writeJson, { discard: true })
+    else yield* writeLine(textOf(findings))
+    if (findings.some(({ verdict }) => verdict === "wrong")) return yield* failed("", codes.Wrong)
   })
 ).pipe(
   Command.withDescription(
-    "Check the settings, the service, the credentials, and every assumption that a read can check.\n\n" +
+    "Check the settings, the service, the credentials, and what this library assumes, as far as a read shows it.\n\n" +
       "  It changes nothing. It sends one request with a wrong key, and one for an id that nobody has. Exit code 7 if an\n" +
       "  assumption is wrong."
   ),
   Command.withShortDescription("Check whether a gateway is as this library assumes"),
-  Command.withExamples([{ command: "effect-pix doctor --transaction <id>", description: "all checks" }])
+  Command.withExamples([{ command: "effect-pix doctor --transaction <id>", description: "all checks of a gateway" }])
 )

@@ -15,7 +15,7 @@ export const account = Flag.String("account").pipe(
   Flag.withMetavar("name"),
   Flag.filter(
     (name) => isAccountName(name),
-    (name) => `the name of an account, but ${name} ${badAccountName}`
+    () => `a name, which ${badAccountName}`
   ),
   Flag.withDescription("Whose payouts, as the option `account` of your program. Default: default"),
   Flag.withDefault(defaultAccount)
