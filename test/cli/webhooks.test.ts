@@ -81,7 +81,7 @@ describe.each(databases)("webhooks in %s", (_, database) => {
         const refused = yield* run(["webhooks", "discard", elsewhere], env, "y\n")
         expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("Nothing was changed.")])
         const done = yield* run(["webhooks", "discard", elsewhere, "--yes", "--by", "ana"], env)
-        expect([done.code, done.stdout]).toEqual([0, "It is forgotten.\n"])
+        expect([done.code, done.stdout]).toEqual([0, `discard of ${elsewhere} was done.\n`])
         expect(done.stderr).toMatch(/^.*level=INFO.*discard of a dead letter.*webhook\.by=ana.*$/m)
         const discarded = yield* run(["webhooks", "show", elsewhere], env)
         expect(discarded.stdout).toMatch(/^State +Finished$/m)
@@ -89,7 +89,7 @@ describe.each(databases)("webhooks in %s", (_, database) => {
         expect([gone.code, gone.stdout]).toEqual([4, ""])
 
         const retried = yield* run(["webhooks", "retry", again, "--yes"], env)
-        expect([retried.code, retried.stdout]).toEqual([0, "It is tried again.\n"])
+        expect([retried.code, retried.stdout]).toEqual([0, `retry of ${again} was done.\n`])
         expect(yield* handedOut(client, "shop")).toEqual([again])
         const finished = yield* run(["webhooks", "show", again], env)
         expect(finished.stdout).toMatch(/^State +Finished$[^]*^Handed out +Paid$/m)

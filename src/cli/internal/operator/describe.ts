@@ -1,12 +1,12 @@
 /** Payouts of the queue in words and as data. A reference is shown, since it is the user's own. */
 import * as BigDecimal from "effect/BigDecimal"
 import type * as DateTime from "effect/DateTime"
-import type { PayoutAccount } from "../../../payouts/PayoutHistory.ts"
 import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
 import * as Money from "../../../pix/Money.ts"
 import { decimal, inBoth } from "../amount.ts"
 import type { Columns } from "../list.ts"
 import { ageOf, fieldLines, plain, time } from "../text.ts"
+import type { Account } from "./step.ts"
 
 /** Why a payout is in its state, in one or two words. */
 export const reasonOf = (status: PayoutStatus): string => {
@@ -15,14 +15,26 @@ export const reasonOf = (status: PayoutStatus): string => {
   return [...because, ...error].join(", ")
 }
 
-/** Whether the workers of an account are paused: since when, by whom and why. Another program may have paused them by SQL. */
-export const textOfPause = ({ lastPause, now, paused }: PayoutAccount & { readonly now: number }): string => {
-  if (!paused) return "The workers are not paused."
-  if (lastPause?.paused !== true) return "The workers are paused: the time and the person are not recorded."
+/** Above which amount a payout needs a second person. */
+export const textOfLimit = (above: Money.Centavos | null | undefined): string =>
+  above === null || above === undefined ? "for none" : `above ${inBoth(above)}`
+
+/** Since when the workers are paused, by whom and why. Another program may have paused them by SQL. */
+export const textOfPause = ({ lastPause, now }: Account): string => {
+  if (lastPause?.paused !== true) return "paused: the time and the person are not recorded"
   const by = lastPause.by === undefined ? "" : ` by ${plain(lastPause.by)}`
   const note = lastPause.note === undefined ? "" : `: ${plain(lastPause.note)}`
-  return `The workers are paused since ${time(lastPause.at)} (${ageOf(lastPause.at, now)} ago)${by}${note}`
+  return `paused since ${time(lastPause.at)} (${ageOf(lastPause.at, now)} ago)${by}${note}`
 }
+
+/** An account in lines. */
+export const textOfAccount = (account: Account): string =>
+  fieldLines({
+    Account: account.account,
+    Workers: account.paused ? textOfPause(account) : "not paused",
+    Sender: account.fingerprint ?? "not known yet",
+    "Second person": textOfLimit(account.fourEyesAbove)
+  })
 
 /** How many payouts there are, and how much they are together. */
 export interface Sum {

@@ -15,7 +15,8 @@ interface Input extends Format {
 }
 
 export const run = Effect.fnUntraced(function* ({ state, ...format }: Input) {
-  const { asked, now, paused, sums, ...account } = yield* readAccount
+  const account = yield* readAccount
+  const { asked, now, sums } = account
   const states = state === "waiting" ? waiting : [state === "all" ? undefined : state]
   const shown = yield* printList(listPayouts(states), columnsAt(now), format)
   if (!hasReader()) return
@@ -27,9 +28,9 @@ export const run = Effect.fnUntraced(function* ({ state, ...format }: Input) {
   if (shown < all) yield* note(`Shown are ${shown} of ${all}. The sums are of all:`)
   for (const { centavos, count, state: one } of found) yield* note(`${count} ${one}, ${inReais(centavos)}`)
   if (found.length === 0) yield* note(state === "waiting" ? "No payout waits." : "There is none.")
-  if (paused) {
+  if (account.paused) {
     yield* note("The workers are paused: nothing is sent until `effect-pix payouts continue`.")
-    yield* note(textOfPause({ ...account, paused, now }))
+    yield* note(`The workers are ${textOfPause(account)}`)
   }
   if (asked !== undefined) {
     const step = asked.fingerprint !== undefined ? "change-sender" : "four-eyes"

@@ -1,28 +1,32 @@
 /**
- * The shape of an operator's step, and the subcommand that is made of it. What runs the steps is loaded when one is taken: it
+ * The shape of an operator's step, and the subcommand that is made of it. What takes the steps is loaded when one is taken: it
  * brings the queue, the webhooks and a database driver.
  */
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import type * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
+import type { StepOptions } from "../../../durable/Step.ts"
 import type { PayoutAccount } from "../../../payouts/PayoutHistory.ts"
 import type { PayoutQueue } from "../../../payouts/PayoutQueue.ts"
 import type { PayoutState, PayoutStatus } from "../../../payouts/PayoutStatus.ts"
-import type { StepOptions } from "../../../durable/Step.ts"
 import type { WebhookClient } from "../../../webhook/Webhook.ts"
 import type { StoredDelivery } from "../../../webhook/WebhookEvent.ts"
-import { by, json, person, text, yes } from "../flags.ts"
+import { json, person, text, yes } from "../flags.ts"
 import { lazily } from "../lazily.ts"
 import type { Sum } from "./describe.ts"
 
-type Queue = PayoutQueue["Service"]
-
-/** What every step has: its subcommand, the sentence of its help, and its own flags. */
-interface Entry<Flags extends Command.Command.Config> {
+/** A step. `Subject` is what it is about, `Own` are its own flags. */
+export interface Step<Service, Subject, Own, Done> {
   readonly name: string
-  readonly about: string
-  readonly flags: Flags
+  /** What it does to a subject, for the person who confirms it. */
+  readonly effect: (subject: Subject, own: Own) => string
+  readonly take: (
+    service: Service,
+    subject: Subject,
+    why: StepOptions,
+    own: Own
+  ) => Effect.Effect<Done, { readonly _tag: string; readonly message: string }>
 }
 
 /** A payout, and whether the workers of its account are paused. */
@@ -31,20 +35,15 @@ export interface Payout {
   readonly isPaused: boolean
 }
 
-/** The payouts that a flag finds. */
+/** The payouts that a flag finds, in place of their references. */
 export interface Group {
   readonly states: ReadonlyArray<PayoutState>
   readonly has: (status: PayoutStatus) => boolean
 }
 
-/** A step about one payout or many. */
-export interface PayoutStep<Own> {
-  readonly name: string
-  /** The flag that finds payouts, in place of their references. */
-  readonly group?: readonly [flag: string, of: (own: Own) => Option.Option<Group>] | undefined
-  /** What it does to a payout, for the person who confirms it. */
-  readonly effect: (payout: Payout, own: Own) => string
-  readonly take: (queue: Queue, reference: string, why: StepOptions, own: Own) => ReturnType<Queue["park"]>
+/** The flags of a step about payouts. */
+export interface PayoutFlags {
+  readonly group?: Option.Option<Group>
 }
 
 /** The account of the queue, and the sums of its payouts by their state. */
@@ -54,68 +53,48 @@ export interface Account extends PayoutAccount {
   readonly now: number
 }
 
-/** A step about an account. */
-export interface AccountStep<Own> {
-  readonly name: string
-  /** The account as it is. */
-  readonly before: (account: Account, own: Own) => string
-  readonly effect: (account: Account, own: Own) => string
-  readonly take: (
-    queue: Queue,
-    why: StepOptions,
-    own: Own
-  ) => Effect.Effect<"Changed" | "Asked" | void, Effect.Error<ReturnType<Queue["changeSender"]>>>
-  /** What was set, for machines. */
-  readonly data: (own: Own) => object
-  /** The account after it. */
-  readonly after: (account: Account, own: Own) => string
+type Queue = PayoutQueue["Service"]
+
+export type PayoutStep<Own> = Step<Queue, Payout, Own, PayoutStatus>
+/** Its result is `Asked` where it needs a second person. */
+export type AccountStep<Own> = Step<Queue, Account, Own, "Changed" | "Asked" | void>
+/** Its result is false where there is no such letter any more. */
+export type LetterStep = Step<WebhookClient["Service"], StoredDelivery, unknown, boolean>
+
+/** The sentence of its help, and its own flags. */
+interface Entry<Flags> {
+  readonly about: string
+  readonly flags: Flags
 }
 
-/** A step about dead letters. */
-export interface LetterStep {
-  readonly name: string
-  readonly effect: string
-  readonly take: (
-    webhooks: WebhookClient["Service"],
-    letter: StoredDelivery,
-    by: string
-  ) => ReturnType<WebhookClient["Service"]["retry"]>
-  /** What was done. */
-  readonly after: string
-}
-
-const load = () => import("./takeStep.ts")
+type Flags = Command.Command.Config
+type Values<F extends Flags> = Command.Command.Config.InferValue<F>
 
 export const reference = Argument.String("reference").pipe(Argument.withDescription("Your own name of the payout"))
 export const id = Argument.String("id").pipe(Argument.withDescription("A transaction's id, or the id of a dead letter"))
 
-export const payoutStep = <const Flags extends Command.Command.Config>(
-  step: Entry<Flags> & PayoutStep<Command.Command.Config.InferValue<Flags>>
-) =>
+const given = { ...person, yes, json }
+const load = () => import("./takeStep.ts")
+
+export const payoutStep = <const F extends Flags>(step: Entry<F> & PayoutStep<Values<F> & PayoutFlags>) =>
   Command.make(
     step.name,
-    { references: Argument.variadic(reference), own: step.flags, ...person, yes, json },
+    { subjects: Argument.variadic(reference), own: step.flags, ...given },
     lazily(() => load().then(({ takePayoutStep }) => takePayoutStep(step)))
   ).pipe(Command.withDescription(step.about))
 
-export const accountStep = <const Flags extends Command.Command.Config>(
-  step: Entry<Flags> & AccountStep<Command.Command.Config.InferValue<Flags>>
-) =>
+export const accountStep = <const F extends Flags>(step: Entry<F> & AccountStep<Values<F>>) =>
   Command.make(
     step.name,
-    { own: step.flags, ...person, yes, json },
+    { own: step.flags, ...given },
     lazily(() => load().then(({ takeAccountStep }) => takeAccountStep(step)))
   ).pipe(Command.withDescription(step.about))
+
+const webhook = text("webhook", "name", "The name of the webhook, where several have a dead letter of this id")
 
 export const letterStep = (step: Entry<{}> & LetterStep) =>
   Command.make(
     step.name,
-    {
-      ids: Argument.variadic(id),
-      webhook: text("webhook", "name", "The name of the webhook, where several have a dead letter of this id"),
-      by,
-      yes,
-      json
-    },
+    { subjects: Argument.variadic(id), webhook, by: person.by, yes, json },
     lazily(() => load().then(({ takeLetterStep }) => takeLetterStep(step)))
   ).pipe(Command.withDescription(step.about))

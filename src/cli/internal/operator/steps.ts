@@ -7,11 +7,10 @@ import * as Flag from "effect/cli/Flag"
 import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
 import { ParkedBecause, type PayoutStatus } from "../../../payouts/PayoutStatus.ts"
-import type * as Money from "../../../pix/Money.ts"
-import { amountHelp, inBoth, noAmount, parseAmount } from "../amount.ts"
+import { amountHelp, noAmount, parseAmount } from "../amount.ts"
 import { flag } from "../flags.ts"
 import { plain } from "../text.ts"
-import { textOfPause, textOfSum } from "./describe.ts"
+import { textOfLimit, textOfSum } from "./describe.ts"
 import { accountStep, type Group, letterStep, payoutStep } from "./step.ts"
 
 const untilContinue = " The workers are paused: nothing is sent until `effect-pix payouts continue`."
@@ -50,11 +49,6 @@ const riskOf = (status: PayoutStatus): string => {
   return "mayHaveLeftAt" in status ? ` MONEY MAY HAVE MOVED: a request of it left. ${panelFirst}` : ""
 }
 
-const textOfLimit = (above: Money.Centavos | null | undefined) =>
-  above === null || above === undefined
-    ? "None needs a second person"
-    : `A payout above ${inBoth(above)} needs a second person`
-
 export const payoutSteps = [
   payoutStep({
     name: "retry",
@@ -67,33 +61,31 @@ export const payoutSteps = [
         ? "MONEY WILL MOVE: it is sent again, under the same key."
         : "It is sent at once, under the same key, and not at the time of its next attempt."
     },
-    take: (queue, reference, why) => queue.retry(reference, why)
+    take: (queue, { status }, why) => queue.retry(status.reference, why)
   }),
   payoutStep({
     name: "park",
     about: "Park payouts: no worker sends them until they are resumed",
-    flags: { submittedBefore },
-    group: ["--submitted-before", (own) => own.submittedBefore],
+    flags: { group: submittedBefore },
     effect: ({ status }) =>
       status.state === "parked"
         ? "It is parked already. From now on an operator parked it."
         : "No worker sends it any more, until it is resumed. A request that is under way is not called back.",
-    take: (queue, reference, why) => queue.park(reference, why)
+    take: (queue, { status }, why) => queue.park(status.reference, why)
   }),
   payoutStep({
     name: "resume",
     about: "Give parked payouts back to the workers",
     flags: {
-      because,
+      group: because,
       notExecuted: flag("not-executed", "You looked into the panel: the service executed no request of any of them")
     },
-    group: ["--because", (own) => own.because],
     effect: ({ isPaused }, { notExecuted }) =>
       (notExecuted
         ? "MONEY WILL MOVE: you say that the service executed no request of it, and it is sent again. If that is wrong, it is paid twice."
         : "MONEY MAY MOVE: a worker sends it again, under the same key. It parks it again as PastHorizon where a request left longer ago than its horizon: then look into the panel.") +
       (isPaused ? untilContinue : ""),
-    take: (queue, reference, why, { notExecuted }) => queue.resume(reference, { ...why, notExecuted })
+    take: (queue, { status }, why, { notExecuted }) => queue.resume(status.reference, { ...why, notExecuted })
   }),
   payoutStep({
     name: "settle",
@@ -107,7 +99,7 @@ export const payoutSteps = [
       as === "settled"
         ? "You say that it was paid. Nothing is sent."
         : `You say that it was not paid. Nothing is sent.${riskOf(status)}`,
-    take: (queue, reference, why, { as }) => queue.settle(reference, { ...why, as })
+    take: (queue, { status }, why, { as }) => queue.settle(status.reference, { ...why, as })
   }),
   payoutStep({
     name: "forget",
@@ -115,7 +107,7 @@ export const payoutSteps = [
     flags: {},
     effect: ({ status: { state } }) =>
       `Its PIX key, description, metadata and payee are deleted for ever.${state === "refused" ? " It cannot be sent any more." : ""} Its reference, amount and history stay.`,
-    take: (queue, reference, why) => queue.forget(reference, why)
+    take: (queue, { status }, why) => queue.forget(status.reference, why)
   })
 ] as const
 
@@ -124,17 +116,13 @@ export const accountSteps = [
     name: "pause",
     about: "Stop all workers of the account within a second",
     flags: {},
-    before: textOfPause,
     effect: () => "all workers stop within a second, until `continue`. What is under way is finished.",
-    take: (queue, why) => queue.setPaused(true, why),
-    data: () => ({ paused: true }),
-    after: () => "The workers are paused."
+    take: (queue, _, why) => queue.setPaused(true, why)
   }),
   accountStep({
     name: "continue",
     about: "Let all workers of the account continue",
     flags: {},
-    before: textOfPause,
     effect: ({ sums }) => {
       const waiting = [
         ["never answered", sums.get("accepted")],
@@ -145,9 +133,7 @@ export const accountSteps = [
         ? "no payout waits now. What is submitted from now on is sent."
         : ["MONEY WILL MOVE: all workers send what waits.", ...found].join("\n")
     },
-    take: (queue, why) => queue.setPaused(false, why),
-    data: () => ({ paused: false }),
-    after: () => "The workers are not paused."
+    take: (queue, _, why) => queue.setPaused(false, why)
   }),
   accountStep({
     name: "change-sender",
@@ -157,20 +143,15 @@ export const accountSteps = [
         Argument.withDescription("That of the new client id, as a worker shows it when it does not start")
       )
     },
-    before: ({ account, fingerprint, sums }) => {
-      const unknown = sums.get("unknown")?.count ?? 0
-      return `Account ${account}: its sender is ${fingerprint ?? "not known yet"}. ${
-        unknown === 0
+    effect: ({ sums }, { fingerprint }) => {
+      const unknown = sums.get("unknown")
+      const inDoubt =
+        unknown === undefined
           ? "No payout of it is unknown."
-          : `${unknown} payout(s) of it are UNKNOWN: under another client id they are not sent again, and are parked as OtherClientId.`
-      }`
+          : `${textOfSum(unknown)} of it UNKNOWN: under another client id they are not sent again, and are parked as OtherClientId.`
+      return `MONEY WILL MOVE FROM ANOTHER ACCOUNT OF THE GATEWAY: workers of the sender ${plain(fingerprint)} send its payouts, and those of the earlier one do not start. ${inDoubt}`
     },
-    effect: (_, { fingerprint }) =>
-      `MONEY WILL MOVE FROM ANOTHER ACCOUNT OF THE GATEWAY: workers of the sender ${plain(fingerprint)} send its payouts, and those of the earlier one do not start.`,
-    take: (queue, why, { fingerprint }) => queue.changeSender(fingerprint, why),
-    data: ({ fingerprint }) => ({ fingerprint }),
-    after: ({ account }, { fingerprint }) =>
-      `Payouts of the account ${account} are sent by the sender ${plain(fingerprint)}.`
+    take: (queue, _, why, { fingerprint }) => queue.changeSender(fingerprint, why)
   }),
   accountStep({
     name: "four-eyes",
@@ -184,12 +165,9 @@ export const accountSteps = [
         )
       )
     },
-    before: ({ account, fourEyesAbove }) => `Account ${account}: ${textOfLimit(fourEyesAbove)}.`,
     effect: (_, { above }) =>
-      `${textOfLimit(above)}, of those that are sent from now on. What waits for a second person already, waits on.`,
-    take: (queue, why, { above }) => queue.setFourEyes(above, why),
-    data: ({ above }) => ({ fourEyesAbove: above }),
-    after: ({ account }, { above }) => `Payouts of the account ${account}: ${textOfLimit(above)}.`
+      `a second person is needed ${textOfLimit(above)}, for what is sent from now on. What waits for one already, waits on.`,
+    take: (queue, _, why, { above }) => queue.setFourEyes(above, why)
   })
 ] as const
 
@@ -198,17 +176,15 @@ export const letterSteps = [
     name: "retry",
     about: "Look the transactions of dead letters up again, and hand them to your code",
     flags: {},
-    effect:
+    effect: () =>
       "its transaction is looked up again within a second, and what the lookup says is handed to your code again.",
-    take: (webhooks, { id }, by) => webhooks.retry(id, { by }),
-    after: "It is tried again."
+    take: (webhooks, { id }, { by }) => webhooks.retry(id, { by })
   }),
   letterStep({
     name: "discard",
     about: "Forget dead letters that you dealt with elsewhere",
     flags: {},
-    effect: "it is forgotten. Your code is not called for it, until another delivery or check arrives.",
-    take: (webhooks, { id }, by) => webhooks.discard(id, { by }),
-    after: "It is forgotten."
+    effect: () => "it is forgotten. Your code is not called for it, until another delivery or check arrives.",
+    take: (webhooks, { id }, { by }) => webhooks.discard(id, { by })
   })
 ] as const

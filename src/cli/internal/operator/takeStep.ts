@@ -4,14 +4,19 @@
  */
 import * as Arr from "effect/Array"
 import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as References from "effect/References"
 import * as Result from "effect/Result"
+import type * as Scope from "effect/Scope"
+import type * as SqlClient from "effect/sql/SqlClient"
 import * as Stream from "effect/Stream"
 import { PayoutQueue } from "../../../payouts/PayoutQueue.ts"
 import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
 import { WebhookClient } from "../../../webhook/Webhook.ts"
+import type { StoredDelivery } from "../../../webhook/WebhookEvent.ts"
 import { inBoth } from "../amount.ts"
 import { stepFailed } from "../database.ts"
 import { codes, type Failed, failed } from "../exit.ts"
@@ -21,66 +26,69 @@ import { note, write, writeResult } from "../output.ts"
 import { perform } from "../perform.ts"
 import { ageOf, jsonLine, plain } from "../text.ts"
 import { findLetter, layerClient, layerNamed, noLetter, textOf as textOfLetter } from "./deadLetters.ts"
-import { columnsAt, dataOf, reasonOf, sumOf, textOf, textOfSum, waitsForSecond } from "./describe.ts"
+import { columnsAt, dataOf, reasonOf, sumOf, textOf, textOfAccount, textOfSum, waitsForSecond } from "./describe.ts"
 import { find, layerQueue, listPayouts, readAccount } from "./queue.ts"
-import type { AccountStep, LetterStep, PayoutStep } from "./step.ts"
+import type { Account, AccountStep, LetterStep, Payout, PayoutFlags, PayoutStep, Step } from "./step.ts"
 
-/** A step that is ready to be confirmed and taken. */
-interface Ready<Subject, Done, R> {
-  readonly name: string
-  readonly yes: boolean
-  readonly subjects: ReadonlyArray<Subject>
+/** What a step may be about: payouts, the account, or dead letters. */
+interface Kind<Service, Subject, Done, R> {
+  readonly service: (subject: Subject) => Effect.Effect<Service, Failed, R>
   readonly nameOf: (subject: Subject) => string
   readonly lineOf: (subject: Subject) => string
-  readonly effectOf: (subject: Subject) => string
-  /** The number and the sum; nothing for a single subject of its kind, as an account. */
+  /** How many they are, and their sum. */
   readonly countOf: (subjects: ReadonlyArray<Subject>) => string
-  readonly take: (subject: Subject) => Effect.Effect<Done, Failed, R>
-  readonly textOf: (done: Done) => string
-  readonly print: (done: Arr.NonEmptyReadonlyArray<Done>) => Effect.Effect<void, Failed>
+  /** The command that shows whether a step was taken. */
+  readonly look: (subject: Subject) => string
+  readonly summaryOf: (done: Done, subject: Subject) => string
+  readonly print: (done: ReadonlyArray<readonly [Done, Subject]>) => Effect.Effect<void, Failed, R>
 }
 
-/** Takes the step of one subject after the other. What the database does not answer ends it, and names the rest. */
-const takeAll = Effect.fnUntraced(function* <Subject, Done, R>({
-  name,
-  nameOf,
-  subjects,
-  take
-}: Ready<Subject, Done, R>) {
-  const done: Array<Done> = []
-  const failures: Array<Failed> = []
-  for (const [index, subject] of subjects.entries()) {
-    const taken = yield* Effect.result(take(subject))
-    if (Result.isSuccess(taken)) {
-      done.push(taken.success)
-      continue
-    }
-    failures.push(taken.failure)
-    if (taken.failure.code === codes.Rejected) continue
-    const rest = subjects.slice(index + 1).map((one) => nameOf(one))
-    if (rest.length > 0) failures.push(failed(`${name} was not tried for: ${rest.join(", ")}`, codes.Rejected))
-    break
-  }
-  return { done, failures }
-})
+interface Given<Own> extends Words {
+  readonly json: boolean
+  readonly own: Own
+  readonly yes: boolean
+}
 
-const takeStep = Effect.fnUntraced(function* <Subject, Done, R>(step: Ready<Subject, Done, R>) {
-  const { countOf, effectOf, lineOf, name, nameOf, print, subjects, textOf, yes } = step
-  const effects = Object.entries(Arr.groupBy(subjects, effectOf))
-  const counted = (some: ReadonlyArray<Subject>) => (countOf(some) === "" ? "" : `${countOf(some)}: `)
-  const { failures } = yield* perform({
-    plan: [...subjects.map(lineOf), ...effects.map(([effect, some]) => `${name}: ${counted(some)}${effect}`)].join(
-      "\n"
-    ),
+const takeStep = Effect.fnUntraced(function* <Service, Subject, Own, Done, R>(
+  { effect, name, take }: Step<Service, Subject, Own, Done>,
+  { countOf, lineOf, look, nameOf, print, service, summaryOf }: Kind<Service, Subject, Done, R>,
+  subjects: ReadonlyArray<Subject>,
+  { own, yes, ...words }: Omit<Given<Own>, "json">
+) {
+  const effects = Object.entries(Arr.groupBy(subjects, (subject) => effect(subject, own)))
+  const failures: Array<Failed> = []
+  const takeOne = (subject: Subject) =>
+    Effect.flatMap(service(subject), (queue) =>
+      Effect.mapError(take(queue, subject, whyOf(words), own), stepFailed(look(subject)))
+    )
+  /** Takes it of one after the other. What the database does not answer ends it, and names the rest. */
+  const takeAll = Effect.gen(function* () {
+    const done: Array<readonly [Done, Subject]> = []
+    for (const [index, subject] of subjects.entries()) {
+      const taken = yield* Effect.result(takeOne(subject))
+      if (Result.isSuccess(taken)) done.push([taken.success, subject])
+      else failures.push(taken.failure)
+      if (Result.isSuccess(taken) || taken.failure.code === codes.Rejected) continue
+      const rest = subjects.slice(index + 1).map((one) => nameOf(one))
+      if (rest.length > 0) failures.push(failed(`${name} was not tried for: ${rest.join(", ")}`, codes.Rejected))
+      break
+    }
+    return done
+  })
+  yield* perform({
+    plan: [
+      ...subjects.map(lineOf),
+      ...effects.map(([words, some]) => [name, countOf(some), words].filter((part) => part !== "").join(": "))
+    ].join("\n"),
     confirm: {
       noun: name,
       question: `${name} ${subjects.length === 1 ? subjects.map(nameOf).join("") : countOf(subjects)}?`,
       unconfirmed: "Nothing was changed.",
       yes
     },
-    run: takeAll(step),
-    summary: ({ done }) => done.map(textOf).join("\n"),
-    print: ({ done }) => (Arr.isReadonlyArrayNonEmpty(done) ? print(done) : Effect.void)
+    run: takeAll,
+    summary: (done) => done.map((each) => summaryOf(...each)).join("\n"),
+    print
   })
   const [worst] = failures.toSorted((one, other) => other.code - one.code)
   if (worst !== undefined) return yield* failed(failures.map(({ message }) => message).join("\n"), worst.code)
@@ -93,136 +101,114 @@ const findEach = Effect.fnUntraced(function* <A, R>(
 ) {
   const results = yield* Effect.forEach([...new Set(names)], (name) => Effect.result(find(name)))
   const [found, unknown] = Arr.separate(results)
-  const unread = unknown.find(({ code }) => code !== codes.Rejected)
   if (unknown.length === 0) return found
-  const messages = [...unknown.map(({ message }) => message), "Nothing was changed."].join("\n")
-  return yield* unread ?? failed(messages, codes.Rejected)
+  const unread = unknown.find(({ code }) => code !== codes.Rejected)
+  const messages = [...unknown.map(({ message }) => message), "Nothing was changed."]
+  return yield* unread ?? failed(messages.join("\n"), codes.Rejected)
 })
 
-interface Given<Own> extends Words {
-  readonly json: boolean
-  readonly own: Own
-  readonly yes: boolean
-}
-
-/** The payouts of a step: named by their references, or found by its flag, in the order in which they were named or submitted. */
-const selected = Effect.fnUntraced(function* <Own>(
-  { group }: PayoutStep<Own>,
-  references: ReadonlyArray<string>,
-  own: Own
-) {
-  const given = Option.getOrUndefined(group?.[1](own) ?? Option.none())
-  if (references.length > 0 === (given !== undefined)) {
-    return yield* failed(
-      group === undefined ? "Name at least one reference." : `Choose the payouts by one of references, ${group[0]}.`
-    )
+/** The payouts of a step, in the order in which they were named or submitted. */
+const selected = Effect.fnUntraced(function* (references: ReadonlyArray<string>, own: PayoutFlags) {
+  const group = Option.getOrUndefined(own.group ?? Option.none())
+  if (references.length > 0 === (group !== undefined)) {
+    const orGroup = own.group === undefined ? "" : ", or give the flag that finds them, and not both"
+    return yield* failed(`Name the payouts by their references${orGroup}.`)
   }
-  if (given === undefined) return yield* findEach(references, find)
-  return yield* Stream.runCollect(Stream.filter(listPayouts(given.states), given.has))
+  if (group === undefined) return yield* findEach(references, find)
+  return yield* Stream.runCollect(Stream.filter(listPayouts(group.states), group.has))
 })
 
-export const takePayoutStep = <Own>(step: PayoutStep<Own>) =>
-  Effect.fnUntraced(function* ({
-    json,
-    own,
-    references,
-    yes,
-    ...words
-  }: Given<Own> & { readonly references: ReadonlyArray<string> }) {
-    const queue = yield* PayoutQueue
-    const { name } = step
-    const statuses = yield* selected(step, references, own)
-    if (statuses.length === 0) return yield* note(`${name}: there is no such payout. Nothing was changed.`)
+type Named = { readonly subjects: ReadonlyArray<string> }
+
+export const takePayoutStep = <Own extends PayoutFlags>(step: PayoutStep<Own>) =>
+  Effect.fnUntraced(function* ({ json, subjects: references, ...given }: Given<Own> & Named) {
+    const statuses = yield* selected(references, given.own)
+    if (statuses.length === 0) return yield* note(`${step.name}: there is no such payout. Nothing was changed.`)
     const { now, paused: isPaused } = yield* readAccount
-    const lineOf = (status: PayoutStatus) => {
-      const why = reasonOf(status)
-      return `Payout ${plain(status.reference)}: ${inBoth(status.amount)}, ${status.state}${why === "" ? "" : ` (${why})`}, submitted ${ageOf(status.submittedAt, now)} ago`
-    }
-    yield* takeStep({
-      name,
-      yes,
-      subjects: statuses,
-      nameOf: ({ reference }) => plain(reference),
-      lineOf,
-      effectOf: (status) => step.effect({ status, isPaused }, own),
-      countOf: (some) => textOfSum(sumOf(some)),
-      take: ({ reference }) =>
-        Effect.mapError(step.take(queue, reference, whyOf(words), own), stepFailed(`payouts show ${plain(reference)}`)),
-      textOf: ({ reference, state }) => `Payout ${plain(reference)} is ${state}.`,
-      print: Effect.fnUntraced(function* (done) {
+    const kind: Kind<PayoutQueue["Service"], Payout, PayoutStatus, PayoutQueue> = {
+      service: () => PayoutQueue,
+      nameOf: ({ status }) => plain(status.reference),
+      lineOf: ({ status }) => {
+        const why = reasonOf(status) === "" ? "" : ` (${reasonOf(status)})`
+        return `Payout ${plain(status.reference)}: ${inBoth(status.amount)}, ${status.state}${why}, submitted ${ageOf(status.submittedAt, now)} ago`
+      },
+      countOf: (some) => textOfSum(sumOf(some.map(({ status }) => status))),
+      look: ({ status }) => `payouts show ${plain(status.reference)}`,
+      summaryOf: ({ reference, state }) => `Payout ${plain(reference)} is ${state}.`,
+      print: Effect.fnUntraced(function* (taken) {
+        const done = taken.map(([status]) => status)
         const asked = done.filter((status) => status.asked !== undefined)
-        if (asked.length > 0) yield* note(`${textOfSum(sumOf(asked))}: ${waitsForSecond(name)}`)
+        if (asked.length > 0) yield* note(`${textOfSum(sumOf(asked))}: ${waitsForSecond(step.name)}`)
+        const [first] = done
         const after = yield* Clock.currentTimeMillis
-        if (statuses.length === 1) return yield* writeResult(json, dataOf(done[0]), textOf(done[0], after))
-        const { head, lineOf: rowOf } = tableOf(columnsAt(after))
-        yield* write(json ? done.map((status) => jsonLine(dataOf(status))).join("") : head + done.map(rowOf).join(""))
+        if (first !== undefined && statuses.length === 1) {
+          return yield* writeResult(json, dataOf(first), textOf(first, after))
+        }
+        const { head, lineOf } = tableOf(columnsAt(after))
+        const lines = done.map(json ? (status) => jsonLine(dataOf(status)) : lineOf)
+        if (done.length > 0) yield* write((json ? "" : head) + lines.join(""))
       })
-    })
+    }
+    const subjects = statuses.map((status) => ({ status, isPaused }))
+    yield* takeStep(step, kind, subjects, given)
   }, Effect.provide(layerQueue))
 
 export const takeAccountStep = <Own>(step: AccountStep<Own>) =>
-  Effect.fnUntraced(function* ({ json, own, yes, ...words }: Given<Own>) {
-    const queue = yield* PayoutQueue
-    const account = yield* readAccount
-    const { name } = step
-    const textOf = (done: "Changed" | "Asked" | void) =>
-      done === "Asked" ? waitsForSecond(name) : step.after(account, own)
-    yield* takeStep({
-      name,
-      yes,
-      subjects: [account],
-      nameOf: () => `of ${account.account}`,
-      lineOf: () => step.before(account, own),
-      effectOf: () => step.effect(account, own),
+  Effect.fnUntraced(function* ({ json, ...given }: Given<Own>) {
+    const kind: Kind<PayoutQueue["Service"], Account, "Changed" | "Asked" | void, PayoutQueue | SqlClient.SqlClient> = {
+      service: () => PayoutQueue,
+      nameOf: ({ account }) => `of ${account}`,
+      lineOf: textOfAccount,
       countOf: () => "",
-      take: () => Effect.mapError(step.take(queue, whyOf(words), own), stepFailed("payouts list")),
-      textOf,
-      print: ([done]) =>
-        writeResult(json, { account: account.account, step: done ?? "Changed", ...step.data(own) }, textOf(done))
-    })
+      look: () => "payouts list",
+      summaryOf: (done) => (done === "Asked" ? waitsForSecond(step.name) : `${step.name} was done.`),
+      print: Effect.fnUntraced(function* ([taken]) {
+        if (taken === undefined) return
+        const done = taken[0] ?? "Changed"
+        if (done === "Asked") yield* note(waitsForSecond(step.name))
+        const now = yield* readAccount
+        const { account, fingerprint, fourEyesAbove = null, paused } = now
+        yield* writeResult(json, { account, step: done, paused, fingerprint, fourEyesAbove }, textOfAccount(now))
+      })
+    }
+    yield* takeStep(step, kind, [yield* readAccount], given)
   }, Effect.provide(layerQueue))
 
-interface GivenLetters {
-  readonly by: string
-  readonly ids: ReadonlyArray<string>
-  readonly json: boolean
+interface GivenLetters extends Omit<Given<unknown>, "note" | "own">, Named {
   readonly webhook: Option.Option<string>
-  readonly yes: boolean
 }
 
 export const takeLetterStep = (step: LetterStep) =>
   Effect.fnUntraced(
-    function* ({ by, ids, json, webhook, yes }: GivenLetters) {
+    function* ({ json, subjects: ids, webhook, ...given }: GivenLetters) {
       if (ids.length === 0) return yield* failed("Name at least one id.")
       const letters = yield* findEach(ids, (id) => findLetter(id, webhook))
       const now = yield* Clock.currentTimeMillis
-      yield* takeStep({
-        name: step.name,
-        yes,
-        subjects: letters,
+      const kind: Kind<WebhookClient["Service"], StoredDelivery, boolean, SqlClient.SqlClient | Scope.Scope> = {
+        service: (letter) => Effect.map(Layer.build(layerNamed(letter.webhook)), Context.get(WebhookClient)),
         nameOf: ({ id, transactionId = id }) => plain(transactionId),
         lineOf: (letter) => textOfLetter(letter, now),
-        effectOf: () => step.effect,
-        countOf: (some) => `${some.length} dead letter${some.length === 1 ? "" : "s"}`,
-        take: (letter) =>
-          Effect.flatMap(WebhookClient, (webhooks) =>
-            Effect.mapError(step.take(webhooks, letter, by), stepFailed(`webhooks show ${plain(letter.id)}`))
-          ).pipe(
-            // Another process changed it meanwhile.
-            Effect.filterOrFail((isDone) => isDone, noLetter),
-            Effect.provide(layerNamed(letter.webhook)),
-            // The line that says who took the step.
-            Effect.provideService(References.MinimumLogLevel, "Info"),
-            Effect.as(letter)
-          ),
-        textOf: () => step.after,
-        print: (done) => {
-          const lines = done.map(({ id, webhook }) =>
-            json ? jsonLine({ webhook, id, step: step.name }) : `${step.after}\n`
+        countOf: ({ length }) => `${length} dead letter${length === 1 ? "" : "s"}`,
+        look: ({ id }) => `webhooks show ${plain(id)}`,
+        summaryOf: (_, { id }) => `${step.name} of ${plain(id)} was done.`,
+        print: (done) =>
+          write(
+            done
+              .map(([, { id, webhook: of }]) =>
+                json ? jsonLine({ webhook: of, id, step: step.name }) : `${step.name} of ${plain(id)} was done.\n`
+              )
+              .join("")
           )
-          return write(lines.join(""))
-        }
-      })
+      }
+      const isThere: LetterStep = {
+        ...step,
+        // Another process may have changed it meanwhile.
+        take: (...all) => Effect.filterOrFail(step.take(...all), (isDone) => isDone, noLetter)
+      }
+      yield* takeStep(isThere, kind, letters, { ...given, note: Option.none(), own: {} })
     },
+    // The line that says who took the step.
+    Effect.provideService(References.MinimumLogLevel, "Info"),
+    Effect.scoped,
     Effect.provide(layerClient("write"))
   )
