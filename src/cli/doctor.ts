@@ -9,11 +9,11 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import { Credentials } from "../client/Credentials.ts"
 import { type Endpoint, getBalance, getTransaction, headerNames, listTransactions } from "../contract/Endpoints.ts"
-import { access, type Answers, assumptions, type Finding } from "./internal/assumptions.ts"
+import { type Answers, assumptions, type Finding, inSettings, judge, judgeAccess } from "./internal/assumptions.ts"
 import { client } from "./internal/client.ts"
 import { codes, failed } from "./internal/exit.ts"
 import { json, text } from "./internal/flags.ts"
-import { type Answer, NoAnswer, send } from "./internal/http.ts"
+import { type Answer, type NoAnswer, send } from "./internal/http.ts"
 import { writeJson, writeLine } from "./internal/output.ts"
 
 /** The settings, checked by the layers that a program uses. */
@@ -66,18 +66,11 @@ const examine = Effect.fnUntraced(function* (
   }
   const list = (page: number, pageSize: number, sort: string, apiKey?: string) =>
     ask(listTransactions, "", { page: `${page}`, pageSize: `${pageSize}`, sort }, apiKey)
-  const notAsked = "there is no access"
-  const first: Answers = {
-    newest: yield* list(1, 100, "createdAt_desc"),
-    ...{ oldest: notAsked, second: notAsked, past: notAsked, lookup: notAsked, balance: notAsked },
-    ...{ missing: notAsked, denied: notAsked, webhook: notAsked },
-    transactionId,
-    companyId
-  }
-  const opened = access.map((assumption) => assumption(first))
-  if (opened.some(({ verdict }) => verdict === "wrong")) return opened
+  const newest = yield* list(1, 100, "createdAt_desc")
+  const access = judgeAccess(newest)
+  if (access.some(({ verdict }) => verdict === "wrong")) return access
   const answers: Answers = {
-    ...first,
+    newest,
     oldest: yield* list(1, 100, "createdAt_asc"),
     second: yield* list(2, 1, "createdAt_desc"),
     past: yield* list(1_000_000, 100, "createdAt_desc"),
@@ -86,16 +79,11 @@ const examine = Effect.fnUntraced(function* (
       companyId === undefined ? "set PAYMENTS_COMPANY_ID" : yield* ask(getBalance, companyId, { currency: "BRL" }),
     missing: yield* ask(getTransaction, unusedId, {}),
     denied: yield* list(1, 1, "createdAt_desc", "a-wrong-key-of-effect-pix-doctor"),
-    webhook: webhookUrl === undefined ? "give --webhook URL" : yield* get(webhookUrl)
+    webhook: webhookUrl === undefined ? "give --webhook URL" : yield* get(webhookUrl),
+    transactionId,
+    companyId
   }
-  return [...opened, ...assumptions.map((assumption) => assumption(answers))]
-})
-
-const wrongSetting = (what: string, seen: string): Finding => ({
-  verdict: "wrong",
-  what,
-  where: "docs/getting-started.md#a-real-gateway-from-the-environment",
-  seen
+  return [...access, ...assumptions.map((assumption) => assumption(answers))]
 })
 
 /** What does not hold, and the rest as counts, with what would show more. */
@@ -126,8 +114,8 @@ export const doctor = Command.make(
       Effect.flatMap((found) => examine(found, Option.getOrUndefined(transaction), Option.getOrUndefined(webhook))),
       Effect.catchTags({
         ConfigurationError: ({ settings }) =>
-          Effect.succeed(settings.map(({ problem, setting }) => wrongSetting(`${setting} can be used`, problem))),
-        ConfigError: () => Effect.succeed([wrongSetting("The settings can be read", "they cannot")])
+          Effect.succeed(settings.map(({ problem, setting }) => judge(`${setting} can be used`, inSettings, problem))),
+        ConfigError: () => Effect.succeed([judge("The settings can be read", inSettings, "they cannot")])
       })
     )
     if (json) yield* Effect.forEach(findings, writeJson, { discard: true })

@@ -1,9 +1,10 @@
 /** The keys of a sandbox that runs in a terminal, and the help of every command. */
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { delimiter, join } from "node:path"
+import { accountSteps, letterSteps, payoutSteps } from "../../src/cli/internal/operator/steps.ts"
 import { main, hasPty, run, runLine, runOnTerminal, start } from "../support/command.ts"
 
 /** A folder with a browser in it that does nothing. */
@@ -93,6 +94,16 @@ describe("the entry", () => {
       expect([code, stdout, stderr]).toEqual([1, "", "effect-pix needs Node 22.19 or newer. This is Node 18.20.0.\n"])
     })
   )
+})
+
+describe("the page of the operator's commands", () => {
+  it("names each step with the sentence of its help", () => {
+    const page = readFileSync("docs/operator-commands.md", "utf8")
+    const steps = Array.from(page.matchAll(/^\| `([\w-]+)` +\| (.+?) +\|$/gm), ([, name, about]) => [name, about])
+    expect(steps).toEqual(
+      [...payoutSteps, ...accountSteps, ...letterSteps].map(({ description, name }) => [name, description])
+    )
+  })
 })
 
 describe("the help", () => {

@@ -47,6 +47,10 @@ export interface Finding {
 /** What an assumption is about, or why that is not there. */
 type Read<A> = Result.Result<A, string>
 
+/** The finding about an assumption: it holds where no problem is seen. */
+export const judge = (what: string, where: string, seen: string | undefined): Finding =>
+  seen === undefined ? { verdict: "holds", what, where } : { verdict: "wrong", what, where, seen }
+
 /** `seen` returns `undefined` where the assumption holds. */
 const assume =
   <A>(
@@ -58,12 +62,7 @@ const assume =
   (answers: Answers): Finding =>
     Result.match(read(answers), {
       onFailure: (why): Finding => ({ verdict: "unchecked", what, where, seen: why }),
-      onSuccess: (value): Finding => {
-        const problem = seen(value, answers)
-        return problem === undefined
-          ? { verdict: "holds", what, where }
-          : { verdict: "wrong", what, where, seen: problem }
-      }
+      onSuccess: (value) => judge(what, where, seen(value, answers))
     })
 
 const given =
@@ -194,20 +193,19 @@ const inRefusals = "docs/service.md#errors-and-limits-sections-7-8, src/client/i
 const inRows = "docs/reconciling.md#which-ids-may-meet, src/transactions/Reconcile.ts"
 const inDecimals = `${service}, src/pix/Money.ts (ReaisFromJson, toCentavos)`
 const inWebhook = "docs/webhooks-operating.md#what-the-answers-mean, src/webhook/Webhook.ts"
-const inSettings = "docs/getting-started.md#a-real-gateway-from-the-environment, src/client/Payments.ts"
+export const inSettings = "docs/getting-started.md#a-real-gateway-from-the-environment, src/client/Payments.ts"
 
 /** Whether the service answers and accepts the credentials. Where it does not, nothing else can be checked. */
-export const access = [
-  assume("The service answers at PAYMENTS_BASE_URL", inSettings, given("newest"), (answer) =>
-    answer instanceof NoAnswer ? answer.problem : undefined
-  ),
-  assume("PAYMENTS_BASE_URL is the service's own address", inSettings, given("newest"), (answer) =>
-    holdsIf(!("status" in answer && answer.status >= 300 && answer.status < 400), "it redirects elsewhere")
-  ),
-  assume("The credentials are accepted", inSettings, given("newest"), (answer) =>
-    hasStatus(401, 403)(answer) === undefined ? textOf(answer) : undefined
-  )
-]
+export const judgeAccess = (first: Answer | NoAnswer): ReadonlyArray<Finding> => {
+  const status = "status" in first ? first.status : undefined
+  const isRedirect = status !== undefined && status >= 300 && status < 400
+  const isDenied = status === 401 || status === 403
+  return [
+    judge("The service answers at PAYMENTS_BASE_URL", inSettings, holdsIf(status !== undefined, textOf(first))),
+    judge("PAYMENTS_BASE_URL is the service's own address", inSettings, holdsIf(!isRedirect, "it redirects elsewhere")),
+    judge("The credentials are accepted", inSettings, holdsIf(!isDenied, textOf(first)))
+  ]
+}
 
 export const assumptions = [
   assume("The list is JSON with the documented fields", inList, given("newest"), misfits(listTransactions.response)),

@@ -36,7 +36,7 @@ export const text = (name: string, metavar: string, description: string) =>
   Flag.String(name).pipe(Flag.withMetavar(metavar), Flag.withDescription(description), Flag.optional)
 
 /** Who takes a step. Nothing is read from a database where nobody is named. */
-export const by = Flag.String("by").pipe(
+const by = Flag.String("by").pipe(
   Flag.withMetavar("name"),
   Flag.withDescription("Who takes this step, or EFFECT_PIX_BY; it is stored. No data of a payer or a payee"),
   Flag.withFallbackConfig(Config.String("EFFECT_PIX_BY")),

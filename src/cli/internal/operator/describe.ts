@@ -1,12 +1,26 @@
 /** Payouts of the queue in words and as data. A reference is shown, since it is the user's own. */
 import * as BigDecimal from "effect/BigDecimal"
 import type * as DateTime from "effect/DateTime"
-import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
+import type { PayoutAccount } from "../../../payouts/PayoutHistory.ts"
+import type { PayoutState, PayoutStatus } from "../../../payouts/PayoutStatus.ts"
 import * as Money from "../../../pix/Money.ts"
 import { decimal, inBoth } from "../amount.ts"
 import type { Columns } from "../list.ts"
 import { ageOf, fieldLines, plain, time } from "../text.ts"
-import type { Account } from "./step.ts"
+
+/** How many payouts there are, and how much they are together. */
+export interface Sum {
+  readonly count: number
+  /** A sum may be too large for an exact number. */
+  readonly centavos: bigint
+}
+
+/** The account of the queue, and the sums of its payouts by their state. */
+export interface Account extends PayoutAccount {
+  readonly sums: ReadonlyMap<PayoutState, Sum>
+  /** The time of the step, in milliseconds. */
+  readonly now: number
+}
 
 /** Why a payout is in its state, in one or two words. */
 export const reasonOf = (status: PayoutStatus): string => {
@@ -35,13 +49,6 @@ export const textOfAccount = (account: Account): string =>
     Sender: account.fingerprint ?? "not known yet",
     "Second person": textOfLimit(account.fourEyesAbove)
   })
-
-/** How many payouts there are, and how much they are together. */
-export interface Sum {
-  readonly count: number
-  /** A sum may be too large for an exact number. */
-  readonly centavos: bigint
-}
 
 export const sumOf = (statuses: ReadonlyArray<PayoutStatus>): Sum => ({
   count: statuses.length,

@@ -56,7 +56,7 @@ export const layerReading = layerOn("read")
 export const layerQueue = layerOn("write")
 
 /** The payouts of the account by their state. */
-export const readSums = Effect.gen(function* () {
+const readSums = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql<{ readonly state: PayoutState; readonly count: number | string; readonly sum: string }>`
     SELECT state AS "state", COUNT(*) AS "count", CAST(SUM(amount) AS TEXT) AS "sum" FROM effect_pix_payouts

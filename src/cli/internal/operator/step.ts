@@ -7,14 +7,13 @@ import * as Command from "effect/cli/Command"
 import type * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
 import type { StepOptions } from "../../../durable/Step.ts"
-import type { PayoutAccount } from "../../../payouts/PayoutHistory.ts"
 import type { PayoutQueue } from "../../../payouts/PayoutQueue.ts"
 import type { PayoutState, PayoutStatus } from "../../../payouts/PayoutStatus.ts"
 import type { WebhookClient } from "../../../webhook/Webhook.ts"
 import type { StoredDelivery } from "../../../webhook/WebhookEvent.ts"
 import { json, person, text, yes } from "../flags.ts"
 import { lazily } from "../lazily.ts"
-import type { Sum } from "./describe.ts"
+import type { Account } from "./describe.ts"
 
 /** A step. `Subject` is what it is about, `Own` are its own flags. */
 export interface Step<Service, Subject, Own, Done> {
@@ -44,13 +43,6 @@ export interface Group {
 /** The flags of a step about payouts. */
 export interface PayoutFlags {
   readonly group?: Option.Option<Group>
-}
-
-/** The account of the queue, and the sums of its payouts by their state. */
-export interface Account extends PayoutAccount {
-  readonly sums: ReadonlyMap<PayoutState, Sum>
-  /** The time of the step, in milliseconds. */
-  readonly now: number
 }
 
 type Queue = PayoutQueue["Service"]

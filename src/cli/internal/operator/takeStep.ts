@@ -26,9 +26,19 @@ import { note, write, writeResult } from "../output.ts"
 import { perform } from "../perform.ts"
 import { ageOf, jsonLine, plain } from "../text.ts"
 import { findLetter, layerClient, layerNamed, noLetter, textOf as textOfLetter } from "./deadLetters.ts"
-import { columnsAt, dataOf, reasonOf, sumOf, textOf, textOfAccount, textOfSum, waitsForSecond } from "./describe.ts"
+import {
+  type Account,
+  columnsAt,
+  dataOf,
+  reasonOf,
+  sumOf,
+  textOf,
+  textOfAccount,
+  textOfSum,
+  waitsForSecond
+} from "./describe.ts"
 import { find, layerQueue, listPayouts, readAccount } from "./queue.ts"
-import type { Account, AccountStep, LetterStep, Payout, PayoutFlags, PayoutStep, Step } from "./step.ts"
+import type { AccountStep, LetterStep, Payout, PayoutFlags, PayoutStep, Step } from "./step.ts"
 
 /** What a step may be about: payouts, the account, or dead letters. */
 interface Kind<Service, Subject, Done, R> {
