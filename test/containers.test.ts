@@ -82,7 +82,7 @@ describe("the Compose file of docs/containers.md", () => {
         const balance = yield* Effect.flatMap(Payments, (payments) => payments.getBalance()).pipe(
           Effect.provide(clientWith(settings))
         )
-        assert.strictEqual(String(balance.accBalance), "BigDecimal(500)")
+        assert.strictEqual(String(balance.accBalance), "BigDecimal(1000)")
         assert.strictEqual(lines.length, 1)
         assert.include(
           page,

@@ -82,32 +82,36 @@ const writePrinted = Effect.fnUntraced(function* <E, R>(effect: Effect.Effect<vo
   return yield* exit
 })
 
-const program = Command.run(root, { version }).pipe(
-  writePrinted,
-  Effect.catchCause((cause) => {
-    if (Cause.hasInterruptsOnly(cause)) return Effect.interrupt
-    const failed = failedOf(cause)
-    if (failed === undefined) return Effect.void
-    return Effect.gen(function* () {
-      if (failed.message !== "") yield* note(failed.message)
-      return yield* failed
-    })
-  }),
-  Effect.provide(base)
-)
+/** Runs a command line, and writes to `Output`. */
+export const runWords = (words: ReadonlyArray<string>) =>
+  Command.runWith(root, { version })(words).pipe(
+    writePrinted,
+    Effect.catchCause((cause) => {
+      if (Cause.hasInterruptsOnly(cause)) return Effect.interrupt
+      const failed = failedOf(cause)
+      if (failed === undefined) return Effect.void
+      return Effect.gen(function* () {
+        if (failed.message !== "") yield* note(failed.message)
+        return yield* failed
+      })
+    }),
+    Effect.provide(base)
+  )
+
+/** The exit code of a command. An interrupted one may have set its own for the process. */
+export const exitCodeOf = (exit: Exit.Exit<unknown, unknown>): number => {
+  if (Exit.isSuccess(exit)) return 0
+  const error = Cause.squash(exit.cause)
+  return error instanceof Failed ? error.code : Number(process.exitCode ?? codes.Interrupted)
+}
 
 /** Runs the command line of this process. */
 export const run = (): void => {
   listenForErrors()
   // SIGHUP means that the terminal was closed. `runMain` handles ctrl-C and SIGTERM.
   process.on("SIGHUP", () => process.emit("SIGTERM"))
-  NodeRuntime.runMain(program, {
+  NodeRuntime.runMain(runWords(process.argv.slice(2)), {
     disableErrorReporting: true,
-    teardown: (exit, onExit) => {
-      if (Exit.isSuccess(exit)) return onExit(0)
-      const error = Cause.squash(exit.cause)
-      // An interrupted command may have set its own exit code.
-      onExit(error instanceof Failed ? error.code : Number(process.exitCode ?? codes.Interrupted))
-    }
+    teardown: (exit, onExit) => onExit(exitCodeOf(exit))
   })
 }

@@ -1,9 +1,9 @@
-/** `effect-pix charge` and `transaction`, run as processes. */
+/** `effect-pix charge` and `transaction`. */
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { leaksIn, person } from "../support/canary.ts"
-import { hasPty, run, runLine, runOnTerminal, start } from "../support/command.ts"
+import { hasPty, run as runProcess, runHere as run, runLine, runOnTerminal, start } from "../support/command.ts"
 import { answer, closedPort, json, makeGateway } from "../support/Gateway.ts"
 import { served, settings, settingsOf } from "../support/operator.ts"
 
@@ -71,7 +71,7 @@ describe("a charge", () => {
       const env = yield* settings
       const sandbox = yield* Sandbox
       yield* sandbox.fault("createTransaction", Fault.resetAfter, { times: 3 })
-      const { code, stderr } = yield* run(words, env)
+      const { code, stderr } = yield* runProcess(words, env)
       expect(code).toBe(5)
       const again = yield* runLine(/^ {2}(node .*--again)$/m.exec(stderr)?.[1] ?? "false", env)
       expect([again.code, again.stdout.includes(yield* newest)]).toEqual([0, true])

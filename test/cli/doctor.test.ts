@@ -1,9 +1,9 @@
-/** `effect-pix doctor`, run as a process against a sandbox and against gateways that differ from what is assumed. */
+/** `effect-pix doctor`, run against a sandbox and against gateways that differ from what is assumed. */
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Sandbox } from "effect-pix/sandbox"
 import { leaksIn, person, secrets } from "../support/canary.ts"
-import { run } from "../support/command.ts"
+import { runHere as run } from "../support/command.ts"
 import { type Answer, answer, closedPort, json, makeGateway } from "../support/Gateway.ts"
 import { served, settings, settingsOf } from "../support/operator.ts"
 

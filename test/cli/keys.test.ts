@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { delimiter, join } from "node:path"
 import { accountSteps, letterSteps, payoutSteps } from "../../src/cli/internal/operator/steps.ts"
-import { main, hasPty, run, runLine, runOnTerminal, start } from "../support/command.ts"
+import { main, hasPty, runHere as run, runLine, runOnTerminal, start } from "../support/command.ts"
 
 /** A folder with a browser in it that does nothing. */
 const browser = Effect.acquireRelease(

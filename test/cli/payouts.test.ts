@@ -1,4 +1,4 @@
-/** `effect-pix payouts`, run as a process on a program's own database. */
+/** `effect-pix payouts`, on a program's own database. */
 import { assert, describe, expect, it } from "@effect/vitest"
 import { DateTime, Effect, Layer, Option } from "effect"
 import { Money, PixKey } from "effect-pix"
@@ -10,7 +10,7 @@ import { SqlClient } from "effect/sql"
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
-import { hasPty, run, runOnTerminal } from "../support/command.ts"
+import { hasPty, run as runProcess, runHere as run, runOnTerminal } from "../support/command.ts"
 import { accountSteps, letterSteps, payoutSteps } from "../../src/cli/internal/operator/steps.ts"
 import { databases, folder } from "../support/operated.ts"
 import { storedRefusal } from "../support/payoutQueue.ts"
@@ -281,7 +281,7 @@ describe.each(databases.slice(0, runs(1, 2)))("payouts in %s", (_, database) => 
     Effect.gen(function* () {
       const { client, env } = yield* database
       yield* Effect.orDie(Effect.provide(fill, asking(client)))
-      const refused = yield* run(["payouts", "park", "accepted"], env, "y\n")
+      const refused = yield* runProcess(["payouts", "park", "accepted"], env, "y\n")
       expect([refused.code, refused.stdout]).toEqual([2, ""])
       expect(refused.stderr).toContain("Payout accepted: R$ 10,00 (1000 centavos), accepted, submitted 3 h ago")
       expect(refused.stderr).toContain("Not confirmed. Nothing was changed. Without a terminal a park needs --yes.")
@@ -579,8 +579,8 @@ describe("the database of DATABASE_URL", () => {
 
   it.live("a command logs at the level debug why it failed", () =>
     Effect.gen(function* () {
-      const quiet = yield* run(["payouts", "list"])
-      const debug = yield* run(["payouts", "list", "--log-level", "debug"])
+      const quiet = yield* runProcess(["payouts", "list"])
+      const debug = yield* runProcess(["payouts", "list", "--log-level", "debug"])
       expect(quiet.stderr).not.toContain("level=DEBUG")
       expect(debug.stderr).toMatch(/level=DEBUG.* cause=/)
     })
@@ -613,24 +613,24 @@ describe("the database of DATABASE_URL", () => {
         const queue = yield* PayoutQueue
         yield* Layer.build(Layer.provide(Webhook.layerSql({}), Sandbox.layerPayments))
         const before = readFileSync(filename)
-        const list = yield* run(["payouts", "list", "--state", "all"], env)
+        const list = yield* runProcess(["payouts", "list", "--state", "all"], env)
         expect([list.code, lines(list.stdout).length]).toEqual([0, 1 + states.length])
-        const shown = yield* run(["payouts", "show", "parked"], env)
+        const shown = yield* runProcess(["payouts", "show", "parked"], env)
         expect([shown.code, shown.stdout]).toEqual([0, expect.stringMatching(/^State +parked$/m)])
-        expect(yield* run(["webhooks", "list"], env)).toMatchObject({ code: 0, stderr: "0 dead letter(s)\n" })
+        expect(yield* runProcess(["webhooks", "list"], env)).toMatchObject({ code: 0, stderr: "0 dead letter(s)\n" })
         for (const step of ["payouts pause", "payouts park accepted", "webhooks retry x"]) {
-          const { code, stderr, stdout } = yield* run([...step.split(" "), "--yes"], env)
+          const { code, stderr, stdout } = yield* runProcess([...step.split(" "), "--yes"], env)
           expect([code, stdout]).toEqual([1, ""])
           expect(stderr).toContain("is open in another process")
           expect(stderr).toContain("Nothing was changed. For this step stop your program, run the command")
         }
         // The program goes on, and sees what it writes itself.
         yield* queue.park("accepted")
-        const parked = yield* run(["payouts", "list", "--json", "--state", "parked"], env)
+        const parked = yield* runProcess(["payouts", "list", "--json", "--state", "parked"], env)
         expect(lines(parked.stdout)).toHaveLength(2)
         expect(readFileSync(filename).equals(before)).toBe(true)
       }).pipe(Effect.scoped, Effect.provide(asking(NodeSqlite.layer({ filename }))))
-      expect((yield* run(["payouts", "pause", "--yes"], env)).code).toBe(0)
+      expect((yield* runProcess(["payouts", "pause", "--yes"], env)).code).toBe(0)
     })
   )
 

@@ -7,7 +7,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { main, run, runLine, start } from "../support/command.ts"
+import { main, runHere, runLine, start } from "../support/command.ts"
 
 const Line = Schema.fromJsonString(
   Schema.Struct({
@@ -27,7 +27,7 @@ const serving = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
 
 const charge = (env: Readonly<Record<string, string>>, ...args: ReadonlyArray<string>) =>
   Effect.map(
-    run(["charge", "25,00", "--name", "Maria Silva", "--email", "maria@example.com", "--json", ...args], env),
+    runHere(["charge", "25,00", "--name", "Maria Silva", "--email", "maria@example.com", "--json", ...args], env),
     ({ stdout }) =>
       Schema.decodeSync(Schema.fromJsonString(Schema.Struct({ transactionId: Schema.String })))(stdout.trim())
   )
@@ -45,7 +45,7 @@ describe("the sandbox's command", () => {
       expect(sandbox.env["PAYMENTS_BASE_URL"]).toBe(sandbox.baseUrl)
       const page = yield* Effect.promise(() => fetch(sandbox.panel))
       expect([page.status, page.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"])
-      const balance = yield* run(["balance"], sandbox.env)
+      const balance = yield* runHere(["balance"], sandbox.env)
       expect(balance.stdout).toContain("R$ 123,45")
     })
   )
@@ -105,7 +105,7 @@ describe("the sandbox's command", () => {
         before.kill("SIGHUP")
         expect((yield* before.ended).code).toBe(0)
         const after = yield* serving("--state", file)
-        const found = yield* run(["transaction", transactionId], after.env)
+        const found = yield* runHere(["transaction", transactionId], after.env)
         expect([found.code, found.stdout.includes("R$ 25,00")]).toEqual([0, true])
       })
   )
@@ -224,7 +224,7 @@ describe("a mistake at the start of the sandbox", () => {
   it.live("the sandbox's command prints one sentence if the port is taken", () =>
     Effect.gen(function* () {
       const { port } = yield* taken
-      const { code, stderr, stdout } = yield* run(["sandbox", "--port", `${port}`])
+      const { code, stderr, stdout } = yield* runHere(["sandbox", "--port", `${port}`])
       expect({ code, stderr, stdout }).toEqual({
         code: 1,
         stderr: `Port ${port} is taken. Try another --port; --port 0 takes a free one.\n`,
@@ -237,7 +237,7 @@ describe("a mistake at the start of the sandbox", () => {
     Effect.gen(function* () {
       const file = join(yield* folder, "notes.txt")
       writeFileSync(file, "not a state")
-      const { code, stderr, stdout } = yield* run(["sandbox", "--port", "0", "--state", file])
+      const { code, stderr, stdout } = yield* runHere(["sandbox", "--port", "0", "--state", file])
       expect([code, stdout, stderr.trim().split("\n").length]).toEqual([1, "", 1])
       expect(stderr).toContain(`${file} is not the state of a sandbox of this version`)
       expect(readFileSync(file, "utf8")).toBe("not a state")
@@ -252,7 +252,7 @@ describe("a mistake at the start of the sandbox", () => {
     [["--host", "256.1.1.1"], "This machine has no address 256.1.1.1"]
   ] as const)("the sandbox's command names what is wrong with %s, without a stack", ([args, sentence]) =>
     Effect.gen(function* () {
-      const { code, stderr, stdout } = yield* run(["sandbox", ...args])
+      const { code, stderr, stdout } = yield* runHere(["sandbox", ...args])
       expect([code, stdout]).toEqual([1, ""])
       expect(stderr).toContain(sentence)
       expect(stderr).not.toMatch(/^\s+at /m)

@@ -1,11 +1,11 @@
-/** `effect-pix transactions` and `balance`, run as processes. */
+/** `effect-pix transactions` and `balance`. */
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Credentials, IdempotencyKeyGen, Money, Payments } from "effect-pix"
 import { Sandbox } from "effect-pix/sandbox"
 import { FetchHttpClient } from "effect/http"
 import { leaksIn, person } from "../support/canary.ts"
-import { run } from "../support/command.ts"
+import { runHere as run } from "../support/command.ts"
 import { answer, json, makeGateway, type Answer } from "../support/Gateway.ts"
 import { balancePath, charge } from "../support/operations.ts"
 import { served, settings, settingsOf } from "../support/operator.ts"

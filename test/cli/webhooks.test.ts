@@ -1,4 +1,4 @@
-/** `effect-pix webhooks`, run as a process on a program's own database. */
+/** `effect-pix webhooks` on a program's own database. */
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import type { Payments } from "effect-pix"
@@ -7,7 +7,7 @@ import { Webhook } from "effect-pix/webhook"
 import type { SqlClient } from "effect/sql"
 import { exhaust } from "../support/webhooks.ts"
 import { charge } from "../support/charges.ts"
-import { run } from "../support/command.ts"
+import { run as runProcess, runHere as run } from "../support/command.ts"
 import { databases } from "../support/operated.ts"
 
 type Client = Layer.Layer<SqlClient.SqlClient, unknown>
@@ -78,9 +78,9 @@ describe.each(databases)("webhooks in %s", (_, database) => {
         expect(JSON.parse(shown.stdout)).toMatchObject({ state: "Dead", handler: "onPaid", claimed: ["Paid"] })
         expect(shown.stdout + listed.stdout).not.toContain("Maria")
 
-        const refused = yield* run(["webhooks", "discard", elsewhere], env, "y\n")
+        const refused = yield* run(["webhooks", "discard", elsewhere], env)
         expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("Nothing was changed.")])
-        const done = yield* run(["webhooks", "discard", elsewhere, "--yes", "--by", "ana"], env)
+        const done = yield* runProcess(["webhooks", "discard", elsewhere, "--yes", "--by", "ana"], env)
         expect([done.code, done.stdout]).toEqual([0, `discard of ${elsewhere} was done.\n`])
         expect(done.stderr).toMatch(/^.*level=INFO.*discard of a dead letter.*webhook\.by=ana.*$/m)
         const discarded = yield* run(["webhooks", "show", elsewhere], env)

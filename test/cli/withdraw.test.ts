@@ -1,10 +1,10 @@
-/** `effect-pix withdraw`, run as a process: what is sent, what is asked, and what the exit codes say. */
+/** `effect-pix withdraw`: what is sent, what is asked, and what the exit codes say. */
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { IdempotencyKey } from "effect-pix"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { leaksIn, person, secrets } from "../support/canary.ts"
-import { hasPty, run, runLine, runOnTerminal, start } from "../support/command.ts"
+import { hasPty, run as runProcess, runHere as run, runLine, runOnTerminal, start } from "../support/command.ts"
 import { answer, closedPort, json, makeGateway, silence } from "../support/Gateway.ts"
 import { served, settings, settingsOf } from "../support/operator.ts"
 
@@ -40,7 +40,7 @@ describe("a payout that nobody confirmed", () => {
   it.live.each(["y\n", "yes\n", "Y\ny\ny\n", ""])("a payout is not sent if %j comes from a pipe", (input) =>
     Effect.gen(function* () {
       const gateway = yield* makeGateway
-      const { code, stderr, stdout } = yield* run(payout, settingsOf(gateway.url), input)
+      const { code, stderr, stdout } = yield* runProcess(payout, settingsOf(gateway.url), input)
       expect([code, stdout, gateway.requests.length]).toEqual([2, "", 0])
       expect(stderr).toContain("Nothing was sent. Without a terminal a payout needs --yes.")
     })
@@ -110,7 +110,7 @@ describe("the exit code of a payout", () => {
         const sandbox = yield* Sandbox
         yield* sandbox.fault("requestWithdrawal", Fault.resetAfter, { times: 3 })
         const words = ["withdraw", "10,00", "--reference", "it's $HOME", "--description", 'a "b"', "--yes"]
-        const unknown = yield* run(words, env)
+        const unknown = yield* runProcess(words, env)
         expect([unknown.code, unknown.stdout]).toEqual([5, ""])
         expect(unknown.stderr).toContain("MONEY MAY HAVE MOVED")
         const again = yield* runLine(shownCommand(unknown.stderr), env)
@@ -125,7 +125,7 @@ describe("the exit code of a payout", () => {
       gateway.script(json({ message: "Saldo insuficiente" }, 422))
       const env = settingsOf(gateway.url)
       expect((yield* run([...payout, "--yes"], env)).code).toBe(4)
-      const again = yield* run([...payout, "--yes", "--again"], env)
+      const again = yield* runProcess([...payout, "--yes", "--again"], env)
       expect([again.code, shownCommand(again.stderr)]).toEqual([5, expect.stringMatching(/withdraw 10,00 .*--again$/)])
       expect(again.stderr).toContain(
         "If the answer stays the same, another one will not help: ask the operator of the gateway"
@@ -183,7 +183,7 @@ describe("what a payout prints", () => {
       const echo = `no ${person.email} ${person.cpf} ${secrets.apiKey}`
       for (const hostile of [json({ message: echo }, 400), json({ message: echo }, 500), answer(200, echo)]) {
         gateway.script(hostile)
-        const { code, stderr, stdout } = yield* run([...words, "--log-level", "all"], env)
+        const { code, stderr, stdout } = yield* runProcess([...words, "--log-level", "all"], env)
         expect(code).toBeGreaterThan(3)
         expect(leaksIn(stdout + stderr)).toEqual([])
       }

@@ -1,7 +1,9 @@
 /** Runs the command in a process, with the Node that runs the tests. */
-import { Effect, type Scope } from "effect"
+import { ConfigProvider, Effect, type Scope } from "effect"
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { resolve } from "node:path"
+import { Output } from "../../src/cli/internal/output.ts"
+import { exitCodeOf, runWords } from "../../src/cli/program.ts"
 import { folder } from "./bundleCommand.ts"
 
 const root = resolve(import.meta.dirname, "../..")
@@ -108,6 +110,19 @@ export const start = (args: ReadonlyArray<string>, env: Env = {}): Effect.Effect
 /** Runs the command to its end. */
 export const run = (args: ReadonlyArray<string>, env: Env = {}, input?: string): Effect.Effect<Ended> =>
   Effect.scoped(Effect.flatMap(startWords([process.execPath, main, ...args], env, input), ({ ended }) => ended))
+
+/** Runs the command in this process, where the words of a command matter and not its process: it starts in no time. */
+export const runHere = (args: ReadonlyArray<string>, env: Env = {}): Effect.Effect<Ended> =>
+  Effect.gen(function* () {
+    const written = { stdout: "", stderr: "" }
+    const append = (name: keyof typeof written) => (text: string) => Effect.sync(() => void (written[name] += text))
+    const exit = yield* runWords(args).pipe(
+      Effect.provideService(Output, { stdout: append("stdout"), stderr: append("stderr") }),
+      Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env }))),
+      Effect.exit
+    )
+    return { code: exitCodeOf(exit), ...written }
+  })
 
 /** Starts the command, and closes one of its outputs before it can write. */
 export const startUnread = (unread: "stdout" | "stderr", args: ReadonlyArray<string>, env: Env = {}) =>

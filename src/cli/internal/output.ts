@@ -7,6 +7,7 @@
  * - If stdout fails for another reason (a full disk), the command ends with a sentence on stderr and exit code 1.
  * - If stderr fails, the command continues.
  */
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Fs from "node:fs"
 import { Socket } from "node:net"
@@ -36,12 +37,23 @@ const toFile = (text: string) =>
     catch: (error) => codeOf(error) ?? "no code"
   })
 
+/** Where the command writes. Each fails with the code of an error. */
+interface Output {
+  readonly stdout: (text: string) => Effect.Effect<void, string>
+  readonly stderr: (text: string) => Effect.Effect<void, string>
+}
+
+/** The output of this process, unless a program that runs the command in itself gives another one. */
+export const Output = Context.Reference<Output>("effect-pix/Output", {
+  defaultValue: () => ({
+    stdout: (text) => (process.stdout instanceof Socket ? toStream(process.stdout, text) : toFile(text)),
+    stderr: (text) => toStream(process.stderr, text)
+  })
+})
+
 /** Writes data to stdout, and completes when it is written. */
 export const write = (text: string): Effect.Effect<void, Failed> =>
-  Effect.suspend(() => {
-    if (readerGone) return Effect.void
-    return process.stdout instanceof Socket ? toStream(process.stdout, text) : toFile(text)
-  }).pipe(
+  Effect.flatMap(Output, ({ stdout }) => (readerGone ? Effect.void : stdout(text))).pipe(
     Effect.catch((code) => {
       readerGone = isGone(code)
       return readerGone ? Effect.void : failed(`stdout could not be written (${code}): what it got is incomplete.`)
@@ -58,7 +70,8 @@ export const writeResult = (isJson: boolean, data: unknown, text: string): Effec
   isJson ? writeJson(data) : writeLine(text)
 
 /** Writes a line to stderr, and completes when it is written. */
-export const note = (text: string): Effect.Effect<void> => Effect.ignore(toStream(process.stderr, `${text}\n`))
+export const note = (text: string): Effect.Effect<void> =>
+  Effect.ignore(Effect.flatMap(Output, ({ stderr }) => stderr(`${text}\n`)))
 
 /** Writes a line to stderr. On a terminal the next line replaces it. */
 export const progress = (text: string): Effect.Effect<void> =>
