@@ -78,8 +78,9 @@ describe.each(databases)("webhooks in %s", (_, database) => {
         expect(JSON.parse(shown.stdout)).toMatchObject({ state: "Dead", handler: "onPaid", claimed: ["Paid"] })
         expect(shown.stdout + listed.stdout).not.toContain("Maria")
 
-        const refused = yield* run(["webhooks", "discard", elsewhere], env)
+        const refused = yield* run(["webhooks", "discard", elsewhere, again], env)
         expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("Nothing was changed.")])
+        expect(refused.stderr).toContain("discard: 2 dead letters: it is forgotten.")
         const done = yield* runProcess(["webhooks", "discard", elsewhere, "--yes", "--by", "ana"], env)
         expect([done.code, done.stdout]).toEqual([0, `discard of ${elsewhere} was done.\n`])
         expect(done.stderr).toMatch(/^.*level=INFO.*discard of a dead letter.*webhook\.by=ana.*$/m)
