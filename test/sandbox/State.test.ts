@@ -284,6 +284,11 @@ describe("the clock", () => {
             ["Taken", 500, 200]
           ]
         )
+        const ids = (yield* sandbox.transactions).map(({ transactionId }) => transactionId)
+        assert.deepStrictEqual(
+          webhooks.map(({ transactionId = "" }) => ids.indexOf(transactionId)),
+          [1, 3, 2]
+        )
         assert.strictEqual(yield* TestClock.testClockWith((clock) => clock.currentTimeMillis), 0)
       }).pipe(Effect.provide(memory()))
   )
