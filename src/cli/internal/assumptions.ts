@@ -80,7 +80,9 @@ const hasStatus =
   (answer: Answer | NoAnswer) =>
     "status" in answer && statuses.includes(answer.status) ? undefined : textOf(answer)
 
-const parseJson = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.Unknown))
+/** Parses JSON. Null counts as absent, as it does for the client: a required field is then not there. */
+const parseJson = (text: string): Result.Result<unknown, unknown> =>
+  Result.try(() => JSON.parse(text, (_, value: unknown) => value ?? undefined))
 
 /** The JSON of the documented success, or what the answer is instead. */
 const parse = (answer: Answer | NoAnswer): Read<unknown> => {
