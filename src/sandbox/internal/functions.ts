@@ -88,7 +88,7 @@ const list = <A>(
 
 export const functions = {
   markPaid: step(
-    "A payer pays the charge: all of it, or another `amount`. With `late`, also a charge that is cancelled.",
+    "A payer pays the charge: all of it, or another `amount`. With `late` it has lapsed (`Cancelled`) before.",
     Schema.Struct({
       transactionId: Schema.String,
       amount: Schema.optional(Centavos),

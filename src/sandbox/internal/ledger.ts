@@ -251,7 +251,10 @@ export const make = (settings: Settings, seed: string, observer: Observer, store
           if (!Number.isSafeInteger(volume + (amount ?? 0))) return Result.fail(Refusal.overCredit)
           volume += amount ?? 0
           const paid = amount === charge.amount ? undefined : amount
-          return Result.succeed(setStatus(charge, to, DateTime.formatIso(now), paid))
+          const at = DateTime.formatIso(now)
+          // A charge that is paid late has lapsed before.
+          const lapsed = late && charge.status === "Awaiting" ? setStatus(charge, "Cancelled", at) : charge
+          return Result.succeed(setStatus(lapsed, to, at, paid))
         }
       )
     },

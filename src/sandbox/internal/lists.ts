@@ -63,11 +63,11 @@ export const withdrawals = {
 
 export const requests = {
   statusOf: ({ status }: SandboxRequest) => `${status ?? 0}`,
-  textOf: ({ body, idempotencyKey, method, operation, path, status, transactionId }: SandboxRequest) =>
-    [method, path, operation, idempotencyKey, status, transactionId, body].join(" ")
+  textOf: ({ body, id, idempotencyKey, method, operation, path, status, transactionId }: SandboxRequest) =>
+    [method, path, operation, idempotencyKey, status, transactionId, body, `#${id}`].join(" ")
 }
 
 export const webhooks = {
   statusOf: ({ state }: SandboxWebhook) => state,
-  textOf: ({ json, state, target }: SandboxWebhook) => `${target} ${state} ${JSON.stringify(json)}`
+  textOf: ({ id, json, state, target }: SandboxWebhook) => `${target} ${state} ${JSON.stringify(json)} #${id}`
 }

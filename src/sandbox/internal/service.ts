@@ -36,8 +36,8 @@ export interface SandboxService {
    * A payer pays the charge: it is `Paid`, and its amount, in centavos, is added to the balance. Fails with
    * `SandboxNotFound`, or with `SandboxConflict` where its status does not allow it; so do the next ones.
    *
-   * With `amount`, in centavos, the payer pays another amount, which lookups and lists then show. With `late` a charge that
-   * is `Cancelled` is paid, too.
+   * With `amount`, in centavos, the payer pays another amount, which lookups and lists then show. With `late` the
+   * charge has lapsed before: an awaited one is `Cancelled` first, and a `Cancelled` one is paid.
    */
   readonly markPaid: (
     transactionId: string,
