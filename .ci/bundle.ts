@@ -4,6 +4,7 @@
  * - The command, so that `npx effect-pix` needs nothing else installed and starts fast. The sandbox is a chunk of its own,
  *   and so is what asks a database, with its driver. The panel is not copied: the package has it once.
  * - The used part of brazilian-utils: 6 kB of 8 MB.
+ * - idiomorph, for the sandbox's page.
  */
 import { chmodSync, globSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -58,4 +59,9 @@ const licences = await bundle(used, {
   file: used,
   banner: "/*! From @brazilian-utils/brazilian-utils (MIT): see THIRD-PARTY-LICENSES.txt of effect-pix. */"
 })
-writeFileSync("dist/THIRD-PARTY-LICENSES.txt", licences)
+const page = await bundle("node_modules/idiomorph/dist/idiomorph.esm.js", {
+  file: "dist/sandbox/server/panel/idiomorph.js",
+  minify: true,
+  banner: "/*! idiomorph (0BSD): see THIRD-PARTY-LICENSES.txt of effect-pix. */"
+})
+writeFileSync("dist/THIRD-PARTY-LICENSES.txt", `${licences}${"-".repeat(80)}\n\n${page}`)

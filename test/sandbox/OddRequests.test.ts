@@ -25,7 +25,7 @@ const methods = ["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS", "TR
 const paths = [
   "/",
   "/openapi.json",
-  "/panel/main.js",
+  "/panel/panel.js",
   "/panel/../../package.json",
   "/favicon.ico",
   "/_sandbox",

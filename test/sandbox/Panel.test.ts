@@ -156,10 +156,12 @@ describe.skipIf(noBrowser !== undefined)(
           Effect.forEach(["Charges", "Payouts", "Requests", "Webhooks", "Faults"], (name) =>
             Effect.gen(function* () {
               yield* doing(() => page.getByRole("tab", { name }).click())
+              yield* doing(() => page.getByRole("tab", { name, selected: true }).waitFor())
               const panel = page.getByRole("tabpanel")
               if (name !== "Faults") yield* doing(() => panel.locator(".rows > li").first().waitFor())
               for (const summary of yield* Effect.promise(() => panel.locator("summary").all())) {
                 yield* doing(() => summary.click())
+                yield* doing(() => panel.locator("details[open] .details > *").first().waitFor())
               }
               const axe = new AxeBuilder({ page })
               // The scheme changes colours and nothing else.

@@ -465,7 +465,7 @@ describe("who may steer", () => {
       assert.include(policy, "default-src 'self'")
       assert.include(policy, "frame-ancestors 'none'")
       assert.notInclude(policy, "unsafe")
-      for (const path of ["panel.css", "main.js", "dom.js", "words.js", "server.js", "lists.js", "rows.js"]) {
+      for (const path of ["panel.css", "panel.js", "idiomorph.js"]) {
         assert.strictEqual((yield* ask("GET", `/panel/${path}`)).status, 200, path)
       }
       assert.strictEqual((yield* ask("GET", "/", undefined, { host: "evil.example" })).status, 403)

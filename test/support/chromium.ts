@@ -1,41 +1,9 @@
-/**
- * A browser for tests: `$CHROMIUM`, one on the PATH, or the headless shell that `debian.ts` unpacked.
- */
-import { existsSync, globSync } from "node:fs"
-import { delimiter, join } from "node:path"
-import { type Browser, chromium, type Page } from "playwright-core"
+/** A browser for tests. */
+import type { Browser, Page } from "playwright-core"
 import { afterAll } from "vitest"
-import { unpacked } from "./debian.ts"
-import { missing } from "./missing.ts"
+import { launch } from "./browser.ts"
 
-const names = ["chromium-headless-shell", "chromium", "google-chrome"]
-interface Found {
-  readonly path: string
-  readonly env: Record<string, string>
-}
-
-const onPath = () =>
-  (process.env["PATH"] ?? "")
-    .split(delimiter)
-    .flatMap((folder) => names.map((name) => join(folder, name)))
-    .find((path) => existsSync(path))
-
-const find = (): Found | undefined => {
-  const path = process.env["CHROMIUM"] ?? onPath()
-  if (path !== undefined) return { path, env: {} }
-  const folder = unpacked("chromium-headless-shell")
-  if (folder === undefined) return undefined
-  const libraries = globSync(["usr/lib/*-linux-gnu", "usr/lib/*-linux-gnu/*", "lib/*-linux-gnu"], { cwd: folder })
-  return {
-    path: join(folder, "usr/lib/chromium/chromium-headless-shell"),
-    env: { LD_LIBRARY_PATH: libraries.map((name) => join(folder, name)).join(delimiter) }
-  }
-}
-
-const found = find()
-
-/** The reason to skip the tests; `undefined` if there is a browser. */
-export const noBrowser: string | undefined = found === undefined ? missing("Chromium") : undefined
+export { noBrowser } from "./browser.ts"
 
 export interface Looked {
   /** The errors in the console and in the page. */
@@ -44,18 +12,14 @@ export interface Looked {
   readonly origins: Set<string>
 }
 
+/** One browser for the tests of a file. */
 let browser: Promise<Browser> | undefined
 
-/** One browser for the tests of a file. */
-const launched = ({ env, path }: Found) =>
-  (browser ??= chromium.launch({
-    executablePath: path,
-    env: { ...process.env, ...env },
-    chromiumSandbox: process.getuid?.() !== 0,
-    args: ["--disable-gpu", "--disable-quic"]
-  }))
-
-afterAll(async () => (await browser)?.close())
+afterAll(async () => {
+  await (await browser)?.close()
+  // The next file of this worker starts another one.
+  browser = undefined
+})
 
 /** Opens an address in a page with its own storage, and closes the page at the end. */
 export const browse = async <A>(
@@ -63,9 +27,8 @@ export const browse = async <A>(
   options: { readonly colorScheme: "light" | "dark"; readonly locale?: string; readonly width?: number },
   look: (page: Page, looked: Looked) => Promise<A>
 ): Promise<A> => {
-  if (found === undefined) throw new Error(noBrowser)
   const context = await (
-    await launched(found)
+    await (browser ??= launch())
   ).newContext({
     colorScheme: options.colorScheme,
     locale: options.locale ?? "en-US",

@@ -1,6 +1,6 @@
 /**
- * The sandbox's own paths: the panel, the steering API and the contract's OpenAPI document. Their requests are not recorded and meet no fault,
- * and the pages load nothing from other hosts.
+ * The sandbox's own paths: its page, its functions and the contract's OpenAPI document. Their requests are not recorded and
+ * meet no fault, and the page loads nothing from other hosts.
  */
 import * as Effect from "effect/Effect"
 import * as OpenApi from "effect/http-api/OpenApi"
@@ -10,16 +10,13 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
 import * as Fs from "node:fs"
 import { PaymentsApi } from "../../contract/PaymentsApi.ts"
+import { callOf, type Steered } from "../internal/functions.ts"
 import { refusalOf } from "../internal/guard.ts"
 import * as Refusal from "../internal/refusal.ts"
-import type { Steered } from "../internal/functions.ts"
 import { routes } from "../internal/routes.ts"
-
-const contentTypes: Readonly<Record<string, string>> = {
-  html: "text/html; charset=utf-8",
-  css: "text/css; charset=utf-8",
-  js: "text/javascript; charset=utf-8"
-}
+import { faultOf, FaultOrder } from "./page/faults.ts"
+import { pageOf } from "./page/page.ts"
+import { viewOf } from "./page/view.ts"
 
 const others = /^\/(?:openapi\.json|_sandbox(?:\/.*)?|panel(?:\/.*)?|favicon\.ico)$/
 
@@ -37,23 +34,52 @@ const protect = (response: HttpServerResponse.HttpServerResponse) =>
     ...(response.headers["cache-control"] === undefined && { "cache-control": "no-cache" })
   })
 
-/** The panel's files, read once, so that a request never names a path on the disk. */
-const panel = HttpRouter.use((router) => {
-  const folder = new URL("./panel/", import.meta.url)
-  return Effect.forEach(
-    Fs.readdirSync(folder),
-    (file) => {
-      const contentType = contentTypes[file.slice(file.lastIndexOf(".") + 1)] ?? "application/octet-stream"
-      const body = Fs.readFileSync(new URL(file, folder))
-      return router.add(
-        "GET",
-        file === "index.html" ? "/" : `/panel/${file}`,
-        HttpServerResponse.uint8Array(body, { contentType })
-      )
-    },
-    { discard: true }
-  )
+const folder = new URL("./panel/", import.meta.url)
+// The build puts a copy beside the page's own files.
+const copied = new URL("idiomorph.js", folder)
+const idiomorph = Fs.existsSync(copied) ? copied : new URL(import.meta.resolve("idiomorph/dist/idiomorph.esm.js"))
+
+/** The files of the page, read once, so that a request never names a path on the disk. */
+const files = HttpRouter.use((router) => {
+  const add = (name: string, file: URL, kind: "css" | "javascript") =>
+    router.add(
+      "GET",
+      `/panel/${name}`,
+      HttpServerResponse.uint8Array(Fs.readFileSync(file), { contentType: `text/${kind}; charset=utf-8` })
+    )
+  return Effect.all([
+    add("panel.css", new URL("panel.css", folder), "css"),
+    add("panel.js", new URL("panel.js", folder), "javascript"),
+    add("idiomorph.js", idiomorph, "javascript")
+  ])
 })
+
+/** The page of a view, and its form of a fault. A browser that has the version that there is gets 304. */
+const page = (steered: Steered) =>
+  HttpRouter.use((router) => {
+    const call = callOf(steered)
+    const { changes, now } = steered.gateway
+    const show = Effect.gen(function* () {
+      const { headers, url } = yield* HttpServerRequest.HttpServerRequest
+      // The relative times of a page are right for a while.
+      const age = Math.floor((yield* now).epochMilliseconds / 15_000)
+      const etag = `"${changes.sequence()}.${age}"`
+      if (headers["if-none-match"] === etag) return HttpServerResponse.empty({ status: 304 })
+      const view = viewOf(new URLSearchParams(url.replace(/^[^?]*/, "")), headers)
+      const contentType = "text/html; charset=utf-8"
+      return HttpServerResponse.text(yield* pageOf(call, view), { contentType, headers: { etag } })
+    })
+    const plan = HttpServerRequest.schemaBodyJson(FaultOrder).pipe(
+      Effect.flatMap((order) =>
+        call("fault", { operation: order.operation, times: order.times, fault: faultOf(order) })
+      ),
+      Effect.match({
+        onFailure: ({ message }) => Refusal.toResponse({ status: 400, message }),
+        onSuccess: (done) => HttpServerResponse.jsonUnsafe(done)
+      })
+    )
+    return Effect.all([router.add("GET", "/", show), router.add("POST", "/panel/fault", plan)])
+  })
 
 const contract = HttpRouter.use((router) =>
   router.add(
@@ -65,13 +91,13 @@ const contract = HttpRouter.use((router) =>
 
 /** Answers the sandbox's own paths. */
 export const makePages = Effect.fnUntraced(function* (steered: Steered, allowedHosts: ReadonlyArray<string>) {
-  const app = yield* HttpRouter.toHttpEffect(Layer.mergeAll(panel, contract, routes(steered)))
+  const app = yield* HttpRouter.toHttpEffect(Layer.mergeAll(files, page(steered), contract, routes(steered)))
   const answer = Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
     const { headers } = request
     const path = request.url.replace(/\?.*/s, "")
     const headersOfBrowser = { host: headers["host"], origin: headers["origin"], site: headers["sec-fetch-site"] }
-    // A link on another site may open a page. Only the sandbox's own pages may call the steering API.
+    // A link on another site may open a page. Only the sandbox's own page may call the functions.
     const isPage = !path.startsWith("/_sandbox") && request.method === "GET"
     const problem = refusalOf(isPage ? { ...headersOfBrowser, site: undefined } : headersOfBrowser, allowedHosts)
     if (problem !== undefined) return protect(Refusal.toResponse(problem))

@@ -1,0 +1,101 @@
+/** The sandbox's page as the server writes it. What it does in a browser is in the tests of the panel. */
+import { assert, describe, it } from "@effect/vitest"
+import { Fault, Sandbox, SandboxOptions } from "effect-pix/sandbox"
+import { Effect, Layer } from "effect"
+
+const served = (options: SandboxOptions = {}) =>
+  Layer.provide(Layer.fresh(Sandbox.layerServer), Layer.succeed(SandboxOptions, options))
+
+const credentials = {
+  "content-type": "application/json",
+  accept: "application/json",
+  "x-client-id": "sandbox-client",
+  "x-api-key": "sandbox-key"
+}
+
+const ask = (path: string, init?: RequestInit) =>
+  Effect.flatMap(Sandbox, ({ baseUrl }) => Effect.promise(() => fetch(`${baseUrl}${path}`, init)))
+
+const pageOf = (path: string, headers: Record<string, string> = {}) =>
+  Effect.flatMap(ask(path, { headers }), (answer) => Effect.promise(() => answer.text()))
+
+const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
+  ask(path, { method: "POST", headers: { ...credentials, ...headers }, body: JSON.stringify(body) })
+
+const attack = `"'><img/src=x/onerror=alert(1)>&lt;`
+const escaped = "&quot;&#39;&gt;&lt;img/src=x/onerror=alert(1)&gt;&amp;lt;"
+
+describe("the sandbox's page", () => {
+  it.live("whatever a caller or an address says is text on it, and never markup", () =>
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      yield* sandbox.subscribe("http://127.0.0.1:9/'><script>")
+      const customer = { name: attack, email: "maria@example.com", externalRef: attack }
+      const charge = { amount: 2500, currency: "BRL", paymentMethod: "PIX", customer }
+      const made = yield* post("/api/v1/transactions/create", charge, { "idempotency-key": attack, "x-odd": attack })
+      const payout = { amount: 5000, currency: "BRL", description: attack }
+      const paid = yield* post("/api/Withdraw/request", payout, { "idempotency-key": attack })
+      assert.deepStrictEqual([made.status, paid.status], [200, 201])
+      yield* ask(`/api/${encodeURIComponent(attack)}?${attack}`)
+      yield* sandbox.sendWebhook({ event: attack, [attack]: attack })
+      yield* sandbox.awaitWebhooks
+      yield* sandbox.fault("any", Fault.answer(200, { body: attack, headers: { "x-odd": attack } }))
+      const odd = encodeURIComponent(attack)
+      for (const [path, isThere] of [
+        ["/?open=1", true],
+        ["/?tab=withdrawals&open=1", true],
+        ["/?tab=requests&open=1", true],
+        ["/?tab=requests&open=2", true],
+        ["/?tab=requests&open=3", false],
+        ["/?tab=webhooks&open=1", false],
+        ["/?tab=faults", false],
+        [`/?search=${odd}&status=${odd}&open=${odd}&page=${odd}&tab=${odd}&lang=${odd}`, true]
+      ] as const) {
+        const page = yield* pageOf(path)
+        assert.notInclude(page, "<img/src", path)
+        assert.notInclude(page, "'><", path)
+        if (isThere) assert.include(page, escaped, path)
+      }
+    }).pipe(Effect.provide(served({ balance: 100_000 })))
+  )
+
+  it.live("a browser that has the page gets 304, until something changes", () =>
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const etag = (yield* ask("/")).headers.get("etag") ?? ""
+      const again = yield* ask("/", { headers: { "if-none-match": etag } })
+      yield* sandbox.credit(1)
+      const changed = yield* ask("/", { headers: { "if-none-match": etag } })
+      // The times on the page are renewed every fifteen seconds, perhaps between the two.
+      assert.include([200, 304], again.status)
+      assert.strictEqual(changed.status, 200)
+    }).pipe(Effect.provide(served()))
+  )
+
+  it.live("its language is that of the address, else that of the browser", () =>
+    Effect.gen(function* () {
+      const pt = { "accept-language": "pt-BR,pt;q=0.9,en;q=0.8" }
+      assert.include(yield* pageOf("/", pt), '<html lang="pt-BR">')
+      assert.include(yield* pageOf("/?lang=en", pt), '<html lang="en">')
+      assert.include(yield* pageOf("/", { "accept-language": "en;q=1, pt;q=0.5" }), '<html lang="en">')
+    }).pipe(Effect.provide(served()))
+  )
+
+  it.live("its form of a fault takes what fits from its own page, by POST alone", () =>
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const order = { operation: "any", fault: "resetAfter", times: 1, seconds: 5 }
+      const statuses = [
+        (yield* post("/panel/fault", { ...order, fault: "nothing" })).status,
+        (yield* post("/panel/fault", order, { origin: "http://evil.example" })).status,
+        (yield* post("/panel/fault", order, { "sec-fetch-site": "cross-site" })).status,
+        (yield* ask("/panel/fault")).status
+      ]
+      assert.deepStrictEqual(statuses, [400, 403, 403, 404])
+      assert.notInclude(yield* pageOf("/"), "Faults are planned")
+      assert.strictEqual((yield* post("/panel/fault", order)).status, 200)
+      assert.include(yield* pageOf("/"), "Faults are planned")
+      yield* sandbox.clearFaults
+    }).pipe(Effect.provide(served()))
+  )
+})
