@@ -75,7 +75,10 @@ const lock = (file: string): Effect.Effect<void, SandboxStateError, Scope.Scope>
     yield* create
   })
   const taken = create.pipe(
-    Effect.catch((code) => (code === "EEXIST" ? takeOver : Effect.fail(code))),
+    Effect.catchIf(
+      (code) => code === "EEXIST",
+      () => takeOver
+    ),
     Effect.mapError((error) => (error instanceof SandboxStateError ? error : unwritten(file)(error))),
     Effect.andThen(Effect.sync(() => used.add(file)))
   )
