@@ -24,6 +24,11 @@ import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
 import { Operation } from "../contract/PaymentsError.ts"
 
+const isSendable = (headers: Readonly<Record<string, string>>) =>
+  Object.entries(headers).every(
+    ([name, value]) => /^[\w!#$%&'*+.^`|~-]+$/.test(name) && /^[\t -~\u0080-\u00FF]*$/.test(value)
+  )
+
 /** A fault of one request. The values and functions of this module make it. */
 export const Fault = Schema.Struct({
   /**
@@ -38,7 +43,8 @@ export const Fault = Schema.Struct({
     Schema.Struct({
       /** From 200 to 599. */
       status: Schema.Int.check(Schema.isBetween({ minimum: 200, maximum: 599 })),
-      headers: Schema.Record(Schema.String, Schema.String),
+      /** Names and values that HTTP can carry. */
+      headers: Schema.Record(Schema.String, Schema.String).check(Schema.makeFilter(isSendable)),
       body: Schema.String
     })
   ),

@@ -299,6 +299,44 @@ describe("steering over HTTP", () => {
   )
 
   steered(
+    "an input that does not fit is refused in English with the name of the field, and changes nothing",
+    Effect.gen(function* () {
+      const { transactionId } = (yield* steer("charge", { amount: 2500 })).body
+      yield* steer("advance", { seconds: 3600 })
+      const before = yield* read("overview")
+      const fault = { executed: true, answer: { status: 503, headers: {}, body: "" } }
+      const inputs: ReadonlyArray<readonly [string, unknown, string]> = [
+        ["markPaid", { transactionId, amout: 100 }, "amout is no field"],
+        ["markPaid", {}, "transactionId is missing"],
+        ["forgetKeys", [], "no JSON object"],
+        ["advance", 5, "no JSON object"],
+        ["charge", { amount: 0 }, "amount must be from 1 to"],
+        ["charge", { amount: Number.MAX_SAFE_INTEGER }, "no safe integer"],
+        ["fault", { operation: "nothing", fault }, "operation must be "],
+        ["fault", { operation: "any", fault, times: 1.5 }, "times has a wrong value"],
+        ["fault", { operation: "any", fault: { ...fault, drip: true } }, "fault.drip is no field"],
+        [
+          "fault",
+          { operation: "any", fault: { ...fault, answer: { ...fault.answer, headers: { "a b": "" } } } },
+          "fault"
+        ],
+        [
+          "fault",
+          { operation: "any", fault: { ...fault, answer: { ...fault.answer, headers: { a: "é\n" } } } },
+          "fault"
+        ]
+      ]
+      for (const [name, input, words] of inputs) {
+        const { body, status } = yield* steer(name, input)
+        assert.deepStrictEqual([status, body.status], [400, 400], body.message)
+        assert.include(body.message, words)
+      }
+      assert.include((yield* read("transactions?serach=a")).body.message, "serach is no field")
+      assert.deepStrictEqual({ ...(yield* read("overview")).body, now: "" }, { ...before.body, now: "" })
+    })
+  )
+
+  steered(
     "a name that no function has is answered with 404, and a read takes no POST",
     Effect.gen(function* () {
       for (const answer of [yield* read("nothing"), yield* read("markPaid"), yield* steer("overview")]) {

@@ -136,7 +136,7 @@ export const functions = {
     Schema.Struct({
       operation: FaultTarget,
       fault: Schema.Union([Fault, Schema.Array(Fault)]),
-      times: Schema.optional(Schema.Finite.check(Schema.isGreaterThanOrEqualTo(1)))
+      times: Schema.optional(Schema.Int.check(Schema.isGreaterThanOrEqualTo(1)))
     }),
     Done,
     ({ gateway }, { fault, operation, times = 1 }) =>
@@ -277,7 +277,10 @@ export const run = ({ run }: Untyped, steered: Steered, input: unknown): Effect.
   Effect.flatMap(steered.gateway.now, (now) => {
     steered.gateway.ledger().lapse(now)
     // The route has decoded the input, or the compiler has checked it.
-    return Effect.ensuring(run(steered, input as never), steered.gateway.webhooks.flush)
+    return run(steered, input as never).pipe(
+      Effect.mapError((failure) => ("_tag" in failure ? failure : (failure.own ?? failure))),
+      Effect.ensuring(steered.gateway.webhooks.flush)
+    )
   })
 
 /** Calls the functions of a gateway in this process. A refusal is a defect. */

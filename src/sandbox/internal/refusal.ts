@@ -13,18 +13,32 @@ import { keysOf } from "../../contract/RequestIssues.ts"
 export interface Refusal {
   readonly status: number
   readonly message: string
+  /** What the functions of the sandbox answer in its place, in the language of the docs. */
+  readonly own?: Refusal | undefined
 }
 
 const refusal = (status: number, message: string): Refusal => ({ status, message })
 const invalidBody = (problem: string) => refusal(400, `Corpo inválido: ${problem}.`)
 
+// Those of the sandbox's own paths, in the language of the docs.
+export const overCredit = refusal(400, "With this amount a sum of the ledger would be no safe integer.")
+
 export const notUtf8 = invalidBody("não é UTF-8")
 export const notObject = invalidBody("deve ser um objeto JSON")
 export const noCurrency = invalidBody("currency é obrigatório")
-export const notChargeable = invalidBody("amount deve ser de 1 a 999999999999 centavos")
-export const noSuchDate = invalidBody("pix.expiresInDays passa da última data")
+export const notChargeable = {
+  ...invalidBody("amount deve ser de 1 a 999999999999 centavos"),
+  own: refusal(400, "charge: amount must be from 1 to 999999999999 centavos.")
+}
+export const noSuchDate = {
+  ...invalidBody("pix.expiresInDays passa da última data"),
+  own: refusal(400, "charge: the sandbox's clock is too far ahead for another charge.")
+}
 export const unauthorized = refusal(401, "Credenciais ausentes ou inválidas.")
-export const unknownHost = refusal(403, "Este nome de host não é permitido neste sandbox.")
+export const unknownHost = {
+  ...refusal(403, "Este nome de host não é permitido neste sandbox."),
+  own: refusal(403, "This sandbox does not allow this host name. Its option allowHost names those that it allows.")
+}
 export const routeNotFound = refusal(404, "Rota não encontrada.")
 export const transactionNotFound = refusal(404, "Transação não encontrada.")
 export const companyNotFound = refusal(404, "Empresa não encontrada.")
@@ -32,7 +46,10 @@ export const methodNotAllowed = refusal(405, "Método não permitido.")
 export const notAcceptable = refusal(406, "O cabeçalho Accept deve ser application/json.")
 export const tooLarge = refusal(413, "O corpo da requisição é grande demais.")
 export const unsupportedMediaType = refusal(415, "O Content-Type deve ser application/json.")
-export const overVolume = refusal(422, "A soma dos valores passa do que o sandbox guarda.")
+export const overVolume = {
+  ...refusal(422, "A soma dos valores passa do que o sandbox guarda."),
+  own: overCredit
+}
 export const notBrl = refusal(422, "Moeda não suportada: somente BRL.")
 export const keyReused = refusal(422, "Esta Idempotency-Key já foi usada com outro corpo de requisição.")
 export const belowMinimum = refusal(422, "O valor mínimo de saque é de R$ 10,00 (1000 centavos).")
@@ -44,8 +61,6 @@ export const noPixKey = refusal(
 export const insufficientBalance = refusal(422, "Saldo insuficiente para o saque.")
 const broken = refusal(500, "Erro interno do sandbox.")
 
-// Those of the sandbox's own paths, in the language of the docs.
-export const overCredit = refusal(400, "With this amount a sum of the ledger would be no safe integer.")
 export const notTarget = refusal(
   400,
   "url must be a loopback address, as http://127.0.0.1:3000/webhooks, or one of an allowed host."
@@ -65,19 +80,20 @@ const places = {
   ResponseHeaders: "Resposta inválida"
 } satisfies Record<HttpApiError.HttpApiSchemaError["kind"], string>
 
-const formatWith = (missing: string, wrong: string) =>
+const formatWith = (missing: string, wrong: string, unknown = wrong) =>
   SchemaIssue.makeFormatterStandardSchemaV1({
-    leafHook: ({ _tag }) => (_tag === "MissingKey" ? missing : wrong),
+    leafHook: ({ _tag }) => ({ MissingKey: missing, UnexpectedKey: unknown })[String(_tag)] ?? wrong,
     checkHook: () => wrong
   })
 const format = formatWith("é obrigatório", "tem um valor inválido")
-const formatEnglish = formatWith("is missing", "has a wrong value")
+const formatEnglish = formatWith("is missing", "has a wrong value", "is no field of it")
 
 /** The fields that are wrong in the input of a function of the sandbox, never their values. */
 export const problemsOf = (issue: SchemaIssue.Issue): ReadonlyArray<string> => [
   ...new Set(
     formatEnglish(issue).issues.map(
-      ({ message, path = [] }) => `${keysOf(path).map(String).join(".") || "the input"} ${message}`
+      ({ message, path = [] }) =>
+        `${keysOf(path).map(String).join(".") || "the input"} ${message.replace(/^Expected /, "must be ")}`
     )
   )
 ]

@@ -8,6 +8,7 @@ import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
 import * as HttpRouter from "effect/http/HttpRouter"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { SandboxConflict, SandboxNotFound } from "../SandboxError.ts"
 import * as Functions from "./functions.ts"
@@ -23,7 +24,8 @@ const bodyOf = (request: HttpServerRequest.HttpServerRequest) =>
     Effect.flatMap((text): Effect.Effect<unknown, unknown> =>
       text === "" ? Effect.succeed({}) : Effect.try(() => JSON.parse(text))
     ),
-    Effect.catch(() => refuse("The body is not JSON, or over 1 MiB."))
+    Effect.filterOrFail((json): json is unknown => Predicate.isObject(json)),
+    Effect.catch(() => refuse("The body is no JSON object, or over 1 MiB."))
   )
 
 const queryOf = ({ url }: HttpServerRequest.HttpServerRequest) =>
@@ -45,7 +47,7 @@ export const routes = (steered: Functions.Steered) =>
     Effect.forEach(
       Object.entries<Functions.Untyped>(Functions.functions),
       ([name, entry]) => {
-        const decode = Schema.decodeUnknownEffect(entry.input)
+        const decode = Schema.decodeUnknownEffect(entry.input, { onExcessProperty: "error" })
         const handle = (request: HttpServerRequest.HttpServerRequest) =>
           (entry.method === "GET" ? queryOf(request) : bodyOf(request)).pipe(
             Effect.flatMap((given) =>

@@ -100,7 +100,7 @@ export const makePages = Effect.fnUntraced(function* (steered: Steered, allowedH
     // A link on another site may open a page. Only the sandbox's own page may call the functions.
     const isPage = !path.startsWith("/_sandbox") && request.method === "GET"
     const problem = refusalOf(isPage ? { ...headersOfBrowser, site: undefined } : headersOfBrowser, allowedHosts)
-    if (problem !== undefined) return protect(Refusal.toResponse(problem))
+    if (problem !== undefined) return protect(Refusal.toResponse(problem.own ?? problem))
     return protect(yield* Effect.catchCause(Effect.scoped(app), Refusal.recover("o conteúdo")))
   })
   return { answer }
