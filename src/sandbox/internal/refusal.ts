@@ -82,7 +82,7 @@ const places = {
 
 const formatWith = (missing: string, wrong: string, unknown = wrong) =>
   SchemaIssue.makeFormatterStandardSchemaV1({
-    leafHook: ({ _tag }) => ({ MissingKey: missing, UnexpectedKey: unknown })[String(_tag)] ?? wrong,
+    leafHook: ({ _tag }) => (_tag === "MissingKey" ? missing : _tag === "UnexpectedKey" ? unknown : wrong),
     checkHook: () => wrong
   })
 const format = formatWith("é obrigatório", "tem um valor inválido")
