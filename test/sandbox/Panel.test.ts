@@ -100,6 +100,21 @@ describe.skipIf(noBrowser !== undefined)(
         }).pipe(Effect.provide(served()))
     )
 
+    it.live("a double click on New charge makes one charge", () =>
+      Effect.provide(
+        withPage({ colorScheme: "light" }, (page) =>
+          Effect.gen(function* () {
+            const sandbox = yield* Sandbox
+            yield* doing(() => page.getByRole("button", { name: "New charge" }).dblclick())
+            yield* doing(() => page.getByRole("button", { name: "New charge" }).click())
+            yield* doing(() => page.getByText("#2", { exact: true }).waitFor())
+            assert.lengthOf(yield* sandbox.transactions, 2)
+          })
+        ),
+        served()
+      )
+    )
+
     it.live("a name that a caller sent is shown as text, never as markup", () =>
       withPage({ colorScheme: "dark" }, (page) =>
         Effect.gen(function* () {

@@ -47,7 +47,7 @@ export const deliveries = (
   return [
     ...attempts.map(({ answer, at, error, millis, status }) => ({
       at,
-      text: html`${word("delivery", target)}: ${name} ${pill(status ?? 0, toneOf(status))} ${error}
+      text: html`${word("delivery", target)}: ${name} ${pill(status ?? 0, toneOf(status))} ${error && `${error},`}
       ${Math.round(millis)} ms ${answerOf(answer)}`
     })),
     ...(next ? [next] : [])

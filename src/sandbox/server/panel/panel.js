@@ -78,6 +78,8 @@ document.addEventListener("submit", (event) => {
 })
 document.addEventListener("click", (event) => {
   const target = event.target.closest("a[href^='/?']:not([data-whole]), summary[data-go], button")
+  // The second click of a double click would make another charge, or press what has moved under the pointer.
+  if (event.detail > 1 && target?.matches("button")) return event.preventDefault()
   const { copy, go: address = target?.getAttribute("href"), send: path } = target?.dataset ?? {}
   if (path) void send(target)
   if (copy) void navigator.clipboard.writeText(copy).then(() => toast($("#toast").dataset.copied))
