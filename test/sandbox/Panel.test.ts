@@ -87,6 +87,8 @@ describe.skipIf(noBrowser !== undefined)(
               const waiting = yield* Effect.forkChild(TransactionWait.final(id))
               yield* doing(() => row.getByRole("button", { name: "Pay: charge 1" }).click())
               yield* doing(() => row.getByText("Paid").waitFor())
+              // The button that was clicked has the focus.
+              yield* doing(() => row.locator(".acts").getByText("Refund").waitFor({ timeout: 5000 }))
               assert.strictEqual((yield* Fiber.join(waiting)).enStatusTransaction, "Paid")
               yield* doing(() => page.locator("#balance").filter({ hasText: "25,00" }).waitFor())
               yield* doing(() => page.getByRole("tab", { name: "Webhooks" }).click())

@@ -42,7 +42,9 @@ const ask = async (known = "") => {
   shown.version = answer.headers.get("etag")
   const next = new DOMParser().parseFromString(text, "text/html")
   document.title = next.title
-  Idiomorph.morph(document.body, next.body, { morphStyle: "innerHTML", ignoreActiveValue: true, callbacks })
+  // Of any other element with the focus it would leave the old text, such as "Pay" on a button that refunds.
+  const ignoreActiveValue = document.activeElement.matches("[type=search]")
+  Idiomorph.morph(document.body, next.body, { morphStyle: "innerHTML", ignoreActiveValue, callbacks })
   showAmounts()
 }
 /** Asks once a second what changed, and says whether there is an answer. */
