@@ -39,7 +39,7 @@ const lostAnswer = Effect.gen(function* () {
 const next = (baseUrl: string) => `
 What to try next:
   ${baseUrl}/      the panel: press Pay, plan a fault, push the clock
-  ${baseUrl}/docs  its API, for tests in any language
+  docs/sandbox.md  its functions over HTTP, for tests in any language
   docs/getting-started.md  your own program`
 
 const onSandbox = Effect.gen(function* () {
