@@ -1,8 +1,8 @@
 /** The file of a sandbox: whose it is, what a start with other options does, and what a kill leaves. */
 import { assert, describe, it } from "@effect/vitest"
 import { Sandbox, SandboxOptions, SandboxStateError } from "effect-pix/sandbox"
-import { Effect, Layer } from "effect"
-import { copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { Deferred, Effect, Exit, Layer, Logger } from "effect"
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
@@ -91,6 +91,23 @@ describe("a state file that another sandbox uses", () => {
       writeFileSync(`${stateFile}.lock`, "")
       yield* served({ stateFile }, Effect.void)
       assert.isFalse(existsSync(`${stateFile}.lock`))
+    })
+  )
+
+  it.live("a change that could not be written is written at the end, if that is possible then", () =>
+    Effect.gen(function* () {
+      const stateFile = join(yield* folder, "state.json")
+      const failed = yield* Deferred.make<void>()
+      const logger = Logger.make(() => Deferred.doneUnsafe(failed, Exit.void))
+      const change = Effect.gen(function* () {
+        mkdirSync(`${stateFile}.next`)
+        yield* createCharge
+        yield* Deferred.await(failed)
+        rmSync(`${stateFile}.next`, { recursive: true })
+      })
+      yield* served({ stateFile }, change).pipe(Effect.provide(Logger.layer([logger])))
+      const { total } = yield* served({ stateFile }, steer("GET", "/transactions"))
+      assert.strictEqual(total, 1)
     })
   )
 

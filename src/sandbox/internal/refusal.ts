@@ -28,11 +28,11 @@ export const notObject = invalidBody("deve ser um objeto JSON")
 export const noCurrency = invalidBody("currency é obrigatório")
 export const notChargeable = {
   ...invalidBody("amount deve ser de 1 a 999999999999 centavos"),
-  own: refusal(400, "charge: amount must be from 1 to 999999999999 centavos.")
+  own: refusal(400, "amount must be from 1 to 999999999999 centavos.")
 }
 export const noSuchDate = {
   ...invalidBody("pix.expiresInDays passa da última data"),
-  own: refusal(400, "charge: the sandbox's clock is too far ahead for another charge.")
+  own: refusal(400, "The sandbox's clock is too far ahead for another charge.")
 }
 export const unauthorized = refusal(401, "Credenciais ausentes ou inválidas.")
 export const unknownHost = {

@@ -103,8 +103,8 @@ export const saveIn = Effect.fnUntraced(function* (
   const save = Effect.suspend(() => {
     const now = gateway.changes.sequence()
     if (now === saved) return Effect.void
-    saved = now
-    return write(file, gateway.snapshot())
+    // What was not written is written at the next time, and at the end.
+    return Effect.tap(write(file, gateway.snapshot()), () => Effect.sync(() => (saved = now)))
   })
   // The first write shows at the start whether the file can be written.
   yield* save
