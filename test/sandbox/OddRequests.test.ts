@@ -138,7 +138,7 @@ describe("an input that a function cannot take", () => {
       { operation: "any", fault: { executed: false, answer: { status: 99, headers: {}, body: "" } } },
       "status"
     ],
-    ["advance", null, "the input"]
+    ["advance", null, "JSON object"]
   ] as const
 
   it.live("an input that a function cannot take is refused with 400 and the field's name, and not its value", () =>
