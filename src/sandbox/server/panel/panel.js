@@ -29,7 +29,7 @@ const showAmounts = () => {
 
 /** What a person typed, opened or is told stays as it is. */
 const callbacks = {
-  beforeNodeMorphed: (node) => !node.matches?.("[data-keep], select, input:not([type=search])"),
+  beforeNodeMorphed: (node) => !node.matches?.("[data-keep], select, input:not([type=search]), input:focus"),
   beforeAttributeUpdated: (name, { dataset }) => name !== "open" || dataset.row !== undefined
 }
 const shown = { version: "", turn: 0 }
@@ -42,9 +42,7 @@ const ask = async (known = "") => {
   shown.version = answer.headers.get("etag")
   const next = new DOMParser().parseFromString(text, "text/html")
   document.title = next.title
-  // Of any other element with the focus it would leave the old text, such as "Pay" on a button that refunds.
-  const ignoreActiveValue = document.activeElement.matches("[type=search]")
-  Idiomorph.morph(document.body, next.body, { morphStyle: "innerHTML", ignoreActiveValue, callbacks })
+  Idiomorph.morph(document.body, next.body, { morphStyle: "innerHTML", callbacks })
   showAmounts()
 }
 /** Asks once a second what changed, and says whether there is an answer. */
