@@ -10,6 +10,8 @@ import { Metadata } from "../contract/Metadata.ts"
 import { Customer } from "../contract/Transaction.ts"
 import { Centavos } from "../pix/Money.ts"
 
+const TransactionStatus = Schema.Literals(["Awaiting", "Paid", "Cancelled", "Failed", "Refunded"])
+
 /** A charge in the sandbox's ledger. `amount` is in centavos. */
 export const SandboxTransaction = Schema.Struct({
   /** The id of the lookup. */
@@ -22,7 +24,9 @@ export const SandboxTransaction = Schema.Struct({
   paid: Schema.optional(Centavos),
   currency: Schema.Literal("BRL"),
   paymentMethod: Schema.Literals(["PIX", "BOLETO", "CREDIT_CARD"]),
-  status: Schema.Literals(["Awaiting", "Paid", "Cancelled", "Failed", "Refunded"]),
+  status: TransactionStatus,
+  /** What became of it after it was awaited, oldest first: `status` is the last of them. */
+  states: Schema.Array(Schema.Struct({ status: TransactionStatus, at: Schema.String })),
   /** The key that it was created with, if any. */
   idempotencyKey: Schema.optional(Schema.String),
   customer: Customer,

@@ -72,6 +72,22 @@ describe("the sandbox's page", () => {
     }).pipe(Effect.provide(served()))
   )
 
+  it.live("the timeline of a charge has every state that it had, in their order", () =>
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const { transactionId } = yield* sandbox.charge(2500)
+      yield* sandbox.markPaid(transactionId, { late: true })
+      yield* sandbox.refund(transactionId)
+      const [, timeline = ""] = (yield* pageOf("/?open=1&lang=en")).split('class="timeline"')
+      assert.deepStrictEqual(timeline.match(/Created|Cancelled|Paid|Refunded/g)?.slice(0, 4), [
+        "Created",
+        "Cancelled",
+        "Paid",
+        "Refunded"
+      ])
+    }).pipe(Effect.provide(served()))
+  )
+
   it.live("its language is that of the address, else that of the browser", () =>
     Effect.gen(function* () {
       const pt = { "accept-language": "pt-BR,pt;q=0.9,en;q=0.8" }

@@ -110,7 +110,8 @@ export const make = (settings: Settings, seed: string, observer: Observer, store
   const setStatus = (charge: SandboxTransaction, status: Exclude<Status, "Awaiting">, at: string, paid?: Centavos) => {
     const index = charge.rowId - 1
     if (awaiting.delete(index)) awaited -= charge.amount
-    const next = { ...charge, status, updatedAt: at, ...(paid !== undefined && { paid }) }
+    const states = [...charge.states, { status, at }]
+    const next = { ...charge, status, states, updatedAt: at, ...(paid !== undefined && { paid }) }
     charges[index] = next
     if (status === "Paid") balance += valueOf(next)
     if (status === "Refunded") balance -= valueOf(next)
@@ -165,6 +166,7 @@ export const make = (settings: Settings, seed: string, observer: Observer, store
           currency: "BRL",
           paymentMethod,
           status: "Awaiting",
+          states: [],
           ...(write.key !== undefined && { idempotencyKey: write.key }),
           customer,
           ...(expiry !== undefined && { qrcode: code.success, expiresAt: isoOf(expiry) }),

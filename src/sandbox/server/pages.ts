@@ -8,6 +8,7 @@ import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
+import { randomUUID } from "node:crypto"
 import * as Fs from "node:fs"
 import { PaymentsApi } from "../../contract/PaymentsApi.ts"
 import { callOf, type Steered } from "../internal/functions.ts"
@@ -59,11 +60,13 @@ const page = (steered: Steered) =>
   HttpRouter.use((router) => {
     const call = callOf(steered)
     const { changes, now } = steered.gateway
+    // A version is one of this process: another one may have the same number of changes.
+    const started = randomUUID()
     const show = Effect.gen(function* () {
       const { headers, url } = yield* HttpServerRequest.HttpServerRequest
       // The relative times of a page are right for a while.
       const age = Math.floor((yield* now).epochMilliseconds / 15_000)
-      const etag = `"${changes.sequence()}.${age}"`
+      const etag = `"${started}.${changes.sequence()}.${age}"`
       if (headers["if-none-match"] === etag) return HttpServerResponse.empty({ status: 304 })
       const view = viewOf(new URLSearchParams(url.replace(/^[^?]*/, "")), headers)
       const contentType = "text/html; charset=utf-8"

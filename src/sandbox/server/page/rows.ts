@@ -148,7 +148,8 @@ export const charge = (writer: Writer, one: SandboxTransaction, related: Related
             [word("expires"), expiresAt && exact(expiresAt)]
           ])}
         </div>
-        ${faultsOf(writer, one, related)} ${timeline(writer, story(writer, one, "created", related))}`
+        ${faultsOf(writer, one, related)}
+        ${timeline(writer, story(writer, one.createdAt, one.states, "created", related))}`
   )
 }
 
@@ -158,6 +159,7 @@ export const payout = (writer: Writer, one: SandboxWithdrawal, related: Related 
   const { id, idempotencyKey, pixKey, pixKeyType = "PIX", status } = one
   const about = word("payout", id)
   const isOpen = status === "Awaiting"
+  const states = isOpen ? [] : [{ status, at: one.updatedAt }]
   return row(
     writer,
     {
@@ -179,7 +181,7 @@ export const payout = (writer: Writer, one: SandboxWithdrawal, related: Related 
         [word("key"), idempotencyKey ?? word("none"), idempotencyKey !== undefined],
         [word("description"), one.description]
       ])}
-      ${timeline(writer, story(writer, one, "asked", related))}`
+      ${timeline(writer, story(writer, one.createdAt, states, "asked", related))}`
   )
 }
 

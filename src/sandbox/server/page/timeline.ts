@@ -57,16 +57,19 @@ export const deliveries = (
 /** The tone of a status of HTTP, or of no answer. */
 export const toneOf = (status = 0): string => (status === 0 || status >= 500 ? "bad" : status >= 400 ? "warn" : "good")
 
-/** The history of a charge or a payout. `created` says what its creation is called. */
+type Status = (SandboxTransaction | SandboxWithdrawal)["status"]
+
+/** The history of a charge or a payout, with its states after it was awaited. `created` says what its creation is called. */
 export const story = (
   writer: Writer,
-  { createdAt, status, updatedAt }: Pick<SandboxTransaction | SandboxWithdrawal, "createdAt" | "updatedAt" | "status">,
+  createdAt: string,
+  states: ReadonlyArray<{ readonly status: Status; readonly at: string }>,
   created: "created" | "asked",
   { requests, webhooks }: Happened
 ): ReadonlyArray<Entry> => [
   ...requests.map((request) => requestEntry(writer, request)),
   { at: createdAt, text: html`${writer.word(created)}` },
-  ...(status === "Awaiting" ? [] : [{ at: updatedAt, text: writer.pill(status) }]),
+  ...states.map(({ at, status }) => ({ at, text: writer.pill(status) })),
   ...webhooks.flatMap((webhook) => deliveries(writer, webhook))
 ]
 
