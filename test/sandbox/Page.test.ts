@@ -72,6 +72,59 @@ describe("the sandbox's page", () => {
     }).pipe(Effect.provide(served()))
   )
 
+  it.live("each fault of its form is planned as the fault of that name, and listed under its name", () =>
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const order = { operation: "getBalance", times: 2, seconds: 5, status: 418, message: "não" }
+      for (const [fault, planned, name] of [
+        ["resetAfter", Fault.resetAfter, "resetAfter"],
+        ["resetBefore", Fault.resetBefore, "resetBefore"],
+        ["silence", Fault.silence(), "silence"],
+        ["truncated", Fault.truncated, "truncated"],
+        ["latency", Fault.latency("5 seconds"), "latency"],
+        ["refusal", Fault.refusal(418, "não"), "answer 418"],
+        ["answer", Fault.answer(418, { body: "não" }), "answer 418"],
+        ["html", Fault.html(418), "answer 418"],
+        ["empty", Fault.empty(418), "answer 418"],
+        ["retryAfter", Fault.retryAfter("5 seconds", { status: 418 }), "answer 418"],
+        ["redirect", Fault.redirect("https://elsewhere.example/", 418), "answer 418"],
+        ["forgetKey", Fault.forgetKey, "forgetKey"]
+      ] as const) {
+        assert.strictEqual((yield* post("/panel/fault", { ...order, fault })).status, 200, fault)
+        assert.deepStrictEqual((yield* sandbox.overview).faults, [{ operation: "getBalance", fault: planned, left: 2 }])
+        assert.include(yield* pageOf("/?tab=faults&lang=en"), `<strong>${name}</strong> · getBalance`)
+        yield* sandbox.clearFaults
+      }
+      yield* post("/panel/fault", { operation: "any", fault: "refusal", times: 1, seconds: 0 })
+      const [first] = (yield* sandbox.overview).faults
+      assert.deepStrictEqual(first?.fault, Fault.refusal(503, "Serviço indisponível."))
+      yield* sandbox.clearFaults
+      yield* sandbox.fault("any", [Fault.none, Fault.refuse])
+      const page = yield* pageOf("/?tab=faults&lang=pt")
+      for (const name of ["none", "refuse"]) assert.include(page, `<strong>${name}</strong> · any`)
+    }).pipe(Effect.provide(served()))
+  )
+
+  it.live("a list has pages of a hundred rows, and says what fits a search or a status", () =>
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      for (let row = 1; row <= 101; row++) yield* sandbox.charge(100 + row)
+      const [last] = (yield* sandbox.transactions).slice(-1)
+      yield* sandbox.markPaid(last?.transactionId ?? "")
+      const first = yield* pageOf("/?lang=en")
+      const second = yield* pageOf("/?lang=en&page=2")
+      assert.include(first, "1–100 of 101")
+      assert.include(second, "101–101 of 101")
+      assert.deepStrictEqual([first.includes("Older"), first.includes("Newer")], [true, false])
+      assert.deepStrictEqual([second.includes("Older"), second.includes("Newer")], [false, true])
+      assert.include(yield* pageOf("/?lang=en&status=Paid"), "1 of 1")
+      assert.include(yield* pageOf("/?lang=en&status=Refunded"), "Refunded 0")
+      const none = yield* pageOf("/?lang=en&search=nobody")
+      assert.notInclude(none, "Maria Silva")
+      assert.notStrictEqual(none, yield* pageOf("/?lang=en&tab=withdrawals"))
+    }).pipe(Effect.provide(served()))
+  )
+
   it.live("the timeline of a charge has every state that it had, in their order", () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
