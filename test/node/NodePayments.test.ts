@@ -197,30 +197,39 @@ describe("NodePayments.layerHttpClient", () => {
   )
 })
 
+/** A client that a user wrapped, which notes the methods of its requests. */
+const tapped = (seen: Array<string>) =>
+  Layer.effect(
+    HttpClient.HttpClient,
+    Effect.map(HttpClient.HttpClient, (client) =>
+      HttpClient.tapRequest(client, (request) => Effect.sync(() => seen.push(request.method)))
+    )
+  )
+
+/** Lists the transactions of a server over a client, whatever it answers. */
+const listOver = <E>(client: Layer.Layer<HttpClient.HttpClient, E>) =>
+  Effect.flatMap(serve, ({ url }) => {
+    const payments = Payments.layer({ baseUrl: url }).pipe(
+      Layer.provide([client, credentials, IdempotencyKeyGen.layerSequential])
+    )
+    return Effect.provide(
+      Effect.flatMap(Payments, ({ listTransactions }) => Effect.exit(listTransactions())),
+      payments
+    )
+  })
+
 describe("Payments over NodePayments", () => {
   it.live("a client that a user wraps is used also where the layer's own client is still in the context", () =>
     Effect.gen(function* () {
-      const { url } = yield* serve
       const seen: Array<string> = []
-      const wrapped = Layer.effect(
-        HttpClient.HttpClient,
-        Effect.map(HttpClient.HttpClient, (client) =>
-          HttpClient.tapRequest(client, (request) => Effect.sync(() => seen.push(request.method)))
-        )
-      ).pipe(Layer.provideMerge(layer))
-      const payments = Payments.layer({ baseUrl: url }).pipe(
-        Layer.provide([wrapped, credentials, IdempotencyKeyGen.layerSequential])
-      )
-      yield* Effect.flatMap(Payments, ({ listTransactions }) => Effect.exit(listTransactions())).pipe(
-        Effect.provide(payments)
-      )
+      const wrapped = tapped(seen).pipe(Layer.provideMerge(layer))
+      yield* listOver(wrapped)
       assert.deepStrictEqual(seen, ["GET"])
     })
   )
 
   it.live("the layer's own client is not used: Payments sends over its dispatcher", () =>
     Effect.gen(function* () {
-      const { url } = yield* serve
       const dispatched: Array<string> = []
       const agent = yield* Effect.acquireRelease(
         Effect.sync(() => new Agent()),
@@ -231,12 +240,7 @@ describe("Payments over NodePayments", () => {
         dispatched.push(handler.constructor.name)
         return dispatch(options, handler)
       })
-      const payments = Payments.layer({ baseUrl: url }).pipe(
-        Layer.provide([NodePayments.layerHttpClient({ dispatcher }), credentials, IdempotencyKeyGen.layerSequential])
-      )
-      yield* Effect.flatMap(Payments, ({ listTransactions }) => Effect.exit(listTransactions())).pipe(
-        Effect.provide(payments)
-      )
+      yield* listOver(NodePayments.layerHttpClient({ dispatcher }))
       assert.deepStrictEqual(dispatched, ["Exchange"])
     })
   )
@@ -261,20 +265,9 @@ describe("Payments over NodePayments", () => {
 
   it.live("a change that a user wraps around the client has its effect", () =>
     Effect.gen(function* () {
-      const { url } = yield* serve
       const seen: Array<string> = []
-      const wrapped = Layer.effect(
-        HttpClient.HttpClient,
-        Effect.map(HttpClient.HttpClient, (client) =>
-          HttpClient.tapRequest(client, (request) => Effect.sync(() => seen.push(request.method)))
-        )
-      ).pipe(Layer.provide(layer))
-      const payments = Payments.layer({ baseUrl: url }).pipe(
-        Layer.provide([wrapped, credentials, IdempotencyKeyGen.layerSequential])
-      )
-      yield* Effect.flatMap(Payments, ({ listTransactions }) => Effect.exit(listTransactions())).pipe(
-        Effect.provide(payments)
-      )
+      const wrapped = tapped(seen).pipe(Layer.provide(layer))
+      yield* listOver(wrapped)
       assert.deepStrictEqual(seen, ["GET"])
     })
   )
