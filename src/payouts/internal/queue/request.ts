@@ -7,7 +7,7 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { fromReferenceOption } from "../../../contract/IdempotencyKey.ts"
-import { fingerprint } from "../../../internal/fingerprint.ts"
+import { lanes } from "../../../internal/fingerprint.ts"
 import type { BelowMinimum, InvalidRequest } from "../../../contract/PaymentsError.ts"
 import { WithdrawalRequestBody } from "../../../contract/Withdrawal.ts"
 import { checkWithdrawal, invalidWithdrawal } from "../../../contract/WithdrawalCheck.ts"
@@ -45,7 +45,7 @@ const canonical = (value: unknown): string => JSON.stringify(value, sorted)
  * reader of the table learns twelve bits of the request. One change in 4096 is missed.
  */
 const checkOf = (body: typeof WithdrawalRequestBody.Encoded, idempotencyKey: string): string =>
-  fingerprint(`${idempotencyKey}\n${canonical({ ...body, amount: undefined })}`).slice(0, 3)
+  lanes(`${idempotencyKey}\n${canonical({ ...body, amount: undefined })}`, 1).slice(0, 3)
 
 /**
  * The key of a reference in an account; none where the reference makes no key. One reference in two accounts has two keys,
