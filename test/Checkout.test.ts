@@ -6,6 +6,7 @@ import type { Payments } from "effect-pix"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { checkout, Orders } from "../docs/examples/checkout.ts"
 import { paint, scan } from "./support/scanner.ts"
+import { effect } from "./support/effect.ts"
 
 /** A browser on the checkout, whose gateway is the sandbox of the test. */
 const browser = Effect.gen(function* () {
@@ -32,90 +33,84 @@ describe("the checkout page of the documentation", () => {
     assert.include(read("checkout.md"), `\`\`\`txt\n${read("examples/checkout-server.ts")}\`\`\``)
   })
 
-  it.effect(
+  effect(
     "the checkout page charges when the button is pressed, and shows a QR code and a text that pay the charge",
-    () =>
-      Effect.gen(function* () {
-        const visit = yield* browser
-        const sandbox = yield* Sandbox
-        const before = yield* visit("GET", "/orders/42")
-        assert.include(before.body, "R$ 25,00")
-        assert.include(before.body, '<form method="post">')
-        assert.lengthOf(yield* sandbox.transactions, 0)
+    Sandbox.layerPayments,
+    function* () {
+      const visit = yield* browser
+      const sandbox = yield* Sandbox
+      const before = yield* visit("GET", "/orders/42")
+      assert.include(before.body, "R$ 25,00")
+      assert.include(before.body, '<form method="post">')
+      assert.lengthOf(yield* sandbox.transactions, 0)
 
-        const pressed = yield* visit("POST", "/orders/42")
-        assert.deepStrictEqual([pressed.status, pressed.location], [303, "/orders/42"])
-        const [charge] = yield* sandbox.transactions
-        assert.strictEqual(charge?.amount, 2500)
+      const pressed = yield* visit("POST", "/orders/42")
+      assert.deepStrictEqual([pressed.status, pressed.location], [303, "/orders/42"])
+      const [charge] = yield* sandbox.transactions
+      assert.strictEqual(charge?.amount, 2500)
 
-        const page = (yield* visit("GET", "/orders/42")).body
-        const [, copied = ""] = /<textarea id="code" rows="4" readonly>([^<]*)</.exec(page) ?? []
-        const [, picture = ""] = /src="data:image\/svg\+xml,([^"]*)"/.exec(page) ?? []
-        assert.match(copied, /^000201.*6304[\dA-F]{4}$/)
-        assert.include(copied, charge?.transactionId.replaceAll("-", "") ?? "no charge")
-        assert.strictEqual(scan(paint(decodeURIComponent(picture))), copied)
-        assert.match(page, /Pay by \d\d\/\d\d\/\d{4}, \d\d:\d\d, Brasília time/)
-      }).pipe(Effect.provide(Sandbox.layerPayments))
+      const page = (yield* visit("GET", "/orders/42")).body
+      const [, copied = ""] = /<textarea id="code" rows="4" readonly>([^<]*)</.exec(page) ?? []
+      const [, picture = ""] = /src="data:image\/svg\+xml,([^"]*)"/.exec(page) ?? []
+      assert.match(copied, /^000201.*6304[\dA-F]{4}$/)
+      assert.include(copied, charge?.transactionId.replaceAll("-", "") ?? "no charge")
+      assert.strictEqual(scan(paint(decodeURIComponent(picture))), copied)
+      assert.match(page, /Pay by \d\d\/\d\d\/\d{4}, \d\d:\d\d, Brasília time/)
+    }
   )
 
-  it.effect("the checkout page makes one charge if the button is pressed twice, even at the same time", () =>
-    Effect.gen(function* () {
+  effect(
+    "the checkout page makes one charge if the button is pressed twice, even at the same time",
+    Sandbox.layerPayments,
+    function* () {
       const visit = yield* browser
       yield* Effect.all([visit("POST", "/orders/42"), visit("POST", "/orders/42")], { concurrency: "unbounded" })
       yield* visit("POST", "/orders/42")
       assert.lengthOf(yield* (yield* Sandbox).transactions, 1)
-    }).pipe(Effect.provide(Sandbox.layerPayments))
+    }
   )
 
-  it.effect("the checkout page shows that the charge is paid", () =>
-    Effect.gen(function* () {
-      const visit = yield* browser
-      const sandbox = yield* Sandbox
-      assert.strictEqual((yield* visit("GET", "/orders/42/status")).status, 503)
-      yield* visit("POST", "/orders/42")
-      assert.strictEqual((yield* visit("GET", "/orders/42/status")).body, '"Awaiting"')
-      const [charge] = yield* sandbox.transactions
-      yield* sandbox.markPaid(charge?.transactionId ?? "none")
-      assert.strictEqual((yield* visit("GET", "/orders/42/status")).body, '"Paid"')
-    }).pipe(Effect.provide(Sandbox.layerPayments))
-  )
+  effect("the checkout page shows that the charge is paid", Sandbox.layerPayments, function* () {
+    const visit = yield* browser
+    const sandbox = yield* Sandbox
+    assert.strictEqual((yield* visit("GET", "/orders/42/status")).status, 503)
+    yield* visit("POST", "/orders/42")
+    assert.strictEqual((yield* visit("GET", "/orders/42/status")).body, '"Awaiting"')
+    const [charge] = yield* sandbox.transactions
+    yield* sandbox.markPaid(charge?.transactionId ?? "none")
+    assert.strictEqual((yield* visit("GET", "/orders/42/status")).body, '"Paid"')
+  })
 
-  it.effect("the checkout page repeats a failed charge with the same key", () =>
-    Effect.gen(function* () {
-      const visit = yield* browser
-      const sandbox = yield* Sandbox
-      yield* sandbox.fault("createTransaction", Fault.html(200, { executed: true }))
-      const failed = yield* visit("POST", "/orders/42")
-      assert.strictEqual(failed.status, 503)
-      assert.include(failed.body, "You have not paid")
-      assert.strictEqual((yield* visit("POST", "/orders/42")).status, 303)
-      assert.lengthOf(yield* sandbox.transactions, 1)
-      const keys = (yield* sandbox.requests).map(({ idempotencyKey }) => idempotencyKey)
-      assert.strictEqual(keys.length, 2)
-      assert.strictEqual(keys[0], keys[1])
-    }).pipe(Effect.provide(Sandbox.layerPayments))
-  )
+  effect("the checkout page repeats a failed charge with the same key", Sandbox.layerPayments, function* () {
+    const visit = yield* browser
+    const sandbox = yield* Sandbox
+    yield* sandbox.fault("createTransaction", Fault.html(200, { executed: true }))
+    const failed = yield* visit("POST", "/orders/42")
+    assert.strictEqual(failed.status, 503)
+    assert.include(failed.body, "You have not paid")
+    assert.strictEqual((yield* visit("POST", "/orders/42")).status, 303)
+    assert.lengthOf(yield* sandbox.transactions, 1)
+    const keys = (yield* sandbox.requests).map(({ idempotencyKey }) => idempotencyKey)
+    assert.strictEqual(keys.length, 2)
+    assert.strictEqual(keys[0], keys[1])
+  })
 
-  it.effect("the checkout page shows no code for another amount", () =>
-    Effect.gen(function* () {
-      const visit = yield* browser
-      const sandbox = yield* Sandbox
-      const data = { id: "3f1d8f0e-8a0f-4a54-9d7e-6f2f0d7f3f10", amount: 2500, status: "WAITING_PAYMENT" }
-      const qrcode =
-        "00020126400014br.gov.bcb.pix0118fulano@exemplo.com520400005303986540525.505802BR5913FULANO DE TAL6009SAO PAULO62070503***63040000"
-      const body = JSON.stringify({ data: { ...data, pix: { qrcode } } })
-      yield* sandbox.fault("createTransaction", Fault.answer(200, { body, executed: true }))
-      assert.strictEqual((yield* visit("POST", "/orders/42")).status, 503)
-      assert.notInclude((yield* visit("GET", "/orders/42")).body, "fulano")
-    }).pipe(Effect.provide(Sandbox.layerPayments))
-  )
+  effect("the checkout page shows no code for another amount", Sandbox.layerPayments, function* () {
+    const visit = yield* browser
+    const sandbox = yield* Sandbox
+    const data = { id: "3f1d8f0e-8a0f-4a54-9d7e-6f2f0d7f3f10", amount: 2500, status: "WAITING_PAYMENT" }
+    const qrcode =
+      "00020126400014br.gov.bcb.pix0118fulano@exemplo.com520400005303986540525.505802BR5913FULANO DE TAL6009SAO PAULO62070503***63040000"
+    const body = JSON.stringify({ data: { ...data, pix: { qrcode } } })
+    yield* sandbox.fault("createTransaction", Fault.answer(200, { body, executed: true }))
+    assert.strictEqual((yield* visit("POST", "/orders/42")).status, 503)
+    assert.notInclude((yield* visit("GET", "/orders/42")).body, "fulano")
+  })
 
-  it.effect("the checkout page shows only its own orders", () =>
-    Effect.gen(function* () {
-      const visit = yield* browser
-      assert.strictEqual((yield* visit("GET", "/orders/43")).status, 404)
-      assert.strictEqual((yield* visit("POST", "/orders/43")).status, 404)
-      assert.lengthOf(yield* (yield* Sandbox).requests, 0)
-    }).pipe(Effect.provide(Sandbox.layerPayments))
-  )
+  effect("the checkout page shows only its own orders", Sandbox.layerPayments, function* () {
+    const visit = yield* browser
+    assert.strictEqual((yield* visit("GET", "/orders/43")).status, 404)
+    assert.strictEqual((yield* visit("POST", "/orders/43")).status, 404)
+    assert.lengthOf(yield* (yield* Sandbox).requests, 0)
+  })
 })

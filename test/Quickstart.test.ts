@@ -1,12 +1,15 @@
-import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { assert, describe } from "@effect/vitest"
+
 import { Sandbox } from "effect-pix/sandbox"
 import { TestConsole } from "effect/testing"
 import { quickstart } from "../docs/examples/quickstart.ts"
+import { effect } from "./support/effect.ts"
 
 describe("the quickstart", () => {
-  it.effect("the quickstart charges, is paid, looks up, lists, reads the balance and pays out", () =>
-    Effect.gen(function* () {
+  effect(
+    "the quickstart charges, is paid, looks up, lists, reads the balance and pays out",
+    Sandbox.layerPayments,
+    function* () {
       const sandbox = yield* Sandbox
       yield* quickstart(sandbox.markPaid)
 
@@ -21,6 +24,6 @@ describe("the quickstart", () => {
         "Paid out R$ 10,00; the payout is Awaiting."
       ])
       assert.strictEqual(yield* sandbox.balance, 1500)
-    }).pipe(Effect.provide(Sandbox.layerPayments))
+    }
   )
 })

@@ -2,7 +2,7 @@
  * Two companies in one program and one database: `Merchants`, a queue of payouts and a webhook for each, the operator's command,
  * and a secret that is rotated. At the end the ledgers of both gateways agree with the books of the program.
  */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Context, Effect, Layer, Logger, type Scope, Stream } from "effect"
 import { HttpClient } from "effect/http"
 import { SqlClient } from "effect/sql"
@@ -13,6 +13,7 @@ import { Webhook, type WebhookEvent } from "effect-pix/webhook"
 import { run } from "./support/command.ts"
 import { databases } from "./support/operated.ts"
 import { charge } from "./support/operations.ts"
+import { live } from "./support/effect.ts"
 
 const names = ["padaria", "mercado"] as const
 type Name = (typeof names)[number]
@@ -100,8 +101,10 @@ const program = <A, E>(
 const itemOf = (reference: string, amount: number) => ({ reference, amount: Money.centavos(amount) })
 
 describe.each(databases)("two companies in %s", (_, database) => {
-  it.live("two companies share a program, and the ledger of each gateway agrees with the books of its company", () =>
-    Effect.gen(function* () {
+  live(
+    "two companies share a program, and the ledger of each gateway agrees with the books of its company",
+    Logger.layer([]),
+    function* () {
       const { client, env } = yield* database
       const both = yield* gateways
       const command = (...words: readonly [string, ...ReadonlyArray<string>]) => run(words, env)
@@ -193,6 +196,6 @@ describe.each(databases)("two companies in %s", (_, database) => {
       )
       const shown = yield* command("payouts", "show", "invoice-3", "--account", "mercado")
       assert.match(shown.stdout, /ana/)
-    }).pipe(Effect.provide(Logger.layer([])))
+    }
   )
 })

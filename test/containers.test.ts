@@ -3,7 +3,7 @@
  * makes a client that reaches the sandbox by its name. The test changes only the port, the folder of the state and the
  * addresses of the names.
  */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Payments } from "effect-pix"
 import { NodePayments } from "effect-pix/node"
 import { ConfigProvider, Effect, Layer, Logger, Schema } from "effect"
@@ -15,6 +15,7 @@ import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { Agent } from "undici"
 import { start } from "./support/command.ts"
+import { live } from "./support/effect.ts"
 
 const Service = Schema.Struct({
   command: Schema.String,
@@ -60,58 +61,55 @@ const dispatcher = Effect.acquireRelease(
 )
 
 describe("the Compose file of docs/containers.md", () => {
-  it.live(
+  live(
     "its program creates a charge at the sandbox by the sandbox's name, and logs a warning about plain http",
-    () =>
-      Effect.gen(function* () {
-        const { baseUrl, webhooks } = yield* running
-        assert.deepStrictEqual(webhooks, ["http://shop:3000/webhooks/pix"])
+    function* () {
+      const { baseUrl, webhooks } = yield* running
+      assert.deepStrictEqual(webhooks, ["http://shop:3000/webhooks/pix"])
 
-        const { environment = {} } = (yield* compose).services.shop
-        const address = environment["PAYMENTS_BASE_URL"]?.replace(":4010", `:${new URL(baseUrl).port}`)
-        const lines: Array<string> = []
-        const logger = Logger.make<unknown, void>(({ logLevel, message }) => {
-          if (logLevel === "Warn") lines.push(String(message))
-        })
-        const clientWith = (settings: Readonly<Record<string, unknown>>) =>
-          Layer.unwrap(
-            Effect.map(dispatcher, (agent) => Payments.layerOver(NodePayments.layerHttpClient({ dispatcher: agent })))
-          ).pipe(Layer.provide([ConfigProvider.layer(ConfigProvider.fromUnknown(settings)), Logger.layer([logger])]))
+      const { environment = {} } = (yield* compose).services.shop
+      const address = environment["PAYMENTS_BASE_URL"]?.replace(":4010", `:${new URL(baseUrl).port}`)
+      const lines: Array<string> = []
+      const logger = Logger.make<unknown, void>(({ logLevel, message }) => {
+        if (logLevel === "Warn") lines.push(String(message))
+      })
+      const clientWith = (settings: Readonly<Record<string, unknown>>) =>
+        Layer.unwrap(
+          Effect.map(dispatcher, (agent) => Payments.layerOver(NodePayments.layerHttpClient({ dispatcher: agent })))
+        ).pipe(Layer.provide([ConfigProvider.layer(ConfigProvider.fromUnknown(settings)), Logger.layer([logger])]))
 
-        const settings = { ...environment, PAYMENTS_BASE_URL: address }
-        const balance = yield* Effect.flatMap(Payments, (payments) => payments.getBalance()).pipe(
-          Effect.provide(clientWith(settings))
-        )
-        assert.strictEqual(String(balance.accBalance), "BigDecimal(1000)")
-        assert.strictEqual(lines.length, 1)
-        assert.include(
-          page,
-          `
+      const settings = { ...environment, PAYMENTS_BASE_URL: address }
+      const balance = yield* Effect.flatMap(Payments, (payments) => payments.getBalance()).pipe(
+        Effect.provide(clientWith(settings))
+      )
+      assert.strictEqual(String(balance.accBalance), "BigDecimal(1000)")
+      assert.strictEqual(lines.length, 1)
+      assert.include(
+        page,
+        `
 ${lines[0]?.split(",")[0]}
 `
-        )
+      )
 
-        const refused = yield* Effect.flip(
-          Layer.build(clientWith({ ...settings, PAYMENTS_INSECURE: "false" })).pipe(Effect.scoped)
+      const refused = yield* Effect.flip(
+        Layer.build(clientWith({ ...settings, PAYMENTS_INSECURE: "false" })).pipe(Effect.scoped)
+      )
+      assert.match(refused.message, /PAYMENTS_BASE_URL must be https/)
+    }
+  )
+
+  live("its health check ends with 0 if the sandbox answers, and with another code if it does not", function* () {
+    const { baseUrl } = yield* running
+    const [kind, bin, flag = "", script = ""] = (yield* compose).services.sandbox.healthcheck?.test ?? []
+    assert.deepStrictEqual([kind, bin], ["CMD", "node"])
+    const check = (port: string) =>
+      Effect.callback<number | string | null | undefined>((resume) => {
+        execFile(process.execPath, [flag, script.replace("4010", port)], (error) =>
+          resume(Effect.succeed(error === null ? 0 : error.code))
         )
-        assert.match(refused.message, /PAYMENTS_BASE_URL must be https/)
       })
-  )
-
-  it.live("its health check ends with 0 if the sandbox answers, and with another code if it does not", () =>
-    Effect.gen(function* () {
-      const { baseUrl } = yield* running
-      const [kind, bin, flag = "", script = ""] = (yield* compose).services.sandbox.healthcheck?.test ?? []
-      assert.deepStrictEqual([kind, bin], ["CMD", "node"])
-      const check = (port: string) =>
-        Effect.callback<number | string | null | undefined>((resume) => {
-          execFile(process.execPath, [flag, script.replace("4010", port)], (error) =>
-            resume(Effect.succeed(error === null ? 0 : error.code))
-          )
-        })
-      assert.strictEqual(yield* check(new URL(baseUrl).port), 0)
-      // Nothing listens on port 1.
-      assert.strictEqual(yield* check("1"), 1)
-    })
-  )
+    assert.strictEqual(yield* check(new URL(baseUrl).port), 0)
+    // Nothing listens on port 1.
+    assert.strictEqual(yield* check("1"), 1)
+  })
 })

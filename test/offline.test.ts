@@ -1,8 +1,9 @@
 /** What `support/offline.ts` refuses to fast tests. This one is fast, so it names no module that would make it a live one. */
-import { assert, describe, it, test } from "@effect/vitest"
+import { assert, describe, test } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { NodeSqlite } from "effect-pix/node"
+import { effect } from "./support/effect.ts"
 
 const net = process.getBuiltinModule("net")
 const fs = process.getBuiltinModule("fs")
@@ -32,10 +33,8 @@ describe("a fast test", () => {
     }
   })
 
-  it.effect("may have a database in memory", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      assert.deepStrictEqual(yield* sql`SELECT 42 AS answer`, [{ answer: 42 }])
-    }).pipe(Effect.provide(NodeSqlite.layer({ filename: ":memory:" })))
-  )
+  effect("may have a database in memory", NodeSqlite.layer({ filename: ":memory:" }), function* () {
+    const sql = yield* SqlClient.SqlClient
+    assert.deepStrictEqual(yield* sql`SELECT 42 AS answer`, [{ answer: 42 }])
+  })
 })

@@ -1,11 +1,12 @@
 /** `effect-pix doctor`, run against a sandbox and against gateways that differ from what is assumed. */
-import { describe, expect, it } from "@effect/vitest"
+import { describe, expect } from "@effect/vitest"
 import { Effect } from "effect"
 import { Sandbox } from "effect-pix/sandbox"
 import { leaksIn, person, secrets } from "../support/canary.ts"
 import { runHere as run } from "../support/command.ts"
 import { type Answer, answer, closedPort, json, makeGateway } from "../support/Gateway.ts"
 import { served, settings, settingsOf } from "../support/operator.ts"
+import { live } from "../support/effect.ts"
 
 const id = "8f14e45f-ceea-467f-a8ad-6d7a3e2f1b0c"
 
@@ -87,29 +88,25 @@ const examine = Effect.fnUntraced(function* (faults: Faults) {
 })
 
 describe("the doctor", () => {
-  it.live("the doctor finds nothing wrong with the sandbox, and sends only reads", () =>
-    Effect.gen(function* () {
-      const env = yield* settings
-      const sandbox = yield* Sandbox
-      yield* run(["charge", "25,00", "--name", "Maria", "--email", "m@example.com"], env)
-      yield* run(["charge", "25,00", "--name", "Maria", "--email", "m@example.com"], env)
-      const [charge] = yield* sandbox.transactions
-      const before = (yield* sandbox.requests).length
-      const { code, stderr, stdout } = yield* run(["doctor", "--transaction", charge?.transactionId ?? ""], env)
-      expect([code, stdout, stderr]).toEqual([0, "23 hold, 0 wrong\n1 not checked: give --webhook URL\n", ""])
-      const methods = (yield* sandbox.requests).slice(before).map(({ method }) => method)
-      expect(new Set(methods)).toEqual(new Set(["GET"]))
-    }).pipe(Effect.provide(served))
-  )
+  live("the doctor finds nothing wrong with the sandbox, and sends only reads", served, function* () {
+    const env = yield* settings
+    const sandbox = yield* Sandbox
+    yield* run(["charge", "25,00", "--name", "Maria", "--email", "m@example.com"], env)
+    yield* run(["charge", "25,00", "--name", "Maria", "--email", "m@example.com"], env)
+    const [charge] = yield* sandbox.transactions
+    const before = (yield* sandbox.requests).length
+    const { code, stderr, stdout } = yield* run(["doctor", "--transaction", charge?.transactionId ?? ""], env)
+    expect([code, stdout, stderr]).toEqual([0, "23 hold, 0 wrong\n1 not checked: give --webhook URL\n", ""])
+    const methods = (yield* sandbox.requests).slice(before).map(({ method }) => method)
+    expect(new Set(methods)).toEqual(new Set(["GET"]))
+  })
 
-  it.live("the doctor finds nothing wrong with a gateway that is as assumed, and prints no personal data", () =>
-    Effect.gen(function* () {
-      const { code, gateway, stderr, stdout } = yield* examine({})
-      expect([code, stdout.includes("WRONG")]).toEqual([0, false])
-      expect(leaksIn(stdout + stderr)).toEqual([])
-      expect(stdout + stderr).not.toContain(gateway.url)
-    })
-  )
+  live("the doctor finds nothing wrong with a gateway that is as assumed, and prints no personal data", function* () {
+    const { code, gateway, stderr, stdout } = yield* examine({})
+    expect([code, stdout.includes("WRONG")]).toEqual([0, false])
+    expect(leaksIn(stdout + stderr)).toEqual([])
+    expect(stdout + stderr).not.toContain(gateway.url)
+  })
 
   type Case = readonly [what: string, faults: Faults, finding: string]
 
@@ -229,37 +226,32 @@ describe("the doctor", () => {
     ] as const
   })
 
-  it.live.each(pairs)("the doctor reports %s as wrong, and where the code assumes it", ([, faults, findings]) =>
-    Effect.gen(function* () {
-      const { code, stderr, stdout } = yield* examine(faults)
-      expect(code).toBe(7)
-      for (const finding of findings) expect(stdout).toMatch(new RegExp(`WRONG  (?:.*)(?:${finding})`))
-      expect(leaksIn(stdout + stderr)).toEqual([])
-    })
-  )
+  live.each(pairs)("the doctor reports %s as wrong, and where the code assumes it", function* ([, faults, findings]) {
+    const { code, stderr, stdout } = yield* examine(faults)
+    expect(code).toBe(7)
+    for (const finding of findings) expect(stdout).toMatch(new RegExp(`WRONG  (?:.*)(?:${finding})`))
+    expect(leaksIn(stdout + stderr)).toEqual([])
+  })
 
-  it.live("the doctor misses what its page says that it may miss", () =>
-    Effect.gen(function* () {
-      const { code, stdout } = yield* examine({
-        rows: (all) => all.map((each) => ({ ...each, status: "PAID", e2eId: person.evp })),
-        page: (page) => ({ ...page, pageSize: 20, currentPage: 1 }),
-        detail: { enStatusTransaction: "Chargeback", fee: 1 },
-        missing: json({ code: 7 }, 404)
-      })
-      expect([code, stdout]).toEqual([0, expect.stringContaining("23 hold, 0 wrong\n")])
-      expect(leaksIn(stdout)).toEqual([])
+  live("the doctor misses what its page says that it may miss", function* () {
+    const { code, stdout } = yield* examine({
+      rows: (all) => all.map((each) => ({ ...each, status: "PAID", e2eId: person.evp })),
+      page: (page) => ({ ...page, pageSize: 20, currentPage: 1 }),
+      detail: { enStatusTransaction: "Chargeback", fee: 1 },
+      missing: json({ code: 7 }, 404)
     })
-  )
+    expect([code, stdout]).toEqual([0, expect.stringContaining("23 hold, 0 wrong\n")])
+    expect(leaksIn(stdout)).toEqual([])
+  })
 
-  it.live("the doctor does not check the id of a lookup whose row is in the middle of a long list", () =>
-    Effect.gen(function* () {
-      const { stdout } = yield* examine({ detail: { id: 4711 }, page: (page) => ({ ...page, totalItems: 500 }) })
-      expect(stdout).toMatch(/^2 not checked: its row is not among the newest and the oldest hundred; give --webhook/m)
-    })
-  )
+  live("the doctor does not check the id of a lookup whose row is in the middle of a long list", function* () {
+    const { stdout } = yield* examine({ detail: { id: 4711 }, page: (page) => ({ ...page, totalItems: 500 }) })
+    expect(stdout).toMatch(/^2 not checked: its row is not among the newest and the oldest hundred; give --webhook/m)
+  })
 
-  it.live("the doctor names why there is no answer: refused, no name, no TLS, a lost connection, an empty answer", () =>
-    Effect.gen(function* () {
+  live(
+    "the doctor names why there is no answer: refused, no name, no TLS, a lost connection, an empty answer",
+    function* () {
       const gateway = yield* makeGateway
       const seenAt = (url: string) => Effect.map(run(["doctor"], settingsOf(url)), ({ stdout }) => stdout)
       const answers = "WRONG  The service answers at PAYMENTS_BASE_URL: "
@@ -273,11 +265,13 @@ describe("the doctor", () => {
       expect(yield* seenAt(gateway.url)).toContain(`${answers}the connection was closed before `)
       gateway.script(answer(200, ""))
       expect(yield* seenAt(gateway.url)).toContain("WRONG  The list is JSON with the documented fields: it is empty")
-    })
+    }
   )
 
-  it.live("the doctor sends a GET to the webhook's address, which a route of Webhook answers with 405", () =>
-    Effect.gen(function* () {
+  live(
+    "the doctor sends a GET to the webhook's address, which a route of Webhook answers with 405",
+    served,
+    function* () {
       const env = yield* settings
       const route = yield* makeGateway
       const seen = () => Effect.map(run(["doctor", "--webhook", `${route.url}/hook`], env), ({ stdout }) => stdout)
@@ -286,30 +280,26 @@ describe("the doctor", () => {
       route.script(answer(404))
       expect(yield* seen()).toContain("WRONG  The webhook's address takes POST alone, as Webhook does: HTTP 404\n")
       expect(route.requests.map(({ method, path }) => `${method} ${path}`)).toEqual(["GET /hook", "GET /hook"])
-    }).pipe(Effect.provide(served))
+    }
   )
 
-  it.live("the doctor names each wrong setting, a service that is down and credentials that are refused", () =>
-    Effect.gen(function* () {
-      const unset = yield* run(["doctor"], { PAYMENTS_BASE_URL: "http://example.com", PAYMENTS_COMPANY_ID: "x" })
-      expect(unset.code).toBe(7)
-      for (const name of ["PAYMENTS_BASE_URL", "PAYMENTS_CLIENT_ID", "PAYMENTS_API_KEY", "PAYMENTS_COMPANY_ID"]) {
-        expect(unset.stdout).toMatch(new RegExp(`WRONG {2}${name} can be used`))
-      }
-      const down = yield* run(["doctor"], settingsOf(yield* closedPort))
-      expect([down.code, down.stdout.includes("WRONG  The service answers at PAYMENTS_BASE_URL")]).toEqual([7, true])
-      const gateway = yield* makeGateway
-      gateway.script(answer(401))
-      const env = { ...settingsOf(gateway.url), PAYMENTS_API_KEY: secrets.apiKey, PAYMENTS_CLIENT_ID: secrets.clientId }
-      const denied = yield* run(["doctor", "--json"], env)
-      expect([denied.code, leaksIn(denied.stdout + denied.stderr)]).toEqual([7, []])
-      const findings = denied.stdout
-        .trim()
-        .split("\n")
-        .map((line) => JSON.parse(line))
-      expect(findings).toContainEqual(
-        expect.objectContaining({ verdict: "wrong", what: "The credentials are accepted" })
-      )
-    })
-  )
+  live("the doctor names each wrong setting, a service that is down and credentials that are refused", function* () {
+    const unset = yield* run(["doctor"], { PAYMENTS_BASE_URL: "http://example.com", PAYMENTS_COMPANY_ID: "x" })
+    expect(unset.code).toBe(7)
+    for (const name of ["PAYMENTS_BASE_URL", "PAYMENTS_CLIENT_ID", "PAYMENTS_API_KEY", "PAYMENTS_COMPANY_ID"]) {
+      expect(unset.stdout).toMatch(new RegExp(`WRONG {2}${name} can be used`))
+    }
+    const down = yield* run(["doctor"], settingsOf(yield* closedPort))
+    expect([down.code, down.stdout.includes("WRONG  The service answers at PAYMENTS_BASE_URL")]).toEqual([7, true])
+    const gateway = yield* makeGateway
+    gateway.script(answer(401))
+    const env = { ...settingsOf(gateway.url), PAYMENTS_API_KEY: secrets.apiKey, PAYMENTS_CLIENT_ID: secrets.clientId }
+    const denied = yield* run(["doctor", "--json"], env)
+    expect([denied.code, leaksIn(denied.stdout + denied.stderr)]).toEqual([7, []])
+    const findings = denied.stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line))
+    expect(findings).toContainEqual(expect.objectContaining({ verdict: "wrong", what: "The credentials are accepted" }))
+  })
 })

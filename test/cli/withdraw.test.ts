@@ -1,12 +1,13 @@
 /** `effect-pix withdraw`: what is sent, what is asked, and what the exit codes say. */
-import { describe, expect, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { describe, expect } from "@effect/vitest"
+
 import { IdempotencyKey } from "effect-pix"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { leaksIn, person, secrets } from "../support/canary.ts"
 import { hasPty, run as runProcess, runHere as run, runLine, runOnTerminal, start } from "../support/command.ts"
 import { answer, closedPort, json, makeGateway, silence } from "../support/Gateway.ts"
 import { served, settings, settingsOf } from "../support/operator.ts"
+import { live } from "../support/effect.ts"
 
 const payout = ["withdraw", "10,00", "--reference", "invoice-42"]
 const key = IdempotencyKey.fromReference("payout", "invoice-42")
@@ -19,8 +20,10 @@ const shownCommand = (stderr: string): string => {
 }
 
 describe("a payout that is confirmed", () => {
-  it.live("a confirmed payout is sent once under the key of its reference, and another payout with it is refused", () =>
-    Effect.gen(function* () {
+  live(
+    "a confirmed payout is sent once under the key of its reference, and another payout with it is refused",
+    served,
+    function* () {
       const env = yield* settings
       const first = yield* run([...payout, "--yes"], env)
       expect([first.code, first.stdout]).toEqual([0, expect.stringContaining("R$ 10,00")])
@@ -32,22 +35,21 @@ describe("a payout that is confirmed", () => {
       expect(JSON.parse(again.stdout)).toMatchObject({ id: 1, reais: "10.00", status: "Awaiting", idempotencyKey: key })
       const sandbox = yield* Sandbox
       expect((yield* sandbox.withdrawals).map(({ idempotencyKey }) => idempotencyKey)).toEqual([key])
-    }).pipe(Effect.provide(served))
+    }
   )
 })
 
 describe("a payout that nobody confirmed", () => {
-  it.live.each(["y\n", "yes\n", "Y\ny\ny\n", ""])("a payout is not sent if %j comes from a pipe", (input) =>
-    Effect.gen(function* () {
-      const gateway = yield* makeGateway
-      const { code, stderr, stdout } = yield* runProcess(payout, settingsOf(gateway.url), input)
-      expect([code, stdout, gateway.requests.length]).toEqual([2, "", 0])
-      expect(stderr).toContain("Nothing was sent. Without a terminal a payout needs --yes.")
-    })
-  )
+  live.each(["y\n", "yes\n", "Y\ny\ny\n", ""])("a payout is not sent if %j comes from a pipe", function* (input) {
+    const gateway = yield* makeGateway
+    const { code, stderr, stdout } = yield* runProcess(payout, settingsOf(gateway.url), input)
+    expect([code, stdout, gateway.requests.length]).toEqual([2, "", 0])
+    expect(stderr).toContain("Nothing was sent. Without a terminal a payout needs --yes.")
+  })
 
-  it.live.skipIf(!hasPty)("a payout is not sent if a person says no, or presses return or ctrl-C (needs python3)", () =>
-    Effect.gen(function* () {
+  live.skipIf(!hasPty)(
+    "a payout is not sent if a person says no, or presses return or ctrl-C (needs python3)",
+    function* () {
       const gateway = yield* makeGateway
       const codes: Array<number | null> = []
       for (const pressed of ["n", "\r", "\u0003"]) {
@@ -56,38 +58,41 @@ describe("a payout that nobody confirmed", () => {
         codes.push(code)
       }
       expect([codes, gateway.requests.length]).toEqual([[2, 2, 130], 0])
-    })
+    }
   )
 
-  it.live.skipIf(!hasPty)(
+  live.skipIf(!hasPty)(
     "a payout is sent if y is pressed on a terminal, which showed the amount and the masked key (needs python3)",
-    () =>
-      Effect.gen(function* () {
-        const env = { ...(yield* settings), PAYMENTS_PIX_KEY: person.cpf }
-        const { code, stdout } = yield* runOnTerminal([...payout, "--pix-key-type", "CPF"], [["Pay out", "y"]], env)
-        expect(code).toBe(0)
-        expect(stdout).toContain("Pay out R$ 10,00 (1000 centavos) to CPF ***.982.247-**?")
-        expect(leaksIn(stdout)).toEqual([])
-        const sandbox = yield* Sandbox
-        expect((yield* sandbox.withdrawals).length).toBe(1)
-      }).pipe(Effect.provide(served))
+    served,
+    function* () {
+      const env = { ...(yield* settings), PAYMENTS_PIX_KEY: person.cpf }
+      const { code, stdout } = yield* runOnTerminal([...payout, "--pix-key-type", "CPF"], [["Pay out", "y"]], env)
+      expect(code).toBe(0)
+      expect(stdout).toContain("Pay out R$ 10,00 (1000 centavos) to CPF ***.982.247-**?")
+      expect(leaksIn(stdout)).toEqual([])
+      const sandbox = yield* Sandbox
+      expect((yield* sandbox.withdrawals).length).toBe(1)
+    }
   )
 })
 
 describe("the exit code of a payout", () => {
-  it.live("the exit code of a payout is 3 if nothing was sent: the gateway is down, or the amount too small", () =>
-    Effect.gen(function* () {
+  live(
+    "the exit code of a payout is 3 if nothing was sent: the gateway is down, or the amount too small",
+    function* () {
       const down = yield* run([...payout, "--yes"], settingsOf(yield* closedPort))
       expect([down.code, down.stdout]).toEqual([3, ""])
       expect(down.stderr).toContain("Nothing was sent")
       const gateway = yield* makeGateway
       const small = yield* run(["withdraw", "999", "--reference", "a", "--yes"], settingsOf(gateway.url))
       expect([small.code, gateway.requests.length]).toEqual([3, 0])
-    })
+    }
   )
 
-  it.live("the exit code of a payout is 4 if the service refuses it, and 1 for wrong usage or settings", () =>
-    Effect.gen(function* () {
+  live(
+    "the exit code of a payout is 4 if the service refuses it, and 1 for wrong usage or settings",
+    served,
+    function* () {
       const env = yield* settings
       const poor = yield* run(["withdraw", "1.000.000,00", "--reference", "b", "--yes"], env)
       expect([poor.code, poor.stderr.includes("The balance does not cover")]).toEqual([4, true])
@@ -99,109 +104,100 @@ describe("the exit code of a payout", () => {
       expect((yield* run(["withdraw", "10,00", "--reference", " x", "--yes"], env)).code).toBe(1)
       const sandbox = yield* Sandbox
       expect(yield* sandbox.withdrawals).toEqual([])
-    }).pipe(Effect.provide(served))
+    }
   )
 
-  it.live(
+  live(
     "the exit code of a payout is 5 if it may have been executed, and the printed command repeats the same payout",
-    () =>
-      Effect.gen(function* () {
-        const env = yield* settings
-        const sandbox = yield* Sandbox
-        yield* sandbox.fault("requestWithdrawal", Fault.resetAfter, { times: 3 })
-        const words = ["withdraw", "10,00", "--reference", "it's $HOME", "--description", 'a "b"', "--yes"]
-        const unknown = yield* runProcess(words, env)
-        expect([unknown.code, unknown.stdout]).toEqual([5, ""])
-        expect(unknown.stderr).toContain("MONEY MAY HAVE MOVED")
-        const again = yield* runLine(shownCommand(unknown.stderr), env)
-        expect([again.code, again.stdout.includes("R$ 10,00")]).toEqual([0, true])
-        expect((yield* sandbox.withdrawals).length).toBe(1)
-      }).pipe(Effect.provide(served))
+    served,
+    function* () {
+      const env = yield* settings
+      const sandbox = yield* Sandbox
+      yield* sandbox.fault("requestWithdrawal", Fault.resetAfter, { times: 3 })
+      const words = ["withdraw", "10,00", "--reference", "it's $HOME", "--description", 'a "b"', "--yes"]
+      const unknown = yield* runProcess(words, env)
+      expect([unknown.code, unknown.stdout]).toEqual([5, ""])
+      expect(unknown.stderr).toContain("MONEY MAY HAVE MOVED")
+      const again = yield* runLine(shownCommand(unknown.stderr), env)
+      expect([again.code, again.stdout.includes("R$ 10,00")]).toEqual([0, true])
+      expect((yield* sandbox.withdrawals).length).toBe(1)
+    }
   )
 
-  it.live("the exit code of a repeated payout stays 5 if the service refuses it", () =>
-    Effect.gen(function* () {
-      const gateway = yield* makeGateway
-      gateway.script(json({ message: "Saldo insuficiente" }, 422))
-      const env = settingsOf(gateway.url)
-      expect((yield* run([...payout, "--yes"], env)).code).toBe(4)
-      const again = yield* runProcess([...payout, "--yes", "--again"], env)
-      expect([again.code, shownCommand(again.stderr)]).toEqual([5, expect.stringMatching(/withdraw 10,00 .*--again$/)])
-      expect(again.stderr).toContain(
-        "If the answer stays the same, another one will not help: ask the operator of the gateway"
-      )
-      expect(gateway.requests.map(({ headers }) => headers["idempotency-key"])).toEqual([key, key])
-    })
-  )
+  live("the exit code of a repeated payout stays 5 if the service refuses it", function* () {
+    const gateway = yield* makeGateway
+    gateway.script(json({ message: "Saldo insuficiente" }, 422))
+    const env = settingsOf(gateway.url)
+    expect((yield* run([...payout, "--yes"], env)).code).toBe(4)
+    const again = yield* runProcess([...payout, "--yes", "--again"], env)
+    expect([again.code, shownCommand(again.stderr)]).toEqual([5, expect.stringMatching(/withdraw 10,00 .*--again$/)])
+    expect(again.stderr).toContain(
+      "If the answer stays the same, another one will not help: ask the operator of the gateway"
+    )
+    expect(gateway.requests.map(({ headers }) => headers["idempotency-key"])).toEqual([key, key])
+  })
 
-  it.live.each([
+  live.each([
     ["ctrl-C", "SIGINT"],
     ["the end of its terminal", "SIGHUP"]
   ] as const)(
     "the exit code of a payout is 5 if %s ends it while the request is under way, and the command to repeat it is printed",
-    ([, signal]) =>
-      Effect.gen(function* () {
-        const gateway = yield* makeGateway
-        gateway.script(silence)
-        const process = yield* start([...payout, "--yes"], settingsOf(gateway.url))
-        yield* gateway.arrived(1)
-        const shown = yield* process.shown(key)
-        expect(shown).toContain("Payout of R$ 10,00 (1000 centavos) to the company's own PIX key\nReference invoice-42")
-        process.kill(signal)
-        const { code, stderr } = yield* process.ended
-        expect([code, shownCommand(stderr)]).toEqual([5, expect.stringMatching(/withdraw 10,00 .*--again$/)])
-      })
+    function* ([, signal]) {
+      const gateway = yield* makeGateway
+      gateway.script(silence)
+      const process = yield* start([...payout, "--yes"], settingsOf(gateway.url))
+      yield* gateway.arrived(1)
+      const shown = yield* process.shown(key)
+      expect(shown).toContain("Payout of R$ 10,00 (1000 centavos) to the company's own PIX key\nReference invoice-42")
+      process.kill(signal)
+      const { code, stderr } = yield* process.ended
+      expect([code, shownCommand(stderr)]).toEqual([5, expect.stringMatching(/withdraw 10,00 .*--again$/)])
+    }
   )
 
-  it.live.each([
+  live.each([
     [answer(200, "<html>"), 5],
     [answer(307, "", { location: "http://127.0.0.1:1/" }), 4],
     [answer(502, "bad gateway"), 5],
     [json({ message: "\u001b[2Jno" }, 400), 4]
-  ] as const)("tells hostile answers apart, and passes no escape code on (%#)", ([hostile, expected]) =>
-    Effect.gen(function* () {
-      const gateway = yield* makeGateway
-      gateway.script(hostile)
-      const { code, stderr } = yield* run([...payout, "--yes"], settingsOf(gateway.url))
-      expect([code, stderr.includes("\u001b")]).toEqual([expected, false])
-      expect(stderr).not.toMatch(/^\s+at /m)
-    })
-  )
+  ] as const)("tells hostile answers apart, and passes no escape code on (%#)", function* ([hostile, expected]) {
+    const gateway = yield* makeGateway
+    gateway.script(hostile)
+    const { code, stderr } = yield* run([...payout, "--yes"], settingsOf(gateway.url))
+    expect([code, stderr.includes("\u001b")]).toEqual([expected, false])
+    expect(stderr).not.toMatch(/^\s+at /m)
+  })
 })
 
 describe("what a payout prints", () => {
-  it.live("a payout prints no secret and no data of a person, whatever its result", () =>
-    Effect.gen(function* () {
-      const gateway = yield* makeGateway
-      const env = {
-        ...settingsOf(gateway.url),
-        PAYMENTS_CLIENT_ID: secrets.clientId,
-        PAYMENTS_API_KEY: secrets.apiKey,
-        PAYMENTS_PIX_KEY: person.email
-      }
-      const words = [...payout, "--pix-key-type", "EMAIL", "--yes"]
-      const echo = `no ${person.email} ${person.cpf} ${secrets.apiKey}`
-      for (const hostile of [json({ message: echo }, 400), json({ message: echo }, 500), answer(200, echo)]) {
-        gateway.script(hostile)
-        const { code, stderr, stdout } = yield* runProcess([...words, "--log-level", "all"], env)
-        expect(code).toBeGreaterThan(3)
-        expect(leaksIn(stdout + stderr)).toEqual([])
-      }
-      gateway.script(
-        json({ id: 7, value: 10, enTransaction: "Awaiting", pixKey: person.email, pixKeyType: "EMAIL" }, 201)
-      )
-      const done = yield* run(words, env)
-      expect([done.code, leaksIn(done.stdout + done.stderr)]).toEqual([0, []])
-    })
-  )
+  live("a payout prints no secret and no data of a person, whatever its result", function* () {
+    const gateway = yield* makeGateway
+    const env = {
+      ...settingsOf(gateway.url),
+      PAYMENTS_CLIENT_ID: secrets.clientId,
+      PAYMENTS_API_KEY: secrets.apiKey,
+      PAYMENTS_PIX_KEY: person.email
+    }
+    const words = [...payout, "--pix-key-type", "EMAIL", "--yes"]
+    const echo = `no ${person.email} ${person.cpf} ${secrets.apiKey}`
+    for (const hostile of [json({ message: echo }, 400), json({ message: echo }, 500), answer(200, echo)]) {
+      gateway.script(hostile)
+      const { code, stderr, stdout } = yield* runProcess([...words, "--log-level", "all"], env)
+      expect(code).toBeGreaterThan(3)
+      expect(leaksIn(stdout + stderr)).toEqual([])
+    }
+    gateway.script(
+      json({ id: 7, value: 10, enTransaction: "Awaiting", pixKey: person.email, pixKeyType: "EMAIL" }, 201)
+    )
+    const done = yield* run(words, env)
+    expect([done.code, leaksIn(done.stdout + done.stderr)]).toEqual([0, []])
+  })
 
-  it.live("a payout prints no flag with a secret, since no flag takes one", () =>
-    Effect.gen(function* () {
-      for (const command of [[], ["charge"], ["withdraw"], ["balance"], ["transactions"], ["doctor"]]) {
-        const { code, stdout } = yield* run([...command, "--help"])
-        expect(code).toBe(0)
-        expect(stdout).not.toMatch(/--(?:api-key|client-id|secret)(?![-\w])/)
-      }
-    })
-  )
+  live("a payout prints no flag with a secret, since no flag takes one", function* () {
+    for (const command of [[], ["charge"], ["withdraw"], ["balance"], ["transactions"], ["doctor"]]) {
+      const { code, stdout } = yield* run([...command, "--help"])
+      expect(code).toBe(0)
+      expect(stdout).not.toMatch(/--(?:api-key|client-id|secret)(?![-\w])/)
+    }
+  })
 })

@@ -2,7 +2,7 @@
  * A write after the error of an earlier one: it has the key, the doubt, the time of the first request, and the sender
  * under which the key may have been executed.
  */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Cause, DateTime, Effect, Fiber, Layer, Redacted, Result, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import {
@@ -19,6 +19,7 @@ import {
 import { type Sender, SenderCheck, senderOf } from "../../src/internal/sender.ts"
 import { apiKey, clientId, lostConnection, refusedConnection, type Reply, respond, scripted } from "../support/Wire.ts"
 import { charge, created, record, withdrawal } from "../support/operations.ts"
+import { effect } from "../support/effect.ts"
 
 type Replies = readonly [Reply, ...ReadonlyArray<Reply>]
 
@@ -65,8 +66,9 @@ const readBack = (error: OutcomeUnknown | IdempotencyConflict) =>
   Schema.decodeUnknownSync(stored)(JSON.parse(JSON.stringify(Schema.encodeSync(stored)(error))))
 
 describe("a write after the error of an earlier one", () => {
-  it.effect("the error has the key, the time of the first request and a fingerprint, also after it was stored", () =>
-    Effect.gen(function* () {
+  effect(
+    "the error has the key, the time of the first request and a fingerprint, also after it was stored",
+    function* () {
       for (const [reply, tag] of [
         [respond(503), "OutcomeUnknown"],
         [lostConnection, "OutcomeUnknown"],
@@ -86,11 +88,12 @@ describe("a write after the error of an earlier one", () => {
           [tag, "wd_1", error.fingerprint, error.firstSentAt]
         )
       }
-    })
+    }
   )
 
-  it.effect("the next call sends the same key, and its refusal stays unknown with the first time and fingerprint", () =>
-    Effect.gen(function* () {
+  effect(
+    "the next call sends the same key, and its refusal stays unknown with the first time and fingerprint",
+    function* () {
       const { payments, sent } = makeClient(
         { companyId: 7 },
         respond(503),
@@ -113,105 +116,95 @@ describe("a write after the error of an earlier one", () => {
         sent.map(({ headers }) => headers["idempotency-key"]),
         ["wd_1", "wd_1", "wd_1", "wd_1"]
       )
-    })
+    }
   )
 
-  it.effect("the report of a call that a time limit cut off can be given to the next call", () =>
-    Effect.gen(function* () {
-      const { payments, sent } = makeClient({ companyId: 7 }, "silence", respond(201, record("wd_1")))
-      const reports: Array<OutcomeUnknown> = []
-      const policy = PaymentsPolicy.make({
-        onInterruptedWrite: (report) => Effect.sync(() => reports.push(report))
-      })
-      yield* Effect.gen(function* () {
-        const fiber = yield* Effect.forkChild(Effect.flip(Effect.timeout(withdraw(), "1 second")))
-        yield* TestClock.adjust("1 second")
-        assert.isTrue(Cause.isTimeoutError(yield* Fiber.join(fiber)))
-        yield* withdraw({ after: reports[0] })
-      }).pipe(Effect.provideService(PaymentsPolicy, policy), Effect.provide(payments))
+  effect("the report of a call that a time limit cut off can be given to the next call", function* () {
+    const { payments, sent } = makeClient({ companyId: 7 }, "silence", respond(201, record("wd_1")))
+    const reports: Array<OutcomeUnknown> = []
+    const policy = PaymentsPolicy.make({
+      onInterruptedWrite: (report) => Effect.sync(() => reports.push(report))
+    })
+    yield* Effect.gen(function* () {
+      const fiber = yield* Effect.forkChild(Effect.flip(Effect.timeout(withdraw(), "1 second")))
+      yield* TestClock.adjust("1 second")
+      assert.isTrue(Cause.isTimeoutError(yield* Fiber.join(fiber)))
+      yield* withdraw({ after: reports[0] })
+    }).pipe(Effect.provideService(PaymentsPolicy, policy), Effect.provide(payments))
+    assert.deepStrictEqual(
+      sent.map(({ headers }) => headers["idempotency-key"]),
+      ["wd_1", "wd_1"]
+    )
+  })
+
+  effect("nothing is sent as another merchant", function* () {
+    const { layer, sent } = scripted(respond(503), respond(201, record("wd_1")))
+    const merchants = Merchants.layer({
+      baseUrl: gateway,
+      load: (merchant) => Effect.succeed({ clientId: `client-${merchant}`, apiKey: Redacted.make("key"), companyId: 7 })
+    }).pipe(Layer.provide([layer, IdempotencyKeyGen.layerSequential]))
+    const as = (merchant: string, options?: WriteOptions) =>
+      Effect.flatMap(Merchants, ({ get }) => Effect.provide(Effect.result(withdraw(options)), get(merchant)))
+    yield* Effect.gen(function* () {
+      const first = yield* as("padaria")
+      assert(Result.isFailure(first) && first.failure._tag === "OutcomeUnknown")
+      const other = yield* as("mercado", { after: first.failure })
+      assert(Result.isFailure(other) && other.failure._tag === "OutcomeUnknown")
+      assert.deepStrictEqual([other.failure.reason, sent.length], ["OtherClientId", 1])
+      assert.isTrue(Result.isSuccess(yield* as("padaria", { after: other.failure })))
+    }).pipe(once, Effect.provide(merchants))
+  })
+
+  effect("a charge is repeated by its error too", function* () {
+    const { payments, sent } = makeClient({}, lostConnection, respond(200, created))
+    const paid = yield* Effect.gen(function* () {
+      return yield* charging({ after: yield* doubtOf(charging()) })
+    }).pipe(once, Effect.provide(payments))
+    assert.deepStrictEqual([paid.idempotencyKey, sent.length], ["tx_1", 2])
+  })
+
+  effect("nothing is sent under another client id, base URL or company, and the outcome stays unknown", function* () {
+    const first = makeClient({ companyId: 7 }, respond(503))
+    const error = yield* doubtOf(once(withdraw())).pipe(Effect.provide(first.payments))
+    const same = makeClient({ companyId: 7 }, respond(201, record("wd_1")))
+    yield* same.use("client-other", apiKey)
+    for (const { payments, sent } of [
+      same,
+      makeClient({ companyId: 8 }, respond(201, record("wd_1"))),
+      makeClient({ companyId: 7, baseUrl: `${gateway}/v2` }, respond(201, record("wd_1")))
+    ]) {
+      const other = yield* doubtOf(withdraw({ after: error })).pipe(Effect.provide(payments))
+      assert(other._tag === "OutcomeUnknown")
       assert.deepStrictEqual(
-        sent.map(({ headers }) => headers["idempotency-key"]),
-        ["wd_1", "wd_1"]
+        [other.reason, other.attempts, other.fingerprint, other.firstSentAt, other.concerns, sent.length],
+        ["OtherClientId", 0, error.fingerprint, error.firstSentAt, "Setup", 0]
       )
-    })
-  )
+      assert.include(other.message, "another client id")
+      assert.include(other.message, "MONEY MAY HAVE MOVED")
+    }
+  })
 
-  it.effect("nothing is sent as another merchant", () =>
-    Effect.gen(function* () {
-      const { layer, sent } = scripted(respond(503), respond(201, record("wd_1")))
-      const merchants = Merchants.layer({
-        baseUrl: gateway,
-        load: (merchant) =>
-          Effect.succeed({ clientId: `client-${merchant}`, apiKey: Redacted.make("key"), companyId: 7 })
-      }).pipe(Layer.provide([layer, IdempotencyKeyGen.layerSequential]))
-      const as = (merchant: string, options?: WriteOptions) =>
-        Effect.flatMap(Merchants, ({ get }) => Effect.provide(Effect.result(withdraw(options)), get(merchant)))
+  effect("a secret that rotates under the same client id changes nothing where the company is known", function* () {
+    for (const [options, reason] of [
+      [{ companyId: 7 }, undefined],
+      [{}, "OtherClientId"]
+    ] as const) {
+      const client = makeClient(options, respond(503), respond(201, record("wd_1")))
       yield* Effect.gen(function* () {
-        const first = yield* as("padaria")
-        assert(Result.isFailure(first) && first.failure._tag === "OutcomeUnknown")
-        const other = yield* as("mercado", { after: first.failure })
-        assert(Result.isFailure(other) && other.failure._tag === "OutcomeUnknown")
-        assert.deepStrictEqual([other.failure.reason, sent.length], ["OtherClientId", 1])
-        assert.isTrue(Result.isSuccess(yield* as("padaria", { after: other.failure })))
-      }).pipe(once, Effect.provide(merchants))
-    })
-  )
+        const error = yield* doubtOf(withdraw())
+        yield* client.use(clientId, "sk_live_rotated")
+        const again = yield* Effect.result(withdraw({ after: error }))
+        const found = again._tag === "Failure" && "reason" in again.failure ? again.failure.reason : undefined
+        assert.strictEqual(found, reason)
+        yield* client.use(clientId, apiKey)
+        assert.strictEqual((yield* withdraw({ after: error })).idempotencyKey, "wd_1")
+      }).pipe(once, Effect.provide(client.payments))
+    }
+  })
 
-  it.effect("a charge is repeated by its error too", () =>
-    Effect.gen(function* () {
-      const { payments, sent } = makeClient({}, lostConnection, respond(200, created))
-      const paid = yield* Effect.gen(function* () {
-        return yield* charging({ after: yield* doubtOf(charging()) })
-      }).pipe(once, Effect.provide(payments))
-      assert.deepStrictEqual([paid.idempotencyKey, sent.length], ["tx_1", 2])
-    })
-  )
-
-  it.effect("nothing is sent under another client id, base URL or company, and the outcome stays unknown", () =>
-    Effect.gen(function* () {
-      const first = makeClient({ companyId: 7 }, respond(503))
-      const error = yield* doubtOf(once(withdraw())).pipe(Effect.provide(first.payments))
-      const same = makeClient({ companyId: 7 }, respond(201, record("wd_1")))
-      yield* same.use("client-other", apiKey)
-      for (const { payments, sent } of [
-        same,
-        makeClient({ companyId: 8 }, respond(201, record("wd_1"))),
-        makeClient({ companyId: 7, baseUrl: `${gateway}/v2` }, respond(201, record("wd_1")))
-      ]) {
-        const other = yield* doubtOf(withdraw({ after: error })).pipe(Effect.provide(payments))
-        assert(other._tag === "OutcomeUnknown")
-        assert.deepStrictEqual(
-          [other.reason, other.attempts, other.fingerprint, other.firstSentAt, other.concerns, sent.length],
-          ["OtherClientId", 0, error.fingerprint, error.firstSentAt, "Setup", 0]
-        )
-        assert.include(other.message, "another client id")
-        assert.include(other.message, "MONEY MAY HAVE MOVED")
-      }
-    })
-  )
-
-  it.effect("a secret that rotates under the same client id changes nothing where the company is known", () =>
-    Effect.gen(function* () {
-      for (const [options, reason] of [
-        [{ companyId: 7 }, undefined],
-        [{}, "OtherClientId"]
-      ] as const) {
-        const client = makeClient(options, respond(503), respond(201, record("wd_1")))
-        yield* Effect.gen(function* () {
-          const error = yield* doubtOf(withdraw())
-          yield* client.use(clientId, "sk_live_rotated")
-          const again = yield* Effect.result(withdraw({ after: error }))
-          const found = again._tag === "Failure" && "reason" in again.failure ? again.failure.reason : undefined
-          assert.strictEqual(found, reason)
-          yield* client.use(clientId, apiKey)
-          assert.strictEqual((yield* withdraw({ after: error })).idempotencyKey, "wd_1")
-        }).pipe(once, Effect.provide(client.payments))
-      }
-    })
-  )
-
-  it.effect("within a call nothing is sent again under another client id, once an attempt may have been executed", () =>
-    Effect.gen(function* () {
+  effect(
+    "within a call nothing is sent again under another client id, once an attempt may have been executed",
+    function* () {
       for (const [options, id, secret, expected] of [
         [{ companyId: 7 }, "client-other", apiKey, "OtherClientId"],
         [{ companyId: 7 }, clientId, "sk_live_rotated", undefined],
@@ -226,117 +219,110 @@ describe("a write after the error of an earlier one", () => {
         const reason = result._tag === "Failure" && "reason" in result.failure ? result.failure.reason : undefined
         assert.deepStrictEqual([reason, client.sent.length], [expected, expected === undefined ? 2 : 1])
       }
-    })
+    }
   )
 
-  it.effect("nothing is sent after the horizon, nor by a clock that lies about the first request", () =>
-    Effect.gen(function* () {
-      yield* TestClock.setTime(Date.UTC(2026, 0, 10))
-      const { payments, sent } = makeClient({ companyId: 7 }, respond(201, record("wd_1")))
-      const at = (firstSentAt: string) =>
-        new OutcomeUnknown({
-          operation: "requestWithdrawal",
-          attempts: 1,
-          idempotencyKey: "wd_1",
-          outcome: "Unknown",
-          reason: "Timeout",
-          firstSentAt: DateTime.makeUnsafe(firstSentAt)
-        })
-      for (const time of ["2026-01-09T11:59:59Z", "2025-01-10T00:00:00Z", "2026-01-10T12:00:01Z"]) {
-        const error = yield* doubtOf(withdraw({ after: at(time) })).pipe(Effect.provide(payments))
-        assert(error._tag === "OutcomeUnknown")
-        assert.deepStrictEqual([error.reason, error.firstSentAt, sent.length], ["PastHorizon", at(time).firstSentAt, 0])
-      }
-      const short = PaymentsPolicy.make({ horizon: "1 minute" })
-      const error = yield* doubtOf(withdraw({ after: at("2026-01-09T23:58:59Z") })).pipe(
-        Effect.provideService(PaymentsPolicy, short),
-        Effect.provide(payments)
-      )
-      assert.deepStrictEqual(["reason" in error && error.reason, sent.length], ["PastHorizon", 0])
-      yield* withdraw({ after: at("2026-01-09T12:00:01Z") }).pipe(Effect.provide(payments))
-      assert.strictEqual(sent.length, 1)
-    })
-  )
-
-  it.effect("a call that waits past the horizon sends nothing more", () =>
-    Effect.gen(function* () {
-      const { payments, sent } = makeClient({ companyId: 7 }, respond(503), respond(201, record("wd_1")))
-      const policy = PaymentsPolicy.make({ horizon: "100 millis", writes: "same-key" })
-      const fiber = yield* Effect.forkChild(
-        doubtOf(withdraw()).pipe(Effect.provideService(PaymentsPolicy, policy), Effect.provide(payments))
-      )
-      yield* TestClock.adjust("1 minute")
-      const error = yield* Fiber.join(fiber)
-      assert.deepStrictEqual(["reason" in error && error.reason, sent.length], ["ServerError", 1])
-    })
-  )
-
-  it.effect("an `after` that contradicts the other options is InvalidRequest, and nothing is sent", () =>
-    Effect.gen(function* () {
-      const { payments, sent } = makeClient({}, respond(503))
-      const after = yield* doubtOf(once(withdraw())).pipe(Effect.provide(payments))
-      const conflict = new IdempotencyConflict({
+  effect("nothing is sent after the horizon, nor by a clock that lies about the first request", function* () {
+    yield* TestClock.setTime(Date.UTC(2026, 0, 10))
+    const { payments, sent } = makeClient({ companyId: 7 }, respond(201, record("wd_1")))
+    const at = (firstSentAt: string) =>
+      new OutcomeUnknown({
         operation: "requestWithdrawal",
         attempts: 1,
-        status: 409,
-        outcome: "Unknown"
-      })
-      const unsafe = new OutcomeUnknown({
-        operation: "requestWithdrawal",
-        attempts: 1,
-        idempotencyKey: "wd 1\r\nx: y",
+        idempotencyKey: "wd_1",
         outcome: "Unknown",
-        reason: "Timeout"
+        reason: "Timeout",
+        firstSentAt: DateTime.makeUnsafe(firstSentAt)
       })
-      const plain: unknown = JSON.parse(JSON.stringify(after))
-      for (const [options, words] of [
-        [{ after, idempotencyKey: "wd_2" }, "idempotencyKey of `after`"],
-        [{ after, earlier: "None" }, "earlier call may have been executed"],
-        [{ after: conflict }, "idempotencyKey of `after`"],
-        [{ after: unsafe }, "valid key"],
-        [{ after: plain }, "decoded by its schema"],
-        [{ after: new Error("lost") }, "OutcomeUnknown"],
-        [{ after: "wd_1" }, "OutcomeUnknown"],
-        [{ after: null }, "OutcomeUnknown"]
-      ] as const) {
-        const error = yield* Effect.flip(withdraw(options as WriteOptions)).pipe(Effect.provide(payments)) // from a caller without types
-        assert.strictEqual(error._tag, "InvalidRequest", words)
-        assert.include(error.message, words)
-      }
-      const other = yield* Effect.flip(charging({ after })).pipe(Effect.provide(payments))
-      assert.strictEqual(other._tag, "InvalidRequest")
-      assert.include(other.message, "after must be of an earlier createTransaction")
-      assert.strictEqual(sent.length, 1)
+    for (const time of ["2026-01-09T11:59:59Z", "2025-01-10T00:00:00Z", "2026-01-10T12:00:01Z"]) {
+      const error = yield* doubtOf(withdraw({ after: at(time) })).pipe(Effect.provide(payments))
+      assert(error._tag === "OutcomeUnknown")
+      assert.deepStrictEqual([error.reason, error.firstSentAt, sent.length], ["PastHorizon", at(time).firstSentAt, 0])
+    }
+    const short = PaymentsPolicy.make({ horizon: "1 minute" })
+    const error = yield* doubtOf(withdraw({ after: at("2026-01-09T23:58:59Z") })).pipe(
+      Effect.provideService(PaymentsPolicy, short),
+      Effect.provide(payments)
+    )
+    assert.deepStrictEqual(["reason" in error && error.reason, sent.length], ["PastHorizon", 0])
+    yield* withdraw({ after: at("2026-01-09T12:00:01Z") }).pipe(Effect.provide(payments))
+    assert.strictEqual(sent.length, 1)
+  })
+
+  effect("a call that waits past the horizon sends nothing more", function* () {
+    const { payments, sent } = makeClient({ companyId: 7 }, respond(503), respond(201, record("wd_1")))
+    const policy = PaymentsPolicy.make({ horizon: "100 millis", writes: "same-key" })
+    const fiber = yield* Effect.forkChild(
+      doubtOf(withdraw()).pipe(Effect.provideService(PaymentsPolicy, policy), Effect.provide(payments))
+    )
+    yield* TestClock.adjust("1 minute")
+    const error = yield* Fiber.join(fiber)
+    assert.deepStrictEqual(["reason" in error && error.reason, sent.length], ["ServerError", 1])
+  })
+
+  effect("an `after` that contradicts the other options is InvalidRequest, and nothing is sent", function* () {
+    const { payments, sent } = makeClient({}, respond(503))
+    const after = yield* doubtOf(once(withdraw())).pipe(Effect.provide(payments))
+    const conflict = new IdempotencyConflict({
+      operation: "requestWithdrawal",
+      attempts: 1,
+      status: 409,
+      outcome: "Unknown"
     })
-  )
+    const unsafe = new OutcomeUnknown({
+      operation: "requestWithdrawal",
+      attempts: 1,
+      idempotencyKey: "wd 1\r\nx: y",
+      outcome: "Unknown",
+      reason: "Timeout"
+    })
+    const plain: unknown = JSON.parse(JSON.stringify(after))
+    for (const [options, words] of [
+      [{ after, idempotencyKey: "wd_2" }, "idempotencyKey of `after`"],
+      [{ after, earlier: "None" }, "earlier call may have been executed"],
+      [{ after: conflict }, "idempotencyKey of `after`"],
+      [{ after: unsafe }, "valid key"],
+      [{ after: plain }, "decoded by its schema"],
+      [{ after: new Error("lost") }, "OutcomeUnknown"],
+      [{ after: "wd_1" }, "OutcomeUnknown"],
+      [{ after: null }, "OutcomeUnknown"]
+    ] as const) {
+      const error = yield* Effect.flip(withdraw(options as WriteOptions)).pipe(Effect.provide(payments)) // from a caller without types
+      assert.strictEqual(error._tag, "InvalidRequest", words)
+      assert.include(error.message, words)
+    }
+    const other = yield* Effect.flip(charging({ after })).pipe(Effect.provide(payments))
+    assert.strictEqual(other._tag, "InvalidRequest")
+    assert.include(other.message, "after must be of an earlier createTransaction")
+    assert.strictEqual(sent.length, 1)
+  })
 })
 
 describe("the sender of a client", () => {
   const checking = (isAllowed: (sender: Sender) => boolean) => Effect.provideService(SenderCheck, isAllowed)
 
-  it.effect("the check sees the sender of each attempt of a write, and none of a read", () =>
-    Effect.gen(function* () {
-      const client = makeClient({}, respond(401), respond(401), respond(200))
-      const seen: Array<string> = []
-      yield* Effect.gen(function* () {
-        const payments = yield* Payments
-        const current = senderOf(payments)
-        assert(current !== undefined)
-        const before = (yield* current).fingerprint()
-        yield* Effect.exit(withdraw())
-        yield* Effect.exit(payments.getBalance({ companyId: 1 }))
-        assert.deepStrictEqual(seen, [before, before])
-        yield* client.use("client-other", apiKey)
-        assert.notStrictEqual((yield* current).fingerprint(), before)
-      }).pipe(
-        checking((sender) => seen.push(sender.fingerprint()) > 0),
-        Effect.provide(client.payments)
-      )
-    })
-  )
+  effect("the check sees the sender of each attempt of a write, and none of a read", function* () {
+    const client = makeClient({}, respond(401), respond(401), respond(200))
+    const seen: Array<string> = []
+    yield* Effect.gen(function* () {
+      const payments = yield* Payments
+      const current = senderOf(payments)
+      assert(current !== undefined)
+      const before = (yield* current).fingerprint()
+      yield* Effect.exit(withdraw())
+      yield* Effect.exit(payments.getBalance({ companyId: 1 }))
+      assert.deepStrictEqual(seen, [before, before])
+      yield* client.use("client-other", apiKey)
+      assert.notStrictEqual((yield* current).fingerprint(), before)
+    }).pipe(
+      checking((sender) => seen.push(sender.fingerprint()) > 0),
+      Effect.provide(client.payments)
+    )
+  })
 
-  it.effect("a write that the check refuses is not sent: not in doubt it is NotSent, in doubt it stays unknown", () =>
-    Effect.gen(function* () {
+  effect(
+    "a write that the check refuses is not sent: not in doubt it is NotSent, in doubt it stays unknown",
+    function* () {
       const client = makeClient({}, respond(503), respond(201, record("wd_1")))
       const after = yield* doubtOf(once(withdraw())).pipe(Effect.provide(client.payments))
       const refused = checking(() => false)
@@ -351,26 +337,24 @@ describe("the sender of a client", () => {
         assert.deepStrictEqual(["reason" in error && error.reason, error.attempts], ["OtherClientId", 0])
       }
       assert.strictEqual(client.sent.length, 1)
-    })
+    }
   )
 
-  it.effect("a known company replaces the secret in the fingerprint, and the client's own is used first", () =>
-    Effect.gen(function* () {
-      const senderAt = Effect.fnUntraced(function* (options: { readonly companyId?: number }, secret: string) {
-        const client = makeClient(options, respond(503))
-        yield* client.use(clientId, secret)
-        const payments = yield* Effect.provide(Payments, client.payments)
-        return yield* senderOf(payments) ?? Effect.die("no sender")
-      })
-      const own = yield* senderAt({ companyId: 7 }, "one")
-      const none = yield* senderAt({}, "one")
-      assert.strictEqual(own.fingerprint(8), own.fingerprint())
-      assert.strictEqual(none.fingerprint(7), own.fingerprint())
-      assert.strictEqual((yield* senderAt({}, "two")).fingerprint(7), own.fingerprint())
-      assert.notStrictEqual((yield* senderAt({}, "two")).fingerprint(), none.fingerprint())
-      assert.isUndefined(
-        senderOf(Payments.of({ ...(yield* Effect.provide(Payments, makeClient({}, respond(503)).payments)) }))
-      )
+  effect("a known company replaces the secret in the fingerprint, and the client's own is used first", function* () {
+    const senderAt = Effect.fnUntraced(function* (options: { readonly companyId?: number }, secret: string) {
+      const client = makeClient(options, respond(503))
+      yield* client.use(clientId, secret)
+      const payments = yield* Effect.provide(Payments, client.payments)
+      return yield* senderOf(payments) ?? Effect.die("no sender")
     })
-  )
+    const own = yield* senderAt({ companyId: 7 }, "one")
+    const none = yield* senderAt({}, "one")
+    assert.strictEqual(own.fingerprint(8), own.fingerprint())
+    assert.strictEqual(none.fingerprint(7), own.fingerprint())
+    assert.strictEqual((yield* senderAt({}, "two")).fingerprint(7), own.fingerprint())
+    assert.notStrictEqual((yield* senderAt({}, "two")).fingerprint(), none.fingerprint())
+    assert.isUndefined(
+      senderOf(Payments.of({ ...(yield* Effect.provide(Payments, makeClient({}, respond(503)).payments)) }))
+    )
+  })
 })

@@ -1,7 +1,7 @@
 /**
  * An answer with the status of a success counts as a success only if it is about the request and reports no failure.
  */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { type CreateTransactionRequest, Money, Payments, type PaymentsError, PaymentsPolicy } from "effect-pix"
 import { Effect, Logger, Metric, Result } from "effect"
 import {
@@ -17,6 +17,7 @@ import {
   withdrawal
 } from "../support/operations.ts"
 import { paymentsOn, respond, scripted } from "../support/Wire.ts"
+import { effect } from "../support/effect.ts"
 
 type Use = (payments: Payments["Service"]) => Effect.Effect<unknown, PaymentsError>
 
@@ -71,22 +72,21 @@ describe("a withdrawal answered with success", () => {
     ["another payee", { pixKey: "joao@example.com" }, "pixKey"]
   ]
 
-  it.effect.each(unlike)(
+  effect.each(unlike)(
     "a withdrawal answered with success and %s has an unknown outcome, and its error shows the recorded values",
-    ([, change, path]) =>
-      Effect.gen(function* () {
-        const body = recordWith(change)
-        const error = yield* failureOf(201, body, withdraw)
-        assert.strictEqual(error._tag, "OutcomeUnknown")
-        if (error._tag !== "OutcomeUnknown") return
-        assert.strictEqual(error.reason, "NotAsAsked")
-        assert.deepStrictEqual(
-          error.issues?.map((issue) => issue.path),
-          [path]
-        )
-        assert.deepStrictEqual({ ...error.seen }, { id: "55", value: String(body.value), status: body.enTransaction })
-        assert.strictEqual(error.idempotencyKey, "wd_1")
-      })
+    function* ([, change, path]) {
+      const body = recordWith(change)
+      const error = yield* failureOf(201, body, withdraw)
+      assert.strictEqual(error._tag, "OutcomeUnknown")
+      if (error._tag !== "OutcomeUnknown") return
+      assert.strictEqual(error.reason, "NotAsAsked")
+      assert.deepStrictEqual(
+        error.issues?.map((issue) => issue.path),
+        [path]
+      )
+      assert.deepStrictEqual({ ...error.seen }, { id: "55", value: String(body.value), status: body.enTransaction })
+      assert.strictEqual(error.idempotencyKey, "wd_1")
+    }
   )
 
   const alike: ReadonlyArray<readonly [string, object]> = [
@@ -107,52 +107,45 @@ describe("a withdrawal answered with success", () => {
     ["a company that is null", { companyId: null }]
   ]
 
-  it.effect.each(alike)("a withdrawal answered with success and %s is a withdrawal", ([, change]) =>
-    Effect.gen(function* () {
-      const { requests, result } = yield* answered(201, recordWith(change), withdraw)
-      assert.isTrue(Result.isSuccess(result))
-      assert.strictEqual(requests, 1)
-    })
-  )
+  effect.each(alike)("a withdrawal answered with success and %s is a withdrawal", function* ([, change]) {
+    const { requests, result } = yield* answered(201, recordWith(change), withdraw)
+    assert.isTrue(Result.isSuccess(result))
+    assert.strictEqual(requests, 1)
+  })
 
-  it.effect("a withdrawal with a value above the amount is accepted if the policy accepts that", () =>
-    Effect.gen(function* () {
-      const asked: Array<readonly [number, string]> = []
-      const acceptValue: PaymentsPolicy["acceptValue"] = (about) => {
-        asked.push([about.asked, Money.format(about.value)])
-        return Money.ReaisOrder(about.value, Money.reais("12")) < 0
-      }
-      const policy = Effect.provideService(PaymentsPolicy, PaymentsPolicy.make({ acceptValue }))
-      const under = yield* policy(answered(201, recordWith({ value: 11.5 }), withdraw))
-      assert.isTrue(Result.isSuccess(under.result))
-      const over = yield* policy(failureOf(201, recordWith({ value: 12.5 }), withdraw))
-      assert.strictEqual(over.outcome, "Unknown")
-      assert.deepStrictEqual(
-        asked.map(([amount]) => amount),
-        [1000, 1000]
-      )
-    })
-  )
+  effect("a withdrawal with a value above the amount is accepted if the policy accepts that", function* () {
+    const asked: Array<readonly [number, string]> = []
+    const acceptValue: PaymentsPolicy["acceptValue"] = (about) => {
+      asked.push([about.asked, Money.format(about.value)])
+      return Money.ReaisOrder(about.value, Money.reais("12")) < 0
+    }
+    const policy = Effect.provideService(PaymentsPolicy, PaymentsPolicy.make({ acceptValue }))
+    const under = yield* policy(answered(201, recordWith({ value: 11.5 }), withdraw))
+    assert.isTrue(Result.isSuccess(under.result))
+    const over = yield* policy(failureOf(201, recordWith({ value: 12.5 }), withdraw))
+    assert.strictEqual(over.outcome, "Unknown")
+    assert.deepStrictEqual(
+      asked.map(([amount]) => amount),
+      [1000, 1000]
+    )
+  })
 
-  it.effect(
+  effect(
     "a withdrawal has an unknown outcome if the policy's predicate throws, or if the value is not above zero",
-    () =>
-      Effect.gen(function* () {
-        const throwing = PaymentsPolicy.make({ acceptValue: () => assert.fail("no") })
-        const above = failureOf(201, recordWith({ value: 11 }), withdraw)
-        assert.strictEqual((yield* Effect.provideService(above, PaymentsPolicy, throwing)).outcome, "Unknown")
-        const all = PaymentsPolicy.make({ acceptValue: () => true })
-        const negative = failureOf(201, recordWith({ value: -1 }), withdraw)
-        assert.strictEqual((yield* Effect.provideService(negative, PaymentsPolicy, all)).outcome, "Unknown")
-      })
+    function* () {
+      const throwing = PaymentsPolicy.make({ acceptValue: () => assert.fail("no") })
+      const above = failureOf(201, recordWith({ value: 11 }), withdraw)
+      assert.strictEqual((yield* Effect.provideService(above, PaymentsPolicy, throwing)).outcome, "Unknown")
+      const all = PaymentsPolicy.make({ acceptValue: () => true })
+      const negative = failureOf(201, recordWith({ value: -1 }), withdraw)
+      assert.strictEqual((yield* Effect.provideService(negative, PaymentsPolicy, all)).outcome, "Unknown")
+    }
   )
 
-  it.effect("a withdrawal whose echoed key differs only in case is about another key", () =>
-    Effect.gen(function* () {
-      const error = yield* failureOf(201, record("WD_1"), withdraw)
-      assert.strictEqual(error._tag === "OutcomeUnknown" && error.reason, "KeyMismatch")
-    })
-  )
+  effect("a withdrawal whose echoed key differs only in case is about another key", function* () {
+    const error = yield* failureOf(201, record("WD_1"), withdraw)
+    assert.strictEqual(error._tag === "OutcomeUnknown" && error.reason, "KeyMismatch")
+  })
 })
 
 describe("a PIX charge answered with success", () => {
@@ -163,178 +156,150 @@ describe("a PIX charge answered with success", () => {
     ["another company", { companyId: 8 }, "companyId"]
   ]
 
-  it.effect.each(unlike)(
+  effect.each(unlike)(
     "a PIX charge answered with success and %s has an unknown outcome, and its error shows the recorded values",
-    ([, change, path]) =>
-      Effect.gen(function* () {
-        const { data } = pixCharge(change)
-        const error = yield* failureOf(200, { data }, create)
-        assert.strictEqual(error._tag, "OutcomeUnknown")
-        if (error._tag !== "OutcomeUnknown") return
-        assert.strictEqual(error.reason, "NotAsAsked")
-        assert.deepStrictEqual(
-          error.issues?.map((issue) => issue.path),
-          [path]
-        )
-        assert.deepStrictEqual({ ...error.seen }, { id: data.id, value: String(data.amount), status: data.status })
-      })
+    function* ([, change, path]) {
+      const { data } = pixCharge(change)
+      const error = yield* failureOf(200, { data }, create)
+      assert.strictEqual(error._tag, "OutcomeUnknown")
+      if (error._tag !== "OutcomeUnknown") return
+      assert.strictEqual(error.reason, "NotAsAsked")
+      assert.deepStrictEqual(
+        error.issues?.map((issue) => issue.path),
+        [path]
+      )
+      assert.deepStrictEqual({ ...error.seen }, { id: data.id, value: String(data.amount), status: data.status })
+    }
   )
 
-  it.effect.each([400, 422, 500, 599])("a PIX charge in an envelope of status %d has an unknown outcome", (status) =>
-    Effect.gen(function* () {
+  effect.each([400, 422, 500, 599])(
+    "a PIX charge in an envelope of status %d has an unknown outcome",
+    function* (status) {
       const error = yield* failureOf(200, { ...created, status }, create)
       assert(error._tag === "OutcomeUnknown")
       assert.deepStrictEqual([error.reason, error.issues?.[0]?.path], ["NotAsAsked", "status"])
-    })
+    }
   )
 
-  it.effect("a PIX charge in an envelope of another company has an unknown outcome", () =>
-    Effect.gen(function* () {
-      const error = yield* failureOf(200, { ...created, companyId: 8 }, create)
-      assert.deepStrictEqual(error._tag === "OutcomeUnknown" && error.issues?.[0]?.path, "companyId")
-    })
-  )
+  effect("a PIX charge in an envelope of another company has an unknown outcome", function* () {
+    const error = yield* failureOf(200, { ...created, companyId: 8 }, create)
+    assert.deepStrictEqual(error._tag === "OutcomeUnknown" && error.issues?.[0]?.path, "companyId")
+  })
 
-  it.effect.each([
+  effect.each([
     { ok: false, success: false, error: "not today", code: 500, result: 0 },
     { status: 0 },
     { status: 201 },
     { status: 1000 },
     { status: "FAILED" },
     { companyId: 7 }
-  ])("a PIX charge in an envelope with %j is a charge", (change) =>
-    Effect.gen(function* () {
-      const { result } = yield* answered(200, { ...created, ...change }, create)
-      assert.isTrue(Result.isSuccess(result))
-    })
-  )
+  ])("a PIX charge in an envelope with %j is a charge", function* (change) {
+    const { result } = yield* answered(200, { ...created, ...change }, create)
+    assert.isTrue(Result.isSuccess(result))
+  })
 
-  it.effect("a PIX charge whose method differs only in case is accepted", () =>
-    Effect.gen(function* () {
-      const { result } = yield* answered(200, pixCharge({ paymentMethod: "pix" }), create)
-      assert.isTrue(Result.isSuccess(result))
-    })
-  )
+  effect("a PIX charge whose method differs only in case is accepted", function* () {
+    const { result } = yield* answered(200, pixCharge({ paymentMethod: "pix" }), create)
+    assert.isTrue(Result.isSuccess(result))
+  })
 })
 
-it.effect(
+effect(
   "a card charge whose answer reports a refusal is returned as a charge, since its answer is not documented",
-  () =>
-    Effect.gen(function* () {
-      const card: CreateTransactionRequest = { ...charge, paymentMethod: "CREDIT_CARD" }
-      const body = pixCharge({ amount: 2600, paymentMethod: "CreditCard", status: "REFUSED", pix: undefined })
-      const { result } = yield* answered(200, body, (payments) => payments.createTransaction(card))
-      assert.isTrue(Result.isSuccess(result))
-    })
+  function* () {
+    const card: CreateTransactionRequest = { ...charge, paymentMethod: "CREDIT_CARD" }
+    const body = pixCharge({ amount: 2600, paymentMethod: "CreditCard", status: "REFUSED", pix: undefined })
+    const { result } = yield* answered(200, body, (payments) => payments.createTransaction(card))
+    assert.isTrue(Result.isSuccess(result))
+  }
 )
 
 describe("a read answered with success", () => {
-  it.effect("a lookup whose answer is about another transaction is an unexpected response", () =>
-    Effect.gen(function* () {
-      const error = yield* failureOf(200, { ...detail, transactionId: "00000000-0000-4000-8000-000000000000" }, look)
-      assert.strictEqual(error._tag, "UnexpectedResponse")
-      if (error._tag !== "UnexpectedResponse") return
-      assert.strictEqual(error.reason, "NotAsAsked")
-      assert.deepStrictEqual(error.issues, [{ path: "transactionId", problem: "is not the id that was asked for" }])
-    })
-  )
+  effect("a lookup whose answer is about another transaction is an unexpected response", function* () {
+    const error = yield* failureOf(200, { ...detail, transactionId: "00000000-0000-4000-8000-000000000000" }, look)
+    assert.strictEqual(error._tag, "UnexpectedResponse")
+    if (error._tag !== "UnexpectedResponse") return
+    assert.strictEqual(error.reason, "NotAsAsked")
+    assert.deepStrictEqual(error.issues, [{ path: "transactionId", problem: "is not the id that was asked for" }])
+  })
 
-  it.effect("a lookup whose answer differs only in the case of the id is accepted", () =>
-    Effect.gen(function* () {
-      const other = { ...detail, transactionId: detail.transactionId.toUpperCase() }
-      assert.isTrue(Result.isSuccess((yield* answered(200, other, look)).result))
-    })
-  )
+  effect("a lookup whose answer differs only in the case of the id is accepted", function* () {
+    const other = { ...detail, transactionId: detail.transactionId.toUpperCase() }
+    assert.isTrue(Result.isSuccess((yield* answered(200, other, look)).result))
+  })
 })
 
-it.effect("a list whose answer has ok: false is an unexpected response", () =>
-  Effect.gen(function* () {
-    const list: Use = (payments) => payments.listTransactions()
-    const error = yield* failureOf(200, { ...listed, ok: false }, list)
-    assert.strictEqual(error._tag === "UnexpectedResponse" && error.reason, "NotAsAsked")
-    for (const change of [{ success: false }, { ok: "false" }, { error: "E1" }]) {
-      assert.isTrue(Result.isSuccess((yield* answered(200, { ...listed, ...change }, list)).result))
-    }
-  })
-)
+effect("a list whose answer has ok: false is an unexpected response", function* () {
+  const list: Use = (payments) => payments.listTransactions()
+  const error = yield* failureOf(200, { ...listed, ok: false }, list)
+  assert.strictEqual(error._tag === "UnexpectedResponse" && error.reason, "NotAsAsked")
+  for (const change of [{ success: false }, { ok: "false" }, { error: "E1" }]) {
+    assert.isTrue(Result.isSuccess((yield* answered(200, { ...listed, ...change }, list)).result))
+  }
+})
 
 describe("the status of a withdrawal answered with success", () => {
-  it.effect.each([
+  effect.each([
     ..."Failed FAILED failed payment.failed PaymentFailed PAYMENT_FAILED Cancelled canceled CANCELLED Refunded".split(
       " "
     ),
     ..."refunded Rejected rejected transfer-rejected".split(" "),
     "Transfer rejected",
     "refunded (partially)"
-  ])("the status %s leaves the outcome unknown", (enTransaction) =>
-    Effect.gen(function* () {
-      const error = yield* failureOf(201, recordWith({ enTransaction }), withdraw)
-      assert.strictEqual(error._tag === "OutcomeUnknown" && error.reason, "NotAsAsked")
-    })
-  )
+  ])("the status %s leaves the outcome unknown", function* (enTransaction) {
+    const error = yield* failureOf(201, recordWith({ enTransaction }), withdraw)
+    assert.strictEqual(error._tag === "OutcomeUnknown" && error.reason, "NotAsAsked")
+  })
 
-  it.effect.each(
+  effect.each(
     `AWAITING_PAYMENT Pending Processing Paid PAGO Approved Completed SUCESSO em_análise Created Queued Scheduled Sent
      Settled Confirmed Accepted Released Open NO_ERROR not_failed OK Cancelable CANCELLABLE Refundable NotRejected Unfailed
      FALHOU REJEITADO CANCELADO Error Expired Returned BLOCKED timed_out EM_PROCESSAMENTO`.split(/\s+/)
-  )("the status %s is that of a withdrawal, and is kept, counted and logged as a warning", (enTransaction) =>
-    Effect.gen(function* () {
-      const warnings: Array<string> = []
-      const logger = Logger.make(
-        ({ logLevel, message }) => void (logLevel === "Warn" && warnings.push(String(message)))
-      )
-      const [first, second, counted] = yield* Effect.gen(function* () {
-        const { layer } = scripted(respond(201, recordWith({ enTransaction })))
-        return yield* Effect.gen(function* () {
-          const payments = yield* Payments
-          const pay = () => payments.requestWithdrawal(withdrawal, { idempotencyKey: "wd_1" })
-          return [yield* pay(), yield* pay(), yield* Metric.snapshot] as const
-        }).pipe(Effect.provide(paymentsOn(layer)))
-      }).pipe(Effect.provide(Logger.layer([logger])), Effect.provideService(Metric.MetricRegistry, new Map()))
-      assert.deepStrictEqual([first.enTransaction, second.enTransaction], [enTransaction, enTransaction])
-      assert.strictEqual(warnings.length, 2)
-      for (const line of warnings) assert.match(line, /enTransaction of the answer is no documented status/)
-      const misfit = counted.find(({ id }) => id === "effect_pix_misfits")
-      assert.include(misfit?.attributes, { operation: "requestWithdrawal", field: "enTransaction" })
-      assert.strictEqual(misfit !== undefined && "count" in misfit.state && Number(misfit.state.count), 2)
-    })
-  )
+  )("the status %s is that of a withdrawal, and is kept, counted and logged as a warning", function* (enTransaction) {
+    const warnings: Array<string> = []
+    const logger = Logger.make(({ logLevel, message }) => void (logLevel === "Warn" && warnings.push(String(message))))
+    const [first, second, counted] = yield* Effect.gen(function* () {
+      const { layer } = scripted(respond(201, recordWith({ enTransaction })))
+      return yield* Effect.gen(function* () {
+        const payments = yield* Payments
+        const pay = () => payments.requestWithdrawal(withdrawal, { idempotencyKey: "wd_1" })
+        return [yield* pay(), yield* pay(), yield* Metric.snapshot] as const
+      }).pipe(Effect.provide(paymentsOn(layer)))
+    }).pipe(Effect.provide(Logger.layer([logger])), Effect.provideService(Metric.MetricRegistry, new Map()))
+    assert.deepStrictEqual([first.enTransaction, second.enTransaction], [enTransaction, enTransaction])
+    assert.strictEqual(warnings.length, 2)
+    for (const line of warnings) assert.match(line, /enTransaction of the answer is no documented status/)
+    const misfit = counted.find(({ id }) => id === "effect_pix_misfits")
+    assert.include(misfit?.attributes, { operation: "requestWithdrawal", field: "enTransaction" })
+    assert.strictEqual(misfit !== undefined && "count" in misfit.state && Number(misfit.state.count), 2)
+  })
 
-  it.effect("the documented status is logged by no warning", () =>
-    Effect.gen(function* () {
-      const lines: Array<unknown> = []
-      const logger = Logger.make(({ message }) => void lines.push(message))
-      const { result } = yield* Effect.provide(answered(201, recordWith({}), withdraw), Logger.layer([logger]))
-      assert.isTrue(Result.isSuccess(result))
-      assert.deepStrictEqual(lines, [])
-    })
-  )
+  effect("the documented status is logged by no warning", function* () {
+    const lines: Array<unknown> = []
+    const logger = Logger.make(({ message }) => void lines.push(message))
+    const { result } = yield* Effect.provide(answered(201, recordWith({}), withdraw), Logger.layer([logger]))
+    assert.isTrue(Result.isSuccess(result))
+    assert.deepStrictEqual(lines, [])
+  })
 })
 
 describe("a request that its caller changes while it is under way", () => {
-  it.effect("the answer to a charge is compared with the amount that was sent", () =>
-    Effect.gen(function* () {
-      const result = yield* changedMeanwhile(
-        charge,
-        { amount: Money.centavos(1) },
-        [200, created],
-        (payments, request) => payments.createTransaction(request)
-      )
-      assert.isTrue(Result.isSuccess(result))
-    })
-  )
+  effect("the answer to a charge is compared with the amount that was sent", function* () {
+    const result = yield* changedMeanwhile(charge, { amount: Money.centavos(1) }, [200, created], (payments, request) =>
+      payments.createTransaction(request)
+    )
+    assert.isTrue(Result.isSuccess(result))
+  })
 
-  it.effect("the error of a refused withdrawal holds the amount that was sent", () =>
-    Effect.gen(function* () {
-      const result = yield* changedMeanwhile(
-        withdrawal,
-        { amount: Money.centavos(5) },
-        [422, { message: "O valor do saque é menor que o valor mínimo" }],
-        (payments, request) => payments.requestWithdrawal(request)
-      )
-      const error = Result.getOrThrow(Result.flip(result))
-      assert.strictEqual(error._tag, "BelowMinimum")
-      assert.propertyVal(error, "amount", withdrawal.amount)
-    })
-  )
+  effect("the error of a refused withdrawal holds the amount that was sent", function* () {
+    const result = yield* changedMeanwhile(
+      withdrawal,
+      { amount: Money.centavos(5) },
+      [422, { message: "O valor do saque é menor que o valor mínimo" }],
+      (payments, request) => payments.requestWithdrawal(request)
+    )
+    const error = Result.getOrThrow(Result.flip(result))
+    assert.strictEqual(error._tag, "BelowMinimum")
+    assert.propertyVal(error, "amount", withdrawal.amount)
+  })
 })

@@ -6,6 +6,7 @@ import * as BrCode from "../../src/pix/BrCode.ts"
 import { Effect, Result, Schema } from "effect"
 import { generate } from "../support/brCode.ts"
 import { published } from "../support/brCodes.ts"
+import { effect } from "../support/effect.ts"
 
 const amount = Money.centavos(2500)
 const transactionId = "3f1d8f0e-8a0f-4a54-9d7e-6f2f0d7f3f10"
@@ -188,52 +189,45 @@ const lacking: ReadonlyArray<readonly [string, string | null | undefined]> = [
 ]
 
 describe("createTransaction and the code of its charge", () => {
-  it.effect.each(lacking)("a charge whose code %s is OutcomeUnknown, with the id of the charge", ([, qrcode]) =>
-    Effect.gen(function* () {
-      const { requests, result } = yield* chargeWithCode(qrcode)
-      const error = Result.getOrThrow(Result.flip(result))
-      assert.strictEqual(error._tag, "OutcomeUnknown")
-      if (error._tag !== "OutcomeUnknown") return
-      assert.strictEqual(error.reason, "UnsoundBrCode")
-      assert.deepStrictEqual(error.issues, [{ path: "data.pix.qrcode", problem: "is missing from the charge" }])
-      assert.deepStrictEqual({ ...error.seen }, { id: transactionId, value: "2500", status: "WAITING_PAYMENT" })
-      assert.include(error.message, transactionId)
-      assert.strictEqual(requests, 1)
-    })
-  )
+  effect.each(lacking)("a charge whose code %s is OutcomeUnknown, with the id of the charge", function* ([, qrcode]) {
+    const { requests, result } = yield* chargeWithCode(qrcode)
+    const error = Result.getOrThrow(Result.flip(result))
+    assert.strictEqual(error._tag, "OutcomeUnknown")
+    if (error._tag !== "OutcomeUnknown") return
+    assert.strictEqual(error.reason, "UnsoundBrCode")
+    assert.deepStrictEqual(error.issues, [{ path: "data.pix.qrcode", problem: "is missing from the charge" }])
+    assert.deepStrictEqual({ ...error.seen }, { id: transactionId, value: "2500", status: "WAITING_PAYMENT" })
+    assert.include(error.message, transactionId)
+    assert.strictEqual(requests, 1)
+  })
 
-  it.effect.each(unsound)(
+  effect.each(unsound)(
     "a charge whose code %s is created, and ChargeCode lists its problem",
-    ([, qrcode, problem]) =>
-      Effect.gen(function* () {
-        const { result } = yield* chargeWithCode(qrcode)
-        const created = Result.getOrThrow(result)
-        assert.strictEqual(created.id, transactionId)
-        assert.strictEqual(created.pix?.qrcode, qrcode)
-        assert.deepStrictEqual(
-          ChargeCode.of(created).problems.map(({ reason }) => reason),
-          [problem]
-        )
-      })
+    function* ([, qrcode, problem]) {
+      const { result } = yield* chargeWithCode(qrcode)
+      const created = Result.getOrThrow(result)
+      assert.strictEqual(created.id, transactionId)
+      assert.strictEqual(created.pix?.qrcode, qrcode)
+      assert.deepStrictEqual(
+        ChargeCode.of(created).problems.map(({ reason }) => reason),
+        [problem]
+      )
+    }
   )
 
-  it.effect("a charge that is not PIX is accepted without a code", () =>
-    Effect.gen(function* () {
-      const { result } = yield* chargeWithCode(null, { paymentMethod: "BOLETO" })
-      assert.strictEqual(Result.getOrThrow(result).id, transactionId)
+  effect("a charge that is not PIX is accepted without a code", function* () {
+    const { result } = yield* chargeWithCode(null, { paymentMethod: "BOLETO" })
+    assert.strictEqual(Result.getOrThrow(result).id, transactionId)
+  })
+
+  effect("a charge whose code comes from the sandbox is sound", Sandbox.layerPayments, function* () {
+    const payments = yield* Payments
+    const created = yield* payments.createTransaction({
+      amount,
+      paymentMethod: "PIX",
+      customer: { name: "Maria Silva", email: "maria@example.com" }
     })
-  )
-
-  it.effect("a charge whose code comes from the sandbox is sound", () =>
-    Effect.gen(function* () {
-      const payments = yield* Payments
-      const created = yield* payments.createTransaction({
-        amount,
-        paymentMethod: "PIX",
-        customer: { name: "Maria Silva", email: "maria@example.com" }
-      })
-      const { amount: stated, isSound } = ChargeCode.of(created, amount)
-      assert.deepStrictEqual([stated, isSound], ["same", true])
-    }).pipe(Effect.provide(Sandbox.layerPayments))
-  )
+    const { amount: stated, isSound } = ChargeCode.of(created, amount)
+    assert.deepStrictEqual([stated, isSound], ["same", true])
+  })
 })

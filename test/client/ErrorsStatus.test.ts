@@ -14,6 +14,7 @@ import {
 } from "../support/operations.ts"
 import { lostConnection, paymentsOn, refusedConnection, type Reply, respond, scripted } from "../support/Wire.ts"
 import { expectError, type Expected, failing, isSound } from "../support/failing.ts"
+import { effect } from "../support/effect.ts"
 
 /** A body whose connection breaks in the middle. */
 const brokenBody = (status: number) =>
@@ -93,19 +94,18 @@ describe("the status of a refusal", () => {
     [599, unknown(1, "ServerError"), unavailable(1, "ServerError")]
   ]
 
-  it.effect.each(rows)("the status %i becomes the documented error", ([status, write, read]) =>
-    Effect.gen(function* () {
-      const headers = status < 400 ? { location: "https://elsewhere.example/" } : {}
-      const bodies = [`{"message":"não foi possível"}`, "<html><title>Erro</title></html>", "não foi possível"]
-      for (const body of bodies) {
-        for (const name of writeNames) yield* expectError(name, [respond(status, body, headers)], { ...write, status })
-        for (const name of readNames) yield* expectError(name, [respond(status, body, headers)], { ...read, status })
-      }
-    })
-  )
+  effect.each(rows)("the status %i becomes the documented error", function* ([status, write, read]) {
+    const headers = status < 400 ? { location: "https://elsewhere.example/" } : {}
+    const bodies = [`{"message":"não foi possível"}`, "<html><title>Erro</title></html>", "não foi possível"]
+    for (const body of bodies) {
+      for (const name of writeNames) yield* expectError(name, [respond(status, body, headers)], { ...write, status })
+      for (const name of readNames) yield* expectError(name, [respond(status, body, headers)], { ...read, status })
+    }
+  })
 
-  it.effect("a refusal without words becomes the error of its status, except a 422 for a key of undeclared past", () =>
-    Effect.gen(function* () {
+  effect(
+    "a refusal without words becomes the error of its status, except a 422 for a key of undeclared past",
+    function* () {
       for (const body of ["", "{}", "null", `{"status":422}`, `{"error":"Unprocessable Entity"}`]) {
         for (const name of writeNames) {
           yield* expectError(name, [respond(422, body)], { ...conflict, status: 422 }, "given")
@@ -118,7 +118,7 @@ describe("the status of a refusal", () => {
           }
         }
       }
-    })
+    }
   )
 
   const mayConcernKey = [400, 402, 403, 404, 406, 412, 422]
@@ -140,8 +140,9 @@ describe("the status of a refusal", () => {
       "Unreadable"
     ]
   ]
-  it.effect.each(unread)("a refusal of a key of undeclared past whose body %s is OutcomeUnknown", ([, reply, reason]) =>
-    Effect.gen(function* () {
+  effect.each(unread)(
+    "a refusal of a key of undeclared past whose body %s is OutcomeUnknown",
+    function* ([, reply, reason]) {
       for (const name of writeNames) {
         for (const status of mayConcernKey) {
           yield* expectError(name, [reply(status)], { ...unknown(1, reason), status }, "given")
@@ -152,70 +153,62 @@ describe("the status of a refusal", () => {
         yield* expectError(name, [reply(429)], { ...limited, status: 429 }, "given")
         for (const status of others) yield* expectError(name, [reply(status)], { ...rejected(), status }, "given")
       }
-    })
+    }
   )
 
-  it.effect.each(unread)(
+  effect.each(unread)(
     "a refusal of a key without a past whose body %s becomes the error of its status",
-    ([, reply]) =>
-      Effect.gen(function* () {
-        for (const past of ["made", "None"] as const) {
-          for (const name of writeNames) {
-            for (const status of [400, 404, 422]) {
-              yield* expectError(name, [reply(status)], { ...rejected(), status }, past)
-            }
-            yield* expectError(name, [reply(403)], { ...unauthorized, status: 403 }, past)
-            yield* expectError(name, [reply(409)], { ...conflict, status: 409 }, past)
+    function* ([, reply]) {
+      for (const past of ["made", "None"] as const) {
+        for (const name of writeNames) {
+          for (const status of [400, 404, 422]) {
+            yield* expectError(name, [reply(status)], { ...rejected(), status }, past)
           }
+          yield* expectError(name, [reply(403)], { ...unauthorized, status: 403 }, past)
+          yield* expectError(name, [reply(409)], { ...conflict, status: 409 }, past)
         }
-      })
-  )
-
-  it.effect("a compressed refusal that the transport has unpacked becomes the error that its words name", () =>
-    Effect.gen(function* () {
-      const body = { message: "Saldo insuficiente" }
-      for (const length of [{}, { "content-length": "27" }]) {
-        const reply = respond(422, body, { "content-encoding": "gzip", ...length })
-        const { error } = yield* failing(requestWithdrawal.call, reply)
-        assert.strictEqual(error._tag, "InsufficientBalance")
       }
-    })
+    }
   )
 
-  it.effect("301, 307 and 308 say that the base URL is wrong", () =>
-    Effect.gen(function* () {
-      for (const status of [301, 307, 308]) {
-        const { error } = yield* failing(requestWithdrawal.call, respond(status, "", { location: "/elsewhere" }))
-        assert.include(error.message, "the base URL is wrong")
-      }
-    })
-  )
-
-  it.effect(
-    "404 is TransactionNotFound for the lookup, with its id, and RequestRejected for the other operations",
-    () =>
-      Effect.gen(function* () {
-        const { error } = yield* failing(getTransaction.call, respond(404))
-        assert.strictEqual(error._tag, "TransactionNotFound")
-        assert.strictEqual("transactionId" in error && error.transactionId, transactionId)
-        isSound(error, "getTransaction")
-        for (const name of [...writeNames, "listTransactions", "getBalance"] as const) {
-          yield* expectError(name, [respond(404)], { ...rejected(), status: 404 })
-        }
-      })
-  )
-
-  it.effect("a client that filters statuses itself gives the same errors", () =>
-    Effect.gen(function* () {
-      const { layer, sent } = scripted(respond(422, { message: "Saldo insuficiente" }))
-      const filtered = Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, HttpClient.filterStatusOk))
-      const error = yield* Effect.flip(Effect.flatMap(Payments, requestWithdrawal.call)).pipe(
-        Effect.provide(paymentsOn(Layer.provide(filtered, layer)))
-      )
+  effect("a compressed refusal that the transport has unpacked becomes the error that its words name", function* () {
+    const body = { message: "Saldo insuficiente" }
+    for (const length of [{}, { "content-length": "27" }]) {
+      const reply = respond(422, body, { "content-encoding": "gzip", ...length })
+      const { error } = yield* failing(requestWithdrawal.call, reply)
       assert.strictEqual(error._tag, "InsufficientBalance")
-      assert.strictEqual(sent.length, 1)
-    })
+    }
+  })
+
+  effect("301, 307 and 308 say that the base URL is wrong", function* () {
+    for (const status of [301, 307, 308]) {
+      const { error } = yield* failing(requestWithdrawal.call, respond(status, "", { location: "/elsewhere" }))
+      assert.include(error.message, "the base URL is wrong")
+    }
+  })
+
+  effect(
+    "404 is TransactionNotFound for the lookup, with its id, and RequestRejected for the other operations",
+    function* () {
+      const { error } = yield* failing(getTransaction.call, respond(404))
+      assert.strictEqual(error._tag, "TransactionNotFound")
+      assert.strictEqual("transactionId" in error && error.transactionId, transactionId)
+      isSound(error, "getTransaction")
+      for (const name of [...writeNames, "listTransactions", "getBalance"] as const) {
+        yield* expectError(name, [respond(404)], { ...rejected(), status: 404 })
+      }
+    }
   )
+
+  effect("a client that filters statuses itself gives the same errors", function* () {
+    const { layer, sent } = scripted(respond(422, { message: "Saldo insuficiente" }))
+    const filtered = Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, HttpClient.filterStatusOk))
+    const error = yield* Effect.flip(Effect.flatMap(Payments, requestWithdrawal.call)).pipe(
+      Effect.provide(paymentsOn(Layer.provide(filtered, layer)))
+    )
+    assert.strictEqual(error._tag, "InsufficientBalance")
+    assert.strictEqual(sent.length, 1)
+  })
 })
 
 describe("a failure of the transport", () => {
@@ -310,22 +303,20 @@ describe("a failure of the transport", () => {
     ["a defect of the transport", { defect: new Error("boom") }, "Unknown", "Unrecognised", 3]
   ]
 
-  it.effect.each(rows)("an error after %s says whether anything was sent", ([, reply, sent, reason, attempts]) =>
-    Effect.gen(function* () {
-      for (const name of writeNames) {
-        yield* expectError(
-          name,
-          [reply],
-          sent === "NotSent"
-            ? { tag: "ServiceUnavailable", outcome: "NotSent", attempts, reason }
-            : { tag: "OutcomeUnknown", outcome: "Unknown", attempts, reason }
-        )
-      }
-      for (const name of readNames) {
-        yield* expectError(name, [reply], { tag: "ServiceUnavailable", outcome: "NoEffect", attempts, reason })
-      }
-    })
-  )
+  effect.each(rows)("an error after %s says whether anything was sent", function* ([, reply, sent, reason, attempts]) {
+    for (const name of writeNames) {
+      yield* expectError(
+        name,
+        [reply],
+        sent === "NotSent"
+          ? { tag: "ServiceUnavailable", outcome: "NotSent", attempts, reason }
+          : { tag: "OutcomeUnknown", outcome: "Unknown", attempts, reason }
+      )
+    }
+    for (const name of readNames) {
+      yield* expectError(name, [reply], { tag: "ServiceUnavailable", outcome: "NoEffect", attempts, reason })
+    }
+  })
 
   it.effect("a cause that contains itself ends the search, not the process", () => {
     const cause: { cause?: unknown } = {}
@@ -350,8 +341,9 @@ describe("a success that cannot be read", () => {
     ["is a list", respond(201, "[]"), 201]
   ]
 
-  it.effect.each(bodies)("a success that %s is unknown for a write and unexpected for a read", ([, reply, status]) =>
-    Effect.gen(function* () {
+  effect.each(bodies)(
+    "a success that %s is unknown for a write and unexpected for a read",
+    function* ([, reply, status]) {
       for (const name of writeNames) {
         yield* expectError(name, [reply], {
           tag: "OutcomeUnknown",
@@ -370,35 +362,31 @@ describe("a success that cannot be read", () => {
           reason: "Unreadable"
         })
       }
-    })
+    }
   )
 
-  it.effect("an unreadable success says where it differs from the contract, and never a value", () =>
-    Effect.gen(function* () {
-      const secret = "canary-7f3e"
-      const data = { ...created.data, amount: secret, status: null, pix: { qrcode: 5, expirationDate: secret } }
-      const { error } = yield* failing(createTransaction.call, respond(200, { ...created, data }))
-      assert.strictEqual(error._tag, "OutcomeUnknown")
-      if (error._tag !== "OutcomeUnknown") return
-      assert.isNotEmpty(error.issues)
-      for (const { path } of error.issues ?? []) assert.match(path, /^data\./)
-      assert.notInclude(`${String(error)} ${JSON.stringify(error)}`, secret)
-      isSound(error, "createTransaction")
-    })
-  )
+  effect("an unreadable success says where it differs from the contract, and never a value", function* () {
+    const secret = "canary-7f3e"
+    const data = { ...created.data, amount: secret, status: null, pix: { qrcode: 5, expirationDate: secret } }
+    const { error } = yield* failing(createTransaction.call, respond(200, { ...created, data }))
+    assert.strictEqual(error._tag, "OutcomeUnknown")
+    if (error._tag !== "OutcomeUnknown") return
+    assert.isNotEmpty(error.issues)
+    for (const { path } of error.issues ?? []) assert.match(path, /^data\./)
+    assert.notInclude(`${String(error)} ${JSON.stringify(error)}`, secret)
+    isSound(error, "createTransaction")
+  })
 
-  it.effect("a success of a withdrawal that echoes another key is OutcomeUnknown, never success", () =>
-    Effect.gen(function* () {
-      yield* expectError("requestWithdrawal", [respond(201, record("wd_of_somebody_else"))], {
-        tag: "OutcomeUnknown",
-        outcome: "Unknown",
-        attempts: 1,
-        status: 201,
-        reason: "KeyMismatch"
-      })
-      const { error } = yield* failing(requestWithdrawal.call, respond(201, record("wd_of_somebody_else")))
-      assert.include(error.message, "idempotencyKey is not the key that was sent")
-      assert.notInclude(String(error), "somebody")
+  effect("a success of a withdrawal that echoes another key is OutcomeUnknown, never success", function* () {
+    yield* expectError("requestWithdrawal", [respond(201, record("wd_of_somebody_else"))], {
+      tag: "OutcomeUnknown",
+      outcome: "Unknown",
+      attempts: 1,
+      status: 201,
+      reason: "KeyMismatch"
     })
-  )
+    const { error } = yield* failing(requestWithdrawal.call, respond(201, record("wd_of_somebody_else")))
+    assert.include(error.message, "idempotencyKey is not the key that was sent")
+    assert.notInclude(String(error), "somebody")
+  })
 })

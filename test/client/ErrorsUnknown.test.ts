@@ -6,46 +6,43 @@ import { lostConnection, paymentsOn, refusedConnection, respond, scripted } from
 import { expectError, failing, reasonOf, type Script, type Service, statusOf } from "../support/failing.ts"
 import { failureOf, pay, play } from "../support/played.ts"
 import { impatient } from "../support/policies.ts"
+import { effect } from "../support/effect.ts"
 
 describe("an unknown outcome within one call", () => {
   const statuses = [301, 400, 401, 403, 404, 410, 422]
 
-  it.effect.each(statuses)("the outcome stays unknown after a reset and then %i", (status) =>
-    Effect.gen(function* () {
-      for (const name of writeNames) {
-        for (const body of ["", `{"message":"Saldo insuficiente"}`, `{"error":"idempotency key already used"}`]) {
-          yield* expectError(name, [lostConnection, respond(status, body)], {
-            tag: "OutcomeUnknown",
-            outcome: "Unknown",
-            attempts: 2,
-            status,
-            reason: "RefusedAfterUnknown"
-          })
-        }
-      }
-    })
-  )
-
-  it.effect("the outcome stays unknown whatever came before: 500, 408, a defect, a rate limit in between", () =>
-    Effect.gen(function* () {
-      const scripts: ReadonlyArray<Script> = [
-        [respond(500)],
-        [respond(408)],
-        [{ defect: new Error("boom") }],
-        [lostConnection, respond(429)],
-        [respond(429), lostConnection]
-      ]
-      for (const [first, ...more] of scripts) {
-        yield* expectError("requestWithdrawal", [first, ...more, respond(422)], {
+  effect.each(statuses)("the outcome stays unknown after a reset and then %i", function* (status) {
+    for (const name of writeNames) {
+      for (const body of ["", `{"message":"Saldo insuficiente"}`, `{"error":"idempotency key already used"}`]) {
+        yield* expectError(name, [lostConnection, respond(status, body)], {
           tag: "OutcomeUnknown",
           outcome: "Unknown",
-          attempts: 2 + more.length,
-          status: 422,
+          attempts: 2,
+          status,
           reason: "RefusedAfterUnknown"
         })
       }
-    })
-  )
+    }
+  })
+
+  effect("the outcome stays unknown whatever came before: 500, 408, a defect, a rate limit in between", function* () {
+    const scripts: ReadonlyArray<Script> = [
+      [respond(500)],
+      [respond(408)],
+      [{ defect: new Error("boom") }],
+      [lostConnection, respond(429)],
+      [respond(429), lostConnection]
+    ]
+    for (const [first, ...more] of scripts) {
+      yield* expectError("requestWithdrawal", [first, ...more, respond(422)], {
+        tag: "OutcomeUnknown",
+        outcome: "Unknown",
+        attempts: 2 + more.length,
+        status: 422,
+        reason: "RefusedAfterUnknown"
+      })
+    }
+  })
 
   it.effect("the outcome stays unknown when the last attempt provably was not sent", () =>
     expectError("requestWithdrawal", [lostConnection, refusedConnection], {
@@ -56,55 +53,52 @@ describe("an unknown outcome within one call", () => {
     })
   )
 
-  it.effect(
+  effect(
     "the outcome stays unknown when the last attempt was refused for its rate, and the error has its `retryAfter`",
-    () =>
-      Effect.gen(function* () {
-        const { error } = yield* failing(
-          requestWithdrawal.call,
-          lostConnection,
-          respond(429, "", { "retry-after": "3600" })
-        )
-        assert.strictEqual(error._tag, "OutcomeUnknown")
-        if (error._tag !== "OutcomeUnknown") return
-        assert.strictEqual(error.attempts, 2)
-        assert.deepStrictEqual(error.retryAfter, Duration.seconds(3600))
-      })
+    function* () {
+      const { error } = yield* failing(
+        requestWithdrawal.call,
+        lostConnection,
+        respond(429, "", { "retry-after": "3600" })
+      )
+      assert.strictEqual(error._tag, "OutcomeUnknown")
+      if (error._tag !== "OutcomeUnknown") return
+      assert.strictEqual(error.attempts, 2)
+      assert.deepStrictEqual(error.retryAfter, Duration.seconds(3600))
+    }
   )
 
-  it.effect("a later refusal is a refusal if each earlier attempt was provably not sent or was refused", () =>
-    Effect.gen(function* () {
-      for (const first of [refusedConnection, respond(429), respond(425)]) {
-        yield* expectError("requestWithdrawal", [first, respond(422, "não")], {
-          tag: "RequestRejected",
-          outcome: "Rejected",
-          attempts: 2,
-          status: 422
-        })
-      }
-    })
-  )
+  effect("a later refusal is a refusal if each earlier attempt was provably not sent or was refused", function* () {
+    for (const first of [refusedConnection, respond(429), respond(425)]) {
+      yield* expectError("requestWithdrawal", [first, respond(422, "não")], {
+        tag: "RequestRejected",
+        outcome: "Rejected",
+        attempts: 2,
+        status: 422
+      })
+    }
+  })
 
   const repeated = [409, 425]
 
-  it.effect.each(repeated)(
+  effect.each(repeated)(
     "the outcome stays unknown after a reset and %i, which is repeated whatever its words",
-    (status) =>
-      Effect.gen(function* () {
-        for (const name of writeNames) {
-          for (const body of ["", `{"message":"Saldo insuficiente"}`, `{"error":"idempotency key already used"}`]) {
-            for (const past of ["made", "given", "None"] as const) {
-              const expected = { tag: "OutcomeUnknown", outcome: "Unknown", attempts: 3, status } as const
-              const replies = [lostConnection, respond(status, body)] as const
-              yield* expectError(name, replies, { ...expected, reason: "RefusedAfterUnknown" }, past)
-            }
+    function* (status) {
+      for (const name of writeNames) {
+        for (const body of ["", `{"message":"Saldo insuficiente"}`, `{"error":"idempotency key already used"}`]) {
+          for (const past of ["made", "given", "None"] as const) {
+            const expected = { tag: "OutcomeUnknown", outcome: "Unknown", attempts: 3, status } as const
+            const replies = [lostConnection, respond(status, body)] as const
+            yield* expectError(name, replies, { ...expected, reason: "RefusedAfterUnknown" }, past)
           }
         }
-      })
+      }
+    }
   )
 
-  it.effect.each(repeated)("the outcome stays unknown until a repetition after %i gets a readable success", (status) =>
-    Effect.gen(function* () {
+  effect.each(repeated)(
+    "the outcome stays unknown until a repetition after %i gets a readable success",
+    function* (status) {
       for (const first of [lostConnection, respond(503)]) {
         const { layer, sent } = scripted(first, respond(status), respond(201, record("wd_1")))
         const paid = yield* Effect.flatMap(Payments, requestWithdrawal.call).pipe(
@@ -117,26 +111,22 @@ describe("an unknown outcome within one call", () => {
         )
         assert.deepStrictEqual(sent[2]?.bytes, sent[0]?.bytes)
       }
-    })
+    }
   )
 
-  it.effect("the outcome stays unknown if each repetition until the deadline is answered with 409", () =>
-    Effect.gen(function* () {
-      const policy = { retryWrites: Schedule.spaced("10 seconds"), deadline: "35 seconds" } as const
-      const { at, result } = yield* play(pay, policy, lostConnection, respond(409))
-      assert.deepStrictEqual([failureOf(result)._tag, at], ["OutcomeUnknown", [0, 10_000, 20_000, 30_000]])
-    })
-  )
+  effect("the outcome stays unknown if each repetition until the deadline is answered with 409", function* () {
+    const policy = { retryWrites: Schedule.spaced("10 seconds"), deadline: "35 seconds" } as const
+    const { at, result } = yield* play(pay, policy, lostConnection, respond(409))
+    assert.deepStrictEqual([failureOf(result)._tag, at], ["OutcomeUnknown", [0, 10_000, 20_000, 30_000]])
+  })
 
-  it.effect("a 409 without an attempt in doubt is sent once", () =>
-    Effect.gen(function* () {
-      const conflict = { tag: "IdempotencyConflict", outcome: "Unknown", status: 409 } as const
-      yield* expectError("requestWithdrawal", [respond(409)], { ...conflict, attempts: 1 })
-      for (const first of [refusedConnection, respond(429)]) {
-        yield* expectError("requestWithdrawal", [first, respond(409)], { ...conflict, attempts: 2 })
-      }
-    })
-  )
+  effect("a 409 without an attempt in doubt is sent once", function* () {
+    const conflict = { tag: "IdempotencyConflict", outcome: "Unknown", status: 409 } as const
+    yield* expectError("requestWithdrawal", [respond(409)], { ...conflict, attempts: 1 })
+    for (const first of [refusedConnection, respond(429)]) {
+      yield* expectError("requestWithdrawal", [first, respond(409)], { ...conflict, attempts: 2 })
+    }
+  })
 })
 
 describe("a write whose earlier call may have been executed", () => {
@@ -150,93 +140,89 @@ describe("a write whose earlier call may have been executed", () => {
     return [error._tag, error.outcome, reasonOf(error), statusOf(error), sent.length]
   })
 
-  it.effect(
+  effect(
     "a write whose earlier call may have been executed has an unknown outcome after every kind of refusal",
-    () =>
-      Effect.gen(function* () {
-        const refusals: ReadonlyArray<readonly [number, unknown]> = [
-          [400, ""],
-          [400, { message: "Nenhuma chave PIX cadastrada" }],
-          [422, { message: "Saldo insuficiente" }],
-          [422, { message: "O valor mínimo para saque é de R$ 10,00" }],
-          [401, ""],
-          [403, ""],
-          [404, ""],
-          [422, ""],
-          [307, ""]
-        ]
-        for (const use of [created, paid]) {
-          for (const [status, body] of refusals) {
-            assert.deepStrictEqual(
-              yield* outcomes(use, respond(status, body)),
-              ["OutcomeUnknown", "Unknown", "RefusedAfterUnknown", status, 1],
-              `${status} ${JSON.stringify(body)}`
-            )
-          }
-          for (const status of [409, 425, 429]) {
-            assert.deepStrictEqual(yield* outcomes(use, respond(status)), [
-              "OutcomeUnknown",
-              "Unknown",
-              "RefusedAfterUnknown",
-              status,
-              3
-            ])
-          }
+    function* () {
+      const refusals: ReadonlyArray<readonly [number, unknown]> = [
+        [400, ""],
+        [400, { message: "Nenhuma chave PIX cadastrada" }],
+        [422, { message: "Saldo insuficiente" }],
+        [422, { message: "O valor mínimo para saque é de R$ 10,00" }],
+        [401, ""],
+        [403, ""],
+        [404, ""],
+        [422, ""],
+        [307, ""]
+      ]
+      for (const use of [created, paid]) {
+        for (const [status, body] of refusals) {
+          assert.deepStrictEqual(
+            yield* outcomes(use, respond(status, body)),
+            ["OutcomeUnknown", "Unknown", "RefusedAfterUnknown", status, 1],
+            `${status} ${JSON.stringify(body)}`
+          )
         }
-      })
-  )
-
-  it.effect(
-    "a write whose earlier call may have been executed stays unknown when this call sends nothing, and says so",
-    () =>
-      Effect.gen(function* () {
-        for (const use of [created, paid]) {
-          assert.deepStrictEqual(yield* outcomes(use, refusedConnection), [
+        for (const status of [409, 425, 429]) {
+          assert.deepStrictEqual(yield* outcomes(use, respond(status)), [
             "OutcomeUnknown",
             "Unknown",
-            "EarlierUnknown",
-            undefined,
+            "RefusedAfterUnknown",
+            status,
             3
           ])
         }
-        const { error } = yield* failing<unknown, PaymentsError>(paid, refusedConnection)
-        assert.include(
-          error.message,
-          "this call sent nothing, but the result of an earlier call with the same key is not known"
-        )
-      })
+      }
+    }
   )
 
-  it.effect("a write whose earlier call may have been executed succeeds after an answer with a readable success", () =>
-    Effect.gen(function* () {
+  effect(
+    "a write whose earlier call may have been executed stays unknown when this call sends nothing, and says so",
+    function* () {
+      for (const use of [created, paid]) {
+        assert.deepStrictEqual(yield* outcomes(use, refusedConnection), [
+          "OutcomeUnknown",
+          "Unknown",
+          "EarlierUnknown",
+          undefined,
+          3
+        ])
+      }
+      const { error } = yield* failing<unknown, PaymentsError>(paid, refusedConnection)
+      assert.include(
+        error.message,
+        "this call sent nothing, but the result of an earlier call with the same key is not known"
+      )
+    }
+  )
+
+  effect(
+    "a write whose earlier call may have been executed succeeds after an answer with a readable success",
+    function* () {
       const { layer } = scripted(respond(201, record("payout_1")))
       const withdrawal = yield* Effect.provide(Effect.flatMap(Payments, paid), paymentsOn(layer))
       assert.strictEqual(withdrawal.idempotencyKey, "payout_1")
-    })
+    }
   )
 
-  it.effect("a write whose earlier call may have been executed is repeated after 409, whatever its words", () =>
-    Effect.gen(function* () {
-      const { layer, sent } = scripted(respond(409), respond(201, record("payout_1")))
-      yield* Effect.provide(Effect.flatMap(Payments, paid), Layer.provide(paymentsOn(layer), impatient))
-      assert.strictEqual(sent.length, 2)
-    })
-  )
+  effect("a write whose earlier call may have been executed is repeated after 409, whatever its words", function* () {
+    const { layer, sent } = scripted(respond(409), respond(201, record("payout_1")))
+    yield* Effect.provide(Effect.flatMap(Payments, paid), Layer.provide(paymentsOn(layer), impatient))
+    assert.strictEqual(sent.length, 2)
+  })
 
-  it.effect(
+  effect(
     "a write whose earlier call may have been executed needs the key of that call: without it the write fails with InvalidRequest, and nothing is sent",
-    () =>
-      Effect.gen(function* () {
-        for (const options of [{ earlier: "Unknown" }, { ...again, earlier: "Rejected" }]) {
-          const given = options as typeof again // a caller without types may pass it
-          const { error, sent } = yield* failing<unknown, PaymentsError>(
-            (payments) => payments.requestWithdrawal(withdrawal, given),
-            respond(201, record("payout_1"))
-          )
-          assert.deepStrictEqual([error._tag, sent.length], ["InvalidRequest", 0])
-          assert.include(error.message, "earlier")
-        }
-      })
+    function* () {
+      for (const options of [{ earlier: "Unknown" }, { ...again, earlier: "Rejected" }]) {
+        const given = options as typeof again // a caller without types may pass it
+        const { error, sent } = yield* failing<unknown, PaymentsError>(
+          (payments) => payments.requestWithdrawal(withdrawal, given),
+          respond(201, record("payout_1"))
+        )
+        assert.deepStrictEqual([error._tag, sent.length], ["InvalidRequest", 0])
+        assert.include(error.message, "earlier")
+      }
+    }
   )
 })
 
@@ -259,30 +245,25 @@ describe("credentials of another client", () => {
   const ok = respond(201, record("k"))
   const key = { idempotencyKey: "k" } as const
 
-  it.effect(
+  effect(
     "a write that may have been executed is not resent with credentials of another client, for which its key is another key",
-    () =>
-      Effect.gen(function* () {
-        assert.deepStrictEqual(yield* asked("second", key, lostConnection, ok), ["OutcomeUnknown", 1])
-        assert.deepStrictEqual(yield* asked("second", { ...key, earlier: "Unknown" }, respond(401), ok), [
-          "OutcomeUnknown",
-          1
-        ])
-      })
+    function* () {
+      assert.deepStrictEqual(yield* asked("second", key, lostConnection, ok), ["OutcomeUnknown", 1])
+      assert.deepStrictEqual(yield* asked("second", { ...key, earlier: "Unknown" }, respond(401), ok), [
+        "OutcomeUnknown",
+        1
+      ])
+    }
   )
 
-  it.effect("a write that was refused or not sent is resent with credentials of another client", () =>
-    Effect.gen(function* () {
-      for (const first of [respond(401), respond(429), refusedConnection]) {
-        assert.deepStrictEqual(yield* asked("second", key, first, ok), ["Success", 2])
-      }
-    })
-  )
+  effect("a write that was refused or not sent is resent with credentials of another client", function* () {
+    for (const first of [respond(401), respond(429), refusedConnection]) {
+      assert.deepStrictEqual(yield* asked("second", key, first, ok), ["Success", 2])
+    }
+  })
 
-  it.effect("a write that may have been executed is resent with other credentials of the same client", () =>
-    Effect.gen(function* () {
-      assert.deepStrictEqual(yield* asked("first", key, lostConnection, ok), ["Success", 2])
-      assert.deepStrictEqual(yield* asked("first", { ...key, earlier: "Unknown" }, respond(401), ok), ["Success", 2])
-    })
-  )
+  effect("a write that may have been executed is resent with other credentials of the same client", function* () {
+    assert.deepStrictEqual(yield* asked("first", key, lostConnection, ok), ["Success", 2])
+    assert.deepStrictEqual(yield* asked("first", { ...key, earlier: "Unknown" }, respond(401), ok), ["Success", 2])
+  })
 })

@@ -1,9 +1,10 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import type { PaymentsError } from "effect-pix"
 import { Duration, Effect } from "effect"
 import { keyedWithdrawal, requestWithdrawal, withdrawal, writeNames } from "../support/operations.ts"
 import { lostConnection, respond } from "../support/Wire.ts"
 import { expectError, failing, isSound, optionsOf, type Past, type Service, statusOf } from "../support/failing.ts"
+import { effect } from "../support/effect.ts"
 
 describe("the words of a refused withdrawal", () => {
   const refusedWith = (
@@ -108,207 +109,179 @@ describe("the words of a refused withdrawal", () => {
 
   const each = words.flatMap(([tag, messages]) => messages.map((message) => [message, tag] as const))
 
-  it.effect.each(each)("the words %j are read as %s, whatever the past of the key", ([message, tag]) =>
-    Effect.gen(function* () {
-      const pasts = ["made", "given", "None"] as const
-      for (const [at, shape] of shapes(message).entries()) {
-        const error = yield* refusedWith(422, shape, withdrawal, pasts[at % pasts.length])
-        assert.strictEqual(error._tag, tag, JSON.stringify(shape))
+  effect.each(each)("the words %j are read as %s, whatever the past of the key", function* ([message, tag]) {
+    const pasts = ["made", "given", "None"] as const
+    for (const [at, shape] of shapes(message).entries()) {
+      const error = yield* refusedWith(422, shape, withdrawal, pasts[at % pasts.length])
+      assert.strictEqual(error._tag, tag, JSON.stringify(shape))
+    }
+    for (const past of pasts) {
+      for (const status of [400, 422]) {
+        assert.strictEqual((yield* refusedWith(status, { message }, withdrawal, past))._tag, tag)
       }
-      for (const past of pasts) {
-        for (const status of [400, 422]) {
-          assert.strictEqual((yield* refusedWith(status, { message }, withdrawal, past))._tag, tag)
+    }
+  })
+
+  effect.each(askedBefore)("the words %j are a conflict only for a key of undeclared past", function* (message) {
+    const statuses = [400, 403, 422]
+    for (const [at, shape] of shapes(message).entries()) {
+      const error = yield* refusedWith(statuses[at % statuses.length] ?? 422, shape, keyedWithdrawal, "given")
+      assert.strictEqual(error._tag, "IdempotencyConflict", JSON.stringify(shape))
+    }
+    for (const status of statuses) {
+      for (const past of ["made", "None"] as const) {
+        const error = yield* refusedWith(status, { message }, keyedWithdrawal, past)
+        assert.strictEqual(error._tag, status === 403 ? "AuthError" : "RequestRejected")
+      }
+    }
+  })
+
+  effect("the words decide for a charge as for a withdrawal", function* () {
+    const conflict = { tag: "IdempotencyConflict", outcome: "Unknown", attempts: 1, status: 422 } as const
+    const rejected = { tag: "RequestRejected", outcome: "Rejected", attempts: 1, status: 422 } as const
+    for (const name of writeNames) {
+      const said = respond(422, { message: "Pedido já recebido" })
+      yield* expectError(name, [said], conflict, "given")
+      yield* expectError(name, [said], rejected, "made")
+      yield* expectError(name, [said], rejected, "None")
+      const duplicate = respond(422, { message: "Duplicate request" })
+      for (const past of ["made", "given", "None"] as const) yield* expectError(name, [duplicate], conflict, past)
+    }
+  })
+
+  effect("the words beside a message name the cause if the message itself names none", function* () {
+    const error = yield* refusedWith(422, { message: "O saque não foi feito", observacao: "Saldo insuficiente" })
+    assert.strictEqual(error._tag, "InsufficientBalance")
+  })
+
+  effect("a 409 is a conflict whatever its words", function* () {
+    for (const message of ["Conta bloqueada", "Saldo insuficiente", "Nenhuma chave PIX cadastrada", "Moeda inválida"]) {
+      for (const past of ["made", "given", "None"] as const) {
+        for (const request of [withdrawal, keyedWithdrawal]) {
+          assert.strictEqual((yield* refusedWith(409, { message }, request, past))._tag, "IdempotencyConflict")
         }
       }
-    })
-  )
+    }
+  })
 
-  it.effect.each(askedBefore)("the words %j are a conflict only for a key of undeclared past", (message) =>
-    Effect.gen(function* () {
-      const statuses = [400, 403, 422]
-      for (const [at, shape] of shapes(message).entries()) {
-        const error = yield* refusedWith(statuses[at % statuses.length] ?? 422, shape, keyedWithdrawal, "given")
-        assert.strictEqual(error._tag, "IdempotencyConflict", JSON.stringify(shape))
-      }
-      for (const status of statuses) {
-        for (const past of ["made", "None"] as const) {
-          const error = yield* refusedWith(status, { message }, keyedWithdrawal, past)
-          assert.strictEqual(error._tag, status === 403 ? "AuthError" : "RequestRejected")
+  effect("the words about duplication make a 403 and a 429 a conflict, and change nothing of a 401", function* () {
+    for (const message of ["Idempotency-Key already used", "Requisição duplicada", "DUPLICATE_REQUEST"]) {
+      for (const past of ["made", "given", "None"] as const) {
+        for (const status of [403, 429]) {
+          assert.strictEqual((yield* refusedWith(status, { message }, withdrawal, past))._tag, "IdempotencyConflict")
         }
+        assert.strictEqual((yield* refusedWith(401, { message }, withdrawal, past))._tag, "AuthError")
       }
-    })
-  )
+    }
+    for (const message of ["Saldo insuficiente", "Too many requests", "Saque já solicitado"]) {
+      const { error } = yield* failing(requestWithdrawal.call, respond(429, { message }))
+      assert.deepStrictEqual([error._tag, error.outcome], ["RateLimited", "Rejected"])
+    }
+  })
 
-  it.effect("the words decide for a charge as for a withdrawal", () =>
-    Effect.gen(function* () {
-      const conflict = { tag: "IdempotencyConflict", outcome: "Unknown", attempts: 1, status: 422 } as const
-      const rejected = { tag: "RequestRejected", outcome: "Rejected", attempts: 1, status: 422 } as const
-      for (const name of writeNames) {
-        const said = respond(422, { message: "Pedido já recebido" })
-        yield* expectError(name, [said], conflict, "given")
-        yield* expectError(name, [said], rejected, "made")
-        yield* expectError(name, [said], rejected, "None")
-        const duplicate = respond(422, { message: "Duplicate request" })
-        for (const past of ["made", "given", "None"] as const) yield* expectError(name, [duplicate], conflict, past)
-      }
-    })
-  )
+  effect("the time that the service asks to wait is a field of the conflict, also of a 429", function* () {
+    for (const status of [409, 422, 429]) {
+      const reply = respond(status, { message: "Idempotency key in use" }, { "retry-after": "7" })
+      const { error, sent } = yield* failing(requestWithdrawal.call, reply)
+      assert(error._tag === "IdempotencyConflict")
+      assert.deepStrictEqual(error.retryAfter, Duration.seconds(7))
+      assert.include(error.message, "in 7 second(s)")
+      assert.strictEqual(sent.length, 1)
+    }
+  })
 
-  it.effect("the words beside a message name the cause if the message itself names none", () =>
-    Effect.gen(function* () {
-      const error = yield* refusedWith(422, { message: "O saque não foi feito", observacao: "Saldo insuficiente" })
-      assert.strictEqual(error._tag, "InsufficientBalance")
-    })
-  )
+  effect("the conflict of a 429 stays unknown whatever the answer to a later attempt is", function* () {
+    // A 429 after an attempt in doubt is repeated, also with these words.
+    const script = [
+      lostConnection,
+      respond(429, { message: "Duplicate request" }),
+      respond(422, { message: "Sem saldo" })
+    ]
+    const { error, sent } = yield* failing(requestWithdrawal.call, script[0] ?? lostConnection, ...script.slice(1))
+    assert.deepStrictEqual([error._tag, error.outcome, sent.length], ["OutcomeUnknown", "Unknown", 3])
+  })
 
-  it.effect("a 409 is a conflict whatever its words", () =>
-    Effect.gen(function* () {
-      for (const message of [
-        "Conta bloqueada",
-        "Saldo insuficiente",
-        "Nenhuma chave PIX cadastrada",
-        "Moeda inválida"
-      ]) {
-        for (const past of ["made", "given", "None"] as const) {
-          for (const request of [withdrawal, keyedWithdrawal]) {
-            assert.strictEqual((yield* refusedWith(409, { message }, request, past))._tag, "IdempotencyConflict")
-          }
-        }
-      }
-    })
-  )
+  effect("the words about an earlier request are found anywhere in the body", function* () {
+    const said = "Saque já solicitado"
+    const page = `<html><head><title>Erro 400</title><style>${"x".repeat(20_000)}</style></head><body><p>${said}</p></body></html>`
+    const bodies: ReadonlyArray<unknown> = [
+      { title: said, detail: "Não foi possível concluir." },
+      { title: said, detail: "Saldo insuficiente" },
+      { error: said, message: "Não foi possível" },
+      { message: "Não foi possível", reason: said },
+      { message: "Não foi possível", info: { texts: [{ text: said }] } },
+      { code: "E1", errors: [{ code: "DUPLICATE_REQUEST", message: "Não foi possível" }] },
+      { message: JSON.stringify({ upstream: { fault: said } }) },
+      { message: "Não foi possível", alreadyProcessed: true },
+      page,
+      `<fault><text><![CDATA[${said}]]></text></fault>`,
+      { message: "Não foi possível", page }
+    ]
+    for (const body of bodies) {
+      assert.strictEqual(
+        (yield* refusedWith(400, body, keyedWithdrawal, "given"))._tag,
+        "IdempotencyConflict",
+        JSON.stringify(body)
+      )
+    }
+  })
 
-  it.effect("the words about duplication make a 403 and a 429 a conflict, and change nothing of a 401", () =>
-    Effect.gen(function* () {
-      for (const message of ["Idempotency-Key already used", "Requisição duplicada", "DUPLICATE_REQUEST"]) {
-        for (const past of ["made", "given", "None"] as const) {
-          for (const status of [403, 429]) {
-            assert.strictEqual((yield* refusedWith(status, { message }, withdrawal, past))._tag, "IdempotencyConflict")
-          }
-          assert.strictEqual((yield* refusedWith(401, { message }, withdrawal, past))._tag, "AuthError")
-        }
-      }
-      for (const message of ["Saldo insuficiente", "Too many requests", "Saque já solicitado"]) {
-        const { error } = yield* failing(requestWithdrawal.call, respond(429, { message }))
-        assert.deepStrictEqual([error._tag, error.outcome], ["RateLimited", "Rejected"])
-      }
-    })
-  )
-
-  it.effect("the time that the service asks to wait is a field of the conflict, also of a 429", () =>
-    Effect.gen(function* () {
-      for (const status of [409, 422, 429]) {
-        const reply = respond(status, { message: "Idempotency key in use" }, { "retry-after": "7" })
-        const { error, sent } = yield* failing(requestWithdrawal.call, reply)
-        assert(error._tag === "IdempotencyConflict")
-        assert.deepStrictEqual(error.retryAfter, Duration.seconds(7))
-        assert.include(error.message, "in 7 second(s)")
-        assert.strictEqual(sent.length, 1)
-      }
-    })
-  )
-
-  it.effect("the conflict of a 429 stays unknown whatever the answer to a later attempt is", () =>
-    Effect.gen(function* () {
-      // A 429 after an attempt in doubt is repeated, also with these words.
-      const script = [
-        lostConnection,
-        respond(429, { message: "Duplicate request" }),
-        respond(422, { message: "Sem saldo" })
-      ]
-      const { error, sent } = yield* failing(requestWithdrawal.call, script[0] ?? lostConnection, ...script.slice(1))
-      assert.deepStrictEqual([error._tag, error.outcome, sent.length], ["OutcomeUnknown", "Unknown", 3])
-    })
-  )
-
-  it.effect("the words about an earlier request are found anywhere in the body", () =>
-    Effect.gen(function* () {
-      const said = "Saque já solicitado"
-      const page = `<html><head><title>Erro 400</title><style>${"x".repeat(20_000)}</style></head><body><p>${said}</p></body></html>`
+  effect(
+    "the words are not about an earlier request if they echo the request, repeat the status or deny such a request",
+    function* () {
+      const description = "Pagamento duplicado"
       const bodies: ReadonlyArray<unknown> = [
-        { title: said, detail: "Não foi possível concluir." },
-        { title: said, detail: "Saldo insuficiente" },
-        { error: said, message: "Não foi possível" },
-        { message: "Não foi possível", reason: said },
-        { message: "Não foi possível", info: { texts: [{ text: said }] } },
-        { code: "E1", errors: [{ code: "DUPLICATE_REQUEST", message: "Não foi possível" }] },
-        { message: JSON.stringify({ upstream: { fault: said } }) },
-        { message: "Não foi possível", alreadyProcessed: true },
-        page,
-        `<fault><text><![CDATA[${said}]]></text></fault>`,
-        { message: "Não foi possível", page }
+        { message: "Conta bloqueada", received: { description } },
+        { message: "Conta bloqueada", error: "Conflict", statusCode: 422 },
+        { message: "Conta bloqueada", duplicate: false }
       ]
       for (const body of bodies) {
-        assert.strictEqual(
-          (yield* refusedWith(400, body, keyedWithdrawal, "given"))._tag,
-          "IdempotencyConflict",
-          JSON.stringify(body)
-        )
+        const error = yield* refusedWith(422, body, { ...keyedWithdrawal, description }, "given")
+        assert.strictEqual(error._tag, "RequestRejected", JSON.stringify(body))
       }
-    })
+    }
   )
 
-  it.effect(
-    "the words are not about an earlier request if they echo the request, repeat the status or deny such a request",
-    () =>
-      Effect.gen(function* () {
-        const description = "Pagamento duplicado"
-        const bodies: ReadonlyArray<unknown> = [
-          { message: "Conta bloqueada", received: { description } },
-          { message: "Conta bloqueada", error: "Conflict", statusCode: 422 },
-          { message: "Conta bloqueada", duplicate: false }
-        ]
-        for (const body of bodies) {
-          const error = yield* refusedWith(422, body, { ...keyedWithdrawal, description }, "given")
-          assert.strictEqual(error._tag, "RequestRejected", JSON.stringify(body))
-        }
-      })
-  )
+  effect("the words of a body that is too long to be read count as unknown", function* () {
+    const body = { message: "Conta bloqueada", trace: "x".repeat(40_000) }
+    const given = yield* refusedWith(400, body, keyedWithdrawal, "given")
+    assert.deepStrictEqual([given._tag, given.outcome], ["OutcomeUnknown", "Unknown"])
+    assert.strictEqual((yield* refusedWith(400, body, keyedWithdrawal, "made"))._tag, "RequestRejected")
+  })
 
-  it.effect("the words of a body that is too long to be read count as unknown", () =>
-    Effect.gen(function* () {
-      const body = { message: "Conta bloqueada", trace: "x".repeat(40_000) }
-      const given = yield* refusedWith(400, body, keyedWithdrawal, "given")
-      assert.deepStrictEqual([given._tag, given.outcome], ["OutcomeUnknown", "Unknown"])
-      assert.strictEqual((yield* refusedWith(400, body, keyedWithdrawal, "made"))._tag, "RequestRejected")
-    })
-  )
-
-  it.effect("the words of a redirect are ignored, since nothing was executed", () =>
-    Effect.gen(function* () {
-      for (const status of [301, 307, 308]) {
-        for (const message of ["Saque já solicitado", "Saldo insuficiente"]) {
-          assert.strictEqual((yield* refusedWith(status, { message }))._tag, "RequestRejected")
-        }
+  effect("the words of a redirect are ignored, since nothing was executed", function* () {
+    for (const status of [301, 307, 308]) {
+      for (const message of ["Saque já solicitado", "Saldo insuficiente"]) {
+        assert.strictEqual((yield* refusedWith(status, { message }))._tag, "RequestRejected")
       }
-    })
-  )
+    }
+  })
 
-  it.effect("the words name the cause whatever the status of the refusal, except those that speak for themselves", () =>
-    Effect.gen(function* () {
+  effect(
+    "the words name the cause whatever the status of the refusal, except those that speak for themselves",
+    function* () {
       const body = { message: "Saldo insuficiente" }
       for (const status of [402, 404, 412, 418]) {
         assert.strictEqual((yield* refusedWith(status, body))._tag, "InsufficientBalance")
       }
       for (const status of [401, 403]) assert.strictEqual((yield* refusedWith(status, body))._tag, "AuthError")
-    })
+    }
   )
 
-  it.effect("the words of a charge name no cause that only a withdrawal has", () =>
-    Effect.gen(function* () {
-      for (const message of ["Saldo insuficiente", "Nenhuma chave PIX cadastrada", "Valor abaixo do mínimo"]) {
-        yield* expectError("createTransaction", [respond(422, { message })], {
-          tag: "RequestRejected",
-          outcome: "Rejected",
-          attempts: 1,
-          status: 422
-        })
-      }
-    })
-  )
+  effect("the words of a charge name no cause that only a withdrawal has", function* () {
+    for (const message of ["Saldo insuficiente", "Nenhuma chave PIX cadastrada", "Valor abaixo do mínimo"]) {
+      yield* expectError("createTransaction", [respond(422, { message })], {
+        tag: "RequestRejected",
+        outcome: "Rejected",
+        attempts: 1,
+        status: 422
+      })
+    }
+  })
 
-  it.effect("a 400 or 404 without words for a withdrawal without a PIX key is NoPixKey, the documented cause", () =>
-    Effect.gen(function* () {
+  effect(
+    "a 400 or 404 without words for a withdrawal without a PIX key is NoPixKey, the documented cause",
+    function* () {
       const silent = ["", "{}", "null", "[]", `{"message":""}`, `{"message":"Bad Request"}`, `{"code":400}`]
       for (const past of ["made", "given", "None"] as const) {
         for (const body of silent) {
@@ -326,100 +299,84 @@ describe("the words of a refused withdrawal", () => {
           }
         }
       }
-    })
+    }
   )
 
-  it.effect("a page with 400 or 404 is not NoPixKey, since something else than the service answered", () =>
-    Effect.gen(function* () {
-      for (const page of ["<html><title>404 Not Found</title></html>", "<h1>Bad Request</h1>", "404 Not Found"]) {
-        for (const status of [400, 404]) {
-          assert.strictEqual((yield* refusedWith(status, page))._tag, "RequestRejected", page)
-        }
+  effect("a page with 400 or 404 is not NoPixKey, since something else than the service answered", function* () {
+    for (const page of ["<html><title>404 Not Found</title></html>", "<h1>Bad Request</h1>", "404 Not Found"]) {
+      for (const status of [400, 404]) {
+        assert.strictEqual((yield* refusedWith(status, page))._tag, "RequestRejected", page)
       }
-    })
-  )
+    }
+  })
 
-  it.effect("a refusal whose words name another cause is not NoPixKey", () =>
-    Effect.gen(function* () {
-      const others = [
-        "Conta bloqueada",
-        "Account suspended",
-        "Limite diário de saques atingido",
-        "Moeda inválida",
-        "Invalid metadata",
-        "Sistema em manutenção",
-        "Bloqueado por suspeita de fraude",
-        "Withdrawals are disabled for this company",
-        "The request was denied due to a risk rule",
-        "Não foi possível"
-      ]
-      for (const message of others) {
-        for (const status of [400, 404, 422]) {
-          assert.strictEqual((yield* refusedWith(status, { message }))._tag, "RequestRejected", message)
-        }
+  effect("a refusal whose words name another cause is not NoPixKey", function* () {
+    const others = [
+      "Conta bloqueada",
+      "Account suspended",
+      "Limite diário de saques atingido",
+      "Moeda inválida",
+      "Invalid metadata",
+      "Sistema em manutenção",
+      "Bloqueado por suspeita de fraude",
+      "Withdrawals are disabled for this company",
+      "The request was denied due to a risk rule",
+      "Não foi possível"
+    ]
+    for (const message of others) {
+      for (const status of [400, 404, 422]) {
+        assert.strictEqual((yield* refusedWith(status, { message }))._tag, "RequestRejected", message)
       }
-    })
-  )
+    }
+  })
 
-  it.effect("the words never mean NoPixKey if the request named a PIX key", () =>
-    Effect.gen(function* () {
-      for (const message of ["Não foi possível", "Chave PIX não encontrada", "Nenhuma chave PIX cadastrada"]) {
-        for (const status of [400, 404, 422]) {
-          assert.strictEqual(
-            (yield* refusedWith(status, { message }, keyedWithdrawal))._tag,
-            "RequestRejected",
-            message
-          )
-        }
+  effect("the words never mean NoPixKey if the request named a PIX key", function* () {
+    for (const message of ["Não foi possível", "Chave PIX não encontrada", "Nenhuma chave PIX cadastrada"]) {
+      for (const status of [400, 404, 422]) {
+        assert.strictEqual((yield* refusedWith(status, { message }, keyedWithdrawal))._tag, "RequestRejected", message)
       }
-    })
-  )
+    }
+  })
 
-  it.effect("the words are shown shortened, on one line, without the values of the request", () =>
-    Effect.gen(function* () {
-      const body = {
-        message: `Chave maria@example.com recusada\r\n\u001B[31m para sk_live_0f9d2c7b ${"x ".repeat(300)}`
-      }
-      const error = yield* refusedWith(422, body, keyedWithdrawal)
-      const said = "serviceMessage" in error ? (error.serviceMessage ?? "") : ""
-      assert.match(said, /^Chave \[redacted\] recusada/)
-      assert.isAtMost(said.length, 200)
-      // oxlint-disable-next-line no-control-regex -- the test searches for control characters
-      assert.notMatch(error.message, /[\u0000-\u001F]/)
-      assert.notInclude(JSON.stringify(error), "sk_live")
-    })
-  )
+  effect("the words are shown shortened, on one line, without the values of the request", function* () {
+    const body = {
+      message: `Chave maria@example.com recusada\r\n\u001B[31m para sk_live_0f9d2c7b ${"x ".repeat(300)}`
+    }
+    const error = yield* refusedWith(422, body, keyedWithdrawal)
+    const said = "serviceMessage" in error ? (error.serviceMessage ?? "") : ""
+    assert.match(said, /^Chave \[redacted\] recusada/)
+    assert.isAtMost(said.length, 200)
+    // oxlint-disable-next-line no-control-regex -- the test searches for control characters
+    assert.notMatch(error.message, /[\u0000-\u001F]/)
+    assert.notInclude(JSON.stringify(error), "sk_live")
+  })
 
-  it.effect("the code of a refusal is shown if the request does not hold it", () =>
-    Effect.gen(function* () {
-      for (const [status, past] of [
-        [422, "made"],
-        [409, "made"],
-        [401, "made"],
-        [422, "Unknown"]
-      ] as const) {
-        const error = yield* refusedWith(status, { message: "Recusado", code: "PIX-17" }, keyedWithdrawal, past)
-        assert.strictEqual("serviceCode" in error && error.serviceCode, "PIX-17")
-        assert.include(error.message, "(code PIX-17)")
-      }
-      const small = yield* refusedWith(422, { message: "Valor abaixo do mínimo", code: "MIN" })
-      assert.strictEqual("serviceCode" in small && small.serviceCode, "MIN")
-      for (const code of ["wd_1", "maria", "52998224725"]) {
-        const error = yield* refusedWith(422, { message: "Recusado", code }, keyedWithdrawal)
-        assert.notProperty(error, "serviceCode", code)
-      }
-    })
-  )
+  effect("the code of a refusal is shown if the request does not hold it", function* () {
+    for (const [status, past] of [
+      [422, "made"],
+      [409, "made"],
+      [401, "made"],
+      [422, "Unknown"]
+    ] as const) {
+      const error = yield* refusedWith(status, { message: "Recusado", code: "PIX-17" }, keyedWithdrawal, past)
+      assert.strictEqual("serviceCode" in error && error.serviceCode, "PIX-17")
+      assert.include(error.message, "(code PIX-17)")
+    }
+    const small = yield* refusedWith(422, { message: "Valor abaixo do mínimo", code: "MIN" })
+    assert.strictEqual("serviceCode" in small && small.serviceCode, "MIN")
+    for (const code of ["wd_1", "maria", "52998224725"]) {
+      const error = yield* refusedWith(422, { message: "Recusado", code }, keyedWithdrawal)
+      assert.notProperty(error, "serviceCode", code)
+    }
+  })
 
-  it.effect("the id of a lookup is masked in the words of the service", () =>
-    Effect.gen(function* () {
-      const id = "order-of-maria"
-      const { error } = yield* failing(
-        (payments) => payments.getTransaction(id),
-        respond(404, { message: `Transação ${id} inexistente`, code: "order-of-maria" })
-      )
-      assert.strictEqual("serviceMessage" in error && error.serviceMessage, "Transação [redacted] inexistente")
-      assert.notProperty(error, "serviceCode")
-    })
-  )
+  effect("the id of a lookup is masked in the words of the service", function* () {
+    const id = "order-of-maria"
+    const { error } = yield* failing(
+      (payments) => payments.getTransaction(id),
+      respond(404, { message: `Transação ${id} inexistente`, code: "order-of-maria" })
+    )
+    assert.strictEqual("serviceMessage" in error && error.serviceMessage, "Transação [redacted] inexistente")
+    assert.notProperty(error, "serviceCode")
+  })
 })

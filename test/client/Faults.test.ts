@@ -24,6 +24,7 @@ import {
 } from "../support/faultRows.ts"
 import { runs } from "../support/seed.ts"
 import { attemptTime, headsFrom, until } from "../support/timers.ts"
+import { live } from "../support/effect.ts"
 
 const always = { retryReads: Schedule.recurs(1), retryWrites: Schedule.recurs(1), maxResponseBytes: limit }
 /** One retry, without a wait. The test sets the time limit of an attempt. */
@@ -177,19 +178,17 @@ describe.each(names)("over %s", (transport) => {
       )
     )
 
-    it.live(`a self-signed certificate proves over ${transport} that nothing was sent`, () =>
-      Effect.gen(function* () {
-        const server = yield* serveTls(nothing)
-        yield* each(calls, (call) =>
-          Effect.gen(function* () {
-            const error = yield* failure(call, `https://127.0.0.1:${server.port}`, transports[transport])
-            assert.deepStrictEqual<unknown>(error, unsent("Tls", 1)(call), call.operation)
-          })
-        )
-        assert.strictEqual(server.requests(), 0)
-        assert.strictEqual(server.connections(), calls.length)
-      })
-    )
+    live(`a self-signed certificate proves over ${transport} that nothing was sent`, function* () {
+      const server = yield* serveTls(nothing)
+      yield* each(calls, (call) =>
+        Effect.gen(function* () {
+          const error = yield* failure(call, `https://127.0.0.1:${server.port}`, transports[transport])
+          assert.deepStrictEqual<unknown>(error, unsent("Tls", 1)(call), call.operation)
+        })
+      )
+      assert.strictEqual(server.requests(), 0)
+      assert.strictEqual(server.connections(), calls.length)
+    })
 
     /**
      * A transport that trusts the certificate, and expects the name `servername` if it is given. fetch has no such
@@ -204,33 +203,30 @@ describe.each(names)("over %s", (transport) => {
         "effect-pix/node": Layer.orDie(NodePayments.layerHttpClient({ tls: { ca: fixture.cert, ...named } }))
       })[transport]
     const trustingLayer = trusting({})
-    it.live.skipIf(trustingLayer === undefined)(
+    live.skipIf(trustingLayer === undefined)(
       `a certificate of another host proves over ${transport} that nothing was sent`,
-      () =>
-        Effect.gen(function* () {
-          const server = yield* serveTls(nothing)
-          yield* each(calls, (call) =>
-            Effect.gen(function* () {
-              const over = trustingLayer ?? transports[transport]
-              const error = yield* failure(call, `https://127.0.0.1:${server.port}`, over)
-              assert.deepStrictEqual<unknown>(error, unsent("Tls", 1)(call), call.operation)
-            })
-          )
-          assert.strictEqual(server.requests(), 0)
-        })
-    )
-
-    it.live(`a call over ${transport} to a port without TLS fails as documented`, () =>
-      Effect.gen(function* () {
-        const server = yield* serveBlindly("HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n")
+      function* () {
+        const server = yield* serveTls(nothing)
         yield* each(calls, (call) =>
           Effect.gen(function* () {
-            const error = yield* failure(call, `https://127.0.0.1:${server.port}`, transports[transport])
+            const over = trustingLayer ?? transports[transport]
+            const error = yield* failure(call, `https://127.0.0.1:${server.port}`, over)
             assert.deepStrictEqual<unknown>(error, unsent("Tls", 1)(call), call.operation)
           })
         )
-      })
+        assert.strictEqual(server.requests(), 0)
+      }
     )
+
+    live(`a call over ${transport} to a port without TLS fails as documented`, function* () {
+      const server = yield* serveBlindly("HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n")
+      yield* each(calls, (call) =>
+        Effect.gen(function* () {
+          const error = yield* failure(call, `https://127.0.0.1:${server.port}`, transports[transport])
+          assert.deepStrictEqual<unknown>(error, unsent("Tls", 1)(call), call.operation)
+        })
+      )
+    })
 
     // The errors of most transports do not show whether the request left in these two cases. One transport knows.
     const knows = transport === "effect-pix/node"
@@ -239,61 +235,56 @@ describe.each(names)("over %s", (transport) => {
       ...(call.isWrite && !knows && { tag: "OutcomeUnknown", outcome: "Unknown" })
     })
 
-    it.live(`a call over ${transport} whose connection ends in the TLS handshake fails as documented`, () =>
-      Effect.gen(function* () {
-        const server = yield* serveBlindly("")
-        yield* each(calls, (call) =>
-          Effect.gen(function* () {
-            const error = yield* failure(call, `https://127.0.0.1:${server.port}`, transports[transport])
-            assert.deepStrictEqual<unknown>(error, perhapsSent("ConnectionLost")(call), call.operation)
-          })
-        )
-      })
-    )
+    live(`a call over ${transport} whose connection ends in the TLS handshake fails as documented`, function* () {
+      const server = yield* serveBlindly("")
+      yield* each(calls, (call) =>
+        Effect.gen(function* () {
+          const error = yield* failure(call, `https://127.0.0.1:${server.port}`, transports[transport])
+          assert.deepStrictEqual<unknown>(error, perhapsSent("ConnectionLost")(call), call.operation)
+        })
+      )
+    })
 
     const named = trusting({ servername: "another.example" })
-    it.live.skipIf(named === undefined)(
+    live.skipIf(named === undefined)(
       `a write over ${transport} has an unknown outcome if plain bytes answer its TLS`,
-      () =>
-        Effect.gen(function* () {
-          const server = yield* serveTlsThenPlain("HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n")
-          yield* each(calls, (call) =>
-            Effect.gen(function* () {
-              const over = named ?? transports[transport]
-              const error = yield* failure(call, `https://127.0.0.1:${server.port}`, over)
-              const outcome = call.isWrite ? "Unknown" : "NoEffect"
-              assert.deepStrictEqual([error.outcome, error.attempts], [outcome, 2], call.operation)
-            })
-          )
-          assert.strictEqual(server.requests(), 2 * calls.length)
-        })
+      function* () {
+        const server = yield* serveTlsThenPlain("HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n")
+        yield* each(calls, (call) =>
+          Effect.gen(function* () {
+            const over = named ?? transports[transport]
+            const error = yield* failure(call, `https://127.0.0.1:${server.port}`, over)
+            const outcome = call.isWrite ? "Unknown" : "NoEffect"
+            assert.deepStrictEqual([error.outcome, error.attempts], [outcome, 2], call.operation)
+          })
+        )
+        assert.strictEqual(server.requests(), 2 * calls.length)
+      }
     )
 
-    it.live(`a call over ${transport} whose TLS handshake stalls fails as documented`, () =>
-      Effect.gen(function* () {
-        const server = yield* serveBlindly(null)
-        const attempt = attemptTime()
-        // The layer does not wait at its end for a connection that is never made.
-        const over = knows
-          ? Layer.orDie(NodePayments.layerHttpClient({ shutdownTimeout: "1 millis" }))
-          : transports[transport]
-        const failing = yield* Effect.forkChild(
-          each(calls, (call) =>
-            Effect.gen(function* () {
-              const policy = within(attempt.millis)
-              const error = yield* failure(call, `https://127.0.0.1:${server.port}`, over, policy)
-              assert.deepStrictEqual<unknown>(error, perhapsSent("Timeout")(call), call.operation)
-            })
-          )
+    live(`a call over ${transport} whose TLS handshake stalls fails as documented`, function* () {
+      const server = yield* serveBlindly(null)
+      const attempt = attemptTime()
+      // The layer does not wait at its end for a connection that is never made.
+      const over = knows
+        ? Layer.orDie(NodePayments.layerHttpClient({ shutdownTimeout: "1 millis" }))
+        : transports[transport]
+      const failing = yield* Effect.forkChild(
+        each(calls, (call) =>
+          Effect.gen(function* () {
+            const policy = within(attempt.millis)
+            const error = yield* failure(call, `https://127.0.0.1:${server.port}`, over, policy)
+            assert.deepStrictEqual<unknown>(error, perhapsSent("Timeout")(call), call.operation)
+          })
         )
-        for (const _ of ["first", "second"]) {
-          const stalled = () => attempt.running() === calls.length && server.connections() >= calls.length
-          yield* until(Effect.sync(stalled), failing)
-          attempt.expire()
-        }
-        yield* Fiber.join(failing)
-      })
-    )
+      )
+      for (const _ of ["first", "second"]) {
+        const stalled = () => attempt.running() === calls.length && server.connections() >= calls.length
+        yield* until(Effect.sync(stalled), failing)
+        attempt.expire()
+      }
+      yield* Fiber.join(failing)
+    })
   })
 
   describe("bytes that come back", () => {
@@ -399,23 +390,23 @@ describe.each(names)("over %s", (transport) => {
     const writes = calls.filter(({ isWrite }) => isWrite)
     for (const [mode, [ofSent, ofUnsent]] of Object.entries(modes)) {
       for (const call of writes) {
-        it.live(
+        live(
           `the policy ${mode} decides over ${transport} after which failures ${call.operation} is sent again`,
-          () =>
-            Effect.gen(function* () {
-              const { baseUrl, credentials, fault, requests } = yield* Sandbox
-              const policy = { ...patient, writes: mode as keyof typeof modes } // the names of `modes` itself
-              const known = yield* credentials
-              const attemptsAt = (url: string) =>
-                Effect.map(Effect.flip(call.run), (error) => error.attempts).pipe(
-                  Effect.provide([clientOf(url, known)(transport), quiet]),
-                  Effect.provideService(PaymentsPolicy, policy)
-                )
-              yield* fault(call.operation, Fault.resetAfter, { times: Infinity })
-              assert.strictEqual(yield* attemptsAt(baseUrl), ofSent)
-              assert.strictEqual((yield* requests).length, ofSent)
-              assert.strictEqual(yield* attemptsAt(refusing), ofUnsent)
-            }).pipe(Effect.provide(sandbox))
+          sandbox,
+          function* () {
+            const { baseUrl, credentials, fault, requests } = yield* Sandbox
+            const policy = { ...patient, writes: mode as keyof typeof modes } // the names of `modes` itself
+            const known = yield* credentials
+            const attemptsAt = (url: string) =>
+              Effect.map(Effect.flip(call.run), (error) => error.attempts).pipe(
+                Effect.provide([clientOf(url, known)(transport), quiet]),
+                Effect.provideService(PaymentsPolicy, policy)
+              )
+            yield* fault(call.operation, Fault.resetAfter, { times: Infinity })
+            assert.strictEqual(yield* attemptsAt(baseUrl), ofSent)
+            assert.strictEqual((yield* requests).length, ofSent)
+            assert.strictEqual(yield* attemptsAt(refusing), ofUnsent)
+          }
         )
       }
     }

@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Effect, Layer, Logger, References } from "effect"
 import { FetchHttpClient, HttpClient } from "effect/http"
 import { Payments, PaymentsPolicy } from "effect-pix"
@@ -10,6 +10,7 @@ import * as FetchTransport from "../support/FetchTransport.ts"
 import { json, makeGateway } from "../support/Gateway.ts"
 import { balance, record, requestWithdrawal } from "../support/operations.ts"
 import { paymentsOn } from "../support/Wire.ts"
+import { live } from "../support/effect.ts"
 
 const quiet = Logger.layer([])
 const { run: pay } = requestWithdrawal
@@ -33,51 +34,48 @@ const misdirecting = Effect.callback<{ readonly url: string; readonly requests: 
 })
 
 describe("the fetch transport", () => {
-  it.live(
+  live(
     "the fetch transport reports an unknown outcome if fetch repeats a request after a 421 and the connection is then refused",
-    () =>
-      Effect.gen(function* () {
-        const { requests, url } = yield* misdirecting
-        const error = yield* Effect.flip(pay).pipe(
-          Effect.provide([paymentsOn(FetchTransport.layer, { baseUrl: url }), quiet]),
-          Effect.provide(once)
-        )
-        assert.deepStrictEqual([error._tag, error.outcome, requests()], ["OutcomeUnknown", "Unknown", 1])
-      })
+    function* () {
+      const { requests, url } = yield* misdirecting
+      const error = yield* Effect.flip(pay).pipe(
+        Effect.provide([paymentsOn(FetchTransport.layer, { baseUrl: url }), quiet]),
+        Effect.provide(once)
+      )
+      assert.deepStrictEqual([error._tag, error.outcome, requests()], ["OutcomeUnknown", "Unknown", 1])
+    }
   )
 
-  it.live(
+  live(
     "the fetch transport leaves the outcome unknown where a fetch of the user's own returns no promise or throws",
-    () =>
-      Effect.gen(function* () {
-        const returning: ReadonlyArray<() => unknown> = [
-          () => undefined,
-          () => ({}),
-          () => assert.fail("the fetch's own error")
-        ]
-        for (const own of returning) {
-          const fetch = Layer.succeed(FetchHttpClient.Fetch, own as typeof globalThis.fetch) // a mock without types
-          const error = yield* Effect.flip(pay).pipe(
-            Effect.provide([paymentsOn(Layer.provide(FetchTransport.layer, fetch)), quiet, once])
-          )
-          assert.deepStrictEqual([error._tag, error.outcome], ["OutcomeUnknown", "Unknown"])
-        }
-      })
+    function* () {
+      const returning: ReadonlyArray<() => unknown> = [
+        () => undefined,
+        () => ({}),
+        () => assert.fail("the fetch's own error")
+      ]
+      for (const own of returning) {
+        const fetch = Layer.succeed(FetchHttpClient.Fetch, own as typeof globalThis.fetch) // a mock without types
+        const error = yield* Effect.flip(pay).pipe(
+          Effect.provide([paymentsOn(Layer.provide(FetchTransport.layer, fetch)), quiet, once])
+        )
+        assert.deepStrictEqual([error._tag, error.outcome], ["OutcomeUnknown", "Unknown"])
+      }
+    }
   )
 
-  it.live("the fetch transport sends the length of a body, and the body once", () =>
-    Effect.gen(function* () {
-      const gateway = yield* makeGateway
-      gateway.script(json(record("wd_1"), 201))
-      yield* Effect.provide(pay, paymentsOn(FetchTransport.layer, { baseUrl: gateway.url }))
-      const [request] = gateway.requests
-      assert.strictEqual(request?.headers["content-length"], String(request?.bytes.length))
-      assert.strictEqual(request?.headers["content-type"], "application/json")
-    })
-  )
+  live("the fetch transport sends the length of a body, and the body once", function* () {
+    const gateway = yield* makeGateway
+    gateway.script(json(record("wd_1"), 201))
+    yield* Effect.provide(pay, paymentsOn(FetchTransport.layer, { baseUrl: gateway.url }))
+    const [request] = gateway.requests
+    assert.strictEqual(request?.headers["content-length"], String(request?.bytes.length))
+    assert.strictEqual(request?.headers["content-type"], "application/json")
+  })
 
-  it.live("the fetch transport uses the fetch and the RequestInit of its layer, and never follows a redirect", () =>
-    Effect.gen(function* () {
+  live(
+    "the fetch transport uses the fetch and the RequestInit of its layer, and never follows a redirect",
+    function* () {
       const seen: Array<RequestInit | undefined> = []
       const fetch: typeof globalThis.fetch = (_, init) => {
         seen.push(init)
@@ -97,11 +95,12 @@ describe("the fetch transport", () => {
       const [init] = seen
       assert.deepInclude(init, { cache: "no-store", redirect: "manual", method: "GET" })
       assert.strictEqual(new Headers(init?.headers).get("x-proxy"), "yes")
-    })
+    }
   )
 
-  it.live("the fetch transport is not used for a client that a user wrapped, or for a call with its own fetch", () =>
-    Effect.gen(function* () {
+  live(
+    "the fetch transport is not used for a client that a user wrapped, or for a call with its own fetch",
+    function* () {
       const gateway = yield* makeGateway
       gateway.script(json(balance))
       const wrapped = Layer.effect(
@@ -124,48 +123,45 @@ describe("the fetch transport", () => {
         Effect.provide(paymentsOn(FetchTransport.layer))
       )
       assert.strictEqual(asked, 1)
-    })
+    }
   )
 
-  it.live("the fetch transport reports a fetch that throws as a typed error", () =>
-    Effect.gen(function* () {
-      const broken: typeof globalThis.fetch = () => assert.fail("no fetch here")
-      const transport = Layer.provide(FetchTransport.layer, Layer.succeed(FetchHttpClient.Fetch, broken))
-      const error = yield* Effect.flip(pay).pipe(Effect.provide([paymentsOn(transport), quiet]), Effect.provide(once))
-      assert.strictEqual(error._tag, "OutcomeUnknown")
-    })
-  )
+  live("the fetch transport reports a fetch that throws as a typed error", function* () {
+    const broken: typeof globalThis.fetch = () => assert.fail("no fetch here")
+    const transport = Layer.provide(FetchTransport.layer, Layer.succeed(FetchHttpClient.Fetch, broken))
+    const error = yield* Effect.flip(pay).pipe(Effect.provide([paymentsOn(transport), quiet]), Effect.provide(once))
+    assert.strictEqual(error._tag, "OutcomeUnknown")
+  })
 
-  it.live(
+  live(
     "the fetch transport logs a warning at its build if fetch may repeat a payment and has no option against that",
-    () =>
-      Effect.gen(function* () {
-        const lines: Array<string> = []
-        const logger = Layer.merge(
-          Logger.layer([Logger.make(({ message }) => lines.push(String(message)))]),
-          Layer.succeed(References.MinimumLogLevel, "Info")
-        )
-        const building = Effect.scoped(Layer.build(FetchTransport.layer)).pipe(Effect.provide(logger))
-        yield* building
-        assert.deepStrictEqual(lines, [])
+    function* () {
+      const lines: Array<string> = []
+      const logger = Layer.merge(
+        Logger.layer([Logger.make(({ message }) => lines.push(String(message)))]),
+        Layer.succeed(References.MinimumLogLevel, "Info")
+      )
+      const building = Effect.scoped(Layer.build(FetchTransport.layer)).pipe(Effect.provide(logger))
+      yield* building
+      assert.deepStrictEqual(lines, [])
 
-        const pools: Array<unknown> = []
-        let closed = 0
-        const createHttpClient = (options: unknown) => {
-          pools.push(options)
-          return { close: () => closed++ }
-        }
-        const inDeno = (deno: object) =>
-          Effect.acquireUseRelease(
-            Effect.sync(() => Reflect.set(globalThis, "Deno", deno)),
-            () => building,
-            () => Effect.sync(() => Reflect.deleteProperty(globalThis, "Deno"))
-          )
-        yield* inDeno({ createHttpClient })
-        assert.deepStrictEqual([pools, closed, lines], [[{ poolMaxIdlePerHost: 0 }], 1, []])
-        yield* inDeno({})
-        assert.match(lines.join("\n"), /may send a payment once more/)
-      })
+      const pools: Array<unknown> = []
+      let closed = 0
+      const createHttpClient = (options: unknown) => {
+        pools.push(options)
+        return { close: () => closed++ }
+      }
+      const inDeno = (deno: object) =>
+        Effect.acquireUseRelease(
+          Effect.sync(() => Reflect.set(globalThis, "Deno", deno)),
+          () => building,
+          () => Effect.sync(() => Reflect.deleteProperty(globalThis, "Deno"))
+        )
+      yield* inDeno({ createHttpClient })
+      assert.deepStrictEqual([pools, closed, lines], [[{ poolMaxIdlePerHost: 0 }], 1, []])
+      yield* inDeno({})
+      assert.match(lines.join("\n"), /may send a payment once more/)
+    }
   )
 })
 
@@ -183,17 +179,15 @@ describe("an answer that declares more than the bound", () => {
       return Effect.sync(() => child.kill())
     })
 
-  it.live("is cancelled at once, so that a program over any of the transports ends", () =>
-    Effect.gen(function* () {
-      const gateway = yield* makeGateway
-      // The body never ends, and the connection stays open.
-      gateway.script((response) => {
-        response.writeHead(200, { "content-type": "application/json", "content-length": 99_999_999 })
-        response.write("{")
-      })
-      const names = ["our fetch", "fetch", "undici", "node:http", "our Node transport"]
-      const ended = yield* ending(names, gateway.url)
-      assert.deepStrictEqual(ended, [0, names.map((name) => `${name}: UnexpectedResponse TooLarge`).join("\n")])
+  live("is cancelled at once, so that a program over any of the transports ends", function* () {
+    const gateway = yield* makeGateway
+    // The body never ends, and the connection stays open.
+    gateway.script((response) => {
+      response.writeHead(200, { "content-type": "application/json", "content-length": 99_999_999 })
+      response.write("{")
     })
-  )
+    const names = ["our fetch", "fetch", "undici", "node:http", "our Node transport"]
+    const ended = yield* ending(names, gateway.url)
+    assert.deepStrictEqual(ended, [0, names.map((name) => `${name}: UnexpectedResponse TooLarge`).join("\n")])
+  })
 })

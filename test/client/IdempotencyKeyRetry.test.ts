@@ -5,6 +5,7 @@ import { OutcomeUnknown, RequestRejected, type RequestWithdrawalError } from "..
 import { underTestClock } from "../support/played.ts"
 import { withdrawal } from "../support/operations.ts"
 import { lostConnection, paymentsOn, refusedConnection, type Reply, respond, scripted } from "../support/Wire.ts"
+import { effect } from "../support/effect.ts"
 
 const key = IdempotencyKey.fromReference("payout", "invoice-42")
 const common = { operation: "requestWithdrawal", attempts: 1, idempotencyKey: key } as const
@@ -49,156 +50,128 @@ const inDoubt = { idempotencyKey: key, earlier: "Unknown" }
 const afterUnknown = { ...inDoubt, after: unknown }
 
 describe("IdempotencyKey.retry", () => {
-  it.effect("a refusal after lost answers becomes an Unknown, whatever its status and its words", () =>
-    Effect.gen(function* () {
-      for (const refusal of [
-        respond(422, { message: "Chave Pix inválida" }),
-        respond(401),
-        respond(429),
-        respond(400)
-      ]) {
-        const replies = [lostConnection, lostConnection, lostConnection, refusal] as const
-        const { error, keys } = yield* withdraw(replies, Schedule.recurs(3))
-        assert.strictEqual(error._tag, "OutcomeUnknown")
-        assert.deepStrictEqual(keys, [key, key, key, key])
-      }
-    })
-  )
-
-  it.effect("an attempt that sends nothing after one that may have been executed ends in an Unknown", () =>
-    Effect.gen(function* () {
-      const { error, keys } = yield* withdraw([lostConnection, refusedConnection], Schedule.recurs(2))
-      assert.deepStrictEqual([error._tag, keys.length], ["OutcomeUnknown", 3])
-    })
-  )
-
-  it.effect("a request that a time limit of the caller cut off may have been executed", () =>
-    Effect.gen(function* () {
-      const { error } = yield* withdraw(
-        ["silence", respond(422, { message: "Recusado" })],
-        Schedule.recurs(1),
-        "1 second"
-      )
+  effect("a refusal after lost answers becomes an Unknown, whatever its status and its words", function* () {
+    for (const refusal of [respond(422, { message: "Chave Pix inválida" }), respond(401), respond(429), respond(400)]) {
+      const replies = [lostConnection, lostConnection, lostConnection, refusal] as const
+      const { error, keys } = yield* withdraw(replies, Schedule.recurs(3))
       assert.strictEqual(error._tag, "OutcomeUnknown")
-    })
-  )
+      assert.deepStrictEqual(keys, [key, key, key, key])
+    }
+  })
 
-  it.effect(
+  effect("an attempt that sends nothing after one that may have been executed ends in an Unknown", function* () {
+    const { error, keys } = yield* withdraw([lostConnection, refusedConnection], Schedule.recurs(2))
+    assert.deepStrictEqual([error._tag, keys.length], ["OutcomeUnknown", 3])
+  })
+
+  effect("a request that a time limit of the caller cut off may have been executed", function* () {
+    const { error } = yield* withdraw(
+      ["silence", respond(422, { message: "Recusado" })],
+      Schedule.recurs(1),
+      "1 second"
+    )
+    assert.strictEqual(error._tag, "OutcomeUnknown")
+  })
+
+  effect(
     "a failure that proves nothing about a request that was cut off does not replace the error of that request",
-    () =>
-      Effect.gen(function* () {
-        const limit = new Failure({})
-        const cutOff = Effect.fail(limit)
-        for (const outcome of ["NotSent", "Rejected"] as const) {
-          const { error } = yield* attempts<Failure>(cutOff, Effect.fail(new Failure({ outcome })))
-          assert.strictEqual(error, limit)
-        }
-        const unknown = Effect.fail(new Failure({ outcome: "Unknown" }))
-        const { error } = yield* attempts<Failure>(unknown, cutOff, Effect.fail(new Failure({ outcome: "NotSent" })))
-        assert.strictEqual(error.outcome, "Unknown")
-      })
+    function* () {
+      const limit = new Failure({})
+      const cutOff = Effect.fail(limit)
+      for (const outcome of ["NotSent", "Rejected"] as const) {
+        const { error } = yield* attempts<Failure>(cutOff, Effect.fail(new Failure({ outcome })))
+        assert.strictEqual(error, limit)
+      }
+      const unknown = Effect.fail(new Failure({ outcome: "Unknown" }))
+      const { error } = yield* attempts<Failure>(unknown, cutOff, Effect.fail(new Failure({ outcome: "NotSent" })))
+      assert.strictEqual(error.outcome, "Unknown")
+    }
   )
 
-  it.effect("a refusal stays a refusal if no earlier attempt may have been executed", () =>
-    Effect.gen(function* () {
-      const replies = [refusedConnection, respond(429), respond(422, { message: "Recusado" })] as const
-      const { error, keys } = yield* withdraw(replies, Schedule.recurs(2))
-      assert.deepStrictEqual([error._tag, keys], ["RequestRejected", [key, key, key]])
-    })
-  )
+  effect("a refusal stays a refusal if no earlier attempt may have been executed", function* () {
+    const replies = [refusedConnection, respond(429), respond(422, { message: "Recusado" })] as const
+    const { error, keys } = yield* withdraw(replies, Schedule.recurs(2))
+    assert.deepStrictEqual([error._tag, keys], ["RequestRejected", [key, key, key]])
+  })
 
-  it.effect.each(["NotSent", "Rejected", "NoEffect"])(
+  effect.each(["NotSent", "Rejected", "NoEffect"])(
     "an attempt that failed with the outcome %s is not in doubt",
-    (outcome) =>
-      Effect.gen(function* () {
-        const failed = Effect.fail(new Failure({ outcome }))
-        assert.deepStrictEqual((yield* attempts(failed, failed)).given, [first, first])
-      })
+    function* (outcome) {
+      const failed = Effect.fail(new Failure({ outcome }))
+      assert.deepStrictEqual((yield* attempts(failed, failed)).given, [first, first])
+    }
   )
 
-  it.effect.each<readonly [string, unknown]>([
+  effect.each<readonly [string, unknown]>([
     ["the outcome Unknown", new Failure({ outcome: "Unknown" })],
     ["no outcome", new Failure({})],
     ["an outcome that is none", new Failure({ outcome: "Perhaps" })],
     ["a plain text", "failed"]
-  ])("an attempt that failed with %s is in doubt", ([, error]) =>
-    Effect.gen(function* () {
-      const harmless = Effect.fail<unknown>(rejected)
-      const { given } = yield* attempts(harmless, Effect.fail(error), harmless, harmless)
-      assert.deepStrictEqual(given, [first, first, inDoubt, inDoubt])
-    })
-  )
+  ])("an attempt that failed with %s is in doubt", function* ([, error]) {
+    const harmless = Effect.fail<unknown>(rejected)
+    const { given } = yield* attempts(harmless, Effect.fail(error), harmless, harmless)
+    assert.deepStrictEqual(given, [first, first, inDoubt, inDoubt])
+  })
 
-  it.effect("an attempt is in doubt if one of its failures, or an interruption among them, leaves it in doubt", () =>
-    Effect.gen(function* () {
+  effect(
+    "an attempt is in doubt if one of its failures, or an interruption among them, leaves it in doubt",
+    function* () {
       const harmless = Effect.fail<unknown>(rejected)
       const both = Effect.failCause(Cause.combine(Cause.fail<unknown>(rejected), Cause.fail<unknown>(unknown)))
       const cutOff = Effect.failCause(Cause.combine(Cause.fail<unknown>(rejected), Cause.interrupt(1)))
       const parallel = yield* attempts(both, harmless)
       assert.deepStrictEqual([parallel.given, parallel.error], [[first, afterUnknown], unknown])
       assert.deepStrictEqual((yield* attempts(cutOff, harmless)).given, [first, inDoubt])
-    })
+    }
   )
 
-  it.effect("the last Unknown replaces a later error with another outcome", () =>
-    Effect.gen(function* () {
-      const earlier = new OutcomeUnknown({ ...common, outcome: "Unknown", reason: "ConnectionLost" })
-      const replaced = yield* attempts<unknown>(
-        Effect.fail(earlier),
-        Effect.fail(unknown),
-        Effect.fail(new Failure({}))
-      )
-      assert.strictEqual(replaced.error, unknown)
-      const failingSchedule = Schedule.recurs(5).pipe(Schedule.tap(() => Effect.fail("the schedule failed" as const)))
-      const error = yield* Effect.flip(IdempotencyKey.retry(key, failingSchedule, () => Effect.fail(unknown)))
-      assert.strictEqual(error, unknown)
-    })
-  )
+  effect("the last Unknown replaces a later error with another outcome", function* () {
+    const earlier = new OutcomeUnknown({ ...common, outcome: "Unknown", reason: "ConnectionLost" })
+    const replaced = yield* attempts<unknown>(Effect.fail(earlier), Effect.fail(unknown), Effect.fail(new Failure({})))
+    assert.strictEqual(replaced.error, unknown)
+    const failingSchedule = Schedule.recurs(5).pipe(Schedule.tap(() => Effect.fail("the schedule failed" as const)))
+    const error = yield* Effect.flip(IdempotencyKey.retry(key, failingSchedule, () => Effect.fail(unknown)))
+    assert.strictEqual(error, unknown)
+  })
 
-  it.effect("the schedule sees each error and decides which are tried again", () =>
-    Effect.gen(function* () {
-      const schedule = Schedule.recurs(5).pipe(
-        Schedule.setInputType<OutcomeUnknown | RequestRejected>(),
-        Schedule.while(({ input }) => input.outcome === "Unknown")
-      )
-      let count = 0
-      const error = yield* Effect.flip(
-        IdempotencyKey.retry(key, schedule, () => Effect.suspend(() => Effect.fail(count++ < 2 ? unknown : rejected)))
-      )
-      assert.deepStrictEqual([error, count], [unknown, 3])
-    })
-  )
+  effect("the schedule sees each error and decides which are tried again", function* () {
+    const schedule = Schedule.recurs(5).pipe(
+      Schedule.setInputType<OutcomeUnknown | RequestRejected>(),
+      Schedule.while(({ input }) => input.outcome === "Unknown")
+    )
+    let count = 0
+    const error = yield* Effect.flip(
+      IdempotencyKey.retry(key, schedule, () => Effect.suspend(() => Effect.fail(count++ < 2 ? unknown : rejected)))
+    )
+    assert.deepStrictEqual([error, count], [unknown, 3])
+  })
 
-  it.effect("a success ends a retry, and a defect is not tried again", () =>
-    Effect.gen(function* () {
-      const given: Array<IdempotencyKey.WriteOptions> = []
-      const paid = yield* IdempotencyKey.retry(key, Schedule.recurs(5), (options) => {
-        given.push(options)
-        return given.length === 1 ? Effect.fail(unknown) : Effect.succeed("paid")
-      })
-      assert.deepStrictEqual([paid, given], ["paid", [first, afterUnknown]])
-      let count = 0
-      const broken = IdempotencyKey.retry(key, Schedule.recurs(5), () => {
-        count++
-        return Effect.die("broken")
-      })
-      assert.strictEqual((yield* Effect.exit(broken))._tag, "Failure")
-      assert.strictEqual(count, 1)
+  effect("a success ends a retry, and a defect is not tried again", function* () {
+    const given: Array<IdempotencyKey.WriteOptions> = []
+    const paid = yield* IdempotencyKey.retry(key, Schedule.recurs(5), (options) => {
+      given.push(options)
+      return given.length === 1 ? Effect.fail(unknown) : Effect.succeed("paid")
     })
-  )
+    assert.deepStrictEqual([paid, given], ["paid", [first, afterUnknown]])
+    let count = 0
+    const broken = IdempotencyKey.retry(key, Schedule.recurs(5), () => {
+      count++
+      return Effect.die("broken")
+    })
+    assert.strictEqual((yield* Effect.exit(broken))._tag, "Failure")
+    assert.strictEqual(count, 1)
+  })
 
-  it.effect("each run of a retry starts with no doubt", () =>
-    Effect.gen(function* () {
-      const given: Array<IdempotencyKey.WriteOptions> = []
-      const program = IdempotencyKey.retry(key, Schedule.recurs(1), (options) => {
-        given.push(options)
-        return Effect.fail(unknown)
-      })
-      yield* Effect.exit(program)
-      yield* Effect.exit(program)
-      assert.deepStrictEqual(given, [first, afterUnknown, first, afterUnknown])
+  effect("each run of a retry starts with no doubt", function* () {
+    const given: Array<IdempotencyKey.WriteOptions> = []
+    const program = IdempotencyKey.retry(key, Schedule.recurs(1), (options) => {
+      given.push(options)
+      return Effect.fail(unknown)
     })
-  )
+    yield* Effect.exit(program)
+    yield* Effect.exit(program)
+    assert.deepStrictEqual(given, [first, afterUnknown, first, afterUnknown])
+  })
 
   it("the errors and the requirements are those of the write and of the schedule", () => {
     const program = Effect.gen(function* () {

@@ -2,13 +2,14 @@
  * Interrupts a write at each single step of Effect's run loop. A caller who gets neither a result nor an error must get a
  * report, if the request was sent.
  */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Cause, Effect, Exit, Layer, Logger, Schedule } from "effect"
 import { IdempotencyKey, type OutcomeUnknown, Payments, PaymentsPolicy } from "effect-pix"
 import { interruptAt } from "../support/interruptingScheduler.ts"
 import { created, record, withdrawal, charge } from "../support/operations.ts"
 import type { Script } from "../support/played.ts"
 import { paymentsOn, respond, scripted } from "../support/Wire.ts"
+import { live } from "../support/effect.ts"
 
 type Write = (payments: Payments["Service"]) => Effect.Effect<unknown, unknown>
 
@@ -49,29 +50,28 @@ const repeat: Write = (payments) =>
   IdempotencyKey.retry(key, Schedule.recurs(2), (options) => payments.requestWithdrawal(withdrawal, options))
 
 describe("a write that is interrupted at any step of the run loop", () => {
-  it.live.each<readonly [string, Write, Script]>([
+  live.each<readonly [string, Write, Script]>([
     ["a withdrawal with an answer", pay, [respond(201, record("wd_1"))]],
     ["a charge with an answer", (payments) => payments.createTransaction(charge), [respond(200, created)]],
     ["a repetition with an answer", repeat, [respond(201, record(key))]],
     ["a repetition in doubt with an answer", repeat, [respond(503), respond(503), respond(201, record(key))]]
-  ])("%s reaches the caller or is reported", ([, write, script]) =>
-    Effect.gen(function* () {
-      const { silent, steps } = yield* interruptEach(write, ...script)
-      assert.isAbove(steps, 10)
-      assert.deepStrictEqual(silent, [])
-    })
-  )
+  ])("%s reaches the caller or is reported", function* ([, write, script]) {
+    const { silent, steps } = yield* interruptEach(write, ...script)
+    assert.isAbove(steps, 10)
+    assert.deepStrictEqual(silent, [])
+  })
 
-  it.live.each<readonly [string, Write, Script, string]>([
+  live.each<readonly [string, Write, Script, string]>([
     ["a withdrawal", pay, [respond(503)], "wd_1"],
     ["a withdrawal with a conflict", pay, [respond(409)], "wd_1"],
     ["a repetition", repeat, [respond(503)], key]
-  ])("%s that ends in doubt is silent in one step at most, and its key is in the log then", ([, write, script, key]) =>
-    Effect.gen(function* () {
+  ])(
+    "%s that ends in doubt is silent in one step at most, and its key is in the log then",
+    function* ([, write, script, key]) {
       const { silent, steps } = yield* interruptEach(write, ...script)
       assert.isAbove(steps, 10)
       assert.isAtMost(silent.length, 1)
       for (const { lines } of silent) assert.include(lines.join("\n"), key)
-    })
+    }
   )
 })

@@ -13,6 +13,7 @@ import { inspect } from "node:util"
 import { type Answer, echoes, spelled, unhelpful } from "../support/echoes.ts"
 import { charge, withPassingTime, marked, type MarkedCall, memory, on, options } from "../support/marked.ts"
 import { paymentsOn, respond, scripted } from "../support/Wire.ts"
+import { effect, live } from "../support/effect.ts"
 
 const check = Effect.fnUntraced(function* (call: MarkedCall, [how, fault]: Answer, extent?: "whole" | "part") {
   const sandbox = yield* Sandbox
@@ -29,16 +30,14 @@ describe("what an operation prints", () => {
   for (const [turn, call] of marked.entries()) {
     const subject = `${call.operation} (marked call ${turn})`
 
-    it.effect(`${subject} prints nothing of its request when it succeeds`, () =>
-      Effect.gen(function* () {
-        const payments = yield* Payments
-        const created = yield* payments.createTransaction({ ...charge, paymentMethod: "PIX" })
-        const found = { ...call, run: on((service) => service.getTransaction(created.id)) }
-        const printed = yield* check(call.operation === "getTransaction" ? found : call, ["success", Fault.none])
-        assert.isTrue(Exit.isSuccess(printed.exit))
-        assert.strictEqual(printed.spans, 3)
-      }).pipe(Effect.provide(memory))
-    )
+    effect(`${subject} prints nothing of its request when it succeeds`, memory, function* () {
+      const payments = yield* Payments
+      const created = yield* payments.createTransaction({ ...charge, paymentMethod: "PIX" })
+      const found = { ...call, run: on((service) => service.getTransaction(created.id)) }
+      const printed = yield* check(call.operation === "getTransaction" ? found : call, ["success", Fault.none])
+      assert.isTrue(Exit.isSuccess(printed.exit))
+      assert.strictEqual(printed.spans, 3)
+    })
 
     it.effect(`${subject} prints nothing of its request when the service echoes it`, () =>
       Effect.forEach(echoes(call, turn), (answer) => check(call, answer), { discard: true }).pipe(
@@ -48,16 +47,14 @@ describe("what an operation prints", () => {
   }
 
   for (const call of first) {
-    it.effect(`${call.operation} prints nothing of its request when it fails`, () =>
-      Effect.gen(function* () {
-        for (const answer of unhelpful) {
-          const printed = yield* check(call, answer)
-          // The searched texts are not empty: the error was logged and traced.
-          assert.isAtLeast(printed.lines, Exit.isFailure(printed.exit) ? 1 : 0, answer[0])
-          assert.isAtLeast(printed.spans, 3, answer[0])
-        }
-      }).pipe(Effect.provide(memory))
-    )
+    effect(`${call.operation} prints nothing of its request when it fails`, memory, function* () {
+      for (const answer of unhelpful) {
+        const printed = yield* check(call, answer)
+        // The searched texts are not empty: the error was logged and traced.
+        assert.isAtLeast(printed.lines, Exit.isFailure(printed.exit) ? 1 : 0, answer[0])
+        assert.isAtLeast(printed.spans, 3, answer[0])
+      }
+    })
   }
 
   it.effect("no operation prints a value or a part of one that the service echoes, however it is spelled", () =>
@@ -66,8 +63,10 @@ describe("what an operation prints", () => {
     )
   )
 
-  it.effect("a card charge prints no security code, no last digits and no short name that the service echoes", () =>
-    Effect.gen(function* () {
+  effect(
+    "a card charge prints no security code, no last digits and no short name that the service echoes",
+    memory,
+    function* () {
       const sandbox = yield* Sandbox
       const extra = { card: { number: "5031433215406351", cvv: 987, holder: "ANA LI" } }
       const customer = { name: "Ana Li", email: "ana@example.com" }
@@ -86,7 +85,7 @@ describe("what an operation prints", () => {
         assert.include(texts["message"], "[redacted]")
         assert.notMatch(`${texts["message"]}\n${texts["stored"]}`, /987|6351|\bana\b|\bli\b/i, message)
       }
-    }).pipe(Effect.provide(memory))
+    }
   )
 })
 
@@ -105,18 +104,17 @@ describe("what an operation prints beside the words of the service", () => {
       Effect.map((error) => inspect(error, { depth: 9 }))
     )
 
-  it.effect("an operation prints no name of a customer that is in the name of a member of the answer", () =>
-    Effect.gen(function* () {
-      for (const data of [{ errorBoaventura: "x" }, { fail_boaventura: 1 }, { rejectedANABOAVENTURA: true }]) {
-        const printed = yield* answered(200, { data: { id: "7", amount: charge.amount, status: "x", ...data } })
-        assert.include(printed, "is missing from the charge")
-        assert.notMatch(printed, /boaventura/i)
-      }
-    })
-  )
+  effect("an operation prints no name of a customer that is in the name of a member of the answer", function* () {
+    for (const data of [{ errorBoaventura: "x" }, { fail_boaventura: 1 }, { rejectedANABOAVENTURA: true }]) {
+      const printed = yield* answered(200, { data: { id: "7", amount: charge.amount, status: "x", ...data } })
+      assert.include(printed, "is missing from the charge")
+      assert.notMatch(printed, /boaventura/i)
+    }
+  })
 
-  it.effect("an operation prints no id and no status of an answer in which a value of the request is encoded", () =>
-    Effect.gen(function* () {
+  effect(
+    "an operation prints no id and no status of an answer in which a value of the request is encoded",
+    function* () {
       for (const value of ["52998224725", "Ana Boaventura"]) {
         for (const coded of [
           Buffer.from(value).toString("base64url"),
@@ -129,16 +127,14 @@ describe("what an operation prints beside the words of the service", () => {
         }
       }
       assert.notMatch(yield* answered(200, { data: { id: "7", amount: 1, status: "Ana" } }), /\bAna\b/)
-    })
+    }
   )
 
-  it.effect("an operation prints no document that the service echoes as the time to wait", () =>
-    Effect.gen(function* () {
-      for (const status of [429, 503]) {
-        assert.notInclude(yield* answered(status, "", { "retry-after": "52998224725" }), "52998224725")
-      }
-    })
-  )
+  effect("an operation prints no document that the service echoes as the time to wait", function* () {
+    for (const status of [429, 503]) {
+      assert.notInclude(yield* answered(status, "", { "retry-after": "52998224725" }), "52998224725")
+    }
+  })
 })
 
 const transports: Record<string, Layer.Layer<HttpClient.HttpClient>> = {
@@ -150,8 +146,10 @@ const transports: Record<string, Layer.Layer<HttpClient.HttpClient>> = {
 describe("what an operation prints over a real transport", () => {
   const slow = new Set(["silence", "headersThenSilence", "drip", "latency"])
   for (const [transport, layer] of Object.entries(transports)) {
-    it.live(`an operation over ${transport} prints nothing of its request`, () =>
-      Effect.gen(function* () {
+    live(
+      `an operation over ${transport} prints nothing of its request`,
+      Layer.provide(Sandbox.layerServer, options),
+      function* () {
         const sandbox = yield* Sandbox
         const client = Payments.layer({ baseUrl: sandbox.baseUrl, companyId: 1 }).pipe(
           Layer.provide([layer, Credentials.layer(yield* sandbox.credentials), IdempotencyKeyGen.layerSequential])
@@ -170,7 +168,7 @@ describe("what an operation prints over a real transport", () => {
             }
           }
         }).pipe(Effect.provide(client), Effect.provideService(PaymentsPolicy, policy))
-      }).pipe(Effect.provide(Layer.provide(Sandbox.layerServer, options)))
+      }
     )
   }
 })

@@ -16,6 +16,7 @@ import { FetchHttpClient } from "effect/http"
 import { leaks, leaksIn, person, printedBy, renderings, secrets } from "../support/canary.ts"
 import { escaped } from "../support/echoes.ts"
 import { charge, customer, keys, memory, on, options } from "../support/marked.ts"
+import { effect } from "../support/effect.ts"
 
 const { cnpj, copyAndPaste, cpf, email, evp, name, phone } = person
 
@@ -80,14 +81,12 @@ describe("the printed error of an input that is refused before it is sent", () =
     )
   }
   for (const [how, input] of Object.entries(inputs)) {
-    it.effect(`an operation prints nothing of ${how}`, () =>
-      Effect.gen(function* () {
-        const printed = yield* printedBy(input)
-        assert.isTrue(Exit.isFailure(printed.exit))
-        assert.deepStrictEqual(leaks(printed), [])
-        assert.isEmpty(yield* Effect.flatMap(Sandbox, ({ requests }) => requests))
-      }).pipe(Effect.provide(memory))
-    )
+    effect(`an operation prints nothing of ${how}`, memory, function* () {
+      const printed = yield* printedBy(input)
+      assert.isTrue(Exit.isFailure(printed.exit))
+      assert.deepStrictEqual(leaks(printed), [])
+      assert.isEmpty(yield* Effect.flatMap(Sandbox, ({ requests }) => requests))
+    })
   }
 })
 
@@ -133,18 +132,18 @@ describe("what a ConfigurationError prints", () => {
     "a base URL of another scheme": building(at(`http://${clientId}.example/${apiKey}`))
   }
   for (const [how, build] of Object.entries(refused)) {
-    it.effect(`a ConfigurationError prints nothing of ${how}`, () =>
-      Effect.gen(function* () {
-        const printed = yield* printedBy(build)
-        assert.isTrue(Exit.isFailure(printed.exit))
-        assert.include(printed.texts["String"], "ConfigurationError")
-        assert.deepStrictEqual(leaks(printed), [])
-      })
-    )
+    effect(`a ConfigurationError prints nothing of ${how}`, function* () {
+      const printed = yield* printedBy(build)
+      assert.isTrue(Exit.isFailure(printed.exit))
+      assert.include(printed.texts["String"], "ConfigurationError")
+      assert.deepStrictEqual(leaks(printed), [])
+    })
   }
 
-  it.effect("the warning that credentials could not be loaded again prints nothing of the cause", () =>
-    Effect.gen(function* () {
+  effect(
+    "the warning that credentials could not be loaded again prints nothing of the cause",
+    Layer.provide(Sandbox.layer, options),
+    function* () {
       let loads = 0
       const load = Effect.suspend(() => {
         loads++
@@ -164,7 +163,7 @@ describe("what a ConfigurationError prints", () => {
       assert.strictEqual(loads, 2)
       assert.include(printed.texts["logs"], "Loading credentials failed")
       assert.deepStrictEqual(leaks(printed), [])
-    }).pipe(Effect.provide(Layer.provide(Sandbox.layer, options)))
+    }
   )
 })
 

@@ -13,6 +13,7 @@ import { leaks, person, printedBy, renderings, secrets } from "../support/canary
 import { type Answer, echoes, unhelpful } from "../support/echoes.ts"
 import { charge, withPassingTime, keys, marked, type MarkedCall, memory } from "../support/marked.ts"
 import { memory as database } from "../support/payoutQueue.ts"
+import { effect } from "../support/effect.ts"
 
 const { cnpj, copyAndPaste, cpf, email, evp, name, phone } = person
 
@@ -160,13 +161,11 @@ const check = Effect.fnUntraced(function* (title: string, { call, run }: Program
 
 describe("what a program prints", () => {
   for (const [turn, [title, program]] of Object.entries(programs).entries()) {
-    it.effect(`${title} prints nothing of its requests and answers when it succeeds`, () =>
-      Effect.gen(function* () {
-        const printed = yield* check(title, program, ["success", Fault.none])
-        assert.isTrue(Exit.isSuccess(printed.exit))
-        assert.isAtLeast(printed.spans, 2)
-      }).pipe(Effect.provide(memory))
-    )
+    effect(`${title} prints nothing of its requests and answers when it succeeds`, memory, function* () {
+      const printed = yield* check(title, program, ["success", Fault.none])
+      assert.isTrue(Exit.isSuccess(printed.exit))
+      assert.isAtLeast(printed.spans, 2)
+    })
 
     it.effect(`${title} prints nothing of its requests when the gateway fails`, () =>
       Effect.forEach(everyThird(unhelpful, turn), (answer) => check(title, program, answer), { discard: true }).pipe(

@@ -10,6 +10,7 @@ import { TestClock } from "effect/testing"
 import { startFakeRedis } from "../support/fakeRedis.ts"
 import { noRedis, startRedis } from "../support/redis.ts"
 import { withdrawal } from "../support/operations.ts"
+import { effect } from "../support/effect.ts"
 
 /** Fails like a transport that never sent the request. */
 const refuseUnsent = (request: HttpClientRequest.HttpClientRequest, description: string) => (cause: unknown) =>
@@ -101,8 +102,10 @@ const quiet = Effect.provideService(References.MinimumLogLevel, "None")
 const count = Effect.flatMap(Sandbox, (sandbox) => Effect.map(sandbox.requests, (requests) => requests.length))
 
 describe("a rate limit around the HttpClient", () => {
-  it.effect("the limit lets ten attempts a second through, and delays the others instead of failing them", () =>
-    Effect.gen(function* () {
+  effect(
+    "the limit lets ten attempts a second through, and delays the others instead of failing them",
+    clientOf(rateLimited()).pipe(Layer.provide(memory), Layer.provideMerge(rich)),
+    function* () {
       const payments = yield* Payments
       const all = yield* Effect.forkChild(
         Effect.forEach(Array.from({ length: 25 }), () => payments.getBalance(), { concurrency: "unbounded" })
@@ -113,7 +116,7 @@ describe("a rate limit around the HttpClient", () => {
       assert.strictEqual(yield* count, 20)
       yield* TestClock.adjust("1 second")
       assert.strictEqual((yield* Fiber.join(all)).length, 25)
-    }).pipe(Effect.provide(clientOf(rateLimited()).pipe(Layer.provide(memory), Layer.provideMerge(rich))))
+    }
   )
 
   it.effect("the limit counts retries too", () =>
@@ -296,20 +299,18 @@ describe("many merchants in one process", () => {
   )
   const pay = Effect.flatMap(Payments, (payments) => payments.requestWithdrawal(withdrawal))
 
-  it.effect("each company's payouts are paid with its own credentials, from its own balance", () =>
-    Effect.gen(function* () {
-      const world = yield* World
-      yield* pay.pipe(as(1))
-      yield* pay.pipe(as(2))
-      yield* pay.pipe(as(2))
-      const read = Effect.flatMap(Payments, (payments) => payments.getBalance())
-      assert.strictEqual((yield* read.pipe(as(1))).companyId, 1)
-      assert.strictEqual((yield* world.of(1).withdrawals).length, 1)
-      assert.strictEqual((yield* world.of(2).withdrawals).length, 2)
-      assert.strictEqual(yield* world.of(1).balance, 99_000)
-      assert.strictEqual(yield* world.of(2).balance, 198_000)
-    }).pipe(Effect.provide(layer))
-  )
+  effect("each company's payouts are paid with its own credentials, from its own balance", layer, function* () {
+    const world = yield* World
+    yield* pay.pipe(as(1))
+    yield* pay.pipe(as(2))
+    yield* pay.pipe(as(2))
+    const read = Effect.flatMap(Payments, (payments) => payments.getBalance())
+    assert.strictEqual((yield* read.pipe(as(1))).companyId, 1)
+    assert.strictEqual((yield* world.of(1).withdrawals).length, 1)
+    assert.strictEqual((yield* world.of(2).withdrawals).length, 2)
+    assert.strictEqual(yield* world.of(1).balance, 99_000)
+    assert.strictEqual(yield* world.of(2).balance, 198_000)
+  })
 
   it.effect("the used-up rate of one company delays no other company", () =>
     Effect.gen(function* () {

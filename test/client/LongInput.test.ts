@@ -7,6 +7,7 @@ import { Effect } from "effect"
 import { type CreateTransactionRequest, Payments } from "effect-pix"
 import { charge } from "../support/operations.ts"
 import { paymentsOn, respond, scripted } from "../support/Wire.ts"
+import { effect } from "../support/effect.ts"
 
 const guard = 120_000
 const long = (text: string) => text.repeat(500_000 / text.length)
@@ -57,19 +58,17 @@ describe("a text of half a million characters", () => {
 })
 
 describe("an IP address", () => {
-  it.effect("of the payer is taken in its plain forms", () =>
-    Effect.gen(function* () {
-      const { layer, sent } = scripted(respond(422))
-      const addresses = ["203.0.113.7", "2001:db8::1", "::", "::ffff:203.0.113.7", "FE80::A", "1:2:3:4:5:6:7:8"]
-      const refused = ["", "localhost", "203.0.113", "203.0.113.7.9", "12ab", "::g", " ::1"]
-      const payments = yield* Effect.provide(Effect.flatMap(Payments, Effect.succeed), paymentsOn(layer))
-      for (const ip of addresses) {
-        assert.strictEqual((yield* Effect.flip(payments.createTransaction({ ...charge, ip })))._tag, "RequestRejected")
-      }
-      for (const ip of refused) {
-        assert.strictEqual((yield* Effect.flip(payments.createTransaction({ ...charge, ip })))._tag, "InvalidRequest")
-      }
-      assert.strictEqual(sent.length, addresses.length)
-    })
-  )
+  effect("of the payer is taken in its plain forms", function* () {
+    const { layer, sent } = scripted(respond(422))
+    const addresses = ["203.0.113.7", "2001:db8::1", "::", "::ffff:203.0.113.7", "FE80::A", "1:2:3:4:5:6:7:8"]
+    const refused = ["", "localhost", "203.0.113", "203.0.113.7.9", "12ab", "::g", " ::1"]
+    const payments = yield* Effect.provide(Effect.flatMap(Payments, Effect.succeed), paymentsOn(layer))
+    for (const ip of addresses) {
+      assert.strictEqual((yield* Effect.flip(payments.createTransaction({ ...charge, ip })))._tag, "RequestRejected")
+    }
+    for (const ip of refused) {
+      assert.strictEqual((yield* Effect.flip(payments.createTransaction({ ...charge, ip })))._tag, "InvalidRequest")
+    }
+    assert.strictEqual(sent.length, addresses.length)
+  })
 })

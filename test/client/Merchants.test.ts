@@ -12,6 +12,7 @@ import { Cause, Data, Deferred, Effect, Fiber, Layer, Redacted, References } fro
 import { TestClock } from "effect/testing"
 import { balance } from "../support/operations.ts"
 import { respond, scripted } from "../support/Wire.ts"
+import { effect } from "../support/effect.ts"
 
 const secret = "canary-7f3e"
 
@@ -179,15 +180,13 @@ describe("options from a program without types", () => {
       )
     )
 
-  it.effect("are named where they are none, or have no function that loads", () =>
-    Effect.gen(function* () {
-      const none = yield* refused(undefined)
-      assert.include(none.message, "options")
-      const noLoad = yield* refused({ baseUrl: "https://pay.example", load: "a table" })
-      assert.include(noLoad.message, "load")
-      assert.notInclude(noLoad.message, "a table")
-    })
-  )
+  effect("are named where they are none, or have no function that loads", function* () {
+    const none = yield* refused(undefined)
+    assert.include(none.message, "options")
+    const noLoad = yield* refused({ baseUrl: "https://pay.example", load: "a table" })
+    assert.include(noLoad.message, "load")
+    assert.notInclude(noLoad.message, "a table")
+  })
 })
 
 describe("a build that failed", () => {
@@ -310,15 +309,13 @@ describe("a load that hangs", () => {
 })
 
 describe("the settings of the merchants' layer", () => {
-  it.effect("each setting that is wrong is named in one error, before anything is loaded", () =>
-    Effect.gen(function* () {
-      const { layer } = setUp(makeTable(), { baseUrl: "gateway", loadTimeout: -1, idleTimeToLive: Number.NaN })
-      const error = yield* Effect.flip(Layer.build(layer))
-      assert.instanceOf(error, ConfigurationError)
-      assert.deepStrictEqual(
-        error.settings.map(({ setting }) => setting),
-        ["baseUrl", "loadTimeout", "idleTimeToLive"]
-      )
-    }).pipe(Effect.scoped)
-  )
+  effect("each setting that is wrong is named in one error, before anything is loaded", function* () {
+    const { layer } = setUp(makeTable(), { baseUrl: "gateway", loadTimeout: -1, idleTimeToLive: Number.NaN })
+    const error = yield* Effect.flip(Layer.build(layer))
+    assert.instanceOf(error, ConfigurationError)
+    assert.deepStrictEqual(
+      error.settings.map(({ setting }) => setting),
+      ["baseUrl", "loadTimeout", "idleTimeToLive"]
+    )
+  })
 })

@@ -2,7 +2,7 @@
  * An answer stays usable if an optional field does not fit the contract. It is unusable if a required field does not
  * fit.
  */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { type Operation, Payments, type PaymentsError } from "effect-pix"
 import { Effect, Logger, Metric, Result } from "effect"
 import {
@@ -18,6 +18,7 @@ import {
   requestWithdrawal
 } from "../support/operations.ts"
 import { paymentsOn, respond, scripted, shown } from "../support/Wire.ts"
+import { effect } from "../support/effect.ts"
 
 type Use = (payments: Payments["Service"]) => Effect.Effect<unknown, PaymentsError>
 
@@ -145,34 +146,31 @@ const plain = (value: unknown): unknown => {
 }
 
 describe("an answer whose optional fields do not fit", () => {
-  it.effect.each(odd)(
+  effect.each(odd)(
     "%s is read without the fields that do not fit, and their names are counted and logged",
-    ([, operation, body, use, good, fields]) =>
-      Effect.gen(function* () {
-        const { fields: counted, logged, result } = yield* answered(body, use)
-        const { result: expected } = yield* answered(
-          use === create ? { ...created, data: good } : use === list ? { res: good } : good,
-          use
-        )
-        assert.deepStrictEqual(plain(Result.getOrThrow(result)), plain(Result.getOrThrow(expected)))
-        assert.deepStrictEqual(counted, [...fields])
-        assert.deepStrictEqual(
-          logged.toSorted(),
-          fields.map((field) => `${operation}: ${field} of the answer does not fit the contract and was left out`)
-        )
-        assert.notInclude(logged.join(), canary)
-      })
+    function* ([, operation, body, use, good, fields]) {
+      const { fields: counted, logged, result } = yield* answered(body, use)
+      const { result: expected } = yield* answered(
+        use === create ? { ...created, data: good } : use === list ? { res: good } : good,
+        use
+      )
+      assert.deepStrictEqual(plain(Result.getOrThrow(result)), plain(Result.getOrThrow(expected)))
+      assert.deepStrictEqual(counted, [...fields])
+      assert.deepStrictEqual(
+        logged.toSorted(),
+        fields.map((field) => `${operation}: ${field} of the answer does not fit the contract and was left out`)
+      )
+      assert.notInclude(logged.join(), canary)
+    }
   )
 
-  it.effect("a field is counted once a call and logged once a client, however many rows have it", () =>
-    Effect.gen(function* () {
-      const items = Array.from({ length: 100 }, () => ({ ...row, createdAt: "" }))
-      const { counts, logged, result } = yield* answered({ ok: true, res: { ...listed.res, items } }, list, 3)
-      assert.isTrue(Result.isSuccess(result))
-      assert.deepStrictEqual(counts, [3])
-      assert.strictEqual(logged.length, 1)
-    })
-  )
+  effect("a field is counted once a call and logged once a client, however many rows have it", function* () {
+    const items = Array.from({ length: 100 }, () => ({ ...row, createdAt: "" }))
+    const { counts, logged, result } = yield* answered({ ok: true, res: { ...listed.res, items } }, list, 3)
+    assert.isTrue(Result.isSuccess(result))
+    assert.deepStrictEqual(counts, [3])
+    assert.strictEqual(logged.length, 1)
+  })
 })
 
 const broken: ReadonlyArray<readonly [string, unknown, Use, path: string]> = [
@@ -198,15 +196,13 @@ const broken: ReadonlyArray<readonly [string, unknown, Use, path: string]> = [
 ]
 
 describe("an answer whose identity, amount or status do not fit", () => {
-  it.effect.each(broken)("%s is not a success, and the first issue names the field", ([, body, use, path]) =>
-    Effect.gen(function* () {
-      const { fields, result } = yield* answered(body, use)
-      const error = Result.getOrThrow(Result.flip(result))
-      assert.include(["OutcomeUnknown", "UnexpectedResponse"], error._tag)
-      if (error._tag !== "OutcomeUnknown" && error._tag !== "UnexpectedResponse") return
-      assert.strictEqual(error.reason, "Unreadable")
-      assert.include(error.issues?.map((issue) => issue.path) ?? [], path)
-      assert.deepStrictEqual(fields, [])
-    })
-  )
+  effect.each(broken)("%s is not a success, and the first issue names the field", function* ([, body, use, path]) {
+    const { fields, result } = yield* answered(body, use)
+    const error = Result.getOrThrow(Result.flip(result))
+    assert.include(["OutcomeUnknown", "UnexpectedResponse"], error._tag)
+    if (error._tag !== "OutcomeUnknown" && error._tag !== "UnexpectedResponse") return
+    assert.strictEqual(error.reason, "Unreadable")
+    assert.include(error.issues?.map((issue) => issue.path) ?? [], path)
+    assert.deepStrictEqual(fields, [])
+  })
 })

@@ -13,6 +13,7 @@ import { Collector } from "../support/Collector.ts"
 import { lookupPath, requestWithdrawal, withdrawal } from "../support/operations.ts"
 import { paymentsOn, scripted } from "../support/Wire.ts"
 import { recordingTracer } from "../support/spans.ts"
+import { effect, live } from "../support/effect.ts"
 
 const post = `POST ${requestWithdrawal.path}`
 const get = `GET ${lookupPath(":transactionId")}`
@@ -43,115 +44,107 @@ const underTestClock = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   })
 
 describe("spans", () => {
-  it.effect("an operation has one span, and each attempt has one by the conventions of HTTP", () =>
-    Effect.gen(function* () {
-      const { layer, spans } = recordingTracer()
-      yield* underTestClock(retriedPayout).pipe(Effect.provide(Layer.merge(layer, Sandbox.layerPayments)))
+  effect("an operation has one span, and each attempt has one by the conventions of HTTP", function* () {
+    const { layer, spans } = recordingTracer()
+    yield* underTestClock(retriedPayout).pipe(Effect.provide(Layer.merge(layer, Sandbox.layerPayments)))
 
-      const ours = spans.filter(({ name }) => name === post || name.startsWith("Payments."))
-      assert.deepStrictEqual(
-        ours.map(({ kind, name }) => [name, kind]),
-        [
-          ["Payments.requestWithdrawal", "internal"],
-          [post, "client"],
-          [post, "client"]
-        ]
-      )
-      const [operation, first, second] = ours.map(({ attributes }) => Object.fromEntries(attributes))
-      assert.deepStrictEqual(operation, {
-        "payments.operation": "requestWithdrawal",
-        "payments.idempotency_key_hash": IdempotencyKey.fingerprint(key),
-        "payments.attempts": 2,
-        "payments.outcome": "Executed"
-      })
-      const http = {
-        "http.request.method": "POST",
-        "server.address": "sandbox.example",
-        "server.port": 443,
-        "url.scheme": "https",
-        "url.template": requestWithdrawal.path
-      }
-      assert.deepStrictEqual(first, { ...http, "http.response.status_code": 503, "error.type": "503" })
-      assert.deepStrictEqual(second, { ...http, "http.response.status_code": 201, "http.request.resend_count": 1 })
+    const ours = spans.filter(({ name }) => name === post || name.startsWith("Payments."))
+    assert.deepStrictEqual(
+      ours.map(({ kind, name }) => [name, kind]),
+      [
+        ["Payments.requestWithdrawal", "internal"],
+        [post, "client"],
+        [post, "client"]
+      ]
+    )
+    const [operation, first, second] = ours.map(({ attributes }) => Object.fromEntries(attributes))
+    assert.deepStrictEqual(operation, {
+      "payments.operation": "requestWithdrawal",
+      "payments.idempotency_key_hash": IdempotencyKey.fingerprint(key),
+      "payments.attempts": 2,
+      "payments.outcome": "Executed"
     })
-  )
+    const http = {
+      "http.request.method": "POST",
+      "server.address": "sandbox.example",
+      "server.port": 443,
+      "url.scheme": "https",
+      "url.template": requestWithdrawal.path
+    }
+    assert.deepStrictEqual(first, { ...http, "http.response.status_code": 503, "error.type": "503" })
+    assert.deepStrictEqual(second, { ...http, "http.response.status_code": 201, "http.request.resend_count": 1 })
+  })
 
-  it.effect("the span of a failed operation has the error's tag, its outcome and the status of the answer", () =>
-    Effect.gen(function* () {
-      const { layer, spans } = recordingTracer()
-      yield* Effect.flip(payout).pipe(Effect.provide(Layer.merge(layer, Sandbox.layerPayments)))
-      const operation = spans.find(({ name }) => name === "Payments.requestWithdrawal")
-      assert.strictEqual(operation?.attributes.get("payments.error"), "InsufficientBalance")
-      assert.strictEqual(operation?.attributes.get("error.type"), "422")
-      assert.strictEqual(operation?.attributes.get("payments.outcome"), "Rejected")
+  effect("the span of a failed operation has the error's tag, its outcome and the status of the answer", function* () {
+    const { layer, spans } = recordingTracer()
+    yield* Effect.flip(payout).pipe(Effect.provide(Layer.merge(layer, Sandbox.layerPayments)))
+    const operation = spans.find(({ name }) => name === "Payments.requestWithdrawal")
+    assert.strictEqual(operation?.attributes.get("payments.error"), "InsufficientBalance")
+    assert.strictEqual(operation?.attributes.get("error.type"), "422")
+    assert.strictEqual(operation?.attributes.get("payments.outcome"), "Rejected")
+  })
+
+  effect("a span holds nothing of the answer", function* () {
+    const { layer, spans } = recordingTracer()
+    yield* underTestClock(retriedPayout).pipe(Effect.provide(Layer.merge(layer, Sandbox.layerPayments)))
+    const ends = spans.map(({ status }) => (status._tag === "Ended" ? status.exit : undefined))
+    const answered = ends.filter((exit) => exit !== undefined && Exit.isSuccess(exit) && exit.value !== undefined)
+    assert.deepStrictEqual(answered, [])
+    assert.strictEqual(ends.filter((exit) => exit !== undefined && Exit.isSuccess(exit)).length, 2)
+  })
+
+  effect("a failed span ends with tag and outcome, and holds no key, no id, no message and no log line", function* () {
+    const { layer, spans } = recordingTracer()
+    const id = "8b3da2f3-9a41-40d1-a91a-bd93113bd441"
+    const lookUp = Effect.flatMap(Payments, (payments) => payments.getTransaction(id))
+    const unknown = Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      yield* sandbox.credit(5000)
+      yield* sandbox.fault("requestWithdrawal", Fault.answer(500), { times: Infinity })
+      yield* Effect.flip(payout)
     })
-  )
+    yield* underTestClock(Effect.all([Effect.flip(lookUp), Effect.flip(payout), unknown])).pipe(
+      Effect.provide([layer, Sandbox.layerPayments])
+    )
+    const ours = spans.filter(({ name }) => name.startsWith("Payments.") || name === post || name === get)
+    assert.deepStrictEqual(
+      ours.map(({ events, name, status }) => [
+        name,
+        status._tag === "Ended" && Exit.isFailure(status.exit) ? Cause.pretty(status.exit.cause).split("\n")[0] : "",
+        events.length
+      ]),
+      [
+        ["Payments.getTransaction", "Error: TransactionNotFound: Rejected", 0],
+        [get, "Error: 404", 0],
+        ["Payments.requestWithdrawal", "Error: InsufficientBalance: Rejected", 0],
+        [post, "Error: 422", 0],
+        ["Payments.requestWithdrawal", "Error: OutcomeUnknown: Unknown", 0],
+        ...[1, 2, 3].map(() => [post, "Error: 500", 0])
+      ]
+    )
+    const all = inspect(ours, { depth: 20 })
+    for (const value of [key, id]) assert.notInclude(all, value)
+  })
 
-  it.effect("a span holds nothing of the answer", () =>
-    Effect.gen(function* () {
-      const { layer, spans } = recordingTracer()
-      yield* underTestClock(retriedPayout).pipe(Effect.provide(Layer.merge(layer, Sandbox.layerPayments)))
-      const ends = spans.map(({ status }) => (status._tag === "Ended" ? status.exit : undefined))
-      const answered = ends.filter((exit) => exit !== undefined && Exit.isSuccess(exit) && exit.value !== undefined)
-      assert.deepStrictEqual(answered, [])
-      assert.strictEqual(ends.filter((exit) => exit !== undefined && Exit.isSuccess(exit)).length, 2)
-    })
-  )
+  effect("an interrupted span ends as interrupted", function* () {
+    const { layer, spans } = recordingTracer()
+    const { layer: silent } = scripted("silence")
+    const fiber = yield* Effect.forkChild(Effect.provide(payout, [layer, paymentsOn(silent), Logger.layer([])]))
+    yield* TestClock.adjust("1 second")
+    yield* Fiber.interrupt(fiber)
+    assert.deepStrictEqual(
+      spans.map(({ name, status }) => [name, status._tag === "Ended" && Exit.hasInterrupts(status.exit)]),
+      [
+        ["Payments.requestWithdrawal", true],
+        [post, true]
+      ]
+    )
+  })
 
-  it.effect("a failed span ends with tag and outcome, and holds no key, no id, no message and no log line", () =>
-    Effect.gen(function* () {
-      const { layer, spans } = recordingTracer()
-      const id = "8b3da2f3-9a41-40d1-a91a-bd93113bd441"
-      const lookUp = Effect.flatMap(Payments, (payments) => payments.getTransaction(id))
-      const unknown = Effect.gen(function* () {
-        const sandbox = yield* Sandbox
-        yield* sandbox.credit(5000)
-        yield* sandbox.fault("requestWithdrawal", Fault.answer(500), { times: Infinity })
-        yield* Effect.flip(payout)
-      })
-      yield* underTestClock(Effect.all([Effect.flip(lookUp), Effect.flip(payout), unknown])).pipe(
-        Effect.provide([layer, Sandbox.layerPayments])
-      )
-      const ours = spans.filter(({ name }) => name.startsWith("Payments.") || name === post || name === get)
-      assert.deepStrictEqual(
-        ours.map(({ events, name, status }) => [
-          name,
-          status._tag === "Ended" && Exit.isFailure(status.exit) ? Cause.pretty(status.exit.cause).split("\n")[0] : "",
-          events.length
-        ]),
-        [
-          ["Payments.getTransaction", "Error: TransactionNotFound: Rejected", 0],
-          [get, "Error: 404", 0],
-          ["Payments.requestWithdrawal", "Error: InsufficientBalance: Rejected", 0],
-          [post, "Error: 422", 0],
-          ["Payments.requestWithdrawal", "Error: OutcomeUnknown: Unknown", 0],
-          ...[1, 2, 3].map(() => [post, "Error: 500", 0])
-        ]
-      )
-      const all = inspect(ours, { depth: 20 })
-      for (const value of [key, id]) assert.notInclude(all, value)
-    })
-  )
-
-  it.effect("an interrupted span ends as interrupted", () =>
-    Effect.gen(function* () {
-      const { layer, spans } = recordingTracer()
-      const { layer: silent } = scripted("silence")
-      const fiber = yield* Effect.forkChild(Effect.provide(payout, [layer, paymentsOn(silent), Logger.layer([])]))
-      yield* TestClock.adjust("1 second")
-      yield* Fiber.interrupt(fiber)
-      assert.deepStrictEqual(
-        spans.map(({ name, status }) => [name, status._tag === "Ended" && Exit.hasInterrupts(status.exit)]),
-        [
-          ["Payments.requestWithdrawal", true],
-          [post, true]
-        ]
-      )
-    })
-  )
-
-  it.live("Effect's own OTLP exporter sends the spans to a collector", () =>
-    Effect.gen(function* () {
+  live(
+    "Effect's own OTLP exporter sends the spans to a collector",
+    Layer.merge(Collector.layer, impatient),
+    function* () {
       const collector = yield* Collector
       const otlp = OtlpTracer.layer({ url: `${collector.url}/v1/traces`, resource: { serviceName: "shop" } }).pipe(
         Layer.provide([OtlpSerialization.layerJson, FetchHttpClient.layer])
@@ -161,22 +154,20 @@ describe("spans", () => {
       const exported = yield* collector.next
       assert.include(exported, `"name":"Payments.requestWithdrawal"`)
       assert.include(exported, `"key":"http.response.status_code"`)
-    }).pipe(Effect.provide(Layer.merge(Collector.layer, impatient)))
+    }
   )
 
-  it.live("@effect/opentelemetry sends the spans to a collector", () =>
-    Effect.gen(function* () {
-      const collector = yield* Collector
-      const sdk = NodeSdk.layer(() => ({
-        resource: { serviceName: "shop" },
-        spanProcessor: new SimpleSpanProcessor(new OTLPTraceExporter({ url: `${collector.url}/v1/traces` }))
-      }))
-      yield* Effect.flip(payout).pipe(Effect.provide(Layer.merge(Sandbox.layerPayments, sdk)))
-      const exported = [yield* collector.next, yield* collector.next].join("\n")
-      assert.include(exported, `"name":"Payments.requestWithdrawal"`)
-      assert.include(exported, `"name":"${post}"`)
-    }).pipe(Effect.provide(Layer.merge(Collector.layer, impatient)))
-  )
+  live("@effect/opentelemetry sends the spans to a collector", Layer.merge(Collector.layer, impatient), function* () {
+    const collector = yield* Collector
+    const sdk = NodeSdk.layer(() => ({
+      resource: { serviceName: "shop" },
+      spanProcessor: new SimpleSpanProcessor(new OTLPTraceExporter({ url: `${collector.url}/v1/traces` }))
+    }))
+    yield* Effect.flip(payout).pipe(Effect.provide(Layer.merge(Sandbox.layerPayments, sdk)))
+    const exported = [yield* collector.next, yield* collector.next].join("\n")
+    assert.include(exported, `"name":"Payments.requestWithdrawal"`)
+    assert.include(exported, `"name":"${post}"`)
+  })
 })
 
 describe("metrics", () => {
@@ -237,26 +228,24 @@ describe("metrics", () => {
 })
 
 describe("logs", () => {
-  it.effect("a retry is logged at the level Debug, and an unknown outcome as a warning with its key", () =>
-    Effect.gen(function* () {
-      const lines: Array<[string, string]> = []
-      const logger = Logger.make(({ logLevel, message }) => lines.push([logLevel, String(message)]))
-      yield* underTestClock(
-        Effect.gen(function* () {
-          const sandbox = yield* Sandbox
-          yield* sandbox.credit(5000)
-          yield* sandbox.fault("requestWithdrawal", Fault.resetAfter, { times: 3 })
-          return yield* Effect.flip(payout)
-        })
-      ).pipe(
-        Effect.provide(Layer.merge(Sandbox.layerPayments, Logger.layer([logger]))),
-        Effect.provideService(References.MinimumLogLevel, "Debug")
-      )
-      assert.deepStrictEqual(
-        lines.map(([level]) => level),
-        ["Debug", "Debug", "Warn"]
-      )
-      assert.include(lines[2]?.[1], key)
-    })
-  )
+  effect("a retry is logged at the level Debug, and an unknown outcome as a warning with its key", function* () {
+    const lines: Array<[string, string]> = []
+    const logger = Logger.make(({ logLevel, message }) => lines.push([logLevel, String(message)]))
+    yield* underTestClock(
+      Effect.gen(function* () {
+        const sandbox = yield* Sandbox
+        yield* sandbox.credit(5000)
+        yield* sandbox.fault("requestWithdrawal", Fault.resetAfter, { times: 3 })
+        return yield* Effect.flip(payout)
+      })
+    ).pipe(
+      Effect.provide(Layer.merge(Sandbox.layerPayments, Logger.layer([logger]))),
+      Effect.provideService(References.MinimumLogLevel, "Debug")
+    )
+    assert.deepStrictEqual(
+      lines.map(([level]) => level),
+      ["Debug", "Debug", "Warn"]
+    )
+    assert.include(lines[2]?.[1], key)
+  })
 })

@@ -2,11 +2,12 @@
  * A withdrawal is a success only if its record is not about another payee: the record's key, however it is written, is the
  * one that was asked for, or proves nothing.
  */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Money, Payments, PixKey } from "effect-pix"
 import { Effect, Fiber, Result } from "effect"
 import { record } from "../support/operations.ts"
 import { paymentsOn, respond, scripted } from "../support/Wire.ts"
+import { effect } from "../support/effect.ts"
 
 const amount = Money.centavos(1000)
 const uuid = "123e4567-e12b-12d1-a456-426655440000"
@@ -112,67 +113,58 @@ const others: ReadonlyArray<string> = [
 const asked = spellings.map(([key]) => key)
 
 describe("a withdrawal answered with success", () => {
-  it.effect.each(spellings)("a withdrawal to %s is a success, however the record writes the key", ([key, texts]) =>
-    Effect.gen(function* () {
+  effect.each(spellings)(
+    "a withdrawal to %s is a success, however the record writes the key",
+    function* ([key, texts]) {
       for (const text of texts) {
         for (const type of [key.type, "CPF", "ALIAS", undefined]) {
           assert.isTrue(Result.isSuccess(yield* paid(key, text, type)), text)
         }
       }
-    })
+    }
   )
 
-  it.effect("a withdrawal is a success if the record's key is absent, masked or no key", () =>
-    Effect.gen(function* () {
-      for (const key of asked) {
-        for (const text of silent)
-          assert.isTrue(Result.isSuccess(yield* paid(key, text)), `${String(key)}: ${String(text)}`)
+  effect("a withdrawal is a success if the record's key is absent, masked or no key", function* () {
+    for (const key of asked) {
+      for (const text of silent)
+        assert.isTrue(Result.isSuccess(yield* paid(key, text)), `${String(key)}: ${String(text)}`)
+    }
+  })
+
+  effect("a withdrawal to the registered key is a success, whatever key the record has", function* () {
+    for (const text of [...others, ...silent]) assert.isTrue(Result.isSuccess(yield* paid(undefined, text)))
+  })
+
+  effect("a withdrawal to another payee has an unknown outcome, and its error holds neither key", function* () {
+    for (const key of asked) {
+      for (const text of others) {
+        const error = Result.getOrThrow(Result.flip(yield* paid(key, text)))
+        assert(error._tag === "OutcomeUnknown", `${String(key)}: ${text}`)
+        assert.strictEqual(error.reason, "NotAsAsked")
+        assert.deepStrictEqual(error.issues, [
+          { path: "pixKey", problem: "is another key than the one that was asked for" }
+        ])
+        assert.deepStrictEqual({ ...error.seen }, { id: "55", value: "10", status: "Awaiting" })
+        for (const secret of [text, PixKey.value(key)]) assert.notInclude(JSON.stringify(error), secret)
       }
-    })
-  )
+    }
+  })
 
-  it.effect("a withdrawal to the registered key is a success, whatever key the record has", () =>
-    Effect.gen(function* () {
-      for (const text of [...others, ...silent]) assert.isTrue(Result.isSuccess(yield* paid(undefined, text)))
-    })
-  )
+  effect("a withdrawal to a key that only reads as the asked one by another kind is to another payee", function* () {
+    assert.isTrue(Result.isFailure(yield* paid(PixKey.cpf("11912345684"), "+5511912345684")))
+    assert.isTrue(Result.isFailure(yield* paid(PixKey.cpf("52998224725"), "maria@example.com")))
+  })
 
-  it.effect("a withdrawal to another payee has an unknown outcome, and its error holds neither key", () =>
-    Effect.gen(function* () {
-      for (const key of asked) {
-        for (const text of others) {
-          const error = Result.getOrThrow(Result.flip(yield* paid(key, text)))
-          assert(error._tag === "OutcomeUnknown", `${String(key)}: ${text}`)
-          assert.strictEqual(error.reason, "NotAsAsked")
-          assert.deepStrictEqual(error.issues, [
-            { path: "pixKey", problem: "is another key than the one that was asked for" }
-          ])
-          assert.deepStrictEqual({ ...error.seen }, { id: "55", value: "10", status: "Awaiting" })
-          for (const secret of [text, PixKey.value(key)]) assert.notInclude(JSON.stringify(error), secret)
-        }
-      }
-    })
-  )
-
-  it.effect("a withdrawal to a key that only reads as the asked one by another kind is to another payee", () =>
-    Effect.gen(function* () {
-      assert.isTrue(Result.isFailure(yield* paid(PixKey.cpf("11912345684"), "+5511912345684")))
-      assert.isTrue(Result.isFailure(yield* paid(PixKey.cpf("52998224725"), "maria@example.com")))
-    })
-  )
-
-  it.effect("a withdrawal is compared with what was sent, also if the request is changed meanwhile", () =>
-    Effect.gen(function* () {
-      const request = { amount, pixKey: "maria@example.com", pixKeyType: "EMAIL" }
-      const { layer } = scripted(respond(201, { ...record("wd_1"), pixKey: "maria@example.com" }))
-      const result = yield* Effect.gen(function* () {
-        const payments = yield* Payments
-        const call = payments.requestWithdrawal(request)
-        const fiber = yield* Effect.forkChild(Effect.result(call), { startImmediately: true })
-        request.pixKey = "joao@example.com"
-        return yield* Fiber.join(fiber)
-      }).pipe(Effect.provide(paymentsOn(layer)))
-      assert.isTrue(Result.isSuccess(result))
-    })
-  )
+  effect("a withdrawal is compared with what was sent, also if the request is changed meanwhile", function* () {
+    const request = { amount, pixKey: "maria@example.com", pixKeyType: "EMAIL" }
+    const { layer } = scripted(respond(201, { ...record("wd_1"), pixKey: "maria@example.com" }))
+    const result = yield* Effect.gen(function* () {
+      const payments = yield* Payments
+      const call = payments.requestWithdrawal(request)
+      const fiber = yield* Effect.forkChild(Effect.result(call), { startImmediately: true })
+      request.pixKey = "joao@example.com"
+      return yield* Fiber.join(fiber)
+    }).pipe(Effect.provide(paymentsOn(layer)))
+    assert.isTrue(Result.isSuccess(result))
+  })
 })

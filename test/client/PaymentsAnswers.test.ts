@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Money, Payments, type PaymentsError, PaymentsPolicy } from "effect-pix"
 import { Effect, Equal } from "effect"
 import { type Answer, answer, json, makeGateway } from "../support/Gateway.ts"
@@ -19,6 +19,7 @@ import {
 } from "../support/operations.ts"
 import { paymentsOn, respond, scripted, shown, transports } from "../support/Wire.ts"
 import { on, only } from "../support/against.ts"
+import { effect, live } from "../support/effect.ts"
 
 describe.each(Object.entries(transports))("over %s", (_, transport) => {
   const { against, succeeds } = on(transport)
@@ -283,12 +284,10 @@ describe.each(Object.entries(transports))("over %s", (_, transport) => {
       ]
     ]
 
-    it.live.each(cases)("the answer %s decodes", ([, given, use, expected]) =>
-      Effect.gen(function* () {
-        const { value } = yield* succeeds(given, use)
-        assert.deepStrictEqual(shown(value), expected)
-      })
-    )
+    live.each(cases)("the answer %s decodes", function* ([, given, use, expected]) {
+      const { value } = yield* succeeds(given, use)
+      assert.deepStrictEqual(shown(value), expected)
+    })
 
     const instants: ReadonlyArray<readonly [string, string]> = [
       ["2026-11-21T10:00:00Z", "2026-11-21T10:00:00.000Z"],
@@ -307,22 +306,20 @@ describe.each(Object.entries(transports))("over %s", (_, transport) => {
       ["2026-11-21", "2026-11-21T00:00:00.000Z"]
     ]
 
-    it.live("timestamps with and without offset, with up to seven digits of a second, become UTC", () =>
-      Effect.gen(function* () {
-        const { requests, script, url } = yield* makeGateway
-        yield* Effect.gen(function* () {
-          const payments = yield* Payments
-          for (const [written, expected] of instants) {
-            script(json({ ...detail, updateDate: written, createdAt: written }))
-            const { createdAt, updateDate } = yield* payments.getTransaction(transactionId)
-            assert.deepStrictEqual(shown([createdAt, updateDate]), [`utc ${expected}`, `utc ${expected}`], written)
-          }
-          script(json({ ...detail, updateDate: "2026-13-45T10:00:00Z" }))
-          assert.isUndefined((yield* payments.getTransaction(transactionId)).updateDate)
-        }).pipe(Effect.provide(paymentsOn(transport, { baseUrl: url })))
-        assert.strictEqual(requests.length, instants.length + 1)
-      })
-    )
+    live("timestamps with and without offset, with up to seven digits of a second, become UTC", function* () {
+      const { requests, script, url } = yield* makeGateway
+      yield* Effect.gen(function* () {
+        const payments = yield* Payments
+        for (const [written, expected] of instants) {
+          script(json({ ...detail, updateDate: written, createdAt: written }))
+          const { createdAt, updateDate } = yield* payments.getTransaction(transactionId)
+          assert.deepStrictEqual(shown([createdAt, updateDate]), [`utc ${expected}`, `utc ${expected}`], written)
+        }
+        script(json({ ...detail, updateDate: "2026-13-45T10:00:00Z" }))
+        assert.isUndefined((yield* payments.getTransaction(transactionId)).updateDate)
+      }).pipe(Effect.provide(paymentsOn(transport, { baseUrl: url })))
+      assert.strictEqual(requests.length, instants.length + 1)
+    })
 
     const decimals: ReadonlyArray<readonly [string, string]> = [
       ["12345678901234567.89", "12345678901234567.89"],
@@ -337,24 +334,22 @@ describe.each(Object.entries(transports))("over %s", (_, transport) => {
       [`"12345678901234567.89"`, "12345678901234567.89"]
     ]
 
-    it.live("a decimal of reais has exactly the written value", () =>
-      Effect.gen(function* () {
-        const { script, url } = yield* makeGateway
-        yield* Effect.gen(function* () {
-          const payments = yield* Payments
-          for (const [written, expected] of decimals) {
-            script(json(`{"id":3,"enBalanceStatus":"Released","accBalance":${written}}`))
-            const { accBalance } = yield* payments.getBalance({ companyId: 7 })
-            assert.isTrue(Equal.equals(accBalance, Money.reais(expected)), written)
-            script(json(`{"id":55,"enTransaction":"Awaiting","value":${written}}`, 201))
-            const { value } = yield* payments.requestWithdrawal(withdrawal)
-            assert.isTrue(Equal.equals(value, Money.reais(expected)), written)
-          }
-        }).pipe(
-          Effect.provide([paymentsOn(transport, { baseUrl: url }), PaymentsPolicy.layer({ acceptValue: () => true })])
-        )
-      })
-    )
+    live("a decimal of reais has exactly the written value", function* () {
+      const { script, url } = yield* makeGateway
+      yield* Effect.gen(function* () {
+        const payments = yield* Payments
+        for (const [written, expected] of decimals) {
+          script(json(`{"id":3,"enBalanceStatus":"Released","accBalance":${written}}`))
+          const { accBalance } = yield* payments.getBalance({ companyId: 7 })
+          assert.isTrue(Equal.equals(accBalance, Money.reais(expected)), written)
+          script(json(`{"id":55,"enTransaction":"Awaiting","value":${written}}`, 201))
+          const { value } = yield* payments.requestWithdrawal(withdrawal)
+          assert.isTrue(Equal.equals(value, Money.reais(expected)), written)
+        }
+      }).pipe(
+        Effect.provide([paymentsOn(transport, { baseUrl: url }), PaymentsPolicy.layer({ acceptValue: () => true })])
+      )
+    })
 
     const wrong: ReadonlyArray<
       readonly [string, Answer, (payments: Payments["Service"]) => Effect.Effect<unknown, PaymentsError>]
@@ -391,33 +386,29 @@ describe.each(Object.entries(transports))("over %s", (_, transport) => {
       ["204", answer(204), list]
     ]
 
-    it.live.each(wrong)("the answer %s is not a success, and no request is repeated", ([, given, use]) =>
-      Effect.gen(function* () {
-        const { requests, result } = yield* against(given, use)
-        assert.strictEqual(result._tag, "Failure")
-        if (result._tag !== "Failure") return
-        const isWrite = use === create || use === withdraw
-        assert.strictEqual(result.failure._tag, isWrite ? "OutcomeUnknown" : "UnexpectedResponse")
-        assert.strictEqual(requests.length, 1)
-      })
-    )
+    live.each(wrong)("the answer %s is not a success, and no request is repeated", function* ([, given, use]) {
+      const { requests, result } = yield* against(given, use)
+      assert.strictEqual(result._tag, "Failure")
+      if (result._tag !== "Failure") return
+      const isWrite = use === create || use === withdraw
+      assert.strictEqual(result.failure._tag, isWrite ? "OutcomeUnknown" : "UnexpectedResponse")
+      assert.strictEqual(requests.length, 1)
+    })
   })
 })
 
 describe("a field of the service's own naming", () => {
-  it.effect("a field of the service's own naming called __proto__ stays data and changes no prototype", () =>
-    Effect.gen(function* () {
-      const { layer } = scripted(
-        respond(
-          200,
-          `{"data":{"id":"t-1","amount":2500,"status":"X","pix":{"qrcode":"0002"},"__proto__":{"polluted":true},"constructor":1}}`
-        )
+  effect("a field of the service's own naming called __proto__ stays data and changes no prototype", function* () {
+    const { layer } = scripted(
+      respond(
+        200,
+        `{"data":{"id":"t-1","amount":2500,"status":"X","pix":{"qrcode":"0002"},"__proto__":{"polluted":true},"constructor":1}}`
       )
-      const { extra } = yield* Effect.flatMap(Payments, (payments) => payments.createTransaction(charge)).pipe(
-        Effect.provide(paymentsOn(layer))
-      )
-      assert.isUndefined(Reflect.get(extra, "polluted"))
-      assert.isUndefined(Reflect.get({}, "polluted"))
-    })
-  )
+    )
+    const { extra } = yield* Effect.flatMap(Payments, (payments) => payments.createTransaction(charge)).pipe(
+      Effect.provide(paymentsOn(layer))
+    )
+    assert.isUndefined(Reflect.get(extra, "polluted"))
+    assert.isUndefined(Reflect.get({}, "polluted"))
+  })
 })

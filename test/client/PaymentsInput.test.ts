@@ -1,8 +1,9 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { IdempotencyKey, Money, Payments, type PaymentsError, PixKey } from "effect-pix"
 import { Effect } from "effect"
 import { charge, created, detail, listed, record, withdrawal } from "../support/operations.ts"
 import { paymentsOn, respond, scripted } from "../support/Wire.ts"
+import { effect } from "../support/effect.ts"
 
 const { customer } = charge
 
@@ -175,57 +176,51 @@ describe("an input that is refused before anything is sent", () => {
     ["a misspelt option of a balance", read({ companyId: 7, canary }), "canary"]
   ]
 
-  it.effect.each(cases)("%s is refused as InvalidRequest, and nothing is sent", ([, use, path]) =>
-    Effect.gen(function* () {
-      const { layer, sent } = scripted(respond(500))
-      const error = yield* Effect.flip(Effect.flatMap(Payments, use)).pipe(Effect.provide(paymentsOn(layer)))
-      assert.strictEqual(error._tag, "InvalidRequest")
-      if (error._tag !== "InvalidRequest") return
-      assert.deepStrictEqual([error.outcome, error.attempts, sent.length], ["NotSent", 0, 0])
-      assert.include(
-        error.issues.map((issue) => issue.path),
-        path
-      )
-      const printed = `${String(error)} ${JSON.stringify(error)}`
-      // The name of a field may be shown; its value never is.
-      assert.notInclude(path.includes("canary") ? printed.replaceAll(path, "") : printed, canary)
-    })
-  )
+  effect.each(cases)("%s is refused as InvalidRequest, and nothing is sent", function* ([, use, path]) {
+    const { layer, sent } = scripted(respond(500))
+    const error = yield* Effect.flip(Effect.flatMap(Payments, use)).pipe(Effect.provide(paymentsOn(layer)))
+    assert.strictEqual(error._tag, "InvalidRequest")
+    if (error._tag !== "InvalidRequest") return
+    assert.deepStrictEqual([error.outcome, error.attempts, sent.length], ["NotSent", 0, 0])
+    assert.include(
+      error.issues.map((issue) => issue.path),
+      path
+    )
+    const printed = `${String(error)} ${JSON.stringify(error)}`
+    // The name of a field may be shown; its value never is.
+    assert.notInclude(path.includes("canary") ? printed.replaceAll(path, "") : printed, canary)
+  })
 
-  it.effect("a withdrawal of 999 centavos fails with BelowMinimum, and one of 1000 is sent", () =>
-    Effect.gen(function* () {
-      const { layer, sent } = scripted(respond(201, record("wd_2")))
-      yield* Effect.gen(function* () {
-        const payments = yield* Payments
-        const error = yield* Effect.flip(payments.requestWithdrawal({ amount: Money.centavos(999) }))
-        assert.strictEqual(error._tag, "BelowMinimum")
-        if (error._tag !== "BelowMinimum") return
-        assert.deepStrictEqual(
-          [error.outcome, error.attempts, error.amount, error.minimum, error.idempotencyKey, sent.length],
-          ["NotSent", 0, 999, 1000, "wd_1", 0]
-        )
-        yield* payments.requestWithdrawal({ amount: Money.centavos(1000) })
-        assert.strictEqual(sent.length, 1)
-      }).pipe(Effect.provide(paymentsOn(layer)))
-    })
-  )
-
-  it.effect("the bounds themselves are accepted: a page of 100 rows, an id of 128 characters, a key of 255", () =>
-    Effect.gen(function* () {
-      const id = "a".repeat(128)
-      const { layer, sent } = scripted(
-        respond(200, listed),
-        respond(200, { ...detail, transactionId: id }),
-        respond(200, created)
+  effect("a withdrawal of 999 centavos fails with BelowMinimum, and one of 1000 is sent", function* () {
+    const { layer, sent } = scripted(respond(201, record("wd_2")))
+    yield* Effect.gen(function* () {
+      const payments = yield* Payments
+      const error = yield* Effect.flip(payments.requestWithdrawal({ amount: Money.centavos(999) }))
+      assert.strictEqual(error._tag, "BelowMinimum")
+      if (error._tag !== "BelowMinimum") return
+      assert.deepStrictEqual(
+        [error.outcome, error.attempts, error.amount, error.minimum, error.idempotencyKey, sent.length],
+        ["NotSent", 0, 999, 1000, "wd_1", 0]
       )
-      const idempotencyKey = IdempotencyKey.IdempotencyKey.make("k".repeat(255))
-      yield* Effect.gen(function* () {
-        const payments = yield* Payments
-        yield* payments.listTransactions({ pageSize: 100 })
-        yield* payments.getTransaction(id)
-        yield* payments.createTransaction(charge, { idempotencyKey })
-      }).pipe(Effect.provide(paymentsOn(layer)))
-      assert.strictEqual(sent.length, 3)
-    })
-  )
+      yield* payments.requestWithdrawal({ amount: Money.centavos(1000) })
+      assert.strictEqual(sent.length, 1)
+    }).pipe(Effect.provide(paymentsOn(layer)))
+  })
+
+  effect("the bounds themselves are accepted: a page of 100 rows, an id of 128 characters, a key of 255", function* () {
+    const id = "a".repeat(128)
+    const { layer, sent } = scripted(
+      respond(200, listed),
+      respond(200, { ...detail, transactionId: id }),
+      respond(200, created)
+    )
+    const idempotencyKey = IdempotencyKey.IdempotencyKey.make("k".repeat(255))
+    yield* Effect.gen(function* () {
+      const payments = yield* Payments
+      yield* payments.listTransactions({ pageSize: 100 })
+      yield* payments.getTransaction(id)
+      yield* payments.createTransaction(charge, { idempotencyKey })
+    }).pipe(Effect.provide(paymentsOn(layer)))
+    assert.strictEqual(sent.length, 3)
+  })
 })

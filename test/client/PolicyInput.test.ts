@@ -6,6 +6,7 @@ import { type Answer, json, makeGateway } from "../support/Gateway.ts"
 import { record } from "../support/operations.ts"
 import { paymentsOn, respond, scripted, transports } from "../support/Wire.ts"
 import { pay, play, read } from "../support/played.ts"
+import { effect, live } from "../support/effect.ts"
 
 const durations = [
   "garbage",
@@ -121,32 +122,28 @@ const unmade: Readonly<Record<string, () => PaymentsPolicy>> = {
 
 describe("a policy that `make` did not make", () => {
   for (const [how, policy] of Object.entries(unmade)) {
-    it.effect(`is InvalidRequest of the call if it is ${how}, and nothing is sent`, () =>
-      Effect.gen(function* () {
-        const { layer, sent } = scripted(respond(503))
-        const client = paymentsOn(layer)
-        const error = yield* Effect.flip(pay).pipe(
-          Effect.provideService(PaymentsPolicy, policy()),
-          Effect.provide(client)
-        )
-        assert.deepStrictEqual([error._tag, error.outcome, sent.length], ["InvalidRequest", "NotSent", 0])
-        assert.include(error.message, "PaymentsPolicy")
-      })
-    )
-  }
-
-  it.effect("has the defaults for what it does not have, if all else in it is right", () =>
-    Effect.gen(function* () {
+    effect(`is InvalidRequest of the call if it is ${how}, and nothing is sent`, function* () {
       const { layer, sent } = scripted(respond(503))
       const client = paymentsOn(layer)
-      const older: unknown = { writes: "never" }
       const error = yield* Effect.flip(pay).pipe(
-        Effect.provideService(PaymentsPolicy, older as PaymentsPolicy), // an object of an earlier version
+        Effect.provideService(PaymentsPolicy, policy()),
         Effect.provide(client)
       )
-      assert.deepStrictEqual([error._tag, sent.length], ["OutcomeUnknown", 1])
+      assert.deepStrictEqual([error._tag, error.outcome, sent.length], ["InvalidRequest", "NotSent", 0])
+      assert.include(error.message, "PaymentsPolicy")
     })
-  )
+  }
+
+  effect("has the defaults for what it does not have, if all else in it is right", function* () {
+    const { layer, sent } = scripted(respond(503))
+    const client = paymentsOn(layer)
+    const older: unknown = { writes: "never" }
+    const error = yield* Effect.flip(pay).pipe(
+      Effect.provideService(PaymentsPolicy, older as PaymentsPolicy), // an object of an earlier version
+      Effect.provide(client)
+    )
+    assert.deepStrictEqual([error._tag, sent.length], ["OutcomeUnknown", 1])
+  })
 
   it("cannot come of one that is changed after it was made", () => {
     assert.throws(() => Object.assign(PaymentsPolicy.make(), { deadline: Number.NaN }), TypeError)
@@ -154,19 +151,17 @@ describe("a policy that `make` did not make", () => {
 })
 
 describe("a policy that is right", () => {
-  it.effect("may have its times in every form of a duration, and may wait for no Retry-After", () =>
-    Effect.gen(function* () {
-      const forms = ["2 seconds", 2000, 2_000_000_000n, [2, 0], { seconds: 1, milliseconds: 1000 }, Duration.seconds(2)]
-      for (const attemptTimeout of forms as ReadonlyArray<Duration.Input>) {
-        const { took } = yield* play(read, { attemptTimeout, retryReads: Schedule.recurs(0) }, "silence")
-        assert.strictEqual(took, 2000)
-      }
-      for (const maxRetryAfter of [0, { seconds: 0 }, "Infinity"] as const) {
-        const { requests } = yield* play(read, { maxRetryAfter, deadline: "Infinity" }, respond(429))
-        assert.strictEqual(requests, 3)
-      }
-    })
-  )
+  effect("may have its times in every form of a duration, and may wait for no Retry-After", function* () {
+    const forms = ["2 seconds", 2000, 2_000_000_000n, [2, 0], { seconds: 1, milliseconds: 1000 }, Duration.seconds(2)]
+    for (const attemptTimeout of forms as ReadonlyArray<Duration.Input>) {
+      const { took } = yield* play(read, { attemptTimeout, retryReads: Schedule.recurs(0) }, "silence")
+      assert.strictEqual(took, 2000)
+    }
+    for (const maxRetryAfter of [0, { seconds: 0 }, "Infinity"] as const) {
+      const { requests } = yield* play(read, { maxRetryAfter, deadline: "Infinity" }, respond(429))
+      assert.strictEqual(requests, 3)
+    }
+  })
 })
 
 /** More than the 2^31 - 1 ms that a timer of a platform takes. */
@@ -175,31 +170,29 @@ const endless: ReadonlyArray<Duration.Input> = ["Infinity", Duration.infinity, "
 describe.each(Object.entries({ ...transports, NodePayments: Layer.orDie(NodePayments.layerHttpClient()) }))(
   "a time without end, over %s",
   (_, transport) => {
-    it.live("sets no limit: a withdrawal succeeds with one request", () =>
-      Effect.gen(function* () {
-        const gateway = yield* makeGateway
-        // The answer comes after a timer of 1 ms has fired that was set before the request: what a platform makes of a
-        // time that is too long for it.
-        const answered: Answer = (response, request) => {
-          setTimeout(() => json(record(request.headers["idempotency-key"] ?? ""), 201)(response, request), 5)
+    live("sets no limit: a withdrawal succeeds with one request", function* () {
+      const gateway = yield* makeGateway
+      // The answer comes after a timer of 1 ms has fired that was set before the request: what a platform makes of a
+      // time that is too long for it.
+      const answered: Answer = (response, request) => {
+        setTimeout(() => json(record(request.headers["idempotency-key"] ?? ""), 201)(response, request), 5)
+      }
+      gateway.script(answered)
+      const client = paymentsOn(transport, { baseUrl: gateway.url })
+      for (const time of endless) {
+        for (const policy of [
+          { attemptTimeout: time, deadline: time },
+          { attemptTimeout: time, deadline: "1 hour" }
+        ]) {
+          const before = gateway.requests.length
+          const result = yield* Effect.result(pay).pipe(
+            Effect.provideService(PaymentsPolicy, policyOf(policy)),
+            Effect.provide(client)
+          )
+          assert.isTrue(Result.isSuccess(result), JSON.stringify(policy))
+          assert.strictEqual(gateway.requests.length - before, 1)
         }
-        gateway.script(answered)
-        const client = paymentsOn(transport, { baseUrl: gateway.url })
-        for (const time of endless) {
-          for (const policy of [
-            { attemptTimeout: time, deadline: time },
-            { attemptTimeout: time, deadline: "1 hour" }
-          ]) {
-            const before = gateway.requests.length
-            const result = yield* Effect.result(pay).pipe(
-              Effect.provideService(PaymentsPolicy, policyOf(policy)),
-              Effect.provide(client)
-            )
-            assert.isTrue(Result.isSuccess(result), JSON.stringify(policy))
-            assert.strictEqual(gateway.requests.length - before, 1)
-          }
-        }
-      })
-    )
+      }
+    })
   }
 )

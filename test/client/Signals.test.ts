@@ -1,7 +1,7 @@
 /**
  * Compares the signals that the client exports over Effect's OTLP layers with the tables of docs/observability.md.
  */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import {
   CredentialsReload,
   IdempotencyKey,
@@ -21,6 +21,7 @@ import { exportedBy } from "../support/exported.ts"
 import { keys, on } from "../support/marked.ts"
 import { balance, companyId, record, transactionId } from "../support/operations.ts"
 import { lostConnection, refusedConnection, type Reply, respond, scripted } from "../support/Wire.ts"
+import { effect, live } from "../support/effect.ts"
 
 const key = IdempotencyKey.fromReference("payout", "invoice-42")
 
@@ -112,136 +113,125 @@ const incidents = Effect.gen(function* () {
 const client = /^(effect_pix_|http\.client)/
 
 describe("the exported signals of the client", () => {
-  it.live(
+  live(
     "the spans, metrics and lines of a run are those of docs/observability.md, with their units and attributes",
-    () =>
-      Effect.gen(function* () {
-        const { lines, metrics, spans } = yield* exportedBy(incidents)
+    function* () {
+      const { lines, metrics, spans } = yield* exportedBy(incidents)
 
-        const spanRows = compareSpans(spans, "client")
-        assert.deepStrictEqual(spanRows.unknown, [])
-        assert.deepStrictEqual(spanRows.exported, spanRows.documented)
-        assert.deepStrictEqual(exportedMetrics(metrics, client), documentedMetrics("client"))
-        const lineRows = compareLines(lines, "client")
-        assert.deepStrictEqual(lineRows.unknown, [])
-        assert.deepStrictEqual(lineRows.exported, lineRows.documented)
-      })
+      const spanRows = compareSpans(spans, "client")
+      assert.deepStrictEqual(spanRows.unknown, [])
+      assert.deepStrictEqual(spanRows.exported, spanRows.documented)
+      assert.deepStrictEqual(exportedMetrics(metrics, client), documentedMetrics("client"))
+      const lineRows = compareLines(lines, "client")
+      assert.deepStrictEqual(lineRows.unknown, [])
+      assert.deepStrictEqual(lineRows.exported, lineRows.documented)
+    }
   )
 
-  it.live("every line has the trace of its call, and no span has a line for an event", () =>
-    Effect.gen(function* () {
-      const { lines, spans } = yield* exportedBy(incidents)
-      const calls = new Map(
-        spans.filter(({ name }) => name.startsWith("Payments.")).map((span) => [span.spanId, span] as const)
-      )
-      assert.isAtLeast(lines.length, 12)
-      for (const { attributes, message, spanId, traceId } of lines) {
-        const call = calls.get(spanId)
-        assert.strictEqual(call?.traceId, traceId, message)
-        for (const name of ["payments.operation", "payments.idempotency_key_hash"]) {
-          if (name in attributes) assert.strictEqual(attributes[name], call?.attributes[name], message)
-        }
+  live("every line has the trace of its call, and no span has a line for an event", function* () {
+    const { lines, spans } = yield* exportedBy(incidents)
+    const calls = new Map(
+      spans.filter(({ name }) => name.startsWith("Payments.")).map((span) => [span.spanId, span] as const)
+    )
+    assert.isAtLeast(lines.length, 12)
+    for (const { attributes, message, spanId, traceId } of lines) {
+      const call = calls.get(spanId)
+      assert.strictEqual(call?.traceId, traceId, message)
+      for (const name of ["payments.operation", "payments.idempotency_key_hash"]) {
+        if (name in attributes) assert.strictEqual(attributes[name], call?.attributes[name], message)
       }
-      // Effect records the failure of a span as an event.
-      const events = spans.flatMap((span) => span.events.filter(({ name }) => name !== "exception"))
-      assert.deepStrictEqual(events, [])
-    })
-  )
+    }
+    // Effect records the failure of a span as an event.
+    const events = spans.flatMap((span) => span.events.filter(({ name }) => name !== "exception"))
+    assert.deepStrictEqual(events, [])
+  })
 
-  it.live("no exported signal holds a secret, personal data or an id of a path", () =>
-    Effect.gen(function* () {
-      const { text } = yield* exportedBy(incidents)
-      assert.deepStrictEqual(leaksIn(text), [])
-      assert.notInclude(text, transactionId.slice(0, 13))
-    })
-  )
+  live("no exported signal holds a secret, personal data or an id of a path", function* () {
+    const { text } = yield* exportedBy(incidents)
+    assert.deepStrictEqual(leaksIn(text), [])
+    assert.notInclude(text, transactionId.slice(0, 13))
+  })
 
-  it.live("a metric has the cause of a failure: the status of an answer that is an error, else the reason", () =>
-    Effect.gen(function* () {
-      const { metrics } = yield* exportedBy(incidents)
-      const causes = (name: string) =>
-        new Set(metrics.find((one) => one.name === name)?.points?.map(({ attributes }) => attributes["error.type"]))
-      assert.sameMembers(
-        [...causes("http.client.request.duration")],
-        [undefined, "ConnectionLost", "NoConnection", "Interrupted", "401", "404", "409", "429", "503"]
-      )
-      assert.sameMembers(
-        [...causes("effect_pix_call_duration")],
-        [undefined, "NoConnection", "Interrupted", "401", "404", "409", "429", "503"]
-      )
-      const loads = metrics.find(({ name }) => name === "effect_pix_credential_loads")?.points ?? []
-      assert.sameDeepMembers(
-        loads.map(({ attributes }) => [attributes["result"], attributes["error.type"]]),
-        [
-          ["New", undefined],
-          ["Same", undefined],
-          ["Failed", "NoVault"]
-        ]
-      )
-      for (const { name, points = [] } of metrics.filter(({ unit }) => unit === "s")) {
-        // The default deadline of a call is 90 seconds.
-        for (const { explicitBounds = [] } of points) assert.isAbove(explicitBounds.at(-1) ?? 0, 90, name)
-      }
-    })
-  )
+  live("a metric has the cause of a failure: the status of an answer that is an error, else the reason", function* () {
+    const { metrics } = yield* exportedBy(incidents)
+    const causes = (name: string) =>
+      new Set(metrics.find((one) => one.name === name)?.points?.map(({ attributes }) => attributes["error.type"]))
+    assert.sameMembers(
+      [...causes("http.client.request.duration")],
+      [undefined, "ConnectionLost", "NoConnection", "Interrupted", "401", "404", "409", "429", "503"]
+    )
+    assert.sameMembers(
+      [...causes("effect_pix_call_duration")],
+      [undefined, "NoConnection", "Interrupted", "401", "404", "409", "429", "503"]
+    )
+    const loads = metrics.find(({ name }) => name === "effect_pix_credential_loads")?.points ?? []
+    assert.sameDeepMembers(
+      loads.map(({ attributes }) => [attributes["result"], attributes["error.type"]]),
+      [
+        ["New", undefined],
+        ["Same", undefined],
+        ["Failed", "NoVault"]
+      ]
+    )
+    for (const { name, points = [] } of metrics.filter(({ unit }) => unit === "s")) {
+      // The default deadline of a call is 90 seconds.
+      for (const { explicitBounds = [] } of points) assert.isAbove(explicitBounds.at(-1) ?? 0, 90, name)
+    }
+  })
 
-  it.live("a rate limit is logged once a minute for a client, with the time that the service asks to wait", () =>
-    Effect.gen(function* () {
-      const limited = clientOn([respond(429, "", { "retry-after": "6000" })])
-      const three = Effect.replicateEffect(Effect.exit(payout), 3)
-      const { lines, spans } = yield* exportedBy(ended(three, limited))
-      const found = lines.filter(({ message }) => message.includes("HTTP 429"))
-      assert.strictEqual(found.length, 1)
-      assert.include(found[0]?.message, "6000 second(s)")
-      assert.strictEqual(found[0]?.attributes["payments.retry_after"], 6000)
-      assert.strictEqual(found[0]?.attributes["payments.outcome"], "Rejected")
-      const waits = spans
-        .filter(({ name }) => name.startsWith("POST"))
-        .map((span) => span.attributes["payments.retry_after"])
-      assert.deepStrictEqual(waits, [6000, 6000, 6000])
-    })
-  )
+  live("a rate limit is logged once a minute for a client, with the time that the service asks to wait", function* () {
+    const limited = clientOn([respond(429, "", { "retry-after": "6000" })])
+    const three = Effect.replicateEffect(Effect.exit(payout), 3)
+    const { lines, spans } = yield* exportedBy(ended(three, limited))
+    const found = lines.filter(({ message }) => message.includes("HTTP 429"))
+    assert.strictEqual(found.length, 1)
+    assert.include(found[0]?.message, "6000 second(s)")
+    assert.strictEqual(found[0]?.attributes["payments.retry_after"], 6000)
+    assert.strictEqual(found[0]?.attributes["payments.outcome"], "Rejected")
+    const waits = spans
+      .filter(({ name }) => name.startsWith("POST"))
+      .map((span) => span.attributes["payments.retry_after"])
+    assert.deepStrictEqual(waits, [6000, 6000, 6000])
+  })
 })
 
 describe("an error as ErrorReporter reads it", () => {
   const common = { operation: "requestWithdrawal", attempts: 2, idempotencyKey: key } as const
   const hash = { "payments.idempotency_key_hash": IdempotencyKey.fingerprint(key) }
 
-  it.effect("an error has a severity by its outcome, and attributes without its message and key", () =>
-    Effect.gen(function* () {
-      const reported: Array<readonly [string, object]> = []
-      const reporter = ErrorReporter.make(({ attributes, severity }) => reported.push([severity, attributes]))
-      for (const error of [
-        new OutcomeUnknown({ ...common, outcome: "Unknown", reason: "ServerError", status: 502 }),
-        new RequestRejected({ ...common, outcome: "Rejected", status: 422, serviceMessage: "não" }),
-        new ServiceUnavailable({ ...common, outcome: "NotSent", reason: "NoConnection" }),
-        new InvalidRequest({ operation: "getBalance", attempts: 0, outcome: "NotSent", issues: [] })
-      ]) {
-        yield* ErrorReporter.report(Cause.fail(error)).pipe(Effect.provide(ErrorReporter.layer([reporter])))
-      }
-      const attributes = (outcome: string, tag: string, type: string) => ({
-        "payments.operation": "requestWithdrawal",
-        "payments.attempts": 2,
-        "payments.outcome": outcome,
-        "payments.error": tag,
-        "error.type": type,
-        ...hash
-      })
-      assert.deepStrictEqual(reported, [
-        ["Error", attributes("Unknown", "OutcomeUnknown", "502")],
-        ["Info", attributes("Rejected", "RequestRejected", "422")],
-        ["Warn", attributes("NotSent", "ServiceUnavailable", "NoConnection")],
-        [
-          "Warn",
-          {
-            "payments.operation": "getBalance",
-            "payments.attempts": 0,
-            "payments.outcome": "NotSent",
-            "payments.error": "InvalidRequest",
-            "error.type": "InvalidRequest"
-          }
-        ]
-      ])
+  effect("an error has a severity by its outcome, and attributes without its message and key", function* () {
+    const reported: Array<readonly [string, object]> = []
+    const reporter = ErrorReporter.make(({ attributes, severity }) => reported.push([severity, attributes]))
+    for (const error of [
+      new OutcomeUnknown({ ...common, outcome: "Unknown", reason: "ServerError", status: 502 }),
+      new RequestRejected({ ...common, outcome: "Rejected", status: 422, serviceMessage: "não" }),
+      new ServiceUnavailable({ ...common, outcome: "NotSent", reason: "NoConnection" }),
+      new InvalidRequest({ operation: "getBalance", attempts: 0, outcome: "NotSent", issues: [] })
+    ]) {
+      yield* ErrorReporter.report(Cause.fail(error)).pipe(Effect.provide(ErrorReporter.layer([reporter])))
+    }
+    const attributes = (outcome: string, tag: string, type: string) => ({
+      "payments.operation": "requestWithdrawal",
+      "payments.attempts": 2,
+      "payments.outcome": outcome,
+      "payments.error": tag,
+      "error.type": type,
+      ...hash
     })
-  )
+    assert.deepStrictEqual(reported, [
+      ["Error", attributes("Unknown", "OutcomeUnknown", "502")],
+      ["Info", attributes("Rejected", "RequestRejected", "422")],
+      ["Warn", attributes("NotSent", "ServiceUnavailable", "NoConnection")],
+      [
+        "Warn",
+        {
+          "payments.operation": "getBalance",
+          "payments.attempts": 0,
+          "payments.outcome": "NotSent",
+          "payments.error": "InvalidRequest",
+          "error.type": "InvalidRequest"
+        }
+      ]
+    ])
+  })
 })

@@ -1,8 +1,9 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Payments } from "effect-pix"
 import { Cause, ConfigProvider, Effect, Exit, Layer, Logger, References, Result } from "effect"
 import { balance, getBalance } from "../support/operations.ts"
 import { paymentsOn, respond, scripted } from "../support/Wire.ts"
+import { effect } from "../support/effect.ts"
 
 const { path } = getBalance
 const read = Effect.flatMap(Payments, (payments) => payments.getBalance())
@@ -24,15 +25,16 @@ describe("the base URL of Payments.layer", () => {
     ["http://[::1]:3000", "http://[::1]:3000"]
   ]
 
-  it.effect.each(accepted)("the base URL %s is accepted, and every request is sent below it", ([baseUrl, address]) =>
-    Effect.gen(function* () {
+  effect.each(accepted)(
+    "the base URL %s is accepted, and every request is sent below it",
+    function* ([baseUrl, address]) {
       const { layer, sent } = scripted(respond(200, balance))
       yield* Effect.provide(read, paymentsOn(layer, { baseUrl, companyId: 7 }))
       assert.deepStrictEqual(
         sent.map(({ url }) => url),
         [`${address}${path}`]
       )
-    })
+    }
   )
 
   const canary = "canary-7f3e"
@@ -62,33 +64,30 @@ describe("the base URL of Payments.layer", () => {
     ["https://gateway.example#", /query or a fragment/]
   ]
 
-  it.effect.each(refused)(
+  effect.each(refused)(
     "the base URL %j is refused when the layer is built, without being shown",
-    ([baseUrl, problem]) =>
-      Effect.gen(function* () {
-        const { layer, sent } = scripted(respond(200, balance))
-        const exit = yield* Effect.exit(Effect.provide(read, paymentsOn(layer, { baseUrl, companyId: 7 })))
-        assert.isTrue(Exit.isFailure(exit))
-        if (!Exit.isFailure(exit)) return
-        const [reason] = exit.cause.reasons
-        assert.isTrue(reason !== undefined && Cause.isFailReason(reason) && reason.error._tag === "ConfigurationError")
-        assert.match(Cause.pretty(exit.cause), problem)
-        assert.notInclude(Cause.pretty(exit.cause), canary)
-        assert.strictEqual(sent.length, 0)
-      })
+    function* ([baseUrl, problem]) {
+      const { layer, sent } = scripted(respond(200, balance))
+      const exit = yield* Effect.exit(Effect.provide(read, paymentsOn(layer, { baseUrl, companyId: 7 })))
+      assert.isTrue(Exit.isFailure(exit))
+      if (!Exit.isFailure(exit)) return
+      const [reason] = exit.cause.reasons
+      assert.isTrue(reason !== undefined && Cause.isFailReason(reason) && reason.error._tag === "ConfigurationError")
+      assert.match(Cause.pretty(exit.cause), problem)
+      assert.notInclude(Cause.pretty(exit.cause), canary)
+      assert.strictEqual(sent.length, 0)
+    }
   )
 
-  it.effect("a base URL that is too long is refused if Node refuses it, and never causes a defect", () =>
-    Effect.gen(function* () {
-      const baseUrl = `https://${"R$".repeat(60_000)}`
-      // Node 22 accepts it as a URL. Later versions refuse it, although their `URL.canParse` accepts it.
-      const isUrl = Result.isSuccess(Result.try(() => new URL(baseUrl)))
-      const { layer } = scripted(respond(200, balance))
-      const answered = yield* Effect.result(Effect.provide(read, paymentsOn(layer, { baseUrl, companyId: 7 })))
-      assert.strictEqual(Result.isSuccess(answered), isUrl)
-      if (Result.isFailure(answered)) assert.strictEqual(answered.failure._tag, "ConfigurationError")
-    })
-  )
+  effect("a base URL that is too long is refused if Node refuses it, and never causes a defect", function* () {
+    const baseUrl = `https://${"R$".repeat(60_000)}`
+    // Node 22 accepts it as a URL. Later versions refuse it, although their `URL.canParse` accepts it.
+    const isUrl = Result.isSuccess(Result.try(() => new URL(baseUrl)))
+    const { layer } = scripted(respond(200, balance))
+    const answered = yield* Effect.result(Effect.provide(read, paymentsOn(layer, { baseUrl, companyId: 7 })))
+    assert.strictEqual(Result.isSuccess(answered), isUrl)
+    if (Result.isFailure(answered)) assert.strictEqual(answered.failure._tag, "ConfigurationError")
+  })
 })
 
 describe("the option insecure of Payments.layer", () => {
@@ -107,48 +106,43 @@ describe("the option insecure of Payments.layer", () => {
       return { exit, sent: sent.map(({ url }) => url), warnings }
     })
 
-  it.effect(
+  effect(
     "plain http to another host is allowed with it, and a warning names the host when the client is built",
-    () =>
-      Effect.gen(function* () {
-        const { sent, warnings } = yield* readingOn("http://sandbox:4010", true)
-        assert.deepStrictEqual(sent, [`http://sandbox:4010${path}`])
-        assert.strictEqual(warnings.length, 1)
-        assert.match(warnings[0]?.[0] ?? "", /leave this machine over plain http/)
-        assert.strictEqual(warnings[0]?.[1], "sandbox")
-      })
+    function* () {
+      const { sent, warnings } = yield* readingOn("http://sandbox:4010", true)
+      assert.deepStrictEqual(sent, [`http://sandbox:4010${path}`])
+      assert.strictEqual(warnings.length, 1)
+      assert.match(warnings[0]?.[0] ?? "", /leave this machine over plain http/)
+      assert.strictEqual(warnings[0]?.[1], "sandbox")
+    }
   )
 
-  it.effect.each(["https://gateway.example", "http://127.0.0.1:4010"])("no warning is logged for %s", (baseUrl) =>
-    Effect.gen(function* () {
-      const { sent, warnings } = yield* readingOn(baseUrl, true)
-      assert.deepStrictEqual(sent, [`${baseUrl}${path}`])
-      assert.deepStrictEqual(warnings, [])
-    })
-  )
+  effect.each(["https://gateway.example", "http://127.0.0.1:4010"])("no warning is logged for %s", function* (baseUrl) {
+    const { sent, warnings } = yield* readingOn(baseUrl, true)
+    assert.deepStrictEqual(sent, [`${baseUrl}${path}`])
+    assert.deepStrictEqual(warnings, [])
+  })
 
-  it.effect.each(["ftp://sandbox", "http://user:secret@sandbox", "http://sandbox?a=b"])(
+  effect.each(["ftp://sandbox", "http://user:secret@sandbox", "http://sandbox?a=b"])(
     "the base URL %s is refused also with it",
-    (baseUrl) =>
-      Effect.gen(function* () {
-        const { exit, sent } = yield* readingOn(baseUrl, true)
-        assert.isTrue(Exit.isFailure(exit))
-        assert.deepStrictEqual(sent, [])
-      })
+    function* (baseUrl) {
+      const { exit, sent } = yield* readingOn(baseUrl, true)
+      assert.isTrue(Exit.isFailure(exit))
+      assert.deepStrictEqual(sent, [])
+    }
   )
 
-  it.effect("plain http to another host is refused without it", () =>
-    Effect.gen(function* () {
-      for (const insecure of [false, undefined]) {
-        const { exit, sent } = yield* readingOn("http://sandbox:4010", insecure)
-        assert.isTrue(Exit.isFailure(exit))
-        assert.deepStrictEqual(sent, [])
-      }
-    })
-  )
+  effect("plain http to another host is refused without it", function* () {
+    for (const insecure of [false, undefined]) {
+      const { exit, sent } = yield* readingOn("http://sandbox:4010", insecure)
+      assert.isTrue(Exit.isFailure(exit))
+      assert.deepStrictEqual(sent, [])
+    }
+  })
 
-  it.effect("PAYMENTS_INSECURE has the same effect, and is read only for a URL of plain http to another host", () =>
-    Effect.gen(function* () {
+  effect(
+    "PAYMENTS_INSECURE has the same effect, and is read only for a URL of plain http to another host",
+    function* () {
       const build = (PAYMENTS_BASE_URL: string, PAYMENTS_INSECURE: string) => {
         const { layer } = scripted(respond(200, balance))
         const values = { PAYMENTS_BASE_URL, PAYMENTS_INSECURE, PAYMENTS_CLIENT_ID: "id", PAYMENTS_API_KEY: "key" }
@@ -162,21 +156,19 @@ describe("the option insecure of Payments.layer", () => {
       assert.include(yield* build("http://sandbox:4010", "false"), "PAYMENTS_BASE_URL must be https")
       assert.include(yield* build("http://sandbox:4010", "perhaps"), "PAYMENTS_INSECURE=true")
       assert.strictEqual(yield* build("https://gateway.example", "perhaps"), "built")
-    })
+    }
   )
 })
 
 describe("the company of Payments.layer", () => {
-  it.effect("the company is a whole number from 0", () =>
-    Effect.gen(function* () {
-      const { layer } = scripted(respond(200, balance))
-      for (const companyId of [-1, 7.5, Number.NaN, Infinity, 2 ** 53]) {
-        const error = yield* Effect.flip(
-          Effect.provide(read, paymentsOn(layer, { baseUrl: "https://gateway.example", companyId }))
-        )
-        assert.strictEqual(error._tag, "ConfigurationError")
-      }
-      yield* Effect.provide(read, paymentsOn(layer, { baseUrl: "https://gateway.example", companyId: 0 }))
-    })
-  )
+  effect("the company is a whole number from 0", function* () {
+    const { layer } = scripted(respond(200, balance))
+    for (const companyId of [-1, 7.5, Number.NaN, Infinity, 2 ** 53]) {
+      const error = yield* Effect.flip(
+        Effect.provide(read, paymentsOn(layer, { baseUrl: "https://gateway.example", companyId }))
+      )
+      assert.strictEqual(error._tag, "ConfigurationError")
+    }
+    yield* Effect.provide(read, paymentsOn(layer, { baseUrl: "https://gateway.example", companyId: 0 }))
+  })
 })

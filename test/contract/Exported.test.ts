@@ -5,6 +5,7 @@ import * as payouts from "effect-pix/payouts"
 import * as sandbox from "effect-pix/sandbox"
 import * as webhook from "effect-pix/webhook"
 import { inspect } from "node:util"
+import { effect } from "../support/effect.ts"
 
 const { BrCode, PixKey, TransactionStream, TransactionWait } = client
 const { WebhookVerifier } = webhook
@@ -32,26 +33,24 @@ const sampleErrors = Effect.forEach(
 )
 
 describe("an error that is logged as a value", () => {
-  it.effect("an error that is printed by console.log, as JSON or by a logger shows its message and its tag", () =>
-    Effect.gen(function* () {
-      const lines: Array<string> = []
-      const logger = Logger.map(Logger.formatJson, (line) => {
-        lines.push(line)
-      })
-      const errors = (yield* sampleErrors).filter((error) => error !== undefined)
-      expect(errors.length).toBeGreaterThan(25)
-      for (const error of errors) {
-        const shown = { message: error.message, _tag: error.name.split("/").at(-1) }
-        expect(error.message.length).toBeGreaterThan(10)
-        expect(inspect(error, { breakLength: Infinity, maxStringLength: null })).toContain(
-          inspect(error.message, { breakLength: Infinity })
-        )
-        expect(JSON.parse(JSON.stringify(error))).toMatchObject(shown)
-        yield* Effect.provide(Effect.logError(error), Logger.layer([logger]))
-        expect(JSON.parse(lines.pop() ?? "")).toMatchObject({ message: shown })
-      }
+  effect("an error that is printed by console.log, as JSON or by a logger shows its message and its tag", function* () {
+    const lines: Array<string> = []
+    const logger = Logger.map(Logger.formatJson, (line) => {
+      lines.push(line)
     })
-  )
+    const errors = (yield* sampleErrors).filter((error) => error !== undefined)
+    expect(errors.length).toBeGreaterThan(25)
+    for (const error of errors) {
+      const shown = { message: error.message, _tag: error.name.split("/").at(-1) }
+      expect(error.message.length).toBeGreaterThan(10)
+      expect(inspect(error, { breakLength: Infinity, maxStringLength: null })).toContain(
+        inspect(error.message, { breakLength: Infinity })
+      )
+      expect(JSON.parse(JSON.stringify(error))).toMatchObject(shown)
+      yield* Effect.provide(Effect.logError(error), Logger.layer([logger]))
+      expect(JSON.parse(lines.pop() ?? "")).toMatchObject({ message: shown })
+    }
+  })
 })
 
 describe("the identifier of an error's schema", () => {

@@ -6,6 +6,7 @@ import { charge, withdrawal } from "../support/operations.ts"
 import { credentials, paymentsOn, respond, scripted } from "../support/Wire.ts"
 import { seed, seeded } from "../support/seed.ts"
 import { createHash } from "node:crypto"
+import { effect } from "../support/effect.ts"
 
 const isKey = Schema.is(IdempotencyKey.IdempotencyKey)
 
@@ -153,86 +154,73 @@ describe("IdempotencyKey", () => {
 describe("IdempotencyKeyGen", () => {
   const next = Effect.flatMap(IdempotencyKeyGen, (keys) => Effect.all([keys.next("tx"), keys.next("wd")]))
 
-  it.effect("a key that is made is a prefix and a random UUID", () =>
-    Effect.gen(function* () {
-      const made = yield* Effect.all(Array.from({ length: 100 }, () => next)).pipe(
-        Effect.provide(IdempotencyKeyGen.layer)
-      )
-      const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
-      for (const [tx, wd] of made) {
-        assert.isTrue(tx.startsWith("tx_") && uuid.test(tx.slice(3)))
-        assert.isTrue(wd.startsWith("wd_") && uuid.test(wd.slice(3)))
-        assert.isTrue(isKey(tx) && isKey(wd))
-      }
-      assert.strictEqual(new Set(made.flat().map((key) => key.slice(3))).size, 200)
-    })
-  )
+  effect("a key that is made is a prefix and a random UUID", function* () {
+    const made = yield* Effect.all(Array.from({ length: 100 }, () => next)).pipe(
+      Effect.provide(IdempotencyKeyGen.layer)
+    )
+    const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+    for (const [tx, wd] of made) {
+      assert.isTrue(tx.startsWith("tx_") && uuid.test(tx.slice(3)))
+      assert.isTrue(wd.startsWith("wd_") && uuid.test(wd.slice(3)))
+      assert.isTrue(isKey(tx) && isKey(wd))
+    }
+    assert.strictEqual(new Set(made.flat().map((key) => key.slice(3))).size, 200)
+  })
 
-  it.effect("a key that is made holds the UUID that the WebCrypto in context made", () =>
-    Effect.gen(function* () {
-      const uuid = "00000000-0000-4000-8000-000000000042"
-      const platform: Crypto = Object.create(crypto, { randomUUID: { value: () => uuid } })
-      const made = yield* next.pipe(
-        Effect.provide(Layer.provide(Layer.fresh(IdempotencyKeyGen.layer), WebCrypto.layer(platform)))
-      )
-      assert.deepStrictEqual(made, [`tx_${uuid}`, `wd_${uuid}`])
-    })
-  )
+  effect("a key that is made holds the UUID that the WebCrypto in context made", function* () {
+    const uuid = "00000000-0000-4000-8000-000000000042"
+    const platform: Crypto = Object.create(crypto, { randomUUID: { value: () => uuid } })
+    const made = yield* next.pipe(
+      Effect.provide(Layer.provide(Layer.fresh(IdempotencyKeyGen.layer), WebCrypto.layer(platform)))
+    )
+    assert.deepStrictEqual(made, [`tx_${uuid}`, `wd_${uuid}`])
+  })
 
-  it.effect("the random layer never repeats a key in two builds, even if a test fixes the random numbers", () =>
-    Effect.gen(function* () {
-      const first = yield* Effect.provide(next, Layer.fresh(IdempotencyKeyGen.layer))
-      const second = yield* Effect.provide(next, Layer.fresh(IdempotencyKeyGen.layer))
-      assert.strictEqual(new Set([...first, ...second]).size, 4)
-    })
-  )
+  effect("the random layer never repeats a key in two builds, even if a test fixes the random numbers", function* () {
+    const first = yield* Effect.provide(next, Layer.fresh(IdempotencyKeyGen.layer))
+    const second = yield* Effect.provide(next, Layer.fresh(IdempotencyKeyGen.layer))
+    assert.strictEqual(new Set([...first, ...second]).size, 4)
+  })
 
-  it.effect("the sequential layer counts one sequence for both prefixes, from 1 in each build", () =>
-    Effect.gen(function* () {
-      const made = yield* Effect.all([next, next]).pipe(Effect.provide(IdempotencyKeyGen.layerSequential))
-      assert.deepStrictEqual(made, [
-        ["tx_1", "wd_2"],
-        ["tx_3", "wd_4"]
-      ])
-      const again = yield* next.pipe(Effect.provide(Layer.fresh(IdempotencyKeyGen.layerSequential)))
-      assert.deepStrictEqual(again, ["tx_1", "wd_2"])
-    })
-  )
+  effect("the sequential layer counts one sequence for both prefixes, from 1 in each build", function* () {
+    const made = yield* Effect.all([next, next]).pipe(Effect.provide(IdempotencyKeyGen.layerSequential))
+    assert.deepStrictEqual(made, [
+      ["tx_1", "wd_2"],
+      ["tx_3", "wd_4"]
+    ])
+    const again = yield* next.pipe(Effect.provide(Layer.fresh(IdempotencyKeyGen.layerSequential)))
+    assert.deepStrictEqual(again, ["tx_1", "wd_2"])
+  })
 
-  it.effect(
+  effect(
     "a key is made once for each call, with tx_ for a charge and wd_ for a withdrawal, and the error has it",
-    () =>
-      Effect.gen(function* () {
-        const { layer, sent } = scripted(respond(422))
-        yield* Effect.gen(function* () {
-          const payments = yield* Payments
-          const first = yield* Effect.flip(payments.createTransaction(charge))
-          const second = yield* Effect.flip(payments.requestWithdrawal(withdrawal))
-          const own = yield* Effect.flip(payments.requestWithdrawal(withdrawal, { idempotencyKey: "own-1" }))
-          const third = yield* Effect.flip(payments.createTransaction(charge, { idempotencyKey: undefined }))
-          const expected = ["tx_1", "wd_2", "own-1", "tx_3"]
-          assert.deepStrictEqual(
-            [first, second, own, third].map(({ idempotencyKey }) => idempotencyKey),
-            expected
-          )
-          assert.deepStrictEqual(
-            sent.map(({ headers }) => headers["idempotency-key"]),
-            expected
-          )
-        }).pipe(Effect.provide(paymentsOn(layer)))
-      })
+    function* () {
+      const { layer, sent } = scripted(respond(422))
+      yield* Effect.gen(function* () {
+        const payments = yield* Payments
+        const first = yield* Effect.flip(payments.createTransaction(charge))
+        const second = yield* Effect.flip(payments.requestWithdrawal(withdrawal))
+        const own = yield* Effect.flip(payments.requestWithdrawal(withdrawal, { idempotencyKey: "own-1" }))
+        const third = yield* Effect.flip(payments.createTransaction(charge, { idempotencyKey: undefined }))
+        const expected = ["tx_1", "wd_2", "own-1", "tx_3"]
+        assert.deepStrictEqual(
+          [first, second, own, third].map(({ idempotencyKey }) => idempotencyKey),
+          expected
+        )
+        assert.deepStrictEqual(
+          sent.map(({ headers }) => headers["idempotency-key"]),
+          expected
+        )
+      }).pipe(Effect.provide(paymentsOn(layer)))
+    }
   )
 
-  it.effect("a call gets its key from the generator of the layer", () =>
-    Effect.gen(function* () {
-      const { layer, sent } = scripted(respond(422))
-      const keys = Layer.succeed(IdempotencyKeyGen, { next: (prefix) => Effect.succeed(`${prefix}-mine`) })
-      yield* Effect.flip(Effect.flatMap(Payments, (payments) => payments.requestWithdrawal(withdrawal))).pipe(
-        Effect.provide(
-          Layer.provide(Payments.layer({ baseUrl: "https://gateway.example" }), [layer, credentials, keys])
-        )
-      )
-      assert.strictEqual(sent[0]?.headers["idempotency-key"], "wd-mine")
-    })
-  )
+  effect("a call gets its key from the generator of the layer", function* () {
+    const { layer, sent } = scripted(respond(422))
+    const keys = Layer.succeed(IdempotencyKeyGen, { next: (prefix) => Effect.succeed(`${prefix}-mine`) })
+    yield* Effect.flip(Effect.flatMap(Payments, (payments) => payments.requestWithdrawal(withdrawal))).pipe(
+      Effect.provide(Layer.provide(Payments.layer({ baseUrl: "https://gateway.example" }), [layer, credentials, keys]))
+    )
+    assert.strictEqual(sent[0]?.headers["idempotency-key"], "wd-mine")
+  })
 })

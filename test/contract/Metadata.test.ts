@@ -1,7 +1,8 @@
 import { assert, describe, expect, it } from "@effect/vitest"
-import { DateTime, Effect, Exit, Schema } from "effect"
+import { DateTime, type Effect, Exit, Schema } from "effect"
 import { expectTypeOf } from "vitest"
 import * as Metadata from "../../src/contract/Metadata.ts"
+import { effect } from "../support/effect.ts"
 
 const decode = Schema.decodeUnknownExit(Metadata.Metadata)
 
@@ -126,21 +127,17 @@ describe("Metadata.codec", () => {
     )
   })
 
-  it.effect("a codec encodes to the object that the service stores as its JSON", () =>
-    Effect.gen(function* () {
-      assert.deepStrictEqual(yield* Schema.encodeEffect(codec)(value), object)
-    })
-  )
+  effect("a codec encodes to the object that the service stores as its JSON", function* () {
+    assert.deepStrictEqual(yield* Schema.encodeEffect(codec)(value), object)
+  })
 
-  it.effect("a codec reads the stored text, the object itself, and text that was encoded twice", () =>
-    Effect.gen(function* () {
-      const once = JSON.stringify(object)
-      const escaped = once.replaceAll('"', String.raw`\u0022`).replaceAll("ç", String.raw`\u00e7`)
-      for (const stored of [object, once, JSON.stringify(once), `"${escaped}"`]) {
-        assert.deepStrictEqual(yield* Schema.decodeEffect(codec)(stored), value)
-      }
-    })
-  )
+  effect("a codec reads the stored text, the object itself, and text that was encoded twice", function* () {
+    const once = JSON.stringify(object)
+    const escaped = once.replaceAll('"', String.raw`\u0022`).replaceAll("ç", String.raw`\u00e7`)
+    for (const stored of [object, once, JSON.stringify(once), `"${escaped}"`]) {
+      assert.deepStrictEqual(yield* Schema.decodeEffect(codec)(stored), value)
+    }
+  })
 
   it("a codec unwraps at most two encodings, and needs an object in the end", () => {
     const encodedThreeTimes = JSON.stringify(JSON.stringify(JSON.stringify(object)))

@@ -1,14 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
 import { CreatedPixTransaction, Payments } from "effect-pix"
 import { Sandbox } from "effect-pix/sandbox"
-import { Effect, Result, Schema } from "effect"
+import { Result, Schema } from "effect"
 import { charge } from "../support/operations.ts"
+import { effect } from "../support/effect.ts"
 
 describe("CreatedPixTransaction", () => {
   const json = Schema.toCodecJson(CreatedPixTransaction)
 
-  it.effect("the schema of a PIX charge stores a created charge as JSON, and reads all of it again", () =>
-    Effect.gen(function* () {
+  effect(
+    "the schema of a PIX charge stores a created charge as JSON, and reads all of it again",
+    Sandbox.layerPayments,
+    function* () {
       const payments = yield* Payments
       const created = yield* payments.createTransaction(charge)
       assert.sameMembers(
@@ -17,7 +20,7 @@ describe("CreatedPixTransaction", () => {
       )
       const stored = JSON.stringify(yield* Schema.encodeEffect(json)(created))
       assert.deepStrictEqual(yield* Schema.decodeUnknownEffect(json)(JSON.parse(stored)), created)
-    }).pipe(Effect.provide(Sandbox.layerPayments))
+    }
   )
 
   it("the schema of a PIX charge refuses one without its code, its id, its amount or its key", () => {

@@ -15,6 +15,7 @@ import {
 import { migrate } from "../../src/durable/Tables.ts"
 import { postgres } from "../support/database.ts"
 import { noPostgres } from "../support/postgres.ts"
+import { effect, live } from "../support/effect.ts"
 
 const sqlite = () => NodeSqlite.layer({ filename: ":memory:" })
 
@@ -40,26 +41,26 @@ const compilerOf = (dialect: Statement.Dialect) =>
   })
 
 describe("database", () => {
-  it.effect("the dialect of PostgreSQL is pg, and that of SQLite is sqlite", () =>
-    Effect.gen(function* () {
-      const pg = yield* Effect.provide(database, unconnected(PgClient.makeCompiler()))
-      const lite = yield* Effect.provide(database, sqlite())
-      assert.deepStrictEqual([pg.dialect, lite.dialect], ["pg", "sqlite"])
-    })
-  )
+  effect("the dialect of PostgreSQL is pg, and that of SQLite is sqlite", function* () {
+    const pg = yield* Effect.provide(database, unconnected(PgClient.makeCompiler()))
+    const lite = yield* Effect.provide(database, sqlite())
+    assert.deepStrictEqual([pg.dialect, lite.dialect], ["pg", "sqlite"])
+  })
 
   for (const [dialect, name] of [
     ["mysql", "MySQL"],
     ["mssql", "Microsoft SQL Server"],
     ["clickhouse", "ClickHouse"]
   ] as const)
-    it.effect(`${name} is refused with a sentence that says what is supported`, () =>
-      Effect.gen(function* () {
+    effect(
+      `${name} is refused with a sentence that says what is supported`,
+      unconnected(compilerOf(dialect)),
+      function* () {
         const error = yield* Effect.flip(database)
         assert.strictEqual(error._tag, "ConfigurationError")
         assert.include(error.message, name)
         assert.include(error.message, "PostgreSQL or SQLite")
-      }).pipe(Effect.provide(unconnected(compilerOf(dialect))))
+      }
     )
 })
 
@@ -70,49 +71,43 @@ const two = Effect.gen(function* () {
 })
 
 describe("requireOwnTransaction", () => {
-  it.effect("requireOwnTransaction succeeds outside a transaction, and in one of its own client", () =>
-    Effect.gen(function* () {
-      const { ours } = yield* two
-      const check = requireOwnTransaction(ours, "submit")
-      yield* check
-      yield* ours.sql.withTransaction(check)
-      yield* ours.sql.withTransaction(ours.sql.withTransaction(check))
-    })
-  )
+  effect("requireOwnTransaction succeeds outside a transaction, and in one of its own client", function* () {
+    const { ours } = yield* two
+    const check = requireOwnTransaction(ours, "submit")
+    yield* check
+    yield* ours.sql.withTransaction(check)
+    yield* ours.sql.withTransaction(ours.sql.withTransaction(check))
+  })
 
-  it.effect("requireOwnTransaction fails in a transaction of another client, with a sentence that says so", () =>
-    Effect.gen(function* () {
-      const { ours, theirs } = yield* two
-      const check = requireOwnTransaction(ours, "submit")
-      const error = yield* Effect.flip(theirs.sql.withTransaction(check))
-      assert.strictEqual(error._tag, "ForeignTransaction")
-      assert.include(error.message, "another SqlClient")
-      const inner = yield* Effect.flip(ours.sql.withTransaction(theirs.sql.withTransaction(check)))
-      assert.strictEqual(inner._tag, "ForeignTransaction")
-    })
-  )
+  effect("requireOwnTransaction fails in a transaction of another client, with a sentence that says so", function* () {
+    const { ours, theirs } = yield* two
+    const check = requireOwnTransaction(ours, "submit")
+    const error = yield* Effect.flip(theirs.sql.withTransaction(check))
+    assert.strictEqual(error._tag, "ForeignTransaction")
+    assert.include(error.message, "another SqlClient")
+    const inner = yield* Effect.flip(ours.sql.withTransaction(theirs.sql.withTransaction(check)))
+    assert.strictEqual(inner._tag, "ForeignTransaction")
+  })
 })
 
 describe("mapDatabaseError", () => {
-  it.effect("the error of a statement has the kind of failure and no text of the database", () =>
-    Effect.gen(function* () {
-      const { sql } = yield* database
-      yield* sql`CREATE TABLE people (email TEXT UNIQUE)`
-      const insert = sql`INSERT INTO people VALUES ('maria@example.com')`
-      yield* insert
-      const error = yield* Effect.flip(mapDatabaseError("submit")(insert))
-      assert.strictEqual(error._tag, "DatabaseError")
-      assert.strictEqual(error.reason, "UniqueViolation")
-      assert.notInclude(JSON.stringify(error), "maria")
-      assert.include(error.message, "Another try will not help")
-      const passing = new DatabaseError({ operation: "submit", reason: "ConnectionError", isRetryable: true })
-      assert.include(passing.message, "It is safe to try again")
-    }).pipe(Effect.provide(sqlite()))
-  )
+  effect("the error of a statement has the kind of failure and no text of the database", sqlite(), function* () {
+    const { sql } = yield* database
+    yield* sql`CREATE TABLE people (email TEXT UNIQUE)`
+    const insert = sql`INSERT INTO people VALUES ('maria@example.com')`
+    yield* insert
+    const error = yield* Effect.flip(mapDatabaseError("submit")(insert))
+    assert.strictEqual(error._tag, "DatabaseError")
+    assert.strictEqual(error.reason, "UniqueViolation")
+    assert.notInclude(JSON.stringify(error), "maria")
+    assert.include(error.message, "Another try will not help")
+    const passing = new DatabaseError({ operation: "submit", reason: "ConnectionError", isRetryable: true })
+    assert.include(passing.message, "It is safe to try again")
+  })
 })
 
 describe("a failure that a person has to end", () => {
-  it.effect.each([
+  effect.each([
     [13, "DiskFull", true],
     [4874, "DiskFull", true],
     ["SQLITE_FULL", "DiskFull", true],
@@ -129,15 +124,13 @@ describe("a failure that a person has to end", () => {
     ["SQLITE_FULLY", "UnknownError", false],
     ["53200", "UnknownError", false],
     [undefined, "UnknownError", false]
-  ] as const)("the code %s of a driver is %s", ([code, reason, isRetryable]) =>
-    Effect.gen(function* () {
-      const cause = Object.assign(new Error("a row of maria@example.com"), { code })
-      const failing = new SqlError({ reason: new UnknownError({ cause, message: "query", operation: "query" }) })
-      const error = yield* Effect.flip(mapDatabaseError("submit")(failing))
-      assert.deepInclude(error, { _tag: "DatabaseError", operation: "submit", reason, isRetryable })
-      assert.notInclude(JSON.stringify(error), "maria")
-    })
-  )
+  ] as const)("the code %s of a driver is %s", function* ([code, reason, isRetryable]) {
+    const cause = Object.assign(new Error("a row of maria@example.com"), { code })
+    const failing = new SqlError({ reason: new UnknownError({ cause, message: "query", operation: "query" }) })
+    const error = yield* Effect.flip(mapDatabaseError("submit")(failing))
+    assert.deepInclude(error, { _tag: "DatabaseError", operation: "submit", reason, isRetryable })
+    assert.notInclude(JSON.stringify(error), "maria")
+  })
 })
 
 const tables = (...names: ReadonlyArray<string>) => ({
@@ -169,64 +162,60 @@ const migrating = Effect.gen(function* () {
 })
 
 describe("migrate", () => {
-  it.live.skipIf(noPostgres() !== undefined)("migrate does not wait for a backup if there is nothing to do", () =>
-    Effect.gen(function* () {
-      const { url } = yield* postgres
-      const client = () => PgClient.layer({ url: Redacted.make(url) })
-      const migrateOne = Effect.provide(migrate(tables("one")), client())
-      yield* migrateOne
-      const backup = Effect.flatMap(SqlClient.SqlClient, (sql) =>
-        sql.withTransaction(Effect.andThen(sql`LOCK TABLE effect_pix_test_migrations IN ACCESS SHARE MODE`, migrateOne))
-      )
-      yield* Effect.provide(backup, client())
-    }).pipe(Effect.scoped)
-  )
+  live.skipIf(noPostgres() !== undefined)("migrate does not wait for a backup if there is nothing to do", function* () {
+    const { url } = yield* postgres
+    const client = () => PgClient.layer({ url: Redacted.make(url) })
+    const migrateOne = Effect.provide(migrate(tables("one")), client())
+    yield* migrateOne
+    const backup = Effect.flatMap(SqlClient.SqlClient, (sql) =>
+      sql.withTransaction(Effect.andThen(sql`LOCK TABLE effect_pix_test_migrations IN ACCESS SHARE MODE`, migrateOne))
+    )
+    yield* Effect.provide(backup, client())
+  })
 
   it.effect("each version runs once, and one that fails leaves nothing on SQLite", () =>
     Effect.provide(migrating, sqlite())
   )
 
   const absent = noPostgres()
-  it.effect.skipIf(absent !== undefined)(
+  effect.skipIf(absent !== undefined)(
     `each version runs once, and one that fails leaves nothing on PostgreSQL${absent === undefined ? "" : ` (${absent})`}`,
-    () =>
-      Effect.gen(function* () {
-        const { url } = yield* postgres
-        const client = () => Layer.fresh(PgClient.layer({ url: Redacted.make(url) }))
-        yield* Effect.forEach([1, 2, 3], () => Effect.provide(migrate(tables("one")), client()), {
-          concurrency: "unbounded"
-        })
-        yield* Effect.provide(migrating, client())
+    function* () {
+      const { url } = yield* postgres
+      const client = () => Layer.fresh(PgClient.layer({ url: Redacted.make(url) }))
+      yield* Effect.forEach([1, 2, 3], () => Effect.provide(migrate(tables("one")), client()), {
+        concurrency: "unbounded"
       })
+      yield* Effect.provide(migrating, client())
+    }
   )
 })
 
 describe("inTransaction", () => {
   const absent = noPostgres()
-  it.live.skipIf(absent !== undefined)(
+  live.skipIf(absent !== undefined)(
     `a connection that is lost at the end is a failure and no defect, and the next transaction has another one${absent === undefined ? "" : ` (${absent})`}`,
-    () =>
-      Effect.gen(function* () {
-        const { url } = yield* postgres
-        const layer = PgClient.layer({ url: Redacted.make(url), maxConnections: 1 })
-        yield* Effect.gen(function* () {
-          const db = yield* database
-          const transaction = inTransaction(db)
-          const goes = Effect.ignore(db.sql`SELECT pg_terminate_backend(pg_backend_pid())`)
-          const failing: ReadonlyArray<Effect.Effect<unknown, unknown>> = [
-            goes,
-            Effect.andThen(goes, Effect.fail("the caller's own")),
-            db.sql`SELECT 1/0`
-          ]
-          for (const effect of failing) {
-            const exit = yield* Effect.exit(transaction(effect))
-            assert.isTrue(Exit.isFailure(exit) && !Cause.hasDies(exit.cause))
-          }
-          // An interrupted transaction is not retried.
-          const interrupted = yield* Effect.exit(transaction(Effect.andThen(goes, Effect.interrupt)))
-          assert.isTrue(Exit.hasInterrupts(interrupted))
-          assert.strictEqual(yield* transaction(Effect.succeed("done")), "done")
-        }).pipe(Effect.provide(layer))
-      })
+    function* () {
+      const { url } = yield* postgres
+      const layer = PgClient.layer({ url: Redacted.make(url), maxConnections: 1 })
+      yield* Effect.gen(function* () {
+        const db = yield* database
+        const transaction = inTransaction(db)
+        const goes = Effect.ignore(db.sql`SELECT pg_terminate_backend(pg_backend_pid())`)
+        const failing: ReadonlyArray<Effect.Effect<unknown, unknown>> = [
+          goes,
+          Effect.andThen(goes, Effect.fail("the caller's own")),
+          db.sql`SELECT 1/0`
+        ]
+        for (const effect of failing) {
+          const exit = yield* Effect.exit(transaction(effect))
+          assert.isTrue(Exit.isFailure(exit) && !Cause.hasDies(exit.cause))
+        }
+        // An interrupted transaction is not retried.
+        const interrupted = yield* Effect.exit(transaction(Effect.andThen(goes, Effect.interrupt)))
+        assert.isTrue(Exit.hasInterrupts(interrupted))
+        assert.strictEqual(yield* transaction(Effect.succeed("done")), "done")
+      }).pipe(Effect.provide(layer))
+    }
   )
 })

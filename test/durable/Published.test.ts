@@ -15,6 +15,7 @@ import { dialects, folder, record } from "../../.ci/sql.ts"
 import { gateway, payout } from "../support/payoutQueue.ts"
 import { postgres } from "../support/database.ts"
 import { noPostgres } from "../support/postgres.ts"
+import { effect, live } from "../support/effect.ts"
 
 const published = (dialect: (typeof dialects)[number]) => readFileSync(join(folder, `${dialect}.sql`), "utf8")
 
@@ -37,11 +38,9 @@ const paying = Effect.gen(function* () {
 
 describe("docs/sql", () => {
   for (const dialect of dialects)
-    it.effect(`${dialect}.sql has the statements of the layers (npm run sql writes it)`, () =>
-      Effect.gen(function* () {
-        assert.strictEqual(published(dialect), yield* record(dialect))
-      })
-    )
+    effect(`${dialect}.sql has the statements of the layers (npm run sql writes it)`, function* () {
+      assert.strictEqual(published(dialect), yield* record(dialect))
+    })
 
   it("the first migration is as it was published: a change of a table is a migration of its own", () => {
     const digestOf = ({ migrations }: Tables) =>
@@ -49,8 +48,10 @@ describe("docs/sql", () => {
     assert.deepStrictEqual([tables, webhookTables].map(digestOf), ["d675fc2dc45e79cf", "479812ae847d7051"])
   })
 
-  it.live("a time that is not in milliseconds is refused, and not stored in a row that nobody can read", () =>
-    Effect.gen(function* () {
+  live(
+    "a time that is not in milliseconds is refused, and not stored in a row that nobody can read",
+    NodeSqlite.layer({ filename: ":memory:" }),
+    function* () {
       const sql = yield* SqlClient.SqlClient
       yield* apply(published("sqlite"))
       for (const column of ["submitted_at", "updated_at"]) {
@@ -63,70 +64,70 @@ describe("docs/sql", () => {
         }
       }
       assert.deepStrictEqual(yield* sql`SELECT reference FROM effect_pix_payouts`, [])
-    }).pipe(Effect.provide(NodeSqlite.layer({ filename: ":memory:" })))
+    }
   )
 
-  it.live("a queue pays on a SQLite database that was made from the published file", () =>
-    Effect.gen(function* () {
+  live(
+    "a queue pays on a SQLite database that was made from the published file",
+    NodeSqlite.layer({ filename: ":memory:" }),
+    function* () {
       yield* apply(published("sqlite"))
       const layer = Layer.provide(PayoutQueue.layer({ poll: "50 millis" }), gateway)
       assert.strictEqual(yield* Effect.provide(paying, layer), "posted")
-    }).pipe(Effect.provide(NodeSqlite.layer({ filename: ":memory:" })))
+    }
   )
 
   const absent = noPostgres()
   const why = absent === undefined ? "" : ` (${absent})`
-  it.live.skipIf(absent !== undefined)(
+  live.skipIf(absent !== undefined)(
     `a queue whose role may not change tables pays on a PostgreSQL that was made from the published file${why}`,
-    () =>
-      Effect.gen(function* () {
-        const { url } = yield* postgres
-        yield* Effect.provide(
-          Effect.andThen(
-            apply(published("postgresql")),
-            apply(
-              [
-                "CREATE ROLE payer LOGIN",
-                "REVOKE CREATE ON SCHEMA public FROM PUBLIC",
-                "GRANT ALL ON ALL TABLES IN SCHEMA public TO payer",
-                "GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO payer"
-              ].join(";\n")
-            )
-          ),
-          PgClient.layer({ url: Redacted.make(url) })
-        )
-        const payer = PgClient.layer({ url: Redacted.make(url.replace("postgres@", "payer@")) })
-        const layer = PayoutQueue.layer({ poll: "50 millis" }).pipe(Layer.provide([gateway, payer]))
-        assert.strictEqual(yield* Effect.provide(paying, layer), "posted")
-      })
+    function* () {
+      const { url } = yield* postgres
+      yield* Effect.provide(
+        Effect.andThen(
+          apply(published("postgresql")),
+          apply(
+            [
+              "CREATE ROLE payer LOGIN",
+              "REVOKE CREATE ON SCHEMA public FROM PUBLIC",
+              "GRANT ALL ON ALL TABLES IN SCHEMA public TO payer",
+              "GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO payer"
+            ].join(";\n")
+          )
+        ),
+        PgClient.layer({ url: Redacted.make(url) })
+      )
+      const payer = PgClient.layer({ url: Redacted.make(url.replace("postgres@", "payer@")) })
+      const layer = PayoutQueue.layer({ poll: "50 millis" }).pipe(Layer.provide([gateway, payer]))
+      assert.strictEqual(yield* Effect.provide(paying, layer), "posted")
+    }
   )
 
-  it.live.skipIf(absent !== undefined)(
+  live.skipIf(absent !== undefined)(
     `a role that may not use the tables gets a DatabaseError, and no defect${why}`,
-    () =>
-      Effect.gen(function* () {
-        const { url } = yield* postgres
-        yield* Effect.provide(
-          Effect.andThen(
-            apply(published("postgresql")),
-            apply(
-              "CREATE ROLE auditor LOGIN;\nGRANT SELECT ON ALL TABLES IN SCHEMA public TO auditor;\nCREATE ROLE guest LOGIN"
-            )
-          ),
-          PgClient.layer({ url: Redacted.make(url) })
-        )
-        const clientOf = (role: string) => PgClient.layer({ url: Redacted.make(url.replace("postgres@", `${role}@`)) })
-        const refused = { _tag: "DatabaseError", reason: "AuthorizationError" } as const
-        const guest = clientOf("guest")
-        const unbuilt = Layer.build(Layer.provide(Layer.fresh(PayoutQueue.layerClient()), guest))
-        assert.deepInclude(yield* Effect.flip(Effect.scoped(unbuilt)), refused)
-        const unwritten = PayoutQueue.use((queue) => queue.submit(payout("invoice-1"))).pipe(
-          Effect.provide(Layer.provide(Layer.fresh(PayoutQueue.layerClient()), clientOf("auditor")))
-        )
-        assert.deepInclude(yield* Effect.flip(unwritten), refused)
-        // They are there: only a database without them may be called so.
-        const looked = yield* Effect.flip(Effect.provide(requireTables, guest))
-        assert.deepInclude(looked, refused)
-      })
+    function* () {
+      const { url } = yield* postgres
+      yield* Effect.provide(
+        Effect.andThen(
+          apply(published("postgresql")),
+          apply(
+            "CREATE ROLE auditor LOGIN;\nGRANT SELECT ON ALL TABLES IN SCHEMA public TO auditor;\nCREATE ROLE guest LOGIN"
+          )
+        ),
+        PgClient.layer({ url: Redacted.make(url) })
+      )
+      const clientOf = (role: string) => PgClient.layer({ url: Redacted.make(url.replace("postgres@", `${role}@`)) })
+      const refused = { _tag: "DatabaseError", reason: "AuthorizationError" } as const
+      const guest = clientOf("guest")
+      const unbuilt = Layer.build(Layer.provide(Layer.fresh(PayoutQueue.layerClient()), guest))
+      assert.deepInclude(yield* Effect.flip(Effect.scoped(unbuilt)), refused)
+      const unwritten = PayoutQueue.use((queue) => queue.submit(payout("invoice-1"))).pipe(
+        Effect.provide(Layer.provide(Layer.fresh(PayoutQueue.layerClient()), clientOf("auditor")))
+      )
+      assert.deepInclude(yield* Effect.flip(unwritten), refused)
+      // They are there: only a database without them may be called so.
+      const looked = yield* Effect.flip(Effect.provide(requireTables, guest))
+      assert.deepInclude(looked, refused)
+    }
   )
 })

@@ -1,7 +1,7 @@
 /**
  * Rows that are due, and the fibers that handle them, on a table of two columns of its own.
  */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Latch, Logger, type Scope } from "effect"
 import { NodeSqlite } from "effect-pix/node"
 import { SqlClient } from "effect/sql"
@@ -11,6 +11,7 @@ import { type Due, dueColumns, type DueRow, makeDue } from "../../src/durable/Du
 import { TryAgain } from "../../src/durable/Work.ts"
 import { workRows } from "../../src/durable/WorkRows.ts"
 import { followWrites, soleWritesOf } from "../../src/internal/soleWriter.ts"
+import { effect } from "../support/effect.ts"
 
 const hour = 3_600_000
 
@@ -35,42 +36,40 @@ interface World {
 }
 
 const test = (name: string, use: (world: World) => Effect.Effect<void, unknown, Scope.Scope>) =>
-  it.effect(name, () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      yield* sql.unsafe(`CREATE TABLE jobs (name TEXT PRIMARY KEY, ${dueColumns("0")})`)
-      const due = makeDue(yield* database, {
-        table: "jobs",
-        key: "name",
-        where: sql`1 = 1`,
-        columns: sql`name`,
-        longest: 24 * hour
-      })
-      const isDue = yield* Latch.make()
-      const world: World = {
-        due,
-        sql,
-        insert: (millis, ...names) =>
-          Effect.gen(function* () {
-            for (const name of names) yield* sql`INSERT INTO jobs (name, due_at) VALUES (${name}, ${millis})`
-            yield* isDue.open
-          }),
-        done: ({ key }) => Effect.orDie(Effect.asVoid(sql`DELETE FROM jobs WHERE name = ${key}`)),
-        work: (handle, { concurrency = 1, lease = 30_000 } = {}) =>
-          workRows({
-            name: "Jobs",
-            due,
-            concurrency,
-            lease,
-            poll: 1000,
-            isDue,
-            followWrites: followWrites(soleWritesOf(sql)),
-            handle
-          })
-      }
-      yield* use(world)
-    }).pipe(Effect.scoped, Effect.provide(NodeSqlite.layer({ filename: ":memory:" })))
-  )
+  effect(name, NodeSqlite.layer({ filename: ":memory:" }), function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql.unsafe(`CREATE TABLE jobs (name TEXT PRIMARY KEY, ${dueColumns("0")})`)
+    const due = makeDue(yield* database, {
+      table: "jobs",
+      key: "name",
+      where: sql`1 = 1`,
+      columns: sql`name`,
+      longest: 24 * hour
+    })
+    const isDue = yield* Latch.make()
+    const world: World = {
+      due,
+      sql,
+      insert: (millis, ...names) =>
+        Effect.gen(function* () {
+          for (const name of names) yield* sql`INSERT INTO jobs (name, due_at) VALUES (${name}, ${millis})`
+          yield* isDue.open
+        }),
+      done: ({ key }) => Effect.orDie(Effect.asVoid(sql`DELETE FROM jobs WHERE name = ${key}`)),
+      work: (handle, { concurrency = 1, lease = 30_000 } = {}) =>
+        workRows({
+          name: "Jobs",
+          due,
+          concurrency,
+          lease,
+          poll: 1000,
+          isDue,
+          followWrites: followWrites(soleWritesOf(sql)),
+          handle
+        })
+    }
+    yield* use(world)
+  })
 
 const settle = Effect.repeat(TestClock.adjust("1 millis"), { times: 9 })
 

@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { ConfigProvider, Deferred, Effect, Fiber, Layer, Redacted, Stream } from "effect"
 import { HttpBody, HttpClient, HttpClientRequest } from "effect/http"
 import { IdempotencyKeyGen, Payments } from "effect-pix"
@@ -10,6 +10,7 @@ import { Agent } from "undici"
 import { serveRaw } from "../support/RawServer.ts"
 import { charge } from "../support/operations.ts"
 import { credentials } from "../support/Wire.ts"
+import { effect, live } from "../support/effect.ts"
 
 /** A server that echoes the request. Some paths get another answer. */
 const serve = Effect.acquireRelease(
@@ -47,27 +48,23 @@ const echoed = (request: HttpClientRequest.HttpClientRequest) =>
 
 describe("the HttpClient of NodePayments", () => {
   for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const) {
-    it.live(`sends ${method} with headers and query`, () =>
-      Effect.gen(function* () {
-        const { url } = yield* serve
-        const request = HttpClientRequest.make(method)(`${url}/path?a=1`, {
-          urlParams: { b: "x y" },
-          headers: { "x-one": "1" }
-        })
-        const seen = yield* echoed(request)
-        assert.deepInclude(seen, { method, url: "/path?a=1&b=x+y" })
-        assert.deepNestedInclude(seen, { "headers.x-one": "1" })
-      }).pipe(Effect.provide(layer))
-    )
+    live(`sends ${method} with headers and query`, layer, function* () {
+      const { url } = yield* serve
+      const request = HttpClientRequest.make(method)(`${url}/path?a=1`, {
+        urlParams: { b: "x y" },
+        headers: { "x-one": "1" }
+      })
+      const seen = yield* echoed(request)
+      assert.deepInclude(seen, { method, url: "/path?a=1&b=x+y" })
+      assert.deepNestedInclude(seen, { "headers.x-one": "1" })
+    })
   }
 
-  it.live("answers HEAD without a body", () =>
-    Effect.gen(function* () {
-      const { url } = yield* serve
-      const response = yield* HttpClient.head(url)
-      assert.deepStrictEqual([response.status, yield* response.text], [200, ""])
-    }).pipe(Effect.provide(layer))
-  )
+  live("answers HEAD without a body", layer, function* () {
+    const { url } = yield* serve
+    const response = yield* HttpClient.head(url)
+    assert.deepStrictEqual([response.status, yield* response.text], [200, ""])
+  })
 
   const bodies: Record<string, HttpBody.HttpBody> = {
     text: HttpBody.text("plain", "text/plain"),
@@ -76,94 +73,78 @@ describe("the HttpClient of NodePayments", () => {
     "a raw value": HttpBody.raw("plain")
   }
   for (const [name, body] of Object.entries(bodies)) {
-    it.live(`sends a body that is ${name}`, () =>
-      Effect.gen(function* () {
-        const { url } = yield* serve
-        assert.deepInclude(yield* echoed(HttpClientRequest.post(url, { body })), { body: "plain" })
-      }).pipe(Effect.provide(layer))
-    )
+    live(`sends a body that is ${name}`, layer, function* () {
+      const { url } = yield* serve
+      assert.deepInclude(yield* echoed(HttpClientRequest.post(url, { body })), { body: "plain" })
+    })
   }
 
-  it.live("sends a form with its boundary", () =>
-    Effect.gen(function* () {
-      const { url } = yield* serve
-      const form = new FormData()
-      form.append("name", "Maria")
-      const seen = JSON.stringify(yield* echoed(HttpClientRequest.post(url, { body: HttpBody.formData(form) })))
-      assert.match(seen, /"content-type":"multipart\/form-data; boundary=/)
-      assert.include(seen, 'name=\\"name\\"')
-    }).pipe(Effect.provide(layer))
-  )
+  live("sends a form with its boundary", layer, function* () {
+    const { url } = yield* serve
+    const form = new FormData()
+    form.append("name", "Maria")
+    const seen = JSON.stringify(yield* echoed(HttpClientRequest.post(url, { body: HttpBody.formData(form) })))
+    assert.match(seen, /"content-type":"multipart\/form-data; boundary=/)
+    assert.include(seen, 'name=\\"name\\"')
+  })
 
-  it.live("returns the body as text, JSON, bytes and a stream", () =>
-    Effect.gen(function* () {
-      const { url } = yield* serve
-      const get = HttpClient.get(`${url}/missing`)
-      const text = yield* Effect.flatMap(get, (response) => response.text)
-      assert.strictEqual(text, "nothing here")
-      const bytes = yield* Effect.flatMap(get, (response) => response.arrayBuffer)
-      assert.strictEqual(bytes.byteLength, text.length)
-      const chunks = yield* Effect.flatMap(get, (response) => Stream.runCollect(response.stream))
-      assert.strictEqual(Buffer.concat(chunks).toString("utf8"), text)
-    }).pipe(Effect.provide(layer))
-  )
+  live("returns the body as text, JSON, bytes and a stream", layer, function* () {
+    const { url } = yield* serve
+    const get = HttpClient.get(`${url}/missing`)
+    const text = yield* Effect.flatMap(get, (response) => response.text)
+    assert.strictEqual(text, "nothing here")
+    const bytes = yield* Effect.flatMap(get, (response) => response.arrayBuffer)
+    assert.strictEqual(bytes.byteLength, text.length)
+    const chunks = yield* Effect.flatMap(get, (response) => Stream.runCollect(response.stream))
+    assert.strictEqual(Buffer.concat(chunks).toString("utf8"), text)
+  })
 
-  it.live("returns the status unchanged, an empty answer, and each cookie", () =>
-    Effect.gen(function* () {
-      const { url } = yield* serve
-      const missing = yield* HttpClient.get(`${url}/missing`)
-      assert.deepStrictEqual([missing.status, yield* missing.text], [404, "nothing here"])
-      const empty = yield* HttpClient.get(`${url}/empty`)
-      assert.deepStrictEqual([empty.status, yield* empty.text], [204, ""])
-      const { cookies } = yield* HttpClient.get(`${url}/cookies`)
-      assert.deepStrictEqual(Object.keys(cookies.cookies), ["a", "b"])
-    }).pipe(Effect.provide(layer))
-  )
+  live("returns the status unchanged, an empty answer, and each cookie", layer, function* () {
+    const { url } = yield* serve
+    const missing = yield* HttpClient.get(`${url}/missing`)
+    assert.deepStrictEqual([missing.status, yield* missing.text], [404, "nothing here"])
+    const empty = yield* HttpClient.get(`${url}/empty`)
+    assert.deepStrictEqual([empty.status, yield* empty.text], [204, ""])
+    const { cookies } = yield* HttpClient.get(`${url}/cookies`)
+    assert.deepStrictEqual(Object.keys(cookies.cookies), ["a", "b"])
+  })
 
-  it.live("returns the address of the request, and follows no redirect", () =>
-    Effect.gen(function* () {
-      const { url } = yield* serve
-      const response = yield* HttpClient.get(`${url}/moved#there`)
-      assert.deepStrictEqual([response.status, response.url], [302, `${url}/moved`])
-    }).pipe(Effect.provide(layer))
-  )
+  live("returns the address of the request, and follows no redirect", layer, function* () {
+    const { url } = yield* serve
+    const response = yield* HttpClient.get(`${url}/moved#there`)
+    assert.deepStrictEqual([response.status, response.url], [302, `${url}/moved`])
+  })
 
-  it.live("fails with a TransportError if no server listens", () =>
-    Effect.gen(function* () {
-      const error = yield* Effect.flip(HttpClient.get("http://127.0.0.1:4/"))
-      assert.strictEqual(error.reason._tag, "TransportError")
-    }).pipe(Effect.provide(layer))
-  )
+  live("fails with a TransportError if no server listens", layer, function* () {
+    const error = yield* Effect.flip(HttpClient.get("http://127.0.0.1:4/"))
+    assert.strictEqual(error.reason._tag, "TransportError")
+  })
 
-  it.live("still works after many answers were cancelled while they arrived", () =>
-    Effect.gen(function* () {
-      const { port, requests } = yield* serveRaw((socket) => {
-        socket.write(`HTTP/1.1 200 OK\r\ncontent-length: 99999999\r\n\r\n${"x".repeat(1000)}`)
-      })
-      // The stream is opened and closed before it is read, as the client does to cancel a body that is too large.
-      const give = HttpClient.get(`http://127.0.0.1:${port}/`).pipe(
-        Effect.flatMap(({ stream }) => Effect.scoped(Stream.toPull(stream)))
-      )
-      yield* Effect.forEach(Array.from({ length: 100 }), () => give, { concurrency: 16, discard: true })
-      assert.strictEqual(requests(), 100)
-    }).pipe(Effect.provide(layer))
-  )
+  live("still works after many answers were cancelled while they arrived", layer, function* () {
+    const { port, requests } = yield* serveRaw((socket) => {
+      socket.write(`HTTP/1.1 200 OK\r\ncontent-length: 99999999\r\n\r\n${"x".repeat(1000)}`)
+    })
+    // The stream is opened and closed before it is read, as the client does to cancel a body that is too large.
+    const give = HttpClient.get(`http://127.0.0.1:${port}/`).pipe(
+      Effect.flatMap(({ stream }) => Effect.scoped(Stream.toPull(stream)))
+    )
+    yield* Effect.forEach(Array.from({ length: 100 }), () => give, { concurrency: 16, discard: true })
+    assert.strictEqual(requests(), 100)
+  })
 
-  it.live("closes the connection of a request that is interrupted", () =>
-    Effect.gen(function* () {
-      const { server, url } = yield* serve
-      const opened = Deferred.makeUnsafe<void>()
-      const closed = Deferred.makeUnsafe<void>()
-      server.on("request", (request) => {
-        Deferred.doneUnsafe(opened, Effect.void)
-        request.socket.once("close", () => Deferred.doneUnsafe(closed, Effect.void))
-      })
-      const fiber = yield* Effect.forkChild(HttpClient.get(`${url}/silent`))
-      yield* Deferred.await(opened)
-      yield* Fiber.interrupt(fiber)
-      yield* Deferred.await(closed)
-    }).pipe(Effect.provide(layer))
-  )
+  live("closes the connection of a request that is interrupted", layer, function* () {
+    const { server, url } = yield* serve
+    const opened = Deferred.makeUnsafe<void>()
+    const closed = Deferred.makeUnsafe<void>()
+    server.on("request", (request) => {
+      Deferred.doneUnsafe(opened, Effect.void)
+      request.socket.once("close", () => Deferred.doneUnsafe(closed, Effect.void))
+    })
+    const fiber = yield* Effect.forkChild(HttpClient.get(`${url}/silent`))
+    yield* Deferred.await(opened)
+    yield* Fiber.interrupt(fiber)
+    yield* Deferred.await(closed)
+  })
 })
 
 describe("NodePayments.layerHttpClient", () => {
@@ -174,27 +155,23 @@ describe("NodePayments.layerHttpClient", () => {
     { keepAliveTimeout: -1 },
     { shutdownTimeout: Number.NaN }
   ] satisfies ReadonlyArray<NodePayments.Options>) {
-    it.effect(`refuses ${JSON.stringify(options)} as a ConfigurationError that names the setting`, () =>
-      Effect.gen(function* () {
-        const error = yield* Effect.flip(Effect.scoped(Layer.build(NodePayments.layerHttpClient(options))))
-        assert.strictEqual(error._tag, "ConfigurationError")
-        assert.include(error.message, Object.keys(options)[0] ?? "")
-      })
-    )
+    effect(`refuses ${JSON.stringify(options)} as a ConfigurationError that names the setting`, function* () {
+      const error = yield* Effect.flip(Effect.scoped(Layer.build(NodePayments.layerHttpClient(options))))
+      assert.strictEqual(error._tag, "ConfigurationError")
+      assert.include(error.message, Object.keys(options)[0] ?? "")
+    })
   }
 
-  it.live("sends over the dispatcher of the user, and does not close it", () =>
-    Effect.gen(function* () {
-      const { url } = yield* serve
-      const dispatcher = yield* Effect.acquireRelease(
-        Effect.sync(() => new Agent()),
-        (agent) => Effect.promise(() => agent.destroy())
-      )
-      const get = Effect.provide(HttpClient.get(url), NodePayments.layerHttpClient({ dispatcher }))
-      assert.strictEqual((yield* get).status, 200)
-      assert.strictEqual((yield* get).status, 200)
-    })
-  )
+  live("sends over the dispatcher of the user, and does not close it", function* () {
+    const { url } = yield* serve
+    const dispatcher = yield* Effect.acquireRelease(
+      Effect.sync(() => new Agent()),
+      (agent) => Effect.promise(() => agent.destroy())
+    )
+    const get = Effect.provide(HttpClient.get(url), NodePayments.layerHttpClient({ dispatcher }))
+    assert.strictEqual((yield* get).status, 200)
+    assert.strictEqual((yield* get).status, 200)
+  })
 })
 
 /** A client that a user wrapped, which notes the methods of its requests. */
@@ -219,56 +196,45 @@ const listOver = <E>(client: Layer.Layer<HttpClient.HttpClient, E>) =>
   })
 
 describe("Payments over NodePayments", () => {
-  it.live("a client that a user wraps is used also where the layer's own client is still in the context", () =>
-    Effect.gen(function* () {
-      const seen: Array<string> = []
-      const wrapped = tapped(seen).pipe(Layer.provideMerge(layer))
-      yield* listOver(wrapped)
-      assert.deepStrictEqual(seen, ["GET"])
-    })
-  )
+  live("a client that a user wraps is used also where the layer's own client is still in the context", function* () {
+    const seen: Array<string> = []
+    const wrapped = tapped(seen).pipe(Layer.provideMerge(layer))
+    yield* listOver(wrapped)
+    assert.deepStrictEqual(seen, ["GET"])
+  })
 
-  it.live("the layer's own client is not used: Payments sends over its dispatcher", () =>
-    Effect.gen(function* () {
-      const dispatched: Array<string> = []
-      const agent = yield* Effect.acquireRelease(
-        Effect.sync(() => new Agent()),
-        (agent) => Effect.promise(() => agent.destroy())
-      )
-      const dispatcher = agent.compose((dispatch) => (options, handler) => {
-        // Undici's own `request` makes a handler that is no class of this library.
-        dispatched.push(handler.constructor.name)
-        return dispatch(options, handler)
-      })
-      yield* listOver(NodePayments.layerHttpClient({ dispatcher }))
-      assert.deepStrictEqual(dispatched, ["Exchange"])
+  live("the layer's own client is not used: Payments sends over its dispatcher", function* () {
+    const dispatched: Array<string> = []
+    const agent = yield* Effect.acquireRelease(
+      Effect.sync(() => new Agent()),
+      (agent) => Effect.promise(() => agent.destroy())
+    )
+    const dispatcher = agent.compose((dispatch) => (options, handler) => {
+      // Undici's own `request` makes a handler that is no class of this library.
+      dispatched.push(handler.constructor.name)
+      return dispatch(options, handler)
     })
-  )
+    yield* listOver(NodePayments.layerHttpClient({ dispatcher }))
+    assert.deepStrictEqual(dispatched, ["Exchange"])
+  })
 
-  it.live("NodePayments.layer reads all settings from the environment", () =>
-    Effect.gen(function* () {
-      const sandbox = yield* Sandbox
-      const { apiKey, clientId } = yield* sandbox.credentials
-      const provider = ConfigProvider.fromUnknown({
-        PAYMENTS_BASE_URL: sandbox.baseUrl,
-        PAYMENTS_CLIENT_ID: clientId,
-        PAYMENTS_API_KEY: Redacted.value(apiKey)
-      })
-      const program = Effect.flatMap(Payments, (payments) => payments.createTransaction(charge))
-      const { status } = yield* Effect.provide(
-        program,
-        Layer.provide(NodePayments.layer, ConfigProvider.layer(provider))
-      )
-      assert.strictEqual(status, "WAITING_PAYMENT")
-    }).pipe(Effect.provide(Sandbox.layerServer))
-  )
-
-  it.live("a change that a user wraps around the client has its effect", () =>
-    Effect.gen(function* () {
-      const seen: Array<string> = []
-      const wrapped = tapped(seen).pipe(Layer.provide(layer))
-      yield* listOver(wrapped)
-      assert.deepStrictEqual(seen, ["GET"])
+  live("NodePayments.layer reads all settings from the environment", Sandbox.layerServer, function* () {
+    const sandbox = yield* Sandbox
+    const { apiKey, clientId } = yield* sandbox.credentials
+    const provider = ConfigProvider.fromUnknown({
+      PAYMENTS_BASE_URL: sandbox.baseUrl,
+      PAYMENTS_CLIENT_ID: clientId,
+      PAYMENTS_API_KEY: Redacted.value(apiKey)
     })
-  )
+    const program = Effect.flatMap(Payments, (payments) => payments.createTransaction(charge))
+    const { status } = yield* Effect.provide(program, Layer.provide(NodePayments.layer, ConfigProvider.layer(provider)))
+    assert.strictEqual(status, "WAITING_PAYMENT")
+  })
+
+  live("a change that a user wraps around the client has its effect", function* () {
+    const seen: Array<string> = []
+    const wrapped = tapped(seen).pipe(Layer.provide(layer))
+    yield* listOver(wrapped)
+    assert.deepStrictEqual(seen, ["GET"])
+  })
 })

@@ -1,4 +1,4 @@
-import { assert, describe, expect, it } from "@effect/vitest"
+import { assert, describe, expect } from "@effect/vitest"
 import { Context, Effect, Exit, Layer, Scope, Stream } from "effect"
 import { NodeSqlite } from "effect-pix/node"
 import { SqlClient } from "effect/sql"
@@ -7,6 +7,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
+import { effect } from "../support/effect.ts"
 
 const folder = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "effect-pix-sqlite-"))),
@@ -26,8 +27,10 @@ const table = Effect.flatMap(
 const memory = NodeSqlite.layer({ filename: ":memory:" })
 
 describe("NodeSqlite", () => {
-  it.effect("a transaction that fails is rolled back, and a nested one that fails undoes only itself", () =>
-    Effect.gen(function* () {
+  effect(
+    "a transaction that fails is rolled back, and a nested one that fails undoes only itself",
+    memory,
+    function* () {
       const sql = yield* SqlClient.SqlClient
       yield* table
       yield* Effect.exit(
@@ -43,94 +46,85 @@ describe("NodeSqlite", () => {
         })
       )
       assert.deepStrictEqual(yield* sql`SELECT id FROM orders`, [{ id: 2 }])
-    }).pipe(Effect.provide(memory))
+    }
   )
 
-  it.effect("booleans, dates and undefined are written as values that SQLite has", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      yield* table
-      const at = new Date(0)
-      yield* sql`INSERT INTO orders (id, paid, at, note) VALUES (1, ${true}, ${at}, ${undefined})`
-      const rows = yield* sql`SELECT * FROM orders`
-      expect(rows.map((row) => ({ ...row }))).toEqual([{ id: 1, paid: 1, at: at.toISOString(), note: null }])
-      assert.deepStrictEqual(yield* sql`SELECT id, paid FROM orders`.values, [[1, 1]])
-      assert.strictEqual((yield* Stream.runCollect(sql`SELECT * FROM orders`.stream)).length, 1)
-      assert.deepInclude(yield* sql`UPDATE orders SET paid = 0`.raw, { changes: 1 })
-    }).pipe(Effect.provide(memory))
-  )
+  effect("booleans, dates and undefined are written as values that SQLite has", memory, function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* table
+    const at = new Date(0)
+    yield* sql`INSERT INTO orders (id, paid, at, note) VALUES (1, ${true}, ${at}, ${undefined})`
+    const rows = yield* sql`SELECT * FROM orders`
+    expect(rows.map((row) => ({ ...row }))).toEqual([{ id: 1, paid: 1, at: at.toISOString(), note: null }])
+    assert.deepStrictEqual(yield* sql`SELECT id, paid FROM orders`.values, [[1, 1]])
+    assert.strictEqual((yield* Stream.runCollect(sql`SELECT * FROM orders`.stream)).length, 1)
+    assert.deepInclude(yield* sql`UPDATE orders SET paid = 0`.raw, { changes: 1 })
+  })
 
-  it.effect("a wrong statement fails with the reason of its kind", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      yield* table
-      yield* sql`INSERT INTO orders (id) VALUES (1)`
-      const twice = yield* Effect.flip(sql`INSERT INTO orders (id) VALUES (1)`)
-      assert.strictEqual(twice.reason._tag, "ConstraintError")
-      yield* sql`CREATE UNIQUE INDEX notes ON orders (note)`
-      yield* sql`INSERT INTO orders (note) VALUES ('a')`
-      const other = yield* Effect.flip(sql`INSERT INTO orders (note) VALUES ('a')`)
-      assert.strictEqual(other.reason._tag, "UniqueViolation")
-      assert.strictEqual((yield* Effect.flip(sql`SELEKT`)).reason._tag, "UnknownError")
-      assert.strictEqual((yield* Effect.flip(sql`SELECT ${{ no: "value" }}`)).reason._tag, "UnknownError")
-    }).pipe(Effect.provide(memory))
-  )
+  effect("a wrong statement fails with the reason of its kind", memory, function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* table
+    yield* sql`INSERT INTO orders (id) VALUES (1)`
+    const twice = yield* Effect.flip(sql`INSERT INTO orders (id) VALUES (1)`)
+    assert.strictEqual(twice.reason._tag, "ConstraintError")
+    yield* sql`CREATE UNIQUE INDEX notes ON orders (note)`
+    yield* sql`INSERT INTO orders (note) VALUES ('a')`
+    const other = yield* Effect.flip(sql`INSERT INTO orders (note) VALUES ('a')`)
+    assert.strictEqual(other.reason._tag, "UniqueViolation")
+    assert.strictEqual((yield* Effect.flip(sql`SELEKT`)).reason._tag, "UnknownError")
+    assert.strictEqual((yield* Effect.flip(sql`SELECT ${{ no: "value" }}`)).reason._tag, "UnknownError")
+  })
 
-  it.effect("a statement still works after hundreds of others were prepared since its last use", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const ask = (n: number) => Effect.map(sql.unsafe<{ readonly n: number }>(`SELECT ${n} AS n`), ([row]) => row?.n)
-      const numbers = Array.from({ length: 450 }, (_, n) => n)
-      for (const n of [...numbers, ...numbers]) assert.strictEqual(yield* ask(n), n)
-    }).pipe(Effect.provide(memory))
-  )
+  effect("a statement still works after hundreds of others were prepared since its last use", memory, function* () {
+    const sql = yield* SqlClient.SqlClient
+    const ask = (n: number) => Effect.map(sql.unsafe<{ readonly n: number }>(`SELECT ${n} AS n`), ([row]) => row?.n)
+    const numbers = Array.from({ length: 450 }, (_, n) => n)
+    for (const n of [...numbers, ...numbers]) assert.strictEqual(yield* ask(n), n)
+  })
 
-  it.effect(
+  effect(
     "SQLite's functions for the current time follow the program's clock, also as defaults and inside other functions",
-    () =>
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        yield* TestClock.adjust("36 hours")
-        yield* sql`CREATE TABLE stamps (id INTEGER PRIMARY KEY, at TEXT DEFAULT CURRENT_TIMESTAMP)`
-        yield* sql`INSERT INTO stamps (id) VALUES (1)`
-        yield* TestClock.adjust("1500 millis")
-        yield* sql`INSERT INTO stamps (id) VALUES (2)`
-        assert.deepStrictEqual(yield* sql`SELECT at FROM stamps ORDER BY id`.values, [
-          ["1970-01-02 12:00:00"],
-          ["1970-01-02 12:00:01"]
-        ])
-        const words = sql`SELECT CURRENT_DATE, CURRENT_TIME, datetime(CURRENT_TIMESTAMP, '-1 day')`
-        assert.deepStrictEqual(yield* words.values, [["1970-01-02", "12:00:01", "1970-01-01 12:00:01"]])
-      }).pipe(Effect.provide(memory))
+    memory,
+    function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* TestClock.adjust("36 hours")
+      yield* sql`CREATE TABLE stamps (id INTEGER PRIMARY KEY, at TEXT DEFAULT CURRENT_TIMESTAMP)`
+      yield* sql`INSERT INTO stamps (id) VALUES (1)`
+      yield* TestClock.adjust("1500 millis")
+      yield* sql`INSERT INTO stamps (id) VALUES (2)`
+      assert.deepStrictEqual(yield* sql`SELECT at FROM stamps ORDER BY id`.values, [
+        ["1970-01-02 12:00:00"],
+        ["1970-01-02 12:00:01"]
+      ])
+      const words = sql`SELECT CURRENT_DATE, CURRENT_TIME, datetime(CURRENT_TIMESTAMP, '-1 day')`
+      assert.deepStrictEqual(yield* words.values, [["1970-01-02", "12:00:01", "1970-01-01 12:00:01"]])
+    }
   )
 
-  it.effect("a committed row is in the file after the file is opened again", () =>
-    Effect.gen(function* () {
-      const filename = join(yield* folder, "payouts.db")
-      yield* Effect.provide(
-        Effect.andThen(
-          table,
-          Effect.flatMap(SqlClient.SqlClient, (sql) => sql`INSERT INTO orders (id) VALUES (7)`)
-        ),
-        NodeSqlite.layer({ filename })
-      )
-      assert.strictEqual(yield* Effect.provide(counted, NodeSqlite.layer({ filename })), 1)
-    })
-  )
+  effect("a committed row is in the file after the file is opened again", function* () {
+    const filename = join(yield* folder, "payouts.db")
+    yield* Effect.provide(
+      Effect.andThen(
+        table,
+        Effect.flatMap(SqlClient.SqlClient, (sql) => sql`INSERT INTO orders (id) VALUES (7)`)
+      ),
+      NodeSqlite.layer({ filename })
+    )
+    assert.strictEqual(yield* Effect.provide(counted, NodeSqlite.layer({ filename })), 1)
+  })
 
-  it.effect("a file that another connection has locked is refused", () =>
-    Effect.gen(function* () {
-      const filename = join(yield* folder, "payouts.db")
-      const other = new DatabaseSync(filename)
-      other.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; CREATE TABLE t (a); COMMIT")
-      const { message } = yield* Effect.flip(Effect.scoped(Layer.build(NodeSqlite.layer({ filename }))))
-      other.close()
-      assert.include(message, "is open in another process")
-    })
-  )
+  effect("a file that another connection has locked is refused", function* () {
+    const filename = join(yield* folder, "payouts.db")
+    const other = new DatabaseSync(filename)
+    other.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; CREATE TABLE t (a); COMMIT")
+    const { message } = yield* Effect.flip(Effect.scoped(Layer.build(NodeSqlite.layer({ filename }))))
+    other.close()
+    assert.include(message, "is open in another process")
+  })
 
-  it.effect("layers of one file in one process are one client, which closes the file after the last of them", () =>
-    Effect.gen(function* () {
+  effect(
+    "layers of one file in one process are one client, which closes the file after the last of them",
+    function* () {
       const filename = join(yield* folder, "payouts.db")
       const first = yield* Scope.make()
       const second = yield* Scope.make()
@@ -147,21 +141,19 @@ describe("NodeSqlite", () => {
       assert.strictEqual((yield* Effect.flip(client`SELECT 1`))._tag, "SqlError")
       // The file can be opened again.
       yield* Effect.provide(table, NodeSqlite.layer({ filename }))
-    })
+    }
   )
 
-  it.effect("a file that is not a database, or that cannot be created, causes a ConfigurationError", () =>
-    Effect.gen(function* () {
-      const dir = yield* folder
-      writeFileSync(
-        join(dir, "text.db"),
-        "this is no database, and it is longer than a header of one hundred bytes".repeat(9)
-      )
-      for (const name of ["text.db", "absent/folder.db"]) {
-        const exit = yield* Effect.exit(Effect.scoped(Layer.build(NodeSqlite.layer({ filename: join(dir, name) }))))
-        assert.isTrue(Exit.isFailure(exit))
-        assert.include(String(Exit.isFailure(exit) ? exit.cause : ""), "ConfigurationError")
-      }
-    })
-  )
+  effect("a file that is not a database, or that cannot be created, causes a ConfigurationError", function* () {
+    const dir = yield* folder
+    writeFileSync(
+      join(dir, "text.db"),
+      "this is no database, and it is longer than a header of one hundred bytes".repeat(9)
+    )
+    for (const name of ["text.db", "absent/folder.db"]) {
+      const exit = yield* Effect.exit(Effect.scoped(Layer.build(NodeSqlite.layer({ filename: join(dir, name) }))))
+      assert.isTrue(Exit.isFailure(exit))
+      assert.include(String(Exit.isFailure(exit) ? exit.cause : ""), "ConfigurationError")
+    }
+  })
 })

@@ -14,6 +14,7 @@ import { makeStore } from "../../src/payouts/internal/queue/store.ts"
 import { makeBank } from "../support/bank.ts"
 import { databases } from "../support/database.ts"
 import { makeWarnings, payout, payouts, settle, storedRefusal } from "../support/payoutQueue.ts"
+import { effect } from "../support/effect.ts"
 
 const limit = Money.centavos(5000)
 const fingerprint = "a".repeat(40)
@@ -472,39 +473,37 @@ describe("the limit of an account", () => {
     }
   )
 
-  it.effect("is not changed by a step whose people saw another account", () =>
-    Effect.gen(function* () {
-      yield* Layer.build(PayoutQueue.layerClient({ fourEyesAbove: limit }))
-      const { accounts } = makeStore(yield* database, { account: "default", lease: 30_000 })
-      const seen = yield* accounts.get
-      assert.isTrue(yield* accounts.agree({ asked: "{}" }, seen))
-      const step = { fourEyesAbove: null }
-      assert.isFalse(yield* accounts.agree(step, seen))
-      const now = yield* accounts.get
-      assert.isFalse(yield* accounts.agree(step, { ...now, fourEyesAbove: 6000 }))
-      assert.isTrue(yield* accounts.agree(step, now))
-    }).pipe(Effect.scoped, Effect.provide(memory()))
-  )
+  effect("is not changed by a step whose people saw another account", memory(), function* () {
+    yield* Layer.build(PayoutQueue.layerClient({ fourEyesAbove: limit }))
+    const { accounts } = makeStore(yield* database, { account: "default", lease: 30_000 })
+    const seen = yield* accounts.get
+    assert.isTrue(yield* accounts.agree({ asked: "{}" }, seen))
+    const step = { fourEyesAbove: null }
+    assert.isFalse(yield* accounts.agree(step, seen))
+    const now = yield* accounts.get
+    assert.isFalse(yield* accounts.agree(step, { ...now, fourEyesAbove: 6000 }))
+    assert.isTrue(yield* accounts.agree(step, now))
+  })
 
-  it.effect(
+  effect(
     "that an option sets is written without a person, may be 1 so that every payout needs approval, and is a whole number",
-    () =>
-      Effect.gen(function* () {
-        yield* Layer.build(PayoutQueue.layerClient({ fourEyesAbove: 1 }))
-        const queue = yield* Effect.provide(PayoutQueue, yield* Layer.build(PayoutQueue.layerClient({})))
-        assert.deepStrictEqual(
-          (yield* queue.account).changes.map(({ by, fourEyesAbove }) => [fourEyesAbove, by]),
-          [[Money.centavos(1), undefined]]
-        )
-        assert.strictEqual((yield* queue.submit(item("a", 1000))).state, "parked")
-        for (const fourEyesAbove of [0, -1, 0.5, Number.NaN]) {
-          const error = yield* Effect.flip(Layer.build(PayoutQueue.layerClient({ fourEyesAbove })))
-          assert.include(error.message, "fourEyesAbove must be a whole number from 1")
-        }
-        // A caller without types may give anything.
-        const wrong = yield* Effect.flip(queue.setFourEyes(0.5 as Money.Centavos, { by: "ana" }))
-        assert.strictEqual(wrong._tag, "InvalidRequest")
-      }).pipe(Effect.scoped, Effect.provide(memory()))
+    memory(),
+    function* () {
+      yield* Layer.build(PayoutQueue.layerClient({ fourEyesAbove: 1 }))
+      const queue = yield* Effect.provide(PayoutQueue, yield* Layer.build(PayoutQueue.layerClient({})))
+      assert.deepStrictEqual(
+        (yield* queue.account).changes.map(({ by, fourEyesAbove }) => [fourEyesAbove, by]),
+        [[Money.centavos(1), undefined]]
+      )
+      assert.strictEqual((yield* queue.submit(item("a", 1000))).state, "parked")
+      for (const fourEyesAbove of [0, -1, 0.5, Number.NaN]) {
+        const error = yield* Effect.flip(Layer.build(PayoutQueue.layerClient({ fourEyesAbove })))
+        assert.include(error.message, "fourEyesAbove must be a whole number from 1")
+      }
+      // A caller without types may give anything.
+      const wrong = yield* Effect.flip(queue.setFourEyes(0.5 as Money.Centavos, { by: "ana" }))
+      assert.strictEqual(wrong._tag, "InvalidRequest")
+    }
   )
 
   it.effect("counts a submitter who is named wrongly as an error of the payout, and keeps the first one", () =>

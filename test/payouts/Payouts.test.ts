@@ -25,6 +25,7 @@ import { databases, postgres } from "../support/database.ts"
 import { compareLines } from "../support/documented.ts"
 import { makeWarnings, settle } from "../support/payoutQueue.ts"
 import { noPostgres } from "../support/postgres.ts"
+import { effect, live } from "../support/effect.ts"
 
 /** A line of its own amount and key. */
 const line = (reference: string, amount = 1000, name = reference): PayoutItem => ({
@@ -281,16 +282,14 @@ describe("a sheet", () => {
     }).pipe(Effect.provide(queueOver(bank)))
   })
 
-  it.effect("dies with a sentence where the queue is a mock, which has no rows", () =>
-    Effect.gen(function* () {
-      const exit = yield* Payouts.run([{ reference: "line-1", amount: Money.centavos(2500) }]).pipe(
-        // Nothing of it is called.
-        Effect.provideService(PayoutQueue, {} as PayoutQueue["Service"]),
-        Effect.exit
-      )
-      assert.include(String(exit), "A run needs the PayoutQueue of its own layers")
-    })
-  )
+  effect("dies with a sentence where the queue is a mock, which has no rows", function* () {
+    const exit = yield* Payouts.run([{ reference: "line-1", amount: Money.centavos(2500) }]).pipe(
+      // Nothing of it is called.
+      Effect.provideService(PayoutQueue, {} as PayoutQueue["Service"]),
+      Effect.exit
+    )
+    assert.include(String(exit), "A run needs the PayoutQueue of its own layers")
+  })
 
   it.effect("fails with the option that is wrong, and sends nothing", () => {
     const bank = bankOf()
@@ -874,42 +873,38 @@ describe("a payout that looks like another", () => {
     }).pipe(Effect.provide(queueOver(bank)))
   })
 
-  it.effect("is an option of the queue that needs its time", () =>
-    Effect.gen(function* () {
-      // A caller without types may give anything.
-      // oxlint-disable-next-line no-thenable -- the name of the option; no promise resolves with it
-      const options = { alike: { then: "park" } } as unknown as PayoutQueueOptions
-      const error = yield* Effect.flip(Layer.build(Layer.provide(PayoutQueue.layerClient(options), memory)))
-      assert.strictEqual(error._tag, "ConfigurationError")
-      assert.include(error.message, "alike.within")
-    }).pipe(Effect.scoped)
-  )
+  effect("is an option of the queue that needs its time", function* () {
+    // A caller without types may give anything.
+    // oxlint-disable-next-line no-thenable -- the name of the option; no promise resolves with it
+    const options = { alike: { then: "park" } } as unknown as PayoutQueueOptions
+    const error = yield* Effect.flip(Layer.build(Layer.provide(PayoutQueue.layerClient(options), memory)))
+    assert.strictEqual(error._tag, "ConfigurationError")
+    assert.include(error.message, "alike.within")
+  })
 })
 
 describe("the embedded database", () => {
-  it.live("logs the absolute path of its file, and whether it was created", () =>
-    Effect.gen(function* () {
-      const lines: Array<Parameters<typeof compareLines>[0][number]> = []
-      const logger = Logger.layer([
-        Logger.make(({ fiber, logLevel, message }) => {
-          const attributes = fiber.getRef(References.CurrentLogAnnotations)
-          const line = { level: logLevel, message: String(message), attributes, traceId: undefined, spanId: undefined }
-          if (line.message.startsWith("NodeSqlite")) lines.push(line)
-        })
-      ])
-      const folder = mkdtempSync(join(tmpdir(), "effect-pix-"))
-      const filename = join(folder, "folha.db")
-      const open = Effect.asVoid(
-        Effect.scoped(Layer.build(Layer.provide(PayoutQueue.layerClient(), NodeSqlite.layer({ filename }))))
-      ).pipe(Effect.provide(logger))
-      yield* open
-      yield* open
-      assert.deepStrictEqual(
-        lines.map(({ message }) => message),
-        [`NodeSqlite: ${filename} was created.`, `NodeSqlite: ${filename} was opened.`]
-      )
-      const page = compareLines(lines, "node")
-      assert.deepStrictEqual(page.exported, page.documented)
-    })
-  )
+  live("logs the absolute path of its file, and whether it was created", function* () {
+    const lines: Array<Parameters<typeof compareLines>[0][number]> = []
+    const logger = Logger.layer([
+      Logger.make(({ fiber, logLevel, message }) => {
+        const attributes = fiber.getRef(References.CurrentLogAnnotations)
+        const line = { level: logLevel, message: String(message), attributes, traceId: undefined, spanId: undefined }
+        if (line.message.startsWith("NodeSqlite")) lines.push(line)
+      })
+    ])
+    const folder = mkdtempSync(join(tmpdir(), "effect-pix-"))
+    const filename = join(folder, "folha.db")
+    const open = Effect.asVoid(
+      Effect.scoped(Layer.build(Layer.provide(PayoutQueue.layerClient(), NodeSqlite.layer({ filename }))))
+    ).pipe(Effect.provide(logger))
+    yield* open
+    yield* open
+    assert.deepStrictEqual(
+      lines.map(({ message }) => message),
+      [`NodeSqlite: ${filename} was created.`, `NodeSqlite: ${filename} was opened.`]
+    )
+    const page = compareLines(lines, "node")
+    assert.deepStrictEqual(page.exported, page.documented)
+  })
 })

@@ -5,6 +5,7 @@ import { type PayoutItem, PayoutQueue, type PayoutQueueOptions } from "effect-pi
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { TestClock } from "effect/testing"
 import { layerMemory, payout, payouts, settle } from "../support/payoutQueue.ts"
+import { effect } from "../support/effect.ts"
 
 /** One request an attempt, so that each can be counted. */
 const layerOnce = (options: PayoutQueueOptions = {}) =>
@@ -24,22 +25,22 @@ const asked = Effect.gen(function* () {
 })
 
 describe("submit", () => {
-  it.effect("a payout is posted once, under the key of its reference, which never changes", () =>
-    Effect.gen(function* () {
-      const queue = yield* PayoutQueue
-      assert.strictEqual((yield* queue.submit(payout("invoice-42"))).state, "accepted")
-      const posted = yield* queue.await("invoice-42")
-      assert.strictEqual(posted._tag, "Posted")
-      // Frozen: with another key the service would pay again.
-      assert.strictEqual(posted.idempotencyKey, "payout_9e27a39736b1fd741e1f6be1de4aa7cac85b921d")
-      assert.strictEqual((yield* queue.submit(payout("invoice-42"))).state, "posted")
-      assert.deepStrictEqual(yield* paid, [posted.idempotencyKey])
-      assert.isTrue(Option.isNone(yield* queue.status("invoice-43")))
-    }).pipe(Effect.provide(layerMemory()))
-  )
+  effect("a payout is posted once, under the key of its reference, which never changes", layerMemory(), function* () {
+    const queue = yield* PayoutQueue
+    assert.strictEqual((yield* queue.submit(payout("invoice-42"))).state, "accepted")
+    const posted = yield* queue.await("invoice-42")
+    assert.strictEqual(posted._tag, "Posted")
+    // Frozen: with another key the service would pay again.
+    assert.strictEqual(posted.idempotencyKey, "payout_9e27a39736b1fd741e1f6be1de4aa7cac85b921d")
+    assert.strictEqual((yield* queue.submit(payout("invoice-42"))).state, "posted")
+    assert.deepStrictEqual(yield* paid, [posted.idempotencyKey])
+    assert.isTrue(Option.isNone(yield* queue.status("invoice-43")))
+  })
 
-  it.effect("the same reference with another content is a ReferenceConflict that names the differences", () =>
-    Effect.gen(function* () {
+  effect(
+    "the same reference with another content is a ReferenceConflict that names the differences",
+    layerMemory(),
+    function* () {
       const queue = yield* PayoutQueue
       yield* queue.submit(payout("invoice-1"))
       const amount = yield* Effect.flip(queue.submit(payout("invoice-1", 2000)))
@@ -50,55 +51,53 @@ describe("submit", () => {
       assert.isTrue(content._tag === "ReferenceConflict" && content.differs.includes("content"))
       yield* queue.await("invoice-1")
       assert.strictEqual(yield* asked, 1)
-    }).pipe(Effect.provide(layerMemory()))
+    }
   )
 
-  it.effect("what cannot be sent is refused before it is stored", () =>
-    Effect.gen(function* () {
-      const queue = yield* PayoutQueue
-      const errors = yield* Effect.forEach(
-        [
-          payout("small", 999),
-          payout(" blank "),
-          { ...payout("odd"), amount: 10.5 },
-          { ...payout("kind"), pixKey: "maria@example.com" },
-          { ...payout("more"), paid: true },
-          undefined
-        ],
-        // A caller without types may give anything.
-        (input) => Effect.flip(queue.submit(input as never))
-      )
-      assert.deepStrictEqual(
-        errors.map(({ _tag }) => _tag),
-        ["BelowMinimum", "InvalidRequest", "InvalidRequest", "InvalidRequest", "InvalidRequest", "InvalidRequest"]
-      )
-      assert.notInclude(JSON.stringify(errors), "maria")
-      assert.strictEqual((yield* Stream.runCollect(queue.list())).length, 0)
-    }).pipe(Effect.provide(layerMemory()))
-  )
+  effect("what cannot be sent is refused before it is stored", layerMemory(), function* () {
+    const queue = yield* PayoutQueue
+    const errors = yield* Effect.forEach(
+      [
+        payout("small", 999),
+        payout(" blank "),
+        { ...payout("odd"), amount: 10.5 },
+        { ...payout("kind"), pixKey: "maria@example.com" },
+        { ...payout("more"), paid: true },
+        undefined
+      ],
+      // A caller without types may give anything.
+      (input) => Effect.flip(queue.submit(input as never))
+    )
+    assert.deepStrictEqual(
+      errors.map(({ _tag }) => _tag),
+      ["BelowMinimum", "InvalidRequest", "InvalidRequest", "InvalidRequest", "InvalidRequest", "InvalidRequest"]
+    )
+    assert.notInclude(JSON.stringify(errors), "maria")
+    assert.strictEqual((yield* Stream.runCollect(queue.list())).length, 0)
+  })
 
-  it.effect("of many payouts all are accepted, or none", () =>
-    Effect.gen(function* () {
-      const queue = yield* PayoutQueue
-      yield* Effect.flip(queue.submitMany([payout("invoice-1"), payout("invoice-2", 1)]))
-      yield* queue.submit(payout("invoice-3"))
-      const conflict = yield* Effect.flip(queue.submitMany([payout("invoice-4"), payout("invoice-3", 5000)]))
-      assert(conflict._tag === "PayoutsNotAccepted")
-      assert.deepStrictEqual(
-        conflict.wrong.map(({ error, reference }) => [reference, error._tag, error.concerns]),
-        [["invoice-3", "ReferenceConflict", "Request"]]
-      )
-      assert.strictEqual(conflict.concerns, "Request")
-      const listed = yield* Stream.runCollect(queue.list())
-      assert.deepStrictEqual(
-        listed.map(({ reference }) => reference),
-        ["invoice-3"]
-      )
-    }).pipe(Effect.provide(layerMemory()))
-  )
+  effect("of many payouts all are accepted, or none", layerMemory(), function* () {
+    const queue = yield* PayoutQueue
+    yield* Effect.flip(queue.submitMany([payout("invoice-1"), payout("invoice-2", 1)]))
+    yield* queue.submit(payout("invoice-3"))
+    const conflict = yield* Effect.flip(queue.submitMany([payout("invoice-4"), payout("invoice-3", 5000)]))
+    assert(conflict._tag === "PayoutsNotAccepted")
+    assert.deepStrictEqual(
+      conflict.wrong.map(({ error, reference }) => [reference, error._tag, error.concerns]),
+      [["invoice-3", "ReferenceConflict", "Request"]]
+    )
+    assert.strictEqual(conflict.concerns, "Request")
+    const listed = yield* Stream.runCollect(queue.list())
+    assert.deepStrictEqual(
+      listed.map(({ reference }) => reference),
+      ["invoice-3"]
+    )
+  })
 
-  it.effect("of many payouts each wrong one is named, with its index, its reference and its error", () =>
-    Effect.gen(function* () {
+  effect(
+    "of many payouts each wrong one is named, with its index, its reference and its error",
+    layerMemory(),
+    function* () {
       const queue = yield* PayoutQueue
       yield* queue.submit(payout("invoice-1"))
       // Callers without types give anything.
@@ -131,7 +130,7 @@ describe("submit", () => {
       }
       const long = yield* Effect.flip(queue.submitMany(payouts(12, 1)))
       assert.match(long.message, /^No payout was accepted\. Correct 12 .* and 2 more\.$/)
-    }).pipe(Effect.provide(layerMemory()))
+    }
   )
 
   it.effect("a stored request whose opening never ends does not block the other payouts", () => {
@@ -152,59 +151,57 @@ describe("submit", () => {
     }).pipe(Effect.provide(layerMemory({ concurrency: 1, seal })))
   })
 
-  it.effect("a stored request that cannot be opened any more is compared by its check", () =>
-    Effect.gen(function* () {
+  effect(
+    "a stored request that cannot be opened any more is compared by its check",
+    layerMemory({ seal: { seal: (request) => Effect.succeed(request), open: () => Effect.succeed("no request") } }),
+    function* () {
       const queue = yield* PayoutQueue
       yield* queue.submit(payout("invoice-1"))
       assert.strictEqual((yield* queue.submit(payout("invoice-1"))).reference, "invoice-1")
       const other = yield* Effect.flip(queue.submit({ ...payout("invoice-1"), description: "another one" }))
       assert.isTrue(other._tag === "ReferenceConflict" && other.differs.join() === "content")
-    }).pipe(
-      Effect.provide(
-        layerMemory({ seal: { seal: (request) => Effect.succeed(request), open: () => Effect.succeed("no request") } })
-      )
-    )
+    }
   )
 })
 
 describe("what the service answers", () => {
-  it.effect("a refusal of a clean key is final, and retry sends it again", () =>
-    Effect.gen(function* () {
+  effect("a refusal of a clean key is final, and retry sends it again", layerMemory(), function* () {
+    const queue = yield* PayoutQueue
+    const sandbox = yield* Sandbox
+    yield* sandbox.fault("requestWithdrawal", Fault.refusal(422, "Chave PIX bloqueada."))
+    yield* queue.submit(payout("invoice-1"))
+    const refused = yield* queue.await("invoice-1")
+    assert.isTrue(refused._tag === "Refused" && refused.error._tag === "RequestRejected")
+    yield* TestClock.adjust("1 hour")
+    assert.strictEqual(yield* asked, 1)
+    yield* queue.retry("invoice-1")
+    assert.strictEqual((yield* queue.await("invoice-1")).state, "posted")
+  })
+
+  effect(
+    "a refusal that is not about the payout (credentials, a rate limit, no connection) is tried again within the horizon",
+    layerOnce({ poll: "5 minutes" }),
+    function* () {
       const queue = yield* PayoutQueue
       const sandbox = yield* Sandbox
-      yield* sandbox.fault("requestWithdrawal", Fault.refusal(422, "Chave PIX bloqueada."))
+      yield* sandbox.fault("requestWithdrawal", Fault.refusal(401, "Credenciais inválidas."), { times: 3 })
+      yield* sandbox.fault("requestWithdrawal", Fault.refusal(429, "Devagar."), { times: 1000 })
       yield* queue.submit(payout("invoice-1"))
-      const refused = yield* queue.await("invoice-1")
-      assert.isTrue(refused._tag === "Refused" && refused.error._tag === "RequestRejected")
-      yield* TestClock.adjust("1 hour")
-      assert.strictEqual(yield* asked, 1)
-      yield* queue.retry("invoice-1")
-      assert.strictEqual((yield* queue.await("invoice-1")).state, "posted")
-    }).pipe(Effect.provide(layerMemory()))
+      yield* TestClock.adjust("11 hours")
+      const waiting = yield* stateOf("invoice-1")
+      assert.isTrue(waiting._tag === "Accepted" && waiting.mayHaveLeftAt === undefined)
+      assert.isTrue(waiting._tag === "Accepted" && waiting.error?._tag === "RateLimited")
+      yield* sandbox.clearFaults
+      yield* TestClock.adjust("6 minutes")
+      assert.strictEqual((yield* stateOf("invoice-1")).state, "posted")
+      assert.strictEqual((yield* paid).length, 1)
+    }
   )
 
-  it.effect(
-    "a refusal that is not about the payout (credentials, a rate limit, no connection) is tried again within the horizon",
-    () =>
-      Effect.gen(function* () {
-        const queue = yield* PayoutQueue
-        const sandbox = yield* Sandbox
-        yield* sandbox.fault("requestWithdrawal", Fault.refusal(401, "Credenciais inválidas."), { times: 3 })
-        yield* sandbox.fault("requestWithdrawal", Fault.refusal(429, "Devagar."), { times: 1000 })
-        yield* queue.submit(payout("invoice-1"))
-        yield* TestClock.adjust("11 hours")
-        const waiting = yield* stateOf("invoice-1")
-        assert.isTrue(waiting._tag === "Accepted" && waiting.mayHaveLeftAt === undefined)
-        assert.isTrue(waiting._tag === "Accepted" && waiting.error?._tag === "RateLimited")
-        yield* sandbox.clearFaults
-        yield* TestClock.adjust("6 minutes")
-        assert.strictEqual((yield* stateOf("invoice-1")).state, "posted")
-        assert.strictEqual((yield* paid).length, 1)
-      }).pipe(Effect.provide(layerOnce({ poll: "5 minutes" })))
-  )
-
-  it.effect("a payout whose answer is lost is unknown, and a request with the same key finds that it was paid", () =>
-    Effect.gen(function* () {
+  effect(
+    "a payout whose answer is lost is unknown, and a request with the same key finds that it was paid",
+    layerOnce(),
+    function* () {
       const queue = yield* PayoutQueue
       const sandbox = yield* Sandbox
       yield* sandbox.fault("requestWithdrawal", Fault.resetAfter)
@@ -215,11 +212,13 @@ describe("what the service answers", () => {
       yield* TestClock.adjust("2 seconds")
       assert.strictEqual((yield* queue.await("invoice-1")).state, "posted")
       assert.strictEqual((yield* paid).length, 1)
-    }).pipe(Effect.provide(layerOnce()))
+    }
   )
 
-  it.effect("a payout that is refused after a lost answer stays unknown until the horizon, and is parked then", () =>
-    Effect.gen(function* () {
+  effect(
+    "a payout that is refused after a lost answer stays unknown until the horizon, and is parked then",
+    layerOnce({ poll: "5 minutes" }),
+    function* () {
       const queue = yield* PayoutQueue
       const sandbox = yield* Sandbox
       yield* sandbox.fault("requestWithdrawal", Fault.resetAfter)
@@ -240,25 +239,23 @@ describe("what the service answers", () => {
       yield* queue.settle("invoice-1")
       assert.strictEqual((yield* stateOf("invoice-1")).state, "settled")
       assert.strictEqual((yield* paid).length, 1)
-    }).pipe(Effect.provide(layerOnce({ poll: "5 minutes" })))
+    }
   )
 })
 
 describe("limits", () => {
-  it.effect("a payout above maxAmount waits for a person", () =>
-    Effect.gen(function* () {
-      const queue = yield* PayoutQueue
-      yield* queue.submit(payout("invoice-1", 5000))
-      const parked = yield* queue.await("invoice-1")
-      assert.isTrue(
-        parked._tag === "Parked" && parked.because === "OverMaxAmount" && parked.mayHaveLeftAt === undefined
-      )
-      assert.strictEqual(yield* asked, 0)
-    }).pipe(Effect.provide(layerMemory({ maxAmount: 4999 })))
-  )
+  effect("a payout above maxAmount waits for a person", layerMemory({ maxAmount: 4999 }), function* () {
+    const queue = yield* PayoutQueue
+    yield* queue.submit(payout("invoice-1", 5000))
+    const parked = yield* queue.await("invoice-1")
+    assert.isTrue(parked._tag === "Parked" && parked.because === "OverMaxAmount" && parked.mayHaveLeftAt === undefined)
+    assert.strictEqual(yield* asked, 0)
+  })
 
-  it.effect("payouts above dailyCap wait for the next day of the zone, and unknown payouts count", () =>
-    Effect.gen(function* () {
+  effect(
+    "payouts above dailyCap wait for the next day of the zone, and unknown payouts count",
+    layerOnce({ dailyCap: 4000, concurrency: 1, poll: "5 minutes" }),
+    function* () {
       const queue = yield* PayoutQueue
       const sandbox = yield* Sandbox
       // The test's clock begins at 21:00 in São Paulo.
@@ -271,11 +268,13 @@ describe("limits", () => {
       assert.strictEqual((yield* Stream.runCollect(queue.list({ state: "accepted" }))).length, 1)
       yield* TestClock.adjust("2 minutes")
       assert.strictEqual((yield* paid).length, 5)
-    }).pipe(Effect.provide(layerOnce({ dailyCap: 4000, concurrency: 1, poll: "5 minutes" })))
+    }
   )
 
-  it.effect("nothing is sent while the queue is paused, and payouts are sent after the pause", () =>
-    Effect.gen(function* () {
+  effect(
+    "nothing is sent while the queue is paused, and payouts are sent after the pause",
+    layerMemory(),
+    function* () {
       const queue = yield* PayoutQueue
       yield* queue.setPaused(true)
       yield* queue.submitMany(payouts(5))
@@ -285,27 +284,27 @@ describe("limits", () => {
       yield* queue.setPaused(false)
       yield* TestClock.adjust("2 seconds")
       assert.strictEqual((yield* paid).length, 5)
-    }).pipe(Effect.provide(layerMemory()))
+    }
   )
 })
 
 describe("an operator", () => {
-  it.effect("parks a payout, and resumes it", () =>
-    Effect.gen(function* () {
-      const queue = yield* PayoutQueue
-      yield* queue.setPaused(true)
-      yield* queue.submit(payout("invoice-1"))
-      assert.strictEqual((yield* queue.park("invoice-1")).state, "parked")
-      yield* queue.setPaused(false)
-      yield* TestClock.adjust("1 hour")
-      assert.strictEqual(yield* asked, 0)
-      assert.strictEqual((yield* queue.resume("invoice-1")).state, "accepted")
-      assert.strictEqual((yield* queue.await("invoice-1")).state, "posted")
-    }).pipe(Effect.provide(layerMemory()))
-  )
+  effect("parks a payout, and resumes it", layerMemory(), function* () {
+    const queue = yield* PayoutQueue
+    yield* queue.setPaused(true)
+    yield* queue.submit(payout("invoice-1"))
+    assert.strictEqual((yield* queue.park("invoice-1")).state, "parked")
+    yield* queue.setPaused(false)
+    yield* TestClock.adjust("1 hour")
+    assert.strictEqual(yield* asked, 0)
+    assert.strictEqual((yield* queue.resume("invoice-1")).state, "accepted")
+    assert.strictEqual((yield* queue.await("invoice-1")).state, "posted")
+  })
 
-  it.effect("settles a posted payout, and a payout that was never sent only when it is parked", () =>
-    Effect.gen(function* () {
+  effect(
+    "settles a posted payout, and a payout that was never sent only when it is parked",
+    layerMemory(),
+    function* () {
       const queue = yield* PayoutQueue
       yield* queue.submit(payout("invoice-1"))
       yield* queue.await("invoice-1")
@@ -320,75 +319,67 @@ describe("an operator", () => {
       for (const step of [queue.park, queue.resume, queue.retry]) {
         assert.strictEqual((yield* Effect.flip(step("invoice-1")))._tag, "PayoutStateConflict")
       }
-    }).pipe(Effect.provide(layerMemory()))
+    }
   )
 
-  it.effect("sends a payout that waits for its next attempt at once", () =>
-    Effect.gen(function* () {
-      const queue = yield* PayoutQueue
-      const sandbox = yield* Sandbox
-      yield* sandbox.fault("requestWithdrawal", Fault.refusal(401, "Não."), { times: 12 })
-      yield* queue.submit(payout("invoice-1"))
-      yield* TestClock.adjust("10 minutes")
-      yield* sandbox.clearFaults
-      yield* queue.retry("invoice-1")
-      yield* TestClock.adjust("2 seconds")
-      assert.strictEqual((yield* stateOf("invoice-1")).state, "posted")
-    }).pipe(Effect.provide(layerOnce()))
-  )
+  effect("sends a payout that waits for its next attempt at once", layerOnce(), function* () {
+    const queue = yield* PayoutQueue
+    const sandbox = yield* Sandbox
+    yield* sandbox.fault("requestWithdrawal", Fault.refusal(401, "Não."), { times: 12 })
+    yield* queue.submit(payout("invoice-1"))
+    yield* TestClock.adjust("10 minutes")
+    yield* sandbox.clearFaults
+    yield* queue.retry("invoice-1")
+    yield* TestClock.adjust("2 seconds")
+    assert.strictEqual((yield* stateOf("invoice-1")).state, "posted")
+  })
 })
 
 describe("a list", () => {
-  it.effect("all payouts are listed, the oldest first, beyond the size of a page", () =>
-    Effect.gen(function* () {
-      const queue = yield* PayoutQueue
-      yield* queue.setPaused(true)
-      yield* queue.submitMany(payouts(450))
-      yield* TestClock.adjust("1 second")
-      yield* queue.submit(payout("last"))
-      const listed = yield* Stream.runCollect(queue.list({ state: "accepted" }))
-      assert.strictEqual(new Set(listed.map(({ reference }) => reference)).size, 451)
-      assert.strictEqual(listed.at(-1)?.reference, "last")
-      assert.strictEqual((yield* Stream.runCollect(queue.list({ state: "posted" }))).length, 0)
-    }).pipe(Effect.provide(layerMemory()))
-  )
+  effect("all payouts are listed, the oldest first, beyond the size of a page", layerMemory(), function* () {
+    const queue = yield* PayoutQueue
+    yield* queue.setPaused(true)
+    yield* queue.submitMany(payouts(450))
+    yield* TestClock.adjust("1 second")
+    yield* queue.submit(payout("last"))
+    const listed = yield* Stream.runCollect(queue.list({ state: "accepted" }))
+    assert.strictEqual(new Set(listed.map(({ reference }) => reference)).size, 451)
+    assert.strictEqual(listed.at(-1)?.reference, "last")
+    assert.strictEqual((yield* Stream.runCollect(queue.list({ state: "posted" }))).length, 0)
+  })
 })
 
 describe("the log and the settings", () => {
-  it.effect("the number that waits in each state is a metric", () =>
-    Effect.gen(function* () {
-      const queue = yield* PayoutQueue
-      yield* queue.submit(payout("invoice-1"))
-      yield* queue.await("invoice-1")
-      yield* TestClock.adjust("1 minute")
-      const names = (yield* Metric.snapshot).map(({ id }) => id)
-      assert.include(names, "effect_pix_payout_queue_waiting")
-      assert.include(names, "effect_pix_payout_queue_changes")
-    }).pipe(Effect.provide(layerMemory()))
-  )
+  effect("the number that waits in each state is a metric", layerMemory(), function* () {
+    const queue = yield* PayoutQueue
+    yield* queue.submit(payout("invoice-1"))
+    yield* queue.await("invoice-1")
+    yield* TestClock.adjust("1 minute")
+    const names = (yield* Metric.snapshot).map(({ id }) => id)
+    assert.include(names, "effect_pix_payout_queue_waiting")
+    assert.include(names, "effect_pix_payout_queue_changes")
+  })
 
-  it.effect("settings that make no sense are all named by one ConfigurationError", () =>
-    Effect.gen(function* () {
-      const error = yield* Effect.flip(
-        Effect.provide(
-          Effect.asVoid(PayoutQueue),
-          layerMemory({
-            concurrency: 0,
-            lease: "-1 seconds",
-            dailyCap: 0.5,
-            forget: { data: "-1 days" }
-          })
-        )
+  effect("settings that make no sense are all named by one ConfigurationError", function* () {
+    const error = yield* Effect.flip(
+      Effect.provide(
+        Effect.asVoid(PayoutQueue),
+        layerMemory({
+          concurrency: 0,
+          lease: "-1 seconds",
+          dailyCap: 0.5,
+          forget: { data: "-1 days" }
+        })
       )
-      assert(error._tag === "ConfigurationError")
-      assert.deepStrictEqual(error.settings.map(({ setting }) => setting).toSorted(), [
-        "concurrency",
-        "dailyCap",
-        "forget.data",
-        "lease"
-      ])
-      const endless = yield* Effect.flip(Effect.provide(Effect.asVoid(PayoutQueue), layerMemory({ lease: "Infinity" })))
-      assert.include(endless.message, "lease")
-    })
-  )
+    )
+    assert(error._tag === "ConfigurationError")
+    assert.deepStrictEqual(error.settings.map(({ setting }) => setting).toSorted(), [
+      "concurrency",
+      "dailyCap",
+      "forget.data",
+      "lease"
+    ])
+    const endless = yield* Effect.flip(Effect.provide(Effect.asVoid(PayoutQueue), layerMemory({ lease: "Infinity" })))
+    assert.include(endless.message, "lease")
+  })
 })

@@ -10,6 +10,7 @@ import { TestClock } from "effect/testing"
 import { makeBank } from "../support/bank.ts"
 import { databases } from "../support/database.ts"
 import { makeWarnings, memory, payout, payouts, settle } from "../support/payoutQueue.ts"
+import { live } from "../support/effect.ts"
 
 type Client = ReturnType<ReturnType<typeof makeBank>["makeClient"]>
 
@@ -42,8 +43,10 @@ const test = (name: string, effect: Effect.Effect<void, unknown, Scope.Scope | S
 
 describe("two accounts", () => {
   for (const { client: database, name, skip } of databases) {
-    it.live.skipIf(skip)(`on one database are each paid by their own client id, each payout once, on ${name}`, () =>
-      Effect.gen(function* () {
+    live.skipIf(skip)(
+      `on one database are each paid by their own client id, each payout once, on ${name}`,
+      database(),
+      function* () {
         // Every third answer is lost.
         const bank = makeBank((_, index) => (index % 3 === 0 ? "lose the answer" : undefined))
         const shops = yield* begin(bank.makeClient("client-a"), { account: "shops", poll: "50 millis" })
@@ -67,7 +70,7 @@ describe("two accounts", () => {
           Array.from({ length: 10 }, () => 2000)
         )
         assert.strictEqual(new Set([...bank.paid.values()].map(({ key }) => key)).size, 20)
-      }).pipe(Effect.scoped, Effect.provide(database()))
+      }
     )
   }
 

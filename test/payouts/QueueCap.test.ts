@@ -13,6 +13,7 @@ import { databases, layerPostgres, postgres } from "../support/database.ts"
 import { makeWarnings, memory, payout, payouts } from "../support/payoutQueue.ts"
 import { noPostgres } from "../support/postgres.ts"
 import { seed, seeded } from "../support/seed.ts"
+import { live } from "../support/effect.ts"
 
 const cap = 100_000
 const fast = { poll: "50 millis", lease: "5 seconds" } as const
@@ -44,32 +45,32 @@ const sums = Effect.gen(function* () {
 
 describe("twenty workers", () => {
   for (const { client: database, name, skip } of databases) {
-    it.live.skipIf(skip)(
+    live.skipIf(skip)(
       `together never pass the cap by a centavo, and their sum is that of the rows, on ${name}`,
-      () =>
-        Effect.gen(function* () {
-          const random = seeded(seed)
-          const bank = makeBank(() => {
-            const drawn = random.next()
-            if (drawn < 0.2) return { status: 422, body: { message: "Chave PIX bloqueada" } }
-            return drawn < 0.4 ? "lose the answer" : drawn < 0.45 ? "no connection" : undefined
-          })
-          const queue = yield* PayoutQueue
-          const items = payouts(100).map((item, index) => payout(item.reference, 1000 + 37 * index))
-          yield* queue.submitMany(items)
-          yield* Effect.replicateEffect(begin(bank, { ...fast, dailyCap: cap, concurrency: 3 }), 20, { discard: true })
-          const sql = yield* SqlClient.SqlClient
-          const open = sql`SELECT 1 FROM effect_pix_payouts
+      Layer.provideMerge(PayoutQueue.layerClient(), database()),
+      function* () {
+        const random = seeded(seed)
+        const bank = makeBank(() => {
+          const drawn = random.next()
+          if (drawn < 0.2) return { status: 422, body: { message: "Chave PIX bloqueada" } }
+          return drawn < 0.4 ? "lose the answer" : drawn < 0.45 ? "no connection" : undefined
+        })
+        const queue = yield* PayoutQueue
+        const items = payouts(100).map((item, index) => payout(item.reference, 1000 + 37 * index))
+        yield* queue.submitMany(items)
+        yield* Effect.replicateEffect(begin(bank, { ...fast, dailyCap: cap, concurrency: 3 }), 20, { discard: true })
+        const sql = yield* SqlClient.SqlClient
+        const open = sql`SELECT 1 FROM effect_pix_payouts
           WHERE state = 'unknown' OR (state = 'accepted' AND (waits_for IS NULL OR waits_for <> 'DailyCap'))`
-          yield* Effect.repeat(open, { until: (rows) => rows.length === 0, schedule: Schedule.spaced("100 millis") })
-          const { rows, spent } = yield* sums
-          assert.deepStrictEqual(spent, rows)
-          assert.strictEqual(spent.length, 1)
-          const paid = [...bank.paid.values()].reduce((sum, { amount }) => sum + amount, 0)
-          assert.strictEqual(paid, spent[0]?.[1])
-          assert.isAtMost(paid, cap)
-          assert.isAbove(yield* Stream.runCount(queue.list({ state: "accepted" })), 0)
-        }).pipe(Effect.scoped, Effect.provide(Layer.provideMerge(PayoutQueue.layerClient(), database())))
+        yield* Effect.repeat(open, { until: (rows) => rows.length === 0, schedule: Schedule.spaced("100 millis") })
+        const { rows, spent } = yield* sums
+        assert.deepStrictEqual(spent, rows)
+        assert.strictEqual(spent.length, 1)
+        const paid = [...bank.paid.values()].reduce((sum, { amount }) => sum + amount, 0)
+        assert.strictEqual(paid, spent[0]?.[1])
+        assert.isAtMost(paid, cap)
+        assert.isAbove(yield* Stream.runCount(queue.list({ state: "accepted" })), 0)
+      }
     )
   }
 })
@@ -110,8 +111,10 @@ describe("a clock that was a day ahead", () => {
   })
 
   const absent = noPostgres()
-  it.live.skipIf(absent !== undefined)("of one worker counts on the day of PostgreSQL, and stops nobody", () =>
-    Effect.gen(function* () {
+  live.skipIf(absent !== undefined)(
+    "of one worker counts on the day of PostgreSQL, and stops nobody",
+    Layer.provideMerge(PayoutQueue.layerClient(), Layer.orDie(layerPostgres)),
+    function* () {
       const clock = yield* Clock.Clock
       const ahead = 25 * 3_600_000
       const wrong: Clock.Clock = Object.create(clock, {
@@ -146,7 +149,7 @@ describe("a clock that was a day ahead", () => {
         spent.reduce((sum, [, amount]) => sum + amount, 0),
         3000
       )
-    }).pipe(Effect.scoped, Effect.provide(Layer.provideMerge(PayoutQueue.layerClient(), Layer.orDie(layerPostgres))))
+    }
   )
 })
 
@@ -172,14 +175,16 @@ describe("the day of the cap on PostgreSQL", () => {
     ["2026-03-01T02:59:59Z", "Etc/GMT-14", "2026-02-28"],
     ["2026-03-01T03:00:00Z", "Etc/GMT+12", "2026-03-01"]
   ] as const) {
-    it.live.skipIf(absent !== undefined)(`is that of São Paulo at ${moment}, in a session of the zone ${zone}`, () =>
-      Effect.gen(function* () {
+    live.skipIf(absent !== undefined)(
+      `is that of São Paulo at ${moment}, in a session of the zone ${zone}`,
+      Layer.provideMerge(PayoutQueue.layerClient(), postgresAt(moment, zone)),
+      function* () {
         const queue = yield* PayoutQueue
         yield* begin(makeBank(), { ...fast, dailyCap: 3000 })
         yield* queue.submit(payout("invoice-1", 2000))
         assert.strictEqual((yield* queue.await("invoice-1")).state, "posted")
         assert.deepStrictEqual((yield* sums).spent, [[day, 2000]])
-      }).pipe(Effect.scoped, Effect.provide(Layer.provideMerge(PayoutQueue.layerClient(), postgresAt(moment, zone))))
+      }
     )
   }
 })

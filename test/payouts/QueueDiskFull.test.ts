@@ -11,6 +11,7 @@ import { TestClock } from "effect/testing"
 import { postgres } from "../support/database.ts"
 import { gateway, isOfNoSeal, payout } from "../support/payoutQueue.ts"
 import { noPostgres } from "../support/postgres.ts"
+import { live } from "../support/effect.ts"
 
 interface Line {
   readonly text: string
@@ -147,26 +148,25 @@ describe("a queue whose polls fail", () => {
 
 describe("a database that refuses writes", () => {
   const absent = noPostgres()
-  it.live.skipIf(absent !== undefined)(
+  live.skipIf(absent !== undefined)(
     `a PostgreSQL that is full or read-only is named by the error${absent === undefined ? "" : ` (${absent})`}`,
-    () =>
-      Effect.gen(function* () {
-        const { url } = yield* postgres
-        const client = PgClient.layer({ url: Redacted.make(url), maxConnections: 1 })
-        yield* Effect.gen(function* () {
-          const queue = yield* PayoutQueue
-          const sql = yield* SqlClient.SqlClient
-          yield* sql`SET default_transaction_read_only = on`
-          const readOnly = yield* Effect.flip(queue.submit(payout("invoice-1")))
-          assert.deepInclude(readOnly, { _tag: "DatabaseError", reason: "ReadOnly", isRetryable: true })
-          yield* sql`SET default_transaction_read_only = off`
-          // What the server answers where a file cannot grow.
-          yield* sql.unsafe(`CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS
+    function* () {
+      const { url } = yield* postgres
+      const client = PgClient.layer({ url: Redacted.make(url), maxConnections: 1 })
+      yield* Effect.gen(function* () {
+        const queue = yield* PayoutQueue
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`SET default_transaction_read_only = on`
+        const readOnly = yield* Effect.flip(queue.submit(payout("invoice-1")))
+        assert.deepInclude(readOnly, { _tag: "DatabaseError", reason: "ReadOnly", isRetryable: true })
+        yield* sql`SET default_transaction_read_only = off`
+        // What the server answers where a file cannot grow.
+        yield* sql.unsafe(`CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS
             $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$`)
-          yield* sql`CREATE TRIGGER full_disk BEFORE INSERT ON effect_pix_payouts EXECUTE FUNCTION full_disk()`
-          const full = yield* Effect.flip(queue.submit(payout("invoice-1")))
-          assert.deepInclude(full, { _tag: "DatabaseError", reason: "DiskFull", isRetryable: true })
-        }).pipe(Effect.provide(Layer.provideMerge(PayoutQueue.layerClient(), client)))
-      })
+        yield* sql`CREATE TRIGGER full_disk BEFORE INSERT ON effect_pix_payouts EXECUTE FUNCTION full_disk()`
+        const full = yield* Effect.flip(queue.submit(payout("invoice-1")))
+        assert.deepInclude(full, { _tag: "DatabaseError", reason: "DiskFull", isRetryable: true })
+      }).pipe(Effect.provide(Layer.provideMerge(PayoutQueue.layerClient(), client)))
+    }
   )
 })

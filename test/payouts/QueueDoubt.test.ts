@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Layer, Option, Queue, Scope } from "effect"
 import type { Payments } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
@@ -10,6 +10,7 @@ import { payout } from "../support/payoutQueue.ts"
 import { layerPostgres } from "../support/database.ts"
 import { noPostgres } from "../support/postgres.ts"
 import { failures } from "../support/payouts.ts"
+import { live } from "../support/effect.ts"
 
 const options: PayoutQueueOptions = { lease: "1 second", poll: "20 millis", concurrency: 1, drain: "1 millis" }
 
@@ -40,16 +41,14 @@ const underWay = Effect.gen(function* () {
 })
 
 describe("a key that the service says was used for something else", () => {
-  it.live("is an IdempotencyConflict: its payout is unknown, and a person has to find out why", () =>
-    Effect.gen(function* () {
-      const { first, queue } = yield* underWay
-      yield* Deferred.fail(first.answer, failures.conflict(first.key))
-      const status = yield* Effect.repeat(Effect.map(queue.status("invoice-1"), Option.getOrThrow), {
-        until: ({ state }) => state === "unknown"
-      })
-      assert.strictEqual(status.state === "unknown" && status.error._tag, "IdempotencyConflict")
-    }).pipe(Effect.scoped, Effect.provide(sqlite))
-  )
+  live("is an IdempotencyConflict: its payout is unknown, and a person has to find out why", sqlite, function* () {
+    const { first, queue } = yield* underWay
+    yield* Deferred.fail(first.answer, failures.conflict(first.key))
+    const status = yield* Effect.repeat(Effect.map(queue.status("invoice-1"), Option.getOrThrow), {
+      until: ({ state }) => state === "unknown"
+    })
+    assert.strictEqual(status.state === "unknown" && status.error._tag, "IdempotencyConflict")
+  })
 })
 
 describe("a worker that is suspended for longer than its lease", () => {
@@ -65,41 +64,39 @@ describe("a worker that is suspended for longer than its lease", () => {
     return { calls, slow, quick }
   })
 
-  it.live("does not refuse a payout that another worker is sending: its refusal is about its own request alone", () =>
-    Effect.gen(function* () {
+  live(
+    "does not refuse a payout that another worker is sending: its refusal is about its own request alone",
+    sqlite,
+    function* () {
       const queue = yield* PayoutQueue
       const { quick, slow } = yield* overtaken
       yield* Deferred.fail(slow.answer, refusal(slow.key))
       yield* Effect.repeat(stateOf("invoice-1"), { until: (state) => state === "unknown" })
       yield* Deferred.succeed(quick.answer, record(quick.key))
       assert.strictEqual((yield* queue.await("invoice-1")).state, "posted")
-    }).pipe(Effect.scoped, Effect.provide(sqlite))
+    }
   )
 
-  it.live("does not change a payout that the other worker has posted", () =>
-    Effect.gen(function* () {
-      const queue = yield* PayoutQueue
-      const { calls, quick, slow } = yield* overtaken
-      yield* Deferred.succeed(quick.answer, record(quick.key))
-      yield* queue.await("invoice-1")
-      yield* Deferred.fail(slow.answer, refusal(slow.key))
-      // Each worker sends one payout at a time, and gets no more answers. So the first worker has stored its answer when it
-      // sends one of these.
-      yield* queue.submitMany([payout("invoice-2"), payout("invoice-3")])
-      yield* Queue.take(calls)
-      assert.strictEqual(yield* stateOf("invoice-1"), "posted")
-    }).pipe(Effect.scoped, Effect.provide(sqlite))
-  )
+  live("does not change a payout that the other worker has posted", sqlite, function* () {
+    const queue = yield* PayoutQueue
+    const { calls, quick, slow } = yield* overtaken
+    yield* Deferred.succeed(quick.answer, record(quick.key))
+    yield* queue.await("invoice-1")
+    yield* Deferred.fail(slow.answer, refusal(slow.key))
+    // Each worker sends one payout at a time, and gets no more answers. So the first worker has stored its answer when it
+    // sends one of these.
+    yield* queue.submitMany([payout("invoice-2"), payout("invoice-3")])
+    yield* Queue.take(calls)
+    assert.strictEqual(yield* stateOf("invoice-1"), "posted")
+  })
 
-  it.live("posts a payout whose request by the other worker was refused", () =>
-    Effect.gen(function* () {
-      const { quick, slow } = yield* overtaken
-      yield* Deferred.fail(quick.answer, refusal(quick.key))
-      yield* Effect.repeat(stateOf("invoice-1"), { until: (state) => state === "unknown" })
-      yield* Deferred.succeed(slow.answer, record(slow.key))
-      yield* Effect.repeat(stateOf("invoice-1"), { until: (state) => state === "posted" })
-    }).pipe(Effect.scoped, Effect.provide(sqlite))
-  )
+  live("posts a payout whose request by the other worker was refused", sqlite, function* () {
+    const { quick, slow } = yield* overtaken
+    yield* Deferred.fail(quick.answer, refusal(quick.key))
+    yield* Effect.repeat(stateOf("invoice-1"), { until: (state) => state === "unknown" })
+    yield* Deferred.succeed(slow.answer, record(slow.key))
+    yield* Effect.repeat(stateOf("invoice-1"), { until: (state) => state === "posted" })
+  })
 })
 
 describe("a worker that is stopped", () => {
@@ -117,18 +114,18 @@ describe("a worker that is stopped", () => {
     return { call, stop: Effect.forkChild(Scope.close(scope, Exit.void), { startImmediately: true }) }
   })
 
-  it.live("waits for the answer of a request that is under way, and stores it", () =>
-    Effect.gen(function* () {
-      const { call, stop } = yield* stopping
-      const stopped = yield* stop
-      yield* Deferred.succeed(call.answer, record(call.key))
-      yield* Fiber.join(stopped)
-      assert.strictEqual(yield* stateOf("invoice-1"), "posted")
-    }).pipe(Effect.scoped, Effect.provide(sqlite))
-  )
+  live("waits for the answer of a request that is under way, and stores it", sqlite, function* () {
+    const { call, stop } = yield* stopping
+    const stopped = yield* stop
+    yield* Deferred.succeed(call.answer, record(call.key))
+    yield* Fiber.join(stopped)
+    assert.strictEqual(yield* stateOf("invoice-1"), "posted")
+  })
 
-  it.live.skipIf(noPostgres() !== undefined)("does not interrupt the statement that stores an answer", () =>
-    Effect.gen(function* () {
+  live.skipIf(noPostgres() !== undefined)(
+    "does not interrupt the statement that stores an answer",
+    postgres,
+    function* () {
       const sql = yield* SqlClient.SqlClient
       const { call, stop } = yield* stopping
       const [locked, release] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
@@ -151,13 +148,15 @@ describe("a worker that is stopped", () => {
       yield* Fiber.join(holding)
       yield* Fiber.join(stopped)
       assert.strictEqual(yield* stateOf("invoice-1"), "posted")
-    }).pipe(Effect.scoped, Effect.provide(postgres))
+    }
   )
 })
 
 describe("a process that ends with a request under way", () => {
-  it.live("leaves the mark, and the next worker says that an earlier request may have been executed", () =>
-    Effect.gen(function* () {
+  live(
+    "leaves the mark, and the next worker says that an earlier request may have been executed",
+    sqlite,
+    function* () {
       const queue = yield* PayoutQueue
       yield* queue.submit(payout("invoice-1"))
       const { calls, layer } = yield* makeService
@@ -169,26 +168,26 @@ describe("a process that ends with a request under way", () => {
       assert.strictEqual(again.earlier, "Unknown")
       yield* Deferred.fail(again.answer, refusal(again.key))
       yield* Effect.repeat(stateOf("invoice-1"), { until: (state) => state === "unknown" })
-    }).pipe(Effect.scoped, Effect.provide(sqlite))
+    }
   )
 
-  it.live("a parked payout whose request was executed after all is posted", () =>
-    Effect.gen(function* () {
-      const { first, queue } = yield* underWay
-      yield* queue.park("invoice-1")
-      yield* Deferred.succeed(first.answer, record(first.key))
-      yield* Effect.repeat(stateOf("invoice-1"), { until: (state) => state === "posted" })
-    }).pipe(Effect.scoped, Effect.provide(sqlite))
-  )
+  live("a parked payout whose request was executed after all is posted", sqlite, function* () {
+    const { first, queue } = yield* underWay
+    yield* queue.park("invoice-1")
+    yield* Deferred.succeed(first.answer, record(first.key))
+    yield* Effect.repeat(stateOf("invoice-1"), { until: (state) => state === "posted" })
+  })
 
-  it.live("a clean refusal of the credentials clears the mark, and the next request is a first one again", () =>
-    Effect.gen(function* () {
+  live(
+    "a clean refusal of the credentials clears the mark, and the next request is a first one again",
+    sqlite,
+    function* () {
       const { calls, first, queue } = yield* underWay
       yield* Deferred.fail(first.answer, new AuthError({ ...answered(first.key), status: 401 }))
       const second = yield* Queue.take(calls)
       assert.strictEqual(second.earlier, undefined)
       yield* Deferred.fail(second.answer, refusal(second.key))
       assert.strictEqual((yield* queue.await("invoice-1")).state, "refused")
-    }).pipe(Effect.scoped, Effect.provide(sqlite))
+    }
   )
 })

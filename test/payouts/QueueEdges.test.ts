@@ -7,6 +7,7 @@ import { Fault, Sandbox } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { gateway, layerMemory, payout, payouts, submitRateLimited } from "../support/payoutQueue.ts"
+import { effect, live } from "../support/effect.ts"
 
 const fast: PayoutQueueOptions = { poll: "20 millis", lease: "2 seconds" }
 const layer = (options: PayoutQueueOptions = {}) =>
@@ -29,19 +30,19 @@ describe("a payout that cannot be sent", () => {
     ["is not a request", () => "{}"],
     ["is for another amount", (text: string) => text.replace("1000", "9000")]
   ] as const)
-    it.live(`a stored request that ${title} is parked and not sent`, () =>
-      Effect.gen(function* () {
-        const queue = yield* PayoutQueue
-        const sandbox = yield* Sandbox
-        yield* insert(broken)
-        const parked = yield* queue.await("invoice-1")
-        assert.isTrue(parked._tag === "Parked" && parked.because === "Unreadable")
-        assert.strictEqual((yield* sandbox.requests).length, 0)
-      }).pipe(Effect.provide(layer()))
-    )
+    live(`a stored request that ${title} is parked and not sent`, layer(), function* () {
+      const queue = yield* PayoutQueue
+      const sandbox = yield* Sandbox
+      yield* insert(broken)
+      const parked = yield* queue.await("invoice-1")
+      assert.isTrue(parked._tag === "Parked" && parked.because === "Unreadable")
+      assert.strictEqual((yield* sandbox.requests).length, 0)
+    })
 
-  it.live("a row whose key is not that of its reference is parked, and so is one whose request was dropped", () =>
-    Effect.gen(function* () {
+  live(
+    "a row whose key is not that of its reference is parked, and so is one whose request was dropped",
+    layer(),
+    function* () {
       const sql = yield* SqlClient.SqlClient
       const queue = yield* PayoutQueue
       // No worker sees them before they are broken.
@@ -55,68 +56,76 @@ describe("a payout that cannot be sent", () => {
       )
       const parked = Stream.runCollect(queue.list({ state: "parked" }))
       yield* Effect.repeat(parked, { until: (rows) => rows.length === 2, schedule: Schedule.spaced("50 millis") })
-    }).pipe(Effect.provide(layer()))
+    }
   )
 
-  it.effect("a payout above dailyCap is parked, since it would wait for ever", () =>
-    Effect.gen(function* () {
+  effect(
+    "a payout above dailyCap is parked, since it would wait for ever",
+    layerMemory({ dailyCap: 4000 }),
+    function* () {
       const queue = yield* PayoutQueue
       yield* queue.submit(payout("invoice-1", 5000))
       const parked = yield* queue.await("invoice-1")
       assert.isTrue(parked._tag === "Parked" && parked.because === "OverDailyCap")
-    }).pipe(Effect.provide(layerMemory({ dailyCap: 4000 })))
+    }
   )
 })
 
 describe("a payout whose request is answered with Retry-After", () => {
-  it.effect("is sent again at that time, and not before", () =>
-    Effect.gen(function* () {
+  effect(
+    "is sent again at that time, and not before",
+    Layer.provideMerge(layerMemory(), PaymentsPolicy.layer(PaymentsPolicy.once)),
+    function* () {
       const { queue, sandbox } = yield* submitRateLimited("10 minutes")
       yield* TestClock.adjust("9 minutes")
       assert.strictEqual((yield* sandbox.requests).length, 1)
       yield* TestClock.adjust("2 minutes")
       assert.strictEqual((yield* queue.await("invoice-1")).state, "posted")
-    }).pipe(Effect.provide(Layer.provideMerge(layerMemory(), PaymentsPolicy.layer(PaymentsPolicy.once))))
+    }
   )
 
-  it.effect("of 0 seconds is sent again less and less often", () =>
-    Effect.gen(function* () {
+  effect(
+    "of 0 seconds is sent again less and less often",
+    Layer.provideMerge(layerMemory(), PaymentsPolicy.layer(PaymentsPolicy.once)),
+    function* () {
       const { sandbox } = yield* submitRateLimited("0 seconds", 50)
       yield* TestClock.adjust("1 minute")
       // After 1, 2, 4, 8, 16 and 32 seconds.
       assert.isAtMost((yield* sandbox.requests).length, 7)
-    }).pipe(Effect.provide(Layer.provideMerge(layerMemory(), PaymentsPolicy.layer(PaymentsPolicy.once))))
+    }
   )
 
-  it.effect("is sent again after an hour, however long the service says", () =>
-    Effect.gen(function* () {
+  effect(
+    "is sent again after an hour, however long the service says",
+    Layer.provideMerge(layerMemory(), PaymentsPolicy.layer(PaymentsPolicy.once)),
+    function* () {
       const { queue, sandbox } = yield* submitRateLimited("30 days")
       yield* TestClock.adjust("59 minutes")
       assert.strictEqual((yield* sandbox.requests).length, 1)
       yield* TestClock.adjust("2 minutes")
       assert.strictEqual((yield* queue.await("invoice-1")).state, "posted")
-    }).pipe(Effect.provide(Layer.provideMerge(layerMemory(), PaymentsPolicy.layer(PaymentsPolicy.once))))
+    }
   )
 })
 
 describe("the cap of a day on SQL", () => {
-  it.live("does not count refused payouts, and counts the others", () =>
-    Effect.gen(function* () {
-      const queue = yield* PayoutQueue
-      const sandbox = yield* Sandbox
-      const sql = yield* SqlClient.SqlClient
-      yield* sandbox.fault("requestWithdrawal", Fault.refusal(422, "Chave recusada."), { times: 2 })
-      yield* queue.submitMany(payouts(6))
-      yield* Effect.forEach(payouts(6), ({ reference }) => queue.await(reference))
-      const [row] = yield* sql<{ readonly spent: number }>`SELECT spent FROM effect_pix_payout_days`
-      assert.strictEqual(row?.spent, 4000)
-    }).pipe(Effect.provide(layer({ dailyCap: 10_000 })))
-  )
+  live("does not count refused payouts, and counts the others", layer({ dailyCap: 10_000 }), function* () {
+    const queue = yield* PayoutQueue
+    const sandbox = yield* Sandbox
+    const sql = yield* SqlClient.SqlClient
+    yield* sandbox.fault("requestWithdrawal", Fault.refusal(422, "Chave recusada."), { times: 2 })
+    yield* queue.submitMany(payouts(6))
+    yield* Effect.forEach(payouts(6), ({ reference }) => queue.await(reference))
+    const [row] = yield* sql<{ readonly spent: number }>`SELECT spent FROM effect_pix_payout_days`
+    assert.strictEqual(row?.spent, 4000)
+  })
 })
 
 describe("a failure that a newer version stored", () => {
-  it.live("is shown without its details", () =>
-    Effect.gen(function* () {
+  live(
+    "is shown without its details",
+    Layer.provideMerge(PayoutQueue.layerClient(), NodeSqlite.layer({ filename: ":memory:" })),
+    function* () {
       const sql = yield* SqlClient.SqlClient
       const queue = yield* PayoutQueue
       yield* insert((text) => text, "invoice-1")
@@ -127,7 +136,7 @@ describe("a failure that a newer version stored", () => {
       assert.isTrue(refused._tag === "Parked" && refused.because === "Unreadable")
       const unknown = Option.getOrThrow(yield* queue.status("invoice-2"))
       assert.isTrue(unknown._tag === "Unknown" && unknown.error._tag === "OutcomeUnknown")
-    }).pipe(Effect.provide(Layer.provideMerge(PayoutQueue.layerClient(), NodeSqlite.layer({ filename: ":memory:" }))))
+    }
   )
 })
 
@@ -190,8 +199,10 @@ describe("forgetting", () => {
     assert.strictEqual((yield* sandbox.withdrawals).length, 4)
   })
 
-  it.effect("the request of a payout that has ended is forgotten, and that of one that may still be sent is not", () =>
-    Effect.gen(function* () {
+  effect(
+    "the request of a payout that has ended is forgotten, and that of one that may still be sent is not",
+    Layer.provideMerge(layerMemory({ forget: { data: "30 minutes" } }), PaymentsPolicy.layer(PaymentsPolicy.once)),
+    function* () {
       const queue = yield* PayoutQueue
       yield* bringIntoStates
       yield* TestClock.adjust("1 hour")
@@ -199,11 +210,7 @@ describe("forgetting", () => {
       assert.strictEqual((yield* queue.submit(payout("posted"))).state, "posted")
       assert.deepStrictEqual(yield* requestsLeft, ["accepted", "parked", "unknown"])
       yield* sendTheRest
-    }).pipe(
-      Effect.provide(
-        Layer.provideMerge(layerMemory({ forget: { data: "30 minutes" } }), PaymentsPolicy.layer(PaymentsPolicy.once))
-      )
-    )
+    }
   )
 })
 
@@ -237,29 +244,27 @@ describe("a database that fails", () => {
 })
 
 describe("errors", () => {
-  it.effect("say in a sentence what to do", () =>
-    Effect.gen(function* () {
-      const queue = yield* PayoutQueue
-      const missing = yield* Effect.flip(queue.await("invoice-1"))
-      assert.include(missing.message, "No payout of the reference invoice-1 was submitted")
-      const odd = yield* Effect.flip(queue.park(" blank "))
-      assert.strictEqual(odd._tag, "PayoutNotFound")
-      const halves = yield* Effect.flip(
-        // A caller without types may give one of the pair.
-        queue.submit({ reference: "invoice-1", amount: Money.centavos(1000), pixKeyType: "CPF" } as never)
-      )
-      assert.include(halves.message, "pixKeyType")
-      const doubled = yield* Effect.flip(queue.submit({ ...payout("invoice-1"), pixKeyType: "EMAIL" } as never))
-      assert.include(doubled.message, "which has its own kind")
-      const wrong = yield* Effect.flip(
-        queue.submit({ reference: "invoice-1", amount: Money.centavos(1000), pixKey: "123", pixKeyType: "CPF" })
-      )
-      assert.include(wrong.message, "pixKey")
-      yield* queue.submit({ ...payout("invoice-2"), metadata: { a: 1, b: { c: 2 } } })
-      assert.strictEqual(
-        (yield* queue.submit({ ...payout("invoice-2"), metadata: { b: { c: 2 }, a: 1 } }))._tag,
-        "Accepted"
-      )
-    }).pipe(Effect.provide(layerMemory()))
-  )
+  effect("say in a sentence what to do", layerMemory(), function* () {
+    const queue = yield* PayoutQueue
+    const missing = yield* Effect.flip(queue.await("invoice-1"))
+    assert.include(missing.message, "No payout of the reference invoice-1 was submitted")
+    const odd = yield* Effect.flip(queue.park(" blank "))
+    assert.strictEqual(odd._tag, "PayoutNotFound")
+    const halves = yield* Effect.flip(
+      // A caller without types may give one of the pair.
+      queue.submit({ reference: "invoice-1", amount: Money.centavos(1000), pixKeyType: "CPF" } as never)
+    )
+    assert.include(halves.message, "pixKeyType")
+    const doubled = yield* Effect.flip(queue.submit({ ...payout("invoice-1"), pixKeyType: "EMAIL" } as never))
+    assert.include(doubled.message, "which has its own kind")
+    const wrong = yield* Effect.flip(
+      queue.submit({ reference: "invoice-1", amount: Money.centavos(1000), pixKey: "123", pixKeyType: "CPF" })
+    )
+    assert.include(wrong.message, "pixKey")
+    yield* queue.submit({ ...payout("invoice-2"), metadata: { a: 1, b: { c: 2 } } })
+    assert.strictEqual(
+      (yield* queue.submit({ ...payout("invoice-2"), metadata: { b: { c: 2 }, a: 1 } }))._tag,
+      "Accepted"
+    )
+  })
 })

@@ -1,7 +1,7 @@
 /**
  * What the queue of payouts exports over Effect's own OTLP layers, compared with the tables of docs/observability.md.
  */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Effect, Fiber, Latch, Layer, Logger, Option, Schedule, Stream } from "effect"
 import { Money, PaymentsPolicy } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
@@ -12,6 +12,7 @@ import { leaksIn, person } from "../support/canary.ts"
 import { compareLines, compareSpans, documentedMetrics, exportedMetrics } from "../support/documented.ts"
 import { exportedBy } from "../support/exported.ts"
 import { keys } from "../support/marked.ts"
+import { live } from "../support/effect.ts"
 
 const cap = 1_000_000
 
@@ -163,72 +164,59 @@ const elsewhere = new Set([
 const exported = Effect.runSync(Effect.cached(exportedBy(incidents)))
 
 describe("what the queue of payouts exports", () => {
-  it.live("the spans, metrics and lines are those of the page, with their units and attributes", () =>
-    Effect.gen(function* () {
-      const { lines, metrics, spans } = yield* exported
-      const own = spans.filter(({ name }) => /^(?:PayoutQueue|Payouts)\./.test(name))
-      const spanRows = compareSpans(own, "payouts")
-      assert.deepStrictEqual(spanRows.unknown, [])
-      assert.deepStrictEqual(spanRows.exported, spanRows.documented)
-      assert.deepStrictEqual(exportedMetrics(metrics, metric), documentedMetrics("payouts", "both"))
+  live("the spans, metrics and lines are those of the page, with their units and attributes", function* () {
+    const { lines, metrics, spans } = yield* exported
+    const own = spans.filter(({ name }) => /^(?:PayoutQueue|Payouts)\./.test(name))
+    const spanRows = compareSpans(own, "payouts")
+    assert.deepStrictEqual(spanRows.unknown, [])
+    assert.deepStrictEqual(spanRows.exported, spanRows.documented)
+    assert.deepStrictEqual(exportedMetrics(metrics, metric), documentedMetrics("payouts", "both"))
 
-      const library = lines.filter(({ message }) => !effectsOwn.test(message))
-      assert.deepStrictEqual(compareLines(library, "payouts", "both", "client").unknown, [])
-      const lineRows = compareLines(library, "payouts", "both")
-      const isHere = ([line]: readonly [string, ...ReadonlyArray<unknown>]) => !elsewhere.has(line)
-      assert.deepStrictEqual(lineRows.exported.filter(isHere), lineRows.documented.filter(isHere))
-    })
-  )
+    const library = lines.filter(({ message }) => !effectsOwn.test(message))
+    assert.deepStrictEqual(compareLines(library, "payouts", "both", "client").unknown, [])
+    const lineRows = compareLines(library, "payouts", "both")
+    const isHere = ([line]: readonly [string, ...ReadonlyArray<unknown>]) => !elsewhere.has(line)
+    assert.deepStrictEqual(lineRows.exported.filter(isHere), lineRows.documented.filter(isHere))
+  })
 
-  it.live("a send is linked to the submit or the step that queued its payout, also after a rate limit", () =>
-    Effect.gen(function* () {
-      const { spans } = yield* exported
-      const linked = (reference: string) =>
-        spans
-          .filter(
-            ({ attributes, name }) => name === "PayoutQueue.send" && attributes["payments.reference"] === reference
+  live("a send is linked to the submit or the step that queued its payout, also after a rate limit", function* () {
+    const { spans } = yield* exported
+    const linked = (reference: string) =>
+      spans
+        .filter(({ attributes, name }) => name === "PayoutQueue.send" && attributes["payments.reference"] === reference)
+        .map(({ links }) =>
+          links?.map(
+            ({ spanId, traceId }) => spans.find((one) => one.spanId === spanId && one.traceId === traceId)?.name
           )
-          .map(({ links }) =>
-            links?.map(
-              ({ spanId, traceId }) => spans.find((one) => one.spanId === spanId && one.traceId === traceId)?.name
-            )
-          )
-      assert.deepStrictEqual(linked("posted"), [["PayoutQueue.submit"]])
-      assert.deepStrictEqual(linked("defect"), [["PayoutQueue.submitMany"], ["PayoutQueue.submitMany"]])
-      assert.deepStrictEqual(linked("limited"), [
-        ["PayoutQueue.submit"],
-        ["PayoutQueue.submit"],
-        ["PayoutQueue.submit"]
-      ])
-      assert.deepStrictEqual(linked("refused"), [["PayoutQueue.submit"], ["PayoutQueue.retry"]])
-      assert.deepStrictEqual(linked("waiting"), [["PayoutQueue.submitMany"]])
-    })
-  )
-
-  it.live(
-    "a line about one payout that a worker handles has the trace of its send, and the attributes that its span has",
-    () =>
-      Effect.gen(function* () {
-        const { lines, spans } = yield* exported
-        const about = lines.filter(
-          ({ attributes, message }) =>
-            "payments.reference" in attributes && /payout|Payouts/.test(message) && !message.includes("LooksAlike")
         )
-        assert.isAtLeast(about.length, 8)
-        for (const { attributes, message, traceId } of about) {
-          const send = spans.find((span) => span.name === "PayoutQueue.send" && span.traceId === traceId)
-          for (const name of ["payments.reference", "payments.operation", "payments.idempotency_key_hash"]) {
-            assert.strictEqual(send?.attributes[name], attributes[name], message)
-          }
+    assert.deepStrictEqual(linked("posted"), [["PayoutQueue.submit"]])
+    assert.deepStrictEqual(linked("defect"), [["PayoutQueue.submitMany"], ["PayoutQueue.submitMany"]])
+    assert.deepStrictEqual(linked("limited"), [["PayoutQueue.submit"], ["PayoutQueue.submit"], ["PayoutQueue.submit"]])
+    assert.deepStrictEqual(linked("refused"), [["PayoutQueue.submit"], ["PayoutQueue.retry"]])
+    assert.deepStrictEqual(linked("waiting"), [["PayoutQueue.submitMany"]])
+  })
+
+  live(
+    "a line about one payout that a worker handles has the trace of its send, and the attributes that its span has",
+    function* () {
+      const { lines, spans } = yield* exported
+      const about = lines.filter(
+        ({ attributes, message }) =>
+          "payments.reference" in attributes && /payout|Payouts/.test(message) && !message.includes("LooksAlike")
+      )
+      assert.isAtLeast(about.length, 8)
+      for (const { attributes, message, traceId } of about) {
+        const send = spans.find((span) => span.name === "PayoutQueue.send" && span.traceId === traceId)
+        for (const name of ["payments.reference", "payments.operation", "payments.idempotency_key_hash"]) {
+          assert.strictEqual(send?.attributes[name], attributes[name], message)
         }
-      })
+      }
+    }
   )
 
-  it.live("no span, line or metric has the words of an operator's step, or a payee's data", () =>
-    Effect.gen(function* () {
-      const { text } = yield* exported
-      for (const word of Object.values(operator)) assert.notInclude(text, word)
-      assert.deepStrictEqual(leaksIn(text), [])
-    })
-  )
+  live("no span, line or metric has the words of an operator's step, or a payee's data", function* () {
+    const { text } = yield* exported
+    for (const word of Object.values(operator)) assert.notInclude(text, word)
+    assert.deepStrictEqual(leaksIn(text), [])
+  })
 })

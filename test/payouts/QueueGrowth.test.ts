@@ -13,6 +13,7 @@ import { makeStatements } from "../support/statements.ts"
 import { postgres } from "../support/database.ts"
 import { noPostgres } from "../support/postgres.ts"
 import { runs } from "../support/seed.ts"
+import { live } from "../support/effect.ts"
 
 const absent = noPostgres()
 const day = 86_400_000
@@ -152,37 +153,35 @@ describe.skipIf(absent !== undefined)(`a payout queue that grows${absent === und
       })
     )
 
-  it.live("a refused payout that somebody retries while the old ones are forgotten is not forgotten", () =>
-    Effect.gen(function* () {
-      const { url } = yield* postgres
-      const client = PgClient.layer({ url: Redacted.make(url), maxConnections: 2 })
-      yield* Effect.gen(function* () {
-        const { sql, store } = yield* prepare
-        yield* insert(1, 2, "refused", 400 * day)
-        const before = Date.now() - 90 * day
-        const begins = Latch.makeUnsafe()
-        const forget = Effect.andThen(begins.await, store.forget(before))
-        // Begun here, it is outside of the transaction.
-        const forgetting = yield* Effect.forkScoped(forget)
-        const retrying = sql`UPDATE effect_pix_payouts SET state = 'accepted' WHERE reference = 'invoice-1'`
-        // What forgets may wait for the transaction of the person.
-        const isWaiting = sql`SELECT 1 FROM pg_stat_activity
+  live("a refused payout that somebody retries while the old ones are forgotten is not forgotten", function* () {
+    const { url } = yield* postgres
+    const client = PgClient.layer({ url: Redacted.make(url), maxConnections: 2 })
+    yield* Effect.gen(function* () {
+      const { sql, store } = yield* prepare
+      yield* insert(1, 2, "refused", 400 * day)
+      const before = Date.now() - 90 * day
+      const begins = Latch.makeUnsafe()
+      const forget = Effect.andThen(begins.await, store.forget(before))
+      // Begun here, it is outside of the transaction.
+      const forgetting = yield* Effect.forkScoped(forget)
+      const retrying = sql`UPDATE effect_pix_payouts SET state = 'accepted' WHERE reference = 'invoice-1'`
+      // What forgets may wait for the transaction of the person.
+      const isWaiting = sql`SELECT 1 FROM pg_stat_activity
           WHERE datname = current_database() AND wait_event_type = 'Lock'`
-        yield* sql.withTransaction(
-          Effect.gen(function* () {
-            yield* retrying
-            yield* begins.open
-            while (forgetting.pollUnsafe() === undefined && (yield* isWaiting).length === 0)
-              yield* Effect.sleep("10 millis")
-          })
-        )
-        yield* Fiber.join(forgetting)
-        const left = yield* sql`SELECT reference, request IS NOT NULL AS "isWhole" FROM effect_pix_payouts ORDER BY 1`
-        assert.deepStrictEqual(left, [
-          { reference: "invoice-1", isWhole: true },
-          { reference: "invoice-2", isWhole: false }
-        ])
-      }).pipe(Effect.provide(client))
-    }).pipe(Effect.scoped)
-  )
+      yield* sql.withTransaction(
+        Effect.gen(function* () {
+          yield* retrying
+          yield* begins.open
+          while (forgetting.pollUnsafe() === undefined && (yield* isWaiting).length === 0)
+            yield* Effect.sleep("10 millis")
+        })
+      )
+      yield* Fiber.join(forgetting)
+      const left = yield* sql`SELECT reference, request IS NOT NULL AS "isWhole" FROM effect_pix_payouts ORDER BY 1`
+      assert.deepStrictEqual(left, [
+        { reference: "invoice-1", isWhole: true },
+        { reference: "invoice-2", isWhole: false }
+      ])
+    }).pipe(Effect.provide(client))
+  })
 })

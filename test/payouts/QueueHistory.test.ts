@@ -18,6 +18,7 @@ import { recorder } from "../differential/snapshots.ts"
 import { databases, postgres } from "../support/database.ts"
 import { gateway, payout } from "../support/payoutQueue.ts"
 import { noPostgres } from "../support/postgres.ts"
+import { live } from "../support/effect.ts"
 
 const fast: PayoutQueueOptions = { poll: "50 millis", lease: "2 seconds" }
 const policy = PaymentsPolicy.layer(PaymentsPolicy.once)
@@ -191,95 +192,92 @@ describe("tables of an older version", () => {
   const more = ["ALTER TABLE effect_pix_payouts ADD COLUMN more TEXT"]
   const newer = { name: tables.name, migrations: { ...tables.migrations, "0002_more": { pg: more, sqlite: more } } }
 
-  it.live.skipIf(absent !== undefined)(
+  live.skipIf(absent !== undefined)(
     "are refused by a program that may not change tables, which names both versions",
-    () =>
-      Effect.gen(function* () {
-        const { url } = yield* postgres
-        const owner = PgClient.layer({ url: Redacted.make(url) })
-        yield* Effect.gen(function* () {
-          const sql = yield* SqlClient.SqlClient
-          yield* migrate(tables)
-          yield* sql`CREATE ROLE reader LOGIN`
-          yield* sql`REVOKE CREATE ON SCHEMA public FROM PUBLIC`
-          yield* sql`GRANT ALL ON ALL TABLES IN SCHEMA public TO reader`
-        }).pipe(Effect.provide(owner))
-        const reader = PgClient.layer({ url: Redacted.make(url.replace("postgres@", "reader@")) })
-        const error = yield* Effect.flip(Effect.provide(migrate(newer), reader))
-        assert.strictEqual(error._tag, "ConfigurationError")
-        assert.include(
-          error.message,
-          "effect_pix_payouts has tables of version 1 in this database, and version 2 is needed"
-        )
-      })
+    function* () {
+      const { url } = yield* postgres
+      const owner = PgClient.layer({ url: Redacted.make(url) })
+      yield* Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        yield* migrate(tables)
+        yield* sql`CREATE ROLE reader LOGIN`
+        yield* sql`REVOKE CREATE ON SCHEMA public FROM PUBLIC`
+        yield* sql`GRANT ALL ON ALL TABLES IN SCHEMA public TO reader`
+      }).pipe(Effect.provide(owner))
+      const reader = PgClient.layer({ url: Redacted.make(url.replace("postgres@", "reader@")) })
+      const error = yield* Effect.flip(Effect.provide(migrate(newer), reader))
+      assert.strictEqual(error._tag, "ConfigurationError")
+      assert.include(
+        error.message,
+        "effect_pix_payouts has tables of version 1 in this database, and version 2 is needed"
+      )
+    }
   )
 })
 
 describe("a process that is killed before any statement on its database", () => {
-  it.live("leaves histories whose last states are those of the payouts", () =>
-    Effect.gen(function* () {
-      const folder = yield* Effect.acquireRelease(
-        Effect.sync(() => mkdtempSync(join(tmpdir(), "effect-pix-history-"))),
-        (made) => Effect.sync(() => rmSync(made, { recursive: true, force: true }))
+  live("leaves histories whose last states are those of the payouts", function* () {
+    const folder = yield* Effect.acquireRelease(
+      Effect.sync(() => mkdtempSync(join(tmpdir(), "effect-pix-history-"))),
+      (made) => Effect.sync(() => rmSync(made, { recursive: true, force: true }))
+    )
+    const file = join(folder, "payouts.db")
+    const queueOn = <E>(
+      queue: Layer.Layer<PayoutQueue, E, SqlClient.SqlClient | Layer.Success<typeof gateway>>,
+      filename: string
+    ) =>
+      queue.pipe(
+        Layer.provideMerge(Layer.fresh(NodeSqlite.layer({ filename }))),
+        Layer.provideMerge(Layer.mergeAll(Layer.fresh(gateway), policy))
       )
-      const file = join(folder, "payouts.db")
-      const queueOn = <E>(
-        queue: Layer.Layer<PayoutQueue, E, SqlClient.SqlClient | Layer.Success<typeof gateway>>,
-        filename: string
-      ) =>
-        queue.pipe(
-          Layer.provideMerge(Layer.fresh(NodeSqlite.layer({ filename }))),
-          Layer.provideMerge(Layer.mergeAll(Layer.fresh(gateway), policy))
-        )
-      let statements = 0
-      const snapshots = yield* Effect.gen(function* () {
+    let statements = 0
+    const snapshots = yield* Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const queue = yield* PayoutQueue
+      // A phase keeps 16 snapshots, so each has few statements.
+      const { stop } = recorder(file, () => ({ phase: String(Math.floor(statements++ / 30)), world: undefined }))
+      yield* scenario
+      yield* sql.withTransaction(queue.submitMany([payout("invoice-1"), payout("invoice-2")]))
+      yield* queue.await("invoice-1")
+      yield* sql`UPDATE effect_pix_payouts SET updated_at = updated_at - 60000 WHERE reference = 'lost'`
+      yield* Layer.build(PayoutQueue.layerWorker({ ...fast, forget: { data: "1 second" } }))
+      yield* Effect.repeat(sql`SELECT 1 FROM effect_pix_payouts WHERE reference = 'lost' AND request IS NULL`, {
+        until: ({ length }) => length === 1,
+        schedule: Schedule.spaced("20 millis")
+      })
+      return stop()
+    }).pipe(Effect.scoped, Effect.provide(queueOn(PayoutQueue.layer(fast), file)))
+    assert.isAbove(snapshots.length, 30)
+
+    for (const [at, { restore }] of snapshots.entries()) {
+      const copy = join(folder, `${at}.db`)
+      restore(copy)
+      yield* Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const queue = yield* PayoutQueue
-        // A phase keeps 16 snapshots, so each has few statements.
-        const { stop } = recorder(file, () => ({ phase: String(Math.floor(statements++ / 30)), world: undefined }))
-        yield* scenario
-        yield* sql.withTransaction(queue.submitMany([payout("invoice-1"), payout("invoice-2")]))
-        yield* queue.await("invoice-1")
-        yield* sql`UPDATE effect_pix_payouts SET updated_at = updated_at - 60000 WHERE reference = 'lost'`
-        yield* Layer.build(PayoutQueue.layerWorker({ ...fast, forget: { data: "1 second" } }))
-        yield* Effect.repeat(sql`SELECT 1 FROM effect_pix_payouts WHERE reference = 'lost' AND request IS NULL`, {
-          until: ({ length }) => length === 1,
-          schedule: Schedule.spaced("20 millis")
-        })
-        return stop()
-      }).pipe(Effect.scoped, Effect.provide(queueOn(PayoutQueue.layer(fast), file)))
-      assert.isAbove(snapshots.length, 30)
-
-      for (const [at, { restore }] of snapshots.entries()) {
-        const copy = join(folder, `${at}.db`)
-        restore(copy)
-        yield* Effect.gen(function* () {
-          const sql = yield* SqlClient.SqlClient
-          const queue = yield* PayoutQueue
-          const rows = yield* Stream.runCollect(queue.list())
-          for (const { reference, state, ...status } of rows) {
-            const changes = yield* queue.history(reference)
-            const last = changes.at(-1)
-            const mark = "mayHaveLeftAt" in status ? status.mayHaveLeftAt : undefined
-            assert.deepStrictEqual([last?.state, last?.mayHaveLeftAt], [state, mark], `snapshot ${at}, ${reference}`)
-            const [row] = yield* sql<{ readonly sends: number }>`
+        const rows = yield* Stream.runCollect(queue.list())
+        for (const { reference, state, ...status } of rows) {
+          const changes = yield* queue.history(reference)
+          const last = changes.at(-1)
+          const mark = "mayHaveLeftAt" in status ? status.mayHaveLeftAt : undefined
+          assert.deepStrictEqual([last?.state, last?.mayHaveLeftAt], [state, mark], `snapshot ${at}, ${reference}`)
+          const [row] = yield* sql<{ readonly sends: number }>`
               SELECT sends FROM effect_pix_payouts WHERE reference = ${reference}`
-            assert.lengthOf(
-              changes.filter(({ _tag }) => _tag === "Marked"),
-              row?.sends ?? -1
-            )
-            assert.lengthOf(
-              changes.filter(({ _tag }) => _tag === "Submitted"),
-              1
-            )
-          }
-          const orphans = yield* sql`SELECT 1 FROM effect_pix_payout_history
+          assert.lengthOf(
+            changes.filter(({ _tag }) => _tag === "Marked"),
+            row?.sends ?? -1
+          )
+          assert.lengthOf(
+            changes.filter(({ _tag }) => _tag === "Submitted"),
+            1
+          )
+        }
+        const orphans = yield* sql`SELECT 1 FROM effect_pix_payout_history
             WHERE idempotency_key NOT IN (SELECT idempotency_key FROM effect_pix_payouts)`
-          assert.lengthOf(orphans, 0)
-          const { lastPause, paused } = yield* queue.account
-          assert.strictEqual(paused, lastPause?.paused ?? false)
-        }).pipe(Effect.provide(queueOn(PayoutQueue.layerClient({ poll: Duration.hours(1) }), copy)))
-      }
-    }).pipe(Effect.scoped)
-  )
+        assert.lengthOf(orphans, 0)
+        const { lastPause, paused } = yield* queue.account
+        assert.strictEqual(paused, lastPause?.paused ?? false)
+      }).pipe(Effect.provide(queueOn(PayoutQueue.layerClient({ poll: Duration.hours(1) }), copy)))
+    }
+  })
 })

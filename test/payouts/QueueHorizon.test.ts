@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Clock, Effect, Layer, Schedule } from "effect"
 import { PaymentsPolicy } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
@@ -7,6 +7,7 @@ import { Fault, Sandbox } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { gateway, layerMemory, payout, settle } from "../support/payoutQueue.ts"
+import { effect, live } from "../support/effect.ts"
 
 const layer = () =>
   PayoutQueue.layer({ poll: "20 millis", lease: "2 seconds" }).pipe(
@@ -14,8 +15,10 @@ const layer = () =>
   )
 
 describe("the horizon", () => {
-  it.effect("also bounds the wait of a payout during a pause: the payout is parked and not sent", () =>
-    Effect.gen(function* () {
+  effect(
+    "also bounds the wait of a payout during a pause: the payout is parked and not sent",
+    Layer.provideMerge(layerMemory({ horizon: "10 minutes" }), PaymentsPolicy.layer(PaymentsPolicy.once)),
+    function* () {
       const queue = yield* PayoutQueue
       const sandbox = yield* Sandbox
       yield* sandbox.fault("requestWithdrawal", Fault.resetAfter)
@@ -28,11 +31,7 @@ describe("the horizon", () => {
       const parked = yield* queue.await("invoice-1")
       assert.isTrue(parked._tag === "Parked" && parked.because === "PastHorizon")
       assert.strictEqual((yield* sandbox.requests).length, 1)
-    }).pipe(
-      Effect.provide(
-        Layer.provideMerge(layerMemory({ horizon: "10 minutes" }), PaymentsPolicy.layer(PaymentsPolicy.once))
-      )
-    )
+    }
   )
 
   const patient = PaymentsPolicy.layer({
@@ -41,8 +40,10 @@ describe("the horizon", () => {
     retryWrites: Schedule.spaced("10 seconds")
   })
 
-  it.effect("bounds the retries of the policy", () =>
-    Effect.gen(function* () {
+  effect(
+    "bounds the retries of the policy",
+    Layer.provideMerge(layerMemory({ horizon: "15 seconds" }), patient),
+    function* () {
       const queue = yield* PayoutQueue
       const sandbox = yield* Sandbox
       yield* sandbox.fault("requestWithdrawal", Fault.resetAfter, { times: 9 })
@@ -53,11 +54,13 @@ describe("the horizon", () => {
       const arrivals = (yield* sandbox.requests).map(({ arrivedAt }) => Date.parse(arrivedAt))
       assert.isAbove(arrivals.length, 1)
       assert.isAtMost(Math.max(...arrivals) - Math.min(...arrivals), 15_000)
-    }).pipe(Effect.provide(Layer.provideMerge(layerMemory({ horizon: "15 seconds" }), patient)))
+    }
   )
 
-  it.live("parks a payout whose mark lies in the future by more than the horizon, since a clock was wrong", () =>
-    Effect.gen(function* () {
+  live(
+    "parks a payout whose mark lies in the future by more than the horizon, since a clock was wrong",
+    layer(),
+    function* () {
       const sql = yield* SqlClient.SqlClient
       const queue = yield* PayoutQueue
       const sandbox = yield* Sandbox
@@ -72,6 +75,6 @@ describe("the horizon", () => {
       assert.isTrue(parked._tag === "Parked" && parked.because === "PastHorizon")
       assert.strictEqual((yield* Effect.flip(queue.resume("invoice-1")))._tag, "PayoutStateConflict")
       assert.strictEqual((yield* sandbox.requests).length, 0)
-    }).pipe(Effect.provide(layer()))
+    }
   )
 })

@@ -21,6 +21,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { makeBank, type Misbehaviour } from "../support/bank.ts"
 import { databases } from "../support/database.ts"
+import { effect, live } from "../support/effect.ts"
 
 const tables = [
   "effect_pix_payouts",
@@ -477,72 +478,71 @@ const record = ({ amount, key }: { readonly amount: number; readonly key: string
       }
 
 describe("the raw bytes of a database", () => {
-  it.live(
+  live(
     "a SQLite file and its log have nothing of a payee after forget, VACUUM and a checkpoint, and no name before",
-    () =>
-      Effect.gen(function* () {
-        const path = yield* file
-        yield* Effect.gen(function* () {
-          const { queue, sql } = yield* queueAt(record)
-          yield* queue.submit(payout("waits"))
-          yield* queue.await("waits")
-          assert.deepStrictEqual(foundIn(bytesOf(path)), Object.values(marks))
-          yield* queue.forget("waits")
-          yield* forgetAll(queue)
-          yield* sql`VACUUM`
-          yield* sql`PRAGMA wal_checkpoint(TRUNCATE)`
-          assert.deepStrictEqual(foundIn(bytesOf(path)), [])
-          assert.include(bytesOf(path), "invoice-59")
-        }).pipe(Effect.scoped, Effect.provide(NodeSqlite.layer({ filename: path })))
-      }).pipe(Effect.scoped)
+    function* () {
+      const path = yield* file
+      yield* Effect.gen(function* () {
+        const { queue, sql } = yield* queueAt(record)
+        yield* queue.submit(payout("waits"))
+        yield* queue.await("waits")
+        assert.deepStrictEqual(foundIn(bytesOf(path)), Object.values(marks))
+        yield* queue.forget("waits")
+        yield* forgetAll(queue)
+        yield* sql`VACUUM`
+        yield* sql`PRAGMA wal_checkpoint(TRUNCATE)`
+        assert.deepStrictEqual(foundIn(bytesOf(path)), [])
+        assert.include(bytesOf(path), "invoice-59")
+      }).pipe(Effect.scoped, Effect.provide(NodeSqlite.layer({ filename: path })))
+    }
   )
 
   const pg = databases[1]
-  it.live.skipIf(pg.skip)(
+  live.skipIf(pg.skip)(
     "the files of PostgreSQL's tables have nothing of a payee after forget, VACUUM FULL and a checkpoint, and no name before",
-    () =>
-      Effect.gen(function* () {
-        const { queue, sql } = yield* queueAt(record)
-        const files = Effect.gen(function* () {
-          yield* sql`CHECKPOINT`
-          const rows = yield* sql<{ readonly bytes: Uint8Array }>`
+    pg.client(),
+    function* () {
+      const { queue, sql } = yield* queueAt(record)
+      const files = Effect.gen(function* () {
+        yield* sql`CHECKPOINT`
+        const rows = yield* sql<{ readonly bytes: Uint8Array }>`
             SELECT pg_read_binary_file(pg_relation_filepath(oid)) AS bytes FROM pg_class
             WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'i')
               OR oid IN (SELECT reltoastrelid FROM pg_class WHERE relname LIKE 'effect_pix_%')`
-          return rows.map(({ bytes }) => Buffer.from(bytes).toString("latin1")).join("\n")
-        })
-        yield* queue.submit(payout("waits"))
-        yield* queue.await("waits")
-        assert.deepStrictEqual(foundIn(yield* files), Object.values(marks))
-        yield* queue.forget("waits")
-        yield* forgetAll(queue)
-        yield* sql`VACUUM FULL effect_pix_payouts`
-        yield* sql`VACUUM FULL effect_pix_payout_history`
-        const after = yield* files
-        assert.deepStrictEqual(foundIn(after), [])
-        assert.include(after, "invoice-59")
-      }).pipe(Effect.scoped, Effect.provide(pg.client()))
+        return rows.map(({ bytes }) => Buffer.from(bytes).toString("latin1")).join("\n")
+      })
+      yield* queue.submit(payout("waits"))
+      yield* queue.await("waits")
+      assert.deepStrictEqual(foundIn(yield* files), Object.values(marks))
+      yield* queue.forget("waits")
+      yield* forgetAll(queue)
+      yield* sql`VACUUM FULL effect_pix_payouts`
+      yield* sql`VACUUM FULL effect_pix_payout_history`
+      const after = yield* files
+      assert.deepStrictEqual(foundIn(after), [])
+      assert.include(after, "invoice-59")
+    }
   )
 })
 
 describe("a queue without a seal", () => {
-  it.effect(
+  effect(
     "says at its start that PIX keys and CPFs are stored in clear, and with a seal of any kind it does not",
-    () =>
-      Effect.gen(function* () {
-        const linesOf = Effect.fnUntraced(function* (options: PayoutQueueOptions) {
-          const lines: Array<string> = []
-          const logger = Logger.layer([
-            Logger.make(({ logLevel, message }) => lines.push(`${logLevel}: ${String(message)}`))
-          ])
-          yield* Layer.build(Layer.fresh(PayoutQueue.layerClient(options))).pipe(Effect.scoped, Effect.provide(logger))
-          return lines
-        })
-        assert.deepStrictEqual(yield* linesOf({ account: "padaria" }), [
-          "Warn: PayoutQueue: the requests of the account padaria are stored in clear, with the PIX keys and CPFs of their payees. Give the layer the option seal: Seal.aesGcm(key)."
+    NodeSqlite.layer({ filename: ":memory:" }),
+    function* () {
+      const linesOf = Effect.fnUntraced(function* (options: PayoutQueueOptions) {
+        const lines: Array<string> = []
+        const logger = Logger.layer([
+          Logger.make(({ logLevel, message }) => lines.push(`${logLevel}: ${String(message)}`))
         ])
-        assert.deepStrictEqual(yield* linesOf({ seal: Seal.aesGcm(Redacted.make("0".repeat(64))) }), [])
-        assert.deepStrictEqual(yield* linesOf({ seal: { seal: Effect.succeed, open: Effect.succeed } }), [])
-      }).pipe(Effect.scoped, Effect.provide(NodeSqlite.layer({ filename: ":memory:" })))
+        yield* Layer.build(Layer.fresh(PayoutQueue.layerClient(options))).pipe(Effect.scoped, Effect.provide(logger))
+        return lines
+      })
+      assert.deepStrictEqual(yield* linesOf({ account: "padaria" }), [
+        "Warn: PayoutQueue: the requests of the account padaria are stored in clear, with the PIX keys and CPFs of their payees. Give the layer the option seal: Seal.aesGcm(key)."
+      ])
+      assert.deepStrictEqual(yield* linesOf({ seal: Seal.aesGcm(Redacted.make("0".repeat(64))) }), [])
+      assert.deepStrictEqual(yield* linesOf({ seal: { seal: Effect.succeed, open: Effect.succeed } }), [])
+    }
   )
 })

@@ -13,6 +13,7 @@ import { TestClock } from "effect/testing"
 import { gateway, payout, payouts } from "../support/payoutQueue.ts"
 import { makeStatements } from "../support/statements.ts"
 import { recordingTracer } from "../support/spans.ts"
+import { effect } from "../support/effect.ts"
 
 const sqlite = Layer.fresh(NodeSqlite.layer({ filename: ":memory:" }))
 
@@ -60,8 +61,10 @@ describe("PayoutQueue", () => {
     })
   })
 
-  it.effect("await ends within a poll interval after another process changed or deleted the payout", () =>
-    Effect.gen(function* () {
+  effect(
+    "await ends within a poll interval after another process changed or deleted the payout",
+    queueOn(sqlite),
+    function* () {
       const queue = yield* PayoutQueue
       const sql = yield* SqlClient.SqlClient
       yield* queue.setPaused(true)
@@ -79,31 +82,29 @@ describe("PayoutQueue", () => {
       assert.strictEqual((yield* Fiber.join(first)).state, "posted")
       assert.strictEqual((yield* Fiber.join(second))._tag, "PayoutNotFound")
       assert.isUndefined(third.pollUnsafe())
-    }).pipe(Effect.provide(queueOn(sqlite)))
+    }
   )
 
-  it.effect("a paused process makes no span, and a payout that is paid makes spans", () =>
-    Effect.gen(function* () {
-      const { layer, spans } = recordingTracer()
-      yield* Effect.gen(function* () {
-        const queue = yield* PayoutQueue
-        yield* queue.setPaused(true)
-        yield* queue.submit(payout("invoice-1"))
-        yield* Effect.forkScoped(queue.await("invoice-1"))
-        yield* TestClock.adjust("10 seconds")
-        spans.length = 0
-        // Longer than the interval of the hourly work.
-        yield* TestClock.adjust("61 minutes")
-        assert.deepStrictEqual(spans, [])
-        yield* queue.setPaused(false)
-        yield* TestClock.adjust("5 seconds")
-        assert.include(
-          spans.map(({ name }) => name),
-          "Payments.requestWithdrawal"
-        )
-      }).pipe(Effect.scoped, Effect.provide(Layer.provideMerge(queueOn(sqlite), layer)))
-    })
-  )
+  effect("a paused process makes no span, and a payout that is paid makes spans", function* () {
+    const { layer, spans } = recordingTracer()
+    yield* Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      yield* queue.setPaused(true)
+      yield* queue.submit(payout("invoice-1"))
+      yield* Effect.forkScoped(queue.await("invoice-1"))
+      yield* TestClock.adjust("10 seconds")
+      spans.length = 0
+      // Longer than the interval of the hourly work.
+      yield* TestClock.adjust("61 minutes")
+      assert.deepStrictEqual(spans, [])
+      yield* queue.setPaused(false)
+      yield* TestClock.adjust("5 seconds")
+      assert.include(
+        spans.map(({ name }) => name),
+        "Payments.requestWithdrawal"
+      )
+    }).pipe(Effect.scoped, Effect.provide(Layer.provideMerge(queueOn(sqlite), layer)))
+  })
 })
 
 /** A database that fails with each of the reasons, one after another, and then never answers. */
@@ -137,29 +138,25 @@ describe("a worker that starts while the database cannot be reached", () => {
   const props = { message: "query", operation: "query" }
   const sentence = "The database cannot be reached. This is retried until it can."
 
-  it.effect("waits and logs it, whether there is no server or the server is starting", () =>
-    Effect.gen(function* () {
-      const log = yield* makeLog
-      const reasons = [
-        new ConnectionError({ ...props, cause: new Error("ECONNREFUSED") }),
-        new UnknownError({ ...props, cause: Object.assign(new Error("starting up"), { code: "57P03" }) })
-      ]
-      const build = Layer.build(queueOn(failing(reasons))).pipe(Effect.scoped, Effect.provide(log.layer))
-      const fiber = yield* Effect.forkScoped(build)
-      assert.strictEqual(yield* log.next, sentence)
-      yield* TestClock.adjust("1 second")
-      assert.strictEqual(yield* log.next, sentence)
-      yield* TestClock.adjust("2 seconds")
-      assert.lengthOf(reasons, 0)
-      assert.isUndefined(fiber.pollUnsafe())
-    })
-  )
+  effect("waits and logs it, whether there is no server or the server is starting", function* () {
+    const log = yield* makeLog
+    const reasons = [
+      new ConnectionError({ ...props, cause: new Error("ECONNREFUSED") }),
+      new UnknownError({ ...props, cause: Object.assign(new Error("starting up"), { code: "57P03" }) })
+    ]
+    const build = Layer.build(queueOn(failing(reasons))).pipe(Effect.scoped, Effect.provide(log.layer))
+    const fiber = yield* Effect.forkScoped(build)
+    assert.strictEqual(yield* log.next, sentence)
+    yield* TestClock.adjust("1 second")
+    assert.strictEqual(yield* log.next, sentence)
+    yield* TestClock.adjust("2 seconds")
+    assert.lengthOf(reasons, 0)
+    assert.isUndefined(fiber.pollUnsafe())
+  })
 
-  it.effect("does not wait for a database that refuses its credentials", () =>
-    Effect.gen(function* () {
-      const reasons = [new AuthenticationError({ ...props, cause: new Error("no") })]
-      const error = yield* Effect.flip(Effect.scoped(Layer.build(queueOn(failing(reasons)))))
-      assert.include(error.message, "AuthenticationError")
-    })
-  )
+  effect("does not wait for a database that refuses its credentials", function* () {
+    const reasons = [new AuthenticationError({ ...props, cause: new Error("no") })]
+    const error = yield* Effect.flip(Effect.scoped(Layer.build(queueOn(failing(reasons)))))
+    assert.include(error.message, "AuthenticationError")
+  })
 })

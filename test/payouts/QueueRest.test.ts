@@ -13,6 +13,7 @@ import { TestClock } from "effect/testing"
 import { charge } from "../support/charges.ts"
 import { gateway, makeWarnings, parkOne, parkedLine, payout, submitRateLimited } from "../support/payoutQueue.ts"
 import { makeStatements } from "../support/statements.ts"
+import { effect } from "../support/effect.ts"
 
 const world = Layer.suspend(() =>
   Layer.mergeAll(
@@ -29,18 +30,22 @@ const stateOf = (reference: string) =>
   })
 
 describe("PayoutQueue on SQLite under TestClock", () => {
-  it.effect("a payout with a Retry-After of two minutes is sent when the clock is adjusted by two minutes", () =>
-    Effect.gen(function* () {
+  effect(
+    "a payout with a Retry-After of two minutes is sent when the clock is adjusted by two minutes",
+    Layer.provideMerge(PayoutQueue.layer(), world),
+    function* () {
       yield* submitRateLimited("2 minutes")
       yield* TestClock.adjust("1 minute")
       assert.strictEqual(yield* stateOf("invoice-1"), "accepted")
       yield* TestClock.adjust("2 minutes")
       assert.strictEqual(yield* stateOf("invoice-1"), "posted")
-    }).pipe(Effect.provide(Layer.provideMerge(PayoutQueue.layer(), world)))
+    }
   )
 
-  it.effect("a payout that a dead process had taken is sent when the lease is over, and not before", () =>
-    Effect.gen(function* () {
+  effect(
+    "a payout that a dead process had taken is sent when the lease is over, and not before",
+    Layer.provideMerge(PayoutQueue.layerClient(), world),
+    function* () {
       const queue = yield* PayoutQueue
       const sql = yield* SqlClient.SqlClient
       yield* queue.submit(payout("invoice-1"))
@@ -50,11 +55,13 @@ describe("PayoutQueue on SQLite under TestClock", () => {
       assert.strictEqual(yield* stateOf("invoice-1"), "accepted")
       yield* TestClock.adjust("3 seconds")
       assert.strictEqual(yield* stateOf("invoice-1"), "posted")
-    }).pipe(Effect.provide(Layer.provideMerge(PayoutQueue.layerClient(), world)))
+    }
   )
 
-  it.effect("a payout of another program, or of another layer of this one, wakes a worker that rests", () =>
-    Effect.gen(function* () {
+  effect(
+    "a payout of another program, or of another layer of this one, wakes a worker that rests",
+    Layer.provideMerge(PayoutQueue.layerClient(), world),
+    function* () {
       const queue = yield* PayoutQueue
       const sql = yield* SqlClient.SqlClient
       yield* Layer.build(PayoutQueue.layerWorker())
@@ -67,7 +74,7 @@ describe("PayoutQueue on SQLite under TestClock", () => {
       yield* sql.unsafe(insert.text, insert.parameters)
       yield* TestClock.adjust("2 seconds")
       assert.strictEqual(yield* stateOf("invoice-2"), "posted")
-    }).pipe(Effect.provide(Layer.provideMerge(PayoutQueue.layerClient(), world)))
+    }
   )
 })
 

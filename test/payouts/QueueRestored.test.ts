@@ -15,6 +15,7 @@ import { makeWarnings, memory, payout, payouts } from "../support/payoutQueue.ts
 import { noPostgres } from "../support/postgres.ts"
 import { database as databaseOf } from "../../src/durable/Database.ts"
 import { makeStore } from "../../src/payouts/internal/queue/store.ts"
+import { live } from "../support/effect.ts"
 
 const absent = noPostgres()
 const why = absent === undefined ? "" : ` (${absent})`
@@ -67,12 +68,10 @@ type Test = Effect.Effect<unknown, unknown, Scope.Scope | SqlClient.SqlClient>
 const connect = (url: string) => Layer.fresh(PgClient.layer({ url: Redacted.make(url) }))
 
 const onPostgres = (title: string, effect: Test | ((url: string) => Test)) =>
-  it.live.skipIf(absent !== undefined)(`${title}${why}`, () =>
-    Effect.gen(function* () {
-      const { url } = yield* postgres
-      yield* Effect.provide(Effect.isEffect(effect) ? effect : effect(url), connect(url))
-    }).pipe(Effect.scoped)
-  )
+  live.skipIf(absent !== undefined)(`${title}${why}`, function* () {
+    const { url } = yield* postgres
+    yield* Effect.provide(Effect.isEffect(effect) ? effect : effect(url), connect(url))
+  })
 
 describe("a worker that starts", () => {
   const goesOn: ReadonlyArray<readonly [title: string, effect: Test]> = [

@@ -13,12 +13,15 @@ import { TestClock } from "effect/testing"
 import { Collector } from "../support/Collector.ts"
 import { isOfNoSeal, layerMemory, payout, payouts, submitRateLimited } from "../support/payoutQueue.ts"
 import { recordingTracer } from "../support/spans.ts"
+import { live } from "../support/effect.ts"
 
 const once = PaymentsPolicy.layer(PaymentsPolicy.once)
 
 describe("the metrics of a process without a worker", () => {
-  it.live("are the number, the age and the sum of the payouts of each state, and whether the queue is paused", () =>
-    Effect.gen(function* () {
+  live(
+    "are the number, the age and the sum of the payouts of each state, and whether the queue is paused",
+    Collector.layer,
+    function* () {
       const { next, url } = yield* Collector
       const metrics = OtlpMetrics.layer({
         url: `${url}/v1/metrics`,
@@ -53,7 +56,7 @@ describe("the metrics of a process without a worker", () => {
         Effect.scoped,
         Effect.provide(Layer.provideMerge(PayoutQueue.layerClient(), Layer.merge(database, metrics)))
       )
-    }).pipe(Effect.provide(Collector.layer))
+    }
   )
 })
 

@@ -12,6 +12,7 @@ import { makeStore } from "../../src/payouts/internal/queue/store.ts"
 import { databases } from "../support/database.ts"
 import { makeStatements } from "../support/statements.ts"
 import { noPostgres } from "../support/postgres.ts"
+import { live } from "../support/effect.ts"
 
 const absent = noPostgres()
 
@@ -303,8 +304,12 @@ describe("a worker that is suspended while it counts against the cap of a day", 
   }
 
   // What PostgreSQL locks for a statement that is a transaction by itself does not wait for the process.
-  it.live.skipIf(absent !== undefined)("holds no lock: a payout costs two statements and no transaction", () =>
-    Effect.gen(function* () {
+  live.skipIf(absent !== undefined)(
+    "holds no lock: a payout costs two statements and no transaction",
+    PayoutQueue.layerClient({ poll: "50 millis" }).pipe(
+      Layer.provideMerge(Layer.mergeAll(gateway, databases[1].client()))
+    ),
+    function* () {
       const { layer: counting, texts } = makeStatements()
       const queue = yield* PayoutQueue
       const { begun, client } = observed(yield* SqlClient.SqlClient)
@@ -328,13 +333,6 @@ describe("a worker that is suspended while it counts against the cap of a day", 
       const writes = texts.filter((text) => /^(INSERT|WITH)/.test(text))
       assert.strictEqual(writes.length, 200)
       assert.strictEqual(begun.count, 0)
-    }).pipe(
-      Effect.scoped,
-      Effect.provide(
-        PayoutQueue.layerClient({ poll: "50 millis" }).pipe(
-          Layer.provideMerge(Layer.mergeAll(gateway, databases[1].client()))
-        )
-      )
-    )
+    }
   )
 })

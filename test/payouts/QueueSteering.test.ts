@@ -9,6 +9,7 @@ import { TestClock } from "effect/testing"
 import { OutcomeUnknown } from "../../src/contract/PaymentsError.ts"
 import { answered, makeService, record, refusal } from "../support/answering.ts"
 import { layerMemory, memory, payout, payouts, settle } from "../support/payoutQueue.ts"
+import { effect, live } from "../support/effect.ts"
 
 const statusOf = (reference: string) =>
   Effect.flatMap(PayoutQueue, (queue) => Effect.map(queue.status(reference), Option.getOrThrow))
@@ -30,26 +31,26 @@ const steering = <A, E>(
   )
 
 describe("a parked payout", () => {
-  it.effect(
+  effect(
     "is resumed and not retried, and is an operator's from when a person parks it, whatever parked it before",
-    () =>
-      Effect.gen(function* () {
-        const queue = yield* PayoutQueue
-        yield* queue.submit(payout("invoice-1", 5000))
-        yield* queue.await("invoice-1")
-        const refused = yield* Effect.flip(queue.retry("invoice-1"))
-        assert.include(refused.message, "Resume it")
-        const before = yield* statusOf("invoice-1")
-        assert.isTrue(before._tag === "Parked" && before.because === "OverMaxAmount")
-        yield* queue.park("invoice-1", { by: "ana", note: "a backup was restored" })
-        const parked = yield* statusOf("invoice-1")
-        assert.isTrue(parked._tag === "Parked" && parked.because === "Operator")
-        assert.deepInclude((yield* queue.history("invoice-1")).at(-1), {
-          _tag: "Parked",
-          because: "Operator",
-          by: "ana"
-        })
-      }).pipe(Effect.provide(layerMemory({ maxAmount: 4999 })))
+    layerMemory({ maxAmount: 4999 }),
+    function* () {
+      const queue = yield* PayoutQueue
+      yield* queue.submit(payout("invoice-1", 5000))
+      yield* queue.await("invoice-1")
+      const refused = yield* Effect.flip(queue.retry("invoice-1"))
+      assert.include(refused.message, "Resume it")
+      const before = yield* statusOf("invoice-1")
+      assert.isTrue(before._tag === "Parked" && before.because === "OverMaxAmount")
+      yield* queue.park("invoice-1", { by: "ana", note: "a backup was restored" })
+      const parked = yield* statusOf("invoice-1")
+      assert.isTrue(parked._tag === "Parked" && parked.because === "Operator")
+      assert.deepInclude((yield* queue.history("invoice-1")).at(-1), {
+        _tag: "Parked",
+        because: "Operator",
+        by: "ana"
+      })
+    }
   )
 
   it.effect("is unknown when it is resumed after a lost answer, and its next request has `earlier`", () =>
@@ -206,8 +207,10 @@ describe("a payout that is retried", () => {
     )
   )
 
-  it.effect("is not sent again before the time that the service named then", () =>
-    Effect.gen(function* () {
+  effect(
+    "is not sent again before the time that the service named then",
+    Layer.provideMerge(layerMemory(), PaymentsPolicy.layer(PaymentsPolicy.once)),
+    function* () {
       const queue = yield* PayoutQueue
       const sandbox = yield* Sandbox
       const requests = Effect.map(sandbox.requests, ({ length }) => length)
@@ -222,7 +225,7 @@ describe("a payout that is retried", () => {
       yield* TestClock.adjust("2 minutes")
       assert.strictEqual(yield* requests, 3)
       assert.strictEqual((yield* queue.await("invoice-1")).state, "posted")
-    }).pipe(Effect.provide(Layer.provideMerge(layerMemory(), PaymentsPolicy.layer(PaymentsPolicy.once))))
+    }
   )
 })
 
@@ -265,17 +268,15 @@ describe("the cap of a day", () => {
 })
 
 describe("a reference that is no text", () => {
-  it.effect("is not found", () =>
-    Effect.gen(function* () {
-      const queue = yield* PayoutQueue
-      // A caller without types may give anything.
-      const reference = 42 as unknown as string
-      assert.isTrue(Option.isNone(yield* queue.status(reference)))
-      for (const ask of [queue.await, queue.retry, queue.park, queue.resume, queue.settle]) {
-        assert.strictEqual((yield* Effect.flip(ask(reference)))._tag, "PayoutNotFound")
-      }
-    }).pipe(Effect.provide(layerMemory()))
-  )
+  effect("is not found", layerMemory(), function* () {
+    const queue = yield* PayoutQueue
+    // A caller without types may give anything.
+    const reference = 42 as unknown as string
+    assert.isTrue(Option.isNone(yield* queue.status(reference)))
+    for (const ask of [queue.await, queue.retry, queue.park, queue.resume, queue.settle]) {
+      assert.strictEqual((yield* Effect.flip(ask(reference)))._tag, "PayoutNotFound")
+    }
+  })
 })
 
 const sqlite = (service: Layer.Layer<Payments>, options: PayoutQueueOptions = {}) =>
@@ -365,27 +366,27 @@ describe("workers that run one after another on one database", () => {
     (sql) => sql`SELECT day, spent FROM effect_pix_payout_days ORDER BY day`
   )
 
-  it.live("a payout that is sent again counts once, also by a worker that has no cap", () =>
-    Effect.gen(function* () {
-      const queue = yield* PayoutQueue
-      const { calls, layer } = yield* makeService
-      yield* queue.submit(payout("invoice-1"))
-      for (const dailyCap of [2000, undefined, 2000]) {
-        yield* Effect.gen(function* () {
-          yield* begin(layer, { dailyCap })
-          const { answer, key } = yield* Queue.take(calls)
-          yield* Deferred.fail(answer, lost(key))
-          yield* until("invoice-1", "unknown")
-        }).pipe(Effect.scoped)
-        yield* queue.retry("invoice-1")
-      }
-      const [row] = yield* limits
-      assert.strictEqual(row?.["spent"], 1000)
-    }).pipe(Effect.scoped, Effect.provide(client))
-  )
+  live("a payout that is sent again counts once, also by a worker that has no cap", client, function* () {
+    const queue = yield* PayoutQueue
+    const { calls, layer } = yield* makeService
+    yield* queue.submit(payout("invoice-1"))
+    for (const dailyCap of [2000, undefined, 2000]) {
+      yield* Effect.gen(function* () {
+        yield* begin(layer, { dailyCap })
+        const { answer, key } = yield* Queue.take(calls)
+        yield* Deferred.fail(answer, lost(key))
+        yield* until("invoice-1", "unknown")
+      }).pipe(Effect.scoped)
+      yield* queue.retry("invoice-1")
+    }
+    const [row] = yield* limits
+    assert.strictEqual(row?.["spent"], 1000)
+  })
 
-  it.live("each day has a sum of its own: a refused payout is subtracted from the day on which it was counted", () =>
-    Effect.gen(function* () {
+  live(
+    "each day has a sum of its own: a refused payout is subtracted from the day on which it was counted",
+    client,
+    function* () {
       const queue = yield* PayoutQueue
       const sql = yield* SqlClient.SqlClient
       const { calls, layer } = yield* makeService
@@ -414,6 +415,6 @@ describe("workers that run one after another on one database", () => {
         schedule: Schedule.spaced("10 millis")
       })
       assert.strictEqual(yield* Queue.size(calls), 0)
-    }).pipe(Effect.scoped, Effect.provide(client))
+    }
   )
 })

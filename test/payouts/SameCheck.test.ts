@@ -1,8 +1,9 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { Payments, PixKey } from "effect-pix"
 import { PayoutInsert, type PayoutItem, PayoutQueue, Payouts } from "effect-pix/payouts"
 import { layerMemory } from "../support/payoutQueue.ts"
+import { effect } from "../support/effect.ts"
 
 const email = PixKey.email("maria@example.com")
 
@@ -25,8 +26,10 @@ const shown = (error: { readonly message: string; readonly issues?: unknown }) =
 
 describe("a request that cannot be sent", () => {
   for (const [name, request] of wrong)
-    it.effect(`is refused with the same words by a call, a run, the queue and the statement: ${name}`, () =>
-      Effect.gen(function* () {
+    effect(
+      `is refused with the same words by a call, a run, the queue and the statement: ${name}`,
+      layerMemory(),
+      function* () {
         const payments = yield* Payments
         const queue = yield* PayoutQueue
         // A caller without types may give anything.
@@ -41,6 +44,6 @@ describe("a request that cannot be sent", () => {
         const sheet = yield* Effect.flip(Payouts.run([item]))
         assert.deepStrictEqual(sheet._tag === "PayoutsNotAccepted" && shown(sheet.wrong[0].error), shown(submitted))
         assert.notInclude(JSON.stringify(shown(submitted)), "529")
-      }).pipe(Effect.provide(layerMemory()))
+      }
     )
 })

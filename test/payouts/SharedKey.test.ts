@@ -1,7 +1,7 @@
 /**
  * One reference has one key in single calls and the queue, so a refusal may be about an earlier call that paid.
  */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
 import { IdempotencyKey, Payments, PaymentsPolicy, PixKey } from "effect-pix"
 import { PayoutQueue } from "effect-pix/payouts"
@@ -9,6 +9,7 @@ import { Fault, Sandbox } from "effect-pix/sandbox"
 import { TestClock } from "effect/testing"
 import { layerMemory, payout, settle } from "../support/payoutQueue.ts"
 import { bytes } from "../support/rawReplies.ts"
+import { effect } from "../support/effect.ts"
 
 const layer = Layer.provideMerge(layerMemory(), PaymentsPolicy.layer(PaymentsPolicy.once))
 
@@ -41,44 +42,34 @@ const refusals: ReadonlyArray<readonly [string, Fault.Fault]> = [
 ]
 
 describe("a reference that a single call paid", () => {
-  it.effect.each(refusals)("is never refused in the queue when the service refuses it %s", ([, refusal]) =>
-    Effect.gen(function* () {
-      const sandbox = yield* paidThenRefused(refusal)
-      const queue = yield* PayoutQueue
-      yield* queue.submit(payout(reference))
-      yield* settle
-      assert.strictEqual((yield* sandbox.requests).length, 2)
-      assert.strictEqual(Option.getOrThrow(yield* queue.status(reference)).state, "unknown")
-      // The next request with the key is answered with the withdrawal of the first call.
-      yield* TestClock.adjust("1 hour")
-      assert.strictEqual((yield* queue.await(reference)).state, "posted")
-      assert.strictEqual((yield* sandbox.withdrawals).length, 1)
-    }).pipe(Effect.provide(layer))
-  )
+  effect.each(refusals)("is never refused in the queue when the service refuses it %s", layer, function* ([, refusal]) {
+    const sandbox = yield* paidThenRefused(refusal)
+    const queue = yield* PayoutQueue
+    yield* queue.submit(payout(reference))
+    yield* settle
+    assert.strictEqual((yield* sandbox.requests).length, 2)
+    assert.strictEqual(Option.getOrThrow(yield* queue.status(reference)).state, "unknown")
+    // The next request with the key is answered with the withdrawal of the first call.
+    yield* TestClock.adjust("1 hour")
+    assert.strictEqual((yield* queue.await(reference)).state, "posted")
+    assert.strictEqual((yield* sandbox.withdrawals).length, 1)
+  })
 
-  it.effect("is refused by a caller who says that no earlier request can have been executed", () =>
-    Effect.gen(function* () {
-      const payments = yield* Payments
-      const sandbox = yield* Sandbox
-      const unread = Fault.answer(422, { body: `{"message":"Conta bloq` })
-      for (const refusal of [
-        Fault.refusal(422, "Saque já solicitado"),
-        Fault.empty(422, { executed: false }),
-        unread
-      ]) {
-        const pay = (earlier?: "None") =>
-          Effect.flip(
-            payments.requestWithdrawal(request, { idempotencyKey, ...(earlier !== undefined && { earlier }) })
-          )
-        yield* sandbox.fault("requestWithdrawal", refusal, { times: 2 })
-        const declared = yield* pay("None")
-        assert.deepStrictEqual([declared._tag, declared.outcome], ["RequestRejected", "Rejected"])
-        assert.strictEqual((yield* pay()).outcome, "Unknown")
-      }
-      // Words about idempotency or duplication count for every key.
-      yield* sandbox.fault("requestWithdrawal", Fault.refusal(422, "Chave de idempotência já usada"), { times: 1 })
-      const duplicate = yield* Effect.flip(payments.requestWithdrawal(request, { idempotencyKey, earlier: "None" }))
-      assert.deepStrictEqual([duplicate._tag, duplicate.outcome], ["IdempotencyConflict", "Unknown"])
-    }).pipe(Effect.provide(layer))
-  )
+  effect("is refused by a caller who says that no earlier request can have been executed", layer, function* () {
+    const payments = yield* Payments
+    const sandbox = yield* Sandbox
+    const unread = Fault.answer(422, { body: `{"message":"Conta bloq` })
+    for (const refusal of [Fault.refusal(422, "Saque já solicitado"), Fault.empty(422, { executed: false }), unread]) {
+      const pay = (earlier?: "None") =>
+        Effect.flip(payments.requestWithdrawal(request, { idempotencyKey, ...(earlier !== undefined && { earlier }) }))
+      yield* sandbox.fault("requestWithdrawal", refusal, { times: 2 })
+      const declared = yield* pay("None")
+      assert.deepStrictEqual([declared._tag, declared.outcome], ["RequestRejected", "Rejected"])
+      assert.strictEqual((yield* pay()).outcome, "Unknown")
+    }
+    // Words about idempotency or duplication count for every key.
+    yield* sandbox.fault("requestWithdrawal", Fault.refusal(422, "Chave de idempotência já usada"), { times: 1 })
+    const duplicate = yield* Effect.flip(payments.requestWithdrawal(request, { idempotencyKey, earlier: "None" }))
+    assert.deepStrictEqual([duplicate._tag, duplicate.outcome], ["IdempotencyConflict", "Unknown"])
+  })
 })

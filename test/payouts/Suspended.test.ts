@@ -14,6 +14,7 @@ import { platformClock, testClock } from "../support/suspendFor.ts"
 import { record } from "../support/operations.ts"
 import { apiKey, clientId, credentials, lostConnection, respond, scripted } from "../support/Wire.ts"
 import { memory } from "../support/payoutQueue.ts"
+import { effect } from "../support/effect.ts"
 
 const hours = 3_600_000
 
@@ -130,99 +131,91 @@ describe("a process that is suspended until the horizon is over, between two ste
     ["in the wait before a retry", "wait", 1],
     ["after the wait before a retry", "attempt", 2]
   ] as const)
-    it.effect(`sends nothing more where that is ${when}, and the payout stays in doubt`, () =>
-      Effect.gen(function* () {
-        const { clock, suspendFor } = yield* testClock
-        const gateway = scripted(lostConnection, paid)
-        // A worker reads the credentials when it starts and before each mark, and each attempt reads them again.
-        const payments = paymentsOver(gateway.layer, (read) => {
-          if (step === "attempt" && read === 4) suspendFor(13 * hours)
-        })
-        const policy = PaymentsPolicy.layer({ deadline: "3 days", retryWrites: Schedule.spaced("10 seconds") })
-        yield* Effect.gen(function* () {
-          const queue = yield* PayoutQueue
-          yield* queue.submit(item("invoice-1"))
-          yield* TestClock.adjust("5 seconds")
-          if (step === "wait") suspendFor(13 * hours)
-          yield* TestClock.adjust("1 minute")
-          const status = yield* statusOf
-          assert.deepStrictEqual(yield* parkedOf, ["PastHorizon", true])
-          assert.strictEqual(status._tag === "Parked" && status.error?.attempts, attempts)
-          assert.strictEqual(gateway.sent.length, 1)
-        }).pipe(Effect.provide(queueOf(payments, policy)), Effect.provideService(Clock.Clock, clock))
+    effect(`sends nothing more where that is ${when}, and the payout stays in doubt`, function* () {
+      const { clock, suspendFor } = yield* testClock
+      const gateway = scripted(lostConnection, paid)
+      // A worker reads the credentials when it starts and before each mark, and each attempt reads them again.
+      const payments = paymentsOver(gateway.layer, (read) => {
+        if (step === "attempt" && read === 4) suspendFor(13 * hours)
       })
-    )
-})
-
-describe("an attempt that is not answered", () => {
-  it.effect("ends at the horizon, however long the attempt timeout of the policy is", () =>
-    Effect.gen(function* () {
-      const gateway = scripted("silence")
-      const policy = PaymentsPolicy.layer({ attemptTimeout: "1 hour", deadline: "2 hours" })
+      const policy = PaymentsPolicy.layer({ deadline: "3 days", retryWrites: Schedule.spaced("10 seconds") })
       yield* Effect.gen(function* () {
         const queue = yield* PayoutQueue
         yield* queue.submit(item("invoice-1"))
-        yield* TestClock.adjust("599 seconds")
-        assert.strictEqual((yield* statusOf).state, "accepted")
-        yield* TestClock.adjust("2 seconds")
-        assert.notStrictEqual((yield* statusOf).state, "accepted")
+        yield* TestClock.adjust("5 seconds")
+        if (step === "wait") suspendFor(13 * hours)
         yield* TestClock.adjust("1 minute")
+        const status = yield* statusOf
         assert.deepStrictEqual(yield* parkedOf, ["PastHorizon", true])
+        assert.strictEqual(status._tag === "Parked" && status.error?.attempts, attempts)
         assert.strictEqual(gateway.sent.length, 1)
-      }).pipe(Effect.provide(queueOf(paymentsOver(gateway.layer), policy, { horizon: "10 minutes" })))
+      }).pipe(Effect.provide(queueOf(payments, policy)), Effect.provideService(Clock.Clock, clock))
     })
-  )
+})
+
+describe("an attempt that is not answered", () => {
+  effect("ends at the horizon, however long the attempt timeout of the policy is", function* () {
+    const gateway = scripted("silence")
+    const policy = PaymentsPolicy.layer({ attemptTimeout: "1 hour", deadline: "2 hours" })
+    yield* Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      yield* queue.submit(item("invoice-1"))
+      yield* TestClock.adjust("599 seconds")
+      assert.strictEqual((yield* statusOf).state, "accepted")
+      yield* TestClock.adjust("2 seconds")
+      assert.notStrictEqual((yield* statusOf).state, "accepted")
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(yield* parkedOf, ["PastHorizon", true])
+      assert.strictEqual(gateway.sent.length, 1)
+    }).pipe(Effect.provide(queueOf(paymentsOver(gateway.layer), policy, { horizon: "10 minutes" })))
+  })
 })
 
 describe("a worker of the queue that is suspended until the horizon is over", () => {
   const stateOf = (queue: PayoutQueue["Service"]) => Effect.map(queue.status("invoice-1"), Option.getOrThrow)
 
-  it.effect("sends nothing, and parks the payout, until a person wants it sent", () =>
-    Effect.gen(function* () {
-      const { clock, suspendFor } = yield* testClock
-      const gateway = scripted(paid)
-      // A worker reads the credentials when it starts and before each mark. Each attempt reads them again.
-      const payments = paymentsOver(gateway.layer, (read) => {
-        if (read === 3) suspendFor(13 * hours)
-      })
-      yield* Effect.gen(function* () {
-        const queue = yield* PayoutQueue
-        yield* queue.submit(item("invoice-1"))
-        yield* TestClock.adjust("1 minute")
-        assert.strictEqual(gateway.sent.length, 0)
-        const parked = yield* stateOf(queue)
-        assert.isTrue(parked._tag === "Parked" && parked.because === "WaitedTooLong")
-        assert.isTrue(parked._tag === "Parked" && parked.mayHaveLeftAt === undefined)
-        yield* queue.resume("invoice-1")
-        yield* TestClock.adjust("1 minute")
-        assert.strictEqual((yield* stateOf(queue)).state, "posted")
-        assert.strictEqual(gateway.sent.length, 1)
-      }).pipe(
-        Effect.provide(Layer.provideMerge(Layer.provide(PayoutQueue.layer(), [payments, memory]), once)),
-        Effect.provideService(Clock.Clock, clock)
-      )
+  effect("sends nothing, and parks the payout, until a person wants it sent", function* () {
+    const { clock, suspendFor } = yield* testClock
+    const gateway = scripted(paid)
+    // A worker reads the credentials when it starts and before each mark. Each attempt reads them again.
+    const payments = paymentsOver(gateway.layer, (read) => {
+      if (read === 3) suspendFor(13 * hours)
     })
-  )
+    yield* Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      yield* queue.submit(item("invoice-1"))
+      yield* TestClock.adjust("1 minute")
+      assert.strictEqual(gateway.sent.length, 0)
+      const parked = yield* stateOf(queue)
+      assert.isTrue(parked._tag === "Parked" && parked.because === "WaitedTooLong")
+      assert.isTrue(parked._tag === "Parked" && parked.mayHaveLeftAt === undefined)
+      yield* queue.resume("invoice-1")
+      yield* TestClock.adjust("1 minute")
+      assert.strictEqual((yield* stateOf(queue)).state, "posted")
+      assert.strictEqual(gateway.sent.length, 1)
+    }).pipe(
+      Effect.provide(Layer.provideMerge(Layer.provide(PayoutQueue.layer(), [payments, memory]), once)),
+      Effect.provideService(Clock.Clock, clock)
+    )
+  })
 
-  it.effect("parks a payout that may have been paid and sends nothing", () =>
-    Effect.gen(function* () {
-      const { clock, suspendFor } = yield* testClock
-      const gateway = scripted(lostConnection, paid)
-      const payments = paymentsOver(gateway.layer, (read) => {
-        if (read === 5) suspendFor(13 * hours)
-      })
-      yield* Effect.gen(function* () {
-        const queue = yield* PayoutQueue
-        yield* queue.submit(item("invoice-1"))
-        yield* TestClock.adjust("1 hour")
-        const parked = yield* stateOf(queue)
-        assert.isTrue(parked._tag === "Parked" && parked.because === "PastHorizon")
-        assert.isTrue(parked._tag === "Parked" && parked.mayHaveLeftAt !== undefined)
-        assert.strictEqual(gateway.sent.length, 1)
-      }).pipe(
-        Effect.provide(Layer.provideMerge(Layer.provide(PayoutQueue.layer(), [payments, memory]), once)),
-        Effect.provideService(Clock.Clock, clock)
-      )
+  effect("parks a payout that may have been paid and sends nothing", function* () {
+    const { clock, suspendFor } = yield* testClock
+    const gateway = scripted(lostConnection, paid)
+    const payments = paymentsOver(gateway.layer, (read) => {
+      if (read === 5) suspendFor(13 * hours)
     })
-  )
+    yield* Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      yield* queue.submit(item("invoice-1"))
+      yield* TestClock.adjust("1 hour")
+      const parked = yield* stateOf(queue)
+      assert.isTrue(parked._tag === "Parked" && parked.because === "PastHorizon")
+      assert.isTrue(parked._tag === "Parked" && parked.mayHaveLeftAt !== undefined)
+      assert.strictEqual(gateway.sent.length, 1)
+    }).pipe(
+      Effect.provide(Layer.provideMerge(Layer.provide(PayoutQueue.layer(), [payments, memory]), once)),
+      Effect.provideService(Clock.Clock, clock)
+    )
+  })
 })

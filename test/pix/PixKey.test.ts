@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Equal, Formatter, Hash, HashSet, Inspectable, Logger, Option, Result, Schema } from "effect"
 import * as PixKey from "../../src/pix/PixKey.ts"
 import * as samples from "../support/samples.ts"
+import { effect } from "../support/effect.ts"
 
 const uuid = "123e4567-e12b-12d1-a456-426655440000"
 
@@ -284,28 +285,26 @@ describe("the masking of PixKey", () => {
     assertHidden(key, [PixKey.value(key)])
   })
 
-  it.effect("a key is masked in logs and in the errors of other schemas", () =>
-    Effect.gen(function* () {
-      const lines: Array<string> = []
-      const key = PixKey.email("fulano@example.com")
-      const loggers = [Logger.formatSimple, Logger.formatLogFmt, Logger.formatJson].map((logger) =>
-        Logger.map(logger, (line) => lines.push(line))
-      )
-      yield* Effect.logInfo("paying", key, { key }).pipe(
-        Effect.annotateLogs({ key }),
-        Effect.provide(Logger.layer(loggers))
-      )
-      assert.strictEqual(lines.length, 3)
-      for (const line of lines) {
-        assert.include(line, "f***@e***")
-        assert.notInclude(line, "fulano")
-      }
-      const error = thrown(() =>
-        Schema.decodeUnknownSync(Schema.Struct({ a: Schema.Int }))({ a: key }, { reportInput: true })
-      )
-      assert.notInclude(`${String(error)}${inspect(error)}`, "fulano")
-    })
-  )
+  effect("a key is masked in logs and in the errors of other schemas", function* () {
+    const lines: Array<string> = []
+    const key = PixKey.email("fulano@example.com")
+    const loggers = [Logger.formatSimple, Logger.formatLogFmt, Logger.formatJson].map((logger) =>
+      Logger.map(logger, (line) => lines.push(line))
+    )
+    yield* Effect.logInfo("paying", key, { key }).pipe(
+      Effect.annotateLogs({ key }),
+      Effect.provide(Logger.layer(loggers))
+    )
+    assert.strictEqual(lines.length, 3)
+    for (const line of lines) {
+      assert.include(line, "f***@e***")
+      assert.notInclude(line, "fulano")
+    }
+    const error = thrown(() =>
+      Schema.decodeUnknownSync(Schema.Struct({ a: Schema.Int }))({ a: key }, { reportInput: true })
+    )
+    assert.notInclude(`${String(error)}${inspect(error)}`, "fulano")
+  })
 })
 
 describe("PixKey.FromPair", () => {

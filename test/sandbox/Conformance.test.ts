@@ -2,7 +2,7 @@
  * One script of requests, run in memory and over a socket: the answers are the same, to the byte where no clock is in
  * them.
  */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Fault, Sandbox, SandboxOptions } from "effect-pix/sandbox"
 import { Effect, Layer } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientRequest, type HttpMethod } from "effect/http"
@@ -15,6 +15,7 @@ import {
   requestWithdrawal,
   withdrawalBody
 } from "../support/operations.ts"
+import { effect, live } from "../support/effect.ts"
 
 const auth = { "x-client-id": "sandbox-client", "x-api-key": "sandbox-key" }
 const reads = { ...auth, accept: "application/json" }
@@ -212,8 +213,9 @@ const inMemory = Effect.provide(play, Layer.provide(Sandbox.layer, options))
 const overHttp = Effect.provide(play, [Layer.provide(Sandbox.layerServer, options), FetchHttpClient.layer])
 
 describe("a script of requests", () => {
-  it.live("a script of requests gets the statuses of the contract, and each refusal has a body with its status", () =>
-    Effect.gen(function* () {
+  live(
+    "a script of requests gets the statuses of the contract, and each refusal has a body with its status",
+    function* () {
       const { answers } = yield* inMemory
       for (const [index, { allow, does, fault, method, status }] of script.entries()) {
         const [, answered, headers, text = ""] = answers[index] ?? []
@@ -225,31 +227,27 @@ describe("a script of requests", () => {
           assert.isNotEmpty(message, does)
         }
       }
-    })
+    }
   )
 
-  it.live("a script of requests gets the same answers in memory and over a socket", () =>
-    Effect.gen(function* () {
-      const memory = yield* inMemory
-      const socket = yield* overHttp
-      for (const [index, answer] of memory.answers.entries()) assert.deepStrictEqual(socket.answers[index], answer)
-      assert.deepStrictEqual(socket.recorded, memory.recorded)
-    })
-  )
+  live("a script of requests gets the same answers in memory and over a socket", function* () {
+    const memory = yield* inMemory
+    const socket = yield* overHttp
+    for (const [index, answer] of memory.answers.entries()) assert.deepStrictEqual(socket.answers[index], answer)
+    assert.deepStrictEqual(socket.recorded, memory.recorded)
+  })
 
-  it.live("a header that cannot be sent fails in memory as over a socket", () =>
-    Effect.gen(function* () {
-      const ask = Effect.gen(function* () {
-        const { baseUrl } = yield* Sandbox
-        const headers = { ...reads, "idempotency-key": "a\u2603b" }
-        const error = yield* Effect.flip(HttpClient.get(`${baseUrl}${listTransactions.path}`, { headers }))
-        return error.reason._tag
-      })
-      const memory = yield* Effect.provide(ask, Layer.provide(Sandbox.layer, options))
-      const socket = yield* Effect.provide(ask, [Layer.provide(Sandbox.layerServer, options), FetchHttpClient.layer])
-      assert.strictEqual(memory, socket)
+  live("a header that cannot be sent fails in memory as over a socket", function* () {
+    const ask = Effect.gen(function* () {
+      const { baseUrl } = yield* Sandbox
+      const headers = { ...reads, "idempotency-key": "a\u2603b" }
+      const error = yield* Effect.flip(HttpClient.get(`${baseUrl}${listTransactions.path}`, { headers }))
+      return error.reason._tag
     })
-  )
+    const memory = yield* Effect.provide(ask, Layer.provide(Sandbox.layer, options))
+    const socket = yield* Effect.provide(ask, [Layer.provide(Sandbox.layerServer, options), FetchHttpClient.layer])
+    assert.strictEqual(memory, socket)
+  })
 })
 
 const untyped = Effect.gen(function* () {
@@ -262,32 +260,36 @@ const untyped = Effect.gen(function* () {
 })
 
 describe("a lenient sandbox", () => {
-  it.effect("the default sandbox refuses a request without Accept, and then one without Content-Type", () =>
-    Effect.gen(function* () {
+  effect(
+    "the default sandbox refuses a request without Accept, and then one without Content-Type",
+    Layer.provide(Sandbox.layer, options),
+    function* () {
       assert.deepStrictEqual(yield* untyped, [406, 415])
-    }).pipe(Effect.provide(Layer.provide(Sandbox.layer, options)))
+    }
   )
 
-  it.effect(
+  effect(
     "a lenient sandbox takes a request without Accept, Content-Type and currency, and the currency is BRL",
-    () =>
-      Effect.gen(function* () {
-        assert.deepStrictEqual(yield* untyped, [200, 200])
-        const [created] = yield* (yield* Sandbox).transactions
-        assert.strictEqual(created?.currency, "BRL")
-      }).pipe(Effect.provide(Layer.provide(Sandbox.layer, Layer.succeed(SandboxOptions, { strict: false }))))
+    Layer.provide(Sandbox.layer, Layer.succeed(SandboxOptions, { strict: false })),
+    function* () {
+      assert.deepStrictEqual(yield* untyped, [200, 200])
+      const [created] = yield* (yield* Sandbox).transactions
+      assert.strictEqual(created?.currency, "BRL")
+    }
   )
 })
 
 describe("a charge in another currency", () => {
-  it.effect("a charge in another currency is refused with 422, and nothing is created", () =>
-    Effect.gen(function* () {
+  effect(
+    "a charge in another currency is refused with 422, and nothing is created",
+    Layer.provide(Sandbox.layer, options),
+    function* () {
       const sandbox = yield* Sandbox
       const body = JSON.stringify({ ...chargeBody, currency: "USD" })
       const request = HttpClientRequest.post(`${sandbox.baseUrl}${createTransaction.path}`, { headers: writes })
       const answer = yield* HttpClient.execute(HttpClientRequest.bodyText(request, body, "application/json"))
       assert.strictEqual(answer.status, 422)
       assert.deepStrictEqual(yield* sandbox.transactions, [])
-    }).pipe(Effect.provide(Layer.provide(Sandbox.layer, options)))
+    }
   )
 })

@@ -3,11 +3,12 @@
  * has to be one that it documents, in the shape that it documents. The service documents no refusal: one of the sandbox has
  * a status of its own kind, and a message.
  */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import Ajv from "ajv/dist/2020.js"
 import { Sandbox, SandboxOptions } from "effect-pix/sandbox"
 import { Effect, Layer } from "effect"
 import { runs, seed, seeded } from "../support/seed.ts"
+import { live } from "../support/effect.ts"
 
 const served = Layer.provide(
   Sandbox.layerServer,
@@ -113,83 +114,82 @@ const generator = (document: Document, random: () => number) => {
 const requests = runs(400, 2000)
 
 describe("the served document of the contract", () => {
-  it.live(
+  live(
     `the served document describes each success of ${requests} requests made from it, and none is answered 5xx (seed ${seed})`,
-    () =>
-      Effect.gen(function* () {
-        const { baseUrl } = yield* Sandbox
-        const fetchOf = (path: string, init?: RequestInit) => Effect.promise(() => fetch(`${baseUrl}${path}`, init))
-        const document: Document = yield* Effect.flatMap(fetchOf("/openapi.json"), (answer) =>
-          Effect.promise(() => answer.json())
-        )
-        const ajv = new Ajv.default({ strict: false, validateFormats: false })
-        ajv.addSchema({ ...document, $id: "document" })
-        const random = seeded(seed).next
-        const { pick, spoiled, valid } = generator(document, random)
-        const operations = Object.entries(document.paths).flatMap(([path, item]) =>
-          Object.entries(item).map(([method, operation]) => ({ path, method, operation }))
-        )
-        const seen = new Map<string, number>()
-        let known = "nobody"
+    served,
+    function* () {
+      const { baseUrl } = yield* Sandbox
+      const fetchOf = (path: string, init?: RequestInit) => Effect.promise(() => fetch(`${baseUrl}${path}`, init))
+      const document: Document = yield* Effect.flatMap(fetchOf("/openapi.json"), (answer) =>
+        Effect.promise(() => answer.json())
+      )
+      const ajv = new Ajv.default({ strict: false, validateFormats: false })
+      ajv.addSchema({ ...document, $id: "document" })
+      const random = seeded(seed).next
+      const { pick, spoiled, valid } = generator(document, random)
+      const operations = Object.entries(document.paths).flatMap(([path, item]) =>
+        Object.entries(item).map(([method, operation]) => ({ path, method, operation }))
+      )
+      const seen = new Map<string, number>()
+      let known = "nobody"
 
-        for (let count = 0; count < requests; count++) {
-          const { method, operation, path } = pick(operations)
-          const text = (schema: Schema) =>
-            String(random() < 0.7 ? valid(schema) : pick(wild)).replaceAll(/[\ud800-\udfff]/g, "?")
-          const parameters = (place: string) =>
-            (operation.parameters ?? []).filter((parameter) => parameter.in === place)
-          let target = path
-          for (const { name, schema } of parameters("path")) {
-            const value = name === "companyId" && random() < 0.6 ? "1" : random() < 0.5 ? known : text(schema)
-            target = target.replace(`{${name}}`, encodeURIComponent(value === "" ? "0" : value))
-          }
-          const query = parameters("query").filter(() => random() < 0.5)
-          const search = new URLSearchParams(query.map(({ name, schema }) => [name, text(schema)])).toString()
-          const body = operation.requestBody?.content["application/json"].schema
-          const value = body === undefined ? undefined : valid(body)
-          const sent = value === undefined ? undefined : JSON.stringify(random() < 0.5 ? value : spoiled(value))
-          const headers: Record<string, string> = {
-            "x-client-id": "sandbox-client",
-            "x-api-key": random() < 0.95 ? "sandbox-key" : "wrong",
-            accept: random() < 0.97 ? "application/json" : "text/html",
-            ...(body !== undefined && { "content-type": random() < 0.97 ? "application/json" : "text/plain" }),
-            ...(random() < 0.3 && { "idempotency-key": pick(["k1", "k2", `k${count}`, "a b"]) })
-          }
-          const answer = yield* fetchOf(`${target}${search === "" ? "" : `?${search}`}`, {
-            method: method.toUpperCase(),
-            headers,
-            ...(sent !== undefined && { body: sent })
-          })
-          const told = yield* Effect.promise(() => answer.text())
-          const where = `${operation.operationId} ${target} ${sent ?? ""} -> ${answer.status} ${told.slice(0, 300)}`
-          assert.isBelow(answer.status, 500, where)
-          const name = `${operation.operationId.split(".").at(-1)} ${answer.status}`
-          seen.set(name, (seen.get(name) ?? 0) + 1)
-          if (answer.status >= 400) {
-            const refusal: unknown = JSON.parse(told)
-            assert.hasAllKeys(refusal, ["message", "status"], where)
-            assert.propertyVal(refusal, "status", answer.status, where)
-            continue
-          }
-          assert.property(operation.responses, String(answer.status), where)
-          const pointer = path.replaceAll("~", "~0").replaceAll("/", "~1")
-          const check = ajv.getSchema(
-            `document#/paths/${pointer}/${method}/responses/${answer.status}/content/application~1json/schema`
-          )
-          assert.isDefined(check, where)
-          assert.isTrue(check?.(JSON.parse(told)), `${where} ${ajv.errorsText(check?.errors)}`)
-          if (name === "createTransaction 200") known = JSON.parse(told).data.id
+      for (let count = 0; count < requests; count++) {
+        const { method, operation, path } = pick(operations)
+        const text = (schema: Schema) =>
+          String(random() < 0.7 ? valid(schema) : pick(wild)).replaceAll(/[\ud800-\udfff]/g, "?")
+        const parameters = (place: string) => (operation.parameters ?? []).filter((parameter) => parameter.in === place)
+        let target = path
+        for (const { name, schema } of parameters("path")) {
+          const value = name === "companyId" && random() < 0.6 ? "1" : random() < 0.5 ? known : text(schema)
+          target = target.replace(`{${name}}`, encodeURIComponent(value === "" ? "0" : value))
         }
-        // The run is worth something: every operation succeeded, and was refused in more than one way.
-        for (const { operation } of operations) {
-          const name = operation.operationId.split(".").at(-1) ?? ""
-          const statuses = [...seen.keys()].filter((key) => key.startsWith(`${name} `))
-          assert.isAbove(statuses.length, 2, [...seen].join(" | "))
-          assert.isTrue(
-            statuses.some((key) => / 20[01]$/.test(key)),
-            [...seen].join(" | ")
-          )
+        const query = parameters("query").filter(() => random() < 0.5)
+        const search = new URLSearchParams(query.map(({ name, schema }) => [name, text(schema)])).toString()
+        const body = operation.requestBody?.content["application/json"].schema
+        const value = body === undefined ? undefined : valid(body)
+        const sent = value === undefined ? undefined : JSON.stringify(random() < 0.5 ? value : spoiled(value))
+        const headers: Record<string, string> = {
+          "x-client-id": "sandbox-client",
+          "x-api-key": random() < 0.95 ? "sandbox-key" : "wrong",
+          accept: random() < 0.97 ? "application/json" : "text/html",
+          ...(body !== undefined && { "content-type": random() < 0.97 ? "application/json" : "text/plain" }),
+          ...(random() < 0.3 && { "idempotency-key": pick(["k1", "k2", `k${count}`, "a b"]) })
         }
-      }).pipe(Effect.provide(served))
+        const answer = yield* fetchOf(`${target}${search === "" ? "" : `?${search}`}`, {
+          method: method.toUpperCase(),
+          headers,
+          ...(sent !== undefined && { body: sent })
+        })
+        const told = yield* Effect.promise(() => answer.text())
+        const where = `${operation.operationId} ${target} ${sent ?? ""} -> ${answer.status} ${told.slice(0, 300)}`
+        assert.isBelow(answer.status, 500, where)
+        const name = `${operation.operationId.split(".").at(-1)} ${answer.status}`
+        seen.set(name, (seen.get(name) ?? 0) + 1)
+        if (answer.status >= 400) {
+          const refusal: unknown = JSON.parse(told)
+          assert.hasAllKeys(refusal, ["message", "status"], where)
+          assert.propertyVal(refusal, "status", answer.status, where)
+          continue
+        }
+        assert.property(operation.responses, String(answer.status), where)
+        const pointer = path.replaceAll("~", "~0").replaceAll("/", "~1")
+        const check = ajv.getSchema(
+          `document#/paths/${pointer}/${method}/responses/${answer.status}/content/application~1json/schema`
+        )
+        assert.isDefined(check, where)
+        assert.isTrue(check?.(JSON.parse(told)), `${where} ${ajv.errorsText(check?.errors)}`)
+        if (name === "createTransaction 200") known = JSON.parse(told).data.id
+      }
+      // The run is worth something: every operation succeeded, and was refused in more than one way.
+      for (const { operation } of operations) {
+        const name = operation.operationId.split(".").at(-1) ?? ""
+        const statuses = [...seen.keys()].filter((key) => key.startsWith(`${name} `))
+        assert.isAbove(statuses.length, 2, [...seen].join(" | "))
+        assert.isTrue(
+          statuses.some((key) => / 20[01]$/.test(key)),
+          [...seen].join(" | ")
+        )
+      }
+    }
   )
 })

@@ -5,6 +5,7 @@ import { Cause, Effect, Exit, Fiber, Layer, Option, Predicate, Tracer } from "ef
 import { FetchHttpClient, HttpClient, HttpClientError, HttpClientRequest } from "effect/http"
 import { TestClock } from "effect/testing"
 import { listTransactions, requestWithdrawal, withdrawalBody } from "../support/operations.ts"
+import { effect, live } from "../support/effect.ts"
 
 const auth = { "x-client-id": "sandbox-client", "x-api-key": "sandbox-key", accept: "application/json" }
 
@@ -188,119 +189,101 @@ describe.each(transports)("over %s", (name, transport) => {
 describe("planned faults", () => {
   const list = Effect.map(send(HttpClientRequest.get(listTransactions.path)), ({ status }) => status)
 
-  it.effect("planned faults meet one request each, in order, and only requests of their operation", () =>
-    Effect.gen(function* () {
-      const sandbox = yield* Sandbox
-      yield* sandbox.fault("listTransactions", [Fault.answer(500), Fault.none, Fault.answer(502)])
-      assert.strictEqual((yield* withdraw("k")).status, 201)
-      assert.deepStrictEqual(yield* Effect.replicateEffect(list, 4), [500, 200, 502, 200])
-    }).pipe(Effect.provide(memory))
-  )
+  effect("planned faults meet one request each, in order, and only requests of their operation", memory, function* () {
+    const sandbox = yield* Sandbox
+    yield* sandbox.fault("listTransactions", [Fault.answer(500), Fault.none, Fault.answer(502)])
+    assert.strictEqual((yield* withdraw("k")).status, 201)
+    assert.deepStrictEqual(yield* Effect.replicateEffect(list, 4), [500, 200, 502, 200])
+  })
 
-  it.effect("a planned fault meets as many requests as `times` says, and can be removed", () =>
-    Effect.gen(function* () {
-      const sandbox = yield* Sandbox
-      yield* sandbox.fault("listTransactions", Fault.answer(500), { times: 2 })
-      assert.deepStrictEqual(yield* Effect.replicateEffect(list, 3), [500, 500, 200])
-      yield* sandbox.fault("listTransactions", Fault.answer(500), { times: Infinity })
-      assert.deepStrictEqual(yield* Effect.replicateEffect(list, 3), [500, 500, 500])
-      yield* sandbox.clearFaults
-      assert.strictEqual(yield* list, 200)
-    }).pipe(Effect.provide(memory))
-  )
+  effect("a planned fault meets as many requests as `times` says, and can be removed", memory, function* () {
+    const sandbox = yield* Sandbox
+    yield* sandbox.fault("listTransactions", Fault.answer(500), { times: 2 })
+    assert.deepStrictEqual(yield* Effect.replicateEffect(list, 3), [500, 500, 200])
+    yield* sandbox.fault("listTransactions", Fault.answer(500), { times: Infinity })
+    assert.deepStrictEqual(yield* Effect.replicateEffect(list, 3), [500, 500, 500])
+    yield* sandbox.clearFaults
+    assert.strictEqual(yield* list, 200)
+  })
 
-  it.effect("a fault for any operation is used after the faults of the operation itself", () =>
-    Effect.gen(function* () {
-      const sandbox = yield* Sandbox
-      yield* sandbox.fault("any", [Fault.answer(500), Fault.refuse])
-      yield* sandbox.fault("listTransactions", Fault.answer(502))
-      assert.strictEqual(yield* list, 502)
-      assert.strictEqual((yield* withdraw("k")).status, 500)
-      const error = yield* Effect.flip(send(HttpClientRequest.get("/nowhere")))
-      assert.deepStrictEqual(howItFailed(error), { reason: "TransportError", code: "ECONNREFUSED" })
-      assert.strictEqual(yield* list, 200)
-    }).pipe(Effect.provide(memory))
-  )
+  effect("a fault for any operation is used after the faults of the operation itself", memory, function* () {
+    const sandbox = yield* Sandbox
+    yield* sandbox.fault("any", [Fault.answer(500), Fault.refuse])
+    yield* sandbox.fault("listTransactions", Fault.answer(502))
+    assert.strictEqual(yield* list, 502)
+    assert.strictEqual((yield* withdraw("k")).status, 500)
+    const error = yield* Effect.flip(send(HttpClientRequest.get("/nowhere")))
+    assert.deepStrictEqual(howItFailed(error), { reason: "TransportError", code: "ECONNREFUSED" })
+    assert.strictEqual(yield* list, 200)
+  })
 
-  it.effect("a planned fault can refuse a connection: no request arrives", () =>
-    Effect.gen(function* () {
-      yield* plan(Fault.refuse)
-      const error = yield* Effect.flip(whole("k"))
-      assert.deepStrictEqual(howItFailed(error).code, "ECONNREFUSED")
-      assert.strictEqual(yield* arrived, 0)
-      assert.strictEqual((yield* whole("k")).status, 201)
-    }).pipe(Effect.provide(memory))
-  )
+  effect("a planned fault can refuse a connection: no request arrives", memory, function* () {
+    yield* plan(Fault.refuse)
+    const error = yield* Effect.flip(whole("k"))
+    assert.deepStrictEqual(howItFailed(error).code, "ECONNREFUSED")
+    assert.strictEqual(yield* arrived, 0)
+    assert.strictEqual((yield* whole("k")).status, 201)
+  })
 
-  it.live("a fault that refuses in memory is a reset over a socket", () =>
-    Effect.gen(function* () {
-      yield* plan(Fault.refuse)
-      const error = yield* Effect.flip(whole("k"))
-      assert.deepStrictEqual(howItFailed(error).code, "ECONNRESET")
-      assert.strictEqual(yield* payouts, 0)
-      assert.strictEqual(yield* arrived, 1)
-    }).pipe(Effect.provide(socket))
-  )
+  live("a fault that refuses in memory is a reset over a socket", socket, function* () {
+    yield* plan(Fault.refuse)
+    const error = yield* Effect.flip(whole("k"))
+    assert.deepStrictEqual(howItFailed(error).code, "ECONNRESET")
+    assert.strictEqual(yield* payouts, 0)
+    assert.strictEqual(yield* arrived, 1)
+  })
 })
 
 describe("latency", () => {
-  it.effect("latency passes on the caller's clock, and then the request is executed", () =>
-    Effect.gen(function* () {
-      yield* plan(Fault.latency("10 seconds"))
-      const fiber = yield* Effect.forkChild(whole("k"))
-      yield* TestClock.adjust("9999 millis")
-      assert.strictEqual(yield* payouts, 0)
-      assert.isUndefined(fiber.pollUnsafe())
-      yield* TestClock.adjust("1 millis")
-      assert.strictEqual((yield* Fiber.join(fiber)).status, 201)
-      const [paid] = yield* (yield* Sandbox).withdrawals
-      assert.strictEqual(paid?.createdAt, "1970-01-01T00:00:10.000Z")
-    }).pipe(Effect.provide(memory))
-  )
+  effect("latency passes on the caller's clock, and then the request is executed", memory, function* () {
+    yield* plan(Fault.latency("10 seconds"))
+    const fiber = yield* Effect.forkChild(whole("k"))
+    yield* TestClock.adjust("9999 millis")
+    assert.strictEqual(yield* payouts, 0)
+    assert.isUndefined(fiber.pollUnsafe())
+    yield* TestClock.adjust("1 millis")
+    assert.strictEqual((yield* Fiber.join(fiber)).status, 201)
+    const [paid] = yield* (yield* Sandbox).withdrawals
+    assert.strictEqual(paid?.createdAt, "1970-01-01T00:00:10.000Z")
+  })
 
-  it.effect("latency can follow the execution", () =>
-    Effect.gen(function* () {
-      yield* plan(Fault.latency("10 seconds", { executed: true }))
-      const fiber = yield* Effect.forkChild(whole("k"))
-      yield* TestClock.adjust("1 second")
-      assert.strictEqual(yield* payouts, 1)
-      yield* TestClock.adjust("9 seconds")
-      assert.strictEqual((yield* Fiber.join(fiber)).status, 201)
-    }).pipe(Effect.provide(memory))
-  )
+  effect("latency can follow the execution", memory, function* () {
+    yield* plan(Fault.latency("10 seconds", { executed: true }))
+    const fiber = yield* Effect.forkChild(whole("k"))
+    yield* TestClock.adjust("1 second")
+    assert.strictEqual(yield* payouts, 1)
+    yield* TestClock.adjust("9 seconds")
+    assert.strictEqual((yield* Fiber.join(fiber)).status, 201)
+  })
 
-  it.effect("a late payout is executed though its client gave up", () =>
-    Effect.gen(function* () {
-      yield* plan(Fault.latency("10 seconds"))
-      const gaveUp = yield* Effect.forkChild(Effect.timeoutOption(whole("k"), "5 seconds"))
-      yield* TestClock.adjust("5 seconds")
-      assert.isTrue(Option.isNone(yield* Fiber.join(gaveUp)))
-      assert.strictEqual((yield* whole("k")).status, 201)
-      yield* TestClock.adjust("5 seconds")
-      assert.strictEqual(yield* payouts, 1)
-      assert.strictEqual(yield* arrived, 2)
-    }).pipe(Effect.provide(memory))
-  )
+  effect("a late payout is executed though its client gave up", memory, function* () {
+    yield* plan(Fault.latency("10 seconds"))
+    const gaveUp = yield* Effect.forkChild(Effect.timeoutOption(whole("k"), "5 seconds"))
+    yield* TestClock.adjust("5 seconds")
+    assert.isTrue(Option.isNone(yield* Fiber.join(gaveUp)))
+    assert.strictEqual((yield* whole("k")).status, 201)
+    yield* TestClock.adjust("5 seconds")
+    assert.strictEqual(yield* payouts, 1)
+    assert.strictEqual(yield* arrived, 2)
+  })
 })
 
 describe("the sandbox on a port", () => {
-  it.live("the sandbox on a port serves the client over HTTP", () =>
-    Effect.gen(function* () {
-      const { baseUrl, companyId, credentials, requests } = yield* Sandbox
-      assert.match(baseUrl, /^http:\/\/127\.0\.0\.1:\d+$/)
-      const client = Payments.layer({ baseUrl, companyId }).pipe(
-        Layer.provide([Credentials.layer(yield* credentials), IdempotencyKeyGen.layerSequential])
-      )
-      const { idempotencyKey, value } = yield* Effect.flatMap(Payments, (payments) =>
-        payments.requestWithdrawal({ amount: Money.centavos(2550) })
-      ).pipe(Effect.provide(client))
-      assert.strictEqual(idempotencyKey, "wd_1")
-      assert.strictEqual(Money.format(value), "R$ 25,50")
-      const [request] = yield* requests
-      assert.strictEqual(request?.headers["x-api-key"], "<redacted>")
-      assert.deepStrictEqual([request?.withdrawalId, request?.idempotencyKey], [1, "wd_1"])
-    }).pipe(Effect.provide(socket))
-  )
+  live("the sandbox on a port serves the client over HTTP", socket, function* () {
+    const { baseUrl, companyId, credentials, requests } = yield* Sandbox
+    assert.match(baseUrl, /^http:\/\/127\.0\.0\.1:\d+$/)
+    const client = Payments.layer({ baseUrl, companyId }).pipe(
+      Layer.provide([Credentials.layer(yield* credentials), IdempotencyKeyGen.layerSequential])
+    )
+    const { idempotencyKey, value } = yield* Effect.flatMap(Payments, (payments) =>
+      payments.requestWithdrawal({ amount: Money.centavos(2550) })
+    ).pipe(Effect.provide(client))
+    assert.strictEqual(idempotencyKey, "wd_1")
+    assert.strictEqual(Money.format(value), "R$ 25,50")
+    const [request] = yield* requests
+    assert.strictEqual(request?.headers["x-api-key"], "<redacted>")
+    assert.deepStrictEqual([request?.withdrawalId, request?.idempotencyKey], [1, "wd_1"])
+  })
 
   it.live("the sandbox on a port adds no spans of its own to the traces of a program", () => {
     const kinds: Array<string> = []
@@ -317,21 +300,17 @@ describe("the sandbox on a port", () => {
     )
   })
 
-  it.live("the sandbox on a port fails if the port is taken", () =>
-    Effect.gen(function* () {
-      const port = Number(new URL((yield* Sandbox).baseUrl).port)
-      const second = Layer.provide(Layer.fresh(Sandbox.layerServer), Layer.succeed(SandboxOptions, { port }))
-      const exit = yield* Effect.exit(Effect.scoped(Layer.build(second)))
-      assert.isTrue(Exit.isFailure(exit) && Option.isSome(Cause.findErrorOption(exit.cause)))
-    }).pipe(Effect.provide(socket))
-  )
+  live("the sandbox on a port fails if the port is taken", socket, function* () {
+    const port = Number(new URL((yield* Sandbox).baseUrl).port)
+    const second = Layer.provide(Layer.fresh(Sandbox.layerServer), Layer.succeed(SandboxOptions, { port }))
+    const exit = yield* Effect.exit(Effect.scoped(Layer.build(second)))
+    assert.isTrue(Exit.isFailure(exit) && Option.isSome(Cause.findErrorOption(exit.cause)))
+  })
 
   // No time passes: a server that waited for the answers would never end.
-  it.effect("the sandbox on a port ends at once, also if a client still waits for an answer", () =>
-    Effect.gen(function* () {
-      yield* plan(Fault.silence())
-      yield* Effect.forkChild(withdraw("k"))
-      yield* Effect.repeat(arrived, { until: (count) => count === 1 })
-    }).pipe(Effect.provide(socket))
-  )
+  effect("the sandbox on a port ends at once, also if a client still waits for an answer", socket, function* () {
+    yield* plan(Fault.silence())
+    yield* Effect.forkChild(withdraw("k"))
+    yield* Effect.repeat(arrived, { until: (count) => count === 1 })
+  })
 })

@@ -1,9 +1,10 @@
 /** The table of functions: what the docs say of each, and that the service has them all. */
 import { assert, describe, it } from "@effect/vitest"
 import { Sandbox } from "effect-pix/sandbox"
-import { Effect, SchemaAST } from "effect"
+import { SchemaAST } from "effect"
 import { readFileSync } from "node:fs"
 import { functions, type Untyped } from "../../src/sandbox/internal/functions.ts"
+import { effect } from "../support/effect.ts"
 
 const page = readFileSync(new URL("../../docs/sandbox.md", import.meta.url), "utf8")
 
@@ -28,13 +29,13 @@ describe("the functions of the sandbox", () => {
     )
   })
 
-  it.effect(
+  effect(
     "the service has each function under its own name, but for two: offline(effect) calls one, and a list has each row",
-    () =>
-      Effect.gen(function* () {
-        const sandbox = yield* Sandbox
-        const missing = Object.keys(functions).filter((name) => !(name in sandbox))
-        assert.deepStrictEqual(missing, ["setOffline", "transaction"])
-      }).pipe(Effect.provide(Sandbox.layer))
+    Sandbox.layer,
+    function* () {
+      const sandbox = yield* Sandbox
+      const missing = Object.keys(functions).filter((name) => !(name in sandbox))
+      assert.deepStrictEqual(missing, ["setOffline", "transaction"])
+    }
   )
 })

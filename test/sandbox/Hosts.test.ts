@@ -1,8 +1,9 @@
 /** By which names a sandbox is reached, and to which it sends. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Sandbox, SandboxOptions } from "effect-pix/sandbox"
 import { Effect, Layer } from "effect"
 import { request as httpRequest } from "node:http"
+import { live } from "../support/effect.ts"
 
 const served = (options: SandboxOptions = {}) =>
   Layer.provide(Layer.fresh(Sandbox.layerServer), Layer.succeed(SandboxOptions, options))
@@ -25,21 +26,23 @@ const statusOf = (path: string, host: string) =>
 const paths = ["/", "/_sandbox/overview", "/api/Transaction/company/transactions"]
 
 describe("a host name", () => {
-  it.live("a host name that is not the machine's own is refused on every path, also the gateway's", () =>
-    Effect.gen(function* () {
+  live(
+    "a host name that is not the machine's own is refused on every path, also the gateway's",
+    served(),
+    function* () {
       const statuses = yield* Effect.forEach(paths, (path) => statusOf(path, "evil.example"))
       assert.deepStrictEqual(statuses, [403, 403, 403])
       assert.deepStrictEqual(yield* (yield* Sandbox).requests, [])
-    }).pipe(Effect.provide(served()))
+    }
   )
 
-  it.live(
+  live(
     "a host name that the options allow is taken on every path and in any case, and webhooks may be sent to it",
-    () =>
-      Effect.gen(function* () {
-        const statuses = yield* Effect.forEach(paths, (path) => statusOf(path, "Sandbox:4010"))
-        assert.deepStrictEqual(statuses, [200, 200, 200])
-        yield* (yield* Sandbox).subscribe("http://sandbox:3000/hook")
-      }).pipe(Effect.provide(served({ allowHost: "SANDBOX" })))
+    served({ allowHost: "SANDBOX" }),
+    function* () {
+      const statuses = yield* Effect.forEach(paths, (path) => statusOf(path, "Sandbox:4010"))
+      assert.deepStrictEqual(statuses, [200, 200, 200])
+      yield* (yield* Sandbox).subscribe("http://sandbox:3000/hook")
+    }
   )
 })

@@ -4,6 +4,7 @@ import { Sandbox, SandboxOptions } from "effect-pix/sandbox"
 import { Effect, Layer, Schema } from "effect"
 import * as Net from "node:net"
 import { runs, seed, seeded } from "../support/seed.ts"
+import { live } from "../support/effect.ts"
 
 const served = Layer.provide(Layer.fresh(Sandbox.layerServer), Layer.succeed(SandboxOptions, { balance: 1_000_000 }))
 
@@ -141,8 +142,10 @@ describe("an input that a function cannot take", () => {
     ["advance", null, "JSON object"]
   ] as const
 
-  it.live("an input that a function cannot take is refused with 400 and the field's name, and not its value", () =>
-    Effect.gen(function* () {
+  live(
+    "an input that a function cannot take is refused with 400 and the field's name, and not its value",
+    served,
+    function* () {
       const { baseUrl } = yield* Sandbox
       for (const [name, body, field] of refused) {
         const answer = yield* Effect.promise(() =>
@@ -160,7 +163,7 @@ describe("an input that a function cannot take", () => {
         assert.notInclude(JSON.stringify(refusal), "elsewhere")
         assert.notInclude(JSON.stringify(refusal), "Nonsense")
       }
-    }).pipe(Effect.provide(served))
+    }
   )
 })
 

@@ -1,7 +1,8 @@
 /** The sandbox's page as the server writes it. What it does in a browser is in the tests of the panel. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Fault, Sandbox, SandboxOptions } from "effect-pix/sandbox"
 import { Effect, Layer } from "effect"
+import { live } from "../support/effect.ts"
 
 const served = (options: SandboxOptions = {}) =>
   Layer.provide(Layer.fresh(Sandbox.layerServer), Layer.succeed(SandboxOptions, options))
@@ -26,8 +27,10 @@ const attack = `"'><img/src=x/onerror=alert(1)>&lt;`
 const escaped = "&quot;&#39;&gt;&lt;img/src=x/onerror=alert(1)&gt;&amp;lt;"
 
 describe("the sandbox's page", () => {
-  it.live("whatever a caller or an address says is text on it, and never markup", () =>
-    Effect.gen(function* () {
+  live(
+    "whatever a caller or an address says is text on it, and never markup",
+    served({ balance: 100_000 }),
+    function* () {
       const sandbox = yield* Sandbox
       yield* sandbox.subscribe("http://127.0.0.1:9/'><script>")
       const customer = { name: attack, email: "maria@example.com", externalRef: attack }
@@ -56,24 +59,24 @@ describe("the sandbox's page", () => {
         assert.notInclude(page, "'><", path)
         if (isThere) assert.include(page, escaped, path)
       }
-    }).pipe(Effect.provide(served({ balance: 100_000 })))
+    }
   )
 
-  it.live("a browser that has the page gets 304, until something changes", () =>
-    Effect.gen(function* () {
-      const sandbox = yield* Sandbox
-      const etag = (yield* ask("/")).headers.get("etag") ?? ""
-      const again = yield* ask("/", { headers: { "if-none-match": etag } })
-      yield* sandbox.credit(1)
-      const changed = yield* ask("/", { headers: { "if-none-match": etag } })
-      // The times on the page are renewed every fifteen seconds, perhaps between the two.
-      assert.include([200, 304], again.status)
-      assert.strictEqual(changed.status, 200)
-    }).pipe(Effect.provide(served()))
-  )
+  live("a browser that has the page gets 304, until something changes", served(), function* () {
+    const sandbox = yield* Sandbox
+    const etag = (yield* ask("/")).headers.get("etag") ?? ""
+    const again = yield* ask("/", { headers: { "if-none-match": etag } })
+    yield* sandbox.credit(1)
+    const changed = yield* ask("/", { headers: { "if-none-match": etag } })
+    // The times on the page are renewed every fifteen seconds, perhaps between the two.
+    assert.include([200, 304], again.status)
+    assert.strictEqual(changed.status, 200)
+  })
 
-  it.live("each fault of its form is planned as the fault of that name, and listed under its name", () =>
-    Effect.gen(function* () {
+  live(
+    "each fault of its form is planned as the fault of that name, and listed under its name",
+    served(),
+    function* () {
       const sandbox = yield* Sandbox
       const order = { operation: "getBalance", times: 2, seconds: 5, status: 418, message: "não" }
       for (const [fault, planned, name] of [
@@ -102,69 +105,61 @@ describe("the sandbox's page", () => {
       yield* sandbox.fault("any", [Fault.none, Fault.refuse])
       const page = yield* pageOf("/?tab=faults&lang=pt")
       for (const name of ["none", "refuse"]) assert.include(page, `<strong>${name}</strong> · any`)
-    }).pipe(Effect.provide(served()))
+    }
   )
 
-  it.live("a list has pages of a hundred rows, and says what fits a search or a status", () =>
-    Effect.gen(function* () {
-      const sandbox = yield* Sandbox
-      for (let row = 1; row <= 101; row++) yield* sandbox.charge(100 + row)
-      const [last] = (yield* sandbox.transactions).slice(-1)
-      yield* sandbox.markPaid(last?.transactionId ?? "")
-      const first = yield* pageOf("/?lang=en")
-      const second = yield* pageOf("/?lang=en&page=2")
-      assert.include(first, "1–100 of 101")
-      assert.include(second, "101–101 of 101")
-      assert.deepStrictEqual([first.includes("Older"), first.includes("Newer")], [true, false])
-      assert.deepStrictEqual([second.includes("Older"), second.includes("Newer")], [false, true])
-      assert.include(yield* pageOf("/?lang=en&status=Paid"), "1 of 1")
-      assert.include(yield* pageOf("/?lang=en&status=Refunded"), "Refunded 0")
-      const none = yield* pageOf("/?lang=en&search=nobody")
-      assert.notInclude(none, "Maria Silva")
-      assert.notStrictEqual(none, yield* pageOf("/?lang=en&tab=withdrawals"))
-    }).pipe(Effect.provide(served()))
-  )
+  live("a list has pages of a hundred rows, and says what fits a search or a status", served(), function* () {
+    const sandbox = yield* Sandbox
+    for (let row = 1; row <= 101; row++) yield* sandbox.charge(100 + row)
+    const [last] = (yield* sandbox.transactions).slice(-1)
+    yield* sandbox.markPaid(last?.transactionId ?? "")
+    const first = yield* pageOf("/?lang=en")
+    const second = yield* pageOf("/?lang=en&page=2")
+    assert.include(first, "1–100 of 101")
+    assert.include(second, "101–101 of 101")
+    assert.deepStrictEqual([first.includes("Older"), first.includes("Newer")], [true, false])
+    assert.deepStrictEqual([second.includes("Older"), second.includes("Newer")], [false, true])
+    assert.include(yield* pageOf("/?lang=en&status=Paid"), "1 of 1")
+    assert.include(yield* pageOf("/?lang=en&status=Refunded"), "Refunded 0")
+    const none = yield* pageOf("/?lang=en&search=nobody")
+    assert.notInclude(none, "Maria Silva")
+    assert.notStrictEqual(none, yield* pageOf("/?lang=en&tab=withdrawals"))
+  })
 
-  it.live("the timeline of a charge has every state that it had, in their order", () =>
-    Effect.gen(function* () {
-      const sandbox = yield* Sandbox
-      const { transactionId } = yield* sandbox.charge(2500)
-      yield* sandbox.markPaid(transactionId, { late: true })
-      yield* sandbox.refund(transactionId)
-      const [, timeline = ""] = (yield* pageOf("/?open=1&lang=en")).split('class="timeline"')
-      assert.deepStrictEqual(timeline.match(/Created|Cancelled|Paid|Refunded/g)?.slice(0, 4), [
-        "Created",
-        "Cancelled",
-        "Paid",
-        "Refunded"
-      ])
-    }).pipe(Effect.provide(served()))
-  )
+  live("the timeline of a charge has every state that it had, in their order", served(), function* () {
+    const sandbox = yield* Sandbox
+    const { transactionId } = yield* sandbox.charge(2500)
+    yield* sandbox.markPaid(transactionId, { late: true })
+    yield* sandbox.refund(transactionId)
+    const [, timeline = ""] = (yield* pageOf("/?open=1&lang=en")).split('class="timeline"')
+    assert.deepStrictEqual(timeline.match(/Created|Cancelled|Paid|Refunded/g)?.slice(0, 4), [
+      "Created",
+      "Cancelled",
+      "Paid",
+      "Refunded"
+    ])
+  })
 
-  it.live("its language is that of the address, else that of the browser", () =>
-    Effect.gen(function* () {
-      const pt = { "accept-language": "pt-BR,pt;q=0.9,en;q=0.8" }
-      assert.include(yield* pageOf("/", pt), '<html lang="pt-BR">')
-      assert.include(yield* pageOf("/?lang=en", pt), '<html lang="en">')
-      assert.include(yield* pageOf("/", { "accept-language": "en;q=1, pt;q=0.5" }), '<html lang="en">')
-    }).pipe(Effect.provide(served()))
-  )
+  live("its language is that of the address, else that of the browser", served(), function* () {
+    const pt = { "accept-language": "pt-BR,pt;q=0.9,en;q=0.8" }
+    assert.include(yield* pageOf("/", pt), '<html lang="pt-BR">')
+    assert.include(yield* pageOf("/?lang=en", pt), '<html lang="en">')
+    assert.include(yield* pageOf("/", { "accept-language": "en;q=1, pt;q=0.5" }), '<html lang="en">')
+  })
 
-  it.live("its form of a fault takes what fits from its own page, by POST alone", () =>
-    Effect.gen(function* () {
-      const sandbox = yield* Sandbox
-      const order = { operation: "any", fault: "resetAfter", times: 1, seconds: 5 }
-      const statuses = [
-        (yield* post("/panel/fault", { ...order, fault: "nothing" })).status,
-        (yield* post("/panel/fault", order, { origin: "http://evil.example" })).status,
-        (yield* post("/panel/fault", order, { "sec-fetch-site": "cross-site" })).status,
-        (yield* ask("/panel/fault")).status
-      ]
-      assert.deepStrictEqual(statuses, [400, 403, 403, 404])
-      assert.notInclude(yield* pageOf("/"), "Faults are planned")
-      assert.strictEqual((yield* post("/panel/fault", order)).status, 200)
-      assert.include(yield* pageOf("/"), "Faults are planned")
-      yield* sandbox.clearFaults
-    }).pipe(Effect.provide(served()))
-  )
+  live("its form of a fault takes what fits from its own page, by POST alone", served(), function* () {
+    const sandbox = yield* Sandbox
+    const order = { operation: "any", fault: "resetAfter", times: 1, seconds: 5 }
+    const statuses = [
+      (yield* post("/panel/fault", { ...order, fault: "nothing" })).status,
+      (yield* post("/panel/fault", order, { origin: "http://evil.example" })).status,
+      (yield* post("/panel/fault", order, { "sec-fetch-site": "cross-site" })).status,
+      (yield* ask("/panel/fault")).status
+    ]
+    assert.deepStrictEqual(statuses, [400, 403, 403, 404])
+    assert.notInclude(yield* pageOf("/"), "Faults are planned")
+    assert.strictEqual((yield* post("/panel/fault", order)).status, 200)
+    assert.include(yield* pageOf("/"), "Faults are planned")
+    yield* sandbox.clearFaults
+  })
 })

@@ -8,6 +8,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Page } from "playwright-core"
 import { browse, noBrowser } from "../support/chromium.ts"
+import { live } from "../support/effect.ts"
 
 const served = (options: SandboxOptions = {}) =>
   Layer.provide(Layer.fresh(Sandbox.layerServer), Layer.succeed(SandboxOptions, options))
@@ -74,22 +75,22 @@ const stateOf = (count: number): string => {
 describe.skipIf(noBrowser !== undefined)(
   `the rows of the panel${noBrowser === undefined ? "" : ` (${noBrowser})`}`,
   () => {
-    it.live(
+    live(
       "fifteen charges are shown on a screen of 800 pixels, and a QR code is drawn only when its row is opened",
-      () =>
-        Effect.gen(function* () {
-          yield* charges(20, 99_999_999_999)
-          yield* look(async (page) => {
-            await rowsOf(page, "transactions").nth(19).waitFor()
-            const ends = await rowsOf(page, "transactions").evaluateAll((rows) =>
-              rows.map((row) => row.getBoundingClientRect().bottom)
-            )
-            assert.isAtLeast(ends.filter((end) => end <= 800).length, 15)
-            assert.strictEqual(await page.locator("img").count(), 0)
-            await rowsOf(page, "transactions").first().locator("summary").click()
-            await page.getByRole("img", { name: "QR code of charge 20" }).waitFor()
-          })
-        }).pipe(Effect.provide(served({ balance: 999_999_999_999 })))
+      served({ balance: 999_999_999_999 }),
+      function* () {
+        yield* charges(20, 99_999_999_999)
+        yield* look(async (page) => {
+          await rowsOf(page, "transactions").nth(19).waitFor()
+          const ends = await rowsOf(page, "transactions").evaluateAll((rows) =>
+            rows.map((row) => row.getBoundingClientRect().bottom)
+          )
+          assert.isAtLeast(ends.filter((end) => end <= 800).length, 15)
+          assert.strictEqual(await page.locator("img").count(), 0)
+          await rowsOf(page, "transactions").first().locator("summary").click()
+          await page.getByRole("img", { name: "QR code of charge 20" }).waitFor()
+        })
+      }
     )
 
     it.live.each([
@@ -105,66 +106,60 @@ describe.skipIf(noBrowser !== undefined)(
       }).pipe(Effect.provide(served()))
     )
 
-    it.live("a charge is created with the amount that is shown: 2500 makes a charge of R$ 25,00", () =>
-      Effect.gen(function* () {
-        yield* look(async (page) => {
-          await page.locator("#chargeAmount").fill("2500")
-          await page.getByRole("button", { name: "New charge" }).click()
-          await rowsOf(page, "transactions").filter({ hasText: "25,00" }).waitFor()
-        })
-        const [created] = yield* (yield* Sandbox).transactions
-        assert.strictEqual(created?.amount, 2500)
-      }).pipe(Effect.provide(served()))
-    )
+    live("a charge is created with the amount that is shown: 2500 makes a charge of R$ 25,00", served(), function* () {
+      yield* look(async (page) => {
+        await page.locator("#chargeAmount").fill("2500")
+        await page.getByRole("button", { name: "New charge" }).click()
+        await rowsOf(page, "transactions").filter({ hasText: "25,00" }).waitFor()
+      })
+      const [created] = yield* (yield* Sandbox).transactions
+      assert.strictEqual(created?.amount, 2500)
+    })
 
-    it.live("rows are filtered by status, with counts, and the filter is removed again", () =>
-      Effect.gen(function* () {
-        yield* charges(3)
-        const sandbox = yield* Sandbox
-        const [first] = yield* sandbox.transactions
-        yield* sandbox.markPaid(first?.transactionId ?? "")
-        yield* look(async (page) => {
-          await page.getByRole("button", { name: "Awaiting 2" }).waitFor()
-          await page.getByRole("button", { name: "Paid 1" }).click()
-          await page.getByText("1 of 1").waitFor()
-          assert.strictEqual(await rowsOf(page, "transactions").count(), 1)
-          await page.getByRole("button", { name: "all 3" }).click()
-          await page.getByText("3 of 3").waitFor()
-        })
-      }).pipe(Effect.provide(served()))
-    )
+    live("rows are filtered by status, with counts, and the filter is removed again", served(), function* () {
+      yield* charges(3)
+      const sandbox = yield* Sandbox
+      const [first] = yield* sandbox.transactions
+      yield* sandbox.markPaid(first?.transactionId ?? "")
+      yield* look(async (page) => {
+        await page.getByRole("button", { name: "Awaiting 2" }).waitFor()
+        await page.getByRole("button", { name: "Paid 1" }).click()
+        await page.getByText("1 of 1").waitFor()
+        assert.strictEqual(await rowsOf(page, "transactions").count(), 1)
+        await page.getByRole("button", { name: "all 3" }).click()
+        await page.getByText("3 of 3").waitFor()
+      })
+    })
 
-    it.live("a request is shown with its answer", () =>
-      Effect.gen(function* () {
-        yield* ask("GET", "/api/Transaction/transactionByTransactionId/nobody")
-        yield* look(async (page) => {
-          await tab(page, "Requests")
-          await rowsOf(page, "requests").first().locator("summary").click()
-          await page.getByText("Transação não encontrada.").waitFor()
-        })
-      }).pipe(Effect.provide(served()))
-    )
+    live("a request is shown with its answer", served(), function* () {
+      yield* ask("GET", "/api/Transaction/transactionByTransactionId/nobody")
+      yield* look(async (page) => {
+        await tab(page, "Requests")
+        await rowsOf(page, "requests").first().locator("summary").click()
+        await page.getByText("Transação não encontrada.").waitFor()
+      })
+    })
 
-    it.live("a fault is planned with a status and a message of one's own", () =>
-      Effect.gen(function* () {
-        yield* look(async (page) => {
-          await tab(page, "Faults")
-          await page.getByLabel("Fault", { exact: true }).selectOption("refusal")
-          await page.getByLabel("Status of the answer").fill("409")
-          await page.getByLabel("Words or body of the answer").fill("Saque já solicitado")
-          await page.getByRole("button", { name: "Plan", exact: true }).click()
-          await page.getByText("answer 409").waitFor()
-        })
-        const answer = yield* ask("GET", "/api/Balance/balance/1")
-        assert.deepStrictEqual(
-          [answer.status, yield* Effect.promise(() => answer.json())],
-          [409, { message: "Saque já solicitado", status: 409 }]
-        )
-      }).pipe(Effect.provide(served()))
-    )
+    live("a fault is planned with a status and a message of one's own", served(), function* () {
+      yield* look(async (page) => {
+        await tab(page, "Faults")
+        await page.getByLabel("Fault", { exact: true }).selectOption("refusal")
+        await page.getByLabel("Status of the answer").fill("409")
+        await page.getByLabel("Words or body of the answer").fill("Saque já solicitado")
+        await page.getByRole("button", { name: "Plan", exact: true }).click()
+        await page.getByText("answer 409").waitFor()
+      })
+      const answer = yield* ask("GET", "/api/Balance/balance/1")
+      assert.deepStrictEqual(
+        [answer.status, yield* Effect.promise(() => answer.json())],
+        [409, { message: "Saque já solicitado", status: 409 }]
+      )
+    })
 
-    it.live("the rows are no wider than a phone in any section, also with long names and large amounts", () =>
-      Effect.gen(function* () {
+    live(
+      "the rows are no wider than a phone in any section, also with long names and large amounts",
+      served(),
+      function* () {
         yield* ask("POST", "/_sandbox/charge", { amount: 999_999_999_999, name: "M".repeat(200) })
         const sandbox = yield* Sandbox
         const [created] = yield* sandbox.transactions
@@ -189,31 +184,29 @@ describe.skipIf(noBrowser !== undefined)(
           { colorScheme: "dark", width: 360 }
         )
         assert.deepStrictEqual(widths, [360, 360, 360, 360, 360])
-      }).pipe(Effect.provide(served()))
+      }
     )
 
-    it.live("axe finds nothing in the rows of 50,000 charges, and they are counted", () =>
-      Effect.gen(function* () {
-        const folder = yield* Effect.acquireRelease(
-          Effect.sync(() => mkdtempSync(join(tmpdir(), "sandbox-"))),
-          (path) => Effect.sync(() => rmSync(path, { recursive: true }))
-        )
-        const stateFile = join(folder, "state.json")
-        writeFileSync(stateFile, stateOf(50_000))
-        yield* look(
-          async (page) => {
-            await page.getByRole("button", { name: "Awaiting 25,000" }).waitFor()
-            await rowsOf(page, "transactions").nth(50).waitFor()
-            const { violations } = await new AxeBuilder({ page }).analyze()
-            assert.deepStrictEqual(
-              violations.map(({ id: rule, nodes }) => [rule, nodes[0]?.html]),
-              []
-            )
-          },
-          { colorScheme: "dark" }
-        ).pipe(Effect.provide(served({ stateFile })))
-      })
-    )
+    live("axe finds nothing in the rows of 50,000 charges, and they are counted", function* () {
+      const folder = yield* Effect.acquireRelease(
+        Effect.sync(() => mkdtempSync(join(tmpdir(), "sandbox-"))),
+        (path) => Effect.sync(() => rmSync(path, { recursive: true }))
+      )
+      const stateFile = join(folder, "state.json")
+      writeFileSync(stateFile, stateOf(50_000))
+      yield* look(
+        async (page) => {
+          await page.getByRole("button", { name: "Awaiting 25,000" }).waitFor()
+          await rowsOf(page, "transactions").nth(50).waitFor()
+          const { violations } = await new AxeBuilder({ page }).analyze()
+          assert.deepStrictEqual(
+            violations.map(({ id: rule, nodes }) => [rule, nodes[0]?.html]),
+            []
+          )
+        },
+        { colorScheme: "dark" }
+      ).pipe(Effect.provide(served({ stateFile })))
+    })
   }
 )
 

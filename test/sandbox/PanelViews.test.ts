@@ -5,6 +5,7 @@ import { Effect, Layer } from "effect"
 import { createServer } from "node:http"
 import type { Page } from "playwright-core"
 import { browse, noBrowser } from "../support/chromium.ts"
+import { live } from "../support/effect.ts"
 
 const served = (options: SandboxOptions = {}) =>
   Layer.provide(Layer.fresh(Sandbox.layerServer), Layer.succeed(SandboxOptions, options))
@@ -92,8 +93,10 @@ const parametersOf = (page: Page) => Object.fromEntries(new URL(page.url()).sear
 describe.skipIf(noBrowser !== undefined)(
   `the views of the panel${noBrowser === undefined ? "" : ` (${noBrowser})`}`,
   () => {
-    it.live("a charge tells what happened to it, and its requests and webhooks link to it and back", () =>
-      Effect.gen(function* () {
+    live(
+      "a charge tells what happened to it, and its requests and webhooks link to it and back",
+      served(),
+      function* () {
         const { url } = yield* receiver(Infinity)
         const sandbox = yield* Sandbox
         yield* sandbox.subscribe(url)
@@ -126,11 +129,13 @@ describe.skipIf(noBrowser !== undefined)(
           await timeline.waitFor()
           assert.deepStrictEqual(parametersOf(page), { tab: "transactions", open: "1", lang: "en" })
         })
-      }).pipe(Effect.provide(served()))
+      }
     )
 
-    it.live("a payout tells what happened to it, and links to the request that asked for it", () =>
-      Effect.gen(function* () {
+    live(
+      "a payout tells what happened to it, and links to the request that asked for it",
+      served({ balance: 100_000 }),
+      function* () {
         yield* ask("POST", "/api/Withdraw/request", { amount: 5000, currency: "BRL" }, "payout_7f3a")
         yield* look("/?tab=withdrawals&open=1", async (page) => {
           await page.getByRole("button", { name: "Settle: payout 1" }).click()
@@ -141,11 +146,13 @@ describe.skipIf(noBrowser !== undefined)(
           await page.getByRole("link", { name: "payout #1" }).click()
           await timeline.waitFor()
         })
-      }).pipe(Effect.provide(served({ balance: 100_000 })))
+      }
     )
 
-    it.live("faults of a rehearsal are buttons of a charge: late, another amount, twice, and out of order", () =>
-      Effect.gen(function* () {
+    live(
+      "faults of a rehearsal are buttons of a charge: late, another amount, twice, and out of order",
+      served(),
+      function* () {
         const { bodies, url } = yield* receiver(0)
         const sandbox = yield* Sandbox
         yield* sandbox.subscribe(url)
@@ -168,11 +175,13 @@ describe.skipIf(noBrowser !== undefined)(
         assert.deepStrictEqual(statuses, ["Awaiting", "Cancelled", "Paid", "Paid", "Paid"])
         const paid = (yield* sandbox.transactions).map(({ paid, status }) => `${status} ${paid}`)
         assert.deepStrictEqual(paid, ["Paid undefined", "Paid 750"])
-      }).pipe(Effect.provide(served()))
+      }
     )
 
-    it.live("a view is its address: section, search, row and language are in it, and Back returns to it", () =>
-      Effect.gen(function* () {
+    live(
+      "a view is its address: section, search, row and language are in it, and Back returns to it",
+      served(),
+      function* () {
         yield* create("Maria Silva", "order-1001")
         yield* create("João Pereira", "order-1002")
         yield* look("/", async (page) => {
@@ -192,85 +201,81 @@ describe.skipIf(noBrowser !== undefined)(
           await page.getByRole("img", { name: "QR code da cobrança 2" }).waitFor()
           assert.deepInclude(parametersOf(page), { search: "joão", lang: "pt" })
         })
-      }).pipe(Effect.provide(served()))
+      }
     )
 
-    it.live(
+    live(
       "older charges are on further pages, the title counts the open ones, and a fault links to its requests",
-      () =>
-        Effect.gen(function* () {
-          yield* charges(101)
-          yield* look("/", async (page) => {
-            assert.strictEqual(await page.title(), "(101) effect-pix sandbox")
-            await page.getByRole("link", { name: "Older" }).click()
-            await rows(page).nth(1).waitFor({ state: "detached" })
-            assert.strictEqual(await rows(page).count(), 1)
-            await page.getByRole("button", { name: "Pay: charge 1", exact: true }).click()
-            await page.getByText("Paid").first().waitFor()
-            assert.strictEqual(await page.title(), "(100) effect-pix sandbox")
-            await page.getByRole("tab", { name: "Faults" }).click()
-            await page.getByLabel("Operation").selectOption("getBalance")
-            await page.getByLabel("Requests").fill("2")
-            await page.getByRole("button", { name: "Plan", exact: true }).click()
-            await page.getByRole("list").getByRole("link", { name: "2 requests left" }).click()
-            await page.getByText("Nothing fits the search.").waitFor()
-            assert.deepStrictEqual(parametersOf(page), { tab: "requests", search: "getBalance", lang: "en" })
-          })
-          // The row of a link is shown, on whatever page it is.
-          yield* look("/?open=1", async (page) => {
-            await page.getByRole("img", { name: "QR code of charge 1" }).waitFor()
-          })
-        }).pipe(Effect.provide(served()))
-    )
-
-    it.live("a QR code is enlarged, and id, code and key are copied", () =>
-      Effect.gen(function* () {
-        yield* create("Maria Silva", "order-1001")
-        const [one] = yield* (yield* Sandbox).transactions
+      served(),
+      function* () {
+        yield* charges(101)
         yield* look("/", async (page) => {
-          await page.context().grantPermissions(["clipboard-read", "clipboard-write"])
-          await rows(page).first().locator("summary").click()
-          for (const [name, text] of [
-            ["Copy: id", one?.transactionId],
-            ["Copy: PIX text", one?.qrcode],
-            ["Copy: Idempotency key", "order-1001"]
-          ] as const) {
-            await page.getByRole("button", { name, exact: true }).click()
-            await page.getByText("Copied.").waitFor()
-            // The button that was pressed before has said the same.
-            while ((await page.evaluate("navigator.clipboard.readText()")) !== text) {}
-          }
-          await page.getByRole("button", { name: "Enlarge" }).click()
-          const large = page.locator("#qr img")
-          await large.waitFor()
-          assert.isAtLeast((await large.boundingBox())?.width ?? 0, 600)
-          await page.keyboard.press("Escape")
-          await large.waitFor({ state: "hidden" })
+          assert.strictEqual(await page.title(), "(101) effect-pix sandbox")
+          await page.getByRole("link", { name: "Older" }).click()
+          await rows(page).nth(1).waitFor({ state: "detached" })
+          assert.strictEqual(await rows(page).count(), 1)
+          await page.getByRole("button", { name: "Pay: charge 1", exact: true }).click()
+          await page.getByText("Paid").first().waitFor()
+          assert.strictEqual(await page.title(), "(100) effect-pix sandbox")
+          await page.getByRole("tab", { name: "Faults" }).click()
+          await page.getByLabel("Operation").selectOption("getBalance")
+          await page.getByLabel("Requests").fill("2")
+          await page.getByRole("button", { name: "Plan", exact: true }).click()
+          await page.getByRole("list").getByRole("link", { name: "2 requests left" }).click()
+          await page.getByText("Nothing fits the search.").waitFor()
+          assert.deepStrictEqual(parametersOf(page), { tab: "requests", search: "getBalance", lang: "en" })
         })
-      }).pipe(Effect.provide(served()))
+        // The row of a link is shown, on whatever page it is.
+        yield* look("/?open=1", async (page) => {
+          await page.getByRole("img", { name: "QR code of charge 1" }).waitFor()
+        })
+      }
     )
 
-    it.live("times are in the language and the time zone of the browser", () =>
-      Effect.gen(function* () {
-        yield* create("Maria Silva", "order-1001")
-        const [one] = yield* (yield* Sandbox).transactions
-        const at = new Date(one?.createdAt ?? "")
-        const shown = (path: string, locale: string) =>
-          look(
-            path,
-            async (page) => {
-              const time = rows(page).first().locator("time").first()
-              return [await time.textContent(), await time.getAttribute("title")]
-            },
-            { locale }
-          )
-        const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone
-        const exact = (lang: string, dateStyle: "medium" | "short") =>
-          new Intl.DateTimeFormat(lang, { dateStyle, timeStyle: "medium", timeZone }).format(at)
-        assert.deepStrictEqual(yield* shown("/", "en-US"), ["now", exact("en-GB", "medium")])
-        assert.deepStrictEqual(yield* shown("/", "pt-BR"), ["agora", exact("pt-BR", "short")])
-      }).pipe(Effect.provide(served()))
-    )
+    live("a QR code is enlarged, and id, code and key are copied", served(), function* () {
+      yield* create("Maria Silva", "order-1001")
+      const [one] = yield* (yield* Sandbox).transactions
+      yield* look("/", async (page) => {
+        await page.context().grantPermissions(["clipboard-read", "clipboard-write"])
+        await rows(page).first().locator("summary").click()
+        for (const [name, text] of [
+          ["Copy: id", one?.transactionId],
+          ["Copy: PIX text", one?.qrcode],
+          ["Copy: Idempotency key", "order-1001"]
+        ] as const) {
+          await page.getByRole("button", { name, exact: true }).click()
+          await page.getByText("Copied.").waitFor()
+          // The button that was pressed before has said the same.
+          while ((await page.evaluate("navigator.clipboard.readText()")) !== text) {}
+        }
+        await page.getByRole("button", { name: "Enlarge" }).click()
+        const large = page.locator("#qr img")
+        await large.waitFor()
+        assert.isAtLeast((await large.boundingBox())?.width ?? 0, 600)
+        await page.keyboard.press("Escape")
+        await large.waitFor({ state: "hidden" })
+      })
+    })
+
+    live("times are in the language and the time zone of the browser", served(), function* () {
+      yield* create("Maria Silva", "order-1001")
+      const [one] = yield* (yield* Sandbox).transactions
+      const at = new Date(one?.createdAt ?? "")
+      const shown = (path: string, locale: string) =>
+        look(
+          path,
+          async (page) => {
+            const time = rows(page).first().locator("time").first()
+            return [await time.textContent(), await time.getAttribute("title")]
+          },
+          { locale }
+        )
+      const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone
+      const exact = (lang: string, dateStyle: "medium" | "short") =>
+        new Intl.DateTimeFormat(lang, { dateStyle, timeStyle: "medium", timeZone }).format(at)
+      assert.deepStrictEqual(yield* shown("/", "en-US"), ["now", exact("en-GB", "medium")])
+      assert.deepStrictEqual(yield* shown("/", "pt-BR"), ["agora", exact("pt-BR", "short")])
+    })
 
     it.live.each([
       [360, 640],

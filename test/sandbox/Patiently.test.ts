@@ -1,10 +1,11 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Payments } from "effect-pix"
 import { Fault, Sandbox, SandboxOptions } from "effect-pix/sandbox"
 import { Cause, Clock, Duration, Effect, Exit, Fiber, Layer, Logger } from "effect"
 import { TestClock } from "effect/testing"
 import { calls, companyId } from "../support/operations.ts"
 import * as Raw from "../support/rawReplies.ts"
+import { effect, live } from "../support/effect.ts"
 
 const payments = Layer.provide(Sandbox.layerPayments, Layer.succeed(SandboxOptions, { balance: 1_000_000, companyId }))
 
@@ -54,61 +55,49 @@ describe("a fault that waits for the test's clock", () => {
       return lines
     })
 
-  it.effect(
+  effect(
     "a fault that waits for the test's clock is logged if nothing moves the clock, with the name of Sandbox.patiently",
-    () =>
-      Effect.gen(function* () {
-        const lines = yield* askingSlowly((effect) => effect)
-        assert.lengthOf(lines, 1)
-        assert.include(lines[0], "Sandbox.patiently")
-      }).pipe(Effect.provide(payments))
+    payments,
+    function* () {
+      const lines = yield* askingSlowly((effect) => effect)
+      assert.lengthOf(lines, 1)
+      assert.include(lines[0], "Sandbox.patiently")
+    }
   )
 
-  it.effect("a fault that waits in Sandbox.patiently is not logged", () =>
-    Effect.gen(function* () {
-      assert.deepStrictEqual(yield* askingSlowly(Sandbox.patiently), [])
-    }).pipe(Effect.provide(payments))
-  )
+  effect("a fault that waits in Sandbox.patiently is not logged", payments, function* () {
+    assert.deepStrictEqual(yield* askingSlowly(Sandbox.patiently), [])
+  })
 })
 
 describe("Sandbox.patiently", () => {
   describe.each(calls.map((call) => [call.operation, call.run] as const))("%s", (operation, ask) => {
-    it.effect.each(Object.keys(faults))("ends under TestClock, though every request meets %s", (name) =>
-      Effect.gen(function* () {
-        const sandbox = yield* Sandbox
-        yield* sandbox.fault(operation, faults[name] ?? Fault.none, { times: Infinity })
-        const exit = yield* Effect.exit(Sandbox.patiently(ask))
-        if (Exit.isFailure(exit)) assert.isFalse(Cause.hasDies(exit.cause), Cause.pretty(exit.cause))
-        assert.isBelow(yield* Clock.currentTimeMillis, Duration.toMillis("10 minutes"))
-      }).pipe(Effect.provide(payments))
-    )
+    effect.each(Object.keys(faults))("ends under TestClock, though every request meets %s", payments, function* (name) {
+      const sandbox = yield* Sandbox
+      yield* sandbox.fault(operation, faults[name] ?? Fault.none, { times: Infinity })
+      const exit = yield* Effect.exit(Sandbox.patiently(ask))
+      if (Exit.isFailure(exit)) assert.isFalse(Cause.hasDies(exit.cause), Cause.pretty(exit.cause))
+      assert.isBelow(yield* Clock.currentTimeMillis, Duration.toMillis("10 minutes"))
+    })
   })
 
-  it.effect("Sandbox.patiently returns the value of the effect, and fails with its error", () =>
-    Effect.gen(function* () {
-      assert.strictEqual(yield* Sandbox.patiently(Effect.as(Effect.sleep("3 days"), 7)), 7)
-      assert.strictEqual(yield* Effect.flip(Sandbox.patiently(Effect.delay(Effect.fail("no"), "1 hour"))), "no")
-    })
-  )
+  effect("Sandbox.patiently returns the value of the effect, and fails with its error", function* () {
+    assert.strictEqual(yield* Sandbox.patiently(Effect.as(Effect.sleep("3 days"), 7)), 7)
+    assert.strictEqual(yield* Effect.flip(Sandbox.patiently(Effect.delay(Effect.fail("no"), "1 hour"))), "no")
+  })
 
-  it.effect("Sandbox.patiently moves the clock little further than the effect needs", () =>
-    Effect.gen(function* () {
-      yield* Sandbox.patiently(Effect.sleep("10 minutes"))
-      const passed = yield* Clock.currentTimeMillis
-      assert.isTrue(passed >= 600_000 && passed < 620_000, String(passed))
-    })
-  )
+  effect("Sandbox.patiently moves the clock little further than the effect needs", function* () {
+    yield* Sandbox.patiently(Effect.sleep("10 minutes"))
+    const passed = yield* Clock.currentTimeMillis
+    assert.isTrue(passed >= 600_000 && passed < 620_000, String(passed))
+  })
 
-  it.effect("Sandbox.patiently ends an effect that waits for nothing, and says so", () =>
-    Effect.gen(function* () {
-      const exit = yield* Effect.exit(Sandbox.patiently(Effect.never))
-      assert.isTrue(Exit.isFailure(exit) && Cause.pretty(exit.cause).includes("waits for something that never comes"))
-    })
-  )
+  effect("Sandbox.patiently ends an effect that waits for nothing, and says so", function* () {
+    const exit = yield* Effect.exit(Sandbox.patiently(Effect.never))
+    assert.isTrue(Exit.isFailure(exit) && Cause.pretty(exit.cause).includes("waits for something that never comes"))
+  })
 
-  it.live("Sandbox.patiently is the effect itself under a live clock", () =>
-    Effect.gen(function* () {
-      assert.strictEqual(yield* Sandbox.patiently(Effect.as(Effect.sleep(1), 7)), 7)
-    })
-  )
+  live("Sandbox.patiently is the effect itself under a live clock", function* () {
+    assert.strictEqual(yield* Sandbox.patiently(Effect.as(Effect.sleep(1), 7)), 7)
+  })
 })

@@ -1,9 +1,10 @@
-import { describe, expect, expectTypeOf, it, test } from "@effect/vitest"
+import { describe, expect, expectTypeOf, test } from "@effect/vitest"
 import { Context, Effect, Layer, Random, Schedule } from "effect"
 import { IdempotencyKey, Money, Payments, PixKey, Rehearsed } from "effect-pix"
 import { Rehearsal, type RehearsalReport, type RehearsalWorld, Sandbox } from "effect-pix/sandbox"
 import { chargeOrder, schedulesOf } from "../support/rehearsals.ts"
 import { runs } from "../support/seed.ts"
+import { live } from "../support/effect.ts"
 
 const invoice = { amount: Money.centavos(1000), pixKey: PixKey.email("maria@example.com") }
 const slowly = Schedule.max([Schedule.spaced("1 minute"), Schedule.recurs(30)])
@@ -39,222 +40,190 @@ const collecting = () => {
 const brokenRules = ({ findings }: RehearsalReport) => [...new Set(findings.map(({ rule }) => rule))].toSorted()
 
 describe("Rehearsal.run", () => {
-  it.live("a key made inside of a retry is found, by the schedules in which it pays twice", () =>
-    Effect.gen(function* () {
-      const report = yield* Rehearsal.run(payWithNewKeys)
-      expect(schedulesOf(report, "paid-twice")).toEqual([
-        "call 1 requestWithdrawal: executed, answer lost, each request",
-        "call 1 requestWithdrawal: executed, answered 500, each request",
-        "call 1 requestWithdrawal: executed 10 minutes late, each request",
-        "call 1 requestWithdrawal: answer cut off, each request",
-        "call 1 requestWithdrawal: executed, answer lost, then refused, request",
-        "call 1 requestWithdrawal: executed, answer lost, each request, then each later call under its key refused, request",
-        "call 1 requestWithdrawal: executed, answer lost, each request, then each later call under its key refused, conflict",
-        "call 1 requestWithdrawal: an outage begins, executed, answer lost",
-        "call 1 requestWithdrawal: death after it was executed",
-        "call 1 requestWithdrawal: death after it was executed, and again after the next call"
-      ])
-    })
-  )
+  live("a key made inside of a retry is found, by the schedules in which it pays twice", function* () {
+    const report = yield* Rehearsal.run(payWithNewKeys)
+    expect(schedulesOf(report, "paid-twice")).toEqual([
+      "call 1 requestWithdrawal: executed, answer lost, each request",
+      "call 1 requestWithdrawal: executed, answered 500, each request",
+      "call 1 requestWithdrawal: executed 10 minutes late, each request",
+      "call 1 requestWithdrawal: answer cut off, each request",
+      "call 1 requestWithdrawal: executed, answer lost, then refused, request",
+      "call 1 requestWithdrawal: executed, answer lost, each request, then each later call under its key refused, request",
+      "call 1 requestWithdrawal: executed, answer lost, each request, then each later call under its key refused, conflict",
+      "call 1 requestWithdrawal: an outage begins, executed, answer lost",
+      "call 1 requestWithdrawal: death after it was executed",
+      "call 1 requestWithdrawal: death after it was executed, and again after the next call"
+    ])
+  })
 
-  it.live("a payout that is asked for again under one key has no finding in any schedule", () =>
-    Effect.gen(function* () {
-      const report = yield* Rehearsal.run(pay("invoice-1"))
-      expect(report).toMatchObject({ schedules: 27, calls: ["1 requestWithdrawal"], findings: [], undecided: [] })
-    })
-  )
+  live("a payout that is asked for again under one key has no finding in any schedule", function* () {
+    const report = yield* Rehearsal.run(pay("invoice-1"))
+    expect(report).toMatchObject({ schedules: 27, calls: ["1 requestWithdrawal"], findings: [], undecided: [] })
+  })
 
-  it.live("a refused payout that succeeds under the same key in the same millisecond has no finding", () =>
-    Effect.gen(function* () {
-      const idempotencyKey = keyOf("invoice-1")
-      const program = Payments.use((payments) =>
-        Effect.retry(payments.requestWithdrawal(invoice, { idempotencyKey }), { times: 3 })
-      )
-      expect((yield* Rehearsal.run(program)).findings).toEqual([])
-    })
-  )
+  live("a refused payout that succeeds under the same key in the same millisecond has no finding", function* () {
+    const idempotencyKey = keyOf("invoice-1")
+    const program = Payments.use((payments) =>
+      Effect.retry(payments.requestWithdrawal(invoice, { idempotencyKey }), { times: 3 })
+    )
+    expect((yield* Rehearsal.run(program)).findings).toEqual([])
+  })
 
-  it.live("a schedule is played alone by its name, and its story is the same to the byte", () =>
-    Effect.gen(function* () {
-      const all = yield* Rehearsal.run(payWithNewKeys)
-      const [, , finding] = all.findings
-      for (const _ of Array.from({ length: runs(3, 100) })) {
-        const alone = yield* Rehearsal.run(payWithNewKeys, { only: finding?.schedule })
-        expect(alone.schedules).toBe(1)
-        expect(JSON.stringify(alone.findings[0])).toBe(JSON.stringify(finding))
-      }
-    })
-  )
+  live("a schedule is played alone by its name, and its story is the same to the byte", function* () {
+    const all = yield* Rehearsal.run(payWithNewKeys)
+    const [, , finding] = all.findings
+    for (const _ of Array.from({ length: runs(3, 100) })) {
+      const alone = yield* Rehearsal.run(payWithNewKeys, { only: finding?.schedule })
+      expect(alone.schedules).toBe(1)
+      expect(JSON.stringify(alone.findings[0])).toBe(JSON.stringify(finding))
+    }
+  })
 
-  it.live("a name that no schedule has is a defect, which lists the names of the schedules", () =>
-    Effect.gen(function* () {
-      const defect = yield* Effect.flip(Effect.sandbox(Rehearsal.run(pay("invoice-1"), { only: "call 9" })))
-      expect(String(defect)).toContain("call 1 requestWithdrawal: not sent, each request")
-    })
-  )
+  live("a name that no schedule has is a defect, which lists the names of the schedules", function* () {
+    const defect = yield* Effect.flip(Effect.sandbox(Rehearsal.run(pay("invoice-1"), { only: "call 9" })))
+    expect(String(defect)).toContain("call 1 requestWithdrawal: not sent, each request")
+  })
 
-  it.live("a death runs no finalizer, and the next process has the same stores and makes other keys", () =>
-    Effect.gen(function* () {
-      const { lines, rules } = collecting()
-      const program = Effect.gen(function* () {
-        yield* log("starts")
-        yield* Effect.forkDetach(Effect.andThen(Effect.sleep("1 hour"), log("a detached fiber goes on")))
-        yield* Payments.use((payments) => payments.requestWithdrawal(invoice))
-      }).pipe(Effect.ensuring(log("finalizer")))
-      const report = yield* Rehearsal.run(program, { stores, rules })
-      expect(lines.get("undisturbed")).toEqual(["starts", "finalizer"])
-      expect(lines.get("call 1 requestWithdrawal: death after it was executed")).toEqual([
-        "starts",
-        "starts",
-        "finalizer"
-      ])
-      const death = "call 1 requestWithdrawal: death after it was executed"
-      expect(schedulesOf(report, "paid-twice")).toEqual([death, `${death}, and again after the next call`])
-    })
-  )
+  live("a death runs no finalizer, and the next process has the same stores and makes other keys", function* () {
+    const { lines, rules } = collecting()
+    const program = Effect.gen(function* () {
+      yield* log("starts")
+      yield* Effect.forkDetach(Effect.andThen(Effect.sleep("1 hour"), log("a detached fiber goes on")))
+      yield* Payments.use((payments) => payments.requestWithdrawal(invoice))
+    }).pipe(Effect.ensuring(log("finalizer")))
+    const report = yield* Rehearsal.run(program, { stores, rules })
+    expect(lines.get("undisturbed")).toEqual(["starts", "finalizer"])
+    expect(lines.get("call 1 requestWithdrawal: death after it was executed")).toEqual([
+      "starts",
+      "starts",
+      "finalizer"
+    ])
+    const death = "call 1 requestWithdrawal: death after it was executed"
+    expect(schedulesOf(report, "paid-twice")).toEqual([death, `${death}, and again after the next call`])
+  })
 
-  it.live("a fault meets the requests of its call, and not those of a concurrent one", () =>
-    Effect.gen(function* () {
+  live("a fault meets the requests of its call, and not those of a concurrent one", function* () {
+    const { rules, worlds } = collecting()
+    const both = Effect.all([pay("invoice-1"), pay("invoice-2")], { concurrency: 2 })
+    yield* Rehearsal.run(both, { stores, rules })
+    const requests = (schedule: string) => worlds.get(schedule)?.calls.map((call) => call.requests)
+    expect(requests("undisturbed")).toEqual([1, 1])
+    expect(requests("call 1 requestWithdrawal: executed, answer lost")).toEqual([2, 1])
+    expect(requests("call 2 requestWithdrawal: executed, answer lost")).toEqual([1, 2])
+  })
+
+  live("reads of one poll with the same answer are one call to disturb", function* () {
+    const poll = Effect.gen(function* () {
+      const { id } = yield* chargeOrder
+      const lookUp = Payments.use((payments) => payments.getTransaction(id))
+      return yield* Effect.repeat(lookUp, {
+        schedule: Schedule.spaced("1 minute"),
+        until: ({ enStatusTransaction }) => enStatusTransaction !== "Awaiting"
+      })
+    })
+    const report = yield* Rehearsal.run(poll, { payAfter: "5 minutes", only: "undisturbed" })
+    expect(report.calls.length).toBeGreaterThan(5)
+    const unknown = yield* Effect.flip(Effect.sandbox(Rehearsal.run(poll, { payAfter: "5 minutes", only: "none" })))
+    const disturbed = [...String(unknown).matchAll(/call (\d+) getTransaction: not sent$/gm)].map(([, call]) => call)
+    expect(disturbed).toEqual(["2", "7"])
+  })
+
+  live("the random numbers of a program are the same in each schedule, and others with another seed", function* () {
+    const program = Effect.flatMap(Random.nextInt, (number) => Rehearsed.note("drawn", { number }))
+    const drawn = Effect.fnUntraced(function* (seed?: string) {
       const { rules, worlds } = collecting()
-      const both = Effect.all([pay("invoice-1"), pay("invoice-2")], { concurrency: 2 })
-      yield* Rehearsal.run(both, { stores, rules })
-      const requests = (schedule: string) => worlds.get(schedule)?.calls.map((call) => call.requests)
-      expect(requests("undisturbed")).toEqual([1, 1])
-      expect(requests("call 1 requestWithdrawal: executed, answer lost")).toEqual([2, 1])
-      expect(requests("call 2 requestWithdrawal: executed, answer lost")).toEqual([1, 2])
+      yield* Rehearsal.run(Effect.andThen(program, pay("invoice-1")), { stores, rules, seed })
+      return Array.from(worlds.values(), ({ notes }) => notes[0]?.detail["number"])
     })
-  )
+    const [first, ...others] = yield* drawn()
+    expect(new Set(others)).toEqual(new Set([first]))
+    expect(yield* drawn("another")).not.toContain(first)
+  })
 
-  it.live("reads of one poll with the same answer are one call to disturb", () =>
-    Effect.gen(function* () {
-      const poll = Effect.gen(function* () {
-        const { id } = yield* chargeOrder
-        const lookUp = Payments.use((payments) => payments.getTransaction(id))
-        return yield* Effect.repeat(lookUp, {
-          schedule: Schedule.spaced("1 minute"),
-          until: ({ enStatusTransaction }) => enStatusTransaction !== "Awaiting"
-        })
-      })
-      const report = yield* Rehearsal.run(poll, { payAfter: "5 minutes", only: "undisturbed" })
-      expect(report.calls.length).toBeGreaterThan(5)
-      const unknown = yield* Effect.flip(Effect.sandbox(Rehearsal.run(poll, { payAfter: "5 minutes", only: "none" })))
-      const disturbed = [...String(unknown).matchAll(/call (\d+) getTransaction: not sent$/gm)].map(([, call]) => call)
-      expect(disturbed).toEqual(["2", "7"])
-    })
-  )
+  live("a rule of the user's is an Effect over the world and its stores", function* () {
+    const program = Effect.andThen(log("paid"), pay("invoice-1"))
+    const rules = {
+      "logged-once": ({ withdrawals }: RehearsalWorld) =>
+        Log.use(({ length }) =>
+          length <= withdrawals.length ? Effect.void : Effect.fail(`${length} lines in the log`)
+        )
+    }
+    const report = yield* Rehearsal.run(program, { stores, rules })
+    const death = "call 1 requestWithdrawal: death after it was executed"
+    expect(report.findings.map(({ page, problems, schedule }) => [schedule, problems, page])).toEqual([
+      ["call 1 requestWithdrawal: an outage begins, not sent", ["1 lines in the log"], undefined],
+      ["call 1 requestWithdrawal: death before it is sent", ["2 lines in the log"], undefined],
+      [death, ["2 lines in the log"], undefined],
+      [`${death}, and again after the next call`, ["3 lines in the log"], undefined]
+    ])
+  })
 
-  it.live("the random numbers of a program are the same in each schedule, and others with another seed", () =>
-    Effect.gen(function* () {
-      const program = Effect.flatMap(Random.nextInt, (number) => Rehearsed.note("drawn", { number }))
-      const drawn = Effect.fnUntraced(function* (seed?: string) {
-        const { rules, worlds } = collecting()
-        yield* Rehearsal.run(Effect.andThen(program, pay("invoice-1")), { stores, rules, seed })
-        return Array.from(worlds.values(), ({ notes }) => notes[0]?.detail["number"])
-      })
-      const [first, ...others] = yield* drawn()
-      expect(new Set(others)).toEqual(new Set([first]))
-      expect(yield* drawn("another")).not.toContain(first)
+  live("others act on the gateway while the program runs", function* () {
+    const refund = Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      yield* Effect.sleep("2 minutes")
+      for (const { transactionId } of yield* sandbox.transactions) yield* sandbox.refund(transactionId)
     })
-  )
-
-  it.live("a rule of the user's is an Effect over the world and its stores", () =>
-    Effect.gen(function* () {
-      const program = Effect.andThen(log("paid"), pay("invoice-1"))
-      const rules = {
-        "logged-once": ({ withdrawals }: RehearsalWorld) =>
-          Log.use(({ length }) =>
-            length <= withdrawals.length ? Effect.void : Effect.fail(`${length} lines in the log`)
-          )
-      }
-      const report = yield* Rehearsal.run(program, { stores, rules })
-      const death = "call 1 requestWithdrawal: death after it was executed"
-      expect(report.findings.map(({ page, problems, schedule }) => [schedule, problems, page])).toEqual([
-        ["call 1 requestWithdrawal: an outage begins, not sent", ["1 lines in the log"], undefined],
-        ["call 1 requestWithdrawal: death before it is sent", ["2 lines in the log"], undefined],
-        [death, ["2 lines in the log"], undefined],
-        [`${death}, and again after the next call`, ["3 lines in the log"], undefined]
-      ])
+    const program = Effect.gen(function* () {
+      const { id } = yield* chargeOrder
+      yield* Effect.sleep("3 minutes")
+      return yield* Payments.use((payments) => payments.getTransaction(id))
     })
-  )
-
-  it.live("others act on the gateway while the program runs", () =>
-    Effect.gen(function* () {
-      const refund = Effect.gen(function* () {
-        const sandbox = yield* Sandbox
-        yield* Effect.sleep("2 minutes")
-        for (const { transactionId } of yield* sandbox.transactions) yield* sandbox.refund(transactionId)
-      })
-      const program = Effect.gen(function* () {
-        const { id } = yield* chargeOrder
-        yield* Effect.sleep("3 minutes")
-        return yield* Payments.use((payments) => payments.getTransaction(id))
-      })
-      const { rules, worlds } = collecting()
-      const report = yield* Rehearsal.run(program, { stores, rules, payAfter: "1 minute", meanwhile: refund })
-      expect(report.findings).toEqual([])
-      expect(worlds.get("undisturbed")?.calls.at(-1)?.status).toBe("Refunded")
-      expect(worlds.get("call 1 createTransaction: the charge fails")?.calls.at(-1)?.status).toBe("Failed")
-      expect(worlds.get("call 1 createTransaction: nobody pays, the charge lapses")?.calls.at(-1)?.status).toBe(
-        "Awaiting"
-      )
-    })
-  )
+    const { rules, worlds } = collecting()
+    const report = yield* Rehearsal.run(program, { stores, rules, payAfter: "1 minute", meanwhile: refund })
+    expect(report.findings).toEqual([])
+    expect(worlds.get("undisturbed")?.calls.at(-1)?.status).toBe("Refunded")
+    expect(worlds.get("call 1 createTransaction: the charge fails")?.calls.at(-1)?.status).toBe("Failed")
+    expect(worlds.get("call 1 createTransaction: nobody pays, the charge lapses")?.calls.at(-1)?.status).toBe(
+      "Awaiting"
+    )
+  })
 })
 
 describe("the end of a program", () => {
   const look = Payments.use((payments) => payments.getBalance())
 
-  it.live("a program that waits for nothing never ends, and its calls are not disturbed", () =>
-    Effect.gen(function* () {
-      const report = yield* Rehearsal.run(Effect.andThen(look, Effect.never))
-      expect(report).toMatchObject({ schedules: 1, findings: [{ rule: "never-ends", schedule: "undisturbed" }] })
-    })
-  )
+  live("a program that waits for nothing never ends, and its calls are not disturbed", function* () {
+    const report = yield* Rehearsal.run(Effect.andThen(look, Effect.never))
+    expect(report).toMatchObject({ schedules: 1, findings: [{ rule: "never-ends", schedule: "undisturbed" }] })
+  })
 
-  it.live("a program that polls beyond its time, loops without a pause, or calls without an end never ends", () =>
-    Effect.gen(function* () {
-      const programs = [
-        Rehearsal.run(Effect.repeat(look, Schedule.spaced("1 hour")), { within: "10 hours" }),
-        Rehearsal.run(Effect.andThen(look, Effect.forever(Effect.yieldNow))),
-        Rehearsal.run(Effect.forever(look), { mostCalls: 20 })
-      ]
-      for (const run of programs) expect(brokenRules(yield* run)).toEqual(["never-ends"])
-    })
-  )
+  live("a program that polls beyond its time, loops without a pause, or calls without an end never ends", function* () {
+    const programs = [
+      Rehearsal.run(Effect.repeat(look, Schedule.spaced("1 hour")), { within: "10 hours" }),
+      Rehearsal.run(Effect.andThen(look, Effect.forever(Effect.yieldNow))),
+      Rehearsal.run(Effect.forever(look), { mostCalls: 20 })
+    ]
+    for (const run of programs) expect(brokenRules(yield* run)).toEqual(["never-ends"])
+  })
 
-  it.live("a program that does not end because of real work alone is undecided, and no finding", () =>
-    Effect.gen(function* () {
-      // Ten turns of the event loop, which never win against a timeout by the rehearsal's clock, unless that clock waits.
-      const turns = (left: number, done: () => void): void =>
-        void (left === 0 ? done() : setImmediate(turns, left - 1, done))
-      const work = Effect.promise(() => new Promise<void>((resolve) => turns(10, resolve)))
-      const program = Effect.andThen(look, Effect.retry(Effect.timeout(work, "1 minute"), Schedule.spaced("1 hour")))
-      const report = yield* Rehearsal.run(program, { only: "undisturbed" })
-      expect(report).toMatchObject({ findings: [], undecided: [{ schedule: "undisturbed" }] })
-      expect(Rehearsal.text(report)).toContain("Undecided: undisturbed.")
-    })
-  )
+  live("a program that does not end because of real work alone is undecided, and no finding", function* () {
+    // Ten turns of the event loop, which never win against a timeout by the rehearsal's clock, unless that clock waits.
+    const turns = (left: number, done: () => void): void =>
+      void (left === 0 ? done() : setImmediate(turns, left - 1, done))
+    const work = Effect.promise(() => new Promise<void>((resolve) => turns(10, resolve)))
+    const program = Effect.andThen(look, Effect.retry(Effect.timeout(work, "1 minute"), Schedule.spaced("1 hour")))
+    const report = yield* Rehearsal.run(program, { only: "undisturbed" })
+    expect(report).toMatchObject({ findings: [], undecided: [{ schedule: "undisturbed" }] })
+    expect(Rehearsal.text(report)).toContain("Undecided: undisturbed.")
+  })
 
-  it.live("a worker is stopped, and work that it left undone long before is a finding", () =>
-    Effect.gen(function* () {
-      const worker = Effect.gen(function* () {
-        yield* Rehearsed.owes({ reference: "invoice-1", amount: 1000 })
-        yield* Effect.ignore(Payments.use((payments) => payments.requestWithdrawal(invoice)))
-        return yield* Effect.never
-      })
-      const report = yield* Rehearsal.run(worker, { stopAfter: "1 day" })
-      expect(brokenRules(report)).toEqual(["owed-not-paid", "paid-twice", "unknown-dropped"])
-      expect(report.rules.find(({ rule }) => rule === "never-ends")?.notChecked).toContain("not meant to end")
+  live("a worker is stopped, and work that it left undone long before is a finding", function* () {
+    const worker = Effect.gen(function* () {
+      yield* Rehearsed.owes({ reference: "invoice-1", amount: 1000 })
+      yield* Effect.ignore(Payments.use((payments) => payments.requestWithdrawal(invoice)))
+      return yield* Effect.never
     })
-  )
+    const report = yield* Rehearsal.run(worker, { stopAfter: "1 day" })
+    expect(brokenRules(report)).toEqual(["owed-not-paid", "paid-twice", "unknown-dropped"])
+    expect(report.rules.find(({ rule }) => rule === "never-ends")?.notChecked).toContain("not meant to end")
+  })
 
-  it.live("a program that fails without a disturbance is a finding", () =>
-    Effect.gen(function* () {
-      const inReais = Payments.use((payments) => payments.requestWithdrawal({ ...invoice, amount: Money.centavos(10) }))
-      const report = yield* Rehearsal.run(inReais)
-      expect(report.findings).toMatchObject([{ rule: "fails-undisturbed", schedule: "undisturbed" }])
-    })
-  )
+  live("a program that fails without a disturbance is a finding", function* () {
+    const inReais = Payments.use((payments) => payments.requestWithdrawal({ ...invoice, amount: Money.centavos(10) }))
+    const report = yield* Rehearsal.run(inReais)
+    expect(report.findings).toMatchObject([{ rule: "fails-undisturbed", schedule: "undisturbed" }])
+  })
 })
 
 describe("what a program declares", () => {
@@ -267,23 +236,21 @@ describe("what a program declares", () => {
     expect(await Effect.runPromise(program)).toEqual([undefined, undefined, undefined])
   })
 
-  it.live("a rule without a declaration is not checked, and the report says why", () =>
-    Effect.gen(function* () {
-      const report = yield* Rehearsal.run(pay("invoice-1"), { only: "undisturbed" })
-      const skipped = report.rules.filter(({ notChecked }) => notChecked !== undefined).map(({ rule }) => rule)
-      expect(skipped).toEqual([
-        "owed-not-paid",
-        "amount-differs",
-        "shipped-unpaid",
-        "shipped-unchecked",
-        "shipped-twice",
-        "not-shipped"
-      ])
-      expect(Rehearsal.text(report)).toContain(
-        "Not checked: owed-not-paid, amount-differs: the undisturbed run declared no Rehearsed.owes(...)."
-      )
-    })
-  )
+  live("a rule without a declaration is not checked, and the report says why", function* () {
+    const report = yield* Rehearsal.run(pay("invoice-1"), { only: "undisturbed" })
+    const skipped = report.rules.filter(({ notChecked }) => notChecked !== undefined).map(({ rule }) => rule)
+    expect(skipped).toEqual([
+      "owed-not-paid",
+      "amount-differs",
+      "shipped-unpaid",
+      "shipped-unchecked",
+      "shipped-twice",
+      "not-shipped"
+    ])
+    expect(Rehearsal.text(report)).toContain(
+      "Not checked: owed-not-paid, amount-differs: the undisturbed run declared no Rehearsed.owes(...)."
+    )
+  })
 
   const owe = (amount: number) => Rehearsed.owes({ reference: "invoice-1", amount })
   const payOrElse = (word: "paid" | "failed" | "parked") =>
@@ -292,101 +259,86 @@ describe("what a program declares", () => {
       Effect.catch(() => Rehearsed.fact(word, { reference: "invoice-1" }))
     )
 
-  it.live("a payout that is declared as failed although it was executed is a finding", () =>
-    Effect.gen(function* () {
-      const report = yield* Rehearsal.run(Effect.andThen(owe(1000), payOrElse("failed")))
-      expect(brokenRules(report)).toEqual(["told-not-executed-but-executed"])
-    })
-  )
+  live("a payout that is declared as failed although it was executed is a finding", function* () {
+    const report = yield* Rehearsal.run(Effect.andThen(owe(1000), payOrElse("failed")))
+    expect(brokenRules(report)).toEqual(["told-not-executed-but-executed"])
+  })
 
-  it.live("a payout in doubt that a person is told of has no finding", () =>
-    Effect.gen(function* () {
-      const report = yield* Rehearsal.run(Effect.andThen(owe(1000), payOrElse("parked")))
-      expect(report.findings).toEqual([])
-    })
-  )
+  live("a payout in doubt that a person is told of has no finding", function* () {
+    const report = yield* Rehearsal.run(Effect.andThen(owe(1000), payOrElse("parked")))
+    expect(report.findings).toEqual([])
+  })
 
-  it.live("a payout that is declared as paid, or owed, and is not in the ledger, is a finding", () =>
-    Effect.gen(function* () {
-      const report = yield* Rehearsal.run(Effect.andThen(owe(1000), payOrElse("paid")))
-      expect(brokenRules(report)).toEqual(["owed-not-paid", "told-done-but-absent", "unknown-dropped"])
-    })
-  )
+  live("a payout that is declared as paid, or owed, and is not in the ledger, is a finding", function* () {
+    const report = yield* Rehearsal.run(Effect.andThen(owe(1000), payOrElse("paid")))
+    expect(brokenRules(report)).toEqual(["owed-not-paid", "told-done-but-absent", "unknown-dropped"])
+  })
 
-  it.live("a fact about an absent charge or payout is a finding", () =>
-    Effect.gen(function* () {
-      const { findings } = yield* Rehearsal.run(
-        Effect.all([
-          Rehearsed.fact("shipped", { transactionId: "nobody's" }),
-          Rehearsed.fact("paid", { reference: "never owed" })
-        ]),
-        { only: "undisturbed" }
+  live("a fact about an absent charge or payout is a finding", function* () {
+    const { findings } = yield* Rehearsal.run(
+      Effect.all([
+        Rehearsed.fact("shipped", { transactionId: "nobody's" }),
+        Rehearsed.fact("paid", { reference: "never owed" })
+      ]),
+      { only: "undisturbed" }
+    )
+    expect(findings.map(({ problems, rule }) => [rule, problems.length])).toEqual([
+      ["told-done-but-absent", 1],
+      ["shipped-unpaid", 1],
+      ["shipped-unchecked", 1]
+    ])
+  })
+
+  live("concurrent callers of one key have no finding in any schedule", function* () {
+    const program = Effect.all([pay("invoice-1"), pay("invoice-1")], { concurrency: "unbounded" })
+    expect((yield* Rehearsal.run(program)).findings).toEqual([])
+  })
+
+  live("a charge that nobody pays has no finding, whatever a forged webhook says of it", function* () {
+    const answer = Rehearsed.receive(() => Effect.succeed(new Response()))
+    const report = yield* Rehearsal.run(Effect.all([answer, chargeOrder, Effect.sleep("1 hour")]), {
+      only: "call 1 createTransaction: a forged webhook says Paid"
+    })
+    expect(report.findings).toEqual([])
+  })
+
+  live("a forged webhook waits for a program that receives later", function* () {
+    const bodies: Array<string> = []
+    const receive = Rehearsed.receive((request) =>
+      Effect.map(
+        Effect.promise(() => request.text()),
+        (body) => {
+          bodies.push(body)
+          return new Response()
+        }
       )
-      expect(findings.map(({ problems, rule }) => [rule, problems.length])).toEqual([
-        ["told-done-but-absent", 1],
-        ["shipped-unpaid", 1],
-        ["shipped-unchecked", 1]
-      ])
-    })
-  )
+    )
+    const program = chargeOrder.pipe(
+      Effect.andThen(Effect.sleep("5 seconds")),
+      Effect.andThen(receive),
+      Effect.andThen(Effect.sleep("1 hour"))
+    )
+    yield* Rehearsal.run(program, { only: "call 1 createTransaction: a forged webhook says Paid" })
+    expect(bodies.some((body) => body.includes("Paid"))).toBe(true)
+  })
 
-  it.live("concurrent callers of one key have no finding in any schedule", () =>
-    Effect.gen(function* () {
-      const program = Effect.all([pay("invoice-1"), pay("invoice-1")], { concurrency: "unbounded" })
-      expect((yield* Rehearsal.run(program)).findings).toEqual([])
-    })
-  )
+  live("the story has the end of a payout, and a defect", function* () {
+    const settle = Sandbox.use((sandbox) => Effect.delay(sandbox.settleWithdrawal(1), "1 minute")).pipe(Effect.orDie)
+    const program = Rehearsed.receive(() => Effect.succeed(new Response())).pipe(
+      Effect.andThen(pay("invoice-1")),
+      Effect.andThen(Effect.sleep("1 hour")),
+      Effect.andThen(Effect.die(new RangeError("no more")))
+    )
+    const { findings } = yield* Rehearsal.run(program, { meanwhile: settle, only: "undisturbed" })
+    const story = findings.map(Rehearsal.story).join("\n")
+    expect(story).toMatch(/ledger: payout 1 of 1000 centavos is Settled/)
+    expect(story).toMatch(/webhook \d+ is delivered: payout 1 is Settled/)
+    expect(story).toContain("RangeError")
+  })
 
-  it.live("a charge that nobody pays has no finding, whatever a forged webhook says of it", () =>
-    Effect.gen(function* () {
-      const answer = Rehearsed.receive(() => Effect.succeed(new Response()))
-      const report = yield* Rehearsal.run(Effect.all([answer, chargeOrder, Effect.sleep("1 hour")]), {
-        only: "call 1 createTransaction: a forged webhook says Paid"
-      })
-      expect(report.findings).toEqual([])
-    })
-  )
-
-  it.live("a forged webhook waits for a program that receives later", () =>
-    Effect.gen(function* () {
-      const bodies: Array<string> = []
-      const receive = Rehearsed.receive((request) =>
-        Effect.map(
-          Effect.promise(() => request.text()),
-          (body) => {
-            bodies.push(body)
-            return new Response()
-          }
-        )
-      )
-      const program = chargeOrder.pipe(
-        Effect.andThen(Effect.sleep("5 seconds")),
-        Effect.andThen(receive),
-        Effect.andThen(Effect.sleep("1 hour"))
-      )
-      yield* Rehearsal.run(program, { only: "call 1 createTransaction: a forged webhook says Paid" })
-      expect(bodies.some((body) => body.includes("Paid"))).toBe(true)
-    })
-  )
-
-  it.live("the story has the end of a payout, and a defect", () =>
-    Effect.gen(function* () {
-      const settle = Sandbox.use((sandbox) => Effect.delay(sandbox.settleWithdrawal(1), "1 minute")).pipe(Effect.orDie)
-      const program = Rehearsed.receive(() => Effect.succeed(new Response())).pipe(
-        Effect.andThen(pay("invoice-1")),
-        Effect.andThen(Effect.sleep("1 hour")),
-        Effect.andThen(Effect.die(new RangeError("no more")))
-      )
-      const { findings } = yield* Rehearsal.run(program, { meanwhile: settle, only: "undisturbed" })
-      const story = findings.map(Rehearsal.story).join("\n")
-      expect(story).toMatch(/ledger: payout 1 of 1000 centavos is Settled/)
-      expect(story).toMatch(/webhook \d+ is delivered: payout 1 is Settled/)
-      expect(story).toContain("RangeError")
-    })
-  )
-
-  it.live("a rehearsal waits for real work that ends soon, and runs tasks of another priority after the others", () =>
-    Effect.gen(function* () {
+  live(
+    "a rehearsal waits for real work that ends soon, and runs tasks of another priority after the others",
+    function* () {
       const order: Array<string> = []
       const note = (name: string, priority: number) =>
         Effect.andThen(
@@ -399,18 +351,17 @@ describe("what a program declares", () => {
       )
       expect((yield* Rehearsal.run(program, { only: "undisturbed" })).findings).toEqual([])
       expect(order).toEqual(["first", "later"])
-    })
+    }
   )
 
-  it.live("a program that sleeps for ever never ends", () =>
-    Effect.gen(function* () {
-      const report = yield* Rehearsal.run(Effect.sleep(Infinity), { only: "undisturbed" })
-      expect(brokenRules(report)).toEqual(["never-ends"])
-    })
-  )
+  live("a program that sleeps for ever never ends", function* () {
+    const report = yield* Rehearsal.run(Effect.sleep(Infinity), { only: "undisturbed" })
+    expect(brokenRules(report)).toEqual(["never-ends"])
+  })
 
-  it.live("an amount other than the owed one is a finding, by whatever field the payout names its reference", () =>
-    Effect.gen(function* () {
+  live(
+    "an amount other than the owed one is a finding, by whatever field the payout names its reference",
+    function* () {
       const request = (extra: { readonly description?: string; readonly metadata?: { readonly invoice: string } }) =>
         Payments.use((payments) => payments.requestWithdrawal({ ...invoice, ...extra }))
       const programs = [
@@ -425,30 +376,27 @@ describe("what a program declares", () => {
           { rule: "amount-differs", problems: ['"invoice-1" is owed 100000 centavos, and payout 1 is of 1000.'] }
         ])
       }
-    })
+    }
   )
 
-  it.live("an answer that the ledger contradicts is a finding", () =>
-    Effect.gen(function* () {
-      const forget = Effect.flatMap(Sandbox, (sandbox) => Effect.delay(sandbox.reset, "1 minute"))
-      const program = Effect.andThen(pay("invoice-1"), Effect.sleep("2 minutes"))
-      const report = yield* Rehearsal.run(program, { meanwhile: forget, only: "undisturbed" })
-      expect(brokenRules(report)).toEqual(["told-done-but-absent"])
-    })
-  )
+  live("an answer that the ledger contradicts is a finding", function* () {
+    const forget = Effect.flatMap(Sandbox, (sandbox) => Effect.delay(sandbox.reset, "1 minute"))
+    const program = Effect.andThen(pay("invoice-1"), Effect.sleep("2 minutes"))
+    const report = yield* Rehearsal.run(program, { meanwhile: forget, only: "undisturbed" })
+    expect(brokenRules(report)).toEqual(["told-done-but-absent"])
+  })
 
-  it.live("a payout that the program stopped waiting for is in doubt, where it was executed", () =>
-    Effect.gen(function* () {
-      const impatient = Effect.ignore(Effect.timeout(pay("invoice-1"), "5 seconds"))
-      const report = yield* Rehearsal.run(impatient)
-      const late = "call 1 requestWithdrawal: executed 10 minutes late"
-      expect(schedulesOf(report, "unknown-dropped")).toEqual(expect.arrayContaining([late, `${late}, each request`]))
-      expect(schedulesOf(report, "unknown-dropped")).not.toContain("call 1 requestWithdrawal: not sent, each request")
-    })
-  )
+  live("a payout that the program stopped waiting for is in doubt, where it was executed", function* () {
+    const impatient = Effect.ignore(Effect.timeout(pay("invoice-1"), "5 seconds"))
+    const report = yield* Rehearsal.run(impatient)
+    const late = "call 1 requestWithdrawal: executed 10 minutes late"
+    expect(schedulesOf(report, "unknown-dropped")).toEqual(expect.arrayContaining([late, `${late}, each request`]))
+    expect(schedulesOf(report, "unknown-dropped")).not.toContain("call 1 requestWithdrawal: not sent, each request")
+  })
 
-  it.live("goods that cost another amount than their charge are a finding, and a list is no lookup of a payment", () =>
-    Effect.gen(function* () {
+  live(
+    "goods that cost another amount than their charge are a finding, and a list is no lookup of a payment",
+    function* () {
       const program = Effect.gen(function* () {
         const { id } = yield* chargeOrder
         yield* Effect.sleep("30 hours")
@@ -460,26 +408,24 @@ describe("what a program declares", () => {
       const text = Rehearsal.text(report)
       expect(text).toContain("1d 06:00:00.000  call 2 listTransactions: Succeeded: 1 rows")
       expect(text).toContain("was shipped, and it was Cancelled at that time.")
-    })
+    }
   )
 
-  it.live("two payouts of one reference are a finding, also if they differ", () =>
-    Effect.gen(function* () {
-      const twice = Payments.use((payments) =>
-        Effect.all([
-          payments.requestWithdrawal({ ...invoice, description: "invoice-1" }),
-          payments.requestWithdrawal({ ...invoice, metadata: { reference: "invoice-1" } })
-        ])
-      )
-      const report = yield* Rehearsal.run(Effect.andThen(owe(1000), twice), { only: "undisturbed" })
-      expect(report.findings).toMatchObject([
-        {
-          rule: "paid-twice",
-          problems: ['The receiver of "invoice-1" was paid once more than is owed: payouts 1 and 2.']
-        }
+  live("two payouts of one reference are a finding, also if they differ", function* () {
+    const twice = Payments.use((payments) =>
+      Effect.all([
+        payments.requestWithdrawal({ ...invoice, description: "invoice-1" }),
+        payments.requestWithdrawal({ ...invoice, metadata: { reference: "invoice-1" } })
       ])
-    })
-  )
+    )
+    const report = yield* Rehearsal.run(Effect.andThen(owe(1000), twice), { only: "undisturbed" })
+    expect(report.findings).toMatchObject([
+      {
+        rule: "paid-twice",
+        problems: ['The receiver of "invoice-1" was paid once more than is owed: payouts 1 and 2.']
+      }
+    ])
+  })
 })
 
 describe("Rehearsal.test", () => {

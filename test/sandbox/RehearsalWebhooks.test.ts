@@ -1,9 +1,10 @@
-import { describe, expect, it } from "@effect/vitest"
+import { describe, expect } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { Rehearsed } from "effect-pix"
 import { Rehearsal, Sandbox } from "effect-pix/sandbox"
 import { Webhook } from "effect-pix/webhook"
 import { chargeOrder, schedulesOf } from "../support/rehearsals.ts"
+import { live } from "../support/effect.ts"
 
 /** The orders and what was shipped, in memory that outlives the process. */
 class Shop extends Context.Service<
@@ -52,62 +53,58 @@ const byLookup = Effect.gen(function* () {
 }).pipe(Effect.provide(Webhook.layer({ onPaid: ({ transaction }) => shipOnce(transaction.transactionId) })))
 
 describe("webhooks in a rehearsal", () => {
-  it.live(
+  live(
     "a shop that believes a webhook has findings for a forged one, a repeated one, and one that is never delivered",
-    () =>
-      Effect.gen(function* () {
-        const report = yield* Rehearsal.run(byItsWord, { stores, payAfter: "1 minute" })
-        expect(schedulesOf(report, "shipped-unpaid")).toEqual(["call 1 createTransaction: a forged webhook says Paid"])
-        expect(schedulesOf(report, "shipped-twice")).toContain("webhook 1: twice")
-        expect(schedulesOf(report, "not-shipped")).toEqual([
-          "webhook 1: never",
-          "fact 1 shipped: death before it, and webhook 1 is not repeated"
-        ])
-        expect(schedulesOf(report, "shipped-unchecked")).toContain("undisturbed")
-      })
+    function* () {
+      const report = yield* Rehearsal.run(byItsWord, { stores, payAfter: "1 minute" })
+      expect(schedulesOf(report, "shipped-unpaid")).toEqual(["call 1 createTransaction: a forged webhook says Paid"])
+      expect(schedulesOf(report, "shipped-twice")).toContain("webhook 1: twice")
+      expect(schedulesOf(report, "not-shipped")).toEqual([
+        "webhook 1: never",
+        "fact 1 shipped: death before it, and webhook 1 is not repeated"
+      ])
+      expect(schedulesOf(report, "shipped-unchecked")).toContain("undisturbed")
+    }
   )
 
-  it.live("a shop that looks each webhook up, and its open orders each hour, has no finding", () =>
-    Effect.gen(function* () {
-      const report = yield* Rehearsal.run(byLookup, { stores, payAfter: "1 minute" })
-      expect(report.findings).toEqual([])
-      expect(report.rules.filter(({ notChecked }) => notChecked === undefined).length).toBeGreaterThan(6)
-    })
-  )
+  live("a shop that looks each webhook up, and its open orders each hour, has no finding", function* () {
+    const report = yield* Rehearsal.run(byLookup, { stores, payAfter: "1 minute" })
+    expect(report.findings).toEqual([])
+    expect(report.rules.filter(({ notChecked }) => notChecked === undefined).length).toBeGreaterThan(6)
+  })
 
-  it.live(
+  live(
     "webhooks are delivered as their schedule says: late, out of order, and again after an answer that is no 2xx",
-    () =>
-      Effect.gen(function* () {
-        const deliveries = new Map<string, ReadonlyArray<string>>()
-        let answers = 0
-        const program = Effect.gen(function* () {
-          yield* Rehearsed.receive((request) =>
-            Effect.gen(function* () {
-              const { status } = yield* received(request)
-              yield* Shop.use((shop) => Effect.sync(() => void shop.deliveries.push(status)))
-              answers += 1
-              return yield* answers % 2 === 1 ? Effect.fail("busy") : Effect.succeed(new Response())
-            })
-          )
-          yield* chargeOrder
-          yield* Effect.sleep("6 hours")
-        })
-        const collect = ({ schedule }: { readonly schedule: string }) => {
-          answers = 0
-          return Shop.use((shop) => Effect.sync(() => deliveries.set(schedule, shop.deliveries)))
-        }
-        const refund = Effect.gen(function* () {
-          const sandbox = yield* Sandbox
-          yield* Effect.sleep("10 minutes")
-          for (const { transactionId } of yield* sandbox.transactions) yield* sandbox.refund(transactionId)
-        })
-        yield* Rehearsal.run(program, { stores, payAfter: "1 minute", meanwhile: refund, rules: { collect } })
-        expect(deliveries.get("undisturbed")).toEqual(["Paid", "Paid", "Refunded", "Refunded"])
-        expect(deliveries.get("webhook 1: late")).toEqual(["Refunded", "Refunded", "Paid", "Paid"])
-        expect(deliveries.get("webhook 1: out of order")).toEqual(["Refunded", "Paid", "Refunded", "Refunded"])
-        expect(deliveries.get("webhook 2: never")).toEqual(["Paid", "Paid"])
-        expect(deliveries.get("webhook 2: twice")?.length).toBe(6)
+    function* () {
+      const deliveries = new Map<string, ReadonlyArray<string>>()
+      let answers = 0
+      const program = Effect.gen(function* () {
+        yield* Rehearsed.receive((request) =>
+          Effect.gen(function* () {
+            const { status } = yield* received(request)
+            yield* Shop.use((shop) => Effect.sync(() => void shop.deliveries.push(status)))
+            answers += 1
+            return yield* answers % 2 === 1 ? Effect.fail("busy") : Effect.succeed(new Response())
+          })
+        )
+        yield* chargeOrder
+        yield* Effect.sleep("6 hours")
       })
+      const collect = ({ schedule }: { readonly schedule: string }) => {
+        answers = 0
+        return Shop.use((shop) => Effect.sync(() => deliveries.set(schedule, shop.deliveries)))
+      }
+      const refund = Effect.gen(function* () {
+        const sandbox = yield* Sandbox
+        yield* Effect.sleep("10 minutes")
+        for (const { transactionId } of yield* sandbox.transactions) yield* sandbox.refund(transactionId)
+      })
+      yield* Rehearsal.run(program, { stores, payAfter: "1 minute", meanwhile: refund, rules: { collect } })
+      expect(deliveries.get("undisturbed")).toEqual(["Paid", "Paid", "Refunded", "Refunded"])
+      expect(deliveries.get("webhook 1: late")).toEqual(["Refunded", "Refunded", "Paid", "Paid"])
+      expect(deliveries.get("webhook 1: out of order")).toEqual(["Refunded", "Paid", "Refunded", "Refunded"])
+      expect(deliveries.get("webhook 2: never")).toEqual(["Paid", "Paid"])
+      expect(deliveries.get("webhook 2: twice")?.length).toBe(6)
+    }
   )
 })

@@ -17,6 +17,7 @@ import {
   withdrawal,
   withdrawalBody
 } from "../support/operations.ts"
+import { effect } from "../support/effect.ts"
 
 const base = "https://sandbox.example"
 const auth = { "x-client-id": "sandbox-client", "x-api-key": "sandbox-key", accept: "application/json" }
@@ -692,15 +693,13 @@ describe("settings", () => {
     )
   )
 
-  it.effect("a merchant that no QR code can name fails when the sandbox is built", () =>
-    Effect.gen(function* () {
-      const built = Layer.provide(
-        Sandbox.layer,
-        Layer.succeed(SandboxOptions, { merchant: { name: "N".repeat(26), city: "SAO PAULO" } })
-      )
-      assert.isTrue(Exit.hasDies(yield* Effect.exit(Effect.scoped(Layer.build(built)))))
-    })
-  )
+  effect("a merchant that no QR code can name fails when the sandbox is built", function* () {
+    const built = Layer.provide(
+      Sandbox.layer,
+      Layer.succeed(SandboxOptions, { merchant: { name: "N".repeat(26), city: "SAO PAULO" } })
+    )
+    assert.isTrue(Exit.hasDies(yield* Effect.exit(Effect.scoped(Layer.build(built)))))
+  })
 })
 
 describe("starting over", () => {
@@ -721,13 +720,11 @@ describe("starting over", () => {
     )
   )
 
-  it.effect("starting over makes the same ids again for the same seed, and other ids for another seed", () =>
-    Effect.gen(function* () {
-      const id = Effect.map(create(), ({ body }) => body.data.id)
-      assert.strictEqual(yield* fresh(id), yield* fresh(id))
-      assert.notStrictEqual(yield* fresh(id), yield* fresh(id, { seed: "another" }))
-    })
-  )
+  effect("starting over makes the same ids again for the same seed, and other ids for another seed", function* () {
+    const id = Effect.map(create(), ({ body }) => body.data.id)
+    assert.strictEqual(yield* fresh(id), yield* fresh(id))
+    assert.notStrictEqual(yield* fresh(id), yield* fresh(id, { seed: "another" }))
+  })
 })
 
 const asks = Effect.gen(function* () {
@@ -744,15 +741,13 @@ const asks = Effect.gen(function* () {
 })
 
 describe("the client on the sandbox", () => {
-  it.effect("the client works on one layer, with predictable keys", () =>
-    Effect.gen(function* () {
-      assert.deepStrictEqual(yield* asks, {
-        enStatusTransaction: "Paid",
-        accBalance: "R$ 25,00",
-        totalItems: 1,
-        idempotencyKey: "wd_2",
-        left: 1500
-      })
-    }).pipe(Effect.provide(Sandbox.layerPayments))
-  )
+  effect("the client works on one layer, with predictable keys", Sandbox.layerPayments, function* () {
+    assert.deepStrictEqual(yield* asks, {
+      enStatusTransaction: "Paid",
+      accBalance: "R$ 25,00",
+      totalItems: 1,
+      idempotencyKey: "wd_2",
+      left: 1500
+    })
+  })
 })

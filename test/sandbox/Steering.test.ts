@@ -22,6 +22,7 @@ import {
   withdrawalBody
 } from "../support/operations.ts"
 import { serveRaw } from "../support/RawServer.ts"
+import { live } from "../support/effect.ts"
 
 const options: SandboxOptions = { balance: 10_000, seed: "steering", webhookUrl: ["http://127.0.0.1:9/hook"] }
 const served = Layer.provide(Sandbox.layerServer, Layer.succeed(SandboxOptions, options))
@@ -353,81 +354,74 @@ describe("the sandbox of another process", () => {
     Effect.map(Sandbox, ({ baseUrl }) => Layer.fresh(Sandbox.layerRemote(`${baseUrl}/`)))
   ).pipe(Layer.provide(served))
 
-  it.live("the sandbox of another process is steered and read by the same service", () =>
-    Effect.gen(function* () {
-      const sandbox = yield* Sandbox
-      const { transactionId } = yield* sandbox.charge(2500, "Ana Souza")
-      const paid = yield* sandbox.markPaid(transactionId, { amount: 2400 })
-      assert.deepStrictEqual(yield* sandbox.transactions, [paid])
-      assert.strictEqual(yield* sandbox.credit(100), 12_500)
-      yield* sandbox.fault("any", [Fault.resetAfter, Fault.latency("1 second")], { times: Infinity })
-      assert.deepStrictEqual(
-        (yield* sandbox.overview).faults.map(({ fault }) => fault),
-        [Fault.resetAfter, Fault.latency("1 second")]
-      )
-      yield* sandbox.clearFaults
-      assert.isTrue((yield* sandbox.offline(sandbox.overview)).offline)
-      assert.isFalse((yield* sandbox.overview).offline)
-      yield* sandbox.sendWebhook({ hello: "world" })
-      yield* sandbox.awaitWebhooks
-      assert.deepStrictEqual(
-        (yield* sandbox.webhooks).map(({ json, transactionId }) => transactionId ?? json),
-        [transactionId, { hello: "world" }]
-      )
-      yield* sandbox.rotateCredentials
-      assert.strictEqual(Redacted.value((yield* sandbox.credentials).apiKey), "sandbox-key-1")
-      yield* sandbox.advance("1 hour")
-      assert.strictEqual((yield* sandbox.overview).aheadSeconds, 3600)
-    }).pipe(Effect.provide(remote))
-  )
+  live("the sandbox of another process is steered and read by the same service", remote, function* () {
+    const sandbox = yield* Sandbox
+    const { transactionId } = yield* sandbox.charge(2500, "Ana Souza")
+    const paid = yield* sandbox.markPaid(transactionId, { amount: 2400 })
+    assert.deepStrictEqual(yield* sandbox.transactions, [paid])
+    assert.strictEqual(yield* sandbox.credit(100), 12_500)
+    yield* sandbox.fault("any", [Fault.resetAfter, Fault.latency("1 second")], { times: Infinity })
+    assert.deepStrictEqual(
+      (yield* sandbox.overview).faults.map(({ fault }) => fault),
+      [Fault.resetAfter, Fault.latency("1 second")]
+    )
+    yield* sandbox.clearFaults
+    assert.isTrue((yield* sandbox.offline(sandbox.overview)).offline)
+    assert.isFalse((yield* sandbox.overview).offline)
+    yield* sandbox.sendWebhook({ hello: "world" })
+    yield* sandbox.awaitWebhooks
+    assert.deepStrictEqual(
+      (yield* sandbox.webhooks).map(({ json, transactionId }) => transactionId ?? json),
+      [transactionId, { hello: "world" }]
+    )
+    yield* sandbox.rotateCredentials
+    assert.strictEqual(Redacted.value((yield* sandbox.credentials).apiKey), "sandbox-key-1")
+    yield* sandbox.advance("1 hour")
+    assert.strictEqual((yield* sandbox.overview).aheadSeconds, 3600)
+  })
 
-  it.live("the sandbox of another process fails as one in this process", () =>
-    Effect.gen(function* () {
-      const sandbox = yield* Sandbox
-      const missing = yield* Effect.flip(sandbox.markPaid("nobody"))
-      assert.instanceOf(missing, SandboxNotFound)
-      assert.strictEqual(missing.message, "The sandbox holds no transaction nobody.")
-      const { transactionId } = yield* sandbox.charge(100)
-      assert.instanceOf(yield* Effect.flip(sandbox.refund(transactionId)), SandboxConflict)
-      assert.instanceOf(yield* Effect.flip(sandbox.resendWebhook(99)), SandboxNotFound)
-      for (const wrong of [sandbox.subscribe("https://elsewhere.example/"), sandbox.credit(Number.MAX_SAFE_INTEGER)]) {
-        const exit = yield* Effect.exit(wrong)
-        assert.isTrue(Exit.isFailure(exit) && /url|amount/.test(Cause.pretty(exit.cause)))
-      }
-    }).pipe(Effect.provide(remote))
-  )
+  live("the sandbox of another process fails as one in this process", remote, function* () {
+    const sandbox = yield* Sandbox
+    const missing = yield* Effect.flip(sandbox.markPaid("nobody"))
+    assert.instanceOf(missing, SandboxNotFound)
+    assert.strictEqual(missing.message, "The sandbox holds no transaction nobody.")
+    const { transactionId } = yield* sandbox.charge(100)
+    assert.instanceOf(yield* Effect.flip(sandbox.refund(transactionId)), SandboxConflict)
+    assert.instanceOf(yield* Effect.flip(sandbox.resendWebhook(99)), SandboxNotFound)
+    for (const wrong of [sandbox.subscribe("https://elsewhere.example/"), sandbox.credit(Number.MAX_SAFE_INTEGER)]) {
+      const exit = yield* Effect.exit(wrong)
+      assert.isTrue(Exit.isFailure(exit) && /url|amount/.test(Cause.pretty(exit.cause)))
+    }
+  })
 
-  it.live("the changes of a sandbox in another process are streamed, from now on", () =>
-    Effect.gen(function* () {
-      const sandbox = yield* Sandbox
-      yield* sandbox.charge(100)
-      const next = yield* Effect.forkChild(Stream.runHead(sandbox.changes), { startImmediately: true })
-      const made = yield* Effect.forkChild(Effect.forever(sandbox.charge(200)))
-      const change = Option.getOrThrow(yield* Fiber.join(next))
-      yield* Fiber.interrupt(made)
-      assert.isTrue(change._tag === "Transaction" && change.transaction.amount === 200)
-    }).pipe(Effect.provide(remote))
-  )
+  live("the changes of a sandbox in another process are streamed, from now on", remote, function* () {
+    const sandbox = yield* Sandbox
+    yield* sandbox.charge(100)
+    const next = yield* Effect.forkChild(Stream.runHead(sandbox.changes), { startImmediately: true })
+    const made = yield* Effect.forkChild(Effect.forever(sandbox.charge(200)))
+    const change = Option.getOrThrow(yield* Fiber.join(next))
+    yield* Fiber.interrupt(made)
+    assert.isTrue(change._tag === "Transaction" && change.transaction.amount === 200)
+  })
 
-  it.live.each(["http://127.0.0.1:4", "http://127.0.0.1:4/"])("nothing at %s is a typed failure of the layer", (url) =>
-    Effect.gen(function* () {
+  live.each(["http://127.0.0.1:4", "http://127.0.0.1:4/"])(
+    "nothing at %s is a typed failure of the layer",
+    function* (url) {
       const error = yield* Effect.flip(Effect.provide(Sandbox, Sandbox.layerRemote(url)))
       assert.instanceOf(error, SandboxUnreachable)
       assert.include(error.message, "http://127.0.0.1:4 does not answer")
-    })
+    }
   )
 
-  it.live("a server that is no sandbox is a typed failure of the layer", () =>
-    Effect.gen(function* () {
-      const page = "<!doctype html>"
-      const server = yield* serveRaw((socket) =>
-        socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${page.length}\r\n\r\n${page}`)
-      )
-      const error = yield* Effect.flip(Effect.provide(Sandbox, Sandbox.layerRemote(`http://127.0.0.1:${server.port}`)))
-      assert.instanceOf(error, SandboxUnreachable)
-      assert.include(error.message, "with 200")
-    })
-  )
+  live("a server that is no sandbox is a typed failure of the layer", function* () {
+    const page = "<!doctype html>"
+    const server = yield* serveRaw((socket) =>
+      socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${page.length}\r\n\r\n${page}`)
+    )
+    const error = yield* Effect.flip(Effect.provide(Sandbox, Sandbox.layerRemote(`http://127.0.0.1:${server.port}`)))
+    assert.instanceOf(error, SandboxUnreachable)
+    assert.include(error.message, "with 200")
+  })
 })
 
 /** What a server answers to bytes of a client's own. */
@@ -456,16 +450,14 @@ describe("who may steer", () => {
     ["a name that begins as an address", { host: "127.0.0.1.evil.example:80" }, 403],
     ["localhost", { host: "localhost:4010" }, 200]
   ]
-  it.live.each(cases)("%s is answered as it should be", ([, headers, status]) =>
-    Effect.gen(function* () {
-      const sandbox = yield* Sandbox
-      const { transactionId } = (yield* steer("charge", { amount: 100 })).body
-      const answer = yield* ask("POST", "/_sandbox/markPaid", { transactionId }, headers)
-      assert.strictEqual(answer.status, status)
-      assert.strictEqual((yield* sandbox.balance) > 10_000, status === 200)
-      assert.strictEqual((yield* ask("GET", "/_sandbox/overview", undefined, headers)).status, status)
-    }).pipe(Effect.provide(served))
-  )
+  live.each(cases)("%s is answered as it should be", served, function* ([, headers, status]) {
+    const sandbox = yield* Sandbox
+    const { transactionId } = (yield* steer("charge", { amount: 100 })).body
+    const answer = yield* ask("POST", "/_sandbox/markPaid", { transactionId }, headers)
+    assert.strictEqual(answer.status, status)
+    assert.strictEqual((yield* sandbox.balance) > 10_000, status === 200)
+    assert.strictEqual((yield* ask("GET", "/_sandbox/overview", undefined, headers)).status, status)
+  })
 
   steered(
     "a request that names no host is refused",
@@ -519,15 +511,15 @@ const script = /^```python\n(.*?)^```/ms.exec(
 )?.[1]
 
 describe("a client in another language", () => {
-  it.live.skipIf(!python)(
+  live.skipIf(!python)(
     `the Python client of the docs charges, pays and looks up${python ? "" : " (no python3 here)"}`,
-    () =>
-      Effect.gen(function* () {
-        const { balance, baseUrl } = yield* Sandbox
-        const program = (script ?? "").replace("http://127.0.0.1:4010", baseUrl)
-        assert.include(program, baseUrl)
-        yield* Effect.promise(() => promisify(execFile)("python3", ["-c", program]))
-        assert.strictEqual(yield* balance, 10_000 + Money.centavos(2500))
-      }).pipe(Effect.provide(served))
+    served,
+    function* () {
+      const { balance, baseUrl } = yield* Sandbox
+      const program = (script ?? "").replace("http://127.0.0.1:4010", baseUrl)
+      assert.include(program, baseUrl)
+      yield* Effect.promise(() => promisify(execFile)("python3", ["-c", program]))
+      assert.strictEqual(yield* balance, 10_000 + Money.centavos(2500))
+    }
   )
 })

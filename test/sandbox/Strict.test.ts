@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Sandbox, SandboxOptions } from "effect-pix/sandbox"
 import { Effect, Layer } from "effect"
 import { request as httpRequest } from "node:http"
+import { live } from "../support/effect.ts"
 
 const served = (options: SandboxOptions = {}) =>
   Layer.provide(Layer.fresh(Sandbox.layerServer), Layer.succeed(SandboxOptions, options))
@@ -34,17 +35,21 @@ const charge = { amount: 2500, currency: "BRL", paymentMethod: "PIX", customer }
 const payout = { amount: 1000, currency: "BRL" }
 
 describe("a sum beyond the safe integers", () => {
-  it.live("a credit beyond the safe integers is refused, and the balance does not change", () =>
-    Effect.gen(function* () {
+  live(
+    "a credit beyond the safe integers is refused, and the balance does not change",
+    served({ balance: 10_000 }),
+    function* () {
       const credited = yield* ask("POST", "/_sandbox/credit", { amount: Number.MAX_SAFE_INTEGER })
       assert.strictEqual(credited.status, 400)
       assert.include(String(credited.body["message"]), "amount")
       assert.strictEqual((yield* ask("GET", "/_sandbox/overview")).body["balance"], 10_000)
-    }).pipe(Effect.provide(served({ balance: 10_000 })))
+    }
   )
 
-  it.live("a charge beyond the safe integers is refused, and none is created", () =>
-    Effect.gen(function* () {
+  live(
+    "a charge beyond the safe integers is refused, and none is created",
+    served({ balance: Number.MAX_SAFE_INTEGER - 1000 }),
+    function* () {
       const sandbox = yield* Sandbox
       assert.strictEqual((yield* ask("POST", create, charge)).status, 422)
       assert.deepStrictEqual(yield* sandbox.transactions, [])
@@ -52,16 +57,18 @@ describe("a sum beyond the safe integers", () => {
       const [created] = yield* sandbox.transactions
       yield* sandbox.markPaid(created?.transactionId ?? "")
       assert.strictEqual((yield* ask("GET", "/_sandbox/overview")).body["balance"], Number.MAX_SAFE_INTEGER)
-    }).pipe(Effect.provide(served({ balance: Number.MAX_SAFE_INTEGER - 1000 })))
+    }
   )
 
-  it.live("a payment of another amount beyond the safe integers is refused, and the charge stays as it is", () =>
-    Effect.gen(function* () {
+  live(
+    "a payment of another amount beyond the safe integers is refused, and the charge stays as it is",
+    served(),
+    function* () {
       const { transactionId } = yield* (yield* Sandbox).charge(100)
       const paid = yield* ask("POST", "/_sandbox/markPaid", { transactionId, amount: Number.MAX_SAFE_INTEGER })
       assert.strictEqual(paid.status, 400)
       assert.strictEqual((yield* (yield* Sandbox).transactions)[0]?.status, "Awaiting")
-    }).pipe(Effect.provide(served()))
+    }
   )
 })
 
@@ -90,26 +97,22 @@ describe("a PIX key", () => {
     }).pipe(Effect.provide(served({ balance: 10_000 })))
   )
 
-  it.live("a PIX key of its kind is paid, with its kind and without", () =>
-    Effect.gen(function* () {
-      const key = { pixKey: "529.982.247-25", pixKeyType: "CPF" }
-      assert.strictEqual((yield* ask("POST", withdraw, { ...payout, ...key })).status, 201)
-      assert.strictEqual((yield* ask("POST", withdraw, { ...payout, pixKey: "maria@example.com" })).status, 201)
-    }).pipe(Effect.provide(served({ balance: 10_000 })))
-  )
+  live("a PIX key of its kind is paid, with its kind and without", served({ balance: 10_000 }), function* () {
+    const key = { pixKey: "529.982.247-25", pixKeyType: "CPF" }
+    assert.strictEqual((yield* ask("POST", withdraw, { ...payout, ...key })).status, 201)
+    assert.strictEqual((yield* ask("POST", withdraw, { ...payout, pixKey: "maria@example.com" })).status, 201)
+  })
 })
 
 describe("a refusal of a body", () => {
   const invalid = new TextEncoder().encode(JSON.stringify(charge)).map((byte) => (byte === 0x4d ? 0xff : byte))
 
-  it.live("the refusal of a body that is no UTF-8 says so, and nothing is created", () =>
-    Effect.gen(function* () {
-      const { body, status } = yield* ask("POST", create, invalid)
-      assert.strictEqual(status, 400)
-      assert.include(String(body["message"]), "UTF-8")
-      assert.deepStrictEqual(yield* (yield* Sandbox).transactions, [])
-    }).pipe(Effect.provide(served()))
-  )
+  live("the refusal of a body that is no UTF-8 says so, and nothing is created", served(), function* () {
+    const { body, status } = yield* ask("POST", create, invalid)
+    assert.strictEqual(status, 400)
+    assert.include(String(body["message"]), "UTF-8")
+    assert.deepStrictEqual(yield* (yield* Sandbox).transactions, [])
+  })
 
   const wrong: ReadonlyArray<readonly [sent: unknown, field: string]> = [
     [{ ...charge, amount: "x" }, "amount"],

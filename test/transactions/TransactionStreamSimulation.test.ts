@@ -1,10 +1,11 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Effect, Option, Result, Stream } from "effect"
 import { TransactionStream } from "effect-pix"
 import type { TransactionSort } from "../../src/contract/Transaction.ts"
 import { oneIn, type Schedule, serve, upToMost } from "../support/listSchedules.ts"
 import { decode, encode, idsOf, pagesBy, streamBy } from "../support/movingList.ts"
 import { runs, seed as firstSeed } from "../support/seed.ts"
+import { effect } from "../support/effect.ts"
 
 /** How many runs each schedule has. */
 const times = runs(6, 100)
@@ -73,20 +74,19 @@ const whole: ReadonlyArray<Schedule & { readonly failures?: number }> = [
 
 describe("TransactionStream in a simulation", () => {
   for (const schedule of whole) {
-    it.effect(
+    effect(
       `${schedule.name}: no row is lost without an error, none is delivered twice, and requests are bounded`,
-      () =>
-        Effect.gen(function* () {
-          for (const sort of sorts) {
-            let failures = 0
-            for (let n = 0; n < times; n++) {
-              const { error, requests } = yield* read(schedule, count, sort, firstSeed * 100_000 + n)
-              if (error !== undefined) failures += 1
-              assert.isAtMost(requests, 300)
-            }
-            assert.isAtMost(failures, (schedule.failures ?? 0) * times, `${sort}: runs that failed`)
+      function* () {
+        for (const sort of sorts) {
+          let failures = 0
+          for (let n = 0; n < times; n++) {
+            const { error, requests } = yield* read(schedule, count, sort, firstSeed * 100_000 + n)
+            if (error !== undefined) failures += 1
+            assert.isAtMost(requests, 300)
           }
-        })
+          assert.isAtMost(failures, (schedule.failures ?? 0) * times, `${sort}: runs that failed`)
+        }
+      }
     )
   }
 
@@ -95,29 +95,29 @@ describe("TransactionStream in a simulation", () => {
     { name: "a service that counts seven rows too many", overcounts: 7 },
     { name: "a service that counts too many of a list that moves", overcounts: 7, appends: oneIn(5) }
   ] satisfies ReadonlyArray<Schedule>) {
-    it.effect(
+    effect(
       `${schedule.name}: missing rows are an error with both numbers, and a run without the count continues`,
-      () =>
-        Effect.gen(function* () {
-          for (const sort of sorts) {
-            const { error, list, requests } = yield* read(schedule, count, sort, firstSeed)
-            assert.isAtMost(requests, 300)
-            if (error?.reason !== "MissingRows") return assert.fail(`${error?.message}`)
-            assert.isBelow(error.delivered ?? 0, error.counted ?? 0)
-            assert.include(error.message, "start again")
-            // A run from the checkpoint with its count misses the same rows. A run without the count delivers the other
-            // rows: here there are none.
-            const again = yield* Effect.flip(Stream.runDrain(streamBy(list, { from: error.checkpoint })))
-            assert.strictEqual(again._tag === "PaginationError" && again.reason, "MissingRows")
-            const { count: _, ...from } = error.checkpoint
-            yield* Stream.runDrain(streamBy(list, { from }))
-          }
-        })
+      function* () {
+        for (const sort of sorts) {
+          const { error, list, requests } = yield* read(schedule, count, sort, firstSeed)
+          assert.isAtMost(requests, 300)
+          if (error?.reason !== "MissingRows") return assert.fail(`${error?.message}`)
+          assert.isBelow(error.delivered ?? 0, error.counted ?? 0)
+          assert.include(error.message, "start again")
+          // A run from the checkpoint with its count misses the same rows. A run without the count delivers the other
+          // rows: here there are none.
+          const again = yield* Effect.flip(Stream.runDrain(streamBy(list, { from: error.checkpoint })))
+          assert.strictEqual(again._tag === "PaginationError" && again.reason, "MissingRows")
+          const { count: _, ...from } = error.checkpoint
+          yield* Stream.runDrain(streamBy(list, { from }))
+        }
+      }
     )
   }
 
-  it.effect("ten thousand rows cost 190 to 225 requests, in a list that does not change and in one that does", () =>
-    Effect.gen(function* () {
+  effect(
+    "ten thousand rows cost 190 to 225 requests, in a list that does not change and in one that does",
+    function* () {
       for (const schedule of whole.filter(({ name }) =>
         ["a list that stands still", "a row now and then", "a row in a hundred answers"].includes(name)
       )) {
@@ -127,70 +127,68 @@ describe("TransactionStream in a simulation", () => {
           assert.isAtMost(requests, 225)
         }
       }
-    })
+    }
   )
 
   for (const ties of [20, 50, 99, 120]) {
-    it.effect(
+    effect(
       `${ties} rows of one time: runs that each read one page, from the checkpoint before, lose no row without an error`,
-      () =>
-        Effect.gen(function* () {
-          for (const sort of sorts) {
-            for (let n = 0; n < times; n++) {
-              const seed = firstSeed * 100_000 + n
-              const { left, list } = serve({ name: "", ties }, 400, sort, seed)
-              const rows: Array<number> = []
-              let from: TransactionStream.Checkpoint | undefined
-              let page = yield* Effect.result(Stream.runHead(pagesBy(list, { sort })))
-              while (Result.isSuccess(page) && Option.isSome(page.success)) {
-                rows.push(...idsOf(page.success.value.rows))
-                from = decode(JSON.parse(JSON.stringify(encode(page.success.value.checkpoint))))
-                page = yield* Effect.result(Stream.runHead(pagesBy(list, { sort, from })))
-              }
-              const got = new Set(rows)
-              assert.strictEqual(got.size, rows.length, `${sort}, seed ${seed}: a row was delivered twice`)
-              if (Result.isFailure(page)) assert.strictEqual(page.failure._tag, "PaginationError")
-              else assert.sameMembers(rows, left(), `${sort}, seed ${seed}: rows were lost without an error`)
+      function* () {
+        for (const sort of sorts) {
+          for (let n = 0; n < times; n++) {
+            const seed = firstSeed * 100_000 + n
+            const { left, list } = serve({ name: "", ties }, 400, sort, seed)
+            const rows: Array<number> = []
+            let from: TransactionStream.Checkpoint | undefined
+            let page = yield* Effect.result(Stream.runHead(pagesBy(list, { sort })))
+            while (Result.isSuccess(page) && Option.isSome(page.success)) {
+              rows.push(...idsOf(page.success.value.rows))
+              from = decode(JSON.parse(JSON.stringify(encode(page.success.value.checkpoint))))
+              page = yield* Effect.result(Stream.runHead(pagesBy(list, { sort, from })))
             }
+            const got = new Set(rows)
+            assert.strictEqual(got.size, rows.length, `${sort}, seed ${seed}: a row was delivered twice`)
+            if (Result.isFailure(page)) assert.strictEqual(page.failure._tag, "PaginationError")
+            else assert.sameMembers(rows, left(), `${sort}, seed ${seed}: rows were lost without an error`)
           }
-        })
+        }
+      }
     )
   }
 
-  it.effect(
+  effect(
     "a run that continues from the checkpoint of any page delivers exactly the other rows, in bounded memory",
-    () =>
-      Effect.gen(function* () {
-        const schedule: Schedule = { name: "", deletes: upToMost(3), appends: upToMost(20) }
-        for (const sort of sorts) {
-          // Each of these runs takes as long as several of the others.
-          for (let n = 0; n < Math.ceil(times / 3); n++) {
-            const seed = firstSeed * 100_000 + n
-            const { gateway, left, list } = serve(schedule, 3000, sort, seed)
-            const before = idsOf(gateway.rows)
-            const rows: Array<number> = []
-            let from: TransactionStream.Checkpoint | undefined
-            for (let run = 0; run < 100; run++) {
-              const limit = 1 + ((n * 37 + run * 61) % 400)
-              const pages: ReadonlyArray<TransactionStream.Page> = yield* Stream.runCollect(
-                pagesBy(list, { sort, from, limit })
-              )
-              rows.push(...pages.flatMap((page) => idsOf(page.rows)))
-              const last = pages.at(-1)
-              if (last === undefined) break
-              assert.isAtMost(last.checkpoint.ids.length, 1000)
-              from = decode(JSON.parse(JSON.stringify(encode(last.checkpoint))))
-            }
-            const now = new Set(left())
-            const got = new Set(rows)
-            assert.strictEqual(got.size, rows.length, `${sort}, seed ${seed}: a row was delivered twice`)
-            assert.deepStrictEqual(
-              before.filter((id) => now.has(id) && !got.has(id)),
-              [],
-              `${sort}, seed ${seed}: rows were lost`
+    function* () {
+      const schedule: Schedule = { name: "", deletes: upToMost(3), appends: upToMost(20) }
+      for (const sort of sorts) {
+        // Each of these runs takes as long as several of the others.
+        for (let n = 0; n < Math.ceil(times / 3); n++) {
+          const seed = firstSeed * 100_000 + n
+          const { gateway, left, list } = serve(schedule, 3000, sort, seed)
+          const before = idsOf(gateway.rows)
+          const rows: Array<number> = []
+          let from: TransactionStream.Checkpoint | undefined
+          for (let run = 0; run < 100; run++) {
+            const limit = 1 + ((n * 37 + run * 61) % 400)
+            const pages: ReadonlyArray<TransactionStream.Page> = yield* Stream.runCollect(
+              pagesBy(list, { sort, from, limit })
             )
+            rows.push(...pages.flatMap((page) => idsOf(page.rows)))
+            const last = pages.at(-1)
+            if (last === undefined) break
+            assert.isAtMost(last.checkpoint.ids.length, 1000)
+            from = decode(JSON.parse(JSON.stringify(encode(last.checkpoint))))
           }
+          const now = new Set(left())
+          const got = new Set(rows)
+          assert.strictEqual(got.size, rows.length, `${sort}, seed ${seed}: a row was delivered twice`)
+          assert.deepStrictEqual(
+            before.filter((id) => now.has(id) && !got.has(id)),
+            [],
+            `${sort}, seed ${seed}: rows were lost`
+          )
         }
-      })
+      }
+    }
   )
 })

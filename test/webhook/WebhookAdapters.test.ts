@@ -1,11 +1,12 @@
 import { Agent, createServer, type IncomingMessage, request, type RequestListener } from "node:http"
 import { type AddressInfo, connect } from "node:net"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Clock, Deferred, Duration, Effect, Layer, Redacted } from "effect"
 import { Hono } from "hono"
 import { ConfigurationError, Money, Payments } from "effect-pix"
 import { NodeWebhook, Webhook, type WebhookOptions, WebhookVerifier } from "effect-pix/webhook"
 import { Sandbox } from "effect-pix/sandbox"
+import { live } from "../support/effect.ts"
 
 /** A web handler, a sandbox with one paid charge, and the ids that the handler confirmed. */
 const shop = Effect.fnUntraced(function* (options: Partial<WebhookOptions> = {}, clock?: Clock.Clock) {
@@ -66,159 +67,144 @@ const asExpress = (req: IncomingMessage, ip: string) => {
 }
 
 describe("NodeWebhook.toListener", () => {
-  it.live(
+  live(
     "a listener reads a delivery from the wire: body, headers, the whole path, and the address that Express trusts",
-    () =>
-      Effect.gen(function* () {
-        const webhook = yield* shop({
-          verifier: WebhookVerifier.all([
-            WebhookVerifier.sharedSecret({ header: "X-Webhook-Secret", secret: Redacted.make("open sesame") }),
-            WebhookVerifier.pathSecret({ secret: Redacted.make("p a t h") }),
-            WebhookVerifier.ipAllowList(["203.0.113.0/24"])
-          ])
-        })
-        let ip = "203.0.113.9"
-        const { url } = yield* serve(
-          (req, res) => void NodeWebhook.toListener(webhook.handler)(asExpress(req, ip), res)
-        )
-        const secret = { "X-Webhook-Secret": "open sesame" }
-        assert.strictEqual(yield* post(`${url}/webhooks/p%20a%20t%20h?x=/1`, webhook.body, secret), 200)
-        yield* Effect.promise(webhook.idle)
-        assert.deepStrictEqual(webhook.confirmed, [webhook.event])
-        assert.strictEqual(yield* post(`${url}/webhooks/p%20a%20t%20h`, webhook.body), 401)
-        assert.strictEqual(yield* post(`${url}/webhooks/path`, webhook.body, secret), 401)
-        ip = "198.51.100.9"
-        assert.strictEqual(yield* post(`${url}/webhooks/p%20a%20t%20h`, webhook.body, secret), 401)
+    function* () {
+      const webhook = yield* shop({
+        verifier: WebhookVerifier.all([
+          WebhookVerifier.sharedSecret({ header: "X-Webhook-Secret", secret: Redacted.make("open sesame") }),
+          WebhookVerifier.pathSecret({ secret: Redacted.make("p a t h") }),
+          WebhookVerifier.ipAllowList(["203.0.113.0/24"])
+        ])
       })
+      let ip = "203.0.113.9"
+      const { url } = yield* serve((req, res) => void NodeWebhook.toListener(webhook.handler)(asExpress(req, ip), res))
+      const secret = { "X-Webhook-Secret": "open sesame" }
+      assert.strictEqual(yield* post(`${url}/webhooks/p%20a%20t%20h?x=/1`, webhook.body, secret), 200)
+      yield* Effect.promise(webhook.idle)
+      assert.deepStrictEqual(webhook.confirmed, [webhook.event])
+      assert.strictEqual(yield* post(`${url}/webhooks/p%20a%20t%20h`, webhook.body), 401)
+      assert.strictEqual(yield* post(`${url}/webhooks/path`, webhook.body, secret), 401)
+      ip = "198.51.100.9"
+      assert.strictEqual(yield* post(`${url}/webhooks/p%20a%20t%20h`, webhook.body, secret), 401)
+    }
   )
 
-  it.live("a listener without Express reads the address of the connection", () =>
-    Effect.gen(function* () {
-      const webhook = yield* shop({ verifier: WebhookVerifier.ipAllowList(["127.0.0.1"]) })
-      const { url } = yield* serve(NodeWebhook.toListener(webhook.handler))
-      assert.strictEqual(yield* post(url, webhook.body), 200)
-    })
-  )
+  live("a listener without Express reads the address of the connection", function* () {
+    const webhook = yield* shop({ verifier: WebhookVerifier.ipAllowList(["127.0.0.1"]) })
+    const { url } = yield* serve(NodeWebhook.toListener(webhook.handler))
+    assert.strictEqual(yield* post(url, webhook.body), 200)
+  })
 
-  it.live("a listener answers a refused delivery, and the connection stays open", () =>
-    Effect.gen(function* () {
-      const webhook = yield* shop()
-      const { url } = yield* serve(NodeWebhook.toListener(webhook.handler))
-      const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-      const sockets = new Set<unknown>()
-      const send = (method: string, body: string) =>
-        Effect.callback<readonly [number | undefined, string | undefined]>((resume) => {
-          const call = request(url, { method, agent }, (response) => {
-            sockets.add(response.socket)
-            response.resume()
-            response.once("end", () => resume(Effect.succeed([response.statusCode, response.headers.allow])))
-          })
-          call.end(body)
+  live("a listener answers a refused delivery, and the connection stays open", function* () {
+    const webhook = yield* shop()
+    const { url } = yield* serve(NodeWebhook.toListener(webhook.handler))
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    const sockets = new Set<unknown>()
+    const send = (method: string, body: string) =>
+      Effect.callback<readonly [number | undefined, string | undefined]>((resume) => {
+        const call = request(url, { method, agent }, (response) => {
+          sockets.add(response.socket)
+          response.resume()
+          response.once("end", () => resume(Effect.succeed([response.statusCode, response.headers.allow])))
         })
-      assert.deepStrictEqual(yield* send("POST", "x".repeat(1_000_000)), [413, undefined])
-      assert.deepStrictEqual(yield* send("GET", ""), [405, "POST"])
-      assert.deepStrictEqual(yield* send("POST", "{"), [400, undefined])
-      assert.deepStrictEqual(yield* send("POST", webhook.body), [200, undefined])
-      assert.strictEqual(sockets.size, 1)
-      agent.destroy()
-    })
-  )
-
-  it.live("a listener answers 408 to a body that stops, and the connection is usable when the rest arrives", () =>
-    Effect.gen(function* () {
-      const clock = yield* Clock.Clock
-      // A body may take 10 seconds: here these are 50 milliseconds.
-      const sleep: Clock.Clock["sleep"] = (duration) => clock.sleep(Duration.millis(Duration.toMillis(duration) / 200))
-      // `Object.create` has no type of its own: the clock's other methods are those of the prototype.
-      const webhook = yield* shop({}, Object.assign(Object.create(clock) as Clock.Clock, { sleep }))
-      const { port } = yield* serve(NodeWebhook.toListener(webhook.handler))
-      const { rest, status } = yield* Effect.callback<{ readonly status: string; readonly rest: string }>((resume) => {
-        const socket = connect(port, "127.0.0.1", () => {
-          socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"a":')
-        })
-        let text = ""
-        let status = ""
-        socket.on("data", (chunk) => {
-          text += String(chunk)
-          if (!text.includes("\r\n\r\n")) return
-          if (status === "") {
-            status = text
-            text = ""
-            socket.write(`${" ".repeat(95)}GET / HTTP/1.1\r\nHost: x\r\n\r\n`)
-          } else {
-            socket.destroy()
-            resume(Effect.succeed({ status, rest: text }))
-          }
-        })
+        call.end(body)
       })
-      assert.match(status, /^HTTP\/1\.1 408 /)
-      assert.match(rest, /^HTTP\/1\.1 405 /)
-    })
-  )
+    assert.deepStrictEqual(yield* send("POST", "x".repeat(1_000_000)), [413, undefined])
+    assert.deepStrictEqual(yield* send("GET", ""), [405, "POST"])
+    assert.deepStrictEqual(yield* send("POST", "{"), [400, undefined])
+    assert.deepStrictEqual(yield* send("POST", webhook.body), [200, undefined])
+    assert.strictEqual(sockets.size, 1)
+    agent.destroy()
+  })
 
-  it.live("a listener survives a caller that closes the connection in the middle of its body", () =>
-    Effect.gen(function* () {
-      const webhook = yield* shop()
-      const first = yield* Deferred.make<void>()
-      const { port, url } = yield* serve((req, res) => {
-        const ended = NodeWebhook.toListener(webhook.handler)(req, res)
-        Deferred.doneUnsafe(
-          first,
-          Effect.promise(() => ended)
-        )
+  live("a listener answers 408 to a body that stops, and the connection is usable when the rest arrives", function* () {
+    const clock = yield* Clock.Clock
+    // A body may take 10 seconds: here these are 50 milliseconds.
+    const sleep: Clock.Clock["sleep"] = (duration) => clock.sleep(Duration.millis(Duration.toMillis(duration) / 200))
+    // `Object.create` has no type of its own: the clock's other methods are those of the prototype.
+    const webhook = yield* shop({}, Object.assign(Object.create(clock) as Clock.Clock, { sleep }))
+    const { port } = yield* serve(NodeWebhook.toListener(webhook.handler))
+    const { rest, status } = yield* Effect.callback<{ readonly status: string; readonly rest: string }>((resume) => {
+      const socket = connect(port, "127.0.0.1", () => {
+        socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"a":')
       })
-      yield* Effect.callback<void>((resume) => {
-        const socket = connect(port, "127.0.0.1", () => {
-          socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"a":', () => {
-            socket.destroy()
-            resume(Effect.void)
-          })
+      let text = ""
+      let status = ""
+      socket.on("data", (chunk) => {
+        text += String(chunk)
+        if (!text.includes("\r\n\r\n")) return
+        if (status === "") {
+          status = text
+          text = ""
+          socket.write(`${" ".repeat(95)}GET / HTTP/1.1\r\nHost: x\r\n\r\n`)
+        } else {
+          socket.destroy()
+          resume(Effect.succeed({ status, rest: text }))
+        }
+      })
+    })
+    assert.match(status, /^HTTP\/1\.1 408 /)
+    assert.match(rest, /^HTTP\/1\.1 405 /)
+  })
+
+  live("a listener survives a caller that closes the connection in the middle of its body", function* () {
+    const webhook = yield* shop()
+    const first = yield* Deferred.make<void>()
+    const { port, url } = yield* serve((req, res) => {
+      const ended = NodeWebhook.toListener(webhook.handler)(req, res)
+      Deferred.doneUnsafe(
+        first,
+        Effect.promise(() => ended)
+      )
+    })
+    yield* Effect.callback<void>((resume) => {
+      const socket = connect(port, "127.0.0.1", () => {
+        socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"a":', () => {
+          socket.destroy()
+          resume(Effect.void)
         })
       })
-      yield* Deferred.await(first)
-      assert.strictEqual(yield* post(url, webhook.body), 200)
     })
-  )
+    yield* Deferred.await(first)
+    assert.strictEqual(yield* post(url, webhook.body), 200)
+  })
 
-  it.live("a listener passes the failure of a handler to Express, and answers 503 without Express", () =>
-    Effect.gen(function* () {
-      const problem = new ConfigurationError({ settings: [{ setting: "X", reason: "Missing", problem: "is not set" }] })
-      const broken = Webhook.toWebHandler(Layer.effect(Webhook, Effect.fail(problem)))
-      const handler = NodeWebhook.toListener(broken.handler)
-      const errors: Array<unknown> = []
-      const { url } = yield* serve((req, res) => {
-        if (req.url === "/plain") void handler(req, res)
-        else
-          void handler(req, res, (error) => {
-            errors.push(error)
-            res.writeHead(500).end()
-          })
-      })
-      assert.strictEqual(yield* post(`${url}/plain`, "{}"), 503)
-      assert.strictEqual(yield* post(`${url}/express`, "{}"), 500)
-      assert.deepStrictEqual(errors, [problem])
-      yield* Effect.promise(broken.dispose)
-    })
-  )
-
-  it.live("a listener fails for a body that a body parser has read, and does not answer 400", () =>
-    Effect.gen(function* () {
-      const webhook = yield* shop()
-      const handler = NodeWebhook.toListener(webhook.handler)
-      const errors: Array<unknown> = []
-      const { url } = yield* serve((req, res) => {
-        req.once("end", () => {
-          void handler(req, res, (error) => {
-            errors.push(error)
-            res.writeHead(500).end()
-          })
+  live("a listener passes the failure of a handler to Express, and answers 503 without Express", function* () {
+    const problem = new ConfigurationError({ settings: [{ setting: "X", reason: "Missing", problem: "is not set" }] })
+    const broken = Webhook.toWebHandler(Layer.effect(Webhook, Effect.fail(problem)))
+    const handler = NodeWebhook.toListener(broken.handler)
+    const errors: Array<unknown> = []
+    const { url } = yield* serve((req, res) => {
+      if (req.url === "/plain") void handler(req, res)
+      else
+        void handler(req, res, (error) => {
+          errors.push(error)
+          res.writeHead(500).end()
         })
-        req.resume()
-      })
-      assert.strictEqual(yield* post(url, webhook.body), 500)
-      assert.include(String(errors[0]), "comes after a body parser")
     })
-  )
+    assert.strictEqual(yield* post(`${url}/plain`, "{}"), 503)
+    assert.strictEqual(yield* post(`${url}/express`, "{}"), 500)
+    assert.deepStrictEqual(errors, [problem])
+    yield* Effect.promise(broken.dispose)
+  })
+
+  live("a listener fails for a body that a body parser has read, and does not answer 400", function* () {
+    const webhook = yield* shop()
+    const handler = NodeWebhook.toListener(webhook.handler)
+    const errors: Array<unknown> = []
+    const { url } = yield* serve((req, res) => {
+      req.once("end", () => {
+        void handler(req, res, (error) => {
+          errors.push(error)
+          res.writeHead(500).end()
+        })
+      })
+      req.resume()
+    })
+    assert.strictEqual(yield* post(url, webhook.body), 500)
+    assert.include(String(errors[0]), "comes after a body parser")
+  })
 })
 
 /** A delivery whose body never arrives. */
@@ -230,8 +216,9 @@ const slowCall = () => {
 }
 
 describe("a plain web handler", () => {
-  it.live("a web handler is a route of Hono, with the address that Hono knows and the work after the answer", () =>
-    Effect.gen(function* () {
+  live(
+    "a web handler is a route of Hono, with the address that Hono knows and the work after the answer",
+    function* () {
       const webhook = yield* shop({ verifier: WebhookVerifier.ipAllowList(["203.0.113.9"]) })
       const waiting: Array<Promise<unknown>> = []
       const app = new Hono<{ Bindings: { readonly ip: string } }>()
@@ -253,16 +240,14 @@ describe("a plain web handler", () => {
       yield* Effect.promise(webhook.idle)
       assert.deepStrictEqual(webhook.confirmed, [webhook.event])
       yield* Effect.promise(() => Promise.all(waiting))
-    })
+    }
   )
 
-  it.live("a web handler answers 499 and does not fail if the caller closes the connection", () =>
-    Effect.gen(function* () {
-      const webhook = yield* shop()
-      const { hangUp, request } = slowCall()
-      const answer = webhook.handler(request)
-      hangUp()
-      assert.strictEqual((yield* Effect.promise(() => answer)).status, 499)
-    })
-  )
+  live("a web handler answers 499 and does not fail if the caller closes the connection", function* () {
+    const webhook = yield* shop()
+    const { hangUp, request } = slowCall()
+    const answer = webhook.handler(request)
+    hangUp()
+    assert.strictEqual((yield* Effect.promise(() => answer)).status, 499)
+  })
 })

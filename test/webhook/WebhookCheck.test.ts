@@ -1,7 +1,7 @@
 /**
  * Checks of transactions without a delivery, as a sweep of the open orders makes them.
  */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Effect, Fiber, Layer, Schema } from "effect"
 import { type Payments, TransactionHints } from "effect-pix"
 import { Fault, Sandbox } from "effect-pix/sandbox"
@@ -9,6 +9,7 @@ import { Webhook } from "effect-pix/webhook"
 import { TestClock } from "effect/testing"
 import { charge, lookups, paidCharge } from "../support/charges.ts"
 import { isTransaction, nobody, recording, testWebhook, world } from "../support/webhooks.ts"
+import { live } from "../support/effect.ts"
 
 describe("Webhook.check", () => {
   testWebhook(
@@ -148,15 +149,13 @@ describe("Webhook.check", () => {
     })
   )
 
-  it.live("a plain handler checks in the background", () =>
-    Effect.gen(function* () {
-      const paid: Array<string> = []
-      const id = yield* paidCharge
-      const layer = Webhook.layer({ onPaid: (event) => Effect.sync(() => paid.push(event.id)) })
-      const services = yield* Effect.context<Payments>()
-      const { check, dispose, idle } = Webhook.toWebHandler(Layer.provide(layer, Layer.succeedContext(services)))
-      yield* Effect.promise(() => check(id).then(idle).then(dispose))
-      assert.deepStrictEqual(paid, [`${id}:Paid`])
-    }).pipe(Effect.provide(Layer.fresh(world)))
-  )
+  live("a plain handler checks in the background", Layer.fresh(world), function* () {
+    const paid: Array<string> = []
+    const id = yield* paidCharge
+    const layer = Webhook.layer({ onPaid: (event) => Effect.sync(() => paid.push(event.id)) })
+    const services = yield* Effect.context<Payments>()
+    const { check, dispose, idle } = Webhook.toWebHandler(Layer.provide(layer, Layer.succeedContext(services)))
+    yield* Effect.promise(() => check(id).then(idle).then(dispose))
+    assert.deepStrictEqual(paid, [`${id}:Paid`])
+  })
 })

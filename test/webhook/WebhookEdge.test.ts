@@ -1,7 +1,7 @@
 /**
  * The webhook that stores nothing: what it does before it answers.
  */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Clock, Effect, Fiber, Layer, Logger, Schedule } from "effect"
 import { TestClock } from "effect/testing"
 import { Money, Payments, TransactionWait } from "effect-pix"
@@ -10,6 +10,7 @@ import { Webhook } from "effect-pix/webhook"
 import { charge, lookups, paidCharge } from "../support/charges.ts"
 import { edge, isTransaction, nobody, recording, testWebhook } from "../support/webhooks.ts"
 import type { WebhookOptions } from "effect-pix/webhook"
+import { live } from "../support/effect.ts"
 
 const starting = (options: WebhookOptions = {}) => recording<never>(options, edge)
 
@@ -253,8 +254,10 @@ describe("Webhook.layer", () => {
 })
 
 describe("a plain handler of Webhook.layer", () => {
-  it.live("a layer that is built for each request shares the bound of lookups, and is closed after the answer", () =>
-    Effect.gen(function* () {
+  live(
+    "a layer that is built for each request shares the bound of lookups, and is closed after the answer",
+    Layer.fresh(Sandbox.layerPayments),
+    function* () {
       const services = yield* Effect.context<Payments>()
       const payments = yield* Payments
       const at: Array<number> = []
@@ -293,6 +296,6 @@ describe("a plain handler of Webhook.layer", () => {
       assert.isAtLeast((at[2] ?? 0) - (at[0] ?? 0), 500)
       yield* Effect.promise(() => Promise.all(waiting))
       assert.deepStrictEqual([events, open, waiting.length], [[`${id}:Paid`, `${id}:Paid`, `${id}:Paid`], 0, 3])
-    }).pipe(Effect.provide(Layer.fresh(Sandbox.layerPayments)))
+    }
   )
 })

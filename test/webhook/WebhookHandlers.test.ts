@@ -7,6 +7,7 @@ import { Sandbox } from "effect-pix/sandbox"
 import { Webhook, type WebhookEvent, type WebhookOptions, WebhookVerifier } from "effect-pix/webhook"
 import { charge, paidCharge } from "../support/charges.ts"
 import { exhaust, isTransaction, nobody, recording, testWebhook, world } from "../support/webhooks.ts"
+import { effect } from "../support/effect.ts"
 
 /** A gateway that answers this status for every transaction. */
 const saying = (status: () => string) =>
@@ -465,29 +466,29 @@ describe("the user's code around a delivery", () => {
 })
 
 describe("the settings", () => {
-  it.effect("all wrong settings are in the layer's ConfigurationError", () =>
-    Effect.gen(function* () {
-      const layer = Webhook.layer({
-        firstLookupsPerSecond: Number.NaN,
-        handlerTimeout: "-1 seconds",
-        verifier: WebhookVerifier.all([
-          WebhookVerifier.ipAllowList(["nowhere"]),
-          WebhookVerifier.all([WebhookVerifier.pathSecret({ secret: [] })])
-        ])
-      })
-      const error = yield* Effect.flip(Effect.scoped(Layer.build(layer)))
-      assert.instanceOf(error, ConfigurationError)
-      assert.deepStrictEqual(error.settings.map(({ setting }) => setting).toSorted(), [
-        "Webhook.firstLookupsPerSecond",
-        "Webhook.handlerTimeout",
-        "WebhookVerifier.ipAllowList",
-        "WebhookVerifier.pathSecret"
+  effect("all wrong settings are in the layer's ConfigurationError", world, function* () {
+    const layer = Webhook.layer({
+      firstLookupsPerSecond: Number.NaN,
+      handlerTimeout: "-1 seconds",
+      verifier: WebhookVerifier.all([
+        WebhookVerifier.ipAllowList(["nowhere"]),
+        WebhookVerifier.all([WebhookVerifier.pathSecret({ secret: [] })])
       ])
-    }).pipe(Effect.provide(world))
-  )
+    })
+    const error = yield* Effect.flip(Effect.scoped(Layer.build(layer)))
+    assert.instanceOf(error, ConfigurationError)
+    assert.deepStrictEqual(error.settings.map(({ setting }) => setting).toSorted(), [
+      "Webhook.firstLookupsPerSecond",
+      "Webhook.handlerTimeout",
+      "WebhookVerifier.ipAllowList",
+      "WebhookVerifier.pathSecret"
+    ])
+  })
 
-  it.effect("a client of a name that none can have, or of a database without a table, is refused", () =>
-    Effect.gen(function* () {
+  effect(
+    "a client of a name that none can have, or of a database without a table, is refused",
+    Layer.fresh(world),
+    function* () {
       const refused = (name?: string) =>
         Effect.map(Effect.flip(Effect.scoped(Layer.build(Webhook.layerClient({ name })))), (error) => {
           assert.instanceOf(error, ConfigurationError)
@@ -497,23 +498,21 @@ describe("the settings", () => {
       assert.deepStrictEqual(yield* refused(), ["effect_pix_webhooks"])
       yield* recording()
       yield* Effect.scoped(Layer.build(Webhook.layerClient()))
-    }).pipe(Effect.provide(Layer.fresh(world)))
+    }
   )
 
-  it.effect("the settings of a database are checked too", () =>
-    Effect.gen(function* () {
-      const layer = Webhook.layerSql({ name: "a b", concurrency: 0, lease: 0, poll: 0, retention: 0 })
-      const error = yield* Effect.flip(Effect.scoped(Layer.build(layer)))
-      assert.instanceOf(error, ConfigurationError)
-      assert.deepStrictEqual(error.settings.map(({ setting }) => setting).toSorted(), [
-        "Webhook.concurrency",
-        "Webhook.lease",
-        "Webhook.name",
-        "Webhook.poll",
-        "Webhook.retention"
-      ])
-    }).pipe(Effect.provide(world))
-  )
+  effect("the settings of a database are checked too", world, function* () {
+    const layer = Webhook.layerSql({ name: "a b", concurrency: 0, lease: 0, poll: 0, retention: 0 })
+    const error = yield* Effect.flip(Effect.scoped(Layer.build(layer)))
+    assert.instanceOf(error, ConfigurationError)
+    assert.deepStrictEqual(error.settings.map(({ setting }) => setting).toSorted(), [
+      "Webhook.concurrency",
+      "Webhook.lease",
+      "Webhook.name",
+      "Webhook.poll",
+      "Webhook.retention"
+    ])
+  })
 
   it("a handler that is misspelt does not compile", () => {
     // @ts-expect-error: there is no onPayed

@@ -14,6 +14,7 @@ import { paidCharge } from "../support/charges.ts"
 import { databases } from "../support/database.ts"
 import { exportedBy } from "../support/exported.ts"
 import { exhaust, nobody } from "../support/webhooks.ts"
+import { effect, live } from "../support/effect.ts"
 
 const secret = "kept-in-a-secret-store"
 const person = "Maria Silva"
@@ -90,91 +91,89 @@ const refusals = Effect.gen(function* () {
 })
 
 describe("the exported signals of a webhook", () => {
-  it.live(
+  live(
     "deliveries are counted by answer and reason, and a refusal is one warning for each reason, in its trace",
-    () =>
-      Effect.gen(function* () {
-        const { lines, spans, text } = yield* exportedBy(refusals.pipe(Effect.provide(onSqlite({}))))
-        assert.deepInclude(valuesIn(text), {
-          "effect_pix_webhook_deliveries 401 Mismatch default {delivery}": 5,
-          "effect_pix_webhook_deliveries 401 Missing default {delivery}": 1,
-          "effect_pix_webhook_deliveries 400 Unreadable default {delivery}": 1,
-          "effect_pix_webhook_deliveries 413 TooLarge default {delivery}": 1,
-          "effect_pix_webhook_deliveries 405 NotPost default {delivery}": 1,
-          "effect_pix_webhook_deliveries 200 default {delivery}": 1
-        })
-        const refused = lines.filter(({ attributes }) => attributes["webhook.outcome"] === "Refused")
-        assert.deepStrictEqual(
-          refused.map(({ attributes, level }) => [
-            level,
-            String(attributes["http.response.status_code"]),
-            attributes["error.type"]
-          ]),
-          [
-            ["Warn", "401", "Mismatch"],
-            ["Warn", "401", "Missing"],
-            ["Warn", "400", "Unreadable"],
-            ["Warn", "413", "TooLarge"],
-            ["Warn", "405", "NotPost"]
-          ]
-        )
-        for (const { spanId, traceId } of refused) {
-          const span = spans.find((one) => one.spanId === spanId)
-          assert.deepStrictEqual([span?.name, span?.traceId], ["Webhook.answer", traceId])
-        }
-        for (const hidden of [secret, "guessed", person]) assert.notInclude(text, hidden)
-      }).pipe(Effect.provide(Layer.fresh(world)))
+    Layer.fresh(world),
+    function* () {
+      const { lines, spans, text } = yield* exportedBy(refusals.pipe(Effect.provide(onSqlite({}))))
+      assert.deepInclude(valuesIn(text), {
+        "effect_pix_webhook_deliveries 401 Mismatch default {delivery}": 5,
+        "effect_pix_webhook_deliveries 401 Missing default {delivery}": 1,
+        "effect_pix_webhook_deliveries 400 Unreadable default {delivery}": 1,
+        "effect_pix_webhook_deliveries 413 TooLarge default {delivery}": 1,
+        "effect_pix_webhook_deliveries 405 NotPost default {delivery}": 1,
+        "effect_pix_webhook_deliveries 200 default {delivery}": 1
+      })
+      const refused = lines.filter(({ attributes }) => attributes["webhook.outcome"] === "Refused")
+      assert.deepStrictEqual(
+        refused.map(({ attributes, level }) => [
+          level,
+          String(attributes["http.response.status_code"]),
+          attributes["error.type"]
+        ]),
+        [
+          ["Warn", "401", "Mismatch"],
+          ["Warn", "401", "Missing"],
+          ["Warn", "400", "Unreadable"],
+          ["Warn", "413", "TooLarge"],
+          ["Warn", "405", "NotPost"]
+        ]
+      )
+      for (const { spanId, traceId } of refused) {
+        const span = spans.find((one) => one.spanId === spanId)
+        assert.deepStrictEqual([span?.name, span?.traceId], ["Webhook.answer", traceId])
+      }
+      for (const hidden of [secret, "guessed", person]) assert.notInclude(text, hidden)
+    }
   )
 
-  it.live(
+  live(
     "the failure of a handler fails its span and is logged with its kind, id and attempt, without the user's own error",
-    () =>
-      Effect.gen(function* () {
-        let id = ""
-        const program = Effect.gen(function* () {
-          id = yield* paidCharge
-          yield* post({ transactionId: id, status: "Paid", name: person })
-          yield* exhaust("failed")
-          yield* (yield* Webhook).idle
-        }).pipe(Effect.provide(onSqlite({ onPaid: () => Effect.fail(`${person} has no order`) })))
-        const { lines, spans, text } = yield* exportedBy(program)
-        const works = spans.filter(({ name }) => name === "Webhook.process")
-        assert.deepStrictEqual(
-          works.map(({ attributes }) => [
-            attributes["webhook.outcome"],
-            attributes["webhook.handler"],
-            attributes["error.type"]
-          ]),
-          [
-            ["Waits", "onPaid", "Failure"],
-            ["Dead", "onPaid", "Failure"]
-          ]
-        )
-        // 2 is OpenTelemetry's status of a span that failed.
-        const statuses = [...text.matchAll(/"name":"Webhook\.process".*?"status":\{"code":(\d)/g)].map(
-          ([, code]) => code
-        )
-        assert.deepStrictEqual(statuses, ["2", "2"])
-        const failures = lines.filter(({ message }) => message.startsWith("Webhook: onPaid failed"))
-        assert.deepStrictEqual(
-          failures.map(({ attributes, level, spanId }) => [
-            level,
-            attributes["webhook.outcome"],
-            attributes["webhook.id"],
-            works.some((work) => work.spanId === spanId)
-          ]),
-          [
-            ["Warn", "Waits", `${id}:Paid`, true],
-            ["Error", "Dead", `${id}:Paid`, true]
-          ]
-        )
-        const values = valuesIn(text)
-        assert.strictEqual(values["effect_pix_webhook_handlers Failure Failure onPaid {call}"], 2)
-        assert.strictEqual(values["effect_pix_webhook_handlers Dead Failure onPaid {call}"], 1)
-        assert.notInclude(text, person)
-        // Spans have a hash of the transaction's id, and not the id.
-        assert.notInclude(JSON.stringify(spans.filter(({ name }) => name.startsWith("Webhook."))), id)
-      }).pipe(Effect.provide(Layer.fresh(world)))
+    Layer.fresh(world),
+    function* () {
+      let id = ""
+      const program = Effect.gen(function* () {
+        id = yield* paidCharge
+        yield* post({ transactionId: id, status: "Paid", name: person })
+        yield* exhaust("failed")
+        yield* (yield* Webhook).idle
+      }).pipe(Effect.provide(onSqlite({ onPaid: () => Effect.fail(`${person} has no order`) })))
+      const { lines, spans, text } = yield* exportedBy(program)
+      const works = spans.filter(({ name }) => name === "Webhook.process")
+      assert.deepStrictEqual(
+        works.map(({ attributes }) => [
+          attributes["webhook.outcome"],
+          attributes["webhook.handler"],
+          attributes["error.type"]
+        ]),
+        [
+          ["Waits", "onPaid", "Failure"],
+          ["Dead", "onPaid", "Failure"]
+        ]
+      )
+      // 2 is OpenTelemetry's status of a span that failed.
+      const statuses = [...text.matchAll(/"name":"Webhook\.process".*?"status":\{"code":(\d)/g)].map(([, code]) => code)
+      assert.deepStrictEqual(statuses, ["2", "2"])
+      const failures = lines.filter(({ message }) => message.startsWith("Webhook: onPaid failed"))
+      assert.deepStrictEqual(
+        failures.map(({ attributes, level, spanId }) => [
+          level,
+          attributes["webhook.outcome"],
+          attributes["webhook.id"],
+          works.some((work) => work.spanId === spanId)
+        ]),
+        [
+          ["Warn", "Waits", `${id}:Paid`, true],
+          ["Error", "Dead", `${id}:Paid`, true]
+        ]
+      )
+      const values = valuesIn(text)
+      assert.strictEqual(values["effect_pix_webhook_handlers Failure Failure onPaid {call}"], 2)
+      assert.strictEqual(values["effect_pix_webhook_handlers Dead Failure onPaid {call}"], 1)
+      assert.notInclude(text, person)
+      // Spans have a hash of the transaction's id, and not the id.
+      assert.notInclude(JSON.stringify(spans.filter(({ name }) => name.startsWith("Webhook."))), id)
+    }
   )
 
   const each = it.live.skipIf
@@ -241,47 +240,49 @@ describe("the exported signals of a webhook", () => {
         }).pipe(Effect.scoped, Effect.provide(Layer.fresh(world)))
     )
 
-  it.live(
+  live(
     "deliveries that wait for a first lookup are measured by that reason, and a failing isKnown is one warning",
-    () =>
-      Effect.gen(function* () {
-        const database = yield* Layer.build(Layer.fresh(NodeSqlite.layer({ filename: ":memory:" })))
-        const started = (options: WebhookOptions) =>
-          Layer.provide(
-            Layer.fresh(Webhook.layerSql({ verifier, firstLookupsPerSecond: 1, ...options })),
-            Layer.succeedContext(database)
-          )
-        const flood = Effect.gen(function* () {
-          for (let n = 0; n < 30; n++) yield* post({ transactionId: nobody(n), status: "Paid" })
-          const sql = yield* SqlClient.SqlClient
-          yield* Effect.repeat(sql`SELECT 1 FROM effect_pix_webhooks WHERE state = 'New'`, {
-            until: ({ length }) => length > 20
-          })
-        }).pipe(Effect.provide(started({ isKnown: () => Effect.fail(`${person} has no order`) })))
-        const { lines, text: first } = yield* exportedBy(Effect.provideContext(flood, database))
-        const warnings = lines.filter(({ message }) => message.startsWith("Webhook: isKnown failed"))
-        assert.isAtMost(warnings.length, 8, "one for each transaction that was processed at that time")
-        assert.isAtLeast(warnings.length, 1)
-        for (const { attributes, level } of warnings) {
-          assert.deepStrictEqual(
-            [level, attributes["error.type"], attributes["webhook.name"]],
-            ["Warn", "Failure", "default"]
-          )
-        }
-        assert.notInclude(first, person)
-        const counted = Effect.andThen(
-          Webhook,
-          Effect.repeat(Effect.andThen(Effect.yieldNow, Metric.snapshot), {
-            until: (metrics) => metrics.some(({ id }) => id === "effect_pix_webhook_dead_letters")
-          })
+    Layer.fresh(world),
+    function* () {
+      const database = yield* Layer.build(Layer.fresh(NodeSqlite.layer({ filename: ":memory:" })))
+      const started = (options: WebhookOptions) =>
+        Layer.provide(
+          Layer.fresh(Webhook.layerSql({ verifier, firstLookupsPerSecond: 1, ...options })),
+          Layer.succeedContext(database)
         )
-        const { text } = yield* exportedBy(counted.pipe(Effect.provide(started({}))))
-        assert.isAbove(valuesIn(text)["effect_pix_webhook_waiting default first {delivery}"] ?? 0, 20)
-      }).pipe(Effect.scoped, Effect.provide(Layer.fresh(world)))
+      const flood = Effect.gen(function* () {
+        for (let n = 0; n < 30; n++) yield* post({ transactionId: nobody(n), status: "Paid" })
+        const sql = yield* SqlClient.SqlClient
+        yield* Effect.repeat(sql`SELECT 1 FROM effect_pix_webhooks WHERE state = 'New'`, {
+          until: ({ length }) => length > 20
+        })
+      }).pipe(Effect.provide(started({ isKnown: () => Effect.fail(`${person} has no order`) })))
+      const { lines, text: first } = yield* exportedBy(Effect.provideContext(flood, database))
+      const warnings = lines.filter(({ message }) => message.startsWith("Webhook: isKnown failed"))
+      assert.isAtMost(warnings.length, 8, "one for each transaction that was processed at that time")
+      assert.isAtLeast(warnings.length, 1)
+      for (const { attributes, level } of warnings) {
+        assert.deepStrictEqual(
+          [level, attributes["error.type"], attributes["webhook.name"]],
+          ["Warn", "Failure", "default"]
+        )
+      }
+      assert.notInclude(first, person)
+      const counted = Effect.andThen(
+        Webhook,
+        Effect.repeat(Effect.andThen(Effect.yieldNow, Metric.snapshot), {
+          until: (metrics) => metrics.some(({ id }) => id === "effect_pix_webhook_dead_letters")
+        })
+      )
+      const { text } = yield* exportedBy(counted.pipe(Effect.provide(started({}))))
+      assert.isAbove(valuesIn(text)["effect_pix_webhook_waiting default first {delivery}"] ?? 0, 20)
+    }
   )
 
-  it.effect("a refusal is logged again after a minute, with the number of refusals that were not logged", () =>
-    Effect.gen(function* () {
+  effect(
+    "a refusal is logged again after a minute, with the number of refusals that were not logged",
+    Layer.fresh(world),
+    function* () {
       const messages: Array<string> = []
       const logger = Logger.make(({ message }) => messages.push(String(message)))
       yield* Effect.gen(function* () {
@@ -295,7 +296,7 @@ describe("the exported signals of a webhook", () => {
       assert.lengthOf(messages, 2)
       assert.notInclude(messages[0], "more since")
       assert.include(messages[1], "4 more since the last such line")
-    }).pipe(Effect.provide(Layer.fresh(world)))
+    }
   )
 
   it("every metric and span of the webhook is in the table of its page", () => {
