@@ -1,6 +1,6 @@
 /**
- * How vitest tests the mutants of `mutants.ts`: with the fast tests and, after them, with those tests of the folders with
- * mutants that need a database.
+ * How vitest tests the mutants of `mutants.ts`: with the fast tests and, after them, with the other tests of the folders with
+ * mutants. A process that a test starts has no mutant in it.
  */
 import { globSync, readFileSync } from "node:fs"
 import { relative } from "node:path"
@@ -24,8 +24,7 @@ const fast = (config.test?.projects ?? [])
   .filter((file) => !isLeftOut(file))
 if (fast.length === 0) throw new Error("vitest.config.ts has no project of fast tests")
 
-const opens =
-  /node:(child_process|http|net)|chaos\/|support\/(against|chromium|Collector|command|exported|faultRows|Gateway|hovers|operated|pgbouncer|RawServer|redis)/
+const startsProcess = /node:child_process|SIGKILL|startPostgres|support\/(chromium|debian|hovers|pgbouncer)/
 const own = folders.flatMap((folder) => globSync(`test/${folder}/**/*.test.ts`))
 const isFast = new Set(fast)
 const isOwn = new Set(own)
@@ -34,7 +33,7 @@ const isOwn = new Set(own)
 const include = [
   ...own.filter((file) => isFast.has(file)),
   ...fast.filter((file) => !isOwn.has(file)),
-  ...own.filter((file) => !isFast.has(file) && !opens.test(readFileSync(file, "utf8")))
+  ...own.filter((file) => !isFast.has(file) && !startsProcess.test(readFileSync(file, "utf8")))
 ]
 
 class InOrder extends BaseSequencer {
@@ -49,6 +48,7 @@ export default defineConfig({
   test: {
     include,
     setupFiles: ["test/support/setup.ts"],
+    globalSetup: folders.includes("cli") ? ["test/support/bundleCommand.ts"] : [],
     // StrykerJS ends the run of a mutant that never ends.
     testTimeout: 300_000,
     isolate: false,

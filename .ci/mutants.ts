@@ -1,12 +1,14 @@
 /**
  * Mutants: StrykerJS makes small mistakes in the sources, one at a time, and runs the tests that reach each of them. What
- * no test notices is given to the compiler, and what that accepts too is printed: no test proves that code. It is
- * advice, and no check.
+ * no test notices is given to the compiler, and what that accepts too is printed: no test proves that code.
  *
  * ```
+ * npm run mutants                                           of the lines that differ from `main`, at most 60
  * npm run mutants -- src/payouts/Payouts.ts src/webhook     all mutants of a file and of a folder
  * npm run mutants -- src/payouts --sample 40 --seed 7       40 of each path, the same 40 for the same seed and code
  * npm run mutants -- src/payouts --minutes 30               at most so long (60 where nothing is said)
+ * npm run mutants -- --rooms                                12 of each folder of src: fails if a score of test/mutants.md falls
+ * npm run mutants -- --rooms --write                        writes these scores
  * ```
  *
  * The first use installs StrykerJS under node_modules/.cache: it has more packages than all else here. The compiler is
@@ -16,7 +18,7 @@ import { spawn, spawnSync } from "node:child_process"
 import { hash } from "node:crypto"
 import { once } from "node:events"
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
-import { join, relative } from "node:path/posix"
+import { join, relative, resolve } from "node:path/posix"
 import { parseArgs } from "node:util"
 import { noPostgres, startPostgres } from "../test/support/postgres.ts"
 
@@ -55,6 +57,8 @@ const run = async (command: string, args: ReadonlyArray<string>, minutes = 10, m
 
 /** What is drawn: so many mutants of each path, by a seed. */
 interface Draw {
+  /** The folder of the sources, since StrykerJS works on a copy that has all mutants in it. */
+  readonly root: string
   readonly count: number
   readonly seed: string
   readonly paths: ReadonlyArray<string>
@@ -62,22 +66,25 @@ interface Draw {
 
 const isIn = (path: string, file: string) => file === path || file.startsWith(`${path}/`)
 
+/** A mutant's rank: by its line of code and not by that line's number, so that another line of the file draws no other. */
+const rankOf = ({ root, seed }: Draw, { file, location, mutatorName, replacement }: Listed) => {
+  const line = readFileSync(join(root, file), "utf8").split("\n")[location.start.line]
+  return hash("sha1", JSON.stringify([seed, file, line, location.start.column, mutatorName, replacement]))
+}
+
 /** Draws the sample. StrykerJS gives all mutants at once to a checker, and tests those that it lets through. */
 const sample = () => {
-  const { count, paths, seed }: Draw = JSON.parse(process.env["EFFECT_PIX_MUTANTS_DRAW"] ?? "")
+  const wanted: Draw = JSON.parse(process.env["EFFECT_PIX_MUTANTS_DRAW"] ?? "")
   const drawn = new Set<string>()
   const draw = (mutants: ReadonlyArray<Listed>) => {
-    const ranked = mutants.map(({ file, id, location, mutatorName, replacement }) => ({
-      id,
-      rank: hash("sha1", JSON.stringify([seed, file, location, mutatorName, replacement]))
-    }))
-    for (const { id } of ranked.toSorted((a, b) => (a.rank < b.rank ? -1 : 1)).slice(0, count)) drawn.add(id)
+    const ranked = mutants.map((mutant) => ({ id: mutant.id, rank: rankOf(wanted, mutant) }))
+    for (const { id } of ranked.toSorted((a, b) => (a.rank < b.rank ? -1 : 1)).slice(0, wanted.count)) drawn.add(id)
   }
   return {
     init: () => Promise.resolve(),
     group: (mutants: ReadonlyArray<Mutant & { readonly fileName: string }>) => {
       const listed = mutants.map((mutant) => ({ ...mutant, file: relative(process.cwd(), mutant.fileName) }))
-      for (const path of paths) draw(listed.filter(({ file }) => isIn(path, file)))
+      for (const path of wanted.paths) draw(listed.filter(({ file }) => isIn(path, file)))
       return Promise.resolve([mutants.map(({ id }) => id)])
     },
     check: (mutants: ReadonlyArray<Mutant>) => {
@@ -130,6 +137,8 @@ const test = async (files: ReadonlyArray<string>, draw: Draw | undefined, minute
   writeFileSync(join(folder, "stryker.json"), JSON.stringify(config))
   const server = noPostgres() === undefined ? await startPostgres() : undefined
   const status = await run(process.execPath, [stryker, "run", join(folder, "stryker.json")], minutes, {
+    // A test process keeps for each test which mutants it reaches.
+    NODE_OPTIONS: "--max-old-space-size=8000",
     EFFECT_PIX_MUTANTS_FOLDERS: [...new Set(files.map((file) => file.split("/")[1] ?? ""))].join(","),
     ...(server !== undefined && { EFFECT_PIX_MUTANTS_POSTGRES: server.url }),
     ...(draw !== undefined && { EFFECT_PIX_MUTANTS_DRAW: JSON.stringify(draw) })
@@ -169,36 +178,52 @@ const isAlive = ({ status }: Tested) => status === "Survived" || status === "NoC
 const isHang = ({ status, statusReason }: Tested) => status === "Timeout" || /timed out in/.test(statusReason ?? "")
 const isKilled = ({ status }: Tested) => ["Killed", "RuntimeError", "Timeout"].includes(status)
 
-const print = (report: Report, paths: ReadonlyArray<string>) => {
-  const survivors = compiling(report)
-  const files = Object.entries(report.files).map(([file, { mutants }]) => {
+interface Score {
+  readonly name: string
+  readonly tests: number
+  readonly hangs: number
+  readonly compiler: number
+  readonly survived: number
+}
+
+const scoresOf = (report: Report, paths: ReadonlyArray<string>, survivors: ReadonlySet<Tested>) => {
+  const files = Object.entries(report.files).map(([file, { mutants }]): Score => {
     const killed = mutants.filter(isKilled)
     const hangs = killed.filter(isHang).length
     const alive = mutants.filter(isAlive)
     const survived = alive.filter((mutant) => survivors.has(mutant)).length
     return { name: file, tests: killed.length - hangs, hangs, compiler: alive.length - survived, survived }
   })
-  const sum = (name: string, rows: typeof files): (typeof files)[number] => {
+  const sum = (name: string, rows: ReadonlyArray<Score>): Score => {
     const of = (column: "tests" | "hangs" | "compiler" | "survived") => rows.reduce((all, row) => all + row[column], 0)
     return { name, tests: of("tests"), hangs: of("hangs"), compiler: of("compiler"), survived: of("survived") }
   }
   const sums = paths.map((path) =>
     sum(
-      `all of ${path}`,
+      path,
       files.filter(({ name }) => isIn(path, name))
     )
   )
-  console.log(
-    "| file | mutants | killed by tests | by a hang | by the compiler alone | survived | tests | and compiler |"
-  )
-  console.log(`| --- |${" --: |".repeat(7)}`)
-  for (const { compiler, hangs, name, survived, tests } of [...files, ...sums, sum("all", files)]) {
-    const count = tests + hangs + compiler + survived
-    const percent = (part: number) => `${Math.round((100 * part) / count)} %`
-    if (count === 0) continue
-    const scores = [percent(tests + hangs), percent(tests + hangs + compiler)]
-    console.log(`| ${[name, count, tests, hangs, compiler, survived, ...scores].join(" | ")} |`)
-  }
+  return { files, sums: [...sums, sum("all", files)] }
+}
+
+const head =
+  "| sources | mutants | killed by tests | by a hang | by the compiler alone | survived | tests | and compiler |"
+
+const tableOf = (scores: ReadonlyArray<Score>) =>
+  [
+    head,
+    `| --- |${" --: |".repeat(7)}`,
+    ...scores.flatMap(({ compiler, hangs, name, survived, tests }) => {
+      const count = tests + hangs + compiler + survived
+      const percent = (part: number) => `${Math.round((100 * part) / count)} %`
+      const shares = [percent(tests + hangs), percent(tests + hangs + compiler)]
+      const label = name.includes("/") ? `\`${name}\`` : name
+      return count === 0 ? [] : [`| ${[label, count, tests, hangs, compiler, survived, ...shares].join(" | ")} |`]
+    })
+  ].join("\n")
+
+const printAlive = (report: Report, survivors: ReadonlySet<Tested>) => {
   const every = Object.values(report.files).flatMap(({ mutants }) => mutants)
   const loaded = every.filter(isStatic).length
   console.log(
@@ -222,22 +247,75 @@ const short = (text: string) => {
   return line.length > 140 ? `${line.slice(0, 140)}...` : line
 }
 
+/** The lines of the sources that differ from `main`, as StrykerJS names them. */
+const changed = () => {
+  const git = (...args: ReadonlyArray<string>) => spawnSync("git", args, { encoding: "utf8" }).stdout
+  const base = git("merge-base", "HEAD", "origin/main").trim() || git("merge-base", "HEAD", "main").trim()
+  let file = ""
+  const ranges = git("diff", "--unified=0", base, "--", "src/**/*.ts")
+    .split("\n")
+    .flatMap((line) => {
+      file = /^\+\+\+ b\/(.*)/.exec(line)?.[1] ?? file
+      const [, first, count = "1"] = /^@@ \S+ \+(\d+)(?:,(\d+))? @@/.exec(line) ?? []
+      return first === undefined || count === "0" ? [] : [`${file}:${first}-${Number(first) + Number(count) - 1}`]
+    })
+  const untracked = git("ls-files", "--others", "--exclude-standard", "src/**/*.ts").split("\n")
+  return [...ranges, ...untracked.filter((name) => name !== "")]
+}
+
+const page = "test/mutants.md"
+const rooms = () => globSync("src/*/").toSorted()
+
+/** The share that tests and the compiler kill of a row of the page. */
+const sharesOf = (text: string) =>
+  new Map(
+    Array.from(text.matchAll(/^\| (\S+) .*\| +(\d+) % \| +(\d+) % \|$/gm), ([, name, tests, both]) => [
+      name,
+      { tests: Number(tests), both: Number(both) }
+    ])
+  )
+
 if (import.meta.main) {
   const { positionals, values } = parseArgs({
     allowPositionals: true,
     options: {
-      minutes: { type: "string", default: "60" },
+      minutes: { type: "string" },
+      rooms: { type: "boolean", default: false },
       sample: { type: "string" },
-      seed: { type: "string", default: "1" }
+      seed: { type: "string", default: "33" },
+      write: { type: "boolean", default: false }
     }
   })
-  const files = positionals.flatMap((path) =>
-    statSync(path).isDirectory() ? globSync(`${path.replace(/\/$/, "")}/**/*.ts`).toSorted() : [path]
+  const isChange = positionals.length === 0 && !values.rooms
+  const named = values.rooms ? rooms() : isChange ? changed() : positionals
+  const files = named.flatMap((path) =>
+    !/:\d+-\d+$/.test(path) && statSync(path).isDirectory()
+      ? globSync(`${path.replace(/\/$/, "")}/**/*.ts`).toSorted()
+      : [path]
   )
-  const paths = positionals.map((path) => path.replace(/\/$/, ""))
-  const draw = values.sample === undefined ? undefined : { count: Number(values.sample), seed: values.seed, paths }
-  if (files.length === 0 || Number.isNaN(draw?.count))
-    throw new Error("Name files or folders, and how many mutants of each: npm run mutants -- src/payouts --sample 40")
+  if (files.length === 0) throw new Error("No source differs from main. Name files or folders, or --rooms.")
+  const paths = isChange ? ["src"] : named.map((path) => path.replace(/\/$/, ""))
+  const count = values.sample ?? (values.rooms ? "12" : isChange ? "60" : undefined)
+  const draw = count === undefined ? undefined : { count: Number(count), root: resolve(), seed: values.seed, paths }
+  if (Number.isNaN(draw?.count)) throw new Error("--sample is how many mutants are drawn of each path")
   await install()
-  print(await test(files, draw, Number(values.minutes)), paths)
+  const report = await test(files, draw, Number(values.minutes ?? (values.rooms ? 300 : 60)))
+  const survivors = compiling(report)
+  const scores = scoresOf(report, paths, survivors)
+  console.log(tableOf(values.rooms ? scores.sums : [...scores.files, ...scores.sums]))
+  printAlive(report, survivors)
+  if (values.rooms) {
+    const text = readFileSync(page, "utf8")
+    const now = tableOf(scores.sums)
+    const [before, after] = [sharesOf(text), sharesOf(now)]
+    const fell = [...before].filter(([name, { both, tests }]) => {
+      const score = after.get(name)
+      return score !== undefined && (score.tests < tests || score.both < both)
+    })
+    if (values.write) writeFileSync(page, text.replace(/^\| sources [^]*?(?=\n\n)/m, now))
+    else if (fell.length > 0) {
+      console.log(`\nThese scores fell below those of ${page}: ${fell.map(([name]) => name).join(", ")}`)
+      process.exitCode = 1
+    }
+  }
 }
