@@ -221,7 +221,7 @@ describe("the Node transport, when a call fails", () => {
       waiting.expire()
       const told = failure(yield* waiting.first)
       assert.deepStrictEqual([told.kind, told.sent], ["Late", false])
-      ok("{}")(socket, { head: "", count: 1 })
+      socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
       answer(yield* holding.first)
       answer(yield* send(via, server).first)
       assert.deepStrictEqual([server.requests(), server.connections()], [2, 1])
@@ -235,7 +235,7 @@ describe("the Node transport, when a call fails", () => {
       let isLate = false
       const waiting = send(via, { ...server, body: "{}", isLate: () => isLate })
       isLate = true
-      ok("{}")(socket, { head: "", count: 1 })
+      socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
       const told = failure(yield* waiting.first)
       assert.deepStrictEqual([told.kind, told.sent], ["Late", false])
       answer(yield* holding.first)
@@ -325,7 +325,7 @@ describe("the end of the Node transport's scope", () => {
     const call = send(yield* Effect.provideService(transport(), Scope.Scope, scope), server)
     const socket = yield* Deferred.await(arrived)
     const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void))
-    ok("{}")(socket, { head: "", count: 1 })
+    socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
     assert.strictEqual(answer(yield* call.first).status, 200)
     yield* Fiber.join(closing)
   })
