@@ -3,8 +3,8 @@ import { describe, expect } from "@effect/vitest"
 import { Effect } from "effect"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { leaksIn, person } from "../support/canary.ts"
-import { hasPty, run as runProcess, runHere as run, runLine, runOnTerminal, start } from "../support/command.ts"
-import { answer, closedPort, json, makeGateway } from "../support/Gateway.ts"
+import { hasPty, run as runProcess, runHere as run, runLine, runOnTerminal, startHere } from "../support/command.ts"
+import { answer, closedPort, json, serveRaw } from "../support/RawServer.ts"
 import { served, settings, settingsOf } from "../support/operator.ts"
 import { live } from "../support/effect.ts"
 
@@ -45,7 +45,7 @@ describe("a charge", () => {
   live("`charge --wait` ends when the charge is paid, and with 8 if it is cancelled", served, function* () {
     const env = yield* settings
     const sandbox = yield* Sandbox
-    const paid = yield* start([...words, "--wait", "--json"], env)
+    const paid = yield* startHere([...words, "--wait", "--json"], env)
     yield* paid.shown("The charge is Awaiting.")
     yield* sandbox.markPaid(yield* newest)
     const { code, stdout } = yield* paid.ended
@@ -57,7 +57,7 @@ describe("a charge", () => {
         .map((line) => JSON.parse(line).status)
     ).toEqual(["WAITING_PAYMENT", "Paid"])
 
-    const cancelled = yield* start([...words, "--wait"], env)
+    const cancelled = yield* startHere([...words, "--wait"], env)
     yield* cancelled.shown("The charge is Awaiting.")
     yield* sandbox.cancel(yield* newest)
     expect((yield* cancelled.ended).code).toBe(8)
@@ -79,11 +79,11 @@ describe("a charge", () => {
   )
 
   live("a charge is not sent if its amount or its e-mail is wrong", function* () {
-    const gateway = yield* makeGateway
+    const gateway = yield* serveRaw()
     const env = settingsOf(gateway.url)
     const amount = yield* run(["charge", "25,0", "--name", "Maria", "--email", "m@example.com"], env)
     const email = yield* run(["charge", "25,00", "--name", "Maria", "--email", "nobody"], env)
-    expect([amount.code, email.code, gateway.requests.length]).toEqual([1, 3, 0])
+    expect([amount.code, email.code, gateway.arrived.length]).toEqual([1, 3, 0])
   })
 })
 
@@ -98,7 +98,7 @@ describe("a transaction that is looked up", () => {
   }
 
   live("a lookup masks the payer, unless `--full` is given", function* () {
-    const gateway = yield* makeGateway
+    const gateway = yield* serveRaw()
     gateway.script(json(detail))
     const env = settingsOf(gateway.url)
     for (const more of [[], ["--json"], ["--wait"], ["--wait", "--json"]]) {
@@ -115,8 +115,8 @@ describe("a transaction that is looked up", () => {
     function* () {
       const env = yield* settings
       expect((yield* run(["transaction", detail.transactionId], env)).code).toBe(4)
-      expect((yield* run(["transaction", "x"], settingsOf(yield* closedPort))).code).toBe(6)
-      const gateway = yield* makeGateway
+      expect((yield* run(["transaction", "x"], settingsOf(closedPort))).code).toBe(6)
+      const gateway = yield* serveRaw()
       gateway.script(answer(200, "<html>"))
       expect((yield* run(["transaction", "x"], settingsOf(gateway.url))).code).toBe(6)
     }

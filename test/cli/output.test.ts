@@ -6,7 +6,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { main, runLine, startStalled, startUnread } from "../support/command.ts"
-import { answer, closedPort, json, makeGateway, type Answer } from "../support/Gateway.ts"
+import { answer, closedPort, json, serveRaw, type Play } from "../support/RawServer.ts"
 import { served, settings, settingsOf } from "../support/operator.ts"
 import { live } from "../support/effect.ts"
 
@@ -33,7 +33,7 @@ const page = (number: number, pages: number, name: string) => ({
 })
 
 const listOf =
-  (pages: number): Answer =>
+  (pages: number): Play =>
   (response, request) => {
     const number = Number(new URL(request.path, "http://gateway").searchParams.get("page") ?? 1)
     json(page(number, pages, "Maria"))(response, request)
@@ -43,7 +43,7 @@ describe.skipIf(!existsSync("/dev/full"))("stdout on a disk that is full", () =>
   live.each(["--help", "doctor", "sandbox --port 0"])(
     "a full disk under stdout ends %s with 1 and a sentence",
     function* (words) {
-      const { code, stderr } = yield* runLine(`${command} ${words} > /dev/full`, settingsOf(yield* closedPort))
+      const { code, stderr } = yield* runLine(`${command} ${words} > /dev/full`, settingsOf(closedPort))
       expect([code, stderr]).toEqual([1, "stdout could not be written (ENOSPC): what it got is incomplete.\n"])
     }
   )
@@ -64,7 +64,7 @@ describe("stdout on a disk that takes a part", () => {
   live.skipIf(process.platform === "win32")(
     "a disk that takes a part of stdout ends an export with 1, also if only its last piece is cut off",
     function* () {
-      const gateway = yield* makeGateway
+      const gateway = yield* serveRaw()
       gateway.script(listOf(1))
       const folder = mkdtempSync(join(tmpdir(), "effect-pix-"))
       yield* Effect.addFinalizer(() => Effect.sync(() => rmSync(folder, { recursive: true })))
@@ -96,20 +96,20 @@ describe("a reader of stdout that has exited", () => {
   live(
     "a reader of stdout that has exited ends a list without a message, and no more pages are requested",
     function* () {
-      const gateway = yield* makeGateway
+      const gateway = yield* serveRaw()
       gateway.script(listOf(1000))
       const line = `{ ${command} transactions --json; echo "code $?" >&2; } | head -n 1`
       const { stderr, stdout } = yield* runLine(line, settingsOf(gateway.url))
       expect([JSON.parse(stdout).id, stderr]).toEqual([100_000, "code 0\n"])
       // What fits into the pipe, and a page that is refused.
-      expect(gateway.requests.length).toBeLessThan(20)
+      expect(gateway.arrived.length).toBeLessThan(20)
     }
   )
 })
 
 describe("a reader of stdout that is slow", () => {
   live("a slow reader of stdout gets all the data, also if the command then fails", function* () {
-    const gateway = yield* makeGateway
+    const gateway = yield* serveRaw()
     gateway.script(json(page(1, 2, "M".repeat(20_000))), answer(401))
     const slow = `"${process.execPath}" -e "process.stdin.pipe(process.stdout)"`
     const line = `{ ${command} transactions --json --full; echo "code $?" >&2; } | ${slow}`
@@ -126,7 +126,7 @@ describe("a reader of stdout that is slow", () => {
 
 describe("stdout that takes no more", () => {
   live("a payout whose stdout takes no more says on stderr at SIGTERM that it was made", function* () {
-    const gateway = yield* makeGateway
+    const gateway = yield* serveRaw()
     // More than any pipe holds, so it is never written wholly.
     gateway.script(json({ id: 7, value: 10, enTransaction: "A".repeat(2_000_000) }, 201))
     const stalled = yield* startStalled(withdraw, settingsOf(gateway.url))
@@ -135,7 +135,7 @@ describe("stdout that takes no more", () => {
     const { code, stderr } = yield* stalled.ended
     expect(code).toBe(130)
     expect(stderr).toContain("Ended before stdout was written. It was done all the same:\nWithdrawal 7: R$ 10,00")
-    expect(gateway.requests.length).toBe(1)
+    expect(gateway.arrived.length).toBe(1)
   })
 })
 

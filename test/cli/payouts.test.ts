@@ -5,7 +5,6 @@ import { Money, PixKey } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
 import { PayoutQueue } from "effect-pix/payouts"
 import { Sandbox, SandboxOptions } from "effect-pix/sandbox"
-import { Webhook } from "effect-pix/webhook"
 import { SqlClient } from "effect/sql"
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -274,7 +273,7 @@ describe.each(databases.slice(0, runs(1, 2)))("payouts in %s", (_, database) => 
   live("payouts are changed by a step that is confirmed, and by no other", function* () {
     const { client, env } = yield* database
     yield* Effect.orDie(Effect.provide(fill, asking(client)))
-    const refused = yield* runProcess(["payouts", "park", "accepted"], env, "y\n")
+    const refused = yield* run(["payouts", "park", "accepted"], env)
     expect([refused.code, refused.stdout]).toEqual([2, ""])
     expect(refused.stderr).toContain("Payout accepted: R$ 10,00 (1000 centavos), accepted, submitted 3 h ago")
     expect(refused.stderr).toContain("Not confirmed. Nothing was changed. Without a terminal a park needs --yes.")
@@ -453,7 +452,7 @@ describe.each(databases.slice(0, runs(1, 2)))("a step about many payouts in %s",
   )
 })
 
-describe.each(databases)("the two people of a step in %s", (_, database) => {
+describe.each(databases.slice(0, runs(1, 2)))("the two people of a step in %s", (_, database) => {
   live(
     "are told apart by their names: the first one's step changes nothing and says so, and the second one's is done",
     function* () {
@@ -550,13 +549,6 @@ describe("the database of DATABASE_URL", () => {
     }
   })
 
-  live("a command logs at the level debug why it failed", function* () {
-    const quiet = yield* runProcess(["payouts", "list"])
-    const debug = yield* runProcess(["payouts", "list", "--log-level", "debug"])
-    expect(quiet.stderr).not.toContain("level=DEBUG")
-    expect(debug.stderr).toMatch(/level=DEBUG.* cause=/)
-  })
-
   live("the SQLite file of another program is not changed", function* () {
     const path = yield* folder
     const filename = join(path, "theirs.sqlite")
@@ -572,37 +564,25 @@ describe("the database of DATABASE_URL", () => {
     expect(readdirSync(path)).toEqual(["theirs.sqlite"])
   })
 
-  live(
-    "a SQLite file that a program has open is read by the commands that read, and every step is refused",
-    function* () {
-      const path = yield* folder
-      const filename = join(path, "payments.sqlite")
-      const env = { DATABASE_URL: filename, EFFECT_PIX_BY: "ops" }
-      yield* Effect.gen(function* () {
-        yield* Effect.orDie(fill)
-        const queue = yield* PayoutQueue
-        yield* Layer.build(Layer.provide(Webhook.layerSql({}), Sandbox.layerPayments))
-        const before = readFileSync(filename)
-        const list = yield* runProcess(["payouts", "list", "--state", "all"], env)
-        expect([list.code, lines(list.stdout).length]).toEqual([0, 1 + states.length])
-        const shown = yield* runProcess(["payouts", "show", "parked"], env)
-        expect([shown.code, shown.stdout]).toEqual([0, expect.stringMatching(/^State +parked$/m)])
-        expect(yield* runProcess(["webhooks", "list"], env)).toMatchObject({ code: 0, stderr: "0 dead letter(s)\n" })
-        for (const step of ["payouts pause", "payouts park accepted", "webhooks retry x"]) {
-          const { code, stderr, stdout } = yield* runProcess([...step.split(" "), "--yes"], env)
-          expect([code, stdout]).toEqual([1, ""])
-          expect(stderr).toContain("is open in another process")
-          expect(stderr).toContain("Nothing was changed. For this step stop your program, run the command")
-        }
-        // The program goes on, and sees what it writes itself.
-        yield* queue.park("accepted")
-        const parked = yield* runProcess(["payouts", "list", "--json", "--state", "parked"], env)
-        expect(lines(parked.stdout)).toHaveLength(2)
-        expect(readFileSync(filename).equals(before)).toBe(true)
-      }).pipe(Effect.scoped, Effect.provide(asking(NodeSqlite.layer({ filename }))))
-      expect((yield* runProcess(["payouts", "pause", "--yes"], env)).code).toBe(0)
-    }
-  )
+  live("a SQLite file that a program has open is read, and every step on it is refused", function* () {
+    const filename = join(yield* folder, "payments.sqlite")
+    const env = { DATABASE_URL: filename, EFFECT_PIX_BY: "ops" }
+    yield* Effect.gen(function* () {
+      yield* Effect.orDie(fill)
+      const queue = yield* PayoutQueue
+      const before = readFileSync(filename)
+      // The program goes on, and what it has written is read.
+      yield* queue.park("accepted")
+      const parked = yield* runProcess(["payouts", "list", "--json", "--state", "parked"], env)
+      expect(lines(parked.stdout)).toHaveLength(2)
+      const { code, stderr, stdout } = yield* runProcess(["payouts", "pause", "--yes"], env)
+      expect([code, stdout]).toEqual([1, ""])
+      expect(stderr).toContain("is open in another process")
+      expect(stderr).toContain("Nothing was changed. For this step stop your program, run the command")
+      expect(readFileSync(filename).equals(before)).toBe(true)
+    }).pipe(Effect.scoped, Effect.provide(asking(NodeSqlite.layer({ filename }))))
+    expect((yield* run(["payouts", "pause", "--yes"], env)).code).toBe(0)
+  })
 
   live.skipIf(!hasPty)("the database is changed if a person says yes on a terminal (needs python3)", function* () {
     const filename = join(yield* folder, "payments.sqlite")

@@ -1,14 +1,26 @@
-/** `effect-pix sandbox`, run as a process. */
+/** `effect-pix sandbox`: its addresses, its file, its flags and the keys of its terminal. */
 import { describe, expect } from "@effect/vitest"
-import { Deferred, Effect, Schema } from "effect"
-import { createServer as createHttpServer } from "node:http"
-import { createServer } from "node:net"
+import { Effect, Schema } from "effect"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
-import { main, runHere, runLine, start } from "../support/command.ts"
+import { delimiter, join } from "node:path"
+import {
+  hasPty,
+  main,
+  run as runProcess,
+  runHere as run,
+  runLine,
+  runOnTerminal,
+  start,
+  startHere
+} from "../support/command.ts"
 import { live } from "../support/effect.ts"
+import { answer, serveRaw } from "../support/RawServer.ts"
+
+const folder = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "effect-pix-"))),
+  (path) => Effect.sync(() => rmSync(path, { recursive: true }))
+)
 
 const Line = Schema.fromJsonString(
   Schema.Struct({
@@ -19,209 +31,177 @@ const Line = Schema.fromJsonString(
   })
 )
 
-/** Starts one that tells in JSON where it is. */
+/** Starts one in this process, which tells in JSON where it is. */
 const serving = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
-  const process = yield* start(["sandbox", "--port", "0", "--json", ...args])
-  const text = yield* process.shown("\n")
-  return { ...process, ...(yield* Schema.decodeEffect(Line)(text.trim())) }
+  const { shown } = yield* startHere(["sandbox", "--port", "0", "--json", ...args])
+  const line = yield* Schema.decodeEffect(Line)((yield* shown("\n")).trim())
+  const send = (path: string, init?: RequestInit) => Effect.promise(() => fetch(`${line.baseUrl}${path}`, init))
+  const post = (name: string, body: unknown) =>
+    send(`/_sandbox/${name}`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body)
+    })
+  return { ...line, send, post }
 })
 
-const charge = (env: Readonly<Record<string, string>>, ...args: ReadonlyArray<string>) =>
-  Effect.map(
-    runHere(["charge", "25,00", "--name", "Maria Silva", "--email", "maria@example.com", "--json", ...args], env),
-    ({ stdout }) =>
-      Schema.decodeSync(Schema.fromJsonString(Schema.Struct({ transactionId: Schema.String })))(stdout.trim())
+/** Starts one that shows its banner. */
+const showing = (...args: ReadonlyArray<string>) =>
+  Effect.flatMap(startHere(["sandbox", "--port", "0", ...args]), ({ shown }) =>
+    Effect.map(shown("PAYMENTS_COMPANY_ID"), (banner) => ({ banner, shown }))
   )
 
-const folder = Effect.acquireRelease(
-  Effect.sync(() => mkdtempSync(join(tmpdir(), "effect-pix-"))),
-  (path) => Effect.sync(() => rmSync(path, { recursive: true }))
-)
+const chargeOf = (amount: string) => [
+  "charge",
+  amount,
+  "--name",
+  "Maria Silva",
+  "--email",
+  "maria@example.com",
+  "--json"
+]
+
+const charge = (env: Readonly<Record<string, string>>) =>
+  Effect.map(run(chargeOf("25,00"), env), ({ stdout }): string => JSON.parse(stdout).transactionId)
+
+const list = "/api/Transaction/company/transactions"
+const reset = { operation: "any", fault: { executed: false, ending: "Reset" } }
 
 describe("the sandbox's command", () => {
   live("`sandbox --json` prints its addresses in one line, and its panel and its gateway answer there", function* () {
     const sandbox = yield* serving("--balance", "123,45")
-    expect(sandbox.state).toBeNull()
-    expect(sandbox.env["PAYMENTS_BASE_URL"]).toBe(sandbox.baseUrl)
+    expect([sandbox.state, sandbox.env["PAYMENTS_BASE_URL"]]).toEqual([null, sandbox.baseUrl])
     const page = yield* Effect.promise(() => fetch(sandbox.panel))
     expect([page.status, page.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"])
-    const balance = yield* runHere(["balance"], sandbox.env)
-    expect(balance.stdout).toContain("R$ 123,45")
+    expect((yield* run(["balance"], sandbox.env)).stdout).toContain("R$ 123,45")
   })
 
   live("the sandbox's command ends with 0 at ctrl-C, also while a client waits for an answer", function* () {
-    const sandbox = yield* serving()
-    const plan = { operation: "any", fault: { executed: false, ending: "Silence" } }
-    const fault = { method: "POST", body: JSON.stringify(plan) }
-    yield* Effect.promise(() => fetch(`${sandbox.baseUrl}/_sandbox/fault`, fault))
-    void fetch(`${sandbox.baseUrl}/api/Transaction/company/transactions`).catch(() => undefined)
-    const requests = Effect.promise(() => fetch(`${sandbox.baseUrl}/_sandbox/requests`).then((answer) => answer.json()))
+    const sandbox = yield* start(["sandbox", "--port", "0", "--json"])
+    const { baseUrl } = yield* Schema.decodeEffect(Line)((yield* sandbox.shown("\n")).trim())
+    const body = JSON.stringify({ operation: "any", fault: { executed: false, ending: "Silence" } })
+    yield* Effect.promise(() => fetch(`${baseUrl}/_sandbox/fault`, { method: "POST", body }))
+    void fetch(`${baseUrl}${list}`).catch(() => undefined)
+    const requests = Effect.promise(() => fetch(`${baseUrl}/_sandbox/requests`).then((answer) => answer.json()))
     yield* Effect.repeat(requests, { until: ({ total }) => total === 1 })
     sandbox.kill("SIGINT")
     expect((yield* sandbox.ended).code).toBe(0)
   })
 
-  live(
-    "the sandbox's command shows a banner whose lines can be pasted into a shell, and a first payout works there",
-    function* () {
-      const sandbox = yield* start(["sandbox", "--port", "0", "--webhook", "http://127.0.0.1:9/hook"])
-      const banner = yield* sandbox.shown("PAYMENTS_COMPANY_ID")
-      expect(banner).toMatch(/^# Balance +R\$ 1\.000,00$/m)
-      expect(banner).toMatch(/^# Panel +http:\/\/127\.0\.0\.1:\d+\/$/m)
-      expect(banner).toContain("not kept")
-      expect(banner).toContain("http://127.0.0.1:9/hook")
-      const { stdout } = yield* runLine(`${banner}\nenv`)
-      const paid = yield* runLine(
-        `${banner}\n"${process.execPath}" ${main} withdraw 150,00 --reference invoice-42 --yes`
-      )
-      expect([paid.code, paid.stdout]).toEqual([0, expect.stringContaining("Withdrawal 1: R$ 150,00")])
-      expect(stdout).toMatch(/^PAYMENTS_BASE_URL=http:\/\/127\.0\.0\.1:\d+$/m)
-      expect(stdout).toMatch(/^PAYMENTS_API_KEY=.+$/m)
-    }
-  )
-
-  live("the sandbox's command makes new ids at each start", function* () {
-    const first = yield* Effect.scoped(Effect.flatMap(serving(), ({ env }) => charge(env)))
-    const second = yield* Effect.scoped(Effect.flatMap(serving(), ({ env }) => charge(env)))
-    expect(first).not.toEqual(second)
+  live("the sandbox's banner can be pasted into a shell, and a first payout works there", function* () {
+    const { banner } = yield* showing("--webhook", "http://127.0.0.1:9/hook")
+    expect(banner).toMatch(/^# Balance +R\$ 1\.000,00$/m)
+    expect(banner).toMatch(/^# Panel +http:\/\/127\.0\.0\.1:\d+\/$/m)
+    expect(banner).toContain("not kept")
+    expect(banner).toContain("http://127.0.0.1:9/hook")
+    const line = `${banner}\n"${process.execPath}" ${main} withdraw 150,00 --reference invoice-42 --yes`
+    const { code, stdout } = yield* runLine(line)
+    expect([code, stdout]).toEqual([0, expect.stringContaining("Withdrawal 1: R$ 150,00")])
   })
 
-  live(
-    "the sandbox's command restores its charges from the state file after a restart, also if its terminal was closed",
-    function* () {
-      const file = join(yield* folder, "state.json")
-      const before = yield* serving("--state", file)
-      expect(before.state).toBe(file)
-      const { transactionId } = yield* charge(before.env)
-      before.kill("SIGHUP")
-      expect((yield* before.ended).code).toBe(0)
-      const after = yield* serving("--state", file)
-      const found = yield* runHere(["transaction", transactionId], after.env)
-      expect([found.code, found.stdout.includes("R$ 25,00")]).toEqual([0, true])
-    }
-  )
+  live("the sandbox's command makes new ids at each start", function* () {
+    const id = Effect.scoped(Effect.flatMap(serving(), ({ env }) => charge(env)))
+    expect(yield* id).not.toBe(yield* id)
+  })
 
   live(
     "the sandbox's command warns if it listens beyond the loopback, and prints an address that can be called",
     function* () {
-      const sandbox = yield* start(["sandbox", "--port", "0", "--host", "0.0.0.0"])
-      const shown = yield* sandbox.shown("Warning")
-      expect(shown).toMatch(/PAYMENTS_BASE_URL=http:\/\/127\.0\.0\.1:\d+$/m)
-      expect(shown).toContain("Whoever reaches that address can read and steer this sandbox")
+      const { banner, shown } = yield* showing("--host", "0.0.0.0")
+      expect(banner).toMatch(/PAYMENTS_BASE_URL=http:\/\/127\.0\.0\.1:\d+$/m)
+      yield* shown("Whoever reaches that address can read and steer this sandbox")
     }
   )
 })
 
-describe("the sandbox's command on the file of an earlier one", () => {
-  live("the sandbox's command shows the addresses of the file and its own, and the balance of the file", function* () {
+describe("the state file of the sandbox's command", () => {
+  live("a state file restores charges, addresses and balance, and a start adds an address of its own", function* () {
     const file = join(yield* folder, "state.json")
-    const first = yield* serving("--state", file, "--webhook", "http://127.0.0.1:9/first", "--balance", "1,00")
-    first.kill("SIGINT")
-    yield* first.ended
-    const args = ["--state", file, "--webhook", "http://127.0.0.1:9/second"]
-    const second = yield* start(["sandbox", "--port", "0", ...args])
-    const shown = yield* second.shown("PAYMENTS_COMPANY_ID")
-    expect(shown).toMatch(/^# Webhooks +http:\/\/127\.0\.0\.1:9\/first$/m)
-    expect(shown).toMatch(/^# Webhooks +http:\/\/127\.0\.0\.1:9\/second$/m)
-    expect(shown).toMatch(/^# Balance +R\$ 1,00$/m)
+    const id = yield* Effect.scoped(
+      Effect.gen(function* () {
+        const before = yield* serving("--state", file, "--webhook", "http://127.0.0.1:9/first", "--balance", "1,00")
+        expect(before.state).toBe(file)
+        return yield* charge(before.env)
+      })
+    )
+    const { env } = yield* Effect.scoped(
+      Effect.gen(function* () {
+        const after = yield* serving("--state", file)
+        expect((yield* run(["transaction", id], after.env)).stdout).toContain("R$ 25,00")
+        return after
+      })
+    )
+    expect(env["PAYMENTS_CLIENT_ID"]).toBeDefined()
+    const { banner } = yield* showing("--state", file, "--webhook", "http://127.0.0.1:9/second")
+    expect(banner).toMatch(/^# Webhooks +http:\/\/127\.0\.0\.1:9\/first$/m)
+    expect(banner).toMatch(/^# Webhooks +http:\/\/127\.0\.0\.1:9\/second$/m)
+    expect(banner).toMatch(/^# Balance +R\$ 1,00$/m)
+  })
+
+  live(
+    "a state file is stored if the terminal is closed, is refused while in use, and is free after a kill",
+    function* () {
+      const args = ["sandbox", "--port", "0", "--json", "--state", join(yield* folder, "state.json")]
+      const starting = Effect.gen(function* () {
+        const sandbox = yield* start(args)
+        return { ...sandbox, ...(yield* Schema.decodeEffect(Line)((yield* sandbox.shown("\n")).trim())) }
+      })
+      const first = yield* starting
+      const id = yield* charge(first.env)
+      const { code, stderr } = yield* runProcess(args)
+      expect([code, stderr.trim().split("\n")]).toEqual([1, [expect.stringContaining(`process ${first.pid}`)]])
+      first.kill("SIGHUP")
+      expect((yield* first.ended).code).toBe(0)
+      const second = yield* starting
+      second.kill("SIGKILL")
+      yield* second.ended
+      const third = yield* starting
+      expect((yield* run(["transaction", id], third.env)).code).toBe(0)
+    }
+  )
+
+  live("a file that is not a state is named in one sentence, and not changed", function* () {
+    const file = join(yield* folder, "notes.txt")
+    writeFileSync(file, "not a state")
+    const { code, stderr, stdout } = yield* run(["sandbox", "--port", "0", "--state", file])
+    expect([code, stdout, stderr.trim().split("\n").length]).toEqual([1, "", 1])
+    expect(stderr).toContain(`${file} is not the state of a sandbox of this version`)
+    expect(readFileSync(file, "utf8")).toBe("not a state")
   })
 })
 
 describe("a flag of the sandbox's command", () => {
   live("--log prints each request with its status, and those that a fault left without one", function* () {
-    const sandbox = yield* start(["sandbox", "--port", "0", "--log"])
-    const baseUrl = /PAYMENTS_BASE_URL=(\S+)/.exec(yield* sandbox.shown("PAYMENTS_COMPANY_ID"))?.[1] ?? ""
-    const path = "/api/Transaction/company/transactions"
-    yield* Effect.promise(() => fetch(`${baseUrl}${path}`))
-    yield* sandbox.shown(`GET ${path} 401`)
-    yield* Effect.promise(() =>
-      fetch(`${baseUrl}/_sandbox/fault`, {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify({ operation: "any", fault: { executed: false, ending: "Reset" } })
-      })
-    )
-    yield* Effect.promise(() => fetch(`${baseUrl}${path}`).catch(() => undefined))
-    yield* sandbox.shown(`GET ${path} no answer (fault: {"executed":false,"ending":"Reset"})`)
+    const { banner, shown } = yield* showing("--log")
+    const baseUrl = /PAYMENTS_BASE_URL=(\S+)/.exec(banner)?.[1] ?? ""
+    const send = (path: string, init?: RequestInit) =>
+      Effect.promise(() => fetch(`${baseUrl}${path}`, init).catch(() => undefined))
+    yield* send(list)
+    yield* shown(`GET ${list} 401`)
+    yield* send("/_sandbox/fault", { method: "POST", body: JSON.stringify(reset) })
+    yield* send(list)
+    yield* shown(`GET ${list} no answer (fault: {"executed":false,"ending":"Reset"})`)
   })
 
   live("--lenient takes a request without Accept", function* () {
-    const { baseUrl } = yield* serving("--lenient")
+    const { send } = yield* serving("--lenient")
     const headers = { "x-client-id": "sandbox-client", "x-api-key": "sandbox-key", accept: "text/html" }
-    const path = "/api/Transaction/company/transactions"
-    const { status } = yield* Effect.promise(() => fetch(`${baseUrl}${path}`, { headers }))
-    expect(status).toBe(200)
+    expect((yield* send(list, { headers })).status).toBe(200)
   })
 
   live("--webhook-secret is sent in a header of each webhook", function* () {
-    const received = yield* Deferred.make<string | undefined>()
-    const receiver = yield* Effect.acquireRelease(
-      Effect.sync(() =>
-        createHttpServer((request, response) => {
-          Deferred.doneUnsafe(received, Effect.succeed(request.headers["x-webhook-secret"]?.toString()))
-          response.end()
-        }).listen(0, "127.0.0.1")
-      ),
-      (server) => Effect.sync(() => server.close())
-    )
-    yield* Effect.callback<void>((resume) => {
-      if (receiver.listening) resume(Effect.void)
-      else receiver.once("listening", () => resume(Effect.void))
-    })
-    const { port } = receiver.address() as AddressInfo // a TCP server's address is never a string
-    const sandbox = yield* serving("--webhook", `http://127.0.0.1:${port}/hook`, "--webhook-secret", "made-up")
-    yield* Effect.promise(() =>
-      fetch(`${sandbox.baseUrl}/_sandbox/sendWebhook`, {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: '{"json":{}}'
-      })
-    )
-    expect(yield* Deferred.await(received)).toBe("made-up")
+    const receiver = yield* serveRaw(answer(200))
+    const { post } = yield* serving("--webhook", `${receiver.url}/hook`, "--webhook-secret", "made-up")
+    yield* post("sendWebhook", { json: {} })
+    yield* receiver.nextRequest
+    expect(receiver.arrived[0]?.headers["x-webhook-secret"]).toBe("made-up")
   })
 
   live("--allow-host takes a name for webhooks", function* () {
-    const { baseUrl } = yield* serving("--allow-host", "shop", "--webhook", "http://shop:3000/hook")
-    const { targets } = yield* Effect.promise(() =>
-      fetch(`${baseUrl}/_sandbox/overview`).then((answer) => answer.json())
-    )
+    const { send } = yield* serving("--allow-host", "shop", "--webhook", "http://shop:3000/hook")
+    const { targets } = yield* Effect.promise(async () => (await Effect.runPromise(send("/_sandbox/overview"))).json())
     expect(targets).toEqual(["http://shop:3000/hook"])
   })
-})
-
-const taken = Effect.acquireRelease(
-  Effect.callback<{ readonly port: number; readonly close: () => void }>((resume) => {
-    const server = createServer()
-    server.listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as AddressInfo // a TCP server's address is never a string
-      resume(Effect.succeed({ port, close: () => server.close() }))
-    })
-  }),
-  ({ close }) => Effect.sync(close)
-)
-
-describe("a mistake at the start of the sandbox", () => {
-  live("the sandbox's command prints one sentence if the port is taken", function* () {
-    const { port } = yield* taken
-    const { code, stderr, stdout } = yield* runHere(["sandbox", "--port", `${port}`])
-    expect({ code, stderr, stdout }).toEqual({
-      code: 1,
-      stderr: `Port ${port} is taken. Try another --port; --port 0 takes a free one.\n`,
-      stdout: ""
-    })
-  })
-
-  live(
-    "the sandbox's command prints one sentence if the file is not a state file, and does not change it",
-    function* () {
-      const file = join(yield* folder, "notes.txt")
-      writeFileSync(file, "not a state")
-      const { code, stderr, stdout } = yield* runHere(["sandbox", "--port", "0", "--state", file])
-      expect([code, stdout, stderr.trim().split("\n").length]).toEqual([1, "", 1])
-      expect(stderr).toContain(`${file} is not the state of a sandbox of this version`)
-      expect(readFileSync(file, "utf8")).toBe("not a state")
-    }
-  )
 
   live.each([
     [["--port", "99999"], "a port from 0 to 65535"],
@@ -229,10 +209,72 @@ describe("a mistake at the start of the sandbox", () => {
     [["--balance", "many"], "an amount: 2500 is centavos"],
     [["--webhook", "https://example.com/hook"], "loopback address only"],
     [["--host", "256.1.1.1"], "This machine has no address 256.1.1.1"]
-  ] as const)("the sandbox's command names what is wrong with %s, without a stack", function* ([args, sentence]) {
-    const { code, stderr, stdout } = yield* runHere(["sandbox", ...args])
+  ] as const)("%s is a mistake that one sentence names, without a stack", function* ([args, sentence]) {
+    const { code, stderr, stdout } = yield* run(["sandbox", ...args])
     expect([code, stdout]).toEqual([1, ""])
     expect(stderr).toContain(sentence)
     expect(stderr).not.toMatch(/^\s+at /m)
+  })
+
+  live("--port names a port that is taken, and how to take a free one", function* () {
+    const { port } = yield* serveRaw()
+    const { code, stderr, stdout } = yield* run(["sandbox", "--port", `${port}`])
+    expect([code, stdout, stderr]).toEqual([
+      1,
+      "",
+      `Port ${port} is taken. Try another --port; --port 0 takes a free one.\n`
+    ])
+  })
+})
+
+/** A folder with a browser in it that does nothing. */
+const browser = Effect.tap(folder, (path) =>
+  Effect.sync(() => {
+    for (const name of ["xdg-open", "open"]) writeFileSync(join(path, name), "#!/bin/sh\n", { mode: 0o755 })
+  })
+)
+
+describe("the terminal of the sandbox (needs python3)", () => {
+  live.skipIf(!hasPty)("its keys open the panel, pay the newest charge, and quit with 0", function* () {
+    const path = yield* browser
+    const file = join(path, "state.json")
+    yield* Effect.scoped(
+      Effect.gen(function* () {
+        const { env } = yield* serving("--state", file)
+        for (const amount of ["10,00", "25,00"]) yield* run(chargeOf(amount), env)
+      })
+    )
+    const { code, stdout } = yield* runOnTerminal(
+      ["sandbox", "--port", "0", "--state", file],
+      [
+        ["q quits", "o"],
+        ["Opened the panel.", "p"],
+        ["Paid R$ 25,00", "p"],
+        ["Paid R$ 10,00", "p"],
+        ["No charge awaits its payment.", "q"]
+      ],
+      { PATH: `${path}${delimiter}${process.env["PATH"] ?? ""}` }
+    )
+    expect([code, stdout.trimEnd().endsWith("Stopped.")]).toEqual([0, true])
+  })
+
+  live.skipIf(!hasPty)("ctrl-C ends the sandbox with 0", function* () {
+    expect((yield* runOnTerminal(["sandbox", "--port", "0"], [["q quits", "\u0003"]])).code).toBe(0)
+  })
+
+  /** Runs a command on a pseudo-terminal, and closes that once the keys are explained. */
+  const closing = `
+import os, pty, sys
+pid, master = pty.fork()
+if pid == 0: os.execvp(sys.argv[1], sys.argv[1:])
+seen = b""
+while b"q quits" not in seen: seen += os.read(master, 65536)
+os.close(master)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) & 255)
+`
+
+  live.skipIf(!hasPty)("a closed terminal ends the sandbox with 0, as ctrl-C does", function* () {
+    const { code, stderr } = yield* runLine(`python3 -c '${closing}' "${process.execPath}" ${main} sandbox --port 0`)
+    expect([code, stderr]).toEqual([0, ""])
   })
 })

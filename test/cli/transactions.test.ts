@@ -6,7 +6,7 @@ import { Sandbox } from "effect-pix/sandbox"
 import { FetchHttpClient } from "effect/http"
 import { leaksIn, person } from "../support/canary.ts"
 import { runHere as run } from "../support/command.ts"
-import { answer, json, makeGateway, type Answer } from "../support/Gateway.ts"
+import { answer, json, serveRaw, type Play } from "../support/RawServer.ts"
 import { balancePath, charge } from "../support/operations.ts"
 import { served, settings, settingsOf } from "../support/operator.ts"
 import { live } from "../support/effect.ts"
@@ -79,7 +79,7 @@ describe("the transactions", () => {
   )
 
   live("transactions of a hostile gateway run no formula in a spreadsheet and redraw no terminal", function* () {
-    const gateway = yield* makeGateway
+    const gateway = yield* serveRaw()
     const lead = {
       name: '=HYPERLINK("http://x")',
       email: "+1@x",
@@ -99,9 +99,9 @@ describe("the transactions", () => {
   })
 
   live("transactions that cannot be read end with 6, and a wrong key with 4", function* () {
-    const gateway = yield* makeGateway
+    const gateway = yield* serveRaw()
     const codes: Array<number | null> = []
-    const hostile: ReadonlyArray<Answer> = [answer(200, "<html>"), json({ ok: false }), answer(503), answer(401)]
+    const hostile: ReadonlyArray<Play> = [answer(200, "<html>"), json({ ok: false }), answer(503), answer(401)]
     for (const next of hostile) {
       gateway.script(next)
       const { code, stderr, stdout } = yield* run(["transactions"], settingsOf(gateway.url))
@@ -115,15 +115,15 @@ describe("the transactions", () => {
 
 describe("the balance", () => {
   live("the balance of no company ends with 1, and names the variable and the flag that say whose", function* () {
-    const gateway = yield* makeGateway
+    const gateway = yield* serveRaw()
     const { PAYMENTS_COMPANY_ID: _, ...env } = settingsOf(gateway.url)
     const ended = yield* run(["balance"], env)
-    expect([ended.code, ended.stdout, gateway.requests]).toEqual([1, "", []])
+    expect([ended.code, ended.stdout, gateway.arrived]).toEqual([1, "", []])
     expect(ended.stderr).toMatch(/PAYMENTS_COMPANY_ID.* --company/)
   })
 
   live("the balance is printed with every digit that the service wrote", function* () {
-    const gateway = yield* makeGateway
+    const gateway = yield* serveRaw()
     gateway.script(json('{"id":1,"enBalanceStatus":"Released","accBalance":90071992547409.915,"accBalanceCredit":1.5}'))
     const env = settingsOf(gateway.url)
     const shown = yield* run(["balance"], env)
@@ -134,6 +134,6 @@ describe("the balance", () => {
       available: "90071992547409.915",
       credit: "1.50"
     })
-    expect(gateway.requests.map(({ path }) => path.replace(/\?.*/, ""))).toEqual([balancePath(1), balancePath(7)])
+    expect(gateway.arrived.map(({ path }) => path.replace(/\?.*/, ""))).toEqual([balancePath(1), balancePath(7)])
   })
 })

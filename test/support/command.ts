@@ -15,12 +15,15 @@ export interface Ended {
   readonly stderr: string
 }
 
-interface Running {
-  readonly pid: number
-  readonly kill: (signal: NodeJS.Signals) => void
+interface Watched {
   /** Waits until stdout and stderr together hold this text. */
   readonly shown: (text: string) => Effect.Effect<string>
   readonly ended: Effect.Effect<Ended>
+}
+
+interface Running extends Watched {
+  readonly pid: number
+  readonly kill: (signal: NodeJS.Signals) => void
 }
 
 type Env = Readonly<Record<string, string>>
@@ -30,25 +33,12 @@ const nodeOptions: Env = process.versions.node.startsWith("22.")
   ? { NODE_OPTIONS: "--disable-warning=ExperimentalWarning" }
   : {}
 
-const follow = (child: ChildProcess, input: string | undefined): Running => {
-  let [stdout, stderr] = ["", ""]
+/** What a command wrote so far, and its exit code once it has ended. */
+const watch = () => {
+  const written = { stdout: "", stderr: "" }
   let ended: Ended | undefined
   const watchers = new Set<() => void>()
   const notify = () => watchers.forEach((watcher) => watcher())
-  child.stdout?.on("data", (chunk: Buffer) => {
-    stdout += chunk.toString()
-    notify()
-  })
-  child.stderr?.on("data", (chunk: Buffer) => {
-    stderr += chunk.toString()
-    notify()
-  })
-  child.on("close", (code) => {
-    ended = { code, stdout, stderr }
-    notify()
-  })
-  child.stdin?.on("error", () => {})
-  child.stdin?.end(input)
   const until = <A>(read: () => A | undefined) =>
     Effect.callback<A>((resume) => {
       const watcher = () => {
@@ -60,17 +50,36 @@ const follow = (child: ChildProcess, input: string | undefined): Running => {
       watchers.add(watcher)
       watcher()
     })
-  return {
-    pid: child.pid ?? 0,
-    kill: (signal) => child.kill(signal),
+  const watched: Watched = {
     shown: (text) =>
       until(() => {
-        const all = stdout + stderr
+        const all = written.stdout + written.stderr
         if (ended !== undefined && !all.includes(text)) throw new Error(`It ended without showing ${text}: ${all}`)
         return all.includes(text) ? all : undefined
       }),
     ended: until(() => ended)
   }
+  return {
+    watched,
+    append: (name: keyof typeof written) => (text: string) => {
+      written[name] += text
+      notify()
+    },
+    end: (code: number | null) => {
+      ended = { code, ...written }
+      notify()
+    }
+  }
+}
+
+const follow = (child: ChildProcess, input: string | undefined): Running => {
+  const { append, end, watched } = watch()
+  for (const name of ["stdout", "stderr"] as const)
+    child[name]?.on("data", (chunk: Buffer) => append(name)(chunk.toString()))
+  child.on("close", end)
+  child.stdin?.on("error", () => {})
+  child.stdin?.end(input)
+  return { ...watched, pid: child.pid ?? 0, kill: (signal) => child.kill(signal) }
 }
 
 const startWords = (
@@ -111,18 +120,23 @@ export const start = (args: ReadonlyArray<string>, env: Env = {}): Effect.Effect
 export const run = (args: ReadonlyArray<string>, env: Env = {}, input?: string): Effect.Effect<Ended> =>
   Effect.scoped(Effect.flatMap(startWords([process.execPath, main, ...args], env, input), ({ ended }) => ended))
 
-/** Runs the command in this process, where the words of a command matter and not its process: it starts in no time. */
-export const runHere = (args: ReadonlyArray<string>, env: Env = {}): Effect.Effect<Ended> =>
+/** Starts the command in this process, where its words matter and not its process: in no time. It ends with the scope. */
+export const startHere = (args: ReadonlyArray<string>, env: Env = {}): Effect.Effect<Watched, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const written = { stdout: "", stderr: "" }
-    const append = (name: keyof typeof written) => (text: string) => Effect.sync(() => void (written[name] += text))
-    const exit = yield* runWords(args).pipe(
-      Effect.provideService(Output, { stdout: append("stdout"), stderr: append("stderr") }),
+    const { append, end, watched } = watch()
+    const write = (name: "stdout" | "stderr") => (text: string) => Effect.sync(() => append(name)(text))
+    yield* runWords(args).pipe(
+      Effect.provideService(Output, { stdout: write("stdout"), stderr: write("stderr") }),
       Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env }))),
-      Effect.exit
+      Effect.onExit((exit) => Effect.sync(() => end(exitCodeOf(exit)))),
+      Effect.forkScoped
     )
-    return { code: exitCodeOf(exit), ...written }
+    return watched
   })
+
+/** Runs the command in this process to its end. */
+export const runHere = (args: ReadonlyArray<string>, env: Env = {}): Effect.Effect<Ended> =>
+  Effect.scoped(Effect.flatMap(startHere(args, env), ({ ended }) => ended))
 
 /** Starts the command, and closes one of its outputs before it can write. */
 export const startUnread = (unread: "stdout" | "stderr", args: ReadonlyArray<string>, env: Env = {}) =>

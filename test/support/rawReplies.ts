@@ -91,14 +91,17 @@ export const gzipBomb = (blanks: number, where: "socket" | "memory" = "socket") 
     )
   })
 
+/** The request is executed, and the test answers with another response, by the JSON of the gateway's answer. */
+export const changedJson = (change: (json: unknown, response: Response) => Response) =>
+  changed((response, bytes) => change(JSON.parse(new TextDecoder().decode(bytes)), response))
+
 /** The request is executed, and the withdrawal's record echoes another idempotency key. */
 export const otherKey = (key = "wd_another") =>
-  changed((response, bytes) => {
-    const json: unknown = JSON.parse(new TextDecoder().decode(bytes))
-    return Predicate.hasProperty(json, "idempotencyKey")
+  changedJson((json, response) =>
+    Predicate.hasProperty(json, "idempotencyKey")
       ? HttpServerResponse.setBody(response, HttpBody.jsonUnsafe({ ...json, idempotencyKey: key }))
       : response
-  })
+  )
 
 /** The request is executed, and answered with a body that is not JSON, with the content type of JSON. */
 export const malformed = (status = 200) =>
