@@ -1,8 +1,10 @@
+/** What each error of `Payments` says, stores and shows. */
 import { assert, describe, it } from "@effect/vitest"
 import {
   AuthError,
   BelowMinimum,
   IdempotencyConflict,
+  IdempotencyKey,
   InsufficientBalance,
   InvalidRequest,
   Money,
@@ -15,116 +17,135 @@ import {
   TransactionNotFound,
   UnexpectedResponse
 } from "effect-pix"
-import { Duration, Schema } from "effect"
-import { codec } from "../support/failing.ts"
+import { Cause, Duration, Effect, ErrorReporter, Schema } from "effect"
+import { effect } from "../support/effect.ts"
 import { transactionId } from "../support/operations.ts"
 
-describe("the errors of Payments", () => {
-  const common = { operation: "requestWithdrawal", attempts: 2, idempotencyKey: "wd_1" } as const
-  const answered = { ...common, status: 422, serviceMessage: "Não", outcome: "Rejected" } as const
-  // The duration of the longest `Retry-After`: more milliseconds than a safe integer.
-  const huge = Duration.nanos(99_999_999_999_999_000_000_000n)
-  const errors: ReadonlyArray<PaymentsError> = [
+const common = { operation: "requestWithdrawal", attempts: 2, idempotencyKey: "wd_1" } as const
+const refusal = { ...common, status: 422, outcome: "Rejected" } as const
+const said = { ...refusal, serviceMessage: "Não" } as const
+const unknown = { ...common, outcome: "Unknown" } as const
+const limited = (retryAfter: Duration.Duration) => new RateLimited({ ...refusal, status: 429, retryAfter })
+// The duration of the longest `Retry-After`: more milliseconds than a safe integer.
+const huge = Duration.nanos(99_999_999_999_999_000_000_000n)
+const unsound = { operation: "getBalance", attempts: 1, status: 200, outcome: "NoEffect" } as const
+
+/** Each error, what has to change before another try, and words that its message must have. */
+const rows: ReadonlyArray<readonly [PaymentsError, PaymentsError["concerns"], ...ReadonlyArray<string>]> = [
+  [
     new InvalidRequest({ ...common, outcome: "NotSent", issues: [{ path: "amount", problem: "x" }] }),
+    "Request",
+    "amount x"
+  ],
+  [
     new BelowMinimum({ ...common, outcome: "NotSent", amount: Money.centavos(999), minimum: Money.centavos(1000) }),
-    new AuthError(answered),
-    new NoPixKey(answered),
-    new InsufficientBalance(answered),
-    new TransactionNotFound({ ...answered, operation: "getTransaction", transactionId }),
-    new IdempotencyConflict({ ...answered, outcome: "Unknown" }),
-    new RateLimited({ ...answered, retryAfter: huge }),
-    new RequestRejected(answered),
-    new ServiceUnavailable({ ...common, outcome: "NotSent", reason: "NoConnection", retryAfter: huge }),
-    new UnexpectedResponse({
-      operation: "getBalance",
-      attempts: 1,
-      status: 200,
-      outcome: "NoEffect",
-      reason: "TooLarge",
-      issues: []
-    }),
-    new OutcomeUnknown({ ...common, outcome: "Unknown", reason: "Interrupted", retryAfter: Duration.millis(1500) })
-  ]
+    "Request"
+  ],
+  [new AuthError(said), "Setup"],
+  [new NoPixKey(said), "Request"],
+  [new NoPixKey(refusal), "Request", "probably because no PIX key is on file"],
+  [new InsufficientBalance(said), "Balance"],
+  [new TransactionNotFound({ ...said, operation: "getTransaction", transactionId }), "Request"],
+  [
+    new IdempotencyConflict({ ...said, outcome: "Unknown" }),
+    "Request",
+    "MONEY MAY HAVE MOVED",
+    "with the same key",
+    "wd_1"
+  ],
+  [limited(huge), "Service", "ask again in more than a day"],
+  [limited(Duration.days(1)), "Service", "ask again in 86400 second(s)"],
+  [limited(Duration.seconds(119.2)), "Service", "ask again in 120 second(s)"],
+  [limited(Duration.zero), "Service", "ask again now"],
+  [new RequestRejected(refusal), "Request", "Nothing was executed by this call (idempotency key wd_1)"],
+  [new RequestRejected(said), "Request", `The service said: "Não".`],
+  [new RequestRejected({ ...said, serviceMessage: "Não!" }), "Request", `The service said: "Não!"`],
+  [
+    new RequestRejected({ ...said, serviceMessage: "Não.", serviceCode: "E1" }),
+    "Request",
+    `The service said: "Não." (code E1).`
+  ],
+  [new RequestRejected({ ...refusal, serviceCode: "E1" }), "Request", "The service gave the code E1."],
+  [new RequestRejected({ ...said, status: 308 }), "Setup"],
+  [new ServiceUnavailable({ ...common, outcome: "NotSent", reason: "NoConnection", retryAfter: huge }), "Service"],
+  [new UnexpectedResponse({ ...unsound, reason: "TooLarge", issues: [] }), "Service"],
+  [
+    new OutcomeUnknown({ ...unknown, reason: "ServerError", status: 503, retryAfter: Duration.seconds(5) }),
+    "Service",
+    "The service asks to try again in 5 second(s).",
+    "MONEY MAY HAVE MOVED"
+  ],
+  [new OutcomeUnknown({ ...unknown, reason: "Interrupted" }), "Service"]
+]
 
-  it.each(errors.map((error) => [error._tag, error] as const))(
-    "%s can be stored as JSON and read back",
-    (tag, error) => {
-      const stored = JSON.stringify(Schema.encodeSync(codec)(error))
-      const back = Schema.decodeUnknownSync(codec)(JSON.parse(stored))
-      assert.strictEqual(back._tag, tag)
+const codec = Schema.toCodecJson(
+  Schema.Union([
+    InvalidRequest,
+    BelowMinimum,
+    AuthError,
+    NoPixKey,
+    InsufficientBalance,
+    TransactionNotFound,
+    IdempotencyConflict,
+    RateLimited,
+    RequestRejected,
+    ServiceUnavailable,
+    UnexpectedResponse,
+    OutcomeUnknown
+  ])
+)
+
+describe("an error", () => {
+  it.each(rows.map(([error, ...rest]) => [error.message, error, ...rest] as const))(
+    "says %j, says what has to change, and can be stored as JSON and read back",
+    (message, error, concerns, ...words) => {
+      for (const one of words) assert.include(message, one)
+      assert.notMatch(message, /undefined|\.\.|!\.|"\.?$(?<!\.|!")/)
+      const back = Schema.decodeUnknownSync(codec)(JSON.parse(JSON.stringify(Schema.encodeSync(codec)(error))))
       assert.deepStrictEqual(back, error)
-      assert.strictEqual(back.message, error.message)
       assert.instanceOf(back, Error)
+      for (const one of [error, back]) assert.deepStrictEqual([one.message, one.concerns], [message, concerns])
     }
   )
 
-  const concerns: Record<PaymentsError["_tag"], PaymentsError["concerns"]> = {
-    InvalidRequest: "Request",
-    BelowMinimum: "Request",
-    AuthError: "Setup",
-    NoPixKey: "Request",
-    InsufficientBalance: "Balance",
-    TransactionNotFound: "Request",
-    IdempotencyConflict: "Request",
-    RateLimited: "Service",
-    RequestRejected: "Request",
-    ServiceUnavailable: "Service",
-    UnexpectedResponse: "Service",
-    OutcomeUnknown: "Service"
-  }
-
-  it.each(errors.map((error) => [error._tag, error] as const))(
-    "%s says what has to change, also when it was read back",
-    (tag, error) => {
-      assert.strictEqual(error.concerns, concerns[tag])
-      assert.strictEqual(Schema.decodeSync(codec)(Schema.encodeSync(codec)(error)).concerns, concerns[tag])
-    }
-  )
-
-  it("RequestRejected of a redirect concerns the setup: the base URL is wrong", () => {
-    assert.strictEqual(new RequestRejected({ ...answered, status: 308 }).concerns, "Setup")
-  })
-})
-
-describe("the message of an error", () => {
-  const common = { operation: "requestWithdrawal", attempts: 1, idempotencyKey: "wd_1" } as const
-
-  it("a message says in plain words when to try again", () => {
-    const limited = (retryAfter: Duration.Duration) =>
-      new RateLimited({ ...common, outcome: "Rejected", status: 429, retryAfter }).message
-    assert.include(limited(Duration.seconds(119.2)), "ask again in 120 second(s)")
-    assert.include(limited(Duration.zero), "ask again now")
-    assert.include(limited(Duration.millis(1e23)), "ask again in more than a day")
-    const unknown = { ...common, outcome: "Unknown", reason: "ServerError", status: 503 } as const
-    const waiting = new OutcomeUnknown({ ...unknown, retryAfter: Duration.seconds(5) })
-    assert.include(waiting.message, "The service asks to try again in 5 second(s).")
-  })
-
-  it("a message of NoPixKey says that the reason is only probable if the service gave no words", () => {
-    const refused = { ...common, outcome: "Rejected", status: 400 } as const
-    assert.include(new NoPixKey(refused).message, "probably because no PIX key is on file (HTTP 400")
+  it("of no PIX key is only probable where the service gave neither words nor a code", () => {
     for (const words of [{ serviceMessage: "Sem chave PIX" }, { serviceCode: "NO_PIX_KEY" }]) {
-      assert.notInclude(new NoPixKey({ ...refused, ...words }).message, "probably")
+      assert.notInclude(new NoPixKey({ ...refusal, ...words }).message, "probably")
     }
   })
 
-  it("a message of a refusal says that it is about this call only, and names its key", () => {
-    const { message } = new RequestRejected({ ...common, outcome: "Rejected", status: 422 })
-    assert.include(message, "Nothing was executed by this call (idempotency key wd_1)")
+  const attributes = (outcome: string, tag: string, type: string) => ({
+    "payments.operation": "requestWithdrawal",
+    "payments.attempts": 2,
+    "payments.outcome": outcome,
+    "payments.error": tag,
+    "error.type": type,
+    "payments.idempotency_key_hash": IdempotencyKey.fingerprint("wd_1")
   })
-
-  it("a message of a conflict says to ask again with the same key, and not to send another one", () => {
-    const { message } = new IdempotencyConflict({ ...common, outcome: "Unknown", status: 409 })
-    assert.include(message, "MONEY MAY HAVE MOVED")
-    assert.include(message, "with the same key")
-    assert.include(message, "wd_1")
-  })
-
-  it("a message shows what the service said, and its code", () => {
-    const refused = { ...common, outcome: "Rejected", status: 422 } as const
-    const said = (more: object) => new RequestRejected({ ...refused, ...more }).message
-    assert.include(said({ serviceMessage: "Não", serviceCode: "E1" }), `The service said: "Não" (code E1).`)
-    assert.include(said({ serviceCode: "E1" }), "The service gave the code E1.")
-    assert.notInclude(said({}), "The service gave")
-  })
+  effect.each([
+    [
+      new OutcomeUnknown({ ...unknown, reason: "ServerError", status: 502 }),
+      "Error",
+      attributes("Unknown", "OutcomeUnknown", "502")
+    ],
+    [new RequestRejected(said), "Info", attributes("Rejected", "RequestRejected", "422")],
+    [
+      new ServiceUnavailable({ ...common, outcome: "NotSent", reason: "NoConnection" }),
+      "Warn",
+      attributes("NotSent", "ServiceUnavailable", "NoConnection")
+    ],
+    [
+      limited(Duration.seconds(7)),
+      "Info",
+      { ...attributes("Rejected", "RateLimited", "429"), "payments.retry_after": 7 }
+    ]
+  ] as const)(
+    "has for ErrorReporter a severity by its outcome, and attributes without message and key",
+    function* ([error, severity, expected]) {
+      const reported: Array<unknown> = []
+      const reporter = ErrorReporter.make(({ attributes, severity }) => void reported.push([severity, attributes]))
+      yield* ErrorReporter.report(Cause.fail(error)).pipe(Effect.provide(ErrorReporter.layer([reporter])))
+      assert.deepStrictEqual(reported, [[severity, expected]])
+    }
+  )
 })

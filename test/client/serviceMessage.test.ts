@@ -1,172 +1,157 @@
-import { assert, describe, expect, it, vi } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
 import { displayMessage, maxDisplay } from "../../src/client/internal/words/mask.ts"
 import { readServiceMessage } from "../../src/client/internal/words/serviceMessage.ts"
 
-const wordsOf = (body: unknown) => readServiceMessage(JSON.stringify(body)).words
-
-const codeOf = (body: unknown) => readServiceMessage(JSON.stringify(body)).code
+const messageKeys =
+  "message,Message,mensagem,msg,errorMessage,error_description,detail,detalhe,details,description,descricao," +
+  "reason,motivo,error,erro,errors,erros,title,titulo"
+const poor = "Saldo insuficiente"
+const json = (value: unknown) => JSON.stringify(value)
 
 const page = (head: string) =>
   `<!DOCTYPE html><html><head>${head}<style>p{x:"<p>"}</style></head>` +
   `<body><!-- <p>hidden</p> --><script>if (a</b/.x) alert("no")</SCRIPT ><h1>Servi&ccedil;o</h1>\n` +
   `<p>indispon&iacute;vel &amp; fora &#100;o &#x61;r: 1 < 2</p></body></html>`
 
-describe("readServiceMessage", () => {
-  it("readServiceMessage reads the message under the usual names, in both languages and any case", () => {
-    const keys =
-      "message,Message,mensagem,msg,errorMessage,error_description,detail,detalhe,details,description,descricao," +
-      "reason,motivo,error,erro,errors,erros,title,titulo"
-    for (const key of keys.split(",")) {
-      assert.strictEqual(wordsOf({ ok: false, [key]: "Saldo insuficiente" }), "Saldo insuficiente", key)
-      assert.strictEqual(wordsOf({ [key]: { message: "Saldo insuficiente" } }), "Saldo insuficiente", key)
-      assert.strictEqual(wordsOf({ [key]: ["Saldo insuficiente"] }), "Saldo insuficiente", key)
-    }
+/** Values in JSON, and the words that are read of them. */
+const values: ReadonlyArray<readonly [value: unknown, words: string]> = [
+  ...messageKeys
+    .split(",")
+    .flatMap((key) => [poor, { message: poor }, [poor]].map((value) => [{ ok: false, [key]: value }, poor] as const)),
+  ...["data", "res", "response", "result", "body"].map(
+    (key) => [{ [key]: { erro: "Chave inválida" } }, "Chave inválida"] as const
+  ),
+  [{ data: null, message: "Falhou" }, "Falhou"],
+  [{ message: "Falhou", data: { description: "what was sent" } }, "Falhou"],
+  [
+    { errors: ["a é obrigatório", { field: "amount", message: "too low" }, { detail: "x" }, 7] },
+    "a é obrigatório; too low; x"
+  ],
+  [{ message: "Inválido", errors: [{ campo: "pixKey", mensagem: "vazia" }, { campo: "b" }] }, "Inválido; vazia"],
+  [{ type: "about:blank", title: "Bad Request", status: 400, detail: poor }, poor],
+  [
+    { title: "Wrong.", errors: { Amount: ["too low", "no integer"], PixKey: ["is invalid"], Empty: [] } },
+    "Wrong.; too low; no integer; is invalid"
+  ],
+  [{ statusCode: 400, message: ["a", "b"], error: "Bad Request" }, "a; b"],
+  [{ message: "Request failed", error: { message: poor } }, `Request failed; ${poor}`],
+  [{ message: "Erro", detail: poor }, `Erro; ${poor}`],
+  [{ message: "Erro", detail: "Erro" }, "Erro"],
+  [poor, poor],
+  [[{ message: "a" }, { message: "b" }], "a; b"],
+  [{ message: json({ error: { message: "upstream" } }) }, "upstream"],
+  [{ message: "<h1>Bad gateway</h1>" }, "Bad gateway"],
+  [{ message: "{not json" }, "{not json"],
+  ...["42 reais", "nulla", "- 1", "E-1042", "1.000,00"].map((message) => [{ message }, message] as const),
+  ...["42", "-1.5e3", "true", "false", "null", " null ", '""', "{}"].map((message) => [{ message }, ""] as const),
+  ...[{}, [], null, true, 42, { status: 500 }, { errors: 1 }, { errors: {} }, { message: "" }].map(
+    (value) => [value, ""] as const
+  )
+]
+
+/** Bodies of other kinds, and their words. */
+const bodies: ReadonlyArray<readonly [body: string, words: string]> = [
+  [page("<title>502 Bad Gateway</title>"), "502 Bad Gateway"],
+  [page("<title> </title>"), "Serviço indisponível & fora do ar: 1 < 2"],
+  ["Erro <script>never closed", "Erro <script>never closed"],
+  ["<p>Erro <script>never closed", "Erro"],
+  [
+    "<p>&Agrave;s 9h, n&atilde;o h&aacute; voc&ecirc; &lt;&quot;a&apos;&gt;&nbsp;fim</p>",
+    `Às 9h, não há você <"a'> fim`
+  ],
+  ["<fault><code>7</code><text><![CDATA[Saque <b>duplicado</b>]]></text></fault>", "7 Saque duplicado"],
+  ["<p>a<![CDATA[b", "a b"],
+  [`\uFEFF  ${poor} \n`, poor],
+  [`\uFEFF{"message":"Saldo"}`, "Saldo"],
+  [`{"message":"Saldo insuf`, `{"message":"Saldo insuf`],
+  ["", ""]
+]
+
+const codes: ReadonlyArray<readonly [value: unknown, code: string | undefined]> = [
+  [{ code: "NO_BALANCE", message: "x" }, "NO_BALANCE"],
+  [{ errorCode: 4001 }, "4001"],
+  [{ error: { code: "E1", message: "x" } }, "E1"],
+  [{ errors: [{ message: "x" }, { codigo: "E2" }] }, "E2"],
+  [{ res: { error_code: "E3" } }, "E3"],
+  [{ codigoErro: "E4" }, "E4"],
+  [{ error: "invalid_client", error_description: "x" }, "invalid_client"],
+  ...[
+    { error: "Unauthorized" },
+    { error: "Bad Request", message: "x" },
+    { code: "two words" },
+    { code: "x".repeat(65) },
+    { code: null },
+    { code: { toString: 1 } }
+  ].map((value) => [value, undefined] as const)
+]
+
+/** Bodies over which an expression or a recursion without a bound would take minutes. */
+const hostile = [
+  "[".repeat(1_000_000),
+  '{"error":'.repeat(100_000),
+  `${'{"errors":'.repeat(1000)}1${"}".repeat(1000)}`,
+  `${"[".repeat(1000)}"deep"${"]".repeat(1000)}`,
+  '"message":"'.repeat(100_000),
+  `{"message":"${"\\".repeat(100_000)}`,
+  "<p>&#999999;&#xfffff;&#xd800;",
+  "%ff%c3%28%c3%a9%e0%80%".repeat(1000),
+  ...[
+    "<",
+    "<a",
+    "<script>",
+    "<script></script",
+    "<!--",
+    "<title",
+    "&#",
+    "a@",
+    "a",
+    "1 ",
+    "000201",
+    "\u001B]",
+    " \u0000"
+  ].map((text) => text.repeat(500_000 / text.length))
+]
+
+describe("the words of an answer", () => {
+  it.each(values.map(([value, words]) => [json(value), words] as const))("of %s are %j", (body, words) => {
+    assert.strictEqual(readServiceMessage(body).words, words)
   })
 
-  it("readServiceMessage reads the message inside the service's envelopes", () => {
-    expect(wordsOf({ data: { message: "Chave inválida" }, status: 400 })).toBe("Chave inválida")
-    expect(wordsOf({ ok: false, res: { erro: "Chave inválida" } })).toBe("Chave inválida")
-    expect(wordsOf({ data: null, message: "Falhou" })).toBe("Falhou")
-    expect(wordsOf({ message: "Falhou", data: { description: "what was sent" } })).toBe("Falhou")
+  it.each(bodies)("of %j are %j", (body, words) => {
+    assert.strictEqual(readServiceMessage(body).words, words)
   })
 
-  it("readServiceMessage reads a list of errors", () => {
-    expect(wordsOf({ errors: ["a é obrigatório", { field: "amount", message: "too low" }, { detail: "x" }, 7] })).toBe(
-      "a é obrigatório; too low; x"
-    )
-    expect(wordsOf({ message: "Inválido", errors: [{ campo: "pixKey", mensagem: "vazia" }, { campo: "b" }] })).toBe(
-      "Inválido; vazia"
-    )
+  it("are none of JSON where the body is no JSON, and all texts of it where it is", () => {
+    assert.deepInclude(readServiceMessage(""), { texts: [], isJson: false })
+    assert.isFalse(readServiceMessage('{"message":"Saldo insuf').isJson)
+    const { isJson, texts } = readServiceMessage(json({ a: { b: [poor], duplicated: true }, message: "x" }))
+    assert.isTrue(isJson)
+    assert.sameMembers([...texts], [poor, "duplicated", "x"])
   })
 
-  it("readServiceMessage reads problem+json, with ASP.NET's record of errors", () => {
-    expect(wordsOf({ type: "about:blank", title: "Bad Request", status: 400, detail: "Saldo insuficiente" })).toBe(
-      "Saldo insuficiente"
-    )
-    expect(
-      wordsOf({
-        title: "One or more validation errors occurred.",
-        status: 400,
-        errors: { Amount: ["must be at least 1000", "must be an integer"], PixKey: ["is invalid"], Empty: [] }
-      })
-    ).toBe("One or more validation errors occurred.; must be at least 1000; must be an integer; is invalid")
+  it.each(codes.map(([value, code]) => [json(value), code] as const))("of %s have the code %s", (body, code) => {
+    assert.strictEqual(readServiceMessage(body).code, code)
   })
 
-  it("readServiceMessage prefers the message to the reason phrase, and adds a nested error to a general message", () => {
-    expect(wordsOf({ statusCode: 400, message: ["a", "b"], error: "Bad Request" })).toBe("a; b")
-    expect(wordsOf({ message: "Request failed", error: { message: "Saldo insuficiente" } })).toBe(
-      "Request failed; Saldo insuficiente"
-    )
-    expect(wordsOf({ message: "Erro", detail: "Saldo insuficiente" })).toBe("Erro; Saldo insuficiente")
-    expect(wordsOf({ message: "Erro", detail: "Erro" })).toBe("Erro")
-  })
-
-  it("readServiceMessage reads a JSON string, an array, and JSON or HTML inside a string", () => {
-    expect(wordsOf("Saldo insuficiente")).toBe("Saldo insuficiente")
-    expect(wordsOf([{ message: "a" }, { message: "b" }])).toBe("a; b")
-    expect(wordsOf({ message: JSON.stringify({ error: { message: "upstream" } }) })).toBe("upstream")
-    expect(wordsOf({ message: "<h1>Bad gateway</h1>" })).toBe("Bad gateway")
-    expect(wordsOf({ message: "{not json" })).toBe("{not json")
-  })
-
-  it("readServiceMessage parses an answer once, and only those of its texts that look like JSON", () => {
+  it("are parsed once, and only where a text looks like JSON", () => {
     const parse = vi.spyOn(JSON, "parse")
-    const count = (body: unknown) => {
-      parse.mockClear()
-      readServiceMessage(typeof body === "string" ? body : JSON.stringify(body))
-      return parse.mock.calls.length
-    }
     const counts = [
-      count({ message: "Saldo insuficiente para Maria", code: "E-1042", errors: [{ detail: "x" }, { detail: "y" }] }),
-      count("Saldo insuficiente"),
-      count("<h1>Bad gateway</h1>")
-    ]
-    parse.mockRestore()
-    expect(counts).toEqual([1, 0, 0])
-  })
-
-  it("readServiceMessage finds no words in a text that is only a number, true, false or null", () => {
-    for (const message of ["42", "-1.5e3", "true", "false", "null", " null ", '""', "{}"]) {
-      expect(wordsOf({ message })).toBe("")
-    }
-    for (const message of ["42 reais", "nulla", "- 1", "E-1042", "1.000,00"]) expect(wordsOf({ message })).toBe(message)
-  })
-
-  it("readServiceMessage finds no words in a body without words", () => {
-    for (const body of [{}, [], null, true, 42, { status: 500 }, { errors: 1 }, { errors: {} }, { message: "" }]) {
-      expect(wordsOf(body)).not.toContain("undefined")
-    }
-    expect(wordsOf({})).toBe("")
-    expect(readServiceMessage("")).toEqual({ words: "", texts: [], isJson: false })
-  })
-
-  it("readServiceMessage reads a code at each of its usual places, and no code that is long or has spaces", () => {
-    expect(codeOf({ code: "NO_BALANCE", message: "x" })).toBe("NO_BALANCE")
-    expect(codeOf({ errorCode: 4001 })).toBe("4001")
-    expect(codeOf({ error: { code: "E1", message: "x" } })).toBe("E1")
-    expect(codeOf({ errors: [{ message: "x" }, { codigo: "E2" }] })).toBe("E2")
-    expect(codeOf({ res: { error_code: "E3" } })).toBe("E3")
-    expect(codeOf({ error: "invalid_client", error_description: "x" })).toBe("invalid_client")
-    expect(codeOf({ error: "Unauthorized" })).toBeUndefined()
-    expect(codeOf({ error: "Bad Request", message: "x" })).toBeUndefined()
-    expect(codeOf({ code: "two words" })).toBeUndefined()
-    expect(codeOf({ code: "x".repeat(65) })).toBeUndefined()
-    expect(codeOf({ code: null })).toBeUndefined()
-    expect(codeOf({ code: { toString: 1 } })).toBeUndefined()
-  })
-
-  it("readServiceMessage reads the title of a page, or its text without script and style if there is no title", () => {
-    expect(readServiceMessage(page("<title>502 Bad Gateway</title>")).words).toBe("502 Bad Gateway")
-    expect(readServiceMessage(page("<title> </title>")).words).toBe("Serviço indisponível & fora do ar: 1 < 2")
-    expect(readServiceMessage("Erro <script>never closed").words).toBe("Erro <script>never closed")
-    expect(readServiceMessage("<p>Erro <script>never closed").words).toBe("Erro")
-  })
-
-  it("readServiceMessage reads the words that XML holds as character data", () => {
-    const fault = "<fault><code>7</code><text><![CDATA[Saque <b>duplicado</b>]]></text></fault>"
-    expect(readServiceMessage(fault).words).toBe("7 Saque duplicado")
-    expect(readServiceMessage("<p>a<![CDATA[b").words).toBe("a b")
-  })
-
-  it("readServiceMessage reads plain text, with or without a byte order mark", () => {
-    expect(readServiceMessage("\uFEFF  Saldo insuficiente \n").words).toBe("Saldo insuficiente")
-    expect(readServiceMessage('\uFEFF{"message":"Saldo"}').words).toBe("Saldo")
-  })
-
-  it("readServiceMessage reads JSON that is cut off as plain text", () => {
-    expect(readServiceMessage('{"message":"Saldo insuf')).toMatchObject({
-      words: '{"message":"Saldo insuf',
-      isJson: false
+      json({ message: `${poor} para Maria`, errors: [{ detail: "x" }] }),
+      poor,
+      "<h1>Bad gateway</h1>"
+    ].map((body) => {
+      parse.mockClear()
+      readServiceMessage(body)
+      return parse.mock.calls.length
     })
+    parse.mockRestore()
+    assert.deepStrictEqual(counts, [1, 0, 0])
   })
 
-  it("readServiceMessage reads hostile input quickly and never throws", () => {
-    const bodies = [
-      "[".repeat(1_000_000),
-      '{"error":'.repeat(100_000),
-      '{"errors":'.repeat(1000) + "1" + "}".repeat(1000),
-      "[".repeat(1000) + '"deep"' + "]".repeat(1000),
-      "<".repeat(1_000_000),
-      "<a".repeat(500_000),
-      "<script>".repeat(100_000),
-      "<script></script".repeat(100_000),
-      "<!--".repeat(100_000),
-      "<title".repeat(100_000),
-      '"message":"'.repeat(100_000),
-      '{"message":"' + "\\".repeat(100_000),
-      "&#".repeat(100_000),
-      "<p>&#999999;&#xfffff;&#xd800;",
-      "a@".repeat(100_000),
-      "a".repeat(100_000),
-      "1 ".repeat(100_000),
-      "000201".repeat(10_000),
-      "%ff%c3%28%c3%a9%e0%80%".repeat(1000),
-      "\u001B]".repeat(100_000),
-      " \u0000".repeat(100_000)
-    ]
-    for (const body of bodies) {
-      const { words } = readServiceMessage(body)
-      expect(displayMessage(words, () => [body.slice(0, 300), "secret-value"]).length).toBeLessThanOrEqual(maxDisplay)
+  it("of hostile input are read quickly, and shown within their bound", () => {
+    for (const body of hostile) {
+      const shown = displayMessage(readServiceMessage(body).words, () => [body.slice(0, 300), "secret-value"])
+      assert.isAtMost(shown.length, maxDisplay)
     }
   })
 })
