@@ -1,0 +1,283 @@
+/** Credentials that are loaded again: at an interval, and after a 401. */
+import { assert, describe } from "@effect/vitest"
+import {
+  type ApiCredentials,
+  Credentials,
+  CredentialsReload,
+  IdempotencyKeyGen,
+  Payments,
+  PaymentsPolicy
+} from "effect-pix"
+import { Data, Deferred, Effect, Exit, Fiber, Layer, Logger, Redacted, References, Scope } from "effect"
+import type { HttpClient } from "effect/http"
+import { TestClock } from "effect/testing"
+import { effect } from "../support/effect.ts"
+import { balance, record } from "../support/operations.ts"
+import { failureOf, pay, play, read, underTestClock } from "../support/played.ts"
+import { respond, scripted } from "../support/Wire.ts"
+
+const secret = "canary-7f3e"
+
+class NoVault extends Data.TaggedError("NoVault")<{ readonly message: string }> {}
+const noVault = Effect.fail(new NoVault({ message: secret }))
+
+const pair = (apiKey: string): ApiCredentials => ({ clientId: "client", apiKey: Redacted.make(apiKey) })
+type Load = Effect.Effect<ApiCredentials, NoVault>
+
+/** Loads `key-1`, `key-2` and so on, but for the loads that are given by their number. */
+const loader = (given: Readonly<Record<number, Load>> = {}) => {
+  const state = { count: 0 }
+  const load: Load = Effect.suspend(() => given[++state.count] ?? Effect.succeed(pair(`key-${state.count}`)))
+  return { load, state }
+}
+
+const key = Effect.flatMap(Credentials, ({ current }) => Effect.map(current, ({ apiKey }) => Redacted.value(apiKey)))
+
+/** Calls that are refused at the same time, with the first credentials. Whether each is to be repeated. */
+const refusedTogether = Effect.flatMap(Credentials, ({ current, reload }) =>
+  Effect.flatMap(current, (used) =>
+    Effect.all(
+      Array.from({ length: 100 }, () => reload(used)),
+      { concurrency: "unbounded" }
+    )
+  )
+)
+
+/** The lines that are logged, which never show a secret. */
+const logging = () => {
+  const lines: Array<string> = []
+  const logger = Logger.make((options) => {
+    const line = Logger.formatJson.log(options)
+    assert.notInclude(line, secret)
+    lines.push(`${options.logLevel} ${String(options.message)}`)
+  })
+  return { lines, layer: Layer.merge(Logger.layer([logger]), Layer.succeed(References.MinimumLogLevel, "All")) }
+}
+
+const clientOn = (transport: Layer.Layer<HttpClient.HttpClient>, credentials: Layer.Layer<Credentials, unknown>) =>
+  Payments.layer({ baseUrl: "https://gateway.example", companyId: 7 }).pipe(
+    Layer.provide([transport, Layer.orDie(credentials), IdempotencyKeyGen.layerSequential])
+  )
+
+describe("CredentialsReload.layer", () => {
+  effect("loads when it is built, again at the interval, and no more when its scope has ended", function* () {
+    const { load, state } = loader()
+    yield* Effect.gen(function* () {
+      for (const [time, expected] of [
+        ["0 millis", 1],
+        ["59 seconds", 1],
+        ["1 second", 2],
+        ["3 minutes", 5]
+      ] as const) {
+        yield* TestClock.adjust(time)
+        assert.strictEqual(yield* key, `key-${expected}`)
+      }
+    }).pipe(Effect.provide(CredentialsReload.layer({ load, every: "1 minute" })))
+    yield* TestClock.adjust("1 hour")
+    assert.strictEqual(state.count, 5)
+  })
+
+  effect("loads once where there is no interval and no 401", function* () {
+    const { load, state } = loader()
+    yield* Effect.provide(Effect.andThen(TestClock.adjust("30 days"), key), CredentialsReload.layer({ load }))
+    assert.strictEqual(state.count, 1)
+  })
+
+  effect("fails with the error of its first load, or where that load gives nothing within its time", function* () {
+    assert.strictEqual(
+      yield* Effect.flip(Effect.provide(key, CredentialsReload.layer({ load: noVault }))).pipe(
+        Effect.map(({ _tag }) => _tag)
+      ),
+      "NoVault"
+    )
+    const built = yield* Effect.forkChild(
+      Effect.flip(Effect.provide(key, CredentialsReload.layer({ load: Effect.never })))
+    )
+    yield* TestClock.adjust("10 seconds")
+    assert.strictEqual((yield* Fiber.join(built)).message, "load gave no credentials within 10s")
+  })
+
+  effect.each([
+    [{}, "load"],
+    [{ load: secret }, "load"],
+    [{ load: () => Effect.void }, "load"],
+    [undefined, "load"],
+    [
+      { load: Effect.succeed(pair("key")), every: 0, loadTimeout: "soon" },
+      "every must be a duration above zero; loadTimeout must be a duration above zero"
+    ]
+  ] as const)("fails with a ConfigurationError for %j", function* ([options, words]) {
+    const layer = CredentialsReload.layer(options as CredentialsReload.CredentialsReloadOptions<never, never>) // as from JavaScript
+    const error = yield* Effect.flip(Effect.scoped(Layer.build(layer)))
+    assert.strictEqual(error._tag, "ConfigurationError")
+    assert.include(error.message, words)
+    assert.notInclude(error.message, secret)
+  })
+
+  effect(
+    "keeps the last good credentials after a load that fails, dies or gives wrong ones, and logs its tag alone",
+    function* () {
+      const { load } = loader({ 2: noVault, 3: Effect.die(new Error(secret)), 4: Effect.succeed(pair(`${secret}\n`)) })
+      const { layer, lines } = logging()
+      yield* Effect.gen(function* () {
+        for (const expected of ["key-1", "key-1", "key-1", "key-5"]) {
+          yield* TestClock.adjust("1 minute")
+          assert.strictEqual(yield* key, expected)
+        }
+      }).pipe(Effect.provide(Layer.provideMerge(CredentialsReload.layer({ load, every: "1 minute" }), layer)))
+      assert.deepStrictEqual(
+        lines.map((line) => /^(\w+).*?(?:failed \((.*?)\)|$)/.exec(line)?.slice(1, 3)),
+        [
+          ["Warn", "NoVault"],
+          ["Warn", "a defect"],
+          ["Warn", "ConfigurationError"],
+          ["Info", undefined]
+        ]
+      )
+    }
+  )
+
+  effect("loads once for a hundred calls that are refused together, which all use the new credentials", function* () {
+    const gate = yield* Deferred.make<ApiCredentials>()
+    const { load, state } = loader({ 2: Deferred.await(gate) })
+    yield* Effect.gen(function* () {
+      const credentials = yield* Credentials
+      const used = yield* credentials.current
+      const calls = yield* Effect.forkChild(refusedTogether)
+      yield* TestClock.adjust("1 second")
+      yield* Deferred.succeed(gate, pair("key-2"))
+      assert.deepStrictEqual(new Set(yield* Fiber.join(calls)), new Set([true]))
+      assert.strictEqual(yield* key, "key-2")
+      // A late call that was refused with credentials that were replaced since starts no load either.
+      assert.isTrue(yield* credentials.reload(used))
+      assert.strictEqual(state.count, 2)
+    }).pipe(Effect.provide(CredentialsReload.layer({ load })))
+  })
+
+  effect.each([
+    ["fails", noVault, "NoVault"],
+    ["never ends", Effect.never, "TimeoutError"],
+    ["cannot be interrupted", Effect.uninterruptible(Effect.never), "TimeoutError"]
+  ] as const)(
+    "repeats none of a hundred calls after a load that %s, and loads again after two seconds",
+    function* ([, second, tag]) {
+      const { load, state } = loader({ 2: second })
+      const { layer, lines } = logging()
+      yield* Effect.gen(function* () {
+        const credentials = yield* Credentials
+        const used = yield* credentials.current
+        const calls = yield* Effect.forkChild(refusedTogether)
+        yield* TestClock.adjust("5 seconds")
+        assert.deepStrictEqual(new Set(yield* Fiber.join(calls)), new Set([false]))
+        assert.include(lines.join(), tag)
+        if (tag !== "NoVault") {
+          yield* TestClock.adjust("1999 millis")
+          for (let call = 0; call < 100; call++) assert.isFalse(yield* credentials.reload(used))
+          assert.strictEqual(state.count, 2)
+        }
+        yield* TestClock.adjust("1 millis")
+        assert.isTrue(yield* credentials.reload(used))
+        assert.deepStrictEqual([yield* key, state.count], ["key-3", 3])
+      }).pipe(Effect.provide(Layer.provideMerge(CredentialsReload.layer({ load, loadTimeout: "5 seconds" }), layer)))
+    }
+  )
+
+  effect("rotates by the interval also after a load that never ends", function* () {
+    const { load } = loader({ 2: Effect.never })
+    yield* Effect.gen(function* () {
+      yield* TestClock.adjust("1 minute")
+      yield* TestClock.adjust("70 seconds")
+      assert.strictEqual(yield* key, "key-3")
+    }).pipe(Effect.provide(Layer.provideMerge(CredentialsReload.layer({ load, every: "1 minute" }), Logger.layer([]))))
+  })
+
+  effect("ends a load that is under way when its scope closes, without a warning", function* () {
+    const { load, state } = loader({ 2: Effect.never })
+    const { layer, lines } = logging()
+    const scope = yield* Scope.make()
+    yield* Layer.buildWithScope(Layer.provide(CredentialsReload.layer({ load, every: "1 minute" }), layer), scope)
+    yield* TestClock.adjust("61 seconds")
+    yield* Scope.close(scope, Exit.void)
+    yield* TestClock.adjust("1 hour")
+    assert.deepStrictEqual([state.count, lines], [2, []])
+  })
+})
+
+describe("a 401", () => {
+  effect("repeats the call once with other credentials, the same key and the same bytes", function* () {
+    const { load } = loader()
+    const credentials = CredentialsReload.layer({ load })
+    const rotated = scripted(respond(401), respond(201, record("wd_1")))
+    yield* Effect.provide(pay, clientOn(rotated.layer, credentials))
+    assert.deepStrictEqual(
+      rotated.sent.map(({ headers }) => [headers["x-api-key"], headers["idempotency-key"]]),
+      [
+        ["key-1", "wd_1"],
+        ["key-2", "wd_1"]
+      ]
+    )
+    assert.deepStrictEqual(rotated.sent[1]?.bytes, rotated.sent[0]?.bytes)
+    const revoked = scripted(respond(401))
+    const error = yield* Effect.flip(pay).pipe(Effect.provide(clientOn(revoked.layer, credentials)))
+    assert.deepStrictEqual([error._tag, error.attempts, revoked.sent.length], ["AuthError", 2, 2])
+  })
+
+  effect("repeats twenty calls that were refused together after one load", function* () {
+    const { load, state } = loader()
+    const { layer, sent } = scripted(...Array.from({ length: 20 }, () => respond(401)), respond(200, balance))
+    const calls = Effect.all(
+      Array.from({ length: 20 }, () => read),
+      { concurrency: "unbounded" }
+    )
+    yield* Effect.provide(calls, clientOn(layer, CredentialsReload.layer({ load })))
+    const keys = sent.map(({ headers }) => headers["x-api-key"])
+    assert.deepStrictEqual([keys.length, state.count, new Set(keys.slice(20))], [40, 2, new Set(["key-2"])])
+  })
+
+  effect.each([
+    ["fails", noVault],
+    ["gives the same credentials", Effect.succeed(pair("key-1"))]
+  ] as const)("repeats nothing where the load %s, however many calls are refused", function* ([, again]) {
+    const { load, state } = loader({ 2: again })
+    const { layer, sent } = scripted(respond(401))
+    const client = clientOn(layer, CredentialsReload.layer({ load }))
+    const errors = yield* Effect.replicateEffect(Effect.flip(read), 50).pipe(Effect.provide([client, logging().layer]))
+    assert.deepStrictEqual(new Set(errors.map(({ _tag, attempts }) => `${_tag} ${attempts}`)), new Set(["AuthError 1"]))
+    assert.deepStrictEqual([sent.length, state.count], [50, 2])
+  })
+
+  effect.each([
+    ["same-key", 2],
+    ["never", 1]
+  ] as const)("that the policy calls Unknown is repeated under %s as %d requests", function* ([writes, sends]) {
+    const { load, state } = loader()
+    const { layer, sent } = scripted(respond(401))
+    const policy = PaymentsPolicy.make({ writes, refusal: () => "Unknown" })
+    const error = yield* Effect.flip(pay).pipe(
+      Effect.provideService(PaymentsPolicy, policy),
+      Effect.provide(clientOn(layer, CredentialsReload.layer({ load })))
+    )
+    assert.deepStrictEqual([error._tag, sent.length, state.count], ["OutcomeUnknown", sends, 2])
+  })
+
+  effect("sends nothing past the deadline, however long the reload takes", function* () {
+    for (const reload of [Effect.never, Effect.sleep("10 minutes"), Effect.sleep("90 seconds")]) {
+      const { layer, sent } = scripted(respond(401))
+      const slow = Layer.succeed(Credentials, {
+        current: Effect.succeed(pair("key")),
+        reload: () => Effect.as(reload, true)
+      })
+      const error = yield* underTestClock(Effect.flip(pay)).pipe(Effect.provide(clientOn(layer, slow)))
+      assert.deepStrictEqual([error._tag, error.outcome, sent.length], ["AuthError", "Rejected", 1])
+    }
+  })
+
+  effect("is not repeated with fixed credentials, and a 403 never is", function* () {
+    for (const status of [401, 403]) {
+      for (const call of [read, pay]) {
+        const { requests, result } = yield* play(call, {}, respond(status))
+        assert.deepStrictEqual([failureOf(result)._tag, requests], ["AuthError", 1])
+      }
+    }
+  })
+})
