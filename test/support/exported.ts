@@ -31,6 +31,8 @@ const Points = Schema.optional(
       Schema.Struct({
         attributes: Attributes,
         count: Schema.optional(Schema.Finite),
+        asInt: Schema.optional(Schema.Union([Schema.String, Schema.Finite])),
+        asDouble: Schema.optional(Schema.Finite),
         explicitBounds: Schema.optional(Schema.Array(Schema.Finite))
       })
     )
@@ -93,6 +95,22 @@ const read = (exports: ReadonlyArray<string>) => {
     }))
   }
 }
+
+/** The last value of each point: by the metric's name, the values of its attributes and its unit. */
+export const lastValues = (
+  metrics: ReturnType<typeof read>["metrics"],
+  names: RegExp
+): Readonly<Record<string, number>> =>
+  Object.fromEntries(
+    metrics
+      .filter(({ name }) => names.test(name))
+      .flatMap(({ name, points = [], unit }) =>
+        points.map(({ asDouble, asInt, attributes: { unit: _, ...rest } }) => {
+          const labels = Object.values(rest).map(String).toSorted().join(" ")
+          return [`${name} ${labels} ${unit}`, Number(asInt ?? asDouble)]
+        })
+      )
+  )
 
 /** Some lines are logged once a minute of a clock: with a clock of its own, a program is a process of its own. */
 const ownClock = (clock: Clock.Clock): Clock.Clock => Object.create(clock)
