@@ -8,7 +8,7 @@ import {
   IdempotencyKeyGen,
   Payments
 } from "effect-pix"
-import { ConfigProvider, Effect, Exit, Layer, Logger, Redacted, References, Result } from "effect"
+import { ConfigProvider, Effect, Layer, Logger, Redacted, References, Result } from "effect"
 import { printedBy } from "../support/canary.ts"
 import { effect } from "../support/effect.ts"
 import { balance, getBalance } from "../support/operations.ts"
@@ -32,11 +32,10 @@ const broken = (values: Record<string, string>) =>
 /** The settings that a layer refuses. No text that is printed of the error shows a value. */
 const refusal = <R>(layer: Layer.Layer<R, ConfigurationError>) =>
   Effect.gen(function* () {
-    const { exit, texts } = yield* printedBy(Effect.flip(Effect.scoped(Layer.build(layer))))
-    assert.notInclude(JSON.stringify(texts), canary)
-    assert(Exit.isSuccess(exit))
-    assert.strictEqual(exit.value._tag, "ConfigurationError")
-    return exit.value.settings.map(({ problem, reason, setting }) => `${reason}: ${setting} ${problem}`)
+    const error = yield* Effect.flip(Effect.scoped(Layer.build(layer)))
+    assert.strictEqual(error._tag, "ConfigurationError")
+    assert.notInclude(JSON.stringify((yield* printedBy(Effect.fail(error))).texts), canary)
+    return error.settings.map(({ problem, reason, setting }) => `${reason}: ${setting} ${problem}`)
   })
 
 const reading = (options: Partial<Parameters<typeof paymentsOn>[1]>) => {
@@ -291,7 +290,7 @@ describe("the base URL of a client", () => {
         }
       })
       const { client, sent } = reading({ baseUrl, insecure: true })
-      yield* Effect.provide(read, client).pipe(Effect.provide(Logger.layer([logger])))
+      yield* Effect.provide(read, Layer.provideMerge(client, Logger.layer([logger])))
       assert.deepStrictEqual([sent.length, warned], [1, [...hosts]])
     }
   )

@@ -125,7 +125,7 @@ describe("CredentialsReload.layer", () => {
           assert.strictEqual(yield* key, expected)
         }
       }).pipe(Effect.provide(Layer.provideMerge(CredentialsReload.layer({ load, every: "1 minute" }), layer)))
-      assert.deepStrictEqual(
+      assert.deepStrictEqual<unknown>(
         lines.map((line) => /^(\w+).*?(?:failed \((.*?)\)|$)/.exec(line)?.slice(1, 3)),
         [
           ["Warn", "NoVault"],
@@ -224,7 +224,11 @@ describe("a 401", () => {
 
   effect("repeats twenty calls that were refused together after one load", function* () {
     const { load, state } = loader()
-    const { layer, sent } = scripted(...Array.from({ length: 20 }, () => respond(401)), respond(200, balance))
+    const { layer, sent } = scripted(
+      respond(401),
+      ...Array.from({ length: 19 }, () => respond(401)),
+      respond(200, balance)
+    )
     const calls = Effect.all(
       Array.from({ length: 20 }, () => read),
       { concurrency: "unbounded" }

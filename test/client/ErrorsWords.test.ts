@@ -10,6 +10,7 @@ import { lostConnection, respond } from "../support/Wire.ts"
 /** The past of the key: the call makes it, the caller gives it, or gives it with a word about its past. */
 const pasts = { made: undefined, given: {}, None: { earlier: "None" }, Unknown: { earlier: "Unknown" } } as const
 type Past = keyof typeof pasts
+const declaredPasts: ReadonlyArray<Past> = ["made", "given", "None"]
 
 const options = (past: Past): WriteOptions | undefined => pasts[past] && { idempotencyKey: "wd_1", ...pasts[past] }
 
@@ -165,9 +166,9 @@ const named = rows.map(
 describe("the words of a refusal", () => {
   effect.each(named)(
     "%j of %s are %s",
-    function* ([, of, is, { pasts = ["made", "given", "None"], statuses = [422], words }]) {
+    function* ([, of, is, { pasts: these = declaredPasts, statuses = [422], words }]) {
       for (const status of statuses) {
-        for (const past of pasts) {
+        for (const past of these) {
           const body =
             typeof words === "string" && words !== "" && !/^[<{[]|^null$|^404/.test(words) ? { message: words } : words
           assert.strictEqual((yield* refused(writes[of](past), status, body))._tag, is, `${status}, ${past}`)

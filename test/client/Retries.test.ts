@@ -91,7 +91,7 @@ const rows: ReadonlyArray<
   [
     "never holds more than its capacity",
     14,
-    [...times(50, good), bad],
+    [good, ...times(49, good), bad],
     [...times(50, read), read, read],
     [...times(50, 1), 2, 1]
   ],

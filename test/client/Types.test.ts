@@ -59,14 +59,6 @@ describe("the types of Payments", () => {
     >()
   })
 
-  test("a handled error is no longer in the type of an effect", () => {
-    const handled = (payments: Operations, request: WithdrawalRequest) =>
-      Effect.catchTag(payments.requestWithdrawal(request), "NoPixKey", () => Effect.succeed("register a key"))
-    expectTypeOf<Effect.Error<ReturnType<typeof handled>>["_tag"]>().toEqualTypeOf<
-      Write | "BelowMinimum" | "InsufficientBalance"
-    >()
-  })
-
   test("an operation has no requirement", () => {
     expectTypeOf<Effect.Services<ReturnType<Operations[keyof Operations]>>>().toEqualTypeOf<never>()
   })

@@ -1,11 +1,12 @@
-import { assert, describe, it, test } from "@effect/vitest"
+import { assert, describe, test } from "@effect/vitest"
 import { Credentials, IdempotencyKeyGen } from "effect-pix"
-import { Effect, Redacted, Result, Schema } from "effect"
+import { Effect, Result, Schema } from "effect"
 import { makeClient } from "../../src/client/internal/call/client.ts"
 import { makeRoute, write } from "../../src/client/internal/call/prepare.ts"
 import * as ClientTransport from "../../src/client/internal/transport/clientTransport.ts"
 import type { Endpoint } from "../../src/contract/Endpoints.ts"
-import { respond, scripted } from "../support/Wire.ts"
+import { effect } from "../support/effect.ts"
+import { credentials, respond, scripted } from "../support/Wire.ts"
 
 /** An endpoint that the service does not have. Path and query are written from its entry alone. */
 const refund: Endpoint = {
@@ -42,33 +43,28 @@ describe("the place of a request", () => {
   })
 })
 
-describe("a write whose endpoint has no body", () => {
-  it.effect("is sent with its key, without a body and without a content type", () => {
+effect(
+  "a write whose endpoint has no body is sent with its key, without a body and without a content type",
+  function* () {
     const { layer, sent } = scripted(respond(200, {}))
-    return Effect.gen(function* () {
-      const client = yield* makeClient({
+    const client = yield* Effect.gen(function* () {
+      return yield* makeClient({
         transport: yield* ClientTransport.make,
         credentials: yield* Credentials,
         keys: yield* IdempotencyKeyGen,
         baseUrl: new URL("https://gateway.example"),
         companyId: undefined
       })
-      yield* write(client, makeRoute(refund), undefined, {
-        input: { transactionId: "x", part: 0 },
-        seenPaths: { id: [], value: [], status: [] },
-        encode: () => Result.succeed({ text: undefined, sent: undefined }),
-        accept: Result.succeed
-      })
-      const [request] = sent
-      assert.strictEqual(request?.headers["idempotency-key"], "wd_1")
-      assert.notProperty(request?.headers, "content-type")
-      assert.isUndefined(request?.bytes)
-    }).pipe(
-      Effect.provide([
-        layer,
-        Credentials.layer({ clientId: "client", apiKey: Redacted.make("key") }),
-        IdempotencyKeyGen.layerSequential
-      ])
+    }).pipe(Effect.provide([layer, credentials, IdempotencyKeyGen.layerSequential]))
+    yield* write(client, makeRoute(refund), undefined, {
+      input: { transactionId: "x", part: 0 },
+      seenPaths: { id: [], value: [], status: [] },
+      encode: () => Result.succeed({ text: undefined, sent: undefined }),
+      accept: Result.succeed
+    })
+    assert.deepStrictEqual(
+      sent.map(({ bytes, headers }) => [bytes, headers["idempotency-key"], headers["content-type"]]),
+      [[undefined, "wd_1", undefined]]
     )
-  })
-})
+  }
+)

@@ -270,8 +270,8 @@ describe("a request of requestWithdrawal", () => {
       _tag: "BelowMinimum",
       outcome: "NotSent",
       attempts: 0,
-      amount: 999,
-      minimum: 1000,
+      amount: Money.centavos(999),
+      minimum: withdrawal.amount,
       idempotencyKey: "wd_1"
     })
     assert.strictEqual(requests, 0)
@@ -287,7 +287,7 @@ describe("a request of requestWithdrawal", () => {
         return new Response(JSON.stringify({ message: "O valor do saque é menor que o valor mínimo" }), { status: 422 })
       }
       const { error } = yield* errorOf((payments) => payments.requestWithdrawal(given), { response })
-      assert.deepInclude(error, { _tag: "BelowMinimum", amount: 1000 })
+      assert.deepInclude(error, { _tag: "BelowMinimum", amount: withdrawal.amount })
     }
   )
 })

@@ -3,7 +3,7 @@
  * that did not fit.
  */
 import { assert } from "@effect/vitest"
-import { Effect, Layer, Logger, Metric, Result } from "effect"
+import { Effect, Logger, Metric, Result } from "effect"
 import { type FailureReason, Payments, type PaymentsError, type PaymentsOptions, PaymentsPolicy } from "effect-pix"
 import { companyId } from "./operations.ts"
 import { impatientSettings } from "./policies.ts"
