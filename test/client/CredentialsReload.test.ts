@@ -117,10 +117,16 @@ describe("CredentialsReload.layer", () => {
   effect(
     "keeps the last good credentials after a load that fails, dies or gives wrong ones, and logs its tag alone",
     function* () {
-      const { load } = loader({ 2: noVault, 3: Effect.die(new Error(secret)), 4: Effect.succeed(pair(`${secret}\n`)) })
+      const { load } = loader({
+        2: noVault,
+        3: Effect.die(new Error(secret)),
+        4: Effect.succeed(pair(`${secret}\n`)),
+        5: Effect.fail(secret as never), // as from JavaScript
+        6: Effect.fail({ _tag: `no key ${secret}` } as never) // as from JavaScript
+      })
       const { layer, lines } = logging()
       yield* Effect.gen(function* () {
-        for (const expected of ["key-1", "key-1", "key-1", "key-5"]) {
+        for (const expected of ["key-1", "key-1", "key-1", "key-1", "key-1", "key-7"]) {
           yield* TestClock.adjust("1 minute")
           assert.strictEqual(yield* key, expected)
         }
@@ -131,6 +137,8 @@ describe("CredentialsReload.layer", () => {
           ["Warn", "NoVault"],
           ["Warn", "a defect"],
           ["Warn", "ConfigurationError"],
+          ["Warn", "an error without a tag"],
+          ["Warn", "an error without a tag"],
           ["Info", undefined]
         ]
       )
@@ -220,6 +228,19 @@ describe("a 401", () => {
     const revoked = scripted(respond(401))
     const error = yield* Effect.flip(pay).pipe(Effect.provide(clientOn(revoked.layer, credentials)))
     assert.deepStrictEqual([error._tag, error.attempts, revoked.sent.length], ["AuthError", 2, 2])
+  })
+
+  effect("repeats the call also with another client id of the same key", function* () {
+    const { load } = loader({
+      1: Effect.succeed(pair("key")),
+      2: Effect.succeed({ ...pair("key"), clientId: "other" })
+    })
+    const { layer, sent } = scripted(respond(401), respond(200, balance))
+    yield* Effect.provide(read, clientOn(layer, CredentialsReload.layer({ load })))
+    assert.deepStrictEqual(
+      sent.map(({ headers }) => headers["x-client-id"]),
+      ["client", "other"]
+    )
   })
 
   effect("repeats twenty calls that were refused together after one load", function* () {

@@ -28,6 +28,16 @@ describe("the waits between attempts", () => {
     }
   )
 
+  effect("are whole milliseconds", function* () {
+    assert.deepStrictEqual((yield* always(0.999)(play(read, {}, respond(503)))).at, [0, 99, 298])
+    const { requests } = yield* play(
+      read,
+      { retryReads: PaymentsPolicy.fullJitter({ base: 1, times: 0 }) },
+      respond(503)
+    )
+    assert.strictEqual(requests, 1)
+  })
+
   effect("differ from call to call", function* () {
     const waits = new Set<number>()
     for (let seed = 0; seed < 20; seed++) {

@@ -49,7 +49,7 @@ const card = JSON.stringify({
   amount: 2500,
   paymentMethod: "CREDIT_CARD",
   customer: { name: "Ana de Li", document: { number: "52998224725", type: "CPF" }, phone: "11987654321" },
-  items: [{ title: "Camiseta azul grande", unitPrice: 2500, quantity: 1 }],
+  items: [{ title: "Camiseta azul sem gola", unitPrice: 2500, quantity: 1 }],
   card: { cvv: 123, pin: "0042", number: "4111111111111111", holder: "ZULMIRA" }
 })
 const rent = ["Pagamento do aluguel de dezembro da Rua das Flores"]
@@ -89,7 +89,8 @@ const rows: ReadonlyArray<readonly [words: string, secrets: ReadonlyArray<string
   ["aa\r\nbb\t cc\u2028dd\u2029ee\u0085ff\u00A0gg", [], "aa bb cc dd ee ff gg"],
   ["a\u0000b\u007Fc\u0090d\u202Ee\u2066f\u200Bg\uD800h", [], "abcdefgh"],
   [`${"palavra ".repeat(25)}fim`, [], `${"palavra ".repeat(25).trim()}…`],
-  ["palavra ".repeat(25).trim(), []],
+  [`${"palavra ".repeat(24)}palavras`, []],
+  ["Tente 5 vezes", ["5"]],
   [
     `${"palavra ".repeat(24)}quite a long secret value`,
     ["quite a long secret value"],
@@ -103,6 +104,7 @@ const rows: ReadonlyArray<readonly [words: string, secrets: ReadonlyArray<string
   ["O cartão de final 1111 foi recusado", secretsOfBody(card), "O cartão de final [redacted] foi recusado"],
   ["Titular zulmira desconhecido", secretsOfBody(card), "Titular [redacted] desconhecido"],
   ["Cliente Ana Li recusado, de novo", secretsOfBody(card), "Cliente [redacted] recusado, de novo"],
+  ["CPF e CREDIT_CARD recusados, tente sem eles", secretsOfBody(card)],
   [
     "Doc 5 e 2 e 9 e 9 e 8 e 2",
     secretsOfBody(card),
@@ -174,6 +176,7 @@ const hiddenCodes: ReadonlyArray<readonly [code: string, secrets: ReadonlyArray<
     (code) => [code, ["SECRETvalue42", ...values]] as const
   ),
   ["CVV_123", ["123"]],
+  ["ERR_abcd", ["abcd"]],
   ["E123", ["CVV: 123"]],
   ["A1", ["a1"]]
 ]
@@ -210,9 +213,10 @@ describe("id, value and status of an answer", () => {
     }
   )
 
-  const secrets = ["sk_live_SECRETVALUE", "José Ávila", "ord-12", "awaiting rain"]
+  const secrets = ["sk_live_SECRETVALUE", "José Ávila", "ord-12", "wxyz", "awaiting rain"]
   it.each([
     [{ id: "x-ORD12-y", value: "10", status: "Jose avila" }, { value: "10" }],
+    [{ id: "a-wxyz-1", value: "10" }, { value: "10" }],
     [{ id: "SECRETVA", status: "x-secretva-y" }, undefined],
     [{ status: "Awaiting" }, undefined],
     [

@@ -136,6 +136,7 @@ describe("the answer of requestWithdrawal", () => {
     ...[
       "Failed",
       "PaymentFailed",
+      "fáiled",
       "PAYMENT_FAILED",
       "Cancelled",
       "canceled",

@@ -13,6 +13,10 @@ const page = (head: string) =>
   `<body><!-- <p>hidden</p> --><script>if (a</b/.x) alert("no")</SCRIPT ><h1>Servi&ccedil;o</h1>\n` +
   `<p>indispon&iacute;vel &amp; fora &#100;o &#x61;r: 1 < 2</p></body></html>`
 
+/** An error in an error, so many times. */
+const nested = (levels: number): unknown => (levels === 0 ? { message: "deep" } : { error: nested(levels - 1) })
+const many = Array.from({ length: 65 }, (_, at) => `e${at}`)
+
 /** Values in JSON, and the words that are read of them. */
 const values: ReadonlyArray<readonly [value: unknown, words: string]> = [
   ...messageKeys
@@ -37,6 +41,10 @@ const values: ReadonlyArray<readonly [value: unknown, words: string]> = [
   [{ message: "Request failed", error: { message: poor } }, `Request failed; ${poor}`],
   [{ message: "Erro", detail: poor }, `Erro; ${poor}`],
   [{ message: "Erro", detail: "Erro" }, "Erro"],
+  [nested(5), "deep"],
+  [nested(6), ""],
+  [{ errors: many }, many.slice(0, 64).join("; ")],
+  [{ errors: Object.fromEntries(many.map((one) => [one, one])) }, many.slice(0, 64).join("; ")],
   [poor, poor],
   [[{ message: "a" }, { message: "b" }], "a; b"],
   [{ message: json({ error: { message: "upstream" } }) }, "upstream"],
@@ -74,6 +82,7 @@ const codes: ReadonlyArray<readonly [value: unknown, code: string | undefined]> 
   [{ errors: [{ message: "x" }, { codigo: "E2" }] }, "E2"],
   [{ res: { error_code: "E3" } }, "E3"],
   [{ codigoErro: "E4" }, "E4"],
+  [{ code: "x".repeat(64) }, "x".repeat(64)],
   [{ error: "invalid_client", error_description: "x" }, "invalid_client"],
   ...[
     { error: "Unauthorized" },
