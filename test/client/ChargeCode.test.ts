@@ -59,8 +59,9 @@ const rows: ReadonlyArray<Row> = [
   ["with a URL and no amount", unpriced, "not stated"],
   ["with a URL and the amount", restated(unpriced, "25.00"), "same"],
   ["with a URL and another amount", restated(unpriced, "24.99"), "different", other],
+  ["of no PIX account", "000201", "not stated", "has no PIX account"],
   ["that is missing", undefined, "not stated", "is missing from the charge"],
-  ...["https://pay.example.com/7", "<svg></svg>", priced(2500).slice(0, -5), "000201"].map((text): Row => [
+  ...["https://pay.example.com/7", "<svg></svg>", priced(2500).slice(0, -5)].map((text): Row => [
     `that is no BR Code: ${text.slice(0, 12)}`,
     text,
     "not stated",
@@ -78,7 +79,7 @@ describe("ChargeCode.of", () => {
     assert.deepStrictEqual([amount, isSound], [stated, reasons.length === 0])
     assert.strictEqual(
       code === undefined,
-      reasons.some((reason) => /missing|cut off/.test(reason))
+      reasons.some((reason) => /missing|cut off|no PIX/.test(reason))
     )
     for (const printed of [JSON.stringify(problems), inspect(read(qrcode), { depth: 9 })]) {
       assert.notInclude(printed, secret)

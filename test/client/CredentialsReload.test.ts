@@ -77,12 +77,6 @@ describe("CredentialsReload.layer", () => {
     assert.strictEqual(state.count, 5)
   })
 
-  effect("loads once where there is no interval and no 401", function* () {
-    const { load, state } = loader()
-    yield* Effect.provide(Effect.andThen(TestClock.adjust("30 days"), key), CredentialsReload.layer({ load }))
-    assert.strictEqual(state.count, 1)
-  })
-
   effect("fails with the error of its first load, or where that load gives nothing within its time", function* () {
     assert.strictEqual(
       yield* Effect.flip(Effect.provide(key, CredentialsReload.layer({ load: noVault }))).pipe(

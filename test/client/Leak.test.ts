@@ -16,7 +16,7 @@ import { PayoutQueue, Payouts } from "effect-pix/payouts"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { Webhook, WebhookVerifier } from "effect-pix/webhook"
 import { FetchHttpClient } from "effect/http"
-import { leaks, leaksIn, person, printedBy, renderings, secrets } from "../support/canary.ts"
+import { leaks, person, printedBy, renderings, secrets } from "../support/canary.ts"
 import { effect, live } from "../support/effect.ts"
 import { charge, keys, marked, memory, on, options, withPassingTime } from "../support/marked.ts"
 import { memory as database } from "../support/payoutQueue.ts"
@@ -272,7 +272,6 @@ describe("an input that is refused", () => {
       creating({ amount: cpf, paymentMethod: email, customer: [name, phone], ip: name, items: evp })
     ],
     ["a person's name as a field's", creating({ customer: { ...charge.customer, [name]: cpf } })],
-    ["an e-mail as a field's name", creating({ note: person.description, [email]: cpf })],
     ["an id that is a path", on((payments) => payments.getTransaction(`../${email}/${cpf}`))],
     ["a person's page", on((payments) => payments.listTransactions(wrong({ page: cpf, sort: email })))],
     ["a person's currency", on((payments) => payments.getBalance(wrong({ currency: email, companyId: cpf })))],
@@ -302,18 +301,5 @@ describe("a printed value that holds personal data", () => {
     ["masked documents", `${Document.mask(Document.cpf(cpf))} ${Document.mask(Document.cnpj(cnpj))}`]
   ] as const)("is masked: %s", (_, value) => {
     assert.deepStrictEqual(leaks({ texts: renderings(value) }), [])
-  })
-
-  it("is found by the search of these tests in every spelling", () => {
-    const name4 = Array.from(name, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`).join("")
-    const written = ["o CPF 529.982.247-25", encodeURIComponent(email), name4, `[${phone}]`]
-    assert.deepStrictEqual(
-      written.flatMap((text) => leaksIn(text)),
-      ["cpf", "email", "name", "phone"]
-    )
-    assert.include(
-      leaks({ texts: renderings({ PixKey: { nested: [new Map([[1, cnpj]])] } }) }),
-      "cnpj in inspect, bare"
-    )
   })
 })

@@ -25,7 +25,7 @@ const traced = Effect.fnUntraced(function* (
   ...replies: readonly [Reply, ...Array<Reply>]
 ) {
   const { layer, spans } = recordingTracer()
-  const metrics = yield* underTestClock(Effect.exit(call)).pipe(
+  const metrics = yield* Effect.exit(call).pipe(
     Effect.andThen(Metric.snapshot),
     Effect.provide([layer, paymentsOn(scripted(...replies).layer), Logger.layer([])]),
     Effect.provideService(Metric.MetricRegistry, new Map())
@@ -58,7 +58,7 @@ const endOf = ({ events, name, status }: Tracer.NativeSpan) => {
 
 describe("the spans and metrics of a call", () => {
   effect("are one span for the operation and one for each attempt, by the conventions of HTTP", function* () {
-    const { points, spans } = yield* traced(payout, ...retried)
+    const { points, spans } = yield* traced(underTestClock(payout), ...retried)
     assert.deepStrictEqual(
       spans.map(({ kind, name }) => [name, kind]),
       [

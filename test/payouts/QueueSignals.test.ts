@@ -36,7 +36,7 @@ describe("a queue of payouts", () => {
         return yield* Metric.snapshot
       }).pipe(Effect.provide(PayoutQueue.layerClient()), Effect.provideService(Metric.MetricRegistry, new Map()))
       const values = gauges.flatMap(({ attributes, id, state }) =>
-        "value" in state && (attributes?.["state"] ?? "waiting") === "waiting"
+        "value" in state && (attributes?.["state"] ?? "accepted") === "accepted"
           ? [[id, attributes?.["unit"], Number(state.value)]]
           : []
       )
