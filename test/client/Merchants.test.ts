@@ -8,7 +8,7 @@ import {
   type MerchantsOptions,
   Payments
 } from "effect-pix"
-import { Cause, Data, Deferred, Effect, Fiber, Layer, Redacted, References } from "effect"
+import { Cause, Context, Data, Deferred, Effect, Fiber, Layer, Redacted, References } from "effect"
 import { TestClock } from "effect/testing"
 import { effect } from "../support/effect.ts"
 import { balance } from "../support/operations.ts"
@@ -30,7 +30,7 @@ const getBalance = Effect.flatMap(Payments, (payments) => payments.getBalance())
 /** `Merchants` over a table that counts its reads, whose next reads `plays` replaces. */
 const setUp = Effect.fnUntraced(function* (
   more: Partial<MerchantsOptions<never, never>> = {},
-  gateway = scripted(respond(200, balance))
+  gateway: ReturnType<typeof scripted> = scripted(respond(200, balance))
 ) {
   const rows = new Map(["padaria", "mercado"].map((name) => [name, row(name)]))
   const loads: Array<string> = []
@@ -42,7 +42,7 @@ const setUp = Effect.fnUntraced(function* (
     })
   const layer = Merchants.layer({ baseUrl: "https://gateway.example", ...more, load })
   const context = yield* Layer.build(Layer.provide(layer, [gateway.layer, IdempotencyKeyGen.layerSequential]))
-  const { get, invalidate } = yield* Effect.provideContext(Merchants, context)
+  const { get, invalidate } = Context.get(context, Merchants)
   const callAs = (merchant: string) => Effect.provide(getBalance, get(merchant))
   /** Another use of the merchant, which lasts until the end of the test. */
   const holdAs = Effect.fnUntraced(function* (merchant: string) {
