@@ -1,6 +1,6 @@
 /** Which error the words of a refusal make of a write. */
 import { assert, describe } from "@effect/vitest"
-import { type PaymentsError, type WriteOptions } from "effect-pix"
+import type { PaymentsError, WriteOptions } from "effect-pix"
 import { Duration, Effect } from "effect"
 import { errorOf, type Use } from "../support/calls.ts"
 import { effect } from "../support/effect.ts"

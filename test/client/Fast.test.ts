@@ -18,6 +18,28 @@ const inputs = runs(600, 20_000)
 type Random = ReturnType<typeof seeded>
 
 /** Values for fields: right for some fields, wrong for others, and at the bounds. */
+const others = [
+  0,
+  -0,
+  1,
+  -1,
+  0.5,
+  1e21,
+  2 ** 53,
+  Number.NaN,
+  true,
+  false,
+  [],
+  {},
+  [{}],
+  ["PIX"],
+  { id: "x" },
+  { extra: 1 },
+  { qrcode: "0002" },
+  { number: "1", type: "CPF" },
+  { expiresInDays: 1 }
+]
+
 const oddities: readonly [unknown, ...Array<unknown>] = [
   null,
   undefined,
@@ -28,8 +50,7 @@ const oddities: readonly [unknown, ...Array<unknown>] = [
   ..."2026-13-01T10:00:00Z 2026-11-28T24:00:00Z 2026-11-28T23:59:60Z 2026-11-28T23:59:59.999Z".split(" "),
   ..."2026-11-21t10:00:00z 0001-01-01T00:00:00Z 9999-12-28T23:59:59Z 2026-1١-21T10:00:00Z".split(" "),
   "2026-11-21 10:00:00Z",
-  ...[0, -0, 1, -1, 0.5, 1e21, 2 ** 53, Number.NaN, true, false, [], {}, [{}], ["PIX"]],
-  ...[{ id: "x" }, { extra: 1 }, { qrcode: "0002" }, { number: "1", type: "CPF" }, { expiresInDays: 1 }]
+  ...others
 ]
 
 const names: readonly [string, ...Array<string>] = [

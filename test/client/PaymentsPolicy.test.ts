@@ -238,7 +238,7 @@ describe("the time of a call", () => {
       )
       assert.isTrue(Result.isSuccess(paid))
     }
-    const longest = Math.max(0, ...timers.mock.calls.map(([, delay]) => Number(delay ?? 0)))
+    const longest = Math.max(0, ...timers.mock.calls.map(([, delay]) => delay ?? 0))
     timers.mockRestore()
     assert.isBelow(longest, 2 ** 31)
     assert.strictEqual(sent.length, 2)

@@ -105,8 +105,12 @@ export const lastValues = (
     metrics
       .filter(({ name }) => names.test(name))
       .flatMap(({ name, points = [], unit }) =>
-        points.map(({ asDouble, asInt, attributes: { unit: _, ...rest } }) => {
-          const labels = Object.values(rest).map(String).toSorted().join(" ")
+        points.map(({ asDouble, asInt, attributes }) => {
+          const labels = Object.keys(attributes)
+            .filter((key) => key !== "unit")
+            .map((key) => String(attributes[key]))
+            .toSorted()
+            .join(" ")
           return [`${name} ${labels} ${unit}`, Number(asInt ?? asDouble)]
         })
       )
