@@ -11,7 +11,7 @@ import { paymentsOn, type Reply, respond, scripted, shown } from "./Wire.ts"
 
 export type Use = (payments: Payments["Service"]) => Effect.Effect<unknown, PaymentsError>
 
-export const baseUrl = "https://gateway.example"
+const baseUrl = "https://gateway.example"
 
 interface Calling extends Partial<PaymentsOptions> {
   readonly policy?: Partial<PaymentsPolicy>
