@@ -116,11 +116,12 @@ describe("CredentialsReload.layer", () => {
         3: Effect.die(new Error(secret)),
         4: Effect.succeed(pair(`${secret}\n`)),
         5: Effect.fail(secret as never), // as from JavaScript
-        6: Effect.fail({ _tag: `no key ${secret}` } as never) // as from JavaScript
+        6: Effect.fail({ _tag: `no key ${secret}` } as never), // as from JavaScript
+        7: Effect.interrupt
       })
       const { layer, lines } = logging()
       yield* Effect.gen(function* () {
-        for (const expected of ["key-1", "key-1", "key-1", "key-1", "key-1", "key-7"]) {
+        for (const expected of ["key-1", "key-1", "key-1", "key-1", "key-1", "key-1", "key-8"]) {
           yield* TestClock.adjust("1 minute")
           assert.strictEqual(yield* key, expected)
         }
@@ -194,14 +195,15 @@ describe("CredentialsReload.layer", () => {
   })
 
   effect("ends a load that is under way when its scope closes, without a warning", function* () {
-    const { load, state } = loader({ 2: Effect.never })
+    let ended = 0
+    const { load, state } = loader({ 2: Effect.onInterrupt(Effect.never, () => Effect.sync(() => ended++)) })
     const { layer, lines } = logging()
     const scope = yield* Scope.make()
     yield* Layer.buildWithScope(Layer.provide(CredentialsReload.layer({ load, every: "1 minute" }), layer), scope)
     yield* TestClock.adjust("61 seconds")
     yield* Scope.close(scope, Exit.void)
     yield* TestClock.adjust("1 hour")
-    assert.deepStrictEqual([state.count, lines], [2, []])
+    assert.deepStrictEqual([state.count, ended, lines], [2, 1, []])
   })
 })
 

@@ -50,7 +50,7 @@ const card = JSON.stringify({
   paymentMethod: "CREDIT_CARD",
   customer: { name: "Ana de Li", document: { number: "52998224725", type: "CPF" }, phone: "11987654321" },
   items: [{ title: "Camiseta azul sem gola", unitPrice: 2500, quantity: 1 }],
-  card: { cvv: 123, pin: "0042", number: "4111111111111111", holder: "ZULMIRA" }
+  card: { cvv: 123, pin: "0042", number: "4111111111111111", holder: "ZULMIRA", name: ["Bia Oz"] }
 })
 const rent = ["Pagamento do aluguel de dezembro da Rua das Flores"]
 
@@ -103,6 +103,7 @@ const rows: ReadonlyArray<readonly [words: string, secrets: ReadonlyArray<string
   ["CVV 123 inválido, PIN (0042) também", secretsOfBody(card), "CVV [redacted] inválido, PIN [redacted] também"],
   ["O cartão de final 1111 foi recusado", secretsOfBody(card), "O cartão de final [redacted] foi recusado"],
   ["Titular zulmira desconhecido", secretsOfBody(card), "Titular [redacted] desconhecido"],
+  ["Titular Oz recusado", secretsOfBody(card), "Titular [redacted] recusado"],
   ["Cliente Ana Li recusado, de novo", secretsOfBody(card), "Cliente [redacted] recusado, de novo"],
   ["CPF e CREDIT_CARD recusados, tente sem eles", secretsOfBody(card)],
   [
