@@ -1,385 +1,308 @@
-import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Metric, Option, Stream } from "effect"
-import { Money, PaymentsPolicy } from "effect-pix"
-import { type PayoutItem, PayoutQueue, type PayoutQueueOptions } from "effect-pix/payouts"
+/**
+ * What a queue accepts, what it makes of each answer, and what it stores and forgets.
+ */
+import { assert, describe } from "@effect/vitest"
+import { Effect, Layer, Option, Stream } from "effect"
+import { Money, Payments } from "effect-pix"
+import { NodeSqlite } from "effect-pix/node"
+import { PayoutInsert, type PayoutItem, PayoutQueue, type Seal } from "effect-pix/payouts"
 import { Fault, Sandbox } from "effect-pix/sandbox"
+import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { layerMemory, payout, payouts, settle } from "../support/payoutQueue.ts"
 import { effect } from "../support/effect.ts"
+import { makeWarnings, payout, payouts, settle } from "../support/payoutQueue.ts"
+import { isInDoubt, keyOf, meetAll, paid, queueOver, refused, requests, type Script, shown } from "../support/payouts.ts"
+import { poor, unauthorised } from "../support/payouts.ts"
+import { bytes, otherKey } from "../support/rawReplies.ts"
 
-/** One request an attempt, so that each can be counted. */
-const layerOnce = (options: PayoutQueueOptions = {}) =>
-  Layer.provideMerge(layerMemory(options), PaymentsPolicy.layer(PaymentsPolicy.once))
-const stateOf = (reference: string) =>
-  Effect.gen(function* () {
-    const queue = yield* PayoutQueue
-    return Option.getOrThrow(yield* queue.status(reference))
-  })
-const paid = Effect.gen(function* () {
-  const sandbox = yield* Sandbox
-  return (yield* sandbox.withdrawals).map(({ idempotencyKey }) => idempotencyKey)
-})
-const asked = Effect.gen(function* () {
-  const sandbox = yield* Sandbox
-  return (yield* sandbox.requests).length
+/** Inserts a payout whose stored request is another text. */
+const insert = Effect.fnUntraced(function* (change: (text: string) => string, reference = "invoice-1") {
+  const sql = yield* SqlClient.SqlClient
+  const seal: Seal.Seal = { seal: (text) => Effect.succeed(change(text)), open: Effect.succeed }
+  const { parameters, text } = yield* PayoutInsert.makeSealed(payout(reference), { dialect: "sqlite", seal })
+  yield* sql.unsafe(text, parameters)
 })
 
 describe("submit", () => {
-  effect("a payout is posted once, under the key of its reference, which never changes", layerMemory(), function* () {
+  effect("a payout is posted once, under the key of its reference, which never changes", queueOver(), function* () {
     const queue = yield* PayoutQueue
     assert.strictEqual((yield* queue.submit(payout("invoice-42"))).state, "accepted")
     const posted = yield* queue.await("invoice-42")
-    assert.strictEqual(posted._tag, "Posted")
     // Frozen: with another key the service would pay again.
     assert.strictEqual(posted.idempotencyKey, "payout_9e27a39736b1fd741e1f6be1de4aa7cac85b921d")
     assert.strictEqual((yield* queue.submit(payout("invoice-42"))).state, "posted")
-    assert.deepStrictEqual(yield* paid, [posted.idempotencyKey])
+    const withdrawals = yield* (yield* Sandbox).withdrawals
+    assert.deepStrictEqual(
+      withdrawals.map(({ idempotencyKey }) => idempotencyKey),
+      [posted.idempotencyKey]
+    )
     assert.isTrue(Option.isNone(yield* queue.status("invoice-43")))
+    assert.include((yield* Effect.flip(queue.await("invoice-43"))).message, "invoice-43 was submitted")
+    assert.strictEqual((yield* Effect.flip(queue.park(" blank ")))._tag, "PayoutNotFound")
   })
 
-  effect(
-    "the same reference with another content is a ReferenceConflict that names the differences",
-    layerMemory(),
-    function* () {
-      const queue = yield* PayoutQueue
-      yield* queue.submit(payout("invoice-1"))
-      const amount = yield* Effect.flip(queue.submit(payout("invoice-1", 2000)))
-      assert.strictEqual(amount._tag, "ReferenceConflict")
-      assert.include(amount.message, "submitted before, for R$ 10,00, and this payout has another amount (R$ 20,00).")
-      const { amount: same, reference } = payout("invoice-1")
-      const content = yield* Effect.flip(queue.submit({ reference, amount: same }))
-      assert.isTrue(content._tag === "ReferenceConflict" && content.differs.includes("content"))
-      yield* queue.await("invoice-1")
-      assert.strictEqual(yield* asked, 1)
-    }
-  )
-
-  effect("what cannot be sent is refused before it is stored", layerMemory(), function* () {
+  effect("names what is different of a reference that was submitted, whatever the order of its fields", queueOver(), function* () {
     const queue = yield* PayoutQueue
-    const errors = yield* Effect.forEach(
+    const first = { ...payout("invoice-1"), metadata: { a: 1, b: { c: 2 } } }
+    yield* queue.submit(first)
+    assert.strictEqual((yield* queue.submit({ ...first, metadata: { b: { c: 2 }, a: 1 } })).reference, "invoice-1")
+    const conflict = (item: PayoutItem) =>
+      Effect.map(Effect.flip(queue.submit(item)), (error) => {
+        assert(error._tag === "ReferenceConflict")
+        return [error.differs, error.earlier.amount, error.message] as const
+      })
+    const [amount, earlier, message] = yield* conflict({ ...first, amount: Money.centavos(2000) })
+    assert.deepStrictEqual([amount, earlier], [["amount"], Money.centavos(1000)])
+    assert.include(message, "submitted before, for R$ 10,00, and this payout has another amount (R$ 20,00)")
+    assert.deepStrictEqual((yield* conflict({ ...first, metadata: { a: 2 } }))[0], ["content"])
+    yield* queue.await("invoice-1")
+    assert.strictEqual(yield* requests(), 1)
+  })
+
+  effect("accepts many or none, and names each wrong one with its index, reference, amount and error", queueOver(), function* () {
+    const queue = yield* PayoutQueue
+    yield* queue.submit(payout("invoice-1"))
+    const throwing = { reference: "throws", get amount() { throw new Error("no") } } // prettier-ignore
+    const many: ReadonlyArray<unknown> = [
+      payout("invoice-0"),
+      payout("invoice-1", 5000),
+      payout("invoice-2", 950),
+      { ...payout("invoice-3"), pixKey: "?" },
+      { ...payout("invoice-4"), reference: " " },
+      { ...payout("invoice-5"), amount: 10.5 },
+      { ...payout("invoice-6"), by: "" },
+      null,
+      throwing
+    ]
+    // Callers without types give anything.
+    const error = yield* Effect.flip(queue.submitMany(many as ReadonlyArray<PayoutItem>))
+    assert(error._tag === "PayoutsNotAccepted")
+    assert.deepStrictEqual(
+      error.wrong.map(({ amount, error, index, reference }) => [index, reference, amount, error._tag]),
       [
-        payout("small", 999),
-        payout(" blank "),
-        { ...payout("odd"), amount: 10.5 },
-        { ...payout("kind"), pixKey: "maria@example.com" },
-        { ...payout("more"), paid: true },
-        undefined
-      ],
-      // A caller without types may give anything.
-      (input) => Effect.flip(queue.submit(input as never))
+        [1, "invoice-1", Money.centavos(5000), "ReferenceConflict"],
+        [2, "invoice-2", Money.centavos(950), "BelowMinimum"],
+        [3, "invoice-3", Money.centavos(1000), "InvalidRequest"],
+        [4, " ", Money.centavos(1000), "InvalidRequest"],
+        [5, "invoice-5", undefined, "InvalidRequest"],
+        [6, "invoice-6", Money.centavos(1000), "InvalidRequest"],
+        [7, "", undefined, "InvalidRequest"],
+        [8, "", undefined, "InvalidRequest"]
+      ]
     )
-    assert.deepStrictEqual(
-      errors.map(({ _tag }) => _tag),
-      ["BelowMinimum", "InvalidRequest", "InvalidRequest", "InvalidRequest", "InvalidRequest", "InvalidRequest"]
-    )
-    assert.notInclude(JSON.stringify(errors), "maria")
-    assert.strictEqual((yield* Stream.runCollect(queue.list())).length, 0)
-  })
-
-  effect("of many payouts all are accepted, or none", layerMemory(), function* () {
-    const queue = yield* PayoutQueue
-    yield* Effect.flip(queue.submitMany([payout("invoice-1"), payout("invoice-2", 1)]))
-    yield* queue.submit(payout("invoice-3"))
-    const conflict = yield* Effect.flip(queue.submitMany([payout("invoice-4"), payout("invoice-3", 5000)]))
-    assert(conflict._tag === "PayoutsNotAccepted")
-    assert.deepStrictEqual(
-      conflict.wrong.map(({ error, reference }) => [reference, error._tag, error.concerns]),
-      [["invoice-3", "ReferenceConflict", "Request"]]
-    )
-    assert.strictEqual(conflict.concerns, "Request")
+    for (const words of [
+      "Correct 8 and submit all of them again",
+      "invoice-1 (index 1) was submitted before, with another amount",
+      "invoice-2 (index 2) asks for R$ 9,50, which is under the minimum of R$ 10,00"
+    ])
+      assert.include(error.message, words)
+    const long = yield* Effect.flip(queue.submitMany(payouts(12, 1)))
+    assert.match(long.message, /^No payout was accepted\. Correct 12 .* and 2 more\.$/)
     const listed = yield* Stream.runCollect(queue.list())
     assert.deepStrictEqual(
       listed.map(({ reference }) => reference),
-      ["invoice-3"]
+      ["invoice-1"]
     )
   })
 
-  effect(
-    "of many payouts each wrong one is named, with its index, its reference and its error",
-    layerMemory(),
-    function* () {
-      const queue = yield* PayoutQueue
-      yield* queue.submit(payout("invoice-1"))
-      // Callers without types give anything.
-      const many = [
-        payout("invoice-0"),
-        payout("invoice-1", 5000),
-        payout("invoice-2", 950),
-        { ...payout("invoice-3"), pixKey: "?" },
-        { ...payout("invoice-4"), reference: "" },
-        null
-      ] as ReadonlyArray<PayoutItem>
-      const error = yield* Effect.flip(queue.submitMany(many))
-      assert(error._tag === "PayoutsNotAccepted")
-      assert.deepStrictEqual(
-        error.wrong.map(({ amount, error, index, reference }) => [index, reference, amount, error._tag]),
-        [
-          [1, "invoice-1", Money.centavos(5000), "ReferenceConflict"],
-          [2, "invoice-2", Money.centavos(950), "BelowMinimum"],
-          [3, "invoice-3", Money.centavos(1000), "InvalidRequest"],
-          [4, "", Money.centavos(1000), "InvalidRequest"],
-          [5, "", undefined, "InvalidRequest"]
-        ]
-      )
-      for (const words of [
-        "Correct 5 and submit all of them again",
-        "invoice-1 (index 1) was submitted before, with another amount",
-        "invoice-2 (index 2) asks for R$ 9,50, which is under the minimum of R$ 10,00"
-      ]) {
-        assert.include(error.message, words)
-      }
-      const long = yield* Effect.flip(queue.submitMany(payouts(12, 1)))
-      assert.match(long.message, /^No payout was accepted\. Correct 12 .* and 2 more\.$/)
-    }
-  )
+  effect("is listed beyond a page, the oldest first and by its state", queueOver(), function* () {
+    const queue = yield* PayoutQueue
+    yield* queue.setPaused(true)
+    yield* queue.submitMany(payouts(205))
+    yield* TestClock.adjust("1 second")
+    yield* queue.submit(payout("last"))
+    const listed = yield* Stream.runCollect(queue.list({ state: "accepted" }))
+    assert.strictEqual(new Set(listed.map(({ reference }) => reference)).size, 206)
+    assert.strictEqual(listed.at(-1)?.reference, "last")
+    assert.lengthOf(yield* Stream.runCollect(queue.list({ state: "posted" })), 0)
+  })
 
-  it.effect("a stored request whose opening never ends does not block the other payouts", () => {
-    let isAway = true
-    const seal = {
-      seal: (request: string) => Effect.succeed(request),
-      open: (sealed: string, reference: string) =>
-        isAway && reference === "invoice-1" ? Effect.never : Effect.succeed(sealed)
-    }
-    return Effect.gen(function* () {
+  effect("warns once a minute of an account that no worker ever served", Layer.empty, function* () {
+    const lines: Array<string> = []
+    const { layer, ...warnings } = makeWarnings()
+    yield* Effect.gen(function* () {
       const queue = yield* PayoutQueue
       yield* queue.submitMany(payouts(2))
-      yield* TestClock.adjust("32 seconds")
-      assert.strictEqual((yield* stateOf("invoice-2")).state, "posted")
-      isAway = false
+      yield* queue.submit(payout("later"))
       yield* TestClock.adjust("1 minute")
+      yield* queue.submit(payout("last"))
+      lines.push(...warnings.lines)
+    }).pipe(Effect.provide([PayoutQueue.layerClient(), layer]), Effect.provide(NodeSqlite.layer({ filename: ":memory:" })))
+    assert.deepStrictEqual(lines, Array(2).fill("Payouts are submitted to the account default, which no worker ever served."))
+  })
+
+  effect("fails with each setting that makes no sense", function* () {
+    const options = { concurrency: 0, lease: "Infinity", dailyCap: 0.5, forget: { data: "-1 days" }, alike: { then: "park" } }
+    // A caller without types may give anything.
+    const error = yield* Effect.flip(Layer.build(queueOver({}, options as never)).pipe(Effect.catchDefect(Effect.fail)))
+    assert.sameMembers(
+      (error as unknown as { settings: ReadonlyArray<{ setting: string }> }).settings.map(({ setting }) => setting),
+      ["concurrency", "lease", "dailyCap", "forget.data", "alike.within"]
+    )
+  })
+})
+
+describe("a payout", () => {
+  const rows: ReadonlyArray<readonly [string, Script[string], ended: string, sent: number, paid: number]> = [
+    ["refused", [refused], "refused", 1, 0],
+    ["asked to wait, and then refused", [Fault.answer(429), refused], "refused", 2, 0],
+    ["refused for its credentials, and then refused", [unauthorised, refused], "refused", 2, 0],
+    ["refused for its balance, and then paid", [poor], "posted", 2, 1],
+    ["paid, and its answer is lost", [Fault.resetAfter], "posted", 2, 1],
+    ["paid, its answer is lost, and then it is refused", [Fault.resetAfter, refused, poor], "posted", 4, 1],
+    ["lost, and then refused again and again", [Fault.resetBefore, refused, refused], "posted", 4, 1],
+    ["answered about another one", [otherKey()], "posted", 2, 1]
+  ]
+  for (const [name, met, ended, sent, moved] of rows)
+    effect(`that is ${name} is sent ${sent} time(s) in an hour, is ${ended} then, and was paid ${moved} time(s)`, queueOver({ "invoice-1": met }), function* () {
+      const queue = yield* PayoutQueue
+      yield* queue.submit(payout("invoice-1"))
+      yield* TestClock.adjust("1 hour")
+      assert.deepStrictEqual([yield* shown(), yield* requests(), yield* paid], [ended, sent, moved])
+      if (ended !== "refused") return
+      yield* queue.retry("invoice-1")
       assert.strictEqual((yield* queue.await("invoice-1")).state, "posted")
-    }).pipe(Effect.provide(layerMemory({ concurrency: 1, seal })))
-  })
+    })
 
-  effect(
-    "a stored request that cannot be opened any more is compared by its check",
-    layerMemory({ seal: { seal: (request) => Effect.succeed(request), open: () => Effect.succeed("no request") } }),
-    function* () {
-      const queue = yield* PayoutQueue
-      yield* queue.submit(payout("invoice-1"))
-      assert.strictEqual((yield* queue.submit(payout("invoice-1"))).reference, "invoice-1")
-      const other = yield* Effect.flip(queue.submit({ ...payout("invoice-1"), description: "another one" }))
-      assert.isTrue(other._tag === "ReferenceConflict" && other.differs.join() === "content")
-    }
-  )
-})
-
-describe("what the service answers", () => {
-  effect("a refusal of a clean key is final, and retry sends it again", layerMemory(), function* () {
+  /** Refusals with words, without words, and with a body that cannot be read. */
+  const refusals: ReadonlyArray<readonly [string, Fault.Fault]> = [
+    ["in words of a duplicate", Fault.refusal(422, "Requisição duplicada")],
+    ["in words that say that it was asked before", Fault.refusal(422, "Saque já solicitado para esta referência")],
+    ["in words that say that it is under way", Fault.refusal(422, "Saque em processamento")],
+    ["in a code", Fault.answer(422, { body: `{"code":"WITHDRAWAL_ALREADY_REQUESTED"}` })],
+    ["with 400, in words that say that it was asked before", Fault.refusal(400, "This payout was already made")],
+    ["with 403, in words that say that it was asked before", Fault.refusal(403, "Pagamento já efetuado")],
+    ["with 409 and other words", Fault.refusal(409, "Saldo insuficiente")],
+    ["without words", Fault.empty(422, { executed: false })],
+    ["unreadably, in JSON that does not end", Fault.answer(422, { body: `{"message":"Conta bloq` })],
+    ["with 404, unreadably", bytes(404, new Uint8Array([0x4e, 0xe3, 0xff, 0x00]))]
+  ]
+  effect.each(refusals)("that a single call paid is never refused when the service refuses it %s", queueOver(), function* ([, refusal]) {
+    const payments = yield* Payments
     const queue = yield* PayoutQueue
-    const sandbox = yield* Sandbox
-    yield* sandbox.fault("requestWithdrawal", Fault.refusal(422, "Chave PIX bloqueada."))
-    yield* queue.submit(payout("invoice-1"))
-    const refused = yield* queue.await("invoice-1")
-    assert.isTrue(refused._tag === "Refused" && refused.error._tag === "RequestRejected")
-    yield* TestClock.adjust("1 hour")
-    assert.strictEqual(yield* asked, 1)
-    yield* queue.retry("invoice-1")
-    assert.strictEqual((yield* queue.await("invoice-1")).state, "posted")
+    const { reference, ...request } = payout("invoice-1")
+    yield* payments.requestWithdrawal(request, { idempotencyKey: keyOf(reference) })
+    yield* (yield* Sandbox).fault("requestWithdrawal", refusal)
+    yield* queue.submit(payout(reference))
+    yield* settle
+    assert.deepStrictEqual([yield* shown(), yield* isInDoubt(), yield* requests()], ["unknown", true, 2])
+    // The next request with the key is answered with the withdrawal of the first call.
+    yield* TestClock.adjust("1 minute")
+    assert.deepStrictEqual([yield* shown(), yield* paid], ["posted", 1])
   })
 
-  effect(
-    "a refusal that is not about the payout (credentials, a rate limit, no connection) is tried again within the horizon",
-    layerOnce({ poll: "5 minutes" }),
-    function* () {
-      const queue = yield* PayoutQueue
-      const sandbox = yield* Sandbox
-      yield* sandbox.fault("requestWithdrawal", Fault.refusal(401, "Credenciais inválidas."), { times: 3 })
-      yield* sandbox.fault("requestWithdrawal", Fault.refusal(429, "Devagar."), { times: 1000 })
-      yield* queue.submit(payout("invoice-1"))
-      yield* TestClock.adjust("11 hours")
-      const waiting = yield* stateOf("invoice-1")
-      assert.isTrue(waiting._tag === "Accepted" && waiting.mayHaveLeftAt === undefined)
-      assert.isTrue(waiting._tag === "Accepted" && waiting.error?._tag === "RateLimited")
-      yield* sandbox.clearFaults
-      yield* TestClock.adjust("6 minutes")
-      assert.strictEqual((yield* stateOf("invoice-1")).state, "posted")
-      assert.strictEqual((yield* paid).length, 1)
-    }
-  )
+  effect.each([
+    ["is no JSON", () => "{"],
+    ["is not a request", () => "{}"],
+    ["is for another amount", (text: string) => text.replace("1000", "9000")]
+  ] as const)("whose stored request %s is parked and not sent", queueOver(), function* ([, change]) {
+    yield* insert(change)
+    yield* TestClock.adjust("2 seconds")
+    assert.deepStrictEqual([yield* shown(), yield* requests()], ["parked Unreadable", 0])
+  })
 
-  effect(
-    "a payout whose answer is lost is unknown, and a request with the same key finds that it was paid",
-    layerOnce(),
-    function* () {
-      const queue = yield* PayoutQueue
-      const sandbox = yield* Sandbox
-      yield* sandbox.fault("requestWithdrawal", Fault.resetAfter)
-      yield* queue.submit(payout("invoice-1"))
-      yield* settle
-      const unknown = yield* stateOf("invoice-1")
-      assert.isTrue(unknown._tag === "Unknown" && unknown.mayHaveLeftAt !== undefined)
-      yield* TestClock.adjust("2 seconds")
-      assert.strictEqual((yield* queue.await("invoice-1")).state, "posted")
-      assert.strictEqual((yield* paid).length, 1)
-    }
-  )
+  effect("whose key is not that of its reference, or whose request was dropped, is parked and not sent", queueOver(), function* () {
+    const sql = yield* SqlClient.SqlClient
+    // No worker sees them before they are broken.
+    yield* sql.withTransaction(
+      Effect.gen(function* () {
+        yield* insert((text) => text, "invoice-1")
+        yield* insert((text) => text, "invoice-2")
+        yield* sql`UPDATE effect_pix_payouts SET reference = 'invoice-9' WHERE reference = 'invoice-1'`
+        yield* sql`UPDATE effect_pix_payouts SET request = NULL WHERE reference = 'invoice-2'`
+      })
+    )
+    yield* TestClock.adjust("2 seconds")
+    const parked = yield* Stream.runCollect((yield* PayoutQueue).list({ state: "parked" }))
+    assert.deepStrictEqual([parked.length, yield* requests()], [2, 0])
+  })
 
-  effect(
-    "a payout that is refused after a lost answer stays unknown until the horizon, and is parked then",
-    layerOnce({ poll: "5 minutes" }),
-    function* () {
-      const queue = yield* PayoutQueue
-      const sandbox = yield* Sandbox
-      yield* sandbox.fault("requestWithdrawal", Fault.resetAfter)
-      yield* sandbox.fault("requestWithdrawal", Fault.refusal(422, "Saque recusado."), { times: 10_000 })
-      yield* queue.submit(payout("invoice-1"))
-      yield* TestClock.adjust("11 hours")
-      const unknown = yield* stateOf("invoice-1")
-      assert.isTrue(unknown._tag === "Unknown" && unknown.error._tag === "OutcomeUnknown")
-      yield* TestClock.adjust("2 hours")
-      const parked = yield* stateOf("invoice-1")
-      assert.isTrue(parked._tag === "Parked" && parked.because === "PastHorizon" && parked.mayHaveLeftAt !== undefined)
-      const before = yield* asked
-      yield* TestClock.adjust("3 days")
-      assert.strictEqual(yield* asked, before)
-      const refused = yield* Effect.flip(queue.resume("invoice-1"))
-      assert.isTrue(refused._tag === "PayoutStateConflict" && refused.message.includes("notExecuted"))
-      yield* sandbox.clearFaults
-      yield* queue.settle("invoice-1")
-      assert.strictEqual((yield* stateOf("invoice-1")).state, "settled")
-      assert.strictEqual((yield* paid).length, 1)
-    }
-  )
-})
-
-describe("limits", () => {
-  effect("a payout above maxAmount waits for a person", layerMemory({ maxAmount: 4999 }), function* () {
+  effect("whose failure was stored by a newer version is shown without its details", queueOver({}, { concurrency: 1 }), function* () {
+    const sql = yield* SqlClient.SqlClient
     const queue = yield* PayoutQueue
-    yield* queue.submit(payout("invoice-1", 5000))
-    const parked = yield* queue.await("invoice-1")
-    assert.isTrue(parked._tag === "Parked" && parked.because === "OverMaxAmount" && parked.mayHaveLeftAt === undefined)
-    assert.strictEqual(yield* asked, 0)
+    yield* queue.setPaused(true)
+    yield* queue.submitMany(payouts(2))
+    yield* sql`UPDATE effect_pix_payouts SET state = 'refused', error = '{"_tag":"New"}' WHERE reference = 'invoice-1'`
+    yield* sql`UPDATE effect_pix_payouts SET state = 'unknown', error = '{"_tag":"New"}' WHERE reference = 'invoice-2'`
+    assert.strictEqual(yield* shown(), "parked Unreadable")
+    const unknown = Option.getOrThrow(yield* queue.status("invoice-2"))
+    assert.isTrue(unknown._tag === "Unknown" && unknown.error._tag === "OutcomeUnknown")
   })
 
-  effect(
-    "payouts above dailyCap wait for the next day of the zone, and unknown payouts count",
-    layerOnce({ dailyCap: 4000, concurrency: 1, poll: "5 minutes" }),
-    function* () {
-      const queue = yield* PayoutQueue
-      const sandbox = yield* Sandbox
-      // The test's clock begins at 21:00 in São Paulo.
-      yield* sandbox.fault("requestWithdrawal", Fault.refusal(422, "Recusado."))
-      yield* sandbox.fault("requestWithdrawal", Fault.resetAfter)
-      yield* queue.submitMany(payouts(6))
-      yield* TestClock.adjust("179 minutes")
-      // One was refused and gave its amount back; one was unknown for a second, and counts once.
-      assert.strictEqual((yield* paid).length, 4)
-      assert.strictEqual((yield* Stream.runCollect(queue.list({ state: "accepted" }))).length, 1)
-      yield* TestClock.adjust("2 minutes")
-      assert.strictEqual((yield* paid).length, 5)
-    }
-  )
-
-  effect(
-    "nothing is sent while the queue is paused, and payouts are sent after the pause",
-    layerMemory(),
-    function* () {
-      const queue = yield* PayoutQueue
-      yield* queue.setPaused(true)
-      yield* queue.submitMany(payouts(5))
-      yield* TestClock.adjust("10 minutes")
-      assert.strictEqual(yield* asked, 0)
-      assert.isTrue(yield* queue.isPaused)
-      yield* queue.setPaused(false)
-      yield* TestClock.adjust("2 seconds")
-      assert.strictEqual((yield* paid).length, 5)
-    }
-  )
-})
-
-describe("an operator", () => {
-  effect("parks a payout, and resumes it", layerMemory(), function* () {
+  effect("that a person parks is sent when it is resumed, and once it is posted no step sends it", queueOver(), function* () {
     const queue = yield* PayoutQueue
     yield* queue.setPaused(true)
     yield* queue.submit(payout("invoice-1"))
     assert.strictEqual((yield* queue.park("invoice-1")).state, "parked")
     yield* queue.setPaused(false)
     yield* TestClock.adjust("1 hour")
-    assert.strictEqual(yield* asked, 0)
+    assert.strictEqual(yield* requests(), 0)
     assert.strictEqual((yield* queue.resume("invoice-1")).state, "accepted")
     assert.strictEqual((yield* queue.await("invoice-1")).state, "posted")
+    for (const step of [queue.park, queue.resume, queue.retry])
+      assert.strictEqual((yield* Effect.flip(step("invoice-1")))._tag, "PayoutStateConflict")
+    assert.strictEqual((yield* queue.settle("invoice-1", { as: "failed" })).state, "failed")
+    assert.strictEqual(yield* requests(), 1)
+  })
+})
+
+describe("a seal", () => {
+  const lost = new Set<string>()
+  const seal: Seal.Seal = {
+    seal: Effect.succeed,
+    open: (sealed, reference) => (lost.has(reference) ? Effect.never : Effect.succeed(sealed))
+  }
+  effect("that never opens a request stops no other payout, and not its own for ever", queueOver({}, { concurrency: 1, seal }), function* () {
+    const queue = yield* PayoutQueue
+    lost.add("invoice-1")
+    yield* queue.submitMany(payouts(2))
+    yield* TestClock.adjust("32 seconds")
+    assert.strictEqual(yield* shown("invoice-2"), "posted")
+    lost.clear()
+    yield* TestClock.adjust("1 minute")
+    assert.strictEqual(yield* shown("invoice-1"), "posted")
   })
 
+  const other: Seal.Seal = { seal: Effect.succeed, open: () => Effect.succeed("no request") }
+  effect("that opens another text leaves the check of a request to compare", queueOver({}, { seal: other }), function* () {
+    const queue = yield* PayoutQueue
+    yield* queue.submit(payout("invoice-1"))
+    assert.strictEqual((yield* queue.submit(payout("invoice-1"))).reference, "invoice-1")
+    const error = yield* Effect.flip(queue.submit({ ...payout("invoice-1"), description: "another one" }))
+    assert.isTrue(error._tag === "ReferenceConflict" && error.differs.join() === "content")
+  })
+})
+
+describe("forgetting", () => {
   effect(
-    "settles a posted payout, and a payout that was never sent only when it is parked",
-    layerMemory(),
+    "deletes the request of a payout that has ended, and not that of one that may still be sent",
+    queueOver({ refused: [refused] }, { forget: { data: "30 minutes" } }),
     function* () {
       const queue = yield* PayoutQueue
-      yield* queue.submit(payout("invoice-1"))
-      yield* queue.await("invoice-1")
-      assert.strictEqual((yield* queue.settle("invoice-1", { as: "failed" })).state, "failed")
-      yield* queue.setPaused(true)
-      yield* queue.submit(payout("invoice-2"))
-      const unsent = yield* Effect.flip(queue.settle("invoice-2"))
-      assert.isTrue(unsent._tag === "PayoutStateConflict" && unsent.message.includes("park it and then settle it"))
-      yield* queue.park("invoice-2")
-      assert.strictEqual((yield* queue.settle("invoice-2")).state, "settled")
-      assert.strictEqual((yield* Effect.flip(queue.settle("invoice-3")))._tag, "PayoutNotFound")
-      for (const step of [queue.park, queue.resume, queue.retry]) {
-        assert.strictEqual((yield* Effect.flip(step("invoice-1")))._tag, "PayoutStateConflict")
-      }
+      const sql = yield* SqlClient.SqlClient
+      yield* queue.submitMany([payout("posted"), payout("refused")])
+      yield* settle
+      yield* meetAll(Fault.resetAfter)
+      yield* queue.submit(payout("unknown"))
+      yield* settle
+      yield* meetAll(poor)
+      yield* queue.submitMany([payout("parked"), payout("accepted")])
+      yield* settle
+      yield* queue.park("parked")
+      yield* TestClock.adjust("1 hour")
+      // The request was deleted, so the contents are compared by the short check.
+      assert.strictEqual((yield* queue.submit(payout("posted"))).state, "posted")
+      const rows = yield* sql<{ readonly reference: string }>`
+        SELECT reference FROM effect_pix_payouts WHERE request IS NOT NULL ORDER BY 1`
+      assert.deepStrictEqual(
+        rows.map(({ reference }) => reference),
+        ["accepted", "parked", "unknown"]
+      )
+      yield* meetAll()
+      yield* queue.resume("parked")
+      yield* TestClock.adjust("20 minutes")
+      assert.deepStrictEqual(yield* Effect.forEach(["accepted", "parked", "unknown"], shown), Array(3).fill("posted"))
+      assert.strictEqual(yield* paid, 4)
     }
   )
-
-  effect("sends a payout that waits for its next attempt at once", layerOnce(), function* () {
-    const queue = yield* PayoutQueue
-    const sandbox = yield* Sandbox
-    yield* sandbox.fault("requestWithdrawal", Fault.refusal(401, "Não."), { times: 12 })
-    yield* queue.submit(payout("invoice-1"))
-    yield* TestClock.adjust("10 minutes")
-    yield* sandbox.clearFaults
-    yield* queue.retry("invoice-1")
-    yield* TestClock.adjust("2 seconds")
-    assert.strictEqual((yield* stateOf("invoice-1")).state, "posted")
-  })
-})
-
-describe("a list", () => {
-  effect("all payouts are listed, the oldest first, beyond the size of a page", layerMemory(), function* () {
-    const queue = yield* PayoutQueue
-    yield* queue.setPaused(true)
-    yield* queue.submitMany(payouts(450))
-    yield* TestClock.adjust("1 second")
-    yield* queue.submit(payout("last"))
-    const listed = yield* Stream.runCollect(queue.list({ state: "accepted" }))
-    assert.strictEqual(new Set(listed.map(({ reference }) => reference)).size, 451)
-    assert.strictEqual(listed.at(-1)?.reference, "last")
-    assert.strictEqual((yield* Stream.runCollect(queue.list({ state: "posted" }))).length, 0)
-  })
-})
-
-describe("the log and the settings", () => {
-  effect("the number that waits in each state is a metric", layerMemory(), function* () {
-    const queue = yield* PayoutQueue
-    yield* queue.submit(payout("invoice-1"))
-    yield* queue.await("invoice-1")
-    yield* TestClock.adjust("1 minute")
-    const names = (yield* Metric.snapshot).map(({ id }) => id)
-    assert.include(names, "effect_pix_payout_queue_waiting")
-    assert.include(names, "effect_pix_payout_queue_changes")
-  })
-
-  effect("settings that make no sense are all named by one ConfigurationError", function* () {
-    const error = yield* Effect.flip(
-      Effect.provide(
-        Effect.asVoid(PayoutQueue),
-        layerMemory({
-          concurrency: 0,
-          lease: "-1 seconds",
-          dailyCap: 0.5,
-          forget: { data: "-1 days" }
-        })
-      )
-    )
-    assert(error._tag === "ConfigurationError")
-    assert.deepStrictEqual(error.settings.map(({ setting }) => setting).toSorted(), [
-      "concurrency",
-      "dailyCap",
-      "forget.data",
-      "lease"
-    ])
-    const endless = yield* Effect.flip(Effect.provide(Effect.asVoid(PayoutQueue), layerMemory({ lease: "Infinity" })))
-    assert.include(endless.message, "lease")
-  })
 })

@@ -1,162 +1,188 @@
 /**
- * The statements of the queue while there is nothing to do, and while the database cannot be reached.
+ * What a queue asks its database while there is nothing to do, and while the database cannot be reached.
  */
-import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Layer, Logger, Queue, Schedule } from "effect"
-import { PaymentsPolicy } from "effect-pix"
-import { NodeSqlite } from "effect-pix/node"
-import { PayoutQueue, type PayoutQueueOptions } from "effect-pix/payouts"
-import { Reactivity } from "effect/reactivity"
-import { SqlClient, Statement } from "effect/sql"
+import { assert, describe } from "@effect/vitest"
+import { Effect, Exit, Fiber, Layer, Logger, Queue, Schedule } from "effect"
+import { PayoutQueue } from "effect-pix/payouts"
+import { Sandbox } from "effect-pix/sandbox"
+import { Webhook } from "effect-pix/webhook"
+import { SqlClient } from "effect/sql"
 import { AuthenticationError, ConnectionError, SqlError, UnknownError } from "effect/sql/SqlError"
 import { TestClock } from "effect/testing"
-import { gateway, payout, payouts } from "../support/payoutQueue.ts"
-import { makeStatements } from "../support/statements.ts"
-import { recordingTracer } from "../support/spans.ts"
+import { charge } from "../support/charges.ts"
 import { effect } from "../support/effect.ts"
+import { makeWarnings, memory, parkOne, parkedLine, payout, payouts } from "../support/payoutQueue.ts"
+import { queueOver, requests, shown, worldOf } from "../support/payouts.ts"
+import { recordingTracer } from "../support/spans.ts"
+import { makeStatements } from "../support/statements.ts"
 
-const sqlite = Layer.fresh(NodeSqlite.layer({ filename: ":memory:" }))
-
-const queueOn = <E, R>(client: Layer.Layer<SqlClient.SqlClient, E, R>, options: PayoutQueueOptions = {}) =>
-  Layer.provideMerge(
-    PayoutQueue.layer(options),
-    Layer.mergeAll(client, gateway, PaymentsPolicy.layer(PaymentsPolicy.once))
-  )
-
-/** Every line that is logged, in order. */
-const makeLog = Effect.gen(function* () {
-  const lines = yield* Queue.unbounded<string>()
-  const logger = Logger.make(({ message }) => void Queue.offerUnsafe(lines, String(message)))
-  return { next: Queue.take(lines), layer: Logger.layer([logger]) }
-})
-
-describe("PayoutQueue", () => {
-  it.effect("for any number of awaited payouts, the database is read at most once in each poll interval", () => {
-    const { layer, texts } = makeStatements()
-    const countOf = (waiting: number) =>
-      Effect.gen(function* () {
-        const queue = yield* PayoutQueue
-        const sql = yield* SqlClient.SqlClient
-        yield* queue.setPaused(true)
-        // Any write may concern an awaited payout.
-        const write = sql`UPDATE effect_pix_payout_accounts SET probes = probes`
-        yield* Effect.forkScoped(Effect.repeat(write, Schedule.spaced("100 millis")))
-        const all = payouts(waiting)
-        yield* queue.submitMany(all)
-        const fibers = yield* Effect.forEach(all, ({ reference }) => Effect.forkChild(queue.await(reference)))
-        yield* TestClock.adjust("2 seconds")
-        texts.length = 0
-        yield* TestClock.adjust("10 seconds")
-        const asked = texts.filter((text) => text.includes("effect_pix_payouts") && text.includes("json_each")).length
-        const others = texts.filter((text) => text.includes("AND idempotency_key =")).length
-        yield* queue.setPaused(false)
-        yield* TestClock.adjust("5 seconds")
-        const states = (yield* Effect.forEach(fibers, (fiber) => Fiber.join(fiber))).map(({ state }) => state)
-        assert.deepStrictEqual(new Set(states), new Set(["posted"]))
-        return [asked, others]
-      }).pipe(Effect.scoped, Effect.provide(Layer.provide(queueOn(sqlite), layer)))
-    return Effect.gen(function* () {
-      assert.deepStrictEqual(yield* countOf(1), [10, 0])
-      assert.deepStrictEqual(yield* countOf(100), [10, 0])
-    })
-  })
-
-  effect(
-    "await ends within a poll interval after another process changed or deleted the payout",
-    queueOn(sqlite),
-    function* () {
+describe("await", () => {
+  const { layer, texts } = makeStatements()
+  effect.each([1, 100])(
+    "reads the database at most once in each poll interval for %d payouts",
+    Layer.provide(queueOver(), layer),
+    function* (waiting) {
       const queue = yield* PayoutQueue
       const sql = yield* SqlClient.SqlClient
       yield* queue.setPaused(true)
-      yield* queue.submitMany(payouts(3))
-      const wait = (reference: string) => Effect.forkChild(Effect.flip(Effect.flip(queue.await(reference))))
-      const [first, second, third] = [
-        yield* wait("invoice-1"),
-        yield* Effect.forkChild(Effect.flip(queue.await("invoice-2"))),
-        yield* wait("invoice-3")
-      ]
-      yield* TestClock.adjust("1 second")
-      yield* sql`UPDATE effect_pix_payouts SET state = 'posted', version = version + 1 WHERE reference = 'invoice-1'`
-      yield* sql`DELETE FROM effect_pix_payouts WHERE reference = 'invoice-2'`
-      yield* TestClock.adjust("1 second")
-      assert.strictEqual((yield* Fiber.join(first)).state, "posted")
-      assert.strictEqual((yield* Fiber.join(second))._tag, "PayoutNotFound")
-      assert.isUndefined(third.pollUnsafe())
+      // Any write may concern an awaited payout.
+      const write = sql`UPDATE effect_pix_payout_accounts SET probes = probes`
+      yield* Effect.forkScoped(Effect.repeat(write, Schedule.spaced("100 millis")))
+      yield* queue.submitMany(payouts(waiting))
+      const fibers = yield* Effect.forEach(payouts(waiting), ({ reference }) => Effect.forkChild(queue.await(reference)))
+      yield* TestClock.adjust("2 seconds")
+      texts.length = 0
+      yield* TestClock.adjust("10 seconds")
+      const counts = ["json_each", "AND idempotency_key ="].map((part) => texts.filter((text) => text.includes(part)).length)
+      assert.deepStrictEqual(counts, [10, 0])
+      yield* queue.setPaused(false)
+      yield* TestClock.adjust("5 seconds")
+      for (const fiber of fibers) assert.strictEqual((yield* Fiber.join(fiber)).state, "posted")
     }
   )
 
-  effect("a paused process makes no span, and a payout that is paid makes spans", function* () {
-    const { layer, spans } = recordingTracer()
-    yield* Effect.gen(function* () {
-      const queue = yield* PayoutQueue
-      yield* queue.setPaused(true)
-      yield* queue.submit(payout("invoice-1"))
-      yield* Effect.forkScoped(queue.await("invoice-1"))
-      yield* TestClock.adjust("10 seconds")
-      spans.length = 0
-      // Longer than the interval of the hourly work.
-      yield* TestClock.adjust("61 minutes")
-      assert.deepStrictEqual(spans, [])
-      yield* queue.setPaused(false)
-      yield* TestClock.adjust("5 seconds")
-      assert.include(
-        spans.map(({ name }) => name),
-        "Payments.requestWithdrawal"
-      )
-    }).pipe(Effect.scoped, Effect.provide(Layer.provideMerge(queueOn(sqlite), layer)))
+  effect("ends within a poll interval after another process changed or deleted the payout", queueOver(), function* () {
+    const queue = yield* PayoutQueue
+    const sql = yield* SqlClient.SqlClient
+    yield* queue.setPaused(true)
+    yield* queue.submitMany(payouts(3))
+    const fibers = yield* Effect.forEach(payouts(3), ({ reference }) => Effect.forkChild(queue.await(reference)))
+    yield* TestClock.adjust("1 second")
+    yield* sql`UPDATE effect_pix_payouts SET state = 'posted', version = version + 1 WHERE reference = 'invoice-1'`
+    yield* sql`DELETE FROM effect_pix_payouts WHERE reference = 'invoice-2'`
+    yield* TestClock.adjust("1 second")
+    const ended = fibers.map((fiber) => fiber.pollUnsafe())
+    assert.deepStrictEqual(
+      ended.map((exit) => exit && (Exit.isSuccess(exit) ? exit.value.state : String(exit).includes("PayoutNotFound"))),
+      ["posted", true, undefined]
+    )
   })
 })
 
-/** A database that fails with each of the reasons, one after another, and then never answers. */
-const failing = (reasons: Array<SqlError["reason"]>) => {
-  const execute = () =>
-    Effect.suspend(() => {
-      const reason = reasons.shift()
-      return reason === undefined ? Effect.never : Effect.fail(new SqlError({ reason }))
-    })
-  return Layer.effect(
-    SqlClient.SqlClient,
-    SqlClient.make({
-      acquirer: Effect.succeed({
-        execute,
-        executeUnprepared: execute,
-        executeRaw: execute,
-        executeValues: execute,
-        executeValuesUnprepared: execute,
-        executeStream: () => {
-          throw new Error("nothing is read as a stream here")
-        }
-      }),
-      compiler: Statement.makeCompilerSqlite(),
-      driver: "test",
-      spanAttributes: []
-    })
-  ).pipe(Layer.provide(Reactivity.layer))
-}
-
-describe("a worker that starts while the database cannot be reached", () => {
-  const props = { message: "query", operation: "query" }
-  const sentence = "The database cannot be reached. This is retried until it can."
-
-  effect("waits and logs it, whether there is no server or the server is starting", function* () {
-    const log = yield* makeLog
-    const reasons = [
-      new ConnectionError({ ...props, cause: new Error("ECONNREFUSED") }),
-      new UnknownError({ ...props, cause: Object.assign(new Error("starting up"), { code: "57P03" }) })
-    ]
-    const build = Layer.build(queueOn(failing(reasons))).pipe(Effect.scoped, Effect.provide(log.layer))
-    const fiber = yield* Effect.forkScoped(build)
-    assert.strictEqual(yield* log.next, sentence)
-    yield* TestClock.adjust("1 second")
-    assert.strictEqual(yield* log.next, sentence)
-    yield* TestClock.adjust("2 seconds")
-    assert.lengthOf(reasons, 0)
-    assert.isUndefined(fiber.pollUnsafe())
+describe("a queue with nothing to do", () => {
+  const { layer, spans } = recordingTracer()
+  effect("makes no spans, also while it is paused or does its hourly work", Layer.provideMerge(queueOver(), layer), function* () {
+    const queue = yield* PayoutQueue
+    spans.length = 0
+    yield* TestClock.adjust("61 minutes")
+    assert.deepStrictEqual(spans, [])
+    yield* queue.setPaused(true)
+    yield* queue.submit(payout("invoice-1"))
+    yield* Effect.forkScoped(queue.await("invoice-1"))
+    yield* TestClock.adjust("10 seconds")
+    spans.length = 0
+    yield* TestClock.adjust("1 minute")
+    assert.deepStrictEqual(spans, [])
+    yield* queue.setPaused(false)
+    yield* TestClock.adjust("5 seconds")
+    assert.include(spans.map(({ name }) => name), "Payments.requestWithdrawal") // prettier-ignore
   })
 
-  effect("does not wait for a database that refuses its credentials", function* () {
+  const { layer: logger, lines } = makeWarnings()
+  const statements = makeStatements()
+  const events: Array<string> = []
+  const webhooks = Webhook.layerSql({ onPaid: ({ id }) => Effect.sync(() => events.push(id)) })
+  effect(
+    "sends only the statements of the hourly sweeps, as does a webhook, and handles at once what is written then",
+    Layer.mergeAll(PayoutQueue.layer(), webhooks).pipe(
+      Layer.provideMerge(worldOf()),
+      Layer.provide([statements.layer, logger])
+    ),
+    function* () {
+      const queue = yield* PayoutQueue
+      const webhook = yield* Webhook
+      const sandbox = yield* Sandbox
+      const pay = Effect.fnUntraced(function* (reference: string) {
+        yield* queue.submit(payout(reference))
+        assert.strictEqual((yield* queue.await(reference)).state, "posted")
+        const { id } = yield* charge
+        yield* sandbox.markPaid(id)
+        yield* webhook.check(id)
+        yield* webhook.idle
+      })
+      yield* pay("invoice-1")
+      // The queue looks once more after a write.
+      yield* TestClock.adjust("2 minutes")
+      statements.texts.length = 0
+      yield* TestClock.adjust("2 hours")
+      assert.isAtMost(statements.texts.length, 2 * 6, statements.texts.join("\n"))
+      yield* pay("invoice-2")
+      assert.lengthOf(events, 2)
+      yield* TestClock.adjust("1 hour")
+      yield* parkOne
+      yield* TestClock.adjust("2 minutes")
+      assert.deepStrictEqual(lines, [parkedLine])
+    }
+  )
+})
+
+describe("a database that cannot be reached", () => {
+  const props = { message: "query", operation: "query" }
+  const sentence = "The database cannot be reached. This is retried until it can."
+  const refusing = new ConnectionError({ ...props, cause: new Error("ECONNREFUSED") })
+  const starting = new UnknownError({ ...props, cause: Object.assign(new Error("starting up"), { code: "57P03" }) })
+
+  /** SQLite, whose first question whether it answers fails for each of these reasons. */
+  const failing = (reasons: Array<SqlError["reason"]>) =>
+    Layer.effect(
+      SqlClient.SqlClient,
+      Effect.map(SqlClient.SqlClient, (sql) => {
+        const client: SqlClient.SqlClient = new Proxy(sql, {
+          apply: (target, self, args: ReadonlyArray<unknown>) => {
+            const [texts] = args
+            const reason = Array.isArray(texts) && texts[0] === "SELECT 1" ? reasons[0] : undefined
+            if (reason === undefined) return Reflect.apply(target, self, args)
+            return Effect.suspend(() => {
+              const next = reasons.shift()
+              return next === undefined ? Effect.succeed([]) : Effect.fail(new SqlError({ reason: next }))
+            })
+          },
+          get: (target, property, receiver) =>
+            property === "withoutTransforms" ? () => client : Reflect.get(target, property, receiver)
+        })
+        return client
+      })
+    ).pipe(Layer.provide(memory))
+
+  effect("is waited for at the start, whether it is down or starts, which is logged, and then it is used", function* () {
+    const log = yield* Queue.unbounded<string>()
+    const logger = Logger.layer([Logger.make(({ message }) => void Queue.offerUnsafe(log, String(message)))])
+    const reasons = [refusing, starting]
+    const paying = Effect.gen(function* () {
+      yield* (yield* PayoutQueue).submit(payout("invoice-1"))
+      return (yield* (yield* PayoutQueue).await("invoice-1")).state
+    }).pipe(Effect.provide(Layer.provide(PayoutQueue.layer(), [worldOf(), failing(reasons), logger])))
+    const fiber = yield* Effect.forkChild(paying)
+    assert.strictEqual(yield* Queue.take(log), sentence)
+    yield* TestClock.adjust("1 second")
+    assert.strictEqual(yield* Queue.take(log), sentence)
+    assert.lengthOf(reasons, 0)
+    yield* TestClock.adjust("2 seconds")
+    assert.strictEqual(yield* Fiber.join(fiber), "posted")
+  })
+
+  effect("because of its credentials is not waited for", function* () {
     const reasons = [new AuthenticationError({ ...props, cause: new Error("no") })]
-    const error = yield* Effect.flip(Effect.scoped(Layer.build(queueOn(failing(reasons)))))
-    assert.include(error.message, "AuthenticationError")
+    const build = Layer.build(Layer.provide(PayoutQueue.layer(), [worldOf(), failing(reasons)]))
+    assert.include((yield* Effect.flip(build)).message, "AuthenticationError")
+  })
+
+  const { layer: warnings, lines } = makeWarnings()
+  effect("while it runs fails a submit by its kind, and its worker goes on when the database does", Layer.provideMerge(queueOver(), warnings), function* () {
+    const queue = yield* PayoutQueue
+    const sql = yield* SqlClient.SqlClient
+    const rename = sql`ALTER TABLE effect_pix_payouts RENAME TO away`
+    yield* rename
+    const error = yield* Effect.flip(queue.submit(payout("invoice-1")))
+    assert.strictEqual(error._tag, "DatabaseError")
+    assert.include(error.message, "submit failed on the database")
+    yield* sql`ALTER TABLE away RENAME TO effect_pix_payouts`
+    // In one transaction, so that no worker sees the payout before.
+    yield* sql.withTransaction(Effect.andThen(queue.submit(payout("invoice-1")), rename))
+    yield* TestClock.adjust("5 seconds")
+    assert.include(lines.join("\n"), "the queue did not answer")
+    yield* sql`ALTER TABLE away RENAME TO effect_pix_payouts`
+    yield* TestClock.adjust("5 seconds")
+    assert.deepStrictEqual([yield* shown(), yield* requests()], ["posted", 1])
   })
 })

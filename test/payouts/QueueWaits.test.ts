@@ -1,424 +1,340 @@
 /**
- * Payouts that cannot be sent now: what they wait for, for how long, and what a person may say of one that may have left.
+ * Payouts that cannot be sent now: when they are sent again, what they wait for and for how long, and what limits them.
  */
-import { assert, describe, it } from "@effect/vitest"
-import { Context, Effect, Exit, Fiber, Layer, Metric, Option, References, Scope, Stream } from "effect"
-import { Money, PaymentsPolicy } from "effect-pix"
+import { assert, describe } from "@effect/vitest"
+import { Effect, Fiber, Layer, Metric } from "effect"
+import { Money, Payments, PaymentsPolicy } from "effect-pix"
 import { PayoutQueue, type PayoutQueueOptions, Payouts } from "effect-pix/payouts"
+import { Fault, Sandbox } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { makeBank, type Misbehaviour } from "../support/bank.ts"
-import { databases } from "../support/database.ts"
-import { makeWarnings, memory, payout, payouts, settle } from "../support/payoutQueue.ts"
+import { effect } from "../support/effect.ts"
+import { makeWarnings, payout, payouts, settle } from "../support/payoutQueue.ts"
+import { count, isInDoubt, meetAll, paid, pass, poor, queueOver, refused, requests, sentAt, shown } from "../support/payouts.ts"
+import { unauthorised } from "../support/payouts.ts"
 
-const broke: Misbehaviour = { status: 422, body: { message: "Saldo insuficiente" } }
-const unauthorised: Misbehaviour = { status: 401, body: { message: "Não autorizado" } }
-const redirected: Misbehaviour = { status: 301 }
-const forbidden: Misbehaviour = { status: 403, body: { message: "Proibido" } }
-const limited: Misbehaviour = { status: 429 }
-
-interface World {
-  readonly queue: PayoutQueue["Service"]
-  readonly bank: ReturnType<typeof makeBank>
-  /** What the gateway does from now on. */
-  readonly answer: (next: Misbehaviour | undefined) => void
-  readonly lines: Array<string>
-}
-
-/** A queue over a gateway that does what the test says. */
-const test = (
-  name: string,
-  use: (world: World) => Effect.Effect<void, unknown, Scope.Scope | SqlClient.SqlClient>,
-  options: PayoutQueueOptions = {}
-) =>
-  it.effect(name, () => {
-    let next: Misbehaviour | undefined
-    const bank = makeBank(() => next)
-    // Without the amounts and keys of their payouts.
-    const { layer, lines } = makeWarnings((line) => line.replace(/ \(reference.*$/, ""))
-    const answer = (misbehaviour: Misbehaviour | undefined) => {
-      next = misbehaviour
-    }
-    return Effect.flatMap(PayoutQueue, (queue) => use({ queue, bank, answer, lines })).pipe(
-      Effect.scoped,
-      Effect.provide(
-        PayoutQueue.layer(options).pipe(
-          Layer.provide(bank.makeClient("client-a", { companyId: 1 }).layer),
-          Layer.provideMerge(PaymentsPolicy.layer(PaymentsPolicy.once)),
-          Layer.provideMerge(Layer.fresh(memory)),
-          Layer.provideMerge(layer)
-        )
-      ),
-      Effect.provideService(Metric.MetricRegistry, new Map())
-    )
-  })
-
-const statusOf = (queue: PayoutQueue["Service"], reference = "invoice-1") =>
-  Effect.map(queue.status(reference), Option.getOrThrow)
-const shownOf = (queue: PayoutQueue["Service"], reference = "invoice-1") =>
-  Effect.map(statusOf(queue, reference), (status) =>
-    [status.state, "because" in status ? status.because : undefined, "waitsFor" in status ? status.waitsFor : undefined]
-      .filter((word) => word !== undefined)
-      .join(" ")
-  )
-const count = (queue: PayoutQueue["Service"], state: "accepted" | "parked" | "posted") =>
-  Stream.runCount(queue.list({ state }))
-
-/** How many payouts are delayed and how much, by their cause. */
-const delayed = Effect.map(Metric.snapshot, (metrics) => {
-  const found: Record<string, Array<unknown>> = {}
-  for (const { attributes, id, state, type } of metrics) {
-    if (!id.startsWith("effect_pix_payout_queue_delayed") || type !== "Gauge" || Number(state.value) === 0) continue
-    const cause = String(attributes?.["cause"])
-    found[cause] = id.endsWith("centavos")
-      ? [...(found[cause] ?? []), state.value]
-      : [state.value, ...(found[cause] ?? [])]
-  }
-  return found
-})
-
-/** How many payouts are counted as parked for a person. */
-const parked = Effect.map(Metric.snapshot, (metrics) => {
-  const found = metrics.find(
-    ({ attributes, id }) => id === "effect_pix_payout_queue_waiting" && attributes?.["state"] === "parked"
-  )
-  return found?.type === "Gauge" ? Number(found.state.value) : undefined
-})
+const redirected = Fault.redirect("https://elsewhere.example/", 301)
+const forbidden = Fault.refusal(403, "Proibido")
+const limited = Fault.answer(429)
+const lost = Fault.resetAfter
 
 /** A poll that does not slow hours of the test's clock down. */
 const slow = { poll: "5 minutes", lease: "10 minutes" } as const
+const hour: PayoutQueueOptions = { ...slow, horizon: "1 hour" }
+const minutes: PayoutQueueOptions = { ...slow, horizon: "10 minutes" }
+const eachSecond = Array.from({ length: 40 }, (_, at) => at)
+const doubling = [0, 1, 3, 7, 15, 31]
 
-describe("a line of a sheet whose run has ended", () => {
-  test("waits for the next run, and is not counted with the payouts that wait for a person", ({ lines, queue }) =>
-    Effect.gen(function* () {
+describe("a payout that cannot be sent now", () => {
+  effect.each([
+    { met: "no connection", fault: Fault.refuse, sent: doubling },
+    { met: "a 403", fault: forbidden, sent: doubling },
+    { met: "a 429", fault: limited, sent: doubling },
+    { met: "a Retry-After of 0 seconds", fault: Fault.retryAfter(0), sent: doubling },
+    { met: "a Retry-After of 1 second", fault: Fault.retryAfter("1 second"), sent: eachSecond },
+    { met: "a Retry-After of 15 seconds", fault: Fault.retryAfter("15 seconds"), sent: [0, 15, 30] },
+    { met: "a 503 that asks for 15 seconds", fault: Fault.retryAfter("15 seconds", { status: 503 }), sent: [0, 15, 30] },
+    { met: "a 422 after a lost answer", fault: [lost, refused], sent: doubling },
+    { met: "a 401", fault: unauthorised, sent: doubling }
+  ])("is sent again after $met at the seconds $sent", queueOver({}, slow), function* ({ fault, sent }) {
+    const queue = yield* PayoutQueue
+    const [first, rest] = Array.isArray(fault) ? fault : [fault, fault]
+    yield* (yield* Sandbox).fault("requestWithdrawal", first)
+    yield* (yield* Sandbox).fault("requestWithdrawal", rest, { times: 1e6 })
+    yield* queue.submit(payout("invoice-1"))
+    yield* pass(39.9)
+    assert.deepStrictEqual(yield* sentAt(), sent)
+    yield* meetAll()
+    yield* TestClock.adjust("10 minutes")
+    assert.deepStrictEqual([yield* shown(), yield* paid], ["posted", 1])
+  })
+
+  effect("is sent again at most after an hour, and for a balance after 15 minutes", queueOver({}, slow), function* () {
+    const queue = yield* PayoutQueue
+    const sandbox = yield* Sandbox
+    yield* sandbox.fault("requestWithdrawal", Fault.retryAfter("30 days"))
+    yield* sandbox.fault("requestWithdrawal", poor, { times: 1e6 })
+    yield* queue.submit(payout("invoice-1"))
+    yield* TestClock.adjust("140 minutes")
+    assert.deepStrictEqual((yield* sentAt()).map((second) => second / 60), [0, 60, 61, 62, 64, 68, 76, 91, 106, 121, 136])
+  })
+
+  effect.each([
+    { cause: "InsufficientBalance", fault: poor },
+    { cause: "AuthError", fault: unauthorised },
+    { cause: "Redirect", fault: redirected },
+    { cause: "AuthError", fault: forbidden },
+    { cause: "RateLimited", fault: limited },
+    { cause: "ServiceUnavailable", fault: Fault.refuse }
+  ])("waits for $cause until the horizon, and then for a person", queueOver({}, minutes), function* ({ cause, fault }) {
+    const queue = yield* PayoutQueue
+    yield* meetAll(fault)
+    yield* queue.submit(payout("invoice-1"))
+    yield* TestClock.adjust("9 minutes")
+    assert.strictEqual(yield* shown(), `accepted ${cause}`)
+    yield* TestClock.adjust("11 minutes")
+    assert.strictEqual(yield* shown(), "parked WaitedTooLong")
+    const sent = yield* requests()
+    yield* meetAll()
+    yield* TestClock.adjust("1 hour")
+    assert.strictEqual(yield* requests(), sent)
+    yield* queue.resume("invoice-1", { by: "ana" })
+    yield* TestClock.adjust("6 minutes")
+    assert.deepStrictEqual([yield* shown(), yield* paid], ["posted", 1])
+  })
+
+  effect("waits for the horizon again from the step of a person, which sends it at once", queueOver({}, hour), function* () {
+    const queue = yield* PayoutQueue
+    yield* meetAll(poor)
+    yield* queue.submit(payout("invoice-1"))
+    yield* TestClock.adjust("50 minutes")
+    const sent = yield* requests()
+    yield* queue.retry("invoice-1")
+    yield* settle
+    assert.strictEqual(yield* requests(), sent + 1)
+    yield* TestClock.adjust("50 minutes")
+    assert.strictEqual(yield* shown(), "accepted InsufficientBalance")
+    yield* TestClock.adjust("25 minutes")
+    assert.strictEqual(yield* shown(), "parked WaitedTooLong")
+  })
+})
+
+describe("the horizon", () => {
+  effect("of a payout in doubt is that of its first request, whatever a person or a pause says", queueOver({}, hour), function* () {
+    const queue = yield* PayoutQueue
+    yield* meetAll(lost)
+    yield* queue.submitMany(payouts(2))
+    yield* settle
+    yield* meetAll(poor)
+    yield* TestClock.adjust("50 minutes")
+    assert.deepStrictEqual([yield* shown(), yield* isInDoubt()], ["unknown", true])
+    yield* queue.retry("invoice-1")
+    yield* queue.setPaused(true)
+    yield* TestClock.adjust("11 minutes")
+    yield* queue.setPaused(false)
+    yield* TestClock.adjust("5 minutes")
+    const sent = yield* requests()
+    assert.deepStrictEqual([yield* shown(), yield* shown("invoice-2")], ["parked PastHorizon", "parked PastHorizon"])
+    assert.include((yield* Effect.flip(queue.resume("invoice-1"))).message, "notExecuted")
+    yield* TestClock.adjust("2 hours")
+    assert.strictEqual(yield* requests(), sent)
+  })
+
+  effect(
+    "also bounds the retries of the policy, and an attempt that is not answered",
+    queueOver({}, { horizon: "15 seconds" }, PaymentsPolicy.layer({ attemptTimeout: "1 hour", deadline: "2 hours" })),
+    function* () {
+      const queue = yield* PayoutQueue
+      yield* (yield* Sandbox).fault("requestWithdrawal", [lost, Fault.silence()])
       yield* queue.submit(payout("invoice-1"))
-      yield* queue.setPaused(true)
-      yield* queue.park("invoice-1")
-      const run = yield* Effect.forkChild(
-        Effect.provideService(Payouts.run([payout("line-1", 2000)]), PayoutQueue, queue)
-      )
-      yield* TestClock.adjust("1 second")
+      yield* TestClock.adjust("5 minutes")
+      assert.deepStrictEqual([yield* shown(), yield* isInDoubt(), yield* requests()], ["parked PastHorizon", true, 2])
+    }
+  )
+
+  effect("is over where a mark lies in the future by more than it: a clock was wrong", queueOver(), function* () {
+    const queue = yield* PayoutQueue
+    const sql = yield* SqlClient.SqlClient
+    const ahead = 13 * 3_600_000
+    yield* sql.withTransaction(
+      Effect.andThen(queue.submit(payout("invoice-1")), sql`UPDATE effect_pix_payouts SET may_have_left_at = ${ahead}`)
+    )
+    yield* settle
+    assert.deepStrictEqual([yield* shown(), yield* requests()], ["parked PastHorizon", 0])
+  })
+
+  effect("has to be over, and the last request with it, before a person says notExecuted", queueOver({}, hour), function* () {
+    const queue = yield* PayoutQueue
+    const resume = queue.resume("invoice-1", { notExecuted: true })
+    yield* meetAll(lost)
+    yield* queue.submit(payout("invoice-1"))
+    yield* TestClock.adjust("58 minutes")
+    yield* queue.retry("invoice-1")
+    yield* settle
+    yield* queue.park("invoice-1")
+    yield* TestClock.adjust("3 minutes")
+    // The first request left longer ago than the horizon, the last one a moment ago.
+    assert.include((yield* Effect.flip(resume)).message, "may be under way until")
+    // The lease of its worker and the deadline of its call.
+    yield* TestClock.adjust("9 minutes")
+    assert.strictEqual((yield* resume).state, "accepted")
+  })
+})
+
+describe("a limit", () => {
+  effect.each([
+    { because: "OverMaxAmount", options: { maxAmount: 4999 } },
+    { because: "OverDailyCap", options: { dailyCap: 4999 } }
+  ])("is $because for a payout above it, and for none of its amount", Layer.empty, function* ({ because, options }) {
+    yield* Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      yield* queue.submitMany([payout("invoice-1", 5000), payout("invoice-2", 4999)])
+      yield* settle
+      assert.deepStrictEqual([yield* shown("invoice-1"), yield* isInDoubt("invoice-1")], [`parked ${because}`, false])
+      assert.deepStrictEqual([yield* shown("invoice-2"), yield* requests()], ["posted", 1])
+    }).pipe(Effect.provide(queueOver({}, options)))
+  })
+
+  effect(
+    "of a day counts what may be paid and nothing that was refused, until the next day of São Paulo, outside of the horizon",
+    queueOver({ "invoice-1": [refused], "invoice-2": [lost], "invoice-4": [poor] }, { ...hour, dailyCap: 4000, concurrency: 1 }),
+    function* () {
+      const queue = yield* PayoutQueue
+      // The test's clock begins at 21:00 in São Paulo.
+      yield* queue.submitMany(payouts(6))
+      yield* TestClock.adjust("179 minutes")
+      assert.deepStrictEqual([yield* paid, yield* count("accepted")], [4, 1])
+      const sql = yield* SqlClient.SqlClient
+      assert.deepInclude((yield* sql`SELECT spent FROM effect_pix_payout_days`)[0], { spent: 4000 })
+      yield* TestClock.adjust("2 minutes")
+      assert.strictEqual(yield* paid, 5)
+    }
+  )
+
+  effect("a pause stops all payouts, and its time is not counted as theirs", queueOver({}, minutes), function* () {
+    const queue = yield* PayoutQueue
+    yield* meetAll(poor)
+    yield* queue.submit(payout("invoice-1"))
+    yield* settle
+    yield* queue.setPaused(true)
+    yield* meetAll()
+    yield* queue.submitMany(payouts(3))
+    yield* TestClock.adjust("15 minutes")
+    assert.deepStrictEqual([yield* requests(), yield* queue.isPaused], [1, true])
+    yield* queue.setPaused(false)
+    yield* TestClock.adjust("6 minutes")
+    assert.strictEqual(yield* count("posted"), 3)
+  })
+})
+
+describe("the service refuses all payouts of an account", () => {
+  effect.each([
+    { because: "AuthError", fault: unauthorised },
+    { because: "Redirect", fault: redirected }
+  ])(
+    "by $because: one payout is tried at a time, after 2, 4, 8 seconds and so on, until another answer comes",
+    queueOver({}, { concurrency: 3, poll: "1 minute", lease: "10 minutes" }),
+    function* ({ because, fault }) {
+      const queue = yield* PayoutQueue
+      yield* meetAll(fault)
+      yield* queue.submitMany(payouts(20))
+      yield* settle
+      // Those that were under way when the first one was answered.
+      const first = yield* requests()
+      assert.isAtMost(first, 3)
+      yield* pass(40)
+      assert.strictEqual((yield* requests()) - first, 5)
+      assert.strictEqual((yield* queue.account).refusedSince?.because, because)
+      yield* meetAll()
+      yield* queue.retry("invoice-3")
+      yield* TestClock.adjust("10 seconds")
+      assert.deepStrictEqual([yield* paid, (yield* queue.account).refusedSince], [20, undefined])
+    }
+  )
+
+  effect("by a 401 to one in doubt, which stays so; a 403 holds no other up", queueOver({}, { concurrency: 3 }), function* () {
+    const queue = yield* PayoutQueue
+    yield* (yield* Sandbox).fault("requestWithdrawal", [lost, unauthorised])
+    yield* queue.submit(payout("lost"))
+    yield* TestClock.adjust("1100 millis")
+    assert.strictEqual((yield* queue.account).refusedSince?.because, "AuthError")
+    assert.strictEqual(yield* shown("lost"), "unknown")
+    yield* meetAll(forbidden)
+    yield* queue.submitMany(payouts(9))
+    yield* TestClock.adjust("5 seconds")
+    assert.isUndefined((yield* queue.account).refusedSince)
+    assert.isAbove(yield* requests("invoice-9"), 1)
+  })
+
+  effect("and where a process died with the permit to try, another one tries when its lease is over", queueOver({}), function* () {
+    const queue = yield* PayoutQueue
+    const sql = yield* SqlClient.SqlClient
+    yield* meetAll(unauthorised)
+    yield* queue.submit(payout("invoice-1"))
+    yield* settle
+    yield* sql`UPDATE effect_pix_payout_accounts SET probe_key = 'another', probe_at = 30000`
+    yield* meetAll()
+    yield* TestClock.adjust("29 seconds")
+    assert.strictEqual(yield* requests(), 1)
+    yield* TestClock.adjust("3 seconds")
+    assert.strictEqual(yield* shown(), "posted")
+  })
+})
+
+describe("the measures and the log of payouts that wait", () => {
+  /** How many payouts are delayed and how much, by their cause; and how many wait for a person. */
+  const measured = Effect.map(Metric.snapshot, (metrics) => {
+    const gauges = metrics.flatMap(({ attributes, id, state, type }) =>
+      type === "Gauge" && Number(state.value) !== 0 ? [{ attributes: attributes ?? {}, id, value: Number(state.value) }] : []
+    )
+    const found = gauges.filter(({ id }) => id.startsWith("effect_pix_payout_queue_delayed"))
+    return {
+      delayed: Object.fromEntries(
+        found.map(({ attributes, id, value }) => [`${attributes["cause"]}${id.endsWith("centavos") ? " R$" : ""}`, value])
+      ),
+      parked: gauges.find(({ attributes, id }) => id.endsWith("queue_waiting") && attributes["state"] === "parked")?.value
+    }
+  })
+  const { layer, lines } = makeWarnings((line) => line.replace(/ \(reference.*$/, ""))
+
+  effect(
+    "name each cause with its sum; one that waits for a run or an approval is no alarm, and each cause has one line",
+    Layer.provideMerge(queueOver({}, { ...slow, concurrency: 3 }), Layer.merge(layer, Layer.succeed(Metric.MetricRegistry, new Map()))),
+    function* () {
+      const queue = yield* PayoutQueue
+      yield* queue.setFourEyes(Money.centavos(2500), { by: "carla" })
+      yield* meetAll(poor)
+      yield* queue.submitMany(payouts(2))
+      yield* TestClock.adjust("30 minutes")
+      yield* queue.submit({ ...payout("above", 3000), by: "ana" })
+      yield* queue.park("invoice-2")
+      const run = yield* Effect.forkChild(Payouts.run([payout("line-1", 2000)], { allowAlike: true }))
+      yield* settle
       yield* Fiber.interrupt(run)
-      yield* queue.setPaused(false)
-      yield* TestClock.adjust("2 minutes")
-      assert.strictEqual(yield* shownOf(queue, "line-1"), "parked RunEnded")
-      assert.deepStrictEqual(yield* delayed, { RunEnded: [1, 2000] })
-      assert.strictEqual(yield* parked, 1)
-      assert.sameMembers(lines, [
+      yield* TestClock.adjust("31 minutes")
+      assert.deepStrictEqual(yield* measured, {
+        delayed: {
+          InsufficientBalance: 1,
+          "InsufficientBalance R$": 1000,
+          NeedsApproval: 1,
+          "NeedsApproval R$": 3000,
+          RunEnded: 1,
+          "RunEnded R$": 2000
+        },
+        parked: 1
+      })
+      yield* meetAll(refused)
+      yield* TestClock.adjust("16 minutes")
+      assert.deepStrictEqual([...new Set(lines)], [
+        "The balance of the account default does not cover a payout",
+        "A payout waits for a person: NeedsApproval",
+        '1 payout(s) wait for a person: list({ state: "parked" }) names them.',
         "A payout is not sent: the run of its sheet is over",
-        '1 payout(s) wait for a person: list({ state: "parked" }) names them.'
+        "A payout was refused, and is not sent again: RequestRejected"
       ])
-    }))
-})
-
-describe("a payout above the limit", () => {
-  test("waits for a second person, and is not counted with the payouts that are an alarm", ({ lines, queue }) =>
-    Effect.gen(function* () {
-      yield* queue.setFourEyes(Money.centavos(1500), { by: "carla" })
-      yield* queue.submit({ ...payout("invoice-1", 2000), by: "ana" })
-      yield* TestClock.adjust("2 minutes")
-      assert.deepStrictEqual(yield* delayed, { NeedsApproval: [1, 2000] })
-      assert.strictEqual(yield* parked, 0)
-      assert.deepStrictEqual(lines, ["A payout waits for a person: NeedsApproval"])
-    }))
-})
-
-describe("an account without a balance", () => {
-  test(
-    "ends no payout: they wait, are asked for less and less often, and are paid when it has one",
-    ({ answer, bank, lines, queue }) =>
-      Effect.gen(function* () {
-        answer(broke)
-        yield* queue.submitMany(payouts(20))
-        yield* TestClock.adjust("2 hours")
-        assert.strictEqual(yield* count(queue, "accepted"), 20)
-        assert.strictEqual(yield* shownOf(queue), "accepted InsufficientBalance")
-        assert.deepStrictEqual(yield* delayed, { InsufficientBalance: [20, 20_000] })
-        // At first after 1, 2, 4, 8 and then every 15 minutes.
-        assert.isAtMost(bank.received.length, 20 * 13)
-        assert.deepStrictEqual(lines, ["The balance of the account default does not cover a payout"])
-        answer(undefined)
-        yield* TestClock.adjust("16 minutes")
-        assert.strictEqual(yield* count(queue, "posted"), 20)
-        assert.strictEqual(bank.paid.size, 20)
-      }),
-    slow
+      assert.strictEqual(lines.filter((line) => line.startsWith("The balance")).length, 1)
+    }
   )
 })
 
-describe("waiting has an end", () => {
-  for (const [name, misbehaviour] of [
-    ["a balance", broke],
-    ["the right credentials", unauthorised],
-    ["the right base URL", redirected],
-    ["a right to pay", forbidden],
-    ["the end of a rate limit", limited],
-    ["a connection", "no connection"]
-  ] as const) {
-    test(
-      `for ${name}: after the horizon the payout is parked, and nothing is sent until a person resumes it`,
-      ({ answer, bank, queue }) =>
-        Effect.gen(function* () {
-          answer(misbehaviour)
-          yield* queue.submit(payout("invoice-1"))
-          yield* TestClock.adjust("55 minutes")
-          assert.strictEqual((yield* statusOf(queue)).state, "accepted")
-          yield* TestClock.adjust("20 minutes")
-          assert.strictEqual((yield* queue.await("invoice-1")).state, "parked")
-          assert.strictEqual(yield* shownOf(queue), "parked WaitedTooLong")
-          const sent = bank.received.length
-          answer(undefined)
-          yield* TestClock.adjust("1 day")
-          assert.strictEqual(bank.received.length, sent)
-          yield* queue.resume("invoice-1", { by: "ana" })
-          yield* TestClock.adjust("6 minutes")
-          assert.strictEqual(yield* shownOf(queue), "posted")
-          assert.strictEqual(bank.paid.size, 1)
-        }),
-      { ...slow, horizon: "1 hour" }
-    )
-  }
-
-  test(
-    "counts again from a step of a person who wants it sent",
-    ({ answer, queue }) =>
-      Effect.gen(function* () {
-        answer(broke)
-        yield* queue.submit(payout("invoice-1"))
-        yield* TestClock.adjust("50 minutes")
-        yield* queue.retry("invoice-1")
-        yield* TestClock.adjust("50 minutes")
-        assert.strictEqual(yield* shownOf(queue), "accepted InsufficientBalance")
-        yield* TestClock.adjust("25 minutes")
-        assert.strictEqual(yield* shownOf(queue), "parked WaitedTooLong")
-      }),
-    { ...slow, horizon: "1 hour" }
-  )
-
-  test(
-    "does not count a pause, nor the wait for the next day of a cap",
-    ({ answer, bank, queue }) =>
-      Effect.gen(function* () {
-        // The test's clock begins at 21:00 in São Paulo.
-        answer(broke)
-        yield* queue.submit(payout("paused", 2000))
-        yield* settle
-        yield* queue.setPaused(true)
-        yield* TestClock.adjust("2 hours")
-        assert.strictEqual((yield* statusOf(queue, "paused")).state, "accepted")
-        answer(undefined)
-        yield* queue.setPaused(false)
-        yield* TestClock.adjust("6 minutes")
-        assert.strictEqual(yield* shownOf(queue, "paused"), "posted")
-        // The cap of 3,000 has room for no other 2,000 today, and the payout has been tried before.
-        answer(broke)
-        yield* queue.submit(payout("capped", 1000))
-        yield* settle
-        answer(undefined)
-        yield* queue.submit(payout("other", 1000))
-        yield* TestClock.adjust("30 minutes")
-        const posted = [...bank.paid.values()].length
-        assert.strictEqual(posted, 2)
-        const waiting = (yield* Stream.runCollect(queue.list({ state: "accepted" }))).map(({ reference }) => reference)
-        assert.deepStrictEqual(waiting, ["capped"])
-        assert.strictEqual(yield* shownOf(queue, "capped"), "accepted DailyCap")
-        yield* TestClock.adjust("26 hours")
-        assert.strictEqual(yield* shownOf(queue, "capped"), "posted")
-      }),
-    { ...slow, horizon: "1 hour", dailyCap: 3000 }
-  )
-
-  test(
-    "ends at the horizon of the mark where money may have moved, whatever a step says",
-    ({ answer, bank, queue }) =>
-      Effect.gen(function* () {
-        answer("lose the answer")
-        yield* queue.submit(payout("invoice-1"))
-        yield* settle
-        answer(broke)
-        yield* TestClock.adjust("50 minutes")
-        yield* queue.retry("invoice-1")
-        yield* TestClock.adjust("15 minutes")
-        assert.strictEqual(yield* shownOf(queue), "parked PastHorizon")
-        const sent = bank.received.length
-        assert.strictEqual((yield* Effect.flip(queue.resume("invoice-1")))._tag, "PayoutStateConflict")
-        yield* TestClock.adjust("1 hour")
-        assert.strictEqual(bank.received.length, sent)
-      }),
-    { ...slow, horizon: "1 hour" }
-  )
-})
-
-describe("credentials that the service refuses", () => {
-  for (const [name, misbehaviour] of [
-    ["a 401", unauthorised],
-    ["a redirect", redirected]
-  ] as const) {
-    test(
-      `after ${name} one payout is tried at a time until another answer comes, and one warning says so`,
-      ({ answer, bank, lines, queue }) =>
-        Effect.gen(function* () {
-          answer(misbehaviour)
-          yield* queue.submitMany(payouts(300))
-          yield* settle
-          const first = bank.received.length
-          // Those that were under way when the first one was answered.
-          assert.isAtMost(first, 20)
-          yield* TestClock.adjust("1 hour")
-          // After 1, 2, 4 seconds and so on up to 5 minutes.
-          assert.isAtMost(bank.received.length - first, 22)
-          assert.isAtLeast(bank.received.length - first, 10)
-          assert.lengthOf(
-            lines.filter((line) => line.startsWith("The service refuses every payout")),
-            1
-          )
-          assert.deepStrictEqual(lines.slice(1), [])
-          assert.strictEqual(
-            (yield* queue.account).refusedSince?.because,
-            misbehaviour === redirected ? "Redirect" : "AuthError"
-          )
-          answer(undefined)
-          yield* TestClock.adjust("11 minutes")
-          assert.strictEqual(yield* count(queue, "posted"), 300)
-          assert.isUndefined((yield* queue.account).refusedSince)
-          assert.strictEqual(bank.paid.size, 300)
-        }),
-      { poll: "1 minute", lease: "10 minutes" }
-    )
-  }
-
-  test("of a payout in doubt count too, and it stays in doubt", ({ answer, bank, queue }) =>
-    Effect.gen(function* () {
-      answer("lose the answer")
-      yield* queue.submit(payout("lost"))
-      yield* settle
-      answer(unauthorised)
-      yield* TestClock.adjust("3 seconds")
-      const { refusedSince } = yield* queue.account
-      assert.strictEqual(refusedSince?.because, "AuthError")
-      assert.strictEqual((yield* statusOf(queue, "lost")).state, "unknown")
-      const before = bank.received.length
-      yield* queue.submitMany(payouts(50))
+describe("the retry budget", () => {
+  effect(
+    "of the other calls of a client is not spent by the retries of its queue",
+    queueOver({}, { concurrency: 20 }, PaymentsPolicy.layer({})),
+    function* () {
+      const queue = yield* PayoutQueue
+      const sandbox = yield* Sandbox
+      const payments = yield* Payments
+      yield* sandbox.fault("requestWithdrawal", Fault.answer(502), { times: 1000 })
+      yield* queue.submitMany(payouts(20))
+      yield* TestClock.adjust("10 seconds")
+      // More retries than the 35 that a budget of 500 pays for.
+      assert.isAbove(yield* requests(), 60)
+      yield* sandbox.fault("getBalance", Fault.answer(502), { times: 10 })
+      const fiber = yield* Effect.forkChild(Effect.exit(payments.getBalance({ companyId: 1 })))
       yield* TestClock.adjust("1 minute")
-      assert.isAtMost(bank.received.length - before, 7)
-      answer(undefined)
-      yield* TestClock.adjust("6 minutes")
-      assert.strictEqual((yield* statusOf(queue, "lost")).state, "posted")
-      assert.strictEqual(bank.paid.size, 51)
-    }))
-
-  test("with 403 hold nobody up: each payout is asked for by itself", ({ answer, bank, queue }) =>
-    Effect.gen(function* () {
-      answer(forbidden)
-      yield* queue.submitMany(payouts(60))
-      yield* settle
-      yield* TestClock.adjust("5 seconds")
-      assert.isUndefined((yield* queue.account).refusedSince)
-      assert.isAtLeast(bank.received.length, 60)
-    }))
-
-  test(
-    "are tried again at once when a person retries a payout",
-    ({ answer, bank, queue }) =>
-      Effect.gen(function* () {
-        answer(unauthorised)
-        yield* queue.submitMany(payouts(5))
-        yield* TestClock.adjust("1 hour")
-        answer(undefined)
-        const before = bank.received.length
-        yield* queue.retry("invoice-3")
-        yield* TestClock.adjust("3 seconds")
-        assert.isAbove(bank.received.length, before)
-        assert.isUndefined((yield* queue.account).refusedSince)
-      }),
-    slow
-  )
-
-  for (const { client: database, name, skip } of databases) {
-    it.live.skipIf(skip)(`are tried by another process when the one with the permit dies, on ${name}`, () =>
-      Effect.gen(function* () {
-        let next: Misbehaviour | undefined = unauthorised
-        const bank = makeBank(() => next)
-        const sql = yield* SqlClient.SqlClient
-        const begin = Effect.gen(function* () {
-          const layer = PayoutQueue.layer({ poll: "50 millis", lease: "2 seconds" }).pipe(
-            Layer.provide([
-              bank.makeClient("client-a", { companyId: 1 }).layer,
-              PaymentsPolicy.layer(PaymentsPolicy.once),
-              Layer.succeed(SqlClient.SqlClient, sql)
-            ])
-          )
-          return Context.get(yield* Layer.build(layer), PayoutQueue)
-        })
-        const first = yield* Scope.fork(yield* Effect.scope)
-        const queue = yield* Scope.provide(begin, first)
-        yield* queue.submit(payout("invoice-1"))
-        yield* Effect.repeat(queue.account, { until: ({ refusedSince }) => refusedSince !== undefined })
-        yield* Scope.close(first, Exit.void)
-        next = undefined
-        // As if the process had died with the permit.
-        yield* sql`UPDATE effect_pix_payout_accounts SET probe_key = 'another', probe_at = probe_at + 1000`
-        const other = yield* begin
-        yield* other.submit(payout("invoice-2"))
-        assert.strictEqual((yield* other.await("invoice-2")).state, "posted")
-      }).pipe(Effect.scoped, Effect.provide(database()), Effect.provideService(References.MinimumLogLevel, "None"))
-    )
-  }
-})
-
-describe("a refused payout", () => {
-  test("is named in a warning with its reference, its amount and the cause", ({ answer, lines, queue }) =>
-    Effect.gen(function* () {
-      answer({ status: 422, body: { message: "Chave PIX bloqueada" } })
-      yield* queue.submit(payout("invoice-1"))
-      yield* settle
-      assert.strictEqual(yield* shownOf(queue), "refused")
-      assert.deepStrictEqual(lines, ["A payout was refused, and is not sent again: RequestRejected"])
-    }))
-})
-
-describe("notExecuted", () => {
-  test(
-    "is refused while a request may be under way, and while the service still knows the key",
-    ({ answer, bank, queue }) =>
-      Effect.gen(function* () {
-        answer("lose the answer")
-        yield* queue.submit(payout("invoice-1"))
-        yield* settle
-        yield* queue.park("invoice-1")
-        const early = yield* Effect.flip(queue.resume("invoice-1", { notExecuted: true }))
-        assert.include(early.message, "may be under way until")
-        yield* TestClock.adjust("15 minutes")
-        const known = yield* Effect.flip(queue.resume("invoice-1", { notExecuted: true }))
-        assert.include(known.message, "Resume it without notExecuted")
-        assert.strictEqual((yield* statusOf(queue)).state, "parked")
-        yield* TestClock.adjust("12 hours")
-        answer(undefined)
-        yield* queue.resume("invoice-1", { notExecuted: true })
-        yield* TestClock.adjust("6 minutes")
-        assert.strictEqual(yield* shownOf(queue), "posted")
-        assert.strictEqual(bank.received.length, 2)
-      }),
-    slow
-  )
-
-  test(
-    "is refused for as long as the last request may be under way, not the first one",
-    ({ answer, queue }) =>
-      Effect.gen(function* () {
-        answer("lose the answer")
-        yield* queue.submit(payout("invoice-1"))
-        yield* TestClock.adjust("58 minutes")
-        yield* queue.retry("invoice-1")
-        yield* settle
-        yield* queue.park("invoice-1")
-        yield* TestClock.adjust("3 minutes")
-        // The first request left longer ago than the horizon, the last one a moment ago.
-        const early = yield* Effect.flip(queue.resume("invoice-1", { notExecuted: true }))
-        assert.include(early.message, "may be under way until")
-        yield* TestClock.adjust("10 minutes")
-        assert.strictEqual((yield* queue.resume("invoice-1", { notExecuted: true })).state, "accepted")
-      }),
-    { ...slow, horizon: "1 hour" }
+      yield* Fiber.join(fiber)
+      assert.lengthOf((yield* sandbox.requests).filter(({ operation }) => operation === "getBalance"), 3)
+    }
   )
 })

@@ -1,221 +1,133 @@
-import { assert, describe, it } from "@effect/vitest"
-import { Clock, Effect, Layer, Option, Redacted, Schedule } from "effect"
+/**
+ * A process that is suspended until the horizon is over, at any step before its request leaves: it sends nothing more.
+ */
+import { assert, describe } from "@effect/vitest"
+import { Clock, Effect, Layer, Redacted, Schedule } from "effect"
 import { FetchHttpClient, type HttpClient } from "effect/http"
 import { Credentials, IdempotencyKeyGen, Payments, PaymentsPolicy } from "effect-pix"
 import { NodePayments } from "effect-pix/node"
-import { PayoutQueue, type PayoutQueueOptions } from "effect-pix/payouts"
+import { PayoutQueue } from "effect-pix/payouts"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { Agent, buildConnector } from "undici"
+import { effect, live } from "../support/effect.ts"
 import * as FetchTransport from "../support/FetchTransport.ts"
-import { json, makeGateway } from "../support/Gateway.ts"
-import { item, keyOf } from "../support/payouts.ts"
-import { platformClock, testClock } from "../support/suspendFor.ts"
 import { record } from "../support/operations.ts"
-import { apiKey, clientId, credentials, lostConnection, respond, scripted } from "../support/Wire.ts"
-import { memory } from "../support/payoutQueue.ts"
-import { effect } from "../support/effect.ts"
+import { memory, payout } from "../support/payoutQueue.ts"
+import { isInDoubt, keyOf, shown } from "../support/payouts.ts"
+import { serveRaw } from "../support/RawServer.ts"
+import { platformClock, testClock } from "../support/suspendFor.ts"
+import { apiKey, clientId, lostConnection, respond, scripted } from "../support/Wire.ts"
 
 const hours = 3_600_000
+const answer = record(keyOf("invoice-1"))
 
-/** The transports that see the moment in which a request leaves; `suspendFor` is called when they have a connection. */
-const transports: Record<
-  string,
-  (suspendFor: () => void) => Effect.Effect<Layer.Layer<HttpClient.HttpClient, unknown>>
-> = {
-  NodePayments: (suspendFor) =>
-    Effect.sync(() => {
-      const connect = buildConnector({})
-      const dispatcher = new Agent({
-        connect: (options, callback) =>
-          connect(options, (...connected) => {
-            suspendFor()
-            callback(...connected)
-          })
-      })
-      return NodePayments.layerHttpClient({ dispatcher })
-    }),
-  "the fetch transport": (suspendFor) =>
-    Effect.sync(() => {
-      const fetch: typeof globalThis.fetch = (...given) => {
-        suspendFor()
-        return globalThis.fetch(...given)
-      }
-      return Layer.provide(FetchTransport.layer, Layer.succeed(FetchHttpClient.Fetch, fetch))
-    })
-}
-
-const once = PaymentsPolicy.layer(PaymentsPolicy.once)
-
-const statusOf = Effect.flatMap(PayoutQueue, (queue) => Effect.map(queue.status("invoice-1"), Option.getOrThrow))
-
-/** Why the payout is parked, and whether a request of it may have left. */
-const parkedOf = Effect.map(statusOf, (status) =>
-  status._tag === "Parked" ? [status.because, status.mayHaveLeftAt !== undefined] : [status.state]
-)
-
-/** A queue of these payments under a policy. */
-const queueOf = (
-  payments: Layer.Layer<Payments, unknown>,
-  policy: Layer.Layer<never> = once,
-  options: PayoutQueueOptions = {}
-) =>
-  PayoutQueue.layer(options).pipe(
-    Layer.provide(payments),
-    Layer.provideMerge(memory),
-    Layer.provideMerge(policy),
-    Layer.orDie
-  )
-
-describe("a process that is suspended until the horizon is over, when it has a connection and has sent nothing", () => {
-  for (const [name, make] of Object.entries(transports)) {
-    const paying = Effect.fnUntraced(function* (suspendedFor: number, isInDoubt: boolean) {
-      const { suspendFor } = yield* platformClock
-      const gateway = yield* makeGateway
-      gateway.script(json(record(keyOf("invoice-1")), 201))
-      const payments = Payments.layer({ baseUrl: gateway.url }).pipe(
-        Layer.provide([yield* make(() => suspendFor(suspendedFor)), credentials, IdempotencyKeyGen.layerSequential])
-      )
-      const found = yield* Effect.gen(function* () {
-        const queue = yield* PayoutQueue
-        const sql = yield* SqlClient.SqlClient
-        yield* queue.setPaused(true)
-        yield* queue.submit(item("invoice-1"))
-        const at = yield* Clock.currentTimeMillis
-        if (isInDoubt) yield* sql`UPDATE effect_pix_payouts SET may_have_left_at = ${at}, version = version + 1`
-        yield* queue.setPaused(false)
-        yield* queue.await("invoice-1")
-        return yield* parkedOf
-      }).pipe(Effect.provide(queueOf(payments)))
-      return [found, gateway.requests.length]
-    })
-
-    it.live(`sends nothing over ${name}, and no request is in doubt`, () =>
-      Effect.map(paying(13 * hours, false), (found) => assert.deepStrictEqual(found, [["WaitedTooLong", false], 0]))
-    )
-
-    it.live(`sends nothing over ${name}, and a payout that may have been paid before stays in doubt`, () =>
-      Effect.map(paying(13 * hours, true), (found) => assert.deepStrictEqual(found, [["PastHorizon", true], 0]))
-    )
-
-    it.live(`sends over ${name} a payout whose horizon is not over`, () =>
-      Effect.map(paying(0, false), (found) => assert.deepStrictEqual(found, [["posted"], 1]))
-    )
-  }
-})
-
-/** Payments over a client in memory, whose credentials are read before each attempt. */
-const paymentsOver = (
-  client: Layer.Layer<HttpClient.HttpClient>,
-  beforeAttempt: (attempt: number) => void = () => undefined
+/** A queue over this transport. Each attempt reads the credentials, and so does a worker at its start and before each mark. */
+const queueOver = (
+  transport: Layer.Layer<HttpClient.HttpClient, unknown>,
+  policy: PaymentsPolicy.Options,
+  { baseUrl = "https://gateway.example", onRead = (_read: number): void => undefined } = {}
 ) => {
-  let attempts = 0
+  let reads = 0
   const current = Effect.sync(() => {
-    attempts += 1
-    beforeAttempt(attempts)
+    onRead(++reads)
     return { clientId, apiKey: Redacted.make(apiKey) }
   })
-  return Payments.layer({ baseUrl: "https://gateway.example" }).pipe(
+  const payments = Payments.layer({ baseUrl }).pipe(
     Layer.provide([
-      client,
+      transport,
       Layer.succeed(Credentials, { current, reload: () => Effect.succeed(false) }),
       IdempotencyKeyGen.layerSequential
     ])
   )
+  return PayoutQueue.layer().pipe(
+    Layer.provide(payments),
+    Layer.provideMerge(memory),
+    Layer.provideMerge(PaymentsPolicy.layer(policy)),
+    Layer.orDie
+  )
 }
 
-const paid = respond(201, record(keyOf("invoice-1")))
+/** The transports that see the moment in which a request leaves; `onConnected` is called when they have a connection. */
+const transports = {
+  NodePayments: (onConnected: () => void) => {
+    const connect = buildConnector({})
+    const dispatcher = new Agent({
+      connect: (options, callback) =>
+        connect(options, (...connected) => {
+          onConnected()
+          callback(...connected)
+        })
+    })
+    return NodePayments.layerHttpClient({ dispatcher })
+  },
+  fetch: (onConnected: () => void) => {
+    const fetch: typeof globalThis.fetch = (...given) => {
+      onConnected()
+      return globalThis.fetch(...given)
+    }
+    return Layer.provide(FetchTransport.layer, Layer.succeed(FetchHttpClient.Fetch, fetch))
+  }
+}
 
-describe("a process that is suspended until the horizon is over, between two steps of a call", () => {
-  for (const [when, step, attempts] of [
-    ["in the wait before a retry", "wait", 1],
-    ["after the wait before a retry", "attempt", 2]
-  ] as const)
-    effect(`sends nothing more where that is ${when}, and the payout stays in doubt`, function* () {
-      const { clock, suspendFor } = yield* testClock
-      const gateway = scripted(lostConnection, paid)
-      // A worker reads the credentials when it starts and before each mark, and each attempt reads them again.
-      const payments = paymentsOver(gateway.layer, (read) => {
-        if (step === "attempt" && read === 4) suspendFor(13 * hours)
-      })
-      const policy = PaymentsPolicy.layer({ deadline: "3 days", retryWrites: Schedule.spaced("10 seconds") })
+const connected = Object.entries(transports).flatMap(([name, make]) => [
+  { name, make, suspended: 13, before: "clean", ended: "parked WaitedTooLong", sent: 0 },
+  { name, make, suspended: 13, before: "in doubt", ended: "parked PastHorizon", sent: 0 },
+  { name, make, suspended: 0, before: "clean", ended: "posted", sent: 1 }
+])
+
+describe("a process that is suspended when it has a connection and has sent nothing", () => {
+  live.each(connected)(
+    "over $name sends $sent request(s) of a payout that was $before where that is for $suspended hours: it is $ended",
+    function* ({ before, ended, make, sent, suspended }) {
+      const { suspendFor } = yield* platformClock
+      const body = JSON.stringify(answer)
+      const server = yield* serveRaw((socket) =>
+        socket.end(`HTTP/1.1 201 Created\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`)
+      )
+      const baseUrl = `http://127.0.0.1:${server.port}`
       yield* Effect.gen(function* () {
         const queue = yield* PayoutQueue
-        yield* queue.submit(item("invoice-1"))
-        yield* TestClock.adjust("5 seconds")
-        if (step === "wait") suspendFor(13 * hours)
-        yield* TestClock.adjust("1 minute")
-        const status = yield* statusOf
-        assert.deepStrictEqual(yield* parkedOf, ["PastHorizon", true])
-        assert.strictEqual(status._tag === "Parked" && status.error?.attempts, attempts)
-        assert.strictEqual(gateway.sent.length, 1)
-      }).pipe(Effect.provide(queueOf(payments, policy)), Effect.provideService(Clock.Clock, clock))
-    })
+        const sql = yield* SqlClient.SqlClient
+        const now = yield* Clock.currentTimeMillis
+        const doubt = sql`UPDATE effect_pix_payouts SET may_have_left_at = ${now}`
+        yield* sql.withTransaction(
+          Effect.andThen(queue.submit(payout("invoice-1")), before === "clean" ? Effect.void : doubt)
+        )
+        yield* queue.await("invoice-1")
+        assert.deepStrictEqual([yield* shown(), yield* isInDoubt()], [ended, before !== "clean"])
+        assert.strictEqual(server.requests(), sent)
+      }).pipe(Effect.provide(queueOver(make(() => suspendFor(suspended * hours)), PaymentsPolicy.once, { baseUrl })))
+    }
+  )
 })
 
-describe("an attempt that is not answered", () => {
-  effect("ends at the horizon, however long the attempt timeout of the policy is", function* () {
-    const gateway = scripted("silence")
-    const policy = PaymentsPolicy.layer({ attemptTimeout: "1 hour", deadline: "2 hours" })
-    yield* Effect.gen(function* () {
-      const queue = yield* PayoutQueue
-      yield* queue.submit(item("invoice-1"))
-      yield* TestClock.adjust("599 seconds")
-      assert.strictEqual((yield* statusOf).state, "accepted")
-      yield* TestClock.adjust("2 seconds")
-      assert.notStrictEqual((yield* statusOf).state, "accepted")
-      yield* TestClock.adjust("1 minute")
-      assert.deepStrictEqual(yield* parkedOf, ["PastHorizon", true])
-      assert.strictEqual(gateway.sent.length, 1)
-    }).pipe(Effect.provide(queueOf(paymentsOver(gateway.layer), policy, { horizon: "10 minutes" })))
-  })
-})
+const patient = { deadline: "3 days", retryWrites: Schedule.spaced("10 seconds") } as const
+const steps = [
+  { step: "between the look at a payout and its request", read: 3, policy: PaymentsPolicy.once, isLost: false },
+  { step: "between a lost answer and the next try", read: 5, policy: PaymentsPolicy.once, isLost: true },
+  { step: "in the wait of a call before its retry", read: undefined, policy: patient, isLost: true },
+  { step: "after the wait of a call before its retry", read: 4, policy: patient, isLost: true }
+] as const
 
-describe("a worker of the queue that is suspended until the horizon is over", () => {
-  const stateOf = (queue: PayoutQueue["Service"]) => Effect.map(queue.status("invoice-1"), Option.getOrThrow)
-
-  effect("sends nothing, and parks the payout, until a person wants it sent", function* () {
+describe("a process that is suspended", () => {
+  effect.each(steps)("$step sends nothing more, and a person decides", function* ({ isLost, policy, read }) {
     const { clock, suspendFor } = yield* testClock
-    const gateway = scripted(paid)
-    // A worker reads the credentials when it starts and before each mark. Each attempt reads them again.
-    const payments = paymentsOver(gateway.layer, (read) => {
-      if (read === 3) suspendFor(13 * hours)
-    })
+    const gateway = isLost ? scripted(lostConnection, respond(201, answer)) : scripted(respond(201, answer))
+    const onRead = (one: number) => one === read && suspendFor(13 * hours)
     yield* Effect.gen(function* () {
       const queue = yield* PayoutQueue
-      yield* queue.submit(item("invoice-1"))
+      yield* queue.submit(payout("invoice-1"))
+      yield* TestClock.adjust("5 seconds")
+      if (read === undefined) suspendFor(13 * hours)
       yield* TestClock.adjust("1 minute")
-      assert.strictEqual(gateway.sent.length, 0)
-      const parked = yield* stateOf(queue)
-      assert.isTrue(parked._tag === "Parked" && parked.because === "WaitedTooLong")
-      assert.isTrue(parked._tag === "Parked" && parked.mayHaveLeftAt === undefined)
-      yield* queue.resume("invoice-1")
+      const ended = isLost ? "parked PastHorizon" : "parked WaitedTooLong"
+      assert.deepStrictEqual([yield* shown(), yield* isInDoubt()], [ended, isLost])
+      assert.lengthOf(gateway.sent, isLost ? 1 : 0)
+      const resumed = yield* Effect.exit(queue.resume("invoice-1"))
+      assert.strictEqual(resumed._tag, isLost ? "Failure" : "Success")
       yield* TestClock.adjust("1 minute")
-      assert.strictEqual((yield* stateOf(queue)).state, "posted")
-      assert.strictEqual(gateway.sent.length, 1)
-    }).pipe(
-      Effect.provide(Layer.provideMerge(Layer.provide(PayoutQueue.layer(), [payments, memory]), once)),
-      Effect.provideService(Clock.Clock, clock)
-    )
-  })
-
-  effect("parks a payout that may have been paid and sends nothing", function* () {
-    const { clock, suspendFor } = yield* testClock
-    const gateway = scripted(lostConnection, paid)
-    const payments = paymentsOver(gateway.layer, (read) => {
-      if (read === 5) suspendFor(13 * hours)
-    })
-    yield* Effect.gen(function* () {
-      const queue = yield* PayoutQueue
-      yield* queue.submit(item("invoice-1"))
-      yield* TestClock.adjust("1 hour")
-      const parked = yield* stateOf(queue)
-      assert.isTrue(parked._tag === "Parked" && parked.because === "PastHorizon")
-      assert.isTrue(parked._tag === "Parked" && parked.mayHaveLeftAt !== undefined)
-      assert.strictEqual(gateway.sent.length, 1)
-    }).pipe(
-      Effect.provide(Layer.provideMerge(Layer.provide(PayoutQueue.layer(), [payments, memory]), once)),
-      Effect.provideService(Clock.Clock, clock)
-    )
+      assert.lengthOf(gateway.sent, 1)
+    }).pipe(Effect.provide(queueOver(gateway.layer, policy, { onRead })), Effect.provideService(Clock.Clock, clock))
   })
 })

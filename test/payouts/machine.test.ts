@@ -1,0 +1,309 @@
+/**
+ * The state machine of a payout: what is known x what an answer says -> what is known next; state x step of a person -> next state.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { DateTime, Duration, Result } from "effect"
+import { Money } from "effect-pix"
+import {
+  BelowMinimum,
+  InvalidRequest,
+  NoPixKey,
+  OutcomeUnknown,
+  RateLimited,
+  type RequestWithdrawalError,
+  RequestRejected
+} from "../../src/contract/PaymentsError.ts"
+import type { Withdrawal } from "../../src/contract/Withdrawal.ts"
+import { afterAnswer, causeForAll, isAnswer, mismatchOf, ofCompany, optionsOf } from "../../src/payouts/internal/machine.ts"
+import { Account } from "../../src/payouts/internal/queue/account.ts"
+import * as Row from "../../src/payouts/internal/queue/row.ts"
+import { failures, keyOf } from "../support/payouts.ts"
+
+const key = keyOf("invoice-1")
+const hour = 3_600_000
+const now = 100 * hour
+const deciding = { account: Account.make({ account: "default" }), now, horizon: 12 * hour }
+
+const clean = Row.Row.make({
+  account: "default",
+  idempotencyKey: key,
+  reference: "invoice-1",
+  amount: 1000,
+  request: "{}",
+  requestCheck: "abc",
+  submittedAt: 0,
+  updatedAt: 0,
+  sends: 1,
+  countedDay: "1970-01-01"
+})
+const doubted = Row.Row.make({ ...clean, state: "unknown", mayHaveLeftAt: now - hour, error: "{}" })
+const parked = Row.Row.make({ ...clean, state: "parked", parkedBecause: "Operator" })
+const rows = {
+  accepted: clean,
+  unknown: doubted,
+  refused: { ...clean, state: "refused" },
+  parked,
+  "parked in doubt": { ...parked, mayHaveLeftAt: now - hour, error: "{}" },
+  "parked past the horizon": { ...parked, mayHaveLeftAt: now - 13 * hour, error: "{}" },
+  posted: { ...clean, state: "posted" },
+  settled: { ...clean, state: "settled" },
+  failed: { ...clean, state: "failed" }
+} satisfies Record<string, Row.Row>
+
+const shown = ({ parkedBecause, state, waitsFor }: Row.Row) =>
+  [state, parkedBecause ?? waitsFor].filter((word) => word !== null).join(" ")
+
+const record: Withdrawal = { id: 7, idempotencyKey: key, companyId: 1, value: Money.toReais(Money.centavos(1000)) }
+const withdrawal = { operation: "requestWithdrawal", attempts: 1 } as const
+const ofRequest = { ...withdrawal, idempotencyKey: key, status: 422, outcome: "Rejected" } as const
+const minimum = { amount: Money.centavos(999), minimum: Money.centavos(1000) }
+const notAsAsked = (path: string) =>
+  new OutcomeUnknown({
+    ...withdrawal,
+    idempotencyKey: key,
+    outcome: "Unknown",
+    reason: "NotAsAsked",
+    issues: [{ path, problem: "is another one" }]
+  })
+
+type Answer = Result.Result<Withdrawal, RequestWithdrawalError>
+const known = (answer: Answer, isInDoubt: boolean) => afterAnswer(answer, key, isInDoubt)
+
+describe("an answer", () => {
+  it.each<[string, RequestWithdrawalError | Withdrawal, clean: string, inDoubt: string]>([
+    ["a record", record, "posted", "posted"],
+    ["a lost answer", failures.unknown(key), "unknown", "unknown"],
+    ["a conflict of its key", failures.conflict(key), "unknown", "unknown"],
+    ["too small a balance", failures.poor(key), "accepted InsufficientBalance", "unknown"],
+    ["a 401", failures.auth(key), "accepted AuthError", "unknown"],
+    ["a 403", failures.auth(key, 403), "accepted AuthError", "unknown"],
+    ["a 429", failures.throttled(key), "accepted RateLimited", "unknown"],
+    ["no connection", failures.down(key), "accepted ServiceUnavailable", "unknown"],
+    ["another client id", failures.down(key, "OtherClientId"), "accepted OtherClientId", "unknown"],
+    ["a redirect", failures.redirected(key), "accepted Redirect", "unknown"],
+    ["a 422", failures.refused(key), "refused", "unknown"],
+    ["no PIX key", new NoPixKey(ofRequest), "refused", "unknown"],
+    ["a minimum", new BelowMinimum({ ...ofRequest, ...minimum }), "refused", "unknown"],
+    ["a wrong request", new InvalidRequest({ ...withdrawal, outcome: "NotSent", issues: [] }), "refused", "unknown"],
+    ["a record of another company", notAsAsked("companyId"), "parked OtherPayee", "parked OtherPayee"],
+    ["a record of another PIX key", notAsAsked("pixKey"), "parked OtherPayee", "parked OtherPayee"],
+    ["a record of another value", notAsAsked("value"), "unknown", "unknown"]
+  ])("after %s a clean payout is %3$s, and one in doubt %4$s", (_, given, wanted, inDoubt) => {
+    const answer: Answer = "_tag" in given ? Result.fail(given) : Result.succeed(given)
+    for (const [row, state] of [
+      [clean, wanted],
+      [doubted, inDoubt]
+    ] as const) {
+      const changes = Row.answered(row, known(answer, row === doubted), now, null)
+      const after = { ...row, ...changes }
+      assert.strictEqual(shown(after), state)
+      const isKnown = after.state === "posted" || row === clean
+      const stays = isKnown && !/unknown|Payee/.test(state) ? null : row.mayHaveLeftAt
+      assert.strictEqual(after.mayHaveLeftAt, stays, "the mark is cleared by what is known alone")
+      if (/^(accepted|refused)/.test(state)) assert.isNull(after.countedDay, "its amount is free again")
+    }
+  })
+
+  it.each<[keyof typeof rows, recorded: string, refused: string, lost: string]>([
+    ["parked", "posted", "parked Operator", "parked Operator"],
+    ["refused", "posted", "refused", "refused"],
+    ["settled", "settled", "settled", "settled"],
+    ["failed", "failed", "failed", "failed"]
+  ])("that is late finds a %s payout, and leaves it %s, %s or %s: recorded, refused or lost", (name, ...wanted) => {
+    const row = { ...rows[name], mayHaveLeftAt: now }
+    const answers: ReadonlyArray<Answer> = [
+      Result.succeed({ ...record, enTransaction: "Awaiting" }),
+      Result.fail(failures.refused(key)),
+      Result.fail(failures.unknown(key))
+    ]
+    const after = answers.map((answer) => ({ ...row, ...Row.answered(row, known(answer, false), now, "payee") }))
+    assert.deepStrictEqual(after.map(shown), wanted)
+    const [recorded, refused, lost] = after
+    assert.deepInclude(recorded, { withdrawalId: 7, withdrawalStatus: "Awaiting", payee: "payee" })
+    assert.deepInclude(refused, { mayHaveLeftAt: null, countedDay: null })
+    assert.strictEqual(lost?.mayHaveLeftAt, now)
+  })
+
+  it("names no payee of a payout that was forgotten, and no state that may be a person's name", () => {
+    const known = afterAnswer(Result.succeed({ ...record, enTransaction: "MARIA SILVA" }), key, false)
+    const after = Row.answered({ ...clean, request: null }, known, now, "payee")
+    assert.deepInclude(after, { payee: null, withdrawalStatus: null })
+  })
+
+  it("of a refusal after a doubt has what the service said, and is no proof", () => {
+    const refusal = new RateLimited({
+      ...ofRequest,
+      status: 429,
+      attempts: 3,
+      serviceCode: "E_1",
+      retryAfter: Duration.seconds(7)
+    })
+    assert.deepStrictEqual(known(Result.fail(refusal), true), {
+      _tag: "Unknown",
+      error: new OutcomeUnknown({
+        ...withdrawal,
+        idempotencyKey: key,
+        outcome: "Unknown",
+        attempts: 3,
+        reason: "RefusedAfterUnknown",
+        status: 429,
+        serviceCode: "E_1",
+        retryAfter: Duration.seconds(7)
+      })
+    })
+  })
+
+  it.each<[string | undefined, boolean]>([
+    ["E-422.b", true],
+    ["WITHDRAWAL_REFUSED", true],
+    ["1".repeat(40), true],
+    ["1".repeat(41), false],
+    ["MARIA", false],
+    ["maria 1", false],
+    ["", false]
+  ])("is stored with the code %j of the service: %s, and without its words", (serviceCode, isStored) => {
+    const seen = { id: "7", status: "MARIA SILVA" }
+    const failure = new RequestRejected({ ...ofRequest, serviceMessage: "Maria 529", serviceCode: serviceCode ?? "" })
+    const doubt = new OutcomeUnknown({ ...withdrawal, idempotencyKey: key, outcome: "Unknown", reason: "Timeout", seen })
+    const stored = known(Result.fail(failure), false)
+    assert.deepStrictEqual(stored, {
+      _tag: "Refused",
+      error: new RequestRejected({ ...ofRequest, ...(isStored && { serviceCode }) })
+    })
+    const unknown = known(Result.fail(doubt), false)
+    assert.deepStrictEqual(unknown._tag === "Unknown" && "seen" in unknown.error && unknown.error.seen, { id: "7" })
+    const awaiting = known(Result.fail(new OutcomeUnknown({ ...doubt, seen: { status: "Awaiting" } })), false)
+    assert.include(JSON.stringify(awaiting), "Awaiting")
+  })
+
+  it.each<[found: number | undefined, own: number | null, isOther: boolean]>([
+    [1, 1, false],
+    [2, 1, true],
+    [undefined, 1, false],
+    [2, null, false]
+  ])("with success about the company %s on an account of %s is one about another: %s", (found, own, isOther) => {
+    const { companyId: _, ...rest } = record
+    const answer = Result.succeed({ ...rest, ...(found !== undefined && { companyId: found }) })
+    const judged = ofCompany(answer, key, own)
+    if (!isOther) return assert.strictEqual(judged, answer)
+    const error = Result.isFailure(judged) ? judged.failure : undefined
+    assert(error?._tag === "OutcomeUnknown")
+    assert.deepStrictEqual([mismatchOf(error), error.seen], ["companyId", { id: "7" }])
+  })
+
+  it.each<[string, RequestWithdrawalError, cause: string | undefined, isAnswer: boolean]>([
+    ["a 401", failures.auth(key), "AuthError", true],
+    ["a 403", failures.auth(key, 403), undefined, true],
+    ["a 300", new RequestRejected({ ...ofRequest, status: 300 }), "Redirect", true],
+    ["a 399", new RequestRejected({ ...ofRequest, status: 399 }), "Redirect", true],
+    ["a 400", new RequestRejected({ ...ofRequest, status: 400 }), undefined, true],
+    ["no connection", new InvalidRequest({ ...withdrawal, outcome: "NotSent", issues: [] }), undefined, false]
+  ])("of %s is about all payouts of the account: %3$s", (_, error, cause, answered) => {
+    assert.deepStrictEqual([causeForAll(error), isAnswer(error)], [cause, answered])
+  })
+})
+
+describe("a request", () => {
+  it("of a clean payout says nothing of an earlier one, and one in doubt says when that left", () => {
+    assert.deepStrictEqual(optionsOf(key, null), { idempotencyKey: key })
+    const { after, ...options } = optionsOf(key, 5)
+    assert.deepStrictEqual(options, { idempotencyKey: key, earlier: "Unknown" })
+    assert.deepInclude(after, { _tag: "OutcomeUnknown", firstSentAt: DateTime.makeUnsafe(5), attempts: 1 })
+  })
+
+  it.each<[string, isPast: boolean, mayHaveLeftAt: number | null]>([
+    ["no request of it may have left", false, null],
+    ["one left as long ago as the horizon", false, now - 12 * hour],
+    ["one left longer ago", true, now - 12 * hour - 1],
+    ["one left in the future by more: a clock was wrong", true, now + 12 * hour + 1]
+  ])("must not be repeated where %s: %s", (_, isPast, mayHaveLeftAt) => {
+    assert.strictEqual(Row.mustNotRepeat({ ...clean, mayHaveLeftAt }, now, 12 * hour), isPast)
+  })
+})
+
+describe("a step of a person", () => {
+  /** What the step makes of a row; `-` where it is refused. */
+  const made = (row: Row.Row, step: Row.Step | undefined) =>
+    typeof step === "string" ? "-" : shown({ ...row, ...step })
+
+  it.each<[keyof typeof rows, ...steps: Array<string>]>([
+    //                         retry       park               resume      notExecuted settle     forget
+    ["accepted", "accepted", "parked Operator", "-", "-", "-", "-"],
+    ["unknown", "unknown", "parked Operator", "-", "-", "settled", "-"],
+    ["refused", "accepted", "parked Operator", "-", "-", "-", "refused"],
+    ["parked", "-", "parked Operator", "accepted", "accepted", "settled", "-"],
+    ["parked in doubt", "-", "parked Operator", "unknown", "-", "settled", "-"],
+    ["parked past the horizon", "-", "parked Operator", "-", "accepted", "settled", "-"],
+    ["posted", "-", "-", "-", "-", "settled", "posted"],
+    ["settled", "-", "-", "-", "-", "settled", "settled"],
+    ["failed", "-", "-", "-", "-", "settled", "failed"]
+  ])(
+    "makes of one that is %s: retry %s, park %s, resume %s, resume as not executed %s, settle %s, forget %s",
+    (name, ...wanted) => {
+      const row = rows[name]
+      const steps = [
+        Row.retry(row, deciding),
+        Row.parkByOperator(row),
+        Row.resume(row, deciding, false),
+        Row.resume(row, deciding, true),
+        Row.settle(row, "settled"),
+        Row.forget(row)
+      ]
+      assert.deepStrictEqual(
+        steps.map((step) => made(row, step)),
+        wanted
+      )
+    }
+  )
+
+  it("on a payout whose request was deleted cannot send it, and a second forget changes nothing", () => {
+    const forgotten = { request: null, requestCheck: "" }
+    assert.include(Row.retry({ ...rows.refused, ...forgotten }, deciding), "was deleted")
+    assert.include(Row.resume({ ...parked, ...forgotten }, deciding, false), "Settle it")
+    assert.isUndefined(Row.forget({ ...rows.posted, ...forgotten }))
+  })
+
+  it.each<[string, string, Partial<Row.Row>]>([
+    ["may be under way until", "its last request is under way", { underWayUntil: now + 1 }],
+    ["Resume it without notExecuted", "the service knows its key", { underWayUntil: now, mayHaveLeftAt: now - hour }],
+    ["", "its request is past the horizon", { underWayUntil: now }],
+    ["", "it left under another client id", { mayHaveLeftAt: now - hour, parkedBecause: "OtherClientId" }],
+    ["", "it cannot be read", { mayHaveLeftAt: now - hour, parkedBecause: "Unreadable" }]
+  ])("that says notExecuted is refused with %j where %s", (words, _, given) => {
+    const step = Row.resume({ ...rows["parked past the horizon"], ...given }, deciding, true)
+    if (words !== "") return assert.include(step, words)
+    assert.deepInclude(step, { state: "accepted", mayHaveLeftAt: null, fingerprint: null, countedDay: null, error: null })
+  })
+})
+
+describe("the wait of a payout", () => {
+  const paused = { pausedAt: 30, paused: true, pausedMillis: 5 }
+  it.each<[string, millis: number, row: Partial<Row.Row>, account: Partial<Account>]>([
+    ["was never tried", 0, {}, {}],
+    ["was never tried, on an account that is refused", 60, { submittedAt: 40 }, { blockedAt: 10 }],
+    ["was never tried, while a pause stops the refused account", 20, {}, { blockedAt: 10, pausedAt: 30 }],
+    ["is wanted since 20", 80, { wantedAt: 20 }, {}],
+    ["is wanted since 20, and a pause began at 30", 10, { wantedAt: 20, pausedMillis: 5 }, paused],
+    ["waits for the cap since 50", 30, { wantedAt: 20, waitsFor: "DailyCap", waitsSince: 50 }, {}]
+  ])("that %s is %d ms", (_, millis, row, account) => {
+    assert.strictEqual(Row.waited({ ...clean, ...row }, { ...deciding.account, ...account }, 100), millis)
+  })
+
+  it("for the same thing goes on, and begins anew for another one, or for the next day's cap", () => {
+    const since = (waitsFor: string, next: "AuthError" | "DailyCap") =>
+      Row.wait({ ...clean, waitsFor, waitsSince: 3 }, deciding.account, 9, next).waitsSince
+    assert.deepStrictEqual(
+      [since("AuthError", "AuthError"), since("RateLimited", "AuthError"), since("DailyCap", "DailyCap")],
+      [3, 9, 9]
+    )
+  })
+
+  it("is stored with the mark of the next request, which stays the first one's time", () => {
+    const request = { fingerprint: "new", underWayUntil: 99 }
+    const first = Row.mark({ ...clean, wantedAt: 4, waitsFor: "DailyCap", waitsSince: 6 }, deciding.account, 10, request)
+    assert.deepInclude(first, { wantedAt: 8, sends: 2, mayHaveLeftAt: 10, fingerprint: "new", waitsFor: null })
+    const again = Row.mark({ ...doubted, mayHaveLeftAt: 3, fingerprint: "old" }, deciding.account, 10, request)
+    assert.deepInclude(again, { mayHaveLeftAt: 3, fingerprint: "old", markedAt: 10, underWayUntil: 99 })
+  })
+})
+
