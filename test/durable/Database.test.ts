@@ -1,7 +1,6 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
 import { Cause, Effect, Exit, Layer, Redacted } from "effect"
-import { NodeSqlite } from "effect-pix/node"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient, Statement } from "effect/sql"
 import { SqlError, UnknownError } from "effect/sql/SqlError"
@@ -12,101 +11,83 @@ import {
   mapDatabaseError,
   requireOwnTransaction
 } from "../../src/durable/Database.ts"
-import { migrate } from "../../src/durable/Tables.ts"
-import { postgres } from "../support/database.ts"
-import { noPostgres } from "../support/postgres.ts"
+import { migrate, requireNewest } from "../../src/durable/Tables.ts"
+import { databases, postgres } from "../support/database.ts"
 import { effect, live } from "../support/effect.ts"
-
-const sqlite = () => NodeSqlite.layer({ filename: ":memory:" })
+import { memory } from "../support/payoutQueue.ts"
+import { noPostgres } from "../support/postgres.ts"
 
 /** A client of a dialect without a connection. */
-const unconnected = (compiler: Statement.Compiler) =>
-  Layer.effect(
-    SqlClient.SqlClient,
-    SqlClient.make({
-      acquirer: Effect.die("it is not connected"),
-      compiler,
-      driver: "test",
-      spanAttributes: []
-    })
-  ).pipe(Layer.provide(Reactivity.layer))
-
-const compilerOf = (dialect: Statement.Dialect) =>
-  Statement.makeCompiler({
+const unconnected = (dialect: Statement.Dialect) => {
+  const compiler = Statement.makeCompiler({
     dialect,
     placeholder: () => "?",
     onIdentifier: (name) => name,
     onRecordUpdate: () => ["", []],
     onCustom: () => ["", []]
   })
+  const acquirer = Effect.die("it is not connected")
+  return Layer.effect(SqlClient.SqlClient, SqlClient.make({ acquirer, compiler, driver: "test", spanAttributes: [] })).pipe(
+    Layer.provide(Reactivity.layer)
+  )
+}
 
-describe("database", () => {
-  effect("the dialect of PostgreSQL is pg, and that of SQLite is sqlite", function* () {
-    const pg = yield* Effect.provide(database, unconnected(PgClient.makeCompiler()))
-    const lite = yield* Effect.provide(database, sqlite())
-    assert.deepStrictEqual([pg.dialect, lite.dialect], ["pg", "sqlite"])
+describe("a database", () => {
+  effect("of PostgreSQL has the dialect pg, and one of SQLite sqlite; another is refused by its name", function* () {
+    const dialectOf = (layer: Layer.Layer<SqlClient.SqlClient>) =>
+      Effect.map(Effect.provide(database, layer), ({ dialect }) => dialect)
+    assert.deepStrictEqual([yield* dialectOf(unconnected("pg")), yield* dialectOf(memory)], ["pg", "sqlite"])
+    for (const [dialect, name] of [
+      ["mysql", "MySQL"],
+      ["mssql", "Microsoft SQL Server"],
+      ["clickhouse", "ClickHouse"]
+    ] as const) {
+      const { message } = yield* Effect.flip(Effect.provide(database, unconnected(dialect)))
+      assert.include(message, `${name}: this library keeps its tables in PostgreSQL or SQLite`)
+    }
   })
 
-  for (const [dialect, name] of [
-    ["mysql", "MySQL"],
-    ["mssql", "Microsoft SQL Server"],
-    ["clickhouse", "ClickHouse"]
-  ] as const)
-    effect(
-      `${name} is refused with a sentence that says what is supported`,
-      unconnected(compilerOf(dialect)),
-      function* () {
-        const error = yield* Effect.flip(database)
-        assert.strictEqual(error._tag, "ConfigurationError")
-        assert.include(error.message, name)
-        assert.include(error.message, "PostgreSQL or SQLite")
-      }
-    )
-})
-
-const two = Effect.gen(function* () {
-  const ours = yield* Effect.provide(database, yield* Layer.build(Layer.fresh(sqlite())))
-  const theirs = yield* Effect.provide(database, yield* Layer.build(Layer.fresh(sqlite())))
-  return { ours, theirs }
-})
-
-describe("requireOwnTransaction", () => {
-  effect("requireOwnTransaction succeeds outside a transaction, and in one of its own client", function* () {
-    const { ours } = yield* two
+  effect("is used outside of a transaction or in one of its own client, and in no other's", function* () {
+    const make = Effect.flatMap(Layer.build(Layer.fresh(memory)), (client) => Effect.provideContext(database, client))
+    const [ours, theirs] = [yield* make, yield* make]
     const check = requireOwnTransaction(ours, "submit")
     yield* check
     yield* ours.sql.withTransaction(check)
-    yield* ours.sql.withTransaction(ours.sql.withTransaction(check))
-  })
-
-  effect("requireOwnTransaction fails in a transaction of another client, with a sentence that says so", function* () {
-    const { ours, theirs } = yield* two
-    const check = requireOwnTransaction(ours, "submit")
-    const error = yield* Effect.flip(theirs.sql.withTransaction(check))
-    assert.strictEqual(error._tag, "ForeignTransaction")
-    assert.include(error.message, "another SqlClient")
-    const inner = yield* Effect.flip(ours.sql.withTransaction(theirs.sql.withTransaction(check)))
-    assert.strictEqual(inner._tag, "ForeignTransaction")
+    yield* theirs.sql.withTransaction(ours.sql.withTransaction(check))
+    const inner = theirs.sql.withTransaction(check)
+    for (const foreign of [inner, ours.sql.withTransaction(inner)]) {
+      const error = yield* Effect.flip(foreign)
+      assert.strictEqual(error._tag, "ForeignTransaction")
+      assert.include(error.message, "submit was called in a transaction of another SqlClient")
+    }
   })
 })
 
-describe("mapDatabaseError", () => {
-  effect("the error of a statement has the kind of failure and no text of the database", sqlite(), function* () {
+describe("the failure of a statement", () => {
+  effect("has its kind and no text of the database", memory, function* () {
     const { sql } = yield* database
     yield* sql`CREATE TABLE people (email TEXT UNIQUE)`
     const insert = sql`INSERT INTO people VALUES ('maria@example.com')`
     yield* insert
     const error = yield* Effect.flip(mapDatabaseError("submit")(insert))
-    assert.strictEqual(error._tag, "DatabaseError")
-    assert.strictEqual(error.reason, "UniqueViolation")
+    assert.deepInclude(error, { _tag: "DatabaseError", operation: "submit", reason: "UniqueViolation" })
     assert.notInclude(JSON.stringify(error), "maria")
-    assert.include(error.message, "Another try will not help")
-    const passing = new DatabaseError({ operation: "submit", reason: "ConnectionError", isRetryable: true })
-    assert.include(passing.message, "It is safe to try again")
+    assert.strictEqual(yield* Effect.flip(mapDatabaseError("submit")(Effect.fail("the caller's own"))), "the caller's own")
   })
-})
 
-describe("a failure that a person has to end", () => {
+  const again = "It is safe to try again."
+  effect.each([
+    ["ConnectionError", true, `submit failed on the database (ConnectionError). ${again}`],
+    ["UniqueViolation", false, "submit failed on the database (UniqueViolation). Another try will not help"],
+    ["DiskFull", true, "(DiskFull): the disk of the database is full. Free space on it. Then it is safe to try again."],
+    ["Corrupt", false, "or is no database. Stop the program, and restore a backup."]
+  ] as const)("says of %s whether another try helps (%s), and what a person has to do", function* ([reason, isRetryable, words]) {
+    const { message } = new DatabaseError({ operation: "submit", reason, isRetryable })
+    assert.include(message, words)
+    assert.strictEqual(message.includes("safe to try again"), isRetryable)
+    yield* Effect.void
+  })
+
   effect.each([
     [13, "DiskFull", true],
     [4874, "DiskFull", true],
@@ -124,7 +105,7 @@ describe("a failure that a person has to end", () => {
     ["SQLITE_FULLY", "UnknownError", false],
     ["53200", "UnknownError", false],
     [undefined, "UnknownError", false]
-  ] as const)("the code %s of a driver is %s", function* ([code, reason, isRetryable]) {
+  ] as const)("with the code %s of a driver is %s", function* ([code, reason, isRetryable]) {
     const cause = Object.assign(new Error("a row of maria@example.com"), { code })
     const failing = new SqlError({ reason: new UnknownError({ cause, message: "query", operation: "query" }) })
     const error = yield* Effect.flip(mapDatabaseError("submit")(failing))
@@ -143,26 +124,33 @@ const tables = (...names: ReadonlyArray<string>) => ({
   )
 })
 
-const versions = Effect.flatMap(
-  SqlClient.SqlClient,
-  (sql) => sql`SELECT migration_id AS id, name FROM effect_pix_test_migrations ORDER BY 1`
-)
-
-const migrating = Effect.gen(function* () {
-  yield* migrate(tables("one"))
-  yield* migrate(tables("one"))
-  yield* migrate(tables("one", "two"))
-  assert.deepStrictEqual(yield* versions, [
-    { id: 1, name: "one" },
-    { id: 2, name: "two" }
-  ])
-  const failed = yield* Effect.flip(migrate(tables("one", "two", "three", "one")))
-  assert.strictEqual(failed._tag, "SqlError")
-  assert.strictEqual((yield* versions).length, 2, "a version that fails takes the others of its run with it")
+describe("the tables of a database", () => {
+  for (const { client, name, skip } of databases)
+    effect.skipIf(skip)(`are migrated once to each version, which is needed as it is; one that fails leaves nothing, on ${name}`, client(), function* () {
+      const sql = yield* SqlClient.SqlClient
+      const versions = sql`SELECT migration_id AS id, name FROM effect_pix_test_migrations ORDER BY 1`
+      const problem = (...names: ReadonlyArray<string>) =>
+        Effect.map(Effect.flip(requireNewest(tables(...names))), (error) => error.message)
+      assert.include(yield* problem("one"), "has no tables in this database")
+      yield* Effect.forEach([1, 2, 3], () => migrate(tables("one")), { concurrency: "unbounded" })
+      yield* migrate(tables("one", "two"))
+      assert.deepStrictEqual(yield* versions, [
+        { id: 1, name: "one" },
+        { id: 2, name: "two" }
+      ])
+      yield* requireNewest(tables("one", "two"))
+      // A program that is older than the tables leaves them, and says so.
+      yield* migrate(tables("one"))
+      assert.match(yield* problem("one"), /has tables of version 2 in this database, and version 1 is needed$/)
+      assert.include(yield* problem("one", "two", "three"), "version 3 is needed. A program that may change tables brings")
+      const failed = yield* Effect.flip(migrate(tables("one", "two", "three", "one")))
+      assert.strictEqual(failed._tag, "SqlError")
+      assert.lengthOf(yield* versions, 2)
+    })
 })
 
-describe("migrate", () => {
-  live.skipIf(noPostgres() !== undefined)("migrate does not wait for a backup if there is nothing to do", function* () {
+describe.skipIf(noPostgres() !== undefined)("a database of PostgreSQL", () => {
+  live("is not waited for in a backup, where there is nothing to migrate", function* () {
     const { url } = yield* postgres
     const client = () => PgClient.layer({ url: Redacted.make(url) })
     const migrateOne = Effect.provide(migrate(tables("one")), client())
@@ -173,49 +161,21 @@ describe("migrate", () => {
     yield* Effect.provide(backup, client())
   })
 
-  it.effect("each version runs once, and one that fails leaves nothing on SQLite", () =>
-    Effect.provide(migrating, sqlite())
-  )
-
-  const absent = noPostgres()
-  effect.skipIf(absent !== undefined)(
-    `each version runs once, and one that fails leaves nothing on PostgreSQL${absent === undefined ? "" : ` (${absent})`}`,
-    function* () {
-      const { url } = yield* postgres
-      const client = () => Layer.fresh(PgClient.layer({ url: Redacted.make(url) }))
-      yield* Effect.forEach([1, 2, 3], () => Effect.provide(migrate(tables("one")), client()), {
-        concurrency: "unbounded"
-      })
-      yield* Effect.provide(migrating, client())
-    }
-  )
-})
-
-describe("inTransaction", () => {
-  const absent = noPostgres()
-  live.skipIf(absent !== undefined)(
-    `a connection that is lost at the end is a failure and no defect, and the next transaction has another one${absent === undefined ? "" : ` (${absent})`}`,
-    function* () {
-      const { url } = yield* postgres
-      const layer = PgClient.layer({ url: Redacted.make(url), maxConnections: 1 })
-      yield* Effect.gen(function* () {
-        const db = yield* database
-        const transaction = inTransaction(db)
-        const goes = Effect.ignore(db.sql`SELECT pg_terminate_backend(pg_backend_pid())`)
-        const failing: ReadonlyArray<Effect.Effect<unknown, unknown>> = [
-          goes,
-          Effect.andThen(goes, Effect.fail("the caller's own")),
-          db.sql`SELECT 1/0`
-        ]
-        for (const effect of failing) {
-          const exit = yield* Effect.exit(transaction(effect))
-          assert.isTrue(Exit.isFailure(exit) && !Cause.hasDies(exit.cause))
-        }
-        // An interrupted transaction is not retried.
-        const interrupted = yield* Effect.exit(transaction(Effect.andThen(goes, Effect.interrupt)))
-        assert.isTrue(Exit.hasInterrupts(interrupted))
-        assert.strictEqual(yield* transaction(Effect.succeed("done")), "done")
-      }).pipe(Effect.provide(layer))
-    }
-  )
+  live("that loses the connection of a transaction fails it without a defect, and the next one has another connection", function* () {
+    const { url } = yield* postgres
+    yield* Effect.gen(function* () {
+      const db = yield* database
+      const transaction = inTransaction(db)
+      const lose = Effect.ignore(db.sql`SELECT pg_terminate_backend(pg_backend_pid())`)
+      const failing = [lose, Effect.andThen(lose, Effect.fail("the caller's own")), db.sql`SELECT 1/0`]
+      for (const effect of failing) {
+        const exit = yield* Effect.exit(transaction<unknown, unknown, never>(effect))
+        assert.isTrue(Exit.isFailure(exit) && !Cause.hasDies(exit.cause))
+      }
+      // An interrupted transaction is not retried.
+      const interrupted = yield* Effect.exit(transaction(Effect.andThen(lose, Effect.interrupt)))
+      assert.isTrue(Exit.hasInterrupts(interrupted))
+      assert.strictEqual(yield* transaction(Effect.succeed("done")), "done")
+    }).pipe(Effect.provide(PgClient.layer({ url: Redacted.make(url), maxConnections: 1 })))
+  })
 })

@@ -4,87 +4,89 @@ import { TestClock } from "effect/testing"
 import { delayInterrupt, orTryAgain, repeatedly, TryAgain } from "../../src/durable/Work.ts"
 import { effect } from "../support/effect.ts"
 
+/** The lines that are logged, with their attributes and causes. */
+const makeLog = () => {
+  const lines: Array<{ readonly level: string; readonly text: string; readonly attributes: Record<string, unknown> }> = []
+  const logger = Logger.make(({ cause, fiber, logLevel, message }) => {
+    const attributes = fiber.getRef(References.CurrentLogAnnotations)
+    lines.push({ level: logLevel, text: `${String(message)} ${String(cause)}`, attributes })
+  })
+  return { lines, layer: Logger.layer([logger]) }
+}
+
 describe("orTryAgain", () => {
   effect("makes a later try of a defect and of another fiber's interruption, and logs neither's text", function* () {
-    const lines: Array<string> = []
-    const attributes: Array<Record<string, unknown>> = []
-    const logger = Logger.make(({ cause, fiber, message }) => {
-      lines.push(`${String(message)} ${String(cause)}`)
-      attributes.push({ ...fiber.getRef(References.CurrentLogAnnotations) })
-    })
+    const { layer, lines } = makeLog()
     const reasonOf = (step: Effect.Effect<void, TryAgain>) =>
       Effect.map(Effect.flip(orTryAgain("Jobs", { "test.row": "a" })(step)), ({ reason }) => reason)
     const joined = Effect.flatMap(Effect.forkChild(Effect.interrupt), Fiber.join)
-    const steps = [Effect.die(new TypeError("maria@example.com")), joined, new TryAgain({ reason: "NotYet" })]
-    const reasons = yield* Effect.provide(Effect.forEach(steps, reasonOf), Logger.layer([logger]))
-    assert.deepStrictEqual(reasons, ["Defect", "Interrupted", "NotYet"])
-    assert.lengthOf(lines, 2)
-    assert.include(lines[0], "Jobs: a handler died (TypeError)")
-    assert.include(lines[1], "Jobs: a step was interrupted, it is tried again")
-    assert.notInclude(lines.join("\n"), "maria")
+    const steps = [
+      Effect.die(new TypeError("maria@example.com")),
+      Effect.die("maria"),
+      joined,
+      new TryAgain({ reason: "NotYet" })
+    ]
+    const reasons = yield* Effect.provide(Effect.forEach(steps, reasonOf), layer)
+    assert.deepStrictEqual(reasons, ["Defect", "Defect", "Interrupted", "NotYet"])
+    assert.notInclude(JSON.stringify(lines), "maria")
     assert.deepStrictEqual(
-      attributes.map((line) => [
-        line["error.type"],
-        line["test.row"],
-        /^\w+\n +at /.exec(String(line["exception.stacktrace"]))?.[0]
+      lines.map(({ attributes, level, text }) => [
+        level,
+        text.split(" Cause")[0],
+        attributes["error.type"],
+        attributes["test.row"],
+        String(attributes["exception.stacktrace"]).replace(/(?<=\n +at ).*/s, "")
       ]),
       [
-        ["TypeError", "a", "TypeError\n    at "],
-        ["Interrupted", "a", undefined]
+        ["Error", "Jobs: a handler died (TypeError)", "TypeError", "a", "TypeError\n    at "],
+        ["Error", "Jobs: a handler died (Defect)", "Defect", "a", "string"],
+        ["Warn", "Jobs: a step was interrupted, it is tried again", "Interrupted", "a", "undefined"]
       ]
     )
   })
 })
 
 describe("repeatedly", () => {
-  effect("repeatedly continues after a failure, a defect or an interruption", function* () {
+  effect("goes on after a failure, a defect or an interruption, each after its interval", function* () {
+    const ends = [Effect.fail("no"), Effect.die("no"), Effect.interrupt, Effect.void]
     let runs = 0
-    const once = Effect.suspend(() => {
-      runs += 1
-      return runs === 1 ? Effect.fail("no") : runs === 2 ? Effect.die("no") : Effect.interrupt
-    })
-    yield* Effect.forkScoped(repeatedly("test", "10 seconds", once))
-    yield* TestClock.adjust("35 seconds")
-    assert.strictEqual(runs, 4)
+    yield* Effect.forkScoped(repeatedly("test", "10 seconds", Effect.suspend(() => ends[runs++] ?? Effect.never)))
+    for (const expected of [1, 2, 3, 4, 5]) {
+      yield* TestClock.adjust(expected === 1 ? 0 : "10 seconds")
+      assert.strictEqual(runs, expected)
+    }
   })
 
-  effect("repeatedly logs a lasting failure as a warning once a minute", function* () {
-    const levels: Array<string> = []
-    const logger = Logger.layer([Logger.make(({ logLevel }) => levels.push(logLevel))])
+  effect("logs a lasting failure as a warning once a minute, and otherwise for debugging", function* () {
+    const { layer, lines } = makeLog()
     yield* Effect.forkScoped(
       repeatedly("test", "10 seconds", Effect.fail("no")).pipe(
-        Effect.provide(logger),
+        Effect.provide(layer),
         Effect.provideService(References.MinimumLogLevel, "All")
       )
     )
     yield* TestClock.adjust("125 seconds")
-    assert.strictEqual(levels.length, 13)
-    assert.strictEqual(levels.filter((level) => level === "Warn").length, 3)
+    const levels = lines.map(({ level }) => level)
+    assert.deepStrictEqual([levels.length, levels.lastIndexOf("Warn")], [13, 12])
+    assert.lengthOf(levels.filter((level) => level === "Warn"), 3) // prettier-ignore
   })
 })
 
 describe("delayInterrupt", () => {
-  const begin = (takes: "3 seconds" | "1 hour") =>
-    Effect.gen(function* () {
-      let ended: "done" | "cut off" | undefined
-      const job = Effect.sleep(takes).pipe(
-        Effect.andThen(Effect.sync(() => (ended = "done"))),
-        Effect.onInterrupt(() => Effect.sync(() => (ended = "cut off")))
-      )
-      const fiber = yield* Effect.forkChild(delayInterrupt("5 seconds")(job))
-      yield* Effect.yieldNow
-      yield* TestClock.adjust("1 second")
-      const stop = yield* Effect.forkChild(Fiber.interrupt(fiber))
-      yield* TestClock.adjust("10 seconds")
-      yield* Fiber.join(stop)
-      return ended
-    })
-
-  effect("an effect that ends soon is finished when its caller is interrupted", function* () {
-    assert.strictEqual(yield* begin("3 seconds"), "done")
-  })
-
-  effect("an effect that does not end soon is interrupted", function* () {
-    assert.strictEqual(yield* begin("1 hour"), "cut off")
+  effect.each([
+    { takes: "3 seconds", ended: "done" },
+    { takes: "1 hour", ended: "cut off" }
+  ] as const)("an effect of $takes is $ended when its caller is interrupted with a patience of 5 seconds", function* ({ ended, takes }) {
+    let end: string | undefined
+    const job = Effect.sleep(takes).pipe(
+      Effect.andThen(Effect.sync(() => (end = "done"))),
+      Effect.onInterrupt(() => Effect.sync(() => (end = "cut off")))
+    )
+    const fiber = yield* Effect.forkChild(delayInterrupt("5 seconds")(job))
+    yield* TestClock.adjust("1 second")
+    const stop = yield* Effect.forkChild(Fiber.interrupt(fiber))
+    yield* TestClock.adjust("10 seconds")
+    yield* Fiber.join(stop)
+    assert.strictEqual(end, ended)
   })
 })

@@ -1,0 +1,154 @@
+/**
+ * Payouts that look like another one: another reference with the same PIX key and the same amount, within a day.
+ */
+import { assert, describe } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { Money, PixKey } from "effect-pix"
+import { PayoutInsert, PayoutQueue, type PayoutQueueOptions, Payouts, type Seal } from "effect-pix/payouts"
+import { Fault } from "effect-pix/sandbox"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { effect } from "../support/effect.ts"
+import { payout, settle } from "../support/payoutQueue.ts"
+import { queueOver, refused, requests, shown } from "../support/payouts.ts"
+import { line, run } from "../support/sheets.ts"
+
+/** What becomes of a payout to the person of all others. */
+const runNew = (reference = "new") => run([payout(reference)])
+const aDay = 86_400_000
+/** A poll that does not slow a day of the test's clock down. */
+const slow: PayoutQueueOptions = { poll: "6 hours" }
+
+describe("a line of a sheet that looks like another payout", () => {
+  effect.each(["accepted", "parked", "settled", "posted", "unknown"])(
+    "is not accepted beside one that is %s, and is beside one that failed",
+    queueOver({ unknown: Fault.resetAfter }),
+    function* (twin) {
+      const queue = yield* PayoutQueue
+      const isSent = twin === "posted" || twin === "unknown"
+      yield* queue.setPaused(!isSent)
+      yield* queue.submit(payout(twin))
+      yield* settle
+      if (twin === "parked" || twin === "settled") yield* queue.park(twin)
+      if (twin === "settled") yield* queue.settle(twin)
+      assert.include(yield* shown(twin), twin)
+      assert.deepStrictEqual(yield* runNew(), [[0, twin]])
+      assert.strictEqual(yield* shown("new"), "absent")
+      if (twin !== "posted" && twin !== "settled") yield* queue.park(twin)
+      yield* queue.settle(twin, { as: "failed" })
+      yield* queue.setPaused(false)
+      assert.deepStrictEqual(yield* runNew(), { done: ["new"] })
+    }
+  )
+
+  effect("is accepted beside one that is refused, of another amount or key, or older than a day", queueOver({ refused: [refused] }, slow), function* () {
+    const queue = yield* PayoutQueue
+    yield* queue.submit(payout("older"))
+    yield* TestClock.adjust(aDay)
+    assert.deepStrictEqual(yield* runNew(), [[0, "older"]])
+    yield* TestClock.adjust(1)
+    yield* queue.submitMany([payout("refused"), line("other-key"), payout("other-amount", 2000)])
+    yield* settle
+    assert.deepStrictEqual([yield* shown("refused"), yield* runNew()], ["refused", { done: ["new"] }])
+  })
+
+  effect("is compared as its key is sent, and no key is one key; the failure names no key", queueOver(), function* () {
+    const amount = Money.centavos(1000)
+    const items = [
+      { reference: "a", amount, pixKey: PixKey.cpf("529.982.247-25") },
+      { reference: "b", amount, pixKey: "52998224725", pixKeyType: "CPF" as const },
+      { reference: "c", amount },
+      { reference: "d", amount },
+      { reference: "d", amount }
+    ]
+    assert.deepStrictEqual(yield* run(items), [[1, "a"], [3, "c"]]) // prettier-ignore
+    assert.notInclude((yield* Effect.flip(Payouts.run(items))).message, "529")
+  })
+
+  effect("is accepted where allowAlike names it or is true, and is not compared in a second run", queueOver(), function* () {
+    const salaries = ["a", "b", "c"].map((name) => payout(name))
+    assert.deepStrictEqual(yield* run(salaries, { allowAlike: ["b"] }), [[2, "b"]])
+    // Those that the failure named are enough.
+    assert.deepStrictEqual(yield* run(salaries, { allowAlike: ["b", "c"] }), { done: ["a", "b", "c"] })
+    assert.deepStrictEqual(yield* run(salaries), { done: ["a", "b", "c"] })
+    const all = [...salaries, payout("d")]
+    assert.deepStrictEqual(yield* run(all), [[3, "b"]])
+    assert.deepStrictEqual(yield* run(all, { allowAlike: true }), { done: ["a", "b", "c", "d"] })
+  })
+
+  effect("is compared again when a run takes it up, also where it is older than a day", queueOver({}, slow), function* () {
+    const queue = yield* PayoutQueue
+    const left = [payout("left"), payout("left-too"), line("alone")]
+    yield* run(left, { waitFor: 0, allowAlike: true })
+    yield* TestClock.adjust(aDay + 1)
+    yield* queue.submit(line("other"))
+    yield* settle
+    // Another key of that amount is no twin of a row that is older than a day.
+    assert.deepStrictEqual(yield* run([line("alone")]), { done: ["alone"] })
+    assert.deepStrictEqual(yield* run(left.slice(0, 2)), [[1, "left"]])
+    yield* queue.submit(payout("by-hand"))
+    yield* settle
+    assert.deepStrictEqual(yield* runNew("left"), [[0, "by-hand"]])
+    assert.strictEqual(yield* shown("left"), "parked RunEnded")
+    assert.deepStrictEqual(yield* run([payout("left")], { allowAlike: ["left"] }), { done: ["left"] })
+  })
+
+  const lost = new Set<string>()
+  const seal: Seal.Seal = {
+    seal: (text) => Effect.succeed(`sealed ${text}`),
+    open: (text, reference) =>
+      lost.has(reference) ? Effect.die(new Error("no key")) : Effect.succeed(text.replace("sealed ", ""))
+  }
+  effect("may be like one whose key was forgotten, or cannot be opened", queueOver({}, { seal }), function* () {
+    const queue = yield* PayoutQueue
+    const sql = yield* SqlClient.SqlClient
+    yield* queue.submitMany([line("sealed", 1000), line("forgotten", 2000)])
+    yield* settle
+    assert.deepStrictEqual(yield* runNew(), { done: ["new"] })
+    lost.add("sealed")
+    yield* sql`UPDATE effect_pix_payouts SET request = NULL WHERE reference = 'forgotten'`
+    const like = yield* run([line("newer", 1000), line("newest", 2000)])
+    assert.deepStrictEqual(like, [[0, "sealed"], [1, "forgotten"]]) // prettier-ignore
+  })
+
+  effect("is not compared with those of another account", queueOver(), function* () {
+    yield* runNew()
+    const other = yield* Layer.build(Layer.fresh(PayoutQueue.layerClient({ account: "b" })))
+    const plan = yield* Effect.provideContext(Payouts.plan([payout("newer")]), other)
+    assert.deepStrictEqual(plan.wrong, [])
+  })
+})
+
+describe("a submit that looks like another payout", () => {
+  // oxlint-disable-next-line no-thenable -- the name of the option; no promise resolves with it
+  const alike = { within: "2 hours", then: "park" } as const
+  effect("is parked where the queue is told to, until a person resumes it", queueOver({}, { alike }), function* () {
+    const queue = yield* PayoutQueue
+    yield* queue.submit(payout("a"))
+    const submitted = yield* queue.submitMany([payout("b"), line("c")])
+    assert.deepStrictEqual(
+      submitted.map(({ state }) => state),
+      ["parked", "accepted"]
+    )
+    yield* settle
+    // The same reference again is the same payout.
+    assert.strictEqual((yield* queue.submit(payout("a"))).state, "posted")
+    assert.deepStrictEqual(yield* runNew("b"), { parked: ["b"] })
+    assert.deepStrictEqual([yield* shown("b"), yield* requests("b")], ["parked LooksAlike", 0])
+    yield* queue.resume("b")
+    yield* settle
+    assert.strictEqual(yield* shown("b"), "posted")
+    yield* TestClock.adjust("3 hours")
+    assert.strictEqual((yield* queue.submit(payout("d"))).state, "accepted")
+  })
+
+  effect("is sent where the queue is told nothing, and so is a row of PayoutInsert", queueOver(), function* () {
+    const queue = yield* PayoutQueue
+    const sql = yield* SqlClient.SqlClient
+    yield* queue.submitMany([payout("a"), payout("b")])
+    const { parameters, text } = yield* Effect.fromResult(PayoutInsert.make(payout("c"), { dialect: "sqlite" }))
+    yield* sql.unsafe(text, parameters)
+    yield* TestClock.adjust("2 minutes")
+    assert.deepStrictEqual(yield* Effect.forEach(["a", "b", "c"], shown), ["posted", "posted", "posted"])
+  })
+})
