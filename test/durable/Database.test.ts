@@ -27,9 +27,10 @@ const unconnected = (dialect: Statement.Dialect) => {
     onCustom: () => ["", []]
   })
   const acquirer = Effect.die("it is not connected")
-  return Layer.effect(SqlClient.SqlClient, SqlClient.make({ acquirer, compiler, driver: "test", spanAttributes: [] })).pipe(
-    Layer.provide(Reactivity.layer)
-  )
+  return Layer.effect(
+    SqlClient.SqlClient,
+    SqlClient.make({ acquirer, compiler, driver: "test", spanAttributes: [] })
+  ).pipe(Layer.provide(Reactivity.layer))
 }
 
 describe("a database", () => {
@@ -72,7 +73,10 @@ describe("the failure of a statement", () => {
     const error = yield* Effect.flip(mapDatabaseError("submit")(insert))
     assert.deepInclude(error, { _tag: "DatabaseError", operation: "submit", reason: "UniqueViolation" })
     assert.notInclude(JSON.stringify(error), "maria")
-    assert.strictEqual(yield* Effect.flip(mapDatabaseError("submit")(Effect.fail("the caller's own"))), "the caller's own")
+    assert.strictEqual(
+      yield* Effect.flip(mapDatabaseError("submit")(Effect.fail("the caller's own"))),
+      "the caller's own"
+    )
   })
 
   const again = "It is safe to try again."
@@ -81,12 +85,15 @@ describe("the failure of a statement", () => {
     ["UniqueViolation", false, "submit failed on the database (UniqueViolation). Another try will not help"],
     ["DiskFull", true, "(DiskFull): the disk of the database is full. Free space on it. Then it is safe to try again."],
     ["Corrupt", false, "or is no database. Stop the program, and restore a backup."]
-  ] as const)("says of %s whether another try helps (%s), and what a person has to do", function* ([reason, isRetryable, words]) {
-    const { message } = new DatabaseError({ operation: "submit", reason, isRetryable })
-    assert.include(message, words)
-    assert.strictEqual(message.includes("safe to try again"), isRetryable)
-    yield* Effect.void
-  })
+  ] as const)(
+    "says of %s whether another try helps (%s), and what a person has to do",
+    function* ([reason, isRetryable, words]) {
+      const { message } = new DatabaseError({ operation: "submit", reason, isRetryable })
+      assert.include(message, words)
+      assert.strictEqual(message.includes("safe to try again"), isRetryable)
+      yield* Effect.void
+    }
+  )
 
   effect.each([
     [13, "DiskFull", true],
@@ -126,27 +133,34 @@ const tables = (...names: ReadonlyArray<string>) => ({
 
 describe("the tables of a database", () => {
   for (const { client, name, skip } of databases)
-    effect.skipIf(skip)(`are migrated once to each version, which is needed as it is; one that fails leaves nothing, on ${name}`, client(), function* () {
-      const sql = yield* SqlClient.SqlClient
-      const versions = sql`SELECT migration_id AS id, name FROM effect_pix_test_migrations ORDER BY 1`
-      const problem = (...names: ReadonlyArray<string>) =>
-        Effect.map(Effect.flip(requireNewest(tables(...names))), (error) => error.message)
-      assert.include(yield* problem("one"), "has no tables in this database")
-      yield* Effect.forEach([1, 2, 3], () => migrate(tables("one")), { concurrency: "unbounded" })
-      yield* migrate(tables("one", "two"))
-      assert.deepStrictEqual(yield* versions, [
-        { id: 1, name: "one" },
-        { id: 2, name: "two" }
-      ])
-      yield* requireNewest(tables("one", "two"))
-      // A program that is older than the tables leaves them, and says so.
-      yield* migrate(tables("one"))
-      assert.match(yield* problem("one"), /has tables of version 2 in this database, and version 1 is needed$/)
-      assert.include(yield* problem("one", "two", "three"), "version 3 is needed. A program that may change tables brings")
-      const failed = yield* Effect.flip(migrate(tables("one", "two", "three", "one")))
-      assert.strictEqual(failed._tag, "SqlError")
-      assert.lengthOf(yield* versions, 2)
-    })
+    effect.skipIf(skip)(
+      `are migrated once to each version, which is needed as it is; one that fails leaves nothing, on ${name}`,
+      client(),
+      function* () {
+        const sql = yield* SqlClient.SqlClient
+        const versions = sql`SELECT migration_id AS id, name FROM effect_pix_test_migrations ORDER BY 1`
+        const problem = (...names: ReadonlyArray<string>) =>
+          Effect.map(Effect.flip(requireNewest(tables(...names))), (error) => error.message)
+        assert.include(yield* problem("one"), "has no tables in this database")
+        yield* Effect.forEach([1, 2, 3], () => migrate(tables("one")), { concurrency: "unbounded" })
+        yield* migrate(tables("one", "two"))
+        assert.deepStrictEqual(yield* versions, [
+          { id: 1, name: "one" },
+          { id: 2, name: "two" }
+        ])
+        yield* requireNewest(tables("one", "two"))
+        // A program that is older than the tables leaves them, and says so.
+        yield* migrate(tables("one"))
+        assert.match(yield* problem("one"), /has tables of version 2 in this database, and version 1 is needed$/)
+        assert.include(
+          yield* problem("one", "two", "three"),
+          "version 3 is needed. A program that may change tables brings"
+        )
+        const failed = yield* Effect.flip(migrate(tables("one", "two", "three", "one")))
+        assert.strictEqual(failed._tag, "SqlError")
+        assert.lengthOf(yield* versions, 2)
+      }
+    )
 })
 
 describe.skipIf(noPostgres() !== undefined)("a database of PostgreSQL", () => {
@@ -161,21 +175,24 @@ describe.skipIf(noPostgres() !== undefined)("a database of PostgreSQL", () => {
     yield* Effect.provide(backup, client())
   })
 
-  live("that loses the connection of a transaction fails it without a defect, and the next one has another connection", function* () {
-    const { url } = yield* postgres
-    yield* Effect.gen(function* () {
-      const db = yield* database
-      const transaction = inTransaction(db)
-      const lose = Effect.ignore(db.sql`SELECT pg_terminate_backend(pg_backend_pid())`)
-      const failing = [lose, Effect.andThen(lose, Effect.fail("the caller's own")), db.sql`SELECT 1/0`]
-      for (const effect of failing) {
-        const exit = yield* Effect.exit(transaction<unknown, unknown, never>(effect))
-        assert.isTrue(Exit.isFailure(exit) && !Cause.hasDies(exit.cause))
-      }
-      // An interrupted transaction is not retried.
-      const interrupted = yield* Effect.exit(transaction(Effect.andThen(lose, Effect.interrupt)))
-      assert.isTrue(Exit.hasInterrupts(interrupted))
-      assert.strictEqual(yield* transaction(Effect.succeed("done")), "done")
-    }).pipe(Effect.provide(PgClient.layer({ url: Redacted.make(url), maxConnections: 1 })))
-  })
+  live(
+    "that loses the connection of a transaction fails it without a defect, and the next one has another connection",
+    function* () {
+      const { url } = yield* postgres
+      yield* Effect.gen(function* () {
+        const db = yield* database
+        const transaction = inTransaction(db)
+        const lose = Effect.ignore(db.sql`SELECT pg_terminate_backend(pg_backend_pid())`)
+        const failing = [lose, Effect.andThen(lose, Effect.fail("the caller's own")), db.sql`SELECT 1/0`]
+        for (const effect of failing) {
+          const exit = yield* Effect.exit(transaction<unknown, unknown, never>(effect))
+          assert.isTrue(Exit.isFailure(exit) && !Cause.hasDies(exit.cause))
+        }
+        // An interrupted transaction is not retried.
+        const interrupted = yield* Effect.exit(transaction(Effect.andThen(lose, Effect.interrupt)))
+        assert.isTrue(Exit.hasInterrupts(interrupted))
+        assert.strictEqual(yield* transaction(Effect.succeed("done")), "done")
+      }).pipe(Effect.provide(PgClient.layer({ url: Redacted.make(url), maxConnections: 1 })))
+    }
+  )
 })

@@ -30,7 +30,10 @@ const apply = (text: string) =>
   )
 
 const paying = PayoutQueue.use((queue) =>
-  Effect.andThen(queue.submit(payout("invoice-1")), Effect.map(queue.await("invoice-1"), ({ state }) => state))
+  Effect.andThen(
+    queue.submit(payout("invoice-1")),
+    Effect.map(queue.await("invoice-1"), ({ state }) => state)
+  )
 )
 
 describe("docs/sql", () => {
@@ -44,21 +47,25 @@ describe("docs/sql", () => {
     assert.deepStrictEqual([tables, webhookTables].map(digestOf), ["d675fc2dc45e79cf", "479812ae847d7051"])
   })
 
-  effect("makes a SQLite database on which a queue pays, and which refuses a time that is not in milliseconds", memory, function* () {
-    const sql = yield* SqlClient.SqlClient
-    yield* apply(published("sqlite"))
-    for (const column of ["submitted_at", "updated_at"]) {
-      for (const time of ["1790000000000000000", "8640000000000001", "-1", "'2026-11-22'"]) {
-        const inserted = sql.unsafe(
-          `INSERT INTO effect_pix_payouts (idempotency_key, reference, amount, request_check, ${column}) VALUES ('k', 'r', 1000, 'abc', ${time})`
-        )
-        const error = yield* Effect.flip(inserted)
-        assert.strictEqual(error.reason._tag, "ConstraintError", `${column} ${time}`)
+  effect(
+    "makes a SQLite database on which a queue pays, and which refuses a time that is not in milliseconds",
+    memory,
+    function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* apply(published("sqlite"))
+      for (const column of ["submitted_at", "updated_at"]) {
+        for (const time of ["1790000000000000000", "8640000000000001", "-1", "'2026-11-22'"]) {
+          const inserted = sql.unsafe(
+            `INSERT INTO effect_pix_payouts (idempotency_key, reference, amount, request_check, ${column}) VALUES ('k', 'r', 1000, 'abc', ${time})`
+          )
+          const error = yield* Effect.flip(inserted)
+          assert.strictEqual(error.reason._tag, "ConstraintError", `${column} ${time}`)
+        }
       }
+      assert.deepStrictEqual(yield* sql`SELECT reference FROM effect_pix_payouts`, [])
+      assert.strictEqual(yield* Effect.provide(paying, Layer.provide(PayoutQueue.layer(), gateway)), "posted")
     }
-    assert.deepStrictEqual(yield* sql`SELECT reference FROM effect_pix_payouts`, [])
-    assert.strictEqual(yield* Effect.provide(paying, Layer.provide(PayoutQueue.layer(), gateway)), "posted")
-  })
+  )
 
   live.skipIf(noPostgres() !== undefined)(
     "makes a PostgreSQL on which the queue of a role that may not change tables pays, and that of one without a right fails",

@@ -6,7 +6,8 @@ import { effect } from "../support/effect.ts"
 
 /** The lines that are logged, with their attributes and causes. */
 const makeLog = () => {
-  const lines: Array<{ readonly level: string; readonly text: string; readonly attributes: Record<string, unknown> }> = []
+  const lines: Array<{ readonly level: string; readonly text: string; readonly attributes: Record<string, unknown> }> =
+    []
   const logger = Logger.make(({ cause, fiber, logLevel, message }) => {
     const attributes = fiber.getRef(References.CurrentLogAnnotations)
     lines.push({ level: logLevel, text: `${String(message)} ${String(cause)}`, attributes })
@@ -50,7 +51,13 @@ describe("repeatedly", () => {
   effect("goes on after a failure, a defect or an interruption, each after its interval", function* () {
     const ends = [Effect.fail("no"), Effect.die("no"), Effect.interrupt, Effect.void]
     let runs = 0
-    yield* Effect.forkScoped(repeatedly("test", "10 seconds", Effect.suspend(() => ends[runs++] ?? Effect.never)))
+    yield* Effect.forkScoped(
+      repeatedly(
+        "test",
+        "10 seconds",
+        Effect.suspend(() => ends[runs++] ?? Effect.never)
+      )
+    )
     for (const expected of [1, 2, 3, 4, 5]) {
       yield* TestClock.adjust(expected === 1 ? 0 : "10 seconds")
       assert.strictEqual(runs, expected)
@@ -76,17 +83,20 @@ describe("delayInterrupt", () => {
   effect.each([
     { takes: "3 seconds", ended: "done" },
     { takes: "1 hour", ended: "cut off" }
-  ] as const)("an effect of $takes is $ended when its caller is interrupted with a patience of 5 seconds", function* ({ ended, takes }) {
-    let end: string | undefined
-    const job = Effect.sleep(takes).pipe(
-      Effect.andThen(Effect.sync(() => (end = "done"))),
-      Effect.onInterrupt(() => Effect.sync(() => (end = "cut off")))
-    )
-    const fiber = yield* Effect.forkChild(delayInterrupt("5 seconds")(job))
-    yield* TestClock.adjust("1 second")
-    const stop = yield* Effect.forkChild(Fiber.interrupt(fiber))
-    yield* TestClock.adjust("10 seconds")
-    yield* Fiber.join(stop)
-    assert.strictEqual(end, ended)
-  })
+  ] as const)(
+    "an effect of $takes is $ended when its caller is interrupted with a patience of 5 seconds",
+    function* ({ ended, takes }) {
+      let end: string | undefined
+      const job = Effect.sleep(takes).pipe(
+        Effect.andThen(Effect.sync(() => (end = "done"))),
+        Effect.onInterrupt(() => Effect.sync(() => (end = "cut off")))
+      )
+      const fiber = yield* Effect.forkChild(delayInterrupt("5 seconds")(job))
+      yield* TestClock.adjust("1 second")
+      const stop = yield* Effect.forkChild(Fiber.interrupt(fiber))
+      yield* TestClock.adjust("10 seconds")
+      yield* Fiber.join(stop)
+      assert.strictEqual(end, ended)
+    }
+  )
 })

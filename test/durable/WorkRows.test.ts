@@ -52,9 +52,13 @@ const makeJobs = Effect.gen(function* () {
 
 type Jobs = Effect.Success<typeof makeJobs>
 
-const test = (title: string, body: (jobs: Jobs) => Generator<Effect.Effect<unknown, unknown, Scope.Scope>, void, never>) =>
+const test = (
+  title: string,
+  body: (jobs: Jobs) => Generator<Effect.Effect<unknown, unknown, Scope.Scope>, void, never>
+) =>
   effect(title, memory, function* () {
-    yield* body(yield* makeJobs)
+    const jobs = yield* makeJobs
+    yield* Effect.gen(() => body(jobs))
   })
 
 const makeLog = () => {
@@ -80,7 +84,11 @@ describe("a row that is due", () => {
     assert.deepStrictEqual(seen, ["first", "second", "later"])
   })
 
-  test("is tried again after 1, 2, 4 seconds and so on up to 5 minutes, and is never given up", function* ({ done, insert, work }) {
+  test("is tried again after 1, 2, 4 seconds and so on up to 5 minutes, and is never given up", function* ({
+    done,
+    insert,
+    work
+  }) {
     const at: Array<number> = []
     yield* work((row) =>
       Effect.clockWith((clock) => {
@@ -119,7 +127,11 @@ describe("a row that is due", () => {
     assert.deepStrictEqual([running, most], [0, 3])
   })
 
-  test("goes to the next worker at once where its worker is stopped, which logs nothing", function* ({ insert, take, work }) {
+  test("goes to the next worker at once where its worker is stopped, which logs nothing", function* ({
+    insert,
+    take,
+    work
+  }) {
     const { layer, lines } = makeLog()
     const begun = yield* Deferred.make<void>()
     const worker = yield* Effect.provide(
@@ -134,7 +146,12 @@ describe("a row that is due", () => {
     assert.deepStrictEqual(lines, [])
   })
 
-  test("is another worker's when a lease is over that nobody renews, and only that one gives it back", function* ({ due, insert, sql, take }) {
+  test("is another worker's when a lease is over that nobody renews, and only that one gives it back", function* ({
+    due,
+    insert,
+    sql,
+    take
+  }) {
     yield* insert(0, "a")
     assert.isTrue(yield* take("dead"))
     yield* TestClock.adjust("29 seconds")
@@ -159,7 +176,11 @@ describe("a row that is due", () => {
     assert.isFalse(yield* take())
   })
 
-  test("is due now where it would wait for longer than a row may: the clock was ahead", function* ({ insert, seen, work }) {
+  test("is due now where it would wait for longer than a row may: the clock was ahead", function* ({
+    insert,
+    seen,
+    work
+  }) {
     yield* insert(25 * hour, "ahead")
     yield* insert(23 * hour, "tomorrow")
     yield* work()
@@ -167,7 +188,12 @@ describe("a row that is due", () => {
     assert.deepStrictEqual(seen, ["ahead"])
   })
 
-  test("waits while the database does not answer: it is asked each second, with one line a minute and no text of it", function* ({ insert, seen, sql, work }) {
+  test("waits while the database does not answer: it is asked each second, with one line a minute and no text of it", function* ({
+    insert,
+    seen,
+    sql,
+    work
+  }) {
     const { layer, lines } = makeLog()
     yield* insert(0, "a")
     yield* sql`CREATE TRIGGER broken BEFORE UPDATE ON jobs BEGIN SELECT RAISE(ABORT, 'maria@example.com'); END`

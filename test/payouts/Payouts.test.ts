@@ -10,7 +10,18 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { effect } from "../support/effect.ts"
 import { makeWarnings, payout, settle } from "../support/payoutQueue.ts"
-import { makeHeld, paid, poor, queueOver, refused, requests, type Script, shown, worldOf } from "../support/payouts.ts"
+import {
+  makeHeld,
+  paid,
+  poor,
+  queued,
+  queueOver,
+  refused,
+  requests,
+  type Script,
+  shown,
+  worldOf
+} from "../support/payouts.ts"
 import { line, listsOf, run, sheet } from "../support/sheets.ts"
 
 const asks = Fault.retryAfter
@@ -18,7 +29,7 @@ const aDay = 86_400_000
 const inOrder: Script = { b: [refused], d: poor }
 
 describe("a sheet", () => {
-  effect("is reported in its order, each reference once, with what was done before, and needs no clock", queueOver(inOrder), function* () {
+  queued("is reported in its order, with what was done before", { script: inOrder }, function* () {
     assert.deepStrictEqual(listsOf(yield* Payouts.run(sheet("e", "b"))), { done: ["e"], refused: ["b"] })
     const second = yield* run(sheet("e", "d", "c", "b", "a", "c"), { waitFor: "90 seconds" })
     assert.deepStrictEqual(second, { done: ["e", "c", "a"], refused: ["b"], parked: ["d"] })
@@ -26,7 +37,7 @@ describe("a sheet", () => {
     assert.deepStrictEqual(yield* run([]), {})
   })
 
-  effect("is accepted as a whole or not at all, and each wrong line is named in its order", queueOver(), function* () {
+  queued("is accepted as a whole or not at all", function* () {
     yield* run(sheet("old"))
     const items = [
       line("good"),
@@ -47,7 +58,7 @@ describe("a sheet", () => {
   })
 
   const doubted: Script = { a: [Fault.resetAfter, poor, refused, Fault.answer(401)], b: [refused] }
-  effect("never refuses a line whose answer was lost, whatever the service says to the next run", queueOver(doubted), function* () {
+  queued("never refuses a line whose answer was lost", { script: doubted }, function* () {
     assert.deepStrictEqual(yield* run(sheet("a", "b"), { waitFor: "0 seconds" }), { parked: ["a", "b"] })
     yield* TestClock.adjust("1 second")
     assert.deepStrictEqual(yield* run(sheet("a", "b"), { waitFor: "1 second" }), { refused: ["b"], open: ["a"] })
@@ -55,36 +66,43 @@ describe("a sheet", () => {
     assert.deepStrictEqual([yield* paid, yield* requests("b")], [1, 1])
   })
 
-  effect("is waited for while its lines go on ending, until none has for waitFor", queueOver({ b: [asks("50 seconds")], c: poor }), function* () {
-    const fiber = yield* Effect.forkChild(Payouts.run(sheet("a", "b", "c"), { waitFor: "1 minute" }))
-    yield* settle
-    yield* TestClock.adjust("55 seconds")
-    yield* settle
-    assert.strictEqual(yield* shown("b"), "posted")
-    yield* TestClock.adjust("50 seconds")
-    yield* settle
-    assert.isUndefined(fiber.pollUnsafe())
-    yield* TestClock.adjust("10 seconds")
-    yield* settle
-    assert.deepStrictEqual(listsOf(yield* Fiber.join(fiber)), { done: ["a", "b"], parked: ["c"] })
-    const sent = yield* requests("c")
-    yield* TestClock.adjust("2 hours")
-    assert.deepStrictEqual([yield* shown("c"), yield* requests("c")], ["parked RunEnded", sent])
-  })
+  queued(
+    "is waited for until no line has ended for waitFor",
+    { script: { b: [asks("50 seconds")], c: poor } },
+    function* () {
+      const fiber = yield* Effect.forkChild(Payouts.run(sheet("a", "b", "c"), { waitFor: "1 minute" }))
+      yield* settle
+      yield* TestClock.adjust("55 seconds")
+      yield* settle
+      assert.strictEqual(yield* shown("b"), "posted")
+      yield* TestClock.adjust("50 seconds")
+      yield* settle
+      assert.isUndefined(fiber.pollUnsafe())
+      yield* TestClock.adjust("10 seconds")
+      yield* settle
+      assert.deepStrictEqual(listsOf(yield* Fiber.join(fiber)), { done: ["a", "b"], parked: ["c"] })
+      const sent = yield* requests("c")
+      yield* TestClock.adjust("2 hours")
+      assert.deepStrictEqual([yield* shown("c"), yield* requests("c")], ["parked RunEnded", sent])
+    }
+  )
 
-  effect("is reported as its lines are at its end, also one that a person sent again meanwhile", queueOver({ a: [refused], b: [asks("20 seconds")] }), function* () {
-    const items = sheet("a", "b")
-    const fiber = yield* Effect.forkChild(run(items))
-    yield* settle
-    assert.strictEqual(yield* shown("a"), "refused")
-    yield* (yield* PayoutQueue).retry("a")
-    // The caller's list may change meanwhile.
-    items.length = 0
-    assert.deepStrictEqual(yield* Fiber.join(fiber), { done: ["a", "b"] })
-  })
+  queued(
+    "is reported with what a person sent again meanwhile",
+    { script: { a: [refused], b: [asks("20 seconds")] } },
+    function* ({ queue }) {
+      const items = sheet("a", "b")
+      const fiber = yield* Effect.forkChild(run(items))
+      yield* settle
+      assert.strictEqual(yield* shown("a"), "refused")
+      yield* queue.retry("a")
+      // The caller's list may change meanwhile.
+      items.length = 0
+      assert.deepStrictEqual(yield* Fiber.join(fiber), { done: ["a", "b"] })
+    }
+  )
 
-  effect("is shown as its plan to confirm; without a yes, in a transaction or with a wrong line nothing is accepted", queueOver(), function* () {
-    const sql = yield* SqlClient.SqlClient
+  queued("is shown as its plan to confirm, and without a yes not accepted", function* ({ sql }) {
     const items = sheet("a", "b", "c")
     yield* run(sheet("a"))
     const plans: Array<unknown> = []
@@ -116,7 +134,7 @@ describe("a sheet", () => {
 
   const lines: Array<string> = []
   const logger = Logger.layer([Logger.make(({ message }) => void lines.push(String(message)))])
-  effect("is logged with its sum and what is stored already, where nobody is asked", Layer.provideMerge(queueOver(), logger), function* () {
+  queued("is logged with its sum where nobody is asked", { under: logger }, function* () {
     yield* run(sheet("a"))
     yield* run(sheet("a", "b", "b"))
     yield* run(sheet("c"), { confirm: () => Effect.succeed(true) })
@@ -129,7 +147,7 @@ describe("a sheet", () => {
     )
   })
 
-  effect("is streamed, each line when it ends, and a reader that stops ends the run", queueOver({ b: [asks("20 seconds")] }), function* () {
+  queued("is streamed, and a reader that stops ends the run", { script: { b: [asks("20 seconds")] } }, function* () {
     const read = yield* Stream.runCollect(Stream.take(Payouts.stream(sheet("a", "b")), 1))
     assert.deepStrictEqual(
       read.map(({ reference }) => reference),
@@ -139,7 +157,7 @@ describe("a sheet", () => {
     assert.deepStrictEqual([yield* shown("b"), yield* requests("b")], ["parked RunEnded", 1])
   })
 
-  effect("with a wrong option or over a mock of the queue fails, and nothing is sent", queueOver(), function* () {
+  queued("with a wrong option or over a mock of the queue fails", function* () {
     for (const options of [{ waitFor: "soon" }, { waitFor: Number.NaN }, { allowAlike: "a" }, { allowAlike: [1] }]) {
       // A caller without types may give anything.
       const error = yield* Effect.flip(Payouts.run(sheet("a"), options as unknown as Payouts.RunOptions))
@@ -152,43 +170,47 @@ describe("a sheet", () => {
     assert.strictEqual(yield* requests(), 0)
   })
 
-  effect("is planned: a plan says what a run would do, and sends and stores nothing", queueOver({ refused: [refused] }), function* () {
-    const queue = yield* PayoutQueue
-    assert.deepStrictEqual(yield* Payouts.plan([]), { count: 0, sum: Money.centavos(0), wrong: [], stored: [] })
-    yield* run(sheet("done", "refused"))
-    yield* run(sheet("left"), { waitFor: 0 })
-    const stored = Effect.all([Stream.runCollect(queue.list()), queue.history("left")])
-    const before = yield* stored
-    const plan = yield* Payouts.plan([
-      ...sheet("done", "left", "new", "refused", "new"),
-      line("small", 1),
-      payout("twin-1", 5000),
-      payout("twin-2", 5000)
-    ])
-    assert.deepStrictEqual(
-      [plan.count, plan.sum, plan.wrong.map(({ error, index }) => [index, error._tag])],
-      [8, Money.centavos(14_001), [[5, "BelowMinimum"], [7, "LooksAlike"]]] // prettier-ignore
-    )
-    assert.deepStrictEqual(
-      plan.stored.map(({ reference, state }) => [reference, state]),
-      [["done", "posted"], ["left", "parked"], ["refused", "refused"]] // prettier-ignore
-    )
-    yield* TestClock.adjust("1 hour")
-    assert.deepStrictEqual(yield* stored, before)
-    const tooLarge = [1, 2].map((part) => line(`large-${part}`, Number.MAX_SAFE_INTEGER))
-    assert.strictEqual((yield* Effect.flip(Payouts.plan(tooLarge)))._tag, "InvalidRequest")
-  })
+  queued(
+    "is planned by what a run would do, which stores nothing",
+    { script: { refused: [refused] } },
+    function* ({ queue }) {
+      assert.deepStrictEqual(yield* Payouts.plan([]), { count: 0, sum: Money.centavos(0), wrong: [], stored: [] })
+      yield* run(sheet("done", "refused"))
+      yield* run(sheet("left"), { waitFor: 0 })
+      const stored = Effect.all([Stream.runCollect(queue.list()), queue.history("left")])
+      const before = yield* stored
+      const plan = yield* Payouts.plan([
+        ...sheet("done", "left", "new", "refused", "new"),
+        line("small", 1),
+        payout("twin-1", 5000),
+        payout("twin-2", 5000)
+      ])
+      assert.deepStrictEqual(
+        [plan.count, plan.sum, plan.wrong.map(({ error, index }) => [index, error._tag])],
+        [8, Money.centavos(14_001), [[5, "BelowMinimum"], [7, "LooksAlike"]]] // prettier-ignore
+      )
+      assert.deepStrictEqual(
+        plan.stored.map(({ reference, state }) => [reference, state]),
+        [["done", "posted"], ["left", "parked"], ["refused", "refused"]] // prettier-ignore
+      )
+      yield* TestClock.adjust("1 hour")
+      assert.deepStrictEqual(yield* stored, before)
+      const tooLarge = [1, 2].map((part) => line(`large-${part}`, Number.MAX_SAFE_INTEGER))
+      assert.strictEqual((yield* Effect.flip(Payouts.plan(tooLarge)))._tag, "InvalidRequest")
+    }
+  )
 })
 
 describe("a line whose run ends before it is sent", () => {
-  const rows: ReadonlyArray<readonly [string, (queue: PayoutQueue["Service"]) => Effect.Effect<unknown, unknown>, ended: string, next: string]> = [
+  const rows: ReadonlyArray<
+    readonly [string, (queue: PayoutQueue["Service"]) => Effect.Effect<unknown, unknown>, ended: string, next: string]
+  > = [
     ["waits for the next run", () => Effect.void, "parked RunEnded", "done"],
     ["is sent where submit accepted it too", ({ submit }) => submit(line("a")), "posted", "done"],
     ["is sent where a person retried it", ({ retry }) => retry("a"), "posted", "done"],
     ["stays parked where a person parked it", ({ park }) => park("a", { by: "ana" }), "parked Operator", "parked"]
   ]
-  effect.each(rows)("%s", queueOver(), function* ([, step, ended, next]) {
-    const queue = yield* PayoutQueue
+  queued.each(rows)("%s", function* ({ queue }, [, step, ended, next]) {
     yield* queue.setPaused(true)
     const fiber = yield* Effect.forkChild(Payouts.run(sheet("a")))
     yield* settle
@@ -201,29 +223,36 @@ describe("a line whose run ends before it is sent", () => {
     assert.strictEqual(yield* requests("a"), next === "done" ? 1 : 0)
   })
 
-  effect("goes on under its key where it is in doubt", queueOver({ a: [Fault.resetAfter, Fault.answer(503)] }), function* () {
-    const fiber = yield* Effect.forkChild(Payouts.run(sheet("a")))
-    yield* settle
-    assert.strictEqual(yield* shown("a"), "unknown")
-    yield* Fiber.interrupt(fiber)
-    yield* TestClock.adjust("5 minutes")
-    assert.deepStrictEqual([yield* shown("a"), yield* paid], ["posted", 1])
-  })
+  queued(
+    "goes on under its key where it is in doubt",
+    { script: { a: [Fault.resetAfter, Fault.answer(503)] } },
+    function* () {
+      const fiber = yield* Effect.forkChild(Payouts.run(sheet("a")))
+      yield* settle
+      assert.strictEqual(yield* shown("a"), "unknown")
+      yield* Fiber.interrupt(fiber)
+      yield* TestClock.adjust("5 minutes")
+      assert.deepStrictEqual([yield* shown("a"), yield* paid], ["posted", 1])
+    }
+  )
 
-  effect("goes on where submit had accepted it, or a person resumes it, also above the reason that a run leaves", queueOver({ a: [asks("30 seconds")] }, { maxAmount: 50_000 }), function* () {
-    const queue = yield* PayoutQueue
-    yield* queue.submit(line("a"))
-    yield* settle
-    assert.deepStrictEqual(yield* run(sheet("a"), { waitFor: "2 seconds" }), { open: ["a"] })
-    assert.deepStrictEqual(yield* run([line("b"), line("big", 90_000)], { waitFor: 0 }), { parked: ["b", "big"] })
-    yield* queue.resume("b")
-    yield* TestClock.adjust("1 minute")
-    assert.deepStrictEqual(yield* Effect.forEach(["a", "b"], shown), ["posted", "posted"])
-    yield* run([line("big", 90_000)])
-    assert.strictEqual(yield* shown("big"), "parked OverMaxAmount")
-  })
+  queued(
+    "goes on where submit had accepted it, or a person resumes it",
+    { script: { a: [asks("30 seconds")] }, maxAmount: 50_000 },
+    function* ({ queue }) {
+      yield* queue.submit(line("a"))
+      yield* settle
+      assert.deepStrictEqual(yield* run(sheet("a"), { waitFor: "2 seconds" }), { open: ["a"] })
+      assert.deepStrictEqual(yield* run([line("b"), line("big", 90_000)], { waitFor: 0 }), { parked: ["b", "big"] })
+      yield* queue.resume("b")
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(yield* Effect.forEach(["a", "b"], shown), ["posted", "posted"])
+      yield* run([line("big", 90_000)])
+      assert.strictEqual(yield* shown("big"), "parked OverMaxAmount")
+    }
+  )
 
-  effect("and that is told to wait then is not sent again, also while the end of its run is read", function* () {
+  effect("and that is told to wait then is not sent again", function* () {
     const { answer, held } = yield* makeHeld
     yield* Effect.gen(function* () {
       const states: Array<string> = []
@@ -239,10 +268,10 @@ describe("a line whose run ends before it is sent", () => {
       yield* settle
       yield* TestClock.adjust("10 minutes")
       assert.deepStrictEqual([yield* shown("a"), yield* requests("a")], ["parked RunEnded", 1])
-    }).pipe(Effect.provide(queueOver({ a: [held] })))
+    }).pipe(Effect.provide(queueOver({ script: { a: [held] } })))
   })
 
-  effect("is not sent by the next process of its file, whatever the clock said to the one that was killed", worldOf(), function* () {
+  effect("is not sent by the next process of its file", worldOf(), function* () {
     const sql = yield* SqlClient.SqlClient
     const killed = yield* Layer.build(PayoutQueue.layerClient())
     const fiber = yield* Effect.forkChild(Effect.provideContext(Payouts.run(sheet("a")), killed))
@@ -256,7 +285,7 @@ describe("a line whose run ends before it is sent", () => {
     assert.deepStrictEqual([yield* Effect.provideContext(shown("a"), next), yield* requests()], ["parked RunEnded", 0])
   })
 
-  effect("is not sent where the lease lapses between the look at the row and the mark", function* () {
+  effect("is not sent where its lease lapses just before the mark", function* () {
     const [opened, goOn] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
     // A worker opens the request after it has looked at the lease, and before it marks.
     const seal: Seal.Seal = {
@@ -270,12 +299,10 @@ describe("a line whose run ends before it is sent", () => {
       yield* Deferred.succeed(goOn, undefined)
       yield* TestClock.adjust("10 seconds")
       assert.deepStrictEqual([yield* shown("a"), yield* requests()], ["parked RunEnded", 0])
-    }).pipe(Effect.provide(queueOver({}, { seal })))
+    }).pipe(Effect.provide(queueOver({ seal })))
   })
 
-  effect("since its lease ended while its process was stopped, is neither renewed nor taken up by that run", queueOver(), function* () {
-    const queue = yield* PayoutQueue
-    const sql = yield* SqlClient.SqlClient
+  queued("because its process was stopped is not taken up by that run", function* ({ queue, sql }) {
     yield* queue.setPaused(true)
     const fiber = yield* Effect.forkChild(Payouts.run(sheet("a", "b")))
     yield* settle
@@ -289,7 +316,7 @@ describe("a line whose run ends before it is sent", () => {
   })
 
   const { layer, lines } = makeWarnings()
-  effect("is no refused one: that is sent again by retry alone, and the log says so", Layer.provideMerge(queueOver({ a: [refused] }), layer), function* () {
+  queued("is no refused one, which retry alone sends again", { script: { a: [refused] }, under: layer }, function* () {
     yield* run(sheet("a"))
     assert.deepStrictEqual(yield* run(sheet("a")), { refused: ["a"] })
     assert.match(lines.at(-1) ?? "", /No request of this queue moved money.*retry/)

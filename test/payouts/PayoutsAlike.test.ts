@@ -6,11 +6,9 @@ import { Effect, Layer } from "effect"
 import { Money, PixKey } from "effect-pix"
 import { PayoutInsert, PayoutQueue, type PayoutQueueOptions, Payouts, type Seal } from "effect-pix/payouts"
 import { Fault } from "effect-pix/sandbox"
-import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { effect } from "../support/effect.ts"
 import { payout, settle } from "../support/payoutQueue.ts"
-import { queueOver, refused, requests, shown } from "../support/payouts.ts"
+import { queued, refused, requests, shown } from "../support/payouts.ts"
 import { line, run } from "../support/sheets.ts"
 
 /** What becomes of a payout to the person of all others. */
@@ -20,11 +18,10 @@ const aDay = 86_400_000
 const slow: PayoutQueueOptions = { poll: "6 hours" }
 
 describe("a line of a sheet that looks like another payout", () => {
-  effect.each(["accepted", "parked", "settled", "posted", "unknown"])(
+  queued.each(["accepted", "parked", "settled", "posted", "unknown"])(
     "is not accepted beside one that is %s, and is beside one that failed",
-    queueOver({ unknown: Fault.resetAfter }),
-    function* (twin) {
-      const queue = yield* PayoutQueue
+    { script: { unknown: Fault.resetAfter } },
+    function* ({ queue }, twin) {
       const isSent = twin === "posted" || twin === "unknown"
       yield* queue.setPaused(!isSent)
       yield* queue.submit(payout(twin))
@@ -41,18 +38,21 @@ describe("a line of a sheet that looks like another payout", () => {
     }
   )
 
-  effect("is accepted beside one that is refused, of another amount or key, or older than a day", queueOver({ refused: [refused] }, slow), function* () {
-    const queue = yield* PayoutQueue
-    yield* queue.submit(payout("older"))
-    yield* TestClock.adjust(aDay)
-    assert.deepStrictEqual(yield* runNew(), [[0, "older"]])
-    yield* TestClock.adjust(1)
-    yield* queue.submitMany([payout("refused"), line("other-key"), payout("other-amount", 2000)])
-    yield* settle
-    assert.deepStrictEqual([yield* shown("refused"), yield* runNew()], ["refused", { done: ["new"] }])
-  })
+  queued(
+    "is accepted beside one that is refused, other or older",
+    { script: { refused: [refused] }, ...slow },
+    function* ({ queue }) {
+      yield* queue.submit(payout("older"))
+      yield* TestClock.adjust(aDay)
+      assert.deepStrictEqual(yield* runNew(), [[0, "older"]])
+      yield* TestClock.adjust(1)
+      yield* queue.submitMany([payout("refused"), line("other-key"), payout("other-amount", 2000)])
+      yield* settle
+      assert.deepStrictEqual([yield* shown("refused"), yield* runNew()], ["refused", { done: ["new"] }])
+    }
+  )
 
-  effect("is compared as its key is sent, and no key is one key; the failure names no key", queueOver(), function* () {
+  queued("is compared as its key is sent, which no failure names", function* () {
     const amount = Money.centavos(1000)
     const items = [
       { reference: "a", amount, pixKey: PixKey.cpf("529.982.247-25") },
@@ -65,7 +65,7 @@ describe("a line of a sheet that looks like another payout", () => {
     assert.notInclude((yield* Effect.flip(Payouts.run(items))).message, "529")
   })
 
-  effect("is accepted where allowAlike names it or is true, and is not compared in a second run", queueOver(), function* () {
+  queued("is accepted where allowAlike names it, or in a second run", function* () {
     const salaries = ["a", "b", "c"].map((name) => payout(name))
     assert.deepStrictEqual(yield* run(salaries, { allowAlike: ["b"] }), [[2, "b"]])
     // Those that the failure named are enough.
@@ -76,8 +76,7 @@ describe("a line of a sheet that looks like another payout", () => {
     assert.deepStrictEqual(yield* run(all, { allowAlike: true }), { done: ["a", "b", "c", "d"] })
   })
 
-  effect("is compared again when a run takes it up, also where it is older than a day", queueOver({}, slow), function* () {
-    const queue = yield* PayoutQueue
+  queued("is compared again when a run takes it up", slow, function* ({ queue }) {
     const left = [payout("left"), payout("left-too"), line("alone")]
     yield* run(left, { waitFor: 0, allowAlike: true })
     yield* TestClock.adjust(aDay + 1)
@@ -99,9 +98,7 @@ describe("a line of a sheet that looks like another payout", () => {
     open: (text, reference) =>
       lost.has(reference) ? Effect.die(new Error("no key")) : Effect.succeed(text.replace("sealed ", ""))
   }
-  effect("may be like one whose key was forgotten, or cannot be opened", queueOver({}, { seal }), function* () {
-    const queue = yield* PayoutQueue
-    const sql = yield* SqlClient.SqlClient
+  queued("may be like one whose key was forgotten, or cannot be opened", { seal }, function* ({ queue, sql }) {
     yield* queue.submitMany([line("sealed", 1000), line("forgotten", 2000)])
     yield* settle
     assert.deepStrictEqual(yield* runNew(), { done: ["new"] })
@@ -111,7 +108,7 @@ describe("a line of a sheet that looks like another payout", () => {
     assert.deepStrictEqual(like, [[0, "sealed"], [1, "forgotten"]]) // prettier-ignore
   })
 
-  effect("is not compared with those of another account", queueOver(), function* () {
+  queued("is not compared with those of another account", function* () {
     yield* runNew()
     const other = yield* Layer.build(Layer.fresh(PayoutQueue.layerClient({ account: "b" })))
     const plan = yield* Effect.provideContext(Payouts.plan([payout("newer")]), other)
@@ -122,8 +119,7 @@ describe("a line of a sheet that looks like another payout", () => {
 describe("a submit that looks like another payout", () => {
   // oxlint-disable-next-line no-thenable -- the name of the option; no promise resolves with it
   const alike = { within: "2 hours", then: "park" } as const
-  effect("is parked where the queue is told to, until a person resumes it", queueOver({}, { alike }), function* () {
-    const queue = yield* PayoutQueue
+  queued("is parked where the queue is told to", { alike }, function* ({ queue }) {
     yield* queue.submit(payout("a"))
     const submitted = yield* queue.submitMany([payout("b"), line("c")])
     assert.deepStrictEqual(
@@ -142,9 +138,7 @@ describe("a submit that looks like another payout", () => {
     assert.strictEqual((yield* queue.submit(payout("d"))).state, "accepted")
   })
 
-  effect("is sent where the queue is told nothing, and so is a row of PayoutInsert", queueOver(), function* () {
-    const queue = yield* PayoutQueue
-    const sql = yield* SqlClient.SqlClient
+  queued("is sent where the queue is told nothing, as is PayoutInsert", function* ({ queue, sql }) {
     yield* queue.submitMany([payout("a"), payout("b")])
     const { parameters, text } = yield* Effect.fromResult(PayoutInsert.make(payout("c"), { dialect: "sqlite" }))
     yield* sql.unsafe(text, parameters)

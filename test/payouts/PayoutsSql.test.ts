@@ -52,22 +52,22 @@ describe("runs of one sheet", () => {
 })
 
 describe.skipIf(noPostgres() !== undefined)("runs on PostgreSQL", () => {
-  live.each([String.raw`default_transaction_isolation=read\ committed`, String.raw`default_transaction_isolation=repeatable\ read`])(
-    "of payouts that look alike at the same moment: one of them is accepted, with %s",
-    function* (setting) {
-      yield* Effect.gen(function* () {
-        const queue = yield* startProcess
-        for (const round of [1, 2, 3]) {
-          const runs = ["x", "y", "z"].map((side) => Payouts.run([payout(`${side}/${round}`, 1000 + round)]))
-          const exits = yield* Effect.forEach(runs, (one) => Effect.exit(Effect.provideContext(one, queue)), {
-            concurrency: "unbounded"
-          })
-          assert.lengthOf(exits.filter(Exit.isSuccess), 1, `round ${round}`)
-        }
-        assert.strictEqual(yield* paid, 3)
-      }).pipe(Effect.provide(Layer.merge(settingsOf(setting), gatewayWith(Fault.none))))
-    }
-  )
+  live.each([
+    String.raw`default_transaction_isolation=read\ committed`,
+    String.raw`default_transaction_isolation=repeatable\ read`
+  ])("of payouts that look alike at the same moment: one of them is accepted, with %s", function* (setting) {
+    yield* Effect.gen(function* () {
+      const queue = yield* startProcess
+      for (const round of [1, 2, 3]) {
+        const runs = ["x", "y", "z"].map((side) => Payouts.run([payout(`${side}/${round}`, 1000 + round)]))
+        const exits = yield* Effect.forEach(runs, (one) => Effect.exit(Effect.provideContext(one, queue)), {
+          concurrency: "unbounded"
+        })
+        assert.lengthOf(exits.filter(Exit.isSuccess), 1, `round ${round}`)
+      }
+      assert.strictEqual(yield* paid, 3)
+    }).pipe(Effect.provide(Layer.merge(settingsOf(setting), gatewayWith(Fault.none))))
+  })
 
   live(
     "go on while the database does not answer",

@@ -6,13 +6,24 @@ import { Effect, Layer, Option, Stream } from "effect"
 import { Money, Payments } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
 import { PayoutInsert, type PayoutItem, PayoutQueue, type Seal } from "effect-pix/payouts"
-import { Fault, Sandbox } from "effect-pix/sandbox"
+import { Fault } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { effect } from "../support/effect.ts"
 import { makeWarnings, payout, payouts, settle } from "../support/payoutQueue.ts"
-import { isInDoubt, keyOf, meetAll, paid, queueOver, refused, requests, type Script, shown } from "../support/payouts.ts"
-import { poor, unauthorised } from "../support/payouts.ts"
+import {
+  isInDoubt,
+  keyOf,
+  paid,
+  poor,
+  queued,
+  queueOver,
+  refused,
+  requests,
+  type Script,
+  shown,
+  unauthorised
+} from "../support/payouts.ts"
 import { bytes, otherKey } from "../support/rawReplies.ts"
 
 /** Inserts a payout whose stored request is another text. */
@@ -24,25 +35,26 @@ const insert = Effect.fnUntraced(function* (change: (text: string) => string, re
 })
 
 describe("submit", () => {
-  effect("a payout is posted once, under the key of its reference, which never changes", queueOver(), function* () {
-    const queue = yield* PayoutQueue
-    assert.strictEqual((yield* queue.submit(payout("invoice-42"))).state, "accepted")
-    const posted = yield* queue.await("invoice-42")
-    // Frozen: with another key the service would pay again.
-    assert.strictEqual(posted.idempotencyKey, "payout_9e27a39736b1fd741e1f6be1de4aa7cac85b921d")
-    assert.strictEqual((yield* queue.submit(payout("invoice-42"))).state, "posted")
-    const withdrawals = yield* (yield* Sandbox).withdrawals
-    assert.deepStrictEqual(
-      withdrawals.map(({ idempotencyKey }) => idempotencyKey),
-      [posted.idempotencyKey]
-    )
-    assert.isTrue(Option.isNone(yield* queue.status("invoice-43")))
-    assert.include((yield* Effect.flip(queue.await("invoice-43"))).message, "invoice-43 was submitted")
-    assert.strictEqual((yield* Effect.flip(queue.park(" blank ")))._tag, "PayoutNotFound")
-  })
+  queued(
+    "a payout is posted once, under the key of its reference, which never changes",
+    function* ({ queue, sandbox }) {
+      assert.strictEqual((yield* queue.submit(payout("invoice-42"))).state, "accepted")
+      const posted = yield* queue.await("invoice-42")
+      // Frozen: with another key the service would pay again.
+      assert.strictEqual(posted.idempotencyKey, "payout_9e27a39736b1fd741e1f6be1de4aa7cac85b921d")
+      assert.strictEqual((yield* queue.submit(payout("invoice-42"))).state, "posted")
+      const withdrawals = yield* sandbox.withdrawals
+      assert.deepStrictEqual(
+        withdrawals.map(({ idempotencyKey }) => idempotencyKey),
+        [posted.idempotencyKey]
+      )
+      assert.isTrue(Option.isNone(yield* queue.status("invoice-43")))
+      assert.include((yield* Effect.flip(queue.await("invoice-43"))).message, "invoice-43 was submitted")
+      assert.strictEqual((yield* Effect.flip(queue.park(" blank ")))._tag, "PayoutNotFound")
+    }
+  )
 
-  effect("names what is different of a reference that was submitted, whatever the order of its fields", queueOver(), function* () {
-    const queue = yield* PayoutQueue
+  queued("names what differs from the payout of that reference", function* ({ queue }) {
     const first = { ...payout("invoice-1"), metadata: { a: 1, b: { c: 2 } } }
     yield* queue.submit(first)
     assert.strictEqual((yield* queue.submit({ ...first, metadata: { b: { c: 2 }, a: 1 } })).reference, "invoice-1")
@@ -59,8 +71,7 @@ describe("submit", () => {
     assert.strictEqual(yield* requests(), 1)
   })
 
-  effect("accepts many or none, and names each wrong one with its index, reference, amount and error", queueOver(), function* () {
-    const queue = yield* PayoutQueue
+  queued("accepts many or none, and names each wrong one", function* ({ queue }) {
     yield* queue.submit(payout("invoice-1"))
     const throwing = { reference: "throws", get amount() { throw new Error("no") } } // prettier-ignore
     const many: ReadonlyArray<unknown> = [
@@ -105,8 +116,7 @@ describe("submit", () => {
     )
   })
 
-  effect("is listed beyond a page, the oldest first and by its state", queueOver(), function* () {
-    const queue = yield* PayoutQueue
+  queued("is listed beyond a page, the oldest first and by its state", function* ({ queue }) {
     yield* queue.setPaused(true)
     yield* queue.submitMany(payouts(205))
     yield* TestClock.adjust("1 second")
@@ -127,14 +137,26 @@ describe("submit", () => {
       yield* TestClock.adjust("1 minute")
       yield* queue.submit(payout("last"))
       lines.push(...warnings.lines)
-    }).pipe(Effect.provide([PayoutQueue.layerClient(), layer]), Effect.provide(NodeSqlite.layer({ filename: ":memory:" })))
-    assert.deepStrictEqual(lines, Array(2).fill("Payouts are submitted to the account default, which no worker ever served."))
+    }).pipe(
+      Effect.provide([PayoutQueue.layerClient(), layer]),
+      Effect.provide(NodeSqlite.layer({ filename: ":memory:" }))
+    )
+    assert.deepStrictEqual(
+      lines,
+      Array(2).fill("Payouts are submitted to the account default, which no worker ever served.")
+    )
   })
 
   effect("fails with each setting that makes no sense", function* () {
-    const options = { concurrency: 0, lease: "Infinity", dailyCap: 0.5, forget: { data: "-1 days" }, alike: { then: "park" } }
+    const options = {
+      concurrency: 0,
+      lease: "Infinity",
+      dailyCap: 0.5,
+      forget: { data: "-1 days" },
+      alike: { then: "park" }
+    }
     // A caller without types may give anything.
-    const error = yield* Effect.flip(Layer.build(queueOver({}, options as never)).pipe(Effect.catchDefect(Effect.fail)))
+    const error = yield* Effect.flip(Layer.build(queueOver(options as never)).pipe(Effect.catchDefect(Effect.fail)))
     assert.sameMembers(
       (error as unknown as { settings: ReadonlyArray<{ setting: string }> }).settings.map(({ setting }) => setting),
       ["concurrency", "lease", "dailyCap", "forget.data", "alike.within"]
@@ -154,15 +176,18 @@ describe("a payout", () => {
     ["answered about another one", [otherKey()], "posted", 2, 1]
   ]
   for (const [name, met, ended, sent, moved] of rows)
-    effect(`that is ${name} is sent ${sent} time(s) in an hour, is ${ended} then, and was paid ${moved} time(s)`, queueOver({ "invoice-1": met }), function* () {
-      const queue = yield* PayoutQueue
-      yield* queue.submit(payout("invoice-1"))
-      yield* TestClock.adjust("1 hour")
-      assert.deepStrictEqual([yield* shown(), yield* requests(), yield* paid], [ended, sent, moved])
-      if (ended !== "refused") return
-      yield* queue.retry("invoice-1")
-      assert.strictEqual((yield* queue.await("invoice-1")).state, "posted")
-    })
+    queued(
+      `that is ${name} is sent ${sent} time(s) in an hour, is ${ended} then, and was paid ${moved} time(s)`,
+      { script: { "invoice-1": met } },
+      function* ({ queue }) {
+        yield* queue.submit(payout("invoice-1"))
+        yield* TestClock.adjust("1 hour")
+        assert.deepStrictEqual([yield* shown(), yield* requests(), yield* paid], [ended, sent, moved])
+        if (ended !== "refused") return
+        yield* queue.retry("invoice-1")
+        assert.strictEqual((yield* queue.await("invoice-1")).state, "posted")
+      }
+    )
 
   /** Refusals with words, without words, and with a body that cannot be read. */
   const refusals: ReadonlyArray<readonly [string, Fault.Fault]> = [
@@ -177,32 +202,33 @@ describe("a payout", () => {
     ["unreadably, in JSON that does not end", Fault.answer(422, { body: `{"message":"Conta bloq` })],
     ["with 404, unreadably", bytes(404, new Uint8Array([0x4e, 0xe3, 0xff, 0x00]))]
   ]
-  effect.each(refusals)("that a single call paid is never refused when the service refuses it %s", queueOver(), function* ([, refusal]) {
-    const payments = yield* Payments
-    const queue = yield* PayoutQueue
-    const { reference, ...request } = payout("invoice-1")
-    yield* payments.requestWithdrawal(request, { idempotencyKey: keyOf(reference) })
-    yield* (yield* Sandbox).fault("requestWithdrawal", refusal)
-    yield* queue.submit(payout(reference))
-    yield* settle
-    assert.deepStrictEqual([yield* shown(), yield* isInDoubt(), yield* requests()], ["unknown", true, 2])
-    // The next request with the key is answered with the withdrawal of the first call.
-    yield* TestClock.adjust("1 minute")
-    assert.deepStrictEqual([yield* shown(), yield* paid], ["posted", 1])
-  })
+  queued.each(refusals)(
+    "that a single call paid is never refused when the service refuses it %s",
+    function* ({ queue, sandbox }, [, refusal]) {
+      const payments = yield* Payments
+      const { reference, ...request } = payout("invoice-1")
+      yield* payments.requestWithdrawal(request, { idempotencyKey: keyOf(reference) })
+      yield* sandbox.fault("requestWithdrawal", refusal)
+      yield* queue.submit(payout(reference))
+      yield* settle
+      assert.deepStrictEqual([yield* shown(), yield* isInDoubt(), yield* requests()], ["unknown", true, 2])
+      // The next request with the key is answered with the withdrawal of the first call.
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual([yield* shown(), yield* paid], ["posted", 1])
+    }
+  )
 
-  effect.each([
+  queued.each([
     ["is no JSON", () => "{"],
     ["is not a request", () => "{}"],
     ["is for another amount", (text: string) => text.replace("1000", "9000")]
-  ] as const)("whose stored request %s is parked and not sent", queueOver(), function* ([, change]) {
+  ] as const)("whose stored request %s is parked and not sent", function* (_, [, change]) {
     yield* insert(change)
     yield* TestClock.adjust("2 seconds")
     assert.deepStrictEqual([yield* shown(), yield* requests()], ["parked Unreadable", 0])
   })
 
-  effect("whose key is not that of its reference, or whose request was dropped, is parked and not sent", queueOver(), function* () {
-    const sql = yield* SqlClient.SqlClient
+  queued("of another key, or whose request was dropped, is not sent", function* ({ queue, sql }) {
     // No worker sees them before they are broken.
     yield* sql.withTransaction(
       Effect.gen(function* () {
@@ -213,36 +239,8 @@ describe("a payout", () => {
       })
     )
     yield* TestClock.adjust("2 seconds")
-    const parked = yield* Stream.runCollect((yield* PayoutQueue).list({ state: "parked" }))
+    const parked = yield* Stream.runCollect(queue.list({ state: "parked" }))
     assert.deepStrictEqual([parked.length, yield* requests()], [2, 0])
-  })
-
-  effect("whose failure was stored by a newer version is shown without its details", queueOver({}, { concurrency: 1 }), function* () {
-    const sql = yield* SqlClient.SqlClient
-    const queue = yield* PayoutQueue
-    yield* queue.setPaused(true)
-    yield* queue.submitMany(payouts(2))
-    yield* sql`UPDATE effect_pix_payouts SET state = 'refused', error = '{"_tag":"New"}' WHERE reference = 'invoice-1'`
-    yield* sql`UPDATE effect_pix_payouts SET state = 'unknown', error = '{"_tag":"New"}' WHERE reference = 'invoice-2'`
-    assert.strictEqual(yield* shown(), "parked Unreadable")
-    const unknown = Option.getOrThrow(yield* queue.status("invoice-2"))
-    assert.isTrue(unknown._tag === "Unknown" && unknown.error._tag === "OutcomeUnknown")
-  })
-
-  effect("that a person parks is sent when it is resumed, and once it is posted no step sends it", queueOver(), function* () {
-    const queue = yield* PayoutQueue
-    yield* queue.setPaused(true)
-    yield* queue.submit(payout("invoice-1"))
-    assert.strictEqual((yield* queue.park("invoice-1")).state, "parked")
-    yield* queue.setPaused(false)
-    yield* TestClock.adjust("1 hour")
-    assert.strictEqual(yield* requests(), 0)
-    assert.strictEqual((yield* queue.resume("invoice-1")).state, "accepted")
-    assert.strictEqual((yield* queue.await("invoice-1")).state, "posted")
-    for (const step of [queue.park, queue.resume, queue.retry])
-      assert.strictEqual((yield* Effect.flip(step("invoice-1")))._tag, "PayoutStateConflict")
-    assert.strictEqual((yield* queue.settle("invoice-1", { as: "failed" })).state, "failed")
-    assert.strictEqual(yield* requests(), 1)
   })
 })
 
@@ -252,8 +250,7 @@ describe("a seal", () => {
     seal: Effect.succeed,
     open: (sealed, reference) => (lost.has(reference) ? Effect.never : Effect.succeed(sealed))
   }
-  effect("that never opens a request stops no other payout, and not its own for ever", queueOver({}, { concurrency: 1, seal }), function* () {
-    const queue = yield* PayoutQueue
+  queued("that never opens a request stops no other payout", { concurrency: 1, seal }, function* ({ queue }) {
     lost.add("invoice-1")
     yield* queue.submitMany(payouts(2))
     yield* TestClock.adjust("32 seconds")
@@ -264,45 +261,10 @@ describe("a seal", () => {
   })
 
   const other: Seal.Seal = { seal: Effect.succeed, open: () => Effect.succeed("no request") }
-  effect("that opens another text leaves the check of a request to compare", queueOver({}, { seal: other }), function* () {
-    const queue = yield* PayoutQueue
+  queued("that opens another text leaves the check of a request to compare", { seal: other }, function* ({ queue }) {
     yield* queue.submit(payout("invoice-1"))
     assert.strictEqual((yield* queue.submit(payout("invoice-1"))).reference, "invoice-1")
     const error = yield* Effect.flip(queue.submit({ ...payout("invoice-1"), description: "another one" }))
     assert.isTrue(error._tag === "ReferenceConflict" && error.differs.join() === "content")
   })
-})
-
-describe("forgetting", () => {
-  effect(
-    "deletes the request of a payout that has ended, and not that of one that may still be sent",
-    queueOver({ refused: [refused] }, { forget: { data: "30 minutes" } }),
-    function* () {
-      const queue = yield* PayoutQueue
-      const sql = yield* SqlClient.SqlClient
-      yield* queue.submitMany([payout("posted"), payout("refused")])
-      yield* settle
-      yield* meetAll(Fault.resetAfter)
-      yield* queue.submit(payout("unknown"))
-      yield* settle
-      yield* meetAll(poor)
-      yield* queue.submitMany([payout("parked"), payout("accepted")])
-      yield* settle
-      yield* queue.park("parked")
-      yield* TestClock.adjust("1 hour")
-      // The request was deleted, so the contents are compared by the short check.
-      assert.strictEqual((yield* queue.submit(payout("posted"))).state, "posted")
-      const rows = yield* sql<{ readonly reference: string }>`
-        SELECT reference FROM effect_pix_payouts WHERE request IS NOT NULL ORDER BY 1`
-      assert.deepStrictEqual(
-        rows.map(({ reference }) => reference),
-        ["accepted", "parked", "unknown"]
-      )
-      yield* meetAll()
-      yield* queue.resume("parked")
-      yield* TestClock.adjust("20 minutes")
-      assert.deepStrictEqual(yield* Effect.forEach(["accepted", "parked", "unknown"], shown), Array(3).fill("posted"))
-      assert.strictEqual(yield* paid, 4)
-    }
-  )
 })

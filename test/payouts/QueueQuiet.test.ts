@@ -12,14 +12,14 @@ import { TestClock } from "effect/testing"
 import { charge } from "../support/charges.ts"
 import { effect } from "../support/effect.ts"
 import { makeWarnings, memory, parkOne, parkedLine, payout, payouts } from "../support/payoutQueue.ts"
-import { queueOver, requests, shown, worldOf } from "../support/payouts.ts"
+import { queued, queueOver, requests, shown, worldOf } from "../support/payouts.ts"
 import { recordingTracer } from "../support/spans.ts"
 import { makeStatements } from "../support/statements.ts"
 
 describe("await", () => {
   const { layer, texts } = makeStatements()
   effect.each([1, 100])(
-    "reads the database at most once in each poll interval for %d payouts",
+    "reads the database once in each poll interval for %d payouts",
     Layer.provide(queueOver(), layer),
     function* (waiting) {
       const queue = yield* PayoutQueue
@@ -29,11 +29,15 @@ describe("await", () => {
       const write = sql`UPDATE effect_pix_payout_accounts SET probes = probes`
       yield* Effect.forkScoped(Effect.repeat(write, Schedule.spaced("100 millis")))
       yield* queue.submitMany(payouts(waiting))
-      const fibers = yield* Effect.forEach(payouts(waiting), ({ reference }) => Effect.forkChild(queue.await(reference)))
+      const fibers = yield* Effect.forEach(payouts(waiting), ({ reference }) =>
+        Effect.forkChild(queue.await(reference))
+      )
       yield* TestClock.adjust("2 seconds")
       texts.length = 0
       yield* TestClock.adjust("10 seconds")
-      const counts = ["json_each", "AND idempotency_key ="].map((part) => texts.filter((text) => text.includes(part)).length)
+      const counts = ["json_each", "AND idempotency_key ="].map(
+        (part) => texts.filter((text) => text.includes(part)).length
+      )
       assert.deepStrictEqual(counts, [10, 0])
       yield* queue.setPaused(false)
       yield* TestClock.adjust("5 seconds")
@@ -41,9 +45,7 @@ describe("await", () => {
     }
   )
 
-  effect("ends within a poll interval after another process changed or deleted the payout", queueOver(), function* () {
-    const queue = yield* PayoutQueue
-    const sql = yield* SqlClient.SqlClient
+  queued("ends after another process changed or deleted the payout", function* ({ queue, sql }) {
     yield* queue.setPaused(true)
     yield* queue.submitMany(payouts(3))
     const fibers = yield* Effect.forEach(payouts(3), ({ reference }) => Effect.forkChild(queue.await(reference)))
@@ -61,29 +63,33 @@ describe("await", () => {
 
 describe("a queue with nothing to do", () => {
   const { layer, spans } = recordingTracer()
-  effect("makes no spans, also while it is paused or does its hourly work", Layer.provideMerge(queueOver(), layer), function* () {
-    const queue = yield* PayoutQueue
-    spans.length = 0
-    yield* TestClock.adjust("61 minutes")
-    assert.deepStrictEqual(spans, [])
-    yield* queue.setPaused(true)
-    yield* queue.submit(payout("invoice-1"))
-    yield* Effect.forkScoped(queue.await("invoice-1"))
-    yield* TestClock.adjust("10 seconds")
-    spans.length = 0
-    yield* TestClock.adjust("1 minute")
-    assert.deepStrictEqual(spans, [])
-    yield* queue.setPaused(false)
-    yield* TestClock.adjust("5 seconds")
-    assert.include(spans.map(({ name }) => name), "Payments.requestWithdrawal") // prettier-ignore
-  })
+  effect(
+    "makes no spans, also while it is paused or does its hourly work",
+    Layer.provideMerge(queueOver(), layer),
+    function* () {
+      const queue = yield* PayoutQueue
+      spans.length = 0
+      yield* TestClock.adjust("61 minutes")
+      assert.deepStrictEqual(spans, [])
+      yield* queue.setPaused(true)
+      yield* queue.submit(payout("invoice-1"))
+      yield* Effect.forkScoped(queue.await("invoice-1"))
+      yield* TestClock.adjust("10 seconds")
+      spans.length = 0
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(spans, [])
+      yield* queue.setPaused(false)
+      yield* TestClock.adjust("5 seconds")
+      assert.include(spans.map(({ name }) => name), "Payments.requestWithdrawal") // prettier-ignore
+    }
+  )
 
   const { layer: logger, lines } = makeWarnings()
   const statements = makeStatements()
   const events: Array<string> = []
   const webhooks = Webhook.layerSql({ onPaid: ({ id }) => Effect.sync(() => events.push(id)) })
   effect(
-    "sends only the statements of the hourly sweeps, as does a webhook, and handles at once what is written then",
+    "sends the statements of its hourly sweeps alone, as a webhook does, until something is written",
     Layer.mergeAll(PayoutQueue.layer(), webhooks).pipe(
       Layer.provideMerge(worldOf()),
       Layer.provide([statements.layer, logger])
@@ -144,7 +150,7 @@ describe("a database that cannot be reached", () => {
       })
     ).pipe(Layer.provide(memory))
 
-  effect("is waited for at the start, whether it is down or starts, which is logged, and then it is used", function* () {
+  effect("is waited for at the start, which is logged, and then used", function* () {
     const log = yield* Queue.unbounded<string>()
     const logger = Logger.layer([Logger.make(({ message }) => void Queue.offerUnsafe(log, String(message)))])
     const reasons = [refusing, starting]
@@ -168,21 +174,25 @@ describe("a database that cannot be reached", () => {
   })
 
   const { layer: warnings, lines } = makeWarnings()
-  effect("while it runs fails a submit by its kind, and its worker goes on when the database does", Layer.provideMerge(queueOver(), warnings), function* () {
-    const queue = yield* PayoutQueue
-    const sql = yield* SqlClient.SqlClient
-    const rename = sql`ALTER TABLE effect_pix_payouts RENAME TO away`
-    yield* rename
-    const error = yield* Effect.flip(queue.submit(payout("invoice-1")))
-    assert.strictEqual(error._tag, "DatabaseError")
-    assert.include(error.message, "submit failed on the database")
-    yield* sql`ALTER TABLE away RENAME TO effect_pix_payouts`
-    // In one transaction, so that no worker sees the payout before.
-    yield* sql.withTransaction(Effect.andThen(queue.submit(payout("invoice-1")), rename))
-    yield* TestClock.adjust("5 seconds")
-    assert.include(lines.join("\n"), "the queue did not answer")
-    yield* sql`ALTER TABLE away RENAME TO effect_pix_payouts`
-    yield* TestClock.adjust("5 seconds")
-    assert.deepStrictEqual([yield* shown(), yield* requests()], ["posted", 1])
-  })
+  effect(
+    "fails a submit, and its worker goes on when it answers",
+    Layer.provideMerge(queueOver(), warnings),
+    function* () {
+      const queue = yield* PayoutQueue
+      const sql = yield* SqlClient.SqlClient
+      const rename = sql`ALTER TABLE effect_pix_payouts RENAME TO away`
+      yield* rename
+      const error = yield* Effect.flip(queue.submit(payout("invoice-1")))
+      assert.strictEqual(error._tag, "DatabaseError")
+      assert.include(error.message, "submit failed on the database")
+      yield* sql`ALTER TABLE away RENAME TO effect_pix_payouts`
+      // In one transaction, so that no worker sees the payout before.
+      yield* sql.withTransaction(Effect.andThen(queue.submit(payout("invoice-1")), rename))
+      yield* TestClock.adjust("5 seconds")
+      assert.include(lines.join("\n"), "the queue did not answer")
+      yield* sql`ALTER TABLE away RENAME TO effect_pix_payouts`
+      yield* TestClock.adjust("5 seconds")
+      assert.deepStrictEqual([yield* shown(), yield* requests()], ["posted", 1])
+    }
+  )
 })

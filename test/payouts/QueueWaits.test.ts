@@ -5,13 +5,25 @@ import { assert, describe } from "@effect/vitest"
 import { Effect, Fiber, Layer, Metric } from "effect"
 import { Money, Payments, PaymentsPolicy } from "effect-pix"
 import { PayoutQueue, type PayoutQueueOptions, Payouts } from "effect-pix/payouts"
-import { Fault, Sandbox } from "effect-pix/sandbox"
-import { SqlClient } from "effect/sql"
+import { Fault } from "effect-pix/sandbox"
 import { TestClock } from "effect/testing"
 import { effect } from "../support/effect.ts"
 import { makeWarnings, payout, payouts, settle } from "../support/payoutQueue.ts"
-import { count, isInDoubt, meetAll, paid, pass, poor, queueOver, refused, requests, sentAt, shown } from "../support/payouts.ts"
-import { unauthorised } from "../support/payouts.ts"
+import {
+  count,
+  isInDoubt,
+  meetAll,
+  paid,
+  pass,
+  poor,
+  queued,
+  queueOver,
+  refused,
+  requests,
+  sentAt,
+  shown,
+  unauthorised
+} from "../support/payouts.ts"
 
 const redirected = Fault.redirect("https://elsewhere.example/", 301)
 const forbidden = Fault.refusal(403, "Proibido")
@@ -26,21 +38,22 @@ const eachSecond = Array.from({ length: 40 }, (_, at) => at)
 const doubling = [0, 1, 3, 7, 15, 31]
 
 describe("a payout that cannot be sent now", () => {
-  effect.each([
+  queued.each([
     { met: "no connection", fault: Fault.refuse, sent: doubling },
     { met: "a 403", fault: forbidden, sent: doubling },
     { met: "a 429", fault: limited, sent: doubling },
     { met: "a Retry-After of 0 seconds", fault: Fault.retryAfter(0), sent: doubling },
     { met: "a Retry-After of 1 second", fault: Fault.retryAfter("1 second"), sent: eachSecond },
     { met: "a Retry-After of 15 seconds", fault: Fault.retryAfter("15 seconds"), sent: [0, 15, 30] },
-    { met: "a 503 that asks for 15 seconds", fault: Fault.retryAfter("15 seconds", { status: 503 }), sent: [0, 15, 30] },
-    { met: "a 422 after a lost answer", fault: [lost, refused], sent: doubling },
+    {
+      met: "a 503 that asks for 15 seconds",
+      fault: Fault.retryAfter("15 seconds", { status: 503 }),
+      sent: [0, 15, 30]
+    },
+    { met: "a lost answer, and then none", fault: Fault.resetBefore, sent: doubling },
     { met: "a 401", fault: unauthorised, sent: doubling }
-  ])("is sent again after $met at the seconds $sent", queueOver({}, slow), function* ({ fault, sent }) {
-    const queue = yield* PayoutQueue
-    const [first, rest] = Array.isArray(fault) ? fault : [fault, fault]
-    yield* (yield* Sandbox).fault("requestWithdrawal", first)
-    yield* (yield* Sandbox).fault("requestWithdrawal", rest, { times: 1e6 })
+  ])("is sent again after $met at the seconds $sent", slow, function* ({ queue }, { fault, sent }) {
+    yield* meetAll(fault)
     yield* queue.submit(payout("invoice-1"))
     yield* pass(39.9)
     assert.deepStrictEqual(yield* sentAt(), sent)
@@ -49,25 +62,25 @@ describe("a payout that cannot be sent now", () => {
     assert.deepStrictEqual([yield* shown(), yield* paid], ["posted", 1])
   })
 
-  effect("is sent again at most after an hour, and for a balance after 15 minutes", queueOver({}, slow), function* () {
-    const queue = yield* PayoutQueue
-    const sandbox = yield* Sandbox
+  queued("waits for at most an hour, and for a balance 15 minutes", slow, function* ({ queue, sandbox }) {
     yield* sandbox.fault("requestWithdrawal", Fault.retryAfter("30 days"))
     yield* sandbox.fault("requestWithdrawal", poor, { times: 1e6 })
     yield* queue.submit(payout("invoice-1"))
     yield* TestClock.adjust("140 minutes")
-    assert.deepStrictEqual((yield* sentAt()).map((second) => second / 60), [0, 60, 61, 62, 64, 68, 76, 91, 106, 121, 136])
+    assert.deepStrictEqual(
+      (yield* sentAt()).map((second) => second / 60),
+      [0, 60, 61, 62, 64, 68, 76, 91, 106, 121, 136]
+    )
   })
 
-  effect.each([
+  queued.each([
     { cause: "InsufficientBalance", fault: poor },
     { cause: "AuthError", fault: unauthorised },
     { cause: "Redirect", fault: redirected },
     { cause: "AuthError", fault: forbidden },
     { cause: "RateLimited", fault: limited },
     { cause: "ServiceUnavailable", fault: Fault.refuse }
-  ])("waits for $cause until the horizon, and then for a person", queueOver({}, minutes), function* ({ cause, fault }) {
-    const queue = yield* PayoutQueue
+  ])("waits for $cause until the horizon, and then for a person", minutes, function* ({ queue }, { cause, fault }) {
     yield* meetAll(fault)
     yield* queue.submit(payout("invoice-1"))
     yield* TestClock.adjust("9 minutes")
@@ -83,8 +96,7 @@ describe("a payout that cannot be sent now", () => {
     assert.deepStrictEqual([yield* shown(), yield* paid], ["posted", 1])
   })
 
-  effect("waits for the horizon again from the step of a person, which sends it at once", queueOver({}, hour), function* () {
-    const queue = yield* PayoutQueue
+  queued("is sent at once by a retry, and waits for the horizon again", hour, function* ({ queue }) {
     yield* meetAll(poor)
     yield* queue.submit(payout("invoice-1"))
     yield* TestClock.adjust("50 minutes")
@@ -100,8 +112,7 @@ describe("a payout that cannot be sent now", () => {
 })
 
 describe("the horizon", () => {
-  effect("of a payout in doubt is that of its first request, whatever a person or a pause says", queueOver({}, hour), function* () {
-    const queue = yield* PayoutQueue
+  queued("of a payout in doubt is that of its first request", hour, function* ({ queue }) {
     yield* meetAll(lost)
     yield* queue.submitMany(payouts(2))
     yield* settle
@@ -120,21 +131,18 @@ describe("the horizon", () => {
     assert.strictEqual(yield* requests(), sent)
   })
 
-  effect(
-    "also bounds the retries of the policy, and an attempt that is not answered",
-    queueOver({}, { horizon: "15 seconds" }, PaymentsPolicy.layer({ attemptTimeout: "1 hour", deadline: "2 hours" })),
-    function* () {
-      const queue = yield* PayoutQueue
-      yield* (yield* Sandbox).fault("requestWithdrawal", [lost, Fault.silence()])
+  queued(
+    "bounds an attempt that is not answered",
+    { horizon: "15 seconds", policy: PaymentsPolicy.layer({ attemptTimeout: "1 hour", deadline: "2 hours" }) },
+    function* ({ queue, sandbox }) {
+      yield* sandbox.fault("requestWithdrawal", [lost, Fault.silence()])
       yield* queue.submit(payout("invoice-1"))
       yield* TestClock.adjust("5 minutes")
       assert.deepStrictEqual([yield* shown(), yield* isInDoubt(), yield* requests()], ["parked PastHorizon", true, 2])
     }
   )
 
-  effect("is over where a mark lies in the future by more than it: a clock was wrong", queueOver(), function* () {
-    const queue = yield* PayoutQueue
-    const sql = yield* SqlClient.SqlClient
+  queued("is over where a mark lies that far in the future", function* ({ queue, sql }) {
     const ahead = 13 * 3_600_000
     yield* sql.withTransaction(
       Effect.andThen(queue.submit(payout("invoice-1")), sql`UPDATE effect_pix_payouts SET may_have_left_at = ${ahead}`)
@@ -143,8 +151,7 @@ describe("the horizon", () => {
     assert.deepStrictEqual([yield* shown(), yield* requests()], ["parked PastHorizon", 0])
   })
 
-  effect("has to be over, and the last request with it, before a person says notExecuted", queueOver({}, hour), function* () {
-    const queue = yield* PayoutQueue
+  queued("is over before a person says notExecuted, as is the last request", hour, function* ({ queue }) {
     const resume = queue.resume("invoice-1", { notExecuted: true })
     yield* meetAll(lost)
     yield* queue.submit(payout("invoice-1"))
@@ -162,37 +169,37 @@ describe("the horizon", () => {
 })
 
 describe("a limit", () => {
-  effect.each([
-    { because: "OverMaxAmount", options: { maxAmount: 4999 } },
-    { because: "OverDailyCap", options: { dailyCap: 4999 } }
-  ])("is $because for a payout above it, and for none of its amount", Layer.empty, function* ({ because, options }) {
-    yield* Effect.gen(function* () {
-      const queue = yield* PayoutQueue
+  for (const [because, options] of [
+    ["OverMaxAmount", { maxAmount: 4999 }],
+    ["OverDailyCap", { dailyCap: 4999 }]
+  ] as const)
+    queued(`parks a payout above it as ${because}, and none of its amount`, options, function* ({ queue }) {
       yield* queue.submitMany([payout("invoice-1", 5000), payout("invoice-2", 4999)])
       yield* settle
       assert.deepStrictEqual([yield* shown("invoice-1"), yield* isInDoubt("invoice-1")], [`parked ${because}`, false])
       assert.deepStrictEqual([yield* shown("invoice-2"), yield* requests()], ["posted", 1])
-    }).pipe(Effect.provide(queueOver({}, options)))
-  })
+    })
 
-  effect(
-    "of a day counts what may be paid and nothing that was refused, until the next day of São Paulo, outside of the horizon",
-    queueOver({ "invoice-1": [refused], "invoice-2": [lost], "invoice-4": [poor] }, { ...hour, dailyCap: 4000, concurrency: 1 }),
-    function* () {
-      const queue = yield* PayoutQueue
+  queued(
+    "of a day counts what may be paid, until the next day of São Paulo",
+    {
+      script: { "invoice-1": [refused], "invoice-2": [lost], "invoice-4": [poor] },
+      ...hour,
+      dailyCap: 4000,
+      concurrency: 1
+    },
+    function* ({ queue, sql }) {
       // The test's clock begins at 21:00 in São Paulo.
       yield* queue.submitMany(payouts(6))
       yield* TestClock.adjust("179 minutes")
       assert.deepStrictEqual([yield* paid, yield* count("accepted")], [4, 1])
-      const sql = yield* SqlClient.SqlClient
       assert.deepInclude((yield* sql`SELECT spent FROM effect_pix_payout_days`)[0], { spent: 4000 })
       yield* TestClock.adjust("2 minutes")
       assert.strictEqual(yield* paid, 5)
     }
   )
 
-  effect("a pause stops all payouts, and its time is not counted as theirs", queueOver({}, minutes), function* () {
-    const queue = yield* PayoutQueue
+  queued("is a pause: it stops all payouts, and does not count as their wait", minutes, function* ({ queue }) {
     yield* meetAll(poor)
     yield* queue.submit(payout("invoice-1"))
     yield* settle
@@ -208,14 +215,13 @@ describe("a limit", () => {
 })
 
 describe("the service refuses all payouts of an account", () => {
-  effect.each([
+  queued.each([
     { because: "AuthError", fault: unauthorised },
     { because: "Redirect", fault: redirected }
   ])(
-    "by $because: one payout is tried at a time, after 2, 4, 8 seconds and so on, until another answer comes",
-    queueOver({}, { concurrency: 3, poll: "1 minute", lease: "10 minutes" }),
-    function* ({ because, fault }) {
-      const queue = yield* PayoutQueue
+    "by $because: one is tried at a time, after 2, 4, 8 seconds and so on",
+    { concurrency: 3, poll: "1 minute", lease: "10 minutes" },
+    function* ({ queue }, { because, fault }) {
       yield* meetAll(fault)
       yield* queue.submitMany(payouts(20))
       yield* settle
@@ -232,9 +238,8 @@ describe("the service refuses all payouts of an account", () => {
     }
   )
 
-  effect("by a 401 to one in doubt, which stays so; a 403 holds no other up", queueOver({}, { concurrency: 3 }), function* () {
-    const queue = yield* PayoutQueue
-    yield* (yield* Sandbox).fault("requestWithdrawal", [lost, unauthorised])
+  queued("by a 401 to one in doubt, and not by a 403", { concurrency: 3 }, function* ({ queue, sandbox }) {
+    yield* sandbox.fault("requestWithdrawal", [lost, unauthorised])
     yield* queue.submit(payout("lost"))
     yield* TestClock.adjust("1100 millis")
     assert.strictEqual((yield* queue.account).refusedSince?.because, "AuthError")
@@ -246,9 +251,7 @@ describe("the service refuses all payouts of an account", () => {
     assert.isAbove(yield* requests("invoice-9"), 1)
   })
 
-  effect("and where a process died with the permit to try, another one tries when its lease is over", queueOver({}), function* () {
-    const queue = yield* PayoutQueue
-    const sql = yield* SqlClient.SqlClient
+  queued("also where a process died that tried one: its lease ends", function* ({ queue, sql }) {
     yield* meetAll(unauthorised)
     yield* queue.submit(payout("invoice-1"))
     yield* settle
@@ -265,21 +268,30 @@ describe("the measures and the log of payouts that wait", () => {
   /** How many payouts are delayed and how much, by their cause; and how many wait for a person. */
   const measured = Effect.map(Metric.snapshot, (metrics) => {
     const gauges = metrics.flatMap(({ attributes, id, state, type }) =>
-      type === "Gauge" && Number(state.value) !== 0 ? [{ attributes: attributes ?? {}, id, value: Number(state.value) }] : []
+      type === "Gauge" && Number(state.value) !== 0
+        ? [{ attributes: attributes ?? {}, id, value: Number(state.value) }]
+        : []
     )
     const found = gauges.filter(({ id }) => id.startsWith("effect_pix_payout_queue_delayed"))
     return {
       delayed: Object.fromEntries(
-        found.map(({ attributes, id, value }) => [`${attributes["cause"]}${id.endsWith("centavos") ? " R$" : ""}`, value])
+        found.map(({ attributes, id, value }) => [
+          `${attributes["cause"]}${id.endsWith("centavos") ? " R$" : ""}`,
+          value
+        ])
       ),
-      parked: gauges.find(({ attributes, id }) => id.endsWith("queue_waiting") && attributes["state"] === "parked")?.value
+      parked: gauges.find(({ attributes, id }) => id.endsWith("queue_waiting") && attributes["state"] === "parked")
+        ?.value
     }
   })
   const { layer, lines } = makeWarnings((line) => line.replace(/ \(reference.*$/, ""))
 
   effect(
     "name each cause with its sum; one that waits for a run or an approval is no alarm, and each cause has one line",
-    Layer.provideMerge(queueOver({}, { ...slow, concurrency: 3 }), Layer.merge(layer, Layer.succeed(Metric.MetricRegistry, new Map()))),
+    Layer.provideMerge(
+      queueOver({ ...slow, concurrency: 3 }),
+      Layer.merge(layer, Layer.succeed(Metric.MetricRegistry, new Map()))
+    ),
     function* () {
       const queue = yield* PayoutQueue
       yield* queue.setFourEyes(Money.centavos(2500), { by: "carla" })
@@ -305,25 +317,26 @@ describe("the measures and the log of payouts that wait", () => {
       })
       yield* meetAll(refused)
       yield* TestClock.adjust("16 minutes")
-      assert.deepStrictEqual([...new Set(lines)], [
-        "The balance of the account default does not cover a payout",
-        "A payout waits for a person: NeedsApproval",
-        '1 payout(s) wait for a person: list({ state: "parked" }) names them.',
-        "A payout is not sent: the run of its sheet is over",
-        "A payout was refused, and is not sent again: RequestRejected"
-      ])
+      assert.deepStrictEqual(
+        [...new Set(lines)],
+        [
+          "The balance of the account default does not cover a payout",
+          "A payout waits for a person: NeedsApproval",
+          '1 payout(s) wait for a person: list({ state: "parked" }) names them.',
+          "A payout is not sent: the run of its sheet is over",
+          "A payout was refused, and is not sent again: RequestRejected"
+        ]
+      )
       assert.strictEqual(lines.filter((line) => line.startsWith("The balance")).length, 1)
     }
   )
 })
 
 describe("the retry budget", () => {
-  effect(
+  queued(
     "of the other calls of a client is not spent by the retries of its queue",
-    queueOver({}, { concurrency: 20 }, PaymentsPolicy.layer({})),
-    function* () {
-      const queue = yield* PayoutQueue
-      const sandbox = yield* Sandbox
+    { concurrency: 20, policy: PaymentsPolicy.layer({}) },
+    function* ({ queue, sandbox }) {
       const payments = yield* Payments
       yield* sandbox.fault("requestWithdrawal", Fault.answer(502), { times: 1000 })
       yield* queue.submitMany(payouts(20))
@@ -334,7 +347,10 @@ describe("the retry budget", () => {
       const fiber = yield* Effect.forkChild(Effect.exit(payments.getBalance({ companyId: 1 })))
       yield* TestClock.adjust("1 minute")
       yield* Fiber.join(fiber)
-      assert.lengthOf((yield* sandbox.requests).filter(({ operation }) => operation === "getBalance"), 3)
+      assert.lengthOf(
+        (yield* sandbox.requests).filter(({ operation }) => operation === "getBalance"),
+        3
+      )
     }
   )
 })

@@ -4,7 +4,7 @@
  */
 import { assert, describe } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"
-import { PayoutInsert, PayoutQueue, type PayoutQueueOptions } from "effect-pix/payouts"
+import { PayoutQueue, type PayoutQueueOptions } from "effect-pix/payouts"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
@@ -32,7 +32,7 @@ const options: PayoutQueueOptions = { concurrency: 1, drain: "1 millis" }
 const startWorker = Effect.fnUntraced(function* (given: PayoutQueueOptions = options) {
   const scope = yield* Scope.fork(yield* Effect.scope)
   yield* Scope.provide(Layer.build(Layer.fresh(PayoutQueue.layerWorker(given))), scope)
-  return Scope.close(scope, Exit.void)
+  return { stop: Scope.close(scope, Exit.void) }
 })
 
 /** A process that sends nothing, in a world whose first requests for the payout are held, and not answered. */
@@ -40,36 +40,69 @@ const holding = (count: number) =>
   Effect.gen(function* () {
     const held = yield* Effect.replicateEffect(makeHeld, count)
     const script: Script = { "invoice-1": held.map(({ held }) => held) }
-    const context = yield* Layer.build(Layer.provideMerge(Layer.orDie(PayoutQueue.layerClient(options)), worldOf(script)))
+    const context = yield* Layer.build(
+      Layer.provideMerge(Layer.orDie(PayoutQueue.layerClient(options)), worldOf(script))
+    )
     return { held, context }
   })
 
 describe("a worker that is suspended for longer than its lease", () => {
   const rows = [
-    ["is refused first", [[0, refused, "unknown"], [1, Fault.none, "posted"]], 1],
-    ["is refused when the payout is posted", [[1, Fault.none, "posted"], [0, refused, "posted"]], 1],
-    ["records it when the other one was refused", [[1, refused, "unknown"], [0, Fault.none, "posted"]], 1],
-    ["is refused when the other one was too", [[1, refused, "unknown"], [0, refused, "unknown"]], 0]
+    [
+      "is refused first",
+      [
+        [0, refused, "unknown"],
+        [1, Fault.none, "posted"]
+      ],
+      1
+    ],
+    [
+      "is refused when the payout is posted",
+      [
+        [1, Fault.none, "posted"],
+        [0, refused, "posted"]
+      ],
+      1
+    ],
+    [
+      "records it when the other one was refused",
+      [
+        [1, refused, "unknown"],
+        [0, Fault.none, "posted"]
+      ],
+      1
+    ],
+    [
+      "is refused when the other one was too",
+      [
+        [1, refused, "unknown"],
+        [0, refused, "unknown"]
+      ],
+      0
+    ]
   ] as const
-  effect.each(rows)("has another worker send its payout: where it %s, nothing is lost or told too early", function* ([, answers, moved]) {
-    const { context, held } = yield* holding(2)
-    yield* Effect.gen(function* () {
-      const queue = yield* PayoutQueue
-      const sql = yield* SqlClient.SqlClient
-      yield* queue.submit(payout("invoice-1"))
-      yield* startWorker()
-      yield* held[0]!.arrived
-      yield* sql`UPDATE effect_pix_payouts SET due_at = 0, taken_by = 'another'`
-      yield* startWorker()
-      yield* held[1]!.arrived
-      for (const [worker, met, state] of answers) {
-        yield* held[worker]!.answer(met)
-        yield* settle
-        assert.strictEqual(yield* shown(), state)
-      }
-      assert.deepStrictEqual([yield* requests(), yield* paid], [2, moved])
-    }).pipe(Effect.provideContext(context))
-  })
+  effect.each(rows)(
+    "has another worker send its payout: where it %s, nothing is lost or told too early",
+    function* ([, answers, moved]) {
+      const { context, held } = yield* holding(2)
+      yield* Effect.gen(function* () {
+        const queue = yield* PayoutQueue
+        const sql = yield* SqlClient.SqlClient
+        yield* queue.submit(payout("invoice-1"))
+        yield* startWorker()
+        yield* held[0]!.arrived
+        yield* sql`UPDATE effect_pix_payouts SET due_at = 0, taken_by = 'another'`
+        yield* startWorker()
+        yield* held[1]!.arrived
+        for (const [worker, met, state] of answers) {
+          yield* held[worker]!.answer(met)
+          yield* settle
+          assert.strictEqual(yield* shown(), state)
+        }
+        assert.deepStrictEqual([yield* requests(), yield* paid], [2, moved])
+      }).pipe(Effect.provideContext(context))
+    }
+  )
 })
 
 describe("a worker with a request under way", () => {
@@ -77,7 +110,7 @@ describe("a worker with a request under way", () => {
     const { context, held } = yield* holding(1)
     yield* Effect.gen(function* () {
       yield* (yield* PayoutQueue).submit(payout("invoice-1"))
-      const stop = yield* startWorker({ ...options, drain: "10 seconds" })
+      const { stop } = yield* startWorker({ ...options, drain: "10 seconds" })
       yield* held[0]!.arrived
       const stopping = yield* Effect.forkChild(stop)
       yield* TestClock.adjust("9 seconds")
@@ -91,7 +124,7 @@ describe("a worker with a request under way", () => {
     const { context, held } = yield* holding(2)
     yield* Effect.gen(function* () {
       yield* (yield* PayoutQueue).submit(payout("invoice-1"))
-      const stop = yield* startWorker()
+      const { stop } = yield* startWorker()
       yield* held[0]!.arrived
       const stopping = yield* Effect.forkChild(stop)
       yield* TestClock.adjust("1 second")
@@ -144,10 +177,13 @@ describe("a worker with a request under way", () => {
       const sql = yield* SqlClient.SqlClient
       yield* Effect.gen(function* () {
         yield* (yield* PayoutQueue).submit(payout("invoice-1"))
-        const stop = yield* startWorker({ ...options, drain: "2 minutes" })
+        const { stop } = yield* startWorker({ ...options, drain: "2 minutes" })
         yield* arrived
         const [locked, release] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
-        const lock = Effect.andThen(sql`SELECT 1 FROM effect_pix_payouts FOR UPDATE`, Deferred.succeed(locked, undefined))
+        const lock = Effect.andThen(
+          sql`SELECT 1 FROM effect_pix_payouts FOR UPDATE`,
+          Deferred.succeed(locked, undefined)
+        )
         const locking = yield* Effect.forkChild(sql.withTransaction(Effect.andThen(lock, Deferred.await(release))))
         yield* Deferred.await(locked)
         yield* answer()
@@ -161,37 +197,6 @@ describe("a worker with a request under way", () => {
         yield* Fiber.join(stopping)
         assert.strictEqual(yield* shown(), "posted")
       }).pipe(Effect.provide(Layer.provideMerge(PayoutQueue.layerClient(options), gatewayOf({ "invoice-1": [held] }))))
-    }
-  )
-})
-
-describe("a worker that rests", () => {
-  effect(
-    "is woken by a payout of another layer or program, and by the end of a dead process's lease",
-    Layer.provideMerge(Layer.orDie(PayoutQueue.layerClient()), worldOf()),
-    function* () {
-      const queue = yield* PayoutQueue
-      const sql = yield* SqlClient.SqlClient
-      yield* startWorker({ lease: "30 seconds" })
-      yield* TestClock.adjust("1 hour")
-      yield* queue.submit(payout("invoice-1"))
-      yield* TestClock.adjust("1 second")
-      assert.strictEqual(yield* shown("invoice-1"), "posted")
-      yield* TestClock.adjust("1 hour")
-      const { parameters, text } = yield* Effect.fromResult(PayoutInsert.make(payout("invoice-2"), { dialect: "sqlite" }))
-      yield* sql.unsafe(text, parameters)
-      yield* TestClock.adjust("2 seconds")
-      assert.strictEqual(yield* shown("invoice-2"), "posted")
-      yield* sql.withTransaction(
-        Effect.andThen(
-          queue.submit(payout("invoice-3")),
-          sql`UPDATE effect_pix_payouts SET taken_by = 'dead', due_at = due_at + 30000 WHERE reference = 'invoice-3'`
-        )
-      )
-      yield* TestClock.adjust("29 seconds")
-      assert.strictEqual(yield* shown("invoice-3"), "accepted")
-      yield* TestClock.adjust("3 seconds")
-      assert.strictEqual(yield* shown("invoice-3"), "posted")
     }
   )
 })

@@ -25,7 +25,7 @@ const answer = record(keyOf("invoice-1"))
 /** A queue over this transport. Each attempt reads the credentials, and so does a worker at its start and before each mark. */
 const queueOver = (
   transport: Layer.Layer<HttpClient.HttpClient, unknown>,
-  policy: PaymentsPolicy.Options,
+  policy: Parameters<typeof PaymentsPolicy.layer>[0],
   { baseUrl = "https://gateway.example", onRead = (_read: number): void => undefined } = {}
 ) => {
   let reads = 0
@@ -83,21 +83,29 @@ describe("a process that is suspended when it has a connection and has sent noth
       const { suspendFor } = yield* platformClock
       const body = JSON.stringify(answer)
       const server = yield* serveRaw((socket) =>
-        socket.end(`HTTP/1.1 201 Created\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`)
+        socket.end(
+          `HTTP/1.1 201 Created\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`
+        )
       )
       const baseUrl = `http://127.0.0.1:${server.port}`
       yield* Effect.gen(function* () {
         const queue = yield* PayoutQueue
         const sql = yield* SqlClient.SqlClient
         const now = yield* Clock.currentTimeMillis
-        const doubt = sql`UPDATE effect_pix_payouts SET may_have_left_at = ${now}`
-        yield* sql.withTransaction(
-          Effect.andThen(queue.submit(payout("invoice-1")), before === "clean" ? Effect.void : doubt)
-        )
+        const doubt = sql`UPDATE effect_pix_payouts SET may_have_left_at = ${now} WHERE ${before !== "clean"}`
+        yield* sql.withTransaction(Effect.andThen(queue.submit(payout("invoice-1")), doubt))
         yield* queue.await("invoice-1")
         assert.deepStrictEqual([yield* shown(), yield* isInDoubt()], [ended, before !== "clean"])
         assert.strictEqual(server.requests(), sent)
-      }).pipe(Effect.provide(queueOver(make(() => suspendFor(suspended * hours)), PaymentsPolicy.once, { baseUrl })))
+      }).pipe(
+        Effect.provide(
+          queueOver(
+            make(() => suspendFor(suspended * hours)),
+            PaymentsPolicy.once,
+            { baseUrl }
+          )
+        )
+      )
     }
   )
 })

@@ -14,7 +14,14 @@ import {
   RequestRejected
 } from "../../src/contract/PaymentsError.ts"
 import type { Withdrawal } from "../../src/contract/Withdrawal.ts"
-import { afterAnswer, causeForAll, isAnswer, mismatchOf, ofCompany, optionsOf } from "../../src/payouts/internal/machine.ts"
+import {
+  afterAnswer,
+  causeForAll,
+  isAnswer,
+  mismatchOf,
+  ofCompany,
+  optionsOf
+} from "../../src/payouts/internal/machine.ts"
 import { Account } from "../../src/payouts/internal/queue/account.ts"
 import * as Row from "../../src/payouts/internal/queue/row.ts"
 import { failures, keyOf } from "../support/payouts.ts"
@@ -53,7 +60,8 @@ const rows = {
 const shown = ({ parkedBecause, state, waitsFor }: Row.Row) =>
   [state, parkedBecause ?? waitsFor].filter((word) => word !== null).join(" ")
 
-const record: Withdrawal = { id: 7, idempotencyKey: key, companyId: 1, value: Money.toReais(Money.centavos(1000)) }
+const value = Money.toReais(Money.centavos(1000))
+const record: Withdrawal = { id: 7, idempotencyKey: key, companyId: 1, value, enTransaction: "Awaiting" }
 const withdrawal = { operation: "requestWithdrawal", attempts: 1 } as const
 const ofRequest = { ...withdrawal, idempotencyKey: key, status: 422, outcome: "Rejected" } as const
 const minimum = { amount: Money.centavos(999), minimum: Money.centavos(1000) }
@@ -112,7 +120,7 @@ describe("an answer", () => {
   ])("that is late finds a %s payout, and leaves it %s, %s or %s: recorded, refused or lost", (name, ...wanted) => {
     const row = { ...rows[name], mayHaveLeftAt: now }
     const answers: ReadonlyArray<Answer> = [
-      Result.succeed({ ...record, enTransaction: "Awaiting" }),
+      Result.succeed(record),
       Result.fail(failures.refused(key)),
       Result.fail(failures.unknown(key))
     ]
@@ -153,7 +161,7 @@ describe("an answer", () => {
     })
   })
 
-  it.each<[string | undefined, boolean]>([
+  it.each<[string, boolean]>([
     ["E-422.b", true],
     ["WITHDRAWAL_REFUSED", true],
     ["1".repeat(40), true],
@@ -163,8 +171,14 @@ describe("an answer", () => {
     ["", false]
   ])("is stored with the code %j of the service: %s, and without its words", (serviceCode, isStored) => {
     const seen = { id: "7", status: "MARIA SILVA" }
-    const failure = new RequestRejected({ ...ofRequest, serviceMessage: "Maria 529", serviceCode: serviceCode ?? "" })
-    const doubt = new OutcomeUnknown({ ...withdrawal, idempotencyKey: key, outcome: "Unknown", reason: "Timeout", seen })
+    const failure = new RequestRejected({ ...ofRequest, serviceMessage: "Maria 529", serviceCode })
+    const doubt = new OutcomeUnknown({
+      ...withdrawal,
+      idempotencyKey: key,
+      outcome: "Unknown",
+      reason: "Timeout",
+      seen
+    })
     const stored = known(Result.fail(failure), false)
     assert.deepStrictEqual(stored, {
       _tag: "Refused",
@@ -272,7 +286,13 @@ describe("a step of a person", () => {
   ])("that says notExecuted is refused with %j where %s", (words, _, given) => {
     const step = Row.resume({ ...rows["parked past the horizon"], ...given }, deciding, true)
     if (words !== "") return assert.include(step, words)
-    assert.deepInclude(step, { state: "accepted", mayHaveLeftAt: null, fingerprint: null, countedDay: null, error: null })
+    assert.deepInclude(step, {
+      state: "accepted",
+      mayHaveLeftAt: null,
+      fingerprint: null,
+      countedDay: null,
+      error: null
+    })
   })
 })
 
@@ -300,10 +320,14 @@ describe("the wait of a payout", () => {
 
   it("is stored with the mark of the next request, which stays the first one's time", () => {
     const request = { fingerprint: "new", underWayUntil: 99 }
-    const first = Row.mark({ ...clean, wantedAt: 4, waitsFor: "DailyCap", waitsSince: 6 }, deciding.account, 10, request)
+    const first = Row.mark(
+      { ...clean, wantedAt: 4, waitsFor: "DailyCap", waitsSince: 6 },
+      deciding.account,
+      10,
+      request
+    )
     assert.deepInclude(first, { wantedAt: 8, sends: 2, mayHaveLeftAt: 10, fingerprint: "new", waitsFor: null })
     const again = Row.mark({ ...doubted, mayHaveLeftAt: 3, fingerprint: "old" }, deciding.account, 10, request)
     assert.deepInclude(again, { mayHaveLeftAt: 3, fingerprint: "old", markedAt: 10, underWayUntil: 99 })
   })
 })
-

@@ -2,11 +2,12 @@
  * A queue of payouts in memory over a sandbox whose script names what each request of a reference meets, and the failures of
  * requests.
  */
-import { Deferred, Effect, Layer, Option, Stream } from "effect"
+import { Deferred, Effect, Layer, Option, type Scope, Stream } from "effect"
 import { HttpClient } from "effect/http"
 import { Credentials, IdempotencyKey, IdempotencyKeyGen, Payments, PaymentsPolicy } from "effect-pix"
-import { type PayoutItem, PayoutQueue, type PayoutQueueOptions } from "effect-pix/payouts"
+import { PayoutQueue, type PayoutQueueOptions } from "effect-pix/payouts"
 import { Fault, Sandbox, SandboxOptions } from "effect-pix/sandbox"
+import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import {
   AuthError,
@@ -18,9 +19,9 @@ import {
   ServiceUnavailable
 } from "../../src/contract/PaymentsError.ts"
 import { type Met, OwnFault, play } from "../../src/sandbox/internal/reply.ts"
-import { memory, payout } from "./payoutQueue.ts"
+import { effect } from "./effect.ts"
+import { memory } from "./payoutQueue.ts"
 
-export const item = (reference: string, amount?: number): PayoutItem => payout(reference, amount)
 export const keyOf = (reference: string) => IdempotencyKey.fromReference("payout", reference)
 
 const common = (idempotencyKey: string) =>
@@ -89,9 +90,48 @@ const once = PaymentsPolicy.layer(PaymentsPolicy.once)
 export const worldOf = (script: Script = {}, policy: Layer.Layer<never> = once) =>
   Layer.mergeAll(gatewayOf(script), Layer.fresh(memory), policy)
 
+/** The settings of a queue, and of its world. */
+interface World extends PayoutQueueOptions {
+  readonly script?: Script
+  readonly policy?: Layer.Layer<never>
+  /** A logger, or what else all of it runs under. */
+  readonly under?: Layer.Layer<never>
+}
+
 /** A process that submits and sends, in that world. */
-export const queueOver = (script: Script = {}, options: PayoutQueueOptions = {}, policy?: Layer.Layer<never>) =>
-  Layer.provideMerge(Layer.orDie(PayoutQueue.layer(options)), worldOf(script, policy))
+export const queueOver = ({ policy, script, under = Layer.empty, ...options }: World = {}) =>
+  Layer.orDie(PayoutQueue.layer(options)).pipe(Layer.provideMerge(worldOf(script, policy)), Layer.provideMerge(under))
+
+interface Services {
+  readonly queue: PayoutQueue["Service"]
+  readonly sandbox: Sandbox["Service"]
+  readonly sql: SqlClient.SqlClient
+}
+type Needs = Layer.Success<ReturnType<typeof queueOver>> | Scope.Scope
+type Body<Args extends Array<unknown>> = (
+  services: Services,
+  ...args: Args
+) => Generator<Effect.Effect<unknown, unknown, Needs>, unknown, never>
+type Given<Args extends Array<unknown>> = readonly [Body<Args>] | readonly [World, Body<Args>]
+
+/** The layer of a test, and its body with the services. */
+const prepare = <Args extends Array<unknown>>(...[first, second]: Given<Args>) => {
+  // The types of the arguments say which one is the world.
+  const [world, body] = second === undefined ? [{}, first as Body<Args>] : [first as World, second]
+  const run = function* (...args: Args) {
+    const services = { queue: yield* PayoutQueue, sandbox: yield* Sandbox, sql: yield* SqlClient.SqlClient }
+    yield* Effect.gen(() => body(services, ...args))
+  }
+  return [queueOver(world), run] as const
+}
+
+/** Tests of a process that submits and sends, under `TestClock`. */
+export const queued = Object.assign((title: string, ...given: Given<[]>) => effect(title, ...prepare(...given)), {
+  each:
+    <Case>(cases: ReadonlyArray<Case>) =>
+    (title: string, ...given: Given<[Case]>) =>
+      effect.each(cases)(title, ...prepare(...given))
+})
 
 /** A request that arrives, and is not answered until the test says what it meets. */
 export const makeHeld = Effect.gen(function* () {
@@ -110,7 +150,8 @@ export const makeHeld = Effect.gen(function* () {
 })
 
 /** Lets seconds pass in steps, after each of which what waits for the platform goes on: so the times of requests are exact. */
-export const pass = (seconds: number) => Effect.repeat(TestClock.adjust("100 millis"), { times: Math.round(seconds * 10) - 1 })
+export const pass = (seconds: number) =>
+  Effect.repeat(TestClock.adjust("100 millis"), { times: Math.round(seconds * 10) - 1 })
 
 /** How many requests for payouts arrived, of all references or of one. */
 export const requests = (reference?: string) =>

@@ -1,16 +1,19 @@
 /** Sheets of payouts for tests of runs. */
 import { Effect, Fiber } from "effect"
-import { PixKey } from "effect-pix"
+import { Money, PixKey } from "effect-pix"
 import { type PayoutItem, Payouts } from "effect-pix/payouts"
 import { TestClock } from "effect/testing"
-import { payout, settle } from "./payoutQueue.ts"
+import { settle } from "./payoutQueue.ts"
 
 /** A line of its own key. */
 export const line = (reference: string, amount = 1000): PayoutItem => ({
-  ...payout(reference, amount),
+  reference,
+  amount: Money.centavos(amount),
   pixKey: PixKey.email(`${reference.replaceAll("/", "-")}@example.com`)
 })
+
 export const sheet = (...references: ReadonlyArray<string>) => references.map((reference) => line(reference))
+
 /** The references of each list that has some. */
 export const listsOf = (report: Payouts.PayoutReport) =>
   Object.fromEntries(
