@@ -25,53 +25,56 @@ const browser = Effect.gen(function* () {
     })
 })
 
-describe("the checkout page of the documentation", () => {
-  it("the checkout page and its server are those that the documentation shows", () => {
+type Visit = Effect.Success<typeof browser>
+
+/** A test of the checkout page, as a browser and its gateway see it. */
+const checkoutPage = (
+  title: string,
+  body: (world: {
+    readonly visit: Visit
+    readonly sandbox: Sandbox["Service"]
+  }) => Generator<Effect.Effect<unknown, unknown>, unknown, never>
+) =>
+  effect(title, Sandbox.layerPayments, function* () {
+    const sandbox = yield* Sandbox
+    const visit = yield* browser
+    yield* Effect.gen(() => body({ sandbox, visit }))
+  })
+
+describe("the checkout page", () => {
+  it("and its server are those that the documentation shows", () => {
     const read = (file: string) => readFileSync(new URL(`../docs/${file}`, import.meta.url), "utf8")
     assert.include(read("checkout.md"), `\`\`\`ts\n${read("examples/checkout.ts")}\`\`\``)
     assert.include(read("checkout.md"), `\`\`\`txt\n${read("examples/checkout-server.ts")}\`\`\``)
   })
 
-  effect(
-    "the checkout page charges when the button is pressed, and shows a QR code and a text that pay the charge",
-    Sandbox.layerPayments,
-    function* () {
-      const visit = yield* browser
-      const sandbox = yield* Sandbox
-      const before = yield* visit("GET", "/orders/42")
-      assert.include(before.body, "R$ 25,00")
-      assert.include(before.body, '<form method="post">')
-      assert.lengthOf(yield* sandbox.transactions, 0)
+  checkoutPage("charges when the button is pressed, and shows what pays the charge", function* ({ sandbox, visit }) {
+    const before = yield* visit("GET", "/orders/42")
+    assert.include(before.body, "R$ 25,00")
+    assert.include(before.body, '<form method="post">')
+    assert.lengthOf(yield* sandbox.transactions, 0)
 
-      const pressed = yield* visit("POST", "/orders/42")
-      assert.deepStrictEqual([pressed.status, pressed.location], [303, "/orders/42"])
-      const [charge] = yield* sandbox.transactions
-      assert.strictEqual(charge?.amount, 2500)
+    const pressed = yield* visit("POST", "/orders/42")
+    assert.deepStrictEqual([pressed.status, pressed.location], [303, "/orders/42"])
+    const [charge] = yield* sandbox.transactions
+    assert.strictEqual(charge?.amount, 2500)
 
-      const page = (yield* visit("GET", "/orders/42")).body
-      const [, copied = ""] = /<textarea id="code" rows="4" readonly>([^<]*)</.exec(page) ?? []
-      const [, picture = ""] = /src="(data:image\/svg\+xml,[^"]*)"/.exec(page) ?? []
-      assert.match(copied, /^000201.*6304[\dA-F]{4}$/)
-      assert.include(copied, charge?.transactionId.replaceAll("-", "") ?? "no charge")
-      assert.strictEqual(picture, QrCode.dataUrl(copied, { size: 320 }))
-      assert.match(page, /Pay by \d\d\/\d\d\/\d{4}, \d\d:\d\d, Brasília time/)
-    }
-  )
+    const page = (yield* visit("GET", "/orders/42")).body
+    const [, copied = ""] = /<textarea id="code" rows="4" readonly>([^<]*)</.exec(page) ?? []
+    const [, picture = ""] = /src="(data:image\/svg\+xml,[^"]*)"/.exec(page) ?? []
+    assert.match(copied, /^000201.*6304[\dA-F]{4}$/)
+    assert.include(copied, charge?.transactionId.replaceAll("-", "") ?? "no charge")
+    assert.strictEqual(picture, QrCode.dataUrl(copied, { size: 320 }))
+    assert.match(page, /Pay by \d\d\/\d\d\/\d{4}, \d\d:\d\d, Brasília time/)
+  })
 
-  effect(
-    "the checkout page makes one charge if the button is pressed twice, even at the same time",
-    Sandbox.layerPayments,
-    function* () {
-      const visit = yield* browser
-      yield* Effect.all([visit("POST", "/orders/42"), visit("POST", "/orders/42")], { concurrency: "unbounded" })
-      yield* visit("POST", "/orders/42")
-      assert.lengthOf(yield* (yield* Sandbox).transactions, 1)
-    }
-  )
+  checkoutPage("makes one charge if the button is pressed twice at the same time", function* ({ sandbox, visit }) {
+    yield* Effect.all([visit("POST", "/orders/42"), visit("POST", "/orders/42")], { concurrency: "unbounded" })
+    yield* visit("POST", "/orders/42")
+    assert.lengthOf(yield* sandbox.transactions, 1)
+  })
 
-  effect("the checkout page shows that the charge is paid", Sandbox.layerPayments, function* () {
-    const visit = yield* browser
-    const sandbox = yield* Sandbox
+  checkoutPage("shows that the charge is paid", function* ({ sandbox, visit }) {
     assert.strictEqual((yield* visit("GET", "/orders/42/status")).status, 503)
     yield* visit("POST", "/orders/42")
     assert.strictEqual((yield* visit("GET", "/orders/42/status")).body, '"Awaiting"')
@@ -80,9 +83,7 @@ describe("the checkout page of the documentation", () => {
     assert.strictEqual((yield* visit("GET", "/orders/42/status")).body, '"Paid"')
   })
 
-  effect("the checkout page repeats a failed charge with the same key", Sandbox.layerPayments, function* () {
-    const visit = yield* browser
-    const sandbox = yield* Sandbox
+  checkoutPage("repeats a failed charge with the same key", function* ({ sandbox, visit }) {
     yield* sandbox.fault("createTransaction", Fault.html(200, { executed: true }))
     const failed = yield* visit("POST", "/orders/42")
     assert.strictEqual(failed.status, 503)
@@ -94,9 +95,7 @@ describe("the checkout page of the documentation", () => {
     assert.strictEqual(keys[0], keys[1])
   })
 
-  effect("the checkout page shows no code for another amount", Sandbox.layerPayments, function* () {
-    const visit = yield* browser
-    const sandbox = yield* Sandbox
+  checkoutPage("shows no code for another amount", function* ({ sandbox, visit }) {
     const data = { id: "3f1d8f0e-8a0f-4a54-9d7e-6f2f0d7f3f10", amount: 2500, status: "WAITING_PAYMENT" }
     const qrcode =
       "00020126400014br.gov.bcb.pix0118fulano@exemplo.com520400005303986540525.505802BR5913FULANO DE TAL6009SAO PAULO62070503***63040000"
@@ -106,10 +105,9 @@ describe("the checkout page of the documentation", () => {
     assert.notInclude((yield* visit("GET", "/orders/42")).body, "fulano")
   })
 
-  effect("the checkout page shows only its own orders", Sandbox.layerPayments, function* () {
-    const visit = yield* browser
+  checkoutPage("shows only its own orders", function* ({ sandbox, visit }) {
     assert.strictEqual((yield* visit("GET", "/orders/43")).status, 404)
     assert.strictEqual((yield* visit("POST", "/orders/43")).status, 404)
-    assert.lengthOf(yield* (yield* Sandbox).requests, 0)
+    assert.lengthOf(yield* sandbox.requests, 0)
   })
 })

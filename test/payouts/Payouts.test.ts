@@ -2,26 +2,14 @@
  * Sheets: rows of the queue that are sent only while a run of them is at work.
  */
 import { assert, describe } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Layer, Logger, Stream } from "effect"
+import { Effect, Fiber, Logger, Stream } from "effect"
 import { Money } from "effect-pix"
-import { PayoutQueue, Payouts, type Seal } from "effect-pix/payouts"
+import { PayoutQueue, Payouts } from "effect-pix/payouts"
 import { Fault } from "effect-pix/sandbox"
-import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { effect } from "../support/effect.ts"
 import { makeWarnings, payout, settle } from "../support/payoutQueue.ts"
-import {
-  makeHeld,
-  paid,
-  poor,
-  queued,
-  queueOver,
-  refused,
-  requests,
-  type Script,
-  shown,
-  worldOf
-} from "../support/payouts.ts"
+import { makeHeld, paid, poor, queued, queueOver, refused, requests, type Script, shown } from "../support/payouts.ts"
 import { line, listsOf, run, sheet } from "../support/sheets.ts"
 
 const asks = Fault.retryAfter
@@ -269,37 +257,6 @@ describe("a line whose run ends before it is sent", () => {
       yield* TestClock.adjust("10 minutes")
       assert.deepStrictEqual([yield* shown("a"), yield* requests("a")], ["parked RunEnded", 1])
     }).pipe(Effect.provide(queueOver({ script: { a: [held] } })))
-  })
-
-  effect("is not sent by the next process of its file", worldOf(), function* () {
-    const sql = yield* SqlClient.SqlClient
-    const killed = yield* Layer.build(PayoutQueue.layerClient())
-    const fiber = yield* Effect.forkChild(Effect.provideContext(Payouts.run(sheet("a")), killed))
-    yield* settle
-    const [row] = yield* sql<{ readonly run: number }>`SELECT run_until AS run FROM effect_pix_payouts`
-    yield* Fiber.interrupt(fiber)
-    // It is as kill -9 leaves it, and that clock was a day ahead.
-    yield* sql`UPDATE effect_pix_payouts SET run_until = ${Number(row?.run) + aDay}`
-    const next = yield* Layer.build(Layer.fresh(PayoutQueue.layer()))
-    yield* settle
-    assert.deepStrictEqual([yield* Effect.provideContext(shown("a"), next), yield* requests()], ["parked RunEnded", 0])
-  })
-
-  effect("is not sent where its lease lapses just before the mark", function* () {
-    const [opened, goOn] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
-    // A worker opens the request after it has looked at the lease, and before it marks.
-    const seal: Seal.Seal = {
-      seal: Effect.succeed,
-      open: (text) => Effect.as(Effect.andThen(Deferred.succeed(opened, undefined), Deferred.await(goOn)), text)
-    }
-    yield* Effect.gen(function* () {
-      const fiber = yield* Effect.forkChild(Payouts.run(sheet("a"), { waitFor: "1 minute" }))
-      yield* Deferred.await(opened)
-      yield* Fiber.interrupt(fiber)
-      yield* Deferred.succeed(goOn, undefined)
-      yield* TestClock.adjust("10 seconds")
-      assert.deepStrictEqual([yield* shown("a"), yield* requests()], ["parked RunEnded", 0])
-    }).pipe(Effect.provide(queueOver({ seal })))
   })
 
   queued("because its process was stopped is not taken up by that run", function* ({ queue, sql }) {

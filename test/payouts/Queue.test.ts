@@ -4,13 +4,12 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect, Layer, Option, Stream } from "effect"
 import { Money, Payments } from "effect-pix"
-import { NodeSqlite } from "effect-pix/node"
-import { PayoutInsert, type PayoutItem, PayoutQueue, type Seal } from "effect-pix/payouts"
+import { PayoutInsert, type PayoutItem, type Seal } from "effect-pix/payouts"
 import { Fault } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { effect } from "../support/effect.ts"
-import { makeWarnings, payout, payouts, settle } from "../support/payoutQueue.ts"
+import { payout, payouts, settle } from "../support/payoutQueue.ts"
 import {
   isInDoubt,
   keyOf,
@@ -125,26 +124,6 @@ describe("submit", () => {
     assert.strictEqual(new Set(listed.map(({ reference }) => reference)).size, 206)
     assert.strictEqual(listed.at(-1)?.reference, "last")
     assert.lengthOf(yield* Stream.runCollect(queue.list({ state: "posted" })), 0)
-  })
-
-  effect("warns once a minute of an account that no worker ever served", Layer.empty, function* () {
-    const lines: Array<string> = []
-    const { layer, ...warnings } = makeWarnings()
-    yield* Effect.gen(function* () {
-      const queue = yield* PayoutQueue
-      yield* queue.submitMany(payouts(2))
-      yield* queue.submit(payout("later"))
-      yield* TestClock.adjust("1 minute")
-      yield* queue.submit(payout("last"))
-      lines.push(...warnings.lines)
-    }).pipe(
-      Effect.provide([PayoutQueue.layerClient(), layer]),
-      Effect.provide(NodeSqlite.layer({ filename: ":memory:" }))
-    )
-    assert.deepStrictEqual(
-      lines,
-      Array(2).fill("Payouts are submitted to the account default, which no worker ever served.")
-    )
   })
 
   effect("fails with each setting that makes no sense", function* () {

@@ -142,15 +142,6 @@ describe("the horizon", () => {
     }
   )
 
-  queued("is over where a mark lies that far in the future", function* ({ queue, sql }) {
-    const ahead = 13 * 3_600_000
-    yield* sql.withTransaction(
-      Effect.andThen(queue.submit(payout("invoice-1")), sql`UPDATE effect_pix_payouts SET may_have_left_at = ${ahead}`)
-    )
-    yield* settle
-    assert.deepStrictEqual([yield* shown(), yield* requests()], ["parked PastHorizon", 0])
-  })
-
   queued("is over before a person says notExecuted, as is the last request", hour, function* ({ queue }) {
     const resume = queue.resume("invoice-1", { notExecuted: true })
     yield* meetAll(lost)

@@ -18,9 +18,9 @@ import {
   keyOf,
   makeHeld,
   paid,
+  queueOver,
   refused,
   requests,
-  type Script,
   shown,
   worldOf
 } from "../support/payouts.ts"
@@ -35,97 +35,87 @@ const startWorker = Effect.fnUntraced(function* (given: PayoutQueueOptions = opt
   return { stop: Scope.close(scope, Exit.void) }
 })
 
-/** A process that sends nothing, in a world whose first requests for the payout are held, and not answered. */
-const holding = (count: number) =>
-  Effect.gen(function* () {
+interface Holding {
+  readonly held: ReadonlyArray<Effect.Success<typeof makeHeld>>
+  readonly queue: PayoutQueue["Service"]
+  readonly stop: Effect.Effect<void>
+}
+type Needs = Layer.Success<ReturnType<typeof queueOver>> | Scope.Scope
+
+/** A test of a payout whose requests are held, and not answered, with a worker that has sent the first one. */
+const holding = (
+  title: string,
+  count: number,
+  body: (world: Holding) => Generator<Effect.Effect<unknown, unknown, Needs>, unknown, never>,
+  given = options
+) =>
+  effect(title, function* () {
     const held = yield* Effect.replicateEffect(makeHeld, count)
-    const script: Script = { "invoice-1": held.map(({ held }) => held) }
-    const context = yield* Layer.build(
-      Layer.provideMerge(Layer.orDie(PayoutQueue.layerClient(options)), worldOf(script))
-    )
-    return { held, context }
+    const world = worldOf({ "invoice-1": held.map(({ held }) => held) })
+    yield* Effect.gen(function* () {
+      const queue = yield* PayoutQueue
+      yield* queue.submit(payout("invoice-1"))
+      const { stop } = yield* startWorker(given)
+      yield* held[0]!.arrived
+      yield* Effect.gen(() => body({ held, queue, stop }))
+    }).pipe(Effect.provide(Layer.provideMerge(Layer.orDie(PayoutQueue.layerClient(options)), world)))
   })
 
 describe("a worker that is suspended for longer than its lease", () => {
-  const rows = [
-    [
-      "is refused first",
-      [
-        [0, refused, "unknown"],
-        [1, Fault.none, "posted"]
-      ],
-      1
-    ],
-    [
-      "is refused when the payout is posted",
-      [
-        [1, Fault.none, "posted"],
-        [0, refused, "posted"]
-      ],
-      1
-    ],
-    [
-      "records it when the other one was refused",
-      [
-        [1, refused, "unknown"],
-        [0, Fault.none, "posted"]
-      ],
-      1
-    ],
-    [
-      "is refused when the other one was too",
-      [
-        [1, refused, "unknown"],
-        [0, refused, "unknown"]
-      ],
-      0
-    ]
-  ] as const
-  effect.each(rows)(
-    "has another worker send its payout: where it %s, nothing is lost or told too early",
-    function* ([, answers, moved]) {
-      const { context, held } = yield* holding(2)
-      yield* Effect.gen(function* () {
-        const queue = yield* PayoutQueue
-        const sql = yield* SqlClient.SqlClient
-        yield* queue.submit(payout("invoice-1"))
-        yield* startWorker()
-        yield* held[0]!.arrived
-        yield* sql`UPDATE effect_pix_payouts SET due_at = 0, taken_by = 'another'`
+  for (const { met, moved, order, states, where } of [
+    {
+      where: "it is refused first",
+      order: [0, 1],
+      met: [refused, Fault.none],
+      states: ["unknown", "posted"],
+      moved: 1
+    },
+    { where: "the other one posts", order: [1, 0], met: [Fault.none, refused], states: ["posted", "posted"], moved: 1 },
+    {
+      where: "the other is refused",
+      order: [1, 0],
+      met: [refused, Fault.none],
+      states: ["unknown", "posted"],
+      moved: 1
+    },
+    { where: "both are refused", order: [1, 0], met: [refused, refused], states: ["unknown", "unknown"], moved: 0 }
+  ])
+    holding(
+      `has another one send its payout, which is ${states.join(" and then ")} where ${where}`,
+      2,
+      function* ({ held }) {
+        yield* (yield* SqlClient.SqlClient)`UPDATE effect_pix_payouts SET due_at = 0, taken_by = 'another'`
         yield* startWorker()
         yield* held[1]!.arrived
-        for (const [worker, met, state] of answers) {
-          yield* held[worker]!.answer(met)
+        for (const [turn, worker] of order.entries()) {
+          yield* held[worker]!.answer(met[turn])
           yield* settle
-          assert.strictEqual(yield* shown(), state)
+          assert.strictEqual(yield* shown(), states[turn])
         }
         assert.deepStrictEqual([yield* requests(), yield* paid], [2, moved])
-      }).pipe(Effect.provideContext(context))
-    }
-  )
+      }
+    )
 })
 
 describe("a worker with a request under way", () => {
-  effect("that is stopped waits for the answer as long as its drain, and stores it", function* () {
-    const { context, held } = yield* holding(1)
-    yield* Effect.gen(function* () {
-      yield* (yield* PayoutQueue).submit(payout("invoice-1"))
-      const { stop } = yield* startWorker({ ...options, drain: "10 seconds" })
-      yield* held[0]!.arrived
+  const patient = { ...options, drain: "10 seconds" } as const
+  holding(
+    "that is stopped waits for the answer as long as its drain, and stores it",
+    1,
+    function* ({ held, stop }) {
       const stopping = yield* Effect.forkChild(stop)
       yield* TestClock.adjust("9 seconds")
       yield* held[0]!.answer()
       yield* Fiber.join(stopping)
       assert.strictEqual(yield* shown(), "posted")
-    }).pipe(Effect.provideContext(context))
-  })
+    },
+    patient
+  )
 
-  effect("that ends leaves the mark, so that no refusal to the next worker proves that nothing moved", function* () {
-    const { context, held } = yield* holding(2)
-    yield* Effect.gen(function* () {
-      yield* (yield* PayoutQueue).submit(payout("invoice-1"))
-      const { stop } = yield* startWorker()
-      yield* held[0]!.arrived
+  holding(
+    "that ends leaves the mark: no refusal to the next worker proves that nothing moved",
+    2,
+    function* ({ held, stop }) {
       const stopping = yield* Effect.forkChild(stop)
       yield* TestClock.adjust("1 second")
       yield* Fiber.join(stopping)
@@ -136,22 +126,19 @@ describe("a worker with a request under way", () => {
       assert.strictEqual(yield* shown(), "unknown")
       yield* TestClock.adjust("2 seconds")
       assert.deepStrictEqual([yield* shown(), yield* paid], ["posted", 1])
-    }).pipe(Effect.provideContext(context))
-  })
+    }
+  )
 
-  effect("of a payout that is parked meanwhile posts it, where it was executed after all", function* () {
-    const { context, held } = yield* holding(1)
-    yield* Effect.gen(function* () {
-      const queue = yield* PayoutQueue
-      yield* queue.submit(payout("invoice-1"))
-      yield* startWorker()
-      yield* held[0]!.arrived
+  holding(
+    "of a payout that is parked meanwhile posts it, where it was executed after all",
+    1,
+    function* ({ held, queue }) {
       yield* queue.park("invoice-1")
       yield* held[0]!.answer()
       yield* settle
       assert.deepStrictEqual([yield* shown(), yield* isInDoubt()], ["posted", false])
-    }).pipe(Effect.provideContext(context))
-  })
+    }
+  )
 
   effect("whose statement interrupts itself after the answer stores it again: one payment, one key", function* () {
     const { client, interrupted, interruptNext } = yield* interruptible
