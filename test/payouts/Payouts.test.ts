@@ -13,7 +13,6 @@ import { makeHeld, paid, poor, queued, queueOver, refused, requests, type Script
 import { line, listsOf, run, sheet } from "../support/sheets.ts"
 
 const asks = Fault.retryAfter
-const aDay = 86_400_000
 const inOrder: Script = { b: [refused], d: poor }
 
 describe("a sheet", () => {
@@ -190,15 +189,24 @@ describe("a sheet", () => {
 })
 
 describe("a line whose run ends before it is sent", () => {
-  const rows: ReadonlyArray<
-    readonly [string, (queue: PayoutQueue["Service"]) => Effect.Effect<unknown, unknown>, ended: string, next: string]
-  > = [
-    ["waits for the next run", () => Effect.void, "parked RunEnded", "done"],
-    ["is sent where submit accepted it too", ({ submit }) => submit(line("a")), "posted", "done"],
-    ["is sent where a person retried it", ({ retry }) => retry("a"), "posted", "done"],
-    ["stays parked where a person parked it", ({ park }) => park("a", { by: "ana" }), "parked Operator", "parked"]
+  type Queue = PayoutQueue["Service"]
+  type Row = readonly [
+    string,
+    (queue: Queue) => Effect.Effect<unknown, unknown>,
+    ended: string,
+    next: string,
+    sent: number
   ]
-  queued.each(rows)("%s", function* ({ queue }, [, step, ended, next]) {
+  const settleAs = (as: "settled" | "failed") => (queue: Queue) =>
+    Effect.andThen(queue.park("a"), queue.settle("a", { as }))
+  queued.each<Row>([
+    ["waits for the next run", () => Effect.void, "parked RunEnded", "done", 1],
+    ["is sent where submit accepted it too", ({ submit }) => submit(line("a")), "posted", "done", 1],
+    ["is sent where a person retried it", ({ retry }) => retry("a"), "posted", "done", 1],
+    ["stays parked where a person parked it", ({ park }) => park("a", { by: "ana" }), "parked Operator", "parked", 0],
+    ["is done where a person settled it", settleAs("settled"), "settled", "done", 0],
+    ["has failed where a person says so", settleAs("failed"), "failed", "failed", 0]
+  ])("%s", function* ({ queue }, [, step, ended, next, sent]) {
     yield* queue.setPaused(true)
     const fiber = yield* Effect.forkChild(Payouts.run(sheet("a")))
     yield* settle
@@ -207,8 +215,7 @@ describe("a line whose run ends before it is sent", () => {
     yield* queue.setPaused(false)
     yield* TestClock.adjust("1 minute")
     assert.strictEqual(yield* shown("a"), ended)
-    assert.deepStrictEqual(yield* run(sheet("a")), { [next]: ["a"] })
-    assert.strictEqual(yield* requests("a"), next === "done" ? 1 : 0)
+    assert.deepStrictEqual([yield* run(sheet("a")), yield* requests("a")], [{ [next]: ["a"] }, sent])
   })
 
   queued(

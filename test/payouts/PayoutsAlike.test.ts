@@ -96,16 +96,20 @@ describe("a line of a sheet that looks like another payout", () => {
   const seal: Seal.Seal = {
     seal: (text) => Effect.succeed(`sealed ${text}`),
     open: (text, reference) =>
-      lost.has(reference) ? Effect.die(new Error("no key")) : Effect.succeed(text.replace("sealed ", ""))
+      lost.has(reference)
+        ? Effect.die(new Error("no key"))
+        : reference === "stuck"
+          ? Effect.never
+          : Effect.succeed(text.replace("sealed ", ""))
   }
   queued("may be like one whose key was forgotten, or cannot be opened", { seal }, function* ({ queue, sql }) {
-    yield* queue.submitMany([line("sealed", 1000), line("forgotten", 2000)])
+    yield* queue.submitMany([line("sealed", 1000), line("forgotten", 2000), line("stuck", 3000)])
     yield* settle
     assert.deepStrictEqual(yield* runNew(), { done: ["new"] })
     lost.add("sealed")
     yield* sql`UPDATE effect_pix_payouts SET request = NULL WHERE reference = 'forgotten'`
-    const like = yield* run([line("newer", 1000), line("newest", 2000)])
-    assert.deepStrictEqual(like, [[0, "sealed"], [1, "forgotten"]]) // prettier-ignore
+    const like = yield* run([line("newer", 1000), line("newest", 2000), line("last", 3000)])
+    assert.deepStrictEqual(like, [[0, "sealed"], [1, "forgotten"], [2, "stuck"]]) // prettier-ignore
   })
 
   queued("is not compared with those of another account", function* () {

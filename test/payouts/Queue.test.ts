@@ -4,7 +4,7 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect, Layer, Option, Stream } from "effect"
 import { Money, Payments } from "effect-pix"
-import { PayoutInsert, type PayoutItem, type Seal } from "effect-pix/payouts"
+import { PayoutInsert, type PayoutItem, PayoutQueue, type PayoutQueueOptions, type Seal } from "effect-pix/payouts"
 import { Fault } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
@@ -16,12 +16,12 @@ import {
   paid,
   poor,
   queued,
-  queueOver,
   refused,
   requests,
   type Script,
   shown,
-  unauthorised
+  unauthorised,
+  worldOf
 } from "../support/payouts.ts"
 import { bytes, otherKey } from "../support/rawReplies.ts"
 
@@ -80,7 +80,7 @@ describe("submit", () => {
       { ...payout("invoice-3"), pixKey: "?" },
       { ...payout("invoice-4"), reference: " " },
       { ...payout("invoice-5"), amount: 10.5 },
-      { ...payout("invoice-6"), by: "" },
+      { ...payout("invoice-6"), by: "a".repeat(101) },
       null,
       throwing
     ]
@@ -102,6 +102,7 @@ describe("submit", () => {
     )
     for (const words of [
       "Correct 8 and submit all of them again",
+      "(index 4) reference must be a text that is not blank",
       "invoice-1 (index 1) was submitted before, with another amount",
       "invoice-2 (index 2) asks for R$ 9,50, which is under the minimum of R$ 10,00"
     ])
@@ -126,18 +127,14 @@ describe("submit", () => {
     assert.lengthOf(yield* Stream.runCollect(queue.list({ state: "posted" })), 0)
   })
 
-  effect("fails with each setting that makes no sense", function* () {
-    const options = {
-      concurrency: 0,
-      lease: "Infinity",
-      dailyCap: 0.5,
-      forget: { data: "-1 days" },
-      alike: { then: "park" }
-    }
+  effect("fails with each setting that makes no sense", worldOf(), function* () {
+    const alike = { within: 0, then: "park" } // oxlint-disable-line no-thenable -- the name of the option
+    const options = { concurrency: 0, lease: "Infinity", dailyCap: 0.5, forget: { data: "-1 days" }, alike }
     // A caller without types may give anything.
-    const error = yield* Effect.flip(Layer.build(queueOver(options as never)).pipe(Effect.catchDefect(Effect.fail)))
+    const error = yield* Effect.flip(Layer.build(PayoutQueue.layer(options as PayoutQueueOptions)))
+    assert(error._tag === "ConfigurationError")
     assert.sameMembers(
-      (error as unknown as { settings: ReadonlyArray<{ setting: string }> }).settings.map(({ setting }) => setting),
+      error.settings.map(({ setting }) => setting),
       ["concurrency", "lease", "dailyCap", "forget.data", "alike.within"]
     )
   })

@@ -18,7 +18,7 @@ import {
   keyOf,
   makeHeld,
   paid,
-  queueOver,
+  type queueOver,
   refused,
   requests,
   shown,

@@ -65,12 +65,12 @@ const record: Withdrawal = { id: 7, idempotencyKey: key, companyId: 1, value, en
 const withdrawal = { operation: "requestWithdrawal", attempts: 1 } as const
 const ofRequest = { ...withdrawal, idempotencyKey: key, status: 422, outcome: "Rejected" } as const
 const minimum = { amount: Money.centavos(999), minimum: Money.centavos(1000) }
-const notAsAsked = (path: string) =>
+const notAsAsked = (path: string, reason: "NotAsAsked" | "Unreadable" = "NotAsAsked") =>
   new OutcomeUnknown({
     ...withdrawal,
     idempotencyKey: key,
     outcome: "Unknown",
-    reason: "NotAsAsked",
+    reason,
     issues: [{ path, problem: "is another one" }]
   })
 
@@ -95,7 +95,8 @@ describe("an answer", () => {
     ["a wrong request", new InvalidRequest({ ...withdrawal, outcome: "NotSent", issues: [] }), "refused", "unknown"],
     ["a record of another company", notAsAsked("companyId"), "parked OtherPayee", "parked OtherPayee"],
     ["a record of another PIX key", notAsAsked("pixKey"), "parked OtherPayee", "parked OtherPayee"],
-    ["a record of another value", notAsAsked("value"), "unknown", "unknown"]
+    ["a record of another value", notAsAsked("value"), "unknown", "unknown"],
+    ["a record whose PIX key cannot be read", notAsAsked("pixKey", "Unreadable"), "unknown", "unknown"]
   ])("after %s a clean payout is %3$s, and one in doubt %4$s", (_, given, wanted, inDoubt) => {
     const answer: Answer = "_tag" in given ? Result.fail(given) : Result.succeed(given)
     for (const [row, state] of [

@@ -50,7 +50,9 @@ export type Script = Readonly<Record<string, Met | ReadonlyArray<Met>>>
 /** The sandbox, and a client of it whose requests for payouts meet what the script says. */
 export const gatewayOf = (script: Script = {}) => {
   const turns = new Map<string, number>()
-  const byKey = new Map(Object.entries(script).map(([reference, met]) => [keyOf(reference) as string, met]))
+  const byKey = new Map<string, Script[string]>(
+    Object.entries(script).map(([reference, met]) => [keyOf(reference), met])
+  )
   const meet = (key: string) => {
     const turn = turns.get(key) ?? 0
     turns.set(key, turn + 1)
