@@ -57,7 +57,12 @@ const holding = (
       yield* queue.submit(payout("invoice-1"))
       const { stop } = yield* startWorker(given)
       yield* held[0]!.arrived
-      yield* Effect.gen(() => body({ held, queue, stop }))
+      // A worker waits for its requests when the test ends, also where that fails.
+      const letGo = Effect.forEach(held, ({ answer }) => answer(refused))
+      yield* Effect.ensuring(
+        Effect.gen(() => body({ held, queue, stop })),
+        letGo
+      )
     }).pipe(Effect.provide(Layer.provideMerge(Layer.orDie(PayoutQueue.layerClient(options)), world)))
   })
 
