@@ -1,38 +1,43 @@
 /**
- * A webhook that records the input of its handlers, on the gateway of the test.
+ * Webhooks that record the input of their handlers, on a sandbox of the test.
  */
-import { it } from "@effect/vitest"
-import { Context, Effect, Exit, Layer, Logger, Scope } from "effect"
-import { type Payments, TransactionHints } from "effect-pix"
+import { Clock, Context, Effect, Exit, Fiber, Layer, Logger, Random, Scope } from "effect"
+import { Payments, TransactionHints } from "effect-pix"
 import { Sandbox } from "effect-pix/sandbox"
 import { NodeSqlite } from "effect-pix/node"
 import { Webhook, type WebhookEvent, type WebhookOptions, type WebhookSqlOptions } from "effect-pix/webhook"
 import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
 
-/** A gateway, separate hints, a database in memory, and no log. */
-export const world = Layer.mergeAll(
-  Sandbox.layerPayments,
-  TransactionHints.layer,
-  NodeSqlite.layer({ filename: ":memory:" }),
-  Logger.layer([])
+/** A gateway, separate hints, a database in memory, and no log: new ones for each test. */
+export const world = Layer.fresh(
+  Layer.mergeAll(
+    Sandbox.layerPayments,
+    TransactionHints.layer,
+    NodeSqlite.layer({ filename: ":memory:" }),
+    Logger.layer([])
+  )
 )
 
-/** A test on a gateway of its own, under `TestClock`. */
-export const testWebhook = <E>(
-  name: string,
-  effect: Effect.Effect<void, E, Scope.Scope | Layer.Success<typeof world>>
-): void => it.effect(name, () => effect.pipe(Effect.provide(Layer.fresh(world))))
+export type Options = WebhookOptions & WebhookSqlOptions
 
-type Built<R> = (options: WebhookOptions & WebhookSqlOptions) => Layer.Layer<Webhook, unknown, Payments | R>
+type Built<R> = (options: Options) => Layer.Layer<Webhook, unknown, Payments | R>
 
 const recorded: Built<SqlClient.SqlClient> = (options) => Webhook.layerSql(options)
 
 /** The webhook that stores nothing. */
 export const edge: Built<never> = (options: WebhookOptions) => Webhook.layer(options)
 
+export const delivery = (body: unknown, init: RequestInit = {}) =>
+  new Request("https://shop.example/webhooks/pix", {
+    method: "POST",
+    body: typeof body === "string" ? body : JSON.stringify(body),
+    ...init
+  })
+
 /** Starts a webhook, which ends with the test or at its `crash`. */
 export const recording = Effect.fnUntraced(function* <R = SqlClient.SqlClient>(
-  options: WebhookOptions & WebhookSqlOptions = {},
+  options: Options = {},
   layer: Built<R | SqlClient.SqlClient> = recorded
 ) {
   const events: Array<WebhookEvent.Confirmed> = []
@@ -57,20 +62,14 @@ export const recording = Effect.fnUntraced(function* <R = SqlClient.SqlClient>(
     scope
   )
   const webhook = Context.get(context, Webhook)
+  /** Sends a body, and returns the status. */
+  const post = (body: unknown, headers: Record<string, string> = {}) =>
+    Effect.map(webhook.answer(delivery(body, { headers })), ({ status }) => status)
   return {
     ...webhook,
-    /** Sends a body, and returns the status. */
-    post: (body: unknown, headers: Record<string, string> = {}) =>
-      Effect.map(
-        webhook.answer(
-          new Request("https://shop.example/webhooks/pix", {
-            method: "POST",
-            headers,
-            body: typeof body === "string" ? body : JSON.stringify(body)
-          })
-        ),
-        ({ status }) => status
-      ),
+    post,
+    /** Sends a delivery that claims a status of a transaction. */
+    claim: (transactionId: string, status = "Paid") => post({ transactionId, status }),
     events,
     reports,
     failures,
@@ -81,16 +80,60 @@ export const recording = Effect.fnUntraced(function* <R = SqlClient.SqlClient>(
   }
 })
 
+/** Lets time pass until nothing waits. */
+export const finish = Effect.fnUntraced(function* <E>({ idle }: { readonly idle: Effect.Effect<void, E> }) {
+  const fiber = yield* Effect.forkChild(idle, { startImmediately: true })
+  yield* Effect.repeat(TestClock.adjust("1 second"), { until: () => fiber.pollUnsafe() !== undefined, times: 1000 })
+  yield* Fiber.join(fiber)
+})
+
+/** Lets the work of this moment end. No time passes. */
+export const until = (isOver: () => boolean) => Effect.repeat(TestClock.adjust(0), { until: isOver, times: 5000 })
+
+type Lookup = ReturnType<Payments["Service"]["getTransaction"]>
+
+/** Changes what lookups answer. The sandbox knows an id in small letters alone. */
+export const lookingUp =
+  (look: (answer: Lookup, id: string) => Lookup) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    Effect.provideServiceEffect(
+      effect,
+      Payments,
+      Effect.map(Payments, (payments) => ({
+        ...payments,
+        getTransaction: (id: string) => look(payments.getTransaction(id.toLowerCase()), id)
+      }))
+    )
+
+/** Lookups that answer this status. */
+export const saying = (status: () => string) =>
+  lookingUp((answer) => Effect.map(answer, (detail) => ({ ...detail, enStatusTransaction: status() })))
+
+/** Notes the time of each lookup. */
+export const timing = (at: Array<number>) =>
+  lookingUp((answer) =>
+    Effect.andThen(
+      Effect.map(Clock.currentTimeMillis, (now) => void at.push(now)),
+      answer
+    )
+  )
+
+/** Waits are neither shortened nor lengthened. */
+export const evenly = Effect.provideService(Random.Random, { nextDoubleUnsafe: () => 0.5, nextIntUnsafe: () => 0 })
+
 export const isTransaction = (
   report: WebhookEvent.Unconfirmed | undefined
 ): report is WebhookEvent.UnconfirmedTransaction => report?._tag === "UnconfirmedTransaction"
 
-export const isWithdrawal = (
-  report: WebhookEvent.Unconfirmed | undefined
-): report is WebhookEvent.UnconfirmedWithdrawal => report?._tag === "UnconfirmedWithdrawal"
-
 /** An id of no transaction. */
 export const nobody = (n = 0): string => `9f1c8c52-6a3e-4b1f-9d57-${String(n).padStart(12, "0")}`
+
+/** All that the table of the webhook has, as text. */
+export const stored = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql`SELECT * FROM effect_pix_webhooks`
+  return JSON.stringify(rows, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value))
+})
 
 /** Waits until so many rows wait for this reason, and makes their next try the last one, which is due now. */
 export const exhaust = Effect.fnUntraced(function* (
@@ -107,3 +150,7 @@ export const exhaust = Effect.fnUntraced(function* (
     yield* sql`UPDATE effect_pix_webhooks SET value = ${last}, due_at = 0 WHERE webhook = ${webhook} AND name = ${name}`
   }
 })
+
+/** Fails what waits because of the user's code for the last time. */
+export const kill = (rows = 1) =>
+  Effect.andThen(exhaust("failed", rows, TestClock.adjust("10 millis")), TestClock.adjust("1 second"))

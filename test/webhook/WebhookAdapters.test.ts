@@ -1,43 +1,38 @@
+/**
+ * How a webhook is mounted: a route of Effect's, a plain web handler, and a listener of Node's own server.
+ */
 import { Agent, createServer, type IncomingMessage, request, type RequestListener } from "node:http"
-import { type AddressInfo, connect } from "node:net"
+import { type AddressInfo, connect, type Socket } from "node:net"
 import { assert, describe } from "@effect/vitest"
-import { Clock, Deferred, Duration, Effect, Layer, Redacted } from "effect"
+import { Clock, Deferred, Duration, Effect, Fiber, Layer, Logger, Redacted } from "effect"
+import { HttpRouter } from "effect/http"
 import { Hono } from "hono"
-import { ConfigurationError, Money, Payments } from "effect-pix"
+import { ConfigurationError, Payments } from "effect-pix"
 import { NodeWebhook, Webhook, type WebhookOptions, WebhookVerifier } from "effect-pix/webhook"
 import { Sandbox } from "effect-pix/sandbox"
-import { live } from "../support/effect.ts"
+import { TestClock } from "effect/testing"
+import { vi } from "vitest"
+import { paidCharge } from "../support/charges.ts"
+import { effect, live } from "../support/effect.ts"
+import { delivery, timing, world } from "../support/webhooks.ts"
 
-/** A web handler, a sandbox with one paid charge, and the ids that the handler confirmed. */
-const shop = Effect.fnUntraced(function* (options: Partial<WebhookOptions> = {}, clock?: Clock.Clock) {
-  const sandbox = yield* Layer.build(Sandbox.layerPayments)
-  const paid = yield* Effect.gen(function* () {
-    const payments = yield* Payments
-    const { id } = yield* payments.createTransaction({
-      amount: Money.centavos(2500),
-      paymentMethod: "PIX",
-      customer: { name: "Maria Silva", email: "maria@example.com" }
-    })
-    yield* (yield* Sandbox).markPaid(id)
-    return id
-  }).pipe(Effect.provideContext(sandbox))
+const sesame = WebhookVerifier.pathSecret({ secret: Redacted.make("open sesame") })
+
+/** A web handler for one paid charge, the body of its delivery, and the ids that the handler confirmed. */
+const shop = Effect.fnUntraced(function* (options: WebhookOptions = {}, more: Layer.Layer<never> = Layer.empty) {
+  const gateway = yield* Layer.build(Layer.fresh(Sandbox.layerPayments))
+  const id = yield* Effect.provideContext(paidCharge, gateway)
   const confirmed: Array<string> = []
+  const onPaid = (event: { readonly id: string }) => Effect.sync(() => confirmed.push(event.id))
+  const layer = Webhook.layer({ ...options, onPaid, onUnconfirmed: () => Effect.void }).pipe(
+    Layer.provide(Layer.succeedContext(gateway)),
+    Layer.merge(more)
+  )
   const webhook = yield* Effect.acquireRelease(
-    Effect.sync(() =>
-      Webhook.toWebHandler(
-        Webhook.layer({
-          ...options,
-          onPaid: ({ id }) => Effect.sync(() => confirmed.push(id)),
-          onUnconfirmed: () => Effect.void
-        }).pipe(
-          Layer.provide(Layer.succeedContext(sandbox)),
-          Layer.merge(clock === undefined ? Layer.empty : Layer.succeed(Clock.Clock, clock))
-        )
-      )
-    ),
+    Effect.sync(() => Webhook.toWebHandler(layer)),
     ({ dispose }) => Effect.promise(dispose)
   )
-  return { ...webhook, body: JSON.stringify({ transactionId: paid, status: "Paid" }), confirmed, event: `${paid}:Paid` }
+  return { ...webhook, id, body: JSON.stringify({ transactionId: id, status: "Paid" }), confirmed, event: `${id}:Paid` }
 })
 
 const serve = (listener: RequestListener) =>
@@ -57,8 +52,16 @@ const serve = (listener: RequestListener) =>
     ({ close }) => Effect.sync(close)
   )
 
-const post = (url: string, body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) =>
+const post = (url: string, body: string, headers: Record<string, string> = {}) =>
   Effect.promise(async () => (await fetch(url, { method: "POST", body, headers })).status)
+
+/** Sends the head of a delivery and five bytes of a hundred. */
+const stall = (port: number, then: (socket: Socket) => void) => {
+  const socket = connect(port, "127.0.0.1", () => {
+    socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"a":', () => then(socket))
+  })
+  return socket
+}
 
 /** What Express does to Node's request on the way to a router that is mounted at `/webhooks`. */
 const asExpress = (req: IncomingMessage, ip: string) => {
@@ -67,33 +70,35 @@ const asExpress = (req: IncomingMessage, ip: string) => {
 }
 
 describe("NodeWebhook.toListener", () => {
-  live(
-    "a listener reads a delivery from the wire: body, headers, the whole path, and the address that Express trusts",
-    function* () {
-      const webhook = yield* shop({
-        verifier: WebhookVerifier.all([
-          WebhookVerifier.sharedSecret({ header: "X-Webhook-Secret", secret: Redacted.make("open sesame") }),
-          WebhookVerifier.pathSecret({ secret: Redacted.make("p a t h") }),
-          WebhookVerifier.ipAllowList(["203.0.113.0/24"])
-        ])
-      })
-      let ip = "203.0.113.9"
-      const { url } = yield* serve((req, res) => void NodeWebhook.toListener(webhook.handler)(asExpress(req, ip), res))
-      const secret = { "X-Webhook-Secret": "open sesame" }
-      assert.strictEqual(yield* post(`${url}/webhooks/p%20a%20t%20h?x=/1`, webhook.body, secret), 200)
-      yield* Effect.promise(webhook.idle)
-      assert.deepStrictEqual(webhook.confirmed, [webhook.event])
-      assert.strictEqual(yield* post(`${url}/webhooks/p%20a%20t%20h`, webhook.body), 401)
-      assert.strictEqual(yield* post(`${url}/webhooks/path`, webhook.body, secret), 401)
-      ip = "198.51.100.9"
-      assert.strictEqual(yield* post(`${url}/webhooks/p%20a%20t%20h`, webhook.body, secret), 401)
-    }
-  )
+  live("a listener reads the body, the headers, the whole path, and the address that Express trusts", function* () {
+    const webhook = yield* shop({
+      verifier: WebhookVerifier.all([
+        WebhookVerifier.sharedSecret({ header: "X-Webhook-Secret", secret: Redacted.make("open sesame") }),
+        sesame,
+        WebhookVerifier.ipAllowList(["203.0.113.0/24"])
+      ])
+    })
+    let ip = "203.0.113.9"
+    const { url } = yield* serve((req, res) => void NodeWebhook.toListener(webhook.handler)(asExpress(req, ip), res))
+    const secret = { "X-Webhook-Secret": "open sesame" }
+    const send = (path: string, headers?: Record<string, string>) =>
+      post(`${url}/webhooks/${path}`, webhook.body, headers)
+    assert.strictEqual(yield* send("open%20sesame?x=/1", secret), 200)
+    assert.deepStrictEqual(webhook.confirmed, [webhook.event])
+    assert.deepStrictEqual([yield* send("open%20sesame"), yield* send("other", secret)], [401, 401])
+    ip = "198.51.100.9"
+    assert.strictEqual(yield* send("open%20sesame", secret), 401)
+  })
 
   live("a listener without Express reads the address of the connection", function* () {
-    const webhook = yield* shop({ verifier: WebhookVerifier.ipAllowList(["127.0.0.1"]) })
-    const { url } = yield* serve(NodeWebhook.toListener(webhook.handler))
-    assert.strictEqual(yield* post(url, webhook.body), 200)
+    for (const [address, status] of [
+      ["127.0.0.1", 200],
+      ["203.0.113.9", 401]
+    ] as const) {
+      const webhook = yield* shop({ verifier: WebhookVerifier.ipAllowList([address]) })
+      const { url } = yield* serve(NodeWebhook.toListener(webhook.handler))
+      assert.strictEqual(yield* post(url, webhook.body), status)
+    }
   })
 
   live("a listener answers a refused delivery, and the connection stays open", function* () {
@@ -123,29 +128,24 @@ describe("NodeWebhook.toListener", () => {
     // A body may take 10 seconds: here these are 50 milliseconds.
     const sleep: Clock.Clock["sleep"] = (duration) => clock.sleep(Duration.millis(Duration.toMillis(duration) / 200))
     // `Object.create` has no type of its own: the clock's other methods are those of the prototype.
-    const webhook = yield* shop({}, Object.assign(Object.create(clock) as Clock.Clock, { sleep }))
+    const fast = Object.assign(Object.create(clock) as Clock.Clock, { sleep })
+    const webhook = yield* shop({}, Layer.succeed(Clock.Clock, fast))
     const { port } = yield* serve(NodeWebhook.toListener(webhook.handler))
-    const { rest, status } = yield* Effect.callback<{ readonly status: string; readonly rest: string }>((resume) => {
-      const socket = connect(port, "127.0.0.1", () => {
-        socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"a":')
-      })
+    const answers = yield* Effect.callback<ReadonlyArray<string>>((resume) => {
+      const answers: Array<string> = []
       let text = ""
-      let status = ""
+      const socket = stall(port, () => {})
       socket.on("data", (chunk) => {
         text += String(chunk)
         if (!text.includes("\r\n\r\n")) return
-        if (status === "") {
-          status = text
-          text = ""
-          socket.write(`${" ".repeat(95)}GET / HTTP/1.1\r\nHost: x\r\n\r\n`)
-        } else {
-          socket.destroy()
-          resume(Effect.succeed({ status, rest: text }))
-        }
+        answers.push(text.slice(0, 12))
+        text = ""
+        if (answers.length === 1) return socket.write(`${" ".repeat(95)}GET / HTTP/1.1\r\nHost: x\r\n\r\n`)
+        socket.destroy()
+        return resume(Effect.succeed(answers))
       })
     })
-    assert.match(status, /^HTTP\/1\.1 408 /)
-    assert.match(rest, /^HTTP\/1\.1 405 /)
+    assert.deepStrictEqual(answers, ["HTTP/1.1 408", "HTTP/1.1 405"])
   })
 
   live("a listener survives a caller that closes the connection in the middle of its body", function* () {
@@ -158,64 +158,39 @@ describe("NodeWebhook.toListener", () => {
         Effect.promise(() => ended)
       )
     })
-    yield* Effect.callback<void>((resume) => {
-      const socket = connect(port, "127.0.0.1", () => {
-        socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"a":', () => {
-          socket.destroy()
-          resume(Effect.void)
-        })
-      })
-    })
+    stall(port, (socket) => socket.destroy())
     yield* Deferred.await(first)
     assert.strictEqual(yield* post(url, webhook.body), 200)
   })
 
-  live("a listener passes the failure of a handler to Express, and answers 503 without Express", function* () {
+  live("a listener gives Express a failure of its handler, or of a body parser before it; else a 503", function* () {
     const problem = new ConfigurationError({ settings: [{ setting: "X", reason: "Missing", problem: "is not set" }] })
     const broken = Webhook.toWebHandler(Layer.effect(Webhook, Effect.fail(problem)))
-    const handler = NodeWebhook.toListener(broken.handler)
+    const [good, bad] = [NodeWebhook.toListener((yield* shop()).handler), NodeWebhook.toListener(broken.handler)]
     const errors: Array<unknown> = []
     const { url } = yield* serve((req, res) => {
-      if (req.url === "/plain") void handler(req, res)
-      else
-        void handler(req, res, (error) => {
-          errors.push(error)
-          res.writeHead(500).end()
-        })
+      const report = (error: unknown) => {
+        errors.push(error)
+        res.writeHead(500).end()
+      }
+      if (req.url === "/plain") return void bad(req, res)
+      if (req.url === "/express") return void bad(req, res, report)
+      req.once("end", () => void good(req, res, report))
+      return void req.resume()
     })
-    assert.strictEqual(yield* post(`${url}/plain`, "{}"), 503)
-    assert.strictEqual(yield* post(`${url}/express`, "{}"), 500)
-    assert.deepStrictEqual(errors, [problem])
+    const statuses = [
+      yield* post(`${url}/plain`, "{}"),
+      yield* post(`${url}/express`, "{}"),
+      yield* post(`${url}/parsed`, "{}")
+    ]
+    assert.deepStrictEqual(statuses, [503, 500, 500])
+    assert.strictEqual(errors[0], problem)
+    assert.include(String(errors[1]), "comes after a body parser")
     yield* Effect.promise(broken.dispose)
-  })
-
-  live("a listener fails for a body that a body parser has read, and does not answer 400", function* () {
-    const webhook = yield* shop()
-    const handler = NodeWebhook.toListener(webhook.handler)
-    const errors: Array<unknown> = []
-    const { url } = yield* serve((req, res) => {
-      req.once("end", () => {
-        void handler(req, res, (error) => {
-          errors.push(error)
-          res.writeHead(500).end()
-        })
-      })
-      req.resume()
-    })
-    assert.strictEqual(yield* post(url, webhook.body), 500)
-    assert.include(String(errors[0]), "comes after a body parser")
   })
 })
 
-/** A delivery whose body never arrives. */
-const slowCall = () => {
-  const gone = new AbortController()
-  const body = new ReadableStream<Uint8Array>()
-  const init: RequestInit & { duplex: "half" } = { method: "POST", body, duplex: "half", signal: gone.signal }
-  return { request: new Request("https://shop.example/webhooks/pix", init), hangUp: () => gone.abort() }
-}
-
-describe("a plain web handler", () => {
+describe("Webhook.toWebHandler", () => {
   live(
     "a web handler is a route of Hono, with the address that Hono knows and the work after the answer",
     function* () {
@@ -236,18 +211,131 @@ describe("a plain web handler", () => {
       assert.strictEqual(yield* send({ method: "POST", body: webhook.body }), 200)
       assert.strictEqual(yield* send({ method: "POST", body: webhook.body }, "203.0.113.10"), 401)
       assert.strictEqual(yield* send({ method: "PUT", body: webhook.body }), 405)
-      assert.strictEqual(yield* send({ method: "POST", body: "{" }), 400)
-      yield* Effect.promise(webhook.idle)
-      assert.deepStrictEqual(webhook.confirmed, [webhook.event])
       yield* Effect.promise(() => Promise.all(waiting))
+      assert.deepStrictEqual(webhook.confirmed, [webhook.event])
     }
   )
 
-  live("a web handler answers 499 and does not fail if the caller closes the connection", function* () {
+  live("a web handler answers 499 to a caller that went away, checks, and rejects after dispose", function* () {
     const webhook = yield* shop()
-    const { hangUp, request } = slowCall()
-    const answer = webhook.handler(request)
-    hangUp()
+    const gone = new AbortController()
+    const stopped: RequestInit & { duplex: "half" } = {
+      body: new ReadableStream(),
+      duplex: "half",
+      signal: gone.signal
+    }
+    const answer = webhook.handler(delivery("", stopped))
+    gone.abort()
     assert.strictEqual((yield* Effect.promise(() => answer)).status, 499)
+    yield* Effect.promise(() => webhook.check(webhook.id))
+    assert.deepStrictEqual(webhook.confirmed, [webhook.event])
+    const invalid = yield* Effect.promise(() => webhook.check("").catch((error: unknown) => error))
+    assert.propertyVal(invalid, "_tag", "InvalidRequest")
+    yield* Effect.promise(webhook.dispose)
+    yield* Effect.flip(Effect.tryPromise(() => webhook.handler(delivery(webhook.body))))
   })
+
+  for (const [where, isRecorded] of [
+    ["with waitUntil", false],
+    ["with waitUntil", true],
+    ["on Cloudflare's workers", false]
+  ] as const)
+    effect(
+      `${isRecorded ? "layerSql" : "layer"} ${where} is built for each request and closed, and shares the bound`,
+      world,
+      function* () {
+        const services = yield* Effect.context<Layer.Success<typeof world>>()
+        const clock = Layer.succeed(Clock.Clock, yield* Clock.Clock)
+        const id = yield* paidCharge
+        const waiting: Array<Promise<unknown>> = []
+        const events: Array<string> = []
+        const [at, layers]: [Array<number>, Array<string>] = [[], []]
+        const counted = Layer.effectDiscard(
+          Effect.acquireRelease(
+            Effect.sync(() => layers.push("built")),
+            () => Effect.sync(() => layers.push("closed"))
+          )
+        )
+        const onPaid = (event: { readonly id: string }) => Effect.sync(() => events.push(event.id))
+        const options = { firstLookupsPerSecond: 1, onPaid }
+        const layer = (isRecorded ? Webhook.layerSql(options) : Webhook.layer(options)).pipe(
+          (built) =>
+            Layer.unwrap(
+              timing(at)(Effect.map(Payments, (payments) => Layer.provide(built, Layer.succeed(Payments, payments))))
+            ),
+          Layer.provide(Layer.succeedContext(services)),
+          Layer.merge(counted),
+          Layer.provideMerge(clock)
+        )
+        if (where !== "with waitUntil") vi.stubGlobal("navigator", { userAgent: "Cloudflare-Workers" })
+        const { check, dispose, handler, idle } = Webhook.toWebHandler(
+          layer,
+          where === "with waitUntil" ? { waitUntil: (work) => void waiting.push(work) } : {}
+        )
+        vi.unstubAllGlobals()
+        const ended = Effect.fnUntraced(function* <A>(work: () => Promise<A>) {
+          const fiber = yield* Effect.forkChild(Effect.promise(work), { startImmediately: true })
+          yield* Effect.repeat(TestClock.adjust("100 millis"), { until: () => fiber.pollUnsafe() !== undefined })
+          return yield* Fiber.join(fiber)
+        })
+        const send = ended(() => handler(delivery({ id })).then(({ status }) => status))
+        assert.deepStrictEqual([yield* send, yield* send], [200, 200])
+        yield* ended(() => check(id))
+        yield* ended(() => Promise.all([...waiting, idle(), dispose()]))
+        assert.deepStrictEqual(new Set(events), new Set([`${id}:Paid`]))
+        assert.deepStrictEqual(
+          [events.length, layers.filter((step) => step === "built").length, layers.length, waiting.length],
+          [isRecorded ? 1 : 3, 3, 6, where === "with waitUntil" ? 3 : 0]
+        )
+        if (!isRecorded) assert.isAtLeast((at[1] ?? 0) - (at[0] ?? 0), 1000)
+      }
+    )
+})
+
+describe("Webhook.route", () => {
+  const routed = (options: WebhookOptions, logged: (line: string) => void, disableLogger: boolean) =>
+    Effect.acquireRelease(
+      Effect.sync(() =>
+        HttpRouter.toWebHandler(
+          Webhook.route("/webhooks/:secret").pipe(
+            Layer.provide(Webhook.layer(options)),
+            Layer.provide(Sandbox.layerPayments),
+            Layer.provideMerge(Logger.layer([Logger.map(Logger.formatJson, logged)]))
+          ),
+          { disableLogger }
+        )
+      ),
+      ({ dispose }) => Effect.promise(dispose)
+    )
+
+  live("a route answers on Effect's HttpRouter, under a prefix too", function* () {
+    const { handler } = yield* routed({ verifier: sesame }, () => {}, true)
+    for (const [path, method, statuses] of [
+      ["/webhooks/open%20sesame", "POST", [200]],
+      ["/webhooks/open%20sesame?x=/1", "POST", [200]],
+      ["/webhooks/other", "POST", [401]],
+      ["/webhooks/%E0%A4%A", "POST", [400, 401, 404]],
+      ["/webhooks/open%20sesame", "GET", [405]],
+      ["/elsewhere", "POST", [404]]
+    ] as const) {
+      const init = method === "POST" ? { method, body: "{}" } : { method }
+      const { status } = yield* Effect.promise(() => handler(new Request(`https://shop.example${path}`, init)))
+      assert.include(statuses, status, path)
+    }
+  })
+
+  for (const [verifier, isLogged] of [
+    [WebhookVerifier.all([sesame]), false],
+    [WebhookVerifier.none, true]
+  ] as const)
+    live(`a route with ${isLogged ? "no secret is" : "a secret in its path is not"} in the access log`, function* () {
+      const lines: Array<string> = []
+      const { handler } = yield* routed({ verifier }, (line) => void lines.push(line), false)
+      for (const path of ["open%20sesame", "wrong"]) {
+        yield* Effect.promise(() =>
+          handler(new Request(`https://shop.example/webhooks/${path}`, { method: "POST", body: "{}" }))
+        )
+      }
+      assert.strictEqual(/sesame|wrong/.test(lines.join("\n")), isLogged)
+    })
 })

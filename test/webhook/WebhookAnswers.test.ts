@@ -1,215 +1,158 @@
-import { assert, describe, it } from "@effect/vitest"
-import { Clock, Effect, Fiber, Latch, Layer, Logger, Redacted } from "effect"
-import { HttpRouter } from "effect/http"
+import { assert, describe } from "@effect/vitest"
+import { Clock, Effect, Fiber, Latch, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { Fault, Sandbox } from "effect-pix/sandbox"
-import { Webhook, WebhookVerifier } from "effect-pix/webhook"
-import { charge } from "../support/charges.ts"
-import { nobody, recording, testWebhook } from "../support/webhooks.ts"
+import { WebhookVerifier } from "effect-pix/webhook"
+import { charge, paidCharge } from "../support/charges.ts"
+import { effect } from "../support/effect.ts"
+import { makeWarnings } from "../support/payoutQueue.ts"
+import { delivery, nobody, type Options, recording, world } from "../support/webhooks.ts"
 
-describe("the answer of a webhook", () => {
-  const stream = (chunks: number, bytes: number) => {
-    let sent = 0
-    return {
-      sent: () => sent,
-      body: new ReadableStream<Uint8Array>({
-        pull: (controller) => {
-          if (sent++ < chunks) controller.enqueue(new Uint8Array(bytes).fill(32))
-          else controller.close()
-        }
-      })
-    }
-  }
-  const request = (init: RequestInit) => new Request("https://shop.example/webhooks/pix", { method: "POST", ...init })
-
-  testWebhook(
-    "the answer to another method is 405 and names the allowed method",
-    Effect.gen(function* () {
-      const { answer } = yield* recording()
-      for (const method of ["GET", "PUT", "DELETE", "OPTIONS"]) {
-        const response = yield* answer(request({ method }))
-        assert.strictEqual(response.status, 405)
-        assert.strictEqual(response.headers.get("allow"), "POST")
-      }
-    })
-  )
-
-  testWebhook(
-    "the answer to a body that is too large is 413, by its content-length or while it streams",
-    Effect.gen(function* () {
-      const { answer, post } = yield* recording()
-      assert.strictEqual(yield* post(`"${"x".repeat(64 * 1024)}"`), 413)
-      assert.strictEqual(yield* post(`"${"x".repeat(64 * 1024 - 2)}"`), 200)
-      assert.strictEqual(yield* post("{}", { "Content-Length": "65537" }), 413)
-      const endless = stream(1_000_000, 1024)
-      const init: RequestInit & { duplex: "half" } = { body: endless.body, duplex: "half" }
-      assert.strictEqual((yield* answer(request(init))).status, 413)
-      assert.isBelow(endless.sent(), 100)
-    })
-  )
-
-  testWebhook(
-    "the answer to an unreadable body is 400 and does not repeat the body",
-    Effect.gen(function* () {
-      const { answer, post, reports } = yield* recording()
-      for (const body of ["", "{", "secret=1", '{"a":1}}', "\u0000"]) assert.strictEqual(yield* post(body), 400)
-      assert.strictEqual((yield* answer(request({}))).status, 400)
-      const notUtf8 = yield* answer(request({ body: new Uint8Array([0x22, 0xff, 0xfe, 0x22]) }))
-      assert.strictEqual(notUtf8.status, 400)
-      assert.strictEqual(yield* Effect.promise(() => notUtf8.text()), "")
-      assert.deepStrictEqual(reports, [])
-    })
-  )
-
-  testWebhook(
-    "the answer to a body for which the user's finder throws is 400",
-    Effect.gen(function* () {
-      const { post } = yield* recording({
-        find: () => {
-          throw new Error("a bug")
-        }
-      })
-      assert.strictEqual(yield* post({ transactionId: nobody() }), 400)
-    })
-  )
-
-  testWebhook(
-    "the answer is 503 if the delivery could not be recorded for 10 seconds",
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const { post } = yield* recording()
-      const isHeld = yield* Latch.make()
-      yield* Effect.forkScoped(sql.withTransaction(Effect.andThen(isHeld.open, Effect.never)))
-      yield* isHeld.await
-      const fiber = yield* Effect.forkChild(post({ withdrawalId: 7 }))
-      yield* TestClock.adjust("9 seconds")
-      assert.isUndefined(fiber.pollUnsafe())
-      yield* TestClock.adjust("1 second")
-      assert.strictEqual(yield* Fiber.join(fiber), 503)
-    })
-  )
-
-  testWebhook(
-    "the answer to a body that does not arrive is 408",
-    Effect.gen(function* () {
-      const { answer } = yield* recording()
-      const init: RequestInit & { duplex: "half" } = { body: new ReadableStream<Uint8Array>(), duplex: "half" }
-      const fiber = yield* Effect.forkChild(answer(request(init)))
-      yield* TestClock.adjust("10 seconds")
-      assert.strictEqual((yield* Fiber.join(fiber)).status, 408)
-    })
-  )
-
-  testWebhook(
-    "the answer to a delivery that names nothing is 200, and the delivery is reported",
-    Effect.gen(function* () {
-      const { idle, post, reasons } = yield* recording()
-      for (const body of ["null", "[]", '"ping"', '{"type":"test"}', "1e999"])
-        assert.strictEqual(yield* post(body), 200)
-      yield* idle
-      assert.deepStrictEqual(
-        reasons(),
-        Array.from({ length: 5 }, () => "Unrecognised")
-      )
-    })
-  )
-
-  testWebhook(
-    "the answer is 503 with a retry-after if the verifier itself dies",
-    Effect.gen(function* () {
-      const { answer } = yield* recording({ verifier: () => Effect.die("a bug") })
-      const { headers, status } = yield* answer(request({ body: "{}" }))
-      assert.deepStrictEqual([status, headers.get("retry-after")], [503, "30"])
-    })
-  )
-
-  testWebhook(
-    "the answer is 503 if the verifier's secret cannot be read",
-    Effect.gen(function* () {
-      const { post } = yield* recording({
-        verifier: WebhookVerifier.sharedSecret({ header: "s", secret: Effect.fail("the secret store is away") })
-      })
-      assert.deepStrictEqual([yield* post({}, { s: "x" }), yield* post({})], [503, 401])
-    })
-  )
-
-  testWebhook(
-    "the answer is 401 if the verifier refuses, and nothing is recorded",
-    Effect.gen(function* () {
-      const verifier: WebhookVerifier.WebhookVerifier = ({ headers }) =>
-        headers["x-test"] === "yes"
-          ? Effect.void
-          : Effect.fail(new WebhookVerifier.WebhookRefused({ by: "test", reason: "Missing" }))
-      const { idle, post, reports } = yield* recording({ verifier })
-      assert.strictEqual(yield* post("not even json"), 401)
-      assert.strictEqual(yield* post({ withdrawalId: 1 }), 401)
-      yield* idle
-      assert.deepStrictEqual(reports, [])
-      assert.strictEqual(yield* post({ withdrawalId: 1 }, { "X-Test": "yes" }), 200)
-      yield* idle
-      assert.strictEqual(reports.length, 1)
-    })
-  )
-
-  testWebhook(
-    "the answer is sent before the handlers are called",
-    Effect.gen(function* () {
-      const sandbox = yield* Sandbox
-      const { id } = yield* charge
-      yield* sandbox.fault("getTransaction", Fault.latency("20 seconds"))
-      const { post } = yield* recording()
-      const before = yield* Clock.currentTimeMillis
-      assert.strictEqual(yield* post({ transactionId: id }), 200)
-      assert.strictEqual(yield* Clock.currentTimeMillis, before)
-    })
-  )
+const stream = (body: ReadableStream<Uint8Array>): RequestInit & { duplex: "half" } => ({ body, duplex: "half" })
+const text = (length: number) => `"${"x".repeat(length - 2)}"`
+const secret = (value: Effect.Effect<never, string>) => WebhookVerifier.sharedSecret({ header: "s", secret: value })
+const refused = (reason: WebhookVerifier.WebhookRefused["reason"]): Options => ({
+  verifier: () => Effect.fail(new WebhookVerifier.WebhookRefused({ by: "test", reason }))
 })
+const bug = () => {
+  throw new Error("a bug")
+}
 
-describe("the ways to receive a delivery", () => {
-  it("a route answers on Effect's HttpRouter, under a prefix too", async () => {
-    const app = Webhook.route("/webhooks/:secret").pipe(
-      Layer.provide(
-        Webhook.layer({
-          verifier: WebhookVerifier.pathSecret({ secret: Redacted.make("open sesame") })
-        })
-      ),
-      Layer.provide(Sandbox.layerPayments),
-      Layer.provide(Logger.layer([]))
-    )
-    const { dispose, handler } = HttpRouter.toWebHandler(app, { disableLogger: true })
-    const post = (path: string, method = "POST") =>
-      handler(new Request(`https://shop.example${path}`, method === "POST" ? { method, body: "{}" } : { method }))
-    const statuses = [
-      await post("/webhooks/open%20sesame"),
-      await post("/webhooks/open%20sesame?x=/1"),
-      await post("/webhooks/other"),
-      await post("/webhooks/%E0%A4%A"),
-      await post("/webhooks/open%20sesame", "GET"),
-      await post("/elsewhere")
-    ].map(({ status }) => status)
-    await dispose()
-    assert.deepStrictEqual(statuses.toSpliced(3, 1), [200, 200, 401, 405, 404])
-    assert.include([400, 401, 404], statuses[3])
-  })
-
-  it("a route whose path holds the secret is in no access log, and another one is", async () => {
-    const logged = async (verifier: WebhookVerifier.WebhookVerifier) => {
-      const lines: Array<string> = []
-      const app = Webhook.route("/webhooks/:secret").pipe(
-        Layer.provide(Webhook.layer({ verifier })),
-        Layer.provide(Sandbox.layerPayments),
-        Layer.provideMerge(Logger.layer([Logger.map(Logger.formatJson, (line) => void lines.push(line))]))
+describe("the answer to a delivery", () => {
+  for (const [what, status, init, options] of [
+    ["that names nothing: null", 200, { body: "null" }],
+    ["that names nothing: a list", 200, { body: "[]" }],
+    ["that names nothing: a number", 200, { body: "1e999" }],
+    ["that names nothing: a test of the service", 200, { body: '{"type":"test"}' }],
+    ["with the largest body", 200, { body: text(65_536) }],
+    ["with a body of a byte more", 413, { body: text(65_537) }],
+    ["that says its body is too large", 413, { body: "{}", headers: { "content-length": "65537" } }],
+    ["that says its body has the largest size", 200, { body: "{}", headers: { "content-length": "65536" } }],
+    ["without a body", 400, {}],
+    ["with an empty body", 400, { body: "" }],
+    ["with half an object", 400, { body: "{" }],
+    ["with a form", 400, { body: "secret=1" }],
+    ["with more than JSON", 400, { body: '{"a":1}}' }],
+    ["with a body that is not UTF-8", 400, { body: new Uint8Array([0x22, 0xff, 0xfe, 0x22]) }],
+    ["for which the user's finder throws", 400, { body: "{}" }, { find: bug }],
+    ["that is a GET", 405, { method: "GET", body: null }],
+    ["that is a PUT", 405, { method: "PUT", body: "{}" }],
+    ["that is an OPTIONS", 405, { method: "OPTIONS", body: null }],
+    ["that the verifier refuses", 401, { body: "not even json" }, refused("Mismatch")],
+    ["that lacks what the verifier compares", 401, { body: "{}" }, refused("Missing")],
+    [
+      "whose secret cannot be read",
+      503,
+      { body: "{}", headers: { s: "x" } },
+      { verifier: secret(Effect.fail("away")) }
+    ],
+    ["for which the verifier dies", 503, { body: "{}" }, { verifier: () => Effect.die("a bug") }]
+  ] as ReadonlyArray<readonly [string, number, RequestInit, Options?]>)
+    effect(`the answer to a delivery ${what} is ${status}, without a body`, world, function* () {
+      const { answer, idle, reasons } = yield* recording(options)
+      const response = yield* answer(new Request("https://shop.example/webhooks/pix", { method: "POST", ...init }))
+      const { headers } = response
+      assert.deepStrictEqual(
+        [response.status, headers.get("allow"), headers.get("retry-after")],
+        [status, status === 405 ? "POST" : null, status === 503 ? "30" : null]
       )
-      const { dispose, handler } = HttpRouter.toWebHandler(app)
-      for (const secret of ["sesame", "wrong-one"]) {
-        await handler(new Request(`https://shop.example/webhooks/${secret}`, { method: "POST", body: "{}" }))
-      }
-      await dispose()
-      return lines.join("\n")
-    }
-    const inPath = WebhookVerifier.pathSecret({ secret: Redacted.make("sesame") })
-    assert.notMatch(await logged(WebhookVerifier.all([inPath])), /sesame|wrong-one/)
-    assert.match(await logged(WebhookVerifier.none), /sesame/)
+      assert.strictEqual(yield* Effect.promise(() => response.text()), "")
+      yield* idle
+      assert.deepStrictEqual(reasons(), status === 200 ? ["Unrecognised"] : [])
+    })
+
+  effect("the verifier gets the headers, the path, the address and the body byte for byte", world, function* () {
+    const seen: Array<unknown> = []
+    const verifier: WebhookVerifier.WebhookVerifier = ({ body, headers, path, remoteAddress }) =>
+      Effect.sync(() =>
+        seen.push([new TextDecoder().decode(body), headers["x-test"], path, Option.getOrNull(remoteAddress)])
+      )
+    const { answer } = yield* recording({ verifier })
+    const request = delivery(' {"a": 1}', { headers: { "X-Test": "yes" } })
+    yield* answer(new Request("https://shop.example/a%20b?x=/1#y", request), { remoteAddress: "203.0.113.9" })
+    yield* answer(delivery("{}"))
+    assert.deepStrictEqual(seen, [
+      [' {"a": 1}', "yes", "/a%20b", "203.0.113.9"],
+      ["{}", undefined, "/webhooks/pix", null]
+    ])
   })
+
+  effect("a body that never ends is read as far as 64 KiB", world, function* () {
+    const { answer } = yield* recording()
+    let sent = 0
+    const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+      sent++
+      controller.enqueue(new Uint8Array(1024).fill(32))
+    }
+    assert.strictEqual((yield* answer(delivery("", stream(new ReadableStream({ pull }))))).status, 413)
+    assert.isBelow(sent, 100)
+  })
+
+  effect("a body that does not arrive for 10 seconds is answered with 408", world, function* () {
+    const { answer } = yield* recording()
+    const fiber = yield* Effect.forkChild(answer(delivery("", stream(new ReadableStream()))), {
+      startImmediately: true
+    })
+    yield* TestClock.adjust("9 seconds")
+    assert.isUndefined(fiber.pollUnsafe())
+    yield* TestClock.adjust("1 second")
+    assert.strictEqual((yield* Fiber.join(fiber)).status, 408)
+  })
+
+  effect("the answer of a recorded delivery or check is given before its lookup", world, function* () {
+    const { id } = yield* charge
+    yield* (yield* Sandbox).fault("getTransaction", Fault.latency("20 seconds"))
+    const { check, claim } = yield* recording()
+    const before = yield* Clock.currentTimeMillis
+    assert.strictEqual(yield* claim(id), 200)
+    yield* check(id)
+    assert.strictEqual(yield* Clock.currentTimeMillis, before)
+  })
+
+  effect("a delivery that could not be recorded for 10 seconds is answered with 503", world, function* () {
+    const sql = yield* SqlClient.SqlClient
+    const { post } = yield* recording()
+    const isHeld = yield* Latch.make()
+    yield* Effect.forkScoped(sql.withTransaction(Effect.andThen(isHeld.open, Effect.never)))
+    yield* isHeld.await
+    const fiber = yield* Effect.forkChild(post({ withdrawalId: 7 }))
+    yield* TestClock.adjust("9 seconds")
+    assert.isUndefined(fiber.pollUnsafe())
+    yield* TestClock.adjust("1 second")
+    assert.strictEqual(yield* Fiber.join(fiber), 503)
+  })
+
+  effect(
+    "a delivery on a full disk is answered with 503 and logged, and is taken when there is space",
+    world,
+    function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { layer, lines } = makeWarnings()
+      const { claim, idle, statuses } = yield* Effect.provide(recording(), layer)
+      const refusedOf = (count: number) =>
+        Effect.map(
+          Effect.forEach(
+            Array.from({ length: count }, (_, n) => nobody(n)),
+            (id) => Effect.provide(claim(id), layer)
+          ),
+          (answers) => answers.filter((status) => status !== 200)
+        )
+      yield* sql`PRAGMA max_page_count = 1`
+      assert.deepStrictEqual(new Set(yield* refusedOf(100)), new Set([503]))
+      const full = lines.filter((line) => line.includes("the disk of the database is full"))
+      assert.lengthOf(full, 2)
+      assert.match(full[0] ?? "", /^The database fails: /)
+      assert.match(
+        full[1] ?? "",
+        /^Webhook: a delivery was answered with 503: record failed on the database \(DiskFull\)/
+      )
+      yield* sql`PRAGMA max_page_count = 1000000`
+      // The forged ones would be looked up for a long time.
+      yield* sql`DELETE FROM effect_pix_webhooks`
+      assert.strictEqual(yield* claim(yield* paidCharge), 200)
+      yield* idle
+      assert.deepStrictEqual(statuses(), ["Paid"])
+    }
+  )
 })

@@ -1,224 +1,269 @@
 /**
- * Deliveries that wait do not delay new deliveries.
+ * A flood of deliveries about ids that nobody knows: it costs a bounded number of lookups, and delays nothing rightful for
+ * long. The lookups are counted at the gateway.
  */
 import { assert, describe } from "@effect/vitest"
-import { Effect } from "effect"
-import { TestClock } from "effect/testing"
-import { Payments } from "effect-pix"
+import { Clock, Effect, Fiber, Latch } from "effect"
+import { Statement } from "effect/sql"
 import { Sandbox } from "effect-pix/sandbox"
+import { TestClock } from "effect/testing"
 import { charge, lookups, paidCharge } from "../support/charges.ts"
-import { runs } from "../support/seed.ts"
-import { nobody, recording, testWebhook } from "../support/webhooks.ts"
+import { effect } from "../support/effect.ts"
+import { runs, seed, seeded } from "../support/seed.ts"
+import { edge, finish, lookingUp, nobody, recording, timing, until, world } from "../support/webhooks.ts"
 
-/** Checks that a good delivery is recorded, and handed out within some seconds: by default at once. */
-const comesThrough = Effect.fnUntraced(function* (
-  { post, statuses }: Pick<Effect.Success<ReturnType<typeof recording>>, "post" | "statuses">,
-  seconds = 0
-) {
-  const sandbox = yield* Sandbox
-  const good = yield* charge
-  yield* sandbox.markPaid(good.id)
-  const before = statuses().filter((status) => status === "Paid").length
-  assert.strictEqual(yield* post({ transactionId: good.id, status: "Paid" }), 200)
-  const paid = () => statuses().filter((status) => status === "Paid").length - before
-  // No time passes: the earlier deliveries had their first lookup, and none of them had a second one.
-  yield* Effect.repeat(TestClock.adjust(0), { until: () => paid() > 0, times: seconds === 0 ? 20_000 : 100 })
-  for (let n = 0; n < seconds && paid() === 0; n++) yield* TestClock.adjust("1 second")
-  assert.strictEqual(paid(), 1)
-})
+/** The largest number of them within one second, wherever it begins. */
+const mostInASecond = (at: ReadonlyArray<number>) =>
+  Math.max(...at.map((from) => at.filter((other) => other >= from && other < from + 1000).length))
 
-describe("a good delivery is handed out", () => {
-  const many = runs(200, 1000)
+/** Lets so many seconds pass, and the work of each moment end. */
+const pass = (seconds: number) => Effect.repeat(TestClock.adjust("100 millis"), { times: seconds * 10 - 1 })
 
-  testWebhook(
-    "it is handed out while a handler fails for an event that is repeated hundreds of times, and that is one dead letter in the end",
-    Effect.gen(function* () {
-      const sandbox = yield* Sandbox
-      const bad = yield* charge
-      yield* sandbox.markPaid(bad.id)
-      let refused = 0
-      const webhook = yield* recording({
-        concurrency: 1,
-        onPaid: ({ transaction }) =>
-          transaction.transactionId === bad.id ? Effect.fail(`refusal ${++refused}`) : Effect.void
-      })
-      for (let n = 0; n < many; n++) {
-        assert.strictEqual(yield* webhook.post({ transactionId: bad.id, status: "Paid", n }), 200)
-        if (n % (many / 10) === 0) yield* TestClock.adjust("1 second")
-      }
-      yield* comesThrough(webhook)
-      assert.isBelow(refused, 15)
-      yield* TestClock.adjust("25 hours")
-      yield* webhook.idle
-      assert.strictEqual((yield* webhook.deadLetters).length, 1)
-      yield* comesThrough(webhook)
-    })
-  )
+const ids = (count: number, from = 0) => Array.from({ length: count }, (_, n) => nobody(from + n))
 
-  testWebhook(
-    "it is handed out while an event fails whose delivery is repeated after each failure: that event is not retried sooner",
-    Effect.gen(function* () {
-      const bad = yield* paidCharge
-      let refused = 0
-      const webhook = yield* recording({
-        concurrency: 1,
-        onPaid: ({ transaction }) =>
-          transaction.transactionId === bad ? Effect.fail(`refusal ${++refused}`) : Effect.void
-      })
-      for (const [after, times] of [0, 1.2, 2.4, 4.8, 9.6].map((seconds, n) => [seconds, n + 1] as const)) {
-        if (after > 1) {
-          yield* TestClock.adjust(`${after * 600} millis`)
-          assert.isAtMost(refused, times - 1)
-          yield* TestClock.adjust(`${after * 400} millis`)
+describe("a flood of ids that nobody knows", () => {
+  effect(`any second begins at most firstLookupsPerSecond lookups (seed ${seed})`, world, function* () {
+    const at: Array<number> = []
+    const { below } = seeded(seed)
+    const webhook = yield* recording({ firstLookupsPerSecond: 5 }).pipe(timing(at))
+    const seconds = runs(10, 300)
+    let forged = 0
+    for (let second = 0; second < seconds; second++) {
+      for (let n = below(24); n > 0; n--) assert.strictEqual(yield* webhook.claim(nobody(forged++)), 200)
+      yield* TestClock.adjust("1 second")
+    }
+    assert.isAtMost(at.length, 5 * (seconds + 1))
+    assert.isAbove(at.length, 4 * seconds, "the bound is used")
+    for (let n = 1; n <= 3; n++) {
+      yield* webhook.claim(yield* paidCharge)
+      yield* pass(2)
+      assert.strictEqual(webhook.events.length, n)
+    }
+    assert.isAtMost(mostInASecond(at), 5)
+  })
+
+  effect("an id that a lookup found, and one that the program checks, are looked up at once", world, function* () {
+    const sandbox = yield* Sandbox
+    const webhook = yield* recording({ firstLookupsPerSecond: 2 })
+    const open = yield* charge
+    yield* webhook.claim(open.id, "Awaiting")
+    const paid = yield* paidCharge
+    yield* webhook.claim(paid)
+    yield* TestClock.adjust("2 seconds")
+    for (const id of ids(30)) yield* webhook.claim(id)
+    yield* TestClock.adjust("2 seconds")
+    yield* sandbox.markPaid(open.id)
+    yield* sandbox.refund(paid)
+    const [checked, waiting] = [yield* paidCharge, yield* paidCharge]
+    yield* webhook.claim(open.id)
+    yield* webhook.claim(paid, "Refunded")
+    yield* webhook.claim(waiting)
+    yield* TestClock.adjust(0)
+    yield* webhook.check(waiting)
+    yield* webhook.check(checked)
+    yield* until(() => webhook.events.length === 5)
+    assert.deepStrictEqual(webhook.statuses().toSorted(), ["Paid", "Paid", "Paid", "Paid", "Refunded"])
+  })
+
+  for (const isTold of [true, false])
+    effect(
+      `a rightful delivery among forged ones is handed out ${isTold ? "within 3 seconds" : "in the end"} if isKnown is ${isTold}`,
+      world,
+      function* () {
+        const own = new Set<string>()
+        const asked = new Set<string>()
+        const webhook = yield* recording({
+          firstLookupsPerSecond: 5,
+          isKnown: (id) => Effect.sync(() => (asked.add(id), isTold && own.has(id)))
+        })
+        for (let round = 0; round < 4; round++) {
+          const id = yield* paidCharge
+          own.add(id)
+          for (const forged of [...ids(15, round * 30), id, ...ids(15, round * 30 + 15)]) yield* webhook.claim(forged)
+          yield* pass(3)
+          if (isTold) assert.strictEqual(webhook.events.length, round + 1)
         }
-        for (let n = 0; n < 10; n++) yield* webhook.post({ transactionId: bad, status: "Paid" })
-        yield* TestClock.adjust(0)
-        assert.strictEqual(refused, times)
-        yield* comesThrough(webhook)
+        assert.isAbove(asked.size, 50)
+        for (let n = 0; n < 120 && webhook.events.length < own.size; n++) yield* pass(1)
+        assert.deepStrictEqual(
+          webhook.events.map(({ id }) => id).toSorted(),
+          [...own].map((id) => `${id}:Paid`).toSorted()
+        )
       }
-    })
-  )
+    )
 
-  testWebhook(
-    "it is handed out while deliveries about unknown ids wait, and these leave no rows",
-    Effect.gen(function* () {
-      const webhook = yield* recording()
-      for (let n = 0; n < 100; n++) {
-        assert.strictEqual(yield* webhook.post({ transactionId: nobody(n), status: "Paid" }), 200)
+  effect(
+    "an id that was not found waits behind new ones, which are handed out within two seconds",
+    world,
+    function* () {
+      const webhook = yield* recording({ firstLookupsPerSecond: 20 })
+      // Ten a second are looked up at once, and each wants six more lookups within a minute.
+      for (let second = 0; second < 8; second++) {
+        for (const id of ids(10, second * 10)) yield* webhook.claim(id)
+        yield* TestClock.adjust("1 second")
       }
-      yield* comesThrough(webhook, 2)
-      yield* TestClock.adjust("3 minutes")
-      yield* webhook.idle
-      assert.strictEqual(webhook.reports.length, 100)
-      assert.deepStrictEqual(new Set(webhook.reasons()), new Set(["NotFound"]))
-    })
-  )
-
-  testWebhook(
-    "it is handed out while hundreds of unknown ids wait for their next lookup",
-    Effect.gen(function* () {
-      const webhook = yield* recording()
-      for (let n = 0; n < many; n++) {
-        assert.strictEqual(yield* webhook.post({ transactionId: nobody(n), status: "Paid" }), 200)
+      for (let n = 1; n <= 3; n++) {
+        for (const id of ids(10, 400)) yield* webhook.claim(id)
+        yield* webhook.claim(yield* paidCharge)
+        yield* pass(2)
+        assert.strictEqual(webhook.events.length, n)
       }
-      yield* comesThrough(webhook, 2)
-      // No unknown id had a second lookup.
-      assert.isAtMost(yield* lookups, many + 1)
-    })
+    }
   )
 
-  testWebhook(
-    "it is handed out after 10 seconds at most while the lookups of other transactions hang",
-    Effect.gen(function* () {
-      const payments = yield* Payments
-      const hanging = new Set(Array.from({ length: 4 }, (_, n) => nobody(n)))
-      const webhook = yield* recording().pipe(
-        Effect.provideService(Payments, {
-          ...payments,
-          getTransaction: (id) => (hanging.has(id) ? Effect.never : payments.getTransaction(id))
-        })
-      )
-      for (const transactionId of hanging) yield* webhook.post({ transactionId, status: "Paid" })
-      yield* TestClock.adjust("10 seconds")
-      yield* comesThrough(webhook)
-    })
-  )
-
-  testWebhook(
-    "an early one is handed out too while a hundred unknown ids are looked up again, each for a second",
-    Effect.gen(function* () {
-      const payments = yield* Payments
-      const sandbox = yield* Sandbox
-      const { id } = yield* charge
-      let isSlow = false
-      const webhook = yield* recording({ concurrency: 1, firstLookupsPerSecond: 1000 }).pipe(
-        Effect.provideService(Payments, {
-          ...payments,
-          getTransaction: (wanted) =>
-            Effect.delay(payments.getTransaction(wanted), isSlow && wanted !== id ? "1 second" : 0)
-        })
-      )
-      for (let n = 0; n < 100; n++) yield* webhook.post({ transactionId: nobody(n), status: "Paid" })
-      yield* Effect.repeat(TestClock.adjust(0), { until: () => Effect.map(lookups, (count) => count === 100) })
-      isSlow = true
-      yield* webhook.post({ transactionId: id, status: "Paid" })
-      yield* TestClock.adjust(0)
-      yield* sandbox.markPaid(id)
-      // The early delivery is one of a hundred and one.
-      yield* TestClock.adjust("101 seconds")
-      assert.deepStrictEqual(webhook.statuses(), ["Paid"])
-    })
-  )
-
-  testWebhook(
-    "it is handed out while deliveries claim that open charges are paid, and each of these charges is handed out when it is paid",
-    Effect.gen(function* () {
-      const sandbox = yield* Sandbox
-      const webhook = yield* recording()
-      const { id } = yield* charge
-      for (let n = 0; n < many; n++) {
-        assert.strictEqual(yield* webhook.post({ transactionId: id, status: "Paid", n }), 200)
+  for (const [how, isKnown] of [
+    ["fails", () => Effect.fail("the books are away")],
+    ["dies", () => Effect.die("a bug")],
+    [
+      "throws",
+      () => {
+        throw new Error("a bug")
       }
-      yield* comesThrough(webhook)
-      assert.isBelow(yield* lookups, 100)
-      yield* sandbox.markPaid(id)
-      yield* webhook.post({ transactionId: id, status: "Paid", real: true })
-      yield* TestClock.adjust(0)
-      assert.deepStrictEqual(webhook.statuses(), ["Paid", "Paid"])
-      assert.deepStrictEqual(webhook.reports, [])
-    })
-  )
-
-  testWebhook(
-    "it is handed out while the report of a false delivery about the same transaction fails",
-    Effect.gen(function* () {
-      const sandbox = yield* Sandbox
-      const webhook = yield* recording({ onUnconfirmed: () => Effect.fail("the queue is away") })
-      const { id } = yield* charge
-      for (let n = 0; n < 100; n++) yield* webhook.post({ transactionId: id, status: "Paid", n })
-      yield* TestClock.adjust("2 minutes")
-      assert.isAbove(webhook.failures.length, 2)
-      yield* sandbox.markPaid(id)
-      yield* webhook.post({ transactionId: id, status: "Paid", real: true })
-      yield* TestClock.adjust("2 minutes")
-      yield* webhook.idle
-      assert.deepStrictEqual(webhook.statuses(), ["Paid"])
+    ],
+    ["never ends", () => Effect.never]
+  ] as ReadonlyArray<readonly [string, (id: string) => Effect.Effect<boolean, string>]>)
+    effect(`an isKnown that ${how} loses nothing, and is not called for a minute`, world, function* () {
+      let called = 0
+      const webhook = yield* recording({
+        firstLookupsPerSecond: 5,
+        handlerTimeout: "4 seconds",
+        isKnown: (id) => Effect.suspend(() => (called++, isKnown(id)))
+      })
+      for (const id of ids(20)) yield* webhook.claim(id)
+      for (let n = 0; n < 3; n++) yield* webhook.claim(yield* paidCharge)
+      yield* pass(12)
+      assert.strictEqual(webhook.events.length, 3)
+      // One for each transaction that was processed when it failed.
+      assert.isTrue(0 < called && called <= 8, `${called} calls`)
+      const before = called
+      yield* TestClock.adjust("60 seconds")
+      for (const id of ids(20, 100)) yield* webhook.claim(id)
+      yield* pass(1)
+      assert.isAbove(called, before)
       assert.deepStrictEqual(yield* webhook.deadLetters, [])
     })
+
+  effect("what waits is looked up at the full bound also when nothing arrives any more", world, function* () {
+    const webhook = yield* recording({ firstLookupsPerSecond: 5 })
+    for (const id of ids(40)) yield* webhook.claim(id)
+    yield* pass(8)
+    assert.isAtLeast(yield* lookups, 40)
+  })
+
+  effect("a clock that is set back by hours stops no lookup", world, function* () {
+    const clock = yield* Clock.Clock
+    let ahead = 10 * 3_600_000
+    const now = () => clock.currentTimeMillisUnsafe() + ahead
+    const shifted: Clock.Clock = {
+      ...clock,
+      sleep: (duration) => clock.sleep(duration),
+      currentTimeMillisUnsafe: now,
+      currentTimeMillis: Effect.sync(now)
+    }
+    const webhook = yield* Effect.provideService(recording({ firstLookupsPerSecond: 5 }), Clock.Clock, shifted)
+    for (const id of ids(5)) yield* webhook.claim(id)
+    yield* Effect.repeat(TestClock.adjust(0), { until: () => Effect.map(lookups, (count) => count === 5) })
+    ahead = 0
+    yield* webhook.claim(yield* paidCharge)
+    yield* TestClock.adjust("2 seconds")
+    assert.deepStrictEqual(webhook.statuses(), ["Paid"])
+  })
+
+  effect("a row that begins to wait while others are taken is looked up when the bound allows", world, function* () {
+    const mayAnswer = yield* Latch.make()
+    let isTaking = false
+    // The rows of the last rank are taken after those of the rank that the row gets.
+    const transformer: Statement.Transformer = (statement) => {
+      if (!isTaking || !statement.compile()[0].includes("state = 'Missed'")) return Effect.succeed(statement)
+      isTaking = false
+      return mayAnswer.open.pipe(Effect.andThen(Effect.repeat(Effect.yieldNow, { times: 500 })), Effect.as(statement))
+    }
+    const webhook = yield* recording({
+      firstLookupsPerSecond: 1,
+      handlerTimeout: "10 minutes",
+      isKnown: () => Effect.as(mayAnswer.await, false)
+    }).pipe(Effect.provideService(Statement.CurrentTransformer, transformer))
+    yield* webhook.claim(nobody(), "Awaiting")
+    yield* TestClock.adjust("50 millis")
+    yield* webhook.claim(yield* paidCharge)
+    yield* TestClock.adjust("50 millis")
+    isTaking = true
+    yield* Effect.repeat(pass(1), { until: () => !isTaking, times: 70 })
+    yield* pass(5)
+    assert.deepStrictEqual([isTaking, webhook.statuses()], [false, ["Paid"]])
+  })
+
+  effect("what waits is looked up by the next process, by the same bound, and nothing is lost", world, function* () {
+    const before: Array<number> = []
+    const first = yield* recording({ firstLookupsPerSecond: 5 }).pipe(timing(before))
+    for (const id of ids(20)) yield* first.claim(id)
+    for (let n = 0; n < 3; n++) yield* first.claim(yield* paidCharge)
+    yield* first.crash
+    const at: Array<number> = []
+    const second = yield* recording({ firstLookupsPerSecond: 5 }).pipe(timing(at))
+    // What the first process had taken is leased to it.
+    yield* Effect.repeat(TestClock.adjust("100 millis"), { times: 400 })
+    assert.strictEqual(second.events.length + first.events.length, 3)
+    assert.isAtMost(mostInASecond(at), 5)
+  })
+
+  effect(
+    "an unrecorded delivery waits 8 seconds for a lookup, unless isKnown knows it; no check waits",
+    world,
+    function* () {
+      const own = new Set<string>()
+      const at: Array<number> = []
+      const { check, claim, events, reports } = yield* recording(
+        { firstLookupsPerSecond: 4, isKnown: (id) => Effect.sync(() => own.has(id)) },
+        edge
+      ).pipe(timing(at))
+      const send = (id: string) => Effect.forkChild(claim(id), { startImmediately: true })
+      const flood = yield* Effect.forEach(ids(50), send)
+      yield* TestClock.adjust(0)
+      assert.lengthOf(at, 4)
+      const known = yield* paidCharge
+      own.add(known)
+      const answer = yield* send(known)
+      yield* TestClock.adjust(0)
+      assert.deepStrictEqual([yield* Fiber.join(answer), events.length], [200, 1])
+      yield* check(yield* paidCharge)
+      assert.strictEqual(events.length, 2)
+      yield* TestClock.adjust("10 seconds")
+      assert.deepStrictEqual(new Set(yield* Effect.forEach(flood, Fiber.join)), new Set([503]))
+      assert.isAtMost(at.length, 4 * 8 + 2)
+      // What no lookup could begin for is not reported.
+      assert.isTrue(0 < reports.length && reports.length < 50, `${reports.length}`)
+    }
   )
 })
 
-describe("a claim of a delivery", () => {
-  testWebhook(
-    "it is kept after a later claim: an early refund still waits after another claim of a payment",
-    Effect.gen(function* () {
-      const sandbox = yield* Sandbox
-      const { idle, post, statuses } = yield* recording()
-      const { id } = yield* charge
-      yield* sandbox.markPaid(id)
-      yield* post({ transactionId: id, status: "Refunded" })
-      yield* TestClock.adjust("1500 millis")
-      yield* post({ transactionId: id, status: "Paid" })
-      yield* sandbox.refund(id)
-      yield* TestClock.adjust("1 minute")
-      yield* idle
-      assert.deepStrictEqual(statuses(), ["Paid", "Refunded"])
-    })
-  )
+describe("deliveries that wait", () => {
+  effect("an early delivery is handed out while unknown ids are looked up, each for a second", world, function* () {
+    const { id } = yield* charge
+    let isSlow = false
+    const webhook = yield* recording({ concurrency: 1, firstLookupsPerSecond: 1000 }).pipe(
+      lookingUp((answer, wanted) => Effect.delay(answer, isSlow && wanted !== id ? "1 second" : 0))
+    )
+    for (const unknown of ids(30)) yield* webhook.claim(unknown)
+    yield* Effect.repeat(TestClock.adjust(0), { until: () => Effect.map(lookups, (count) => count === 30) })
+    isSlow = true
+    yield* webhook.claim(id)
+    yield* TestClock.adjust(0)
+    yield* (yield* Sandbox).markPaid(id)
+    // The early delivery is one of thirty-one.
+    yield* TestClock.adjust("31 seconds")
+    assert.deepStrictEqual(webhook.statuses(), ["Paid"])
+  })
 
-  testWebhook(
-    "it waits for a minute after its last repetition, whatever the number of repetitions",
-    Effect.gen(function* () {
-      const sandbox = yield* Sandbox
-      const { idle, post, reports, statuses } = yield* recording()
-      const { id } = yield* charge
-      for (let n = 0; n < 30; n++) yield* post({ transactionId: id, status: "Paid" })
-      yield* TestClock.adjust("50 seconds")
-      assert.deepStrictEqual(reports, [])
-      yield* sandbox.markPaid(id)
-      yield* TestClock.adjust("30 seconds")
-      yield* idle
-      assert.deepStrictEqual(statuses(), ["Paid"])
-    })
-  )
+  effect("a true delivery is handed out while the report of a false one about it fails", world, function* () {
+    const webhook = yield* recording({ onUnconfirmed: () => Effect.fail("the queue is away") })
+    const { id } = yield* charge
+    for (let n = 0; n < 20; n++) yield* webhook.claim(id)
+    yield* TestClock.adjust("2 minutes")
+    assert.isAbove(webhook.failures.length, 2)
+    yield* (yield* Sandbox).markPaid(id)
+    yield* webhook.claim(id)
+    yield* finish(webhook)
+    assert.deepStrictEqual([webhook.statuses(), yield* webhook.deadLetters], [["Paid"], []])
+  })
 })

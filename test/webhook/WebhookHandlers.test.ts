@@ -1,546 +1,307 @@
-import { assert, describe, it } from "@effect/vitest"
-import { Context, Deferred, Effect, Exit, Layer, Logger, Option, References, Schema } from "effect"
-import { SqlClient } from "effect/sql"
+/**
+ * Which code of the user is called, and what becomes of a delivery for which it fails.
+ */
+import { assert, describe } from "@effect/vitest"
+import { Clock, Effect, Logger, References } from "effect"
 import { TestClock } from "effect/testing"
-import { ConfigurationError, Metadata, Money, Payments } from "effect-pix"
+import { Money } from "effect-pix"
 import { Sandbox } from "effect-pix/sandbox"
-import { Webhook, type WebhookEvent, type WebhookOptions, WebhookVerifier } from "effect-pix/webhook"
+import { Webhook, type WebhookOptions } from "effect-pix/webhook"
+import { delayOf } from "../../src/webhook/internal/schedules.ts"
 import { charge, paidCharge } from "../support/charges.ts"
-import { exhaust, isTransaction, nobody, recording, testWebhook, world } from "../support/webhooks.ts"
 import { effect } from "../support/effect.ts"
+import {
+  edge,
+  evenly,
+  exhaust,
+  finish,
+  isTransaction,
+  kill,
+  nobody,
+  type Options,
+  recording,
+  saying,
+  world
+} from "../support/webhooks.ts"
 
-/** A gateway that answers this status for every transaction. */
-const saying = (status: () => string) =>
-  Effect.map(Payments, (payments) => ({
-    ...payments,
-    getTransaction: (id: string) =>
-      Effect.map(payments.getTransaction(id), (detail) => ({ ...detail, enStatusTransaction: status() }))
-  }))
+const webhooks = [
+  { name: "of a recorded delivery", layer: undefined },
+  { name: "of a delivery that is not recorded", layer: edge }
+]
 
-describe("the handlers", () => {
-  testWebhook(
-    "each status calls the handler of its meaning and onStatus, and no other",
-    Effect.gen(function* () {
+describe("the code of the user", () => {
+  for (const { layer, name } of webhooks) {
+    effect(`a lookup ${name} calls the handler of the status, then onStatus, and no other`, world, function* () {
       const called: Array<string> = []
-      const note = (name: string) => (event: WebhookEvent.Confirmed) =>
-        Effect.sync(() => called.push(`${name}:${event.transaction.enStatusTransaction}`))
+      const note = (handler: string) => () => Effect.sync(() => called.push(handler))
+      const [onPaid, onRefunded, onClosed] = [note("onPaid"), note("onRefunded"), note("onClosed")]
       let status = ""
-      const payments = yield* saying(() => status)
-      const { idle, post } = yield* recording({
-        onPaid: note("onPaid"),
-        onRefunded: note("onRefunded"),
-        onClosed: note("onClosed"),
-        onStatus: note("onStatus")
-      }).pipe(Effect.provideService(Payments, payments))
-      const words = ["Paid", "Refunded", "Cancelled", "Failed", "Expired", "EXPIRED", "PAID", "Chargeback", "Awaiting"]
-      for (status of words) {
-        const { id } = yield* charge
-        yield* post({ transactionId: id, status })
-        yield* TestClock.adjust("2 minutes")
-        yield* idle
+      const webhook = yield* recording({ onPaid, onRefunded, onClosed, onStatus: note("onStatus") }, layer).pipe(
+        saying(() => status)
+      )
+      const handlers: Record<string, string> = {}
+      for (status of ["Paid", "Refunded", "Cancelled", "Failed", "Expired", "EXPIRED", "PAID", "Unpaid", "Awaiting"]) {
+        yield* webhook.claim((yield* charge).id, status)
+        yield* webhook.idle
+        handlers[status] = called.splice(0).join()
       }
-      assert.deepStrictEqual(called, [
-        "onPaid:Paid",
-        "onStatus:Paid",
-        "onRefunded:Refunded",
-        "onStatus:Refunded",
-        "onClosed:Cancelled",
-        "onStatus:Cancelled",
-        "onClosed:Failed",
-        "onStatus:Failed",
-        "onClosed:Expired",
-        "onStatus:Expired",
-        "onClosed:EXPIRED",
-        "onStatus:EXPIRED",
-        "onStatus:PAID",
-        "onStatus:Chargeback"
-      ])
-    })
-  )
-
-  testWebhook(
-    "a delivery with the same word as the lookup agrees with it, in any case of both",
-    Effect.gen(function* () {
-      let status = ""
-      const payments = yield* saying(() => status)
-      const { idle, post, reasons, statuses } = yield* Effect.provideService(recording(), Payments, payments)
-      for (const [said, claimed] of [
-        ["PAID", "PAID"],
-        ["PAID", "Paid"],
-        ["Paid", "PAID"],
-        ["AWAITING", "Awaiting"],
-        ["Chargeback", "CHARGEBACK"]
-      ] as const) {
-        status = said
-        const { id } = yield* charge
-        yield* post({ transactionId: id, status: claimed })
-        yield* TestClock.adjust("2 minutes")
-        yield* idle
-      }
-      assert.deepStrictEqual(reasons(), [])
-      assert.deepStrictEqual(statuses(), ["PAID", "PAID", "Paid", "AWAITING", "Chargeback"])
-    })
-  )
-
-  testWebhook(
-    "a charge that is cancelled calls no onPaid, whatever the delivery claims",
-    Effect.gen(function* () {
-      const sandbox = yield* Sandbox
-      const shipped: Array<string> = []
-      const { idle, post, reasons } = yield* recording({ onPaid: ({ id }) => Effect.sync(() => shipped.push(id)) })
-      const { id } = yield* charge
-      yield* sandbox.cancel(id)
-      yield* post({ transactionId: id, status: "Paid" })
-      yield* TestClock.adjust("2 minutes")
-      yield* idle
-      assert.deepStrictEqual(shipped, [])
-      assert.deepStrictEqual(reasons(), ["Disagrees"])
-    })
-  )
-
-  testWebhook(
-    "a payment of another amount than expected calls neither onPaid nor onStatus, and is reported with both amounts",
-    Effect.gen(function* () {
-      const sandbox = yield* Sandbox
-      const shipped: Array<string> = []
-      let expected: Money.Centavos | undefined = Money.centavos(2501)
-      const { idle, post, reports, statuses } = yield* recording({
-        expectedAmount: () => Effect.succeed(expected),
-        onPaid: ({ id }) => Effect.sync(() => shipped.push(id))
+      assert.deepStrictEqual(handlers, {
+        Paid: "onPaid,onStatus",
+        Refunded: "onRefunded,onStatus",
+        Cancelled: "onClosed,onStatus",
+        Failed: "onClosed,onStatus",
+        Expired: "onClosed,onStatus",
+        EXPIRED: "onClosed,onStatus",
+        PAID: "onStatus",
+        Unpaid: "onStatus",
+        Awaiting: ""
       })
-      const { id } = yield* charge
-      yield* sandbox.markPaid(id)
-      yield* post({ transactionId: id, status: "Paid" })
-      yield* idle
-      assert.deepStrictEqual([shipped, statuses()], [[], []])
-      const [report] = reports
-      assert(isTransaction(report))
-      assert.deepStrictEqual([report.reason, report.expected, report.transaction?.value], ["OtherAmount", 2501, 2500])
-      // The order is corrected, and the service sends the delivery again.
-      expected = Money.centavos(2500)
-      yield* post({ transactionId: id, status: "Paid" })
-      yield* idle
-      assert.deepStrictEqual(shipped, [`${id}:Paid`])
     })
-  )
 
-  testWebhook(
-    "a payment of a centavo more than expected is another amount too",
-    Effect.gen(function* () {
-      const { idle, post, reasons, statuses } = yield* recording({
-        expectedAmount: ({ value }) => Effect.succeed(Money.centavos(value - 1))
-      })
-      const { id } = yield* charge
-      yield* (yield* Sandbox).markPaid(id)
-      yield* post({ transactionId: id, status: "Paid" })
-      yield* idle
-      assert.deepStrictEqual([statuses(), reasons()], [[], ["OtherAmount"]])
+    for (const [says, expected, handedOut] of [
+      ["Paid", 2499, []],
+      ["Paid", 2501, []],
+      ["Paid", 2500, ["onPaid", "onStatus"]],
+      ["Paid", undefined, ["onPaid", "onStatus"]],
+      ["Cancelled", 2499, ["onStatus"]]
+    ] as const)
+      effect(
+        `a charge of 2500 ${name} that is ${says} calls ${handedOut.join(" and ") || "only onUnconfirmed"} where ${expected ?? "nothing"} is expected`,
+        world,
+        function* () {
+          const called: Array<string> = []
+          const webhook = yield* recording(
+            {
+              expectedAmount: () => Effect.succeed(expected && Money.centavos(expected)),
+              onPaid: () => Effect.sync(() => called.push("onPaid")),
+              onStatus: () => Effect.sync(() => called.push("onStatus"))
+            },
+            layer
+          ).pipe(saying(() => says))
+          const { id } = yield* charge
+          assert.strictEqual(yield* webhook.claim(id, says), 200)
+          yield* webhook.idle
+          assert.deepStrictEqual(called, [...handedOut])
+          const [report] = webhook.reports
+          const seen = isTransaction(report) ? [report.reason, report.expected, report.transaction?.value] : []
+          assert.deepStrictEqual<unknown>(seen, handedOut.length === 0 ? ["OtherAmount", expected, 2500] : [])
+        }
+      )
+  }
+
+  effect("a delivery that is repeated is handed out where the expected amount is corrected", world, function* () {
+    let expected = Money.centavos(1)
+    const webhook = yield* recording({ expectedAmount: () => Effect.succeed(expected) })
+    const id = yield* paidCharge
+    for (expected of [expected, Money.centavos(2500)]) {
+      yield* webhook.claim(id)
+      yield* webhook.idle
+    }
+    assert.deepStrictEqual([webhook.statuses(), webhook.reasons()], [["Paid"], ["OtherAmount"]])
+  })
+
+  effect("a delivery that is not recorded is handed out each time, with the same event id", world, function* () {
+    const webhook = yield* recording({}, edge)
+    const id = yield* paidCharge
+    assert.deepStrictEqual([yield* webhook.claim(id), yield* webhook.claim(id)], [200, 200])
+    yield* webhook.check(id)
+    assert.deepStrictEqual(
+      webhook.events.map((event) => [event.id, event.untrusted]),
+      [
+        [`${id}:Paid`, { status: "Paid" }],
+        [`${id}:Paid`, { status: "Paid" }],
+        [`${id}:Paid`, {}]
+      ]
+    )
+    assert.deepStrictEqual([yield* webhook.deadLetters, yield* webhook.find(id)], [[], []])
+    assert.deepStrictEqual([yield* webhook.retry(id), yield* webhook.discard(id)], [false, false])
+  })
+})
+
+/** A piece of the user's code that fails in each way, until it is mended. */
+const breaking = () => {
+  let calls = 0
+  let interrupted = 0
+  let isMended = false
+  return {
+    interrupted: () => interrupted,
+    mend: () => void (isMended = true),
+    code: (): Effect.Effect<undefined, string> => {
+      calls++
+      if (isMended || calls > 4) return Effect.undefined
+      if (calls === 1) throw new Error("thrown")
+      if (calls === 2) return Effect.fail("failed")
+      return calls === 3 ? Effect.die("died") : Effect.onInterrupt(Effect.never, () => Effect.sync(() => interrupted++))
+    }
+  }
+}
+
+describe("code of the user that fails", () => {
+  for (const [handler, says] of [
+    ["onPaid", "Paid"],
+    ["onRefunded", "Refunded"],
+    ["onClosed", "Cancelled"],
+    ["onStatus", "Chargeback"],
+    ["expectedAmount", "Paid"],
+    ["onUnconfirmed", "Another"]
+  ] as const) {
+    const options = (code: () => Effect.Effect<undefined, string>): Options => ({
+      handlerTimeout: "2 seconds",
+      [handler]: code
     })
-  )
+    const send = { hello: "world" }
 
-  testWebhook(
-    "an amount without an expected amount is not compared, nor is the amount of an unpaid charge",
-    Effect.gen(function* () {
-      const sandbox = yield* Sandbox
-      const paid = yield* charge
-      const cancelled = yield* charge
-      yield* sandbox.markPaid(paid.id)
-      yield* sandbox.cancel(cancelled.id)
-      const { idle, post, reports, statuses } = yield* recording({
-        expectedAmount: ({ transactionId }) => Effect.succeed(transactionId === paid.id ? undefined : Money.centavos(1))
-      })
-      yield* post({ transactionId: paid.id })
-      yield* idle
-      yield* post({ transactionId: cancelled.id })
-      yield* idle
-      assert.deepStrictEqual([statuses(), reports], [["Paid", "Cancelled"], []])
-    })
-  )
-
-  testWebhook(
-    "a handler is called again until it succeeds, and never after",
-    Effect.gen(function* () {
-      const sandbox = yield* Sandbox
-      let calls = 0
-      const { events, failures, idle, post } = yield* recording({
-        onStatus: () =>
-          Effect.suspend((): Effect.Effect<void, string> => {
-            calls++
-            if (calls === 1) throw new Error("thrown")
-            return calls === 2 ? Effect.fail("failed") : calls === 3 ? Effect.die("died") : Effect.void
-          })
-      })
+    effect(`${handler} is called again after 1, 2, 4 and 8 seconds, and for at most its time`, world, function* () {
+      const begin = yield* Clock.currentTimeMillis
+      const { code, interrupted } = breaking()
+      const at: Array<number> = []
+      const noted = () =>
+        Effect.flatMap(Clock.currentTimeMillis, (now) => {
+          at.push(Math.round((now - begin) / 1000))
+          return code()
+        })
+      const { failures, post, ...webhook } = yield* recording(options(noted)).pipe(
+        saying(() => says),
+        evenly
+      )
       const { id } = yield* charge
-      yield* sandbox.markPaid(id)
-      yield* post({ transactionId: id })
-      yield* TestClock.adjust("10 seconds")
-      yield* idle
-      assert.strictEqual(calls, 4)
-      assert.strictEqual(new Set(events.map((event) => event.id)).size, 1)
+      yield* post(handler === "onUnconfirmed" ? send : { transactionId: id, status: says })
+      yield* TestClock.adjust("8900 millis")
+      assert.strictEqual(interrupted(), 0)
+      yield* finish(webhook)
+      assert.deepStrictEqual([at, interrupted()], [[0, 1, 3, 7, 17], 1])
+      const [event] = handler === "onUnconfirmed" ? webhook.reports : webhook.events
       assert.deepStrictEqual(
         failures.map(({ attempt, handler, id, isDead }) => [handler, id, attempt, isDead]),
-        [1, 2, 3].map((attempt) => ["onStatus", `${id}:Paid`, attempt, false])
+        [1, 2, 3, 4].map((attempt) => [handler, event?.id, attempt, false])
       )
-      yield* post({ transactionId: id })
-      yield* TestClock.adjust("1 day")
-      assert.strictEqual(calls, 4)
     })
-  )
 
-  testWebhook(
-    "the events of a transaction are handed out in order, though the first of them fails",
-    Effect.gen(function* () {
-      const sandbox = yield* Sandbox
-      const done: Array<string> = []
-      let failing = 3
-      const { idle, post } = yield* recording({
-        onStatus: ({ transaction }) =>
-          Effect.suspend(() =>
-            failing-- > 0 ? Effect.fail("later") : Effect.sync(() => done.push(transaction.enStatusTransaction))
-          )
-      })
+    effect(`${handler} of a delivery that is not recorded fails once: it is answered with 503`, world, function* () {
+      const { code, mend } = breaking()
+      const { failures, post } = yield* recording(options(code), edge).pipe(saying(() => says))
       const { id } = yield* charge
-      yield* sandbox.markPaid(id)
-      yield* post({ transactionId: id, n: 1 })
-      yield* TestClock.adjust("5 seconds")
-      yield* TestClock.adjust("10 seconds")
-      yield* idle
-      yield* sandbox.refund(id)
-      yield* post({ transactionId: id, n: 2 })
-      yield* idle
-      assert.deepStrictEqual(done, ["Paid", "Refunded"])
-    })
-  )
-
-  testWebhook(
-    "at most `concurrency` transactions are worked on at once",
-    Effect.gen(function* () {
-      const payments = yield* Payments
-      let running = 0
-      let most = 0
-      const { events, idle, post } = yield* recording({ concurrency: 3 }).pipe(
-        Effect.provideService(Payments, {
-          ...payments,
-          getTransaction: (id) =>
-            Effect.gen(function* () {
-              most = Math.max(most, ++running)
-              yield* Effect.sleep("1 second")
-              running--
-              return yield* payments.getTransaction(id)
-            })
-        })
-      )
-      for (let i = 0; i < 10; i++) yield* post({ transactionId: yield* paidCharge })
-      for (let n = 0; n < 10; n++) yield* TestClock.adjust("1 second")
-      yield* idle
-      assert.deepStrictEqual([events.length, most], [10, 3])
-    })
-  )
-
-  testWebhook(
-    "onUnconfirmed is called again after a failure too",
-    Effect.gen(function* () {
-      let calls = 0
-      const { idle, post, reports } = yield* recording({
-        onUnconfirmed: () => Effect.suspend(() => (++calls < 3 ? Effect.fail("later") : Effect.void))
-      })
-      yield* post({ hello: "world" })
-      yield* TestClock.adjust("10 seconds")
-      yield* idle
+      const body = handler === "onUnconfirmed" ? send : { transactionId: id, status: says }
+      assert.strictEqual(yield* post(body), 503)
       assert.deepStrictEqual(
-        reports.map(({ _tag }) => _tag),
-        ["Unrecognised", "Unrecognised", "Unrecognised"]
+        failures.map(({ attempt, handler, isDead }) => [handler, attempt, isDead]),
+        [[handler, 1, false]]
       )
-      assert.strictEqual(new Set(reports.map(({ id }) => id)).size, 1)
+      mend()
+      assert.strictEqual(yield* post(body), 200)
     })
-  )
-})
+  }
 
-describe("the metadata of a delivery", () => {
-  testWebhook(
-    "it is read by the user's own schema, and found by the user's own finder",
-    Effect.gen(function* () {
-      const sandbox = yield* Sandbox
-      const { events, idle, post } = yield* recording({
-        metadata: Metadata.codec(Schema.Struct({ invoice: Schema.Int })),
-        find: (json) => {
-          const { codigo, extra } = Schema.decodeUnknownSync(
-            Schema.Struct({ codigo: Schema.String, extra: Schema.String })
-          )(json)
-          return { about: "Transaction", transactionId: codigo, metadata: extra }
-        }
-      })
-      const id = yield* paidCharge
-      assert.strictEqual(yield* post({ codigo: id, extra: '{"invoice":42,"name":"Maria"}' }), 200)
-      yield* idle
-      yield* sandbox.refund(id)
-      yield* post({ codigo: id, extra: "no json" })
-      yield* idle
-      assert.strictEqual(yield* post({ transactionId: id }), 400)
-      assert.deepStrictEqual(
-        events.map(({ untrusted }) => untrusted),
-        [{ metadata: { invoice: 42 } }, {}]
-      )
-    })
-  )
-
-  testWebhook(
-    "it is not read without a schema, and nothing of it is stored; with one, only what the schema reads",
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const body = { status: "Paid", metadata: { order: 7, name: "Maria" }, customer: "Maria" }
-      const { id } = yield* charge
-      const none = yield* recording()
-      yield* none.post({ transactionId: id, ...body })
-      const some = yield* recording({ name: "some", metadata: Schema.Struct({ order: Schema.Int }) })
-      yield* some.post({ transactionId: id, ...body })
-      yield* (yield* Sandbox).markPaid(id)
-      const stored = JSON.stringify(yield* sql`SELECT webhook, value FROM effect_pix_webhooks ORDER BY webhook`)
-      assert.notInclude(stored, "Maria")
-      yield* TestClock.adjust("2 seconds")
-      yield* Effect.all([none.idle, some.idle])
-      assert.deepStrictEqual(
-        [none, some].map(({ events }) => events[0]?.untrusted),
-        [{ status: "Paid" }, { status: "Paid", metadata: { order: 7 } }]
-      )
-    })
-  )
-})
-
-describe("an event for which a handler fails", () => {
-  testWebhook(
-    "it becomes a dead letter after a day, which can be listed, found and run again with all tries",
-    Effect.gen(function* () {
-      let broken = true
-      const { deadLetters, discard, events, failures, find, idle, post, retry } = yield* recording({
-        onPaid: () => (broken ? Effect.fail("a bad row") : Effect.void)
-      })
-      const id = yield* paidCharge
-      yield* post({ transactionId: id, status: "Paid" })
-      yield* TestClock.adjust("20 hours")
-      assert.deepStrictEqual(yield* deadLetters, [])
-      yield* TestClock.adjust("10 hours")
-      yield* idle
-      const [letter, ...others] = yield* deadLetters
-      assert(letter !== undefined)
-      assert.deepStrictEqual(others, [])
-      const { about, failures: attempts, handler, transactionId, webhook } = letter
-      assert.deepStrictEqual([webhook, about, transactionId, handler], ["default", "Transaction", id, "onPaid"])
-      assert.strictEqual(attempts, failures.length)
-      assert.deepStrictEqual(failures.map(({ isDead }) => isDead).indexOf(true), failures.length - 1)
-      assert.deepStrictEqual(
-        (yield* find(id.toUpperCase())).map(({ failures, handler, state }) => [state, handler, failures]),
-        [["Dead", "onPaid", attempts]]
-      )
-      for (const step of [retry, discard]) {
-        assert.isFalse(yield* step("nothing"))
-        assert.strictEqual((yield* Effect.flip(step(letter.id, { by: " " })))._tag, "InvalidRequest")
+  for (const [reason, tries, first, longest, least, most] of [
+    ["early", 6, 1000, 32_000, 63, 63],
+    ["outage", 870, 2000, 300_000, 2.4 * 86_400, 3.6 * 86_400],
+    ["failed", 295, 1000, 300_000, 0.8 * 86_400, 1.2 * 86_400]
+  ] as const)
+    effect(`a row that waits as ${reason} waits ${tries} times, from ${first} to ${longest} ms`, function* () {
+      const waits: Array<number> = []
+      for (let attempt = 1; ; attempt++) {
+        const millis = yield* delayOf(reason, attempt).pipe(evenly)
+        if (millis === undefined) break
+        waits.push(millis)
       }
-      assert.isTrue(yield* retry(letter.id, { by: "ana" }))
-      yield* TestClock.adjust("1 hour")
-      assert.deepStrictEqual(yield* deadLetters, [])
-      assert.isAbove(failures.length, (attempts ?? 0) + 5)
-      broken = false
-      yield* TestClock.adjust("10 minutes")
-      yield* idle
-      assert.deepStrictEqual(
-        events.map((event) => event.id),
-        [`${id}:Paid`]
-      )
-      assert.isFalse(yield* discard(letter.id))
-      assert.deepStrictEqual(
-        (yield* find(id)).map(({ handedOut, state }) => [state, handedOut]),
-        [["Finished", ["Paid"]]]
-      )
+      assert.deepStrictEqual([waits.length, waits[0], waits[1], waits.at(-1)], [tries, first, first * 2, longest])
+      const seconds = waits.reduce((sum, wait) => sum + wait, 0) / 1000
+      assert.isTrue(least <= seconds && seconds <= most, `${seconds}`)
     })
-  )
 
-  testWebhook(
-    "a dead letter is retried by another delivery about its transaction, also after it was discarded",
-    Effect.gen(function* () {
-      const { deadLetters, discard, failures, idle, post } = yield* recording({
-        onPaid: () => Effect.fail("a bad row")
+  effect("an onFailure that fails itself changes nothing", world, function* () {
+    let calls = 0
+    const { claim, ...webhook } = yield* recording({}, () =>
+      Webhook.layerSql({
+        onPaid: () => Effect.suspend(() => (++calls < 2 ? Effect.fail("later") : Effect.void)),
+        onFailure: () => Effect.die("a bug")
       })
-      const id = yield* paidCharge
-      const dies = Effect.andThen(exhaust("failed", 1, TestClock.adjust("10 millis")), TestClock.adjust("1 second"))
-      for (let n = 0; n < 3; n++) {
-        yield* post({ transactionId: id, status: "Paid" })
-        yield* dies
-        yield* idle
-        const [letter] = yield* deadLetters
-        assert(letter !== undefined)
-        if (n === 1) assert.isTrue(yield* discard(letter.id))
-        assert.strictEqual((yield* deadLetters).length, n === 1 ? 0 : 1)
-      }
-      assert.deepStrictEqual(
-        failures.map(({ attempt }) => attempt),
-        [1, 1000, 1, 1000, 1, 1000]
-      )
-    })
-  )
-
-  testWebhook(
-    "a handler that never ends is interrupted after handlerTimeout, and counts as failed",
-    Effect.gen(function* () {
-      const sandbox = yield* Sandbox
-      let cut = 0
-      const { failures, post } = yield* recording({
-        handlerTimeout: "5 seconds",
-        onPaid: () => Effect.onInterrupt(Effect.never, () => Effect.sync(() => void cut++))
-      })
-      const { id } = yield* charge
-      yield* sandbox.markPaid(id)
-      yield* post({ transactionId: id })
-      yield* TestClock.adjust("4 seconds")
-      assert.strictEqual(cut, 0)
-      yield* TestClock.adjust("1 second")
-      assert.strictEqual(cut, 1)
-      assert.strictEqual(failures[0]?.handler, "onPaid")
-    })
-  )
-
-  testWebhook(
-    "the error of a handler is in the log only if the user logs it",
-    Effect.gen(function* () {
-      const sandbox = yield* Sandbox
-      const logged = (options: Pick<WebhookOptions, "onFailure">) =>
-        Effect.gen(function* () {
-          const lines: Array<string> = []
-          const logger = Logger.layer([Logger.map(Logger.formatJson, (line) => void lines.push(line))])
-          const { id } = yield* charge
-          yield* sandbox.markPaid(id)
-          const context = yield* Layer.build(
-            Webhook.layerSql({ ...options, onPaid: () => Effect.fail("hush-1") }).pipe(
-              Layer.provide(logger),
-              Layer.provide(Layer.succeed(References.MinimumLogLevel, "All"))
-            )
-          )
-          const { answer, idle } = Context.get(context, Webhook)
-          const bodies = [
-            { transactionId: nobody(), name: "hush-5" },
-            { transactionId: id, metadata: "hush-2", customer: { name: "hush-3" } },
-            { withdrawalId: 1, metadata: "hush-4" }
-          ]
-          for (const body of bodies) {
-            yield* answer(new Request("https://shop.example", { method: "POST", body: JSON.stringify(body) }))
-          }
-          yield* TestClock.adjust("2 minutes")
-          yield* exhaust("failed", 1, TestClock.adjust("10 millis"))
-          yield* TestClock.adjust("1 minute")
-          yield* idle
-          return lines.join("\n")
-        })
-      const silent = yield* logged({})
-      assert.include(silent, "onPaid failed, attempt 1")
-      assert.include(silent, "Webhook.deadLetters")
-      assert.include(silent, "UnconfirmedTransaction (NotFound)")
-      assert.include(silent, "UnconfirmedWithdrawal")
-      assert.notInclude(silent, "hush-")
-      const loud = yield* logged({ onFailure: ({ cause, handler }) => Effect.logError(handler, cause) })
-      assert.include(loud, "hush-1")
-      assert.notMatch(loud, /hush-[^1]/)
-    })
-  )
-})
-
-describe("the user's code around a delivery", () => {
-  testWebhook(
-    "an onFailure that fails itself changes nothing",
-    Effect.gen(function* () {
-      const sandbox = yield* Sandbox
-      let calls = 0
-      const { idle, post } = yield* recording({}, () =>
-        Webhook.layerSql({
-          onPaid: () => Effect.suspend(() => (++calls < 2 ? Effect.fail("later") : Effect.void)),
-          onFailure: () => Effect.die("a bug")
-        })
-      )
-      const { id } = yield* charge
-      yield* sandbox.markPaid(id)
-      yield* post({ transactionId: id })
-      yield* TestClock.adjust("5 seconds")
-      yield* idle
-      assert.strictEqual(calls, 2)
-    })
-  )
-})
-
-describe("the settings", () => {
-  effect("all wrong settings are in the layer's ConfigurationError", world, function* () {
-    const layer = Webhook.layer({
-      firstLookupsPerSecond: Number.NaN,
-      handlerTimeout: "-1 seconds",
-      verifier: WebhookVerifier.all([
-        WebhookVerifier.ipAllowList(["nowhere"]),
-        WebhookVerifier.all([WebhookVerifier.pathSecret({ secret: [] })])
-      ])
-    })
-    const error = yield* Effect.flip(Effect.scoped(Layer.build(layer)))
-    assert.instanceOf(error, ConfigurationError)
-    assert.deepStrictEqual(error.settings.map(({ setting }) => setting).toSorted(), [
-      "Webhook.firstLookupsPerSecond",
-      "Webhook.handlerTimeout",
-      "WebhookVerifier.ipAllowList",
-      "WebhookVerifier.pathSecret"
-    ])
+    )
+    yield* claim(yield* paidCharge)
+    yield* finish(webhook)
+    assert.strictEqual(calls, 2)
   })
 
-  effect(
-    "a client of a name that none can have, or of a database without a table, is refused",
-    Layer.fresh(world),
-    function* () {
-      const refused = (name?: string) =>
-        Effect.map(Effect.flip(Effect.scoped(Layer.build(Webhook.layerClient({ name })))), (error) => {
-          assert.instanceOf(error, ConfigurationError)
-          return error.settings.map(({ setting }) => setting)
-        })
-      assert.deepStrictEqual(yield* refused("a b"), ["Webhook.name"])
-      assert.deepStrictEqual(yield* refused(), ["effect_pix_webhooks"])
-      yield* recording()
-      yield* Effect.scoped(Layer.build(Webhook.layerClient()))
+  effect("the log has the error of a handler only if the user logs it, and no text of a delivery", world, function* () {
+    const logged = Effect.fnUntraced(function* (options: Pick<WebhookOptions, "onFailure">) {
+      const lines: Array<string> = []
+      const logger = Logger.layer([Logger.map(Logger.formatJson, (line) => void lines.push(line))])
+      const { post, ...webhook } = yield* recording({}, () =>
+        Webhook.layerSql({ ...options, onPaid: () => Effect.fail("hush-1") })
+      ).pipe(Effect.provide(logger), Effect.provideService(References.MinimumLogLevel, "All"))
+      yield* post({ transactionId: nobody(), name: "hush-5" })
+      yield* post({ transactionId: yield* paidCharge, metadata: "hush-2", customer: { name: "hush-3" } })
+      yield* post({ withdrawalId: 1, metadata: "hush-4" })
+      yield* TestClock.adjust("2 minutes")
+      yield* kill()
+      yield* webhook.idle
+      return lines.join("\n")
+    })
+    const silent = yield* logged({})
+    for (const line of [
+      "onPaid failed, attempt 1",
+      "attempt 1000: it is not called again, see Webhook.deadLetters",
+      "UnconfirmedTransaction (NotFound)",
+      "UnconfirmedWithdrawal"
+    ])
+      assert.include(silent, line)
+    assert.notInclude(silent, "hush-")
+    const loud = yield* logged({ onFailure: ({ cause, handler }) => Effect.logError(handler, cause) })
+    assert.include(loud, "hush-1")
+    assert.notMatch(loud, /hush-[^1]/)
+  })
+})
+
+describe("dead letters", () => {
+  effect("a dead letter is retried with all tries by another delivery, also if it was discarded", world, function* () {
+    const { claim, deadLetters, discard, failures, idle } = yield* recording({
+      onPaid: () => Effect.fail("a bad row")
+    })
+    const id = yield* paidCharge
+    for (let n = 0; n < 3; n++) {
+      yield* claim(id)
+      yield* kill()
+      yield* idle
+      if (n === 1) assert.isTrue(yield* discard(id))
+      assert.lengthOf(yield* deadLetters, n === 1 ? 0 : 1)
     }
-  )
-
-  effect("the settings of a database are checked too", world, function* () {
-    const layer = Webhook.layerSql({ name: "a b", concurrency: 0, lease: 0, poll: 0, retention: 0 })
-    const error = yield* Effect.flip(Effect.scoped(Layer.build(layer)))
-    assert.instanceOf(error, ConfigurationError)
-    assert.deepStrictEqual(error.settings.map(({ setting }) => setting).toSorted(), [
-      "Webhook.concurrency",
-      "Webhook.lease",
-      "Webhook.name",
-      "Webhook.poll",
-      "Webhook.retention"
-    ])
+    assert.deepStrictEqual(
+      failures.map(({ attempt }) => attempt),
+      [1, 1000, 1, 1000, 1, 1000]
+    )
   })
 
-  it("a handler that is misspelt does not compile", () => {
-    // @ts-expect-error: there is no onPayed
-    const layer = Webhook.layer({ onPayed: () => Effect.void })
-    assert.isTrue(Layer.isLayer(layer))
-  })
-})
-
-describe("a layer", () => {
-  testWebhook(
-    "a layer requires the services of its handlers",
-    Effect.gen(function* () {
-      class Orders extends Context.Service<Orders, { readonly pay: (id: string) => Effect.Effect<void> }>()(
-        "test/webhook/WebhookHandlers.test/Orders"
-      ) {}
-      const sandbox = yield* Sandbox
-      const paid = yield* Deferred.make<string>()
-      const layer: Layer.Layer<Webhook, ConfigurationError, Payments | Orders> = Webhook.layer({
-        onPaid: ({ transaction }) => Effect.flatMap(Orders, ({ pay }) => pay(transaction.transactionId)),
-        onClosed: () => Effect.fail(Option.none())
-      })
-      const orders = Layer.succeed(Orders, { pay: (id) => Deferred.done(paid, Exit.succeed(id)) })
-      const context = yield* Layer.build(Layer.provide(layer, orders))
-      const { id } = yield* charge
-      yield* sandbox.markPaid(id)
-      const call = new Request("https://shop.example", { method: "POST", body: JSON.stringify({ transactionId: id }) })
-      yield* Context.get(context, Webhook).answer(call)
-      assert.strictEqual(yield* Deferred.await(paid), id)
+  effect("a delivery while a handler fails for the last time is looked up, and no letter is left", world, function* () {
+    const sandbox = yield* Sandbox
+    const id = yield* paidCharge
+    const { claim, deadLetters, idle, statuses } = yield* recording({
+      onPaid: () => Effect.andThen(Effect.sleep("1 second"), Effect.fail("a bad row"))
     })
-  )
+    yield* claim(id)
+    yield* TestClock.adjust("1 second")
+    yield* exhaust("failed", 1, TestClock.adjust("10 millis"))
+    yield* TestClock.adjust("1500 millis")
+    yield* sandbox.refund(id)
+    yield* Effect.forkChild(claim(id, "Refunded"))
+    yield* TestClock.adjust("3 seconds")
+    yield* idle
+    assert.deepStrictEqual([statuses(), yield* deadLetters], [["Refunded"], []])
+  })
+
+  effect("the reports of two false claims are repeated until each is taken, once", world, function* () {
+    const refused: Array<string> = []
+    const taken: Array<string> = []
+    const { claim, idle } = yield* recording({
+      onUnconfirmed: ({ untrusted: { status = "none" } }) =>
+        Effect.suspend((): Effect.Effect<unknown, string> => {
+          if (!refused.includes(status)) return Effect.fail(`refusal ${refused.push(status)}`)
+          return Effect.sync(() => taken.push(status))
+        })
+    })
+    const id = yield* paidCharge
+    for (const status of ["Cancelled", "Failed"]) yield* claim(id, status)
+    yield* TestClock.adjust("2 minutes")
+    yield* idle
+    for (const statuses of [refused, taken]) assert.deepStrictEqual(statuses.toSorted(), ["Cancelled", "Failed"])
+  })
 })

@@ -1,95 +1,100 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { find } from "../../src/webhook/WebhookHint.ts"
+import * as WebhookHint from "../../src/webhook/WebhookHint.ts"
 
 const id = "9f1c8c52-6a3e-4b1f-9d57-0f4f5e1f2a11"
 const other = "00000000-0000-4000-8000-000000000000"
+const { find } = WebhookHint
 
-describe("find", () => {
-  it("finds the transaction by the documented names, at the top or in `data`", () => {
-    for (const payload of [
-      { transactionId: id },
-      { id },
-      { data: { id } },
-      { data: { transactionId: id, id: 7 } },
-      { id: other, event: "transaction.paid", data: { id } },
-      { id: other, transactionId: id },
-      { id: 12, customer: { id: other }, lead: { id: other }, leadId: other, data: { id } }
-    ]) {
-      assert.strictEqual(find(payload).transactionId, id, JSON.stringify(payload))
-      assert.strictEqual(find(payload).about, "Transaction")
-    }
+/** A hint as text: its subject and what else it has. */
+const shown = ({ about, ...more }: WebhookHint.Hint) =>
+  [about, ...Object.values(more).map((value) => (typeof value === "string" ? value : JSON.stringify(value)))].join(" ")
+
+const [long, longer] = ["x".repeat(64), "x".repeat(65)]
+const [longKey, longerKey] = ["x".repeat(255), "x".repeat(256)]
+const ours = { invoice: 42 }
+
+describe("a hint", () => {
+  for (const [payload, hint] of [
+    [{ transactionId: id }, `Transaction ${id}`],
+    [{ id }, `Transaction ${id}`],
+    [{ id: id.toUpperCase() }, `Transaction ${id.toUpperCase()}`],
+    [{ data: { id } }, `Transaction ${id}`],
+    [{ data: { transactionId: id, id: 7 } }, `Transaction ${id}`],
+    [{ id: other, event: "transaction.paid", data: { id } }, `Transaction ${id}`],
+    [{ id: other, transactionId: id }, `Transaction ${id}`],
+    [{ id: 12, customer: { id: other }, lead: { id: other }, leadId: other, data: { id } }, `Transaction ${id}`],
+    [{ customer: { id } }, "Unknown"],
+    [{ lead: { transactionId: id } }, "Unknown"],
+    [{ items: [{ id }] }, "Unknown"],
+    [[{ transactionId: id }], "Unknown"],
+    [{ transactionId: 42 }, "Unknown"],
+    [{ transactionId: "../balance/7" }, "Unknown"],
+    [{ transactionId: `${id}/x` }, "Unknown"],
+    [{ transactionId: `x${id}` }, "Unknown"],
+    [{ id: "42" }, "Unknown"],
+    [{ data: { data: { transactionId: id } } }, "Unknown"],
+    [{ transaction: { id } }, "Unknown"],
+    [{ transaction_id: id }, "Unknown"],
+    [id, "Unknown"],
+    [null, "Unknown"],
+    [{ metadata: { transactionId: id } }, `Unknown {"transactionId":"${id}"}`],
+    [{ status: "ok", data: { id, status: "Paid" } }, `Transaction ${id} Paid`],
+    [{ status: "ok", data: { id, enStatusTransaction: "Paid", status: "x" } }, `Transaction ${id} Paid`],
+    [{ transactionId: id, status: "Paid", data: {} }, `Transaction ${id} Paid`],
+    [{ transactionId: id, status: long }, `Transaction ${id} ${long}`],
+    [{ transactionId: id, status: longer }, `Transaction ${id}`],
+    [{ transactionId: id, status: 200 }, `Transaction ${id}`],
+    [{ transactionId: id, status: "" }, `Transaction ${id}`],
+    [{ withdrawalId: 7 }, "Withdrawal 7"],
+    [{ withdrawalId: 0 }, "Withdrawal 0"],
+    [{ id: 7, enTransaction: "Awaiting", status: "x" }, "Withdrawal 7 Awaiting"],
+    [{ data: { withdrawalId: 7 }, transactionId: id }, "Withdrawal 7"],
+    [{ idempotencyKey: "wd_1", transactionId: id }, "Withdrawal wd_1"],
+    [{ idempotencyKey: "mine" }, "Withdrawal mine"],
+    [{ idempotencyKey: longKey }, `Withdrawal ${longKey}`],
+    [{ idempotencyKey: longerKey }, "Unknown"],
+    [{ withdrawalId: -7, idempotencyKey: "wd_1" }, "Withdrawal wd_1"],
+    [{ withdrawalId: 1.5, id: 8 }, "Withdrawal 8"],
+    [{ idempotencyKey: "mine", transactionId: id }, `Transaction ${id} mine`],
+    [{ idempotencyKey: "tx_1", transactionId: id }, `Transaction ${id} tx_1`],
+    [{ idempotencyKey: "tx_1", id: 7 }, "Unknown tx_1"],
+    [{ data: { id, metadata: '{"invoice":42}' } }, `Transaction ${id} {"invoice":42}`],
+    [{ data: { id, metadata: ours } }, `Transaction ${id} {"invoice":42}`],
+    [{ id, metadata: 42 }, `Transaction ${id}`],
+    [{ id, metadata: null }, `Transaction ${id}`],
+    [{ id, metadata: [] }, `Transaction ${id}`],
+    [{ id, metadata: "" }, `Transaction ${id}`]
+  ] as const)
+    it(`a hint of ${JSON.stringify(payload).slice(0, 110)} is ${hint.slice(0, 90)}`, () => {
+      assert.strictEqual(shown(find(payload)), hint)
+    })
+
+  it("a hint has the fields of its subject by their names, and metadata as it came", () => {
+    assert.deepStrictEqual<unknown>(find({ id, status: "Paid", idempotencyKey: "tx_1", metadata: ours }), {
+      about: "Transaction",
+      transactionId: id,
+      status: "Paid",
+      idempotencyKey: "tx_1",
+      metadata: ours
+    })
+    assert.deepStrictEqual(find({ withdrawalId: 7, idempotencyKey: "wd_1" }), {
+      about: "Withdrawal",
+      withdrawalId: 7,
+      idempotencyKey: "wd_1"
+    })
   })
 
-  it("takes no other id for it: not a customer's, not an item's, not one in the metadata, not a number", () => {
-    for (const payload of [
-      { customer: { id } },
-      { lead: { transactionId: id } },
-      { metadata: { transactionId: id } },
-      { metadata: JSON.stringify({ transactionId: id }) },
-      { items: [{ id }] },
-      [{ transactionId: id }],
-      { transactionId: 42 },
-      { transactionId: "../balance/7" },
-      { transactionId: `${id}/x` },
-      { id: "42" },
-      { a: { b: { c: { d: { transactionId: id } } } } },
-      { data: { data: { transactionId: id } } },
-      { transaction: { id } },
-      { transaction_id: id },
-      id,
-      null
-    ]) {
-      assert.strictEqual(find(payload).about, "Unknown", JSON.stringify(payload))
-      assert.isUndefined(find(payload).transactionId)
-    }
+  it.prop("a hint of any JSON names no transaction that is no UUID", [Schema.Json], ([json]) => {
+    const { transactionId } = find({ data: json, transaction: json })
+    assert.isTrue(transactionId === undefined || /^[\da-f-]{36}$/i.test(transactionId))
   })
 
-  it("finds the status beside the transaction rather than that of the envelope, and only if it is a word", () => {
-    assert.strictEqual(find({ status: "ok", data: { id, status: "Paid" } }).status, "Paid")
-    assert.strictEqual(find({ status: 200, data: { id, enStatusTransaction: "Paid" } }).status, "Paid")
-    assert.strictEqual(find({ transactionId: id, status: "Paid", data: {} }).status, "Paid")
-    assert.isUndefined(find({ transactionId: id, status: 200 }).status)
-    assert.isUndefined(find({ transactionId: id, status: "x".repeat(65) }).status)
-    assert.isUndefined(find({ transactionId: id, status: "" }).status)
-  })
-
-  it("takes for a withdrawal whatever may be about one", () => {
-    for (const [payload, expected] of [
-      [{ withdrawalId: 7 }, { withdrawalId: 7 }],
-      [
-        { id: 7, enTransaction: "Awaiting" },
-        { withdrawalId: 7, status: "Awaiting" }
-      ],
-      [{ data: { withdrawalId: 7 }, transactionId: id }, { withdrawalId: 7 }],
-      [{ idempotencyKey: "wd_1", transactionId: id }, { idempotencyKey: "wd_1" }],
-      [{ idempotencyKey: "mine" }, { idempotencyKey: "mine" }],
-      [{ withdrawalId: -7, idempotencyKey: "wd_1" }, { idempotencyKey: "wd_1" }],
-      [{ enTransaction: "Awaiting", id: 1.5 }, { status: "Awaiting" }]
-    ] as const) {
-      assert.deepStrictEqual(find(payload), { about: "Withdrawal", ...expected }, JSON.stringify(payload))
-    }
-    assert.strictEqual(find({ idempotencyKey: "tx_1", transactionId: id }).about, "Transaction")
-    assert.strictEqual(find({ idempotencyKey: "tx_1" }).about, "Unknown")
-  })
-
-  it("returns the metadata as it came: text or an object", () => {
-    for (const metadata of ['{"invoice":42}', "plain", { invoice: 42 }]) {
-      assert.deepStrictEqual(find({ data: { id, metadata } }).metadata, metadata)
-    }
-    for (const metadata of [42, null, [], ""]) assert.isUndefined(find({ id, metadata }).metadata)
-  })
-
-  it.prop("never fails, and never names a transaction that is no UUID", [Schema.Json], ([json]) => {
-    const hint = find({ data: json, transaction: json })
-    assert.isTrue(hint.transactionId === undefined || /^[\da-f-]{36}$/i.test(hint.transactionId))
-  })
-
-  it("is not slowed down by what is wide or deep", () => {
+  it("a hint is found in what is wide or deep", () => {
     let deep: unknown = { transactionId: id }
     for (let i = 0; i < 10_000; i++) deep = { data: deep }
-    assert.strictEqual(find(deep).about, "Unknown")
-    const wide = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`data${"_".repeat(i)}`, { n: i }]))
+    assert.deepStrictEqual(find(deep), { about: "Unknown" })
+    const wide = Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`data${i}`, { n: i }]))
     assert.strictEqual(find({ ...wide, transactionId: id }).transactionId, id)
   })
 })

@@ -1,0 +1,396 @@
+/**
+ * What a delivery becomes, by what it claims and what the lookups say. A recorded delivery is looked up for a minute, and one
+ * that is not recorded for 8 seconds; the rest is the same.
+ */
+import { assert, describe } from "@effect/vitest"
+import { Clock, Effect, Fiber, Latch, Schedule } from "effect"
+import { TestClock } from "effect/testing"
+import { Payments, TransactionHints, TransactionWait } from "effect-pix"
+import { Fault, Sandbox } from "effect-pix/sandbox"
+import { charge, lookups, paidCharge } from "../support/charges.ts"
+import { effect } from "../support/effect.ts"
+import {
+  edge,
+  evenly,
+  exhaust,
+  finish,
+  lookingUp,
+  nobody,
+  recording,
+  saying,
+  stored,
+  timing,
+  world
+} from "../support/webhooks.ts"
+
+/** The times of the lookups of a delivery that is never confirmed, in seconds. */
+const recorded = { name: "a recorded delivery", layer: undefined, times: [0, 1, 3, 7, 15, 31, 63] }
+const unrecorded = { name: "a delivery that is not recorded", layer: edge, times: [0, 1, 3, 7] }
+
+const most = 7
+
+/** What is claimed, what the lookups say in order, the statuses that are handed out, the number of lookups, and the report. */
+type Row = readonly [claim: string, says: string, handedOut: string, lookups: number, reason?: string]
+
+const rows: ReadonlyArray<Row> = [
+  ["Paid", "Paid", "Paid", 1],
+  ["no status", "Paid", "Paid", 1],
+  ["Awaiting", "Paid", "Paid", 1],
+  ["WAITING_PAYMENT", "Paid", "Paid", 1],
+  ["PAID", "Paid", "Paid", 1],
+  ["Paid", "PAID", "PAID", 1],
+  ["Expired", "Paid", "Paid", 1],
+  ["Paid", "Refunded", "Refunded", 1],
+  ["EXPIRED", "Expired", "Expired", 1],
+  ["CHARGEBACK", "Chargeback", "Chargeback", 1],
+  ["Awaiting", "Awaiting", "", 1],
+  ["a check", "Paid", "Paid", 1],
+  ["a check", "Cancelled", "Cancelled", 1],
+  ["a check", "Awaiting", "", 1],
+  ["a check", "NotFound", "", most, "NotFound"],
+  ["AWAITING", "awaiting", "awaiting", 1],
+  ["Paid", "Another", "", 1, "OtherTransaction"],
+  ["Paid", "Awaiting", "", most, "StillOpen"],
+  ["no status", "Awaiting", "", most, "StillOpen"],
+  ["WAITING_PAYMENT", "Awaiting", "", most, "StillOpen"],
+  ["Paid", "NotFound", "", most, "NotFound"],
+  ["Paid", "NotFound Awaiting Paid", "Paid", 3],
+  ["Refunded", "Paid Refunded", "Paid Refunded", 2],
+  ["Paid", "Cancelled Cancelled Paid", "Cancelled Paid", 3],
+  ["Paid", "Failed Paid", "Failed Paid", 2],
+  ["Cancelled", "Paid Expired Paid Cancelled", "Paid Expired Cancelled", 4],
+  ["Cancelled", "Refunded Paid Cancelled", "Refunded Cancelled", 3],
+  ["Cancelled", "Refunded Paid", "Refunded", most, "WentBack"],
+  ["Cancelled", "Paid Refunded Paid", "Paid Refunded", most, "WentBack"],
+  ["Cancelled", "Paid", "Paid", most, "Disagrees"],
+  ["Failed", "Paid", "Paid", most, "Disagrees"],
+  ["Refunded", "Paid", "Paid", most, "Disagrees"],
+  ["refunded", "Paid", "Paid", most, "Disagrees"],
+  ["Paid", "Cancelled", "Cancelled", most, "Disagrees"],
+  ["Failed", "Cancelled", "Cancelled", most, "Disagrees"],
+  ["Paid", "Failed", "Failed", most, "Disagrees"],
+  ["Paid", "Chargeback", "Chargeback", most, "Disagrees"],
+  ["Cancelled", "Refunded", "Refunded", most, "Disagrees"]
+]
+
+/** Lookups that say this, one after another; the last one is repeated. */
+const script = Effect.fnUntraced(function* (says: string) {
+  const words = says.split(" ")
+  const payments = yield* Payments
+  let at = 0
+  return lookingUp((answer) =>
+    Effect.suspend(() => {
+      const word = words[Math.min(at++, words.length - 1)] ?? ""
+      if (word === "NotFound") return payments.getTransaction(nobody())
+      const other = word === "Another" ? { transactionId: nobody() } : { enStatusTransaction: word }
+      return Effect.map(answer, (detail) => ({ ...detail, ...other }))
+    })
+  )
+})
+
+const all = { concurrency: "unbounded" } as const
+
+for (const { layer, name, times } of [recorded, unrecorded])
+  describe(`${name}`, () => {
+    for (const [claim, says, handedOut, count, reason] of rows)
+      effect(
+        `that claims ${claim}, of which lookups say ${says}, ${handedOut === "" ? "is not handed out" : `is handed out as ${handedOut}`}${reason === undefined ? "" : ` and reported as ${reason}`}`,
+        world,
+        function* () {
+          const { id } = yield* charge
+          const at: Array<number> = []
+          const start = yield* Clock.currentTimeMillis
+          const webhook = yield* recording({}, layer).pipe(timing(at), yield* script(says))
+          const isCheck = claim === "a check"
+          const untrusted = isCheck || claim === "no status" ? {} : { status: claim }
+          const work = isCheck ? Effect.as(webhook.check(id), 200) : webhook.post({ transactionId: id, ...untrusted })
+          const answer = yield* Effect.forkChild(work, { startImmediately: true })
+          yield* TestClock.adjust("100 seconds")
+          yield* webhook.idle
+          assert.deepStrictEqual(
+            { handedOut: webhook.statuses().join(" "), at: at.map((time) => Math.round((time - start) / 1000)) },
+            { handedOut, at: times.slice(0, count) }
+          )
+          const isLate = layer === edge && count === most && !isCheck
+          assert.strictEqual(yield* Fiber.join(answer), isLate ? 503 : 200)
+          const isFound = reason !== "NotFound" && reason !== "OtherTransaction"
+          const report = {
+            _tag: "UnconfirmedTransaction",
+            id: `${id}:${reason}`,
+            transactionId: id,
+            reason,
+            untrusted,
+            ...(isFound && { lastStatus: says.split(" ").at(-1) })
+          }
+          assert.deepStrictEqual(
+            webhook.reports.map((seen) => Object.fromEntries(Object.entries(seen).filter(([key]) => key !== "error"))),
+            reason === undefined ? [] : [report]
+          )
+        }
+      )
+  })
+
+describe("deliveries about one transaction, one after another", () => {
+  /** Each delivery as its claim and what lookups say then. */
+  for (const [deliveries, handedOut, reasons] of [
+    ["Paid:Paid Paid:Paid Awaiting:Paid WAITING_PAYMENT:Paid", "Paid", ""],
+    ["Paid:Paid Refunded:Refunded", "Paid Refunded", ""],
+    ["Awaiting:Awaiting Paid:Paid", "Paid", ""],
+    ["Refunded:Refunded Paid:Refunded", "Refunded", ""],
+    ["Refunded:Refunded Awaiting:Paid", "Refunded", "WentBack"],
+    ["Paid:Paid Refunded:Refunded Paid:Paid", "Paid Refunded", "WentBack"],
+    ["Paid:Paid Cancelled:Cancelled Paid:Paid Cancelled:Cancelled", "Paid Cancelled", ""],
+    ["Cancelled:Paid Failed:Paid", "Paid", "Disagrees Disagrees"],
+    ["Awaiting:ZULMIRA Canceled:ZULMIRA", "ZULMIRA", ""]
+  ] as const)
+    effect(
+      `deliveries and lookups that say ${deliveries} hand out ${handedOut}, each once${reasons === "" ? "" : `, and report ${reasons}`}`,
+      world,
+      function* () {
+        const { id } = yield* charge
+        let status = ""
+        const webhook = yield* recording().pipe(saying(() => status))
+        for (const [claim = "", says = ""] of deliveries.split(" ").map((delivery) => delivery.split(":"))) {
+          status = says
+          // The service writes ids in small letters; a delivery may not.
+          yield* webhook.claim(id.toUpperCase(), claim)
+          yield* TestClock.adjust("2 minutes")
+          yield* webhook.idle
+        }
+        assert.deepStrictEqual([webhook.statuses().join(" "), webhook.reasons().join(" ")], [handedOut, reasons])
+        assert.deepStrictEqual(
+          webhook.events.map((event) => event.id),
+          handedOut.split(" ").map((word) => `${id}:${word}`)
+        )
+        assert.notMatch(yield* stored, /ZULMIRA/, "a word that is not documented may be a name")
+      }
+    )
+
+  effect("an event has what the lookup says, and as untrusted what the delivery says", world, function* () {
+    const { events, idle, post } = yield* recording()
+    const id = yield* paidCharge
+    yield* post({ event: "x", data: { id, status: "PAID", amount: 99_999_999 } })
+    yield* idle
+    assert.deepStrictEqual<unknown>(
+      events.map(({ _tag, transaction, untrusted }) => [_tag, transaction.transactionId, transaction.value, untrusted]),
+      [["Confirmed", id, 2500, { status: "PAID" }]]
+    )
+  })
+
+  effect("a delivery whose id is none is reported and not looked up", world, function* () {
+    for (const layer of [undefined, edge]) {
+      const { idle, post, reasons } = yield* recording(
+        { find: () => ({ about: "Transaction", transactionId: "" }) },
+        layer
+      )
+      assert.strictEqual(yield* post({}), 200)
+      yield* idle
+      assert.deepStrictEqual(reasons(), ["LookupFailed"])
+    }
+    assert.strictEqual(yield* lookups, 0)
+  })
+})
+
+describe("deliveries about one transaction that overlap", () => {
+  effect("deliveries and checks at once, in any case of the id, hand a status out once", world, function* () {
+    const { check, idle, post, reports, statuses } = yield* recording().pipe(saying(() => "Paid"))
+    const { id } = yield* charge
+    const bodies = Array.from({ length: 20 }, (_, n) => ({
+      transactionId: n % 2 === 0 ? id : id.toUpperCase(),
+      ...(n % 3 === 0 && { status: "Paid" }),
+      n: n % 5
+    }))
+    const checks = [check(id), check(id.toUpperCase())]
+    const [answers] = yield* Effect.all([Effect.forEach(bodies, (body) => post(body), all), ...checks], all)
+    assert.deepStrictEqual(new Set(answers), new Set([200]))
+    yield* idle
+    assert.deepStrictEqual([statuses(), reports], [["Paid"], []])
+  })
+
+  effect("a delivery during a lookup is looked up at once after it", world, function* () {
+    const sandbox = yield* Sandbox
+    const id = yield* paidCharge
+    const atWork = yield* Latch.make()
+    const goesOn = yield* Latch.make()
+    const { claim, idle, statuses } = yield* recording().pipe(
+      lookingUp((answer) => Effect.tap(answer, Effect.andThen(atWork.open, goesOn.await)))
+    )
+    yield* claim(id)
+    yield* atWork.await
+    yield* sandbox.refund(id)
+    yield* claim(id)
+    yield* goesOn.open
+    // No time passes.
+    yield* idle
+    assert.deepStrictEqual(statuses(), ["Paid", "Refunded"])
+  })
+
+  effect("an early claim waits on after a later one that is confirmed, and after a check", world, function* () {
+    const sandbox = yield* Sandbox
+    const { check, claim, reports, statuses, ...webhook } = yield* recording()
+    const id = yield* paidCharge
+    yield* claim(id, "Refunded")
+    yield* TestClock.adjust("1500 millis")
+    yield* claim(id, "Paid")
+    yield* TestClock.adjust("10 seconds")
+    yield* check(id)
+    yield* TestClock.adjust("10 seconds")
+    assert.deepStrictEqual([statuses(), reports], [["Paid"], []])
+    yield* sandbox.refund(id)
+    yield* TestClock.adjust("1 minute")
+    yield* webhook.idle
+    assert.deepStrictEqual([statuses(), reports], [["Paid", "Refunded"], []])
+  })
+
+  effect(
+    "each repetition of an early claim is one lookup, and it waits for a minute after the last",
+    world,
+    function* () {
+      const at: Array<number> = []
+      const { claim, idle, reasons } = yield* recording().pipe(timing(at))
+      const { id } = yield* charge
+      const begin = yield* Clock.currentTimeMillis
+      for (let n = 1; n <= 20; n++) {
+        yield* claim(id)
+        yield* TestClock.adjust("500 millis")
+        assert.strictEqual(at.length, n)
+      }
+      yield* TestClock.adjust("61 seconds")
+      assert.deepStrictEqual(reasons(), [])
+      yield* TestClock.adjust("5 seconds")
+      yield* idle
+      assert.deepStrictEqual(reasons(), ["StillOpen"])
+      assert.deepStrictEqual(
+        at.slice(19).map((time) => Math.round((time - begin - 9500) / 1000)),
+        recorded.times
+      )
+    }
+  )
+})
+
+describe("an outage of the service", () => {
+  effect("a delivery that is repeated is looked up after 2, 4, 8 seconds, up to five minutes", world, function* () {
+    const at: Array<number> = []
+    const { claim, reports, statuses, ...webhook } = yield* recording().pipe(timing(at), evenly)
+    const sandbox = yield* Sandbox
+    const id = yield* paidCharge
+    const begin = yield* Clock.currentTimeMillis
+    yield* sandbox.fault("getTransaction", Fault.refusal(401, "não"), { times: 1000 })
+    for (const seconds of [0.1, 1, 2, 5, 10, 15, 30, 60, 120, 240, 300, 300]) {
+      yield* Effect.all(
+        Array.from({ length: 10 }, () => claim(id)),
+        { concurrency: "unbounded" }
+      )
+      yield* TestClock.adjust(seconds * 1000)
+    }
+    assert.deepStrictEqual(
+      at.map((time) => Math.round((time - begin) / 1000)),
+      [0, 2, 6, 14, 30, 62, 126, 254, 510, 810]
+    )
+    yield* sandbox.clearFaults
+    yield* TestClock.adjust("5 minutes")
+    yield* webhook.idle
+    assert.deepStrictEqual([statuses(), reports], [["Paid"], []])
+  })
+
+  for (const [asks, waits] of [
+    [600, 600],
+    [86_400, 3600]
+  ] as const)
+    effect(`a delivery is looked up again after ${waits} seconds if the service asks for ${asks}`, world, function* () {
+      const at: Array<number> = []
+      const { claim, ...webhook } = yield* recording().pipe(timing(at), evenly)
+      const id = yield* paidCharge
+      yield* (yield* Sandbox).fault("getTransaction", Fault.retryAfter(`${asks} seconds`), { times: 1 })
+      yield* claim(id)
+      yield* TestClock.adjust(waits * 1000 + 100)
+      yield* webhook.idle
+      assert.deepStrictEqual(
+        at.map((time) => Math.round((time - (at[0] ?? 0)) / 1000)),
+        [0, waits]
+      )
+    })
+
+  effect("a lookup that hangs is repeated after 10 seconds, and delays no other transaction", world, function* () {
+    const [one, other] = [yield* paidCharge, yield* paidCharge]
+    let hung = 0
+    const { claim, statuses, ...webhook } = yield* recording().pipe(
+      lookingUp((answer, id) => (id === one && ++hung < 3 ? Effect.never : answer))
+    )
+    yield* claim(one)
+    yield* claim(other)
+    yield* TestClock.adjust("9 seconds")
+    assert.deepStrictEqual([statuses(), hung], [["Paid"], 1])
+    yield* finish(webhook)
+    assert.deepStrictEqual([statuses(), hung], [["Paid", "Paid"], 3])
+  })
+
+  effect("a delivery whose last lookup fails is reported with the error", world, function* () {
+    const { idle, post, reports } = yield* recording()
+    const { id } = yield* charge
+    yield* (yield* Sandbox).rotateCredentials
+    yield* post({ transactionId: id })
+    yield* exhaust("outage", 1, TestClock.adjust("10 millis"))
+    yield* TestClock.adjust("1 second")
+    yield* idle
+    assert.deepStrictEqual(
+      reports.map((report) => "error" in report && [report.reason, report.error?._tag]),
+      [["LookupFailed", "AuthError"]]
+    )
+  })
+})
+
+describe("a delivery wakes whoever waits for its transaction", () => {
+  const waiting = Effect.fnUntraced(function* (id: string) {
+    const fiber = yield* Effect.forkChild(TransactionWait.final(id, { schedule: Schedule.spaced("1 hour") }))
+    yield* TestClock.adjust(0)
+    return () => fiber.pollUnsafe() !== undefined
+  })
+
+  for (const { layer, name } of [recorded, unrecorded]) {
+    effect(`${name} wakes them though its own lookup hangs`, world, function* () {
+      const { claim } = yield* recording({}, layer).pipe(lookingUp(() => Effect.never))
+      const { id } = yield* charge
+      const hasEnded = yield* waiting(id)
+      yield* (yield* Sandbox).markPaid(id)
+      yield* Effect.forkChild(claim(id))
+      yield* TestClock.adjust(0)
+      assert.isTrue(hasEnded())
+    })
+
+    effect(`${name} that is early wakes them again when a later lookup confirms it`, world, function* () {
+      const { claim } = yield* recording({}, layer)
+      const { id } = yield* charge
+      const hasEnded = yield* waiting(id)
+      yield* Effect.forkChild(claim(id))
+      yield* TestClock.adjust(0)
+      assert.isFalse(hasEnded())
+      yield* (yield* Sandbox).markPaid(id)
+      yield* TestClock.adjust("1 second")
+      assert.isTrue(hasEnded())
+    })
+
+    effect(`${name} does not wait for them`, world, function* () {
+      const { claim, statuses } = yield* recording({}, layer).pipe(
+        Effect.provideService(TransactionHints, { publish: () => Effect.never, subscribe: () => Effect.die("nobody") })
+      )
+      assert.strictEqual(yield* claim(yield* paidCharge), 200)
+      yield* TestClock.adjust(0)
+      assert.deepStrictEqual(statuses(), ["Paid"])
+    })
+  }
+
+  effect("a check of a transaction that is still open wakes nobody", world, function* () {
+    const { id } = yield* charge
+    const hint = yield* (yield* TransactionHints).subscribe(id)
+    const { check, idle } = yield* recording()
+    const woken = yield* Effect.forkChild(hint.await, { startImmediately: true })
+    yield* check(id)
+    yield* idle
+    assert.isUndefined(woken.pollUnsafe())
+    yield* (yield* Sandbox).markPaid(id)
+    yield* check(id)
+    yield* idle
+    yield* Fiber.join(woken)
+  })
+})
