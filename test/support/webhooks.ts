@@ -64,7 +64,10 @@ export const recording = Effect.fnUntraced(function* <R = SqlClient.SqlClient>(
   const webhook = Context.get(context, Webhook)
   /** Sends a body, and returns the status. */
   const post = (body: unknown, headers: Record<string, string> = {}) =>
-    Effect.map(webhook.answer(delivery(body, { headers })), ({ status }) => status)
+    Effect.map(
+      Effect.suspend(() => webhook.answer(delivery(body, { headers }))),
+      ({ status }) => status
+    )
   return {
     ...webhook,
     post,
@@ -109,14 +112,20 @@ export const lookingUp =
 export const saying = (status: () => string) =>
   lookingUp((answer) => Effect.map(answer, (detail) => ({ ...detail, enStatusTransaction: status() })))
 
-/** Notes the time of each lookup. */
-export const timing = (at: Array<number>) =>
-  lookingUp((answer) =>
-    Effect.andThen(
-      Effect.map(Clock.currentTimeMillis, (now) => void at.push(now)),
-      answer
+/** Notes the time of each lookup, in milliseconds since the webhook was started. */
+export const timing =
+  (at: Array<number>) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    Effect.flatMap(Clock.currentTimeMillis, (begin) =>
+      lookingUp((answer) =>
+        Effect.andThen(
+          Effect.map(Clock.currentTimeMillis, (now) => at.push(now - begin)),
+          answer
+        )
+      )(effect)
     )
-  )
+
+export const inSeconds = (at: ReadonlyArray<number>) => at.map((millis) => Math.round(millis / 1000))
 
 /** Waits are neither shortened nor lengthened. */
 export const evenly = Effect.provideService(Random.Random, { nextDoubleUnsafe: () => 0.5, nextIntUnsafe: () => 0 })

@@ -111,6 +111,16 @@ describe("a flood of ids that nobody knows", () => {
     }
   )
 
+  effect("an id that waits is not passed by all that come after it", world, function* () {
+    const webhook = yield* recording({ firstLookupsPerSecond: 4 })
+    for (const id of [...ids(10), yield* paidCharge]) yield* webhook.claim(id)
+    for (let second = 1; second <= 12; second++) {
+      for (const id of ids(6, second * 10)) yield* webhook.claim(id)
+      yield* pass(1)
+    }
+    assert.deepStrictEqual(webhook.statuses(), ["Paid"])
+  })
+
   for (const [how, isKnown] of [
     ["fails", () => Effect.fail("the books are away")],
     ["dies", () => Effect.die("a bug")],

@@ -3,7 +3,7 @@
  * that is not recorded for 8 seconds; the rest is the same.
  */
 import { assert, describe } from "@effect/vitest"
-import { Clock, Effect, Fiber, Latch, Schedule } from "effect"
+import { Effect, Fiber, Latch, Schedule } from "effect"
 import { TestClock } from "effect/testing"
 import { Payments, TransactionHints, TransactionWait } from "effect-pix"
 import { Fault, Sandbox } from "effect-pix/sandbox"
@@ -14,6 +14,7 @@ import {
   evenly,
   exhaust,
   finish,
+  inSeconds,
   lookingUp,
   nobody,
   recording,
@@ -99,7 +100,6 @@ for (const { layer, name, times } of [recorded, unrecorded])
         function* () {
           const { id } = yield* charge
           const at: Array<number> = []
-          const start = yield* Clock.currentTimeMillis
           const webhook = yield* recording({}, layer).pipe(timing(at), yield* script(says))
           const isCheck = claim === "a check"
           const untrusted = isCheck || claim === "no status" ? {} : { status: claim }
@@ -108,7 +108,7 @@ for (const { layer, name, times } of [recorded, unrecorded])
           yield* TestClock.adjust("100 seconds")
           yield* webhook.idle
           assert.deepStrictEqual(
-            { handedOut: webhook.statuses().join(" "), at: at.map((time) => Math.round((time - start) / 1000)) },
+            { handedOut: webhook.statuses().join(" "), at: inSeconds(at) },
             { handedOut, at: times.slice(0, count) }
           )
           const isLate = layer === edge && count === most && !isCheck
@@ -243,13 +243,12 @@ describe("deliveries about one transaction that overlap", () => {
   })
 
   effect(
-    "each repetition of an early claim is one lookup, and it waits for a minute after the last",
+    "a repetition of an early claim is one lookup, and the claim waits for a minute after it",
     world,
     function* () {
       const at: Array<number> = []
       const { claim, idle, reasons } = yield* recording().pipe(timing(at))
       const { id } = yield* charge
-      const begin = yield* Clock.currentTimeMillis
       for (let n = 1; n <= 20; n++) {
         yield* claim(id)
         yield* TestClock.adjust("500 millis")
@@ -260,10 +259,7 @@ describe("deliveries about one transaction that overlap", () => {
       yield* TestClock.adjust("5 seconds")
       yield* idle
       assert.deepStrictEqual(reasons(), ["StillOpen"])
-      assert.deepStrictEqual(
-        at.slice(19).map((time) => Math.round((time - begin - 9500) / 1000)),
-        recorded.times
-      )
+      assert.deepStrictEqual(inSeconds(at.slice(19).map((time) => time - 9500)), recorded.times)
     }
   )
 })
@@ -274,19 +270,12 @@ describe("an outage of the service", () => {
     const { claim, reports, statuses, ...webhook } = yield* recording().pipe(timing(at), evenly)
     const sandbox = yield* Sandbox
     const id = yield* paidCharge
-    const begin = yield* Clock.currentTimeMillis
     yield* sandbox.fault("getTransaction", Fault.refusal(401, "não"), { times: 1000 })
     for (const seconds of [0.1, 1, 2, 5, 10, 15, 30, 60, 120, 240, 300, 300]) {
-      yield* Effect.all(
-        Array.from({ length: 10 }, () => claim(id)),
-        { concurrency: "unbounded" }
-      )
+      yield* Effect.replicateEffect(claim(id), 10, all)
       yield* TestClock.adjust(seconds * 1000)
     }
-    assert.deepStrictEqual(
-      at.map((time) => Math.round((time - begin) / 1000)),
-      [0, 2, 6, 14, 30, 62, 126, 254, 510, 810]
-    )
+    assert.deepStrictEqual(inSeconds(at), [0, 2, 6, 14, 30, 62, 126, 254, 510, 810])
     yield* sandbox.clearFaults
     yield* TestClock.adjust("5 minutes")
     yield* webhook.idle
@@ -305,11 +294,26 @@ describe("an outage of the service", () => {
       yield* claim(id)
       yield* TestClock.adjust(waits * 1000 + 100)
       yield* webhook.idle
-      assert.deepStrictEqual(
-        at.map((time) => Math.round((time - (at[0] ?? 0)) / 1000)),
-        [0, waits]
-      )
+      assert.deepStrictEqual(inSeconds(at), [0, waits])
     })
+
+  effect(
+    "a delivery that is not recorded has 503 after 8 seconds, or at once if the service asks for more",
+    world,
+    function* () {
+      const [hanging, refused] = [yield* paidCharge, yield* paidCharge]
+      const { claim, reasons } = yield* recording({}, edge).pipe(
+        lookingUp((answer, id) => (id === hanging ? Effect.never : answer))
+      )
+      yield* (yield* Sandbox).fault("getTransaction", Fault.retryAfter("1 hour"), { times: 1 })
+      assert.strictEqual(yield* claim(refused), 503)
+      const answer = yield* Effect.forkChild(claim(hanging), { startImmediately: true })
+      yield* TestClock.adjust("7900 millis")
+      assert.isUndefined(answer.pollUnsafe())
+      yield* TestClock.adjust("100 millis")
+      assert.deepStrictEqual([yield* Fiber.join(answer), ...reasons()], [503, "LookupFailed", "LookupFailed"])
+    }
+  )
 
   effect("a lookup that hangs is repeated after 10 seconds, and delays no other transaction", world, function* () {
     const [one, other] = [yield* paidCharge, yield* paidCharge]
@@ -348,26 +352,19 @@ describe("a delivery wakes whoever waits for its transaction", () => {
   })
 
   for (const { layer, name } of [recorded, unrecorded]) {
-    effect(`${name} wakes them though its own lookup hangs`, world, function* () {
-      const { claim } = yield* recording({}, layer).pipe(lookingUp(() => Effect.never))
-      const { id } = yield* charge
-      const hasEnded = yield* waiting(id)
-      yield* (yield* Sandbox).markPaid(id)
-      yield* Effect.forkChild(claim(id))
+    effect(`${name} wakes them before its own lookup, and again when a later one confirms it`, world, function* () {
+      const [paid, early] = [yield* charge, yield* charge]
+      const { claim } = yield* recording({}, layer).pipe(
+        lookingUp((answer, id) => (id === paid.id ? Effect.never : answer))
+      )
+      const hasEnded = { paid: yield* waiting(paid.id), early: yield* waiting(early.id) }
+      yield* (yield* Sandbox).markPaid(paid.id)
+      for (const { id } of [paid, early]) yield* Effect.forkChild(claim(id))
       yield* TestClock.adjust(0)
-      assert.isTrue(hasEnded())
-    })
-
-    effect(`${name} that is early wakes them again when a later lookup confirms it`, world, function* () {
-      const { claim } = yield* recording({}, layer)
-      const { id } = yield* charge
-      const hasEnded = yield* waiting(id)
-      yield* Effect.forkChild(claim(id))
-      yield* TestClock.adjust(0)
-      assert.isFalse(hasEnded())
-      yield* (yield* Sandbox).markPaid(id)
+      assert.deepStrictEqual([hasEnded.paid(), hasEnded.early()], [true, false])
+      yield* (yield* Sandbox).markPaid(early.id)
       yield* TestClock.adjust("1 second")
-      assert.isTrue(hasEnded())
+      assert.isTrue(hasEnded.early())
     })
 
     effect(`${name} does not wait for them`, world, function* () {
