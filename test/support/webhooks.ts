@@ -23,10 +23,15 @@ export type Options = WebhookOptions & WebhookSqlOptions
 
 type Built<R> = (options: Options) => Layer.Layer<Webhook, unknown, Payments | R>
 
-const recorded: Built<SqlClient.SqlClient> = (options) => Webhook.layerSql(options)
+const onDatabase: Built<SqlClient.SqlClient> = (options) => Webhook.layerSql(options)
 
 /** The webhook that stores nothing. */
 export const edge: Built<never> = (options: WebhookOptions) => Webhook.layer(options)
+
+/** A webhook that records deliveries, and when it looks one up that is never confirmed, in seconds. */
+export const recorded = { name: "a recorded delivery", layer: undefined, times: [0, 1, 3, 7, 15, 31, 63] }
+/** The same of one that stores nothing. */
+export const unrecorded = { name: "a delivery that is not recorded", layer: edge, times: [0, 1, 3, 7] }
 
 export const delivery = (body: unknown, init: RequestInit = {}) =>
   new Request("https://shop.example/webhooks/pix", {
@@ -38,7 +43,7 @@ export const delivery = (body: unknown, init: RequestInit = {}) =>
 /** Starts a webhook, which ends with the test or at its `crash`. */
 export const recording = Effect.fnUntraced(function* <R = SqlClient.SqlClient>(
   options: Options = {},
-  layer: Built<R | SqlClient.SqlClient> = recorded
+  layer: Built<R | SqlClient.SqlClient> = onDatabase
 ) {
   const events: Array<WebhookEvent.Confirmed> = []
   const reports: Array<WebhookEvent.Unconfirmed> = []

@@ -19,15 +19,14 @@ import {
   isTransaction,
   kill,
   nobody,
+  recorded,
   recording,
   saying,
+  unrecorded,
   world
 } from "../support/webhooks.ts"
 
-const webhooks = [
-  { name: "a recorded delivery", layer: undefined },
-  { name: "a delivery that is not recorded", layer: edge }
-]
+const webhooks = [recorded, unrecorded]
 
 describe("the code of the user", () => {
   for (const { layer, name } of webhooks)

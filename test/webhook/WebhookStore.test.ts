@@ -1,11 +1,9 @@
-/**
- * What a webhook promises of its database, on SQLite and on PostgreSQL.
- */
+/** What a webhook promises of its database, on SQLite and on PostgreSQL. */
 import { assert, describe } from "@effect/vitest"
 import { Clock, Context, Effect, Fiber, Latch, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Sandbox } from "effect-pix/sandbox"
-import { Webhook, WebhookClient, type WebhookEvent } from "effect-pix/webhook"
+import { Webhook, WebhookClient } from "effect-pix/webhook"
 import { charge, lookups, paidCharge } from "../support/charges.ts"
 import { settled, shop, starting, stores } from "../support/databaseWebhooks.ts"
 import { exhaust, lookingUp, nobody, timing } from "../support/webhooks.ts"
@@ -83,49 +81,12 @@ describe.each(stores)("Webhook.layerSql on $name", ({ dialect, layer, pause, tes
     assert.deepStrictEqual([...first.reports, ...first.failures, ...second.reports], [])
   })
 
-  test("a finished transaction leaves one row with what was handed out, and an unknown one none", layer, function* () {
-    const sql = yield* SqlClient.SqlClient
-    const { claim, find, post } = yield* starting()
-    const id = yield* paidCharge
-    yield* claim(id)
-    yield* post({ hello: "world" })
-    yield* claim(nobody())
-    yield* settle
-    assert.lengthOf(yield* sql`SELECT name FROM effect_pix_webhooks`, 1)
-    assert.deepStrictEqual(
-      (yield* find(id)).map(({ handedOut, state }) => [state, handedOut]),
-      [["Finished", ["Paid"]]]
-    )
-  })
-
-  test("a failing handler blocks no other transaction, and its dead letter survives the process", layer, function* () {
-    const { ship, shipped, ...to } = yield* shop
-    const [bad, good] = [yield* paidCharge, yield* paidCharge]
-    const first = yield* starting({
-      onPaid: ({ transaction: { transactionId } }) =>
-        Effect.andThen(ship(transactionId), transactionId === bad ? Effect.fail("a bad row") : Effect.void)
-    })
-    for (let n = 0; n < 20; n++) yield* first.claim(bad)
-    yield* first.claim(good)
-    yield* die()
-    assert.deepStrictEqual(yield* shipped, [good])
-    yield* first.crash
-    const second = yield* starting(to)
-    const [letter] = yield* second.deadLetters
-    assert.deepStrictEqual([letter?.handler, letter?.transactionId], ["onPaid", bad])
-    assert.isTrue(yield* second.retry(bad))
-    assert.deepStrictEqual([yield* second.retry(bad), yield* second.discard(bad)], [false, false])
-    yield* settle
-    assert.deepStrictEqual([yield* shipped, yield* second.deadLetters], [[bad, good].toSorted(), []])
-  })
-
-  test("a client lists the dead letters of its webhooks, the oldest first, and retries them once", layer, function* () {
+  test("dead letters survive their process: a client lists the oldest first, and retries it once", layer, function* () {
     const sql = yield* SqlClient.SqlClient
     const clientOf = (name?: string) =>
       Effect.map(Layer.build(Webhook.layerClient({ name })), (context) => Context.get(context, WebhookClient))
     let isBroken = true
     const onPaid = () => (isBroken ? Effect.fail("a bad row") : Effect.void)
-    const begin = yield* Clock.currentTimeMillis
     const [shop, other] = [yield* starting({ name: "shop", onPaid }), yield* starting({ name: "other", onPaid })]
     // The order is not that of the ids.
     const ids = (yield* Effect.replicateEffect(paidCharge, 3)).toSorted().toReversed()
@@ -134,18 +95,22 @@ describe.each(stores)("Webhook.layerSql on $name", ({ dialect, layer, pause, tes
       yield* (id === mid ? other : shop).claim(id)
       yield* die()
     }
+    const letters = yield* shop.deadLetters
+    yield* shop.crash
+    const next = yield* starting({ name: "shop", onPaid })
     const [any, one, none] = [yield* clientOf(), yield* clientOf("shop"), yield* clientOf("none")]
     const listed = ({ deadLetters }: typeof any) => Effect.map(deadLetters, (letters) => letters.map(({ id }) => id))
     const lists = [yield* listed(any), yield* listed(one), yield* listed(none)]
     assert.deepStrictEqual(lists, [[mid, oldest, newest], [oldest, newest], []])
-    const letters = yield* one.deadLetters
     assert.deepStrictEqual(
-      [yield* shop.deadLetters, yield* any.find(oldest.toUpperCase())],
+      [yield* next.deadLetters, yield* any.find(oldest.toUpperCase())],
       [letters, letters.slice(0, 1)]
     )
     assert.deepStrictEqual([yield* one.find(mid), yield* one.find(nobody())], [[], []])
-    const [{ at, since, ...letter }] = letters as [WebhookEvent.StoredDelivery]
+    const [letter] = letters
     assert.deepStrictEqual<unknown>(letter, {
+      at: letter?.at,
+      since: letter?.since,
       webhook: "shop",
       id: oldest,
       about: "Transaction",
@@ -160,7 +125,6 @@ describe.each(stores)("Webhook.layerSql on $name", ({ dialect, layer, pause, tes
       failures: 1000,
       handler: "onPaid"
     })
-    assert.isTrue(begin <= Number(since?.epochMilliseconds) && Number(since?.epochMilliseconds) <= at.epochMilliseconds)
     assert.strictEqual((yield* Effect.flip(any.retry(mid, { by: " " })))._tag, "InvalidRequest")
     isBroken = false
     const retried = [yield* none.retry(mid), yield* any.retry(mid, { by: "ana" }), yield* any.retry(mid)]
@@ -169,25 +133,26 @@ describe.each(stores)("Webhook.layerSql on $name", ({ dialect, layer, pause, tes
       [[false, true, false], true, false]
     )
     // Webhooks of different names share no rows.
-    yield* shop.claim(mid)
+    yield* next.claim(mid)
     yield* settle
-    assert.deepStrictEqual([yield* listed(any), other.statuses(), shop.statuses()], [[newest], ["Paid"], ["Paid"]])
+    assert.deepStrictEqual([yield* listed(any), other.statuses(), next.statuses()], [[newest], ["Paid"], ["Paid"]])
     yield* sql`UPDATE effect_pix_webhooks SET value = '{"of":"a newer version"}' WHERE name = ${newest}`
-    const [unreadable] = yield* any.find(newest)
-    assert.deepStrictEqual([unreadable?.webhook, unreadable?.state, unreadable?.handedOut], ["shop", "Unreadable", []])
+    assert.deepStrictEqual(
+      (yield* any.find(newest)).map(({ handedOut, state }) => [state, handedOut]),
+      [["Unreadable", []]]
+    )
   })
 
   test("handlers that never end delay neither deliveries about them nor other transactions", layer, function* () {
     const hanging = yield* Effect.replicateEffect(paidCharge, 4)
     const good = yield* paidCharge
-    const { claim, crash, statuses } = yield* starting({
+    const { claim, statuses } = yield* starting({
       onPaid: ({ transaction }) => (hanging.includes(transaction.transactionId) ? Effect.never : Effect.void)
     })
     const each = hanging.flatMap((id) => Array.from({ length: 5 }, () => claim(id)))
     const answers = yield* Effect.forkChild(Effect.all([...each, claim(good)], { concurrency: "unbounded" }))
     yield* Effect.repeat(pause, { until: () => answers.pollUnsafe() !== undefined && statuses().length > 0 })
     assert.deepStrictEqual([new Set(yield* Fiber.join(answers)), statuses()], [new Set([200]), ["Paid"]])
-    yield* crash
   })
 
   test(
