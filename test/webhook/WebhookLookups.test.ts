@@ -83,45 +83,44 @@ const script = Effect.fnUntraced(function* (says: string) {
   )
 })
 
-for (const { layer, name, times } of [recorded, unrecorded])
-  describe(`${name}`, () => {
-    for (const [claim, says, handedOut, count, reason] of rows)
-      effect(
-        `that claims ${claim}, of which lookups say ${says}, ${handedOut === "" ? "is not handed out" : `is handed out as ${handedOut}`}${reason === undefined ? "" : ` and reported as ${reason}`}`,
-        world,
-        function* () {
-          const { id } = yield* charge
-          const at: Array<number> = []
-          const webhook = yield* recording({}, layer).pipe(timing(at), yield* script(says))
-          const isCheck = claim === "a check"
-          const untrusted = isCheck || claim === "no status" ? {} : { status: claim }
-          const work = isCheck ? Effect.as(webhook.check(id), 200) : webhook.post({ transactionId: id, ...untrusted })
-          const answer = yield* Effect.forkChild(work, { startImmediately: true })
-          yield* TestClock.adjust("100 seconds")
-          yield* webhook.idle
-          assert.deepStrictEqual(
-            { handedOut: webhook.statuses().join(" "), at: inSeconds(at) },
-            { handedOut, at: times.slice(0, count) }
-          )
-          if (reason === "NotFound") assert.strictEqual(yield* stored, "[]")
-          const isLate = layer === edge && count === most && !isCheck
-          assert.strictEqual(yield* Fiber.join(answer), isLate ? 503 : 200)
-          const isFound = reason !== "NotFound" && reason !== "OtherTransaction"
-          const report = {
-            _tag: "UnconfirmedTransaction",
-            id: `${id}:${reason}`,
-            transactionId: id,
-            reason,
-            untrusted,
-            ...(isFound && { lastStatus: says.split(" ").at(-1) })
-          }
-          assert.deepStrictEqual(
-            webhook.reports.map((seen) => Object.fromEntries(Object.entries(seen).filter(([key]) => key !== "error"))),
-            reason === undefined ? [] : [report]
-          )
+describe.each([recorded, unrecorded])("$name", ({ layer, times }) => {
+  for (const [claim, says, handedOut, count, reason] of rows)
+    effect(
+      `that claims ${claim}, of which lookups say ${says}, ${handedOut === "" ? "is not handed out" : `is handed out as ${handedOut}`}${reason === undefined ? "" : ` and reported as ${reason}`}`,
+      world,
+      function* () {
+        const { id } = yield* charge
+        const at: Array<number> = []
+        const webhook = yield* recording({}, layer).pipe(timing(at), yield* script(says))
+        const isCheck = claim === "a check"
+        const untrusted = isCheck || claim === "no status" ? {} : { status: claim }
+        const work = isCheck ? Effect.as(webhook.check(id), 200) : webhook.post({ transactionId: id, ...untrusted })
+        const answer = yield* Effect.forkChild(work, { startImmediately: true })
+        yield* TestClock.adjust("100 seconds")
+        yield* webhook.idle
+        assert.deepStrictEqual(
+          { handedOut: webhook.statuses().join(" "), at: inSeconds(at) },
+          { handedOut, at: times.slice(0, count) }
+        )
+        if (reason === "NotFound" && !isCheck) assert.deepStrictEqual(yield* webhook.find(id), [])
+        const isLate = layer === edge && count === most && !isCheck
+        assert.strictEqual(yield* Fiber.join(answer), isLate ? 503 : 200)
+        const isFound = reason !== "NotFound" && reason !== "OtherTransaction"
+        const report = {
+          _tag: "UnconfirmedTransaction",
+          id: `${id}:${reason}`,
+          transactionId: id,
+          reason,
+          untrusted,
+          ...(isFound && { lastStatus: says.split(" ").at(-1) })
         }
-      )
-  })
+        assert.deepStrictEqual(
+          webhook.reports.map((seen) => Object.fromEntries(Object.entries(seen).filter(([key]) => key !== "error"))),
+          reason === undefined ? [] : [report]
+        )
+      }
+    )
+})
 
 describe("deliveries about one transaction, one after another", () => {
   /** Each delivery as its claim and what lookups say then. */
