@@ -1,10 +1,10 @@
 /**
  * A queue of payouts for a test, over a gateway in memory.
  */
-import { type Duration, Effect, Layer, Logger } from "effect"
-import { Money, PixKey } from "effect-pix"
+import { Context, type Duration, Effect, Layer, Logger, Option } from "effect"
+import { Money, PaymentsPolicy, PixKey } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
-import { type PayoutItem, PayoutQueue, type PayoutQueueOptions } from "effect-pix/payouts"
+import { type PayoutChange, type PayoutItem, PayoutQueue, type PayoutQueueOptions } from "effect-pix/payouts"
 import { Fault, Sandbox, SandboxOptions } from "effect-pix/sandbox"
 import { TestClock } from "effect/testing"
 
@@ -31,6 +31,36 @@ export const gateway = Layer.provide(Sandbox.layerPayments, Layer.succeed(Sandbo
 
 /** A SQLite database in memory, which follows the test's clock. */
 export const memory = Layer.orDie(NodeSqlite.layer({ filename: ":memory:" }))
+
+/** A database and a gateway in memory, whose clients send each request once. */
+export const world = Layer.mergeAll(memory, gateway, PaymentsPolicy.layer(PaymentsPolicy.once))
+
+/** A worker on the database of the test, until its scope closes. */
+export const startWorker = (options: PayoutQueueOptions = {}) =>
+  Effect.map(Layer.build(Layer.fresh(PayoutQueue.layer(options))), Context.get(PayoutQueue))
+
+/** A process that sends nothing. */
+export const startClient = (options: PayoutQueueOptions = {}) =>
+  Effect.map(Layer.build(Layer.fresh(PayoutQueue.layerClient(options))), Context.get(PayoutQueue))
+
+/** The state of a payout, why it is parked or for what it waits, and the step that a first person asked for. */
+export const stateOf = (queue: PayoutQueue["Service"], reference: string) =>
+  Effect.map(queue.status(reference), (found) => {
+    const status: Record<string, unknown> = { ...Option.getOrThrow(found) }
+    const { asked } = Option.getOrThrow(found)
+    return [status["state"], status["because"], status["waitsFor"], asked?.step].filter(Boolean).join(" ")
+  })
+
+/** A change of the history in one line, without its times. */
+const lineOf = ({ _tag, state, ...change }: PayoutChange) => {
+  const person = "by" in change ? ` by ${change.by}${"note" in change ? `: ${change.note}` : ""}` : ""
+  const answer = "answer" in change ? ` ${change.answer} ${change.error?._tag ?? change.withdrawalId}` : ""
+  const rest = "request" in change ? ` ${change.request}` : "because" in change ? ` ${change.because}` : ""
+  const said = "notExecuted" in change && change.notExecuted ? " as not executed" : ""
+  return `${_tag}${answer}${rest}${said}${person} > ${state}${change.mayHaveLeftAt === undefined ? "" : ", may have left"}`
+}
+export const linesOf = (queue: PayoutQueue["Service"], reference: string) =>
+  Effect.map(queue.history(reference), (changes) => changes.map(lineOf))
 
 export const layerMemory = (options: PayoutQueueOptions = {}) =>
   PayoutQueue.layer(options).pipe(Layer.provideMerge(gateway), Layer.provideMerge(memory))
