@@ -2,7 +2,7 @@
  * A queue of payouts for a test, over a gateway in memory.
  */
 import { Context, type Duration, Effect, Layer, Logger, Option } from "effect"
-import { Money, PaymentsPolicy, PixKey } from "effect-pix"
+import { Credentials, IdempotencyKeyGen, Money, Payments, PaymentsPolicy, PixKey } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
 import { type PayoutChange, type PayoutItem, PayoutQueue, type PayoutQueueOptions } from "effect-pix/payouts"
 import { Fault, Sandbox, SandboxOptions } from "effect-pix/sandbox"
@@ -42,6 +42,51 @@ export const startWorker = (options: PayoutQueueOptions = {}) =>
 /** A process that sends nothing. */
 export const startClient = (options: PayoutQueueOptions = {}) =>
   Effect.map(Layer.build(Layer.fresh(PayoutQueue.layerClient(options))), Context.get(PayoutQueue))
+
+/**
+ * A gateway of one client id of one company, and a client of it. The test says whether the client is told the company, and may change
+ * its credentials; `onRead` runs at each read of them.
+ */
+export const makeGateway = Effect.fnUntraced(function* (
+  clientId: "client-a" | "client-b",
+  options: {
+    readonly isKnown?: boolean
+    readonly baseUrl?: string
+    readonly onRead?: (read: number) => string | undefined
+  } = {}
+) {
+  const companyId = clientId === "client-a" ? 1 : 2
+  const sandbox = yield* Layer.build(
+    Layer.fresh(
+      Layer.provide(Sandbox.layer, Layer.succeed(SandboxOptions, { clientId, companyId, balance: 10_000_000 }))
+    )
+  )
+  let current = yield* Context.get(sandbox, Sandbox).credentials
+  let reads = 0
+  const credentials = Effect.sync(() => {
+    const other = options.onRead?.(++reads)
+    if (other !== undefined) current = { ...current, clientId: other }
+    return current
+  })
+  const payments = Payments.layer({
+    baseUrl: options.baseUrl ?? "https://sandbox.example",
+    ...(options.isKnown !== false && { companyId })
+  }).pipe(
+    Layer.provide([
+      Layer.succeedContext(sandbox),
+      Layer.succeed(Credentials, { current: credentials, reload: () => Effect.succeed(false) }),
+      IdempotencyKeyGen.layer
+    ])
+  )
+  /** A worker that sends with this client, until its scope closes. */
+  const start = (queue?: PayoutQueueOptions) => Effect.provide(startWorker(queue), Layer.fresh(payments))
+  return {
+    sandbox: Context.get(sandbox, Sandbox),
+    start,
+    /** The client has these credentials from now on. */
+    use: (changed: Partial<typeof current>) => void (current = { ...current, ...changed })
+  }
+})
 
 /** The state of a payout, why it is parked or for what it waits, and the step that a first person asked for. */
 export const stateOf = (queue: PayoutQueue["Service"], reference: string) =>

@@ -1,0 +1,284 @@
+/**
+ * Several accounts on one database: whose payouts they are, and under which client id they are sent.
+ */
+import { assert } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { PaymentsPolicy } from "effect-pix"
+import { PayoutInsert } from "effect-pix/payouts"
+import { Fault } from "effect-pix/sandbox"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { effect } from "../support/effect.ts"
+import {
+  makeGateway,
+  makeWarnings,
+  memory,
+  payout,
+  payouts,
+  settle,
+  startClient,
+  stateOf
+} from "../support/payoutQueue.ts"
+
+const base = Layer.merge(memory, PaymentsPolicy.layer(PaymentsPolicy.once))
+type Gateway = Effect.Success<ReturnType<typeof makeGateway>>
+
+const requestsOf = ({ sandbox }: Gateway) => Effect.map(sandbox.requests, ({ length }) => length)
+const paidBy = ({ sandbox }: Gateway) =>
+  Effect.map(sandbox.withdrawals, (all) =>
+    all.map(({ amount, idempotencyKey }) => `${amount} ${idempotencyKey?.split("_")[0]}`)
+  )
+/** The fingerprint that a worker shows when it does not start. */
+const shownBy = ({ message }: Error) => /than those of this worker \(([0-9a-f]{40})\)/.exec(message)?.[1] ?? ""
+const lose = ({ sandbox }: Gateway, times = 1) => sandbox.fault("requestWithdrawal", Fault.resetAfter, { times })
+
+effect(
+  "two accounts have their own payouts, keys, pause, history and cap, and are paid by their own client ids",
+  base,
+  function* () {
+    const [a, b] = [yield* makeGateway("client-a"), yield* makeGateway("client-b")]
+    const shops = yield* a.start({ account: "shops", dailyCap: 1000 })
+    const ours = yield* b.start({ dailyCap: 2000 })
+    yield* shops.setPaused(true, { by: "ana", note: "a wrong sheet" })
+    for (const queue of [shops, ours]) yield* queue.submitMany(payouts(2, queue === ours ? 2000 : 1000))
+    yield* TestClock.adjust("10 seconds")
+    assert.deepStrictEqual([yield* requestsOf(a), yield* requestsOf(b)], [0, 1])
+    yield* shops.setPaused(false)
+    yield* TestClock.adjust("10 seconds")
+    assert.deepStrictEqual(yield* paidBy(a), ["1000 payout-account"])
+    assert.deepStrictEqual(yield* paidBy(b), ["2000 payout"])
+    assert.isFalse((yield* shops.account).lastPause?.paused)
+    assert.isUndefined((yield* ours.account).lastPause)
+    for (const queue of [shops, ours]) {
+      const changes = yield* Effect.forEach(payouts(2), ({ reference }) => queue.history(reference))
+      assert.lengthOf(changes.flat(), 4)
+    }
+  }
+)
+
+effect("a second account of one sender is refused, and has not been served", base, function* () {
+  const a = yield* makeGateway("client-a")
+  yield* a.start({ account: "shops" })
+  const error = yield* Effect.flip(a.start({ account: "outlet" }))
+  assert.include(error.message, "those of the account shops")
+  const outlet = yield* startClient({ account: "outlet" })
+  const { fingerprint, servedAt } = yield* outlet.account
+  assert.deepStrictEqual([fingerprint, servedAt], [undefined, undefined])
+  const shops = yield* (yield* startClient({ account: "shops" })).account
+  const taken = yield* Effect.flip(outlet.changeSender(shops.fingerprint ?? ""))
+  assert.include(taken.message, "is that of the account shops")
+})
+
+effect(
+  "two accounts that turn out to be paid by one company, and one that no worker serves, are named",
+  base,
+  function* () {
+    const { layer, lines } = makeWarnings()
+    yield* Effect.gen(function* () {
+      const a = yield* makeGateway("client-a", { isKnown: false })
+      const shops = yield* a.start({ account: "shops" })
+      yield* shops.submit(payout("invoice-1"))
+      yield* settle
+      a.use(yield* a.sandbox.rotateCredentials)
+      const outlet = yield* a.start({ account: "outlet" })
+      yield* outlet.submit(payout("invoice-1"))
+      yield* settle
+      assert.deepStrictEqual(lines, ["The accounts outlet and shops are paid by one company."])
+      yield* (yield* startClient({ account: "shosp" })).submitMany(payouts(3))
+      assert.deepStrictEqual(lines.slice(1), [
+        "Payouts are submitted to the account shosp, which no worker ever served."
+      ])
+    }).pipe(Effect.scoped, Effect.provide(layer))
+  }
+)
+
+effect("the key of a reference differs in each account, and never changes", base, function* () {
+  const references = ["b", "a/b", "a.b", "payout-account", "b/c", "a/b/c"]
+  const accounts = [undefined, "a", "a.b", "A", "b"]
+  const keys = yield* Effect.forEach(accounts, (account) =>
+    Effect.flatMap(startClient({ account }), (queue) =>
+      Effect.forEach(references, (reference) =>
+        Effect.gen(function* () {
+          const { idempotencyKey } = yield* queue.submit(payout(reference))
+          const { parameters } = yield* Effect.fromResult(
+            PayoutInsert.make(payout(reference), { dialect: "sqlite", account })
+          )
+          assert.deepStrictEqual(parameters.slice(0, 3), [account ?? "default", idempotencyKey, reference])
+          return idempotencyKey
+        })
+      )
+    )
+  )
+  assert.strictEqual(new Set(keys.flat()).size, 30)
+  // Frozen: with another key the service would pay again.
+  assert.include(keys[1], "payout-account_4f62575fce831d212295a51591ed5cc307863c5a")
+})
+
+effect("the name of an account has no slash, space or accent, and at most 32 letters", base, function* () {
+  for (const account of ["", "a/b", " a", "ação", "-a", "x".repeat(33)]) {
+    const error = yield* Effect.flip(startClient({ account }))
+    assert.strictEqual(error._tag === "ConfigurationError" && error.settings[0]?.setting, "account")
+    const refused = yield* Effect.flip(Effect.fromResult(PayoutInsert.make(payout("b"), { dialect: "pg", account })))
+    assert.strictEqual(refused._tag, "InvalidRequest")
+  }
+  yield* startClient({ account: "x".repeat(32) })
+})
+
+const others: ReadonlyArray<readonly [other: string, make: () => ReturnType<typeof makeGateway>]> = [
+  ["client id and company", () => makeGateway("client-b")],
+  ["base URL", () => makeGateway("client-a", { baseUrl: "https://staging.example" })]
+]
+effect.each(others)(
+  "a worker of another %s does not start, changes nothing, and names the step that one person takes once",
+  base,
+  function* ([, makeOther]) {
+    const [own, other] = [yield* makeGateway("client-a"), yield* makeOther()]
+    yield* Effect.scoped(own.start())
+    const queue = yield* startClient()
+    yield* queue.submit(payout("invoice-1"))
+    const { fingerprint } = yield* queue.account
+    const stored = (yield* SqlClient.SqlClient)`SELECT * FROM effect_pix_payout_accounts`
+    const before = yield* stored
+    const error = yield* Effect.flip(other.start({ horizon: "1 minute" }))
+    assert.include(error.message, `fingerprint ${fingerprint}`)
+    assert.include(error.message, `effect-pix payouts change-sender ${shownBy(error)}`)
+    // Not the horizon either, by which an operator's steps are judged.
+    assert.deepStrictEqual(yield* stored, before)
+    for (const wrong of ["", "client-b", "F".repeat(40)])
+      assert.strictEqual((yield* Effect.flip(queue.changeSender(wrong)))._tag, "InvalidRequest")
+    for (const by of ["ana", "bia"]) yield* queue.changeSender(shownBy(error), { by, note: "ticket 812" })
+    const { changes, ...account } = yield* queue.account
+    assert.strictEqual(account.fingerprint, shownBy(error))
+    assert.deepStrictEqual(
+      changes.map(({ by, note, step }) => [step, by, note]),
+      [["Changed", "ana", "ticket 812"]]
+    )
+    yield* other.start()
+    assert.strictEqual((yield* queue.account).fingerprint, shownBy(error))
+    yield* Effect.flip(own.start())
+    yield* settle
+    assert.deepStrictEqual([yield* requestsOf(own), yield* requestsOf(other)], [0, 1])
+  }
+)
+
+effect(
+  "what is in doubt under another sender is parked, until a person says that it was not executed",
+  base,
+  function* () {
+    const [own, other] = [yield* makeGateway("client-a"), yield* makeGateway("client-b")]
+    yield* Effect.gen(function* () {
+      yield* lose(own)
+      yield* (yield* own.start()).submit(payout("lost"))
+      yield* settle
+    }).pipe(Effect.scoped)
+    const queue = yield* startClient()
+    yield* queue.changeSender(shownBy(yield* Effect.flip(other.start())))
+    yield* other.start()
+    for (const _ of ["at first", "after it was resumed"]) {
+      yield* TestClock.adjust("2 minutes")
+      assert.strictEqual(yield* stateOf(queue, "lost"), "parked OtherClientId")
+      yield* queue.resume("lost")
+    }
+    yield* TestClock.adjust("1 minute")
+    assert.strictEqual(yield* requestsOf(other), 0)
+    yield* queue.resume("lost", { notExecuted: true })
+    yield* TestClock.adjust("10 seconds")
+    assert.strictEqual(yield* stateOf(queue, "lost"), "posted")
+    assert.lengthOf(yield* paidBy(other), 1)
+  }
+)
+
+effect(
+  "a running worker sends nothing from the moment at which a pause or another sender is stored",
+  base,
+  function* () {
+    const a = yield* makeGateway("client-a")
+    const queue = yield* a.start()
+    const sent = Effect.fnUntraced(function* (reference: string) {
+      yield* queue.submit(payout(reference))
+      yield* settle
+      return yield* requestsOf(a)
+    })
+    assert.strictEqual(yield* sent("first"), 1)
+    yield* queue.setPaused(true)
+    assert.strictEqual(yield* sent("paused"), 1)
+    yield* queue.setPaused(false)
+    yield* TestClock.adjust("10 seconds")
+    assert.strictEqual(yield* sent("second"), 3)
+    yield* queue.changeSender("a".repeat(40))
+    assert.strictEqual(yield* sent("third"), 3)
+    yield* TestClock.adjust("1 hour")
+    assert.strictEqual(yield* requestsOf(a), 3)
+  }
+)
+
+effect(
+  "credentials of another client id send nothing: what is in doubt is parked, and the rest waits for the right ones",
+  base,
+  function* () {
+    const a = yield* makeGateway("client-a")
+    const queue = yield* a.start()
+    yield* lose(a)
+    yield* queue.submit(payout("lost"))
+    yield* settle
+    a.use({ clientId: "client-b" })
+    yield* queue.submit(payout("new"))
+    yield* TestClock.adjust("1 minute")
+    assert.deepStrictEqual(
+      [yield* stateOf(queue, "lost"), yield* stateOf(queue, "new")],
+      ["parked OtherClientId", "accepted OtherClientId"]
+    )
+    assert.strictEqual(yield* requestsOf(a), 1)
+    a.use({ clientId: "client-a" })
+    yield* TestClock.adjust("6 minutes")
+    yield* queue.resume("lost")
+    yield* TestClock.adjust("10 seconds")
+    assert.deepStrictEqual([yield* stateOf(queue, "lost"), yield* stateOf(queue, "new")], ["posted", "posted"])
+    assert.lengthOf(yield* paidBy(a), 2)
+  }
+)
+
+// A worker reads them when it starts and before the mark. The attempt reads them again.
+effect.each([
+  [3, 0, "accepted OtherClientId"],
+  [5, 1, "parked OtherClientId"]
+] as const)(
+  "credentials that change between the mark and request %s are compared before the first byte",
+  base,
+  function* ([changedAt, sent, state]) {
+    const a = yield* makeGateway("client-a", { onRead: (read) => (read === changedAt ? "client-b" : undefined) })
+    yield* lose(a, 2)
+    const queue = yield* a.start()
+    const { idempotencyKey } = yield* queue.submit(payout("invoice-1"))
+    yield* TestClock.adjust("1 minute")
+    assert.strictEqual(yield* stateOf(queue, "invoice-1"), state)
+    assert.strictEqual(yield* requestsOf(a), sent)
+    const [row] =
+      yield* (yield* SqlClient.SqlClient)`SELECT may_have_left_at IS NOT NULL AS "left" FROM effect_pix_payouts WHERE idempotency_key = ${idempotencyKey}`
+    assert.strictEqual(row?.["left"], sent)
+  }
+)
+
+effect.each([
+  ["is that of its company, so another secret sends what is in doubt again", true, "posted"],
+  ["is that of its secret while no company is known, so another secret does not", false, "parked OtherClientId"]
+] as const)("the sender of an account %s", base, function* ([, isLearned, state]) {
+  const a = yield* makeGateway("client-a", { isKnown: false })
+  const queue = yield* a.start()
+  const { fingerprint } = yield* queue.account
+  if (isLearned) {
+    yield* queue.submit(payout("first"))
+    yield* settle
+    const account = yield* queue.account
+    assert.strictEqual(account.companyId, 1)
+    assert.notStrictEqual(account.fingerprint, fingerprint)
+    yield* TestClock.adjust("2 seconds")
+  }
+  yield* lose(a)
+  yield* queue.submit(payout("lost"))
+  yield* settle
+  a.use(yield* a.sandbox.rotateCredentials)
+  yield* TestClock.adjust("10 minutes")
+  assert.strictEqual(yield* stateOf(queue, "lost"), state)
+  assert.lengthOf(yield* paidBy(a), isLearned ? 2 : 1)
+})

@@ -1,0 +1,442 @@
+/**
+ * What a person may do with a payout, by what is known of it: every step from every state, and what an answer makes of a payout
+ * that a person changed while its request was under way.
+ */
+import { assert } from "@effect/vitest"
+import { Effect, Layer, Logger, Option, Struct } from "effect"
+import { PayoutQueue } from "effect-pix/payouts"
+import { Fault, Sandbox } from "effect-pix/sandbox"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { database } from "../../src/durable/Database.ts"
+import { makeStore } from "../../src/payouts/internal/queue/store.ts"
+import { effect } from "../support/effect.ts"
+import {
+  linesOf,
+  payout,
+  payouts,
+  settle,
+  startClient,
+  startWorker,
+  stateOf,
+  storedRefusal,
+  world
+} from "../support/payoutQueue.ts"
+
+const hour = 3_600_000
+/** The time of each step, and the horizon of the account. */
+const now = 20 * hour
+const horizon = 12 * hour
+const lost = JSON.stringify({
+  ...JSON.parse(storedRefusal),
+  _tag: "OutcomeUnknown",
+  outcome: "Unknown",
+  reason: "Timeout"
+})
+const full = `waits_for = 'DailyCap', waits_since = 1, run_by = 'run', run_until = 5, counted_day = '1970-01-01', fingerprint = 'own',
+  approved_by = 'bia', approved_at = 1`
+const parkedAfter = (because: string, leftAt: number) =>
+  `state = 'parked', parked_because = '${because}', error = '${lost}', ${full}, sends = 1, may_have_left_at = ${leftAt}`
+
+/** Payouts in every state, as SQL. */
+const payoutsOf = {
+  accepted: full,
+  mayHaveLeft: `${full}, sends = 1, may_have_left_at = 1`,
+  unknown: `state = 'unknown', error = '${lost}', ${full}, sends = 1, may_have_left_at = 1`,
+  posted: "state = 'posted', withdrawal_id = 7",
+  settled: "state = 'settled'",
+  failed: "state = 'failed'",
+  refused: `state = 'refused', error = '${storedRefusal}', ${full}`,
+  forgotten: `state = 'refused', error = '${storedRefusal}', request = NULL, request_check = ''`,
+  parked: `state = 'parked', parked_because = 'RunEnded', ${full}`,
+  lost: parkedAfter("Operator", now - horizon + 1),
+  lostLongAgo: parkedAfter("PastHorizon", now - horizon - 1),
+  lostElsewhere: parkedAfter("OtherClientId", now - 1),
+  parkedUnderWay: `state = 'parked', parked_because = 'Operator', under_way_until = ${now + 1}, sends = 1, may_have_left_at = 1`,
+  parkedDeleted: "state = 'parked', parked_because = 'Operator', request = NULL"
+}
+type Of = keyof typeof payoutsOf
+
+const by = "ana"
+const isParked: ReadonlyArray<Of> = [
+  "parked",
+  "lost",
+  "lostLongAgo",
+  "lostElsewhere",
+  "parkedUnderWay",
+  "parkedDeleted"
+]
+const isNotParked: ReadonlyArray<Of> = [
+  "accepted",
+  "mayHaveLeft",
+  "unknown",
+  "posted",
+  "settled",
+  "failed",
+  "refused",
+  "forgotten"
+]
+const isRecorded: ReadonlyArray<Of> = ["posted", "settled", "failed"]
+const wanted = `wantedAt=${now} -runBy -runUntil`
+const idle = "-waitsFor -waitsSince"
+const clean = `-mayHaveLeftAt -fingerprint ${wanted} ${idle} -countedDay -error -parkedBecause`
+const settled = (state: string): Readonly<Record<string, ReadonlyArray<Of>>> => ({
+  "No request of it": ["accepted", "refused", "forgotten"],
+  "A request of it": ["mayHaveLeft"],
+  [`Settled > ${state}`]: isRecorded,
+  [`Settled > ${state} -mayHaveLeftAt ${idle} -error`]: ["unknown"],
+  [`Settled > ${state} ${idle} -parkedBecause`]: ["parked"],
+  [`Settled > ${state} -mayHaveLeftAt ${idle} -error -parkedBecause`]: ["lost", "lostLongAgo", "lostElsewhere"],
+  [`Settled > ${state} -mayHaveLeftAt -parkedBecause`]: ["parkedUnderWay"],
+  [`Settled > ${state} -parkedBecause`]: ["parkedDeleted"]
+})
+
+/** What a step does: the entry, the state after it, and what is cleared or set. Or the first words of why it does nothing. */
+const steps: ReadonlyArray<
+  readonly [
+    title: string,
+    step: (queue: PayoutQueue["Service"], reference: string) => Effect.Effect<unknown, { readonly _tag: string }>,
+    expected: Readonly<Record<string, ReadonlyArray<Of>>>
+  ]
+> = [
+  [
+    "retry sends again what is open or was refused, and nothing else",
+    (queue, reference) => queue.retry(reference, { by }),
+    {
+      "It was recorded or": isRecorded,
+      "Resume it when you": isParked,
+      "Its request was deleted,": ["forgotten"],
+      [`Retried > accepted ${wanted} ${idle}`]: ["accepted", "mayHaveLeft"],
+      [`Retried > unknown ${wanted} ${idle}`]: ["unknown"],
+      [`Retried > accepted -fingerprint ${wanted} ${idle} -countedDay -error`]: ["refused"]
+    }
+  ],
+  [
+    "park stops all that is not recorded or settled, whatever parked it before, and takes an approval back",
+    (queue, reference) => queue.park(reference, { by }),
+    {
+      "It was recorded or": isRecorded,
+      [`Parked > parked -approvedBy -approvedAt ${idle} parkedBecause=Operator`]: [
+        "accepted",
+        "mayHaveLeft",
+        "unknown",
+        "refused",
+        "parked",
+        "lostLongAgo",
+        "lostElsewhere"
+      ],
+      [`Parked > parked -approvedBy -approvedAt ${idle}`]: ["lost"],
+      "Parked > parked parkedBecause=Operator": ["forgotten"],
+      "Parked > parked": ["parkedUnderWay", "parkedDeleted"]
+    }
+  ],
+  [
+    "resume sends what is parked, in doubt where it is, and not what left longer ago than the horizon",
+    (queue, reference) => queue.resume(reference, { by }),
+    {
+      "Only a parked payout": isNotParked,
+      "Its request was deleted,": ["parkedDeleted"],
+      "A request left longer": ["lostLongAgo", "parkedUnderWay"],
+      [`Resumed > accepted ${wanted} -parkedBecause`]: ["parked"],
+      [`Resumed > unknown ${wanted} -parkedBecause`]: ["lost", "lostElsewhere"]
+    }
+  ],
+  [
+    "resume of what was not executed sends it as new, where nobody can know otherwise",
+    (queue, reference) => queue.resume(reference, { by, notExecuted: true }),
+    {
+      "Only a parked payout": isNotParked,
+      "Its request was deleted,": ["parkedDeleted"],
+      "The service still knows": ["lost"],
+      "A request of it": ["parkedUnderWay"],
+      [`Resumed > accepted ${wanted} -parkedBecause`]: ["parked"],
+      [`Resumed > accepted ${clean}`]: ["lostLongAgo", "lostElsewhere"]
+    }
+  ],
+  [
+    "settle ends what is in doubt, parked or ended as paid, and nothing that may still be sent",
+    (queue, reference) => queue.settle(reference, { by }),
+    settled("settled")
+  ],
+  [
+    "settle as failed ends the same as not paid",
+    (queue, reference) => queue.settle(reference, { by, as: "failed" }),
+    settled("failed")
+  ],
+  [
+    "forget deletes the request of what has ended, once, and of nothing that is open or waits for a person",
+    (queue, reference) => queue.forget(reference, { by }),
+    {
+      "It may still be": ["accepted", "mayHaveLeft", "unknown"],
+      "It waits for a": isParked,
+      "Forgotten > posted -request requestCheck=": ["posted"],
+      "Forgotten > settled -request requestCheck=": ["settled"],
+      "Forgotten > failed -request requestCheck=": ["failed"],
+      "Forgotten > refused -request requestCheck=": ["refused"],
+      nothing: ["forgotten"]
+    }
+  ]
+]
+
+/** The state after a step, the fields that it cleared, and those that it set. */
+const changesOf = (before: Record<string, unknown>, after: Record<string, unknown>) => {
+  const fields = Object.keys(Struct.omit(after, ["state", "updatedAt", "version", "askedStep", "askedBy"]))
+  const changed = fields.filter((field) => after[field] !== before[field])
+  return [
+    after["state"],
+    ...changed.map((field) => (after[field] === null ? `-${field}` : `${field}=${after[field]}`))
+  ].join(" ")
+}
+
+effect.each(steps)("%s", world, function* ([, step, expected]) {
+  const sql = yield* SqlClient.SqlClient
+  const queue = yield* startClient()
+  const store = makeStore(yield* database, { account: "default", lease: 30_000 })
+  yield* store.accounts.serve(1, horizon)
+  yield* TestClock.adjust(now)
+  const outcomes: Record<string, Array<string>> = {}
+  for (const [reference, set] of Object.entries(payoutsOf)) {
+    const { idempotencyKey } = yield* queue.submit(payout(reference))
+    const row = Effect.flatMap(store.get(idempotencyKey), Effect.fromNullishOr)
+    yield* sql.unsafe(
+      `UPDATE effect_pix_payouts SET asked_step = 'Approve', asked_by = 'carla', ${set} WHERE reference = '${reference}'`
+    )
+    const before = yield* row
+    const problem = yield* Effect.match(step(queue, reference), {
+      onSuccess: () => undefined,
+      onFailure: (error) => ("problem" in error ? String(error.problem).split(" ").slice(0, 4).join(" ") : error._tag)
+    })
+    const [after, [, entry]] = [yield* row, yield* linesOf(queue, reference)]
+    if (entry === undefined) assert.deepStrictEqual(after, before, reference)
+    else {
+      assert.include(entry, "by ana")
+      assert.isNull(after.askedStep, reference)
+    }
+    const outcome =
+      problem ?? (entry === undefined ? "nothing" : `${entry.split(" ")[0]} > ${changesOf(before, after)}`)
+    outcomes[outcome] = [...(outcomes[outcome] ?? []), reference]
+  }
+  assert.deepStrictEqual(outcomes, expected)
+})
+
+effect(
+  "a step names the reference, the person and the reason as texts of their length, or changes nothing",
+  world,
+  function* () {
+    const queue = yield* startClient()
+    yield* queue.submit(payout("a"))
+    // A caller without types may give anything.
+    const wrong: ReadonlyArray<readonly [options: object, paths: ReadonlyArray<string>]> = [
+      [{ by: "x".repeat(101) }, ["by"]],
+      [{ by: " ", note: "x".repeat(1001) }, ["by", "note"]],
+      [{ by: "\u200b\u2060" }, ["by"]],
+      [{ note: 7 }, ["note"]]
+    ]
+    for (const [options, paths] of wrong) {
+      for (const step of [queue.park("a", options), queue.setPaused(true, options), queue.payee("a", options)]) {
+        const error = yield* Effect.flip(
+          step as Effect.Effect<
+            unknown,
+            { readonly _tag: string; readonly issues?: ReadonlyArray<{ readonly path: string }> }
+          >
+        )
+        assert.deepStrictEqual(
+          error.issues?.map(({ path }) => path),
+          paths
+        )
+      }
+    }
+    assert.isFalse(yield* queue.isPaused)
+    const longest = { by: "x".repeat(100), note: "ç\u0000\ud800".repeat(333) }
+    yield* queue.park("a", longest)
+    assert.deepInclude((yield* queue.history("a"))[1], longest)
+    for (const reference of ["nobody's", " ", 42 as unknown as string]) {
+      assert.isTrue(Option.isNone(yield* queue.status(reference)))
+      assert.deepStrictEqual(yield* queue.history(reference), [])
+      for (const [, step] of steps)
+        assert.strictEqual((yield* Effect.flip(step(queue, reference)))._tag, "PayoutNotFound")
+    }
+  }
+)
+
+/** What a person does while a request is under way. */
+const meanwhile: Record<string, (queue: PayoutQueue["Service"]) => Effect.Effect<unknown, unknown>> = {
+  nothing: () => Effect.void,
+  park: (queue) => queue.park("a"),
+  settle: (queue) => Effect.andThen(queue.park("a"), queue.settle("a")),
+  settleAsFailed: (queue) => Effect.andThen(queue.park("a"), queue.settle("a", { as: "failed" })),
+  settleAndForget: (queue) => Effect.andThen(queue.park("a"), Effect.andThen(queue.settle("a"), queue.forget("a")))
+}
+/** The state after the answer, the id of its withdrawal, whether money may have moved, and what the history says of it. */
+const answers: ReadonlyArray<
+  readonly [title: string, fault: Fault.Fault, expected: Readonly<Record<keyof typeof meanwhile, string>>]
+> = [
+  [
+    "a withdrawal is stored whatever a person did meanwhile",
+    Fault.none,
+    {
+      nothing: "posted 1 Answered Recorded 1 > posted",
+      park: "posted 1 Answered Recorded 1 > posted",
+      settle: "settled 1 Answered Recorded 1 > settled",
+      settleAsFailed: "failed 1 Contradicted > failed",
+      settleAndForget: "settled 1 Answered Recorded 1 > settled"
+    }
+  ],
+  [
+    "a refusal ends the doubt, and undoes no step",
+    Fault.refusal(422, "Chave PIX bloqueada."),
+    {
+      nothing: "refused Answered Refused RequestRejected > refused",
+      park: "parked Answered Refused RequestRejected > parked",
+      settle: "settled Answered Refused RequestRejected > settled",
+      settleAsFailed: "failed Answered Refused RequestRejected > failed",
+      settleAndForget: "settled Answered Refused RequestRejected > settled"
+    }
+  ],
+  [
+    "a lost answer leaves the doubt, and undoes no step",
+    Fault.resetAfter,
+    {
+      nothing: "unknown left Answered Unknown OutcomeUnknown > unknown, may have left",
+      park: "parked left Parked Operator > parked, may have left",
+      settle: "settled Settled > settled",
+      settleAsFailed: "failed Settled > failed",
+      settleAndForget: "settled Forgotten > settled"
+    }
+  ]
+]
+
+effect.each(answers)("%s", function* ([, fault, expected]) {
+  const errors: Array<string> = []
+  const logger = Logger.make(({ logLevel, message }) => void (logLevel === "Error" && errors.push(String(message))))
+  const outcomes = yield* Effect.forEach(Object.entries(meanwhile), ([name, steps]) =>
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const queue = yield* startWorker({ drain: "1 milli" })
+      yield* sandbox.fault("requestWithdrawal", { ...fault, wait: 100 })
+      yield* queue.submit(payout("a"))
+      yield* settle
+      yield* steps(queue)
+      yield* TestClock.adjust("100 millis")
+      const status = Option.getOrThrow(yield* queue.status("a"))
+      assert.lengthOf(yield* sandbox.requests, 1)
+      const id = "withdrawalId" in status ? [status.withdrawalId] : []
+      const left = "mayHaveLeftAt" in status ? ["left"] : []
+      return [name, [status.state, ...id, ...left, (yield* linesOf(queue, "a")).at(-1)].join(" ")] as const
+    }).pipe(Effect.scoped, Effect.provide(Layer.fresh(Layer.mergeAll(world, Logger.layer([logger])))))
+  )
+  assert.deepStrictEqual(Object.fromEntries(outcomes), expected)
+  const isContradicted = fault === Fault.none
+  assert.lengthOf(
+    errors.filter((line) => line.includes("somebody settled as failed") && line.includes("MONEY MAY HAVE MOVED")),
+    isContradicted ? 1 : 0
+  )
+})
+
+effect(
+  "a payout in doubt is sent again under its key as in doubt, and after a person said that it was not executed as new",
+  world,
+  function* () {
+    const sandbox = yield* Sandbox
+    const queue = yield* startWorker({ horizon: "1 hour", dailyCap: 2000 })
+    yield* sandbox.fault("requestWithdrawal", Fault.resetBefore)
+    yield* sandbox.fault("requestWithdrawal", Fault.refusal(422, "Chave PIX bloqueada."), { times: 100 })
+    yield* queue.submit(payout("a"))
+    yield* settle
+    yield* queue.park("a")
+    assert.strictEqual((yield* queue.resume("a")).state, "unknown")
+    yield* settle
+    // In doubt a refusal proves nothing.
+    yield* TestClock.adjust("10 seconds")
+    assert.strictEqual(yield* stateOf(queue, "a"), "unknown")
+    yield* queue.park("a")
+    yield* TestClock.adjust("2 hours")
+    yield* sandbox.clearFaults
+    yield* sandbox.fault("requestWithdrawal", Fault.refusal(422, "Chave PIX bloqueada."))
+    yield* queue.resume("a", { notExecuted: true })
+    assert.strictEqual((yield* queue.await("a")).state, "refused")
+    yield* queue.retry("a")
+    yield* queue.await("a")
+    // It counts once against the cap.
+    yield* queue.submit(payout("b"))
+    yield* queue.await("b")
+    const keys = (yield* sandbox.requests).map(({ idempotencyKey }) => idempotencyKey)
+    assert.strictEqual(new Set(keys.slice(0, -1)).size, 1)
+    assert.lengthOf(yield* sandbox.withdrawals, 2)
+  }
+)
+
+effect(
+  "a payout that is retried while it waits has one request, and none before the time that the service named since",
+  world,
+  function* () {
+    const sandbox = yield* Sandbox
+    const requests = Effect.map(sandbox.requests, ({ length }) => length)
+    const queue = yield* startWorker()
+    yield* queue.setPaused(true)
+    yield* queue.submit(payout("a"))
+    yield* Effect.replicateEffect(queue.retry("a"), 3)
+    yield* Effect.andThen(queue.park("a"), queue.resume("a"))
+    yield* sandbox.fault("requestWithdrawal", [Fault.resetAfter, Fault.retryAfter("10 minutes")])
+    yield* queue.setPaused(false)
+    yield* TestClock.adjust("1500 millis")
+    assert.strictEqual(yield* requests, 1)
+    yield* queue.retry("a")
+    yield* TestClock.adjust("9 minutes")
+    assert.strictEqual(yield* requests, 2)
+    yield* TestClock.adjust("2 minutes")
+    assert.strictEqual(yield* stateOf(queue, "a"), "posted")
+    assert.strictEqual(yield* requests, 3)
+  }
+)
+
+effect("a refused payout is subtracted from the day on which it was counted, and not from today", world, function* () {
+  const sandbox = yield* Sandbox
+  // The test's clock begins at 21:00 in São Paulo.
+  yield* TestClock.setTime(3 * hour - 500)
+  const queue = yield* startWorker({ dailyCap: 2000 })
+  const sql = yield* SqlClient.SqlClient
+  const spent = Effect.map(sql`SELECT spent FROM effect_pix_payout_days ORDER BY day`, (rows) =>
+    rows.map((row) => row["spent"])
+  )
+  yield* sandbox.fault("requestWithdrawal", { ...Fault.refusal(422, "Chave PIX bloqueada."), wait: 1000 }, { times: 2 })
+  yield* queue.submitMany(payouts(2))
+  yield* settle
+  yield* TestClock.adjust("500 millis")
+  yield* queue.submitMany(payouts(5).slice(2))
+  yield* settle
+  assert.deepStrictEqual(yield* spent, [2000, 2000])
+  yield* TestClock.adjust("1 minute")
+  assert.deepStrictEqual(yield* spent, [0, 2000])
+  assert.strictEqual(yield* stateOf(queue, "invoice-5"), "accepted DailyCap")
+})
+
+effect(
+  "a database that another program changes stops no other payout, and does not accept a payout without a row",
+  world,
+  function* () {
+    const sandbox = yield* Sandbox
+    const sql = yield* SqlClient.SqlClient
+    const queue = yield* startWorker()
+    yield* sandbox.fault("requestWithdrawal", Fault.latency("100 millis"))
+    yield* queue.submit(payout("deleted"))
+    yield* settle
+    yield* sql`DELETE FROM effect_pix_payouts`
+    yield* queue.submit(payout("other"))
+    yield* TestClock.adjust("1 second")
+    assert.strictEqual(yield* stateOf(queue, "other"), "posted")
+    yield* sql`UPDATE effect_pix_payouts SET state = 'parked', parked_because = NULL`
+    assert.strictEqual(yield* stateOf(queue, "other"), "parked Operator")
+    for (const [raised, isRetryable] of [
+      ["IGNORE", true],
+      ["ABORT, 'maria'", false]
+    ] as const) {
+      yield* sql.unsafe(`CREATE TRIGGER none BEFORE INSERT ON effect_pix_payouts BEGIN SELECT RAISE(${raised}); END`)
+      const error = yield* Effect.flip(queue.submit(payout("new")))
+      assert.deepInclude(error, { _tag: "DatabaseError", operation: "submit", isRetryable })
+      assert.notInclude(JSON.stringify(error), "maria")
+      yield* sql`DROP TRIGGER none`
+    }
+    assert.isTrue(Option.isNone(yield* queue.status("new")))
+  }
+)

@@ -1,0 +1,288 @@
+/**
+ * What is asked of PostgreSQL alone: pages that are read as the tables grow, locks, its own clock, and what it refuses.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { assert } from "@effect/vitest"
+import { Deferred, Effect, Fiber, Latch, Layer, Option, Redacted, Stream } from "effect"
+import { PaymentsPolicy } from "effect-pix"
+import { Sandbox } from "effect-pix/sandbox"
+import { SqlClient } from "effect/sql"
+import { database } from "../../src/durable/Database.ts"
+import { migrate } from "../../src/durable/Tables.ts"
+import { makeStore } from "../../src/payouts/internal/queue/store.ts"
+import { tables } from "../../src/payouts/internal/queue/tables.ts"
+import { postgres } from "../support/database.ts"
+import { live } from "../support/effect.ts"
+import { gateway, payout, payouts, startClient, startWorker } from "../support/payoutQueue.ts"
+import { noPgBouncer, pgBouncer } from "../support/pgbouncer.ts"
+import { noPostgres } from "../support/postgres.ts"
+import { runs } from "../support/seed.ts"
+import { makeStatements } from "../support/statements.ts"
+
+const absent = noPostgres()
+const test = live.skipIf(absent !== undefined)
+const why = absent === undefined ? "" : ` (${absent})`
+const day = 86_400_000
+
+/** A number of payouts in thousands; in `npm test` a tenth of it. */
+const thousands = (count: number) => count * runs(100, 1000)
+
+/** A new database with few connections: with one, the statistics are read after the statements that they count. */
+const connect = (maxConnections: number) =>
+  Layer.unwrap(Effect.map(postgres, ({ url }) => PgClient.layer({ url: Redacted.make(url), maxConnections })))
+
+/** Tables whose statistics are updated only when a test does so. */
+const prepare = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* migrate(tables)
+  yield* sql`ALTER TABLE effect_pix_payouts SET (autovacuum_enabled = FALSE)`
+  const store = makeStore(yield* database, { account: "default", lease: 30_000 })
+  /** Payouts in a state, `from` to `to`, due since they were submitted. Keys are hashes, so payouts of one time are apart in the index. */
+  const insert = (from: number, to: number, state: string, age = 0) =>
+    sql.unsafe(`INSERT INTO effect_pix_payouts
+      (idempotency_key, reference, amount, request, request_check, state, due_at, submitted_at, updated_at)
+      SELECT 'payout_' || md5(n::text), 'invoice-' || n, 1000, '{"amount":1000,"currency":"BRL"}', 'abc', '${state}', at, at, at
+      FROM generate_series(${from}, ${to}) AS n, LATERAL (SELECT ${Date.now() - age} + n / 3 AS at) AS times`)
+  const read = Effect.gen(function* () {
+    yield* sql`SELECT pg_stat_force_next_flush()`
+    yield* sql`SELECT 1`
+    const [row] = yield* sql<{ readonly pages: number; readonly scans: number }>`
+      SELECT SUM(heap_blks_hit + heap_blks_read + idx_blks_hit + idx_blks_read)::float8 AS pages,
+        (SELECT SUM(seq_scan)::float8 FROM pg_stat_user_tables WHERE relname = 'effect_pix_payouts') AS scans
+      FROM pg_statio_user_tables WHERE relname = 'effect_pix_payouts'`
+    return row ?? { pages: 0, scans: 0 }
+  })
+  /** The pages of the table and of its indexes that an effect reads. */
+  const pagesOf = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E, R>) {
+    const before = yield* read
+    yield* effect
+    const after = yield* read
+    assert.strictEqual(after.scans, before.scans, "the payouts are not read from start to end")
+    return after.pages - before.pages
+  })
+  return { insert, pagesOf, sql, store }
+})
+
+for (const statistics of ["none", "stale", "fresh"])
+  test(
+    `a worker takes the oldest payouts that are due at a cost that does not depend on how many wait or have ended (statistics: ${statistics})${why}`,
+    connect(1),
+    function* () {
+      const { insert, pagesOf, sql, store } = yield* prepare
+      yield* insert(1_000_000, 1_000_000 + thousands(40), "posted", day)
+      if (statistics === "stale") yield* sql`ANALYZE`
+      const perTake = yield* Effect.forEach(
+        [
+          [1, thousands(5)],
+          [thousands(5) + 1, thousands(20)]
+        ] as const,
+        ([from, to]) =>
+          Effect.gen(function* () {
+            yield* insert(from, to, "accepted", 60_000)
+            if (statistics === "fresh") yield* sql`ANALYZE`
+            return yield* pagesOf(Effect.andThen(store.due.take("worker", 30_000, 20), store.due.untilNext))
+          })
+      )
+      const [few = 0, many = 0] = perTake
+      assert.isAtMost(many / few, 2)
+      assert.lengthOf(yield* sql`SELECT 1 FROM effect_pix_payouts WHERE taken_by IS NOT NULL`, 40)
+    }
+  )
+
+for (const state of ["posted", undefined] as const)
+  test(
+    `a list of the payouts of a state (${state ?? "all"}) reads at most one page for four of them, however many there are${why}`,
+    connect(1),
+    function* () {
+      const { insert, pagesOf, store } = yield* prepare
+      const all = Stream.paginate({ at: -1, key: "" }, (after) =>
+        Effect.map(store.list(state, after, 200), (rows) => {
+          const last = rows.at(-1)
+          return [rows, Option.fromUndefinedOr(last && { at: last.submittedAt, key: last.idempotencyKey })] as const
+        })
+      ).pipe(Stream.runCount)
+      for (const [from, to] of [
+        [1, thousands(5)],
+        [thousands(5) + 1, thousands(20)]
+      ] as const) {
+        yield* insert(from, to, "posted")
+        assert.isAtMost((yield* pagesOf(all)) / to, 0.25)
+        assert.strictEqual(yield* all, to)
+      }
+    }
+  )
+
+for (const statistics of ["none", "fresh"])
+  test(
+    `the requests of old payouts are forgotten by an index, 1,000 at a time, whatever the other payouts are (statistics: ${statistics})${why}`,
+    connect(1),
+    function* () {
+      const { insert, pagesOf, sql, store } = yield* prepare
+      yield* insert(1, 2500, "posted", 400 * day)
+      yield* insert(2501, 3000, "parked", 400 * day)
+      yield* insert(3001, 3000 + thousands(57), "posted")
+      if (statistics === "fresh") yield* sql`ANALYZE`
+      const { layer, texts } = makeStatements()
+      assert.isAtMost((yield* pagesOf(Effect.provide(store.forget(Date.now() - 90 * day), layer))) / 2500, 50)
+      assert.lengthOf(
+        texts.filter((text) => text.startsWith("UPDATE")),
+        3
+      )
+      const [left] = yield* sql`SELECT COUNT(*)::int AS count FROM effect_pix_payouts WHERE request IS NOT NULL`
+      assert.strictEqual(left?.["count"], 500 + thousands(57))
+    }
+  )
+
+test(
+  `a refused payout that somebody retries while the old ones are forgotten is not forgotten${why}`,
+  connect(3),
+  function* () {
+    const { insert, sql, store } = yield* prepare
+    yield* insert(1, 2, "refused", 400 * day)
+    const begins = Latch.makeUnsafe()
+    // Begun here, it is outside of the transaction.
+    const forgetting = yield* Effect.forkScoped(Effect.andThen(begins.await, store.forget(Date.now() - 90 * day)))
+    yield* sql.withTransaction(
+      Effect.gen(function* () {
+        yield* sql`UPDATE effect_pix_payouts SET state = 'accepted' WHERE reference = 'invoice-1'`
+        yield* begins.open
+        // It leaves out what is locked, so it ends before the transaction does.
+        yield* Fiber.join(forgetting)
+      })
+    )
+    const left = yield* sql`SELECT reference FROM effect_pix_payouts WHERE request IS NOT NULL`
+    assert.deepStrictEqual(
+      left.map((row) => row["reference"]),
+      ["invoice-1"]
+    )
+  }
+)
+
+test(
+  `a payout that somebody changes is left out by workers and by the lease of its run, and a committed change ends an await${why}`,
+  connect(4),
+  function* () {
+    const { sql, store } = yield* prepare
+    const queue = yield* startClient({ poll: "1 hour" })
+    yield* queue.submitMany(payouts(2))
+    yield* sql`UPDATE effect_pix_payouts SET run_by = 'run', run_until = 0`
+    const waiting = yield* Effect.forkChild(queue.await("invoice-1"), { startImmediately: true })
+    const parked = yield* Deferred.make<void>()
+    const looks = yield* Effect.forkChild(
+      Effect.andThen(
+        Deferred.await(parked),
+        Effect.all([
+          store.renewRun("run", 60_000),
+          store.due.take("worker", 30_000, 20),
+          Effect.replicateEffect(queue.status("invoice-1"), 20)
+        ])
+      )
+    )
+    yield* sql.withTransaction(
+      queue
+        .park("invoice-1")
+        .pipe(Effect.andThen(Deferred.succeed(parked, undefined)), Effect.andThen(Fiber.join(looks)))
+    )
+    assert.strictEqual((yield* Fiber.join(waiting)).state, "parked")
+    const others = yield* sql`SELECT reference FROM effect_pix_payouts WHERE run_until > 0 AND taken_by = 'worker'`
+    assert.deepStrictEqual(
+      others.map((row) => row["reference"]),
+      ["invoice-2"]
+    )
+  }
+)
+
+/** A new database whose sessions have a time zone, and whose clock is at a moment. */
+const postgresAt = (moment: string, zone: string) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const { url } = yield* postgres
+      const client = (settings: string) => PgClient.layer({ url: Redacted.make(`${url}?options=${settings}`) })
+      yield* Effect.flatMap(SqlClient.SqlClient, (sql) =>
+        sql.unsafe(
+          `CREATE FUNCTION clock_timestamp() RETURNS timestamptz LANGUAGE sql AS $$ SELECT timestamptz '${moment}' $$`
+        )
+      ).pipe(Effect.provide(Layer.fresh(client(""))))
+      // Functions of the schema `public` come before those of PostgreSQL.
+      return client(encodeURIComponent(`-c TimeZone=${zone} -c search_path=public,pg_catalog`))
+    })
+  )
+
+for (const [moment, zone, counted] of [
+  ["2026-03-01T02:59:59Z", "Etc/GMT-14", "2026-02-28"],
+  ["2026-03-01T03:00:00Z", "Etc/GMT+12", "2026-03-01"]
+] as const) {
+  test(
+    `the day of the cap is that of São Paulo by the server's clock: ${moment} is on ${counted}, also in a session of ${zone}${why}`,
+    postgresAt(moment, zone),
+    function* () {
+      const { sql, store } = yield* prepare
+      const queue = yield* startClient()
+      const { idempotencyKey } = yield* queue.submit(payout("invoice-1"))
+      const row = yield* Effect.flatMap(store.get(idempotencyKey), Effect.fromNullishOr)
+      const marked = yield* store.update(row, { ...row, sends: 1, version: 2 }, "{}", { cap: 1000 })
+      assert.strictEqual(marked?.countedDay, counted)
+      assert.deepStrictEqual(yield* sql`SELECT day, spent::int FROM effect_pix_payout_days`, [
+        { day: counted, spent: 1000 }
+      ])
+    }
+  )
+}
+
+test(
+  `a server that is read-only, or whose disk is full, is named by the error, and the submit may be repeated${why}`,
+  connect(1),
+  function* () {
+    const queue = yield* startClient()
+    const sql = yield* SqlClient.SqlClient
+    const reasonOf = Effect.map(
+      Effect.flip(queue.submit(payout("invoice-1"))),
+      (error) => error._tag === "DatabaseError" && error.isRetryable && error.reason
+    )
+    yield* sql`SET default_transaction_read_only = on`
+    assert.strictEqual(yield* reasonOf, "ReadOnly")
+    yield* sql`SET default_transaction_read_only = off`
+    // What the server answers where a file cannot grow.
+    yield* sql.unsafe(`CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$`)
+    yield* sql`CREATE TRIGGER full_disk BEFORE INSERT ON effect_pix_payouts EXECUTE FUNCTION full_disk()`
+    assert.strictEqual(yield* reasonOf, "DiskFull")
+  }
+)
+
+test(`tables of an older version are refused by a program that may not change tables, which names both versions${why}`, function* () {
+  const { url } = yield* postgres
+  const more = ["ALTER TABLE effect_pix_payouts ADD COLUMN more TEXT"]
+  const newer = { ...tables, migrations: { ...tables.migrations, "0002_more": { pg: more, sqlite: more } } }
+  const role = `reader_${new URL(url).pathname.slice(1)}`
+  yield* Effect.gen(function* () {
+    const { sql } = yield* prepare
+    yield* sql`REVOKE CREATE ON SCHEMA public FROM PUBLIC`
+    yield* sql.unsafe(`CREATE ROLE ${role} LOGIN`)
+    yield* sql.unsafe(`GRANT ALL ON ALL TABLES IN SCHEMA public TO ${role}`)
+  }).pipe(Effect.provide(PgClient.layer({ url: Redacted.make(url) })))
+  const reader = PgClient.layer({ url: Redacted.make(url.replace("postgres@", `${role}@`)) })
+  const error = yield* Effect.flip(Effect.provide(migrate(newer), reader))
+  assert.include(error.message, "effect_pix_payouts has tables of version 1 in this database, and version 2 is needed")
+})
+
+const noPooler = absent ?? noPgBouncer()
+live.skipIf(noPooler !== undefined)(
+  `workers behind PgBouncer with pool_mode = transaction pay each payout once where the client prepares no statements${noPooler === undefined ? "" : ` (${noPooler})`}`,
+  Layer.merge(gateway, PaymentsPolicy.layer(PaymentsPolicy.once)),
+  function* () {
+    const { url } = yield* postgres
+    const pooled = yield* pgBouncer(url)
+    const options = { poll: "20 millis", dailyCap: 1_000_000 } as const
+    yield* Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const [queue] = yield* Effect.replicateEffect(startWorker(options), 2)
+      if (queue === undefined) return
+      yield* sql.withTransaction(Effect.andThen(queue.submit(payout("undone")), Effect.fail("no"))).pipe(Effect.flip)
+      yield* sql.withTransaction(queue.submitMany(payouts(60)))
+      yield* Effect.forEach(payouts(60), ({ reference }) => queue.await(reference), { concurrency: "unbounded" })
+      assert.strictEqual(yield* Stream.runCount(queue.list({ state: "posted" })), 60)
+      assert.lengthOf(yield* (yield* Sandbox).withdrawals, 60)
+    }).pipe(Effect.scoped, Effect.provide(PgClient.layer({ url: Redacted.make(pooled), prepare: false })))
+  }
+)
