@@ -3,286 +3,231 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe } from "@effect/vitest"
-import { Context, Effect, Layer, Option, Redacted, Result, Schedule } from "effect"
+import { Context, Effect, Layer, Option, Redacted, Result, Schedule, Stream } from "effect"
 import { Money, PaymentsPolicy } from "effect-pix"
-import { PayoutInsert, PayoutQueue, type PayoutQueueOptions, Payouts } from "effect-pix/payouts"
+import { PayoutInsert, PayoutQueue, Payouts } from "effect-pix/payouts"
 import { Sandbox } from "effect-pix/sandbox"
-import { Webhook } from "effect-pix/webhook"
+import { Webhook, WebhookClient } from "effect-pix/webhook"
 import { SqlClient } from "effect/sql"
 import { readFileSync } from "node:fs"
 import { resolve } from "node:path"
-import { makeBank } from "../support/bank.ts"
 import { charge } from "../support/charges.ts"
-import { run } from "../support/command.ts"
 import { postgres } from "../support/database.ts"
-import { payout } from "../support/payoutQueue.ts"
+import { live } from "../support/effect.ts"
+import { gateway, payout, startClient, startWorker, stateOf } from "../support/payoutQueue.ts"
 import { noPostgres } from "../support/postgres.ts"
 import { exhaust } from "../support/webhooks.ts"
-import { live } from "../support/effect.ts"
 
 const file = readFileSync(resolve(import.meta.dirname, "../../docs/sql/roles.sql"), "utf8")
-
 const logins = {
-  application: ["effect_pix_application"],
-  worker: ["effect_pix_worker"],
-  program: ["effect_pix_application", "effect_pix_worker"],
-  operator: ["effect_pix_operator"]
-} as const
-type Login = keyof typeof logins
+  application: "effect_pix_application",
+  worker: "effect_pix_worker",
+  program: "effect_pix_application, effect_pix_worker",
+  operator: "effect_pix_operator"
+}
+const fast = { poll: "20 millis" } as const
+const base = Layer.merge(gateway, PaymentsPolicy.layer(PaymentsPolicy.once))
 
-/** A database with the tables and the roles, and a login for each program. */
+/** A database with the tables and the roles, and a client for each login. */
 const made = Effect.gen(function* () {
   const { url } = yield* postgres
-  const client = (of: string) => Layer.fresh(PgClient.layer({ url: Redacted.make(of), maxConnections: 4 }))
-  const owner = client(url)
-  const urls = yield* Effect.gen(function* () {
+  const client = (of: string) => Layer.build(Layer.fresh(PgClient.layer({ url: Redacted.make(of), maxConnections: 4 })))
+  const owner = yield* client(url)
+  const as = (login: keyof typeof logins) =>
+    client(url.replace("postgres@", `${login}_${new URL(url).pathname.slice(1)}@`))
+  yield* Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    yield* Layer.build(PayoutQueue.layerClient())
-    yield* Effect.scoped(Layer.build(Layer.provide(Webhook.layerSql({ name: "shop" }), Sandbox.layerPayments)))
+    yield* startClient()
+    yield* Layer.build(Webhook.layerSql({ name: "shop" }))
     // A second time, as after a new version.
     for (const statement of `${file}\n${file}`.split(/;\n\n/)) yield* sql.unsafe(statement)
-    const named = Object.entries(logins).map(([login, roles]) => {
-      const name = `${login}_${new URL(url).pathname.slice(1)}`
-      return [login, name, roles.join(", ")] as const
-    })
-    for (const [, name, roles] of named) yield* sql.unsafe(`CREATE ROLE ${name} LOGIN IN ROLE ${roles}`)
-    return Object.fromEntries(named.map(([login, name]) => [login, url.replace("postgres@", `${name}@`)]))
+    for (const [login, roles] of Object.entries(logins))
+      yield* sql.unsafe(`CREATE ROLE ${login}_${new URL(url).pathname.slice(1)} LOGIN IN ROLE ${roles}`)
   }).pipe(Effect.scoped, Effect.provide(owner))
-  const urlOf = (login: Login) => urls[login] ?? ""
-  return { owner, client: (login: Login) => client(urlOf(login)), env: { DATABASE_URL: urlOf("operator") } }
-}).pipe(Effect.orDie)
+  return { as, owner }
+})
 
-const sheet = (reference: string, amount: number) => ({ ...payout(reference, amount), by: "ana" })
+const item = (reference: string, amount: number) => ({ ...payout(reference, amount), by: "ana" })
+const until = <A, E, R>(effect: Effect.Effect<A, E, R>, isSo: (value: A) => boolean) =>
+  Effect.repeat(effect, { until: isSo, schedule: Schedule.spaced("20 millis") })
+const withdrawals = Effect.flatMap(Sandbox, (sandbox) => sandbox.withdrawals)
 
 describe.skipIf(noPostgres() !== undefined)("the roles of docs/sql/roles.sql", () => {
   live(
-    "let the application submit and run sheets, the worker send, and the operator take every step of the command",
+    "let the application submit and run sheets, the worker send, and the operator take every step",
+    base,
     function* () {
-      const { client, env } = yield* made
-      const bank = makeBank()
-      const gateway = Layer.merge(
-        bank.makeClient("client-a", { companyId: 1 }).layer,
-        PaymentsPolicy.layer(PaymentsPolicy.once)
-      )
-      const queued = { poll: "20 millis", dailyCap: 100_000 } as const
-      const command = (by: string, ...words: ReadonlyArray<string>) =>
-        run(["payouts", ...words, "--yes", "--by", by], env)
-      const step = (by: string, ...words: ReadonlyArray<string>) =>
-        Effect.map(command(by, ...words), ({ code, stderr }) =>
-          assert.strictEqual(code, 0, `${words.join(" ")}: ${stderr}`)
-        )
-      yield* step("carla", "four-eyes", "5000")
-      yield* Layer.build(PayoutQueue.layerWorker(queued).pipe(Layer.provide([client("worker"), gateway])))
-      const application = Layer.provideMerge(
-        PayoutQueue.layerClient({ poll: "20 millis", fourEyesAbove: 5000 }),
-        client("application")
-      )
+      const { as } = yield* made
+      const operator = yield* Effect.provide(startClient(fast), yield* as("operator"))
+      yield* operator.setFourEyes(Money.centavos(5000), { by: "carla" })
+      yield* Effect.provide(startWorker({ ...fast, dailyCap: 100_000 }), yield* as("worker"))
       yield* Effect.gen(function* () {
-        const queue = yield* PayoutQueue
         const sql = yield* SqlClient.SqlClient
-        const { parameters, text } = Result.getOrThrow(PayoutInsert.make(sheet("inserted", 1100), { dialect: "pg" }))
+        const queue = yield* startClient({ ...fast, fourEyesAbove: 5000 })
+        const sheet = (lines: Parameters<typeof Payouts.run>[0], waitFor?: "50 millis") =>
+          Effect.provideService(Payouts.run(lines, { waitFor }), PayoutQueue, queue)
+        const { parameters, text } = Result.getOrThrow(PayoutInsert.make(item("inserted", 1100), { dialect: "pg" }))
         yield* sql.unsafe(text, parameters)
-        yield* queue.submit(sheet("single", 1200))
-        for (const reference of ["inserted", "single"]) {
-          assert.strictEqual((yield* queue.await(reference)).state, "posted")
-        }
-        const { done } = yield* Payouts.run([sheet("one", 1300), sheet("two", 1400)])
-        assert.lengthOf(done, 2)
+        yield* queue.submit(item("single", 1200))
+        for (const reference of ["inserted", "single"]) yield* queue.await(reference)
+        assert.lengthOf((yield* sheet([item("one", 1300), item("two", 1400)])).done, 2)
         // A run that ends before its lines are sent parks them, and a larger one takes them up.
-        yield* step("bia", "pause")
-        const left = yield* Payouts.run([sheet("left", 2000)], { waitFor: "50 millis" })
-        assert.lengthOf(left.parked, 1)
-        yield* step("bia", "continue")
-        const { parked } = yield* Payouts.run([sheet("left", 2000), sheet("more", 3500)])
-        assert.lengthOf(parked, 2)
-        yield* step("bia", "resume", "--because", "NeedsApproval")
-        for (const reference of ["left", "more"]) assert.strictEqual((yield* queue.await(reference)).state, "posted")
-        yield* step("bia", "pause")
-        yield* queue.submitMany([sheet("a", 2100), sheet("b", 2200)])
-        for (const words of [
-          ["retry", "a"],
-          ["park", "a", "b"],
-          ["resume", "a"],
-          ["settle", "b", "--as", "settled"]
-        ])
-          yield* step("bia", ...words)
-        for (const by of ["ana", "bia"]) yield* step(by, "settle", "b", "--as", "failed")
-        for (const words of [["list"], ["show", "a"], ["list", "--state", "all", "--csv"]]) {
-          assert.strictEqual((yield* run(["payouts", ...words], env)).code, 0, words.join(" "))
-        }
-        for (const by of ["ana", "bia"]) yield* step(by, "change-sender", "a".repeat(40))
-        for (const by of ["ana", "bia"]) yield* step(by, "four-eyes", "none")
-        assert.strictEqual((yield* queue.account).fourEyesAbove, undefined)
-      }).pipe(Effect.provide(application))
-      assert.lengthOf([...bank.paid], 6)
-      // The limit that the operator removed is not stored again by a process of the application.
-      const refused = yield* Effect.flip(Layer.build(application))
-      assert.include(refused.message, "open failed on the database (AuthorizationError)")
+        yield* operator.setPaused(true)
+        assert.lengthOf((yield* sheet([item("left", 2000)], "50 millis")).parked, 1)
+        yield* operator.setPaused(false)
+        const { parked } = yield* sheet([item("left", 2000), item("more", 3500)])
+        for (const { reference } of parked) yield* operator.resume(reference, { by: "bia" })
+        for (const reference of ["left", "more"]) yield* queue.await(reference)
+        assert.lengthOf(yield* withdrawals, 6)
+        yield* operator.setPaused(true)
+        yield* queue.submitMany([item("a", 2100), item("b", 2200)])
+        const by = "bia"
+        yield* operator.retry("a", { by })
+        for (const reference of ["a", "b"]) yield* operator.park(reference, { by })
+        yield* operator.resume("a", { by })
+        yield* operator.settle("b", { by })
+        yield* operator.forget("b", { by })
+        yield* operator.payee("b", { by })
+        for (const one of ["ana", "bia"]) yield* operator.settle("b", { as: "failed", by: one })
+        assert.lengthOf(yield* Stream.runCollect(operator.list()), 8)
+        for (const one of ["ana", "bia"]) yield* operator.changeSender("a".repeat(40), { by: one })
+        for (const one of ["ana", "bia"]) yield* operator.setFourEyes(null, { by: one })
+        assert.isUndefined((yield* queue.account).fourEyesAbove)
+        // The limit that the operator removed is not stored again by a process of the application.
+        const refused = yield* Effect.flip(startClient({ fourEyesAbove: 5000 }))
+        assert.include(refused.message, "open failed on the database (AuthorizationError)")
+      }).pipe(Effect.provide(yield* as("application")))
     }
   )
 
   live(
     "let the worker doubt what a failover may have lost, pause a restored backup, and delete a record",
+    base,
     function* () {
-      const { client, owner } = yield* made
-      const bank = makeBank()
-      const gateway = Layer.merge(
-        bank.makeClient("client-a", { companyId: 1 }).layer,
-        PaymentsPolicy.layer(PaymentsPolicy.once)
-      )
-      const work = (options: PayoutQueueOptions = {}) =>
-        Layer.build(
-          Layer.fresh(PayoutQueue.layerWorker({ poll: "20 millis", dailyCap: 100_000, ...options })).pipe(
-            Layer.provide([client("worker"), gateway])
-          )
+      const { as, owner } = yield* made
+      const worker = yield* as("worker")
+      const served = Effect.scoped(Effect.provide(startWorker(fast), worker))
+      yield* served
+      yield* Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const queue = yield* startClient(fast)
+        yield* queue.submit(item("a", 5000))
+        const moved = sql`UPDATE effect_pix_payout_accounts SET identity = 'x' || identity`
+        yield* moved
+        yield* Effect.scoped(Effect.provide(Effect.andThen(startWorker(fast), queue.await("a")), yield* as("worker")))
+        assert.deepStrictEqual(
+          (yield* queue.history("a")).map(({ _tag }) => _tag),
+          ["Submitted", "Doubted", "Marked", "Answered"]
         )
-      const sql = yield* Effect.map(Layer.build(owner), Context.get(SqlClient.SqlClient))
-      yield* Effect.scoped(work())
-      const queue = Context.get(
-        yield* Layer.build(
-          Layer.fresh(PayoutQueue.layerClient({ poll: "20 millis" })).pipe(
-            Layer.provide(Layer.succeed(SqlClient.SqlClient, sql))
-          )
-        ),
-        PayoutQueue
-      )
-      yield* queue.setFourEyes(Money.centavos(5000), { by: "carla" })
-      yield* queue.submit(sheet("small", 5000))
-      yield* queue.submit(sheet("big", 5001))
-      yield* queue.submitMany([sheet("one", 2501), sheet("two", 2500)])
-      // As of before there was a limit.
-      yield* sql`UPDATE effect_pix_payouts SET state = 'accepted', parked_because = NULL WHERE state = 'parked'`
-      yield* sql`UPDATE effect_pix_payout_accounts SET identity = 'x/' || SPLIT_PART(identity, '/', 2) || '/' ||
-        SPLIT_PART(identity, '/', 3) || '/' || SPLIT_PART(identity, '/', 4)`
-      yield* Effect.gen(function* () {
-        yield* work()
-        for (const reference of ["small", "big", "one", "two"]) yield* queue.await(reference)
-      }).pipe(Effect.scoped)
-      const tags = (reference: string) =>
-        Effect.map(queue.history(reference), (changes) => changes.map(({ _tag }) => _tag))
-      assert.deepStrictEqual(yield* tags("small"), ["Submitted", "Doubted", "Marked", "Answered"])
-      for (const reference of ["big", "one", "two"]) assert.notInclude(yield* tags(reference), "Marked")
-      assert.deepStrictEqual(
-        [...bank.paid.values()].map(({ amount }) => amount),
-        [5000]
-      )
-      // A restored backup.
-      yield* sql`UPDATE effect_pix_payout_accounts SET beat_at = beat_at - 3600000, identity = 'x' || identity`
-      yield* queue.submit(sheet("later", 1000))
-      yield* Effect.gen(function* () {
-        yield* work()
-        yield* Effect.repeat(queue.isPaused, { until: (isPaused) => isPaused, schedule: Schedule.spaced("20 millis") })
-      }).pipe(Effect.scoped)
-      assert.lengthOf(bank.received, 1)
-      // The end of a record.
-      yield* queue.forget("small", { by: "bia" })
-      yield* sql`UPDATE effect_pix_payouts SET submitted_at = 1, updated_at = 1 WHERE reference = 'small'`
-      yield* Effect.gen(function* () {
-        yield* work({ forget: { data: "1 day", record: "30 days" } })
-        yield* Effect.repeat(queue.status("small"), { until: Option.isNone, schedule: Schedule.spaced("20 millis") })
-      }).pipe(Effect.scoped)
-      const again = yield* Effect.flip(queue.submit(sheet("small", 5000)))
-      assert.strictEqual(again._tag, "InvalidRequest")
+        yield* sql`UPDATE effect_pix_payout_accounts SET beat_at = beat_at - 3600000`
+        yield* Effect.andThen(moved, served)
+        assert.isTrue(yield* queue.isPaused)
+        yield* queue.forget("a", { by: "bia" })
+        yield* sql`UPDATE effect_pix_payouts SET submitted_at = 1, updated_at = 1`
+        const forgetting = startWorker({ ...fast, forget: { data: "1 day", record: "30 days" } })
+        yield* Effect.scoped(
+          Effect.provide(Effect.andThen(forgetting, until(queue.status("a"), Option.isNone)), yield* as("worker"))
+        )
+        assert.strictEqual((yield* Effect.flip(queue.submit(item("a", 5000))))._tag, "InvalidRequest")
+      }).pipe(Effect.provide(owner))
     }
   )
+
+  live("let a program store deliveries and look them up, and the operator deal with a dead letter", base, function* () {
+    const { as } = yield* made
+    const { id } = yield* charge
+    yield* (yield* Sandbox).markPaid(id)
+    const body = JSON.stringify({ transactionId: id, status: "Paid" })
+    yield* Effect.gen(function* () {
+      const { answer, idle } = yield* Webhook
+      yield* answer(new Request("https://shop.example/webhooks/pix", { method: "POST", body }))
+      yield* exhaust("failed", 1)
+      yield* idle
+    }).pipe(
+      Effect.provide(
+        Layer.provideMerge(
+          Webhook.layerSql({ name: "shop", ...fast, onPaid: () => Effect.fail("away") }),
+          Layer.succeedContext(yield* as("program"))
+        )
+      )
+    )
+    const dead = yield* Effect.provide(Layer.build(Webhook.layerClient({ name: "shop" })), yield* as("operator"))
+    assert.isTrue(yield* Context.get(dead, WebhookClient).discard(id, { by: "ana" }))
+  })
 
   live(
-    "let a program store deliveries and look them up, and the operator deal with a dead letter",
-    Layer.fresh(Sandbox.layerPayments),
+    "deny every change of the history, every approval but the operator's, and every mark before one",
+    base,
     function* () {
-      const { client, env } = yield* made
-      const { id } = yield* charge
-      yield* (yield* Sandbox).markPaid(id)
-      const body = JSON.stringify({ transactionId: id, status: "Paid" })
+      const { as, owner } = yield* made
       yield* Effect.gen(function* () {
-        const { answer, idle } = yield* Webhook
-        yield* answer(new Request("https://shop.example/webhooks/pix", { method: "POST", body }))
-        yield* exhaust("failed", 1)
-        yield* idle
-      }).pipe(
-        Effect.provide(
-          Layer.provideMerge(
-            Webhook.layerSql({ name: "shop", poll: "20 millis", onPaid: () => Effect.fail("away") }),
-            client("program")
+        const queue = yield* startClient()
+        yield* queue.setFourEyes(Money.centavos(5000), { by: "carla" })
+        yield* queue.submitMany([item("big", 6000), item("small", 1000)].slice(0, 1))
+        yield* queue.submit(item("small", 1000))
+        yield* queue.park("small", { by: "ana" })
+        assert.strictEqual(yield* stateOf(queue, "big"), "parked NeedsApproval")
+      }).pipe(Effect.provide(owner))
+      const set = (change: string) => `UPDATE effect_pix_payouts SET ${change} WHERE reference = 'big'`
+      const insert = (column: string, value: string) =>
+        `INSERT INTO effect_pix_payouts (idempotency_key, reference, amount, request_check, ${column}) VALUES ('k', 'k', 1000, 'abc', ${value})`
+      const history = ["UPDATE effect_pix_payout_history SET entry = '{}'", "DELETE FROM effect_pix_payout_history"]
+      const content = [
+        "amount = 1",
+        "request = '{}'",
+        "submitted_by = 'bia'",
+        "needs_approval = FALSE",
+        "may_have_left_at = 1"
+      ].map(set)
+      const all = [
+        ...history,
+        ...content,
+        "DELETE FROM effect_pix_payouts",
+        "DELETE FROM effect_pix_payout_accounts",
+        "TRUNCATE effect_pix_payout_history",
+        "UPDATE effect_pix_payouts_migrations SET name = 'x'",
+        insert("approved_at", "1"),
+        insert("may_have_left_at", "1"),
+        insert("approved_by", "'bia'")
+      ]
+      const approvals = [
+        ...["approved_at = 1", "approved_by = 'bia'", "asked_by = 'bia'"].map(set),
+        "UPDATE effect_pix_payout_accounts SET four_eyes_above = NULL",
+        "UPDATE effect_pix_payout_accounts SET asked = '{}'"
+      ]
+      const submits = insert("submitted_by", "'ana'")
+      const denied = [
+        ["application", yield* as("application"), [...all, ...approvals]],
+        ["worker", yield* as("worker"), [...all, ...approvals, submits]],
+        ["program", yield* as("program"), [...all, ...approvals]],
+        ["operator", yield* as("operator"), [...all, submits]],
+        ["owner", owner, [...history, ...content]]
+      ] as const
+      for (const [login, client, statements] of denied) {
+        const outcomes = yield* Effect.flatMap(SqlClient.SqlClient, (sql) =>
+          Effect.forEach(statements, (statement) =>
+            Effect.match(sql.unsafe(statement), {
+              onFailure: ({ reason }) => [statement, reason._tag],
+              onSuccess: () => [statement, "allowed"]
+            })
           )
+        ).pipe(Effect.provide(client))
+        assert.deepStrictEqual(
+          outcomes,
+          statements.map((statement) => [statement, "AuthorizationError"]),
+          login
         )
-      )
-      const { code, stderr } = yield* run(["webhooks", "discard", id, "--yes", "--by", "ana"], env)
-      assert.strictEqual(code, 0, stderr)
-    }
-  )
-
-  live("deny every change of the history, every approval but the operator's, and every mark before one", function* () {
-    const { client, owner } = yield* made
-    yield* Effect.gen(function* () {
-      const queue = yield* PayoutQueue
-      yield* queue.setFourEyes(Money.centavos(5000), { by: "carla" })
-      yield* queue.submit(sheet("big", 6000))
-      yield* queue.submit(sheet("small", 1000))
-      yield* queue.park("small", { by: "ana" })
-    }).pipe(Effect.provide(Layer.provideMerge(PayoutQueue.layerClient(), owner)))
-    const payouts = "UPDATE effect_pix_payouts SET"
-    const history = ["UPDATE effect_pix_payout_history SET entry = '{}'", "DELETE FROM effect_pix_payout_history"]
-    const all = [
-      ...history,
-      "DELETE FROM effect_pix_payouts",
-      "DELETE FROM effect_pix_payout_accounts",
-      "TRUNCATE effect_pix_payout_history",
-      "UPDATE effect_pix_payouts_migrations SET name = 'x'",
-      `${payouts} amount = 1 WHERE reference = 'big'`,
-      `${payouts} request = '{}' WHERE reference = 'big'`,
-      `${payouts} submitted_by = 'bia' WHERE reference = 'big'`,
-      `${payouts} needs_approval = FALSE WHERE reference = 'big'`,
-      `${payouts} may_have_left_at = 1 WHERE reference = 'big'`
-    ]
-    const approvals = [
-      `${payouts} approved_at = 1 WHERE reference = 'big'`,
-      `${payouts} approved_by = 'bia' WHERE reference = 'big'`,
-      `${payouts} asked_by = 'bia' WHERE reference = 'big'`,
-      "UPDATE effect_pix_payout_accounts SET four_eyes_above = NULL",
-      "UPDATE effect_pix_payout_accounts SET asked = '{}'"
-    ]
-    const insert = (column: string) =>
-      `INSERT INTO effect_pix_payouts (idempotency_key, reference, amount, request_check, ${column}) VALUES ('k', 'k', 1000, 'abc', `
-    const inserts = [
-      `${insert("approved_at")} 1)`,
-      `${insert("may_have_left_at")} 1)`,
-      `${insert("approved_by")} 'bia')`
-    ]
-    const denied = {
-      application: [...all, ...approvals, ...inserts],
-      worker: [...all, ...approvals, ...inserts, `${insert("submitted_by")} 'ana')`],
-      program: [...all, ...approvals, ...inserts],
-      operator: [...all, ...inserts, `${insert("submitted_by")} 'ana')`],
-      owner: [...history, ...all.slice(6)]
-    }
-    for (const [login, statements] of Object.entries(denied)) {
-      // The keys of an object are texts to the compiler.
-      const database = login === "owner" ? owner : client(login as Login)
-      const failures = Effect.flatMap(SqlClient.SqlClient, (sql) =>
-        Effect.forEach(statements, (statement) =>
-          Effect.match(sql.unsafe(statement), {
-            onFailure: ({ reason }) => [statement, reason._tag],
-            onSuccess: () => [statement, "allowed"]
-          })
-        )
-      )
-      assert.deepStrictEqual(
-        yield* Effect.provide(failures, database),
-        statements.map((statement) => [statement, "AuthorizationError"]),
-        login
-      )
-    }
-    // The mark of what needs no approval, and the end of a record with its entries, are the worker's.
-    yield* Effect.flatMap(SqlClient.SqlClient, (sql) =>
-      Effect.gen(function* () {
+      }
+      // The mark of what needs no approval, and the end of a record with its entries, are the worker's.
+      yield* Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
         yield* sql`UPDATE effect_pix_payouts SET may_have_left_at = 1 WHERE reference = 'small'`
         yield* sql`UPDATE effect_pix_payouts SET state = 'failed' WHERE reference = 'small'`
         yield* sql`UPDATE effect_pix_payouts SET amount = NULL, request = NULL, submitted_by = NULL, reference = '' WHERE reference = 'small'`
         const gone = yield* sql`DELETE FROM effect_pix_payout_history WHERE idempotency_key IN
-            (SELECT idempotency_key FROM effect_pix_payouts WHERE amount IS NULL) RETURNING id`
+        (SELECT idempotency_key FROM effect_pix_payouts WHERE amount IS NULL) RETURNING id`
         assert.lengthOf(gone, 1)
-      })
-    ).pipe(Effect.provide(client("worker")))
-  })
+      }).pipe(Effect.provide(yield* as("worker")))
+    }
+  )
 })

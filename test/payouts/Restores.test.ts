@@ -1,0 +1,414 @@
+/**
+ * What a worker does with a database that is older than what happened, or that may be: it pauses, doubts, or goes on. Restores of real
+ * backups are in QueueRestores.test.ts.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { assert, it } from "@effect/vitest"
+import { Effect, Layer, Redacted, type Scope } from "effect"
+import type { Payments } from "effect-pix"
+import { PaymentsPolicy } from "effect-pix"
+import { type PayoutQueue, type PayoutQueueOptions } from "effect-pix/payouts"
+import { Fault, Sandbox } from "effect-pix/sandbox"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { database } from "../../src/durable/Database.ts"
+import { findingOf, mergedIdentity } from "../../src/payouts/internal/queue/identity.ts"
+import { makeStore } from "../../src/payouts/internal/queue/store.ts"
+import { postgres } from "../support/database.ts"
+import { effect, live } from "../support/effect.ts"
+import {
+  gateway,
+  makeWarnings,
+  payout,
+  payouts,
+  startClient,
+  startWorker,
+  stateOf,
+  world
+} from "../support/payoutQueue.ts"
+import { noPostgres } from "../support/postgres.ts"
+
+const minute = 60_000
+const hour = 60 * minute
+const day = 24 * hour
+const noon = 1_800_000_000_000
+const here = "7001/00000001/5/16400"
+
+const findings: ReadonlyArray<
+  readonly [
+    title: string,
+    stored: string | null,
+    now: string | null,
+    age: number | null,
+    lastBeat: number | undefined,
+    finding: string
+  ]
+> = [
+  ["the same after an outage of an hour", here, here, hour, undefined, "Same"],
+  ["silent after more than a day without a worker", here, here, day + 1, undefined, "Silent"],
+  ["not silent after a day", here, here, day, undefined, "Same"],
+  ["moved, where a standby was promoted", here, "7001/00000002/5/16400", 15 * minute, undefined, "Moved"],
+  [
+    "restored, where its timeline is another and its heartbeat old",
+    here,
+    "7001/00000002/5/16400",
+    15 * minute + 1,
+    undefined,
+    "Restored"
+  ],
+  ["moved, where another cluster followed it", here, "7002/00000001/5/16400", minute, undefined, "Moved"],
+  [
+    "restored, where its cluster is another and its heartbeat old",
+    here,
+    "7002/00000001/5/16400",
+    16 * minute,
+    undefined,
+    "Restored"
+  ],
+  [
+    "restored, where its table was made anew in its cluster, however fresh",
+    here,
+    "7001/00000001/5/17000",
+    0,
+    undefined,
+    "Restored"
+  ],
+  [
+    "restored, where it is a copy in its cluster, however fresh",
+    here,
+    "7001/00000001/6/16400",
+    0,
+    undefined,
+    "Restored"
+  ],
+  [
+    "compared by its table where the server shows neither cluster nor timeline",
+    here,
+    "//5/16400",
+    minute,
+    undefined,
+    "Same"
+  ],
+  [
+    "moved, where its table is another in a cluster that is not shown",
+    "//5/16400",
+    "//5/17000",
+    minute,
+    undefined,
+    "Moved"
+  ],
+  [
+    "moved, where its table is another in a cluster that is shown since now",
+    "//5/16400",
+    "7001/00000001/5/17000",
+    minute,
+    undefined,
+    "Moved"
+  ],
+  ["the same where its identity was never stored", null, here, minute, undefined, "Same"],
+  ["judged by its heartbeat where it has no identity", null, null, day + 1, undefined, "Silent"],
+  ["the same where no worker ever served it", null, here, null, undefined, "Same"],
+  ["restored, where it has not the heartbeat that this process knows", null, here, null, noon - minute, "Restored"],
+  ["moved, where its heartbeat went back by minutes", here, here, 5 * minute, noon - 4 * minute, "Moved"],
+  ["restored, where its heartbeat went back by more", here, here, 20 * minute, noon - 4 * minute, "Restored"],
+  [
+    "the same where its heartbeat is the one that this process knows",
+    here,
+    here,
+    20 * minute,
+    noon - 20 * minute,
+    "Same"
+  ]
+]
+
+it.each(findings)("a database is %s", (_, identity, now, age, lastBeat, finding) => {
+  const read = { identity, beatAt: age === null ? null : noon - age, readAt: noon }
+  assert.strictEqual(findingOf(read, now, { lastBeat, pausedAfter: day }), finding)
+})
+
+it("an identity keeps the parts that the server does not show any more", () => {
+  assert.strictEqual(mergedIdentity(here, "//5/16401"), "7001/00000001/5/16401")
+  assert.strictEqual(mergedIdentity(null, "//5/16401"), "//5/16401")
+  assert.isNull(mergedIdentity(null, null))
+})
+
+const absent = noPostgres()
+const why = absent === undefined ? "" : ` (${absent})`
+const base = Layer.merge(gateway, PaymentsPolicy.layer(PaymentsPolicy.once))
+
+type World = SqlClient.SqlClient | Sandbox | Payments | Scope.Scope
+type Of = Effect.Success<typeof use>
+
+const use = Effect.gen(function* () {
+  const { layer, lines } = makeWarnings()
+  const start = (options: PayoutQueueOptions = {}) =>
+    Effect.provide(startWorker({ poll: "20 millis", ...options }), layer)
+  const operator = yield* startClient({ poll: "20 millis" })
+  const sandbox = yield* Sandbox
+  const awaitAll = (queue: PayoutQueue["Service"], count: number) =>
+    Effect.forEach(payouts(count), ({ reference }) => queue.await(reference))
+  return {
+    awaitAll,
+    lines,
+    operator,
+    sent: Effect.map(sandbox.requests, ({ length }) => length),
+    /** A worker that served the database, and is gone. */
+    serve: Effect.scoped(start()),
+    start
+  }
+})
+
+/** Asks PostgreSQL. A worker has served the database before. */
+const ask = (
+  title: string,
+  body: (world: Of, url: string) => Generator<Effect.Effect<unknown, unknown, World>, unknown, never>
+) =>
+  live.skipIf(absent !== undefined)(`${title}${why}`, base, function* () {
+    const { url } = yield* postgres
+    yield* Effect.gen(function* () {
+      const world = yield* use
+      yield* world.serve
+      yield* Effect.gen(() => body(world, url))
+    }).pipe(Effect.scoped, Effect.provide(PgClient.layer({ url: Redacted.make(url) })))
+  })
+
+const run = (statement: string) => Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(statement))
+/** Writes the heartbeat back. */
+const age = (millis: number) => run(`UPDATE effect_pix_payout_accounts SET beat_at = beat_at - ${millis}`)
+/** The database had another timeline at its last heartbeat. */
+const promote = run(
+  "UPDATE effect_pix_payout_accounts SET identity = REGEXP_REPLACE(identity, '/[0-9A-F]{8}/', '/0000FFFF/')"
+)
+/** Replaces the table of payouts by a copy of what it had before, as a restore does. */
+const restoreTable = (also: string) =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) =>
+    sql.withTransaction(
+      Effect.forEach(
+        [
+          "CREATE TABLE restored (LIKE effect_pix_payouts INCLUDING ALL)",
+          "INSERT INTO restored SELECT * FROM effect_pix_payouts",
+          "DROP TABLE effect_pix_payouts",
+          "ALTER TABLE restored RENAME TO effect_pix_payouts",
+          also
+        ],
+        run
+      )
+    )
+  )
+
+ask(
+  "a worker goes on after an outage of 23 hours, and where a person ended the pause of a restored backup, and logs nothing",
+  function* ({ awaitAll, lines, operator, sent, start }) {
+    yield* operator.submitMany(payouts(2))
+    yield* age(23 * hour)
+    yield* Effect.scoped(Effect.flatMap(start(), (queue) => awaitAll(queue, 2)))
+    yield* operator.submit(payout("invoice-3"))
+    yield* Effect.andThen(promote, age(30 * hour))
+    for (const paused of [true, false]) yield* operator.setPaused(paused, { by: "ana" })
+    yield* (yield* start()).await("invoice-3")
+    assert.strictEqual(yield* sent, 3)
+    assert.deepStrictEqual(lines, [])
+  }
+)
+
+for (const [title, since, note] of [
+  ["after 25 hours without a worker", age(25 * hour), "No worker has served the account default since 20"],
+  [
+    "in a restored backup",
+    Effect.andThen(promote, age(16 * minute)),
+    "is a restored backup or a copy, last written by a worker at 20"
+  ]
+] as const)
+  ask(
+    `a worker pauses ${title}, says what waits and how to go on, and pauses no second time`,
+    function* ({ awaitAll, lines, operator, sent, start }) {
+      yield* operator.submitMany(payouts(3))
+      yield* since
+      yield* Effect.scoped(start())
+      const { lastPause, paused } = yield* operator.account
+      assert.isTrue(paused)
+      assert.deepStrictEqual(lines, [lastPause?.note])
+      for (const words of [note, "3 payout(s) (R$ 30,00) wait", "effect-pix payouts continue --account default"])
+        assert.include(lines[0], words)
+      assert.strictEqual(yield* sent, 0)
+      yield* operator.setPaused(false, { by: "ana" })
+      yield* awaitAll(yield* start(), 3)
+      assert.strictEqual(yield* sent, 3)
+      assert.lengthOf(lines, 1)
+    }
+  )
+
+live.skipIf(absent !== undefined)(
+  `a worker in a copy of its database, however fresh, pauses${why}`,
+  base,
+  function* () {
+    const { url } = yield* postgres
+    const name = url.replace(/.*\//, "")
+    const connect = (to: string) => Layer.fresh(PgClient.layer({ url: Redacted.make(to) }))
+    const served = Effect.flatMap(use, ({ operator, serve }) =>
+      Effect.andThen(serve, operator.submit(payout("invoice-1")))
+    )
+    yield* served.pipe(Effect.scoped, Effect.provide(connect(url)))
+    yield* Effect.provide(run(`CREATE DATABASE ${name}_copy TEMPLATE ${name}`), connect(url.replace(name, "postgres")))
+    yield* Effect.gen(function* () {
+      const { lines, sent, serve } = yield* use
+      yield* serve
+      assert.include(lines[0], "is a restored backup or a copy")
+      assert.strictEqual(yield* sent, 0)
+    }).pipe(Effect.scoped, Effect.provide(connect(`${url}_copy`)))
+  }
+)
+
+ask(
+  "a worker on a server that shows neither cluster nor timeline compares the table, also in a transaction",
+  function* ({ lines, operator, sent, start }, url) {
+    yield* run(
+      "REVOKE EXECUTE ON FUNCTION pg_control_system(), pg_walfile_name(pg_lsn), pg_current_wal_lsn() FROM PUBLIC"
+    )
+    yield* run("UPDATE effect_pix_payout_accounts SET identity = NULL")
+    const role = `${url.replace(/.*\//, "")}_app`
+    yield* run(`CREATE ROLE ${role} LOGIN IN ROLE pg_read_all_data, pg_write_all_data`)
+    yield* Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const queue = yield* start()
+      yield* sql.withTransaction(queue.setPaused(false))
+      yield* queue.submit(payout("invoice-1"))
+      yield* queue.await("invoice-1")
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(Layer.fresh(PgClient.layer({ url: Redacted.make(url.replace("postgres@", `${role}@`)) })))
+    )
+    const [row] = yield* run("SELECT identity FROM effect_pix_payout_accounts")
+    assert.match(String(row?.["identity"]), /^\/\/\d+\/\d+$/)
+    assert.strictEqual(yield* sent, 1)
+    assert.isFalse(yield* operator.isPaused)
+    assert.deepStrictEqual(lines, [])
+  }
+)
+
+ask(
+  "a worker at work sends nothing of a table that was restored since it read its account, and pauses",
+  function* ({ lines, sent, start }) {
+    const queue = yield* start()
+    for (const round of [1, 2]) {
+      // The gate has read the account a moment ago, and reads it at most once a second.
+      yield* queue.submit(payout(`invoice-${round}`))
+      yield* queue.await(`invoice-${round}`)
+      yield* restoreTable(
+        "UPDATE effect_pix_payouts SET state = 'accepted', withdrawal_id = NULL, due_at = 0, version = version + 1"
+      )
+      yield* Effect.repeat(queue.isPaused, { until: (isPaused) => isPaused })
+      assert.strictEqual(yield* sent, round)
+      assert.lengthOf(lines, round)
+      yield* run("UPDATE effect_pix_payouts SET state = 'posted', version = version + 1")
+      yield* queue.setPaused(false)
+    }
+  }
+)
+
+ask("a heartbeat and a judgement are written in the session that they are about, and a judgement once", function* () {
+  const { accounts } = makeStore(yield* database, { account: "default", lease: 30_000 })
+  const { identity } = accounts
+  const read = yield* accounts.get
+  yield* run("UPDATE effect_pix_payout_accounts SET beat_at = 5")
+  const beatAt = Effect.map(accounts.get, (account) => account.beatAt)
+  yield* restoreTable("SELECT 1")
+  yield* identity.beat(read.session)
+  assert.strictEqual(yield* beatAt, 5)
+  const now = yield* accounts.get
+  assert.isFalse(yield* identity.judged({ ...now, session: read.session }, "x"))
+  assert.isUndefined(yield* identity.moved({ ...now, beatAt: 4 }, "x", 0, 0))
+  assert.isTrue(yield* identity.judged(now, "x"))
+  assert.isFalse(yield* identity.judged(now, "x"))
+  yield* run("UPDATE effect_pix_payout_accounts SET beat_at = 5")
+  yield* identity.beat(now.session)
+  assert.isAbove(Number(yield* beatAt), 5)
+})
+
+ask(
+  "after a failover workers judge once and go on with a warning, and what may have been sent meanwhile is in doubt",
+  function* ({ lines, operator, start }) {
+    yield* (yield* Sandbox).fault("requestWithdrawal", Fault.refusal(422, "Chave PIX bloqueada."), { times: 1000 })
+    yield* operator.submitMany(payouts(5))
+    yield* Effect.andThen(promote, age(minute))
+    const [queue = operator] = yield* Effect.all([start(), start(), start()], { concurrency: "unbounded" })
+    yield* queue.submit(payout("later"))
+    assert.strictEqual((yield* queue.await("later")).state, "refused")
+    const { fingerprint } = yield* queue.account
+    for (const { reference } of payouts(5)) {
+      // In doubt a refusal proves nothing.
+      yield* Effect.repeat(stateOf(queue, reference), { until: (state) => state === "unknown" })
+      const [submitted, doubted, marked] = yield* queue.history(reference)
+      assert.deepStrictEqual([doubted?._tag, marked?._tag], ["Doubted", "Marked"])
+      assert.deepStrictEqual([doubted?.mayHaveLeftAt, marked?.mayHaveLeftAt], [submitted?.at, submitted?.at])
+    }
+    const rows = yield* run("SELECT DISTINCT fingerprint FROM effect_pix_payouts WHERE may_have_left_at IS NOT NULL")
+    assert.deepStrictEqual(
+      rows.map((row) => row["fingerprint"]),
+      [fingerprint]
+    )
+    assert.deepStrictEqual(
+      lines.filter((line) => line.includes("has moved")),
+      [
+        "The database of the account default has moved, as after a failover. 5 payout(s) (R$ 50,00) may have been sent meanwhile: they are in doubt, and are asked again under their keys."
+      ]
+    )
+  }
+)
+
+/** Payouts that no worker can have sent without a mark, as SQL. */
+const unsent: Readonly<Record<string, string>> = {
+  "waits for the next day": "due_at = due_at + 36000000, waits_for = 'DailyCap'",
+  "is of a run that was over": "run_by = 'run', run_until = 1000",
+  "needs an approval": "needs_approval = TRUE",
+  "is above the limit": "amount = 9000",
+  "is parked": "state = 'parked', parked_because = 'Operator'",
+  "is in doubt already": "may_have_left_at = 1000",
+  "is of another account": "account = 'other'"
+}
+ask(
+  "after a failover no payout is doubted that cannot have been sent without a mark, and none of a paused account",
+  function* ({ lines, operator, serve }) {
+    yield* operator.submitMany(Object.keys(unsent).map((reference) => payout(reference)))
+    for (const [reference, set] of Object.entries(unsent))
+      yield* run(`UPDATE effect_pix_payouts SET ${set} WHERE reference = '${reference}'`)
+    yield* run("UPDATE effect_pix_payout_accounts SET four_eyes_above = 8000")
+    yield* Effect.andThen(promote, age(minute))
+    yield* serve
+    yield* operator.setPaused(true)
+    yield* operator.submit(payout("of a paused account"))
+    yield* Effect.andThen(promote, age(minute))
+    yield* serve
+    assert.lengthOf(
+      lines.filter((line) => line.includes("0 payout(s) (R$ 0,00) may have been sent")),
+      2
+    )
+    const doubted = yield* run("SELECT 1 FROM effect_pix_payout_history WHERE entry LIKE '%Doubted%'")
+    assert.lengthOf(doubted, 0)
+  }
+)
+
+effect(
+  "a worker on a file goes on after any time, and with pausedAfter pauses after that time without a worker's heartbeat",
+  world,
+  function* () {
+    const { lines, operator, sent, serve, start } = yield* use
+    yield* serve
+    yield* TestClock.adjust("400 days")
+    yield* serve
+    assert.deepStrictEqual(lines, [])
+    yield* Effect.scoped(Effect.andThen(start({ pausedAfter: "1 hour", poll: "1 hour" }), TestClock.adjust("3 hours")))
+    yield* TestClock.adjust("58 minutes")
+    yield* Effect.scoped(start({ pausedAfter: "1 hour" }))
+    assert.isFalse(yield* operator.isPaused)
+    yield* operator.submit(payout("invoice-1"))
+    yield* TestClock.adjust("61 minutes")
+    yield* start({ pausedAfter: "1 hour" })
+    yield* TestClock.adjust("1 minute")
+    assert.strictEqual(yield* sent, 0)
+    assert.include(lines[0], "No worker has served the account default since 1971-02-05T03:58:00.000Z")
+    yield* operator.setPaused(false)
+    yield* TestClock.adjust("2 seconds")
+    assert.strictEqual(yield* sent, 1)
+  }
+)
