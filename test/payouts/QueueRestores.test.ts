@@ -2,14 +2,14 @@
  * Real backups of a real PostgreSQL are restored after what was in them was paid, and the gateway has forgotten its keys. Nobody
  * is paid twice, whatever the backup is; then an operator takes the steps of the runbook, and nobody is forgotten.
  */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { afterAll, assert, beforeAll } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
-import { Context, DateTime, Effect, Layer, Redacted, Schedule, type Scope, Stream } from "effect"
+import { Context, Effect, Layer, Redacted, Schedule, type Scope, Stream } from "effect"
 import { type Payments, PaymentsPolicy } from "effect-pix"
 import { PayoutQueue, type PayoutQueueOptions } from "effect-pix/payouts"
-import { Fault, Sandbox } from "effect-pix/sandbox"
+import { Sandbox } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
-import { run } from "../support/command.ts"
+import { live } from "../support/effect.ts"
 import { gateway, makeWarnings, payout, payouts } from "../support/payoutQueue.ts"
 import { noPostgres, type Postgres, startPostgres } from "../support/postgres.ts"
 
@@ -38,14 +38,14 @@ const start = (url: string, options: PayoutQueueOptions = {}) =>
     ),
     Context.get(PayoutQueue)
   )
-/** Runs a worker until it is done, or is paused. What it could send, it has sent then. */
+/** Runs a worker until it is done, or is paused. */
 const work = (url: string) =>
   Effect.scoped(
     Effect.flatMap(start(url), (queue) =>
       Effect.repeat(Effect.all([queue.isPaused, Stream.runCollect(queue.list({ state: "accepted" }))]), {
         until: ([isPaused, open]) => isPaused || open.length === 0,
         schedule: Schedule.spaced("50 millis")
-      }).pipe(Effect.andThen(Effect.sleep("1200 millis")), Effect.andThen(queue.account))
+      }).pipe(Effect.andThen(queue.account))
     )
   )
 const operate = (url: string) =>
@@ -80,10 +80,8 @@ type Played<A> = Effect.Effect<A, unknown, Scope.Scope | Sandbox | Payments>
 /** Makes a backup of the database `name`, and returns an effect that restores it, and returns the URL to use then. */
 type BackUp = (server: Postgres, name: string) => Promise<Played<string>>
 
-const test = (title: string, effect: Played<unknown>) =>
-  it.live.skipIf(absent !== undefined)(`${title}${why}`, () =>
-    effect.pipe(Effect.scoped, Effect.provide(Layer.fresh(gateway)))
-  )
+const test = (title: string, body: () => Generator<Played<unknown>, unknown, never>) =>
+  live.skipIf(absent !== undefined)(`${title}${why}`, gateway, body)
 
 /** A database that a worker has served, and whose payouts wait. */
 const prepared = Effect.fnUntraced(function* (server: Postgres) {
@@ -215,175 +213,102 @@ const backups: ReadonlyArray<readonly [title: string, isOwn: boolean, backUp: Ba
   ]
 ]
 
-describe("nobody is paid twice, and an operator goes on, after the restore of", () => {
-  for (const [title, isOwn, backUp] of backups) {
-    test(
-      title,
-      Effect.gen(function* () {
-        const server = isOwn ? yield* another() : shared
-        const { name, url } = yield* prepared(server)
-        const restore = yield* Effect.promise(() => backUp(server, name))
-        yield* pay(url)
-        const restored = yield* restore
-        const { lastPause, paused } = yield* work(restored)
-        assert.isTrue(paused)
-        assert.include(lastPause?.note, "runbook")
-        yield* assertPaid(count - 1)
+for (const [title, isOwn, backUp] of backups) {
+  test(`nobody is paid twice, and an operator goes on, after the restore of ${title}`, function* () {
+    const server = isOwn ? yield* another() : shared
+    const { name, url } = yield* prepared(server)
+    const restore = yield* Effect.promise(() => backUp(server, name))
+    yield* pay(url)
+    const restored = yield* restore
+    const { lastPause, paused } = yield* work(restored)
+    assert.isTrue(paused)
+    assert.include(lastPause?.note, "runbook")
+    yield* assertPaid(count - 1)
 
-        const queue = yield* start(restored)
-        const paid = new Set((yield* panel).map(({ idempotencyKey }) => idempotencyKey))
-        for (const { idempotencyKey, reference } of yield* Stream.runCollect(queue.list())) {
-          yield* queue.park(reference, { by: "ana" })
-          if (paid.has(idempotencyKey)) yield* queue.settle(reference, { by: "ana" })
-        }
-        yield* queue.setPaused(false, { by: "ana" })
-        yield* queue.resume(`invoice-${count}`, { by: "ana" })
-        assert.strictEqual((yield* queue.await(`invoice-${count}`)).state, "posted")
-        yield* assertPaid(count)
-      })
-    )
-  }
+    const queue = yield* start(restored)
+    const paid = new Set((yield* panel).map(({ idempotencyKey }) => idempotencyKey))
+    for (const { idempotencyKey, reference } of yield* Stream.runCollect(queue.list())) {
+      yield* queue.park(reference, { by: "ana" })
+      if (paid.has(idempotencyKey)) yield* queue.settle(reference, { by: "ana" })
+    }
+    yield* queue.setPaused(false, { by: "ana" })
+    yield* queue.resume(`invoice-${count}`, { by: "ana" })
+    assert.strictEqual((yield* queue.await(`invoice-${count}`)).state, "posted")
+    yield* assertPaid(count)
+  })
+}
 
-  test(
-    "a dump that was made while payouts were sent, under the worker that sends them",
-    Effect.gen(function* () {
-      const { name, url } = yield* prepared(shared)
-      const sandbox = yield* Sandbox
-      yield* sandbox.fault("requestWithdrawal", Fault.latency("1 second"), { times: count })
-      const queue = yield* start(url, { concurrency: 2 })
-      yield* Effect.repeat(panel, { until: ({ length }) => length > 0 })
-      const text = yield* Effect.promise(() => dump(shared, name, "--clean"))
-      assert.isNotEmpty(yield* Stream.runCollect(queue.list({ state: "accepted" })))
-      yield* Effect.forEach(payouts(count), ({ reference }) => queue.await(reference))
-      yield* assertPaid(count)
-      yield* sandbox.forgetKeys
-      yield* Effect.promise(() => load(shared, name, text))
-      yield* Effect.repeat(queue.isPaused, { until: (isPaused) => isPaused, schedule: Schedule.spaced("50 millis") })
-      yield* Effect.sleep("1200 millis")
-      yield* assertPaid(count)
-    })
+test("nobody is paid twice after the restore of a dump that was made while payouts were sent, under the worker that sends them", function* () {
+  const { name, url } = yield* prepared(shared)
+  yield* query(url, `UPDATE effect_pix_payouts SET due_at = due_at + ${hour} WHERE reference = 'invoice-${count}'`)
+  const queue = yield* start(url)
+  yield* Effect.repeat(panel, { until: ({ length }) => length > 0 })
+  const text = yield* Effect.promise(() => dump(shared, name, "--clean"))
+  yield* query(url, "UPDATE effect_pix_payouts SET due_at = 0")
+  yield* Effect.forEach(payouts(count), ({ reference }) => queue.await(reference))
+  yield* assertPaid(count)
+  yield* (yield* Sandbox).forgetKeys
+  yield* Effect.promise(() => load(shared, name, text))
+  yield* Effect.repeat(queue.isPaused, { until: (isPaused) => isPaused, schedule: Schedule.spaced("50 millis") })
+  yield* assertPaid(count)
+})
+
+test("nobody is paid twice after the restore of a base backup in the place of the folder of a server, under a worker whose heartbeat it has not", function* () {
+  const server = yield* another()
+  const { url } = yield* prepared(server)
+  yield* age(url, hour)
+  const backup = `${server.data}.backup`
+  yield* Effect.promise(() => baseBackup(server, backup))
+  const queue = yield* start(url)
+  yield* Effect.forEach(payouts(count), ({ reference }) => queue.await(reference))
+  yield* Effect.flatMap(Sandbox, (sandbox) => sandbox.forgetKeys)
+  yield* Effect.promise(async () => {
+    await server.crash()
+    await server.run("rm", ["-r", server.data])
+    await server.run("cp", ["-a", backup, server.data])
+    await server.start()
+  })
+  yield* Effect.repeat(
+    Effect.orElseSucceed(queue.isPaused, () => false),
+    {
+      until: (isPaused) => isPaused,
+      schedule: Schedule.spaced("50 millis")
+    }
   )
+  yield* assertPaid(count)
+})
 
-  test(
-    "a base backup in the place of the folder of a server, under a worker whose heartbeat it has not",
-    Effect.gen(function* () {
-      const server = yield* another()
-      const { url } = yield* prepared(server)
-      yield* age(url, hour)
-      const backup = `${server.data}.backup`
-      yield* Effect.promise(() => baseBackup(server, backup))
-      const queue = yield* start(url)
-      yield* Effect.forEach(payouts(count), ({ reference }) => queue.await(reference))
-      yield* Effect.flatMap(Sandbox, (sandbox) => sandbox.forgetKeys)
-      yield* Effect.promise(async () => {
-        await server.crash()
-        await server.run("rm", ["-r", server.data])
-        await server.run("cp", ["-a", backup, server.data])
-        await server.start()
-      })
-      yield* Effect.repeat(
-        Effect.orElseSucceed(queue.isPaused, () => false),
-        {
-          until: (isPaused) => isPaused,
-          schedule: Schedule.spaced("50 millis")
-        }
-      )
-      yield* Effect.sleep("1200 millis")
-      yield* assertPaid(count)
-    })
+test("a worker goes on after a restart of the server, and logs nothing of it", function* () {
+  const server = yield* another()
+  const { layer, lines } = makeWarnings()
+  const { url } = yield* prepared(server)
+  const queue = yield* Effect.provide(start(url), layer)
+  yield* Effect.forEach(payouts(count), ({ reference }) => queue.await(reference))
+  yield* Effect.promise(server.crash)
+  yield* Effect.promise(server.start)
+  yield* Effect.retry(queue.submit(payout("after")), Schedule.spaced("100 millis"))
+  assert.strictEqual((yield* queue.await("after")).state, "posted")
+  assert.isFalse(yield* queue.isPaused)
+  yield* assertPaid(count + 1)
+  assert.deepStrictEqual(
+    lines.filter((line) => line.includes("account")),
+    []
   )
 })
 
-describe("the evening of the runbook, by the command,", () => {
-  test(
-    "pays what was not paid, settles what was, and finds what is not in the backup",
-    Effect.gen(function* () {
-      const { name, url } = yield* prepared(shared)
-      const text = yield* Effect.promise(() => dump(shared, name))
-      const lost = payout("submitted-since")
-      yield* Effect.scoped(Effect.flatMap(operate(url), (queue) => queue.submit(lost)))
-      const last = `invoice-${count}`
-      yield* Effect.scoped(Effect.flatMap(operate(url), (queue) => queue.park(last)))
-      yield* work(url)
-      yield* assertPaid(count)
-      yield* Effect.flatMap(Sandbox, (sandbox) => sandbox.forgetKeys)
-      const restored = within(shared, `${name}_restored`)
-      yield* Effect.promise(() => shared.run("createdb", [`${name}_restored`]))
-      yield* Effect.promise(() => load(shared, `${name}_restored`, text))
-      // A deploy starts a worker before anybody knows.
-      assert.isTrue((yield* work(restored)).paused)
-
-      const command = (...args: ReadonlyArray<string>) =>
-        Effect.map(
-          run(["payouts", ...args, "--by", "ana", "--note", "restored", "--yes"], { DATABASE_URL: restored }),
-          ({ code, stderr, stdout }) => {
-            assert.strictEqual(code, 0, stderr)
-            return stdout
-          }
-        )
-      yield* command("pause")
-      yield* command("park", "--submitted-before", DateTime.formatIso(yield* DateTime.now))
-      const queue = yield* operate(restored)
-      const paid = new Set((yield* panel).map(({ idempotencyKey }) => idempotencyKey))
-      const known = yield* Stream.runCollect(queue.list())
-      assert.isTrue(known.every(({ state }) => state === "parked"))
-      const settled = known.filter(({ idempotencyKey }) => paid.has(idempotencyKey)).map(({ reference }) => reference)
-      yield* command("settle", ...settled, "--as", "settled")
-      // The panel has one withdrawal more than the database.
-      assert.lengthOf(settled, count - 1)
-      yield* queue.submit(lost)
-      yield* command("park", lost.reference)
-      yield* command("settle", lost.reference, "--as", "settled")
-      yield* command("continue")
-      assert.isFalse((yield* work(restored)).paused)
-      yield* assertPaid(count)
-      yield* command("resume", last)
-      yield* work(restored)
-      yield* assertPaid(count + 1)
-      assert.strictEqual((yield* queue.await(last)).state, "posted")
-    })
-  )
-})
-
-describe("a worker goes on", () => {
-  test(
-    "after a restart of the server, and logs nothing of it",
-    Effect.gen(function* () {
-      const server = yield* another()
-      const { layer, lines } = makeWarnings()
-      const { url } = yield* prepared(server)
-      const queue = yield* Effect.provide(start(url), layer)
-      yield* Effect.forEach(payouts(count), ({ reference }) => queue.await(reference))
-      yield* Effect.promise(server.crash)
-      yield* Effect.promise(server.start)
-      yield* Effect.retry(queue.submit(payout("after")), Schedule.spaced("100 millis"))
-      assert.strictEqual((yield* queue.await("after")).state, "posted")
-      assert.isFalse(yield* queue.isPaused)
-      yield* assertPaid(count + 1)
-      assert.deepStrictEqual(
-        lines.filter((line) => line.includes("account")),
-        []
-      )
-    })
-  )
-
-  test(
-    "on a standby that was promoted, with one warning and what may have been sent in doubt",
-    Effect.gen(function* () {
-      const primary = yield* another()
-      const { name, url } = yield* prepared(primary)
-      const standby = yield* another((data) => baseBackup(primary, data, "-R"))
-      yield* pay(url)
-      yield* Effect.promise(primary.crash)
-      yield* query(standby.url, "SELECT pg_promote()")
-      const { layer, lines } = makeWarnings()
-      const { paused } = yield* Effect.provide(work(within(standby, name)), layer)
-      assert.isFalse(paused)
-      yield* assertPaid(count - 1)
-      assert.lengthOf(
-        lines.filter((line) => line.includes("has moved, as after a failover")),
-        1
-      )
-    })
+test("a worker goes on in a standby that was promoted, with one warning and what may have been sent in doubt", function* () {
+  const primary = yield* another()
+  const { name, url } = yield* prepared(primary)
+  const standby = yield* another((data) => baseBackup(primary, data, "-R"))
+  yield* pay(url)
+  yield* Effect.promise(primary.crash)
+  yield* query(standby.url, "SELECT pg_promote()")
+  const { layer, lines } = makeWarnings()
+  const { paused } = yield* Effect.provide(work(within(standby, name)), layer)
+  assert.isFalse(paused)
+  yield* assertPaid(count - 1)
+  assert.lengthOf(
+    lines.filter((line) => line.includes("has moved, as after a failover")),
+    1
   )
 })
