@@ -389,7 +389,7 @@ describe("the limit of an account", () => {
       const queue = yield* startClient()
       assert.deepStrictEqual(
         (yield* queue.account).changes.map(({ by, fourEyesAbove }) => [fourEyesAbove, by]),
-        [[1, undefined]]
+        [[Money.centavos(1), undefined]]
       )
       assert.strictEqual(yield* taken(queue.submit(item("a", 1000))), "parked")
       for (const fourEyesAbove of [0, -1, 0.5, Number.NaN])

@@ -172,7 +172,7 @@ const ask = (
     }).pipe(Effect.scoped, Effect.provide(PgClient.layer({ url: Redacted.make(url) })))
   })
 
-const run = (statement: string) => Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(statement))
+const run = (statement: string) => Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe<Record<string, unknown>>(statement))
 /** Writes the heartbeat back. */
 const age = (millis: number) => run(`UPDATE effect_pix_payout_accounts SET beat_at = beat_at - ${millis}`)
 /** The database had another timeline at its last heartbeat. */

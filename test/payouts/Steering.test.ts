@@ -216,7 +216,7 @@ effect.each(steps)("%s", world, function* ([, step, expected]) {
       problem ?? (entry === undefined ? "nothing" : `${entry.split(" ")[0]} > ${changesOf(before, after)}`)
     outcomes[outcome] = [...(outcomes[outcome] ?? []), reference]
   }
-  assert.deepStrictEqual(outcomes, expected)
+  assert.deepStrictEqual<Readonly<Record<string, ReadonlyArray<string>>>>(outcomes, expected)
 })
 
 effect(
