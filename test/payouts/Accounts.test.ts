@@ -32,29 +32,25 @@ const paidBy = ({ sandbox }: Gateway) =>
 const shownBy = ({ message }: Error) => /than those of this worker \(([0-9a-f]{40})\)/.exec(message)?.[1] ?? ""
 const lose = ({ sandbox }: Gateway, times = 1) => sandbox.fault("requestWithdrawal", Fault.resetAfter, { times })
 
-effect(
-  "two accounts have their own payouts, keys, pause, history and cap, and are paid by their own client ids",
-  base,
-  function* () {
-    const [a, b] = [yield* makeGateway("client-a"), yield* makeGateway("client-b")]
-    const shops = yield* a.start({ account: "shops", dailyCap: 1000 })
-    const ours = yield* b.start({ dailyCap: 2000 })
-    yield* shops.setPaused(true, { by: "ana", note: "a wrong sheet" })
-    for (const queue of [shops, ours]) yield* queue.submitMany(payouts(2, queue === ours ? 2000 : 1000))
-    yield* TestClock.adjust("10 seconds")
-    assert.deepStrictEqual([yield* requestsOf(a), yield* requestsOf(b)], [0, 1])
-    yield* shops.setPaused(false)
-    yield* TestClock.adjust("10 seconds")
-    assert.deepStrictEqual(yield* paidBy(a), ["1000 payout-account"])
-    assert.deepStrictEqual(yield* paidBy(b), ["2000 payout"])
-    assert.isFalse((yield* shops.account).lastPause?.paused)
-    assert.isUndefined((yield* ours.account).lastPause)
-    for (const queue of [shops, ours]) {
-      const changes = yield* Effect.forEach(payouts(2), ({ reference }) => queue.history(reference))
-      assert.lengthOf(changes.flat(), 4)
-    }
+effect("two accounts have their own payouts, keys, pause, history, cap and client id", base, function* () {
+  const [a, b] = [yield* makeGateway("client-a"), yield* makeGateway("client-b")]
+  const shops = yield* a.start({ account: "shops", dailyCap: 1000 })
+  const ours = yield* b.start({ dailyCap: 2000 })
+  yield* shops.setPaused(true, { by: "ana", note: "a wrong sheet" })
+  for (const queue of [shops, ours]) yield* queue.submitMany(payouts(2, queue === ours ? 2000 : 1000))
+  yield* TestClock.adjust("10 seconds")
+  assert.deepStrictEqual([yield* requestsOf(a), yield* requestsOf(b)], [0, 1])
+  yield* shops.setPaused(false)
+  yield* TestClock.adjust("10 seconds")
+  assert.deepStrictEqual(yield* paidBy(a), ["1000 payout-account"])
+  assert.deepStrictEqual(yield* paidBy(b), ["2000 payout"])
+  assert.isFalse((yield* shops.account).lastPause?.paused)
+  assert.isUndefined((yield* ours.account).lastPause)
+  for (const queue of [shops, ours]) {
+    const changes = yield* Effect.forEach(payouts(2), ({ reference }) => queue.history(reference))
+    assert.lengthOf(changes.flat(), 4)
   }
-)
+})
 
 effect("a second account of one sender is refused, and has not been served", base, function* () {
   const a = yield* makeGateway("client-a")
@@ -69,28 +65,22 @@ effect("a second account of one sender is refused, and has not been served", bas
   assert.include(taken.message, "is that of the account shops")
 })
 
-effect(
-  "two accounts that turn out to be paid by one company, and one that no worker serves, are named",
-  base,
-  function* () {
-    const { layer, lines } = makeWarnings()
-    yield* Effect.gen(function* () {
-      const a = yield* makeGateway("client-a", { isKnown: false })
-      const shops = yield* a.start({ account: "shops" })
-      yield* shops.submit(payout("invoice-1"))
-      yield* settle
-      a.use(yield* a.sandbox.rotateCredentials)
-      const outlet = yield* a.start({ account: "outlet" })
-      yield* outlet.submit(payout("invoice-1"))
-      yield* settle
-      assert.deepStrictEqual(lines, ["The accounts outlet and shops are paid by one company."])
-      yield* (yield* startClient({ account: "shosp" })).submitMany(payouts(3))
-      assert.deepStrictEqual(lines.slice(1), [
-        "Payouts are submitted to the account shosp, which no worker ever served."
-      ])
-    }).pipe(Effect.scoped, Effect.provide(layer))
-  }
-)
+effect("two accounts of one company, and an account that no worker serves, are named", base, function* () {
+  const { layer, lines } = makeWarnings()
+  yield* Effect.gen(function* () {
+    const a = yield* makeGateway("client-a", { isKnown: false })
+    const shops = yield* a.start({ account: "shops" })
+    yield* shops.submit(payout("invoice-1"))
+    yield* settle
+    a.use(yield* a.sandbox.rotateCredentials)
+    const outlet = yield* a.start({ account: "outlet" })
+    yield* outlet.submit(payout("invoice-1"))
+    yield* settle
+    assert.deepStrictEqual(lines, ["The accounts outlet and shops are paid by one company."])
+    yield* (yield* startClient({ account: "shosp" })).submitMany(payouts(3))
+    assert.deepStrictEqual(lines.slice(1), ["Payouts are submitted to the account shosp, which no worker ever served."])
+  }).pipe(Effect.scoped, Effect.provide(layer))
+})
 
 effect("the key of a reference differs in each account, and never changes", base, function* () {
   const references = ["b", "a/b", "a.b", "payout-account", "b/c", "a/b/c"]
@@ -129,7 +119,7 @@ const others: ReadonlyArray<readonly [other: string, make: () => ReturnType<type
   ["base URL", () => makeGateway("client-a", { baseUrl: "https://staging.example" })]
 ]
 effect.each(others)(
-  "a worker of another %s does not start, changes nothing, and names the step that one person takes once",
+  "a worker of another %s does not start until a person takes the step that it names",
   base,
   function* ([, makeOther]) {
     const [own, other] = [yield* makeGateway("client-a"), yield* makeOther()]
@@ -161,89 +151,77 @@ effect.each(others)(
   }
 )
 
-effect(
-  "what is in doubt under another sender is parked, until a person says that it was not executed",
-  base,
-  function* () {
-    const [own, other] = [yield* makeGateway("client-a"), yield* makeGateway("client-b")]
-    yield* Effect.gen(function* () {
-      yield* lose(own)
-      yield* (yield* own.start()).submit(payout("lost"))
-      yield* settle
-    }).pipe(Effect.scoped)
-    const queue = yield* startClient()
-    yield* queue.changeSender(shownBy(yield* Effect.flip(other.start())))
-    yield* other.start()
-    for (const _ of ["at first", "after it was resumed"]) {
-      yield* TestClock.adjust("2 minutes")
-      assert.strictEqual(yield* stateOf(queue, "lost"), "parked OtherClientId")
-      yield* queue.resume("lost")
-    }
-    yield* TestClock.adjust("1 minute")
-    assert.strictEqual(yield* requestsOf(other), 0)
-    yield* queue.resume("lost", { notExecuted: true })
-    yield* TestClock.adjust("10 seconds")
-    assert.strictEqual(yield* stateOf(queue, "lost"), "posted")
-    assert.lengthOf(yield* paidBy(other), 1)
-  }
-)
-
-effect(
-  "a running worker sends nothing from the moment at which a pause or another sender is stored",
-  base,
-  function* () {
-    const a = yield* makeGateway("client-a")
-    const queue = yield* a.start()
-    const sent = Effect.fnUntraced(function* (reference: string) {
-      yield* queue.submit(payout(reference))
-      yield* settle
-      return yield* requestsOf(a)
-    })
-    assert.strictEqual(yield* sent("first"), 1)
-    yield* queue.setPaused(true)
-    assert.strictEqual(yield* sent("paused"), 1)
-    yield* queue.setPaused(false)
-    yield* TestClock.adjust("10 seconds")
-    assert.strictEqual(yield* sent("second"), 3)
-    yield* queue.changeSender("a".repeat(40))
-    assert.strictEqual(yield* sent("third"), 3)
-    yield* TestClock.adjust("1 hour")
-    assert.strictEqual(yield* requestsOf(a), 3)
-  }
-)
-
-effect(
-  "credentials of another client id send nothing: what is in doubt is parked, and the rest waits for the right ones",
-  base,
-  function* () {
-    const a = yield* makeGateway("client-a")
-    const queue = yield* a.start()
-    yield* lose(a)
-    yield* queue.submit(payout("lost"))
+effect("what is in doubt under another sender is parked until a person says what became of it", base, function* () {
+  const [own, other] = [yield* makeGateway("client-a"), yield* makeGateway("client-b")]
+  yield* Effect.gen(function* () {
+    yield* lose(own)
+    yield* (yield* own.start()).submit(payout("lost"))
     yield* settle
-    a.use({ clientId: "client-b" })
-    yield* queue.submit(payout("new"))
-    yield* TestClock.adjust("1 minute")
-    assert.deepStrictEqual(
-      [yield* stateOf(queue, "lost"), yield* stateOf(queue, "new")],
-      ["parked OtherClientId", "accepted OtherClientId"]
-    )
-    assert.strictEqual(yield* requestsOf(a), 1)
-    a.use({ clientId: "client-a" })
-    yield* TestClock.adjust("6 minutes")
+  }).pipe(Effect.scoped)
+  const queue = yield* startClient()
+  yield* queue.changeSender(shownBy(yield* Effect.flip(other.start())))
+  yield* other.start()
+  for (const _ of ["at first", "after it was resumed"]) {
+    yield* TestClock.adjust("2 minutes")
+    assert.strictEqual(yield* stateOf(queue, "lost"), "parked OtherClientId")
     yield* queue.resume("lost")
-    yield* TestClock.adjust("10 seconds")
-    assert.deepStrictEqual([yield* stateOf(queue, "lost"), yield* stateOf(queue, "new")], ["posted", "posted"])
-    assert.lengthOf(yield* paidBy(a), 2)
   }
-)
+  yield* TestClock.adjust("1 minute")
+  assert.strictEqual(yield* requestsOf(other), 0)
+  yield* queue.resume("lost", { notExecuted: true })
+  yield* TestClock.adjust("10 seconds")
+  assert.strictEqual(yield* stateOf(queue, "lost"), "posted")
+  assert.lengthOf(yield* paidBy(other), 1)
+})
+
+effect("a running worker sends nothing after a pause or another sender was stored", base, function* () {
+  const a = yield* makeGateway("client-a")
+  const queue = yield* a.start()
+  const sent = Effect.fnUntraced(function* (reference: string) {
+    yield* queue.submit(payout(reference))
+    yield* settle
+    return yield* requestsOf(a)
+  })
+  assert.strictEqual(yield* sent("first"), 1)
+  yield* queue.setPaused(true)
+  assert.strictEqual(yield* sent("paused"), 1)
+  yield* queue.setPaused(false)
+  yield* TestClock.adjust("10 seconds")
+  assert.strictEqual(yield* sent("second"), 3)
+  yield* queue.changeSender("a".repeat(40))
+  assert.strictEqual(yield* sent("third"), 3)
+  yield* TestClock.adjust("1 hour")
+  assert.strictEqual(yield* requestsOf(a), 3)
+})
+
+effect("credentials of another client id send nothing: a doubt is parked, and the rest waits", base, function* () {
+  const a = yield* makeGateway("client-a")
+  const queue = yield* a.start()
+  yield* lose(a)
+  yield* queue.submit(payout("lost"))
+  yield* settle
+  a.use({ clientId: "client-b" })
+  yield* queue.submit(payout("new"))
+  yield* TestClock.adjust("1 minute")
+  assert.deepStrictEqual(
+    [yield* stateOf(queue, "lost"), yield* stateOf(queue, "new")],
+    ["parked OtherClientId", "accepted OtherClientId"]
+  )
+  assert.strictEqual(yield* requestsOf(a), 1)
+  a.use({ clientId: "client-a" })
+  yield* TestClock.adjust("6 minutes")
+  yield* queue.resume("lost")
+  yield* TestClock.adjust("10 seconds")
+  assert.deepStrictEqual([yield* stateOf(queue, "lost"), yield* stateOf(queue, "new")], ["posted", "posted"])
+  assert.lengthOf(yield* paidBy(a), 2)
+})
 
 // A worker reads them when it starts and before the mark. The attempt reads them again.
 effect.each([
   [3, 0, "accepted OtherClientId"],
   [5, 1, "parked OtherClientId"]
 ] as const)(
-  "credentials that change between the mark and request %s are compared before the first byte",
+  "credentials that change before request %s are compared before its first byte",
   base,
   function* ([changedAt, sent, state]) {
     const a = yield* makeGateway("client-a", { onRead: (read) => (read === changedAt ? "client-b" : undefined) })

@@ -28,58 +28,50 @@ const failuresOf = (kind: string) =>
 
 const minutes = (count: number) => Effect.repeat(TestClock.adjust("10 seconds"), { times: count * 6 - 1 })
 
-effect(
-  "a full disk is named by the error, by one line a minute and by a metric; payouts wait, and are paid later",
-  world,
-  function* () {
-    const { layer, lines } = makeLines()
-    const sql = yield* SqlClient.SqlClient
-    const queue = yield* Effect.provide(startWorker(), layer)
-    yield* queue.setPaused(true)
-    const counted = yield* failuresOf("DiskFull")
-    const [pages] = yield* sql<{ readonly page_count: number }>`PRAGMA page_count`
-    yield* sql.unsafe(`PRAGMA max_page_count = ${(pages?.page_count ?? 0) + 4}`)
-    const submit = (count: number): Effect.Effect<{ readonly count: number; readonly error: unknown }> =>
-      Effect.matchEffect(queue.submit(payout(`invoice-${count}`)), {
-        onFailure: (error) => Effect.succeed({ count, error }),
-        onSuccess: () => submit(count + 1)
-      })
-    const { count, error } = yield* Effect.provide(submit(0), layer)
-    assert.isAbove(count, 10)
-    assert.deepInclude(error, { _tag: "DatabaseError", operation: "submit", reason: "DiskFull", isRetryable: true })
-    yield* queue.setPaused(false)
-    yield* minutes(3)
-    assert.isAbove((yield* failuresOf("DiskFull")) - counted, 100)
-    // At its begin, and at the end of each of the three minutes; and nothing else.
-    assert.lengthOf(lines, 4)
-    for (const line of lines)
-      assert.match(line, /^Error: The database fails: the disk of the database is full\. Free space on it\.[^:]*$/)
-    yield* sql`PRAGMA max_page_count = 1000000`
-    yield* minutes(10)
-    // Where the mark was stored and the answer was not, the queue has asked again with the same key.
-    assert.lengthOf(yield* (yield* Sandbox).withdrawals, count)
-    assert.strictEqual(yield* Stream.runCount(queue.list({ state: "posted" })), count)
-  }
-)
+effect("a full disk is named by the error, a line a minute and a metric, and payouts wait", world, function* () {
+  const { layer, lines } = makeLines()
+  const sql = yield* SqlClient.SqlClient
+  const queue = yield* Effect.provide(startWorker(), layer)
+  yield* queue.setPaused(true)
+  const counted = yield* failuresOf("DiskFull")
+  const [pages] = yield* sql<{ readonly page_count: number }>`PRAGMA page_count`
+  yield* sql.unsafe(`PRAGMA max_page_count = ${(pages?.page_count ?? 0) + 4}`)
+  const submit = (count: number): Effect.Effect<{ readonly count: number; readonly error: unknown }> =>
+    Effect.matchEffect(queue.submit(payout(`invoice-${count}`)), {
+      onFailure: (error) => Effect.succeed({ count, error }),
+      onSuccess: () => submit(count + 1)
+    })
+  const { count, error } = yield* Effect.provide(submit(0), layer)
+  assert.isAbove(count, 10)
+  assert.deepInclude(error, { _tag: "DatabaseError", operation: "submit", reason: "DiskFull", isRetryable: true })
+  yield* queue.setPaused(false)
+  yield* minutes(3)
+  assert.isAbove((yield* failuresOf("DiskFull")) - counted, 100)
+  // At its begin, and at the end of each of the three minutes; and nothing else.
+  assert.lengthOf(lines, 4)
+  for (const line of lines)
+    assert.match(line, /^Error: The database fails: the disk of the database is full\. Free space on it\.[^:]*$/)
+  yield* sql`PRAGMA max_page_count = 1000000`
+  yield* minutes(10)
+  // Where the mark was stored and the answer was not, the queue has asked again with the same key.
+  assert.lengthOf(yield* (yield* Sandbox).withdrawals, count)
+  assert.strictEqual(yield* Stream.runCount(queue.list({ state: "posted" })), count)
+})
 
-effect(
-  "polls that fail are a line a minute without the database's words, and the queue pays when they succeed again",
-  world,
-  function* () {
-    const { layer, lines } = makeLines()
-    const sql = yield* SqlClient.SqlClient
-    const queue = yield* Effect.provide(startWorker(), layer)
-    const counted = yield* failuresOf("ConstraintError")
-    yield* sql`CREATE TRIGGER broken BEFORE UPDATE ON effect_pix_payouts BEGIN SELECT RAISE(ABORT, 'maria@example.com'); END`
-    yield* queue.submit(payout("invoice-1"))
-    yield* minutes(3)
-    assert.isAbove((yield* failuresOf("ConstraintError")) - counted, 100)
-    assert.deepStrictEqual(
-      lines,
-      Array.from({ length: 4 }, () => "Warn: Payouts: the queue did not answer, it is polled again")
-    )
-    yield* sql`DROP TRIGGER broken`
-    yield* minutes(1)
-    assert.strictEqual((yield* queue.await("invoice-1")).state, "posted")
-  }
-)
+effect("polls that fail are a line a minute without the database's words, and payouts wait", world, function* () {
+  const { layer, lines } = makeLines()
+  const sql = yield* SqlClient.SqlClient
+  const queue = yield* Effect.provide(startWorker(), layer)
+  const counted = yield* failuresOf("ConstraintError")
+  yield* sql`CREATE TRIGGER broken BEFORE UPDATE ON effect_pix_payouts BEGIN SELECT RAISE(ABORT, 'maria@example.com'); END`
+  yield* queue.submit(payout("invoice-1"))
+  yield* minutes(3)
+  assert.isAbove((yield* failuresOf("ConstraintError")) - counted, 100)
+  assert.deepStrictEqual(
+    lines,
+    Array.from({ length: 4 }, () => "Warn: Payouts: the queue did not answer, it is polled again")
+  )
+  yield* sql`DROP TRIGGER broken`
+  yield* minutes(1)
+  assert.strictEqual((yield* queue.await("invoice-1")).state, "posted")
+})

@@ -75,7 +75,7 @@ const answers: ReadonlyArray<readonly [title: string, answer: Fault.Fault]> = [
 ]
 
 effect.each(answers)(
-  "no row and no entry has a word of the service about a person after %s, in doubt or not",
+  "no row and no entry has the service's words about a person after %s",
   world,
   function* ([title, answer]) {
     const queue = yield* startWith([answer, Fault.resetAfter, answer])
@@ -105,71 +105,59 @@ const ends: ReadonlyArray<readonly [state: string, set: string]> = [
   ["refused", "submitted_by = 'ana-operator'"]
 ]
 
-effect(
-  "forget deletes the request, the payee and the check at once, and leaves the amount, the state and the history",
-  world,
-  function* () {
-    const queue = yield* startWith([payee])
-    yield* queue.submit(payout("a"))
-    yield* settle
-    for (const mark of Object.values(marks)) assert.include(yield* stored, mark)
-    const status = yield* queue.forget("a", { by: "ana", note: "a request of the holder" })
-    assert.deepInclude(status, { state: "posted", amount: Money.centavos(1000), withdrawalId: 7 })
-    yield* queue.forget("a", { by: "bia" })
-    assert.deepStrictEqual((yield* linesOf(queue, "a")).slice(-2), [
-      "Answered Recorded 7 > posted",
-      "Forgotten by ana: a request of the holder > posted"
-    ])
-    // The same reference again, also without its content.
-    yield* queue.submit(payout("a"))
-    assert.strictEqual((yield* queue.submit({ reference: "a", amount: Money.centavos(1000) })).state, "posted")
-    assert.deepInclude(yield* Effect.flip(queue.submit(payout("a", 2000))), {
-      _tag: "ReferenceConflict",
-      differs: ["amount"]
-    })
-    assert.isTrue(Option.isNone(yield* queue.payee("a")))
-    for (const mark of Object.values(marks)) assert.notInclude(yield* stored, mark)
-    assert.strictEqual(yield* sentBy, 1)
-  }
-)
+effect("forget deletes the request, the payee and the check, and leaves the rest", world, function* () {
+  const queue = yield* startWith([payee])
+  yield* queue.submit(payout("a"))
+  yield* settle
+  for (const mark of Object.values(marks)) assert.include(yield* stored, mark)
+  const status = yield* queue.forget("a", { by: "ana", note: "a request of the holder" })
+  assert.deepInclude(status, { state: "posted", amount: Money.centavos(1000), withdrawalId: 7 })
+  yield* queue.forget("a", { by: "bia" })
+  assert.deepStrictEqual((yield* linesOf(queue, "a")).slice(-2), [
+    "Answered Recorded 7 > posted",
+    "Forgotten by ana: a request of the holder > posted"
+  ])
+  // The same reference again, also without its content.
+  yield* queue.submit(payout("a"))
+  assert.strictEqual((yield* queue.submit({ reference: "a", amount: Money.centavos(1000) })).state, "posted")
+  assert.deepInclude(yield* Effect.flip(queue.submit(payout("a", 2000))), {
+    _tag: "ReferenceConflict",
+    differs: ["amount"]
+  })
+  assert.isTrue(Option.isNone(yield* queue.payee("a")))
+  for (const mark of Object.values(marks)) assert.notInclude(yield* stored, mark)
+  assert.strictEqual(yield* sentBy, 1)
+})
 
-effect(
-  "forget is not undone by an answer that comes later: its record is stored without the payee",
-  world,
-  function* () {
-    const queue = yield* startWith([{ ...payee, wait: 100 }])
-    yield* queue.submit(payout("a"))
-    yield* settle
-    yield* queue.park("a")
-    yield* queue.settle("a")
-    yield* queue.forget("a")
-    yield* TestClock.adjust("1 second")
-    assert.deepInclude(Option.getOrThrow(yield* queue.status("a")), { state: "settled", withdrawalId: 7 })
-    assert.notInclude(yield* stored, marks.pixKey)
-  }
-)
+effect("forget is not undone by a later answer, whose payee is not stored", world, function* () {
+  const queue = yield* startWith([{ ...payee, wait: 100 }])
+  yield* queue.submit(payout("a"))
+  yield* settle
+  yield* queue.park("a")
+  yield* queue.settle("a")
+  yield* queue.forget("a")
+  yield* TestClock.adjust("1 second")
+  assert.deepInclude(Option.getOrThrow(yield* queue.status("a")), { state: "settled", withdrawalId: 7 })
+  assert.notInclude(yield* stored, marks.pixKey)
+})
 
-effect(
-  "a payee is read by a program, is shown to a person with an entry of who and why, and is stored sealed",
-  world,
-  function* () {
-    const queue = yield* startWith([payee], { seal: Seal.aesGcm(Redacted.make("0".repeat(64))) })
-    yield* queue.submit(payout("a"))
-    assert.isTrue(Option.isNone(yield* queue.payee("a")))
-    yield* queue.await("a")
-    const before = yield* stored
-    for (const mark of Object.values(marks)) assert.notInclude(before, mark)
-    const found = Option.getOrThrow(yield* queue.payee("a"))
-    assert.isTrue(Document.matches(found.creditorDocument, Document.cpf(marks.pixKey)))
-    assert.strictEqual(yield* stored, before)
-    yield* TestClock.adjust("1 hour")
-    yield* queue.payee("a", { by: "ana", note: "the holder asked" })
-    const history = yield* queue.history("a")
-    assert.deepStrictEqual((yield* linesOf(queue, "a")).at(-1), "Shown by ana: the holder asked > posted")
-    assert.strictEqual(history.at(-1)?.at.epochMilliseconds, 3_600_000)
-    assert.isTrue(Option.isNone(yield* queue.payee("never submitted")))
-  }
-)
+effect("a payee is stored sealed, and shown to a person with an entry of who and why", world, function* () {
+  const queue = yield* startWith([payee], { seal: Seal.aesGcm(Redacted.make("0".repeat(64))) })
+  yield* queue.submit(payout("a"))
+  assert.isTrue(Option.isNone(yield* queue.payee("a")))
+  yield* queue.await("a")
+  const before = yield* stored
+  for (const mark of Object.values(marks)) assert.notInclude(before, mark)
+  const found = Option.getOrThrow(yield* queue.payee("a"))
+  assert.isTrue(Document.matches(found.creditorDocument, Document.cpf(marks.pixKey)))
+  assert.strictEqual(yield* stored, before)
+  yield* TestClock.adjust("1 hour")
+  yield* queue.payee("a", { by: "ana", note: "the holder asked" })
+  const history = yield* queue.history("a")
+  assert.deepStrictEqual((yield* linesOf(queue, "a")).at(-1), "Shown by ana: the holder asked > posted")
+  assert.strictEqual(history.at(-1)?.at.epochMilliseconds, 3_600_000)
+  assert.isTrue(Option.isNone(yield* queue.payee("never submitted")))
+})
 
 effect("a record is stored without its payee where the seal fails or takes too long, and says so", world, function* () {
   const { layer, lines } = makeWarnings()
@@ -226,78 +214,74 @@ effect.each(mismatches)(
   }
 )
 
-effect(
-  "the end of a record leaves the account, the key, the state and times, so that the reference is never new again",
-  world,
-  function* () {
-    const sql = yield* SqlClient.SqlClient
-    yield* TestClock.adjust("1 second")
-    const queue = yield* startClient()
-    yield* queue.submitMany([...ends.map(([state]) => payout(state)), payout("young"), payout("waiting")])
-    for (const [state, set] of ends) {
-      yield* queue.park(state, { by: "ana-operator", note: "a note" })
-      yield* sql.unsafe(
-        `UPDATE effect_pix_payouts SET state = '${state}', payee = 'x', sends = 2, ${set} WHERE reference = '${state}'`
-      )
-    }
-    yield* TestClock.adjust("2 hours")
-    yield* sql`UPDATE effect_pix_payouts SET state = 'posted', updated_at = 7201000 WHERE reference = 'young'`
-    yield* queue.setPaused(true)
-    // A worker forgets when it starts, and every hour.
-    yield* startWorker({ forget: { record: "1 hour" } })
-    yield* settle
-    const rows = yield* sql`SELECT * FROM effect_pix_payouts WHERE amount IS NULL ORDER BY state`
-    assert.deepStrictEqual(
-      rows.map((row) => row["state"]),
-      ["failed", "posted", "refused", "settled"]
+effect("the end of a record leaves its key and state, so that the reference is never new again", world, function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* TestClock.adjust("1 second")
+  const queue = yield* startClient()
+  yield* queue.submitMany([...ends.map(([state]) => payout(state)), payout("young"), payout("waiting")])
+  for (const [state, set] of ends) {
+    yield* queue.park(state, { by: "ana-operator", note: "a note" })
+    yield* sql.unsafe(
+      `UPDATE effect_pix_payouts SET state = '${state}', payee = 'x', sends = 2, ${set} WHERE reference = '${state}'`
     )
-    const left = rows.flatMap((row) =>
-      Object.entries(row)
-        .filter(([, value]) => value !== null && value !== "" && value !== 0)
-        .map(([column]) => column)
-    )
-    assert.deepStrictEqual(
-      new Set(left),
-      new Set(["account", "idempotency_key", "state", "due_at", "submitted_at", "updated_at", "version"])
-    )
-    for (const text of ["ana-operator", "a note"]) assert.notInclude(yield* stored, text)
-    // Nobody sees it, and nothing makes a new payout of it.
-    assert.deepStrictEqual((yield* Stream.runCollect(queue.list())).map(({ reference }) => reference).toSorted(), [
-      "waiting",
-      "young"
-    ])
-    for (const [state] of ends) {
-      assert.isTrue(Option.isNone(yield* queue.status(state)))
-      assert.deepStrictEqual(yield* queue.history(state), [])
-      for (const step of [queue.retry(state), queue.forget(state), queue.await(state)])
-        assert.strictEqual((yield* Effect.flip<unknown, { readonly _tag: string }, never>(step))._tag, "PayoutNotFound")
-      const again = yield* Effect.flip(queue.submit(payout(state, 5000)))
-      assert.deepStrictEqual(
-        again._tag === "InvalidRequest" &&
-          again.issues.map(({ path, problem }) => [path, problem.includes(`(${state})`)]),
-        [["reference", true]]
-      )
-      const { parameters, text } = Result.getOrThrow(PayoutInsert.make(payout(state), { dialect: "sqlite" }))
-      yield* sql.unsafe(text, parameters)
-    }
-    const sheet = [payout("new", 7000), payout("posted")]
-    const many = yield* Effect.flip(queue.submitMany(sheet))
-    assert.deepStrictEqual(
-      many._tag === "PayoutsNotAccepted" && many.wrong.map(({ error, index }) => [index, error._tag]),
-      [[1, "InvalidRequest"]]
-    )
-    const { stored: known, wrong } = yield* Effect.provideService(Payouts.plan(sheet), PayoutQueue, queue)
-    assert.deepStrictEqual([wrong.map(({ reference }) => reference), known], [["posted"], []])
-    assert.strictEqual(
-      (yield* Effect.flip(Effect.provideService(Payouts.run(sheet), PayoutQueue, queue)))._tag,
-      "PayoutsNotAccepted"
-    )
-    yield* queue.setPaused(false)
-    yield* TestClock.adjust("5 seconds")
-    assert.strictEqual(yield* sentBy, 1)
-    assert.isTrue(Option.isNone(yield* queue.status("new")))
   }
-)
+  yield* TestClock.adjust("2 hours")
+  yield* sql`UPDATE effect_pix_payouts SET state = 'posted', updated_at = 7201000 WHERE reference = 'young'`
+  yield* queue.setPaused(true)
+  // A worker forgets when it starts, and every hour.
+  yield* startWorker({ forget: { record: "1 hour" } })
+  yield* settle
+  const rows = yield* sql`SELECT * FROM effect_pix_payouts WHERE amount IS NULL ORDER BY state`
+  assert.deepStrictEqual(
+    rows.map((row) => row["state"]),
+    ["failed", "posted", "refused", "settled"]
+  )
+  const left = rows.flatMap((row) =>
+    Object.entries(row)
+      .filter(([, value]) => value !== null && value !== "" && value !== 0)
+      .map(([column]) => column)
+  )
+  assert.deepStrictEqual(
+    new Set(left),
+    new Set(["account", "idempotency_key", "state", "due_at", "submitted_at", "updated_at", "version"])
+  )
+  for (const text of ["ana-operator", "a note"]) assert.notInclude(yield* stored, text)
+  // Nobody sees it, and nothing makes a new payout of it.
+  assert.deepStrictEqual((yield* Stream.runCollect(queue.list())).map(({ reference }) => reference).toSorted(), [
+    "waiting",
+    "young"
+  ])
+  for (const [state] of ends) {
+    assert.isTrue(Option.isNone(yield* queue.status(state)))
+    assert.deepStrictEqual(yield* queue.history(state), [])
+    for (const step of [queue.retry(state), queue.forget(state), queue.await(state)])
+      assert.strictEqual((yield* Effect.flip<unknown, { readonly _tag: string }, never>(step))._tag, "PayoutNotFound")
+    const again = yield* Effect.flip(queue.submit(payout(state, 5000)))
+    assert.deepStrictEqual(
+      again._tag === "InvalidRequest" &&
+        again.issues.map(({ path, problem }) => [path, problem.includes(`(${state})`)]),
+      [["reference", true]]
+    )
+    const { parameters, text } = Result.getOrThrow(PayoutInsert.make(payout(state), { dialect: "sqlite" }))
+    yield* sql.unsafe(text, parameters)
+  }
+  const sheet = [payout("new", 7000), payout("posted")]
+  const many = yield* Effect.flip(queue.submitMany(sheet))
+  assert.deepStrictEqual(
+    many._tag === "PayoutsNotAccepted" && many.wrong.map(({ error, index }) => [index, error._tag]),
+    [[1, "InvalidRequest"]]
+  )
+  const { stored: known, wrong } = yield* Effect.provideService(Payouts.plan(sheet), PayoutQueue, queue)
+  assert.deepStrictEqual([wrong.map(({ reference }) => reference), known], [["posted"], []])
+  assert.strictEqual(
+    (yield* Effect.flip(Effect.provideService(Payouts.run(sheet), PayoutQueue, queue)))._tag,
+    "PayoutsNotAccepted"
+  )
+  yield* queue.setPaused(false)
+  yield* TestClock.adjust("5 seconds")
+  assert.strictEqual(yield* sentBy, 1)
+  assert.isTrue(Option.isNone(yield* queue.status("new")))
+})
 
 effect("a request is forgotten after its time, and its reference is remembered longer", world, function* () {
   const queue = yield* startWorker({ forget: { data: "90 minutes" } })
@@ -311,23 +295,19 @@ effect("a request is forgotten after its time, and its reference is remembered l
     assert.strictEqual((yield* Effect.flip(queue.submit(other)))._tag, "ReferenceConflict")
 })
 
-effect(
-  "a queue without a seal says at its start that PIX keys and CPFs are stored in clear, and with any seal does not",
-  world,
-  function* () {
-    const lines: Array<string> = []
-    const logger = Logger.layer([Logger.make(({ logLevel, message }) => lines.push(`${logLevel}: ${String(message)}`))])
-    for (const seal of [
-      undefined,
-      Seal.aesGcm(Redacted.make("0".repeat(64))),
-      { seal: Effect.succeed, open: Effect.succeed }
-    ])
-      yield* Effect.provide(startClient({ account: "padaria", seal }), logger)
-    assert.deepStrictEqual(lines, [
-      "Warn: PayoutQueue: the requests of the account padaria are stored in clear, with the PIX keys and CPFs of their payees. Give the layer the option seal: Seal.aesGcm(key)."
-    ])
-  }
-)
+effect("a queue without a seal says at its start that PIX keys and CPFs are stored in clear", world, function* () {
+  const lines: Array<string> = []
+  const logger = Logger.layer([Logger.make(({ logLevel, message }) => lines.push(`${logLevel}: ${String(message)}`))])
+  for (const seal of [
+    undefined,
+    Seal.aesGcm(Redacted.make("0".repeat(64))),
+    { seal: Effect.succeed, open: Effect.succeed }
+  ])
+    yield* Effect.provide(startClient({ account: "padaria", seal }), logger)
+  assert.deepStrictEqual(lines, [
+    "Warn: PayoutQueue: the requests of the account padaria are stored in clear, with the PIX keys and CPFs of their payees. Give the layer the option seal: Seal.aesGcm(key)."
+  ])
+})
 
 const bytes = randomBytes(32)
 const key = Redacted.make(bytes.toString("base64"))
@@ -341,91 +321,77 @@ const defectOf = <A>(effect: Effect.Effect<A>) =>
     return error instanceof Error ? ([error.name, error.message] as const) : (["none", ""] as const)
   })
 
-effect(
-  "Seal.aesGcm seals with AES-256-GCM under the reference, and names its key by the first digits of its hash",
-  function* () {
-    const { open, seal } = yield* Seal.aesGcm(key)
-    const sealed = yield* seal(text, "invoice-1")
-    const [version, id, encoded = ""] = sealed.split(".")
-    assert.deepStrictEqual([version, id], ["v1", createHash("sha256").update(bytes).digest("hex").slice(0, 8)])
-    const made = Buffer.from(encoded, "base64url")
-    const decipher = createDecipheriv("aes-256-gcm", bytes, made.subarray(0, 12))
-      .setAAD(Buffer.from("invoice-1"))
-      .setAuthTag(made.subarray(-16))
-    assert.strictEqual(decipher.update(made.subarray(12, -16), undefined, "utf8") + decipher.final("utf8"), text)
-    assert.strictEqual(yield* open(sealed, "invoice-1"), text)
-    assert.notStrictEqual(yield* seal(text, "invoice-1"), sealed)
-  }
-)
+effect("Seal.aesGcm seals with AES-256-GCM under the reference, and names its key by a hash", function* () {
+  const { open, seal } = yield* Seal.aesGcm(key)
+  const sealed = yield* seal(text, "invoice-1")
+  const [version, id, encoded = ""] = sealed.split(".")
+  assert.deepStrictEqual([version, id], ["v1", createHash("sha256").update(bytes).digest("hex").slice(0, 8)])
+  const made = Buffer.from(encoded, "base64url")
+  const decipher = createDecipheriv("aes-256-gcm", bytes, made.subarray(0, 12))
+    .setAAD(Buffer.from("invoice-1"))
+    .setAuthTag(made.subarray(-16))
+  assert.strictEqual(decipher.update(made.subarray(12, -16), undefined, "utf8") + decipher.final("utf8"), text)
+  assert.strictEqual(yield* open(sealed, "invoice-1"), text)
+  assert.notStrictEqual(yield* seal(text, "invoice-1"), sealed)
+})
 
-effect(
-  "a sealed text opens with the key that sealed it, also after another key came, and not where it was changed or moved",
-  function* () {
-    const before = yield* Seal.aesGcm(key)
-    const after = yield* Seal.aesGcm(other, key)
-    const [old, young] = [yield* before.seal(text, "a"), yield* after.seal(text, "a")]
-    for (const sealed of [old, young]) assert.strictEqual(yield* after.open(sealed, "a"), text)
-    const [name, message] = yield* defectOf(before.open(young, "a"))
-    assert.strictEqual(name, "UnknownSealKey")
-    assert.include(message, young.split(".")[1] ?? "")
-    const start = old.lastIndexOf(".") + 1
-    const made = Buffer.from(old.slice(start), "base64url")
-    const changed = [...made.keys()].map((at) => made.map((byte, index) => (index === at ? byte ^ 1 : byte)))
-    for (const broken of [...changed, made.subarray(0, 9)]) {
-      const sealed = `${old.slice(0, start)}${Buffer.from(broken).toString("base64url")}`
-      assert.strictEqual((yield* defectOf(before.open(sealed, "a")))[0], "SealBroken")
-    }
-    const [moved, words] = yield* defectOf(before.open(old, "b"))
-    assert.strictEqual(moved, "SealBroken")
-    assert.notInclude([message, words].join(), Redacted.value(key))
-    for (const clear of [text, "", "v1.", old.slice(3)])
-      assert.strictEqual((yield* defectOf(before.open(clear, "a")))[0], "NotSealed")
+effect("a sealed text opens with its own key alone, and not where it was changed or moved", function* () {
+  const before = yield* Seal.aesGcm(key)
+  const after = yield* Seal.aesGcm(other, key)
+  const [old, young] = [yield* before.seal(text, "a"), yield* after.seal(text, "a")]
+  for (const sealed of [old, young]) assert.strictEqual(yield* after.open(sealed, "a"), text)
+  const [name, message] = yield* defectOf(before.open(young, "a"))
+  assert.strictEqual(name, "UnknownSealKey")
+  assert.include(message, young.split(".")[1] ?? "")
+  const start = old.lastIndexOf(".") + 1
+  const made = Buffer.from(old.slice(start), "base64url")
+  const changed = [...made.keys()].map((at) => made.map((byte, index) => (index === at ? byte ^ 1 : byte)))
+  for (const broken of [...changed, made.subarray(0, 9)]) {
+    const sealed = `${old.slice(0, start)}${Buffer.from(broken).toString("base64url")}`
+    assert.strictEqual((yield* defectOf(before.open(sealed, "a")))[0], "SealBroken")
   }
-)
+  const [moved, words] = yield* defectOf(before.open(old, "b"))
+  assert.strictEqual(moved, "SealBroken")
+  assert.notInclude([message, words].join(), Redacted.value(key))
+  for (const clear of [text, "", "v1.", old.slice(3)])
+    assert.strictEqual((yield* defectOf(before.open(clear, "a")))[0], "NotSealed")
+})
 
-effect(
-  "a key of a seal is 32 bytes in base64 of either alphabet, or in hexadecimal; another one is never shown",
-  world,
-  function* () {
-    const { seal } = yield* Seal.aesGcm(key)
-    const sealed = yield* seal(text, "a")
-    const hex = bytes.toString("hex")
-    for (const form of [hex, hex.toUpperCase(), bytes.toString("base64url"), `${bytes.toString("base64")}\n`]) {
-      const { open } = yield* Seal.aesGcm(Redacted.make(form))
-      assert.strictEqual(yield* open(sealed, "a"), text)
-    }
-    for (const wrong of ["", "senha-secreta", bytes.subarray(1).toString("base64"), `${hex}00`, "é"]) {
-      for (const made of [Seal.aesGcm(Redacted.make(wrong)), Seal.aesGcm(key, Redacted.make(wrong))])
-        assert.strictEqual(
-          (yield* Effect.flip(made)).message,
-          "seal has a key that is not 32 bytes, as base64 or as 64 hexadecimal digits"
-        )
-    }
-    assert.strictEqual(
-      (yield* Effect.flip(startClient({ seal: Seal.aesGcm(Redacted.make("senha-secreta")) })))._tag,
-      "ConfigurationError"
-    )
+effect("a key of a seal is 32 bytes in base64 or in hexadecimal, and is never shown", world, function* () {
+  const { seal } = yield* Seal.aesGcm(key)
+  const sealed = yield* seal(text, "a")
+  const hex = bytes.toString("hex")
+  for (const form of [hex, hex.toUpperCase(), bytes.toString("base64url"), `${bytes.toString("base64")}\n`]) {
+    const { open } = yield* Seal.aesGcm(Redacted.make(form))
+    assert.strictEqual(yield* open(sealed, "a"), text)
   }
-)
+  for (const wrong of ["", "senha-secreta", bytes.subarray(1).toString("base64"), `${hex}00`, "é"]) {
+    for (const made of [Seal.aesGcm(Redacted.make(wrong)), Seal.aesGcm(key, Redacted.make(wrong))])
+      assert.strictEqual(
+        (yield* Effect.flip(made)).message,
+        "seal has a key that is not 32 bytes, as base64 or as 64 hexadecimal digits"
+      )
+  }
+  assert.strictEqual(
+    (yield* Effect.flip(startClient({ seal: Seal.aesGcm(Redacted.make("senha-secreta")) })))._tag,
+    "ConfigurationError"
+  )
+})
 
-effect(
-  "a queue pays what it sealed, and what another program inserted sealed under an earlier key",
-  world,
-  function* () {
-    const queue = yield* startWorker({ seal: Seal.aesGcm(other, key) })
-    const sql = yield* SqlClient.SqlClient
-    yield* queue.submit(payout("submitted"))
-    const insert = yield* PayoutInsert.makeSealed(payout("inserted"), {
-      dialect: "sqlite",
-      seal: yield* Seal.aesGcm(key)
-    })
-    yield* sql.unsafe(insert.text, insert.parameters)
-    assert.lengthOf(yield* sql`SELECT 1 FROM effect_pix_payouts WHERE request LIKE 'v1.%'`, 2)
-    yield* queue.submit(payout("inserted"))
-    yield* queue.await("submitted")
-    // The queue polls for rows of other programs.
-    yield* TestClock.adjust("2 seconds")
-    assert.strictEqual((yield* queue.await("inserted")).state, "posted")
-    for (const mark of Object.values(marks)) assert.notInclude(yield* stored, mark)
-  }
-)
+effect("a queue pays what it or another program sealed, also under an earlier key", world, function* () {
+  const queue = yield* startWorker({ seal: Seal.aesGcm(other, key) })
+  const sql = yield* SqlClient.SqlClient
+  yield* queue.submit(payout("submitted"))
+  const insert = yield* PayoutInsert.makeSealed(payout("inserted"), {
+    dialect: "sqlite",
+    seal: yield* Seal.aesGcm(key)
+  })
+  yield* sql.unsafe(insert.text, insert.parameters)
+  assert.lengthOf(yield* sql`SELECT 1 FROM effect_pix_payouts WHERE request LIKE 'v1.%'`, 2)
+  yield* queue.submit(payout("inserted"))
+  yield* queue.await("submitted")
+  // The queue polls for rows of other programs.
+  yield* TestClock.adjust("2 seconds")
+  assert.strictEqual((yield* queue.await("inserted")).state, "posted")
+  for (const mark of Object.values(marks)) assert.notInclude(yield* stored, mark)
+})

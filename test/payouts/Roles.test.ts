@@ -53,87 +53,79 @@ const until = <A, E, R>(effect: Effect.Effect<A, E, R>, isSo: (value: A) => bool
 const withdrawals = Effect.flatMap(Sandbox, (sandbox) => sandbox.withdrawals)
 
 describe.skipIf(noPostgres() !== undefined)("the roles of docs/sql/roles.sql", () => {
-  live(
-    "let the application submit and run sheets, the worker send, and the operator take every step",
-    base,
-    function* () {
-      const { as } = yield* made
-      const operator = yield* Effect.provide(startClient(fast), yield* as("operator"))
-      yield* operator.setFourEyes(Money.centavos(5000), { by: "carla" })
-      yield* Effect.provide(startWorker({ ...fast, dailyCap: 100_000 }), yield* as("worker"))
-      yield* Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const queue = yield* startClient({ ...fast, fourEyesAbove: 5000 })
-        const sheet = (lines: Parameters<typeof Payouts.run>[0], waitFor?: "50 millis") =>
-          Effect.provideService(Payouts.run(lines, { waitFor }), PayoutQueue, queue)
-        const { parameters, text } = Result.getOrThrow(PayoutInsert.make(item("inserted", 1100), { dialect: "pg" }))
-        yield* sql.unsafe(text, parameters)
-        yield* queue.submit(item("single", 1200))
-        for (const reference of ["inserted", "single"]) yield* queue.await(reference)
-        assert.lengthOf((yield* sheet([item("one", 1300), item("two", 1400)])).done, 2)
-        // A run that ends before its lines are sent parks them, and a larger one takes them up.
-        yield* operator.setPaused(true)
-        assert.lengthOf((yield* sheet([item("left", 2000)], "50 millis")).parked, 1)
-        yield* operator.setPaused(false)
-        const { parked } = yield* sheet([item("left", 2000), item("more", 3500)])
-        for (const { reference } of parked) yield* operator.resume(reference, { by: "bia" })
-        for (const reference of ["left", "more"]) yield* queue.await(reference)
-        assert.lengthOf(yield* withdrawals, 6)
-        yield* operator.setPaused(true)
-        yield* queue.submitMany([item("a", 2100), item("b", 2200)])
-        const by = "bia"
-        yield* operator.retry("a", { by })
-        for (const reference of ["a", "b"]) yield* operator.park(reference, { by })
-        yield* operator.resume("a", { by })
-        yield* operator.settle("b", { by })
-        yield* operator.forget("b", { by })
-        yield* operator.payee("b", { by })
-        for (const one of ["ana", "bia"]) yield* operator.settle("b", { as: "failed", by: one })
-        assert.lengthOf(yield* Stream.runCollect(operator.list()), 8)
-        for (const one of ["ana", "bia"]) yield* operator.changeSender("a".repeat(40), { by: one })
-        for (const one of ["ana", "bia"]) yield* operator.setFourEyes(null, { by: one })
-        assert.isUndefined((yield* queue.account).fourEyesAbove)
-        // The limit that the operator removed is not stored again by a process of the application.
-        const refused = yield* Effect.flip(startClient({ fourEyesAbove: 5000 }))
-        assert.include(refused.message, "open failed on the database (AuthorizationError)")
-      }).pipe(Effect.provide(yield* as("application")))
-    }
-  )
+  live("let the application submit, the worker send, and the operator take every step", base, function* () {
+    const { as } = yield* made
+    const operator = yield* Effect.provide(startClient(fast), yield* as("operator"))
+    yield* operator.setFourEyes(Money.centavos(5000), { by: "carla" })
+    yield* Effect.provide(startWorker({ ...fast, dailyCap: 100_000 }), yield* as("worker"))
+    yield* Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const queue = yield* startClient({ ...fast, fourEyesAbove: 5000 })
+      const sheet = (lines: Parameters<typeof Payouts.run>[0], waitFor?: "50 millis") =>
+        Effect.provideService(Payouts.run(lines, { waitFor }), PayoutQueue, queue)
+      const { parameters, text } = Result.getOrThrow(PayoutInsert.make(item("inserted", 1100), { dialect: "pg" }))
+      yield* sql.unsafe(text, parameters)
+      yield* queue.submit(item("single", 1200))
+      for (const reference of ["inserted", "single"]) yield* queue.await(reference)
+      assert.lengthOf((yield* sheet([item("one", 1300), item("two", 1400)])).done, 2)
+      // A run that ends before its lines are sent parks them, and a larger one takes them up.
+      yield* operator.setPaused(true)
+      assert.lengthOf((yield* sheet([item("left", 2000)], "50 millis")).parked, 1)
+      yield* operator.setPaused(false)
+      const { parked } = yield* sheet([item("left", 2000), item("more", 3500)])
+      for (const { reference } of parked) yield* operator.resume(reference, { by: "bia" })
+      for (const reference of ["left", "more"]) yield* queue.await(reference)
+      assert.lengthOf(yield* withdrawals, 6)
+      yield* operator.setPaused(true)
+      yield* queue.submitMany([item("a", 2100), item("b", 2200)])
+      const by = "bia"
+      yield* operator.retry("a", { by })
+      for (const reference of ["a", "b"]) yield* operator.park(reference, { by })
+      yield* operator.resume("a", { by })
+      yield* operator.settle("b", { by })
+      yield* operator.forget("b", { by })
+      yield* operator.payee("b", { by })
+      for (const one of ["ana", "bia"]) yield* operator.settle("b", { as: "failed", by: one })
+      assert.lengthOf(yield* Stream.runCollect(operator.list()), 8)
+      for (const one of ["ana", "bia"]) yield* operator.changeSender("a".repeat(40), { by: one })
+      for (const one of ["ana", "bia"]) yield* operator.setFourEyes(null, { by: one })
+      assert.isUndefined((yield* queue.account).fourEyesAbove)
+      // The limit that the operator removed is not stored again by a process of the application.
+      const refused = yield* Effect.flip(startClient({ fourEyesAbove: 5000 }))
+      assert.include(refused.message, "open failed on the database (AuthorizationError)")
+    }).pipe(Effect.provide(yield* as("application")))
+  })
 
-  live(
-    "let the worker doubt what a failover may have lost, pause a restored backup, and delete a record",
-    base,
-    function* () {
-      const { as, owner } = yield* made
-      const worker = yield* as("worker")
-      const served = Effect.scoped(Effect.provide(startWorker(fast), worker))
-      yield* served
-      yield* Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const queue = yield* startClient(fast)
-        yield* queue.submit(item("a", 5000))
-        const moved = sql`UPDATE effect_pix_payout_accounts SET identity = 'x' || identity`
-        yield* moved
-        yield* Effect.scoped(Effect.provide(Effect.andThen(startWorker(fast), queue.await("a")), yield* as("worker")))
-        assert.deepStrictEqual(
-          (yield* queue.history("a")).map(({ _tag }) => _tag),
-          ["Submitted", "Doubted", "Marked", "Answered"]
-        )
-        yield* sql`UPDATE effect_pix_payout_accounts SET beat_at = beat_at - 3600000`
-        yield* Effect.andThen(moved, served)
-        assert.isTrue(yield* queue.isPaused)
-        yield* queue.forget("a", { by: "bia" })
-        yield* sql`UPDATE effect_pix_payouts SET submitted_at = 1, updated_at = 1`
-        const forgetting = startWorker({ ...fast, forget: { data: "1 day", record: "30 days" } })
-        yield* Effect.scoped(
-          Effect.provide(Effect.andThen(forgetting, until(queue.status("a"), Option.isNone)), yield* as("worker"))
-        )
-        assert.strictEqual((yield* Effect.flip(queue.submit(item("a", 5000))))._tag, "InvalidRequest")
-      }).pipe(Effect.provide(owner))
-    }
-  )
+  live("let the worker doubt after a failover, pause in a backup, and delete a record", base, function* () {
+    const { as, owner } = yield* made
+    const worker = yield* as("worker")
+    const served = Effect.scoped(Effect.provide(startWorker(fast), worker))
+    yield* served
+    yield* Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const queue = yield* startClient(fast)
+      yield* queue.submit(item("a", 5000))
+      const moved = sql`UPDATE effect_pix_payout_accounts SET identity = 'x' || identity`
+      yield* moved
+      yield* Effect.scoped(Effect.provide(Effect.andThen(startWorker(fast), queue.await("a")), yield* as("worker")))
+      assert.deepStrictEqual(
+        (yield* queue.history("a")).map(({ _tag }) => _tag),
+        ["Submitted", "Doubted", "Marked", "Answered"]
+      )
+      yield* sql`UPDATE effect_pix_payout_accounts SET beat_at = beat_at - 3600000`
+      yield* Effect.andThen(moved, served)
+      assert.isTrue(yield* queue.isPaused)
+      yield* queue.forget("a", { by: "bia" })
+      yield* sql`UPDATE effect_pix_payouts SET submitted_at = 1, updated_at = 1`
+      const forgetting = startWorker({ ...fast, forget: { data: "1 day", record: "30 days" } })
+      yield* Effect.scoped(
+        Effect.provide(Effect.andThen(forgetting, until(queue.status("a"), Option.isNone)), yield* as("worker"))
+      )
+      assert.strictEqual((yield* Effect.flip(queue.submit(item("a", 5000))))._tag, "InvalidRequest")
+    }).pipe(Effect.provide(owner))
+  })
 
-  live("let a program store deliveries and look them up, and the operator deal with a dead letter", base, function* () {
+  live("let a program handle deliveries, and the operator discard a dead letter", base, function* () {
     const { as } = yield* made
     const { id } = yield* charge
     yield* (yield* Sandbox).markPaid(id)
@@ -155,79 +147,75 @@ describe.skipIf(noPostgres() !== undefined)("the roles of docs/sql/roles.sql", (
     assert.isTrue(yield* Context.get(dead, WebhookClient).discard(id, { by: "ana" }))
   })
 
-  live(
-    "deny every change of the history, every approval but the operator's, and every mark before one",
-    base,
-    function* () {
-      const { as, owner } = yield* made
-      yield* Effect.gen(function* () {
-        const queue = yield* startClient()
-        yield* queue.setFourEyes(Money.centavos(5000), { by: "carla" })
-        yield* queue.submitMany([item("big", 6000), item("small", 1000)].slice(0, 1))
-        yield* queue.submit(item("small", 1000))
-        yield* queue.park("small", { by: "ana" })
-        assert.strictEqual(yield* stateOf(queue, "big"), "parked NeedsApproval")
-      }).pipe(Effect.provide(owner))
-      const set = (change: string) => `UPDATE effect_pix_payouts SET ${change} WHERE reference = 'big'`
-      const insert = (column: string, value: string) =>
-        `INSERT INTO effect_pix_payouts (idempotency_key, reference, amount, request_check, ${column}) VALUES ('k', 'k', 1000, 'abc', ${value})`
-      const history = ["UPDATE effect_pix_payout_history SET entry = '{}'", "DELETE FROM effect_pix_payout_history"]
-      const content = [
-        "amount = 1",
-        "request = '{}'",
-        "submitted_by = 'bia'",
-        "needs_approval = FALSE",
-        "may_have_left_at = 1"
-      ].map(set)
-      const all = [
-        ...history,
-        ...content,
-        "DELETE FROM effect_pix_payouts",
-        "DELETE FROM effect_pix_payout_accounts",
-        "TRUNCATE effect_pix_payout_history",
-        "UPDATE effect_pix_payouts_migrations SET name = 'x'",
-        insert("approved_at", "1"),
-        insert("may_have_left_at", "1"),
-        insert("approved_by", "'bia'")
-      ]
-      const approvals = [
-        ...["approved_at = 1", "approved_by = 'bia'", "asked_by = 'bia'"].map(set),
-        "UPDATE effect_pix_payout_accounts SET four_eyes_above = NULL",
-        "UPDATE effect_pix_payout_accounts SET asked = '{}'"
-      ]
-      const submits = insert("submitted_by", "'ana'")
-      const denied = [
-        ["application", yield* as("application"), [...all, ...approvals]],
-        ["worker", yield* as("worker"), [...all, ...approvals, submits]],
-        ["program", yield* as("program"), [...all, ...approvals]],
-        ["operator", yield* as("operator"), [...all, submits]],
-        ["owner", owner, [...history, ...content]]
-      ] as const
-      for (const [login, client, statements] of denied) {
-        const outcomes = yield* Effect.flatMap(SqlClient.SqlClient, (sql) =>
-          Effect.forEach(statements, (statement) =>
-            Effect.match(sql.unsafe(statement), {
-              onFailure: ({ reason }) => [statement, reason._tag],
-              onSuccess: () => [statement, "allowed"]
-            })
-          )
-        ).pipe(Effect.provide(client))
-        assert.deepStrictEqual(
-          outcomes,
-          statements.map((statement) => [statement, "AuthorizationError"]),
-          login
+  live("deny changes of the history, approvals but the operator's, and marks before them", base, function* () {
+    const { as, owner } = yield* made
+    yield* Effect.gen(function* () {
+      const queue = yield* startClient()
+      yield* queue.setFourEyes(Money.centavos(5000), { by: "carla" })
+      yield* queue.submitMany([item("big", 6000), item("small", 1000)].slice(0, 1))
+      yield* queue.submit(item("small", 1000))
+      yield* queue.park("small", { by: "ana" })
+      assert.strictEqual(yield* stateOf(queue, "big"), "parked NeedsApproval")
+    }).pipe(Effect.provide(owner))
+    const set = (change: string) => `UPDATE effect_pix_payouts SET ${change} WHERE reference = 'big'`
+    const insert = (column: string, value: string) =>
+      `INSERT INTO effect_pix_payouts (idempotency_key, reference, amount, request_check, ${column}) VALUES ('k', 'k', 1000, 'abc', ${value})`
+    const history = ["UPDATE effect_pix_payout_history SET entry = '{}'", "DELETE FROM effect_pix_payout_history"]
+    const content = [
+      "amount = 1",
+      "request = '{}'",
+      "submitted_by = 'bia'",
+      "needs_approval = FALSE",
+      "may_have_left_at = 1"
+    ].map(set)
+    const all = [
+      ...history,
+      ...content,
+      "DELETE FROM effect_pix_payouts",
+      "DELETE FROM effect_pix_payout_accounts",
+      "TRUNCATE effect_pix_payout_history",
+      "UPDATE effect_pix_payouts_migrations SET name = 'x'",
+      insert("approved_at", "1"),
+      insert("may_have_left_at", "1"),
+      insert("approved_by", "'bia'")
+    ]
+    const approvals = [
+      ...["approved_at = 1", "approved_by = 'bia'", "asked_by = 'bia'"].map(set),
+      "UPDATE effect_pix_payout_accounts SET four_eyes_above = NULL",
+      "UPDATE effect_pix_payout_accounts SET asked = '{}'"
+    ]
+    const submits = insert("submitted_by", "'ana'")
+    const denied = [
+      ["application", yield* as("application"), [...all, ...approvals]],
+      ["worker", yield* as("worker"), [...all, ...approvals, submits]],
+      ["program", yield* as("program"), [...all, ...approvals]],
+      ["operator", yield* as("operator"), [...all, submits]],
+      ["owner", owner, [...history, ...content]]
+    ] as const
+    for (const [login, client, statements] of denied) {
+      const outcomes = yield* Effect.flatMap(SqlClient.SqlClient, (sql) =>
+        Effect.forEach(statements, (statement) =>
+          Effect.match(sql.unsafe(statement), {
+            onFailure: ({ reason }) => [statement, reason._tag],
+            onSuccess: () => [statement, "allowed"]
+          })
         )
-      }
-      // The mark of what needs no approval, and the end of a record with its entries, are the worker's.
-      yield* Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        yield* sql`UPDATE effect_pix_payouts SET may_have_left_at = 1 WHERE reference = 'small'`
-        yield* sql`UPDATE effect_pix_payouts SET state = 'failed' WHERE reference = 'small'`
-        yield* sql`UPDATE effect_pix_payouts SET amount = NULL, request = NULL, submitted_by = NULL, reference = '' WHERE reference = 'small'`
-        const gone = yield* sql`DELETE FROM effect_pix_payout_history WHERE idempotency_key IN
-        (SELECT idempotency_key FROM effect_pix_payouts WHERE amount IS NULL) RETURNING id`
-        assert.lengthOf(gone, 1)
-      }).pipe(Effect.provide(yield* as("worker")))
+      ).pipe(Effect.provide(client))
+      assert.deepStrictEqual(
+        outcomes,
+        statements.map((statement) => [statement, "AuthorizationError"]),
+        login
+      )
     }
-  )
+    // The mark of what needs no approval, and the end of a record with its entries, are the worker's.
+    yield* Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`UPDATE effect_pix_payouts SET may_have_left_at = 1 WHERE reference = 'small'`
+      yield* sql`UPDATE effect_pix_payouts SET state = 'failed' WHERE reference = 'small'`
+      yield* sql`UPDATE effect_pix_payouts SET amount = NULL, request = NULL, submitted_by = NULL, reference = '' WHERE reference = 'small'`
+      const gone = yield* sql`DELETE FROM effect_pix_payout_history WHERE idempotency_key IN
+        (SELECT idempotency_key FROM effect_pix_payouts WHERE amount IS NULL) RETURNING id`
+      assert.lengthOf(gone, 1)
+    }).pipe(Effect.provide(yield* as("worker")))
+  })
 })

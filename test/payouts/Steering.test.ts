@@ -4,11 +4,12 @@
  */
 import { assert } from "@effect/vitest"
 import { Effect, Layer, Logger, Option, Struct } from "effect"
-import { PayoutQueue } from "effect-pix/payouts"
+import type { PayoutQueue } from "effect-pix/payouts"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { database } from "../../src/durable/Database.ts"
+import type { Row } from "../../src/payouts/internal/queue/row.ts"
 import { makeStore } from "../../src/payouts/internal/queue/store.ts"
 import { effect } from "../support/effect.ts"
 import {
@@ -66,198 +67,144 @@ const isParked: ReadonlyArray<Of> = [
   "parkedUnderWay",
   "parkedDeleted"
 ]
-const isNotParked: ReadonlyArray<Of> = [
-  "accepted",
-  "mayHaveLeft",
-  "unknown",
-  "posted",
-  "settled",
-  "failed",
-  "refused",
-  "forgotten"
-]
+const isOpen: ReadonlyArray<Of> = ["accepted", "mayHaveLeft", "unknown"]
 const isRecorded: ReadonlyArray<Of> = ["posted", "settled", "failed"]
+const isNotParked: ReadonlyArray<Of> = [...isOpen, ...isRecorded, "refused", "forgotten"]
 const wanted = `wantedAt=${now} -runBy -runUntil`
 const idle = "-waitsFor -waitsSince"
-const clean = `-mayHaveLeftAt -fingerprint ${wanted} ${idle} -countedDay -error -parkedBecause`
-const settled = (state: string): Readonly<Record<string, ReadonlyArray<Of>>> => ({
-  "No request of it": ["accepted", "refused", "forgotten"],
-  "A request of it": ["mayHaveLeft"],
-  [`Settled > ${state}`]: isRecorded,
-  [`Settled > ${state} -mayHaveLeftAt ${idle} -error`]: ["unknown"],
-  [`Settled > ${state} ${idle} -parkedBecause`]: ["parked"],
-  [`Settled > ${state} -mayHaveLeftAt ${idle} -error -parkedBecause`]: ["lost", "lostLongAgo", "lostElsewhere"],
-  [`Settled > ${state} -mayHaveLeftAt -parkedBecause`]: ["parkedUnderWay"],
-  [`Settled > ${state} -parkedBecause`]: ["parkedDeleted"]
-})
 
-/** What a step does: the entry, the state after it, and what is cleared or set. Or the first words of why it does nothing. */
-const steps: ReadonlyArray<
-  readonly [
-    title: string,
-    step: (queue: PayoutQueue["Service"], reference: string) => Effect.Effect<unknown, { readonly _tag: string }>,
-    expected: Readonly<Record<string, ReadonlyArray<Of>>>
-  ]
-> = [
-  [
-    "retry sends again what is open or was refused, and nothing else",
-    (queue, reference) => queue.retry(reference, { by }),
-    {
-      "It was recorded or": isRecorded,
-      "Resume it when you": isParked,
-      "Its request was deleted,": ["forgotten"],
-      [`Retried > accepted ${wanted} ${idle}`]: ["accepted", "mayHaveLeft"],
-      [`Retried > unknown ${wanted} ${idle}`]: ["unknown"],
-      [`Retried > accepted -fingerprint ${wanted} ${idle} -countedDay -error`]: ["refused"]
-    }
-  ],
-  [
-    "park stops all that is not recorded or settled, whatever parked it before, and takes an approval back",
-    (queue, reference) => queue.park(reference, { by }),
-    {
-      "It was recorded or": isRecorded,
-      [`Parked > parked -approvedBy -approvedAt ${idle} parkedBecause=Operator`]: [
-        "accepted",
-        "mayHaveLeft",
-        "unknown",
-        "refused",
-        "parked",
-        "lostLongAgo",
-        "lostElsewhere"
-      ],
-      [`Parked > parked -approvedBy -approvedAt ${idle}`]: ["lost"],
-      "Parked > parked parkedBecause=Operator": ["forgotten"],
-      "Parked > parked": ["parkedUnderWay", "parkedDeleted"]
-    }
-  ],
-  [
-    "resume sends what is parked, in doubt where it is, and not what left longer ago than the horizon",
-    (queue, reference) => queue.resume(reference, { by }),
-    {
-      "Only a parked payout": isNotParked,
-      "Its request was deleted,": ["parkedDeleted"],
-      "A request left longer": ["lostLongAgo", "parkedUnderWay"],
-      [`Resumed > accepted ${wanted} -parkedBecause`]: ["parked"],
-      [`Resumed > unknown ${wanted} -parkedBecause`]: ["lost", "lostElsewhere"]
-    }
-  ],
-  [
-    "resume of what was not executed sends it as new, where nobody can know otherwise",
-    (queue, reference) => queue.resume(reference, { by, notExecuted: true }),
-    {
-      "Only a parked payout": isNotParked,
-      "Its request was deleted,": ["parkedDeleted"],
-      "The service still knows": ["lost"],
-      "A request of it": ["parkedUnderWay"],
-      [`Resumed > accepted ${wanted} -parkedBecause`]: ["parked"],
-      [`Resumed > accepted ${clean}`]: ["lostLongAgo", "lostElsewhere"]
-    }
-  ],
-  [
-    "settle ends what is in doubt, parked or ended as paid, and nothing that may still be sent",
-    (queue, reference) => queue.settle(reference, { by }),
-    settled("settled")
-  ],
-  [
-    "settle as failed ends the same as not paid",
-    (queue, reference) => queue.settle(reference, { by, as: "failed" }),
-    settled("failed")
-  ],
-  [
-    "forget deletes the request of what has ended, once, and of nothing that is open or waits for a person",
-    (queue, reference) => queue.forget(reference, { by }),
-    {
-      "It may still be": ["accepted", "mayHaveLeft", "unknown"],
-      "It waits for a": isParked,
-      "Forgotten > posted -request requestCheck=": ["posted"],
-      "Forgotten > settled -request requestCheck=": ["settled"],
-      "Forgotten > failed -request requestCheck=": ["failed"],
-      "Forgotten > refused -request requestCheck=": ["refused"],
-      nothing: ["forgotten"]
-    }
-  ]
-]
+type Take = (queue: PayoutQueue["Service"], reference: string) => Effect.Effect<unknown, { readonly _tag: string }>
+const takes: Array<Take> = []
 
-/** The state after a step, the fields that it cleared, and those that it set. */
-const changesOf = (before: Record<string, unknown>, after: Record<string, unknown>) => {
-  const fields = Object.keys(Struct.omit(after, ["state", "updatedAt", "version", "askedStep", "askedBy"]))
-  const changed = fields.filter((field) => after[field] !== before[field])
-  return [
-    after["state"],
-    ...changed.map((field) => (after[field] === null ? `-${field}` : `${field}=${after[field]}`))
-  ].join(" ")
+/** What a step changed: another state, the fields that it cleared, and those that it set. */
+const changesOf = (before: Row, after: Row) => {
+  const changed = Struct.keys(after).filter(
+    (field) => after[field] !== before[field] && !["updatedAt", "version", "askedStep", "askedBy"].includes(field)
+  )
+  return changed.map((field) => (after[field] === null ? `-${field}` : `${field}=${after[field]}`)).join(" ")
 }
 
-effect.each(steps)("%s", world, function* ([, step, expected]) {
-  const sql = yield* SqlClient.SqlClient
-  const queue = yield* startClient()
-  const store = makeStore(yield* database, { account: "default", lease: 30_000 })
-  yield* store.accounts.serve(1, horizon)
-  yield* TestClock.adjust(now)
-  const outcomes: Record<string, Array<string>> = {}
-  for (const [reference, set] of Object.entries(payoutsOf)) {
-    const { idempotencyKey } = yield* queue.submit(payout(reference))
-    const row = Effect.flatMap(store.get(idempotencyKey), Effect.fromNullishOr)
-    yield* sql.unsafe(
-      `UPDATE effect_pix_payouts SET asked_step = 'Approve', asked_by = 'carla', ${set} WHERE reference = '${reference}'`
-    )
-    const before = yield* row
-    const problem = yield* Effect.match(step(queue, reference), {
-      onSuccess: () => undefined,
-      onFailure: (error) => ("problem" in error ? String(error.problem).split(" ").slice(0, 4).join(" ") : error._tag)
-    })
-    const [after, [, entry]] = [yield* row, yield* linesOf(queue, reference)]
-    if (entry === undefined) assert.deepStrictEqual(after, before, reference)
-    else {
-      assert.include(entry, "by ana")
-      assert.isNull(after.askedStep, reference)
+/** The entry of a step and what it changes, or the first words of why it changes nothing, with the payouts of which that is so. */
+const test = (title: string, take: Take, expected: Readonly<Record<string, ReadonlyArray<Of>>>) => {
+  takes.push(take)
+  effect(title, world, function* () {
+    const sql = yield* SqlClient.SqlClient
+    const queue = yield* startClient()
+    const store = makeStore(yield* database, { account: "default", lease: 30_000 })
+    yield* store.accounts.serve(1, horizon)
+    yield* TestClock.adjust(now)
+    const outcomes: Record<string, Array<string>> = {}
+    for (const [reference, set] of Object.entries(payoutsOf)) {
+      const { idempotencyKey } = yield* queue.submit(payout(reference))
+      const row = Effect.flatMap(store.get(idempotencyKey), Effect.fromNullishOr)
+      const asked = "asked_step = 'Approve', asked_by = 'carla'"
+      yield* sql.unsafe(`UPDATE effect_pix_payouts SET ${asked}, ${set} WHERE reference = '${reference}'`)
+      const before = yield* row
+      const problem = yield* Effect.match(take(queue, reference), {
+        onSuccess: () => "nothing",
+        onFailure: (error) => ("problem" in error ? String(error.problem).split(" ").slice(0, 4).join(" ") : error._tag)
+      })
+      const [after, [, entry]] = [yield* row, yield* linesOf(queue, reference)]
+      if (entry === undefined) assert.deepStrictEqual(after, before, reference)
+      else assert.deepStrictEqual([entry.includes(" by ana"), after.askedStep, after.askedBy], [true, null, null])
+      const outcome = entry === undefined ? problem : `${entry.split(" ")[0]} ${changesOf(before, after)}`
+      outcomes[outcome] = [...(outcomes[outcome] ?? []), reference]
     }
-    const outcome =
-      problem ?? (entry === undefined ? "nothing" : `${entry.split(" ")[0]} > ${changesOf(before, after)}`)
-    outcomes[outcome] = [...(outcomes[outcome] ?? []), reference]
-  }
-  assert.deepStrictEqual<Readonly<Record<string, ReadonlyArray<string>>>>(outcomes, expected)
+    const byName = (all: Readonly<Record<string, ReadonlyArray<string>>>) =>
+      Object.fromEntries(Object.entries(all).flatMap(([outcome, of]) => of.map((reference) => [reference, outcome])))
+    assert.deepStrictEqual(byName(outcomes), byName(expected))
+  })
+}
+
+test("retry sends again what is open or was refused, and nothing else", (queue, of) => queue.retry(of, { by }), {
+  "It was recorded or": isRecorded,
+  "Resume it when you": isParked,
+  "Its request was deleted,": ["forgotten"],
+  [`Retried ${wanted} ${idle}`]: isOpen,
+  [`Retried state=accepted -fingerprint ${wanted} ${idle} -countedDay -error`]: ["refused"]
 })
 
-effect(
-  "a step names the reference, the person and the reason as texts of their length, or changes nothing",
-  world,
-  function* () {
-    const queue = yield* startClient()
-    yield* queue.submit(payout("a"))
-    // A caller without types may give anything.
-    const wrong: ReadonlyArray<readonly [options: object, paths: ReadonlyArray<string>]> = [
-      [{ by: "x".repeat(101) }, ["by"]],
-      [{ by: " ", note: "x".repeat(1001) }, ["by", "note"]],
-      [{ by: "\u200b\u2060" }, ["by"]],
-      [{ note: 7 }, ["note"]]
-    ]
-    for (const [options, paths] of wrong) {
-      for (const step of [queue.park("a", options), queue.setPaused(true, options), queue.payee("a", options)]) {
-        const error = yield* Effect.flip(
-          step as Effect.Effect<
-            unknown,
-            { readonly _tag: string; readonly issues?: ReadonlyArray<{ readonly path: string }> }
-          >
-        )
-        assert.deepStrictEqual(
-          error.issues?.map(({ path }) => path),
-          paths
-        )
-      }
-    }
-    assert.isFalse(yield* queue.isPaused)
-    const longest = { by: "x".repeat(100), note: "ç\u0000\ud800".repeat(333) }
-    yield* queue.park("a", longest)
-    assert.deepInclude((yield* queue.history("a"))[1], longest)
-    for (const reference of ["nobody's", " ", 42 as unknown as string]) {
-      assert.isTrue(Option.isNone(yield* queue.status(reference)))
-      assert.deepStrictEqual(yield* queue.history(reference), [])
-      for (const [, step] of steps)
-        assert.strictEqual((yield* Effect.flip(step(queue, reference)))._tag, "PayoutNotFound")
+test("park stops all that is not recorded, and takes an approval back", (queue, of) => queue.park(of, { by }), {
+  "It was recorded or": isRecorded,
+  [`Parked state=parked -approvedBy -approvedAt ${idle} parkedBecause=Operator`]: [...isOpen, "refused"],
+  [`Parked -approvedBy -approvedAt ${idle} parkedBecause=Operator`]: ["parked", "lostLongAgo", "lostElsewhere"],
+  [`Parked -approvedBy -approvedAt ${idle}`]: ["lost"],
+  "Parked state=parked parkedBecause=Operator": ["forgotten"],
+  "Parked ": ["parkedUnderWay", "parkedDeleted"]
+})
+
+test("resume sends what is parked, but not what left long ago", (queue, of) => queue.resume(of, { by }), {
+  "Only a parked payout": isNotParked,
+  "Its request was deleted,": ["parkedDeleted"],
+  "A request left longer": ["lostLongAgo", "parkedUnderWay"],
+  [`Resumed state=accepted ${wanted} -parkedBecause`]: ["parked"],
+  [`Resumed state=unknown ${wanted} -parkedBecause`]: ["lost", "lostElsewhere"]
+})
+
+const asNew = (queue: PayoutQueue["Service"], of: string) => queue.resume(of, { by, notExecuted: true })
+test("resume of what was not executed sends it as new, where nobody can know otherwise", asNew, {
+  "Only a parked payout": isNotParked,
+  "Its request was deleted,": ["parkedDeleted"],
+  "The service still knows": ["lost"],
+  "A request of it": ["parkedUnderWay"],
+  [`Resumed state=accepted ${wanted} -parkedBecause`]: ["parked"],
+  [`Resumed state=accepted -mayHaveLeftAt -fingerprint ${wanted} ${idle} -countedDay -error -parkedBecause`]: [
+    "lostLongAgo",
+    "lostElsewhere"
+  ]
+})
+
+for (const as of ["settled", "failed"] as const)
+  test(`settle as ${as} ends what is in doubt, parked or recorded`, (queue, of) => queue.settle(of, { by, as }), {
+    "No request of it": ["accepted", "refused", "forgotten"],
+    "A request of it": ["mayHaveLeft"],
+    "Settled ": [as],
+    [`Settled state=${as}`]: isRecorded.filter((state) => state !== as),
+    [`Settled state=${as} -mayHaveLeftAt ${idle} -error`]: ["unknown"],
+    [`Settled state=${as} ${idle} -parkedBecause`]: ["parked"],
+    [`Settled state=${as} -mayHaveLeftAt ${idle} -error -parkedBecause`]: ["lost", "lostLongAgo", "lostElsewhere"],
+    [`Settled state=${as} -mayHaveLeftAt -parkedBecause`]: ["parkedUnderWay"],
+    [`Settled state=${as} -parkedBecause`]: ["parkedDeleted"]
+  })
+
+test("forget deletes the request of what has ended, once", (queue, of) => queue.forget(of, { by }), {
+  "It may still be": isOpen,
+  "It waits for a": isParked,
+  "Forgotten -request requestCheck=": [...isRecorded, "refused"],
+  nothing: ["forgotten"]
+})
+
+effect("a step with a wrong reference, person or reason changes nothing, and says what is wrong", world, function* () {
+  const queue = yield* startClient()
+  yield* queue.submit(payout("a"))
+  // A caller without types may give anything.
+  const wrong: ReadonlyArray<readonly [options: object, paths: ReadonlyArray<string>]> = [
+    [{ by: "x".repeat(101) }, ["by"]],
+    [{ by: " ", note: "x".repeat(1001) }, ["by", "note"]],
+    [{ by: "\u200b\u2060" }, ["by"]],
+    [{ note: 7 }, ["note"]]
+  ]
+  for (const [options, paths] of wrong) {
+    for (const step of [queue.park("a", options), queue.setPaused(true, options), queue.payee("a", options)]) {
+      const error: { readonly issues?: ReadonlyArray<{ readonly path: string }> } = yield* Effect.flip<
+        unknown,
+        object,
+        never
+      >(step)
+      const named = error.issues?.map(({ path }) => path)
+      assert.deepStrictEqual(named, paths)
     }
   }
-)
+  assert.isFalse(yield* queue.isPaused)
+  const longest = { by: "x".repeat(100), note: "ç\u0000\ud800".repeat(333) }
+  yield* queue.park("a", longest)
+  assert.deepInclude((yield* queue.history("a"))[1], longest)
+  for (const reference of ["nobody's", " ", 42 as unknown as string]) {
+    assert.isTrue(Option.isNone(yield* queue.status(reference)))
+    assert.deepStrictEqual(yield* queue.history(reference), [])
+    for (const step of takes) assert.strictEqual((yield* Effect.flip(step(queue, reference)))._tag, "PayoutNotFound")
+  }
+})
 
 /** What a person does while a request is under way. */
 const meanwhile: Record<string, (queue: PayoutQueue["Service"]) => Effect.Effect<unknown, unknown>> = {
@@ -333,62 +280,25 @@ effect.each(answers)("%s", function* ([, fault, expected]) {
   )
 })
 
-effect(
-  "a payout in doubt is sent again under its key as in doubt, and after a person said that it was not executed as new",
-  world,
-  function* () {
-    const sandbox = yield* Sandbox
-    const queue = yield* startWorker({ horizon: "1 hour", dailyCap: 2000 })
-    yield* sandbox.fault("requestWithdrawal", Fault.resetBefore)
-    yield* sandbox.fault("requestWithdrawal", Fault.refusal(422, "Chave PIX bloqueada."), { times: 100 })
-    yield* queue.submit(payout("a"))
-    yield* settle
-    yield* queue.park("a")
-    assert.strictEqual((yield* queue.resume("a")).state, "unknown")
-    yield* settle
-    // In doubt a refusal proves nothing.
-    yield* TestClock.adjust("10 seconds")
-    assert.strictEqual(yield* stateOf(queue, "a"), "unknown")
-    yield* queue.park("a")
-    yield* TestClock.adjust("2 hours")
-    yield* sandbox.clearFaults
-    yield* sandbox.fault("requestWithdrawal", Fault.refusal(422, "Chave PIX bloqueada."))
-    yield* queue.resume("a", { notExecuted: true })
-    assert.strictEqual((yield* queue.await("a")).state, "refused")
-    yield* queue.retry("a")
-    yield* queue.await("a")
-    // It counts once against the cap.
-    yield* queue.submit(payout("b"))
-    yield* queue.await("b")
-    const keys = (yield* sandbox.requests).map(({ idempotencyKey }) => idempotencyKey)
-    assert.strictEqual(new Set(keys.slice(0, -1)).size, 1)
-    assert.lengthOf(yield* sandbox.withdrawals, 2)
-  }
-)
-
-effect(
-  "a payout that is retried while it waits has one request, and none before the time that the service named since",
-  world,
-  function* () {
-    const sandbox = yield* Sandbox
-    const requests = Effect.map(sandbox.requests, ({ length }) => length)
-    const queue = yield* startWorker()
-    yield* queue.setPaused(true)
-    yield* queue.submit(payout("a"))
-    yield* Effect.replicateEffect(queue.retry("a"), 3)
-    yield* Effect.andThen(queue.park("a"), queue.resume("a"))
-    yield* sandbox.fault("requestWithdrawal", [Fault.resetAfter, Fault.retryAfter("10 minutes")])
-    yield* queue.setPaused(false)
-    yield* TestClock.adjust("1500 millis")
-    assert.strictEqual(yield* requests, 1)
-    yield* queue.retry("a")
-    yield* TestClock.adjust("9 minutes")
-    assert.strictEqual(yield* requests, 2)
-    yield* TestClock.adjust("2 minutes")
-    assert.strictEqual(yield* stateOf(queue, "a"), "posted")
-    assert.strictEqual(yield* requests, 3)
-  }
-)
+effect("a payout that is retried while it waits has one request, at the time that was named", world, function* () {
+  const sandbox = yield* Sandbox
+  const requests = Effect.map(sandbox.requests, ({ length }) => length)
+  const queue = yield* startWorker()
+  yield* queue.setPaused(true)
+  yield* queue.submit(payout("a"))
+  yield* Effect.replicateEffect(queue.retry("a"), 3)
+  yield* Effect.andThen(queue.park("a"), queue.resume("a"))
+  yield* sandbox.fault("requestWithdrawal", [Fault.resetAfter, Fault.retryAfter("10 minutes")])
+  yield* queue.setPaused(false)
+  yield* TestClock.adjust("1500 millis")
+  assert.strictEqual(yield* requests, 1)
+  yield* queue.retry("a")
+  yield* TestClock.adjust("9 minutes")
+  assert.strictEqual(yield* requests, 2)
+  yield* TestClock.adjust("2 minutes")
+  assert.strictEqual(yield* stateOf(queue, "a"), "posted")
+  assert.strictEqual(yield* requests, 3)
+})
 
 effect("a refused payout is subtracted from the day on which it was counted, and not from today", world, function* () {
   const sandbox = yield* Sandbox
@@ -411,32 +321,28 @@ effect("a refused payout is subtracted from the day on which it was counted, and
   assert.strictEqual(yield* stateOf(queue, "invoice-5"), "accepted DailyCap")
 })
 
-effect(
-  "a database that another program changes stops no other payout, and does not accept a payout without a row",
-  world,
-  function* () {
-    const sandbox = yield* Sandbox
-    const sql = yield* SqlClient.SqlClient
-    const queue = yield* startWorker()
-    yield* sandbox.fault("requestWithdrawal", Fault.latency("100 millis"))
-    yield* queue.submit(payout("deleted"))
-    yield* settle
-    yield* sql`DELETE FROM effect_pix_payouts`
-    yield* queue.submit(payout("other"))
-    yield* TestClock.adjust("1 second")
-    assert.strictEqual(yield* stateOf(queue, "other"), "posted")
-    yield* sql`UPDATE effect_pix_payouts SET state = 'parked', parked_because = NULL`
-    assert.strictEqual(yield* stateOf(queue, "other"), "parked Operator")
-    for (const [raised, isRetryable] of [
-      ["IGNORE", true],
-      ["ABORT, 'maria'", false]
-    ] as const) {
-      yield* sql.unsafe(`CREATE TRIGGER none BEFORE INSERT ON effect_pix_payouts BEGIN SELECT RAISE(${raised}); END`)
-      const error = yield* Effect.flip(queue.submit(payout("new")))
-      assert.deepInclude(error, { _tag: "DatabaseError", operation: "submit", isRetryable })
-      assert.notInclude(JSON.stringify(error), "maria")
-      yield* sql`DROP TRIGGER none`
-    }
-    assert.isTrue(Option.isNone(yield* queue.status("new")))
+effect("a database that another program changes stops no other payout", world, function* () {
+  const sandbox = yield* Sandbox
+  const sql = yield* SqlClient.SqlClient
+  const queue = yield* startWorker()
+  yield* sandbox.fault("requestWithdrawal", Fault.latency("100 millis"))
+  yield* queue.submit(payout("deleted"))
+  yield* settle
+  yield* sql`DELETE FROM effect_pix_payouts`
+  yield* queue.submit(payout("other"))
+  yield* TestClock.adjust("1 second")
+  assert.strictEqual(yield* stateOf(queue, "other"), "posted")
+  yield* sql`UPDATE effect_pix_payouts SET state = 'parked', parked_because = NULL`
+  assert.strictEqual(yield* stateOf(queue, "other"), "parked Operator")
+  for (const [raised, isRetryable] of [
+    ["IGNORE", true],
+    ["ABORT, 'maria'", false]
+  ] as const) {
+    yield* sql.unsafe(`CREATE TRIGGER none BEFORE INSERT ON effect_pix_payouts BEGIN SELECT RAISE(${raised}); END`)
+    const error = yield* Effect.flip(queue.submit(payout("new")))
+    assert.deepInclude(error, { _tag: "DatabaseError", operation: "submit", isRetryable })
+    assert.notInclude(JSON.stringify(error), "maria")
+    yield* sql`DROP TRIGGER none`
   }
-)
+  assert.isTrue(Option.isNone(yield* queue.status("new")))
+})

@@ -62,92 +62,80 @@ const prepare = Effect.gen(function* () {
   return { mark, queue, referencesOf, rowOf, sql, store }
 })
 
-ask(
-  "a payout is accepted with the rows of the caller, or not at all, and in a transaction of another client not at all",
-  function* () {
-    const { queue, sql } = yield* prepare
-    yield* sql`CREATE TABLE invoices (id VARCHAR(20))`
-    const bill = (id: string) => Effect.andThen(sql`INSERT INTO invoices VALUES (${id})`, queue.submit(payout(id)))
-    yield* Effect.flip(sql.withTransaction(Effect.andThen(bill("undone"), Effect.fail("no"))))
-    yield* sql.withTransaction(bill("done"))
-    const other = yield* Effect.provide(
-      SqlClient.SqlClient,
-      yield* Layer.build(Layer.fresh(NodeSqlite.layer({ filename: ":memory:" })))
-    )
-    assert.strictEqual(yield* tagOf(other.withTransaction(queue.submit(payout("foreign")))), "ForeignTransaction")
-    assert.lengthOf(yield* sql`SELECT * FROM invoices`, 1)
-    const all = yield* Stream.runCollect(queue.list())
-    assert.deepStrictEqual(
-      all.map(({ reference }) => reference),
-      ["done"]
-    )
-    assert.deepStrictEqual(yield* queue.history("undone"), [])
-  }
-)
+ask("a payout is accepted in the caller's own transaction, or not at all", function* () {
+  const { queue, sql } = yield* prepare
+  yield* sql`CREATE TABLE invoices (id VARCHAR(20))`
+  const bill = (id: string) => Effect.andThen(sql`INSERT INTO invoices VALUES (${id})`, queue.submit(payout(id)))
+  yield* Effect.flip(sql.withTransaction(Effect.andThen(bill("undone"), Effect.fail("no"))))
+  yield* sql.withTransaction(bill("done"))
+  const other = yield* Effect.provide(
+    SqlClient.SqlClient,
+    yield* Layer.build(Layer.fresh(NodeSqlite.layer({ filename: ":memory:" })))
+  )
+  assert.strictEqual(yield* tagOf(other.withTransaction(queue.submit(payout("foreign")))), "ForeignTransaction")
+  assert.lengthOf(yield* sql`SELECT * FROM invoices`, 1)
+  const all = yield* Stream.runCollect(queue.list())
+  assert.deepStrictEqual(
+    all.map(({ reference }) => reference),
+    ["done"]
+  )
+  assert.deepStrictEqual(yield* queue.history("undone"), [])
+})
 
-ask(
-  "a reference that is submitted ten times at once is one payout, and another content of it is a conflict",
-  function* () {
-    const { queue } = yield* prepare
-    const all = yield* Effect.all(
-      Array.from({ length: 10 }, () => queue.submit(payout("invoice-1"))),
-      { concurrency: "unbounded" }
-    )
-    assert.strictEqual(new Set(all.map(({ idempotencyKey }) => idempotencyKey)).size, 1)
-    assert.strictEqual(yield* Stream.runCount(queue.list()), 1)
-    const conflict = yield* Effect.flip(queue.submit({ ...payout("invoice-1", 2000), description: "another" }))
-    assert.deepInclude(conflict, { _tag: "ReferenceConflict", differs: ["amount", "content"] })
-  }
-)
+ask("a reference that is submitted ten times at once is one payout", function* () {
+  const { queue } = yield* prepare
+  const all = yield* Effect.all(
+    Array.from({ length: 10 }, () => queue.submit(payout("invoice-1"))),
+    { concurrency: "unbounded" }
+  )
+  assert.strictEqual(new Set(all.map(({ idempotencyKey }) => idempotencyKey)).size, 1)
+  assert.strictEqual(yield* Stream.runCount(queue.list()), 1)
+  const conflict = yield* Effect.flip(queue.submit({ ...payout("invoice-1", 2000), description: "another" }))
+  assert.deepInclude(conflict, { _tag: "ReferenceConflict", differs: ["amount", "content"] })
+})
 
-ask(
-  "the published statement inserts a payout once, which a worker pays once, and its history begins with the submit",
-  function* (dialect) {
-    const { queue, sql } = yield* prepare
-    const { parameters, text } = yield* Effect.fromResult(
-      PayoutInsert.make({ ...payout("invoice-1"), by: "ana" }, { dialect })
-    )
-    yield* Effect.replicateEffect(sql.unsafe(text, parameters), 2)
-    yield* startWorker(fast)
-    assert.strictEqual((yield* queue.await("invoice-1")).state, "posted")
-    assert.strictEqual((yield* queue.submit(payout("invoice-1"))).state, "posted")
-    assert.deepStrictEqual(yield* linesOf(queue, "invoice-1"), [
-      "Submitted by ana > accepted",
-      "Marked 1 > accepted, may have left",
-      "Answered Recorded 1 > posted"
-    ])
-    assert.lengthOf(yield* Effect.flatMap(Sandbox, ({ withdrawals }) => withdrawals), 1)
-  }
-)
+ask("the published statement inserts a payout once, which is paid once", function* (dialect) {
+  const { queue, sql } = yield* prepare
+  const { parameters, text } = yield* Effect.fromResult(
+    PayoutInsert.make({ ...payout("invoice-1"), by: "ana" }, { dialect })
+  )
+  yield* Effect.replicateEffect(sql.unsafe(text, parameters), 2)
+  yield* startWorker(fast)
+  assert.strictEqual((yield* queue.await("invoice-1")).state, "posted")
+  assert.strictEqual((yield* queue.submit(payout("invoice-1"))).state, "posted")
+  assert.deepStrictEqual(yield* linesOf(queue, "invoice-1"), [
+    "Submitted by ana > accepted",
+    "Marked 1 > accepted, may have left",
+    "Answered Recorded 1 > posted"
+  ])
+  assert.lengthOf(yield* Effect.flatMap(Sandbox, ({ withdrawals }) => withdrawals), 1)
+})
 
-ask(
-  "a payout that waits is taken by one worker, the oldest first, until its lease is over or the worker gives it back",
-  function* () {
-    const { queue, referencesOf, rowOf, sql, store } = yield* prepare
-    yield* queue.submitMany(payouts(5))
-    for (const { reference } of payouts(5)) {
-      yield* sql`UPDATE effect_pix_payouts SET due_at = CAST(${Number(reference.at(-1))} AS BIGINT) WHERE reference = ${reference}`
-    }
-    yield* sql`UPDATE effect_pix_payouts SET state = 'parked' WHERE reference = 'invoice-5'`
-    const take = (taker: string, most = 20) => store.due.take(taker, 30_000, most)
-    assert.lengthOf(yield* take("one", 2), 2)
-    assert.deepStrictEqual(yield* referencesOf("taken_by = 'one'"), ["invoice-1", "invoice-2"])
-    assert.lengthOf(yield* take("two"), 2)
-    assert.lengthOf(yield* take("three"), 0)
-    const { idempotencyKey: key } = yield* rowOf("invoice-1")
-    yield* store.due.giveBack({ key, taker: "two" }, 0)
-    yield* store.due.renew([{ key, taker: "two" }], 0)
-    assert.lengthOf(yield* take("three"), 0)
-    yield* store.due.giveBack({ key, taker: "one" }, 0)
-    assert.strictEqual(yield* store.due.untilNext, 0)
-    assert.lengthOf(yield* take("three"), 1)
-    yield* store.due.renew([{ key, taker: "three" }], 0)
-    const [again] = yield* take("four")
-    assert.deepInclude(yield* store.readTaken(again), { reference: "invoice-1", amount: 1000 })
+ask("a payout that waits is taken by one worker at a time, the oldest first", function* () {
+  const { queue, referencesOf, rowOf, sql, store } = yield* prepare
+  yield* queue.submitMany(payouts(5))
+  for (const { reference } of payouts(5)) {
+    yield* sql`UPDATE effect_pix_payouts SET due_at = CAST(${Number(reference.at(-1))} AS BIGINT) WHERE reference = ${reference}`
   }
-)
+  yield* sql`UPDATE effect_pix_payouts SET state = 'parked' WHERE reference = 'invoice-5'`
+  const take = (taker: string, most = 20) => store.due.take(taker, 30_000, most)
+  assert.lengthOf(yield* take("one", 2), 2)
+  assert.deepStrictEqual(yield* referencesOf("taken_by = 'one'"), ["invoice-1", "invoice-2"])
+  assert.lengthOf(yield* take("two"), 2)
+  assert.lengthOf(yield* take("three"), 0)
+  const { idempotencyKey: key } = yield* rowOf("invoice-1")
+  yield* store.due.giveBack({ key, taker: "two" }, 0)
+  yield* store.due.renew([{ key, taker: "two" }], 0)
+  assert.lengthOf(yield* take("three"), 0)
+  yield* store.due.giveBack({ key, taker: "one" }, 0)
+  assert.strictEqual(yield* store.due.untilNext, 0)
+  assert.lengthOf(yield* take("three"), 1)
+  yield* store.due.renew([{ key, taker: "three" }], 0)
+  const [again] = yield* take("four")
+  assert.deepInclude(yield* store.readTaken(again), { reference: "invoice-1", amount: 1000 })
+})
 
-ask("a request is marked only where its account, its approval and its run allow it, or it is in doubt", function* () {
+ask("a request is marked only where its account, its approval and its run allow it", function* () {
   const { mark, queue, rowOf, sql, store } = yield* prepare
   const allowed: Record<string, readonly [payout: string, account: string, isMarked: boolean]> = {
     "in an account that allows it": ["", "", true],
@@ -185,148 +173,134 @@ ask("a request is marked only where its account, its approval and its run allow 
   )
 })
 
-ask(
-  "twenty marks at once together count at most the cap, and a payout that ends without money or changed meanwhile does not count",
-  function* () {
-    const { mark, queue, rowOf, sql, store } = yield* prepare
-    const spent = Effect.map(sql`SELECT spent AS "spent" FROM effect_pix_payout_days`, (rows) =>
-      rows.map((row) => Number(row["spent"]))
+ask("twenty marks at once together count at most the cap", function* () {
+  const { mark, queue, rowOf, sql, store } = yield* prepare
+  const spent = Effect.map(sql`SELECT spent AS "spent" FROM effect_pix_payout_days`, (rows) =>
+    rows.map((row) => Number(row["spent"]))
+  )
+  yield* queue.submitMany(payouts(20))
+  assert.deepStrictEqual(yield* mark("invoice-1", 999), yield* rowOf("invoice-1"))
+  assert.deepStrictEqual(yield* spent, [])
+  const changed = yield* Effect.forEach(payouts(20), ({ reference }) => mark(reference, 5500), { concurrency: 20 })
+  const counted = changed.filter((row) => row?.countedDay)
+  assert.lengthOf(counted, 5)
+  assert.deepStrictEqual(yield* spent, [5000])
+  for (const row of changed) assert.deepStrictEqual(row, yield* rowOf(row?.reference ?? ""))
+  const [one] = counted
+  assert.match(String(one?.countedDay), /^\d{4}-\d\d-\d\d$/)
+  if (!one) return
+  assert.lengthOf(yield* store.history(one.idempotencyKey), 1)
+  const free = (version: number) =>
+    store.update({ ...one, version }, { ...one, countedDay: null, version: version + 1 }, "{}", {})
+  assert.isUndefined(yield* free(1))
+  assert.isUndefined(yield* store.update({ ...one, version: 1 }, { ...one, sends: 2, version: 2 }, "{}", { cap: 9000 }))
+  assert.deepStrictEqual(yield* spent, [5000])
+  assert.isDefined(yield* free(one.version))
+  assert.deepStrictEqual(yield* spent, [4000])
+  assert.lengthOf(yield* store.history(one.idempotencyKey), 2)
+  const { day } = (yield* store.accounts.dayAfter("2001-01-01")) ?? {}
+  assert.strictEqual(day, one.countedDay)
+  assert.isUndefined(yield* store.accounts.dayAfter(String(day)))
+})
+
+ask("after a refusal of all one worker at a time tries a payout", function* () {
+  const {
+    sql,
+    store: { accounts }
+  } = yield* prepare
+  const steps = [
+    ["begins", accounts.block("AuthError", 60_000), true],
+    ["begins twice", accounts.block("Redirect", 0), false],
+    ["tries before its time", accounts.takeProbe("a", 60_000), false],
+    ["tries at once after a person's step", Effect.andThen(accounts.probeNow, accounts.takeProbe("a", 60_000)), true],
+    ["tries beside another", Effect.andThen(accounts.probeNow, accounts.takeProbe("b", 60_000)), false],
+    ["ends another's", accounts.endProbe("b", 0), false],
+    ["ends its own", accounts.endProbe("a", 0), true],
+    ["is the next", accounts.takeProbe("b", 0), true],
+    ["takes over from one whose lease is over", accounts.takeProbe("c", 60_000), true],
+    ["unblocks without the permit", accounts.unblock("b"), false],
+    ["unblocks", accounts.unblock("c"), true],
+    ["tries where nothing is blocked", accounts.takeProbe("c", 0), false]
+  ] as const
+  for (const [title, step, expected] of steps) assert.strictEqual(yield* step, expected, title)
+  yield* accounts.block("AuthError", 0)
+  assert.deepInclude(yield* accounts.get, { blockedBecause: "AuthError", probes: 0, probeKey: null })
+  yield* sql`UPDATE effect_pix_payout_accounts SET blocked_at = 500`
+  for (const [paused, at] of [
+    [true, 1000],
+    [true, 2000],
+    [false, 4000],
+    [false, 9000],
+    [true, 300],
+    [false, 700]
+  ] as const) {
+    yield* accounts.setPaused(paused, at, "{}")
+  }
+  assert.deepInclude(yield* accounts.get, { paused: false, pausedAt: null, pausedMillis: 3400, blockedAt: 3500 })
+})
+
+ask("an account has one sender, and changes only as two people saw it", function* () {
+  const {
+    store: { accounts }
+  } = yield* prepare
+  const other = makeStore(yield* database, { account: "other", lease: 1 }).accounts
+  yield* accounts.bind("a", null)
+  yield* accounts.bind("b", 2)
+  assert.deepInclude(yield* accounts.get, { fingerprint: "a", companyId: null })
+  yield* other.bind("c", null)
+  assert.isTrue(yield* accounts.learnCompany("a", "a1", 1))
+  assert.isFalse(yield* accounts.learnCompany("a1", "a2", 2))
+  assert.isFalse(yield* other.learnCompany("c", "a1", 1))
+  assert.deepStrictEqual([yield* other.otherOf("a1"), yield* accounts.otherOf("a1")], ["default", undefined])
+  const seen = yield* accounts.get
+  assert.isTrue(yield* accounts.agree({ asked: "{}" }, seen))
+  assert.isFalse(yield* accounts.agree({ fourEyesAbove: null }, seen))
+  const now = yield* accounts.get
+  assert.isFalse(yield* accounts.agree({ fourEyesAbove: null }, { ...now, fourEyesAbove: 6000 }))
+  assert.isTrue(yield* accounts.agree({ fingerprint: "d", asked: null }, now))
+  assert.deepInclude(yield* accounts.get, { fingerprint: "d", companyId: null, asked: null })
+  yield* accounts.serve(7, 60_000)
+  yield* accounts.serve(8, 50_000)
+  assert.deepInclude(yield* accounts.get, { servedAt: 7, horizon: 50_000 })
+})
+
+ask("of two people who take a step at once one is the first and one the second", function* () {
+  const { queue } = yield* prepare
+  yield* queue.setFourEyes(Money.centavos(5000), { by: "carla" })
+  yield* queue.submitMany(payouts(5, 6000))
+  const together = <A, E extends { readonly _tag: string }>(
+    names: ReadonlyArray<string>,
+    step: (by: string) => Effect.Effect<A, E>
+  ) =>
+    Effect.map(
+      Effect.forEach(
+        names,
+        (by) =>
+          Effect.match(step(by), {
+            onFailure: ({ _tag }) => _tag,
+            onSuccess: (done) =>
+              typeof done === "object" && done !== null && "state" in done ? String(done.state) : String(done)
+          }),
+        { concurrency: "unbounded" }
+      ),
+      (all) => all.toSorted()
     )
-    yield* queue.submitMany(payouts(20))
-    assert.deepStrictEqual(yield* mark("invoice-1", 999), yield* rowOf("invoice-1"))
-    assert.deepStrictEqual(yield* spent, [])
-    const changed = yield* Effect.forEach(payouts(20), ({ reference }) => mark(reference, 5500), { concurrency: 20 })
-    const counted = changed.filter((row) => row?.countedDay)
-    assert.lengthOf(counted, 5)
-    assert.deepStrictEqual(yield* spent, [5000])
-    for (const row of changed) assert.deepStrictEqual(row, yield* rowOf(row?.reference ?? ""))
-    const [one] = counted
-    assert.match(String(one?.countedDay), /^\d{4}-\d\d-\d\d$/)
-    if (!one) return
-    assert.lengthOf(yield* store.history(one.idempotencyKey), 1)
-    const free = (version: number) =>
-      store.update({ ...one, version }, { ...one, countedDay: null, version: version + 1 }, "{}", {})
-    assert.isUndefined(yield* free(1))
-    assert.isUndefined(
-      yield* store.update({ ...one, version: 1 }, { ...one, sends: 2, version: 2 }, "{}", { cap: 9000 })
-    )
-    assert.deepStrictEqual(yield* spent, [5000])
-    assert.isDefined(yield* free(one.version))
-    assert.deepStrictEqual(yield* spent, [4000])
-    assert.lengthOf(yield* store.history(one.idempotencyKey), 2)
-    const { day } = (yield* store.accounts.dayAfter("2001-01-01")) ?? {}
-    assert.strictEqual(day, one.countedDay)
-    assert.isUndefined(yield* store.accounts.dayAfter(String(day)))
+  for (const { reference } of payouts(5)) {
+    const resume = (by: string) => queue.resume(reference, { by })
+    assert.deepStrictEqual(yield* together(["ana", "ANA"], resume), ["PayoutStateConflict", "parked"])
+    yield* queue.park(reference)
+    assert.deepStrictEqual(yield* together(["ana", "bia"], resume), ["accepted", "parked"])
   }
-)
+  const limit = (by: string) => queue.setFourEyes(Money.centavos(8000), { by })
+  assert.deepStrictEqual(yield* together(["ana", "bia"], limit), ["Asked", "Changed"])
+  assert.deepStrictEqual(
+    yield* together(["ana", "bia"], (by) => queue.setFourEyes(Money.centavos(by === "ana" ? 6000 : 7000), { by })),
+    ["Asked", "Asked"]
+  )
+  assert.strictEqual((yield* queue.account).fourEyesAbove, 8000)
+})
 
-ask(
-  "of many workers one begins a wait after a refusal of all, one at a time tries a payout in it, and the one that tried ends it",
-  function* () {
-    const {
-      sql,
-      store: { accounts }
-    } = yield* prepare
-    const steps = [
-      ["begins", accounts.block("AuthError", 60_000), true],
-      ["begins twice", accounts.block("Redirect", 0), false],
-      ["tries before its time", accounts.takeProbe("a", 60_000), false],
-      ["tries at once after a person's step", Effect.andThen(accounts.probeNow, accounts.takeProbe("a", 60_000)), true],
-      ["tries beside another", Effect.andThen(accounts.probeNow, accounts.takeProbe("b", 60_000)), false],
-      ["ends another's", accounts.endProbe("b", 0), false],
-      ["ends its own", accounts.endProbe("a", 0), true],
-      ["is the next", accounts.takeProbe("b", 0), true],
-      ["takes over from one whose lease is over", accounts.takeProbe("c", 60_000), true],
-      ["unblocks without the permit", accounts.unblock("b"), false],
-      ["unblocks", accounts.unblock("c"), true],
-      ["tries where nothing is blocked", accounts.takeProbe("c", 0), false]
-    ] as const
-    for (const [title, step, expected] of steps) assert.strictEqual(yield* step, expected, title)
-    yield* accounts.block("AuthError", 0)
-    assert.deepInclude(yield* accounts.get, { blockedBecause: "AuthError", probes: 0, probeKey: null })
-    yield* sql`UPDATE effect_pix_payout_accounts SET blocked_at = 500`
-    for (const [paused, at] of [
-      [true, 1000],
-      [true, 2000],
-      [false, 4000],
-      [false, 9000],
-      [true, 300],
-      [false, 700]
-    ] as const) {
-      yield* accounts.setPaused(paused, at, "{}")
-    }
-    assert.deepInclude(yield* accounts.get, { paused: false, pausedAt: null, pausedMillis: 3400, blockedAt: 3500 })
-  }
-)
-
-ask(
-  "an account has one sender and one company, which no other account has, and what two people agree on is what both saw",
-  function* () {
-    const {
-      store: { accounts }
-    } = yield* prepare
-    const other = makeStore(yield* database, { account: "other", lease: 1 }).accounts
-    yield* accounts.bind("a", null)
-    yield* accounts.bind("b", 2)
-    assert.deepInclude(yield* accounts.get, { fingerprint: "a", companyId: null })
-    yield* other.bind("c", null)
-    assert.isTrue(yield* accounts.learnCompany("a", "a1", 1))
-    assert.isFalse(yield* accounts.learnCompany("a1", "a2", 2))
-    assert.isFalse(yield* other.learnCompany("c", "a1", 1))
-    assert.deepStrictEqual([yield* other.otherOf("a1"), yield* accounts.otherOf("a1")], ["default", undefined])
-    const seen = yield* accounts.get
-    assert.isTrue(yield* accounts.agree({ asked: "{}" }, seen))
-    assert.isFalse(yield* accounts.agree({ fourEyesAbove: null }, seen))
-    const now = yield* accounts.get
-    assert.isFalse(yield* accounts.agree({ fourEyesAbove: null }, { ...now, fourEyesAbove: 6000 }))
-    assert.isTrue(yield* accounts.agree({ fingerprint: "d", asked: null }, now))
-    assert.deepInclude(yield* accounts.get, { fingerprint: "d", companyId: null, asked: null })
-    yield* accounts.serve(7, 60_000)
-    yield* accounts.serve(8, 50_000)
-    assert.deepInclude(yield* accounts.get, { servedAt: 7, horizon: 50_000 })
-  }
-)
-
-ask(
-  "of two people who approve a payout, or change the limit, at once one is the first and one the second",
-  function* () {
-    const { queue } = yield* prepare
-    yield* queue.setFourEyes(Money.centavos(5000), { by: "carla" })
-    yield* queue.submitMany(payouts(5, 6000))
-    const together = <A, E extends { readonly _tag: string }>(
-      names: ReadonlyArray<string>,
-      step: (by: string) => Effect.Effect<A, E>
-    ) =>
-      Effect.map(
-        Effect.forEach(
-          names,
-          (by) =>
-            Effect.match(step(by), {
-              onFailure: ({ _tag }) => _tag,
-              onSuccess: (done) =>
-                typeof done === "object" && done !== null && "state" in done ? String(done.state) : String(done)
-            }),
-          { concurrency: "unbounded" }
-        ),
-        (all) => all.toSorted()
-      )
-    for (const { reference } of payouts(5)) {
-      const resume = (by: string) => queue.resume(reference, { by })
-      assert.deepStrictEqual(yield* together(["ana", "ANA"], resume), ["PayoutStateConflict", "parked"])
-      yield* queue.park(reference)
-      assert.deepStrictEqual(yield* together(["ana", "bia"], resume), ["accepted", "parked"])
-    }
-    const limit = (by: string) => queue.setFourEyes(Money.centavos(8000), { by })
-    assert.deepStrictEqual(yield* together(["ana", "bia"], limit), ["Asked", "Changed"])
-    assert.deepStrictEqual(
-      yield* together(["ana", "bia"], (by) => queue.setFourEyes(Money.centavos(by === "ana" ? 6000 : 7000), { by })),
-      ["Asked", "Asked"]
-    )
-    assert.strictEqual((yield* queue.account).fourEyesAbove, 8000)
-  }
-)
-
-ask("an insert compares its list with the limit, and parks it above that with an entry", function* (dialect) {
+ask("a list above the limit is parked by its insert, with an entry", function* (dialect) {
   const { queue, rowOf, sql } = yield* prepare
   yield* queue.setFourEyes(Money.centavos(5000), { by: "carla" })
   yield* queue.submitMany([payout("a", 2500), payout("b", 2500), payout("a", 2500)])
@@ -345,109 +319,100 @@ ask("an insert compares its list with the limit, and parks it above that with an
   assert.deepInclude(yield* queue.await("e"), { state: "parked", because: "NeedsApproval" })
 })
 
-ask(
-  "the lease of a run is renewed while it lasts, is not begun again after its end, and ends with the process of a file",
-  function* (dialect) {
-    const { queue, referencesOf, sql, store } = yield* prepare
-    yield* queue.submitMany(payouts(5))
-    for (const [reference, run, until] of [
-      ["1", "run", "0"],
-      ["2", "run", "9007199254740991"],
-      ["3", "run", "5"],
-      ["4", "other", "0"]
-    ]) {
-      yield* sql.unsafe(
-        `UPDATE effect_pix_payouts SET run_by = '${run}', run_until = ${until} WHERE reference = 'invoice-${reference}'`
-      )
-    }
-    yield* store.renewRun("run", 60_000)
-    assert.deepStrictEqual(yield* referencesOf("run_until > 5 AND run_until < 9007199254740991"), [
-      "invoice-1",
-      "invoice-2"
-    ])
-    const isOver = yield* store.isRunOver
-    assert.deepStrictEqual(
-      yield* sql`SELECT reference FROM effect_pix_payouts WHERE ${isOver} ORDER BY reference`.pipe(
-        Effect.map((rows) => rows.map((row) => row["reference"]))
-      ),
-      ["invoice-3", "invoice-4"]
+ask("the lease of a run is renewed while it lasts, and never begun again", function* (dialect) {
+  const { queue, referencesOf, sql, store } = yield* prepare
+  yield* queue.submitMany(payouts(5))
+  for (const [reference, run, until] of [
+    ["1", "run", "0"],
+    ["2", "run", "9007199254740991"],
+    ["3", "run", "5"],
+    ["4", "other", "0"]
+  ]) {
+    yield* sql.unsafe(
+      `UPDATE effect_pix_payouts SET run_by = '${run}', run_until = ${until} WHERE reference = 'invoice-${reference}'`
     )
-    yield* store.endRun("run")
-    yield* store.renewRun("run", 60_000)
-    assert.deepStrictEqual(yield* referencesOf("run_until = -1"), ["invoice-1", "invoice-2", "invoice-3"])
-    yield* store.endLeftRuns
-    assert.lengthOf(yield* referencesOf("run_until = 0"), dialect === "sqlite" ? 4 : 1)
   }
-)
+  yield* store.renewRun("run", 60_000)
+  assert.deepStrictEqual(yield* referencesOf("run_until > 5 AND run_until < 9007199254740991"), [
+    "invoice-1",
+    "invoice-2"
+  ])
+  const isOver = yield* store.isRunOver
+  assert.deepStrictEqual(
+    yield* sql`SELECT reference FROM effect_pix_payouts WHERE ${isOver} ORDER BY reference`.pipe(
+      Effect.map((rows) => rows.map((row) => row["reference"]))
+    ),
+    ["invoice-3", "invoice-4"]
+  )
+  yield* store.endRun("run")
+  yield* store.renewRun("run", 60_000)
+  assert.deepStrictEqual(yield* referencesOf("run_until = -1"), ["invoice-1", "invoice-2", "invoice-3"])
+  yield* store.endLeftRuns
+  assert.lengthOf(yield* referencesOf("run_until = 0"), dialect === "sqlite" ? 4 : 1)
+})
 
-ask(
-  "payouts are read in the order of their submits, by state, key, amount and cause, but for those whose record was deleted",
-  function* () {
-    const { queue, rowOf, sql, store } = yield* prepare
-    yield* queue.submitMany([...payouts(4), payout("other", 2000)])
-    for (const [reference, at, set] of [
-      ["invoice-1", 3, "waits_for = 'DailyCap'"],
-      ["invoice-2", 2, "state = 'failed'"],
-      ["invoice-3", 1, "state = 'posted'"],
-      ["invoice-4", 1, "state = 'parked', parked_because = 'Operator'"],
-      ["other", 0, "state = 'posted', amount = NULL"]
-    ] as const) {
-      yield* sql.unsafe(
-        `UPDATE effect_pix_payouts SET submitted_at = ${at}, updated_at = ${at}, ${set} WHERE reference = '${reference}'`
-      )
-    }
-    const names = (rows: ReadonlyArray<{ readonly reference: string }>) => rows.map(({ reference }) => reference)
-    const first = yield* store.list(undefined, { at: -1, key: "" }, 3)
-    assert.deepStrictEqual(names(first).toSorted(), ["invoice-2", "invoice-3", "invoice-4"])
-    assert.deepStrictEqual(
-      first.map(({ submittedAt }) => submittedAt),
-      [1, 1, 2]
+ask("payouts are read in their order by state, key, amount and cause", function* () {
+  const { queue, rowOf, sql, store } = yield* prepare
+  yield* queue.submitMany([...payouts(4), payout("other", 2000)])
+  for (const [reference, at, set] of [
+    ["invoice-1", 3, "waits_for = 'DailyCap'"],
+    ["invoice-2", 2, "state = 'failed'"],
+    ["invoice-3", 1, "state = 'posted'"],
+    ["invoice-4", 1, "state = 'parked', parked_because = 'Operator'"],
+    ["other", 0, "state = 'posted', amount = NULL"]
+  ] as const) {
+    yield* sql.unsafe(
+      `UPDATE effect_pix_payouts SET submitted_at = ${at}, updated_at = ${at}, ${set} WHERE reference = '${reference}'`
     )
-    const [one, two] = first
-    assert.deepStrictEqual(names(yield* store.list(undefined, { at: 1, key: one?.idempotencyKey ?? "" }, 1)), [
-      two?.reference
-    ])
-    assert.deepStrictEqual(names(yield* store.list("posted", { at: -1, key: "" }, 9)), ["invoice-3"])
-    assert.deepStrictEqual(names(yield* store.ofAmount(1000, 1)).toSorted(), ["invoice-1", "invoice-3", "invoice-4"])
-    assert.deepStrictEqual(names(yield* store.ofAmount(1000, 2)), ["invoice-1"])
-    const keys = yield* Effect.forEach(["invoice-1", "invoice-2"], (reference) =>
-      Effect.map(rowOf(reference), ({ idempotencyKey }) => idempotencyKey)
-    )
-    assert.deepStrictEqual(yield* store.open([...keys, "none"]), [keys[0]])
-    assert.deepStrictEqual(names(yield* store.find([...keys, "none"])).toSorted(), ["invoice-1", "invoice-2"])
-    const counts = (yield* store.counts).toSorted((a, b) => (a.state < b.state ? -1 : 1))
-    assert.deepStrictEqual(
-      counts.map((count) => ({ ...count })),
-      [
-        { state: "accepted", cause: "DailyCap", count: 1, oldest: 3, amount: 1000 },
-        { state: "parked", cause: "Operator", count: 1, oldest: 1, amount: 1000 }
-      ]
-    )
-    assert.isTrue(yield* queue.status("other").pipe(Effect.map(({ _tag }) => _tag === "None")))
   }
-)
+  const names = (rows: ReadonlyArray<{ readonly reference: string }>) => rows.map(({ reference }) => reference)
+  const first = yield* store.list(undefined, { at: -1, key: "" }, 3)
+  assert.deepStrictEqual(names(first).toSorted(), ["invoice-2", "invoice-3", "invoice-4"])
+  assert.deepStrictEqual(
+    first.map(({ submittedAt }) => submittedAt),
+    [1, 1, 2]
+  )
+  const [one, two] = first
+  assert.deepStrictEqual(names(yield* store.list(undefined, { at: 1, key: one?.idempotencyKey ?? "" }, 1)), [
+    two?.reference
+  ])
+  assert.deepStrictEqual(names(yield* store.list("posted", { at: -1, key: "" }, 9)), ["invoice-3"])
+  assert.deepStrictEqual(names(yield* store.ofAmount(1000, 1)).toSorted(), ["invoice-1", "invoice-3", "invoice-4"])
+  assert.deepStrictEqual(names(yield* store.ofAmount(1000, 2)), ["invoice-1"])
+  const keys = yield* Effect.forEach(["invoice-1", "invoice-2"], (reference) =>
+    Effect.map(rowOf(reference), ({ idempotencyKey }) => idempotencyKey)
+  )
+  assert.deepStrictEqual(yield* store.open([...keys, "none"]), [keys[0]])
+  assert.deepStrictEqual(names(yield* store.find([...keys, "none"])).toSorted(), ["invoice-1", "invoice-2"])
+  const counts = (yield* store.counts).toSorted((a, b) => (a.state < b.state ? -1 : 1))
+  assert.deepStrictEqual(
+    counts.map((count) => ({ ...count })),
+    [
+      { state: "accepted", cause: "DailyCap", count: 1, oldest: 3, amount: 1000 },
+      { state: "parked", cause: "Operator", count: 1, oldest: 1, amount: 1000 }
+    ]
+  )
+  assert.isTrue(yield* queue.status("other").pipe(Effect.map(({ _tag }) => _tag === "None")))
+})
 
-ask(
-  "old payouts that ended lose their request, and later their record and history; a young one and one that waits lose nothing",
-  function* () {
-    const { queue, referencesOf, rowOf, sql, store } = yield* prepare
-    yield* queue.submitMany([...payouts(4), payout("young")])
-    yield* Effect.forEach(["invoice-2", "invoice-3"], (reference) => queue.park(reference, { by: "ana" }))
-    yield* sql`UPDATE effect_pix_payouts SET state = 'posted', payee = '{}' WHERE reference IN ('invoice-1', 'young')`
-    yield* sql`UPDATE effect_pix_payouts SET state = 'refused' WHERE reference = 'invoice-2'`
-    yield* sql`UPDATE effect_pix_payouts SET submitted_at = 1, updated_at = 1 WHERE reference <> 'young'`
-    const { idempotencyKey } = yield* rowOf("invoice-2")
-    yield* store.forget(2)
-    assert.deepStrictEqual(yield* referencesOf("request IS NULL"), ["invoice-1", "invoice-2"])
-    assert.deepStrictEqual(yield* referencesOf("payee IS NOT NULL"), ["young"])
-    assert.isUndefined(yield* store.endedState(idempotencyKey))
-    yield* store.forgetRecord(2)
-    assert.strictEqual(yield* store.endedState(idempotencyKey), "refused")
-    assert.lengthOf(yield* store.history(idempotencyKey), 0)
-    assert.lengthOf(yield* queue.history("invoice-3"), 2)
-    assert.deepStrictEqual(yield* referencesOf("amount IS NOT NULL"), ["invoice-3", "invoice-4", "young"])
-  }
-)
+ask("old payouts that ended lose their request, and then their record", function* () {
+  const { queue, referencesOf, rowOf, sql, store } = yield* prepare
+  yield* queue.submitMany([...payouts(4), payout("young")])
+  yield* Effect.forEach(["invoice-2", "invoice-3"], (reference) => queue.park(reference, { by: "ana" }))
+  yield* sql`UPDATE effect_pix_payouts SET state = 'posted', payee = '{}' WHERE reference IN ('invoice-1', 'young')`
+  yield* sql`UPDATE effect_pix_payouts SET state = 'refused' WHERE reference = 'invoice-2'`
+  yield* sql`UPDATE effect_pix_payouts SET submitted_at = 1, updated_at = 1 WHERE reference <> 'young'`
+  const { idempotencyKey } = yield* rowOf("invoice-2")
+  yield* store.forget(2)
+  assert.deepStrictEqual(yield* referencesOf("request IS NULL"), ["invoice-1", "invoice-2"])
+  assert.deepStrictEqual(yield* referencesOf("payee IS NOT NULL"), ["young"])
+  assert.isUndefined(yield* store.endedState(idempotencyKey))
+  yield* store.forgetRecord(2)
+  assert.strictEqual(yield* store.endedState(idempotencyKey), "refused")
+  assert.lengthOf(yield* store.history(idempotencyKey), 0)
+  assert.lengthOf(yield* queue.history("invoice-3"), 2)
+  assert.deepStrictEqual(yield* referencesOf("amount IS NOT NULL"), ["invoice-3", "invoice-4", "young"])
+})
 
 ask("the table refuses a row that could not be listed or sent", function* () {
   const { sql } = yield* prepare
@@ -464,94 +429,88 @@ ask("the table refuses a row that could not be listed or sent", function* () {
     assert.strictEqual(yield* insert("k", "1000", column), "SqlError", column)
 })
 
-ask(
-  "a payout costs one statement to submit, and two writes with their entries to send, of which PostgreSQL makes one each without a transaction",
-  function* (dialect) {
-    const { layer: counting, texts } = makeStatements()
-    /** The statements so far, but for takes and renewals, which are of many payouts. */
-    const counted = () => {
-      const own = texts.splice(0).filter((text) => !text.startsWith('UPDATE "effect_pix_payouts" SET due_at'))
-      const isRead = (text: string) => text.startsWith("SELECT")
-      return { reads: own.filter(isRead).length, writes: own.filter((text) => !isRead(text)).length }
-    }
-    const { queue, sql } = yield* prepare
-    const begun = { count: 0 }
-    const client: SqlClient.SqlClient = new Proxy(sql, {
-      get: (target, property) => {
-        if (property === "withoutTransforms") return () => client
-        if (property === "withTransaction") begun.count += 1
-        return Reflect.get(target, property) as unknown
-      }
-    })
-    yield* Effect.provide(Effect.forEach(payouts(50), queue.submit), counting)
-    // It looks once whether a worker ever served the account.
-    assert.deepStrictEqual(counted(), { reads: 1, writes: 50 })
-    yield* (yield* Sandbox).fault("requestWithdrawal", Fault.refusal(422, "Chave PIX bloqueada"))
-    const worker = startWorker({ ...fast, dailyCap: 120_000 }).pipe(
-      Effect.provide(counting),
-      Effect.provideService(SqlClient.SqlClient, client)
-    )
-    yield* worker
-    begun.count = 0
-    yield* Effect.forEach(payouts(50), ({ reference }) => queue.await(reference))
-    const { reads, writes } = counted()
-    // A worker that begins writes its account.
-    assert.strictEqual(Math.floor(writes / 50), dialect === "pg" ? 2 : 5)
-    assert.isBelow(reads, 50)
-    if (dialect === "pg") assert.strictEqual(begun.count, 0)
+ask("a payout costs one statement to submit and two writes to send", function* (dialect) {
+  const { layer: counting, texts } = makeStatements()
+  /** The statements so far, but for takes and renewals, which are of many payouts. */
+  const counted = () => {
+    const own = texts.splice(0).filter((text) => !text.startsWith('UPDATE "effect_pix_payouts" SET due_at'))
+    const isRead = (text: string) => text.startsWith("SELECT")
+    return { reads: own.filter(isRead).length, writes: own.filter((text) => !isRead(text)).length }
   }
-)
+  const { queue, sql } = yield* prepare
+  const begun = { count: 0 }
+  const client: SqlClient.SqlClient = new Proxy(sql, {
+    get: (target, property) => {
+      if (property === "withoutTransforms") return () => client
+      if (property === "withTransaction") begun.count += 1
+      return Reflect.get(target, property) as unknown
+    }
+  })
+  yield* Effect.provide(Effect.forEach(payouts(50), queue.submit), counting)
+  // It looks once whether a worker ever served the account.
+  assert.deepStrictEqual(counted(), { reads: 1, writes: 50 })
+  yield* (yield* Sandbox).fault("requestWithdrawal", Fault.refusal(422, "Chave PIX bloqueada"))
+  const worker = startWorker({ ...fast, dailyCap: 120_000 }).pipe(
+    Effect.provide(counting),
+    Effect.provideService(SqlClient.SqlClient, client)
+  )
+  yield* worker
+  begun.count = 0
+  yield* Effect.forEach(payouts(50), ({ reference }) => queue.await(reference))
+  const { reads, writes } = counted()
+  // A worker that begins writes its account.
+  assert.strictEqual(Math.floor(writes / 50), dialect === "pg" ? 2 : 5)
+  assert.isBelow(reads, 50)
+  if (dialect === "pg") assert.strictEqual(begun.count, 0)
+})
 
-ask(
-  "every state is stored and read again, with one entry for each change and with no word about a person",
-  function* () {
-    const { queue, sql } = yield* prepare
-    const sandbox = yield* Sandbox
-    const seal = {
-      seal: (text: string, reference: string) => Effect.succeed(btoa(`${reference}:${text}`)),
-      open: (text: string, reference: string) => Effect.sync(() => atob(text).replace(`${reference}:`, ""))
-    }
-    const worker = yield* startWorker({ ...fast, seal, maxAmount: 4999 })
-    yield* sandbox.fault("requestWithdrawal", [
-      Fault.resetAfter,
-      Fault.none,
-      Fault.refusal(422, "Chave maria@example.com bloqueada.")
-    ])
-    yield* worker.submit(payout("lost"))
-    yield* Effect.repeat(stateOf(queue, "lost"), { until: (state) => state === "unknown" })
-    yield* queue.park("lost", { by: "ana", note: "the panel shows nothing" })
-    yield* queue.resume("lost", { by: "bia", note: "it does now" })
-    yield* queue.await("lost")
-    yield* worker.submit(payout("refused"))
-    yield* queue.await("refused")
-    yield* queue.retry("refused", { by: "ana" })
-    yield* queue.await("refused")
-    yield* queue.settle("refused", { as: "failed", by: "ana", note: "returned by the bank" })
-    const { parked } = yield* Effect.provideService(Payouts.run([payout("above", 5000)]), PayoutQueue, worker)
-    assert.lengthOf(parked, 1)
-    assert.deepStrictEqual(yield* linesOf(queue, "lost"), [
-      "Submitted > accepted",
-      "Marked 1 > accepted, may have left",
-      "Answered Unknown OutcomeUnknown > unknown, may have left",
-      "Parked Operator by ana: the panel shows nothing > parked, may have left",
-      "Resumed by bia: it does now > unknown, may have left",
-      "Marked 2 > unknown, may have left",
-      "Answered Recorded 1 > posted"
-    ])
-    assert.deepStrictEqual(yield* linesOf(queue, "refused"), [
-      "Submitted > accepted",
-      "Marked 1 > accepted, may have left",
-      "Answered Refused RequestRejected > refused",
-      "Retried by ana > accepted",
-      "Marked 2 > accepted, may have left",
-      "Answered Recorded 2 > posted",
-      "Settled by ana: returned by the bank > failed"
-    ])
-    const rows = yield* sql`SELECT * FROM effect_pix_payouts`
-    const entries = yield* sql`SELECT entry FROM effect_pix_payout_history`
-    assert.notInclude(
-      JSON.stringify([rows, entries], (_, value: unknown) => (typeof value === "bigint" ? String(value) : value)),
-      "maria"
-    )
+ask("every change of a payout is an entry without a word about a person", function* () {
+  const { queue, sql } = yield* prepare
+  const sandbox = yield* Sandbox
+  const seal = {
+    seal: (text: string, reference: string) => Effect.succeed(btoa(`${reference}:${text}`)),
+    open: (text: string, reference: string) => Effect.sync(() => atob(text).replace(`${reference}:`, ""))
   }
-)
+  const worker = yield* startWorker({ ...fast, seal, maxAmount: 4999 })
+  yield* sandbox.fault("requestWithdrawal", [
+    Fault.resetAfter,
+    Fault.none,
+    Fault.refusal(422, "Chave maria@example.com bloqueada.")
+  ])
+  yield* worker.submit(payout("lost"))
+  yield* Effect.repeat(stateOf(queue, "lost"), { until: (state) => state === "unknown" })
+  yield* queue.park("lost", { by: "ana", note: "the panel shows nothing" })
+  yield* queue.resume("lost", { by: "bia", note: "it does now" })
+  yield* queue.await("lost")
+  yield* worker.submit(payout("refused"))
+  yield* queue.await("refused")
+  yield* queue.retry("refused", { by: "ana" })
+  yield* queue.await("refused")
+  yield* queue.settle("refused", { as: "failed", by: "ana", note: "returned by the bank" })
+  const { parked } = yield* Effect.provideService(Payouts.run([payout("above", 5000)]), PayoutQueue, worker)
+  assert.lengthOf(parked, 1)
+  assert.deepStrictEqual(yield* linesOf(queue, "lost"), [
+    "Submitted > accepted",
+    "Marked 1 > accepted, may have left",
+    "Answered Unknown OutcomeUnknown > unknown, may have left",
+    "Parked Operator by ana: the panel shows nothing > parked, may have left",
+    "Resumed by bia: it does now > unknown, may have left",
+    "Marked 2 > unknown, may have left",
+    "Answered Recorded 1 > posted"
+  ])
+  assert.deepStrictEqual(yield* linesOf(queue, "refused"), [
+    "Submitted > accepted",
+    "Marked 1 > accepted, may have left",
+    "Answered Refused RequestRejected > refused",
+    "Retried by ana > accepted",
+    "Marked 2 > accepted, may have left",
+    "Answered Recorded 2 > posted",
+    "Settled by ana: returned by the bank > failed"
+  ])
+  const rows = yield* sql`SELECT * FROM effect_pix_payouts`
+  const entries = yield* sql`SELECT entry FROM effect_pix_payout_history`
+  assert.notInclude(
+    JSON.stringify([rows, entries], (_, value: unknown) => (typeof value === "bigint" ? String(value) : value)),
+    "maria"
+  )
+})

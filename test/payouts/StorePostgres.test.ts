@@ -4,8 +4,6 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Latch, Layer, Option, Redacted, Stream } from "effect"
-import { PaymentsPolicy } from "effect-pix"
-import { Sandbox } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import { database } from "../../src/durable/Database.ts"
 import { migrate } from "../../src/durable/Tables.ts"
@@ -13,8 +11,7 @@ import { makeStore } from "../../src/payouts/internal/queue/store.ts"
 import { tables } from "../../src/payouts/internal/queue/tables.ts"
 import { postgres } from "../support/database.ts"
 import { live } from "../support/effect.ts"
-import { gateway, payout, payouts, startClient, startWorker } from "../support/payoutQueue.ts"
-import { noPgBouncer, pgBouncer } from "../support/pgbouncer.ts"
+import { payout, payouts, startClient } from "../support/payoutQueue.ts"
 import { noPostgres } from "../support/postgres.ts"
 import { runs } from "../support/seed.ts"
 import { makeStatements } from "../support/statements.ts"
@@ -65,24 +62,18 @@ const prepare = Effect.gen(function* () {
 
 for (const statistics of ["none", "stale", "fresh"])
   test(
-    `a worker takes the oldest payouts that are due at a cost that does not depend on how many wait or have ended (statistics: ${statistics})${why}`,
+    `payouts are taken at a cost that no other payout adds to (${statistics} statistics)${why}`,
     connect(1),
     function* () {
       const { insert, pagesOf, sql, store } = yield* prepare
       yield* insert(1_000_000, 1_000_000 + thousands(40), "posted", day)
       if (statistics === "stale") yield* sql`ANALYZE`
-      const perTake = yield* Effect.forEach(
-        [
-          [1, thousands(5)],
-          [thousands(5) + 1, thousands(20)]
-        ] as const,
-        ([from, to]) =>
-          Effect.gen(function* () {
-            yield* insert(from, to, "accepted", 60_000)
-            if (statistics === "fresh") yield* sql`ANALYZE`
-            return yield* pagesOf(Effect.andThen(store.due.take("worker", 30_000, 20), store.due.untilNext))
-          })
-      )
+      const perTake: Array<number> = []
+      for (const to of [thousands(5), thousands(20)]) {
+        yield* insert(perTake.length * thousands(5) + 1, to, "accepted", 60_000)
+        if (statistics === "fresh") yield* sql`ANALYZE`
+        perTake.push(yield* pagesOf(Effect.andThen(store.due.take("worker", 30_000, 20), store.due.untilNext)))
+      }
       const [few = 0, many = 0] = perTake
       assert.isAtMost(many / few, 2)
       assert.lengthOf(yield* sql`SELECT 1 FROM effect_pix_payouts WHERE taken_by IS NOT NULL`, 40)
@@ -90,31 +81,27 @@ for (const statistics of ["none", "stale", "fresh"])
   )
 
 for (const state of ["posted", undefined] as const)
-  test(
-    `a list of the payouts of a state (${state ?? "all"}) reads at most one page for four of them, however many there are${why}`,
-    connect(1),
-    function* () {
-      const { insert, pagesOf, store } = yield* prepare
-      const all = Stream.paginate({ at: -1, key: "" }, (after) =>
-        Effect.map(store.list(state, after, 200), (rows) => {
-          const last = rows.at(-1)
-          return [rows, Option.fromUndefinedOr(last && { at: last.submittedAt, key: last.idempotencyKey })] as const
-        })
-      ).pipe(Stream.runCount)
-      for (const [from, to] of [
-        [1, thousands(5)],
-        [thousands(5) + 1, thousands(20)]
-      ] as const) {
-        yield* insert(from, to, "posted")
-        assert.isAtMost((yield* pagesOf(all)) / to, 0.25)
-        assert.strictEqual(yield* all, to)
-      }
+  test(`a list of ${state ?? "all"} payouts reads at most a page for four of them${why}`, connect(1), function* () {
+    const { insert, pagesOf, store } = yield* prepare
+    const all = Stream.paginate({ at: -1, key: "" }, (after) =>
+      Effect.map(store.list(state, after, 200), (rows) => {
+        const last = rows.at(-1)
+        return [rows, Option.fromUndefinedOr(last && { at: last.submittedAt, key: last.idempotencyKey })] as const
+      })
+    ).pipe(Stream.runCount)
+    for (const [from, to] of [
+      [1, thousands(5)],
+      [thousands(5) + 1, thousands(20)]
+    ] as const) {
+      yield* insert(from, to, "posted")
+      assert.isAtMost((yield* pagesOf(all)) / to, 0.25)
+      assert.strictEqual(yield* all, to)
     }
-  )
+  })
 
 for (const statistics of ["none", "fresh"])
   test(
-    `the requests of old payouts are forgotten by an index, 1,000 at a time, whatever the other payouts are (statistics: ${statistics})${why}`,
+    `old requests are forgotten by an index, 1,000 at a time (${statistics} statistics)${why}`,
     connect(1),
     function* () {
       const { insert, pagesOf, sql, store } = yield* prepare
@@ -133,33 +120,29 @@ for (const statistics of ["none", "fresh"])
     }
   )
 
-test(
-  `a refused payout that somebody retries while the old ones are forgotten is not forgotten${why}`,
-  connect(3),
-  function* () {
-    const { insert, sql, store } = yield* prepare
-    yield* insert(1, 2, "refused", 400 * day)
-    const begins = Latch.makeUnsafe()
-    // Begun here, it is outside of the transaction.
-    const forgetting = yield* Effect.forkScoped(Effect.andThen(begins.await, store.forget(Date.now() - 90 * day)))
-    yield* sql.withTransaction(
-      Effect.gen(function* () {
-        yield* sql`UPDATE effect_pix_payouts SET state = 'accepted' WHERE reference = 'invoice-1'`
-        yield* begins.open
-        // It leaves out what is locked, so it ends before the transaction does.
-        yield* Fiber.join(forgetting)
-      })
-    )
-    const left = yield* sql`SELECT reference FROM effect_pix_payouts WHERE request IS NOT NULL`
-    assert.deepStrictEqual(
-      left.map((row) => row["reference"]),
-      ["invoice-1"]
-    )
-  }
-)
+test(`a payout that somebody retries while old ones are forgotten is not forgotten${why}`, connect(3), function* () {
+  const { insert, sql, store } = yield* prepare
+  yield* insert(1, 2, "refused", 400 * day)
+  const begins = Latch.makeUnsafe()
+  // Begun here, it is outside of the transaction.
+  const forgetting = yield* Effect.forkScoped(Effect.andThen(begins.await, store.forget(Date.now() - 90 * day)))
+  yield* sql.withTransaction(
+    Effect.gen(function* () {
+      yield* sql`UPDATE effect_pix_payouts SET state = 'accepted' WHERE reference = 'invoice-1'`
+      yield* begins.open
+      // It leaves out what is locked, so it ends before the transaction does.
+      yield* Fiber.join(forgetting)
+    })
+  )
+  const left = yield* sql`SELECT reference FROM effect_pix_payouts WHERE request IS NOT NULL`
+  assert.deepStrictEqual(
+    left.map((row) => row["reference"]),
+    ["invoice-1"]
+  )
+})
 
 test(
-  `a payout that somebody changes is left out by workers and by the lease of its run, and a committed change ends an await${why}`,
+  `a payout that somebody changes is left out by workers until the commit, which ends an await${why}`,
   connect(4),
   function* () {
     const { sql, store } = yield* prepare
@@ -213,7 +196,7 @@ for (const [moment, zone, counted] of [
   ["2026-03-01T03:00:00Z", "Etc/GMT+12", "2026-03-01"]
 ] as const) {
   test(
-    `the day of the cap is that of São Paulo by the server's clock: ${moment} is on ${counted}, also in a session of ${zone}${why}`,
+    `the cap's day is São Paulo's by the server's clock: ${moment} is on ${counted}${why}`,
     postgresAt(moment, zone),
     function* () {
       const { sql, store } = yield* prepare
@@ -229,26 +212,22 @@ for (const [moment, zone, counted] of [
   )
 }
 
-test(
-  `a server that is read-only, or whose disk is full, is named by the error, and the submit may be repeated${why}`,
-  connect(1),
-  function* () {
-    const queue = yield* startClient()
-    const sql = yield* SqlClient.SqlClient
-    const reasonOf = Effect.map(
-      Effect.flip(queue.submit(payout("invoice-1"))),
-      (error) => error._tag === "DatabaseError" && error.isRetryable && error.reason
-    )
-    yield* sql`SET default_transaction_read_only = on`
-    assert.strictEqual(yield* reasonOf, "ReadOnly")
-    yield* sql`SET default_transaction_read_only = off`
-    // What the server answers where a file cannot grow.
-    yield* sql.unsafe(`CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS
+test(`a server that is read-only or whose disk is full is named by the error${why}`, connect(1), function* () {
+  const queue = yield* startClient()
+  const sql = yield* SqlClient.SqlClient
+  const reasonOf = Effect.map(
+    Effect.flip(queue.submit(payout("invoice-1"))),
+    (error) => error._tag === "DatabaseError" && error.isRetryable && error.reason
+  )
+  yield* sql`SET default_transaction_read_only = on`
+  assert.strictEqual(yield* reasonOf, "ReadOnly")
+  yield* sql`SET default_transaction_read_only = off`
+  // What the server answers where a file cannot grow.
+  yield* sql.unsafe(`CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS
     $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$`)
-    yield* sql`CREATE TRIGGER full_disk BEFORE INSERT ON effect_pix_payouts EXECUTE FUNCTION full_disk()`
-    assert.strictEqual(yield* reasonOf, "DiskFull")
-  }
-)
+  yield* sql`CREATE TRIGGER full_disk BEFORE INSERT ON effect_pix_payouts EXECUTE FUNCTION full_disk()`
+  assert.strictEqual(yield* reasonOf, "DiskFull")
+})
 
 test(`tables of an older version are refused by a program that may not change tables, which names both versions${why}`, function* () {
   const { url } = yield* postgres
@@ -265,24 +244,3 @@ test(`tables of an older version are refused by a program that may not change ta
   const error = yield* Effect.flip(Effect.provide(migrate(newer), reader))
   assert.include(error.message, "effect_pix_payouts has tables of version 1 in this database, and version 2 is needed")
 })
-
-const noPooler = absent ?? noPgBouncer()
-live.skipIf(noPooler !== undefined)(
-  `workers behind PgBouncer with pool_mode = transaction pay each payout once where the client prepares no statements${noPooler === undefined ? "" : ` (${noPooler})`}`,
-  Layer.merge(gateway, PaymentsPolicy.layer(PaymentsPolicy.once)),
-  function* () {
-    const { url } = yield* postgres
-    const pooled = yield* pgBouncer(url)
-    const options = { poll: "20 millis", dailyCap: 1_000_000 } as const
-    yield* Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const [queue] = yield* Effect.replicateEffect(startWorker(options), 2)
-      if (queue === undefined) return
-      yield* sql.withTransaction(Effect.andThen(queue.submit(payout("undone")), Effect.fail("no"))).pipe(Effect.flip)
-      yield* sql.withTransaction(queue.submitMany(payouts(60)))
-      yield* Effect.forEach(payouts(60), ({ reference }) => queue.await(reference), { concurrency: "unbounded" })
-      assert.strictEqual(yield* Stream.runCount(queue.list({ state: "posted" })), 60)
-      assert.lengthOf(yield* (yield* Sandbox).withdrawals, 60)
-    }).pipe(Effect.scoped, Effect.provide(PgClient.layer({ url: Redacted.make(pooled), prepare: false })))
-  }
-)

@@ -1,0 +1,32 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert } from "@effect/vitest"
+import { Effect, Layer, Redacted, Stream } from "effect"
+import { PaymentsPolicy } from "effect-pix"
+import { Sandbox } from "effect-pix/sandbox"
+import { SqlClient } from "effect/sql"
+import { postgres } from "../support/database.ts"
+import { live } from "../support/effect.ts"
+import { gateway, payout, payouts, startWorker } from "../support/payoutQueue.ts"
+import { noPgBouncer, pgBouncer } from "../support/pgbouncer.ts"
+import { noPostgres } from "../support/postgres.ts"
+
+const absent = noPostgres() ?? noPgBouncer()
+live.skipIf(absent !== undefined)(
+  `workers behind PgBouncer pay each payout once where the client prepares no statements${absent === undefined ? "" : ` (${absent})`}`,
+  Layer.merge(gateway, PaymentsPolicy.layer(PaymentsPolicy.once)),
+  function* () {
+    const { url } = yield* postgres
+    const pooled = yield* pgBouncer(url)
+    const options = { poll: "20 millis", dailyCap: 1_000_000 } as const
+    yield* Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const [queue] = yield* Effect.replicateEffect(startWorker(options), 2)
+      if (queue === undefined) return
+      yield* sql.withTransaction(Effect.andThen(queue.submit(payout("undone")), Effect.fail("no"))).pipe(Effect.flip)
+      yield* sql.withTransaction(queue.submitMany(payouts(60)))
+      yield* Effect.forEach(payouts(60), ({ reference }) => queue.await(reference), { concurrency: "unbounded" })
+      assert.strictEqual(yield* Stream.runCount(queue.list({ state: "posted" })), 60)
+      assert.lengthOf(yield* (yield* Sandbox).withdrawals, 60)
+    }).pipe(Effect.scoped, Effect.provide(PgClient.layer({ url: Redacted.make(pooled), prepare: false })))
+  }
+)
