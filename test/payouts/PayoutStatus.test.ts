@@ -51,7 +51,7 @@ const lineOf = ({ state, ...rest }: PayoutStatus) => {
   const { because, mayHaveLeftAt, waitsFor, withdrawalId, withdrawalStatus } = fields
   const left = mayHaveLeftAt === undefined ? undefined : "may have left"
   const shown = [because, waitsFor, left, withdrawalId, withdrawalStatus, rest.asked?.step, rest.asked?.by, error]
-  return [state, ...shown.filter((field) => field !== undefined)].join(" ")
+  return [state, ...shown.filter((field) => field !== undefined).map(String)].join(" ")
 }
 
 it.each([
