@@ -205,7 +205,11 @@ effect.each(mismatches)(
     assert.deepStrictEqual(states, ["posted", "parked OtherPayee", isPaused ? "accepted" : "posted"])
     assert.include((yield* linesOf(queue, "wrong")).at(-1), "parked, may have left")
     assert.strictEqual(yield* queue.isPaused, isPaused)
-    assert.strictEqual((yield* queue.account).lastPause?.note?.includes("another company") ?? false, isPaused)
+    const { lastPause } = yield* queue.account
+    assert.deepStrictEqual(
+      [lastPause?.paused, lastPause?.note?.includes("another company")],
+      isPaused ? [true, true] : [undefined, undefined]
+    )
     const line = lines.find((text) => text.startsWith("The service recorded a payout for")) ?? ""
     assert.include(line, "MONEY MAY HAVE MOVED")
     assert.include(line, isPaused ? "another company" : "another PIX key")

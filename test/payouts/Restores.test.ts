@@ -120,7 +120,7 @@ for (const [title, since, note] of [
     function* ({ awaitAll, lines, operator, sent, start }) {
       yield* operator.submitMany(payouts(3))
       yield* since
-      yield* Effect.scoped(start())
+      yield* Effect.scoped(Effect.all([start(), start(), start()], { concurrency: "unbounded" }))
       const { lastPause, paused } = yield* operator.account
       assert.isTrue(paused)
       assert.deepStrictEqual(lines, [lastPause?.note])
