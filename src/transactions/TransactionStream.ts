@@ -94,7 +94,7 @@ const read = Effect.fnUntraced(function* (options: Options) {
   const floor = Math.max(never, sort === "createdAt_asc" ? since - 1 : -until)
   const start = from ?? { sort, edge: floor + 1, floor, ids: [], index: -1, count: 0, isTied: false }
   const isAll = since === -Infinity && until === Infinity
-  const isCounted = limit === Infinity && until === Infinity
+  const isCounted = until === Infinity
   const next = PageReader.make({ list: listTransactions, start: toPlace(start), pageSize, isCounted })
   return Stream.paginate(limit, (left: number) =>
     Effect.map(next, (batch): readonly [ReadonlyArray<Page>, Option.Option<number>] => {
