@@ -162,7 +162,11 @@ export const make = <E>({ isCounted, list, pageSize, start }: Options<E>) => {
     if (other !== undefined) {
       const answer = yield* requestPage(Math.floor(offset / other) + 1, other)
       isFixed = answer.items.length > other
-      if (!isFixed && (other < size || answer.items.length > size)) return { ...answer, isBefore: false }
+      const ids = new Set(items.map(({ id }) => id))
+      const from = answer.items.findIndex((row) => isBehind(place, row))
+      // Rows of both sides prove what is between them, wherever the service has cut the answer.
+      const isProof = from !== -1 && answer.items.slice(from).some(({ id }) => ids.has(id))
+      if (!isFixed && (other < size || answer.items.length > size || isProof)) return { ...answer, isBefore: false }
     }
     return { ...(yield* requestPage(page - 1, size)), isBefore: true }
   })
