@@ -1,7 +1,7 @@
-/** Published BR Codes. Our reader must read them like other readers. */
+/** BR Codes of documents and of gateways. Our reader must read them like other readers. */
 
 /** Examples of the manuals and of bacen/pix-api, and a community example. All checksums are correct. */
-export const published: Readonly<Record<string, string>> = {
+export const published = {
   "a static key":
     "00020126580014br.gov.bcb.pix0136123e4567-e12b-12d1-a456-4266554400005204000053039865802BR5913Fulano de Tal6008BRASILIA62070503***63041D3D",
   "a dynamic URL":
@@ -18,7 +18,7 @@ export const published: Readonly<Record<string, string>> = {
     "00020126580014br.gov.bcb.pix0136123e4567-e12b-12d1-a456-4266554400005204000053039865406100.505802BR5913Fulano de Tal6008BRASILIA62070503***80740014br.gov.bcb.pix2552pix.example.com/rec/2353c790eefb11eaadc10242ac12000263042875",
   "a city that is too long":
     "00020126580014br.gov.bcb.pix0136bee05743-4291-4f3c-9259-595df1307ba1520400005303986540510.005802BR5914Alexandre Lima6019Presidente Prudente62180514Um-Id-Qualquer6304D475"
-}
+} as const satisfies Readonly<Record<string, string>>
 
 /** Codes from the answers of gateways and their test environments, with correct checksums, and the content of each. */
 export const answered: Readonly<

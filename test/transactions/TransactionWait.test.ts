@@ -1,93 +1,292 @@
 import { assert, describe } from "@effect/vitest"
-import { Clock, DateTime, Duration, Effect, Exit, Fiber, Layer, Random, Schedule, Stream } from "effect"
+import { Clock, DateTime, Duration, Effect, Exit, Fiber, Layer, Random, Schedule, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import * as TransactionWait from "../../src/transactions/TransactionWait.ts"
-import { centavos } from "../../src/pix/Money.ts"
-import type { Payments } from "../../src/client/Payments.ts"
+import { Money, type Payments, type TransactionDetail, TransactionHints, TransactionWait } from "effect-pix"
+import { Sandbox } from "effect-pix/sandbox"
 import * as PaymentsError from "../../src/contract/PaymentsError.ts"
-import { Fault, Sandbox } from "effect-pix/sandbox"
-import { TransactionHints } from "../../src/transactions/TransactionHints.ts"
-import type { TransactionDetail } from "../../src/contract/Transaction.ts"
-import { mockPayments } from "../support/payments.ts"
 import { charge, lookups } from "../support/charges.ts"
+import { mockPayments } from "../support/payments.ts"
 import { effect } from "../support/effect.ts"
 
-const layer = Layer.mergeAll(Sandbox.layerPayments, TransactionHints.layer)
-
-/** The default schedule without its jitter. */
-const steady = { schedule: Schedule.spaced("10 seconds") }
-
-const waitFor = (transactionId: string, options?: TransactionWait.Options) =>
-  TransactionWait.final(transactionId, options)
-
 type GetTransaction = Payments["Service"]["getTransaction"]
-const finalBy = (getTransaction: GetTransaction, id: string, options?: TransactionWait.Options) =>
-  Effect.provide(TransactionWait.final(id, options), mockPayments({ getTransaction }))
-const changesBy = (getTransaction: GetTransaction, id: string, options?: TransactionWait.Options) =>
-  Stream.provide(TransactionWait.changes(id, options), mockPayments({ getTransaction }))
+type Answer = TransactionDetail | PaymentsError.GetTransactionError
+
+/** A lookup every ten seconds. */
+const steady = { schedule: Schedule.spaced("10 seconds") }
 
 const detailOf = (enStatusTransaction: string): TransactionDetail => ({
   id: 1,
-  value: centavos(2500),
-  transactionId: "9f1c8c52-6a3e-4b1f-9d57-0f4f5e1f2a11",
+  value: Money.centavos(2500),
+  transactionId: "t",
   enStatusTransaction
 })
+const awaiting = detailOf("Awaiting")
+const paid = detailOf("Paid")
 
-const limited = (seconds: number) =>
+const called = { operation: "getTransaction", attempts: 1 } as const
+const refusal = { ...called, outcome: "Rejected" } as const
+const limited = (seconds?: number) =>
   new PaymentsError.RateLimited({
-    operation: "getTransaction",
-    attempts: 1,
-    outcome: "Rejected",
+    ...refusal,
     status: 429,
-    retryAfter: Duration.seconds(seconds)
+    ...(seconds !== undefined && { retryAfter: Duration.seconds(seconds) })
   })
+const unavailable = new PaymentsError.ServiceUnavailable({ ...called, outcome: "NoEffect", reason: "ServerError" })
+const page = { ...called, outcome: "NoEffect", reason: "Unreadable", status: 200, issues: [] } as const
+const unreadable = new PaymentsError.UnexpectedResponse(page)
 
 /** Gives the answers one after another and repeats the last one. Records the time of each lookup in milliseconds. */
-const script = (...answers: ReadonlyArray<TransactionDetail | PaymentsError.GetTransactionError>) => {
+const script = (...answers: ReadonlyArray<Answer>) => {
   const times: Array<number> = []
   const get: GetTransaction = () =>
     Effect.gen(function* () {
       times.push(yield* Clock.currentTimeMillis)
-      const answer = answers[Math.min(times.length, answers.length) - 1]
-      if (answer === undefined) return yield* Effect.die("no answer")
+      const answer = answers[Math.min(times.length, answers.length) - 1] ?? awaiting
       return "_tag" in answer ? yield* answer : answer
     })
   return { get, times }
 }
 
+const finalBy = (getTransaction: GetTransaction, options?: TransactionWait.Options, id = "t") =>
+  Effect.provide(TransactionWait.final(id, options), mockPayments({ getTransaction }))
+
+const changesBy = (getTransaction: GetTransaction, options?: TransactionWait.Options) =>
+  Stream.provide(TransactionWait.changes("t", options), mockPayments({ getTransaction }))
+
+/** Waits for so long, and returns what the wait failed with and when. */
+const failureAfter = Effect.fnUntraced(function* (
+  time: Duration.Input,
+  get: GetTransaction,
+  options?: TransactionWait.Options
+) {
+  const before = yield* Clock.currentTimeMillis
+  const waiting = Effect.zip(Effect.flip(finalBy(get, options)), Clock.currentTimeMillis)
+  const fiber = yield* Effect.forkChild(waiting)
+  yield* TestClock.adjust(time)
+  const [error, after] = yield* Fiber.join(fiber)
+  assert(error._tag === "TimedOut", error._tag)
+  return { error, seconds: (after - before) / 1000 }
+})
+
 describe("TransactionWait.final", () => {
-  effect("`final` returns a final transaction at once, with one lookup", layer, function* () {
+  effect("a transaction that is final is returned at once, with one lookup", Sandbox.layerPayments, function* () {
     const sandbox = yield* Sandbox
     for (const move of [sandbox.markPaid, sandbox.cancel, sandbox.fail]) {
       const { id } = yield* charge
-      const moved = yield* move(id)
-      const detail = yield* waitFor(id)
-      assert.strictEqual(detail.enStatusTransaction, moved.status)
-      assert.strictEqual(detail.transactionId, id)
+      const { status } = yield* move(id)
+      const { enStatusTransaction, transactionId } = yield* TransactionWait.final(id)
+      assert.deepStrictEqual([enStatusTransaction, transactionId], [status, id])
     }
     assert.strictEqual(yield* lookups, 3)
   })
 
-  effect("`final` completes with the first poll after the payment", layer, function* () {
-    const sandbox = yield* Sandbox
-    const { id } = yield* charge
-    const fiber = yield* Effect.forkChild(waitFor(id, steady))
-    yield* TestClock.adjust("25 seconds")
-    assert.strictEqual(yield* lookups, 3)
-    yield* sandbox.markPaid(id)
-    yield* TestClock.adjust("4 seconds")
-    assert.isUndefined(fiber.pollUnsafe())
-    yield* TestClock.adjust("1 second")
-    assert.strictEqual((yield* Fiber.join(fiber)).enStatusTransaction, "Paid")
-    assert.strictEqual(yield* lookups, 4)
+  effect(
+    "a wait on a sandbox ends with the first poll after the payment, also after an outage",
+    Sandbox.layerPayments,
+    function* () {
+      const sandbox = yield* Sandbox
+      const { id } = yield* charge
+      const fiber = yield* Effect.forkChild(TransactionWait.final(id, steady))
+      yield* TestClock.adjust("1 second")
+      yield* sandbox.offline(TestClock.adjust("1 minute"))
+      yield* sandbox.markPaid(id)
+      assert.isUndefined(fiber.pollUnsafe())
+      yield* TestClock.adjust("15 seconds")
+      assert.strictEqual((yield* Fiber.join(fiber)).enStatusTransaction, "Paid")
+      assert.strictEqual((yield* Effect.flip(TransactionWait.final("not-a-known-id")))._tag, "TransactionNotFound")
+    }
+  )
+
+  interface Ended {
+    readonly title: string
+    readonly answers: ReadonlyArray<Answer>
+    readonly options?: TransactionWait.Options
+    /** The seconds of the lookups, and the status that the wait ends with. */
+    readonly at: ReadonlyArray<number>
+    readonly status?: string
+  }
+  const isRefunded = ({ enStatusTransaction }: TransactionDetail) => enStatusTransaction === "Refunded"
+  const ended: ReadonlyArray<Ended> = [
+    { title: "ends with the first poll after the payment", answers: [awaiting, awaiting, paid], at: [0, 10, 20] },
+    { title: "continues after an outage", answers: [unavailable, paid], at: [0, 10] },
+    { title: "continues after a page of a proxy", answers: [awaiting, unreadable, paid], at: [0, 10, 20] },
+    { title: "continues after a limit without a time", answers: [limited(), paid], at: [0, 10] },
+    { title: "waits as long as the service asks", answers: [limited(45), paid], at: [0, 45] },
+    { title: "polls where the service asks for less", answers: [limited(4), paid], at: [0, 10] },
+    { title: "continues after an undocumented status", answers: [detailOf("UnderReview"), paid], at: [0, 10] },
+    {
+      title: "ends where `until` says so, and not with a final status",
+      answers: [paid, detailOf("Refunded")],
+      options: { until: isRefunded },
+      at: [0, 10],
+      status: "Refunded"
+    },
+    {
+      title: "finds a payment with the last lookup, at the expiry",
+      answers: [awaiting, paid],
+      options: { schedule: Schedule.spaced("7 hours"), expiresAt: 60_000 },
+      at: [0, 60]
+    },
+    { title: "makes one lookup if the expiry is past", answers: [paid], options: { expiresAt: 0 }, at: [0] }
+  ]
+  effect.each(ended)("a wait $title", function* ({ answers, at, options, status = "Paid" }) {
+    const { get, times } = script(...answers)
+    const fiber = yield* Effect.forkChild(finalBy(get, { ...steady, ...options }))
+    yield* TestClock.adjust("2 minutes")
+    assert.strictEqual((yield* Fiber.join(fiber)).enStatusTransaction, status)
+    assert.deepStrictEqual(
+      times,
+      at.map((seconds) => seconds * 1000)
+    )
   })
 
-  effect("a hint starts a lookup at once, and only for its own transaction", layer, function* () {
+  const ending = [
+    new PaymentsError.RequestRejected({ ...refusal, status: 422 }),
+    new PaymentsError.RequestRejected({ ...refusal, status: 301 }),
+    new PaymentsError.AuthError({ ...refusal, status: 401 }),
+    new PaymentsError.TransactionNotFound({ ...refusal, status: 404, transactionId: "t" })
+  ]
+  effect.each(ending)("a wait ends at once with $_tag ($status), which waiting cannot change", function* (error) {
+    const { get, times } = script(error)
+    assert.strictEqual(yield* Effect.flip(finalBy(get, steady)), error)
+    assert.deepStrictEqual(times, [0])
+  })
+})
+
+describe("TransactionWait.TimedOut", () => {
+  interface Late {
+    readonly title: string
+    readonly options: TransactionWait.Options
+    readonly answers?: ReadonlyArray<Answer>
+    readonly seconds: number
+    readonly error: Partial<TransactionWait.TimedOut>
+  }
+  const spaced = { schedule: Schedule.spaced("10 minutes") }
+  const late: ReadonlyArray<Late> = [
+    { title: "after an hour by default", options: spaced, seconds: 3600, error: { reason: "Deadline", attempts: 7 } },
+    {
+      title: "at its deadline",
+      options: { ...spaced, deadline: "90 seconds" },
+      seconds: 90,
+      error: { reason: "Deadline", attempts: 2 }
+    },
+    {
+      title: "at the expiry, also after hours",
+      options: { ...spaced, expiresAt: 7_200_000 },
+      seconds: 7200,
+      error: { reason: "Expired", attempts: 13 }
+    },
+    {
+      title: "at the deadline if that is before the expiry",
+      options: { ...spaced, expiresAt: 7_200_000, deadline: "1 minute" },
+      seconds: 60,
+      error: { reason: "Deadline" }
+    },
+    {
+      title: "at the expiry if that is before the deadline",
+      options: { ...spaced, expiresAt: 60_000, deadline: "2 minutes" },
+      seconds: 60,
+      error: { reason: "Expired" }
+    },
+    {
+      title: "at the end of its schedule",
+      options: { schedule: Schedule.recurs(2) },
+      seconds: 0,
+      error: { reason: "Deadline", attempts: 3 }
+    },
+    {
+      title: "after one lookup if the expiry is past",
+      options: { expiresAt: -1 },
+      seconds: 0,
+      error: { reason: "Expired", attempts: 1 }
+    },
+    {
+      title: "with the failure of the last lookup and the status before it",
+      options: { ...steady, deadline: "15 seconds" },
+      answers: [awaiting, unreadable],
+      seconds: 15,
+      error: { lastStatus: "Awaiting", lastFailure: "UnexpectedResponse", attempts: 3 }
+    },
+    {
+      title: "at the deadline if the service asks for a longer wait",
+      options: { deadline: "1 minute" },
+      answers: [limited(600)],
+      seconds: 60,
+      error: { reason: "Deadline", lastFailure: "RateLimited", attempts: 1 }
+    }
+  ]
+  effect.each(late)("a wait times out $title", function* ({ answers = [], error: expected, options, seconds: at }) {
+    const { error, seconds } = yield* failureAfter("3 hours", script(...answers).get, options)
+    assert.strictEqual(seconds, at)
+    for (const [name, value] of Object.entries(expected))
+      assert.strictEqual(error[name as keyof typeof expected], value) // the keys of the row
+  })
+
+  effect("the error says what was seen, that it proves nothing, and can be stored", function* () {
+    const { error: seen } = yield* failureAfter("25 seconds", script().get, { ...steady, expiresAt: 25_000 })
+    const { error: unseen } = yield* failureAfter("1 hour", script(unavailable).get, { deadline: "1 minute" })
+    assert.include(
+      seen.message,
+      "The charge expired for transaction t: its status was not final yet after 4 lookup(s)."
+    )
+    assert.match(unseen.message, /The time to wait was over .* no lookup succeeded .* the last one failed with Serv/)
+    for (const error of [seen, unseen]) {
+      assert.include(error.message, "does not prove that it was not paid")
+      assert.strictEqual(error.outcome, "NoEffect")
+      const codec = Schema.fromJsonString(Schema.toCodecJson(TransactionWait.TimedOut))
+      const stored = yield* Schema.decodeEffect(codec)(yield* Schema.encodeEffect(codec)(error))
+      assert.strictEqual(stored.message, error.message)
+    }
+  })
+
+  effect("the deadline interrupts a lookup that hangs, and the last lookup may take 5 seconds", function* () {
+    const cut: Array<number> = []
+    const hanging = Effect.onInterrupt(Effect.never, () =>
+      Effect.map(Clock.currentTimeMillis, (now) => void cut.push(now))
+    )
+    const { error, seconds } = yield* failureAfter("1 minute", () => hanging, { deadline: "1 second" })
+    assert.deepStrictEqual([cut, seconds], [[1000, 6000], 6])
+    assert.deepStrictEqual([error.attempts, error.lastFailure, error.lastStatus], [2, "ServiceUnavailable", undefined])
+  })
+
+  effect("a payment while a lookup hangs is found by the last lookup, at the expiry", function* () {
+    let times = 0
+    const get = () =>
+      Effect.suspend(() => (times++ === 0 ? Effect.never : Effect.delay(Effect.succeed(paid), "4 seconds")))
+    const fiber = yield* Effect.forkChild(finalBy(get, { expiresAt: DateTime.makeUnsafe(60_000) }))
+    yield* TestClock.adjust("64 seconds")
+    assert.strictEqual((yield* Fiber.join(fiber)).enStatusTransaction, "Paid")
+    assert.strictEqual(times, 2)
+  })
+})
+
+describe("TransactionWait.polling", () => {
+  effect(
+    "the default schedule is fast at first, slower later, jittered, and at most a minute and a fifth",
+    function* () {
+      const { get, times } = script()
+      yield* failureAfter("2 hours", get, { deadline: "2 hours" }).pipe(Random.withSeed("seed"))
+      const waits = times.slice(1, -1).map((time, i) => time - (times[i] ?? 0))
+      const late = waits.slice(-60)
+      assert.isTrue((waits[0] ?? 0) >= 800 && (waits[0] ?? 0) <= 1200)
+      const early = times.filter((time) => time <= 60_000).length
+      assert.isTrue(early >= 12 && early <= 17, `${early} in the first minute`)
+      const tenMinutes = times.filter((time) => time <= 600_000).length
+      assert.isTrue(tenMinutes >= 25 && tenMinutes <= 33, `${tenMinutes} in the first ten minutes`)
+      assert.isTrue(late.every((wait) => wait >= 48_000 && wait <= 72_001))
+      assert.isAbove(new Set(late).size, 30)
+    }
+  )
+})
+
+describe("TransactionHints", () => {
+  const layer = Layer.mergeAll(Sandbox.layerPayments, TransactionHints.layer)
+
+  effect("a hint starts a lookup at once, in any case of the id and only for its own transaction", layer, function* () {
     const sandbox = yield* Sandbox
     const hints = yield* TransactionHints
-    const one = yield* charge
-    const other = yield* charge
-    const fiber = yield* Effect.forkChild(waitFor(one.id, steady))
+    const [one, other] = [yield* charge, yield* charge]
+    const fiber = yield* Effect.forkChild(TransactionWait.final(one.id, steady))
     yield* TestClock.adjust("1 second")
     yield* sandbox.markPaid(one.id)
     yield* hints.publish(other.id)
@@ -98,211 +297,43 @@ describe("TransactionWait.final", () => {
     assert.strictEqual(yield* lookups, 2)
   })
 
-  effect("a hint during a lookup is not lost", TransactionHints.layer, function* () {
+  effect("a hint during a lookup is not lost", layer, function* () {
     const hints = yield* TransactionHints
     let times = 0
     const get = () =>
-      Effect.gen(function* () {
-        const status = times++ === 0 ? "Awaiting" : "Paid"
-        yield* Effect.sleep("1 second")
-        return detailOf(status)
-      })
-    const fiber = yield* Effect.forkChild(finalBy(get, "t", steady))
+      Effect.delay(
+        Effect.sync(() => (times++ === 0 ? awaiting : paid)),
+        "1 second"
+      )
+    const fiber = yield* Effect.forkChild(finalBy(get, steady))
     yield* TestClock.adjust("500 millis")
     yield* hints.publish("t")
     yield* TestClock.adjust("1500 millis")
     assert.strictEqual((yield* Fiber.join(fiber)).enStatusTransaction, "Paid")
   })
 
-  effect(
-    "many hints do not cause as many lookups, and do not delay the next poll",
-    TransactionHints.layer,
-    function* () {
-      const hints = yield* TransactionHints
-      const { get, times } = script(detailOf("Awaiting"))
-      const fiber = yield* Effect.forkChild(finalBy(get, "t", steady))
-      yield* TestClock.adjust(0)
-      for (let i = 0; i < 90; i++) {
-        yield* hints.publish("t")
-        yield* TestClock.adjust("100 millis")
-      }
-      assert.strictEqual(times.length, 6)
-      yield* TestClock.adjust("1 second")
-      assert.strictEqual(times.at(-1), 10_000)
-      yield* hints.publish("t")
-      yield* TestClock.adjust(0)
-      assert.strictEqual(times.length, 8)
-      yield* Fiber.interrupt(fiber)
-    }
-  )
-
-  effect("after the charge's expiry there is one last lookup, and the error has its result", function* () {
-    const { get, times } = script(detailOf("Awaiting"))
-    const expiresAt = DateTime.makeUnsafe(25_000)
-    const fiber = yield* Effect.forkChild(Effect.flip(finalBy(get, "t", { ...steady, expiresAt })))
-    yield* TestClock.adjust("25 seconds")
-    const error = yield* Fiber.join(fiber)
-    assert.deepStrictEqual(times, [0, 10_000, 20_000, 25_000])
-    assert(error._tag === "TimedOut")
-    assert.strictEqual(error.reason, "Expired")
-    assert.strictEqual(error.lastStatus, "Awaiting")
-    assert.strictEqual(error.attempts, 4)
-    assert.strictEqual(error.outcome, "NoEffect")
-    assert.include(error.message, "does not prove")
-  })
-
-  effect("a payment just before the expiry is found by the last lookup", layer, function* () {
-    const sandbox = yield* Sandbox
-    const { id, pix } = yield* charge
-    const now = yield* DateTime.now
-    assert.isDefined(pix?.expirationDate)
-    const left = Duration.toMillis(DateTime.distance(now, pix?.expirationDate ?? now))
-    const fiber = yield* Effect.forkChild(
-      waitFor(id, { schedule: Schedule.spaced("7 hours"), expiresAt: pix?.expirationDate })
-    )
-    yield* TestClock.adjust(left - 1)
-    yield* sandbox.markPaid(id)
-    yield* TestClock.adjust(1)
-    assert.strictEqual((yield* Fiber.join(fiber)).enStatusTransaction, "Paid")
-  })
-
-  effect("an expiry in the past means one lookup", function* () {
-    yield* TestClock.adjust("1 hour")
-    const { get, times } = script(detailOf("Awaiting"))
-    const error = yield* Effect.flip(finalBy(get, "t", { expiresAt: "1970-01-01T00:30:00Z" }))
-    assert.strictEqual(error._tag, "TimedOut")
-    assert.strictEqual(times.length, 1)
-    assert.strictEqual(
-      (yield* finalBy(script(detailOf("Paid")).get, "t", { expiresAt: 0 })).enStatusTransaction,
-      "Paid"
-    )
-  })
-
-  effect("the deadline ends waiting: by default after one hour, unless an expiry is given", function* () {
-    const run = (options: TransactionWait.Options) =>
-      Effect.gen(function* () {
-        const before = yield* Clock.currentTimeMillis
-        const fiber = yield* Effect.forkChild(
-          Effect.flip(
-            finalBy(script(detailOf("Awaiting")).get, "t", {
-              schedule: Schedule.spaced("10 minutes"),
-              ...options
-            })
-          ).pipe(Effect.zip(Clock.currentTimeMillis))
-        )
-        yield* TestClock.adjust("3 hours")
-        const [error, after] = yield* Fiber.join(fiber)
-        return {
-          reason: error._tag === "TimedOut" ? error.reason : error._tag,
-          minutes: (after - before) / 60_000
-        }
-      })
-    assert.deepStrictEqual(yield* run({}), { reason: "Deadline", minutes: 60 })
-    assert.deepStrictEqual(yield* run({ deadline: "90 seconds" }), { reason: "Deadline", minutes: 1.5 })
-    const in2Hours = DateTime.add(yield* DateTime.now, { hours: 2 })
-    assert.deepStrictEqual(yield* run({ expiresAt: in2Hours }), { reason: "Expired", minutes: 120 })
-    const later = DateTime.add(yield* DateTime.now, { hours: 2 })
-    assert.deepStrictEqual(yield* run({ expiresAt: later, deadline: "1 minute" }), { reason: "Deadline", minutes: 1 })
-    assert.deepStrictEqual(yield* run({ schedule: Schedule.recurs(2) }), { reason: "Deadline", minutes: 0 })
-  })
-
-  effect("the deadline interrupts a lookup that hangs, and the last one may take 5 seconds", function* () {
-    const cut: Array<number> = []
-    const hanging = Effect.onInterrupt(Effect.never, () =>
-      Effect.flatMap(Clock.currentTimeMillis, (now) => Effect.sync(() => cut.push(now)))
-    )
-    const fiber = yield* Effect.forkChild(Effect.flip(finalBy(() => hanging, "t", { deadline: "1 second" })))
-    yield* TestClock.adjust("1 second")
-    assert.deepStrictEqual(cut, [1_000])
-    assert.isUndefined(fiber.pollUnsafe())
-    yield* TestClock.adjust("5 seconds")
-    assert.deepStrictEqual(cut, [1_000, 6_000])
-    const error = yield* Fiber.join(fiber)
-    assert(error._tag === "TimedOut")
-    assert.strictEqual(error.reason, "Deadline")
-    assert.strictEqual(error.attempts, 2)
-    assert.strictEqual(error.lastFailure, "ServiceUnavailable")
-    assert.isUndefined(error.lastStatus)
-  })
-
-  effect("a payment while a lookup hangs is found by the last lookup, at the expiry", function* () {
-    let times = 0
-    const get = () =>
-      Effect.suspend(() => (times++ === 0 ? Effect.never : Effect.delay(Effect.succeed(detailOf("Paid")), "4 seconds")))
-    const fiber = yield* Effect.forkChild(finalBy(get, "t", { expiresAt: DateTime.makeUnsafe(60_000) }))
-    yield* TestClock.adjust("64 seconds")
-    assert.strictEqual((yield* Fiber.join(fiber)).enStatusTransaction, "Paid")
-    assert.strictEqual(times, 2)
-  })
-
-  effect(
-    "a proxy's page in place of an answer does not end waiting, and the error at the deadline names it",
-    layer,
-    function* () {
-      const sandbox = yield* Sandbox
-      const { id } = yield* charge
-      const fiber = yield* Effect.forkChild(waitFor(id, steady))
-      yield* TestClock.adjust("1 second")
-      yield* sandbox.fault("getTransaction", Fault.html(), { times: 1 })
-      yield* TestClock.adjust("10 seconds")
-      assert.strictEqual(yield* lookups, 2)
-      assert.isUndefined(fiber.pollUnsafe())
-      yield* sandbox.markPaid(id)
-      yield* TestClock.adjust("10 seconds")
-      assert.strictEqual((yield* Fiber.join(fiber)).enStatusTransaction, "Paid")
-
-      const other = yield* charge
-      const late = yield* Effect.forkChild(Effect.flip(waitFor(other.id, { ...steady, deadline: "15 seconds" })))
-      yield* TestClock.adjust("1 second")
-      yield* sandbox.fault("getTransaction", Fault.html(), { times: 2 })
-      yield* TestClock.adjust("14 seconds")
-      const error = yield* Fiber.join(late)
-      assert(error._tag === "TimedOut")
-      assert.strictEqual(error.lastStatus, "Awaiting")
-      assert.strictEqual(error.lastFailure, "UnexpectedResponse")
-    }
-  )
-
-  effect("the default schedule is fast at first, slower later, jittered, and has a ceiling", function* () {
-    const { get, times } = script(detailOf("Awaiting"))
-    const fiber = yield* Effect.forkChild(
-      Effect.flip(finalBy(get, "t", { deadline: "2 hours" })).pipe(Random.withSeed("seed"))
-    )
-    for (let i = 0; i < 120; i++) yield* TestClock.adjust("1 minute")
-    yield* Fiber.join(fiber)
-    const waits = times.slice(1, -1).map((time, i) => time - (times[i] ?? 0))
-    const early = times.filter((time) => time <= 60_000).length
-    assert.isAtLeast(early, 10)
-    assert.isAtMost(early, 20)
-    assert.isBelow(waits[0] ?? Infinity, 1_300)
-    assert.isTrue(
-      waits.every((wait) => wait <= 72_001),
-      "a minute and a fifth at most"
-    )
-    assert.isTrue(
-      waits.slice(-60).every((wait) => wait >= 48_000),
-      "never fast again"
-    )
-    assert.isAbove(new Set(waits.slice(-60)).size, 30, "jittered")
-    assert.isBelow(times.length, 160)
-  })
-
-  effect("waiting continues while the service cannot be reached", layer, function* () {
-    const sandbox = yield* Sandbox
-    const { id } = yield* charge
-    const fiber = yield* Effect.forkChild(waitFor(id, steady))
-    yield* TestClock.adjust("1 second")
-    yield* sandbox.offline(TestClock.adjust("1 minute"))
-    assert.isUndefined(fiber.pollUnsafe())
-    yield* sandbox.markPaid(id)
-    yield* TestClock.adjust("15 seconds")
-    assert.strictEqual((yield* Fiber.join(fiber)).enStatusTransaction, "Paid")
-  })
-
-  effect("the wait that the service asks for is respected, also if hints arrive", TransactionHints.layer, function* () {
+  effect("five hints start a lookup between two polls, the others none, and no poll is delayed", layer, function* () {
     const hints = yield* TransactionHints
-    const { get, times } = script(limited(45), detailOf("Paid"))
-    const fiber = yield* Effect.forkChild(finalBy(get, "t", steady))
+    const { get, times } = script()
+    const fiber = yield* Effect.forkChild(finalBy(get, steady))
+    yield* TestClock.adjust(0)
+    for (let i = 0; i < 90; i++) {
+      yield* hints.publish("t")
+      yield* TestClock.adjust("100 millis")
+    }
+    assert.strictEqual(times.length, 6)
+    yield* TestClock.adjust("1 second")
+    assert.strictEqual(times.at(-1), 10_000)
+    yield* hints.publish("t")
+    yield* TestClock.adjust(0)
+    assert.strictEqual(times.length, 8)
+    yield* Fiber.interrupt(fiber)
+  })
+
+  effect("a hint does not shorten the wait that the service asked for", layer, function* () {
+    const hints = yield* TransactionHints
+    const { get, times } = script(limited(45), paid)
+    const fiber = yield* Effect.forkChild(finalBy(get, steady))
     yield* TestClock.adjust("44 seconds")
     yield* hints.publish("t")
     yield* TestClock.adjust("999 millis")
@@ -313,160 +344,86 @@ describe("TransactionWait.final", () => {
   })
 
   effect(
-    "waiting ends at the deadline if the service asks to wait longer, and the error says that no lookup succeeded",
-    function* () {
-      const { get, times } = script(limited(600))
-      const fiber = yield* Effect.forkChild(Effect.flip(finalBy(get, "t", { deadline: "1 minute" })))
-      yield* TestClock.adjust("1 minute")
-      const error = yield* Fiber.join(fiber)
-      assert.deepStrictEqual(times, [0])
-      assert(error._tag === "TimedOut")
-      assert.isUndefined(error.lastStatus)
-      assert.strictEqual(error.lastFailure, "RateLimited")
-      assert.include(error.message, "no lookup succeeded")
-    }
-  )
-
-  effect("waiting fails at once after an error that waiting cannot change", layer, function* () {
-    const sandbox = yield* Sandbox
-    const { id } = yield* charge
-    assert.strictEqual((yield* Effect.flip(waitFor("not-a-known-id")))._tag, "TransactionNotFound")
-    yield* sandbox.fault("getTransaction", Fault.refusal(418, "Sou um bule"))
-    assert.strictEqual((yield* Effect.flip(waitFor(id)))._tag, "RequestRejected")
-    yield* sandbox.rotateCredentials
-    assert.strictEqual((yield* Effect.flip(waitFor(id)))._tag, "AuthError")
-    assert.strictEqual(yield* lookups, 3)
-    const noDate = yield* Effect.flip(waitFor(id, { expiresAt: "soon" }))
-    assert.strictEqual(noDate._tag, "InvalidRequest")
-    assert.strictEqual(yield* lookups, 3)
-  })
-
-  effect("an undocumented status does not end waiting, unless `until` says so", function* () {
-    const strange = script(detailOf("UnderReview"), detailOf("Paid"), detailOf("Refunded"))
-    const fiber = yield* Effect.forkChild(finalBy(strange.get, "t", steady))
-    yield* TestClock.adjust("10 seconds")
-    assert.strictEqual((yield* Fiber.join(fiber)).enStatusTransaction, "Paid")
-    const refunded = yield* Effect.forkChild(
-      finalBy(strange.get, "t", {
-        ...steady,
-        until: ({ enStatusTransaction }) => enStatusTransaction === "Refunded"
-      })
-    )
-    yield* TestClock.adjust("10 seconds")
-    assert.strictEqual((yield* Fiber.join(refunded)).enStatusTransaction, "Refunded")
-  })
-
-  effect(
-    "an interruption ends waiting at once: between lookups, in one, and in the wait that the service asked for",
-    TransactionHints.layer,
+    "an interruption ends a wait at once: between lookups, in one, and in the wait that was asked for",
+    layer,
     function* () {
       const hints = yield* TransactionHints
-      const { get, times } = script(detailOf("Awaiting"))
+      const [polled, throttled] = [script(), script(limited(1000))]
       let stopped = 0
       const hanging = () => Effect.onInterrupt(Effect.never, () => Effect.sync(() => stopped++))
-      const throttled = script(limited(1_000))
-      const fibers = yield* Effect.forEach([get, hanging, throttled.get], (lookup) =>
-        Effect.forkChild(finalBy(lookup, "t", steady))
-      )
-      yield* TestClock.adjust("5 seconds")
-      for (const fiber of fibers) {
+      for (const get of [polled.get, hanging, throttled.get]) {
+        const fiber = yield* Effect.forkChild(finalBy(get, steady))
+        yield* TestClock.adjust("5 seconds")
         yield* Fiber.interrupt(fiber)
         assert.isTrue(Exit.hasInterrupts(yield* Fiber.await(fiber)))
       }
-      assert.strictEqual(stopped, 1)
       yield* hints.publish("t")
       yield* TestClock.adjust("1 hour")
-      assert.strictEqual(times.length, 1)
-      assert.strictEqual(throttled.times.length, 1)
+      assert.deepStrictEqual([stopped, polled.times.length, throttled.times.length], [1, 1, 1])
     }
   )
 })
 
-describe("changes", () => {
-  effect("`changes` emits each status once, in order, and ends with the final one", function* () {
-    const { get, times } = script(
-      detailOf("Awaiting"),
-      limited(1),
-      detailOf("Awaiting"),
-      detailOf("UnderReview"),
-      detailOf("UnderReview"),
-      detailOf("Paid"),
-      detailOf("Refunded")
+describe("TransactionWait.changes", () => {
+  const statusesOf = (get: GetTransaction, options: TransactionWait.Options) => {
+    const seen: Array<string> = []
+    return Stream.runForEach(changesBy(get, options), (detail) =>
+      Effect.sync(() => seen.push(detail.enStatusTransaction))
+    ).pipe(
+      Effect.result,
+      Effect.map(({ _tag }) => [_tag, ...seen])
     )
-    const fiber = yield* changesBy(get, "t", steady).pipe(
-      Stream.map(({ enStatusTransaction }) => enStatusTransaction),
-      Stream.runCollect,
-      Effect.forkChild
-    )
+  }
+
+  effect("the stream has each status once, in order, and ends with the final one", function* () {
+    const review = detailOf("UnderReview")
+    const { get, times } = script(awaiting, limited(1), awaiting, review, review, paid, detailOf("Refunded"))
+    const fiber = yield* Effect.forkChild(statusesOf(get, steady))
     yield* TestClock.adjust("5 minutes")
-    assert.deepStrictEqual(yield* Fiber.join(fiber), ["Awaiting", "UnderReview", "Paid"])
+    assert.deepStrictEqual(yield* Fiber.join(fiber), ["Success", "Awaiting", "UnderReview", "Paid"])
     assert.strictEqual(times.length, 6)
   })
 
-  effect("`changes` emits the statuses that it saw before it fails", function* () {
-    const seen: Array<string> = []
-    const fiber = yield* changesBy(script(detailOf("Awaiting")).get, "t", {
-      ...steady,
-      deadline: "30 seconds"
-    }).pipe(
-      Stream.runForEach(({ enStatusTransaction }) => Effect.sync(() => seen.push(enStatusTransaction))),
-      Effect.flip,
-      Effect.forkChild
-    )
+  effect("the stream has the statuses that it saw before it fails", function* () {
+    const fiber = yield* Effect.forkChild(statusesOf(script().get, { ...steady, deadline: "30 seconds" }))
     yield* TestClock.adjust("30 seconds")
-    assert.strictEqual((yield* Fiber.join(fiber))._tag, "TimedOut")
-    assert.deepStrictEqual(seen, ["Awaiting"])
+    assert.deepStrictEqual(yield* Fiber.join(fiber), ["Failure", "Awaiting"])
   })
 
-  effect("`changes` makes no lookup before it is consumed, and stops with its consumer", function* () {
-    const { get, times } = script(detailOf("Awaiting"), detailOf("Paid"))
-    const stream = changesBy(get, "t", steady)
+  effect("the stream makes no lookup before it is consumed, and stops with its consumer", function* () {
+    const { get, times } = script(awaiting, paid)
+    const stream = changesBy(get, steady)
+    assert.deepStrictEqual(times, [])
     assert.strictEqual((yield* Stream.runCollect(Stream.take(stream, 1))).length, 1)
     yield* TestClock.adjust("1 hour")
     assert.strictEqual(times.length, 1)
   })
 })
 
-describe("a wait with wrong options", () => {
-  // A caller without types may give this.
-  for (const [path, wrong] of Object.entries({
-    expiresAt: ["soon", Number.NaN, new Date("x")],
-    deadline: ["soon", Number.NaN, -1, "-1 second", {}, { hours: Number.NaN }, [0, Number.NaN]],
-    schedule: [7, "1 second", {}],
-    until: [true, "Paid"]
-  }) as ReadonlyArray<[string, ReadonlyArray<unknown>]>) {
-    effect(`waiting fails with InvalidRequest, and makes no lookup, if ${path} is wrong`, function* () {
-      for (const value of wrong) {
-        const { get, times } = script(detailOf("Paid"))
-        const options = { [path]: value } as TransactionWait.Options
-        const final = yield* Effect.flip(finalBy(get, "t", options))
-        assert(final._tag === "InvalidRequest", String(value))
-        assert.deepStrictEqual(
-          final.issues.map((issue) => issue.path),
-          [path]
-        )
-        const changes = yield* Effect.flip(Stream.runDrain(changesBy(get, "t", options)))
-        assert.strictEqual(changes._tag, "InvalidRequest")
-        assert.deepStrictEqual(times, [])
+describe("TransactionWait.Options", () => {
+  const wrong: ReadonlyArray<readonly [path: string, values: ReadonlyArray<unknown>]> = [
+    ["expiresAt", ["soon", Number.NaN, new Date("x")]],
+    ["deadline", ["soon", Number.NaN, -1, "-1 second", {}, { hours: Number.NaN }, [0, Number.NaN]]],
+    ["schedule", [7, "1 second", {}]],
+    ["until", [true, "Paid"]],
+    ["options", [null, 7, "fast", []]],
+    ["transactionId", [7, null]]
+  ]
+  effect.each(wrong)(
+    "a wrong %s is an InvalidRequest that names it, and no lookup is made",
+    function* ([path, values]) {
+      for (const value of values) {
+        const { get, times } = script(paid)
+        // A caller without types may give this.
+        const options = (path === "options" ? value : path === "transactionId" ? {} : { [path]: value }) as object
+        const id = (path === "transactionId" ? value : "t") as string // as such a caller gives it
+        const waits = [finalBy(get, options, id), ...(id === "t" ? [Stream.runDrain(changesBy(get, options))] : [])]
+        for (const wait of waits) {
+          const error = yield* Effect.flip(Effect.asVoid(wait))
+          assert(error._tag === "InvalidRequest", String(value))
+          assert.deepStrictEqual([error.issues.map((issue) => issue.path), times], [[path], []])
+        }
       }
-    })
-  }
-
-  effect("waiting fails with InvalidRequest, and makes no lookup, if the id is not a text", function* () {
-    for (const id of [7, null, undefined] as ReadonlyArray<unknown>) {
-      const { get, times } = script(detailOf("Paid"))
-      const error = yield* Effect.flip(finalBy(get, id as string))
-      assert(error._tag === "InvalidRequest", String(id))
-      assert.deepStrictEqual([error.issues.map(({ path }) => path), times], [["transactionId"], []])
     }
-  })
-
-  effect("waiting fails with InvalidRequest, and makes no lookup, if the options are not an object", function* () {
-    for (const given of [null, 7, "fast", []] as ReadonlyArray<unknown>) {
-      const { get, times } = script(detailOf("Paid"))
-      const error = yield* Effect.flip(finalBy(get, "t", given as TransactionWait.Options))
-      assert(error._tag === "InvalidRequest", String(given))
-      assert.deepStrictEqual([error.issues.map(({ path }) => path), times], [["options"], []])
-    }
-  })
+  )
 })
