@@ -1,5 +1,4 @@
-/** Timestamps as services write them, and wrong ones. */
-import { assert, describe, it, test } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Option, Schema } from "effect"
 import { Timestamp } from "../../src/internal/wire.ts"
 import { runs, seed, seeded } from "../support/seed.ts"
@@ -14,18 +13,13 @@ const read = (text: string) => Option.getOrUndefined(Option.map(decode(text), Da
 
 const good: ReadonlyArray<readonly [text: string, utc: string]> = [
   ["2026-11-21T12:00:00Z", "2026-11-21T12:00:00.000Z"],
-  ["2026-11-21T12:00:00.123Z", "2026-11-21T12:00:00.123Z"],
   ["2026-11-21T12:00:00.1Z", "2026-11-21T12:00:00.100Z"],
   ["2026-11-21T12:00:00.1239999Z", "2026-11-21T12:00:00.123Z"],
   ["2026-11-21T12:00:00.1234567", "2026-11-21T12:00:00.123Z"],
   ["2026-11-21T12:00:00.123456789-03:00", "2026-11-21T15:00:00.123Z"],
-  ["2026-11-21T12:00:00", "2026-11-21T12:00:00.000Z"],
   ["2026-10-31T23:59:59.999-03:00", "2026-11-01T02:59:59.999Z"],
   ["2026-01-01T00:00:00+05:30", "2025-12-31T18:30:00.000Z"],
-  ["2026-11-21T12:00:00-00:00", "2026-11-21T12:00:00.000Z"],
-  ["2026-11-29T00:00:00Z", "2026-11-29T00:00:00.000Z"],
-  ["2026-11-30T00:00:00Z", "2026-11-30T00:00:00.000Z"],
-  ["2026-12-31T23:59:59Z", "2026-12-31T23:59:59.000Z"],
+  ["2026-11-30T00:00:00-00:00", "2026-11-30T00:00:00.000Z"],
   ["2024-02-29T12:00:00Z", "2024-02-29T12:00:00.000Z"],
   ["2000-02-29T12:00:00Z", "2000-02-29T12:00:00.000Z"],
   ["1969-12-31T23:59:59.999Z", "1969-12-31T23:59:59.999Z"],
@@ -39,46 +33,28 @@ const good: ReadonlyArray<readonly [text: string, utc: string]> = [
   ["2026-11-21t12:00:00z", "2026-11-21T12:00:00.000Z"]
 ]
 
-const bad: ReadonlyArray<string> = [
-  "2026-02-29T12:00:00Z",
-  "2026-02-30",
-  "2026-02-31T12:00:00-03:00",
+const bad = [
+  ..."2026-02-29T12:00:00Z 2026-02-30 2026-02-31T12:00:00-03:00 2100-02-29T12:00:00".split(" "),
+  ..."2026-11-31T12:00:00.1234567 2026-00-10T12:00:00Z 2026-13-01T12:00:00Z 2026-11-00T12:00:00Z".split(" "),
+  ..."2026-11-32 2026-11-21T12:00:00+73:66 2026-11-21T12:00:00+24:00 2026-11-21T12:00:00-03:60".split(" "),
+  ..."2026-11-21T12:00+2500 2026-11-21T24:00:00.001Z 2026-11-21T24:01:00Z 2026-11-21T25:00:00Z".split(" "),
+  ..."2026-11-21T12:60:00Z 2026-11-21T12:00:60Z 2026-11-21T12:00:00.Z 2026-11-21T12Z 2026-11-21Z".split(" "),
+  ..."2026-11-21-03:00 +002026-11-21T12:00:00Z 2026-1١-21T12:00:00Z 21/11/2026 1795262400".split(" "),
   "2026-04-31 12:00",
-  "2100-02-29T12:00:00",
-  "2026-11-31T12:00:00.1234567",
-  "2026-00-10T12:00:00Z",
-  "2026-13-01T12:00:00Z",
-  "2026-11-00T12:00:00Z",
-  "2026-11-32",
-  "2026-11-21T12:00:00+73:66",
-  "2026-11-21T12:00:00+24:00",
-  "2026-11-21T12:00:00-03:60",
-  "2026-11-21T12:00+2500",
-  "2026-11-21T24:00:00.001Z",
-  "2026-11-21T24:01:00Z",
-  "2026-11-21T25:00:00Z",
-  "2026-11-21T12:60:00Z",
-  "2026-11-21T12:00:60Z",
-  "2026-11-21T12:00:00.Z",
   "2026-11-21T12:00:00Z ",
-  "2026-11-21T12Z",
-  "2026-11-21Z",
-  "2026-11-21-03:00",
-  "+002026-11-21T12:00:00Z",
-  "2026-1١-21T12:00:00Z",
-  "21/11/2026",
   "Sat, 21 Nov 2026 12:00:00 GMT",
-  "1795262400",
   ""
 ]
 
-describe("a timestamp of the wire", { timeout: 600_000 }, () => {
-  it.each(good)("%s is read as %s", (text, utc) => {
+describe("a timestamp of the wire", () => {
+  it.each(good)("%s is read as %s, which is what is sent", (text, utc) => {
     assert.strictEqual(read(text), Date.parse(utc))
+    assert.strictEqual(Schema.encodeSync(Timestamp)(DateTime.makeUnsafe(utc)), utc)
   })
 
-  it.each(bad)('"%s" is refused', (text) => {
+  it.each(bad)("%j is refused, and the error says what is expected", (text) => {
     assert.isUndefined(read(text))
+    assert.match(String(Schema.decodeUnknownResult(Timestamp)(text)), /an ISO 8601 timestamp/)
   })
 
   const form =
@@ -103,19 +79,15 @@ describe("a timestamp of the wire", { timeout: 600_000 }, () => {
     return date.getTime() - (Number(hours) * 60 + Number(minutes)) * (sign === "-" ? -60_000 : 60_000)
   }
 
-  test(`a random text is read like the calendar of Date or refused, in ${texts} texts`, () => {
+  it(`a random text is read like the calendar of Date or refused, in ${texts} texts`, () => {
     const random = seeded(seed)
     const two = (limit: number) => String(random.below(limit)).padStart(2, "0")
     const valid = () => {
       const date = `${random.pick(["2026", "2024", "1900", "2000", "0000", "9999"])}-${two(14)}-${two(33)}`
-      const time = `${two(25)}:${two(random.pick([61, 1]))}${random.pick(["", ":00", `:${two(61)}`, `:${two(60)}.${two(100)}`])}`
+      const seconds = random.pick(["", ":00", `:${two(61)}`, `:${two(60)}.${two(100)}`, ":00.1234567"])
       const zone = random.pick(["", "Z", "z", `+${two(26)}:${two(62)}`, `-${two(26)}`, `-${two(26)}${two(62)}`])
-      return random.pick([
-        date,
-        `${date}T${time}${zone}`,
-        `${date}T${time}:00.1234567${zone}`,
-        `${date} ${time}${zone}`
-      ])
+      const time = `${two(25)}:${two(random.pick([61, 1]))}${seconds}${zone}`
+      return random.pick([date, `${date}T${time}`, `${date} ${time}`])
     }
     const mutated = (text: string) => {
       const at = random.below(text.length + 1)
