@@ -53,14 +53,14 @@ const wrong: ReadonlyArray<readonly [problem: string, values: ReadonlyArray<unkn
 ]
 
 describe("Metadata", () => {
-  it.each(right)("it is accepted as it is: %j", (value) => {
+  it.each(right)("is accepted as it is: %j", (value) => {
     assert.strictEqual<unknown>(
       Exit.getSuccess(decode(value)).pipe((read) => (read._tag === "Some" ? read.value : undefined)),
       value
     )
   })
 
-  it.each(wrong)("it %s", (problem, values) => {
+  it.each(wrong)("%s", (problem, values) => {
     for (const value of values) assert.include(refusal(decode(value)), `Metadata ${problem}`)
     assert.include(refusal(Schema.decodeUnknownExit(Metadata.Metadata, { reportInput: true })(values[0])), problem)
   })
@@ -75,12 +75,12 @@ describe("Metadata", () => {
       }
     }
     assert.include(
-      refusal(decode({ canary: kind === "a list of one object" ? Array(4000).fill(value) : value })),
+      refusal(decode({ canary: kind === "a list of one object" ? Array.from({ length: 4000 }, () => value) : value })),
       tooBig
     )
   })
 
-  it("it is described as a string or an object, and passes through its JSON form", () => {
+  it("is described as a string or an object, and passes through its JSON form", () => {
     const { schema } = Schema.toJsonSchemaDocument(Metadata.Metadata)
     for (const part of ['"type":"string"', '"type":"object"']) assert.include(JSON.stringify(schema), part)
     const json = Schema.toCodecJson(Metadata.Metadata)
@@ -109,7 +109,7 @@ describe("Metadata.codec", () => {
   const read = Schema.decodeUnknownExit(anything)
   const write = Schema.encodeUnknownExit(anything)
 
-  it("it has your type on one side, and Metadata on the other", () => {
+  it("has your type on one side, and Metadata on the other", () => {
     expectTypeOf<(typeof codec)["Type"]>().toEqualTypeOf<(typeof Payout)["Type"]>()
     expectTypeOf<(typeof codec)["Encoded"]>().toEqualTypeOf<Metadata.Metadata>()
     expectTypeOf(Schema.encodeEffect(codec)(value)).toEqualTypeOf<
@@ -123,7 +123,7 @@ describe("Metadata.codec", () => {
   })
 
   it.each([object, once, JSON.stringify(once), `"${escaped}"`])(
-    "it writes an object, and reads what the service makes of it: %j",
+    "writes an object, and reads what the service makes of it: %j",
     (stored) => {
       assert.deepStrictEqual<unknown>(Schema.encodeSync(codec)(value), object)
       assert.deepStrictEqual(Schema.decodeUnknownSync(codec)(stored), value)
@@ -140,18 +140,18 @@ describe("Metadata.codec", () => {
     [`{"a":${"[".repeat(9000)}${"]".repeat(9000)}}`, tooBig] as const,
     [JSON.stringify({ a: "a".repeat(4096) }), tooBig] as const,
     [" ".repeat(40_000), tooBig] as const
-  ])("it does not read %j: %s", (stored, problem) => {
+  ])("does not read %j: %s", (stored, problem) => {
     assert.include(
       refusal(read(stored)),
       `Metadata ${problem.startsWith('"') ? `must not have the key ${problem}` : problem}`
     )
   })
 
-  it("it reads the longest text that the service can make of the largest metadata", () => {
+  it("reads the longest text that the service can make of the largest metadata", () => {
     assert.isTrue(Exit.isSuccess(read(JSON.stringify(JSON.stringify({ a: '"'.repeat(2044) })))))
   })
 
-  it("it does not write what is too big or has a wrong key, and fails with the issue of your schema", () => {
+  it("does not write what is too big or has a wrong key, and fails with the issue of your schema", () => {
     assert.include(refusal(write({ a: "a".repeat(4096) })), tooBig)
     assert.include(refusal(write(JSON.parse('{"prototype":"canary"}'))), '"prototype"')
     assert.include(refusal(Schema.decodeExit(codec)({ invoice: "A-42", tags: ["canary", 1] })), '["tags"][1]')

@@ -225,7 +225,10 @@ describe("BrCode.parse", () => {
     ..."pix.example.com/../a pix.example.com/a/.. pix.example.com/./a pix.example.com//a".split(" "),
     ..."pix.example.com/a?b=1 pix.example.com/a#b pix.exàmple.com/a pix.example。com/a pix_example.com/a".split(" "),
     ..."xn--px-mia.example.com/a pix.example.xn--p1ai/a pix.example.c/a".split(" "),
-    ...["pix.example.com/a b", " pix.example.com/a", "pix.example.com/a\n", "pix.example.com\u0000/a"]
+    "pix.example.com/a b",
+    " pix.example.com/a",
+    "pix.example.com/a\n",
+    "pix.example.com\u0000/a"
   ])("parse reports the URL %j", (url) => {
     assert.deepStrictEqual(problemsOf(url), ["has a URL that is not a plain host and path (id 25)"])
   })
@@ -323,7 +326,7 @@ describe("BrCode.checkAmount", () => {
     ["not stated", priced("0.00"), 12345],
     ["different", priced("123,45"), 12345],
     ["different", priced("12345"), 12345]
-  ] as const)("it says %s of a code and an amount in centavos", (expected, code, centavos) => {
+  ] as const)("says %s of a code and an amount in centavos", (expected, code, centavos) => {
     assert.strictEqual(BrCode.checkAmount(code, Money.centavos(centavos)), expected)
   })
 })

@@ -83,7 +83,7 @@ describe.each(kinds)("a $name", ({ bad, base, isValid, make, name, option, sampl
   const decode = Schema.decodeUnknownSync(schema)
   const isRead = (text: string) => Option.getOrUndefined<string>(option(text)) !== undefined
 
-  it("it is read with or without punctuation and spaces", () => {
+  it("is read with or without punctuation and spaces", () => {
     const same = kind.valid.flatMap((text) =>
       [text, text.toLowerCase(), kind.write(text)].map((given) => [given, text])
     )
@@ -111,7 +111,7 @@ describe.each(kinds)("a $name", ({ bad, base, isValid, make, name, option, sampl
       }
   })
 
-  it("it is a string on the wire and in JSON, and only its plain form in memory", () => {
+  it("is a string on the wire and in JSON, and only its plain form in memory", () => {
     const [[given, plain]] = kind.written
     const json = Schema.toCodecJson(Schema.toType(schema))
     assert.strictEqual(Schema.encodeUnknownSync(schema)(decode(given)), plain)

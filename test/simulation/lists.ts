@@ -224,7 +224,8 @@ export const play = Effect.fnUntraced(function* (world: World) {
 
   let read = yield* readFrom(list.list, limit)
   let longest = yield* store
-  for (let before = 0; limit < Infinity && before < delivered.length && Result.isSuccess(read);) {
+  let before = limit === Infinity ? Infinity : 0
+  while (before < delivered.length && Result.isSuccess(read)) {
     before = delivered.length
     idle = 0
     read = yield* readFrom(list.list, limit)

@@ -59,9 +59,9 @@ export class MovingList {
     const none = Number.MAX_SAFE_INTEGER
     const ascending = this.rows
       .map((row) => ({ row, time: row.time ?? none, tie: this.tieOf?.(row, asked) ?? row.tie }))
-      .sort((a, b) => a.time - b.time || a.tie - b.tie || a.row.id - b.row.id)
+      .toSorted((a, b) => a.time - b.time || a.tie - b.tie || a.row.id - b.row.id)
       .map(({ row }) => row)
-    const ordered = asked.sort === "createdAt_asc" ? ascending : ascending.reverse()
+    const ordered = asked.sort === "createdAt_asc" ? ascending : ascending.toReversed()
     this.#sorted = { rows: this.rows, sort: asked.sort, ordered }
     return ordered
   }

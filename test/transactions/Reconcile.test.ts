@@ -393,9 +393,9 @@ describe("Reconcile.unknownRows", () => {
       const charges = yield* Effect.replicateEffect(charge, 5)
       const orders = charges.slice(0, 4).map(({ amount, id }) => ({ transactionId: id, amount }))
       const results = yield* Stream.runCollect(Reconcile.stream(orders))
-      const known = results.flatMap((result) => ("transaction" in result ? [result.transaction.id] : []))
+      const known = new Set(results.flatMap((result) => ("transaction" in result ? [result.transaction.id] : [])))
       const rows = yield* Stream.runCollect(
-        Reconcile.unknownRows({ isKnown: ({ id }) => Effect.succeed(known.includes(id)) })
+        Reconcile.unknownRows({ isKnown: ({ id }) => Effect.succeed(known.has(id)) })
       )
       assert.deepStrictEqual(idsOf(rows), [5])
     }
