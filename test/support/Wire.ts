@@ -5,6 +5,7 @@
 import { NodeHttpClient } from "@effect/platform-node"
 import { Credentials, IdempotencyKeyGen, Payments, type PaymentsOptions } from "effect-pix"
 import { BigDecimal, Clock, DateTime, Effect, Layer, Redacted } from "effect"
+import type { Body, Met } from "../tables/outcomes.ts"
 import * as FetchTransport from "./FetchTransport.ts"
 import { FetchHttpClient, HttpClient, HttpClientError, HttpClientResponse } from "effect/http"
 
@@ -24,9 +25,35 @@ export type Reply =
   | { readonly defect: unknown }
   | "silence"
 
-export const respond = (status: number, body: unknown = "", headers: Record<string, string> = {}): Reply => ({
-  response: () => new Response(typeof body === "string" ? body : JSON.stringify(body), { status, headers })
-})
+const megabyte = new Uint8Array(2 ** 20)
+
+const endless = () => new ReadableStream({ pull: (controller) => controller.enqueue(megabyte) })
+
+const cut = (text: string) =>
+  new ReadableStream({
+    start: (controller) => {
+      controller.enqueue(new TextEncoder().encode(text))
+      controller.error(new Error("terminated"))
+    }
+  })
+
+const bodyOf = (status: number, body: Body) => {
+  if (status === 204 || status === 304) return null
+  if (body === "endless") return endless()
+  return typeof body === "object" && "cutAfter" in body ? cut(body.cutAfter) : body
+}
+
+/** The reply of a row of the tables. */
+export const replyOf = (met: Met): Reply => {
+  if (!("status" in met)) return met
+  const { body = "", headers = {}, status } = met
+  // The constructor of `Response` refuses some statuses that a server may send.
+  const response = () => Object.defineProperty(new Response(bodyOf(status, body), { headers }), "status", { value: status })
+  return { response }
+}
+
+export const respond = (status: number, body: unknown = "", headers: Record<string, string> = {}): Reply =>
+  replyOf({ status, body: typeof body === "string" ? body : JSON.stringify(body), headers })
 
 export const refusedConnection: Reply = {
   cause: Object.assign(new Error("connect"), { code: "ECONNREFUSED", syscall: "connect" })
@@ -35,9 +62,16 @@ export const lostConnection: Reply = {
   cause: new TypeError("fetch failed", { cause: Object.assign(new Error("read"), { code: "ECONNRESET" }) })
 }
 
-/** A client that gives the replies one after another, and repeats the last one. */
-export const scripted = (...replies: readonly [Reply, ...ReadonlyArray<Reply>]) => {
+export type Script = readonly [Reply, ...ReadonlyArray<Reply>]
+
+/** A client that gives the replies one after another, and repeats the last one. `script` begins anew with others. */
+export const scripted = (...first: Script) => {
+  let replies = first
   const sent: Array<Sent> = []
+  const script = (...next: Script) => {
+    replies = next
+    sent.length = 0
+  }
   const client = HttpClient.make((request, url, _signal, fiber) => {
     const reply = replies[Math.min(sent.length, replies.length - 1)] ?? replies[0]
     sent.push({
@@ -57,7 +91,7 @@ export const scripted = (...replies: readonly [Reply, ...ReadonlyArray<Reply>]) 
         )
       : Effect.succeed(HttpClientResponse.fromWeb(request, reply.response()))
   })
-  return { sent, layer: Layer.succeed(HttpClient.HttpClient, client) }
+  return { sent, script, layer: Layer.succeed(HttpClient.HttpClient, client) }
 }
 
 export const clientId = "client-4711"

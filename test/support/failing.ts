@@ -7,11 +7,13 @@ import {
   AuthError,
   type FailureReason,
   IdempotencyConflict,
+  IdempotencyKeyGen,
   InvalidRequest,
   type Operation,
   OutcomeUnknown,
   Payments,
   type PaymentsError,
+  PaymentsPolicy,
   RateLimited,
   RequestRejected,
   ServiceUnavailable,
@@ -20,12 +22,11 @@ import {
   WithdrawalRefusal,
   type WriteOptions
 } from "effect-pix"
-import { Effect, Layer, Schema } from "effect"
-import { impatient } from "./policies.ts"
+import { Effect, Layer, Logger, Schema } from "effect"
+import { impatient, impatientSettings } from "./policies.ts"
 import { operations } from "./operations.ts"
-import { paymentsOn, type Reply, scripted } from "./Wire.ts"
+import { credentials, paymentsOn, type Script, scripted } from "./Wire.ts"
 
-export type Script = readonly [Reply, ...ReadonlyArray<Reply>]
 export type Service = Payments["Service"]
 
 const keyOf = (operation: Operation) => operations[operation].madeKey
@@ -50,6 +51,21 @@ export const failing = Effect.fnUntraced(function* <A, E extends PaymentsError>(
   )
   return { error, sent }
 })
+
+/** A client for many calls, whose replies `wire` has. Each call makes the key of a first one. */
+export const reusedClient = (settings: Partial<PaymentsPolicy> = {}) => {
+  const wire = scripted("silence")
+  const client = Payments.layer({ baseUrl: "https://gateway.example" }).pipe(
+    Layer.provide([
+      wire.layer,
+      credentials,
+      Layer.succeed(IdempotencyKeyGen, { next: (prefix) => Effect.succeed(`${prefix}_1`) }),
+      PaymentsPolicy.layer({ ...impatientSettings, retryBudget: "unlimited", ...settings })
+    ]),
+    Layer.merge(Logger.layer([]))
+  )
+  return { wire, client }
+}
 
 export const statusOf = (error: PaymentsError) => ("status" in error ? error.status : undefined)
 export const reasonOf = (error: PaymentsError): FailureReason | undefined =>

@@ -3,11 +3,11 @@ import { type Payments, type PaymentsError, PaymentsPolicy } from "effect-pix"
 import { Effect, Fiber, Layer, Random, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { createTransaction, getBalance, requestWithdrawal } from "./operations.ts"
-import { paymentsOn, type Reply, scripted } from "./Wire.ts"
+import { paymentsOn, type Script, scripted } from "./Wire.ts"
 
+export type { Script } from "./Wire.ts"
 export type Service = Payments["Service"]
 export type Call = Effect.Effect<unknown, PaymentsError, Payments>
-export type Script = readonly [Reply, ...ReadonlyArray<Reply>]
 
 export const pay = requestWithdrawal.run
 export const create = createTransaction.run

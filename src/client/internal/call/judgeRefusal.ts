@@ -142,14 +142,15 @@ export const judgeRefusal = (
   const isConflict = isOfWrite && (status === 409 || isAboutDuplication(words))
   const isDecided =
     status === 401 || status < 400 || isConflict || (verdict !== undefined && call.prepared.past === "None")
-  if (isOfWrite && !isDecided && isTimedOut(words)) return inDoubt("UnderWay")
+  const isTimeOut = isOfWrite && !isConflict && isTimedOut(words)
+  if (isTimeOut && !isDecided) return inDoubt("UnderWay")
   return {
     _tag: "Refused",
     status,
     words,
     hasWords: withoutEchoes([message, code], secrets) !== "",
     isPage: !isJson && text.trim() !== "",
-    isConflict,
+    isConflict: isConflict || isTimeOut,
     cause: verdict,
     unread: "text" in body ? unreadReason(text, isJson, headers) : body.unread,
     ...shown

@@ -105,7 +105,10 @@ export interface Refused extends ServiceSaid {
   readonly hasWords: boolean
   /** Whether the body is neither empty nor JSON: a page of something between the client and the service. */
   readonly isPage: boolean
-  /** Whether it may be about an earlier request: a 409 of a write, or words about idempotency or duplication. */
+  /**
+   * Whether it may be about an earlier request: a 409 of a write, or words about idempotency, about duplication or about time
+   * that ran out behind the service.
+   */
   readonly isConflict: boolean
   /** The cause that `PaymentsPolicy.refusal` names, if it names one. */
   readonly cause: RefusalCause | undefined
