@@ -1,62 +1,33 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { HttpClient } from "effect/http"
-import { makeGateway, json } from "../support/Gateway.ts"
-import { transports } from "../support/faultRows.ts"
-import { balance, charge, created } from "../support/operations.ts"
+import { balance, created, createTransaction, getBalance } from "../support/operations.ts"
+import { effect } from "../support/effect.ts"
 import { recordingTracer } from "../support/spans.ts"
-import { paymentsOn } from "../support/Wire.ts"
-import { Payments } from "effect-pix"
-import { live } from "../support/effect.ts"
+import { paymentsOn, respond, scripted } from "../support/Wire.ts"
 
-describe.each(Object.entries(transports))("the trace of a call over %s", (_, transport) => {
-  /** The headers of a read and of a write, and the spans of their attempts. */
-  const send = Effect.fnUntraced(function* (ofLayer: Layer.Layer<never>, ofCall: Layer.Layer<never>) {
-    const gateway = yield* makeGateway
-    gateway.script(json(balance), json(created))
+const propagation = (isOn: boolean) => Layer.succeed(HttpClient.TracerPropagationEnabled, isOn)
+
+describe("the trace of a call", () => {
+  effect.each<readonly [string, boolean, Layer.Layer<never>, Layer.Layer<never>]>([
+    ["is not sent to the gateway by default", false, Layer.empty, Layer.empty],
+    ["is sent where the layer switches it on", true, propagation(true), Layer.empty],
+    ["is sent where the call switches it on", true, propagation(false), propagation(true)],
+    ["is not sent where the call switches off what the layer switched on", false, propagation(true), propagation(false)]
+  ])("%s", function* ([, isSent, ofLayer, ofCall]) {
+    const { layer: transport, sent } = scripted(respond(200, balance), respond(200, created))
     const { layer, spans } = recordingTracer()
-    const payments = Layer.provide(paymentsOn(transport, { baseUrl: gateway.url, companyId: 7 }), ofLayer)
-    yield* Effect.gen(function* () {
-      const { createTransaction, getBalance } = yield* Payments
-      yield* Effect.all([getBalance(), createTransaction(charge)]).pipe(Effect.provide([layer, ofCall]))
-    }).pipe(Effect.withSpan("the user's own"), Effect.provide([payments, layer]))
-    return {
-      sent: gateway.requests.map(({ headers }) => [headers["traceparent"], headers["b3"]]),
-      attempts: spans.filter(({ kind }) => kind === "client")
-    }
-  })
-
-  const on = Layer.succeed(HttpClient.TracerPropagationEnabled, true)
-  const off = Layer.succeed(HttpClient.TracerPropagationEnabled, false)
-
-  live("is not sent to the gateway by default", function* () {
-    const { attempts, sent } = yield* send(Layer.empty, Layer.empty)
+    yield* Effect.all([getBalance.run, createTransaction.run]).pipe(
+      Effect.provide([layer, ofCall]),
+      Effect.withSpan("the user's own"),
+      Effect.provide([Layer.provide(paymentsOn(transport), ofLayer), layer])
+    )
+    const attempts = spans.filter(({ kind }) => kind === "client")
     assert.strictEqual(attempts.length, 2)
-    assert.deepStrictEqual(sent, [
-      [undefined, undefined],
-      [undefined, undefined]
-    ])
-  })
-
-  for (const [name, ofLayer, ofCall] of [
-    ["the layer", on, Layer.empty],
-    ["the call", off, on]
-  ] as const) {
-    live(`is sent where ${name} switches it on, with the ids of the attempt`, function* () {
-      const { attempts, sent } = yield* send(ofLayer, ofCall)
-      assert.deepStrictEqual(
-        sent.map(([traceparent]) => traceparent),
-        attempts.map(({ spanId, traceId }) => `00-${traceId}-${spanId}-01`)
-      )
-      for (const [, b3] of sent) assert.match(b3 ?? "", /^[0-9a-f]{32}-[0-9a-f]{16}-1/)
-    })
-  }
-
-  live("is not sent where a call switches off what the layer switched on", function* () {
-    const { sent } = yield* send(on, off)
+    const ids = attempts.map(({ spanId, traceId }) => `${traceId}-${spanId}`)
     assert.deepStrictEqual(
-      sent.flat().filter((header) => header !== undefined),
-      []
+      sent.map(({ headers }) => [headers["traceparent"], headers["b3"]?.slice(0, 51)]),
+      ids.map((id) => (isSent ? [`00-${id}-01`, `${id}-1`] : [undefined, undefined]))
     )
   })
 })

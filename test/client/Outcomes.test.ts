@@ -1,0 +1,214 @@
+/** The table of outcomes, put through `Payments`: what becomes of a call by what its requests meet, and of a write in doubt. */
+import { assert, describe } from "@effect/vitest"
+import { type Operation, Payments, type PaymentsError, PaymentsPolicy } from "effect-pix"
+import { Duration, Effect, Layer } from "effect"
+import { HttpClient } from "effect/http"
+import { effect } from "../support/effect.ts"
+import { failing, isSound, optionsOf, type Past, reasonOf, reusedClient, statusOf } from "../support/failing.ts"
+import {
+  created,
+  createTransaction,
+  getTransaction,
+  operations,
+  readNames,
+  record,
+  requestWithdrawal,
+  transactionId,
+  writeNames
+} from "../support/operations.ts"
+import { impatientSettings } from "../support/policies.ts"
+import { apiKey, clientId, lostConnection, refusedConnection } from "../support/Wire.ts"
+import { paymentsOn, replyOf, respond, type Script, scripted } from "../support/Wire.ts"
+import { type End, type Met, outcomeOf, outcomes, read, type Row } from "../tables/outcomes.ts"
+
+const secrets = [apiKey, clientId, "maria@example.com"]
+const { client, wire } = reusedClient({ maxResponseBytes: 200_000 })
+
+/** What a caller acts on of the error of a call that gets these replies. */
+const failure = Effect.fnUntraced(function* (operation: Operation, replies: Script, past: Past = "made") {
+  wire.script(...replies)
+  const payments = yield* Payments
+  const error = yield* Effect.flip(operations[operation].call(payments, optionsOf(operation, past)))
+  const { _tag: tag, attempts, outcome } = error
+  if (attempts !== wire.sent.length) assert.fail(`${attempts} attempts and ${wire.sent.length} requests`)
+  return { error, fact: { tag, outcome, reason: reasonOf(error), status: statusOf(error), requests: attempts } }
+})
+/** Checks what holds for every error: it can be stored, its words fit its outcome, and it shows no secret. */
+const check = (error: PaymentsError) => {
+  isSound(error, error.operation)
+  const printed = `${String(error)} ${JSON.stringify(error)}`
+  assert.deepStrictEqual(secrets.filter((secret) => printed.includes(secret)), [])
+}
+
+const statusIn = (met: Met) => ("status" in met ? met.status : undefined)
+
+const expected = (end: End, met: Met, isWrite: boolean) => {
+  const { isAgain, reason, tag } = read(end)
+  return { tag, outcome: outcomeOf(end, isWrite), reason, status: statusIn(met), requests: isAgain ? 3 : 1 }
+}
+
+/** What becomes of a write that an earlier request with its key left in doubt. */
+const inDoubt = ({ write }: Row, met: Met, doubt: "ConnectionLost" | "EarlierUnknown") => {
+  const { isAgain, reason, tag } = read(write)
+  const isUnanswered = tag === "OutcomeUnknown"
+  const isUnsent = tag === "ServiceUnavailable"
+  const before = doubt === "ConnectionLost" ? 1 : 0
+  return {
+    tag: "OutcomeUnknown",
+    outcome: "Unknown",
+    reason: isUnanswered ? reason : isUnsent ? doubt : "RefusedAfterUnknown",
+    status: statusIn(met),
+    // A request with the same key may be answered with the result of the first one.
+    requests: isAgain || (tag === "IdempotencyConflict" && [409, 429].includes(statusIn(met) ?? 0)) ? 3 : 1 + before
+  }
+}
+
+const said = (end: End) => {
+  const { isAgain, reason, tag } = read(end)
+  return `${tag}${reason === undefined ? "" : ` of ${reason}`} after ${isAgain ? "three requests" : "one request"}`
+}
+
+const turn = <A>(all: ReadonlyArray<A>, at: number): ReadonlyArray<A> => all.slice(at % all.length).slice(0, 1)
+
+describe("a call whose requests all meet the same", () => {
+  for (const row of outcomes) {
+    const { given = row.write, lookup = row.read, met, name, read: ofRead, write } = row
+    const ofGiven = given === write ? "" : `, with a key of unknown past ${said(given)},`
+    effect(`a write that met ${name} ends as ${said(write)}${ofGiven} and a read as ${said(ofRead)}`, client, function* () {
+      for (const [at, one] of met.entries()) {
+        const replies = [replyOf(one)] as const
+        for (const operation of turn(writeNames, at)) {
+          const clean = expected(write, one, true)
+          const pasts = [["made", clean], ["None", clean], ["given", expected(given, one, true)]] as const
+          for (const [past, fact] of pasts) {
+            const found = yield* failure(operation, replies, past)
+            assert.deepStrictEqual<unknown>(found.fact, fact, `${operation}, ${past}`)
+            if (at === 0) check(found.error)
+          }
+        }
+        for (const operation of [...turn(readNames, at), "getTransaction"] as const) {
+          const end = operation === "getTransaction" ? lookup : ofRead
+          const { error, fact } = yield* failure(operation, replies)
+          assert.deepStrictEqual<unknown>(fact, expected(end, one, false), operation)
+          if (at === 0) check(error)
+        }
+      }
+    })
+
+    effect(`a write that may have been executed stays Unknown when it then meets ${name}`, client, function* () {
+      for (const [at, one] of met.entries()) {
+        const reply = replyOf(one)
+        for (const operation of turn(writeNames, at)) {
+          const later = yield* failure(operation, [lostConnection, reply], at % 2 === 0 ? "made" : "given")
+          assert.deepStrictEqual<unknown>(later.fact, inDoubt(row, one, "ConnectionLost"), operation)
+          const earlier = yield* failure(operation, [reply], "Unknown")
+          assert.deepStrictEqual<unknown>(earlier.fact, inDoubt(row, one, "EarlierUnknown"), operation)
+        }
+      }
+    })
+  }
+
+  /** A row for each end of a write. */
+  const ends = [...new Map(outcomes.map((row) => [row.write, row])).values()]
+  const repeated = outcomes.filter(({ write }) => read(write).isAgain)
+
+  effect("a refusal of a later attempt is a refusal only if no earlier one may have been executed", client, function* () {
+    const no = respond(422, { message: "não" })
+    for (const { met, name, write } of repeated) {
+      const isDoubt = outcomeOf(write, true) === "Unknown"
+      for (const one of met) {
+        const { fact } = yield* failure("requestWithdrawal", [replyOf(one), no])
+        assert.deepStrictEqual([fact.outcome, fact.requests], [isDoubt ? "Unknown" : "Rejected", 2], name)
+      }
+    }
+  })
+
+  effect("a repetition that is answered succeeds, with the key and the bytes of the first request", client, function* () {
+    const answered = respond(201, record("wd_1"))
+    const scripts = repeated.flatMap(({ met }) => met.slice(0, 1).map((one): Script => [replyOf(one), answered]))
+    for (const script of [[lostConnection, respond(409), answered] as const, ...scripts]) {
+      wire.script(...script)
+      assert.strictEqual((yield* requestWithdrawal.call(yield* Payments)).idempotencyKey, "wd_1")
+      assert.strictEqual(wire.sent.length, script.length)
+      const requests = wire.sent.map(({ bytes, headers }) => [headers["idempotency-key"], bytes])
+      for (const request of requests) assert.deepStrictEqual(request, ["wd_1", wire.sent[0]?.bytes])
+    }
+  })
+
+  effect.each(["only-unsent", "never"] as const)(
+    "a policy that sends a write again %s repeats no other one",
+    client,
+    function* (writes) {
+      const policy = PaymentsPolicy.make({ ...impatientSettings, retryBudget: "unlimited", writes })
+      yield* Effect.gen(function* () {
+        for (const { met, name, write } of ends) {
+          const { fact } = yield* failure("requestWithdrawal", [met.map(replyOf)[0] ?? "silence"])
+          const isAgain = writes === "only-unsent" && read(write).isAgain && outcomeOf(write, true) === "NotSent"
+          assert.strictEqual(fact.requests, isAgain ? 3 : 1, name)
+        }
+      }).pipe(Effect.provideService(PaymentsPolicy, policy))
+    }
+  )
+})
+
+describe("the error of a call", () => {
+  effect("the error of a call in doubt has the wait that a refusal of a later attempt asked for", function* () {
+    const limited = respond(429, "", { "retry-after": "3600" })
+    const { error } = yield* failing(requestWithdrawal.call, lostConnection, limited)
+    assert(error._tag === "OutcomeUnknown")
+    assert.deepStrictEqual([error.attempts, error.retryAfter], [2, Duration.hours(1)])
+  })
+
+  effect("the error of a call that sent nothing after an earlier one in doubt says so", function* () {
+    const options = optionsOf("requestWithdrawal", "Unknown")
+    const { error } = yield* failing((payments) => requestWithdrawal.call(payments, options), refusedConnection)
+    assert.include(error.message, "this call sent nothing, but the result of an earlier call with the same key is not known")
+  })
+
+  effect("the error of a permanent redirect says that the base URL is wrong", function* () {
+    for (const status of [301, 307, 308]) {
+      const { error } = yield* failing(requestWithdrawal.call, respond(status, "", { location: "/elsewhere" }))
+      assert.include(error.message, "the base URL is wrong")
+    }
+  })
+
+  effect("the error of a success about another key names no key but the one that was sent", client, function* () {
+    const other = respond(201, record("wd_of_somebody_else"))
+    const { error, fact } = yield* failure("requestWithdrawal", [other])
+    assert.deepStrictEqual([fact.outcome, fact.reason, fact.requests], ["Unknown", "KeyMismatch", 1])
+    assert.include(error.message, "idempotencyKey is not the key that was sent")
+    assert.notInclude(`${String(error)}${JSON.stringify(error)}`, "somebody")
+  })
+
+  effect("the error of an unreadable success says where it differs from the contract, and shows no value", client, function* () {
+    const secret = "canary-7f3e"
+    const data = { ...created.data, amount: secret, status: null, pix: { qrcode: 5, expirationDate: secret } }
+    const { error } = yield* failing(createTransaction.call, respond(200, { ...created, data }))
+    assert(error._tag === "OutcomeUnknown")
+    assert.isNotEmpty(error.issues)
+    for (const { path } of error.issues ?? []) assert.match(path, /^data\./)
+    assert.notInclude(`${String(error)} ${JSON.stringify(error)}`, secret)
+  })
+
+  effect("the error of a lookup that finds nothing has the id", function* () {
+    const { error } = yield* failing(getTransaction.call, respond(404))
+    assert(error._tag === "TransactionNotFound")
+    assert.strictEqual(error.transactionId, transactionId)
+  })
+
+  effect("the error of a refusal that the transport unpacked is the one that its words name", function* () {
+    for (const length of [{}, { "content-length": "27" }]) {
+      const reply = respond(422, { message: "Saldo insuficiente" }, { "content-encoding": "gzip", ...length })
+      assert.strictEqual((yield* failing(requestWithdrawal.call, reply)).error._tag, "InsufficientBalance")
+    }
+  })
+
+  effect("the error is the same of a client that filters statuses itself", function* () {
+    const { layer, sent } = scripted(respond(422, { message: "Saldo insuficiente" }))
+    const filtered = Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, HttpClient.filterStatusOk))
+    const error = yield* Effect.flip(requestWithdrawal.run).pipe(
+      Effect.provide(paymentsOn(Layer.provide(filtered, layer)))
+    )
+    assert.deepStrictEqual([error._tag, sent.length], ["InsufficientBalance", 1])
+  })
+})
