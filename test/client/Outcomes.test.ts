@@ -40,7 +40,7 @@ const check = (error: PaymentsError) => {
   assert.deepStrictEqual(secrets.filter((secret) => printed.includes(secret)), [])
 }
 
-const statusIn = (met: Met) => ("status" in met ? met.status : undefined)
+const statusIn = (met: Met) => (typeof met === "object" && "status" in met ? met.status : undefined)
 
 const expected = (end: End, met: Met, isWrite: boolean) => {
   const { isAgain, reason, tag } = read(end)

@@ -23,6 +23,7 @@ export type Reply =
   | { readonly response: () => Response }
   | { readonly cause: unknown }
   | { readonly defect: unknown }
+  | "interruption"
   | "silence"
 
 const megabyte = new Uint8Array(2 ** 20)
@@ -45,7 +46,7 @@ const bodyOf = (status: number, body: Body) => {
 
 /** The reply of a row of the tables. */
 export const replyOf = (met: Met): Reply => {
-  if (!("status" in met)) return met
+  if (met === "interruption" || !("status" in met)) return met
   const { body = "", headers = {}, status } = met
   // The constructor of `Response` refuses some statuses that a server may send.
   const response = () => Object.defineProperty(new Response(bodyOf(status, body), { headers }), "status", { value: status })
@@ -82,6 +83,7 @@ export const scripted = (...first: Script) => {
       at: fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
     })
     if (reply === "silence") return Effect.never
+    if (reply === "interruption") return Effect.interrupt
     if ("defect" in reply) return Effect.die(reply.defect)
     return "cause" in reply
       ? Effect.fail(

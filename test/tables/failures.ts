@@ -14,6 +14,13 @@ const noTls = "0A:error:0A00010B:SSL routines:tls_validate_record_header:wrong v
 const otherRecord = "SSL routines:ssl3_get_record:wrong version number:"
 const cyclic: { cause?: unknown } = {}
 cyclic.cause = cyclic
+const ownErrors = new AggregateError([])
+ownErrors.errors = Array.from({ length: 50 }, () => ownErrors)
+const revoked = Proxy.revocable({}, {})
+revoked.revoke()
+const throws = () => {
+  throw new Error("a property that cannot be read")
+}
 const nested = (depth: number): unknown => (depth === 0 ? coded("ECONNREFUSED") : { cause: nested(depth - 1) })
 const addresses = (...all: ReadonlyArray<unknown>) => Object.assign(new AggregateError(all), { code: "ECONNREFUSED" })
 
@@ -66,9 +73,18 @@ const perhapsSent: ReadonlyArray<Group> = [
     {
       ...eachOf("E_NEVER_SEEN econnrefused"),
       "a failure without a cause that can be read": [
-        ...failed(new TypeError("fetch failed"), "boom", null, cyclic, nested(9), new AggregateError([])),
-        { defect: new Error("boom") }
-      ]
+        ...failed(new TypeError("fetch failed"), "ECONNREFUSED", null, nested(9), new AggregateError([])),
+        ...failed({ code: { toString: () => "ECONNREFUSED" } }, () => "ECONNREFUSED", Object.create(null)),
+        ...failed(new DOMException("The operation was aborted", "AbortError"))
+      ],
+      "a failure whose cause contains itself": failed(cyclic, ownErrors),
+      "a failure whose cause cannot be read": failed(
+        Object.defineProperty({}, "code", { get: throws }),
+        Object.defineProperty({}, "cause", { get: throws }),
+        revoked.proxy
+      ),
+      "a defect of the transport": [{ defect: coded("ECONNREFUSED") }],
+      "a transport that interrupts itself": ["interruption"]
     }
   ]
 ]

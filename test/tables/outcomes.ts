@@ -8,11 +8,12 @@ import { failures } from "./failures.ts"
 /** What the body of an answer is, if it is no whole text. */
 export type Body = string | Uint8Array<ArrayBuffer> | { readonly cutAfter: string } | "endless"
 
-/** What one request meets: an answer, a failure with this cause, or a defect of the transport. */
+/** What one request meets: an answer, a failure with this cause, or a defect or an interruption by the transport itself. */
 export type Met =
   | { readonly status: number; readonly body?: Body; readonly headers?: Readonly<Record<string, string>> }
   | { readonly cause: unknown }
   | { readonly defect: unknown }
+  | "interruption"
 
 type Tag = PaymentsError["_tag"]
 
