@@ -9,7 +9,6 @@ import {
   Credentials,
   IdempotencyConflict,
   IdempotencyKeyGen,
-  Merchants,
   OutcomeUnknown,
   Payments,
   PaymentsPolicy,
@@ -18,7 +17,7 @@ import {
 } from "effect-pix"
 import { type Sender, SenderCheck, senderOf } from "../../src/internal/sender.ts"
 import { apiKey, clientId, lostConnection, refusedConnection, type Reply, respond, scripted } from "../support/Wire.ts"
-import { charge, created, record, withdrawal } from "../support/operations.ts"
+import { charge, record, withdrawal } from "../support/operations.ts"
 import { effect } from "../support/effect.ts"
 
 type Replies = readonly [Reply, ...ReadonlyArray<Reply>]
@@ -137,32 +136,6 @@ describe("a write after the error of an earlier one", () => {
     )
   })
 
-  effect("nothing is sent as another merchant", function* () {
-    const { layer, sent } = scripted(respond(503), respond(201, record("wd_1")))
-    const merchants = Merchants.layer({
-      baseUrl: gateway,
-      load: (merchant) => Effect.succeed({ clientId: `client-${merchant}`, apiKey: Redacted.make("key"), companyId: 7 })
-    }).pipe(Layer.provide([layer, IdempotencyKeyGen.layerSequential]))
-    const as = (merchant: string, options?: WriteOptions) =>
-      Effect.flatMap(Merchants, ({ get }) => Effect.provide(Effect.result(withdraw(options)), get(merchant)))
-    yield* Effect.gen(function* () {
-      const first = yield* as("padaria")
-      assert(Result.isFailure(first) && first.failure._tag === "OutcomeUnknown")
-      const other = yield* as("mercado", { after: first.failure })
-      assert(Result.isFailure(other) && other.failure._tag === "OutcomeUnknown")
-      assert.deepStrictEqual([other.failure.reason, sent.length], ["OtherClientId", 1])
-      assert.isTrue(Result.isSuccess(yield* as("padaria", { after: other.failure })))
-    }).pipe(once, Effect.provide(merchants))
-  })
-
-  effect("a charge is repeated by its error too", function* () {
-    const { payments, sent } = makeClient({}, lostConnection, respond(200, created))
-    const paid = yield* Effect.gen(function* () {
-      return yield* charging({ after: yield* doubtOf(charging()) })
-    }).pipe(once, Effect.provide(payments))
-    assert.deepStrictEqual([paid.idempotencyKey, sent.length], ["tx_1", 2])
-  })
-
   effect("nothing is sent under another client id, base URL or company, and the outcome stays unknown", function* () {
     const first = makeClient({ companyId: 7 }, respond(503))
     const error = yield* doubtOf(once(withdraw())).pipe(Effect.provide(first.payments))
@@ -184,43 +157,45 @@ describe("a write after the error of an earlier one", () => {
     }
   })
 
-  effect("a secret that rotates under the same client id changes nothing where the company is known", function* () {
-    for (const [options, reason] of [
-      [{ companyId: 7 }, undefined],
-      [{}, "OtherClientId"]
-    ] as const) {
-      const client = makeClient(options, respond(503), respond(201, record("wd_1")))
-      yield* Effect.gen(function* () {
-        const error = yield* doubtOf(withdraw())
-        yield* client.use(clientId, "sk_live_rotated")
-        const again = yield* Effect.result(withdraw({ after: error }))
-        const found = again._tag === "Failure" && "reason" in again.failure ? again.failure.reason : undefined
-        assert.strictEqual(found, reason)
-        yield* client.use(clientId, apiKey)
-        assert.strictEqual((yield* withdraw({ after: error })).idempotencyKey, "wd_1")
-      }).pipe(once, Effect.provide(client.payments))
-    }
-  })
+  effect.each([
+    ["another client id", { companyId: 7 }, "client-other", apiKey, "OtherClientId"],
+    ["another secret of a known company", { companyId: 7 }, clientId, "sk_live_rotated", undefined],
+    ["another secret of an unknown company", {}, clientId, "sk_live_rotated", "OtherClientId"]
+  ] as const)(
+    "under %s a write in doubt is sent as its fingerprint says, also within one call",
+    function* ([, options, id, secret, reason]) {
+      const reasonOf = (result: Result.Result<unknown, object>) =>
+        Result.isFailure(result) && "reason" in result.failure ? result.failure.reason : undefined
+      const { payments, sent, use } = makeClient(options, respond(503), respond(201, record("wd_1")))
+      const fiber = yield* Effect.forkChild(Effect.result(Effect.provide(withdraw(), payments)))
+      yield* TestClock.adjust(0)
+      yield* use(id, secret)
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual([reasonOf(yield* Fiber.join(fiber)), sent.length], [reason, reason === undefined ? 2 : 1])
 
-  effect(
-    "within a call nothing is sent again under another client id, once an attempt may have been executed",
-    function* () {
-      for (const [options, id, secret, expected] of [
-        [{ companyId: 7 }, "client-other", apiKey, "OtherClientId"],
-        [{ companyId: 7 }, clientId, "sk_live_rotated", undefined],
-        [{}, clientId, "sk_live_rotated", "OtherClientId"]
-      ] as const) {
-        const client = makeClient(options, respond(503), respond(201, record("wd_1")))
-        const fiber = yield* Effect.forkChild(Effect.result(withdraw()).pipe(Effect.provide(client.payments)))
-        yield* TestClock.adjust(0)
-        yield* client.use(id, secret)
-        yield* TestClock.adjust("1 minute")
-        const result = yield* Fiber.join(fiber)
-        const reason = result._tag === "Failure" && "reason" in result.failure ? result.failure.reason : undefined
-        assert.deepStrictEqual([reason, client.sent.length], [expected, expected === undefined ? 2 : 1])
-      }
+      const second = makeClient(options, respond(503), respond(201, record("wd_1")))
+      yield* Effect.gen(function* () {
+        const after = yield* doubtOf(withdraw())
+        yield* second.use(id, secret)
+        assert.strictEqual(reasonOf(yield* Effect.result(withdraw({ after }))), reason)
+        yield* second.use(clientId, apiKey)
+        assert.strictEqual((yield* withdraw({ after })).idempotencyKey, "wd_1")
+      }).pipe(once, Effect.provide(second.payments))
     }
   )
+
+  effect.each([
+    ["a 401", respond(401)],
+    ["a 429", respond(429)],
+    ["a refused connection", refusedConnection]
+  ] as const)("after %s a write is sent again under another client id", function* ([, reply]) {
+    const { payments, sent, use } = makeClient({}, reply, respond(201, record("k")))
+    const fiber = yield* Effect.forkChild(Effect.provide(withdraw({ idempotencyKey: "k" }), payments))
+    yield* use("client-other", apiKey)
+    yield* TestClock.adjust("1 minute")
+    yield* Fiber.join(fiber)
+    assert.strictEqual(sent.length, 2)
+  })
 
   effect("nothing is sent after the horizon, nor by a clock that lies about the first request", function* () {
     yield* TestClock.setTime(Date.UTC(2026, 0, 10))
@@ -285,7 +260,9 @@ describe("a write after the error of an earlier one", () => {
       [{ after: plain }, "decoded by its schema"],
       [{ after: new Error("lost") }, "OutcomeUnknown"],
       [{ after: "wd_1" }, "OutcomeUnknown"],
-      [{ after: null }, "OutcomeUnknown"]
+      [{ after: null }, "OutcomeUnknown"],
+      [{ earlier: "Unknown" }, "earlier"],
+      [{ idempotencyKey: "wd_1", earlier: "Rejected" }, "earlier"]
     ] as const) {
       const error = yield* Effect.flip(withdraw(options as WriteOptions)).pipe(Effect.provide(payments)) // from a caller without types
       assert.strictEqual(error._tag, "InvalidRequest", words)

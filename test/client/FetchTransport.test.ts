@@ -43,12 +43,15 @@ const fetching = (own: () => unknown) => {
 }
 
 describe("the fetch transport", () => {
-  live("leaves the outcome unknown if fetch repeats a request after a 421 and the connection is then refused", function* () {
-    const { requests, url } = yield* misdirecting
-    const payments = paymentsOn(FetchTransport.layer, { baseUrl: url })
-    const error = yield* Effect.flip(pay).pipe(Effect.provide([payments, quiet]), Effect.provide(once))
-    assert.deepStrictEqual([error._tag, error.outcome, requests()], ["OutcomeUnknown", "Unknown", 1])
-  })
+  live(
+    "leaves the outcome unknown if fetch repeats a request after a 421 and the connection is then refused",
+    function* () {
+      const { requests, url } = yield* misdirecting
+      const payments = paymentsOn(FetchTransport.layer, { baseUrl: url })
+      const error = yield* Effect.flip(pay).pipe(Effect.provide([payments, quiet]), Effect.provide(once))
+      assert.deepStrictEqual([error._tag, error.outcome, requests()], ["OutcomeUnknown", "Unknown", 1])
+    }
+  )
 
   live.each<readonly [string, () => unknown]>([
     ["returns no promise", () => undefined],
@@ -111,15 +114,21 @@ describe("the fetch transport", () => {
 })
 
 describe("Effect's client over fetch", () => {
-  live("uses a RequestInit of the user's own, of the layer or of the call, and follows no redirect all the same", function* () {
-    const target = yield* serveRaw(json({}))
-    const server = yield* serveRaw(answer(307, "", { location: target.url }))
-    const init = Layer.succeed(FetchHttpClient.RequestInit, { redirect: "follow", headers: { "x-proxy": "yes" } })
-    const client = paymentsOn(FetchHttpClient.layer, { baseUrl: server.url })
-    for (const layer of [Layer.provide(client, init), Layer.merge(client, init)]) {
-      assert.strictEqual((yield* Effect.flip(Effect.provide(pay, layer)))._tag, "RequestRejected")
+  live(
+    "uses a RequestInit of the user's own, of the layer or of the call, and follows no redirect all the same",
+    function* () {
+      const target = yield* serveRaw(json({}))
+      const server = yield* serveRaw(answer(307, "", { location: target.url }))
+      const init = Layer.succeed(FetchHttpClient.RequestInit, { redirect: "follow", headers: { "x-proxy": "yes" } })
+      const client = paymentsOn(FetchHttpClient.layer, { baseUrl: server.url })
+      for (const layer of [Layer.provide(client, init), Layer.merge(client, init)]) {
+        assert.strictEqual((yield* Effect.flip(Effect.provide(pay, layer)))._tag, "RequestRejected")
+      }
+      assert.deepStrictEqual(
+        server.arrived.map(({ headers }) => headers["x-proxy"]),
+        ["yes", "yes"]
+      )
+      assert.strictEqual(target.requests(), 0)
     }
-    assert.deepStrictEqual(server.arrived.map(({ headers }) => headers["x-proxy"]), ["yes", "yes"])
-    assert.strictEqual(target.requests(), 0)
-  })
+  )
 })

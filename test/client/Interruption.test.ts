@@ -1,11 +1,26 @@
 /** A call that is interrupted: a caller who gets neither a result nor an error gets a report, if the write may have been executed. */
 import { assert, describe } from "@effect/vitest"
 import { Cause, type Duration, Effect, Exit, Fiber, Layer, Logger, Schedule } from "effect"
-import { Credentials, IdempotencyKey, IdempotencyKeyGen, type OutcomeUnknown, Payments, PaymentsPolicy } from "effect-pix"
+import {
+  Credentials,
+  IdempotencyKey,
+  IdempotencyKeyGen,
+  type OutcomeUnknown,
+  Payments,
+  PaymentsPolicy
+} from "effect-pix"
 import { TestClock } from "effect/testing"
 import { effect, live } from "../support/effect.ts"
 import { interruptAt } from "../support/interruptingScheduler.ts"
-import { charge, createTransaction, created, getBalance, record, requestWithdrawal, withdrawal } from "../support/operations.ts"
+import {
+  charge,
+  createTransaction,
+  created,
+  getBalance,
+  record,
+  requestWithdrawal,
+  withdrawal
+} from "../support/operations.ts"
 import { lostConnection, paymentsOn, refusedConnection, respond, type Script, scripted } from "../support/Wire.ts"
 
 type Hook = (report: OutcomeUnknown) => Effect.Effect<void>
@@ -31,8 +46,8 @@ const paidAlready = respond(201, record("wd_1"))
 
 describe("a call that is interrupted", () => {
   /** Interrupts a call after a time. */
-  const interrupted = Effect.fnUntraced(function* <A, E>(
-    call: Effect.Effect<A, E, Payments>,
+  const interrupted = Effect.fnUntraced(function* (
+    call: Effect.Effect<unknown, unknown, Payments>,
     after: Duration.Input,
     payments: Layer.Layer<Payments, unknown>,
     hook?: Hook
@@ -48,7 +63,14 @@ describe("a call that is interrupted", () => {
 
   effect.each([
     ["while a withdrawal is under way is reported", pay, "1 second", "silence", "wd_1", "MONEY MAY HAVE MOVED"],
-    ["while a charge is under way is reported", createTransaction.run, "1 second", "silence", "tx_1", "THE CHARGE MAY EXIST"],
+    [
+      "while a charge is under way is reported",
+      createTransaction.run,
+      "1 second",
+      "silence",
+      "tx_1",
+      "THE CHARGE MAY EXIST"
+    ],
     ["before a write is sent again after a lost answer is reported", pay, "5 seconds", lostConnection, "wd_1", "MONEY"],
     ["before a write is sent again after a 503 is reported", pay, "5 seconds", respond(503), "wd_1", "MONEY"],
     ["before a write is sent again after a 429 is not reported", pay, "5 seconds", respond(429), undefined, ""],
@@ -91,16 +113,21 @@ describe("a call that is interrupted", () => {
     assert.notInclude(lines.join("\n"), "own error")
   })
 
-  effect("by a time limit of its caller is reported, and waits ten seconds at most for a hook that hangs", function* () {
-    const { layer, reports } = watching({}, () => Effect.never)
-    const limited = Effect.exit(Effect.timeout(pay, "1 second"))
-    const fiber = yield* Effect.forkChild(Effect.provide(limited, Layer.merge(paymentsOn(scripted("silence").layer), layer)))
-    yield* TestClock.adjust("10999 millis")
-    assert.isUndefined(fiber.pollUnsafe())
-    assert.strictEqual(reports[0]?.idempotencyKey, "wd_1")
-    yield* TestClock.adjust("1 millis")
-    assert.isTrue(Exit.isFailure(yield* Fiber.join(fiber)))
-  })
+  effect(
+    "by a time limit of its caller is reported, and waits ten seconds at most for a hook that hangs",
+    function* () {
+      const { layer, reports } = watching({}, () => Effect.never)
+      const limited = Effect.exit(Effect.timeout(pay, "1 second"))
+      const fiber = yield* Effect.forkChild(
+        Effect.provide(limited, Layer.merge(paymentsOn(scripted("silence").layer), layer))
+      )
+      yield* TestClock.adjust("10999 millis")
+      assert.isUndefined(fiber.pollUnsafe())
+      assert.strictEqual(reports[0]?.idempotencyKey, "wd_1")
+      yield* TestClock.adjust("1 millis")
+      assert.isTrue(Exit.isFailure(yield* Fiber.join(fiber)))
+    }
+  )
 })
 
 type Write = (payments: Payments["Service"]) => Effect.Effect<unknown, unknown>
@@ -149,10 +176,13 @@ describe("a write that is interrupted at any step of the run loop", () => {
     ["a withdrawal", withdraw, [respond(503)], "wd_1"],
     ["a withdrawal with a conflict", withdraw, [respond(409)], "wd_1"],
     ["a repetition", repeat, [respond(503)], key]
-  ])("%s that ends in doubt is silent in one step at most, and its key is in the log then", function* ([, write, script, key]) {
-    const { silent, steps } = yield* interruptEach(write, ...script)
-    assert.isAbove(steps, 10)
-    assert.isAtMost(silent.length, 1)
-    for (const { lines } of silent) assert.include(lines.join("\n"), key)
-  })
+  ])(
+    "%s that ends in doubt is silent in one step at most, and its key is in the log then",
+    function* ([, write, script, key]) {
+      const { silent, steps } = yield* interruptEach(write, ...script)
+      assert.isAbove(steps, 10)
+      assert.isAtMost(silent.length, 1)
+      for (const { lines } of silent) assert.include(lines.join("\n"), key)
+    }
+  )
 })

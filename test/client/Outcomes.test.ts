@@ -19,7 +19,8 @@ import {
 import { impatientSettings } from "../support/policies.ts"
 import { apiKey, clientId, lostConnection, refusedConnection } from "../support/Wire.ts"
 import { paymentsOn, replyOf, respond, type Script, scripted } from "../support/Wire.ts"
-import { type End, type Met, outcomeOf, outcomes, read, type Row } from "../tables/outcomes.ts"
+import { type End, type Met, outcomeOf, read, type Row } from "../tables/outcome.ts"
+import { outcomes } from "../tables/outcomes.ts"
 
 const secrets = [apiKey, clientId, "maria@example.com"]
 const { client, wire } = reusedClient({ maxResponseBytes: 200_000 })
@@ -37,7 +38,10 @@ const failure = Effect.fnUntraced(function* (operation: Operation, replies: Scri
 const check = (error: PaymentsError) => {
   isSound(error, error.operation)
   const printed = `${String(error)} ${JSON.stringify(error)}`
-  assert.deepStrictEqual(secrets.filter((secret) => printed.includes(secret)), [])
+  assert.deepStrictEqual(
+    secrets.filter((secret) => printed.includes(secret)),
+    []
+  )
 }
 
 const statusIn = (met: Met) => (typeof met === "object" && "status" in met ? met.status : undefined)
@@ -74,26 +78,34 @@ describe("a call whose requests all meet the same", () => {
   for (const row of outcomes) {
     const { given = row.write, lookup = row.read, met, name, read: ofRead, write } = row
     const ofGiven = given === write ? "" : `, with a key of unknown past ${said(given)},`
-    effect(`a write that met ${name} ends as ${said(write)}${ofGiven} and a read as ${said(ofRead)}`, client, function* () {
-      for (const [at, one] of met.entries()) {
-        const replies = [replyOf(one)] as const
-        for (const operation of turn(writeNames, at)) {
-          const clean = expected(write, one, true)
-          const pasts = [["made", clean], ["None", clean], ["given", expected(given, one, true)]] as const
-          for (const [past, fact] of pasts) {
-            const found = yield* failure(operation, replies, past)
-            assert.deepStrictEqual<unknown>(found.fact, fact, `${operation}, ${past}`)
-            if (at === 0) check(found.error)
+    effect(
+      `a write that met ${name} ends as ${said(write)}${ofGiven} and a read as ${said(ofRead)}`,
+      client,
+      function* () {
+        for (const [at, one] of met.entries()) {
+          const replies = [replyOf(one)] as const
+          for (const operation of turn(writeNames, at)) {
+            const clean = expected(write, one, true)
+            const pasts = [
+              ["made", clean],
+              ["None", clean],
+              ["given", expected(given, one, true)]
+            ] as const
+            for (const [past, fact] of pasts) {
+              const found = yield* failure(operation, replies, past)
+              assert.deepStrictEqual<unknown>(found.fact, fact, `${operation}, ${past}`)
+              if (at === 0) check(found.error)
+            }
+          }
+          for (const operation of [...turn(readNames, at), "getTransaction"] as const) {
+            const end = operation === "getTransaction" ? lookup : ofRead
+            const { error, fact } = yield* failure(operation, replies)
+            assert.deepStrictEqual<unknown>(fact, expected(end, one, false), operation)
+            if (at === 0) check(error)
           }
         }
-        for (const operation of [...turn(readNames, at), "getTransaction"] as const) {
-          const end = operation === "getTransaction" ? lookup : ofRead
-          const { error, fact } = yield* failure(operation, replies)
-          assert.deepStrictEqual<unknown>(fact, expected(end, one, false), operation)
-          if (at === 0) check(error)
-        }
       }
-    })
+    )
 
     effect(`a write that may have been executed stays Unknown when it then meets ${name}`, client, function* () {
       for (const [at, one] of met.entries()) {
@@ -112,28 +124,36 @@ describe("a call whose requests all meet the same", () => {
   const ends = [...new Map(outcomes.map((row) => [row.write, row])).values()]
   const repeated = outcomes.filter(({ write }) => read(write).isAgain)
 
-  effect("a refusal of a later attempt is a refusal only if no earlier one may have been executed", client, function* () {
-    const no = respond(422, { message: "não" })
-    for (const { met, name, write } of repeated) {
-      const isDoubt = outcomeOf(write, true) === "Unknown"
-      for (const one of met) {
-        const { fact } = yield* failure("requestWithdrawal", [replyOf(one), no])
-        assert.deepStrictEqual([fact.outcome, fact.requests], [isDoubt ? "Unknown" : "Rejected", 2], name)
+  effect(
+    "a refusal of a later attempt is a refusal only if no earlier one may have been executed",
+    client,
+    function* () {
+      const no = respond(422, { message: "não" })
+      for (const { met, name, write } of repeated) {
+        const isDoubt = outcomeOf(write, true) === "Unknown"
+        for (const one of met) {
+          const { fact } = yield* failure("requestWithdrawal", [replyOf(one), no])
+          assert.deepStrictEqual([fact.outcome, fact.requests], [isDoubt ? "Unknown" : "Rejected", 2], name)
+        }
       }
     }
-  })
+  )
 
-  effect("a repetition that is answered succeeds, with the key and the bytes of the first request", client, function* () {
-    const answered = respond(201, record("wd_1"))
-    const scripts = repeated.flatMap(({ met }) => met.slice(0, 1).map((one): Script => [replyOf(one), answered]))
-    for (const script of [[lostConnection, respond(409), answered] as const, ...scripts]) {
-      wire.script(...script)
-      assert.strictEqual((yield* requestWithdrawal.call(yield* Payments)).idempotencyKey, "wd_1")
-      assert.strictEqual(wire.sent.length, script.length)
-      const requests = wire.sent.map(({ bytes, headers }) => [headers["idempotency-key"], bytes])
-      for (const request of requests) assert.deepStrictEqual(request, ["wd_1", wire.sent[0]?.bytes])
+  effect(
+    "a repetition that is answered succeeds, with the key and the bytes of the first request",
+    client,
+    function* () {
+      const answered = respond(201, record("wd_1"))
+      const scripts = repeated.flatMap(({ met }) => met.slice(0, 1).map((one): Script => [replyOf(one), answered]))
+      for (const script of [[lostConnection, respond(409), answered] as const, ...scripts]) {
+        wire.script(...script)
+        assert.strictEqual((yield* requestWithdrawal.call(yield* Payments)).idempotencyKey, "wd_1")
+        assert.strictEqual(wire.sent.length, script.length)
+        const requests = wire.sent.map(({ bytes, headers }) => [headers["idempotency-key"], bytes])
+        for (const request of requests) assert.deepStrictEqual(request, ["wd_1", wire.sent[0]?.bytes])
+      }
     }
-  })
+  )
 
   effect.each(["only-unsent", "never"] as const)(
     "a policy that sends a write again %s repeats no other one",
@@ -162,7 +182,10 @@ describe("the error of a call", () => {
   effect("the error of a call that sent nothing after an earlier one in doubt says so", function* () {
     const options = optionsOf("requestWithdrawal", "Unknown")
     const { error } = yield* failing((payments) => requestWithdrawal.call(payments, options), refusedConnection)
-    assert.include(error.message, "this call sent nothing, but the result of an earlier call with the same key is not known")
+    assert.include(
+      error.message,
+      "this call sent nothing, but the result of an earlier call with the same key is not known"
+    )
   })
 
   effect("the error of a permanent redirect says that the base URL is wrong", function* () {
@@ -180,15 +203,19 @@ describe("the error of a call", () => {
     assert.notInclude(`${String(error)}${JSON.stringify(error)}`, "somebody")
   })
 
-  effect("the error of an unreadable success says where it differs from the contract, and shows no value", client, function* () {
-    const secret = "canary-7f3e"
-    const data = { ...created.data, amount: secret, status: null, pix: { qrcode: 5, expirationDate: secret } }
-    const { error } = yield* failing(createTransaction.call, respond(200, { ...created, data }))
-    assert(error._tag === "OutcomeUnknown")
-    assert.isNotEmpty(error.issues)
-    for (const { path } of error.issues ?? []) assert.match(path, /^data\./)
-    assert.notInclude(`${String(error)} ${JSON.stringify(error)}`, secret)
-  })
+  effect(
+    "the error of an unreadable success says where it differs from the contract, and shows no value",
+    client,
+    function* () {
+      const secret = "canary-7f3e"
+      const data = { ...created.data, amount: secret, status: null, pix: { qrcode: 5, expirationDate: secret } }
+      const { error } = yield* failing(createTransaction.call, respond(200, { ...created, data }))
+      assert(error._tag === "OutcomeUnknown")
+      assert.isNotEmpty(error.issues)
+      for (const { path } of error.issues ?? []) assert.match(path, /^data\./)
+      assert.notInclude(`${String(error)} ${JSON.stringify(error)}`, secret)
+    }
+  )
 
   effect("the error of a lookup that finds nothing has the id", function* () {
     const { error } = yield* failing(getTransaction.call, respond(404))

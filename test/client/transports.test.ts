@@ -10,16 +10,15 @@ import { NodePayments } from "effect-pix/node"
 import type { HttpClient } from "effect/http"
 import { TestClock } from "effect/testing"
 import type * as Net from "node:net"
-import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib"
 import { effect } from "../support/effect.ts"
 import { getBalance, type OperationCall, record, requestWithdrawal } from "../support/operations.ts"
-import { answer, closedPort, json, type Play, reset, serveBlindly, serveRaw, serveTls } from "../support/RawServer.ts"
-import { serveTlsThenPlain, silence, written, writtenLast } from "../support/RawServer.ts"
-import { headsRead, names, type Transport, transports, trusting } from "../support/transports.ts"
+import { answer, closedPort, json, serveBlindly, serveRaw, serveTls } from "../support/RawServer.ts"
+import { serveTlsThenPlain, silence, written } from "../support/RawServer.ts"
+import { headsRead, names, transports, trusting } from "../support/transports.ts"
 import { credentials } from "../support/Wire.ts"
+import { type End, good, limit, ok, rows } from "../tables/answers.ts"
 
 const calls: ReadonlyArray<OperationCall> = [getBalance, requestWithdrawal]
-const limit = 64 * 1024
 const policy = PaymentsPolicy.make({
   retryReads: Schedule.recurs(1),
   retryWrites: Schedule.recurs(1),
@@ -37,13 +36,6 @@ const clientOf = (baseUrl: string, over: Layer.Layer<HttpClient.HttpClient>) =>
     Logger.layer([])
   )
 
-/**
- * A success, an error by its tag, or the reason why there is no usable answer: `NoHttp` is unreadable from the head on. `again`:
- * two requests are sent.
- */
-type Word = "Success" | "RequestRejected" | "AuthError" | "NoHttp" | OutcomeUnknown["reason"]
-type End = Word | `${Word} again`
-
 /** What a caller acts on. */
 interface Ended {
   readonly tag: string
@@ -57,7 +49,8 @@ const expected = (end: End, isWrite: boolean, isUnsent = false): Ended => {
   const attempts = again === undefined ? 1 : 2
   if (word === "Success") return { tag: "Success", attempts }
   if (word === "RequestRejected" || word === "AuthError") return { tag: word, outcome: "Rejected", attempts }
-  const tag = word === "Unreadable" || word === "TooLarge" || word === "Redirect" ? "UnexpectedResponse" : "ServiceUnavailable"
+  const tag =
+    word === "Unreadable" || word === "TooLarge" || word === "Redirect" ? "UnexpectedResponse" : "ServiceUnavailable"
   const reason = word === "NoHttp" ? "Unreadable" : word
   if (!isWrite) return { tag, outcome: "NoEffect", reason, attempts }
   return isUnsent
@@ -72,117 +65,11 @@ const resultOf = (result: Result.Result<unknown, PaymentsError>, requests: numbe
   return { tag: _tag, outcome, ...reason, attempts }
 }
 
-interface Row {
-  readonly name: string
-  readonly play: (call: OperationCall) => Play
-  readonly end: End
-  readonly but?: Partial<Record<Transport, End>>
-  /** The answer never ends: the server sends nothing, or only the head. */
-  readonly stalls?: "silence" | "head"
-}
-
-const ok = "HTTP/1.1 200 OK"
-const good = (call: OperationCall) => [`HTTP/1.1 ${call.status} OK`, `content-length: ${call.answer.length}`, "", call.answer]
-const twoBytes = ["content-length: 2", "", "{}"]
-const chunked = [ok, "transfer-encoding: chunked", ""]
-const padded = ({ answer }: OperationCall, bytes: number) => answer.padEnd(bytes, " ")
-const doesNotUnpack = { undici: "Unreadable", "node:http": "Unreadable" } as const
-
-const row = (name: string, end: End, play: Row["play"], but?: Row["but"]): Row => ({ name, end, play, ...(but && { but }) })
-const lines = (name: string, end: End, text: (call: OperationCall) => ReadonlyArray<string>, but?: Row["but"]): Row =>
-  row(name, end, (call) => written(...text(call)), but)
-const last = (name: string, end: End, text: (call: OperationCall) => ReadonlyArray<string>): Row =>
-  row(name, end, (call) => writtenLast(...text(call)))
-
-const packed = ([encoding, pack]: readonly [string, (text: string) => Buffer]): ReadonlyArray<Row> => [
-  row(
-    `an answer in ${encoding}, which was not asked for`,
-    "Success",
-    (call) => answer(call.status, pack(call.answer), { "content-encoding": encoding }),
-    doesNotUnpack
-  ),
-  row(
-    `an answer that is over the bound once ${encoding} is unpacked`,
-    "TooLarge",
-    (call) => answer(call.status, pack(padded(call, limit * 16)), { "content-encoding": encoding }),
-    doesNotUnpack
-  )
-]
-
-const rows: ReadonlyArray<Row> = [
-  lines("a good answer", "Success", good),
-  lines("two good answers", "Success", (call) => [...good(call), ...good(call)]),
-  last("a body up to the end of the connection", "Success", ({ answer }) => [ok, "", answer]),
-  last("a BOM before the body", "Success", ({ answer }) => [ok, "", `\xef\xbb\xbf${answer}`]),
-  row("JSON said to be a picture", "Success", (call) => answer(call.status, call.answer, { "content-type": "image/png" })),
-  row("an encoding that nobody knows", "Success", (call) => answer(200, call.answer, { "content-encoding": "x-none" })),
-  lines("102 and 103 before the answer", "Success", (call) => [
-    ...["HTTP/1.1 102 Processing", "", "HTTP/1.1 103 Early Hints", "", ""],
-    ...good(call)
-  ].filter((line, at) => at !== 4 || line !== "")),
-  lines("100, unasked, before the answer", "ConnectionLost again", (call) => ["HTTP/1.1 100 Continue", "", ...good(call)], {
-    "node:http": "Success"
-  }),
-  lines("status 600", "ServerError", () => ["HTTP/1.1 600 What", ...twoBytes]),
-
-  row("a reset", "ConnectionLost again", () => reset),
-  row("a connection that ends in good order", "ConnectionLost again", () => (socket) => void socket.end()),
-  last("half a header", "ConnectionLost again", () => [ok, "content-le"]),
-  last("a body that is cut off", "Truncated again", (call) => [ok, `content-length: ${call.answer.length + 5}`, "", call.answer]),
-  last("chunks that break off", "Truncated again", ({ answer }) => [...chunked, answer.length.toString(16), answer, ""]),
-  last("a chunk without a size", "Truncated again", ({ answer }) => [...chunked, "zz", answer, ""]),
-  row("a body cut by a reset", "Truncated again", (call) => (socket) => {
-    socket.write([ok, `content-length: ${call.answer.length}`, "", "{"].join("\r\n"), () => {
-      void Effect.runFork(Effect.andThen(headsRead(`http://127.0.0.1:${socket.localPort}`, 1), Effect.sync(() => socket.resetAndDestroy())))
-    })
-  }),
-  row(
-    "an answer said to be gzip, and none",
-    "Truncated again",
-    () => answer(200, "not gzip", { "content-encoding": "gzip" }),
-    doesNotUnpack
-  ),
-
-  last("another protocol", "NoHttp", () => ["220 smtp.example ESMTP", ""]),
-  last("a body alone", "NoHttp", ({ answer }) => [answer]),
-  last("one blank", "NoHttp", () => [" "]),
-  lines("a header of 40 kB", "NoHttp", (call) => [ok, `x-big: ${"a".repeat(40_000)}`, ...good(call).slice(1)]),
-  lines("a header with NUL", "NoHttp", (call) => [ok, "x-a: a\0b", ...good(call).slice(1)]),
-  lines("two lengths", "NoHttp", () => [ok, "content-length: 3", ...twoBytes]),
-  lines("a negative length", "NoHttp", () => [ok, "content-length: -2", "", "{}"]),
-  lines("a length and chunks", "NoHttp", () => [ok, "content-length: 2", "transfer-encoding: chunked", "", "2", "{}", "0", "", ""]),
-  last("a length that is too short", "Unreadable", ({ answer }) => [ok, `content-length: ${answer.length - 5}`, "", answer]),
-  lines("status 199", "NoHttp", () => ["HTTP/1.1 199 What", ...twoBytes]),
-  // Each of the others fails in its own way.
-  lines("status 000", "Unrecognised again", () => ["HTTP/1.1 000 What", ...twoBytes], { "node:http": "NoHttp" }),
-  lines(
-    "101, unasked",
-    "ConnectionLost again",
-    () => ["HTTP/1.1 101 Switching Protocols", "upgrade: h2c", "connection: upgrade", "", ""],
-    // This transport returns it as the answer.
-    { "node:http": "NoHttp" }
-  ),
-
-  row("a body of the bound's length", "Success", (call) => answer(call.status, padded(call, limit))),
-  row("a body over the bound", "TooLarge", (call) => answer(call.status, padded(call, limit + 1))),
-  row("a body of unknown length over the bound", "TooLarge", (call) => written(...chunked, (limit + 1).toString(16), padded(call, limit + 1), "0", "", "")),
-  row("a 401 over the bound", "AuthError", (call) => answer(401, padded(call, limit + 1))),
-  ...([["gzip", gzipSync], ["deflate", deflateSync], ["br", brotliCompressSync]] as const).flatMap(packed),
-
-  row("a 307", "RequestRejected", () => answer(307, "", { location: "http://localhost:4/" })),
-  row("a 303", "Redirect", () => answer(303, "", { location: "/elsewhere" })),
-  // A fetch sends the request once more on another connection, as its standard says.
-  row("a 421", "RequestRejected", () => answer(421)),
-
-  { ...row("no answer", "Timeout again", () => silence), stalls: "silence" },
-  { ...lines("a head and no body", "Timeout again", () => [ok, "content-length: 9", "", "{"]), stalls: "head" }
-]
-
 const said = (end: End) => {
   const [word = "", again] = end.split(" ")
   if (word === "Success") return "is read"
-  const requests = again === undefined ? "once" : "twice"
-  return `is ${word} and ${word === "RequestRejected" || word === "AuthError" ? "Rejected" : "leaves a write Unknown"}, and is met ${requests}`
+  const isRefusal = word === "RequestRejected" || word === "AuthError"
+  return `ends in ${word}${isRefusal ? "" : ", a write as Unknown,"} after ${again === undefined ? "one request" : "two requests"}`
 }
 
 describe.each(names)("over %s", (transport) => {
@@ -190,20 +77,26 @@ describe.each(names)("over %s", (transport) => {
 
   for (const { but = {}, end, name, play, stalls } of rows) {
     const own = but[transport] ?? end
-    effect.each(calls.map((call) => ({ call, operation: call.operation })))(`${name} ${said(own)}: $operation`, function* ({ call }) {
-      const server = yield* serveRaw(play(call))
-      const fiber = yield* Effect.forkChild(Effect.result(Effect.provide(call.run, clientOf(server.url, over))))
-      for (const attempt of stalls === undefined ? [] : [1, 2]) {
-        yield* server.nextRequest
-        if (stalls === "head") yield* headsRead(server.url, attempt)
-        yield* TestClock.adjust("1 hour")
+    effect.each(calls.map((call) => ({ call, operation: call.operation })))(
+      `${name} ${said(own)}: $operation`,
+      function* ({ call }) {
+        const server = yield* serveRaw(play(call))
+        const fiber = yield* Effect.forkChild(Effect.result(Effect.provide(call.run, clientOf(server.url, over))))
+        for (const attempt of stalls === undefined ? [] : [1, 2]) {
+          yield* server.nextRequest
+          if (stalls === "head") yield* headsRead(server.url, attempt)
+          yield* TestClock.adjust("1 hour")
+        }
+        const result = yield* Fiber.join(fiber)
+        assert.deepStrictEqual(resultOf(result, server.requests()), expected(own, call.isWrite))
+        const fetchTwice = name === "a 421" && transport.endsWith("fetch") ? 2 : undefined
+        assert.strictEqual(server.requests(), fetchTwice ?? expected(own, call.isWrite).attempts)
+        assert.isAtMost(
+          new Set(server.arrived.map(({ headers, text }) => `${headers["idempotency-key"]} ${text}`)).size,
+          1
+        )
       }
-      const result = yield* Fiber.join(fiber)
-      assert.deepStrictEqual(resultOf(result, server.requests()), expected(own, call.isWrite))
-      const fetchTwice = name === "a 421" && transport.endsWith("fetch") ? 2 : undefined
-      assert.strictEqual(server.requests(), fetchTwice ?? expected(own, call.isWrite).attempts)
-      assert.isAtMost(new Set(server.arrived.map(({ headers, text }) => `${headers["idempotency-key"]} ${text}`)).size, 1)
-    })
+    )
   }
 
   effect("a request has the prepared bytes and their length, and an answer is read as UTF-8", function* () {
@@ -248,24 +141,27 @@ describe.each(names)("over %s", (transport) => {
     yield* ended(yield* server.nextRequest)
   })
 
-  effect.each(calls)("a call that is interrupted closes its connection, and a write is reported with its key", function* (call) {
-    const server = yield* serveRaw(silence)
-    const reports: Array<OutcomeUnknown> = []
-    const reporting = PaymentsPolicy.make({
-      ...policy,
-      onInterruptedWrite: (report) => Effect.sync(() => void reports.push(report))
-    })
-    const fiber = yield* Effect.forkChild(
-      call.run.pipe(Effect.provideService(PaymentsPolicy, reporting), Effect.provide(clientOf(server.url, over)))
-    )
-    const socket = yield* server.nextRequest
-    yield* Fiber.interrupt(fiber)
-    assert.isTrue(Exit.hasInterrupts(yield* Fiber.await(fiber)))
-    yield* ended(socket)
-    assert.strictEqual(server.requests(), 1)
-    const found = reports.map(({ idempotencyKey, outcome, reason }) => [idempotencyKey, outcome, reason])
-    assert.deepStrictEqual(found, call.isWrite ? [["wd_1", "Unknown", "Interrupted"]] : [])
-  })
+  effect.each(calls)(
+    "a call that is interrupted closes its connection, and a write is reported with its key",
+    function* (call) {
+      const server = yield* serveRaw(silence)
+      const reports: Array<OutcomeUnknown> = []
+      const reporting = PaymentsPolicy.make({
+        ...policy,
+        onInterruptedWrite: (report) => Effect.sync(() => void reports.push(report))
+      })
+      const fiber = yield* Effect.forkChild(
+        call.run.pipe(Effect.provideService(PaymentsPolicy, reporting), Effect.provide(clientOf(server.url, over)))
+      )
+      const socket = yield* server.nextRequest
+      yield* Fiber.interrupt(fiber)
+      assert.isTrue(Exit.hasInterrupts(yield* Fiber.await(fiber)))
+      yield* ended(socket)
+      assert.strictEqual(server.requests(), 1)
+      const found = reports.map(({ idempotencyKey, outcome, reason }) => [idempotencyKey, outcome, reason])
+      assert.deepStrictEqual(found, call.isWrite ? [["wd_1", "Unknown", "Interrupted"]] : [])
+    }
+  )
 
   effect.each(calls)("a request whose reused connection breaks is not sent again by the transport", function* (call) {
     const used = new WeakSet<Net.Socket>()
@@ -296,13 +192,31 @@ describe.each(names)("over %s", (transport) => {
     // The errors of the others do not show whether the request left. This transport knows.
     const knows = transport === "effect-pix/node"
 
-    const unmade: ReadonlyArray<readonly [name: string, End, isUnsent: boolean, url: Effect.Effect<string, never, Scope.Scope>, layer?: Layer.Layer<HttpClient.HttpClient> | undefined]> = [
+    const unmade: ReadonlyArray<
+      readonly [
+        name: string,
+        End,
+        isUnsent: boolean,
+        url: Effect.Effect<string, never, Scope.Scope>,
+        layer?: Layer.Layer<HttpClient.HttpClient> | undefined
+      ]
+    > = [
       ["a port that refuses", "NoConnection again", true, Effect.succeed(closedPort)],
       ["a name that does not resolve", "NameNotResolved again", true, Effect.succeed("https://nothing.invalid")],
       ["a self-signed certificate", "Tls", true, Effect.map(serveTls(nothing), secure)],
       ["a certificate of another host", "Tls", true, Effect.map(serveTls(nothing), secure), trusting(transport)],
-      ["a port without TLS", "Tls", true, Effect.map(serveBlindly("HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n"), secure)],
-      ["a connection that ends in the TLS handshake", "ConnectionLost again", knows, Effect.map(serveBlindly(""), secure)]
+      [
+        "a port without TLS",
+        "Tls",
+        true,
+        Effect.map(serveBlindly("HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n"), secure)
+      ],
+      [
+        "a connection that ends in the TLS handshake",
+        "ConnectionLost again",
+        knows,
+        Effect.map(serveBlindly(""), secure)
+      ]
     ]
     for (const [name, end, isUnsent, url, layer] of unmade) {
       effect.skipIf(name.includes("another host") && layer === undefined)(
@@ -316,30 +230,40 @@ describe.each(names)("over %s", (transport) => {
       )
     }
 
-    effect.skipIf(trusting(transport) === undefined)("plain bytes that answer a request over TLS leave a write Unknown", function* () {
-      const server = yield* serveTlsThenPlain("HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n")
-      for (const call of calls) {
-        const { attempts, outcome } = yield* failure(call, secure(server), trusting(transport, { servername: "another.example" }))
-        assert.deepStrictEqual([outcome, attempts], [call.isWrite ? "Unknown" : "NoEffect", 2])
+    effect.skipIf(trusting(transport) === undefined)(
+      "plain bytes that answer a request over TLS leave a write Unknown",
+      function* () {
+        const server = yield* serveTlsThenPlain("HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n")
+        for (const call of calls) {
+          const { attempts, outcome } = yield* failure(
+            call,
+            secure(server),
+            trusting(transport, { servername: "another.example" })
+          )
+          assert.deepStrictEqual([outcome, attempts], [call.isWrite ? "Unknown" : "NoEffect", 2])
+        }
+        assert.strictEqual(server.requests(), 4)
       }
-      assert.strictEqual(server.requests(), 4)
-    })
+    )
 
-    effect(`a TLS handshake that stalls ${knows ? "proves that nothing was sent" : "leaves a write Unknown"}`, function* () {
-      const server = yield* serveBlindly(null)
-      // The layer does not wait at its end for a connection that is never made.
-      const impatient = NodePayments.layerHttpClient({ shutdownTimeout: "1 millis" }).pipe(
-        Layer.orDie,
-        Layer.provide(Layer.succeed(Clock.Clock, Clock.Clock.defaultValue()))
-      )
-      for (const call of calls) {
-        const fiber = yield* Effect.forkChild(failure(call, secure(server), knows ? impatient : over))
-        yield* server.nextConnection
-        yield* TestClock.adjust("1 hour")
-        if (!knows) yield* server.nextConnection
-        yield* TestClock.adjust("1 hour")
-        assert.deepStrictEqual<unknown>(yield* Fiber.join(fiber), expected("Timeout again", call.isWrite, knows))
+    effect(
+      `a TLS handshake that stalls ${knows ? "proves that nothing was sent" : "leaves a write Unknown"}`,
+      function* () {
+        const server = yield* serveBlindly(null)
+        // The layer does not wait at its end for a connection that is never made.
+        const impatient = NodePayments.layerHttpClient({ shutdownTimeout: "1 millis" }).pipe(
+          Layer.orDie,
+          Layer.provide(Layer.succeed(Clock.Clock, Clock.Clock.defaultValue()))
+        )
+        for (const call of calls) {
+          const fiber = yield* Effect.forkChild(failure(call, secure(server), knows ? impatient : over))
+          yield* server.nextConnection
+          yield* TestClock.adjust("1 hour")
+          if (!knows) yield* server.nextConnection
+          yield* TestClock.adjust("1 hour")
+          assert.deepStrictEqual<unknown>(yield* Fiber.join(fiber), expected("Timeout again", call.isWrite, knows))
+        }
       }
-    })
+    )
   })
 })

@@ -22,7 +22,10 @@ describe("the HttpClient of NodePayments", () => {
     const server = yield* serveRaw(answer(302, "moved", { location: "/elsewhere" }))
     const response = yield* HttpClient.post(`${server.url}/path?a=1`, { urlParams: { b: "x y" } })
     assert.deepStrictEqual([response.status, yield* response.text], [302, "moved"])
-    assert.deepStrictEqual(server.arrived.map(({ method, path }) => [method, path]), [["POST", "/path?a=1&b=x+y"]])
+    assert.deepStrictEqual(
+      server.arrived.map(({ method, path }) => [method, path]),
+      [["POST", "/path?a=1&b=x+y"]]
+    )
   })
 
   live("fails with a TransportError if no server listens", layer, function* () {

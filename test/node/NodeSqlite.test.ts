@@ -102,15 +102,10 @@ describe("NodeSqlite", () => {
   )
 
   effect("a committed row is in the file after the file is opened again", function* () {
-    const filename = join(yield* folder, "payouts.db")
-    yield* Effect.provide(
-      Effect.andThen(
-        table,
-        Effect.flatMap(SqlClient.SqlClient, (sql) => sql`INSERT INTO orders (id) VALUES (7)`)
-      ),
-      NodeSqlite.layer({ filename })
-    )
-    assert.strictEqual(yield* Effect.provide(counted, NodeSqlite.layer({ filename })), 1)
+    const file = NodeSqlite.layer({ filename: join(yield* folder, "payouts.db") })
+    const insert = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`INSERT INTO orders (id) VALUES (7)`)
+    yield* Effect.provide(Effect.andThen(table, insert), file)
+    assert.strictEqual(yield* Effect.provide(counted, file), 1)
   })
 
   effect("a file that another connection has locked is refused", function* () {

@@ -31,7 +31,15 @@ const send = (via: Transport, { headers = {}, isLate = constFalse, port }: Reque
     Deferred.doneUnsafe(first, Effect.succeed(result))
   }
   const origin = `http://127.0.0.1:${port}`
-  const request = { method: "GET", origin, path: "/", headers, body: undefined, isLate, context: Context.empty() } as const
+  const request = {
+    method: "GET",
+    origin,
+    path: "/",
+    headers,
+    body: undefined,
+    isLate,
+    context: Context.empty()
+  } as const
   const sent = via.send(request, 1024, {
     onAnswer: (status, headers, body) => report({ status, headers, body }),
     onFailure: report
@@ -85,26 +93,32 @@ describe("the Node transport", () => {
     }
   )
 
-  live("reports nothing of a request that is cancelled while it waits for a connection, and never sends it", function* () {
-    const { holding, release, server, via } = yield* heldConnection
-    const waiting = send(via, server)
-    yield* waiting.cancel
-    release()
-    answered(yield* holding.first)
-    answered(yield* send(via, server).first)
-    assert.deepStrictEqual([waiting.reported.length, server.requests(), server.connections()], [0, 2, 1])
-  })
+  live(
+    "reports nothing of a request that is cancelled while it waits for a connection, and never sends it",
+    function* () {
+      const { holding, release, server, via } = yield* heldConnection
+      const waiting = send(via, server)
+      yield* waiting.cancel
+      release()
+      answered(yield* holding.first)
+      answered(yield* send(via, server).first)
+      assert.deepStrictEqual([waiting.reported.length, server.requests(), server.connections()], [0, 2, 1])
+    }
+  )
 
-  live("reports nothing more of a request that is cancelled or expires after its answer, and keeps its connection", function* () {
-    const server = yield* serveRaw(json({}))
-    const via = yield* transport({ connections: 1 })
-    const { cancel, expire, first, reported } = send(via, server)
-    answered(yield* first)
-    expire()
-    yield* cancel
-    answered(yield* send(via, server).first)
-    assert.deepStrictEqual([reported.length, server.requests()], [1, 2])
-  })
+  live(
+    "reports nothing more of a request that is cancelled or expires after its answer, and keeps its connection",
+    function* () {
+      const server = yield* serveRaw(json({}))
+      const via = yield* transport({ connections: 1 })
+      const { cancel, expire, first, reported } = send(via, server)
+      answered(yield* first)
+      expire()
+      yield* cancel
+      answered(yield* send(via, server).first)
+      assert.deepStrictEqual([reported.length, server.requests()], [1, 2])
+    }
+  )
 
   effect("reports a request with a header that cannot be sent as not sent", function* () {
     const sent = send(yield* transport(), { port: 1, headers: { "x-a": "a\r\nb" } })

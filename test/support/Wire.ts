@@ -5,7 +5,7 @@
 import { NodeHttpClient } from "@effect/platform-node"
 import { Credentials, IdempotencyKeyGen, Payments, type PaymentsOptions } from "effect-pix"
 import { BigDecimal, Clock, DateTime, Effect, Layer, Redacted } from "effect"
-import type { Body, Met } from "../tables/outcomes.ts"
+import type { Body, Met } from "../tables/outcome.ts"
 import * as FetchTransport from "./FetchTransport.ts"
 import { FetchHttpClient, HttpClient, HttpClientError, HttpClientResponse } from "effect/http"
 
@@ -40,7 +40,7 @@ const cut = (text: string) =>
 
 const bodyOf = (status: number, body: Body) => {
   if (status === 204 || status === 304) return null
-  if (body === "endless") return endless()
+  if (typeof body === "object" && "isEndless" in body) return endless()
   return typeof body === "object" && "cutAfter" in body ? cut(body.cutAfter) : body
 }
 
@@ -49,7 +49,8 @@ export const replyOf = (met: Met): Reply => {
   if (met === "interruption" || !("status" in met)) return met
   const { body = "", headers = {}, status } = met
   // The constructor of `Response` refuses some statuses that a server may send.
-  const response = () => Object.defineProperty(new Response(bodyOf(status, body), { headers }), "status", { value: status })
+  const response = () =>
+    Object.defineProperty(new Response(bodyOf(status, body), { headers }), "status", { value: status })
   return { response }
 }
 

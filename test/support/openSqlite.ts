@@ -1,10 +1,11 @@
-// Opens a SQLite file in another process, and prints the result: `node openSqlite.ts <filename>`. With `hold` it then writes
-// rows until it is killed, and prints the number of each that was committed.
+// Opens SQLite files in another process, and prints the results: `node openSqlite.ts <filename...>`. With `<filename> hold` it
+// then writes rows until it is killed, and prints the number of each that was committed.
 import { Effect, Layer, Logger } from "effect"
 import { SqlClient } from "effect/sql"
 import { layer } from "../../src/node/NodeSqlite.ts"
 
-const [, , filename = "", hold] = process.argv
+const [, , ...filenames] = process.argv
+const holds = filenames[1] === "hold"
 
 const write = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -18,12 +19,13 @@ const write = Effect.gen(function* () {
 })
 
 const opened = Effect.sync(() => console.log("opened"))
-await Effect.runPromise(
-  (hold === undefined ? Layer.build(layer({ filename })) : Effect.provide(write, layer({ filename }))).pipe(
+const open = (filename: string) =>
+  (holds ? Effect.provide(write, layer({ filename })) : Layer.build(layer({ filename }))).pipe(
     Effect.andThen(opened),
     Effect.scoped,
     // The line that names the file is no row.
     Effect.provide(Logger.layer([])),
     Effect.catch((error) => Effect.sync(() => console.log(`${error._tag}: ${error.message}`)))
   )
-)
+
+await Effect.runPromise(Effect.forEach(holds ? filenames.slice(0, 1) : filenames, open, { discard: true }))

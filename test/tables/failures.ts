@@ -1,6 +1,6 @@
 /** What becomes of a call whose request gets no answer, by the error of the platform: the rows of `outcomes.ts` about transports. */
 import type { FailureReason } from "effect-pix"
-import type { End, Met, Row } from "./outcomes.ts"
+import type { End, Met, Row } from "./outcome.ts"
 
 const coded = (code: string, more: object = {}): unknown => Object.assign(new Error("x"), { code, ...more })
 const failed = (...all: ReadonlyArray<unknown>): ReadonlyArray<Met> => all.map((cause) => ({ cause }))

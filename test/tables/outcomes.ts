@@ -2,38 +2,11 @@
  * What becomes of a call by what its request meets: the one table of it. `client/Outcomes.test.ts` puts each row through
  * `Payments`. The calls have two retries, without waits.
  */
-import type { FailureReason, Outcome, PaymentsError } from "effect-pix"
+import type { FailureReason } from "effect-pix"
 import { failures } from "./failures.ts"
+import type { Answer, Body, End, Row } from "./outcome.ts"
 
-/** What the body of an answer is, if it is no whole text. */
-export type Body = string | Uint8Array<ArrayBuffer> | { readonly cutAfter: string } | "endless"
-
-/** What one request meets: an answer, a failure with this cause, or a defect or an interruption by the transport itself. */
-export type Met =
-  | { readonly status: number; readonly body?: Body; readonly headers?: Readonly<Record<string, string>> }
-  | { readonly cause: unknown }
-  | { readonly defect: unknown }
-  | "interruption"
-
-type Tag = PaymentsError["_tag"]
-
-/** The error of a call whose every request meets the same: its tag, its reason, and `again` if the call sent three requests. */
-export type End = Tag | `${Tag} ${FailureReason}` | `${Tag} again` | `${Tag} ${FailureReason} again`
-
-export interface Row {
-  /** As a part of a sentence: "a write that met a 503". */
-  readonly name: string
-  /** All of these end alike. */
-  readonly met: ReadonlyArray<Met>
-  readonly read: End
-  /** A write whose key has no past: the call made it, or the caller said `earlier: "None"`. */
-  readonly write: End
-  /** A write with a key of the caller's, of which the past is not known. Default: as `write`. */
-  readonly given?: End
-  /** The lookup of a transaction, where it differs from the other reads. */
-  readonly lookup?: End
-}
-
+const endless = { isEndless: true } as const
 const json = (members: object) => JSON.stringify(members)
 const words = "não foi possível"
 const page = "<html><title>Erro</title></html>"
@@ -83,7 +56,14 @@ const statuses = [...refusals, ...otherStatuses].flatMap(([all]) =>
     return [
       { name: `a ${status}`, met: isLookup ? own : [...own, ...pages], ...byStatus(status) },
       ...(isLookup
-        ? [{ name: "a page or a text with 404", met: [...pages, ...answers(404, words)], ...byStatus(404), lookup: "UnexpectedResponse Unreadable" } as const]
+        ? [
+            {
+              name: "a page or a text with 404",
+              met: [...pages, ...answers(404, words)],
+              ...byStatus(404),
+              lookup: "UnexpectedResponse Unreadable"
+            } as const
+          ]
         : []),
       {
         name: `a ${status} without words`,
@@ -138,15 +118,19 @@ const worded: ReadonlyArray<Row> = [
 ]
 
 /** The answers whose body cannot be read, and why. */
-const unreadable: ReadonlyArray<readonly [name: string, FailureReason, Omit<Met & { status: number }, "status">]> = [
+const unreadable: ReadonlyArray<readonly [name: string, FailureReason, Omit<Answer, "status">]> = [
   ["cut off", "Truncated", { body: { cutAfter: `{"message":"Pagamento` } }],
-  ["over the bound", "TooLarge", { body: "endless" }],
+  ["over the bound", "TooLarge", { body: endless }],
   ["said to be over the bound", "TooLarge", { body: "x", headers: { "content-length": "99999999" } }],
   ["that is too long to be searched for words", "TooLarge", { body: "não ".repeat(20_000) }],
   ["as JSON that does not end", "Unreadable", { body: `{"message":"Pagamento j` }],
   ["as a list that does not end", "Unreadable", { body: ` [ {"message":"Pagamento j` }],
   ["in another encoding than UTF-8", "Unreadable", { body: Uint8Array.of(0x4e, 0xe3, 0x6f, 0xff) }],
-  ["that is still compressed", "Unreadable", { body: Uint8Array.of(0x0b, 2, 1, 0x41), headers: { "content-encoding": "br" } }],
+  [
+    "that is still compressed",
+    "Unreadable",
+    { body: Uint8Array.of(0x0b, 2, 1, 0x41), headers: { "content-encoding": "br" } }
+  ],
   [
     "that was never compressed, as its header says",
     "Unreadable",
@@ -188,7 +172,10 @@ const successes: ReadonlyArray<Row> = [
   },
   {
     name: "a success over the bound",
-    met: [{ status: 200, body: "endless" }, { status: 201, body: "{}", headers: { "content-length": "99999999" } }],
+    met: [
+      { status: 200, body: endless },
+      { status: 201, body: "{}", headers: { "content-length": "99999999" } }
+    ],
     write: "OutcomeUnknown TooLarge",
     read: "UnexpectedResponse TooLarge"
   },
@@ -217,33 +204,4 @@ const waits: ReadonlyArray<Row> = [
 ]
 
 /** All rows. */
-export const outcomes: ReadonlyArray<Row> = [
-  ...statuses,
-  ...worded,
-  ...unread,
-  ...successes,
-  ...waits,
-  ...failures
-]
-
-/** The fields of an end. */
-export const read = (end: End) => {
-  const [tag = "", ...more] = end.split(" ")
-  const reason = more.find((word) => word !== "again")
-  return { tag, reason, isAgain: more.includes("again") }
-}
-
-/** Whether money may have moved, by the error that `outcomes` has. */
-export const outcomeOf = (end: End, isWrite: boolean): Outcome => {
-  switch (read(end).tag) {
-    case "IdempotencyConflict":
-    case "OutcomeUnknown":
-      return "Unknown"
-    case "UnexpectedResponse":
-      return "NoEffect"
-    case "ServiceUnavailable":
-      return isWrite ? "NotSent" : "NoEffect"
-    default:
-      return "Rejected"
-  }
-}
+export const outcomes: ReadonlyArray<Row> = [...statuses, ...worded, ...unread, ...successes, ...waits, ...failures]
