@@ -29,7 +29,7 @@ phkZknu9AQ==
 }
 
 /** A request that arrived. */
-export interface Arrived {
+interface Arrived {
   readonly head: string
   /** Counts the requests of the server, from 1. */
   readonly count: number

@@ -6,7 +6,6 @@ import { createTransaction, getBalance, requestWithdrawal } from "./operations.t
 import { paymentsOn, type Script, scripted } from "./Wire.ts"
 
 export type { Script } from "./Wire.ts"
-export type Service = Payments["Service"]
 export type Call = Effect.Effect<unknown, PaymentsError, Payments>
 
 export const pay = requestWithdrawal.run
