@@ -153,7 +153,8 @@ export const makeTime = (start: number, isSlow: boolean) => {
       monotonicTimeNanosUnsafe: nanos,
       monotonicTimeNanos: Effect.sync(nanos),
       sleep: (duration) => {
-        const length = Duration.toMillis(duration)
+        // A clock shows whole milliseconds, also after a random wait.
+        const length = Math.ceil(Duration.toMillis(duration))
         if (length <= 0) return Effect.yieldNow
         if (length === Infinity) return Effect.never
         return Effect.callback<void>((resume) => {
