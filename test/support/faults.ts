@@ -36,7 +36,7 @@ const other = (name: string, fault: Fault.Fault): Row => ({
 const slow = (row: Row): Row => ({ ...row, ends: "with the time limit" })
 const executed = { executed: true } as const
 
-/** The answers of a status: not executed, and executed. */
+/** The answers of a status that does not say whether the request was executed. */
 const both = (status: number) => [
   other(`a ${status}`, Fault.answer(status)),
   other(`a ${status} after the execution`, Fault.answer(status, executed))
@@ -74,7 +74,8 @@ const ofFault: Readonly<Record<Names, ReadonlyArray<Row>>> = {
   ],
   truncated: [part("half of an answer", Fault.truncated)],
   answer: [
-    ...[303, 402, 404, 408, 409, 412, 423, 425, 500, 502, 504, 524].flatMap(both),
+    ...[402, 404, 412, 425].map((status) => other(`a ${status}`, Fault.answer(status))),
+    ...[303, 408, 409, 423, 500, 502, 504, 524].flatMap(both),
     other("an unreadable 422", Fault.answer(422, { body: "\u0000<" }))
   ],
   refusal: [
@@ -90,7 +91,7 @@ const ofFault: Readonly<Record<Names, ReadonlyArray<Row>>> = {
   ],
   empty: [other("an empty 200", Fault.empty()), other("a 204", Fault.empty(204))],
   retryAfter: [
-    other("a 429 with Retry-After", Fault.retryAfter("1 hour")),
+    other("a 429 with Retry-After", Fault.retryAfter("1 minute")),
     other("a 503 with Retry-After", Fault.retryAfter("1 second", { status: 503 }))
   ],
   redirect: [
@@ -114,7 +115,7 @@ const ofRaw: Readonly<Record<keyof typeof Raw, ReadonlyArray<Row>>> = {
   otherKey: [{ ...own("an answer about another key", Raw.otherKey()), answer: "other" }],
   malformed: [other("an answer that is no JSON", Raw.malformed(201))],
   bytes: [{ ...other("a 200 of bytes", Raw.bytes(200, Uint8Array.of(0xff, 0xfe))), executed: false, status: 200 }],
-  retryAfterDate: [{ ...other("a 429 with a date", Raw.retryAfterDate("1 hour", 429)), executed: false, status: 429 }]
+  retryAfterDate: [{ ...other("a 429 with a date", Raw.retryAfterDate("1 minute", 429)), executed: false, status: 429 }]
 }
 
 /** All faults. The first one is none. */
