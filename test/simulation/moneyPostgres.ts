@@ -19,6 +19,9 @@ const clock = [
   "CREATE FUNCTION simulated.clock_timestamp() RETURNS TIMESTAMPTZ LANGUAGE sql VOLATILE AS 'SELECT at FROM simulated.clock'"
 ]
 
+/** The queries of the world run in real time. */
+const run = <A>(effect: Effect.Effect<A, unknown>) => Effect.runPromise(effect)
+
 /** A client of a new database, outside of the simulation's time. */
 const connect = Effect.gen(function* () {
   const { url } = yield* postgres
@@ -33,9 +36,7 @@ const connect = Effect.gen(function* () {
 })
 
 export const onPostgres: MakeStore = Effect.gen(function* () {
-  const { scope, sql, url } = yield* Effect.promise(() => Effect.runPromise(connect))
-  // The queries of the world run in real time.
-  const run = <A>(effect: Effect.Effect<A, unknown>) => Effect.runPromise(effect)
+  const { scope, sql, url } = yield* Effect.promise(() => run(connect))
   const terminate = (name: string) =>
     run(
       sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE ${name} AND datname = current_database()`
