@@ -6,7 +6,7 @@ import { play } from "./moneySteps.ts"
 import { makeWorld, type MakeStore } from "./moneyWorld.ts"
 
 /** Plays a plan, and returns what is wrong at its end. */
-export const simulate = async (plan: Plan, makeStore: MakeStore): Promise<ReadonlyArray<string>> => {
+const simulate = async (plan: Plan, makeStore: MakeStore): Promise<ReadonlyArray<string>> => {
   const played = Effect.gen(function* () {
     const world = yield* makeWorld(plan, makeStore)
     const problems = yield* world.run(Effect.flatMap(play(world, plan), (story) => check(world, plan, story)))
