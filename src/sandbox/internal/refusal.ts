@@ -107,7 +107,9 @@ const fieldOf = (path: ReadonlyArray<PropertyKey>): string => {
 /** What breaks the contract: which fields, never their values. `whole` is the subject where no single field is wrong. */
 const invalid = ({ cause, kind }: HttpApiError.HttpApiSchemaError, whole: string): Refusal => {
   const problems = format(cause.issue).issues.map(({ message, path = [] }) =>
-    path.length === 0 ? `${whole} tem um valor inválido` : `${fieldOf(keysOf(path))} ${message}`
+    path.length === 0
+      ? `${whole} tem um valor inválido`
+      : `${fieldOf(keysOf(path))} ${message.replace(/^Expected .*/s, "tem um valor inválido")}`
   )
   return refusal(400, `${places[kind]}: ${[...new Set(problems)].join("; ")}.`)
 }
