@@ -1,10 +1,13 @@
-/** The table of functions: what the docs say of each, and that the service has them all. */
-import { assert, describe, it } from "@effect/vitest"
-import { Sandbox } from "effect-pix/sandbox"
-import { SchemaAST } from "effect"
+/** The functions of the sandbox: the docs' table of them, and one contract for a sandbox in this process and for one in another. */
+import { assert, describe, test } from "@effect/vitest"
+import { Cause, Effect, Exit, Fiber, Option, Redacted, SchemaAST, Stream } from "effect"
+import { Fault, Sandbox, SandboxConflict, SandboxNotFound, SandboxUnreachable } from "effect-pix/sandbox"
 import { readFileSync } from "node:fs"
 import { functions, type Untyped } from "../../src/sandbox/internal/functions.ts"
-import { effect } from "../support/effect.ts"
+import { effect, live } from "../support/effect.ts"
+import { listTransactions, lookupPath } from "../support/operations.ts"
+import { serveRaw } from "../support/RawServer.ts"
+import { ask, charging, keyed, memory, paying, remote } from "./doors.ts"
 
 const page = readFileSync(new URL("../../docs/sandbox.md", import.meta.url), "utf8")
 
@@ -17,25 +20,244 @@ const rowOf = ([name, { does, input, method }]: readonly [string, Untyped]) => {
   return `| \`${method} ${name}\` | ${names.join(", ")} | ${does} |`
 }
 
-describe("the functions of the sandbox", () => {
-  it("the page of the sandbox has a row for each function, as the table of functions says it", () => {
-    const rows = page
-      .split("\n")
-      .filter((line) => /^\| `(?:GET|POST) \w/.test(line))
-      .map((line) => line.replaceAll(/ +/g, " "))
-    assert.deepStrictEqual(
-      rows,
-      Object.entries<Untyped>(functions).map((entry) => rowOf(entry).replaceAll(/ +/g, " "))
-    )
-  })
+test("the page of the sandbox has a row for each function, as the table of functions says it", () => {
+  const rows = page.split("\n").filter((line) => /^\| `(?:GET|POST) \w/.test(line))
+  assert.deepStrictEqual(
+    rows.map((line) => line.replaceAll(/ +/g, " ")),
+    Object.entries<Untyped>(functions).map((entry) => rowOf(entry).replaceAll(/ +/g, " "))
+  )
+})
+
+const options = { balance: 10_000, webhookUrl: "http://127.0.0.1:9/hook" }
+
+describe.each([
+  ["in this process", memory(options)],
+  ["in another process", remote(options)]
+])("a sandbox %s", (_, sandboxLayer) => {
+  const statusOf = Effect.map(ask({ path: listTransactions.path }), ({ status }) => status)
 
   effect(
-    "the service has each function under its own name, but for two: offline(effect) calls one, and a list has each row",
-    Sandbox.layer,
+    "a sandbox has each function by its name, but for two: offline(effect) calls one, and a list has each row",
+    sandboxLayer,
     function* () {
       const sandbox = yield* Sandbox
       const missing = Object.keys(functions).filter((name) => !(name in sandbox))
       assert.deepStrictEqual(missing, ["setOffline", "transaction"])
     }
   )
+
+  effect("a charge is brought into every state, once, and the balance goes along", sandboxLayer, function* () {
+    const sandbox = yield* Sandbox
+    const [paid, refunded, cancelled, failed, lapsed] = yield* Effect.replicateEffect(
+      sandbox.charge(2500, "Ana Souza"),
+      5
+    )
+    const idOf = (charge: typeof paid) => charge?.transactionId ?? ""
+    assert.deepInclude(paid, {
+      rowId: 1,
+      status: "Awaiting",
+      amount: 2500,
+      customer: { name: "Ana Souza", email: "maria@example.com" }
+    })
+    assert.strictEqual((yield* sandbox.overview).awaited, 12_500)
+    for (const charge of [paid, paid, refunded])
+      assert.strictEqual((yield* sandbox.markPaid(idOf(charge))).status, "Paid")
+    assert.strictEqual(yield* sandbox.balance, 15_000)
+    for (const charge of [refunded, refunded])
+      assert.strictEqual((yield* sandbox.refund(idOf(charge))).status, "Refunded")
+    assert.strictEqual(yield* sandbox.balance, 12_500)
+    assert.strictEqual((yield* sandbox.cancel(idOf(cancelled))).status, "Cancelled")
+    assert.strictEqual((yield* sandbox.fail(idOf(failed))).status, "Failed")
+    assert.strictEqual((yield* sandbox.overview).awaited, 2500)
+    yield* sandbox.advance("1 day")
+    assert.strictEqual((yield* sandbox.transactions)[4]?.status, "Cancelled")
+    assert.strictEqual((yield* sandbox.overview).awaited, 0)
+    const { items } = (yield* ask({ path: `${listTransactions.path}?sort=createdAt_asc` })).json.res
+    assert.deepStrictEqual(
+      items.map((item: { status: string }) => item.status),
+      ["PAID", "REFUNDED", "CANCELLED", "FAILED", "CANCELLED"]
+    )
+    const states = (yield* sandbox.transactions)[1]?.states.map(({ status }) => status)
+    assert.deepStrictEqual(states, ["Paid", "Refunded"])
+    const conflict = yield* Effect.flip(sandbox.markPaid(idOf(lapsed)))
+    assert.instanceOf(conflict, SandboxConflict)
+    assert.strictEqual(
+      conflict.message,
+      `The sandbox's transaction ${idOf(lapsed)} is Cancelled and cannot become Paid.`
+    )
+    const missing = yield* Effect.flip(sandbox.markPaid("nobody"))
+    assert.instanceOf(missing, SandboxNotFound)
+    assert.strictEqual(missing.message, "The sandbox holds no transaction nobody.")
+  })
+
+  effect(
+    "a charge is paid late, and with another amount, which lookups, lists and the balance have",
+    sandboxLayer,
+    function* () {
+      const sandbox = yield* Sandbox
+      const { transactionId } = yield* sandbox.charge(2500)
+      yield* sandbox.advance("25 hours")
+      assert.instanceOf(yield* Effect.flip(sandbox.markPaid(transactionId)), SandboxConflict)
+      const paid = yield* sandbox.markPaid(transactionId, { amount: 2400, late: true })
+      assert.deepInclude(paid, { status: "Paid", amount: 2500, paid: 2400 })
+      assert.strictEqual(yield* sandbox.balance, 12_400)
+      assert.strictEqual((yield* ask({ path: lookupPath(transactionId) })).json.value, 2400)
+      assert.strictEqual((yield* ask({ path: listTransactions.path })).json.res.items[0].amount, 2400)
+      yield* sandbox.refund(transactionId)
+      assert.strictEqual(yield* sandbox.balance, 10_000)
+      const { transactionId: second } = yield* sandbox.charge(100)
+      const late = yield* sandbox.markPaid(second, { amount: 100, late: true })
+      assert.deepStrictEqual([late.paid, late.states.map(({ status }) => status)], [undefined, ["Cancelled", "Paid"]])
+    }
+  )
+
+  effect("a payout is settled or rejected, once, and a rejection returns the money", sandboxLayer, function* () {
+    const sandbox = yield* Sandbox
+    yield* ask(paying())
+    yield* ask(paying())
+    for (let times = 2; times > 0; times--) {
+      assert.strictEqual((yield* sandbox.settleWithdrawal(1)).status, "Settled")
+      assert.strictEqual((yield* sandbox.rejectWithdrawal(2)).status, "Rejected")
+      assert.strictEqual(yield* sandbox.balance, 9000)
+    }
+    assert.instanceOf(yield* Effect.flip(sandbox.rejectWithdrawal(1)), SandboxConflict)
+    assert.instanceOf(yield* Effect.flip(sandbox.settleWithdrawal(3)), SandboxNotFound)
+  })
+
+  effect(
+    "faults are planned and read as they are given, and cleared; offline lasts as long as its effect",
+    sandboxLayer,
+    function* () {
+      const { clearFaults, fault, offline, overview } = yield* Sandbox
+      const faults = Effect.map(overview, (seen) => seen.faults)
+      yield* fault("listTransactions", Fault.refusal(500, "Erro"), { times: 2 })
+      yield* fault("any", [Fault.resetAfter, Fault.latency("1 second")], { times: Infinity })
+      assert.strictEqual(yield* statusOf, 500)
+      const times = (yield* faults)[1]?.left ?? 0
+      assert.isAbove(times, 1_000_000)
+      assert.deepStrictEqual(yield* faults, [
+        { operation: "listTransactions", fault: Fault.refusal(500, "Erro"), left: 1 },
+        { operation: "any", fault: Fault.resetAfter, left: times },
+        { operation: "any", fault: Fault.latency("1 second"), left: times }
+      ])
+      yield* clearFaults
+      assert.deepStrictEqual(yield* faults, [])
+      assert.deepStrictEqual(
+        [(yield* offline(overview)).offline, (yield* overview).offline, yield* statusOf],
+        [true, false, 200]
+      )
+    }
+  )
+
+  effect("webhooks are sent, and again, to the addresses that are subscribed, each once", sandboxLayer, function* () {
+    const sandbox = yield* Sandbox
+    const targets = Effect.map(sandbox.overview, (seen) => seen.targets)
+    const other = "http://localhost:9/"
+    for (const url of [other, other]) yield* sandbox.subscribe(url)
+    assert.deepStrictEqual(yield* targets, [options.webhookUrl, other])
+    yield* sandbox.unsubscribe(other)
+    assert.deepStrictEqual(yield* targets, [options.webhookUrl])
+    yield* sandbox.sendWebhook({ hello: "world" })
+    yield* sandbox.resendWebhook(1)
+    yield* sandbox.awaitWebhooks
+    const sent = (yield* sandbox.webhooks).map(({ attempts, id, json, state, target }) => [
+      id,
+      json,
+      state,
+      target,
+      attempts[0]?.error
+    ])
+    const error = "the target could not be reached"
+    assert.deepStrictEqual(
+      sent,
+      [1, 2].map((id) => [id, { hello: "world" }, "Pending", options.webhookUrl, error])
+    )
+    assert.instanceOf(yield* Effect.flip(sandbox.resendWebhook(99)), SandboxNotFound)
+  })
+
+  effect(
+    "credentials, keys and the clock are changed, and a reset brings all back to the beginning",
+    sandboxLayer,
+    function* () {
+      const sandbox = yield* Sandbox
+      const pay = ask(paying({}, keyed("k")))
+      yield* pay
+      yield* sandbox.forgetKeys
+      yield* pay
+      yield* ask(charging())
+      assert.strictEqual((yield* sandbox.withdrawals).length, 2)
+      assert.strictEqual(yield* sandbox.credit(100), 8100)
+      yield* sandbox.advance("1 hour")
+      assert.strictEqual((yield* sandbox.overview).aheadSeconds, 3600)
+      const { apiKey, clientId } = yield* sandbox.rotateCredentials
+      const key = Redacted.value(apiKey)
+      assert.deepStrictEqual([clientId, key], ["sandbox-client", "sandbox-key-1"])
+      assert.strictEqual(Redacted.value((yield* sandbox.credentials).apiKey), key)
+      assert.strictEqual(yield* statusOf, 401)
+      assert.strictEqual((yield* ask({ path: listTransactions.path, headers: { "x-api-key": key } })).status, 200)
+      yield* sandbox.subscribe("http://localhost:9/")
+      yield* sandbox.fault("any", Fault.html())
+      yield* sandbox.reset
+      const { aheadSeconds, faults, targets } = yield* sandbox.overview
+      assert.deepStrictEqual([aheadSeconds, faults, targets], [0, [], [options.webhookUrl]])
+      assert.deepStrictEqual(
+        [yield* sandbox.transactions, yield* sandbox.withdrawals, yield* sandbox.requests],
+        [[], [], []]
+      )
+      assert.deepStrictEqual([yield* sandbox.balance, (yield* pay).json.id], [10_000, 1])
+    }
+  )
+
+  effect("an input that no function takes is a defect, which says why", sandboxLayer, function* () {
+    const sandbox = yield* Sandbox
+    for (const [wrong, words] of [
+      [sandbox.subscribe("https://elsewhere.example/"), /url|loopback/],
+      [sandbox.credit(Number.MAX_SAFE_INTEGER), /Sandbox\.credit: .*safe integer/],
+      [sandbox.charge(1_000_000_000_000), /Sandbox\.charge: amount must be from 1 to/]
+    ] as const) {
+      const exit = yield* Effect.exit<unknown, unknown, never>(wrong)
+      assert.match(Exit.isFailure(exit) && Exit.hasDies(exit) ? Cause.pretty(exit.cause) : "", words)
+    }
+  })
+})
+
+describe("a sandbox in another process", () => {
+  live("the changes of a sandbox in another process are streamed, from now on", remote(), function* () {
+    const sandbox = yield* Sandbox
+    yield* sandbox.charge(100)
+    const next = yield* Effect.forkChild(Stream.runHead(sandbox.changes), { startImmediately: true })
+    const made = yield* Effect.forkChild(Effect.forever(sandbox.charge(200)))
+    const change = Option.getOrThrow(yield* Fiber.join(next))
+    yield* Fiber.interrupt(made)
+    assert.isTrue(change._tag === "Transaction" && change.transaction.amount === 200)
+  })
+
+  effect("a sandbox in another process takes no function as a target of webhooks", remote(), function* () {
+    const { subscribe } = yield* Sandbox
+    const exit = yield* Effect.exit(subscribe(() => Effect.succeed(new Response())))
+    assert.include(Exit.isFailure(exit) ? Cause.pretty(exit.cause) : "", "takes an address only")
+  })
+
+  const unreachable = (url: string) => Effect.flip(Effect.provide(Sandbox, Sandbox.layerRemote(url)))
+
+  effect("an address where nothing answers is a typed failure of the layer", function* () {
+    for (const url of ["http://127.0.0.1:4", "http://127.0.0.1:4/"]) {
+      const error = yield* unreachable(url)
+      assert.instanceOf(error, SandboxUnreachable)
+      assert.include(error.message, "http://127.0.0.1:4 does not answer")
+    }
+  })
+
+  const others: ReadonlyArray<readonly [what: string, status: string, body: string, words: string]> = [
+    ["that answers a page", "200 OK", "<!doctype html>", "answered overview with 200, and not as a sandbox"],
+    ["that refuses", "403 No", '{"message":"Not here."}', "answered overview with 403: Not here."]
+  ]
+  effect.each(others)("a server %s is a typed failure of the layer", function* ([, status, body, words]) {
+    const server = yield* serveRaw((connection) =>
+      connection.write(`HTTP/1.1 ${status}\r\nContent-Length: ${body.length}\r\n\r\n${body}`)
+    )
+    const error = yield* unreachable(`http://127.0.0.1:${server.port}`)
+    assert.instanceOf(error, SandboxUnreachable)
+    assert.include(error.message, words)
+  })
 })

@@ -1,0 +1,324 @@
+/** The books of the sandbox: what charges, payouts and keys become, and how the gateway shows them. */
+import { assert, describe } from "@effect/vitest"
+import { Cause, Effect, Exit, Layer, Logger, Result } from "effect"
+import { HttpClient } from "effect/http"
+import { TestClock } from "effect/testing"
+import { Money, Payments, PixKey } from "effect-pix"
+import { Sandbox } from "effect-pix/sandbox"
+import { inspect } from "node:util"
+import * as BrCode from "../../src/pix/BrCode.ts"
+import { effect } from "../support/effect.ts"
+import {
+  balancePath,
+  charge as request,
+  chargeBody,
+  createTransaction,
+  listTransactions,
+  lookupPath,
+  requestWithdrawal,
+  withdrawal
+} from "../support/operations.ts"
+import { ask, auth, charging, keyed, memory, paying } from "./doors.ts"
+
+const customer = {
+  ...chargeBody.customer,
+  document: { number: "52998224725", type: "CPF" },
+  phone: "11912345684",
+  externalRef: "ref-1"
+}
+const create = (changes: object = {}, key?: string) => ask(charging(changes, key === undefined ? {} : keyed(key)))
+const withdraw = (changes: object = {}, key?: string) => ask(paying(changes, key === undefined ? {} : keyed(key)))
+const idOf = Effect.map(create(), ({ json }) => String(json.data.id))
+const jsonOf = (path: string) => Effect.map(ask({ path }), ({ json }) => json)
+const statusOf = (id: string) => Effect.map(jsonOf(lookupPath(id)), (detail) => detail.enStatusTransaction)
+const listOf = (query: string) => Effect.map(jsonOf(`${listTransactions.path}${query}`), ({ res }) => res)
+
+describe("a charge", () => {
+  effect("a PIX charge is answered, listed and looked up as the service documents it", memory(), function* () {
+    yield* TestClock.setTime(Date.UTC(2026, 0, 31, 12))
+    const { data, message, status } = (yield* create({ customer, pix: { expiresInDays: 2 } })).json
+    const { id, pix, ...rest } = data
+    assert.match(id, /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+    assert.deepStrictEqual([status, message], [200, "Transação criada com sucesso."])
+    assert.deepStrictEqual(rest, { amount: 2500, paymentMethod: "PIX", status: "WAITING_PAYMENT", companyId: 1 })
+    assert.strictEqual(pix.expirationDate, "2026-02-02T12:00:00.000Z")
+    const code = Result.getOrThrow(Result.flatMap(BrCode.parse(pix.qrcode), BrCode.verify))
+    assert.deepInclude(code, { kind: "dynamic", amount: 2500, merchantName: "LOJA DE TESTE" })
+    assert.isTrue(code.crc.ok)
+
+    const at = "2026-01-31T12:00:00.000Z"
+    const leadId = `${id.slice(0, 14)}8${id.slice(15)}`
+    const { document, externalRef, ...person } = customer
+    assert.deepStrictEqual((yield* listOf("")).items, [
+      {
+        id: 1,
+        leadId,
+        lead: {
+          ...person,
+          id: leadId,
+          externalId: externalRef,
+          documentNumber: document.number,
+          documentType: document.type
+        },
+        amount: 2500,
+        status: "PENDING",
+        paymentMethod: "PIX",
+        providerTxId: id.replaceAll("-", ""),
+        createdAt: at,
+        updatedAt: at
+      }
+    ])
+    assert.deepStrictEqual(yield* jsonOf(lookupPath(id)), {
+      id: 1,
+      leadId: 1,
+      lead: { ...person, id: 1, document: document.number },
+      companyId: 1,
+      value: 2500,
+      transactionId: id,
+      enStatusTransaction: "Awaiting",
+      enPaymentSystem: "Pix",
+      updateDate: at,
+      createdAt: at
+    })
+  })
+
+  effect.each([
+    ["BOLETO", "Boleto"],
+    ["CREDIT_CARD", "CreditCard"]
+  ])(
+    "a charge by %s has no PIX code and never lapses, and a lookup calls it %s",
+    memory(),
+    function* ([paymentMethod, system]) {
+      const { data } = (yield* create({ paymentMethod, dueDate: "2026-02-01" })).json
+      assert.deepStrictEqual(data, {
+        id: data.id,
+        amount: 2500,
+        paymentMethod,
+        status: "WAITING_PAYMENT",
+        companyId: 1
+      })
+      yield* TestClock.adjust("900 days")
+      const { enPaymentSystem, enStatusTransaction } = yield* jsonOf(lookupPath(data.id))
+      assert.deepStrictEqual([enPaymentSystem, enStatusTransaction], [system, "Awaiting"])
+    }
+  )
+
+  effect("a PIX charge lapses when its day is over, and not before", memory(), function* () {
+    const id = yield* idOf
+    yield* TestClock.adjust(24 * 60 * 60 * 1000 - 1)
+    assert.strictEqual(yield* statusOf(id), "Awaiting")
+    yield* TestClock.adjust(1)
+    assert.strictEqual(yield* statusOf(id), "Cancelled")
+    assert.deepInclude((yield* (yield* Sandbox).transactions)[0], { updatedAt: "1970-01-02T00:00:00.000Z" })
+  })
+
+  effect("thousands of charges lapse, each at its time and once", memory(), function* () {
+    const sandbox = yield* Sandbox
+    const states = Effect.map(sandbox.transactions, (all) => {
+      const cancelled = all.filter(({ status }) => status === "Cancelled").length
+      return [cancelled, all.length - cancelled]
+    })
+    const charge = sandbox.charge(100)
+    yield* Effect.repeat(charge, { times: 1999 })
+    yield* sandbox.advance("12 hours")
+    yield* charge
+    yield* sandbox.advance("12 hours")
+    assert.deepStrictEqual(yield* states, [2000, 1])
+    yield* charge
+    yield* sandbox.advance("12 hours")
+    assert.deepStrictEqual(yield* states, [2001, 1])
+  })
+
+  effect("the list of charges has pages of fifty, the newest first, or as the query says", memory(), function* () {
+    const { advance, charge } = yield* Sandbox
+    const page = (query: string) =>
+      Effect.map(listOf(query), ({ items, ...rest }) => [items.map((row: { amount: number }) => row.amount), rest])
+    assert.deepStrictEqual(yield* page(""), [[], { totalItems: 0, totalPages: 0, currentPage: 1, pageSize: 50 }])
+    for (let amount = 1; amount <= 120; amount++) yield* Effect.andThen(charge(amount), advance("1 second"))
+    const down = Array.from({ length: 120 }, (_, index) => 120 - index)
+    const rest = { totalItems: 120, totalPages: 3, currentPage: 1, pageSize: 50 }
+    assert.deepStrictEqual(yield* page(""), [down.slice(0, 50), rest])
+    const [second] = yield* page("?page=2&pageSize=100&sort=createdAt_desc")
+    assert.deepStrictEqual(second, down.slice(100))
+    assert.deepStrictEqual(yield* page("?page=2&pageSize=3&sort=createdAt_asc"), [
+      [4, 5, 6],
+      { totalItems: 120, totalPages: 40, currentPage: 2, pageSize: 3 }
+    ])
+    assert.deepStrictEqual(yield* page("?page=9"), [[], { ...rest, currentPage: 9 }])
+  })
+})
+
+describe("a payout", () => {
+  const filed = { balance: 10_000, companyId: 7, pixKey: PixKey.cpf("529.982.247-25") }
+
+  effect(
+    "a payout is answered with its record in reais, and its amount leaves the balance",
+    memory(filed),
+    function* () {
+      const sandbox = yield* Sandbox
+      const to = { pixKey: "maria@example.com", pixKeyType: "EMAIL", description: "rent" }
+      const { json } = yield* withdraw({ ...to, amount: 2550, metadata: { order: 7 } }, "wd_1")
+      const record = { companyId: 7, currency: "BRL", enTransaction: "Awaiting", createdAt: "1970-01-01T00:00:00.000Z" }
+      const creditorDocument = "12345678909"
+      assert.deepStrictEqual(json, { ...record, ...to, id: 1, idempotencyKey: "wd_1", value: 25.5, creditorDocument })
+      assert.strictEqual(yield* sandbox.balance, 7450)
+      assert.deepStrictEqual((yield* sandbox.withdrawals)[0]?.metadata, { order: 7 })
+      const onFile = { pixKey: "52998224725", pixKeyType: "CPF", creditorDocument: "52998224725" }
+      assert.deepStrictEqual((yield* withdraw()).json, { ...record, ...onFile, id: 2, value: 10 })
+    }
+  )
+
+  effect(
+    "the balance is in reais, with the sum of the awaited charges",
+    memory({ ...filed, balance: 10 }),
+    function* () {
+      const sandbox = yield* Sandbox
+      yield* create({ amount: 1999 })
+      yield* sandbox.cancel(yield* idOf)
+      yield* sandbox.credit(123_456_789)
+      assert.deepStrictEqual(yield* jsonOf(`${balancePath(7)}?currency=BRL`), {
+        id: 7,
+        companyId: 7,
+        currency: "BRL",
+        enBalanceStatus: "Released",
+        accBalance: 1_234_567.99,
+        accBalanceCredit: 0,
+        accBalanceCreditAwaiting: 19.99
+      })
+    }
+  )
+})
+
+describe("an idempotency key", () => {
+  const rich = memory({ balance: 10_000 })
+
+  effect(
+    "a used key is answered with its first result, also if that has changed, and for each operation apart",
+    rich,
+    function* () {
+      const sandbox = yield* Sandbox
+      const created = yield* create({}, "k")
+      const paid = yield* withdraw({}, "k")
+      yield* sandbox.markPaid(created.json.data.id)
+      yield* sandbox.settleWithdrawal(1)
+      yield* TestClock.adjust("10 days")
+      assert.deepStrictEqual((yield* create({}, "k")).json, created.json)
+      assert.deepStrictEqual((yield* withdraw({}, "k")).json, paid.json)
+      assert.deepStrictEqual([(yield* sandbox.transactions).length, (yield* sandbox.withdrawals).length], [1, 1])
+    }
+  )
+
+  effect("a key of a refused request stays unused", memory(), function* () {
+    assert.strictEqual((yield* withdraw({}, "k")).status, 422)
+    yield* (yield* Sandbox).credit(1000)
+    assert.strictEqual((yield* withdraw({}, "k")).status, 201)
+  })
+
+  effect("concurrent requests under one key make one payout", rich, function* () {
+    const sandbox = yield* Sandbox
+    const answers = yield* Effect.replicateEffect(withdraw({}, "k"), 20, { concurrency: "unbounded" })
+    assert.strictEqual(new Set(answers.map(({ text }) => text)).size, 1)
+    assert.strictEqual(yield* sandbox.balance, 9000)
+    assert.strictEqual((yield* sandbox.requests).length, 20)
+  })
+
+  effect("a forgotten key is executed again", rich, function* () {
+    const sandbox = yield* Sandbox
+    for (const write of [withdraw, create]) {
+      yield* write({}, "k")
+      yield* sandbox.forgetKeys
+      yield* write({}, "k")
+    }
+    assert.deepStrictEqual([(yield* sandbox.transactions).length, (yield* sandbox.withdrawals).length], [2, 2])
+  })
+})
+
+describe("the sandbox in memory", () => {
+  effect("the sandbox records what arrived, and prints no secret", memory({ balance: 10_000 }), function* () {
+    const sandbox = yield* Sandbox
+    yield* create({}, "tx_1")
+    yield* withdraw()
+    yield* ask({ path: `${listTransactions.path}?page=2`, headers: { cookie: "s=1", authorization: "a" } })
+    yield* ask({ path: "/nowhere" })
+    const requests = yield* sandbox.requests
+    assert.deepStrictEqual(
+      requests.map(({ idempotencyKey, method, operation, path, query }) => [
+        method,
+        path,
+        operation,
+        idempotencyKey,
+        query
+      ]),
+      [
+        ["POST", createTransaction.path, "createTransaction", "tx_1", {}],
+        ["POST", requestWithdrawal.path, "requestWithdrawal", undefined, {}],
+        ["GET", listTransactions.path, "listTransactions", undefined, { page: "2" }],
+        ["GET", "/nowhere", undefined, undefined, {}]
+      ]
+    )
+    const hidden = { "x-api-key": "<redacted>", "x-client-id": "<redacted>" }
+    assert.deepInclude(requests[0]?.headers, {
+      ...hidden,
+      "content-type": "application/json",
+      "idempotency-key": "tx_1"
+    })
+    assert.deepInclude(requests[2]?.headers, { ...hidden, cookie: "<redacted>", authorization: "<redacted>" })
+    assert.strictEqual(requests[0]?.body, JSON.stringify(chargeBody))
+    for (const value of [requests, sandbox])
+      for (const customInspect of [true, false])
+        assert.notMatch(inspect(value, { depth: 20, customInspect }), /sandbox-key|sandbox-client/)
+  })
+
+  effect("the sandbox answers any origin, and any path before that of the contract", memory(), function* () {
+    const path = `/gateway/v2${listTransactions.path}`
+    const { status } = yield* HttpClient.get(`http://localhost:9999${path}?page=1`, { headers: auth })
+    const [one] = yield* (yield* Sandbox).requests
+    assert.deepStrictEqual(
+      [status, one?.operation, one?.origin, one?.path],
+      [200, "listTransactions", "http://localhost:9999", path]
+    )
+  })
+
+  effect(
+    "a setting that no answer can state is answered with a 500, and logged with its cause",
+    memory({ companyId: 1.5 }),
+    function* () {
+      const lines: Array<unknown> = []
+      const logger = Logger.make(({ cause, message }) => lines.push([message, Cause.hasDies(cause)]))
+      const { json, status } = yield* Effect.provide(create(), Logger.layer([logger]))
+      assert.deepStrictEqual([status, json], [500, { message: "Erro interno do sandbox.", status: 500 }])
+      const words = "The sandbox failed to answer a request. This is a mistake in it, or in its options."
+      assert.deepInclude(lines, [[words], true])
+    }
+  )
+
+  effect("a merchant that no QR code can name stops the sandbox when it is built", function* () {
+    const built = Layer.build(memory({ merchant: { name: "N".repeat(26), city: "SAO PAULO" } }))
+    assert.isTrue(Exit.hasDies(yield* Effect.exit(Effect.scoped(built))))
+  })
+
+  effect("a seed makes the same ids after a reset and in another sandbox, and another seed makes others", function* () {
+    const made = (seed?: string) =>
+      Effect.provide(
+        Effect.gen(function* () {
+          const before = yield* idOf
+          yield* (yield* Sandbox).reset
+          return [before, yield* idOf]
+        }),
+        memory({ seed })
+      )
+    assert.strictEqual(new Set([...(yield* made()), ...(yield* made()), ...(yield* made("another"))]).size, 2)
+  })
+
+  effect("the client works on one layer, with predictable keys", Sandbox.layerPayments, function* () {
+    const payments = yield* Payments
+    const sandbox = yield* Sandbox
+    const { id } = yield* payments.createTransaction(request)
+    yield* sandbox.markPaid(id)
+    assert.strictEqual((yield* payments.getTransaction(id)).enStatusTransaction, "Paid")
+    assert.strictEqual(Money.format((yield* payments.getBalance()).accBalance), "R$ 25,00")
+    assert.strictEqual((yield* payments.listTransactions()).totalItems, 1)
+    assert.strictEqual((yield* payments.requestWithdrawal(withdrawal)).idempotencyKey, "wd_2")
+    assert.strictEqual(yield* sandbox.balance, 1500)
+  })
+})

@@ -1,0 +1,226 @@
+/** What a sandbox stores for its next start (`Sandbox.layerServer` with a `stateFile`), and what it forgets as it runs. */
+import { assert, describe } from "@effect/vitest"
+import { Deferred, Effect, Exit, Fiber, Logger, Redacted, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import { Fault, Sandbox, type SandboxChange, type SandboxOptions, SandboxStateError } from "effect-pix/sandbox"
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync
+} from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { effect, live } from "../support/effect.ts"
+import { balancePath } from "../support/operations.ts"
+import { serveRaw } from "../support/RawServer.ts"
+import { ask, charging, keyed, memory, paying, socket } from "./doors.ts"
+
+const stateFile = Effect.map(
+  Effect.acquireRelease(
+    Effect.sync(() => mkdtempSync(join(tmpdir(), "sandbox-"))),
+    (path) => Effect.sync(() => rmSync(path, { recursive: true }))
+  ),
+  (path) => join(path, "state.json")
+)
+
+/** A server on a file, from its start to its end. */
+const on = (file: string, options: SandboxOptions = {}) => socket({ ...options, stateFile: file })
+const makeId = Effect.map(
+  Effect.flatMap(Sandbox, ({ charge }) => charge(2500)),
+  ({ transactionId }) => transactionId
+)
+const pay = ask(paying({}, keyed("k")))
+const overview = Effect.flatMap(Sandbox, (sandbox) => sandbox.overview)
+
+/** Why a server does not start on a file. */
+const refusalOf = (file: string) =>
+  Effect.map(Effect.flip(Effect.scoped(Effect.provide(Effect.void, on(file)))), (error) => {
+    assert.instanceOf(error, SandboxStateError)
+    assert.strictEqual(error.file, file)
+    return error.problem
+  })
+
+describe("a restart", () => {
+  live("a restart keeps the ledger, its keys, the credentials, the clock and the targets", function* () {
+    const file = yield* stateFile
+    const [first, second] = ["http://127.0.0.1:9/first", "http://127.0.0.1:9/second"]
+    const before = yield* Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      yield* sandbox.charge(700)
+      yield* sandbox.markPaid(yield* makeId, { amount: 2400 })
+      const { json } = yield* pay
+      yield* sandbox.rotateCredentials
+      yield* sandbox.advance("1 hour")
+      return [yield* sandbox.transactions, yield* sandbox.withdrawals, json] as const
+    }).pipe(Effect.provide(on(file, { balance: 100, webhookUrl: first })))
+    assert.deepStrictEqual(readdirSync(dirname(file)), ["state.json"])
+    assert.strictEqual(JSON.parse(readFileSync(file, "utf8")).version, 2)
+    yield* Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const key = Redacted.value((yield* sandbox.credentials).apiKey)
+      assert.strictEqual(key, "sandbox-key-1")
+      const again = yield* ask(paying({}, { ...keyed("k"), "x-api-key": key }))
+      assert.deepStrictEqual([yield* sandbox.transactions, yield* sandbox.withdrawals, again.json], before)
+      const { aheadSeconds, awaited, balance, stateFile, targets } = yield* overview
+      assert.deepStrictEqual(
+        [aheadSeconds, awaited, balance, stateFile, targets],
+        [3600, 700, 1500, file, [first, second]]
+      )
+      yield* sandbox.advance("23 hours")
+      assert.strictEqual((yield* sandbox.transactions)[0]?.status, "Cancelled")
+    }).pipe(Effect.provide(on(file, { balance: 500, webhookUrl: [second, first] })))
+  })
+
+  live("a restart sends the webhooks that waited, and not those that were taken", function* () {
+    const file = yield* stateFile
+    const target = yield* serveRaw((connection, { count }) => {
+      connection.write(`HTTP/1.1 ${count === 2 ? "500 No" : "200 OK"}\r\nContent-Length: 0\r\n\r\n`)
+    })
+    const sent = Effect.gen(function* () {
+      const { awaitWebhooks, webhooks } = yield* Sandbox
+      yield* awaitWebhooks
+      return (yield* webhooks).map(({ attempts }) => attempts.map(({ status }) => status))
+    })
+    const twice = Effect.gen(function* () {
+      const { sendWebhook } = yield* Sandbox
+      for (const order of [1, 2]) yield* Effect.andThen(sendWebhook({ order }), sent)
+      return yield* sent
+    })
+    const options = { webhookUrl: `http://127.0.0.1:${target.port}/hook` }
+    assert.deepStrictEqual(yield* Effect.provide(twice, on(file, options)), [[200], [500]])
+    assert.deepStrictEqual(yield* Effect.provide(sent, on(file, options)), [[200], [500, 200]])
+    assert.strictEqual(target.requests(), 3)
+  })
+
+  live("ids are new at each start, after a reset and after a kill, unless a seed is given", function* () {
+    const twice = Effect.gen(function* () {
+      const first = yield* makeId
+      yield* (yield* Sandbox).reset
+      return [first, yield* makeId]
+    })
+    const sizeOf = (ids: ReadonlyArray<string>) => new Set(ids).size
+    assert.strictEqual(
+      sizeOf([...(yield* Effect.provide(twice, socket())), ...(yield* Effect.provide(twice, socket()))]),
+      4
+    )
+    assert.strictEqual(sizeOf(yield* Effect.provide(twice, socket({ seed: "s" }))), 1)
+    const [one, other] = [yield* stateFile, yield* stateFile]
+    for (const file of [one, other]) yield* Effect.provide(makeId, on(file, { seed: "mine" }))
+    const lost = yield* Effect.provide(makeId, on(one, { seed: "mine" }))
+    assert.strictEqual(yield* Effect.provide(makeId, on(other, { seed: "mine" })), lost)
+    // The file is as the last write before a kill left it, and the lock of a process that does not run is still there.
+    const saved = `${one}.saved`
+    copyFileSync(one, saved)
+    const ids = [yield* Effect.provide(makeId, on(one))]
+    copyFileSync(saved, one)
+    writeFileSync(`${one}.lock`, String(2 ** 30))
+    ids.push(yield* Effect.provide(makeId, on(one)))
+    assert.strictEqual(sizeOf(ids), 2)
+  })
+})
+
+describe("a state file", () => {
+  const texts: ReadonlyArray<readonly [what: string, text: string]> = [
+    ["is no JSON", "{"],
+    ["is of another version", '{"version":1,"state":{}}'],
+    ["is something else", "[]"]
+  ]
+  live.each(texts)("a state file that %s stops the start, and is not changed", function* ([, text]) {
+    const file = yield* stateFile
+    writeFileSync(file, text)
+    assert.include(yield* refusalOf(file), "is not the state of a sandbox of this version")
+    assert.strictEqual(readFileSync(file, "utf8"), text)
+    assert.isFalse(existsSync(`${file}.lock`))
+  })
+
+  live("a state file that cannot be written or read stops the start", function* () {
+    const file = yield* stateFile
+    assert.include(yield* refusalOf(join(dirname(file), "missing", "state.json")), "cannot be written: ENOENT")
+    assert.include(yield* refusalOf(dirname(file)), "cannot be read: EISDIR")
+  })
+
+  live(
+    "a state file that is in use stops the start, with the number of its process, and is free after that",
+    function* () {
+      const file = yield* stateFile
+      const mine = yield* Effect.provide(refusalOf(file), on(file))
+      assert.include(mine, `is used by another sandbox, of process ${process.pid}.`)
+      writeFileSync(`${file}.lock`, String(process.ppid))
+      assert.include(yield* refusalOf(file), `of process ${process.ppid}.`)
+      // A lock that was cut off before it named a process, and one with our number, are of an earlier process.
+      for (const left of ["", String(process.pid)]) {
+        writeFileSync(`${file}.lock`, left)
+        yield* Effect.provide(Effect.void, on(file))
+        assert.isFalse(existsSync(`${file}.lock`))
+      }
+    }
+  )
+
+  live("a change that could not be written is logged, and written at the end, if that is possible then", function* () {
+    const file = yield* stateFile
+    const failed = yield* Deferred.make<void>()
+    const logger = Logger.make(() => Deferred.doneUnsafe(failed, Exit.void))
+    yield* Effect.gen(function* () {
+      mkdirSync(`${file}.next`)
+      yield* makeId
+      yield* Deferred.await(failed)
+      rmSync(`${file}.next`, { recursive: true })
+    }).pipe(Effect.provide(on(file)), Effect.provide(Logger.layer([logger])))
+    assert.lengthOf(JSON.parse(readFileSync(file, "utf8")).ledger.charges, 1)
+  })
+})
+
+describe("a sandbox that runs", () => {
+  effect(
+    "a sandbox has the last requests and webhooks alone, under their first numbers",
+    memory({ keep: 3 }),
+    function* () {
+      const sandbox = yield* Sandbox
+      yield* sandbox.subscribe(() => Effect.succeed(new Response("thank you")))
+      for (let count = 0; count < 5; count++) yield* sandbox.markPaid((yield* ask(charging())).json.data.id)
+      yield* sandbox.awaitWebhooks
+      for (const rows of [yield* sandbox.requests, yield* sandbox.webhooks])
+        assert.deepStrictEqual(
+          rows.map(({ id }) => id),
+          [3, 4, 5]
+        )
+      assert.strictEqual((yield* Effect.flip(sandbox.resendWebhook(2)))._tag, "SandboxNotFound")
+      yield* sandbox.resendWebhook(4)
+    }
+  )
+
+  effect("a request that is answered after it was dropped stays dropped", memory({ keep: 1 }), function* () {
+    const sandbox = yield* Sandbox
+    yield* sandbox.fault("getBalance", Fault.latency("5 seconds"))
+    const slow = yield* Effect.forkChild(ask({ path: balancePath(1) }), { startImmediately: true })
+    yield* ask(charging())
+    yield* TestClock.adjust("5 seconds")
+    yield* Fiber.join(slow)
+    const rows = (yield* sandbox.requests).map(({ id, operation }) => [id, operation])
+    assert.deepStrictEqual(rows, [[2, "createTransaction"]])
+  })
+
+  effect("each change of a sandbox is emitted in order, with the next number", memory({ balance: 1000 }), function* () {
+    const sandbox = yield* Sandbox
+    const emitted: Array<SandboxChange> = []
+    const listen = Stream.runForEach(sandbox.changes, (change) => Effect.sync(() => emitted.push(change)))
+    yield* Effect.forkChild(listen, { startImmediately: true })
+    yield* Effect.yieldNow
+    const { sequence } = yield* overview
+    yield* sandbox.markPaid((yield* ask(charging())).json.data.id)
+    yield* pay
+    yield* sandbox.fault("any", Fault.html())
+    yield* sandbox.reset
+    yield* TestClock.adjust(1)
+    const tags = "Request Transaction Request Transaction Request Withdrawal Request Settings Reset".split(" ")
+    assert.deepStrictEqual(
+      emitted.map((change) => [change._tag, change.sequence]),
+      tags.map((tag, index) => [tag, sequence + index + 1])
+    )
+  })
+})

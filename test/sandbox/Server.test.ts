@@ -1,0 +1,199 @@
+/** What the server of a sandbox (`Sandbox.layerServer`) answers on its own paths, and to whom. */
+import { assert, describe } from "@effect/vitest"
+import { Effect, Schema } from "effect"
+import { Money } from "effect-pix"
+import { Sandbox } from "effect-pix/sandbox"
+import { execFile, spawnSync } from "node:child_process"
+import { readFileSync } from "node:fs"
+import { promisify } from "node:util"
+import { effect, live } from "../support/effect.ts"
+import { listTransactions } from "../support/operations.ts"
+import { runs, seed, seeded } from "../support/seed.ts"
+import { ask, askRaw, socket, speak } from "./doors.ts"
+
+const served = socket({ balance: 10_000 })
+const list = { path: listTransactions.path }
+describe("a request to the server of a sandbox", () => {
+  const overview = "/_sandbox/overview"
+  const callers: ReadonlyArray<
+    readonly [who: string, headers: Readonly<Record<string, string>>, answered: "answered" | "refused"]
+  > = [
+    ["a program, which says nothing of itself,", {}, "answered"],
+    ["a page elsewhere", { origin: "https://evil.example" }, "refused"],
+    ["a page on another port of this machine", { origin: "http://127.0.0.1:1" }, "refused"],
+    ["a page without an origin", { origin: "null" }, "refused"],
+    ["a page on a secure port of the same name", { origin: "https://127.0.0.1" }, "refused"],
+    ["the sandbox's own page", { origin: "http://127.0.0.1", "sec-fetch-site": "same-origin" }, "answered"],
+    ["a browser that says the request crosses sites", { "sec-fetch-site": "cross-site" }, "refused"],
+    ["a browser that says the request comes from another port", { "sec-fetch-site": "same-site" }, "refused"],
+    ["a person who typed the address", { "sec-fetch-site": "none" }, "answered"],
+    ["a name that was rebound to this machine", { host: "evil.example" }, "refused"],
+    ["a name that begins as an address", { host: "127.0.0.1.evil.example:80" }, "refused"],
+    ["localhost", { host: "localhost:4010" }, "answered"],
+    ["an address of IPv6", { host: "[::1]:4010" }, "answered"],
+    ["a name that the options allow, in any case,", { host: "Shop:4010" }, "answered"]
+  ]
+  effect.each(callers)("a call by %s is %3$s", socket({ allowHost: "SHOP" }), function* ([, headers, answered]) {
+    const status = answered === "answered" ? 200 : 403
+    assert.strictEqual((yield* askRaw("/_sandbox/credit", { headers, body: { amount: 100 } })).status, status)
+    assert.strictEqual((yield* askRaw(overview, { headers })).status, status)
+    assert.strictEqual(yield* (yield* Sandbox).balance, answered === "answered" ? 100 : 0)
+    const isKnown = headers.host === undefined || answered === "answered"
+    assert.strictEqual((yield* askRaw(list.path, { headers })).status, isKnown ? 200 : 403)
+    assert.strictEqual((yield* (yield* Sandbox).requests).length, isKnown ? 1 : 0)
+    // A link elsewhere may open the page, and a script elsewhere may not read it.
+    const isLink = headers["sec-fetch-site"] !== undefined
+    assert.strictEqual((yield* askRaw("/", { headers })).status, isLink ? 200 : status)
+  })
+
+  effect(
+    "a request that names no host is refused, and webhooks may go to a host that the options allow",
+    socket({ allowHost: "shop" }),
+    function* () {
+      assert.match(yield* speak(`GET ${overview} HTTP/1.0\r\n\r\n`), /^HTTP\/1\.1 403 /)
+      assert.match(yield* speak(`GET ${overview} HTTP/1.0\r\nHost: localhost\r\n\r\n`), /^HTTP\/1\.1 200 /)
+      yield* (yield* Sandbox).subscribe("http://shop:3000/hook")
+    }
+  )
+
+  effect("a request whose body breaks off has not arrived: it is neither recorded nor executed", served, function* () {
+    const sandbox = yield* Sandbox
+    const head =
+      "POST /api/Withdraw/request HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100"
+    yield* speak(`${head}\r\nX-Client-Id: sandbox-client\r\nX-Api-Key: sandbox-key\r\n\r\n{"amount":1000}`)
+    assert.strictEqual((yield* ask(list)).status, 200)
+    assert.deepStrictEqual(
+      (yield* sandbox.requests).map(({ operation }) => operation),
+      ["listTransactions"]
+    )
+    assert.deepStrictEqual(yield* sandbox.withdrawals, [])
+  })
+
+  effect(
+    "a page has its files, loads nothing from elsewhere, has no frame around it, and is not recorded",
+    served,
+    function* () {
+      const { headers } = yield* ask({ path: "/" })
+      const policy = headers["content-security-policy"] ?? ""
+      for (const words of ["default-src 'self'", "frame-ancestors 'none'"]) assert.include(policy, words)
+      assert.notInclude(policy, "unsafe")
+      assert.deepInclude(headers, {
+        "x-content-type-options": "nosniff",
+        "cache-control": "no-cache",
+        "referrer-policy": "no-referrer"
+      })
+      for (const [path, type] of [
+        ["panel.css", "css"],
+        ["panel.js", "javascript"],
+        ["idiomorph.js", "javascript"]
+      ])
+        assert.strictEqual(
+          (yield* ask({ path: `/panel/${path}` })).headers["content-type"],
+          `text/${type}; charset=utf-8`
+        )
+      assert.strictEqual((yield* ask({ path: "/panel/nothing.js" })).status, 404)
+      assert.strictEqual((yield* ask({ path: "/openapi.json" })).json.openapi, "3.1.0")
+      assert.deepStrictEqual(yield* (yield* Sandbox).requests, [])
+    }
+  )
+
+  const targets = ["//[", "//", "/%zz", "*", "http://127.0.0.1//["]
+  effect.each(targets)("the target %s is answered with a 404 in JSON", served, function* (target) {
+    const { body, status } = yield* askRaw(target)
+    assert.deepStrictEqual([status, JSON.parse(body)], [404, { message: "Rota não encontrada.", status: 404 }])
+  })
+
+  const isError = Schema.is(Schema.Struct({ _tag: Schema.Literals(["SandboxNotFound", "SandboxConflict"]) }))
+  const isInWords = Schema.is(
+    Schema.Struct({ message: Schema.String.check(Schema.isPattern(/^.+\.$/s)), status: Schema.Int })
+  )
+
+  effect(
+    `an odd request is answered, or refused in words, and never fails the sandbox (seed ${seed})`,
+    served,
+    function* () {
+      const { below, pick } = seeded(seed)
+      const statuses = new Set<number>()
+      const names =
+        "transactions transaction markPaid settleWithdrawal credit sendWebhook subscribe fault advance reset changes none"
+      const paths = [
+        "/",
+        "/openapi.json",
+        "/panel/../../package.json",
+        "/api/Transaction/transactionByTransactionId/%ff",
+        "/api/Balance/balance/NaN",
+        "https://elsewhere.example/_sandbox",
+        "/_SANDBOX",
+        "/\\..\\_sandbox"
+      ]
+      for (const name of names.split(" ")) paths.push(`/_sandbox/${name}`)
+      const queries = ["", "?", "?limit=1e3", "?search=%ff", "?status=__proto__", "?page=-1", "?a[]=1&a=2"] as const
+      const bodies = [
+        "",
+        "{",
+        "null",
+        "[]",
+        "{}",
+        '{"amount":1e400}',
+        '{"__proto__":{"amount":1}}',
+        '{"seconds":1e308}',
+        '{"fault":"none"}',
+        `{"a":${"[".repeat(3000)}${"]".repeat(3000)}}`,
+        "\u00ff\u00fe"
+      ] as const
+      const lines = [
+        "Content-Type: application/json",
+        "Content-Type:",
+        "Accept: */*;q=x",
+        "X-Client-Id: sandbox-client\r\nX-API-Key: sandbox-key",
+        "X-Client-Id: \u00e9",
+        "Idempotency-Key:",
+        "Origin: null",
+        "Cookie: a=%zz; =; ;;",
+        "Expect: 100-continue",
+        "Range: bytes=9-1",
+        "Accept-Encoding: gzip;q=0",
+        "Traceparent: 00-0-0-0"
+      ] as const
+      for (let count = runs(150, 20_000); count > 0; count--) {
+        const body = pick(bodies)
+        const method = pick(["GET", "POST", "PUT", "HEAD", "OPTIONS", "PROPFIND"])
+        const host = pick(["127.0.0.1", "127.0.0.1", "localhost:99999", "[", "evil.example"])
+        const more = Array.from({ length: below(4) }, () => pick(lines))
+        const head = [
+          `${method} ${pick(["/", ...paths])}${pick(queries)} HTTP/1.1`,
+          `Host: ${host}`,
+          "Connection: close",
+          ...more
+        ]
+        const text = [...head, `Content-Length: ${body.length}`, "", body].join("\r\n")
+        const answer = (yield* speak(text)).replace(/^HTTP\/1\.1 100 Continue\r\n\r\n/, "")
+        const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(answer)?.[1])
+        statuses.add(status)
+        assert.isTrue(status >= 200 && status < 500, `${text} was answered with ${answer.slice(0, 300)}`)
+        if (status < 400 || method === "HEAD") continue
+        const refusal: unknown = JSON.parse(answer.slice(answer.indexOf("\r\n\r\n") + 4))
+        assert.isTrue(isError(refusal) || isInWords(refusal), `${text} was answered with ${answer}`)
+      }
+      assert.includeMembers([...statuses], [200, 400, 401, 403, 404])
+    }
+  )
+})
+
+const python = spawnSync("python3", ["--version"]).status === 0
+/** The program that docs/sandbox.md shows. */
+const script = /^```python\n(.*?)^```/ms.exec(
+  readFileSync(new URL("../../docs/sandbox.md", import.meta.url), "utf8")
+)?.[1]
+
+live.skipIf(!python)(
+  `the Python client of the docs charges, pays and looks up${python ? "" : " (no python3 here)"}`,
+  served,
+  function* () {
+    const { balance, baseUrl } = yield* Sandbox
+    const program = (script ?? "").replace("http://127.0.0.1:4010", baseUrl)
+    assert.include(program, baseUrl)
+    yield* Effect.promise(() => promisify(execFile)("python3", ["-c", program]))
+    assert.strictEqual(yield* balance, 10_000 + Money.centavos(2500))
+  }
+)
