@@ -1,339 +1,174 @@
+/** How a rehearsal plays a program: its schedules, what each disturbs, and what survives a death. */
 import { describe, expect, expectTypeOf, test } from "@effect/vitest"
 import { Context, Effect, Layer, Random, Schedule } from "effect"
-import { IdempotencyKey, Money, Payments, PixKey, Rehearsed } from "effect-pix"
+import { SqlClient } from "effect/sql"
+import { Payments, Rehearsed } from "effect-pix"
 import { Rehearsal, type RehearsalReport, type RehearsalWorld, Sandbox } from "effect-pix/sandbox"
-import { chargeOrder, schedulesOf } from "../support/rehearsals.ts"
-import { runs } from "../support/seed.ts"
+import { OfferConnection } from "../../src/internal/simulatedProcess.ts"
 import { live } from "../support/effect.ts"
+import { schedulesOf } from "../support/rehearsals.ts"
+import {
+  charge,
+  declare,
+  isMarked,
+  mark,
+  Marks,
+  owed,
+  pay,
+  payAgain,
+  payUnderNewKey,
+  receive,
+  ship,
+  sqlite
+} from "./rehearsal/programs.ts"
 
-const invoice = { amount: Money.centavos(1000), pixKey: PixKey.email("maria@example.com") }
-const slowly = Schedule.max([Schedule.spaced("1 minute"), Schedule.recurs(30)])
-const keyOf = (reference: string) => IdempotencyKey.fromReference("payout", reference)
-
-const pay = (reference: string) =>
-  Payments.use((payments) =>
-    IdempotencyKey.retry(keyOf(reference), slowly, (options) => payments.requestWithdrawal(invoice, options))
-  )
-const payWithNewKeys = Payments.use((payments) =>
-  Effect.retry(payments.requestWithdrawal(invoice), { schedule: slowly })
-)
+const payWithNewKeys = Effect.retry(payUnderNewKey, Schedule.max([Schedule.spaced("1 minute"), Schedule.recurs(30)]))
+const call = "call 1 requestWithdrawal:"
+const death = `${call} death after it was executed`
 
 /** A store that outlives the process. */
 class Log extends Context.Service<Log, Array<string>>()("test/Log") {}
 const log = (line: string) => Log.use((lines) => Effect.sync(() => void lines.push(line)))
 const stores = Layer.sync(Log, () => [])
 
-/** Collects what is left of the stores of each run, by its schedule. */
+/** A rule that breaks nothing, and collects the worlds by their schedules, each with what is left in its log. */
 const collecting = () => {
-  const lines = new Map<string, ReadonlyArray<string>>()
-  const worlds = new Map<string, RehearsalWorld>()
+  const worlds = new Map<string, RehearsalWorld & { readonly log: ReadonlyArray<string> }>()
   const collect = (world: RehearsalWorld) =>
-    Log.use((log) =>
-      Effect.sync(() => {
-        lines.set(world.schedule, [...log])
-        worlds.set(world.schedule, world)
-      })
-    )
-  return { lines, worlds, rules: { collect } }
+    Log.use((lines) => Effect.sync(() => worlds.set(world.schedule, { ...world, log: [...lines] })))
+  return { worlds, rules: { collect } }
 }
 
-const brokenRules = ({ findings }: RehearsalReport) => [...new Set(findings.map(({ rule }) => rule))].toSorted()
+/** The defect of a rehearsal, which lists the schedules that there are. */
+const defectOf = (run: Effect.Effect<RehearsalReport>) => Effect.map(Effect.flip(Effect.sandbox(run)), String)
 
 describe("Rehearsal.run", () => {
-  live("a key made inside of a retry is found, by the schedules in which it pays twice", function* () {
-    const report = yield* Rehearsal.run(payWithNewKeys)
-    expect(schedulesOf(report, "paid-twice")).toEqual([
-      "call 1 requestWithdrawal: executed, answer lost, each request",
-      "call 1 requestWithdrawal: executed, answered 500, each request",
-      "call 1 requestWithdrawal: executed 10 minutes late, each request",
-      "call 1 requestWithdrawal: answer cut off, each request",
-      "call 1 requestWithdrawal: executed, answer lost, then refused, request",
-      "call 1 requestWithdrawal: executed, answer lost, each request, then each later call under its key refused, request",
-      "call 1 requestWithdrawal: executed, answer lost, each request, then each later call under its key refused, conflict",
-      "call 1 requestWithdrawal: an outage begins, executed, answer lost",
-      "call 1 requestWithdrawal: death after it was executed",
-      "call 1 requestWithdrawal: death after it was executed, and again after the next call"
-    ])
-  })
-
-  live("a payout that is asked for again under one key has no finding in any schedule", function* () {
-    const report = yield* Rehearsal.run(pay("invoice-1"))
-    expect(report).toMatchObject({ schedules: 27, calls: ["1 requestWithdrawal"], findings: [], undecided: [] })
-  })
-
-  live("a refused payout that succeeds under the same key in the same millisecond has no finding", function* () {
-    const idempotencyKey = keyOf("invoice-1")
-    const program = Payments.use((payments) =>
-      Effect.retry(payments.requestWithdrawal(invoice, { idempotencyKey }), { times: 3 })
-    )
-    expect((yield* Rehearsal.run(program)).findings).toEqual([])
-  })
-
-  live("a schedule is played alone by its name, and its story is the same to the byte", function* () {
-    const all = yield* Rehearsal.run(payWithNewKeys)
-    const [, , finding] = all.findings
-    for (const _ of Array.from({ length: runs(3, 100) })) {
+  live(
+    "a key made inside of a retry is found by the schedules in which it pays twice, each the same to the byte when played alone",
+    function* () {
+      const report = yield* Rehearsal.run(payWithNewKeys)
+      expect(schedulesOf(report, "paid-twice")).toEqual(
+        [
+          "executed, answer lost, each request",
+          "executed, answered 500, each request",
+          "executed 10 minutes late, each request",
+          "answer cut off, each request",
+          "executed, answer lost, then refused, request",
+          "executed, answer lost, each request, then each later call under its key refused, request",
+          "executed, answer lost, each request, then each later call under its key refused, conflict",
+          "an outage begins, executed, answer lost",
+          "death after it was executed",
+          "death after it was executed, and again after the next call"
+        ].map((name) => `${call} ${name}`)
+      )
+      const [, , finding] = report.findings
       const alone = yield* Rehearsal.run(payWithNewKeys, { only: finding?.schedule })
       expect(alone.schedules).toBe(1)
       expect(JSON.stringify(alone.findings[0])).toBe(JSON.stringify(finding))
     }
-  })
+  )
+
+  live(
+    "a payout that is asked for again under one key has no finding in any schedule, also in the same millisecond",
+    function* () {
+      const idle = Effect.retry(pay(), { times: 3 })
+      for (const program of [payAgain(), idle]) {
+        const report = yield* Rehearsal.run(program)
+        expect(report).toMatchObject({ schedules: 27, calls: ["1 requestWithdrawal"], findings: [], undecided: [] })
+      }
+    }
+  )
 
   live("a name that no schedule has is a defect, which lists the names of the schedules", function* () {
-    const defect = yield* Effect.flip(Effect.sandbox(Rehearsal.run(pay("invoice-1"), { only: "call 9" })))
-    expect(String(defect)).toContain("call 1 requestWithdrawal: not sent, each request")
+    expect(yield* defectOf(Rehearsal.run(pay(), { only: "call 9" }))).toContain(`${call} not sent, each request`)
+    const only = `${call} not sent + call 9 requestWithdrawal: not sent`
+    expect(yield* defectOf(Rehearsal.run(pay(), { only }))).toContain("has no schedule")
   })
 
   live("a death runs no finalizer, and the next process has the same stores and makes other keys", function* () {
-    const { lines, rules } = collecting()
+    const { rules, worlds } = collecting()
     const program = Effect.gen(function* () {
       yield* log("starts")
       yield* Effect.forkDetach(Effect.andThen(Effect.sleep("1 hour"), log("a detached fiber goes on")))
-      yield* Payments.use((payments) => payments.requestWithdrawal(invoice))
+      yield* payUnderNewKey
     }).pipe(Effect.ensuring(log("finalizer")))
-    const report = yield* Rehearsal.run(program, { stores, rules })
-    expect(lines.get("undisturbed")).toEqual(["starts", "finalizer"])
-    expect(lines.get("call 1 requestWithdrawal: death after it was executed")).toEqual([
-      "starts",
-      "starts",
-      "finalizer"
-    ])
-    const death = "call 1 requestWithdrawal: death after it was executed"
-    expect(schedulesOf(report, "paid-twice")).toEqual([death, `${death}, and again after the next call`])
+    const report = yield* Rehearsal.run(program, { stores, rules, only: death })
+    expect(worlds.get(death)?.log).toEqual(["starts", "starts", "finalizer"])
+    expect(schedulesOf(report, "paid-twice")).toEqual([death])
   })
 
   live("a fault meets the requests of its call, and not those of a concurrent one", function* () {
     const { rules, worlds } = collecting()
-    const both = Effect.all([pay("invoice-1"), pay("invoice-2")], { concurrency: 2 })
-    yield* Rehearsal.run(both, { stores, rules })
-    const requests = (schedule: string) => worlds.get(schedule)?.calls.map((call) => call.requests)
-    expect(requests("undisturbed")).toEqual([1, 1])
-    expect(requests("call 1 requestWithdrawal: executed, answer lost")).toEqual([2, 1])
-    expect(requests("call 2 requestWithdrawal: executed, answer lost")).toEqual([1, 2])
+    const both = Effect.all([payAgain("invoice-1"), payAgain("invoice-2")], { concurrency: 2 })
+    for (const [number, requests] of [
+      [1, [2, 1]],
+      [2, [1, 2]]
+    ] as const) {
+      const only = `call ${number} requestWithdrawal: executed, answer lost`
+      yield* Rehearsal.run(both, { stores, rules, only })
+      expect(worlds.get(only)?.calls.map((one) => one.requests)).toEqual(requests)
+    }
   })
 
   live("reads of one poll with the same answer are one call to disturb", function* () {
-    const poll = Effect.gen(function* () {
-      const { id } = yield* chargeOrder
-      const lookUp = Payments.use((payments) => payments.getTransaction(id))
-      return yield* Effect.repeat(lookUp, {
-        schedule: Schedule.spaced("1 minute"),
-        until: ({ enStatusTransaction }) => enStatusTransaction !== "Awaiting"
-      })
-    })
-    const report = yield* Rehearsal.run(poll, { payAfter: "5 minutes", only: "undisturbed" })
-    expect(report.calls.length).toBeGreaterThan(5)
-    const unknown = yield* Effect.flip(Effect.sandbox(Rehearsal.run(poll, { payAfter: "5 minutes", only: "none" })))
-    const disturbed = [...String(unknown).matchAll(/call (\d+) getTransaction: not sent$/gm)].map(([, call]) => call)
+    const poll = Effect.flatMap(charge, (id) =>
+      Effect.repeat(
+        Payments.use((payments) => payments.getTransaction(id)),
+        {
+          schedule: Schedule.spaced("1 minute"),
+          until: ({ enStatusTransaction }) => enStatusTransaction !== "Awaiting"
+        }
+      )
+    )
+    const known = yield* defectOf(Rehearsal.run(poll, { payAfter: "5 minutes", only: "none" }))
+    const disturbed = [...known.matchAll(/call (\d+) getTransaction: not sent$/gm)].map(([, number]) => number)
     expect(disturbed).toEqual(["2", "7"])
   })
 
   live("the random numbers of a program are the same in each schedule, and others with another seed", function* () {
-    const program = Effect.flatMap(Random.nextInt, (number) => Rehearsed.note("drawn", { number }))
-    const drawn = Effect.fnUntraced(function* (seed?: string) {
+    const program = Effect.andThen(
+      Effect.flatMap(Random.nextInt, (number) => Rehearsed.note("drawn", { number })),
+      pay()
+    )
+    const drawn = Effect.fnUntraced(function* (only: string, seed?: string) {
       const { rules, worlds } = collecting()
-      yield* Rehearsal.run(Effect.andThen(program, pay("invoice-1")), { stores, rules, seed })
-      return Array.from(worlds.values(), ({ notes }) => notes[0]?.detail["number"])
+      yield* Rehearsal.run(program, { stores, rules, seed, only })
+      return worlds.get(only)?.notes[0]?.detail["number"]
     })
-    const [first, ...others] = yield* drawn()
-    expect(new Set(others)).toEqual(new Set([first]))
-    expect(yield* drawn("another")).not.toContain(first)
+    const first = yield* drawn("undisturbed")
+    expect(yield* drawn(`${call} not sent`)).toBe(first)
+    expect(yield* drawn("undisturbed", "another")).not.toBe(first)
   })
 
   live("a rule of the user's is an Effect over the world and its stores", function* () {
-    const program = Effect.andThen(log("paid"), pay("invoice-1"))
     const rules = {
       "logged-once": ({ withdrawals }: RehearsalWorld) =>
-        Log.use(({ length }) =>
-          length <= withdrawals.length ? Effect.void : Effect.fail(`${length} lines in the log`)
-        )
+        Log.use(({ length }) => (length <= withdrawals.length ? Effect.void : Effect.fail(`${length} lines`)))
     }
-    const report = yield* Rehearsal.run(program, { stores, rules })
-    const death = "call 1 requestWithdrawal: death after it was executed"
-    expect(report.findings.map(({ page, problems, schedule }) => [schedule, problems, page])).toEqual([
-      ["call 1 requestWithdrawal: an outage begins, not sent", ["1 lines in the log"], undefined],
-      ["call 1 requestWithdrawal: death before it is sent", ["2 lines in the log"], undefined],
-      [death, ["2 lines in the log"], undefined],
-      [`${death}, and again after the next call`, ["3 lines in the log"], undefined]
-    ])
+    const { findings } = yield* Rehearsal.run(Effect.andThen(log("paid"), pay()), { stores, rules, only: death })
+    expect(findings).toMatchObject([{ rule: "logged-once", schedule: death, problems: ["2 lines"], page: undefined }])
   })
 
-  live("others act on the gateway while the program runs", function* () {
+  live("others act on the gateway while the program runs, and the payer does as the schedule says", function* () {
     const refund = Effect.gen(function* () {
-      const sandbox = yield* Sandbox
+      const { refund, transactions } = yield* Sandbox
       yield* Effect.sleep("2 minutes")
-      for (const { transactionId } of yield* sandbox.transactions) yield* sandbox.refund(transactionId)
+      for (const { transactionId } of yield* transactions) yield* refund(transactionId)
     })
     const program = Effect.gen(function* () {
-      const { id } = yield* chargeOrder
-      yield* Effect.sleep("3 minutes")
+      const id = yield* Effect.tap(charge, Effect.sleep("3 minutes"))
       return yield* Payments.use((payments) => payments.getTransaction(id))
     })
     const { rules, worlds } = collecting()
-    const report = yield* Rehearsal.run(program, { stores, rules, payAfter: "1 minute", meanwhile: refund })
-    expect(report.findings).toEqual([])
-    expect(worlds.get("undisturbed")?.calls.at(-1)?.status).toBe("Refunded")
-    expect(worlds.get("call 1 createTransaction: the charge fails")?.calls.at(-1)?.status).toBe("Failed")
-    expect(worlds.get("call 1 createTransaction: nobody pays, the charge lapses")?.calls.at(-1)?.status).toBe(
-      "Awaiting"
-    )
-  })
-})
-
-describe("the end of a program", () => {
-  const look = Payments.use((payments) => payments.getBalance())
-
-  live("a program that waits for nothing never ends, and its calls are not disturbed", function* () {
-    const report = yield* Rehearsal.run(Effect.andThen(look, Effect.never))
-    expect(report).toMatchObject({ schedules: 1, findings: [{ rule: "never-ends", schedule: "undisturbed" }] })
-  })
-
-  live("a program that polls beyond its time, loops without a pause, or calls without an end never ends", function* () {
-    const programs = [
-      Rehearsal.run(Effect.repeat(look, Schedule.spaced("1 hour")), { within: "10 hours" }),
-      Rehearsal.run(Effect.andThen(look, Effect.forever(Effect.yieldNow))),
-      Rehearsal.run(Effect.forever(look), { mostCalls: 20 })
-    ]
-    for (const run of programs) expect(brokenRules(yield* run)).toEqual(["never-ends"])
-  })
-
-  live("a program that does not end because of real work alone is undecided, and no finding", function* () {
-    // Ten turns of the event loop, which never win against a timeout by the rehearsal's clock, unless that clock waits.
-    const turns = (left: number, done: () => void): void =>
-      void (left === 0 ? done() : setImmediate(turns, left - 1, done))
-    const work = Effect.promise(() => new Promise<void>((resolve) => turns(10, resolve)))
-    const program = Effect.andThen(look, Effect.retry(Effect.timeout(work, "1 minute"), Schedule.spaced("1 hour")))
-    const report = yield* Rehearsal.run(program, { only: "undisturbed" })
-    expect(report).toMatchObject({ findings: [], undecided: [{ schedule: "undisturbed" }] })
-    expect(Rehearsal.text(report)).toContain("Undecided: undisturbed.")
-  })
-
-  live("a worker is stopped, and work that it left undone long before is a finding", function* () {
-    const worker = Effect.gen(function* () {
-      yield* Rehearsed.owes({ reference: "invoice-1", amount: 1000 })
-      yield* Effect.ignore(Payments.use((payments) => payments.requestWithdrawal(invoice)))
-      return yield* Effect.never
-    })
-    const report = yield* Rehearsal.run(worker, { stopAfter: "1 day" })
-    expect(brokenRules(report)).toEqual(["owed-not-paid", "paid-twice", "unknown-dropped"])
-    expect(report.rules.find(({ rule }) => rule === "never-ends")?.notChecked).toContain("not meant to end")
-  })
-
-  live("a program that fails without a disturbance is a finding", function* () {
-    const inReais = Payments.use((payments) => payments.requestWithdrawal({ ...invoice, amount: Money.centavos(10) }))
-    const report = yield* Rehearsal.run(inReais)
-    expect(report.findings).toMatchObject([{ rule: "fails-undisturbed", schedule: "undisturbed" }])
-  })
-})
-
-describe("what a program declares", () => {
-  test("a declaration outside of a rehearsal does nothing", async () => {
-    const program = Effect.all([
-      Rehearsed.fact("shipped", { transactionId: "1" }),
-      Rehearsed.owes({ reference: "invoice-1", amount: 1000 }),
-      Rehearsed.receive(() => Effect.die("never"))
-    ])
-    expect(await Effect.runPromise(program)).toEqual([undefined, undefined, undefined])
-  })
-
-  live("a rule without a declaration is not checked, and the report says why", function* () {
-    const report = yield* Rehearsal.run(pay("invoice-1"), { only: "undisturbed" })
-    const skipped = report.rules.filter(({ notChecked }) => notChecked !== undefined).map(({ rule }) => rule)
-    expect(skipped).toEqual([
-      "owed-not-paid",
-      "amount-differs",
-      "shipped-unpaid",
-      "shipped-unchecked",
-      "shipped-twice",
-      "not-shipped"
-    ])
-    expect(Rehearsal.text(report)).toContain(
-      "Not checked: owed-not-paid, amount-differs: the undisturbed run declared no Rehearsed.owes(...)."
-    )
-  })
-
-  const owe = (amount: number) => Rehearsed.owes({ reference: "invoice-1", amount })
-  const payOrElse = (word: "paid" | "failed" | "parked") =>
-    Payments.use((payments) => payments.requestWithdrawal(invoice, { idempotencyKey: keyOf("invoice-1") })).pipe(
-      Effect.andThen(Rehearsed.fact("paid", { reference: "invoice-1" })),
-      Effect.catch(() => Rehearsed.fact(word, { reference: "invoice-1" }))
-    )
-
-  live("a payout that is declared as failed although it was executed is a finding", function* () {
-    const report = yield* Rehearsal.run(Effect.andThen(owe(1000), payOrElse("failed")))
-    expect(brokenRules(report)).toEqual(["told-not-executed-but-executed"])
-  })
-
-  live("a payout in doubt that a person is told of has no finding", function* () {
-    const report = yield* Rehearsal.run(Effect.andThen(owe(1000), payOrElse("parked")))
-    expect(report.findings).toEqual([])
-  })
-
-  live("a payout that is declared as paid, or owed, and is not in the ledger, is a finding", function* () {
-    const report = yield* Rehearsal.run(Effect.andThen(owe(1000), payOrElse("paid")))
-    expect(brokenRules(report)).toEqual(["owed-not-paid", "told-done-but-absent", "unknown-dropped"])
-  })
-
-  live("a fact about an absent charge or payout is a finding", function* () {
-    const { findings } = yield* Rehearsal.run(
-      Effect.all([
-        Rehearsed.fact("shipped", { transactionId: "nobody's" }),
-        Rehearsed.fact("paid", { reference: "never owed" })
-      ]),
-      { only: "undisturbed" }
-    )
-    expect(findings.map(({ problems, rule }) => [rule, problems.length])).toEqual([
-      ["told-done-but-absent", 1],
-      ["shipped-unpaid", 1],
-      ["shipped-unchecked", 1]
-    ])
-  })
-
-  live("concurrent callers of one key have no finding in any schedule", function* () {
-    const program = Effect.all([pay("invoice-1"), pay("invoice-1")], { concurrency: "unbounded" })
-    expect((yield* Rehearsal.run(program)).findings).toEqual([])
-  })
-
-  live("a charge that nobody pays has no finding, whatever a forged webhook says of it", function* () {
-    const answer = Rehearsed.receive(() => Effect.succeed(new Response()))
-    const report = yield* Rehearsal.run(Effect.all([answer, chargeOrder, Effect.sleep("1 hour")]), {
-      only: "call 1 createTransaction: a forged webhook says Paid"
-    })
-    expect(report.findings).toEqual([])
-  })
-
-  live("a forged webhook waits for a program that receives later", function* () {
-    const bodies: Array<string> = []
-    const receive = Rehearsed.receive((request) =>
-      Effect.map(
-        Effect.promise(() => request.text()),
-        (body) => {
-          bodies.push(body)
-          return new Response()
-        }
-      )
-    )
-    const program = chargeOrder.pipe(
-      Effect.andThen(Effect.sleep("5 seconds")),
-      Effect.andThen(receive),
-      Effect.andThen(Effect.sleep("1 hour"))
-    )
-    yield* Rehearsal.run(program, { only: "call 1 createTransaction: a forged webhook says Paid" })
-    expect(bodies.some((body) => body.includes("Paid"))).toBe(true)
-  })
-
-  live("the story has the end of a payout, and a defect", function* () {
-    const settle = Sandbox.use((sandbox) => Effect.delay(sandbox.settleWithdrawal(1), "1 minute")).pipe(Effect.orDie)
-    const program = Rehearsed.receive(() => Effect.succeed(new Response())).pipe(
-      Effect.andThen(pay("invoice-1")),
-      Effect.andThen(Effect.sleep("1 hour")),
-      Effect.andThen(Effect.die(new RangeError("no more")))
-    )
-    const { findings } = yield* Rehearsal.run(program, { meanwhile: settle, only: "undisturbed" })
-    const story = findings.map(Rehearsal.story).join("\n")
-    expect(story).toMatch(/ledger: payout 1 of 1000 centavos is Settled/)
-    expect(story).toMatch(/webhook \d+ is delivered: payout 1 is Settled/)
-    expect(story).toContain("RangeError")
+    for (const [only, status] of [
+      ["undisturbed", "Refunded"],
+      ["call 1 createTransaction: the charge fails", "Failed"],
+      ["call 1 createTransaction: nobody pays, the charge lapses", "Awaiting"]
+    ] as const) {
+      const options = { stores, rules, payAfter: "1 minute", meanwhile: refund, only } as const
+      expect((yield* Rehearsal.run(program, options)).findings).toEqual([])
+      expect(worlds.get(only)?.calls.at(-1)?.status).toBe(status)
+    }
   })
 
   live(
@@ -347,130 +182,176 @@ describe("what a program declares", () => {
         )
       const program = Effect.all([note("later", 5), note("first", 0)], { concurrency: "unbounded" }).pipe(
         Effect.andThen(Effect.promise(() => new Promise((done) => setTimeout(done, 5)))),
-        Effect.andThen(pay("invoice-1"))
+        Effect.andThen(pay())
       )
       expect((yield* Rehearsal.run(program, { only: "undisturbed" })).findings).toEqual([])
       expect(order).toEqual(["first", "later"])
     }
   )
+})
 
-  live("a program that sleeps for ever never ends", function* () {
-    const report = yield* Rehearsal.run(Effect.sleep(Infinity), { only: "undisturbed" })
-    expect(brokenRules(report)).toEqual(["never-ends"])
-  })
-
-  live(
-    "an amount other than the owed one is a finding, by whatever field the payout names its reference",
-    function* () {
-      const request = (extra: { readonly description?: string; readonly metadata?: { readonly invoice: string } }) =>
-        Payments.use((payments) => payments.requestWithdrawal({ ...invoice, ...extra }))
-      const programs = [
-        pay("invoice-1"),
-        request({ description: "invoice-1" }),
-        request({ metadata: { invoice: "invoice-1" } }),
-        request({})
-      ]
-      for (const program of programs) {
-        const report = yield* Rehearsal.run(Effect.andThen(owe(100_000), program), { only: "undisturbed" })
-        expect(report.findings).toMatchObject([
-          { rule: "amount-differs", problems: ['"invoice-1" is owed 100000 centavos, and payout 1 is of 1000.'] }
-        ])
-      }
-    }
-  )
-
-  live("an answer that the ledger contradicts is a finding", function* () {
-    const forget = Effect.flatMap(Sandbox, (sandbox) => Effect.delay(sandbox.reset, "1 minute"))
-    const program = Effect.andThen(pay("invoice-1"), Effect.sleep("2 minutes"))
-    const report = yield* Rehearsal.run(program, { meanwhile: forget, only: "undisturbed" })
-    expect(brokenRules(report)).toEqual(["told-done-but-absent"])
-  })
-
-  live("a payout that the program stopped waiting for is in doubt, where it was executed", function* () {
-    const impatient = Effect.ignore(Effect.timeout(pay("invoice-1"), "5 seconds"))
-    const report = yield* Rehearsal.run(impatient)
-    const late = "call 1 requestWithdrawal: executed 10 minutes late"
-    expect(schedulesOf(report, "unknown-dropped")).toEqual(expect.arrayContaining([late, `${late}, each request`]))
-    expect(schedulesOf(report, "unknown-dropped")).not.toContain("call 1 requestWithdrawal: not sent, each request")
-  })
+describe("webhooks in a rehearsal", () => {
+  const payAfter = "1 minute"
 
   live(
-    "goods that cost another amount than their charge are a finding, and a list is no lookup of a payment",
+    "a shop that believes a webhook has findings for a forged one, a repeated one, and one that is never delivered",
     function* () {
-      const program = Effect.gen(function* () {
-        const { id } = yield* chargeOrder
-        yield* Effect.sleep("30 hours")
-        yield* Payments.use((payments) => payments.listTransactions())
-        yield* Rehearsed.fact("shipped", { transactionId: id, amount: 25 })
+      const believes = Effect.gen(function* () {
+        yield* receive((id, status) => (status === "Paid" ? Effect.andThen(ship(id), mark(id)) : Effect.void))
+        const id = yield* charge
+        for (let hour = 0; hour < 26 && !(yield* isMarked(id)); hour++) yield* Effect.sleep("1 hour")
       })
-      const report = yield* Rehearsal.run(program, { payAfter: "26 hours" })
-      expect(brokenRules(report)).toEqual(["amount-differs", "shipped-unchecked", "shipped-unpaid"])
-      const text = Rehearsal.text(report)
-      expect(text).toContain("1d 06:00:00.000  call 2 listTransactions: Succeeded: 1 rows")
-      expect(text).toContain("was shipped, and it was Cancelled at that time.")
+      const report = yield* Rehearsal.run(believes, { stores: Marks.layer, payAfter })
+      expect(schedulesOf(report, "shipped-unpaid")).toEqual(["call 1 createTransaction: a forged webhook says Paid"])
+      expect(schedulesOf(report, "shipped-twice")).toContain("webhook 1: twice")
+      expect(schedulesOf(report, "not-shipped")).toContain("webhook 1: never")
+      expect(schedulesOf(report, "shipped-unchecked")).toContain("undisturbed")
     }
   )
 
-  live("two payouts of one reference are a finding, also if they differ", function* () {
-    const twice = Payments.use((payments) =>
-      Effect.all([
-        payments.requestWithdrawal({ ...invoice, description: "invoice-1" }),
-        payments.requestWithdrawal({ ...invoice, metadata: { reference: "invoice-1" } })
-      ])
-    )
-    const report = yield* Rehearsal.run(Effect.andThen(owe(1000), twice), { only: "undisturbed" })
-    expect(report.findings).toMatchObject([
-      {
-        rule: "paid-twice",
-        problems: ['The receiver of "invoice-1" was paid once more than is owed: payouts 1 and 2.']
+  live(
+    "webhooks are delivered as their schedule says: late, out of order, and again after an answer that is no 2xx",
+    function* () {
+      const { rules, worlds } = collecting()
+      let answers = 0
+      const program = Effect.gen(function* () {
+        answers = 0
+        yield* receive((_, status) =>
+          Effect.andThen(
+            log(status),
+            Effect.suspend(() => (++answers % 2 === 1 ? Effect.fail("busy") : Effect.void))
+          )
+        )
+        yield* charge
+        yield* Effect.sleep("6 hours")
+      })
+      const refund = Effect.gen(function* () {
+        const { refund, transactions } = yield* Sandbox
+        yield* Effect.sleep("10 minutes")
+        for (const { transactionId } of yield* transactions) yield* refund(transactionId)
+      })
+      for (const [only, told] of [
+        ["undisturbed", "Paid Paid Refunded Refunded"],
+        ["webhook 1: late", "Refunded Refunded Paid Paid"],
+        ["webhook 1: out of order", "Refunded Paid Refunded Refunded"],
+        ["webhook 2: never", "Paid Paid"],
+        ["webhook 2: twice", "Paid Paid Refunded Refunded Refunded Refunded"]
+      ] as const) {
+        yield* Rehearsal.run(program, { stores, payAfter, meanwhile: refund, rules, only })
+        expect([only, worlds.get(only)?.log.join(" ")]).toEqual([only, told])
       }
-    ])
-  })
+    }
+  )
+
+  live(
+    "a forged webhook waits for a program that receives later, and is no finding where it is looked up",
+    function* () {
+      const { rules, worlds } = collecting()
+      const program = charge.pipe(
+        Effect.andThen(Effect.sleep("5 seconds")),
+        Effect.andThen(receive((_, status) => log(status))),
+        Effect.andThen(Effect.sleep("1 hour"))
+      )
+      const only = "call 1 createTransaction: a forged webhook says Paid"
+      expect((yield* Rehearsal.run(program, { stores, rules, only })).findings).toEqual([])
+      expect(worlds.get(only)?.log).toEqual(["Paid"])
+    }
+  )
 })
 
-describe("Rehearsal.test", () => {
-  /** Takes the place of a runner: it collects the tests. */
-  const collect = () => {
-    const tests: Array<readonly [name: string, run: () => Promise<void>]> = []
-    return { tests, it: (name: string, run: () => Promise<void>) => tests.push([name, run]) }
-  }
-
-  test("one test plays all schedules, and fails with the story of each rule", async () => {
-    const { it, tests } = collect()
-    const owed = Rehearsed.owes({ reference: "invoice-1", amount: 1000 })
-    void Rehearsal.test(it, "pays once", Effect.andThen(owed, pay("invoice-1")))
-    void Rehearsal.test(it, "pays twice", Effect.andThen(owed, payWithNewKeys))
-    expect(tests.map(([name]) => name)).toEqual(["pays once", "pays twice"])
-    await tests[0]?.[1]()
-    const failed = await tests[1]?.[1]().catch((error: unknown) => String(error))
-    expect(failed).toContain("paid-twice: A receiver was paid once more than is owed: payout 2 of 1000 centavos.")
-    expect(failed).toContain("ledger: payout 2 of 1000 centavos is executed, key 2")
-    expect(failed).toContain("key 2  wd_2")
-    expect(failed).toContain("also in: call 1 requestWithdrawal: executed, answer lost, then refused, request")
-    expect(failed).toContain("also in 4 more schedules")
-    expect(failed).toContain("docs/rehearsal.md#paid-twice")
+describe("pairs", () => {
+  const program = Effect.gen(function* () {
+    yield* owed
+    const paid = yield* Effect.result(pay())
+    const isRefused = paid._tag === "Failure" && paid.failure.outcome !== "Unknown"
+    yield* declare(paid._tag === "Success" ? "paid" : isRefused ? "failed" : "parked")
   })
 
-  test("each schedule has a test of its own, and those with a finding fail", async () => {
-    const { it, tests } = collect()
-    await Rehearsal.test(it, "pays", payWithNewKeys, { each: true, checks: [] })
-    expect(tests.length).toBe(27)
-    const outcomes = await Promise.allSettled(
-      tests.filter(([name]) => name.includes("answer lost")).map(([, run]) => run())
+  live("a mistake of two faults has the pair in its story, which is played alone by its name", function* () {
+    const report = yield* Rehearsal.run(program, { pairs: "1 minute" })
+    expect(report.pairs.played).toBe(report.pairs.all)
+    expect(report.findings.filter(({ schedule }) => !schedule.includes(" + "))).toEqual([])
+    const [first] = report.findings
+    expect(first?.rule).toBe("told-not-executed-but-executed")
+    expect(first?.schedule).toContain("death after it was executed + call 2 requestWithdrawal: ")
+    const alone = yield* Rehearsal.run(program, { only: first?.schedule })
+    expect(JSON.stringify(alone.findings)).toBe(JSON.stringify([first]))
+    expect(alone).toMatchObject({ schedules: 1, pairs: { played: 1, all: 1 } })
+    expect(Rehearsal.text(report)).toContain(`First ${death}; then call 2 requestWithdrawal: `)
+  })
+
+  live("a rule that one fault breaks has no pair", function* () {
+    const { findings, pairs } = yield* Rehearsal.run(Effect.andThen(owed, Effect.ignore(pay())), { pairs: "1 minute" })
+    expect([findings.length > 0, pairs.played > 0]).toEqual([true, true])
+    expect(findings.filter(({ schedule }) => schedule.includes(" + "))).toEqual([])
+  })
+
+  const late = `${call} executed 10 minutes late`
+  const explained = [
+    [
+      "a later call that was not sent has not lied where the earlier one under its key is executed late",
+      pay().pipe(Effect.catch(() => Effect.delay(pay(), "1 minute"))),
+      `${late}, each request + call 2 requestWithdrawal: not sent, each request`
+    ],
+    [
+      "a payout in doubt is not dropped where an earlier call under its key succeeds later",
+      Effect.all([pay(), Effect.ignore(Effect.delay(pay(), "1 second"))], { concurrency: "unbounded" }),
+      `${late} + call 2 requestWithdrawal: executed, answer lost, each request`
+    ]
+  ] as const
+  for (const [title, paying, only] of explained)
+    live(title, function* () {
+      const { findings, pairs } = yield* Rehearsal.run(Effect.andThen(owed, paying), { only })
+      expect([findings, pairs]).toEqual([[], { played: 1, all: 1 }])
+    })
+})
+
+describe("processes on one database", () => {
+  const program = Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`CREATE TABLE IF NOT EXISTS steps (name TEXT)`
+    yield* sql`INSERT INTO steps VALUES ('started')`
+    yield* sql.withTransaction(Effect.andThen(sql`INSERT INTO steps VALUES ('paid')`, payUnderNewKey))
+  })
+
+  live.each([
+    [1, "started started paid"],
+    [2, "started started started paid paid"]
+  ])(
+    "a death among %i processes rolls its open transaction back, and the next process has the rows",
+    function* ([processes, left]) {
+      const names: Array<string> = []
+      const collect = () =>
+        SqlClient.SqlClient.use(
+          (sql) => sql<{ readonly name: string }>`SELECT name FROM steps ORDER BY name DESC`
+        ).pipe(
+          Effect.map((rows) => names.push(rows.map(({ name }) => name).join(" "))),
+          Effect.orDie
+        )
+      const options = { stores: sqlite, processes, rules: { collect } }
+      const { findings } = yield* Rehearsal.run(program, { ...options, only: death })
+      expect(names.at(-1)).toBe(left)
+      // The payout is no part of the transaction: it was executed, and the next process asks under another key.
+      expect(findings.map(({ rule }) => rule)).toContain("paid-twice")
+    }
+  )
+
+  live("two processes are refused on a client that has one connection", function* () {
+    const stores = Layer.effectContext(Layer.build(sqlite)).pipe(
+      Layer.provide(Layer.succeed(OfferConnection, undefined))
     )
-    expect(outcomes.map(({ status }) => status).toSorted()).toEqual(["fulfilled", ...Array(5).fill("rejected")])
+    const defect = yield* defectOf(Rehearsal.run(pay(), { stores, processes: 2 }))
+    expect(defect).toContain("the SqlClient of `stores` has one connection")
   })
 })
 
-describe("the types of a rehearsal", () => {
-  test("a program that needs a store requires the option `stores`, and another program does not", () => {
-    const needsLog = Effect.andThen(log("starts"), pay("invoice-1"))
-    expectTypeOf(Rehearsal.run(pay("invoice-1"))).toEqualTypeOf<Effect.Effect<RehearsalReport>>()
-    expectTypeOf(Rehearsal.run(needsLog, { stores })).toEqualTypeOf<Effect.Effect<RehearsalReport>>()
-    type WithoutStores = Parameters<typeof Rehearsal.run<unknown, unknown>>[0]
-    expectTypeOf(pay("invoice-1")).toExtend<WithoutStores>()
-    expectTypeOf(needsLog).not.toExtend<WithoutStores>()
-    // A program under rehearsal steers no sandbox.
-    expectTypeOf(Sandbox).not.toExtend<WithoutStores>()
-  })
+test("a program that needs a store requires the option `stores`, and another program does not", () => {
+  const needsLog = Effect.andThen(log("starts"), pay())
+  expectTypeOf(Rehearsal.run(pay())).toEqualTypeOf<Effect.Effect<RehearsalReport>>()
+  expectTypeOf(Rehearsal.run(needsLog, { stores })).toEqualTypeOf<Effect.Effect<RehearsalReport>>()
+  type WithoutStores = Parameters<typeof Rehearsal.run<unknown, unknown>>[0]
+  expectTypeOf(pay()).toExtend<WithoutStores>()
+  expectTypeOf(needsLog).not.toExtend<WithoutStores>()
+  // A program under rehearsal steers no sandbox.
+  expectTypeOf(Sandbox).not.toExtend<WithoutStores>()
 })

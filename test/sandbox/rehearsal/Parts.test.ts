@@ -1,157 +1,246 @@
-/** What the library has above the client, in programs as its users write them, under every fault and death. */
+/** What the library has above the client, and the checkout of the docs, under faults and deaths: in a schedule of each here, in all in `npm run full`. */
 import { describe, test } from "@effect/vitest"
-import { Context, Effect, Layer, Predicate, Schedule, Stream } from "effect"
-import {
-  IdempotencyKey,
-  Money,
-  Payments,
-  PixKey,
-  Reconcile,
-  Rehearsed,
-  TransactionWait,
-  type WriteOptions
-} from "effect-pix"
-import { NodeSqlite } from "effect-pix/node"
+import { Effect, Layer, Predicate, Schedule, Stream } from "effect"
+import { HttpRouter, HttpServer, HttpServerRequest } from "effect/http"
+import { SqlClient } from "effect/sql"
+import { type Payments, Reconcile, Rehearsed, TransactionWait, type WriteOptions } from "effect-pix"
 import { PayoutQueue, Payouts } from "effect-pix/payouts"
+import { Rehearsal, type RehearsalOptions, type RehearsalReport, type RehearsalWorld } from "effect-pix/sandbox"
 import { Webhook } from "effect-pix/webhook"
-import { Rehearsal, type RehearsalWorld } from "effect-pix/sandbox"
-import { budget, requireClean } from "../../support/rehearsals.ts"
-
-class Orders extends Context.Service<Orders, { readonly charges: Set<string>; readonly shipped: Set<string> }>()(
-  "Orders"
-) {
-  static readonly layer = Layer.sync(Orders, () => ({ charges: new Set<string>(), shipped: new Set<string>() }))
-}
-
-const later = Schedule.upTo(Schedule.spaced("1 minute"), { times: 3 })
-const pixKey = PixKey.email("maria@example.com")
-const customer = { name: "Maria Silva", email: "maria@example.com" }
-const amount = Money.centavos(2500)
-
-const charge = Effect.gen(function* () {
-  const payments = yield* Payments
-  const { charges } = yield* Orders
-  const key = IdempotencyKey.fromReference("order", "42")
-  const { id } = yield* IdempotencyKey.retry(key, later, (options) =>
-    payments.createTransaction({ amount, paymentMethod: "PIX", customer }, options)
-  )
-  charges.add(id)
-  return id
-})
-
-const shipOnce = Effect.fnUntraced(function* (transactionId: string) {
-  const { shipped } = yield* Orders
-  if (shipped.has(transactionId)) return
-  shipped.add(transactionId)
-  yield* Rehearsed.fact("shipped", { transactionId })
-})
-
-const items = ["invoice-1", "invoice-2", "invoice-3"].map((reference, index) => ({
-  reference,
-  amount: Money.centavos(1000 + index),
-  pixKey
-}))
+import { checkout, Orders } from "../../../docs/examples/checkout.ts"
+import { budget, isWhole, requireClean } from "../../support/rehearsals.ts"
+import { runs } from "../../support/seed.ts"
+import {
+  charge,
+  database,
+  declare,
+  invoice,
+  isMarked,
+  mark,
+  Marks,
+  owed,
+  pay,
+  payAgain,
+  request,
+  shipOnce,
+  sqlite,
+  tell
+} from "./programs.ts"
 
 /** Asks for a payout as `send` does, and writes down what became of it. It remembers what it asked before a death. */
 const payOnce = (send: (past: WriteOptions) => Effect.Effect<unknown, { readonly outcome: string }, Payments>) =>
   Effect.gen(function* () {
-    const reference = "invoice-1"
-    const { charges: asked } = yield* Orders
-    yield* Rehearsed.owes({ reference, amount })
-    const idempotencyKey = IdempotencyKey.fromReference("payout", reference)
-    const past = asked.has(reference) ? ({ earlier: "Unknown" } as const) : {}
-    asked.add(reference)
+    yield* owed
+    const past = (yield* isMarked(invoice)) ? ({ earlier: "Unknown" } as const) : {}
+    yield* mark(invoice)
     yield* Effect.yieldNow
-    const paid = yield* Effect.result(send({ idempotencyKey, ...past }))
-    if (paid._tag === "Success") return yield* Rehearsed.fact("paid", { reference })
-    yield* Rehearsed.fact(paid.failure.outcome === "Unknown" ? "parked" : "failed", { reference })
+    const paid = yield* Effect.result(send(past))
+    if (paid._tag === "Success") return yield* declare("paid")
+    yield* declare(paid.failure.outcome === "Unknown" ? "parked" : "failed")
   })
 
-describe("under every fault and death", () => {
-  test("a payout says what became of it, and so do its retries under its key", async () => {
-    const once = payOnce((options) =>
-      Payments.use((payments) => payments.requestWithdrawal({ amount, pixKey }, options))
-    )
-    const again = payOnce(({ idempotencyKey = "", ...past }) =>
-      Payments.use((payments) =>
-        IdempotencyKey.retry(idempotencyKey, later, (options) =>
-          payments.requestWithdrawal({ amount, pixKey }, { ...past, ...options })
-        )
-      )
-    )
-    for (const program of [once, again]) {
-      const report = await Effect.runPromise(Rehearsal.run(program, { stores: Orders.layer, ...budget }))
-      requireClean(report, 25)
-    }
-  })
+const items = ["invoice-1", "invoice-2"].map((reference) => ({ ...request, reference }))
+const sheet = Effect.gen(function* () {
+  for (const item of items) yield* Rehearsed.owes(item)
+  const { done, open, parked, refused } = yield* Payouts.run(items, { allowAlike: true })
+  for (const { reference } of done) yield* declare("paid", reference)
+  for (const { reference } of refused) yield* declare("failed", reference)
+  for (const { reference } of [...open, ...parked]) yield* declare("parked", reference)
+  if (done.length < items.length) return yield* Effect.fail("open" as const)
+}).pipe(Effect.provide(PayoutQueue.layer()))
 
-  const sheet = Effect.gen(function* () {
-    for (const item of items) yield* Rehearsed.owes(item)
-    const { done, open, parked, refused } = yield* Payouts.run(items)
-    for (const { reference } of done) yield* Rehearsed.fact("paid", { reference })
-    for (const { reference } of refused) yield* Rehearsed.fact("failed", { reference })
-    for (const { reference } of [...open, ...parked]) yield* Rehearsed.fact("parked", { reference })
-    if (done.length < items.length) return yield* Effect.fail("open" as const)
-  })
-  test.each([
-    ["that is run once in each process", sheet],
-    ["that is run until all is paid", Effect.retry(sheet, later)]
-  ])("a sheet of payouts %s pays each line once, and knows what it paid", async (_, run) => {
-    const stores = NodeSqlite.layer({ filename: ":memory:" })
-    const report = await Effect.runPromise(
-      Rehearsal.run(Effect.provide(run, PayoutQueue.layer()), { stores, ...budget })
-    )
-    requireClean(report, 50)
-  })
+const webhookShop = Effect.gen(function* () {
+  const webhook = yield* Webhook
+  const id = yield* charge
+  const sweep = Effect.flatMap(isMarked(id), (done) => (done ? Effect.void : webhook.check(id)))
+  yield* Effect.repeat(sweep, Schedule.spaced("1 hour"))
+}).pipe(Effect.provide(Webhook.layer({ onPaid: ({ transaction }) => shipOnce(transaction.transactionId) })))
 
-  test("a shop with a Webhook in memory, which asks again after a restart and every hour, ships what is paid", async () => {
-    const webhooks = Webhook.layer({ onPaid: ({ transaction }) => shipOnce(transaction.transactionId) })
-    const sweep = Effect.gen(function* () {
-      const webhook = yield* Webhook
-      const { charges, shipped } = yield* Orders
-      for (const id of charges) if (!shipped.has(id)) yield* webhook.check(id)
-    }).pipe(Effect.repeat(Schedule.spaced("1 hour")))
-    const program = Effect.provide(Effect.andThen(charge, sweep), webhooks)
-    const report = await Effect.runPromise(
-      Rehearsal.run(program, { stores: Orders.layer, payAfter: "1 minute", stopAfter: "6 hours", ...budget })
-    )
-    requireClean(report, 40)
-  })
+const wait = Effect.gen(function* () {
+  const id = yield* charge
+  const { enStatusTransaction } = yield* TransactionWait.final(id, { deadline: "1 day" })
+  yield* enStatusTransaction === "Paid" ? shipOnce(id) : tell(id)
+})
+/** A wait does not end because the service did not answer. */
+const isPatient = ({ result }: RehearsalWorld) =>
+  Predicate.isTagged(result, "ServiceUnavailable") &&
+  Predicate.hasProperty(result, "outcome") &&
+  result.outcome === "NoEffect"
+    ? Effect.fail("The wait ended because the service did not answer.")
+    : Effect.void
 
-  test("TransactionWait.final ends, and never reports an unpaid charge as paid", async () => {
-    const program = Effect.gen(function* () {
-      const transactionId = yield* charge
-      const detail = yield* TransactionWait.final(transactionId, { deadline: "1 day" })
-      if (detail.enStatusTransaction === "Paid") yield* shipOnce(transactionId)
-      else yield* Rehearsed.fact("told", { transactionId })
+const nightly = Effect.gen(function* () {
+  const transactionId = yield* charge
+  yield* Effect.sleep("8 hours")
+  const orders = [{ transactionId, amount: request.amount, status: "Paid" as const }]
+  yield* Stream.runForEach(Reconcile.stream(orders), ({ _tag }) =>
+    _tag === "Matched" ? shipOnce(transactionId) : tell(transactionId)
+  )
+})
+
+/** Presses the button of the docs' checkout until it answers. */
+const press = Effect.gen(function* () {
+  const services = yield* Effect.context<Payments | Orders>()
+  const orders = yield* Orders
+  const app = yield* HttpRouter.toHttpEffect(
+    checkout.pipe(HttpRouter.provideRequest(Layer.succeedContext(services)), Layer.provide(HttpServer.layerServices))
+  )
+  const once = Effect.suspend(() => {
+    const sent = HttpServerRequest.fromWeb(new Request("http://localhost/orders/42", { method: "POST" }))
+    return Effect.map(Effect.provideService(app, HttpServerRequest.HttpServerRequest, sent), ({ status }) => status)
+  })
+  yield* Effect.repeat(once, { until: (status) => status === 303, schedule: Schedule.spaced("1 minute") })
+  const transactionId = orders.get("42")?.charge?.transactionId ?? ""
+  const { enStatusTransaction } = yield* TransactionWait.final(transactionId, { deadline: "2 days" })
+  yield* Rehearsed.fact(enStatusTransaction === "Paid" ? "shipped" : "told", { transactionId, amount: 2500 })
+}).pipe(Effect.scoped)
+const isOneCharge = ({ transactions }: RehearsalWorld) =>
+  transactions.length === 1 ? Effect.void : Effect.fail(`There are ${transactions.length} charges of one order.`)
+
+/** How long the queue may repeat a payout in doubt, in hours: an outage lasts longer. */
+const horizon = runs(1, 12)
+/** Submits an invoice, waits for it, and writes down what became of it. A payout that is parked makes it fail. */
+const queue = Effect.gen(function* () {
+  const { await: ended, submit } = yield* PayoutQueue
+  yield* owed
+  yield* submit({ ...request, reference: invoice })
+  const { state } = yield* ended(invoice)
+  if (state !== "posted" && state !== "refused") return yield* Effect.fail(state)
+  yield* declare(state === "posted" ? "paid" : "failed")
+}).pipe(Effect.provide(PayoutQueue.layer({ concurrency: 2, poll: "30 seconds", horizon: `${horizon} hours` })))
+const rulesOfQueue = {
+  /** Nothing is sent under a key that was in doubt for longer than the queue's horizon. */
+  isWithinHorizon: ({ calls }: RehearsalWorld) => {
+    const doubt = calls.find(({ outcome, result }) => outcome === "Unknown" || result === undefined)
+    const last = calls.findLast(({ requests }) => requests > 0)
+    const hours = ((last?.startedAt ?? 0) - (doubt?.startedAt ?? 0)) / 3_600_000
+    return doubt !== undefined && hours > horizon + 0.5
+      ? Effect.fail(`A request left ${hours} hours after a doubt.`)
+      : Effect.void
+  },
+  /** A service that asks for a pause, or does not answer, has not refused a payout. */
+  isPatient: ({ calls, facts }: RehearsalWorld) => {
+    const isGivenUp = ["RateLimited", "ServiceUnavailable"].includes(calls.at(-1)?.result ?? "")
+    return isGivenUp && facts.some(({ name }) => name === "failed")
+      ? Effect.fail("A payout was given up.")
+      : Effect.void
+  }
+}
+
+/** Charges, and asks once for itself, since a webhook may never come. The rest is done by its handler. */
+const sqlShop = Effect.gen(function* () {
+  const webhook = yield* Webhook
+  yield* Effect.delay(webhook.check(yield* charge), "1 hour")
+  return yield* Effect.never
+}).pipe(
+  Effect.provide(
+    Webhook.layerSql({
+      poll: "1 minute",
+      onPaid: Effect.fnUntraced(function* ({ transaction: { transactionId } }) {
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`INSERT INTO outbox VALUES (${transactionId})`
+        // Outside of the database: the carrier knows the key, and ships once for it.
+        yield* Rehearsed.fact("shipped", { transactionId, key: transactionId })
+      })
     })
-    const isPatient = ({ result }: RehearsalWorld) =>
-      Predicate.isTagged(result, "ServiceUnavailable") &&
-      Predicate.hasProperty(result, "outcome") &&
-      result.outcome === "NoEffect"
-        ? Effect.fail("The wait ended because the service did not answer.")
-        : Effect.void
-    const report = await Effect.runPromise(
-      Rehearsal.run(program, { stores: Orders.layer, payAfter: "1 minute", rules: { isPatient }, ...budget })
-    )
-    requireClean(report, 40)
+  )
+)
+const isOnce = () =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const { length } = yield* Effect.orDie(sql`SELECT * FROM outbox`)
+    if (length > 1) return yield* Effect.fail(`The event was handed out ${length} times.`)
   })
 
-  test("a nightly Reconcile ships the charges that were paid meanwhile, and reports those that it cannot read", async () => {
-    const reconcile = Effect.gen(function* () {
-      const { charges } = yield* Orders
-      const orders = Array.from(charges, (transactionId) => ({ transactionId, amount, status: "Paid" as const }))
-      yield* Stream.runForEach(Reconcile.stream(orders), ({ _tag, order: { transactionId } }) =>
-        _tag === "Matched" ? shipOnce(transactionId) : Rehearsed.fact("told", { transactionId })
-      )
+interface Part {
+  readonly title: string
+  readonly schedule: string
+  readonly least: number
+  readonly play: (options: Pick<RehearsalOptions<never>, "only" | "pairs">) => Effect.Effect<RehearsalReport>
+}
+
+const part = <S>(
+  title: string,
+  schedule: string,
+  program: Effect.Effect<unknown, unknown, Payments | S>,
+  world: RehearsalOptions<S> & { readonly stores: Layer.Layer<S, Error> },
+  least = 40
+): Part => ({ title, schedule, least, play: (options) => Rehearsal.run(program, { ...world, ...options }) })
+
+const marks = { stores: Marks.layer }
+const paid = { ...marks, payAfter: "1 minute" } as const
+const shop = { stores: database, payAfter: "1 minute", stopAfter: `${runs(4, 24)} hours`, rules: { isOnce } } as const
+const doubt = "call 1 requestWithdrawal: executed, answer lost, each request"
+const refused = `${doubt}, then each later call under its key refused, request`
+const death = "call 1 requestWithdrawal: death after it was executed"
+const stall = "call 1 requestWithdrawal: its process stands still before it is sent"
+
+const parts: ReadonlyArray<Part> = [
+  part(
+    "a payout says what became of it",
+    refused,
+    payOnce((past) => pay(invoice, past)),
+    marks,
+    25
+  ),
+  part(
+    "the retries of a payout under its key say what became of it",
+    refused,
+    payOnce((past) => payAgain(invoice, past)),
+    marks,
+    25
+  ),
+  part("a sheet of payouts pays each line once, and knows what it paid", death, sheet, { stores: sqlite }),
+  part("a shop with a Webhook in memory ships what is paid", "webhook 1: never", webhookShop, {
+    ...paid,
+    stopAfter: "6 hours"
+  }),
+  part(
+    "TransactionWait.final never reports an unpaid charge as paid",
+    "call 1 createTransaction: the charge fails",
+    wait,
+    { ...paid, rules: { isPatient } }
+  ),
+  part(
+    "a nightly Reconcile ships the charges that were paid meanwhile",
+    "call 2 getTransaction: not sent",
+    nightly,
+    paid,
+    30
+  ),
+  part(
+    "the checkout of the docs makes one charge, however often its button is pressed",
+    "call 1 createTransaction: executed, answer lost, each request",
+    press,
+    { stores: Orders.layer, payAfter: "1 minute", rules: { isOneCharge }, within: "4 days" },
+    30
+  ),
+  part("PayoutQueue on SQLite pays a reference once, and its states are what the gateway did", death, queue, {
+    stores: sqlite,
+    rules: rulesOfQueue
+  }),
+  part("PayoutQueue in two processes pays a reference once, while one stands still", stall, queue, {
+    stores: sqlite,
+    rules: rulesOfQueue,
+    processes: 2
+  }),
+  part(
+    "Webhook.layerSql hands a paid charge out once, though its process dies in the handler",
+    "fact 1 shipped: death after it",
+    sqlShop,
+    shop
+  ),
+  part(
+    "Webhook.layerSql in two processes hands a paid charge out once",
+    "call 3 getTransaction: its process stands still before it is sent",
+    sqlShop,
+    { ...shop, processes: 2 }
+  )
+]
+
+describe("under a fault", () => {
+  for (const { least, play, schedule, title } of parts)
+    test(title, async () => {
+      requireClean(await Effect.runPromise(play(isWhole ? budget : { only: schedule })), isWhole ? least : 1)
     })
-    const program = Effect.gen(function* () {
-      yield* charge
-      yield* Effect.delay(reconcile, "8 hours")
-    })
-    const report = await Effect.runPromise(
-      Rehearsal.run(program, { stores: Orders.layer, payAfter: "1 minute", ...budget })
-    )
-    requireClean(report, 30)
-  })
 })

@@ -1,0 +1,385 @@
+/** Mistakes that teams make in payment programs, each with the schedule that shows it, and the same program without it. */
+import { DateTime, Effect, type Layer, Random, Schedule } from "effect"
+import { SqlClient } from "effect/sql"
+import { Money, Payments, Rehearsed, TransactionWait } from "effect-pix"
+import { PayoutQueue, Payouts } from "effect-pix/payouts"
+import { Rehearsal, type RehearsalOptions, type RehearsalReport, type RuleName } from "effect-pix/sandbox"
+import {
+  charge,
+  database,
+  declare,
+  invoice,
+  isMarked,
+  isPaid,
+  keyOf,
+  mark,
+  Marks,
+  owed,
+  pay,
+  payAgain,
+  payUnderNewKey,
+  receive,
+  request,
+  ship,
+  shipOnce,
+  tell
+} from "./programs.ts"
+
+type Play = (options: Pick<RehearsalOptions<never>, "only" | "pairs">) => Effect.Effect<RehearsalReport>
+
+export interface Mistake {
+  /** What the program does wrong. */
+  readonly name: string
+  /** The rule that names it. */
+  readonly rule: RuleName
+  /** The schedule that shows it. */
+  readonly schedule: string
+  /** The schedule of the corrected program, where it has another name. */
+  readonly corrected: string
+  readonly mistaken: Play
+  readonly mended: Play
+}
+
+/** The two programs of mistakes in one world. */
+const inWorld =
+  <S>(world: RehearsalOptions<S> & { readonly stores: Layer.Layer<S, Error> }) =>
+  (
+    name: string,
+    rule: RuleName,
+    schedule: string,
+    mistaken: Effect.Effect<unknown, unknown, Payments | S>,
+    mended: Effect.Effect<unknown, unknown, Payments | S>,
+    corrected = schedule
+  ): Mistake => {
+    const playing =
+      (program: typeof mistaken): Play =>
+      (options) =>
+        Rehearsal.run(program, { ...world, ...options })
+    return { name, rule, schedule, corrected, mistaken: playing(mistaken), mended: playing(mended) }
+  }
+
+const ofPayout = inWorld({ stores: Marks.layer })
+const right = Effect.all([owed, payAgain(), declare("paid")])
+const payIn = <E>(first: Effect.Effect<unknown, E, Payments>, second: Effect.Effect<unknown, unknown, Payments>) =>
+  Effect.andThen(
+    owed,
+    Effect.catchTag(Effect.timeout(first, "10 seconds"), "TimeoutError", () => second)
+  )
+const writeDown = <E>(paying: Effect.Effect<unknown, E, Payments>, failure: "failed" | "parked") =>
+  Effect.andThen(
+    owed,
+    Effect.matchEffect(paying, { onSuccess: () => declare("paid"), onFailure: () => declare(failure) })
+  )
+const payReais = (amount: Money.Centavos) =>
+  Effect.andThen(
+    Rehearsed.owes({ reference: invoice, amount: 250_000 }),
+    Payments.use((payments) => payments.requestWithdrawal({ ...request, amount }, { idempotencyKey: keyOf(invoice) }))
+  )
+
+/** Asks twice under one key. Whether it remembers that it has asked before, also after a death, is `remembers`. */
+const payTwice = (remembers: boolean) =>
+  Effect.gen(function* () {
+    yield* owed
+    const ask = Effect.gen(function* () {
+      const hasAsked = yield* isMarked(invoice)
+      yield* mark(invoice)
+      yield* Effect.yieldNow
+      return yield* pay(invoice, remembers && hasAsked ? { earlier: "Unknown" } : {})
+    })
+    const first = yield* Effect.result(ask)
+    const isDoubtful = first._tag === "Failure" && first.failure.outcome === "Unknown"
+    const second = isDoubtful ? yield* Effect.result(ask) : first
+    if (second._tag === "Success") return yield* declare("paid")
+    yield* declare(second.failure.outcome === "Unknown" ? "parked" : "failed")
+  })
+/** Asks every hour for 27 hours, under a key that is made at each time. */
+const payHourly = (reference: Effect.Effect<string>) =>
+  Effect.andThen(
+    owed,
+    Effect.retry(Effect.flatMap(reference, pay), Schedule.upTo(Schedule.spaced("1 hour"), { times: 27 }))
+  )
+const today = Effect.map(DateTime.now, (now) => `${invoice}/${DateTime.formatIsoDate(now)}`)
+/** Asks once, and writes down what a refusal means. */
+const payOnce = (refused: "failed" | "parked") =>
+  Effect.gen(function* () {
+    yield* owed
+    const paid = yield* Effect.result(pay())
+    if (paid._tag === "Success") return yield* declare("paid")
+    yield* declare(paid.failure.outcome === "Unknown" ? "parked" : refused)
+  })
+
+/** Declares two invoices, and sends those that are not marked, one after the other. */
+const sendEach = <E>(send: (reference: string, index: number) => Effect.Effect<unknown, E, Payments | Marks>) =>
+  Effect.gen(function* () {
+    const open: Array<string> = []
+    for (const reference of ["invoice-1", "invoice-2"]) {
+      yield* Rehearsed.owes({ reference, ...request })
+      if (!(yield* isMarked(reference))) open.push(reference)
+    }
+    yield* Effect.forEach(open, send, { discard: true })
+  })
+const sendRight = sendEach((reference) => Effect.andThen(payAgain(reference), mark(reference)))
+
+/** Runs a sheet of two invoices, and says what was refused and what is in doubt. */
+const sheet = (inDoubt: "failed" | "parked", prefix = Effect.succeed("")) =>
+  Effect.gen(function* () {
+    const batch = yield* prefix
+    for (const reference of ["invoice-1", "invoice-2"]) yield* Rehearsed.owes({ reference, ...request })
+    const items = ["invoice-1", "invoice-2"].map((reference) => ({ ...request, reference: `${batch}${reference}` }))
+    const { open, parked, refused } = yield* Payouts.run(items, { allowAlike: true })
+    for (const { reference } of refused) yield* declare("failed", reference)
+    for (const { reference } of parked) yield* declare("parked", reference)
+    for (const { reference } of open) yield* declare(inDoubt, reference)
+  }).pipe(Effect.provide(PayoutQueue.layer()))
+const anew = Effect.map(Random.nextIntBetween(1, 1_000_000), (batch) => `${batch}/`)
+
+const onDatabase = inWorld({ stores: database })
+/** An outbox: what is open is put into it, and sent from it. */
+const outbox = (put: "in two steps" | "in one transaction") =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* owed
+    const move = Effect.gen(function* () {
+      const open = yield* sql`UPDATE invoices SET state = 'moved' WHERE state = 'open' RETURNING reference`
+      for (const _ of open) yield* sql`INSERT INTO outbox VALUES (${invoice})`
+    })
+    yield* put === "in two steps" ? move : sql.withTransaction(move)
+    for (const _ of yield* sql`SELECT reference FROM outbox`) yield* Effect.andThen(pay(), sql`DELETE FROM outbox`)
+  })
+/** Workers that lease a row for five minutes. The key may have the number of the attempt. */
+const worker = (name: (attempt: number) => string) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* owed
+    const take = Effect.gen(function* () {
+      const now = DateTime.toEpochMillis(yield* DateTime.now)
+      const leased = yield* sql<{ readonly attempts: number }>`
+        UPDATE invoices SET leased = ${now + 300_000}, attempts = attempts + 1
+        WHERE state = 'open' AND leased < ${now} RETURNING attempts`
+      for (const { attempts } of leased) {
+        yield* pay(name(attempts))
+        yield* sql`UPDATE invoices SET state = 'paid'`
+      }
+      return (yield* sql`SELECT reference FROM invoices WHERE state = 'open'`).length === 0
+    })
+    const orElse = Effect.orElseSucceed(take, () => false)
+    yield* Effect.repeat(orElse, { schedule: Schedule.spaced("1 minute"), until: (isDone) => isDone })
+  })
+
+const ofShop = inWorld({ stores: Marks.layer, payAfter: "1 minute", stopAfter: "12 hours" })
+const lookUp = (id: string) => Effect.flatMap(isPaid(id), (yes) => (yes ? shipOnce(id) : Effect.void))
+/** Charges, receives webhooks, and looks up what is not shipped every ten minutes. */
+const shop = <E>(
+  handle: (id: string, status: string) => Effect.Effect<unknown, E, Payments | Marks>,
+  isSweeping = true
+) =>
+  Effect.gen(function* () {
+    yield* receive(handle)
+    const id = yield* charge
+    const sweep = Effect.flatMap(isMarked(id), (done) => (done ? Effect.void : Effect.ignore(lookUp(id))))
+    yield* isSweeping ? Effect.repeat(sweep, Schedule.spaced("10 minutes")) : Effect.never
+  })
+const rightShop = shop(lookUp)
+
+const ofSale = inWorld({ stores: Marks.layer, payAfter: "1 minute", within: "3 days" })
+/** Waits for the end of a charge, and tells a person where it is not paid. */
+const sell = <E>(deliver: (id: string) => Effect.Effect<unknown, E, Payments | Marks>, whatever = false) =>
+  Effect.gen(function* () {
+    const id = yield* charge
+    const { enStatusTransaction } = yield* TransactionWait.final(id, { deadline: "1 day" })
+    if (enStatusTransaction !== "Paid" && !whatever) return yield* tell(id)
+    if (!(yield* isMarked(id))) yield* deliver(id)
+  })
+const lookThrice = (look: (id: string) => Effect.Effect<unknown, unknown, Payments | Marks>) =>
+  Effect.flatMap(charge, (id) =>
+    Effect.forEach([0, 45, 45], (pause) => Effect.delay(look(id), `${pause} seconds`), { discard: true })
+  )
+/** Pays a deposit back: by its webhook, and by a sweep for what the webhook missed. */
+const payBack = (referenceOfSweep: string) =>
+  Effect.gen(function* () {
+    const back = Effect.fnUntraced(function* (reference: string) {
+      if (yield* isMarked("back")) return
+      yield* owed
+      yield* pay(reference)
+      yield* mark("back")
+      yield* Effect.yieldNow
+    })
+    yield* receive((_, status) => (status === "Paid" ? back("back-42") : Effect.void))
+    const id = yield* charge
+    const sweep = Effect.flatMap(isPaid(id), (yes) => (yes ? back(referenceOfSweep) : Effect.void))
+    yield* Effect.repeat(Effect.ignore(Effect.delay(sweep, "1 hour")), Schedule.recurs(10))
+    if (!(yield* isMarked("back"))) yield* declare("parked")
+  })
+
+const doubt = "call 1 requestWithdrawal: executed, answer lost, each request"
+const refusal = "call 1 requestWithdrawal: refused, request"
+const late = "call 1 requestWithdrawal: executed 10 minutes late"
+const deathBefore = "call 1 requestWithdrawal: death before it is sent"
+const deathAfter = "call 1 requestWithdrawal: death after it was executed"
+const outage = "call 1 requestWithdrawal: an outage begins, executed, answer lost"
+
+export const mistakes: ReadonlyArray<Mistake> = [
+  ofPayout(
+    "a retry around a call that makes its own key",
+    "paid-twice",
+    doubt,
+    Effect.andThen(owed, Effect.retry(payUnderNewKey, { times: 3 })),
+    right
+  ),
+  ofPayout(
+    "a timeout around a payout, and another payout after it",
+    "paid-twice",
+    late,
+    payIn(payUnderNewKey, payUnderNewKey),
+    payIn(pay(), payAgain())
+  ),
+  ofPayout(
+    "each failure of a payout taken as one that moved nothing",
+    "told-not-executed-but-executed",
+    doubt,
+    writeDown(pay(), "failed"),
+    writeDown(payAgain(), "parked")
+  ),
+  ofPayout(
+    "an invoice that is marked as paid before it is",
+    "told-done-but-absent",
+    refusal,
+    Effect.all([owed, declare("paid"), Effect.ignore(pay())]),
+    right
+  ),
+  ofPayout(
+    "a payout whose failure nobody hears of",
+    "owed-not-paid",
+    refusal,
+    Effect.andThen(owed, Effect.ignore(pay())),
+    writeDown(payAgain(), "parked")
+  ),
+  ofPayout("a payout in doubt that nobody asks for again", "unknown-dropped", doubt, Effect.ignore(pay()), payAgain()),
+  ofPayout(
+    "reais where centavos are asked for",
+    "amount-differs",
+    "undisturbed",
+    payReais(Money.centavos(2500)),
+    payReais(Money.fromReais("2500.00"))
+  ),
+  ofPayout(
+    "a doubt that is forgotten when the key is asked for again",
+    "told-not-executed-but-executed",
+    `${doubt}, then each later call under its key refused, request`,
+    payTwice(false),
+    payTwice(true)
+  ),
+  ofPayout(
+    "a key with the day in it, tried for longer than a day",
+    "paid-twice",
+    outage,
+    payHourly(today),
+    payHourly(Effect.succeed(invoice))
+  ),
+  ofPayout(
+    "a refusal after a restart, taken for one of all requests",
+    "told-not-executed-but-executed",
+    `${deathAfter} + call 2 requestWithdrawal: refused, credentials`,
+    payOnce("failed"),
+    payOnce("parked")
+  ),
+  ofPayout(
+    "an own queue that marks before it sends",
+    "owed-not-paid",
+    deathBefore,
+    sendEach((reference) => Effect.andThen(mark(reference), payAgain(reference))),
+    sendRight
+  ),
+  onDatabase(
+    "a sheet that is written anew at each start, with other references",
+    "paid-twice",
+    deathAfter,
+    sheet("parked", anew),
+    sheet("parked")
+  ),
+  onDatabase(
+    "an outbox that is filled in two steps",
+    "owed-not-paid",
+    "step 2 before INSERT outbox: death",
+    outbox("in two steps"),
+    outbox("in one transaction"),
+    "step 1 before a commit: death"
+  ),
+  inWorld({ stores: database, processes: 2 })(
+    "a key with the number of the attempt, and two workers",
+    "paid-twice",
+    "call 1 requestWithdrawal: its process stands still before it is sent",
+    worker((attempt) => `${invoice}/${attempt}`),
+    worker(() => invoice)
+  ),
+  ofShop(
+    "goods that go out by the webhook's word",
+    "shipped-unpaid",
+    "call 1 createTransaction: a forged webhook says Paid",
+    shop((id, status) => (status === "Paid" ? shipOnce(id) : Effect.void)),
+    rightShop
+  ),
+  ofShop(
+    "a webhook that is handled twice",
+    "shipped-twice",
+    "webhook 1: twice",
+    shop((id) => Effect.flatMap(isPaid(id), (yes) => (yes ? ship(id) : Effect.void)), false),
+    rightShop
+  ),
+  ofShop(
+    "a webhook that is answered before it is handled",
+    "not-shipped",
+    "call 2 getTransaction: not sent, each request",
+    shop((id) => Effect.forkDetach(lookUp(id)), false),
+    rightShop
+  ),
+  ofShop(
+    "a webhook that is marked as handled before it is",
+    "not-shipped",
+    "call 1 createTransaction: a forged webhook says Paid",
+    shop(
+      (id) =>
+        Effect.flatMap(isMarked(`seen ${id}`), (seen) =>
+          seen ? Effect.void : Effect.andThen(mark(`seen ${id}`), lookUp(id))
+        ),
+      false
+    ),
+    rightShop
+  ),
+  ofSale(
+    "the end of a wait, taken for a payment",
+    "shipped-unpaid",
+    "call 1 createTransaction: the charge fails",
+    sell(shipOnce, true),
+    sell(shipOnce)
+  ),
+  ofSale(
+    "a lookup that failed, taken for a charge that is not paid",
+    "not-shipped",
+    "call 4 getTransaction: not sent, each request",
+    lookThrice((id) => Effect.ignore(lookUp(id))),
+    sell(shipOnce),
+    "call 2 getTransaction: not sent, each request"
+  ),
+  ofSale(
+    "goods that are marked as shipped before they are",
+    "not-shipped",
+    "fact 1 shipped: death before it",
+    sell((id) => Effect.all([mark(id), Effect.yieldNow, ship(id)])),
+    sell((id) => Effect.andThen(ship(id, id), mark(id)))
+  ),
+  ofSale(
+    "goods that are shipped without a key, and marked after that",
+    "shipped-twice",
+    "fact 1 shipped: death after it",
+    sell((id) => Effect.all([ship(id), Effect.yieldNow, mark(id)])),
+    sell((id) => Effect.all([ship(id, id), Effect.yieldNow, mark(id)]))
+  ),
+  ofSale(
+    "a deposit that the webhook and the sweep pay back under two keys",
+    "paid-twice",
+    "call 2 requestWithdrawal: death after it was executed, and webhook 1 is not repeated",
+    payBack("sweep-42"),
+    payBack("back-42")
+  )
+]

@@ -1,0 +1,83 @@
+/** The parts of programs under rehearsal: what they remember, owe, pay, charge, ship and declare. */
+import { Context, Effect, Layer, Schedule } from "effect"
+import { SqlClient } from "effect/sql"
+import { IdempotencyKey, Money, Payments, PixKey, Rehearsed, type WriteOptions } from "effect-pix"
+import { NodeSqlite } from "effect-pix/node"
+
+/** Stands for a table: it survives a death. */
+export class Marks extends Context.Service<Marks, Set<string>>()("Marks") {
+  static readonly layer = Layer.sync(Marks, () => new Set<string>())
+}
+export const isMarked = (name: string) => Marks.use((marks) => Effect.sync(() => marks.has(name)))
+export const mark = (name: string) => Marks.use((marks) => Effect.sync(() => void marks.add(name)))
+
+export const sqlite = NodeSqlite.layer({ filename: ":memory:" })
+/** A table of one open invoice, an outbox, and marks. */
+export const database = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`CREATE TABLE invoices (reference TEXT, state TEXT, leased INTEGER, attempts INTEGER)`
+    yield* sql`INSERT INTO invoices VALUES ('invoice-1', 'open', 0, 0)`
+    yield* sql`CREATE TABLE outbox (reference TEXT)`
+  })
+).pipe(Layer.provideMerge(sqlite), Layer.merge(Marks.layer))
+
+export const later = Schedule.upTo(Schedule.spaced("1 minute"), { times: 3 })
+
+/** The invoice of most programs. */
+export const invoice = "invoice-1"
+export const request = { amount: Money.centavos(2500), pixKey: PixKey.email("maria@example.com") }
+export const keyOf = (reference: string) => IdempotencyKey.fromReference("payout", reference)
+
+/** Asks for a payout once, under the key of a reference. */
+export const pay = (reference = invoice, options: WriteOptions = {}) =>
+  Payments.use((payments) => payments.requestWithdrawal(request, { idempotencyKey: keyOf(reference), ...options }))
+/** The same under a key that is made for this call. */
+export const payUnderNewKey = Payments.use((payments) => payments.requestWithdrawal(request))
+/** The same again after a failure, under the key of a reference. */
+export const payAgain = (reference = invoice, past: WriteOptions = {}) =>
+  Payments.use((payments) =>
+    IdempotencyKey.retry(keyOf(reference), later, (options) =>
+      payments.requestWithdrawal(request, { ...past, ...options })
+    )
+  )
+
+export const owed = Rehearsed.owes({ reference: invoice, amount: request.amount })
+export const declare = (word: "paid" | "failed" | "parked", reference = invoice) => Rehearsed.fact(word, { reference })
+
+/** Charges for one order, and gives the charge's id. */
+export const charge = Payments.use((payments) =>
+  Effect.map(
+    IdempotencyKey.retry(IdempotencyKey.fromReference("order", "42"), later, (options) =>
+      payments.createTransaction(
+        { amount: request.amount, paymentMethod: "PIX", customer: { name: "Maria", email: "maria@example.com" } },
+        options
+      )
+    ),
+    ({ id }) => id
+  )
+)
+export const isPaid = (id: string) =>
+  Payments.use((payments) => payments.getTransaction(id)).pipe(
+    Effect.map(({ enStatusTransaction }) => enStatusTransaction === "Paid")
+  )
+/** Ships. With `key` the carrier ships once for it. */
+export const ship = (transactionId: string, key?: string) =>
+  Rehearsed.fact("shipped", { transactionId, ...(key !== undefined && { key }) })
+/** Ships what is not marked as shipped. */
+export const shipOnce = Effect.fnUntraced(function* (id: string) {
+  if (yield* isMarked(id)) return
+  yield* mark(id)
+  yield* ship(id)
+})
+export const tell = (transactionId: string) => Rehearsed.fact("told", { transactionId })
+
+/** Hands the transaction and the status of each webhook to a handler, and answers 200 where it succeeds. */
+export const receive = <E, R>(handle: (id: string, status: string) => Effect.Effect<unknown, E, R>) =>
+  Rehearsed.receive((delivery) =>
+    Effect.gen(function* () {
+      const { status, transactionId } = yield* Effect.promise(() => delivery.json())
+      yield* handle(transactionId, status)
+      return new Response()
+    })
+  )
