@@ -36,15 +36,11 @@ describe.each([
 ])("a sandbox %s", (_, sandboxLayer) => {
   const statusOf = Effect.map(ask({ path: listTransactions.path }), ({ status }) => status)
 
-  effect(
-    "a sandbox has each function by its name, but for two: offline(effect) calls one, and a list has each row",
-    sandboxLayer,
-    function* () {
-      const sandbox = yield* Sandbox
-      const missing = Object.keys(functions).filter((name) => !(name in sandbox))
-      assert.deepStrictEqual(missing, ["setOffline", "transaction"])
-    }
-  )
+  effect("a sandbox has each function but setOffline and transaction", sandboxLayer, function* () {
+    const sandbox = yield* Sandbox
+    const missing = Object.keys(functions).filter((name) => !(name in sandbox))
+    assert.deepStrictEqual(missing, ["setOffline", "transaction"])
+  })
 
   effect("a charge is brought into every state, once, and the balance goes along", sandboxLayer, function* () {
     const sandbox = yield* Sandbox
@@ -53,12 +49,7 @@ describe.each([
       5
     )
     const idOf = (charge: typeof paid) => charge?.transactionId ?? ""
-    assert.deepInclude(paid, {
-      rowId: 1,
-      status: "Awaiting",
-      amount: 2500,
-      customer: { name: "Ana Souza", email: "maria@example.com" }
-    })
+    assert.deepStrictEqual(paid?.customer, { name: "Ana Souza", email: "maria@example.com" })
     assert.strictEqual((yield* sandbox.overview).awaited, 12_500)
     for (const charge of [paid, paid, refunded])
       assert.strictEqual((yield* sandbox.markPaid(idOf(charge))).status, "Paid")
@@ -90,26 +81,22 @@ describe.each([
     assert.strictEqual(missing.message, "The sandbox holds no transaction nobody.")
   })
 
-  effect(
-    "a charge is paid late, and with another amount, which lookups, lists and the balance have",
-    sandboxLayer,
-    function* () {
-      const sandbox = yield* Sandbox
-      const { transactionId } = yield* sandbox.charge(2500)
-      yield* sandbox.advance("25 hours")
-      assert.instanceOf(yield* Effect.flip(sandbox.markPaid(transactionId)), SandboxConflict)
-      const paid = yield* sandbox.markPaid(transactionId, { amount: 2400, late: true })
-      assert.deepInclude(paid, { status: "Paid", amount: 2500, paid: 2400 })
-      assert.strictEqual(yield* sandbox.balance, 12_400)
-      assert.strictEqual((yield* ask({ path: lookupPath(transactionId) })).json.value, 2400)
-      assert.strictEqual((yield* ask({ path: listTransactions.path })).json.res.items[0].amount, 2400)
-      yield* sandbox.refund(transactionId)
-      assert.strictEqual(yield* sandbox.balance, 10_000)
-      const { transactionId: second } = yield* sandbox.charge(100)
-      const late = yield* sandbox.markPaid(second, { amount: 100, late: true })
-      assert.deepStrictEqual([late.paid, late.states.map(({ status }) => status)], [undefined, ["Cancelled", "Paid"]])
-    }
-  )
+  effect("a charge is paid late, and with another amount, which all show", sandboxLayer, function* () {
+    const sandbox = yield* Sandbox
+    const { transactionId } = yield* sandbox.charge(2500)
+    yield* sandbox.advance("25 hours")
+    assert.instanceOf(yield* Effect.flip(sandbox.markPaid(transactionId)), SandboxConflict)
+    const paid = yield* sandbox.markPaid(transactionId, { amount: 2400, late: true })
+    assert.strictEqual(`${paid.status} ${paid.amount} ${paid.paid}`, "Paid 2500 2400")
+    assert.strictEqual(yield* sandbox.balance, 12_400)
+    assert.strictEqual((yield* ask({ path: lookupPath(transactionId) })).json.value, 2400)
+    assert.strictEqual((yield* ask({ path: listTransactions.path })).json.res.items[0].amount, 2400)
+    yield* sandbox.refund(transactionId)
+    assert.strictEqual(yield* sandbox.balance, 10_000)
+    const { transactionId: second } = yield* sandbox.charge(100)
+    const late = yield* sandbox.markPaid(second, { amount: 100, late: true })
+    assert.deepStrictEqual([late.paid, late.states.map(({ status }) => status)], [undefined, ["Cancelled", "Paid"]])
+  })
 
   effect("a payout is settled or rejected, once, and a rejection returns the money", sandboxLayer, function* () {
     const sandbox = yield* Sandbox
@@ -124,30 +111,26 @@ describe.each([
     assert.instanceOf(yield* Effect.flip(sandbox.settleWithdrawal(3)), SandboxNotFound)
   })
 
-  effect(
-    "faults are planned and read as they are given, and cleared; offline lasts as long as its effect",
-    sandboxLayer,
-    function* () {
-      const { clearFaults, fault, offline, overview } = yield* Sandbox
-      const faults = Effect.map(overview, (seen) => seen.faults)
-      yield* fault("listTransactions", Fault.refusal(500, "Erro"), { times: 2 })
-      yield* fault("any", [Fault.resetAfter, Fault.latency("1 second")], { times: Infinity })
-      assert.strictEqual(yield* statusOf, 500)
-      const times = (yield* faults)[1]?.left ?? 0
-      assert.isAbove(times, 1_000_000)
-      assert.deepStrictEqual(yield* faults, [
-        { operation: "listTransactions", fault: Fault.refusal(500, "Erro"), left: 1 },
-        { operation: "any", fault: Fault.resetAfter, left: times },
-        { operation: "any", fault: Fault.latency("1 second"), left: times }
-      ])
-      yield* clearFaults
-      assert.deepStrictEqual(yield* faults, [])
-      assert.deepStrictEqual(
-        [(yield* offline(overview)).offline, (yield* overview).offline, yield* statusOf],
-        [true, false, 200]
-      )
-    }
-  )
+  effect("faults are planned, read and cleared; offline lasts as its effect", sandboxLayer, function* () {
+    const { clearFaults, fault, offline, overview } = yield* Sandbox
+    const faults = Effect.map(overview, (seen) => seen.faults)
+    yield* fault("listTransactions", Fault.refusal(500, "Erro"), { times: 2 })
+    yield* fault("any", [Fault.resetAfter, Fault.latency("1 second")], { times: Infinity })
+    assert.strictEqual(yield* statusOf, 500)
+    const times = (yield* faults)[1]?.left ?? 0
+    assert.isAbove(times, 1_000_000)
+    assert.deepStrictEqual(yield* faults, [
+      { operation: "listTransactions", fault: Fault.refusal(500, "Erro"), left: 1 },
+      { operation: "any", fault: Fault.resetAfter, left: times },
+      { operation: "any", fault: Fault.latency("1 second"), left: times }
+    ])
+    yield* clearFaults
+    assert.deepStrictEqual(yield* faults, [])
+    assert.deepStrictEqual(
+      [(yield* offline(overview)).offline, (yield* overview).offline, yield* statusOf],
+      [true, false, 200]
+    )
+  })
 
   effect("webhooks are sent, and again, to the addresses that are subscribed, each once", sandboxLayer, function* () {
     const sandbox = yield* Sandbox
@@ -175,38 +158,34 @@ describe.each([
     assert.instanceOf(yield* Effect.flip(sandbox.resendWebhook(99)), SandboxNotFound)
   })
 
-  effect(
-    "credentials, keys and the clock are changed, and a reset brings all back to the beginning",
-    sandboxLayer,
-    function* () {
-      const sandbox = yield* Sandbox
-      const pay = ask(paying({}, keyed("k")))
-      yield* pay
-      yield* sandbox.forgetKeys
-      yield* pay
-      yield* ask(charging())
-      assert.strictEqual((yield* sandbox.withdrawals).length, 2)
-      assert.strictEqual(yield* sandbox.credit(100), 8100)
-      yield* sandbox.advance("1 hour")
-      assert.strictEqual((yield* sandbox.overview).aheadSeconds, 3600)
-      const { apiKey, clientId } = yield* sandbox.rotateCredentials
-      const key = Redacted.value(apiKey)
-      assert.deepStrictEqual([clientId, key], ["sandbox-client", "sandbox-key-1"])
-      assert.strictEqual(Redacted.value((yield* sandbox.credentials).apiKey), key)
-      assert.strictEqual(yield* statusOf, 401)
-      assert.strictEqual((yield* ask({ path: listTransactions.path, headers: { "x-api-key": key } })).status, 200)
-      yield* sandbox.subscribe("http://localhost:9/")
-      yield* sandbox.fault("any", Fault.html())
-      yield* sandbox.reset
-      const { aheadSeconds, faults, targets } = yield* sandbox.overview
-      assert.deepStrictEqual([aheadSeconds, faults, targets], [0, [], [options.webhookUrl]])
-      assert.deepStrictEqual(
-        [yield* sandbox.transactions, yield* sandbox.withdrawals, yield* sandbox.requests],
-        [[], [], []]
-      )
-      assert.deepStrictEqual([yield* sandbox.balance, (yield* pay).json.id], [10_000, 1])
-    }
-  )
+  effect("a reset brings credentials, keys and the clock to the beginning", sandboxLayer, function* () {
+    const sandbox = yield* Sandbox
+    const pay = ask(paying({}, keyed("k")))
+    yield* pay
+    yield* sandbox.forgetKeys
+    yield* pay
+    yield* ask(charging())
+    assert.strictEqual((yield* sandbox.withdrawals).length, 2)
+    assert.strictEqual(yield* sandbox.credit(100), 8100)
+    yield* sandbox.advance("1 hour")
+    assert.strictEqual((yield* sandbox.overview).aheadSeconds, 3600)
+    const { apiKey, clientId } = yield* sandbox.rotateCredentials
+    const key = Redacted.value(apiKey)
+    assert.deepStrictEqual([clientId, key], ["sandbox-client", "sandbox-key-1"])
+    assert.strictEqual(Redacted.value((yield* sandbox.credentials).apiKey), key)
+    assert.strictEqual(yield* statusOf, 401)
+    assert.strictEqual((yield* ask({ path: listTransactions.path, headers: { "x-api-key": key } })).status, 200)
+    yield* sandbox.subscribe("http://localhost:9/")
+    yield* sandbox.fault("any", Fault.html())
+    yield* sandbox.reset
+    const { aheadSeconds, faults, targets } = yield* sandbox.overview
+    assert.deepStrictEqual([aheadSeconds, faults, targets], [0, [], [options.webhookUrl]])
+    assert.deepStrictEqual(
+      [yield* sandbox.transactions, yield* sandbox.withdrawals, yield* sandbox.requests],
+      [[], [], []]
+    )
+    assert.deepStrictEqual([yield* sandbox.balance, (yield* pay).json.id], [10_000, 1])
+  })
 
   effect("an input that no function takes is a defect, which says why", sandboxLayer, function* () {
     const sandbox = yield* Sandbox

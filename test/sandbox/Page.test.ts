@@ -1,165 +1,244 @@
-/** The sandbox's page as the server writes it. What it does in a browser is in the tests of the panel. */
+/** The sandbox's page as its server (`Sandbox.layerServer`) writes it. What it does in a browser is in the tests of the panel. */
 import { assert, describe } from "@effect/vitest"
-import { Fault, Sandbox, SandboxOptions } from "effect-pix/sandbox"
-import { Effect, Layer } from "effect"
-import { live } from "../support/effect.ts"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { Fault, Sandbox } from "effect-pix/sandbox"
+import { effect } from "../support/effect.ts"
+import { lookupPath } from "../support/operations.ts"
+import { ask, charging, keyed, paying, socket } from "./doors.ts"
 
-const served = (options: SandboxOptions = {}) =>
-  Layer.provide(Layer.fresh(Sandbox.layerServer), Layer.succeed(SandboxOptions, options))
+const served = socket({ balance: 100_000 })
+const post = (path: string, body: unknown, headers = {}) => ask({ path, body, headers })
+const pageOf = (path: string, headers = {}) => Effect.map(ask({ path, headers }), ({ text }) => text)
 
-const credentials = {
-  "content-type": "application/json",
-  accept: "application/json",
-  "x-client-id": "sandbox-client",
-  "x-api-key": "sandbox-key"
-}
+const entities: Readonly<Record<string, string>> = { quot: '"', "#39": "'", lt: "<", gt: ">", amp: "&" }
+const unescaped = (text: string) => text.replaceAll(/&(#39|quot|lt|gt|amp);/g, (_, name) => entities[name] ?? "")
+/** What a person reads of a page, or of a part of it. */
+const wordsOf = (html: string) =>
+  unescaped(html.replaceAll(/<[^>]*>/g, " "))
+    .replaceAll(/[\s\u00a0]+/g, " ")
+    .trim()
+const english = (path: string) => Effect.map(pageOf(`/?lang=en&${path}`), wordsOf)
+const timelineOf = (path: string) =>
+  Effect.map(pageOf(`/?lang=en&${path}`), (page) =>
+    [...(page.split('class="timeline"')[1] ?? "").matchAll(/<li>(.*?)<\/li>/gs)].map(([, item = ""]) => wordsOf(item))
+  )
 
-const ask = (path: string, init?: RequestInit) =>
-  Effect.flatMap(Sandbox, ({ baseUrl }) => Effect.promise(() => fetch(`${baseUrl}${path}`, init)))
-
-const pageOf = (path: string, headers: Record<string, string> = {}) =>
-  Effect.flatMap(ask(path, { headers }), (answer) => Effect.promise(() => answer.text()))
-
-const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
-  ask(path, { method: "POST", headers: { ...credentials, ...headers }, body: JSON.stringify(body) })
+/** Sends what a button or a form of the page would send. */
+const press = Effect.fnUntraced(function* (path: string, label: string, typed: object = {}) {
+  const page = yield* pageOf(`/?lang=en&${path}`)
+  const end = page.indexOf(`aria-label="${label}"`)
+  assert.isAbove(end, 0, `the page has no button ${label}`)
+  const [, send = "", body = ""] =
+    [...page.slice(0, end).matchAll(/data-send="([^"]*)"\s+data-body="([^"]*)"/g)].at(-1) ?? []
+  return (yield* post(send, { ...JSON.parse(unescaped(body)), ...typed })).status
+})
 
 const attack = `"'><img/src=x/onerror=alert(1)>&lt;`
 const escaped = "&quot;&#39;&gt;&lt;img/src=x/onerror=alert(1)&gt;&amp;lt;"
 
 describe("the sandbox's page", () => {
-  live(
-    "whatever a caller or an address says is text on it, and never markup",
-    served({ balance: 100_000 }),
-    function* () {
-      const sandbox = yield* Sandbox
-      yield* sandbox.subscribe("http://127.0.0.1:9/'><script>")
-      const customer = { name: attack, email: "maria@example.com", externalRef: attack }
-      const charge = { amount: 2500, currency: "BRL", paymentMethod: "PIX", customer }
-      const made = yield* post("/api/v1/transactions/create", charge, { "idempotency-key": attack, "x-odd": attack })
-      const payout = { amount: 5000, currency: "BRL", description: attack }
-      const paid = yield* post("/api/Withdraw/request", payout, { "idempotency-key": attack })
-      assert.deepStrictEqual([made.status, paid.status], [200, 201])
-      yield* ask(`/api/${encodeURIComponent(attack)}?${attack}`)
-      yield* sandbox.sendWebhook({ event: attack, [attack]: attack })
-      yield* sandbox.awaitWebhooks
-      yield* sandbox.fault("any", Fault.answer(200, { body: attack, headers: { "x-odd": attack } }))
-      const odd = encodeURIComponent(attack)
-      for (const [path, isThere] of [
-        ["/?open=1", true],
-        ["/?tab=withdrawals&open=1", true],
-        ["/?tab=requests&open=1", true],
-        ["/?tab=requests&open=2", true],
-        ["/?tab=requests&open=3", false],
-        ["/?tab=webhooks&open=1", false],
-        ["/?tab=faults", false],
-        [`/?search=${odd}&status=${odd}&open=${odd}&page=${odd}&tab=${odd}&lang=${odd}`, true]
-      ] as const) {
-        const page = yield* pageOf(path)
-        assert.notInclude(page, "<img/src", path)
-        assert.notInclude(page, "'><", path)
-        if (isThere) assert.include(page, escaped, path)
-      }
-    }
-  )
-
-  live("a browser that has the page gets 304, until something changes", served(), function* () {
+  effect("whatever a caller or an address says is text on the page, and never markup", served, function* () {
     const sandbox = yield* Sandbox
-    const etag = (yield* ask("/")).headers.get("etag") ?? ""
-    const again = yield* ask("/", { headers: { "if-none-match": etag } })
-    yield* sandbox.credit(1)
-    const changed = yield* ask("/", { headers: { "if-none-match": etag } })
-    // The times on the page are renewed every fifteen seconds, perhaps between the two.
-    assert.include([200, 304], again.status)
-    assert.strictEqual(changed.status, 200)
+    yield* sandbox.subscribe("http://127.0.0.1:9/'><script>")
+    const customer = { name: attack, email: "maria@example.com", externalRef: attack }
+    const made = yield* ask(charging({ customer }, { ...keyed(attack), "x-odd": attack }))
+    const paid = yield* ask(paying({ description: attack }, keyed(attack)))
+    assert.deepStrictEqual([made.status, paid.status], [200, 201])
+    yield* ask({ path: `/api/${encodeURIComponent(attack)}?${attack}` })
+    yield* sandbox.sendWebhook({ event: attack, [attack]: attack })
+    yield* sandbox.awaitWebhooks
+    yield* sandbox.fault("any", Fault.answer(200, { body: attack, headers: { "x-odd": attack } }))
+    const odd = encodeURIComponent(attack)
+    for (const [path, isThere] of [
+      ["/?open=1", true],
+      ["/?tab=withdrawals&open=1", true],
+      ["/?tab=requests&open=1", true],
+      ["/?tab=requests&open=3", false],
+      ["/?tab=webhooks&open=1", false],
+      ["/?tab=faults", false],
+      [`/?search=${odd}&status=${odd}&open=${odd}&page=${odd}&tab=${odd}&lang=${odd}`, true]
+    ] as const) {
+      const page = yield* pageOf(path)
+      assert.notInclude(page, "<img/src", path)
+      assert.notInclude(page, "'><", path)
+      if (isThere) assert.include(page, escaped, path)
+    }
   })
 
-  live(
-    "each fault of its form is planned as the fault of that name, and listed under its name",
-    served(),
-    function* () {
-      const sandbox = yield* Sandbox
-      const order = { operation: "getBalance", times: 2, seconds: 5, status: 418, message: "não" }
-      for (const [fault, planned, name] of [
-        ["resetAfter", Fault.resetAfter, "resetAfter"],
-        ["resetBefore", Fault.resetBefore, "resetBefore"],
-        ["silence", Fault.silence(), "silence"],
-        ["truncated", Fault.truncated, "truncated"],
-        ["latency", Fault.latency("5 seconds"), "latency"],
-        ["refusal", Fault.refusal(418, "não"), "answer 418"],
-        ["answer", Fault.answer(418, { body: "não" }), "answer 418"],
-        ["html", Fault.html(418), "answer 418"],
-        ["empty", Fault.empty(418), "answer 418"],
-        ["retryAfter", Fault.retryAfter("5 seconds", { status: 418 }), "answer 418"],
-        ["redirect", Fault.redirect("https://elsewhere.example/", 418), "answer 418"],
-        ["forgetKey", Fault.forgetKey, "forgetKey"]
-      ] as const) {
-        assert.strictEqual((yield* post("/panel/fault", { ...order, fault })).status, 200, fault)
-        assert.deepStrictEqual((yield* sandbox.overview).faults, [{ operation: "getBalance", fault: planned, left: 2 }])
-        assert.include(yield* pageOf("/?tab=faults&lang=en"), `<strong>${name}</strong> · getBalance`)
-        yield* sandbox.clearFaults
-      }
-      yield* post("/panel/fault", { operation: "any", fault: "refusal", times: 1, seconds: 0 })
-      const [first] = (yield* sandbox.overview).faults
-      assert.deepStrictEqual(first?.fault, Fault.refusal(503, "Serviço indisponível."))
-      yield* sandbox.clearFaults
-      yield* sandbox.fault("any", [Fault.none, Fault.refuse])
-      const page = yield* pageOf("/?tab=faults&lang=pt")
-      for (const name of ["none", "refuse"]) assert.include(page, `<strong>${name}</strong> · any`)
-    }
-  )
+  effect("a browser that has the page gets 304, until something changes or its times are old", served, function* () {
+    const known = Effect.fnUntraced(function* (etag: string) {
+      return (yield* ask({ path: "/", headers: { "if-none-match": etag } })).status
+    })
+    const first = (yield* ask({ path: "/" })).headers["etag"] ?? ""
+    assert.strictEqual(yield* known(first), 304)
+    yield* (yield* Sandbox).credit(1)
+    assert.strictEqual(yield* known(first), 200)
+    const second = (yield* ask({ path: "/" })).headers["etag"] ?? ""
+    yield* TestClock.adjust("15 seconds")
+    assert.strictEqual(yield* known(second), 200)
+  })
 
-  live("a list has pages of a hundred rows, and says what fits a search or a status", served(), function* () {
+  const order = { operation: "getBalance", times: 2, seconds: 5, status: 418, message: "não" }
+  const faults = [
+    ["resetAfter", Fault.resetAfter, "resetAfter"],
+    ["resetBefore", Fault.resetBefore, "resetBefore"],
+    ["silence", Fault.silence(), "silence"],
+    ["truncated", Fault.truncated, "truncated"],
+    ["latency", Fault.latency("5 seconds"), "latency"],
+    ["refusal", Fault.refusal(418, "não"), "answer 418"],
+    ["answer", Fault.answer(418, { body: "não" }), "answer 418"],
+    ["html", Fault.html(418), "answer 418"],
+    ["empty", Fault.empty(418), "answer 418"],
+    ["retryAfter", Fault.retryAfter("5 seconds", { status: 418 }), "answer 418"],
+    ["redirect", Fault.redirect("https://elsewhere.example/", 418), "answer 418"],
+    ["forgetKey", Fault.forgetKey, "forgetKey"]
+  ] as const
+  effect.each(faults)("the form plans %s as the fault of that name", served, function* ([fault, planned, name]) {
+    const { overview } = yield* Sandbox
+    assert.strictEqual((yield* post("/panel/fault", { ...order, fault })).status, 200)
+    assert.deepStrictEqual((yield* overview).faults, [{ operation: "getBalance", fault: planned, left: 2 }])
+    assert.include(yield* english("tab=faults"), `${name} · getBalance 2 requests left`)
+    assert.include(yield* english(""), "Faults are planned: 2 requests left")
+  })
+
+  effect("the form of a fault takes what fits, from its own page, by POST", served, function* () {
+    const { fault, overview } = yield* Sandbox
+    const plan = { operation: "any", fault: "refusal", times: 1, seconds: 0 }
+    const refused = [
+      yield* post("/panel/fault", { ...plan, fault: "nothing" }),
+      yield* post("/panel/fault", plan, { origin: "http://evil.example" }),
+      yield* post("/panel/fault", plan, { "sec-fetch-site": "cross-site" }),
+      yield* ask({ path: "/panel/fault" })
+    ]
+    assert.deepStrictEqual(
+      refused.map(({ status }) => status),
+      [400, 403, 403, 404]
+    )
+    assert.deepStrictEqual((yield* overview).faults, [])
+    yield* post("/panel/fault", plan)
+    yield* fault("any", [Fault.none, Fault.refuse])
+    assert.deepStrictEqual((yield* overview).faults[0]?.fault, Fault.refusal(503, "Serviço indisponível."))
+    const page = wordsOf(yield* pageOf("/?tab=faults&lang=pt"))
+    for (const name of ["answer 503", "none", "refuse"]) assert.include(page, `${name} · any resta 1 requisição`)
+  })
+
+  effect("a list has pages of a hundred rows, and counts those of a search or a status", served, function* () {
     const sandbox = yield* Sandbox
-    for (let row = 1; row <= 101; row++) yield* sandbox.charge(100 + row)
-    const [last] = (yield* sandbox.transactions).slice(-1)
-    yield* sandbox.markPaid(last?.transactionId ?? "")
-    const first = yield* pageOf("/?lang=en")
-    const second = yield* pageOf("/?lang=en&page=2")
-    assert.include(first, "1–100 of 101")
+    assert.include(yield* english("tab=withdrawals"), "No payout yet.")
+    for (let row = 1; row <= 101; row++) yield* sandbox.charge(100 + row, `Maria ${row}`)
+    yield* press("page=2", "Pay: charge 1")
+    const [first, second] = [yield* english(""), yield* english("page=2")]
+    assert.include(first, "(100) effect-pix sandbox")
+    assert.include(first, "all 101 Awaiting 100 Paid 1 1–100 of 101")
     assert.include(second, "101–101 of 101")
-    assert.deepStrictEqual([first.includes("Older"), first.includes("Newer")], [true, false])
-    assert.deepStrictEqual([second.includes("Older"), second.includes("Newer")], [false, true])
-    assert.include(yield* pageOf("/?lang=en&status=Paid"), "1 of 1")
-    assert.include(yield* pageOf("/?lang=en&status=Refunded"), "Refunded 0")
-    const none = yield* pageOf("/?lang=en&search=nobody")
-    assert.notInclude(none, "Maria Silva")
-    assert.notStrictEqual(none, yield* pageOf("/?lang=en&tab=withdrawals"))
+    assert.deepStrictEqual(
+      [first, second].map((page) => [page.includes("Older"), page.includes("Newer")]),
+      [
+        [true, false],
+        [false, true]
+      ]
+    )
+    assert.include(yield* english("status=Paid"), "1 of 1")
+    assert.include(yield* english("status=Refunded"), "Refunded 0")
+    assert.include(yield* english("search=maria%20101"), "1 of 1")
+    assert.include(yield* english("search=nobody"), "Nothing fits the search.")
+    // The row of a link is shown, on whatever page it is.
+    assert.include(yield* pageOf("/?lang=en&open=1"), 'alt="QR code of charge 1"')
   })
 
-  live("the timeline of a charge has every state that it had, in their order", served(), function* () {
+  effect("a charge tells what happened to it, with its requests and webhooks", served, function* () {
     const sandbox = yield* Sandbox
-    const { transactionId } = yield* sandbox.charge(2500)
-    yield* sandbox.markPaid(transactionId, { late: true })
-    yield* sandbox.refund(transactionId)
-    const [, timeline = ""] = (yield* pageOf("/?open=1&lang=en")).split('class="timeline"')
-    assert.deepStrictEqual(timeline.match(/Created|Cancelled|Paid|Refunded/g)?.slice(0, 4), [
+    yield* sandbox.subscribe("http://127.0.0.1:9/hook")
+    const { id } = (yield* ask(charging({}, keyed("order-1")))).json.data
+    yield* TestClock.adjust("1 minute")
+    yield* ask({ path: lookupPath(id) })
+    yield* sandbox.markPaid(id, { late: true })
+    yield* sandbox.awaitWebhooks
+    yield* sandbox.refund(id)
+    yield* sandbox.awaitWebhooks
+    const story = yield* timelineOf("open=1")
+    const delivery = "Delivered to http://127.0.0.1:9/hook: webhook #"
+    const expected = [
+      "Asked for: request #1 200 order-1 {",
       "Created",
+      "Looked up: request #2 200 {",
       "Cancelled",
       "Paid",
-      "Refunded"
-    ])
-  })
-
-  live("its language is that of the address, else that of the browser", served(), function* () {
-    const pt = { "accept-language": "pt-BR,pt;q=0.9,en;q=0.8" }
-    assert.include(yield* pageOf("/", pt), '<html lang="pt-BR">')
-    assert.include(yield* pageOf("/?lang=en", pt), '<html lang="en">')
-    assert.include(yield* pageOf("/", { "accept-language": "en;q=1, pt;q=0.5" }), '<html lang="en">')
-  })
-
-  live("its form of a fault takes what fits from its own page, by POST alone", served(), function* () {
-    const sandbox = yield* Sandbox
-    const order = { operation: "any", fault: "resetAfter", times: 1, seconds: 5 }
-    const statuses = [
-      (yield* post("/panel/fault", { ...order, fault: "nothing" })).status,
-      (yield* post("/panel/fault", order, { origin: "http://evil.example" })).status,
-      (yield* post("/panel/fault", order, { "sec-fetch-site": "cross-site" })).status,
-      (yield* ask("/panel/fault")).status
+      "Refunded",
+      `${delivery}1 no answer the target could not be reached,`
     ]
-    assert.deepStrictEqual(statuses, [400, 403, 403, 404])
-    assert.notInclude(yield* pageOf("/"), "Faults are planned")
-    assert.strictEqual((yield* post("/panel/fault", order)).status, 200)
-    assert.include(yield* pageOf("/"), "Faults are planned")
-    yield* sandbox.clearFaults
+    assert.deepStrictEqual(
+      story
+        .slice(0, expected.length)
+        .map((words, index) => words.replace(/^1 Jan 1970, 00:0\d:00 /, "").slice(0, expected[index]?.length)),
+      expected
+    )
+    assert.lengthOf(story, 12)
+    assert.match(story.at(-1) ?? "", /Next try, in 1 sec\.: webhook #3$/)
+    const page = yield* pageOf("/?lang=en&open=1")
+    for (const link of ["tab=requests&amp;open=1", "tab=requests&amp;open=2", "tab=webhooks&amp;open=3"])
+      assert.include(page, link)
+    for (const path of ["tab=requests&open=2", "tab=webhooks&open=1"]) {
+      const about = yield* pageOf(`/?lang=en&${path}`)
+      assert.include(wordsOf(about), "About charge #1")
+      assert.include(about, "tab=transactions&amp;open=1")
+    }
+  })
+
+  effect("a payout and a request tell what happened to them, and what was answered", served, function* () {
+    yield* (yield* Sandbox).fault("requestWithdrawal", Fault.resetAfter)
+    const pay = ask(paying({ description: "the rent" }, keyed("payout_7f3a")))
+    yield* Effect.flip(pay)
+    yield* pay
+    yield* press("tab=withdrawals", "Settle: payout 1")
+    const texts = (yield* timelineOf("tab=withdrawals&open=1")).map((words) =>
+      words.replace(/^1 Jan 1970, 00:00:00 /, "")
+    )
+    assert.deepStrictEqual(texts.slice(0, 1), ["Asked for: request #1 no answer fault: resetAfter payout_7f3a"])
+    assert.deepStrictEqual(texts.slice(-2), ["Executed", "Settled"])
+    assert.include(yield* english("tab=withdrawals&open=1"), "Description the rent")
+    yield* ask({ path: lookupPath("nobody") })
+    assert.include(yield* english("tab=requests&open=3"), "Transação não encontrada.")
+    const command = unescaped(/data-copy="(curl[^"]*)"/.exec(yield* pageOf("/?lang=en&tab=requests"))?.[1] ?? "")
+    assert.include(command, lookupPath("nobody"))
+  })
+
+  effect("buttons pay a charge late or otherwise, and deliver twice or out of order", served, function* () {
+    const sandbox = yield* Sandbox
+    const bodies: Array<string> = []
+    yield* sandbox.charge(2500)
+    yield* sandbox.charge(2500)
+    assert.include(yield* english("open=1"), "Add an address for webhooks")
+    yield* sandbox.subscribe("http://127.0.0.1:9/hook")
+    for (const label of ["Pay late: charge 1", "Deliver twice: charge 1", "Deliver out of order: charge 1"])
+      assert.strictEqual(yield* press("open=1", label), 200)
+    assert.strictEqual(yield* press("open=2", "Pay another amount: charge 2", { amount: 750 }), 200)
+    yield* sandbox.awaitWebhooks
+    for (const { json } of yield* sandbox.webhooks) bodies.push(Object(json).status)
+    assert.deepStrictEqual(bodies, ["Cancelled", "Paid", "Paid", "Awaiting", "Paid"])
+    assert.deepStrictEqual(
+      (yield* sandbox.transactions).map(({ paid, status }) => `${status} ${paid}`),
+      ["Paid undefined", "Paid 750"]
+    )
+    assert.include(yield* english("open=2"), "Amount paid R$ 7,50")
+    assert.strictEqual(yield* press("", "Refund: charge 2"), 200)
+    assert.strictEqual(yield* sandbox.balance, 102_500)
+    assert.include(yield* english(""), "Balance R$ 1.025,00")
+  })
+
+  effect("the page is in the language of its address or browser, in its time zone", served, function* () {
+    yield* ask(charging())
+    yield* (yield* Sandbox).advance("2 hours")
+    const pt = { "accept-language": "pt-BR,pt;q=0.9,en;q=0.8", "x-time-zone": "America/Sao_Paulo" }
+    const shown = Effect.fnUntraced(function* (path: string, headers: object) {
+      const page = yield* pageOf(path, headers)
+      const [, title, ago] = /<time datetime="[^"]*" title="([^"]*)">([^<]*)</.exec(page) ?? []
+      return [/<html lang="([^"]*)"/.exec(page)?.[1], title, ago]
+    })
+    assert.deepStrictEqual(yield* shown("/", pt), ["pt-BR", "31/12/1969, 21:00:00", "há 2 h"])
+    assert.deepStrictEqual(yield* shown("/?lang=en", pt), ["en", "31 Dec 1969, 21:00:00", "2 hr. ago"])
+    const other = { "accept-language": "en;q=1, pt;q=0.5", "x-time-zone": "Nowhere" }
+    assert.deepStrictEqual(yield* shown("/", other), ["en", "1 Jan 1970, 00:00:00", "2 hr. ago"])
   })
 })

@@ -1,198 +1,236 @@
+/** What the sandbox's page does in a browser. What its server writes is in the tests of the page. */
 import { AxeBuilder } from "@axe-core/playwright"
-import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Layer } from "effect"
-import { FetchHttpClient } from "effect/http"
-import { Credentials, IdempotencyKeyGen, Payments, TransactionWait } from "effect-pix"
-import { Sandbox, SandboxOptions } from "effect-pix/sandbox"
-import { mkdtempSync, rmSync } from "node:fs"
-import { createServer } from "node:http"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { assert, describe } from "@effect/vitest"
+import { Effect } from "effect"
+import { Sandbox } from "effect-pix/sandbox"
 import type { Page } from "playwright-core"
-import { charge } from "../support/charges.ts"
-import { charge as request, withdrawal } from "../support/operations.ts"
-import { browse, noBrowser } from "../support/chromium.ts"
+import { browse, type Looks, noBrowser } from "../support/chromium.ts"
+import { live } from "../support/effect.ts"
+import { balancePath } from "../support/operations.ts"
+import { serveRaw } from "../support/RawServer.ts"
+import { ask, charging, keyed, paying, socket } from "./doors.ts"
 
-const served = (options: SandboxOptions = {}) =>
-  Layer.unwrap(
-    Effect.gen(function* () {
-      const { baseUrl, companyId, credentials } = yield* Sandbox
-      return Layer.provide(Payments.layer({ baseUrl, companyId }), [
-        FetchHttpClient.layer,
-        Credentials.layer(yield* credentials),
-        IdempotencyKeyGen.layer
-      ])
-    })
-  ).pipe(Layer.provideMerge(Layer.fresh(Sandbox.layerServer)), Layer.provide(Layer.succeed(SandboxOptions, options)))
+const served = socket({ balance: 100_000 })
+const rows = (page: Page) => page.locator(".rows > li")
+const parametersOf = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams)
+const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true })
+const tab = async (page: Page, name: string) => {
+  await page.getByRole("tab", { name }).click()
+  await page.getByRole("tab", { name, selected: true }).waitFor()
+}
 
-const live = (page: Page) =>
-  page
-    .getByRole("status")
-    .filter({ hasText: /^live$/ })
-    .waitFor()
-
-/** Does something with a page while it is open, and gives the effect's result. */
-const withPage = <A, E, R>(
-  options: { readonly colorScheme: "light" | "dark" },
-  use: (page: Page) => Effect.Effect<A, E, R>
-) =>
-  Effect.gen(function* () {
-    const { baseUrl } = yield* Sandbox
-    const context = yield* Effect.context<R>()
-    return yield* Effect.promise(() =>
-      browse(baseUrl, options, async (page, looked) => {
-        await live(page)
-        const result = await Effect.runPromiseWith(context)(use(page))
-        assert.deepStrictEqual(looked.problems, [])
-        assert.deepStrictEqual([...looked.origins], [baseUrl])
+/** Looks at an address of the page, which has no problem and asks no other host. */
+const look = <A>(path: string, use: (page: Page) => Promise<A>, looks: Looks = {}) =>
+  Effect.flatMap(Sandbox, ({ baseUrl }) =>
+    Effect.promise(() =>
+      browse(`${baseUrl}${path}`, looks, async (page, { origins, problems }) => {
+        await page
+          .getByRole("status")
+          .filter({ hasText: /^(?:live|ao vivo)$/ })
+          .waitFor()
+        const result = await use(page)
+        assert.deepStrictEqual([problems, [...origins]], [[], [baseUrl]])
         return result
       })
     )
-  })
+  )
 
-const doing = (effect: () => Promise<unknown>) => Effect.promise(effect)
+const sections = ["Charges", "Payouts", "Requests", "Webhooks", "Faults"] as const
+/** Opens the rows of each section, and looks at it. */
+const inEach = async <A>(page: Page, use: () => Promise<A>) => {
+  const found: Array<A> = []
+  for (const name of sections) {
+    await tab(page, name)
+    for (const summary of await page.getByRole("tabpanel").locator("summary").all()) {
+      await summary.click()
+      await page.locator("details[open] .details > *").first().waitFor()
+    }
+    found.push(await use())
+  }
+  return found
+}
 
-/** A receiver of webhooks that takes them all, and keeps their bodies. */
-const receiver = Effect.acquireRelease(
-  Effect.callback<{ readonly url: string; readonly bodies: Array<string>; readonly close: () => void }>((resume) => {
-    const bodies: Array<string> = []
-    const server = createServer((request, response) => {
-      request.setEncoding("utf8")
-      request.on("data", (text: string) => bodies.push(text))
-      request.on("end", () => response.end("thank you"))
-    })
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address()
-      const port = typeof address === "object" && address !== null ? address.port : 0
-      resume(Effect.succeed({ url: `http://127.0.0.1:${port}/pix`, bodies, close: () => server.close() }))
-    })
-  }),
-  ({ close }) => Effect.sync(close)
-)
+/** A row in each section, with a long name, a long address and large amounts. */
+const fill = Effect.gen(function* () {
+  const sandbox = yield* Sandbox
+  yield* sandbox.subscribe(`http://127.0.0.1:9/${"a".repeat(200)}`)
+  const { transactionId } = yield* sandbox.charge(999_999_999_999, "M".repeat(200))
+  yield* sandbox.markPaid(transactionId)
+  yield* ask(paying({ amount: 100_000_000_000 }))
+})
 
 describe.skipIf(noBrowser !== undefined)(
   `the panel in a browser${noBrowser === undefined ? "" : ` (${noBrowser})`}`,
   () => {
-    it.live(
-      "a charge of the client appears by itself, and Pay ends the wait, sends the webhook and changes the balance",
-      () =>
-        Effect.gen(function* () {
-          const { bodies, url } = yield* receiver
-          yield* (yield* Sandbox).subscribe(url)
-          yield* withPage({ colorScheme: "light" }, (page) =>
-            Effect.gen(function* () {
-              const { id } = yield* charge
-              const row = page.locator("[data-rows=transactions] > li").filter({ hasText: "Maria Silva" })
-              yield* doing(() => row.getByText("Awaiting").waitFor())
-              const waiting = yield* Effect.forkChild(TransactionWait.final(id))
-              yield* doing(() => row.getByRole("button", { name: "Pay: charge 1" }).click())
-              yield* doing(() => row.getByText("Paid").waitFor())
-              // The button that was clicked has the focus.
-              yield* doing(() => row.locator(".acts").getByText("Refund").waitFor({ timeout: 5000 }))
-              assert.strictEqual((yield* Fiber.join(waiting)).enStatusTransaction, "Paid")
-              yield* doing(() => page.locator("#balance").filter({ hasText: "25,00" }).waitFor())
-              yield* doing(() => page.getByRole("tab", { name: "Webhooks" }).click())
-              const webhook = page.locator("[data-rows=webhooks] > li").filter({ hasText: "Taken" })
-              yield* doing(() => webhook.waitFor())
-              assert.include(bodies[0], id)
-              yield* doing(() => webhook.getByRole("button", { name: "Send again" }).click())
-              yield* doing(() => page.getByText("2 of 2").waitFor())
-            })
-          )
-        }).pipe(Effect.provide(served()))
-    )
-
-    it.live("a double click on New charge makes one charge", () =>
-      Effect.provide(
-        withPage({ colorScheme: "light" }, (page) =>
-          Effect.gen(function* () {
-            const sandbox = yield* Sandbox
-            yield* doing(() => page.getByRole("button", { name: "New charge" }).dblclick())
-            yield* doing(() => page.getByRole("button", { name: "New charge" }).click())
-            yield* doing(() => page.getByText("#2", { exact: true }).waitFor())
-            assert.lengthOf(yield* sandbox.transactions, 2)
-          })
-        ),
-        served()
-      )
-    )
-
-    it.live("a name that a caller sent is shown as text, never as markup", () =>
-      withPage({ colorScheme: "dark" }, (page) =>
-        Effect.gen(function* () {
-          const payments = yield* Payments
-          const name = "<img src=x onerror=alert(1)>"
-          yield* payments.createTransaction({ ...request, customer: { ...request.customer, name } })
-          yield* doing(() => page.getByText(name).waitFor())
-        })
-      ).pipe(Effect.provide(served()))
-    )
-
-    it.live("offline leaves the page reachable, and the switch makes the gateway reachable again", () =>
-      withPage({ colorScheme: "light" }, (page) =>
-        Effect.gen(function* () {
-          yield* doing(() => page.getByRole("tab", { name: "Faults" }).click())
-          yield* doing(() => page.getByRole("switch", { name: "Offline" }).click())
-          yield* doing(() => page.getByText("The gateway is offline.").waitFor())
-          const payments = yield* Payments
-          const error = yield* Effect.flip(payments.getBalance())
-          assert.strictEqual(error._tag, "ServiceUnavailable")
-          yield* doing(() => page.getByRole("switch", { name: "Offline" }).click())
-          yield* doing(() => page.getByText("The gateway is offline.").waitFor({ state: "hidden" }))
-          assert.strictEqual((yield* payments.getBalance()).companyId, 1)
-        })
-      ).pipe(Effect.provide(served()))
-    )
-
-    it.live("the panel shows the same charges after a restart", () =>
-      Effect.gen(function* () {
-        const folder = yield* Effect.acquireRelease(
-          Effect.sync(() => mkdtempSync(join(tmpdir(), "sandbox-"))),
-          (path) => Effect.sync(() => rmSync(path, { recursive: true }))
-        )
-        const options = { stateFile: join(folder, "state.json") }
-        yield* Effect.provide(charge, served(options))
-        yield* withPage({ colorScheme: "dark" }, (page) =>
-          doing(() => page.getByRole("button", { name: "Pay: charge 1" }).click())
-        ).pipe(Effect.provide(served(options)))
-        yield* withPage({ colorScheme: "dark" }, (page) =>
-          doing(() => page.locator("[data-rows=transactions] > li").filter({ hasText: "Paid" }).waitFor())
-        ).pipe(Effect.provide(served(options)))
+    live("a charge appears by itself, and Pay sends its webhook and changes the balance", served, function* () {
+      const target = yield* serveRaw((connection) => connection.write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
+      yield* (yield* Sandbox).subscribe(`http://127.0.0.1:${target.port}/pix`)
+      const context = yield* Effect.context<Sandbox>()
+      yield* look("/", async (page) => {
+        await Effect.runPromiseWith(context)(Effect.flatMap(Sandbox, ({ charge }) => charge(2500)))
+        const row = rows(page).filter({ hasText: "Maria Silva" })
+        await row.getByText("Awaiting").waitFor()
+        await row.getByRole("button", { name: "Pay: charge 1" }).click()
+        await row.getByText("Paid").waitFor()
+        // The button that was clicked has the focus.
+        await row.locator(".acts").getByText("Refund").waitFor({ timeout: 5000 })
+        await page.locator("#balance").filter({ hasText: "1.025,00" }).waitFor()
+        await tab(page, "Webhooks")
+        await rows(page).filter({ hasText: "Taken" }).getByRole("button", { name: "Send again" }).click()
+        await page.getByText("2 of 2").waitFor()
       })
+      assert.strictEqual(target.requests(), 2)
+    })
+
+    live("an amount is read while it is typed, and a double click is one charge", served, function* () {
+      yield* look("/", async (page) => {
+        for (const [typed, shown] of [
+          ["25,00", "R$ 25,00"],
+          ["1.234,56", "R$ 1.234,56"],
+          ["25,5", "?"],
+          ["2500", "R$ 25,00"]
+        ] as const) {
+          await page.locator("#chargeAmount").fill(typed)
+          const text = await page.locator("output[for=chargeAmount]").textContent()
+          assert.strictEqual(text?.replaceAll("\u00a0", " "), shown)
+        }
+        await button(page, "New charge").dblclick()
+        await button(page, "New charge").click()
+        await page.getByText("#2", { exact: true }).waitFor()
+      })
+      const amounts = (yield* (yield* Sandbox).transactions).map(({ amount }) => amount)
+      assert.deepStrictEqual(amounts, [2500, 2500])
+    })
+
+    live("the form plans any answer, and the switch takes the gateway offline", served, function* () {
+      yield* look("/?tab=faults", async (page) => {
+        await page.getByLabel("Fault", { exact: true }).selectOption("refusal")
+        await page.getByLabel("Status of the answer").fill("409")
+        await page.getByLabel("Words or body of the answer").fill("Saque já solicitado")
+        await button(page, "Plan").click()
+        await page.getByText("answer 409").waitFor()
+        for (const state of ["visible", "hidden"] as const) {
+          await page.getByRole("switch", { name: "Offline" }).click()
+          await page.getByText("The gateway is offline.").waitFor({ state })
+        }
+      })
+      const { json, status } = yield* ask({ path: balancePath(1) })
+      assert.deepStrictEqual([status, json], [409, { message: "Saque já solicitado", status: 409 }])
+    })
+
+    live("a view is its address, and Back returns to it", served, function* () {
+      const sandbox = yield* Sandbox
+      for (const name of ["Maria Silva", "João Pereira"]) yield* sandbox.charge(2500, name)
+      yield* look("/", async (page) => {
+        await button(page, "Awaiting 2").click()
+        await page.keyboard.press("/")
+        await page.keyboard.type("joão")
+        await page.getByText("1 of 1").waitFor()
+        await rows(page).first().locator("summary").click()
+        await page.getByRole("img", { name: "QR code of charge 2" }).waitFor()
+        const address = page.url()
+        await page.getByRole("tab", { name: "Charges" }).press("ArrowRight")
+        await page.getByText("No payout yet.").waitFor()
+        await page.goBack()
+        await page.getByRole("img", { name: "QR code of charge 2" }).waitFor()
+        assert.strictEqual(page.url(), address)
+        assert.strictEqual(await page.getByRole("searchbox").inputValue(), "joão")
+        await page.getByRole("link", { name: "Português" }).click()
+        await page.getByRole("img", { name: "QR code da cobrança 2" }).waitFor()
+        assert.deepInclude(parametersOf(page), { search: "joão", status: "Awaiting", open: "2", lang: "pt" })
+      })
+    })
+
+    live("a QR code is enlarged, and id, code and key are copied", served, function* () {
+      yield* ask(charging({}, keyed("order-1001")))
+      const [one] = yield* (yield* Sandbox).transactions
+      yield* look("/", async (page) => {
+        await page.context().grantPermissions(["clipboard-read", "clipboard-write"])
+        assert.strictEqual(await page.locator("img").count(), 0)
+        await rows(page).first().locator("summary").click()
+        for (const [name, text] of [
+          ["Copy: id", one?.transactionId],
+          ["Copy: PIX text", one?.qrcode],
+          ["Copy: Idempotency key", "order-1001"]
+        ] as const) {
+          await button(page, name).click()
+          await page.getByText("Copied.").waitFor()
+          // The button that was pressed before has said the same.
+          while ((await page.evaluate("navigator.clipboard.readText()")) !== text) {}
+        }
+        await button(page, "Enlarge").click()
+        const large = page.locator("#qr img")
+        await large.waitFor()
+        assert.isAtLeast((await large.boundingBox())?.width ?? 0, 600)
+        await page.keyboard.press("Escape")
+        await large.waitFor({ state: "hidden" })
+      })
+    })
+
+    live.each(["light", "dark"] as const)(
+      "axe finds nothing in any section, %s",
+      socket({ balance: 999_999_999_999 }),
+      function* (colorScheme) {
+        yield* fill
+        const analyze = async (page: Page) => {
+          const axe = new AxeBuilder({ page })
+          // The scheme changes colours and nothing else.
+          const { violations } = await (colorScheme === "dark" ? axe.withRules("color-contrast") : axe).analyze()
+          return violations.map(({ id, nodes }) => [id, nodes[0]?.html])
+        }
+        const found = yield* look("/", (page) => inEach(page, () => analyze(page)), { colorScheme })
+        assert.deepStrictEqual(found, [[], [], [], [], []])
+      }
     )
 
-    it.live.each(["light", "dark"] as const)("axe finds nothing in any section, %s", (colorScheme) =>
-      Effect.gen(function* () {
+    live.each([
+      [360, 640],
+      [390, 640],
+      [768, 1024],
+      [1280, 800]
+    ] as const)(
+      "nothing is clipped at %i pixels in either language, and the first charge is above the fold",
+      socket({ balance: 999_999_999_999 }),
+      function* ([width, fold]) {
         const sandbox = yield* Sandbox
-        const { id } = yield* charge
-        yield* sandbox.subscribe((yield* receiver).url)
-        yield* sandbox.markPaid(id)
-        yield* sandbox.credit(5000)
-        yield* Effect.flatMap(Payments, (payments) => payments.requestWithdrawal(withdrawal))
-        yield* withPage({ colorScheme }, (page) =>
-          Effect.forEach(["Charges", "Payouts", "Requests", "Webhooks", "Faults"], (name) =>
-            Effect.gen(function* () {
-              yield* doing(() => page.getByRole("tab", { name }).click())
-              yield* doing(() => page.getByRole("tab", { name, selected: true }).waitFor())
-              const panel = page.getByRole("tabpanel")
-              if (name !== "Faults") yield* doing(() => panel.locator(".rows > li").first().waitFor())
-              for (const summary of yield* Effect.promise(() => panel.locator("summary").all())) {
-                yield* doing(() => summary.click())
-                yield* doing(() => panel.locator("details[open] .details > *").first().waitFor())
-              }
-              const axe = new AxeBuilder({ page })
-              // The scheme changes colours and nothing else.
-              const { violations } = yield* Effect.promise(() =>
-                (colorScheme === "dark" ? axe.withRules("color-contrast") : axe).analyze()
-              )
-              assert.deepStrictEqual(
-                violations.map(({ id: rule, nodes }) => [rule, nodes[0]?.html]),
-                []
-              )
-            })
-          )
+        yield* Effect.forEach(
+          Array.from({ length: 12 }, (_, index) => index),
+          (index) => sandbox.charge(2500 + index * 1_000_000)
         )
-      }).pipe(Effect.provide(served()))
+        for (const language of ["en", "pt"])
+          yield* look(
+            `/?lang=${language}`,
+            async (page) => {
+              assert.deepStrictEqual(await page.evaluate(clipped), [])
+              assert.isAtMost(
+                await page.evaluate(`document.querySelector(".rows > li").getBoundingClientRect().bottom`),
+                fold
+              )
+              // Rows 9 and 10 have numbers of another length, and amounts too.
+              const ends = `[...document.querySelectorAll(".amount")].map((amount) => amount.getBoundingClientRect().right)`
+              assert.strictEqual(new Set(await page.evaluate<Array<number>>(ends)).size, 1)
+            },
+            { width }
+          )
+        yield* fill
+        const widths = yield* look(
+          "/",
+          (page) => inEach(page, () => page.evaluate<number>("document.documentElement.scrollWidth")),
+          { width }
+        )
+        assert.deepStrictEqual(widths, Array<number>(5).fill(width))
+      }
     )
   }
 )
+
+/** What is wider than its place, or than the page. */
+const clipped = `[...document.querySelectorAll("body *")]
+  .filter((element) => !element.closest(".hidden, .skip, select, [popover]"))
+  .filter((element) => {
+    const { overflowX } = getComputedStyle(element)
+    const { right, width } = element.getBoundingClientRect()
+    const isCut = overflowX !== "visible" && element.scrollWidth > element.clientWidth + 1
+    return width > 0 && (right > innerWidth + 0.5 || isCut)
+  })
+  .map((element) => element.outerHTML.slice(0, 80))`

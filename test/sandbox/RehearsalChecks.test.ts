@@ -1,215 +1,400 @@
-/** What a rehearsal must not hide: debts that are paid twice from the beginning, rules that are not checked, and failures. */
+/** What a rehearsal finds, what it must not hide, and how its findings become tests and text. */
 import { describe, expect, expectTypeOf, test } from "@effect/vitest"
-import { Context, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
+import { Effect, Schedule } from "effect"
 import { IdempotencyKey, Money, Payments, PixKey, Rehearsed } from "effect-pix"
-import { NodeSqlite } from "effect-pix/node"
-import { Rehearsal, type RehearsalWorld } from "effect-pix/sandbox"
-import { OfferConnection } from "../../src/internal/simulatedProcess.ts"
-import { chargeOrder, schedulesOf } from "../support/rehearsals.ts"
+import { Rehearsal, type RehearsalOptions, type RehearsalReport, Sandbox } from "effect-pix/sandbox"
+import { isKeyOf } from "../../src/sandbox/internal/rehearsal/references.ts"
+import { makeStory } from "../../src/sandbox/internal/rehearsal/story.ts"
 import { live } from "../support/effect.ts"
+import {
+  charge,
+  declare,
+  isMarked,
+  isPaid,
+  mark,
+  Marks,
+  owed,
+  pay,
+  payAgain,
+  payUnderNewKey,
+  receive,
+  request,
+  ship
+} from "./rehearsal/programs.ts"
 
-const maria = PixKey.email("maria@example.com")
-const pay = (reference: string, centavos = 1000, pixKey = maria) =>
-  Payments.use((payments) =>
-    payments.requestWithdrawal(
-      { amount: Money.centavos(centavos), pixKey },
-      { idempotencyKey: IdempotencyKey.fromReference("payout", reference) }
-    )
-  )
-const owed = Rehearsed.owes({ reference: "a", amount: 1000 })
 const undisturbed = { only: "undisturbed" } as const
+const call = "call 1 requestWithdrawal:"
+const doubt = `${call} executed, answer lost, each request`
+const late = `${call} executed 10 minutes late`
+const lookAt = Payments.use((payments) => payments.getBalance())
 
-/** The broken rules of the undisturbed run, with their problems. */
-const found = <E>(program: Effect.Effect<unknown, E, Payments>) =>
-  Effect.map(Rehearsal.run(Effect.andThen(owed, program), undisturbed), ({ findings }) =>
-    findings.map(({ problems, rule }) => [rule, ...problems])
+type Options = Omit<RehearsalOptions<never>, "stores">
+type Program = Effect.Effect<unknown, unknown, Payments>
+
+/** Asks for a payout that names the invoice in another field than its key. */
+const payNaming = (extra: { readonly description?: string; readonly metadata?: { readonly invoice: string } }) =>
+  Payments.use((payments) => payments.requestWithdrawal({ ...request, ...extra }))
+const payJoao = Payments.use((payments) =>
+  payments.requestWithdrawal({ amount: Money.centavos(77_700), pixKey: PixKey.email("joao@example.com") })
+)
+const owes = (reference: string, amount = 2500) => Rehearsed.owes({ reference, amount })
+const payOrElse = (word: "paid" | "failed" | "parked") =>
+  pay().pipe(
+    Effect.andThen(declare("paid")),
+    Effect.catch(() => declare(word))
   )
+const worker = Effect.andThen(Effect.ignore(payUnderNewKey), Effect.never)
+const forgetAfter = Sandbox.use(({ reset }) => Effect.delay(reset, "1 minute"))
+const once = "A receiver was paid once more than is owed: payout 2 of 2500 centavos."
+const twice = 'The receiver of "invoice-1" was paid once more than is owed: payouts 1 and 2.'
+const absent = (reference: string) => `told-done-but-absent: The program declared "${reference}" as paid`
+const differs = '"invoice-1" is owed 100000 centavos, and payout 1 is of 2500.'
+const shipped = Effect.gen(function* () {
+  const id = yield* charge
+  yield* Effect.sleep("30 hours")
+  yield* Payments.use((payments) => payments.listTransactions())
+  yield* Rehearsed.fact("shipped", { transactionId: id, amount: 25 })
+})
 
-describe("a debt", () => {
-  live("what is paid beyond the declared debts is a finding where nothing goes wrong", function* () {
-    const once = ["paid-twice", "A receiver was paid once more than is owed: payout 2 of 1000 centavos."]
-    expect(yield* found(Effect.all([pay("a"), pay("a/2")]))).toEqual([once])
-    expect(yield* found(Effect.all([pay("a/1"), pay("a/2")]))).toEqual([once])
-    expect(yield* found(Effect.all([pay("a"), pay("b", 77_700, PixKey.email("joao@example.com"))]))).toEqual([
-      ["paid-twice", "Payout 2 of 77700 centavos went to somebody who is owed nothing."]
-    ])
-    expect(yield* found(pay("a"))).toEqual([])
+/** What programs are found to do: the broken rules of one schedule, each with the beginning of its first problem. */
+const cases: ReadonlyArray<
+  readonly [title: string, program: Program, found: ReadonlyArray<string>, options?: Options]
+> = [
+  ["a program that waits for nothing never ends", Effect.andThen(lookAt, Effect.never), ["never-ends"]],
+  ["a program that sleeps for ever never ends", Effect.sleep(Infinity), ["never-ends"]],
+  [
+    "a program that polls beyond its time never ends",
+    Effect.repeat(lookAt, Schedule.spaced("1 hour")),
+    ["never-ends"],
+    { within: "10 hours" }
+  ],
+  [
+    "a program that loops without a pause never ends",
+    Effect.andThen(lookAt, Effect.forever(Effect.yieldNow)),
+    ["never-ends"]
+  ],
+  ["a program that calls without an end never ends", Effect.forever(lookAt), ["never-ends"], { mostCalls: 20 }],
+  [
+    "a worker is stopped, and a debt that it left undone is a finding",
+    Effect.andThen(owed, worker),
+    ["owed-not-paid"],
+    { only: `${call} not sent, each request`, stopAfter: "1 day" }
+  ],
+  [
+    "a worker is stopped, and a doubt that it left is a finding",
+    worker,
+    ["unknown-dropped"],
+    { only: doubt, stopAfter: "1 day" }
+  ],
+  ["a program that fails without a disturbance is a finding", Effect.fail("no"), ["fails-undisturbed"]],
+  [
+    "a payout that is declared as failed although it was executed is a finding",
+    Effect.andThen(owed, payOrElse("failed")),
+    ["told-not-executed-but-executed"],
+    { only: doubt }
+  ],
+  [
+    "a payout in doubt that a person is told of has no finding",
+    Effect.andThen(owed, payOrElse("parked")),
+    [],
+    { only: doubt }
+  ],
+  [
+    "a payout that is declared as paid, and is not in the ledger, is a finding",
+    Effect.andThen(owed, payOrElse("paid")),
+    ["owed-not-paid", absent("invoice-1")],
+    { only: `${call} refused, request` }
+  ],
+  ["a fact about an absent payout is a finding", declare("paid", "never owed"), [absent("never owed")]],
+  ["a fact about an absent charge is a finding", ship("nobody's"), ["shipped-unpaid", "shipped-unchecked"]],
+  [
+    "a reference that is declared as paid, and that nobody is owed, is a finding",
+    Effect.all([owed, pay(), declare("paid", "b")]),
+    [`${absent("b")}, and nobody is owed it.`]
+  ],
+  ["a reference that is declared as paid, and is, has no finding", Effect.all([owed, pay(), declare("paid")]), []],
+  [
+    "concurrent callers of one key have no finding",
+    Effect.all([payAgain(), payAgain()], { concurrency: "unbounded" }),
+    [],
+    { only: doubt }
+  ],
+  [
+    "an amount other than the owed one is a finding, by the key's reference",
+    Effect.andThen(owes("invoice-1", 100_000), pay()),
+    [`amount-differs: ${differs}`]
+  ],
+  [
+    "an amount other than the owed one is a finding, by the description",
+    Effect.andThen(owes("invoice-1", 100_000), payNaming({ description: "invoice-1" })),
+    [`amount-differs: ${differs}`]
+  ],
+  [
+    "an amount other than the owed one is a finding, by the metadata",
+    Effect.andThen(owes("invoice-1", 100_000), payNaming({ metadata: { invoice: "invoice-1" } })),
+    [`amount-differs: ${differs}`]
+  ],
+  [
+    "an amount other than the owed one is a finding, where there is one payout",
+    Effect.andThen(owes("invoice-1", 100_000), payNaming({})),
+    [`amount-differs: ${differs}`]
+  ],
+  [
+    "an answer that the ledger contradicts is a finding",
+    Effect.andThen(pay(), Effect.sleep("2 minutes")),
+    ["told-done-but-absent"],
+    { ...undisturbed, meanwhile: forgetAfter }
+  ],
+  [
+    "a payout that the program stopped waiting for is in doubt, where it was executed",
+    Effect.ignore(Effect.timeout(payAgain(), "5 seconds")),
+    ["unknown-dropped"],
+    { only: late }
+  ],
+  [
+    "a payout that the program stopped waiting for is in no doubt, where it was not sent",
+    Effect.ignore(Effect.timeout(payAgain(), "5 seconds")),
+    [],
+    { only: `${call} not sent, each request` }
+  ],
+  [
+    "goods of another amount, of a lapsed charge that no lookup saw, are three findings",
+    shipped,
+    ["amount-differs", "shipped-unpaid", "shipped-unchecked"],
+    { ...undisturbed, payAfter: "26 hours" }
+  ],
+  [
+    "two payouts of one reference are a finding, though they differ",
+    Effect.all([owed, payNaming({ description: "invoice-1" }), payNaming({ metadata: { invoice: "invoice-1" } })]),
+    [`paid-twice: ${twice}`]
+  ],
+  [
+    "a payout beyond the debts is a finding where nothing goes wrong",
+    Effect.all([owed, pay(), pay("invoice-1/2")]),
+    [`paid-twice: ${once}`]
+  ],
+  [
+    "two payouts under keys of nobody's references are one too many",
+    Effect.all([owed, pay("a/1"), pay("a/2")]),
+    [`paid-twice: ${once}`]
+  ],
+  [
+    "a payout to somebody who is owed nothing is a finding",
+    Effect.all([owed, pay(), payJoao]),
+    ["paid-twice: Payout 2 of 77700 centavos went to somebody who is owed nothing."]
+  ],
+  [
+    "a debt that another reference's key has paid is a finding",
+    Effect.all([owed, owes("b"), pay(), pay()]),
+    ["owed-not-paid"]
+  ]
+]
+
+describe("a rehearsal", () => {
+  for (const [title, program, found, options = undisturbed] of cases)
+    live(title, function* () {
+      const report = yield* Rehearsal.run(program, "only" in options ? options : { ...options, ...undisturbed })
+      expect(new Set(report.findings.map(({ rule }) => rule))).toEqual(new Set(found.map((one) => one.split(":")[0])))
+      for (const { problems, rule } of report.findings) {
+        const words = found.find((one) => one.startsWith(rule)) ?? rule
+        expect(`${rule}: ${problems[0]}`.slice(0, words.length)).toBe(words)
+      }
+    })
+
+  live("a program that does not end because of real work alone is undecided, and no finding", function* () {
+    // Ten turns of the event loop, which never win against a timeout by the rehearsal's clock, unless that clock waits.
+    const turns = (left: number, done: () => void): void =>
+      void (left === 0 ? done() : setImmediate(turns, left - 1, done))
+    const work = Effect.promise(() => new Promise<void>((resolve) => turns(10, resolve)))
+    const program = Effect.andThen(lookAt, Effect.retry(Effect.timeout(work, "1 minute"), Schedule.spaced("1 hour")))
+    const report = yield* Rehearsal.run(program, undisturbed)
+    expect(report).toMatchObject({ findings: [], undecided: [{ schedule: "undisturbed" }] })
+    expect(Rehearsal.text(report)).toContain("Undecided: undisturbed.")
   })
 
-  live("a reference that is declared as paid, and that nobody is owed, is a finding", function* () {
-    const declared = (reference: string) => found(Effect.andThen(pay("a"), Rehearsed.fact("paid", { reference })))
-    expect(yield* declared("b")).toEqual([
-      ["told-done-but-absent", 'The program declared "b" as paid, and nobody is owed it.']
-    ])
-    expect(yield* declared("a")).toEqual([])
+  live("a failure excuses nothing where the program was started again and nothing disturbs it", function* () {
+    const program = (found: Effect.Effect<unknown, "begun before">) =>
+      Effect.gen(function* () {
+        yield* owed
+        if (yield* isMarked("begun")) yield* found
+        yield* mark("begun")
+        yield* pay()
+      })
+    const options = { stores: Marks.layer, only: `${call} death before it is sent` }
+    const stuck = yield* Rehearsal.run(program(Effect.fail("begun before")), options)
+    expect(stuck.findings.map(({ rule }) => rule)).toEqual(["owed-not-paid"])
+    expect((yield* Rehearsal.run(program(Effect.void), options)).findings).toEqual([])
+  })
+})
+
+describe("the text of a rehearsal", () => {
+  live("a rule without a declaration is not checked, and the report says why", function* () {
+    const report = yield* Rehearsal.run(pay(), undisturbed)
+    const skipped = report.rules.filter(({ notChecked }) => notChecked !== undefined).map(({ rule }) => rule)
+    const shipping = ["shipped-unpaid", "shipped-unchecked", "shipped-twice", "not-shipped"]
+    expect(skipped).toEqual(["owed-not-paid", "amount-differs", ...shipping])
+    expect(Rehearsal.text(report)).toContain(
+      "Not checked: owed-not-paid, amount-differs: the undisturbed run declared no Rehearsed.owes(...)."
+    )
+    const endless = yield* Rehearsal.run(worker, { ...undisturbed, stopAfter: "1 day" })
+    expect(endless.rules.find(({ rule }) => rule === "never-ends")?.notChecked).toContain("not meant to end")
+  })
+
+  live("the story has the end of a payout, a list, goods of a lapsed charge, and a defect", function* () {
+    const settle = Sandbox.use((sandbox) => Effect.delay(sandbox.settleWithdrawal(1), "1 minute")).pipe(Effect.orDie)
+    const program = Effect.all([receive(() => Effect.void), pay(), shipped, Effect.die(new RangeError("no more"))])
+    const { findings } = yield* Rehearsal.run(program, { ...undisturbed, meanwhile: settle })
+    const story = findings.map(Rehearsal.story).join("\n")
+    expect(story).toMatch(/ledger: payout 1 of 2500 centavos is Settled/)
+    expect(story).toMatch(/webhook \d+ is delivered: payout 1 is Settled/)
+    expect(story).toContain("1d 06:00:00.000  call 3 listTransactions: Succeeded: 1 rows")
+    expect(story).toContain("was shipped, and it was Cancelled at that time.")
+    expect(story).toContain("RangeError")
   })
 
   live("a debt that another reference's key has paid is explained by the key that both share", function* () {
-    const twice = Effect.andThen(Rehearsed.owes({ reference: "b", amount: 1000 }), Effect.all([pay("a"), pay("a")]))
-    const [[rule, problem] = []] = yield* found(twice)
-    expect(rule).toBe("owed-not-paid")
-    expect(problem).toContain("Calls 1 and 2 have the same key payout_")
-    const isPaid = Effect.andThen(twice, Rehearsed.fact("paid", { reference: "b" }))
-    const report = yield* Rehearsal.run(Effect.andThen(owed, isPaid), undisturbed)
-    expect(Rehearsal.text(report)).toMatch(/^told-done-but-absent: .*Calls 1 and 2 have the same key 1: /m)
-  })
-})
-
-describe("a rule that has to be checked", () => {
-  /** It compares with a word of another vocabulary, and never ships. */
-  const shop = (word: string) =>
-    Effect.gen(function* () {
-      const { id } = yield* chargeOrder
-      yield* Effect.sleep("1 hour")
-      const { enStatusTransaction } = yield* Payments.use((payments) => payments.getTransaction(id))
-      if (enStatusTransaction === word) yield* Rehearsed.fact("shipped", { transactionId: id })
-    })
-
-  live("is a finding if a mistake has turned it off", function* () {
-    const options = { payAfter: "1 minute", checks: ["not-shipped"] } as const
-    const never = yield* Rehearsal.run(shop("PAID"), options)
-    expect(never.findings.map(({ rule }) => rule)).toEqual(["not-shipped"])
-    expect(Rehearsal.text(never)).toContain("Has to be checked, and was not: not-shipped.")
-    const right = yield* Rehearsal.run(shop("Paid"), { ...options, ...undisturbed })
-    expect(right.findings).toEqual([])
+    const both = Effect.all([owed, owes("b"), pay(), pay(), declare("paid", "b")])
+    const text = Rehearsal.text(yield* Rehearsal.run(both, undisturbed))
+    expect(text).toMatch(/^told-done-but-absent: .*Calls 1 and 2 have the same key 1: /m)
   })
 
-  test("makes a test red without being named, where the program's calls make it relevant", async () => {
-    const failures: Array<string> = []
-    const it = (name: string, run: () => Promise<void>) =>
-      run().catch((error: unknown) => failures.push(`${name}: ${String(error).split("\n")[2]}`))
-    const runs: Array<unknown> = []
-    const collect = (name: string, run: () => Promise<void>) => runs.push(it(name, run))
-    void Rehearsal.test(collect, "shop", shop("PAID"), undisturbed)
-    void Rehearsal.test(collect, "payout", pay("a"), undisturbed)
-    void Rehearsal.test(collect, "owed", Effect.andThen(owed, pay("a")), undisturbed)
-    void Rehearsal.test(collect, "asked for nothing", pay("a"), { ...undisturbed, checks: [] })
-    await Promise.all(runs)
-    expect(failures.map((line) => line.replace(/\. Declare.*/, "")).toSorted()).toEqual([
-      "payout: Has to be checked, and was not: owed-not-paid, amount-differs",
-      "shop: Has to be checked, and was not: shipped-unpaid, shipped-unchecked, shipped-twice, not-shipped"
+  const lookup = (number: number, status: string) => [
+    `call ${number} getTransaction: charge 1`,
+    `call ${number} getTransaction: Succeeded: ${status}`
+  ]
+  const finding = (schedule: string, texts: ReadonlyArray<string>) => ({
+    schedule,
+    rule: "mine",
+    page: undefined,
+    problems: ["Something is wrong."],
+    story: texts.map((text, second) => ({ at: second * 1000, text })),
+    legend: []
+  })
+
+  test("a story shows the first of the lookups that repeat each other, their number, and each other answer", () => {
+    const polls = [1, 2, 3, 4].flatMap((number) => lookup(number, "Awaiting"))
+    const story = Rehearsal.story(finding("undisturbed", ["process 1 starts", ...polls, ...lookup(5, "Paid")]))
+    expect(story).toBe(`mine: Something is wrong.
+   00:00:00.000  process 1 starts
+   00:00:01.000  call 1 getTransaction: charge 1
+   00:00:02.000  call 1 getTransaction: Succeeded: Awaiting
+   00:00:08.000  these 2 lines 3 times more, until now
+   00:00:09.000  call 5 getTransaction: charge 1
+   00:00:10.000  call 5 getTransaction: Succeeded: Paid
+To play it alone: { only: "undisturbed" }`)
+    const few = finding("undisturbed", [...lookup(1, "Awaiting"), ...lookup(2, "Awaiting"), "process 1 is stopped"])
+    expect(Rehearsal.story(few)).toContain("call 2 getTransaction: Succeeded: Awaiting")
+    expect(Rehearsal.story(few)).not.toContain("times more")
+  })
+
+  test("a report tells the story of a rule once, names five more schedules, and counts the rest", () => {
+    const empty = { schedules: 30, steps: 0, calls: [], pairs: { played: 0, all: 0 }, rules: [], undecided: [] }
+    const textOf = (schedules: ReadonlyArray<string>, story = ["process 1 starts"]) =>
+      Rehearsal.text({ ...empty, findings: schedules.map((schedule) => finding(schedule, story)) })
+    const many = Array.from({ length: 8 }, (_, index) => `call ${index + 1}`)
+    expect(textOf(many).split("process 1 starts")).toHaveLength(2)
+    expect(textOf(many)).toContain("  also in: call 6\n  also in 2 more schedules")
+    expect(textOf(many.slice(1))).toContain("  also in 1 more schedule\n")
+    expect(textOf(["undisturbed", "call 1"])).toContain("  also in 1 disturbed schedule\n")
+    expect(textOf([])).toContain("30 schedules, 0 of 0 pairs, 0 steps. Not checked: nothing.")
+    expect(textOf(["undisturbed"], [])).toContain("Has to be checked, and was not: mine.")
+  })
+
+  test("the 27th charge of a story is AA, and the 28th AB", () => {
+    const story = makeStory(() => 0)
+    for (let n = 0; n < 28; n++) story.charge(`id-${n}`)
+    const names = story.legend().map(({ name }) => name)
+    expect(names.filter((_, index) => [0, 25, 26, 27].includes(index))).toEqual([
+      "charge A",
+      "charge Z",
+      "charge AA",
+      "charge AB"
     ])
   })
 
-  test("is named by a type, and so is a fact", () => {
-    expectTypeOf<Parameters<typeof Rehearsed.fact>[0]>().toEqualTypeOf<
-      "paid" | "failed" | "parked" | "told" | "shipped"
-    >()
-    // @ts-expect-error: a name that no rule knows is a note
-    const fact = Rehearsed.fact("payed", { reference: "a" })
-    expectTypeOf(fact).toEqualTypeOf<Effect.Effect<void>>()
-    expectTypeOf(Rehearsed.note("payed", { reference: "a" })).toEqualTypeOf<Effect.Effect<void>>()
+  test("a key is that of a reference with any kind, and no key is that of none", () => {
+    const key = IdempotencyKey.fromReference("bonus", "invoice-1")
+    expect([isKeyOf(key, "invoice-1"), isKeyOf(key, "invoice-2")]).toEqual([true, false])
+    expect([isKeyOf("random", "invoice-1"), isKeyOf(undefined, "invoice-1")]).toEqual([false, false])
   })
 })
 
-describe("a failure", () => {
-  class Marks extends Context.Service<Marks, Set<string>>()("test/Marks") {}
-  const stores = Layer.sync(Marks, () => new Set<string>())
-
-  /** It marks before it pays. A process that finds the mark fails, or pays again. */
-  const program = (found: Effect.Effect<unknown, "begun before">) =>
-    Effect.gen(function* () {
-      yield* owed
-      const marks = yield* Marks
-      if (marks.has("begun")) yield* found
-      marks.add("begun")
-      yield* pay("a")
-    })
-
-  live("excuses nothing where the program was started again and nothing disturbs it", function* () {
-    const stuck = yield* Rehearsal.run(program(Effect.fail("begun before")), { stores })
-    expect(schedulesOf(stuck, "owed-not-paid")).toEqual(["call 1 requestWithdrawal: death before it is sent"])
-    const goesOn = yield* Rehearsal.run(program(Effect.void), { stores, pairs: "1 minute" })
-    expect(goesOn.findings).toEqual([])
-    expect(goesOn.pairs.played).toBe(goesOn.pairs.all)
+describe("Rehearsal.test", () => {
+  /** Takes the place of a runner: it collects the tests, and says how they fail. */
+  const collect = () => {
+    const tests: Array<readonly [name: string, run: () => Promise<void>]> = []
+    const failures = () =>
+      Promise.all(
+        tests.map(([name, run]) =>
+          run().then(
+            () => `${name}: passed`,
+            (error: unknown) => `${name}: ${String(error)}`
+          )
+        )
+      )
+    return { tests, failures, it: (name: string, run: () => Promise<void>) => tests.push([name, run]) }
+  }
+  /** It compares with a word of another vocabulary, and never ships. */
+  const shop = Effect.gen(function* () {
+    const id = yield* Effect.tap(charge, Effect.sleep("1 hour"))
+    if (!(yield* isPaid(id))) yield* ship(id)
   })
-})
 
-describe("pairs", () => {
-  const program = Effect.gen(function* () {
-    yield* owed
-    const paid = yield* Effect.result(pay("a"))
-    const isRefused = paid._tag === "Failure" && paid.failure.outcome !== "Unknown"
-    yield* Rehearsed.fact(paid._tag === "Success" ? "paid" : isRefused ? "failed" : "parked", { reference: "a" })
+  test("one test plays all schedules, and fails with the story of each rule", async () => {
+    const { failures, it } = collect()
+    void Rehearsal.test(it, "pays twice", Effect.andThen(owed, Effect.retry(payUnderNewKey, { times: 3 })))
+    const [failed = ""] = await failures()
+    for (const words of [
+      `paid-twice: ${once}`,
+      "ledger: payout 2 of 2500 centavos is executed, key 2",
+      "key 2  wd_2",
+      "also in: call 1 requestWithdrawal: executed, answer lost, then refused, request",
+      "more schedules",
+      "docs/rehearsal.md#paid-twice"
+    ])
+      expect(failed).toContain(words)
   })
-  const rule = "told-not-executed-but-executed"
 
-  live("a mistake of two faults has the pair in its story, which is played alone by its name", function* () {
-    const singles = yield* Rehearsal.run(program)
-    expect(singles).toMatchObject({ findings: [], pairs: { played: 0 } })
-    const report = yield* Rehearsal.run(program, { pairs: "1 minute" })
-    expect(report.pairs.played).toBe(report.pairs.all)
-    const [first] = report.findings
-    expect(first?.rule).toBe(rule)
-    expect(first?.schedule).toContain("death after it was executed + call 2 requestWithdrawal: ")
-    const alone = yield* Rehearsal.run(program, { only: first?.schedule })
-    expect(JSON.stringify(alone.findings[0])).toBe(JSON.stringify(first))
-    expect(alone).toMatchObject({ schedules: 1, pairs: { played: 1, all: 1 } })
-    expect(Rehearsal.text(report)).toContain(
-      "First call 1 requestWithdrawal: death after it was executed; then call 2 requestWithdrawal: "
+  test("each schedule has a test of its own, and those with a finding fail", async () => {
+    const { it, tests } = collect()
+    await Rehearsal.test(it, "pays", payUnderNewKey, { each: true, checks: [] })
+    expect(tests.length).toBe(27)
+    const played = tests.filter(([name]) => name.includes("death"))
+    const outcomes = await Promise.allSettled(played.map(([, run]) => run()))
+    expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "rejected"])
+  })
+
+  test("a rule that the program's calls make relevant has to be checked, unless it is asked for none", async () => {
+    const { failures, it } = collect()
+    void Rehearsal.test(it, "shop", shop, { ...undisturbed, payAfter: "1 minute" })
+    void Rehearsal.test(it, "payout", pay(), undisturbed)
+    void Rehearsal.test(it, "owed", Effect.andThen(owed, pay()), undisturbed)
+    void Rehearsal.test(it, "asked for nothing", pay(), { ...undisturbed, checks: [] })
+    expect(
+      (await failures()).map((line) =>
+        line
+          .split("\n")
+          .find((part) => /Has to|passed/.test(part))
+          ?.replace(/\. Declare.*/, "")
+      )
+    ).toEqual([
+      "Has to be checked, and was not: shipped-unpaid, shipped-unchecked, shipped-twice, not-shipped",
+      "Has to be checked, and was not: owed-not-paid, amount-differs",
+      "owed: passed",
+      "asked for nothing: passed"
+    ])
+    const named = await Effect.runPromise(
+      Rehearsal.run(shop, { ...undisturbed, payAfter: "1 minute", checks: ["not-shipped"] })
     )
-    expect(JSON.stringify(yield* Rehearsal.run(program, { pairs: "1 minute" }))).toBe(JSON.stringify(report))
-  })
-
-  live(
-    "a later call that was not sent has not lied where the earlier one under its key is executed late",
-    function* () {
-      const once = pay("a").pipe(Effect.catch(() => Effect.delay(pay("a"), "1 minute")))
-      const again = Effect.andThen(owed, once)
-      const only =
-        "call 1 requestWithdrawal: executed 10 minutes late, each request + call 2 requestWithdrawal: not sent, each request"
-      const { findings, pairs } = yield* Rehearsal.run(again, { only })
-      expect([findings, pairs]).toEqual([[], { played: 1, all: 1 }])
-    }
-  )
-
-  live("a payout in doubt is not dropped where an earlier call under its key succeeds later", function* () {
-    const second = Effect.ignore(Effect.delay(pay("a"), "1 second"))
-    const both = Effect.all([owed, pay("a"), second], { concurrency: "unbounded", discard: true })
-    const only =
-      "call 1 requestWithdrawal: executed 10 minutes late + call 2 requestWithdrawal: executed, answer lost, each request"
-    const { findings, pairs } = yield* Rehearsal.run(both, { only })
-    expect([findings, pairs]).toEqual([[], { played: 1, all: 1 }])
-  })
-
-  live("a rule that one fault breaks has no pair, and a pair that does not exist is a defect", function* () {
-    const wrong = Effect.andThen(owed, Effect.ignore(pay("a")))
-    const { findings } = yield* Rehearsal.run(wrong, { pairs: "1 minute" })
-    expect(findings.length).toBeGreaterThan(0)
-    expect(findings.filter(({ schedule }) => schedule.includes(" + "))).toEqual([])
-    const only = "call 1 requestWithdrawal: not sent + call 9 requestWithdrawal: not sent"
-    const defect = yield* Effect.flip(Effect.sandbox(Rehearsal.run(wrong, { only })))
-    expect(String(defect)).toContain("has no schedule")
+    expect(named.findings.map(({ rule }) => rule)).toEqual(["not-shipped"])
   })
 })
 
-describe("two processes", () => {
-  const database = NodeSqlite.layer({ filename: ":memory:" })
-
-  live("write to one database in memory, each with a connection that its death closes", function* () {
-    const counts = new Map<string, number>()
-    const program = Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      yield* sql`CREATE TABLE IF NOT EXISTS runs (id INTEGER)`
-      yield* sql.withTransaction(Effect.andThen(sql`INSERT INTO runs VALUES (1)`, pay("a")))
-    })
-    const collect = ({ schedule }: RehearsalWorld) =>
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        counts.set(schedule, (yield* Effect.orDie(sql`SELECT id FROM runs`)).length)
-      })
-    yield* Rehearsal.run(program, { stores: database, processes: 2, rules: { collect } })
-    expect(counts.get("undisturbed")).toBe(2)
-    // The dead process's row is undone, and the other process's is not.
-    expect(counts.get("call 1 requestWithdrawal: death after it was executed")).toBe(2)
-  })
-
-  live("are refused on a client that has one connection", function* () {
-    const stores = Layer.effectContext(Layer.build(database)).pipe(
-      Layer.provide(Layer.succeed(OfferConnection, undefined))
-    )
-    const defect = yield* Effect.flip(Effect.sandbox(Rehearsal.run(pay("a"), { stores, processes: 2 })))
-    expect(String(defect)).toContain("the SqlClient of `stores` has one connection")
-  })
+test("a declaration outside of a rehearsal does nothing, and a fact is named by a type", async () => {
+  const program = Effect.all([owed, ship("1"), receive(() => Effect.die("never"))])
+  expect(await Effect.runPromise(program)).toEqual([undefined, undefined, undefined])
+  type Fact = Parameters<typeof Rehearsed.fact>[0]
+  expectTypeOf<Fact>().toEqualTypeOf<"paid" | "failed" | "parked" | "told" | "shipped">()
+  expectTypeOf(Rehearsed.note("payed", { reference: "a" })).toEqualTypeOf<Effect.Effect<void>>()
+  expectTypeOf<RehearsalReport["schedules"]>().toBeNumber()
 })

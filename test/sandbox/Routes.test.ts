@@ -58,29 +58,21 @@ describe("a function over HTTP", () => {
     ["a name in place of a fault", "fault", { operation: "any", fault: "nonsense" }, "fault"]
   ]
 
-  effect.each(inputs)(
-    "%s is refused in English with the name of the field, and changes nothing",
-    served,
-    function* ([, name, input, words]) {
-      yield* steer("charge", { amount: 2500 })
-      const before = yield* jsonOf("overview")
-      const { json, status } = yield* steer(name, input)
-      assert.deepStrictEqual([status, json.status], [400, 400])
-      assert.include(json.message, words)
-      assert.notMatch(json.message, /elsewhere|Nonsense/)
-      assert.deepStrictEqual({ ...(yield* jsonOf("overview")), sequence: 0 }, { ...before, sequence: 0 })
-    }
-  )
+  effect.each(inputs)("%s is refused by its name, and changes nothing", served, function* ([, name, input, words]) {
+    yield* steer("charge", { amount: 2500 })
+    const before = yield* jsonOf("overview")
+    const { json, status } = yield* steer(name, input)
+    assert.deepStrictEqual([status, json.status], [400, 400])
+    assert.include(json.message, words)
+    assert.notMatch(json.message, /elsewhere|Nonsense/)
+    assert.deepStrictEqual({ ...(yield* jsonOf("overview")), sequence: 0 }, { ...before, sequence: 0 })
+  })
 
-  effect(
-    "a payment of another amount that no sum can have is refused, and the charge is still awaited",
-    served,
-    function* () {
-      const { transactionId } = yield* (yield* Sandbox).charge(100)
-      assert.strictEqual((yield* steer("markPaid", { transactionId, amount: Number.MAX_SAFE_INTEGER })).status, 400)
-      assert.strictEqual((yield* jsonOf(`transaction?transactionId=${transactionId}`)).status, "Awaiting")
-    }
-  )
+  effect("a payment that no sum can have leaves its charge awaited", served, function* () {
+    const { transactionId } = yield* (yield* Sandbox).charge(100)
+    assert.strictEqual((yield* steer("markPaid", { transactionId, amount: Number.MAX_SAFE_INTEGER })).status, 400)
+    assert.strictEqual((yield* jsonOf(`transaction?transactionId=${transactionId}`)).status, "Awaiting")
+  })
 
   effect("a step that the ledger cannot take is answered with its error: 404 or 409", served, function* () {
     const { transactionId } = yield* (yield* Sandbox).charge(100)
@@ -98,20 +90,16 @@ describe("a function over HTTP", () => {
       assert.deepStrictEqual([missing.status, missing.json._tag], [404, "SandboxNotFound"])
   })
 
-  effect(
-    "a name that no function has is answered with 404, a read takes no POST, and a query no other field",
-    served,
-    function* () {
-      for (const { json, status } of [yield* read("nothing"), yield* read("markPaid"), yield* steer("overview")]) {
-        assert.strictEqual(status, 404)
-        assert.include(json.message, "docs/sandbox.md")
-      }
-      for (const query of ["serach=a", "limit=-1", "limit=1.5", "offset=x"]) {
-        const { json, status } = yield* read(`transactions?${query}`)
-        assert.deepStrictEqual([status, json.message.includes(query.split("=")[0])], [400, true], query)
-      }
+  effect("an unknown function is answered with 404, and an unknown field with 400", served, function* () {
+    for (const { json, status } of [yield* read("nothing"), yield* read("markPaid"), yield* steer("overview")]) {
+      assert.strictEqual(status, 404)
+      assert.include(json.message, "docs/sandbox.md")
     }
-  )
+    for (const query of ["serach=a", "limit=-1", "limit=1.5", "offset=x"]) {
+      const { json, status } = yield* read(`transactions?${query}`)
+      assert.deepStrictEqual([status, json.message.includes(query.split("=")[0])], [400, true], query)
+    }
+  })
 
   effect("the changes after a number are listed, the last of them, and none if nothing changed", served, function* () {
     const { sequence } = yield* jsonOf("overview")
@@ -128,26 +116,22 @@ describe("a function over HTTP", () => {
 })
 
 describe("a list over HTTP", () => {
-  effect(
-    "a list has the newest that fit a search, part by part, and counts what fits by its status",
-    served,
-    function* () {
-      const sandbox = yield* Sandbox
-      for (const name of ["Ana", "Bruno", "Ana Lúcia"]) yield* sandbox.charge(1050, name)
-      yield* sandbox.markPaid((yield* sandbox.transactions)[0]?.transactionId ?? "")
-      const page = Effect.fnUntraced(function* (query: string) {
-        const { counts, items, total } = yield* jsonOf(`transactions?${query}`)
-        return [total, items.map((row: { customer: { name: string } }) => row.customer.name), counts]
-      })
-      const anas = { Awaiting: 1, Paid: 1 }
-      assert.deepStrictEqual(yield* page("search=%20ANA&limit=1"), [2, ["Ana Lúcia"], anas])
-      assert.deepStrictEqual(yield* page("search=ana&status=Paid"), [1, ["Ana"], anas])
-      assert.deepStrictEqual((yield* page("offset=1&limit=1")).slice(0, 2), [3, ["Bruno"]])
-      assert.deepStrictEqual((yield* page("offset=2&limit=9")).slice(0, 2), [3, ["Ana"]])
-      assert.deepStrictEqual((yield* page("offset=3")).slice(0, 2), [3, []])
-      assert.deepStrictEqual(yield* page("status=Refunded"), [0, [], { Awaiting: 2, Paid: 1 }])
-    }
-  )
+  effect("a list has the newest that fit a search, and counts them by their status", served, function* () {
+    const sandbox = yield* Sandbox
+    for (const name of ["Ana", "Bruno", "Ana Lúcia"]) yield* sandbox.charge(1050, name)
+    yield* sandbox.markPaid((yield* sandbox.transactions)[0]?.transactionId ?? "")
+    const page = Effect.fnUntraced(function* (query: string) {
+      const { counts, items, total } = yield* jsonOf(`transactions?${query}`)
+      return [total, items.map((row: { customer: { name: string } }) => row.customer.name), counts]
+    })
+    const anas = { Awaiting: 1, Paid: 1 }
+    assert.deepStrictEqual(yield* page("search=%20ANA&limit=1"), [2, ["Ana Lúcia"], anas])
+    assert.deepStrictEqual(yield* page("search=ana&status=Paid"), [1, ["Ana"], anas])
+    assert.deepStrictEqual((yield* page("offset=1&limit=1")).slice(0, 2), [3, ["Bruno"]])
+    assert.deepStrictEqual((yield* page("offset=2&limit=9")).slice(0, 2), [3, ["Ana"]])
+    assert.deepStrictEqual((yield* page("offset=3")).slice(0, 2), [3, []])
+    assert.deepStrictEqual(yield* page("status=Refunded"), [0, [], { Awaiting: 2, Paid: 1 }])
+  })
 
   effect("each list is searched by what its rows show", served, function* () {
     const { data } = (yield* ask(
@@ -168,36 +152,32 @@ describe("a list over HTTP", () => {
     }
   })
 
-  effect(
-    "a request says which charge or payout it is about, what it met, and what it was answered",
-    served,
-    function* () {
-      const { json } = yield* ask(charging())
-      const { id } = json.data
-      yield* ask({ path: lookupPath(id) })
-      yield* steer("fault", { operation: "requestWithdrawal", fault: Fault.resetAfter })
-      const pay = (amount: number) => ask(paying({ amount }, keyed("k")))
-      yield* Effect.flip(pay(1000))
-      yield* pay(1000)
-      yield* pay(1001)
-      const { items } = yield* jsonOf("requests")
-      assert.notInclude(JSON.stringify(items), "sandbox-key")
-      assert.deepStrictEqual(JSON.parse(items.at(-1).answer), json)
-      const row = ({ answeredAt, fault, operation, status, transactionId, withdrawalId }: Record<string, unknown>) => [
-        operation,
-        transactionId ?? withdrawalId,
-        status,
-        typeof answeredAt,
-        fault
-      ]
-      assert.deepStrictEqual(items.toReversed().map(row), [
-        ["createTransaction", id, 200, "string", undefined],
-        ["getTransaction", id, 200, "string", undefined],
-        ["requestWithdrawal", 1, undefined, "undefined", Fault.resetAfter],
-        ["requestWithdrawal", 1, 201, "string", undefined],
-        ["requestWithdrawal", undefined, 422, "string", undefined]
-      ])
-      assert.deepStrictEqual((yield* jsonOf("requests?status=0")).total, 1)
-    }
-  )
+  effect("a request says what it is about, what it met, and what it was answered", served, function* () {
+    const { json } = yield* ask(charging())
+    const { id } = json.data
+    yield* ask({ path: lookupPath(id) })
+    yield* steer("fault", { operation: "requestWithdrawal", fault: Fault.resetAfter })
+    const pay = (amount: number) => ask(paying({ amount }, keyed("k")))
+    yield* Effect.flip(pay(1000))
+    yield* pay(1000)
+    yield* pay(1001)
+    const { items } = yield* jsonOf("requests")
+    assert.notInclude(JSON.stringify(items), "sandbox-key")
+    assert.deepStrictEqual(JSON.parse(items.at(-1).answer), json)
+    const row = ({ answeredAt, fault, operation, status, transactionId, withdrawalId }: Record<string, unknown>) => [
+      operation,
+      transactionId ?? withdrawalId,
+      status,
+      typeof answeredAt,
+      fault
+    ]
+    assert.deepStrictEqual(items.toReversed().map(row), [
+      ["createTransaction", id, 200, "string", undefined],
+      ["getTransaction", id, 200, "string", undefined],
+      ["requestWithdrawal", 1, undefined, "undefined", Fault.resetAfter],
+      ["requestWithdrawal", 1, 201, "string", undefined],
+      ["requestWithdrawal", undefined, 422, "string", undefined]
+    ])
+    assert.deepStrictEqual((yield* jsonOf("requests?status=0")).total, 1)
+  })
 })

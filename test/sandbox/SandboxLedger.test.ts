@@ -3,20 +3,18 @@ import { assert, describe } from "@effect/vitest"
 import { Cause, Effect, Exit, Layer, Logger, Result } from "effect"
 import { HttpClient } from "effect/http"
 import { TestClock } from "effect/testing"
-import { Money, Payments, PixKey } from "effect-pix"
+import { PixKey } from "effect-pix"
 import { Sandbox } from "effect-pix/sandbox"
 import { inspect } from "node:util"
 import * as BrCode from "../../src/pix/BrCode.ts"
 import { effect } from "../support/effect.ts"
 import {
   balancePath,
-  charge as request,
   chargeBody,
   createTransaction,
   listTransactions,
   lookupPath,
-  requestWithdrawal,
-  withdrawal
+  requestWithdrawal
 } from "../support/operations.ts"
 import { ask, auth, charging, keyed, memory, paying } from "./doors.ts"
 
@@ -43,8 +41,7 @@ describe("a charge", () => {
     assert.deepStrictEqual(rest, { amount: 2500, paymentMethod: "PIX", status: "WAITING_PAYMENT", companyId: 1 })
     assert.strictEqual(pix.expirationDate, "2026-02-02T12:00:00.000Z")
     const code = Result.getOrThrow(Result.flatMap(BrCode.parse(pix.qrcode), BrCode.verify))
-    assert.deepInclude(code, { kind: "dynamic", amount: 2500, merchantName: "LOJA DE TESTE" })
-    assert.isTrue(code.crc.ok)
+    assert.strictEqual(`${code.kind} ${code.amount} ${code.merchantName}`, "dynamic 2500 LOJA DE TESTE")
 
     const at = "2026-01-31T12:00:00.000Z"
     const leadId = `${id.slice(0, 14)}8${id.slice(15)}`
@@ -85,23 +82,19 @@ describe("a charge", () => {
   effect.each([
     ["BOLETO", "Boleto"],
     ["CREDIT_CARD", "CreditCard"]
-  ])(
-    "a charge by %s has no PIX code and never lapses, and a lookup calls it %s",
-    memory(),
-    function* ([paymentMethod, system]) {
-      const { data } = (yield* create({ paymentMethod, dueDate: "2026-02-01" })).json
-      assert.deepStrictEqual(data, {
-        id: data.id,
-        amount: 2500,
-        paymentMethod,
-        status: "WAITING_PAYMENT",
-        companyId: 1
-      })
-      yield* TestClock.adjust("900 days")
-      const { enPaymentSystem, enStatusTransaction } = yield* jsonOf(lookupPath(data.id))
-      assert.deepStrictEqual([enPaymentSystem, enStatusTransaction], [system, "Awaiting"])
-    }
-  )
+  ])("a charge by %s has no PIX code, and never lapses", memory(), function* ([paymentMethod, system]) {
+    const { data } = (yield* create({ paymentMethod, dueDate: "2026-02-01" })).json
+    assert.deepStrictEqual(data, {
+      id: data.id,
+      amount: 2500,
+      paymentMethod,
+      status: "WAITING_PAYMENT",
+      companyId: 1
+    })
+    yield* TestClock.adjust("900 days")
+    const { enPaymentSystem, enStatusTransaction } = yield* jsonOf(lookupPath(data.id))
+    assert.deepStrictEqual([enPaymentSystem, enStatusTransaction], [system, "Awaiting"])
+  })
 
   effect("a PIX charge lapses when its day is over, and not before", memory(), function* () {
     const id = yield* idOf
@@ -151,62 +144,50 @@ describe("a charge", () => {
 describe("a payout", () => {
   const filed = { balance: 10_000, companyId: 7, pixKey: PixKey.cpf("529.982.247-25") }
 
-  effect(
-    "a payout is answered with its record in reais, and its amount leaves the balance",
-    memory(filed),
-    function* () {
-      const sandbox = yield* Sandbox
-      const to = { pixKey: "maria@example.com", pixKeyType: "EMAIL", description: "rent" }
-      const { json } = yield* withdraw({ ...to, amount: 2550, metadata: { order: 7 } }, "wd_1")
-      const record = { companyId: 7, currency: "BRL", enTransaction: "Awaiting", createdAt: "1970-01-01T00:00:00.000Z" }
-      const creditorDocument = "12345678909"
-      assert.deepStrictEqual(json, { ...record, ...to, id: 1, idempotencyKey: "wd_1", value: 25.5, creditorDocument })
-      assert.strictEqual(yield* sandbox.balance, 7450)
-      assert.deepStrictEqual((yield* sandbox.withdrawals)[0]?.metadata, { order: 7 })
-      const onFile = { pixKey: "52998224725", pixKeyType: "CPF", creditorDocument: "52998224725" }
-      assert.deepStrictEqual((yield* withdraw()).json, { ...record, ...onFile, id: 2, value: 10 })
-    }
-  )
+  effect("a payout is answered in reais, and leaves the balance", memory(filed), function* () {
+    const sandbox = yield* Sandbox
+    const to = { pixKey: "maria@example.com", pixKeyType: "EMAIL", description: "rent" }
+    const { json } = yield* withdraw({ ...to, amount: 2550, metadata: { order: 7 } }, "wd_1")
+    const record = { companyId: 7, currency: "BRL", enTransaction: "Awaiting", createdAt: "1970-01-01T00:00:00.000Z" }
+    const creditorDocument = "12345678909"
+    assert.deepStrictEqual(json, { ...record, ...to, id: 1, idempotencyKey: "wd_1", value: 25.5, creditorDocument })
+    assert.strictEqual(yield* sandbox.balance, 7450)
+    assert.deepStrictEqual((yield* sandbox.withdrawals)[0]?.metadata, { order: 7 })
+    const onFile = { pixKey: "52998224725", pixKeyType: "CPF", creditorDocument: "52998224725" }
+    assert.deepStrictEqual((yield* withdraw()).json, { ...record, ...onFile, id: 2, value: 10 })
+  })
 
-  effect(
-    "the balance is in reais, with the sum of the awaited charges",
-    memory({ ...filed, balance: 10 }),
-    function* () {
-      const sandbox = yield* Sandbox
-      yield* create({ amount: 1999 })
-      yield* sandbox.cancel(yield* idOf)
-      yield* sandbox.credit(123_456_789)
-      assert.deepStrictEqual(yield* jsonOf(`${balancePath(7)}?currency=BRL`), {
-        id: 7,
-        companyId: 7,
-        currency: "BRL",
-        enBalanceStatus: "Released",
-        accBalance: 1_234_567.99,
-        accBalanceCredit: 0,
-        accBalanceCreditAwaiting: 19.99
-      })
-    }
-  )
+  effect("the balance is in reais", memory({ ...filed, balance: 10 }), function* () {
+    const sandbox = yield* Sandbox
+    yield* create({ amount: 1999 })
+    yield* sandbox.cancel(yield* idOf)
+    yield* sandbox.credit(123_456_789)
+    assert.deepStrictEqual(yield* jsonOf(`${balancePath(7)}?currency=BRL`), {
+      id: 7,
+      companyId: 7,
+      currency: "BRL",
+      enBalanceStatus: "Released",
+      accBalance: 1_234_567.99,
+      accBalanceCredit: 0,
+      accBalanceCreditAwaiting: 19.99
+    })
+  })
 })
 
 describe("an idempotency key", () => {
   const rich = memory({ balance: 10_000 })
 
-  effect(
-    "a used key is answered with its first result, also if that has changed, and for each operation apart",
-    rich,
-    function* () {
-      const sandbox = yield* Sandbox
-      const created = yield* create({}, "k")
-      const paid = yield* withdraw({}, "k")
-      yield* sandbox.markPaid(created.json.data.id)
-      yield* sandbox.settleWithdrawal(1)
-      yield* TestClock.adjust("10 days")
-      assert.deepStrictEqual((yield* create({}, "k")).json, created.json)
-      assert.deepStrictEqual((yield* withdraw({}, "k")).json, paid.json)
-      assert.deepStrictEqual([(yield* sandbox.transactions).length, (yield* sandbox.withdrawals).length], [1, 1])
-    }
-  )
+  effect("a used key is answered with its first result, also if that has changed", rich, function* () {
+    const sandbox = yield* Sandbox
+    const created = yield* create({}, "k")
+    const paid = yield* withdraw({}, "k")
+    yield* sandbox.markPaid(created.json.data.id)
+    yield* sandbox.settleWithdrawal(1)
+    yield* TestClock.adjust("10 days")
+    assert.deepStrictEqual((yield* create({}, "k")).json, created.json)
+    assert.deepStrictEqual((yield* withdraw({}, "k")).json, paid.json)
+    assert.deepStrictEqual([(yield* sandbox.transactions).length, (yield* sandbox.withdrawals).length], [1, 1])
+  })
 
   effect("a key of a refused request stays unused", memory(), function* () {
     assert.strictEqual((yield* withdraw({}, "k")).status, 422)
@@ -279,18 +260,14 @@ describe("the sandbox in memory", () => {
     )
   })
 
-  effect(
-    "a setting that no answer can state is answered with a 500, and logged with its cause",
-    memory({ companyId: 1.5 }),
-    function* () {
-      const lines: Array<unknown> = []
-      const logger = Logger.make(({ cause, message }) => lines.push([message, Cause.hasDies(cause)]))
-      const { json, status } = yield* Effect.provide(create(), Logger.layer([logger]))
-      assert.deepStrictEqual([status, json], [500, { message: "Erro interno do sandbox.", status: 500 }])
-      const words = "The sandbox failed to answer a request. This is a mistake in it, or in its options."
-      assert.deepInclude(lines, [[words], true])
-    }
-  )
+  effect("a setting that no answer can state is a 500, and logged", memory({ companyId: 1.5 }), function* () {
+    const lines: Array<unknown> = []
+    const logger = Logger.make(({ cause, message }) => lines.push([message, Cause.hasDies(cause)]))
+    const { json, status } = yield* Effect.provide(create(), Logger.layer([logger]))
+    assert.deepStrictEqual([status, json], [500, { message: "Erro interno do sandbox.", status: 500 }])
+    const words = "The sandbox failed to answer a request. This is a mistake in it, or in its options."
+    assert.deepInclude(lines, [[words], true])
+  })
 
   effect("a merchant that no QR code can name stops the sandbox when it is built", function* () {
     const built = Layer.build(memory({ merchant: { name: "N".repeat(26), city: "SAO PAULO" } }))
@@ -308,17 +285,5 @@ describe("the sandbox in memory", () => {
         memory({ seed })
       )
     assert.strictEqual(new Set([...(yield* made()), ...(yield* made()), ...(yield* made("another"))]).size, 2)
-  })
-
-  effect("the client works on one layer, with predictable keys", Sandbox.layerPayments, function* () {
-    const payments = yield* Payments
-    const sandbox = yield* Sandbox
-    const { id } = yield* payments.createTransaction(request)
-    yield* sandbox.markPaid(id)
-    assert.strictEqual((yield* payments.getTransaction(id)).enStatusTransaction, "Paid")
-    assert.strictEqual(Money.format((yield* payments.getBalance()).accBalance), "R$ 25,00")
-    assert.strictEqual((yield* payments.listTransactions()).totalItems, 1)
-    assert.strictEqual((yield* payments.requestWithdrawal(withdrawal)).idempotencyKey, "wd_2")
-    assert.strictEqual(yield* sandbox.balance, 1500)
   })
 })

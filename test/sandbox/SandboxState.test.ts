@@ -1,6 +1,6 @@
 /** What a sandbox stores for its next start (`Sandbox.layerServer` with a `stateFile`), and what it forgets as it runs. */
 import { assert, describe } from "@effect/vitest"
-import { Deferred, Effect, Exit, Fiber, Logger, Redacted, Stream } from "effect"
+import { Deferred, Effect, Exit, Fiber, Layer, Logger, Redacted, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { Fault, Sandbox, type SandboxChange, type SandboxOptions, SandboxStateError } from "effect-pix/sandbox"
 import {
@@ -144,22 +144,19 @@ describe("a state file", () => {
     assert.include(yield* refusalOf(dirname(file)), "cannot be read: EISDIR")
   })
 
-  live(
-    "a state file that is in use stops the start, with the number of its process, and is free after that",
-    function* () {
-      const file = yield* stateFile
-      const mine = yield* Effect.provide(refusalOf(file), on(file))
-      assert.include(mine, `is used by another sandbox, of process ${process.pid}.`)
-      writeFileSync(`${file}.lock`, String(process.ppid))
-      assert.include(yield* refusalOf(file), `of process ${process.ppid}.`)
-      // A lock that was cut off before it named a process, and one with our number, are of an earlier process.
-      for (const left of ["", String(process.pid)]) {
-        writeFileSync(`${file}.lock`, left)
-        yield* Effect.provide(Effect.void, on(file))
-        assert.isFalse(existsSync(`${file}.lock`))
-      }
+  live("a state file that is in use stops the start, and is free at the end", function* () {
+    const file = yield* stateFile
+    const mine = yield* Effect.provide(refusalOf(file), on(file))
+    assert.include(mine, `is used by another sandbox, of process ${process.pid}.`)
+    writeFileSync(`${file}.lock`, String(process.ppid))
+    assert.include(yield* refusalOf(file), `of process ${process.ppid}.`)
+    // A lock that was cut off before it named a process, and one with our number, are of an earlier process.
+    for (const left of ["", String(process.pid)]) {
+      writeFileSync(`${file}.lock`, left)
+      yield* Effect.provide(Effect.void, on(file))
+      assert.isFalse(existsSync(`${file}.lock`))
     }
-  )
+  })
 
   live("a change that could not be written is logged, and written at the end, if that is possible then", function* () {
     const file = yield* stateFile
@@ -170,29 +167,25 @@ describe("a state file", () => {
       yield* makeId
       yield* Deferred.await(failed)
       rmSync(`${file}.next`, { recursive: true })
-    }).pipe(Effect.provide(on(file)), Effect.provide(Logger.layer([logger])))
+    }).pipe(Effect.provide(Layer.provideMerge(on(file), Logger.layer([logger]))))
     assert.lengthOf(JSON.parse(readFileSync(file, "utf8")).ledger.charges, 1)
   })
 })
 
 describe("a sandbox that runs", () => {
-  effect(
-    "a sandbox has the last requests and webhooks alone, under their first numbers",
-    memory({ keep: 3 }),
-    function* () {
-      const sandbox = yield* Sandbox
-      yield* sandbox.subscribe(() => Effect.succeed(new Response("thank you")))
-      for (let count = 0; count < 5; count++) yield* sandbox.markPaid((yield* ask(charging())).json.data.id)
-      yield* sandbox.awaitWebhooks
-      for (const rows of [yield* sandbox.requests, yield* sandbox.webhooks])
-        assert.deepStrictEqual(
-          rows.map(({ id }) => id),
-          [3, 4, 5]
-        )
-      assert.strictEqual((yield* Effect.flip(sandbox.resendWebhook(2)))._tag, "SandboxNotFound")
-      yield* sandbox.resendWebhook(4)
-    }
-  )
+  effect("a sandbox has the last requests and webhooks alone", memory({ keep: 3 }), function* () {
+    const sandbox = yield* Sandbox
+    yield* sandbox.subscribe(() => Effect.succeed(new Response("thank you")))
+    for (let count = 0; count < 5; count++) yield* sandbox.markPaid((yield* ask(charging())).json.data.id)
+    yield* sandbox.awaitWebhooks
+    for (const rows of [yield* sandbox.requests, yield* sandbox.webhooks])
+      assert.deepStrictEqual(
+        rows.map(({ id }) => id),
+        [3, 4, 5]
+      )
+    assert.strictEqual((yield* Effect.flip(sandbox.resendWebhook(2)))._tag, "SandboxNotFound")
+    yield* sandbox.resendWebhook(4)
+  })
 
   effect("a request that is answered after it was dropped stays dropped", memory({ keep: 1 }), function* () {
     const sandbox = yield* Sandbox

@@ -11,7 +11,7 @@ import { Webhook, WebhookVerifier } from "effect-pix/webhook"
 import { createServer } from "node:http"
 import { inspect } from "node:util"
 import { effect, live } from "../support/effect.ts"
-import { charge as request, lookupPath, withdrawal } from "../support/operations.ts"
+import { charge as request, lookupPath } from "../support/operations.ts"
 import { ask, charging, keyed, memory, paying } from "./doors.ts"
 
 const secret = Redacted.make("a-shared-secret")
@@ -71,53 +71,45 @@ describe("a webhook", () => {
     ])
   })
 
-  effect(
-    "a charge that lapsed is sent at the next lookup, with the time of its end and the amount of a payment",
-    rich,
-    function* () {
-      const sandbox = yield* Sandbox
-      const { bodies } = yield* receive()
-      const id = yield* charge
-      yield* TestClock.adjust("2 days")
-      assert.deepStrictEqual(bodies, [])
-      for (let times = 2; times > 0; times--) yield* ask({ path: lookupPath(id) })
-      yield* sandbox.awaitWebhooks
-      yield* sandbox.markPaid(id, { late: true, amount: 100 })
-      yield* sandbox.awaitWebhooks
-      assert.deepStrictEqual(bodies, [
-        changed(id, "Cancelled", "02T00"),
-        { ...changed(id, "Paid", "03T00"), amount: 100 }
-      ])
-    }
-  )
+  effect("a charge that lapsed is sent at the next lookup, with the time of its end", rich, function* () {
+    const sandbox = yield* Sandbox
+    const { bodies } = yield* receive()
+    const id = yield* charge
+    yield* TestClock.adjust("2 days")
+    assert.deepStrictEqual(bodies, [])
+    for (let times = 2; times > 0; times--) yield* ask({ path: lookupPath(id) })
+    yield* sandbox.awaitWebhooks
+    yield* sandbox.markPaid(id, { late: true, amount: 100 })
+    yield* sandbox.awaitWebhooks
+    assert.deepStrictEqual(bodies, [
+      changed(id, "Cancelled", "02T00"),
+      { ...changed(id, "Paid", "03T00"), amount: 100 }
+    ])
+  })
 
-  effect(
-    "the end of a payout is sent, with its key and with its metadata as the service stores it",
-    rich,
-    function* () {
-      const sandbox = yield* Sandbox
-      const { bodies } = yield* receive()
-      const settled = yield* payout({ batch: 7, tags: ["a"] })
-      yield* sandbox.awaitWebhooks
-      assert.deepStrictEqual(bodies, [])
-      for (let times = 2; times > 0; times--) yield* sandbox.settleWithdrawal(settled)
-      yield* sandbox.forgetKeys
-      yield* sandbox.rejectWithdrawal(yield* payout("batch-8"))
-      yield* sandbox.rejectWithdrawal((yield* ask(paying())).json.id)
-      yield* sandbox.awaitWebhooks
-      const ended = { event: "withdrawal.updated", amount: 1000, createdAt: "1970-01-01T00:00:00.000Z" }
-      const idempotencyKey = "wd_42"
-      assert.deepStrictEqual(bodies, [
-        { ...ended, idempotencyKey, withdrawalId: 1, status: "Settled", metadata: '{"batch":7,"tags":["a"]}' },
-        { ...ended, idempotencyKey, withdrawalId: 2, status: "Rejected", metadata: "batch-8" },
-        { ...ended, withdrawalId: 3, status: "Rejected" }
-      ])
-      assert.deepStrictEqual(
-        (yield* sandbox.webhooks).map(({ withdrawalId }) => withdrawalId),
-        [1, 2, 3]
-      )
-    }
-  )
+  effect("the end of a payout is sent, with its key and its metadata as a text", rich, function* () {
+    const sandbox = yield* Sandbox
+    const { bodies } = yield* receive()
+    const settled = yield* payout({ batch: 7, tags: ["a"] })
+    yield* sandbox.awaitWebhooks
+    assert.deepStrictEqual(bodies, [])
+    for (let times = 2; times > 0; times--) yield* sandbox.settleWithdrawal(settled)
+    yield* sandbox.forgetKeys
+    yield* sandbox.rejectWithdrawal(yield* payout("batch-8"))
+    yield* sandbox.rejectWithdrawal((yield* ask(paying())).json.id)
+    yield* sandbox.awaitWebhooks
+    const ended = { event: "withdrawal.updated", amount: 1000, createdAt: "1970-01-01T00:00:00.000Z" }
+    const idempotencyKey = "wd_42"
+    assert.deepStrictEqual(bodies, [
+      { ...ended, idempotencyKey, withdrawalId: 1, status: "Settled", metadata: '{"batch":7,"tags":["a"]}' },
+      { ...ended, idempotencyKey, withdrawalId: 2, status: "Rejected", metadata: "batch-8" },
+      { ...ended, withdrawalId: 3, status: "Rejected" }
+    ])
+    assert.deepStrictEqual(
+      (yield* sandbox.webhooks).map(({ withdrawalId }) => withdrawalId),
+      [1, 2, 3]
+    )
+  })
 
   effect("each subscriber gets a webhook of its own, which is sent again to its own target", rich, function* () {
     const sandbox = yield* Sandbox
@@ -146,77 +138,69 @@ describe("a webhook", () => {
     assert.notInclude(inspect(yield* (yield* Sandbox).webhooks, { depth: 10 }), "a-shared-secret")
   })
 
-  effect(
-    "a webhook is sent at once, then after 1, 5, 25, 125 and 625 seconds, with the same body, and then no more",
-    rich,
-    function* () {
-      const { awaitWebhooks, webhooks } = yield* Sandbox
-      const { bodies } = yield* receive(500, 404, 302, 503, 429, 400, 500)
-      yield* sell
-      const next: Array<string | undefined> = []
-      for (const wait of [0, 1, 5, 25, 125, 625, 3125]) {
-        yield* TestClock.adjust(wait * 1000)
-        yield* awaitWebhooks
-        next.push((yield* webhooks)[0]?.nextAttemptAt)
-      }
-      const [webhook] = yield* webhooks
-      assert.strictEqual(webhook?.state, "GivenUp")
-      const attempts = webhook?.attempts.map(({ at, status }) => [Date.parse(at) / 1000, status])
-      assert.deepStrictEqual(attempts, [
-        [0, 500],
-        [1, 404],
-        [6, 302],
-        [31, 503],
-        [156, 429],
-        [781, 400]
-      ])
-      assert.deepStrictEqual(
-        next.map((at) => at && Date.parse(at) / 1000),
-        [1, 6, 31, 156, 781, undefined, undefined]
-      )
-      assert.deepStrictEqual(bodies, Array<unknown>(6).fill(bodies[0]))
+  effect("a webhook is sent at once, and after 1, 5, 25, 125 and 625 seconds", rich, function* () {
+    const { awaitWebhooks, webhooks } = yield* Sandbox
+    const { bodies } = yield* receive(500, 404, 302, 503, 429, 400, 500)
+    yield* sell
+    const next: Array<string | undefined> = []
+    for (const wait of [0, 1, 5, 25, 125, 625, 3125]) {
+      yield* TestClock.adjust(wait * 1000)
+      yield* awaitWebhooks
+      next.push((yield* webhooks)[0]?.nextAttemptAt)
     }
-  )
+    const [webhook] = yield* webhooks
+    assert.strictEqual(webhook?.state, "GivenUp")
+    const attempts = webhook?.attempts.map(({ at, status }) => [Date.parse(at) / 1000, status])
+    assert.deepStrictEqual(attempts, [
+      [0, 500],
+      [1, 404],
+      [6, 302],
+      [31, 503],
+      [156, 429],
+      [781, 400]
+    ])
+    assert.deepStrictEqual(
+      next.map((at) => at && Date.parse(at) / 1000),
+      [1, 6, 31, 156, 781, undefined, undefined]
+    )
+    assert.deepStrictEqual(bodies, Array<unknown>(6).fill(bodies[0]))
+  })
 
-  effect(
-    "a webhook is sent again after handlers that throw, reject, fail or never answer, until the first 2xx",
-    rich,
-    function* () {
-      const sandbox = yield* Sandbox
-      const answers: Array<() => Promise<Response> | Effect.Effect<Response, unknown>> = [
-        () => {
-          throw new Error("thrown")
-        },
-        () => Promise.reject(new Error("rejected")),
-        () => Effect.fail("failed"),
-        () => Effect.never,
-        () => Effect.succeed(new Response("thank you, ".repeat(200), { status: 204 + 2 }))
-      ]
-      yield* sandbox.subscribe(() => answers.shift()?.() ?? Effect.never)
-      yield* sell
-      for (const wait of [1, 5, 25, 10, 125]) {
-        yield* TestClock.adjust(wait * 1000)
-        // The fourth is under way until its ten seconds are over.
-        if (wait !== 25) yield* sandbox.awaitWebhooks
-      }
-      yield* TestClock.adjust("1 hour")
-      const [webhook] = yield* sandbox.webhooks
-      const failed = { error: "the target could not be reached", answer: "" }
-      const late = { error: "no answer within 10 seconds", answer: "" }
-      const thanks = { status: 206, answer: "thank you, ".repeat(200).slice(0, 1024) }
-      assert.strictEqual(webhook?.state, "Taken")
-      assert.deepStrictEqual(
-        webhook?.attempts.map(({ at: _, millis, ...ended }) => [millis, ended]),
-        [
-          [0, failed],
-          [0, failed],
-          [0, failed],
-          [10_000, late],
-          [0, thanks]
-        ]
-      )
+  effect("a webhook is sent again after any failure, until the first 2xx", rich, function* () {
+    const sandbox = yield* Sandbox
+    const answers: Array<() => Promise<Response> | Effect.Effect<Response, unknown>> = [
+      () => {
+        throw new Error("thrown")
+      },
+      () => Promise.reject(new Error("rejected")),
+      () => Effect.fail("failed"),
+      () => Effect.never,
+      () => Effect.succeed(new Response("thank you, ".repeat(200), { status: 204 + 2 }))
+    ]
+    yield* sandbox.subscribe(() => answers.shift()?.() ?? Effect.never)
+    yield* sell
+    for (const wait of [1, 5, 25, 10, 125]) {
+      yield* TestClock.adjust(wait * 1000)
+      // The fourth is under way until its ten seconds are over.
+      if (wait !== 25) yield* sandbox.awaitWebhooks
     }
-  )
+    yield* TestClock.adjust("1 hour")
+    const [webhook] = yield* sandbox.webhooks
+    const failed = { error: "the target could not be reached", answer: "" }
+    const late = { error: "no answer within 10 seconds", answer: "" }
+    const thanks = { status: 206, answer: "thank you, ".repeat(200).slice(0, 1024) }
+    assert.strictEqual(webhook?.state, "Taken")
+    assert.deepStrictEqual(
+      webhook?.attempts.map(({ at, millis, ...ended }) => [at && millis, ended]),
+      [
+        [0, failed],
+        [0, failed],
+        [0, failed],
+        [10_000, late],
+        [0, thanks]
+      ]
+    )
+  })
 
   effect("the change of a charge does not wait for its webhook", rich, function* () {
     const sandbox = yield* Sandbox
@@ -241,29 +225,28 @@ describe("a webhook", () => {
     assert.deepStrictEqual(yield* sandbox.webhooks, [])
   })
 
-  effect(
-    "the sandbox's clock is pushed for it alone: charges lapse in their order, and webhooks are sent again",
-    rich,
-    function* () {
-      const sandbox = yield* Sandbox
-      yield* receive(500, 500, 500)
-      for (const expiresInDays of [3, 1, 2, 1]) yield* ask(charging({ pix: { expiresInDays } }))
-      yield* sandbox.advance("2 days")
-      yield* sandbox.awaitWebhooks
-      yield* sandbox.advance("1 second")
-      yield* sandbox.awaitWebhooks
-      assert.deepStrictEqual(yield* statusesOf, Array<unknown>(3).fill(["Taken", 500, 200]))
-      const charges = yield* sandbox.transactions
-      assert.strictEqual(charges[0]?.status, "Awaiting")
-      assert.deepStrictEqual(
-        (yield* sandbox.webhooks).map(({ transactionId }) =>
-          charges.findIndex((one) => one.transactionId === transactionId)
-        ),
-        [1, 3, 2]
-      )
-      assert.strictEqual(yield* TestClock.testClockWith(({ currentTimeMillis }) => currentTimeMillis), 0)
-    }
-  )
+  effect("a pushed clock lapses charges in their order, and sends webhooks again", rich, function* () {
+    const sandbox = yield* Sandbox
+    yield* receive(500, 500, 500)
+    for (const expiresInDays of [3, 1, 2, 1]) yield* ask(charging({ pix: { expiresInDays } }))
+    yield* sandbox.advance("2 days")
+    yield* sandbox.awaitWebhooks
+    yield* sandbox.advance("1 second")
+    yield* sandbox.awaitWebhooks
+    assert.deepStrictEqual(
+      yield* statusesOf,
+      [1, 2, 3].map(() => ["Taken", 500, 200])
+    )
+    const charges = yield* sandbox.transactions
+    assert.strictEqual(charges[0]?.status, "Awaiting")
+    assert.deepStrictEqual(
+      (yield* sandbox.webhooks).map(({ transactionId }) =>
+        charges.findIndex((one) => one.transactionId === transactionId)
+      ),
+      [1, 3, 2]
+    )
+    assert.strictEqual(yield* TestClock.testClockWith(({ currentTimeMillis }) => currentTimeMillis), 0)
+  })
 
   effect("a target that is no loopback address stops the sandbox or its subscription", rich, function* () {
     const { subscribe } = yield* Sandbox
@@ -277,113 +260,56 @@ describe("a webhook", () => {
   })
 })
 
-describe("the library's own handler", () => {
-  const confirming = () => {
-    const events: Array<string> = []
-    const reports: Array<string> = []
-    const layer = Webhook.layerSql({
-      verifier: WebhookVerifier.sharedSecret({ header: "X-Webhook-Secret", secret }),
-      onStatus: ({ transaction }) => Effect.sync(() => events.push(transaction.enStatusTransaction)),
-      onUnconfirmed: (report) =>
-        Effect.sync(() => {
-          const key = report._tag === "UnconfirmedWithdrawal" ? report.idempotencyKey : ""
-          reports.push(`${report._tag} ${report.untrusted.status} ${key}`)
-        })
-    }).pipe(Layer.provide(NodeSqlite.layer({ filename: ":memory:" })))
-    return { events, reports, layer: Layer.provide(layer, Logger.layer([])) }
-  }
-  const payments = (webhookSecret: SandboxOptions["webhookSecret"]) =>
-    Layer.provide(
-      Layer.fresh(Sandbox.layerPayments),
-      Layer.succeed(SandboxOptions, { balance: 100_000, webhookSecret })
-    )
-  const pay = Payments.use((service) => service.requestWithdrawal(withdrawal, { idempotencyKey: "wd_42" }))
-  const create = Payments.use((service) => service.createTransaction(request))
-
-  effect(
-    "a paid charge becomes one event though its webhook is repeated, a forged one none, and a payout is reported",
-    function* () {
-      const { events, layer, reports } = confirming()
-      yield* Effect.gen(function* () {
-        const sandbox = yield* Sandbox
-        const { answer, idle } = yield* Webhook
-        yield* sandbox.subscribe(answer)
-        const { id } = yield* create
-        yield* sandbox.sendWebhook({ event: "transaction.updated", transactionId: id, status: "Paid" })
-        yield* sandbox.markPaid((yield* create).id)
-        yield* sandbox.resendWebhook(2)
-        yield* sandbox.settleWithdrawal((yield* pay).id)
-        yield* sandbox.awaitWebhooks
-        yield* TestClock.adjust("2 minutes")
-        yield* idle
-        assert.deepStrictEqual(events, ["Paid"])
-        assert.deepStrictEqual(reports.toSorted(), [
-          "UnconfirmedTransaction Paid ",
-          "UnconfirmedWithdrawal Settled wd_42"
-        ])
-        assert.deepStrictEqual(yield* statusesOf, Array<unknown>(4).fill(["Taken", 200]))
-      }).pipe(Effect.provide(Layer.provideMerge(layer, payments(secret))))
-    }
-  )
-
-  effect("a webhook with another secret is answered 401, and is sent again", function* () {
-    const { events, layer } = confirming()
-    yield* Effect.gen(function* () {
-      const sandbox = yield* Sandbox
-      yield* sandbox.subscribe((yield* Webhook).answer)
-      yield* sandbox.markPaid((yield* create).id)
-      yield* sandbox.awaitWebhooks
-      assert.deepStrictEqual([yield* statusesOf, events], [[["Pending", 401]], []])
-    }).pipe(Effect.provide(Layer.provideMerge(layer, payments(Redacted.make("another")))))
-  })
-
-  live("a webhook over HTTP is confirmed, between two loopback ports, and a redirect is not followed", function* () {
-    const { events, layer } = confirming()
-    const server = NodeHttpServer.layer(createServer, { host: "127.0.0.1", port: 0 })
-    const gateway = Layer.unwrap(
-      Effect.map(HttpServer.HttpServer, ({ address }) => {
-        const webhookUrl = `${HttpServer.formatAddress(address)}/webhooks/pix`
-        return Layer.provide(
-          Layer.fresh(Sandbox.layerServer),
-          Layer.succeed(SandboxOptions, { webhookUrl, webhookSecret: secret })
-        )
-      })
-    )
-    const client = Layer.unwrap(
-      Effect.gen(function* () {
-        const { baseUrl, companyId, credentials } = yield* Sandbox
-        return Layer.provide(Payments.layer({ baseUrl, companyId }), [
-          Credentials.layer(yield* credentials),
-          IdempotencyKeyGen.layer
-        ])
-      })
-    )
-    const routes = Layer.merge(
-      Webhook.route("/webhooks/pix"),
-      HttpRouter.add("POST", "/moved", HttpServerResponse.redirect("/webhooks/pix", { status: 307 }))
-    )
-    const world = HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true }).pipe(
-      Layer.provideMerge(layer),
-      Layer.provideMerge(client),
-      Layer.provide(FetchHttpClient.layer),
-      Layer.provideMerge(gateway),
-      Layer.provideMerge(server)
-    )
-    yield* Effect.gen(function* () {
-      const sandbox = yield* Sandbox
-      yield* sandbox.markPaid((yield* create).id)
-      yield* sandbox.awaitWebhooks
-      yield* (yield* Webhook).idle
-      assert.deepStrictEqual(events, ["Paid"])
-      const [target = ""] = (yield* sandbox.overview).targets
-      yield* sandbox.subscribe(new URL("/moved", target))
-      yield* sandbox.subscribe("http://127.0.0.1:1/nobody-listens")
-      yield* sandbox.sendWebhook({ event: "another" })
-      yield* sandbox.awaitWebhooks
-      assert.deepStrictEqual(
-        (yield* sandbox.webhooks).map(({ attempts }) => attempts[0]?.status),
-        [200, 200, 307, undefined]
+live("a webhook over HTTP is confirmed, between two loopback ports, and no redirect is followed", function* () {
+  const events: Array<string> = []
+  const handler = Webhook.layerSql({
+    verifier: WebhookVerifier.sharedSecret({ header: "X-Webhook-Secret", secret }),
+    onStatus: ({ transaction }) => Effect.sync(() => events.push(transaction.enStatusTransaction))
+  }).pipe(Layer.provide(NodeSqlite.layer({ filename: ":memory:" })))
+  const server = NodeHttpServer.layer(createServer, { host: "127.0.0.1", port: 0 })
+  const gateway = Layer.unwrap(
+    Effect.map(HttpServer.HttpServer, ({ address }) => {
+      const webhookUrl = `${HttpServer.formatAddress(address)}/webhooks/pix`
+      return Layer.provide(
+        Layer.fresh(Sandbox.layerServer),
+        Layer.succeed(SandboxOptions, { webhookUrl, webhookSecret: secret })
       )
-    }).pipe(Effect.provide(Layer.provide(world, Logger.layer([]))))
-  })
+    })
+  )
+  const client = Layer.unwrap(
+    Effect.gen(function* () {
+      const { baseUrl, companyId, credentials } = yield* Sandbox
+      return Layer.provide(Payments.layer({ baseUrl, companyId }), [
+        Credentials.layer(yield* credentials),
+        IdempotencyKeyGen.layer
+      ])
+    })
+  )
+  const routes = Layer.merge(
+    Webhook.route("/webhooks/pix"),
+    HttpRouter.add("POST", "/moved", HttpServerResponse.redirect("/webhooks/pix", { status: 307 }))
+  )
+  const world = HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true }).pipe(
+    Layer.provideMerge(handler),
+    Layer.provideMerge(client),
+    Layer.provide(FetchHttpClient.layer),
+    Layer.provideMerge(gateway),
+    Layer.provideMerge(server)
+  )
+  yield* Effect.gen(function* () {
+    const sandbox = yield* Sandbox
+    yield* sandbox.markPaid((yield* Payments.use((service) => service.createTransaction(request))).id)
+    yield* sandbox.awaitWebhooks
+    yield* (yield* Webhook).idle
+    assert.deepStrictEqual(events, ["Paid"])
+    const [target = ""] = (yield* sandbox.overview).targets
+    yield* sandbox.subscribe(new URL("/moved", target))
+    yield* sandbox.subscribe("http://127.0.0.1:1/nobody-listens")
+    yield* sandbox.sendWebhook({ event: "another" })
+    yield* sandbox.awaitWebhooks
+    assert.deepStrictEqual(
+      (yield* sandbox.webhooks).map(({ attempts }) => attempts[0]?.status),
+      [200, 200, 307, undefined]
+    )
+  }).pipe(Effect.provide(Layer.provide(world, Logger.layer([]))))
 })

@@ -5,11 +5,10 @@ import { launch } from "./browser.ts"
 
 export { noBrowser } from "./browser.ts"
 
-export interface Looked {
-  /** The errors in the console and in the page. */
-  readonly problems: Array<string>
-  /** The URLs of all requests. */
-  readonly origins: Set<string>
+/** How the browser looks at a page. */
+export interface Looks {
+  readonly colorScheme?: "light" | "dark"
+  readonly width?: number
 }
 
 /** One browser for the tests of a file. */
@@ -21,32 +20,26 @@ afterAll(async () => {
   browser = undefined
 })
 
-/** Opens an address in a page with its own storage, and closes the page at the end. */
+/** Opens an address in a page with its own storage, with the page's errors and the origins it asks, and closes it at the end. */
 export const browse = async <A>(
   url: string,
-  options: { readonly colorScheme: "light" | "dark"; readonly locale?: string; readonly width?: number },
-  look: (page: Page, looked: Looked) => Promise<A>
+  { colorScheme = "light", width = 1100 }: Looks,
+  look: (page: Page, looked: { readonly problems: Array<string>; readonly origins: Set<string> }) => Promise<A>
 ): Promise<A> => {
-  const context = await (
-    await (browser ??= launch())
-  ).newContext({
-    colorScheme: options.colorScheme,
-    locale: options.locale ?? "en-US",
-    viewport: { width: options.width ?? 1100, height: 800 }
-  })
+  browser ??= launch()
+  const context = await (await browser).newContext({ colorScheme, locale: "en-US", viewport: { width, height: 800 } })
   try {
     const page = await context.newPage()
-    const looked: Looked = { problems: [], origins: new Set() }
+    const problems: Array<string> = []
+    const origins = new Set<string>()
     page.setDefaultTimeout(240_000)
-    page.on("pageerror", (error) => looked.problems.push(String(error)))
-    page.on("console", (message) => {
-      if (message.type() === "error") looked.problems.push(message.text())
-    })
+    page.on("pageerror", (error) => problems.push(String(error)))
+    page.on("console", (message) => message.type() === "error" && problems.push(message.text()))
     page.on("request", (request) => {
-      if (!/^(?:data|blob):/.test(request.url())) looked.origins.add(new URL(request.url()).origin)
+      if (!/^(?:data|blob):/.test(request.url())) origins.add(new URL(request.url()).origin)
     })
     await page.goto(url)
-    return await look(page, looked)
+    return await look(page, { problems, origins })
   } finally {
     await context.close()
   }

@@ -1,6 +1,5 @@
 /** How many schedules a test of rehearsals plays, and what its reports have to be. */
 import { assert } from "@effect/vitest"
-import { Effect } from "effect"
 import { Rehearsal, type RehearsalReport } from "effect-pix/sandbox"
 import { runs } from "./seed.ts"
 

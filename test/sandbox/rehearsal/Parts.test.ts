@@ -239,8 +239,7 @@ const parts: ReadonlyArray<Part> = [
 ]
 
 describe("under a fault", () => {
-  for (const { least, play, schedule, title } of parts)
-    test(title, async () => {
-      requireClean(await Effect.runPromise(play(isWhole ? budget : { only: schedule })), isWhole ? least : 1)
-    })
+  test.for(parts.map((one) => [one.title, one] as const))("%s", async ([, { least, play, schedule }]) => {
+    requireClean(await Effect.runPromise(play(isWhole ? budget : { only: schedule })), isWhole ? least : 1)
+  })
 })
