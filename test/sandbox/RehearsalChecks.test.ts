@@ -38,17 +38,19 @@ const payJoao = Payments.use((payments) =>
   payments.requestWithdrawal({ amount: Money.centavos(77_700), pixKey: PixKey.email("joao@example.com") })
 )
 const owes = (reference: string, amount = 2500) => Rehearsed.owes({ reference, amount })
-const payOrElse = (word: "paid" | "failed" | "parked") =>
-  pay().pipe(
-    Effect.andThen(declare("paid")),
-    Effect.catch(() => declare(word))
+const all = (...steps: ReadonlyArray<Program>) => Effect.all(steps, { discard: true })
+/** Pays what is owed, and writes down what became of it. */
+const payAndSay = (failure: "paid" | "failed" | "parked") =>
+  all(
+    owed,
+    pay().pipe(
+      Effect.andThen(declare("paid")),
+      Effect.catch(() => declare(failure))
+    )
   )
-const worker = Effect.andThen(Effect.ignore(payUnderNewKey), Effect.never)
+const worker = all(Effect.ignore(payUnderNewKey), Effect.never)
+const impatient = Effect.ignore(Effect.timeout(payAgain(), "5 seconds"))
 const forgetAfter = Sandbox.use(({ reset }) => Effect.delay(reset, "1 minute"))
-const once = "A receiver was paid once more than is owed: payout 2 of 2500 centavos."
-const twice = 'The receiver of "invoice-1" was paid once more than is owed: payouts 1 and 2.'
-const absent = (reference: string) => `told-done-but-absent: The program declared "${reference}" as paid`
-const differs = '"invoice-1" is owed 100000 centavos, and payout 1 is of 2500.'
 const shipped = Effect.gen(function* () {
   const id = yield* charge
   yield* Effect.sleep("30 hours")
@@ -56,138 +58,70 @@ const shipped = Effect.gen(function* () {
   yield* Rehearsed.fact("shipped", { transactionId: id, amount: 25 })
 })
 
+const once = "A receiver was paid once more than is owed: payout 2 of 2500 centavos."
+const twice = 'The receiver of "invoice-1" was paid once more than is owed: payouts 1 and 2.'
+const stranger = "Payout 2 of 77700 centavos went to somebody who is owed nothing."
+const absent = (reference: string) => `told-done-but-absent: The program declared "${reference}" as paid`
+const endless = ["never-ends"]
+const lied = ["told-not-executed-but-executed"]
+const dropped = ["unknown-dropped"]
+const differs = ['amount-differs: "invoice-1" is owed 100000 centavos, and payout 1 is of 2500.']
+const owedMore = owes("invoice-1", 100_000)
+const described = payNaming({ description: "invoice-1" })
+const labelled = payNaming({ metadata: { invoice: "invoice-1" } })
+const blind = ["shipped-unpaid", "shipped-unchecked"]
+const contradicted = ["told-done-but-absent"]
+const forgotten = { ...undisturbed, meanwhile: forgetAfter }
+const refused = { only: `${call} refused, request` }
+const unsent = { only: `${call} not sent, each request` }
+const inDoubt = { only: doubt }
+const stopped = { stopAfter: "1 day" } as const
+const later = { ...undisturbed, payAfter: "26 hours" } as const
+const together = Effect.all([payAgain(), payAgain()], { concurrency: "unbounded" })
+
+type Case = readonly [title: string, program: Program, found: ReadonlyArray<string>, options?: Options]
+
 /** What programs are found to do: the broken rules of one schedule, each with the beginning of its first problem. */
-const cases: ReadonlyArray<
-  readonly [title: string, program: Program, found: ReadonlyArray<string>, options?: Options]
-> = [
-  ["a program that waits for nothing never ends", Effect.andThen(lookAt, Effect.never), ["never-ends"]],
-  ["a program that sleeps for ever never ends", Effect.sleep(Infinity), ["never-ends"]],
-  [
-    "a program that polls beyond its time never ends",
-    Effect.repeat(lookAt, Schedule.spaced("1 hour")),
-    ["never-ends"],
-    { within: "10 hours" }
-  ],
-  [
-    "a program that loops without a pause never ends",
-    Effect.andThen(lookAt, Effect.forever(Effect.yieldNow)),
-    ["never-ends"]
-  ],
-  ["a program that calls without an end never ends", Effect.forever(lookAt), ["never-ends"], { mostCalls: 20 }],
-  [
-    "a worker is stopped, and a debt that it left undone is a finding",
-    Effect.andThen(owed, worker),
-    ["owed-not-paid"],
-    { only: `${call} not sent, each request`, stopAfter: "1 day" }
-  ],
-  [
-    "a worker is stopped, and a doubt that it left is a finding",
-    worker,
-    ["unknown-dropped"],
-    { only: doubt, stopAfter: "1 day" }
-  ],
-  ["a program that fails without a disturbance is a finding", Effect.fail("no"), ["fails-undisturbed"]],
-  [
-    "a payout that is declared as failed although it was executed is a finding",
-    Effect.andThen(owed, payOrElse("failed")),
-    ["told-not-executed-but-executed"],
-    { only: doubt }
-  ],
-  [
-    "a payout in doubt that a person is told of has no finding",
-    Effect.andThen(owed, payOrElse("parked")),
-    [],
-    { only: doubt }
-  ],
-  [
-    "a payout that is declared as paid, and is not in the ledger, is a finding",
-    Effect.andThen(owed, payOrElse("paid")),
-    ["owed-not-paid", absent("invoice-1")],
-    { only: `${call} refused, request` }
-  ],
+const cases: ReadonlyArray<Case> = [
+  ["a program that waits for nothing never ends", all(lookAt, Effect.never), endless],
+  ["a program that sleeps for ever never ends", Effect.sleep(Infinity), endless],
+  ["a program that polls never ends", Effect.repeat(lookAt, Schedule.spaced("1 hour")), endless],
+  ["a program that loops without a pause never ends", all(lookAt, Effect.forever(Effect.yieldNow)), endless],
+  ["a program that calls without an end never ends", Effect.forever(lookAt), endless, { mostCalls: 20 }],
+  ["a worker that is stopped may owe a payout", all(owed, worker), ["owed-not-paid"], { ...stopped, ...unsent }],
+  ["a worker that is stopped may leave a doubt", worker, dropped, { ...stopped, ...inDoubt }],
+  ["a program that fails undisturbed is a finding", Effect.fail("no"), ["fails-undisturbed"]],
+  ["a payout declared as failed, and executed, is a finding", payAndSay("failed"), lied, inDoubt],
+  ["a payout in doubt that a person is told of is no finding", payAndSay("parked"), [], inDoubt],
+  ["a payout declared as paid, and absent, is two", payAndSay("paid"), ["owed-not-paid", absent("invoice-1")], refused],
   ["a fact about an absent payout is a finding", declare("paid", "never owed"), [absent("never owed")]],
-  ["a fact about an absent charge is a finding", ship("nobody's"), ["shipped-unpaid", "shipped-unchecked"]],
-  [
-    "a reference that is declared as paid, and that nobody is owed, is a finding",
-    Effect.all([owed, pay(), declare("paid", "b")]),
-    [`${absent("b")}, and nobody is owed it.`]
-  ],
-  ["a reference that is declared as paid, and is, has no finding", Effect.all([owed, pay(), declare("paid")]), []],
-  [
-    "concurrent callers of one key have no finding",
-    Effect.all([payAgain(), payAgain()], { concurrency: "unbounded" }),
-    [],
-    { only: doubt }
-  ],
-  [
-    "an amount other than the owed one is a finding, by the key's reference",
-    Effect.andThen(owes("invoice-1", 100_000), pay()),
-    [`amount-differs: ${differs}`]
-  ],
-  [
-    "an amount other than the owed one is a finding, by the description",
-    Effect.andThen(owes("invoice-1", 100_000), payNaming({ description: "invoice-1" })),
-    [`amount-differs: ${differs}`]
-  ],
-  [
-    "an amount other than the owed one is a finding, by the metadata",
-    Effect.andThen(owes("invoice-1", 100_000), payNaming({ metadata: { invoice: "invoice-1" } })),
-    [`amount-differs: ${differs}`]
-  ],
-  [
-    "an amount other than the owed one is a finding, where there is one payout",
-    Effect.andThen(owes("invoice-1", 100_000), payNaming({})),
-    [`amount-differs: ${differs}`]
-  ],
+  ["a fact about an absent charge is two findings", ship("nobody's"), blind],
+  ["a reference that nobody is owed is a finding", all(owed, pay(), declare("paid", "b")), [absent("b")]],
+  ["a payout that is declared as paid, and is, is no finding", all(owed, pay(), declare("paid")), []],
+  ["concurrent callers of one key are no finding", together, [], inDoubt],
+  ["another amount than the owed one is found by the key", all(owedMore, pay()), differs],
+  ["another amount than the owed one is found by the description", all(owedMore, described), differs],
+  ["another amount than the owed one is found by the metadata", all(owedMore, labelled), differs],
+  ["another amount than the owed one is found where there is one payout", all(owedMore, payNaming({})), differs],
   [
     "an answer that the ledger contradicts is a finding",
-    Effect.andThen(pay(), Effect.sleep("2 minutes")),
-    ["told-done-but-absent"],
-    { ...undisturbed, meanwhile: forgetAfter }
+    all(pay(), Effect.sleep("2 minutes")),
+    contradicted,
+    forgotten
   ],
+  ["a payout that nobody waited for is in doubt, where it was executed", impatient, dropped, { only: late }],
+  ["a payout that nobody waited for is in no doubt, where it was not sent", impatient, [], unsent],
   [
-    "a payout that the program stopped waiting for is in doubt, where it was executed",
-    Effect.ignore(Effect.timeout(payAgain(), "5 seconds")),
-    ["unknown-dropped"],
-    { only: late }
-  ],
-  [
-    "a payout that the program stopped waiting for is in no doubt, where it was not sent",
-    Effect.ignore(Effect.timeout(payAgain(), "5 seconds")),
-    [],
-    { only: `${call} not sent, each request` }
-  ],
-  [
-    "goods of another amount, of a lapsed charge that no lookup saw, are three findings",
+    "goods of another amount, of a lapsed charge that no lookup saw, are three",
     shipped,
-    ["amount-differs", "shipped-unpaid", "shipped-unchecked"],
-    { ...undisturbed, payAfter: "26 hours" }
+    ["amount-differs", ...blind],
+    later
   ],
-  [
-    "two payouts of one reference are a finding, though they differ",
-    Effect.all([owed, payNaming({ description: "invoice-1" }), payNaming({ metadata: { invoice: "invoice-1" } })]),
-    [`paid-twice: ${twice}`]
-  ],
-  [
-    "a payout beyond the debts is a finding where nothing goes wrong",
-    Effect.all([owed, pay(), pay("invoice-1/2")]),
-    [`paid-twice: ${once}`]
-  ],
-  [
-    "two payouts under keys of nobody's references are one too many",
-    Effect.all([owed, pay("a/1"), pay("a/2")]),
-    [`paid-twice: ${once}`]
-  ],
-  [
-    "a payout to somebody who is owed nothing is a finding",
-    Effect.all([owed, pay(), payJoao]),
-    ["paid-twice: Payout 2 of 77700 centavos went to somebody who is owed nothing."]
-  ],
-  [
-    "a debt that another reference's key has paid is a finding",
-    Effect.all([owed, owes("b"), pay(), pay()]),
-    ["owed-not-paid"]
-  ]
+  ["two payouts of one reference are a finding", all(owed, described, labelled), [`paid-twice: ${twice}`]],
+  ["a payout beyond the debts is a finding", all(owed, pay(), pay("invoice-1/2")), [`paid-twice: ${once}`]],
+  ["two payouts under strange keys are one too many", all(owed, pay("a/1"), pay("a/2")), [`paid-twice: ${once}`]],
+  ["a payout to somebody who is owed nothing is one", all(owed, pay(), payJoao), [`paid-twice: ${stranger}`]],
+  ["a debt that another reference's key has paid is a finding", all(owed, owes("b"), pay(), pay()), ["owed-not-paid"]]
 ]
 
 describe("a rehearsal", () => {
@@ -253,7 +187,7 @@ describe("the text of a rehearsal", () => {
   })
 
   live("a debt that another reference's key has paid is explained by the key that both share", function* () {
-    const both = Effect.all([owed, owes("b"), pay(), pay(), declare("paid", "b")])
+    const both = all(owed, owes("b"), pay(), pay(), declare("paid", "b"))
     const text = Rehearsal.text(yield* Rehearsal.run(both, undisturbed))
     expect(text).toMatch(/^told-done-but-absent: .*Calls 1 and 2 have the same key 1: /m)
   })

@@ -3,7 +3,7 @@ import { describe, test } from "@effect/vitest"
 import { Effect, Layer, Predicate, Schedule, Stream } from "effect"
 import { HttpRouter, HttpServer, HttpServerRequest } from "effect/http"
 import { SqlClient } from "effect/sql"
-import { type Payments, Reconcile, Rehearsed, TransactionWait, type WriteOptions } from "effect-pix"
+import { type Payments, Reconcile, Rehearsed, TransactionWait } from "effect-pix"
 import { PayoutQueue, Payouts } from "effect-pix/payouts"
 import { Rehearsal, type RehearsalOptions, type RehearsalReport, type RehearsalWorld } from "effect-pix/sandbox"
 import { Webhook } from "effect-pix/webhook"
@@ -19,25 +19,11 @@ import {
   mark,
   Marks,
   owed,
-  pay,
-  payAgain,
   request,
   shipOnce,
   sqlite,
   tell
 } from "./programs.ts"
-
-/** Asks for a payout as `send` does, and writes down what became of it. It remembers what it asked before a death. */
-const payOnce = (send: (past: WriteOptions) => Effect.Effect<unknown, { readonly outcome: string }, Payments>) =>
-  Effect.gen(function* () {
-    yield* owed
-    const past = (yield* isMarked(invoice)) ? ({ earlier: "Unknown" } as const) : {}
-    yield* mark(invoice)
-    yield* Effect.yieldNow
-    const paid = yield* Effect.result(send(past))
-    if (paid._tag === "Success") return yield* declare("paid")
-    yield* declare(paid.failure.outcome === "Unknown" ? "parked" : "failed")
-  })
 
 const items = ["invoice-1", "invoice-2"].map((reference) => ({ ...request, reference }))
 const sheet = Effect.gen(function* () {
@@ -170,26 +156,10 @@ const part = <S>(
 const marks = { stores: Marks.layer }
 const paid = { ...marks, payAfter: "1 minute" } as const
 const shop = { stores: database, payAfter: "1 minute", stopAfter: `${runs(4, 24)} hours`, rules: { isOnce } } as const
-const doubt = "call 1 requestWithdrawal: executed, answer lost, each request"
-const refused = `${doubt}, then each later call under its key refused, request`
 const death = "call 1 requestWithdrawal: death after it was executed"
 const stall = "call 1 requestWithdrawal: its process stands still before it is sent"
 
 const parts: ReadonlyArray<Part> = [
-  part(
-    "a payout says what became of it",
-    refused,
-    payOnce((past) => pay(invoice, past)),
-    marks,
-    25
-  ),
-  part(
-    "the retries of a payout under its key say what became of it",
-    refused,
-    payOnce((past) => payAgain(invoice, past)),
-    marks,
-    25
-  ),
   part("a sheet of payouts pays each line once, and knows what it paid", death, sheet, { stores: sqlite }),
   part("a shop with a Webhook in memory ships what is paid", "webhook 1: never", webhookShop, {
     ...paid,

@@ -1,7 +1,7 @@
 /** Mistakes that teams make in payment programs, each with the schedule that shows it, and the same program without it. */
 import { DateTime, Effect, type Layer, Random, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
-import { Money, Payments, Rehearsed, TransactionWait } from "effect-pix"
+import { type Payments, Rehearsed, TransactionWait } from "effect-pix"
 import { PayoutQueue, Payouts } from "effect-pix/payouts"
 import { Rehearsal, type RehearsalOptions, type RehearsalReport, type RuleName } from "effect-pix/sandbox"
 import {
@@ -11,7 +11,6 @@ import {
   invoice,
   isMarked,
   isPaid,
-  keyOf,
   mark,
   Marks,
   owed,
@@ -59,23 +58,11 @@ const inWorld =
   }
 
 const ofPayout = inWorld({ stores: Marks.layer })
-const right = Effect.all([owed, payAgain(), declare("paid")])
 const payIn = <E>(first: Effect.Effect<unknown, E, Payments>, second: Effect.Effect<unknown, unknown, Payments>) =>
   Effect.andThen(
     owed,
     Effect.catchTag(Effect.timeout(first, "10 seconds"), "TimeoutError", () => second)
   )
-const writeDown = <E>(paying: Effect.Effect<unknown, E, Payments>, failure: "failed" | "parked") =>
-  Effect.andThen(
-    owed,
-    Effect.matchEffect(paying, { onSuccess: () => declare("paid"), onFailure: () => declare(failure) })
-  )
-const payReais = (amount: Money.Centavos) =>
-  Effect.andThen(
-    Rehearsed.owes({ reference: invoice, amount: 250_000 }),
-    Payments.use((payments) => payments.requestWithdrawal({ ...request, amount }, { idempotencyKey: keyOf(invoice) }))
-  )
-
 /** Asks twice under one key. Whether it remembers that it has asked before, also after a death, is `remembers`. */
 const payTwice = (remembers: boolean) =>
   Effect.gen(function* () {
@@ -99,17 +86,8 @@ const payHourly = (reference: Effect.Effect<string>) =>
     Effect.retry(Effect.flatMap(reference, pay), Schedule.upTo(Schedule.spaced("1 hour"), { times: 27 }))
   )
 const today = Effect.map(DateTime.now, (now) => `${invoice}/${DateTime.formatIsoDate(now)}`)
-/** Asks once, and writes down what a refusal means. */
-const payOnce = (refused: "failed" | "parked") =>
-  Effect.gen(function* () {
-    yield* owed
-    const paid = yield* Effect.result(pay())
-    if (paid._tag === "Success") return yield* declare("paid")
-    yield* declare(paid.failure.outcome === "Unknown" ? "parked" : refused)
-  })
-
 /** Declares two invoices, and sends those that are not marked, one after the other. */
-const sendEach = <E>(send: (reference: string, index: number) => Effect.Effect<unknown, E, Payments | Marks>) =>
+const sendEach = <E>(send: (reference: string) => Effect.Effect<unknown, E, Payments | Marks>) =>
   Effect.gen(function* () {
     const open: Array<string> = []
     for (const reference of ["invoice-1", "invoice-2"]) {
@@ -121,15 +99,14 @@ const sendEach = <E>(send: (reference: string, index: number) => Effect.Effect<u
 const sendRight = sendEach((reference) => Effect.andThen(payAgain(reference), mark(reference)))
 
 /** Runs a sheet of two invoices, and says what was refused and what is in doubt. */
-const sheet = (inDoubt: "failed" | "parked", prefix = Effect.succeed("")) =>
+const sheet = (prefix: Effect.Effect<string>) =>
   Effect.gen(function* () {
     const batch = yield* prefix
     for (const reference of ["invoice-1", "invoice-2"]) yield* Rehearsed.owes({ reference, ...request })
     const items = ["invoice-1", "invoice-2"].map((reference) => ({ ...request, reference: `${batch}${reference}` }))
     const { open, parked, refused } = yield* Payouts.run(items, { allowAlike: true })
     for (const { reference } of refused) yield* declare("failed", reference)
-    for (const { reference } of parked) yield* declare("parked", reference)
-    for (const { reference } of open) yield* declare(inDoubt, reference)
+    for (const { reference } of [...parked, ...open]) yield* declare("parked", reference)
   }).pipe(Effect.provide(PayoutQueue.layer()))
 const anew = Effect.map(Random.nextIntBetween(1, 1_000_000), (batch) => `${batch}/`)
 
@@ -212,7 +189,6 @@ const payBack = (referenceOfSweep: string) =>
   })
 
 const doubt = "call 1 requestWithdrawal: executed, answer lost, each request"
-const refusal = "call 1 requestWithdrawal: refused, request"
 const late = "call 1 requestWithdrawal: executed 10 minutes late"
 const deathBefore = "call 1 requestWithdrawal: death before it is sent"
 const deathAfter = "call 1 requestWithdrawal: death after it was executed"
@@ -220,47 +196,11 @@ const outage = "call 1 requestWithdrawal: an outage begins, executed, answer los
 
 export const mistakes: ReadonlyArray<Mistake> = [
   ofPayout(
-    "a retry around a call that makes its own key",
-    "paid-twice",
-    doubt,
-    Effect.andThen(owed, Effect.retry(payUnderNewKey, { times: 3 })),
-    right
-  ),
-  ofPayout(
     "a timeout around a payout, and another payout after it",
     "paid-twice",
     late,
     payIn(payUnderNewKey, payUnderNewKey),
     payIn(pay(), payAgain())
-  ),
-  ofPayout(
-    "each failure of a payout taken as one that moved nothing",
-    "told-not-executed-but-executed",
-    doubt,
-    writeDown(pay(), "failed"),
-    writeDown(payAgain(), "parked")
-  ),
-  ofPayout(
-    "an invoice that is marked as paid before it is",
-    "told-done-but-absent",
-    refusal,
-    Effect.all([owed, declare("paid"), Effect.ignore(pay())]),
-    right
-  ),
-  ofPayout(
-    "a payout whose failure nobody hears of",
-    "owed-not-paid",
-    refusal,
-    Effect.andThen(owed, Effect.ignore(pay())),
-    writeDown(payAgain(), "parked")
-  ),
-  ofPayout("a payout in doubt that nobody asks for again", "unknown-dropped", doubt, Effect.ignore(pay()), payAgain()),
-  ofPayout(
-    "reais where centavos are asked for",
-    "amount-differs",
-    "undisturbed",
-    payReais(Money.centavos(2500)),
-    payReais(Money.fromReais("2500.00"))
   ),
   ofPayout(
     "a doubt that is forgotten when the key is asked for again",
@@ -277,13 +217,6 @@ export const mistakes: ReadonlyArray<Mistake> = [
     payHourly(Effect.succeed(invoice))
   ),
   ofPayout(
-    "a refusal after a restart, taken for one of all requests",
-    "told-not-executed-but-executed",
-    `${deathAfter} + call 2 requestWithdrawal: refused, credentials`,
-    payOnce("failed"),
-    payOnce("parked")
-  ),
-  ofPayout(
     "an own queue that marks before it sends",
     "owed-not-paid",
     deathBefore,
@@ -294,8 +227,8 @@ export const mistakes: ReadonlyArray<Mistake> = [
     "a sheet that is written anew at each start, with other references",
     "paid-twice",
     deathAfter,
-    sheet("parked", anew),
-    sheet("parked")
+    sheet(anew),
+    sheet(Effect.succeed(""))
   ),
   onDatabase(
     "an outbox that is filled in two steps",
@@ -311,20 +244,6 @@ export const mistakes: ReadonlyArray<Mistake> = [
     "call 1 requestWithdrawal: its process stands still before it is sent",
     worker((attempt) => `${invoice}/${attempt}`),
     worker(() => invoice)
-  ),
-  ofShop(
-    "goods that go out by the webhook's word",
-    "shipped-unpaid",
-    "call 1 createTransaction: a forged webhook says Paid",
-    shop((id, status) => (status === "Paid" ? shipOnce(id) : Effect.void)),
-    rightShop
-  ),
-  ofShop(
-    "a webhook that is handled twice",
-    "shipped-twice",
-    "webhook 1: twice",
-    shop((id) => Effect.flatMap(isPaid(id), (yes) => (yes ? ship(id) : Effect.void)), false),
-    rightShop
   ),
   ofShop(
     "a webhook that is answered before it is handled",
