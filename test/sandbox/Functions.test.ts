@@ -1,12 +1,11 @@
-/** The functions of the sandbox: the docs' table of them, and one contract for a sandbox in this process and for one in another. */
+/** The functions of the sandbox: the docs' table, and one contract for a sandbox in this process and in another (`Sandbox.layerServer`). */
 import { assert, describe, test } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber, Option, Redacted, SchemaAST, Stream } from "effect"
-import { Fault, Sandbox, SandboxConflict, SandboxNotFound, SandboxUnreachable } from "effect-pix/sandbox"
+import { Fault, Sandbox, SandboxConflict, SandboxNotFound } from "effect-pix/sandbox"
 import { readFileSync } from "node:fs"
 import { functions, type Untyped } from "../../src/sandbox/internal/functions.ts"
 import { effect, live } from "../support/effect.ts"
 import { listTransactions, lookupPath } from "../support/operations.ts"
-import { serveRaw } from "../support/RawServer.ts"
 import { ask, charging, keyed, memory, paying, remote } from "./doors.ts"
 
 const page = readFileSync(new URL("../../docs/sandbox.md", import.meta.url), "utf8")
@@ -215,28 +214,5 @@ describe("a sandbox in another process", () => {
     const { subscribe } = yield* Sandbox
     const exit = yield* Effect.exit(subscribe(() => Effect.succeed(new Response())))
     assert.include(Exit.isFailure(exit) ? Cause.pretty(exit.cause) : "", "takes an address only")
-  })
-
-  const unreachable = (url: string) => Effect.flip(Effect.provide(Sandbox, Sandbox.layerRemote(url)))
-
-  effect("an address where nothing answers is a typed failure of the layer", function* () {
-    for (const url of ["http://127.0.0.1:4", "http://127.0.0.1:4/"]) {
-      const error = yield* unreachable(url)
-      assert.instanceOf(error, SandboxUnreachable)
-      assert.include(error.message, "http://127.0.0.1:4 does not answer")
-    }
-  })
-
-  const others: ReadonlyArray<readonly [what: string, status: string, body: string, words: string]> = [
-    ["that answers a page", "200 OK", "<!doctype html>", "answered overview with 200, and not as a sandbox"],
-    ["that refuses", "403 No", '{"message":"Not here."}', "answered overview with 403: Not here."]
-  ]
-  effect.each(others)("a server %s is a typed failure of the layer", function* ([, status, body, words]) {
-    const server = yield* serveRaw((connection) =>
-      connection.write(`HTTP/1.1 ${status}\r\nContent-Length: ${body.length}\r\n\r\n${body}`)
-    )
-    const error = yield* unreachable(`http://127.0.0.1:${server.port}`)
-    assert.instanceOf(error, SandboxUnreachable)
-    assert.include(error.message, words)
   })
 })

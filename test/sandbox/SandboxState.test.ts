@@ -1,8 +1,7 @@
-/** What a sandbox stores for its next start (`Sandbox.layerServer` with a `stateFile`), and what it forgets as it runs. */
+/** What a sandbox stores for its next start (`Sandbox.layerServer` with a `stateFile`). */
 import { assert, describe } from "@effect/vitest"
-import { Deferred, Effect, Exit, Fiber, Layer, Logger, Redacted, Stream } from "effect"
-import { TestClock } from "effect/testing"
-import { Fault, Sandbox, type SandboxChange, type SandboxOptions, SandboxStateError } from "effect-pix/sandbox"
+import { Deferred, Effect, Exit, Layer, Logger, Redacted } from "effect"
+import { Sandbox, type SandboxOptions, SandboxStateError } from "effect-pix/sandbox"
 import {
   copyFileSync,
   existsSync,
@@ -15,10 +14,9 @@ import {
 } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
-import { effect, live } from "../support/effect.ts"
-import { balancePath } from "../support/operations.ts"
+import { live } from "../support/effect.ts"
 import { serveRaw } from "../support/RawServer.ts"
-import { ask, charging, keyed, memory, paying, socket } from "./doors.ts"
+import { ask, keyed, paying, socket } from "./doors.ts"
 
 const stateFile = Effect.map(
   Effect.acquireRelease(
@@ -169,51 +167,5 @@ describe("a state file", () => {
       rmSync(`${file}.next`, { recursive: true })
     }).pipe(Effect.provide(Layer.provideMerge(on(file), Logger.layer([logger]))))
     assert.lengthOf(JSON.parse(readFileSync(file, "utf8")).ledger.charges, 1)
-  })
-})
-
-describe("a sandbox that runs", () => {
-  effect("a sandbox has the last requests and webhooks alone", memory({ keep: 3 }), function* () {
-    const sandbox = yield* Sandbox
-    yield* sandbox.subscribe(() => Effect.succeed(new Response("thank you")))
-    for (let count = 0; count < 5; count++) yield* sandbox.markPaid((yield* ask(charging())).json.data.id)
-    yield* sandbox.awaitWebhooks
-    for (const rows of [yield* sandbox.requests, yield* sandbox.webhooks])
-      assert.deepStrictEqual(
-        rows.map(({ id }) => id),
-        [3, 4, 5]
-      )
-    assert.strictEqual((yield* Effect.flip(sandbox.resendWebhook(2)))._tag, "SandboxNotFound")
-    yield* sandbox.resendWebhook(4)
-  })
-
-  effect("a request that is answered after it was dropped stays dropped", memory({ keep: 1 }), function* () {
-    const sandbox = yield* Sandbox
-    yield* sandbox.fault("getBalance", Fault.latency("5 seconds"))
-    const slow = yield* Effect.forkChild(ask({ path: balancePath(1) }), { startImmediately: true })
-    yield* ask(charging())
-    yield* TestClock.adjust("5 seconds")
-    yield* Fiber.join(slow)
-    const rows = (yield* sandbox.requests).map(({ id, operation }) => [id, operation])
-    assert.deepStrictEqual(rows, [[2, "createTransaction"]])
-  })
-
-  effect("each change of a sandbox is emitted in order, with the next number", memory({ balance: 1000 }), function* () {
-    const sandbox = yield* Sandbox
-    const emitted: Array<SandboxChange> = []
-    const listen = Stream.runForEach(sandbox.changes, (change) => Effect.sync(() => emitted.push(change)))
-    yield* Effect.forkChild(listen, { startImmediately: true })
-    yield* Effect.yieldNow
-    const { sequence } = yield* overview
-    yield* sandbox.markPaid((yield* ask(charging())).json.data.id)
-    yield* pay
-    yield* sandbox.fault("any", Fault.html())
-    yield* sandbox.reset
-    yield* TestClock.adjust(1)
-    const tags = "Request Transaction Request Transaction Request Withdrawal Request Settings Reset".split(" ")
-    assert.deepStrictEqual(
-      emitted.map((change) => [change._tag, change.sequence]),
-      tags.map((tag, index) => [tag, sequence + index + 1])
-    )
   })
 })

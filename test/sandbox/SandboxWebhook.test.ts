@@ -1,17 +1,11 @@
-/** The webhooks of the sandbox: what is sent, to whom, how often, and what the library's own handler makes of them. */
-import { NodeHttpServer } from "@effect/platform-node"
+/** The webhooks of the sandbox: what is sent, to whom and how often. And what a sandbox keeps of its requests and changes. */
 import { assert, describe } from "@effect/vitest"
-import { Cause, Deferred, Effect, Fiber, Layer, Logger, Redacted, type Schema } from "effect"
-import { FetchHttpClient, HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
+import { Cause, Deferred, Effect, Fiber, Layer, Redacted, type Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import { Credentials, IdempotencyKeyGen, Payments } from "effect-pix"
-import { NodeSqlite } from "effect-pix/node"
-import { Sandbox, SandboxOptions } from "effect-pix/sandbox"
-import { Webhook, WebhookVerifier } from "effect-pix/webhook"
-import { createServer } from "node:http"
+import { Fault, Sandbox, type SandboxChange } from "effect-pix/sandbox"
 import { inspect } from "node:util"
-import { effect, live } from "../support/effect.ts"
-import { charge as request, lookupPath } from "../support/operations.ts"
+import { effect } from "../support/effect.ts"
+import { balancePath, lookupPath } from "../support/operations.ts"
 import { ask, charging, keyed, memory, paying } from "./doors.ts"
 
 const secret = Redacted.make("a-shared-secret")
@@ -260,56 +254,48 @@ describe("a webhook", () => {
   })
 })
 
-live("a webhook over HTTP is confirmed, between two loopback ports, and no redirect is followed", function* () {
-  const events: Array<string> = []
-  const handler = Webhook.layerSql({
-    verifier: WebhookVerifier.sharedSecret({ header: "X-Webhook-Secret", secret }),
-    onStatus: ({ transaction }) => Effect.sync(() => events.push(transaction.enStatusTransaction))
-  }).pipe(Layer.provide(NodeSqlite.layer({ filename: ":memory:" })))
-  const server = NodeHttpServer.layer(createServer, { host: "127.0.0.1", port: 0 })
-  const gateway = Layer.unwrap(
-    Effect.map(HttpServer.HttpServer, ({ address }) => {
-      const webhookUrl = `${HttpServer.formatAddress(address)}/webhooks/pix`
-      return Layer.provide(
-        Layer.fresh(Sandbox.layerServer),
-        Layer.succeed(SandboxOptions, { webhookUrl, webhookSecret: secret })
-      )
-    })
-  )
-  const client = Layer.unwrap(
-    Effect.gen(function* () {
-      const { baseUrl, companyId, credentials } = yield* Sandbox
-      return Layer.provide(Payments.layer({ baseUrl, companyId }), [
-        Credentials.layer(yield* credentials),
-        IdempotencyKeyGen.layer
-      ])
-    })
-  )
-  const routes = Layer.merge(
-    Webhook.route("/webhooks/pix"),
-    HttpRouter.add("POST", "/moved", HttpServerResponse.redirect("/webhooks/pix", { status: 307 }))
-  )
-  const world = HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true }).pipe(
-    Layer.provideMerge(handler),
-    Layer.provideMerge(client),
-    Layer.provide(FetchHttpClient.layer),
-    Layer.provideMerge(gateway),
-    Layer.provideMerge(server)
-  )
-  yield* Effect.gen(function* () {
+describe("a sandbox that runs", () => {
+  effect("a sandbox has the last requests and webhooks alone", memory({ keep: 3 }), function* () {
     const sandbox = yield* Sandbox
-    yield* sandbox.markPaid((yield* Payments.use((service) => service.createTransaction(request))).id)
+    yield* sandbox.subscribe(() => Effect.succeed(new Response("thank you")))
+    for (let count = 0; count < 5; count++) yield* sandbox.markPaid((yield* ask(charging())).json.data.id)
     yield* sandbox.awaitWebhooks
-    yield* (yield* Webhook).idle
-    assert.deepStrictEqual(events, ["Paid"])
-    const [target = ""] = (yield* sandbox.overview).targets
-    yield* sandbox.subscribe(new URL("/moved", target))
-    yield* sandbox.subscribe("http://127.0.0.1:1/nobody-listens")
-    yield* sandbox.sendWebhook({ event: "another" })
-    yield* sandbox.awaitWebhooks
+    for (const rows of [yield* sandbox.requests, yield* sandbox.webhooks])
+      assert.deepStrictEqual(
+        rows.map(({ id }) => id),
+        [3, 4, 5]
+      )
+    assert.strictEqual((yield* Effect.flip(sandbox.resendWebhook(2)))._tag, "SandboxNotFound")
+    yield* sandbox.resendWebhook(4)
+  })
+
+  effect("a request that is answered after it was dropped stays dropped", memory({ keep: 1 }), function* () {
+    const sandbox = yield* Sandbox
+    yield* sandbox.fault("getBalance", Fault.latency("5 seconds"))
+    const slow = yield* Effect.forkChild(ask({ path: balancePath(1) }), { startImmediately: true })
+    yield* ask(charging())
+    yield* TestClock.adjust("5 seconds")
+    yield* Fiber.join(slow)
+    const rows = (yield* sandbox.requests).map(({ id, operation }) => [id, operation])
+    assert.deepStrictEqual(rows, [[2, "createTransaction"]])
+  })
+
+  effect("each change of a sandbox is emitted in order, with the next number", memory({ balance: 1000 }), function* () {
+    const sandbox = yield* Sandbox
+    const emitted: Array<SandboxChange> = []
+    const listen = Stream.runForEach(sandbox.changes, (change) => Effect.sync(() => emitted.push(change)))
+    yield* Effect.forkChild(listen, { startImmediately: true })
+    yield* Effect.yieldNow
+    const { sequence } = yield* sandbox.overview
+    yield* sandbox.markPaid((yield* ask(charging())).json.data.id)
+    yield* payout()
+    yield* sandbox.fault("any", Fault.html())
+    yield* sandbox.reset
+    yield* TestClock.adjust(1)
+    const tags = "Request Transaction Request Transaction Request Withdrawal Request Settings Reset".split(" ")
     assert.deepStrictEqual(
-      (yield* sandbox.webhooks).map(({ attempts }) => attempts[0]?.status),
-      [200, 200, 307, undefined]
+      emitted.map((change) => [change._tag, change.sequence]),
+      tags.map((tag, index) => [tag, sequence + index + 1])
     )
-  }).pipe(Effect.provide(Layer.provide(world, Logger.layer([]))))
+  })
 })

@@ -1,16 +1,23 @@
-/** What the server of a sandbox (`Sandbox.layerServer`) answers on its own paths, and to whom. */
+/** What the server of a sandbox (`Sandbox.layerServer`) answers, and to whom; where there is none; and its webhooks over HTTP. */
+import { NodeHttpServer } from "@effect/platform-node"
 import { assert, describe } from "@effect/vitest"
-import { Effect, Schema } from "effect"
-import { Money } from "effect-pix"
-import { Sandbox } from "effect-pix/sandbox"
+import { Effect, Layer, Logger, Redacted, Schema } from "effect"
+import { FetchHttpClient, HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
+import { Credentials, IdempotencyKeyGen, Money, Payments } from "effect-pix"
+import { NodeSqlite } from "effect-pix/node"
+import { Sandbox, SandboxOptions, SandboxUnreachable } from "effect-pix/sandbox"
+import { Webhook, WebhookVerifier } from "effect-pix/webhook"
 import { execFile, spawnSync } from "node:child_process"
 import { readFileSync } from "node:fs"
+import { createServer } from "node:http"
 import { promisify } from "node:util"
 import { effect, live } from "../support/effect.ts"
-import { listTransactions } from "../support/operations.ts"
+import { charge as request, listTransactions } from "../support/operations.ts"
+import { serveRaw } from "../support/RawServer.ts"
 import { runs, seed, seeded } from "../support/seed.ts"
 import { ask, askRaw, socket, speak } from "./doors.ts"
 
+const secret = Redacted.make("a-shared-secret")
 const served = socket({ balance: 10_000 })
 const list = { path: listTransactions.path }
 describe("a request to the server of a sandbox", () => {
@@ -170,6 +177,85 @@ describe("a request to the server of a sandbox", () => {
       assert.includeMembers([...statuses], [200, 400, 401, 403, 404])
     }
   )
+})
+
+describe("an address of no sandbox", () => {
+  const unreachable = (url: string) => Effect.flip(Effect.provide(Sandbox, Sandbox.layerRemote(url)))
+
+  effect("an address where nothing answers is a typed failure of the layer", function* () {
+    for (const url of ["http://127.0.0.1:4", "http://127.0.0.1:4/"]) {
+      const error = yield* unreachable(url)
+      assert.instanceOf(error, SandboxUnreachable)
+      assert.include(error.message, "http://127.0.0.1:4 does not answer")
+    }
+  })
+
+  const others: ReadonlyArray<readonly [what: string, status: string, body: string, words: string]> = [
+    ["that answers a page", "200 OK", "<!doctype html>", "answered overview with 200, and not as a sandbox"],
+    ["that refuses", "403 No", '{"message":"Not here."}', "answered overview with 403: Not here."]
+  ]
+  effect.each(others)("a server %s is a typed failure of the layer", function* ([, status, body, words]) {
+    const server = yield* serveRaw((connection) =>
+      connection.write(`HTTP/1.1 ${status}\r\nContent-Length: ${body.length}\r\n\r\n${body}`)
+    )
+    const error = yield* unreachable(`http://127.0.0.1:${server.port}`)
+    assert.instanceOf(error, SandboxUnreachable)
+    assert.include(error.message, words)
+  })
+})
+
+live("a webhook over HTTP is confirmed, between two loopback ports, and no redirect is followed", function* () {
+  const events: Array<string> = []
+  const handler = Webhook.layerSql({
+    verifier: WebhookVerifier.sharedSecret({ header: "X-Webhook-Secret", secret }),
+    onStatus: ({ transaction }) => Effect.sync(() => events.push(transaction.enStatusTransaction))
+  }).pipe(Layer.provide(NodeSqlite.layer({ filename: ":memory:" })))
+  const server = NodeHttpServer.layer(createServer, { host: "127.0.0.1", port: 0 })
+  const gateway = Layer.unwrap(
+    Effect.map(HttpServer.HttpServer, ({ address }) => {
+      const webhookUrl = `${HttpServer.formatAddress(address)}/webhooks/pix`
+      return Layer.provide(
+        Layer.fresh(Sandbox.layerServer),
+        Layer.succeed(SandboxOptions, { webhookUrl, webhookSecret: secret })
+      )
+    })
+  )
+  const client = Layer.unwrap(
+    Effect.gen(function* () {
+      const { baseUrl, companyId, credentials } = yield* Sandbox
+      return Layer.provide(Payments.layer({ baseUrl, companyId }), [
+        Credentials.layer(yield* credentials),
+        IdempotencyKeyGen.layer
+      ])
+    })
+  )
+  const routes = Layer.merge(
+    Webhook.route("/webhooks/pix"),
+    HttpRouter.add("POST", "/moved", HttpServerResponse.redirect("/webhooks/pix", { status: 307 }))
+  )
+  const world = HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true }).pipe(
+    Layer.provideMerge(handler),
+    Layer.provideMerge(client),
+    Layer.provide(FetchHttpClient.layer),
+    Layer.provideMerge(gateway),
+    Layer.provideMerge(server)
+  )
+  yield* Effect.gen(function* () {
+    const sandbox = yield* Sandbox
+    yield* sandbox.markPaid((yield* Payments.use((service) => service.createTransaction(request))).id)
+    yield* sandbox.awaitWebhooks
+    yield* (yield* Webhook).idle
+    assert.deepStrictEqual(events, ["Paid"])
+    const [target = ""] = (yield* sandbox.overview).targets
+    yield* sandbox.subscribe(new URL("/moved", target))
+    yield* sandbox.subscribe("http://127.0.0.1:1/nobody-listens")
+    yield* sandbox.sendWebhook({ event: "another" })
+    yield* sandbox.awaitWebhooks
+    assert.deepStrictEqual(
+      (yield* sandbox.webhooks).map(({ attempts }) => attempts[0]?.status),
+      [200, 200, 307, undefined]
+    )
+  }).pipe(Effect.provide(Layer.provide(world, Logger.layer([]))))
 })
 
 const python = spawnSync("python3", ["--version"]).status === 0

@@ -16,7 +16,6 @@ import {
   declare,
   invoice,
   isMarked,
-  mark,
   Marks,
   owed,
   request,
