@@ -22,12 +22,12 @@ export const database = Layer.effectDiscard(
   })
 ).pipe(Layer.provideMerge(sqlite), Layer.merge(Marks.layer))
 
-export const later = Schedule.upTo(Schedule.spaced("1 minute"), { times: 3 })
+const later = Schedule.upTo(Schedule.spaced("1 minute"), { times: 3 })
 
 /** The invoice of most programs. */
 export const invoice = "invoice-1"
 export const request = { amount: Money.centavos(2500), pixKey: PixKey.email("maria@example.com") }
-export const keyOf = (reference: string) => IdempotencyKey.fromReference("payout", reference)
+const keyOf = (reference: string) => IdempotencyKey.fromReference("payout", reference)
 
 /** Asks for a payout once, under the key of a reference. */
 export const pay = (reference = invoice, options: WriteOptions = {}) =>
