@@ -2,12 +2,10 @@
  * An `HttpClient` in memory that answers by the script of the test, for tests under `TestClock`, and the shared values of
  * the tests of the client.
  */
-import { NodeHttpClient } from "@effect/platform-node"
 import { Credentials, IdempotencyKeyGen, Payments, type PaymentsOptions } from "effect-pix"
 import { BigDecimal, Clock, DateTime, Effect, Layer, Redacted } from "effect"
 import type { Body, Met } from "../tables/outcome.ts"
-import * as FetchTransport from "./FetchTransport.ts"
-import { FetchHttpClient, HttpClient, HttpClientError, HttpClientResponse } from "effect/http"
+import { HttpClient, HttpClientError, HttpClientResponse } from "effect/http"
 
 interface Sent {
   readonly method: string
@@ -107,14 +105,6 @@ export const paymentsOn = (
   transport: Layer.Layer<HttpClient.HttpClient>,
   options: PaymentsOptions = { baseUrl: "https://gateway.example" }
 ) => Payments.layer(options).pipe(Layer.provide([transport, credentials, IdempotencyKeyGen.layerSequential]))
-
-/** The transports that users may choose. */
-export const transports = {
-  "FetchHttpClient.layer": FetchHttpClient.layer,
-  "FetchTransport.layer": FetchTransport.layer,
-  "NodeHttpClient.layerUndici": NodeHttpClient.layerUndici,
-  "NodeHttpClient.layerNodeHttp": NodeHttpClient.layerNodeHttp
-}
 
 /** A value in a readable form: decimals and instants as text with their type. */
 export const shown = (value: unknown): unknown => {

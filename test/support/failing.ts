@@ -83,7 +83,7 @@ const AnyError = Schema.Union([
   UnexpectedResponse,
   OutcomeUnknown
 ])
-export const codec = Schema.toCodecJson(AnyError)
+const codec = Schema.toCodecJson(AnyError)
 
 /** Checks the rules that hold for every error. */
 export const isSound = (error: PaymentsError, operation: Operation) => {
@@ -103,36 +103,3 @@ export const isSound = (error: PaymentsError, operation: Operation) => {
     }
   }
 }
-
-export interface Expected {
-  readonly tag: PaymentsError["_tag"]
-  readonly outcome: PaymentsError["outcome"]
-  readonly attempts: number
-  readonly status?: number | undefined
-  readonly reason?: FailureReason
-}
-
-export const expectError = (operation: Operation, replies: Script, expected: Expected, past: Past = "made") =>
-  Effect.gen(function* () {
-    const options = optionsOf(operation, past)
-    const { error, sent } = yield* failing((payments) => operations[operation].call(payments, options), ...replies)
-    assert.deepStrictEqual(
-      {
-        tag: error._tag,
-        outcome: error.outcome,
-        attempts: error.attempts,
-        requests: sent.length,
-        status: statusOf(error),
-        reason: reasonOf(error)
-      },
-      {
-        tag: expected.tag,
-        outcome: expected.outcome,
-        attempts: expected.attempts,
-        requests: expected.attempts,
-        status: expected.status,
-        reason: expected.reason
-      }
-    )
-    isSound(error, operation)
-  })
