@@ -6,7 +6,7 @@
  * npm run mutants                                           of the lines that differ from `main`, at most 60
  * npm run mutants -- src/payouts/Payouts.ts src/webhook     all mutants of a file and of a folder
  * npm run mutants -- src/payouts --sample 40 --seed 7       40 of each path, the same 40 for the same seed and code
- * npm run mutants -- src/payouts --minutes 30               at most so long (60 where nothing is said)
+ * npm run mutants -- src/payouts --minutes 30               at most so long for each path (60 where nothing is said)
  * npm run mutants -- --rooms                                12 of each folder of src: fails if a score of test/mutants.md falls
  * npm run mutants -- --rooms --write                        writes these scores
  * ```
@@ -287,19 +287,28 @@ if (import.meta.main) {
     }
   })
   const isChange = positionals.length === 0 && !values.rooms
-  const named = values.rooms ? rooms() : isChange ? changed() : positionals
-  const files = named.flatMap((path) =>
-    !/:\d+-\d+$/.test(path) && statSync(path).isDirectory()
-      ? globSync(`${path.replace(/\/$/, "")}/**/*.ts`).toSorted()
-      : [path]
-  )
-  if (files.length === 0) throw new Error("No source differs from main. Name files or folders, or --rooms.")
-  const paths = isChange ? ["src"] : named.map((path) => path.replace(/\/$/, ""))
+  const named = (values.rooms ? rooms() : isChange ? changed() : positionals).map((path) => path.replace(/\/$/, ""))
+  if (named.length === 0) throw new Error("No source differs from main. Name files or folders, or --rooms.")
+  const paths = isChange ? ["src"] : named
   const count = values.sample ?? (values.rooms ? "12" : isChange ? "60" : undefined)
-  const draw = count === undefined ? undefined : { count: Number(count), root: resolve(), seed: values.seed, paths }
-  if (Number.isNaN(draw?.count)) throw new Error("--sample is how many mutants are drawn of each path")
+  if (Number.isNaN(Number(count ?? 1))) throw new Error("--sample is how many mutants are drawn of each path")
   await install()
-  const report = await test(files, draw, Number(values.minutes ?? (values.rooms ? 300 : 60)))
+  const minutes = Number(values.minutes ?? 60)
+  const testPaths = (files: ReadonlyArray<string>, paths: ReadonlyArray<string>) =>
+    test(
+      files,
+      count === undefined ? undefined : { count: Number(count), root: resolve(), seed: values.seed, paths },
+      minutes
+    )
+  const found: Record<string, Report["files"][string]> = {}
+  if (isChange) Object.assign(found, (await testPaths(named, paths)).files)
+  // One path at a time: a test process stores which mutants each test reaches.
+  else
+    for (const path of paths) {
+      const files = statSync(path).isDirectory() ? globSync(`${path}/**/*.ts`).toSorted() : [path]
+      Object.assign(found, (await testPaths(files, [path])).files)
+    }
+  const report: Report = { files: found }
   const survivors = compiling(report)
   const scores = scoresOf(report, paths, survivors)
   console.log(tableOf(values.rooms ? scores.sums : [...scores.files, ...scores.sums]))
