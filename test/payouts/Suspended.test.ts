@@ -6,7 +6,7 @@ import { Clock, Effect, Layer, Redacted, Schedule } from "effect"
 import { FetchHttpClient, type HttpClient } from "effect/http"
 import { Credentials, IdempotencyKeyGen, Payments, PaymentsPolicy } from "effect-pix"
 import { NodePayments } from "effect-pix/node"
-import { PayoutQueue } from "effect-pix/payouts"
+import { PayoutQueue, type PayoutQueueOptions } from "effect-pix/payouts"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { Agent, buildConnector } from "undici"
@@ -26,7 +26,12 @@ const answer = record(keyOf("invoice-1"))
 const queueOver = (
   transport: Layer.Layer<HttpClient.HttpClient, unknown>,
   policy: Parameters<typeof PaymentsPolicy.layer>[0],
-  { baseUrl = "https://gateway.example", onRead = (_read: number): void => undefined } = {}
+  {
+    baseUrl = "https://gateway.example",
+    onCall,
+    onRead = (_read: number): void => undefined,
+    ...options
+  }: PayoutQueueOptions & { baseUrl?: string; onCall?: () => void; onRead?: (read: number) => void } = {}
 ) => {
   let reads = 0
   const current = Effect.sync(() => {
@@ -40,8 +45,17 @@ const queueOver = (
       IdempotencyKeyGen.layerSequential
     ])
   )
-  return PayoutQueue.layer().pipe(
-    Layer.provide(payments),
+  // A wrapped client shows no sender, so its credentials are not read before a mark.
+  const calling = Effect.map(Payments, (client) => {
+    if (onCall === undefined) return client
+    const requestWithdrawal: typeof client.requestWithdrawal = (...given) => {
+      onCall()
+      return client.requestWithdrawal(...given)
+    }
+    return { ...client, requestWithdrawal }
+  })
+  return PayoutQueue.layer(options).pipe(
+    Layer.provide(Layer.provide(Layer.effect(Payments, calling), payments)),
     Layer.provideMerge(memory),
     Layer.provideMerge(PaymentsPolicy.layer(policy)),
     Layer.orDie
@@ -70,16 +84,17 @@ const transports = {
   }
 }
 
-const connected = Object.entries(transports).flatMap(([name, make]) => [
-  { name, make, suspended: 13, before: "clean", ended: "parked WaitedTooLong", sent: 0 },
-  { name, make, suspended: 13, before: "in doubt", ended: "parked PastHorizon", sent: 0 },
-  { name, make, suspended: 0, before: "clean", ended: "posted", sent: 1 }
-])
+const connected = [
+  { name: "NodePayments", suspended: 13, before: "clean", ended: "parked WaitedTooLong", sent: 0 },
+  { name: "NodePayments", suspended: 13, before: "in doubt", ended: "parked PastHorizon", sent: 0 },
+  { name: "fetch", suspended: 13, before: "in doubt", ended: "parked PastHorizon", sent: 0 },
+  { name: "fetch", suspended: 0, before: "clean", ended: "posted", sent: 1 }
+] as const
 
 describe("a process that is suspended when it has a connection and has sent nothing", () => {
   live.each(connected)(
     "over $name sends $sent request(s) of a payout that was $before where that is for $suspended hours: it is $ended",
-    function* ({ before, ended, make, sent, suspended }) {
+    function* ({ before, ended, name, sent, suspended }) {
       const { suspendFor } = yield* platformClock
       const body = JSON.stringify(answer)
       const server = yield* serveRaw((socket) =>
@@ -100,9 +115,9 @@ describe("a process that is suspended when it has a connection and has sent noth
       }).pipe(
         Effect.provide(
           queueOver(
-            make(() => suspendFor(suspended * hours)),
+            transports[name](() => suspendFor(suspended * hours)),
             PaymentsPolicy.once,
-            { baseUrl }
+            { baseUrl, poll: "20 millis" }
           )
         )
       )
@@ -112,7 +127,8 @@ describe("a process that is suspended when it has a connection and has sent noth
 
 const patient = { deadline: "3 days", retryWrites: Schedule.spaced("10 seconds") } as const
 const steps = [
-  { step: "between the look at a payout and its request", read: 3, policy: PaymentsPolicy.once, isLost: false },
+  { step: "between its mark and the start of its call", read: "call", policy: PaymentsPolicy.once, isLost: false },
+  { step: "in its call, before the request", read: 3, policy: PaymentsPolicy.once, isLost: false },
   { step: "between a lost answer and the next try", read: 5, policy: PaymentsPolicy.once, isLost: true },
   { step: "in the wait of a call before its retry", read: undefined, policy: patient, isLost: true },
   { step: "after the wait of a call before its retry", read: 4, policy: patient, isLost: true }
@@ -122,7 +138,9 @@ describe("a process that is suspended", () => {
   effect.each(steps)("$step sends nothing more, and a person decides", function* ({ isLost, policy, read }) {
     const { clock, suspendFor } = yield* testClock
     const gateway = isLost ? scripted(lostConnection, respond(201, answer)) : scripted(respond(201, answer))
-    const onRead = (one: number) => one === read && suspendFor(13 * hours)
+    const onRead = (one: number) => void (one === read && suspendFor(13 * hours))
+    let calls = 0
+    const onCall = read === "call" ? () => void (++calls === 1 && suspendFor(13 * hours)) : undefined
     yield* Effect.gen(function* () {
       const queue = yield* PayoutQueue
       yield* queue.submit(payout("invoice-1"))
@@ -136,6 +154,9 @@ describe("a process that is suspended", () => {
       assert.strictEqual(resumed._tag, isLost ? "Failure" : "Success")
       yield* TestClock.adjust("1 minute")
       assert.lengthOf(gateway.sent, 1)
-    }).pipe(Effect.provide(queueOver(gateway.layer, policy, { onRead })), Effect.provideService(Clock.Clock, clock))
+    }).pipe(
+      Effect.provide(queueOver(gateway.layer, policy, { onRead, ...(onCall && { onCall }) })),
+      Effect.provideService(Clock.Clock, clock)
+    )
   })
 })

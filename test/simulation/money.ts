@@ -1,5 +1,6 @@
 /** One simulation of money, and what to do about a seed that fails. */
 import { Cause, Effect, Exit } from "effect"
+import { runs } from "../support/seed.ts"
 import { check } from "./moneyCheck.ts"
 import { type Plan, planOf, shrink, wordsOf } from "./moneyPlan.ts"
 import { play } from "./moneySteps.ts"
@@ -25,6 +26,6 @@ export const simulateSeed = async (seed: number, payouts: number, makeStore: Mak
   const smallest = await shrink(plan, async (smaller) => (await simulate(smaller, makeStore)).length > 0)
   const found = await simulate(smallest, makeStore)
   throw new Error(
-    `${(found.length > 0 ? found : problems).join("\n")}\n\n${wordsOf(smallest)}\n\nTo run it again: EFFECT_PIX_SEED=${seed}`
+    `${(found.length > 0 ? found : problems).join("\n")}\n\n${wordsOf(smallest)}\n\nTo run it again: EFFECT_PIX_SEED=${seed}${runs("", " EFFECT_PIX_SOAK=1")}`
   )
 }

@@ -4,8 +4,8 @@ import { IdempotencyKey, Payments, Reconcile, TransactionStream } from "effect-p
 import type { PayoutChange, PayoutStatus } from "effect-pix/payouts"
 import type { SandboxWithdrawal } from "effect-pix/sandbox"
 import { leaksIn } from "../support/canary.ts"
-import { type Account, accounts, type Plan } from "./moneyPlan.ts"
-import { amountOf, nameOf, type Story } from "./moneySteps.ts"
+import { type Account, accounts, amountOf, nameOf, type Plan } from "./moneyPlan.ts"
+import type { Story } from "./moneySteps.ts"
 import type { Running, World } from "./moneyWorld.ts"
 
 const millisOf = DateTime.toEpochMillis
@@ -55,7 +55,7 @@ const wrongIn = (
   }
   if (status.state === "posted" && status.withdrawalId !== executed[0]?.id)
     wrong.push("has the withdrawal of another payout")
-  return wrong.map((text) => `${status.reference} ${text}`)
+  return wrong
 }
 
 /** What is wrong at the end of a simulation. */
@@ -105,7 +105,7 @@ export const check = Effect.fnUntraced(function* (world: World, plan: Plan, stor
     const strange = withdrawals.filter(({ idempotencyKey = "" }) => !wanted.has(idempotencyKey))
     expect(
       strange.length === 0,
-      `${account} paid what nobody wanted: ${strange.map(({ idempotencyKey }) => idempotencyKey).join()}`
+      `${account} paid what nobody wanted: ${strange.map(({ amount, idempotencyKey }) => `${nameOf(amount - amountOf(0))} under ${idempotencyKey}`).join()}`
     )
 
     // The rows and their history.
@@ -116,7 +116,9 @@ export const check = Effect.fnUntraced(function* (world: World, plan: Plan, stor
       const reference = wanted.get(key) ?? 0
       const executed = withdrawals.filter(({ idempotencyKey }) => idempotencyKey === key)
       const isShared = ofCalls.includes(reference)
-      problems.push(...wrongIn(status, history, executed, isShared))
+      problems.push(
+        ...wrongIn(status, history, executed, isShared).map((wrong) => `${status.reference} of ${account} ${wrong}`)
+      )
       const marks = history.filter(({ _tag }) => _tag === "Marked").length
       const sent = world.requests.filter((request) => request.account === account && request.key === key).length
       expect(

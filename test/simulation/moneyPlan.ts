@@ -2,6 +2,7 @@
  * The plan of one simulation of money: what a program of two processes and two accounts does, and what goes wrong meanwhile. A seed
  * gives a plan. A plan that fails is made smaller, and printed as a list of sentences.
  */
+import { Money } from "effect-pix"
 import { faults } from "../support/faults.ts"
 import { seeded } from "../support/seed.ts"
 
@@ -17,38 +18,33 @@ interface Place {
   readonly process: number
 }
 
-/** A reference is a number, which gives its amount and its payee too. */
-export type Step = Place &
-  (
-    | {
-        readonly does: "submits" | "runs the sheet of" | "submits and rolls back"
-        readonly references: ReadonlyArray<number>
-      }
-    | { readonly does: "calls for"; readonly references: readonly [number] }
-    | {
-        readonly does: "charges for"
-        readonly references: readonly [number]
-        readonly ends: "paid" | "refunded" | "cancelled" | "lapsed"
-      }
-    | { readonly does: "parks" | "resumes" | "retries"; readonly references: readonly [number] }
-    | { readonly does: "pauses" | "reads" | "checks"; readonly references: readonly [] }
-  )
+const [sheets, moves, looks] = [
+  ["submits", "runs the sheet of", "submits and rolls back"],
+  ["parks", "resumes", "retries"],
+  ["pauses", "reads", "checks"]
+] as const
+const ends = ["paid", "paid", "paid", "refunded", "cancelled", "lapsed"] as const
 
-/** Something that goes wrong. Requests, statements and deliveries are counted from 1. */
-export type Trouble =
-  | { readonly at: "write" | "read"; readonly account: Account; readonly nth: number; readonly fault: string }
-  | {
-      readonly at: "delivery"
-      readonly account: Account
-      readonly nth: number
-      readonly how: "lost" | "twice" | "late"
-    }
-  | {
-      readonly at: "statement" | "request" | "answer"
-      /** Statements of both processes are counted together, and so are requests and answers. */
-      readonly nth: number
-      readonly how: "dies" | "stands still"
-    }
+export interface Step extends Place {
+  readonly does: (typeof sheets | typeof moves | typeof looks)[number] | "calls for" | "charges for"
+  /** A reference is a number, which gives its amount and its payee too. */
+  readonly references: ReadonlyArray<number>
+  /** How a charge ends. */
+  readonly ends?: (typeof ends)[number]
+}
+
+/** Something that goes wrong. Requests, statements and deliveries are counted from 1, those of both processes together. */
+interface Trouble {
+  readonly at: "write" | "read" | "delivery" | "statement" | "request" | "answer"
+  /** Absent where those of both accounts are counted together. */
+  readonly account?: Account
+  readonly nth: number
+  /** The name of a fault, or what happens to the delivery or to the process. */
+  readonly what: string
+}
+
+export const amountOf = (reference: number) => Money.centavos(1000 + reference)
+export const nameOf = (reference: number) => `invoice-${reference}`
 
 export interface Plan {
   readonly seed: number
@@ -93,30 +89,20 @@ export const planOf = (seed: number, payouts: number): Plan => {
     const old = before[below(before.length)]
     const many = () => Array.from({ length: 1 + below(5) }, () => ++last)
     const references = chance < 0.55 ? many() : []
-    if (chance < 0.3) steps.push({ ...at, does: "submits", references })
-    else if (chance < 0.5) steps.push({ ...at, does: "runs the sheet of", references })
-    else if (chance < 0.55) steps.push({ ...at, does: "submits and rolls back", references })
+    const step = (does: Step["does"], references: ReadonlyArray<number>, more: Partial<Step> = {}) =>
+      steps.push({ ...at, does, references, ...more })
+    const sheet = sheets[chance < 0.3 ? 0 : chance < 0.5 ? 1 : 2]
+    if (chance < 0.55) step(sheet, references)
     else if (chance < 0.7) {
       // Some calls use the reference of a row: one reference is one key.
       const reference = at.account === "default" && old !== undefined && next() < 0.3 ? old : ++last
-      steps.push({ ...at, account: "default", does: "calls for", references: [reference] })
-    } else if (chance < 0.85) {
-      const ends = pick(["paid", "paid", "paid", "refunded", "cancelled", "lapsed"] as const)
-      steps.push({ ...at, does: "charges for", references: [++last], ends })
-    } else if (chance < 0.9 || old === undefined) {
-      steps.push({ ...at, does: pick(["pauses", "reads", "checks"] as const), references: [] })
-    } else steps.push({ ...at, does: pick(["parks", "resumes", "retries"] as const), references: [old] })
+      step("calls for", [reference], { account: "default" })
+    } else if (chance < 0.85) step("charges for", [++last], { ends: pick(ends) })
+    else if (chance < 0.9 || old === undefined) step(pick(looks), [])
+    else step(pick(moves), [old])
     if (chance < 0.5) before.push(...references)
     // The same sheet or submit once more, perhaps in the other process.
-    if (chance < 0.5 && next() < 0.15) {
-      steps.push({
-        ...at,
-        after: below(minute),
-        process: below(2),
-        does: chance < 0.3 ? "submits" : "runs the sheet of",
-        references
-      })
-    }
+    if (chance < 0.5 && next() < 0.15) step(sheet, references, { after: below(minute), process: below(2) })
   }
   const troubles: Array<Trouble> = []
   const share = pick([0.1, 0.3, 0.6] as const)
@@ -124,17 +110,17 @@ export const planOf = (seed: number, payouts: number): Plan => {
     for (let nth = 1; nth <= count; nth++) if (next() < share) troubles.push(add(nth))
   }
   for (const account of accounts) {
-    for (const at of ["write", "read"] as const) {
-      some(payouts * 2, share, (nth) => ({ at, account, nth, fault: (bad[below(bad.length)] ?? usable[0])!.name }))
-    }
-    some(payouts, 0.3, (nth) => ({ at: "delivery", account, nth, how: pick(["lost", "twice", "late"] as const) }))
+    for (const at of ["write", "read"] as const)
+      some(payouts * 2, share, (nth) => ({ at, account, nth, what: (bad[below(bad.length)] ?? usable[0])!.name }))
+    some(payouts, 0.3, (nth) => ({ at: "delivery", account, nth, what: pick(["lost", "twice", "late"] as const) }))
   }
   // One that stands still in a transaction would lock the file of SQLite for all.
-  some(payouts * 40, 0.006, (nth) => ({ at: "statement", nth, how: "dies" }))
+  const dies = "the process dies"
+  some(payouts * 40, 0.006, (nth) => ({ at: "statement", nth, what: dies }))
   some(payouts * 4, 0.1, (nth) => ({
     at: pick(["request", "answer"] as const),
     nth,
-    how: pick(["dies", "stands still"] as const)
+    what: pick([dies, "the process stands still"] as const)
   }))
   const isPatient = next() < 0.3
   return { seed, isPatient, dailyCap: next() < 0.3 ? 2000 + payouts * (200 + below(300)) : undefined, steps, troubles }
@@ -142,21 +128,17 @@ export const planOf = (seed: number, payouts: number): Plan => {
 
 const wordsOfTime = (millis: number) => (millis < 1000 ? `${millis} ms` : `${Math.round(millis / 1000)} s`)
 
-const wordsOfTrouble = (trouble: Trouble) => {
-  if ("fault" in trouble) return `${trouble.at} ${trouble.nth} of ${trouble.account} meets ${trouble.fault}`
-  if (trouble.at === "delivery") return `delivery ${trouble.nth} of ${trouble.account} is ${trouble.how}`
-  return `the process of ${trouble.at} ${trouble.nth} ${trouble.how}`
-}
-
 /** The plan as sentences. */
 export const wordsOf = ({ dailyCap, isPatient, seed, steps, troubles }: Plan): string =>
   [
     `seed ${seed}${isPatient ? ", calls try again" : ""}${dailyCap === undefined ? "" : `, at most ${dailyCap} centavos a day`}:`,
     ...steps.map(
       (step) =>
-        `after ${wordsOfTime(step.after)} process ${step.process} ${step.does} ${step.references.join(", ")} (${step.account})${"ends" in step ? `, which is ${step.ends}` : ""}`
+        `after ${wordsOfTime(step.after)} process ${step.process} ${step.does} ${step.references.map(nameOf).join(", ")} (${step.account})${step.ends === undefined ? "" : `, which is ${step.ends}`}`
     ),
-    ...troubles.map(wordsOfTrouble)
+    ...troubles.map(
+      ({ account, at, nth, what }) => `${at} ${nth}${account === undefined ? "" : ` of ${account}`}: ${what}`
+    )
   ].join("\n  ")
 
 /** The plan without a part of its steps and troubles. */
@@ -167,19 +149,29 @@ const without = (plan: Plan, from: number, count: number): Plan => {
   return { ...plan, steps, troubles }
 }
 
+/** Plans that differ in one thing: without an account, without all that goes wrong, or without a setting. */
+const simpler = (plan: Plan): ReadonlyArray<Plan> => [
+  ...accounts.map((left) => ({
+    ...plan,
+    steps: plan.steps.filter(({ account }) => account !== left),
+    troubles: plan.troubles.filter(({ account }) => account !== left)
+  })),
+  { ...plan, troubles: [] },
+  { ...plan, isPatient: false },
+  { ...plan, dailyCap: undefined }
+]
+
 /** The plan with one reference less in a step of several. */
 const shorter = (plan: Plan): ReadonlyArray<Plan> =>
-  plan.steps.flatMap((step, index) => {
-    if (step.references.length < 2) return []
-    return step.references.map((reference): Plan => {
-      // A step of several references stays a step of at least one.
-      const next = { ...step, references: step.references.filter((other) => other !== reference) } as Step
-      return { ...plan, steps: plan.steps.with(index, next) }
+  plan.steps.flatMap((step, index) =>
+    (step.references.length < 2 ? [] : step.references).map((reference): Plan => {
+      const references = step.references.filter((other) => other !== reference)
+      return { ...plan, steps: plan.steps.with(index, { ...step, references }) }
     })
-  })
+  )
 
 /** The smallest plan that is found to fail still, after at most so many real milliseconds. */
-export const shrink = async (plan: Plan, fails: (plan: Plan) => Promise<boolean>, patience = 8000): Promise<Plan> => {
+export const shrink = async (plan: Plan, fails: (plan: Plan) => Promise<boolean>, patience = 40_000): Promise<Plan> => {
   let smallest = plan
   const end = performance.now() + patience
   const isSmaller = async (next: Plan) => {
@@ -188,14 +180,20 @@ export const shrink = async (plan: Plan, fails: (plan: Plan) => Promise<boolean>
     return true
   }
   const sizeOf = ({ steps, troubles }: Plan) => steps.length + troubles.length
-  for (let part = Math.ceil(sizeOf(plan) / 2); part >= 1; part = part === 1 ? 0 : Math.ceil(part / 2)) {
+  const isAnySmaller = async (candidates: (plan: Plan) => ReadonlyArray<Plan>) => {
+    for (const next of candidates(smallest)) {
+      if (JSON.stringify(next) !== JSON.stringify(smallest) && (await isSmaller(next))) return true
+    }
+    return false
+  }
+  while (await isAnySmaller(simpler));
+  for (let part = Math.ceil(sizeOf(smallest) / 2); part >= 1; part = part === 1 ? 0 : Math.ceil(part / 2)) {
     for (let from = 0; from < sizeOf(smallest);) {
       if (!(await isSmaller(without(smallest, from, part)))) from += part
     }
   }
-  for (let isFound = true; isFound;) {
-    isFound = false
-    for (const next of shorter(smallest)) isFound ||= await isSmaller(next)
-  }
+  // What one thing left made needless goes too.
+  const singles = (plan: Plan) => Array.from({ length: sizeOf(plan) }, (_, at) => without(plan, at, 1))
+  while ((await isAnySmaller(shorter)) || (await isAnySmaller(simpler)) || (await isAnySmaller(singles)));
   return smallest
 }

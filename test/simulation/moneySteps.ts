@@ -8,27 +8,17 @@ import {
   type CreateTransactionError,
   IdempotencyConflict,
   IdempotencyKey,
-  Money,
   OutcomeUnknown,
   PixKey,
   type RequestWithdrawalError,
   type Withdrawal,
   type WriteOptions
 } from "effect-pix"
-import {
-  DatabaseError,
-  type PayoutChange,
-  type PayoutItem,
-  Payouts,
-  PayoutQueue,
-  type PayoutStatus
-} from "effect-pix/payouts"
+import { DatabaseError, type PayoutChange, type PayoutItem, Payouts, PayoutQueue } from "effect-pix/payouts"
 import { person } from "../support/canary.ts"
-import { type Account, accounts, type Plan, type Step } from "./moneyPlan.ts"
+import { type Account, accounts, amountOf, nameOf, type Plan, type Step } from "./moneyPlan.ts"
 import type { Running, Services, World } from "./moneyWorld.ts"
 
-export const amountOf = (reference: number) => Money.centavos(1000 + reference)
-export const nameOf = (reference: number) => `invoice-${reference}`
 const itemOf = (reference: number): PayoutItem => ({
   reference: nameOf(reference),
   amount: amountOf(reference),
@@ -58,7 +48,6 @@ export const play = (world: World, plan: Plan) =>
   Effect.gen(function* () {
     const told = new Map<number, Told>()
     const charges = new Map<number, { readonly account: Account; readonly id: string }>()
-    const reports: Array<{ readonly account: Account; readonly statuses: ReadonlyArray<PayoutStatus> }> = []
     const looks: Array<{
       readonly account: Account
       readonly reference: string
@@ -149,6 +138,9 @@ export const play = (world: World, plan: Plan) =>
       }
     })
 
+    const checkAll = (of: Account, { check }: Services["webhook"]) =>
+      Effect.forEach(charges.values(), ({ account, id }) => (account === of ? check(id) : Effect.void))
+
     const act = (
       step: Step,
       services: Services,
@@ -158,38 +150,31 @@ export const play = (world: World, plan: Plan) =>
       const { queue, webhook } = services
       const items = step.references.map(itemOf)
       const by = { by: "ana" }
+      const [reference = 0] = step.references
       switch (step.does) {
         case "submits":
           return items.length === 1 ? sql.withTransaction(queue.submit(items[0]!)) : queue.submitMany(items)
         case "submits and rolls back":
           return Effect.ignore(sql.withTransaction(Effect.andThen(queue.submitMany(items), Effect.fail("rolled back"))))
         case "runs the sheet of":
-          return Effect.tap(Effect.provideService(Payouts.run(items), PayoutQueue, queue), (report) =>
-            Effect.sync(() => {
-              const { done, failed, open, parked, refused } = report
-              reports.push({ account: step.account, statuses: [...done, ...failed, ...open, ...parked, ...refused] })
-            })
-          )
+          return Effect.provideService(Payouts.run(items), PayoutQueue, queue)
         case "calls for":
-          return callFor(step.references[0], step.account, services, isAgain)
+          return callFor(reference, step.account, services, isAgain)
         case "charges for":
-          return chargeFor(step.references[0], step.account, services, isAgain)
+          return chargeFor(reference, step.account, services, isAgain)
         case "parks":
-          return Effect.ignore(queue.park(nameOf(step.references[0]), by))
+          return Effect.ignore(queue.park(nameOf(reference), by))
         case "resumes":
-          return Effect.ignore(queue.resume(nameOf(step.references[0]), by))
+          return Effect.ignore(queue.resume(nameOf(reference), by))
         case "retries":
-          return Effect.ignore(queue.retry(nameOf(step.references[0]), by))
+          return Effect.ignore(queue.retry(nameOf(reference), by))
         case "pauses":
           return Effect.andThen(
             Effect.andThen(queue.setPaused(true), Effect.sleep("10 minutes")),
             queue.setPaused(false)
           )
         case "checks":
-          return Effect.forEach(
-            [...charges.values()].filter(({ account }) => account === step.account),
-            ({ id }) => webhook.check(id)
-          )
+          return checkAll(step.account, webhook)
         case "reads":
           return readAll(step.account, services)
       }
@@ -213,15 +198,15 @@ export const play = (world: World, plan: Plan) =>
     const take = Effect.fnUntraced(function* (step: Step) {
       yield* inProcess(step.process, (services, isAgain) => act(step, services[step.account], services.sql, isAgain))
       const charge = charges.get(step.references[0] ?? 0)
-      if (step.does === "charges for" && charge !== undefined) yield* end(charge.account, charge.id, step.ends)
+      if (step.does === "charges for" && charge !== undefined)
+        yield* end(charge.account, charge.id, step.ends ?? "lapsed")
     })
 
     let delivered = 0
     /** Takes a delivery of the gateway to a process. */
     const deliver = (account: Account) => (request: Request) =>
       Effect.gen(function* () {
-        const trouble = world.next(`delivery ${account}`)
-        const how = trouble !== undefined && "how" in trouble ? trouble.how : undefined
+        const how = world.next(`delivery ${account}`)
         if (how === "lost") return yield* Effect.fail("lost")
         if (how === "late") yield* Effect.sleep("10 minutes")
         const body = yield* Effect.promise(() => request.text())
@@ -297,15 +282,7 @@ export const play = (world: World, plan: Plan) =>
       for (const account of accounts) yield* world.sandboxes[account].advance("25 hours")
       for (const account of accounts) {
         // A delivery that was lost, or whose lookups all failed, is found by a sweep of the orders.
-        yield* inProcess(0, ({ [account]: { webhook } }) =>
-          Effect.andThen(
-            Effect.forEach(
-              [...charges.values()].filter((charge) => charge.account === account),
-              ({ id }) => webhook.check(id)
-            ),
-            webhook.idle
-          )
-        )
+        yield* inProcess(0, ({ [account]: { webhook } }) => Effect.andThen(checkAll(account, webhook), webhook.idle))
       }
     })
 
@@ -322,5 +299,5 @@ export const play = (world: World, plan: Plan) =>
     const before = { at: world.time.now(), told: new Map(told) }
     yield* world.calm
     yield* finish
-    return { before, told, charges, reports, looks, problems, errors }
+    return { before, told, charges, looks, problems, errors }
   })

@@ -25,7 +25,7 @@ import { SqlClient, Statement } from "effect/sql"
 import { OwnFault } from "../../src/sandbox/internal/reply.ts"
 import { type Life, makeTime } from "../../src/sandbox/internal/rehearsal/time.ts"
 import { secrets } from "../support/canary.ts"
-import { type Account, accounts, type Plan, type Trouble, usable } from "./moneyPlan.ts"
+import { type Account, accounts, type Plan, usable } from "./moneyPlan.ts"
 
 /** What a process has of one account. */
 export interface Services {
@@ -106,33 +106,29 @@ export const makeWorld = Effect.fnUntraced(function* (plan: Plan, makeStore: Mak
   const requests: Array<{ readonly account: Account; readonly key: string; readonly at: number }> = []
 
   const troubles = new Map(
-    plan.troubles.map((trouble): readonly [string, Trouble] => [
-      "account" in trouble ? `${trouble.at} ${trouble.account} ${trouble.nth}` : `${trouble.at} ${trouble.nth}`,
-      trouble
+    plan.troubles.map(({ account, at, nth, what }) => [
+      [at, account, nth].filter((part) => part !== undefined).join(" "),
+      what
     ])
   )
   /** What goes wrong with the next of its kind. */
-  const next = (kind: string): Trouble | undefined => (isCalm ? undefined : troubles.get(`${kind} ${count(kind)}`))
+  const next = (kind: string): string | undefined => (isCalm ? undefined : troubles.get(`${kind} ${count(kind)}`))
 
   let morning = start
   let nights = 0
+  const startAfter = (millis: number, index: number) =>
+    void fork(Effect.map(Effect.sleep(millis), () => startProcess(index)))
   const die = (process: Process) => {
     if (process.life.isDead) return
     time.kill(process.life)
     for (const action of process.onDeath) action()
-    const restart = Math.max(morning - time.now(), restartAfter)
-    fork(
-      Effect.andThen(
-        Effect.sleep(restart),
-        Effect.sync(() => startProcess(process.index))
-      )
-    )
+    startAfter(Math.max(morning - time.now(), restartAfter), process.index)
   }
   /** Kills the process or lets it stand still, as the plan says. */
   const strike = (process: Process, kind: "statement" | "request" | "answer") => {
     const trouble = next(kind)
-    if (trouble === undefined || !("how" in trouble) || process.life.isDead) return
-    if (trouble.how === "dies") die(process)
+    if (trouble === undefined || process.life.isDead) return
+    if (trouble === "the process dies") die(process)
     else time.stall(process.life)
   }
   const transformer =
@@ -173,7 +169,7 @@ export const makeWorld = Effect.fnUntraced(function* (plan: Plan, makeStore: Mak
         strike(process, "request")
         if (process.life.isDead) return Effect.never
         const trouble = next(`${request.method === "POST" ? "write" : "read"} ${account}`)
-        const met = trouble && "fault" in trouble ? usable.find(({ name }) => name === trouble.fault) : undefined
+        const met = usable.find(({ name }) => name === trouble)
         const sent = Effect.provideService(gateway.execute(request), OwnFault, met?.fault)
         type Sent = Exit.Exit<Effect.Success<typeof sent>, Effect.Error<typeof sent>>
         return Effect.callback<Effect.Success<typeof sent>, Effect.Error<typeof sent>>((resume) => {
@@ -231,13 +227,7 @@ export const makeWorld = Effect.fnUntraced(function* (plan: Plan, makeStore: Mak
   const waiting: Array<() => void> = []
   const startProcess = (index: number): void => {
     const wait = morning - time.now()
-    if (wait > 0)
-      return void fork(
-        Effect.andThen(
-          Effect.sleep(wait),
-          Effect.sync(() => startProcess(index))
-        )
-      )
+    if (wait > 0) return startAfter(wait, index)
     const life: Life = { name: `process ${index}`, isDead: false, turns: 0 }
     const process: Process = { index, life, onDeath: new Set() }
     processes[index] = process

@@ -5,7 +5,7 @@
 export const seed = Number(process.env["EFFECT_PIX_SEED"] ?? 1)
 
 /** How often a random test repeats: a few times in `npm test`, often in `npm run soak`. */
-export const runs = (few: number, many: number): number => (process.env["EFFECT_PIX_SOAK"] === "1" ? many : few)
+export const runs = <A>(few: A, many: A): A => (process.env["EFFECT_PIX_SOAK"] === "1" ? many : few)
 
 /** Makes random numbers from a seed (mulberry32). */
 export const seeded = (seed: number) => {

@@ -10,6 +10,7 @@ import { Webhook, type WebhookOptions, WebhookVerifier } from "effect-pix/webhoo
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { paidCharge } from "../support/charges.ts"
+import { compareSpans, documentedMetrics, exportedMetrics } from "../support/documented.ts"
 import { exportedBy, lastValues } from "../support/exported.ts"
 import { exhaust, nobody } from "../support/webhooks.ts"
 import { effect, live } from "../support/effect.ts"
@@ -33,6 +34,22 @@ const onSqlite = (options: WebhookOptions) =>
   Layer.provideMerge(Webhook.layerSql({ verifier, ...options }), NodeSqlite.layer({ filename: ":memory:" }))
 
 const webhookMetrics = /^effect_pix_webhook/
+
+/** Ends when the webhook of a new process has measured its rows. */
+const measured = Effect.andThen(
+  Webhook,
+  Effect.repeat(Effect.andThen(Effect.yieldNow, Metric.snapshot), {
+    until: (metrics) => metrics.some(({ id }) => id === "effect_pix_webhook_dead_letters")
+  })
+)
+
+/** Builds webhooks, one after another, on one database. */
+const processes = Effect.gen(function* () {
+  const database = yield* Layer.build(Layer.fresh(NodeSqlite.layer({ filename: ":memory:" })))
+  const started = (options: WebhookOptions) =>
+    Layer.provideMerge(Layer.fresh(Webhook.layerSql({ verifier, ...options })), Layer.succeedContext(database))
+  return { started }
+})
 
 const refusals = Effect.gen(function* () {
   const strangers = { "x-webhook-secret": "guessed" }
@@ -61,18 +78,11 @@ describe("the exported signals of a webhook", () => {
       })
       const refused = lines.filter(({ attributes }) => attributes["webhook.outcome"] === "Refused")
       assert.deepStrictEqual(
-        refused.map(({ attributes, level }) => [
-          level,
-          String(attributes["http.response.status_code"]),
-          attributes["error.type"]
-        ]),
-        [
-          ["Warn", "401", "Mismatch"],
-          ["Warn", "401", "Missing"],
-          ["Warn", "400", "Unreadable"],
-          ["Warn", "413", "TooLarge"],
-          ["Warn", "405", "NotPost"]
-        ]
+        refused.map(
+          ({ attributes: of, level }) =>
+            `${level} ${String(of["http.response.status_code"])} ${String(of["error.type"])}`
+        ),
+        ["Warn 401 Mismatch", "Warn 401 Missing", "Warn 400 Unreadable", "Warn 413 TooLarge", "Warn 405 NotPost"]
       )
       for (const { spanId, traceId } of refused) {
         const span = spans.find((one) => one.spanId === spanId)
@@ -83,43 +93,42 @@ describe("the exported signals of a webhook", () => {
   )
 
   live(
-    "the failure of a handler fails its span and is logged with its kind, id and attempt, without the user's own error",
+    "the failure of a handler fails its span and is logged with its kind, id and attempt, without the user's own error, and every span and metric is a row of docs/observability.md",
     Layer.fresh(world),
     function* () {
       let id = ""
       const program = Effect.gen(function* () {
         id = yield* paidCharge
+        yield* post({}, {})
         yield* post({ transactionId: id, status: "Paid", name: person })
         yield* exhaust("failed")
         yield* (yield* Webhook).idle
       }).pipe(Effect.provide(onSqlite({ onPaid: () => Effect.fail(`${person} has no order`) })))
       const { lines, metrics, spans, text } = yield* exportedBy(program)
+      const own = spans.filter(({ name }) => name.startsWith("Webhook."))
+      const page = compareSpans(own, "webhook")
+      assert.deepStrictEqual(page.unknown, [])
+      assert.deepStrictEqual(page.exported, page.documented)
+      assert.deepStrictEqual(exportedMetrics(metrics, webhookMetrics), documentedMetrics("webhook"))
       const works = spans.filter(({ name }) => name === "Webhook.process")
+      const ends = works.map(({ attributes: of }) => [of["webhook.outcome"], of["webhook.handler"], of["error.type"]])
       assert.deepStrictEqual(
-        works.map(({ attributes }) => [
-          attributes["webhook.outcome"],
-          attributes["webhook.handler"],
-          attributes["error.type"]
-        ]),
-        [
-          ["Waits", "onPaid", "Failure"],
-          ["Dead", "onPaid", "Failure"]
-        ]
+        ends,
+        ["Waits", "Dead"].map((outcome) => [outcome, "onPaid", "Failure"])
       )
       // 2 is OpenTelemetry's status of a span that failed.
       const statuses = [...text.matchAll(/"name":"Webhook\.process".*?"status":\{"code":(\d)/g)].map(([, code]) => code)
       assert.deepStrictEqual(statuses, ["2", "2"])
       const failures = lines.filter(({ message }) => message.startsWith("Webhook: onPaid failed"))
       assert.deepStrictEqual(
-        failures.map(({ attributes, level, spanId }) => [
+        failures.map(({ attributes: of, level, spanId }) => [
           level,
-          attributes["webhook.outcome"],
-          attributes["webhook.id"],
+          of["webhook.id"],
           works.some((work) => work.spanId === spanId)
         ]),
         [
-          ["Warn", "Waits", `${id}:Paid`, true],
-          ["Error", "Dead", `${id}:Paid`, true]
+          ["Warn", `${id}:Paid`, true],
+          ["Error", `${id}:Paid`, true]
         ]
       )
       const values = lastValues(metrics, webhookMetrics)
@@ -127,7 +136,7 @@ describe("the exported signals of a webhook", () => {
       assert.strictEqual(values["effect_pix_webhook_handlers Dead Failure onPaid {call}"], 1)
       assert.notInclude(text, person)
       // Spans have a hash of the transaction's id, and not the id.
-      assert.notInclude(JSON.stringify(spans.filter(({ name }) => name.startsWith("Webhook."))), id)
+      assert.notInclude(JSON.stringify(own), id)
     }
   )
 
@@ -135,12 +144,10 @@ describe("the exported signals of a webhook", () => {
     "a new process measures the rows of earlier ones: which wait, for how long and why, and dead letters",
     Layer.fresh(world),
     function* () {
-      const database = yield* Layer.build(Layer.fresh(NodeSqlite.layer({ filename: ":memory:" })))
-      const started = (options: WebhookOptions) =>
-        Layer.provide(Layer.fresh(Webhook.layerSql({ verifier, ...options })), Layer.succeedContext(database))
+      const { started } = yield* processes
       yield* Effect.gen(function* () {
         yield* post({ transactionId: yield* paidCharge })
-        yield* exhaust("failed").pipe(Effect.provideContext(database))
+        yield* exhaust("failed")
         yield* (yield* Webhook).idle
         yield* post({ transactionId: nobody(1), status: "Paid" })
         yield* post({ transactionId: nobody(2), status: "Paid" })
@@ -153,17 +160,8 @@ describe("the exported signals of a webhook", () => {
         // As if two of the deliveries had arrived an hour ago.
         yield* sql`UPDATE effect_pix_webhooks SET value = json_set(value, '$.since', json_extract(value, '$.since') - 3600000)
               WHERE ${sql.in("name", [nobody(1), nobody(3)])}`
-      }).pipe(
-        Effect.provide([started({ onPaid: () => Effect.fail("no") }), Logger.layer([])]),
-        Effect.provideContext(database)
-      )
-      const counted = Effect.gen(function* () {
-        yield* Webhook
-        yield* Effect.repeat(Effect.andThen(Effect.yieldNow, Metric.snapshot), {
-          until: (metrics) => metrics.some(({ id }) => id === "effect_pix_webhook_dead_letters")
-        })
-      })
-      const { metrics } = yield* exportedBy(counted.pipe(Effect.provide(started({}))))
+      }).pipe(Effect.provide([started({ onPaid: () => Effect.fail("no") }), Logger.layer([])]))
+      const { metrics } = yield* exportedBy(Effect.provide(measured, started({})))
       const values = lastValues(metrics, webhookMetrics)
       for (const reason of ["early", "outage"]) {
         const age = values[`effect_pix_webhook_oldest default ${reason} s`] ?? 0
@@ -184,37 +182,25 @@ describe("the exported signals of a webhook", () => {
     "deliveries that wait for a first lookup are measured by that reason, and a failing isKnown is one warning",
     Layer.fresh(world),
     function* () {
-      const database = yield* Layer.build(Layer.fresh(NodeSqlite.layer({ filename: ":memory:" })))
-      const started = (options: WebhookOptions) =>
-        Layer.provide(
-          Layer.fresh(Webhook.layerSql({ verifier, firstLookupsPerSecond: 1, ...options })),
-          Layer.succeedContext(database)
-        )
+      const { started } = yield* processes
       const flood = Effect.gen(function* () {
         for (let n = 0; n < 30; n++) yield* post({ transactionId: nobody(n), status: "Paid" })
         const sql = yield* SqlClient.SqlClient
         yield* Effect.repeat(sql`SELECT 1 FROM effect_pix_webhooks WHERE state = 'New'`, {
           until: ({ length }) => length > 20
         })
-      }).pipe(Effect.provide(started({ isKnown: () => Effect.fail(`${person} has no order`) })))
-      const { lines, text: first } = yield* exportedBy(Effect.provideContext(flood, database))
+      }).pipe(
+        Effect.provide(started({ firstLookupsPerSecond: 1, isKnown: () => Effect.fail(`${person} has no order`) }))
+      )
+      const { lines, text: first } = yield* exportedBy(flood)
       const warnings = lines.filter(({ message }) => message.startsWith("Webhook: isKnown failed"))
       assert.isAtMost(warnings.length, 8, "one for each transaction that was processed at that time")
       assert.isAtLeast(warnings.length, 1)
       for (const { attributes, level } of warnings) {
-        assert.deepStrictEqual(
-          [level, attributes["error.type"], attributes["webhook.name"]],
-          ["Warn", "Failure", "default"]
-        )
+        assert.deepStrictEqual([level, attributes["error.type"]], ["Warn", "Failure"])
       }
       assert.notInclude(first, person)
-      const counted = Effect.andThen(
-        Webhook,
-        Effect.repeat(Effect.andThen(Effect.yieldNow, Metric.snapshot), {
-          until: (metrics) => metrics.some(({ id }) => id === "effect_pix_webhook_dead_letters")
-        })
-      )
-      const { metrics } = yield* exportedBy(counted.pipe(Effect.provide(started({}))))
+      const { metrics } = yield* exportedBy(Effect.provide(measured, started({ firstLookupsPerSecond: 1 })))
       assert.isAbove(
         lastValues(metrics, webhookMetrics)["effect_pix_webhook_waiting default first {delivery}"] ?? 0,
         20
