@@ -394,12 +394,15 @@ describe.each(databases.slice(0, runs(1, 2)))("a step about many payouts in %s",
     function* () {
       const { client, step, stateOf } = yield* filled
       yield* step("resume", "over-1", "--yes")
-      const before = new Date(Date.now() + 1).toISOString()
-      yield* Effect.sleep("5 millis")
+      const older = SqlClient.SqlClient.use(
+        (sql) => sql`UPDATE effect_pix_payouts SET submitted_at = submitted_at - 1000`
+      )
+      yield* Effect.orDie(Effect.provide(older, client))
       const submitted = Effect.flatMap(PayoutQueue, ({ submit }) =>
         submit({ reference: "new", amount: Money.centavos(1000) })
       )
       yield* Effect.orDie(Effect.provide(submitted, asking(client)))
+      const before = DateTime.formatIso((yield* statusOf(client, "new")).submittedAt)
       for (const wrong of ["yesterday", "2026-11-21", "2026-11-21T10:00:00", "2026-99-99T10:00:00Z"]) {
         const { code, stderr } = yield* step("park", "--submitted-before", wrong, "--yes")
         expect([code, stderr]).toEqual([1, expect.stringContaining("2026-11-21T10:00:00Z")])
