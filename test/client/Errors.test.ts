@@ -19,6 +19,7 @@ import {
 } from "effect-pix"
 import { Cause, Duration, Effect, ErrorReporter, Schema } from "effect"
 import { effect } from "../support/effect.ts"
+import { codec } from "../support/failing.ts"
 import { transactionId } from "../support/operations.ts"
 
 const common = { operation: "requestWithdrawal", attempts: 2, idempotencyKey: "wd_1" } as const
@@ -77,23 +78,6 @@ const rows: ReadonlyArray<readonly [PaymentsError, PaymentsError["concerns"], ..
   ],
   [new OutcomeUnknown({ ...unknown, reason: "Interrupted" }), "Service"]
 ]
-
-const codec = Schema.toCodecJson(
-  Schema.Union([
-    InvalidRequest,
-    BelowMinimum,
-    AuthError,
-    NoPixKey,
-    InsufficientBalance,
-    TransactionNotFound,
-    IdempotencyConflict,
-    RateLimited,
-    RequestRejected,
-    ServiceUnavailable,
-    UnexpectedResponse,
-    OutcomeUnknown
-  ])
-)
 
 describe("an error", () => {
   it.each(rows.map(([error, ...rest]) => [error.message, error, ...rest] as const))(

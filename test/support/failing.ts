@@ -71,19 +71,21 @@ export const statusOf = (error: PaymentsError) => ("status" in error ? error.sta
 export const reasonOf = (error: PaymentsError): FailureReason | undefined =>
   "reason" in error ? error.reason : undefined
 
-const AnyError = Schema.Union([
-  InvalidRequest,
-  ...WithdrawalRefusal.members,
-  AuthError,
-  TransactionNotFound,
-  IdempotencyConflict,
-  RateLimited,
-  RequestRejected,
-  ServiceUnavailable,
-  UnexpectedResponse,
-  OutcomeUnknown
-])
-const codec = Schema.toCodecJson(AnyError)
+/** Every error of an operation, as JSON. */
+export const codec = Schema.toCodecJson(
+  Schema.Union([
+    InvalidRequest,
+    ...WithdrawalRefusal.members,
+    AuthError,
+    TransactionNotFound,
+    IdempotencyConflict,
+    RateLimited,
+    RequestRejected,
+    ServiceUnavailable,
+    UnexpectedResponse,
+    OutcomeUnknown
+  ])
+)
 
 /** Checks the rules that hold for every error. */
 export const isSound = (error: PaymentsError, operation: Operation) => {
