@@ -124,14 +124,13 @@ describe("the state file of the sandbox's command", () => {
         return yield* charge(before.env)
       })
     )
-    const { env } = yield* Effect.scoped(
+    yield* Effect.scoped(
       Effect.gen(function* () {
-        const after = yield* serving("--state", file)
-        expect((yield* run(["transaction", id], after.env)).stdout).toContain("R$ 25,00")
-        return after
+        const { env, state } = yield* serving("--state", file)
+        expect(state).toBe(file)
+        expect((yield* run(["transaction", id], env)).stdout).toContain("R$ 25,00")
       })
     )
-    expect(env["PAYMENTS_CLIENT_ID"]).toBeDefined()
     const { banner } = yield* showing("--state", file, "--webhook", "http://127.0.0.1:9/second")
     expect(banner).toMatch(/^# Webhooks +http:\/\/127\.0\.0\.1:9\/first$/m)
     expect(banner).toMatch(/^# Webhooks +http:\/\/127\.0\.0\.1:9\/second$/m)

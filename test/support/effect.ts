@@ -31,11 +31,14 @@ type Run<Args extends Array<unknown>> = (
 
 const register =
   <Args extends Array<unknown>>(test: Run<Args>): Register<Args> =>
-  <R, E>(title: string, layer: Layer.Layer<R, E> | Body<Args, Scope.Scope>, body?: Body<Args, R | Scope.Scope>) =>
+  <R, E>(
+    title: string,
+    ...given: [Body<Args, Scope.Scope>] | [layer: Layer.Layer<R, E>, body: Body<Args, R | Scope.Scope>]
+  ) =>
     test(title, (...args) =>
-      typeof layer === "function"
-        ? Effect.gen(() => layer(...args))
-        : Effect.gen(() => body!(...args)).pipe(Effect.scoped, Effect.provide(layer))
+      given.length === 1
+        ? Effect.gen(() => given[0](...args))
+        : Effect.gen(() => given[1](...args)).pipe(Effect.scoped, Effect.provide(given[0]))
     )
 
 const tests = (tester: typeof it.live): Tests =>
