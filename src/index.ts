@@ -1,6 +1,6 @@
 /**
  * effect-pix: the payment client for Effect backends in Brazil. `Payments` is the service with the five operations;
- * `TransactionStream`, `TransactionWait` and `Reconcile` are functions of it. `Money`, `PixKey`, `Document`, `BrCode` and
+ * `OrderCharge`, `TransactionStream`, `TransactionWait` and `Reconcile` are functions of it. `Money`, `PixKey`, `Document`, `BrCode` and
  * the like are its values. Many payouts, webhooks and the sandbox are imports of their own.
  */
 export * as TransactionWait from "./transactions/TransactionWait.ts"
@@ -33,6 +33,7 @@ export {
   type RetryBudget,
   type ServiceRefusal
 } from "./client/PaymentsPolicy.ts"
+export * as OrderCharge from "./transactions/OrderCharge.ts"
 export * as PixKey from "./pix/PixKey.ts"
 export * as QrCode from "./pix/QrCode.ts"
 export * as Reconcile from "./transactions/Reconcile.ts"

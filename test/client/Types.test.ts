@@ -2,7 +2,7 @@
  * Tests of the public types. The compiler checks them: `expectTypeOf` and `@ts-expect-error` do nothing at run time.
  */
 import { describe, expectTypeOf, test } from "@effect/vitest"
-import { Effect, Layer, type Redacted, type Stream } from "effect"
+import { Effect, Layer, type Redacted, type Schema, type Stream } from "effect"
 import type { HttpClient } from "effect/http"
 import {
   type ApiCredentials,
@@ -13,6 +13,7 @@ import {
   type Credentials,
   type IdempotencyKeyGen,
   Money,
+  type OrderCharge,
   Payments,
   PaymentsPolicy,
   type PixTransactionRequest,
@@ -168,6 +169,31 @@ describe("the types of TransactionWait", () => {
     expectTypeOf<TransactionWait.WaitError["_tag"]>().toEqualTypeOf<
       "InvalidRequest" | "AuthError" | "RequestRejected" | "TransactionNotFound" | "TimedOut"
     >()
+  })
+})
+
+describe("the types of OrderCharge", () => {
+  type Answers = Effect.Success<ReturnType<typeof OrderCharge.get>>
+
+  test("the errors are those of both operations and its own, and it needs nothing but Payments", () => {
+    expectTypeOf<Effect.Error<ReturnType<typeof OrderCharge.get>>["_tag"]>().toEqualTypeOf<
+      Read | Write | "OrderRefunded" | "TransactionNotFound"
+    >()
+    expectTypeOf<Effect.Services<ReturnType<typeof OrderCharge.get>>>().toEqualTypeOf<Payments>()
+  })
+
+  test("an answer that is not Paid has the charge to store, whose encoded form is JSON", () => {
+    expectTypeOf<Answers["_tag"]>().toEqualTypeOf<"Paid" | "Renewed" | "Reuse">()
+    expectTypeOf<Exclude<Answers, OrderCharge.Paid>["charge"]>().toEqualTypeOf<OrderCharge.Stored>()
+    expectTypeOf<typeof OrderCharge.Stored.Encoded>().toExtend<Schema.Json>()
+    expectTypeOf<OrderCharge.Stored>().toExtend<Reconcile.Order>()
+  })
+
+  test("what is stored cannot be left out by mistake, and only a PIX charge can be asked for", () => {
+    const order = (request: PixTransactionRequest): OrderCharge.Order => ({ reference: "42", request, last: undefined })
+    expectTypeOf(order).toBeFunction()
+    expectTypeOf<Omit<OrderCharge.Order, "last">>().not.toExtend<OrderCharge.Order>()
+    expectTypeOf<CreateTransactionRequest>().not.toExtend<OrderCharge.Order["request"]>()
   })
 })
 

@@ -11,7 +11,7 @@ const [, self, given] = process.argv
 
 /** The most modules, and the rooms of which none is loaded. */
 const budgets = {
-  ".": { most: 102, never: /^(cli|durable|node|payouts|sandbox|webhook)\// },
+  ".": { most: 103, never: /^(cli|durable|node|payouts|sandbox|webhook)\// },
   "./api": { most: 23, never: /^(cli|client|durable|node|payouts|sandbox|transactions|webhook)\// },
   "./node": { most: 91, never: /^(cli|durable|payouts|sandbox|transactions|webhook)\// },
   "./payouts": { most: 127, never: /^(cli|node|sandbox|transactions|webhook)\// },

@@ -7,7 +7,7 @@ import * as webhook from "effect-pix/webhook"
 import { inspect } from "node:util"
 import { effect } from "../support/effect.ts"
 
-const { BrCode, PixKey, Reconcile, TransactionStream, TransactionWait } = client
+const { BrCode, OrderCharge, PixKey, Reconcile, TransactionStream, TransactionWait } = client
 const libraries = [
   client,
   payouts,
@@ -15,6 +15,7 @@ const libraries = [
   webhook.WebhookVerifier,
   TransactionStream,
   TransactionWait,
+  OrderCharge,
   Reconcile,
   PixKey,
   BrCode

@@ -1,0 +1,238 @@
+/**
+ * The charge of an order: `get` says whether the order is paid, whether its charge can still be shown to the payer, or
+ * makes another one where it cannot. It is a function of `createTransaction` and `getTransaction`.
+ *
+ * Details: a charge lapses, fails or is cancelled, and a cart changes after it was charged. The service documents no call
+ * that changes or cancels a charge, so another one is made. Each call looks up the order's charge, and those before it: no
+ * charge is made while one of them is paid, and a late payment of an old one is found. The key of a charge is made of the
+ * reference, the number of the charge and the amount: `IdempotencyKey.fromReference("order", "42/1/2500")`. So a call that is
+ * repeated with the same input is one charge, after a crash, after an `OutcomeUnknown` and in two browser tabs.
+ *
+ * - Store `charge` of the answer before you show its code. Then a charge that was made and not stored, since the process
+ *   died, is one that nobody can pay.
+ * - Store it where what is stored is still what you gave as `last`. Else another tab was faster: call again.
+ * - Take all of the request from the order, and nothing from the visit, such as `ip`: a key that is repeated with another
+ *   content is an `IdempotencyConflict`.
+ *
+ * Gotcha: an old charge may be paid after the answer, until it lapses. `charge.earlier` has its id: look for the order under
+ * these ids too where a webhook comes, and refund what is paid twice (`Paid.others`).
+ *
+ * ```ts
+ * import { Effect } from "effect"
+ * import { Money, OrderCharge } from "effect-pix"
+ * import { Sandbox } from "effect-pix/sandbox"
+ *
+ * const order = (centavos: number, last: OrderCharge.Stored | undefined) => {
+ *   const customer = { name: "Maria Silva", email: "maria@example.com" }
+ *   const request = { amount: Money.centavos(centavos), paymentMethod: "PIX", customer } as const
+ *   return OrderCharge.get({ reference: "42", request, last })
+ * }
+ *
+ * const program = Effect.gen(function* () {
+ *   const sandbox = yield* Sandbox
+ *   const tags: Array<string> = []
+ *   let last: OrderCharge.Stored | undefined // a column of your order
+ *   // The page is opened, and opened again; then the cart changes; then the payer pays what the first page showed.
+ *   for (const centavos of [2500, 2500, 3000]) {
+ *     const answer = yield* order(centavos, last)
+ *     tags.push(answer._tag)
+ *     if (answer._tag !== "Paid") last = answer.charge
+ *   }
+ *   yield* sandbox.markPaid(last?.earlier[0] ?? "")
+ *   const answer = yield* order(3000, last)
+ *   return answer._tag === "Paid" ? [...tags, answer._tag, answer.amount] : tags
+ * })
+ *
+ * const tags = await Effect.runPromise(Effect.provide(program, Sandbox.layerPayments)) // => ["Renewed", "Reuse", "Renewed", "Paid", "different"]
+ * ```
+ */
+declare module "./OrderCharge.ts" {}
+
+import * as Clock from "effect/Clock"
+import * as DateTime from "effect/DateTime"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import { Payments } from "../client/Payments.ts"
+import { fromReference, fromReferenceOption } from "../contract/IdempotencyKey.ts"
+import { checkOptionsBy, time, withDefault } from "../contract/Options.ts"
+import type { CreateTransactionError, GetTransactionError } from "../contract/PaymentsError.ts"
+import { progressOfDetail } from "../contract/Status.ts"
+import { CreatedPixTransaction, type PixTransactionRequest, type TransactionDetail } from "../contract/Transaction.ts"
+import { legible } from "../internal/legible.ts"
+import { inSpan } from "../internal/spans.ts"
+import { TextId } from "../internal/wire.ts"
+import { Centavos } from "../pix/Money.ts"
+
+/**
+ * What you store of the last charge of an order. Its encoded form is JSON: `Schema.encodeEffect(OrderCharge.Stored)`. With its
+ * `amount` and `pix`, `ChargeCode.of` says whether the code may be shown.
+ */
+export const Stored = Schema.Struct({
+  /** The number of the charge in its order, from 1. */
+  number: Schema.Int.check(Schema.isGreaterThanOrEqualTo(1, { expected: "a whole number from 1" })),
+  /** What `getTransaction` takes. */
+  transactionId: TextId,
+  /** What was asked for, in centavos. */
+  amount: Centavos,
+  /** The code to show, as text, and the time until which it can be paid, if the service said so. */
+  pix: CreatedPixTransaction.fields.pix,
+  /** The ids of the charges before it, newest first. One of them may still be paid. */
+  earlier: Schema.Array(TextId)
+})
+/** See the schema of the same name. Its `amount` is in centavos. */
+export interface Stored extends Schema.Schema.Type<typeof Stored> {}
+
+/** An order. A wrong field is an `InvalidRequest`. */
+export interface Order {
+  /** Your own name for the order, as its number: see `IdempotencyKey.fromReference`. At most 900 characters. */
+  readonly reference: string
+  /** The charge that the order needs now. Its amount is in centavos. */
+  readonly request: PixTransactionRequest
+  /** What is stored of the order's last charge. `undefined`: it has none. */
+  readonly last: Stored | undefined
+}
+
+/** Options of `get`. A wrong option is an `InvalidRequest`. */
+export interface Options {
+  /**
+   * How long a charge has to be open still, so that it is shown again: less than a day, since that is the shortest expiry of a
+   * request. Default: 5 minutes.
+   */
+  readonly openFor?: Duration.Input | undefined
+}
+
+/** The last charge can still be paid, and is for the same amount: show its code again. */
+export interface Reuse {
+  readonly _tag: "Reuse"
+  /** The charge that is stored. */
+  readonly charge: Stored
+}
+
+/**
+ * There is a new charge: the first of the order, or the last one can no longer be paid for long enough, or is for another
+ * amount. Store it, and then show its code. `charge.earlier` has the ids of the charges before it.
+ */
+export interface Renewed {
+  readonly _tag: "Renewed"
+  /** The charge to store. */
+  readonly charge: Stored
+}
+
+/** A charge of the order is paid: the last one, or one before it. Nothing was made. */
+export interface Paid {
+  readonly _tag: "Paid"
+  /** The lookup of the paid charge; its `value` is what was paid, in centavos. Where several are paid, one of the order's amount. */
+  readonly detail: TransactionDetail
+  /** Whether the value is the order's amount. `"different"`: the cart changed after that charge was made, or less was paid. */
+  readonly amount: "same" | "different"
+  /** The other charges of the order that are paid too: the payer paid twice. */
+  readonly others: ReadonlyArray<TransactionDetail>
+}
+
+/** The answer of `get`. */
+export type OrderCharge = Reuse | Paid | Renewed
+
+/**
+ * A charge of the order was refunded, and none is paid. No charge was made, since nobody may want the order any more. To
+ * charge it once again, give it another reference.
+ */
+export class OrderRefunded extends legible(
+  Schema.TaggedError<OrderRefunded>("effect-pix/OrderRefunded")("OrderRefunded", {
+    operation: Schema.Literal("getTransaction"),
+    outcome: Schema.Literal("NoEffect"),
+    transactionId: Schema.String,
+    /** What was refunded, in centavos. */
+    amount: Centavos
+  })
+) {
+  override get message(): string {
+    return `The charge ${this.transactionId} of this order was refunded, so no other one was made. If the order is to be paid after all, charge it under another reference.`
+  }
+}
+
+/** The errors of `get`: those of creating and of looking up, and `OrderRefunded`. */
+export type OrderChargeError = CreateTransactionError | GetTransactionError | OrderRefunded
+
+/** How many lookups may be under way. */
+const concurrency = 4
+
+const day = 86_400_000
+
+const reference = Schema.String.check(
+  Schema.makeFilter(
+    // The number and the amount follow it in a reference, which has 1,000 characters at most.
+    (text) =>
+      (text.length <= 900 && Option.isSome(fromReferenceOption("order", text))) || "must be a reference of a key"
+  )
+)
+
+// The rest of the request is checked where it is sent.
+const request = Schema.Struct({ amount: Centavos, paymentMethod: Schema.Literal("PIX") })
+
+const checkOrder = checkOptionsBy(
+  "createTransaction",
+  Schema.Struct({ reference, request, last: Schema.optional(Schema.toType(Stored)) })
+)
+
+const checkOptions = checkOptionsBy(
+  "createTransaction",
+  Schema.Struct({
+    openFor: withDefault(time.check(Schema.makeFilter((millis) => millis < day || "must be less than a day")), 300_000)
+  })
+)
+
+const isOpenAt = ({ pix: { expirationDate } }: Stored, millis: number) =>
+  expirationDate === undefined || DateTime.toEpochMillis(expirationDate) > millis
+
+const answer = Effect.fnUntraced(function* ({ last, reference, request }: Order, openUntil: number) {
+  const { createTransaction, getTransaction } = yield* Payments
+  const { amount } = request
+  const ids = last === undefined ? [] : [last.transactionId, ...last.earlier]
+  const details = yield* Effect.forEach(ids, (id) => getTransaction(id), { concurrency })
+  const paid = details.filter(({ enStatusTransaction }) => enStatusTransaction === "Paid")
+  const detail = paid.find(({ value }) => value === amount) ?? paid[0]
+  if (detail !== undefined) {
+    const others = paid.filter((other) => other !== detail)
+    return { _tag: "Paid", detail, amount: detail.value === amount ? "same" : "different", others } satisfies Paid
+  }
+  const refunded = details.find(({ enStatusTransaction }) => enStatusTransaction === "Refunded")
+  if (refunded !== undefined) {
+    const { transactionId, value } = refunded
+    return yield* new OrderRefunded({ operation: "getTransaction", outcome: "NoEffect", transactionId, amount: value })
+  }
+  // A word that is not documented counts as open: a charge that is shown again is paid once.
+  const isFinal = details[0] !== undefined && progressOfDetail(details[0].enStatusTransaction) === "Final"
+  if (last?.amount === amount && !isFinal && isOpenAt(last, openUntil)) {
+    return { _tag: "Reuse", charge: last } satisfies Reuse
+  }
+  const number = (last?.number ?? 0) + 1
+  const idempotencyKey = fromReference("order", `${reference}/${number}/${amount}`)
+  const { id, pix } = yield* createTransaction(request, { idempotencyKey })
+  return { _tag: "Renewed", charge: { number, transactionId: id, amount, pix, earlier: ids } } satisfies Renewed
+})
+
+/**
+ * The charge of an order: the one that is stored as `last`, if it can still be paid, or a new one. Amounts are in centavos. It
+ * makes a lookup for each charge that the order has had, and then at most one charge; two where the first is one of an
+ * earlier call that was not stored, and has lapsed since.
+ *
+ * Fails with `OrderRefunded`; with `InvalidRequest` for a wrong order or option; and as `getTransaction` and
+ * `createTransaction` do. While one lookup fails, nothing is made. After an `OutcomeUnknown` or an `IdempotencyConflict` call
+ * again with the same order: its key is the same, so `Effect.retry` around it is safe.
+ *
+ * The example is that of the module.
+ */
+export const get = (order: Order, options: Options = {}): Effect.Effect<OrderCharge, OrderChargeError, Payments> =>
+  inSpan("OrderCharge.get", { kind: "internal", attributes: {} }, () =>
+    Effect.gen(function* () {
+      const { openFor } = yield* checkOptions(options)
+      yield* checkOrder(order)
+      const now = yield* Clock.currentTimeMillis
+      const first = yield* answer(order, now + openFor)
+      // A repeated key brings back the charge of a call that was not stored, which may have lapsed since.
+      if (first._tag !== "Renewed" || isOpenAt(first.charge, now)) return first
+      return yield* answer({ ...order, last: first.charge }, now + openFor)
+    })
+  )
