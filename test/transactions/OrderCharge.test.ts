@@ -6,7 +6,7 @@ import {
   type CreatedPixTransaction,
   Money,
   OrderCharge,
-  Payments,
+  type Payments,
   PaymentsPolicy,
   Rehearsed,
   type TransactionDetail,
