@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
 import { HttpRouter, HttpServer } from "effect/http"
-import { type Payments, QrCode } from "effect-pix"
+import { Money, type Payments, QrCode } from "effect-pix"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { checkout, Orders } from "../docs/examples/checkout.ts"
 import { effect } from "./support/effect.ts"
@@ -10,35 +11,38 @@ import { effect } from "./support/effect.ts"
 /** A browser on the checkout, whose gateway is the sandbox of the test. */
 const browser = Effect.gen(function* () {
   const services = Layer.succeedContext(yield* Effect.context<Payments | Sandbox>())
+  const orders = new Map(Context.get(yield* Layer.build(Orders.layer), Orders))
   const routes = checkout.pipe(
-    HttpRouter.provideRequest(Layer.merge(Orders.layer, services)),
+    HttpRouter.provideRequest(Layer.merge(Layer.succeed(Orders, orders), services)),
     Layer.provide(HttpServer.layerServices)
   )
   const { handler } = yield* Effect.acquireRelease(
     Effect.sync(() => HttpRouter.toWebHandler(routes, { disableLogger: true })),
     ({ dispose }) => Effect.promise(dispose)
   )
-  return (method: "GET" | "POST", path: string) =>
+  const visit = (method: "GET" | "POST", path: string) =>
     Effect.promise(async () => {
       const response = await handler(new Request(`http://localhost${path}`, { method }))
       return { status: response.status, location: response.headers.get("location"), body: await response.text() }
     })
+  return { orders, visit }
 })
 
-type Visit = Effect.Success<typeof browser>
+type Browser = Effect.Success<typeof browser>
 
 /** A test of the checkout page, as a browser and its gateway see it. */
 const checkoutPage = (
   title: string,
   body: (world: {
-    readonly visit: Visit
+    readonly visit: Browser["visit"]
+    readonly orders: Browser["orders"]
     readonly sandbox: Sandbox["Service"]
   }) => Generator<Effect.Effect<unknown, unknown>, unknown, never>
 ) =>
   effect(title, Sandbox.layerPayments, function* () {
     const sandbox = yield* Sandbox
-    const visit = yield* browser
-    yield* Effect.gen(() => body({ sandbox, visit }))
+    const { orders, visit } = yield* browser
+    yield* Effect.gen(() => body({ orders, sandbox, visit }))
   })
 
 describe("the checkout page", () => {
@@ -82,6 +86,41 @@ describe("the checkout page", () => {
     yield* sandbox.markPaid(charge?.transactionId ?? "none")
     assert.strictEqual((yield* visit("GET", "/orders/42/status")).body, '"Paid"')
   })
+
+  checkoutPage("shows another code after the first one has lapsed", function* ({ sandbox, visit }) {
+    yield* visit("POST", "/orders/42")
+    const before = (yield* visit("GET", "/orders/42")).body
+    yield* TestClock.adjust("1 day")
+    assert.strictEqual((yield* visit("GET", "/orders/42/status")).body, '"Cancelled"')
+    yield* visit("POST", "/orders/42")
+    const [old, charge] = yield* sandbox.transactions
+    const after = (yield* visit("GET", "/orders/42")).body
+    assert.include(before, old?.transactionId.replaceAll("-", "") ?? "no charge")
+    assert.include(after, charge?.transactionId.replaceAll("-", "") ?? "no charge")
+    assert.strictEqual((yield* visit("GET", "/orders/42/status")).body, '"Awaiting"')
+  })
+
+  checkoutPage(
+    "charges a changed cart again, and finds that the old code was paid",
+    function* ({ orders, sandbox, visit }) {
+      yield* visit("POST", "/orders/42")
+      const order = orders.get("42")
+      assert(order !== undefined)
+      orders.set("42", { ...order, total: Money.centavos(3000) })
+      assert.notInclude((yield* visit("GET", "/orders/42")).body, "QR code")
+      assert.strictEqual((yield* visit("POST", "/orders/42")).status, 303)
+      const [old, charge] = yield* sandbox.transactions
+      assert.deepStrictEqual([old?.amount, charge?.amount], [2500, 3000])
+      assert.include((yield* visit("GET", "/orders/42")).body, charge?.transactionId.replaceAll("-", "") ?? "no charge")
+
+      yield* sandbox.markPaid(old?.transactionId ?? "none")
+      assert.strictEqual((yield* visit("POST", "/orders/42")).status, 303)
+      const page = (yield* visit("GET", "/orders/42")).body
+      assert.include(page, "You have paid R$ 25,00.")
+      assert.notInclude(page, "QR code")
+      assert.lengthOf(yield* sandbox.transactions, 2)
+    }
+  )
 
   checkoutPage("repeats a failed charge with the same key", function* ({ sandbox, visit }) {
     yield* sandbox.fault("createTransaction", Fault.html(200, { executed: true }))

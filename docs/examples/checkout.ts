@@ -1,13 +1,15 @@
 import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
-import { ChargeCode, IdempotencyKey, Money, Payments, PaymentsPolicy, QrCode } from "effect-pix"
+import { ChargeCode, Money, OrderCharge, Payments, PaymentsPolicy, QrCode } from "effect-pix"
 
 interface Order {
   readonly id: string
   readonly total: Money.Centavos
   readonly customer: { readonly name: string; readonly email: string }
-  /** What the order's page shows, once there is a charge. */
-  charge?: { readonly transactionId: string; readonly code: string; readonly until: string }
+  /** The last charge. Its ids stay in it: an old charge may be paid late. */
+  charge?: OrderCharge.Stored
+  /** What was paid, in centavos. It is not the total if the cart changed after that charge was made. */
+  paid?: Money.Centavos
 }
 
 /** Stands for your table of orders. The lookup does not give the code back: store it with the order. */
@@ -18,31 +20,35 @@ export class Orders extends Context.Service<Orders, ReadonlyMap<string, Order>>(
   })
 }
 
-/** Charges for an order, once: the same order has the same key, so pressing the button twice is one charge. */
+/** Charges for an order, or finds that it is paid. Pressing the button twice is one charge, and a changed cart another one. */
 const chargeFor = Effect.fn("chargeFor")(function* (order: Order) {
-  if (order.charge !== undefined) return
-  const payments = yield* Payments
-  const created = yield* payments
-    .createTransaction(
-      { amount: order.total, paymentMethod: "PIX", customer: order.customer, pix: { expiresInDays: 1 } },
-      { idempotencyKey: IdempotencyKey.fromReference("order", order.id) }
-    )
-    // A person waits: little time, few retries.
-    .pipe(Effect.provideService(PaymentsPolicy, PaymentsPolicy.interactive))
+  const last = order.charge
+  // A person waits: little time, few retries.
+  const answer = yield* OrderCharge.get({
+    reference: order.id,
+    request: { amount: order.total, paymentMethod: "PIX", customer: order.customer, pix: { expiresInDays: 1 } },
+    last
+  }).pipe(Effect.provideService(PaymentsPolicy, PaymentsPolicy.interactive))
+  if (answer._tag === "Paid") {
+    order.paid = answer.detail.value
+    return
+  }
   // The charge exists. But no code is shown that is damaged or for another amount.
-  if (!ChargeCode.of(created, order.total).isSound) return yield* Effect.fail("The code is not sound")
-  const { expirationDate, qrcode } = created.pix
-  const until =
-    expirationDate === undefined
-      ? ""
-      : DateTime.format(expirationDate, {
-          locale: "pt-BR",
-          timeZone: "America/Sao_Paulo",
-          dateStyle: "short",
-          timeStyle: "short"
-        })
-  order.charge = { transactionId: created.id, code: qrcode, until }
+  if (!ChargeCode.of(answer.charge, order.total).isSound) return yield* Effect.fail("The code is not sound")
+  // In your database: UPDATE ... WHERE the charge is still `last`. Else another tab has stored one: show that.
+  if (order.charge === last) order.charge = answer.charge
 })
+
+/** Until when the code can be paid, if the service said so. */
+const until = ({ pix: { expirationDate } }: OrderCharge.Stored) =>
+  expirationDate === undefined
+    ? ""
+    : `Pay by ${DateTime.format(expirationDate, {
+        locale: "pt-BR",
+        timeZone: "America/Sao_Paulo",
+        dateStyle: "short",
+        timeStyle: "short"
+      })}, Brasília time.`
 
 /** Everything that goes into HTML as text: the code comes from outside. */
 const escape = (text: string) => text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
@@ -63,17 +69,22 @@ const startPage = (order: Order) =>
   html(`<h1>${Money.format(order.total)}</h1>
 <form method="post"><button>Pay with PIX</button></form>`)
 
-const payPage = (order: Order, charge: NonNullable<Order["charge"]>) =>
+const paidPage = (order: Order, paid: Money.Centavos) =>
+  html(`<h1>${Money.format(order.total)}</h1>
+<p>${paid === order.total ? "Paid." : `You have paid ${Money.format(paid)}. We will write to you.`} Thank you!</p>`)
+
+const payPage = (order: Order, charge: OrderCharge.Stored) =>
   html(`<h1>${Money.format(order.total)}</h1>
 <div id="pay">
   <p>Open your bank's app and scan this:</p>
-  <img alt="PIX QR code" width="320" height="320" src="${QrCode.dataUrl(charge.code, { size: 320 })}">
+  <img alt="PIX QR code" width="320" height="320" src="${QrCode.dataUrl(charge.pix.qrcode, { size: 320 })}">
   <p>On this phone? Copy the code, and paste it into your bank's app under <em>PIX copia e cola</em>:</p>
-  <textarea id="code" rows="4" readonly>${escape(charge.code)}</textarea>
+  <textarea id="code" rows="4" readonly>${escape(charge.pix.qrcode)}</textarea>
   <button id="copy">Copy the code</button>
-  <p>${charge.until === "" ? "" : `Pay by ${charge.until}, Brasília time.`}</p>
+  <p>${until(charge)}</p>
 </div>
 <p id="status" role="status">Waiting for your payment...</p>
+<form method="post" id="again"><button>The code does not work? Look again</button></form>
 <script>
   const byId = (id) => document.getElementById(id)
   byId("copy").onclick = async () => {
@@ -86,8 +97,10 @@ const payPage = (order: Order, charge: NonNullable<Order["charge"]>) =>
   }
   const ask = async () => {
     const status = await fetch(location.pathname + "/status").then((answer) => answer.json()).catch(() => undefined)
-    if (status === "Paid") end("Paid. Thank you!")
-    else if (status === "Cancelled" || status === "Failed") end("This code can no longer be paid.")
+    if (status === "Paid") {
+      end("Paid. Thank you!")
+      byId("again").remove()
+    } else if (status === "Cancelled" || status === "Failed") end("This code can no longer be paid.")
     else setTimeout(ask, 3000)
   }
   ask()
@@ -102,17 +115,19 @@ const find = Effect.gen(function* () {
 
 const notFound = HttpServerResponse.empty({ status: 404 })
 
-/** The page of an order: a button, or the QR code once there is a charge. */
-const show = Effect.map(find, (order) =>
-  HttpServerResponse.html(order.charge === undefined ? startPage(order) : payPage(order, order.charge))
-).pipe(Effect.orElseSucceed(() => notFound))
+/** The page of an order: a button, or the QR code once there is a charge of its total. */
+const show = Effect.map(find, (order) => {
+  const { charge, paid, total } = order
+  if (paid !== undefined) return HttpServerResponse.html(paidPage(order, paid))
+  return HttpServerResponse.html(charge?.amount === total ? payPage(order, charge) : startPage(order))
+}).pipe(Effect.orElseSucceed(() => notFound))
 
 const noAnswer = HttpServerResponse.setStatus(
   HttpServerResponse.html(html("<p>PIX does not answer. You have not paid; go back and try again.</p>")),
   503
 )
 
-/** The button. Whatever went wrong, pressing it again is safe: the key is the same. */
+/** Both buttons. Whatever went wrong, pressing one again is safe: the key is the same. */
 const pay = Effect.matchEffect(find, {
   onFailure: () => Effect.succeed(notFound),
   onSuccess: (order) =>
