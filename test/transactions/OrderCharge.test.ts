@@ -4,6 +4,7 @@ import { TestClock } from "effect/testing"
 import {
   ChargeCode,
   type CreatedPixTransaction,
+  IdempotencyKey,
   Money,
   OrderCharge,
   type Payments,
@@ -338,6 +339,20 @@ describe("OrderCharge.get", () => {
       assert(error._tag === "InvalidRequest")
       assert.deepStrictEqual([error.operation, error.issues.map((issue) => issue.path)], ["createTransaction", [path]])
       assert.lengthOf(yield* (yield* Sandbox).requests, 0)
+    }
+  )
+
+  effect(
+    "two orders of one amount are two charges, and a key has the order, the number and the amount",
+    Sandbox.layerPayments,
+    function* () {
+      const first = yield* chargeOf(2500)
+      yield* chargeOf(3000, first)
+      yield* OrderCharge.get({ reference: "43", request: requestFor(2500), last: undefined })
+      assert.deepStrictEqual(
+        (yield* charges).map(({ idempotencyKey }) => idempotencyKey),
+        ["42/1/2500", "42/2/3000", "43/1/2500"].map((reference) => IdempotencyKey.fromReference("order", reference))
+      )
     }
   )
 
