@@ -23,10 +23,13 @@ const pathOf = (path: ReadonlyArray<PropertyKey>): string => {
   return (own === -1 ? keys : keys.slice(0, own + 1)).map((key) => (plainName.test(key) ? key : "?")).join(".")
 }
 
+/** What is wrong with a field that a request does not have. */
+export const noField = "is no field of this request"
+
 /** The schema's message about a mistake, as a predicate after the name of the field. */
 const predicateOf = (message: string): string => {
   if (message === "Missing key") return "is missing"
-  if (message === "Expected no excess property") return "is no field of this request"
+  if (message === "Expected no excess property") return noField
   const [, expected] = /^Expected (.*)$/s.exec(message) ?? []
   if (expected === undefined) return message.replace(/^Metadata /, "")
   const article = /^(?:string|number|boolean)$/.test(expected) ? "a " : /^(?:object|array)$/.test(expected) ? "an " : ""

@@ -285,6 +285,24 @@ describe("a request of createTransaction", () => {
     yield* checkRefused(row)
   })
 
+  const unknown: ReadonlyArray<readonly [what: string, create: Parameters<typeof errorOf>[0], isExtra: boolean]> = [
+    ["an unknown field of a boleto", creating({ paymentMethod: "BOLETO", boleto: { dueDate: canary } }), true],
+    ["an unknown field of a card charge", creating({ paymentMethod: "CREDIT_CARD", card: canary }), true],
+    ["pix options of a boleto", creating({ paymentMethod: "BOLETO", pix: { expiresInDays: 1 } }), false],
+    [
+      "an unknown field of a boleto's customer",
+      creating({ paymentMethod: "BOLETO", customer: { ...customer, canary } }),
+      false
+    ],
+    ["an unknown field of a PIX charge, which takes no extra", creating({ canary }), false]
+  ]
+  effect.each(unknown)("with %s is told of `extra` where that takes the field", function* ([, create, isExtra]) {
+    const { error } = yield* errorOf(create, respond(200, created))
+    const sentence = " is no field of this request"
+    const advice = ": put fields that the service has and this library does not know under `extra`"
+    assert.include(error.message, `${sentence}${isExtra ? advice : ""}. Correct the request.`)
+  })
+
   effect("may have the payer's address in each of its plain forms", function* () {
     for (const ip of ["203.0.113.7", "2001:db8::1", "::", "::ffff:203.0.113.7", "FE80::A", "1:2:3:4:5:6:7:8"]) {
       const { error, requests } = yield* errorOf(creating({ ip }), respond(422))

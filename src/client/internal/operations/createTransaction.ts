@@ -5,6 +5,7 @@
 import type * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
+import { noField } from "../../../contract/RequestIssues.ts"
 import { invalidRequest } from "../../../contract/Options.ts"
 import { createTransaction as endpoint } from "../../../contract/Endpoints.ts"
 import type { WriteOptions } from "../../../contract/WriteOptions.ts"
@@ -23,7 +24,23 @@ import { writePixCharge } from "../wire/writePixCharge.ts"
 import { meansFailure } from "../words/denial.ts"
 
 const [pix, boleto, card] = endpoint.body.members
-const encoders = { PIX: bodyEncoder(pix, writePixCharge), BOLETO: bodyEncoder(boleto), CREDIT_CARD: bodyEncoder(card) }
+
+const underExtra = `${noField}: put fields that the service has and this library does not know under \`extra\``
+
+/** Says of an unknown field where it can be sent. `pix` is a known one, of another method. */
+const withExtraNamed = (issues: Issues): Issues =>
+  issues.map(({ path, problem }) => ({
+    path,
+    problem: problem === noField && path !== "pix" && !path.includes(".") ? underExtra : problem
+  }))
+
+/** The encoder of a request that takes undocumented fields under `extra`. */
+const openEncoder = (schema: typeof boleto | typeof card) => {
+  const encode = bodyEncoder(schema)
+  return (input: unknown) => Result.mapError(encode(input), withExtraNamed)
+}
+
+const encoders = { PIX: bodyEncoder(pix, writePixCharge), BOLETO: openEncoder(boleto), CREDIT_CARD: openEncoder(card) }
 
 type Sent = Pick<CreateTransactionRequest, "amount" | "paymentMethod">
 
