@@ -58,6 +58,11 @@ describe("the hover of a public name", () => {
     }
   })
 
+  it("the hover of a wait says which option is its timeout, and how long it waits without one", () => {
+    const text = hovers.find(({ name }) => name === "effect-pix TransactionWait final")?.text
+    assert.include(text, "`deadline` is its timeout: an hour by default")
+  })
+
   it("the hover names the environment variables that a layer reads", () => {
     const hover = hovers.find(({ name }) => name === "effect-pix Payments layerFetch")
     for (const variable of ["PAYMENTS_BASE_URL", "PAYMENTS_CLIENT_ID", "PAYMENTS_API_KEY", "PAYMENTS_COMPANY_ID"]) {

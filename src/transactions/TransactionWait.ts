@@ -248,6 +248,9 @@ const watch = Effect.fnUntraced(function* (transactionId: string, options: Optio
 /**
  * Waits until the transaction is final, and returns the answer of the last lookup. Its `value` is in centavos.
  *
+ * The option `deadline` is its timeout: an hour by default, or until `expiresAt` if that is given. An `Effect.timeout` around it
+ * would end it without the last lookup.
+ *
  * Fails with `TimedOut` when `deadline` or `expiresAt` has passed, and with `InvalidRequest`, `AuthError`, `RequestRejected` or
  * `TransactionNotFound`. A failure that concerns only the service, such as an outage, does not end the wait.
  *
