@@ -63,6 +63,13 @@ describe("the hover of a public name", () => {
     assert.include(text, "`deadline` is its timeout: an hour by default")
   })
 
+  it("the hover of the request of a charge says that it has no field for an order", () => {
+    for (const name of ["PixTransactionRequest", "CreateTransactionRequest"]) {
+      const text = hovers.find((hover) => hover.name === `effect-pix ${name}`)?.text
+      assert.match(text ?? "", /no field for an order of yours: .*`customer\.externalRef` are the customer's/, name)
+    }
+  })
+
   it("the hover names the environment variables that a layer reads", () => {
     const hover = hovers.find(({ name }) => name === "effect-pix Payments layerFetch")
     for (const variable of ["PAYMENTS_BASE_URL", "PAYMENTS_CLIENT_ID", "PAYMENTS_API_KEY", "PAYMENTS_COMPANY_ID"]) {

@@ -81,6 +81,9 @@ const fields = <const Method extends "PIX" | "BOLETO" | "CREDIT_CARD">(method: M
  * A PIX charge. Amounts are in centavos. Amount, method and the customer's name and e-mail are enough.
  *
  * `expiresInDays` says after how many days the charge expires.
+ *
+ * Gotcha: it has no field for an order of yours: `customer.id` and `customer.externalRef` are the customer's, and `metadata` is a
+ * withdrawal's. Store the `id` of the answer with your order. `OrderCharge.get` says what to store.
  */
 export const PixTransactionRequest = Schema.Struct({
   ...fields("PIX"),
@@ -118,6 +121,9 @@ export interface CreditCardTransactionRequest extends Named<Schema.Schema.Type<t
 
 /**
  * The request for a charge, by payment method. Amounts are in centavos.
+ *
+ * Gotcha: it has no field for an order of yours: `customer.id` and `customer.externalRef` are the customer's. Store the `id`
+ * of the answer with your order.
  */
 export const CreateTransactionRequest = Schema.Union([
   PixTransactionRequest,
