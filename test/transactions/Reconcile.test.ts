@@ -1,5 +1,5 @@
 /** Compares books with planted differences with a sandbox and with gateways that fail. */
-import { assert, describe } from "@effect/vitest"
+import { assert, describe, test } from "@effect/vitest"
 import { DateTime, Effect, Exit, Option, Result, Schema, Stream } from "effect"
 import { AuthError, Money, Payments, Reconcile, type TransactionDetail, type TransactionStream } from "effect-pix"
 import { Sandbox } from "effect-pix/sandbox"
@@ -400,4 +400,16 @@ describe("Reconcile.unknownRows", () => {
       assert.deepStrictEqual(idsOf(rows), [5])
     }
   )
+})
+
+describe("Reconcile.portuguese", () => {
+  test("the five results have words of their own in Portuguese", () => {
+    assert.deepStrictEqual(Reconcile.portuguese, {
+      Matched: "Confere",
+      AmountDiffers: "Valor diferente",
+      StatusDiffers: "Status diferente",
+      MissingAtGateway: "Não encontrada no gateway",
+      Unreadable: "Não comparada"
+    })
+  })
 })
