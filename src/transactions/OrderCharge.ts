@@ -221,8 +221,6 @@ const answer = Effect.fnUntraced(function* ({ last, reference, request }: Order,
  * Fails with `OrderRefunded`; with `InvalidRequest` for a wrong order or option; and as `getTransaction` and
  * `createTransaction` do. While one lookup fails, nothing is made. After an `OutcomeUnknown` or an `IdempotencyConflict` call
  * again with the same order: its key is the same, so `Effect.retry` around it is safe.
- *
- * The example is that of the module.
  */
 export const get = (order: Order, options: Options = {}): Effect.Effect<OrderCharge, OrderChargeError, Payments> =>
   inSpan("OrderCharge.get", { kind: "internal", attributes: {} }, () =>
