@@ -1,8 +1,10 @@
 import { Console, Effect } from "effect"
 import { IdempotencyKey, Money, Payments, PixKey, QrCode } from "effect-pix"
 
-/** Charges R$ 25,00, waits for `pay`, and pays R$ 10,00 out. */
-export const quickstart = <E, R>(pay: (transactionId: string) => Effect.Effect<unknown, E, R>) =>
+const draw = (code: string) => Console.log(QrCode.terminal(code))
+
+/** Charges R$ 25,00, shows the code, waits for `pay`, and pays R$ 10,00 out. */
+export const quickstart = <E, R>(pay: (transactionId: string) => Effect.Effect<unknown, E, R>, show = draw) =>
   Effect.gen(function* () {
     const payments = yield* Payments
 
@@ -12,8 +14,8 @@ export const quickstart = <E, R>(pay: (transactionId: string) => Effect.Effect<u
       customer: { name: "Maria Silva", email: "maria@example.com" },
       pix: { expiresInDays: 1 }
     })
-    yield* Console.log(`Charged ${Money.format(charge.amount)}. The payer scans this, or copies the line under it:`)
-    yield* Console.log(QrCode.terminal(charge.pix.qrcode))
+    yield* Console.log(`Charged ${Money.format(charge.amount)}. The payer scans the QR code, or copies this line:`)
+    yield* show(charge.pix.qrcode)
     yield* Console.log(charge.pix.qrcode)
 
     yield* pay(charge.id)

@@ -6,58 +6,61 @@
  * reads. `npm start -- --write` charges and pays out there too: with real money, if it is a real gateway.
  */
 import { NodeRuntime } from "@effect/platform-node"
-import { Config, Console, Effect, Layer, Option } from "effect"
+import { Config, Console, Effect, Layer, Logger, Option } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { Credentials, IdempotencyKey, IdempotencyKeyGen, Money, Payments } from "effect-pix"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { quickstart } from "./quickstart.ts"
 
-/** The gateway pays, and its answers are lost: nobody can know what happened. Asking again with the same key is safe. */
+const isTerminal = process.stdout.isTTY && !("CI" in process.env)
+
+/** A new paragraph. In a terminal it waits until the one before has been read. */
+const tell = (text: string) =>
+  Effect.andThen(isTerminal ? Effect.sleep("3 seconds") : Effect.void, Console.log(`\n${text}`))
+
+/** The client's warnings, in their words alone. */
+const warnings = Logger.layer([Logger.make(({ message }) => console.log(`  the client's log: ${String(message)}`))])
+
+/** The gateway pays, and its answers are lost: nobody can know what happened. Sending again with the same key is safe. */
 const lostAnswer = Effect.gen(function* () {
   const payments = yield* Payments
   const sandbox = yield* Sandbox
   const request = { amount: Money.centavos(1000) }
   const idempotencyKey = IdempotencyKey.fromReference("payout", "invoice-43")
 
-  yield* Console.log("\n(From here on the sandbox executes payouts and drops every answer.)\n")
+  yield* tell("Now the sandbox executes a payout, and each of its answers is lost:")
   yield* sandbox.fault("requestWithdrawal", Fault.resetAfter, { times: Infinity })
   yield* payments.requestWithdrawal(request, { idempotencyKey }).pipe(
     Effect.catchTag("OutcomeUnknown", (error) =>
       Effect.gen(function* () {
-        yield* Console.log(`\n(The program got ${error._tag}, as the client logged it above.)`)
         yield* sandbox.clearFaults
-        yield* Console.log("\n(The answers come again. The same payout is asked for with the same key.)\n")
+        yield* tell("The answers come again. The program sends the same payout once more, with the same key.")
         return yield* payments.requestWithdrawal(request, { after: error })
       })
     )
   )
   const made = (yield* sandbox.withdrawals).filter((payout) => payout.idempotencyKey === idempotencyKey)
   const asked = (yield* sandbox.requests).filter((sent) => sent.idempotencyKey === idempotencyKey)
-  yield* Console.log(`The gateway was asked ${asked.length} times and paid ${made.length} time(s).`)
-})
-
-const next = (baseUrl: string) => `
-What to try next:
-  ${baseUrl}/      the panel: press Pay, plan a fault, push the clock
-  docs/sandbox.md  its functions over HTTP, for tests in any language
-  docs/getting-started.md  your own program`
+  return `The gateway was asked ${asked.length} times and paid ${made.length} time(s).`
+}).pipe(Effect.provide(warnings))
 
 const onSandbox = Effect.gen(function* () {
   const sandbox = yield* Sandbox
   const { baseUrl, companyId } = sandbox
-  yield* Console.log(`A sandbox gateway listens on ${baseUrl}. No real money is near. Its panel: ${baseUrl}/\n`)
+  const panel = `${baseUrl}/`
+  yield* Console.log(`A sandbox gateway listens on ${baseUrl}. No real money is near. Its panel: ${panel}\n`)
   const payments = Payments.layer({ baseUrl, companyId }).pipe(
     Layer.provide([FetchHttpClient.layer, Credentials.layer(yield* sandbox.credentials), IdempotencyKeyGen.layer])
   )
   const pay = (transactionId: string) =>
-    Effect.andThen(sandbox.markPaid(transactionId), Console.log("\n(The sandbox plays the payer, and pays.)\n"))
-  yield* Effect.provide(Effect.andThen(quickstart(pay), lostAnswer), payments)
-  yield* Console.log(next(baseUrl))
-  const ci = yield* Config.option(Config.String("CI"))
-  if (process.stdout.isTTY && Option.isNone(ci)) {
-    yield* Console.log("\nThe sandbox stays up. Ctrl-C ends it.")
-    return yield* Effect.never
-  }
+    Effect.andThen(sandbox.markPaid(transactionId), tell("The sandbox plays the payer, and pays."))
+  // Nobody can pay it, and it takes a whole screen: the panel draws it beside the charge.
+  const show = () => Effect.void
+  const point = yield* quickstart(pay, show).pipe(Effect.andThen(lostAnswer), Effect.provide(payments))
+  yield* tell(`Next: the panel at ${panel} (the QR code, Pay, faults, the clock), and docs/getting-started.md.`)
+  if (isTerminal) yield* Console.log("The sandbox stays up. Ctrl-C ends it.")
+  yield* tell(point)
+  if (isTerminal) return yield* Effect.never
 }).pipe(Effect.provide(Sandbox.layerServer))
 
 const readOnly = Effect.gen(function* () {
