@@ -1,40 +1,106 @@
-/** Takes the pictures of the sandbox's page that the READMEs show: `npm run pictures`. */
-import { Effect, Layer } from "effect"
-import { Sandbox, SandboxOptions } from "../src/sandbox/index.ts"
+/**
+ * Takes the pictures of the docs: `npm run pictures`. The sandbox's page, the timeline of a payout whose answer was lost, and
+ * the story of a rehearsal beside the lines of `docs/rehearsal.md` that cause it, which are run.
+ */
+import { Effect, Layer, Schedule } from "effect"
+import { FetchHttpClient } from "effect/http"
+import { Credentials, IdempotencyKey, IdempotencyKeyGen, Money, Payments } from "effect-pix"
+import { Fault, Rehearsal, Sandbox, SandboxOptions } from "effect-pix/sandbox"
+import type { Page } from "playwright-core"
 import { launch } from "../test/support/browser.ts"
+import { blocks, writeBlocks } from "../test/support/docBlocks.ts"
 
-const take = Effect.gen(function* () {
+const browser = Effect.acquireRelease(Effect.promise(launch), (one) => Effect.promise(() => one.close()))
+
+const shoot = Effect.fnUntraced(function* (
+  file: string,
+  viewport: { readonly width: number; readonly height: number },
+  show: (page: Page) => Promise<unknown>
+) {
+  const opened = yield* browser
+  yield* Effect.promise(async () => {
+    const page = await opened.newPage({ viewport })
+    await show(page)
+    await page.screenshot({ path: `docs/${file}` })
+  })
+})
+
+/** Three charges, of which one is paid. */
+const charges = Effect.gen(function* () {
   const sandbox = yield* Sandbox
-  const post = (path: string, body: unknown) =>
-    Effect.promise(() =>
-      fetch(`${sandbox.baseUrl}/_sandbox/${path}`, {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify(body)
-      })
-    )
+  const payments = yield* Payments
   for (const [name, amount] of [
     ["Maria Silva", 2500],
     ["João Souza", 12_990],
     ["Ana Lima", 8000]
-  ]) {
-    yield* post("charge", { name, amount })
-  }
-  const [, second] = yield* sandbox.transactions
-  yield* sandbox.markPaid(second?.transactionId ?? "")
-  const browser = yield* Effect.acquireRelease(Effect.promise(launch), (one) => Effect.promise(() => one.close()))
-  for (const [lang, file] of [
-    ["en", "docs/panel.png"],
-    ["pt", "docs/painel.png"]
-  ]) {
-    yield* Effect.promise(async () => {
-      const page = await browser.newPage({ viewport: { width: 1180, height: 430 } })
-      await page.goto(`${sandbox.baseUrl}/?lang=${lang}`)
-      await page.locator("#state.live").waitFor()
-      await page.screenshot({ path: file })
-    })
+  ] as const) {
+    const customer = { name, email: "customer@example.com" }
+    const { id } = yield* payments.createTransaction({ amount: Money.centavos(amount), paymentMethod: "PIX", customer })
+    if (name === "João Souza") yield* sandbox.markPaid(id)
   }
 })
 
-const options = Layer.succeed(SandboxOptions, { balance: 100_000, port: 4010 })
-await Effect.runPromise(Effect.scoped(Effect.provide(take, Layer.provide(Sandbox.layerServer, options))))
+/** A payout whose first answer is lost: it is sent again under its key, and paid once. */
+const payout = Effect.gen(function* () {
+  const sandbox = yield* Sandbox
+  const payments = yield* Payments
+  const key = IdempotencyKey.fromReference("payout", "invoice-43")
+  yield* sandbox.fault("requestWithdrawal", Fault.resetAfter)
+  yield* IdempotencyKey.retry(key, Schedule.recurs(3), (options) =>
+    payments.requestWithdrawal({ amount: Money.centavos(1000) }, options)
+  )
+  for (const { id } of yield* sandbox.withdrawals) yield* sandbox.settleWithdrawal(id)
+})
+
+const panel = Effect.gen(function* () {
+  const sandbox = yield* Sandbox
+  const { baseUrl, companyId } = sandbox
+  const payments = Payments.layer({ baseUrl, companyId }).pipe(
+    Layer.provide([FetchHttpClient.layer, Credentials.layer(yield* sandbox.credentials), IdempotencyKeyGen.layer])
+  )
+  const open = (path: string) => async (page: Page) => {
+    await page.goto(`${baseUrl}/${path}`)
+    await page.locator("#state.live").waitFor()
+  }
+  yield* Effect.provide(charges, payments)
+  yield* shoot("panel.png", { width: 1180, height: 430 }, open("?lang=en"))
+  yield* shoot("painel.png", { width: 1180, height: 430 }, open("?lang=pt"))
+  yield* Effect.provide(payout, payments)
+  yield* shoot("timeline.png", { width: 1180, height: 670 }, async (page) => {
+    await open("?lang=en&tab=withdrawals")(page)
+    await page.locator(".rows > li summary").first().click()
+    await page.locator(".timeline").waitFor()
+    await page.evaluate("scrollTo(0, 0)")
+  })
+}).pipe(
+  Effect.scoped,
+  Effect.provide(Sandbox.layerServer),
+  Effect.provideService(SandboxOptions, { balance: 100_000, port: 4010 })
+)
+
+const escape = (text: string) => text.replaceAll(/[&<>]/g, (character) => `&#${character.charCodeAt(0)};`)
+
+const story = Effect.gen(function* () {
+  writeBlocks()
+  const block = blocks.find(
+    ({ code, name }) => name.startsWith("docs/rehearsal.md:") && code.includes("const finding ")
+  )
+  if (block === undefined) return yield* Effect.die(new Error("docs/rehearsal.md has no finding"))
+  const { finding } = yield* Effect.promise(() => import(block.module))
+  const lines = block.code.split("\n").filter((line) => /const byItsWord|yield\* handle\(|Rehearsed\.fact\(/.test(line))
+  const told = Rehearsal.story(finding).split("\n")
+  const html = `<!doctype html><meta charset="utf-8"><style>
+    body { margin: 0; padding: 24px; font: 14px/1.5 system-ui, sans-serif; background: #f5f6f8; color: #14181d }
+    pre { margin: 0; padding: 16px; font: 12.5px/1.55 ui-monospace, "DejaVu Sans Mono", monospace; background: #fff; border: 1px solid #dde2e6; border-radius: 8px }
+    h2 { margin: 0 0 8px; font-size: 14px } section + section { margin-top: 20px }
+    b { color: #a4262c } </style>
+    <section><h2>Three lines: the program ships as soon as a webhook says Paid</h2><pre>${lines.map((line) => escape(line.trim())).join("\n")}</pre></section>
+    <section><h2>The story of the rehearsal: anybody can post to that address</h2><pre>${told.map((line, index) => (index === 0 || line.includes("forged") || line.includes("fact shipped") ? `<b>${escape(line)}</b>` : escape(line))).join("\n")}</pre></section>`
+  yield* shoot("rehearsal.png", { width: 980, height: 100 }, async (page) => {
+    await page.setContent(html)
+    const height = await page.evaluate("document.documentElement.scrollHeight")
+    await page.setViewportSize({ width: 980, height: Number(height) })
+  })
+}).pipe(Effect.scoped)
+
+await Effect.runPromise(Effect.andThen(panel, story))

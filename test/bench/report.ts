@@ -143,11 +143,11 @@ interface Bar {
 }
 
 /** What the chart leaves out: the second undici, whose mean with the first is the 1.00, and what differs by noise alone. */
-const undrawn: ReadonlyArray<string> = ["undici", "undiciAgain", "oursNodeTraced", "oursFetchTraced", "fetchSignal"]
+const undrawn = new Set<string>(["undici", "undiciAgain", "oursNodeTraced", "oursFetchTraced", "fetchSignal"])
 
 const barsOf = ({ rows }: Table): ReadonlyArray<Bar> =>
   rows
-    .filter(({ client }) => !undrawn.includes(client))
+    .filter(({ client }) => !undrawn.has(client))
     .map(({ client, cpu, title }): Bar => {
       const kind = client.startsWith("ours") ? "ours" : "peer"
       return { title: title.replaceAll(/[`*]/g, "").replaceAll("&", "&amp;"), ratio: cpu.median, kind }
@@ -156,7 +156,7 @@ const barsOf = ({ rows }: Table): ReadonlyArray<Bar> =>
     .toSorted((a, b) => a.ratio - b.ratio)
 
 const rowHeight = 24
-const labels = 330
+const labels = 340
 
 const draw = (measured: Table, heading: string, top: number, scale: number): string => {
   const bars = barsOf(measured).map(({ kind, ratio, title }, index) => {
@@ -184,7 +184,7 @@ export const chart = ({ calls, tls }: Results): string => {
   const [http, secure] = [calls.find(isDrawn), tls.find(isDrawn)]
   if (http === undefined || secure === undefined) throw new Error("The charges at 64 in flight were not measured")
   const [first, second] = [barsOf(http), barsOf(secure)]
-  const scale = 330 / Math.max(...[...first, ...second].map(({ ratio }) => ratio))
+  const scale = 320 / Math.max(...[...first, ...second].map(({ ratio }) => ratio))
   const below = 86 + first.length * rowHeight
   const end = below + 34 + second.length * rowHeight
   const about = "CPU per charge, 64 in flight (undici = 1.00, less is better)"
