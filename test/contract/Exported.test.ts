@@ -64,4 +64,16 @@ describe("an exported error", () => {
     )
     assert.strictEqual<unknown>(payouts.DatabaseError, webhook.DatabaseError)
   })
+
+  it.each([
+    [{}, ""],
+    [{ serviceMessage: "Recusado" }, ' The service said: "Recusado".'],
+    [{ serviceMessage: "Recusado." }, ' The service said: "Recusado."'],
+    [{ serviceMessage: "Recusado.", serviceCode: "E7" }, ' The service said: "Recusado." (code E7).'],
+    [{ serviceCode: "E7" }, " The service gave the code E7."]
+  ])("its message ends with what the service said: %j", (said, end) => {
+    const refused = { operation: "requestWithdrawal", attempts: 1, outcome: "Rejected", status: 422 } as const
+    const { message } = new client.RequestRejected({ ...refused, ...said })
+    assert.strictEqual(message.slice(new client.RequestRejected(refused).message.length), end)
+  })
 })
