@@ -123,6 +123,8 @@ describe.each([
       { operation: "any", fault: Fault.resetAfter, left: times },
       { operation: "any", fault: Fault.latency("1 second"), left: times }
     ])
+    assert.strictEqual(yield* statusOf, 500)
+    assert.strictEqual((yield* faults)[0]?.operation, "any")
     yield* clearFaults
     assert.deepStrictEqual(yield* faults, [])
     assert.deepStrictEqual(
