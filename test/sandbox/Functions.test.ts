@@ -162,11 +162,11 @@ describe.each([
   effect("a reset brings credentials, keys and the clock to the beginning", sandboxLayer, function* () {
     const sandbox = yield* Sandbox
     const pay = ask(paying({}, keyed("k")))
-    yield* pay
+    const write = Effect.andThen(pay, ask(charging({}, keyed("k"))))
+    yield* write
     yield* sandbox.forgetKeys
-    yield* pay
-    yield* ask(charging())
-    assert.strictEqual((yield* sandbox.withdrawals).length, 2)
+    yield* write
+    assert.deepStrictEqual([(yield* sandbox.withdrawals).length, (yield* sandbox.transactions).length], [2, 2])
     assert.strictEqual(yield* sandbox.credit(100), 8100)
     yield* sandbox.advance("1 hour")
     assert.strictEqual((yield* sandbox.overview).aheadSeconds, 3600)
