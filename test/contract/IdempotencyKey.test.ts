@@ -4,7 +4,7 @@ import { Effect, Layer, Option, Schema } from "effect"
 import { WebCrypto } from "effect/crypto"
 import { IdempotencyKey, IdempotencyKeyGen, Payments } from "effect-pix"
 import { charge, withdrawal } from "../support/operations.ts"
-import { credentials, paymentsOn, respond, scripted } from "../support/Wire.ts"
+import { paymentsOn, respond, scripted } from "../support/Wire.ts"
 import { seed, seeded } from "../support/seed.ts"
 import { effect } from "../support/effect.ts"
 
@@ -50,7 +50,7 @@ describe("IdempotencyKey.fromReference", () => {
 
   it.each([
     ["must be a text that is not blank", ["", " ", "\t\n"]],
-    ["must not be longer than 1000 characters", ["a".repeat(1001), `a${"\u0f73\u0344".repeat(500_000)}`]],
+    ["must not be longer than 1000 characters", ["a".repeat(1001), `a${"\u0f73\u0344".repeat(500)}`]],
     ["must not have space around it", ["invoice-42 ", "\tinvoice-42", "\ufeffinvoice-42"]],
     ["must be in Unicode's composed form (NFC)", ["cafe\u0301"]],
     ["must not hold U+200B, which a person cannot see or distinguish from another", ["invoice\u200b-42"]],
@@ -80,16 +80,18 @@ describe("IdempotencyKey.fromReference", () => {
   /** Every refused character and its neighbours, the first 12,288 characters, and one of each 64 others. */
   const characters = () => {
     const { below } = seeded(seed)
-    const refused = Array.from({ length: 0x110000 }, (_, point) => point).filter(isRefused)
-    const drawn = Array.from({ length: 0x110000 / 64 }, (_, block) => block * 64 + below(64))
+    const range = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => from + index)
+    // No other plane has a character that is refused.
+    const refused = [...range(0, 0x20000), ...range(0xe0000, 0xe1000)].filter(isRefused)
+    const drawn = range(0, 0x110000 / 64).map((block) => block * 64 + below(64))
     const neighbours = refused.flatMap((point) => [point - 1, point, point + 1])
-    return new Set([...Array.from({ length: 0x3000 }, (_, point) => point), ...neighbours, ...drawn])
+    return new Set([...range(0, 0x3000), ...neighbours, ...drawn])
   }
 
   it("a reference is refused for a character that a person cannot see or distinguish from another, and for no other", () => {
     const wrong: Array<string> = []
     for (const point of characters()) {
-      if (point < 0 || point > 0x10ffff) continue
+      if (point < 0) continue
       const reference = `a${String.fromCodePoint(point)}b`
       // A mark may combine with the letter before it: then the composed form decides.
       if (reference !== reference.normalize("NFC")) continue
@@ -158,13 +160,4 @@ describe("IdempotencyKeyGen", () => {
       )
     }
   )
-
-  effect("a call takes its key from the generator of its layer", function* () {
-    const { layer, sent } = scripted(respond(422))
-    const keys = Layer.succeed(IdempotencyKeyGen, { next: (prefix) => Effect.succeed(`${prefix}-mine`) })
-    yield* Effect.flip(Effect.flatMap(Payments, (payments) => payments.requestWithdrawal(withdrawal))).pipe(
-      Effect.provide(Layer.provide(Payments.layer({ baseUrl: "https://gateway.example" }), [layer, credentials, keys]))
-    )
-    assert.strictEqual(sent[0]?.headers["idempotency-key"], "wd-mine")
-  })
 })

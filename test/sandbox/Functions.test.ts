@@ -123,6 +123,8 @@ describe.each([
       { operation: "any", fault: Fault.resetAfter, left: times },
       { operation: "any", fault: Fault.latency("1 second"), left: times }
     ])
+    assert.strictEqual(yield* statusOf, 500)
+    assert.strictEqual((yield* faults)[0]?.operation, "any")
     yield* clearFaults
     assert.deepStrictEqual(yield* faults, [])
     assert.deepStrictEqual(
@@ -160,11 +162,11 @@ describe.each([
   effect("a reset brings credentials, keys and the clock to the beginning", sandboxLayer, function* () {
     const sandbox = yield* Sandbox
     const pay = ask(paying({}, keyed("k")))
-    yield* pay
+    const write = Effect.andThen(pay, ask(charging({}, keyed("k"))))
+    yield* write
     yield* sandbox.forgetKeys
-    yield* pay
-    yield* ask(charging())
-    assert.strictEqual((yield* sandbox.withdrawals).length, 2)
+    yield* write
+    assert.deepStrictEqual([(yield* sandbox.withdrawals).length, (yield* sandbox.transactions).length], [2, 2])
     assert.strictEqual(yield* sandbox.credit(100), 8100)
     yield* sandbox.advance("1 hour")
     assert.strictEqual((yield* sandbox.overview).aheadSeconds, 3600)

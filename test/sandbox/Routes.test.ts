@@ -46,6 +46,13 @@ describe("a function over HTTP", () => {
     ],
     ["a credit below zero", "credit", { amount: -1 }, "amount"],
     ["a target elsewhere", "subscribe", { url: "http://elsewhere.example/" }, "url must be a loopback address"],
+    [
+      "a target that begins as an address",
+      "subscribe",
+      { url: "http://127.0.0.1.elsewhere/" },
+      "url must be a loopback"
+    ],
+    ["a file as a target", "subscribe", { url: "file:///hook" }, "url must be a loopback address"],
     ["no target", "subscribe", { url: "hook" }, "url must be a loopback address"],
     ["a fault of an unknown operation", "fault", { ...fault({}), operation: "nothing" }, "operation must be "],
     ["a fault for half a request", "fault", fault({}, { times: 1.5 }), "times"],

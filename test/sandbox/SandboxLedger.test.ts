@@ -202,16 +202,6 @@ describe("an idempotency key", () => {
     assert.strictEqual(yield* sandbox.balance, 9000)
     assert.strictEqual((yield* sandbox.requests).length, 20)
   })
-
-  effect("a forgotten key is executed again", rich, function* () {
-    const sandbox = yield* Sandbox
-    for (const write of [withdraw, create]) {
-      yield* write({}, "k")
-      yield* sandbox.forgetKeys
-      yield* write({}, "k")
-    }
-    assert.deepStrictEqual([(yield* sandbox.transactions).length, (yield* sandbox.withdrawals).length], [2, 2])
-  })
 })
 
 describe("the sandbox in memory", () => {

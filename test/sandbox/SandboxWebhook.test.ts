@@ -242,15 +242,10 @@ describe("a webhook", () => {
     assert.strictEqual(yield* TestClock.testClockWith(({ currentTimeMillis }) => currentTimeMillis), 0)
   })
 
-  effect("a target that is no loopback address stops the sandbox or its subscription", rich, function* () {
-    const { subscribe } = yield* Sandbox
-    const webhookUrl = "https://shop.example/hook"
-    for (const target of [webhookUrl, "http://127.0.0.1.example/", "file:///hook", "hook"]) {
-      const cause = yield* Effect.flip(Effect.sandbox(subscribe(target)))
-      assert.include(Cause.pretty(cause), "Sandbox.subscribe must be a loopback address", target)
-    }
-    const cause = yield* Effect.flip(Effect.sandbox(Effect.scoped(Layer.build(memory({ webhookUrl })))))
-    assert.include(Cause.pretty(cause), "SandboxOptions.webhookUrl must be")
+  effect("an address of webhooks that is not on this machine stops the sandbox", function* () {
+    const build = Layer.build(memory({ webhookUrl: "https://shop.example/hook" }))
+    const cause = yield* Effect.flip(Effect.sandbox(Effect.scoped(build)))
+    assert.include(Cause.pretty(cause), "SandboxOptions.webhookUrl must be a loopback address")
   })
 })
 

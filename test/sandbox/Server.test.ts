@@ -1,23 +1,17 @@
 /** What the server of a sandbox (`Sandbox.layerServer`) answers, and to whom; where there is none; and its webhooks over HTTP. */
-import { NodeHttpServer } from "@effect/platform-node"
 import { assert, describe } from "@effect/vitest"
-import { Effect, Layer, Logger, Redacted, Schema } from "effect"
-import { FetchHttpClient, HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
-import { Credentials, IdempotencyKeyGen, Money, Payments } from "effect-pix"
-import { NodeSqlite } from "effect-pix/node"
-import { Sandbox, SandboxOptions, SandboxUnreachable } from "effect-pix/sandbox"
-import { Webhook, WebhookVerifier } from "effect-pix/webhook"
+import { Effect, Layer, Redacted, Schema } from "effect"
+import { Money } from "effect-pix"
+import { Sandbox, SandboxUnreachable } from "effect-pix/sandbox"
 import { execFile, spawnSync } from "node:child_process"
 import { readFileSync } from "node:fs"
-import { createServer } from "node:http"
 import { promisify } from "node:util"
 import { effect, live } from "../support/effect.ts"
-import { charge as request, listTransactions } from "../support/operations.ts"
-import { serveRaw } from "../support/RawServer.ts"
+import { listTransactions } from "../support/operations.ts"
+import { answer, closedPort, json, type Play, serveRaw } from "../support/RawServer.ts"
 import { runs, seed, seeded } from "../support/seed.ts"
 import { ask, askRaw, socket, speak } from "./doors.ts"
 
-const secret = Redacted.make("a-shared-secret")
 const served = socket({ balance: 10_000 })
 const list = { path: listTransactions.path }
 describe("a request to the server of a sandbox", () => {
@@ -179,83 +173,45 @@ describe("a request to the server of a sandbox", () => {
   )
 })
 
-describe("an address of no sandbox", () => {
-  const unreachable = (url: string) => Effect.flip(Effect.provide(Sandbox, Sandbox.layerRemote(url)))
-
-  effect("an address where nothing answers is a typed failure of the layer", function* () {
-    for (const url of ["http://127.0.0.1:4", "http://127.0.0.1:4/"]) {
-      const error = yield* unreachable(url)
-      assert.instanceOf(error, SandboxUnreachable)
-      assert.include(error.message, "http://127.0.0.1:4 does not answer")
-    }
-  })
-
-  const others: ReadonlyArray<readonly [what: string, status: string, body: string, words: string]> = [
-    ["that answers a page", "200 OK", "<!doctype html>", "answered overview with 200, and not as a sandbox"],
-    ["that refuses", "403 No", '{"message":"Not here."}', "answered overview with 403: Not here."]
-  ]
-  effect.each(others)("a server %s is a typed failure of the layer", function* ([, status, body, words]) {
-    const server = yield* serveRaw((connection) =>
-      connection.write(`HTTP/1.1 ${status}\r\nContent-Length: ${body.length}\r\n\r\n${body}`)
-    )
-    const error = yield* unreachable(`http://127.0.0.1:${server.port}`)
+const others: ReadonlyArray<readonly [what: string, play: Play | undefined, words: string]> = [
+  ["at which nothing answers", undefined, "does not answer"],
+  ["of a page", answer(200, "<!doctype html>"), "answered overview with 200, and not as a sandbox"],
+  ["that refuses", json({ message: "Not here." }, 403), "answered overview with 403: Not here."]
+]
+effect.each(others)("an address %s is a typed failure of the sandbox's layer", function* ([, play, words]) {
+  const url = play === undefined ? closedPort : (yield* serveRaw(play)).url
+  for (const given of [url, `${url}/`]) {
+    const error = yield* Effect.flip(Effect.provide(Sandbox, Layer.fresh(Sandbox.layerRemote(given))))
     assert.instanceOf(error, SandboxUnreachable)
+    assert.include(error.message, `${url} `)
     assert.include(error.message, words)
-  })
+  }
 })
 
-live("a webhook over HTTP is confirmed, between two loopback ports, and no redirect is followed", function* () {
-  const events: Array<string> = []
-  const handler = Webhook.layerSql({
-    verifier: WebhookVerifier.sharedSecret({ header: "X-Webhook-Secret", secret }),
-    onStatus: ({ transaction }) => Effect.sync(() => events.push(transaction.enStatusTransaction))
-  }).pipe(Layer.provide(NodeSqlite.layer({ filename: ":memory:" })))
-  const server = NodeHttpServer.layer(createServer, { host: "127.0.0.1", port: 0 })
-  const gateway = Layer.unwrap(
-    Effect.map(HttpServer.HttpServer, ({ address }) => {
-      const webhookUrl = `${HttpServer.formatAddress(address)}/webhooks/pix`
-      return Layer.provide(
-        Layer.fresh(Sandbox.layerServer),
-        Layer.succeed(SandboxOptions, { webhookUrl, webhookSecret: secret })
-      )
-    })
-  )
-  const client = Layer.unwrap(
-    Effect.gen(function* () {
-      const { baseUrl, companyId, credentials } = yield* Sandbox
-      return Layer.provide(Payments.layer({ baseUrl, companyId }), [
-        Credentials.layer(yield* credentials),
-        IdempotencyKeyGen.layer
-      ])
-    })
-  )
-  const routes = Layer.merge(
-    Webhook.route("/webhooks/pix"),
-    HttpRouter.add("POST", "/moved", HttpServerResponse.redirect("/webhooks/pix", { status: 307 }))
-  )
-  const world = HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true }).pipe(
-    Layer.provideMerge(handler),
-    Layer.provideMerge(client),
-    Layer.provide(FetchHttpClient.layer),
-    Layer.provideMerge(gateway),
-    Layer.provideMerge(server)
-  )
+live("a webhook is posted to its address with the secret, and no redirect is followed", function* () {
+  const target = yield* serveRaw(answer(200, "thank you"), answer(307, "", { location: "/" }))
+  const webhookSecret = Redacted.make("a-shared-secret")
   yield* Effect.gen(function* () {
-    const sandbox = yield* Sandbox
-    yield* sandbox.markPaid((yield* Payments.use((service) => service.createTransaction(request))).id)
-    yield* sandbox.awaitWebhooks
-    yield* (yield* Webhook).idle
-    assert.deepStrictEqual(events, ["Paid"])
-    const [target = ""] = (yield* sandbox.overview).targets
-    yield* sandbox.subscribe(new URL("/moved", target))
-    yield* sandbox.subscribe("http://127.0.0.1:1/nobody-listens")
-    yield* sandbox.sendWebhook({ event: "another" })
-    yield* sandbox.awaitWebhooks
+    const { awaitWebhooks, sendWebhook, subscribe, webhooks } = yield* Sandbox
+    yield* sendWebhook({ event: "paid" })
+    yield* awaitWebhooks
+    yield* subscribe(`${closedPort}/hook`)
+    yield* sendWebhook({ event: "another" })
+    yield* awaitWebhooks
     assert.deepStrictEqual(
-      (yield* sandbox.webhooks).map(({ attempts }) => attempts[0]?.status),
-      [200, 200, 307, undefined]
+      (yield* webhooks).map(({ attempts: [attempt] }) => [attempt?.status, attempt?.answer]),
+      [
+        [200, "thank you"],
+        [307, ""],
+        [undefined, ""]
+      ]
     )
-  }).pipe(Effect.provide(Layer.provide(world, Logger.layer([]))))
+  }).pipe(Effect.provide(socket({ webhookUrl: `${target.url}/hook`, webhookSecret })))
+  assert.deepStrictEqual(
+    target.arrived.map(({ headers, method, path, text }) => [method, path, headers["x-webhook-secret"], text]),
+    ["paid", "another"].map((event) => ["POST", "/hook", "a-shared-secret", JSON.stringify({ event })])
+  )
+  assert.strictEqual(target.arrived[0]?.headers["content-type"], "application/json")
 })
 
 const python = spawnSync("python3", ["--version"]).status === 0

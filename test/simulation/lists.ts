@@ -180,10 +180,9 @@ const serve = ({ rows, steps, traits }: World) => {
 }
 
 /** What a run came to: `ended` is the reason of its error, or "Whole"; `problem` says which promise was broken. */
-export interface Played {
+interface Played {
   readonly ended: TransactionStream.PaginationError["reason"] | "Whole"
   readonly problem: string | undefined
-  readonly requests: number
 }
 
 /** More requests in a row than these without a new row are no bounded number of tries: thirty, of three requests at most. */
@@ -231,11 +230,7 @@ export const play = Effect.fnUntraced(function* (world: World) {
     read = yield* readFrom(list.list, limit)
     longest = Math.max(longest, yield* store)
   }
-  const played = (ended: Played["ended"], problem?: string): Played => ({
-    ended,
-    problem,
-    requests: list.requests.length
-  })
+  const played = (ended: Played["ended"], problem?: string): Played => ({ ended, problem })
   let ended: Played["ended"] = "Whole"
   let isChecked = true
   if (Result.isFailure(read)) {

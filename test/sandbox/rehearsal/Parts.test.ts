@@ -184,21 +184,11 @@ const parts: ReadonlyArray<Part> = [
     { stores: Orders.layer, payAfter: "1 minute", rules: { isOneCharge }, within: "4 days" },
     30
   ),
-  part("PayoutQueue on SQLite pays a reference once, and its states are what the gateway did", death, queue, {
-    stores: sqlite,
-    rules: rulesOfQueue
-  }),
   part("PayoutQueue in two processes pays a reference once, while one stands still", stall, queue, {
     stores: sqlite,
     rules: rulesOfQueue,
     processes: 2
   }),
-  part(
-    "Webhook.layerSql hands a paid charge out once, though its process dies in the handler",
-    "fact 1 shipped: death after it",
-    sqlShop,
-    shop
-  ),
   part(
     "Webhook.layerSql in two processes hands a paid charge out once",
     "call 3 getTransaction: its process stands still before it is sent",

@@ -1,8 +1,7 @@
 /** Mistakes that teams make in payment programs, each with the schedule that shows it, and the same program without it. */
-import { DateTime, Effect, type Layer, Random, Schedule } from "effect"
+import { DateTime, Effect, type Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
-import { type Payments, Rehearsed, TransactionWait } from "effect-pix"
-import { PayoutQueue, Payouts } from "effect-pix/payouts"
+import { type Payments, TransactionWait } from "effect-pix"
 import { Rehearsal, type RehearsalOptions, type RehearsalReport, type RuleName } from "effect-pix/sandbox"
 import {
   charge,
@@ -15,10 +14,7 @@ import {
   Marks,
   owed,
   pay,
-  payAgain,
-  payUnderNewKey,
   receive,
-  request,
   ship,
   shipOnce,
   tell
@@ -58,11 +54,6 @@ const inWorld =
   }
 
 const ofPayout = inWorld({ stores: Marks.layer })
-const payIn = <E>(first: Effect.Effect<unknown, E, Payments>, second: Effect.Effect<unknown, unknown, Payments>) =>
-  Effect.andThen(
-    owed,
-    Effect.catchTag(Effect.timeout(first, "10 seconds"), "TimeoutError", () => second)
-  )
 /** Asks twice under one key. Whether it remembers that it has asked before, also after a death, is `remembers`. */
 const payTwice = (remembers: boolean) =>
   Effect.gen(function* () {
@@ -86,30 +77,6 @@ const payHourly = (reference: Effect.Effect<string>) =>
     Effect.retry(Effect.flatMap(reference, pay), Schedule.upTo(Schedule.spaced("1 hour"), { times: 27 }))
   )
 const today = Effect.map(DateTime.now, (now) => `${invoice}/${DateTime.formatIsoDate(now)}`)
-/** Declares two invoices, and sends those that are not marked, one after the other. */
-const sendEach = <E>(send: (reference: string) => Effect.Effect<unknown, E, Payments | Marks>) =>
-  Effect.gen(function* () {
-    const open: Array<string> = []
-    for (const reference of ["invoice-1", "invoice-2"]) {
-      yield* Rehearsed.owes({ reference, ...request })
-      if (!(yield* isMarked(reference))) open.push(reference)
-    }
-    yield* Effect.forEach(open, send, { discard: true })
-  })
-const sendRight = sendEach((reference) => Effect.andThen(payAgain(reference), mark(reference)))
-
-/** Runs a sheet of two invoices, and says what was refused and what is in doubt. */
-const sheet = (prefix: Effect.Effect<string>) =>
-  Effect.gen(function* () {
-    const batch = yield* prefix
-    for (const reference of ["invoice-1", "invoice-2"]) yield* Rehearsed.owes({ reference, ...request })
-    const items = ["invoice-1", "invoice-2"].map((reference) => ({ ...request, reference: `${batch}${reference}` }))
-    const { open, parked, refused } = yield* Payouts.run(items, { allowAlike: true })
-    for (const { reference } of refused) yield* declare("failed", reference)
-    for (const { reference } of [...parked, ...open]) yield* declare("parked", reference)
-  }).pipe(Effect.provide(PayoutQueue.layer()))
-const anew = Effect.map(Random.nextIntBetween(1, 1_000_000), (batch) => `${batch}/`)
-
 const onDatabase = inWorld({ stores: database })
 /** An outbox: what is open is put into it, and sent from it. */
 const outbox = (put: "in two steps" | "in one transaction") =>
@@ -160,17 +127,13 @@ const rightShop = shop(lookUp)
 
 const ofSale = inWorld({ stores: Marks.layer, payAfter: "1 minute", within: "3 days" })
 /** Waits for the end of a charge, and tells a person where it is not paid. */
-const sell = <E>(deliver: (id: string) => Effect.Effect<unknown, E, Payments | Marks>, whatever = false) =>
+const sell = <E>(deliver: (id: string) => Effect.Effect<unknown, E, Payments | Marks>) =>
   Effect.gen(function* () {
     const id = yield* charge
     const { enStatusTransaction } = yield* TransactionWait.final(id, { deadline: "1 day" })
-    if (enStatusTransaction !== "Paid" && !whatever) return yield* tell(id)
+    if (enStatusTransaction !== "Paid") return yield* tell(id)
     if (!(yield* isMarked(id))) yield* deliver(id)
   })
-const lookThrice = (look: (id: string) => Effect.Effect<unknown, unknown, Payments | Marks>) =>
-  Effect.flatMap(charge, (id) =>
-    Effect.forEach([0, 45, 45], (pause) => Effect.delay(look(id), `${pause} seconds`), { discard: true })
-  )
 /** Pays a deposit back: by its webhook, and by a sweep for what the webhook missed. */
 const payBack = (referenceOfSweep: string) =>
   Effect.gen(function* () {
@@ -189,19 +152,9 @@ const payBack = (referenceOfSweep: string) =>
   })
 
 const doubt = "call 1 requestWithdrawal: executed, answer lost, each request"
-const late = "call 1 requestWithdrawal: executed 10 minutes late"
-const deathBefore = "call 1 requestWithdrawal: death before it is sent"
-const deathAfter = "call 1 requestWithdrawal: death after it was executed"
 const outage = "call 1 requestWithdrawal: an outage begins, executed, answer lost"
 
 export const mistakes: ReadonlyArray<Mistake> = [
-  ofPayout(
-    "a timeout around a payout, and another payout after it",
-    "paid-twice",
-    late,
-    payIn(payUnderNewKey, payUnderNewKey),
-    payIn(pay(), payAgain())
-  ),
   ofPayout(
     "a doubt that is forgotten when the key is asked for again",
     "told-not-executed-but-executed",
@@ -215,20 +168,6 @@ export const mistakes: ReadonlyArray<Mistake> = [
     outage,
     payHourly(today),
     payHourly(Effect.succeed(invoice))
-  ),
-  ofPayout(
-    "an own queue that marks before it sends",
-    "owed-not-paid",
-    deathBefore,
-    sendEach((reference) => Effect.andThen(mark(reference), payAgain(reference))),
-    sendRight
-  ),
-  onDatabase(
-    "a sheet that is written anew at each start, with other references",
-    "paid-twice",
-    deathAfter,
-    sheet(anew),
-    sheet(Effect.succeed(""))
   ),
   onDatabase(
     "an outbox that is filled in two steps",
@@ -251,34 +190,6 @@ export const mistakes: ReadonlyArray<Mistake> = [
     "call 2 getTransaction: not sent, each request",
     shop((id) => Effect.forkDetach(lookUp(id)), false),
     rightShop
-  ),
-  ofShop(
-    "a webhook that is marked as handled before it is",
-    "not-shipped",
-    "call 1 createTransaction: a forged webhook says Paid",
-    shop(
-      (id) =>
-        Effect.flatMap(isMarked(`seen ${id}`), (seen) =>
-          seen ? Effect.void : Effect.andThen(mark(`seen ${id}`), lookUp(id))
-        ),
-      false
-    ),
-    rightShop
-  ),
-  ofSale(
-    "the end of a wait, taken for a payment",
-    "shipped-unpaid",
-    "call 1 createTransaction: the charge fails",
-    sell(shipOnce, true),
-    sell(shipOnce)
-  ),
-  ofSale(
-    "a lookup that failed, taken for a charge that is not paid",
-    "not-shipped",
-    "call 4 getTransaction: not sent, each request",
-    lookThrice((id) => Effect.ignore(lookUp(id))),
-    sell(shipOnce),
-    "call 2 getTransaction: not sent, each request"
   ),
   ofSale(
     "goods that are marked as shipped before they are",

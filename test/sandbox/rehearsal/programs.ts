@@ -42,6 +42,7 @@ export const payAgain = (reference = invoice, past: WriteOptions = {}) =>
     )
   )
 
+export const owes = (reference: string, amount = 2500) => Rehearsed.owes({ reference, amount })
 export const owed = Rehearsed.owes({ reference: invoice, amount: request.amount })
 export const declare = (word: "paid" | "failed" | "parked", reference = invoice) => Rehearsed.fact(word, { reference })
 
@@ -81,3 +82,15 @@ export const receive = <E, R>(handle: (id: string, status: string) => Effect.Eff
       return new Response()
     })
   )
+
+export const all = (...steps: ReadonlyArray<Effect.Effect<unknown, unknown, Payments>>) =>
+  Effect.all(steps, { discard: true })
+/** Pays, and never ends. */
+export const worker = all(Effect.ignore(payUnderNewKey), Effect.never)
+/** Ships after the charge has lapsed, for 25 centavos. */
+export const shipped = Effect.gen(function* () {
+  const id = yield* charge
+  yield* Effect.sleep("30 hours")
+  yield* Payments.use((payments) => payments.listTransactions())
+  yield* Rehearsed.fact("shipped", { transactionId: id, amount: 25 })
+})
