@@ -1,5 +1,6 @@
 /**
- * Writes llms.txt: an index of the docs for a language model, each page with its sections. `npm run fix` runs it.
+ * Writes what language models read: llms.txt, an index of the docs, each page with its sections; and the skill of the
+ * package, AGENTS.md where agents look for one (the convention of TanStack Intent). `npm run fix` runs it.
  */
 import { globSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -7,8 +8,6 @@ import { join } from "node:path"
 const root = join(import.meta.dirname, "..")
 const read = (file: string) => readFileSync(join(root, file), "utf8")
 const find = (pattern: string) => globSync(pattern, { cwd: root }).toSorted()
-
-export const file = join(root, "llms.txt")
 
 const page = (path: string) => {
   const prose = read(path).replaceAll(/^```.*?^```$/gms, "")
@@ -19,7 +18,7 @@ const page = (path: string) => {
 }
 
 /** The index of the current docs. */
-export const index = (): string => {
+const index = (): string => {
   const { description, name } = JSON.parse(read("package.json"))
   const others = find("docs/**/*.{ts,sql,yml,json}")
   return [
@@ -35,4 +34,35 @@ export const index = (): string => {
     .concat("\n")
 }
 
-if (import.meta.main) writeFileSync(file, index())
+/** AGENTS.md as a skill: its head says when an agent should load it, and of which pages it is made. */
+const skill = (): string => {
+  const { name, version } = JSON.parse(read("package.json"))
+  const guide = read("AGENTS.md")
+  const head = [
+    "---",
+    `name: ${name}`,
+    "description: >",
+    "  Write code that charges by PIX, boleto or card, looks charges up, takes webhooks or pays out with effect-pix and Effect.",
+    "  Load it before you write or review a call that moves money: keys, outcomes, retries, webhooks, merchants, tests.",
+    "metadata:",
+    "  type: core",
+    `  library: ${name}`,
+    `  library_version: "${version}"`,
+    "sources:",
+    ...["AGENTS.md", "docs/outcomes.md", "docs/checkout.md", "docs/webhooks.md", "docs/testing.md"].map(
+      (page) => `  - ${page}`
+    ),
+    "---"
+  ]
+  return `${head.join("\n")}\n\n${guide.replaceAll("](", "](../../").replaceAll("](../../http", "](http")}`
+}
+
+/** Each file with what it should say. */
+export const written = (): Record<string, string> => ({
+  "llms.txt": index(),
+  "skills/effect-pix/SKILL.md": skill()
+})
+
+if (import.meta.main) {
+  for (const [file, text] of Object.entries(written())) writeFileSync(join(root, file), text)
+}

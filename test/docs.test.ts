@@ -5,7 +5,7 @@
 import { assert, describe, expect, test, vi } from "@effect/vitest"
 import { existsSync, globSync } from "node:fs"
 import { dirname, join } from "node:path"
-import { index } from "../.ci/llms.ts"
+import { written } from "../.ci/llms.ts"
 import { blocks, files, read, root, writeBlocks } from "./support/docBlocks.ts"
 
 writeBlocks()
@@ -45,10 +45,16 @@ describe("docs", () => {
     expect(read("README.md")).toContain(`\`\`\`txt\n${printed}\`\`\``)
   })
 
-  test("every link of the docs leads to an existing file", () => {
-    for (const file of globSync(["*.{md,txt}", "docs/**/*.md"], { cwd: root })) {
+  test("every link of the docs leads to an existing file, and in the package to one that it has", () => {
+    const { files: shipped } = JSON.parse(read("package.json"))
+    const isShipped = (target: string) =>
+      ["README.md", "LICENSE", ...shipped].some((path) => target === path || target.startsWith(`${path}/`))
+    for (const file of globSync(["*.{md,txt}", "docs/**/*.md", "skills/**/*.md"], { cwd: root })) {
       for (const [, target = ""] of read(file).matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)) {
-        assert.isTrue(existsSync(join(root, dirname(file), target)), `${file} links to ${target}`)
+        const path = join(dirname(file), target)
+        assert.isTrue(existsSync(join(root, path)), `${file} links to ${target}`)
+        if (isShipped(file))
+          assert.isTrue(isShipped(path), `${file} links to ${target}, which the package does not have`)
       }
     }
   })
@@ -68,8 +74,8 @@ describe("docs", () => {
     }
   })
 
-  test("llms.txt lists the current pages (npm run fix writes it)", () => {
-    assert.strictEqual(read("llms.txt"), index())
+  test("what agents read is made of the current pages (npm run fix writes it)", () => {
+    for (const [file, text] of Object.entries(written())) assert.strictEqual(read(file), text, file)
   })
 
   test.for(blocks)("$name", ({ module }) => import(module))
