@@ -22,6 +22,9 @@ const worker: typeof globalThis & { watchdog?: Worker } = globalThis
 if (process.env["STRYKER_MUTATOR_WORKER"] === undefined) worker.watchdog ??= startWatchdog()
 worker.watchdog?.postMessage(expect.getState().testPath)
 
+// Vitest takes 100 frames of every error that is made, and most errors here are expected ones.
+Error.stackTraceLimit = 16
+
 beforeEach(({ onTestFailed, task }) => {
   worker.watchdog?.postMessage(`${task.file.name} > ${expect.getState().currentTestName}`)
   Math.random = seeded(seed + hash(task.name)).next
