@@ -5,32 +5,38 @@ import * as Path from "node:path"
 import process from "node:process"
 import { shellWord } from "./text.ts"
 
-// Variables that npm and the shell set. They are not settings of this library.
-const variable = (name: string): string => Reflect.get(process, "env")[name] ?? ""
+/** What a process was started with. Of its variables, those are read that npm and the shell set. */
+interface Started {
+  readonly argv: ReadonlyArray<string>
+  readonly env: Readonly<Record<string, string | undefined>>
+}
 
-const ownWords = (): ReadonlyArray<string> => {
-  const script = process.argv[1] ?? "effect-pix"
-  if (variable("npm_lifecycle_event") === "npx") {
-    const given = variable("npm_config_package")
-      .split("\n")
-      .filter((name) => name !== "")
+const wordsOf = ({ argv, env }: Started): ReadonlyArray<string> => {
+  const script = argv[1] ?? "effect-pix"
+  if (env["npm_lifecycle_event"] === "npx") {
+    const given = (env["npm_config_package"] ?? "").split("\n").filter((name) => name !== "")
     return given.length === 0
       ? ["npx", "effect-pix"]
       : ["npx", ...given.flatMap((name) => ["-p", name]), "--", "effect-pix"]
   }
   if (Path.basename(script) !== "effect-pix") return ["node", script]
-  const onPath = variable("PATH")
+  const onPath = (env["PATH"] ?? "")
     .split(Path.delimiter)
     .some((folder) => Fs.existsSync(Path.join(folder, "effect-pix")))
   return [onPath ? "effect-pix" : script]
 }
 
-/** The command line of this process, quoted for a shell, with more flags. They are inserted before `--`. */
-export const commandLineWith = (flags: ReadonlyArray<string>): string => {
-  const given = process.argv.slice(2)
+/** The command line of a process, quoted for a shell, with more flags. They are inserted before `--`. */
+export const commandLineOf = (started: Started, flags: ReadonlyArray<string>): string => {
+  const given = started.argv.slice(2)
   const end = given.indexOf("--")
-  return [...ownWords(), ...given.toSpliced(end === -1 ? given.length : end, 0, ...flags)].map(shellWord).join(" ")
+  return [...wordsOf(started), ...given.toSpliced(end === -1 ? given.length : end, 0, ...flags)]
+    .map(shellWord)
+    .join(" ")
 }
+
+/** The command line of this process, with more flags. */
+export const commandLineWith = (flags: ReadonlyArray<string>): string => commandLineOf(process, flags)
 
 /** Whether a person can answer: questions are asked on stderr, and answered on stdin. */
 export const hasTerminal = (): boolean => process.stdin.isTTY && process.stderr.isTTY
