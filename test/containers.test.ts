@@ -1,5 +1,5 @@
 /**
- * Tests the Compose file of docs/containers.md. The built command runs its sandbox, and the environment of its program
+ * Tests the Compose file of docs/sandbox.md. The built command runs its sandbox, and the environment of its program
  * makes a client that reaches the sandbox by its name. The test changes only the port, the folder of the state and the
  * addresses of the names.
  */
@@ -24,7 +24,7 @@ const Service = Schema.Struct({
 })
 const Compose = Schema.Struct({ services: Schema.Struct({ sandbox: Service, shop: Service }) })
 
-const page = readFileSync(resolve(import.meta.dirname, "../docs/containers.md"), "utf8")
+const page = readFileSync(resolve(import.meta.dirname, "../docs/sandbox.md"), "utf8")
 const compose = Effect.suspend(() =>
   Schema.decodeUnknownEffect(Compose)(Yaml.parse(/^```yaml\n(.*?)^```$/ms.exec(page)?.[1] ?? ""))
 )
@@ -60,7 +60,7 @@ const dispatcher = Effect.acquireRelease(
   (agent) => Effect.promise(() => agent.close())
 )
 
-describe("the Compose file of docs/containers.md", () => {
+describe("the Compose file of docs/sandbox.md", () => {
   live(
     "its program creates a charge at the sandbox by the sandbox's name, and logs a warning about plain http",
     function* () {

@@ -3,7 +3,7 @@
  * server in another process. Prints tables, and writes all figures as JSON to `coverage/bench.json`.
  *
  * - `npm run bench -- --quick` measures less, in about a minute.
- * - `npm run bench -- --write` also writes the tables into docs/benchmarks.md and the chart into docs/performance.svg.
+ * - `npm run bench -- --write` also writes the tables into test/bench/figures.md and the chart into docs/performance.svg.
  * - `npm run bench -- --check` compares our ratios with those in test/bench/ratios.json, and fails where one is more
  *   than a quarter above.
  * - `npm run bench -- payouts` measures the queue of payouts on a PostgreSQL instead, in two minutes at most, and
@@ -85,7 +85,7 @@ const check = Effect.fnUntraced(function* (ratios: Record<string, number>) {
 const begin = "<!-- figures: written by `npm run bench -- --write` -->"
 
 const write = (results: Results) => {
-  const page = join(root, "docs/benchmarks.md")
+  const page = join(root, "test/bench/figures.md")
   const [before = ""] = readFileSync(page, "utf8").split(begin)
   writeFileSync(page, `${before}${begin}\n\n${markdown(results)}\n`)
   writeFileSync(join(root, "docs/performance.svg"), chart(results))
