@@ -122,7 +122,7 @@ describe("the runbook of docs/operations", () => {
 })
 
 describe("the page for on-call of docs/operations", () => {
-  const page = read("docs/operations/on-call.md")
+  const page = read("docs/operations/runbook.md")
   const questions = page.split(/^## /m).slice(1)
 
   it("each of its three questions has one panel of the dashboard and one command", () => {
