@@ -30,7 +30,7 @@ describe("the help", () => {
   })
 
   it("the page of the operator's commands names each step with the sentence of its help", () => {
-    const page = readFileSync("docs/command.md", "utf8")
+    const page = readFileSync("docs/operator-commands.md", "utf8")
     const steps = Array.from(page.matchAll(/^\| `([\w-]+)` +\| (.+?) +\|$/gm), ([, name, about]) => [name, about])
     expect(steps).toEqual(
       [...payoutSteps, ...accountSteps, ...letterSteps].map(({ description, name }) => [name, description])
