@@ -122,7 +122,7 @@ describe("the runbook of docs/operations", () => {
 })
 
 describe("the page for on-call of docs/operations", () => {
-  const page = read("docs/operations/runbook.md")
+  const page = read("docs/operations/on-call.md")
   const questions = page.split(/^## /m).slice(1)
 
   it("each of its three questions has one panel of the dashboard and one command", () => {
@@ -157,11 +157,14 @@ describe("the page for on-call of docs/operations", () => {
 })
 
 describe("the monitors for Datadog of docs/operations", () => {
-  const rows = read("docs/operations/datadog.md")
-    .split("\n")
-    .filter((line) => line.startsWith("| `"))
-    .map((line) => line.split("|").map((cell) => cell.trim()))
-    .map(([, monitor, queries, severity]) => ({ monitor: quoted(monitor)[0], queries: quoted(queries), severity }))
+  const rows = Array.from(
+    read("docs/operations/datadog.yml").matchAll(/- name: (\w+)\n +severity: (\w+)\n +queries:\n((?: +- '.*'\n)+)/g),
+    ([, monitor = "", severity = "", queries = ""]) => ({
+      monitor,
+      severity,
+      queries: Array.from(queries.matchAll(/'(.*)'/g), ([, query = ""]) => query)
+    })
+  )
 
   it("there is one for each alert, of its severity", () => {
     assert.deepStrictEqual(
