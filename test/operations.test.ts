@@ -26,6 +26,15 @@ const Alert = Schema.Struct({
 const Rules = Schema.Struct({
   groups: Schema.Array(Schema.Struct({ name: Schema.String, rules: Schema.Array(Alert) }))
 })
+const Monitors = Schema.Struct({
+  monitors: Schema.Array(
+    Schema.Struct({
+      name: Schema.String,
+      severity: Schema.Literals(["page", "ticket"]),
+      queries: Schema.Array(Schema.String)
+    })
+  )
+})
 const alerts = Schema.decodeUnknownSync(Rules)(Yaml.parse(read("docs/operations/alerts.yml"))).groups.flatMap(
   ({ rules }) => rules
 )
@@ -157,25 +166,18 @@ describe("the page for on-call of docs/operations", () => {
 })
 
 describe("the monitors for Datadog of docs/operations", () => {
-  const rows = Array.from(
-    read("docs/operations/datadog.yml").matchAll(/- name: (\w+)\n +severity: (\w+)\n +queries:\n((?: +- '.*'\n)+)/g),
-    ([, monitor = "", severity = "", queries = ""]) => ({
-      monitor,
-      severity,
-      queries: Array.from(queries.matchAll(/'(.*)'/g), ([, query = ""]) => query)
-    })
-  )
+  const rows = Schema.decodeUnknownSync(Monitors)(Yaml.parse(read("docs/operations/datadog.yml"))).monitors
 
   it("there is one for each alert, of its severity", () => {
     assert.deepStrictEqual(
-      rows.map(({ monitor, severity }) => [monitor, severity]),
+      rows.map(({ name, severity }) => [name, severity]),
       alerts.map(({ alert, labels }) => [alert, labels.severity])
     )
   })
 
-  it.each(rows)("the metrics and tags of $monitor are exported, and its threshold is that of the alert", (row) => {
+  it.each(rows)("the metrics and tags of $name are exported, and its threshold is that of the alert", (row) => {
     const thresholdOf = (text: string) => Number(/\s> ([\d.]+)$/.exec(text.trim())?.[1])
-    const expr = alerts.find(({ alert }) => alert === row.monitor)?.expr ?? ""
+    const expr = alerts.find(({ alert }) => alert === row.name)?.expr ?? ""
     for (const query of row.queries) {
       if (query.includes(" > ")) assert.strictEqual(thresholdOf(query), thresholdOf(expr))
       const used = Array.from(query.matchAll(/(?:count|max|sum):([\w.]+)\{([^}]*)\} by \{([^}]*)\}/g))

@@ -232,11 +232,8 @@ describe("the refusal of a write", () => {
   it("each reason of an error without an answer is in docs/errors.md", () => {
     const page = readFileSync(new URL("../../docs/errors.md", import.meta.url), "utf8")
     const section = page.split("### Why there was no answer")[1]?.split("\n## ")[0] ?? ""
-    const cells = section
-      .split("\n")
-      .filter((line) => line.startsWith("| `"))
-      .map((line) => line.split("|")[1] ?? "")
-    const named = cells.flatMap((cell) => Array.from(cell.matchAll(/`(\w+)`/g), ([, name]) => name))
+    const items = section.split("\n").filter((line) => /^(?:- | {2})/.test(line))
+    const named = items.flatMap((line) => Array.from(line.matchAll(/`([A-Z]\w+)`/g), ([, name]) => name))
     assert.sameMembers(named, [...FailureReason.literals])
   })
 })
