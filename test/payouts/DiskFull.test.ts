@@ -1,22 +1,15 @@
 /** What the queue of payouts says and does while its database refuses writes, as on a full disk. */
 import { assert } from "@effect/vitest"
-import { Effect, Logger, Metric, Stream } from "effect"
+import { Effect, Metric, Stream } from "effect"
 import { Sandbox } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { effect } from "../support/effect.ts"
-import { isOfNoSeal, payout, startWorker, world } from "../support/payoutQueue.ts"
+import { makeWarnings, payout, startWorker, world } from "../support/payoutQueue.ts"
 
 /** Every warning and error that is logged under the layer, with its cause if there is one. */
-const makeLines = () => {
-  const lines: Array<string> = []
-  const logger = Logger.make(({ cause, logLevel, message }) => {
-    const line = `${logLevel}: ${String(message)}${cause.reasons.length > 0 ? " and a cause" : ""}`
-    // A loaded machine makes the test clock warn.
-    if (/^(Warn|Error)/.test(line) && !line.includes("test clock") && !isOfNoSeal(String(message))) lines.push(line)
-  })
-  return { lines, layer: Logger.layer([logger]) }
-}
+const makeLines = () =>
+  makeWarnings((line, { cause, logLevel }) => `${logLevel}: ${line}${cause.reasons.length > 0 ? " and a cause" : ""}`)
 
 const failuresOf = (kind: string) =>
   Effect.map(Metric.snapshot, (metrics) => {

@@ -9,20 +9,22 @@ import { Fault } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { effect } from "../support/effect.ts"
-import { payout, payouts, settle } from "../support/payoutQueue.ts"
 import {
   isInDoubt,
   keyOf,
   paid,
+  payout,
+  payouts,
   poor,
   queued,
   refused,
   requests,
   type Script,
+  settle,
   shown,
   unauthorised,
   worldOf
-} from "../support/payouts.ts"
+} from "../support/payoutQueue.ts"
 import { bytes, otherKey } from "../support/rawReplies.ts"
 
 /** Inserts a payout whose stored request is another text. */

@@ -11,8 +11,17 @@ import { AuthenticationError, ConnectionError, SqlError, UnknownError } from "ef
 import { TestClock } from "effect/testing"
 import { charge } from "../support/charges.ts"
 import { effect } from "../support/effect.ts"
-import { makeWarnings, memory, parkOne, parkedLine, payout, payouts } from "../support/payoutQueue.ts"
-import { queued, queueOver, requests, shown, worldOf } from "../support/payouts.ts"
+import {
+  makeWarnings,
+  memory,
+  payout,
+  payouts,
+  queued,
+  queueOver,
+  requests,
+  shown,
+  worldOf
+} from "../support/payoutQueue.ts"
 import { recordingTracer } from "../support/spans.ts"
 import { makeStatements } from "../support/statements.ts"
 
@@ -115,9 +124,11 @@ describe("a queue with nothing to do", () => {
       yield* pay("invoice-2")
       assert.lengthOf(events, 2)
       yield* TestClock.adjust("1 hour")
-      yield* parkOne
+      yield* queue.setPaused(true)
+      yield* queue.submit(payout("parked"))
+      yield* queue.park("parked")
       yield* TestClock.adjust("2 minutes")
-      assert.deepStrictEqual(lines, [parkedLine])
+      assert.deepStrictEqual(lines, ['1 payout(s) wait for a person: list({ state: "parked" }) names them.'])
     }
   )
 })

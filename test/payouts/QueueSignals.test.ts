@@ -1,26 +1,20 @@
 /** What the queue of payouts measures and logs of single payouts. */
 import { assert, describe } from "@effect/vitest"
-import { Effect, Fiber, Layer, Logger, Metric, References } from "effect"
-import { PaymentsPolicy } from "effect-pix"
+import { Effect, Fiber, Metric, References } from "effect"
 import { Payouts, PayoutQueue } from "effect-pix/payouts"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { TestClock } from "effect/testing"
 import { effect } from "../support/effect.ts"
-import { isOfNoSeal, layerMemory, memory, payout, payouts, submitRateLimited } from "../support/payoutQueue.ts"
+import { makeWarnings, memory, payout, payouts, queueOver, refused } from "../support/payoutQueue.ts"
 import { recordingTracer } from "../support/spans.ts"
 
 /** Runs a program on a queue, and returns its warnings and errors, with their attributes. */
 const linesOf = <A, E>(program: Effect.Effect<A, E, PayoutQueue | Sandbox>) => {
-  const lines: Array<{ readonly text: string; readonly attributes: Record<string, unknown> }> = []
-  const logger = Logger.make(({ fiber, logLevel, message }) => {
-    if ((logLevel !== "Warn" && logLevel !== "Error") || isOfNoSeal(String(message))) return
-    lines.push({ text: String(message), attributes: { ...fiber.getRef(References.CurrentLogAnnotations) } })
-  })
-  const once = PaymentsPolicy.layer(PaymentsPolicy.once)
-  return Effect.as(
-    Effect.provide(program, Layer.provideMerge(layerMemory(), Layer.merge(once, Logger.layer([logger])))),
-    lines
-  )
+  const { layer, lines } = makeWarnings((text, { fiber }) => ({
+    text,
+    attributes: { ...fiber.getRef(References.CurrentLogAnnotations) }
+  }))
+  return Effect.as(Effect.provide(program, queueOver({ under: layer })), lines)
 }
 
 describe("a queue of payouts", () => {
@@ -67,7 +61,13 @@ describe("a queue of payouts", () => {
   })
 
   effect("logs how long a payout waits after a rate limit", function* () {
-    const lines = yield* linesOf(Effect.andThen(submitRateLimited("60 seconds"), TestClock.adjust("1 second")))
+    const lines = yield* linesOf(
+      Effect.gen(function* () {
+        yield* (yield* Sandbox).fault("requestWithdrawal", Fault.retryAfter("60 seconds"))
+        yield* (yield* PayoutQueue).submit(payout("invoice-1"))
+        yield* TestClock.adjust("1 second")
+      })
+    )
     const line = lines.find(({ text }) => text.includes("is tried again in 60 seconds, as the service asked"))
     assert.deepInclude(line?.attributes, {
       "payments.retry_after": 60,
@@ -79,9 +79,8 @@ describe("a queue of payouts", () => {
   const { layer, spans } = recordingTracer()
   effect(
     "has in the span of Payouts.run the number of results of each kind",
-    Layer.provideMerge(layerMemory(), layer),
+    queueOver({ under: layer, script: { second: [refused] } }),
     function* () {
-      yield* (yield* Sandbox).fault("requestWithdrawal", Fault.refusal(422, "Conta bloqueada"), { times: 1 })
       const run = yield* Effect.forkChild(Payouts.run([payout("first"), payout("second", 2000), payout("third", 3000)]))
       yield* TestClock.adjust("10 seconds")
       yield* Fiber.join(run)

@@ -8,22 +8,25 @@ import { PayoutQueue, type PayoutQueueOptions, Payouts } from "effect-pix/payout
 import { Fault } from "effect-pix/sandbox"
 import { TestClock } from "effect/testing"
 import { effect } from "../support/effect.ts"
-import { makeWarnings, payout, payouts, settle } from "../support/payoutQueue.ts"
 import {
   count,
   isInDoubt,
+  makeWarnings,
   meetAll,
   paid,
   pass,
+  payout,
+  payouts,
   poor,
   queued,
   queueOver,
   refused,
   requests,
   sentAt,
+  settle,
   shown,
   unauthorised
-} from "../support/payouts.ts"
+} from "../support/payoutQueue.ts"
 
 const redirected = Fault.redirect("https://elsewhere.example/", 301)
 const forbidden = Fault.refusal(403, "Proibido")

@@ -51,8 +51,9 @@ const payoutsOf = {
   forgotten: `state = 'refused', error = '${storedRefusal}', request = NULL, request_check = ''`,
   parked: `state = 'parked', parked_because = 'RunEnded', ${full}`,
   lost: parkedAfter("Operator", now - horizon + 1),
-  lostLongAgo: parkedAfter("PastHorizon", now - horizon - 1),
+  lostLongAgo: `${parkedAfter("PastHorizon", now - horizon - 1)}, under_way_until = ${now}`,
   lostElsewhere: parkedAfter("OtherClientId", now - 1),
+  lostUnreadable: parkedAfter("Unreadable", now - 1),
   parkedUnderWay: `state = 'parked', parked_because = 'Operator', under_way_until = ${now + 1}, sends = 1, may_have_left_at = 1`,
   parkedDeleted: "state = 'parked', parked_because = 'Operator', request = NULL"
 }
@@ -64,6 +65,7 @@ const isParked: ReadonlyArray<Of> = [
   "lost",
   "lostLongAgo",
   "lostElsewhere",
+  "lostUnreadable",
   "parkedUnderWay",
   "parkedDeleted"
 ]
@@ -89,10 +91,10 @@ const test = (title: string, take: Take, expected: Readonly<Record<string, Reado
   takes.push(take)
   effect(title, world, function* () {
     const sql = yield* SqlClient.SqlClient
+    yield* TestClock.adjust(now)
     const queue = yield* startClient()
     const store = makeStore(yield* database, { account: "default", lease: 30_000 })
     yield* store.accounts.serve(1, horizon)
-    yield* TestClock.adjust(now)
     const outcomes: Record<string, Array<string>> = {}
     for (const [reference, set] of Object.entries(payoutsOf)) {
       const { idempotencyKey } = yield* queue.submit(payout(reference))
@@ -127,7 +129,12 @@ test("retry sends again what is open or was refused, and nothing else", (queue, 
 test("park stops all that is not recorded, and takes an approval back", (queue, of) => queue.park(of, { by }), {
   "It was recorded or": isRecorded,
   [`Parked state=parked -approvedBy -approvedAt ${idle} parkedBecause=Operator`]: [...isOpen, "refused"],
-  [`Parked -approvedBy -approvedAt ${idle} parkedBecause=Operator`]: ["parked", "lostLongAgo", "lostElsewhere"],
+  [`Parked -approvedBy -approvedAt ${idle} parkedBecause=Operator`]: [
+    "parked",
+    "lostLongAgo",
+    "lostElsewhere",
+    "lostUnreadable"
+  ],
   [`Parked -approvedBy -approvedAt ${idle}`]: ["lost"],
   "Parked state=parked parkedBecause=Operator": ["forgotten"],
   "Parked ": ["parkedUnderWay", "parkedDeleted"]
@@ -138,7 +145,7 @@ test("resume sends what is parked, but not what left long ago", (queue, of) => q
   "Its request was deleted,": ["parkedDeleted"],
   "A request left longer": ["lostLongAgo", "parkedUnderWay"],
   [`Resumed state=accepted ${wanted} -parkedBecause`]: ["parked"],
-  [`Resumed state=unknown ${wanted} -parkedBecause`]: ["lost", "lostElsewhere"]
+  [`Resumed state=unknown ${wanted} -parkedBecause`]: ["lost", "lostElsewhere", "lostUnreadable"]
 })
 
 const asNew = (queue: PayoutQueue["Service"], of: string) => queue.resume(of, { by, notExecuted: true })
@@ -150,7 +157,8 @@ test("resume of what was not executed sends it as new, where nobody can know oth
   [`Resumed state=accepted ${wanted} -parkedBecause`]: ["parked"],
   [`Resumed state=accepted -mayHaveLeftAt -fingerprint ${wanted} ${idle} -countedDay -error -parkedBecause`]: [
     "lostLongAgo",
-    "lostElsewhere"
+    "lostElsewhere",
+    "lostUnreadable"
   ]
 })
 
@@ -162,7 +170,12 @@ for (const as of ["settled", "failed"] as const)
     [`Settled state=${as}`]: isRecorded.filter((state) => state !== as),
     [`Settled state=${as} -mayHaveLeftAt ${idle} -error`]: ["unknown"],
     [`Settled state=${as} ${idle} -parkedBecause`]: ["parked"],
-    [`Settled state=${as} -mayHaveLeftAt ${idle} -error -parkedBecause`]: ["lost", "lostLongAgo", "lostElsewhere"],
+    [`Settled state=${as} -mayHaveLeftAt ${idle} -error -parkedBecause`]: [
+      "lost",
+      "lostLongAgo",
+      "lostElsewhere",
+      "lostUnreadable"
+    ],
     [`Settled state=${as} -mayHaveLeftAt -parkedBecause`]: ["parkedUnderWay"],
     [`Settled state=${as} -parkedBecause`]: ["parkedDeleted"]
   })
