@@ -50,21 +50,3 @@ effect("a full disk is named by the error, a line a minute and a metric, and pay
   assert.lengthOf(yield* (yield* Sandbox).withdrawals, count)
   assert.strictEqual(yield* Stream.runCount(queue.list({ state: "posted" })), count)
 })
-
-effect("polls that fail are a line a minute without the database's words, and payouts wait", world, function* () {
-  const { layer, lines } = makeLines()
-  const sql = yield* SqlClient.SqlClient
-  const queue = yield* Effect.provide(startWorker(), layer)
-  const counted = yield* failuresOf("ConstraintError")
-  yield* sql`CREATE TRIGGER broken BEFORE UPDATE ON effect_pix_payouts BEGIN SELECT RAISE(ABORT, 'maria@example.com'); END`
-  yield* queue.submit(payout("invoice-1"))
-  yield* minutes(3)
-  assert.isAbove((yield* failuresOf("ConstraintError")) - counted, 100)
-  assert.deepStrictEqual(
-    lines,
-    Array.from({ length: 4 }, () => "Warn: Payouts: the queue did not answer, it is polled again")
-  )
-  yield* sql`DROP TRIGGER broken`
-  yield* minutes(1)
-  assert.strictEqual((yield* queue.await("invoice-1")).state, "posted")
-})
