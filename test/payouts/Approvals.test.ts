@@ -40,9 +40,7 @@ const ofNobody = ["\u200b", "\u2800"]
 const taken = <E extends { readonly _tag: string }, R>(step: Effect.Effect<{ readonly state: string }, E, R>) =>
   Effect.match(step, { onFailure: ({ _tag }) => _tag, onSuccess: ({ state }) => state })
 
-const paid = Effect.flatMap(Sandbox, ({ withdrawals }) =>
-  Effect.map(withdrawals, (all) => all.map(({ amount }) => amount))
-)
+const paid = Sandbox.use(({ withdrawals }) => Effect.map(withdrawals, (all) => all.map(({ amount }) => amount)))
 
 /** A worker without the option, in an account that has the limit. */
 const start = Effect.gen(function* () {

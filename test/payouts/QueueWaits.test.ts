@@ -2,16 +2,14 @@
  * Payouts that cannot be sent now: when they are sent again, what they wait for and for how long, and what limits them.
  */
 import { assert, describe } from "@effect/vitest"
-import { Effect, Fiber, Layer, Metric } from "effect"
-import { Money, Payments, PaymentsPolicy } from "effect-pix"
-import { PayoutQueue, type PayoutQueueOptions, Payouts } from "effect-pix/payouts"
+import { Effect, Fiber } from "effect"
+import { Payments, PaymentsPolicy } from "effect-pix"
+import type { PayoutQueueOptions } from "effect-pix/payouts"
 import { Fault } from "effect-pix/sandbox"
 import { TestClock } from "effect/testing"
-import { effect } from "../support/effect.ts"
 import {
   count,
   isInDoubt,
-  makeWarnings,
   meetAll,
   paid,
   pass,
@@ -19,7 +17,6 @@ import {
   payouts,
   poor,
   queued,
-  queueOver,
   refused,
   requests,
   sentAt,
@@ -249,74 +246,6 @@ describe("the service refuses all payouts of an account", () => {
     yield* TestClock.adjust("3 seconds")
     assert.strictEqual(yield* shown(), "posted")
   })
-})
-
-describe("the measures and the log of payouts that wait", () => {
-  /** How many payouts are delayed and how much, by their cause; and how many wait for a person. */
-  const measured = Effect.map(Metric.snapshot, (metrics) => {
-    const gauges = metrics.flatMap(({ attributes, id, state, type }) =>
-      type === "Gauge" && Number(state.value) !== 0
-        ? [{ attributes: attributes ?? {}, id, value: Number(state.value) }]
-        : []
-    )
-    const found = gauges.filter(({ id }) => id.startsWith("effect_pix_payout_queue_delayed"))
-    return {
-      delayed: Object.fromEntries(
-        found.map(({ attributes, id, value }) => [
-          `${attributes["cause"]}${id.endsWith("centavos") ? " R$" : ""}`,
-          value
-        ])
-      ),
-      parked: gauges.find(({ attributes, id }) => id.endsWith("queue_waiting") && attributes["state"] === "parked")
-        ?.value
-    }
-  })
-  const { layer, lines } = makeWarnings((line) => line.replace(/ \(reference.*$/, ""))
-
-  effect(
-    "name each cause with its sum; one that waits for a run or an approval is no alarm, and each cause has one line",
-    Layer.provideMerge(
-      queueOver({ ...slow, concurrency: 3 }),
-      Layer.merge(layer, Layer.succeed(Metric.MetricRegistry, new Map()))
-    ),
-    function* () {
-      const queue = yield* PayoutQueue
-      yield* queue.setFourEyes(Money.centavos(2500), { by: "carla" })
-      yield* meetAll(poor)
-      yield* queue.submitMany(payouts(2))
-      yield* TestClock.adjust("30 minutes")
-      yield* queue.submit({ ...payout("above", 3000), by: "ana" })
-      yield* queue.park("invoice-2")
-      const run = yield* Effect.forkChild(Payouts.run([payout("line-1", 2000)], { allowAlike: true }))
-      yield* settle
-      yield* Fiber.interrupt(run)
-      yield* TestClock.adjust("31 minutes")
-      assert.deepStrictEqual(yield* measured, {
-        delayed: {
-          InsufficientBalance: 1,
-          "InsufficientBalance R$": 1000,
-          NeedsApproval: 1,
-          "NeedsApproval R$": 3000,
-          RunEnded: 1,
-          "RunEnded R$": 2000
-        },
-        parked: 1
-      })
-      yield* meetAll(refused)
-      yield* TestClock.adjust("16 minutes")
-      assert.deepStrictEqual(
-        [...new Set(lines)],
-        [
-          "The balance of the account default does not cover a payout",
-          "A payout waits for a person: NeedsApproval",
-          '1 payout(s) wait for a person: list({ state: "parked" }) names them.',
-          "A payout is not sent: the run of its sheet is over",
-          "A payout was refused, and is not sent again: RequestRejected"
-        ]
-      )
-      assert.strictEqual(lines.filter((line) => line.startsWith("The balance")).length, 1)
-    }
-  )
 })
 
 describe("the retry budget", () => {
