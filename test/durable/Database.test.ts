@@ -44,7 +44,7 @@ describe("a database", () => {
       ["clickhouse", "ClickHouse"]
     ] as const) {
       const { message } = yield* Effect.flip(Effect.provide(database, unconnected(dialect)))
-      assert.include(message, `${name}: this library keeps its tables in PostgreSQL or SQLite`)
+      assert.include(message, `SqlClient is one for ${name}: this library keeps its tables in PostgreSQL or SQLite`)
     }
   })
 

@@ -146,28 +146,6 @@ describe("a row that is due", () => {
     assert.deepStrictEqual(lines, [])
   })
 
-  test("is another worker's when a lease is over that nobody renews, and only that one gives it back", function* ({
-    due,
-    insert,
-    sql,
-    take
-  }) {
-    yield* insert(0, "a")
-    assert.isTrue(yield* take("dead"))
-    yield* TestClock.adjust("29 seconds")
-    assert.isFalse(yield* take())
-    yield* due.renew([{ key: "a", taker: "dead" }], 30_000)
-    yield* TestClock.adjust("29 seconds")
-    assert.isFalse(yield* take())
-    yield* TestClock.adjust("1 second")
-    assert.isTrue(yield* take())
-    yield* due.renew([{ key: "a", taker: "dead" }], hour)
-    yield* due.giveBack({ key: "a", taker: "dead" }, 0)
-    assert.deepStrictEqual(yield* sql`SELECT taken_by, due_at FROM jobs`, [{ taken_by: "other", due_at: 89_000 }])
-    yield* due.giveBack({ key: "a", taker: "other" }, 0)
-    assert.isTrue(yield* take("dead"))
-  })
-
   test("has its lease for as long as its handler runs", function* ({ insert, take, work }) {
     yield* work(() => Effect.never)
     yield* insert(0, "a")

@@ -2,23 +2,61 @@
  * Several accounts on one database: whose payouts they are, and under which client id they are sent.
  */
 import { assert } from "@effect/vitest"
-import { Effect, Layer } from "effect"
-import { PaymentsPolicy } from "effect-pix"
-import { PayoutInsert } from "effect-pix/payouts"
-import { Fault } from "effect-pix/sandbox"
+import { Context, Effect, Layer } from "effect"
+import { Credentials, IdempotencyKeyGen, Payments, PaymentsPolicy } from "effect-pix"
+import { PayoutInsert, type PayoutQueueOptions } from "effect-pix/payouts"
+import { Fault, Sandbox, SandboxOptions } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { effect } from "../support/effect.ts"
 import {
-  makeGateway,
   makeWarnings,
   memory,
   payout,
   payouts,
   settle,
   startClient,
+  startWorker,
   stateOf
 } from "../support/payoutQueue.ts"
+
+/** A gateway of one client id of one company, and a client of it that may know the company, and whose credentials may change. */
+const makeGateway = Effect.fnUntraced(function* (
+  clientId: "client-a" | "client-b",
+  options: {
+    readonly isKnown?: boolean
+    readonly baseUrl?: string
+    /** Runs at each read of the credentials, and may name another client id from then on. */
+    readonly onRead?: (read: number) => string | undefined
+  } = {}
+) {
+  const companyId = clientId === "client-a" ? 1 : 2
+  const settings = Layer.succeed(SandboxOptions, { clientId, companyId, balance: 10_000_000 })
+  const context = yield* Layer.build(Layer.fresh(Layer.provide(Sandbox.layer, settings)))
+  const sandbox = Context.get(context, Sandbox)
+  let current = yield* sandbox.credentials
+  let reads = 0
+  const credentials = Effect.sync(() => {
+    const other = options.onRead?.(++reads)
+    if (other !== undefined) current = { ...current, clientId: other }
+    return current
+  })
+  const payments = Payments.layer({
+    baseUrl: options.baseUrl ?? "https://sandbox.example",
+    ...(options.isKnown !== false && { companyId })
+  }).pipe(
+    Layer.provide([
+      Layer.succeedContext(context),
+      Layer.succeed(Credentials, { current: credentials, reload: () => Effect.succeed(false) }),
+      IdempotencyKeyGen.layer
+    ])
+  )
+  /** A worker that sends with this client, until its scope closes. */
+  const start = (queue?: PayoutQueueOptions) => Effect.provide(startWorker(queue), Layer.fresh(payments))
+  /** The client has these credentials from now on. */
+  const use = (changed: Partial<typeof current>) => void (current = { ...current, ...changed })
+  return { sandbox, start, use }
+})
 
 const base = Layer.merge(memory, PaymentsPolicy.layer(PaymentsPolicy.once))
 type Gateway = Effect.Success<ReturnType<typeof makeGateway>>

@@ -40,9 +40,7 @@ const ofNobody = ["\u200b", "\u2800"]
 const taken = <E extends { readonly _tag: string }, R>(step: Effect.Effect<{ readonly state: string }, E, R>) =>
   Effect.match(step, { onFailure: ({ _tag }) => _tag, onSuccess: ({ state }) => state })
 
-const paid = Effect.flatMap(Sandbox, ({ withdrawals }) =>
-  Effect.map(withdrawals, (all) => all.map(({ amount }) => amount))
-)
+const paid = Sandbox.use(({ withdrawals }) => Effect.map(withdrawals, (all) => all.map(({ amount }) => amount)))
 
 /** A worker without the option, in an account that has the limit. */
 const start = Effect.gen(function* () {
@@ -50,7 +48,7 @@ const start = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* queue.setFourEyes(limit, { by: "carla" })
   /** A payout that was accepted while there was no limit, in the state that the SQL says. */
-  const early = Effect.fnUntraced(function* (one: PayoutItem, set: string) {
+  const submitEarly = Effect.fnUntraced(function* (one: PayoutItem, set: string) {
     yield* queue.setPaused(true)
     yield* sql`UPDATE effect_pix_payout_accounts SET four_eyes_above = NULL`
     yield* queue.submit(one)
@@ -66,104 +64,73 @@ const start = Effect.gen(function* () {
   const handled = TestClock.adjust("5 seconds")
   const run = (lines: ReadonlyArray<PayoutItem>) =>
     Effect.provideService(Payouts.run(lines, { allowAlike: true }), PayoutQueue, queue)
-  return { early, handled, insert, queue, run, sql }
+  return { submitEarly, handled, insert, queue, run, sql }
 })
 
 const elsewhere = "state = 'parked', parked_because = 'OtherClientId', may_have_left_at = 0"
-const longAgo =
-  "state = 'parked', parked_because = 'PastHorizon', may_have_left_at = 1, run_by = 'earlier', run_until = -1"
-const refused = `state = 'refused', error = '${storedRefusal}'`
-const alike = "state = 'parked', parked_because = 'LooksAlike', run_by = 'earlier', run_until = -1"
+const ofEarlierRun = "run_by = 'earlier', run_until = -1"
 
-/** The steps that people take of one payout in turn, and what it is after them. It was submitted by Ana, or by nobody. */
-const steps: ReadonlyArray<
-  readonly [title: string, by: "ana" | undefined, amount: number, set: string, steps: string, state: string]
-> = [
-  [
-    "is not sent by its submitter, however the name is written",
-    "ana",
-    5001,
-    "",
-    "resume ana, resume ANA, resume",
-    "parked NeedsApproval"
-  ],
-  [
-    "is not sent by its submitter where it waits for another reason",
-    "ana",
-    5001,
-    alike,
-    "resume ana, retry ana, park ana, resume ana",
-    "parked Operator"
-  ],
-  ["is not sent by its submitter's retry after a refusal", "ana", 5001, refused, "retry ana", "parked NeedsApproval"],
-  ["is sent after another person's approval", "ana", 5001, "", "resume bia", "posted"],
+/** Payouts of Ana, or of nobody, with what the SQL says where they were accepted before the limit. */
+const early: Record<string, readonly [amount: number, by: "ana" | undefined, set?: string]> = {
+  own: [5001, "ana"],
+  "nobody's": [5001, undefined],
+  alike: [5001, "ana", `state = 'parked', parked_because = 'LooksAlike', ${ofEarlierRun}`],
+  refused: [5001, "ana", `state = 'refused', error = '${storedRefusal}'`],
+  elsewhere: [1000, "ana", elsewhere],
+  longAgo: [1000, "ana", `state = 'parked', parked_because = 'PastHorizon', may_have_left_at = 1, ${ofEarlierRun}`],
+  unknown: [1000, "ana", "state = 'unknown', may_have_left_at = 1"]
+}
+
+/** The steps that people take of one payout in turn, and what it is after them. */
+const steps: ReadonlyArray<readonly [title: string, of: keyof typeof early, steps: string, state: string]> = [
+  ["is not sent by its submitter", "own", "resume ana, resume ANA, resume", "parked NeedsApproval"],
+  ["that looks alike is not either", "alike", "resume ana, retry ana, park ana, resume ana", "parked Operator"],
+  ["that was refused is not sent by its submitter's retry", "refused", "retry ana", "parked NeedsApproval"],
+  ["is sent after another person's approval", "own", "resume bia", "posted"],
   [
     "is not sent where a person took the approval back",
-    "ana",
-    5001,
-    "",
+    "own",
     "pause ana, resume bia, park bia, pause bia, resume ana",
     "parked Operator"
   ],
   [
     "that nobody submitted is not sent by one person",
-    undefined,
-    5001,
-    "",
+    "nobody's",
     "resume, resume ana, resume Ana, resume",
     "parked NeedsApproval Approve"
   ],
-  ["that nobody submitted is sent by two people", undefined, 5001, "", "resume ana, resume bia", "posted"],
+  ["that nobody submitted is sent by two people", "nobody's", "resume ana, resume bia", "posted"],
   [
     "that changed between two approvals is not sent by the second",
-    undefined,
-    5001,
-    "",
+    "nobody's",
     "resume carla, park bia, resume ana",
     "parked Operator Approve"
   ],
   [
     "is not sent by two people who each take another step",
-    undefined,
-    5001,
-    "",
+    "nobody's",
     "fail bia, resume ana, new bia, fail carla, resume ana",
     "parked NeedsApproval Approve"
   ],
+  ["is not new because one person says so", "elsewhere", "new, new ana, new Ana", "parked OtherClientId NotExecuted"],
+  ["is new because two people say so", "elsewhere", "new bia, new ana", "posted"],
   [
-    "of any amount is not new because one person says so",
-    "ana",
-    1000,
-    elsewhere,
-    "new, new ana, new Ana",
-    "parked OtherClientId NotExecuted"
-  ],
-  ["of any amount is new because two people say so", "ana", 1000, elsewhere, "new bia, new ana", "posted"],
-  [
-    "of any amount has not failed because one person says so",
-    "ana",
-    1000,
-    longAgo,
+    "has not failed because one person says so",
+    "longAgo",
     "retry ana, fail, fail ana, fail ANA",
     "parked PastHorizon SettleFailed"
   ],
-  ["of any amount has failed because two people say so", "ana", 1000, longAgo, "fail ana, fail bia", "failed"],
-  [
-    "in doubt has not failed before it was parked",
-    "ana",
-    1000,
-    "state = 'unknown', may_have_left_at = 1",
-    "pause ana, fail ana, fail bia",
-    "unknown"
-  ],
-  ["is settled as paid by one person", "ana", 5001, "", "settle ana", "settled"]
+  ["has failed because two people say so", "longAgo", "fail ana, fail bia", "failed"],
+  ["in doubt has not failed before it was parked", "unknown", "pause ana, fail ana, fail bia", "unknown"],
+  ["is settled as paid by one person", "own", "settle ana", "settled"]
 ]
 
-describe("a payout above the limit", () => {
-  effect.each(steps)("%s", world, function* ([, by, amount, set, taken, state]) {
-    const { early, handled, queue } = yield* start
-    if (set === "") yield* queue.submit({ ...payout("a", amount), by })
-    else yield* early({ ...payout("a", amount), by }, set)
+describe("a payout above the limit, or in doubt", () => {
+  effect.each(steps)("%s", world, function* ([, of, taken, state]) {
+    const { handled, queue, submitEarly } = yield* start
+    const [amount, by, set] = early[of]!
+    if (set === undefined) yield* queue.submit({ ...payout("a", amount), by })
+    else yield* submitEarly({ ...payout("a", amount), by }, set)
     for (const [step, name] of taken.split(", ").map((text) => text.split(" "))) {
       const options = { by: name }
       const takes: Record<string, Effect.Effect<unknown, unknown>> = {
@@ -186,14 +153,11 @@ describe("a payout above the limit", () => {
     "is parked with its sheet, as a line that a smaller sheet left, and where it was inserted or accepted before",
     world,
     function* () {
-      const { early, handled, insert, queue, run, sql } = yield* start
-      yield* early(
-        item("left", 3000),
-        "state = 'parked', parked_because = 'RunEnded', run_by = 'earlier', run_until = -1"
-      )
+      const { handled, insert, queue, run, sql, submitEarly } = yield* start
+      yield* submitEarly(item("left", 3000), `state = 'parked', parked_because = 'RunEnded', ${ofEarlierRun}`)
       yield* run([item("left", 3000), item("b", 3000)])
       yield* run([item("left", 3000)])
-      yield* early(item("early", 5001), "state = 'accepted'")
+      yield* submitEarly(item("early", 5001), "state = 'accepted'")
       yield* insert(item("inserted", 5001))
       yield* handled
       for (const reference of ["left", "b", "early", "inserted"]) {
@@ -219,11 +183,11 @@ describe("a payout above the limit", () => {
   )
 
   effect("names the first of two people, and as its approver the one who did not submit it", world, function* () {
-    const { early, queue, sql } = yield* start
+    const { queue, sql, submitEarly } = yield* start
     yield* queue.submit(payout("a", 6000))
     assert.deepStrictEqual((yield* queue.resume("a", { by: "ana" })).asked, { step: "Approve", by: "ana" })
     assert.strictEqual((yield* linesOf(queue, "a")).at(-1), "Asked by ana > parked")
-    yield* early(item("b", 7000), elsewhere)
+    yield* submitEarly(item("b", 7000), elsewhere)
     for (const by of ["bia", "ana"]) yield* queue.resume("b", { by, notExecuted: true })
     const [row] = yield* sql`SELECT approved_by AS "by" FROM effect_pix_payouts WHERE reference = 'b'`
     assert.strictEqual(row?.["by"], "bia")

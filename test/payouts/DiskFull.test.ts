@@ -1,22 +1,15 @@
 /** What the queue of payouts says and does while its database refuses writes, as on a full disk. */
 import { assert } from "@effect/vitest"
-import { Effect, Logger, Metric, Stream } from "effect"
+import { Effect, Metric, Stream } from "effect"
 import { Sandbox } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { effect } from "../support/effect.ts"
-import { isOfNoSeal, payout, startWorker, world } from "../support/payoutQueue.ts"
+import { makeWarnings, payout, startWorker, world } from "../support/payoutQueue.ts"
 
 /** Every warning and error that is logged under the layer, with its cause if there is one. */
-const makeLines = () => {
-  const lines: Array<string> = []
-  const logger = Logger.make(({ cause, logLevel, message }) => {
-    const line = `${logLevel}: ${String(message)}${cause.reasons.length > 0 ? " and a cause" : ""}`
-    // A loaded machine makes the test clock warn.
-    if (/^(Warn|Error)/.test(line) && !line.includes("test clock") && !isOfNoSeal(String(message))) lines.push(line)
-  })
-  return { lines, layer: Logger.layer([logger]) }
-}
+const makeLines = () =>
+  makeWarnings((line, { cause, logLevel }) => `${logLevel}: ${line}${cause.reasons.length > 0 ? " and a cause" : ""}`)
 
 const failuresOf = (kind: string) =>
   Effect.map(Metric.snapshot, (metrics) => {
@@ -56,22 +49,4 @@ effect("a full disk is named by the error, a line a minute and a metric, and pay
   // Where the mark was stored and the answer was not, the queue has asked again with the same key.
   assert.lengthOf(yield* (yield* Sandbox).withdrawals, count)
   assert.strictEqual(yield* Stream.runCount(queue.list({ state: "posted" })), count)
-})
-
-effect("polls that fail are a line a minute without the database's words, and payouts wait", world, function* () {
-  const { layer, lines } = makeLines()
-  const sql = yield* SqlClient.SqlClient
-  const queue = yield* Effect.provide(startWorker(), layer)
-  const counted = yield* failuresOf("ConstraintError")
-  yield* sql`CREATE TRIGGER broken BEFORE UPDATE ON effect_pix_payouts BEGIN SELECT RAISE(ABORT, 'maria@example.com'); END`
-  yield* queue.submit(payout("invoice-1"))
-  yield* minutes(3)
-  assert.isAbove((yield* failuresOf("ConstraintError")) - counted, 100)
-  assert.deepStrictEqual(
-    lines,
-    Array.from({ length: 4 }, () => "Warn: Payouts: the queue did not answer, it is polled again")
-  )
-  yield* sql`DROP TRIGGER broken`
-  yield* minutes(1)
-  assert.strictEqual((yield* queue.await("invoice-1")).state, "posted")
 })

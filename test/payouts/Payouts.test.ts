@@ -8,8 +8,20 @@ import { PayoutQueue, Payouts } from "effect-pix/payouts"
 import { Fault } from "effect-pix/sandbox"
 import { TestClock } from "effect/testing"
 import { effect } from "../support/effect.ts"
-import { makeWarnings, payout, settle } from "../support/payoutQueue.ts"
-import { makeHeld, paid, poor, queued, queueOver, refused, requests, type Script, shown } from "../support/payouts.ts"
+import {
+  makeHeld,
+  makeWarnings,
+  paid,
+  payout,
+  poor,
+  queued,
+  queueOver,
+  refused,
+  requests,
+  type Script,
+  settle,
+  shown
+} from "../support/payoutQueue.ts"
 import { line, listsOf, run, sheet } from "../support/sheets.ts"
 
 const asks = Fault.retryAfter

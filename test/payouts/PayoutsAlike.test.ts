@@ -7,8 +7,7 @@ import { Money, PixKey } from "effect-pix"
 import { PayoutInsert, PayoutQueue, type PayoutQueueOptions, Payouts, type Seal } from "effect-pix/payouts"
 import { Fault } from "effect-pix/sandbox"
 import { TestClock } from "effect/testing"
-import { payout, settle } from "../support/payoutQueue.ts"
-import { queued, refused, requests, shown } from "../support/payouts.ts"
+import { payout, queued, refused, requests, settle, shown } from "../support/payoutQueue.ts"
 import { line, run } from "../support/sheets.ts"
 
 /** What becomes of a payout to the person of all others. */

@@ -2,14 +2,23 @@
  * Where a person's data is in the tables of the queue, how it is sealed, and that it is gone when it should be.
  */
 import { assert } from "@effect/vitest"
-import { Effect, Logger, Option, Redacted, Result, Stream } from "effect"
+import { Effect, Option, Redacted, Result, Stream } from "effect"
 import { Document, Money, PixKey } from "effect-pix"
 import { PayoutInsert, type PayoutItem, PayoutQueue, type PayoutQueueOptions, Payouts, Seal } from "effect-pix/payouts"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { effect } from "../support/effect.ts"
-import { linesOf, makeWarnings, settle, startClient, startWorker, stateOf, world } from "../support/payoutQueue.ts"
+import {
+  linesOf,
+  makeWarnings,
+  requests,
+  settle,
+  startClient,
+  startWorker,
+  stateOf,
+  world
+} from "../support/payoutQueue.ts"
 
 /** What a queue may store of a payee, and what only the service writes. */
 const marks = { pixKey: "52998224725", description: "Aluguel do apartamento da Beatriz", metadata: "metadado-77120" }
@@ -51,12 +60,10 @@ const startWith = Effect.fnUntraced(function* (faults: ReadonlyArray<Fault.Fault
   yield* (yield* Sandbox).fault("requestWithdrawal", faults)
   return yield* startWorker(options)
 })
-const sentBy = Effect.flatMap(Sandbox, ({ requests }) => Effect.map(requests, ({ length }) => length))
 
 const answers: ReadonlyArray<readonly [title: string, answer: Fault.Fault]> = [
   ["a 422", json(422, { message: sentence, code: "PIX_BLOCKED" })],
   ["a 422 of plain text", json(422, sentence)],
-  ["a 422 whose code is a sentence", json(422, { message: sentence, code: sentence.replaceAll(" ", ":") })],
   ["a 422 whose code is a name", json(422, { message: "Recusado", code: "ZULMIRA" })],
   ["a 422 with details", json(422, { message: "Recusado", errors: [{ detail: sentence, field: "ZULMIRA" }] })],
   ["a 500 whose code is a name", json(500, { error: { code: "Zulmira-Quixada" } })],
@@ -69,7 +76,6 @@ const answers: ReadonlyArray<readonly [title: string, answer: Fault.Fault]> = [
   ["a redirect", Fault.redirect("https://zulmira.example")],
   ["a record of another value", record({ value: 99, enTransaction: "ZULMIRA QUIXADA" })],
   ["a record that says it failed", record({ enTransaction: "Failed", message: sentence, success: false })],
-  ["a record whose status is a name", record({ enTransaction: "ZULMIRA QUIXADA" })],
   ["a record whose status is a name of one word", record({ enTransaction: "ZULMIRA" })]
 ]
 
@@ -87,7 +93,7 @@ effect.each(answers)(
       yield* (yield* SqlClient.SqlClient)`UPDATE effect_pix_payout_accounts SET blocked_at = NULL`
       yield* TestClock.adjust("2 seconds")
     }
-    assert.strictEqual(yield* sentBy, 3)
+    assert.strictEqual(yield* requests(), 3)
     const text = (yield* stored).toLowerCase()
     assert.deepStrictEqual(
       words.filter((word) => text.includes(word)),
@@ -125,7 +131,7 @@ effect("forget deletes the request, the payee and the check, and leaves the rest
   })
   assert.isTrue(Option.isNone(yield* queue.payee("a")))
   for (const mark of Object.values(marks)) assert.notInclude(yield* stored, mark)
-  assert.strictEqual(yield* sentBy, 1)
+  assert.strictEqual(yield* requests(), 1)
 })
 
 effect("forget is not undone by a later answer, whose payee is not stored", world, function* () {
@@ -282,7 +288,7 @@ effect("the end of a record leaves its key and state, so that the reference is n
   )
   yield* queue.setPaused(false)
   yield* TestClock.adjust("5 seconds")
-  assert.strictEqual(yield* sentBy, 1)
+  assert.strictEqual(yield* requests(), 1)
   assert.isTrue(Option.isNone(yield* queue.status("new")))
 })
 
@@ -296,20 +302,6 @@ effect("a request is forgotten after its time, and its reference is remembered l
   assert.strictEqual((yield* queue.submit(payout("a"))).state, "posted")
   for (const other of [payout("a", 3000), { ...payout("a"), description: "another" }])
     assert.strictEqual((yield* Effect.flip(queue.submit(other)))._tag, "ReferenceConflict")
-})
-
-effect("a queue without a seal says at its start that PIX keys and CPFs are stored in clear", world, function* () {
-  const lines: Array<string> = []
-  const logger = Logger.layer([Logger.make(({ logLevel, message }) => lines.push(`${logLevel}: ${String(message)}`))])
-  for (const seal of [
-    undefined,
-    Seal.aesGcm(Redacted.make("0".repeat(64))),
-    { seal: Effect.succeed, open: Effect.succeed }
-  ])
-    yield* Effect.provide(startClient({ account: "padaria", seal }), logger)
-  assert.deepStrictEqual(lines, [
-    "Warn: PayoutQueue: the requests of the account padaria are stored in clear, with the PIX keys and CPFs of their payees. Give the layer the option seal: Seal.aesGcm(key)."
-  ])
 })
 
 const key = Redacted.make("0".repeat(64))

@@ -9,20 +9,22 @@ import { Fault } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { effect } from "../support/effect.ts"
-import { payout, payouts, settle } from "../support/payoutQueue.ts"
 import {
   isInDoubt,
   keyOf,
   paid,
+  payout,
+  payouts,
   poor,
   queued,
   refused,
   requests,
   type Script,
+  settle,
   shown,
   unauthorised,
   worldOf
-} from "../support/payouts.ts"
+} from "../support/payoutQueue.ts"
 import { bytes, otherKey } from "../support/rawReplies.ts"
 
 /** Inserts a payout whose stored request is another text. */
@@ -218,6 +220,51 @@ describe("a payout", () => {
     const parked = yield* Stream.runCollect(queue.list({ state: "parked" }))
     assert.deepStrictEqual([parked.length, yield* requests()], [2, 0])
   })
+})
+
+queued(
+  "a refused payout is subtracted from the day on which it was counted, and not from today",
+  { dailyCap: 2000 },
+  function* ({ queue, sandbox, sql }) {
+    // The test's clock begins at 21:00 in São Paulo.
+    yield* TestClock.adjust(3 * 3_600_000 - 500)
+    const spent = Effect.map(sql`SELECT spent FROM effect_pix_payout_days ORDER BY day`, (rows) =>
+      rows.map((row) => row["spent"])
+    )
+    yield* sandbox.fault("requestWithdrawal", { ...refused, wait: 1000 }, { times: 2 })
+    yield* queue.submitMany(payouts(2))
+    yield* settle
+    yield* TestClock.adjust("500 millis")
+    yield* queue.submitMany(payouts(5).slice(2))
+    yield* settle
+    assert.deepStrictEqual(yield* spent, [2000, 2000])
+    yield* TestClock.adjust("1 minute")
+    assert.deepStrictEqual(yield* spent, [0, 2000])
+    assert.strictEqual(yield* shown("invoice-5"), "accepted DailyCap")
+  }
+)
+
+queued("a database that another program changes stops no other payout", function* ({ queue, sandbox, sql }) {
+  yield* sandbox.fault("requestWithdrawal", Fault.latency("100 millis"))
+  yield* queue.submit(payout("deleted"))
+  yield* settle
+  yield* sql`DELETE FROM effect_pix_payouts`
+  yield* queue.submit(payout("other"))
+  yield* TestClock.adjust("1 second")
+  assert.strictEqual(yield* shown("other"), "posted")
+  yield* sql`UPDATE effect_pix_payouts SET state = 'parked', parked_because = NULL`
+  assert.strictEqual(yield* shown("other"), "parked Operator")
+  for (const [raised, isRetryable] of [
+    ["IGNORE", true],
+    ["ABORT, 'maria'", false]
+  ] as const) {
+    yield* sql.unsafe(`CREATE TRIGGER none BEFORE INSERT ON effect_pix_payouts BEGIN SELECT RAISE(${raised}); END`)
+    const error = yield* Effect.flip(queue.submit(payout("new")))
+    assert.deepInclude(error, { _tag: "DatabaseError", operation: "submit", isRetryable })
+    assert.notInclude(JSON.stringify(error), "maria")
+    yield* sql`DROP TRIGGER none`
+  }
+  assert.isTrue(Option.isNone(yield* queue.status("new")))
 })
 
 describe("a seal", () => {

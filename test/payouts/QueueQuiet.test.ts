@@ -2,7 +2,7 @@
  * What a queue asks its database while there is nothing to do, and while the database cannot be reached.
  */
 import { assert, describe } from "@effect/vitest"
-import { Effect, Exit, Fiber, Layer, Logger, Queue, Schedule } from "effect"
+import { Effect, Exit, Fiber, Layer, Logger, Queue, References, Schedule } from "effect"
 import { PayoutQueue } from "effect-pix/payouts"
 import { Sandbox } from "effect-pix/sandbox"
 import { Webhook } from "effect-pix/webhook"
@@ -11,8 +11,7 @@ import { AuthenticationError, ConnectionError, SqlError, UnknownError } from "ef
 import { TestClock } from "effect/testing"
 import { charge } from "../support/charges.ts"
 import { effect } from "../support/effect.ts"
-import { makeWarnings, memory, parkOne, parkedLine, payout, payouts } from "../support/payoutQueue.ts"
-import { queued, queueOver, requests, shown, worldOf } from "../support/payouts.ts"
+import { makeWarnings, memory, payout, payouts, queued, queueOver, worldOf } from "../support/payoutQueue.ts"
 import { recordingTracer } from "../support/spans.ts"
 import { makeStatements } from "../support/statements.ts"
 
@@ -115,9 +114,11 @@ describe("a queue with nothing to do", () => {
       yield* pay("invoice-2")
       assert.lengthOf(events, 2)
       yield* TestClock.adjust("1 hour")
-      yield* parkOne
+      yield* queue.setPaused(true)
+      yield* queue.submit(payout("parked"))
+      yield* queue.park("parked")
       yield* TestClock.adjust("2 minutes")
-      assert.deepStrictEqual(lines, [parkedLine])
+      assert.deepStrictEqual(lines, ['1 payout(s) wait for a person: list({ state: "parked" }) names them.'])
     }
   )
 })
@@ -152,16 +153,19 @@ describe("a database that cannot be reached", () => {
 
   effect("is waited for at the start, which is logged, and then used", function* () {
     const log = yield* Queue.unbounded<string>()
-    const logger = Logger.layer([Logger.make(({ message }) => void Queue.offerUnsafe(log, String(message)))])
+    const logger = Logger.make(({ fiber, message }) => {
+      const { "error.type": kind } = fiber.getRef(References.CurrentLogAnnotations)
+      Queue.offerUnsafe(log, `${String(message)} ${String(kind)}`)
+    })
     const reasons = [refusing, starting]
     const paying = Effect.gen(function* () {
       yield* (yield* PayoutQueue).submit(payout("invoice-1"))
       return (yield* (yield* PayoutQueue).await("invoice-1")).state
-    }).pipe(Effect.provide(Layer.provide(PayoutQueue.layer(), [worldOf(), failing(reasons), logger])))
+    }).pipe(Effect.provide(Layer.provide(PayoutQueue.layer(), [worldOf(), failing(reasons), Logger.layer([logger])])))
     const fiber = yield* Effect.forkChild(paying)
-    assert.strictEqual(yield* Queue.take(log), sentence)
+    assert.strictEqual(yield* Queue.take(log), `${sentence} ConnectionError`)
     yield* TestClock.adjust("1 second")
-    assert.strictEqual(yield* Queue.take(log), sentence)
+    assert.strictEqual(yield* Queue.take(log), `${sentence} UnknownError`)
     assert.lengthOf(reasons, 0)
     yield* TestClock.adjust("2 seconds")
     assert.strictEqual(yield* Fiber.join(fiber), "posted")
@@ -172,27 +176,4 @@ describe("a database that cannot be reached", () => {
     const build = Layer.build(Layer.provide(PayoutQueue.layer(), [worldOf(), failing(reasons)]))
     assert.include((yield* Effect.flip(build)).message, "AuthenticationError")
   })
-
-  const { layer: warnings, lines } = makeWarnings()
-  effect(
-    "fails a submit, and its worker goes on when it answers",
-    Layer.provideMerge(queueOver(), warnings),
-    function* () {
-      const queue = yield* PayoutQueue
-      const sql = yield* SqlClient.SqlClient
-      const rename = sql`ALTER TABLE effect_pix_payouts RENAME TO away`
-      yield* rename
-      const error = yield* Effect.flip(queue.submit(payout("invoice-1")))
-      assert.strictEqual(error._tag, "DatabaseError")
-      assert.include(error.message, "submit failed on the database")
-      yield* sql`ALTER TABLE away RENAME TO effect_pix_payouts`
-      // In one transaction, so that no worker sees the payout before.
-      yield* sql.withTransaction(Effect.andThen(queue.submit(payout("invoice-1")), rename))
-      yield* TestClock.adjust("5 seconds")
-      assert.include(lines.join("\n"), "the queue did not answer")
-      yield* sql`ALTER TABLE away RENAME TO effect_pix_payouts`
-      yield* TestClock.adjust("5 seconds")
-      assert.deepStrictEqual([yield* shown(), yield* requests()], ["posted", 1])
-    }
-  )
 })

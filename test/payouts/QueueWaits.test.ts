@@ -2,28 +2,28 @@
  * Payouts that cannot be sent now: when they are sent again, what they wait for and for how long, and what limits them.
  */
 import { assert, describe } from "@effect/vitest"
-import { Effect, Fiber, Layer, Metric } from "effect"
-import { Money, Payments, PaymentsPolicy } from "effect-pix"
-import { PayoutQueue, type PayoutQueueOptions, Payouts } from "effect-pix/payouts"
+import { Effect, Fiber } from "effect"
+import { Payments, PaymentsPolicy } from "effect-pix"
+import type { PayoutQueueOptions } from "effect-pix/payouts"
 import { Fault } from "effect-pix/sandbox"
 import { TestClock } from "effect/testing"
-import { effect } from "../support/effect.ts"
-import { makeWarnings, payout, payouts, settle } from "../support/payoutQueue.ts"
 import {
   count,
   isInDoubt,
   meetAll,
   paid,
   pass,
+  payout,
+  payouts,
   poor,
   queued,
-  queueOver,
   refused,
   requests,
   sentAt,
+  settle,
   shown,
   unauthorised
-} from "../support/payouts.ts"
+} from "../support/payoutQueue.ts"
 
 const redirected = Fault.redirect("https://elsewhere.example/", 301)
 const forbidden = Fault.refusal(403, "Proibido")
@@ -34,33 +34,30 @@ const lost = Fault.resetAfter
 const slow = { poll: "5 minutes", lease: "10 minutes" } as const
 const hour: PayoutQueueOptions = { ...slow, horizon: "1 hour" }
 const minutes: PayoutQueueOptions = { ...slow, horizon: "10 minutes" }
-const eachSecond = Array.from({ length: 40 }, (_, at) => at)
 const doubling = [0, 1, 3, 7, 15, 31]
 
 describe("a payout that cannot be sent now", () => {
-  queued.each([
-    { met: "no connection", fault: Fault.refuse, sent: doubling },
-    { met: "a 403", fault: forbidden, sent: doubling },
-    { met: "a 429", fault: limited, sent: doubling },
-    { met: "a Retry-After of 0 seconds", fault: Fault.retryAfter(0), sent: doubling },
-    { met: "a Retry-After of 1 second", fault: Fault.retryAfter("1 second"), sent: eachSecond },
-    { met: "a Retry-After of 15 seconds", fault: Fault.retryAfter("15 seconds"), sent: [0, 15, 30] },
-    {
-      met: "a 503 that asks for 15 seconds",
-      fault: Fault.retryAfter("15 seconds", { status: 503 }),
-      sent: [0, 15, 30]
-    },
-    { met: "a lost answer, and then none", fault: Fault.resetBefore, sent: doubling },
-    { met: "a 401", fault: unauthorised, sent: doubling }
-  ])("is sent again after $met at the seconds $sent", slow, function* ({ queue }, { fault, sent }) {
-    yield* meetAll(fault)
-    yield* queue.submit(payout("invoice-1"))
-    yield* pass(39.9)
-    assert.deepStrictEqual(yield* sentAt(), sent)
-    yield* meetAll()
-    yield* TestClock.adjust("10 minutes")
-    assert.deepStrictEqual([yield* shown(), yield* paid], ["posted", 1])
-  })
+  /** What the requests of a payout meet, and at which seconds they are sent. */
+  const timed: Record<string, readonly [Fault.Fault, ReadonlyArray<number>]> = {
+    "no connection": [Fault.refuse, doubling],
+    "a 403": [forbidden, doubling],
+    "a 429": [limited, doubling],
+    "a lost answer, and then none": [Fault.resetBefore, doubling],
+    "a Retry-After of 0 seconds": [Fault.retryAfter(0), doubling],
+    "a Retry-After of 1 second": [Fault.retryAfter("1 second"), Array.from({ length: 40 }, (_, at) => at)],
+    "a Retry-After of 15 seconds": [Fault.retryAfter("15 seconds"), [0, 15, 30]],
+    "a 503 that asks for 15 seconds": [Fault.retryAfter("15 seconds", { status: 503 }), [0, 15, 30]]
+  }
+  const script = Object.fromEntries(Object.entries(timed).map(([met, [fault]]) => [met, fault]))
+  queued(
+    "is sent again after 1, 2, 4 seconds and so on, or when it was told",
+    { ...slow, script },
+    function* ({ queue }) {
+      yield* queue.submitMany(Object.keys(timed).map((met) => payout(met)))
+      yield* pass(39.9)
+      for (const [met, [, seconds]] of Object.entries(timed)) assert.deepStrictEqual(yield* sentAt(met), seconds, met)
+    }
+  )
 
   queued("waits for at most an hour, and for a balance 15 minutes", slow, function* ({ queue, sandbox }) {
     yield* sandbox.fault("requestWithdrawal", Fault.retryAfter("30 days"))
@@ -75,11 +72,7 @@ describe("a payout that cannot be sent now", () => {
 
   queued.each([
     { cause: "InsufficientBalance", fault: poor },
-    { cause: "AuthError", fault: unauthorised },
-    { cause: "Redirect", fault: redirected },
-    { cause: "AuthError", fault: forbidden },
-    { cause: "RateLimited", fault: limited },
-    { cause: "ServiceUnavailable", fault: Fault.refuse }
+    { cause: "AuthError", fault: unauthorised }
   ])("waits for $cause until the horizon, and then for a person", minutes, function* ({ queue }, { cause, fault }) {
     yield* meetAll(fault)
     yield* queue.submit(payout("invoice-1"))
@@ -255,78 +248,10 @@ describe("the service refuses all payouts of an account", () => {
   })
 })
 
-describe("the measures and the log of payouts that wait", () => {
-  /** How many payouts are delayed and how much, by their cause; and how many wait for a person. */
-  const measured = Effect.map(Metric.snapshot, (metrics) => {
-    const gauges = metrics.flatMap(({ attributes, id, state, type }) =>
-      type === "Gauge" && Number(state.value) !== 0
-        ? [{ attributes: attributes ?? {}, id, value: Number(state.value) }]
-        : []
-    )
-    const found = gauges.filter(({ id }) => id.startsWith("effect_pix_payout_queue_delayed"))
-    return {
-      delayed: Object.fromEntries(
-        found.map(({ attributes, id, value }) => [
-          `${attributes["cause"]}${id.endsWith("centavos") ? " R$" : ""}`,
-          value
-        ])
-      ),
-      parked: gauges.find(({ attributes, id }) => id.endsWith("queue_waiting") && attributes["state"] === "parked")
-        ?.value
-    }
-  })
-  const { layer, lines } = makeWarnings((line) => line.replace(/ \(reference.*$/, ""))
-
-  effect(
-    "name each cause with its sum; one that waits for a run or an approval is no alarm, and each cause has one line",
-    Layer.provideMerge(
-      queueOver({ ...slow, concurrency: 3 }),
-      Layer.merge(layer, Layer.succeed(Metric.MetricRegistry, new Map()))
-    ),
-    function* () {
-      const queue = yield* PayoutQueue
-      yield* queue.setFourEyes(Money.centavos(2500), { by: "carla" })
-      yield* meetAll(poor)
-      yield* queue.submitMany(payouts(2))
-      yield* TestClock.adjust("30 minutes")
-      yield* queue.submit({ ...payout("above", 3000), by: "ana" })
-      yield* queue.park("invoice-2")
-      const run = yield* Effect.forkChild(Payouts.run([payout("line-1", 2000)], { allowAlike: true }))
-      yield* settle
-      yield* Fiber.interrupt(run)
-      yield* TestClock.adjust("31 minutes")
-      assert.deepStrictEqual(yield* measured, {
-        delayed: {
-          InsufficientBalance: 1,
-          "InsufficientBalance R$": 1000,
-          NeedsApproval: 1,
-          "NeedsApproval R$": 3000,
-          RunEnded: 1,
-          "RunEnded R$": 2000
-        },
-        parked: 1
-      })
-      yield* meetAll(refused)
-      yield* TestClock.adjust("16 minutes")
-      assert.deepStrictEqual(
-        [...new Set(lines)],
-        [
-          "The balance of the account default does not cover a payout",
-          "A payout waits for a person: NeedsApproval",
-          '1 payout(s) wait for a person: list({ state: "parked" }) names them.',
-          "A payout is not sent: the run of its sheet is over",
-          "A payout was refused, and is not sent again: RequestRejected"
-        ]
-      )
-      assert.strictEqual(lines.filter((line) => line.startsWith("The balance")).length, 1)
-    }
-  )
-})
-
 describe("the retry budget", () => {
   queued(
     "of the other calls of a client is not spent by the retries of its queue",
-    { concurrency: 20, policy: PaymentsPolicy.layer({}) },
+    { concurrency: 20, policy: PaymentsPolicy.layer({}), poll: "1 minute" },
     function* ({ queue, sandbox }) {
       const payments = yield* Payments
       yield* sandbox.fault("requestWithdrawal", Fault.answer(502), { times: 1000 })

@@ -11,19 +11,20 @@ import { TestClock } from "effect/testing"
 import { layerPostgres } from "../support/database.ts"
 import { effect, live } from "../support/effect.ts"
 import { interruptible } from "../support/interruptible.ts"
-import { payout, settle } from "../support/payoutQueue.ts"
 import {
   gatewayOf,
   isInDoubt,
   keyOf,
   makeHeld,
   paid,
+  payout,
   type queueOver,
   refused,
   requests,
+  settle,
   shown,
   worldOf
-} from "../support/payouts.ts"
+} from "../support/payoutQueue.ts"
 import { noPostgres } from "../support/postgres.ts"
 
 const options: PayoutQueueOptions = { concurrency: 1, drain: "1 millis" }

@@ -134,27 +134,6 @@ for (const [title, since, note] of [
     }
   )
 
-live.skipIf(absent !== undefined)(
-  `a worker in a copy of its database, however fresh, pauses${why}`,
-  base,
-  function* () {
-    const { url } = yield* postgres
-    const name = url.replace(/.*\//, "")
-    const connect = (to: string) => Layer.fresh(PgClient.layer({ url: Redacted.make(to) }))
-    const served = Effect.flatMap(use(), ({ operator, serve }) =>
-      Effect.andThen(serve, operator.submit(payout("invoice-1")))
-    )
-    yield* served.pipe(Effect.scoped, Effect.provide(connect(url)))
-    yield* Effect.provide(run(`CREATE DATABASE ${name}_copy TEMPLATE ${name}`), connect(url.replace(name, "postgres")))
-    yield* Effect.gen(function* () {
-      const { lines, sent, serve } = yield* use()
-      yield* serve
-      assert.include(lines[0], "is a restored backup or a copy")
-      assert.strictEqual(yield* sent, 0)
-    }).pipe(Effect.scoped, Effect.provide(connect(`${url}_copy`)))
-  }
-)
-
 ask(
   "a worker on a server that hides its cluster and timeline compares the table",
   function* ({ lines, operator, sent, start }, url) {

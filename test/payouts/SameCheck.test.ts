@@ -2,7 +2,7 @@ import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { Payments, PixKey } from "effect-pix"
 import { PayoutInsert, type PayoutItem, PayoutQueue, Payouts } from "effect-pix/payouts"
-import { layerMemory } from "../support/payoutQueue.ts"
+import { queueOver } from "../support/payoutQueue.ts"
 import { effect } from "../support/effect.ts"
 
 const email = PixKey.email("maria@example.com")
@@ -28,7 +28,7 @@ describe("a request that cannot be sent", () => {
   for (const [name, request] of wrong)
     effect(
       `is refused with the same words by a call, a run, the queue and the statement: ${name}`,
-      layerMemory(),
+      queueOver(),
       function* () {
         const payments = yield* Payments
         const queue = yield* PayoutQueue

@@ -1,6 +1,6 @@
 /** The seal of the stored requests: keys, their rotation, and texts that were changed. */
 import { assert } from "@effect/vitest"
-import { Cause, Effect, Exit, Redacted } from "effect"
+import { Cause, Effect, Exit, Logger, Redacted } from "effect"
 import { Seal } from "effect-pix/payouts"
 import { createDecipheriv, createHash, randomBytes } from "node:crypto"
 import { effect } from "../support/effect.ts"
@@ -73,4 +73,18 @@ effect("a key of a seal is 32 bytes in base64 or in hexadecimal, and is never sh
     (yield* Effect.flip(startClient({ seal: Seal.aesGcm(Redacted.make("senha-secreta")) })))._tag,
     "ConfigurationError"
   )
+})
+
+effect("a queue without a seal says at its start that PIX keys and CPFs are stored in clear", world, function* () {
+  const lines: Array<string> = []
+  const logger = Logger.layer([Logger.make(({ logLevel, message }) => lines.push(`${logLevel}: ${String(message)}`))])
+  for (const seal of [
+    undefined,
+    Seal.aesGcm(Redacted.make("0".repeat(64))),
+    { seal: Effect.succeed, open: Effect.succeed }
+  ])
+    yield* Effect.provide(startClient({ account: "padaria", seal }), logger)
+  assert.deepStrictEqual(lines, [
+    "Warn: PayoutQueue: the requests of the account padaria are stored in clear, with the PIX keys and CPFs of their payees. Give the layer the option seal: Seal.aesGcm(key)."
+  ])
 })

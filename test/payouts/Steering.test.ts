@@ -3,7 +3,7 @@
  * that a person changed while its request was under way.
  */
 import { assert } from "@effect/vitest"
-import { Effect, Layer, Logger, Option, Struct } from "effect"
+import { Effect, Layer, Option, Struct } from "effect"
 import type { PayoutQueue } from "effect-pix/payouts"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
@@ -14,8 +14,11 @@ import { makeStore } from "../../src/payouts/internal/queue/store.ts"
 import { effect } from "../support/effect.ts"
 import {
   linesOf,
+  makeWarnings,
   payout,
-  payouts,
+  queued,
+  refused,
+  requests,
   settle,
   startClient,
   startWorker,
@@ -51,8 +54,9 @@ const payoutsOf = {
   forgotten: `state = 'refused', error = '${storedRefusal}', request = NULL, request_check = ''`,
   parked: `state = 'parked', parked_because = 'RunEnded', ${full}`,
   lost: parkedAfter("Operator", now - horizon + 1),
-  lostLongAgo: parkedAfter("PastHorizon", now - horizon - 1),
+  lostLongAgo: `${parkedAfter("PastHorizon", now - horizon - 1)}, under_way_until = ${now}`,
   lostElsewhere: parkedAfter("OtherClientId", now - 1),
+  lostUnreadable: parkedAfter("Unreadable", now - 1),
   parkedUnderWay: `state = 'parked', parked_because = 'Operator', under_way_until = ${now + 1}, sends = 1, may_have_left_at = 1`,
   parkedDeleted: "state = 'parked', parked_because = 'Operator', request = NULL"
 }
@@ -64,6 +68,7 @@ const isParked: ReadonlyArray<Of> = [
   "lost",
   "lostLongAgo",
   "lostElsewhere",
+  "lostUnreadable",
   "parkedUnderWay",
   "parkedDeleted"
 ]
@@ -89,11 +94,11 @@ const test = (title: string, take: Take, expected: Readonly<Record<string, Reado
   takes.push(take)
   effect(title, world, function* () {
     const sql = yield* SqlClient.SqlClient
+    yield* TestClock.adjust(now)
     const queue = yield* startClient()
     const store = makeStore(yield* database, { account: "default", lease: 30_000 })
     yield* store.accounts.serve(1, horizon)
-    yield* TestClock.adjust(now)
-    const outcomes: Record<string, Array<string>> = {}
+    const outcomes: Record<string, string> = {}
     for (const [reference, set] of Object.entries(payoutsOf)) {
       const { idempotencyKey } = yield* queue.submit(payout(reference))
       const row = Effect.flatMap(store.get(idempotencyKey), Effect.fromNullishOr)
@@ -107,12 +112,10 @@ const test = (title: string, take: Take, expected: Readonly<Record<string, Reado
       const [after, [, entry]] = [yield* row, yield* linesOf(queue, reference)]
       if (entry === undefined) assert.deepStrictEqual(after, before, reference)
       else assert.deepStrictEqual([entry.includes(" by ana"), after.askedStep, after.askedBy], [true, null, null])
-      const outcome = entry === undefined ? problem : `${entry.split(" ")[0]} ${changesOf(before, after)}`
-      outcomes[outcome] = [...(outcomes[outcome] ?? []), reference]
+      outcomes[reference] = entry === undefined ? problem : `${entry.split(" ")[0]} ${changesOf(before, after)}`
     }
-    const byName = (all: Readonly<Record<string, ReadonlyArray<string>>>) =>
-      Object.fromEntries(Object.entries(all).flatMap(([outcome, of]) => of.map((reference) => [reference, outcome])))
-    assert.deepStrictEqual(byName(outcomes), byName(expected))
+    const all = Object.entries(expected).flatMap(([outcome, of]) => of.map((reference) => [reference, outcome]))
+    assert.deepStrictEqual(outcomes, Object.fromEntries(all))
   })
 }
 
@@ -127,7 +130,12 @@ test("retry sends again what is open or was refused, and nothing else", (queue, 
 test("park stops all that is not recorded, and takes an approval back", (queue, of) => queue.park(of, { by }), {
   "It was recorded or": isRecorded,
   [`Parked state=parked -approvedBy -approvedAt ${idle} parkedBecause=Operator`]: [...isOpen, "refused"],
-  [`Parked -approvedBy -approvedAt ${idle} parkedBecause=Operator`]: ["parked", "lostLongAgo", "lostElsewhere"],
+  [`Parked -approvedBy -approvedAt ${idle} parkedBecause=Operator`]: [
+    "parked",
+    "lostLongAgo",
+    "lostElsewhere",
+    "lostUnreadable"
+  ],
   [`Parked -approvedBy -approvedAt ${idle}`]: ["lost"],
   "Parked state=parked parkedBecause=Operator": ["forgotten"],
   "Parked ": ["parkedUnderWay", "parkedDeleted"]
@@ -138,7 +146,7 @@ test("resume sends what is parked, but not what left long ago", (queue, of) => q
   "Its request was deleted,": ["parkedDeleted"],
   "A request left longer": ["lostLongAgo", "parkedUnderWay"],
   [`Resumed state=accepted ${wanted} -parkedBecause`]: ["parked"],
-  [`Resumed state=unknown ${wanted} -parkedBecause`]: ["lost", "lostElsewhere"]
+  [`Resumed state=unknown ${wanted} -parkedBecause`]: ["lost", "lostElsewhere", "lostUnreadable"]
 })
 
 const asNew = (queue: PayoutQueue["Service"], of: string) => queue.resume(of, { by, notExecuted: true })
@@ -150,7 +158,8 @@ test("resume of what was not executed sends it as new, where nobody can know oth
   [`Resumed state=accepted ${wanted} -parkedBecause`]: ["parked"],
   [`Resumed state=accepted -mayHaveLeftAt -fingerprint ${wanted} ${idle} -countedDay -error -parkedBecause`]: [
     "lostLongAgo",
-    "lostElsewhere"
+    "lostElsewhere",
+    "lostUnreadable"
   ]
 })
 
@@ -162,7 +171,12 @@ for (const as of ["settled", "failed"] as const)
     [`Settled state=${as}`]: isRecorded.filter((state) => state !== as),
     [`Settled state=${as} -mayHaveLeftAt ${idle} -error`]: ["unknown"],
     [`Settled state=${as} ${idle} -parkedBecause`]: ["parked"],
-    [`Settled state=${as} -mayHaveLeftAt ${idle} -error -parkedBecause`]: ["lost", "lostLongAgo", "lostElsewhere"],
+    [`Settled state=${as} -mayHaveLeftAt ${idle} -error -parkedBecause`]: [
+      "lost",
+      "lostLongAgo",
+      "lostElsewhere",
+      "lostUnreadable"
+    ],
     [`Settled state=${as} -mayHaveLeftAt -parkedBecause`]: ["parkedUnderWay"],
     [`Settled state=${as} -parkedBecause`]: ["parkedDeleted"]
   })
@@ -231,7 +245,7 @@ const answers: ReadonlyArray<
   ],
   [
     "a refusal ends the doubt, and undoes no step",
-    Fault.refusal(422, "Chave PIX bloqueada."),
+    refused,
     {
       nothing: "refused Answered Refused RequestRejected > refused",
       park: "parked Answered Refused RequestRejected > parked",
@@ -254,8 +268,7 @@ const answers: ReadonlyArray<
 ]
 
 effect.each(answers)("%s", function* ([, fault, expected]) {
-  const errors: Array<string> = []
-  const logger = Logger.make(({ logLevel, message }) => void (logLevel === "Error" && errors.push(String(message))))
+  const { layer, lines } = makeWarnings()
   const outcomes = yield* Effect.forEach(Object.entries(meanwhile), ([name, steps]) =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
@@ -270,79 +283,33 @@ effect.each(answers)("%s", function* ([, fault, expected]) {
       const id = "withdrawalId" in status ? [status.withdrawalId] : []
       const left = "mayHaveLeftAt" in status ? ["left"] : []
       return [name, [status.state, ...id, ...left, (yield* linesOf(queue, "a")).at(-1)].join(" ")] as const
-    }).pipe(Effect.scoped, Effect.provide(Layer.fresh(Layer.mergeAll(world, Logger.layer([logger])))))
+    }).pipe(Effect.scoped, Effect.provide(Layer.fresh(Layer.merge(world, layer))))
   )
   assert.deepStrictEqual(Object.fromEntries(outcomes), expected)
   const isContradicted = fault === Fault.none
   assert.lengthOf(
-    errors.filter((line) => line.includes("somebody settled as failed") && line.includes("MONEY MAY HAVE MOVED")),
+    lines.filter((line) => line.includes("somebody settled as failed") && line.includes("MONEY MAY HAVE MOVED")),
     isContradicted ? 1 : 0
   )
 })
 
-effect("a payout that is retried while it waits has one request, at the time that was named", world, function* () {
-  const sandbox = yield* Sandbox
-  const requests = Effect.map(sandbox.requests, ({ length }) => length)
-  const queue = yield* startWorker()
-  yield* queue.setPaused(true)
-  yield* queue.submit(payout("a"))
-  yield* Effect.replicateEffect(queue.retry("a"), 3)
-  yield* Effect.andThen(queue.park("a"), queue.resume("a"))
-  yield* sandbox.fault("requestWithdrawal", [Fault.resetAfter, Fault.retryAfter("10 minutes")])
-  yield* queue.setPaused(false)
-  yield* TestClock.adjust("1500 millis")
-  assert.strictEqual(yield* requests, 1)
-  yield* queue.retry("a")
-  yield* TestClock.adjust("9 minutes")
-  assert.strictEqual(yield* requests, 2)
-  yield* TestClock.adjust("2 minutes")
-  assert.strictEqual(yield* stateOf(queue, "a"), "posted")
-  assert.strictEqual(yield* requests, 3)
-})
-
-effect("a refused payout is subtracted from the day on which it was counted, and not from today", world, function* () {
-  const sandbox = yield* Sandbox
-  // The test's clock begins at 21:00 in São Paulo.
-  yield* TestClock.setTime(3 * hour - 500)
-  const queue = yield* startWorker({ dailyCap: 2000 })
-  const sql = yield* SqlClient.SqlClient
-  const spent = Effect.map(sql`SELECT spent FROM effect_pix_payout_days ORDER BY day`, (rows) =>
-    rows.map((row) => row["spent"])
-  )
-  yield* sandbox.fault("requestWithdrawal", { ...Fault.refusal(422, "Chave PIX bloqueada."), wait: 1000 }, { times: 2 })
-  yield* queue.submitMany(payouts(2))
-  yield* settle
-  yield* TestClock.adjust("500 millis")
-  yield* queue.submitMany(payouts(5).slice(2))
-  yield* settle
-  assert.deepStrictEqual(yield* spent, [2000, 2000])
-  yield* TestClock.adjust("1 minute")
-  assert.deepStrictEqual(yield* spent, [0, 2000])
-  assert.strictEqual(yield* stateOf(queue, "invoice-5"), "accepted DailyCap")
-})
-
-effect("a database that another program changes stops no other payout", world, function* () {
-  const sandbox = yield* Sandbox
-  const sql = yield* SqlClient.SqlClient
-  const queue = yield* startWorker()
-  yield* sandbox.fault("requestWithdrawal", Fault.latency("100 millis"))
-  yield* queue.submit(payout("deleted"))
-  yield* settle
-  yield* sql`DELETE FROM effect_pix_payouts`
-  yield* queue.submit(payout("other"))
-  yield* TestClock.adjust("1 second")
-  assert.strictEqual(yield* stateOf(queue, "other"), "posted")
-  yield* sql`UPDATE effect_pix_payouts SET state = 'parked', parked_because = NULL`
-  assert.strictEqual(yield* stateOf(queue, "other"), "parked Operator")
-  for (const [raised, isRetryable] of [
-    ["IGNORE", true],
-    ["ABORT, 'maria'", false]
-  ] as const) {
-    yield* sql.unsafe(`CREATE TRIGGER none BEFORE INSERT ON effect_pix_payouts BEGIN SELECT RAISE(${raised}); END`)
-    const error = yield* Effect.flip(queue.submit(payout("new")))
-    assert.deepInclude(error, { _tag: "DatabaseError", operation: "submit", isRetryable })
-    assert.notInclude(JSON.stringify(error), "maria")
-    yield* sql`DROP TRIGGER none`
+const met = [Fault.resetAfter, Fault.retryAfter("10 minutes")]
+queued(
+  "a payout is retried while it waits, and has one request, at the time that was named",
+  { script: { a: met } },
+  function* ({ queue }) {
+    yield* queue.setPaused(true)
+    yield* queue.submit(payout("a"))
+    yield* Effect.replicateEffect(queue.retry("a"), 3)
+    yield* Effect.andThen(queue.park("a"), queue.resume("a"))
+    yield* queue.setPaused(false)
+    yield* TestClock.adjust("1500 millis")
+    assert.strictEqual(yield* requests(), 1)
+    yield* queue.retry("a")
+    yield* TestClock.adjust("9 minutes")
+    assert.strictEqual(yield* requests(), 2)
+    yield* TestClock.adjust("2 minutes")
+    assert.strictEqual(yield* stateOf(queue, "a"), "posted")
+    assert.strictEqual(yield* requests(), 3)
   }
-  assert.isTrue(Option.isNone(yield* queue.status("new")))
-})
+)

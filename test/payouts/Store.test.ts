@@ -6,7 +6,7 @@ import { PayoutInsert } from "effect-pix/payouts"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import { ask, fast, prepare, tagOf } from "../support/databasePayouts.ts"
-import { linesOf, payout, payouts, startWorker, stateOf } from "../support/payoutQueue.ts"
+import { linesOf, payout, payouts, refused, startWorker, stateOf } from "../support/payoutQueue.ts"
 import { makeStatements } from "../support/statements.ts"
 
 ask("a payout is accepted in the caller's own transaction, or not at all", function* () {
@@ -162,7 +162,7 @@ ask("a payout costs one statement to submit and two writes to send", function* (
   yield* Effect.provide(Effect.forEach(payouts(50), queue.submit), counting)
   // It looks once whether a worker ever served the account.
   assert.deepStrictEqual(counted(), { reads: 1, writes: 50 })
-  yield* (yield* Sandbox).fault("requestWithdrawal", Fault.refusal(422, "Chave PIX bloqueada"))
+  yield* (yield* Sandbox).fault("requestWithdrawal", refused)
   const worker = startWorker({ poll: "1 hour", dailyCap: 120_000 }).pipe(
     Effect.provide(counting),
     Effect.provideService(SqlClient.SqlClient, client)
@@ -177,19 +177,10 @@ ask("a payout costs one statement to submit and two writes to send", function* (
   if (dialect === "pg") assert.strictEqual(begun.count, 0)
 })
 
-ask("every change of a payout is an entry without a word about a person", function* () {
-  const { queue, sql } = yield* prepare
-  const sandbox = yield* Sandbox
-  const seal = {
-    seal: (text: string, reference: string) => Effect.succeed(btoa(`${reference}:${text}`)),
-    open: (text: string, reference: string) => Effect.sync(() => atob(text).replace(`${reference}:`, ""))
-  }
-  const worker = yield* startWorker({ ...fast, seal })
-  yield* sandbox.fault("requestWithdrawal", [
-    Fault.resetAfter,
-    Fault.none,
-    Fault.refusal(422, "Chave maria@example.com bloqueada.")
-  ])
+ask("every change of a payout is an entry", function* () {
+  const { queue } = yield* prepare
+  const worker = yield* startWorker(fast)
+  yield* (yield* Sandbox).fault("requestWithdrawal", [Fault.resetAfter, Fault.none, refused])
   yield* worker.submit(payout("lost"))
   yield* Effect.repeat(stateOf(queue, "lost"), { until: (state) => state === "unknown" })
   yield* queue.park("lost", { by: "ana", note: "the panel shows nothing" })
@@ -218,10 +209,4 @@ ask("every change of a payout is an entry without a word about a person", functi
     "Answered Recorded 2 > posted",
     "Settled by ana: returned by the bank > failed"
   ])
-  const rows = yield* sql`SELECT * FROM effect_pix_payouts`
-  const entries = yield* sql`SELECT entry FROM effect_pix_payout_history`
-  assert.notInclude(
-    JSON.stringify([rows, entries], (_, value: unknown) => (typeof value === "bigint" ? String(value) : value)),
-    "maria"
-  )
 })

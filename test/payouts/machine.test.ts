@@ -1,5 +1,5 @@
 /**
- * The state machine of a payout: what is known x what an answer says -> what is known next; state x step of a person -> next state.
+ * The state machine of a payout: what is known x what an answer says -> what is known next. The steps of people are in Steering.test.ts.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Duration, Result } from "effect"
@@ -24,7 +24,7 @@ import {
 } from "../../src/payouts/internal/machine.ts"
 import { Account } from "../../src/payouts/internal/queue/account.ts"
 import * as Row from "../../src/payouts/internal/queue/row.ts"
-import { failures, keyOf } from "../support/payouts.ts"
+import { failures, keyOf } from "../support/payoutQueue.ts"
 
 const key = keyOf("invoice-1")
 const hour = 3_600_000
@@ -44,19 +44,6 @@ const clean = Row.Row.make({
   countedDay: "1970-01-01"
 })
 const doubted = Row.Row.make({ ...clean, state: "unknown", mayHaveLeftAt: now - hour, error: "{}" })
-const parked = Row.Row.make({ ...clean, state: "parked", parkedBecause: "Operator" })
-const rows = {
-  accepted: clean,
-  unknown: doubted,
-  refused: { ...clean, state: "refused" },
-  parked,
-  "parked in doubt": { ...parked, mayHaveLeftAt: now - hour, error: "{}" },
-  "parked past the horizon": { ...parked, mayHaveLeftAt: now - 13 * hour, error: "{}" },
-  posted: { ...clean, state: "posted" },
-  settled: { ...clean, state: "settled" },
-  failed: { ...clean, state: "failed" }
-} satisfies Record<string, Row.Row>
-
 const shown = ({ parkedBecause, state, waitsFor }: Row.Row) =>
   [state, parkedBecause ?? waitsFor].filter((word) => word !== null).join(" ")
 
@@ -113,29 +100,11 @@ describe("an answer", () => {
     }
   })
 
-  it.each<[keyof typeof rows, recorded: string, refused: string, lost: string]>([
-    ["parked", "posted", "parked Operator", "parked Operator"],
-    ["refused", "posted", "refused", "refused"],
-    ["settled", "settled", "settled", "settled"],
-    ["failed", "failed", "failed", "failed"]
-  ])("that is late finds a %s payout, and leaves it %s, %s or %s: recorded, refused or lost", (name, ...wanted) => {
-    const row = { ...rows[name], mayHaveLeftAt: now }
-    const answers: ReadonlyArray<Answer> = [
-      Result.succeed(record),
-      Result.fail(failures.refused(key)),
-      Result.fail(failures.unknown(key))
-    ]
-    const after = answers.map((answer) => ({ ...row, ...Row.answered(row, known(answer, false), now, "payee") }))
-    assert.deepStrictEqual(after.map(shown), wanted)
-    const [recorded, refused, lost] = after
-    assert.deepInclude(recorded, { withdrawalId: 7, withdrawalStatus: "Awaiting", payee: "payee" })
-    assert.deepInclude(refused, { mayHaveLeftAt: null, countedDay: null })
-    assert.strictEqual(lost?.mayHaveLeftAt, now)
-  })
-
-  it("names no payee of a payout that was forgotten, and no state that may be a person's name", () => {
-    const known = afterAnswer(Result.succeed({ ...record, enTransaction: "MARIA SILVA" }), key, false)
-    const after = Row.answered({ ...clean, request: null }, known, now, "payee")
+  it("is stored with its payee and state, but for one that was forgotten, and one that may be a person's name", () => {
+    const whole = Row.answered(clean, known(Result.succeed(record), false), now, "payee")
+    assert.deepInclude(whole, { withdrawalId: 7, withdrawalStatus: "Awaiting", payee: "payee" })
+    const named = known(Result.succeed({ ...record, enTransaction: "MARIA SILVA" }), false)
+    const after = Row.answered({ ...clean, request: null }, named, now, "payee")
     assert.deepInclude(after, { payee: null, withdrawalStatus: null })
   })
 
@@ -233,67 +202,6 @@ describe("a request", () => {
     ["one left in the future by more: a clock was wrong", true, now + 12 * hour + 1]
   ])("must not be repeated where %s: %s", (_, isPast, mayHaveLeftAt) => {
     assert.strictEqual(Row.mustNotRepeat({ ...clean, mayHaveLeftAt }, now, 12 * hour), isPast)
-  })
-})
-
-describe("a step of a person", () => {
-  /** What the step makes of a row; `-` where it is refused. */
-  const made = (row: Row.Row, step: Row.Step | undefined) =>
-    typeof step === "string" ? "-" : shown({ ...row, ...step })
-
-  it.each<[keyof typeof rows, ...steps: Array<string>]>([
-    //                         retry       park               resume      notExecuted settle     forget
-    ["accepted", "accepted", "parked Operator", "-", "-", "-", "-"],
-    ["unknown", "unknown", "parked Operator", "-", "-", "settled", "-"],
-    ["refused", "accepted", "parked Operator", "-", "-", "-", "refused"],
-    ["parked", "-", "parked Operator", "accepted", "accepted", "settled", "-"],
-    ["parked in doubt", "-", "parked Operator", "unknown", "-", "settled", "-"],
-    ["parked past the horizon", "-", "parked Operator", "-", "accepted", "settled", "-"],
-    ["posted", "-", "-", "-", "-", "settled", "posted"],
-    ["settled", "-", "-", "-", "-", "settled", "settled"],
-    ["failed", "-", "-", "-", "-", "settled", "failed"]
-  ])(
-    "makes of one that is %s: retry %s, park %s, resume %s, resume as not executed %s, settle %s, forget %s",
-    (name, ...wanted) => {
-      const row = rows[name]
-      const steps = [
-        Row.retry(row, deciding),
-        Row.parkByOperator(row),
-        Row.resume(row, deciding, false),
-        Row.resume(row, deciding, true),
-        Row.settle(row, "settled"),
-        Row.forget(row)
-      ]
-      assert.deepStrictEqual(
-        steps.map((step) => made(row, step)),
-        wanted
-      )
-    }
-  )
-
-  it("on a payout whose request was deleted cannot send it, and a second forget changes nothing", () => {
-    const forgotten = { request: null, requestCheck: "" }
-    assert.include(Row.retry({ ...rows.refused, ...forgotten }, deciding), "was deleted")
-    assert.include(Row.resume({ ...parked, ...forgotten }, deciding, false), "Settle it")
-    assert.isUndefined(Row.forget({ ...rows.posted, ...forgotten }))
-  })
-
-  it.each<[string, string, Partial<Row.Row>]>([
-    ["may be under way until", "its last request is under way", { underWayUntil: now + 1 }],
-    ["Resume it without notExecuted", "the service knows its key", { underWayUntil: now, mayHaveLeftAt: now - hour }],
-    ["", "its request is past the horizon", { underWayUntil: now }],
-    ["", "it left under another client id", { mayHaveLeftAt: now - hour, parkedBecause: "OtherClientId" }],
-    ["", "it cannot be read", { mayHaveLeftAt: now - hour, parkedBecause: "Unreadable" }]
-  ])("that says notExecuted is refused with %j where %s", (words, _, given) => {
-    const step = Row.resume({ ...rows["parked past the horizon"], ...given }, deciding, true)
-    if (words !== "") return assert.include(step, words)
-    assert.deepInclude(step, {
-      state: "accepted",
-      mayHaveLeftAt: null,
-      fingerprint: null,
-      countedDay: null,
-      error: null
-    })
   })
 })
 
