@@ -1,7 +1,6 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert } from "@effect/vitest"
-import { Effect, Layer, Redacted, Stream } from "effect"
-import { PaymentsPolicy } from "effect-pix"
+import { Effect, Redacted, Stream } from "effect"
 import { Sandbox } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import { postgres } from "../support/database.ts"
@@ -13,7 +12,7 @@ import { noPostgres } from "../support/postgres.ts"
 const absent = noPostgres() ?? noPgBouncer()
 live.skipIf(absent !== undefined)(
   `workers behind PgBouncer pay each payout once where the client prepares no statements${absent === undefined ? "" : ` (${absent})`}`,
-  Layer.merge(gateway, PaymentsPolicy.layer(PaymentsPolicy.once)),
+  gateway,
   function* () {
     const { url } = yield* postgres
     const pooled = yield* pgBouncer(url)
