@@ -316,6 +316,15 @@ describe("what is shown of a BrCode", () => {
     ]
     for (const secret of secrets) assert.notInclude(shown.join(), secret)
   })
+
+  it("the name of each hidden part is shown in its place", () => {
+    assert.deepStrictEqual(Object.values(read).filter(Redacted.isRedacted).map(String), [
+      "<redacted:key>",
+      "<redacted:additionalInfo>",
+      "<redacted:fields>",
+      "<redacted:payload>"
+    ])
+  })
 })
 
 describe("BrCode.checkAmount", () => {

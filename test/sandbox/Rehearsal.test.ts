@@ -94,6 +94,15 @@ describe("Rehearsal.run", () => {
     expect((yield* Rehearsal.run(idle, { only: `${call} refused, conflict` })).findings).toEqual([])
   })
 
+  live("a read meets each fault that is no write's, once and at each request", function* () {
+    const read = Effect.flatMap(Payments, ({ getBalance }) => Effect.ignore(getBalance()))
+    const names = yield* defectOf(Rehearsal.run(read, { only: "nothing" }))
+    for (const fault of ["not sent", "answered 500", "answered 10 minutes late", "answer cut off", "rate limited"]) {
+      for (const extent of ["\n", ", each request\n"]) expect(names).toContain(`getBalance: ${fault}${extent}`)
+    }
+    expect(names).not.toContain("executed")
+  })
+
   live("a name that no schedule has is a defect, which lists the names of the schedules", function* () {
     expect(yield* defectOf(Rehearsal.run(pay(), { only: "call 9" }))).toContain(`${call} not sent, each request`)
     const only = `${call} not sent + call 9 requestWithdrawal: not sent`
