@@ -1,5 +1,5 @@
 import { assert, describe, expect } from "@effect/vitest"
-import { Context, Effect, Exit, Layer, Scope, Stream } from "effect"
+import { Context, Effect, Exit, Layer, Logger, Scope, Stream } from "effect"
 import { NodeSqlite } from "effect-pix/node"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
@@ -101,11 +101,17 @@ describe("NodeSqlite", () => {
     }
   )
 
-  effect("a committed row is in the file after the file is opened again", function* () {
-    const file = NodeSqlite.layer({ filename: join(yield* folder, "payouts.db") })
+  effect("a committed row is in the file after it is opened again, and the log tells a new file from it", function* () {
+    const messages: Array<string> = []
+    const logger = Logger.layer([Logger.make(({ message }) => void messages.push(String(message)))])
+    const file = Layer.provide(NodeSqlite.layer({ filename: join(yield* folder, "payouts.db") }), logger)
     const insert = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`INSERT INTO orders (id) VALUES (7)`)
     yield* Effect.provide(Effect.andThen(table, insert), file)
     assert.strictEqual(yield* Effect.provide(counted, file), 1)
+    expect(messages).toEqual([
+      expect.stringMatching(/payouts\.db was created\.$/),
+      expect.stringMatching(/payouts\.db was opened\.$/)
+    ])
   })
 
   effect("a file that another connection has locked is refused", function* () {

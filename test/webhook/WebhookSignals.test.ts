@@ -224,7 +224,7 @@ describe("the exported signals of a webhook", () => {
       }).pipe(Effect.provide([Webhook.layer({ verifier }), Logger.layer([logger])]))
       assert.lengthOf(messages, 2)
       assert.notInclude(messages[0], "more since")
-      assert.include(messages[1], "4 more since the last such line")
+      assert.include(messages[1], " 4 more since the last such line")
     }
   )
 })
