@@ -2,15 +2,30 @@
  * Takes the pictures of the docs: `npm run pictures`. The sandbox's page, the timeline of a payout whose answer was lost, and
  * the story of a rehearsal beside the lines of `docs/rehearsal.md` that cause it, which are run.
  */
+import { spawnSync } from "node:child_process"
+import { join } from "node:path"
 import { Effect, Layer, Schedule } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { Credentials, IdempotencyKey, IdempotencyKeyGen, Money, Payments } from "effect-pix"
 import { Fault, Rehearsal, Sandbox, SandboxOptions } from "effect-pix/sandbox"
 import type { Page } from "playwright-core"
 import { launch } from "../test/support/browser.ts"
+import { libraries, unpacked } from "../test/support/debian.ts"
 import { blocks, writeBlocks } from "../test/support/docBlocks.ts"
 
 const browser = Effect.acquireRelease(Effect.promise(launch), (one) => Effect.promise(() => one.close()))
+
+/** The same picture in 64 colours, since the package carries it: `node test/support/debian.ts pngquant` brings the program. */
+const reduce = (file: string) => {
+  const dir = unpacked("pngquant") ?? "/"
+  const env = { LD_LIBRARY_PATH: libraries(dir) }
+  const { error, status, stderr } = spawnSync(
+    join(dir, "usr/bin/pngquant"),
+    ["--force", "--strip", "--output", file, "64", file],
+    { env, encoding: "utf8" }
+  )
+  if (status !== 0) throw new Error(`pngquant: ${error?.message ?? stderr}`)
+}
 
 const shoot = Effect.fnUntraced(function* (
   file: string,
@@ -22,6 +37,7 @@ const shoot = Effect.fnUntraced(function* (
     const page = await opened.newPage({ viewport })
     await show(page)
     await page.screenshot({ path: `docs/${file}` })
+    reduce(`docs/${file}`)
   })
 })
 
