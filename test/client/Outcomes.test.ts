@@ -88,8 +88,9 @@ describe("a call whose requests all meet the same", () => {
             const clean = expected(write, one, true)
             const pasts = [
               ["made", clean],
-              ["None", clean],
-              ["given", expected(given, one, true)]
+              ["given", expected(given, one, true)],
+              // A declared past is none of the reply: one reply of the row shows it.
+              ...(at === 0 ? [["None", clean] as const] : [])
             ] as const
             for (const [past, fact] of pasts) {
               const found = yield* failure(operation, replies, past)
@@ -97,7 +98,7 @@ describe("a call whose requests all meet the same", () => {
               if (at === 0) check(found.error)
             }
           }
-          for (const operation of [...turn(readNames, at), "getTransaction"] as const) {
+          for (const operation of new Set([...turn(readNames, at), "getTransaction"] as const)) {
             const end = operation === "getTransaction" ? lookup : ofRead
             const { error, fact } = yield* failure(operation, replies)
             assert.deepStrictEqual<unknown>(fact, expected(end, one, false), operation)
