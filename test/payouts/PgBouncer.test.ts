@@ -1,6 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert } from "@effect/vitest"
-import { Effect, Redacted, Stream } from "effect"
+import { Effect, Layer, Redacted, Stream } from "effect"
+import { PaymentsPolicy } from "effect-pix"
 import { Sandbox } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import { postgres } from "../support/database.ts"
@@ -12,7 +13,7 @@ import { noPostgres } from "../support/postgres.ts"
 const absent = noPostgres() ?? noPgBouncer()
 live.skipIf(absent !== undefined)(
   `workers behind PgBouncer pay each payout once where the client prepares no statements${absent === undefined ? "" : ` (${absent})`}`,
-  gateway,
+  Layer.merge(gateway, PaymentsPolicy.layer(PaymentsPolicy.once)),
   function* () {
     const { url } = yield* postgres
     const pooled = yield* pgBouncer(url)

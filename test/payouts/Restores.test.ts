@@ -5,7 +5,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert } from "@effect/vitest"
 import { Effect, Layer, Redacted, Schedule, type Scope } from "effect"
-import type { Payments } from "effect-pix"
+import { type Payments, PaymentsPolicy } from "effect-pix"
 import type { PayoutQueue, PayoutQueueOptions } from "effect-pix/payouts"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
@@ -30,6 +30,7 @@ const minute = 60_000
 const hour = 60 * minute
 const absent = noPostgres()
 const why = absent === undefined ? "" : ` (${absent})`
+const base = Layer.merge(gateway, PaymentsPolicy.layer(PaymentsPolicy.once))
 
 type World = SqlClient.SqlClient | Sandbox | Payments | Scope.Scope
 type Of = Effect.Success<ReturnType<typeof use>>
@@ -57,7 +58,7 @@ const ask = (
   title: string,
   body: (world: Of, url: string) => Generator<Effect.Effect<unknown, unknown, World>, unknown, never>
 ) =>
-  live.skipIf(absent !== undefined)(`${title}${why}`, gateway, function* () {
+  live.skipIf(absent !== undefined)(`${title}${why}`, base, function* () {
     const { url } = yield* postgres
     yield* Effect.gen(function* () {
       const world = yield* use()

@@ -4,7 +4,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe } from "@effect/vitest"
 import { Context, Effect, Layer, Option, Redacted, Result, Schedule, Stream } from "effect"
-import { Money } from "effect-pix"
+import { Money, PaymentsPolicy } from "effect-pix"
 import { PayoutInsert, PayoutQueue, Payouts } from "effect-pix/payouts"
 import { Sandbox } from "effect-pix/sandbox"
 import { Webhook, WebhookClient } from "effect-pix/webhook"
@@ -26,6 +26,7 @@ const logins = {
   operator: "effect_pix_operator"
 }
 const fast = { poll: "20 millis" } as const
+const base = Layer.merge(gateway, PaymentsPolicy.layer(PaymentsPolicy.once))
 
 /** A database with the tables and the roles, and a client for each login. */
 const made = Effect.gen(function* () {
@@ -52,7 +53,7 @@ const until = <A, E, R>(effect: Effect.Effect<A, E, R>, isSo: (value: A) => bool
 const withdrawals = Effect.flatMap(Sandbox, (sandbox) => sandbox.withdrawals)
 
 describe.skipIf(noPostgres() !== undefined)("the roles of docs/sql/roles.sql", () => {
-  live("let the application submit, the worker send, and the operator take every step", gateway, function* () {
+  live("let the application submit, the worker send, and the operator take every step", base, function* () {
     const { as } = yield* made
     const operator = yield* Effect.provide(startClient(fast), yield* as("operator"))
     yield* operator.setFourEyes(Money.centavos(5000), { by: "carla" })
@@ -95,7 +96,7 @@ describe.skipIf(noPostgres() !== undefined)("the roles of docs/sql/roles.sql", (
     }).pipe(Effect.provide(yield* as("application")))
   })
 
-  live("let the worker doubt after a failover, pause in a backup, and delete a record", gateway, function* () {
+  live("let the worker doubt after a failover, pause in a backup, and delete a record", base, function* () {
     const { as, owner } = yield* made
     const worker = yield* as("worker")
     const served = Effect.scoped(Effect.provide(startWorker(fast), worker))
@@ -124,7 +125,7 @@ describe.skipIf(noPostgres() !== undefined)("the roles of docs/sql/roles.sql", (
     }).pipe(Effect.provide(owner))
   })
 
-  live("let a program handle deliveries, and the operator discard a dead letter", gateway, function* () {
+  live("let a program handle deliveries, and the operator discard a dead letter", base, function* () {
     const { as } = yield* made
     const { id } = yield* charge
     yield* (yield* Sandbox).markPaid(id)
@@ -146,7 +147,7 @@ describe.skipIf(noPostgres() !== undefined)("the roles of docs/sql/roles.sql", (
     assert.isTrue(yield* Context.get(dead, WebhookClient).discard(id, { by: "ana" }))
   })
 
-  live("deny changes of the history, approvals but the operator's, and marks before them", gateway, function* () {
+  live("deny changes of the history, approvals but the operator's, and marks before them", base, function* () {
     const { as, owner } = yield* made
     yield* Effect.gen(function* () {
       const queue = yield* startClient()

@@ -2,6 +2,7 @@
  * The contract of the stored payouts is asked of SQLite and of PostgreSQL. Nothing waits: times are written into the rows.
  */
 import { Effect, Layer, type Scope } from "effect"
+import { PaymentsPolicy } from "effect-pix"
 import { SqlClient } from "effect/sql"
 import type { Fragment } from "effect/sql/Statement"
 import { database } from "../../src/durable/Database.ts"
@@ -10,7 +11,8 @@ import { databases } from "./database.ts"
 import { live } from "./effect.ts"
 import { gateway, startClient } from "./payoutQueue.ts"
 
-type Base = Layer.Success<typeof gateway> | SqlClient.SqlClient
+const base = Layer.merge(gateway, PaymentsPolicy.layer(PaymentsPolicy.once))
+type Base = Layer.Success<typeof base> | SqlClient.SqlClient
 type Dialect = (typeof databases)[number]["dialect"]
 
 /** Asks one question of each database. */
@@ -19,7 +21,7 @@ export const ask = (
   body: (dialect: Dialect) => Generator<Effect.Effect<unknown, unknown, Base | Scope.Scope>, unknown, never>
 ) => {
   for (const { client, dialect, name, skip } of databases) {
-    const layer: Layer.Layer<Base, unknown> = Layer.merge(client(), gateway)
+    const layer: Layer.Layer<Base, unknown> = Layer.merge(client(), base)
     live.skipIf(skip)(`${title}, on ${name}`, layer, () => body(dialect))
   }
 }

@@ -113,14 +113,14 @@ export const gatewayOf = (script: Script = {}) => {
   )
 }
 
+/** A gateway in memory without a script. */
+export const gateway = gatewayOf()
+
 const once = PaymentsPolicy.layer(PaymentsPolicy.once)
 
 /** A gateway and a database in memory, whose clients send one request an attempt, or those of another policy. */
 export const worldOf = (script: Script = {}, policy: Layer.Layer<never> = once) =>
   Layer.mergeAll(gatewayOf(script), memory, policy)
-
-/** The gateway without a script, for queues on other databases. */
-export const gateway = Layer.merge(gatewayOf(), once)
 
 export const world = worldOf()
 
