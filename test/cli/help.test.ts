@@ -29,9 +29,9 @@ describe("the help", () => {
     expect([typo.code, typo.stdout, typo.stderr]).toEqual([1, "", expect.stringContaining("sandbox")])
   })
 
-  it("the page of the operator's commands names each step with the sentence of its help", () => {
-    const page = readFileSync("docs/operator-commands.md", "utf8")
-    const steps = Array.from(page.matchAll(/^\| `([\w-]+)` +\| (.+?) +\|$/gm), ([, name, about]) => [name, about])
+  it("the page of the command names each step of an operator with the sentence of its help", () => {
+    const [, tables = ""] = readFileSync("docs/command.md", "utf8").split("\n### Steps\n")
+    const steps = Array.from(tables.matchAll(/^\| `([\w-]+)` +\| (.+?) +\|$/gm), ([, name, about]) => [name, about])
     expect(steps).toEqual(
       [...payoutSteps, ...accountSteps, ...letterSteps].map(({ description, name }) => [name, description])
     )

@@ -18,6 +18,14 @@ const documented = (heading: "Spans" | "Metrics" | "Logs", part: string) => {
     .map((line) => line.split("|").map((cell) => cell.trim()))
   const of = (row: ReadonlyArray<string>, name: string) => row[head.indexOf(name)] ?? ""
   const quoted = (cell: string) => Array.from(cell.matchAll(/`([^`]+)`/g), ([, text = ""]) => text)
+  /** The names that stand for several attributes, from the list above the lines. */
+  const sets = new Map(
+    Array.from(section.matchAll(/^- \*\*(\w+)\*\*: ((?:.|\n {2})+)/gm), ([, name = "", cell = ""]) => [
+      name,
+      quoted(cell)
+    ])
+  )
+  const attributesIn = (cell: string) => cell.split(", ").flatMap((entry) => sets.get(entry) ?? quoted(entry))
   return rows
     .filter((row) => of(row, "of") === part)
     .map((row) => ({
@@ -28,7 +36,7 @@ const documented = (heading: "Spans" | "Metrics" | "Logs", part: string) => {
       levels: of(row, "level").split(", "),
       unit: quoted(of(row, "unit"))[0] ?? "",
       says: of(row, "what it says"),
-      attributes: quoted(of(row, "attributes")).toSorted()
+      attributes: attributesIn(of(row, "attributes")).toSorted()
     }))
 }
 
