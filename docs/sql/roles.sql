@@ -1,5 +1,5 @@
 -- Three roles with the least rights each, for PostgreSQL. Run it as the owner of the tables, after postgresql.sql, and again after
--- a new version: docs/payout-accounts.md#approvals says what it does, and what no role can promise.
+-- a new version: docs/payout-accounts.md#roles-of-the-database says what it does, and what no role can promise.
 --
 -- A login is a member of what it does: a process with PayoutQueue.layer of the application and the worker, a process with
 -- layerClient of the application, the command of the operator. For example:
