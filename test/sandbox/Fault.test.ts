@@ -114,24 +114,6 @@ describe.each([
   })
 })
 
-describe("a planned fault", () => {
-  effect("planned faults meet one request of their operation each, in order", memory(rich), function* () {
-    const sandbox = yield* Sandbox
-    yield* sandbox.fault("listTransactions", [Fault.answer(500), Fault.none, Fault.answer(502)])
-    assert.strictEqual((yield* pay).status, 201)
-    assert.deepStrictEqual(yield* Effect.replicateEffect(statusOf, 4), [500, 200, 502, 200])
-  })
-
-  effect("a fault for any operation is used after the faults of the operation itself", memory(rich), function* () {
-    const sandbox = yield* Sandbox
-    yield* sandbox.fault("any", [Fault.answer(500), Fault.refuse])
-    yield* sandbox.fault("listTransactions", Fault.answer(502))
-    assert.deepStrictEqual([yield* statusOf, (yield* pay).status], [502, 500])
-    assert.strictEqual(yield* endOf(ask({ path: "/nowhere" })), "TransportError ECONNREFUSED")
-    assert.strictEqual(yield* statusOf, 200)
-  })
-})
-
 describe("latency", () => {
   effect.each(late)(
     "$name passes on the caller's clock, and then the payout is answered",

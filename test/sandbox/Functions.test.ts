@@ -101,40 +101,50 @@ describe.each([
     assert.instanceOf(yield* Effect.flip(settleWithdrawal(3)), SandboxNotFound)
   })
 
-  effect("faults are planned, read and cleared; offline lasts as its effect", sandboxLayer, function* () {
-    const { clearFaults, fault, offline, overview } = yield* Sandbox
-    const faults = Effect.map(overview, (seen) => seen.faults)
-    yield* fault("listTransactions", Fault.refusal(500, "Erro"), { times: 2 })
-    yield* fault("any", [Fault.resetAfter, Fault.latency("1 second")], { times: Infinity })
-    assert.strictEqual(yield* statusOf, 500)
-    const left = (yield* faults)[1]?.left ?? 0
-    assert.isAbove(left, 1_000_000)
-    assert.deepStrictEqual(yield* faults, [
-      { operation: "listTransactions", fault: Fault.refusal(500, "Erro"), left: 1 },
-      { operation: "any", fault: Fault.resetAfter, left },
-      { operation: "any", fault: Fault.latency("1 second"), left }
-    ])
-    yield* clearFaults
-    assert.deepStrictEqual(yield* faults, [])
-    const during = yield* offline(overview)
-    assert.deepStrictEqual([during.offline, (yield* overview).offline, yield* statusOf], [true, false, 200])
-  })
+  effect(
+    "faults meet one request each, those of an operation first; offline lasts as its effect",
+    sandboxLayer,
+    function* () {
+      const { clearFaults, fault, offline, overview } = yield* Sandbox
+      const faults = Effect.map(overview, (seen) => seen.faults)
+      yield* fault("any", Fault.answer(503), { times: 5 })
+      yield* fault("any", Fault.latency("1 second"), { times: Infinity })
+      yield* fault("listTransactions", [Fault.refusal(500, "Erro"), Fault.none, Fault.answer(502)])
+      assert.deepStrictEqual(yield* Effect.replicateEffect(statusOf, 4), [500, 200, 502, 503])
+      assert.strictEqual((yield* ask({ path: "/nowhere" })).status, 503)
+      yield* fault("listTransactions", Fault.resetAfter, { times: 2 })
+      assert.deepStrictEqual(yield* faults, [
+        { operation: "any", fault: Fault.answer(503), left: 3 },
+        { operation: "any", fault: Fault.latency("1 second"), left: Number.MAX_SAFE_INTEGER },
+        { operation: "listTransactions", fault: Fault.resetAfter, left: 2 }
+      ])
+      yield* clearFaults
+      assert.deepStrictEqual(yield* faults, [])
+      const during = yield* offline(overview)
+      assert.deepStrictEqual([during.offline, (yield* overview).offline, yield* statusOf], [true, false, 200])
+    }
+  )
 
-  effect("webhooks are sent, and again, to the addresses that are subscribed, each once", sandboxLayer, function* () {
+  effect("webhooks are sent to the addresses that are subscribed, and again to their own", sandboxLayer, function* () {
     const { awaitWebhooks, overview, resendWebhook, sendWebhook, subscribe, unsubscribe, webhooks } = yield* Sandbox
-    const targets = Effect.map(overview, (seen) => seen.targets)
     const other = "http://localhost:9/"
+    yield* sendWebhook("first")
     for (const url of [other, other]) yield* subscribe(url)
-    assert.deepStrictEqual(yield* targets, [options.webhookUrl, other])
-    yield* unsubscribe(other)
-    assert.deepStrictEqual(yield* targets, [options.webhookUrl])
+    assert.deepStrictEqual((yield* overview).targets, [options.webhookUrl, other])
     yield* sendWebhook({ hello: "world" })
     yield* resendWebhook(1)
+    yield* unsubscribe(other)
     yield* awaitWebhooks
+    assert.deepStrictEqual((yield* overview).targets, [options.webhookUrl])
     const error = "the target could not be reached"
     assert.deepStrictEqual(
-      (yield* webhooks).map((one) => [one.id, one.json, one.state, one.target, one.attempts[0]?.error]),
-      [1, 2].map((id) => [id, { hello: "world" }, "Pending", options.webhookUrl, error])
+      (yield* webhooks).map((one) => [one.id, one.json, one.target, one.state, one.attempts[0]?.error]),
+      [
+        [1, "first", options.webhookUrl, "Pending", error],
+        [2, { hello: "world" }, options.webhookUrl, "Pending", error],
+        [3, { hello: "world" }, other, "Pending", error],
+        [4, "first", options.webhookUrl, "Pending", error]
+      ]
     )
     assert.instanceOf(yield* Effect.flip(resendWebhook(99)), SandboxNotFound)
   })

@@ -1,9 +1,8 @@
 /** The functions of a sandbox over HTTP (`Sandbox.layerServer`): what they refuse, and what their lists find. */
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
-import { Fault, Sandbox, type SandboxRequest } from "effect-pix/sandbox"
+import { Sandbox } from "effect-pix/sandbox"
 import { effect } from "../support/effect.ts"
-import { lookupPath } from "../support/operations.ts"
 import { ask, charging, keyed, paying, socket } from "./doors.ts"
 
 const served = socket({ balance: 10_000, webhookUrl: "http://127.0.0.1:9/hook" })
@@ -134,38 +133,5 @@ describe("a list over HTTP", () => {
         assert.strictEqual((yield* jsonOf(`${name}?search=${encodeURIComponent(word)}`)).total, 1, word)
       assert.strictEqual((yield* jsonOf(`${name}?search=nothing`)).total, 0)
     }
-  })
-
-  effect("a request says what it is about, what it met, and what it was answered", served, function* () {
-    const { json } = yield* ask(charging())
-    const { id } = json.data
-    yield* ask({ path: lookupPath(id) })
-    yield* steer("fault", { operation: "requestWithdrawal", fault: Fault.resetAfter })
-    const pay = (amount: number) => ask(paying({ amount }, keyed("k")))
-    yield* Effect.flip(pay(1000))
-    yield* pay(1000)
-    yield* pay(1001)
-    const { items } = yield* jsonOf("requests")
-    assert.notInclude(JSON.stringify(items), "sandbox-key")
-    assert.deepStrictEqual(JSON.parse(items.at(-1).answer), json)
-    assert.deepStrictEqual(
-      items
-        .toReversed()
-        .map((one: SandboxRequest) => [
-          one.operation,
-          one.transactionId ?? one.withdrawalId,
-          one.status,
-          one.answeredAt !== undefined,
-          one.fault
-        ]),
-      [
-        ["createTransaction", id, 200, true, undefined],
-        ["getTransaction", id, 200, true, undefined],
-        ["requestWithdrawal", 1, undefined, false, Fault.resetAfter],
-        ["requestWithdrawal", 1, 201, true, undefined],
-        ["requestWithdrawal", undefined, 422, true, undefined]
-      ]
-    )
-    assert.deepStrictEqual((yield* jsonOf("requests?status=0")).total, 1)
   })
 })

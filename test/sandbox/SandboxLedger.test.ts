@@ -4,7 +4,7 @@ import { Cause, Effect, Exit, Layer, Logger, Result } from "effect"
 import { HttpClient } from "effect/http"
 import { TestClock } from "effect/testing"
 import { PixKey } from "effect-pix"
-import { Sandbox } from "effect-pix/sandbox"
+import { Fault, Sandbox } from "effect-pix/sandbox"
 import { inspect } from "node:util"
 import * as BrCode from "../../src/pix/BrCode.ts"
 import { effect } from "../support/effect.ts"
@@ -165,27 +165,42 @@ describe("an idempotency key", () => {
 })
 
 describe("the sandbox in memory", () => {
-  effect("the sandbox records what arrived, and prints no secret", memory({ balance: 10_000 }), function* () {
+  effect("a request says what it asked, what it is about, and what it met", memory({ balance: 10_000 }), function* () {
     const sandbox = yield* Sandbox
-    yield* create({}, "tx_1")
-    yield* withdraw()
-    yield* ask({ path: `${listTransactions.path}?page=2`, headers: { cookie: "s=1", authorization: "a" } })
+    const { json, text } = yield* create({}, "tx_1")
+    const { id } = json.data
+    yield* ask({ path: lookupPath(id), headers: { cookie: "s=1", authorization: "a" } })
+    yield* sandbox.fault("requestWithdrawal", Fault.resetAfter)
+    yield* Effect.flip(withdraw({}, "k"))
+    yield* Effect.andThen(withdraw({}, "k"), withdraw({ amount: 1001 }, "k"))
+    yield* ask({ path: `${listTransactions.path}?page=2` })
     yield* ask({ path: "/nowhere" })
     const requests = yield* sandbox.requests
+    const [charging, payout] = [createTransaction.path, requestWithdrawal.path]
     assert.deepStrictEqual(
-      requests.map((one) => [one.method, one.path, one.operation, one.idempotencyKey, one.query]),
+      requests.map((one) => [one.method, one.path, one.operation, one.idempotencyKey, one.status]),
       [
-        ["POST", createTransaction.path, "createTransaction", "tx_1", {}],
-        ["POST", requestWithdrawal.path, "requestWithdrawal", undefined, {}],
-        ["GET", listTransactions.path, "listTransactions", undefined, { page: "2" }],
-        ["GET", "/nowhere", undefined, undefined, {}]
+        ["POST", charging, "createTransaction", "tx_1", 200],
+        ["GET", lookupPath(id), "getTransaction", undefined, 200],
+        ["POST", payout, "requestWithdrawal", "k", undefined],
+        ["POST", payout, "requestWithdrawal", "k", 201],
+        ["POST", payout, "requestWithdrawal", "k", 422],
+        ["GET", listTransactions.path, "listTransactions", undefined, 200],
+        ["GET", "/nowhere", undefined, undefined, 404]
       ]
+    )
+    const about = requests.map(({ transactionId, withdrawalId }) => transactionId ?? withdrawalId)
+    assert.deepStrictEqual(about, [id, id, 1, 1, undefined, undefined, undefined])
+    const [first, second, lost] = requests
+    assert.deepStrictEqual([first?.body, first?.answer], [JSON.stringify(chargeBody), text])
+    assert.deepStrictEqual(
+      [lost?.fault, lost?.answeredAt, requests[5]?.query],
+      [Fault.resetAfter, undefined, { page: "2" }]
     )
     const hidden = { "x-api-key": "<redacted>", "x-client-id": "<redacted>" }
     const shown = { "content-type": "application/json", "idempotency-key": "tx_1" }
-    assert.deepInclude(requests[0]?.headers, { ...hidden, ...shown })
-    assert.deepInclude(requests[2]?.headers, { ...hidden, cookie: "<redacted>", authorization: "<redacted>" })
-    assert.strictEqual(requests[0]?.body, JSON.stringify(chargeBody))
+    assert.deepInclude(first?.headers, { ...hidden, ...shown })
+    assert.deepInclude(second?.headers, { ...hidden, cookie: "<redacted>", authorization: "<redacted>" })
     for (const value of [requests, sandbox])
       for (const customInspect of [true, false])
         assert.notMatch(inspect(value, { depth: 20, customInspect }), /sandbox-key|sandbox-client/)

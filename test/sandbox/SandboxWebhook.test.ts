@@ -88,23 +88,6 @@ describe("a webhook", () => {
     assert.strictEqual((yield* webhooks).map(({ withdrawalId }) => withdrawalId).join(), "1,2,3")
   })
 
-  effect("each subscriber gets a webhook of its own, which is sent again to its own target", rich, function* () {
-    const sandbox = yield* Sandbox
-    const one = yield* receive(500)
-    const two = yield* receive()
-    const lie = { transactionId: "9f1c8c52-6a3e-4b1f-9d57-0f4f5e1f2a11", status: "Paid" }
-    yield* sandbox.sendWebhook(lie)
-    const late = yield* receive()
-    yield* sandbox.resendWebhook(2)
-    yield* sandbox.awaitWebhooks
-    assert.deepStrictEqual([one.bodies, two.bodies, late.bodies], [[lie], [lie, lie], []])
-    assert.deepStrictEqual(yield* statusesOf, [
-      ["Pending", 500],
-      ["Taken", 200],
-      ["Taken", 200]
-    ])
-  })
-
   effect("a webhook is sent at once, and after 1, 5, 25, 125 and 625 seconds, until the first 2xx", rich, function* () {
     const { awaitWebhooks, webhooks } = yield* Sandbox
     const { bodies } = yield* receive(500, 404, 302, 503, 429, 400, 500)
