@@ -18,6 +18,8 @@ const lookup = (id: string): Asked => ({ path: lookupPath(id) })
 const balance = (rest: string): Asked => ({ path: `/api/Balance/balance/${rest}` })
 const customer = (changes: object) => charging({ customer: { ...chargeBody.customer, ...changes } })
 const item = { title: "Book", unitPrice: 100, quantity: 1, tangible: true }
+const loose = charging({ currency: undefined }, { accept: "*/*", "content-type": undefined })
+const full = { balance: Number.MAX_SAFE_INTEGER - 10_500 }
 const noUtf8 = new TextEncoder().encode(JSON.stringify(chargeBody)).map((byte) => (byte === 0x4d ? 0xff : byte))
 
 type Row = readonly [what: string, status: number, asked: Asked, words?: string, options?: SandboxOptions]
@@ -51,13 +53,7 @@ const refused: ReadonlyArray<Row> = [
   ["a customer with a wrong phone", 400, customer({ phone: "not-a-phone-4711" }), "customer.phone"],
   ["an item below zero", 400, charging({ items: [item, { ...item, unitPrice: -1 }] }), "items.1.unitPrice"],
   ["a charge over the year 9999", 400, charging({ pix: { expiresInDays: 100_000_000 } }), "passa da última data"],
-  [
-    "a charge that the ledger cannot sum",
-    422,
-    charging({ amount: 8001 }),
-    "A soma",
-    { balance: Number.MAX_SAFE_INTEGER - 10_500 }
-  ],
+  ["a charge that the ledger cannot sum", 422, charging({ amount: 8001 }), "A soma", full],
   ["a page size over 100", 400, query("pageSize=101"), "Parâmetros inválidos: pageSize"],
   ["a page before the first", 400, query("page=0"), "page"],
   ["an order by amount", 400, query("sort=amount_desc"), "sort"],
@@ -87,34 +83,14 @@ const taken: ReadonlyArray<Row> = [
   ["a charge by boleto", 200, charging({ paymentMethod: "BOLETO", dueDate: "2026-02-01" })],
   ["a charge of the largest amount", 200, charging({ amount: 999_999_999_999 })],
   ["a customer with brackets in the name", 200, customer({ name: "[{".repeat(200) })],
-  [
-    "a charge that the ledger can just sum",
-    200,
-    charging({ amount: 8000 }),
-    "",
-    { balance: Number.MAX_SAFE_INTEGER - 10_500 }
-  ],
-  [
-    "a request that accepts JSON among others",
-    200,
-    { ...list, headers: { accept: "text/html, Application/JSON;q=0.9" } }
-  ],
+  ["a charge that the ledger can just sum", 200, charging({ amount: 8000 }), "", full],
+  ["a request for JSON among others", 200, { ...list, headers: { accept: "text/html, Application/JSON;q=0.9" } }],
   ["a page in the oldest order", 200, query("page=1&pageSize=100&sort=createdAt_asc")],
   ["a payout of all that there is", 201, paying({ amount: 9000 })],
   ["a payout to a key without its kind", 201, paying({ pixKey: "maria@example.com" })],
   ["a key with space around it", 201, paying({}, keyed(" \tspaced "))],
-  [
-    "a used key with the same payout",
-    201,
-    { ...paying({}, keyed("used")), body: ' { "currency": "BRL", "amount": 1000 }' }
-  ],
-  [
-    "a body without what is strict",
-    200,
-    charging({ currency: undefined }, { accept: "*/*", "content-type": undefined }),
-    "",
-    { strict: false }
-  ]
+  ["a used key with the same payout", 201, { ...paying({}, keyed("used")), body: '{"currency":"BRL", "amount":1000}' }],
+  ["a charge without what is strict", 200, loose, "", { strict: false }]
 ]
 
 const stored = Effect.gen(function* () {
@@ -192,39 +168,32 @@ describe("the sandbox", () => {
 })
 
 const wild = [null, true, -1, 1.5, 2 ** 53, "", "\ud800", [], {}, [[[[]]]], "__proto__"] as const
-const oddBodies = [
-  "",
-  "{",
-  "null",
-  '{"amount":1e400}',
-  '{"__proto__":{"amount":1}}',
-  '{"seconds":1e308}',
-  `{"a":${"[".repeat(3000)}${"]".repeat(3000)}}`,
-  "\u00ff\u00fe"
-] as const
-const oddPaths = [
-  "/",
-  "/openapi.json",
-  "/panel/../../package.json",
-  lookupPath("%ff"),
-  "/api/Balance/balance/NaN",
-  "https://elsewhere.example/_sandbox",
-  "/\\..\\_sandbox",
-  ...Object.keys(functions).map((name) => `/_sandbox/${name === "rotateCredentials" ? "none" : name}`)
-] as const
-const oddQueries = ["?limit=1e3", "?search=%ff", "?page=__proto__", "?pageSize=-1", "?sort=%00", "?a[]=1&a=2"] as const
-const oddLines = [
-  "Content-Type: application/json",
-  "Content-Type:",
-  "Accept: */*;q=x",
-  "X-Client-Id: \u00e9",
-  "Idempotency-Key:",
-  "Origin: null",
-  "Cookie: a=%zz; =; ;;",
-  "Expect: 100-continue",
-  "Range: bytes=9-1"
-] as const
+const deep = `{"a":${"[".repeat(3000)}${"]".repeat(3000)}}`
+const odd = {
+  bodies: [
+    "",
+    "{",
+    "null",
+    '{"amount":1e400}',
+    '{"__proto__":{"amount":1}}',
+    '{"seconds":1e308}',
+    deep,
+    "\u00ff\u00fe"
+  ],
+  paths: ["/panel/../../package.json", lookupPath("%ff"), "https://elsewhere.example/_sandbox", "/\\..\\_sandbox"],
+  queries: ["", "?", "?limit=1e3", "?search=%ff", "?page=__proto__", "?pageSize=-1", "?sort=%00", "?a[]=1&a=2"],
+  hosts: ["127.0.0.1", "localhost", "localhost:99999", "[", "evil.example"],
+  lines: [
+    "Content-Type:",
+    "Accept: */*;q=x",
+    "X-Client-Id: \u00e9",
+    "Origin: null",
+    "Cookie: a=%zz; =",
+    "Range: bytes=9-1"
+  ]
+} as const
 const usualLines = ["X-Client-Id: sandbox-client", "X-API-Key: sandbox-key", "Accept: application/json"]
+const named = Object.keys(functions).map((name) => `/_sandbox/${name === "rotateCredentials" ? "none" : name}`)
 
 effect(
   `the server of a sandbox answers an odd request, or refuses it in words of its own, and never fails (seed ${seed})`,
@@ -236,33 +205,32 @@ effect(
       const [name, old] = pick([["unknown", 1], ...Object.entries(value)])
       return { ...value, [name]: below(3) === 0 ? undefined : below(3) === 0 ? spoil(old) : pick(wild) }
     }
+    /** A request of the contract with a wrong body, or one that is odd in all its parts. */
+    const draw = () => {
+      const { body, path } = pick([charging(), ...taken.map(([, , asked]) => asked)])
+      const lines = usualLines.filter(() => below(20) > 0)
+      if (below(2) === 0)
+        return {
+          target: path,
+          body: body === undefined ? "" : (JSON.stringify(spoil(body)) ?? ""),
+          lines: ["Host: localhost", "Content-Type: application/json", ...lines]
+        }
+      const more = Array.from({ length: below(4) }, () => pick(odd.lines))
+      const target = `${pick([...odd.paths, ...named, listTransactions.path])}${pick(odd.queries)}`
+      return { target, body: pick(odd.bodies), lines: [`Host: ${pick(odd.hosts)}`, ...lines, ...more] }
+    }
     const statuses = new Set<number>()
     for (let count = runs(400, 20_000); count > 0; count--) {
-      const asked = pick([charging(), ...taken.map(([, , one]) => one)])
-      const isOdd = below(2) === 0
-      const path = isOdd ? pick(oddPaths) : asked.path
-      const query = below(3) > 0 ? "" : path === listTransactions.path ? pick(oddQueries) : "?"
-      const body = isOdd ? pick(oddBodies) : asked.body === undefined ? "" : (JSON.stringify(spoil(asked.body)) ?? "")
+      const { body, lines, target } = draw()
       const method = below(4) === 0 ? pick(["PUT", "HEAD", "OPTIONS", "PROPFIND"]) : body === "" ? "GET" : "POST"
-      const lines = [
-        `Host: ${isOdd ? pick(["127.0.0.1", "localhost:99999", "[", "evil.example"]) : "localhost"}`,
-        ...usualLines.filter(() => below(20) > 0),
-        ...(isOdd ? Array.from({ length: below(4) }, () => pick(oddLines)) : ["Content-Type: application/json"])
-      ]
-      const head = [
-        `${method} ${path}${query} HTTP/1.1`,
-        ...lines,
-        "Connection: close",
-        `Content-Length: ${body.length}`
-      ]
+      const head = [`${method} ${target} HTTP/1.1`, ...lines, "Connection: close", `Content-Length: ${body.length}`]
       const text = [...head, "", body].join("\r\n")
-      const answer = (yield* speak(text)).replace(/^HTTP\/1\.1 100 Continue\r\n\r\n/, "")
+      const answer = yield* speak(text)
       const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(answer)?.[1])
       statuses.add(status)
       assert.isTrue(status >= 200 && status < 500, `${text} was answered with ${answer.slice(0, 300)}`)
-      const refusal = answer.slice(answer.indexOf("\r\n\r\n") + 4)
-      if (status >= 400 && method !== "HEAD" && !refusal.includes('"_tag":"Sandbox'))
-        requireRefusal(status, Buffer.from(refusal, "latin1").toString())
+      const refusal = Buffer.from(answer.slice(answer.indexOf("\r\n\r\n") + 4), "latin1").toString()
+      if (status >= 400 && method !== "HEAD" && !refusal.includes('"_tag":"Sandbox')) requireRefusal(status, refusal)
     }
     assert.includeMembers([...statuses], [200, 400, 401, 403, 404])
   }
