@@ -185,42 +185,38 @@ describe("a webhook", () => {
 
 describe("a sandbox that runs", () => {
   effect("a sandbox has the last requests and webhooks alone", memory({ keep: 3 }), function* () {
-    const sandbox = yield* Sandbox
-    yield* sandbox.subscribe(() => Effect.succeed(new Response("thank you")))
-    for (let count = 0; count < 5; count++) yield* sandbox.markPaid((yield* ask(charging())).json.data.id)
-    yield* sandbox.awaitWebhooks
-    for (const rows of [yield* sandbox.requests, yield* sandbox.webhooks])
-      assert.deepStrictEqual(
-        rows.map(({ id }) => id),
-        [3, 4, 5]
-      )
-    assert.strictEqual((yield* Effect.flip(sandbox.resendWebhook(2)))._tag, "SandboxNotFound")
-    yield* sandbox.resendWebhook(4)
+    const { awaitWebhooks, markPaid, requests, resendWebhook, subscribe, webhooks } = yield* Sandbox
+    yield* subscribe(() => Effect.succeed(new Response("thank you")))
+    for (let count = 0; count < 5; count++) yield* Effect.flatMap(charge, (id) => markPaid(id))
+    yield* awaitWebhooks
+    for (const rows of [yield* requests, yield* webhooks])
+      assert.deepStrictEqual(rows.map(({ id }) => id).join(), "3,4,5")
+    assert.strictEqual((yield* Effect.flip(resendWebhook(2)))._tag, "SandboxNotFound")
+    yield* resendWebhook(4)
   })
 
   effect("a request that is answered after it was dropped stays dropped", memory({ keep: 1 }), function* () {
-    const sandbox = yield* Sandbox
-    yield* sandbox.fault("getBalance", Fault.latency("5 seconds"))
+    const { fault, requests } = yield* Sandbox
+    yield* fault("getBalance", Fault.latency("5 seconds"))
     const slow = yield* Effect.forkChild(ask({ path: balancePath(1) }), { startImmediately: true })
-    yield* ask(charging())
-    yield* TestClock.adjust("5 seconds")
+    yield* Effect.andThen(charge, TestClock.adjust("5 seconds"))
     yield* Fiber.join(slow)
-    const rows = (yield* sandbox.requests).map(({ id, operation }) => [id, operation])
-    assert.deepStrictEqual(rows, [[2, "createTransaction"]])
+    assert.deepStrictEqual(
+      (yield* requests).map(({ id, operation }) => `${id} ${operation}`).join(),
+      "2 createTransaction"
+    )
   })
 
   effect("each change of a sandbox is emitted in order, with the next number", memory({ balance: 1000 }), function* () {
-    const sandbox = yield* Sandbox
+    const { changes, fault, markPaid, overview, reset } = yield* Sandbox
     const emitted: Array<SandboxChange> = []
-    const listen = Stream.runForEach(sandbox.changes, (change) => Effect.sync(() => emitted.push(change)))
+    const listen = Stream.runForEach(changes, (change) => Effect.sync(() => emitted.push(change)))
     yield* Effect.forkChild(listen, { startImmediately: true })
     yield* Effect.yieldNow
-    const { sequence } = yield* sandbox.overview
-    yield* sandbox.markPaid((yield* ask(charging())).json.data.id)
-    yield* payout()
-    yield* sandbox.fault("any", Fault.html())
-    yield* sandbox.reset
-    yield* TestClock.adjust(1)
+    const { sequence } = yield* overview
+    yield* Effect.flatMap(charge, (id) => markPaid(id))
+    yield* Effect.andThen(payout(), fault("any", Fault.html()))
+    yield* Effect.andThen(reset, TestClock.adjust(1))
     const tags = "Request Transaction Request Transaction Request Withdrawal Request Settings Reset".split(" ")
     assert.deepStrictEqual(
       emitted.map((change) => [change._tag, change.sequence]),
