@@ -125,21 +125,19 @@ describe("the sandbox's page", () => {
     assert.include(yield* english("tab=withdrawals"), "No payout yet.")
     for (let row = 1; row <= 101; row++) yield* sandbox.charge(100 + row, `Maria ${row}`)
     yield* press("page=2", "Pay: charge 1")
-    for (const [path, shown, hidden] of [
-      ["", "(100) effect-pix sandbox", "Newer"],
-      ["", "all 101 Awaiting 100 Paid 1 1–100 of 101", "Newer"],
-      ["page=2", "101–101 of 101", "Older"],
-      ["status=Paid", "1 of 1", "Newer"],
-      ["status=Refunded", "Refunded 0", "Newer"],
-      ["search=maria%20101", "1 of 1", "Newer"],
-      ["search=nobody", "Nothing fits the search.", "Newer"]
+    for (const [path, shown, link, hidden] of [
+      ["", "(100) effect-pix sandbox", "Older", "Newer"],
+      ["", "all 101 Awaiting 100 Paid 1 1–100 of 101", "Older", "Newer"],
+      ["page=2", "101–101 of 101", "Newer", "Older"],
+      ["status=Paid", "1 of 1", "Paid 1", "Newer"],
+      ["status=Refunded", "Refunded 0", "", "Older"],
+      ["search=maria%20101", "1 of 1", "Maria 101", "Older"],
+      ["search=nobody", "Nothing fits the search.", "", "Older"]
     ] as const) {
       const page = yield* english(path)
-      assert.include(page, shown)
+      for (const words of [shown, link]) assert.include(page, words)
       assert.notInclude(page, hidden)
     }
-    assert.include(yield* english(""), "Older")
-    assert.include(yield* english("page=2"), "Newer")
     // The row of a link is shown, on whatever page it is.
     assert.include(yield* pageOf("/?lang=en&open=1"), 'alt="QR code of charge 1"')
   })

@@ -52,23 +52,14 @@ const queue = Effect.gen(function* () {
   if (state !== "posted" && state !== "refused") return yield* Effect.fail(state)
   yield* declare(state === "posted" ? "paid" : "failed")
 }).pipe(Effect.provide(PayoutQueue.layer({ concurrency: 2, poll: "30 seconds", horizon: `${horizon} hours` })))
-const rulesOfQueue = {
-  /** Nothing is sent under a key that was in doubt for longer than the queue's horizon. */
-  isWithinHorizon: ({ calls }: RehearsalWorld) => {
-    const doubt = calls.find(({ outcome, result }) => outcome === "Unknown" || result === undefined)
-    const last = calls.findLast(({ requests }) => requests > 0)
-    const hours = ((last?.startedAt ?? 0) - (doubt?.startedAt ?? 0)) / 3_600_000
-    return doubt !== undefined && hours > horizon + 0.5
-      ? Effect.fail(`A request left ${hours} hours after a doubt.`)
-      : Effect.void
-  },
-  /** A service that asks for a pause, or does not answer, has not refused a payout. */
-  isPatient: ({ calls, facts }: RehearsalWorld) => {
-    const isGivenUp = ["RateLimited", "ServiceUnavailable"].includes(calls.at(-1)?.result ?? "")
-    return isGivenUp && facts.some(({ name }) => name === "failed")
-      ? Effect.fail("A payout was given up.")
-      : Effect.void
-  }
+/** Nothing is sent under a key that was in doubt for longer than the queue's horizon. */
+const isWithinHorizon = ({ calls }: RehearsalWorld) => {
+  const doubt = calls.find(({ outcome, result }) => outcome === "Unknown" || result === undefined)
+  const last = calls.findLast(({ requests }) => requests > 0)
+  const hours = ((last?.startedAt ?? 0) - (doubt?.startedAt ?? 0)) / 3_600_000
+  return doubt !== undefined && hours > horizon + 0.5
+    ? Effect.fail(`A request left ${hours} hours after a doubt.`)
+    : Effect.void
 }
 
 /** Charges, and asks once for itself, since a webhook may never come. The rest is done by its handler. */
@@ -113,7 +104,7 @@ const parts: ReadonlyArray<readonly [title: string, schedule: string, play: Play
   [
     "PayoutQueue in two processes pays a reference once, while one stands still",
     "call 1 requestWithdrawal: its process stands still before it is sent",
-    playing(queue, { stores: sqlite, rules: rulesOfQueue, processes: 2 })
+    playing(queue, { stores: sqlite, rules: { isWithinHorizon }, processes: 2 })
   ],
   [
     "Webhook.layerSql in two processes hands a paid charge out once, while one stands still",
