@@ -53,6 +53,10 @@ test.each(Object.entries(said))("the fault %s is a plain record", (name, [execut
   assert.strictEqual(answer?.body === "", words === "")
 })
 
+test("an empty answer leaves its request unexecuted where the fault says so", () => {
+  assert.isFalse(Fault.empty(204, { executed: false }).executed)
+})
+
 const records = faults.filter(({ fault }) => !("reply" in fault))
 const late = records.filter(({ fault }) => fault.wait !== undefined)
 /** One of each shape: a number of other statuses differ in nothing else. */

@@ -24,13 +24,14 @@ describe("the BR Code of a sandbox's charge", () => {
   })
 
   it("accents and spare space are dropped, and what a code cannot state is refused", () => {
-    const write = (name: string, amount = 1) =>
-      writeBrCode({ merchant: { name, city: "São Luís" }, url, amount: Money.centavos(amount) })
+    const write = (name: string, amount = 1, city = "São Luís") =>
+      writeBrCode({ merchant: { name, city }, url, amount: Money.centavos(amount) })
     const { merchantCity, merchantName } = parse(Result.getOrThrow(write("  Açaí\u00a0&  Cia  nº 1 ", 999_999_999_999)))
     assert.deepStrictEqual([merchantName, merchantCity], ["Acai & Cia no 1", "Sao Luis"])
     const codeOf = (...args: Parameters<typeof write>) => Result.getFailure(write(...args)).pipe(Option.getOrThrow).code
     for (const name of ["   ", "Søren", "Loja 🛒", "a\u0007b", "N".repeat(26)])
       assert.strictEqual(codeOf(name), "field")
+    assert.strictEqual(codeOf("Loja", 1, "S".repeat(16)), "field")
     for (const amount of [0, 1_000_000_000_000]) assert.strictEqual(codeOf("Loja", amount), "amount")
   })
 })
