@@ -5,7 +5,7 @@
 import { Clock, Effect, Layer } from "effect"
 import { type PayoutItem, PayoutQueue } from "effect-pix/payouts"
 import { SqlClient } from "effect/sql"
-import { makeBank } from "../support/bank.ts"
+import { makeBank } from "./bank.ts"
 import { payout } from "../support/payoutQueue.ts"
 import { startPostgres } from "../support/postgres.ts"
 import { buildWorker, connect } from "./payouts.ts"

@@ -42,130 +42,118 @@ describe.each([
   })
 
   effect("a charge is brought into every state, once, and the balance goes along", sandboxLayer, function* () {
-    const sandbox = yield* Sandbox
-    const [paid, refunded, cancelled, failed, lapsed] = yield* Effect.replicateEffect(
-      sandbox.charge(2500, "Ana Souza"),
-      5
+    const { advance, balance, cancel, charge, fail, markPaid, overview, refund, transactions } = yield* Sandbox
+    const charges = yield* Effect.replicateEffect(charge(2500, "Ana Souza"), 5)
+    const [paid = "", refunded = "", cancelled = "", failed = "", lapsed = ""] = charges.map((one) => one.transactionId)
+    assert.deepStrictEqual(charges[0]?.customer, { name: "Ana Souza", email: "maria@example.com" })
+    const sums = Effect.map(overview, (seen) => [seen.balance, seen.awaited])
+    assert.deepStrictEqual(yield* sums, [10_000, 12_500])
+    for (const id of [paid, paid, refunded]) assert.strictEqual((yield* markPaid(id)).status, "Paid")
+    assert.deepStrictEqual(yield* sums, [15_000, 7500])
+    for (const id of [refunded, refunded]) assert.strictEqual((yield* refund(id)).status, "Refunded")
+    assert.strictEqual((yield* cancel(cancelled)).status, "Cancelled")
+    assert.strictEqual((yield* fail(failed)).status, "Failed")
+    assert.deepStrictEqual(yield* sums, [12_500, 2500])
+    yield* advance("1 day")
+    assert.deepStrictEqual(yield* sums, [12_500, 0])
+    assert.strictEqual(yield* balance, 12_500)
+    assert.deepStrictEqual(
+      (yield* transactions).map(({ states }) => states.map(({ status }) => status)),
+      [["Paid"], ["Paid", "Refunded"], ["Cancelled"], ["Failed"], ["Cancelled"]]
     )
-    const idOf = (charge: typeof paid) => charge?.transactionId ?? ""
-    assert.deepStrictEqual(paid?.customer, { name: "Ana Souza", email: "maria@example.com" })
-    assert.strictEqual((yield* sandbox.overview).awaited, 12_500)
-    for (const charge of [paid, paid, refunded])
-      assert.strictEqual((yield* sandbox.markPaid(idOf(charge))).status, "Paid")
-    assert.strictEqual(yield* sandbox.balance, 15_000)
-    for (const charge of [refunded, refunded])
-      assert.strictEqual((yield* sandbox.refund(idOf(charge))).status, "Refunded")
-    assert.strictEqual(yield* sandbox.balance, 12_500)
-    assert.strictEqual((yield* sandbox.cancel(idOf(cancelled))).status, "Cancelled")
-    assert.strictEqual((yield* sandbox.fail(idOf(failed))).status, "Failed")
-    assert.strictEqual((yield* sandbox.overview).awaited, 2500)
-    yield* sandbox.advance("1 day")
-    assert.strictEqual((yield* sandbox.transactions)[4]?.status, "Cancelled")
-    assert.strictEqual((yield* sandbox.overview).awaited, 0)
     const { items } = (yield* ask({ path: `${listTransactions.path}?sort=createdAt_asc` })).json.res
     assert.deepStrictEqual(
       items.map((item: { status: string }) => item.status),
       ["PAID", "REFUNDED", "CANCELLED", "FAILED", "CANCELLED"]
     )
-    const states = (yield* sandbox.transactions)[1]?.states.map(({ status }) => status)
-    assert.deepStrictEqual(states, ["Paid", "Refunded"])
-    const conflict = yield* Effect.flip(sandbox.markPaid(idOf(lapsed)))
+    const conflict = yield* Effect.flip(markPaid(lapsed))
     assert.instanceOf(conflict, SandboxConflict)
-    assert.strictEqual(
-      conflict.message,
-      `The sandbox's transaction ${idOf(lapsed)} is Cancelled and cannot become Paid.`
-    )
-    const missing = yield* Effect.flip(sandbox.markPaid("nobody"))
+    assert.strictEqual(conflict.message, `The sandbox's transaction ${lapsed} is Cancelled and cannot become Paid.`)
+    const missing = yield* Effect.flip(markPaid("nobody"))
     assert.instanceOf(missing, SandboxNotFound)
     assert.strictEqual(missing.message, "The sandbox holds no transaction nobody.")
   })
 
   effect("a charge is paid late, and with another amount, which all show", sandboxLayer, function* () {
-    const sandbox = yield* Sandbox
-    const { transactionId } = yield* sandbox.charge(2500)
-    yield* sandbox.advance("25 hours")
-    assert.instanceOf(yield* Effect.flip(sandbox.markPaid(transactionId)), SandboxConflict)
-    const paid = yield* sandbox.markPaid(transactionId, { amount: 2400, late: true })
+    const { advance, balance, charge, markPaid, refund } = yield* Sandbox
+    const { transactionId } = yield* charge(2500)
+    yield* advance("25 hours")
+    const paid = yield* markPaid(transactionId, { amount: 2400, late: true })
     assert.strictEqual(`${paid.status} ${paid.amount} ${paid.paid}`, "Paid 2500 2400")
-    assert.strictEqual(yield* sandbox.balance, 12_400)
+    assert.strictEqual(yield* balance, 12_400)
     assert.strictEqual((yield* ask({ path: lookupPath(transactionId) })).json.value, 2400)
     assert.strictEqual((yield* ask({ path: listTransactions.path })).json.res.items[0].amount, 2400)
-    yield* sandbox.refund(transactionId)
-    assert.strictEqual(yield* sandbox.balance, 10_000)
-    const { transactionId: second } = yield* sandbox.charge(100)
-    const late = yield* sandbox.markPaid(second, { amount: 100, late: true })
-    assert.deepStrictEqual([late.paid, late.states.map(({ status }) => status)], [undefined, ["Cancelled", "Paid"]])
+    yield* refund(transactionId)
+    assert.strictEqual(yield* balance, 10_000)
+    const early = yield* markPaid((yield* charge(100)).transactionId, { amount: 100, late: true })
+    assert.deepStrictEqual([early.paid, early.states.map(({ status }) => status)], [undefined, ["Cancelled", "Paid"]])
   })
 
   effect("a payout is settled or rejected, once, and a rejection returns the money", sandboxLayer, function* () {
-    const sandbox = yield* Sandbox
-    yield* ask(paying())
-    yield* ask(paying())
+    const { balance, rejectWithdrawal, settleWithdrawal } = yield* Sandbox
+    yield* Effect.replicateEffect(ask(paying()), 2)
     for (let times = 2; times > 0; times--) {
-      assert.strictEqual((yield* sandbox.settleWithdrawal(1)).status, "Settled")
-      assert.strictEqual((yield* sandbox.rejectWithdrawal(2)).status, "Rejected")
-      assert.strictEqual(yield* sandbox.balance, 9000)
+      assert.strictEqual((yield* settleWithdrawal(1)).status, "Settled")
+      assert.strictEqual((yield* rejectWithdrawal(2)).status, "Rejected")
+      assert.strictEqual(yield* balance, 9000)
     }
-    assert.instanceOf(yield* Effect.flip(sandbox.rejectWithdrawal(1)), SandboxConflict)
-    assert.instanceOf(yield* Effect.flip(sandbox.settleWithdrawal(3)), SandboxNotFound)
+    assert.instanceOf(yield* Effect.flip(rejectWithdrawal(1)), SandboxConflict)
+    assert.instanceOf(yield* Effect.flip(settleWithdrawal(3)), SandboxNotFound)
   })
 
-  effect("faults are planned, read and cleared; offline lasts as its effect", sandboxLayer, function* () {
-    const { clearFaults, fault, offline, overview } = yield* Sandbox
-    const faults = Effect.map(overview, (seen) => seen.faults)
-    yield* fault("listTransactions", Fault.refusal(500, "Erro"), { times: 2 })
-    yield* fault("any", [Fault.resetAfter, Fault.latency("1 second")], { times: Infinity })
-    assert.strictEqual(yield* statusOf, 500)
-    const times = (yield* faults)[1]?.left ?? 0
-    assert.isAbove(times, 1_000_000)
-    assert.deepStrictEqual(yield* faults, [
-      { operation: "listTransactions", fault: Fault.refusal(500, "Erro"), left: 1 },
-      { operation: "any", fault: Fault.resetAfter, left: times },
-      { operation: "any", fault: Fault.latency("1 second"), left: times }
-    ])
-    assert.strictEqual(yield* statusOf, 500)
-    assert.strictEqual((yield* faults)[0]?.operation, "any")
-    yield* clearFaults
-    assert.deepStrictEqual(yield* faults, [])
-    assert.deepStrictEqual(
-      [(yield* offline(overview)).offline, (yield* overview).offline, yield* statusOf],
-      [true, false, 200]
-    )
-  })
+  effect(
+    "faults meet one request each, those of an operation first; offline lasts as its effect",
+    sandboxLayer,
+    function* () {
+      const { clearFaults, fault, offline, overview } = yield* Sandbox
+      const faults = Effect.map(overview, (seen) => seen.faults)
+      yield* fault("any", Fault.answer(503), { times: 5 })
+      yield* fault("any", Fault.latency("1 second"), { times: Infinity })
+      yield* fault("listTransactions", [Fault.refusal(500, "Erro"), Fault.none, Fault.answer(502)])
+      assert.deepStrictEqual(yield* Effect.replicateEffect(statusOf, 4), [500, 200, 502, 503])
+      assert.strictEqual((yield* ask({ path: "/nowhere" })).status, 503)
+      yield* fault("listTransactions", Fault.resetAfter, { times: 2 })
+      assert.deepStrictEqual(yield* faults, [
+        { operation: "any", fault: Fault.answer(503), left: 3 },
+        { operation: "any", fault: Fault.latency("1 second"), left: Number.MAX_SAFE_INTEGER },
+        { operation: "listTransactions", fault: Fault.resetAfter, left: 2 }
+      ])
+      yield* clearFaults
+      assert.deepStrictEqual(yield* faults, [])
+      const during = yield* offline(overview)
+      assert.deepStrictEqual([during.offline, (yield* overview).offline, yield* statusOf], [true, false, 200])
+    }
+  )
 
-  effect("webhooks are sent, and again, to the addresses that are subscribed, each once", sandboxLayer, function* () {
-    const sandbox = yield* Sandbox
-    const targets = Effect.map(sandbox.overview, (seen) => seen.targets)
+  effect("webhooks are sent to the addresses that are subscribed, and again to their own", sandboxLayer, function* () {
+    const { awaitWebhooks, overview, resendWebhook, sendWebhook, subscribe, unsubscribe, webhooks } = yield* Sandbox
     const other = "http://localhost:9/"
-    for (const url of [other, other]) yield* sandbox.subscribe(url)
-    assert.deepStrictEqual(yield* targets, [options.webhookUrl, other])
-    yield* sandbox.unsubscribe(other)
-    assert.deepStrictEqual(yield* targets, [options.webhookUrl])
-    yield* sandbox.sendWebhook({ hello: "world" })
-    yield* sandbox.resendWebhook(1)
-    yield* sandbox.awaitWebhooks
-    const sent = (yield* sandbox.webhooks).map(({ attempts, id, json, state, target }) => [
-      id,
-      json,
-      state,
-      target,
-      attempts[0]?.error
-    ])
+    yield* sendWebhook("first")
+    for (const url of [other, other]) yield* subscribe(url)
+    assert.deepStrictEqual((yield* overview).targets, [options.webhookUrl, other])
+    yield* sendWebhook({ hello: "world" })
+    yield* resendWebhook(1)
+    yield* unsubscribe(other)
+    yield* awaitWebhooks
+    assert.deepStrictEqual((yield* overview).targets, [options.webhookUrl])
     const error = "the target could not be reached"
     assert.deepStrictEqual(
-      sent,
-      [1, 2].map((id) => [id, { hello: "world" }, "Pending", options.webhookUrl, error])
+      (yield* webhooks).map((one) => [one.id, one.json, one.target, one.state, one.attempts[0]?.error]),
+      [
+        [1, "first", options.webhookUrl, "Pending", error],
+        [2, { hello: "world" }, options.webhookUrl, "Pending", error],
+        [3, { hello: "world" }, other, "Pending", error],
+        [4, "first", options.webhookUrl, "Pending", error]
+      ]
     )
-    assert.instanceOf(yield* Effect.flip(sandbox.resendWebhook(99)), SandboxNotFound)
+    assert.instanceOf(yield* Effect.flip(resendWebhook(99)), SandboxNotFound)
   })
 
   effect("a reset brings credentials, keys and the clock to the beginning", sandboxLayer, function* () {
     const sandbox = yield* Sandbox
     const pay = ask(paying({}, keyed("k")))
     const write = Effect.andThen(pay, ask(charging({}, keyed("k"))))
-    yield* write
-    yield* sandbox.forgetKeys
-    yield* write
+    yield* Effect.andThen(write, Effect.andThen(sandbox.forgetKeys, write))
     assert.deepStrictEqual([(yield* sandbox.withdrawals).length, (yield* sandbox.transactions).length], [2, 2])
     assert.strictEqual(yield* sandbox.credit(100), 8100)
     yield* sandbox.advance("1 hour")
@@ -181,10 +169,8 @@ describe.each([
     yield* sandbox.reset
     const { aheadSeconds, faults, targets } = yield* sandbox.overview
     assert.deepStrictEqual([aheadSeconds, faults, targets], [0, [], [options.webhookUrl]])
-    assert.deepStrictEqual(
-      [yield* sandbox.transactions, yield* sandbox.withdrawals, yield* sandbox.requests],
-      [[], [], []]
-    )
+    const lists = [yield* sandbox.transactions, yield* sandbox.withdrawals, yield* sandbox.requests]
+    assert.deepStrictEqual(lists, [[], [], []])
     assert.deepStrictEqual([yield* sandbox.balance, (yield* pay).json.id], [10_000, 1])
   })
 

@@ -1,9 +1,8 @@
 /** The functions of a sandbox over HTTP (`Sandbox.layerServer`): what they refuse, and what their lists find. */
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
-import { Fault, Sandbox } from "effect-pix/sandbox"
+import { Sandbox } from "effect-pix/sandbox"
 import { effect } from "../support/effect.ts"
-import { lookupPath } from "../support/operations.ts"
 import { ask, charging, keyed, paying, socket } from "./doors.ts"
 
 const served = socket({ balance: 10_000, webhookUrl: "http://127.0.0.1:9/hook" })
@@ -13,7 +12,6 @@ const read = (name: string) => ask({ path: `/_sandbox/${name}` })
 const jsonOf = (name: string) => Effect.map(read(name), ({ json }) => json)
 
 describe("a function over HTTP", () => {
-  const big = Number.MAX_SAFE_INTEGER
   const answer = { status: 503, headers: {}, body: "" }
   const fault = (more: object, rest: object = {}) => ({ operation: "any", fault: { executed: true, ...more }, ...rest })
   const inputs: ReadonlyArray<readonly [what: string, name: string, input: unknown, words: string]> = [
@@ -32,26 +30,13 @@ describe("a function over HTTP", () => {
     ["a clock beyond a century", "advance", { seconds: 3_153_600_001 }, "seconds"],
     ["a charge of nothing", "charge", { amount: 0 }, "amount must be from 1 to 999999999999 centavos"],
     [
-      "a charge that no sum can have",
-      "charge",
-      { amount: big },
-      "With this amount a sum of the ledger would be no safe"
-    ],
-    ["a customer without a name", "charge", { amount: 1, name: "" }, "name"],
-    [
       "a credit that no sum can have",
       "credit",
-      { amount: big },
-      "With this amount a sum of the ledger would be no safe"
+      { amount: Number.MAX_SAFE_INTEGER },
+      "sum of the ledger would be no safe"
     ],
     ["a credit below zero", "credit", { amount: -1 }, "amount"],
-    ["a target elsewhere", "subscribe", { url: "http://elsewhere.example/" }, "url must be a loopback address"],
-    [
-      "a target that begins as an address",
-      "subscribe",
-      { url: "http://127.0.0.1.elsewhere/" },
-      "url must be a loopback"
-    ],
+    ["a target elsewhere", "subscribe", { url: "http://127.0.0.1.elsewhere/" }, "url must be a loopback address"],
     ["a file as a target", "subscribe", { url: "file:///hook" }, "url must be a loopback address"],
     ["no target", "subscribe", { url: "hook" }, "url must be a loopback address"],
     ["a fault of an unknown operation", "fault", { ...fault({}), operation: "nothing" }, "operation must be "],
@@ -61,8 +46,7 @@ describe("a function over HTTP", () => {
     ["a fault with another field", "fault", fault({ drip: true }), "fault.drip is no field of it"],
     ["a status of nobody", "fault", fault({ answer: { ...answer, status: 99 } }), "status"],
     ["a header's name with a space", "fault", fault({ answer: { ...answer, headers: { "a b": "" } } }), "fault"],
-    ["a header with a line break", "fault", fault({ answer: { ...answer, headers: { a: "é\n" } } }), "fault"],
-    ["a name in place of a fault", "fault", { operation: "any", fault: "nonsense" }, "fault"]
+    ["a header with a line break", "fault", fault({ answer: { ...answer, headers: { a: "é\n" } } }), "fault"]
   ]
 
   effect.each(inputs)("%s is refused by its name, and changes nothing", served, function* ([, name, input, words]) {
@@ -82,26 +66,18 @@ describe("a function over HTTP", () => {
   })
 
   effect("a step that the ledger cannot take is answered with its error: 404 or 409", served, function* () {
-    const { transactionId } = yield* (yield* Sandbox).charge(100)
-    const { json, status } = yield* steer("refund", { transactionId })
-    const message = `The sandbox's transaction ${transactionId} is Awaiting and cannot become Refunded.`
-    const error = {
-      _tag: "SandboxConflict",
-      subject: "transaction",
-      id: transactionId,
-      status: "Awaiting",
-      asked: "Refunded"
-    }
+    const { transactionId: id } = yield* (yield* Sandbox).charge(100)
+    const { json, status } = yield* steer("refund", { transactionId: id })
+    const message = `The sandbox's transaction ${id} is Awaiting and cannot become Refunded.`
+    const error = { _tag: "SandboxConflict", subject: "transaction", id, status: "Awaiting", asked: "Refunded" }
     assert.deepStrictEqual([status, json], [409, { ...error, message }])
     for (const missing of [yield* read("transaction?transactionId=x"), yield* steer("resendWebhook", { id: 99 })])
       assert.deepStrictEqual([missing.status, missing.json._tag], [404, "SandboxNotFound"])
   })
 
   effect("an unknown function is answered with 404, and an unknown field with 400", served, function* () {
-    for (const { json, status } of [yield* read("nothing"), yield* read("markPaid"), yield* steer("overview")]) {
-      assert.strictEqual(status, 404)
-      assert.include(json.message, "docs/sandbox.md")
-    }
+    for (const { json, status } of [yield* read("nothing"), yield* read("markPaid"), yield* steer("overview")])
+      assert.deepStrictEqual([status, json.message.includes("docs/sandbox.md")], [404, true])
     for (const query of ["serach=a", "limit=-1", "limit=1.5", "offset=x"]) {
       const { json, status } = yield* read(`transactions?${query}`)
       assert.deepStrictEqual([status, json.message.includes(query.split("=")[0])], [400, true], query)
@@ -157,34 +133,5 @@ describe("a list over HTTP", () => {
         assert.strictEqual((yield* jsonOf(`${name}?search=${encodeURIComponent(word)}`)).total, 1, word)
       assert.strictEqual((yield* jsonOf(`${name}?search=nothing`)).total, 0)
     }
-  })
-
-  effect("a request says what it is about, what it met, and what it was answered", served, function* () {
-    const { json } = yield* ask(charging())
-    const { id } = json.data
-    yield* ask({ path: lookupPath(id) })
-    yield* steer("fault", { operation: "requestWithdrawal", fault: Fault.resetAfter })
-    const pay = (amount: number) => ask(paying({ amount }, keyed("k")))
-    yield* Effect.flip(pay(1000))
-    yield* pay(1000)
-    yield* pay(1001)
-    const { items } = yield* jsonOf("requests")
-    assert.notInclude(JSON.stringify(items), "sandbox-key")
-    assert.deepStrictEqual(JSON.parse(items.at(-1).answer), json)
-    const row = ({ answeredAt, fault, operation, status, transactionId, withdrawalId }: Record<string, unknown>) => [
-      operation,
-      transactionId ?? withdrawalId,
-      status,
-      typeof answeredAt,
-      fault
-    ]
-    assert.deepStrictEqual(items.toReversed().map(row), [
-      ["createTransaction", id, 200, "string", undefined],
-      ["getTransaction", id, 200, "string", undefined],
-      ["requestWithdrawal", 1, undefined, "undefined", Fault.resetAfter],
-      ["requestWithdrawal", 1, 201, "string", undefined],
-      ["requestWithdrawal", undefined, 422, "string", undefined]
-    ])
-    assert.deepStrictEqual((yield* jsonOf("requests?status=0")).total, 1)
   })
 })

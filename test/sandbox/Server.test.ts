@@ -1,6 +1,6 @@
 /** What the server of a sandbox (`Sandbox.layerServer`) answers, and to whom; where there is none; and its webhooks over HTTP. */
 import { assert, describe } from "@effect/vitest"
-import { Effect, Layer, Redacted, Schema } from "effect"
+import { Effect, Layer, Redacted } from "effect"
 import { Money } from "effect-pix"
 import { Sandbox, SandboxUnreachable } from "effect-pix/sandbox"
 import { execFile, spawnSync } from "node:child_process"
@@ -9,7 +9,6 @@ import { promisify } from "node:util"
 import { effect, live } from "../support/effect.ts"
 import { listTransactions } from "../support/operations.ts"
 import { answer, closedPort, json, type Play, serveRaw } from "../support/RawServer.ts"
-import { runs, seed, seeded } from "../support/seed.ts"
 import { ask, askRaw, socket, speak } from "./doors.ts"
 
 const served = socket({ balance: 10_000 })
@@ -17,24 +16,24 @@ const list = { path: listTransactions.path }
 describe("a request to the server of a sandbox", () => {
   const overview = "/_sandbox/overview"
   const callers: ReadonlyArray<
-    readonly [who: string, headers: Readonly<Record<string, string>>, answered: "answered" | "refused"]
+    readonly [who: string, answered: "answered" | "refused", headers: Readonly<Record<string, string>>]
   > = [
-    ["a program, which says nothing of itself,", {}, "answered"],
-    ["a page elsewhere", { origin: "https://evil.example" }, "refused"],
-    ["a page on another port of this machine", { origin: "http://127.0.0.1:1" }, "refused"],
-    ["a page without an origin", { origin: "null" }, "refused"],
-    ["a page on a secure port of the same name", { origin: "https://127.0.0.1" }, "refused"],
-    ["the sandbox's own page", { origin: "http://127.0.0.1", "sec-fetch-site": "same-origin" }, "answered"],
-    ["a browser that says the request crosses sites", { "sec-fetch-site": "cross-site" }, "refused"],
-    ["a browser that says the request comes from another port", { "sec-fetch-site": "same-site" }, "refused"],
-    ["a person who typed the address", { "sec-fetch-site": "none" }, "answered"],
-    ["a name that was rebound to this machine", { host: "evil.example" }, "refused"],
-    ["a name that begins as an address", { host: "127.0.0.1.evil.example:80" }, "refused"],
-    ["localhost", { host: "localhost:4010" }, "answered"],
-    ["an address of IPv6", { host: "[::1]:4010" }, "answered"],
-    ["a name that the options allow, in any case,", { host: "Shop:4010" }, "answered"]
+    ["a program, which says nothing of itself,", "answered", {}],
+    ["a page elsewhere", "refused", { origin: "https://evil.example" }],
+    ["a page on another port of this machine", "refused", { origin: "http://127.0.0.1:1" }],
+    ["a page without an origin", "refused", { origin: "null" }],
+    ["a page on a secure port of the same name", "refused", { origin: "https://127.0.0.1" }],
+    ["the sandbox's own page", "answered", { origin: "http://127.0.0.1", "sec-fetch-site": "same-origin" }],
+    ["a browser that says the request crosses sites", "refused", { "sec-fetch-site": "cross-site" }],
+    ["a browser that says the request comes from another port", "refused", { "sec-fetch-site": "same-site" }],
+    ["a person who typed the address", "answered", { "sec-fetch-site": "none" }],
+    ["a name that was rebound to this machine", "refused", { host: "evil.example" }],
+    ["a name that begins as an address", "refused", { host: "127.0.0.1.evil.example:80" }],
+    ["localhost", "answered", { host: "localhost:4010" }],
+    ["an address of IPv6", "answered", { host: "[::1]:4010" }],
+    ["a name that the options allow, in any case,", "answered", { host: "Shop:4010" }]
   ]
-  effect.each(callers)("a call by %s is %3$s", socket({ allowHost: "SHOP" }), function* ([, headers, answered]) {
+  effect.each(callers)("a call by %s is %s", socket({ allowHost: "SHOP" }), function* ([, answered, headers]) {
     const status = answered === "answered" ? 200 : 403
     assert.strictEqual((yield* askRaw("/_sandbox/credit", { headers, body: { amount: 100 } })).status, status)
     assert.strictEqual((yield* askRaw(overview, { headers })).status, status)
@@ -54,16 +53,13 @@ describe("a request to the server of a sandbox", () => {
   })
 
   effect("a request whose body breaks off has not arrived: it is neither recorded nor executed", served, function* () {
-    const sandbox = yield* Sandbox
-    const head =
-      "POST /api/Withdraw/request HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100"
-    yield* speak(`${head}\r\nX-Client-Id: sandbox-client\r\nX-Api-Key: sandbox-key\r\n\r\n{"amount":1000}`)
+    const { requests, withdrawals } = yield* Sandbox
+    const head = ["POST /api/Withdraw/request HTTP/1.1", "Host: localhost", "Content-Type: application/json"]
+    const keys = ["X-Client-Id: sandbox-client", "X-Api-Key: sandbox-key"]
+    yield* speak([...head, ...keys, "Content-Length: 100", "", '{"amount":1000}'].join("\r\n"))
     assert.strictEqual((yield* ask(list)).status, 200)
-    assert.deepStrictEqual(
-      (yield* sandbox.requests).map(({ operation }) => operation),
-      ["listTransactions"]
-    )
-    assert.deepStrictEqual(yield* sandbox.withdrawals, [])
+    const operations = (yield* requests).map(({ operation }) => operation)
+    assert.deepStrictEqual([operations, yield* withdrawals], [["listTransactions"], []])
   })
 
   effect("a page has its files, loads nothing from elsewhere, and is not recorded", served, function* () {
@@ -71,20 +67,17 @@ describe("a request to the server of a sandbox", () => {
     const policy = headers["content-security-policy"] ?? ""
     for (const words of ["default-src 'self'", "frame-ancestors 'none'"]) assert.include(policy, words)
     assert.notInclude(policy, "unsafe")
-    assert.deepInclude(headers, {
+    const cautious = {
       "x-content-type-options": "nosniff",
       "cache-control": "no-cache",
       "referrer-policy": "no-referrer"
-    })
-    for (const [path, type] of [
-      ["panel.css", "css"],
-      ["panel.js", "javascript"],
-      ["idiomorph.js", "javascript"]
-    ])
-      assert.strictEqual(
-        (yield* ask({ path: `/panel/${path}` })).headers["content-type"],
-        `text/${type}; charset=utf-8`
-      )
+    }
+    assert.deepInclude(headers, cautious)
+    const types = { "panel.css": "css", "panel.js": "javascript", "idiomorph.js": "javascript" }
+    for (const [path, type] of Object.entries(types)) {
+      const file = yield* ask({ path: `/panel/${path}` })
+      assert.strictEqual(file.headers["content-type"], `text/${type}; charset=utf-8`)
+    }
     assert.strictEqual((yield* ask({ path: "/panel/nothing.js" })).status, 404)
     assert.strictEqual((yield* ask({ path: "/openapi.json" })).json.openapi, "3.1.0")
     assert.deepStrictEqual(yield* (yield* Sandbox).requests, [])
@@ -95,82 +88,6 @@ describe("a request to the server of a sandbox", () => {
     const { body, status } = yield* askRaw(target)
     assert.deepStrictEqual([status, JSON.parse(body)], [404, { message: "Rota não encontrada.", status: 404 }])
   })
-
-  const isError = Schema.is(Schema.Struct({ _tag: Schema.Literals(["SandboxNotFound", "SandboxConflict"]) }))
-  const isInWords = Schema.is(
-    Schema.Struct({ message: Schema.String.check(Schema.isPattern(/^.+\.$/s)), status: Schema.Int })
-  )
-
-  effect(
-    `an odd request is answered, or refused in words, and never fails the sandbox (seed ${seed})`,
-    served,
-    function* () {
-      const { below, pick } = seeded(seed)
-      const statuses = new Set<number>()
-      const names =
-        "transactions transaction markPaid settleWithdrawal credit sendWebhook subscribe fault advance reset changes none"
-      const paths = [
-        "/",
-        "/openapi.json",
-        "/panel/../../package.json",
-        "/api/Transaction/transactionByTransactionId/%ff",
-        "/api/Balance/balance/NaN",
-        "https://elsewhere.example/_sandbox",
-        "/_SANDBOX",
-        "/\\..\\_sandbox"
-      ]
-      for (const name of names.split(" ")) paths.push(`/_sandbox/${name}`)
-      const queries = ["", "?", "?limit=1e3", "?search=%ff", "?status=__proto__", "?page=-1", "?a[]=1&a=2"] as const
-      const bodies = [
-        "",
-        "{",
-        "null",
-        "[]",
-        "{}",
-        '{"amount":1e400}',
-        '{"__proto__":{"amount":1}}',
-        '{"seconds":1e308}',
-        '{"fault":"none"}',
-        `{"a":${"[".repeat(3000)}${"]".repeat(3000)}}`,
-        "\u00ff\u00fe"
-      ] as const
-      const lines = [
-        "Content-Type: application/json",
-        "Content-Type:",
-        "Accept: */*;q=x",
-        "X-Client-Id: sandbox-client\r\nX-API-Key: sandbox-key",
-        "X-Client-Id: \u00e9",
-        "Idempotency-Key:",
-        "Origin: null",
-        "Cookie: a=%zz; =; ;;",
-        "Expect: 100-continue",
-        "Range: bytes=9-1",
-        "Accept-Encoding: gzip;q=0",
-        "Traceparent: 00-0-0-0"
-      ] as const
-      for (let count = runs(150, 20_000); count > 0; count--) {
-        const body = pick(bodies)
-        const method = pick(["GET", "POST", "PUT", "HEAD", "OPTIONS", "PROPFIND"])
-        const host = pick(["127.0.0.1", "127.0.0.1", "localhost:99999", "[", "evil.example"])
-        const more = Array.from({ length: below(4) }, () => pick(lines))
-        const head = [
-          `${method} ${pick(["/", ...paths])}${pick(queries)} HTTP/1.1`,
-          `Host: ${host}`,
-          "Connection: close",
-          ...more
-        ]
-        const text = [...head, `Content-Length: ${body.length}`, "", body].join("\r\n")
-        const answer = (yield* speak(text)).replace(/^HTTP\/1\.1 100 Continue\r\n\r\n/, "")
-        const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(answer)?.[1])
-        statuses.add(status)
-        assert.isTrue(status >= 200 && status < 500, `${text} was answered with ${answer.slice(0, 300)}`)
-        if (status < 400 || method === "HEAD") continue
-        const refusal: unknown = JSON.parse(answer.slice(answer.indexOf("\r\n\r\n") + 4))
-        assert.isTrue(isError(refusal) || isInWords(refusal), `${text} was answered with ${answer}`)
-      }
-      assert.includeMembers([...statuses], [200, 400, 401, 403, 404])
-    }
-  )
 })
 
 const others: ReadonlyArray<readonly [what: string, play: Play | undefined, words: string]> = [
@@ -193,19 +110,11 @@ live("a webhook is posted to its address with the secret, and no redirect is fol
   const webhookSecret = Redacted.make("a-shared-secret")
   yield* Effect.gen(function* () {
     const { awaitWebhooks, sendWebhook, subscribe, webhooks } = yield* Sandbox
-    yield* sendWebhook({ event: "paid" })
-    yield* awaitWebhooks
+    yield* Effect.andThen(sendWebhook({ event: "paid" }), awaitWebhooks)
     yield* subscribe(`${closedPort}/hook`)
-    yield* sendWebhook({ event: "another" })
-    yield* awaitWebhooks
-    assert.deepStrictEqual(
-      (yield* webhooks).map(({ attempts: [attempt] }) => [attempt?.status, attempt?.answer]),
-      [
-        [200, "thank you"],
-        [307, ""],
-        [undefined, ""]
-      ]
-    )
+    yield* Effect.andThen(sendWebhook({ event: "another" }), awaitWebhooks)
+    const seen = (yield* webhooks).map(({ attempts: [attempt] }) => `${attempt?.status} ${attempt?.answer}`)
+    assert.deepStrictEqual(seen, ["200 thank you", "307 ", "undefined "])
   }).pipe(Effect.provide(socket({ webhookUrl: `${target.url}/hook`, webhookSecret })))
   assert.deepStrictEqual(
     target.arrived.map(({ headers, method, path, text }) => [method, path, headers["x-webhook-secret"], text]),

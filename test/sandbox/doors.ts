@@ -89,23 +89,20 @@ export const speak = (bytes: string) =>
     })
   )
 
-/** Sends a request whose target and headers are written as they are. */
+/** Sends a request whose target and headers are written as they are. A body makes it a POST of JSON. */
 export const askRaw = Effect.fnUntraced(function* (
   target: string,
-  {
-    body,
-    headers,
-    method = body === undefined ? "GET" : "POST"
-  }: Omit<Asked, "path" | "body"> & { readonly body?: unknown } = {}
+  { body, headers }: { readonly body?: unknown; readonly headers?: Headers } = {}
 ) {
   const sent = body === undefined ? "" : JSON.stringify(body)
   const type = sent === "" ? {} : { "content-type": "application/json", "content-length": `${sent.length}` }
   const lines = Object.entries({ host: "127.0.0.1", connection: "close", ...auth, ...type, ...headers })
+  const method = sent === "" ? "GET" : "POST"
   const head = [`${method} ${target} HTTP/1.1`, ...lines.map(([name, value]) => `${name}: ${value}`)]
   const answer = yield* speak(`${head.join("\r\n")}\r\n\r\n${sent}`)
+  const start = answer.indexOf("\r\n\r\n") + 4
   return {
     status: Number(/^HTTP\/1\.1 (\d{3}) /.exec(answer)?.[1]),
-    head: answer.split("\r\n\r\n")[0] ?? "",
-    body: Buffer.from(answer.slice(answer.indexOf("\r\n\r\n") + 4), "latin1").toString()
+    body: Buffer.from(answer.slice(start), "latin1").toString()
   }
 })

@@ -9,8 +9,8 @@ import { sqlite } from "./moneyStores.ts"
 
 const minutes = Number(process.env["EFFECT_PIX_MINUTES"] ?? Infinity)
 const payouts = runs(12, 50)
-const seedsOfTest = runs(4, 20)
-const tests = runs(1, 1000)
+const seedsOfTest = runs(4, 10)
+const tests = runs(1, 2000)
 
 describe("on SQLite, whatever fails and whoever dies,", () => {
   test.each(Array.from({ length: tests }, (_, index) => seed + index * seedsOfTest))(

@@ -58,7 +58,10 @@ export interface Plan {
 
 /** Faults of a gateway that keeps its promises: it forgets no key. */
 export const usable = faults.filter(({ fault, isOfSockets }) => fault.forgetsKey !== true && isOfSockets !== true)
-const [, ...bad] = usable
+const [none, ...bad] = usable
+/** A write that was executed, and is then refused: what a call must not tell as refused. */
+const lost = bad.filter(({ answer, ends, executed }) => executed === true && answer === "none" && ends === "at once")
+const refused = bad.filter(({ executed, status = 0 }) => executed === false && status >= 400 && status < 500)
 
 const minute = 60_000
 const hour = 60 * minute
@@ -105,13 +108,20 @@ export const planOf = (seed: number, payouts: number): Plan => {
     if (chance < 0.5 && next() < 0.15) step(sheet, references, { after: below(minute), process: below(2) })
   }
   const troubles: Array<Trouble> = []
+  const nameIn = (kind: typeof bad) => (kind[below(kind.length)] ?? none)!.name
   const share = pick([0.1, 0.3, 0.6] as const)
   const some = (count: number, share: number, add: (nth: number) => Trouble) => {
     for (let nth = 1; nth <= count; nth++) if (next() < share) troubles.push(add(nth))
   }
   for (const account of accounts) {
-    for (const at of ["write", "read"] as const)
-      some(payouts * 2, share, (nth) => ({ at, account, nth, what: (bad[below(bad.length)] ?? usable[0])!.name }))
+    let before = bad
+    for (let nth = 1; nth <= payouts * 2; nth++) {
+      // Of what was executed, the next answer is often a refusal: a doubt that is forgotten is told as refused.
+      const isRefused = before === lost && next() < 0.9
+      before = isRefused ? refused : next() < share ? pick([bad, lost]) : []
+      if (before.length > 0) troubles.push({ at: "write", account, nth, what: nameIn(before) })
+    }
+    some(payouts * 2, share, (nth) => ({ at: "read", account, nth, what: nameIn(bad) }))
     some(payouts, 0.3, (nth) => ({ at: "delivery", account, nth, what: pick(["lost", "twice", "late"] as const) }))
   }
   // One that stands still in a transaction would lock the file of SQLite for all.
@@ -122,8 +132,8 @@ export const planOf = (seed: number, payouts: number): Plan => {
     nth,
     what: pick([dies, "the process stands still"] as const)
   }))
-  const isPatient = next() < 0.3
-  return { seed, isPatient, dailyCap: next() < 0.3 ? 2000 + payouts * (200 + below(300)) : undefined, steps, troubles }
+  const isPatient = next() < 0.5
+  return { seed, isPatient, dailyCap: next() < 0.5 ? 2000 + payouts * (200 + below(200)) : undefined, steps, troubles }
 }
 
 const wordsOfTime = (millis: number) => (millis < 1000 ? `${millis} ms` : `${Math.round(millis / 1000)} s`)
@@ -149,26 +159,17 @@ const without = (plan: Plan, from: number, count: number): Plan => {
   return { ...plan, steps, troubles }
 }
 
-/** Plans that differ in one thing: without an account, without all that goes wrong, or without a setting. */
+/** Plans that differ in one thing: without a setting, or with one reference less in a step of several. */
 const simpler = (plan: Plan): ReadonlyArray<Plan> => [
-  ...accounts.map((left) => ({
-    ...plan,
-    steps: plan.steps.filter(({ account }) => account !== left),
-    troubles: plan.troubles.filter(({ account }) => account !== left)
-  })),
-  { ...plan, troubles: [] },
-  { ...plan, isPatient: false },
-  { ...plan, dailyCap: undefined }
-]
-
-/** The plan with one reference less in a step of several. */
-const shorter = (plan: Plan): ReadonlyArray<Plan> =>
-  plan.steps.flatMap((step, index) =>
+  ...(plan.isPatient ? [{ ...plan, isPatient: false }] : []),
+  ...(plan.dailyCap === undefined ? [] : [{ ...plan, dailyCap: undefined }]),
+  ...plan.steps.flatMap((step, index) =>
     (step.references.length < 2 ? [] : step.references).map((reference): Plan => {
       const references = step.references.filter((other) => other !== reference)
       return { ...plan, steps: plan.steps.with(index, { ...step, references }) }
     })
   )
+]
 
 /** The smallest plan that is found to fail still, after at most so many real milliseconds. */
 export const shrink = async (plan: Plan, fails: (plan: Plan) => Promise<boolean>, patience = 40_000): Promise<Plan> => {
@@ -180,20 +181,15 @@ export const shrink = async (plan: Plan, fails: (plan: Plan) => Promise<boolean>
     return true
   }
   const sizeOf = ({ steps, troubles }: Plan) => steps.length + troubles.length
-  const isAnySmaller = async (candidates: (plan: Plan) => ReadonlyArray<Plan>) => {
-    for (const next of candidates(smallest)) {
-      if (JSON.stringify(next) !== JSON.stringify(smallest) && (await isSmaller(next))) return true
-    }
-    return false
-  }
-  while (await isAnySmaller(simpler));
-  for (let part = Math.ceil(sizeOf(smallest) / 2); part >= 1; part = part === 1 ? 0 : Math.ceil(part / 2)) {
-    for (let from = 0; from < sizeOf(smallest);) {
-      if (!(await isSmaller(without(smallest, from, part)))) from += part
-    }
-  }
   // What one thing left made needless goes too.
-  const singles = (plan: Plan) => Array.from({ length: sizeOf(plan) }, (_, at) => without(plan, at, 1))
-  while ((await isAnySmaller(shorter)) || (await isAnySmaller(simpler)) || (await isAnySmaller(singles)));
+  for (let before: Plan | undefined; before !== smallest;) {
+    before = smallest
+    for (let part = Math.ceil(sizeOf(smallest) / 2); part >= 1; part = part === 1 ? 0 : Math.ceil(part / 2)) {
+      for (let from = 0; from < sizeOf(smallest);) {
+        if (!(await isSmaller(without(smallest, from, part)))) from += part
+      }
+    }
+    for (const next of simpler(smallest)) if (await isSmaller(next)) break
+  }
   return smallest
 }

@@ -76,7 +76,7 @@ const ofFault: Readonly<Record<Names, ReadonlyArray<Row>>> = {
   answer: [
     ...[402, 404, 412, 425].map((status) => other(`a ${status}`, Fault.answer(status))),
     ...[303, 408, 409, 423, 500, 502, 504, 524].flatMap(both),
-    other("an unreadable 422", Fault.answer(422, { body: "\u0000<" }))
+    other("an unreadable 422", Fault.answer(422, { body: "\u0000<", headers: { "x-odd": "1" } }))
   ],
   refusal: [
     ...words.map(([status, message]) => other(`a ${status} "${message}"`, Fault.refusal(status, message))),
@@ -92,7 +92,7 @@ const ofFault: Readonly<Record<Names, ReadonlyArray<Row>>> = {
   empty: [other("an empty 200", Fault.empty()), other("a 204", Fault.empty(204))],
   retryAfter: [
     other("a 429 with Retry-After", Fault.retryAfter("1 minute")),
-    other("a 503 with Retry-After", Fault.retryAfter("1 second", { status: 503 }))
+    other("a 503 with Retry-After", Fault.retryAfter("1500 millis", { status: 503 }))
   ],
   redirect: [
     other("a redirect with 307", Fault.redirect("https://elsewhere.example/")),

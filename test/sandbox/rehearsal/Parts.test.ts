@@ -1,28 +1,16 @@
 /** What the library has above the client, and the checkout of the docs, under faults and deaths: in a schedule of each here, in all in `npm run full`. */
 import { describe, test } from "@effect/vitest"
-import { Effect, Layer, Predicate, Schedule, Stream } from "effect"
+import { Effect, Layer, Schedule } from "effect"
 import { HttpRouter, HttpServer, HttpServerRequest } from "effect/http"
 import { SqlClient } from "effect/sql"
-import { type Payments, Reconcile, Rehearsed, TransactionWait } from "effect-pix"
+import { type Payments, Rehearsed, TransactionWait } from "effect-pix"
 import { PayoutQueue, Payouts } from "effect-pix/payouts"
-import { Rehearsal, type RehearsalOptions, type RehearsalReport, type RehearsalWorld } from "effect-pix/sandbox"
+import type { RehearsalWorld } from "effect-pix/sandbox"
 import { Webhook } from "effect-pix/webhook"
 import { checkout, Orders } from "../../../docs/examples/checkout.ts"
 import { budget, isWhole, requireClean } from "../../support/rehearsals.ts"
 import { runs } from "../../support/seed.ts"
-import {
-  charge,
-  database,
-  declare,
-  invoice,
-  isMarked,
-  Marks,
-  owed,
-  request,
-  shipOnce,
-  sqlite,
-  tell
-} from "./programs.ts"
+import { charge, database, declare, invoice, owed, type Play, playing, request, sqlite } from "./programs.ts"
 
 const items = ["invoice-1", "invoice-2"].map((reference) => ({ ...request, reference }))
 const sheet = Effect.gen(function* () {
@@ -33,35 +21,6 @@ const sheet = Effect.gen(function* () {
   for (const { reference } of [...open, ...parked]) yield* declare("parked", reference)
   if (done.length < items.length) return yield* Effect.fail("open" as const)
 }).pipe(Effect.provide(PayoutQueue.layer()))
-
-const webhookShop = Effect.gen(function* () {
-  const webhook = yield* Webhook
-  const id = yield* charge
-  const sweep = Effect.flatMap(isMarked(id), (done) => (done ? Effect.void : webhook.check(id)))
-  yield* Effect.repeat(sweep, Schedule.spaced("1 hour"))
-}).pipe(Effect.provide(Webhook.layer({ onPaid: ({ transaction }) => shipOnce(transaction.transactionId) })))
-
-const wait = Effect.gen(function* () {
-  const id = yield* charge
-  const { enStatusTransaction } = yield* TransactionWait.final(id, { deadline: "1 day" })
-  yield* enStatusTransaction === "Paid" ? shipOnce(id) : tell(id)
-})
-/** A wait does not end because the service did not answer. */
-const isPatient = ({ result }: RehearsalWorld) =>
-  Predicate.isTagged(result, "ServiceUnavailable") &&
-  Predicate.hasProperty(result, "outcome") &&
-  result.outcome === "NoEffect"
-    ? Effect.fail("The wait ended because the service did not answer.")
-    : Effect.void
-
-const nightly = Effect.gen(function* () {
-  const transactionId = yield* charge
-  yield* Effect.sleep("8 hours")
-  const orders = [{ transactionId, amount: request.amount, status: "Paid" as const }]
-  yield* Stream.runForEach(Reconcile.stream(orders), ({ _tag }) =>
-    _tag === "Matched" ? shipOnce(transactionId) : tell(transactionId)
-  )
-})
 
 /** Presses the button of the docs' checkout until it answers. */
 const press = Effect.gen(function* () {
@@ -93,23 +52,14 @@ const queue = Effect.gen(function* () {
   if (state !== "posted" && state !== "refused") return yield* Effect.fail(state)
   yield* declare(state === "posted" ? "paid" : "failed")
 }).pipe(Effect.provide(PayoutQueue.layer({ concurrency: 2, poll: "30 seconds", horizon: `${horizon} hours` })))
-const rulesOfQueue = {
-  /** Nothing is sent under a key that was in doubt for longer than the queue's horizon. */
-  isWithinHorizon: ({ calls }: RehearsalWorld) => {
-    const doubt = calls.find(({ outcome, result }) => outcome === "Unknown" || result === undefined)
-    const last = calls.findLast(({ requests }) => requests > 0)
-    const hours = ((last?.startedAt ?? 0) - (doubt?.startedAt ?? 0)) / 3_600_000
-    return doubt !== undefined && hours > horizon + 0.5
-      ? Effect.fail(`A request left ${hours} hours after a doubt.`)
-      : Effect.void
-  },
-  /** A service that asks for a pause, or does not answer, has not refused a payout. */
-  isPatient: ({ calls, facts }: RehearsalWorld) => {
-    const isGivenUp = ["RateLimited", "ServiceUnavailable"].includes(calls.at(-1)?.result ?? "")
-    return isGivenUp && facts.some(({ name }) => name === "failed")
-      ? Effect.fail("A payout was given up.")
-      : Effect.void
-  }
+/** Nothing is sent under a key that was in doubt for longer than the queue's horizon. */
+const isWithinHorizon = ({ calls }: RehearsalWorld) => {
+  const doubt = calls.find(({ outcome, result }) => outcome === "Unknown" || result === undefined)
+  const last = calls.findLast(({ requests }) => requests > 0)
+  const hours = ((last?.startedAt ?? 0) - (doubt?.startedAt ?? 0)) / 3_600_000
+  return doubt !== undefined && hours > horizon + 0.5
+    ? Effect.fail(`A request left ${hours} hours after a doubt.`)
+    : Effect.void
 }
 
 /** Charges, and asks once for itself, since a webhook may never come. The rest is done by its handler. */
@@ -137,68 +87,34 @@ const isOnce = () =>
     if (length > 1) return yield* Effect.fail(`The event was handed out ${length} times.`)
   })
 
-interface Part {
-  readonly title: string
-  readonly schedule: string
-  readonly least: number
-  readonly play: (options: Pick<RehearsalOptions<never>, "only" | "pairs">) => Effect.Effect<RehearsalReport>
-}
+const rulesOfShop = { payAfter: "1 minute", stopAfter: `${runs(4, 24)} hours`, rules: { isOnce } } as const
 
-const part = <S>(
-  title: string,
-  schedule: string,
-  program: Effect.Effect<unknown, unknown, Payments | S>,
-  world: RehearsalOptions<S> & { readonly stores: Layer.Layer<S, Error> },
-  least = 40
-): Part => ({ title, schedule, least, play: (options) => Rehearsal.run(program, { ...world, ...options }) })
-
-const marks = { stores: Marks.layer }
-const paid = { ...marks, payAfter: "1 minute" } as const
-const shop = { stores: database, payAfter: "1 minute", stopAfter: `${runs(4, 24)} hours`, rules: { isOnce } } as const
-const death = "call 1 requestWithdrawal: death after it was executed"
-const stall = "call 1 requestWithdrawal: its process stands still before it is sent"
-
-const parts: ReadonlyArray<Part> = [
-  part("a sheet of payouts pays each line once, and knows what it paid", death, sheet, { stores: sqlite }),
-  part("a shop with a Webhook in memory ships what is paid", "webhook 1: never", webhookShop, {
-    ...paid,
-    stopAfter: "6 hours"
-  }),
-  part(
-    "TransactionWait.final never reports an unpaid charge as paid",
-    "call 1 createTransaction: the charge fails",
-    wait,
-    { ...paid, rules: { isPatient } }
-  ),
-  part(
-    "a nightly Reconcile ships the charges that were paid meanwhile",
-    "call 2 getTransaction: not sent",
-    nightly,
-    paid,
-    30
-  ),
-  part(
+/** A true sentence, the schedule that is played in `npm test`, and how. */
+const parts: ReadonlyArray<readonly [title: string, schedule: string, play: Play]> = [
+  [
+    "a sheet of payouts pays each line once, and knows what it paid",
+    "call 1 requestWithdrawal: death after it was executed",
+    playing(sheet, { stores: sqlite })
+  ],
+  [
     "the checkout of the docs makes one charge, however often its button is pressed",
     "call 1 createTransaction: executed, answer lost, each request",
-    press,
-    { stores: Orders.layer, payAfter: "1 minute", rules: { isOneCharge }, within: "4 days" },
-    30
-  ),
-  part("PayoutQueue in two processes pays a reference once, while one stands still", stall, queue, {
-    stores: sqlite,
-    rules: rulesOfQueue,
-    processes: 2
-  }),
-  part(
-    "Webhook.layerSql in two processes hands a paid charge out once",
+    playing(press, { stores: Orders.layer, payAfter: "1 minute", rules: { isOneCharge }, within: "4 days" })
+  ],
+  [
+    "PayoutQueue in two processes pays a reference once, while one stands still",
+    "call 1 requestWithdrawal: its process stands still before it is sent",
+    playing(queue, { stores: sqlite, rules: { isWithinHorizon }, processes: 2 })
+  ],
+  [
+    "Webhook.layerSql in two processes hands a paid charge out once, while one stands still",
     "call 3 getTransaction: its process stands still before it is sent",
-    sqlShop,
-    { ...shop, processes: 2 }
-  )
+    playing(sqlShop, { stores: database, processes: 2, ...rulesOfShop })
+  ]
 ]
 
 describe("under a fault", () => {
-  test.for(parts.map((one) => [one.title, one] as const))("%s", async ([, { least, play, schedule }]) => {
-    requireClean(await Effect.runPromise(play(isWhole ? budget : { only: schedule })), isWhole ? least : 1)
+  test.each(parts)("%s", async (_, schedule, play) => {
+    requireClean(await Effect.runPromise(play(isWhole ? budget : { only: schedule })), isWhole ? 30 : 1)
   })
 })

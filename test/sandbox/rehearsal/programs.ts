@@ -3,6 +3,7 @@ import { Context, Effect, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { IdempotencyKey, Money, Payments, PixKey, Rehearsed, type WriteOptions } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
+import { Rehearsal, type RehearsalOptions, type RehearsalReport } from "effect-pix/sandbox"
 
 /** Stands for a table: it survives a death. */
 export class Marks extends Context.Service<Marks, Set<string>>()("Marks") {
@@ -82,6 +83,17 @@ export const receive = <E, R>(handle: (id: string, status: string) => Effect.Eff
       return new Response()
     })
   )
+
+export type Play = (options: Pick<RehearsalOptions<never>, "only" | "pairs">) => Effect.Effect<RehearsalReport>
+
+/** How a program is played in a world that has stores. */
+export const playing =
+  <S>(
+    program: Effect.Effect<unknown, unknown, Payments | S>,
+    world: RehearsalOptions<S> & { readonly stores: Layer.Layer<S, Error> }
+  ): Play =>
+  (options) =>
+    Rehearsal.run(program, { ...world, ...options })
 
 export const all = (...steps: ReadonlyArray<Effect.Effect<unknown, unknown, Payments>>) =>
   Effect.all(steps, { discard: true })
