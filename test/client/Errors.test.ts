@@ -67,7 +67,7 @@ const rows: ReadonlyArray<readonly [PaymentsError, PaymentsError["concerns"], ..
     `The service said: "Não." (code E1).`
   ],
   [new RequestRejected({ ...refusal, serviceCode: "E1" }), "Request", "The service gave the code E1."],
-  [new RequestRejected({ ...said, status: 308 }), "Setup"],
+  [new RequestRejected({ ...said, status: 308 }), "Setup", "the base URL is wrong"],
   [new ServiceUnavailable({ ...common, outcome: "NotSent", reason: "NoConnection", retryAfter: huge }), "Service"],
   [new UnexpectedResponse({ ...unsound, reason: "TooLarge", issues: [] }), "Service"],
   [
@@ -76,7 +76,12 @@ const rows: ReadonlyArray<readonly [PaymentsError, PaymentsError["concerns"], ..
     "The service asks to try again in 5 second(s).",
     "MONEY MAY HAVE MOVED"
   ],
-  [new OutcomeUnknown({ ...unknown, reason: "Interrupted" }), "Service"]
+  [new OutcomeUnknown({ ...unknown, reason: "Interrupted" }), "Service"],
+  [
+    new OutcomeUnknown({ ...unknown, reason: "EarlierUnknown" }),
+    "Service",
+    "this call sent nothing, but the result of an earlier call with the same key is not known"
+  ]
 ]
 
 describe("an error", () => {
