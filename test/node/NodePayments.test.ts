@@ -1,5 +1,5 @@
 import { assert, describe } from "@effect/vitest"
-import { ConfigProvider, Effect, Fiber, Layer, Redacted, Stream } from "effect"
+import { ConfigProvider, Effect, Layer, Redacted } from "effect"
 import { HttpClient } from "effect/http"
 import { Payments, PaymentsPolicy } from "effect-pix"
 import { NodePayments } from "effect-pix/node"
@@ -7,10 +7,8 @@ import { Sandbox } from "effect-pix/sandbox"
 import { Agent } from "undici"
 import { effect, live } from "../support/effect.ts"
 import { createTransaction, listed, listTransactions } from "../support/operations.ts"
-import { answer, closedPort, json, serveRaw, silence } from "../support/RawServer.ts"
+import { answer, json, serveRaw } from "../support/RawServer.ts"
 import { paymentsOn } from "../support/Wire.ts"
-
-const layer = NodePayments.layerHttpClient()
 
 const ownAgent = Effect.acquireRelease(
   Effect.sync(() => new Agent()),
@@ -18,7 +16,7 @@ const ownAgent = Effect.acquireRelease(
 )
 
 describe("the HttpClient of NodePayments", () => {
-  live("sends over the dispatcher, and follows no redirect", layer, function* () {
+  live("sends over the dispatcher, and follows no redirect", NodePayments.layerHttpClient(), function* () {
     const server = yield* serveRaw(answer(302, "moved", { location: "/elsewhere" }))
     const response = yield* HttpClient.post(`${server.url}/path?a=1`, { urlParams: { b: "x y" } })
     assert.deepStrictEqual([response.status, yield* response.text], [302, "moved"])
@@ -26,28 +24,6 @@ describe("the HttpClient of NodePayments", () => {
       server.arrived.map(({ method, path }) => [method, path]),
       [["POST", "/path?a=1&b=x+y"]]
     )
-  })
-
-  live("fails with a TransportError if no server listens", layer, function* () {
-    assert.strictEqual((yield* Effect.flip(HttpClient.get(closedPort))).reason._tag, "TransportError")
-  })
-
-  live("still works after many answers were cancelled while they arrived", layer, function* () {
-    const { requests, url } = yield* serveRaw(answer(200, "x".repeat(1000), { "content-length": 99_999_999 }))
-    // The stream is opened and closed before it is read, as the client does to cancel a body that is too large.
-    const give = Effect.flatMap(HttpClient.get(url), ({ stream }) => Effect.scoped(Stream.toPull(stream)))
-    yield* Effect.forEach(Array.from({ length: 100 }), () => give, { concurrency: 16, discard: true })
-    assert.strictEqual(requests(), 100)
-  })
-
-  live("closes the connection of a request that is interrupted", layer, function* () {
-    const server = yield* serveRaw(silence)
-    const fiber = yield* Effect.forkChild(HttpClient.get(server.url))
-    const socket = yield* server.nextRequest
-    const closed = Effect.callback<void>((resume) => void socket.once("close", () => resume(Effect.void)))
-    const closing = yield* Effect.forkChild(closed, { startImmediately: true })
-    yield* Fiber.interrupt(fiber)
-    yield* Fiber.join(closing)
   })
 })
 
@@ -83,19 +59,6 @@ describe("NodePayments.layerHttpClient", () => {
 })
 
 describe("Payments over NodePayments", () => {
-  const listOver = Effect.fnUntraced(function* <E>(client: Layer.Layer<HttpClient.HttpClient, E>) {
-    const { url } = yield* serveRaw(json(listed))
-    yield* Effect.provide(listTransactions.run, paymentsOn(Layer.orDie(client), { baseUrl: url }))
-  })
-
-  live.each([Layer.provideMerge, Layer.provide])("sends over a client that a user wrapped, %#", function* (provide) {
-    const seen: Array<string> = []
-    const tapped = HttpClient.tapRequest((request) => Effect.sync(() => seen.push(request.method)))
-    const wrapped = Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, tapped))
-    yield* listOver(provide(wrapped, layer))
-    assert.deepStrictEqual(seen, ["GET"])
-  })
-
   live("sends over the dispatcher, and not over the layer's own client", function* () {
     const dispatched: Array<string> = []
     const dispatcher = (yield* ownAgent).compose((dispatch) => (options, handler) => {
@@ -103,7 +66,9 @@ describe("Payments over NodePayments", () => {
       dispatched.push(handler.constructor.name)
       return dispatch(options, handler)
     })
-    yield* listOver(NodePayments.layerHttpClient({ dispatcher }))
+    const { url } = yield* serveRaw(json(listed))
+    const client = Layer.orDie(NodePayments.layerHttpClient({ dispatcher }))
+    yield* Effect.provide(listTransactions.run, paymentsOn(client, { baseUrl: url }))
     assert.deepStrictEqual(dispatched, ["Exchange"])
   })
 
