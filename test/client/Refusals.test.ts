@@ -6,13 +6,19 @@ import { constUndefined } from "effect/Function"
 import { readFileSync } from "node:fs"
 import { effect } from "../support/effect.ts"
 import { optionsOf, type Past, reusedClient } from "../support/failing.ts"
-import { createTransaction, keyedWithdrawal, requestWithdrawal, withdrawal } from "../support/operations.ts"
+import {
+  createTransaction,
+  keyedWithdrawal,
+  type OperationCall,
+  requestWithdrawal,
+  withdrawal
+} from "../support/operations.ts"
 import { phrases } from "../support/phrases.ts"
 import { lostConnection, respond, type Script } from "../support/Wire.ts"
 import { causeOf, lines, type Refusal as Case } from "../tables/refusals.ts"
 
 type Policy = PaymentsPolicy["refusal"]
-type Write = typeof requestWithdrawal.call
+type Write = OperationCall["call"]
 type Tag = PaymentsError["_tag"]
 
 let policy: Policy = constUndefined
@@ -20,7 +26,7 @@ const { client, wire } = reusedClient({ refusal: (refusal) => policy(refusal) })
 
 interface Refusing {
   /** Default: a withdrawal to the key on file. */
-  readonly write?: (...call: Parameters<Write>) => Effect.Effect<unknown, PaymentsError>
+  readonly write?: Write
   readonly past?: Past
   readonly refusal?: Policy
 }
@@ -43,121 +49,78 @@ const poor = "InsufficientBalance"
 const already = "Saque já solicitado"
 const unsure = "Não foi possível"
 
-interface Words extends Pick<Refusing, "write"> {
+interface Row {
   readonly what: string
-  readonly bodies: ReadonlyArray<unknown>
   readonly error: Tag
+  readonly bodies: ReadonlyArray<unknown>
+  readonly write?: Write
   /** Default: 422. */
   readonly statuses?: ReadonlyArray<number>
   /** Default: a key that the call makes, and one that the caller gives with or without `earlier: "None"`. */
   readonly pasts?: ReadonlyArray<Past>
 }
+const row = (what: string, error: Tag, bodies: ReadonlyArray<unknown>, more: Partial<Row> = {}): Row => ({
+  what,
+  error,
+  bodies,
+  ...more
+})
+const everyPast: ReadonlyArray<Past> = ["made", "given", "None"]
 const messages = (...all: ReadonlyArray<string>) => all.map((message) => ({ message }))
-const declaredPasts: ReadonlyArray<Past> = ["made", "given", "None"]
+const phrasesOf = (...names: ReadonlyArray<string>) => messages(...names.flatMap(phrases))
 const page = `<html><head><style>${"x".repeat(20_000)}</style></head><body><p>${already}</p></body></html>`
+const causes = messages("Saldo insuficiente", "Nenhuma chave PIX cadastrada", "Valor abaixo do mínimo")
+const echo = "Pagamento duplicado"
+const notFound = [400, 404]
+const ofNoPast: Partial<Row> = { pasts: ["made", "None"] }
+const ofGiven: Partial<Row> = { pasts: ["given"] }
 
-const words: ReadonlyArray<Words> = [
-  {
-    what: "words about the balance, whatever the status",
-    bodies: messages("Saldo insuficiente para realizar o saque.", "insufficient funds", "INSUFFICIENT_BALANCE"),
-    statuses: [400, 402, 404, 418, 422],
-    error: poor
-  },
-  {
-    what: "words that name a cause in a text of their own",
-    bodies: [
-      { message: "Saque recusado", code: "INSUFFICIENT_FUNDS" },
-      { message: "Conta 12 da agência 4: erro", info: "Sem saldo" },
-      { message: "O saque não foi feito", observacao: "Saldo insuficiente" }
-    ],
-    error: poor
-  },
-  {
-    what: "words about the least amount",
-    bodies: messages("must be at least 1000", "at least 10 reais", "Mínimo de R$ 10,00", "at least 1.000,00"),
-    error: "BelowMinimum"
-  },
-  {
-    what: "words about something else beside a cause",
-    bodies: messages(
-      "Limite excedido.\nSaldo insuficiente",
-      "at least 12 characters",
-      ...["noCause", "ordinary", "deadlines"].flatMap(phrases)
-    ),
-    pasts: ["made"],
-    error: "RequestRejected"
-  },
-  {
-    what: "words about other documents, accounts and limits",
-    bodies: messages(
-      "CPF already registered to another customer",
-      "E-mail já cadastrado",
-      "O documento informado já está vinculado a outra conta",
-      "Cash-outs are not allowed for legal entities",
-      "The Name must have at least 2 words",
-      "Idempotency-Key header is required",
-      "The request was denied due to a risk rule"
-    ),
-    statuses: [400, 404, 422],
-    error: "RequestRejected"
-  },
-  {
-    what: "the causes of a withdrawal, for a charge",
-    bodies: messages("Saldo insuficiente", "Nenhuma chave PIX cadastrada", "Valor abaixo do mínimo"),
-    write: createTransaction.call,
-    error: "RequestRejected"
-  },
+const rows: ReadonlyArray<Row> = [
+  row("about the balance", poor, messages("Saldo insuficiente", "INSUFFICIENT_BALANCE"), {
+    statuses: [400, 402, 404, 418]
+  }),
+  row("that name a cause in a text of their own", poor, [
+    { message: "Saque recusado", code: "INSUFFICIENT_FUNDS" },
+    { message: "Conta 12 da agência 4: erro", info: "Sem saldo" },
+    { message: "O saque não foi feito", observacao: "Saldo insuficiente" }
+  ]),
+  row("about something else beside a cause", "RequestRejected", phrasesOf("noCause", "ordinary", "deadlines"), {
+    pasts: ["made"]
+  }),
+  row("about a cause beside a limit", "RequestRejected", messages("Limite excedido.\nSaldo insuficiente")),
+  row("about other things", "RequestRejected", phrasesOf("otherThings"), { statuses: [400, 404, 422] }),
+  row("about the cause of a withdrawal, for a charge", "RequestRejected", causes, { write: createTransaction.call }),
   // The cause of a withdrawal without a PIX key is documented for a 400 or 404 without words, and only the service says it.
-  {
-    what: "an answer that says nothing, or repeats its status, for a withdrawal to the key on file",
-    bodies: ["", "{}", "null", "[]", ...messages("Bad Request", "404 Not Found"), { code: 400 }],
-    statuses: [400, 404],
-    error: "NoPixKey"
-  },
-  {
-    what: "an answer that says nothing, with another status",
-    bodies: [""],
-    statuses: [402, 405, 410, 418],
-    error: "RequestRejected"
-  },
-  {
-    what: "a page or a plain text",
-    bodies: ["<html><title>404 Not Found</title></html>", "404 Not Found"],
-    statuses: [400, 404],
-    error: "RequestRejected"
-  },
-  {
-    what: "words about an absent key, for a withdrawal that names one",
-    bodies: ["", ...messages(unsure, "Nenhuma chave PIX cadastrada")],
-    statuses: [400, 404],
+  row(
+    "that are absent or repeat the status",
+    "NoPixKey",
+    ["", "{}", "null", "[]", ...messages("Bad Request", "404 Not Found"), { code: 400 }],
+    { statuses: notFound }
+  ),
+  row("that are absent from another status", "RequestRejected", [""], { statuses: [402, 405, 410, 418] }),
+  row("of a page", "RequestRejected", ["<html><title>404 Not Found</title></html>", "404 Not Found"], {
+    statuses: notFound
+  }),
+  row("about an absent PIX key, for a withdrawal that names one", "RequestRejected", ["", ...causes.slice(1, 2)], {
+    statuses: notFound,
     write: requestWithdrawal.call,
-    pasts: ["made", "None"],
-    error: "RequestRejected"
-  },
-  {
-    what: "words about an idempotency key that was used before",
-    bodies: messages(
-      "Idempotency key must be unique",
-      "A chave de idempotência deve ser única",
-      "A chave de idempotência informada já foi utilizada",
-      "Invalid Idempotency-Key, it was already used",
-      "The idempotency key must not be reused"
-    ),
-    error: "IdempotencyConflict"
-  },
-  {
-    what: "words about an idempotency key that is missing or malformed",
-    bodies: messages(
-      "Idempotency-Key must be a UUID",
-      "Chave de idempotência inválida",
-      "Missing Idempotency-Key header",
-      "O cabeçalho Idempotency-Key deve ser informado"
-    ),
-    error: "RequestRejected"
-  },
-  {
-    what: "words about an earlier request, wherever they are in the body,",
-    bodies: [
+    ...ofNoPast
+  }),
+  row("about an idempotency key that was used", "IdempotencyConflict", phrasesOf("keyUsed"), {
+    statuses: [400, 404, 422, 429]
+  }),
+  row("about time that ran out behind the service", "OutcomeUnknown", phrasesOf("timeOut"), {
+    statuses: [400, 403, 429],
+    pasts: ["made"]
+  }),
+  row("about an earlier request, of which the caller knows that there was none", "RequestRejected", messages(already), {
+    statuses: [400, 404, 422],
+    ...ofNoPast
+  }),
+  row(
+    "about an earlier request, wherever they are in the body,",
+    "IdempotencyConflict",
+    [
       { title: already, detail: "Saldo insuficiente" },
       { error: already, message: unsure },
       { message: unsure, info: { texts: [{ text: already }] } },
@@ -168,34 +131,21 @@ const words: ReadonlyArray<Words> = [
       `<fault><text><![CDATA[${already}]]></text></fault>`,
       { message: unsure, page }
     ],
-    statuses: [400],
-    pasts: ["given"],
-    error: "IdempotencyConflict"
-  },
-  {
-    what: "words that repeat the status, or deny an earlier request,",
-    bodies: [
+    { statuses: [400], ...ofGiven }
+  ),
+  row(
+    "that repeat the status, deny an earlier request or repeat the request",
+    "RequestRejected",
+    [
       { message: "Conta bloqueada", error: "Conflict", statusCode: 422 },
-      { message: "Conta bloqueada", duplicate: false }
+      { message: "Conta bloqueada", duplicate: false },
+      { message: "Conta bloqueada", received: { description: echo } }
     ],
-    pasts: ["given"],
-    error: "RequestRejected"
-  },
-  {
-    what: "words of the request that the answer repeats",
-    bodies: [{ message: "Conta bloqueada", received: { description: "Pagamento duplicado" } }],
-    write: (payments, options) =>
-      payments.requestWithdrawal({ ...keyedWithdrawal, description: "Pagamento duplicado" }, options),
-    pasts: ["given"],
-    error: "RequestRejected"
-  },
-  {
-    what: "words about time that ran out behind the service",
-    bodies: messages(...phrases("timeOut")),
-    statuses: [400, 429],
-    pasts: ["made"],
-    error: "OutcomeUnknown"
-  }
+    {
+      write: (payments, options) => payments.requestWithdrawal({ ...keyedWithdrawal, description: echo }, options),
+      ...ofGiven
+    }
+  )
 ]
 
 /** The phrases that are read as this error, of a key whose past was not declared. */
@@ -203,10 +153,10 @@ const readAs = (tag: Tag, name: string) =>
   Effect.filter(phrases(name), (message) => Effect.map(tagOf(422, { message }, given), (found) => found === tag))
 
 describe("the words of a refusal", () => {
-  effect.each(words.map((row) => [row.what, row.error, row] as const))(
+  effect.each(rows.map((row) => [row.what, row.error, row] as const))(
     "%s make it %s",
     client,
-    function* ([, , { bodies, error, pasts = declaredPasts, statuses = [422], write }]) {
+    function* ([, , { bodies, error, pasts = everyPast, statuses = [422], write }]) {
       for (const body of bodies)
         for (const status of statuses)
           for (const past of pasts) {

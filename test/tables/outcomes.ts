@@ -77,7 +77,7 @@ const statuses = [...refusals, ...otherStatuses].flatMap(([all]) =>
 
 /** The words that decide over the outcome of a write. */
 const worded: ReadonlyArray<Row> = [
-  ...[400, 403, 404, 422, 429].flatMap((status): ReadonlyArray<Row> => [
+  ...[400, 403, 422, 429].flatMap((status): ReadonlyArray<Row> => [
     {
       name: `a ${status} about duplication`,
       met: answers(status, json({ message: "Idempotency-Key already used" }), json({ erro: "Operação duplicada" })),
@@ -89,32 +89,8 @@ const worded: ReadonlyArray<Row> = [
       met: answers(status, json({ message: "Tempo esgotado no PSP" })),
       ...byStatus(status),
       write: "OutcomeUnknown UnderWay"
-    },
-    {
-      name: `a ${status} that says "asked before"`,
-      met: answers(status, json({ message: "Saque já solicitado" })),
-      ...byStatus(status),
-      ...(status !== 429 && { given: "IdempotencyConflict" })
-    },
-    {
-      name: `a ${status} about a deadline`,
-      met: ["Prazo expirado", "O tempo limite para saque é 22h", "Token expirado"].map((message) => ({
-        status,
-        body: json({ message })
-      })),
-      ...byStatus(status)
     }
-  ]),
-  ...(["Idempotency-Key already used", "Gateway timeout"] as const).map((message): Row => ({
-    name: `a 401 that says "${message}"`,
-    met: answers(401, json({ message })),
-    ...byStatus(401)
-  })),
-  {
-    name: `a 409 that says "Gateway timeout"`,
-    met: answers(409, json({ message: "Gateway timeout" })),
-    ...byStatus(409)
-  }
+  ])
 ]
 
 /** The answers whose body cannot be read, and why. */
