@@ -137,32 +137,19 @@ describe("the exported signals of the client", () => {
     assert.deepStrictEqual(events, [])
   })
 
-  live("a metric has the cause of a failure: the status of an answer that is an error, else the reason", function* () {
-    const { metrics } = yield* exported
-    const causes = (name: string) =>
-      new Set(metrics.find((one) => one.name === name)?.points?.map(({ attributes }) => attributes["error.type"]))
-    assert.sameMembers(
-      [...causes("http.client.request.duration")],
-      [undefined, "ConnectionLost", "NoConnection", "Interrupted", "401", "404", "409", "429", "503"]
-    )
-    assert.sameMembers(
-      [...causes("effect_pix_call_duration")],
-      [undefined, "NoConnection", "Interrupted", "401", "404", "409", "429", "503"]
-    )
-    const loads = metrics.find(({ name }) => name === "effect_pix_credential_loads")?.points ?? []
-    assert.sameDeepMembers(
-      loads.map(({ attributes }) => [attributes["result"], attributes["error.type"]]),
-      [
-        ["New", undefined],
-        ["Same", undefined],
-        ["Failed", "NoVault"]
-      ]
-    )
-    for (const { name, points = [] } of metrics.filter(({ unit }) => unit === "s")) {
-      // The default deadline of a call is 90 seconds.
-      for (const { explicitBounds = [] } of points) assert.isAbove(explicitBounds.at(-1) ?? 0, 90, name)
+  live(
+    "the loads of credentials are counted by result, and a histogram has a bound for the longest call",
+    function* () {
+      const { metrics } = yield* exported
+      const loads = metrics.find(({ name }) => name === "effect_pix_credential_loads")?.points ?? []
+      const results = loads.map(({ attributes }) => [attributes["result"], attributes["error.type"]].join(" "))
+      assert.sameMembers(results, ["New ", "Same ", "Failed NoVault"])
+      for (const { name, points = [] } of metrics.filter(({ unit }) => unit === "s")) {
+        // The default deadline of a call is 90 seconds.
+        for (const { explicitBounds = [] } of points) assert.isAbove(explicitBounds.at(-1) ?? 0, 90, name)
+      }
     }
-  })
+  )
 
   live("a rate limit is logged once a minute for a client, with the time that the service asks to wait", function* () {
     const limited = clientOn([respond(429, "", { "retry-after": "6000" })])
@@ -171,11 +158,11 @@ describe("the exported signals of the client", () => {
     const found = lines.filter(({ message }) => message.includes("HTTP 429"))
     assert.strictEqual(found.length, 1)
     assert.include(found[0]?.message, "6000 second(s)")
-    assert.strictEqual(found[0]?.attributes["payments.retry_after"], 6000)
-    assert.strictEqual(found[0]?.attributes["payments.outcome"], "Rejected")
-    const waits = spans
-      .filter(({ name }) => name.startsWith("POST"))
-      .map((span) => span.attributes["payments.retry_after"])
-    assert.deepStrictEqual(waits, [6000, 6000, 6000])
+    assert.deepInclude(found[0]?.attributes, { "payments.retry_after": 6000, "payments.outcome": "Rejected" })
+    const waits = spans.map((span) => span.attributes["payments.retry_after"])
+    assert.deepStrictEqual(
+      waits.filter((wait) => wait !== undefined),
+      [6000, 6000, 6000]
+    )
   })
 })
