@@ -42,7 +42,7 @@ const expected = (end: End, isWrite: boolean, isUnsent = false) => {
   const [word = "", again] = end.split(" ")
   const attempts = again === undefined ? 1 : 2
   if (word === "Success") return [word, attempts]
-  if (word === "RequestRejected" || word === "AuthError") return [word, "Rejected", undefined, attempts]
+  if (word === "RequestRejected") return [word, "Rejected", undefined, attempts]
   const reason = word === "NoHttp" ? "Unreadable" : word
   if (isWrite && isUnsent) return ["ServiceUnavailable", "NotSent", reason, attempts]
   if (isWrite) return ["OutcomeUnknown", "Unknown", reason, attempts]
