@@ -3,7 +3,7 @@
  * reported once where something ends the repetition before its caller has an error.
  */
 import { assert, describe } from "@effect/vitest"
-import { Cause, Data, Duration, Effect, Exit, Fiber, Layer, Logger, Option, Schedule } from "effect"
+import { Cause, Data, Duration, Effect, Exit, Layer, Option, Schedule } from "effect"
 import {
   IdempotencyKey,
   OutcomeUnknown,
@@ -12,12 +12,12 @@ import {
   RequestRejected,
   type WriteOptions
 } from "effect-pix"
-import { TestClock } from "effect/testing"
 import { effect } from "../support/effect.ts"
 import type { Service } from "../support/failing.ts"
 import { record, withdrawal } from "../support/operations.ts"
 import { runs, seed, seeded } from "../support/seed.ts"
-import { lostConnection, paymentsOn, refusedConnection, respond, type Script, scripted } from "../support/Wire.ts"
+import { watch } from "../support/watched.ts"
+import { lostConnection, refusedConnection, respond, type Script } from "../support/Wire.ts"
 
 const key = IdempotencyKey.fromReference("payout", "invoice-42")
 const common = { operation: "requestWithdrawal", attempts: 1, idempotencyKey: key } as const
@@ -45,36 +45,17 @@ interface Played {
   readonly schedule?: Schedule.Schedule<unknown, unknown, unknown>
   readonly write?: Write
   readonly around?: <A, E, R>(retry: Effect.Effect<A, E, R>) => Effect.Effect<A, E | Cause.TimeoutError, R>
-  /** When the repetition is interrupted. Default: it is not. */
   readonly interruptedAfter?: Duration.Input
-  /** Default: `Payments` at a gateway with the replies, whose layer has the policy, and not the fiber of the repetition. */
   readonly payments?: Layer.Layer<Payments>
 }
 
 /** Repeats a write at a gateway with these replies, until it ends or is interrupted. A call sends one request. */
 const play = Effect.fnUntraced(function* (played: Played, ...script: Script) {
-  const { around = (retry) => retry, interruptedAfter, schedule = minutes, write = withdraw } = played
-  const { layer, sent } = scripted(...script)
-  const reports: Array<OutcomeUnknown> = []
-  const lines: Array<string> = []
-  const policy = PaymentsPolicy.layer({
-    ...PaymentsPolicy.once,
-    onInterruptedWrite: (report) => Effect.sync(() => void reports.push(report))
-  })
-  const fiber = yield* Effect.flatMap(Payments, (payments) =>
-    around(IdempotencyKey.retry(key, schedule, write(payments)))
-  ).pipe(
-    Effect.provide([
-      played.payments === undefined ? Layer.provide(paymentsOn(layer), policy) : Layer.merge(played.payments, policy),
-      Logger.layer([Logger.make(({ logLevel, message }) => lines.push(`${logLevel} ${String(message)}`))])
-    ]),
-    Effect.forkChild
-  )
-  yield* TestClock.adjust(interruptedAfter ?? "1 day")
-  if (interruptedAfter !== undefined) yield* Fiber.interrupt(fiber)
-  const exit = yield* Fiber.await(fiber)
-  for (const { headers } of sent) assert.strictEqual(headers["idempotency-key"], key)
-  return { exit, reports, sent, lines, error: Option.getOrUndefined(Exit.findErrorOption(exit)) }
+  const { around = (retry) => retry, interruptedAfter, payments, schedule = minutes, write = withdraw } = played
+  const program = Effect.flatMap(Payments, (client) => around(IdempotencyKey.retry(key, schedule, write(client))))
+  const found = yield* watch(program, { interruptedAfter, payments, settings: PaymentsPolicy.once }, ...script)
+  for (const { headers } of found.sent) assert.strictEqual(headers["idempotency-key"], key)
+  return found
 })
 
 describe("a repetition", () => {

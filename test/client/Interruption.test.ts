@@ -1,18 +1,12 @@
 /** A call that is interrupted: a caller who gets neither a result nor an error gets a report, if the write may have been executed. */
 import { assert, describe } from "@effect/vitest"
-import { Cause, type Duration, Effect, Exit, Fiber, Layer, Logger, Schedule } from "effect"
-import {
-  Credentials,
-  IdempotencyKey,
-  IdempotencyKeyGen,
-  type OutcomeUnknown,
-  Payments,
-  PaymentsPolicy
-} from "effect-pix"
+import { Cause, Effect, Exit, Fiber, Layer, Schedule } from "effect"
+import { Credentials, IdempotencyKey, IdempotencyKeyGen, Payments, PaymentsPolicy } from "effect-pix"
 import { TestClock } from "effect/testing"
 import { effect, live } from "../support/effect.ts"
 import type { Service } from "../support/failing.ts"
 import { interruptAt } from "../support/interruptingScheduler.ts"
+import { type Hook, watch, watching } from "../support/watched.ts"
 import {
   createTransaction,
   getBalance,
@@ -31,44 +25,10 @@ import {
   scripted
 } from "../support/Wire.ts"
 
-type Hook = (report: OutcomeUnknown) => Effect.Effect<void>
-
-/** Collects the reports of interrupted writes, and the lines of the log. */
-const watching = (settings: Partial<PaymentsPolicy>, hook: Hook = () => Effect.void) => {
-  const reports: Array<OutcomeUnknown> = []
-  const lines: Array<string> = []
-  const policy = PaymentsPolicy.layer({
-    ...settings,
-    onInterruptedWrite: (report) => {
-      reports.push(report)
-      return hook(report)
-    }
-  })
-  const logger = Logger.make(({ logLevel, message }) => lines.push(`${logLevel} ${String(message)}`))
-  return { lines, reports, layer: Layer.merge(policy, Logger.layer([logger])) }
-}
-
 const paid = respond(201, record("wd_1"))
 
 describe("a call that is interrupted", () => {
-  const everyTenSeconds = { retryReads: Schedule.spaced("10 seconds"), retryWrites: Schedule.spaced("10 seconds") }
-
-  /** Interrupts a call after a time. */
-  const interrupted = Effect.fnUntraced(function* (
-    call: Effect.Effect<unknown, unknown, Payments>,
-    after: Duration.Input,
-    payments: Layer.Layer<Payments, unknown>,
-    hook?: Hook
-  ) {
-    const watched = watching(everyTenSeconds, hook)
-    const fiber = yield* Effect.forkChild(Effect.provide(call, Layer.merge(payments, watched.layer)))
-    yield* TestClock.adjust(after)
-    yield* Fiber.interrupt(fiber)
-    const exit = yield* Fiber.await(fiber)
-    assert.isTrue(Exit.hasInterrupts(exit) && !Exit.hasDies(exit) && !Exit.hasFails(exit))
-    return watched
-  })
-
+  const settings = { retryReads: Schedule.spaced("10 seconds"), retryWrites: Schedule.spaced("10 seconds") }
   const answered: OperationCall = { ...requestWithdrawal, run: Effect.andThen(requestWithdrawal.run, Effect.never) }
   effect.each<readonly [string, OperationCall, Reply, reports: number]>([
     ["while a withdrawal is under way is reported", requestWithdrawal, "silence", 1],
@@ -80,8 +40,8 @@ describe("a call that is interrupted", () => {
     ["while a read is under way is not reported", getBalance, "silence", 0],
     ["after its answer is not reported", answered, paid, 0]
   ])("%s", function* ([, { atStake = "", madeKey = "", run }, reply, count]) {
-    const { layer, sent } = scripted(reply)
-    const { lines, reports } = yield* interrupted(run, "5 seconds", paymentsOn(layer))
+    const { exit, lines, reports, sent } = yield* watch(run, { settings, interruptedAfter: "5 seconds" }, reply)
+    assert.isTrue(Exit.hasInterrupts(exit) && !Exit.hasDies(exit) && !Exit.hasFails(exit))
     // A rate limit is logged whatever the result of the call.
     const about = lines.filter((line) => !line.includes("HTTP 429"))
     assert.deepStrictEqual([reports.length, about.length, sent.length], [count, count, 1])
@@ -99,7 +59,11 @@ describe("a call that is interrupted", () => {
     const payments = Payments.layer({ baseUrl: "https://gateway.example" }).pipe(
       Layer.provide([layer, waiting, IdempotencyKeyGen.layerSequential])
     )
-    const { lines, reports } = yield* interrupted(requestWithdrawal.run, "5 seconds", payments)
+    const { lines, reports } = yield* watch(
+      requestWithdrawal.run,
+      { payments, interruptedAfter: "5 seconds" },
+      "silence"
+    )
     assert.deepStrictEqual([reports, lines, sent.length], [[], [], 0])
   })
 
@@ -108,8 +72,8 @@ describe("a call that is interrupted", () => {
     ["dies", () => Effect.die(new Error("the hook's own error"))],
     ["interrupts itself", () => Effect.interrupt]
   ])("whose hook %s is logged all the same, and says that the hook failed", function* ([, hook]) {
-    const client = paymentsOn(scripted("silence").layer)
-    const { lines, reports } = yield* interrupted(requestWithdrawal.run, "1 second", client, hook)
+    const watched = { hook, interruptedAfter: "1 second" } as const
+    const { lines, reports } = yield* watch(requestWithdrawal.run, watched, "silence")
     assert.strictEqual(reports.length, 1)
     assert.include(lines[0], "wd_1")
     assert.include(lines[1], "onInterruptedWrite failed")
@@ -117,9 +81,9 @@ describe("a call that is interrupted", () => {
   })
 
   effect("by a time limit of its caller waits ten seconds at most for a hook that hangs", function* () {
-    const { layer, reports } = watching({}, () => Effect.never)
+    const { policy, reports } = watching({}, () => Effect.never)
     const limited = Effect.exit(Effect.timeout(requestWithdrawal.run, "1 second"))
-    const client = Layer.merge(paymentsOn(scripted("silence").layer), layer)
+    const client = Layer.provide(paymentsOn(scripted("silence").layer), policy)
     const fiber = yield* Effect.forkChild(Effect.provide(limited, client))
     yield* TestClock.adjust("10999 millis")
     assert.isUndefined(fiber.pollUnsafe())
@@ -137,10 +101,10 @@ describe("a write that is interrupted at any step of the run loop", () => {
     const silent: Array<string> = []
     for (let step = 1; ; step++) {
       const { layer, sent } = scripted(...script)
-      const { layer: watched, lines, reports } = watching(PaymentsPolicy.once)
+      const { lines, logger, policy, reports } = watching(PaymentsPolicy.once)
       const { received, wasInterrupted } = yield* Effect.flatMap(Payments, (payments) =>
         interruptAt(write(payments), step)
-      ).pipe(Effect.provide(Layer.merge(paymentsOn(layer), watched)))
+      ).pipe(Effect.provide([Layer.provide(paymentsOn(layer), policy), logger]))
       assert(received !== undefined)
       const isLost = Exit.isFailure(received) && Cause.hasInterruptsOnly(received.cause)
       assert.isAtMost(reports.length, isLost ? 1 : 0, `step ${step}`)
