@@ -7,7 +7,12 @@ import { Payments, PaymentsPolicy } from "effect-pix"
 import { NodePayments } from "effect-pix/node"
 import { Sandbox } from "effect-pix/sandbox"
 import { Agent } from "undici"
-import { HttpTransport, type Transport, type TransportFailure } from "../../src/internal/transport.ts"
+import {
+  type AnswerHeaders,
+  HttpTransport,
+  type Transport,
+  type TransportFailure
+} from "../../src/internal/transport.ts"
 import { effect, live } from "../support/effect.ts"
 import { createTransaction, listed, listTransactions } from "../support/operations.ts"
 import { answer, json, serveRaw, silence } from "../support/RawServer.ts"
@@ -87,9 +92,11 @@ live("NodePayments.layer takes all settings from the environment", Sandbox.layer
   assert.strictEqual((yield* Effect.provide(created, client)).status, "WAITING_PAYMENT")
 })
 
-type Reported =
-  | { readonly status: number; readonly headers: Readonly<Record<string, unknown>>; readonly body: string }
-  | TransportFailure
+/** What is reported of a request: its status and headers, or why it failed and whether it may have left. */
+interface Reported extends Partial<Pick<TransportFailure, "kind" | "sent">> {
+  readonly status?: number
+  readonly headers?: AnswerHeaders
+}
 
 const transport = Effect.fnUntraced(function* (options?: NodePayments.Options) {
   const context = yield* Layer.build(NodePayments.layerHttpClient(options))
@@ -112,8 +119,8 @@ const send = (via: Transport, { headers = {}, isLate = constFalse, port }: Reque
   }
   const origin = `http://127.0.0.1:${port}`
   const request = {
-    method: "GET",
     origin,
+    method: "GET",
     path: "/",
     headers,
     body: undefined,
@@ -121,88 +128,71 @@ const send = (via: Transport, { headers = {}, isLate = constFalse, port }: Reque
     context: Context.empty()
   } as const
   const sent = via.send(request, 1024, {
-    onAnswer: (status, headers, body) => report({ status, headers, body }),
-    onFailure: report
+    onAnswer: (status, headers) => report({ status, headers }),
+    onFailure: ({ kind, sent }) => report({ kind, sent })
   })
-  return { reported, first: Deferred.await(first), cancel: sent.cancel, expire: () => sent.expire() }
+  return { reported, first: Deferred.await(first), cancel: sent.cancel, expire: Effect.sync(() => sent.expire()) }
 }
-
-const failure = (reported: Reported) => ("kind" in reported ? reported : assert.fail("an answer arrived"))
-const answered = (reported: Reported) => ("kind" in reported ? assert.fail(`failed: ${reported.kind}`) : reported)
-
-/** A transport with one connection, on which a first request waits for its answer. */
-const heldConnection = Effect.gen(function* () {
-  const server = yield* serveRaw(silence, json({}))
-  const via = yield* transport({ connections: 1 })
-  const holding = send(via, server)
-  const socket = yield* server.nextRequest
-  const release = () => json({})(socket, server.arrived[0] ?? assert.fail("no request"))
-  return { holding, release, server, via }
-})
+const answered = (sent: ReturnType<typeof send>) =>
+  Effect.map(sent.first, (report) => {
+    assert.strictEqual(report.status, 200)
+    return report
+  })
 
 describe("the Node transport", () => {
   live("reports an answer with each header of it", function* () {
     const server = yield* serveRaw(answer(200, "{}", { "x-one": 1, "set-cookie": "a=1\r\nset-cookie: b=2" }))
-    const { headers } = answered(yield* send(yield* transport(), server).first)
-    assert.deepStrictEqual([headers["x-one"], headers["set-cookie"]], ["1", ["a=1", "b=2"]])
+    const { headers } = yield* answered(send(yield* transport(), server))
+    assert.deepStrictEqual([headers?.["x-one"], headers?.["set-cookie"]], ["1", ["a=1", "b=2"]])
     assert.notMatch(server.arrived[0]?.head ?? "", /accept-encoding|transfer-encoding/i)
   })
 
   live("sends calls over the configured number of connections at most", function* () {
     const server = yield* serveRaw(json({}))
     const via = yield* transport({ connections: 1 })
-    const calls = Array.from({ length: 5 }, () => send(via, server))
-    for (const { first } of calls) answered(yield* first)
+    yield* Effect.forEach(
+      Array.from({ length: 5 }, () => send(via, server)),
+      answered
+    )
     assert.deepStrictEqual([server.requests(), server.connections()], [5, 1])
   })
 
-  live.each(["while it waits for a connection", "when it gets its connection"])(
-    "reports a request whose time is over %s as not sent, and keeps the connection open",
-    function* (when) {
-      const { holding, release, server, via } = yield* heldConnection
-      let isLate = false
-      const waiting = send(via, { ...server, isLate: () => isLate })
-      if (when.startsWith("while")) waiting.expire()
-      else isLate = true
-      release()
-      const { kind, sent } = failure(yield* waiting.first)
-      assert.deepStrictEqual([kind, sent], ["Late", false])
-      answered(yield* holding.first)
-      answered(yield* send(via, server).first)
-      assert.deepStrictEqual([server.requests(), server.connections(), waiting.reported.length], [2, 1, 1])
-    }
-  )
-
-  live(
-    "reports nothing of a request that is cancelled while it waits for a connection, and never sends it",
-    function* () {
-      const { holding, release, server, via } = yield* heldConnection
-      const waiting = send(via, server)
-      yield* waiting.cancel
-      release()
-      answered(yield* holding.first)
-      answered(yield* send(via, server).first)
-      assert.deepStrictEqual([waiting.reported.length, server.requests(), server.connections()], [0, 2, 1])
-    }
-  )
+  const late = [{ kind: "Late", sent: false }]
+  live.each<readonly [string, giveUp: (sent: ReturnType<typeof send>) => Effect.Effect<void>, object]>([
+    ["is over while it waits for a connection, as not sent", ({ expire }) => expire, late],
+    ["is over when it gets its connection, as not sent", () => Effect.void, late],
+    ["is cancelled while it waits for a connection, in no way", ({ cancel }) => cancel, []]
+  ])("reports a request that %s, and keeps the connection open", function* ([, giveUp, reports]) {
+    const server = yield* serveRaw(silence, json({}))
+    const via = yield* transport({ connections: 1 })
+    const holding = send(via, server)
+    const socket = yield* server.nextRequest
+    let isLate = false
+    const waiting = send(via, { ...server, isLate: () => isLate })
+    yield* giveUp(waiting)
+    isLate = true
+    json({})(socket, server.arrived[0] ?? assert.fail("no request"))
+    yield* answered(holding)
+    yield* answered(send(via, server))
+    assert.deepStrictEqual(waiting.reported, reports)
+    assert.deepStrictEqual([server.requests(), server.connections()], [2, 1])
+  })
 
   live(
     "reports nothing more of a request that is cancelled or expires after its answer, and keeps its connection",
     function* () {
       const server = yield* serveRaw(json({}))
       const via = yield* transport({ connections: 1 })
-      const { cancel, expire, first, reported } = send(via, server)
-      answered(yield* first)
-      expire()
-      yield* cancel
-      answered(yield* send(via, server).first)
-      assert.deepStrictEqual([reported.length, server.requests()], [1, 2])
+      const sent = send(via, server)
+      yield* Effect.andThen(answered(sent), Effect.andThen(sent.expire, sent.cancel))
+      yield* answered(send(via, server))
+      assert.deepStrictEqual([sent.reported.length, server.requests()], [1, 2])
     }
   )
 
   effect("reports a request with a header that cannot be sent as not sent", function* () {
-    const sent = send(yield* transport(), { port: 1, headers: { "x-a": "a\r\nb" } })
-    assert.strictEqual(failure(yield* sent.first).sent, false)
+    const { first } = send(yield* transport(), { port: 1, headers: { "x-a": "a\r\nb" } })
+    assert.propertyVal(yield* first, "sent", false)
   })
 })
 
@@ -214,7 +204,7 @@ describe("the end of the Node transport's scope", () => {
     const socket = yield* server.nextRequest
     const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void))
     json({})(socket, server.arrived[0] ?? assert.fail("no request"))
-    assert.strictEqual(answered(yield* call.first).status, 200)
+    yield* answered(call)
     yield* Fiber.join(closing)
   })
 
@@ -225,9 +215,8 @@ describe("the end of the Node transport's scope", () => {
     const call = send(via, server)
     yield* server.nextRequest
     yield* Scope.close(scope, Exit.void)
-    const { kind, sent } = failure(yield* call.first)
-    assert.deepStrictEqual([kind, sent], ["Broken", true])
-    assert.strictEqual(failure(yield* send(via, server).first).sent, false)
+    assert.deepStrictEqual(yield* call.first, { kind: "Broken", sent: true })
+    assert.propertyVal(yield* send(via, server).first, "sent", false)
     assert.strictEqual(server.requests(), 1)
   })
 })
