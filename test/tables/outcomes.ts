@@ -50,30 +50,25 @@ const byStatus = (status: number) => ({
 
 const statuses = [...refusals, ...otherStatuses].flatMap(([all]) =>
   all.flatMap((status): ReadonlyArray<Row> => {
-    const pages = answers(status, page)
     const own = answers(status, json({ message: words }))
-    const isLookup = status === 404
+    const is422 = status === 422
     return [
-      { name: `a ${status}`, met: isLookup ? own : [...own, ...pages], ...byStatus(status) },
-      ...(isLookup
-        ? [
-            {
-              name: "a page or a text with 404",
-              met: [...pages, ...answers(404, words)],
-              ...byStatus(404),
-              lookup: "UnexpectedResponse Unreadable"
-            } as const
-          ]
-        : []),
+      { name: `a ${status}`, met: status === 404 ? own : [...own, ...answers(status, page)], ...byStatus(status) },
       {
         name: `a ${status} without words`,
-        met: answers(status, ...silent, ...(status === 422 ? repeatingTheStatus : [])),
+        met: answers(status, ...silent, ...(is422 ? repeatingTheStatus : [])),
         ...byStatus(status),
-        ...(status === 422 && { given: "IdempotencyConflict" })
+        ...(is422 && { given: "IdempotencyConflict" })
       }
     ]
   })
 )
+const pagesOf404: Row = {
+  name: "a page or a text with 404",
+  met: answers(404, page, words),
+  ...byStatus(404),
+  lookup: "UnexpectedResponse Unreadable"
+}
 
 /** The words that decide over the outcome of a write. */
 const worded: ReadonlyArray<Row> = [
@@ -180,4 +175,12 @@ const waits: ReadonlyArray<Row> = [
 ]
 
 /** All rows. */
-export const outcomes: ReadonlyArray<Row> = [...statuses, ...worded, ...unread, ...successes, ...waits, ...failures]
+export const outcomes: ReadonlyArray<Row> = [
+  ...statuses,
+  pagesOf404,
+  ...worded,
+  ...unread,
+  ...successes,
+  ...waits,
+  ...failures
+]
