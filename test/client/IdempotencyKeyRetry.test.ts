@@ -140,18 +140,6 @@ describe("an attempt of a repetition", () => {
 })
 
 describe("the schedule of a repetition", () => {
-  effect("sees each error and decides which are tried again", function* () {
-    const schedule = Schedule.recurs(5).pipe(
-      Schedule.setInputType<OutcomeUnknown | RequestRejected>(),
-      Schedule.while(({ input }) => input.outcome === "Unknown")
-    )
-    let count = 0
-    const error = yield* Effect.flip(
-      IdempotencyKey.retry(key, schedule, () => Effect.suspend(() => Effect.fail(count++ < 2 ? unknown : rejected)))
-    )
-    assert.deepStrictEqual([error, count], [unknown, 3])
-  })
-
   effect("that throws, dies or fails ends in the OutcomeUnknown, which is reported once", function* () {
     const throwing = Schedule.while(minutes, () => {
       throw new Error("a bug of the schedule")

@@ -47,7 +47,13 @@ export const lines: ReadonlyArray<Line> = [
   line("409; or its words are about idempotency", "IdempotencyConflict", { status: 409 }, duplication),
   line("time ran out behind the service", "OutcomeUnknown", timeOut),
   line("429", "RateLimited", { status: 429 }),
-  line("your policy names a cause", "that cause", { policy: "BelowMinimum" }),
+  line(
+    "your policy names a cause",
+    "that cause",
+    { policy: "BelowMinimum" },
+    { policy: "IdempotencyConflict" },
+    { policy: "RequestRejected" }
+  ),
   line(
     "the request was made before",
     "IdempotencyConflict",
