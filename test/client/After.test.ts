@@ -142,14 +142,21 @@ describe("a write after the error of an earlier one", () => {
     }
   )
 
-  effect("is sent under another client id where the earlier request was not executed", function* () {
-    for (const reply of [respond(401), respond(429), refusedConnection]) {
-      const { sent, use, withdraw } = yield* makeClient({}, reply, respond(201, record("k")))
-      const fiber = yield* Effect.forkChild(withdraw({ idempotencyKey: "k" }))
-      use("client-other", apiKey)
-      yield* TestClock.adjust("1 minute")
-      yield* Fiber.join(fiber)
-      assert.strictEqual(sent.length, 2)
+  effect("is sent under another client id only where no earlier request may have been executed", function* () {
+    for (const reply of [respond(429), refusedConnection]) {
+      for (const [options, ids] of [
+        [{ idempotencyKey: "k" }, [clientId, "client-other"]],
+        [{ idempotencyKey: "k", earlier: "Unknown" }, [clientId]]
+      ] as const) {
+        const { sent, use, withdraw } = yield* makeClient({}, reply, respond(201, record("k")))
+        const fiber = yield* Effect.forkChild(Effect.exit(withdraw(options)))
+        yield* TestClock.adjust(0)
+        use("client-other", apiKey)
+        yield* TestClock.adjust("1 minute")
+        assert.strictEqual((yield* Fiber.join(fiber))._tag, ids.length === 2 ? "Success" : "Failure")
+        const found = sent.map(({ headers }) => headers["x-client-id"])
+        assert.deepStrictEqual(found, [...ids])
+      }
     }
   })
 

@@ -4,7 +4,7 @@ import { type Operation, Payments, type PaymentsError, PaymentsPolicy } from "ef
 import { Duration, Effect, Layer, Result } from "effect"
 import { HttpClient } from "effect/http"
 import { effect } from "../support/effect.ts"
-import { failing, isSound, optionsOf, type Past, reasonOf, reusedClient, statusOf } from "../support/failing.ts"
+import { isSound, optionsOf, type Past, reasonOf, reusedClient, statusOf } from "../support/failing.ts"
 import { operations, readNames, record, requestWithdrawal, transactionId, writeNames } from "../support/operations.ts"
 import { runs, seed, seeded } from "../support/seed.ts"
 import { impatientSettings } from "../support/policies.ts"
@@ -181,17 +181,16 @@ describe("a call whose requests meet anything", () => {
 })
 
 describe("the error of a call", () => {
-  effect("has the wait that a refusal of a later attempt asked for, also in doubt", function* () {
+  effect("has the wait that a refusal of a later attempt asked for, also in doubt", client, function* () {
     const limited = respond(429, "", { "retry-after": "3600" })
-    const { error } = yield* failing(requestWithdrawal.call, lostConnection, limited)
-    assert(error._tag === "OutcomeUnknown")
-    assert.deepStrictEqual([error.attempts, error.retryAfter], [2, Duration.hours(1)])
+    const { error } = yield* failure("requestWithdrawal", [lostConnection, limited])
+    assert.deepInclude(error, { _tag: "OutcomeUnknown", attempts: 2, retryAfter: Duration.hours(1) })
   })
 
-  effect("is the one that the words of a refusal name, where the transport unpacked it", function* () {
+  effect("is the one that the words of a refusal name, where the transport unpacked it", client, function* () {
     for (const length of [{}, { "content-length": "27" }]) {
       const reply = respond(422, { message: "Saldo insuficiente" }, { "content-encoding": "gzip", ...length })
-      assert.strictEqual((yield* failing(requestWithdrawal.call, reply)).error._tag, "InsufficientBalance")
+      assert.strictEqual((yield* failure("requestWithdrawal", [reply])).fact.tag, "InsufficientBalance")
     }
   })
 

@@ -302,11 +302,11 @@ describe("PaymentsPolicy.refusal", () => {
     const body = { message: "Carteira\nvazia", code: "CARTEIRA_VAZIA", key: "wd_1", info: { note: "ALREADY_PAID" } }
     yield* refused([respond(403, body)], { ...given, refusal: note })
     yield* refused([respond(404, "")], { refusal: note })
-    const [{ words = "", ...first } = {}, ...rest] = said
+    const [first, ...rest] = said
     const operation = "requestWithdrawal"
-    assert.deepStrictEqual(first, { operation, status: 403, message: "Carteira\nvazia", code: "CARTEIRA_VAZIA" })
-    assert.match(words, /carteira vazia[^]*already paid/)
-    assert.notInclude(words, "wd_1")
+    assert.deepInclude(first, { operation, status: 403, message: "Carteira\nvazia", code: "CARTEIRA_VAZIA" })
+    assert.match(first?.words ?? "", /carteira vazia[^]*already paid/)
+    assert.notInclude(first?.words, "wd_1")
     assert.deepStrictEqual(rest, [{ operation, status: 404, message: "", code: undefined, words: "" }])
   })
 

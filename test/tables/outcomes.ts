@@ -71,22 +71,20 @@ const pagesOf404: Row = {
 }
 
 /** The words that decide over the outcome of a write. */
-const worded: ReadonlyArray<Row> = [
-  ...[400, 403, 422, 429].flatMap((status): ReadonlyArray<Row> => [
-    {
-      name: `a ${status} about duplication`,
-      met: answers(status, json({ message: "Idempotency-Key already used" }), json({ erro: "Operação duplicada" })),
-      ...byStatus(status),
-      write: "IdempotencyConflict"
-    },
-    {
-      name: `a ${status} about a time-out behind the service`,
-      met: answers(status, json({ message: "Tempo esgotado no PSP" })),
-      ...byStatus(status),
-      write: "OutcomeUnknown UnderWay"
-    }
-  ])
-]
+const worded = [400, 403, 422, 429].flatMap((status): ReadonlyArray<Row> => [
+  {
+    name: `a ${status} about duplication`,
+    met: answers(status, json({ message: "Idempotency-Key already used" }), json({ erro: "Operação duplicada" })),
+    ...byStatus(status),
+    write: "IdempotencyConflict"
+  },
+  {
+    name: `a ${status} about a time-out behind the service`,
+    met: answers(status, json({ message: "Tempo esgotado no PSP" })),
+    ...byStatus(status),
+    write: "OutcomeUnknown UnderWay"
+  }
+])
 
 /** The answers whose body cannot be read, and why. */
 const unreadable: ReadonlyArray<readonly [name: string, FailureReason, Omit<Answer, "status">]> = [
