@@ -50,16 +50,16 @@ const traced = Effect.fnUntraced(function* (call: Effect.Effect<unknown, unknown
     Effect.provide([layer, paymentsOn(scripted(...script).layer), Logger.layer([])]),
     Effect.provideService(Metric.MetricRegistry, new Map())
   )
+  const pointsOf = (name: string, ...attributes: ReadonlyArray<string>) =>
+    points
+      .filter(({ id }) => id === name)
+      .map(({ count, of, sum }) => [...attributes.map((attribute) => of[attribute]), count, sum])
   return {
     spans,
     ends: spans.map(endOf),
     attributes: spans.map(({ attributes }) => Object.fromEntries(attributes)),
-    ofAttempts: points
-      .filter(({ id }) => id === "http.client.request.duration")
-      .map(({ count, of, sum }) => [of["http.request.method"], of["error.type"], count, sum]),
-    ofCalls: points
-      .filter(({ id }) => id === "effect_pix_call_duration")
-      .map(({ count, of, sum }) => [of["operation"], of["result"], of["outcome"], of["error.type"], count, sum])
+    ofAttempts: pointsOf("http.client.request.duration", "http.request.method", "error.type"),
+    ofCalls: pointsOf("effect_pix_call_duration", "operation", "result", "outcome", "error.type")
   }
 })
 
