@@ -126,19 +126,16 @@ describe("a write after the error of an earlier one", () => {
     function* ([, options, id, secret, reason]) {
       const reasonIn = (result: Result.Result<unknown, RequestWithdrawalError>) =>
         Result.isFailure(result) ? reasonOf(result.failure) : undefined
-      const { sent, use, withdraw } = yield* makeClient(options, respond(503), paid)
-      const fiber = yield* Effect.forkChild(Effect.result(withdraw()))
+      const { once, sent, use, withdraw } = yield* makeClient(options, respond(503), respond(503), paid)
+      const after = yield* doubtOf(once())
+      const fiber = yield* Effect.forkChild(Effect.result(withdraw({ idempotencyKey: "wd_1" })))
       yield* TestClock.adjust(0)
       use(id, secret)
       yield* TestClock.adjust("1 minute")
-      assert.deepStrictEqual([reasonIn(yield* Fiber.join(fiber)), sent.length], [reason, reason === undefined ? 2 : 1])
-
-      const second = yield* makeClient(options, respond(503), paid)
-      const after = yield* doubtOf(second.once())
-      second.use(id, secret)
-      assert.strictEqual(reasonIn(yield* Effect.result(second.once({ after }))), reason)
-      second.use(clientId, apiKey)
-      assert.strictEqual((yield* second.once({ after })).idempotencyKey, "wd_1")
+      assert.deepStrictEqual([reasonIn(yield* Fiber.join(fiber)), sent.length], [reason, reason === undefined ? 3 : 2])
+      assert.strictEqual(reasonIn(yield* Effect.result(once({ after }))), reason)
+      use(clientId, apiKey)
+      assert.strictEqual((yield* once({ after })).idempotencyKey, "wd_1")
     }
   )
 
