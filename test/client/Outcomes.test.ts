@@ -190,7 +190,7 @@ describe("the error of a call", () => {
   effect("is the one that the words of a refusal name, where the transport unpacked it", client, function* () {
     for (const length of [{}, { "content-length": "27" }]) {
       const reply = respond(422, { message: "Saldo insuficiente" }, { "content-encoding": "gzip", ...length })
-      assert.strictEqual((yield* failure("requestWithdrawal", [reply])).fact.tag, "InsufficientBalance")
+      assert.strictEqual((yield* failure("requestWithdrawal", [reply], "given")).fact.tag, "InsufficientBalance")
     }
   })
 

@@ -49,33 +49,25 @@ const poor = "InsufficientBalance"
 const already = "Saque já solicitado"
 const unsure = "Não foi possível"
 
-interface Row {
-  readonly what: string
-  readonly error: Tag
-  readonly bodies: ReadonlyArray<unknown>
+const everyPast: ReadonlyArray<Past> = ["made", "given", "None"]
+interface Refused {
   readonly write?: Write
-  /** Default: 422. */
   readonly statuses?: ReadonlyArray<number>
-  /** Default: a key that the call makes, and one that the caller gives with or without `earlier: "None"`. */
   readonly pasts?: ReadonlyArray<Past>
 }
-const row = (what: string, error: Tag, bodies: ReadonlyArray<unknown>, more: Partial<Row> = {}): Row => ({
-  what,
-  error,
-  bodies,
-  ...more
-})
-const everyPast: ReadonlyArray<Past> = ["made", "given", "None"]
+/** Words, and the error that they make of a withdrawal to the key on file with a 422, unless something else is said. */
+const row = (what: string, error: Tag, bodies: ReadonlyArray<unknown>, refused: Refused = {}) =>
+  [what, error, { bodies, write: toKeyOnFile, statuses: [422], pasts: everyPast, ...refused }] as const
 const messages = (...all: ReadonlyArray<string>) => all.map((message) => ({ message }))
 const phrasesOf = (...names: ReadonlyArray<string>) => messages(...names.flatMap(phrases))
 const page = `<html><head><style>${"x".repeat(20_000)}</style></head><body><p>${already}</p></body></html>`
 const causes = messages("Saldo insuficiente", "Nenhuma chave PIX cadastrada", "Valor abaixo do mínimo")
 const echo = "Pagamento duplicado"
 const notFound = [400, 404]
-const ofNoPast: Partial<Row> = { pasts: ["made", "None"] }
-const ofGiven: Partial<Row> = { pasts: ["given"] }
+const ofNoPast: Refused = { pasts: ["made", "None"] }
+const ofGiven: Refused = { pasts: ["given"] }
 
-const rows: ReadonlyArray<Row> = [
+const rows = [
   row("about the balance", poor, messages("Saldo insuficiente", "INSUFFICIENT_BALANCE"), {
     statuses: [400, 402, 404, 418]
   }),
@@ -94,7 +86,7 @@ const rows: ReadonlyArray<Row> = [
   row(
     "that are absent or repeat the status",
     "NoPixKey",
-    ["", "{}", "null", "[]", ...messages("Bad Request", "404 Not Found"), { code: 400 }],
+    ["", "{}", "null", "[]", ...messages("Bad Request", "404 Not Found"), { code: 400 }, { info: "Painel" }],
     { statuses: notFound }
   ),
   row("that are absent from another status", "RequestRejected", [""], { statuses: [402, 405, 410, 418] }),
@@ -153,18 +145,14 @@ const readAs = (tag: Tag, name: string) =>
   Effect.filter(phrases(name), (message) => Effect.map(tagOf(422, { message }, given), (found) => found === tag))
 
 describe("the words of a refusal", () => {
-  effect.each(rows.map((row) => [row.what, row.error, row] as const))(
-    "%s make it %s",
-    client,
-    function* ([, , { bodies, error, pasts = everyPast, statuses = [422], write }]) {
-      for (const body of bodies)
-        for (const status of statuses)
-          for (const past of pasts) {
-            const found = yield* tagOf(status, body, { past, ...(write && { write }) })
-            assert.strictEqual(found, error, `${status}, ${past}: ${JSON.stringify(body).slice(0, 80)}`)
-          }
-    }
-  )
+  effect.each(rows)("%s make it %s", client, function* ([, error, { bodies, pasts, statuses, write }]) {
+    for (const body of bodies)
+      for (const status of statuses)
+        for (const past of pasts) {
+          const found = yield* tagOf(status, body, { past, write })
+          assert.strictEqual(found, error, `${status}, ${past}: ${JSON.stringify(body).slice(0, 80)}`)
+        }
+  })
 
   effect.each([
     ["IdempotencyConflict", "askedBefore"],
