@@ -1,6 +1,6 @@
 /** A SQLite database of one process: in memory, in a file, and of processes that a rehearsal simulates. */
 import { assert, describe } from "@effect/vitest"
-import { Effect, Exit, Fiber, Layer, Logger, Scope, Stream } from "effect"
+import { Effect, Exit, Fiber, Layer, Logger, PubSub, Scope, Stream } from "effect"
 import { NodeSqlite } from "effect-pix/node"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
@@ -68,6 +68,22 @@ describe("a SQLite database", () => {
       [sql`SELECT ${{ no: "value" }}`, "UnknownError"]
     ] as const)
       assert.strictEqual((yield* Effect.flip(statement)).reason._tag, reason)
+  })
+
+  effect("a write is published once it is committed, and a read is not", memory, function* () {
+    const sql = yield* SqlClient.SqlClient
+    const writes = yield* PubSub.subscribe(soleWritesOf(sql) ?? assert.fail("it has other writers"))
+    yield* ids(sql)
+    assert.strictEqual(yield* PubSub.remaining(writes), 0)
+    const unseen = Effect.tap(insert(sql, 1), () =>
+      Effect.map(PubSub.remaining(writes), (count) => assert.strictEqual(count, 0))
+    )
+    yield* sql.withTransaction(unseen)
+    yield* PubSub.take(writes)
+    yield* insert(sql, 2)
+    yield* PubSub.take(writes)
+    yield* ids(sql)
+    assert.strictEqual(yield* PubSub.remaining(writes), 0)
   })
 
   effect("a statement still works after hundreds of others were prepared since its last use", memory, function* () {
