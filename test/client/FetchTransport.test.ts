@@ -1,5 +1,5 @@
 import { assert, describe } from "@effect/vitest"
-import { Effect, Exit, Layer, Logger, Scope } from "effect"
+import { Clock, Effect, Exit, Layer, Logger, Scope } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { PaymentsPolicy } from "effect-pix"
 import { live } from "../support/effect.ts"
@@ -14,11 +14,11 @@ const read = getBalance.run
 const once = PaymentsPolicy.layer(PaymentsPolicy.once)
 
 /** The transport on a fetch of the user's own, and how it was called. */
-const fetching = (own: () => unknown) => {
+const fetching = (own: (init?: RequestInit) => unknown) => {
   const seen: Array<RequestInit | undefined> = []
   const fetch = (_: unknown, init?: RequestInit) => {
     seen.push(init)
-    return own()
+    return own(init)
   }
   // A mock without types.
   return { seen, fetch: Layer.succeed(FetchHttpClient.Fetch, fetch as typeof globalThis.fetch) }
@@ -45,6 +45,23 @@ describe("the fetch transport", () => {
     const transport = Layer.provide(FetchTransport.layer, fetching(own).fetch)
     const error = yield* Effect.flip(pay).pipe(Effect.provide([paymentsOn(transport), quiet, once]))
     assert.deepStrictEqual([error._tag, error.outcome], ["OutcomeUnknown", "Unknown"])
+  })
+
+  live("says that nothing was sent where the time was over before fetch took the bytes", function* () {
+    const clock = yield* Clock.Clock
+    let suspended = 0n
+    const jumping: Clock.Clock = Object.assign(Object.create(clock), {
+      monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe() + suspended
+    })
+    const late = fetching((init) => {
+      suspended = 60_000_000_000n
+      return init?.body instanceof Blob ? init.body.stream().getReader().read() : assert.fail("no body")
+    })
+    const transport = Layer.provide(FetchTransport.layer, late.fetch)
+    const error = yield* Effect.flip(pay).pipe(
+      Effect.provide([paymentsOn(transport), quiet, once, Layer.succeed(Clock.Clock, jumping)])
+    )
+    assert.deepInclude(error, { _tag: "ServiceUnavailable", outcome: "NotSent", reason: "Timeout" })
   })
 
   live("uses the fetch and the RequestInit of its layer, or of the call, but for what is its own", function* () {
