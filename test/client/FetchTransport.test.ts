@@ -1,12 +1,10 @@
 import { assert, describe } from "@effect/vitest"
-import { Effect, Layer, Logger } from "effect"
-import { FetchHttpClient, HttpClient } from "effect/http"
+import { Clock, Effect, Exit, Layer, Logger, Scope } from "effect"
+import { FetchHttpClient } from "effect/http"
 import { PaymentsPolicy } from "effect-pix"
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
 import { live } from "../support/effect.ts"
 import * as FetchTransport from "../support/FetchTransport.ts"
-import { answer, json, serveRaw } from "../support/RawServer.ts"
+import { serveRaw } from "../support/RawServer.ts"
 import { balance, getBalance, requestWithdrawal } from "../support/operations.ts"
 import { paymentsOn } from "../support/Wire.ts"
 
@@ -15,43 +13,29 @@ const { run: pay } = requestWithdrawal
 const read = getBalance.run
 const once = PaymentsPolicy.layer(PaymentsPolicy.once)
 
-/** A server that answers the first request with 421, and is closed before the second. */
-const misdirecting = Effect.callback<{ readonly url: string; readonly requests: () => number }>((resume) => {
-  let requests = 0
-  const server = createServer((request, response) => {
-    request.resume().once("end", () => {
-      requests++
-      server.close()
-      response.writeHead(421).end()
-    })
-  })
-  server.listen(0, "127.0.0.1", () => {
-    const { port } = server.address() as AddressInfo // the address of a TCP server is never a string
-    resume(Effect.succeed({ url: `http://127.0.0.1:${port}`, requests: () => requests }))
-  })
-})
-
 /** The transport on a fetch of the user's own, and how it was called. */
-const fetching = (own: () => unknown) => {
+const fetching = (own: (init?: RequestInit) => unknown) => {
   const seen: Array<RequestInit | undefined> = []
   const fetch = (_: unknown, init?: RequestInit) => {
     seen.push(init)
-    return own()
+    return own(init)
   }
   // A mock without types.
   return { seen, fetch: Layer.succeed(FetchHttpClient.Fetch, fetch as typeof globalThis.fetch) }
 }
 
 describe("the fetch transport", () => {
-  live(
-    "leaves the outcome unknown if fetch repeats a request after a 421 and the connection is then refused",
-    function* () {
-      const { requests, url } = yield* misdirecting
-      const payments = paymentsOn(FetchTransport.layer, { baseUrl: url })
-      const error = yield* Effect.flip(pay).pipe(Effect.provide([payments, quiet]), Effect.provide(once))
-      assert.deepStrictEqual([error._tag, error.outcome, requests()], ["OutcomeUnknown", "Unknown", 1])
-    }
-  )
+  live("leaves the outcome unknown if fetch repeats a request after a 421, and is refused then", function* () {
+    const scope = yield* Scope.make()
+    const closing = Scope.close(scope, Exit.void)
+    const misdirecting = serveRaw((socket) => {
+      socket.end("HTTP/1.1 421 Misdirected Request\r\ncontent-length: 0\r\n\r\n", () => Effect.runFork(closing))
+    })
+    const server = yield* Effect.provideService(misdirecting, Scope.Scope, scope)
+    const payments = paymentsOn(FetchTransport.layer, { baseUrl: server.url })
+    const error = yield* Effect.flip(pay).pipe(Effect.provide([payments, quiet, once]))
+    assert.deepStrictEqual([error._tag, error.outcome, server.requests()], ["OutcomeUnknown", "Unknown", 1])
+  })
 
   live.each<readonly [string, () => unknown]>([
     ["returns no promise", () => undefined],
@@ -63,30 +47,32 @@ describe("the fetch transport", () => {
     assert.deepStrictEqual([error._tag, error.outcome], ["OutcomeUnknown", "Unknown"])
   })
 
-  live("uses the fetch and the RequestInit of its layer, or of the call, and never follows a redirect", function* () {
-    const init = Layer.succeed(FetchHttpClient.RequestInit, {
-      headers: { "X-Proxy": "yes" },
-      redirect: "follow",
-      cache: "no-store"
+  live("says that nothing was sent where the time was over before fetch took the bytes", function* () {
+    const clock = yield* Clock.Clock
+    let suspended = 0n
+    const jumping: Clock.Clock = Object.assign(Object.create(clock), {
+      monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe() + suspended
     })
-    const ofLayer = fetching(() => Promise.resolve(Response.json(balance)))
-    const ofCall = fetching(() => Promise.resolve(Response.json(balance)))
-    const transport = Layer.provide(FetchTransport.layer, [ofLayer.fetch, init])
-    yield* Effect.provide(read, paymentsOn(transport))
-    yield* read.pipe(Effect.provide([ofCall.fetch, init]), Effect.provide(paymentsOn(FetchTransport.layer)))
-    assert.deepStrictEqual([ofLayer.seen.length, ofCall.seen.length], [1, 1])
-    for (const sent of [...ofLayer.seen, ...ofCall.seen]) {
-      assert.deepInclude(sent, { cache: "no-store", redirect: "manual", method: "GET" })
-      assert.strictEqual(new Headers(sent?.headers).get("x-proxy"), "yes")
-    }
+    const late = fetching((init) => {
+      suspended = 60_000_000_000n
+      return init?.body instanceof Blob ? init.body.stream().getReader().read() : assert.fail("no body")
+    })
+    const transport = Layer.provide(FetchTransport.layer, late.fetch)
+    const error = yield* Effect.flip(pay).pipe(
+      Effect.provide([paymentsOn(transport), quiet, once, Layer.succeed(Clock.Clock, jumping)])
+    )
+    assert.deepInclude(error, { _tag: "ServiceUnavailable", outcome: "NotSent", reason: "Timeout" })
   })
 
-  live("is not used for a client that a user wrapped", function* () {
-    const server = yield* serveRaw(json(balance))
-    const mapped = HttpClient.mapRequest((request) => ({ ...request, url: `${server.url}/mapped` }))
-    const wrapped = Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, mapped))
-    yield* Effect.provide(read, paymentsOn(Layer.provide(wrapped, FetchTransport.layer)))
-    assert.strictEqual(server.arrived[0]?.path, "/mapped")
+  live("uses the fetch and the RequestInit of its layer, or of the call, but for what is its own", function* () {
+    const init = Layer.succeed(FetchHttpClient.RequestInit, { method: "PUT", redirect: "follow", cache: "no-store" })
+    const ofLayer = fetching(() => Promise.resolve(Response.json(balance)))
+    const ofCall = fetching(() => Promise.resolve(Response.json(balance)))
+    yield* Effect.provide(read, paymentsOn(Layer.provide(FetchTransport.layer, [ofLayer.fetch, init])))
+    yield* read.pipe(Effect.provide([ofCall.fetch, init]), Effect.provide(paymentsOn(FetchTransport.layer)))
+    assert.deepStrictEqual([ofLayer.seen.length, ofCall.seen.length], [1, 1])
+    for (const sent of [...ofLayer.seen, ...ofCall.seen])
+      assert.deepInclude(sent, { cache: "no-store", redirect: "manual", method: "GET" })
   })
 
   live("logs a warning at its build if fetch may repeat a payment and has no option against that", function* () {
@@ -111,24 +97,4 @@ describe("the fetch transport", () => {
     yield* inDeno({})
     assert.match(lines.join("\n"), /may send a payment once more/)
   })
-})
-
-describe("Effect's client over fetch", () => {
-  live(
-    "uses a RequestInit of the user's own, of the layer or of the call, and follows no redirect all the same",
-    function* () {
-      const target = yield* serveRaw(json({}))
-      const server = yield* serveRaw(answer(307, "", { location: target.url }))
-      const init = Layer.succeed(FetchHttpClient.RequestInit, { redirect: "follow", headers: { "x-proxy": "yes" } })
-      const client = paymentsOn(FetchHttpClient.layer, { baseUrl: server.url })
-      for (const layer of [Layer.provide(client, init), Layer.merge(client, init)]) {
-        assert.strictEqual((yield* Effect.flip(Effect.provide(pay, layer)))._tag, "RequestRejected")
-      }
-      assert.deepStrictEqual(
-        server.arrived.map(({ headers }) => headers["x-proxy"]),
-        ["yes", "yes"]
-      )
-      assert.strictEqual(target.requests(), 0)
-    }
-  )
 })

@@ -1,23 +1,14 @@
 /** The table of outcomes, put through `Payments`: what becomes of a call by what its requests meet, and of a write in doubt. */
 import { assert, describe } from "@effect/vitest"
 import { type Operation, Payments, type PaymentsError, PaymentsPolicy } from "effect-pix"
-import { Duration, Effect, Layer } from "effect"
+import { Duration, Effect, Layer, Result } from "effect"
 import { HttpClient } from "effect/http"
 import { effect } from "../support/effect.ts"
-import { failing, isSound, optionsOf, type Past, reasonOf, reusedClient, statusOf } from "../support/failing.ts"
-import {
-  created,
-  createTransaction,
-  getTransaction,
-  operations,
-  readNames,
-  record,
-  requestWithdrawal,
-  transactionId,
-  writeNames
-} from "../support/operations.ts"
+import { isSound, optionsOf, type Past, reasonOf, reusedClient, statusOf } from "../support/failing.ts"
+import { operations, readNames, record, requestWithdrawal, transactionId, writeNames } from "../support/operations.ts"
+import { runs, seed, seeded } from "../support/seed.ts"
 import { impatientSettings } from "../support/policies.ts"
-import { apiKey, clientId, lostConnection, refusedConnection } from "../support/Wire.ts"
+import { apiKey, clientId, lostConnection } from "../support/Wire.ts"
 import { paymentsOn, replyOf, respond, type Script, scripted } from "../support/Wire.ts"
 import { type End, type Met, outcomeOf, read, type Row } from "../tables/outcome.ts"
 import { outcomes } from "../tables/outcomes.ts"
@@ -42,6 +33,7 @@ const check = (error: PaymentsError) => {
     secrets.filter((secret) => printed.includes(secret)),
     []
   )
+  if (error._tag === "TransactionNotFound") assert.strictEqual(error.transactionId, transactionId)
 }
 
 const statusIn = (met: Met) => (typeof met === "object" && "status" in met ? met.status : undefined)
@@ -72,89 +64,45 @@ const said = (end: End) => {
   return `${tag}${reason === undefined ? "" : ` of ${reason}`} after ${isAgain ? "three requests" : "one request"}`
 }
 
-const turn = <A>(all: ReadonlyArray<A>, at: number): ReadonlyArray<A> => all.slice(at % all.length).slice(0, 1)
+type Case = readonly [Operation, Script, Past, fact: object]
+
+/** The calls of a row: a write and a read in turn, the lookup, and a write that an earlier request left in doubt. */
+const casesOf = (row: Row): ReadonlyArray<Case> =>
+  row.met.flatMap((one, at) => {
+    const { given = row.write, lookup = row.read } = row
+    const reply = replyOf(one)
+    const write = at % 2 === 0 ? "createTransaction" : "requestWithdrawal"
+    const past = at % 4 < 2 ? "made" : "given"
+    return [
+      [write, [reply], "made", expected(row.write, one, true)],
+      [write, [reply], "given", expected(given, one, true)],
+      [write, [reply], "None", expected(row.write, one, true)],
+      [write, [lostConnection, reply], past, inDoubt(row, one, "ConnectionLost")],
+      [write, [reply], "Unknown", inDoubt(row, one, "EarlierUnknown")],
+      [at % 2 === 0 ? "listTransactions" : "getBalance", [reply], "made", expected(row.read, one, false)],
+      ["getTransaction", [reply], "made", expected(lookup, one, false)]
+    ]
+  })
 
 describe("a call whose requests all meet the same", () => {
   for (const row of outcomes) {
-    const { given = row.write, lookup = row.read, met, name, read: ofRead, write } = row
+    const { given = row.write, name, read: ofRead, write } = row
     const ofGiven = given === write ? "" : `, with a key of unknown past ${said(given)},`
     effect(
-      `a write that met ${name} ends as ${said(write)}${ofGiven} and a read as ${said(ofRead)}`,
+      `a write that met ${name} ends as ${said(write)}${ofGiven} and a read as ${said(ofRead)}; in doubt a write stays Unknown`,
       client,
       function* () {
-        for (const [at, one] of met.entries()) {
-          const replies = [replyOf(one)] as const
-          for (const operation of turn(writeNames, at)) {
-            const clean = expected(write, one, true)
-            const pasts = [
-              ["made", clean],
-              ["given", expected(given, one, true)],
-              // A declared past is none of the reply: one reply of the row shows it.
-              ...(at === 0 ? [["None", clean] as const] : [])
-            ] as const
-            for (const [past, fact] of pasts) {
-              const found = yield* failure(operation, replies, past)
-              assert.deepStrictEqual<unknown>(found.fact, fact, `${operation}, ${past}`)
-              if (at === 0) check(found.error)
-            }
-          }
-          for (const operation of new Set([...turn(readNames, at), "getTransaction"] as const)) {
-            const end = operation === "getTransaction" ? lookup : ofRead
-            const { error, fact } = yield* failure(operation, replies)
-            assert.deepStrictEqual<unknown>(fact, expected(end, one, false), operation)
-            if (at === 0) check(error)
-          }
+        for (const [operation, replies, past, fact] of casesOf(row)) {
+          const found = yield* failure(operation, replies, past)
+          assert.deepStrictEqual<unknown>(found.fact, fact, `${operation}, ${past}, ${replies.length} replies`)
+          check(found.error)
         }
       }
     )
-
-    effect(`a write that may have been executed stays Unknown when it then meets ${name}`, client, function* () {
-      for (const [at, one] of met.entries()) {
-        const reply = replyOf(one)
-        for (const operation of turn(writeNames, at)) {
-          const later = yield* failure(operation, [lostConnection, reply], at % 2 === 0 ? "made" : "given")
-          assert.deepStrictEqual<unknown>(later.fact, inDoubt(row, one, "ConnectionLost"), operation)
-          const earlier = yield* failure(operation, [reply], "Unknown")
-          assert.deepStrictEqual<unknown>(earlier.fact, inDoubt(row, one, "EarlierUnknown"), operation)
-        }
-      }
-    })
   }
 
   /** A row for each end of a write. */
   const ends = [...new Map(outcomes.map((row) => [row.write, row])).values()]
-  const repeated = outcomes.filter(({ write }) => read(write).isAgain)
-
-  effect(
-    "a refusal of a later attempt is a refusal only if no earlier one may have been executed",
-    client,
-    function* () {
-      const no = respond(422, { message: "não" })
-      for (const { met, name, write } of repeated) {
-        const isDoubt = outcomeOf(write, true) === "Unknown"
-        for (const one of met) {
-          const { fact } = yield* failure("requestWithdrawal", [replyOf(one), no])
-          assert.deepStrictEqual([fact.outcome, fact.requests], [isDoubt ? "Unknown" : "Rejected", 2], name)
-        }
-      }
-    }
-  )
-
-  effect(
-    "a repetition that is answered succeeds, with the key and the bytes of the first request",
-    client,
-    function* () {
-      const answered = respond(201, record("wd_1"))
-      const scripts = repeated.flatMap(({ met }) => met.slice(0, 1).map((one): Script => [replyOf(one), answered]))
-      for (const script of [[lostConnection, respond(409), answered] as const, ...scripts]) {
-        wire.script(...script)
-        assert.strictEqual((yield* requestWithdrawal.call(yield* Payments)).idempotencyKey, "wd_1")
-        assert.strictEqual(wire.sent.length, script.length)
-        const requests = wire.sent.map(({ bytes, headers }) => [headers["idempotency-key"], bytes])
-        for (const request of requests) assert.deepStrictEqual(request, ["wd_1", wire.sent[0]?.bytes])
-      }
-    }
-  )
 
   effect.each(["only-unsent", "never"] as const)(
     "a policy that sends a write again %s repeats no other one",
@@ -172,66 +120,81 @@ describe("a call whose requests all meet the same", () => {
   )
 })
 
-describe("the error of a call", () => {
-  effect("the error of a call in doubt has the wait that a refusal of a later attempt asked for", function* () {
-    const limited = respond(429, "", { "retry-after": "3600" })
-    const { error } = yield* failing(requestWithdrawal.call, lostConnection, limited)
-    assert(error._tag === "OutcomeUnknown")
-    assert.deepStrictEqual([error.attempts, error.retryAfter], [2, Duration.hours(1)])
-  })
+describe("a call whose requests meet anything", () => {
+  const { below, pick } = seeded(seed)
+  const faulty = outcomes.flatMap((row) => row.met.map((met) => ({ row, met })))
 
-  effect("the error of a call that sent nothing after an earlier one in doubt says so", function* () {
-    const options = optionsOf("requestWithdrawal", "Unknown")
-    const { error } = yield* failing((payments) => requestWithdrawal.call(payments, options), refusedConnection)
-    assert.include(
-      error.message,
-      "this call sent nothing, but the result of an earlier call with the same key is not known"
-    )
-  })
+  /** A good answer of an operation with any status and with some of its characters overwritten. */
+  const damaged = (operation: Operation) => {
+    const { answer } = operations[operation]
+    const text = String.fromCharCode(...Array.from({ length: below(8) }, () => below(0xffff)))
+    const at = below(answer.length)
+    const status = pick([200, 201, 303, 400, 404, 409, 422, 429, 500, below(1000)])
+    return { status, body: answer.slice(0, at) + text + answer.slice(at + text.length) }
+  }
 
-  effect("the error of a permanent redirect says that the base URL is wrong", function* () {
-    for (const status of [301, 307, 308]) {
-      const { error } = yield* failing(requestWithdrawal.call, respond(status, "", { location: "/elsewhere" }))
-      assert.include(error.message, "the base URL is wrong")
+  /** A reply, and whether a write that gets it may have been executed, as far as the table says. */
+  const draw = (operation: Operation) => {
+    const { answer, madeKey, status } = operations[operation]
+    if (below(6) === 0) {
+      const own = operation === "requestWithdrawal" ? JSON.stringify(record(madeKey ?? "")) : answer
+      return { reply: respond(status, own), isGood: true }
     }
-  })
-
-  effect("the error of a success about another key names no key but the one that was sent", client, function* () {
-    const other = respond(201, record("wd_of_somebody_else"))
-    const { error, fact } = yield* failure("requestWithdrawal", [other])
-    assert.deepStrictEqual([fact.outcome, fact.reason, fact.requests], ["Unknown", "KeyMismatch", 1])
-    assert.include(error.message, "idempotencyKey is not the key that was sent")
-    assert.notInclude(`${String(error)}${JSON.stringify(error)}`, "somebody")
-  })
+    if (below(2) === 0) {
+      const other = damaged(operation)
+      const isDoubt = other.status < 300 || other.status === 303 || other.status >= 500
+      return { reply: replyOf(other), outcome: isDoubt ? "Unknown" : undefined }
+    }
+    const { met, row } = faulty[below(faulty.length)]!
+    return { reply: replyOf(met), outcome: outcomeOf(row.write, true), isConflict: row.write === "IdempotencyConflict" }
+  }
 
   effect(
-    "the error of an unreadable success says where it differs from the contract, and shows no value",
+    "ends in the good answer or in a typed error, Unknown if a write may have been executed",
     client,
     function* () {
-      const secret = "canary-7f3e"
-      const data = { ...created.data, amount: secret, status: null, pix: { qrcode: 5, expirationDate: secret } }
-      const { error } = yield* failing(createTransaction.call, respond(200, { ...created, data }))
-      assert(error._tag === "OutcomeUnknown")
-      assert.isNotEmpty(error.issues)
-      for (const { path } of error.issues ?? []) assert.match(path, /^data\./)
-      assert.notInclude(`${String(error)} ${JSON.stringify(error)}`, secret)
+      for (let run = 0; run < runs(2000, 30_000); run++) {
+        const operation = pick<Operation>(["createTransaction", ...writeNames, ...readNames])
+        const script = [draw(operation), draw(operation), draw(operation)] as const
+        wire.script(script[0].reply, script[1].reply, script[2].reply)
+        const result = yield* Effect.result(operations[operation].call(yield* Payments))
+        const requests = wire.sent.map(({ bytes, headers }) => [headers["idempotency-key"], bytes])
+        for (const request of requests) assert.deepStrictEqual(request, requests[0])
+        const met = script.slice(0, requests.length)
+        const last = met.at(-1)
+        const name = `seed ${seed}, run ${run}: ${String(result)}`
+        if (Result.isSuccess(result)) {
+          assert.isTrue(last?.isGood === true || last?.outcome === "Unknown", name)
+          continue
+        }
+        assert.isFalse(last?.isGood === true, name)
+        const { attempts, outcome } = result.failure
+        check(result.failure)
+        assert.strictEqual(attempts, requests.length)
+        if (!operations[operation].isWrite) assert.include(["NoEffect", "Rejected"], outcome, name)
+        else if (met.some((one) => one.outcome === "Unknown" && one.isConflict !== true))
+          assert.strictEqual(outcome, "Unknown", name)
+        else if (last?.outcome !== undefined) assert.strictEqual(outcome, last.outcome, name)
+      }
     }
   )
+})
 
-  effect("the error of a lookup that finds nothing has the id", function* () {
-    const { error } = yield* failing(getTransaction.call, respond(404))
-    assert(error._tag === "TransactionNotFound")
-    assert.strictEqual(error.transactionId, transactionId)
+describe("the error of a call", () => {
+  effect("has the wait that a refusal of a later attempt asked for, also in doubt", client, function* () {
+    const limited = respond(429, "", { "retry-after": "3600" })
+    const { error } = yield* failure("requestWithdrawal", [lostConnection, limited])
+    assert.deepInclude(error, { _tag: "OutcomeUnknown", attempts: 2, retryAfter: Duration.hours(1) })
   })
 
-  effect("the error of a refusal that the transport unpacked is the one that its words name", function* () {
+  effect("is the one that the words of a refusal name, where the transport unpacked it", client, function* () {
     for (const length of [{}, { "content-length": "27" }]) {
       const reply = respond(422, { message: "Saldo insuficiente" }, { "content-encoding": "gzip", ...length })
-      assert.strictEqual((yield* failing(requestWithdrawal.call, reply)).error._tag, "InsufficientBalance")
+      assert.strictEqual((yield* failure("requestWithdrawal", [reply], "given")).fact.tag, "InsufficientBalance")
     }
   })
 
-  effect("the error is the same of a client that filters statuses itself", function* () {
+  effect("is the same of a client that filters statuses itself", function* () {
     const { layer, sent } = scripted(respond(422, { message: "Saldo insuficiente" }))
     const filtered = Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, HttpClient.filterStatusOk))
     const error = yield* Effect.flip(requestWithdrawal.run).pipe(

@@ -5,12 +5,13 @@
 import { NodeHttpClient } from "@effect/platform-node"
 import { assert, describe } from "@effect/vitest"
 import { Clock, Duration, Effect, Exit, Fiber, Layer, Logger, Result, Schedule, type Scope } from "effect"
-import { IdempotencyKeyGen, Money, type OutcomeUnknown, Payments, type PaymentsError, PaymentsPolicy } from "effect-pix"
+import { IdempotencyKeyGen, Money, Payments, type PaymentsError, PaymentsPolicy } from "effect-pix"
 import { NodePayments } from "effect-pix/node"
-import type { HttpClient } from "effect/http"
+import { FetchHttpClient, HttpClient } from "effect/http"
 import { TestClock } from "effect/testing"
 import type * as Net from "node:net"
 import { effect } from "../support/effect.ts"
+import { reasonOf } from "../support/failing.ts"
 import { getBalance, type OperationCall, record, requestWithdrawal } from "../support/operations.ts"
 import { answer, closedPort, json, serveBlindly, serveRaw, serveTls } from "../support/RawServer.ts"
 import { serveTlsThenPlain, silence, written } from "../support/RawServer.ts"
@@ -36,40 +37,29 @@ const clientOf = (baseUrl: string, over: Layer.Layer<HttpClient.HttpClient>) =>
     Logger.layer([])
   )
 
-/** What a caller acts on. */
-interface Ended {
-  readonly tag: string
-  readonly outcome?: string
-  readonly reason?: string
-  readonly attempts: number
-}
-
-const expected = (end: End, isWrite: boolean, isUnsent = false): Ended => {
+/** What a caller acts on: the error's tag, outcome and reason, and the number of requests. */
+const expected = (end: End, isWrite: boolean, isUnsent = false) => {
   const [word = "", again] = end.split(" ")
   const attempts = again === undefined ? 1 : 2
-  if (word === "Success") return { tag: "Success", attempts }
-  if (word === "RequestRejected" || word === "AuthError") return { tag: word, outcome: "Rejected", attempts }
-  const tag =
-    word === "Unreadable" || word === "TooLarge" || word === "Redirect" ? "UnexpectedResponse" : "ServiceUnavailable"
+  if (word === "Success") return [word, attempts]
+  if (word === "RequestRejected") return [word, "Rejected", undefined, attempts]
   const reason = word === "NoHttp" ? "Unreadable" : word
-  if (!isWrite) return { tag, outcome: "NoEffect", reason, attempts }
-  return isUnsent
-    ? { tag: "ServiceUnavailable", outcome: "NotSent", reason, attempts }
-    : { tag: "OutcomeUnknown", outcome: "Unknown", reason, attempts }
+  if (isWrite && isUnsent) return ["ServiceUnavailable", "NotSent", reason, attempts]
+  if (isWrite) return ["OutcomeUnknown", "Unknown", reason, attempts]
+  const isUnusable = ["Unreadable", "TooLarge", "Redirect"].includes(word)
+  return [isUnusable ? "UnexpectedResponse" : "ServiceUnavailable", "NoEffect", reason, attempts]
 }
 
-const resultOf = (result: Result.Result<unknown, PaymentsError>, requests: number): Ended => {
-  if (Result.isSuccess(result)) return { tag: "Success", attempts: requests }
-  const { _tag, attempts, outcome } = result.failure
-  const reason = "reason" in result.failure ? { reason: result.failure.reason } : {}
-  return { tag: _tag, outcome, ...reason, attempts }
-}
+const resultOf = (result: Result.Result<unknown, PaymentsError>, requests: number) =>
+  Result.match(result, {
+    onSuccess: () => ["Success", requests],
+    onFailure: (error) => [error._tag, error.outcome, reasonOf(error), error.attempts]
+  })
 
 const said = (end: End) => {
-  const [word = "", again] = end.split(" ")
-  if (word === "Success") return "is read"
-  const isRefusal = word === "RequestRejected" || word === "AuthError"
-  return `ends in ${word}${isRefusal ? "" : ", a write as Unknown,"} after ${again === undefined ? "one request" : "two requests"}`
+  const [, outcome, reason, attempts] = expected(end, true)
+  if (outcome === 1) return "is read"
+  return `leaves a write ${outcome}${reason === undefined ? "" : ` by ${reason}`} after ${attempts === 1 ? "one request" : "two requests"}`
 }
 
 describe.each(names)("over %s", (transport) => {
@@ -90,7 +80,7 @@ describe.each(names)("over %s", (transport) => {
         const result = yield* Fiber.join(fiber)
         assert.deepStrictEqual(resultOf(result, server.requests()), expected(own, call.isWrite))
         const fetchTwice = name === "a 421" && transport.endsWith("fetch") ? 2 : undefined
-        assert.strictEqual(server.requests(), fetchTwice ?? expected(own, call.isWrite).attempts)
+        assert.strictEqual(server.requests(), fetchTwice ?? expected(own, call.isWrite).at(-1))
         assert.isAtMost(
           new Set(server.arrived.map(({ headers, text }) => `${headers["idempotency-key"]} ${text}`)).size,
           1
@@ -119,14 +109,33 @@ describe.each(names)("over %s", (transport) => {
     assert.isUndefined(request.headers["traceparent"])
   })
 
-  effect("a redirect's target gets no request", function* () {
+  effect("a redirect's target gets no request, whatever a RequestInit of the user's own says", function* () {
     const target = yield* serveRaw(json({}))
     const server = yield* serveRaw()
+    const init = Layer.succeed(FetchHttpClient.RequestInit, { redirect: "follow", headers: { "x-proxy": "yes" } })
+    const client = clientOf(server.url, over)
     for (const status of [301, 302, 303, 307, 308]) {
       server.script(answer(status, "", { location: `${target.url.replace("127.0.0.1", "localhost")}/stolen` }))
-      for (const { run } of calls) yield* Effect.exit(Effect.provide(run, clientOf(server.url, over)))
+      for (const { run } of calls) {
+        yield* Effect.exit(Effect.provide(run, Layer.provide(client, init)))
+        yield* Effect.exit(Effect.provide(run, Layer.merge(client, init)))
+      }
     }
-    assert.deepStrictEqual([server.requests(), target.connections()], [10, 0])
+    assert.deepStrictEqual([server.requests(), target.connections()], [20, 0])
+    const own = new Set(server.arrived.map(({ headers }) => headers["x-proxy"]))
+    assert.deepStrictEqual([...own], [transport.endsWith("fetch") ? "yes" : undefined])
+  })
+
+  effect("a client that a user made of it is used as it is", function* () {
+    const server = yield* serveRaw(json(getBalance.answer))
+    const mapped = HttpClient.mapRequest((request) => ({ ...request, url: `${server.url}/mapped` }))
+    const wrapped = Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, mapped))
+    for (const layer of [Layer.provide(wrapped, over), Layer.provideMerge(wrapped, over)])
+      yield* Effect.exit(Effect.provide(getBalance.run, clientOf("https://nothing.invalid", layer)))
+    assert.deepStrictEqual(
+      server.arrived.map(({ path }) => path),
+      ["/mapped", "/mapped"]
+    )
   })
 
   const ended = (socket: Net.Socket) =>
@@ -141,27 +150,15 @@ describe.each(names)("over %s", (transport) => {
     yield* ended(yield* server.nextRequest)
   })
 
-  effect.each(calls)(
-    "a call that is interrupted closes its connection, and a write is reported with its key",
-    function* (call) {
-      const server = yield* serveRaw(silence)
-      const reports: Array<OutcomeUnknown> = []
-      const reporting = PaymentsPolicy.make({
-        ...policy,
-        onInterruptedWrite: (report) => Effect.sync(() => void reports.push(report))
-      })
-      const fiber = yield* Effect.forkChild(
-        call.run.pipe(Effect.provideService(PaymentsPolicy, reporting), Effect.provide(clientOf(server.url, over)))
-      )
-      const socket = yield* server.nextRequest
-      yield* Fiber.interrupt(fiber)
-      assert.isTrue(Exit.hasInterrupts(yield* Fiber.await(fiber)))
-      yield* ended(socket)
-      assert.strictEqual(server.requests(), 1)
-      const found = reports.map(({ idempotencyKey, outcome, reason }) => [idempotencyKey, outcome, reason])
-      assert.deepStrictEqual(found, call.isWrite ? [["wd_1", "Unknown", "Interrupted"]] : [])
-    }
-  )
+  effect.each(calls)("a call that is interrupted closes its connection, and is not sent again", function* (call) {
+    const server = yield* serveRaw(silence)
+    const fiber = yield* Effect.forkChild(Effect.provide(call.run, clientOf(server.url, over)))
+    const socket = yield* server.nextRequest
+    yield* Fiber.interrupt(fiber)
+    assert.isTrue(Exit.hasInterrupts(yield* Fiber.await(fiber)))
+    yield* ended(socket)
+    assert.strictEqual(server.requests(), 1)
+  })
 
   effect.each(calls)("a request whose reused connection breaks is not sent again by the transport", function* (call) {
     const used = new WeakSet<Net.Socket>()
@@ -192,77 +189,59 @@ describe.each(names)("over %s", (transport) => {
     // The errors of the others do not show whether the request left. This transport knows.
     const knows = transport === "effect-pix/node"
 
-    const unmade: ReadonlyArray<
-      readonly [
-        name: string,
-        End,
-        isUnsent: boolean,
-        url: Effect.Effect<string, never, Scope.Scope>,
-        layer?: Layer.Layer<HttpClient.HttpClient> | undefined
-      ]
-    > = [
-      ["a port that refuses", "NoConnection again", true, Effect.succeed(closedPort)],
-      ["a name that does not resolve", "NameNotResolved again", true, Effect.succeed("https://nothing.invalid")],
-      ["a self-signed certificate", "Tls", true, Effect.map(serveTls(nothing), secure)],
-      ["a certificate of another host", "Tls", true, Effect.map(serveTls(nothing), secure), trusting(transport)],
+    const unmade: ReadonlyArray<readonly [string, End, isUnsent: boolean, Effect.Effect<string, never, Scope.Scope>]> =
       [
-        "a port without TLS",
-        "Tls",
-        true,
-        Effect.map(serveBlindly("HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n"), secure)
-      ],
-      [
-        "a connection that ends in the TLS handshake",
-        "ConnectionLost again",
-        knows,
-        Effect.map(serveBlindly(""), secure)
+        ["a port that refuses", "NoConnection again", true, Effect.succeed(closedPort)],
+        ["a name that does not resolve", "NameNotResolved again", true, Effect.succeed("https://nothing.invalid")],
+        ["a self-signed certificate", "Tls", true, Effect.map(serveTls(nothing), secure)],
+        ["a port without TLS", "Tls", true, Effect.map(serveBlindly("HTTP/1.1 400 No\r\n\r\n"), secure)],
+        [
+          "a connection that ends in the TLS handshake",
+          "ConnectionLost again",
+          knows,
+          Effect.map(serveBlindly(""), secure)
+        ]
       ]
-    ]
-    for (const [name, end, isUnsent, url, layer] of unmade) {
-      effect.skipIf(name.includes("another host") && layer === undefined)(
-        `${name} ${isUnsent ? "proves that nothing was sent" : "leaves a write Unknown"}`,
-        function* () {
-          const baseUrl = yield* url
-          for (const call of calls) {
-            assert.deepStrictEqual<unknown>(yield* failure(call, baseUrl, layer), expected(end, call.isWrite, isUnsent))
-          }
-        }
+    effect.each(unmade)(`%s ends in %s, and is unsent: %s`, function* ([, end, isUnsent, url]) {
+      const baseUrl = yield* url
+      for (const call of calls)
+        assert.deepStrictEqual<unknown>(yield* failure(call, baseUrl), expected(end, call.isWrite, isUnsent))
+    })
+
+    // Effect's client over fetch can trust no certificate.
+    const trusted = effect.skipIf(trusting(transport) === undefined)
+    trusted("a trusted certificate of another host proves that nothing was sent", function* () {
+      const baseUrl = secure(yield* serveTls(nothing))
+      for (const call of calls) {
+        const found = yield* failure(call, baseUrl, trusting(transport))
+        assert.deepStrictEqual<unknown>(found, expected("Tls", call.isWrite, true))
+      }
+    })
+
+    trusted("plain bytes that answer a request over TLS leave a write Unknown", function* () {
+      const server = yield* serveTlsThenPlain("HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n")
+      const layer = trusting(transport, { servername: "another.example" })
+      for (const call of calls) {
+        const [, outcome, , attempts] = yield* failure(call, secure(server), layer)
+        assert.deepStrictEqual([outcome, attempts], [call.isWrite ? "Unknown" : "NoEffect", 2])
+      }
+      assert.strictEqual(server.requests(), 4)
+    })
+
+    const proof = knows ? "proves that nothing was sent" : "leaves a write Unknown"
+    effect(`a TLS handshake that stalls ${proof}`, function* () {
+      // The layer does not wait at its end for a connection that is never made.
+      const impatient = Layer.orDie(NodePayments.layerHttpClient({ shutdownTimeout: "1 millis" })).pipe(
+        Layer.provide(Layer.succeed(Clock.Clock, Clock.Clock.defaultValue()))
       )
-    }
-
-    effect.skipIf(trusting(transport) === undefined)(
-      "plain bytes that answer a request over TLS leave a write Unknown",
-      function* () {
-        const server = yield* serveTlsThenPlain("HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n")
-        for (const call of calls) {
-          const { attempts, outcome } = yield* failure(
-            call,
-            secure(server),
-            trusting(transport, { servername: "another.example" })
-          )
-          assert.deepStrictEqual([outcome, attempts], [call.isWrite ? "Unknown" : "NoEffect", 2])
-        }
-        assert.strictEqual(server.requests(), 4)
+      for (const call of calls) {
+        const server = yield* serveBlindly(null)
+        const fiber = yield* Effect.forkChild(failure(call, secure(server), knows ? impatient : over))
+        yield* server.nextConnection
+        const expire = Effect.andThen(TestClock.adjust("1 hour"), nextTurn)
+        yield* Effect.repeat(expire, { while: () => fiber.pollUnsafe() === undefined })
+        assert.deepStrictEqual<unknown>(yield* Fiber.join(fiber), expected("Timeout again", call.isWrite, knows))
       }
-    )
-
-    effect(
-      `a TLS handshake that stalls ${knows ? "proves that nothing was sent" : "leaves a write Unknown"}`,
-      function* () {
-        // The layer does not wait at its end for a connection that is never made.
-        const impatient = NodePayments.layerHttpClient({ shutdownTimeout: "1 millis" }).pipe(
-          Layer.orDie,
-          Layer.provide(Layer.succeed(Clock.Clock, Clock.Clock.defaultValue()))
-        )
-        for (const call of calls) {
-          const server = yield* serveBlindly(null)
-          const fiber = yield* Effect.forkChild(failure(call, secure(server), knows ? impatient : over))
-          yield* server.nextConnection
-          const expire = Effect.andThen(TestClock.adjust("1 hour"), nextTurn)
-          yield* Effect.repeat(expire, { while: () => fiber.pollUnsafe() === undefined })
-          assert.deepStrictEqual<unknown>(yield* Fiber.join(fiber), expected("Timeout again", call.isWrite, knows))
-        }
-      }
-    )
+    })
   })
 })

@@ -1,57 +1,46 @@
+/** The transport for Node beyond the contract of `client/transports.test.ts`: its layers, its pool, its time limits and its end. */
 import { assert, describe } from "@effect/vitest"
-import { ConfigProvider, Effect, Fiber, Layer, Redacted, Stream } from "effect"
+import { ConfigProvider, Context, Deferred, Effect, Exit, Fiber, Layer, Option, Redacted, Scope } from "effect"
+import { constFalse } from "effect/Function"
 import { HttpClient } from "effect/http"
 import { Payments, PaymentsPolicy } from "effect-pix"
 import { NodePayments } from "effect-pix/node"
 import { Sandbox } from "effect-pix/sandbox"
 import { Agent } from "undici"
+import {
+  type AnswerHeaders,
+  HttpTransport,
+  type Transport,
+  type TransportFailure
+} from "../../src/internal/transport.ts"
 import { effect, live } from "../support/effect.ts"
 import { createTransaction, listed, listTransactions } from "../support/operations.ts"
-import { answer, closedPort, json, serveRaw, silence } from "../support/RawServer.ts"
+import { answer, json, serveRaw, silence } from "../support/RawServer.ts"
 import { paymentsOn } from "../support/Wire.ts"
-
-const layer = NodePayments.layerHttpClient()
 
 const ownAgent = Effect.acquireRelease(
   Effect.sync(() => new Agent()),
   (agent) => Effect.promise(() => agent.destroy())
 )
 
-describe("the HttpClient of NodePayments", () => {
-  live("sends over the dispatcher, and follows no redirect", layer, function* () {
-    const server = yield* serveRaw(answer(302, "moved", { location: "/elsewhere" }))
-    const response = yield* HttpClient.post(`${server.url}/path?a=1`, { urlParams: { b: "x y" } })
-    assert.deepStrictEqual([response.status, yield* response.text], [302, "moved"])
-    assert.deepStrictEqual(
-      server.arrived.map(({ method, path }) => [method, path]),
-      [["POST", "/path?a=1&b=x+y"]]
-    )
-  })
-
-  live("fails with a TransportError if no server listens", layer, function* () {
-    assert.strictEqual((yield* Effect.flip(HttpClient.get(closedPort))).reason._tag, "TransportError")
-  })
-
-  live("still works after many answers were cancelled while they arrived", layer, function* () {
-    const { requests, url } = yield* serveRaw(answer(200, "x".repeat(1000), { "content-length": 99_999_999 }))
-    // The stream is opened and closed before it is read, as the client does to cancel a body that is too large.
-    const give = Effect.flatMap(HttpClient.get(url), ({ stream }) => Effect.scoped(Stream.toPull(stream)))
-    yield* Effect.forEach(Array.from({ length: 100 }), () => give, { concurrency: 16, discard: true })
-    assert.strictEqual(requests(), 100)
-  })
-
-  live("closes the connection of a request that is interrupted", layer, function* () {
-    const server = yield* serveRaw(silence)
-    const fiber = yield* Effect.forkChild(HttpClient.get(server.url))
-    const socket = yield* server.nextRequest
-    const closed = Effect.callback<void>((resume) => void socket.once("close", () => resume(Effect.void)))
-    const closing = yield* Effect.forkChild(closed, { startImmediately: true })
-    yield* Fiber.interrupt(fiber)
-    yield* Fiber.join(closing)
-  })
-})
-
 describe("NodePayments.layerHttpClient", () => {
+  live("is an HttpClient on the dispatcher of the user, follows no redirect and closes no dispatcher", function* () {
+    const server = yield* serveRaw(answer(302, "moved", { location: "/elsewhere" }))
+    const client = NodePayments.layerHttpClient({ dispatcher: yield* ownAgent })
+    const send = HttpClient.post(`${server.url}/path?a=1`, { urlParams: { b: "x y" } }).pipe(
+      Effect.flatMap((response) => Effect.map(response.text, (text) => [response.status, text])),
+      Effect.provide(client)
+    )
+    assert.deepStrictEqual(
+      [yield* send, yield* send],
+      [
+        [302, "moved"],
+        [302, "moved"]
+      ]
+    )
+    for (const { method, path } of server.arrived) assert.deepStrictEqual([method, path], ["POST", "/path?a=1&b=x+y"])
+  })
+
   effect.each<NodePayments.Options>([
     { connections: 0 },
     { connections: 1.5 },
@@ -64,62 +53,170 @@ describe("NodePayments.layerHttpClient", () => {
     assert.include(error.message, Object.keys(options)[0] ?? "")
   })
 
-  live("sends over the dispatcher of the user, and does not close it", function* () {
-    const { url } = yield* serveRaw(json({}))
-    const get = Effect.provide(HttpClient.get(url), NodePayments.layerHttpClient({ dispatcher: yield* ownAgent }))
-    assert.deepStrictEqual([(yield* get).status, (yield* get).status], [200, 200])
-  })
-
   live("gives up a connection that is not made in time as not sent", function* () {
     const { port } = yield* serveRaw()
-    const client = NodePayments.layerHttpClient({ connectTimeout: "1 millis" })
-    const payments = paymentsOn(Layer.orDie(client), { baseUrl: `https://127.0.0.1:${port}` })
+    const client = Layer.orDie(NodePayments.layerHttpClient({ connectTimeout: "1 millis" }))
     const error = yield* Effect.flip(createTransaction.run).pipe(
-      Effect.provideService(PaymentsPolicy, PaymentsPolicy.once),
-      Effect.provide(payments)
+      Effect.provide([
+        paymentsOn(client, { baseUrl: `https://127.0.0.1:${port}` }),
+        PaymentsPolicy.layer(PaymentsPolicy.once)
+      ])
     )
     assert.strictEqual(error.outcome, "NotSent")
   })
-})
 
-describe("Payments over NodePayments", () => {
-  const listOver = Effect.fnUntraced(function* <E>(client: Layer.Layer<HttpClient.HttpClient, E>) {
-    const { url } = yield* serveRaw(json(listed))
-    yield* Effect.provide(listTransactions.run, paymentsOn(Layer.orDie(client), { baseUrl: url }))
-  })
-
-  live.each([Layer.provideMerge, Layer.provide])("sends over a client that a user wrapped, %#", function* (provide) {
-    const seen: Array<string> = []
-    const tapped = HttpClient.tapRequest((request) => Effect.sync(() => seen.push(request.method)))
-    const wrapped = Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, tapped))
-    yield* listOver(provide(wrapped, layer))
-    assert.deepStrictEqual(seen, ["GET"])
-  })
-
-  live("sends over the dispatcher, and not over the layer's own client", function* () {
+  live("lets Payments send over the dispatcher, and not over the layer's own client", function* () {
     const dispatched: Array<string> = []
     const dispatcher = (yield* ownAgent).compose((dispatch) => (options, handler) => {
       // Undici's own `request` makes a handler that is no class of this library.
       dispatched.push(handler.constructor.name)
       return dispatch(options, handler)
     })
-    yield* listOver(NodePayments.layerHttpClient({ dispatcher }))
+    const { url } = yield* serveRaw(json(listed))
+    const client = Layer.orDie(NodePayments.layerHttpClient({ dispatcher }))
+    yield* Effect.provide(listTransactions.run, paymentsOn(client, { baseUrl: url }))
     assert.deepStrictEqual(dispatched, ["Exchange"])
   })
+})
 
-  live("takes all settings of NodePayments.layer from the environment", Sandbox.layerServer, function* () {
-    const sandbox = yield* Sandbox
-    const { apiKey, clientId } = yield* sandbox.credentials
-    const provider = ConfigProvider.fromUnknown({
-      PAYMENTS_BASE_URL: sandbox.baseUrl,
-      PAYMENTS_CLIENT_ID: clientId,
-      PAYMENTS_API_KEY: Redacted.value(apiKey)
-    })
-    const client = Layer.provide(NodePayments.layer, ConfigProvider.layer(provider))
-    const { status } = yield* Effect.provide(
-      Effect.flatMap(Payments, (payments) => createTransaction.call(payments)),
-      client
+live("NodePayments.layer takes all settings from the environment", Sandbox.layerServer, function* () {
+  const { baseUrl, credentials } = yield* Sandbox
+  const { apiKey, clientId } = yield* credentials
+  const provider = ConfigProvider.fromUnknown({
+    PAYMENTS_BASE_URL: baseUrl,
+    PAYMENTS_CLIENT_ID: clientId,
+    PAYMENTS_API_KEY: Redacted.value(apiKey)
+  })
+  const created = Effect.flatMap(Payments, createTransaction.call)
+  const client = Layer.provide(NodePayments.layer, ConfigProvider.layer(provider))
+  assert.strictEqual((yield* Effect.provide(created, client)).status, "WAITING_PAYMENT")
+})
+
+/** What is reported of a request: its status and headers, or why it failed and whether it may have left. */
+interface Reported extends Partial<Pick<TransportFailure, "kind" | "sent">> {
+  readonly status?: number
+  readonly headers?: AnswerHeaders
+}
+
+const transport = Effect.fnUntraced(function* (options?: NodePayments.Options) {
+  const context = yield* Layer.build(NodePayments.layerHttpClient(options))
+  return Option.getOrThrow(Context.getOption(context, HttpTransport)).transport
+})
+
+interface Request {
+  readonly port: number
+  readonly headers?: Readonly<Record<string, string>>
+  readonly isLate?: () => boolean
+}
+
+/** Sends a request, and returns all reports to the sink. */
+const send = (via: Transport, { headers = {}, isLate = constFalse, port }: Request) => {
+  const reported: Array<Reported> = []
+  const first = Deferred.makeUnsafe<Reported>()
+  const report = (result: Reported) => {
+    reported.push(result)
+    Deferred.doneUnsafe(first, Effect.succeed(result))
+  }
+  const origin = `http://127.0.0.1:${port}`
+  const request = {
+    origin,
+    method: "GET",
+    path: "/",
+    headers,
+    body: undefined,
+    isLate,
+    context: Context.empty()
+  } as const
+  const sent = via.send(request, 1024, {
+    onAnswer: (status, headers) => report({ status, headers }),
+    onFailure: ({ kind, sent }) => report({ kind, sent })
+  })
+  return { reported, first: Deferred.await(first), cancel: sent.cancel, expire: Effect.sync(() => sent.expire()) }
+}
+const answered = (sent: ReturnType<typeof send>) =>
+  Effect.map(sent.first, (report) => {
+    assert.strictEqual(report.status, 200)
+    return report
+  })
+
+describe("the Node transport", () => {
+  live("reports an answer with each header of it", function* () {
+    const server = yield* serveRaw(answer(200, "{}", { "x-one": 1, "set-cookie": "a=1\r\nset-cookie: b=2" }))
+    const { headers } = yield* answered(send(yield* transport(), server))
+    assert.deepStrictEqual([headers?.["x-one"], headers?.["set-cookie"]], ["1", ["a=1", "b=2"]])
+    assert.notMatch(server.arrived[0]?.head ?? "", /accept-encoding|transfer-encoding/i)
+  })
+
+  live("sends calls over the configured number of connections at most", function* () {
+    const server = yield* serveRaw(json({}))
+    const via = yield* transport({ connections: 1 })
+    yield* Effect.forEach(
+      Array.from({ length: 5 }, () => send(via, server)),
+      answered
     )
-    assert.strictEqual(status, "WAITING_PAYMENT")
+    assert.deepStrictEqual([server.requests(), server.connections()], [5, 1])
+  })
+
+  const late = [{ kind: "Late", sent: false }]
+  live.each<readonly [string, giveUp: (sent: ReturnType<typeof send>) => Effect.Effect<void>, object]>([
+    ["is over while it waits for a connection, as not sent", ({ expire }) => expire, late],
+    ["is over when it gets its connection, as not sent", () => Effect.void, late],
+    ["is cancelled while it waits for a connection, in no way", ({ cancel }) => cancel, []]
+  ])("reports a request that %s, and keeps the connection open", function* ([, giveUp, reports]) {
+    const server = yield* serveRaw(silence, json({}))
+    const via = yield* transport({ connections: 1 })
+    const holding = send(via, server)
+    const socket = yield* server.nextRequest
+    let isLate = false
+    const waiting = send(via, { ...server, isLate: () => isLate })
+    yield* giveUp(waiting)
+    isLate = true
+    json({})(socket, server.arrived[0] ?? assert.fail("no request"))
+    yield* answered(holding)
+    yield* answered(send(via, server))
+    assert.deepStrictEqual(waiting.reported, reports)
+    assert.deepStrictEqual([server.requests(), server.connections()], [2, 1])
+  })
+
+  live(
+    "reports nothing more of a request that is cancelled or expires after its answer, and keeps its connection",
+    function* () {
+      const server = yield* serveRaw(json({}))
+      const via = yield* transport({ connections: 1 })
+      const sent = send(via, server)
+      yield* Effect.andThen(answered(sent), Effect.andThen(sent.expire, sent.cancel))
+      yield* answered(send(via, server))
+      assert.deepStrictEqual([sent.reported.length, server.requests()], [1, 2])
+    }
+  )
+
+  effect("reports a request with a header that cannot be sent as not sent", function* () {
+    const { first } = send(yield* transport(), { port: 1, headers: { "x-a": "a\r\nb" } })
+    assert.propertyVal(yield* first, "sent", false)
+  })
+})
+
+describe("the end of the Node transport's scope", () => {
+  live("waits for a request that is under way", function* () {
+    const server = yield* serveRaw(silence)
+    const scope = yield* Scope.make()
+    const call = send(yield* Effect.provideService(transport(), Scope.Scope, scope), server)
+    const socket = yield* server.nextRequest
+    const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void))
+    json({})(socket, server.arrived[0] ?? assert.fail("no request"))
+    yield* answered(call)
+    yield* Fiber.join(closing)
+  })
+
+  live("ends a request that is still under way after the time to wait, and fails later ones as not sent", function* () {
+    const server = yield* serveRaw(silence)
+    const scope = yield* Scope.make()
+    const via = yield* Effect.provideService(transport({ shutdownTimeout: "1 millis" }), Scope.Scope, scope)
+    const call = send(via, server)
+    yield* server.nextRequest
+    yield* Scope.close(scope, Exit.void)
+    assert.deepStrictEqual(yield* call.first, { kind: "Broken", sent: true })
+    assert.propertyVal(yield* send(via, server).first, "sent", false)
+    assert.strictEqual(server.requests(), 1)
   })
 })

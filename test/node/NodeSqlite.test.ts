@@ -1,160 +1,240 @@
-import { assert, describe, expect } from "@effect/vitest"
-import { Context, Effect, Exit, Layer, Logger, Scope, Stream } from "effect"
+/** A SQLite database of one process: in memory, in a file, and of processes that a rehearsal simulates. */
+import { assert, describe } from "@effect/vitest"
+import { Effect, Exit, Fiber, Layer, Logger, PubSub, Scope, Stream } from "effect"
 import { NodeSqlite } from "effect-pix/node"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
+import { failureNameOf } from "../../src/internal/databaseFailure.ts"
+import { OnDeath } from "../../src/internal/onDeath.ts"
+import { SimulatedProcess } from "../../src/internal/simulatedProcess.ts"
+import { soleWritesOf } from "../../src/internal/soleWriter.ts"
 import { effect } from "../support/effect.ts"
+import { folder } from "../support/operated.ts"
+import { build, ids } from "../support/sqliteHolder.ts"
 
-const folder = Effect.acquireRelease(
-  Effect.sync(() => mkdtempSync(join(tmpdir(), "effect-pix-sqlite-"))),
-  (dir) => Effect.sync(() => rmSync(dir, { recursive: true, force: true }))
+const file = Effect.map(folder, (path) => join(path, "payouts.db"))
+const createOrders = (sql: SqlClient.SqlClient) =>
+  sql`CREATE TABLE orders (id INTEGER PRIMARY KEY, paid INTEGER, at TEXT, note TEXT UNIQUE)`
+const insert = (sql: SqlClient.SqlClient, id: number) => sql`INSERT INTO orders (id) VALUES (${id})`
+const refused = (filename: string, readOnly?: boolean) =>
+  Effect.map(Effect.flip(Effect.scoped(build(filename, readOnly))), (error) => {
+    assert.strictEqual(error._tag, "ConfigurationError")
+    return error.message
+  })
+
+const memory = Layer.effectDiscard(Effect.flatMap(SqlClient.SqlClient, createOrders)).pipe(
+  Layer.provideMerge(NodeSqlite.layer({ filename: ":memory:" }))
 )
 
-const counted = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  const [row] = yield* sql<{ readonly n: number }>`SELECT count(*) AS n FROM orders`
-  return row?.n
-})
-const table = Effect.flatMap(
-  SqlClient.SqlClient,
-  (sql) => sql`CREATE TABLE orders (id INTEGER PRIMARY KEY, paid INTEGER, at TEXT, note TEXT)`
-)
-
-const memory = NodeSqlite.layer({ filename: ":memory:" })
-
-describe("NodeSqlite", () => {
+describe("a SQLite database", () => {
   effect(
     "a transaction that fails is rolled back, and a nested one that fails undoes only itself",
     memory,
     function* () {
       const sql = yield* SqlClient.SqlClient
-      yield* table
-      yield* Effect.exit(
-        sql.withTransaction(Effect.andThen(sql`INSERT INTO orders (id) VALUES (1)`, Effect.fail("no")))
-      )
-      assert.strictEqual(yield* counted, 0)
-      yield* sql.withTransaction(
-        Effect.gen(function* () {
-          yield* sql`INSERT INTO orders (id) VALUES (2)`
-          yield* Effect.exit(
-            sql.withTransaction(Effect.andThen(sql`INSERT INTO orders (id) VALUES (3)`, Effect.fail("no")))
-          )
-        })
-      )
-      assert.deepStrictEqual(yield* sql`SELECT id FROM orders`, [{ id: 2 }])
+      const failing = (id: number) =>
+        Effect.exit(sql.withTransaction(Effect.andThen(insert(sql, id), Effect.fail("no"))))
+      yield* failing(1)
+      assert.deepStrictEqual(yield* ids(sql), [])
+      yield* sql.withTransaction(Effect.andThen(insert(sql, 2), failing(3)))
+      assert.deepStrictEqual(yield* ids(sql), [2])
     }
   )
 
   effect("booleans, dates and undefined are written as values that SQLite has", memory, function* () {
     const sql = yield* SqlClient.SqlClient
-    yield* table
     const at = new Date(0)
     yield* sql`INSERT INTO orders (id, paid, at, note) VALUES (1, ${true}, ${at}, ${undefined})`
-    const rows = yield* sql`SELECT * FROM orders`
-    expect(rows.map((row) => ({ ...row }))).toEqual([{ id: 1, paid: 1, at: at.toISOString(), note: null }])
-    assert.deepStrictEqual(yield* sql`SELECT id, paid FROM orders`.values, [[1, 1]])
-    assert.strictEqual((yield* Stream.runCollect(sql`SELECT * FROM orders`.stream)).length, 1)
+    const all = sql`SELECT * FROM orders`
+    assert.deepStrictEqual(yield* all.values, [[1, 1, at.toISOString(), null]])
+    const row = { id: 1, paid: 1, at: at.toISOString(), note: null }
+    assert.deepStrictEqual(
+      (yield* Stream.runCollect(all.stream)).map((found) => ({ ...found })),
+      [row]
+    )
     assert.deepInclude(yield* sql`UPDATE orders SET paid = 0`.raw, { changes: 1 })
   })
 
   effect("a wrong statement fails with the reason of its kind", memory, function* () {
     const sql = yield* SqlClient.SqlClient
-    yield* table
-    yield* sql`INSERT INTO orders (id) VALUES (1)`
-    const twice = yield* Effect.flip(sql`INSERT INTO orders (id) VALUES (1)`)
-    assert.strictEqual(twice.reason._tag, "ConstraintError")
-    yield* sql`CREATE UNIQUE INDEX notes ON orders (note)`
-    yield* sql`INSERT INTO orders (note) VALUES ('a')`
-    const other = yield* Effect.flip(sql`INSERT INTO orders (note) VALUES ('a')`)
-    assert.strictEqual(other.reason._tag, "UniqueViolation")
-    assert.strictEqual((yield* Effect.flip(sql`SELEKT`)).reason._tag, "UnknownError")
-    assert.strictEqual((yield* Effect.flip(sql`SELECT ${{ no: "value" }}`)).reason._tag, "UnknownError")
+    yield* sql`INSERT INTO orders (id, note) VALUES (1, 'a')`
+    for (const [statement, reason] of [
+      [insert(sql, 1), "ConstraintError"],
+      [sql`INSERT INTO orders (note) VALUES ('a')`, "UniqueViolation"],
+      [sql`SELEKT`, "UnknownError"],
+      [sql`SELECT ${{ no: "value" }}`, "UnknownError"]
+    ] as const)
+      assert.strictEqual((yield* Effect.flip(statement)).reason._tag, reason)
+  })
+
+  effect("a write is published once it is committed, and a read is not", memory, function* () {
+    const sql = yield* SqlClient.SqlClient
+    const writes = yield* PubSub.subscribe(soleWritesOf(sql) ?? assert.fail("it has other writers"))
+    yield* ids(sql)
+    assert.strictEqual(yield* PubSub.remaining(writes), 0)
+    const unseen = Effect.tap(insert(sql, 1), () =>
+      Effect.map(PubSub.remaining(writes), (count) => assert.strictEqual(count, 0))
+    )
+    yield* sql.withTransaction(unseen)
+    yield* PubSub.take(writes)
+    yield* insert(sql, 2)
+    yield* PubSub.take(writes)
+    yield* ids(sql)
+    assert.strictEqual(yield* PubSub.remaining(writes), 0)
   })
 
   effect("a statement still works after hundreds of others were prepared since its last use", memory, function* () {
     const sql = yield* SqlClient.SqlClient
-    const ask = (n: number) => Effect.map(sql.unsafe<{ readonly n: number }>(`SELECT ${n} AS n`), ([row]) => row?.n)
     const numbers = Array.from({ length: 450 }, (_, n) => n)
-    for (const n of [...numbers, ...numbers]) assert.strictEqual(yield* ask(n), n)
+    for (const n of [...numbers, ...numbers])
+      assert.deepStrictEqual(yield* sql.unsafe(`SELECT ${n} AS n`).values, [[n]])
   })
 
-  effect(
-    "SQLite's functions for the current time follow the program's clock, also as defaults and inside other functions",
-    memory,
-    function* () {
-      const sql = yield* SqlClient.SqlClient
-      yield* TestClock.adjust("36 hours")
-      yield* sql`CREATE TABLE stamps (id INTEGER PRIMARY KEY, at TEXT DEFAULT CURRENT_TIMESTAMP)`
-      yield* sql`INSERT INTO stamps (id) VALUES (1)`
-      yield* TestClock.adjust("1500 millis")
-      yield* sql`INSERT INTO stamps (id) VALUES (2)`
-      assert.deepStrictEqual(yield* sql`SELECT at FROM stamps ORDER BY id`.values, [
-        ["1970-01-02 12:00:00"],
-        ["1970-01-02 12:00:01"]
-      ])
-      const words = sql`SELECT CURRENT_DATE, CURRENT_TIME, datetime(CURRENT_TIMESTAMP, '-1 day')`
-      assert.deepStrictEqual(yield* words.values, [["1970-01-02", "12:00:01", "1970-01-01 12:00:01"]])
-    }
-  )
+  effect("SQLite's words for the current time follow the program's clock, also as defaults", memory, function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`CREATE TABLE stamps (id INTEGER PRIMARY KEY, at TEXT DEFAULT CURRENT_TIMESTAMP)`
+    yield* TestClock.adjust("36 hours")
+    yield* sql`INSERT INTO stamps (id) VALUES (1)`
+    yield* TestClock.adjust("1500 millis")
+    yield* sql`INSERT INTO stamps (id) VALUES (2)`
+    const stamps = sql`SELECT at FROM stamps ORDER BY id`
+    assert.deepStrictEqual(yield* stamps.values, [["1970-01-02 12:00:00"], ["1970-01-02 12:00:01"]])
+    const words = sql`SELECT CURRENT_DATE, CURRENT_TIME, datetime(CURRENT_TIMESTAMP, '-1 day')`
+    assert.deepStrictEqual(yield* words.values, [["1970-01-02", "12:00:01", "1970-01-01 12:00:01"]])
+  })
+})
 
+describe("a SQLite file", () => {
   effect("a committed row is in the file after it is opened again, and the log tells a new file from it", function* () {
+    const filename = yield* file
     const messages: Array<string> = []
     const logger = Logger.layer([Logger.make(({ message }) => void messages.push(String(message)))])
-    const file = Layer.provide(NodeSqlite.layer({ filename: join(yield* folder, "payouts.db") }), logger)
-    const insert = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`INSERT INTO orders (id) VALUES (7)`)
-    yield* Effect.provide(Effect.andThen(table, insert), file)
-    assert.strictEqual(yield* Effect.provide(counted, file), 1)
-    expect(messages).toEqual([
-      expect.stringMatching(/payouts\.db was created\.$/),
-      expect.stringMatching(/payouts\.db was opened\.$/)
-    ])
+    const using = <A, E>(use: (sql: SqlClient.SqlClient) => Effect.Effect<A, E>) =>
+      Effect.scoped(Effect.flatMap(build(filename), use)).pipe(Effect.provide(logger))
+    yield* using((sql) => Effect.andThen(createOrders(sql), insert(sql, 7)))
+    assert.deepStrictEqual(yield* using(ids), [7])
+    assert.deepStrictEqual(messages, [`NodeSqlite: ${filename} was created.`, `NodeSqlite: ${filename} was opened.`])
   })
 
-  effect("a file that another connection has locked is refused", function* () {
-    const filename = join(yield* folder, "payouts.db")
-    const other = new DatabaseSync(filename)
-    other.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; CREATE TABLE t (a); COMMIT")
-    const { message } = yield* Effect.flip(Effect.scoped(Layer.build(NodeSqlite.layer({ filename }))))
-    other.close()
-    assert.include(message, "is open in another process")
+  effect("layers of one file are one client, which closes the file after the last of them", function* () {
+    const filename = yield* file
+    const [first, second] = [yield* Scope.make(), yield* Scope.make()]
+    const clientIn = (scope: Scope.Scope) => Effect.provideService(build(filename), Scope.Scope, scope)
+    const client = yield* clientIn(first)
+    assert.strictEqual(yield* clientIn(second), client)
+    yield* Scope.close(first, Exit.void)
+    yield* client`SELECT 1`
+    yield* Scope.close(second, Exit.void)
+    assert.strictEqual((yield* Effect.flip(client`SELECT 1`))._tag, "SqlError")
+    yield* createOrders(yield* build(filename))
+  })
+
+  effect.each<readonly [string, words: string, make: (filename: string) => unknown]>([
+    [
+      "that another connection has locked",
+      "is open in another process",
+      (filename) =>
+        new DatabaseSync(filename).exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; CREATE TABLE t (a); COMMIT")
+    ],
+    [
+      "that is no database",
+      "cannot be opened as a SQLite database",
+      (filename) => writeFileSync(filename, "a text that is longer than a header of one hundred bytes".repeat(9))
+    ],
+    ["without a folder", "its folder is absent", (filename) => rmdirSync(dirname(filename))],
+    [
+      "with two names",
+      "more than one hard link",
+      (filename) => {
+        writeFileSync(filename, "")
+        linkSync(filename, `${filename}-other`)
+      }
+    ],
+    ["whose lock cannot be made", "-wal, -shm and -lock", (filename) => mkdirSync(`${filename}-lock`)]
+  ])("a file %s is refused as a wrong setting: %s", function* ([, words, make]) {
+    const filename = join(yield* folder, "data", "payouts.db")
+    mkdirSync(dirname(filename))
+    make(filename)
+    assert.include(yield* refused(filename), words)
+  })
+
+  effect("the lock has the rights of its file, so that a command of another user locks no program out", function* () {
+    const filename = yield* file
+    writeFileSync(filename, "")
+    chmodSync(filename, 0o660)
+    yield* build(filename)
+    const [lock, own] = [statSync(`${filename}-lock`), statSync(filename)]
+    assert.deepStrictEqual([lock.mode & 0o777, lock.uid], [0o660, own.uid])
+  })
+
+  effect("a reader writes nothing and creates nothing", function* () {
+    const filename = yield* file
+    assert.include(yield* refused(filename, true), "is absent")
+    assert.isFalse(existsSync(filename))
+    yield* Effect.scoped(Effect.flatMap(build(filename), createOrders))
+    const before = readFileSync(filename)
+    const sql = yield* build(filename, true)
+    assert.isUndefined(soleWritesOf(sql))
+    for (const statement of [insert(sql, 1), sql`CREATE TABLE t (a)`, sql`DELETE FROM orders`])
+      assert.strictEqual(failureNameOf(yield* Effect.flip(statement)), "ReadOnly")
+    assert.deepStrictEqual(yield* sql.withTransaction(ids(sql)), [])
+    assert.isTrue(readFileSync(filename).equals(before))
+  })
+})
+
+describe("two simulated processes on a SQLite file", () => {
+  /** The clients of both, with a table, and the actions at the death of the first. */
+  const both = Effect.gen(function* () {
+    const filename = yield* file
+    const deaths: Array<() => void> = []
+    const clientOf = (name: string) =>
+      build(filename).pipe(
+        Effect.provideService(SimulatedProcess, name),
+        Effect.provideService(OnDeath, (action) => void (name === "1" && deaths.push(action)))
+      )
+    const [one, two] = [yield* clientOf("1"), yield* clientOf("2")]
+    assert.strictEqual(yield* clientOf("1"), one)
+    yield* createOrders(one)
+    return { one, two, deaths }
   })
 
   effect(
-    "layers of one file in one process are one client, which closes the file after the last of them",
+    "each has a connection, a transaction of one waits for that of the other, and a write is of both",
     function* () {
-      const filename = join(yield* folder, "payouts.db")
-      const first = yield* Scope.make()
-      const second = yield* Scope.make()
-      const clientIn = (scope: Scope.Scope) =>
-        Effect.map(
-          Layer.buildWithScope(Layer.fresh(NodeSqlite.layer({ filename })), scope),
-          Context.get(SqlClient.SqlClient)
-        )
-      const client = yield* clientIn(first)
-      assert.strictEqual(yield* clientIn(second), client)
-      yield* Scope.close(first, Exit.void)
-      yield* client`SELECT 1`
-      yield* Scope.close(second, Exit.void)
-      assert.strictEqual((yield* Effect.flip(client`SELECT 1`))._tag, "SqlError")
-      // The file can be opened again.
-      yield* Effect.provide(table, NodeSqlite.layer({ filename }))
+      const { one, two } = yield* both
+      assert.notStrictEqual(one, two)
+      assert.strictEqual(soleWritesOf(one), soleWritesOf(two))
+      yield* one.withTransaction(
+        Effect.gen(function* () {
+          yield* insert(one, 1)
+          // A reader does not wait, and sees what was committed.
+          assert.deepStrictEqual(yield* ids(two), [])
+          const writing = yield* Effect.forkChild(Effect.flip(two.withTransaction(insert(two, 2))))
+          yield* TestClock.adjust("4 seconds")
+          assert.isUndefined(writing.pollUnsafe())
+          yield* TestClock.adjust("2 seconds")
+          assert.strictEqual((yield* Fiber.join(writing)).reason._tag, "LockTimeoutError")
+        })
+      )
+      yield* two.withTransaction(insert(two, 2))
+      assert.deepStrictEqual(yield* ids(one), [1, 2])
     }
   )
 
-  effect("a file that is not a database, or that cannot be created, causes a ConfigurationError", function* () {
-    const dir = yield* folder
-    writeFileSync(
-      join(dir, "text.db"),
-      "this is no database, and it is longer than a header of one hundred bytes".repeat(9)
-    )
-    for (const name of ["text.db", "absent/folder.db"]) {
-      const exit = yield* Effect.exit(Effect.scoped(Layer.build(NodeSqlite.layer({ filename: join(dir, name) }))))
-      assert.isTrue(Exit.isFailure(exit))
-      assert.include(String(Exit.isFailure(exit) ? exit.cause : ""), "ConfigurationError")
-    }
+  effect("the death of one rolls back its transaction alone, and the other then writes", function* () {
+    const { deaths, one, two } = yield* both
+    yield* Effect.forkChild(one.withTransaction(Effect.andThen(insert(one, 1), Effect.never)), {
+      startImmediately: true
+    })
+    const writing = yield* Effect.forkChild(insert(two, 2))
+    yield* TestClock.adjust("1 second")
+    assert.isUndefined(writing.pollUnsafe())
+    for (const action of deaths) action()
+    yield* TestClock.adjust("1 second")
+    yield* Fiber.join(writing)
+    assert.deepStrictEqual(yield* ids(one), [2])
   })
 })

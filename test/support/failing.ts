@@ -1,6 +1,5 @@
 /**
- * Runs calls that fail, by a script of replies, and checks the error, the number of requests, and the rules that hold for
- * every error.
+ * A client for calls that fail, by a script of replies, and the rules that hold for every error.
  */
 import { assert } from "@effect/vitest"
 import {
@@ -23,9 +22,9 @@ import {
   type WriteOptions
 } from "effect-pix"
 import { Effect, Layer, Logger, Schema } from "effect"
-import { impatient, impatientSettings } from "./policies.ts"
+import { impatientSettings } from "./policies.ts"
 import { operations } from "./operations.ts"
-import { credentials, paymentsOn, type Script, scripted } from "./Wire.ts"
+import { credentials, scripted } from "./Wire.ts"
 
 export type Service = Payments["Service"]
 
@@ -40,17 +39,6 @@ export const optionsOf = (operation: Operation, past: Past): WriteOptions | unde
   if (idempotencyKey === undefined) return undefined
   return past === "None" || past === "Unknown" ? { idempotencyKey, earlier: past } : { idempotencyKey }
 }
-
-export const failing = Effect.fnUntraced(function* <A, E extends PaymentsError>(
-  use: (payments: Service) => Effect.Effect<A, E>,
-  ...replies: Script
-) {
-  const { layer, sent } = scripted(...replies)
-  const error = yield* Effect.flip(Effect.flatMap(Payments, use)).pipe(
-    Effect.provide(Layer.provide(paymentsOn(layer), impatient))
-  )
-  return { error, sent }
-})
 
 /** A client for many calls, whose replies `wire` has. Each call makes the key of a first one. */
 export const reusedClient = (settings: Partial<PaymentsPolicy> = {}) => {

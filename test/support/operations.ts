@@ -213,6 +213,6 @@ export const operations: Readonly<Record<Operation, OperationCall>> = {
   requestWithdrawal
 }
 
-export const calls = Object.values(operations)
+const calls = Object.values(operations)
 export const writeNames = calls.filter(({ isWrite }) => isWrite).map(({ operation }) => operation)
 export const readNames = calls.filter(({ isWrite }) => !isWrite).map(({ operation }) => operation)

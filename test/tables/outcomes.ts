@@ -50,72 +50,41 @@ const byStatus = (status: number) => ({
 
 const statuses = [...refusals, ...otherStatuses].flatMap(([all]) =>
   all.flatMap((status): ReadonlyArray<Row> => {
-    const pages = answers(status, page)
     const own = answers(status, json({ message: words }))
-    const isLookup = status === 404
+    const is422 = status === 422
     return [
-      { name: `a ${status}`, met: isLookup ? own : [...own, ...pages], ...byStatus(status) },
-      ...(isLookup
-        ? [
-            {
-              name: "a page or a text with 404",
-              met: [...pages, ...answers(404, words)],
-              ...byStatus(404),
-              lookup: "UnexpectedResponse Unreadable"
-            } as const
-          ]
-        : []),
+      { name: `a ${status}`, met: status === 404 ? own : [...own, ...answers(status, page)], ...byStatus(status) },
       {
         name: `a ${status} without words`,
-        met: answers(status, ...silent, ...(status === 422 ? repeatingTheStatus : [])),
+        met: answers(status, ...silent, ...(is422 ? repeatingTheStatus : [])),
         ...byStatus(status),
-        ...(status === 422 && { given: "IdempotencyConflict" })
+        ...(is422 && { given: "IdempotencyConflict" })
       }
     ]
   })
 )
+const pagesOf404: Row = {
+  name: "a page or a text with 404",
+  met: answers(404, page, words),
+  ...byStatus(404),
+  lookup: "UnexpectedResponse Unreadable"
+}
 
 /** The words that decide over the outcome of a write. */
-const worded: ReadonlyArray<Row> = [
-  ...[400, 403, 404, 422, 429].flatMap((status): ReadonlyArray<Row> => [
-    {
-      name: `a ${status} about duplication`,
-      met: answers(status, json({ message: "Idempotency-Key already used" }), json({ erro: "Operação duplicada" })),
-      ...byStatus(status),
-      write: "IdempotencyConflict"
-    },
-    {
-      name: `a ${status} about a time-out behind the service`,
-      met: answers(status, json({ message: "Tempo esgotado no PSP" })),
-      ...byStatus(status),
-      write: "OutcomeUnknown UnderWay"
-    },
-    {
-      name: `a ${status} that says "asked before"`,
-      met: answers(status, json({ message: "Saque já solicitado" })),
-      ...byStatus(status),
-      ...(status !== 429 && { given: "IdempotencyConflict" })
-    },
-    {
-      name: `a ${status} about a deadline`,
-      met: ["Prazo expirado", "O tempo limite para saque é 22h", "Token expirado"].map((message) => ({
-        status,
-        body: json({ message })
-      })),
-      ...byStatus(status)
-    }
-  ]),
-  ...(["Idempotency-Key already used", "Gateway timeout"] as const).map((message): Row => ({
-    name: `a 401 that says "${message}"`,
-    met: answers(401, json({ message })),
-    ...byStatus(401)
-  })),
+const worded = [400, 403, 422, 429].flatMap((status): ReadonlyArray<Row> => [
   {
-    name: `a 409 that says "Gateway timeout"`,
-    met: answers(409, json({ message: "Gateway timeout" })),
-    ...byStatus(409)
+    name: `a ${status} about duplication`,
+    met: answers(status, json({ message: "Idempotency-Key already used" }), json({ erro: "Operação duplicada" })),
+    ...byStatus(status),
+    write: "IdempotencyConflict"
+  },
+  {
+    name: `a ${status} about a time-out behind the service`,
+    met: answers(status, json({ message: "Tempo esgotado no PSP" })),
+    ...byStatus(status),
+    write: "OutcomeUnknown UnderWay"
   }
-]
+])
 
 /** The answers whose body cannot be read, and why. */
 const unreadable: ReadonlyArray<readonly [name: string, FailureReason, Omit<Answer, "status">]> = [
@@ -204,4 +173,12 @@ const waits: ReadonlyArray<Row> = [
 ]
 
 /** All rows. */
-export const outcomes: ReadonlyArray<Row> = [...statuses, ...worded, ...unread, ...successes, ...waits, ...failures]
+export const outcomes: ReadonlyArray<Row> = [
+  ...statuses,
+  pagesOf404,
+  ...worded,
+  ...unread,
+  ...successes,
+  ...waits,
+  ...failures
+]

@@ -24,62 +24,58 @@ interface Line {
   /** The error that the page names. */
   readonly error: string
 }
+const line = (says: string, error: string, ...refusals: ReadonlyArray<Refusal>): Line => ({ says, error, refusals })
 
-const duplication = ["Idempotency-Key already used"]
-const timeOut = ["Tempo esgotado no PSP"]
-const before = ["Saque já solicitado"]
-const poor = "InsufficientBalance"
+const duplication = { texts: ["Idempotency-Key already used"] }
+const timeOut = { texts: ["Tempo esgotado no PSP"] }
 const none = { past: "None", policy: "BelowMinimum" } as const
 const given = { past: "given" } as const
+const unread = { ...given, body: `{"message":"cut` } as const
 
 export const lines: ReadonlyArray<Line> = [
-  {
-    says: "may have been executed before",
-    refusals: [{ isInDoubt: true }, { past: "Unknown" }],
-    error: "OutcomeUnknown"
-  },
-  { says: 'says `"Unknown"`', refusals: [{ policy: "Unknown" }], error: "OutcomeUnknown" },
-  { says: "401", refusals: [{ status: 401 }], error: "AuthError" },
-  { says: "301, 307 or 308", refusals: [301, 307, 308].map((status) => ({ status })), error: "RequestRejected" },
-  {
-    says: 'after `earlier: "None"`',
-    refusals: [
-      { ...none, status: 409 },
-      { ...none, texts: duplication },
-      { ...none, texts: timeOut }
-    ],
-    error: "that cause"
-  },
-  {
-    says: "409; or its words are about idempotency",
-    refusals: [{ status: 409 }, { texts: duplication }],
-    error: "IdempotencyConflict"
-  },
-  { says: "time ran out behind the service", refusals: [{ texts: timeOut }], error: "OutcomeUnknown" },
-  { says: "429", refusals: [{ status: 429 }], error: "RateLimited" },
-  { says: "your policy names a cause", refusals: [{ policy: "BelowMinimum" }], error: "that cause" },
-  {
-    says: "the request was made before",
-    refusals: [
-      { ...given, texts: before },
-      { ...given, status: 422, body: "" }
-    ],
-    error: "IdempotencyConflict"
-  },
-  {
-    says: "whose body could not be read",
-    refusals: [400, 402, 403, 404, 406, 412, 422].map((status) => ({ ...given, status, body: `{"message":"cut` })),
-    error: "OutcomeUnknown"
-  },
-  { says: "403", refusals: [{ status: 403 }], error: "AuthError" },
-  {
-    says: "a sentence about a cause of a withdrawal",
-    refusals: [{ texts: ["Saldo insuficiente"] }, { status: 400, body: "" }, { status: 404, body: "{}" }],
-    error: "that cause"
-  },
-  { says: "any other 4xx", refusals: [{ status: 410 }, { texts: ["Conta bloqueada"] }, {}], error: "RequestRejected" }
+  line("may have been executed before", "OutcomeUnknown", { isInDoubt: true }, { past: "Unknown" }),
+  line('says `"Unknown"`', "OutcomeUnknown", { policy: "Unknown" }),
+  line("401", "AuthError", { status: 401 }),
+  line("301, 307 or 308", "RequestRejected", { status: 301 }, { status: 307 }, { status: 308 }),
+  line(
+    'after `earlier: "None"`',
+    "that cause",
+    { ...none, status: 409 },
+    { ...none, ...duplication },
+    { ...none, ...timeOut }
+  ),
+  line("409; or its words are about idempotency", "IdempotencyConflict", { status: 409 }, duplication),
+  line("time ran out behind the service", "OutcomeUnknown", timeOut),
+  line("429", "RateLimited", { status: 429 }),
+  line(
+    "your policy names a cause",
+    "that cause",
+    { policy: "BelowMinimum" },
+    { policy: "IdempotencyConflict" },
+    { policy: "RequestRejected" }
+  ),
+  line(
+    "the request was made before",
+    "IdempotencyConflict",
+    { ...given, texts: ["Saque já solicitado"] },
+    { ...given, status: 422, body: "" }
+  ),
+  line(
+    "whose body could not be read",
+    "OutcomeUnknown",
+    ...[400, 402, 403, 404, 406, 412, 422].map((status) => ({ ...unread, status }))
+  ),
+  line("403", "AuthError", { status: 403 }),
+  line(
+    "a sentence about a cause of a withdrawal",
+    "that cause",
+    { texts: ["Saldo insuficiente"] },
+    { status: 400, body: "" },
+    { status: 404, body: "{}" }
+  ),
+  line("any other 4xx", "RequestRejected", { status: 410 }, { texts: ["Conta bloqueada"] }, {})
 ]
 
 /** The cause that a refusal names. */
 export const causeOf = ({ policy, texts = [] }: Refusal): string =>
-  policy ?? (texts.includes("Saldo insuficiente") ? poor : "NoPixKey")
+  policy ?? (texts.includes("Saldo insuficiente") ? "InsufficientBalance" : "NoPixKey")

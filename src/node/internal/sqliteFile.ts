@@ -18,11 +18,18 @@ import { type ConfigurationError, settingError } from "../../contract/Configurat
 import { failureOf, reasonOf } from "../../internal/databaseFailure.ts"
 import { log } from "../../internal/spans.ts"
 
-/** `node:sqlite` has SQLite's error number in `errcode`. Effect's classification reads it from `code`. */
-const withCode = (cause: unknown) =>
-  Predicate.isError(cause) && Predicate.hasProperty(cause, "errcode")
-    ? { code: cause.errcode, message: cause.message, cause }
-    : cause
+/** SQLite's number for a file that cannot be opened. */
+const cannotOpen = 14
+
+/**
+ * `node:sqlite` has SQLite's error number in `errcode`. Effect's classification reads it from `code`. A system call fails for a
+ * file that cannot be opened.
+ */
+const withCode = (cause: unknown) => {
+  if (!Predicate.isError(cause)) return cause
+  if (Predicate.hasProperty(cause, "errcode")) return { code: cause.errcode, message: cause.message, cause }
+  return Predicate.hasProperty(cause, "syscall") ? { code: cannotOpen, message: cause.message, cause } : cause
+}
 
 /** Runs calls of `node:sqlite`. */
 export const attempt = <A>(operation: string, run: () => A): Effect.Effect<A, SqlError> =>
