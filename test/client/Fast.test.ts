@@ -17,6 +17,9 @@ const inputs = runs(600, 20_000)
 
 type Random = ReturnType<typeof seeded>
 
+const numbers = [0, -0, 1, -1, 0.5, 1e21, 2 ** 53, Number.NaN]
+const others = [true, false, [], {}, [{}], ["PIX"], { id: "x" }, { extra: 1 }, { number: "1", type: "CPF" }]
+
 /** Values for fields: right for some fields, wrong for others, and at the bounds. */
 const oddities: readonly [unknown, ...Array<unknown>] = [
   null,
@@ -25,8 +28,10 @@ const oddities: readonly [unknown, ...Array<unknown>] = [
   ..."2026-11-21T10:00:00Z 2026-11-21T10:00:00.123Z 2026-11-21T10:00:00.12Z 2026-11-21T10:00:00 2026-11-21".split(" "),
   ..."2026-11-21T07:00:00-03:00 2026-02-30T10:00:00Z 2026-10-31T10:00:00+00:00 2026-11-21T10:00:00+73:66".split(" "),
   ..."2026-13-01T10:00:00Z 2026-11-28T24:00:00Z 2026-11-28T23:59:60Z 2026-1١-21T10:00:00Z".split(" "),
-  ...[0, -0, 1, -1, 0.5, 1e21, 2 ** 53, Number.NaN, true, false, [], {}, [{}], ["PIX"], { id: "x" }, { extra: 1 }],
-  ...[{ qrcode: "0002" }, { number: "1", type: "CPF" }, { expiresInDays: 1 }]
+  ...numbers,
+  ...others,
+  { qrcode: "0002" },
+  { expiresInDays: 1 }
 ]
 
 const names: readonly [string, ...Array<string>] = [
