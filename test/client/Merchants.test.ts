@@ -136,25 +136,21 @@ describe("a build that failed", () => {
     assert.deepStrictEqual([loads.length, sent.length], [3, 2])
   })
 
+  const unavailable = "MerchantUnavailable"
   const unseen = "apiKey may hold visible ASCII characters only"
   const wrapped = "No client could be built for the merchant padaria: load failed (Blip)"
   // `null` is what many databases give.
   const none = null as unknown as undefined
-  const failures: ReadonlyArray<readonly [what: string, Effect.Effect<Merchant | undefined, Blip>, ...Array<string>]> =
-    [
-      ["no row", Effect.undefined, "MerchantNotFound"],
-      ["null for a row", Effect.succeed(none), "MerchantNotFound"],
-      ["a key with a line break", Effect.succeed(row("padaria", `${secret}\n`)), "MerchantUnavailable", unseen],
-      [
-        "a company below 0",
-        Effect.succeed(row("padaria", "key", -1)),
-        "MerchantUnavailable",
-        "companyId must be a whole"
-      ],
-      ["an error", failed, "MerchantUnavailable", wrapped],
-      ["an interruption", Effect.interrupt, "MerchantUnavailable", "load was interrupted"],
-      ["a defect", Effect.die("a bug"), "a bug"]
-    ]
+  type Failure = readonly [what: string, load: Effect.Effect<Merchant | undefined, Blip>, ...words: Array<string>]
+  const failures: ReadonlyArray<Failure> = [
+    ["no row", Effect.undefined, "MerchantNotFound"],
+    ["null for a row", Effect.succeed(none), "MerchantNotFound"],
+    ["a key with a line break", Effect.succeed(row("padaria", `${secret}\n`)), unavailable, unseen],
+    ["a company below 0", Effect.succeed(row("padaria", "key", -1)), unavailable, "companyId must be a whole number"],
+    ["an error", failed, unavailable, wrapped],
+    ["an interruption", Effect.interrupt, unavailable, "load was interrupted"],
+    ["a defect", Effect.die("a bug"), "a bug"]
+  ]
   effect.each(failures)(
     "because load gave %s fails with its reason and no secret, and works at the next load",
     function* ([, play, ...words]) {

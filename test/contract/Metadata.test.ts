@@ -138,15 +138,4 @@ describe("Metadata.codec", () => {
     assert.include(refusal(write(JSON.parse('{"prototype":"canary"}'))), '"prototype"')
     assert.include(refusal(Schema.decodeExit(codec)({ invoice: "A-42", tags: ["canary", 1] })), '["tags"][1]')
   })
-
-  it.prop(
-    "the codec returns the value of every object that it wrote",
-    [Schema.Record(Schema.String, Schema.Union([Schema.String, Schema.Finite, Schema.Boolean, Schema.Null]))],
-    ([sent]) => {
-      const encoded = write(sent)
-      if (Exit.isFailure(encoded)) return
-      const stored = JSON.stringify(encoded.value)
-      assert.deepStrictEqual(Schema.decodeUnknownSync(anything)(stored), JSON.parse(JSON.stringify(sent)))
-    }
-  )
 })

@@ -1,9 +1,7 @@
 import { inspect } from "node:util"
-import { isValidPixKey } from "@brazilian-utils/brazilian-utils/is-valid-pix-key"
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Equal, Formatter, Hash, HashSet, Inspectable, Option, Result, Schema } from "effect"
 import * as PixKey from "../../src/pix/PixKey.ts"
-import * as samples from "../support/samples.ts"
 
 const uuid = "123e4567-e12b-12d1-a456-426655440000"
 
@@ -148,15 +146,6 @@ describe("a PixKey", () => {
     assert.isFalse(Equal.equals(one, PixKey.phone("11912345684")))
     assert.isFalse(Equal.equals<unknown, unknown>(one, "11912345684"))
     assert.strictEqual(HashSet.size(HashSet.make(one, same, other)), 2)
-  })
-
-  it.prop("any key is a key for brazilian-utils, and is masked in every rendering", [samples.pixKey], ([key]) => {
-    const { pixKey, pixKeyType } = PixKey.toPair(key)
-    assert.isTrue(Equal.equals(Result.getOrThrow(PixKey.fromPair(pixKey, pixKeyType)), key))
-    assert.notInclude(renderings(key), pixKey.toLowerCase())
-    // brazilian-utils accepts only Brazilian phones, and no name that ends with a point or has two points in a row.
-    const isTheirs = key.type === "PHONE" ? pixKey.startsWith("+55") : !/^\.|\.\.|\.@/.test(pixKey)
-    if (isTheirs) assert.isTrue(isValidPixKey(pixKey), key.type)
   })
 })
 

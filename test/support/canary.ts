@@ -42,31 +42,10 @@ const unescape = (text: string) =>
 
 const marks = Object.entries({ ...secrets, ...person }).map(([name, value]) => [name, fold(value)] as const)
 
-/** The values of which a part of eight letters and digits is a leak too. */
-const { cnpj, cpf, email, evp, name, phone } = person
-const runLength = 8
-const runs = new Map(
-  Object.entries({ ...secrets, cnpj, cpf, email, evp, name, phone }).flatMap(([of, value]) => {
-    const mark = fold(value)
-    return Array.from({ length: mark.length - runLength + 1 }, (_, at) => [mark.slice(at, at + runLength), of] as const)
-  })
-)
-
-/** `part`: a part of a value is a leak too. `whole`: only a whole value is, since a masked value shows a part. */
-type Extent = "whole" | "part"
-
 /** The names of the marked values that the text holds, in any spelling. */
-export const leaksIn = (text: string, extent: Extent = "whole"): ReadonlyArray<string> => {
-  const found = new Set<string>()
-  for (const folded of new Set([fold(text), fold(unescape(text))])) {
-    for (const [of, mark] of marks) if (folded.includes(mark)) found.add(of)
-    if (extent === "whole") continue
-    for (let at = 0; at + runLength <= folded.length; at++) {
-      const of = runs.get(folded.slice(at, at + runLength))
-      if (of !== undefined) found.add(of)
-    }
-  }
-  return [...found]
+export const leaksIn = (text: string): ReadonlyArray<string> => {
+  const printed = [fold(text), fold(unescape(text))]
+  return marks.flatMap(([name, mark]) => (printed.some((folded) => folded.includes(mark)) ? [name] : []))
 }
 
 const bare = { depth: Infinity, showHidden: true, customInspect: false } as const
@@ -192,5 +171,5 @@ export const printedBy = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effec
   })
 
 /** The leaks: the name of the value, and the name of the printer. */
-export const leaks = ({ texts }: Pick<Printed, "texts">, extent?: Extent): ReadonlyArray<string> =>
-  Object.entries(texts).flatMap(([where, text]) => leaksIn(text, extent).map((name) => `${name} in ${where}`))
+export const leaks = ({ texts }: Pick<Printed, "texts">): ReadonlyArray<string> =>
+  Object.entries(texts).flatMap(([where, text]) => leaksIn(text).map((name) => `${name} in ${where}`))
