@@ -138,20 +138,6 @@ describe("the types of OrderCharge", () => {
   })
 })
 
-describe("the types of Reconcile", () => {
-  test("each result has the order of the user, and the fields of its kind", () => {
-    type Invoice = Reconcile.Order & { readonly invoice: number }
-    type Result = Reconcile.ReconcileResult<Invoice>
-    type Of<Tag extends Result["_tag"]> = Extract<Result, { readonly _tag: Tag }>
-    expectTypeOf<Result["order"]>().toEqualTypeOf<Invoice>()
-    expectTypeOf<Of<"Matched" | "AmountDiffers" | "StatusDiffers">["transaction"]>().toEqualTypeOf<TransactionDetail>()
-    expectTypeOf<Of<"MissingAtGateway">["error"]["_tag"]>().toEqualTypeOf<"TransactionNotFound">()
-    expectTypeOf<Of<"Unreadable">["error"]["_tag"]>().toEqualTypeOf<
-      "InvalidRequest" | "RequestRejected" | "UnexpectedResponse"
-    >()
-  })
-})
-
 describe("the type of a policy", () => {
   test("a policy cannot be written as an object, nor be a changed copy of another policy", () => {
     const provide = (policy: PaymentsPolicy) => Effect.provideService(Effect.void, PaymentsPolicy, policy)

@@ -144,26 +144,18 @@ describe("the answer of requestWithdrawal", () => {
     }
   )
 
-  effect(
-    "a value above the amount is accepted if the policy accepts it, and a value of zero or below never",
-    function* () {
-      const given: Array<readonly [number, string]> = []
-      const acceptValue: PaymentsPolicy["acceptValue"] = ({ asked, value }) => {
-        given.push([asked, Money.format(value)])
-        return Money.ReaisOrder(value, Money.reais("12")) < 0
-      }
-      const tagOf = function* (value: number, policy: Partial<PaymentsPolicy>) {
-        const { result } = yield* call(withdraw, respond(201, recordWith({ value })), { policy })
-        return Result.isSuccess(result) ? "a withdrawal" : result.failure._tag
-      }
-      assert.strictEqual(yield* tagOf(11.5, { acceptValue }), "a withdrawal")
-      assert.strictEqual(yield* tagOf(12.5, { acceptValue }), "OutcomeUnknown")
-      assert.deepStrictEqual(given, [
-        [1000, Money.format(Money.reais("11.5"))],
-        [1000, Money.format(Money.reais("12.5"))]
-      ])
-      assert.strictEqual(yield* tagOf(11, { acceptValue: () => assert.fail("no") }), "OutcomeUnknown")
-      assert.strictEqual(yield* tagOf(0, { acceptValue: () => true }), "OutcomeUnknown")
+  const upTo12: PaymentsPolicy["acceptValue"] = ({ asked, value }) =>
+    asked === withdrawal.amount && Money.ReaisOrder(value, Money.reais("12")) < 0
+  effect.each([
+    [11.5, "Success", upTo12],
+    [12.5, "Failure", upTo12],
+    [11, "Failure", () => assert.fail("no")],
+    [0, "Failure", () => true]
+  ] as const)(
+    "with the value %d is a %s, as the policy accepts what is above the amount, and never zero",
+    function* ([value, expected, acceptValue]) {
+      const { result } = yield* call(withdraw, respond(201, recordWith({ value })), { policy: { acceptValue } })
+      assert.strictEqual(result._tag, expected)
     }
   )
 

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { displayMessage, maxDisplay } from "../../src/client/internal/words/mask.ts"
 import { readServiceMessage } from "../../src/client/internal/words/serviceMessage.ts"
+import table from "../tables/messages.json" with { type: "json" }
 
 const messageKeys =
   "message,Message,mensagem,msg,errorMessage,error_description,detail,detalhe,details,description,descricao," +
@@ -17,10 +18,7 @@ const page = (head: string) =>
 const nested = (levels: number): unknown => (levels === 0 ? { message: "deep" } : { error: nested(levels - 1) })
 const many = Array.from({ length: 65 }, (_, at) => `e${at}`)
 
-const notWords = ["", "42", "-1.5e3", "true", "false", "null", " null ", '""', "{}"].map((message) => ({ message }))
-const noValues = [{}, [], null, true, 42, { status: 500 }, { errors: 1 }, { errors: {} }]
-
-/** Values in JSON, and the words that are read of them. */
+/** Values in JSON, and the words that are read of them. Those of plain JSON are in the table. */
 const values: ReadonlyArray<readonly [value: unknown, words: string]> = [
   ...messageKeys
     .split(",")
@@ -28,33 +26,11 @@ const values: ReadonlyArray<readonly [value: unknown, words: string]> = [
   ...["data", "res", "response", "result", "body"].map(
     (key) => [{ [key]: { erro: "Chave inválida" } }, "Chave inválida"] as const
   ),
-  [{ data: null, message: "Falhou" }, "Falhou"],
-  [{ message: "Falhou", data: { description: "what was sent" } }, "Falhou"],
-  [
-    { errors: ["a é obrigatório", { field: "amount", message: "too low" }, { detail: "x" }, 7] },
-    "a é obrigatório; too low; x"
-  ],
-  [{ message: "Inválido", errors: [{ campo: "pixKey", mensagem: "vazia" }, { campo: "b" }] }, "Inválido; vazia"],
-  [{ type: "about:blank", title: "Bad Request", status: 400, detail: poor }, poor],
-  [
-    { title: "Wrong.", errors: { Amount: ["too low", "no integer"], PixKey: ["is invalid"], Empty: [] } },
-    "Wrong.; too low; no integer; is invalid"
-  ],
-  [{ statusCode: 400, message: ["a", "b"], error: "Bad Request" }, "a; b"],
-  [{ message: "Request failed", error: { message: poor } }, `Request failed; ${poor}`],
-  [{ message: "Erro", detail: poor }, `Erro; ${poor}`],
-  [{ message: "Erro", detail: "Erro" }, "Erro"],
+  ...table.messages.map(({ body, words }) => [body, words] as const),
   [nested(4), "deep"],
   [nested(5), ""],
   [{ errors: many }, many.slice(0, 64).join("; ")],
-  [{ errors: Object.fromEntries(many.map((one) => [one, one])) }, many.slice(0, 64).join("; ")],
-  [poor, poor],
-  [[{ message: "a" }, { message: "b" }], "a; b"],
-  [{ message: json({ error: { message: "upstream" } }) }, "upstream"],
-  [{ message: "<h1>Bad gateway</h1>" }, "Bad gateway"],
-  [{ message: "{not json" }, "{not json"],
-  ...["42 reais", "nulla", "- 1", "E-1042", "1.000,00"].map((message) => [{ message }, message] as const),
-  ...[...notWords, ...noValues].map((value) => [value, ""] as const)
+  [{ errors: Object.fromEntries(many.map((one) => [one, one])) }, many.slice(0, 64).join("; ")]
 ]
 
 /** Bodies of other kinds, and their words. */
@@ -73,22 +49,6 @@ const bodies: ReadonlyArray<readonly [body: string, words: string]> = [
   [`\uFEFF{"message":"Saldo"}`, "Saldo"],
   [`{"message":"Saldo insuf`, `{"message":"Saldo insuf`],
   ["", ""]
-]
-
-const codes: ReadonlyArray<readonly [value: unknown, code: string]> = [
-  [{ code: "NO_BALANCE", message: "x" }, "NO_BALANCE"],
-  [{ errorCode: 4001 }, "4001"],
-  [{ error: { code: "E1", message: "x" } }, "E1"],
-  [{ errors: [{ message: "x" }, { codigo: "E2" }] }, "E2"],
-  [{ res: { error_code: "E3" } }, "E3"],
-  [{ codigoErro: "E4" }, "E4"],
-  [{ code: "x".repeat(64) }, "x".repeat(64)],
-  [{ error: "invalid_client", error_description: "x" }, "invalid_client"]
-]
-const noCodes = [
-  ...["two words", "x".repeat(65), null, { toString: 1 }].map((code) => ({ code })),
-  { error: "Unauthorized" },
-  { error: "Bad Request", message: "x" }
 ]
 
 /** Bodies over which an expression or a recursion without a bound would take minutes. */
@@ -120,12 +80,9 @@ describe("the words of an answer", () => {
     assert.sameMembers([...texts], [poor, "duplicated", "x"])
   })
 
-  it.each([...codes, ...noCodes.map((value) => [value, undefined] as const)])(
-    "of %j have the code %s",
-    (value, code) => {
-      assert.strictEqual(readServiceMessage(json(value)).code, code)
-    }
-  )
+  it.each(table.codes)("of $body have the code $code", ({ body, code }) => {
+    assert.strictEqual(readServiceMessage(json(body)).code, code)
+  })
 
   it("of hostile input are read quickly, and shown within their bound", () => {
     for (const body of [...hostile, ...nestedBodies]) {

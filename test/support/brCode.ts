@@ -8,9 +8,9 @@ export const evp = "123e4567-e12b-12d1-a456-426655440000"
 /**
  * `codes`: examples of the manuals and of bacen/pix-api, and codes that gateways answered, each with all that it says.
  * `recurrence`: one that requests no payment. `placeholders`: ones of documentation, with a placeholder in place of the
- * checksum. `broken`: ones of documentation, with wrong lengths.
+ * checksum. `broken`: ones of documentation, with wrong lengths. `urls` and `wrongUrls`: URLs that a code may and may not have.
  */
-export const { broken, codes, placeholders, recurrence } = table
+export const { broken, codes, placeholders, recurrence, urls, wrongUrls } = table
 
 /** The examples that are changed in tests. */
 export const vectors = { staticKey: codes["a static key"].payload, dynamicUrl: codes["a dynamic URL"].payload }

@@ -72,11 +72,16 @@ export interface OperationCall {
   readonly answer: string
 }
 
-const make = <const Entry extends Omit<OperationCall, "run" | "answer" | "call">, A, E extends PaymentsError>(
+const make = <
+  const Entry extends Omit<OperationCall, "run" | "answer" | "call" | "isWrite">,
+  A,
+  E extends PaymentsError
+>(
   entry: Entry & { readonly call: (payments: Service, options?: WriteOptions) => Effect.Effect<A, E> },
   answer: object
 ) => ({
   ...entry,
+  isWrite: entry.method === "POST",
   run: Effect.flatMap(Payments, (payments) => entry.call(payments)),
   answer: JSON.stringify(answer)
 })
@@ -87,7 +92,6 @@ export const balancePath = (id: number) => `/api/Balance/balance/${id}`
 export const createTransaction = make(
   {
     operation: "createTransaction",
-    isWrite: true,
     method: "POST",
     path: "/api/v1/transactions/create",
     madeKey: "tx_1",
@@ -101,7 +105,6 @@ export const createTransaction = make(
 export const listTransactions = make(
   {
     operation: "listTransactions",
-    isWrite: false,
     method: "GET",
     path: "/api/Transaction/company/transactions",
     call: (payments) => payments.listTransactions(),
@@ -113,7 +116,6 @@ export const listTransactions = make(
 export const getTransaction = make(
   {
     operation: "getTransaction",
-    isWrite: false,
     method: "GET",
     path: lookupPath(transactionId),
     call: (payments) => payments.getTransaction(transactionId),
@@ -128,7 +130,6 @@ export const lookUp = (id: string) => Effect.flatMap(Payments, (payments) => pay
 export const getBalance = make(
   {
     operation: "getBalance",
-    isWrite: false,
     method: "GET",
     path: `${balancePath(companyId)}?currency=BRL`,
     call: (payments) => payments.getBalance({ companyId }),
@@ -140,7 +141,6 @@ export const getBalance = make(
 export const requestWithdrawal = make(
   {
     operation: "requestWithdrawal",
-    isWrite: true,
     method: "POST",
     path: "/api/Withdraw/request",
     madeKey: "wd_1",
