@@ -83,35 +83,17 @@ const renderingsOfExit = (exit: Exit.Exit<unknown, unknown>): Record<string, str
   }
 }
 
-/** The span of the program belongs to the user, so its exit may have a value. */
-const renderingsOfEnd = (name: string, exit: Exit.Exit<unknown, unknown>): Record<string, string> =>
-  statements.test(name)
-    ? {}
-    : Exit.isSuccess(exit) && name !== program
-      ? renderings(exit.value)
-      : renderingsOfExit(exit)
-
 const program = "program"
-/** Effect's spans of statements end with rows: those of the user's own store. */
-const statements = /^sql/
 
-/** Whether the end of a span shows more than success, interruption, or an error's tag and outcome. */
-const hasValue = (status: Tracer.SpanStatus): boolean => {
-  if (status._tag !== "Ended") return false
-  if (Exit.isSuccess(status.exit)) return status.exit.value !== undefined
-  return status.exit.cause.reasons.some(
-    (reason) =>
-      !Cause.isInterruptReason(reason) && !(Cause.isFailReason(reason) && /^\w+(: \w+)?$/.test(String(reason.error)))
-  )
-}
+/** How a span ended. Not searched: the value of the program, which is the user's, and the rows of statements of a store. */
+const endOf = ({ name, status }: Tracer.Span): string =>
+  status._tag !== "Ended" || name === program || name.startsWith("sql") ? "" : inspect(status.exit, bare)
 
 interface Printed {
   readonly exit: Exit.Exit<unknown, unknown>
   /** The numbers of logged lines and of spans. */
   readonly lines: number
   readonly spans: number
-  /** The names of the spans that ended with more than a tag and an outcome. */
-  readonly valuesInSpans: ReadonlyArray<string>
   /** The texts, each with the name of its printer. */
   readonly texts: Readonly<Record<string, string>>
 }
@@ -150,17 +132,11 @@ export const printedBy = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effec
       exit,
       lines: lines.length / 4,
       spans: spans.length,
-      valuesInSpans: spans
-        .filter(({ name, status }) => name !== program && !statements.test(name) && hasValue(status))
-        .map(({ name }) => name),
       texts: {
         ...renderingsOfExit(exit),
         logs: lines.join("\n"),
         spans: spans
-          .map(({ attributes, events, links, name, status }) => {
-            const ended = status._tag === "Ended" ? Object.values(renderingsOfEnd(name, status.exit)) : []
-            return [name, inspect([attributes, events, links], bare), ...ended].join("\n")
-          })
+          .map((span) => [span.name, inspect([span.attributes, span.events, span.links], bare), endOf(span)].join("\n"))
           .join("\n"),
         metrics: inspect(
           metrics.map(({ attributes, description, id }) => [id, description, attributes]),

@@ -2,11 +2,8 @@
 const bytes = (text: string, write: (hex: string) => string) =>
   Array.from(new TextEncoder().encode(text), (byte) => write(byte.toString(16).padStart(2, "0"))).join("")
 
-const points = (text: string, write: (hex: string, point: number) => string) =>
-  Array.from(text, (character) => {
-    const point = character.codePointAt(0) ?? 0
-    return write(point.toString(16), point)
-  }).join("")
+const points = (text: string, write: (hex: string) => string) =>
+  Array.from(text, (character) => write(Number(character.codePointAt(0)).toString(16))).join("")
 
 const apart = (text: string, between: string) => Array.from(text).join(between)
 const inGroups = (text: string, size: number, between: string) =>
@@ -16,10 +13,8 @@ export const spellings: Record<string, (text: string) => string> = {
   plain: (text) => text,
   "percent-encoded": (text) => bytes(text, (hex) => `%${hex}`),
   "percent-encoded twice": (text) => bytes(text, (hex) => `%25${hex}`),
-  "percent-encoded with %u": (text) => points(text, (hex) => `%u${hex.padStart(4, "0")}`),
   "quoted-printable": (text) => bytes(text, (hex) => `=${hex}`),
   "escaped as JSON": (text) => points(text, (hex) => `\\u${hex.padStart(4, "0")}`),
-  "escaped with \\x": (text) => points(text, (hex) => `\\x${hex.padStart(2, "0")}`),
   "written as long entities": (text) => points(text, (hex) => `&#x${hex.padStart(6, "0")};`),
   "spaced by escaped line breaks": (text) => apart(text, "\\n"),
   "in capitals": (text) => text.toUpperCase(),
