@@ -17,7 +17,7 @@ import {
   type Payments,
   PaymentsPolicy,
   type PixTransactionRequest,
-  Reconcile,
+  type Reconcile,
   type TransactionDetail,
   type TransactionListItem,
   type Withdrawal,
