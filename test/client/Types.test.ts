@@ -56,7 +56,8 @@ describe("the types of Payments", () => {
     >()
   })
 
-  test("a layer needs credentials, a transport and keys, or nothing", () => {
+  test("a layer needs credentials, whose secret is redacted, a transport and keys, or nothing", () => {
+    expectTypeOf<ApiCredentials["apiKey"]>().toEqualTypeOf<Redacted.Redacted<string>>()
     type Needed = Credentials | HttpClient.HttpClient | IdempotencyKeyGen
     expectTypeOf<ReturnType<typeof Payments.layer>>().toEqualTypeOf<Layer.Layer<Payments, ConfigurationError, Needed>>()
     expectTypeOf<typeof Payments.layerFetch>().toEqualTypeOf<Layer.Layer<Payments, ConfigurationError>>()
@@ -114,10 +115,6 @@ describe("the types of Payments", () => {
     expectTypeOf<Payout & { readonly pixKey: string }>().not.toExtend<WithdrawalRequest>()
     expectTypeOf<Line & { readonly reference: string }>().toExtend<PayoutItem>()
   })
-
-  test("a secret must be redacted", () => {
-    expectTypeOf<ApiCredentials["apiKey"]>().toEqualTypeOf<Redacted.Redacted<string>>()
-  })
 })
 
 describe("the types of OrderCharge", () => {
@@ -138,21 +135,19 @@ describe("the types of OrderCharge", () => {
   })
 })
 
-describe("the type of a policy", () => {
-  test("a policy cannot be written as an object, nor be a changed copy of another policy", () => {
-    const provide = (policy: PaymentsPolicy) => Effect.provideService(Effect.void, PaymentsPolicy, policy)
-    const changed = [
-      provide(PaymentsPolicy.make({ ...PaymentsPolicy.once, deadline: "5 seconds" })),
-      // @ts-expect-error -- a changed copy
-      provide({ ...PaymentsPolicy.once, deadline: "5 seconds" }),
-      // @ts-expect-error -- an unchanged copy
-      Layer.succeed(PaymentsPolicy, { ...PaymentsPolicy.once }),
-      // @ts-expect-error -- a changed copy
-      Effect.updateService(Effect.void, PaymentsPolicy, (policy) => ({ ...policy, writes: "never" as const }))
-    ]
-    expectTypeOf(changed).toBeArray()
-    // @ts-expect-error -- its settings cannot be changed
-    const change = (policy: PaymentsPolicy) => (policy.deadline = 1)
-    expectTypeOf(change).toBeFunction()
-  })
+test("a policy cannot be written as an object, nor be a changed copy of another policy", () => {
+  const provide = (policy: PaymentsPolicy) => Effect.provideService(Effect.void, PaymentsPolicy, policy)
+  const changed = [
+    provide(PaymentsPolicy.make({ ...PaymentsPolicy.once, deadline: "5 seconds" })),
+    // @ts-expect-error -- a changed copy
+    provide({ ...PaymentsPolicy.once, deadline: "5 seconds" }),
+    // @ts-expect-error -- an unchanged copy
+    Layer.succeed(PaymentsPolicy, { ...PaymentsPolicy.once }),
+    // @ts-expect-error -- a changed copy
+    Effect.updateService(Effect.void, PaymentsPolicy, (policy) => ({ ...policy, writes: "never" as const }))
+  ]
+  expectTypeOf(changed).toBeArray()
+  // @ts-expect-error -- its settings cannot be changed
+  const change = (policy: PaymentsPolicy) => (policy.deadline = 1)
+  expectTypeOf(change).toBeFunction()
 })
