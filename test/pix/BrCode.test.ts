@@ -33,8 +33,8 @@ const fulano = { ...fixed, merchantName: "Fulano" }
 
 /** A code whose account and whose last fields are chosen. */
 const account = (fields: string, id = "26") => tlv(id, tlv("00", "br.gov.bcb.pix") + fields)
-const code = (accounts: string, rest = "", name = "Fulano", city = "BRASILIA") =>
-  withCrc(`000201${accounts}5204000053039865802BR${tlv("59", name)}${tlv("60", city)}${rest}`)
+const code = (accounts: string, rest = "", name = "Fulano", city = "BRASILIA", length = name.length) =>
+  withCrc(`000201${accounts}5204000053039865802BR${tlv("59", name, length)}${tlv("60", city)}${rest}`)
 
 /** A static code for this amount. */
 const priced = (written: string) =>
@@ -93,6 +93,16 @@ describe("BrCode.parse", () => {
       "the text for the payer, beside a field that it does not know",
       code(account(tlv("01", evp) + tlv("02", "Pedido 7") + tlv("03", "12345678"))),
       { ...fulano, additionalInfo: "Pedido 7" }
+    ],
+    [
+      "a value of a template that reads as two fields of one id",
+      code(account(tlv("01", evp)), tlv("62", tlv("05", "0001a0001b"))),
+      { ...fulano, txid: "0001a0001b" }
+    ],
+    [
+      "a name whose bytes are counted, where its characters give another code with a right checksum",
+      code(account(tlv("01", evp)), tlv("62", tlv("05", "1234")), "é", "2", 2),
+      { ...fixed, merchantName: "é", merchantCity: "2", txid: "1234" }
     ]
   ] as const)("parse accepts %s", (_, payload, expected) => {
     assert.deepStrictEqual(plain(Result.getOrThrow(verified(payload))), expected)
@@ -180,7 +190,8 @@ describe("BrCode.parse", () => {
   })
 
   const notPix = ["", "000201", "00020126180014br.gov.bcb.pix", "00020126300012BR.COM.OUTRO01100123456789", "0002٠١"]
-  const cut = ["hello", "00", "0005ab", "00-1", "٠٠0201", staticKey.slice(0, -1), `${staticKey}0`, "0".repeat(8193)]
+  const tooLong = withCrc(staticKey.slice(0, -8) + tlv("90", "x".repeat(99)).repeat(80))
+  const cut = ["hello", "00", "0005ab", "00-1", "٠٠0201", staticKey.slice(0, -1), `${staticKey}0`, tooLong]
   const boleto = "34191.79001 01043.510047 91020.150008 1 96610000014500"
   it.each([
     ...notPix.map((payload) => ["not-pix", "has no", payload] as const),

@@ -127,6 +127,8 @@ describe("a PixKey", () => {
     assert.isUndefined(error.type)
     const unread = thrown(() => decode({ pixKey: "CPF", pixKeyType: "52998224725" }))
     assert.notInclude(renderingsOf(error) + renderingsOf(unread), "52998224725")
+    // @ts-expect-error a text is no key
+    assert.throws(() => PixKey.value("52998224725"), "The value is no PIX key")
     // @ts-expect-error a value that is not a text
     assert.strictEqual(failureOf(52_998_224_725, "CPF").reason, "is not a text")
   })
@@ -140,15 +142,17 @@ describe("a PixKey", () => {
 })
 
 it.each([
-  [PixKey.cpf("52998224725"), "***.982.247-**"],
-  [PixKey.cnpj("12abc34501de35"), "**.ABC.345/01DE-**"],
-  [PixKey.email("fulano@example.com"), "f***@e***"],
-  [PixKey.phone("(11) 91234-5684"), "+55 ** *****-5684"],
-  [PixKey.phone("+12025550123"), "+***123"],
-  [PixKey.phone("+1234567890123456"), "+***3456"],
-  [PixKey.phone("+123"), "+***3"],
-  [PixKey.evp(uuid), "123e4567-****-****-****-************"]
-])("a masked key shows the part by which people recognise it: %s", (key, mask) => {
+  ["CPF", "52998224725", "***.982.247-**"],
+  ["CNPJ", "12abc34501de35", "**.ABC.345/01DE-**"],
+  ["EMAIL", "fulano@example.com", "f***@e***"],
+  ["PHONE", "(11) 91234-5684", "+55 ** *****-5684"],
+  ["PHONE", "+12025550123", "+***123"],
+  ["PHONE", "+1234567890123456", "+***3456"],
+  ["PHONE", "+123", "+***3"],
+  ["EVP", uuid, "123e4567-****-****-****-************"]
+] as const)("a %s such as %s is masked as %s, the part by which people recognise it", (type, input, mask) => {
+  const [literal] = functions[type]
+  const key = literal(input)
   assert.deepStrictEqual([key.masked, String(key)], [mask, `${key.type} ${mask}`])
   assert.strictEqual(JSON.stringify({ key }), JSON.stringify({ key: `${key.type} ${mask}` }))
   assert.include(inspect({ key }), mask)
