@@ -76,7 +76,7 @@ describe("a call", () => {
         operation === "getTransaction" ? on((payments) => payments.getTransaction(id)) : run
       )
       assert.isTrue(Exit.isSuccess(printed.exit))
-      assert.strictEqual(printed.spans, 3)
+      assert.deepStrictEqual([printed.spans, printed.valuesInSpans], [3, []])
       assert.deepStrictEqual(leaks(printed), [])
     }
   )
@@ -86,7 +86,7 @@ describe("a call", () => {
     function* ([, { body, run }]) {
       for (const [how, reply] of [...echoesOf(body).entries(), ...Object.entries(silent)]) {
         const printed = yield* withPassingTime(printedBy(run)).pipe(Effect.provide(client(reply)))
-        assert.deepStrictEqual(leaks(printed), [], `after ${how}`)
+        assert.deepStrictEqual([...leaks(printed), ...printed.valuesInSpans], [], `after ${how}`)
         // The searched texts are not empty: the error was logged and traced.
         assert.isAtLeast(printed.lines, Exit.isFailure(printed.exit) ? 1 : 0)
         assert.isAtLeast(printed.spans, 2)
@@ -158,7 +158,7 @@ effect.each([
   function* ([, fault]) {
     yield* (yield* Sandbox).fault("getTransaction", fault, { times: Infinity })
     const printed = yield* withPassingTime(printedBy<unknown, unknown, Payments | Sandbox>(receive))
-    assert.deepStrictEqual(leaks(printed), [])
+    assert.deepStrictEqual([...leaks(printed), ...printed.valuesInSpans], [])
     assert.deepStrictEqual(leaks({ texts: renderings(Option.getOrUndefined(Exit.getSuccess(printed.exit))) }), [])
     assert.isAtLeast(printed.spans, 2)
   }

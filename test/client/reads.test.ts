@@ -46,7 +46,7 @@ const calls: Readonly<Record<ReadName, (input?: unknown) => Use>> = {
 
 const strange = ["a?b#c", "%2e%2e", "...", "a:b@c;d", "a%2Fb", "a".repeat(128)]
 
-describe("the request of a read", () => {
+describe("a request", () => {
   const list = (options: object | undefined, query: string) =>
     ["listTransactions", options, listed, `${listPath}${query}`] as const
   const funds = (options: object | undefined, company: number, currency = "BRL") =>

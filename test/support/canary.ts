@@ -85,15 +85,22 @@ const renderingsOfExit = (exit: Exit.Exit<unknown, unknown>): Record<string, str
 
 const program = "program"
 
-/** How a span ended. Not searched: the value of the program, which is the user's, and the rows of statements of a store. */
-const endOf = ({ name, status }: Tracer.Span): string =>
-  status._tag !== "Ended" || name === program || name.startsWith("sql") ? "" : inspect(status.exit, bare)
+/** Whether a span ended with more than success, interruption, or an error's tag and outcome. */
+const hasValue = ({ status }: Tracer.Span): boolean => {
+  if (status._tag !== "Ended") return false
+  if (Exit.isSuccess(status.exit)) return status.exit.value !== undefined
+  const isTag = (reason: Cause.Reason<unknown>) =>
+    Cause.isFailReason(reason) && /^\w+(: \w+)?$/.test(String(reason.error))
+  return !status.exit.cause.reasons.every((reason) => Cause.isInterruptReason(reason) || isTag(reason))
+}
 
 interface Printed {
   readonly exit: Exit.Exit<unknown, unknown>
   /** The numbers of logged lines and of spans. */
   readonly lines: number
   readonly spans: number
+  /** The names of spans that ended with a value: not the program's own, and not those of statements of a store. */
+  readonly valuesInSpans: ReadonlyArray<string>
   /** The texts, each with the name of its printer. */
   readonly texts: Readonly<Record<string, string>>
 }
@@ -132,11 +139,12 @@ export const printedBy = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effec
       exit,
       lines: lines.length / 4,
       spans: spans.length,
+      valuesInSpans: spans.filter(hasValue).flatMap(({ name }) => (/^(program$|sql)/.test(name) ? [] : [name])),
       texts: {
         ...renderingsOfExit(exit),
         logs: lines.join("\n"),
         spans: spans
-          .map((span) => [span.name, inspect([span.attributes, span.events, span.links], bare), endOf(span)].join("\n"))
+          .map((span) => [span.name, inspect([span.attributes, span.events, span.links], bare)].join("\n"))
           .join("\n"),
         metrics: inspect(
           metrics.map(({ attributes, description, id }) => [id, description, attributes]),
