@@ -81,8 +81,8 @@ describe("CredentialsReload.layer", () => {
   const periods = "every must be a duration above zero; loadTimeout must be a duration above zero"
   const wrong: ReadonlyArray<readonly [what: string, tag: string, words: string, options: unknown]> = [
     ["no load", "ConfigurationError", "load is not set", {}],
-    ["a load that is a text", "ConfigurationError", "load must be", { load: secret }],
-    ["a load that is no effect", "ConfigurationError", "load must be", { load: () => Effect.void }],
+    ["a load that is a text", "ConfigurationError", "load must be an Effect", { load: secret }],
+    ["a load that is no effect", "ConfigurationError", "load must be an Effect", { load: () => Effect.void }],
     ["no options", "ConfigurationError", "options must be", undefined],
     ["wrong times", "ConfigurationError", periods, { load: loader().load, every: 0, loadTimeout: "soon" }],
     ["a first load that fails", "NoVault", secret, { load: noVault }],

@@ -1,6 +1,4 @@
 /** CPFs and CNPJs, also against cpf-cnpj-validator, which shares no code with the library that we use. */
-import { isValidCnpj } from "@brazilian-utils/brazilian-utils/is-valid-cnpj"
-import { isValidCpf } from "@brazilian-utils/brazilian-utils/is-valid-cpf"
 import { assert, describe, it } from "@effect/vitest"
 import * as other from "cpf-cnpj-validator"
 import { Option, Schema } from "effect"
@@ -18,7 +16,6 @@ const kinds = [
     option: Document.cpfOption,
     schema: Schema.revealCodec(Document.Cpf),
     sample: samples.cpf,
-    isValid: isValidCpf,
     // The other library refuses this one valid CPF, since it is a common example.
     theirs: (text: string) => text === "12345678909" || other.cpf.isValid(text, true),
     theirFormat: other.cpf.format,
@@ -39,7 +36,6 @@ const kinds = [
     option: Document.cnpjOption,
     schema: Schema.revealCodec(Document.Cnpj),
     sample: samples.cnpj,
-    isValid: (text: string) => isValidCnpj(text, { version: 2 }),
     theirs: (text: string) => other.cnpj.isValid(text, true),
     theirFormat: other.cnpj.format,
     read: [
@@ -57,7 +53,7 @@ const kinds = [
   }
 ] as const
 
-describe.each(kinds)("$name", ({ bad, isValid, make, name, option, read, sample, schema, theirFormat, theirs }) => {
+describe.each(kinds)("$name", ({ bad, make, name, option, read, sample, schema, theirFormat, theirs }) => {
   const decode = Schema.decodeUnknownSync(schema)
   const isRead = (text: string) => Option.isSome<string>(option(text))
 
@@ -99,19 +95,12 @@ describe.each(kinds)("$name", ({ bad, isValid, make, name, option, read, sample,
     assert.include(JSON.stringify(described), `A ${name}: `)
   })
 
-  it.prop("other libraries read the same documents, and write them in the same way", [sample], ([document]) => {
-    assert.isTrue(isValid(document))
+  it.prop("another library reads the same documents, and writes them in the same way", [sample], ([document]) => {
     assert.strictEqual(Document.format(document), theirFormat(document))
     assert.strictEqual<string>(make(Document.format(document).toLowerCase()), document)
     for (let suffix = 0; suffix < 100; suffix++) {
       const text = document.slice(0, -2) + String(suffix).padStart(2, "0")
       assert.strictEqual(isRead(text), theirs(text), text)
-    }
-    for (let at = 0; at <= document.length; at++) {
-      for (const mark of " ./-_,\n") {
-        const text = document.slice(0, at) + mark + document.slice(at)
-        assert.strictEqual(isRead(text), isValid(text), text)
-      }
     }
   })
 })

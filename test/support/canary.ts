@@ -78,7 +78,6 @@ const renderingsOfExit = (exit: Exit.Exit<unknown, unknown>): Record<string, str
   return {
     "Cause.pretty": Cause.pretty(cause),
     cause: Object.values(renderings(cause)).join("\n"),
-    squashed: Object.values(renderings(Cause.squash(cause))).join("\n"),
     ...Object.assign({}, ...errors.map(renderings))
   }
 }
@@ -94,19 +93,12 @@ const hasValue = ({ status }: Tracer.Span): boolean => {
   return !status.exit.cause.reasons.every((reason) => Cause.isInterruptReason(reason) || isTag(reason))
 }
 
-interface Printed {
-  readonly exit: Exit.Exit<unknown, unknown>
-  /** The numbers of logged lines and of spans. */
-  readonly lines: number
-  readonly spans: number
-  /** The names of spans that ended with a value: not the program's own, and not those of statements of a store. */
-  readonly valuesInSpans: ReadonlyArray<string>
-  /** The texts, each with the name of its printer. */
-  readonly texts: Readonly<Record<string, string>>
-}
-
-/** Runs an effect with logs of every level, traces and metrics, and collects every printed text. */
-export const printedBy = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<Printed, never, R> =>
+/**
+ * Runs an effect with logs of every level, traces and metrics: its exit, the numbers of logged lines and of spans, and every
+ * printed text by its printer. `valuesInSpans` names the spans that ended with a value: not the program's own, and not those of
+ * statements of a store.
+ */
+export const printedBy = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const lines: Array<string> = []
     const spans: Array<Tracer.NativeSpan> = []
@@ -155,5 +147,5 @@ export const printedBy = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effec
   })
 
 /** The leaks: the name of the value, and the name of the printer. */
-export const leaks = ({ texts }: Pick<Printed, "texts">): ReadonlyArray<string> =>
+export const leaks = ({ texts }: { readonly texts: Readonly<Record<string, string>> }): ReadonlyArray<string> =>
   Object.entries(texts).flatMap(([where, text]) => leaksIn(text).map((name) => `${name} in ${where}`))
