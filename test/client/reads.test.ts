@@ -266,7 +266,7 @@ describe("an answer", () => {
       const reply = respond(status, detail, { "content-type": "text/plain; charset=utf-8" })
       assert.isTrue(Result.isSuccess((yield* call(getTransaction.call, reply)).result))
     }
-    const { result } = yield* call(listTransactions.call, respond(204))
-    assert.strictEqual(Result.getOrThrow(Result.flip(result))._tag, "UnexpectedResponse")
+    const { issues } = yield* checkNotRead(listTransactions.call, ["Unreadable", ""], "", 204)
+    assert.deepStrictEqual(issues, [{ path: "", problem: "is not JSON" }])
   })
 })

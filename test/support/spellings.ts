@@ -12,7 +12,6 @@ const inGroups = (text: string, size: number, between: string) =>
 export const spellings: Record<string, (text: string) => string> = {
   plain: (text) => text,
   "percent-encoded": (text) => bytes(text, (hex) => `%${hex}`),
-  "percent-encoded twice": (text) => bytes(text, (hex) => `%25${hex}`),
   "quoted-printable": (text) => bytes(text, (hex) => `=${hex}`),
   "escaped as JSON": (text) => points(text, (hex) => `\\u${hex.padStart(4, "0")}`),
   "written as long entities": (text) => points(text, (hex) => `&#x${hex.padStart(6, "0")};`),
@@ -25,7 +24,6 @@ export const spellings: Record<string, (text: string) => string> = {
   "with spaces between": (text) => apart(text, " "),
   "with invisible characters between": (text) => apart(text, "\u200B"),
   "in groups of four": (text) => inGroups(text, 4, " "),
-  "in quotes and brackets": (text) => `("${text}"),`,
   "in base64": (text) => Buffer.from(text).toString("base64"),
   "in hexadecimal": (text) => Buffer.from(text).toString("hex")
 }
