@@ -68,6 +68,7 @@ describe("BrCode.parse", () => {
     ...placeholders,
     ...["E2CA", "170E", "0000"].map((crc) => staticKey.replace(/1D3D$/, crc)),
     staticKey.slice(0, -8),
+    staticKey.slice(0, -8) + tlv("90", "1D3D"),
     tlv("63", "1D3D") + staticKey.slice(0, -8),
     staticKey.slice(0, -8) + tlv("63", "fulano@example.com")
   ])(
