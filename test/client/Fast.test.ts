@@ -10,53 +10,35 @@ import { bodyDecoder, type FastReader } from "../../src/client/internal/wire/dec
 import { readCharge, readPage } from "../../src/client/internal/wire/fastReaders.ts"
 import { writePixCharge } from "../../src/client/internal/wire/writePixCharge.ts"
 import { runs, seed, seeded } from "../support/seed.ts"
-import { created, listed } from "../support/operations.ts"
+import { charge, created, fullCharge, listed } from "../support/operations.ts"
 
 /** How many mutated inputs each shape is tested with. */
 const inputs = runs(600, 20_000)
 
 type Random = ReturnType<typeof seeded>
 
-/** Values for fields: right for some fields, wrong for others, and at the bounds. */
-const others = [
-  0,
-  -0,
-  1,
-  -1,
-  0.5,
-  1e21,
-  2 ** 53,
-  Number.NaN,
-  true,
-  false,
-  [],
-  {},
-  [{}],
-  ["PIX"],
-  { id: "x" },
-  { extra: 1 },
-  { qrcode: "0002" },
-  { number: "1", type: "CPF" },
-  { expiresInDays: 1 }
-]
+const numbers = [0, -0, 1, -1, 0.5, 1e21, 2 ** 53, Number.NaN]
+const others = [true, false, [], {}, [{}], ["PIX"], { id: "x" }, { extra: 1 }, { number: "1", type: "CPF" }]
 
+/** Values for fields: right for some fields, wrong for others, and at the bounds. */
 const oddities: readonly [unknown, ...Array<unknown>] = [
   null,
   undefined,
   ..." |PIX|pix|BRL|brl|a@b|a @b|11987654321|203.0.113.7|::1|21/11/2026|\u{1F600}\uD800|".split("|"),
   ..."2026-11-21T10:00:00Z 2026-11-21T10:00:00.123Z 2026-11-21T10:00:00.12Z 2026-11-21T10:00:00 2026-11-21".split(" "),
-  ..."2026-11-21T07:00:00-03:00 2026-02-29T10:00:00Z 2026-02-30T10:00:00Z 2026-11-30T10:00:00.000Z".split(" "),
-  ..."2026-10-31T10:00:00+00:00 2026-11-21T10:00:00.1234567 2026-11-21T10:00:00+73:66 2026-11-21T10:00-03".split(" "),
-  ..."2026-13-01T10:00:00Z 2026-11-28T24:00:00Z 2026-11-28T23:59:60Z 2026-11-28T23:59:59.999Z".split(" "),
-  ..."2026-11-21t10:00:00z 0001-01-01T00:00:00Z 9999-12-28T23:59:59Z 2026-1١-21T10:00:00Z".split(" "),
-  "2026-11-21 10:00:00Z",
-  ...others
+  ..."2026-11-21T07:00:00-03:00 2026-02-30T10:00:00Z 2026-10-31T10:00:00+00:00 2026-11-21T10:00:00+73:66".split(" "),
+  ..."2026-13-01T10:00:00Z 2026-11-28T24:00:00Z 2026-11-28T23:59:60Z 2026-1١-21T10:00:00Z".split(" "),
+  ...numbers,
+  ...others,
+  { qrcode: "0002" },
+  { expiresInDays: 1 }
 ]
 
 const names: readonly [string, ...Array<string>] = [
-  ..."extra id amount status pix lead items ok error companyId toJSON constructor size".split(" "),
-  ..."unitPrice tangible name email currency 0 paymentMethod note".split(" ")
-] as [string, ...Array<string>]
+  "extra",
+  ..."id amount status pix lead items ok error companyId toJSON constructor size unitPrice tangible".split(" "),
+  ..."name email currency 0 paymentMethod note".split(" ")
+]
 
 const isContainer = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null
 
@@ -92,29 +74,6 @@ const mutated = (base: object, random: Random): unknown => {
 const [row] = listed.res.items
 const { lead: _, ...leadless } = row ?? assert.fail("no row")
 const page = { ...listed, res: { ...listed.res, items: [row, leadless, { id: 1, amount: 2, status: "" }] } }
-
-const charge = {
-  amount: 12_345,
-  currency: "BRL",
-  paymentMethod: "PIX",
-  installments: 1,
-  customer: {
-    id: "c-1",
-    name: "José",
-    email: "jose@example.com",
-    document: { number: "52998224725", type: "CPF" },
-    phone: "11987654321",
-    externalRef: "crm/1"
-  },
-  items: [
-    { title: "Café", unitPrice: 6000, quantity: 2, tangible: true },
-    { title: "Frete", unitPrice: 345, quantity: 1 }
-  ],
-  traceable: true,
-  ip: "203.0.113.7",
-  pix: { expiresInDays: 2 }
-}
-const minimal = { amount: 2500, paymentMethod: "PIX", customer: { name: "Maria", email: "maria@example.com" } }
 
 /** Checks the mutated inputs of a shape. Returns how many of them the fast reader or writer accepted. */
 const compare = (bases: readonly [object, ...Array<object>], check: (input: unknown) => boolean): number => {
@@ -177,23 +136,14 @@ describe("a reader or writer beside its schema", { timeout: 600_000 }, () => {
       assert.strictEqual(text, Result.getOrUndefined(encode(input)))
       return true
     }
-    assert.isAbove(compare([charge, minimal], check), inputs / 5)
+    assert.isAbove(compare([fullCharge, charge], check), inputs / 5)
   })
 
   test("the fast writer leaves a request that is not a plain object to the schema", () => {
-    class Charge {
-      readonly amount = 2500
-      readonly paymentMethod = "PIX"
-      readonly customer = minimal.customer
-    }
-    const cyclic: Record<string, unknown> = { ...minimal }
-    cyclic["pix"] = cyclic
     const strange: ReadonlyArray<unknown> = [
-      new Charge(),
-      Object.create(minimal),
-      { ...minimal, [Symbol("note")]: 1 },
-      Object.defineProperty({ ...minimal }, "hidden", { value: 1 }),
-      cyclic,
+      Object.create(charge),
+      { ...charge, [Symbol("note")]: 1 },
+      Object.defineProperty({ ...charge }, "hidden", { value: 1 }),
       null,
       "PIX",
       []

@@ -2,7 +2,7 @@
  * Tests of the public types. The compiler checks them: `expectTypeOf` and `@ts-expect-error` do nothing at run time.
  */
 import { describe, expectTypeOf, test } from "@effect/vitest"
-import { Effect, Layer, type Redacted, type Schema, type Stream } from "effect"
+import { Effect, Layer, type Redacted, type Schema } from "effect"
 import type { HttpClient } from "effect/http"
 import {
   type ApiCredentials,
@@ -12,22 +12,18 @@ import {
   type CreateTransactionRequest,
   type Credentials,
   type IdempotencyKeyGen,
-  Money,
+  type Money,
   type OrderCharge,
-  Payments,
+  type Payments,
   PaymentsPolicy,
   type PixTransactionRequest,
-  Reconcile,
-  RequestRejected,
+  type Reconcile,
   type TransactionDetail,
   type TransactionListItem,
-  type TransactionStream,
-  type TransactionWait,
   type Withdrawal,
   type WithdrawalRequest
 } from "effect-pix"
 import type { PayoutItem } from "effect-pix/payouts"
-import { Sandbox } from "effect-pix/sandbox"
 
 type Operations = Payments["Service"]
 type Tags<Operation extends keyof Operations> = Effect.Error<ReturnType<Operations[Operation]>>["_tag"]
@@ -50,7 +46,7 @@ type Write =
   | "ServiceUnavailable"
 
 describe("the types of Payments", () => {
-  test("the types name exactly the errors that an operation can fail with", () => {
+  test("an operation names exactly the errors that it can fail with", () => {
     expectTypeOf<Tags<"createTransaction">>().toEqualTypeOf<Write>()
     expectTypeOf<Tags<"getTransaction">>().toEqualTypeOf<Read | "TransactionNotFound">()
     expectTypeOf<Tags<"listTransactions">>().toEqualTypeOf<Read>()
@@ -60,35 +56,31 @@ describe("the types of Payments", () => {
     >()
   })
 
-  test("an operation has no requirement", () => {
-    expectTypeOf<Effect.Services<ReturnType<Operations[keyof Operations]>>>().toEqualTypeOf<never>()
-  })
-
-  test("each layer has its requirements in its type", () => {
+  test("a layer needs credentials, whose secret is redacted, a transport and keys, or nothing", () => {
+    expectTypeOf<ApiCredentials["apiKey"]>().toEqualTypeOf<Redacted.Redacted<string>>()
     type Needed = Credentials | HttpClient.HttpClient | IdempotencyKeyGen
     expectTypeOf<ReturnType<typeof Payments.layer>>().toEqualTypeOf<Layer.Layer<Payments, ConfigurationError, Needed>>()
-    expectTypeOf(Payments.layerConfig).toEqualTypeOf<Layer.Layer<Payments, ConfigurationError, Needed>>()
-    expectTypeOf(Payments.layerFetch).toEqualTypeOf<Layer.Layer<Payments, ConfigurationError>>()
-    expectTypeOf(Sandbox.layerPayments).toEqualTypeOf<Layer.Layer<Payments | Sandbox>>()
+    expectTypeOf<typeof Payments.layerFetch>().toEqualTypeOf<Layer.Layer<Payments, ConfigurationError>>()
   })
 
   test("centavos and reais are different types", () => {
-    expectTypeOf<CreateTransactionRequest["amount"]>().toEqualTypeOf<Money.Centavos>()
-    expectTypeOf<WithdrawalRequest["amount"]>().toEqualTypeOf<Money.Centavos>()
-    expectTypeOf<CreatedTransaction["amount"]>().toEqualTypeOf<Money.Centavos>()
-    expectTypeOf<TransactionListItem["amount"]>().toEqualTypeOf<Money.Centavos>()
-    expectTypeOf<TransactionDetail["value"]>().toEqualTypeOf<Money.Centavos>()
+    type Centavos = readonly [
+      CreateTransactionRequest["amount"],
+      WithdrawalRequest["amount"],
+      CreatedTransaction["amount"],
+      TransactionListItem["amount"],
+      TransactionDetail["value"],
+      Reconcile.Order["amount"]
+    ]
+    expectTypeOf<Centavos[number]>().toEqualTypeOf<Money.Centavos>()
     expectTypeOf<Withdrawal["value"]>().toEqualTypeOf<Money.Reais>()
     expectTypeOf<number>().not.toExtend<Money.Centavos>()
     expectTypeOf<Money.Reais>().not.toExtend<Money.Centavos>()
     expectTypeOf<Money.Centavos>().not.toExtend<Money.Reais>()
   })
 
-  test("the types give a charge the fields of its payment method", () => {
-    type Charge = {
-      readonly amount: Money.Centavos
-      readonly customer: { readonly name: string; readonly email: string }
-    }
+  test("a charge has the fields of its payment method", () => {
+    type Charge = Pick<PixTransactionRequest, "amount" | "customer">
     type Pix = { readonly pix: { readonly expiresInDays: number } }
     expectTypeOf<Charge & Pix & { readonly paymentMethod: "PIX" }>().toExtend<CreateTransactionRequest>()
     expectTypeOf<Charge & { readonly paymentMethod: "BOLETO" }>().toExtend<CreateTransactionRequest>()
@@ -101,14 +93,10 @@ describe("the types of Payments", () => {
     expectTypeOf(boleto).toBeFunction()
   })
 
-  test("the types give a PIX charge its code", () => {
+  test("a PIX charge has its code", () => {
     const ask = (payments: Operations, pix: PixTransactionRequest, any: CreateTransactionRequest) => ({
       pix: payments.createTransaction(pix),
-      written: payments.createTransaction({
-        amount: Money.centavos(2500),
-        paymentMethod: "PIX",
-        customer: { name: "Maria Silva", email: "maria@example.com" }
-      }),
+      written: payments.createTransaction({ amount: pix.amount, paymentMethod: "PIX", customer: pix.customer }),
       any: payments.createTransaction(any)
     })
     type Asked = { readonly [K in keyof ReturnType<typeof ask>]: Effect.Success<ReturnType<typeof ask>[K]> }
@@ -119,135 +107,37 @@ describe("the types of Payments", () => {
     expectTypeOf<CreatedTransaction>().not.toExtend<CreatedPixTransaction>()
   })
 
-  test("the types let a mock of createTransaction be written without a cast", () => {
-    const charge = {
-      id: "6f1b9a3e-2f7c-4f0e-9d53-0c5a7e1b2d44",
-      amount: Money.centavos(2500),
-      status: "WAITING_PAYMENT",
-      pix: { qrcode: "00020126" },
-      extra: {},
-      idempotencyKey: "tx_1"
-    }
-    const whatever = Layer.mock(Payments, { createTransaction: () => Effect.succeed(charge) })
-    const byRequest = Layer.mock(Payments, {
-      createTransaction: ({ amount, paymentMethod }, options) =>
-        amount < 100
-          ? Effect.fail(
-              new RequestRejected({ operation: "createTransaction", attempts: 1, status: 400, outcome: "Rejected" })
-            )
-          : Effect.succeed({ ...charge, amount, paymentMethod, idempotencyKey: options?.idempotencyKey ?? "tx_1" })
-    })
-    const generated = Layer.mock(Payments, {
-      createTransaction: Effect.fn(function* (request: CreateTransactionRequest) {
-        yield* Effect.void
-        return { ...charge, amount: request.amount }
-      })
-    })
-    expectTypeOf([whatever, byRequest, generated]).toEqualTypeOf<Array<Layer.Layer<Payments>>>()
-  })
-
-  test("a plain PIX key needs its kind", () => {
+  test("a plain PIX key needs its kind, which may be any text, as from a CSV, also for a payout", () => {
     type Payout = { readonly amount: Money.Centavos }
+    type Line = Payout & { readonly pixKey: string; readonly pixKeyType: string }
     expectTypeOf<Payout>().toExtend<WithdrawalRequest>()
-    expectTypeOf<Payout & { readonly pixKey: string; readonly pixKeyType: "CPF" }>().toExtend<WithdrawalRequest>()
-    expectTypeOf<Payout & { readonly pixKey: string }>().not.toExtend<WithdrawalRequest>()
-  })
-
-  test("the kind of a key may be any text, as from a CSV, for a withdrawal and for a payout", () => {
-    type Line = { readonly amount: Money.Centavos; readonly pixKey: string; readonly pixKeyType: string }
     expectTypeOf<Line>().toExtend<WithdrawalRequest>()
+    expectTypeOf<Payout & { readonly pixKey: string }>().not.toExtend<WithdrawalRequest>()
     expectTypeOf<Line & { readonly reference: string }>().toExtend<PayoutItem>()
   })
-
-  test("a secret must be redacted", () => {
-    expectTypeOf<ApiCredentials["apiKey"]>().toEqualTypeOf<Redacted.Redacted<string>>()
-  })
 })
 
-describe("the types of TransactionWait", () => {
-  test("an error that concerns only the service is not an error of waiting for a transaction", () => {
-    expectTypeOf<TransactionWait.WaitError["_tag"]>().toEqualTypeOf<
-      "InvalidRequest" | "AuthError" | "RequestRejected" | "TransactionNotFound" | "TimedOut"
-    >()
-  })
+test("what an OrderCharge stores cannot be left out by mistake, and only a PIX charge can be asked for", () => {
+  const order = (request: PixTransactionRequest): OrderCharge.Order => ({ reference: "42", request, last: undefined })
+  expectTypeOf(order).toBeFunction()
+  expectTypeOf<Omit<OrderCharge.Order, "last">>().not.toExtend<OrderCharge.Order>()
+  expectTypeOf<CreateTransactionRequest>().not.toExtend<OrderCharge.Order["request"]>()
+  expectTypeOf<typeof OrderCharge.Stored.Encoded>().toExtend<Schema.Json>()
 })
 
-describe("the types of OrderCharge", () => {
-  type Answers = Effect.Success<ReturnType<typeof OrderCharge.get>>
-
-  test("the errors are those of both operations and its own, and it needs nothing but Payments", () => {
-    expectTypeOf<Effect.Error<ReturnType<typeof OrderCharge.get>>["_tag"]>().toEqualTypeOf<
-      Read | Write | "OrderRefunded" | "TransactionNotFound"
-    >()
-    expectTypeOf<Effect.Services<ReturnType<typeof OrderCharge.get>>>().toEqualTypeOf<Payments>()
-  })
-
-  test("an answer that is not Paid has the charge to store, whose encoded form is JSON", () => {
-    expectTypeOf<Answers["_tag"]>().toEqualTypeOf<"Paid" | "Renewed" | "Reuse">()
-    expectTypeOf<Exclude<Answers, OrderCharge.Paid>["charge"]>().toEqualTypeOf<OrderCharge.Stored>()
-    expectTypeOf<typeof OrderCharge.Stored.Encoded>().toExtend<Schema.Json>()
-    expectTypeOf<OrderCharge.Stored>().toExtend<Reconcile.Order>()
-  })
-
-  test("what is stored cannot be left out by mistake, and only a PIX charge can be asked for", () => {
-    const order = (request: PixTransactionRequest): OrderCharge.Order => ({ reference: "42", request, last: undefined })
-    expectTypeOf(order).toBeFunction()
-    expectTypeOf<Omit<OrderCharge.Order, "last">>().not.toExtend<OrderCharge.Order>()
-    expectTypeOf<CreateTransactionRequest>().not.toExtend<OrderCharge.Order["request"]>()
-  })
-})
-
-describe("the types of Reconcile", () => {
-  test("each result has the order of the user, and the fields of its kind", () => {
-    type Invoice = Reconcile.Order & { readonly invoice: number }
-    type Result = Reconcile.ReconcileResult<Invoice>
-    type Of<Tag extends Result["_tag"]> = Extract<Result, { readonly _tag: Tag }>
-    expectTypeOf<Result["order"]>().toEqualTypeOf<Invoice>()
-    expectTypeOf<Of<"Matched" | "AmountDiffers" | "StatusDiffers">["transaction"]>().toEqualTypeOf<TransactionDetail>()
-    expectTypeOf<Of<"MissingAtGateway">["error"]["_tag"]>().toEqualTypeOf<"TransactionNotFound">()
-    expectTypeOf<Of<"Unreadable">["error"]["_tag"]>().toEqualTypeOf<
-      "InvalidRequest" | "RequestRejected" | "UnexpectedResponse"
-    >()
-  })
-
-  test("the errors and the requirements of a comparison include exactly its own and those of the user", () => {
-    const compare = (orders: Stream.Stream<Reconcile.Order, "away", Redacted.Redacted>) => Reconcile.stream(orders)
-    expectTypeOf<ReturnType<typeof compare>>().toEqualTypeOf<
-      Stream.Stream<Reconcile.ReconcileResult, Reconcile.ReconcileError | "away", Payments | Redacted.Redacted>
-    >()
-    expectTypeOf<Reconcile.ReconcileError["_tag"]>().toEqualTypeOf<"InvalidRequest" | "ReconcileStopped">()
-    const find = (isKnown: () => Effect.Effect<boolean, "away", Redacted.Redacted>) =>
-      Reconcile.unknownRows({ isKnown })
-    expectTypeOf<ReturnType<typeof find>>().toEqualTypeOf<
-      Stream.Stream<
-        TransactionListItem,
-        TransactionStream.StreamTransactionsError | "away",
-        Payments | Redacted.Redacted
-      >
-    >()
-  })
-
-  test("an amount of an order must be in centavos", () => {
-    expectTypeOf<Reconcile.Order["amount"]>().toEqualTypeOf<Money.Centavos>()
-    expectTypeOf<{ readonly transactionId: string; readonly amount: number }>().not.toExtend<Reconcile.Order>()
-  })
-})
-
-describe("the type of a policy", () => {
-  test("a policy cannot be written as an object, nor be a changed copy of another policy", () => {
-    const provide = (policy: PaymentsPolicy) => Effect.provideService(Effect.void, PaymentsPolicy, policy)
-    const changed = [
-      provide(PaymentsPolicy.make({ ...PaymentsPolicy.once, deadline: "5 seconds" })),
-      // @ts-expect-error -- a changed copy
-      provide({ ...PaymentsPolicy.once, deadline: "5 seconds" }),
-      // @ts-expect-error -- an unchanged copy
-      Layer.succeed(PaymentsPolicy, { ...PaymentsPolicy.once }),
-      // @ts-expect-error -- a changed copy
-      Effect.updateService(Effect.void, PaymentsPolicy, (policy) => ({ ...policy, writes: "never" as const }))
-    ]
-    expectTypeOf(changed).toBeArray()
-    // @ts-expect-error -- its settings cannot be changed
-    const change = (policy: PaymentsPolicy) => (policy.deadline = 1)
-    expectTypeOf(change).toBeFunction()
-  })
+test("a policy cannot be written as an object, nor be a changed copy of another policy", () => {
+  const provide = (policy: PaymentsPolicy) => Effect.provideService(Effect.void, PaymentsPolicy, policy)
+  const changed = [
+    provide(PaymentsPolicy.make({ ...PaymentsPolicy.once, deadline: "5 seconds" })),
+    // @ts-expect-error -- a changed copy
+    provide({ ...PaymentsPolicy.once, deadline: "5 seconds" }),
+    // @ts-expect-error -- an unchanged copy
+    Layer.succeed(PaymentsPolicy, { ...PaymentsPolicy.once }),
+    // @ts-expect-error -- a changed copy
+    Effect.updateService(Effect.void, PaymentsPolicy, (policy) => ({ ...policy, writes: "never" as const }))
+  ]
+  expectTypeOf(changed).toBeArray()
+  // @ts-expect-error -- its settings cannot be changed
+  const change = (policy: PaymentsPolicy) => (policy.deadline = 1)
+  expectTypeOf(change).toBeFunction()
 })

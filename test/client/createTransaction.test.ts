@@ -21,7 +21,7 @@ import {
   without
 } from "../support/calls.ts"
 import { effect } from "../support/effect.ts"
-import { charge, chargeBody, created, createTransaction, transactionId } from "../support/operations.ts"
+import { charge, chargeBody, created, createTransaction, fullCharge, transactionId } from "../support/operations.ts"
 import { respond } from "../support/Wire.ts"
 
 const { customer } = charge
@@ -34,43 +34,16 @@ const creating =
   (payments) =>
     payments.createTransaction({ ...charge, ...change }, options)
 
-const full = {
-  amount: Money.centavos(2500),
-  currency: "BRL",
-  paymentMethod: "PIX",
-  installments: 1,
-  customer: {
-    id: "c-1",
-    name: "José D'Ávila \u{1F600}",
-    email: "jose+pix@example.com.br",
-    document: { number: "52998224725", type: "CPF" },
-    phone: "11987654321",
-    externalRef: "crm/1"
-  },
-  items: [
-    { title: "Café 500g", unitPrice: Money.centavos(1200), quantity: 2, tangible: true },
-    { title: "Frete", unitPrice: Money.centavos(100), quantity: 1, tangible: false }
-  ],
-  traceable: true,
-  ip: "203.0.113.7",
-  pix: { expiresInDays: 2 }
-} satisfies CreateTransactionRequest
-
 const extra = { boleto: { dueDate: "2026-12-01", fine: 2.5 }, softDescriptor: null, split: [1, { to: "a" }] }
-const other = { amount: Money.centavos(2500), installments: 3, customer }
+const card = { ...chargeBody, paymentMethod: "CREDIT_CARD", installments: 3 } as const
+const boleto = { ...card, paymentMethod: "BOLETO" } as const
 
 describe("the request of createTransaction", () => {
   const sent: ReadonlyArray<readonly [what: string, request: CreateTransactionRequest, body: unknown]> = [
     ["a minimal PIX charge has amount, currency, method and customer", charge, chargeBody],
-    ["a full PIX charge has each documented field under its documented name", full, full],
-    ...(["BOLETO", "CREDIT_CARD"] as const).map(
-      (paymentMethod) =>
-        [
-          `a charge by ${paymentMethod} has its undocumented fields beside the documented ones`,
-          { ...other, paymentMethod, extra },
-          { ...other, currency: "BRL", paymentMethod, ...extra }
-        ] as const
-    )
+    ["a full PIX charge has each documented field under its documented name", fullCharge, fullCharge],
+    ["a boleto has its undocumented fields beside the documented ones", { ...boleto, extra }, { ...boleto, ...extra }],
+    ["a card charge has its undocumented fields beside them too", { ...card, extra }, { ...card, ...extra }]
   ]
   effect.each(sent)("%s, and nothing else", function* ([, request, body]) {
     const sent = yield* requestOf((payments) => payments.createTransaction(request), respond(200, created))
@@ -98,94 +71,60 @@ const value = {
   idempotencyKey: "tx_1"
 }
 const undocumented = { boletoUrl: "https://x.example", fee: { fixed: 99 }, extra: "own" }
+const renamed = { status: "EM_ANÁLISE", paymentMethod: " Pix" }
+const ofCompany = { ...value, companyId: 7 }
 const withData = (change: object) => ({ ...created, data: { ...data, ...change } })
 
 describe("the answer of createTransaction", () => {
+  const optional = { pix: { qrcode: "0002", ...nulls("expirationDate") }, ...nulls("paymentMethod companyId") }
   const read: ReadonlyArray<Read> = [
     ["the documented answer", created, value],
-    ["an answer after a byte order mark", `\uFEFF${JSON.stringify(created)}`, value],
-    [
-      "undocumented fields, which are kept under extra",
-      { ...withData(undocumented), requestId: "r-1" },
-      { ...value, extra: undocumented }
-    ],
-    ["a company in the data", withData({ companyId: 7 }), { ...value, companyId: 7 }],
-    ["a company in the envelope", { ...created, companyId: 7 }, { ...value, companyId: 7 }],
-    [
-      "a company that is null in the data",
-      { ...withData({ companyId: null }), companyId: 7 },
-      { ...value, companyId: 7 }
-    ],
+    ["an undocumented field, which is kept under extra", withData(undocumented), { ...value, extra: undocumented }],
+    ["a company in the data", withData({ companyId: 7 }), ofCompany],
+    ["a company in the envelope", { ...created, companyId: 7 }, ofCompany],
+    ["a company that is null in the data", { ...withData({ companyId: null }), companyId: 7 }, ofCompany],
     [
       "nulls for all that is optional",
-      {
-        data: { ...data, pix: { qrcode: "0002", ...nulls("expirationDate") }, ...nulls("paymentMethod companyId") },
-        ...nulls("status message companyId")
-      },
+      { ...withData(optional), ...nulls("status message companyId") },
       { ...without(value, "paymentMethod"), pix: { qrcode: "0002" } }
     ],
-    [
-      "a new status, and its method in other letters",
-      withData({ status: "EM_ANÁLISE", paymentMethod: " Pix" }),
-      { ...value, status: "EM_ANÁLISE", paymentMethod: " Pix" }
-    ],
+    ["a new status, and its method in other letters", withData(renamed), { ...value, ...renamed }],
     [
       "optional fields of other types",
-      {
-        data: { ...data, companyId: "7", pix: { ...data.pix, expirationDate: canary } },
-        status: "200",
-        message: { text: canary }
-      },
+      { ...withData({ companyId: "7", pix: { ...data.pix, expirationDate: canary } }), status: "200", message: {} },
       { ...value, pix: without(value.pix, "expirationDate") },
       ["data.companyId", "data.pix.expirationDate", "message", "status"]
     ],
-    ...[
-      { ok: false, success: false, error: "E-1", code: 500, result: 0 },
-      { status: 0 },
-      { status: 399 },
-      { status: 600 }
-    ].map((change): Read => [`an envelope with ${JSON.stringify(change)}`, { ...created, ...change }, value])
+    ["an envelope of undocumented words for failure", { ...created, ok: false, error: "E-1", code: 500 }, value],
+    ...[0, 399, 600].map((status): Read => [`an envelope of the status ${status}`, { ...created, status }, value])
   ]
   effect.each(read)("%s is read", function* (row) {
     yield* checkRead("createTransaction", create, row)
   })
 
   const wrong: ReadonlyArray<NotRead> = [
-    ["no data", { status: 200, message: "ok" }, "Unreadable", "data"],
-    ["null as data", { ...created, data: null }, "Unreadable", "data"],
-    ["no id", withData({ id: undefined }), "Unreadable", "data.id"],
-    ["an empty id", withData({ id: "" }), "Unreadable", "data.id"],
-    ["a numeric id", withData({ id: 5 }), "Unreadable", "data.id"],
-    ["no amount", withData({ amount: null }), "Unreadable", "data.amount"],
-    ["a fraction of a centavo", withData({ amount: 25.5 }), "Unreadable", "data.amount"],
-    ["no status", withData({ status: null }), "Unreadable", "data.status"],
-    ["another amount", withData({ amount: 2501 }), "NotAsAsked", "data.amount"],
-    ["another method", withData({ paymentMethod: "BOLETO" }), "NotAsAsked", "data.paymentMethod"],
-    ["a status of failure", withData({ status: "payment-failed" }), "NotAsAsked", "data.status"],
-    ["another company in the data", withData({ companyId: 8 }), "NotAsAsked", "companyId"],
-    ["another company in the envelope", { ...created, companyId: 8 }, "NotAsAsked", "companyId"],
-    ...[400, 422, 500, 599].map((status): NotRead => [
-      `status ${status}`,
-      { ...created, status },
-      "NotAsAsked",
-      "status"
-    ]),
-    ...[undefined, null, ""].map((qrcode): NotRead => [
-      `${qrcode ?? String(qrcode)} as its code`,
-      withData({ pix: { qrcode } }),
-      "UnsoundBrCode",
-      "data.pix.qrcode"
-    ])
+    ["Unreadable", "data", { status: 200, message: "ok" }, { ...created, data: null }],
+    ["Unreadable", "data.id", ...[undefined, "", 5].map((id) => withData({ id }))],
+    ["Unreadable", "data.amount", ...[null, 25.5].map((amount) => withData({ amount }))],
+    ["Unreadable", "data.status", withData({ status: null })],
+    ["NotAsAsked", "data.amount", withData({ amount: 2501 })],
+    ["NotAsAsked", "data.paymentMethod", withData({ paymentMethod: "BOLETO" })],
+    ["NotAsAsked", "data.status", withData({ status: "payment-failed" })],
+    ["NotAsAsked", "companyId", withData({ companyId: 8 }), { ...created, companyId: 8 }],
+    ["NotAsAsked", "status", ...[400, 599].map((status) => ({ ...created, status }))],
+    ["UnsoundBrCode", "data.pix.qrcode", ...[undefined, null, ""].map((qrcode) => withData({ pix: { qrcode } }))]
   ]
   effect.each(wrong)(
-    "an answer with %s has an unknown outcome, and its error shows what was recorded",
+    "an answer that is %s by its %s has an unknown outcome, and its error shows what was recorded",
     function* (row) {
-      const error = yield* checkNotRead(create, row)
-      if (row[2] === "Unreadable" || error._tag !== "OutcomeUnknown") return
-      const recorded = { ...data, ...(row[1] as typeof created).data } // the body of this row
-      const { amount, id, status } = recorded
-      assert.deepStrictEqual({ ...error.seen }, { id, value: String(amount), status })
-      assert.include(error.message, id)
+      const [reason, , ...bodies] = row
+      for (const body of bodies) {
+        const error = yield* checkNotRead(create, row, body)
+        if (reason === "Unreadable" || error._tag !== "OutcomeUnknown") continue
+        const { amount, id, status } = { ...data, ...(body as typeof created).data } // the body of this row
+        assert.deepStrictEqual({ ...error.seen }, { id, value: String(amount), status })
+        assert.include(error.message, id)
+      }
     }
   )
 
@@ -216,91 +155,68 @@ describe("the answer of createTransaction", () => {
   )
 })
 
-const customerWith = (change: object) => creating({ customer: { ...customer, ...change } })
+const withExtra = (extra: unknown) => ({ paymentMethod: "BOLETO", extra })
+const customers = (...changes: ReadonlyArray<object>) =>
+  changes.map((change) => ({ customer: { ...customer, ...change } }))
 const item = { title: "Café", unitPrice: 100, quantity: 1 }
-const boleto = (extra: unknown) => creating({ paymentMethod: "BOLETO", extra })
+const addresses = ["localhost", "", "203.0.113", "203.0.113.7.9", "12ab", "::g", " ::1"]
+const slow = [":", ".", "1.", "a:", "::1", " "].map((text) => `${long(text)}x`)
 
 const refused: ReadonlyArray<Refused> = [
-  ...[-1, 25.5, 2 ** 53, canary, Number.NaN, Infinity, undefined].map((amount): Refused => [
-    `${amount} as its amount`,
-    creating({ amount }),
-    "amount"
-  ]),
-  ["an unknown method", creating({ paymentMethod: canary }), "paymentMethod"],
-  ["a method in small letters", creating({ paymentMethod: "pix" }), "paymentMethod"],
-  ["a method that is a name of every object", creating({ paymentMethod: "toString" }), "paymentMethod"],
-  ["a currency that is none", creating({ currency: canary }), "currency"],
-  ["a currency of half a million letters", creating({ currency: long("A") }), "currency"],
-  ["a field that the contract does not name", creating({ canary }), "canary"],
-  ["an extra of a PIX charge", creating({ extra: { canary } }), "extra"],
-  ["pix options of a boleto", creating({ paymentMethod: "BOLETO", pix: { expiresInDays: 1 } }), "pix"],
-  ["an undocumented field outside extra", creating({ paymentMethod: "BOLETO", dueDate: canary }), "dueDate"],
-  ["no customer", creating({ customer: undefined }), "customer"],
-  ["a customer without a name", customerWith({ name: undefined }), "customer.name"],
-  ["a customer with an empty name", customerWith({ name: "" }), "customer.name"],
-  ["a customer without an e-mail", customerWith({ email: undefined }), "customer.email"],
-  ["an e-mail that is none", customerWith({ email: canary }), "customer.email"],
-  ["half a million letters as an e-mail", customerWith({ email: long("a") }), "customer.email"],
-  ["an e-mail of a quarter of a million signs @", customerWith({ email: long("a@") }), "customer.email"],
-  ["an undocumented field of the customer", customerWith({ canary }), "customer.canary"],
-  ["a phone with signs", customerWith({ phone: `+55 ${canary}` }), "customer.phone"],
-  ["a phone of half a million digits", customerWith({ phone: `${long("1")}x` }), "customer.phone"],
-  ["a document without a type", customerWith({ document: { number: canary } }), "customer.document.type"],
-  ["an item of quantity 0", creating({ items: [{ ...item, quantity: 0 }] }), "items.0.quantity"],
-  ["an item with half a centavo", creating({ items: [item, { ...item, unitPrice: 0.5 }] }), "items.1.unitPrice"],
-  ["an expiry of half a day", creating({ pix: { expiresInDays: 0.5 } }), "pix.expiresInDays"],
-  ["no installment", creating({ installments: 0 }), "installments"],
-  ...[
-    "localhost",
-    "",
-    "203.0.113",
-    "203.0.113.7.9",
-    "12ab",
-    "::g",
-    " ::1",
-    ...[":", ".", "1.", "a:", "::1", " "].map((text) => `${long(text)}x`)
-  ].map((ip): Refused => [`the address ${ip.slice(0, 12)}`, creating({ ip }), "ip"]),
-  ["an extra that names a documented field", boleto({ amount: 1 }), "extra"],
-  ["an extra that is no record", boleto(canary), "extra"],
-  ["an extra that contains itself", boleto(odd.cyclic), "extra"],
-  ["an extra with a function", boleto({ canary: () => canary }), "extra"],
-  ["an extra with a bigint", boleto({ canary: 1n }), "extra"],
-  ["an extra with a __proto__", boleto(JSON.parse(`{"__proto__":"${canary}"}`)), "extra"],
-  ["an extra nested too deep to be written", boleto(odd.deep), ""],
-  ["an extra that throws when it is read", boleto(odd.throwing), ""],
-  ["an extra of a megabyte", boleto({ note: `${canary}${"x".repeat(1_000_000)}` }), ""],
-  ["more than 65536 characters", creating({ items: Array.from({ length: 2000 }, () => item) }), ""],
-  ["null as the request", (payments) => payments.createTransaction(null as never), "paymentMethod"], // as from JavaScript
-  ["a number as its options", (payments) => create(payments, 5 as never), ""], // as from JavaScript
+  ["amount", ...[-1, 25.5, 2 ** 53, canary, Number.NaN, Infinity, undefined].map((amount) => ({ amount }))],
+  ["paymentMethod", ...[canary, "pix", "toString"].map((paymentMethod) => ({ paymentMethod }))],
+  ["currency", { currency: canary }, { currency: long("A") }],
+  ["canary", { canary }],
+  ["dueDate", { paymentMethod: "BOLETO", dueDate: canary }],
+  ["pix", { paymentMethod: "BOLETO", pix: { expiresInDays: 1 } }],
+  ["pix.expiresInDays", { pix: { expiresInDays: 0.5 } }],
+  ["installments", { installments: 0 }],
+  ["customer", { customer: undefined }],
+  ["customer.name", ...customers({ name: undefined }, { name: "" })],
   [
-    "an idempotency key with a line break",
-    creating({}, { idempotencyKey: `${canary}\r\nX-Evil: 1` }),
-    "idempotencyKey"
+    "customer.email",
+    ...customers({ email: undefined }, { email: canary }, { email: long("a") }, { email: long("a@") })
   ],
-  ["an idempotency key of 256 characters", creating({}, { idempotencyKey: "k".repeat(256) }), "idempotencyKey"]
+  ["customer.canary", ...customers({ canary })],
+  ["customer.phone", ...customers({ phone: `+55 ${canary}` }, { phone: `${long("1")}x` })],
+  ["customer.document.type", ...customers({ document: { number: canary } })],
+  ["items.0.quantity", { items: [{ ...item, quantity: 0 }] }],
+  ["items.1.unitPrice", { items: [item, { ...item, unitPrice: 0.5 }] }],
+  ["ip", ...[...addresses, ...slow].map((ip) => ({ ip }))],
+  ["extra", { extra: { canary } }],
+  ["extra", ...[{ amount: 1 }, canary, odd.cyclic, { canary: () => canary }, { canary: 1n }].map(withExtra)],
+  ["extra", withExtra(JSON.parse(`{"__proto__":"${canary}"}`))],
+  ["", ...[odd.deep, odd.throwing, { note: `${canary}${"x".repeat(1_000_000)}` }].map(withExtra)],
+  // More than 65,536 characters.
+  ["", { items: Array.from({ length: 2000 }, () => item) }]
 ]
 
 describe("a request of createTransaction", () => {
-  effect.each(refused)("with %s is refused, and nothing is sent", function* (row) {
-    yield* checkRefused(row)
+  effect.each(refused)("is refused because of its %j, and nothing is sent", function* (row) {
+    const [, ...changes] = row
+    for (const change of changes) yield* checkRefused(creating(Object(change)), row, change)
   })
 
-  const unknown: ReadonlyArray<readonly [what: string, create: Parameters<typeof errorOf>[0], isExtra: boolean]> = [
-    ["an unknown field of a boleto", creating({ paymentMethod: "BOLETO", boleto: { dueDate: canary } }), true],
-    ["an unknown field of a card charge", creating({ paymentMethod: "CREDIT_CARD", card: canary }), true],
-    ["pix options of a boleto", creating({ paymentMethod: "BOLETO", pix: { expiresInDays: 1 } }), false],
-    [
-      "an unknown field of a boleto's customer",
-      creating({ paymentMethod: "BOLETO", customer: { ...customer, canary } }),
-      false
-    ],
-    ["a boleto without an amount", creating({ paymentMethod: "BOLETO", amount: undefined }), false],
-    ["an unknown field of a PIX charge, which takes no extra", creating({ canary }), false]
+  effect("of a program without types is refused where it, its options or its key are none", function* () {
+    // as from JavaScript
+    yield* checkRefused((payments) => payments.createTransaction(null as never), ["paymentMethod"], null)
+    yield* checkRefused((payments) => create(payments, 5 as never), [""], 5) // as from JavaScript
+    for (const idempotencyKey of [`${canary}\r\nX-Evil: 1`, "k".repeat(256)])
+      yield* checkRefused(creating({}, { idempotencyKey }), ["idempotencyKey"], idempotencyKey)
+  })
+
+  const unknown: ReadonlyArray<readonly [method: string, isExtra: boolean, change: object]> = [
+    ["BOLETO", true, { boleto: { dueDate: canary } }],
+    ["CREDIT_CARD", true, { card: canary }],
+    ["BOLETO", false, { pix: { expiresInDays: 1 } }],
+    ["BOLETO", false, { customer: { ...customer, canary } }],
+    ["BOLETO", false, { amount: undefined }],
+    ["PIX", false, { canary }]
   ]
   effect.each(unknown)(
-    "with %s is refused, and told of `extra` where that takes the field",
-    function* ([, create, isExtra]) {
-      const { error } = yield* errorOf(create, respond(200, created))
+    "of the method %s says (%s) that an unknown field may be put under `extra`: %j",
+    function* ([paymentMethod, isExtra, change]) {
+      const { error } = yield* errorOf(creating({ paymentMethod, ...change }), respond(200, created))
       const advice =
         " is no field of this request: put fields that the service has and this library does not know under `extra`."
       assert.strictEqual(error.message.includes(advice), isExtra, error.message)

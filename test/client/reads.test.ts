@@ -1,6 +1,23 @@
-/** What `getTransaction`, `listTransactions` and `getBalance` send, and which requests they refuse. */
+/** What `getTransaction`, `listTransactions` and `getBalance` send, which answers they take, and what they refuse. */
 import { assert, describe } from "@effect/vitest"
-import { canary, checkRefused, headersOf, long, odd, type Refused, requestOf, type Use } from "../support/calls.ts"
+import { Money } from "effect-pix"
+import { Equal, Result } from "effect"
+import {
+  call,
+  canary,
+  checkNotRead,
+  checkRead,
+  checkRefused,
+  headersOf,
+  long,
+  type NotRead,
+  nulls,
+  odd,
+  type Read,
+  requestOf,
+  type Use,
+  without
+} from "../support/calls.ts"
 import { effect } from "../support/effect.ts"
 import {
   balance,
@@ -11,76 +28,62 @@ import {
   listed,
   listTransactions,
   lookupPath,
+  operations,
   transactionId
 } from "../support/operations.ts"
 import { respond } from "../support/Wire.ts"
 
-const { call: look } = getTransaction
-const { path: listPath } = listTransactions
-const { call: readBalance } = getBalance
+type ReadName = "getTransaction" | "listTransactions" | "getBalance"
 
-// The arguments of programs without types.
-const looking =
-  (id: unknown): Use =>
-  (payments) =>
-    payments.getTransaction(id as string)
-const listing =
-  (options?: unknown): Use =>
-  (payments) =>
-    payments.listTransactions(options as object)
-const reading =
-  (options?: unknown): Use =>
-  (payments) =>
-    payments.getBalance(options as object)
+const { path: listPath } = listTransactions
+
+/** The calls of a program without types. */
+const calls: Readonly<Record<ReadName, (input?: unknown) => Use>> = {
+  getTransaction: (id) => (payments) => payments.getTransaction(id as string),
+  listTransactions: (options) => (payments) => payments.listTransactions(options as object),
+  getBalance: (options) => (payments) => payments.getBalance(options as object)
+}
 
 const strange = ["a?b#c", "%2e%2e", "...", "a:b@c;d", "a%2Fb", "a".repeat(128)]
 
-describe("the request of a read", () => {
-  const sent: ReadonlyArray<readonly [what: string, use: Use, answer: object, path: string]> = [
-    ["a lookup", look, detail, lookupPath(transactionId)],
+describe("a request", () => {
+  const list = (options: object | undefined, query: string) =>
+    ["listTransactions", options, listed, `${listPath}${query}`] as const
+  const funds = (options: object | undefined, company: number, currency = "BRL") =>
+    ["getBalance", options, balance, `${balancePath(company)}?currency=${currency}`] as const
+  const sent: ReadonlyArray<readonly [operation: ReadName, input: unknown, answer: object, path: string]> = [
+    ["getTransaction", transactionId, detail, lookupPath(transactionId)],
     ...strange.map(
-      (id) =>
-        [
-          `a lookup of ${id.slice(0, 8)}, which stays one segment of the path`,
-          looking(id),
-          { ...detail, transactionId: id },
-          lookupPath(encodeURIComponent(id))
-        ] as const
+      (id) => ["getTransaction", id, { ...detail, transactionId: id }, lookupPath(encodeURIComponent(id))] as const
     ),
-    ["a list without options", listing(), listed, listPath],
-    ["a list with empty options", listing({}), listed, listPath],
-    ["a list of a page", listing({ page: 2 }), listed, `${listPath}?page=2`],
-    [
-      "a list of an order",
-      listing({ pageSize: 100, sort: "createdAt_asc" }),
-      listed,
-      `${listPath}?pageSize=100&sort=createdAt_asc`
-    ],
-    [
-      "a list with all options",
-      listing({ page: 1, pageSize: 1, sort: "createdAt_desc" }),
-      listed,
-      `${listPath}?page=1&pageSize=1&sort=createdAt_desc`
-    ],
-    ["a balance of the configured company", reading(), balance, `${balancePath(7)}?currency=BRL`],
-    ["a balance of a named company", reading({ companyId: 8 }), balance, `${balancePath(8)}?currency=BRL`],
-    ["a balance of the company 0", reading({ companyId: 0 }), balance, `${balancePath(0)}?currency=BRL`],
-    ["a balance in another currency", reading({ currency: "USD" }), balance, `${balancePath(7)}?currency=USD`],
-    [
-      "a balance of options that are undefined",
-      reading({ companyId: undefined, currency: undefined }),
-      balance,
-      `${balancePath(7)}?currency=BRL`
-    ]
+    list(undefined, ""),
+    list({}, ""),
+    list({ page: 2 }, "?page=2"),
+    list({ pageSize: 100, sort: "createdAt_asc" }, "?pageSize=100&sort=createdAt_asc"),
+    list({ page: 1, pageSize: 1, sort: "createdAt_desc" }, "?page=1&pageSize=1&sort=createdAt_desc"),
+    funds(undefined, 7),
+    funds({ companyId: 8 }, 8),
+    funds({ companyId: 0, currency: "USD" }, 0, "USD"),
+    funds({ companyId: undefined, currency: undefined }, 7)
   ]
-  effect.each(sent)("%s is a GET without body, content type and key", function* ([, use, answer, path]) {
-    const { headers, method, path: place, text } = yield* requestOf(use, respond(200, answer))
-    assert.deepStrictEqual([method, place, headers, text], ["GET", path, headersOf(), undefined])
+  effect.each(sent)("of %s with %j is a GET without body, content type and key", function* (row) {
+    const [operation, input, answer, path] = row
+    const sent = yield* requestOf(calls[operation](input), respond(200, answer))
+    assert.deepStrictEqual([sent.method, sent.path, sent.headers, sent.text], ["GET", path, headersOf(), undefined])
   })
-})
 
-const refused: ReadonlyArray<Refused> = [
-  ...[
+  effect("is sent below the path of the base URL, however long that is", function* () {
+    for (const [prefix, path] of [
+      ["/pix/v2//", "/pix/v2"],
+      [`${long("/")}x//`, `${long("/")}x`]
+    ]) {
+      const baseUrl = `https://gateway.example${prefix}`
+      const sent = yield* requestOf(getBalance.call, respond(200, balance), { baseUrl })
+      assert.strictEqual(sent.path, `${path}${balancePath(7)}?currency=BRL`)
+    }
+  })
+
+  const ids = [
     "",
     ".",
     "..",
@@ -89,48 +92,181 @@ const refused: ReadonlyArray<Refused> = [
     `${canary}\r\n`,
     ` ${canary}`,
     `${canary}é`,
-    "a".repeat(129),
     91,
     undefined
-  ].map((id): Refused => [`a lookup of ${JSON.stringify(id)}`, looking(id), "transactionId"]),
-  ...[
-    { pageSize: 0 },
-    { pageSize: 101 },
-    { pageSize: 1.5 },
-    { page: 0 },
-    { page: "1" },
-    { sort: canary },
-    { pagesize: 10 }
-  ].map((options): Refused => [`a list of ${JSON.stringify(options)}`, listing(options), Object.keys(options).join()]),
-  ["a list of a list", listing([]), ""],
-  ["a list of null", listing(null), ""],
-  ["a balance of a number", reading(42), ""],
-  ["a balance of a text", reading(canary), ""],
-  ["a balance of options that throw when they are read", reading(odd.throwing), ""],
-  ["a balance of a negative company", reading({ companyId: -1 }), "companyId"],
-  ["a balance of half a company", reading({ companyId: 7.5 }), "companyId"],
-  ["a balance of a company in text", reading({ companyId: `../${canary}` }), "companyId"],
-  ["a balance in a currency that is none", reading({ currency: `BRL&x=${canary}` }), "currency"],
-  ["a balance with a misspelt option", reading({ canary }), "canary"]
+  ]
+  const refused: ReadonlyArray<readonly [operation: ReadName, path: string, ...inputs: ReadonlyArray<unknown>]> = [
+    ["getTransaction", "transactionId", ...ids, "a".repeat(129)],
+    ["listTransactions", "pageSize", ...[0, 101, 1.5].map((pageSize) => ({ pageSize }))],
+    ["listTransactions", "page", { page: 0 }, { page: "1" }],
+    ["listTransactions", "sort", { sort: canary }],
+    ["listTransactions", "pagesize", { pagesize: 10 }],
+    ["listTransactions", "", [], null],
+    ["getBalance", "", 42, canary, odd.throwing],
+    ["getBalance", "companyId", ...[-1, 7.5, `../${canary}`].map((companyId) => ({ companyId }))],
+    ["getBalance", "currency", { currency: `BRL&x=${canary}` }],
+    ["getBalance", "canary", { canary }]
+  ]
+  effect.each(refused)("of %s is refused because of its %j, and nothing is sent", function* ([name, path, ...inputs]) {
+    for (const input of inputs) yield* checkRefused(calls[name](input), [path], input)
+  })
+
+  effect("of a balance is refused where neither the call nor the client names a company", function* () {
+    yield* checkRefused(calls.getBalance({}), ["companyId"], {}, { companyId: undefined })
+  })
+})
+
+const [row = assert.fail("no row")] = listed.res.items
+const at = "utc 2026-11-21T10:00:00.000Z"
+const later = "utc 2026-11-21T10:05:00.000Z"
+const item = { ...row, lead: without(row.lead, "externalId"), createdAt: at, updatedAt: later }
+const found = { ...detail, updateDate: later, createdAt: at }
+const funds = {
+  ...balance,
+  accBalance: "1234567.89 reais",
+  accBalanceCredit: "0.1 reais",
+  accBalanceCreditAwaiting: "0 reais"
+}
+const withItems = (...items: ReadonlyArray<unknown>) => ({ ok: true, res: { ...listed.res, items } })
+const pageOf = (...items: ReadonlyArray<unknown>) => ({ ...listed.res, items })
+const paid = { id: 91, value: 2500, transactionId, enStatusTransaction: "Paid" }
+const renamed = {
+  transactionId: transactionId.toUpperCase(),
+  enStatusTransaction: "ChargedBack",
+  enPaymentSystem: "Ted"
+}
+const little = { id: 3, enBalanceStatus: "Held", accBalance: -0.5 }
+const noDates = { createdAt: "2026-02-30T12:00:00Z", updatedAt: "2026-11-21T12:00:00+73:66" }
+
+const read: ReadonlyArray<readonly [operation: ReadName, ...Read]> = [
+  ["getTransaction", "the documented detail", detail, found],
+  ["getTransaction", "white space around a detail", ` \r\n\t${JSON.stringify(detail, null, 2)}\n`, found],
+  ["getTransaction", "a byte order mark before a detail", `\uFEFF${JSON.stringify(detail)}`, found],
+  ["getTransaction", "undocumented fields", { ...detail, fee: 99, lead: { ...detail.lead, vip: true } }, found],
+  [
+    "getTransaction",
+    "nulls",
+    { ...nulls("leadId lead companyId enPaymentSystem updateDate createdAt"), ...paid },
+    paid
+  ],
+  ["getTransaction", "new words, and an id in other letters", { ...detail, ...renamed }, { ...found, ...renamed }],
+  [
+    "getTransaction",
+    "a company in text, dates that are none and a lead that is a list",
+    { ...detail, companyId: "7", updateDate: canary, createdAt: "2026-02-30", lead: [canary] },
+    without(found, "companyId", "updateDate", "createdAt", "lead"),
+    ["companyId", "createdAt", "lead", "updateDate"]
+  ],
+  [
+    "getTransaction",
+    "a lead whose document is a number",
+    { ...detail, lead: { ...detail.lead, document: 5, id: -1 } },
+    { ...found, lead: without(detail.lead, "document", "id") },
+    ["lead.document", "lead.id"]
+  ],
+  ["listTransactions", "the documented page", listed, pageOf(item)],
+  ["listTransactions", "an empty page", withItems(), pageOf()],
+  [
+    "listTransactions",
+    "undocumented fields",
+    { ...withItems({ ...row, fee: 1 }), took: 3, success: false },
+    pageOf(item)
+  ],
+  [
+    "listTransactions",
+    "an external id",
+    withItems({ ...row, lead: { ...row.lead, externalId: "e-1" } }),
+    pageOf({ ...item, lead: { ...item.lead, externalId: "e-1" } })
+  ],
+  [
+    "listTransactions",
+    "rows of nulls",
+    {
+      ...withItems(
+        { ...nulls("leadId lead paymentMethod providerTxId createdAt updatedAt"), id: 1, amount: 1, status: "X" },
+        { id: 2, amount: 2, status: "Y", lead: nulls("id externalId name email phone documentNumber documentType") }
+      ),
+      ok: null
+    },
+    pageOf({ id: 1, amount: 1, status: "X" }, { id: 2, amount: 2, status: "Y", lead: {} })
+  ],
+  [
+    "listTransactions",
+    "a row with odd fields between others",
+    { ...withItems(row, { ...row, leadId: 5, ...noDates, lead: { name: 1 } }, row), ok: "false" },
+    pageOf(item, { ...without(item, "leadId", "createdAt", "updatedAt"), lead: {} }, item),
+    ["ok", "res.items.createdAt", "res.items.lead.name", "res.items.leadId", "res.items.updatedAt"]
+  ],
+  ["getBalance", "the documented balance", balance, funds],
+  ["getBalance", "an undocumented field", { ...balance, blocked: 1.5 }, funds],
+  [
+    "getBalance",
+    "nulls, and a new word",
+    { ...nulls("companyId currency accBalanceCredit accBalanceCreditAwaiting"), ...little },
+    { ...little, accBalance: "-0.5 reais" }
+  ],
+  [
+    "getBalance",
+    "credits that are no decimals",
+    { ...balance, accBalanceCredit: "1,50", accBalanceCreditAwaiting: {}, currency: 986 },
+    without(funds, "accBalanceCredit", "accBalanceCreditAwaiting", "currency"),
+    ["accBalanceCredit", "accBalanceCreditAwaiting", "currency"]
+  ]
 ]
 
-describe("a request of a read", () => {
-  effect.each(refused)("%s is refused, and nothing is sent", function* (row) {
-    yield* checkRefused(row)
+const wrong: ReadonlyArray<readonly [operation: ReadName, ...NotRead]> = [
+  ["getTransaction", "Unreadable", "value", { ...detail, value: null, createdAt: "" }],
+  ["getTransaction", "Unreadable", "transactionId", { ...detail, transactionId: null }],
+  ["getTransaction", "Unreadable", "enStatusTransaction", { ...detail, enStatusTransaction: 1 }],
+  ["getTransaction", "Unreadable", "id", JSON.stringify(detail).replace("91", "9007199254740993")],
+  ["getTransaction", "Unreadable", "", "<html><b>ok</b></html>", "null", ""],
+  ["getTransaction", "NotAsAsked", "transactionId", { ...detail, transactionId: "t-2" }],
+  ["listTransactions", "NotAsAsked", "ok", { ...listed, ok: false }],
+  ["listTransactions", "Unreadable", "res", withItems().res],
+  ["listTransactions", "Unreadable", "res.items", { res: { ...listed.res, items: null } }],
+  ["listTransactions", "Unreadable", "res.items.1.id", withItems(row, { ...row, id: null })],
+  ["listTransactions", "Unreadable", "res.items.0.amount", withItems({ ...row, amount: "25" })],
+  ["listTransactions", "Unreadable", "res.items.1", withItems(row, null)],
+  ["getBalance", "Unreadable", "accBalance", ...[null, true, "1,50"].map((accBalance) => ({ ...balance, accBalance }))],
+  ["getBalance", "Unreadable", "accBalance", JSON.stringify(balance).replace("1234567.89", "1e999999999")]
+]
+
+describe("an answer", () => {
+  effect.each(read)("of %s is read with %s", function* ([operation, ...row]) {
+    yield* checkRead(operation, operations[operation].call, row)
   })
 
-  effect("a balance is refused where neither the call nor the client names a company", function* () {
-    yield* checkRefused(["", reading({}), "companyId"], { companyId: undefined })
-  })
-
-  effect("a path before every path may be in the base URL, however long it is", function* () {
-    for (const [prefix, path] of [
-      ["/pix/v2", "/pix/v2"],
-      ["/pix/v2//", "/pix/v2"],
-      [`${long("/")}x//`, `${long("/")}x`]
-    ]) {
-      const sent = yield* requestOf(readBalance, respond(200, balance), { baseUrl: `https://gateway.example${prefix}` })
-      assert.strictEqual(sent.path, `${path}${balancePath(7)}?currency=BRL`)
+  effect.each(wrong)("of %s is unexpected where it is %s by its %j", function* ([operation, reason, path, ...bodies]) {
+    for (const body of bodies) {
+      const error = yield* checkNotRead(operations[operation].call, [reason, path], body)
+      assert.strictEqual(error.outcome, "NoEffect")
     }
+  })
+
+  effect(
+    "with a field that does not fit is counted once a call and logged once a client, in however many rows",
+    function* () {
+      const body = withItems(...Array.from({ length: 100 }, () => ({ ...row, createdAt: "" })))
+      const { lines, misfits } = yield* call(listTransactions.call, respond(200, body), { times: 3 })
+      assert.deepStrictEqual([misfits, lines.length], [{ "res.items.createdAt": 3 }, 1])
+    }
+  )
+
+  effect.each(["12345678901234567.89", "0.1", "25.00", "9007199254740993"])(
+    "of a balance has exactly the digits %s",
+    function* (written) {
+      const body = `{"id":3,"enBalanceStatus":"Released","accBalance":${written}}`
+      const { value } = yield* requestOf(getBalance.call, respond(200, body))
+      assert.isTrue(Equal.equals(Object(value).accBalance, Money.reais(written)))
+    }
+  )
+
+  effect("of another status of success, or of another content type, is read too, and a 204 is none", function* () {
+    for (const status of [200, 203]) {
+      const reply = respond(status, detail, { "content-type": "text/plain; charset=utf-8" })
+      assert.isTrue(Result.isSuccess((yield* call(getTransaction.call, reply)).result))
+    }
+    const { issues } = yield* checkNotRead(listTransactions.call, ["Unreadable", ""], "", 204)
+    assert.deepStrictEqual(issues, [{ path: "", problem: "is not JSON" }])
   })
 })

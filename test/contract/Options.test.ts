@@ -43,52 +43,38 @@ describe("the options of a call", () => {
     ["wait", "2 minutes", 120_000],
     ["wait", [1, 500_000_000], 1500],
     ["wait", { minutes: 1, seconds: undefined }, 60_000],
-    ["every", Duration.millis(1), 1],
     ["every", 3n, 3e-6],
     ["since", new Date(7), 7],
     ["since", DateTime.makeUnsafe(8), 8],
-    ["nested", { within: "1 second" }, { within: 1000 }]
+    ["nested", { within: Duration.seconds(1) }, { within: 1000 }]
   ]
   effect.each(right)("%s may be %o", function* ([name, given, read]) {
     assert.deepInclude(yield* checkAny({ [name]: given }), { [name]: read })
   })
 
-  const size = "size must be a whole number from 1 to 100"
-  const every = "every must be a duration above zero"
-  const wrong: ReadonlyArray<readonly [name: string, given: unknown, problem: string]> = [
-    ["size", 0, `${size}, not 0`],
-    ["size", 101, `${size}, not 101`],
-    ["size", 2.5, `${size}, not 2.5`],
-    ["size", Number.NaN, `${size}, not NaN`],
-    ["size", canary, size],
-    ["size", "7", size],
-    ["size", null, size],
-    ["limit", -1, "limit must be a whole number from 0, not -1"],
-    ["wait", -1, "wait must be a duration"],
-    ["wait", "-1 second", "wait must be a duration"],
-    ["wait", "soon", "wait must be a duration"],
-    ["wait", Number.NaN, "wait must be a duration"],
-    ["wait", {}, "wait must be a duration"],
-    ["wait", { minute: 5 }, "wait must be a duration"],
-    ["wait", { hours: Number.NaN }, "wait must be a duration"],
-    ["wait", [0, Number.NaN], "wait must be a duration"],
-    ["every", 0, every],
-    ["every", "0 seconds", every],
-    ["since", "yesterday", "since must be a date"],
-    ["since", new Date("x"), "since must be a date"],
-    ["find", /x/, "find must be a function"],
-    ["nested", { within: 0 }, "nested.within must be a duration above zero"]
+  const size = "must be a whole number from 1 to 100"
+  const wrong: ReadonlyArray<readonly [name: string, problem: string, given: ReadonlyArray<unknown>]> = [
+    ["size", `${size}, not 0`, [0]],
+    ["size", `${size}, not 101`, [101]],
+    ["size", `${size}, not 2.5`, [2.5]],
+    ["size", `${size}, not NaN`, [Number.NaN]],
+    ["size", size, [canary, "7", null]],
+    ["limit", "must be a whole number from 0, not -1", [-1]],
+    ["wait", "must be a duration", [-1, "-1 second", "soon", Number.NaN, {}, { minute: 5 }, { hours: Number.NaN }]],
+    ["wait", "must be a duration", [[0, Number.NaN]]],
+    ["every", "must be a duration above zero", [0, "0 seconds"]],
+    ["since", "must be a date", ["yesterday", new Date("x")]],
+    ["find", "must be a function", [/x/]]
   ]
-  effect.each(wrong)("%s may not be %o", function* ([name, given, problem]) {
-    assert.deepStrictEqual(yield* problems({ [name]: given }), [problem])
+  effect.each(wrong)("%s %s: it may not be one of %o", function* ([name, problem, values]) {
+    for (const given of values) assert.deepStrictEqual(yield* problems({ [name]: given }), [`${name} ${problem}`])
   })
 
-  effect("are all named by one error where all are wrong", function* () {
-    const names = Object.keys(Sample.fields)
-    const all = yield* problems(Object.fromEntries(names.map((name) => [name, "wrong"])))
+  effect("are all named by one error where all are wrong, each with its path", function* () {
+    const given = { size: "x", limit: "x", wait: "x", every: "x", since: "x", find: "x", nested: { within: 0 } }
     assert.deepStrictEqual(
-      all.map((problem) => problem.split(" ")[0]),
-      names
+      (yield* problems(given)).map((problem) => problem.split(" ")[0]),
+      ["size", "limit", "wait", "every", "since", "find", "nested.within"]
     )
   })
 
@@ -102,30 +88,21 @@ describe("the options of a call", () => {
 })
 
 describe("the settings of a layer", () => {
-  const Settings = Schema.Struct({ NAME: Schema.String, COUNT: Schema.optional(Schema.String) })
+  effect("are all named, however many they are, under the prefix of their layer", function* () {
+    const fields = Object.fromEntries(Array.from({ length: 15 }, (_, at) => [`f${at}`, Schema.String]))
+    const { settings } = yield* Effect.flip(Options.checkSettingsBy(Schema.Struct(fields), "options", "Layer.")({}))
+    assert.strictEqual(settings.length, 15)
+    assert.deepStrictEqual(settings[0], { setting: "Layer.f0", reason: "Missing", problem: "is not set" })
+  })
 
-  effect("say whether they are missing, wrong or unreadable, under the prefix of their layer", function* () {
-    const many = Schema.Struct(Object.fromEntries(Array.from({ length: 15 }, (_, at) => [`f${at}`, Schema.String])))
-    const missing = yield* Effect.flip(Options.checkSettingsBy(many, "options", "Layer.")({}))
-    assert.strictEqual(missing.settings.length, 15)
-    assert.deepStrictEqual(missing.settings[0], { setting: "Layer.f0", reason: "Missing", problem: "is not set" })
-
-    const given = { NAME: undefined, COUNT: 7 } as never // as a caller without types gives it
-    const wrong = yield* Effect.flip(Options.checkSettingsBy(Settings)(given))
-    assert.deepStrictEqual(
-      wrong.settings.map(({ reason }) => reason),
-      ["Missing", "Wrong"]
-    )
-    const away = ConfigProvider.make(([name]) =>
-      name === "NAME"
-        ? Effect.fail(new ConfigProvider.SourceError({ message: "away" }))
-        : Effect.succeed(ConfigProvider.makeValue("7"))
-    )
+  effect("say that they could not be read, and which of them may be left out", function* () {
+    const Settings = Schema.Struct({ NAME: Schema.String, COUNT: Schema.optional(Schema.String) })
+    const away = ConfigProvider.make(() => Effect.fail(new ConfigProvider.SourceError({ message: "away" })))
     const unread = yield* Effect.flip(Options.readSettingsBy(Settings)).pipe(Effect.provide(ConfigProvider.layer(away)))
-    assert.deepStrictEqual(
-      unread.settings.map(({ reason, setting }) => [setting, reason]),
-      [["NAME", "Unreadable"]]
-    )
+    const problem = "could not be read: the ConfigProvider failed"
+    assert.deepStrictEqual(unread.settings[0], { setting: "NAME", reason: "Unreadable", problem })
+    const none = yield* Effect.flip(Options.checkSettingsBy(Settings)(null as never)) // as from JavaScript
+    assert.include(none.message, "must be { NAME, COUNT? }")
   })
 
   effect("of two checks are all named by one error, whichever of them fails", function* () {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { BigDecimal, Equal, JsonSchema, Option, Schema } from "effect"
+import { BigDecimal, Equal, Option, Schema } from "effect"
 import * as Money from "../../src/pix/Money.ts"
 import * as samples from "../support/samples.ts"
 
@@ -36,30 +36,24 @@ const refuses = <A>(
   }
 }
 
-describe("Money.Centavos", () => {
-  it("Centavos are non-negative safe integers with one zero", () => {
-    for (const right of [0, 1, most]) {
-      assert.strictEqual<number>(Money.centavos(right), right)
-      assert.deepStrictEqual<Option.Option<number>>(Money.centavosOption(right), Option.some(right))
-    }
-    refuses(Money.centavos, Money.centavosOption, -4321, 43.21, most + 1, 1e21, Number.NaN, Infinity)
-    assert.isTrue(Object.is(Money.centavos(-0), 0))
-  })
-
-  it("Centavos are a JSON integer on the wire", () => {
-    assert.strictEqual(JSON.stringify(Schema.encodeSync(Money.Centavos)(Money.centavos(2500))), "2500")
-    for (const bad of ["2500", 25.5, -1, null, 2500n, true])
-      assert.throws(() => Schema.decodeUnknownSync(Money.Centavos)(bad))
-    const { schema } = Schema.toJsonSchemaDocument(Money.Centavos)
-    for (const part of [`"type":"integer"`, `"minimum":0`, "R$ 25,00 is 2500"])
-      assert.include(JSON.stringify(schema), part)
-  })
+it("Centavos are non-negative safe integers with one zero, and a JSON integer on the wire", () => {
+  for (const right of [0, 1, most]) {
+    assert.strictEqual<number>(Money.centavos(right), right)
+    assert.deepStrictEqual<Option.Option<number>>(Money.centavosOption(right), Option.some(right))
+  }
+  refuses(Money.centavos, Money.centavosOption, -4321, 43.21, most + 1, 1e21, Number.NaN, Infinity)
+  assert.isTrue(Object.is(Money.centavos(-0), 0))
+  assert.strictEqual(JSON.stringify(Schema.encodeSync(Money.Centavos)(Money.centavos(2500))), "2500")
+  for (const bad of ["2500", 25.5, -1, null, 2500n, true])
+    assert.throws(() => Schema.decodeUnknownSync(Money.Centavos)(bad))
+  const { schema } = Schema.toJsonSchemaDocument(Money.Centavos)
+  for (const part of [`"type":"integer"`, `"minimum":0`, "R$ 25,00 is 2500"])
+    assert.include(JSON.stringify(schema), part)
 })
 
 describe("Money.Reais", () => {
   it.each([
     ["0.1", "0.1", 0.1],
-    ["0.10", "0.1", 0.1],
     ["1234567.89", "1234567.89", 1234567.89],
     ["10.005", "10.005", 10.005],
     ["-10.50", "-10.5", -10.5],
@@ -71,7 +65,6 @@ describe("Money.Reais", () => {
     ["0e999999999", "0", 0],
     ["25.00", "25", 25],
     ["12345678901234567.89", "12345678901234567.89", "12345678901234567.89"],
-    ["1234567890123456789e-2", "12345678901234567.89", "12345678901234567.89"],
     ["0.10000000000000000001", "0.10000000000000000001", "0.10000000000000000001"],
     ["-9007199254740993", "-9007199254740993", "-9007199254740993"],
     ["9".repeat(40), "9".repeat(40), "9".repeat(40)],
@@ -87,28 +80,23 @@ describe("Money.Reais", () => {
     assert.strictEqual(Schema.encodeSync(json)(amount), plain)
   })
 
-  it("a text that is not a JSON number of at most 40 digits is refused, at once and without being quoted", () => {
+  it("a text or a decimal that is no JSON number of at most 40 digits is refused, at once and without being quoted", () => {
     const wrong = " | 43.21|43.21 |1,50|1.234,56|0x43|+4321|4321.|.4321|04321|NaN|Infinity|-|e5|1e|1_000|٣|4321\n|43,21"
-    const bombs = "1e999999999 -1e-999999999 1e40 1e-40 1e99999999999999999999".split(" ")
-    const bad = [...wrong.split("|"), ...bombs, "", "9".repeat(41), "9".repeat(1_000_000), `0.${"1".repeat(99)}`]
+    const bombs = "1e999999999|-1e-999999999|1e40|1e-40|1e99999999999999999999|"
+    const long = ["9".repeat(41), "9".repeat(1_000_000), `0.${"1".repeat(99)}`]
+    const bad = [...wrong.split("|"), ...bombs.split("|"), ...long]
     refuses<string>(Money.reais, Money.reaisOption, ...bad)
     for (const given of [...bad, Number.NaN, Infinity, null, {}, 5e-324, Number.MAX_VALUE])
       assert.throws(() => decode(given))
-  })
-
-  it("a decimal of more than 40 digits is refused at once", () => {
     for (const scale of [-999_999_999, 999_999_999, 40, -40]) {
       const bomb = BigDecimal.make(1n, scale)
-      refuses(
-        () => Money.reais(bomb),
-        () => Money.reaisOption(bomb),
-        ""
-      )
+      assert.deepStrictEqual(Money.reaisOption(bomb), Option.none())
+      assert.throws(() => Money.reais(bomb), /Expected a/)
       assert.throws(() => Schema.decodeUnknownSync(Schema.toType(Money.ReaisFromJson))(bomb))
     }
   })
 
-  it("Reais are made from text, whole reais and the results of BigDecimal, and compare by value", () => {
+  it("an amount is made from text, whole reais and the results of BigDecimal, and is compared by value", () => {
     const sum = Money.reais(BigDecimal.sum(Money.reais("0.1"), Money.reais("0.2")))
     assert.isTrue(Equal.equals(sum, Money.reais("0.3")))
     assert.deepStrictEqual(Money.reais("25.00"), Money.reais(25n))
@@ -116,28 +104,18 @@ describe("Money.Reais", () => {
     const [same, other] = [Money.reais("1.50"), Money.reais("1.51")]
     const areEqual = Schema.toEquivalence(Money.Reais)
     assert.deepStrictEqual([areEqual(same, Money.reais("1.5")), areEqual(same, other)], [true, false])
-    assert.deepStrictEqual(
-      [
-        Money.ReaisOrder(Money.reais("-10"), same),
-        Money.ReaisOrder(other, same),
-        Money.ReaisOrder(same, Money.reais("1.5"))
-      ],
-      [-1, 1, 0]
-    )
+    const compared = ["-10", "1.51", "1.5"].map((amount) => Money.ReaisOrder(Money.reais(amount), same))
+    assert.deepStrictEqual(compared, [-1, 1, 0])
   })
 
-  it.prop("an amount of reais is the same after encoding and decoding", { amount: samples.reais }, ({ amount }) => {
+  it.prop("an amount is the same after encoding and decoding", { amount: samples.reais }, ({ amount }) => {
     assert.deepStrictEqual(decode(JSON.parse(JSON.stringify(encode(amount)))), amount)
     assert.deepStrictEqual(Schema.decodeUnknownSync(json)(Schema.encodeSync(json)(amount)), amount)
   })
 
-  it("ReaisFromJson is the same inside the JSON codec of a struct, and described as a number or a string", () => {
-    const codec = Schema.toCodecJson(Schema.Struct({ value: Money.ReaisFromJson, total: Money.Centavos }))
-    const record = Schema.decodeSync(codec)({ value: 10.005, total: 2500 })
-    assert.deepStrictEqual<unknown>(Schema.encodeSync(codec)(record), { value: 10.005, total: 2500 })
+  it("an amount is described as a number or a string", () => {
     const document = JSON.stringify(Schema.toJsonSchemaDocument(Money.ReaisFromJson).schema)
     for (const type of [`"number"`, `"string"`]) assert.include(document, type)
-    assert.isObject(JsonSchema.toDocumentDraft07(Schema.toJsonSchemaDocument(Money.Reais)).schema)
   })
 })
 
@@ -164,12 +142,8 @@ describe("the conversions of Money", () => {
     const texts = ["-43.21", "43.211", "43.000", "90071992547409.92", "43,21", "4e3", "", " 43", "043", "R$ 43"]
     refuses<string>(Money.fromReais, Money.fromReaisOption, ...texts)
     for (const bad of ["-0.01", "10.005", "90071992547409.92", "1e39"]) {
-      const amount = Money.reais(bad)
-      refuses(
-        () => Money.fromReais(amount),
-        () => Money.toCentavos(amount),
-        bad
-      )
+      assert.throws(() => Money.fromReais(Money.reais(bad)), /Expected a non-negative amount/)
+      assert.deepStrictEqual(Money.toCentavos(Money.reais(bad)), Option.none())
     }
   })
 
@@ -199,37 +173,31 @@ describe("the conversions of Money", () => {
   })
 })
 
-describe("Money.parseBRL", () => {
-  const written: ReadonlyArray<readonly [centavos: number, texts: ReadonlyArray<string>]> = [
-    [2500, ["25", "25.00", "25,00", "R$ 25", "R$25,00", "R$\u00a025,00", "R$\u202f25,00", "  R$ 25,00\n"]],
-    [2550, ["25,5", "25,50", "25.50"]],
-    [1, ["0,01", "0.01"]],
-    [0, ["0", "0,00"]],
-    [123456, ["R$ 1.234,56", "1.234,56", "1234,56", "1234.56"]],
-    [123450, ["1.234,5"]],
-    [123400, ["1234"]],
-    [123456700, ["1.234.567"]],
-    [most, ["90.071.992.547.409,91"]]
+describe("a Brazilian text", () => {
+  const written: ReadonlyArray<readonly [centavos: number, row: string]> = [
+    [2500, "25|25.00|25,00|R$ 25|R$25,00|R$\u00a025,00|R$\u202f25,00|  R$ 25,00\n"],
+    [2550, "25,5|25,50|25.50"],
+    [1, "0,01|0.01"],
+    [0, "0|0,00"],
+    [123456, "R$ 1.234,56|1.234,56|1234,56|1234.56"],
+    [123450, "1.234,5"],
+    [123400, "1234"],
+    [123456700, "1.234.567"],
+    [most, "90.071.992.547.409,91"]
   ]
-  it.each(written)("%d centavos are written as %j", (centavos, texts) => {
-    for (const text of texts)
+  it.each(written)("of %d centavos is read by parseBRL from each of %j", (centavos, row) => {
+    for (const text of row.split("|"))
       assert.deepStrictEqual<Option.Option<number>>(Money.parseBRL(text), Option.some(centavos), text)
   })
 
-  it("a text that is ambiguous or malformed is refused", () => {
-    for (const bad of [
-      ..."1.234|R$ 1.234|1,234|1,234.56|1,234,567|25.5|25,000|25.000|25,001|25.001|-25|R$ -25|-R$ 25,00|+25||".split(
-        "|"
-      ),
-      ..." |R$|25,|25.|,25|.25|25,00,00|1.23,45|1.2345,67|1234.567,89|0.123,45|012|1.234.56|25 00|R$ R$ 25".split("|"),
-      ..."US$ 25|25,00 R$|2 5|25e2|0x19|NaN|Infinity|٢٥|vinte|90.071.992.547.409,92|1_000".split("|"),
-      "9".repeat(400)
-    ])
-      assert.deepStrictEqual(Money.parseBRL(bad), Option.none(), bad)
+  it.each([
+    "1.234|R$ 1.234|1,234|1,234.56|1,234,567|25.5|25,000|25.000|25,001|25.001|-25|R$ -25|-R$ 25,00|+25|",
+    " |R$|25,|25.|,25|.25|25,00,00|1.23,45|1.2345,67|1234.567,89|0.123,45|012|1.234.56|25 00|R$ R$ 25",
+    `US$ 25|25,00 R$|2 5|25e2|0x19|NaN|Infinity|٢٥|vinte|90.071.992.547.409,92|1_000|${"9".repeat(400)}`
+  ])("that is ambiguous or malformed is refused by parseBRL: %j", (row) => {
+    for (const bad of row.split("|")) assert.deepStrictEqual(Money.parseBRL(bad), Option.none(), bad)
   })
-})
 
-describe("Money.format", () => {
   it.each([
     [Money.centavos(0), "R$ 0,00"],
     [Money.centavos(5), "R$ 0,05"],
@@ -237,24 +205,18 @@ describe("Money.format", () => {
     [max, "R$ 90.071.992.547.409,91"],
     [Money.reais("10.005"), "R$ 10,005"],
     [Money.reais("10.5"), "R$ 10,50"],
-    [Money.reais("-0.5"), "-R$ 0,50"],
     [Money.reais("-1234.56"), "-R$ 1.234,56"],
     [Money.reais("1e21"), "R$ 1.000.000.000.000.000.000.000,00"]
-  ])("%s is written as %s", (money, written) => {
+  ])("of %s is written by format as %s", (money, written) => {
     assert.strictEqual(Money.format(money), written)
   })
 })
 
-describe("the arithmetic of Money", () => {
+it("the arithmetic of Money gives whole, non-negative, safe numbers, or it refuses", () => {
   const [one, two, three] = [Money.centavos(1), Money.centavos(2), Money.centavos(3)]
-
-  it("its results are whole, non-negative, safe numbers, or it refuses", () => {
-    assert.deepStrictEqual([Money.add(one, two), Money.sum([]), Money.sum(new Set([one, two, three]))], [3, 0, 6])
-    assert.deepStrictEqual(
-      [Money.subtract(three, two), Money.subtract(three, three), Money.subtract(two, three)],
-      [Option.some(one), Option.some(Money.centavos(0)), Option.none()]
-    )
-    assert.throws(() => Money.add(max, one), Schema.SchemaError)
-    assert.throws(() => Money.sum([max, max, max]), /Expected centavos whose sum is within the safe integers/)
-  })
+  assert.deepStrictEqual([Money.add(one, two), Money.sum([]), Money.sum(new Set([one, two, three]))], [3, 0, 6])
+  const differences = [Money.subtract(three, two), Money.subtract(three, three), Money.subtract(two, three)]
+  assert.deepStrictEqual(differences, [Option.some(one), Option.some(Money.centavos(0)), Option.none()])
+  assert.throws(() => Money.add(max, one), Schema.SchemaError)
+  assert.throws(() => Money.sum([max, max, max]), /Expected centavos whose sum is within the safe integers/)
 })

@@ -48,18 +48,14 @@ const fromSvg = (text: string): Modules => {
 describe("QrCode.terminal", () => {
   it.each(read)("the code of %s is the one from which another library has read it", (text, picture) => {
     assert.strictEqual(hash("sha1", QrCode.terminal(text)), picture)
-  })
-
-  it("a code for a light background is the same with dark modules, and nothing below an odd last row", () => {
-    for (const text of [payload, "a"]) {
-      const inverted = QrCode.terminal(text, { background: "light" })
-      assert.deepStrictEqual(
-        fromTerminal(inverted).map((row) => row.map((dark) => !dark)),
-        fromTerminal(QrCode.terminal(text))
-      )
-      assert.match(inverted.split("\n").at(-1) ?? "", /^ +$/)
-    }
-    assert.strictEqual(QrCode.terminal(payload, { background: "dark" }), QrCode.terminal(payload))
+    assert.strictEqual(QrCode.terminal(text, { background: "dark" }), QrCode.terminal(text))
+    const inverted = QrCode.terminal(text, { background: "light" })
+    assert.deepStrictEqual(
+      fromTerminal(inverted).map((row) => row.map((dark) => !dark)),
+      fromTerminal(QrCode.terminal(text))
+    )
+    // Nothing is below an odd last row.
+    assert.match(inverted.split("\n").at(-1) ?? "", /^ +$/)
   })
 
   it("a code of 200 characters fits a terminal of 80 columns", () => {
@@ -68,7 +64,7 @@ describe("QrCode.terminal", () => {
 })
 
 describe("QrCode.svg", () => {
-  it.each([payload, "a", "Pão de açúcar", `'"<&>`, payload.repeat(3), "x".repeat(2331)])(
+  it.each([payload, "a", "Pão de açúcar", "x".repeat(2331)])(
     "an SVG shows the modules of the terminal's code, with a border of four: %j",
     (text) => {
       const modules = fromSvg(text)
@@ -78,47 +74,39 @@ describe("QrCode.svg", () => {
     }
   )
 
-  it.each([undefined, 40, 99, 200, 256, 301, 320, 512, 255.5])(
-    "an SVG of size %s has its modules in the middle",
-    (size) => {
-      const side = sideOf(payload)
-      const pixels = size ?? 256
-      const svg = QrCode.svg(payload, { size })
-      const module = pixels < side ? pixels / side : Math.floor(pixels / side)
-      const start = Math.floor((pixels - module * side) / 2)
-      assert.include(svg, ` width="${pixels}" height="${pixels}" viewBox="0 0 ${pixels} ${pixels}" `)
-      assert.include(svg, `"M${start + 4 * module} ${start + 4 * module}h${7 * module}v${module}h-${7 * module}z`)
-    }
-  )
-
-  it("an SVG draws a redacted text like a plain one", () => {
-    assert.strictEqual(QrCode.svg(Redacted.make(payload)), QrCode.svg(payload))
+  it.each([undefined, 40, 99, 256, 301, 255.5])("an SVG of size %s has its modules in the middle", (size) => {
+    const side = sideOf(payload)
+    const pixels = size ?? 256
+    const svg = QrCode.svg(payload, { size })
+    const module = pixels < side ? pixels / side : Math.floor(pixels / side)
+    const start = Math.floor((pixels - module * side) / 2)
+    assert.include(svg, ` width="${pixels}" height="${pixels}" viewBox="0 0 ${pixels} ${pixels}" `)
+    assert.include(svg, `"M${start + 4 * module} ${start + 4 * module}h${7 * module}v${module}h-${7 * module}z`)
   })
 
   it.prop("an SVG has no part of the text in its markup", [Schema.String], ([any]) => {
     assert.match(
-      QrCode.svg(`${any}<script>alert("1")</script>'`),
+      QrCode.svg(Redacted.make(`${any}<script>alert("1")</script>'`)),
       /^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg" width="256" height="256" viewBox="0 0 256 256" role="img" aria-label="QR code"><path fill="#fff" d="[\dMhvHz -]+"\/><path d="[\dMhvz -]+"\/><\/svg>$/
     )
   })
 
-  it("a data URL is the same picture, in characters that end no attribute", () => {
-    const url = QrCode.dataUrl(payload, { size: 99 })
+  it("a data URL is the same picture also of a redacted text, in characters that end no attribute", () => {
+    const url = QrCode.dataUrl(Redacted.make(payload), { size: 99 })
     assert.match(url, /^data:image\/svg\+xml,[\w%.~!*-]+$/)
     assert.strictEqual(decodeURIComponent(url.slice(url.indexOf(",") + 1)), QrCode.svg(payload, { size: 99 }))
   })
 
   const long = `fulano@example.com${"ã".repeat(1157)}`
   it.each<[string, string, () => string]>([
-    ["svg", "at most 2331 bytes", () => QrCode.svg(long)],
-    ["dataUrl", "at most 2331 bytes", () => QrCode.dataUrl(long)],
-    ["terminal", "at most 2331 bytes", () => QrCode.terminal(long)],
+    ["a code", "at most 2331 bytes", () => QrCode.svg(long)],
+    ["a code for a terminal", "at most 2331 bytes", () => QrCode.terminal(long)],
     ...[0, -1, Number.NaN, Infinity].map((size): [string, string, () => string] => [
-      `svg of size ${size}`,
+      `a picture of ${size} pixels`,
       "a size in pixels, above 0",
       () => QrCode.svg("fulano", { size })
     ])
-  ])("%s refuses what is not %s, without quoting the text", (_, words, draw) => {
+  ])("%s that is not of %s is refused, without quoting the text", (_, words, draw) => {
     try {
       draw()
       assert.fail("was accepted")

@@ -1,12 +1,19 @@
-/** Shared by the tests of BR Codes: helpers that write and read a code. */
+/** Writes and reads BR Codes for the tests, and gives those of manuals and of gateways. */
 import { Redacted, Result, Schema } from "effect"
 import * as BrCode from "../../src/pix/BrCode.ts"
-import { published } from "./brCodes.ts"
+import table from "../tables/brCodes.json" with { type: "json" }
 
 export const evp = "123e4567-e12b-12d1-a456-426655440000"
 
+/**
+ * `codes`: examples of the manuals and of bacen/pix-api, and codes that gateways answered, each with all that it says.
+ * `recurrence`: one that requests no payment. `placeholders`: ones of documentation, with a placeholder in place of the
+ * checksum. `broken`: ones of documentation, with wrong lengths. `urls` and `wrongUrls`: URLs that a code may and may not have.
+ */
+export const { broken, codes, placeholders, recurrence, urls, wrongUrls } = table
+
 /** The examples that are changed in tests. */
-export const vectors = { staticKey: published["a static key"], dynamicUrl: published["a dynamic URL"] }
+export const vectors = { staticKey: codes["a static key"].payload, dynamicUrl: codes["a dynamic URL"].payload }
 
 export const parse = (payload: string) => Result.getOrThrow(BrCode.parse(payload))
 export const verified = (payload: string) => Result.flatMap(BrCode.parse(payload), BrCode.verify)

@@ -2,6 +2,7 @@
  * Calls `Payments` in memory: the requests that it sent, its result, the lines that it logged and the fields of the answer
  * that did not fit.
  */
+import { inspect } from "node:util"
 import { assert } from "@effect/vitest"
 import { Effect, Logger, Metric, Result } from "effect"
 import { type FailureReason, Payments, type PaymentsError, type PaymentsOptions, PaymentsPolicy } from "effect-pix"
@@ -90,16 +91,16 @@ export const checkRead = (operation: string, use: Use, [, body, value, leftOut =
     assert.strictEqual(sent.length, 1)
   })
 
-/** An answer with success that does not count as one: the reason, and the field that is wrong. */
-export type NotRead = readonly [what: string, body: unknown, reason: FailureReason, path: string]
+/** Answers with success that do not count as one: the reason, the field that is wrong, and the bodies. */
+export type NotRead = readonly [reason: FailureReason, path: string, ...bodies: ReadonlyArray<unknown>]
 
 /** Checks that an answer is no success, that nothing is sent again, and that the first field named is this one. */
-export const checkNotRead = (use: Use, [, body, reason, path]: NotRead, status = 200) =>
+export const checkNotRead = (use: Use, [reason, path]: NotRead, body: unknown, status = 200) =>
   Effect.map(call(use, respond(status, body)), ({ misfits, result, sent }) => {
     const error = Result.getOrThrow(Result.flip(result))
     assert(error._tag === "OutcomeUnknown" || error._tag === "UnexpectedResponse")
     assert.strictEqual(error._tag === "OutcomeUnknown", error.idempotencyKey !== undefined)
-    assert.deepStrictEqual([error.reason, error.issues?.[0]?.path], [reason, path])
+    assert.deepStrictEqual([error.reason, error.issues?.[0]?.path], [reason, path], JSON.stringify(body))
     assert.deepStrictEqual([sent.length, misfits], [1, {}])
     return error
   })
@@ -107,20 +108,19 @@ export const checkNotRead = (use: Use, [, body, reason, path]: NotRead, status =
 /** The mark of inputs that no error may show. */
 export const canary = "canary-7f3e"
 
-/** A request that the client refuses before it sends anything, and the path that its error names. */
-export type Refused = readonly [what: string, use: Use, path: string]
+/** Inputs that the client refuses before it sends anything: the path that the error names, and the inputs. */
+export type Refused = readonly [path: string, ...inputs: ReadonlyArray<unknown>]
 
-export const checkRefused = ([, use, path]: Refused, options: Calling = {}) =>
+export const checkRefused = (use: Use, [path]: Refused, input: unknown, options: Calling = {}) =>
   Effect.map(errorOf(use, respond(500), options), ({ error, requests }) => {
-    assert(error._tag === "InvalidRequest")
+    const given = inspect(input, { maxStringLength: 40 })
+    assert(error._tag === "InvalidRequest", given)
     assert.deepStrictEqual([error.outcome, error.attempts, requests], ["NotSent", 0, 0])
-    assert.include(
-      error.issues.map((issue) => issue.path),
-      path
-    )
+    const paths = error.issues.map((issue) => issue.path)
+    assert.include(paths, path, given)
     const printed = `${String(error)} ${JSON.stringify(error)}`
     // The name of a field may be shown; its value never is.
-    assert.notInclude(path.includes("canary") ? printed.replaceAll(path, "") : printed, canary)
+    assert.notInclude(path.includes("canary") ? printed.replaceAll(path, "") : printed, canary, given)
   })
 
 /** Values that cannot be written as JSON, or that throw when they are read. */

@@ -42,31 +42,10 @@ const unescape = (text: string) =>
 
 const marks = Object.entries({ ...secrets, ...person }).map(([name, value]) => [name, fold(value)] as const)
 
-/** The values of which a part of eight letters and digits is a leak too. */
-const { cnpj, cpf, email, evp, name, phone } = person
-const runLength = 8
-const runs = new Map(
-  Object.entries({ ...secrets, cnpj, cpf, email, evp, name, phone }).flatMap(([of, value]) => {
-    const mark = fold(value)
-    return Array.from({ length: mark.length - runLength + 1 }, (_, at) => [mark.slice(at, at + runLength), of] as const)
-  })
-)
-
-/** `part`: a part of a value is a leak too. `whole`: only a whole value is, since a masked value shows a part. */
-type Extent = "whole" | "part"
-
 /** The names of the marked values that the text holds, in any spelling. */
-export const leaksIn = (text: string, extent: Extent = "whole"): ReadonlyArray<string> => {
-  const found = new Set<string>()
-  for (const folded of new Set([fold(text), fold(unescape(text))])) {
-    for (const [of, mark] of marks) if (folded.includes(mark)) found.add(of)
-    if (extent === "whole") continue
-    for (let at = 0; at + runLength <= folded.length; at++) {
-      const of = runs.get(folded.slice(at, at + runLength))
-      if (of !== undefined) found.add(of)
-    }
-  }
-  return [...found]
+export const leaksIn = (text: string): ReadonlyArray<string> => {
+  const printed = [fold(text), fold(unescape(text))]
+  return marks.flatMap(([name, mark]) => (printed.some((folded) => folded.includes(mark)) ? [name] : []))
 }
 
 const bare = { depth: Infinity, showHidden: true, customInspect: false } as const
@@ -99,46 +78,27 @@ const renderingsOfExit = (exit: Exit.Exit<unknown, unknown>): Record<string, str
   return {
     "Cause.pretty": Cause.pretty(cause),
     cause: Object.values(renderings(cause)).join("\n"),
-    squashed: Object.values(renderings(Cause.squash(cause))).join("\n"),
     ...Object.assign({}, ...errors.map(renderings))
   }
 }
 
-/** The span of the program belongs to the user, so its exit may have a value. */
-const renderingsOfEnd = (name: string, exit: Exit.Exit<unknown, unknown>): Record<string, string> =>
-  statements.test(name)
-    ? {}
-    : Exit.isSuccess(exit) && name !== program
-      ? renderings(exit.value)
-      : renderingsOfExit(exit)
-
 const program = "program"
-/** Effect's spans of statements end with rows: those of the user's own store. */
-const statements = /^sql/
 
-/** Whether the end of a span shows more than success, interruption, or an error's tag and outcome. */
-const hasValue = (status: Tracer.SpanStatus): boolean => {
+/** Whether a span ended with more than success, interruption, or an error's tag and outcome. */
+const hasValue = ({ status }: Tracer.Span): boolean => {
   if (status._tag !== "Ended") return false
   if (Exit.isSuccess(status.exit)) return status.exit.value !== undefined
-  return status.exit.cause.reasons.some(
-    (reason) =>
-      !Cause.isInterruptReason(reason) && !(Cause.isFailReason(reason) && /^\w+(: \w+)?$/.test(String(reason.error)))
-  )
+  const isTag = (reason: Cause.Reason<unknown>) =>
+    Cause.isFailReason(reason) && /^\w+(: \w+)?$/.test(String(reason.error))
+  return !status.exit.cause.reasons.every((reason) => Cause.isInterruptReason(reason) || isTag(reason))
 }
 
-interface Printed {
-  readonly exit: Exit.Exit<unknown, unknown>
-  /** The numbers of logged lines and of spans. */
-  readonly lines: number
-  readonly spans: number
-  /** The names of the spans that ended with more than a tag and an outcome. */
-  readonly valuesInSpans: ReadonlyArray<string>
-  /** The texts, each with the name of its printer. */
-  readonly texts: Readonly<Record<string, string>>
-}
-
-/** Runs an effect with logs of every level, traces and metrics, and collects every printed text. */
-export const printedBy = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<Printed, never, R> =>
+/**
+ * Runs an effect with logs of every level, traces and metrics: its exit, the numbers of logged lines and of spans, and every
+ * printed text by its printer. `valuesInSpans` names the spans that ended with a value: not the program's own, and not those of
+ * statements of a store.
+ */
+export const printedBy = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const lines: Array<string> = []
     const spans: Array<Tracer.NativeSpan> = []
@@ -171,17 +131,12 @@ export const printedBy = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effec
       exit,
       lines: lines.length / 4,
       spans: spans.length,
-      valuesInSpans: spans
-        .filter(({ name, status }) => name !== program && !statements.test(name) && hasValue(status))
-        .map(({ name }) => name),
+      valuesInSpans: spans.filter(hasValue).flatMap(({ name }) => (/^(program$|sql)/.test(name) ? [] : [name])),
       texts: {
         ...renderingsOfExit(exit),
         logs: lines.join("\n"),
         spans: spans
-          .map(({ attributes, events, links, name, status }) => {
-            const ended = status._tag === "Ended" ? Object.values(renderingsOfEnd(name, status.exit)) : []
-            return [name, inspect([attributes, events, links], bare), ...ended].join("\n")
-          })
+          .map((span) => [span.name, inspect([span.attributes, span.events, span.links], bare)].join("\n"))
           .join("\n"),
         metrics: inspect(
           metrics.map(({ attributes, description, id }) => [id, description, attributes]),
@@ -192,5 +147,5 @@ export const printedBy = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effec
   })
 
 /** The leaks: the name of the value, and the name of the printer. */
-export const leaks = ({ texts }: Pick<Printed, "texts">, extent?: Extent): ReadonlyArray<string> =>
-  Object.entries(texts).flatMap(([where, text]) => leaksIn(text, extent).map((name) => `${name} in ${where}`))
+export const leaks = ({ texts }: { readonly texts: Readonly<Record<string, string>> }): ReadonlyArray<string> =>
+  Object.entries(texts).flatMap(([where, text]) => leaksIn(text).map((name) => `${name} in ${where}`))

@@ -2,15 +2,11 @@
  * Creates charges on a sandbox, and counts their lookups.
  */
 import { Effect } from "effect"
-import { Payments } from "effect-pix"
 import { Sandbox } from "effect-pix/sandbox"
-import { charge as request } from "./operations.ts"
+import { createTransaction } from "./operations.ts"
 
 /** Creates a PIX charge of R$ 25,00. */
-export const charge = Effect.gen(function* () {
-  const payments = yield* Payments
-  return yield* payments.createTransaction(request)
-})
+export const charge = createTransaction.run
 
 /** Creates a charge that is paid, and answers its id. */
 export const paidCharge = Effect.gen(function* () {

@@ -42,15 +42,12 @@ export const charge = {
   items: [{ title: person.item, unitPrice: Money.centavos(2500), quantity: 1 }],
   ip: person.ip
 }
+export const pix = { ...charge, paymentMethod: "PIX" } as const
 const boleto = { ...charge, paymentMethod: "BOLETO", extra: { payer: { note: person.description } } } as const
 
 /** Calls of every operation, and of a withdrawal to each kind of key. */
 export const marked: ReadonlyArray<MarkedCall> = [
-  {
-    operation: "createTransaction",
-    run: on((payments) => payments.createTransaction({ ...charge, paymentMethod: "PIX" })),
-    body: charge
-  },
+  { operation: "createTransaction", run: on((payments) => payments.createTransaction(pix)), body: pix },
   { operation: "createTransaction", run: on((payments) => payments.createTransaction(boleto)), body: boleto },
   { operation: "getTransaction", run: on((payments) => payments.getTransaction(transactionId)) },
   { operation: "listTransactions", run: on((payments) => payments.listTransactions()) },

@@ -3,17 +3,43 @@
  */
 import { Money, type Operation, Payments, type PaymentsError, PixKey, type WriteOptions } from "effect-pix"
 import { Effect } from "effect"
+import answers from "../tables/goodAnswers.json" with { type: "json" }
 
 type Service = Payments["Service"]
 
-export const transactionId = "6f1b9a3e-2f7c-4f0e-9d53-0c5a7e1b2d44"
-export const companyId = 7
+/** Good answers of the service, as it documents them. */
+export const { balance, created, detail, listed } = answers
+export const transactionId = created.data.id
+export const companyId = balance.companyId
 
 /** The minimal PIX charge of the contract. */
 export const charge = {
   amount: Money.centavos(2500),
   paymentMethod: "PIX",
   customer: { name: "Maria Silva", email: "maria@example.com" }
+} as const
+
+/** A PIX charge with each field of the contract. */
+export const fullCharge = {
+  amount: Money.centavos(2500),
+  currency: "BRL",
+  paymentMethod: "PIX",
+  installments: 1,
+  customer: {
+    id: "c-1",
+    name: "José D'Ávila \u{1F600}",
+    email: "jose+pix@example.com.br",
+    document: { number: "52998224725", type: "CPF" },
+    phone: "11987654321",
+    externalRef: "crm/1"
+  },
+  items: [
+    { title: "Café 500g", unitPrice: Money.centavos(1200), quantity: 2, tangible: true },
+    { title: "Frete", unitPrice: Money.centavos(100), quantity: 1, tangible: false }
+  ],
+  traceable: true,
+  ip: "203.0.113.7",
+  pix: { expiresInDays: 2 }
 } as const
 
 /** The smallest withdrawal, to the key that the company has on file. */
@@ -26,87 +52,8 @@ export const keyedWithdrawal = { ...withdrawal, pixKey: PixKey.email("maria@exam
 export const chargeBody = { ...charge, currency: "BRL" }
 export const withdrawalBody = { ...withdrawal, currency: "BRL" }
 
-export const created = {
-  data: {
-    id: transactionId,
-    amount: 2500,
-    paymentMethod: "PIX",
-    status: "WAITING_PAYMENT",
-    pix: { qrcode: "00020126580014br.gov.bcb.pix", expirationDate: "2026-11-22T12:00:00.000Z" }
-  },
-  status: 200,
-  message: "created"
-}
-
-export const listed = {
-  ok: true,
-  res: {
-    items: [
-      {
-        id: 91,
-        leadId: "0b54e2f6-78c3-4f8a-8b34-6f6f7cf1f1aa",
-        lead: {
-          id: "0b54e2f6-78c3-4f8a-8b34-6f6f7cf1f1aa",
-          externalId: null,
-          name: "Maria Silva",
-          email: "maria@example.com",
-          phone: "11987654321",
-          documentNumber: "52998224725",
-          documentType: "CPF"
-        },
-        amount: 2500,
-        status: "PENDING",
-        paymentMethod: "PIX",
-        providerTxId: "prov-1",
-        createdAt: "2026-11-21T10:00:00.000Z",
-        updatedAt: "2026-11-21T10:05:00.000Z"
-      }
-    ],
-    totalItems: 1,
-    totalPages: 1,
-    currentPage: 1,
-    pageSize: 50
-  }
-}
-
-export const detail = {
-  id: 91,
-  leadId: 12,
-  lead: { id: 12, name: "Maria Silva", email: "maria@example.com", phone: "11987654321", document: "52998224725" },
-  companyId,
-  value: 2500,
-  transactionId,
-  enStatusTransaction: "Awaiting",
-  enPaymentSystem: "Pix",
-  updateDate: "2026-11-21T07:05:00.000-03:00",
-  createdAt: "2026-11-21T10:00:00.000Z"
-}
-
-export const balance = {
-  id: 3,
-  companyId,
-  currency: "BRL",
-  enBalanceStatus: "Released",
-  accBalance: 1234567.89,
-  accBalanceCredit: 0.1,
-  accBalanceCreditAwaiting: 0
-}
-
 /** The record of a withdrawal, which echoes the key. */
-export const record = (idempotencyKey: string) => ({ ...recordWithoutKey, idempotencyKey })
-
-const recordWithoutKey = {
-  id: 55,
-  companyId,
-  value: 10,
-  pixKey: "maria@example.com",
-  pixKeyType: "EMAIL",
-  creditorDocument: "52998224725",
-  description: "Rent",
-  currency: "BRL",
-  enTransaction: "Awaiting",
-  createdAt: "2026-11-21T10:00:00.000Z"
-}
+export const record = (idempotencyKey: string) => ({ ...answers.withdrawal, idempotencyKey })
 
 export interface OperationCall {
   readonly operation: Operation
@@ -125,11 +72,16 @@ export interface OperationCall {
   readonly answer: string
 }
 
-const make = <const Entry extends Omit<OperationCall, "run" | "answer" | "call">, A, E extends PaymentsError>(
+const make = <
+  const Entry extends Omit<OperationCall, "run" | "answer" | "call" | "isWrite">,
+  A,
+  E extends PaymentsError
+>(
   entry: Entry & { readonly call: (payments: Service, options?: WriteOptions) => Effect.Effect<A, E> },
   answer: object
 ) => ({
   ...entry,
+  isWrite: entry.method === "POST",
   run: Effect.flatMap(Payments, (payments) => entry.call(payments)),
   answer: JSON.stringify(answer)
 })
@@ -140,7 +92,6 @@ export const balancePath = (id: number) => `/api/Balance/balance/${id}`
 export const createTransaction = make(
   {
     operation: "createTransaction",
-    isWrite: true,
     method: "POST",
     path: "/api/v1/transactions/create",
     madeKey: "tx_1",
@@ -154,7 +105,6 @@ export const createTransaction = make(
 export const listTransactions = make(
   {
     operation: "listTransactions",
-    isWrite: false,
     method: "GET",
     path: "/api/Transaction/company/transactions",
     call: (payments) => payments.listTransactions(),
@@ -166,7 +116,6 @@ export const listTransactions = make(
 export const getTransaction = make(
   {
     operation: "getTransaction",
-    isWrite: false,
     method: "GET",
     path: lookupPath(transactionId),
     call: (payments) => payments.getTransaction(transactionId),
@@ -181,7 +130,6 @@ export const lookUp = (id: string) => Effect.flatMap(Payments, (payments) => pay
 export const getBalance = make(
   {
     operation: "getBalance",
-    isWrite: false,
     method: "GET",
     path: `${balancePath(companyId)}?currency=BRL`,
     call: (payments) => payments.getBalance({ companyId }),
@@ -193,7 +141,6 @@ export const getBalance = make(
 export const requestWithdrawal = make(
   {
     operation: "requestWithdrawal",
-    isWrite: true,
     method: "POST",
     path: "/api/Withdraw/request",
     madeKey: "wd_1",
@@ -201,7 +148,7 @@ export const requestWithdrawal = make(
     call: (payments, options) => payments.requestWithdrawal(keyedWithdrawal, options),
     status: 201
   },
-  recordWithoutKey
+  answers.withdrawal
 )
 
 /** The five operations. */

@@ -1,8 +1,7 @@
-/** Valid documents, keys and amounts for the tests of properties. */
+/** Valid documents and amounts for the tests of properties. */
 import { Arbitrary, BigDecimal, Result, Schema } from "effect"
 import * as Document from "../../src/pix/Document.ts"
 import * as Money from "../../src/pix/Money.ts"
-import * as PixKey from "../../src/pix/PixKey.ts"
 
 const text = (pattern: RegExp) => Schema.String.check(Schema.isPattern(pattern))
 const suffixes = Array.from({ length: 100 }, (_, n) => String(n).padStart(2, "0"))
@@ -18,21 +17,6 @@ export const cpf = documents(/^\d{9}$/, Schema.is(Document.Cpf))
 
 /** With letters, and without. */
 export const cnpj = documents(/^(?:\d{12}|[0-9A-Z]{12})$/, Schema.is(Document.Cnpj))
-
-const Kind = Arbitrary.schema(PixKey.PixKeyType)
-
-const texts = {
-  CPF: cpf,
-  CNPJ: cnpj,
-  EMAIL: Arbitrary.schema(text(/^[a-z0-9._+-]{1,24}@[a-z0-9]{1,16}(\.[a-z]{2,8}){1,2}$/)),
-  PHONE: Arbitrary.schema(text(/^\+(55(11|21|47|61|85)9\d{8}|[1-46-9]\d{7,14})$/)),
-  EVP: Arbitrary.schema(text(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/))
-}
-
-/** Keys of all five kinds. */
-export const pixKey = Arbitrary.flatMap(Kind, (kind) =>
-  Arbitrary.map<string, PixKey.PixKey>(texts[kind], (input) => Result.getOrThrow(PixKey.make(kind, input)))
-)
 
 /** Negative and positive amounts, whole and broken. */
 export const reais = Arbitrary.map(

@@ -2,11 +2,8 @@
 const bytes = (text: string, write: (hex: string) => string) =>
   Array.from(new TextEncoder().encode(text), (byte) => write(byte.toString(16).padStart(2, "0"))).join("")
 
-const points = (text: string, write: (hex: string, point: number) => string) =>
-  Array.from(text, (character) => {
-    const point = character.codePointAt(0) ?? 0
-    return write(point.toString(16), point)
-  }).join("")
+const points = (text: string, write: (hex: string) => string) =>
+  Array.from(text, (character) => write(Number(character.codePointAt(0)).toString(16))).join("")
 
 const apart = (text: string, between: string) => Array.from(text).join(between)
 const inGroups = (text: string, size: number, between: string) =>
@@ -15,19 +12,11 @@ const inGroups = (text: string, size: number, between: string) =>
 export const spellings: Record<string, (text: string) => string> = {
   plain: (text) => text,
   "percent-encoded": (text) => bytes(text, (hex) => `%${hex}`),
-  "percent-encoded twice": (text) => bytes(text, (hex) => `%25${hex}`),
-  "percent-encoded with %u": (text) => points(text, (hex) => `%u${hex.padStart(4, "0")}`),
-  "percent-encoded as a form": (text) => encodeURIComponent(text).replaceAll("%20", "+"),
   "quoted-printable": (text) => bytes(text, (hex) => `=${hex}`),
   "escaped as JSON": (text) => points(text, (hex) => `\\u${hex.padStart(4, "0")}`),
-  "escaped as JSON in JSON": (text) => points(text, (hex) => `\\\\u${hex.padStart(4, "0")}`),
-  "escaped with braces": (text) => points(text, (hex) => `\\u{${hex}}`),
-  "escaped with \\x": (text) => points(text, (hex) => `\\x${hex.padStart(2, "0")}`),
-  "written as entities": (text) => points(text, (_, point) => `&#${point};`),
   "written as long entities": (text) => points(text, (hex) => `&#x${hex.padStart(6, "0")};`),
   "spaced by escaped line breaks": (text) => apart(text, "\\n"),
   "in capitals": (text) => text.toUpperCase(),
-  "in small letters": (text) => text.toLowerCase(),
   decomposed: (text) => text.normalize("NFD"),
   "without accents": (text) => text.normalize("NFKD").replaceAll(/\p{Mn}/gu, ""),
   "full-width": (text) => text.replaceAll(/[!-~]/g, (one) => String.fromCodePoint((one.codePointAt(0) ?? 0) + 0xfe_e0)),
@@ -35,11 +24,6 @@ export const spellings: Record<string, (text: string) => string> = {
   "with spaces between": (text) => apart(text, " "),
   "with invisible characters between": (text) => apart(text, "\u200B"),
   "in groups of four": (text) => inGroups(text, 4, " "),
-  "in groups of five, with hyphens": (text) => inGroups(text, 5, "-"),
-  "letters and digits alone": (text) => text.replaceAll(/[^\p{L}\p{N}]/gu, ""),
-  "in quotes and brackets": (text) => `("${text}"),`,
-  "as the value of a member": (text) => `{"value":"${text}"}`,
-  "after an equals sign": (text) => `value=${text}`,
   "in base64": (text) => Buffer.from(text).toString("base64"),
   "in hexadecimal": (text) => Buffer.from(text).toString("hex")
 }
