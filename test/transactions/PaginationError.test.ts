@@ -88,12 +88,13 @@ const failing: ReadonlyArray<Failing> = [
     make: (list) => (list.answer = (honest) => ({ ...honest, items: honest.items.toReversed() }))
   },
   {
-    title: "has other rows before each answer",
+    title: "always has another page",
     reason: "Endless",
+    rows: 10_900,
     make: (list) =>
       (list.answer = (honest, { page }) => ({
         ...honest,
-        items: upTo(100).map((at) => item({ id: page * 100 + at, time: page * 100 + at, tie: 0 }))
+        items: upTo(100).map((at) => item({ id: page * 100 - 100 + at, time: page * 100 + at, tie: 0 }))
       }))
   },
   {
@@ -125,7 +126,6 @@ effect.each(failing)("the stream fails after few requests with its reason if the
   assert.strictEqual(error.reason, reason)
   assert.isAtMost(list.requests.length, reason === "Endless" ? 250 : 100)
   if (expected !== undefined) assert.deepStrictEqual(rows, upTo(expected))
-  else if (reason === "Endless") assert.isAbove(rows.length, 10_000)
 })
 
 effect("an error of missing rows has both numbers, and a run without the count continues", function* () {
@@ -159,6 +159,8 @@ effect("a failure can be stored as JSON, and its checkpoint continues after the 
   const codec = Schema.fromJsonString(Schema.toCodecJson(TransactionStream.PaginationError))
   const { checkpoint, message } = yield* Schema.decodeEffect(codec)(yield* Schema.encodeEffect(codec)(error))
   assert.strictEqual(message, error.message)
+  const { count: _, ...uncounted } = checkpoint
+  assert.deepStrictEqual(yield* collect(list, { from: uncounted }), [])
   list.answer = (honest) => honest
   assert.deepStrictEqual([...rows, ...idsOf(yield* collect(list, { from: checkpoint }))], upTo(450))
 })

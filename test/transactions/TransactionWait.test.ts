@@ -218,7 +218,10 @@ describe("TransactionWait", () => {
     const timedOut = { operation: "getTransaction", outcome: "NoEffect", transactionId: "t", attempts: 4 } as const
     const seen = new TransactionWait.TimedOut({ ...timedOut, reason: "Expired", lastStatus: "Awaiting" })
     const unseen = new TransactionWait.TimedOut({ ...timedOut, reason: "Deadline", lastFailure: "AuthError" })
-    assert.match(seen.message, /^The charge expired for transaction t: its status was not final yet after 4 lookup/)
+    assert.match(
+      seen.message,
+      /^The charge expired for transaction t: its status was not final yet after 4 lookup\(s\)\. This/
+    )
     assert.match(
       unseen.message,
       /^The time to wait was over .* no lookup succeeded .* the last one failed with AuthErr/

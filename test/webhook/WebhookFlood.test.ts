@@ -118,6 +118,7 @@ describe("a flood of ids that nobody knows", () => {
     effect(`an isKnown that ${how} loses nothing, and is not called for a minute`, world, function* () {
       let called = 0
       const { layer, lines } = makeWarnings()
+      yield* TestClock.adjust("1 hour")
       const webhook = yield* recording({
         firstLookupsPerSecond: 5,
         handlerTimeout: "4 seconds",

@@ -1,13 +1,10 @@
 /** What a webhook promises of its database, on SQLite and on PostgreSQL. */
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe } from "@effect/vitest"
-import { Context, Deferred, Duration, Effect, Fiber, Latch, Layer, Redacted } from "effect"
+import { Context, Deferred, Effect, Fiber, Latch, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { Sandbox } from "effect-pix/sandbox"
 import { Webhook, WebhookClient } from "effect-pix/webhook"
-import { database } from "../../src/durable/Database.ts"
-import { migrate } from "../../src/durable/Tables.ts"
-import { makeStore, webhookTables } from "../../src/webhook/internal/table.ts"
 import { charge, paidCharge } from "../support/charges.ts"
 import { postgres } from "../support/database.ts"
 import { settled, shop, starting, stores } from "../support/databaseWebhooks.ts"
@@ -317,32 +314,4 @@ describe.each(stores.slice(1))("Webhook.layerSql on several connections of $name
       assert.deepStrictEqual([yield* shipped, webhook.failures], [[id], []])
     }).pipe(Effect.provide(Layer.fresh(strict)))
   })
-
-  for (const statistics of ["no", "fresh"] as const)
-    test(`old rows are forgotten by an index, with ${statistics} statistics`, Layer.empty, function* () {
-      const { url } = yield* postgres
-      // One connection, so that what it counted is read after it was counted.
-      const one = PgClient.layer({ url: Redacted.make(url), maxConnections: 1 })
-      yield* Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        yield* migrate(webhookTables)
-        yield* sql`ALTER TABLE effect_pix_webhooks SET (autovacuum_enabled = FALSE)`
-        // Names are random: neighbours in time are none in the index.
-        yield* sql`INSERT INTO effect_pix_webhooks (webhook, name, state, value, due_at)
-          SELECT 'default', md5(n::text), 'Done', '{}', CASE WHEN n <= 2500 THEN n ELSE ${Date.now()} END
-          FROM generate_series(1, 12000) AS n`
-        if (statistics === "fresh") yield* sql`ANALYZE`
-        const scans = Effect.andThen(
-          sql`SELECT pg_stat_force_next_flush()`,
-          Effect.andThen(
-            sql`SELECT 1`,
-            sql`SELECT seq_scan FROM pg_stat_user_tables WHERE relname = 'effect_pix_webhooks'`
-          )
-        )
-        const before = yield* scans
-        yield* makeStore(yield* database, "default").forget(Duration.toMillis("180 days"))
-        assert.deepStrictEqual(yield* scans, before, "the table is not read from start to end")
-        assert.deepStrictEqual(yield* sql`SELECT COUNT(*)::int AS count FROM effect_pix_webhooks`, [{ count: 9500 }])
-      }).pipe(Effect.provide(one))
-    })
 })
