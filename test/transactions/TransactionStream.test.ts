@@ -27,6 +27,7 @@ describe.each(sorts)("TransactionStream in the order %s", (sort) => {
     const list = still(count)
     assert.deepStrictEqual(idsOf(yield* collect(list, { pageSize, sort })), inOrder(sort, count))
     assert.isAtMost(list.requests.length, most)
+    assert.strictEqual(list.requests[0]?.page, 1)
     assert.isTrue(list.requests.every((request) => request.sort === sort && request.pageSize <= 100))
   })
 

@@ -190,6 +190,15 @@ describe("a flood of ids that nobody knows", () => {
     assert.deepStrictEqual([isTaking, webhook.statuses()], [false, ["Paid"]])
   })
 
+  effect("an isKnown that fails lets no unrecorded delivery pass the bound", world, function* () {
+    const at: Array<number> = []
+    const isKnown = () => Effect.fail("the books are away")
+    const { claim } = yield* recording({ firstLookupsPerSecond: 4, isKnown }, edge).pipe(timing(at))
+    yield* Effect.forEach(ids(10), (id) => Effect.forkChild(claim(id)))
+    yield* TestClock.adjust(0)
+    assert.lengthOf(at, 4)
+  })
+
   effect(
     "an unrecorded delivery waits 8 seconds for a lookup, unless isKnown knows it; no check waits",
     world,

@@ -2,7 +2,7 @@
  * Which code of the user is called, and what becomes of a delivery for which it fails.
  */
 import { assert, describe } from "@effect/vitest"
-import { Clock, Effect, Fiber } from "effect"
+import { Clock, Effect, Fiber, References } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { Money } from "effect-pix"
@@ -165,7 +165,9 @@ describe("code of the user that fails", () => {
     })
 
   effect("an onFailure that fails itself changes nothing, and a check ends where a handler fails", world, function* () {
-    const { layer, lines } = makeWarnings()
+    const { layer, lines } = makeWarnings(
+      (line, { fiber }) => `${line}: ${String(fiber.getRef(References.CurrentLogAnnotations)["error.type"])}`
+    )
     let calls = 0
     const options = { onPaid: () => Effect.fail(`the ${++calls}. time`), onFailure: () => Effect.die("a bug") }
     const { check } = yield* Effect.provide(
@@ -177,7 +179,7 @@ describe("code of the user that fails", () => {
       yield* Effect.provide(check(id), layer)
       assert.strictEqual(calls, count)
     }
-    assert.deepStrictEqual(lines, Array(2).fill("Webhook: onFailure failed"))
+    assert.deepStrictEqual(lines, Array(2).fill("Webhook: onFailure failed: Defect"))
   })
 
   effect("a report that nobody takes is a warning, without a text of the delivery", world, function* () {
