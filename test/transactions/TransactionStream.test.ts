@@ -21,6 +21,7 @@ describe.each(sorts)("TransactionStream in the order %s", (sort) => {
     { count: 1, pageSize: 100, most: 3 },
     { count: 100, pageSize: 100, most: 3 },
     { count: 3000, pageSize: 100, most: 70 },
+    { count: 1000, pageSize: 10, most: 225 },
     { count: 60, pageSize: 1, most: 125 }
   ])("the stream reads $count rows, $pageSize a page, with at most $most requests", function* (row) {
     const { count, most, pageSize } = row
