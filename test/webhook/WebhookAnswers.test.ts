@@ -6,15 +6,15 @@ import { Clock, Effect, Fiber, Latch, Layer, Logger, Option, Redacted } from "ef
 import { HttpRouter } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { Fault, Sandbox } from "effect-pix/sandbox"
+import { Sandbox } from "effect-pix/sandbox"
 import { Webhook, WebhookVerifier } from "effect-pix/webhook"
 import { Hono } from "hono"
 import { vi } from "vitest"
-import { charge, paidCharge } from "../support/charges.ts"
+import { paidCharge } from "../support/charges.ts"
 import { effect, live } from "../support/effect.ts"
 import { makeWarnings } from "../support/payoutQueue.ts"
 import { webShop } from "../support/webHandlers.ts"
-import { delivery, nobody, type Options, recording, world } from "../support/webhooks.ts"
+import { delivery, type Options, recording, world } from "../support/webhooks.ts"
 
 const stream = (body: ReadableStream<Uint8Array>): RequestInit & { duplex: "half" } => ({ body, duplex: "half" })
 const text = (length: number) => `"${"x".repeat(length - 2)}"`
@@ -102,43 +102,25 @@ describe("the answer to a delivery", () => {
     assert.strictEqual((yield* Fiber.join(fiber)).status, 408)
   })
 
-  effect("the answer of a recorded delivery or check is given before its lookup", world, function* () {
-    const { id } = yield* charge
-    yield* (yield* Sandbox).fault("getTransaction", Fault.latency("20 seconds"))
-    const { check, claim } = yield* recording()
-    const before = yield* Clock.currentTimeMillis
-    assert.strictEqual(yield* claim(id), 200)
-    yield* check(id)
-    assert.strictEqual(yield* Clock.currentTimeMillis, before)
-  })
-
-  effect("a delivery that could not be recorded for 10 seconds is answered with 503", world, function* () {
-    const sql = yield* SqlClient.SqlClient
-    const { post } = yield* recording()
-    const isHeld = yield* Latch.make()
-    yield* Effect.forkScoped(sql.withTransaction(Effect.andThen(isHeld.open, Effect.never)))
-    yield* isHeld.await
-    const fiber = yield* Effect.forkChild(post({ withdrawalId: 7 }))
-    yield* TestClock.adjust("9 seconds")
-    assert.isUndefined(fiber.pollUnsafe())
-    yield* TestClock.adjust("1 second")
-    assert.strictEqual(yield* Fiber.join(fiber), 503)
-  })
-
-  effect("a delivery on a full disk is answered with 503, which is an error in the log", world, function* () {
-    const sql = yield* SqlClient.SqlClient
-    const { layer, lines } = makeWarnings((line, { logLevel }) => `${logLevel} ${line}`)
-    const { claim, idle, statuses } = yield* Effect.provide(recording(), layer)
-    yield* sql`PRAGMA max_page_count = 1`
-    for (let n = 0, status = 200; status === 200; n++) status = yield* Effect.provide(claim(nobody(n)), layer)
-    const words = "a delivery was answered with 503: record failed on the database (DiskFull)"
-    assert.isTrue(lines.some((line) => line.startsWith(`Error Webhook: ${words}`)))
-    yield* sql`PRAGMA max_page_count = 1000000`
-    assert.strictEqual(yield* claim(yield* paidCharge), 200)
-    yield* TestClock.adjust("5 minutes")
-    yield* idle
-    assert.deepStrictEqual(statuses(), ["Paid"])
-  })
+  effect(
+    "a delivery that could not be recorded for 10 seconds is answered with 503, which is an error",
+    world,
+    function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { layer, lines } = makeWarnings((line, { logLevel }) => `${logLevel} ${line}`)
+      const { post } = yield* recording()
+      const isHeld = yield* Latch.make()
+      yield* Effect.forkScoped(sql.withTransaction(Effect.andThen(isHeld.open, Effect.never)))
+      yield* isHeld.await
+      const fiber = yield* Effect.forkChild(Effect.provide(post({ withdrawalId: 7 }), layer))
+      yield* TestClock.adjust("9 seconds")
+      assert.isUndefined(fiber.pollUnsafe())
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual(yield* Fiber.join(fiber), 503)
+      const words = "a delivery was answered with 503: record failed on the database (Timeout)"
+      assert.isTrue(lines[0]?.startsWith(`Error Webhook: ${words}`), lines[0])
+    }
+  )
 })
 
 const sesame = WebhookVerifier.pathSecret({ secret: Redacted.make("open sesame") })
@@ -148,12 +130,11 @@ describe("Webhook.toWebHandler", () => {
     const webhook = yield* webShop({ verifier: WebhookVerifier.ipAllowList(["203.0.113.9"]) })
     const app = new Hono<{ Bindings: { readonly ip: string } }>()
     app.all("/webhooks/pix", (c) => webhook.handler(c.req.raw, { remoteAddress: c.env.ip }))
-    const send = (method: string, ip: string) =>
-      Effect.promise(async () => (await app.request("/webhooks/pix", { method, body: webhook.body }, { ip })).status)
-    assert.strictEqual(yield* send("POST", "203.0.113.9"), 200)
-    assert.strictEqual(yield* send("POST", "203.0.113.10"), 401)
-    assert.strictEqual(yield* send("PUT", "203.0.113.9"), 405)
-    yield* Effect.promise(() => webhook.idle())
+    const send = (ip: string) =>
+      Effect.promise(
+        async () => (await app.request("/webhooks/pix", { method: "POST", body: webhook.body }, { ip })).status
+      )
+    assert.deepStrictEqual([yield* send("203.0.113.9"), yield* send("203.0.113.10")], [200, 401])
     assert.deepStrictEqual(webhook.confirmed, [webhook.event])
   })
 
@@ -162,6 +143,7 @@ describe("Webhook.toWebHandler", () => {
     const gone = AbortSignal.abort()
     assert.strictEqual((yield* Effect.promise(() => webhook.handler(delivery("", { signal: gone })))).status, 499)
     yield* Effect.promise(() => webhook.check(webhook.id))
+    yield* Effect.promise(webhook.idle)
     assert.deepStrictEqual(webhook.confirmed, [webhook.event])
     const invalid = yield* Effect.promise(() => webhook.check("").catch((error: unknown) => error))
     assert.propertyVal(invalid, "_tag", "InvalidRequest")

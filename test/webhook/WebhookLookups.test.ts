@@ -156,6 +156,21 @@ describe("deliveries about one transaction, one after another", () => {
       }
     )
 
+  effect(
+    "a status that the last lookup shows is handed out, and the claim of another one reported",
+    world,
+    function* () {
+      let status = "Awaiting"
+      const { claim, idle, reasons, statuses } = yield* recording().pipe(saying(() => status))
+      yield* claim((yield* charge).id, "Refunded")
+      yield* TestClock.adjust("62 seconds")
+      status = "Paid"
+      yield* TestClock.adjust("1 second")
+      yield* idle
+      assert.deepStrictEqual([statuses(), reasons()], [["Paid"], ["Disagrees"]])
+    }
+  )
+
   effect("a delivery whose id is none is reported and not looked up", world, function* () {
     for (const layer of [undefined, edge]) {
       const { idle, post, reasons } = yield* recording(

@@ -2,7 +2,7 @@
  * The metrics, spans and log lines that a webhook exports over Effect's own OTLP layers: an operator sees nothing else.
  */
 import { assert, describe } from "@effect/vitest"
-import { Effect, Layer, Logger, Metric, Redacted } from "effect"
+import { Effect, Layer, Logger, Metric, Redacted, References } from "effect"
 import { TransactionHints } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
 import { Fault, Sandbox } from "effect-pix/sandbox"
@@ -179,7 +179,9 @@ describe("the exported signals of a webhook", () => {
     "a refusal is logged again after a minute, with the number of refusals that were not logged",
     Layer.fresh(world),
     function* () {
-      const { layer, lines } = makeWarnings()
+      const { layer, lines } = makeWarnings((line, { fiber }) =>
+        [line, fiber.getRef(References.CurrentLogAnnotations)["webhook.refused"]].join(" refused: ")
+      )
       yield* Effect.gen(function* () {
         for (let n = 0; n < 4; n++) yield* post({}, {})
         yield* TestClock.adjust("59 seconds")
@@ -190,7 +192,7 @@ describe("the exported signals of a webhook", () => {
       }).pipe(Effect.provide([Webhook.layer({ verifier }), layer]))
       assert.lengthOf(lines, 2)
       assert.notInclude(lines[0], "more since")
-      assert.include(lines[1], " 4 more since the last such line")
+      assert.include(lines[1], " 4 more since the last such line. refused: 5")
     }
   )
 })
