@@ -81,8 +81,7 @@ describe("the failure of a statement", () => {
       assert.notInclude(JSON.stringify(error), "maria")
       assert.include(error.message, `submit failed on the database (${reason})`)
       assert.strictEqual(error.message.includes("safe to try again"), isRetryable)
-      const remedy = reason === "DiskFull" ? "Free space on it." : reason === "Corrupt" ? "restore a backup." : ""
-      assert.include(error.message, remedy)
+      if (reason === "DiskFull") assert.include(error.message, "Free space on it.")
     }
   )
 })

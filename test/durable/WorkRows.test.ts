@@ -2,7 +2,7 @@
  * Rows that are due, and the fibers that handle them, on a table of two columns of its own.
  */
 import { assert, describe } from "@effect/vitest"
-import { Effect, Fiber, Latch, type Scope } from "effect"
+import { Effect, Fiber, Latch } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { database } from "../../src/durable/Database.ts"
@@ -20,7 +20,9 @@ const makeJobs = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql.unsafe(`CREATE TABLE jobs (name TEXT PRIMARY KEY, ${dueColumns("0")})`)
   const [where, columns] = [sql`1 = 1`, sql`name`]
-  const due = makeDue(yield* database, { table: "jobs", key: "name", where, columns, longest: 24 * hour })
+  let takes = 0
+  const rows = makeDue(yield* database, { table: "jobs", key: "name", where, columns, longest: 24 * hour })
+  const due: typeof rows = { ...rows, take: (...args) => (takes++, rows.take(...args)) }
   const isDue = yield* Latch.make()
   const seen: Array<string> = []
   const done = ({ key }: DueRow) =>
@@ -35,36 +37,26 @@ const makeJobs = Effect.gen(function* () {
     return Effect.forkScoped(workRows({ ...options, handle: (row) => Effect.asVoid(handle(row)) }))
   }
   return {
-    due,
     sql,
     seen,
     done,
     work,
+    takes: () => takes,
     /** Inserts jobs that are due after some milliseconds. */
     insert: Effect.fnUntraced(function* (millis: number, ...names: ReadonlyArray<string>) {
       for (const name of names) yield* sql`INSERT INTO jobs (name, due_at) VALUES (${name}, ${millis})`
       yield* isDue.open
     }),
     /** Whether another process could take a job now, which it would have for half a minute. */
-    take: (taker = "other") => Effect.map(due.take(taker, 30_000, 1), ({ length }) => length === 1)
+    take: Effect.map(rows.take("other", 30_000, 1), ({ length }) => length === 1)
   }
 })
-
-type Jobs = Effect.Success<typeof makeJobs>
-
-const test = (
-  title: string,
-  body: (jobs: Jobs) => Generator<Effect.Effect<unknown, unknown, Scope.Scope>, void, never>
-) =>
-  effect(title, memory, function* () {
-    const jobs = yield* makeJobs
-    yield* Effect.gen(() => body(jobs))
-  })
 
 const later = (seconds: number) => Effect.andThen(TestClock.adjust(seconds * 1000), settle)
 
 describe("a row that is due", () => {
-  test("is handled at its time, once, and the oldest first", function* ({ insert, seen, work }) {
+  effect("is handled at its time, once, and the oldest first", memory, function* () {
+    const { insert, seen, work } = yield* makeJobs
     yield* insert(2, "second")
     yield* insert(1, "first")
     yield* insert(60_000, "later")
@@ -76,7 +68,8 @@ describe("a row that is due", () => {
     assert.deepStrictEqual(seen, ["first", "second", "later"])
   })
 
-  test("is tried again after 1, 2, 4 seconds and so on up to 5 minutes, and is never given up", function* (jobs) {
+  effect("is tried again after 1, 2, 4 seconds and so on up to 5 minutes, and is never given up", memory, function* () {
+    const jobs = yield* makeJobs
     const at: Array<number> = []
     yield* jobs.work((row) =>
       Effect.clockWith((clock) => {
@@ -94,7 +87,8 @@ describe("a row that is due", () => {
     )
   })
 
-  test("is handled by as many fibers as the concurrency, and by no more", function* (jobs) {
+  effect("is handled by as many fibers as the concurrency, and by no more", memory, function* () {
+    const jobs = yield* makeJobs
     let running = 0
     const seen: Array<number> = []
     const go = Latch.makeUnsafe()
@@ -113,22 +107,29 @@ describe("a row that is due", () => {
     assert.deepStrictEqual([running, seen.length, Math.max(...seen)], [0, 5, 3])
   })
 
-  test("is leased while its handler runs, and free at once when its worker stops, which logs nothing", function* (jobs) {
-    const { layer, lines } = makeWarnings()
-    const worker = yield* Effect.provide(
-      jobs.work(() => Effect.never),
-      layer
-    )
-    yield* jobs.insert(0, "a")
-    yield* settle
-    for (let n = 0; n < 20; n++) yield* later(6)
-    assert.isFalse(yield* jobs.take())
-    yield* Fiber.interrupt(worker)
-    assert.isTrue(yield* jobs.take())
-    assert.deepStrictEqual(lines, [])
-  })
+  effect(
+    "is leased while its handler runs, and free at once when its worker stops, which logs nothing",
+    memory,
+    function* () {
+      const jobs = yield* makeJobs
+      const { layer, lines } = makeWarnings()
+      const worker = yield* Effect.provide(
+        jobs.work(() => Effect.never),
+        layer
+      )
+      yield* jobs.insert(0, "a")
+      yield* settle
+      for (let n = 0; n < 20; n++) yield* later(6)
+      assert.strictEqual(jobs.takes(), 1, "a worker that is busy does not look for rows")
+      assert.isFalse(yield* jobs.take)
+      yield* Fiber.interrupt(worker)
+      assert.isTrue(yield* jobs.take)
+      assert.deepStrictEqual(lines, [])
+    }
+  )
 
-  test("is due now where it would wait for longer than a row may: the clock was ahead", function* (jobs) {
+  effect("is due now where it would wait for longer than a row may: the clock was ahead", memory, function* () {
+    const jobs = yield* makeJobs
     yield* jobs.insert(25 * hour, "ahead")
     yield* jobs.insert(23 * hour, "tomorrow")
     yield* jobs.work()
@@ -136,18 +137,23 @@ describe("a row that is due", () => {
     assert.deepStrictEqual(jobs.seen, ["ahead"])
   })
 
-  test("waits while the database does not answer, with one line a minute, which has no text of it", function* (jobs) {
-    const { layer, lines } = makeWarnings()
-    yield* jobs.insert(0, "a")
-    yield* jobs.sql`CREATE TRIGGER broken BEFORE UPDATE ON jobs BEGIN SELECT RAISE(ABORT, 'maria@example.com'); END`
-    yield* Effect.provide(jobs.work(), layer)
-    yield* settle
-    yield* later(59)
-    assert.lengthOf(lines, 1)
-    yield* later(2)
-    assert.deepStrictEqual(lines, Array(2).fill("Jobs: the queue did not answer, it is polled again"))
-    yield* jobs.sql`DROP TRIGGER broken`
-    yield* later(1)
-    assert.deepStrictEqual(jobs.seen, ["a"])
-  })
+  effect(
+    "waits while the database does not answer, with one line a minute, which has no text of it",
+    memory,
+    function* () {
+      const jobs = yield* makeJobs
+      const { layer, lines } = makeWarnings()
+      yield* jobs.insert(0, "a")
+      yield* jobs.sql`CREATE TRIGGER broken BEFORE UPDATE ON jobs BEGIN SELECT RAISE(ABORT, 'maria@example.com'); END`
+      yield* Effect.provide(jobs.work(), layer)
+      yield* settle
+      yield* later(59)
+      assert.lengthOf(lines, 1)
+      yield* later(2)
+      assert.deepStrictEqual(lines, Array(2).fill("Jobs: the queue did not answer, it is polled again"))
+      yield* jobs.sql`DROP TRIGGER broken`
+      yield* later(1)
+      assert.deepStrictEqual(jobs.seen, ["a"])
+    }
+  )
 })
