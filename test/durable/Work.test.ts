@@ -15,7 +15,7 @@ describe("orTryAgain", () => {
     const reasonOf = (step: Effect.Effect<void, TryAgain>) =>
       Effect.map(Effect.flip(orTryAgain("Jobs", { "test.row": "a" })(step)), ({ reason }) => reason)
     const joined = Effect.flatMap(Effect.forkChild(Effect.interrupt), Fiber.join)
-    const defects = [Effect.die(new TypeError("maria@example.com")), Effect.die("maria")]
+    const defects = [Effect.die(new TypeError("maria is at home")), Effect.die("maria")]
     const steps = [...defects, joined, new TryAgain({ reason: "NotYet" })]
     const reasons = yield* Effect.provide(Effect.forEach(steps, reasonOf), layer)
     assert.deepStrictEqual(reasons, ["Defect", "Defect", "Interrupted", "NotYet"])
