@@ -331,7 +331,11 @@ describe("a shop that charges by OrderCharge", () => {
   const world = { stores: Book.layer, payAfter: "2 hours", stopAfter: "4 hours", rules: { isSparing } } as const
   const plays = [
     ["ships what is paid once, and tells of the rest", 1, "call 1 createTransaction: executed, answer lost"],
-    ["does so in two processes", 2, "call 1 createTransaction: its process stands still before it is sent"]
+    [
+      "ships what is paid once in two processes too",
+      2,
+      "call 1 createTransaction: its process stands still before it is sent"
+    ]
   ] as const
   test.for(plays)("%s", async ([, processes, only]) => {
     const options = { ...world, processes, ...(isWhole ? budget : { only }) }
