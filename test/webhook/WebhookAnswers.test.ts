@@ -2,7 +2,7 @@
  * How a webhook is mounted, and what it answers.
  */
 import { assert, describe } from "@effect/vitest"
-import { Clock, Effect, Fiber, Latch, Layer, Logger, Option, Redacted } from "effect"
+import { Clock, Effect, Fiber, Latch, Layer, Logger, Option, Redacted, References } from "effect"
 import { HttpRouter } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
@@ -91,15 +91,17 @@ describe("the answer to a delivery", () => {
     assert.isBelow(sent, 100)
   })
 
-  effect("a body that does not arrive for 10 seconds is answered with 408", world, function* () {
+  effect("a body that does not arrive for 10 seconds is answered with 408, as a timeout", world, function* () {
+    const { layer, lines } = makeWarnings(
+      (_, { fiber }) => fiber.getRef(References.CurrentLogAnnotations)["error.type"]
+    )
     const { answer } = yield* recording()
-    const fiber = yield* Effect.forkChild(answer(delivery("", stream(new ReadableStream()))), {
-      startImmediately: true
-    })
+    const delivered = Effect.provide(answer(delivery("", stream(new ReadableStream()))), layer)
+    const fiber = yield* Effect.forkChild(delivered, { startImmediately: true })
     yield* TestClock.adjust("9 seconds")
     assert.isUndefined(fiber.pollUnsafe())
     yield* TestClock.adjust("1 second")
-    assert.strictEqual((yield* Fiber.join(fiber)).status, 408)
+    assert.deepStrictEqual([(yield* Fiber.join(fiber)).status, lines], [408, ["Timeout"]])
   })
 
   effect(
