@@ -82,6 +82,7 @@ describe("the failure of a statement", () => {
       assert.include(error.message, `submit failed on the database (${reason})`)
       assert.strictEqual(error.message.includes("safe to try again"), isRetryable)
       if (reason === "DiskFull") assert.include(error.message, "Free space on it.")
+      if (reason === "UnknownError") assert.include(error.message, "Another try will not help")
     }
   )
 })
