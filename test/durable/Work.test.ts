@@ -1,6 +1,8 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect, Fiber, References } from "effect"
+import { SqlError, UnknownError } from "effect/sql/SqlError"
 import { TestClock } from "effect/testing"
+import { mapDatabaseError } from "../../src/durable/Database.ts"
 import { delayInterrupt, orTryAgain, repeatedly, TryAgain } from "../../src/durable/Work.ts"
 import { effect } from "../support/effect.ts"
 import { makeWarnings } from "../support/payoutQueue.ts"
@@ -24,6 +26,24 @@ describe("orTryAgain", () => {
       "Error, Jobs: a handler died (Defect), Defect, a, string, ",
       "Warn, Jobs: a step was interrupted, it is tried again, Interrupted, a, undefined, "
     ])
+  })
+})
+
+describe("a failure of the database that a person has to end", () => {
+  effect("is an error in the log, once a minute", function* () {
+    const { layer, lines } = makeWarnings((line, { logLevel }) => `${logLevel} ${line}`)
+    const full = new UnknownError({ cause: { code: "SQLITE_FULL" }, message: "query", operation: "query" })
+    const failing = mapDatabaseError("submit")(Effect.fail(new SqlError({ reason: full })))
+    const fail = Effect.provide(Effect.ignore(failing), layer)
+    yield* TestClock.adjust("1 hour")
+    for (const seconds of [0, 59, 1]) {
+      yield* fail
+      yield* TestClock.adjust(seconds * 1000)
+    }
+    assert.lengthOf(lines, 1)
+    assert.match(lines[0] ?? "", /^Error The database fails: the disk of the database is full\. Free space on it\./)
+    yield* fail
+    assert.lengthOf(lines, 2)
   })
 })
 
