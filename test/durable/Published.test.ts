@@ -55,11 +55,9 @@ describe("docs/sql", () => {
       yield* apply(published("sqlite"))
       for (const column of ["submitted_at", "updated_at"]) {
         for (const time of ["1790000000000000000", "8640000000000001", "-1", "'2026-11-22'"]) {
-          const inserted = sql.unsafe(
-            `INSERT INTO effect_pix_payouts (idempotency_key, reference, amount, request_check, ${column}) VALUES ('k', 'r', 1000, 'abc', ${time})`
-          )
-          const error = yield* Effect.flip(inserted)
-          assert.strictEqual(error.reason._tag, "ConstraintError", `${column} ${time}`)
+          const columns = `idempotency_key, reference, amount, request_check, ${column}`
+          const insert = `INSERT INTO effect_pix_payouts (${columns}) VALUES ('k', 'r', 1000, 'abc', ${time})`
+          assert.strictEqual((yield* Effect.flip(sql.unsafe(insert))).reason._tag, "ConstraintError", insert)
         }
       }
       assert.deepStrictEqual(yield* sql`SELECT reference FROM effect_pix_payouts`, [])

@@ -1,49 +1,49 @@
 import { assert, describe } from "@effect/vitest"
-import { Effect, Fiber, Logger, References } from "effect"
+import { Effect, Fiber, References } from "effect"
+import { SqlError, UnknownError } from "effect/sql/SqlError"
 import { TestClock } from "effect/testing"
+import { mapDatabaseError } from "../../src/durable/Database.ts"
 import { delayInterrupt, orTryAgain, repeatedly, TryAgain } from "../../src/durable/Work.ts"
 import { effect } from "../support/effect.ts"
-
-/** The lines that are logged, with their attributes and causes. */
-const makeLog = () => {
-  const lines: Array<{ readonly level: string; readonly text: string; readonly attributes: Record<string, unknown> }> =
-    []
-  const logger = Logger.make(({ cause, fiber, logLevel, message }) => {
-    const attributes = fiber.getRef(References.CurrentLogAnnotations)
-    lines.push({ level: logLevel, text: `${String(message)} ${String(cause)}`, attributes })
-  })
-  return { lines, layer: Logger.layer([logger]) }
-}
+import { makeWarnings } from "../support/payoutQueue.ts"
 
 describe("orTryAgain", () => {
   effect("makes a later try of a defect and of another fiber's interruption, and logs neither's text", function* () {
-    const { layer, lines } = makeLog()
+    const { layer, lines } = makeWarnings((line, { fiber, logLevel }) => {
+      const of = fiber.getRef(References.CurrentLogAnnotations)
+      const [name, frame = ""] = String(of["exception.stacktrace"]).split("\n")
+      return [logLevel, line, of["error.type"], of["test.row"], name, frame.trim().slice(0, 3)].join(", ")
+    })
     const reasonOf = (step: Effect.Effect<void, TryAgain>) =>
       Effect.map(Effect.flip(orTryAgain("Jobs", { "test.row": "a" })(step)), ({ reason }) => reason)
     const joined = Effect.flatMap(Effect.forkChild(Effect.interrupt), Fiber.join)
-    const steps = [
-      Effect.die(new TypeError("maria@example.com")),
-      Effect.die("maria"),
-      joined,
-      new TryAgain({ reason: "NotYet" })
-    ]
+    const defects = [Effect.die(new TypeError("maria is at home")), Effect.die("maria")]
+    const steps = [...defects, joined, new TryAgain({ reason: "NotYet" })]
     const reasons = yield* Effect.provide(Effect.forEach(steps, reasonOf), layer)
     assert.deepStrictEqual(reasons, ["Defect", "Defect", "Interrupted", "NotYet"])
-    assert.notInclude(JSON.stringify(lines), "maria")
-    assert.deepStrictEqual(
-      lines.map(({ attributes, level, text }) => [
-        level,
-        text.split(" Cause")[0],
-        attributes["error.type"],
-        attributes["test.row"],
-        String(attributes["exception.stacktrace"]).replace(/(?<=\n +at ).*/s, "")
-      ]),
-      [
-        ["Error", "Jobs: a handler died (TypeError)", "TypeError", "a", "TypeError\n    at "],
-        ["Error", "Jobs: a handler died (Defect)", "Defect", "a", "string"],
-        ["Warn", "Jobs: a step was interrupted, it is tried again", "Interrupted", "a", "undefined"]
-      ]
-    )
+    assert.deepStrictEqual(lines, [
+      "Error, Jobs: a handler died (TypeError), TypeError, a, TypeError, at ",
+      "Error, Jobs: a handler died (Defect), Defect, a, string, ",
+      "Warn, Jobs: a step was interrupted, it is tried again, Interrupted, a, undefined, "
+    ])
+  })
+})
+
+describe("a failure of the database that a person has to end", () => {
+  effect("is an error in the log, once a minute", function* () {
+    const { layer, lines } = makeWarnings((line, { logLevel }) => `${logLevel} ${line}`)
+    const full = new UnknownError({ cause: { code: "SQLITE_FULL" }, message: "query", operation: "query" })
+    const failing = mapDatabaseError("submit")(Effect.fail(new SqlError({ reason: full })))
+    const fail = Effect.provide(Effect.ignore(failing), layer)
+    yield* TestClock.adjust("1 hour")
+    for (const seconds of [0, 59, 1]) {
+      yield* fail
+      yield* TestClock.adjust(seconds * 1000)
+    }
+    assert.lengthOf(lines, 1)
+    assert.match(lines[0] ?? "", /^Error The database fails: the disk of the database is full\. Free space on it\./)
+    yield* fail
+    assert.lengthOf(lines, 2)
   })
 })
 
@@ -64,18 +64,13 @@ describe("repeatedly", () => {
     }
   })
 
-  effect("logs a lasting failure as a warning once a minute, and otherwise for debugging", function* () {
-    const { layer, lines } = makeLog()
-    yield* Effect.forkScoped(
-      repeatedly("test", "10 seconds", Effect.fail("no")).pipe(
-        Effect.provide(layer),
-        Effect.provideService(References.MinimumLogLevel, "All")
-      )
-    )
-    yield* TestClock.adjust("125 seconds")
-    const levels = lines.map(({ level }) => level)
-    assert.deepStrictEqual([levels.length, levels.lastIndexOf("Warn")], [13, 12])
-    assert.lengthOf(levels.filter((level) => level === "Warn"), 3) // prettier-ignore
+  effect("logs a lasting failure as a warning once a minute", function* () {
+    const { layer, lines } = makeWarnings()
+    yield* Effect.forkScoped(Effect.provide(repeatedly("test", "10 seconds", Effect.fail("no")), layer))
+    yield* TestClock.adjust("119 seconds")
+    assert.lengthOf(lines, 2)
+    yield* TestClock.adjust("1 second")
+    assert.lengthOf(lines, 3)
   })
 })
 

@@ -2,7 +2,7 @@
  * Rows that are due, and the fibers that handle them, on a table of two columns of its own.
  */
 import { assert, describe } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Latch, Logger, type Scope } from "effect"
+import { Effect, Fiber, Latch } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { database } from "../../src/durable/Database.ts"
@@ -11,7 +11,7 @@ import { TryAgain } from "../../src/durable/Work.ts"
 import { workRows } from "../../src/durable/WorkRows.ts"
 import { followWrites, soleWritesOf } from "../../src/internal/soleWriter.ts"
 import { effect } from "../support/effect.ts"
-import { memory, settle } from "../support/payoutQueue.ts"
+import { makeWarnings, memory, settle } from "../support/payoutQueue.ts"
 
 const hour = 3_600_000
 
@@ -20,7 +20,9 @@ const makeJobs = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql.unsafe(`CREATE TABLE jobs (name TEXT PRIMARY KEY, ${dueColumns("0")})`)
   const [where, columns] = [sql`1 = 1`, sql`name`]
-  const due = makeDue(yield* database, { table: "jobs", key: "name", where, columns, longest: 24 * hour })
+  let takes = 0
+  const rows = makeDue(yield* database, { table: "jobs", key: "name", where, columns, longest: 24 * hour })
+  const due: typeof rows = { ...rows, take: (...args) => (takes++, rows.take(...args)) }
   const isDue = yield* Latch.make()
   const seen: Array<string> = []
   const done = ({ key }: DueRow) =>
@@ -35,44 +37,26 @@ const makeJobs = Effect.gen(function* () {
     return Effect.forkScoped(workRows({ ...options, handle: (row) => Effect.asVoid(handle(row)) }))
   }
   return {
-    due,
     sql,
     seen,
     done,
     work,
+    takes: () => takes,
     /** Inserts jobs that are due after some milliseconds. */
     insert: Effect.fnUntraced(function* (millis: number, ...names: ReadonlyArray<string>) {
       for (const name of names) yield* sql`INSERT INTO jobs (name, due_at) VALUES (${name}, ${millis})`
       yield* isDue.open
     }),
     /** Whether another process could take a job now, which it would have for half a minute. */
-    take: (taker = "other") => Effect.map(due.take(taker, 30_000, 1), ({ length }) => length === 1)
+    take: Effect.map(rows.take("other", 30_000, 1), ({ length }) => length === 1)
   }
 })
-
-type Jobs = Effect.Success<typeof makeJobs>
-
-const test = (
-  title: string,
-  body: (jobs: Jobs) => Generator<Effect.Effect<unknown, unknown, Scope.Scope>, void, never>
-) =>
-  effect(title, memory, function* () {
-    const jobs = yield* makeJobs
-    yield* Effect.gen(() => body(jobs))
-  })
-
-const makeLog = () => {
-  const lines: Array<string> = []
-  return {
-    lines,
-    layer: Logger.layer([Logger.make(({ cause, message }) => lines.push(`${String(message)} ${String(cause)}`))])
-  }
-}
 
 const later = (seconds: number) => Effect.andThen(TestClock.adjust(seconds * 1000), settle)
 
 describe("a row that is due", () => {
-  test("is handled at its time, once, and the oldest first", function* ({ insert, seen, work }) {
+  effect("is handled at its time, once, and the oldest first", memory, function* () {
+    const { insert, seen, work } = yield* makeJobs
     yield* insert(2, "second")
     yield* insert(1, "first")
     yield* insert(60_000, "later")
@@ -84,107 +68,92 @@ describe("a row that is due", () => {
     assert.deepStrictEqual(seen, ["first", "second", "later"])
   })
 
-  test("is tried again after 1, 2, 4 seconds and so on up to 5 minutes, and is never given up", function* ({
-    done,
-    insert,
-    work
-  }) {
+  effect("is tried again after 1, 2, 4 seconds and so on up to 5 minutes, and is never given up", memory, function* () {
+    const jobs = yield* makeJobs
     const at: Array<number> = []
-    yield* work((row) =>
+    yield* jobs.work((row) =>
       Effect.clockWith((clock) => {
         at.push(Math.round(clock.currentTimeMillisUnsafe() / 1000))
-        return row.tries < 12 ? new TryAgain({ reason: "NotYet" }) : done(row)
+        return row.tries < 12 ? new TryAgain({ reason: "NotYet" }) : jobs.done(row)
       })
     )
-    yield* insert(0, "a")
+    yield* jobs.insert(0, "a")
     yield* settle
     const waits = [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]
-    for (const seconds of waits) yield* later(seconds)
-    yield* later(600)
+    for (const seconds of [...waits, 600]) yield* later(seconds)
     assert.deepStrictEqual(
       at.slice(1).map((second, index) => second - at[index]!),
       waits
     )
   })
 
-  test("is handled by as many fibers as the concurrency, and by no more", function* ({ done, insert, work }) {
-    let [running, most] = [0, 0]
+  effect("is handled by as many fibers as the concurrency, and by no more", memory, function* () {
+    const jobs = yield* makeJobs
+    let running = 0
+    const seen: Array<number> = []
     const go = Latch.makeUnsafe()
-    yield* work(
-      Effect.fnUntraced(function* (row) {
-        most = Math.max(most, ++running)
-        yield* go.await
-        yield* done(row)
-        running -= 1
-      }),
-      3
-    )
-    yield* insert(0, "a", "b", "c", "d", "e")
+    const handle = Effect.fnUntraced(function* (row: DueRow) {
+      seen.push(++running)
+      yield* go.await
+      yield* jobs.done(row)
+      running -= 1
+    })
+    yield* jobs.work(handle, 3)
+    yield* jobs.insert(0, "a", "b", "c", "d", "e")
     yield* settle
-    assert.deepStrictEqual([running, most], [3, 3])
+    assert.deepStrictEqual(seen, [1, 2, 3])
     yield* go.open
     yield* settle
-    assert.deepStrictEqual([running, most], [0, 3])
+    assert.deepStrictEqual([running, seen.length, Math.max(...seen)], [0, 5, 3])
   })
 
-  test("goes to the next worker at once where its worker is stopped, which logs nothing", function* ({
-    insert,
-    take,
-    work
-  }) {
-    const { layer, lines } = makeLog()
-    const begun = yield* Deferred.make<void>()
-    const worker = yield* Effect.provide(
-      work(() => Effect.andThen(Deferred.succeed(begun, undefined), Effect.never)),
-      layer
-    )
-    yield* insert(0, "a")
-    yield* Deferred.await(begun)
-    assert.isFalse(yield* take())
-    yield* Fiber.interrupt(worker)
-    assert.isTrue(yield* take())
-    assert.deepStrictEqual(lines, [])
-  })
+  effect(
+    "is leased while its handler runs, and free at once when its worker stops, which logs nothing",
+    memory,
+    function* () {
+      const jobs = yield* makeJobs
+      const { layer, lines } = makeWarnings()
+      const worker = yield* Effect.provide(
+        jobs.work(() => Effect.never),
+        layer
+      )
+      yield* jobs.insert(0, "a")
+      yield* settle
+      for (let n = 0; n < 20; n++) yield* later(6)
+      assert.strictEqual(jobs.takes(), 1, "a worker that is busy does not look for rows")
+      assert.isFalse(yield* jobs.take)
+      yield* Fiber.interrupt(worker)
+      assert.isTrue(yield* jobs.take)
+      assert.deepStrictEqual(lines, [])
+    }
+  )
 
-  test("has its lease for as long as its handler runs", function* ({ insert, take, work }) {
-    yield* work(() => Effect.never)
-    yield* insert(0, "a")
-    yield* settle
-    for (let n = 0; n < 20; n++) yield* later(6)
-    assert.isFalse(yield* take())
-  })
-
-  test("is due now where it would wait for longer than a row may: the clock was ahead", function* ({
-    insert,
-    seen,
-    work
-  }) {
-    yield* insert(25 * hour, "ahead")
-    yield* insert(23 * hour, "tomorrow")
-    yield* work()
+  effect("is due now where it would wait for longer than a row may: the clock was ahead", memory, function* () {
+    const jobs = yield* makeJobs
+    yield* jobs.insert(25 * hour, "ahead")
+    yield* jobs.insert(23 * hour, "tomorrow")
+    yield* jobs.work()
     yield* later(1)
-    assert.deepStrictEqual(seen, ["ahead"])
+    assert.deepStrictEqual(jobs.seen, ["ahead"])
   })
 
-  test("waits while the database does not answer: it is asked each second, with one line a minute and no text of it", function* ({
-    insert,
-    seen,
-    sql,
-    work
-  }) {
-    const { layer, lines } = makeLog()
-    yield* insert(0, "a")
-    yield* sql`CREATE TRIGGER broken BEFORE UPDATE ON jobs BEGIN SELECT RAISE(ABORT, 'maria@example.com'); END`
-    yield* Effect.provide(work(), layer)
-    yield* settle
-    yield* later(59)
-    assert.lengthOf(lines, 1)
-    yield* later(2)
-    assert.lengthOf(lines, 2)
-    assert.include(lines[0], "Jobs: the queue did not answer, it is polled again")
-    assert.notInclude(lines.join("\n"), "maria")
-    yield* sql`DROP TRIGGER broken`
-    yield* later(1)
-    assert.deepStrictEqual(seen, ["a"])
-  })
+  effect(
+    "waits while the database does not answer, with one line a minute, which has no text of it",
+    memory,
+    function* () {
+      const jobs = yield* makeJobs
+      const { layer, lines } = makeWarnings()
+      yield* jobs.insert(0, "a")
+      yield* jobs.sql`CREATE TRIGGER broken BEFORE UPDATE ON jobs BEGIN SELECT RAISE(ABORT, 'maria@example.com'); END`
+      yield* Effect.provide(jobs.work(), layer)
+      yield* settle
+      yield* later(59)
+      assert.lengthOf(lines, 1)
+      yield* later(2)
+      assert.deepStrictEqual(lines, Array(2).fill("Jobs: the queue did not answer, it is polled again"))
+      yield* jobs.sql`DROP TRIGGER broken`
+      yield* later(1)
+      assert.deepStrictEqual(jobs.seen, ["a"])
+    }
+  )
 })

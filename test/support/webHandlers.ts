@@ -5,17 +5,13 @@ import { Webhook, type WebhookOptions } from "effect-pix/webhook"
 import { paidCharge } from "./charges.ts"
 
 /** A web handler for one paid charge, the body of its delivery, and the ids that the handler confirmed. */
-export const webShop = Effect.fnUntraced(function* (
-  options: WebhookOptions = {},
-  more: Layer.Layer<never> = Layer.empty
-) {
+export const webShop = Effect.fnUntraced(function* (options: WebhookOptions = {}) {
   const gateway = yield* Layer.build(Layer.fresh(Sandbox.layerPayments))
   const id = yield* Effect.provideContext(paidCharge, gateway)
   const confirmed: Array<string> = []
   const onPaid = (event: { readonly id: string }) => Effect.sync(() => confirmed.push(event.id))
   const layer = Webhook.layer({ ...options, onPaid, onUnconfirmed: () => Effect.void }).pipe(
-    Layer.provide(Layer.succeedContext(gateway)),
-    Layer.merge(more)
+    Layer.provide(Layer.succeedContext(gateway))
   )
   const webhook = yield* Effect.acquireRelease(
     Effect.sync(() => Webhook.toWebHandler(layer)),

@@ -1,5 +1,5 @@
 import { assert, describe, test } from "@effect/vitest"
-import { Clock, Context, DateTime, Effect, Layer, Schedule, Schema } from "effect"
+import { Clock, Context, DateTime, type Duration, Effect, Layer, Result, Schedule, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import {
   ChargeCode,
@@ -22,253 +22,164 @@ import { budget, isWhole, requireClean } from "../support/rehearsals.ts"
 
 const requestFor = (centavos: number) => ({ ...requestOf, amount: Money.centavos(centavos) })
 
-/** The charge of order 42 for this amount, and with this one stored. */
-const get = (centavos: number, last?: OrderCharge.Stored, options?: OrderCharge.Options) =>
-  OrderCharge.get({ reference: "42", request: requestFor(centavos), last }, options)
+/** Opens the page of order 42 for this amount, with what is stored of its last charge. The client repeats no call. */
+const open = (centavos: number, last?: OrderCharge.Stored, options?: OrderCharge.Options) =>
+  Effect.provideService(
+    OrderCharge.get({ reference: "42", request: requestFor(centavos), last }, options),
+    PaymentsPolicy,
+    PaymentsPolicy.once
+  )
 
-/** The same, where it has to answer with an open charge. */
-const chargeOf = (...args: Parameters<typeof get>) =>
-  Effect.map(get(...args), (answer) => {
+/** The charge that the page shows. */
+const chargeOf = (...args: Parameters<typeof open>) =>
+  Effect.map(open(...args), (answer) => {
     assert(answer._tag !== "Paid")
     return answer.charge
   })
 
 const charges = Effect.flatMap(Sandbox, (sandbox) => sandbox.transactions)
-const creations = Effect.map(
-  Effect.flatMap(Sandbox, (sandbox) => sandbox.requests),
-  (requests) => requests.filter(({ operation }) => operation === "createTransaction").length
-)
+
+/** An order, as its steps leave it: its charges at the gateway, in the order in which they were made, and what is stored. */
+interface Past {
+  readonly sandbox: Sandbox["Service"]
+  readonly id: string
+  last: OrderCharge.Stored | undefined
+}
+
+/** The steps of an order. The number after one of the gateway's is that of a charge. */
+const steps: Readonly<Record<string, (past: Past, of: string) => Effect.Effect<unknown, unknown, Payments | Sandbox>>> =
+  {
+    /** The page is opened for so many centavos, and the charge is stored. */
+    opens: (past, centavos) => Effect.map(chargeOf(Number(centavos), past.last), (charge) => (past.last = charge)),
+    /** The process dies before it stores the charge. */
+    loses: ({ last }, centavos) => open(Number(centavos), last),
+    /** The answer with the charge is lost. */
+    misses: ({ last, sandbox }, centavos) =>
+      Effect.andThen(sandbox.fault("createTransaction", Fault.resetAfter), Effect.flip(open(Number(centavos), last))),
+    /** The charge before the last one is unknown at the gateway. */
+    names: (past) => Effect.sync(() => (past.last &&= { ...past.last, number: 2, earlier: ["no-such-charge"] })),
+    waits: (_, time) => TestClock.adjust(time as Duration.Input), // the rows name durations
+    pays: ({ id, sandbox }) => sandbox.markPaid(id, { late: true }),
+    refunds: ({ id, sandbox }) => sandbox.refund(id),
+    cancels: ({ id, sandbox }) => sandbox.cancel(id),
+    fails: ({ id, sandbox }) => sandbox.fail(id),
+    meets: ({ sandbox }) => sandbox.fault("getTransaction", Fault.answer(503), { times: Infinity })
+  }
+
+/** The steps of an order, for how many centavos its page is opened then, and the answer, with charges by their numbers. */
+type Row = readonly [past: string, centavos: number, answer: string, openFor?: Duration.Input]
+
+const rows: ReadonlyArray<Row> = [
+  ["", 2500, "Renewed 1 of 2500"],
+  ["opens 2500", 2500, "Reuse 1"],
+  ["opens 2500, waits 23 hours, waits 54 minutes, waits 59999 millis", 2500, "Reuse 1"],
+  ["opens 2500, waits 23 hours, waits 55 minutes", 2500, "Renewed 2 of 2500 after 1"],
+  ["opens 2500, waits 23 hours, waits 59 minutes", 2500, "Reuse 1", 0],
+  ["opens 2500, waits 1 hour", 2500, "Renewed 2 of 2500 after 1", "23 hours"],
+  ["opens 2500, cancels 1", 2500, "Renewed 2 of 2500 after 1"],
+  ["opens 2500, fails 1", 2500, "Renewed 2 of 2500 after 1"],
+  ["opens 2500", 3000, "Renewed 2 of 3000 after 1"],
+  ["opens 2500, opens 3000", 2500, "Renewed 3 of 2500 after 2 after 1"],
+  ["opens 2500, pays 1", 2500, "Paid 1 (same)"],
+  ["opens 2500, pays 1", 3000, "Paid 1 (different)"],
+  ["opens 2500, waits 1 day, opens 2500, opens 3000, pays 1", 3000, "Paid 1 (different)"],
+  ["opens 2500, opens 3000, pays 1, pays 2", 2500, "Paid 1 (same), and 2"],
+  ["opens 2500, opens 3000, pays 1, pays 2", 3000, "Paid 2 (same), and 1"],
+  ["opens 2500, opens 3000, pays 1, pays 2", 4000, "Paid 2 (different), and 1"],
+  ["opens 2500, pays 1, refunds 1", 2500, "OrderRefunded 1 of 2500"],
+  ["opens 2500, opens 3000, pays 1, refunds 1", 3000, "OrderRefunded 1 of 2500"],
+  ["opens 2500, opens 3000, pays 1, refunds 1, pays 2", 3000, "Paid 2 (same)"],
+  ["opens 2500, meets an outage", 3000, "ServiceUnavailable"],
+  ["opens 2500, names a charge of nobody", 3000, "TransactionNotFound"],
+  ["loses 2500", 2500, "Renewed 1 of 2500"],
+  ["loses 2500", 3000, "Renewed 2 of 3000"],
+  ["opens 2500, loses 3000", 3000, "Renewed 2 of 3000 after 1"],
+  ["loses 2500, waits 1 day", 2500, "Renewed 2 of 2500 after 1"],
+  ["loses 2500, waits 1 day, pays 1", 2500, "Paid 1 (same)"],
+  ["misses 2500", 2500, "Renewed 1 of 2500"],
+  ["opens 2500, misses 3000", 3000, "Renewed 2 of 3000 after 1"]
+]
+
+/** An answer as the rows have it. */
+const shownBy = (
+  answer: Result.Result<OrderCharge.OrderCharge, OrderCharge.OrderChargeError>,
+  numberOf: (id: string) => number
+) => {
+  if (Result.isFailure(answer)) {
+    const error = answer.failure
+    if (error._tag !== "OrderRefunded") return error._tag
+    assert.include(error.message, error.transactionId)
+    return `OrderRefunded ${numberOf(error.transactionId)} of ${error.amount}`
+  }
+  if (answer.success._tag === "Paid") {
+    const { amount, detail, others } = answer.success
+    const also = others.map(({ transactionId }) => `, and ${numberOf(transactionId)}`)
+    return [`Paid ${numberOf(detail.transactionId)} (${amount})`, ...also].join("")
+  }
+  const { amount, earlier, number, transactionId } = answer.success.charge
+  assert.strictEqual(number, earlier.length + 1)
+  if (answer.success._tag === "Reuse") return `Reuse ${numberOf(transactionId)}`
+  return [`Renewed ${numberOf(transactionId)} of ${amount}`, ...earlier.map((id) => `after ${numberOf(id)}`)].join(" ")
+}
 
 describe("OrderCharge.get", () => {
-  effect(
-    "an order without a charge gets its first one, with all that its page shows",
-    Sandbox.layerPayments,
-    function* () {
-      const answer = yield* get(2500)
-      assert(answer._tag === "Renewed")
-      const { charge } = answer
-      const [row] = yield* charges
-      assert.deepStrictEqual(
-        [charge.number, charge.transactionId, charge.amount, charge.pix.qrcode, charge.earlier],
-        [1, row?.transactionId, 2500, row?.qrcode, []]
-      )
-      assert.isTrue(ChargeCode.of(charge).isSound)
-      const codec = Schema.fromJsonString(OrderCharge.Stored)
-      const stored = yield* Schema.encodeEffect(codec)(charge)
-      assert.deepStrictEqual(yield* Schema.decodeEffect(codec)(stored), charge)
-    }
-  )
-
-  effect("an open charge of the same amount is shown again, after one lookup", Sandbox.layerPayments, function* () {
-    const last = yield* chargeOf(2500)
-    assert.deepStrictEqual(yield* get(2500, last), { _tag: "Reuse", charge: last })
-    assert.deepStrictEqual([yield* creations, yield* lookups], [1, 1])
-  })
-
-  effect(
-    "a charge is shown again for as long as it is open for `openFor`, which is 5 minutes, and then renewed",
-    Sandbox.layerPayments,
-    function* () {
-      const last = yield* chargeOf(2500)
-      yield* TestClock.adjust("23 hours")
-      assert.strictEqual((yield* get(2500, last, { openFor: "59 minutes" }))._tag, "Reuse")
-      yield* TestClock.adjust("55 minutes")
-      yield* TestClock.adjust(-1)
-      assert.strictEqual((yield* get(2500, last))._tag, "Reuse")
-      yield* TestClock.adjust(1)
-      assert.strictEqual((yield* get(2500, last, { openFor: 0 }))._tag, "Reuse")
-      const next = yield* get(2500, last)
-      assert(next._tag === "Renewed")
-      assert.deepStrictEqual([next.charge.number, next.charge.earlier], [2, [last.transactionId]])
-      assert.notStrictEqual(next.charge.transactionId, last.transactionId)
-    }
-  )
-
-  effect.each(["cancel", "fail"] as const)("a charge after %s is renewed", Sandbox.layerPayments, function* (move) {
-    const sandbox = yield* Sandbox
-    const last = yield* chargeOf(2500)
-    yield* sandbox[move](last.transactionId)
-    const next = yield* get(2500, last)
-    assert(next._tag === "Renewed")
-    assert.deepStrictEqual([next.charge.number, next.charge.earlier], [2, [last.transactionId]])
-  })
-
-  effect("a paid charge is answered with its lookup, and nothing is made", Sandbox.layerPayments, function* () {
-    const last = yield* chargeOf(2500)
-    yield* (yield* Sandbox).markPaid(last.transactionId)
-    const answer = yield* get(2500, last)
-    assert(answer._tag === "Paid")
-    assert.deepStrictEqual(
-      [answer.detail.transactionId, answer.detail.value, answer.amount, answer.others],
-      [last.transactionId, 2500, "same", []]
+  for (const [past, centavos, expected, openFor] of rows)
+    effect(
+      `an order that ${past || "is new"} and then asks for ${centavos} gets ${expected}, in two tabs at once too`,
+      Sandbox.layerPayments,
+      function* () {
+        const sandbox = yield* Sandbox
+        const idsOf = Effect.map(charges, (all) => all.map(({ transactionId }) => transactionId))
+        let last: OrderCharge.Stored | undefined
+        for (const [verb = "", of = ""] of past === "" ? [] : past.split(", ").map((step) => step.split(/ (.*)/))) {
+          const step = steps[verb]
+          assert(step !== undefined, verb)
+          const order = { sandbox, last, id: (yield* idsOf)[Number(of) - 1] ?? "" }
+          yield* step(order, of)
+          last = order.last
+        }
+        const before = (yield* charges).length
+        const ask = Effect.result(open(centavos, last, { openFor }))
+        const answers = yield* Effect.all([ask, ask], { concurrency: "unbounded" })
+        const ids = yield* idsOf
+        for (const answer of answers)
+          assert.strictEqual(
+            shownBy(answer, (id) => ids.indexOf(id) + 1),
+            expected
+          )
+        // Only a new charge is made, and that one once.
+        assert.lengthOf(ids, Math.max(before, Number(/^Renewed (\d+)/.exec(expected)?.[1] ?? 0)))
+      }
     )
-    assert.strictEqual(yield* creations, 1)
+
+  effect("the answer has all that the page shows, as JSON too, and each lookup", Sandbox.layerPayments, function* () {
+    const charge = yield* chargeOf(2500)
+    const [row] = yield* charges
+    assert.strictEqual(charge.pix.qrcode, row?.qrcode)
+    assert.isTrue(ChargeCode.of(charge).isSound)
+    const codec = Schema.fromJsonString(OrderCharge.Stored)
+    const stored = yield* Schema.encodeEffect(codec)(charge)
+    assert.deepStrictEqual(yield* Schema.decodeEffect(codec)(stored), charge)
+    const next = yield* chargeOf(3000, charge)
+    assert.strictEqual(yield* lookups, 1)
+    // The lookups of an order's charges are made at the same time.
+    yield* (yield* Sandbox).fault("getTransaction", Fault.latency("1 second"), { times: 2 })
+    const again = yield* Effect.forkChild(open(3000, next))
+    yield* TestClock.adjust("1 second")
+    assert.isDefined(again.pollUnsafe())
+    yield* (yield* Sandbox).markPaid(charge.transactionId)
+    const paid = yield* open(2500, charge)
+    assert(paid._tag === "Paid")
+    assert.deepInclude(paid.detail, { value: charge.amount, enStatusTransaction: "Paid" })
   })
 
-  effect("a changed cart is a new charge, and no conflict of keys", Sandbox.layerPayments, function* () {
-    const one = yield* chargeOf(2500)
-    const two = yield* chargeOf(3000, one)
-    const three = yield* chargeOf(2500, two)
-    assert.deepStrictEqual(
-      [one, two, three].map(({ amount, number }) => [number, amount]),
-      [
-        [1, 2500],
-        [2, 3000],
-        [3, 2500]
-      ]
-    )
-    assert.deepStrictEqual(three.earlier, [two.transactionId, one.transactionId])
-    assert.lengthOf(yield* charges, 3)
-  })
-
-  effect("a changed cart whose old charge is paid is paid, with another amount", Sandbox.layerPayments, function* () {
-    const last = yield* chargeOf(2500)
-    yield* (yield* Sandbox).markPaid(last.transactionId)
-    const answer = yield* get(3000, last)
-    assert(answer._tag === "Paid")
-    assert.deepStrictEqual([answer.detail.value, answer.amount], [2500, "different"])
-    assert.strictEqual(yield* creations, 1)
-  })
-
-  effect(
-    "a late payment of an old charge is found, and the payer is shown no code again",
-    Sandbox.layerPayments,
-    function* () {
-      const sandbox = yield* Sandbox
-      const one = yield* chargeOf(2500)
-      yield* TestClock.adjust("1 day")
-      const two = yield* chargeOf(2500, one)
-      const three = yield* chargeOf(3000, two)
-      yield* sandbox.markPaid(one.transactionId, { late: true })
-      const answer = yield* get(3000, three)
-      assert(answer._tag === "Paid")
-      assert.deepStrictEqual([answer.detail.transactionId, answer.amount], [one.transactionId, "different"])
-    }
-  )
-
-  effect(
-    "an order that is paid twice is told with both charges, that of its amount first",
-    Sandbox.layerPayments,
-    function* () {
-      const sandbox = yield* Sandbox
-      const one = yield* chargeOf(2500)
-      const two = yield* chargeOf(3000, one)
-      for (const { transactionId } of [one, two]) yield* sandbox.markPaid(transactionId)
-      for (const [centavos, paid, other] of [
-        [3000, two, one],
-        [2500, one, two]
-      ] as const) {
-        const answer = yield* get(centavos, two)
-        assert(answer._tag === "Paid")
-        assert.deepStrictEqual(
-          [answer.detail.transactionId, answer.amount, ...answer.others.map(({ transactionId }) => transactionId)],
-          [paid.transactionId, "same", other.transactionId]
-        )
-      }
-    }
-  )
-
-  effect(
-    "a refunded order is a failure and no charge, whichever charge was refunded",
-    Sandbox.layerPayments,
-    function* () {
-      const sandbox = yield* Sandbox
-      const one = yield* chargeOf(2500)
-      const two = yield* chargeOf(3000, one)
-      yield* sandbox.markPaid(one.transactionId)
-      yield* sandbox.refund(one.transactionId)
-      for (const last of [one, two]) {
-        const error = yield* Effect.flip(get(3000, last))
-        assert(error._tag === "OrderRefunded")
-        assert.deepStrictEqual(
-          [error.transactionId, error.amount, error.outcome],
-          [one.transactionId, 2500, "NoEffect"]
-        )
-        assert.include(error.message, one.transactionId)
-      }
-      assert.strictEqual(yield* creations, 2)
-      yield* sandbox.markPaid(two.transactionId)
-      const answer = yield* get(3000, two)
-      assert(answer._tag === "Paid")
-      assert.deepStrictEqual([answer.detail.transactionId, answer.others], [two.transactionId, []])
-    }
-  )
-
-  effect("nothing is made while a lookup fails", Sandbox.layerPayments, function* () {
-    const sandbox = yield* Sandbox
-    const one = yield* chargeOf(2500)
-    const two = yield* chargeOf(3000, one)
-    yield* sandbox.fault("getTransaction", [Fault.none, Fault.answer(503)])
-    const error = yield* Effect.flip(Effect.provideService(get(2500, two), PaymentsPolicy, PaymentsPolicy.once))
-    assert.strictEqual(error._tag, "ServiceUnavailable")
-    const unknown = { ...one, transactionId: "no-such-charge" }
-    assert.strictEqual((yield* Effect.flip(get(2500, unknown)))._tag, "TransactionNotFound")
-    assert.strictEqual(yield* creations, 2)
-  })
-
-  effect("a call whose answer was lost is one charge after it is repeated", Sandbox.layerPayments, function* () {
-    const sandbox = yield* Sandbox
-    const once = <A, E, R>(call: Effect.Effect<A, E, R>) =>
-      Effect.provideService(call, PaymentsPolicy, PaymentsPolicy.once)
-    let last: OrderCharge.Stored | undefined
-    for (const [centavos, count] of [
-      [2500, 1],
-      [3000, 2]
-    ] as const) {
-      yield* sandbox.fault("createTransaction", Fault.resetAfter)
-      assert.strictEqual((yield* Effect.flip(once(get(centavos, last))))._tag, "OutcomeUnknown")
-      last = yield* chargeOf(centavos, last)
-      assert.deepStrictEqual([last.number, (yield* charges).length], [count, count])
-    }
-  })
-
-  effect(
-    "two calls at once are one charge: the first of an order, and a renewed one",
-    Sandbox.layerPayments,
-    function* () {
-      let last: OrderCharge.Stored | undefined
-      for (const [centavos, count] of [
-        [2500, 1],
-        [3000, 2]
-      ] as const) {
-        const [one, other] = yield* Effect.all([chargeOf(centavos, last), chargeOf(centavos, last)], {
-          concurrency: "unbounded"
-        })
-        assert.deepStrictEqual(one, other)
-        assert.lengthOf(yield* charges, count)
-        last = one
-      }
-    }
-  )
-
-  effect(
-    "a charge that was made and not stored is found again, and is in no way of a changed cart",
-    Sandbox.layerPayments,
-    function* () {
-      const lost = yield* chargeOf(2500)
-      assert.deepStrictEqual(yield* chargeOf(2500), lost)
-      const next = yield* chargeOf(3000)
-      assert.deepStrictEqual([next.number, next.amount, next.earlier], [1, 3000, []])
-      assert.lengthOf(yield* charges, 2)
-    }
-  )
-
-  effect(
-    "a charge that was not stored and has lapsed is looked up, and renewed or paid",
-    Sandbox.layerPayments,
-    function* () {
-      const sandbox = yield* Sandbox
-      const lost = yield* chargeOf(2500)
-      yield* TestClock.adjust("1 day")
-      const next = yield* get(2500)
-      assert(next._tag === "Renewed")
-      assert.deepStrictEqual([next.charge.number, next.charge.earlier], [2, [lost.transactionId]])
-      yield* sandbox.markPaid(lost.transactionId, { late: true })
-      assert.strictEqual((yield* get(2500))._tag, "Paid")
-      assert.lengthOf(yield* charges, 2)
-    }
-  )
-
+  const stored = {
+    number: 1,
+    transactionId: "t",
+    amount: Money.centavos(2500),
+    pix: { qrcode: "000201" },
+    earlier: []
+  }
   const detailOf = (transactionId: string, enStatusTransaction: string): TransactionDetail => ({
     id: 1,
     value: Money.centavos(2500),
@@ -300,11 +211,9 @@ describe("OrderCharge.get", () => {
   })
 
   effect("a charge without an expiry, or with a status that is not documented, is shown again", function* () {
-    const { expirationDate: _, ...pix } = { expirationDate: 0, qrcode: "000201" }
-    const last = { number: 1, transactionId: "t", amount: Money.centavos(2500), pix, earlier: [] }
     for (const status of ["Awaiting", "UnderReview"]) {
       const layer = mockPayments({ getTransaction: (id) => Effect.succeed(detailOf(id, status)) })
-      assert.deepStrictEqual(yield* Effect.provide(get(2500, last), layer), { _tag: "Reuse", charge: last })
+      assert.deepStrictEqual(yield* Effect.provide(open(2500, stored), layer), { _tag: "Reuse", charge: stored })
     }
   })
 
@@ -313,7 +222,6 @@ describe("OrderCharge.get", () => {
     readonly order?: object
     readonly options?: object
   }
-  const stored = { number: 1, transactionId: "t", amount: 2500, pix: { qrcode: "000201" }, earlier: [] }
   const wrongs: ReadonlyArray<Wrong> = [
     { path: "reference", order: { reference: " " } },
     { path: "reference", order: { reference: "4".repeat(901) } },
@@ -343,24 +251,26 @@ describe("OrderCharge.get", () => {
   )
 
   effect(
-    "two orders of one amount are two charges, and a key has the order, the number and the amount",
+    "a key is made of the order, the number and the amount, also the longest ones",
     Sandbox.layerPayments,
     function* () {
+      const most = 9_999_999_999
+      const long = "4".repeat(900)
       const first = yield* chargeOf(2500)
       yield* chargeOf(3000, first)
-      yield* OrderCharge.get({ reference: "43", request: requestFor(2500), last: undefined })
+      for (const [reference, centavos] of [
+        ["43", 2500],
+        [long, most]
+      ] as const)
+        yield* OrderCharge.get({ reference, request: requestFor(centavos), last: undefined })
       assert.deepStrictEqual(
         (yield* charges).map(({ idempotencyKey }) => idempotencyKey),
-        ["42/1/2500", "42/2/3000", "43/1/2500"].map((reference) => IdempotencyKey.fromReference("order", reference))
+        ["42/1/2500", "42/2/3000", "43/1/2500", `${long}/1/${most}`].map((reference) =>
+          IdempotencyKey.fromReference("order", reference)
+        )
       )
     }
   )
-
-  effect("the longest reference makes a charge, with the largest numbers", Sandbox.layerPayments, function* () {
-    const request = requestFor(9_999_999_999)
-    const answer = yield* OrderCharge.get({ reference: "4".repeat(900), request, last: undefined })
-    assert.strictEqual(answer._tag, "Renewed")
-  })
 })
 
 interface Order {
@@ -421,7 +331,11 @@ describe("a shop that charges by OrderCharge", () => {
   const world = { stores: Book.layer, payAfter: "2 hours", stopAfter: "4 hours", rules: { isSparing } } as const
   const plays = [
     ["ships what is paid once, and tells of the rest", 1, "call 1 createTransaction: executed, answer lost"],
-    ["does so in two processes", 2, "call 1 createTransaction: its process stands still before it is sent"]
+    [
+      "ships what is paid once in two processes too",
+      2,
+      "call 1 createTransaction: its process stands still before it is sent"
+    ]
   ] as const
   test.for(plays)("%s", async ([, processes, only]) => {
     const options = { ...world, processes, ...(isWhole ? budget : { only }) }

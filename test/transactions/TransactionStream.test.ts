@@ -1,124 +1,87 @@
 import { assert, describe } from "@effect/vitest"
 import { DateTime, Effect, Schema, Stream } from "effect"
 import { InvalidRequest, ServiceUnavailable, TransactionStream } from "effect-pix"
+import type { TransactionSort } from "../../src/contract/Transaction.ts"
 import { collect, idsOf, pagesBy, pagesOf, still, upTo } from "../support/movingList.ts"
 import { effect } from "../support/effect.ts"
 
 const sorts = ["createdAt_asc", "createdAt_desc"] as const
 
-describe("TransactionStream", () => {
-  const cost = [
+const at = (seconds: number) => DateTime.makeUnsafe(seconds * 1000)
+
+/** Ids from the first to the last, in the order of the list. */
+const inOrder = (sort: TransactionSort, last: number, first = 1) => {
+  const ids = upTo(last).slice(first - 1)
+  return sort === "createdAt_asc" ? ids : ids.toReversed()
+}
+
+describe.each(sorts)("TransactionStream in the order %s", (sort) => {
+  effect.each([
     { count: 0, pageSize: 100, most: 1 },
     { count: 1, pageSize: 100, most: 3 },
-    { count: 99, pageSize: 100, most: 3 },
     { count: 100, pageSize: 100, most: 3 },
     { count: 3000, pageSize: 100, most: 70 },
     { count: 1000, pageSize: 10, most: 225 },
     { count: 60, pageSize: 1, most: 125 }
-  ]
-  effect.each(cost)(
-    "the stream reads $count rows in their order, $pageSize a page, with at most $most requests",
-    function* ({ count, most, pageSize }) {
-      for (const sort of sorts) {
-        const list = still(count)
-        const rows = idsOf(yield* collect(list, { pageSize, sort }))
-        assert.deepStrictEqual(rows, sort === "createdAt_asc" ? upTo(count) : upTo(count).toReversed())
-        assert.isAtMost(list.requests.length, most)
-        assert.isTrue(list.requests.every((request) => request.sort === sort && request.pageSize <= 100))
-      }
-    }
-  )
-
-  effect("the stream costs no more requests where a row now and then is removed", function* () {
-    const list = still(3000)
-    list.change = () => {
-      if (list.requests.length % 20 === 19) list.remove(50, 1, "createdAt_asc")
-    }
-    assert.includeMembers(idsOf(yield* collect(list)), idsOf(list.rows))
-    assert.isAtMost(list.requests.length, 75)
+  ])("the stream reads $count rows, $pageSize a page, with at most $most requests", function* (row) {
+    const { count, most, pageSize } = row
+    const list = still(count)
+    assert.deepStrictEqual(idsOf(yield* collect(list, { pageSize, sort })), inOrder(sort, count))
+    assert.isAtMost(list.requests.length, most)
+    assert.strictEqual(list.requests[0]?.page, 1)
+    assert.isTrue(list.requests.every((request) => request.sort === sort && request.pageSize <= 100))
   })
 
-  effect("the stream reads by default oldest first and a hundred rows at a time", function* () {
-    const list = still(30)
-    assert.deepStrictEqual(idsOf(yield* collect(list)), upTo(30))
-    assert.deepStrictEqual(list.requests[0], { page: 1, pageSize: 100, sort: "createdAt_asc" })
-  })
-
-  effect("the stream makes no request that its consumer does not need", function* () {
-    const list = still(3000)
-    const [page] = yield* Stream.runCollect(Stream.take(pagesBy(list.list), 1))
-    assert.deepStrictEqual([page?.rows[0].id, list.requests.length], [1, 1])
+  effect("the stream reads thousands of rows of one time, or without a time, with few requests", function* () {
+    for (const timeOf of [() => 7, () => undefined, (id: number) => (id % 3 === 0 ? undefined : id)]) {
+      const list = still(3000, timeOf)
+      assert.strictEqual(new Set(idsOf(yield* collect(list, { sort }))).size, 3000)
+      assert.isAtMost(list.requests.length, 130)
+    }
   })
 
   effect("the stream asks a service that ignores the page size for no other size than its own", function* () {
-    for (const sort of sorts) {
-      const list = still(450)
-      list.sizeOf = () => 100
-      assert.lengthOf(yield* collect(list, { pageSize: 20, sort }), 450)
-      assert.deepStrictEqual(
-        list.requests.map(({ pageSize }) => pageSize),
-        [20, ...Array.from({ length: 9 }, () => 100)]
-      )
-    }
+    const list = still(450)
+    list.sizeOf = () => 100
+    assert.lengthOf(yield* collect(list, { pageSize: 20, sort }), 450)
+    assert.deepStrictEqual(
+      list.requests.map(({ pageSize }) => pageSize),
+      [20, ...Array.from({ length: 9 }, () => 100)]
+    )
   })
-
-  effect(
-    "the stream reads a list whose thousands of rows share one time, or show none, with few requests",
-    function* () {
-      for (const timeOf of [() => 7, () => undefined, (id: number) => (id % 3 === 0 ? undefined : id)]) {
-        const list = still(3000, timeOf)
-        assert.strictEqual(new Set(idsOf(yield* collect(list))).size, 3000)
-        assert.isAtMost(list.requests.length, 130)
-      }
-    }
-  )
 
   effect("the stream returns in growing steps to its place, if most of the rows before it were removed", function* () {
-    for (const sort of sorts) {
-      const list = still(4000)
-      let removedAt: number | undefined
-      list.change = ({ page }) => {
-        if (removedAt !== undefined || page < 36) return
-        removedAt = list.requests.length
-        list.remove(0, 3000, sort)
-      }
-      assert.lengthOf(yield* collect(list, { sort }), 4000)
-      const after = list.requests.slice(removedAt).map(({ page }) => page)
-      // It returns by 1, 2, 4, 8 and so on pages, and one page at a time it would take 30 requests.
-      const back = after.findIndex((page) => page < 6)
-      assert.isTrue(back > 0 && back < 10, `${sort}: ${after.join(" ")}`)
+    const list = still(4000)
+    let removedAt: number | undefined
+    list.change = ({ page }) => {
+      if (removedAt !== undefined || page < 36) return
+      removedAt = list.requests.length
+      list.remove(0, 3000, sort)
     }
+    assert.lengthOf(yield* collect(list, { sort }), 4000)
+    const after = list.requests.slice(removedAt).map(({ page }) => page)
+    // It returns by 1, 2, 4, 8 and so on pages, and one page at a time it would take 30 requests.
+    const back = after.findIndex((page) => page < 6)
+    assert.isTrue(back > 0 && back < 10, after.join(" "))
   })
 
-  effect(
-    "the stream does not end early if the first page is full again and the service counts only its rows",
-    function* () {
-      const list = still(400)
-      list.sizeOf = (asked) => Math.min(asked, 50)
-      list.answer = (page) => ({ ...page, totalItems: page.items.length, totalPages: 1 })
-      // All rows that were read are removed, except the last ones, which fill page 1.
-      list.change = () => {
-        if (list.requests.length === 4) list.remove(0, 100, "createdAt_asc")
-      }
-      assert.deepStrictEqual(idsOf(yield* collect(list)), upTo(400))
-      const [page] = yield* pagesOf(list, { limit: 50 })
-      assert.deepStrictEqual(idsOf(yield* collect(list, { from: page?.checkpoint })), upTo(400).slice(150))
-    }
-  )
+  effect("since and until deliver the rows of that time, without reading the others", function* () {
+    const list = still(20_000, (id) => Math.ceil(id / 2))
+    const rows = idsOf(yield* collect(list, { sort, since: at(7000), until: new Date(7100 * 1000) }))
+    assert.deepStrictEqual(rows, inOrder(sort, 14_198, 13_999))
+    assert.isBelow(list.requests.length, 20)
+    for (const options of [{ since: at(10_001) }, { until: at(1) }])
+      assert.deepStrictEqual(yield* collect(list, { ...options, sort }), [])
+  })
+})
 
-  effect(
-    "the stream loses no row that moves to the page before and back, though the service counts no rows",
-    function* () {
-      const list = still(62)
-      list.answer = (page) => ({ ...page, totalItems: 0, totalPages: 0 })
-      list.change = ({ page, pageSize }) => {
-        const isAfterPage3 = list.requests.some(({ page }) => page === 3)
-        if (page === 3) list.rows = list.rows.filter(({ id }) => id !== 5)
-        if (page === 2 && pageSize === 30 && isAfterPage3) list.add(10)
-      }
-      assert.includeMembers(idsOf(yield* collect(list, { pageSize: 30 })), upTo(62))
-    }
-  )
+describe("TransactionStream", () => {
+  effect("the stream reads oldest first, a hundred rows at a time, and no page that nobody needs", function* () {
+    const list = still(3000)
+    const [page] = yield* Stream.runCollect(Stream.take(pagesBy(list.list), 1))
+    assert.strictEqual(page?.rows[0].id, 1)
+    assert.deepStrictEqual(list.requests, [{ page: 1, pageSize: 100, sort: "createdAt_asc" }])
+  })
 
   effect("the stream continues after an outage from the checkpoint of its last page", function* () {
     const list = still(450)
@@ -133,41 +96,21 @@ describe("TransactionStream", () => {
     yield* read(Infinity)
     assert.deepStrictEqual(idsOf(pages.flatMap(({ rows }) => rows)), upTo(450))
   })
-})
 
-describe("TransactionStream.Options", () => {
-  const at = (seconds: number) => DateTime.makeUnsafe(seconds * 1000)
-
-  effect("since and until deliver the rows of that time, without reading the others", function* () {
-    for (const sort of sorts) {
-      const list = still(20_000, (id) => Math.ceil(id / 2))
-      const rows = idsOf(yield* collect(list, { sort, since: at(7000), until: new Date(7100 * 1000) }))
-      const expected = upTo(200).map((n) => 13_998 + n)
-      assert.deepStrictEqual(rows, sort === "createdAt_asc" ? expected : expected.toReversed())
-      assert.isBelow(list.requests.length, 20)
-    }
-  })
-
-  effect("since and until leave out rows without a time, and may match no row", function* () {
-    const list = still(50, (id) => (id % 2 === 0 ? undefined : id))
+  effect("since and until leave out rows without a time, and until leaves later rows to the next run", function* () {
+    const list = still(250, (id) => (id % 2 === 0 ? undefined : id))
     assert.deepStrictEqual(idsOf(yield* collect(list, { since: at(11), until: at(15) })), [11, 13])
-    for (const options of [{ since: at(51) }, { until: at(1) }, { since: at(51), sort: "createdAt_desc" }] as const)
-      assert.deepStrictEqual(yield* collect(still(50), options), [])
-  })
-
-  effect("until leaves later rows to the next run", function* () {
-    const list = still(250)
-    const from = (yield* pagesOf(list, { until: at(120) })).at(-1)?.checkpoint
-    assert.deepStrictEqual(idsOf(yield* collect(list, { from, until: at(200) })), upTo(199).slice(119))
+    const timed = still(250)
+    const from = (yield* pagesOf(timed, { until: at(120) })).at(-1)?.checkpoint
+    assert.deepStrictEqual(idsOf(yield* collect(timed, { from, until: at(200) })), upTo(199).slice(119))
   })
 
   effect("the limit ends the stream at that row, and with zero no page is requested", function* () {
     const list = still(250)
+    assert.deepStrictEqual(yield* collect(list, { limit: 0 }), [])
+    assert.lengthOf(list.requests, 0)
     assert.deepStrictEqual(idsOf(yield* collect(list, { limit: 120 })), upTo(120))
     assert.isAtMost(list.requests.length, 3)
-    const asked = list.requests.length
-    assert.deepStrictEqual(yield* collect(list, { limit: 0 }), [])
-    assert.strictEqual(list.requests.length, asked)
   })
 
   const start = { sort: "createdAt_asc", edge: 0, floor: 0, ids: [], index: -1, count: 0, isTied: false } as const
@@ -193,9 +136,7 @@ describe("TransactionStream.Options", () => {
     assert.instanceOf(error, InvalidRequest)
     assert.deepStrictEqual([error.issues.map((issue) => issue.path), list.requests.length], [[path], 0])
   })
-})
 
-describe("TransactionStream.Checkpoint", () => {
   effect("a checkpoint of the end, oldest first, continues with the rows that were added since", function* () {
     const list = still(150)
     const from = (yield* pagesOf(list)).at(-1)?.checkpoint
@@ -224,28 +165,12 @@ describe("TransactionStream.Checkpoint", () => {
     assert.deepStrictEqual(last?.checkpoint.ids, upTo(1500).slice(500))
   })
 
-  effect("a checkpoint among rows without a time continues, though rows before it were removed", function* () {
-    const list = still(450, () => undefined)
-    const from = (yield* pagesOf(list, { limit: 130 })).at(-1)?.checkpoint
-    list.rows = list.rows.filter(({ id }) => id < 80 || id > 125)
-    assert.deepStrictEqual(idsOf(yield* collect(list, { from })), upTo(450).slice(130))
-  })
-
-  const capped = [7, 33, 50].flatMap((cap) => [
-    { cap, pageSize: 100, limit: 130 },
-    { cap, pageSize: 100, limit: 399 },
-    { cap, pageSize: 30, limit: 130 }
-  ])
-  effect.each(capped)(
-    "a checkpoint after $limit rows continues near its place, $pageSize rows a page where the service gives $cap",
-    function* ({ cap, limit, pageSize }) {
-      const list = still(400)
-      list.sizeOf = (asked) => Math.min(asked, cap)
-      list.answer = (page, asked) => ({ ...page, pageSize: asked.pageSize })
-      const from = (yield* pagesOf(list, { limit, pageSize })).at(-1)?.checkpoint
-      const before = list.requests.length
-      assert.deepStrictEqual(idsOf(yield* collect(list, { from, pageSize })), upTo(400).slice(limit))
-      assert.isAtMost(list.requests.length - before, Math.ceil((400 - limit) / cap) * 4 + 10)
+  effect("a checkpoint among rows without a time continues, though rows before it were removed, or all", function* () {
+    for (const isLeft of [(id: number) => id < 80 || id > 125, (id: number) => id > 130]) {
+      const list = still(450, () => undefined)
+      const from = (yield* pagesOf(list, { limit: 130 })).at(-1)?.checkpoint
+      list.rows = list.rows.filter(({ id }) => isLeft(id))
+      assert.deepStrictEqual(idsOf(yield* collect(list, { from })), upTo(450).slice(130))
     }
-  )
+  })
 })

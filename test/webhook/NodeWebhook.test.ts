@@ -1,8 +1,7 @@
 import { Agent, createServer, type IncomingMessage, request, type RequestListener } from "node:http"
-import { type AddressInfo, connect, type Socket } from "node:net"
+import { type AddressInfo, connect } from "node:net"
 import { assert, describe } from "@effect/vitest"
-import { Clock, Deferred, Duration, Effect, Layer, Redacted } from "effect"
-import { ConfigurationError } from "effect-pix"
+import { Deferred, Effect, Layer, Redacted } from "effect"
 import { NodeWebhook, Webhook, WebhookVerifier } from "effect-pix/webhook"
 import { live } from "../support/effect.ts"
 import { webShop } from "../support/webHandlers.ts"
@@ -26,14 +25,6 @@ const serve = (listener: RequestListener) =>
 
 const post = (url: string, body: string, headers: Record<string, string> = {}) =>
   Effect.promise(async () => (await fetch(url, { method: "POST", body, headers })).status)
-
-/** Sends the head of a delivery and five bytes of a hundred. */
-const stall = (port: number, then: (socket: Socket) => void) => {
-  const socket = connect(port, "127.0.0.1", () => {
-    socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"a":', () => then(socket))
-  })
-  return socket
-}
 
 /** What Express does to Node's request on the way to a router that is mounted at `/webhooks`. */
 const asExpress = (req: IncomingMessage, ip: string) => {
@@ -62,19 +53,8 @@ describe("NodeWebhook.toListener", () => {
     assert.strictEqual(yield* send("open%20sesame", secret), 401)
   })
 
-  live("a listener without Express reads the address of the connection", function* () {
-    for (const [address, status] of [
-      ["127.0.0.1", 200],
-      ["203.0.113.9", 401]
-    ] as const) {
-      const webhook = yield* webShop({ verifier: WebhookVerifier.ipAllowList([address]) })
-      const { url } = yield* serve(NodeWebhook.toListener(webhook.handler))
-      assert.strictEqual(yield* post(url, webhook.body), status)
-    }
-  })
-
-  live("a listener answers a refused delivery, and the connection stays open", function* () {
-    const webhook = yield* webShop()
+  live("a listener without Express reads the address of the connection, which a refusal leaves open", function* () {
+    const webhook = yield* webShop({ verifier: WebhookVerifier.ipAllowList(["127.0.0.1"]) })
     const { url } = yield* serve(NodeWebhook.toListener(webhook.handler))
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     const sockets = new Set<unknown>()
@@ -95,31 +75,6 @@ describe("NodeWebhook.toListener", () => {
     agent.destroy()
   })
 
-  live("a listener answers 408 to a body that stops, and the connection is usable when the rest arrives", function* () {
-    const clock = yield* Clock.Clock
-    // A body may take 10 seconds: here these are 50 milliseconds.
-    const sleep: Clock.Clock["sleep"] = (duration) => clock.sleep(Duration.millis(Duration.toMillis(duration) / 200))
-    // `Object.create` has no type of its own: the clock's other methods are those of the prototype.
-    const fast = Object.assign(Object.create(clock) as Clock.Clock, { sleep })
-    const webhook = yield* webShop({}, Layer.succeed(Clock.Clock, fast))
-    const { port } = yield* serve(NodeWebhook.toListener(webhook.handler))
-    const answers = yield* Effect.callback<ReadonlyArray<string>>((resume) => {
-      const answers: Array<string> = []
-      let text = ""
-      const socket = stall(port, () => {})
-      socket.on("data", (chunk) => {
-        text += String(chunk)
-        if (!text.includes("\r\n\r\n")) return
-        answers.push(text.slice(0, 12))
-        text = ""
-        if (answers.length === 1) return socket.write(`${" ".repeat(95)}GET / HTTP/1.1\r\nHost: x\r\n\r\n`)
-        socket.destroy()
-        return resume(Effect.succeed(answers))
-      })
-    })
-    assert.deepStrictEqual(answers, ["HTTP/1.1 408", "HTTP/1.1 405"])
-  })
-
   live("a listener survives a caller that closes the connection in the middle of its body", function* () {
     const webhook = yield* webShop()
     const first = yield* Deferred.make<void>()
@@ -130,14 +85,15 @@ describe("NodeWebhook.toListener", () => {
         Effect.promise(() => ended)
       )
     })
-    stall(port, (socket) => socket.destroy())
+    const socket = connect(port, "127.0.0.1", () =>
+      socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"a":', () => socket.destroy())
+    )
     yield* Deferred.await(first)
     assert.strictEqual(yield* post(url, webhook.body), 200)
   })
 
   live("a listener gives Express a failure of its handler, or of a body parser before it; else a 503", function* () {
-    const problem = new ConfigurationError({ settings: [{ setting: "X", reason: "Missing", problem: "is not set" }] })
-    const broken = Webhook.toWebHandler(Layer.effect(Webhook, Effect.fail(problem)))
+    const broken = Webhook.toWebHandler(Layer.effect(Webhook, Effect.fail("the layer")))
     const [good, bad] = [NodeWebhook.toListener((yield* webShop()).handler), NodeWebhook.toListener(broken.handler)]
     const errors: Array<unknown> = []
     const { url } = yield* serve((req, res) => {
@@ -156,7 +112,7 @@ describe("NodeWebhook.toListener", () => {
       yield* post(`${url}/parsed`, "{}")
     ]
     assert.deepStrictEqual(statuses, [503, 500, 500])
-    assert.strictEqual(errors[0], problem)
+    assert.strictEqual(errors[0], "the layer")
     assert.include(String(errors[1]), "comes after a body parser")
     yield* Effect.promise(broken.dispose)
   })

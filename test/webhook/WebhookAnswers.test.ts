@@ -1,13 +1,20 @@
+/**
+ * How a webhook is mounted, and what it answers.
+ */
 import { assert, describe } from "@effect/vitest"
-import { Clock, Effect, Fiber, Latch, Option } from "effect"
+import { Clock, Effect, Fiber, Latch, Layer, Logger, Option, Redacted, References } from "effect"
+import { HttpRouter } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { Fault, Sandbox } from "effect-pix/sandbox"
-import { WebhookVerifier } from "effect-pix/webhook"
-import { charge, paidCharge } from "../support/charges.ts"
-import { effect } from "../support/effect.ts"
+import { Sandbox } from "effect-pix/sandbox"
+import { Webhook, WebhookVerifier } from "effect-pix/webhook"
+import { Hono } from "hono"
+import { vi } from "vitest"
+import { paidCharge } from "../support/charges.ts"
+import { effect, live } from "../support/effect.ts"
 import { makeWarnings } from "../support/payoutQueue.ts"
-import { delivery, nobody, type Options, recording, world } from "../support/webhooks.ts"
+import { webShop } from "../support/webHandlers.ts"
+import { delivery, type Options, recording, world } from "../support/webhooks.ts"
 
 const stream = (body: ReadableStream<Uint8Array>): RequestInit & { duplex: "half" } => ({ body, duplex: "half" })
 const text = (length: number) => `"${"x".repeat(length - 2)}"`
@@ -23,22 +30,17 @@ describe("the answer to a delivery", () => {
   for (const [what, status, init, options] of [
     ["that names nothing: null", 200, { body: "null" }],
     ["that names nothing: a list", 200, { body: "[]" }],
-    ["that names nothing: a number", 200, { body: "1e999" }],
     ["that names nothing: a test of the service", 200, { body: '{"type":"test"}' }],
     ["with the largest body", 200, { body: text(65_536) }],
     ["with a body of a byte more", 413, { body: text(65_537) }],
     ["that says its body is too large", 413, { body: "{}", headers: { "content-length": "65537" } }],
     ["that says its body has the largest size", 200, { body: "{}", headers: { "content-length": "65536" } }],
-    ["without a body", 400, {}],
     ["with an empty body", 400, { body: "" }],
-    ["with half an object", 400, { body: "{" }],
-    ["with a form", 400, { body: "secret=1" }],
     ["with more than JSON", 400, { body: '{"a":1}}' }],
     ["with a body that is not UTF-8", 400, { body: new Uint8Array([0x22, 0xff, 0xfe, 0x22]) }],
     ["for which the user's finder throws", 400, { body: "{}" }, { find: bug }],
     ["that is a GET", 405, { method: "GET", body: null }],
     ["that is a PUT", 405, { method: "PUT", body: "{}" }],
-    ["that is an OPTIONS", 405, { method: "OPTIONS", body: null }],
     ["that the verifier refuses", 401, { body: "not even json" }, refused("Mismatch")],
     ["that lacks what the verifier compares", 401, { body: "{}" }, refused("Missing")],
     [
@@ -89,70 +91,148 @@ describe("the answer to a delivery", () => {
     assert.isBelow(sent, 100)
   })
 
-  effect("a body that does not arrive for 10 seconds is answered with 408", world, function* () {
+  effect("a body that does not arrive for 10 seconds is answered with 408, as a timeout", world, function* () {
+    const { layer, lines } = makeWarnings(
+      (_, { fiber }) => fiber.getRef(References.CurrentLogAnnotations)["error.type"]
+    )
     const { answer } = yield* recording()
-    const fiber = yield* Effect.forkChild(answer(delivery("", stream(new ReadableStream()))), {
-      startImmediately: true
-    })
+    const delivered = Effect.provide(answer(delivery("", stream(new ReadableStream()))), layer)
+    const fiber = yield* Effect.forkChild(delivered, { startImmediately: true })
     yield* TestClock.adjust("9 seconds")
     assert.isUndefined(fiber.pollUnsafe())
     yield* TestClock.adjust("1 second")
-    assert.strictEqual((yield* Fiber.join(fiber)).status, 408)
-  })
-
-  effect("the answer of a recorded delivery or check is given before its lookup", world, function* () {
-    const { id } = yield* charge
-    yield* (yield* Sandbox).fault("getTransaction", Fault.latency("20 seconds"))
-    const { check, claim } = yield* recording()
-    const before = yield* Clock.currentTimeMillis
-    assert.strictEqual(yield* claim(id), 200)
-    yield* check(id)
-    assert.strictEqual(yield* Clock.currentTimeMillis, before)
-  })
-
-  effect("a delivery that could not be recorded for 10 seconds is answered with 503", world, function* () {
-    const sql = yield* SqlClient.SqlClient
-    const { post } = yield* recording()
-    const isHeld = yield* Latch.make()
-    yield* Effect.forkScoped(sql.withTransaction(Effect.andThen(isHeld.open, Effect.never)))
-    yield* isHeld.await
-    const fiber = yield* Effect.forkChild(post({ withdrawalId: 7 }))
-    yield* TestClock.adjust("9 seconds")
-    assert.isUndefined(fiber.pollUnsafe())
-    yield* TestClock.adjust("1 second")
-    assert.strictEqual(yield* Fiber.join(fiber), 503)
+    assert.deepStrictEqual([(yield* Fiber.join(fiber)).status, lines], [408, ["Timeout"]])
   })
 
   effect(
-    "a delivery on a full disk is answered with 503 and logged, and is taken when there is space",
+    "a delivery that could not be recorded for 10 seconds is answered with 503, which is an error",
     world,
     function* () {
       const sql = yield* SqlClient.SqlClient
-      const { layer, lines } = makeWarnings()
-      const { claim, idle, statuses } = yield* Effect.provide(recording(), layer)
-      const refusedOf = (count: number) =>
-        Effect.map(
-          Effect.forEach(
-            Array.from({ length: count }, (_, n) => nobody(n)),
-            (id) => Effect.provide(claim(id), layer)
-          ),
-          (answers) => answers.filter((status) => status !== 200)
-        )
-      yield* sql`PRAGMA max_page_count = 1`
-      assert.deepStrictEqual(new Set(yield* refusedOf(100)), new Set([503]))
-      const full = lines.filter((line) => line.includes("the disk of the database is full"))
-      assert.lengthOf(full, 2)
-      assert.match(full[0] ?? "", /^The database fails: /)
-      assert.match(
-        full[1] ?? "",
-        /^Webhook: a delivery was answered with 503: record failed on the database \(DiskFull\)/
-      )
-      yield* sql`PRAGMA max_page_count = 1000000`
-      // The forged ones would be looked up for a long time.
-      yield* sql`DELETE FROM effect_pix_webhooks`
-      assert.strictEqual(yield* claim(yield* paidCharge), 200)
-      yield* idle
-      assert.deepStrictEqual(statuses(), ["Paid"])
+      const { layer, lines } = makeWarnings((line, { logLevel }) => `${logLevel} ${line}`)
+      const { post } = yield* recording()
+      const isHeld = yield* Latch.make()
+      yield* Effect.forkScoped(sql.withTransaction(Effect.andThen(isHeld.open, Effect.never)))
+      yield* isHeld.await
+      const fiber = yield* Effect.forkChild(Effect.provide(post({ withdrawalId: 7 }), layer))
+      yield* TestClock.adjust("9 seconds")
+      assert.isUndefined(fiber.pollUnsafe())
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual(yield* Fiber.join(fiber), 503)
+      const words = "a delivery was answered with 503: record failed on the database (Timeout)"
+      assert.isTrue(lines[0]?.startsWith(`Error Webhook: ${words}`), lines[0])
     }
   )
+})
+
+const sesame = WebhookVerifier.pathSecret({ secret: Redacted.make("open sesame") })
+
+describe("Webhook.toWebHandler", () => {
+  live("a web handler is a route of Hono, with the address that Hono knows", function* () {
+    const webhook = yield* webShop({ verifier: WebhookVerifier.ipAllowList(["203.0.113.9"]) })
+    const app = new Hono<{ Bindings: { readonly ip: string } }>()
+    app.all("/webhooks/pix", (c) => webhook.handler(c.req.raw, { remoteAddress: c.env.ip }))
+    const send = (ip: string) =>
+      Effect.promise(
+        async () => (await app.request("/webhooks/pix", { method: "POST", body: webhook.body }, { ip })).status
+      )
+    assert.deepStrictEqual([yield* send("203.0.113.9"), yield* send("203.0.113.10")], [200, 401])
+    assert.deepStrictEqual(webhook.confirmed, [webhook.event])
+  })
+
+  live("a web handler answers 499 to a caller that went away, checks, and rejects after dispose", function* () {
+    const webhook = yield* webShop()
+    const gone = AbortSignal.abort()
+    assert.strictEqual((yield* Effect.promise(() => webhook.handler(delivery("", { signal: gone })))).status, 499)
+    yield* Effect.promise(() => webhook.check(webhook.id))
+    yield* Effect.promise(webhook.idle)
+    assert.deepStrictEqual(webhook.confirmed, [webhook.event])
+    const invalid = yield* Effect.promise(() => webhook.check("").catch((error: unknown) => error))
+    assert.propertyVal(invalid, "_tag", "InvalidRequest")
+    yield* Effect.promise(webhook.dispose)
+    yield* Effect.flip(Effect.tryPromise(() => webhook.handler(delivery(webhook.body))))
+  })
+
+  for (const [where, isRecorded] of [
+    ["with waitUntil", false],
+    ["with waitUntil", true],
+    ["on Cloudflare's workers", false]
+  ] as const)
+    effect(
+      `${isRecorded ? "layerSql" : "layer"} ${where} is built for each request and closed, and shares the bound`,
+      world,
+      function* () {
+        const services = yield* Effect.context<Layer.Success<typeof world>>()
+        const clock = Layer.succeed(Clock.Clock, yield* Clock.Clock)
+        const id = yield* paidCharge
+        const waiting: Array<Promise<unknown>> = []
+        const events: Array<string> = []
+        const layers: Array<string> = []
+        const begin = yield* Clock.currentTimeMillis
+        const counted = Layer.effectDiscard(
+          Effect.acquireRelease(
+            Effect.sync(() => layers.push("built")),
+            () => Effect.sync(() => layers.push("closed"))
+          )
+        )
+        const onPaid = (event: { readonly id: string }) => Effect.sync(() => events.push(event.id))
+        const options = { firstLookupsPerSecond: 1, onPaid }
+        const layer = (isRecorded ? Webhook.layerSql(options) : Webhook.layer(options)).pipe(
+          Layer.provide(Layer.succeedContext(services)),
+          Layer.merge(counted),
+          Layer.provideMerge(clock)
+        )
+        if (where !== "with waitUntil") vi.stubGlobal("navigator", { userAgent: "Cloudflare-Workers" })
+        const { check, dispose, handler, idle } = Webhook.toWebHandler(
+          layer,
+          where === "with waitUntil" ? { waitUntil: (work) => void waiting.push(work) } : {}
+        )
+        vi.unstubAllGlobals()
+        const ended = Effect.fnUntraced(function* <A>(work: () => Promise<A>) {
+          const fiber = yield* Effect.forkChild(Effect.promise(work), { startImmediately: true })
+          yield* Effect.repeat(TestClock.adjust("100 millis"), { until: () => fiber.pollUnsafe() !== undefined })
+          return yield* Fiber.join(fiber)
+        })
+        const send = ended(() => handler(delivery({ id })).then(({ status }) => status))
+        assert.deepStrictEqual([yield* send, yield* send], [200, 200])
+        if (!isRecorded) assert.isAtLeast((yield* Clock.currentTimeMillis) - begin, 1000)
+        yield* ended(() => check(id))
+        yield* ended(() => Promise.all([...waiting, idle(), dispose()]))
+        assert.deepStrictEqual(new Set(events), new Set([`${id}:Paid`]))
+        assert.deepStrictEqual(layers.toSorted(), ["built", "built", "built", "closed", "closed", "closed"])
+        assert.deepStrictEqual(
+          [events.length, waiting.length],
+          [isRecorded ? 1 : 3, where === "with waitUntil" ? 3 : 0]
+        )
+      }
+    )
+})
+
+describe("Webhook.route", () => {
+  for (const [verifier, isLogged] of [
+    [WebhookVerifier.all([sesame]), false],
+    [WebhookVerifier.none, true]
+  ] as const)
+    live(`a route with ${isLogged ? "no secret is" : "a secret in its path is not"} in the access log`, function* () {
+      const lines: Array<string> = []
+      const routes = Webhook.route("/webhooks/:secret").pipe(
+        Layer.provide(Webhook.layer({ verifier })),
+        Layer.provide(Sandbox.layerPayments),
+        Layer.provideMerge(Logger.layer([Logger.map(Logger.formatJson, (line) => void lines.push(line))]))
+      )
+      const { dispose, handler } = HttpRouter.toWebHandler(routes)
+      yield* Effect.addFinalizer(() => Effect.promise(dispose))
+      for (const [path, method, status] of [
+        ["/webhooks/open%20sesame", "POST", 200],
+        ["/webhooks/open%20sesame?x=/1", "POST", 200],
+        ["/webhooks/wrong", "POST", isLogged ? 200 : 401],
+        ["/webhooks/open%20sesame", "GET", 405],
+        ["/elsewhere", "POST", 404]
+      ] as const) {
+        const init = method === "POST" ? { method, body: "{}" } : { method }
+        const answer = yield* Effect.promise(() => handler(new Request(`https://shop.example${path}`, init)))
+        assert.strictEqual(answer.status, status, path)
+      }
+      assert.strictEqual(/sesame|wrong/.test(lines.join("\n")), isLogged)
+    })
 })

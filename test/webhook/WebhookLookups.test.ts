@@ -1,15 +1,19 @@
 /**
- * What a delivery becomes, by what it claims and what the lookups say. A recorded delivery is looked up for a minute, and one
- * that is not recorded for 8 seconds; the rest is the same.
+ * What a delivery becomes, by what it claims and what the lookups say, and when it is looked up again. A recorded delivery is
+ * looked up for a minute, and one that is not recorded for 8 seconds; the rest is the same.
  */
 import { assert, describe } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import { Payments } from "effect-pix"
+import { Payments, TransactionHints } from "effect-pix"
+import { Fault, Sandbox } from "effect-pix/sandbox"
 import { charge, lookups, paidCharge } from "../support/charges.ts"
 import { effect } from "../support/effect.ts"
 import {
   edge,
+  evenly,
+  exhaust,
+  finish,
   inSeconds,
   lookingUp,
   nobody,
@@ -31,39 +35,30 @@ const rows: ReadonlyArray<Row> = [
   ["Paid", "Paid", "Paid", 1],
   ["no status", "Paid", "Paid", 1],
   ["Awaiting", "Paid", "Paid", 1],
-  ["WAITING_PAYMENT", "Paid", "Paid", 1],
   ["PAID", "Paid", "Paid", 1],
   ["Paid", "PAID", "PAID", 1],
   ["Expired", "Paid", "Paid", 1],
   ["Paid", "Refunded", "Refunded", 1],
-  ["EXPIRED", "Expired", "Expired", 1],
   ["CHARGEBACK", "Chargeback", "Chargeback", 1],
   ["Awaiting", "Awaiting", "", 1],
   ["a check", "Paid", "Paid", 1],
-  ["a check", "Cancelled", "Cancelled", 1],
   ["a check", "Awaiting", "", 1],
   ["a check", "NotFound", "", most, "NotFound"],
   ["AWAITING", "awaiting", "awaiting", 1],
   ["Paid", "Another", "", 1, "OtherTransaction"],
   ["Paid", "Awaiting", "", most, "StillOpen"],
-  ["no status", "Awaiting", "", most, "StillOpen"],
-  ["WAITING_PAYMENT", "Awaiting", "", most, "StillOpen"],
   ["Paid", "NotFound", "", most, "NotFound"],
   ["Paid", "NotFound Awaiting Paid", "Paid", 3],
   ["Refunded", "Paid Refunded", "Paid Refunded", 2],
   ["Paid", "Cancelled Cancelled Paid", "Cancelled Paid", 3],
-  ["Paid", "Failed Paid", "Failed Paid", 2],
   ["Cancelled", "Paid Expired Paid Cancelled", "Paid Expired Cancelled", 4],
   ["Cancelled", "Refunded Paid Cancelled", "Refunded Cancelled", 3],
   ["Cancelled", "Refunded Paid", "Refunded", most, "WentBack"],
   ["Cancelled", "Paid Refunded Paid", "Paid Refunded", most, "WentBack"],
   ["Cancelled", "Paid", "Paid", most, "Disagrees"],
-  ["Failed", "Paid", "Paid", most, "Disagrees"],
   ["Refunded", "Paid", "Paid", most, "Disagrees"],
   ["refunded", "Paid", "Paid", most, "Disagrees"],
   ["Paid", "Cancelled", "Cancelled", most, "Disagrees"],
-  ["Failed", "Cancelled", "Cancelled", most, "Disagrees"],
-  ["Paid", "Failed", "Failed", most, "Disagrees"],
   ["Paid", "Chargeback", "Chargeback", most, "Disagrees"],
   ["Cancelled", "Refunded", "Refunded", most, "Disagrees"]
 ]
@@ -161,16 +156,20 @@ describe("deliveries about one transaction, one after another", () => {
       }
     )
 
-  effect("an event has what the lookup says, and as untrusted what the delivery says", world, function* () {
-    const { events, idle, post } = yield* recording()
-    const id = yield* paidCharge
-    yield* post({ event: "x", data: { id, status: "PAID", amount: 99_999_999 } })
-    yield* idle
-    assert.deepStrictEqual<unknown>(
-      events.map(({ _tag, transaction, untrusted }) => [_tag, transaction.transactionId, transaction.value, untrusted]),
-      [["Confirmed", id, 2500, { status: "PAID" }]]
-    )
-  })
+  effect(
+    "a status that the last lookup shows is handed out, and the claim of another one reported",
+    world,
+    function* () {
+      let status = "Awaiting"
+      const { claim, idle, reasons, statuses } = yield* recording().pipe(saying(() => status))
+      yield* claim((yield* charge).id, "Refunded")
+      yield* TestClock.adjust("62 seconds")
+      status = "Paid"
+      yield* TestClock.adjust("1 second")
+      yield* idle
+      assert.deepStrictEqual([statuses(), reasons()], [["Paid"], ["Disagrees"]])
+    }
+  )
 
   effect("a delivery whose id is none is reported and not looked up", world, function* () {
     for (const layer of [undefined, edge]) {
@@ -183,5 +182,163 @@ describe("deliveries about one transaction, one after another", () => {
       assert.deepStrictEqual(reasons(), ["LookupFailed"])
     }
     assert.strictEqual(yield* lookups, 0)
+  })
+})
+
+describe("deliveries about one transaction that overlap", () => {
+  effect("a delivery during a lookup is looked up at once after it, whatever that one shows", world, function* () {
+    const sandbox = yield* Sandbox
+    const [paid, { id: open }] = [yield* paidCharge, yield* charge]
+    const { claim, statuses } = yield* recording().pipe(
+      lookingUp((answer) => Effect.tap(answer, Effect.sleep("1 second")))
+    )
+    yield* Effect.forEach([paid, open], (id) => claim(id))
+    yield* TestClock.adjust("500 millis")
+    yield* sandbox.refund(paid)
+    yield* sandbox.markPaid(open)
+    yield* Effect.forEach([paid, open], (id) => claim(id))
+    yield* TestClock.adjust("500 millis")
+    assert.deepStrictEqual(statuses(), ["Paid"])
+    yield* TestClock.adjust("1 second")
+    assert.deepStrictEqual(statuses().toSorted(), ["Paid", "Paid", "Refunded"])
+  })
+
+  effect(
+    "a repetition of an early claim is one lookup, and the claim waits for a minute after it",
+    world,
+    function* () {
+      const at: Array<number> = []
+      const { claim, idle, reasons } = yield* recording().pipe(timing(at))
+      const { id } = yield* charge
+      for (let n = 1; n <= 20; n++) {
+        yield* claim(id)
+        yield* TestClock.adjust("500 millis")
+        assert.strictEqual(at.length, n)
+      }
+      yield* TestClock.adjust("61 seconds")
+      assert.deepStrictEqual(reasons(), [])
+      yield* TestClock.adjust("5 seconds")
+      yield* idle
+      assert.deepStrictEqual(reasons(), ["StillOpen"])
+      assert.deepStrictEqual(inSeconds(at.slice(19).map((time) => time - 9500)), recorded.times)
+    }
+  )
+})
+
+describe("an outage of the service", () => {
+  effect("a delivery that is repeated is looked up after 2, 4, 8 seconds, up to five minutes", world, function* () {
+    const at: Array<number> = []
+    const { claim, reports, statuses, ...webhook } = yield* recording().pipe(timing(at), evenly)
+    const sandbox = yield* Sandbox
+    const id = yield* paidCharge
+    yield* sandbox.fault("getTransaction", Fault.refusal(401, "não"), { times: 1000 })
+    for (const seconds of [0.1, 1, 2, 5, 10, 15, 30, 60, 120, 240, 300, 300]) {
+      yield* Effect.replicateEffect(claim(id), 10, { concurrency: "unbounded" })
+      yield* TestClock.adjust(seconds * 1000)
+    }
+    assert.deepStrictEqual(inSeconds(at), [0, 2, 6, 14, 30, 62, 126, 254, 510, 810])
+    yield* sandbox.clearFaults
+    yield* TestClock.adjust("5 minutes")
+    yield* webhook.idle
+    assert.deepStrictEqual([statuses(), reports], [["Paid"], []])
+  })
+
+  effect("a delivery is looked up again after an hour if the service asks for a day", world, function* () {
+    const at: Array<number> = []
+    const { claim, ...webhook } = yield* recording().pipe(timing(at), evenly)
+    const id = yield* paidCharge
+    yield* (yield* Sandbox).fault("getTransaction", Fault.retryAfter("1 day"), { times: 1 })
+    yield* claim(id)
+    yield* TestClock.adjust("61 minutes")
+    yield* webhook.idle
+    assert.deepStrictEqual(inSeconds(at), [0, 3600])
+  })
+
+  effect(
+    "a delivery that is not recorded has 503 after 8 seconds, or at once if the service asks for more",
+    world,
+    function* () {
+      const [hanging, refused] = [yield* paidCharge, yield* paidCharge]
+      const { claim, reasons } = yield* recording({}, edge).pipe(
+        lookingUp((answer, id) => (id === hanging ? Effect.never : answer))
+      )
+      yield* (yield* Sandbox).fault("getTransaction", Fault.retryAfter("1 hour"), { times: 1 })
+      assert.strictEqual(yield* claim(refused), 503)
+      const answer = yield* Effect.forkChild(claim(hanging), { startImmediately: true })
+      yield* TestClock.adjust("7900 millis")
+      assert.isUndefined(answer.pollUnsafe())
+      yield* TestClock.adjust("100 millis")
+      assert.deepStrictEqual([yield* Fiber.join(answer), ...reasons()], [503, "LookupFailed", "LookupFailed"])
+    }
+  )
+
+  effect("a lookup that hangs is repeated after 10 seconds, and delays no other transaction", world, function* () {
+    const [one, other] = [yield* paidCharge, yield* paidCharge]
+    let hung = 0
+    const { claim, statuses, ...webhook } = yield* recording().pipe(
+      lookingUp((answer, id) => (id === one && ++hung < 3 ? Effect.never : answer))
+    )
+    yield* claim(one)
+    yield* claim(other)
+    yield* TestClock.adjust("9 seconds")
+    assert.deepStrictEqual([statuses(), hung], [["Paid"], 1])
+    yield* finish(webhook)
+    assert.deepStrictEqual([statuses(), hung], [["Paid", "Paid"], 3])
+  })
+
+  effect("a delivery whose last lookup fails is reported with the error", world, function* () {
+    const { idle, post, reports } = yield* recording()
+    const { id } = yield* charge
+    yield* (yield* Sandbox).rotateCredentials
+    yield* post({ transactionId: id })
+    yield* exhaust("outage", 1, TestClock.adjust("10 millis"))
+    yield* TestClock.adjust("1 second")
+    yield* idle
+    assert.deepStrictEqual(
+      reports.map((report) => "error" in report && [report.reason, report.error?._tag]),
+      [["LookupFailed", "AuthError"]]
+    )
+  })
+})
+
+describe("a delivery wakes whoever waits for its transaction", () => {
+  for (const { layer, name } of [recorded, unrecorded]) {
+    effect(`${name} wakes them before its own lookup, and again when a later one confirms it`, world, function* () {
+      const hints = yield* TransactionHints
+      const { id: early } = yield* charge
+      const paid = yield* paidCharge
+      const [one, other] = [yield* hints.subscribe(paid), yield* hints.subscribe(early)]
+      const { claim } = yield* recording({}, layer).pipe(
+        lookingUp((answer, id) => (id === paid ? Effect.never : answer))
+      )
+      for (const id of [paid, early]) yield* Effect.forkChild(claim(id))
+      yield* TestClock.adjust(0)
+      assert.deepStrictEqual([one.isOpen(), other.closeUnsafe()], [true, true])
+      yield* (yield* Sandbox).markPaid(early)
+      yield* TestClock.adjust("1 second")
+      assert.isTrue(other.isOpen())
+    })
+
+    effect(`${name} does not wait for them`, world, function* () {
+      const { claim, statuses } = yield* recording({}, layer).pipe(
+        Effect.provideService(TransactionHints, { publish: () => Effect.never, subscribe: () => Effect.die("nobody") })
+      )
+      assert.strictEqual(yield* claim(yield* paidCharge), 200)
+      yield* TestClock.adjust(0)
+      assert.deepStrictEqual(statuses(), ["Paid"])
+    })
+  }
+
+  effect("a check of a transaction that is still open wakes nobody", world, function* () {
+    const { id } = yield* charge
+    const hint = yield* (yield* TransactionHints).subscribe(id)
+    const { check, idle } = yield* recording()
+    yield* check(id)
+    yield* idle
+    assert.isFalse(hint.isOpen())
+    yield* (yield* Sandbox).markPaid(id)
+    yield* check(id)
+    yield* idle
+    assert.isTrue(hint.isOpen())
   })
 })

@@ -1,11 +1,11 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Effect, Fiber, Option, Redacted, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { inspect } from "node:util"
 import * as WebhookVerifier from "../../src/webhook/WebhookVerifier.ts"
 import { effect } from "../support/effect.ts"
 
-const { all, ipAllowList, none, pathSecret, sharedSecret } = WebhookVerifier
+const { all, ipAllowList, pathSecret, sharedSecret } = WebhookVerifier
 
 type Parts = Partial<WebhookVerifier.WebhookRequest>
 
@@ -34,8 +34,6 @@ const byPath = pathSecret({ secret: Redacted.make("a b") })
 const byAddress = ipAllowList(["203.0.113.0/25", "198.51.100.7", "2001:db8:1::/48", "2001:db8::7"])
 const both = all([sharedSecret({ header: "a", secret: rotated }), sharedSecret({ header: "b", secret: rotated })])
 
-const exchanged = sharedSecret({ header: "s", secret: rotated })
-
 describe("a verifier", () => {
   for (const [name, verifier, delivery, expected] of [
     ["sharedSecret", byHeader, header("It's a Secret to Everybody"), "Accepted"],
@@ -43,9 +41,6 @@ describe("a verifier", () => {
     ["sharedSecret", byHeader, header("it's a secret to everybody"), "Mismatch"],
     ["sharedSecret", byHeader, header(""), "Mismatch"],
     ["sharedSecret", byHeader, {}, "Missing"],
-    ["sharedSecret while a secret is exchanged", exchanged, header("old"), "Accepted"],
-    ["sharedSecret while a secret is exchanged", exchanged, header("new"), "Accepted"],
-    ["sharedSecret while a secret is exchanged", exchanged, header("oldnew"), "Mismatch"],
     ["pathSecret", byPath, path("/webhooks/a%20b"), "Accepted"],
     ["pathSecret", byPath, path("/a%20b/webhooks"), "Mismatch"],
     ["pathSecret", byPath, path("/webhooks/"), "Missing"],
@@ -54,21 +49,16 @@ describe("a verifier", () => {
     ["ipAllowList", byAddress, from("::ffff:203.0.113.5"), "Accepted"],
     ["ipAllowList", byAddress, from("::FFFF:198.51.100.7"), "Accepted"],
     ["ipAllowList", byAddress, from("2001:db8:1:2::3"), "Accepted"],
-    ["ipAllowList", byAddress, from("2001:0db8:0000::0007"), "Accepted"],
     ["ipAllowList", byAddress, from("203.0.113.128"), "Mismatch"],
     ["ipAllowList", byAddress, from("198.51.100.8"), "Mismatch"],
     ["ipAllowList", byAddress, from("2001:db8:2::1"), "Mismatch"],
-    ["ipAllowList", byAddress, from("2001:db8::8"), "Mismatch"],
-    ["ipAllowList", byAddress, from("203.0.113.1, 10.0.0.1"), "Mismatch"],
     ["ipAllowList", byAddress, from("unknown"), "Mismatch"],
     ["ipAllowList", byAddress, from("::ffff:10.0.0.1"), "Mismatch"],
     ["ipAllowList", byAddress, { headers: { "x-forwarded-for": "203.0.113.1" } }, "Missing"],
     ["all", both, { headers: { a: "old", b: "new" } }, "Accepted"],
     ["all", both, { headers: { a: "old" } }, "Missing"],
-    ["all", both, { headers: { b: "new" } }, "Missing"],
     ["all", both, { headers: { a: "old", b: "x" } }, "Mismatch"],
-    ["all of no verifiers", all([]), {}, "Accepted"],
-    ["none", none, {}, "Accepted"]
+    ["all of no verifiers", all([]), {}, "Accepted"]
   ] as const)
     effect(`${name} says ${expected} of a delivery with ${JSON.stringify(delivery)}`, function* () {
       assert.strictEqual(yield* verdict(verifier, delivery), expected)
@@ -77,7 +67,6 @@ describe("a verifier", () => {
   for (const [name, wrong, problem] of [
     ["ipAllowList of a network that is none", ipAllowList(["203.0.113.0/33"]), "not an address or a network"],
     ["ipAllowList of a name", ipAllowList(["203.0.113.0/24", "example.com"]), "not an address or a network"],
-    ["ipAllowList of nothing", ipAllowList([""]), "not an address or a network"],
     ...[Redacted.make(""), Redacted.make("  "), [], [secret, Redacted.make("")]].flatMap((empty) => [
       ["sharedSecret without a secret", sharedSecret({ header: "s", secret: empty }), "has an empty secret"] as const,
       ["pathSecret without a secret", pathSecret({ secret: empty }), "has an empty secret"] as const
@@ -88,13 +77,6 @@ describe("a verifier", () => {
       const delivery = { ...from("203.0.113.1"), headers: { s: "" } }
       assert.strictEqual(yield* verdict(wrong, delivery), "Mismatch")
     })
-
-  it("a verifier says whether its secret is in the path, also as one of several", () => {
-    assert.deepStrictEqual(
-      [byPath, all([byHeader, byPath]), all([byHeader, byAddress]), byHeader].map(({ secretInPath }) => secretInPath),
-      [true, true, false, undefined]
-    )
-  })
 
   effect("a secret that is an effect is read at each delivery that has the checked part", function* () {
     let current: WebhookVerifier.Secrets = Redacted.make("old")
