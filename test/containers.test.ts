@@ -14,7 +14,7 @@ import type { LookupFunction } from "node:net"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { Agent } from "undici"
-import { start } from "./support/command.ts"
+import { start } from "./support/commandProcess.ts"
 import { live } from "./support/effect.ts"
 
 const Service = Schema.Struct({

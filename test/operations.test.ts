@@ -9,7 +9,7 @@ import * as Yaml from "effect/encoding/Yaml"
 import { existsSync, globSync, readFileSync } from "node:fs"
 import { resolve } from "node:path"
 import { WaitsFor } from "../src/payouts/PayoutStatus.ts"
-import { runHere as run } from "./support/command.ts"
+import { run } from "./support/command.ts"
 import { panels } from "./support/dashboard.ts"
 import { metrics, quoted, readExpression, requireExported, series } from "./support/promql.ts"
 
