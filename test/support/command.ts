@@ -1,5 +1,6 @@
 /** Runs the command in the process of the test, in no time. `commandProcess.ts` starts processes of it. */
 import { ConfigProvider, Effect, type Scope } from "effect"
+import { EventEmitter } from "node:events"
 import { expect } from "vitest"
 import { Output } from "../../src/cli/internal/output.ts"
 import { exitCodeOf, runWords } from "../../src/cli/program.ts"
@@ -23,18 +24,15 @@ export type Env = Readonly<Record<string, string>>
 export const watch = () => {
   const written = { stdout: "", stderr: "" }
   let ended: Ended | undefined
-  const watchers = new Set<() => void>()
-  const notify = () => watchers.forEach((watcher) => watcher())
+  const output = new EventEmitter()
   const until = <A>(read: () => A | undefined) =>
     Effect.callback<A>((resume) => {
-      const watcher = () => {
+      const look = () => {
         const found = read()
-        if (found === undefined) return
-        watchers.delete(watcher)
-        resume(Effect.succeed(found))
+        if (found !== undefined) resume(Effect.succeed(found))
       }
-      watchers.add(watcher)
-      watcher()
+      output.on("change", look)
+      look()
     })
   const watched: Watched = {
     shown: (text) =>
@@ -49,11 +47,11 @@ export const watch = () => {
     watched,
     append: (name: keyof typeof written) => (text: string) => {
       written[name] += text
-      notify()
+      output.emit("change")
     },
     end: (code: number | null) => {
       ended = { code, ...written }
-      notify()
+      output.emit("change")
     }
   }
 }

@@ -27,16 +27,10 @@ const find = (): Binaries | undefined => {
   return root === undefined || own === undefined ? undefined : { bin: own, root }
 }
 
-let found: Binaries | undefined
-let searched = false
-const binaries = () => {
-  if (!searched) found = find()
-  searched = true
-  return found
-}
+const binaries = find()
 
 /** The reason why a test of PostgreSQL cannot run here; `undefined` if it can. */
-export const noPostgres = (): string | undefined => (binaries() === undefined ? missing("PostgreSQL") : undefined)
+export const noPostgres = (): string | undefined => (binaries === undefined ? missing("PostgreSQL") : undefined)
 
 /** A running server. */
 export interface Postgres {
@@ -55,15 +49,13 @@ export interface Postgres {
 export const startPostgres = async (
   prepare?: (data: string, run: Postgres["run"]) => Promise<unknown>
 ): Promise<Postgres> => {
-  const has = binaries()
-  if (has === undefined) throw new Error(noPostgres())
+  if (binaries === undefined) throw new Error(noPostgres())
   const dir = mkdtempSync(join(tmpdir(), "effect-pix-postgres-"))
   // initdb and postgres refuse root. Any other user id works, even one without a user.
   const isRoot = process.getuid?.() === 0
   const userId = isRoot ? { uid: 65_534, gid: 65_534 } : {}
   if (isRoot) chownSync(dir, 65_534, 65_534)
-  let { bin } = has
-  let { root } = has
+  let { bin, root } = binaries
   if (isRoot && root !== undefined) {
     // That user may have no right to read the folder of the project, so the programs are copied.
     const copy = join(tmpdir(), "effect-pix-postgres-binaries")
