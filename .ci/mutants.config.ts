@@ -49,7 +49,6 @@ export default defineConfig({
   test: {
     include,
     setupFiles: ["test/support/setup.ts"],
-    globalSetup: folders.includes("cli") ? ["test/support/bundleCommand.ts"] : [],
     // StrykerJS ends the run of a mutant that never ends.
     testTimeout: 300_000,
     isolate: false,
