@@ -7,6 +7,7 @@ import { spawnSync } from "node:child_process"
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { delimiter, join, resolve } from "node:path"
+import { onTestFinished } from "vitest"
 import { sentQueries } from "./support/dashboard.ts"
 import { unpacked } from "./support/debian.ts"
 import { missing } from "./support/missing.ts"
@@ -25,13 +26,10 @@ const run = (...args: ReadonlyArray<string>) => {
 /** Runs promtool on a file of YAML, which JSON is. */
 const runOn = (args: ReadonlyArray<string>, content: unknown) => {
   const folder = mkdtempSync(join(tmpdir(), "effect-pix-"))
-  try {
-    const file = join(folder, "promtool.yml")
-    writeFileSync(file, JSON.stringify(content))
-    return run(...args, file)
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const file = join(folder, "promtool.yml")
+  writeFileSync(file, JSON.stringify(content))
+  return run(...args, file)
 }
 
 /** Tests what the queries of a panel show half an hour after these series began. */

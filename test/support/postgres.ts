@@ -3,7 +3,7 @@
  * is the program of the machine (on the PATH, or in the folder of Debian), else the one that `debian.ts` unpacked. If
  * the tests run as root, the server gets another user id.
  */
-import { type ChildProcess, spawn } from "node:child_process"
+import { type ChildProcess, execFile, spawn } from "node:child_process"
 import { chownSync, cpSync, existsSync, globSync, mkdirSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { delimiter, join } from "node:path"
@@ -78,15 +78,9 @@ export const startPostgres = async (
   const run: Postgres["run"] = (program, args, input = "") =>
     new Promise((done, failed) => {
       const path = existsSync(join(bin, program)) ? join(bin, program) : program
-      const child = spawn(path, args, { ...userId, cwd: dir, env: { ...env, PGHOST: dir, PGUSER: "postgres" } })
-      const [out, err]: [Array<string>, Array<string>] = [[], []]
-      child.stdout.on("data", (chunk) => void out.push(String(chunk)))
-      child.stderr.on("data", (chunk) => void err.push(String(chunk)))
-      child.once("error", failed)
-      child.once("close", (code) =>
-        code === 0 ? done(out.join("")) : failed(new Error(`${program}: ${err.join("")}`))
-      )
-      child.stdin.end(input)
+      const options = { ...userId, cwd: dir, env: { ...env, PGHOST: dir, PGUSER: "postgres" }, maxBuffer: Infinity }
+      const child = execFile(path, args, options, (error, stdout) => (error === null ? done(stdout) : failed(error)))
+      child.stdin?.end(input)
     })
   const init = (into: string) =>
     run("initdb", ["-D", into, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync"])
