@@ -65,11 +65,11 @@ describe("a payout of the command", () => {
   })
 
   live.each([
-    [answer(200, "<html>"), 5],
-    [answer(307, "", { location: "http://127.0.0.1:1/" }), 4],
-    [answer(502, "bad gateway"), 5],
-    [json({ message: "\u001b[2Jno" }, 400), 4]
-  ] as const)("hostile answer %# gets its exit code, and no escape code or stack is printed", function* ([play, code]) {
+    ["a page", answer(200, "<html>"), 5],
+    ["a redirect", answer(307, "", { location: "http://127.0.0.1:1/" }), 4],
+    ["a failing proxy", answer(502, "bad gateway"), 5],
+    ["a refusal with escape codes", json({ message: "\u001b[2Jno" }, 400), 4]
+  ] as const)("a payout that meets %s prints no escape code and no stack", function* ([, play, code]) {
     const gateway = yield* serveRaw()
     gateway.script(play)
     const ended = yield* run(payout.split(" "), settingsOf(gateway.url))
