@@ -1,13 +1,12 @@
 /** What the command says of itself, and of the command line that a person is told to repeat. */
 import { assert, describe, expect, it, test } from "@effect/vitest"
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { readFileSync, writeFileSync } from "node:fs"
 import { delimiter, join } from "node:path"
-import { onTestFinished } from "vitest"
 import { commandLineOf } from "../../src/cli/internal/invocation.ts"
 import { accountSteps, letterSteps, payoutSteps } from "../../src/cli/internal/operator/steps.ts"
 import { run, runRows } from "../support/command.ts"
 import { live } from "../support/effect.ts"
+import { folder } from "../support/operated.ts"
 
 describe("the help", () => {
   live("the help names each command and each exit code, and no flag of it takes a secret", function* () {
@@ -59,12 +58,11 @@ describe("the command line that a person is told to repeat", () => {
     assert.strictEqual(commandLineOf({ argv: ["/usr/bin/node", ...words], env }, ["--key", "k"]), expected)
   })
 
-  test("the command line is the name alone, for a command on PATH", () => {
-    const folder = mkdtempSync(join(tmpdir(), "effect-pix-"))
-    onTestFinished(() => rmSync(folder, { recursive: true }))
-    const command = join(folder, "effect-pix")
+  live("the command line is the name alone, for a command on PATH", function* () {
+    const path = yield* folder
+    const command = join(path, "effect-pix")
     writeFileSync(command, "")
-    const env = { PATH: ["/nowhere", folder].join(delimiter) }
+    const env = { PATH: ["/nowhere", path].join(delimiter) }
     assert.strictEqual(commandLineOf({ argv: ["/usr/bin/node", command, "doctor"], env }, []), "effect-pix doctor")
   })
 })

@@ -11,8 +11,13 @@ import { answer, json, type Play, serveRaw } from "../support/RawServer.ts"
 
 const linesOf = (stdout: string) => stdout.trim().split(/\r?\n/)
 
-const pageOf = (row: object) =>
-  json({ ok: true, res: { items: [row], totalItems: 1, totalPages: 1, currentPage: 1, pageSize: 100 } })
+/** The settings for a gateway with one transaction. */
+const listed = Effect.fnUntraced(function* (lead: object | null, status = "Paid") {
+  const gateway = yield* serveRaw()
+  const row = { id: 1, lead, amount: 5, status, createdAt: "2026-11-01T00:00:00Z" }
+  gateway.script(json({ ok: true, res: { items: [row], totalItems: 1, totalPages: 1, currentPage: 1, pageSize: 100 } }))
+  return settingsOf(gateway.url)
+})
 
 describe("the transactions", () => {
   live("transactions are each printed once, over all pages, as JSON, as a table and as CSV", served, function* () {
@@ -36,22 +41,18 @@ describe("the transactions", () => {
   })
 
   live("transactions mask the payer unless `--full` is given", function* () {
-    const gateway = yield* serveRaw()
     const { email, name, phone, cpf: documentNumber } = person
-    const lead = { name, email, phone, documentNumber, externalId: null }
-    gateway.script(pageOf({ id: 1, lead, amount: 5, status: "Paid", createdAt: "2026-11-01T00:00:00Z" }))
+    const env = yield* listed({ name, email, phone, documentNumber, externalId: null })
     for (const format of ["", " --csv", " --json"]) {
-      const rows = (flags: string) => runRows(settingsOf(gateway.url), [[`transactions${format}${flags}`, 0, /Paid/]])
+      const rows = (flags: string) => runRows(env, [[`transactions${format}${flags}`, 0, /Paid/]])
       expect(leaksIn(yield* rows(""))).toEqual([])
       expect(leaksIn(yield* rows(" --full"))).toContain("email")
     }
   })
 
   live("transactions of a hostile gateway run no formula in a spreadsheet and redraw no terminal", function* () {
-    const gateway = yield* serveRaw()
     const lead = { name: '=HYPERLINK("http://x")', email: "+1@x", phone: "@1", documentNumber: "-1", externalId: null }
-    gateway.script(pageOf({ id: 1, lead, amount: 5, status: "\u001b[31m=cmd", createdAt: "2026-11-01T00:00:00Z" }))
-    const written = yield* runRows(settingsOf(gateway.url), [
+    const written = yield* runRows(yield* listed(lead, "\u001b[31m=cmd"), [
       ["transactions --csv --full", 0, /,"'=HYPERLINK\(""http:\/\/x""\)","'\+1@x","'@1","'-1",/],
       ["transactions --full", 0, /HYPERLINK/]
     ])
@@ -59,9 +60,7 @@ describe("the transactions", () => {
   })
 
   live("transactions without a payer have empty cells", function* () {
-    const gateway = yield* serveRaw()
-    gateway.script(pageOf({ id: 1, lead: null, amount: 5, status: "Paid", createdAt: "2026-11-01T00:00:00Z" }))
-    yield* runRows(settingsOf(gateway.url), [
+    yield* runRows(yield* listed(null), [
       ["transactions", 0, /Paid\n$/],
       ["transactions --csv", 0, /\r\n1,2026-11-01T00:00:00Z,5,0\.05,Paid,,,,,,,\r\n$/]
     ])
