@@ -24,7 +24,8 @@ const fast = (config.test?.projects ?? [])
   .filter((file) => !isLeftOut(file))
 if (fast.length === 0) throw new Error("vitest.config.ts has no project of fast tests")
 
-const startsProcess = /node:child_process|SIGKILL|startPostgres|support\/(chromium|debian|hovers|pgbouncer)/
+const startsProcess =
+  /node:child_process|SIGKILL|startPostgres|support\/(chromium|commandProcess|debian|hovers|pgbouncer)/
 const own = folders.flatMap((folder) => globSync(`test/${folder}/**/*.test.ts`))
 const isFast = new Set(fast)
 const isOwn = new Set(own)
@@ -48,7 +49,6 @@ export default defineConfig({
   test: {
     include,
     setupFiles: ["test/support/setup.ts"],
-    globalSetup: folders.includes("cli") ? ["test/support/bundleCommand.ts"] : [],
     // StrykerJS ends the run of a mutant that never ends.
     testTimeout: 300_000,
     isolate: false,

@@ -122,6 +122,9 @@ const test = async (files: ReadonlyArray<string>, draw: Draw | undefined, minute
     // What runs once, when a module is loaded, would need all tests for each mutant.
     ignoreStatic: true,
     concurrency: 2,
+    // What a busy machine does slowly is no hang.
+    timeoutMS: 60_000,
+    timeoutFactor: 4,
     dryRunTimeoutMinutes: minutes,
     // StrykerJS reads it with an API that TypeScript 7 does not have.
     tsconfigFile: "none.json",

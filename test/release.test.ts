@@ -19,41 +19,33 @@ describe("publishing", () => {
     assert.deepStrictEqual(obstacles({ manifest: filled, changelog, waiting: [] }), [])
   })
 
-  test("one command fills in the three fields of the publisher", () => {
-    assert.deepStrictEqual(Object.entries(filled), [
-      ["name", "effect-pix"],
-      ["version", "1.0.0"],
-      ["homepage", "https://git.example.com/owner/effect-pix#readme"],
-      ["bugs", { url: "https://git.example.com/owner/effect-pix/issues", email: "security@example.com" }],
-      ["license", "MIT"],
-      ["repository", { type: "git", url: "git+https://git.example.com/owner/effect-pix.git" }],
-      ["type", "module"]
-    ])
-  })
-
-  test("another spelling of the address gives the same fields", () => {
-    const again = fillIn(filled, "git+https://git.example.com/owner/effect-pix.git", "security@example.com")
-    assert.strictEqual(JSON.stringify(again), JSON.stringify(filled))
+  test("one command fills in the three fields of the publisher, by any spelling of the address", () => {
+    const url = "https://git.example.com/owner/effect-pix"
+    const fields = {
+      name: "effect-pix",
+      version: "1.0.0",
+      homepage: `${url}#readme`,
+      bugs: { url: `${url}/issues`, email: "security@example.com" },
+      license: "MIT",
+      repository: { type: "git", url: `git+${url}.git` },
+      type: "module"
+    }
+    for (const manifest of [filled, fillIn(filled, `git+${url}.git`, "security@example.com")])
+      assert.strictEqual(JSON.stringify(manifest), JSON.stringify(fields))
   })
 
   test("a wrong address of a repository and a wrong e-mail address are refused", () => {
-    assert.throws(() => fillIn(unfilled, "https://git.example.com", "security@example.com"), "no https address")
-    assert.throws(
-      () => fillIn(unfilled, "git@example.com:owner/effect-pix", "security@example.com"),
-      "no https address"
-    )
+    for (const address of ["https://git.example.com", "git@example.com:owner/effect-pix"])
+      assert.throws(() => fillIn(unfilled, address, "security@example.com"), "no https address")
     assert.throws(() => fillIn(unfilled, "https://git.example.com/owner/effect-pix", ""), "no e-mail address")
   })
 
-  test.for(["repository", "bugs", "homepage"] as const)(
-    "a package whose %s is missing or differs is refused",
-    (field) => {
-      const { [field]: _, ...without } = filled
-      const other = fillIn(unfilled, "https://git.example.com/other/effect-pix", "security@example.com")
-      for (const manifest of [unfilled, without, { ...filled, [field]: other[field] }, { ...filled, [field]: "" }])
+  test("a package that does not say who publishes it is refused", () => {
+    const other = fillIn(filled, "https://git.example.com/other/effect-pix", "security@example.com")
+    for (const field of ["repository", "bugs", "homepage"] as const)
+      for (const manifest of [unfilled, { ...filled, [field]: other[field] }, { ...filled, [field]: "" }])
         assert.match(obstacles({ manifest, changelog, waiting: [] }).join(), /who publishes it/)
-    }
-  )
+  })
 
   test("a version that the changelog does not describe is refused, and so is a changeset that no version has", () => {
     const manifest = { ...filled, version: "1.0.1" }
@@ -63,7 +55,7 @@ describe("publishing", () => {
 })
 
 describe("licences", () => {
-  test("a licence of the list is allowed, alone or as a choice; no licence, another one, and two that hold together are refused", () => {
+  test("a licence of the list is allowed, alone or as a choice, and no other", () => {
     for (const licence of ["MIT", "ISC", "(GPL-3.0-only OR MIT)"]) assert.isTrue(isAllowed(licence), licence)
     for (const licence of [undefined, "", "UNLICENSED", "AGPL-3.0-only", "MIT AND GPL-3.0-only"])
       assert.isFalse(isAllowed(licence), licence)
@@ -78,12 +70,8 @@ describe("licences", () => {
       "node_modules/c": { license: "AGPL-3.0-only" },
       "node_modules/d": { license: "GPL-3.0-only" }
     })
-    assert.deepStrictEqual([...found.keys()].toSorted(), [
-      "node_modules/a",
-      "node_modules/a/node_modules/c",
-      "node_modules/b",
-      "node_modules/d"
-    ])
+    const names = ["a", "a/node_modules/c", "b", "d"].map((name) => `node_modules/${name}`)
+    assert.sameMembers([...found.keys()], names)
   })
 })
 

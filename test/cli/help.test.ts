@@ -1,9 +1,12 @@
-/** What the command says of itself, and before it runs. */
-import { describe, expect, it } from "@effect/vitest"
-import { readFileSync } from "node:fs"
+/** What the command says of itself, and of the command line that a person is told to repeat. */
+import { assert, describe, expect, it, test } from "@effect/vitest"
+import { readFileSync, writeFileSync } from "node:fs"
+import { delimiter, join } from "node:path"
+import { commandLineOf } from "../../src/cli/internal/invocation.ts"
 import { accountSteps, letterSteps, payoutSteps } from "../../src/cli/internal/operator/steps.ts"
-import { main, run as runProcess, runHere as run, runLine } from "../support/command.ts"
+import { run, runRows } from "../support/command.ts"
 import { live } from "../support/effect.ts"
+import { folder } from "../support/operated.ts"
 
 describe("the help", () => {
   live("the help names each command and each exit code, and no flag of it takes a secret", function* () {
@@ -11,22 +14,15 @@ describe("the help", () => {
     expect([code, stderr]).toEqual([0, ""])
     for (const name of ["sandbox", "charge", "transactions", "transaction", "balance", "withdraw", "doctor"]) {
       expect(stdout).toMatch(new RegExp(`^  ${name} {2,}`, "m"))
-      const help = yield* run([name, "--help"])
-      expect([help.code, help.stdout]).toEqual([
-        0,
-        expect.not.stringMatching(/--(?:api-key|client-id|secret)(?![-\w])/)
-      ])
+      yield* runRows({}, [[`${name} --help`, 0, /^(?!.*--(?:api-key|client-id|secret)(?![-\w]))/s]])
     }
-    for (const exit of ["0", "1", "2", "3", "4", "5", "6", "7", "8", "130"]) {
+    for (const exit of ["0", "1", "2", "3", "4", "5", "6", "7", "8", "130"])
       expect(stdout).toMatch(new RegExp(`^  ${exit} +\\w`, "m"))
-    }
+    expect(yield* run([])).toEqual({ code, stderr, stdout })
   })
 
-  live("a call without a command shows the help, and an unknown command gets a sentence", function* () {
-    const [bare, help] = [yield* run([]), yield* run(["--help"])]
-    expect([bare.code, bare.stdout]).toEqual([0, help.stdout])
-    const typo = yield* run(["sandbax"])
-    expect([typo.code, typo.stdout, typo.stderr]).toEqual([1, "", expect.stringContaining("sandbox")])
+  live("an unknown command gets a sentence", function* () {
+    yield* runRows({}, [["sandbax", 1, "", /sandbox[^]*\nSee `effect-pix --help` for what it takes\.\n$/]])
   })
 
   it("the page of the command names each step of an operator with the sentence of its help", () => {
@@ -38,16 +34,35 @@ describe("the help", () => {
   })
 })
 
-describe("the entry", () => {
-  live("the entry says which Node it needs before it loads code that an older one cannot read", function* () {
-    const older = "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '18.20.0' } })"
-    const line = `"${process.execPath}" --import "data:text/javascript,${older}" ${main} sandbox`
-    const { code, stderr, stdout } = yield* runLine(line)
-    expect([code, stdout, stderr]).toEqual([1, "", "effect-pix needs Node 22.19 or newer. This is Node 18.20.0.\n"])
+describe("the command line that a person is told to repeat", () => {
+  const installed = "/app/node_modules/.bin/effect-pix"
+  const npx = { npm_lifecycle_event: "npx" }
+
+  test.each([
+    ["node and the file, for a file", ["/app/dist/main.js"], {}, "node /app/dist/main.js --key k"],
+    ["the path, for a command that is not on PATH", [installed], { PATH: "/usr/bin" }, `${installed} --key k`],
+    ["the path, where there is no PATH", [installed], {}, `${installed} --key k`],
+    ["the name, where node was given no file", [], {}, "effect-pix --key k"],
+    ["npx", [installed], npx, "npx effect-pix --key k"],
+    [
+      "npx with its packages",
+      [installed],
+      { ...npx, npm_config_package: "a\nb" },
+      "npx -p a -p b -- effect-pix --key k"
+    ],
+    ["npx, where npm names no package", [installed], { ...npx, npm_config_package: "\n" }, "npx effect-pix --key k"],
+    ["the file, for another script of npm", ["main.js"], { npm_lifecycle_event: "test" }, "node main.js --key k"],
+    ["the words as they were, quoted", ["main.js", "-d", "a b"], {}, "node main.js -d 'a b' --key k"],
+    ["the flags before --", ["main.js", "pay", "--", "-1"], {}, "node main.js pay --key k -- -1"]
+  ])("the command line is %s", (_, words, env, expected) => {
+    assert.strictEqual(commandLineOf({ argv: ["/usr/bin/node", ...words], env }, ["--key", "k"]), expected)
   })
 
-  live("the entry logs why a command failed at the level debug, and not otherwise", function* () {
-    expect((yield* runProcess(["payouts", "list"])).stderr).not.toContain("level=DEBUG")
-    expect((yield* runProcess(["payouts", "list", "--log-level", "debug"])).stderr).toMatch(/level=DEBUG.* cause=/)
+  live("the command line is the name alone, for a command on PATH", function* () {
+    const path = yield* folder
+    const command = join(path, "effect-pix")
+    writeFileSync(command, "")
+    const env = { PATH: ["/nowhere", path].join(delimiter) }
+    assert.strictEqual(commandLineOf({ argv: ["/usr/bin/node", command, "doctor"], env }, []), "effect-pix doctor")
   })
 })

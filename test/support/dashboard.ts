@@ -3,23 +3,13 @@ import { Schema } from "effect"
 import { readFileSync } from "node:fs"
 import { resolve } from "node:path"
 
-const Datasource = Schema.Struct({
-  type: Schema.Literal("prometheus"),
-  // That of the variable: the id of a data source is another one in each Grafana.
-  uid: Schema.Literal("${datasource}")
-})
-const Position = Schema.Struct({ x: Schema.Int, y: Schema.Int, w: Schema.Int, h: Schema.Int })
-const Target = Schema.Struct({
-  refId: Schema.String,
-  datasource: Datasource,
-  expr: Schema.String,
-  legendFormat: Schema.String
-})
+// That of the variable: the id of a data source is another one in each Grafana.
+const datasource = Schema.Struct({ type: Schema.Literal("prometheus"), uid: Schema.Literal("${datasource}") })
+
 const Row = Schema.Struct({
   id: Schema.Int,
   type: Schema.Literal("row"),
   title: Schema.String,
-  gridPos: Position,
   panels: Schema.Tuple([])
 })
 const Panel = Schema.Struct({
@@ -27,27 +17,16 @@ const Panel = Schema.Struct({
   type: Schema.Literals(["stat", "timeseries"]),
   title: Schema.String,
   description: Schema.String,
-  datasource: Datasource,
-  gridPos: Position,
-  interval: Schema.optional(Schema.String),
+  datasource,
   fieldConfig: Schema.Struct({ defaults: Schema.Struct({ unit: Schema.String }) }),
-  targets: Schema.NonEmptyArray(Target)
+  targets: Schema.NonEmptyArray(
+    Schema.Struct({ refId: Schema.String, datasource, expr: Schema.String, legendFormat: Schema.String })
+  )
 })
-const Variable = Schema.Union([
-  Schema.Struct({
-    name: Schema.String,
-    type: Schema.Literal("datasource"),
-    query: Schema.Literal("prometheus"),
-    current: Schema.Struct({})
-  }),
-  Schema.Struct({
-    name: Schema.String,
-    type: Schema.Literal("query"),
-    datasource: Datasource,
-    query: Schema.Struct({ query: Schema.String, refId: Schema.String }),
-    allValue: Schema.Literal(".*")
-  })
-])
+const Variable = Schema.Struct({
+  name: Schema.String,
+  query: Schema.Union([Schema.Literal("prometheus"), Schema.Struct({ query: Schema.String, refId: Schema.String })])
+})
 /** What Grafana needs to import a dashboard. `id` is that of an installation. */
 const Dashboard = Schema.Struct({
   id: Schema.Null,

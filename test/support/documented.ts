@@ -6,39 +6,43 @@ import { readFileSync } from "node:fs"
 import type { Effect } from "effect"
 import type { exportedBy } from "./exported.ts"
 
+/** The texts in backquotes. */
+export const quoted = (text = "") => Array.from(text.matchAll(/`([^`]+)`/g), ([, word = ""]) => word)
+
 type Exported = Effect.Success<ReturnType<typeof exportedBy>>
 
-/** The rows of the table under a heading that are about one part of the library: the texts in backquotes, by column. */
-const documented = (heading: "Spans" | "Metrics" | "Logs", part: string) => {
+/** The rows of the table under a heading: the texts in backquotes, by column. */
+export const documented = (heading: "Spans" | "Metrics" | "Logs") => {
   const page = readFileSync(new URL("../../docs/observability.md", import.meta.url), "utf8")
   const section = page.split(`\n## ${heading}\n`)[1]?.split("\n## ")[0] ?? ""
   const [head = [], , ...rows] = section
     .split("\n")
     .filter((line) => line.startsWith("|"))
     .map((line) => line.split("|").map((cell) => cell.trim()))
-  const of = (row: ReadonlyArray<string>, name: string) => row[head.indexOf(name)] ?? ""
-  const quoted = (cell: string) => Array.from(cell.matchAll(/`([^`]+)`/g), ([, text = ""]) => text)
   /** The names that stand for several attributes, from the list above the lines. */
   const sets = new Map(
-    Array.from(section.matchAll(/^- \*\*(\w+)\*\*: ((?:.|\n {2})+)/gm), ([, name = "", cell = ""]) => [
-      name,
-      quoted(cell)
-    ])
+    Array.from(section.matchAll(/^- \*\*(\w+)\*\*: ((?:.|\n {2})+)/gm), ([, name = "", cell]) => [name, quoted(cell)])
   )
   const attributesIn = (cell: string) => cell.split(", ").flatMap((entry) => sets.get(entry) ?? quoted(entry))
-  return rows
-    .filter((row) => of(row, "of") === part)
-    .map((row) => ({
-      name: quoted(row[1] ?? "")[0] ?? of(row, "line"),
+  return rows.map((row) => {
+    const of = (name: string) => row[head.indexOf(name)] ?? ""
+    return {
+      part: of("of"),
+      name: quoted(row[1])[0] ?? of("line"),
       /** A row may name several signals. */
-      names: quoted(row[1] ?? ""),
-      line: quoted(of(row, "line"))[0] ?? "",
-      levels: of(row, "level").split(", "),
-      unit: quoted(of(row, "unit"))[0] ?? "",
-      says: of(row, "what it says"),
-      attributes: attributesIn(of(row, "attributes")).toSorted()
-    }))
+      names: quoted(row[1]),
+      line: quoted(of("line"))[0] ?? "",
+      levels: of("level").split(", "),
+      unit: quoted(of("unit"))[0] ?? "",
+      says: of("what it says"),
+      attributes: attributesIn(of("attributes")).toSorted()
+    }
+  })
 }
+
+/** Those that are about these parts of the library. */
+const documentedOf = (heading: "Spans" | "Metrics" | "Logs", ...parts: ReadonlyArray<string>) =>
+  documented(heading).filter(({ part }) => parts.includes(part))
 
 type Attributed = { readonly attributes: Readonly<Record<string, unknown>> }
 
@@ -60,14 +64,13 @@ export const exportedMetrics = (metrics: Exported["metrics"], partNames: RegExp)
 
 /** The rows of the metrics of these parts of the library. */
 export const documentedMetrics = (...parts: ReadonlyArray<string>) =>
-  parts
-    .flatMap((part) => documented("Metrics", part))
+  documentedOf("Metrics", ...parts)
     .map(({ attributes, name, unit }) => ({ name, unit, attributes }))
     .toSorted(byName)
 
 /** The spans of one part of the library: the spans that no row names, and the attributes by row. */
 export const compareSpans = (spans: Exported["spans"], part: string) => {
-  const rows = documented("Spans", part)
+  const rows = documentedOf("Spans", part)
   const rowOf = (span: Exported["spans"][number]) =>
     rows.find(({ names }) =>
       names.some(
@@ -84,7 +87,7 @@ export const compareSpans = (spans: Exported["spans"], part: string) => {
 
 /** The log lines of one part of the library: the lines that no row names, and levels and attributes by row. */
 export const compareLines = (lines: Exported["lines"], ...parts: ReadonlyArray<string>) => {
-  const rows = parts.flatMap((part) => documented("Logs", part))
+  const rows = documentedOf("Logs", ...parts)
   const rowOf = ({ level, message }: Exported["lines"][number]) =>
     rows.find((row) => row.line !== "" && row.levels.includes(level) && message.includes(row.line))
   return {

@@ -2,18 +2,16 @@
  * Reads the text that an editor shows for each public name: its documentation and its type. One process of the compiler
  * reads the sources once.
  */
+import { readFileSync } from "node:fs"
 import { resolve } from "node:path"
 import { API, type Checker, SignatureKind, type Symbol, SymbolFlags, type Type } from "typescript/unstable/sync"
 
+const root = resolve(import.meta.dirname, "../..")
+
 /** The modules that the package exports, by their names in an import. */
-const entries = {
-  "effect-pix": "src/index.ts",
-  "effect-pix/api": "src/contract/PaymentsApi.ts",
-  "effect-pix/node": "src/node/index.ts",
-  "effect-pix/payouts": "src/payouts/index.ts",
-  "effect-pix/sandbox": "src/sandbox/index.ts",
-  "effect-pix/webhook": "src/webhook/index.ts"
-}
+const entries: Readonly<Record<string, readonly [file: string]>> = JSON.parse(
+  readFileSync(resolve(root, "tsconfig.json"), "utf8")
+).compilerOptions.paths
 
 export interface Hover {
   /** Its path, such as `effect-pix Money centavos`. */
@@ -25,7 +23,6 @@ export interface Hover {
   readonly error?: string | undefined
 }
 
-const root = resolve(import.meta.dirname, "../..")
 const noTruncation = 1
 
 /** Whether this package declares it, and not Effect. */
@@ -117,7 +114,7 @@ export const readHovers = (): ReadonlyArray<Hover> => {
       }
     }
 
-    for (const [name, file] of Object.entries(entries)) {
+    for (const [name, [file]] of Object.entries(entries)) {
       const source = program.getSourceFile(resolve(root, file))
       const module = source && checker.getSymbolAtLocation(source)
       if (module === undefined) throw new Error(`The compiler has no module ${name}.`)

@@ -1,5 +1,7 @@
-/** Settings of a policy that several tests use. */
+/** Policies that several tests run under. */
 import { Schedule } from "effect"
+import { PaymentsPolicy } from "effect-pix"
 
 /** Two retries, without waits. */
 export const impatientSettings = { retryReads: Schedule.recurs(2), retryWrites: Schedule.recurs(2) }
+export const impatient = PaymentsPolicy.layer(impatientSettings)

@@ -3,7 +3,7 @@
  * is the program of the machine (on the PATH, or in the folder of Debian), else the one that `debian.ts` unpacked. If
  * the tests run as root, the server gets another user id.
  */
-import { type ChildProcess, spawn } from "node:child_process"
+import { type ChildProcess, execFile, spawn } from "node:child_process"
 import { chownSync, cpSync, existsSync, globSync, mkdirSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { delimiter, join } from "node:path"
@@ -27,16 +27,10 @@ const find = (): Binaries | undefined => {
   return root === undefined || own === undefined ? undefined : { bin: own, root }
 }
 
-let found: Binaries | undefined
-let searched = false
-const binaries = () => {
-  if (!searched) found = find()
-  searched = true
-  return found
-}
+const binaries = find()
 
 /** The reason why a test of PostgreSQL cannot run here; `undefined` if it can. */
-export const noPostgres = (): string | undefined => (binaries() === undefined ? missing("PostgreSQL") : undefined)
+export const noPostgres = (): string | undefined => (binaries === undefined ? missing("PostgreSQL") : undefined)
 
 /** A running server. */
 export interface Postgres {
@@ -55,15 +49,13 @@ export interface Postgres {
 export const startPostgres = async (
   prepare?: (data: string, run: Postgres["run"]) => Promise<unknown>
 ): Promise<Postgres> => {
-  const has = binaries()
-  if (has === undefined) throw new Error(noPostgres())
+  if (binaries === undefined) throw new Error(noPostgres())
   const dir = mkdtempSync(join(tmpdir(), "effect-pix-postgres-"))
   // initdb and postgres refuse root. Any other user id works, even one without a user.
   const isRoot = process.getuid?.() === 0
   const userId = isRoot ? { uid: 65_534, gid: 65_534 } : {}
   if (isRoot) chownSync(dir, 65_534, 65_534)
-  let { bin } = has
-  let { root } = has
+  let { bin, root } = binaries
   if (isRoot && root !== undefined) {
     // That user may have no right to read the folder of the project, so the programs are copied.
     const copy = join(tmpdir(), "effect-pix-postgres-binaries")
@@ -86,15 +78,9 @@ export const startPostgres = async (
   const run: Postgres["run"] = (program, args, input = "") =>
     new Promise((done, failed) => {
       const path = existsSync(join(bin, program)) ? join(bin, program) : program
-      const child = spawn(path, args, { ...userId, cwd: dir, env: { ...env, PGHOST: dir, PGUSER: "postgres" } })
-      const [out, err]: [Array<string>, Array<string>] = [[], []]
-      child.stdout.on("data", (chunk) => void out.push(String(chunk)))
-      child.stderr.on("data", (chunk) => void err.push(String(chunk)))
-      child.once("error", failed)
-      child.once("close", (code) =>
-        code === 0 ? done(out.join("")) : failed(new Error(`${program}: ${err.join("")}`))
-      )
-      child.stdin.end(input)
+      const options = { ...userId, cwd: dir, env: { ...env, PGHOST: dir, PGUSER: "postgres" }, maxBuffer: Infinity }
+      const child = execFile(path, args, options, (error, stdout) => (error === null ? done(stdout) : failed(error)))
+      child.stdin?.end(input)
     })
   const init = (into: string) =>
     run("initdb", ["-D", into, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync"])

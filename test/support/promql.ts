@@ -2,30 +2,18 @@
  * The series that a program exports, by the names that Prometheus gives them, and what an expression reads of them. They are
  * read from the table of docs/observability.md, which other tests compare with a run.
  */
-import { readFileSync } from "node:fs"
-import { resolve } from "node:path"
-
-const page = readFileSync(resolve(import.meta.dirname, "../../docs/observability.md"), "utf8")
-
-/** The texts in backquotes. */
-export const quoted = (cell = "") => Array.from(cell.matchAll(/`([^`]+)`/g), ([, text = ""]) => text)
+import { documented } from "./documented.ts"
 
 /** The rows of the table of metrics. */
-export const metrics = (page.split("\n## Metrics\n")[1]?.split("\n## ")[0] ?? "")
-  .split("\n")
-  .filter((line) => line.startsWith("| `"))
-  .map((line) => {
-    const [, name, , unit, attributes, says = ""] = line.split("|")
-    return { name: quoted(name)[0] ?? "", unit: quoted(unit)[0] ?? "", attributes: quoted(attributes), says }
-  })
+export const metrics = documented("Metrics")
 
 /** The series of a metric by the names that Prometheus gives them after OTLP, with their labels. */
 export const series = new Map(
   metrics.flatMap(({ attributes, name, says, unit }) => {
-    const isGauge = /^\s*a gauge/.test(says)
+    const isGauge = says.startsWith("a gauge")
     const base = name.replaceAll(".", "_") + (unit === "s" ? "_seconds" : unit === "1" && isGauge ? "_ratio" : "")
     const labels = attributes.map((attribute) => attribute.replaceAll(".", "_"))
-    const suffixes = /^\s*a histogram/.test(says) ? ["_bucket", "_count", "_sum"] : isGauge ? [""] : ["_total"]
+    const suffixes = says.startsWith("a histogram") ? ["_bucket", "_count", "_sum"] : isGauge ? [""] : ["_total"]
     return suffixes.map((suffix) => [base + suffix, suffix === "_bucket" ? [...labels, "le"] : labels] as const)
   })
 )

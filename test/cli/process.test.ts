@@ -1,0 +1,202 @@
+/** What only a process of the command shows: a terminal, signals, and the command line that it prints to be run again. */
+import { describe, expect } from "@effect/vitest"
+import { Effect, Layer, Schema } from "effect"
+import { IdempotencyKey, Money } from "effect-pix"
+import { NodeSqlite } from "effect-pix/node"
+import { PayoutQueue } from "effect-pix/payouts"
+import { Fault, Sandbox, SandboxOptions } from "effect-pix/sandbox"
+import { readFileSync, writeFileSync } from "node:fs"
+import { delimiter, join } from "node:path"
+import { leaksIn, person, secrets } from "../support/canary.ts"
+import { hasPty, main, run, runLine, runOnTerminal, start } from "../support/commandProcess.ts"
+import { live } from "../support/effect.ts"
+import { folder } from "../support/operated.ts"
+import { served, settings, settingsOf } from "../support/operator.ts"
+import { json, serveRaw, silence } from "../support/RawServer.ts"
+
+const payout = ["withdraw", "10,00", "--reference", "invoice-42"]
+const charge = ["charge", "25,00", "--name", "Maria Silva", "--email", "maria@example.com"]
+
+/** The command that is shown to ask again. */
+const shownCommand = (stderr: string) => /^To ask again.*\n *(.*)$/m.exec(stderr)?.[1] ?? ""
+
+describe.skipIf(!hasPty)("a terminal (needs python3)", () => {
+  live("a payout is not sent if a person says no, or presses return or ctrl-C", function* () {
+    const gateway = yield* serveRaw()
+    for (const [pressed, expected] of [
+      ["n", 2],
+      ["\r", 2],
+      ["\u0003", 130]
+    ] as const) {
+      const { code, stdout } = yield* runOnTerminal(payout, [["Pay out", pressed]], settingsOf(gateway.url))
+      expect([code, stdout]).toEqual([expected, expect.stringContaining("Not confirmed. Nothing was sent.")])
+    }
+    expect(gateway.arrived).toEqual([])
+  })
+
+  live("a payout is sent if y is pressed, after its amount and the masked key were shown", served, function* () {
+    const env = { ...(yield* settings), PAYMENTS_PIX_KEY: person.cpf }
+    const { code, stdout } = yield* runOnTerminal([...payout, "--pix-key-type", "CPF"], [["Pay out", "y"]], env)
+    expect([code, leaksIn(stdout)]).toEqual([0, []])
+    expect(stdout).toContain("Pay out R$ 10,00 (1000 centavos) to CPF ***.982.247-**?")
+    expect(yield* (yield* Sandbox).withdrawals).toHaveLength(1)
+  })
+
+  live("a QR code is white on black, whatever the colours of the terminal are", served, function* () {
+    const { stdout } = yield* runOnTerminal(charge, [], yield* settings)
+    expect(stdout).toContain(`\u001b[97;40m${"█".repeat(40)}`)
+  })
+
+  live("the keys of the sandbox open the panel, pay the newest charge, and quit with 0", function* () {
+    const path = yield* folder
+    // A browser that does nothing.
+    for (const name of ["xdg-open", "open"]) writeFileSync(join(path, name), "#!/bin/sh\n", { mode: 0o755 })
+    const stateFile = join(path, "state.json")
+    const charged = Effect.andThen(
+      Sandbox.use((sandbox) => sandbox.charge(1000)),
+      Sandbox.use((sandbox) => sandbox.charge(2500))
+    )
+    const before = Layer.provide(Sandbox.layerServer, Layer.succeed(SandboxOptions, { stateFile, port: 0 }))
+    yield* Effect.provide(charged, Layer.fresh(before))
+    const { code, stdout } = yield* runOnTerminal(
+      ["sandbox", "--port", "0", "--state", stateFile],
+      [
+        ["q quits", "o"],
+        ["Opened the panel.", "p"],
+        ["Paid R$ 25,00", "p"],
+        ["Paid R$ 10,00", "p"],
+        ["No charge awaits its payment.", "q"]
+      ],
+      { PATH: `${path}${delimiter}${process.env["PATH"] ?? ""}` }
+    )
+    expect([code, stdout.trimEnd().endsWith("Stopped.")]).toEqual([0, true])
+  })
+
+  live.each([
+    ["ctrl-C", "\u0003"],
+    ["the end of its terminal", ""]
+  ] as const)("%s ends the sandbox with 0", function* ([, keys]) {
+    const { code, stderr } = yield* runOnTerminal(["sandbox", "--port", "0"], [["q quits", keys]])
+    expect([code, stderr]).toEqual([0, ""])
+  })
+})
+
+describe("a pipe", () => {
+  live("a payout is not sent if a y comes from a pipe", function* () {
+    const gateway = yield* serveRaw()
+    const { code, stderr, stdout } = yield* run(payout, settingsOf(gateway.url), "y\n")
+    expect([code, stdout, gateway.arrived]).toEqual([2, "", []])
+    expect(stderr).toContain("Nothing was sent. Without a terminal a payout needs --yes.")
+  })
+})
+
+describe("a signal", () => {
+  live.each([
+    ["ctrl-C", "SIGINT"],
+    ["the end of its terminal", "SIGHUP"]
+  ] as const)("%s ends a payout under way with 5, and the command to repeat it is printed", function* ([, signal]) {
+    const gateway = yield* serveRaw()
+    gateway.script(silence)
+    const process = yield* start([...payout, "--yes"], settingsOf(gateway.url))
+    yield* gateway.nextRequest
+    const shown = yield* process.shown(IdempotencyKey.fromReference("payout", "invoice-42"))
+    expect(shown).toContain("Payout of R$ 10,00 (1000 centavos) to the company's own PIX key\nReference invoice-42")
+    process.kill(signal)
+    const { code, stderr } = yield* process.ended
+    expect([code, shownCommand(stderr)]).toEqual([5, expect.stringMatching(/withdraw 10,00 .*--again$/)])
+  })
+
+  const Line = Schema.fromJsonString(
+    Schema.Struct({ baseUrl: Schema.String, env: Schema.Record(Schema.String, Schema.String) })
+  )
+
+  live("a signal ends the sandbox with 0, also while a client waits, and its state is stored", function* () {
+    const state = join(yield* folder, "state.json")
+    const starting = Effect.gen(function* () {
+      const sandbox = yield* start(["sandbox", "--port", "0", "--json", "--state", state])
+      return { ...sandbox, ...(yield* Schema.decodeEffect(Line)((yield* sandbox.shown("\n")).trim())) }
+    })
+    const first = yield* starting
+    const { stdout } = yield* run([...charge, "--json"], first.env)
+    const fetching = (path: string, init?: RequestInit) =>
+      Effect.promise(() => fetch(`${first.baseUrl}/_sandbox/${path}`, init).then((answer) => answer.json()))
+    const body = JSON.stringify({ operation: "any", fault: { executed: false, ending: "Silence" } })
+    yield* fetching("fault", { method: "POST", body })
+    void fetch(`${first.baseUrl}/api/Transaction/company/transactions`).catch(() => undefined)
+    yield* Effect.repeat(fetching("requests"), { until: ({ total }) => total === 2 })
+    first.kill("SIGHUP")
+    expect(yield* first.ended).toMatchObject({ code: 0 })
+    const second = yield* starting
+    expect(yield* run(["transaction", JSON.parse(stdout).transactionId], second.env)).toMatchObject({ code: 0 })
+    second.kill("SIGINT")
+    expect(yield* second.ended).toMatchObject({ code: 0 })
+  })
+})
+
+describe("the command to ask again", () => {
+  live.each([
+    ["payout", [...payout.slice(0, 3), "it's $HOME", "--description", 'a "b"', "--yes"], "requestWithdrawal"],
+    ["charge without a reference", charge, "createTransaction"]
+  ] as const)("the command to ask again finds the same %s, and makes no second one", served, function* ([, words, of]) {
+    const env = yield* settings
+    const sandbox = yield* Sandbox
+    yield* sandbox.fault(of, Fault.html(200, { executed: true }))
+    const unknown = yield* run(words, env)
+    expect([unknown.code, unknown.stdout]).toEqual([5, ""])
+    expect(yield* runLine(shownCommand(unknown.stderr), env)).toMatchObject({ code: 0 })
+    expect([...(yield* sandbox.withdrawals), ...(yield* sandbox.transactions)]).toHaveLength(1)
+  })
+})
+
+describe("a SQLite file", () => {
+  live("a SQLite file that a program has open is read, and every step on it is refused", function* () {
+    const filename = join(yield* folder, "payments.sqlite")
+    const env = { DATABASE_URL: filename, EFFECT_PIX_BY: "ops" }
+    const pause = run(["payouts", "pause", "--yes"], env)
+    yield* Effect.gen(function* () {
+      const { submit } = yield* PayoutQueue
+      yield* submit({ reference: "invoice-1", amount: Money.centavos(1000) })
+      const before = readFileSync(filename)
+      // The program goes on, and what it has written is read.
+      yield* submit({ reference: "invoice-2", amount: Money.centavos(1000) })
+      expect((yield* run(["payouts", "list", "--json"], env)).stdout).toMatch(/^(.*"invoice-\d".*\n){2}$/)
+      const says =
+        /is open in another process[^]*Nothing was changed\. For this step stop your program, run the command/
+      expect(yield* pause).toMatchObject({ code: 1, stdout: "", stderr: expect.stringMatching(says) })
+      expect(readFileSync(filename).equals(before)).toBe(true)
+    }).pipe(Effect.provide(Layer.provideMerge(PayoutQueue.layerClient(), NodeSqlite.layer({ filename }))))
+    expect(yield* pause).toMatchObject({ code: 0 })
+  })
+})
+
+describe("the sandbox's banner", () => {
+  live("the sandbox's banner can be pasted into a shell, and a first payout works there", function* () {
+    const { shown } = yield* start(["sandbox", "--port", "0"])
+    const banner = yield* shown("PAYMENTS_COMPANY_ID")
+    const line = `${banner}\n"${process.execPath}" ${main} withdraw 150,00 --reference invoice-42 --yes`
+    expect(yield* runLine(line)).toMatchObject({ code: 0, stdout: expect.stringContaining("Withdrawal 1: R$ 150,00") })
+  })
+})
+
+describe("the entry", () => {
+  live("the entry says which Node it needs before it loads code that an older one cannot read", function* () {
+    const older = "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '18.20.0' } })"
+    const line = `"${process.execPath}" --import "data:text/javascript,${older}" ${main} sandbox`
+    const { code, stderr, stdout } = yield* runLine(line)
+    expect([code, stdout, stderr]).toEqual([1, "", "effect-pix needs Node 22.19 or newer. This is Node 18.20.0.\n"])
+  })
+
+  live("the entry logs why a command failed at the level debug alone, and no secret at any level", function* () {
+    expect((yield* run(["payouts", "list"])).stderr).not.toContain("level=DEBUG")
+    const gateway = yield* serveRaw()
+    gateway.script(json({ message: `no ${person.email} ${person.cpf} ${secrets.apiKey}` }, 400))
+    const { stderr, stdout } = yield* run([...payout, "--pix-key-type", "EMAIL", "--yes", "--log-level", "all"], {
+      ...settingsOf(gateway.url),
+      PAYMENTS_CLIENT_ID: secrets.clientId,
+      PAYMENTS_API_KEY: secrets.apiKey,
+      PAYMENTS_PIX_KEY: person.email
+    })
+    expect(stderr).toMatch(/level=DEBUG.* cause=/)
+    expect(leaksIn(stdout + stderr)).toEqual([])
+  })
+})
