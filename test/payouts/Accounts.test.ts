@@ -9,16 +9,8 @@ import { Fault, Sandbox, SandboxOptions } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { effect } from "../support/effect.ts"
-import {
-  makeWarnings,
-  memory,
-  payout,
-  payouts,
-  settle,
-  startClient,
-  startWorker,
-  stateOf
-} from "../support/payoutQueue.ts"
+import { makeWarnings, memory, payout, payouts, settle, startClient, startWorker } from "../support/payoutQueue.ts"
+import { stateOf } from "../support/payoutSeen.ts"
 
 /** A gateway of one client id of one company, and a client of it that may know the company, and whose credentials may change. */
 const makeGateway = Effect.fnUntraced(function* (

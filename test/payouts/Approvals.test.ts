@@ -11,17 +11,8 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { foldName } from "../../src/payouts/internal/queue/approval.ts"
 import { effect } from "../support/effect.ts"
-import {
-  linesOf,
-  makeWarnings,
-  payout,
-  settle,
-  startClient,
-  startWorker,
-  stateOf,
-  storedRefusal,
-  world
-} from "../support/payoutQueue.ts"
+import { makeWarnings, payout, settle, startClient, startWorker, storedRefusal, world } from "../support/payoutQueue.ts"
+import { linesOf, stateOf } from "../support/payoutSeen.ts"
 
 const limit = Money.centavos(5000)
 const fingerprint = "a".repeat(40)

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { OutcomeUnknown } from "effect-pix"
 import { PayoutRefusal, PayoutState, PayoutStatus } from "effect-pix/payouts"
 import { Row, statusOf } from "../../src/payouts/internal/queue/row.ts"
-import { failures } from "../support/payoutQueue.ts"
+import { failures } from "../support/payoutAnswers.ts"
 
 const write = Schema.encodeSync(
   Schema.fromJsonString(Schema.toCodecJson(Schema.Union([PayoutRefusal, OutcomeUnknown])))

@@ -7,23 +7,9 @@ import { Payments, PaymentsPolicy } from "effect-pix"
 import type { PayoutQueueOptions } from "effect-pix/payouts"
 import { Fault } from "effect-pix/sandbox"
 import { TestClock } from "effect/testing"
-import {
-  count,
-  isInDoubt,
-  meetAll,
-  paid,
-  pass,
-  payout,
-  payouts,
-  poor,
-  queued,
-  refused,
-  requests,
-  sentAt,
-  settle,
-  shown,
-  unauthorised
-} from "../support/payoutQueue.ts"
+import { meetAll, poor, refused, unauthorised } from "../support/payoutAnswers.ts"
+import { pass, payout, payouts, queued, settle } from "../support/payoutQueue.ts"
+import { count, isInDoubt, paid, requests, sentAt, shown } from "../support/payoutSeen.ts"
 
 const redirected = Fault.redirect("https://elsewhere.example/", 301)
 const forbidden = Fault.refusal(403, "Proibido")
@@ -70,14 +56,17 @@ describe("a payout that cannot be sent now", () => {
     )
   })
 
-  queued.each([
-    { cause: "InsufficientBalance", fault: poor },
-    { cause: "AuthError", fault: unauthorised }
-  ])("waits for $cause until the horizon, and then for a person", minutes, function* ({ queue }, { cause, fault }) {
-    yield* meetAll(fault)
+  queued("waits until the horizon, again after a retry, and then for a person", minutes, function* ({ queue }) {
+    yield* meetAll(poor)
     yield* queue.submit(payout("invoice-1"))
     yield* TestClock.adjust("9 minutes")
-    assert.strictEqual(yield* shown(), `accepted ${cause}`)
+    assert.strictEqual(yield* shown(), "accepted InsufficientBalance")
+    const before = yield* requests()
+    yield* queue.retry("invoice-1")
+    yield* settle
+    assert.strictEqual(yield* requests(), before + 1)
+    yield* TestClock.adjust("9 minutes")
+    assert.strictEqual(yield* shown(), "accepted InsufficientBalance")
     yield* TestClock.adjust("11 minutes")
     assert.strictEqual(yield* shown(), "parked WaitedTooLong")
     const sent = yield* requests()
@@ -87,20 +76,6 @@ describe("a payout that cannot be sent now", () => {
     yield* queue.resume("invoice-1", { by: "ana" })
     yield* TestClock.adjust("6 minutes")
     assert.deepStrictEqual([yield* shown(), yield* paid], ["posted", 1])
-  })
-
-  queued("is sent at once by a retry, and waits for the horizon again", hour, function* ({ queue }) {
-    yield* meetAll(poor)
-    yield* queue.submit(payout("invoice-1"))
-    yield* TestClock.adjust("50 minutes")
-    const sent = yield* requests()
-    yield* queue.retry("invoice-1")
-    yield* settle
-    assert.strictEqual(yield* requests(), sent + 1)
-    yield* TestClock.adjust("50 minutes")
-    assert.strictEqual(yield* shown(), "accepted InsufficientBalance")
-    yield* TestClock.adjust("25 minutes")
-    assert.strictEqual(yield* shown(), "parked WaitedTooLong")
   })
 })
 
@@ -124,9 +99,10 @@ describe("the horizon", () => {
     assert.strictEqual(yield* requests(), sent)
   })
 
+  const patient = PaymentsPolicy.layer({ attemptTimeout: "1 hour", deadline: "2 hours" })
   queued(
     "bounds an attempt that is not answered",
-    { horizon: "15 seconds", policy: PaymentsPolicy.layer({ attemptTimeout: "1 hour", deadline: "2 hours" }) },
+    { horizon: "15 seconds", policy: patient },
     function* ({ queue, sandbox }) {
       yield* sandbox.fault("requestWithdrawal", [lost, Fault.silence()])
       yield* queue.submit(payout("invoice-1"))
@@ -229,22 +205,8 @@ describe("the service refuses all payouts of an account", () => {
     assert.strictEqual((yield* queue.account).refusedSince?.because, "AuthError")
     assert.strictEqual(yield* shown("lost"), "unknown")
     yield* meetAll(forbidden)
-    yield* queue.submitMany(payouts(9))
     yield* TestClock.adjust("5 seconds")
     assert.isUndefined((yield* queue.account).refusedSince)
-    assert.isAbove(yield* requests("invoice-9"), 1)
-  })
-
-  queued("also where a process died that tried one: its lease ends", function* ({ queue, sql }) {
-    yield* meetAll(unauthorised)
-    yield* queue.submit(payout("invoice-1"))
-    yield* settle
-    yield* sql`UPDATE effect_pix_payout_accounts SET probe_key = 'another', probe_at = 30000`
-    yield* meetAll()
-    yield* TestClock.adjust("29 seconds")
-    assert.strictEqual(yield* requests(), 1)
-    yield* TestClock.adjust("3 seconds")
-    assert.strictEqual(yield* shown(), "posted")
   })
 })
 

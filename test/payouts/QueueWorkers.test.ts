@@ -11,20 +11,9 @@ import { TestClock } from "effect/testing"
 import { layerPostgres } from "../support/database.ts"
 import { effect, live } from "../support/effect.ts"
 import { interruptible } from "../support/interruptible.ts"
-import {
-  gatewayOf,
-  isInDoubt,
-  keyOf,
-  makeHeld,
-  paid,
-  payout,
-  type queueOver,
-  refused,
-  requests,
-  settle,
-  shown,
-  worldOf
-} from "../support/payoutQueue.ts"
+import { makeHeld, refused } from "../support/payoutAnswers.ts"
+import { gatewayOf, keyOf, payout, type queueOver, settle, worldOf } from "../support/payoutQueue.ts"
+import { isInDoubt, paid, requests, shown } from "../support/payoutSeen.ts"
 import { noPostgres } from "../support/postgres.ts"
 
 const options: PayoutQueueOptions = { concurrency: 1, drain: "1 millis" }
@@ -68,24 +57,11 @@ const holding = (
   })
 
 describe("a worker that is suspended for longer than its lease", () => {
-  for (const { met, moved, order, states, where } of [
-    {
-      where: "it is refused first",
-      order: [0, 1],
-      met: [refused, Fault.none],
-      states: ["unknown", "posted"],
-      moved: 1
-    },
-    { where: "the other one posts", order: [1, 0], met: [Fault.none, refused], states: ["posted", "posted"], moved: 1 },
-    {
-      where: "the other is refused",
-      order: [1, 0],
-      met: [refused, Fault.none],
-      states: ["unknown", "posted"],
-      moved: 1
-    },
-    { where: "both are refused", order: [1, 0], met: [refused, refused], states: ["unknown", "unknown"], moved: 0 }
-  ])
+  for (const [where, order, met, states, moved] of [
+    ["it is refused first", [0, 1], [refused, Fault.none], ["unknown", "posted"], 1],
+    ["the other one posts", [1, 0], [Fault.none, refused], ["posted", "posted"], 1],
+    ["both are refused", [1, 0], [refused, refused], ["unknown", "unknown"], 0]
+  ] as const)
     holding(
       `has another one send its payout, which is ${states.join(" and then ")} where ${where}`,
       2,
@@ -104,7 +80,6 @@ describe("a worker that is suspended for longer than its lease", () => {
 })
 
 describe("a worker with a request under way", () => {
-  const patient = { ...options, drain: "10 seconds" } as const
   holding(
     "that is stopped waits for the answer as long as its drain, and stores it",
     1,
@@ -115,7 +90,7 @@ describe("a worker with a request under way", () => {
       yield* Fiber.join(stopping)
       assert.strictEqual(yield* shown(), "posted")
     },
-    patient
+    { ...options, drain: "10 seconds" }
   )
 
   holding(
@@ -132,17 +107,6 @@ describe("a worker with a request under way", () => {
       assert.strictEqual(yield* shown(), "unknown")
       yield* TestClock.adjust("2 seconds")
       assert.deepStrictEqual([yield* shown(), yield* paid], ["posted", 1])
-    }
-  )
-
-  holding(
-    "of a payout that is parked meanwhile posts it, where it was executed after all",
-    1,
-    function* ({ held, queue }) {
-      yield* queue.park("invoice-1")
-      yield* held[0]!.answer()
-      yield* settle
-      assert.deepStrictEqual([yield* shown(), yield* isInDoubt()], ["posted", false])
     }
   )
 

@@ -14,16 +14,8 @@ import { database } from "../../src/durable/Database.ts"
 import { makeStore } from "../../src/payouts/internal/queue/store.ts"
 import { postgres } from "../support/database.ts"
 import { effect, live } from "../support/effect.ts"
-import {
-  gateway,
-  makeWarnings,
-  payout,
-  payouts,
-  startClient,
-  startWorker,
-  stateOf,
-  world
-} from "../support/payoutQueue.ts"
+import { gateway, makeWarnings, payout, payouts, startClient, startWorker, world } from "../support/payoutQueue.ts"
+import { stateOf } from "../support/payoutSeen.ts"
 import { noPostgres } from "../support/postgres.ts"
 
 const minute = 60_000

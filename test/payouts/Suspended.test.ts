@@ -13,7 +13,8 @@ import { Agent, buildConnector } from "undici"
 import { effect, live } from "../support/effect.ts"
 import * as FetchTransport from "../support/FetchTransport.ts"
 import { record } from "../support/operations.ts"
-import { isInDoubt, keyOf, memory, payout, shown } from "../support/payoutQueue.ts"
+import { keyOf, memory, payout } from "../support/payoutQueue.ts"
+import { isInDoubt, shown } from "../support/payoutSeen.ts"
 import { serveRaw } from "../support/RawServer.ts"
 import { platformClock, testClock } from "../support/suspendFor.ts"
 import { apiKey, clientId, lostConnection, respond, scripted } from "../support/Wire.ts"
@@ -85,7 +86,6 @@ const transports = {
 
 const connected = [
   { name: "NodePayments", suspended: 13, before: "clean", ended: "parked WaitedTooLong", sent: 0 },
-  { name: "NodePayments", suspended: 13, before: "in doubt", ended: "parked PastHorizon", sent: 0 },
   { name: "fetch", suspended: 13, before: "in doubt", ended: "parked PastHorizon", sent: 0 },
   { name: "fetch", suspended: 0, before: "clean", ended: "posted", sent: 1 }
 ] as const

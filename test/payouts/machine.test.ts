@@ -24,7 +24,8 @@ import {
 } from "../../src/payouts/internal/machine.ts"
 import { Account } from "../../src/payouts/internal/queue/account.ts"
 import * as Row from "../../src/payouts/internal/queue/row.ts"
-import { failures, keyOf } from "../support/payoutQueue.ts"
+import { failures } from "../support/payoutAnswers.ts"
+import { keyOf } from "../support/payoutQueue.ts"
 
 const key = keyOf("invoice-1")
 const hour = 3_600_000
