@@ -204,26 +204,6 @@ effect("what is in doubt under another sender is parked until a person says what
   assert.lengthOf(yield* paidBy(other), 1)
 })
 
-effect("a running worker sends nothing after a pause or another sender was stored", base, function* () {
-  const a = yield* makeGateway("client-a")
-  const queue = yield* a.start()
-  const sent = Effect.fnUntraced(function* (reference: string) {
-    yield* queue.submit(payout(reference))
-    yield* settle
-    return yield* requestsOf(a)
-  })
-  assert.strictEqual(yield* sent("first"), 1)
-  yield* queue.setPaused(true)
-  assert.strictEqual(yield* sent("paused"), 1)
-  yield* queue.setPaused(false)
-  yield* TestClock.adjust("10 seconds")
-  assert.strictEqual(yield* sent("second"), 3)
-  yield* queue.changeSender("a".repeat(40))
-  assert.strictEqual(yield* sent("third"), 3)
-  yield* TestClock.adjust("1 hour")
-  assert.strictEqual(yield* requestsOf(a), 3)
-})
-
 effect("credentials of another client id send nothing: a doubt is parked, and the rest waits", base, function* () {
   const a = yield* makeGateway("client-a")
   const queue = yield* a.start()

@@ -7,9 +7,8 @@ import { Money } from "effect-pix"
 import { PayoutQueue, Payouts } from "effect-pix/payouts"
 import { Fault } from "effect-pix/sandbox"
 import { TestClock } from "effect/testing"
-import { effect } from "../support/effect.ts"
-import { makeHeld, poor, refused } from "../support/payoutAnswers.ts"
-import { makeWarnings, payout, queued, queueOver, type Script, settle } from "../support/payoutQueue.ts"
+import { poor, refused } from "../support/payoutAnswers.ts"
+import { payout, queued, type Script, settle } from "../support/payoutQueue.ts"
 import { paid, requests, shown } from "../support/payoutSeen.ts"
 import { line, listsOf, run, sheet } from "../support/sheets.ts"
 import { recordingTracer } from "../support/spans.ts"
@@ -209,61 +208,5 @@ describe("a line whose run ends before it is sent", () => {
     yield* TestClock.adjust("1 minute")
     assert.strictEqual(yield* shown("a"), ended)
     assert.deepStrictEqual([yield* run(sheet("a")), yield* requests("a")], [{ [next]: ["a"] }, sent])
-  })
-
-  queued(
-    "goes on where submit had accepted it, or a person resumes it",
-    { script: { a: [asks("30 seconds")] } },
-    function* ({ queue }) {
-      yield* queue.submit(line("a"))
-      yield* settle
-      assert.deepStrictEqual(yield* run(sheet("a"), { waitFor: "2 seconds" }), { open: ["a"] })
-      assert.deepStrictEqual(yield* run(sheet("b"), { waitFor: 0 }), { parked: ["b"] })
-      yield* queue.resume("b")
-      yield* TestClock.adjust("1 minute")
-      assert.deepStrictEqual(yield* Effect.forEach(["a", "b"], shown), ["posted", "posted"])
-    }
-  )
-
-  effect("and that is told to wait then is not sent again", function* () {
-    const { answer, held } = yield* makeHeld
-    yield* Effect.gen(function* () {
-      const states: Array<string> = []
-      const reading = Stream.runForEach(Payouts.stream(sheet("a"), { waitFor: "2 seconds" }), ({ state }) => {
-        states.push(state)
-        return Effect.sleep("1 hour")
-      })
-      yield* Effect.forkChild(reading)
-      yield* settle
-      yield* TestClock.adjust("13 seconds")
-      assert.deepStrictEqual(states, ["accepted"])
-      yield* answer(asks("1 second"))
-      yield* settle
-      yield* TestClock.adjust("10 minutes")
-      assert.deepStrictEqual([yield* shown("a"), yield* requests("a")], ["parked RunEnded", 1])
-    }).pipe(Effect.provide(queueOver({ script: { a: [held] } })))
-  })
-
-  queued("because its process was stopped is not taken up by that run", function* ({ queue, sql }) {
-    yield* queue.setPaused(true)
-    const fiber = yield* Effect.forkChild(Payouts.run(sheet("a", "b")))
-    yield* settle
-    yield* sql`UPDATE effect_pix_payouts SET run_until = 1 WHERE reference = 'a'`
-    // The lease of the other one is over several times, and renewed.
-    yield* TestClock.adjust("2 minutes")
-    yield* queue.setPaused(false)
-    yield* TestClock.adjust("10 seconds")
-    assert.deepStrictEqual(listsOf(yield* Fiber.join(fiber)), { done: ["b"], parked: ["a"] })
-    assert.strictEqual(yield* requests("a"), 0)
-  })
-
-  const { layer, lines } = makeWarnings()
-  queued("is no refused one, which retry alone sends again", { script: { a: [refused] }, under: layer }, function* () {
-    yield* run(sheet("a"))
-    assert.deepStrictEqual(yield* run(sheet("a")), { refused: ["a"] })
-    assert.match(lines.at(-1) ?? "", /No request of this queue moved money.*retry/)
-    yield* (yield* PayoutQueue).retry("a")
-    yield* settle
-    assert.deepStrictEqual([yield* shown("a"), yield* requests("a")], ["posted", 2])
   })
 })

@@ -10,7 +10,7 @@ import { Fault } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import { databases, postgres } from "../support/database.ts"
 import { live } from "../support/effect.ts"
-import { gatewayOf, makeWarnings, payout } from "../support/payoutQueue.ts"
+import { gatewayOf, payout } from "../support/payoutQueue.ts"
 import { paid, requests, shown } from "../support/payoutSeen.ts"
 import { noPostgres } from "../support/postgres.ts"
 import { listsOf, sheet } from "../support/sheets.ts"
@@ -68,21 +68,4 @@ describe.skipIf(noPostgres() !== undefined)("runs on PostgreSQL", () => {
       assert.strictEqual(yield* paid, 3)
     }).pipe(Effect.provide(Layer.merge(settingsOf(setting), gatewayWith(Fault.none))))
   })
-
-  const { layer, lines } = makeWarnings()
-  live(
-    "go on while the database does not answer",
-    Layer.merge(settingsOf("statement_timeout=100"), gatewayWith(Fault.retryAfter("1 second"))),
-    function* () {
-      const sql = yield* SqlClient.SqlClient
-      const queue = yield* Effect.provide(startProcess, layer)
-      const fiber = yield* Effect.forkChild(Effect.provideContext(Payouts.run(sheet("c")), queue))
-      yield* Effect.repeat(Effect.sleep("10 millis"), { until: () => Effect.map(requests(), (count) => count > 0) })
-      const lock = sql`LOCK TABLE effect_pix_payouts IN ACCESS EXCLUSIVE MODE`
-      const failed = Effect.repeat(Effect.sleep("10 millis"), { until: () => Effect.sync(() => lines.length > 0) })
-      yield* sql.withTransaction(Effect.andThen(lock, failed))
-      assert.isUndefined(fiber.pollUnsafe())
-      assert.deepStrictEqual(listsOf(yield* Fiber.join(fiber)), { done: ["c"] })
-    }
-  )
 })

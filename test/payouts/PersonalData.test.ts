@@ -111,18 +111,6 @@ effect("forget deletes the request, the payee and the check, and leaves the rest
   assert.strictEqual(yield* requests(), 1)
 })
 
-effect("forget is not undone by a later answer, whose payee is not stored", world, function* () {
-  const queue = yield* startWith([{ ...payee, wait: 100 }])
-  yield* queue.submit(payout("a"))
-  yield* settle
-  yield* queue.park("a")
-  yield* queue.settle("a")
-  yield* queue.forget("a")
-  yield* TestClock.adjust("1 second")
-  assert.deepInclude(Option.getOrThrow(yield* queue.status("a")), { state: "settled", withdrawalId: 7 })
-  assert.notInclude(yield* stored, marks.pixKey)
-})
-
 effect("a payee is stored sealed, and shown to a person with an entry of who and why", world, function* () {
   const queue = yield* startWith([payee], { seal: Seal.aesGcm(Redacted.make("0".repeat(64))) })
   yield* queue.submit(payout("a"))

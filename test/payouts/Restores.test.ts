@@ -30,20 +30,18 @@ type Of = Effect.Success<ReturnType<typeof use>>
 const use = Effect.fnUntraced(function* (poll: "20 millis" | "1 hour" = "20 millis") {
   const { layer, lines } = makeWarnings()
   const start = (options: PayoutQueueOptions = {}) => Effect.provide(startWorker({ poll, ...options }), layer)
-  const operator = yield* startClient({ poll })
-  const sandbox = yield* Sandbox
-  const awaitAll = (queue: PayoutQueue["Service"], count: number) =>
-    Effect.forEach(payouts(count), ({ reference }) => queue.await(reference))
   return {
-    awaitAll,
     lines,
-    operator,
-    sent: Effect.map(sandbox.requests, ({ length }) => length),
+    operator: yield* startClient({ poll }),
+    sent: Sandbox.use(({ requests }) => Effect.map(requests, ({ length }) => length)),
     /** A worker that served the database, and is gone. */
     serve: Effect.scoped(start()),
     start
   }
 })
+const often = Schedule.spaced("20 millis")
+const awaitAll = (queue: PayoutQueue["Service"], count: number) =>
+  Effect.forEach(payouts(count), ({ reference }) => queue.await(reference))
 
 /** Asks PostgreSQL. A worker has served the database before. */
 const ask = (
@@ -67,26 +65,19 @@ const age = (millis: number) => run(`UPDATE effect_pix_payout_accounts SET beat_
 const promote = run(
   "UPDATE effect_pix_payout_accounts SET identity = REGEXP_REPLACE(identity, '/[0-9A-F]{8}/', '/0000FFFF/')"
 )
-/** Replaces the table of payouts by a copy of what it had before, as a restore does. */
-const restoreTable = (also: string) =>
-  Effect.flatMap(SqlClient.SqlClient, (sql) =>
-    sql.withTransaction(
-      Effect.forEach(
-        [
-          "CREATE TABLE restored (LIKE effect_pix_payouts INCLUDING ALL)",
-          "INSERT INTO restored SELECT * FROM effect_pix_payouts",
-          "DROP TABLE effect_pix_payouts",
-          "ALTER TABLE restored RENAME TO effect_pix_payouts",
-          also
-        ],
-        run
-      )
-    )
-  )
+/** Replaces the table of payouts by a copy of what it had before, as a restore does: in one transaction. */
+const restoreTable = (also = "NULL") =>
+  run(`DO $$ BEGIN
+    CREATE TABLE restored (LIKE effect_pix_payouts INCLUDING ALL);
+    INSERT INTO restored SELECT * FROM effect_pix_payouts;
+    DROP TABLE effect_pix_payouts;
+    ALTER TABLE restored RENAME TO effect_pix_payouts;
+    ${also};
+  END $$`)
 
 ask(
   "a worker goes on after an outage of 23 hours, and where a person has ended the pause",
-  function* ({ awaitAll, lines, operator, sent, start }) {
+  function* ({ lines, operator, sent, start }) {
     yield* operator.submitMany(payouts(2))
     yield* age(23 * hour)
     yield* Effect.scoped(Effect.flatMap(start(), (queue) => awaitAll(queue, 2)))
@@ -109,7 +100,7 @@ for (const [title, since, note] of [
 ] as const)
   ask(
     `a worker pauses ${title}, says what waits and how to go on, and pauses no second time`,
-    function* ({ awaitAll, lines, operator, sent, start }) {
+    function* ({ lines, operator, sent, start }) {
       yield* operator.submitMany(payouts(3))
       yield* since
       yield* Effect.scoped(Effect.all([start(), start(), start()], { concurrency: "unbounded" }))
@@ -163,7 +154,7 @@ ask(
     yield* restoreTable(
       "UPDATE effect_pix_payouts SET state = 'accepted', withdrawal_id = NULL, due_at = 0, version = version + 1"
     )
-    yield* Effect.repeat(queue.isPaused, { until: (isPaused) => isPaused, schedule: Schedule.spaced("20 millis") })
+    yield* Effect.repeat(queue.isPaused, { until: (isPaused) => isPaused, schedule: often })
     assert.strictEqual(yield* sent, 1)
     assert.lengthOf(lines, 1)
     yield* run("UPDATE effect_pix_payouts SET state = 'posted', version = version + 1")
@@ -177,7 +168,7 @@ ask("a heartbeat and a judgement are written in their own session, and a judgeme
   const read = yield* accounts.get
   yield* run("UPDATE effect_pix_payout_accounts SET beat_at = 5")
   const beatAt = Effect.map(accounts.get, (account) => account.beatAt)
-  yield* restoreTable("SELECT 1")
+  yield* restoreTable()
   yield* identity.beat(read.session)
   assert.strictEqual(yield* beatAt, 5)
   const now = yield* accounts.get
@@ -204,23 +195,19 @@ ask(
       // In doubt a refusal proves nothing.
       yield* Effect.repeat(stateOf(queue, reference), {
         until: (state) => state === "unknown",
-        schedule: Schedule.spaced("20 millis")
+        schedule: often
       })
       const [submitted, doubted, marked] = yield* queue.history(reference)
       assert.deepStrictEqual([doubted?._tag, marked?._tag], ["Doubted", "Marked"])
       assert.deepStrictEqual([doubted?.mayHaveLeftAt, marked?.mayHaveLeftAt], [submitted?.at, submitted?.at])
     }
-    const rows = yield* run("SELECT DISTINCT fingerprint FROM effect_pix_payouts WHERE may_have_left_at IS NOT NULL")
     assert.deepStrictEqual(
-      rows.map((row) => row["fingerprint"]),
-      [fingerprint]
+      yield* run("SELECT DISTINCT fingerprint FROM effect_pix_payouts WHERE may_have_left_at IS NOT NULL"),
+      [{ fingerprint }]
     )
-    assert.deepStrictEqual(
-      lines.filter((line) => line.includes("has moved")),
-      [
-        "The database of the account default has moved, as after a failover. 5 payout(s) (R$ 50,00) may have been sent meanwhile: they are in doubt, and are asked again under their keys."
-      ]
-    )
+    const moved = lines.filter((line) => line.includes("has moved"))
+    assert.lengthOf(moved, 1)
+    assert.include(moved[0], "5 payout(s) (R$ 50,00) may have been sent meanwhile: they are in doubt")
   }
 )
 
@@ -247,12 +234,8 @@ ask(
     yield* operator.submit(payout("of a paused account"))
     yield* Effect.andThen(promote, age(minute))
     yield* serve
-    assert.lengthOf(
-      lines.filter((line) => line.includes("0 payout(s) (R$ 0,00) may have been sent")),
-      2
-    )
-    const doubted = yield* run("SELECT 1 FROM effect_pix_payout_history WHERE entry LIKE '%Doubted%'")
-    assert.lengthOf(doubted, 0)
+    const moved = lines.filter((line) => line.includes("0 payout(s) (R$ 0,00) may have been sent"))
+    assert.lengthOf(moved, 2)
   }
 )
 

@@ -1,20 +1,15 @@
-/**
- * What a person may do with a payout, by what is known of it: every step from every state, and what an answer makes of a payout
- * that a person changed while its request was under way.
- */
+/** What a person may do with a payout, by what is known of it: every step from every state. */
 import { assert } from "@effect/vitest"
-import { Effect, Layer, Option, Struct } from "effect"
+import { Effect, Option, Struct } from "effect"
 import { InvalidRequest } from "effect-pix"
 import type { PayoutQueue } from "effect-pix/payouts"
-import { Fault, Sandbox } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { database } from "../../src/durable/Database.ts"
 import type { Row } from "../../src/payouts/internal/queue/row.ts"
 import { makeStore } from "../../src/payouts/internal/queue/store.ts"
 import { effect } from "../support/effect.ts"
-import { refused } from "../support/payoutAnswers.ts"
-import { makeWarnings, payout, settle, startClient, startWorker, storedRefusal, world } from "../support/payoutQueue.ts"
+import { payout, startClient, storedRefusal, world } from "../support/payoutQueue.ts"
 import { linesOf } from "../support/payoutSeen.ts"
 
 const hour = 3_600_000
@@ -194,68 +189,4 @@ effect("a step with a wrong reference, person or reason changes nothing, and say
     assert.deepStrictEqual(yield* queue.history(reference), [])
     for (const step of takes) assert.strictEqual((yield* Effect.flip(step(queue, reference)))._tag, "PayoutNotFound")
   }
-})
-
-type Steps = (queue: PayoutQueue["Service"]) => Effect.Effect<unknown, unknown>
-/** What a person does while a request is under way. */
-const meanwhile: ReadonlyArray<Steps> = [
-  () => Effect.void,
-  (queue) => queue.park("a"),
-  (queue) => Effect.andThen(queue.park("a"), queue.settle("a")),
-  (queue) => Effect.andThen(queue.park("a"), queue.settle("a", { as: "failed" })),
-  (queue) => Effect.andThen(queue.park("a"), Effect.andThen(queue.settle("a"), queue.forget("a")))
-]
-/** For each of these the state after the answer, the id of its withdrawal, and what the history says of it. */
-const answers: ReadonlyArray<readonly [title: string, fault: Fault.Fault, expected: ReadonlyArray<string>]> = [
-  [
-    "a withdrawal is stored whatever a person did meanwhile",
-    Fault.none,
-    [
-      "posted 1 Answered Recorded 1 > posted",
-      "posted 1 Answered Recorded 1 > posted",
-      "settled 1 Answered Recorded 1 > settled",
-      "failed 1 Contradicted > failed",
-      "settled 1 Answered Recorded 1 > settled"
-    ]
-  ],
-  [
-    "a refusal ends the doubt, and undoes no step",
-    refused,
-    ["refused", "parked", "settled", "failed", "settled"].map(
-      (state) => `${state} Answered Refused RequestRejected > ${state}`
-    )
-  ],
-  [
-    "a lost answer leaves the doubt, and undoes no step",
-    Fault.resetAfter,
-    [
-      "unknown Answered Unknown OutcomeUnknown > unknown, may have left",
-      "parked Parked Operator > parked, may have left",
-      "settled Settled > settled",
-      "failed Settled > failed",
-      "settled Forgotten > settled"
-    ]
-  ]
-]
-
-effect.each(answers)("%s", function* ([, fault, expected]) {
-  const { layer, lines } = makeWarnings()
-  const outcomes = yield* Effect.forEach(meanwhile, (steps) =>
-    Effect.gen(function* () {
-      const sandbox = yield* Sandbox
-      const queue = yield* startWorker({ drain: "1 milli" })
-      yield* sandbox.fault("requestWithdrawal", { ...fault, wait: 100 })
-      yield* queue.submit(payout("a"))
-      yield* settle
-      yield* steps(queue)
-      yield* TestClock.adjust("100 millis")
-      const status = Option.getOrThrow(yield* queue.status("a"))
-      assert.lengthOf(yield* sandbox.requests, 1)
-      const id = "withdrawalId" in status ? [status.withdrawalId] : []
-      return [status.state, ...id, (yield* linesOf(queue, "a")).at(-1)].join(" ")
-    }).pipe(Effect.scoped, Effect.provide(Layer.fresh(Layer.merge(world, layer))))
-  )
-  assert.deepStrictEqual(outcomes, expected)
-  const contradictions = lines.filter((line) => /somebody settled as failed.*MONEY MAY HAVE MOVED/.test(line))
-  assert.lengthOf(contradictions, fault === Fault.none ? 1 : 0)
 })
