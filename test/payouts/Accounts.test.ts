@@ -10,7 +10,7 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { effect } from "../support/effect.ts"
 import { makeWarnings, memory, payout, payouts, settle, startClient, startWorker } from "../support/payoutQueue.ts"
-import { stateOf } from "../support/payoutSeen.ts"
+import { linesOf, stateOf } from "../support/payoutSeen.ts"
 
 /** A gateway of one client id of one company, and a client of it that may know the company, and whose credentials may change. */
 const makeGateway = Effect.fnUntraced(function* (
@@ -113,25 +113,20 @@ effect("two accounts of one company, and an account that no worker serves, are n
 })
 
 effect("the key of a reference differs in each account, and never changes", base, function* () {
-  const references = ["b", "a/b", "a.b", "payout-account", "b/c", "a/b/c"]
-  const accounts = [undefined, "a", "a.b", "A", "b"]
-  const keys = yield* Effect.forEach(accounts, (account) =>
-    Effect.flatMap(startClient({ account }), (queue) =>
-      Effect.forEach(references, (reference) =>
-        Effect.gen(function* () {
-          const { idempotencyKey } = yield* queue.submit(payout(reference))
-          const { parameters } = yield* Effect.fromResult(
-            PayoutInsert.make(payout(reference), { dialect: "sqlite", account })
-          )
-          assert.deepStrictEqual(parameters.slice(0, 3), [account ?? "default", idempotencyKey, reference])
-          return idempotencyKey
-        })
-      )
-    )
+  const keyOf = Effect.fnUntraced(function* (reference: string, account: string | undefined) {
+    const { parameters } = yield* Effect.fromResult(PayoutInsert.make(payout(reference), { dialect: "pg", account }))
+    const [name, key, stored] = parameters
+    assert.deepStrictEqual([name, stored], [account ?? "default", reference])
+    return key
+  })
+  const keys = yield* Effect.forEach([undefined, "a", "a.b", "A", "b"], (account) =>
+    Effect.forEach(["b", "a/b", "a.b", "payout-account", "b/c", "a/b/c"], (reference) => keyOf(reference, account))
   )
   assert.strictEqual(new Set(keys.flat()).size, 30)
   // Frozen: with another key the service would pay again.
-  assert.strictEqual(keys[1]?.[0], "payout-account_4f62575fce831d212295a51591ed5cc307863c5a")
+  const frozen = "payout-account_4f62575fce831d212295a51591ed5cc307863c5a"
+  const submitted = yield* (yield* startClient({ account: "a" })).submit(payout("b"))
+  assert.deepStrictEqual([keys[1]?.[0], submitted.idempotencyKey], [frozen, frozen])
 })
 
 effect("the name of an account has no slash, space or accent, and at most 32 letters", base, function* () {
@@ -144,15 +139,14 @@ effect("the name of an account has no slash, space or accent, and at most 32 let
   yield* startClient({ account: "x".repeat(32) })
 })
 
-const others: ReadonlyArray<readonly [other: string, make: () => ReturnType<typeof makeGateway>]> = [
-  ["client id and company", () => makeGateway("client-b")],
-  ["base URL", () => makeGateway("client-a", { baseUrl: "https://staging.example" })]
-]
-effect.each(others)(
+effect.each([
+  ["client id and company", "client-b", {}],
+  ["base URL", "client-a", { baseUrl: "https://staging.example" }]
+] as const)(
   "a worker of another %s does not start until a person takes the step that it names",
   base,
-  function* ([, makeOther]) {
-    const [own, other] = [yield* makeGateway("client-a"), yield* makeOther()]
+  function* ([, clientId, options]) {
+    const [own, other] = [yield* makeGateway("client-a"), yield* makeGateway(clientId, options)]
     yield* Effect.scoped(own.start())
     const queue = yield* startClient()
     yield* queue.submit(payout("invoice-1"))
@@ -167,12 +161,8 @@ effect.each(others)(
     for (const wrong of ["", "client-b", "F".repeat(40)])
       assert.strictEqual((yield* Effect.flip(queue.changeSender(wrong)))._tag, "InvalidRequest")
     for (const by of ["ana", "bia"]) yield* queue.changeSender(shownBy(error), { by, note: "ticket 812" })
-    const { changes, ...account } = yield* queue.account
-    assert.strictEqual(account.fingerprint, shownBy(error))
-    assert.deepStrictEqual(
-      changes.map(({ by, note, step }) => [step, by, note]),
-      [["Changed", "ana", "ticket 812"]]
-    )
+    const [change, ...more] = (yield* queue.account).changes
+    assert.deepStrictEqual([change?.step, change?.by, change?.note, more.length], ["Changed", "ana", "ticket 812", 0])
     yield* other.start()
     assert.strictEqual((yield* queue.account).fingerprint, shownBy(error))
     yield* Effect.flip(own.start())
@@ -183,11 +173,8 @@ effect.each(others)(
 
 effect("what is in doubt under another sender is parked until a person says what became of it", base, function* () {
   const [own, other] = [yield* makeGateway("client-a"), yield* makeGateway("client-b")]
-  yield* Effect.gen(function* () {
-    yield* lose(own)
-    yield* (yield* own.start()).submit(payout("lost"))
-    yield* settle
-  }).pipe(Effect.scoped)
+  yield* lose(own)
+  yield* Effect.scoped(Effect.flatMap(own.start(), (queue) => Effect.andThen(queue.submit(payout("lost")), settle)))
   const queue = yield* startClient()
   yield* queue.changeSender(shownBy(yield* Effect.flip(other.start())))
   yield* other.start()
@@ -201,7 +188,6 @@ effect("what is in doubt under another sender is parked until a person says what
   yield* queue.resume("lost", { notExecuted: true })
   yield* TestClock.adjust("10 seconds")
   assert.strictEqual(yield* stateOf(queue, "lost"), "posted")
-  assert.lengthOf(yield* paidBy(other), 1)
 })
 
 effect("credentials of another client id send nothing: a doubt is parked, and the rest waits", base, function* () {
@@ -213,16 +199,14 @@ effect("credentials of another client id send nothing: a doubt is parked, and th
   a.use({ clientId: "client-b" })
   yield* queue.submit(payout("new"))
   yield* TestClock.adjust("1 minute")
-  assert.deepStrictEqual(
-    [yield* stateOf(queue, "lost"), yield* stateOf(queue, "new")],
-    ["parked OtherClientId", "accepted OtherClientId"]
-  )
+  const states = Effect.forEach(["lost", "new"], (reference) => stateOf(queue, reference))
+  assert.deepStrictEqual(yield* states, ["parked OtherClientId", "accepted OtherClientId"])
   assert.strictEqual(yield* requestsOf(a), 1)
   a.use({ clientId: "client-a" })
   yield* TestClock.adjust("6 minutes")
   yield* queue.resume("lost")
   yield* TestClock.adjust("10 seconds")
-  assert.deepStrictEqual([yield* stateOf(queue, "lost"), yield* stateOf(queue, "new")], ["posted", "posted"])
+  assert.deepStrictEqual(yield* states, ["posted", "posted"])
   assert.lengthOf(yield* paidBy(a), 2)
 })
 
@@ -237,13 +221,11 @@ effect.each([
     const a = yield* makeGateway("client-a", { onRead: (read) => (read === changedAt ? "client-b" : undefined) })
     yield* lose(a, 2)
     const queue = yield* a.start()
-    const { idempotencyKey } = yield* queue.submit(payout("invoice-1"))
+    yield* queue.submit(payout("invoice-1"))
     yield* TestClock.adjust("1 minute")
     assert.strictEqual(yield* stateOf(queue, "invoice-1"), state)
-    assert.strictEqual(yield* requestsOf(a), sent)
-    const [row] =
-      yield* (yield* SqlClient.SqlClient)`SELECT may_have_left_at IS NOT NULL AS "left" FROM effect_pix_payouts WHERE idempotency_key = ${idempotencyKey}`
-    assert.strictEqual(row?.["left"], sent)
+    const isLost = (yield* linesOf(queue, "invoice-1")).at(-1)?.endsWith("may have left")
+    assert.deepStrictEqual([yield* requestsOf(a), isLost], [sent, sent === 1])
   }
 )
 

@@ -64,6 +64,7 @@ const ofEarlierRun = "run_by = 'earlier', run_until = -1"
 /** Payouts of Ana, or of nobody, with what the SQL says where they were accepted before the limit. */
 const early: Record<string, readonly [amount: number, by: "ana" | undefined, set?: string]> = {
   own: [5001, "ana"],
+  atLimit: [5000, "ana", "state = 'parked', parked_because = 'Operator'"],
   "nobody's": [5001, undefined],
   alike: [5001, "ana", `state = 'parked', parked_because = 'LooksAlike', ${ofEarlierRun}`],
   refused: [5001, "ana", `state = 'refused', error = '${storedRefusal}'`],
@@ -77,6 +78,7 @@ const steps: ReadonlyArray<readonly [title: string, of: keyof typeof early, step
   ["is not sent by its submitter", "own", "resume ana, resume ANA, resume", "parked NeedsApproval"],
   ["that looks alike is not either", "alike", "resume ana, retry ana, park ana, resume ana", "parked Operator"],
   ["that was refused is not sent by its submitter's retry", "refused", "retry ana", "parked NeedsApproval"],
+  ["that is parked and not above the limit is sent by its submitter", "atLimit", "resume ana", "posted"],
   ["is sent after another person's approval", "own", "resume bia", "posted"],
   [
     "is not sent where a person took the approval back",

@@ -8,10 +8,9 @@ import { type PayoutItem, PayoutQueue, type PayoutQueueOptions, type Seal } from
 import { Fault } from "effect-pix/sandbox"
 import { TestClock } from "effect/testing"
 import { effect } from "../support/effect.ts"
-import { poor, refused, unauthorised } from "../support/payoutAnswers.ts"
-import { keyOf, payout, payouts, queued, type Script, settle, worldOf } from "../support/payoutQueue.ts"
+import { refused } from "../support/payoutAnswers.ts"
+import { keyOf, payout, payouts, queued, settle, worldOf } from "../support/payoutQueue.ts"
 import { isInDoubt, paid, requests, shown } from "../support/payoutSeen.ts"
-import { otherKey } from "../support/rawReplies.ts"
 
 describe("submit", () => {
   queued(
@@ -105,30 +104,6 @@ describe("submit", () => {
 })
 
 describe("a payout", () => {
-  const rows: ReadonlyArray<readonly [string, Script[string], ended: string, sent: number, paid: number]> = [
-    ["refused", [refused], "refused", 1, 0],
-    ["asked to wait, and then refused", [Fault.answer(429), refused], "refused", 2, 0],
-    ["refused for its credentials, and then refused", [unauthorised, refused], "refused", 2, 0],
-    ["refused for its balance, and then paid", [poor], "posted", 2, 1],
-    ["paid, and its answer is lost", [Fault.resetAfter], "posted", 2, 1],
-    ["paid, its answer is lost, and then it is refused", [Fault.resetAfter, refused, poor], "posted", 4, 1],
-    ["lost, and then refused again and again", [Fault.resetBefore, refused, refused], "posted", 4, 1],
-    ["answered about another one", [otherKey()], "posted", 2, 1]
-  ]
-  for (const [name, met, ended, sent, moved] of rows)
-    queued(
-      `that is ${name} is sent ${sent} time(s) in an hour, is ${ended} then, and was paid ${moved} time(s)`,
-      { script: { "invoice-1": met } },
-      function* ({ queue }) {
-        yield* queue.submit(payout("invoice-1"))
-        yield* TestClock.adjust("1 hour")
-        assert.deepStrictEqual([yield* shown(), yield* requests(), yield* paid], [ended, sent, moved])
-        if (ended !== "refused") return
-        yield* queue.retry("invoice-1")
-        assert.strictEqual((yield* queue.await("invoice-1")).state, "posted")
-      }
-    )
-
   queued.each<readonly [string, Fault.Fault]>([
     ["in words of a duplicate", Fault.refusal(422, "Requisição duplicada")],
     ["in words that say that it was asked before", Fault.refusal(422, "Saque já solicitado para esta referência")],

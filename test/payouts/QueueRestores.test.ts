@@ -185,21 +185,6 @@ for (const [title, { elsewhere, hours = 0, make, restore, suffix = "" }] of Obje
   })
 }
 
-test("nobody is paid twice after the restore of a dump that was made while payouts were sent, under the worker that sends them", function* () {
-  const { run, url } = yield* prepare(shared)
-  yield* query(url, `UPDATE effect_pix_payouts SET due_at = due_at + ${hour} WHERE reference = '${last}'`)
-  const queue = yield* start(url)
-  yield* Effect.repeat(panel, { until: ({ length }) => length > 0 })
-  yield* run("pg_dump --clean $1 > $1.sql")
-  yield* queue.retry(last)
-  yield* awaitAll(queue)
-  yield* assertPaid(count)
-  yield* (yield* Sandbox).forgetKeys
-  yield* run(`${load} $1 < $1.sql`)
-  yield* awaitPause(queue)
-  yield* assertPaid(count)
-})
-
 test("nobody is paid twice after the restore of a base backup in the place of the folder of a server, under a worker whose heartbeat it has not", function* () {
   const server = yield* another()
   const { run, url } = yield* prepare(server)

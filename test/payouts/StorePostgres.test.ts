@@ -196,3 +196,27 @@ for (const [moment, zone, counted] of [
     }
   )
 }
+
+for (const isolation of ["read committed", "repeatable read"])
+  test(`of two payouts that look alike at the same moment one is accepted, with ${isolation}${why}`, function* () {
+    const { url } = yield* postgres
+    const options = encodeURIComponent(`-c default_transaction_isolation=${isolation.replace(" ", "\\ ")}`)
+    yield* Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      // oxlint-disable-next-line no-thenable -- the name of the option; no promise resolves with it
+      const queue = yield* startClient({ alike: { within: "1 hour", then: "park" } })
+      const [submitted, commits] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const first = queue
+        .submit(payout("a"))
+        .pipe(Effect.andThen(Deferred.succeed(submitted, undefined)), Effect.andThen(Deferred.await(commits)))
+      const transaction = yield* Effect.forkChild(sql.withTransaction(first))
+      yield* Deferred.await(submitted)
+      const second = yield* Effect.forkChild(queue.submit(payout("b")), { startImmediately: true })
+      // It waits for the first, which nobody else sees yet.
+      const waiting = sql`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+      yield* Effect.repeat(waiting, { until: (rows) => rows.length === 1 || second.pollUnsafe() !== undefined })
+      yield* Deferred.succeed(commits, undefined)
+      yield* Fiber.join(transaction)
+      assert.strictEqual((yield* Fiber.join(second)).state, "parked")
+    }).pipe(Effect.scoped, Effect.provide(PgClient.layer({ url: Redacted.make(`${url}?options=${options}`) })))
+  })
