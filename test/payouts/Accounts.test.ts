@@ -2,7 +2,7 @@
  * Several accounts on one database: whose payouts they are, and under which client id they are sent.
  */
 import { assert } from "@effect/vitest"
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, References } from "effect"
 import { Credentials, IdempotencyKeyGen, Payments, PaymentsPolicy } from "effect-pix"
 import { PayoutInsert, type PayoutQueueOptions } from "effect-pix/payouts"
 import { Fault, Sandbox, SandboxOptions } from "effect-pix/sandbox"
@@ -96,7 +96,9 @@ effect("a second account of one sender is refused, and has not been served", bas
 })
 
 effect("two accounts of one company, and an account that no worker serves, are named", base, function* () {
-  const { layer, lines } = makeWarnings()
+  const { layer, lines } = makeWarnings(
+    (line, { fiber }) => `${fiber.getRef(References.CurrentLogAnnotations)["payments.account"]}: ${line}`
+  )
   yield* Effect.gen(function* () {
     const a = yield* makeGateway("client-a", { isKnown: false })
     const shops = yield* a.start({ account: "shops" })
@@ -106,9 +108,9 @@ effect("two accounts of one company, and an account that no worker serves, are n
     const outlet = yield* a.start({ account: "outlet" })
     yield* outlet.submit(payout("invoice-1"))
     yield* settle
-    assert.deepStrictEqual(lines, ["The accounts outlet and shops are paid by one company."])
+    assert.deepStrictEqual(lines, ["outlet: The accounts outlet and shops are paid by one company."])
     yield* (yield* startClient({ account: "shosp" })).submitMany(payouts(3))
-    assert.deepStrictEqual(lines.slice(1), ["Payouts are submitted to the account shosp, which no worker ever served."])
+    assert.include(lines[1], "shosp: Payouts are submitted to the account shosp, which no worker ever served.")
   }).pipe(Effect.scoped, Effect.provide(layer))
 })
 
@@ -156,6 +158,7 @@ effect.each([
     const error = yield* Effect.flip(other.start({ horizon: "1 minute" }))
     assert.include(error.message, `fingerprint ${fingerprint}`)
     assert.include(error.message, `effect-pix payouts change-sender ${shownBy(error)}`)
+    assert.include(error.message, "This worker sends nothing.")
     // Not the horizon either, by which an operator's steps are judged.
     assert.deepStrictEqual(yield* stored, before)
     for (const wrong of ["", "client-b", "F".repeat(40)])

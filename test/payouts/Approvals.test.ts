@@ -190,9 +190,12 @@ describe("a payout above the limit, or in doubt", () => {
       )
       // A caller without types may give anything.
       for (const as of ["refused", "FAILED", null] as ReadonlyArray<unknown>)
-        assert.strictEqual(yield* taken(queue.settle("a", { by: "ana", as: as as "failed" })), "InvalidRequest")
+        assert.include(
+          (yield* Effect.flip(queue.settle("a", { as: as as "failed" }))).message,
+          "must be settled or failed"
+        )
       const notExecuted = "false" as unknown as boolean
-      assert.strictEqual(yield* taken(queue.resume("a", { by: "ana", notExecuted })), "InvalidRequest")
+      assert.include((yield* Effect.flip(queue.resume("a", { notExecuted }))).message, "must be true or false")
     }
   )
 })
@@ -253,7 +256,7 @@ describe("the limit of an account", () => {
       assert.include(error.message, "fourEyesAbove must be a whole number from 1")
       // A caller without types may give anything.
       const refused = yield* Effect.flip(queue.setFourEyes(wrong as Money.Centavos, { by: "ana" }))
-      assert.strictEqual(refused._tag, "InvalidRequest")
+      assert.include(refused.message, "must be a whole number of centavos from 1, or null")
     }
     for (const by of ["", " ", "x".repeat(101)])
       assert.strictEqual(yield* taken(queue.submit(item("b", 6000, by))), "InvalidRequest")

@@ -12,6 +12,7 @@ import { payout, queued, type Script, settle } from "../support/payoutQueue.ts"
 import { paid, requests, shown } from "../support/payoutSeen.ts"
 import { line, listsOf, run, sheet } from "../support/sheets.ts"
 import { recordingTracer } from "../support/spans.ts"
+import { makeStatements } from "../support/statements.ts"
 
 const asks = Fault.retryAfter
 const inOrder: Script = { b: [refused], d: poor }
@@ -29,8 +30,10 @@ describe("a sheet", () => {
     assert.deepInclude(Object.fromEntries(span?.attributes ?? []), counted)
   })
 
-  queued("is accepted as a whole or not at all", function* () {
+  const statements = makeStatements()
+  queued("is accepted as a whole or not at all, and tried once", { under: statements.layer }, function* () {
     yield* run(sheet("old"))
+    statements.texts.length = 0
     const items = [
       line("good"),
       line("small", 1),
@@ -45,6 +48,7 @@ describe("a sheet", () => {
       [4, "twin-1"],
       [5, "ReferenceConflict"]
     ])
+    assert.isAtMost(statements.texts.filter((text) => text.startsWith("INSERT")).length, items.length)
     yield* TestClock.adjust("1 minute")
     assert.deepStrictEqual([yield* shown("good"), yield* requests()], ["absent", 1])
   })
@@ -108,6 +112,7 @@ describe("a sheet", () => {
           })
       })
       const unconfirmed = yield* Effect.flip(Payouts.run(items, answer(false)))
+      assert.deepInclude(unconfirmed, { _tag: "PayoutsNotConfirmed", concerns: "Request" })
       assert.include(unconfirmed.message, "3 line(s) (R$ 30,00) was not confirmed")
       for (const [tag, run] of [
         ["InvalidRequest", sql.withTransaction(Payouts.run(items, answer(true)))],

@@ -63,7 +63,10 @@ describe("a line of a sheet that looks like another payout", () => {
       { reference: "d", amount }
     ]
     assert.deepStrictEqual(yield* run(items), [[1, "a"], [3, "c"]]) // prettier-ignore
-    assert.notInclude((yield* Effect.flip(Payouts.run(items))).message, "529")
+    const error = yield* Effect.flip(Payouts.run(items))
+    assert.notInclude(error.message, "529")
+    assert(error._tag === "PayoutsNotAccepted")
+    assert.strictEqual(error.wrong[0].error.concerns, "Request")
   })
 
   queued("is accepted where allowAlike names it, or in a second run", function* () {

@@ -41,7 +41,7 @@ describe("submit", () => {
       ["content", { ...first, metadata: { a: 2 } }, "another PIX key, description or metadata"]
     ] as const) {
       const error = yield* Effect.flip(queue.submit(item))
-      assert.deepInclude(error, { _tag: "ReferenceConflict", differs: [differs] })
+      assert.deepInclude(error, { _tag: "ReferenceConflict", differs: [differs], concerns: "Request" })
       assert.include(error.message, `submitted before, for R$ 10,00, and this payout has ${words}`)
     }
     yield* queue.await("invoice-1")
@@ -64,7 +64,7 @@ describe("submit", () => {
     ]
     // Callers without types give anything.
     const error = yield* Effect.flip(queue.submitMany(many as ReadonlyArray<PayoutItem>))
-    assert(error._tag === "PayoutsNotAccepted")
+    assert(error._tag === "PayoutsNotAccepted" && error.concerns === "Request")
     assert.deepStrictEqual(
       error.wrong.map(({ amount, error, index, reference }) => [index, reference, amount, error._tag].join()),
       [

@@ -94,6 +94,8 @@ describe.skipIf(noPostgres() !== undefined)("the roles of docs/sql/roles.sql", (
       // The limit that the operator removed is not stored again by a process of the application.
       const refused = yield* Effect.flip(startClient({ fourEyesAbove: 5000 }))
       assert.include(refused.message, "open failed on the database (AuthorizationError)")
+      const denied = yield* Effect.flip(queue.setFourEyes(Money.centavos(7000), { by: "ana" }))
+      assert.include(denied.message, "setFourEyes failed on the database (AuthorizationError)")
     }).pipe(Effect.provide(yield* as("application")))
   })
 

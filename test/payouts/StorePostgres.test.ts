@@ -215,6 +215,7 @@ for (const isolation of ["read committed", "repeatable read"])
       // It waits for the first, which nobody else sees yet.
       const waiting = sql`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
       yield* Effect.repeat(waiting, { until: (rows) => rows.length === 1 || second.pollUnsafe() !== undefined })
+      yield* queue.submit(payout("of another amount", 2000))
       yield* Deferred.succeed(commits, undefined)
       yield* Fiber.join(transaction)
       assert.strictEqual((yield* Fiber.join(second)).state, "parked")

@@ -179,6 +179,7 @@ describe("an answer", () => {
     const error = Result.isFailure(judged) ? judged.failure : undefined
     assert(error?._tag === "OutcomeUnknown")
     assert.deepStrictEqual([mismatchOf(error), error.seen], ["companyId", { id: "7" }])
+    assert.include(error.message, "companyId is not the company of the account")
   })
 
   it.each<[string, RequestWithdrawalError, cause: string | undefined, isAnswer: boolean]>([
