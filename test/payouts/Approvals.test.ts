@@ -142,62 +142,54 @@ describe("a payout above the limit, or in doubt", () => {
     assert.lengthOf(yield* paid, state === "posted" ? 1 : 0)
   })
 
-  effect(
-    "is parked with its sheet, or where a smaller sheet left it, or it was inserted or accepted before",
-    world,
-    function* () {
-      const { handled, insert, queue, run, submitEarly } = yield* start
-      yield* submitEarly(item("left", 3000), `state = 'parked', parked_because = 'RunEnded', ${ofEarlierRun}`)
-      yield* run([item("left", 3000), item("b", 3000)])
-      yield* run([item("left", 3000)])
-      yield* submitEarly(item("early", 5001), "state = 'accepted'")
-      yield* insert(item("inserted", 5001))
-      yield* handled
-      for (const reference of ["left", "b", "early", "inserted"]) {
-        assert.strictEqual(yield* stateOf(queue, reference), "parked NeedsApproval")
-        assert.strictEqual(yield* taken(queue.resume(reference, { by: "ana" })), "PayoutStateConflict")
-      }
-      assert.deepStrictEqual(yield* paid, [])
-      // The approval sends it without the run.
-      yield* queue.resume("b", { by: "Bia", note: "invoice seen" })
-      yield* handled
-      assert.deepStrictEqual(yield* linesOf(queue, "b"), [
-        "Submitted by ana > accepted",
-        "Parked NeedsApproval > parked",
-        "Approved by Bia: invoice seen > accepted",
-        "Marked 1 > accepted, may have left",
-        "Answered Recorded 1 > posted"
-      ])
+  effect("is parked with its sheet, and where it was inserted or accepted before the limit", world, function* () {
+    const { handled, insert, queue, run, submitEarly } = yield* start
+    yield* submitEarly(item("left", 3000), `state = 'parked', parked_because = 'RunEnded', ${ofEarlierRun}`)
+    yield* run([item("left", 3000), item("b", 3000)])
+    yield* run([item("left", 3000)])
+    yield* submitEarly(item("early", 5001), "state = 'accepted'")
+    yield* insert(item("inserted", 5001))
+    yield* handled
+    for (const reference of ["left", "b", "early", "inserted"]) {
+      assert.strictEqual(yield* stateOf(queue, reference), "parked NeedsApproval")
+      assert.strictEqual(yield* taken(queue.resume(reference, { by: "ana" })), "PayoutStateConflict")
     }
-  )
+    assert.deepStrictEqual(yield* paid, [])
+    // The approval sends it without the run.
+    yield* queue.resume("b", { by: "Bia", note: "invoice seen" })
+    yield* handled
+    assert.deepStrictEqual(yield* linesOf(queue, "b"), [
+      "Submitted by ana > accepted",
+      "Parked NeedsApproval > parked",
+      "Approved by Bia: invoice seen > accepted",
+      "Marked 1 > accepted, may have left",
+      "Answered Recorded 1 > posted"
+    ])
+  })
 
-  effect(
-    "has the first of two people in its history, and as its approver the one who did not submit it",
-    world,
-    function* () {
-      const { queue, sql, submitEarly } = yield* start
-      yield* queue.submit(payout("a", 6000))
-      assert.deepStrictEqual((yield* queue.resume("a", { by: "ana" })).asked, { step: "Approve", by: "ana" })
-      assert.strictEqual((yield* linesOf(queue, "a")).at(-1), "Asked by ana > parked")
-      yield* queue.submit(item("c", 6000))
-      yield* queue.resume("c", { by: "Bia" })
-      yield* submitEarly(item("b", 7000), elsewhere)
-      for (const by of ["bia", "ana"]) yield* queue.resume("b", { by, notExecuted: true })
-      const rows = yield* sql`SELECT approved_by AS "by" FROM effect_pix_payouts ORDER BY reference`
-      assert.deepStrictEqual(
-        rows.map((row) => row["by"]),
-        [null, "bia", "Bia"]
+  effect("names the first of two people, and as its approver who did not submit it", world, function* () {
+    const { queue, sql, submitEarly } = yield* start
+    yield* queue.submit(payout("a", 6000))
+    assert.deepStrictEqual((yield* queue.resume("a", { by: "ana" })).asked, { step: "Approve", by: "ana" })
+    assert.strictEqual((yield* linesOf(queue, "a")).at(-1), "Asked by ana > parked")
+    yield* queue.submit(item("c", 6000))
+    yield* queue.resume("c", { by: "Bia" })
+    yield* submitEarly(item("b", 7000), elsewhere)
+    for (const by of ["bia", "ana"]) yield* queue.resume("b", { by, notExecuted: true })
+    const rows = yield* sql`SELECT approved_by AS "by" FROM effect_pix_payouts ORDER BY reference`
+    assert.deepStrictEqual(
+      rows.map((row) => row["by"]),
+      [null, "bia", "Bia"]
+    )
+    // A caller without types may give anything.
+    for (const as of ["refused", "FAILED", null] as ReadonlyArray<unknown>)
+      assert.include(
+        (yield* Effect.flip(queue.settle("a", { as: as as "failed" }))).message,
+        "must be settled or failed"
       )
-      // A caller without types may give anything.
-      for (const as of ["refused", "FAILED", null] as ReadonlyArray<unknown>)
-        assert.include(
-          (yield* Effect.flip(queue.settle("a", { as: as as "failed" }))).message,
-          "must be settled or failed"
-        )
-      const notExecuted = "false" as unknown as boolean
-      assert.include((yield* Effect.flip(queue.resume("a", { notExecuted }))).message, "must be true or false")
-    }
-  )
+    const notExecuted = "false" as unknown as boolean
+    assert.include((yield* Effect.flip(queue.resume("a", { notExecuted }))).message, "must be true or false")
+  })
 })
 
 describe("the limit of an account", () => {

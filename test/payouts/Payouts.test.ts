@@ -15,6 +15,7 @@ import { recordingTracer } from "../support/spans.ts"
 import { makeStatements } from "../support/statements.ts"
 
 const asks = Fault.retryAfter
+const onceRefused: Script = { refused: [refused] }
 const inOrder: Script = { b: [refused], d: poor }
 
 describe("a sheet", () => {
@@ -62,26 +63,23 @@ describe("a sheet", () => {
     assert.deepStrictEqual([yield* paid, yield* requests("b")], [1, 1])
   })
 
-  queued(
-    "is waited for until no line has ended for waitFor",
-    { script: { b: [asks("50 seconds")], c: poor } },
-    function* () {
-      const fiber = yield* Effect.forkChild(Payouts.run(sheet("a", "b", "c"), { waitFor: "1 minute" }))
-      yield* settle
-      yield* TestClock.adjust("55 seconds")
-      yield* settle
-      assert.strictEqual(yield* shown("b"), "posted")
-      yield* TestClock.adjust("50 seconds")
-      yield* settle
-      assert.isUndefined(fiber.pollUnsafe())
-      yield* TestClock.adjust("10 seconds")
-      yield* settle
-      assert.deepStrictEqual(listsOf(yield* Fiber.join(fiber)), { done: ["a", "b"], parked: ["c"] })
-      const sent = yield* requests("c")
-      yield* TestClock.adjust("2 hours")
-      assert.deepStrictEqual([yield* shown("c"), yield* requests("c")], ["parked RunEnded", sent])
-    }
-  )
+  const slowly: Script = { b: [asks("50 seconds")], c: poor }
+  queued("is waited for until no line has ended for waitFor", { script: slowly }, function* () {
+    const fiber = yield* Effect.forkChild(Payouts.run(sheet("a", "b", "c"), { waitFor: "1 minute" }))
+    yield* settle
+    yield* TestClock.adjust("55 seconds")
+    yield* settle
+    assert.strictEqual(yield* shown("b"), "posted")
+    yield* TestClock.adjust("50 seconds")
+    yield* settle
+    assert.isUndefined(fiber.pollUnsafe())
+    yield* TestClock.adjust("10 seconds")
+    yield* settle
+    assert.deepStrictEqual(listsOf(yield* Fiber.join(fiber)), { done: ["a", "b"], parked: ["c"] })
+    const sent = yield* requests("c")
+    yield* TestClock.adjust("2 hours")
+    assert.deepStrictEqual([yield* shown("c"), yield* requests("c")], ["parked RunEnded", sent])
+  })
 
   const again: Script = { a: [refused], b: [asks("20 seconds")] }
   queued("is reported with what a person sent again meanwhile", { script: again }, function* ({ queue }) {
@@ -98,7 +96,7 @@ describe("a sheet", () => {
   const lines: Array<string> = []
   const logger = Logger.layer([Logger.make(({ message }) => void lines.push(String(message)))])
   queued(
-    "is shown as its plan to confirm, and without a yes not accepted; with nobody to ask it is logged",
+    "is shown to confirm, not accepted without a yes, and logged with nobody to ask",
     { under: logger },
     function* ({ sql }) {
       const items = sheet("a", "b", "c")
@@ -154,35 +152,31 @@ describe("a sheet", () => {
     assert.strictEqual(yield* requests(), 0)
   })
 
-  queued(
-    "is planned by what a run would do, which stores nothing",
-    { script: { refused: [refused] } },
-    function* ({ queue }) {
-      assert.deepStrictEqual(yield* Payouts.plan([]), { count: 0, sum: Money.centavos(0), wrong: [], stored: [] })
-      yield* run(sheet("done", "refused"))
-      yield* run(sheet("left"), { waitFor: 0 })
-      const stored = Effect.all([Stream.runCollect(queue.list()), queue.history("left")])
-      const before = yield* stored
-      const plan = yield* Payouts.plan([
-        ...sheet("done", "left", "new", "refused", "new"),
-        line("small", 1),
-        payout("twin-1", 5000),
-        payout("twin-2", 5000)
-      ])
-      assert.deepStrictEqual(
-        [plan.count, plan.sum, plan.wrong.map(({ error, index }) => [index, error._tag])],
-        [8, Money.centavos(14_001), [[5, "BelowMinimum"], [7, "LooksAlike"]]] // prettier-ignore
-      )
-      assert.deepStrictEqual(
-        plan.stored.map(({ reference, state }) => [reference, state]),
-        [["done", "posted"], ["left", "parked"], ["refused", "refused"]] // prettier-ignore
-      )
-      yield* TestClock.adjust("1 hour")
-      assert.deepStrictEqual(yield* stored, before)
-      const tooLarge = [1, 2].map((part) => line(`large-${part}`, Number.MAX_SAFE_INTEGER))
-      assert.strictEqual((yield* Effect.flip(Payouts.plan(tooLarge)))._tag, "InvalidRequest")
-    }
-  )
+  queued("is planned by what a run would do, which stores nothing", { script: onceRefused }, function* ({ queue }) {
+    assert.deepStrictEqual(yield* Payouts.plan([]), { count: 0, sum: Money.centavos(0), wrong: [], stored: [] })
+    yield* run(sheet("done", "refused"))
+    yield* run(sheet("left"), { waitFor: 0 })
+    const stored = Effect.all([Stream.runCollect(queue.list()), queue.history("left")])
+    const before = yield* stored
+    const plan = yield* Payouts.plan([
+      ...sheet("done", "left", "new", "refused", "new"),
+      line("small", 1),
+      payout("twin-1", 5000),
+      payout("twin-2", 5000)
+    ])
+    assert.deepStrictEqual(
+      [plan.count, plan.sum, plan.wrong.map(({ error, index }) => [index, error._tag])],
+      [8, Money.centavos(14_001), [[5, "BelowMinimum"], [7, "LooksAlike"]]] // prettier-ignore
+    )
+    assert.deepStrictEqual(
+      plan.stored.map(({ reference, state }) => [reference, state]),
+      [["done", "posted"], ["left", "parked"], ["refused", "refused"]] // prettier-ignore
+    )
+    yield* TestClock.adjust("1 hour")
+    assert.deepStrictEqual(yield* stored, before)
+    const tooLarge = [1, 2].map((part) => line(`large-${part}`, Number.MAX_SAFE_INTEGER))
+    assert.strictEqual((yield* Effect.flip(Payouts.plan(tooLarge)))._tag, "InvalidRequest")
+  })
 })
 
 describe("a line whose run ends before it is sent", () => {

@@ -8,7 +8,7 @@ import { PayoutQueue, type PayoutQueueOptions, Payouts, type Seal } from "effect
 import { Fault } from "effect-pix/sandbox"
 import { TestClock } from "effect/testing"
 import { refused } from "../support/payoutAnswers.ts"
-import { payout, queued, settle } from "../support/payoutQueue.ts"
+import { payout, queued, type Script, settle } from "../support/payoutQueue.ts"
 import { requests, shown } from "../support/payoutSeen.ts"
 import { line, run } from "../support/sheets.ts"
 
@@ -39,19 +39,16 @@ describe("a line of a sheet that looks like another payout", () => {
     }
   )
 
-  queued(
-    "is accepted beside one that is refused, other or older",
-    { script: { refused: [refused] }, ...slow },
-    function* ({ queue }) {
-      yield* queue.submit(payout("older"))
-      yield* TestClock.adjust(aDay)
-      assert.deepStrictEqual(yield* runNew(), [[0, "older"]])
-      yield* TestClock.adjust(1)
-      yield* queue.submitMany([payout("refused"), line("other-key"), payout("other-amount", 2000)])
-      yield* settle
-      assert.deepStrictEqual([yield* shown("refused"), yield* runNew()], ["refused", { done: ["new"] }])
-    }
-  )
+  const script: Script = { refused: [refused] }
+  queued("is accepted beside one that is refused, other or older", { script, ...slow }, function* ({ queue }) {
+    yield* queue.submit(payout("older"))
+    yield* TestClock.adjust(aDay)
+    assert.deepStrictEqual(yield* runNew(), [[0, "older"]])
+    yield* TestClock.adjust(1)
+    yield* queue.submitMany([payout("refused"), line("other-key"), payout("other-amount", 2000)])
+    yield* settle
+    assert.deepStrictEqual([yield* shown("refused"), yield* runNew()], ["refused", { done: ["new"] }])
+  })
 
   queued("is compared as its key is sent, which no failure names", function* () {
     const amount = Money.centavos(1000)

@@ -13,24 +13,21 @@ import { keyOf, payout, payouts, queued, settle, worldOf } from "../support/payo
 import { isInDoubt, paid, requests, shown } from "../support/payoutSeen.ts"
 
 describe("submit", () => {
-  queued(
-    "a payout is posted once, under the key of its reference, which never changes",
-    function* ({ queue, sandbox }) {
-      assert.strictEqual((yield* queue.submit(payout("invoice-42"))).state, "accepted")
-      const posted = yield* queue.await("invoice-42")
-      // Frozen: with another key the service would pay again.
-      assert.strictEqual(posted.idempotencyKey, "payout_9e27a39736b1fd741e1f6be1de4aa7cac85b921d")
-      assert.strictEqual((yield* queue.submit(payout("invoice-42"))).state, "posted")
-      const withdrawals = yield* sandbox.withdrawals
-      assert.deepStrictEqual(
-        withdrawals.map(({ idempotencyKey }) => idempotencyKey),
-        [posted.idempotencyKey]
-      )
-      assert.isTrue(Option.isNone(yield* queue.status("invoice-43")))
-      assert.include((yield* Effect.flip(queue.await("invoice-43"))).message, "invoice-43 was submitted")
-      assert.strictEqual((yield* Effect.flip(queue.park(" blank ")))._tag, "PayoutNotFound")
-    }
-  )
+  queued("a payout is posted once, under a key that never changes", function* ({ queue, sandbox }) {
+    assert.strictEqual((yield* queue.submit(payout("invoice-42"))).state, "accepted")
+    const posted = yield* queue.await("invoice-42")
+    // Frozen: with another key the service would pay again.
+    assert.strictEqual(posted.idempotencyKey, "payout_9e27a39736b1fd741e1f6be1de4aa7cac85b921d")
+    assert.strictEqual((yield* queue.submit(payout("invoice-42"))).state, "posted")
+    const withdrawals = yield* sandbox.withdrawals
+    assert.deepStrictEqual(
+      withdrawals.map(({ idempotencyKey }) => idempotencyKey),
+      [posted.idempotencyKey]
+    )
+    assert.isTrue(Option.isNone(yield* queue.status("invoice-43")))
+    assert.include((yield* Effect.flip(queue.await("invoice-43"))).message, "invoice-43 was submitted")
+    assert.strictEqual((yield* Effect.flip(queue.park(" blank ")))._tag, "PayoutNotFound")
+  })
 
   queued("names what differs from the payout of that reference", function* ({ queue }) {
     const first = { ...payout("invoice-1"), metadata: { a: 1, b: { c: 2 } } }
@@ -150,7 +147,7 @@ describe("a payout", () => {
 })
 
 queued(
-  "a refused payout is subtracted from the day on which it was counted, and not from today",
+  "a refused payout is subtracted from the day on which it was counted",
   { dailyCap: 2000 },
   function* ({ queue, sandbox, sql }) {
     // The test's clock begins at 21:00 in São Paulo.

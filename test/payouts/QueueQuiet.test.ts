@@ -17,28 +17,24 @@ import { makeStatements } from "../support/statements.ts"
 
 describe("await", () => {
   const { layer, texts } = makeStatements()
-  queued(
-    "reads the database once in each poll interval for all payouts that are awaited",
-    { under: layer },
-    function* ({ queue, sql }) {
-      yield* queue.setPaused(true)
-      // Any write may concern an awaited payout.
-      const write = sql`UPDATE effect_pix_payout_accounts SET probes = probes`
-      yield* Effect.forkScoped(Effect.repeat(write, Schedule.spaced("100 millis")))
-      yield* queue.submitMany(payouts(100))
-      const fibers = yield* Effect.forEach(payouts(100), ({ reference }) => Effect.forkChild(queue.await(reference)))
-      yield* TestClock.adjust("2 seconds")
-      texts.length = 0
-      yield* TestClock.adjust("10 seconds")
-      assert.lengthOf(
-        texts.filter((text) => text.startsWith("SELECT") && text.includes("idempotency_key")),
-        10
-      )
-      yield* queue.setPaused(false)
-      yield* TestClock.adjust("5 seconds")
-      for (const fiber of fibers) assert.strictEqual((yield* Fiber.join(fiber)).state, "posted")
-    }
-  )
+  queued("reads the database once in each poll interval", { under: layer }, function* ({ queue, sql }) {
+    yield* queue.setPaused(true)
+    // Any write may concern an awaited payout.
+    const write = sql`UPDATE effect_pix_payout_accounts SET probes = probes`
+    yield* Effect.forkScoped(Effect.repeat(write, Schedule.spaced("100 millis")))
+    yield* queue.submitMany(payouts(100))
+    const fibers = yield* Effect.forEach(payouts(100), ({ reference }) => Effect.forkChild(queue.await(reference)))
+    yield* TestClock.adjust("2 seconds")
+    texts.length = 0
+    yield* TestClock.adjust("10 seconds")
+    assert.lengthOf(
+      texts.filter((text) => text.startsWith("SELECT") && text.includes("idempotency_key")),
+      10
+    )
+    yield* queue.setPaused(false)
+    yield* TestClock.adjust("5 seconds")
+    for (const fiber of fibers) assert.strictEqual((yield* Fiber.join(fiber)).state, "posted")
+  })
 
   queued("ends after another process changed or deleted the payout", function* ({ queue, sql }) {
     yield* queue.setPaused(true)

@@ -23,32 +23,28 @@ const gauges = Effect.map(Metric.snapshot, (metrics) =>
     .toSorted()
 )
 
-effect(
-  "a process without a worker measures what waits, its sum and age, and whether it is paused",
-  Layer.merge(memory, ownMetrics),
-  function* () {
-    const queue = yield* startClient()
-    yield* queue.submitMany(payouts(3, 2500))
-    yield* queue.setPaused(true)
-    yield* TestClock.adjust("61 seconds")
-    assert.deepStrictEqual(yield* gauges, [
-      "centavos accepted 7500 {centavo}",
-      "delayed Paused 3 {payout}",
-      "delayed_centavos Paused 7500 {centavo}",
-      "measured 60 s",
-      "oldest accepted 60 s",
-      "paused 1 1",
-      "waiting accepted 3 {payout}"
-    ])
-  }
-)
+effect("a process without a worker measures what waits", Layer.merge(memory, ownMetrics), function* () {
+  const queue = yield* startClient()
+  yield* queue.submitMany(payouts(3, 2500))
+  yield* queue.setPaused(true)
+  yield* TestClock.adjust("61 seconds")
+  assert.deepStrictEqual(yield* gauges, [
+    "centavos accepted 7500 {centavo}",
+    "delayed Paused 3 {payout}",
+    "delayed_centavos Paused 7500 {centavo}",
+    "measured 60 s",
+    "oldest accepted 60 s",
+    "paused 1 1",
+    "waiting accepted 3 {payout}"
+  ])
+})
 
 const doubts = makeWarnings((_, { fiber }) => {
   const { "error.type": kind, "payments.reference": reference } = fiber.getRef(References.CurrentLogAnnotations)
   return [reference, kind]
 })
 queued(
-  "each payout in doubt is warned of once, with its reference, however often it is sent again",
+  "each payout in doubt is warned of once, however often it is sent again",
   { under: doubts.layer },
   function* ({ queue, sandbox }) {
     yield* sandbox.fault("requestWithdrawal", Fault.answer(502), { times: 48 })

@@ -35,15 +35,11 @@ describe("a payout that cannot be sent now", () => {
     "a 503 that asks for 15 seconds": [Fault.retryAfter("15 seconds", { status: 503 }), [0, 15, 30]]
   }
   const script = Object.fromEntries(Object.entries(timed).map(([met, [fault]]) => [met, fault]))
-  queued(
-    "is sent again after 1, 2, 4 seconds and so on, or when it was told",
-    { ...slow, script },
-    function* ({ queue }) {
-      yield* queue.submitMany(Object.keys(timed).map((met) => payout(met)))
-      yield* pass(39.9)
-      for (const [met, [, seconds]] of Object.entries(timed)) assert.deepStrictEqual(yield* sentAt(met), seconds, met)
-    }
-  )
+  queued("is sent again after 1, 2, 4 seconds and so on, or as told", { ...slow, script }, function* ({ queue }) {
+    yield* queue.submitMany(Object.keys(timed).map((met) => payout(met)))
+    yield* pass(39.9)
+    for (const [met, [, seconds]] of Object.entries(timed)) assert.deepStrictEqual(yield* sentAt(met), seconds, met)
+  })
 
   queued("waits for at most an hour, and for a balance 15 minutes", slow, function* ({ queue, sandbox }) {
     yield* sandbox.fault("requestWithdrawal", Fault.retryAfter("30 days"))
@@ -101,7 +97,7 @@ describe("the horizon", () => {
 
   const patient = PaymentsPolicy.layer({ attemptTimeout: "1 hour", deadline: "2 hours" })
   queued(
-    "bounds an attempt that is not answered",
+    "bounds an attempt that has no answer",
     { horizon: "15 seconds", policy: patient },
     function* ({ queue, sandbox }) {
       yield* sandbox.fault("requestWithdrawal", [lost, Fault.silence()])

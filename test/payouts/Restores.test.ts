@@ -75,20 +75,17 @@ const restoreTable = (also = "NULL") =>
     ${also};
   END $$`)
 
-ask(
-  "a worker goes on after an outage of 23 hours, and where a person has ended the pause",
-  function* ({ lines, operator, sent, start }) {
-    yield* operator.submitMany(payouts(2))
-    yield* age(23 * hour)
-    yield* Effect.scoped(Effect.flatMap(start(), (queue) => awaitAll(queue, 2)))
-    yield* operator.submit(payout("invoice-3"))
-    yield* Effect.andThen(promote, age(30 * hour))
-    for (const paused of [true, false]) yield* operator.setPaused(paused, { by: "ana" })
-    yield* (yield* start()).await("invoice-3")
-    assert.strictEqual(yield* sent, 3)
-    assert.deepStrictEqual(lines, [])
-  }
-)
+ask("a worker goes on after 23 hours, and where a person ended a pause", function* ({ lines, operator, sent, start }) {
+  yield* operator.submitMany(payouts(2))
+  yield* age(23 * hour)
+  yield* Effect.scoped(Effect.flatMap(start(), (queue) => awaitAll(queue, 2)))
+  yield* operator.submit(payout("invoice-3"))
+  yield* Effect.andThen(promote, age(30 * hour))
+  for (const paused of [true, false]) yield* operator.setPaused(paused, { by: "ana" })
+  yield* (yield* start()).await("invoice-3")
+  assert.strictEqual(yield* sent, 3)
+  assert.deepStrictEqual(lines, [])
+})
 
 for (const [title, since, note] of [
   ["after 25 hours without a worker", age(25 * hour), "No worker has served the account default since 20"],
@@ -118,7 +115,7 @@ for (const [title, since, note] of [
   )
 
 ask(
-  "a worker on a server that hides its cluster and timeline compares the table",
+  "a worker from whom the server hides its cluster compares the table",
   function* ({ lines, operator, sent, start }, url) {
     yield* run(
       "REVOKE EXECUTE ON FUNCTION pg_control_system(), pg_walfile_name(pg_lsn), pg_current_wal_lsn() FROM PUBLIC"
@@ -144,23 +141,20 @@ ask(
   }
 )
 
-ask(
-  "a worker at work pauses in a table that was restored, and sends nothing of it",
-  function* ({ lines, sent, start }) {
-    const queue = yield* start()
-    // The gate has read the account a moment ago, and reads it at most once a second.
-    yield* queue.submit(payout("invoice-1"))
-    yield* queue.await("invoice-1")
-    yield* restoreTable(
-      "UPDATE effect_pix_payouts SET state = 'accepted', withdrawal_id = NULL, due_at = 0, version = version + 1"
-    )
-    yield* Effect.repeat(queue.isPaused, { until: (isPaused) => isPaused, schedule: often })
-    assert.strictEqual(yield* sent, 1)
-    assert.lengthOf(lines, 1)
-    yield* run("UPDATE effect_pix_payouts SET state = 'posted', version = version + 1")
-    yield* queue.setPaused(false)
-  }
-)
+ask("a worker at work pauses in a restored table, and sends nothing of it", function* ({ lines, sent, start }) {
+  const queue = yield* start()
+  // The gate has read the account a moment ago, and reads it at most once a second.
+  yield* queue.submit(payout("invoice-1"))
+  yield* queue.await("invoice-1")
+  yield* restoreTable(
+    "UPDATE effect_pix_payouts SET state = 'accepted', withdrawal_id = NULL, due_at = 0, version = version + 1"
+  )
+  yield* Effect.repeat(queue.isPaused, { until: (isPaused) => isPaused, schedule: often })
+  assert.strictEqual(yield* sent, 1)
+  assert.lengthOf(lines, 1)
+  yield* run("UPDATE effect_pix_payouts SET state = 'posted', version = version + 1")
+  yield* queue.setPaused(false)
+})
 
 ask("a heartbeat and a judgement are written in their own session, and a judgement once", function* () {
   const { accounts } = makeStore(yield* database, { account: "default", lease: 30_000 })
@@ -181,35 +175,32 @@ ask("a heartbeat and a judgement are written in their own session, and a judgeme
   assert.isAbove(Number(yield* beatAt), 5)
 })
 
-ask(
-  "after a failover workers go on, and what may have been sent meanwhile is in doubt",
-  function* ({ lines, operator, start }) {
-    yield* (yield* Sandbox).fault("requestWithdrawal", Fault.refusal(422, "Chave PIX bloqueada."), { times: 1000 })
-    yield* operator.submitMany(payouts(5))
-    yield* Effect.andThen(promote, age(minute))
-    const [queue] = yield* Effect.all([start(), start(), start()], { concurrency: "unbounded" })
-    yield* queue.submit(payout("later"))
-    assert.strictEqual((yield* queue.await("later")).state, "refused")
-    const { fingerprint } = yield* queue.account
-    for (const { reference } of payouts(5)) {
-      // In doubt a refusal proves nothing.
-      yield* Effect.repeat(stateOf(queue, reference), {
-        until: (state) => state === "unknown",
-        schedule: often
-      })
-      const [submitted, doubted, marked] = yield* queue.history(reference)
-      assert.deepStrictEqual([doubted?._tag, marked?._tag], ["Doubted", "Marked"])
-      assert.deepStrictEqual([doubted?.mayHaveLeftAt, marked?.mayHaveLeftAt], [submitted?.at, submitted?.at])
-    }
-    assert.deepStrictEqual(
-      yield* run("SELECT DISTINCT fingerprint FROM effect_pix_payouts WHERE may_have_left_at IS NOT NULL"),
-      [{ fingerprint }]
-    )
-    const moved = lines.filter((line) => line.includes("has moved"))
-    assert.lengthOf(moved, 1)
-    assert.include(moved[0], "5 payout(s) (R$ 50,00) may have been sent meanwhile: they are in doubt")
+ask("after a failover workers go on, and what may have left is in doubt", function* ({ lines, operator, start }) {
+  yield* (yield* Sandbox).fault("requestWithdrawal", Fault.refusal(422, "Chave PIX bloqueada."), { times: 1000 })
+  yield* operator.submitMany(payouts(5))
+  yield* Effect.andThen(promote, age(minute))
+  const [queue] = yield* Effect.all([start(), start(), start()], { concurrency: "unbounded" })
+  yield* queue.submit(payout("later"))
+  assert.strictEqual((yield* queue.await("later")).state, "refused")
+  const { fingerprint } = yield* queue.account
+  for (const { reference } of payouts(5)) {
+    // In doubt a refusal proves nothing.
+    yield* Effect.repeat(stateOf(queue, reference), {
+      until: (state) => state === "unknown",
+      schedule: often
+    })
+    const [submitted, doubted, marked] = yield* queue.history(reference)
+    assert.deepStrictEqual([doubted?._tag, marked?._tag], ["Doubted", "Marked"])
+    assert.deepStrictEqual([doubted?.mayHaveLeftAt, marked?.mayHaveLeftAt], [submitted?.at, submitted?.at])
   }
-)
+  assert.deepStrictEqual(
+    yield* run("SELECT DISTINCT fingerprint FROM effect_pix_payouts WHERE may_have_left_at IS NOT NULL"),
+    [{ fingerprint }]
+  )
+  const moved = lines.filter((line) => line.includes("has moved"))
+  assert.lengthOf(moved, 1)
+  assert.include(moved[0], "5 payout(s) (R$ 50,00) may have been sent meanwhile: they are in doubt")
+})
 
 /** Payouts that no worker can have sent without a mark, as SQL. */
 const unsent: Readonly<Record<string, string>> = {
@@ -221,23 +212,20 @@ const unsent: Readonly<Record<string, string>> = {
   "is in doubt already": "may_have_left_at = 1000",
   "is of another account": "account = 'other'"
 }
-ask(
-  "after a failover no payout is in doubt that cannot have been sent without a mark",
-  function* ({ lines, operator, serve }) {
-    yield* operator.submitMany(Object.keys(unsent).map((reference) => payout(reference)))
-    for (const [reference, set] of Object.entries(unsent))
-      yield* run(`UPDATE effect_pix_payouts SET ${set} WHERE reference = '${reference}'`)
-    yield* run("UPDATE effect_pix_payout_accounts SET four_eyes_above = 8000")
-    yield* Effect.andThen(promote, age(minute))
-    yield* serve
-    yield* operator.setPaused(true)
-    yield* operator.submit(payout("of a paused account"))
-    yield* Effect.andThen(promote, age(minute))
-    yield* serve
-    const moved = lines.filter((line) => line.includes("0 payout(s) (R$ 0,00) may have been sent"))
-    assert.lengthOf(moved, 2)
-  }
-)
+ask("after a failover nothing is in doubt that surely was not sent", function* ({ lines, operator, serve }) {
+  yield* operator.submitMany(Object.keys(unsent).map((reference) => payout(reference)))
+  for (const [reference, set] of Object.entries(unsent))
+    yield* run(`UPDATE effect_pix_payouts SET ${set} WHERE reference = '${reference}'`)
+  yield* run("UPDATE effect_pix_payout_accounts SET four_eyes_above = 8000")
+  yield* Effect.andThen(promote, age(minute))
+  yield* serve
+  yield* operator.setPaused(true)
+  yield* operator.submit(payout("of a paused account"))
+  yield* Effect.andThen(promote, age(minute))
+  yield* serve
+  const moved = lines.filter((line) => line.includes("0 payout(s) (R$ 0,00) may have been sent"))
+  assert.lengthOf(moved, 2)
+})
 
 effect("a worker on a file goes on after any time, and with pausedAfter pauses after that time", world, function* () {
   yield* Effect.scoped(Effect.flatMap(use(), ({ serve }) => serve))
