@@ -65,7 +65,7 @@ describe.skipIf(noPostgres() !== undefined)("the roles of docs/sql/roles.sql", (
       const sheet = (lines: Parameters<typeof Payouts.run>[0], waitFor?: "50 millis") =>
         Effect.provideService(Payouts.run(lines, { waitFor }), PayoutQueue, queue)
       const { parameters, text } = Result.getOrThrow(PayoutInsert.make(item("inserted", 1100), { dialect: "pg" }))
-      yield* sql.unsafe(text, parameters)
+      yield* Effect.replicateEffect(sql.unsafe(text, parameters), 2)
       yield* queue.submit(item("single", 1200))
       for (const reference of ["inserted", "single"]) yield* queue.await(reference)
       assert.lengthOf((yield* sheet([item("one", 1300), item("two", 1400)])).done, 2)

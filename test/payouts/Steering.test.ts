@@ -154,30 +154,22 @@ test("forget deletes the request of what has ended, once", (queue, of) => queue.
   "Forgotten -request requestCheck=": [...isRecorded, "refused"],
   nothing: ["forgotten"]
 })
-
 effect("a step with a wrong reference, person or reason changes nothing, and says what is wrong", world, function* () {
   const queue = yield* startClient()
   yield* queue.submit(payout("a"))
   // A caller without types may give anything.
-  const wrong: ReadonlyArray<readonly [options: object, paths: ReadonlyArray<string>]> = [
-    [{ by: "x".repeat(101) }, ["by"]],
-    [{ by: " ", note: "x".repeat(1001) }, ["by", "note"]],
-    [{ by: "\u200b\u2060" }, ["by"]],
-    [{ note: 7 }, ["note"]]
+  const wrong: ReadonlyArray<readonly [options: object, paths: string]> = [
+    [{ by: "x".repeat(101) }, "by"],
+    [{ by: " ", note: "x".repeat(1001) }, "by note"],
+    [{ by: "\u200b\u2060" }, "by"],
+    [{ note: 7 }, "note"]
   ]
   for (const [options, paths] of wrong) {
-    const steps: ReadonlyArray<Effect.Effect<unknown, { readonly _tag: string }>> = [
-      queue.park("a", options),
-      queue.setPaused(true, options),
-      queue.payee("a", options)
-    ]
-    for (const step of steps) {
+    const steps: Array<Effect.Effect<unknown, unknown>> = [queue.park("a", options), queue.payee("a", options)]
+    for (const step of [...steps, queue.setPaused(true, options)]) {
       const error = yield* Effect.flip(step)
       assert(error instanceof InvalidRequest)
-      assert.deepStrictEqual(
-        error.issues.map(({ path }) => path),
-        paths
-      )
+      assert.strictEqual(error.issues.map(({ path }) => path).join(" "), paths)
     }
   }
   assert.isFalse(yield* queue.isPaused)

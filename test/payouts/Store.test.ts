@@ -6,15 +6,13 @@ import { assert } from "@effect/vitest"
 import { Effect, Layer, Stream } from "effect"
 import { IdempotencyKey, Money } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
-import { PayoutInsert } from "effect-pix/payouts"
 import { Sandbox } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import { database } from "../../src/durable/Database.ts"
 import { makeStore } from "../../src/payouts/internal/queue/store.ts"
-import { ask, fast, prepare, tagOf } from "../support/databasePayouts.ts"
+import { ask, prepare, tagOf } from "../support/databasePayouts.ts"
 import { refused } from "../support/payoutAnswers.ts"
 import { payout, payouts, startWorker } from "../support/payoutQueue.ts"
-import { linesOf, stateOf } from "../support/payoutSeen.ts"
 import { makeStatements } from "../support/statements.ts"
 
 ask("a payout is accepted in the caller's own transaction, or not at all", function* () {
@@ -43,23 +41,6 @@ ask("a reference that is submitted ten times at once is one payout", function* (
   assert.strictEqual(yield* Stream.runCount(queue.list()), 1)
   const conflict = yield* Effect.flip(queue.submit({ ...payout("invoice-1", 2000), description: "another" }))
   assert.deepInclude(conflict, { _tag: "ReferenceConflict", differs: ["amount", "content"] })
-})
-
-ask("the published statement inserts a payout once, which is paid once", function* (dialect) {
-  const { queue, sql } = yield* prepare
-  const { parameters, text } = yield* Effect.fromResult(
-    PayoutInsert.make({ ...payout("invoice-1"), by: "ana" }, { dialect })
-  )
-  yield* Effect.replicateEffect(sql.unsafe(text, parameters), 2)
-  yield* startWorker(fast)
-  assert.strictEqual((yield* queue.await("invoice-1")).state, "posted")
-  assert.strictEqual((yield* queue.submit(payout("invoice-1"))).state, "posted")
-  assert.deepStrictEqual(yield* linesOf(queue, "invoice-1"), [
-    "Submitted by ana > accepted",
-    "Marked 1 > accepted, may have left",
-    "Answered Recorded 1 > posted"
-  ])
-  assert.lengthOf(yield* Effect.flatMap(Sandbox, ({ withdrawals }) => withdrawals), 1)
 })
 
 ask("a payout that waits is taken by one worker at a time, the oldest first", function* () {
@@ -114,25 +95,6 @@ ask("payouts are read in their order by state, key, amount and cause", function*
   const counts = (yield* store.counts).map((count) => Object.values(count).join(" ")).toSorted()
   assert.deepStrictEqual(counts, ["accepted DailyCap 1 3 1000", "parked Operator 1 1 1000"])
   assert.strictEqual((yield* queue.status("other"))._tag, "None")
-})
-
-ask("old payouts that ended lose their request, and then their record", function* () {
-  const { queue, referencesOf, rowOf, set, sql, store } = yield* prepare
-  yield* queue.submitMany([...payouts(4), payout("young")])
-  yield* Effect.forEach(["invoice-2", "invoice-3"], (reference) => queue.park(reference, { by: "ana" }))
-  for (const reference of ["invoice-1", "young"]) yield* set(reference, "state = 'posted', payee = '{}'")
-  yield* set("invoice-2", "state = 'refused'")
-  yield* sql`UPDATE effect_pix_payouts SET submitted_at = 1, updated_at = 1 WHERE reference <> 'young'`
-  const { idempotencyKey } = yield* rowOf("invoice-2")
-  yield* store.forget(2)
-  assert.deepStrictEqual(yield* referencesOf("request IS NULL"), ["invoice-1", "invoice-2"])
-  assert.deepStrictEqual(yield* referencesOf("payee IS NOT NULL"), ["young"])
-  assert.isUndefined(yield* store.endedState(idempotencyKey))
-  yield* store.forgetRecord(2)
-  assert.strictEqual(yield* store.endedState(idempotencyKey), "refused")
-  assert.lengthOf(yield* store.history(idempotencyKey), 0)
-  assert.lengthOf(yield* queue.history("invoice-3"), 2)
-  assert.deepStrictEqual(yield* referencesOf("amount IS NOT NULL"), ["invoice-3", "invoice-4", "young"])
 })
 
 ask("the table refuses a row that could not be listed or sent", function* () {
@@ -296,21 +258,6 @@ ask("of two people who take a step at once one is the first and one the second",
   assert.sameMembers(yield* together((by) => queue.setFourEyes(Money.centavos(8000), { by })), ["Asked", "Changed"])
   yield* together((by) => queue.setFourEyes(Money.centavos(by === "ana" ? 6000 : 7000), { by }))
   assert.strictEqual((yield* queue.account).fourEyesAbove, 8000)
-})
-
-ask("a list above the limit is parked by its insert, with an entry", function* (dialect) {
-  const { queue, rowOf, sql } = yield* prepare
-  yield* queue.setFourEyes(Money.centavos(5000), { by: "carla" })
-  yield* queue.submitMany([payout("a", 2500), payout("b", 2500), payout("a", 2500)])
-  yield* queue.submitMany([payout("c", 2501), payout("d", 2500)])
-  const states = yield* Effect.forEach(["a", "c", "d"], (reference) => stateOf(queue, reference))
-  assert.deepStrictEqual(states, ["accepted", "parked NeedsApproval", "parked NeedsApproval"])
-  assert.deepStrictEqual(yield* linesOf(queue, "c"), ["Submitted > accepted", "Parked NeedsApproval > parked"])
-  assert.isTrue((yield* rowOf("d")).needsApproval)
-  const { parameters, text } = yield* Effect.fromResult(PayoutInsert.make(payout("e", 5001), { dialect }))
-  yield* sql.unsafe(text, parameters)
-  yield* startWorker(fast)
-  assert.deepInclude(yield* queue.await("e"), { state: "parked", because: "NeedsApproval" })
 })
 
 ask("the lease of a run is renewed while it lasts, and never begun again", function* (dialect) {
