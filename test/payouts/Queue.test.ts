@@ -101,25 +101,31 @@ describe("submit", () => {
 })
 
 describe("a payout", () => {
-  queued.each<readonly [string, Fault.Fault]>([
-    ["in words of a duplicate", Fault.refusal(422, "Requisição duplicada")],
-    ["in words that say that it was asked before", Fault.refusal(422, "Saque já solicitado para esta referência")],
-    ["with 403, in words that say that it was asked before", Fault.refusal(403, "Pagamento já efetuado")],
-    ["with 409 and other words", Fault.refusal(409, "Saldo insuficiente")],
-    ["without words", Fault.empty(422, { executed: false })],
-    ["unreadably, in JSON that does not end", Fault.answer(422, { body: `{"message":"Conta bloq` })]
-  ])(
-    "that a single call paid is never refused when the service refuses it %s",
-    function* ({ queue, sandbox }, [, refusal]) {
-      const { reference, ...request } = payout("invoice-1")
-      yield* (yield* Payments).requestWithdrawal(request, { idempotencyKey: keyOf(reference) })
-      yield* sandbox.fault("requestWithdrawal", refusal)
-      yield* queue.submit(payout(reference))
-      yield* settle
-      assert.deepStrictEqual([yield* shown(), yield* isInDoubt(), yield* requests()], ["unknown", true, 2])
+  const refusals: Readonly<Record<string, Fault.Fault>> = {
+    "a duplicate": Fault.refusal(422, "Requisição duplicada"),
+    "asked before": Fault.refusal(422, "Saque já solicitado para esta referência"),
+    "asked before, with 403": Fault.refusal(403, "Pagamento já efetuado"),
+    "a 409 with other words": Fault.refusal(409, "Saldo insuficiente"),
+    "a 422 without words": Fault.empty(422, { executed: false }),
+    "a 422 that cannot be read": Fault.answer(422, { body: `{"message":"Conta bloq` })
+  }
+  queued(
+    "that a single call paid is never refused by what the service says of its key",
+    function* ({ queue, sandbox }) {
+      const payments = yield* Payments
+      for (const [reference, refusal] of Object.entries(refusals)) {
+        const { reference: _, ...request } = payout(reference)
+        yield* payments.requestWithdrawal(request, { idempotencyKey: keyOf(reference) })
+        yield* sandbox.fault("requestWithdrawal", refusal)
+        yield* queue.submit(payout(reference))
+        yield* settle
+        const seen = [yield* shown(reference), yield* isInDoubt(reference), yield* requests(reference)]
+        assert.deepStrictEqual(seen, ["unknown", true, 2], reference)
+      }
       // The next request with the key is answered with the withdrawal of the first call.
       yield* TestClock.adjust("1 minute")
-      assert.deepStrictEqual([yield* shown(), yield* paid], ["posted", 1])
+      for (const reference of Object.keys(refusals)) assert.strictEqual(yield* shown(reference), "posted")
+      assert.strictEqual(yield* paid, Object.keys(refusals).length)
     }
   )
 

@@ -37,7 +37,7 @@ const payoutsOf = {
   failed: "state = 'failed'",
   refused: `state = 'refused', error = '${storedRefusal}', ${full}`,
   forgotten: `state = 'refused', error = '${storedRefusal}', request = NULL, request_check = ''`,
-  parked: `state = 'parked', parked_because = 'RunEnded', ${full}`,
+  parked: `state = 'parked', parked_because = 'RunEnded', error = '${storedRefusal}', ${full}`,
   lost: parkedAfter("Operator", now - horizon + 1),
   lostLongAgo: `${parkedAfter("PastHorizon", now - horizon - 1)}, under_way_until = ${now}`,
   lostElsewhere: parkedAfter("OtherClientId", now - 1),
@@ -142,7 +142,7 @@ for (const as of ["settled", "failed"] as const)
     "Settled ": [as],
     [`Settled state=${as}`]: isRecorded.filter((state) => state !== as),
     [`Settled state=${as} -mayHaveLeftAt ${idle} -error`]: ["unknown"],
-    [`Settled state=${as} ${idle} -parkedBecause`]: ["parked"],
+    [`Settled state=${as} ${idle} -error -parkedBecause`]: ["parked"],
     [`Settled state=${as} -mayHaveLeftAt ${idle} -error -parkedBecause`]: ["lost", "lostLongAgo", ...isElsewhere],
     [`Settled state=${as} -mayHaveLeftAt -parkedBecause`]: ["parkedUnderWay"],
     [`Settled state=${as} -parkedBecause`]: ["parkedDeleted"]
