@@ -97,7 +97,7 @@ effect("a second account of one sender is refused, and has not been served", bas
 
 effect("two accounts of one company, and an account that no worker serves, are named", base, function* () {
   const { layer, lines } = makeWarnings(
-    (line, { fiber }) => `${fiber.getRef(References.CurrentLogAnnotations)["payments.account"]}: ${line}`
+    (line, { fiber }) => `${String(fiber.getRef(References.CurrentLogAnnotations)["payments.account"])}: ${line}`
   )
   yield* Effect.gen(function* () {
     const a = yield* makeGateway("client-a", { isKnown: false })

@@ -15,11 +15,14 @@ const ownMetrics = Layer.sync(Metric.MetricRegistry, () => new Map())
 /** The gauges of the queue that are not 0, in the order of their names. */
 const gauges = Effect.map(Metric.snapshot, (metrics) =>
   metrics
-    .flatMap(({ attributes: { account: _, unit, ...labels } = {}, id, state, type }) =>
-      type === "Gauge" && Number(state.value) !== 0
-        ? [[id.replace("effect_pix_payout_queue_", ""), ...Object.values(labels), Number(state.value), unit].join(" ")]
+    .flatMap(({ attributes = {}, id, state, type }) => {
+      const labels = Object.entries(attributes).flatMap(([name, label]) =>
+        name === "account" || name === "unit" ? [] : [label]
+      )
+      return type === "Gauge" && Number(state.value) !== 0
+        ? [[id.replace("effect_pix_payout_queue_", ""), ...labels, Number(state.value), attributes["unit"]].join(" ")]
         : []
-    )
+    })
     .toSorted()
 )
 
@@ -64,9 +67,12 @@ queued(
   { poll: "5 minutes", lease: "10 minutes", concurrency: 3, under: Layer.merge(waits.layer, ownMetrics) },
   function* ({ queue, sandbox }) {
     yield* queue.setFourEyes(Money.centavos(2500), { by: "carla" })
-    yield* sandbox.fault("requestWithdrawal", Fault.retryAfter("60 seconds"))
-    yield* queue.submit(payout("limited"))
-    yield* TestClock.adjust("2 minutes")
+    yield* sandbox.fault("requestWithdrawal", [Fault.retryAfter("60 seconds"), Fault.retryAfter(0)])
+    for (const reference of ["limited", "limited for no time"]) {
+      yield* queue.submit(payout(reference))
+      yield* TestClock.adjust("30 seconds")
+    }
+    yield* TestClock.adjust("1 minute")
     yield* meetAll(poor)
     yield* queue.submitMany(payouts(2))
     yield* TestClock.adjust("30 minutes")
@@ -99,6 +105,7 @@ queued(
       [
         "The service takes no more requests now",
         "A payout is tried again in 60 seconds, as the service asked",
+        "A payout is tried again",
         "The balance of the account default does not cover a payout",
         "A payout waits for a person",
         "1 payout(s) wait for a person",

@@ -26,11 +26,11 @@ const answer = record(keyOf("invoice-1"))
 const queueOver = (
   transport: Layer.Layer<HttpClient.HttpClient, unknown>,
   policy: Parameters<typeof PaymentsPolicy.layer>[0] = PaymentsPolicy.once,
-  { baseUrl = "https://gateway.example", on = (_: string): void => undefined } = {}
+  { baseUrl = "https://gateway.example", on }: { readonly baseUrl?: string; readonly on?: (what: string) => void } = {}
 ) => {
   const counts = { call: 0, read: 0 }
   const current = Effect.sync(() => {
-    on(`read ${++counts.read}`)
+    on?.(`read ${++counts.read}`)
     return { clientId, apiKey: Redacted.make(apiKey) }
   })
   const payments = Layer.provide(Payments.layer({ baseUrl }), [
@@ -41,7 +41,7 @@ const queueOver = (
   const calling = Effect.map(Payments, (client) => {
     const send = client.requestWithdrawal
     const requestWithdrawal: typeof send = (...given) => {
-      on(`call ${++counts.call}`)
+      on?.(`call ${++counts.call}`)
       return send(...given)
     }
     return Object.assign(client, { requestWithdrawal })

@@ -5,7 +5,6 @@ import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Duration, Result } from "effect"
 import { Money } from "effect-pix"
 import {
-  BelowMinimum,
   InvalidRequest,
   NoPixKey,
   OutcomeUnknown,
@@ -53,7 +52,6 @@ const value = Money.toReais(Money.centavos(1000))
 const record: Withdrawal = { id: 7, idempotencyKey: key, companyId: 1, value, enTransaction: "Awaiting" }
 const withdrawal = { operation: "requestWithdrawal", attempts: 1 } as const
 const ofRequest = { ...withdrawal, idempotencyKey: key, status: 422, outcome: "Rejected" } as const
-const minimum = { amount: Money.centavos(999), minimum: Money.centavos(1000) }
 const notAsAsked = (path: string, reason: "NotAsAsked" | "Unreadable" = "NotAsAsked") =>
   new OutcomeUnknown({
     ...withdrawal,
@@ -80,7 +78,6 @@ describe("an answer", () => {
     ["a redirect", failures.redirected(key), "accepted Redirect", "unknown"],
     ["a 422", failures.refused(key), "refused", "unknown"],
     ["no PIX key", new NoPixKey(ofRequest), "refused", "unknown"],
-    ["a minimum", new BelowMinimum({ ...ofRequest, ...minimum }), "refused", "unknown"],
     ["a wrong request", new InvalidRequest({ ...withdrawal, outcome: "NotSent", issues: [] }), "refused", "unknown"],
     ["a record of another company", notAsAsked("companyId"), "parked OtherPayee", "parked OtherPayee"],
     ["a record of another PIX key", notAsAsked("pixKey"), "parked OtherPayee", "parked OtherPayee"],
