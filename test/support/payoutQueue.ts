@@ -40,7 +40,7 @@ export const keyOf = (reference: string) => IdempotencyKey.fromReference("payout
 export type Script = Readonly<Record<string, Met | ReadonlyArray<Met>>>
 
 /** The sandbox, and a client of it whose requests for payouts meet what the script says. */
-export const gatewayOf = (script: Script = {}) => {
+const gatewayOf = (script: Script = {}) => {
   const turns = new Map<string, number>()
   const byKey = new Map<string, Script[string]>(
     Object.entries(script).map(([reference, met]) => [keyOf(reference), met])
