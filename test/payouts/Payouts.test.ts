@@ -132,6 +132,17 @@ describe("a sheet", () => {
     }
   )
 
+  queued("is taken up by a second run of it where the first one ends", { script: again }, function* () {
+    const items = sheet("a", "b", "c")
+    const first = yield* Effect.forkChild(Payouts.run(items))
+    const second = yield* Effect.forkChild(Payouts.run(items.toReversed()))
+    yield* settle
+    yield* Fiber.interrupt(first)
+    yield* TestClock.adjust("1 minute")
+    assert.deepStrictEqual(listsOf(yield* Fiber.join(second)), { done: ["c", "b"], refused: ["a"] })
+    assert.strictEqual(yield* paid, 2)
+  })
+
   queued("is streamed, and a reader that stops ends the run", { script: { b: [asks("20 seconds")] } }, function* () {
     const [read] = yield* Stream.runCollect(Stream.take(Payouts.stream(sheet("a", "b")), 1))
     assert.strictEqual(read?.reference, "a")
