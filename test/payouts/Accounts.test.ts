@@ -159,6 +159,7 @@ effect.each([
     assert.include(error.message, `fingerprint ${fingerprint}`)
     assert.include(error.message, `effect-pix payouts change-sender ${shownBy(error)}`)
     assert.include(error.message, "This worker sends nothing.")
+    assert.strictEqual(error._tag === "ConfigurationError" && error.settings[0]?.setting, "account")
     // Not the horizon either, by which an operator's steps are judged.
     assert.deepStrictEqual(yield* stored, before)
     for (const wrong of ["", "client-b", "F".repeat(40)])

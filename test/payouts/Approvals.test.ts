@@ -209,6 +209,7 @@ describe("the limit of an account", () => {
     const after = yield* queue.account
     assert.deepStrictEqual([after.fourEyesAbove, after.fingerprint], [limit, before.fingerprint])
     const error = yield* Effect.flip(startClient({ fourEyesAbove: 900_000 }))
+    assert.strictEqual(error._tag === "ConfigurationError" && error.settings[0]?.setting, "fourEyesAbove")
     for (const words of ["900000 (R$ 9.000,00)", "5000 (R$ 50,00)", "payouts four-eyes 900000 --account default --by"])
       assert.include(error.message, words)
     yield* startClient({ fourEyesAbove: limit })
