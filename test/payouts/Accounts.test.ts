@@ -152,7 +152,8 @@ effect.each([
     yield* Effect.scoped(own.start())
     const queue = yield* startClient()
     yield* queue.submit(payout("invoice-1"))
-    const { fingerprint } = yield* queue.account
+    const { companyId, fingerprint } = yield* queue.account
+    assert.strictEqual(companyId, 1)
     const stored = (yield* SqlClient.SqlClient)`SELECT * FROM effect_pix_payout_accounts`
     const before = yield* stored
     const error = yield* Effect.flip(other.start({ horizon: "1 minute" }))
