@@ -7,37 +7,34 @@ import { Money } from "effect-pix"
 import { PayoutQueue, Payouts } from "effect-pix/payouts"
 import { Fault } from "effect-pix/sandbox"
 import { TestClock } from "effect/testing"
-import { effect } from "../support/effect.ts"
-import {
-  makeHeld,
-  makeWarnings,
-  paid,
-  payout,
-  poor,
-  queued,
-  queueOver,
-  refused,
-  requests,
-  type Script,
-  settle,
-  shown
-} from "../support/payoutQueue.ts"
+import { poor, refused } from "../support/payoutAnswers.ts"
+import { payout, queued, type Script, settle } from "../support/payoutQueue.ts"
+import { paid, requests, shown } from "../support/payoutSeen.ts"
 import { line, listsOf, run, sheet } from "../support/sheets.ts"
+import { recordingTracer } from "../support/spans.ts"
+import { makeStatements } from "../support/statements.ts"
 
 const asks = Fault.retryAfter
+const onceRefused: Script = { refused: [refused] }
 const inOrder: Script = { b: [refused], d: poor }
 
 describe("a sheet", () => {
-  queued("is reported in its order, with what was done before", { script: inOrder }, function* () {
+  const { layer: under, spans } = recordingTracer()
+  queued("is reported in its order, with what was done before", { script: inOrder, under }, function* () {
     assert.deepStrictEqual(listsOf(yield* Payouts.run(sheet("e", "b"))), { done: ["e"], refused: ["b"] })
     const second = yield* run(sheet("e", "d", "c", "b", "a", "c"), { waitFor: "90 seconds" })
     assert.deepStrictEqual(second, { done: ["e", "c", "a"], refused: ["b"], parked: ["d"] })
     assert.deepStrictEqual(yield* Effect.forEach(["a", "b", "c", "e"], requests), [1, 1, 1, 1])
     assert.deepStrictEqual(yield* run([]), {})
+    const span = spans.filter(({ name }) => name === "Payouts.run")[1]
+    const counted = { "payouts.done": 3, "payouts.refused": 1, "payouts.parked": 1, "payouts.failed": 0 }
+    assert.deepInclude(Object.fromEntries(span?.attributes ?? []), counted)
   })
 
-  queued("is accepted as a whole or not at all", function* () {
+  const statements = makeStatements()
+  queued("is accepted as a whole or not at all, and tried once", { under: statements.layer }, function* () {
     yield* run(sheet("old"))
+    statements.texts.length = 0
     const items = [
       line("good"),
       line("small", 1),
@@ -52,6 +49,7 @@ describe("a sheet", () => {
       [4, "twin-1"],
       [5, "ReferenceConflict"]
     ])
+    assert.isAtMost(statements.texts.filter((text) => text.startsWith("INSERT")).length, items.length)
     yield* TestClock.adjust("1 minute")
     assert.deepStrictEqual([yield* shown("good"), yield* requests()], ["absent", 1])
   })
@@ -65,93 +63,89 @@ describe("a sheet", () => {
     assert.deepStrictEqual([yield* paid, yield* requests("b")], [1, 1])
   })
 
-  queued(
-    "is waited for until no line has ended for waitFor",
-    { script: { b: [asks("50 seconds")], c: poor } },
-    function* () {
-      const fiber = yield* Effect.forkChild(Payouts.run(sheet("a", "b", "c"), { waitFor: "1 minute" }))
-      yield* settle
-      yield* TestClock.adjust("55 seconds")
-      yield* settle
-      assert.strictEqual(yield* shown("b"), "posted")
-      yield* TestClock.adjust("50 seconds")
-      yield* settle
-      assert.isUndefined(fiber.pollUnsafe())
-      yield* TestClock.adjust("10 seconds")
-      yield* settle
-      assert.deepStrictEqual(listsOf(yield* Fiber.join(fiber)), { done: ["a", "b"], parked: ["c"] })
-      const sent = yield* requests("c")
-      yield* TestClock.adjust("2 hours")
-      assert.deepStrictEqual([yield* shown("c"), yield* requests("c")], ["parked RunEnded", sent])
-    }
-  )
+  const slowly: Script = { b: [asks("50 seconds")], c: poor }
+  queued("is waited for until no line has ended for waitFor", { script: slowly }, function* () {
+    const fiber = yield* Effect.forkChild(Payouts.run(sheet("a", "b", "c"), { waitFor: "1 minute" }))
+    yield* settle
+    yield* TestClock.adjust("55 seconds")
+    yield* settle
+    assert.strictEqual(yield* shown("b"), "posted")
+    yield* TestClock.adjust("50 seconds")
+    yield* settle
+    assert.isUndefined(fiber.pollUnsafe())
+    yield* TestClock.adjust("10 seconds")
+    yield* settle
+    assert.deepStrictEqual(listsOf(yield* Fiber.join(fiber)), { done: ["a", "b"], parked: ["c"] })
+    const sent = yield* requests("c")
+    yield* TestClock.adjust("2 hours")
+    assert.deepStrictEqual([yield* shown("c"), yield* requests("c")], ["parked RunEnded", sent])
+  })
 
-  queued(
-    "is reported with what a person sent again meanwhile",
-    { script: { a: [refused], b: [asks("20 seconds")] } },
-    function* ({ queue }) {
-      const items = sheet("a", "b")
-      const fiber = yield* Effect.forkChild(run(items))
-      yield* settle
-      assert.strictEqual(yield* shown("a"), "refused")
-      yield* queue.retry("a")
-      // The caller's list may change meanwhile.
-      items.length = 0
-      assert.deepStrictEqual(yield* Fiber.join(fiber), { done: ["a", "b"] })
-    }
-  )
-
-  queued("is shown as its plan to confirm, and without a yes not accepted", function* ({ sql }) {
-    const items = sheet("a", "b", "c")
-    yield* run(sheet("a"))
-    const plans: Array<unknown> = []
-    const answer = (isConfirmed: boolean) => ({
-      confirm: ({ count, stored, sum }: Payouts.PayoutPlan) =>
-        Effect.sync(() => {
-          plans.push([count, sum, stored.map(({ reference }) => reference)])
-          return isConfirmed
-        })
-    })
-    const failures = yield* Effect.forEach(
-      [
-        Payouts.run(items, answer(false)),
-        sql.withTransaction(Payouts.run(items, answer(true))),
-        sql.withTransaction(Payouts.run(items)),
-        Payouts.run([...items, line("d", 1)], answer(true))
-      ],
-      (one) => Effect.flip(one)
-    )
-    assert.deepStrictEqual(
-      failures.map(({ _tag }) => _tag),
-      ["PayoutsNotConfirmed", "InvalidRequest", "InvalidRequest", "PayoutsNotAccepted"]
-    )
-    assert.include(failures[0]?.message, "3 line(s) (R$ 30,00) was not confirmed")
-    assert.deepStrictEqual([yield* shown("b"), yield* requests(), plans], ["absent", 1, [[3, 3000, ["a"]]]])
-    yield* run(items, answer(true))
-    assert.strictEqual(yield* requests(), 3)
+  const again: Script = { a: [refused], b: [asks("20 seconds")] }
+  queued("is reported with what a person sent again meanwhile", { script: again }, function* ({ queue }) {
+    const items = sheet("a", "b")
+    const fiber = yield* Effect.forkChild(run(items))
+    yield* settle
+    assert.strictEqual(yield* shown("a"), "refused")
+    yield* queue.retry("a")
+    // The caller's list may change meanwhile.
+    items.length = 0
+    assert.deepStrictEqual(yield* Fiber.join(fiber), { done: ["a", "b"] })
   })
 
   const lines: Array<string> = []
   const logger = Logger.layer([Logger.make(({ message }) => void lines.push(String(message)))])
-  queued("is logged with its sum where nobody is asked", { under: logger }, function* () {
-    yield* run(sheet("a"))
-    yield* run(sheet("a", "b", "b"))
-    yield* run(sheet("c"), { confirm: () => Effect.succeed(true) })
-    assert.deepStrictEqual(
-      lines.filter((text) => text.startsWith("Payouts.run")),
-      [
-        "Payouts.run: 1 payout(s) (R$ 10,00), of which 0 were stored already.",
-        "Payouts.run: 2 payout(s) (R$ 20,00), of which 1 were stored already."
-      ]
-    )
+  queued(
+    "is shown to confirm, not accepted without a yes, and logged with nobody to ask",
+    { under: logger },
+    function* ({ sql }) {
+      const items = sheet("a", "b", "c")
+      yield* run(sheet("a"))
+      const plans: Array<unknown> = []
+      const answer = (isConfirmed: boolean) => ({
+        confirm: ({ count, stored, sum }: Payouts.PayoutPlan) =>
+          Effect.sync(() => {
+            plans.push([count, sum, stored.map(({ reference }) => reference)])
+            return isConfirmed
+          })
+      })
+      const unconfirmed = yield* Effect.flip(Payouts.run(items, answer(false)))
+      assert.deepInclude(unconfirmed, { _tag: "PayoutsNotConfirmed", concerns: "Request" })
+      assert.include(unconfirmed.message, "3 line(s) (R$ 30,00) was not confirmed")
+      for (const [tag, run] of [
+        ["InvalidRequest", sql.withTransaction(Payouts.run(items, answer(true)))],
+        ["InvalidRequest", sql.withTransaction(Payouts.run(items))],
+        ["PayoutsNotAccepted", Payouts.run([...items, line("d", 1)], answer(true))]
+      ] as const)
+        assert.strictEqual((yield* Effect.flip(run))._tag, tag)
+      assert.deepStrictEqual([yield* shown("b"), yield* requests(), plans], ["absent", 1, [[3, 3000, ["a"]]]])
+      yield* run(items, answer(true))
+      assert.strictEqual(yield* requests(), 3)
+      yield* run(sheet("a", "d", "d"))
+      assert.deepStrictEqual(
+        lines.filter((text) => text.startsWith("Payouts.run")),
+        [
+          "Payouts.run: 1 payout(s) (R$ 10,00), of which 0 were stored already.",
+          "Payouts.run: 2 payout(s) (R$ 20,00), of which 1 were stored already."
+        ]
+      )
+    }
+  )
+
+  queued("is taken up by a second run of it where the first one ends", { script: again }, function* () {
+    const items = sheet("a", "b", "c")
+    const first = yield* Effect.forkChild(Payouts.run(items))
+    const second = yield* Effect.forkChild(Payouts.run(items.toReversed()))
+    yield* settle
+    yield* Fiber.interrupt(first)
+    yield* TestClock.adjust("1 minute")
+    assert.deepStrictEqual(listsOf(yield* Fiber.join(second)), { done: ["c", "b"], refused: ["a"] })
+    assert.strictEqual(yield* paid, 2)
   })
 
   queued("is streamed, and a reader that stops ends the run", { script: { b: [asks("20 seconds")] } }, function* () {
-    const read = yield* Stream.runCollect(Stream.take(Payouts.stream(sheet("a", "b")), 1))
-    assert.deepStrictEqual(
-      read.map(({ reference }) => reference),
-      ["a"]
-    )
+    const [read] = yield* Stream.runCollect(Stream.take(Payouts.stream(sheet("a", "b")), 1))
+    assert.strictEqual(read?.reference, "a")
     yield* TestClock.adjust("1 hour")
     assert.deepStrictEqual([yield* shown("b"), yield* requests("b")], ["parked RunEnded", 1])
   })
@@ -169,35 +163,31 @@ describe("a sheet", () => {
     assert.strictEqual(yield* requests(), 0)
   })
 
-  queued(
-    "is planned by what a run would do, which stores nothing",
-    { script: { refused: [refused] } },
-    function* ({ queue }) {
-      assert.deepStrictEqual(yield* Payouts.plan([]), { count: 0, sum: Money.centavos(0), wrong: [], stored: [] })
-      yield* run(sheet("done", "refused"))
-      yield* run(sheet("left"), { waitFor: 0 })
-      const stored = Effect.all([Stream.runCollect(queue.list()), queue.history("left")])
-      const before = yield* stored
-      const plan = yield* Payouts.plan([
-        ...sheet("done", "left", "new", "refused", "new"),
-        line("small", 1),
-        payout("twin-1", 5000),
-        payout("twin-2", 5000)
-      ])
-      assert.deepStrictEqual(
-        [plan.count, plan.sum, plan.wrong.map(({ error, index }) => [index, error._tag])],
-        [8, Money.centavos(14_001), [[5, "BelowMinimum"], [7, "LooksAlike"]]] // prettier-ignore
-      )
-      assert.deepStrictEqual(
-        plan.stored.map(({ reference, state }) => [reference, state]),
-        [["done", "posted"], ["left", "parked"], ["refused", "refused"]] // prettier-ignore
-      )
-      yield* TestClock.adjust("1 hour")
-      assert.deepStrictEqual(yield* stored, before)
-      const tooLarge = [1, 2].map((part) => line(`large-${part}`, Number.MAX_SAFE_INTEGER))
-      assert.strictEqual((yield* Effect.flip(Payouts.plan(tooLarge)))._tag, "InvalidRequest")
-    }
-  )
+  queued("is planned by what a run would do, which stores nothing", { script: onceRefused }, function* ({ queue }) {
+    assert.deepStrictEqual(yield* Payouts.plan([]), { count: 0, sum: Money.centavos(0), wrong: [], stored: [] })
+    yield* run(sheet("done", "refused"))
+    yield* run(sheet("left"), { waitFor: 0 })
+    const stored = Effect.all([Stream.runCollect(queue.list()), queue.history("left")])
+    const before = yield* stored
+    const plan = yield* Payouts.plan([
+      ...sheet("done", "left", "new", "refused", "new"),
+      line("small", 1),
+      payout("twin-1", 5000),
+      payout("twin-2", 5000)
+    ])
+    assert.deepStrictEqual(
+      [plan.count, plan.sum, plan.wrong.map(({ error, index }) => [index, error._tag])],
+      [8, Money.centavos(14_001), [[5, "BelowMinimum"], [7, "LooksAlike"]]] // prettier-ignore
+    )
+    assert.deepStrictEqual(
+      plan.stored.map(({ reference, state }) => [reference, state]),
+      [["done", "posted"], ["left", "parked"], ["refused", "refused"]] // prettier-ignore
+    )
+    yield* TestClock.adjust("1 hour")
+    assert.deepStrictEqual(yield* stored, before)
+    const tooLarge = [1, 2].map((part) => line(`large-${part}`, Number.MAX_SAFE_INTEGER))
+    assert.strictEqual((yield* Effect.flip(Payouts.plan(tooLarge)))._tag, "InvalidRequest")
+  })
 })
 
 describe("a line whose run ends before it is sent", () => {
@@ -228,76 +218,5 @@ describe("a line whose run ends before it is sent", () => {
     yield* TestClock.adjust("1 minute")
     assert.strictEqual(yield* shown("a"), ended)
     assert.deepStrictEqual([yield* run(sheet("a")), yield* requests("a")], [{ [next]: ["a"] }, sent])
-  })
-
-  queued(
-    "goes on under its key where it is in doubt",
-    { script: { a: [Fault.resetAfter, Fault.answer(503)] } },
-    function* () {
-      const fiber = yield* Effect.forkChild(Payouts.run(sheet("a")))
-      yield* settle
-      assert.strictEqual(yield* shown("a"), "unknown")
-      yield* Fiber.interrupt(fiber)
-      yield* TestClock.adjust("5 minutes")
-      assert.deepStrictEqual([yield* shown("a"), yield* paid], ["posted", 1])
-    }
-  )
-
-  queued(
-    "goes on where submit had accepted it, or a person resumes it",
-    { script: { a: [asks("30 seconds")] }, maxAmount: 50_000 },
-    function* ({ queue }) {
-      yield* queue.submit(line("a"))
-      yield* settle
-      assert.deepStrictEqual(yield* run(sheet("a"), { waitFor: "2 seconds" }), { open: ["a"] })
-      assert.deepStrictEqual(yield* run([line("b"), line("big", 90_000)], { waitFor: 0 }), { parked: ["b", "big"] })
-      yield* queue.resume("b")
-      yield* TestClock.adjust("1 minute")
-      assert.deepStrictEqual(yield* Effect.forEach(["a", "b"], shown), ["posted", "posted"])
-      yield* run([line("big", 90_000)])
-      assert.strictEqual(yield* shown("big"), "parked OverMaxAmount")
-    }
-  )
-
-  effect("and that is told to wait then is not sent again", function* () {
-    const { answer, held } = yield* makeHeld
-    yield* Effect.gen(function* () {
-      const states: Array<string> = []
-      const reading = Stream.runForEach(Payouts.stream(sheet("a"), { waitFor: "2 seconds" }), ({ state }) => {
-        states.push(state)
-        return Effect.sleep("1 hour")
-      })
-      yield* Effect.forkChild(reading)
-      yield* settle
-      yield* TestClock.adjust("13 seconds")
-      assert.deepStrictEqual(states, ["accepted"])
-      yield* answer(asks("1 second"))
-      yield* settle
-      yield* TestClock.adjust("10 minutes")
-      assert.deepStrictEqual([yield* shown("a"), yield* requests("a")], ["parked RunEnded", 1])
-    }).pipe(Effect.provide(queueOver({ script: { a: [held] } })))
-  })
-
-  queued("because its process was stopped is not taken up by that run", function* ({ queue, sql }) {
-    yield* queue.setPaused(true)
-    const fiber = yield* Effect.forkChild(Payouts.run(sheet("a", "b")))
-    yield* settle
-    yield* sql`UPDATE effect_pix_payouts SET run_until = 1 WHERE reference = 'a'`
-    // The lease of the other one is over several times, and renewed.
-    yield* TestClock.adjust("2 minutes")
-    yield* queue.setPaused(false)
-    yield* TestClock.adjust("10 seconds")
-    assert.deepStrictEqual(listsOf(yield* Fiber.join(fiber)), { done: ["b"], parked: ["a"] })
-    assert.strictEqual(yield* requests("a"), 0)
-  })
-
-  const { layer, lines } = makeWarnings()
-  queued("is no refused one, which retry alone sends again", { script: { a: [refused] }, under: layer }, function* () {
-    yield* run(sheet("a"))
-    assert.deepStrictEqual(yield* run(sheet("a")), { refused: ["a"] })
-    assert.match(lines.at(-1) ?? "", /No request of this queue moved money.*retry/)
-    yield* (yield* PayoutQueue).retry("a")
-    yield* settle
-    assert.deepStrictEqual([yield* shown("a"), yield* requests("a")], ["posted", 2])
   })
 })

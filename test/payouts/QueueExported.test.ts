@@ -148,9 +148,8 @@ const metric = /^effect_pix_(?:payout|database)/
 /** Lines of Effect itself about its migrations. */
 const effectsOwn = /^(?:Running migration|Migrations complete)/
 
-/** Lines that the tests of the worker and of an unreachable database cause. */
+/** Lines that other tests cause: those of restores, of accounts and of a database that cannot be reached. */
 const elsewhere = new Set([
-  // QueueRestored.test.ts
   'Follow "A restored backup" of the runbook',
   "has moved, as after a failover",
   "the queue did not answer",

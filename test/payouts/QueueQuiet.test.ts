@@ -2,7 +2,7 @@
  * What a queue asks its database while there is nothing to do, and while the database cannot be reached.
  */
 import { assert, describe } from "@effect/vitest"
-import { Effect, Exit, Fiber, Layer, Logger, Queue, References, Schedule } from "effect"
+import { Context, Effect, Fiber, Layer, Schedule } from "effect"
 import { PayoutQueue } from "effect-pix/payouts"
 import { Sandbox } from "effect-pix/sandbox"
 import { Webhook } from "effect-pix/webhook"
@@ -11,38 +11,30 @@ import { AuthenticationError, ConnectionError, SqlError, UnknownError } from "ef
 import { TestClock } from "effect/testing"
 import { charge } from "../support/charges.ts"
 import { effect } from "../support/effect.ts"
-import { makeWarnings, memory, payout, payouts, queued, queueOver, worldOf } from "../support/payoutQueue.ts"
+import { makeWarnings, memory, payout, payouts, queued, worldOf } from "../support/payoutQueue.ts"
 import { recordingTracer } from "../support/spans.ts"
 import { makeStatements } from "../support/statements.ts"
 
 describe("await", () => {
   const { layer, texts } = makeStatements()
-  effect.each([1, 100])(
-    "reads the database once in each poll interval for %d payouts",
-    Layer.provide(queueOver(), layer),
-    function* (waiting) {
-      const queue = yield* PayoutQueue
-      const sql = yield* SqlClient.SqlClient
-      yield* queue.setPaused(true)
-      // Any write may concern an awaited payout.
-      const write = sql`UPDATE effect_pix_payout_accounts SET probes = probes`
-      yield* Effect.forkScoped(Effect.repeat(write, Schedule.spaced("100 millis")))
-      yield* queue.submitMany(payouts(waiting))
-      const fibers = yield* Effect.forEach(payouts(waiting), ({ reference }) =>
-        Effect.forkChild(queue.await(reference))
-      )
-      yield* TestClock.adjust("2 seconds")
-      texts.length = 0
-      yield* TestClock.adjust("10 seconds")
-      const counts = ["json_each", "AND idempotency_key ="].map(
-        (part) => texts.filter((text) => text.includes(part)).length
-      )
-      assert.deepStrictEqual(counts, [10, 0])
-      yield* queue.setPaused(false)
-      yield* TestClock.adjust("5 seconds")
-      for (const fiber of fibers) assert.strictEqual((yield* Fiber.join(fiber)).state, "posted")
-    }
-  )
+  queued("reads the database once in each poll interval", { under: layer }, function* ({ queue, sql }) {
+    yield* queue.setPaused(true)
+    // Any write may concern an awaited payout.
+    const write = sql`UPDATE effect_pix_payout_accounts SET probes = probes`
+    yield* Effect.forkScoped(Effect.repeat(write, Schedule.spaced("100 millis")))
+    yield* queue.submitMany(payouts(100))
+    const fibers = yield* Effect.forEach(payouts(100), ({ reference }) => Effect.forkChild(queue.await(reference)))
+    yield* TestClock.adjust("2 seconds")
+    texts.length = 0
+    yield* TestClock.adjust("10 seconds")
+    assert.lengthOf(
+      texts.filter((text) => text.startsWith("SELECT") && text.includes("idempotency_key")),
+      10
+    )
+    yield* queue.setPaused(false)
+    yield* TestClock.adjust("5 seconds")
+    for (const fiber of fibers) assert.strictEqual((yield* Fiber.join(fiber)).state, "posted")
+  })
 
   queued("ends after another process changed or deleted the payout", function* ({ queue, sql }) {
     yield* queue.setPaused(true)
@@ -52,76 +44,50 @@ describe("await", () => {
     yield* sql`UPDATE effect_pix_payouts SET state = 'posted', version = version + 1 WHERE reference = 'invoice-1'`
     yield* sql`DELETE FROM effect_pix_payouts WHERE reference = 'invoice-2'`
     yield* TestClock.adjust("1 second")
-    const ended = fibers.map((fiber) => fiber.pollUnsafe())
-    assert.deepStrictEqual(
-      ended.map((exit) => exit && (Exit.isSuccess(exit) ? exit.value.state : String(exit).includes("PayoutNotFound"))),
-      ["posted", true, undefined]
-    )
+    const [posted, deleted, waiting] = fibers
+    assert.strictEqual((yield* Fiber.join(posted!)).state, "posted")
+    assert.strictEqual((yield* Effect.flip(Fiber.join(deleted!)))._tag, "PayoutNotFound")
+    assert.isUndefined(waiting?.pollUnsafe())
   })
 })
 
-describe("a queue with nothing to do", () => {
-  const { layer, spans } = recordingTracer()
-  effect(
-    "makes no spans, also while it is paused or does its hourly work",
-    Layer.provideMerge(queueOver(), layer),
-    function* () {
-      const queue = yield* PayoutQueue
-      spans.length = 0
-      yield* TestClock.adjust("61 minutes")
-      assert.deepStrictEqual(spans, [])
-      yield* queue.setPaused(true)
-      yield* queue.submit(payout("invoice-1"))
-      yield* Effect.forkScoped(queue.await("invoice-1"))
-      yield* TestClock.adjust("10 seconds")
-      spans.length = 0
-      yield* TestClock.adjust("1 minute")
-      assert.deepStrictEqual(spans, [])
-      yield* queue.setPaused(false)
-      yield* TestClock.adjust("5 seconds")
-      assert.include(spans.map(({ name }) => name), "Payments.requestWithdrawal") // prettier-ignore
-    }
-  )
-
-  const { layer: logger, lines } = makeWarnings()
-  const statements = makeStatements()
-  const events: Array<string> = []
-  const webhooks = Webhook.layerSql({ onPaid: ({ id }) => Effect.sync(() => events.push(id)) })
-  effect(
-    "sends the statements of its hourly sweeps alone, as a webhook does, until something is written",
-    Layer.mergeAll(PayoutQueue.layer(), webhooks).pipe(
-      Layer.provideMerge(worldOf()),
-      Layer.provide([statements.layer, logger])
-    ),
-    function* () {
-      const queue = yield* PayoutQueue
-      const webhook = yield* Webhook
-      const sandbox = yield* Sandbox
-      const pay = Effect.fnUntraced(function* (reference: string) {
-        yield* queue.submit(payout(reference))
-        assert.strictEqual((yield* queue.await(reference)).state, "posted")
-        const { id } = yield* charge
-        yield* sandbox.markPaid(id)
-        yield* webhook.check(id)
-        yield* webhook.idle
-      })
-      yield* pay("invoice-1")
+const tracer = recordingTracer()
+const statements = makeStatements()
+effect(
+  "a queue and a webhook with nothing to do make no spans, and send the statements of their hourly sweeps alone",
+  Layer.mergeAll(PayoutQueue.layer(), Webhook.layerSql({})).pipe(
+    Layer.provideMerge(worldOf()),
+    Layer.provide([statements.layer, tracer.layer])
+  ),
+  function* () {
+    const queue = yield* PayoutQueue
+    const webhook = yield* Webhook
+    const pay = Effect.fnUntraced(function* (reference: string) {
+      yield* queue.submit(payout(reference))
+      assert.strictEqual((yield* queue.await(reference)).state, "posted")
+      const { id } = yield* charge
+      yield* (yield* Sandbox).markPaid(id)
+      yield* webhook.check(id)
+      yield* webhook.idle
       // The queue looks once more after a write.
       yield* TestClock.adjust("2 minutes")
       statements.texts.length = 0
+      tracer.spans.length = 0
       yield* TestClock.adjust("2 hours")
+      assert.deepStrictEqual(tracer.spans, [])
       assert.isAtMost(statements.texts.length, 2 * 6, statements.texts.join("\n"))
-      yield* pay("invoice-2")
-      assert.lengthOf(events, 2)
-      yield* TestClock.adjust("1 hour")
-      yield* queue.setPaused(true)
-      yield* queue.submit(payout("parked"))
-      yield* queue.park("parked")
-      yield* TestClock.adjust("2 minutes")
-      assert.deepStrictEqual(lines, ['1 payout(s) wait for a person: list({ state: "parked" }) names them.'])
-    }
-  )
-})
+    })
+    yield* pay("invoice-1")
+    yield* pay("invoice-2")
+    yield* queue.setPaused(true)
+    yield* queue.submit(payout("invoice-3"))
+    yield* Effect.forkScoped(queue.await("invoice-3"))
+    yield* TestClock.adjust("10 seconds")
+    tracer.spans.length = 0
+    yield* TestClock.adjust("1 minute")
+    assert.deepStrictEqual(tracer.spans, [])
+  }
+)
 
 describe("a database that cannot be reached", () => {
   const props = { message: "query", operation: "query" }
@@ -151,29 +117,20 @@ describe("a database that cannot be reached", () => {
       })
     ).pipe(Layer.provide(memory))
 
-  effect("is waited for at the start, which is logged, and then used", function* () {
-    const log = yield* Queue.unbounded<string>()
-    const logger = Logger.make(({ fiber, message }) => {
-      const { "error.type": kind } = fiber.getRef(References.CurrentLogAnnotations)
-      Queue.offerUnsafe(log, `${String(message)} ${String(kind)}`)
-    })
+  effect("is waited for at the start, with a line a minute, unless it refuses the credentials", function* () {
+    const { layer, lines } = makeWarnings()
     const reasons = [refusing, starting]
-    const paying = Effect.gen(function* () {
-      yield* (yield* PayoutQueue).submit(payout("invoice-1"))
-      return (yield* (yield* PayoutQueue).await("invoice-1")).state
-    }).pipe(Effect.provide(Layer.provide(PayoutQueue.layer(), [worldOf(), failing(reasons), Logger.layer([logger])])))
-    const fiber = yield* Effect.forkChild(paying)
-    assert.strictEqual(yield* Queue.take(log), `${sentence} ConnectionError`)
+    const build = (reasons: Array<SqlError["reason"]>) =>
+      Layer.build(Layer.provide(PayoutQueue.layer(), [worldOf(), failing(reasons), layer]))
+    const starts = yield* Effect.forkChild(build(reasons), { startImmediately: true })
     yield* TestClock.adjust("1 second")
-    assert.strictEqual(yield* Queue.take(log), `${sentence} UnknownError`)
-    assert.lengthOf(reasons, 0)
+    assert.isUndefined(starts.pollUnsafe())
     yield* TestClock.adjust("2 seconds")
-    assert.strictEqual(yield* Fiber.join(fiber), "posted")
-  })
-
-  effect("because of its credentials is not waited for", function* () {
-    const reasons = [new AuthenticationError({ ...props, cause: new Error("no") })]
-    const build = Layer.build(Layer.provide(PayoutQueue.layer(), [worldOf(), failing(reasons)]))
-    assert.include((yield* Effect.flip(build)).message, "AuthenticationError")
+    const queue = Context.get(yield* Fiber.join(starts), PayoutQueue)
+    assert.deepStrictEqual([reasons.length, [...new Set(lines)]], [0, [sentence]])
+    yield* queue.submit(payout("invoice-1"))
+    assert.strictEqual((yield* queue.await("invoice-1")).state, "posted")
+    const denied = new AuthenticationError({ ...props, cause: new Error("no") })
+    assert.include((yield* Effect.flip(build([denied]))).message, "AuthenticationError")
   })
 })

@@ -1,177 +1,99 @@
 /**
  * Workers that are stopped, suspended, overtaken or interrupted while a request of a payout is under way: no payout is paid twice, and
- * none is refused that may have been paid.
+ * none is refused that may have been paid. Processes that die are in test/simulation.
  */
 import { assert, describe } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { PayoutQueue, type PayoutQueueOptions } from "effect-pix/payouts"
-import { Fault, Sandbox } from "effect-pix/sandbox"
+import { Fault } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { layerPostgres } from "../support/database.ts"
 import { effect, live } from "../support/effect.ts"
 import { interruptible } from "../support/interruptible.ts"
-import {
-  gatewayOf,
-  isInDoubt,
-  keyOf,
-  makeHeld,
-  paid,
-  payout,
-  type queueOver,
-  refused,
-  requests,
-  settle,
-  shown,
-  worldOf
-} from "../support/payoutQueue.ts"
+import { makeHeld, refused } from "../support/payoutAnswers.ts"
+import { memory, payout, settle, worldOf } from "../support/payoutQueue.ts"
+import { paid, requests, shown } from "../support/payoutSeen.ts"
 import { noPostgres } from "../support/postgres.ts"
 
-const options: PayoutQueueOptions = { concurrency: 1, drain: "1 millis" }
-
-/** A worker of its own, in a scope that ends it. */
-const startWorker = Effect.fnUntraced(function* (given: PayoutQueueOptions = options) {
-  const scope = yield* Scope.fork(yield* Effect.scope)
-  yield* Scope.provide(Layer.build(Layer.fresh(PayoutQueue.layerWorker(given))), scope)
-  return { stop: Scope.close(scope, Exit.void) }
+/** A payout whose requests are held, and not answered, on a database; and the workers that send it. */
+const holding = Effect.fnUntraced(function* (
+  count: number,
+  drain: PayoutQueueOptions["drain"],
+  client: Layer.Layer<SqlClient.SqlClient, unknown> = memory
+) {
+  const held = yield* Effect.replicateEffect(makeHeld, count)
+  const options = { concurrency: 1, drain }
+  const world = Layer.merge(worldOf({ "invoice-1": held.map(({ held }) => held) }), client)
+  const context = yield* Layer.build(Layer.provideMerge(PayoutQueue.layerClient(), world))
+  yield* Effect.provideContext(
+    PayoutQueue.use((queue) => queue.submit(payout("invoice-1"))),
+    context
+  )
+  /** Starts a worker, which sends the next request. */
+  const send = (index: number) =>
+    Effect.gen(function* () {
+      const scope = yield* Scope.fork(yield* Effect.scope)
+      yield* Scope.provide(Layer.build(Layer.fresh(PayoutQueue.layerWorker(options))), scope)
+      yield* held[index]!.arrived
+      // A worker waits for its requests when the test ends, also where that fails.
+      yield* Effect.addFinalizer(() => held[index]!.answer(refused))
+      return { answer: held[index]!.answer, stop: Scope.close(scope, Exit.void) }
+    }).pipe(Effect.provideContext(context))
+  return { context, send }
 })
 
-interface Holding {
-  readonly held: ReadonlyArray<Effect.Success<typeof makeHeld>>
-  readonly queue: PayoutQueue["Service"]
-  readonly stop: Effect.Effect<void>
-}
-type Needs = Layer.Success<ReturnType<typeof queueOver>> | Scope.Scope
-
-/** A test of a payout whose requests are held, and not answered, with a worker that has sent the first one. */
-const holding = (
-  title: string,
-  count: number,
-  body: (world: Holding) => Generator<Effect.Effect<unknown, unknown, Needs>, unknown, never>,
-  given = options
-) =>
-  effect(title, function* () {
-    const held = yield* Effect.replicateEffect(makeHeld, count)
-    const world = worldOf({ "invoice-1": held.map(({ held }) => held) })
-    yield* Effect.gen(function* () {
-      const queue = yield* PayoutQueue
-      yield* queue.submit(payout("invoice-1"))
-      const { stop } = yield* startWorker(given)
-      yield* held[0]!.arrived
-      // A worker waits for its requests when the test ends, also where that fails.
-      const letGo = Effect.forEach(held, ({ answer }) => answer(refused))
-      yield* Effect.ensuring(
-        Effect.gen(() => body({ held, queue, stop })),
-        letGo
-      )
-    }).pipe(Effect.provide(Layer.provideMerge(Layer.orDie(PayoutQueue.layerClient(options)), world)))
-  })
-
 describe("a worker that is suspended for longer than its lease", () => {
-  for (const { met, moved, order, states, where } of [
-    {
-      where: "it is refused first",
-      order: [0, 1],
-      met: [refused, Fault.none],
-      states: ["unknown", "posted"],
-      moved: 1
-    },
-    { where: "the other one posts", order: [1, 0], met: [Fault.none, refused], states: ["posted", "posted"], moved: 1 },
-    {
-      where: "the other is refused",
-      order: [1, 0],
-      met: [refused, Fault.none],
-      states: ["unknown", "posted"],
-      moved: 1
-    },
-    { where: "both are refused", order: [1, 0], met: [refused, refused], states: ["unknown", "unknown"], moved: 0 }
-  ])
-    holding(
-      `has another one send its payout, which is ${states.join(" and then ")} where ${where}`,
-      2,
-      function* ({ held }) {
+  for (const [where, order, met, states, moved] of [
+    ["it is refused first", [0, 1], [refused, Fault.none], ["unknown", "posted"], 1],
+    ["the other one posts", [1, 0], [Fault.none, refused], ["posted", "posted"], 1],
+    ["both are refused", [1, 0], [refused, refused], ["unknown", "unknown"], 0]
+  ] as const)
+    effect(`has another one send its payout, which is ${states.join(" and then ")} where ${where}`, function* () {
+      const { context, send } = yield* holding(2, "1 millis")
+      yield* Effect.gen(function* () {
+        const first = yield* send(0)
         yield* (yield* SqlClient.SqlClient)`UPDATE effect_pix_payouts SET due_at = 0, taken_by = 'another'`
-        yield* startWorker()
-        yield* held[1]!.arrived
+        const workers = [first, yield* send(1)]
         for (const [turn, worker] of order.entries()) {
-          yield* held[worker]!.answer(met[turn])
+          yield* workers[worker]!.answer(met[turn])
           yield* settle
           assert.strictEqual(yield* shown(), states[turn])
         }
         assert.deepStrictEqual([yield* requests(), yield* paid], [2, moved])
-      }
-    )
+      }).pipe(Effect.provideContext(context))
+    })
 })
 
 describe("a worker with a request under way", () => {
-  const patient = { ...options, drain: "10 seconds" } as const
-  holding(
-    "that is stopped waits for the answer as long as its drain, and stores it",
-    1,
-    function* ({ held, stop }) {
-      const stopping = yield* Effect.forkChild(stop)
-      yield* TestClock.adjust("9 seconds")
-      yield* held[0]!.answer()
-      yield* Fiber.join(stopping)
-      assert.strictEqual(yield* shown(), "posted")
-    },
-    patient
-  )
+  effect("that is stopped waits for the answer as long as its drain, and stores it", function* () {
+    const { context, send } = yield* holding(1, "10 seconds")
+    const { answer, stop } = yield* send(0)
+    const stopping = yield* Effect.forkChild(stop)
+    yield* TestClock.adjust("9 seconds")
+    yield* answer()
+    yield* Fiber.join(stopping)
+    assert.strictEqual(yield* Effect.provideContext(shown(), context), "posted")
+  })
 
-  holding(
-    "that ends leaves the mark: no refusal to the next worker proves that nothing moved",
-    2,
-    function* ({ held, stop }) {
-      const stopping = yield* Effect.forkChild(stop)
-      yield* TestClock.adjust("1 second")
-      yield* Fiber.join(stopping)
-      assert.deepStrictEqual([yield* shown(), yield* isInDoubt()], ["accepted", true])
-      yield* startWorker()
-      yield* held[1]!.answer(refused)
-      yield* settle
-      assert.strictEqual(yield* shown(), "unknown")
-      yield* TestClock.adjust("2 seconds")
-      assert.deepStrictEqual([yield* shown(), yield* paid], ["posted", 1])
-    }
-  )
-
-  holding(
-    "of a payout that is parked meanwhile posts it, where it was executed after all",
-    1,
-    function* ({ held, queue }) {
-      yield* queue.park("invoice-1")
-      yield* held[0]!.answer()
-      yield* settle
-      assert.deepStrictEqual([yield* shown(), yield* isInDoubt()], ["posted", false])
-    }
-  )
-
-  effect("whose statement interrupts itself after the answer stores it again: one payment, one key", function* () {
+  effect("whose statement interrupts itself after the answer stores it again: one payment", function* () {
     const { client, interrupted, interruptNext } = yield* interruptible
-    const { held, ...first } = yield* makeHeld
-    const world = Layer.merge(gatewayOf({ "invoice-1": [held] }), Layer.succeed(SqlClient.SqlClient, client))
-    yield* Effect.gen(function* () {
-      yield* (yield* PayoutQueue).submit(payout("invoice-1"))
-      yield* first.arrived
-      yield* interruptNext
-      yield* first.answer()
-      yield* TestClock.adjust("1 minute")
-      assert.deepStrictEqual([yield* shown(), interrupted(), yield* paid], ["posted", 1, 1])
-      const keys = (yield* (yield* Sandbox).requests).map(({ idempotencyKey }) => idempotencyKey)
-      assert.deepStrictEqual(new Set(keys), new Set([keyOf("invoice-1")]))
-    }).pipe(Effect.provide(Layer.provideMerge(PayoutQueue.layer(), world)))
+    const { context, send } = yield* holding(1, "1 millis", Layer.succeed(SqlClient.SqlClient, client))
+    const { answer } = yield* send(0)
+    yield* interruptNext
+    yield* answer()
+    yield* TestClock.adjust("1 minute")
+    const seen = Effect.all([shown(), Effect.sync(interrupted), paid])
+    assert.deepStrictEqual(yield* Effect.provideContext(seen, context), ["posted", 1, 1])
   })
 
   live.skipIf(noPostgres() !== undefined)(
     "that is stopped does not interrupt the statement that stores the answer, on PostgreSQL",
-    Layer.orDie(layerPostgres),
     function* () {
-      const { arrived, answer, held } = yield* makeHeld
-      const sql = yield* SqlClient.SqlClient
+      const { context, send } = yield* holding(1, "2 minutes", layerPostgres)
       yield* Effect.gen(function* () {
-        yield* (yield* PayoutQueue).submit(payout("invoice-1"))
-        const { stop } = yield* startWorker({ ...options, drain: "2 minutes" })
-        yield* arrived
+        const sql = yield* SqlClient.SqlClient
+        const { answer, stop } = yield* send(0)
         const [locked, release] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
         const lock = Effect.andThen(
           sql`SELECT 1 FROM effect_pix_payouts FOR UPDATE`,
@@ -189,7 +111,7 @@ describe("a worker with a request under way", () => {
         yield* Fiber.join(locking)
         yield* Fiber.join(stopping)
         assert.strictEqual(yield* shown(), "posted")
-      }).pipe(Effect.provide(Layer.provideMerge(PayoutQueue.layerClient(options), gatewayOf({ "invoice-1": [held] }))))
+      }).pipe(Effect.provideContext(context))
     }
   )
 })

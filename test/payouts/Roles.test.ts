@@ -14,7 +14,8 @@ import { resolve } from "node:path"
 import { charge } from "../support/charges.ts"
 import { postgres } from "../support/database.ts"
 import { live } from "../support/effect.ts"
-import { gateway, payout, startClient, startWorker, stateOf } from "../support/payoutQueue.ts"
+import { gateway, payout, startClient, startWorker } from "../support/payoutQueue.ts"
+import { stateOf } from "../support/payoutSeen.ts"
 import { noPostgres } from "../support/postgres.ts"
 import { exhaust } from "../support/webhooks.ts"
 
@@ -64,7 +65,7 @@ describe.skipIf(noPostgres() !== undefined)("the roles of docs/sql/roles.sql", (
       const sheet = (lines: Parameters<typeof Payouts.run>[0], waitFor?: "50 millis") =>
         Effect.provideService(Payouts.run(lines, { waitFor }), PayoutQueue, queue)
       const { parameters, text } = Result.getOrThrow(PayoutInsert.make(item("inserted", 1100), { dialect: "pg" }))
-      yield* sql.unsafe(text, parameters)
+      yield* Effect.replicateEffect(sql.unsafe(text, parameters), 2)
       yield* queue.submit(item("single", 1200))
       for (const reference of ["inserted", "single"]) yield* queue.await(reference)
       assert.lengthOf((yield* sheet([item("one", 1300), item("two", 1400)])).done, 2)
@@ -93,6 +94,8 @@ describe.skipIf(noPostgres() !== undefined)("the roles of docs/sql/roles.sql", (
       // The limit that the operator removed is not stored again by a process of the application.
       const refused = yield* Effect.flip(startClient({ fourEyesAbove: 5000 }))
       assert.include(refused.message, "open failed on the database (AuthorizationError)")
+      const denied = yield* Effect.flip(queue.setFourEyes(Money.centavos(7000), { by: "ana" }))
+      assert.include(denied.message, "setFourEyes failed on the database (AuthorizationError)")
     }).pipe(Effect.provide(yield* as("application")))
   })
 
@@ -108,10 +111,7 @@ describe.skipIf(noPostgres() !== undefined)("the roles of docs/sql/roles.sql", (
       const moved = sql`UPDATE effect_pix_payout_accounts SET identity = 'x' || identity`
       yield* moved
       yield* Effect.scoped(Effect.provide(Effect.andThen(startWorker(fast), queue.await("a")), yield* as("worker")))
-      assert.deepStrictEqual(
-        (yield* queue.history("a")).map(({ _tag }) => _tag),
-        ["Submitted", "Doubted", "Marked", "Answered"]
-      )
+      assert.strictEqual((yield* queue.history("a"))[1]?._tag, "Doubted")
       yield* sql`UPDATE effect_pix_payout_accounts SET beat_at = beat_at - 3600000`
       yield* Effect.andThen(moved, served)
       assert.isTrue(yield* queue.isPaused)
@@ -152,8 +152,7 @@ describe.skipIf(noPostgres() !== undefined)("the roles of docs/sql/roles.sql", (
     yield* Effect.gen(function* () {
       const queue = yield* startClient()
       yield* queue.setFourEyes(Money.centavos(5000), { by: "carla" })
-      yield* queue.submitMany([item("big", 6000), item("small", 1000)].slice(0, 1))
-      yield* queue.submit(item("small", 1000))
+      for (const one of [item("big", 6000), item("small", 1000)]) yield* queue.submit(one)
       yield* queue.park("small", { by: "ana" })
       assert.strictEqual(yield* stateOf(queue, "big"), "parked NeedsApproval")
     }).pipe(Effect.provide(owner))
@@ -193,19 +192,10 @@ describe.skipIf(noPostgres() !== undefined)("the roles of docs/sql/roles.sql", (
       ["owner", owner, [...history, ...content]]
     ] as const
     for (const [login, client, statements] of denied) {
-      const outcomes = yield* Effect.flatMap(SqlClient.SqlClient, (sql) =>
-        Effect.forEach(statements, (statement) =>
-          Effect.match(sql.unsafe(statement), {
-            onFailure: ({ reason }) => [statement, reason._tag],
-            onSuccess: () => [statement, "allowed"]
-          })
-        )
-      ).pipe(Effect.provide(client))
-      assert.deepStrictEqual(
-        outcomes,
-        statements.map((statement) => [statement, "AuthorizationError"]),
-        login
-      )
+      for (const statement of statements) {
+        const { reason } = yield* Effect.flip(Context.get(client, SqlClient.SqlClient).unsafe(statement))
+        assert.strictEqual(reason._tag, "AuthorizationError", `${login}: ${statement}`)
+      }
     }
     // The mark of what needs no approval, and the end of a record with its entries, are the worker's.
     yield* Effect.gen(function* () {

@@ -50,8 +50,10 @@ effect("a sealed text opens with its own key alone, and not where it was changed
   const [moved, words] = yield* defectOf(before.open(old, "b"))
   assert.strictEqual(moved, "SealBroken")
   assert.notInclude([message, words].join(), Redacted.value(key))
-  for (const clear of [text, "", "v1.", old.slice(3)])
-    assert.strictEqual((yield* defectOf(before.open(clear, "a")))[0], "NotSealed")
+  for (const clear of [text, "", "v1.", old.slice(3)]) {
+    const unsealed = yield* defectOf(before.open(clear, "a"))
+    assert.deepStrictEqual(unsealed, ["NotSealed", "The stored text was not sealed by Seal.aesGcm."])
+  }
 })
 
 effect("a key of a seal is 32 bytes in base64 or in hexadecimal, and is never shown", world, function* () {
@@ -62,17 +64,14 @@ effect("a key of a seal is 32 bytes in base64 or in hexadecimal, and is never sh
     const { open } = yield* Seal.aesGcm(Redacted.make(form))
     assert.strictEqual(yield* open(sealed, "a"), text)
   }
-  for (const wrong of ["", "senha-secreta", bytes.subarray(1).toString("base64"), `${hex}00`, "é"]) {
-    for (const made of [Seal.aesGcm(Redacted.make(wrong)), Seal.aesGcm(key, Redacted.make(wrong))])
+  for (const wrong of ["", "senha-secreta", bytes.subarray(1).toString("base64"), `${hex}00`, "é"].map((text) =>
+    Redacted.make(text)
+  ))
+    for (const seal of [Seal.aesGcm(wrong), Seal.aesGcm(key, wrong)])
       assert.strictEqual(
-        (yield* Effect.flip(made)).message,
+        (yield* Effect.flip(startClient({ seal }))).message,
         "seal has a key that is not 32 bytes, as base64 or as 64 hexadecimal digits"
       )
-  }
-  assert.strictEqual(
-    (yield* Effect.flip(startClient({ seal: Seal.aesGcm(Redacted.make("senha-secreta")) })))._tag,
-    "ConfigurationError"
-  )
 })
 
 effect("a queue without a seal says at its start that PIX keys and CPFs are stored in clear", world, function* () {

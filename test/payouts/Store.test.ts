@@ -1,12 +1,18 @@
-/** The contract of the rows of payouts, asked of SQLite and of PostgreSQL. */
+/**
+ * The contract of the stored payouts, asked of SQLite and of PostgreSQL: the rows, and what holds one back (its account, the cap, an
+ * approval, a run).
+ */
 import { assert } from "@effect/vitest"
 import { Effect, Layer, Stream } from "effect"
+import { IdempotencyKey, Money } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
-import { PayoutInsert } from "effect-pix/payouts"
-import { Fault, Sandbox } from "effect-pix/sandbox"
+import { Sandbox } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
-import { ask, fast, prepare, tagOf } from "../support/databasePayouts.ts"
-import { linesOf, payout, payouts, refused, startWorker, stateOf } from "../support/payoutQueue.ts"
+import { database } from "../../src/durable/Database.ts"
+import { makeStore } from "../../src/payouts/internal/queue/store.ts"
+import { ask, prepare, tagOf } from "../support/databasePayouts.ts"
+import { refused } from "../support/payoutAnswers.ts"
+import { payout, payouts, startWorker } from "../support/payoutQueue.ts"
 import { makeStatements } from "../support/statements.ts"
 
 ask("a payout is accepted in the caller's own transaction, or not at all", function* () {
@@ -35,23 +41,6 @@ ask("a reference that is submitted ten times at once is one payout", function* (
   assert.strictEqual(yield* Stream.runCount(queue.list()), 1)
   const conflict = yield* Effect.flip(queue.submit({ ...payout("invoice-1", 2000), description: "another" }))
   assert.deepInclude(conflict, { _tag: "ReferenceConflict", differs: ["amount", "content"] })
-})
-
-ask("the published statement inserts a payout once, which is paid once", function* (dialect) {
-  const { queue, sql } = yield* prepare
-  const { parameters, text } = yield* Effect.fromResult(
-    PayoutInsert.make({ ...payout("invoice-1"), by: "ana" }, { dialect })
-  )
-  yield* Effect.replicateEffect(sql.unsafe(text, parameters), 2)
-  yield* startWorker(fast)
-  assert.strictEqual((yield* queue.await("invoice-1")).state, "posted")
-  assert.strictEqual((yield* queue.submit(payout("invoice-1"))).state, "posted")
-  assert.deepStrictEqual(yield* linesOf(queue, "invoice-1"), [
-    "Submitted by ana > accepted",
-    "Marked 1 > accepted, may have left",
-    "Answered Recorded 1 > posted"
-  ])
-  assert.lengthOf(yield* Effect.flatMap(Sandbox, ({ withdrawals }) => withdrawals), 1)
 })
 
 ask("a payout that waits is taken by one worker at a time, the oldest first", function* () {
@@ -108,25 +97,6 @@ ask("payouts are read in their order by state, key, amount and cause", function*
   assert.strictEqual((yield* queue.status("other"))._tag, "None")
 })
 
-ask("old payouts that ended lose their request, and then their record", function* () {
-  const { queue, referencesOf, rowOf, set, sql, store } = yield* prepare
-  yield* queue.submitMany([...payouts(4), payout("young")])
-  yield* Effect.forEach(["invoice-2", "invoice-3"], (reference) => queue.park(reference, { by: "ana" }))
-  for (const reference of ["invoice-1", "young"]) yield* set(reference, "state = 'posted', payee = '{}'")
-  yield* set("invoice-2", "state = 'refused'")
-  yield* sql`UPDATE effect_pix_payouts SET submitted_at = 1, updated_at = 1 WHERE reference <> 'young'`
-  const { idempotencyKey } = yield* rowOf("invoice-2")
-  yield* store.forget(2)
-  assert.deepStrictEqual(yield* referencesOf("request IS NULL"), ["invoice-1", "invoice-2"])
-  assert.deepStrictEqual(yield* referencesOf("payee IS NOT NULL"), ["young"])
-  assert.isUndefined(yield* store.endedState(idempotencyKey))
-  yield* store.forgetRecord(2)
-  assert.strictEqual(yield* store.endedState(idempotencyKey), "refused")
-  assert.lengthOf(yield* store.history(idempotencyKey), 0)
-  assert.lengthOf(yield* queue.history("invoice-3"), 2)
-  assert.deepStrictEqual(yield* referencesOf("amount IS NOT NULL"), ["invoice-3", "invoice-4", "young"])
-})
-
 ask("the table refuses a row that could not be listed or sent", function* () {
   const { sql } = yield* prepare
   const insert = (key: string, amount: string, more = "request") =>
@@ -150,63 +120,163 @@ ask("a payout costs one statement to submit and two writes to send", function* (
     const isRead = (text: string) => text.startsWith("SELECT")
     return { reads: own.filter(isRead).length, writes: own.filter((text) => !isRead(text)).length }
   }
-  const { queue, sql } = yield* prepare
-  const begun = { count: 0 }
-  const client: SqlClient.SqlClient = new Proxy(sql, {
-    get: (target, property) => {
-      if (property === "withoutTransforms") return () => client
-      if (property === "withTransaction") begun.count += 1
-      return Reflect.get(target, property) as unknown
-    }
-  })
+  const { queue } = yield* prepare
   yield* Effect.provide(Effect.forEach(payouts(50), queue.submit), counting)
   // It looks once whether a worker ever served the account.
   assert.deepStrictEqual(counted(), { reads: 1, writes: 50 })
   yield* (yield* Sandbox).fault("requestWithdrawal", refused)
-  const worker = startWorker({ poll: "1 hour", dailyCap: 120_000 }).pipe(
-    Effect.provide(counting),
-    Effect.provideService(SqlClient.SqlClient, client)
-  )
-  yield* worker
-  begun.count = 0
+  yield* Effect.provide(startWorker({ poll: "1 hour", dailyCap: 120_000 }), counting)
   yield* Effect.forEach(payouts(50), ({ reference }) => queue.await(reference))
   const { reads, writes } = counted()
   // A worker that begins writes its account.
   assert.strictEqual(Math.floor(writes / 50), dialect === "pg" ? 2 : 5)
   assert.isBelow(reads, 50)
-  if (dialect === "pg") assert.strictEqual(begun.count, 0)
 })
 
-ask("every change of a payout is an entry", function* () {
+ask("a request is marked only where its account, its approval and its run allow it", function* () {
+  const { mark, queue, rowOf, set, sql, store } = yield* prepare
+  const tried = IdempotencyKey.fromReference("payout", "as the one that is tried")
+  const allowed: Record<string, readonly [payout: string, account: string, isMarked: boolean]> = {
+    "in an account that allows it": ["", "", true],
+    "in a paused account": ["", "paused = TRUE", false],
+    "where the service refuses all": ["", "blocked_at = 1", false],
+    "as the one that is tried": ["", `blocked_at = 1, probe_key = '${tried}'`, true],
+    "under another sender": ["", "fingerprint = 'other'", false],
+    "at the limit": ["", "four_eyes_above = 1000", true],
+    "above the limit": ["", "four_eyes_above = 999", false],
+    "above the limit, approved": ["approved_at = 1", "four_eyes_above = 999", true],
+    "above the limit, in doubt": ["may_have_left_at = 1", "four_eyes_above = 999", true],
+    "of a list above the limit": ["needs_approval = TRUE", "", false],
+    "of a list above the limit, approved": ["needs_approval = TRUE, approved_at = 1", "", true],
+    "of a run at work": ["run_by = 'run', run_until = 9007199254740991", "", true],
+    "of a run that is over": ["run_by = 'run', run_until = 1", "", false],
+    "of a run that is over, in doubt": ["run_by = 'run', run_until = 1, may_have_left_at = 1", "", true]
+  }
+  const { session } = yield* store.accounts.get
+  const marked: Record<string, boolean> = {}
+  for (const [reference, [ofPayout, ofAccount]] of Object.entries(allowed)) {
+    yield* queue.submit(payout(reference))
+    yield* sql`UPDATE effect_pix_payout_accounts SET fingerprint = 'own', paused = ${sql.literal("FALSE")}, blocked_at = NULL, probe_key = NULL, four_eyes_above = NULL`
+    if (ofPayout !== "") yield* set(reference, ofPayout)
+    if (ofAccount !== "") yield* sql.unsafe(`UPDATE effect_pix_payout_accounts SET ${ofAccount}`)
+    const only = yield* store.maySend((yield* rowOf(reference)).idempotencyKey, "own", session)
+    marked[reference] = (yield* mark(reference, undefined, only)) !== undefined
+  }
+  const expected = Object.entries(allowed).map(([reference, [, , isMarked]]) => [reference, isMarked])
+  assert.deepStrictEqual(marked, Object.fromEntries(expected))
+})
+
+ask("twenty marks at once together count at most the cap", function* () {
+  const { mark, queue, rowOf, sql, store } = yield* prepare
+  const spent = Effect.map(sql`SELECT spent AS "spent" FROM effect_pix_payout_days`, ([row]) => Number(row?.["spent"]))
+  yield* queue.submitMany(payouts(20))
+  assert.deepStrictEqual(yield* mark("invoice-1", 999), yield* rowOf("invoice-1"))
+  assert.isNaN(yield* spent)
+  const changed = yield* Effect.forEach(payouts(20), ({ reference }) => mark(reference, 5000), { concurrency: 20 })
+  const counted = changed.filter((row) => row?.countedDay)
+  assert.lengthOf(counted, 5)
+  assert.strictEqual(yield* spent, 5000)
+  for (const row of changed) assert.deepStrictEqual(row, yield* rowOf(row?.reference ?? ""))
+  const [one] = counted
+  assert.match(String(one?.countedDay), /^\d{4}-\d\d-\d\d$/)
+  if (!one) return
+  assert.lengthOf(yield* store.history(one.idempotencyKey), 1)
+  const free = (version: number) =>
+    store.update({ ...one, version }, { ...one, countedDay: null, version: version + 1 }, "{}", {})
+  assert.isUndefined(yield* free(1))
+  assert.isUndefined(yield* store.update({ ...one, version: 1 }, { ...one, sends: 2, version: 2 }, "{}", { cap: 9000 }))
+  assert.strictEqual(yield* spent, 5000)
+  assert.isDefined(yield* free(one.version))
+  assert.strictEqual(yield* spent, 4000)
+  assert.lengthOf(yield* store.history(one.idempotencyKey), 2)
+  const { day } = (yield* store.accounts.dayAfter("2001-01-01")) ?? {}
+  assert.strictEqual(day, one.countedDay)
+  assert.isUndefined(yield* store.accounts.dayAfter(String(day)))
+})
+
+ask("after a refusal of all one worker at a time tries a payout", function* () {
+  const { sql, store } = yield* prepare
+  const { accounts } = store
+  const steps = [
+    ["begins", accounts.block("AuthError", 60_000), true],
+    ["begins twice", accounts.block("Redirect", 0), false],
+    ["tries before its time", accounts.takeProbe("a", 60_000), false],
+    ["tries at once after a person's step", Effect.andThen(accounts.probeNow, accounts.takeProbe("a", 60_000)), true],
+    ["tries beside another", Effect.andThen(accounts.probeNow, accounts.takeProbe("b", 60_000)), false],
+    ["ends another's", accounts.endProbe("b", 0), false],
+    ["ends its own", accounts.endProbe("a", 0), true],
+    ["is the next", accounts.takeProbe("b", 0), true],
+    ["takes over from one whose lease is over", accounts.takeProbe("c", 60_000), true],
+    ["unblocks without the permit", accounts.unblock("b"), false],
+    ["unblocks", accounts.unblock("c"), true],
+    ["tries where nothing is blocked", accounts.takeProbe("c", 0), false]
+  ] as const
+  for (const [title, step, expected] of steps) assert.strictEqual(yield* step, expected, title)
+  yield* accounts.block("AuthError", 0)
+  assert.deepInclude(yield* accounts.get, { blockedBecause: "AuthError", probes: 0, probeKey: null })
+  yield* sql`UPDATE effect_pix_payout_accounts SET blocked_at = 500`
+  for (const at of [1000, 2000]) yield* accounts.setPaused(true, at, "{}")
+  for (const at of [4000, 9000]) yield* accounts.setPaused(false, at, "{}")
+  yield* accounts.setPaused(true, 300, "{}")
+  yield* accounts.setPaused(false, 700, "{}")
+  assert.deepInclude(yield* accounts.get, { paused: false, pausedAt: null, pausedMillis: 3400, blockedAt: 3500 })
+})
+
+ask("an account has one sender, and changes only as two people saw it", function* () {
+  const { accounts } = (yield* prepare).store
+  const other = makeStore(yield* database, { account: "other", lease: 1 }).accounts
+  yield* accounts.bind("a", null)
+  yield* accounts.bind("b", 2)
+  assert.deepInclude(yield* accounts.get, { fingerprint: "a", companyId: null })
+  yield* other.bind("c", null)
+  assert.isTrue(yield* accounts.learnCompany("a", "a1", 1))
+  assert.isFalse(yield* accounts.learnCompany("a1", "a2", 2))
+  assert.isFalse(yield* other.learnCompany("c", "a1", 1))
+  assert.deepStrictEqual([yield* other.otherOf("a1"), yield* accounts.otherOf("a1")], ["default", undefined])
+  const seen = yield* accounts.get
+  assert.isTrue(yield* accounts.agree({ asked: "{}" }, seen))
+  assert.isFalse(yield* accounts.agree({ fourEyesAbove: null }, seen))
+  const now = yield* accounts.get
+  assert.isFalse(yield* accounts.agree({ fourEyesAbove: null }, { ...now, fourEyesAbove: 6000 }))
+  assert.isTrue(yield* accounts.agree({ fingerprint: "d", asked: null }, now))
+  assert.deepInclude(yield* accounts.get, { fingerprint: "d", companyId: null, asked: null })
+  yield* accounts.serve(7, 60_000)
+  yield* accounts.serve(8, 50_000)
+  assert.deepInclude(yield* accounts.get, { servedAt: 7, horizon: 50_000 })
+})
+
+ask("of two people who take a step at once one is the first and one the second", function* () {
   const { queue } = yield* prepare
-  const worker = yield* startWorker(fast)
-  yield* (yield* Sandbox).fault("requestWithdrawal", [Fault.resetAfter, Fault.none, refused])
-  yield* worker.submit(payout("lost"))
-  yield* Effect.repeat(stateOf(queue, "lost"), { until: (state) => state === "unknown" })
-  yield* queue.park("lost", { by: "ana", note: "the panel shows nothing" })
-  yield* queue.resume("lost", { by: "bia", note: "it does now" })
-  yield* queue.await("lost")
-  yield* worker.submit(payout("refused"))
-  yield* queue.await("refused")
-  yield* queue.retry("refused", { by: "ana" })
-  yield* queue.await("refused")
-  yield* queue.settle("refused", { as: "failed", by: "ana", note: "returned by the bank" })
-  assert.deepStrictEqual(yield* linesOf(queue, "lost"), [
-    "Submitted > accepted",
-    "Marked 1 > accepted, may have left",
-    "Answered Unknown OutcomeUnknown > unknown, may have left",
-    "Parked Operator by ana: the panel shows nothing > parked, may have left",
-    "Resumed by bia: it does now > unknown, may have left",
-    "Marked 2 > unknown, may have left",
-    "Answered Recorded 1 > posted"
-  ])
-  assert.deepStrictEqual(yield* linesOf(queue, "refused"), [
-    "Submitted > accepted",
-    "Marked 1 > accepted, may have left",
-    "Answered Refused RequestRejected > refused",
-    "Retried by ana > accepted",
-    "Marked 2 > accepted, may have left",
-    "Answered Recorded 2 > posted",
-    "Settled by ana: returned by the bank > failed"
-  ])
+  yield* queue.setFourEyes(Money.centavos(5000), { by: "carla" })
+  yield* queue.submitMany(payouts(5, 6000))
+  const together = (step: (by: string) => Effect.Effect<unknown, unknown>) =>
+    Effect.forEach(["ana", "bia"], step, { concurrency: "unbounded" })
+  for (const { reference } of payouts(5)) {
+    const states = yield* together((by) => Effect.map(queue.resume(reference, { by }), ({ state }) => state))
+    assert.sameMembers(states, ["accepted", "parked"])
+  }
+  assert.sameMembers(yield* together((by) => queue.setFourEyes(Money.centavos(8000), { by })), ["Asked", "Changed"])
+  yield* together((by) => queue.setFourEyes(Money.centavos(by === "ana" ? 6000 : 7000), { by }))
+  assert.strictEqual((yield* queue.account).fourEyesAbove, 8000)
+})
+
+ask("the lease of a run is renewed while it lasts, and never begun again", function* (dialect) {
+  const { queue, referencesOf, set, store } = yield* prepare
+  yield* queue.submitMany(payouts(5))
+  for (const [index, run] of [
+    "run_by = 'run', run_until = 0",
+    "run_by = 'run', run_until = 9007199254740991",
+    "run_by = 'run', run_until = 5",
+    "run_by = 'other', run_until = 0"
+  ].entries())
+    yield* set(`invoice-${index + 1}`, run)
+  yield* store.renewRun("run", 60_000)
+  const renewed = yield* referencesOf("run_until > 5 AND run_until < 9007199254740991")
+  assert.deepStrictEqual(renewed, ["invoice-1", "invoice-2"])
+  assert.deepStrictEqual(yield* referencesOf(yield* store.isRunOver), ["invoice-3", "invoice-4"])
+  yield* store.endRun("run")
+  yield* store.renewRun("run", 60_000)
+  assert.deepStrictEqual(yield* referencesOf("run_until = -1"), ["invoice-1", "invoice-2", "invoice-3"])
+  yield* store.endLeftRuns
+  assert.lengthOf(yield* referencesOf("run_until = 0"), dialect === "sqlite" ? 4 : 1)
 })

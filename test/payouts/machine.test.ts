@@ -5,7 +5,6 @@ import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Duration, Result } from "effect"
 import { Money } from "effect-pix"
 import {
-  BelowMinimum,
   InvalidRequest,
   NoPixKey,
   OutcomeUnknown,
@@ -23,8 +22,10 @@ import {
   optionsOf
 } from "../../src/payouts/internal/machine.ts"
 import { Account } from "../../src/payouts/internal/queue/account.ts"
+import { answeredEvent } from "../../src/payouts/internal/queue/entries.ts"
 import * as Row from "../../src/payouts/internal/queue/row.ts"
-import { failures, keyOf } from "../support/payoutQueue.ts"
+import { failures } from "../support/payoutAnswers.ts"
+import { keyOf } from "../support/payoutQueue.ts"
 
 const key = keyOf("invoice-1")
 const hour = 3_600_000
@@ -51,7 +52,6 @@ const value = Money.toReais(Money.centavos(1000))
 const record: Withdrawal = { id: 7, idempotencyKey: key, companyId: 1, value, enTransaction: "Awaiting" }
 const withdrawal = { operation: "requestWithdrawal", attempts: 1 } as const
 const ofRequest = { ...withdrawal, idempotencyKey: key, status: 422, outcome: "Rejected" } as const
-const minimum = { amount: Money.centavos(999), minimum: Money.centavos(1000) }
 const notAsAsked = (path: string, reason: "NotAsAsked" | "Unreadable" = "NotAsAsked") =>
   new OutcomeUnknown({
     ...withdrawal,
@@ -78,7 +78,6 @@ describe("an answer", () => {
     ["a redirect", failures.redirected(key), "accepted Redirect", "unknown"],
     ["a 422", failures.refused(key), "refused", "unknown"],
     ["no PIX key", new NoPixKey(ofRequest), "refused", "unknown"],
-    ["a minimum", new BelowMinimum({ ...ofRequest, ...minimum }), "refused", "unknown"],
     ["a wrong request", new InvalidRequest({ ...withdrawal, outcome: "NotSent", issues: [] }), "refused", "unknown"],
     ["a record of another company", notAsAsked("companyId"), "parked OtherPayee", "parked OtherPayee"],
     ["a record of another PIX key", notAsAsked("pixKey"), "parked OtherPayee", "parked OtherPayee"],
@@ -100,6 +99,28 @@ describe("an answer", () => {
     }
   })
 
+  const changed = Row.Row.make({ ...doubted, parkedBecause: "Operator" })
+  it.each<[state: Row.Row["state"], record: string, refusal: string, lost: string]>([
+    ["parked", "posted clean Answered", "parked clean Answered", "parked left"],
+    ["settled", "settled left Answered", "settled clean Answered", "settled left"],
+    ["failed", "failed left Contradicted", "failed clean Answered", "failed left"]
+  ])("to a request of a payout that is %s meanwhile undoes no step", (state, ...expected) => {
+    const row = { ...changed, state }
+    const answers: ReadonlyArray<Answer> = [
+      Result.succeed(record),
+      Result.fail(failures.refused(key)),
+      Result.fail(failures.unknown(key))
+    ]
+    const outcomes = answers.map((answer) => {
+      const is = known(answer, false)
+      const changes = Row.answered(row, is, now, null)
+      const after = { ...row, ...changes }
+      const mark = after.mayHaveLeftAt === null ? "clean" : "left"
+      return [after.state, mark, ...(changes === undefined ? [] : [answeredEvent(row, is)._tag])].join(" ")
+    })
+    assert.deepStrictEqual(outcomes, expected)
+  })
+
   it("is stored with its payee and state, but for one that was forgotten, and one that may be a person's name", () => {
     const whole = Row.answered(clean, known(Result.succeed(record), false), now, "payee")
     assert.deepInclude(whole, { withdrawalId: 7, withdrawalStatus: "Awaiting", payee: "payee" })
@@ -109,55 +130,37 @@ describe("an answer", () => {
   })
 
   it("of a refusal after a doubt has what the service said, and is no proof", () => {
-    const refusal = new RateLimited({
-      ...ofRequest,
+    const said = {
+      ...withdrawal,
+      idempotencyKey: key,
       status: 429,
       attempts: 3,
       serviceCode: "E_1",
       retryAfter: Duration.seconds(7)
-    })
-    assert.deepStrictEqual(known(Result.fail(refusal), true), {
+    }
+    assert.deepStrictEqual(known(Result.fail(new RateLimited({ ...said, outcome: "Rejected" })), true), {
       _tag: "Unknown",
-      error: new OutcomeUnknown({
-        ...withdrawal,
-        idempotencyKey: key,
-        outcome: "Unknown",
-        attempts: 3,
-        reason: "RefusedAfterUnknown",
-        status: 429,
-        serviceCode: "E_1",
-        retryAfter: Duration.seconds(7)
-      })
+      error: new OutcomeUnknown({ ...said, outcome: "Unknown", reason: "RefusedAfterUnknown" })
     })
   })
 
-  it.each<[string, boolean]>([
-    ["E-422.b", true],
-    ["WITHDRAWAL_REFUSED", true],
-    ["1".repeat(40), true],
-    ["1".repeat(41), false],
-    ["MARIA", false],
-    ["maria 1", false],
-    ["", false]
-  ])("is stored with the code %j of the service: %s, and without its words", (serviceCode, isStored) => {
-    const seen = { id: "7", status: "MARIA SILVA" }
-    const failure = new RequestRejected({ ...ofRequest, serviceMessage: "Maria 529", serviceCode })
-    const doubt = new OutcomeUnknown({
-      ...withdrawal,
-      idempotencyKey: key,
-      outcome: "Unknown",
-      reason: "Timeout",
-      seen
-    })
-    const stored = known(Result.fail(failure), false)
-    assert.deepStrictEqual(stored, {
-      _tag: "Refused",
-      error: new RequestRejected({ ...ofRequest, ...(isStored && { serviceCode }) })
-    })
-    const unknown = known(Result.fail(doubt), false)
-    assert.deepStrictEqual(unknown._tag === "Unknown" && "seen" in unknown.error && unknown.error.seen, { id: "7" })
-    const awaiting = known(Result.fail(new OutcomeUnknown({ ...doubt, seen: { status: "Awaiting" } })), false)
-    assert.include(JSON.stringify(awaiting), "Awaiting")
+  it("is stored with a code of the service, and without its words", () => {
+    const stored = (serviceCode: string) =>
+      known(Result.fail(new RequestRejected({ ...ofRequest, serviceMessage: "Maria 529", serviceCode })), false)
+    for (const serviceCode of ["E-422.b", "WITHDRAWAL_REFUSED", "1".repeat(40)])
+      assert.deepStrictEqual(stored(serviceCode), {
+        _tag: "Refused",
+        error: new RequestRejected({ ...ofRequest, serviceCode })
+      })
+    for (const serviceCode of ["1".repeat(41), "MARIA", "maria 1", ""])
+      assert.deepStrictEqual(stored(serviceCode), { _tag: "Refused", error: new RequestRejected(ofRequest) })
+    for (const [status, shown] of [
+      ["MARIA SILVA", { id: "7" }],
+      ["Awaiting", { id: "7", status: "Awaiting" }]
+    ] as const) {
+      const doubt = new OutcomeUnknown({ ...failures.unknown(key), seen: { id: "7", status } })
+      assert.deepInclude(known(Result.fail(doubt), false), { error: new OutcomeUnknown({ ...doubt, seen: shown }) })
+    }
   })
 
   it.each<[found: number | undefined, own: number | null, isOther: boolean]>([
@@ -173,6 +176,7 @@ describe("an answer", () => {
     const error = Result.isFailure(judged) ? judged.failure : undefined
     assert(error?._tag === "OutcomeUnknown")
     assert.deepStrictEqual([mismatchOf(error), error.seen], ["companyId", { id: "7" }])
+    assert.include(error.message, "companyId is not the company of the account")
   })
 
   it.each<[string, RequestWithdrawalError, cause: string | undefined, isAnswer: boolean]>([

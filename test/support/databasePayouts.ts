@@ -26,7 +26,7 @@ export const ask = (
   }
 }
 
-export const fast = { poll: "20 millis" } as const
+const fast = { poll: "20 millis" } as const
 export const tagOf = <A, E extends { readonly _tag: string }, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.map(Effect.flip(effect), ({ _tag }) => _tag)
 

@@ -1,30 +1,15 @@
 /**
  * A queue of payouts in memory over a sandbox whose script names what each request of a reference meets, and what became of them.
  */
-import { Context, Deferred, Effect, Layer, Logger, Option, type Scope, Stream } from "effect"
+import { Context, Effect, Layer, Logger, type Scope } from "effect"
 import { HttpClient } from "effect/http"
 import { Credentials, IdempotencyKey, IdempotencyKeyGen, Money, Payments, PaymentsPolicy, PixKey } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
-import {
-  type PayoutChange,
-  type PayoutItem,
-  PayoutQueue,
-  type PayoutQueueOptions,
-  type PayoutStatus
-} from "effect-pix/payouts"
-import { Fault, Sandbox, SandboxOptions } from "effect-pix/sandbox"
+import { type PayoutItem, PayoutQueue, type PayoutQueueOptions } from "effect-pix/payouts"
+import { Sandbox, SandboxOptions } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import {
-  AuthError,
-  IdempotencyConflict,
-  InsufficientBalance,
-  OutcomeUnknown,
-  RateLimited,
-  RequestRejected,
-  ServiceUnavailable
-} from "../../src/contract/PaymentsError.ts"
-import { type Met, OwnFault, play } from "../../src/sandbox/internal/reply.ts"
+import { type Met, OwnFault } from "../../src/sandbox/internal/reply.ts"
 import { effect } from "./effect.ts"
 
 export const payout = (reference: string, amount = 1000): PayoutItem => ({
@@ -51,31 +36,11 @@ export const memory = Layer.orDie(NodeSqlite.layer({ filename: ":memory:" }))
 
 export const keyOf = (reference: string) => IdempotencyKey.fromReference("payout", reference)
 
-const common = (idempotencyKey: string) =>
-  ({ operation: "requestWithdrawal", attempts: 1, idempotencyKey, status: 422 }) as const
-export const failures = {
-  unknown: (key: string) =>
-    new OutcomeUnknown({ ...common(key), outcome: "Unknown", reason: "Timeout", idempotencyKey: key }),
-  conflict: (key: string) => new IdempotencyConflict({ ...common(key), outcome: "Unknown" }),
-  poor: (key: string) => new InsufficientBalance({ ...common(key), outcome: "Rejected" }),
-  auth: (key: string, status = 401) => new AuthError({ ...common(key), outcome: "Rejected", status }),
-  down: (key: string, reason: "NoConnection" | "OtherClientId" = "NoConnection") =>
-    new ServiceUnavailable({ ...common(key), outcome: "NotSent", reason }),
-  throttled: (key: string) => new RateLimited({ ...common(key), outcome: "Rejected", status: 429 }),
-  redirected: (key: string) => new RequestRejected({ ...common(key), outcome: "Rejected", status: 308 }),
-  refused: (key: string) => new RequestRejected({ ...common(key), outcome: "Rejected", serviceMessage: "Recusado" })
-}
-
-/** Answers of a gateway. */
-export const poor = Fault.refusal(422, "Saldo insuficiente")
-export const refused = Fault.refusal(422, "Conta bloqueada")
-export const unauthorised = Fault.refusal(401, "Credenciais inválidas")
-
 /** What the requests of a reference meet: one after another, and then nothing; or one fault again and again. */
 export type Script = Readonly<Record<string, Met | ReadonlyArray<Met>>>
 
 /** The sandbox, and a client of it whose requests for payouts meet what the script says. */
-export const gatewayOf = (script: Script = {}) => {
+const gatewayOf = (script: Script = {}) => {
   const turns = new Map<string, number>()
   const byKey = new Map<string, Script[string]>(
     Object.entries(script).map(([reference, met]) => [keyOf(reference), met])
@@ -167,50 +132,9 @@ export const queued = Object.assign((title: string, ...given: Given<[]>) => effe
       effect.each(cases)(title, ...prepare(...given))
 })
 
-/** A request that arrives, and is not answered until the test says what it meets. */
-export const makeHeld = Effect.gen(function* () {
-  const arrived = yield* Deferred.make<void>()
-  const met = yield* Deferred.make<Fault.Fault>()
-  const reply = (execute: Parameters<typeof play>[1]["execute"]) =>
-    Deferred.succeed(arrived, undefined).pipe(
-      Effect.andThen(Deferred.await(met)),
-      Effect.flatMap((fault) => play(fault, { execute, forgetKey: Effect.void, detach: (effect) => effect }))
-    )
-  return {
-    held: { reply },
-    arrived: Deferred.await(arrived),
-    answer: (fault: Fault.Fault = Fault.none) => Deferred.succeed(met, fault)
-  }
-})
-
 /** Lets seconds pass in steps, after each of which what waits for the platform goes on: so the times of requests are exact. */
 export const pass = (seconds: number) =>
   Effect.repeat(TestClock.adjust("100 millis"), { times: Math.round(seconds * 10) - 1 })
-
-/** How many requests for payouts arrived, of all references or of one. */
-export const requests = (reference?: string) =>
-  Sandbox.use((sandbox) =>
-    Effect.map(
-      sandbox.requests,
-      (all) =>
-        all.filter(
-          ({ idempotencyKey, operation }) =>
-            operation === "requestWithdrawal" && (reference === undefined || idempotencyKey === keyOf(reference))
-        ).length
-    )
-  )
-
-/** How many payouts the gateway paid. */
-export const paid = Sandbox.use((sandbox) => Effect.map(sandbox.withdrawals, ({ length }) => length))
-
-/** All requests from now on meet this, until it is called with nothing. */
-export const meetAll = (fault?: Fault.Fault) =>
-  Sandbox.use((sandbox) =>
-    Effect.andThen(
-      sandbox.clearFaults,
-      fault === undefined ? Effect.void : sandbox.fault("requestWithdrawal", fault, { times: 1e9 })
-    )
-  )
 
 /** A worker on the database of the test, until its scope closes. */
 export const startWorker = (options: PayoutQueueOptions = {}) =>
@@ -222,45 +146,6 @@ export const startClient = (options: PayoutQueueOptions = {}) =>
 
 /** Lets the workers handle what is due, in a hundredth of a second. Each step lets the other fibers run. */
 export const settle = Effect.repeat(TestClock.adjust("1 millis"), { times: 9 })
-
-/** The state of a payout, why it is parked or for what it waits, and the step that a first person asked for: `parked Operator`. */
-export const stateOf = (queue: PayoutQueue["Service"], reference: string) =>
-  Effect.map(queue.status(reference), (found) => {
-    if (Option.isNone(found)) return "absent"
-    const { asked, because, state, waitsFor }: PayoutStatus & Record<string, unknown> = { ...found.value }
-    return [state, because, waitsFor, asked?.step].filter(Boolean).join(" ")
-  })
-export const shown = (reference = "invoice-1") => PayoutQueue.use((queue) => stateOf(queue, reference))
-
-/** A change of the history in one line, without its times. */
-const lineOf = ({ _tag, state, ...change }: PayoutChange) => {
-  const person = "by" in change ? ` by ${change.by}${"note" in change ? `: ${change.note}` : ""}` : ""
-  const answer = "answer" in change ? ` ${change.answer} ${change.error?._tag ?? change.withdrawalId}` : ""
-  const rest = "request" in change ? ` ${change.request}` : "because" in change ? ` ${change.because}` : ""
-  const said = "notExecuted" in change && change.notExecuted ? " as not executed" : ""
-  return `${_tag}${answer}${rest}${said}${person} > ${state}${change.mayHaveLeftAt === undefined ? "" : ", may have left"}`
-}
-export const linesOf = (queue: PayoutQueue["Service"], reference: string) =>
-  Effect.map(queue.history(reference), (changes) => changes.map(lineOf))
-
-/** Whether a request of a payout may have left. */
-export const isInDoubt = (reference = "invoice-1") =>
-  PayoutQueue.use((queue) =>
-    Effect.map(queue.status(reference), (found) => "mayHaveLeftAt" in Option.getOrElse(found, () => ({})))
-  )
-
-/** The second at which each request of a payout was about to leave, after its submission. */
-export const sentAt = (reference = "invoice-1") =>
-  PayoutQueue.use((queue) =>
-    Effect.map(queue.history(reference), ([first, ...changes]) =>
-      changes
-        .filter(({ _tag }) => _tag === "Marked")
-        .map(({ at }) => Math.round((at.epochMilliseconds - (first?.at.epochMilliseconds ?? 0)) / 1000))
-    )
-  )
-
-export const count = (state: "accepted" | "parked" | "posted") =>
-  PayoutQueue.use((queue) => Stream.runCount(queue.list({ state })))
 
 /**
  * The warnings and errors that are logged under the layer, but for those of a queue without a `seal`, and of a `TestClock` which

@@ -69,7 +69,7 @@ export const startPostgres = async (
   }
   const data = join(dir, "data")
   const env = {
-    PATH: process.env["PATH"],
+    PATH: `${bin}${delimiter}${process.env["PATH"]}`,
     LC_ALL: "C.UTF-8",
     TZ: "UTC",
     ...(root === undefined ? {} : { LD_LIBRARY_PATH: libraries(root) })
