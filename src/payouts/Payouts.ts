@@ -64,6 +64,8 @@ import { type PayoutItem, type PayoutsNotAccepted, PayoutsNotConfirmed } from ".
 import { PayoutQueue } from "./PayoutQueue.ts"
 import { PayoutStatus } from "./PayoutStatus.ts"
 
+export { portuguese } from "./internal/portuguese.ts"
+
 /** How a sheet is run. */
 export interface RunOptions {
   /** How long a run waits while no line ends: then it ends itself, and parks what was not sent. Default 5 minutes. */

@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { OutcomeUnknown } from "effect-pix"
-import { PayoutRefusal, PayoutState, PayoutStatus } from "effect-pix/payouts"
+import { PayoutRefusal, Payouts, PayoutState, PayoutStatus } from "effect-pix/payouts"
 import { Row, statusOf } from "../../src/payouts/internal/queue/row.ts"
 import { failures } from "../support/payoutAnswers.ts"
 
@@ -65,3 +65,21 @@ it.each([
     "unknown OutcomeUnknown after 3"
   ]
 ] as const)("a payout %s", (_, row, line) => assert.strictEqual(lineOf(statusOf(rowOf(row))), line))
+
+const unclearWords = "A conferir: pode ter sido pago, não pagar por outro meio antes"
+it.each([
+  ["posted", { state: "posted", withdrawalId: 7 }, "Registrado: saque nº 7"],
+  ["posted without a number", { state: "posted" }, "Registrado"],
+  ["settled", { state: "settled" }, "Pago: conferido por uma pessoa"],
+  ["failed", { state: "failed" }, "Não pago: conferido por uma pessoa"],
+  ["failed, and recorded by the service", { state: "failed", withdrawalId: 7 }, unclearWords],
+  ["unknown", { state: "unknown", error: unclear }, unclearWords],
+  ["refused", { state: "refused", error: failure }, "Não pago: Recusado pelo gateway"],
+  ["accepted", {}, "Não pago: não enviado"],
+  ["accepted, with a refusal", { error: failure }, "Não pago: Recusado pelo gateway"],
+  ["accepted, and may have left", { mayHaveLeftAt: 5, error: failure }, unclearWords],
+  ["parked, and may have left", { state: "parked", mayHaveLeftAt: 5 }, unclearWords],
+  ["parked in doubt", { state: "parked", error: unclear }, unclearWords]
+] as const)("a payout that is %s is told in Portuguese", (_, row, words) =>
+  assert.strictEqual(Payouts.portuguese(statusOf(rowOf(row))), words)
+)
