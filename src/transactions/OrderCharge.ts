@@ -13,6 +13,8 @@
  * - Store it where what is stored is still what you gave as `last`. Else another tab was faster: call again.
  * - Take all of the request from the order, and nothing from the visit, such as `ip`: a key that is repeated with another
  *   content is an `IdempotencyConflict`.
+ * - Call it from the order's first charge on: it knows only the charges that it made. A charge that `createTransaction` made for
+ *   the order before is given as `last`, with the number 1.
  *
  * Gotcha: an old charge may be paid after the answer, until it lapses. `charge.earlier` has its id: look for the order under
  * these ids too where a webhook comes, and refund what is paid twice (`Paid.others`).
