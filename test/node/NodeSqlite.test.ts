@@ -161,6 +161,13 @@ describe("a SQLite file", () => {
     assert.include(yield* refused(filename), words)
   })
 
+  effect("a statement that its own transaction locks out fails without a wait", function* () {
+    const sql = yield* build(yield* file)
+    const checkpoint = sql`PRAGMA wal_checkpoint(TRUNCATE)`
+    const { reason } = yield* Effect.flip(sql.withTransaction(checkpoint))
+    assert.strictEqual(reason._tag, "LockTimeoutError")
+  })
+
   effect("the lock has the rights of its file, so that a command of another user locks no program out", function* () {
     const filename = yield* file
     writeFileSync(filename, "")

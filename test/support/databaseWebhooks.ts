@@ -5,7 +5,7 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { databases } from "./database.ts"
-import { effect, live } from "./effect.ts"
+import { effect, live, nextTurn } from "./effect.ts"
 import { type Options, recording, world } from "./webhooks.ts"
 
 /** Where a webhook stores its rows. A test of each has its own. */
@@ -15,7 +15,7 @@ export const stores = databases.map(({ client, dialect, name, skip }) => ({
   test: dialect === "sqlite" ? effect.skipIf(false) : live.skipIf(skip),
   layer: Layer.mergeAll(world, Layer.fresh(client())),
   /** Lets the workers go on, for as short a time as they need. */
-  pause: dialect === "sqlite" ? TestClock.adjust("100 millis") : Effect.sleep("20 millis")
+  pause: dialect === "sqlite" ? TestClock.adjust("100 millis") : nextTurn
 }))
 
 /** Starts a webhook on the database of the test, as a process of its own. */

@@ -36,9 +36,6 @@ subscribe("http.client.response.finish", (message) =>
   count(`http://${String((message as { request: ClientRequest }).request.getHeader("host"))}`)
 )
 
-/** Lets the callbacks of this process run. */
-export const nextTurn = Effect.callback<void>((resume) => void setImmediate(() => resume(Effect.void)))
-
 /** Waits until a transport of this process has read so many heads of answers of an origin, and its callbacks have run. */
 export const headsRead = (origin: string, wanted: number) =>
   Effect.andThen(
