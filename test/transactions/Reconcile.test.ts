@@ -2,9 +2,7 @@
 import { assert, describe } from "@effect/vitest"
 import { DateTime, Effect, Option, Result, Schema, Stream } from "effect"
 import { AuthError, Money, type Payments, Reconcile, type TransactionDetail, type TransactionStream } from "effect-pix"
-import { Sandbox } from "effect-pix/sandbox"
 import * as PaymentsError from "../../src/contract/PaymentsError.ts"
-import { charge } from "../support/charges.ts"
 import { idsOf, type MovingList, still, upTo } from "../support/movingList.ts"
 import { mockPayments } from "../support/payments.ts"
 import { effect } from "../support/effect.ts"
@@ -299,19 +297,4 @@ describe("Reconcile.unknownRows", () => {
     assert(error._tag === "InvalidRequest")
     assert.deepStrictEqual([error.issues[0]?.path, list.requests.length], [path, 0])
   })
-
-  effect(
-    "both directions find a charge that the books do not have, by the id that a lookup shows",
-    Sandbox.layerPayments,
-    function* () {
-      const charges = yield* Effect.replicateEffect(charge, 5)
-      const orders = charges.slice(0, 4).map(({ amount, id }) => ({ transactionId: id, amount }))
-      const results = yield* Stream.runCollect(Reconcile.stream(orders))
-      const known = new Set(results.flatMap((result) => ("transaction" in result ? [result.transaction.id] : [])))
-      const rows = yield* Stream.runCollect(
-        Reconcile.unknownRows({ isKnown: ({ id }) => Effect.succeed(known.has(id)) })
-      )
-      assert.deepStrictEqual(idsOf(rows), [5])
-    }
-  )
 })

@@ -10,8 +10,6 @@ import { postgres } from "../support/database.ts"
 import { settled, shop, starting, stores } from "../support/databaseWebhooks.ts"
 import { exhaust, lookingUp, nobody } from "../support/webhooks.ts"
 
-const all = { concurrency: "unbounded", discard: true } as const
-
 describe.each(stores)("Webhook.layerSql on $name", ({ dialect, layer, pause, test }) => {
   const settle = settled(pause)
   const die = (rows = 1) => Effect.andThen(exhaust("failed", rows, pause), settle)
@@ -211,18 +209,6 @@ describe.each(stores)("Webhook.layerSql on $name", ({ dialect, layer, pause, tes
     )
     yield* Effect.repeat(Effect.andThen(pause, names), { until: ({ length }) => length < 5 })
     assert.sameMembers(yield* names, [recent, old, bad, waiting])
-  })
-
-  test("a sweep and simultaneous deliveries in two processes hand each charge out once", layer, function* () {
-    const { onPaid, shipped } = yield* shop
-    const [one, two] = [yield* starting({ onPaid }), yield* starting({ onPaid })]
-    const ids = yield* Effect.replicateEffect(paidCharge, 5)
-    yield* Effect.forEach(ids, (id) => Effect.all([one.check(id), two.claim(id), two.check(id)], all), all)
-    yield* settle
-    yield* Effect.forEach(ids, two.check, all)
-    yield* settle
-    assert.deepStrictEqual(yield* shipped, ids.toSorted())
-    assert.deepStrictEqual([...one.reports, ...two.reports], [])
   })
 
   test("a check in a transaction is rolled back with it, and a delivery is recorded when it ends", layer, function* () {
