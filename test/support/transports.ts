@@ -5,6 +5,7 @@ import { NodePayments } from "effect-pix/node"
 import { FetchHttpClient, type HttpClient } from "effect/http"
 import type { ClientRequest } from "node:http"
 import { subscribe } from "node:diagnostics_channel"
+import { nextTurn } from "./effect.ts"
 import * as FetchTransport from "./FetchTransport.ts"
 import { fixture } from "./RawServer.ts"
 

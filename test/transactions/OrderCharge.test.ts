@@ -9,14 +9,13 @@ import {
   OrderCharge,
   type Payments,
   PaymentsPolicy,
-  type TransactionDetail,
   type WriteOptions
 } from "effect-pix"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { lookups } from "../support/charges.ts"
 import { effect } from "../support/effect.ts"
 import { charge as requestOf, created } from "../support/operations.ts"
-import { mockPayments } from "../support/payments.ts"
+import { detailOf, mockPayments } from "../support/payments.ts"
 
 const requestFor = (centavos: number) => ({ ...requestOf, amount: Money.centavos(centavos) })
 
@@ -178,12 +177,6 @@ describe("OrderCharge.get", () => {
     pix: { qrcode: "000201" },
     earlier: []
   }
-  const detailOf = (transactionId: string, enStatusTransaction: string): TransactionDetail => ({
-    id: 1,
-    value: Money.centavos(2500),
-    transactionId,
-    enStatusTransaction
-  })
 
   effect("charges that are lapsed when they are made end after two", function* () {
     const keys: Array<string | undefined> = []
@@ -214,39 +207,6 @@ describe("OrderCharge.get", () => {
       assert.deepStrictEqual(yield* Effect.provide(open(2500, stored), layer), { _tag: "Reuse", charge: stored })
     }
   })
-
-  interface Wrong {
-    readonly path: string
-    readonly order?: object
-    readonly options?: object
-  }
-  const wrongs: ReadonlyArray<Wrong> = [
-    { path: "reference", order: { reference: " " } },
-    { path: "reference", order: { reference: "4".repeat(901) } },
-    { path: "reference", order: { reference: 42 } },
-    { path: "request", order: { request: undefined } },
-    { path: "request.amount", order: { request: { ...requestOf, amount: 25.5 } } },
-    { path: "request.paymentMethod", order: { request: { ...requestOf, paymentMethod: "BOLETO" } } },
-    { path: "customer", order: { request: { ...requestOf, customer: undefined }, last: undefined } },
-    { path: "last", order: { last: "t" } },
-    { path: "last.number", order: { last: { ...stored, number: 0 } } },
-    { path: "last.pix.expirationDate", order: { last: { ...stored, pix: { qrcode: "0", expirationDate: "soon" } } } },
-    { path: "openFor", options: { openFor: "1 day" } },
-    { path: "openFor", options: { openFor: "soon" } },
-    { path: "options", options: [] }
-  ]
-  effect.each(wrongs)(
-    "a wrong $path is an InvalidRequest that names it, and nothing is sent",
-    Sandbox.layerPayments,
-    function* ({ options = {}, order, path }) {
-      // A caller without types may give this.
-      const given = { reference: "42", request: requestOf, last: stored, ...order } as unknown as OrderCharge.Order
-      const error = yield* Effect.flip(OrderCharge.get(given, options))
-      assert(error._tag === "InvalidRequest")
-      assert.deepStrictEqual([error.operation, error.issues.map((issue) => issue.path)], ["createTransaction", [path]])
-      assert.lengthOf(yield* (yield* Sandbox).requests, 0)
-    }
-  )
 
   effect(
     "a key is made of the order, the number and the amount, also the longest ones",
