@@ -100,6 +100,7 @@ const whole = "must be a whole number from 0"
 
 const refusals: ReadonlyArray<readonly [what: string, ReturnType<typeof from>, ReadonlyArray<string>]> = [
   ["without settings", from({}), all.map(notSet)],
+  ["without credentials", from({ PAYMENTS_BASE_URL: environment.PAYMENTS_BASE_URL }), all.slice(1).map(notSet)],
   ["with empty settings", from(Object.fromEntries(all.map((name) => [name, ""]))), all.map(notSet)],
   [
     "of a store that fails",
