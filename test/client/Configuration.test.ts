@@ -240,11 +240,16 @@ describe("the base URL of a client", () => {
   )
 })
 
+type Refused = Layer.Layer<never, ConfigurationError>
+
 /** Layers with options that a program without types gives. */
-const layers = {
+const layers: Readonly<Record<`${"Payments" | "Merchants"}.layer`, (options: never) => Refused>> = {
   "Payments.layer": (options: never) => paymentsOn(scripted(respond(500)).layer, options),
   "Merchants.layer": (options: never) =>
-    Layer.provide(Merchants.layer(options), [scripted(respond(500)).layer, IdempotencyKeyGen.layerSequential])
+    Layer.provide(Merchants.layer<never, never>(options), [
+      scripted(respond(500)).layer,
+      IdempotencyKeyGen.layerSequential
+    ])
 }
 const ofClient = "Payments.layer"
 const ofMerchants = "Merchants.layer"
