@@ -102,8 +102,6 @@ const makeAgent = (
     }
   })
   const close = Effect.promise(() => agent.close()).pipe(
-    // A finalizer is not interruptible, but the timeout has to interrupt this wait.
-    Effect.interruptible,
     Effect.timeoutOption(limits.shutdownTimeout),
     Effect.andThen(Effect.promise(() => Promise.all(Array.from(pools, (pool) => pool.destroy()))))
   )

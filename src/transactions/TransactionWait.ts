@@ -281,6 +281,7 @@ export const final = (
  *
  * ```ts
  * import { Effect, Stream } from "effect"
+ * import { TestClock } from "effect/testing"
  * import { Money, Payments, TransactionWait } from "effect-pix"
  * import { Sandbox } from "effect-pix/sandbox"
  *
@@ -295,11 +296,12 @@ export const final = (
  *   return yield* TransactionWait.changes(charge.id).pipe(
  *     Stream.map((detail) => detail.enStatusTransaction),
  *     Stream.tap((status) => (status === "Awaiting" ? Effect.orDie(sandbox.markPaid(charge.id)) : Effect.void)),
- *     Stream.runCollect
+ *     Stream.runCollect,
+ *     Sandbox.patiently
  *   )
  * })
  *
- * const seen = await Effect.runPromise(Effect.provide(program, Sandbox.layerPayments)) // => ["Awaiting", "Paid"]
+ * const seen = await Effect.runPromise(Effect.provide(program, [Sandbox.layerPayments, TestClock.layer()])) // => ["Awaiting", "Paid"]
  * ```
  */
 export const changes = (

@@ -6,6 +6,7 @@ import {
   Credentials,
   CredentialsReload,
   IdempotencyKeyGen,
+  Merchants,
   Payments
 } from "effect-pix"
 import { ConfigProvider, Effect, Layer, Logger, Redacted, References } from "effect"
@@ -99,6 +100,7 @@ const whole = "must be a whole number from 0"
 
 const refusals: ReadonlyArray<readonly [what: string, ReturnType<typeof from>, ReadonlyArray<string>]> = [
   ["without settings", from({}), all.map(notSet)],
+  ["without credentials", from({ PAYMENTS_BASE_URL: environment.PAYMENTS_BASE_URL }), all.slice(1).map(notSet)],
   ["with empty settings", from(Object.fromEntries(all.map((name) => [name, ""]))), all.map(notSet)],
   [
     "of a store that fails",
@@ -238,14 +240,36 @@ describe("the base URL of a client", () => {
   )
 })
 
-effect.each([
-  [{ baseUrl: canary, companyId: 7.5 }, ["Wrong: baseUrl is not a URL", `Wrong: companyId ${whole}`]],
-  [{ baseUrl: "https://a.example", companyId: -1 }, [`Wrong: companyId ${whole}`]],
-  [{ baseUrl: "https://a.example", companyId: 2 ** 53 }, [`Wrong: companyId ${whole}`]],
-  [null, ["Wrong: options must be { baseUrl, companyId? }"]],
-  [{}, [notSet("baseUrl")]],
-  [{ baseUrl: Object.create(null) }, ["Wrong: baseUrl is not a URL"]]
-] as const)("the options %j of a client are refused: %j", function* ([options, problems]) {
-  const { layer } = scripted(respond(500))
-  assert.deepStrictEqual(yield* refusal(paymentsOn(layer, options as never)), [...problems]) // as from JavaScript
+type Refused = Layer.Layer<never, ConfigurationError>
+
+/** Layers with options that a program without types gives. */
+const layers: Readonly<Record<`${"Payments" | "Merchants"}.layer`, (options: never) => Refused>> = {
+  "Payments.layer": (options: never) => paymentsOn(scripted(respond(500)).layer, options),
+  "Merchants.layer": (options: never) =>
+    Layer.provide(Merchants.layer<never, never>(options), [
+      scripted(respond(500)).layer,
+      IdempotencyKeyGen.layerSequential
+    ])
+}
+const ofClient = "Payments.layer"
+const ofMerchants = "Merchants.layer"
+const load = () => Effect.undefined
+const above0 = "must be a duration above zero"
+
+effect.each<readonly [name: keyof typeof layers, options: unknown, problems: ReadonlyArray<string>]>([
+  [ofClient, { baseUrl: canary, companyId: 7.5 }, ["Wrong: baseUrl is not a URL", `Wrong: companyId ${whole}`]],
+  [ofClient, { baseUrl: "https://a.example", companyId: -1 }, [`Wrong: companyId ${whole}`]],
+  [ofClient, { baseUrl: "https://a.example", companyId: 2 ** 53 }, [`Wrong: companyId ${whole}`]],
+  [ofClient, null, ["Wrong: options must be { baseUrl, companyId? }"]],
+  [ofClient, {}, [notSet("baseUrl")]],
+  [ofClient, { baseUrl: Object.create(null) }, ["Wrong: baseUrl is not a URL"]],
+  [ofMerchants, undefined, ["Wrong: options must be { baseUrl, load, loadTimeout?, idleTimeToLive? }"]],
+  [ofMerchants, { baseUrl: "https://a.example", load: canary }, ["Wrong: load must be a function"]],
+  [
+    ofMerchants,
+    { baseUrl: canary, load, loadTimeout: -1, idleTimeToLive: Number.NaN },
+    ["Wrong: baseUrl is not a URL", `Wrong: loadTimeout ${above0}`, `Wrong: idleTimeToLive ${above0}`]
+  ]
+])("%s refuses the options %j: %j", function* ([name, options, problems]) {
+  assert.deepStrictEqual(yield* refusal(layers[name](options as never)), [...problems]) // as from JavaScript
 })

@@ -1,7 +1,7 @@
 /** A call that is interrupted: a caller who gets neither a result nor an error gets a report, if the write may have been executed. */
 import { assert, describe } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber, Layer, Schedule } from "effect"
-import { Credentials, IdempotencyKey, IdempotencyKeyGen, Payments, PaymentsPolicy } from "effect-pix"
+import { IdempotencyKey, Payments, PaymentsPolicy } from "effect-pix"
 import { TestClock } from "effect/testing"
 import { effect, live } from "../support/effect.ts"
 import type { Service } from "../support/failing.ts"
@@ -51,20 +51,6 @@ describe("a call that is interrupted", () => {
       assert.strictEqual(report.firstSentAt?.epochMilliseconds, 0)
     }
     for (const line of about) for (const part of ["Warn", atStake, madeKey]) assert.include(line, part)
-  })
-
-  effect("before it has credentials is not reported, and sends nothing", function* () {
-    const { layer, sent } = scripted("silence")
-    const waiting = Layer.succeed(Credentials, { current: Effect.never, reload: () => Effect.succeed(false) })
-    const payments = Payments.layer({ baseUrl: "https://gateway.example" }).pipe(
-      Layer.provide([layer, waiting, IdempotencyKeyGen.layerSequential])
-    )
-    const { lines, reports } = yield* watch(
-      requestWithdrawal.run,
-      { payments, interruptedAfter: "5 seconds" },
-      "silence"
-    )
-    assert.deepStrictEqual([reports, lines, sent.length], [[], [], 0])
   })
 
   effect.each<readonly [string, Hook]>([

@@ -1,13 +1,6 @@
 /** Counts the loads, the requests and the released clients of `Merchants`. */
 import { assert, describe } from "@effect/vitest"
-import {
-  ConfigurationError,
-  IdempotencyKeyGen,
-  type Merchant,
-  Merchants,
-  type MerchantsOptions,
-  Payments
-} from "effect-pix"
+import { IdempotencyKeyGen, type Merchant, Merchants, type MerchantsOptions, Payments } from "effect-pix"
 import { Cause, Context, Data, Deferred, Effect, Fiber, Layer, Redacted, References } from "effect"
 import { TestClock } from "effect/testing"
 import { effect } from "../support/effect.ts"
@@ -194,26 +187,3 @@ describe("a load that hangs", () => {
     assert.deepStrictEqual([loads.length, sent.length], [1, 1])
   })
 })
-
-effect.each([
-  [undefined, ["options"]],
-  [{ baseUrl: "https://pay.example", load: secret }, ["load"]],
-  [
-    { baseUrl: "gateway", load: () => Effect.undefined, loadTimeout: -1, idleTimeToLive: Number.NaN },
-    ["baseUrl", "loadTimeout", "idleTimeToLive"]
-  ]
-] as const)(
-  "Merchants.layer refuses the options %j before anything is loaded, and names each that is wrong",
-  function* ([options, names]) {
-    const layer = Merchants.layer(options as MerchantsOptions<never, never>) // a program without types may give anything
-    const error = yield* Effect.flip(
-      Layer.build(Layer.provide(layer, [scripted(respond(500)).layer, IdempotencyKeyGen.layerSequential]))
-    )
-    assert.instanceOf(error, ConfigurationError)
-    assert.deepStrictEqual(
-      error.settings.map(({ setting }) => setting),
-      [...names]
-    )
-    assert.notInclude(error.message, secret)
-  }
-)

@@ -2,16 +2,11 @@
  * Tests of the public types. The compiler checks them: `expectTypeOf` and `@ts-expect-error` do nothing at run time.
  */
 import { describe, expectTypeOf, test } from "@effect/vitest"
-import { Effect, Layer, type Redacted, type Schema } from "effect"
-import type { HttpClient } from "effect/http"
+import { Effect, Layer, type Schema } from "effect"
 import {
-  type ApiCredentials,
-  type ConfigurationError,
   type CreatedPixTransaction,
   type CreatedTransaction,
   type CreateTransactionRequest,
-  type Credentials,
-  type IdempotencyKeyGen,
   type Money,
   type OrderCharge,
   type Payments,
@@ -54,13 +49,6 @@ describe("the types of Payments", () => {
     expectTypeOf<Tags<"requestWithdrawal">>().toEqualTypeOf<
       Write | "BelowMinimum" | "InsufficientBalance" | "NoPixKey"
     >()
-  })
-
-  test("a layer needs credentials, whose secret is redacted, a transport and keys, or nothing", () => {
-    expectTypeOf<ApiCredentials["apiKey"]>().toEqualTypeOf<Redacted.Redacted<string>>()
-    type Needed = Credentials | HttpClient.HttpClient | IdempotencyKeyGen
-    expectTypeOf<ReturnType<typeof Payments.layer>>().toEqualTypeOf<Layer.Layer<Payments, ConfigurationError, Needed>>()
-    expectTypeOf<typeof Payments.layerFetch>().toEqualTypeOf<Layer.Layer<Payments, ConfigurationError>>()
   })
 
   test("centavos and reais are different types", () => {

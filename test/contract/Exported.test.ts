@@ -35,8 +35,6 @@ const exportedBy = (modules: ReadonlyArray<object>): ReadonlyArray<Exported> => 
   return [...new Map(entries)].flatMap(([name, errors]) => (isErrors(errors) ? [{ name, errors }] : []))
 }
 
-const rejected = { operation: "requestWithdrawal", attempts: 1, outcome: "Rejected", status: 422 } as const
-
 describe("an exported error", () => {
   effect.each(exportedBy([...libraries, sandbox]))(
     "$name shows its message and its tag, however it is printed",
@@ -62,13 +60,5 @@ describe("an exported error", () => {
 
   it("DatabaseError is one class for the queue and for the webhook", () => {
     assert.strictEqual<unknown>(payouts.DatabaseError, webhook.DatabaseError)
-  })
-
-  it.each([
-    [{ serviceMessage: "Recusado." }, ' The service said: "Recusado."'],
-    [{ serviceCode: "E7" }, " The service gave the code E7."]
-  ])("its message ends with what the service said: %j", (said, end) => {
-    const { message } = new client.RequestRejected({ ...rejected, ...said })
-    assert.strictEqual(message, new client.RequestRejected(rejected).message + end)
   })
 })

@@ -1,6 +1,6 @@
 /** Options of every kind, given right and wrong. What each layer and call does with them is tested beside it. */
 import { assert, describe } from "@effect/vitest"
-import { ConfigProvider, DateTime, Duration, Effect, Schema } from "effect"
+import { DateTime, Duration, Effect, Schema } from "effect"
 import * as Options from "../../src/contract/Options.ts"
 import { effect } from "../support/effect.ts"
 
@@ -84,38 +84,5 @@ describe("the options of a call", () => {
         "options must be { size?, limit?, wait?, every?, since?, find?, nested? }"
       ])
     }
-  })
-})
-
-describe("the settings of a layer", () => {
-  effect("are all named, however many they are, under the prefix of their layer", function* () {
-    const fields = Object.fromEntries(Array.from({ length: 15 }, (_, at) => [`f${at}`, Schema.String]))
-    const { settings } = yield* Effect.flip(Options.checkSettingsBy(Schema.Struct(fields), "options", "Layer.")({}))
-    assert.strictEqual(settings.length, 15)
-    assert.deepStrictEqual(settings[0], { setting: "Layer.f0", reason: "Missing", problem: "is not set" })
-  })
-
-  effect("say that they could not be read, and which of them may be left out", function* () {
-    const Settings = Schema.Struct({ NAME: Schema.String, COUNT: Schema.optional(Schema.String) })
-    const away = ConfigProvider.make(() => Effect.fail(new ConfigProvider.SourceError({ message: "away" })))
-    const unread = yield* Effect.flip(Options.readSettingsBy(Settings)).pipe(Effect.provide(ConfigProvider.layer(away)))
-    const problem = "could not be read: the ConfigProvider failed"
-    assert.deepStrictEqual(unread.settings[0], { setting: "NAME", reason: "Unreadable", problem })
-    const none = yield* Effect.flip(Options.checkSettingsBy(Settings)(null as never)) // as from JavaScript
-    assert.include(none.message, "must be { NAME, COUNT? }")
-  })
-
-  effect("of two checks are all named by one error, whichever of them fails", function* () {
-    const one = Options.checkSettingsBy(Schema.Struct({ a: Schema.String }))
-    const other = Options.checkSettingsBy(Schema.Struct({ b: Schema.String }))
-    const missing = {} as never // as a caller without types gives it
-    const names = (first: { readonly a: string }, second: { readonly b: string }) =>
-      Effect.map(Effect.result(Options.bothSettings(one(first), other(second))), (result) =>
-        result._tag === "Failure" ? result.failure.settings.map(({ setting }) => setting) : result.success
-      )
-    assert.deepStrictEqual(yield* names(missing, missing), ["a", "b"])
-    assert.deepStrictEqual(yield* names(missing, { b: "y" }), ["a"])
-    assert.deepStrictEqual(yield* names({ a: "x" }, missing), ["b"])
-    assert.deepStrictEqual(yield* names({ a: "x" }, { b: "y" }), [{ a: "x" }, { b: "y" }])
   })
 })

@@ -8,7 +8,6 @@ import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, rmdirSync, st
 import { dirname, join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { failureNameOf } from "../../src/internal/databaseFailure.ts"
-import { OnDeath } from "../../src/internal/onDeath.ts"
 import { SimulatedProcess } from "../../src/internal/simulatedProcess.ts"
 import { soleWritesOf } from "../../src/internal/soleWriter.ts"
 import { effect } from "../support/effect.ts"
@@ -161,6 +160,13 @@ describe("a SQLite file", () => {
     assert.include(yield* refused(filename), words)
   })
 
+  effect("a statement that its own transaction locks out fails without a wait", function* () {
+    const sql = yield* build(yield* file)
+    const checkpoint = sql`PRAGMA wal_checkpoint(TRUNCATE)`
+    const { reason } = yield* Effect.flip(sql.withTransaction(checkpoint))
+    assert.strictEqual(reason._tag, "LockTimeoutError")
+  })
+
   effect("the lock has the rights of its file, so that a command of another user locks no program out", function* () {
     const filename = yield* file
     writeFileSync(filename, "")
@@ -185,56 +191,29 @@ describe("a SQLite file", () => {
   })
 })
 
-describe("two simulated processes on a SQLite file", () => {
-  /** The clients of both, with a table, and the actions at the death of the first. */
-  const both = Effect.gen(function* () {
+effect(
+  "each of two simulated processes on a SQLite file has a connection, whose transaction waits for that of the other, and a write is of both",
+  function* () {
     const filename = yield* file
-    const deaths: Array<() => void> = []
-    const clientOf = (name: string) =>
-      build(filename).pipe(
-        Effect.provideService(SimulatedProcess, name),
-        Effect.provideService(OnDeath, (action) => void (name === "1" && deaths.push(action)))
-      )
+    const clientOf = (name: string) => Effect.provideService(build(filename), SimulatedProcess, name)
     const [one, two] = [yield* clientOf("1"), yield* clientOf("2")]
     assert.strictEqual(yield* clientOf("1"), one)
+    assert.notStrictEqual(one, two)
+    assert.strictEqual(soleWritesOf(one), soleWritesOf(two))
     yield* createOrders(one)
-    return { one, two, deaths }
-  })
-
-  effect(
-    "each has a connection, a transaction of one waits for that of the other, and a write is of both",
-    function* () {
-      const { one, two } = yield* both
-      assert.notStrictEqual(one, two)
-      assert.strictEqual(soleWritesOf(one), soleWritesOf(two))
-      yield* one.withTransaction(
-        Effect.gen(function* () {
-          yield* insert(one, 1)
-          // A reader does not wait, and sees what was committed.
-          assert.deepStrictEqual(yield* ids(two), [])
-          const writing = yield* Effect.forkChild(Effect.flip(two.withTransaction(insert(two, 2))))
-          yield* TestClock.adjust("4 seconds")
-          assert.isUndefined(writing.pollUnsafe())
-          yield* TestClock.adjust("2 seconds")
-          assert.strictEqual((yield* Fiber.join(writing)).reason._tag, "LockTimeoutError")
-        })
-      )
-      yield* two.withTransaction(insert(two, 2))
-      assert.deepStrictEqual(yield* ids(one), [1, 2])
-    }
-  )
-
-  effect("the death of one rolls back its transaction alone, and the other then writes", function* () {
-    const { deaths, one, two } = yield* both
-    yield* Effect.forkChild(one.withTransaction(Effect.andThen(insert(one, 1), Effect.never)), {
-      startImmediately: true
-    })
-    const writing = yield* Effect.forkChild(insert(two, 2))
-    yield* TestClock.adjust("1 second")
-    assert.isUndefined(writing.pollUnsafe())
-    for (const action of deaths) action()
-    yield* TestClock.adjust("1 second")
-    yield* Fiber.join(writing)
-    assert.deepStrictEqual(yield* ids(one), [2])
-  })
-})
+    yield* one.withTransaction(
+      Effect.gen(function* () {
+        yield* insert(one, 1)
+        // A reader does not wait, and sees what was committed.
+        assert.deepStrictEqual(yield* ids(two), [])
+        const writing = yield* Effect.forkChild(Effect.flip(two.withTransaction(insert(two, 2))))
+        yield* TestClock.adjust("4 seconds")
+        assert.isUndefined(writing.pollUnsafe())
+        yield* TestClock.adjust("2 seconds")
+        assert.strictEqual((yield* Fiber.join(writing)).reason._tag, "LockTimeoutError")
+      })
+    )
+    yield* two.withTransaction(insert(two, 2))
+    assert.deepStrictEqual(yield* ids(one), [1, 2])
+  }
+)

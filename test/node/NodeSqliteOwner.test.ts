@@ -8,7 +8,7 @@ import process from "node:process"
 import { SimulatedProcess } from "../../src/internal/simulatedProcess.ts"
 import { live } from "../support/effect.ts"
 import { folder } from "../support/operated.ts"
-import { build, holder, ids, script } from "../support/sqliteHolder.ts"
+import { build, script } from "../support/sqliteHolder.ts"
 
 /** What another process says that opens files, by default in this folder: a line for each. */
 const openElsewhere = (filenames: ReadonlyArray<string>, cwd?: string) =>
@@ -59,18 +59,5 @@ describe("the owner of a SQLite file", () => {
     yield* Scope.close(scope, Exit.void)
     assert.include((yield* openElsewhere([filename]))[0], isOwned)
     yield* two`SELECT 1`
-  })
-
-  live("a reader sees the committed rows of another process that goes on writing", function* () {
-    const filename = join(yield* folder, "payouts.db")
-    const { committed, until } = yield* holder(filename)
-    for (let round = 1; round <= 5; round++) {
-      yield* until(round * 5)
-      const before = committed.at(-1) ?? 0
-      const found = yield* Effect.scoped(Effect.flatMap(build(filename, true), ids))
-      assert.isAtLeast(found.length, before)
-      // It is a state that the writer committed: no row is missing in between.
-      assert.strictEqual(found.at(-1), found.length)
-    }
   })
 })

@@ -112,11 +112,6 @@ describe("Money.Reais", () => {
     assert.deepStrictEqual(decode(JSON.parse(JSON.stringify(encode(amount)))), amount)
     assert.deepStrictEqual(Schema.decodeUnknownSync(json)(Schema.encodeSync(json)(amount)), amount)
   })
-
-  it("an amount is described as a number or a string", () => {
-    const document = JSON.stringify(Schema.toJsonSchemaDocument(Money.ReaisFromJson).schema)
-    for (const type of [`"number"`, `"string"`]) assert.include(document, type)
-  })
 })
 
 describe("the conversions of Money", () => {

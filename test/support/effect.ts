@@ -51,6 +51,9 @@ const tests = (tester: typeof it.live): Tests =>
     }
   )
 
+/** A turn of the event loop, in which sockets and promises go on, also under `TestClock`. */
+export const nextTurn = Effect.callback<void>((resume) => void setImmediate(() => resume(Effect.void)))
+
 /** A test under `TestClock`. */
 export const effect = tests(it.effect)
 

@@ -5,6 +5,7 @@ import { NodePayments } from "effect-pix/node"
 import { FetchHttpClient, type HttpClient } from "effect/http"
 import type { ClientRequest } from "node:http"
 import { subscribe } from "node:diagnostics_channel"
+import { nextTurn } from "./effect.ts"
 import * as FetchTransport from "./FetchTransport.ts"
 import { fixture } from "./RawServer.ts"
 
@@ -35,9 +36,6 @@ subscribe("undici:request:headers", (message) => count((message as { request: { 
 subscribe("http.client.response.finish", (message) =>
   count(`http://${String((message as { request: ClientRequest }).request.getHeader("host"))}`)
 )
-
-/** Lets the callbacks of this process run. */
-export const nextTurn = Effect.callback<void>((resume) => void setImmediate(() => resume(Effect.void)))
 
 /** Waits until a transport of this process has read so many heads of answers of an origin, and its callbacks have run. */
 export const headsRead = (origin: string, wanted: number) =>

@@ -8,6 +8,7 @@ import { NodeSqlite } from "effect-pix/node"
 import { Webhook, type WebhookEvent, type WebhookOptions, type WebhookSqlOptions } from "effect-pix/webhook"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
+import { nextTurn } from "./effect.ts"
 
 /** A gateway, separate hints, a database in memory, and no log: new ones for each test. */
 export const world = Layer.fresh(
@@ -153,7 +154,7 @@ export const stored = Effect.gen(function* () {
 export const exhaust = Effect.fnUntraced(function* (
   reason: "early" | "outage" | "failed",
   rows = 1,
-  pause: Effect.Effect<void> = Effect.sleep("20 millis")
+  pause: Effect.Effect<void> = nextTurn
 ) {
   const sql = yield* SqlClient.SqlClient
   const waiting = sql<{ readonly webhook: string; readonly name: string; readonly value: string }>`

@@ -1,29 +1,10 @@
 /** Compares books with gateways that answer and fail as the test chooses. */
 import { assert, describe } from "@effect/vitest"
 import { DateTime, Effect, Option, Result, Schema, Stream } from "effect"
-import { AuthError, Money, type Payments, Reconcile, type TransactionDetail, type TransactionStream } from "effect-pix"
-import { Sandbox } from "effect-pix/sandbox"
-import * as PaymentsError from "../../src/contract/PaymentsError.ts"
-import { charge } from "../support/charges.ts"
+import { type GetTransactionError, Money, Reconcile, type TransactionStream } from "effect-pix"
 import { idsOf, type MovingList, still, upTo } from "../support/movingList.ts"
-import { mockPayments } from "../support/payments.ts"
+import * as Lookup from "../support/payments.ts"
 import { effect } from "../support/effect.ts"
-
-type GetTransaction = Payments["Service"]["getTransaction"]
-
-const detailOf = (transactionId: string, enStatusTransaction = "Paid"): TransactionDetail => ({
-  id: 1,
-  value: Money.centavos(2500),
-  transactionId,
-  enStatusTransaction
-})
-
-const called = { operation: "getTransaction", attempts: 1 } as const
-const refusal = { ...called, outcome: "Rejected" } as const
-const unavailable = new PaymentsError.ServiceUnavailable({ ...called, outcome: "NoEffect", reason: "ServerError" })
-const unreadable = { ...called, outcome: "NoEffect", reason: "Unreadable", status: 200, issues: [] } as const
-const rejected = (status: number) => new PaymentsError.RequestRejected({ ...refusal, status })
-const missing = new PaymentsError.TransactionNotFound({ ...refusal, status: 404, transactionId: "t" })
 
 const orderOf = (number: number) => ({ transactionId: `t-${number}`, amount: Money.centavos(2500) })
 
@@ -45,23 +26,23 @@ const counted = () => {
 const run = Effect.fnUntraced(function* <E = never>(
   orders: Iterable<Reconcile.Order> | Stream.Stream<Reconcile.Order, E>,
   options: Reconcile.Options,
-  failureOf: (number: number) => PaymentsError.GetTransactionError | undefined = () => undefined
+  failureOf: (number: number) => GetTransactionError | undefined = () => undefined
 ) {
   const asked: Array<number> = []
   const results: Array<Reconcile.ReconcileResult> = []
   const { count, seen } = counted()
-  const getTransaction: GetTransaction = (id) => {
+  const getTransaction: Lookup.GetTransaction = (id) => {
     const number = Number(id.slice(2))
     asked.push(number)
-    const answer = Effect.suspend((): ReturnType<GetTransaction> => {
+    const answer = Effect.suspend((): ReturnType<Lookup.GetTransaction> => {
       const failure = failureOf(number)
-      return failure === undefined ? Effect.succeed(detailOf(id)) : Effect.fail(failure)
+      return failure === undefined ? Effect.succeed(Lookup.detailOf(id)) : Effect.fail(failure)
     })
     return count(number, answer)
   }
   const end = yield* Reconcile.stream(orders, options).pipe(
     Stream.runForEach((result) => Effect.sync(() => results.push(result))),
-    Effect.provide(mockPayments({ getTransaction })),
+    Effect.provide(Lookup.mockPayments({ getTransaction })),
     Effect.result
   )
   const positions = results.map(({ position }) => position)
@@ -91,8 +72,11 @@ describe("Reconcile.stream", () => {
       amount: Money.centavos(amount),
       status
     }))
-    const getTransaction: GetTransaction = (id) => (id === "" ? missing : Effect.succeed(detailOf(id, id)))
-    const results = yield* Stream.runCollect(Stream.provide(Reconcile.stream(orders), mockPayments({ getTransaction })))
+    const getTransaction: Lookup.GetTransaction = (id) =>
+      id === "" ? Lookup.missing : Effect.succeed(Lookup.detailOf(id, id))
+    const results = yield* Stream.runCollect(
+      Stream.provide(Reconcile.stream(orders), Lookup.mockPayments({ getTransaction }))
+    )
     assert.deepStrictEqual(
       tagsOf(results),
       rows.map(([, , , tag]) => tag)
@@ -100,16 +84,17 @@ describe("Reconcile.stream", () => {
     for (const [n, result] of results.entries()) {
       assert.deepStrictEqual([result.order, result.position], [orders[n], n + 1])
       const { transactionId } = result.order
-      if ("transaction" in result) assert.deepStrictEqual(result.transaction, detailOf(transactionId, transactionId))
+      if ("transaction" in result)
+        assert.deepStrictEqual(result.transaction, Lookup.detailOf(transactionId, transactionId))
     }
   })
 
   for (const [cause, concurrency] of [
-    [unavailable, 1],
-    [new PaymentsError.RateLimited({ ...refusal, status: 429 }), 4],
-    [new AuthError({ ...refusal, status: 401 }), 1],
-    [rejected(301), 4],
-    [rejected(308), 4]
+    [Lookup.unavailable, 1],
+    [Lookup.limited(), 4],
+    [Lookup.unauthorized, 1],
+    [Lookup.rejected(301), 4],
+    [Lookup.rejected(308), 4]
   ] as const)
     effect(
       `a run of ${concurrency} lookups at a time that ${cause._tag} stops has all results before it, and says where to continue`,
@@ -130,9 +115,9 @@ describe("Reconcile.stream", () => {
     )
 
   effect.each([
-    ["UnexpectedResponse", new PaymentsError.UnexpectedResponse(unreadable)],
-    ["RequestRejected", rejected(422)],
-    ["MissingAtGateway", missing]
+    ["UnexpectedResponse", Lookup.unreadable],
+    ["RequestRejected", Lookup.rejected(422)],
+    ["MissingAtGateway", Lookup.missing]
   ] as const)("a run continues after any number of orders that are %s", function* ([tag, others]) {
     const { error, positions, results } = yield* run(upTo(60).map(orderOf), {}, (number) =>
       number % 10 === 0 ? undefined : others
@@ -158,10 +143,10 @@ describe("Reconcile.stream", () => {
       const orders = function* () {
         while (pulled < 100) yield orderOf((pulled += 1))
       }
-      const getTransaction: GetTransaction = (id) => Effect.as(Effect.yieldNow, detailOf(id))
+      const getTransaction: Lookup.GetTransaction = (id) => Effect.as(Effect.yieldNow, Lookup.detailOf(id))
       yield* Reconcile.stream(orders(), options).pipe(
         Stream.runForEach(() => Effect.sync(() => (ahead = Math.max(ahead, pulled - ++taken)))),
-        Effect.provide(mockPayments({ getTransaction }))
+        Effect.provide(Lookup.mockPayments({ getTransaction }))
       )
       assert.strictEqual(taken, 100)
       assert.isAtMost(ahead, expected + 1)
@@ -206,28 +191,11 @@ describe("Reconcile.stream", () => {
       assert.notInclude(results.map((result) => ("error" in result ? result.error.message : "")).join(), "4711")
     }
   )
-
-  const wrong: ReadonlyArray<readonly [path: string, orders: unknown, options: unknown]> = [
-    ["concurrency", [], { concurrency: 0 }],
-    ["concurrency", [], { concurrency: 1.5 }],
-    ["from", [], { from: -1 }],
-    ["from", [], { from: Number.NaN }],
-    ["concurrency,from", [], { concurrency: "4", from: "1" }],
-    ["options", [], null],
-    ["orders", 7, {}],
-    ["orders", undefined, {}]
-  ]
-  effect.each(wrong)("a wrong %s is an InvalidRequest that names it: %j, %j", function* ([path, orders, options]) {
-    // A caller without types may give this.
-    const { asked, error } = yield* run(orders as ReadonlyArray<Reconcile.Order>, options as Reconcile.Options)
-    assert(error?._tag === "InvalidRequest")
-    assert.deepStrictEqual([error.issues.map((issue) => issue.path).join(), asked], [path, []])
-  })
 })
 
 describe("Reconcile.unknownRows", () => {
   const unknownBy = <E>({ list }: MovingList, options: Reconcile.UnknownRowsOptions<E>) =>
-    Stream.provide(Reconcile.unknownRows(options), mockPayments({ listTransactions: list }))
+    Stream.provide(Reconcile.unknownRows(options), Lookup.mockPayments({ listTransactions: list }))
 
   const isEven = ({ id }: { readonly id: number }) => Effect.succeed(id % 2 === 0)
   const odd = (count: number) => upTo(count).filter((id) => id % 2 === 1)
@@ -285,33 +253,4 @@ describe("Reconcile.unknownRows", () => {
     const isKnown = () => Effect.fail("the books are away")
     assert.strictEqual(yield* Effect.flip(Stream.runDrain(unknownBy(still(3), { isKnown }))), "the books are away")
   })
-
-  effect.each([
-    ["options", undefined],
-    ["isKnown", {}],
-    ["concurrency", { isKnown: isEven, concurrency: 0 }],
-    ["since", { isKnown: isEven, since: "yesterday" }]
-  ] as const)("a wrong %s is an InvalidRequest that names it, and no page is requested", function* ([path, options]) {
-    const list = still(3)
-    // A caller without types may give this.
-    const given = options as unknown as Reconcile.UnknownRowsOptions
-    const error = yield* Effect.flip(Stream.runDrain(unknownBy(list, given)))
-    assert(error._tag === "InvalidRequest")
-    assert.deepStrictEqual([error.issues[0]?.path, list.requests.length], [path, 0])
-  })
-
-  effect(
-    "both directions find a charge that the books do not have, by the id that a lookup shows",
-    Sandbox.layerPayments,
-    function* () {
-      const charges = yield* Effect.replicateEffect(charge, 5)
-      const orders = charges.slice(0, 4).map(({ amount, id }) => ({ transactionId: id, amount }))
-      const results = yield* Stream.runCollect(Reconcile.stream(orders))
-      const known = new Set(results.flatMap((result) => ("transaction" in result ? [result.transaction.id] : [])))
-      const rows = yield* Stream.runCollect(
-        Reconcile.unknownRows({ isKnown: ({ id }) => Effect.succeed(known.has(id)) })
-      )
-      assert.deepStrictEqual(idsOf(rows), [5])
-    }
-  )
 })

@@ -1,45 +1,21 @@
 import { assert, describe, test } from "@effect/vitest"
 import { Clock, DateTime, Duration, Effect, Exit, Fiber, Random, Result, Schedule, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import { Money, type Payments, type TransactionDetail, TransactionHints, TransactionWait } from "effect-pix"
-import * as PaymentsError from "../../src/contract/PaymentsError.ts"
-import { mockPayments } from "../support/payments.ts"
+import { type GetTransactionError, type TransactionDetail, TransactionHints, TransactionWait } from "effect-pix"
+import * as Lookup from "../support/payments.ts"
 import { effect } from "../support/effect.ts"
 
-type GetTransaction = Payments["Service"]["getTransaction"]
+const awaiting = Lookup.detailOf("t", "Awaiting")
+const paid = Lookup.detailOf("t")
+const review = Lookup.detailOf("t", "UnderReview")
+const refunded = Lookup.detailOf("t", "Refunded")
 
-const detailOf = (enStatusTransaction: string): TransactionDetail => ({
-  id: 1,
-  value: Money.centavos(2500),
-  transactionId: "t",
-  enStatusTransaction
-})
-const awaiting = detailOf("Awaiting")
-const paid = detailOf("Paid")
-const review = detailOf("UnderReview")
-const refunded = detailOf("Refunded")
-
-const called = { operation: "getTransaction", attempts: 1 } as const
-const refusal = { ...called, outcome: "Rejected" } as const
-const rejected = (status: number) => new PaymentsError.RequestRejected({ ...refusal, status })
-const limited = (seconds?: number) =>
-  new PaymentsError.RateLimited({
-    ...refusal,
-    status: 429,
-    ...(seconds !== undefined && { retryAfter: Duration.seconds(seconds) })
-  })
-const unavailable = new PaymentsError.ServiceUnavailable({ ...called, outcome: "NoEffect", reason: "ServerError" })
-const page = { ...called, outcome: "NoEffect", reason: "Unreadable", status: 200, issues: [] } as const
-const unreadable = new PaymentsError.UnexpectedResponse(page)
-const unauthorized = new PaymentsError.AuthError({ ...refusal, status: 401 })
-const unknown = new PaymentsError.TransactionNotFound({ ...refusal, status: 404, transactionId: "t" })
-
-type Answer = TransactionDetail | PaymentsError.GetTransactionError | "hangs"
+type Answer = TransactionDetail | GetTransactionError | "hangs"
 
 /** Lookups with these answers, the last one again and again, and the second at which each began. */
 const script = (answers: ReadonlyArray<Answer>, takes: Duration.Input = 0) => {
   const at: Array<number> = []
-  const get: GetTransaction = () =>
+  const get: Lookup.GetTransaction = () =>
     Effect.gen(function* () {
       at.push((yield* Clock.currentTimeMillis) / 1000)
       const answer = answers[Math.min(at.length, answers.length) - 1] ?? awaiting
@@ -50,11 +26,11 @@ const script = (answers: ReadonlyArray<Answer>, takes: Duration.Input = 0) => {
   return { get, at }
 }
 
-const finalBy = (getTransaction: GetTransaction, options?: TransactionWait.Options, id = "t") =>
-  Effect.provide(TransactionWait.final(id, options), mockPayments({ getTransaction }))
+const finalBy = (getTransaction: Lookup.GetTransaction, options?: TransactionWait.Options, id = "t") =>
+  Effect.provide(TransactionWait.final(id, options), Lookup.mockPayments({ getTransaction }))
 
-const changesBy = (getTransaction: GetTransaction, options?: TransactionWait.Options) =>
-  Stream.provide(TransactionWait.changes("t", options), mockPayments({ getTransaction }))
+const changesBy = (getTransaction: Lookup.GetTransaction, options?: TransactionWait.Options) =>
+  Stream.provide(TransactionWait.changes("t", options), Lookup.mockPayments({ getTransaction }))
 
 /** A lookup every so many seconds. */
 const each = (seconds: number) => ({ schedule: Schedule.spaced(Duration.seconds(seconds)) })
@@ -82,13 +58,13 @@ type Row = readonly [
   hints?: ReadonlyArray<number>
 ]
 const rows: ReadonlyArray<Row> = [
-  ["ends at once with a status that is final", [detailOf("Cancelled")], steady, [0], "Cancelled"],
+  ["ends at once with a status that is final", [Lookup.detailOf("t", "Cancelled")], steady, [0], "Cancelled"],
   ["ends with the first poll after the payment", [awaiting, awaiting, paid], steady, [0, 10, 20], "Paid"],
-  ["continues after an outage", [unavailable, paid], steady, [0, 10], "Paid"],
-  ["continues after a page of a proxy", [awaiting, unreadable, paid], steady, [0, 10, 20], "Paid"],
-  ["continues after a limit without a time", [limited(), paid], steady, [0, 10], "Paid"],
-  ["waits as long as the service asks", [limited(45), paid], steady, [0, 45], "Paid"],
-  ["polls where the service asks for less", [limited(4), paid], steady, [0, 10], "Paid"],
+  ["continues after an outage", [Lookup.unavailable, paid], steady, [0, 10], "Paid"],
+  ["continues after a page of a proxy", [awaiting, Lookup.unreadable, paid], steady, [0, 10, 20], "Paid"],
+  ["continues after a limit without a time", [Lookup.limited(), paid], steady, [0, 10], "Paid"],
+  ["waits as long as the service asks", [Lookup.limited(45), paid], steady, [0, 45], "Paid"],
+  ["polls where the service asks for less", [Lookup.limited(4), paid], steady, [0, 10], "Paid"],
   ["continues after an undocumented status", [review, paid], steady, [0, 10], "Paid"],
   [
     "ends where `until` says so, and not with a final status",
@@ -97,10 +73,10 @@ const rows: ReadonlyArray<Row> = [
     [0, 10],
     "Refunded"
   ],
-  ["ends at once with a refusal that waiting cannot change", [rejected(422)], steady, [0], "RequestRejected"],
-  ["ends at once with a redirect", [rejected(301)], steady, [0], "RequestRejected"],
-  ["ends at once with refused credentials", [unauthorized], steady, [0], "AuthError"],
-  ["ends at once where nobody knows the transaction", [unknown], steady, [0], "TransactionNotFound"],
+  ["ends at once with a refusal that waiting cannot change", [Lookup.rejected(422)], steady, [0], "RequestRejected"],
+  ["ends at once with a redirect", [Lookup.rejected(301)], steady, [0], "RequestRejected"],
+  ["ends at once with refused credentials", [Lookup.unauthorized], steady, [0], "AuthError"],
+  ["ends at once where nobody knows the transaction", [Lookup.missing], steady, [0], "TransactionNotFound"],
   ["finds a payment with its last lookup", [awaiting, paid], { ...each(7200), expiresAt: 60_000 }, [0, 60], "Paid"],
   ["finds a payment after a lookup that hangs", ["hangs", paid], { ...steady, expiresAt: 60_000 }, [0, 60], "Paid"],
   ["finds a payment after its expiry", [paid], { expiresAt: 0 }, [0], "Paid"],
@@ -131,14 +107,14 @@ const rows: ReadonlyArray<Row> = [
   ["makes one lookup after the expiry", [], { expiresAt: -1 }, [0], "Expired 0 1 Awaiting -"],
   [
     "ends with the failure of its last lookup and the status before it",
-    [awaiting, unreadable],
+    [awaiting, Lookup.unreadable],
     { ...steady, deadline: "15 seconds" },
     [0, 10, 15],
     "Deadline 15 3 Awaiting UnexpectedResponse"
   ],
   [
     "lasts to the deadline if the service asks for a longer wait",
-    [limited(600)],
+    [Lookup.limited(600)],
     { deadline: "1 minute" },
     [0],
     "Deadline 60 1 - RateLimited"
@@ -151,7 +127,7 @@ const rows: ReadonlyArray<Row> = [
     "Deadline 6 2 - ServiceUnavailable"
   ],
   ["looks up at once after a hint, in any case of the id", [awaiting, paid], steady, [0, 1], "Paid", [1]],
-  ["waits as long as the service asks, despite a hint", [limited(45), paid], steady, [0, 45], "Paid", [44]],
+  ["waits as long as the service asks, despite a hint", [Lookup.limited(45), paid], steady, [0, 45], "Paid", [44]],
   [
     "looks up after five hints between two polls, and delays no poll",
     [awaiting, awaiting, awaiting, awaiting, awaiting, awaiting, awaiting, paid],
@@ -197,7 +173,7 @@ describe("TransactionWait", () => {
     TransactionHints.layer,
     function* () {
       const hints = yield* TransactionHints
-      const [polled, throttled] = [script([]), script([limited(1000)])]
+      const [polled, throttled] = [script([]), script([Lookup.limited(1000)])]
       let stopped = 0
       const hanging = () => Effect.onInterrupt(Effect.never, () => Effect.sync(() => stopped++))
       for (const get of [polled.get, hanging, throttled.get]) {
@@ -255,7 +231,11 @@ describe("TransactionWait", () => {
 
 describe("TransactionWait.changes", () => {
   effect.each([
-    ["its final status", [awaiting, limited(1), awaiting, review, review, paid], "Success Awaiting UnderReview Paid"],
+    [
+      "its final status",
+      [awaiting, Lookup.limited(1), awaiting, review, review, paid],
+      "Success Awaiting UnderReview Paid"
+    ],
     ["its failure", [awaiting], "Failure Awaiting"]
   ] as const)("the stream has each status once, in order, up to %s", function* ([, answers, expected]) {
     const seen: Array<string> = []
@@ -275,32 +255,4 @@ describe("TransactionWait.changes", () => {
     yield* TestClock.adjust("1 hour")
     assert.strictEqual(at.length, 1)
   })
-})
-
-describe("TransactionWait.Options", () => {
-  const wrong: ReadonlyArray<readonly [path: string, values: ReadonlyArray<unknown>]> = [
-    ["expiresAt", ["soon", Number.NaN, new Date("x")]],
-    ["deadline", ["soon", Number.NaN, -1, "-1 second", {}, { hours: Number.NaN }, [0, Number.NaN]]],
-    ["schedule", [7, "1 second", {}]],
-    ["until", [true, "Paid"]],
-    ["options", [null, 7, "fast", []]],
-    ["transactionId", [7, null]]
-  ]
-  effect.each(wrong)(
-    "a wrong %s is an InvalidRequest that names it, and no lookup is made",
-    function* ([path, values]) {
-      for (const value of values) {
-        const { at, get } = script([paid])
-        // A caller without types may give this.
-        const options = (path === "options" ? value : path === "transactionId" ? {} : { [path]: value }) as object
-        const id = (path === "transactionId" ? value : "t") as string // as such a caller gives it
-        const waits = [finalBy(get, options, id), ...(id === "t" ? [Stream.runDrain(changesBy(get, options))] : [])]
-        for (const wait of waits) {
-          const error = yield* Effect.flip(Effect.asVoid(wait))
-          assert(error._tag === "InvalidRequest", String(value))
-          assert.deepStrictEqual([error.issues.map((issue) => issue.path), at], [[path], []])
-        }
-      }
-    }
-  )
 })
