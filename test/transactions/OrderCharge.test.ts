@@ -1,5 +1,5 @@
-import { assert, describe } from "@effect/vitest"
-import { Clock, DateTime, type Duration, Effect, Result, Schema } from "effect"
+import { assert, describe, test } from "@effect/vitest"
+import { Clock, Context, DateTime, type Duration, Effect, Layer, Result, Schedule, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import {
   ChargeCode,
@@ -9,13 +9,15 @@ import {
   OrderCharge,
   type Payments,
   PaymentsPolicy,
+  Rehearsed,
   type WriteOptions
 } from "effect-pix"
-import { Fault, Sandbox } from "effect-pix/sandbox"
+import { Fault, Rehearsal, type RehearsalWorld, Sandbox } from "effect-pix/sandbox"
 import { lookups } from "../support/charges.ts"
 import { effect } from "../support/effect.ts"
 import { charge as requestOf, created } from "../support/operations.ts"
 import { detailOf, mockPayments } from "../support/payments.ts"
+import { budget, isWhole, requireClean } from "../support/rehearsals.ts"
 
 const requestFor = (centavos: number) => ({ ...requestOf, amount: Money.centavos(centavos) })
 
@@ -229,4 +231,77 @@ describe("OrderCharge.get", () => {
       )
     }
   )
+})
+
+interface Order {
+  total: Money.Centavos
+  last?: OrderCharge.Stored
+  shipped?: string
+  readonly told: Set<string>
+}
+
+/** An order of a small shop: it survives the death of a process. */
+class Book extends Context.Service<Book, Order>()("Book") {
+  static readonly layer = Layer.sync(Book, () => ({ total: Money.centavos(2500), told: new Set<string>() }))
+}
+
+/** Opens the page of the order once: stores its charge, or ships what is paid, and tells a person of the rest. */
+const visit = Effect.gen(function* () {
+  const book = yield* Book
+  const { last, total } = book
+  const answer = yield* OrderCharge.get({ reference: "42", request: { ...requestOf, amount: total }, last })
+  if (answer._tag !== "Paid") {
+    if (book.last !== last) return yield* Effect.fail("another tab was faster")
+    book.last = answer.charge
+    return
+  }
+  const { amount, detail, others } = answer
+  if (amount === "same" && book.shipped === undefined) {
+    book.shipped = detail.transactionId
+    yield* Rehearsed.fact("shipped", { transactionId: detail.transactionId, amount: total })
+  }
+  for (const { transactionId } of [detail, ...others]) {
+    if (transactionId === book.shipped || book.told.has(transactionId)) continue
+    yield* Rehearsed.fact("told", { transactionId })
+    book.told.add(transactionId)
+  }
+})
+
+/** The page is opened; an hour later the cart changes, and the page is opened every hour. */
+const shop = Effect.gen(function* () {
+  const book = yield* Book
+  const open = Effect.retry(visit, Schedule.spaced("10 minutes"))
+  yield* open
+  yield* Effect.sleep("1 hour")
+  book.total = Money.centavos(3000)
+  yield* Effect.repeat(open, Schedule.spaced("1 hour"))
+})
+
+/** A charge for each amount that the order had, and for each that lapsed or failed. */
+const isSparing = ({ transactions }: RehearsalWorld) => {
+  const open = transactions.filter(({ status }) => status === "Awaiting" || status === "Paid")
+  const amounts = open.map(({ amount }) => amount)
+  return new Set(amounts).size === amounts.length
+    ? Effect.void
+    : Effect.fail(`There are charges of ${amounts.join(", ")} centavos.`)
+}
+
+describe("a shop that charges by OrderCharge", () => {
+  // Both charges are paid: the old one two hours after it was made, when the cart has changed.
+  const world = { stores: Book.layer, payAfter: "2 hours", stopAfter: "4 hours", rules: { isSparing } } as const
+  const plays = [
+    ["ships what is paid once, and tells of the rest", 1, "call 1 createTransaction: executed, answer lost"],
+    [
+      "ships what is paid once in two processes too",
+      2,
+      "call 1 createTransaction: its process stands still before it is sent"
+    ]
+  ] as const
+  test.for(plays)("%s", async ([, processes, only]) => {
+    const options = { ...world, processes, ...(isWhole ? budget : { only }) }
+    const report = await Effect.runPromise(
+      Rehearsal.run(shop, { ...options, checks: ["shipped-twice", "not-shipped"] })
+    )
+    requireClean(report, isWhole ? 100 : 1)
+  })
 })
