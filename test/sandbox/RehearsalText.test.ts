@@ -3,7 +3,6 @@ import { describe, expect, expectTypeOf, test } from "@effect/vitest"
 import { Effect } from "effect"
 import { Rehearsed } from "effect-pix"
 import { Rehearsal, Sandbox } from "effect-pix/sandbox"
-import { makeStory } from "../../src/sandbox/internal/rehearsal/story.ts"
 import { live } from "../support/effect.ts"
 import {
   all,
@@ -98,13 +97,6 @@ To play it alone: { only: "undisturbed" }`)
 0 findings.
 Not played: 2 pairs. Give them time: { pairs: "1 minute" }.`)
     expect(textOf(["undisturbed"], [])).toContain("Has to be checked, and was not: mine.")
-  })
-
-  test("the 27th charge of a story is AA, and the 28th AB", () => {
-    const story = makeStory(() => 0)
-    for (let n = 0; n < 28; n++) story.charge(`id-${n}`)
-    const names = story.legend().map(({ name }) => name)
-    expect([names[0], ...names.slice(25)]).toEqual(["charge A", "charge Z", "charge AA", "charge AB"])
   })
 })
 
