@@ -52,6 +52,7 @@ describe("the text of a rehearsal", () => {
   live("a debt that another reference's key has paid is explained by the key that both share", function* () {
     const both = all(owed, owes("b"), pay(), pay(), declare("paid", "b"))
     const text = Rehearsal.text(yield* Rehearsal.run(both, undisturbed))
+    expect(text).toContain("owed-not-paid is broken too, in 1 schedule: see told-done-but-absent.")
     expect(text).toMatch(/^told-done-but-absent: .*Calls 1 and 2 have the same key 1: /m)
   })
 
