@@ -1,26 +1,16 @@
 /** `effect-pix sandbox`: its addresses, its file and its flags. `process.test.ts` has its terminal and its end. */
 import { describe, expect } from "@effect/vitest"
-import { Effect, Schema } from "effect"
+import { Effect } from "effect"
 import { join } from "node:path"
 import { run, runRows, start } from "../support/command.ts"
 import { live } from "../support/effect.ts"
 import { folder } from "../support/operated.ts"
 import { answer, serveRaw } from "../support/RawServer.ts"
 
-const Line = Schema.fromJsonString(
-  Schema.Struct({
-    baseUrl: Schema.String,
-    panel: Schema.String,
-    state: Schema.NullOr(Schema.String),
-    webhooks: Schema.Array(Schema.String),
-    env: Schema.Record(Schema.String, Schema.String)
-  })
-)
-
 /** Starts one that tells in JSON where it is. */
 const serving = Effect.fnUntraced(function* (flags: string) {
   const { shown } = yield* start(`sandbox --port 0 --json${flags}`.split(" "))
-  const line = yield* Schema.decodeEffect(Line)((yield* shown("\n")).trim())
+  const line = JSON.parse(yield* shown("\n"))
   const send = (path: string, init?: RequestInit) => Effect.promise(() => fetch(`${line.baseUrl}${path}`, init))
   return { ...line, send }
 })
