@@ -1,5 +1,6 @@
 /** What a command writes, and how it ends where that cannot be written. */
 import { describe, expect } from "@effect/vitest"
+import { Effect } from "effect"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -7,35 +8,16 @@ import { main, runLine, start } from "../support/commandProcess.ts"
 import { live } from "../support/effect.ts"
 import { folder } from "../support/operated.ts"
 import { served, settings, settingsOf } from "../support/operator.ts"
-import { answer, closedPort, json, type Play, serveRaw } from "../support/RawServer.ts"
+import { closedPort, json, serveRaw } from "../support/RawServer.ts"
 
 const command = `"${process.execPath}" ${main}`
 const withdraw = ["withdraw", "10,00", "--reference", "invoice-42", "--yes"]
 
-/** A page of a list that has so many pages of a hundred rows, newest first. */
-const page = (number: number, pages: number, name: string) => ({
-  ok: true,
-  res: {
-    items: Array.from({ length: 100 }, (_, index) => ({
-      id: (pages - number) * 100 + 100 - index,
-      lead: { name, email: "m@example.com", phone: null, documentNumber: null, externalId: null },
-      amount: 5,
-      status: "PENDING",
-      createdAt: "2026-11-01T00:00:00Z"
-    })),
-    totalItems: pages * 100,
-    totalPages: pages,
-    currentPage: number,
-    pageSize: 100
-  }
-})
-
-const listOf =
-  (pages: number): Play =>
-  (response, request) => {
-    const number = Number(new URL(request.path, "http://gateway").searchParams.get("page") ?? 1)
-    json(page(number, pages, "Maria"))(response, request)
-  }
+/** Makes so many charges, no two of them at one time. */
+const chargeTimes = (count: number) =>
+  Sandbox.use(({ advance, charge }) =>
+    Effect.replicateEffect(Effect.andThen(charge(5), advance("1 second")), count, { discard: true })
+  )
 
 describe.skipIf(!existsSync("/dev/full"))("stdout on a disk that is full", () => {
   live("a full disk under stdout ends a command with 1 and a sentence", function* () {
@@ -57,13 +39,13 @@ describe.skipIf(!existsSync("/dev/full"))("stdout on a disk that is full", () =>
 describe("stdout that takes a part", () => {
   live.skipIf(process.platform === "win32")(
     "a disk that takes a part of stdout ends an export with 1, also if only its last piece is cut off",
+    served,
     function* () {
-      const gateway = yield* serveRaw()
-      gateway.script(listOf(1))
+      yield* chargeTimes(100)
       const file = join(yield* folder, "export.csv")
       // A file may have two blocks, and the export is one piece of more.
       const line = `unset NODE_COMPILE_CACHE; ulimit -f 2; ${command} transactions --csv > "${file}"`
-      const { code, stderr } = yield* runLine(line, settingsOf(gateway.url))
+      const { code, stderr } = yield* runLine(line, yield* settings)
       expect([code, stderr]).toEqual([1, "stdout could not be written (EFBIG): what it got is incomplete.\n"])
       expect(readFileSync(file, "utf8")).toMatch(/^id,created_at/)
     }
@@ -91,14 +73,13 @@ describe("a reader that has exited", () => {
     expect(stderr).not.toMatch(/EPIPE|ECONNRESET|stdout/)
   })
 
-  live("a reader of stdout that has exited ends a list without a message, and ends its requests", function* () {
-    const gateway = yield* serveRaw()
-    gateway.script(listOf(1000))
+  live("a reader of stdout that has exited ends a list without a message, and ends its requests", served, function* () {
+    yield* chargeTimes(3000)
     const line = `{ ${command} transactions --json; echo "code $?" >&2; } | head -n 1`
-    const { stderr, stdout } = yield* runLine(line, settingsOf(gateway.url))
-    expect([JSON.parse(stdout).id, stderr]).toEqual([100_000, "code 0\n"])
+    const { stderr, stdout } = yield* runLine(line, yield* settings)
+    expect([JSON.parse(stdout).id, stderr]).toEqual([3000, "code 0\n"])
     // What fits into the pipe, and a page that is refused.
-    expect(gateway.arrived.length).toBeLessThan(20)
+    expect((yield* (yield* Sandbox).requests).length).toBeLessThan(20)
   })
 
   live("a reader of stderr that has exited does not change the exit code of a payout", served, function* () {
@@ -114,14 +95,16 @@ describe("a reader that has exited", () => {
 })
 
 describe("a slow reader", () => {
-  live("a slow reader of stdout gets all the data, also if the command then fails", function* () {
-    const gateway = yield* serveRaw()
-    gateway.script(json(page(1, 2, "M".repeat(20_000))), answer(401))
+  live("a slow reader of stdout gets all the data, also if the command then fails", served, function* () {
+    yield* chargeTimes(1100)
+    const { fault } = yield* Sandbox
+    // Ten pages: each but the first one is requested twice.
+    yield* fault("listTransactions", [...Array.from({ length: 19 }, () => Fault.none), Fault.refusal(401, "no")])
     const slow = `"${process.execPath}" -e "process.stdin.pipe(process.stdout)"`
     const line = `{ ${command} transactions --json --full; echo "code $?" >&2; } | ${slow}`
-    const { stderr, stdout } = yield* runLine(line, settingsOf(gateway.url))
+    const { stderr, stdout } = yield* runLine(line, yield* settings)
     expect(stderr).toContain("code 4")
     const ids = Array.from(stdout.matchAll(/^{"id":(\d+),.*}$/gm), ([, id]) => Number(id))
-    expect(ids).toEqual(Array.from({ length: 100 }, (_, index) => 200 - index))
+    expect(ids).toEqual(Array.from({ length: 1000 }, (_, index) => 1100 - index))
   })
 })

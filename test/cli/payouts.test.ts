@@ -79,7 +79,7 @@ const linesOf = (text: string) => text.trimEnd().split("\n")
 
 describe.each(databases)("payouts in %s", (...database) => {
   live("payouts are listed with ages, amounts and totals by state, and one is shown with its key masked", function* () {
-    const { env, rows } = yield* operate(database)
+    const { env, inProgram, rows } = yield* operate(database)
     const table = [
       "STATE             AMOUNT          AGE  REFERENCE                 WHY",
       "parked          R$ 20,00          3 d  parked                    Operator",
@@ -101,21 +101,7 @@ describe.each(databases)("payouts in %s", (...database) => {
       ["show nothing", 4, "", /No payout/]
     )
     yield* runRows({ DATABASE_URL: env.DATABASE_URL }, [["payouts show unknown --full", 1, "", /--by/]])
-  })
-
-  live("forget deletes the payee's data of a payout that is over, and is refused for one in doubt", function* () {
-    const { rows } = yield* operate(database)
-    yield* rows(
-      ["forget posted", 2, "", /Its PIX key, .* are deleted for ever\. Its reference, amount and history stay\./],
-      ["forget posted unknown --yes --by ana --note asked", 4, /posted/, /changed nothing: the payout unknown/],
-      ["show posted", 0, /^Amount +R\$ 30,00 [^]*^To +forgotten$[^]* Forgotten \(posted\) by ana : asked$/m],
-      ["forget refused --yes", 0, /^State +refused$/m, /It cannot be sent any more\./],
-      ["retry refused --yes", 4, "", /Its request was deleted/]
-    )
-  })
-
-  live("whom a payout pays is shown as far as it is stored, and sums are exact beyond the safe integers", function* () {
-    const { inProgram, rows } = yield* operate(database)
+    // Whom it pays is shown as far as it is stored, and sums are exact beyond the safe integers.
     yield* inProgram(
       Effect.andThen(
         PayoutQueue.use((queue) => queue.submit({ reference: "own", amount: Money.centavos(1000) })),
@@ -133,6 +119,17 @@ describe.each(databases)("payouts in %s", (...database) => {
       ["show posted", 0, /^To +forgotten$/m],
       ["show refused", 0, /^To +sealed by the program$/m],
       ["list --state accepted", 0, /own/, /^2 accepted, R\$ 180\.143\.985\.094\.819,82\n$/]
+    )
+  })
+
+  live("forget deletes the payee's data of a payout that is over, and is refused for one in doubt", function* () {
+    const { rows } = yield* operate(database)
+    yield* rows(
+      ["forget posted", 2, "", /Its PIX key, .* are deleted for ever\. Its reference, amount and history stay\./],
+      ["forget posted unknown --yes --by ana --note asked", 4, /posted/, /changed nothing: the payout unknown/],
+      ["show posted", 0, /^Amount +R\$ 30,00 [^]*^To +forgotten$[^]* Forgotten \(posted\) by ana : asked$/m],
+      ["forget refused --yes", 0, /^State +refused$/m, /It cannot be sent any more\./],
+      ["retry refused --yes", 4, "", /Its request was deleted/]
     )
   })
 

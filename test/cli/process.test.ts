@@ -1,6 +1,6 @@
 /** What only a process of the command shows: a terminal, signals, and the command line that it prints to be run again. */
 import { describe, expect } from "@effect/vitest"
-import { Effect, Layer, Schema } from "effect"
+import { Effect, Layer } from "effect"
 import { IdempotencyKey, Money } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
 import { PayoutQueue } from "effect-pix/payouts"
@@ -106,30 +106,17 @@ describe("a signal", () => {
     expect([code, shownCommand(stderr)]).toEqual([5, expect.stringMatching(/withdraw 10,00 .*--again$/)])
   })
 
-  const Line = Schema.fromJsonString(
-    Schema.Struct({ baseUrl: Schema.String, env: Schema.Record(Schema.String, Schema.String) })
-  )
-
-  live("a signal ends the sandbox with 0, also while a client waits, and its state is stored", function* () {
-    const state = join(yield* folder, "state.json")
-    const starting = Effect.gen(function* () {
-      const sandbox = yield* start(["sandbox", "--port", "0", "--json", "--state", state])
-      return { ...sandbox, ...(yield* Schema.decodeEffect(Line)((yield* sandbox.shown("\n")).trim())) }
-    })
-    const first = yield* starting
-    const { stdout } = yield* run([...charge, "--json"], first.env)
+  live.each(["SIGHUP", "SIGINT"] as const)("%s ends the sandbox with 0, also while a client waits", function* (signal) {
+    const sandbox = yield* start(["sandbox", "--port", "0"])
+    const [, url] = /PAYMENTS_BASE_URL=(\S+)/.exec(yield* sandbox.shown("PAYMENTS_COMPANY_ID")) ?? []
     const fetching = (path: string, init?: RequestInit) =>
-      Effect.promise(() => fetch(`${first.baseUrl}/_sandbox/${path}`, init).then((answer) => answer.json()))
+      Effect.promise(() => fetch(`${url}/_sandbox/${path}`, init).then((answer) => answer.json()))
     const body = JSON.stringify({ operation: "any", fault: { executed: false, ending: "Silence" } })
     yield* fetching("fault", { method: "POST", body })
-    void fetch(`${first.baseUrl}/api/Transaction/company/transactions`).catch(() => undefined)
-    yield* Effect.repeat(fetching("requests"), { until: ({ total }) => total === 2 })
-    first.kill("SIGHUP")
-    expect(yield* first.ended).toMatchObject({ code: 0 })
-    const second = yield* starting
-    expect(yield* run(["transaction", JSON.parse(stdout).transactionId], second.env)).toMatchObject({ code: 0 })
-    second.kill("SIGINT")
-    expect(yield* second.ended).toMatchObject({ code: 0 })
+    void fetch(`${url}/api/Transaction/company/transactions`).catch(() => undefined)
+    yield* Effect.repeat(fetching("requests"), { until: ({ total }) => total === 1 })
+    sandbox.kill(signal)
+    expect(yield* sandbox.ended).toMatchObject({ code: 0 })
   })
 })
 

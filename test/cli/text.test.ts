@@ -1,8 +1,7 @@
 /** How the command reads amounts, and writes text for sheets, terminals and shells. */
 import { expect, test } from "@effect/vitest"
 import { Cause, DateTime, Option } from "effect"
-import { Money } from "effect-pix"
-import { decimal, inBoth, parseAmount } from "../../src/cli/internal/amount.ts"
+import { parseAmount } from "../../src/cli/internal/amount.ts"
 import { failedOf } from "../../src/cli/internal/exit.ts"
 import {
   ageOf,
@@ -31,12 +30,6 @@ test.each(" 25,0 25,000 1.234 1,234.56 -25,00 1e3 0x10 ２５ 12.345.678 9999999
     expect(Option.isNone(parseAmount(text))).toBe(true)
   }
 )
-
-test("an amount is shown in both units, and to machines with two decimals and a point", () => {
-  expect(inBoth(Money.centavos(123_456))).toBe("R$ 1.234,56 (123456 centavos)")
-  expect(decimal(Money.reais("1234.5"))).toBe("1234.50")
-  expect(decimal(Money.reais("-0.505"))).toBe("-0.505")
-})
 
 test.each([
   [0, "0 s"],

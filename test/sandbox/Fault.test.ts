@@ -198,13 +198,6 @@ describe("a sandbox on a port", () => {
     assert.deepStrictEqual(kinds, ["client"])
   })
 
-  effect("a sandbox on a port fails if the port is taken", socket(), function* () {
-    const { baseUrl } = yield* Sandbox
-    assert.match(baseUrl, /^http:\/\/127\.0\.0\.1:\d+$/)
-    const second = Effect.scoped(Effect.provide(Effect.void, socket({ port: Number(new URL(baseUrl).port) })))
-    assert.strictEqual((yield* Effect.flip(second))._tag, "ServeError")
-  })
-
   // No time passes: a server that waited for the answers would never end.
   effect("a sandbox on a port ends at once, also if a client still waits for an answer", socket(rich), function* () {
     yield* plan(Fault.silence())

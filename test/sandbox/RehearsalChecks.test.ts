@@ -123,8 +123,7 @@ const cases: ReadonlyArray<Case> = [
   ["two payouts of one reference are a finding", all(owed, described, labelled), [`paid-twice: ${twice}`]],
   ["a payout beyond the debts is a finding", all(owed, pay(), pay("invoice-1/2")), [`paid-twice: ${once}`]],
   ["two payouts under strange keys are one too many", all(owed, pay("a/1"), pay("a/2")), [`paid-twice: ${once}`]],
-  ["a payout to somebody who is owed nothing is one", all(owed, pay(), payJoao), [`paid-twice: ${stranger}`]],
-  ["a debt that another reference's key has paid is a finding", all(owed, owes("b"), pay(), pay()), ["owed-not-paid"]]
+  ["a payout to somebody who is owed nothing is one", all(owed, pay(), payJoao), [`paid-twice: ${stranger}`]]
 ]
 
 describe("a rehearsal", () => {

@@ -6,7 +6,7 @@ import { Effect, Result, Schema, Stream } from "effect"
 import { TransactionStream } from "effect-pix"
 import type { TransactionPage, TransactionSort } from "../../src/contract/Transaction.ts"
 import { idsOf, MovingList, pagesBy, type Row } from "../support/movingList.ts"
-import { seeded } from "../support/seed.ts"
+import { fewest, seeded } from "../support/seed.ts"
 
 export type Random = ReturnType<typeof seeded>
 
@@ -255,19 +255,15 @@ export const play = Effect.fnUntraced(function* (world: World) {
   return played(ended, isChecked && lost.length > 0 ? `lost rows without an error: ${lost.join()}` : undefined)
 })
 
-/** The steps without which the world has no problem, found by leaving out one after another. */
-export const shrink = Effect.fnUntraced(function* (world: World) {
-  const fails = (smaller: World) => Effect.map(play(smaller), ({ problem }) => problem !== undefined)
-  let smallest = world
-  for (let at = world.steps.length - 1; at >= 0; at--) {
-    const kept = smallest.steps[at] ?? quiet
-    for (const step of [quiet, { ...kept, added: [] }, { ...kept, removed: [] }]) {
-      const smaller = { ...smallest, steps: smallest.steps.with(at, step) }
-      if (yield* fails(smaller)) smallest = smaller
-    }
-  }
-  const steps = smallest.steps.flatMap((step, at) =>
-    JSON.stringify(step) === JSON.stringify(quiet) ? [] : [{ at, ...step }]
-  )
-  return JSON.stringify({ traits: world.traits, steps })
-})
+/** The steps without which the world has no problem. */
+export const shrink = (world: World) =>
+  Effect.promise(async () => {
+    const worldWith = (at: ReadonlyArray<number>): World => ({
+      ...world,
+      steps: world.steps.map((step, index) => (at.includes(index) ? step : quiet))
+    })
+    const fails = (at: ReadonlyArray<number>) =>
+      Effect.runPromise(Effect.map(play(worldWith(at)), ({ problem }) => problem !== undefined))
+    const at = await fewest([...world.steps.keys()], fails)
+    return JSON.stringify({ traits: world.traits, steps: at.map((index) => ({ at: index, ...world.steps[index] })) })
+  })

@@ -4,7 +4,7 @@
  */
 import { Money } from "effect-pix"
 import { faults } from "../support/faults.ts"
-import { seeded } from "../support/seed.ts"
+import { fewest, seeded } from "../support/seed.ts"
 
 /** The accounts, each of a client id and a company of its own. The keys of the first are those of single calls. */
 export const accounts = ["default", "market"] as const
@@ -151,45 +151,12 @@ export const wordsOf = ({ dailyCap, isPatient, seed, steps, troubles }: Plan): s
     )
   ].join("\n  ")
 
-/** The plan without a part of its steps and troubles. */
-const without = (plan: Plan, from: number, count: number): Plan => {
-  const isKept = (_: unknown, index: number) => index < from || index >= from + count
-  const steps = plan.steps.filter(isKept)
-  const troubles = plan.troubles.filter((trouble, index) => isKept(trouble, plan.steps.length + index))
-  return { ...plan, steps, troubles }
-}
-
-/** Plans that differ in one thing: without a setting, or with one reference less in a step of several. */
-const simpler = (plan: Plan): ReadonlyArray<Plan> => [
-  ...(plan.isPatient ? [{ ...plan, isPatient: false }] : []),
-  ...(plan.dailyCap === undefined ? [] : [{ ...plan, dailyCap: undefined }]),
-  ...plan.steps.flatMap((step, index) =>
-    (step.references.length < 2 ? [] : step.references).map((reference): Plan => {
-      const references = step.references.filter((other) => other !== reference)
-      return { ...plan, steps: plan.steps.with(index, { ...step, references }) }
-    })
-  )
-]
-
-/** The smallest plan that is found to fail still, after at most so many real milliseconds. */
-export const shrink = async (plan: Plan, fails: (plan: Plan) => Promise<boolean>, patience = 40_000): Promise<Plan> => {
-  let smallest = plan
-  const end = performance.now() + patience
-  const isSmaller = async (next: Plan) => {
-    if (performance.now() > end || !(await fails(next))) return false
-    smallest = next
-    return true
-  }
-  const sizeOf = ({ steps, troubles }: Plan) => steps.length + troubles.length
-  // What one thing left made needless goes too.
-  for (let before: Plan | undefined; before !== smallest;) {
-    before = smallest
-    for (let part = Math.ceil(sizeOf(smallest) / 2); part >= 1; part = part === 1 ? 0 : Math.ceil(part / 2)) {
-      for (let from = 0; from < sizeOf(smallest);) {
-        if (!(await isSmaller(without(smallest, from, part)))) from += part
-      }
-    }
-    for (const next of simpler(smallest)) if (await isSmaller(next)) break
-  }
-  return smallest
+/** The plan with the steps and troubles that it needs to fail. */
+export const shrink = async (plan: Plan, fails: (plan: Plan) => Promise<boolean>): Promise<Plan> => {
+  const planWith = (parts: ReadonlyArray<Step | Trouble>): Plan => ({
+    ...plan,
+    steps: parts.filter((part) => "does" in part),
+    troubles: parts.filter((part) => "at" in part)
+  })
+  return planWith(await fewest([...plan.steps, ...plan.troubles], (parts) => fails(planWith(parts))))
 }

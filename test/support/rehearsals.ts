@@ -9,10 +9,6 @@ export const isWhole = process.env["EFFECT_PIX_FULL"] === "1" || runs(0, 1) === 
 /** How long pairs are played: a moment in `npm run full`, and all of them in `npm run soak`. */
 export const budget = { pairs: `${runs(0.25, 60)} seconds` } as const
 
-/** The schedules in which a rule is broken. */
-export const schedulesOf = ({ findings }: RehearsalReport, rule: string): ReadonlyArray<string> =>
-  findings.filter((finding) => finding.rule === rule).map(({ schedule }) => schedule)
-
 /** Fails with the stories of what was found, and where fewer schedules were played than expected. */
 export const requireClean = (report: RehearsalReport, least: number): void => {
   assert.strictEqual(report.findings.length, 0, Rehearsal.text(report))

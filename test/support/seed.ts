@@ -22,3 +22,21 @@ export const seeded = (seed: number) => {
   const pick = <A>(items: readonly [A, ...Array<A>]): A => items[below(items.length)] ?? items[0]
   return { below, next, pick }
 }
+
+/** The fewest parts that are found to fail still, after at most so many real milliseconds. */
+export const fewest = async <A>(
+  parts: ReadonlyArray<A>,
+  fails: (parts: ReadonlyArray<A>) => Promise<boolean>,
+  patience = 40_000
+): Promise<ReadonlyArray<A>> => {
+  const end = performance.now() + patience
+  let kept = parts
+  for (let size = Math.ceil(parts.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
+    for (let from = 0; from < kept.length && performance.now() < end;) {
+      const fewer = kept.toSpliced(from, size)
+      if (await fails(fewer)) kept = fewer
+      else from += size
+    }
+  }
+  return kept
+}

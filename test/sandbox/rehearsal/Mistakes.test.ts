@@ -3,14 +3,13 @@
  * in all in `npm run full` and `soak`.
  */
 import { assert, describe, test } from "@effect/vitest"
-import { DateTime, Effect, type Layer, Schedule } from "effect"
+import { DateTime, Effect, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
-import { type Payments, TransactionWait } from "effect-pix"
-import type { RehearsalOptions, RuleName } from "effect-pix/sandbox"
+import { type Payments, Rehearsed, TransactionWait } from "effect-pix"
+import { Rehearsal, type RehearsalOptions, type RuleName } from "effect-pix/sandbox"
 import { budget, isWhole, requireClean } from "../../support/rehearsals.ts"
 import {
   charge,
-  database,
   declare,
   invoice,
   isMarked,
@@ -19,14 +18,22 @@ import {
   Marks,
   owed,
   pay,
-  playing,
   receive,
   ship,
-  shipOnce,
-  tell
+  sqlite
 } from "./programs.ts"
 
-const remembering = { stores: Marks.layer }
+type Store = Marks | SqlClient.SqlClient
+
+/** A table of one open invoice, an outbox, and marks. */
+const stores = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`CREATE TABLE invoices (reference TEXT, state TEXT, leased INTEGER, attempts INTEGER)`
+    yield* sql`INSERT INTO invoices VALUES ('invoice-1', 'open', 0, 0)`
+    yield* sql`CREATE TABLE outbox (reference TEXT)`
+  })
+).pipe(Layer.provideMerge(sqlite), Layer.merge(Marks.layer))
 
 /** Asks twice under one key. Whether it remembers that it has asked before, also after a death, is `remembers`. */
 const payTwice = (remembers: boolean) =>
@@ -44,13 +51,6 @@ const payTwice = (remembers: boolean) =>
     if (second._tag === "Success") return yield* declare("paid")
     yield* declare(second.failure.outcome === "Unknown" ? "parked" : "failed")
   })
-/** Asks every hour for 27 hours, under a key that is made at each time. */
-const payHourly = (reference: Effect.Effect<string>) =>
-  Effect.andThen(
-    owed,
-    Effect.retry(Effect.flatMap(reference, pay), Schedule.upTo(Schedule.spaced("1 hour"), { times: 27 }))
-  )
-const today = Effect.map(DateTime.now, (now) => `${invoice}/${DateTime.formatIsoDate(now)}`)
 /** An outbox: what is open is put into it, and sent from it. */
 const outbox = (put: "in two steps" | "in one transaction") =>
   Effect.gen(function* () {
@@ -83,27 +83,12 @@ const worker = (name: (attempt: number) => string) =>
     yield* Effect.repeat(orElse, { schedule: Schedule.spaced("1 minute"), until: (isDone) => isDone })
   })
 
-const shopping = { stores: Marks.layer, payAfter: "1 minute", stopAfter: "12 hours" } as const
-const lookUp = (id: string) => Effect.flatMap(isPaid(id), (yes) => (yes ? shipOnce(id) : Effect.void))
-/** Charges, receives webhooks, and looks up what is not shipped every ten minutes. */
-const shop = <E>(
-  handle: (id: string, status: string) => Effect.Effect<unknown, E, Payments | Marks>,
-  isSweeping = true
-) =>
-  Effect.gen(function* () {
-    yield* receive(handle)
-    const id = yield* charge
-    const sweep = Effect.flatMap(isMarked(id), (done) => (done ? Effect.void : Effect.ignore(lookUp(id))))
-    yield* isSweeping ? Effect.repeat(sweep, Schedule.spaced("10 minutes")) : Effect.never
-  })
-
-const selling = { stores: Marks.layer, payAfter: "1 minute", within: "3 days" } as const
 /** Waits for the end of a charge, and tells a person where it is not paid. */
 const sell = <E>(deliver: (id: string) => Effect.Effect<unknown, E, Payments | Marks>) =>
   Effect.gen(function* () {
     const id = yield* charge
     const { enStatusTransaction } = yield* TransactionWait.final(id, { deadline: "1 day" })
-    if (enStatusTransaction !== "Paid") return yield* tell(id)
+    if (enStatusTransaction !== "Paid") return yield* Rehearsed.fact("told", { transactionId: id })
     if (!(yield* isMarked(id))) yield* deliver(id)
   })
 /** Pays a deposit back: by its webhook, and by a sweep for what the webhook missed. */
@@ -125,93 +110,82 @@ const payBack = (referenceOfSweep: string) =>
 
 const doubt = "call 1 requestWithdrawal: executed, answer lost, each request"
 
-const mistake = <S>(
-  name: string,
-  rule: RuleName,
-  world: RehearsalOptions<S> & { readonly stores: Layer.Layer<S, Error> },
-  /** The schedule that shows it, and that of the corrected program where it has another name. */
-  [schedule, corrected = schedule]: readonly [string, string?],
-  mistaken: Effect.Effect<unknown, unknown, Payments | S>,
-  mended: Effect.Effect<unknown, unknown, Payments | S>
-) => ({ name, rule, schedule, corrected, mistaken: playing(mistaken, world), mended: playing(mended, world) })
+const selling = { payAfter: "1 minute", within: "3 days" } as const
 
-const mistakes = [
-  mistake(
-    "a doubt that is forgotten when the key is asked for again",
-    "told-not-executed-but-executed",
-    remembering,
-    [`${doubt}, then each later call under its key refused, request`],
-    payTwice(false),
-    payTwice(true)
-  ),
-  mistake(
-    "a key with the day in it, tried for longer than a day",
-    "paid-twice",
-    remembering,
-    ["call 1 requestWithdrawal: an outage begins, executed, answer lost"],
-    payHourly(today),
-    payHourly(Effect.succeed(invoice))
-  ),
-  mistake(
-    "an outbox that is filled in two steps",
-    "owed-not-paid",
-    { stores: database },
-    ["step 2 before INSERT outbox: death", "step 1 before a commit: death"],
-    outbox("in two steps"),
-    outbox("in one transaction")
-  ),
-  mistake(
-    "a key with the number of the attempt, and two workers",
-    "paid-twice",
-    { stores: database, processes: 2 },
-    ["call 1 requestWithdrawal: its process stands still before it is sent"],
-    worker((attempt) => `${invoice}/${attempt}`),
-    worker(() => invoice)
-  ),
-  mistake(
-    "a webhook that is answered before it is handled",
-    "not-shipped",
-    shopping,
-    ["call 2 getTransaction: not sent, each request"],
-    shop((id) => Effect.forkDetach(lookUp(id)), false),
-    shop(lookUp)
-  ),
-  mistake(
-    "goods that are marked as shipped before they are",
-    "not-shipped",
-    selling,
-    ["fact 1 shipped: death before it"],
-    sell((id) => Effect.all([mark(id), Effect.yieldNow, ship(id)])),
-    sell((id) => Effect.andThen(ship(id, id), mark(id)))
-  ),
-  mistake(
-    "goods that are shipped without a key, and marked after that",
-    "shipped-twice",
-    selling,
-    ["fact 1 shipped: death after it"],
-    sell((id) => Effect.all([ship(id), Effect.yieldNow, mark(id)])),
-    sell((id) => Effect.all([ship(id, id), Effect.yieldNow, mark(id)]))
-  ),
-  mistake(
-    "a deposit that the webhook and the sweep pay back under two keys",
-    "paid-twice",
-    selling,
-    ["call 2 requestWithdrawal: death after it was executed, and webhook 1 is not repeated"],
-    payBack("sweep-42"),
-    payBack("back-42")
-  )
+/** A program with a mistake, the rule that it breaks in a schedule, and the program without it. */
+interface Mistake {
+  readonly name: string
+  readonly rule: RuleName
+  readonly schedule: string
+  /** The schedule of the corrected program, where it has another name. */
+  readonly corrected?: string
+  readonly options?: Omit<RehearsalOptions<never>, "stores">
+  readonly mistaken: Effect.Effect<unknown, unknown, Payments | Store>
+  readonly mended: Effect.Effect<unknown, unknown, Payments | Store>
+}
+
+const mistakes: ReadonlyArray<Mistake> = [
+  {
+    name: "a doubt that is forgotten when the key is asked for again",
+    rule: "told-not-executed-but-executed",
+    schedule: `${doubt}, then each later call under its key refused, request`,
+    mistaken: payTwice(false),
+    mended: payTwice(true)
+  },
+  {
+    name: "an outbox that is filled in two steps",
+    rule: "owed-not-paid",
+    schedule: "step 2 before INSERT outbox: death",
+    corrected: "step 1 before a commit: death",
+    mistaken: outbox("in two steps"),
+    mended: outbox("in one transaction")
+  },
+  {
+    name: "a key with the number of the attempt, and two workers",
+    rule: "paid-twice",
+    schedule: "call 1 requestWithdrawal: its process stands still before it is sent",
+    options: { processes: 2 },
+    mistaken: worker((attempt) => `${invoice}/${attempt}`),
+    mended: worker(() => invoice)
+  },
+  {
+    name: "goods that are marked as shipped before they are",
+    rule: "not-shipped",
+    schedule: "fact 1 shipped: death before it",
+    options: selling,
+    mistaken: sell((id) => Effect.all([mark(id), Effect.yieldNow, ship(id)])),
+    mended: sell((id) => Effect.andThen(ship(id, id), mark(id)))
+  },
+  {
+    name: "goods that are shipped without a key, and marked after that",
+    rule: "shipped-twice",
+    schedule: "fact 1 shipped: death after it",
+    options: selling,
+    mistaken: sell((id) => Effect.all([ship(id), Effect.yieldNow, mark(id)])),
+    mended: sell((id) => Effect.all([ship(id, id), Effect.yieldNow, mark(id)]))
+  },
+  {
+    name: "a deposit that the webhook and the sweep pay back under two keys",
+    rule: "paid-twice",
+    schedule: "call 2 requestWithdrawal: death after it was executed, and webhook 1 is not repeated",
+    options: selling,
+    mistaken: payBack("sweep-42"),
+    mended: payBack("back-42")
+  }
 ]
 
 describe("a rehearsal names the mistake of", () => {
-  for (const { corrected, mended, mistaken, name, rule, schedule } of mistakes)
+  for (const { corrected, mended, mistaken, name, options, rule, schedule } of mistakes)
     test(`${name}: ${rule}, and finds nothing in the corrected program`, async () => {
-      const { findings, undecided } = await Effect.runPromise(mistaken({ only: schedule }))
+      const play = (program: Mistake["mended"], played: { readonly only: string } | typeof budget) =>
+        Effect.runPromise(Rehearsal.run(program, { ...options, stores, ...played }))
+      const { findings, undecided } = await play(mistaken, { only: schedule })
       assert.include(
         findings.map((finding) => finding.rule),
         rule
       )
       assert.deepStrictEqual(undecided, [])
-      const twin = await Effect.runPromise(mended(isWhole ? budget : { only: corrected }))
+      const twin = await play(mended, isWhole ? budget : { only: corrected ?? schedule })
       requireClean(twin, isWhole ? 10 : 1)
       assert.isUndefined(twin.rules.find((checked) => checked.rule === rule)?.notChecked)
     })

@@ -1,9 +1,7 @@
 /** The parts of programs under rehearsal: what they remember, owe, pay, charge, ship and declare. */
 import { Context, Effect, Layer, Schedule } from "effect"
-import { SqlClient } from "effect/sql"
 import { IdempotencyKey, Money, Payments, PixKey, Rehearsed, type WriteOptions } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
-import { Rehearsal, type RehearsalOptions, type RehearsalReport } from "effect-pix/sandbox"
 
 /** Stands for a table: it survives a death. */
 export class Marks extends Context.Service<Marks, Set<string>>()("Marks") {
@@ -13,16 +11,6 @@ export const isMarked = (name: string) => Marks.use((marks) => Effect.sync(() =>
 export const mark = (name: string) => Marks.use((marks) => Effect.sync(() => void marks.add(name)))
 
 export const sqlite = NodeSqlite.layer({ filename: ":memory:" })
-/** A table of one open invoice, an outbox, and marks. */
-export const database = Layer.effectDiscard(
-  Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
-    yield* sql`CREATE TABLE invoices (reference TEXT, state TEXT, leased INTEGER, attempts INTEGER)`
-    yield* sql`INSERT INTO invoices VALUES ('invoice-1', 'open', 0, 0)`
-    yield* sql`CREATE TABLE outbox (reference TEXT)`
-  })
-).pipe(Layer.provideMerge(sqlite), Layer.merge(Marks.layer))
-
 const later = Schedule.upTo(Schedule.spaced("1 minute"), { times: 3 })
 
 /** The invoice of most programs. */
@@ -66,14 +54,6 @@ export const isPaid = (id: string) =>
 /** Ships. With `key` the carrier ships once for it. */
 export const ship = (transactionId: string, key?: string) =>
   Rehearsed.fact("shipped", { transactionId, ...(key !== undefined && { key }) })
-/** Ships what is not marked as shipped. */
-export const shipOnce = Effect.fnUntraced(function* (id: string) {
-  if (yield* isMarked(id)) return
-  yield* mark(id)
-  yield* ship(id)
-})
-export const tell = (transactionId: string) => Rehearsed.fact("told", { transactionId })
-
 /** Hands the transaction and the status of each webhook to a handler, and answers 200 where it succeeds. */
 export const receive = <E, R>(handle: (id: string, status: string) => Effect.Effect<unknown, E, R>) =>
   Rehearsed.receive((delivery) =>
@@ -83,17 +63,6 @@ export const receive = <E, R>(handle: (id: string, status: string) => Effect.Eff
       return new Response()
     })
   )
-
-export type Play = (options: Pick<RehearsalOptions<never>, "only" | "pairs">) => Effect.Effect<RehearsalReport>
-
-/** How a program is played in a world that has stores. */
-export const playing =
-  <S>(
-    program: Effect.Effect<unknown, unknown, Payments | S>,
-    world: RehearsalOptions<S> & { readonly stores: Layer.Layer<S, Error> }
-  ): Play =>
-  (options) =>
-    Rehearsal.run(program, { ...world, ...options })
 
 export const all = (...steps: ReadonlyArray<Effect.Effect<unknown, unknown, Payments>>) =>
   Effect.all(steps, { discard: true })
