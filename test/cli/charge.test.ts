@@ -6,7 +6,7 @@ import { run, runRows } from "../support/command.ts"
 import { live } from "../support/effect.ts"
 import { created } from "../support/operations.ts"
 import { served, settings, settingsOf } from "../support/operator.ts"
-import { json, serveRaw } from "../support/RawServer.ts"
+import { answer, closedPort, json, serveRaw } from "../support/RawServer.ts"
 
 const words = ["charge", "25,00", "--name", "Maria Silva", "--email", "maria@example.com"]
 
@@ -81,5 +81,15 @@ describe("a transaction that is looked up", () => {
       [`transaction ${created.data.id} --full`, 0, /^Amount +R\$ 25,00 \(2500 centavos\)$/m]
     ])
     expect(leaksIn(full).toSorted()).toEqual(["cpf", "email", "name", "phone"])
+  })
+
+  live("a lookup ends with 4 if the service refuses it, and with 6 if there is no usable answer", function* () {
+    const gateway = yield* serveRaw()
+    gateway.script(json({ message: "Transação não encontrada." }, 404), answer(200, "<html>"))
+    yield* runRows(settingsOf(gateway.url), [
+      ["transaction x", 4, ""],
+      ["transaction x", 6, ""]
+    ])
+    yield* runRows(settingsOf(closedPort), [["transaction x", 6, ""]])
   })
 })

@@ -1,7 +1,8 @@
 /** How the command reads amounts, and writes text for sheets, terminals and shells. */
 import { expect, test } from "@effect/vitest"
 import { Cause, DateTime, Option } from "effect"
-import { parseAmount } from "../../src/cli/internal/amount.ts"
+import { Money } from "effect-pix"
+import { decimal, inBoth, parseAmount } from "../../src/cli/internal/amount.ts"
 import { failedOf } from "../../src/cli/internal/exit.ts"
 import {
   ageOf,
@@ -84,4 +85,10 @@ test("an error that nobody foresaw is named, without its words, which may hold a
       message: expect.stringMatching(/^(?!.*hunter2).*TypeError/)
     })
   expect(failedOf(Cause.die({ outcome: "Rejected" }))?.message).toContain("something that is no error")
+})
+
+test("an amount is shown in both units, and to machines with two decimals and a point", () => {
+  expect(inBoth(Money.centavos(123_456))).toBe("R$ 1.234,56 (123456 centavos)")
+  expect(decimal(Money.reais("1234.5"))).toBe("1234.50")
+  expect(decimal(Money.reais("-0.505"))).toBe("-0.505")
 })

@@ -196,4 +196,17 @@ describe("the sandbox's page", () => {
     const other = { "accept-language": "en;q=1, pt;q=0.5", "x-time-zone": "Nowhere" }
     assert.deepStrictEqual(yield* shown("/", other), ["en", "1 Jan 1970, 00:00:00", "2 hr. ago"])
   })
+
+  effect("a browser that has the page gets 304, until something changes or its times are old", served, function* () {
+    const known = (etag: string) =>
+      Effect.map(ask({ path: "/", headers: { "if-none-match": etag } }), ({ status }) => status)
+    const etagOf = Effect.map(ask({ path: "/" }), ({ headers }) => headers["etag"] ?? "")
+    const first = yield* etagOf
+    assert.strictEqual(yield* known(first), 304)
+    yield* (yield* Sandbox).credit(1)
+    assert.strictEqual(yield* known(first), 200)
+    const second = yield* etagOf
+    yield* TestClock.adjust("15 seconds")
+    assert.strictEqual(yield* known(second), 200)
+  })
 })
