@@ -1,8 +1,8 @@
 /**
- * How vitest tests the mutants of `mutants.ts`: with the fast tests and, after them, with the other tests of the folders with
- * mutants. A process that a test starts has no mutant in it.
+ * How vitest tests the mutants of `mutants.ts`: with all tests that start no process, since a process has no mutant in it. First
+ * come the tests of the folders with mutants.
  */
-import { globSync, readFileSync } from "node:fs"
+import { readFileSync } from "node:fs"
 import { relative } from "node:path"
 import { defineConfig } from "vitest/config"
 import { BaseSequencer, type TestSpecification } from "vitest/node"
@@ -10,32 +10,27 @@ import config from "../vitest.config.ts"
 
 const folders = (process.env["EFFECT_PIX_MUTANTS_FOLDERS"] ?? "").split(",")
 
-/** These tests are of other things, or of the tests themselves, and take half of the time of all fast tests. */
-const isLeftOut = (file: string) => {
-  const [, folder = ""] = /^test\/(\w+)\//.exec(file) ?? []
-  return ["", "pix", "sandbox", "support"].includes(folder) && !folders.includes(folder)
-}
-const fast = (config.test?.projects ?? [])
-  .flatMap((project) =>
-    typeof project === "object" && "test" in project && project.test?.name === "fast"
-      ? (project.test.include ?? [])
-      : []
-  )
-  .filter((file) => !isLeftOut(file))
-if (fast.length === 0) throw new Error("vitest.config.ts has no project of fast tests")
-
 const startsProcess =
   /node:child_process|SIGKILL|startPostgres|support\/(chromium|commandProcess|debian|hovers|pgbouncer)/
-const own = folders.flatMap((folder) => globSync(`test/${folder}/**/*.test.ts`))
-const isFast = new Set(fast)
-const isOwn = new Set(own)
+const folderOf = (file: string) => /^test\/(\w+)\//.exec(file)?.[1]
+
+/** The tests of a project. Those in the root of `test` are of the pages and the package, and those of `support` of the tests. */
+const testsOf = (name: "fast" | "live") =>
+  (config.test?.projects ?? [])
+    .flatMap((project) =>
+      typeof project === "object" && "test" in project && project.test?.name === name
+        ? (project.test.include ?? [])
+        : []
+    )
+    .filter((file) => ![undefined, "support"].includes(folderOf(file)))
+    .filter((file) => !startsProcess.test(readFileSync(file, "utf8")))
+const isOwn = (file: string) => folders.includes(folderOf(file) ?? "")
+const ownFirst = (files: ReadonlyArray<string>) => [...files.filter(isOwn), ...files.filter((file) => !isOwn(file))]
+const [fast, live] = [testsOf("fast"), testsOf("live")]
+if (fast.length === 0 || live.length === 0) throw new Error("vitest.config.ts has no project of fast or of live tests")
 
 /** The test that kills most probably and costs least is the first. */
-const include = [
-  ...own.filter((file) => isFast.has(file)),
-  ...fast.filter((file) => !isOwn.has(file)),
-  ...own.filter((file) => !isFast.has(file) && !startsProcess.test(readFileSync(file, "utf8")))
-]
+const include = [...ownFirst(fast), ...ownFirst(live)]
 
 class InOrder extends BaseSequencer {
   override sort(files: Array<TestSpecification>) {
