@@ -1,19 +1,16 @@
-import { PgClient } from "@effect/sql-pg"
 import { assert } from "@effect/vitest"
-import { Effect, Layer, Redacted, Stream } from "effect"
-import { PaymentsPolicy } from "effect-pix"
+import { Effect, Stream } from "effect"
 import { Sandbox } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
-import { postgres } from "../support/database.ts"
+import { clientOf, postgres } from "../support/database.ts"
 import { live } from "../support/effect.ts"
-import { gateway, payout, payouts, startWorker } from "../support/payoutQueue.ts"
+import { gatewayOnce, payout, payouts, startWorker } from "../support/payoutQueue.ts"
 import { noPgBouncer, pgBouncer } from "../support/pgbouncer.ts"
 import { noPostgres } from "../support/postgres.ts"
 
-const absent = noPostgres() ?? noPgBouncer()
-live.skipIf(absent !== undefined)(
-  `workers behind PgBouncer pay each payout once where the client prepares no statements${absent === undefined ? "" : ` (${absent})`}`,
-  Layer.merge(gateway, PaymentsPolicy.layer(PaymentsPolicy.once)),
+live.skipIf((noPostgres() ?? noPgBouncer()) !== undefined)(
+  "workers behind PgBouncer pay each payout once where the client prepares no statements",
+  gatewayOnce,
   function* () {
     const { url } = yield* postgres
     const pooled = yield* pgBouncer(url)
@@ -27,6 +24,6 @@ live.skipIf(absent !== undefined)(
       yield* Effect.forEach(payouts(60), ({ reference }) => queue.await(reference), { concurrency: "unbounded" })
       assert.strictEqual(yield* Stream.runCount(queue.list({ state: "posted" })), 60)
       assert.lengthOf(yield* (yield* Sandbox).withdrawals, 60)
-    }).pipe(Effect.scoped, Effect.provide(PgClient.layer({ url: Redacted.make(pooled), prepare: false })))
+    }).pipe(Effect.scoped, Effect.provide(clientOf(pooled, { prepare: false })))
   }
 )

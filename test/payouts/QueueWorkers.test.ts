@@ -8,13 +8,12 @@ import { PayoutQueue, type PayoutQueueOptions } from "effect-pix/payouts"
 import { Fault } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { layerPostgres } from "../support/database.ts"
-import { effect, live } from "../support/effect.ts"
+import { layerPostgres, onPostgres } from "../support/database.ts"
+import { effect } from "../support/effect.ts"
 import { interruptible } from "../support/interruptible.ts"
 import { makeHeld, refused } from "../support/payoutAnswers.ts"
 import { memory, payout, settle, worldOf } from "../support/payoutQueue.ts"
 import { paid, requests, shown } from "../support/payoutSeen.ts"
-import { noPostgres } from "../support/postgres.ts"
 
 /** A payout whose requests are held, and not answered, on a database; and the workers that send it. */
 const holding = Effect.fnUntraced(function* (
@@ -87,31 +86,25 @@ describe("a worker with a request under way", () => {
     assert.deepStrictEqual(yield* Effect.provideContext(seen, context), ["posted", 1, 1])
   })
 
-  live.skipIf(noPostgres() !== undefined)(
-    "that is stopped does not interrupt the statement that stores the answer, on PostgreSQL",
-    function* () {
-      const { context, send } = yield* holding(1, "2 minutes", layerPostgres)
-      yield* Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const { answer, stop } = yield* send(0)
-        const [locked, release] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
-        const lock = Effect.andThen(
-          sql`SELECT 1 FROM effect_pix_payouts FOR UPDATE`,
-          Deferred.succeed(locked, undefined)
-        )
-        const locking = yield* Effect.forkChild(sql.withTransaction(Effect.andThen(lock, Deferred.await(release))))
-        yield* Deferred.await(locked)
-        yield* answer()
-        const writing = sql`SELECT 1 FROM pg_stat_activity
+  onPostgres("that is stopped does not interrupt the statement that stores the answer, on PostgreSQL", function* () {
+    const { context, send } = yield* holding(1, "2 minutes", layerPostgres)
+    yield* Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { answer, stop } = yield* send(0)
+      const [locked, release] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const lock = Effect.andThen(sql`SELECT 1 FROM effect_pix_payouts FOR UPDATE`, Deferred.succeed(locked, undefined))
+      const locking = yield* Effect.forkChild(sql.withTransaction(Effect.andThen(lock, Deferred.await(release))))
+      yield* Deferred.await(locked)
+      yield* answer()
+      const writing = sql`SELECT 1 FROM pg_stat_activity
           WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%INSERT INTO "effect_pix_payout_history"%'`
-        yield* Effect.repeat(writing, { until: (rows) => rows.length === 1 })
-        const stopping = yield* Effect.forkChild(stop, { startImmediately: true })
-        for (const rows of yield* Effect.replicateEffect(writing, 50)) assert.lengthOf(rows, 1)
-        yield* Deferred.succeed(release, undefined)
-        yield* Fiber.join(locking)
-        yield* Fiber.join(stopping)
-        assert.strictEqual(yield* shown(), "posted")
-      }).pipe(Effect.provideContext(context))
-    }
-  )
+      yield* Effect.repeat(writing, { until: (rows) => rows.length === 1 })
+      const stopping = yield* Effect.forkChild(stop, { startImmediately: true })
+      for (const rows of yield* Effect.replicateEffect(writing, 50)) assert.lengthOf(rows, 1)
+      yield* Deferred.succeed(release, undefined)
+      yield* Fiber.join(locking)
+      yield* Fiber.join(stopping)
+      assert.strictEqual(yield* shown(), "posted")
+    }).pipe(Effect.provideContext(context))
+  })
 })

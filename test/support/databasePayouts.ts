@@ -2,17 +2,15 @@
  * The contract of the stored payouts is asked of SQLite and of PostgreSQL. Nothing waits: times are written into the rows.
  */
 import { Effect, Layer, type Scope } from "effect"
-import { PaymentsPolicy } from "effect-pix"
 import { SqlClient } from "effect/sql"
 import type { Fragment } from "effect/sql/Statement"
 import { database } from "../../src/durable/Database.ts"
 import { makeStore } from "../../src/payouts/internal/queue/store.ts"
 import { databases } from "./database.ts"
 import { live } from "./effect.ts"
-import { gateway, startClient } from "./payoutQueue.ts"
+import { gatewayOnce, startClient } from "./payoutQueue.ts"
 
-const base = Layer.merge(gateway, PaymentsPolicy.layer(PaymentsPolicy.once))
-type Base = Layer.Success<typeof base> | SqlClient.SqlClient
+type Base = Layer.Success<typeof gatewayOnce> | SqlClient.SqlClient
 type Dialect = (typeof databases)[number]["dialect"]
 
 /** Asks one question of each database. */
@@ -21,19 +19,18 @@ export const ask = (
   body: (dialect: Dialect) => Generator<Effect.Effect<unknown, unknown, Base | Scope.Scope>, unknown, never>
 ) => {
   for (const { client, dialect, name, skip } of databases) {
-    const layer: Layer.Layer<Base, unknown> = Layer.merge(client(), base)
+    const layer: Layer.Layer<Base, unknown> = Layer.merge(client(), gatewayOnce)
     live.skipIf(skip)(`${title}, on ${name}`, layer, () => body(dialect))
   }
 }
 
-const fast = { poll: "20 millis" } as const
 export const tagOf = <A, E extends { readonly _tag: string }, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.map(Effect.flip(effect), ({ _tag }) => _tag)
 
 /** The tables, and what reads and writes them. */
 export const prepare = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const queue = yield* startClient(fast)
+  const queue = yield* startClient()
   const store = makeStore(yield* database, { account: "default", lease: 30_000 })
   const selected = (column: "idempotency_key" | "reference", where: Fragment) =>
     Effect.map(

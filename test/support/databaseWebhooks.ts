@@ -14,8 +14,8 @@ export const stores = databases.map(({ client, dialect, name, skip }) => ({
   dialect,
   test: dialect === "sqlite" ? effect.skipIf(false) : live.skipIf(skip),
   layer: Layer.mergeAll(world, Layer.fresh(client())),
-  /** Lets the workers go on, for as short a time as they need. */
-  pause: dialect === "sqlite" ? TestClock.adjust("100 millis") : Effect.sleep("20 millis")
+  /** Lets the workers go on. On PostgreSQL the test then asks again, until the row says what it waits for. */
+  pause: dialect === "sqlite" ? TestClock.adjust("100 millis") : Effect.yieldNow
 }))
 
 /** Starts a webhook on the database of the test, as a process of its own. */
@@ -40,7 +40,11 @@ export const shop = Effect.gen(function* () {
 export const settled = (pause: Effect.Effect<void>) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const hurry = sql`UPDATE effect_pix_webhooks SET due_at = 0 WHERE state = 'Open' AND taken_by IS NULL`
+    const hurry = Effect.retry(
+      sql`UPDATE effect_pix_webhooks SET due_at = 0 WHERE state = 'Open' AND taken_by IS NULL`,
+      // A worker took a row at the same moment, where transactions are repeatable read.
+      { while: ({ reason }) => reason._tag === "SerializationError" }
+    )
     const waiting = sql`SELECT 1 FROM effect_pix_webhooks WHERE state NOT IN ('Done', 'Dead')`
     yield* Effect.repeat(Effect.andThen(hurry, Effect.andThen(pause, waiting)), { until: ({ length }) => length === 0 })
   })

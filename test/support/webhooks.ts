@@ -149,11 +149,11 @@ export const stored = Effect.gen(function* () {
   return JSON.stringify(rows, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value))
 })
 
-/** Waits until so many rows wait for this reason, and makes their next try the last one, which is due now. */
+/** Looks until so many rows wait for this reason, and makes their next try the last one, which is due now. */
 export const exhaust = Effect.fnUntraced(function* (
   reason: "early" | "outage" | "failed",
   rows = 1,
-  pause: Effect.Effect<void> = Effect.sleep("20 millis")
+  pause: Effect.Effect<void> = Effect.void
 ) {
   const sql = yield* SqlClient.SqlClient
   const waiting = sql<{ readonly webhook: string; readonly name: string; readonly value: string }>`

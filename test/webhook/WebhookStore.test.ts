@@ -238,7 +238,9 @@ describe.each(stores)("Webhook.layerSql on $name", ({ dialect, layer, pause, tes
     const undone = yield* Effect.forkChild(Effect.flip(sql.withTransaction(open)))
     yield* checked.await
     const delivery = yield* Effect.forkChild(claim(id))
-    for (let n = 0; n < 5; n++) yield* pause
+    // On PostgreSQL it waits for the row, on SQLite for the only connection.
+    const waits = sql`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+    yield* dialect === "pg" ? Effect.repeat(waits, { until: ({ length }) => length === 1 }) : pause
     assert.isUndefined(delivery.pollUnsafe())
     yield* ends.open
     assert.deepStrictEqual([yield* Fiber.join(undone), yield* Fiber.join(delivery)], ["undone", 200])
