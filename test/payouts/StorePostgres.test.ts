@@ -3,12 +3,13 @@
  */
 import { assert } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Latch, Layer, Stream } from "effect"
+import { PayoutQueue, Payouts } from "effect-pix/payouts"
 import { SqlClient } from "effect/sql"
 import { database } from "../../src/durable/Database.ts"
 import { migrate } from "../../src/durable/Tables.ts"
 import { makeStore } from "../../src/payouts/internal/queue/store.ts"
 import { tables } from "../../src/payouts/internal/queue/tables.ts"
-import { clientOf, onPostgres as test, postgres } from "../support/database.ts"
+import { clientOf, layerPostgres, onPostgres as test, postgres } from "../support/database.ts"
 import { payout, payouts, startClient } from "../support/payoutQueue.ts"
 import { runs } from "../support/seed.ts"
 import { makeStatements } from "../support/statements.ts"
@@ -143,6 +144,25 @@ test(
     assert.strictEqual((yield* Fiber.join(waiting)).state, "parked")
     const others = yield* sql`SELECT reference FROM effect_pix_payouts WHERE run_until > 0 AND taken_by = 'worker'`
     assert.deepStrictEqual(others, [{ reference: "invoice-2" }])
+  }
+)
+
+test(
+  "a sheet is accepted where the database ended its transaction as one of two that wait for each other",
+  layerPostgres,
+  function* () {
+    const { sql } = yield* prepare
+    const queue = yield* startClient()
+    // What nextval() has counted is not rolled back.
+    yield* sql`CREATE SEQUENCE inserts`
+    yield* sql.unsafe(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    IF nextval('inserts') <= 3 THEN RAISE EXCEPTION 'deadlock detected' USING ERRCODE = '40P01'; END IF;
+    RETURN NEW;
+  END $$`)
+    yield* sql`CREATE TRIGGER refuse BEFORE INSERT ON effect_pix_payouts FOR EACH STATEMENT EXECUTE FUNCTION refuse()`
+    const accepted = Payouts.run(payouts(2), { waitFor: 0, allowAlike: true })
+    const { parked } = yield* Effect.provideService(accepted, PayoutQueue, queue)
+    assert.lengthOf(parked, 2)
   }
 )
 
