@@ -75,7 +75,7 @@ describe("a worker with a request under way", () => {
     assert.strictEqual(yield* Effect.provideContext(shown(), context), "posted")
   })
 
-  effect("whose statement interrupts itself after the answer stores it again: one payment", function* () {
+  effect("whose statement interrupts itself after the answer stores it again: one payment", memory, function* () {
     const { client, interrupted, interruptNext } = yield* interruptible
     const { context, send } = yield* holding(1, "1 millis", Layer.succeed(SqlClient.SqlClient, client))
     const { answer } = yield* send(0)
