@@ -13,7 +13,7 @@ import { effect } from "../support/effect.ts"
 import { interruptible } from "../support/interruptible.ts"
 import { makeHeld, refused } from "../support/payoutAnswers.ts"
 import { memory, payout, settle, worldOf } from "../support/payoutQueue.ts"
-import { paid, requests, shown } from "../support/payoutSeen.ts"
+import { isInDoubt, paid, requests, shown } from "../support/payoutSeen.ts"
 
 /** A payout whose requests are held, and not answered, on a database; and the workers that send it. */
 const holding = Effect.fnUntraced(function* (
@@ -65,14 +65,20 @@ describe("a worker that is suspended for longer than its lease", () => {
 })
 
 describe("a worker with a request under way", () => {
-  effect("that is stopped waits for the answer as long as its drain, and stores it", function* () {
+  effect.each([
+    ["in time, and stores it", true, "posted"],
+    ["for as long as its drain, and leaves it in doubt", false, "accepted"]
+  ] as const)("that is stopped waits for the answer %s", function* ([, isInTime, state]) {
     const { context, send } = yield* holding(1, "10 seconds")
     const { answer, stop } = yield* send(0)
     const stopping = yield* Effect.forkChild(stop)
     yield* TestClock.adjust("9 seconds")
-    yield* answer()
-    yield* Fiber.join(stopping)
-    assert.strictEqual(yield* Effect.provideContext(shown(), context), "posted")
+    assert.isUndefined(stopping.pollUnsafe())
+    yield* isInTime ? answer() : TestClock.adjust("1 second")
+    yield* settle
+    assert.isDefined(stopping.pollUnsafe())
+    const seen = yield* Effect.provideContext(Effect.all([shown(), isInDoubt()]), context)
+    assert.deepStrictEqual(seen, [state, !isInTime])
   })
 
   effect("whose statement interrupts itself after the answer stores it again: one payment", memory, function* () {
