@@ -26,7 +26,8 @@ const spanOf = ({ attributes, events, links, name, spanId, status, traceId }: Tr
   failure: status._tag === "Ended" && Exit.isFailure(status.exit) ? Cause.pretty(status.exit.cause) : undefined
 })
 
-const pointOf = ({ attributes = {}, id, state }: Metric.Metric.Snapshot) => ({
+/** A point of a metric. */
+export const pointOf = ({ attributes = {}, id, state }: Metric.Metric.Snapshot) => ({
   name: id,
   unit: attributes["unit"] ?? "1",
   attributes,
@@ -34,10 +35,11 @@ const pointOf = ({ attributes = {}, id, state }: Metric.Metric.Snapshot) => ({
   bounds: "buckets" in state ? state.buckets.map(([bound]) => bound).filter(Number.isFinite) : []
 })
 
-type Exported = Effect.Success<ReturnType<typeof exportedBy>>
-
 /** The value of each point: by the metric's name, the values of its attributes and its unit. */
-export const lastValues = (metrics: Exported["metrics"], names: RegExp): Readonly<Record<string, number>> =>
+export const lastValues = (
+  metrics: ReadonlyArray<ReturnType<typeof pointOf>>,
+  names: RegExp
+): Readonly<Record<string, number>> =>
   Object.fromEntries(
     metrics
       .filter(({ name }) => names.test(name))
