@@ -1,13 +1,14 @@
 /** The spans and the metrics of single calls, and the trace that a request names to the gateway. */
 import * as NodeSdk from "@effect/opentelemetry/NodeSdk"
+import { NodeHttpServer } from "@effect/platform-node"
 import { assert, describe } from "@effect/vitest"
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http"
 import { SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base"
-import { Cause, Effect, Exit, Fiber, Layer, Logger, Metric, type Tracer } from "effect"
+import { Cause, Effect, Exit, Fiber, Layer, Logger, Metric, Queue, type Tracer } from "effect"
 import { IdempotencyKey, Payments, PaymentsPolicy } from "effect-pix"
-import { HttpClient } from "effect/http"
+import { HttpClient, HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { TestClock } from "effect/testing"
-import { Collector } from "../support/Collector.ts"
+import { createServer } from "node:http"
 import { effect, live } from "../support/effect.ts"
 import {
   balance,
@@ -134,17 +135,26 @@ describe("the spans and metrics of a call", () => {
     }
   )
 
-  live("are exported by @effect/opentelemetry too", Collector.layer, function* () {
-    const collector = yield* Collector
+  const server = NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" })
+  live("are exported by @effect/opentelemetry too", server, function* () {
+    const exports = yield* Queue.unbounded<string>()
+    const collector = yield* HttpServer.HttpServer
+    yield* collector.serve(
+      Effect.gen(function* () {
+        yield* Queue.offer(exports, yield* (yield* HttpServerRequest.HttpServerRequest).text)
+        return HttpServerResponse.jsonUnsafe({})
+      })
+    )
+    const url = yield* HttpServer.addressFormattedWith((address) => Effect.succeed(address))
     const sdk = NodeSdk.layer(() => ({
       resource: { serviceName: "shop" },
-      spanProcessor: new SimpleSpanProcessor(new OTLPTraceExporter({ url: `${collector.url}/v1/traces` }))
+      spanProcessor: new SimpleSpanProcessor(new OTLPTraceExporter({ url: `${url}/v1/traces` }))
     }))
     const client = paymentsOn(scripted(respond(422)).layer)
     yield* Effect.flip(payout).pipe(
       Effect.provide(Layer.mergeAll(client, sdk, PaymentsPolicy.layer(PaymentsPolicy.once)))
     )
-    const exported = [yield* collector.next, yield* collector.next].join("\n")
+    const exported = (yield* Queue.takeN(exports, 2)).join("\n")
     for (const name of ["Payments.requestWithdrawal", post]) assert.include(exported, `"name":"${name}"`)
   })
 })

@@ -1,15 +1,13 @@
 import { assert, describe } from "@effect/vitest"
-import { PgClient } from "@effect/sql-pg"
-import { Cause, Effect, Exit, Layer, Redacted } from "effect"
+import { Cause, Effect, Exit, Layer } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient, Statement } from "effect/sql"
 import { SqlError, UnknownError } from "effect/sql/SqlError"
 import { database, inTransaction, mapDatabaseError, requireOwnTransaction } from "../../src/durable/Database.ts"
 import { migrate, requireNewest } from "../../src/durable/Tables.ts"
-import { databases, postgres } from "../support/database.ts"
-import { effect, live } from "../support/effect.ts"
+import { clientOf, databases, onPostgres, postgres } from "../support/database.ts"
+import { effect } from "../support/effect.ts"
 import { memory } from "../support/payoutQueue.ts"
-import { noPostgres } from "../support/postgres.ts"
 
 describe("a database", () => {
   effect("of another dialect than PostgreSQL's and SQLite's is refused by its name", Reactivity.layer, function* () {
@@ -129,19 +127,18 @@ describe("the tables of a database", () => {
     )
 })
 
-describe.skipIf(noPostgres() !== undefined)("a database of PostgreSQL", () => {
-  live("is not waited for in a backup, where there is nothing to migrate", function* () {
+describe("a database of PostgreSQL", () => {
+  onPostgres("is not waited for in a backup, where there is nothing to migrate", function* () {
     const { url } = yield* postgres
-    const client = () => PgClient.layer({ url: Redacted.make(url) })
-    const migrateOne = Effect.provide(migrate(tables("one")), client())
+    const migrateOne = Effect.provide(migrate(tables("one")), clientOf(url))
     yield* migrateOne
     const backup = Effect.flatMap(SqlClient.SqlClient, (sql) =>
       sql.withTransaction(Effect.andThen(sql`LOCK TABLE effect_pix_test_migrations IN ACCESS SHARE MODE`, migrateOne))
     )
-    yield* Effect.provide(backup, client())
+    yield* Effect.provide(backup, Layer.fresh(clientOf(url)))
   })
 
-  live(
+  onPostgres(
     "that loses the connection of a transaction fails it without a defect, and the next one has another connection",
     function* () {
       const { url } = yield* postgres
@@ -158,7 +155,7 @@ describe.skipIf(noPostgres() !== undefined)("a database of PostgreSQL", () => {
         const interrupted = yield* Effect.exit(transaction(Effect.andThen(lose, Effect.interrupt)))
         assert.isTrue(Exit.hasInterrupts(interrupted))
         assert.strictEqual(yield* transaction(Effect.succeed("done")), "done")
-      }).pipe(Effect.provide(PgClient.layer({ url: Redacted.make(url), maxConnections: 1 })))
+      }).pipe(Effect.provide(clientOf(url, { maxConnections: 1 })))
     }
   )
 })

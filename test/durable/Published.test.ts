@@ -1,9 +1,8 @@
 /**
  * The tables that docs/sql/ publishes for a database which the layers may not change.
  */
-import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Redacted } from "effect"
+import { Effect, Layer } from "effect"
 import { PayoutQueue } from "effect-pix/payouts"
 import { SqlClient } from "effect/sql"
 import { createHash } from "node:crypto"
@@ -14,10 +13,9 @@ import { tables } from "../../src/payouts/internal/queue/tables.ts"
 import { requireTables } from "../../src/payouts/PayoutQueue.ts"
 import { webhookTables } from "../../src/webhook/internal/table.ts"
 import { dialects, folder, record } from "../../.ci/sql.ts"
-import { postgres } from "../support/database.ts"
-import { effect, live } from "../support/effect.ts"
+import { clientOf, onPostgres, postgres } from "../support/database.ts"
+import { effect } from "../support/effect.ts"
 import { gateway, memory, payout } from "../support/payoutQueue.ts"
-import { noPostgres } from "../support/postgres.ts"
 
 const published = (dialect: (typeof dialects)[number]) => readFileSync(join(folder, `${dialect}.sql`), "utf8")
 
@@ -65,11 +63,11 @@ describe("docs/sql", () => {
     }
   )
 
-  live.skipIf(noPostgres() !== undefined)(
+  onPostgres(
     "makes a PostgreSQL on which the queue of a role that may not change tables pays, and that of one without a right fails",
     function* () {
       const { url } = yield* postgres
-      const clientOf = (role: string) => PgClient.layer({ url: Redacted.make(url.replace("postgres@", `${role}@`)) })
+      const asRole = (role: string) => clientOf(url.replace("postgres@", `${role}@`))
       const roles = [
         "CREATE ROLE payer LOGIN",
         "CREATE ROLE auditor LOGIN",
@@ -79,16 +77,16 @@ describe("docs/sql", () => {
         "GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO payer",
         "GRANT SELECT ON ALL TABLES IN SCHEMA public TO auditor"
       ]
-      yield* Effect.provide(apply([published("postgresql"), ...roles].join(";\n")), clientOf("postgres"))
-      const queue = Layer.provide(PayoutQueue.layer({ poll: "50 millis" }), [gateway, clientOf("payer")])
+      yield* Effect.provide(apply([published("postgresql"), ...roles].join(";\n")), asRole("postgres"))
+      const queue = Layer.provide(PayoutQueue.layer({ poll: "50 millis" }), [gateway, asRole("payer")])
       assert.strictEqual(yield* Effect.provide(paying, queue), "posted")
       const refused = { _tag: "DatabaseError", reason: "AuthorizationError" } as const
-      const clientLayer = (role: string) => Layer.provide(Layer.fresh(PayoutQueue.layerClient()), clientOf(role))
+      const clientLayer = (role: string) => Layer.provide(Layer.fresh(PayoutQueue.layerClient()), asRole(role))
       assert.deepInclude(yield* Effect.flip(Layer.build(clientLayer("guest"))), refused)
       const unwritten = PayoutQueue.use(({ submit }) => submit(payout("invoice-2")))
       assert.deepInclude(yield* Effect.flip(Effect.provide(unwritten, clientLayer("auditor"))), refused)
       // The tables are there: only a database without them may be called so.
-      assert.deepInclude(yield* Effect.flip(Effect.provide(requireTables, clientOf("guest"))), refused)
+      assert.deepInclude(yield* Effect.flip(Effect.provide(requireTables, asRole("guest"))), refused)
     }
   )
 })

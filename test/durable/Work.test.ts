@@ -3,7 +3,7 @@ import { Effect, Fiber, References } from "effect"
 import { SqlError, UnknownError } from "effect/sql/SqlError"
 import { TestClock } from "effect/testing"
 import { mapDatabaseError } from "../../src/durable/Database.ts"
-import { delayInterrupt, orTryAgain, repeatedly, TryAgain } from "../../src/durable/Work.ts"
+import { orTryAgain, repeatedly, TryAgain } from "../../src/durable/Work.ts"
 import { effect } from "../support/effect.ts"
 import { makeWarnings } from "../support/payoutQueue.ts"
 
@@ -63,35 +63,4 @@ describe("repeatedly", () => {
       assert.strictEqual(runs, expected)
     }
   })
-
-  effect("logs a lasting failure as a warning once a minute", function* () {
-    const { layer, lines } = makeWarnings()
-    yield* Effect.forkScoped(Effect.provide(repeatedly("test", "10 seconds", Effect.fail("no")), layer))
-    yield* TestClock.adjust("119 seconds")
-    assert.lengthOf(lines, 2)
-    yield* TestClock.adjust("1 second")
-    assert.lengthOf(lines, 3)
-  })
-})
-
-describe("delayInterrupt", () => {
-  effect.each([
-    { takes: "3 seconds", ended: "done" },
-    { takes: "1 hour", ended: "cut off" }
-  ] as const)(
-    "an effect of $takes is $ended when its caller is interrupted with a patience of 5 seconds",
-    function* ({ ended, takes }) {
-      let end: string | undefined
-      const job = Effect.sleep(takes).pipe(
-        Effect.andThen(Effect.sync(() => (end = "done"))),
-        Effect.onInterrupt(() => Effect.sync(() => (end = "cut off")))
-      )
-      const fiber = yield* Effect.forkChild(delayInterrupt("5 seconds")(job))
-      yield* TestClock.adjust("1 second")
-      const stop = yield* Effect.forkChild(Fiber.interrupt(fiber))
-      yield* TestClock.adjust("10 seconds")
-      yield* Fiber.join(stop)
-      assert.strictEqual(end, ended)
-    }
-  )
 })

@@ -1,5 +1,5 @@
 /**
- * What the queue of payouts exports over Effect's own OTLP layers, compared with the tables of docs/observability.md.
+ * What the queue of payouts traces, logs and measures, compared with the tables of docs/observability.md.
  */
 import { assert, describe } from "@effect/vitest"
 import { Effect, Fiber, Latch, Layer, Logger, Option, Schedule, Stream } from "effect"
@@ -8,11 +8,13 @@ import { NodeSqlite } from "effect-pix/node"
 import { PayoutQueue, type PayoutQueueOptions, Payouts, type Seal } from "effect-pix/payouts"
 import { Fault, Sandbox, SandboxOptions } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
 import { leaksIn, person } from "../support/canary.ts"
 import { compareLines, compareSpans, documentedMetrics, exportedMetrics } from "../support/documented.ts"
 import { exportedBy } from "../support/exported.ts"
 import { keys } from "../support/marked.ts"
-import { live } from "../support/effect.ts"
+import { makeHeld } from "../support/payoutAnswers.ts"
+import { effect } from "../support/effect.ts"
 
 const cap = 1_000_000
 
@@ -36,12 +38,14 @@ const brokenSeal = (): Seal.Seal => {
   }
 }
 
-const changesOf = (reference: string) => Effect.flatMap(PayoutQueue, (queue) => queue.history(reference))
 const until = (reference: string, tag: string) =>
-  Effect.repeat(changesOf(reference), {
-    until: (changes) => changes.some(({ _tag }) => _tag === tag),
-    schedule: Schedule.spaced("10 millis")
-  })
+  Effect.repeat(
+    PayoutQueue.use((queue) => queue.history(reference)),
+    {
+      until: (changes) => changes.some(({ _tag }) => _tag === tag),
+      schedule: Schedule.spaced("10 millis")
+    }
+  )
 
 const operator = { by: "ana-canary-operator", note: "note-canary-of-a-step" }
 
@@ -90,11 +94,13 @@ const incidents = Effect.gen(function* () {
     yield* until("not covered", "Answered")
     yield* queue.retry("not covered", operator)
     yield* queue.await("not covered")
-    yield* sandbox.fault("requestWithdrawal", Fault.latency("1 second"))
+    const { answer, arrived, held } = yield* makeHeld
+    yield* sandbox.fault("requestWithdrawal", held)
     yield* queue.submit(payout("contradicted"))
-    yield* until("contradicted", "Marked")
+    yield* arrived
     yield* queue.park("contradicted", operator)
     yield* queue.settle("contradicted", { as: "failed", ...operator })
+    yield* answer()
     yield* until("contradicted", "Contradicted")
     yield* sandbox.fault("requestWithdrawal", Fault.refusal(422, person.name))
     yield* queue.submit(payout("refused"))
@@ -159,11 +165,13 @@ const elsewhere = new Set([
   "are paid by one company"
 ])
 
-/** One run for all tests. */
-const exported = Effect.runSync(Effect.cached(exportedBy(incidents)))
+/** One run for all tests, during which the test's clock moves on. */
+const exported = Effect.runSync(
+  Effect.cached(exportedBy(Effect.raceFirst(incidents, Effect.forever(TestClock.adjust("10 millis")))))
+)
 
 describe("what the queue of payouts exports", () => {
-  live("the spans, metrics and lines are those of the page, with their units and attributes", function* () {
+  effect("the spans, metrics and lines are those of the page, with their units and attributes", function* () {
     const { lines, metrics, spans } = yield* exported
     const own = spans.filter(({ name }) => /^(?:PayoutQueue|Payouts)\./.test(name))
     const spanRows = compareSpans(own, "payouts")
@@ -178,7 +186,7 @@ describe("what the queue of payouts exports", () => {
     assert.deepStrictEqual(lineRows.exported.filter(isHere), lineRows.documented.filter(isHere))
   })
 
-  live("a send is linked to the submit or the step that queued its payout, also after a rate limit", function* () {
+  effect("a send is linked to the submit or the step that queued its payout, also after a rate limit", function* () {
     const { spans } = yield* exported
     const linked = (reference: string) =>
       spans
@@ -195,7 +203,7 @@ describe("what the queue of payouts exports", () => {
     assert.deepStrictEqual(linked("waiting"), [["PayoutQueue.submitMany"]])
   })
 
-  live(
+  effect(
     "a line about one payout that a worker handles has the trace of its send, and the attributes that its span has",
     function* () {
       const { lines, spans } = yield* exported
@@ -213,7 +221,7 @@ describe("what the queue of payouts exports", () => {
     }
   )
 
-  live("no span, line or metric has the words of an operator's step, or a payee's data", function* () {
+  effect("no span, line or metric has the words of an operator's step, or a payee's data", function* () {
     const { text } = yield* exported
     for (const word of Object.values(operator)) assert.notInclude(text, word)
     assert.deepStrictEqual(leaksIn(text), [])

@@ -11,6 +11,7 @@ import { AuthenticationError, ConnectionError, SqlError, UnknownError } from "ef
 import { TestClock } from "effect/testing"
 import { charge } from "../support/charges.ts"
 import { effect } from "../support/effect.ts"
+import { answering } from "../support/interruptible.ts"
 import { makeWarnings, memory, payout, payouts, queued, worldOf } from "../support/payoutQueue.ts"
 import { recordingTracer } from "../support/spans.ts"
 import { makeStatements } from "../support/statements.ts"
@@ -100,20 +101,11 @@ describe("a database that cannot be reached", () => {
     Layer.effect(
       SqlClient.SqlClient,
       Effect.map(SqlClient.SqlClient, (sql) => {
-        const client: SqlClient.SqlClient = new Proxy(sql, {
-          apply: (target, self, args: ReadonlyArray<unknown>) => {
-            const [texts] = args
-            const reason = Array.isArray(texts) && texts[0] === "SELECT 1" ? reasons[0] : undefined
-            if (reason === undefined) return Reflect.apply(target, self, args)
-            return Effect.suspend(() => {
-              const next = reasons.shift()
-              return next === undefined ? Effect.succeed([]) : Effect.fail(new SqlError({ reason: next }))
-            })
-          },
-          get: (target, property, receiver) =>
-            property === "withoutTransforms" ? () => client : Reflect.get(target, property, receiver)
+        const fail = Effect.suspend(() => {
+          const next = reasons.shift()
+          return next === undefined ? Effect.succeed([]) : Effect.fail(new SqlError({ reason: next }))
         })
-        return client
+        return answering(sql, (text) => (text === "SELECT 1" && reasons.length > 0 ? fail : undefined))
       })
     ).pipe(Layer.provide(memory))
 

@@ -3,36 +3,27 @@
  * is paid twice, whatever the backup is; then an operator takes the steps of the runbook, and nobody is forgotten.
  */
 import { afterAll, assert, beforeAll } from "@effect/vitest"
-import { PgClient } from "@effect/sql-pg"
-import { Effect, Layer, Redacted, Schedule, type Scope, Stream } from "effect"
-import { type Payments, PaymentsPolicy } from "effect-pix"
+import { Effect, Layer, type Scope, Stream } from "effect"
+import type { Payments } from "effect-pix"
 import { Sandbox } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import { dirname, join } from "node:path"
-import { live } from "../support/effect.ts"
-import { gateway, makeWarnings, payout, payouts, startClient, startWorker } from "../support/payoutQueue.ts"
+import { clientOf, onPostgres } from "../support/database.ts"
+import { gatewayOnce, makeWarnings, payout, payouts, startClient, startWorker } from "../support/payoutQueue.ts"
 import { noPostgres, type Postgres, startPostgres } from "../support/postgres.ts"
 
-const absent = noPostgres()
 const hour = 3_600_000
 const count = 6
 const last = `invoice-${count}`
 const poll = { poll: "50 millis" } as const
-const often = Schedule.spaced("50 millis")
 
 const test = (title: string, body: () => Generator<Effect.Effect<unknown, unknown, World>, unknown, never>) =>
-  live.skipIf(absent !== undefined)(
-    absent === undefined ? title : `${title} (${absent})`,
-    Layer.merge(gateway, PaymentsPolicy.layer(PaymentsPolicy.once)),
-    body
-  )
+  onPostgres(title, gatewayOnce, body)
 type World = Sandbox | Payments | Scope.Scope
 
 /** Runs an effect on a database, whose connections end with the scope. */
 const on = <A, E, R>(url: string, effect: Effect.Effect<A, E, R>) =>
-  Effect.flatMap(Layer.build(Layer.fresh(PgClient.layer({ url: Redacted.make(url) }))), (context) =>
-    Effect.provideContext(effect, context)
-  )
+  Effect.flatMap(Layer.build(Layer.fresh(clientOf(url))), (context) => Effect.provideContext(effect, context))
 const start = (url: string) => on(url, startWorker(poll))
 const operate = (url: string) => on(url, startClient(poll))
 const query = (url: string, text: string) =>
@@ -50,8 +41,7 @@ const work = (url: string) =>
   Effect.scoped(
     Effect.flatMap(start(url), (queue) =>
       Effect.repeat(Effect.all([queue.isPaused, Stream.runCollect(queue.list({ state: "accepted" }))]), {
-        until: ([isPaused, open]) => isPaused || open.length === 0,
-        schedule: often
+        until: ([isPaused, open]) => isPaused || open.length === 0
       }).pipe(Effect.andThen(queue.account))
     )
   )
@@ -66,7 +56,7 @@ const assertPaid = (expected: number) =>
 
 let shared: Postgres
 beforeAll(async () => {
-  if (absent === undefined) shared = await startPostgres()
+  if (noPostgres() === undefined) shared = await startPostgres()
 })
 afterAll(() => shared?.stop())
 
@@ -102,7 +92,7 @@ const awaitAll = (queue: Effect.Success<ReturnType<typeof start>>) =>
 const awaitPause = (queue: Effect.Success<ReturnType<typeof start>>) =>
   Effect.repeat(
     Effect.orElseSucceed(queue.isPaused, () => false),
-    { until: (isPaused) => isPaused, schedule: often }
+    { until: (isPaused) => isPaused }
   )
 
 const load = "psql -q --single-transaction -v ON_ERROR_STOP=1"
@@ -164,8 +154,7 @@ for (const [title, { elsewhere, hours = 0, make, restore, suffix = "" }] of Obje
         : yield* another((data, runThere) => runThere("sh", shell(elsewhere, name, backup, data)))
     if (restore !== undefined) yield* Effect.promise(() => server.run("sh", shell(restore, name, backup)))
     const restored = urlOf(server, `${name}${suffix}`)
-    // A recovery goes on after the server answers, and nothing can be written until it ends.
-    yield* Effect.retry(age(restored, hours * hour), { times: 600, schedule: often })
+    yield* age(restored, hours * hour)
 
     const { lastPause, paused } = yield* work(restored)
     assert.isTrue(paused)
@@ -208,7 +197,7 @@ test("a worker goes on after a restart of the server, and logs nothing of it", f
   yield* awaitAll(queue)
   yield* Effect.promise(server.crash)
   yield* Effect.promise(server.start)
-  yield* Effect.retry(queue.submit(payout("after")), often)
+  yield* Effect.eventually(queue.submit(payout("after")))
   assert.strictEqual((yield* queue.await("after")).state, "posted")
   assert.isFalse(yield* queue.isPaused)
   yield* assertPaid(count + 1)

@@ -6,6 +6,7 @@ import { Payouts } from "effect-pix/payouts"
 import { Fault } from "effect-pix/sandbox"
 import { TestClock } from "effect/testing"
 import { effect } from "../support/effect.ts"
+import { lastValues, pointOf } from "../support/exported.ts"
 import { meetAll, poor, refused } from "../support/payoutAnswers.ts"
 import { makeWarnings, memory, payout, payouts, queued, settle, startClient } from "../support/payoutQueue.ts"
 import { requests } from "../support/payoutSeen.ts"
@@ -14,15 +15,9 @@ const ownMetrics = Layer.sync(Metric.MetricRegistry, () => new Map())
 
 /** The gauges of the queue that are not 0, in the order of their names. */
 const gauges = Effect.map(Metric.snapshot, (metrics) =>
-  metrics
-    .flatMap(({ attributes = {}, id, state, type }) => {
-      const labels = Object.entries(attributes).flatMap(([name, label]) =>
-        name === "account" || name === "unit" ? [] : [label]
-      )
-      return type === "Gauge" && Number(state.value) !== 0
-        ? [[id.replace("effect_pix_payout_queue_", ""), ...labels, Number(state.value), attributes["unit"]].join(" ")]
-        : []
-    })
+  Object.entries(lastValues(metrics.filter(({ type }) => type === "Gauge").map(pointOf), /^effect_pix_payout_queue_/))
+    .filter(([, value]) => value !== 0)
+    .map(([label, value]) => `${label.replace("effect_pix_payout_queue_", "")} ${value}`)
     .toSorted()
 )
 
@@ -32,13 +27,13 @@ effect("a process without a worker measures what waits", Layer.merge(memory, own
   yield* queue.setPaused(true)
   yield* TestClock.adjust("61 seconds")
   assert.deepStrictEqual(yield* gauges, [
-    "centavos accepted 7500 {centavo}",
-    "delayed Paused 3 {payout}",
-    "delayed_centavos Paused 7500 {centavo}",
-    "measured 60 s",
-    "oldest accepted 60 s",
-    "paused 1 1",
-    "waiting accepted 3 {payout}"
+    "centavos accepted default {centavo} 7500",
+    "delayed Paused default {payout} 3",
+    "delayed_centavos Paused default {centavo} 7500",
+    "measured default s 60",
+    "oldest accepted default s 60",
+    "paused default 1 1",
+    "waiting accepted default {payout} 3"
   ])
 })
 
@@ -83,20 +78,20 @@ queued(
     yield* Fiber.interrupt(run)
     yield* TestClock.adjust("31 minutes")
     assert.deepStrictEqual(yield* gauges, [
-      "centavos accepted 1000 {centavo}",
-      "centavos parked 1000 {centavo}",
-      "delayed InsufficientBalance 1 {payout}",
-      "delayed NeedsApproval 1 {payout}",
-      "delayed RunEnded 1 {payout}",
-      "delayed_centavos InsufficientBalance 1000 {centavo}",
-      "delayed_centavos NeedsApproval 3000 {centavo}",
-      "delayed_centavos RunEnded 2000 {centavo}",
-      "measured 3780 s",
-      "oldest accepted 3660 s",
-      "oldest parked 3660 s",
-      "served 1 1",
-      "waiting accepted 1 {payout}",
-      "waiting parked 1 {payout}"
+      "centavos accepted default {centavo} 1000",
+      "centavos default parked {centavo} 1000",
+      "delayed InsufficientBalance default {payout} 1",
+      "delayed NeedsApproval default {payout} 1",
+      "delayed RunEnded default {payout} 1",
+      "delayed_centavos InsufficientBalance default {centavo} 1000",
+      "delayed_centavos NeedsApproval default {centavo} 3000",
+      "delayed_centavos RunEnded default {centavo} 2000",
+      "measured default s 3780",
+      "oldest accepted default s 3660",
+      "oldest default parked s 3660",
+      "served default 1 1",
+      "waiting accepted default {payout} 1",
+      "waiting default parked {payout} 1"
     ])
     yield* meetAll(refused)
     yield* TestClock.adjust("16 minutes")

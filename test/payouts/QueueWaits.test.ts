@@ -4,7 +4,7 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { Payments, PaymentsPolicy } from "effect-pix"
-import type { PayoutQueueOptions } from "effect-pix/payouts"
+import type { PayoutQueue, PayoutQueueOptions } from "effect-pix/payouts"
 import { Fault } from "effect-pix/sandbox"
 import { TestClock } from "effect/testing"
 import { meetAll, poor, refused, unauthorised } from "../support/payoutAnswers.ts"
@@ -170,10 +170,14 @@ describe("a limit", () => {
 })
 
 describe("the service refuses all payouts of an account", () => {
-  queued(
-    "by a redirect: one is tried at a time, after 2, 4, 8 seconds and so on",
+  type Step = readonly [name: string, take: (queue: PayoutQueue["Service"]) => Effect.Effect<unknown, unknown>]
+  queued.each<Step>([
+    ["retry", (queue) => queue.retry("invoice-3")],
+    ["resume", (queue) => Effect.andThen(queue.park("invoice-3"), queue.resume("invoice-3"))]
+  ])(
+    "by a redirect: one is tried at a time, after 2, 4, 8 seconds and so on, and at once after a person's %s",
     { concurrency: 3, poll: "1 minute", lease: "10 minutes" },
-    function* ({ queue }) {
+    function* ({ queue }, [, step]) {
       yield* meetAll(Fault.redirect("https://elsewhere.example/", 301))
       yield* queue.submitMany(payouts(20))
       yield* settle
@@ -184,7 +188,7 @@ describe("the service refuses all payouts of an account", () => {
       assert.strictEqual((yield* requests()) - first, 5)
       assert.strictEqual((yield* queue.account).refusedSince?.because, "Redirect")
       yield* meetAll()
-      yield* queue.retry("invoice-3")
+      yield* step(queue)
       yield* TestClock.adjust("10 seconds")
       assert.deepStrictEqual([yield* paid, (yield* queue.account).refusedSince], [20, undefined])
     }

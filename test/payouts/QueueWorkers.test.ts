@@ -8,13 +8,12 @@ import { PayoutQueue, type PayoutQueueOptions } from "effect-pix/payouts"
 import { Fault } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { layerPostgres } from "../support/database.ts"
-import { effect, live } from "../support/effect.ts"
+import { layerPostgres, onPostgres } from "../support/database.ts"
+import { effect } from "../support/effect.ts"
 import { interruptible } from "../support/interruptible.ts"
 import { makeHeld, refused } from "../support/payoutAnswers.ts"
 import { memory, payout, settle, worldOf } from "../support/payoutQueue.ts"
-import { paid, requests, shown } from "../support/payoutSeen.ts"
-import { noPostgres } from "../support/postgres.ts"
+import { isInDoubt, paid, requests, shown } from "../support/payoutSeen.ts"
 
 /** A payout whose requests are held, and not answered, on a database; and the workers that send it. */
 const holding = Effect.fnUntraced(function* (
@@ -66,17 +65,23 @@ describe("a worker that is suspended for longer than its lease", () => {
 })
 
 describe("a worker with a request under way", () => {
-  effect("that is stopped waits for the answer as long as its drain, and stores it", function* () {
+  effect.each([
+    ["in time, and stores it", true, "posted"],
+    ["for as long as its drain, and leaves it in doubt", false, "accepted"]
+  ] as const)("that is stopped waits for the answer %s", function* ([, isInTime, state]) {
     const { context, send } = yield* holding(1, "10 seconds")
     const { answer, stop } = yield* send(0)
     const stopping = yield* Effect.forkChild(stop)
     yield* TestClock.adjust("9 seconds")
-    yield* answer()
-    yield* Fiber.join(stopping)
-    assert.strictEqual(yield* Effect.provideContext(shown(), context), "posted")
+    assert.isUndefined(stopping.pollUnsafe())
+    yield* isInTime ? answer() : TestClock.adjust("1 second")
+    yield* settle
+    assert.isDefined(stopping.pollUnsafe())
+    const seen = yield* Effect.provideContext(Effect.all([shown(), isInDoubt()]), context)
+    assert.deepStrictEqual(seen, [state, !isInTime])
   })
 
-  effect("whose statement interrupts itself after the answer stores it again: one payment", function* () {
+  effect("whose statement interrupts itself after the answer stores it again: one payment", memory, function* () {
     const { client, interrupted, interruptNext } = yield* interruptible
     const { context, send } = yield* holding(1, "1 millis", Layer.succeed(SqlClient.SqlClient, client))
     const { answer } = yield* send(0)
@@ -87,31 +92,25 @@ describe("a worker with a request under way", () => {
     assert.deepStrictEqual(yield* Effect.provideContext(seen, context), ["posted", 1, 1])
   })
 
-  live.skipIf(noPostgres() !== undefined)(
-    "that is stopped does not interrupt the statement that stores the answer, on PostgreSQL",
-    function* () {
-      const { context, send } = yield* holding(1, "2 minutes", layerPostgres)
-      yield* Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const { answer, stop } = yield* send(0)
-        const [locked, release] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
-        const lock = Effect.andThen(
-          sql`SELECT 1 FROM effect_pix_payouts FOR UPDATE`,
-          Deferred.succeed(locked, undefined)
-        )
-        const locking = yield* Effect.forkChild(sql.withTransaction(Effect.andThen(lock, Deferred.await(release))))
-        yield* Deferred.await(locked)
-        yield* answer()
-        const writing = sql`SELECT 1 FROM pg_stat_activity
+  onPostgres("that is stopped does not interrupt the statement that stores the answer, on PostgreSQL", function* () {
+    const { context, send } = yield* holding(1, "2 minutes", layerPostgres)
+    yield* Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { answer, stop } = yield* send(0)
+      const [locked, release] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const lock = Effect.andThen(sql`SELECT 1 FROM effect_pix_payouts FOR UPDATE`, Deferred.succeed(locked, undefined))
+      const locking = yield* Effect.forkChild(sql.withTransaction(Effect.andThen(lock, Deferred.await(release))))
+      yield* Deferred.await(locked)
+      yield* answer()
+      const writing = sql`SELECT 1 FROM pg_stat_activity
           WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%INSERT INTO "effect_pix_payout_history"%'`
-        yield* Effect.repeat(writing, { until: (rows) => rows.length === 1 })
-        const stopping = yield* Effect.forkChild(stop, { startImmediately: true })
-        for (const rows of yield* Effect.replicateEffect(writing, 50)) assert.lengthOf(rows, 1)
-        yield* Deferred.succeed(release, undefined)
-        yield* Fiber.join(locking)
-        yield* Fiber.join(stopping)
-        assert.strictEqual(yield* shown(), "posted")
-      }).pipe(Effect.provideContext(context))
-    }
-  )
+      yield* Effect.repeat(writing, { until: (rows) => rows.length === 1 })
+      const stopping = yield* Effect.forkChild(stop, { startImmediately: true })
+      for (const rows of yield* Effect.replicateEffect(writing, 50)) assert.lengthOf(rows, 1)
+      yield* Deferred.succeed(release, undefined)
+      yield* Fiber.join(locking)
+      yield* Fiber.join(stopping)
+      assert.strictEqual(yield* shown(), "posted")
+    }).pipe(Effect.provideContext(context))
+  })
 })

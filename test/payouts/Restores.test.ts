@@ -2,27 +2,22 @@
  * What a worker does with a database that is older than what happened, or that may be: it pauses, doubts, or goes on. Restores of real
  * backups are in QueueRestores.test.ts.
  */
-import { PgClient } from "@effect/sql-pg"
 import { assert } from "@effect/vitest"
-import { Effect, Layer, Redacted, Schedule, type Scope } from "effect"
-import { type Payments, PaymentsPolicy } from "effect-pix"
+import { Effect, Layer, type Scope } from "effect"
+import type { Payments } from "effect-pix"
 import type { PayoutQueue, PayoutQueueOptions } from "effect-pix/payouts"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { database } from "../../src/durable/Database.ts"
 import { makeStore } from "../../src/payouts/internal/queue/store.ts"
-import { postgres } from "../support/database.ts"
-import { effect, live } from "../support/effect.ts"
-import { gateway, makeWarnings, payout, payouts, startClient, startWorker, world } from "../support/payoutQueue.ts"
+import { clientOf, onPostgres, postgres } from "../support/database.ts"
+import { effect } from "../support/effect.ts"
+import { gatewayOnce, makeWarnings, payout, payouts, startClient, startWorker, world } from "../support/payoutQueue.ts"
 import { stateOf } from "../support/payoutSeen.ts"
-import { noPostgres } from "../support/postgres.ts"
 
 const minute = 60_000
 const hour = 60 * minute
-const absent = noPostgres()
-const why = absent === undefined ? "" : ` (${absent})`
-const base = Layer.merge(gateway, PaymentsPolicy.layer(PaymentsPolicy.once))
 
 type World = SqlClient.SqlClient | Sandbox | Payments | Scope.Scope
 type Of = Effect.Success<ReturnType<typeof use>>
@@ -39,7 +34,6 @@ const use = Effect.fnUntraced(function* (poll: "20 millis" | "1 hour" = "20 mill
     start
   }
 })
-const often = Schedule.spaced("20 millis")
 const awaitAll = (queue: PayoutQueue["Service"], count: number) =>
   Effect.forEach(payouts(count), ({ reference }) => queue.await(reference))
 
@@ -48,13 +42,13 @@ const ask = (
   title: string,
   body: (world: Of, url: string) => Generator<Effect.Effect<unknown, unknown, World>, unknown, never>
 ) =>
-  live.skipIf(absent !== undefined)(`${title}${why}`, base, function* () {
+  onPostgres(title, gatewayOnce, function* () {
     const { url } = yield* postgres
     yield* Effect.gen(function* () {
       const world = yield* use()
       yield* world.serve
       yield* Effect.gen(() => body(world, url))
-    }).pipe(Effect.scoped, Effect.provide(PgClient.layer({ url: Redacted.make(url) })))
+    }).pipe(Effect.scoped, Effect.provide(clientOf(url)))
   })
 
 const run = (statement: string) =>
@@ -108,6 +102,8 @@ for (const [title, since, note] of [
         assert.include(lines[0], words)
       assert.strictEqual(yield* sent, 0)
       yield* operator.setPaused(false, { by: "ana" })
+      // A worker that was stopped while it took them had them until the end of its lease.
+      yield* run("UPDATE effect_pix_payouts SET due_at = 0")
       yield* awaitAll(yield* start(), 3)
       assert.strictEqual(yield* sent, 3)
       assert.lengthOf(lines, 1)
@@ -129,10 +125,7 @@ ask(
       yield* sql.withTransaction(queue.setPaused(false))
       yield* queue.submit(payout("invoice-1"))
       yield* queue.await("invoice-1")
-    }).pipe(
-      Effect.scoped,
-      Effect.provide(Layer.fresh(PgClient.layer({ url: Redacted.make(url.replace("postgres@", `${role}@`)) })))
-    )
+    }).pipe(Effect.scoped, Effect.provide(Layer.fresh(clientOf(url.replace("postgres@", `${role}@`)))))
     const [row] = yield* run("SELECT identity FROM effect_pix_payout_accounts")
     assert.match(String(row?.["identity"]), /^\/\/\d+\/\d+$/)
     assert.strictEqual(yield* sent, 1)
@@ -149,7 +142,7 @@ ask("a worker at work pauses in a restored table, and sends nothing of it", func
   yield* restoreTable(
     "UPDATE effect_pix_payouts SET state = 'accepted', withdrawal_id = NULL, due_at = 0, version = version + 1"
   )
-  yield* Effect.repeat(queue.isPaused, { until: (isPaused) => isPaused, schedule: often })
+  yield* Effect.repeat(queue.isPaused, { until: (isPaused) => isPaused })
   assert.strictEqual(yield* sent, 1)
   assert.lengthOf(lines, 1)
   yield* run("UPDATE effect_pix_payouts SET state = 'posted', version = version + 1")
@@ -185,10 +178,7 @@ ask("after a failover workers go on, and what may have left is in doubt", functi
   const { fingerprint } = yield* queue.account
   for (const { reference } of payouts(5)) {
     // In doubt a refusal proves nothing.
-    yield* Effect.repeat(stateOf(queue, reference), {
-      until: (state) => state === "unknown",
-      schedule: often
-    })
+    yield* Effect.repeat(stateOf(queue, reference), { until: (state) => state === "unknown" })
     const [submitted, doubted, marked] = yield* queue.history(reference)
     assert.deepStrictEqual([doubted?._tag, marked?._tag], ["Doubted", "Marked"])
     assert.deepStrictEqual([doubted?.mayHaveLeftAt, marked?.mayHaveLeftAt], [submitted?.at, submitted?.at])

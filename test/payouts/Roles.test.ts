@@ -1,10 +1,9 @@
 /**
  * The roles of `docs/sql/roles.sql` on a PostgreSQL: what each process does under its own, and what the database denies.
  */
-import { PgClient } from "@effect/sql-pg"
-import { assert, describe } from "@effect/vitest"
-import { Context, Effect, Layer, Option, Redacted, Result, Schedule, Stream } from "effect"
-import { Money, PaymentsPolicy } from "effect-pix"
+import { assert } from "@effect/vitest"
+import { Context, Effect, Layer, Option, Result, Stream } from "effect"
+import { Money } from "effect-pix"
 import { PayoutInsert, PayoutQueue, Payouts } from "effect-pix/payouts"
 import { Sandbox } from "effect-pix/sandbox"
 import { Webhook, WebhookClient } from "effect-pix/webhook"
@@ -12,11 +11,9 @@ import { SqlClient } from "effect/sql"
 import { readFileSync } from "node:fs"
 import { resolve } from "node:path"
 import { charge } from "../support/charges.ts"
-import { postgres } from "../support/database.ts"
-import { live } from "../support/effect.ts"
-import { gateway, payout, startClient, startWorker } from "../support/payoutQueue.ts"
-import { stateOf } from "../support/payoutSeen.ts"
-import { noPostgres } from "../support/postgres.ts"
+import { clientOf, onPostgres, postgres } from "../support/database.ts"
+import { gatewayOnce, payout, startClient, startWorker } from "../support/payoutQueue.ts"
+import { paid, stateOf } from "../support/payoutSeen.ts"
 import { exhaust } from "../support/webhooks.ts"
 
 const file = readFileSync(resolve(import.meta.dirname, "../../docs/sql/roles.sql"), "utf8")
@@ -27,12 +24,11 @@ const logins = {
   operator: "effect_pix_operator"
 }
 const fast = { poll: "20 millis" } as const
-const base = Layer.merge(gateway, PaymentsPolicy.layer(PaymentsPolicy.once))
 
 /** A database with the tables and the roles, and a client for each login. */
 const made = Effect.gen(function* () {
   const { url } = yield* postgres
-  const client = (of: string) => Layer.build(Layer.fresh(PgClient.layer({ url: Redacted.make(of), maxConnections: 4 })))
+  const client = (of: string) => Layer.build(Layer.fresh(clientOf(of, { maxConnections: 4 })))
   const owner = yield* client(url)
   const as = (login: keyof typeof logins) =>
     client(url.replace("postgres@", `${login}_${new URL(url).pathname.slice(1)}@`))
@@ -49,12 +45,11 @@ const made = Effect.gen(function* () {
 })
 
 const item = (reference: string, amount: number) => ({ ...payout(reference, amount), by: "ana" })
-const until = <A, E, R>(effect: Effect.Effect<A, E, R>, isSo: (value: A) => boolean) =>
-  Effect.repeat(effect, { until: isSo, schedule: Schedule.spaced("20 millis") })
-const withdrawals = Effect.flatMap(Sandbox, (sandbox) => sandbox.withdrawals)
 
-describe.skipIf(noPostgres() !== undefined)("the roles of docs/sql/roles.sql", () => {
-  live("let the application submit, the worker send, and the operator take every step", base, function* () {
+onPostgres(
+  "the roles let the application submit, the worker send, and the operator take every step",
+  gatewayOnce,
+  function* () {
     const { as } = yield* made
     const operator = yield* Effect.provide(startClient(fast), yield* as("operator"))
     yield* operator.setFourEyes(Money.centavos(5000), { by: "carla" })
@@ -62,7 +57,7 @@ describe.skipIf(noPostgres() !== undefined)("the roles of docs/sql/roles.sql", (
     yield* Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const queue = yield* startClient({ ...fast, fourEyesAbove: 5000 })
-      const sheet = (lines: Parameters<typeof Payouts.run>[0], waitFor?: "50 millis") =>
+      const sheet = (lines: Parameters<typeof Payouts.run>[0], waitFor?: 0) =>
         Effect.provideService(Payouts.run(lines, { waitFor }), PayoutQueue, queue)
       const { parameters, text } = Result.getOrThrow(PayoutInsert.make(item("inserted", 1100), { dialect: "pg" }))
       yield* Effect.replicateEffect(sql.unsafe(text, parameters), 2)
@@ -71,12 +66,12 @@ describe.skipIf(noPostgres() !== undefined)("the roles of docs/sql/roles.sql", (
       assert.lengthOf((yield* sheet([item("one", 1300), item("two", 1400)])).done, 2)
       // A run that ends before its lines are sent parks them, and a larger one takes them up.
       yield* operator.setPaused(true)
-      assert.lengthOf((yield* sheet([item("left", 2000)], "50 millis")).parked, 1)
+      assert.lengthOf((yield* sheet([item("left", 2000)], 0)).parked, 1)
       yield* operator.setPaused(false)
       const { parked } = yield* sheet([item("left", 2000), item("more", 3500)])
       for (const { reference } of parked) yield* operator.resume(reference, { by: "bia" })
       for (const reference of ["left", "more"]) yield* queue.await(reference)
-      assert.lengthOf(yield* withdrawals, 6)
+      assert.strictEqual(yield* paid, 6)
       yield* operator.setPaused(true)
       yield* queue.submitMany([item("a", 2100), item("b", 2200)])
       const by = "bia"
@@ -97,9 +92,13 @@ describe.skipIf(noPostgres() !== undefined)("the roles of docs/sql/roles.sql", (
       const denied = yield* Effect.flip(queue.setFourEyes(Money.centavos(7000), { by: "ana" }))
       assert.include(denied.message, "setFourEyes failed on the database (AuthorizationError)")
     }).pipe(Effect.provide(yield* as("application")))
-  })
+  }
+)
 
-  live("let the worker doubt after a failover, pause in a backup, and delete a record", base, function* () {
+onPostgres(
+  "the roles let the worker doubt after a failover, pause in a backup, and delete a record",
+  gatewayOnce,
+  function* () {
     const { as, owner } = yield* made
     const worker = yield* as("worker")
     const served = Effect.scoped(Effect.provide(startWorker(fast), worker))
@@ -119,13 +118,20 @@ describe.skipIf(noPostgres() !== undefined)("the roles of docs/sql/roles.sql", (
       yield* sql`UPDATE effect_pix_payouts SET submitted_at = 1, updated_at = 1`
       const forgetting = startWorker({ ...fast, forget: { data: "1 day", record: "30 days" } })
       yield* Effect.scoped(
-        Effect.provide(Effect.andThen(forgetting, until(queue.status("a"), Option.isNone)), yield* as("worker"))
+        Effect.provide(
+          Effect.andThen(forgetting, Effect.repeat(queue.status("a"), { until: Option.isNone })),
+          yield* as("worker")
+        )
       )
       assert.strictEqual((yield* Effect.flip(queue.submit(item("a", 5000))))._tag, "InvalidRequest")
     }).pipe(Effect.provide(owner))
-  })
+  }
+)
 
-  live("let a program handle deliveries, and the operator discard a dead letter", base, function* () {
+onPostgres(
+  "the roles let a program handle deliveries, and the operator discard a dead letter",
+  gatewayOnce,
+  function* () {
     const { as } = yield* made
     const { id } = yield* charge
     yield* (yield* Sandbox).markPaid(id)
@@ -145,9 +151,13 @@ describe.skipIf(noPostgres() !== undefined)("the roles of docs/sql/roles.sql", (
     )
     const dead = yield* Effect.provide(Layer.build(Webhook.layerClient({ name: "shop" })), yield* as("operator"))
     assert.isTrue(yield* Context.get(dead, WebhookClient).discard(id, { by: "ana" }))
-  })
+  }
+)
 
-  live("deny changes of the history, approvals but the operator's, and marks before them", base, function* () {
+onPostgres(
+  "the roles deny changes of the history, approvals but the operator's, and marks before them",
+  gatewayOnce,
+  function* () {
     const { as, owner } = yield* made
     yield* Effect.gen(function* () {
       const queue = yield* startClient()
@@ -204,8 +214,8 @@ describe.skipIf(noPostgres() !== undefined)("the roles of docs/sql/roles.sql", (
       yield* sql`UPDATE effect_pix_payouts SET state = 'failed' WHERE reference = 'small'`
       yield* sql`UPDATE effect_pix_payouts SET amount = NULL, request = NULL, submitted_by = NULL, reference = '' WHERE reference = 'small'`
       const gone = yield* sql`DELETE FROM effect_pix_payout_history WHERE idempotency_key IN
-        (SELECT idempotency_key FROM effect_pix_payouts WHERE amount IS NULL) RETURNING id`
+      (SELECT idempotency_key FROM effect_pix_payouts WHERE amount IS NULL) RETURNING id`
       assert.lengthOf(gone, 1)
     }).pipe(Effect.provide(yield* as("worker")))
-  })
-})
+  }
+)

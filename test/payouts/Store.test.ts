@@ -3,17 +3,65 @@
  * approval, a run).
  */
 import { assert } from "@effect/vitest"
-import { Effect, Layer, Stream } from "effect"
+import { Effect, Layer, type Scope, Stream } from "effect"
 import { IdempotencyKey, Money } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
 import { Sandbox } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
+import type { Fragment } from "effect/sql/Statement"
 import { database } from "../../src/durable/Database.ts"
 import { makeStore } from "../../src/payouts/internal/queue/store.ts"
-import { ask, prepare, tagOf } from "../support/databasePayouts.ts"
+import { databases } from "../support/database.ts"
+import { live } from "../support/effect.ts"
 import { refused } from "../support/payoutAnswers.ts"
-import { payout, payouts, startWorker } from "../support/payoutQueue.ts"
+import { gatewayOnce, payout, payouts, startClient, startWorker } from "../support/payoutQueue.ts"
 import { makeStatements } from "../support/statements.ts"
+
+type Base = Layer.Success<typeof gatewayOnce> | SqlClient.SqlClient
+type Dialect = (typeof databases)[number]["dialect"]
+
+/** Asks one question of each database. */
+const ask = (
+  title: string,
+  body: (dialect: Dialect) => Generator<Effect.Effect<unknown, unknown, Base | Scope.Scope>, unknown, never>
+) => {
+  for (const { client, dialect, name, skip } of databases) {
+    const layer: Layer.Layer<Base, unknown> = Layer.merge(client(), gatewayOnce)
+    live.skipIf(skip)(`${title}, on ${name}`, layer, () => body(dialect))
+  }
+}
+
+const tagOf = <A, E extends { readonly _tag: string }, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.map(Effect.flip(effect), ({ _tag }) => _tag)
+
+/** The tables, and what reads and writes them. */
+const prepare = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const queue = yield* startClient()
+  const store = makeStore(yield* database, { account: "default", lease: 30_000 })
+  const selected = (column: "idempotency_key" | "reference", where: Fragment) =>
+    Effect.map(
+      sql<{
+        readonly found: string
+      }>`SELECT ${sql(column)} AS "found" FROM effect_pix_payouts WHERE ${where} ORDER BY 1`,
+      (rows) => rows.map(({ found }) => found)
+    )
+  const referencesOf = (where: string | Fragment) =>
+    selected("reference", typeof where === "string" ? sql.literal(where) : where)
+  const rowOf = (reference: string) =>
+    selected("idempotency_key", sql`reference = ${reference}`).pipe(
+      Effect.flatMap(([key = ""]) => store.get(key)),
+      Effect.flatMap(Effect.fromNullishOr)
+    )
+  const set = (reference: string, changes: string) =>
+    sql.unsafe(`UPDATE effect_pix_payouts SET ${changes} WHERE reference = '${reference}'`)
+  /** Changes the row as the mark of a request does. */
+  const mark = Effect.fnUntraced(function* (reference: string, cap?: number, only?: Fragment) {
+    const row = yield* rowOf(reference)
+    return yield* store.update(row, { ...row, sends: row.sends + 1, version: row.version + 1 }, "{}", { cap, only })
+  })
+  return { mark, queue, referencesOf, rowOf, set, sql, store }
+})
 
 ask("a payout is accepted in the caller's own transaction, or not at all", function* () {
   const { queue, referencesOf, sql } = yield* prepare

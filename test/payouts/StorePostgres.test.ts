@@ -1,24 +1,19 @@
 /**
  * What is asked of PostgreSQL alone: pages that are read as the tables grow, locks, its own clock, and what it refuses.
  */
-import { PgClient } from "@effect/sql-pg"
 import { assert } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Latch, Layer, Redacted, Stream } from "effect"
+import { Deferred, Effect, Fiber, Latch, Layer, Stream } from "effect"
+import { PayoutQueue, Payouts } from "effect-pix/payouts"
 import { SqlClient } from "effect/sql"
 import { database } from "../../src/durable/Database.ts"
 import { migrate } from "../../src/durable/Tables.ts"
 import { makeStore } from "../../src/payouts/internal/queue/store.ts"
 import { tables } from "../../src/payouts/internal/queue/tables.ts"
-import { postgres } from "../support/database.ts"
-import { live } from "../support/effect.ts"
+import { clientOf, layerPostgres, onPostgres as test, postgres } from "../support/database.ts"
 import { payout, payouts, startClient } from "../support/payoutQueue.ts"
-import { noPostgres } from "../support/postgres.ts"
 import { runs } from "../support/seed.ts"
 import { makeStatements } from "../support/statements.ts"
 
-const absent = noPostgres()
-const test = live.skipIf(absent !== undefined)
-const why = absent === undefined ? "" : ` (${absent})`
 const day = 86_400_000
 
 /** A number of payouts in thousands; in `npm test` a tenth of it. */
@@ -26,7 +21,7 @@ const thousands = (count: number) => count * runs(100, 1000)
 
 /** A new database with few connections: with one, the statistics are read after the statements that they count. */
 const connect = (maxConnections: number) =>
-  Layer.unwrap(Effect.map(postgres, ({ url }) => PgClient.layer({ url: Redacted.make(url), maxConnections })))
+  Layer.unwrap(Effect.map(postgres, ({ url }) => clientOf(url, { maxConnections })))
 
 /** Tables whose statistics are updated only when a test does so. */
 const prepare = Effect.gen(function* () {
@@ -61,27 +56,23 @@ const prepare = Effect.gen(function* () {
 })
 
 for (const statistics of ["none", "stale", "fresh"])
-  test(
-    `payouts are taken at a cost that no other payout adds to (${statistics} statistics)${why}`,
-    connect(1),
-    function* () {
-      const { insert, pagesOf, sql, store } = yield* prepare
-      yield* insert(1_000_000, 1_000_000 + thousands(40), "posted", day)
-      if (statistics === "stale") yield* sql`ANALYZE`
-      const perTake: Array<number> = []
-      for (const to of [thousands(5), thousands(20)]) {
-        yield* insert(perTake.length * thousands(5) + 1, to, "accepted", 60_000)
-        if (statistics === "fresh") yield* sql`ANALYZE`
-        perTake.push(yield* pagesOf(Effect.andThen(store.due.take("worker", 30_000, 20), store.due.untilNext)))
-      }
-      const [few = 0, many = 0] = perTake
-      assert.isAtMost(many / few, 2)
-      assert.lengthOf(yield* sql`SELECT 1 FROM effect_pix_payouts WHERE taken_by IS NOT NULL`, 40)
+  test(`payouts are taken at a cost that no other payout adds to (${statistics} statistics)`, connect(1), function* () {
+    const { insert, pagesOf, sql, store } = yield* prepare
+    yield* insert(1_000_000, 1_000_000 + thousands(40), "posted", day)
+    if (statistics === "stale") yield* sql`ANALYZE`
+    const perTake: Array<number> = []
+    for (const to of [thousands(5), thousands(20)]) {
+      yield* insert(perTake.length * thousands(5) + 1, to, "accepted", 60_000)
+      if (statistics === "fresh") yield* sql`ANALYZE`
+      perTake.push(yield* pagesOf(Effect.andThen(store.due.take("worker", 30_000, 20), store.due.untilNext)))
     }
-  )
+    const [few = 0, many = 0] = perTake
+    assert.isAtMost(many / few, 2)
+    assert.lengthOf(yield* sql`SELECT 1 FROM effect_pix_payouts WHERE taken_by IS NOT NULL`, 40)
+  })
 
 for (const state of ["posted", undefined] as const)
-  test(`a list of ${state ?? "all"} payouts reads at most a page for four of them${why}`, connect(1), function* () {
+  test(`a list of ${state ?? "all"} payouts reads at most a page for four of them`, connect(1), function* () {
     const { insert, pagesOf } = yield* prepare
     const queue = yield* startClient({ poll: "1 hour" })
     const all = Stream.runCount(queue.list({ ...(state && { state }) }))
@@ -91,27 +82,23 @@ for (const state of ["posted", undefined] as const)
   })
 
 for (const statistics of ["none", "fresh"])
-  test(
-    `old requests are forgotten by an index, 1,000 at a time (${statistics} statistics)${why}`,
-    connect(1),
-    function* () {
-      const { insert, pagesOf, sql, store } = yield* prepare
-      yield* insert(1, 2500, "posted", 400 * day)
-      yield* insert(2501, 3000, "parked", 400 * day)
-      yield* insert(3001, 3000 + thousands(57), "posted")
-      if (statistics === "fresh") yield* sql`ANALYZE`
-      const { layer, texts } = makeStatements()
-      assert.isAtMost((yield* pagesOf(Effect.provide(store.forget(Date.now() - 90 * day), layer))) / 2500, 50)
-      assert.lengthOf(
-        texts.filter((text) => text.startsWith("UPDATE")),
-        3
-      )
-      const [left] = yield* sql`SELECT COUNT(*)::int AS count FROM effect_pix_payouts WHERE request IS NOT NULL`
-      assert.strictEqual(left?.["count"], 500 + thousands(57))
-    }
-  )
+  test(`old requests are forgotten by an index, 1,000 at a time (${statistics} statistics)`, connect(1), function* () {
+    const { insert, pagesOf, sql, store } = yield* prepare
+    yield* insert(1, 2500, "posted", 400 * day)
+    yield* insert(2501, 3000, "parked", 400 * day)
+    yield* insert(3001, 3000 + thousands(57), "posted")
+    if (statistics === "fresh") yield* sql`ANALYZE`
+    const { layer, texts } = makeStatements()
+    assert.isAtMost((yield* pagesOf(Effect.provide(store.forget(Date.now() - 90 * day), layer))) / 2500, 50)
+    assert.lengthOf(
+      texts.filter((text) => text.startsWith("UPDATE")),
+      3
+    )
+    const [left] = yield* sql`SELECT COUNT(*)::int AS count FROM effect_pix_payouts WHERE request IS NOT NULL`
+    assert.strictEqual(left?.["count"], 500 + thousands(57))
+  })
 
-test(`a payout that somebody retries while old ones are forgotten is not forgotten${why}`, connect(3), function* () {
+test(`a payout that somebody retries while old ones are forgotten is not forgotten`, connect(3), function* () {
   const { insert, sql, store } = yield* prepare
   yield* insert(1, 2, "refused", 400 * day)
   const begins = Latch.makeUnsafe()
@@ -130,7 +117,7 @@ test(`a payout that somebody retries while old ones are forgotten is not forgott
 })
 
 test(
-  `a payout that somebody changes is left out by workers until the commit, which ends an await${why}`,
+  `a payout that somebody changes is left out by workers until the commit, which ends an await`,
   connect(4),
   function* () {
     const { sql, store } = yield* prepare
@@ -160,19 +147,38 @@ test(
   }
 )
 
+test(
+  "a sheet is accepted where the database ended its transaction as one of two that wait for each other",
+  layerPostgres,
+  function* () {
+    const { sql } = yield* prepare
+    const queue = yield* startClient()
+    // What nextval() has counted is not rolled back.
+    yield* sql`CREATE SEQUENCE inserts`
+    yield* sql.unsafe(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    IF nextval('inserts') <= 3 THEN RAISE EXCEPTION 'deadlock detected' USING ERRCODE = '40P01'; END IF;
+    RETURN NEW;
+  END $$`)
+    yield* sql`CREATE TRIGGER refuse BEFORE INSERT ON effect_pix_payouts FOR EACH STATEMENT EXECUTE FUNCTION refuse()`
+    const accepted = Payouts.run(payouts(2), { waitFor: 0, allowAlike: true })
+    const { parked } = yield* Effect.provideService(accepted, PayoutQueue, queue)
+    assert.lengthOf(parked, 2)
+  }
+)
+
 /** A new database whose sessions have a time zone, and whose clock is at a moment. */
 const postgresAt = (moment: string, zone: string) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const { url } = yield* postgres
-      const client = (settings: string) => PgClient.layer({ url: Redacted.make(`${url}?options=${settings}`) })
       yield* Effect.flatMap(SqlClient.SqlClient, (sql) =>
         sql.unsafe(
           `CREATE FUNCTION clock_timestamp() RETURNS timestamptz LANGUAGE sql AS $$ SELECT timestamptz '${moment}' $$`
         )
-      ).pipe(Effect.provide(Layer.fresh(client(""))))
+      ).pipe(Effect.provide(Layer.fresh(clientOf(url))))
       // Functions of the schema `public` come before those of PostgreSQL.
-      return client(encodeURIComponent(`-c TimeZone=${zone} -c search_path=public,pg_catalog`))
+      const options = encodeURIComponent(`-c TimeZone=${zone} -c search_path=public,pg_catalog`)
+      return clientOf(`${url}?options=${options}`)
     })
   )
 
@@ -181,7 +187,7 @@ for (const [moment, zone, counted] of [
   ["2026-03-01T03:00:00Z", "Etc/GMT+12", "2026-03-01"]
 ] as const) {
   test(
-    `the cap's day is São Paulo's by the server's clock: ${moment} is on ${counted}${why}`,
+    `the cap's day is São Paulo's by the server's clock: ${moment} is on ${counted}`,
     postgresAt(moment, zone),
     function* () {
       const { sql, store } = yield* prepare
@@ -198,7 +204,7 @@ for (const [moment, zone, counted] of [
 }
 
 for (const isolation of ["read committed", "repeatable read"])
-  test(`of two payouts that look alike at the same moment one is accepted, with ${isolation}${why}`, function* () {
+  test(`of two payouts that look alike at the same moment one is accepted, with ${isolation}`, function* () {
     const { url } = yield* postgres
     const options = encodeURIComponent(`-c default_transaction_isolation=${isolation.replace(" ", "\\ ")}`)
     yield* Effect.gen(function* () {
@@ -219,5 +225,5 @@ for (const isolation of ["read committed", "repeatable read"])
       yield* Deferred.succeed(commits, undefined)
       yield* Fiber.join(transaction)
       assert.strictEqual((yield* Fiber.join(second)).state, "parked")
-    }).pipe(Effect.scoped, Effect.provide(PgClient.layer({ url: Redacted.make(`${url}?options=${options}`) })))
+    }).pipe(Effect.scoped, Effect.provide(clientOf(`${url}?options=${options}`)))
   })

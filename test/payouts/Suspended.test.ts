@@ -10,17 +10,57 @@ import { PayoutQueue } from "effect-pix/payouts"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { Agent, buildConnector } from "undici"
+import { vi } from "vitest"
 import { effect, live } from "../support/effect.ts"
 import * as FetchTransport from "../support/FetchTransport.ts"
 import { record } from "../support/operations.ts"
 import { keyOf, memory, payout } from "../support/payoutQueue.ts"
 import { isInDoubt, shown } from "../support/payoutSeen.ts"
 import { serveRaw } from "../support/RawServer.ts"
-import { platformClock, testClock } from "../support/suspendFor.ts"
 import { apiKey, clientId, lostConnection, respond, scripted } from "../support/Wire.ts"
 
+/** What advances the clocks of a process while none of its timers runs, as in a process that is stopped. */
 const suspension = 13 * 3_600_000
 const answer = record(keyOf("invoice-1"))
+
+/** The platform's clocks, as a stopped process finds them. `suspendFor` advances both by milliseconds, until the scope ends. */
+const platformClock = Effect.acquireRelease(
+  Effect.sync(() => {
+    const real = Date.now
+    let later = 0
+    const realMonotonic = process.hrtime.bigint.bind(process.hrtime)
+    const spy = vi.spyOn(Date, "now").mockImplementation(() => real() + later)
+    const monotonic = vi.spyOn(process.hrtime, "bigint")
+    monotonic.mockImplementation(() => realMonotonic() + BigInt(later) * 1_000_000n)
+    const suspendFor = (millis: number) => {
+      later += millis
+    }
+    return { suspendFor, spy, monotonic }
+  }),
+  ({ monotonic, spy }) =>
+    Effect.sync(() => {
+      monotonic.mockRestore()
+      spy.mockRestore()
+    })
+)
+
+/** A `Clock` on the test's clock. `suspendFor` advances only this clock, as in a stopped process; `TestClock` runs the timers. */
+const testClock = Effect.map(Clock.Clock, (clock) => {
+  let later = 0
+  const currentTimeMillisUnsafe = () => clock.currentTimeMillisUnsafe() + later
+  const monotonicTimeNanosUnsafe = () => clock.monotonicTimeNanosUnsafe() + BigInt(later) * 1_000_000n
+  const suspendFor = (millis: number) => {
+    later += millis
+  }
+  const suspended: Clock.Clock = {
+    ...clock,
+    currentTimeMillisUnsafe,
+    currentTimeMillis: Effect.sync(currentTimeMillisUnsafe),
+    monotonicTimeNanosUnsafe,
+    monotonicTimeNanos: Effect.sync(monotonicTimeNanosUnsafe)
+  }
+  return { clock: suspended, suspendFor }
+})
 
 /** A queue over this transport, that tells of each call and of each reading of the credentials, which an attempt reads too. */
 const queueOver = (

@@ -1,8 +1,9 @@
 /**
  * Marked secrets and marked personal data, the texts that print a value, and the search for the marks in these texts.
  */
-import { Cause, Effect, Exit, Formatter, Layer, Logger, Metric, References, Schema, Tracer } from "effect"
+import { Cause, Effect, Exit, Formatter, Logger, Metric, References, Schema, type Tracer } from "effect"
 import { inspect } from "node:util"
+import { recordingTracer } from "./spans.ts"
 
 export const secrets = {
   apiKey: "sk-CanaryKey-9f3b7c21",
@@ -101,7 +102,7 @@ const hasValue = ({ status }: Tracer.Span): boolean => {
 export const printedBy = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const lines: Array<string> = []
-    const spans: Array<Tracer.NativeSpan> = []
+    const { layer, spans } = recordingTracer()
     const logger = Logger.make((line) => {
       const { cause, fiber, message } = line
       const annotations = fiber.getRef(References.CurrentLogAnnotations)
@@ -112,17 +113,10 @@ export const printedBy = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
         inspect(cause, bare)
       )
     })
-    const tracer = Tracer.make({
-      span: (options) => {
-        const span = new Tracer.NativeSpan(options)
-        spans.push(span)
-        return span
-      }
-    })
     const registry = new Map()
     const logged = Effect.tapCause(effect, (cause) => Effect.logError("it failed", cause))
     const exit = yield* Effect.exit(Effect.withSpan(logged, program)).pipe(
-      Effect.provide(Layer.merge(Logger.layer([logger]), Layer.succeed(Tracer.Tracer, tracer))),
+      Effect.provide([Logger.layer([logger]), layer]),
       Effect.provideService(References.MinimumLogLevel, "All"),
       Effect.provideService(Metric.MetricRegistry, registry)
     )

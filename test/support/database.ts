@@ -4,9 +4,17 @@ import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { NodeSqlite } from "effect-pix/node"
 import { inject } from "vitest"
+import { live } from "./effect.ts"
 import { noPostgres } from "./postgres.ts"
 
 const absent = noPostgres()
+
+/** A test of PostgreSQL, with the clock of the machine. */
+export const onPostgres = live.skipIf(absent !== undefined)
+
+/** A client of a PostgreSQL. */
+export const clientOf = (url: string, options: Omit<PgClient.PgPoolConfig, "url"> = {}) =>
+  PgClient.layer({ url: Redacted.make(url), ...options })
 
 let count = 0
 
@@ -16,15 +24,13 @@ export const postgres = Effect.gen(function* () {
   // Several processes run tests at a time.
   const name = `test_${process.pid}_${++count}`
   yield* Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(`CREATE DATABASE ${name}`)).pipe(
-    Effect.provide(Layer.fresh(PgClient.layer({ url: Redacted.make(url) })))
+    Effect.provide(Layer.fresh(clientOf(url)))
   )
   return { url: url.replace(/postgres$/, name) }
 })
 
 /** A client of a new database. */
-export const layerPostgres = Layer.unwrap(
-  Effect.map(postgres, ({ url }) => PgClient.layer({ url: Redacted.make(url) }))
-)
+export const layerPostgres = Layer.unwrap(Effect.map(postgres, ({ url }) => clientOf(url)))
 
 /** The databases that a test runs on, with clients of new ones. Where PostgreSQL is not installed, its name says so. */
 export const databases = [

@@ -57,8 +57,7 @@ export const exportedMetrics = (metrics: Exported["metrics"], partNames: RegExp)
   [...new Set(metrics.filter(({ name }) => partNames.test(name)).map(({ name }) => name))]
     .map((name) => {
       const found = metrics.filter((metric) => metric.name === name)
-      const points = found.flatMap(({ points = [] }) => points)
-      return { name, unit: found[0]?.unit, attributes: namesIn(points).filter((one) => one !== "unit") }
+      return { name, unit: found[0]?.unit, attributes: namesIn(found).filter((one) => one !== "unit") }
     })
     .toSorted(byName)
 

@@ -1,27 +1,35 @@
 /**
- * A database that interrupts a statement, as when the user's pool closes while a worker runs.
+ * A database that answers some statements itself, as when the user's pool closes while a worker runs.
  */
-import { Context, Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { NodeSqlite } from "effect-pix/node"
 
-const isWrite = ([first]: ReadonlyArray<unknown>) =>
-  Array.isArray(first) && /^\s*(INSERT|UPDATE)/i.test(String(first[0]))
-
-/** A SQLite client. After `interruptNext` it interrupts the next INSERT or UPDATE. */
-export const interruptible = Effect.gen(function* () {
-  const sql = Context.get(yield* Layer.build(NodeSqlite.layer({ filename: ":memory:" })), SqlClient.SqlClient)
-  let isNext = false
-  let interrupted = 0
+/** A client of the same database. A statement for which `answer` has an effect runs that instead, by the first of its texts. */
+export const answering = (
+  sql: SqlClient.SqlClient,
+  answer: (text: string) => Effect.Effect<unknown, unknown> | undefined
+): SqlClient.SqlClient => {
   const client: SqlClient.SqlClient = new Proxy(sql, {
     apply: (target, self, args: ReadonlyArray<unknown>) => {
-      if (!isNext || !isWrite(args)) return Reflect.apply(target, self, args)
-      isNext = false
-      interrupted++
-      return Effect.interrupt
+      const [texts] = args
+      return (Array.isArray(texts) ? answer(String(texts[0])) : undefined) ?? Reflect.apply(target, self, args)
     },
     get: (target, property, receiver) =>
       property === "withoutTransforms" ? () => client : Reflect.get(target, property, receiver)
+  })
+  return client
+}
+
+/** A client that interrupts the next INSERT or UPDATE after `interruptNext`. */
+export const interruptible = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  let isNext = false
+  let interrupted = 0
+  const client = answering(sql, (text) => {
+    if (!isNext || !/^\s*(INSERT|UPDATE)/i.test(text)) return undefined
+    isNext = false
+    interrupted++
+    return Effect.interrupt
   })
   return { client, interruptNext: Effect.sync(() => (isNext = true)), interrupted: () => interrupted }
 })

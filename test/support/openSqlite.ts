@@ -14,7 +14,7 @@ const write = Effect.gen(function* () {
     yield* sql`INSERT INTO orders (id) VALUES (${id})`
     console.log(id)
     // Another line of this process is printed, and its signals arrive.
-    yield* Effect.sleep("1 milli")
+    yield* Effect.callback<void>((resume) => void setImmediate(() => resume(Effect.void)))
   }
 })
 

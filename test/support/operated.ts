@@ -1,12 +1,11 @@
 /** A program's database on which the command works: a SQLite file, or a database of a PostgreSQL server. */
-import { PgClient } from "@effect/sql-pg"
-import { Effect, Layer, Redacted, type Scope } from "effect"
+import { Effect, Layer, type Scope } from "effect"
 import type { SqlClient } from "effect/sql"
 import { NodeSqlite } from "effect-pix/node"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { postgres } from "./database.ts"
+import { clientOf, postgres } from "./database.ts"
 import { noPostgres } from "./postgres.ts"
 
 export const folder = Effect.acquireRelease(
@@ -21,7 +20,7 @@ const sqlite = Effect.map(folder, (path) => {
 
 const postgresql = Effect.map(postgres, ({ url }) => ({
   env: { DATABASE_URL: url, EFFECT_PIX_BY: "ops" },
-  client: Layer.fresh(PgClient.layer({ url: Redacted.make(url), maxConnections: 2 }))
+  client: Layer.fresh(clientOf(url, { maxConnections: 2 }))
 }))
 
 interface Operated {

@@ -42,7 +42,8 @@ export const makeHeld = Effect.gen(function* () {
       Effect.flatMap((fault) => play(fault, { execute, forgetKey: Effect.void, detach: (effect) => effect }))
     )
   return {
-    held: { reply },
+    // The plan of a gateway takes it, as those of `rawReplies.ts`. A program can make records only.
+    held: { reply } as unknown as Fault.Fault,
     arrived: Deferred.await(arrived),
     answer: (fault: Fault.Fault = Fault.none) => Deferred.succeed(met, fault)
   }

@@ -83,6 +83,9 @@ export const gateway = gatewayOf()
 
 const once = PaymentsPolicy.layer(PaymentsPolicy.once)
 
+/** A gateway whose clients send one request an attempt. */
+export const gatewayOnce = Layer.merge(gateway, once)
+
 /** A gateway and a database in memory, whose clients send one request an attempt, or those of another policy. */
 export const worldOf = (script: Script = {}, policy: Layer.Layer<never> = once) =>
   Layer.mergeAll(gatewayOf(script), memory, policy)

@@ -89,6 +89,7 @@ export const startPostgres = async (
   const start = () =>
     new Promise<void>((done, failed) => {
       let log = ""
+      const isStandby = existsSync(join(data, "standby.signal"))
       const settings = ["fsync=off", "max_connections=200"].flatMap((setting) => ["-c", setting])
       const child = spawn(join(bin, "postgres"), ["-D", data, "-h", "", "-k", dir, ...settings], {
         ...userId,
@@ -99,7 +100,8 @@ export const startPostgres = async (
       server = child
       child.stderr.on("data", (chunk) => {
         log += String(chunk)
-        if (/ready to accept (read-only )?connections/.test(log)) done()
+        // A recovery goes on after the server answers, and nothing can be written until it ends. That of a standby never ends.
+        if (log.includes(isStandby ? "ready to accept read-only connections" : "ready to accept connections")) done()
       })
       child.once("exit", () => failed(new Error(`postgres ended before it was ready: ${log}`)))
     })

@@ -1,5 +1,5 @@
 /** A process that holds a SQLite file, and a client of such a file. */
-import { Context, Effect, Layer, Schedule } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { NodeSqlite } from "effect-pix/node"
 import { SqlClient } from "effect/sql"
 import { spawn } from "node:child_process"
@@ -17,15 +17,13 @@ export const holder = (filename: string) =>
       (child) => Effect.sync(() => child.kill())
     )
     const committed: Array<number> = []
-    createInterface(child.stdout).on("line", (line) => committed.push(Number(line)))
+    const lines = createInterface(child.stdout).on("line", (line) => committed.push(Number(line)))
     const until = (count: number) =>
-      Effect.repeat(
-        Effect.sync(() => committed.length),
-        {
-          until: (length) => length >= count,
-          schedule: Schedule.spaced("5 millis")
-        }
-      )
+      Effect.callback<void>((resume) => {
+        const look = () => committed.length >= count && resume(Effect.void)
+        lines.on("line", look)
+        look()
+      })
     yield* until(1)
     const kill = (signal: NodeJS.Signals) =>
       Effect.promise(() => {

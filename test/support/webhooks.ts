@@ -150,7 +150,7 @@ export const stored = Effect.gen(function* () {
   return JSON.stringify(rows, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value))
 })
 
-/** Waits until so many rows wait for this reason, and makes their next try the last one, which is due now. */
+/** Looks until so many rows wait for this reason, and makes their next try the last one, which is due now. */
 export const exhaust = Effect.fnUntraced(function* (
   reason: "early" | "outage" | "failed",
   rows = 1,

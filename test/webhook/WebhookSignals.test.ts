@@ -1,5 +1,5 @@
 /**
- * The metrics, spans and log lines that a webhook exports over Effect's own OTLP layers: an operator sees nothing else.
+ * The metrics, spans and log lines of a webhook: an operator sees nothing else.
  */
 import { assert, describe } from "@effect/vitest"
 import { Effect, Layer, Logger, Metric, Redacted, References } from "effect"
@@ -114,9 +114,7 @@ describe("the exported signals of a webhook", () => {
         ends,
         ["Waits", "Dead"].map((outcome) => [outcome, "onPaid", "Failure"])
       )
-      // 2 is OpenTelemetry's status of a span that failed.
-      const statuses = [...text.matchAll(/"name":"Webhook\.process".*?"status":\{"code":(\d)/g)].map(([, code]) => code)
-      assert.deepStrictEqual(statuses, ["2", "2"])
+      assert.isTrue(works.every(({ failure }) => failure !== undefined))
       const failures = lines.filter(({ message }) => message.startsWith("Webhook: onPaid failed"))
       assert.deepStrictEqual(
         failures.map(({ attributes, level }) => `${level} ${String(attributes["webhook.id"])}`),

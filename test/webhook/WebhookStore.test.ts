@@ -43,7 +43,11 @@ const shop = Effect.gen(function* () {
 const settled = (pause: Effect.Effect<void>) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const hurry = sql`UPDATE effect_pix_webhooks SET due_at = 0 WHERE state = 'Open' AND taken_by IS NULL`
+    const hurry = Effect.retry(
+      sql`UPDATE effect_pix_webhooks SET due_at = 0 WHERE state = 'Open' AND taken_by IS NULL`,
+      // A worker took a row at the same moment, where transactions are repeatable read.
+      { while: ({ reason }) => reason._tag === "SerializationError" }
+    )
     const waiting = sql`SELECT 1 FROM effect_pix_webhooks WHERE state NOT IN ('Done', 'Dead')`
     yield* Effect.repeat(Effect.andThen(hurry, Effect.andThen(pause, waiting)), { until: ({ length }) => length === 0 })
   })
