@@ -156,7 +156,7 @@ const mistakes = [
     "an outbox that is filled in two steps",
     "owed-not-paid",
     { stores: database },
-    ["step 2 before INSERT outbox: death", "step 1 before a commit: death"],
+    ["step 2 before INSERT outbox: death", "step 3 before DELETE outbox: death"],
     outbox("in two steps"),
     outbox("in one transaction")
   ),
