@@ -91,6 +91,9 @@ const shippedFirst = Effect.gen(function* () {
 const reject = Sandbox.use(({ rejectWithdrawal }) => Effect.delay(rejectWithdrawal(1), "1 minute"))
 const rejected = { ...undisturbed, meanwhile: Effect.orDie(reject) }
 
+const asking = Effect.retry(lookAt, Schedule.spaced("1 second"))
+const outage = "call 1 getBalance: an outage begins, not sent"
+
 type Case = readonly [title: string, program: Program, found: ReadonlyArray<string>, options?: Options]
 
 /** What programs are found to do: the broken rules of one schedule, each with the beginning of its first problem. */
@@ -143,7 +146,8 @@ const cases: ReadonlyArray<Case> = [
     all(owed, pay(), Effect.sleep("1 hour")),
     ["owed-not-paid"],
     rejected
-  ]
+  ],
+  ["a program that asks each second sees the end of an outage", asking, [], { only: outage }]
 ]
 
 describe("a rehearsal", () => {
