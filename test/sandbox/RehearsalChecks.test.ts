@@ -193,7 +193,7 @@ describe("a rehearsal", () => {
       )
       yield* Effect.delay(charge, "1 second")
       yield* Effect.sleep("1 day")
-      if (!(yield* isMarked(invoice))) yield* Effect.fail("no webhook")
+      if (!(yield* isMarked(invoice))) return yield* Effect.fail("no webhook")
     })
     const only = "call 2 requestWithdrawal: death before it is sent, and webhook 1 is not repeated"
     const report = yield* Rehearsal.run(program, { stores: Marks.layer, payAfter: "1 minute", within: "3 days", only })
