@@ -210,4 +210,18 @@ describe("a seal", () => {
     const error = yield* Effect.flip(queue.submit({ ...payout("invoice-1"), description: "another one" }))
     assert.isTrue(error._tag === "ReferenceConflict" && error.differs.join() === "content")
   })
+
+  let opened: string | undefined
+  const forgetful: Seal.Seal = { seal: Effect.succeed, open: (sealed) => Effect.succeed(opened ?? sealed) }
+  queued(
+    "that opens a request shows the one change in 4096 that its check misses",
+    { seal: forgetful },
+    function* ({ queue }) {
+      yield* queue.submit(payout("invoice-1"))
+      const changed = { ...payout("invoice-1"), description: "change 4125" }
+      assert.strictEqual((yield* Effect.flip(queue.submit(changed)))._tag, "ReferenceConflict")
+      opened = "no request"
+      assert.strictEqual((yield* queue.submit(changed)).reference, "invoice-1")
+    }
+  )
 })

@@ -4,6 +4,7 @@ import { Effect, Fiber, Layer, Metric, References } from "effect"
 import { Money } from "effect-pix"
 import { Payouts } from "effect-pix/payouts"
 import { Fault } from "effect-pix/sandbox"
+import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { effect } from "../support/effect.ts"
 import { lastValues, pointOf } from "../support/exported.ts"
@@ -107,6 +108,25 @@ queued(
         "A payout is not sent",
         "A payout was refused, and is not sent again"
       ]
+    )
+  }
+)
+
+const clocks = makeWarnings()
+effect(
+  "a sum of a day that lies ahead is warned of once for each day",
+  Layer.merge(memory, clocks.layer),
+  function* () {
+    // While a payout waits, the queue measures every minute.
+    yield* (yield* startClient()).submit(payout("waits"))
+    const sql = yield* SqlClient.SqlClient
+    for (const day of ["2999-01-01", "2999-01-02"]) {
+      yield* sql`INSERT INTO effect_pix_payout_days (account, day, spent) VALUES ('default', ${day}, 2500)`
+      yield* TestClock.adjust("3 minutes")
+    }
+    assert.deepStrictEqual(
+      clocks.lines.flatMap((line) => (line.includes("which lies ahead") ? [line.split(", ")[0]] : [])),
+      ["2999-01-01", "2999-01-02"].map((day) => `R$ 25,00 of the account default are counted on ${day}`)
     )
   }
 )

@@ -86,6 +86,7 @@ describe("the sandbox's page", () => {
     assert.strictEqual((yield* post("/panel/fault", { ...order, fault })).status, 200)
     assert.deepStrictEqual((yield* overview).faults, [{ operation: "getBalance", fault: planned, left: 2 }])
     assert.include(yield* english("tab=faults"), `${name} · getBalance 2 requests left`)
+    assert.include(yield* pageOf("/?tab=faults"), "tab=requests&amp;search=getBalance")
     assert.include(yield* english(""), "Faults are planned: 2 requests left")
   })
 
@@ -118,7 +119,7 @@ describe("the sandbox's page", () => {
       ["page=2", "101–101 of 101", "Newer", "Older"],
       ["open=1", "Amount paid R$ 7,50", "Balance R$ 1.007,50", "No payout yet."],
       ["status=Paid", "1 of 1", "Paid 1", "Newer"],
-      ["status=Refunded", "Refunded 0", "", "Older"],
+      ["status=Refunded", "Refunded 0", "Nothing fits the search.", "Older"],
       ["search=maria%20101", "1 of 1", "Maria 101", "Older"],
       ["search=nobody", "Nothing fits the search.", "", "Older"]
     ] as const) {
@@ -175,11 +176,41 @@ describe("the sandbox's page", () => {
     const at = "1 Jan 1970, 00:00:00"
     assert.strictEqual(story[0], `${at} Asked for: request #1 no answer fault: resetAfter payout_7f3a`)
     assert.deepStrictEqual(story.slice(-2), [`${at} Executed`, `${at} Settled`])
+    assert.notInclude(yield* pageOf("/?lang=en&tab=withdrawals"), "Reject: payout 1")
     assert.include(yield* english("tab=withdrawals&open=1"), "Description the rent")
     yield* ask({ path: lookupPath("nobody") })
     assert.include(yield* english("tab=requests&open=3"), "Transação não encontrada.")
     const command = unescaped(/data-copy="(curl[^"]*)"/.exec(yield* pageOf("/?lang=en&tab=requests"))?.[1] ?? "")
     assert.include(command, lookupPath("nobody"))
+  })
+
+  effect(
+    "a charge that is paid otherwise shows the amount that was paid, and so does the balance",
+    served,
+    function* () {
+      const { charge } = yield* Sandbox
+      yield* charge(2500)
+      assert.strictEqual(yield* press("open=1", "Pay another amount: charge 1", { amount: 750 }), 200)
+      const page = yield* english("open=1")
+      for (const words of ["Paid", "Amount paid R$ 7,50", "Balance R$ 1.007,50"]) assert.include(page, words)
+      yield* charge(2500)
+      yield* press("", "Cancel: charge 2")
+      assert.strictEqual(yield* press("open=2", "Pay late: charge 2"), 200)
+    }
+  )
+
+  effect("the page says whether the gateway is offline, and its switch turns that", served, function* () {
+    const { fault, offline } = yield* Sandbox
+    yield* fault("any", Fault.none)
+    const seen = Effect.map(pageOf("/?lang=en&tab=faults"), (page) => [
+      page.includes("The gateway is offline."),
+      /aria-checked="(\w+)"\s+data-send="\/_sandbox\/setOffline"\s+data-body="([^"]*)"/
+        .exec(page)
+        ?.slice(1)
+        .map(unescaped)
+    ])
+    assert.deepStrictEqual(yield* seen, [false, ["false", '{"offline":true}']])
+    assert.deepStrictEqual(yield* offline(seen), [true, ["true", '{"offline":false}']])
   })
 
   effect("the page is in the language of its address or browser, in its time zone", served, function* () {

@@ -9,6 +9,7 @@ import {
   all,
   charge,
   declare,
+  invoice,
   isMarked,
   isPaid,
   mark,
@@ -17,6 +18,7 @@ import {
   owes,
   pay,
   payAgain,
+  receive,
   request,
   ship,
   shipped,
@@ -80,6 +82,18 @@ const together = Effect.all([payAgain(), payAgain()], { concurrency: "unbounded"
 const impatientTwice = Effect.all([pay(), Effect.ignore(Effect.delay(pay(), "1 second"))], { concurrency: "unbounded" })
 const lateThenLost = { only: `${late} + call 2 requestWithdrawal: executed, answer lost, each request` }
 
+const sold = { ...undisturbed, payAfter: "1 minute" } as const
+const shippedFirst = Effect.gen(function* () {
+  const id = yield* Effect.tap(charge, Effect.sleep("2 minutes"))
+  yield* ship(id)
+  yield* Effect.delay(isPaid(id), "1 second")
+})
+const reject = Sandbox.use(({ rejectWithdrawal }) => Effect.delay(rejectWithdrawal(1), "1 minute"))
+const rejected = { ...undisturbed, meanwhile: Effect.orDie(reject) }
+
+const asking = Effect.retry(lookAt, Schedule.spaced("1 second"))
+const outage = "call 1 getBalance: an outage begins, not sent"
+
 type Case = readonly [title: string, program: Program, found: ReadonlyArray<string>, options?: Options]
 
 /** What programs are found to do: the broken rules of one schedule, each with the beginning of its first problem. */
@@ -123,7 +137,17 @@ const cases: ReadonlyArray<Case> = [
   ["two payouts of one reference are a finding", all(owed, described, labelled), [`paid-twice: ${twice}`]],
   ["a payout beyond the debts is a finding", all(owed, pay(), pay("invoice-1/2")), [`paid-twice: ${once}`]],
   ["two payouts under strange keys are one too many", all(owed, pay("a/1"), pay("a/2")), [`paid-twice: ${once}`]],
-  ["a payout to somebody who is owed nothing is one", all(owed, pay(), payJoao), [`paid-twice: ${stranger}`]]
+  ["a payout to somebody who is owed nothing is one", all(owed, pay(), payJoao), [`paid-twice: ${stranger}`]],
+  ["a debt that another reference's key has paid is a finding", all(owed, owes("b"), pay(), pay()), ["owed-not-paid"]],
+  ["a fact about a payout that no debt declares is no finding, where it was made", all(pay(), declare("paid")), []],
+  ["goods that are looked up after they are shipped are a finding", shippedFirst, ["shipped-unchecked"], sold],
+  [
+    "a payout that the gateway rejects later is not paid",
+    all(owed, pay(), Effect.sleep("1 hour")),
+    ["owed-not-paid"],
+    rejected
+  ],
+  ["a program that asks each second sees the end of an outage", asking, [], { only: outage }]
 ]
 
 describe("a rehearsal", () => {
@@ -160,6 +184,20 @@ describe("a rehearsal", () => {
     const stuck = yield* Rehearsal.run(program(Effect.fail("begun before")), options)
     expect(stuck.findings.map(({ rule }) => rule)).toEqual(["owed-not-paid"])
     expect((yield* Rehearsal.run(program(Effect.void), options)).findings).toEqual([])
+  })
+
+  live("a failure of a program that was started again is excused where its webhook is not repeated", function* () {
+    const program = Effect.gen(function* () {
+      yield* receive((_, status) =>
+        status === "Paid" ? Effect.andThen(owed, Effect.andThen(pay(), mark(invoice))) : Effect.void
+      )
+      yield* Effect.delay(charge, "1 second")
+      yield* Effect.sleep("1 day")
+      if (!(yield* isMarked(invoice))) return yield* Effect.fail("no webhook")
+    })
+    const only = "call 2 requestWithdrawal: death before it is sent, and webhook 1 is not repeated"
+    const report = yield* Rehearsal.run(program, { stores: Marks.layer, payAfter: "1 minute", within: "3 days", only })
+    expect(report.findings).toEqual([])
   })
 })
 

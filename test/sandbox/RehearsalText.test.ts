@@ -54,6 +54,12 @@ describe("the text of a rehearsal", () => {
     const text = Rehearsal.text(yield* Rehearsal.run(both, undisturbed))
     expect(text).toContain("owed-not-paid is broken too, in 1 schedule: see told-done-but-absent.")
     expect(text).toMatch(/^told-done-but-absent: .*Calls 1 and 2 have the same key 1: /m)
+    // A call that another process repeats after a death is of the same reference.
+    const only = "fact 1 paid: death after it"
+    const again = yield* Rehearsal.run(all(owed, owes("b"), pay(), declare("paid"), Effect.sleep("1 second")), { only })
+    expect(again.findings.map(({ problems }) => problems)).toEqual([
+      ['"b" is owed 2500 centavos. It was not paid, and nobody was told.']
+    ])
   })
 
   const lookup = (number: number, status: string) => [

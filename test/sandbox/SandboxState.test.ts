@@ -140,4 +140,12 @@ describe("a state file", () => {
     }).pipe(Effect.provide(Layer.provideMerge(on(file), Logger.layer([logger]))))
     assert.lengthOf(JSON.parse(readFileSync(file, "utf8")).ledger.charges, 1)
   })
+
+  live("a key whose row a person has deleted from the file is answered as one of no row", function* () {
+    const file = yield* stateFile
+    yield* Effect.provide(pay, on(file, { balance: 1000 }))
+    const state = JSON.parse(readFileSync(file, "utf8"))
+    writeFileSync(file, JSON.stringify({ ...state, ledger: { ...state.ledger, payouts: [] } }))
+    assert.strictEqual((yield* Effect.provide(pay, on(file))).status, 404)
+  })
 })

@@ -261,3 +261,29 @@ describe("a step of the database that another fiber interrupts", () => {
     assert.deepStrictEqual([yield* post({}), yield* post({})], [503, 200])
   })
 })
+
+effect("a handler that deletes its own row is rolled back, and that is no failure of it", world, function* () {
+  const sql = yield* SqlClient.SqlClient
+  let calls = 0
+  const { claim, failures, statuses } = yield* recording({
+    onPaid: () =>
+      Effect.suspend((): Effect.Effect<unknown, unknown> =>
+        ++calls === 1 ? sql`DELETE FROM effect_pix_webhooks` : Effect.void
+      )
+  })
+  yield* claim(yield* paidCharge)
+  yield* TestClock.adjust("10 minutes")
+  assert.deepStrictEqual([statuses(), failures], [["Paid", "Paid"], []])
+})
+
+effect("writes that cannot be committed are the failure of the only handler that was called", world, function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`CREATE TABLE orders (id INTEGER PRIMARY KEY)`
+  yield* sql`CREATE TABLE parcels (orderId INTEGER REFERENCES orders DEFERRABLE INITIALLY DEFERRED)`
+  const { claim, failures } = yield* recording({ onStatus: () => sql`INSERT INTO parcels VALUES (42)` }).pipe(
+    saying(() => "PAID")
+  )
+  yield* claim(yield* paidCharge)
+  yield* TestClock.adjust("1 second")
+  assert.strictEqual(failures[0]?.handler, "onStatus")
+})

@@ -136,7 +136,7 @@ const mistakes: ReadonlyArray<Mistake> = [
     name: "an outbox that is filled in two steps",
     rule: "owed-not-paid",
     schedule: "step 2 before INSERT outbox: death",
-    corrected: "step 1 before a commit: death",
+    corrected: "step 3 before DELETE outbox: death",
     mistaken: outbox("in two steps"),
     mended: outbox("in one transaction")
   },

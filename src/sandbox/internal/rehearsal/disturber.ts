@@ -80,7 +80,7 @@ export const makeDisturber = (schedule: Schedule, { calls, end, now, story }: Op
     /** The fault that the next request of a call meets. */
     faultOf: (call: Call, isFirst: boolean): NamedFault | undefined => {
       const own = at("Fault", "call", call.number)
-      const lastingFault = outageOf(call) ?? (own === undefined ? onwardOf(call) : undefined)
+      const lastingFault = outageOf(call) ?? onwardOf(call)
       const met = isFirst ? own?.first : own?.later
       const fault = lastingFault !== undefined && lasts() ? lastingFault : met
       if (fault !== undefined) struck.add(call.process)
