@@ -21,6 +21,7 @@ const insert = (sql: SqlClient.SqlClient, id: number) => sql`INSERT INTO orders 
 const refused = (filename: string, readOnly?: boolean) =>
   Effect.map(Effect.flip(Effect.scoped(build(filename, readOnly))), (error) => {
     assert.strictEqual(error._tag, "ConfigurationError")
+    assert.strictEqual(error.settings[0].setting, "filename")
     return error.message
   })
 
