@@ -5,6 +5,7 @@ import { NodeSqlite } from "effect-pix/node"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from "node:fs"
+import { chownSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { failureNameOf } from "../../src/internal/databaseFailure.ts"
@@ -172,6 +173,8 @@ describe("a SQLite file", () => {
     const filename = yield* file
     writeFileSync(filename, "")
     chmodSync(filename, 0o660)
+    // Root alone may give a file away.
+    if (process.getuid?.() === 0) chownSync(filename, 1000, 1000)
     yield* build(filename)
     const [lock, own] = [statSync(`${filename}-lock`), statSync(filename)]
     assert.deepStrictEqual([lock.mode & 0o777, lock.uid], [0o660, own.uid])
