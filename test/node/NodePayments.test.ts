@@ -175,6 +175,15 @@ describe("the Node transport", () => {
     assert.deepStrictEqual([server.requests(), server.connections()], [5, 1])
   })
 
+  live("reports a request at which the dispatcher of the user throws as not sent", function* () {
+    const dispatcher = yield* ownAgent
+    dispatcher.dispatch = () => {
+      throw new Error("no dispatcher takes this")
+    }
+    const { reported } = send(yield* transport({ dispatcher }), { port: 9 })
+    assert.deepStrictEqual(reported, [{ kind: "Broken", sent: false }])
+  })
+
   const late = [{ kind: "Late", sent: false }]
   live.each<readonly [string, giveUp: (sent: ReturnType<typeof send>) => Effect.Effect<void>, object]>([
     ["is over while it waits for a connection, as not sent", ({ expire }) => expire, late],

@@ -142,7 +142,7 @@ describe("a SQLite file", () => {
     ],
     [
       "that is no database",
-      "cannot be opened as a SQLite database",
+      "is damaged, or is no database. Stop the program, and restore a backup",
       (filename) => writeFileSync(filename, "a text that is longer than a header of one hundred bytes".repeat(9))
     ],
     ["without a folder", "its folder is absent", (filename) => rmdirSync(dirname(filename))],
@@ -184,6 +184,8 @@ describe("a SQLite file", () => {
     const filename = yield* file
     assert.include(yield* refused(filename, true), "is absent")
     assert.isFalse(existsSync(filename))
+    writeFileSync(`${filename}-text`, "a text that is longer than a header of one hundred bytes".repeat(9))
+    assert.include(yield* refused(`${filename}-text`, true), "is no database")
     yield* Effect.scoped(Effect.flatMap(build(filename), createOrders))
     const before = readFileSync(filename)
     const sql = yield* build(filename, true)
