@@ -19,9 +19,16 @@ import { writeJson, writeLine } from "./internal/output.ts"
 /** The settings, checked by the layers that a program uses. */
 const settings = Effect.gen(function* () {
   yield* Effect.scoped(Layer.build(client))
+  // The client has accepted them, so they can be read.
+  const accepted = yield* Effect.orDie(
+    Config.all({
+      baseUrl: Config.String("PAYMENTS_BASE_URL"),
+      company: Config.option(Config.Int("PAYMENTS_COMPANY_ID"))
+    })
+  )
   return {
-    baseUrl: yield* Config.String("PAYMENTS_BASE_URL"),
-    companyId: Option.getOrUndefined(yield* Config.option(Config.Int("PAYMENTS_COMPANY_ID"))),
+    baseUrl: accepted.baseUrl,
+    companyId: Option.getOrUndefined(accepted.company),
     credentials: yield* Credentials.config
   }
 })
@@ -112,11 +119,9 @@ export const doctor = Command.make(
   Effect.fnUntraced(function* ({ json, transaction, webhook }) {
     const findings = yield* settings.pipe(
       Effect.flatMap((found) => examine(found, Option.getOrUndefined(transaction), Option.getOrUndefined(webhook))),
-      Effect.catchTags({
-        ConfigurationError: ({ settings }) =>
-          Effect.succeed(settings.map(({ problem, setting }) => judge(`${setting} can be used`, inSettings, problem))),
-        ConfigError: () => Effect.succeed([judge("The settings can be read", inSettings, "they cannot")])
-      })
+      Effect.catchTag("ConfigurationError", ({ settings }) =>
+        Effect.succeed(settings.map(({ problem, setting }) => judge(`${setting} can be used`, inSettings, problem)))
+      )
     )
     if (json) yield* Effect.forEach(findings, writeJson, { discard: true })
     else yield* writeLine(textOf(findings))

@@ -78,7 +78,7 @@ export const checkCredentials = checkSettingsBy(Schema.Struct({ clientId, apiKey
 const readCredentials = readSettingsBy(
   Schema.Struct({
     PAYMENTS_CLIENT_ID: clientId,
-    PAYMENTS_API_KEY: reading((text: string) => readSecret(Redacted.make(text, { label })))
+    PAYMENTS_API_KEY: reading((text: string) => readSecret(Redacted.make(text)))
   })
 )
 

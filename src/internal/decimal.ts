@@ -3,7 +3,6 @@
  */
 import * as BigDecimal from "effect/BigDecimal"
 import * as Option from "effect/Option"
-import * as Predicate from "effect/Predicate"
 
 /** The digits, before and after the point, that an amount may need in plain writing. */
 export const maxDigits = 40
@@ -18,7 +17,6 @@ const decimalText = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
  */
 export const isBounded = (decimal: BigDecimal.BigDecimal): boolean => {
   const { scale, value } = BigDecimal.normalize(decimal)
-  if (!Predicate.isBigInt(value) || !Number.isSafeInteger(scale)) return false
   const digits = `${value < 0n ? -value : value}`.length
   return (scale > 0 ? Math.max(digits, scale + 1) : digits - scale) <= maxDigits
 }

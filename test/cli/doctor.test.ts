@@ -1,14 +1,15 @@
 /** `effect-pix doctor`, run against the sandbox, whose answers a test changes where they are to differ from what is assumed. */
 import { describe, expect } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
 import type { Operation } from "effect-pix"
 import { Sandbox } from "effect-pix/sandbox"
 import { HttpServerResponse } from "effect/http"
+import { TestClock } from "effect/testing"
 import { leaksIn, person, secrets } from "../support/canary.ts"
 import { run, runRows } from "../support/command.ts"
-import { live } from "../support/effect.ts"
+import { effect, live } from "../support/effect.ts"
 import { served, settings, settingsOf } from "../support/operator.ts"
-import { answer, closedPort, type Play, serveRaw, serveTls } from "../support/RawServer.ts"
+import { answer, closedPort, type Play, serveRaw, serveTls, silence } from "../support/RawServer.ts"
 import { changedJson } from "../support/rawReplies.ts"
 
 // An answer as parsed JSON: a test changes any field of it.
@@ -143,6 +144,15 @@ describe("the doctor", () => {
   ])("the doctor names %s as the reason for no answer", function* ([, play, reason]) {
     const url = typeof play === "string" ? play : (yield* serveRaw(play)).url
     yield* runRows(settingsOf(url), [["doctor", 7, reason]])
+  })
+
+  effect("the doctor waits thirty seconds for an answer", function* () {
+    const gateway = yield* serveRaw(silence)
+    const rows = [["doctor", 7, /PAYMENTS_BASE_URL: no answer within 30 seconds\n/]] as const
+    const examined = yield* Effect.forkChild(runRows(settingsOf(gateway.url), rows))
+    yield* gateway.nextRequest
+    yield* TestClock.adjust("30 seconds")
+    yield* Fiber.join(examined)
   })
 
   live("the doctor names a certificate that nobody trusts", function* () {

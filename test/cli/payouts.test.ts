@@ -234,6 +234,26 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
     }).pipe(Effect.provide(Layer.provide(PayoutQueue.layer(), Layer.merge(client, gateway))))
   })
 
+  live(
+    "a step that fails on the database ends with 5, and names the command that shows whether it was taken",
+    function* () {
+      const { inProgram, rows } = yield* operate(database, submit(item("accepted"), item("parked")))
+      yield* inProgram(submit(item("other")), "padaria")
+      yield* rows(["pause --account padaria --yes", 0, /paused/], ["park parked --yes", 0, /parked/])
+      // From now on the database refuses what both steps write.
+      yield* inProgram(
+        sql(
+          "CREATE UNIQUE INDEX one_pause ON effect_pix_payout_accounts (paused)",
+          "CREATE UNIQUE INDEX one_step ON effect_pix_payout_history (account)"
+        )
+      )
+      yield* rows(
+        ["pause --yes", 5, "", /not known\. Look with: effect-pix payouts list\n$/],
+        ["park accepted parked --yes", 5, "", /effect-pix payouts show accepted\npark was not tried for: parked\n$/]
+      )
+    }
+  )
+
   live("a pause says since when, by whom and why, and what its end sends", function* () {
     const { rows } = yield* operate(database)
     yield* rows(

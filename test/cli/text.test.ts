@@ -55,7 +55,7 @@ test("commas, quotes and line breaks stay in their cell of CSV", () => {
 })
 
 test("escape codes and direction marks of a gateway's text reach no terminal, and CSV and JSON stay valid", () => {
-  expect(plain("a\u001b[2Jb\u202ec\nd\u2028e")).toBe("a?[2Jb?c?d?e")
+  expect(plain("a\u001b[2Jb\u202ec\nd\u2028e\ud800f")).toBe("a?[2Jb?c?d?e?f")
   const hostile = "a\u001b[2J\u009b1m\u202eb\nc"
   expect(csvRow([hostile])).toBe('"a?[2J?1m?b\nc"\r\n')
   const line = jsonLine({ hostile })

@@ -95,6 +95,7 @@ describe("an error", () => {
   effect.each([
     ["Error", "502", doubt({ reason: "ServerError", status: 502 })],
     ["Info", "422", new RequestRejected(said)],
+    ["Info", "308", new RequestRejected({ ...said, status: 308 })],
     ["Warn", "NoConnection", new ServiceUnavailable({ ...common, outcome: "NotSent", reason: "NoConnection" })],
     ["Info", "429", limited(Duration.seconds(7))]
   ] as const)(

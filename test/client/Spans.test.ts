@@ -59,7 +59,7 @@ const traced = Effect.fnUntraced(function* (call: Effect.Effect<unknown, unknown
     spans,
     ends: spans.map(endOf),
     attributes: spans.map(({ attributes }) => Object.fromEntries(attributes)),
-    ofAttempts: pointsOf("http.client.request.duration", "http.request.method", "error.type"),
+    ofAttempts: pointsOf("http.client.request.duration", "http.request.method", "url.template", "error.type"),
     ofCalls: pointsOf("effect_pix_call_duration", "operation", "result", "outcome", "error.type")
   }
 })
@@ -94,8 +94,8 @@ describe("the spans and metrics of a call", () => {
       { ...http, "http.response.status_code": 201, "http.request.resend_count": 1 }
     ])
     assert.sameDeepMembers(found.ofAttempts, [
-      ["POST", "503", 1, 0],
-      ["POST", undefined, 1, 0]
+      ["POST", requestWithdrawal.path, "503", 1, 0],
+      ["POST", requestWithdrawal.path, undefined, 1, 0]
     ])
     const [[operation, ...call] = []] = found.ofCalls
     assert.deepStrictEqual([operation, ...call.slice(0, 4)], ["requestWithdrawal", "Success", "Executed", undefined, 1])
@@ -130,7 +130,7 @@ describe("the spans and metrics of a call", () => {
         "error.type": type
       })
       assert.notMatch(JSON.stringify([ends, attributes]), /8b3da2f3|payout_|invoice/)
-      assert.deepStrictEqual(ofAttempts, [[attempt.split(" ")[0], type, 1, seconds]])
+      assert.deepStrictEqual(ofAttempts, [[...attempt.split(" "), type, 1, seconds]])
       assert.deepStrictEqual(ofCalls, [[operation, tag, outcome, type, 1, seconds]])
     }
   )

@@ -6,6 +6,7 @@ import { HttpClient } from "effect/http"
 import { Payments, PaymentsPolicy } from "effect-pix"
 import { NodePayments } from "effect-pix/node"
 import { Sandbox } from "effect-pix/sandbox"
+import { execFile } from "node:child_process"
 import { Agent } from "undici"
 import {
   type AnswerHeaders,
@@ -51,6 +52,23 @@ describe("NodePayments.layerHttpClient", () => {
     const error = yield* Effect.flip(Effect.scoped(Layer.build(NodePayments.layerHttpClient(options))))
     assert.strictEqual(error._tag, "ConfigurationError")
     assert.include(error.message, Object.keys(options)[0] ?? "")
+  })
+
+  live("names the package to install in a process that has no undici", function* () {
+    const program = `
+      import { Effect, Layer } from "effect"
+      import { registerHooks } from "node:module"
+      const resolve = (name, context, next) => next(name === "undici" ? "a-package-that-nobody-has" : name, context)
+      registerHooks({ resolve })
+      const { layerHttpClient } = await import("./src/node/NodePayments.ts")
+      console.log((await Effect.runPromise(Effect.flip(Effect.scoped(Layer.build(layerHttpClient()))))).message)
+    `
+    const said = yield* Effect.callback<string>((resume) => {
+      execFile(process.execPath, ["--no-warnings", "--input-type=module", "--eval", program], (_, stdout, stderr) =>
+        resume(Effect.succeed(stdout + stderr))
+      )
+    })
+    assert.strictEqual(said, "undici is not installed: NodePayments needs this package (npm install undici)\n")
   })
 
   live("gives up a connection that is not made in time as not sent", function* () {
@@ -155,6 +173,15 @@ describe("the Node transport", () => {
       answered
     )
     assert.deepStrictEqual([server.requests(), server.connections()], [5, 1])
+  })
+
+  live("reports a request at which the dispatcher of the user throws as not sent", function* () {
+    const dispatcher = yield* ownAgent
+    dispatcher.dispatch = () => {
+      throw new Error("no dispatcher takes this")
+    }
+    const { reported } = send(yield* transport({ dispatcher }), { port: 9 })
+    assert.deepStrictEqual(reported, [{ kind: "Broken", sent: false }])
   })
 
   const late = [{ kind: "Late", sent: false }]

@@ -5,6 +5,7 @@ import { NodeSqlite } from "effect-pix/node"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from "node:fs"
+import { chownSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { failureNameOf } from "../../src/internal/databaseFailure.ts"
@@ -21,6 +22,7 @@ const insert = (sql: SqlClient.SqlClient, id: number) => sql`INSERT INTO orders 
 const refused = (filename: string, readOnly?: boolean) =>
   Effect.map(Effect.flip(Effect.scoped(build(filename, readOnly))), (error) => {
     assert.strictEqual(error._tag, "ConfigurationError")
+    assert.strictEqual(error.settings[0].setting, "filename")
     return error.message
   })
 
@@ -140,7 +142,7 @@ describe("a SQLite file", () => {
     ],
     [
       "that is no database",
-      "cannot be opened as a SQLite database",
+      "is damaged, or is no database. Stop the program, and restore a backup",
       (filename) => writeFileSync(filename, "a text that is longer than a header of one hundred bytes".repeat(9))
     ],
     ["without a folder", "its folder is absent", (filename) => rmdirSync(dirname(filename))],
@@ -171,6 +173,8 @@ describe("a SQLite file", () => {
     const filename = yield* file
     writeFileSync(filename, "")
     chmodSync(filename, 0o660)
+    // Root alone may give a file away.
+    if (process.getuid?.() === 0) chownSync(filename, 1000, 1000)
     yield* build(filename)
     const [lock, own] = [statSync(`${filename}-lock`), statSync(filename)]
     assert.deepStrictEqual([lock.mode & 0o777, lock.uid], [0o660, own.uid])
@@ -180,6 +184,8 @@ describe("a SQLite file", () => {
     const filename = yield* file
     assert.include(yield* refused(filename, true), "is absent")
     assert.isFalse(existsSync(filename))
+    writeFileSync(`${filename}-text`, "a text that is longer than a header of one hundred bytes".repeat(9))
+    assert.include(yield* refused(`${filename}-text`, true), "is no database")
     yield* Effect.scoped(Effect.flatMap(build(filename), createOrders))
     const before = readFileSync(filename)
     const sql = yield* build(filename, true)

@@ -83,7 +83,7 @@ describe("Money.Reais", () => {
   it("a text or a decimal that is no JSON number of at most 40 digits is refused, at once and without being quoted", () => {
     const wrong = " | 43.21|43.21 |1,50|1.234,56|0x43|+4321|4321.|.4321|04321|NaN|Infinity|-|e5|1e|1_000|٣|4321\n|43,21"
     const bombs = "1e999999999|-1e-999999999|1e40|1e-40|1e99999999999999999999|"
-    const long = ["9".repeat(41), "9".repeat(1_000_000), `0.${"1".repeat(99)}`]
+    const long = ["9".repeat(41), "9".repeat(1_000_000), `1.${"0".repeat(99)}`]
     const bad = [...wrong.split("|"), ...bombs.split("|"), ...long]
     refuses<string>(Money.reais, Money.reaisOption, ...bad)
     for (const given of [...bad, Number.NaN, Infinity, null, {}, 5e-324, Number.MAX_VALUE])

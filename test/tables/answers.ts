@@ -126,6 +126,7 @@ export const rows: ReadonlyArray<Row> = [
   ...(
     [
       ["gzip", gzipSync],
+      ["X-Gzip", gzipSync],
       ["deflate", deflateSync],
       ["br", brotliCompressSync]
     ] as const
