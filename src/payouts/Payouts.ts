@@ -64,7 +64,7 @@ import { type PayoutItem, type PayoutsNotAccepted, PayoutsNotConfirmed } from ".
 import { PayoutQueue } from "./PayoutQueue.ts"
 import { PayoutStatus } from "./PayoutStatus.ts"
 
-export { portuguese } from "./internal/portuguese.ts"
+export { portuguese } from "./PayoutStatus.ts"
 
 /** How a sheet is run. */
 export interface RunOptions {
