@@ -285,7 +285,7 @@ if (import.meta.main) {
       minutes: { type: "string" },
       rooms: { type: "boolean", default: false },
       sample: { type: "string" },
-      seed: { type: "string", default: "33" },
+      seed: { type: "string", default: "1126" },
       write: { type: "boolean", default: false }
     }
   })
