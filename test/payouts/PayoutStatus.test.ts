@@ -80,6 +80,6 @@ it.each([
   ["accepted, and may have left", { mayHaveLeftAt: 5, error: failure }, unclearWords],
   ["parked, and may have left", { state: "parked", mayHaveLeftAt: 5 }, unclearWords],
   ["parked in doubt", { state: "parked", error: unclear }, unclearWords]
-] as const)("a payout that is %s is told in Portuguese", (_, row, words) =>
+] as const)("the Portuguese words for a payout that is %s say whether it may have been paid", (_, row, words) =>
   assert.strictEqual(Payouts.portuguese(statusOf(rowOf(row))), words)
 )
