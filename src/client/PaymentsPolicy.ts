@@ -167,6 +167,12 @@ export interface PaymentsPolicy extends Checked {
    * ```
    */
   readonly refusal: (said: ServiceRefusal) => RefusalCause | "Unknown" | undefined
+  /**
+   * The statuses of your gateway's lookup that mean paid, beside the documented `Paid`, in any case:
+   * `{ paid: ["Successful"] }`. Every comparison of a lookup's status reads it: `Webhook`, `TransactionWait`, `Reconcile` and
+   * `OrderCharge`. `effect-pix doctor --transaction` names the word of a paid charge. Default: none.
+   */
+  readonly statuses: { readonly paid: ReadonlyArray<string> }
   /** The budget of all retries of one `Payments`, or `unlimited`. Default: the numbers in `RetryBudget`. */
   readonly retryBudget: RetryBudget | "unlimited"
   /**
@@ -220,6 +226,7 @@ const defaults: PolicySettings = {
   maxResponseBytes: 4 * 1024 * 1024,
   acceptValue: constFalse,
   refusal: constUndefined,
+  statuses: { paid: [] },
   retryBudget: awsBudget,
   onInterruptedWrite: () => Effect.void
 }
@@ -242,6 +249,7 @@ const Settings = Schema.Struct({
   maxResponseBytes: whole(1),
   acceptValue: fn<PaymentsPolicy["acceptValue"]>(),
   refusal: fn<PaymentsPolicy["refusal"]>(),
+  statuses: Schema.Struct({ paid: Schema.Array(Schema.NonEmptyString) }),
   retryBudget: Schema.Union([
     Schema.Literal("unlimited"),
     Schema.Struct({ capacity: tokens, retryCost: tokens, throttledRetryCost: tokens, refund: tokens })

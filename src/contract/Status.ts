@@ -1,9 +1,12 @@
 /**
- * The status words of the service. Each response that shows a status has a vocabulary of its own (`docs/service.md`).
+ * The status words of the service. Each response that shows a status has a type of its own with its documented words
+ * (`docs/service.md`). Every type is open: an unknown word is accepted unchanged.
  *
- * Details: the service does not document how its vocabularies map to each other, so nothing here translates between them.
- * Each has a type and its known words; for the detail and the withdrawal, functions say whether a word is final. Every
- * vocabulary is open: an unknown word is accepted unchanged.
+ * One vocabulary says what a word means, whatever shows it: `meaningOf`. It knows the documented words, those that were seen in
+ * the field, and families of words for failure and for money that came back, in any case, in English and Portuguese.
+ *
+ * Gotcha: money is never believed by the vocabulary. A charge is paid if its lookup says `Paid`, or a word that you list in
+ * `PaymentsPolicy`: `statuses: { paid: ["Successful"] }`.
  *
  * Gotcha: `Final` means that there is nothing more to wait for. A final status may still change: the service documents no
  * transitions, and this library assumes that a `Paid` charge may later become `Refunded`.
@@ -11,16 +14,19 @@
  * ```ts
  * import { Status } from "effect-pix"
  *
+ * Status.meaningOf("Awaiting") // => "open"
+ * Status.meaningOf("SUCCESSFUL") // => "paid"
+ * Status.meaningOf("NAO_REALIZADO") // => "failed"
+ * Status.meaningOf("UnderReview") // => "unlisted"
  * Status.progressOfDetail("Paid") // => "Final"
- * Status.progressOfDetail("Awaiting") // => "Open"
- * Status.progressOfDetail("PAID") // => "Unknown"
- * Status.progressOfWithdrawal("Awaiting") // => "Open"
- * Status.progressOfWithdrawal("Paid") // => "Unknown"
+ * Status.progressOfDetail("Successful") // => "Unknown"
+ * Status.progressOfDetail("Successful", { paid: ["Successful"] }) // => "Final"
  * ```
  */
 declare module "./Status.ts" {}
 
 import { openWord } from "../internal/wire.ts"
+import { withoutAccents } from "../internal/withoutAccents.ts"
 
 /** A status as the creation of a charge returns it. */
 export const CreatedStatus = openWord(["WAITING_PAYMENT"])
@@ -30,11 +36,8 @@ export type CreatedStatus = typeof CreatedStatus.Type
 export const ListStatus = openWord(["PENDING"])
 export type ListStatus = typeof ListStatus.Type
 
-const openDetail = ["Awaiting"] as const
-const finalDetail = ["Paid", "Cancelled", "Failed", "Refunded"] as const
-
 /** The five words that are documented for the lookup of a transaction. */
-export const detailWords = [...openDetail, ...finalDetail] as const
+export const detailWords = ["Awaiting", "Paid", "Cancelled", "Failed", "Refunded"] as const
 /** One of the five documented words. */
 export type DetailWord = (typeof detailWords)[number]
 
@@ -42,34 +45,94 @@ export type DetailWord = (typeof detailWords)[number]
 export const DetailStatus = openWord(detailWords)
 export type DetailStatus = typeof DetailStatus.Type
 
-/** A status as the record of a withdrawal shows it. */
-export const WithdrawalStatus = openWord(["Awaiting"])
+/** A status as the record of a withdrawal shows it: `Awaiting` is documented, the others were seen. */
+export const WithdrawalStatus = openWord(["Awaiting", "Pending", "Processing", "Successful", "Failure"])
 export type WithdrawalStatus = typeof WithdrawalStatus.Type
 
-/** A status as the balance shows it: `Released` means available. */
-export const BalanceStatus = openWord(["Released"])
+/** A status as the balance shows it: `Released` means available; `Pending` was seen. */
+export const BalanceStatus = openWord(["Released", "Pending"])
 export type BalanceStatus = typeof BalanceStatus.Type
 
 /**
+ * What a status says of the money. `open`: nothing yet. `paid`: it arrived. `failed`: it did not move. `returned`: it came back.
+ * `unlisted`: the word is not in the vocabulary, so it says nothing.
+ */
+export type Meaning = "open" | "paid" | "failed" | "returned" | "unlisted"
+
+/** Whole statuses, in lower case and as separate words. They decide before the stems. */
+const exactWords: Readonly<Record<Exclude<Meaning, "unlisted">, string>> = {
+  open: "awaiting|awaiting payment|waiting|waiting payment|pending|processing|pendente|processando|em processamento|aguardando|aguardando pagamento",
+  paid: "successful|success|succeeded|paid|confirmed|settled|completed|pago|paga|realizado|realizada|concluido|concluida|liquidado|liquidada|confirmado|confirmada|sucesso",
+  failed: "failed|failure|cancelled",
+  returned: "refunded"
+}
+const exact: ReadonlyMap<string, Meaning> = new Map(
+  (["open", "paid", "failed", "returned"] as const).flatMap((meaning) =>
+    exactWords[meaning].split("|").map((word) => [word, meaning] as const)
+  )
+)
+
+const failedStem = /^(?:fail|error|erro|falh|recus|rejei|reject|declin|denied|negad|cancel|unsuccess|unpaid)/
+const returnedStem = /^(?:refund|estorn|devol|return|revers)/
+const negation = /^(?:no|non|not|nao|sem)$/
+/** What may still be done has not been done. */
+const possibility = /(?:able|avel|ivel)$/
+/** Verbs between a negation and what it denies, as in "nao foi realizado". */
+const auxiliary = /^(?:foi|was|been)$/
+
+const meaningOfWords = (words: ReadonlyArray<string>): Meaning => {
+  const whole = exact.get(words.join(" "))
+  if (whole !== undefined) return whole
+  const counted = words.filter((word) => !auxiliary.test(word))
+  for (const [index, word] of counted.entries()) {
+    const isDenied = negation.test(counted[index - 1] ?? "")
+    if (possibility.test(word)) continue
+    if (isDenied && exact.get(word) === "paid") return "failed"
+    if (!isDenied && failedStem.test(word)) return "failed"
+    if (!isDenied && returnedStem.test(word)) return "returned"
+  }
+  return "unlisted"
+}
+
+const wordsOf = (text: string): ReadonlyArray<string> => text.toLowerCase().match(/[a-z\d]+/g) ?? []
+
+/**
+ * The meaning of a status, in any case, with or without accents. Whole words of the vocabulary decide first. Otherwise a stem
+ * for failure or return decides, at the start of a word of `camelCase`, `SNAKE_CASE` or a sentence; after "no", "not", "não" or
+ * "sem" it says nothing, and a word for paid is a failure there.
+ */
+export const meaningOf = (status: string): Meaning => {
+  const plain = withoutAccents(status)
+  const meaning = meaningOfWords(wordsOf(plain))
+  return meaning === "unlisted"
+    ? meaningOfWords(wordsOf(plain.replaceAll(/([a-z\d])(?=[A-Z])|([A-Z])(?=[A-Z][a-z])/g, "$1$2 ")))
+    : meaning
+}
+
+/** The words that you say mean paid, beside the documented `Paid`: `PaymentsPolicy.statuses`. */
+export interface PaidWords {
+  readonly paid?: ReadonlyArray<string> | undefined
+}
+
+/** Whether the status of a lookup is `Paid`, or a word that you list, in any case. */
+export const isPaid = (status: DetailStatus, { paid = [] }: PaidWords = {}): boolean =>
+  status === "Paid" || paid.some((word) => word.toLowerCase() === status.toLowerCase())
+
+/**
  * What a status means for a program that waits. `Open`: the status will change. `Final`: there is nothing more to wait for.
- * `Unknown`: the word is not documented for this response.
+ * `Unknown`: nobody said what the word means.
  */
 export type Progress = "Open" | "Final" | "Unknown"
 
-const isOneOf = (words: ReadonlyArray<string>, status: string): boolean => words.includes(status)
-
 /**
- * The progress of a transaction's `enStatusTransaction`. Words are compared exactly: a word of another vocabulary is
+ * The progress of a transaction's `enStatusTransaction`. A word for paid that is neither documented nor listed by you is
  * `Unknown`.
  */
-export const progressOfDetail = (status: DetailStatus): Progress =>
-  isOneOf(finalDetail, status) ? "Final" : isOneOf(openDetail, status) ? "Open" : "Unknown"
-
-/**
- * The progress of a withdrawal's `enTransaction`. `Awaiting` is the only documented word, so no word is known to be final.
- */
-export const progressOfWithdrawal = (status: WithdrawalStatus): Exclude<Progress, "Final"> =>
-  status === "Awaiting" ? "Open" : "Unknown"
+export const progressOfDetail = (status: DetailStatus, statuses?: PaidWords): Progress => {
+  if (isPaid(status, statuses)) return "Final"
+  const meaning = meaningOf(status)
+  return meaning === "open" ? "Open" : meaning === "failed" || meaning === "returned" ? "Final" : "Unknown"
+}
 
 /** Whether a status is one of the five words documented for the detail. */
-export const isDetailWord = (status: string): status is DetailWord => isOneOf(detailWords, status)
+export const isDetailWord = (status: string): status is DetailWord => detailWords.some((word) => word === status)

@@ -22,6 +22,7 @@ const wrong: { readonly [Setting in keyof PaymentsPolicy]: ReadonlyArray<unknown
   maxResponseBytes: [...numbers, 0, 0.5],
   acceptValue: functions,
   refusal: functions,
+  statuses: ["paid", null, true],
   retryBudget: ["garbage", 500, true, null, []],
   onInterruptedWrite: functions
 }
@@ -37,6 +38,8 @@ const rows: ReadonlyArray<readonly [settings: object, names: ReadonlyArray<strin
       (value) => [{ retryBudget: { ...budget, [name]: value } }, [`retryBudget.${name}`]] as const
     )
   ),
+  ...["Successful", null, undefined].map((paid) => [{ statuses: { paid } }, ["statuses.paid"]] as const),
+  [{ statuses: { paid: [""] } }, ["statuses.paid.0"]],
   [Object.fromEntries(Object.entries(wrong).map(([setting, [value]]) => [setting, value])), Object.keys(wrong)],
   [{ deadLine: "1 second" }, ["deadLine"]]
 ]

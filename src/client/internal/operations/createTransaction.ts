@@ -5,6 +5,7 @@
 import type * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
+import { meaningOf } from "../../../contract/Status.ts"
 import { noField } from "../../../contract/RequestIssues.ts"
 import { invalidRequest } from "../../../contract/Options.ts"
 import { createTransaction as endpoint } from "../../../contract/Endpoints.ts"
@@ -21,7 +22,6 @@ import { type Body, bodyEncoder, isOtherCompany, makeRoute, notAsAsked, otherCom
 import type { Issues, Undecodable } from "../call/state.ts"
 import { readCharge } from "../wire/fastReaders.ts"
 import { writePixCharge } from "../wire/writePixCharge.ts"
-import { meansFailure } from "../words/denial.ts"
 
 const [pix, boleto, card] = endpoint.body.members
 
@@ -60,6 +60,8 @@ const withoutCode: Undecodable = {
   issues: [{ path: "data.pix.qrcode", problem: "is missing from the charge" }]
 }
 
+const deniesSuccess = (status: string) => ["failed", "returned"].includes(meaningOf(status))
+
 const issue = (name: string, problem: string) => ({ path: `data.${name}`, problem })
 
 /**
@@ -71,7 +73,7 @@ const differences = ({ amount, paymentMethod, status }: CreatedTransaction, sent
   ...(paymentMethod === undefined || paymentMethod.trim().toUpperCase() === "PIX"
     ? []
     : [issue("paymentMethod", "is not the method that was asked for")]),
-  ...(meansFailure(status) ? [issue("status", "is a word for failure")] : [])
+  ...(deniesSuccess(status) ? [issue("status", "is a word for failure")] : [])
 ]
 
 const hasCode = (created: CreatedTransaction): created is CreatedPixTransaction => (created.pix?.qrcode ?? "") !== ""

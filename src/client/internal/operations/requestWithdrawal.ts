@@ -8,7 +8,7 @@ import * as Result from "effect/Result"
 import { requestWithdrawal as endpoint } from "../../../contract/Endpoints.ts"
 import type { WriteOptions } from "../../../contract/WriteOptions.ts"
 import { BelowMinimum, InsufficientBalance, NoPixKey, type WithdrawalRefusal } from "../../../contract/PaymentsError.ts"
-import { progressOfWithdrawal } from "../../../contract/Status.ts"
+import { meaningOf } from "../../../contract/Status.ts"
 import {
   minimumWithdrawal,
   type Withdrawal,
@@ -22,7 +22,6 @@ import { type Client, statusField } from "../call/client.ts"
 import type { OwnError } from "../call/error.ts"
 import { type Asked, isOtherCompany, makeRoute, notAsAsked, otherCompany, write } from "../call/prepare.ts"
 import type { Issues, Undecodable } from "../call/state.ts"
-import { meansFailure } from "../words/denial.ts"
 import { isOtherKey } from "./payee.ts"
 import { causeOf, isWithdrawalCause, type WithdrawalCause } from "../words/withdrawalCauses.ts"
 
@@ -58,7 +57,9 @@ const differences = (record: WithdrawalRecord, sent: Sent, { policy }: Asked, cl
     ...(isOtherCompany(client, record) ? [otherCompany] : []),
     ...(BigDecimal.isPositive(value) ? [] : [{ path: "value", problem: "is not above zero" }]),
     ...(isAbove && !isAccepted() ? [{ path: "value", problem: "is above the amount that was asked for" }] : []),
-    ...(meansFailure(enTransaction) ? [{ path: "enTransaction", problem: "is a word for failure" }] : [])
+    ...(["failed", "returned"].includes(meaningOf(enTransaction))
+      ? [{ path: "enTransaction", problem: "is a word for failure" }]
+      : [])
   ]
 }
 
@@ -99,7 +100,7 @@ export const make = (client: Client) => (request: WithdrawalRequest, options?: W
       if (record.idempotencyKey !== undefined && record.idempotencyKey !== idempotencyKey) return Result.fail(otherKey)
       const issues = differences(record, sent, asked, client)
       if (issues.length > 0) return notAsAsked(...issues)
-      if (progressOfWithdrawal(record.enTransaction) === "Unknown") asked.misfits.add(statusField)
+      if (meaningOf(record.enTransaction) === "unlisted") asked.misfits.add(statusField)
       return Result.succeed({ ...record, idempotencyKey })
     },
     ownError: refusal
