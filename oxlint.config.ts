@@ -19,10 +19,9 @@ const layers = [
   ["pix"],
   ["contract"],
   ["client"],
-  ["transactions", "node"],
-  ["durable"],
-  ["payouts", "webhook"],
-  ["sandbox"],
+  ["transactions", "node", "durable"],
+  ["payouts", "webhook", "sandbox"],
+  ["panel", "rehearsal"],
   ["cli"]
 ]
 
@@ -33,7 +32,7 @@ const barrel = {
 
 const node = {
   regex: "^(node:|@effect/platform-node|undici)",
-  message: "This folder runs on any platform: only src/node, src/cli and src/sandbox/server may need Node."
+  message: "This folder runs on any platform: only src/node, src/cli and src/panel/internal may need Node."
 }
 
 const self = { regex: "^effect-pix", message: "This is the package itself: import the module by its path." }
@@ -56,7 +55,8 @@ const imports = (...patterns: ReadonlyArray<Pattern>): NonNullable<OxlintOverrid
 /** The folders that may import Node's modules. */
 const onNode: ReadonlySet<string> = new Set(["node", "cli"])
 
-/** The sandbox plays the gateway: it imports the contract, and of the client only what a test composes it with. */
+/** The folders of the sandbox. It plays the gateway: it imports the contract, and of the client only what a test composes it with. */
+const ofSandbox: ReadonlySet<string> = new Set(["sandbox", "panel", "rehearsal"])
 const sandboxOnly: ReadonlyArray<Pattern> = [
   {
     regex: pathOf(["transactions", "node", "durable", "payouts", "webhook"]),
@@ -84,7 +84,7 @@ const rules = layers.flatMap((folders, layer) =>
         internals,
         ...(others.length === 0 ? [] : [upward]),
         ...(onNode.has(folder) ? [] : [node]),
-        ...(folder === "sandbox" ? sandboxOnly : [])
+        ...(ofSandbox.has(folder) ? sandboxOnly : [])
       )
     }
   })
@@ -134,15 +134,23 @@ export default defineConfig({
     },
     ...rules,
     {
-      files: ["src/node/**", "src/cli/**", "src/sandbox/server/**"],
+      files: ["src/node/**", "src/cli/**", "src/panel/internal/**"],
       rules: { "eslint/no-restricted-globals": "off" }
     },
     {
       // The sandbox's HTTP server is Node's.
-      files: ["src/sandbox/server/**"],
+      files: ["src/panel/internal/**"],
       rules: imports(barrel, self, entryPoints, internals, ...sandboxOnly, {
+        regex: pathOf(["rehearsal", "cli"]),
+        message: "src/panel may import only from layers below its own: see oxlint.config.ts."
+      })
+    },
+    {
+      // The entry point effect-pix/sandbox opens on all three folders of the sandbox.
+      files: ["src/panel/index.ts"],
+      rules: imports(barrel, self, entryPoints, internals, node, ...sandboxOnly, {
         regex: pathOf(["cli"]),
-        message: "src/cli is above src/sandbox."
+        message: "src/cli is above src/panel."
       })
     },
     {

@@ -28,7 +28,7 @@ const bundle = async (input: string, output: OutputOptions): Promise<string> => 
   const built = await rolldown({
     input,
     platform: "node",
-    plugins: [{ name: "panel", transform: (code) => code.replace('"./panel/"', '"../sandbox/server/panel/"') }],
+    plugins: [{ name: "panel", transform: (code) => code.replace('"./assets/"', '"../panel/internal/assets/"') }],
     onwarn: (warning) => {
       throw new Error(warning.message)
     }
@@ -60,7 +60,7 @@ const licences = await bundle(used, {
   banner: "/*! From @brazilian-utils/brazilian-utils (MIT): see THIRD-PARTY-LICENSES.txt of effect-pix. */"
 })
 const page = await bundle("node_modules/idiomorph/dist/idiomorph.esm.js", {
-  file: "dist/sandbox/server/panel/idiomorph.js",
+  file: "dist/panel/internal/assets/idiomorph.js",
   minify: true,
   banner: "/*! idiomorph (0BSD): see THIRD-PARTY-LICENSES.txt of effect-pix. */"
 })

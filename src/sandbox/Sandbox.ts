@@ -46,29 +46,17 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
-import type * as HttpServerError from "effect/http/HttpServerError"
 import * as Layer from "effect/Layer"
-import * as Random from "effect/Random"
 import { Credentials } from "../client/Credentials.ts"
 import { IdempotencyKeyGen } from "../client/IdempotencyKeyGen.ts"
 import { Payments } from "../client/Payments.ts"
-import { callOf, type Steered } from "./internal/functions.ts"
-import { make as makeGateway } from "./internal/gateway.ts"
+import { make as makeGateway } from "./Gateway.ts"
 import { client } from "./internal/memory.ts"
 import { patiently } from "./internal/patiently.ts"
 import { serviceAt } from "./internal/remote.ts"
-import { type SandboxService, serviceOf } from "./internal/service.ts"
-import type { SandboxStateError, SandboxUnreachable } from "./SandboxError.ts"
+import type { SandboxUnreachable } from "./SandboxError.ts"
 import { SandboxOptions, withDefaults } from "./SandboxOptions.ts"
-
-/** The service of a gateway in this process. */
-const localService = (steered: Steered) =>
-  serviceOf(callOf(steered), {
-    baseUrl: steered.baseUrl,
-    companyId: steered.gateway.settings.companyId,
-    changes: steered.gateway.changes.stream,
-    subscribe: (target) => steered.gateway.set(() => steered.gateway.webhooks.subscribe(target))
-  })
+import { localService, type SandboxService } from "./SandboxService.ts"
 
 /** The sandbox, as a test steers it and reads it. */
 export class Sandbox extends Context.Service<Sandbox, SandboxService>()("effect-pix/Sandbox") {
@@ -82,23 +70,6 @@ export class Sandbox extends Context.Service<Sandbox, SandboxService>()("effect-
       const gateway = yield* makeGateway(settings)
       const sandbox = localService({ gateway, baseUrl: "https://sandbox.example" })
       return Context.make(Sandbox, sandbox).pipe(Context.add(HttpClient.HttpClient, client(gateway)))
-    })
-  )
-
-  /**
-   * The sandbox on a loopback port, with its panel at `/` and its steering API under `/_sandbox`. Needs the package `@effect/platform-node`, and Node (or what runs its servers).
-   * It fails where the port is taken, and with `SandboxStateError` where the `stateFile` cannot be read.
-   *
-   * A late or dripping answer waits by the clock that the layer is built with.
-   */
-  static readonly layerServer: Layer.Layer<Sandbox, HttpServerError.ServeError | SandboxStateError> = Layer.effect(
-    Sandbox,
-    Effect.gen(function* () {
-      const settings = withDefaults(yield* SandboxOptions, String(yield* Random.nextInt))
-      // The server is loaded on demand, so that a sandbox in memory needs neither Node nor the optional package.
-      const { serve } = yield* Effect.promise(() => import("./server/server.ts"))
-      const gateway = yield* makeGateway(settings)
-      return localService({ gateway, baseUrl: yield* serve(gateway) })
     })
   )
 

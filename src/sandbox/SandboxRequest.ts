@@ -8,6 +8,9 @@ import * as Schema from "effect/Schema"
 import { Operation } from "../contract/PaymentsError.ts"
 import { Fault } from "./Fault.ts"
 
+/** The largest body of a request, in bytes. */
+export const maxBodyBytes = 1024 * 1024
+
 /** One request as it arrived, with its answer. Only its credentials are masked, since they may be real by mistake. */
 export const SandboxRequest = Schema.Struct({
   /** Its number, from 1. */

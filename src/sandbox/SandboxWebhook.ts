@@ -6,6 +6,9 @@ declare module "./SandboxWebhook.ts" {}
 import type * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 
+/** The seconds before each repetition. */
+export const waits = [1, 5, 25, 125, 625]
+
 /** A target of webhooks: a loopback address, or a handler in this process, such as `Webhook.answer` or any web handler. */
 export type WebhookTarget = string | URL | ((request: Request) => Promise<Response> | Effect.Effect<Response, unknown>)
 

@@ -8,7 +8,7 @@ import { Fault, Sandbox } from "effect-pix/sandbox"
 import { effect, live } from "../support/effect.ts"
 import { faults } from "../support/faults.ts"
 import { listTransactions } from "../support/operations.ts"
-import { ask, keyed, memory, paying, socket } from "./doors.ts"
+import { ask, keyed, memory, paying, socket } from "../support/doors.ts"
 
 const rich = { balance: 100_000 }
 const pay = ask(paying({}, keyed("k")))

@@ -3,10 +3,10 @@ import { assert, describe, test } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber, Option, Redacted, SchemaAST, Stream } from "effect"
 import { Fault, Sandbox, SandboxConflict, SandboxNotFound } from "effect-pix/sandbox"
 import { readFileSync } from "node:fs"
-import { functions, type Untyped } from "../../src/sandbox/internal/functions.ts"
+import { functions, type Untyped } from "../../src/sandbox/SandboxFunctions.ts"
 import { effect, live } from "../support/effect.ts"
 import { listTransactions, lookupPath } from "../support/operations.ts"
-import { ask, charging, keyed, memory, paying, remote } from "./doors.ts"
+import { ask, charging, keyed, memory, paying, remote } from "../support/doors.ts"
 
 const page = readFileSync(new URL("../../docs/sandbox.md", import.meta.url), "utf8")
 

@@ -9,7 +9,7 @@ import { all } from "../../src/contract/Endpoints.ts"
 import { effect } from "../support/effect.ts"
 import { chargeBody, listTransactions, lookupPath } from "../support/operations.ts"
 import { runs, seed, seeded } from "../support/seed.ts"
-import { type Asked, ask, charging, keyed, memory, paying, socket } from "./doors.ts"
+import { type Asked, ask, charging, keyed, memory, paying, socket } from "../support/doors.ts"
 
 const list: Asked = { path: listTransactions.path }
 const query = (text: string): Asked => ({ path: `${listTransactions.path}?${text}` })

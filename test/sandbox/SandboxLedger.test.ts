@@ -9,7 +9,7 @@ import { inspect } from "node:util"
 import * as BrCode from "../../src/pix/BrCode.ts"
 import { effect } from "../support/effect.ts"
 import { balancePath, chargeBody, listTransactions, lookupPath } from "../support/operations.ts"
-import { ask, auth, charging, keyed, memory, paying } from "./doors.ts"
+import { ask, auth, charging, keyed, memory, paying } from "../support/doors.ts"
 
 const customer = {
   ...chargeBody.customer,

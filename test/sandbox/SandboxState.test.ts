@@ -7,7 +7,7 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { live } from "../support/effect.ts"
 import { answer, serveRaw } from "../support/RawServer.ts"
-import { ask, keyed, paying, socket } from "./doors.ts"
+import { ask, keyed, paying, socket } from "../support/doors.ts"
 
 const stateFile = Effect.map(
   Effect.acquireRelease(

@@ -6,7 +6,7 @@ import { Fault, Sandbox, type SandboxChange } from "effect-pix/sandbox"
 import { inspect } from "node:util"
 import { effect } from "../support/effect.ts"
 import { lookupPath } from "../support/operations.ts"
-import { ask, charging, keyed, memory, paying } from "./doors.ts"
+import { ask, charging, keyed, memory, paying } from "../support/doors.ts"
 
 const secret = Redacted.make("a-shared-secret")
 const rich = memory({ balance: 100_000, webhookSecret: secret })

@@ -15,5 +15,5 @@ export const setup = async () => {
   const bundle = await rolldown({ input: join(root, "src/cli/main.ts"), platform: "node" })
   await bundle.write({ dir: folder, format: "esm", entryFileNames: "[name].js", chunkFileNames: "[name].js" })
   await bundle.close()
-  cpSync(join(root, "src/sandbox/server/panel"), join(folder, "panel"), { recursive: true })
+  cpSync(join(root, "src/panel/internal/assets"), join(folder, "assets"), { recursive: true })
 }

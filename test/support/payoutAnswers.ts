@@ -10,7 +10,7 @@ import {
   RequestRejected,
   ServiceUnavailable
 } from "../../src/contract/PaymentsError.ts"
-import { play } from "../../src/sandbox/internal/reply.ts"
+import { play } from "../../src/sandbox/Reply.ts"
 
 const common = (idempotencyKey: string) =>
   ({ operation: "requestWithdrawal", attempts: 1, idempotencyKey, status: 422 }) as const

@@ -9,7 +9,7 @@ import { type PayoutItem, PayoutQueue, type PayoutQueueOptions } from "effect-pi
 import { Sandbox, SandboxOptions } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { type Met, OwnFault } from "../../src/sandbox/internal/reply.ts"
+import { type Met, OwnFault } from "../../src/sandbox/Reply.ts"
 import { effect } from "./effect.ts"
 
 export const payout = (reference: string, amount = 1000): PayoutItem => ({

@@ -5,7 +5,7 @@
 import { Duration, Effect, Predicate, Stream } from "effect"
 import { HttpBody, HttpServerResponse } from "effect/http"
 import * as Fault from "../../src/sandbox/Fault.ts"
-import { type RawReply, type Reply, streaming } from "../../src/sandbox/internal/reply.ts"
+import { type RawReply, type Reply, streaming } from "../../src/sandbox/Reply.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
 

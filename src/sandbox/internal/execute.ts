@@ -21,7 +21,7 @@ import { type Concerns, Exchange, layer as handlers } from "./handlers.ts"
 import { digest } from "./ids.ts"
 import type { Ledger } from "./ledger.ts"
 import type { Key } from "./once.ts"
-import * as Refusal from "./refusal.ts"
+import * as Refusal from "../Refusal.ts"
 import type { Matched } from "./requests.ts"
 
 /** A request that arrived, with the ledger and the time to answer it from. */

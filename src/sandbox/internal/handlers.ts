@@ -15,7 +15,7 @@ import type { SandboxTransaction, SandboxWithdrawal } from "../SandboxLedger.ts"
 import { leadOf } from "./ids.ts"
 import { type Ledger, valueOf } from "./ledger.ts"
 import type { Write } from "./once.ts"
-import * as Refusal from "./refusal.ts"
+import * as Refusal from "../Refusal.ts"
 import type { Settings } from "../SandboxOptions.ts"
 
 /** The rows that a request is about, filled in while it is answered. */

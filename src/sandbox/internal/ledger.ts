@@ -17,8 +17,8 @@ import type { Settings } from "../SandboxOptions.ts"
 import { writeBrCode } from "./brCode.ts"
 import { uuid } from "./ids.ts"
 import { makeOnce, type Write } from "./once.ts"
-import * as Refusal from "./refusal.ts"
-import { type StoredLedger, volumeOf } from "./state.ts"
+import * as Refusal from "../Refusal.ts"
+import { type StoredLedger, volumeOf } from "../SandboxState.ts"
 
 type Status = SandboxTransaction["status"]
 

@@ -16,8 +16,8 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Match from "effect/Match"
 import * as Stream from "effect/Stream"
-import type { Gateway } from "./gateway.ts"
-import { type Ending, OwnFault, type Reply, streaming } from "./reply.ts"
+import type { Gateway } from "../Gateway.ts"
+import { type Ending, OwnFault, type Reply, streaming } from "../Reply.ts"
 import { untraced } from "./untraced.ts"
 
 const causes: Record<Ending, () => Error> = {

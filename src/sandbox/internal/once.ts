@@ -5,8 +5,8 @@
  */
 import * as Result from "effect/Result"
 import type { Operation } from "../../contract/Endpoints.ts"
-import type { UsedKey } from "./state.ts"
-import * as Refusal from "./refusal.ts"
+import type { UsedKey } from "../SandboxState.ts"
+import * as Refusal from "../Refusal.ts"
 
 /** The key of a write, of one operation. */
 export interface Key {

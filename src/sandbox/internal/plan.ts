@@ -3,7 +3,7 @@
  */
 import type { Operation } from "../../contract/PaymentsError.ts"
 import * as Fault from "../Fault.ts"
-import { faultOf, type Met } from "./reply.ts"
+import { faultOf, type Met } from "../Reply.ts"
 
 interface Planned {
   readonly fault: Met

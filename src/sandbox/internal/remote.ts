@@ -11,8 +11,8 @@ import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { SandboxConflict, SandboxNotFound, SandboxUnreachable } from "../SandboxError.ts"
-import { type Call, functions, type Name, type Untyped } from "./functions.ts"
-import { type SandboxService, serviceOf } from "./service.ts"
+import { type Call, functions, type Name, type Untyped } from "../SandboxFunctions.ts"
+import { type SandboxService, serviceOf } from "../SandboxService.ts"
 
 const Failure = Schema.Union([SandboxNotFound, SandboxConflict, Schema.Struct({ message: Schema.String })])
 

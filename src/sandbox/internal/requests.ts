@@ -34,9 +34,6 @@ export const match = (method: string, path: string): Matched => {
   return { endpoint: undefined, path, allowed }
 }
 
-/** The largest body, in bytes. */
-export const maxBodyBytes = 1024 * 1024
-
 /** The largest part of an answer that is recorded, in bytes. */
 const recordedAnswer = 16 * 1024
 

@@ -31,12 +31,12 @@ import type * as Schema from "effect/Schema"
 import { SandboxNotFound } from "../SandboxError.ts"
 import type { SandboxTransaction, SandboxWithdrawal } from "../SandboxLedger.ts"
 import type { Settings } from "../SandboxOptions.ts"
-import type { SandboxWebhook, WebhookAttempt, WebhookTarget } from "../SandboxWebhook.ts"
+import { type SandboxWebhook, waits, type WebhookAttempt, type WebhookTarget } from "../SandboxWebhook.ts"
 import type { Changes } from "./changes.ts"
 import { valueOf } from "./ledger.ts"
 import { makeRecent } from "./recent.ts"
 import { type Target, toTarget } from "./send.ts"
-import type { SandboxState } from "./state.ts"
+import type { SandboxState } from "../SandboxState.ts"
 import { untraced } from "./untraced.ts"
 
 /** A webhook with its target. The row is replaced at each change. */
@@ -47,9 +47,6 @@ interface Delivery {
 
 /** What a webhook is about. */
 type Subject = Pick<SandboxWebhook, "transactionId" | "withdrawalId">
-
-/** The seconds before each repetition. */
-export const waits = [1, 5, 25, 125, 625]
 
 const stateOf = (attempts: SandboxWebhook["attempts"]): SandboxWebhook["state"] => {
   const status = attempts.at(-1)?.status

@@ -1,0 +1,171 @@
+/**
+ * Plays a program under every fault at every call, and compares what it believes with what the gateway did.
+ *
+ * The program runs once undisturbed, so that its calls are known. Then it runs again for each call and each fault at that
+ * call, in a fresh world with a clock of its own: a day in which nothing happens takes no time.
+ *
+ * Details:
+ * - Faults meet the first request of a call, or each of them, since the client's own retries hide a single one: not sent, refused
+ *   for each cause, executed and the answer lost, executed and answered with 500, later than the timeout, an answer cut
+ *   off, rate limited. A doubt goes on: each later call under its key is refused. An outage lasts for a day.
+ * - The process dies before and after each call, at each fact that it declares, and at each step of the `SqlClient` of its
+ *   `stores`. A death runs no finalizer: the program is started again, with the same `stores`.
+ * - With `pairs` each run goes on, and a place that it came to later is disturbed too. With `processes` several processes run the
+ *   program at once, and one of them stands still.
+ * - Webhooks of the gateway go to `Webhook`, or to the handler of `Rehearsed.receive`. They are also delivered twice, late, out of
+ *   order, never, and once but half handled, and one is forged.
+ * - Some rules are about actions outside of the gateway. They are checked where the program declares its actions, with
+ *   `Rehearsed` of `effect-pix`.
+ * - The same program gives the same report, byte for byte, if it takes the time and random numbers from Effect, and if `pairs`
+ *   is long enough for all of them.
+ *
+ * Gotchas:
+ * - `ManagedRuntime`, `Effect.runPromise` and `Webhook.toWebHandler` inside of the program use the real clock.
+ *   `Math.random`, `Date.now`, `crypto.subtle`, files and sockets are outside of the rehearsal's control.
+ * - A value outside of the `stores`, such as a `Map` of a module, is shared by all runs.
+ * - A rehearsal needs real timers: the fake clock of a test runner stops it.
+ *
+ * ```ts
+ * import { Effect } from "effect"
+ * import { IdempotencyKey, Money, Payments, PixKey } from "effect-pix"
+ * import { Rehearsal } from "effect-pix/sandbox"
+ *
+ * const invoice = { amount: Money.centavos(1000), pixKey: PixKey.email("maria@example.com") }
+ *
+ * // Without a key each repetition of the call makes a new one.
+ * const mistaken = Effect.gen(function* () {
+ *   const payments = yield* Payments
+ *   return yield* Effect.retry(payments.requestWithdrawal(invoice), { times: 3 })
+ * })
+ *
+ * const right = Effect.gen(function* () {
+ *   const payments = yield* Payments
+ *   const idempotencyKey = IdempotencyKey.fromReference("payout", "invoice-1")
+ *   return yield* Effect.retry(payments.requestWithdrawal(invoice, { idempotencyKey }), { times: 3 })
+ * })
+ *
+ * const { findings } = await Effect.runPromise(Rehearsal.run(mistaken))
+ * const first = [findings[0]?.rule, findings[0]?.schedule] // => ["paid-twice", "call 1 requestWithdrawal: executed, answer lost, each request"]
+ * const report = await Effect.runPromise(Rehearsal.run(right))
+ * report.findings // => []
+ * ```
+ */
+declare module "./Rehearsal.ts" {}
+
+import * as Effect from "effect/Effect"
+import type * as Layer from "effect/Layer"
+import type { Payments } from "../client/Payments.ts"
+import { learn, run as runAll } from "./internal/run.ts"
+import { formatReport, formatFinding } from "./internal/format.ts"
+import { relevantRules } from "./internal/rules.ts"
+import type { RehearsalOptions } from "./RehearsalOptions.ts"
+import { RehearsalFailed } from "./RehearsalFailed.ts"
+import type { RehearsalFinding, RehearsalReport } from "./RehearsalReport.ts"
+
+/**
+ * Plays all schedules of a program and reports what is broken. The program is what a process runs: it may need `Payments`
+ * and what `stores` gives, and is run again after a death. It never fails because of a finding.
+ *
+ * A defect says that `only` names no schedule, or that a store could not be built.
+ */
+export function run<A, E>(
+  program: Effect.Effect<A, E, Payments>,
+  options?: Omit<RehearsalOptions<never>, "stores">
+): Effect.Effect<RehearsalReport>
+/** The same, for a program that needs more than `Payments`: `stores` gives it. */
+export function run<A, E, S>(
+  program: Effect.Effect<A, E, Payments | NoInfer<S>>,
+  options: RehearsalOptions<S> & { readonly stores: Layer.Layer<S, Error> }
+): Effect.Effect<RehearsalReport>
+export function run<A, E, S>(
+  program: Effect.Effect<A, E, Payments | S>,
+  options: RehearsalOptions<S> = {}
+): Effect.Effect<RehearsalReport> {
+  return runAll(program, options)
+}
+
+/** How a test runner makes a test: `test` and `it` of vitest, Jest and others. */
+type MakeTest = (name: string, run: () => Promise<void>, timeout: number) => unknown
+
+/** Options of `test`. */
+interface TestOptions {
+  /**
+   * Whether each schedule is a test of its own, and all pairs are one more. The program then runs once before, so the promise has to be awaited where the
+   * runner collects its tests. Default: one test for all.
+   */
+  readonly each?: boolean | undefined
+  /** How long one test may take, in real milliseconds. Default: 5 minutes. */
+  readonly timeout?: number | undefined
+}
+
+/**
+ * Makes a test of a rehearsal: it fails with the stories of the findings, if a schedule is undecided, or if a rule that the
+ * program's calls make relevant was not checked. `it` is the runner's own function, so that this library needs no runner. The
+ * clock of the runner has to be the real one.
+ *
+ * ```ts
+ * import { it } from "vitest"
+ * import { Effect } from "effect"
+ * import { IdempotencyKey, Money, Payments, Rehearsed } from "effect-pix"
+ * import { Rehearsal } from "effect-pix/sandbox"
+ *
+ * const payInvoice = Effect.gen(function* () {
+ *   const payments = yield* Payments
+ *   const reference = "invoice-1"
+ *   yield* Rehearsed.owes({ reference, amount: 1000 })
+ *   const idempotencyKey = IdempotencyKey.fromReference("payout", reference)
+ *   return yield* payments.requestWithdrawal({ amount: Money.centavos(1000) }, { idempotencyKey })
+ * })
+ *
+ * const tests = async () => {
+ *   void Rehearsal.test(it, "an invoice is paid once", payInvoice, { pairs: "10 seconds" })
+ *   await Rehearsal.test(it, "an invoice is paid once", payInvoice, { each: true })
+ * }
+ * ```
+ */
+export function test<A, E>(
+  it: MakeTest,
+  name: string,
+  program: Effect.Effect<A, E, Payments>,
+  options?: Omit<RehearsalOptions<never>, "stores"> & TestOptions
+): Promise<void>
+/** The same, for a program that needs more than `Payments`: `stores` gives it. */
+export function test<A, E, S>(
+  it: MakeTest,
+  name: string,
+  program: Effect.Effect<A, E, Payments | NoInfer<S>>,
+  options: RehearsalOptions<S> & TestOptions & { readonly stores: Layer.Layer<S, Error> }
+): Promise<void>
+export function test<A, E, S>(
+  it: MakeTest,
+  name: string,
+  program: Effect.Effect<A, E, Payments | S>,
+  { each = false, timeout = 300_000, ...options }: RehearsalOptions<S> & TestOptions = {}
+): Promise<void> {
+  if (!each) {
+    it(name, () => Effect.runPromise(Effect.flatMap(runAll(program, options, relevantRules), requireClean)), timeout)
+    return Promise.resolve()
+  }
+  const makeTests = Effect.map(learn(program, options, relevantRules), ({ hasPairs, names, report }) => {
+    for (const [what, played] of [
+      ...names.map((schedule) => [schedule, report([schedule], false)] as const),
+      ...(hasPairs ? [["pairs", report(names, true)] as const] : [])
+    ]) {
+      it(`${name}: ${what}`, () => Effect.runPromise(Effect.flatMap(played, requireClean)), timeout)
+    }
+  })
+  return Effect.runPromise(makeTests)
+}
+
+/** Fails if the report has a finding or an undecided schedule. */
+const requireClean = (report: RehearsalReport) =>
+  report.findings.length + report.undecided.length === 0 ? Effect.void : Effect.fail(new RehearsalFailed({ report }))
+
+/**
+ * A finding as text: the rule that is broken, what happened in order, and the option that plays its schedule again. Ids have short
+ * names, with a legend at the end.
+ */
+export const story = (finding: RehearsalFinding): string => formatFinding(finding)
+
+/** A report as text: what was played, the story of one finding of each rule, and what was not checked or played. */
+export const text = (report: RehearsalReport): string => formatReport(report)

@@ -1,0 +1,184 @@
+/**
+ * Numbers the calls of a program at `Payments`, and records the answer of each. The transport finds the call of a request in
+ * the context, so that a fault meets the requests of its call only.
+ */
+import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import { IdempotencyKeyGen } from "../../client/IdempotencyKeyGen.ts"
+import { Payments } from "../../client/Payments.ts"
+import * as Endpoints from "../../contract/Endpoints.ts"
+import type { WriteOptions } from "../../contract/WriteOptions.ts"
+import { Outcome } from "../../contract/Outcome.ts"
+import type { Operation } from "../../contract/PaymentsError.ts"
+import type { RehearsalCall } from "../RehearsalWorld.ts"
+import type { Story } from "./story.ts"
+
+type Mutable<A> = { -readonly [Name in keyof A]: A[Name] }
+
+/** A call while it runs. */
+export type Call = Mutable<RehearsalCall> & {
+  /** The request, without personal data: equal questions are repetitions of one poll. */
+  readonly question: string
+  /** The answer, in words. */
+  answer: string
+}
+
+/** The call that a request belongs to. */
+export const CurrentCall = Context.Reference<Call | undefined>("effect-pix/RehearsalCall", {
+  defaultValue: () => undefined
+})
+
+export const isWrite = ({ operation }: RehearsalCall): boolean => Endpoints.isWrite(Endpoints.all[operation])
+
+const isOutcome = Schema.is(Outcome)
+
+/** The tag of an error, or another name for the end of an effect. */
+export const nameOfFailure = (cause: Cause.Cause<unknown>): string => {
+  if (Cause.hasInterruptsOnly(cause)) return "Interrupted"
+  const error = Cause.squash(cause)
+  if (Predicate.hasProperty(error, "_tag") && Predicate.isString(error._tag)) return error._tag
+  return Predicate.isError(error) ? error.name : "Failure"
+}
+
+const outcomeOf = (cause: Cause.Cause<unknown>): Outcome | undefined => {
+  const error = Cause.squash(cause)
+  return Predicate.hasProperty(error, "outcome") && isOutcome(error.outcome) ? error.outcome : undefined
+}
+
+const textOf = (value: unknown): string | undefined => (Predicate.isString(value) ? value : undefined)
+
+interface Asked {
+  readonly operation: Operation
+  readonly question: string
+  readonly amount?: number | undefined
+  readonly key?: string | undefined
+  readonly transactionId?: string | undefined
+}
+
+/** The question of a write. */
+const asWrite = (operation: Operation, noun: string, amount: number, options: WriteOptions | undefined): Asked => ({
+  operation,
+  question: `a ${noun} of ${amount} centavos`,
+  amount,
+  key: options?.idempotencyKey ?? options?.after?.idempotencyKey
+})
+
+interface Options {
+  readonly now: () => number
+  readonly story: Story
+  /** Called when a call begins. */
+  readonly onBegin: (call: Call, context: Context.Context<never>) => void
+  /** Called when a call has an answer, before the program gets it. */
+  readonly onEnd: (call: Call) => void
+}
+
+export const makeCalls = ({ now, onBegin, onEnd, story }: Options) => {
+  const calls: Array<Call> = []
+  let keys = 0
+
+  const begin = (process: number, { amount, key, operation, question, transactionId }: Asked): Call => {
+    const call: Call = {
+      number: calls.length + 1,
+      process,
+      operation,
+      question,
+      amount,
+      key,
+      startedAt: now(),
+      requests: 0,
+      endedAt: undefined,
+      result: undefined,
+      outcome: undefined,
+      transactionId,
+      status: undefined,
+      answer: ""
+    }
+    calls.push(call)
+    return call
+  }
+
+  const end = <A, E>(call: Call, exit: Exit.Exit<A, E>, read: (value: A) => Partial<Call>) => {
+    call.endedAt = now()
+    if (Exit.isSuccess(exit)) Object.assign(call, { result: "Succeeded" }, read(exit.value))
+    else {
+      call.result = nameOfFailure(exit.cause)
+      call.outcome = outcomeOf(exit.cause)
+    }
+    const outcome = call.outcome === undefined ? "" : ` (${call.outcome})`
+    const answer = call.answer === "" ? "" : `: ${call.answer}`
+    const requests = call.requests === 1 ? "" : `, after ${call.requests} requests`
+    story.add(`call ${call.number} ${call.operation}: ${call.result}${outcome}${answer}${requests}`)
+    onEnd(call)
+  }
+
+  return {
+    all: (): ReadonlyArray<Call> => calls,
+
+    /** The count of keys continues after a death: a new process makes other random keys, and equal ones would hide that. */
+    keys: IdempotencyKeyGen.of({
+      next: (prefix) =>
+        Effect.map(CurrentCall, (call) => {
+          const key = `${prefix}_${++keys}`
+          if (call !== undefined) {
+            call.key = key
+            story.add(`call ${call.number} ${call.operation}: ${story.key(key)} is made for this call alone`)
+          }
+          return key
+        })
+    }),
+
+    /** The operations of a process, with their calls recorded. */
+    count: (inner: Payments["Service"], process: number): Payments["Service"] => {
+      const run = <A, E>(
+        asked: Asked,
+        effect: Effect.Effect<A, E>,
+        read: (value: A) => Partial<Call>
+      ): Effect.Effect<A, E> =>
+        Effect.contextWith((context) => {
+          const call = begin(process, asked)
+          onBegin(call, context)
+          const earlier = call.key === undefined ? undefined : calls.find(({ key }) => key === call.key)
+          const again = earlier === call ? "" : `, as call ${earlier?.number}`
+          const key = call.key === undefined ? "" : ` under ${story.key(call.key)}${again}`
+          story.add(`call ${call.number} ${asked.operation}: ${asked.question}${key}`)
+          return Effect.onExit(Effect.provideService(effect, CurrentCall, call), (exit) =>
+            Effect.sync(() => end(call, exit, read))
+          )
+        })
+      // Both overloads of the operation give the same answer here: it is only read.
+      const createTransaction = ((request, options) =>
+        run(
+          asWrite("createTransaction", "charge", request.amount, options),
+          inner.createTransaction(request, options),
+          ({ id, status }) => ({ transactionId: id, status, answer: story.charge(id) })
+        )) as Payments["Service"]["createTransaction"]
+      return Payments.of({
+        createTransaction,
+        requestWithdrawal: (request, options) =>
+          run(
+            asWrite("requestWithdrawal", "payout", request.amount, options),
+            inner.requestWithdrawal(request, options),
+            ({ id }) => ({ answer: `payout ${id}` })
+          ),
+        getTransaction: (transactionId) =>
+          run(
+            { operation: "getTransaction", question: `charge ${transactionId}`, transactionId: textOf(transactionId) },
+            inner.getTransaction(transactionId),
+            ({ enStatusTransaction }) => ({ status: enStatusTransaction, answer: enStatusTransaction })
+          ),
+        listTransactions: (options) =>
+          run(
+            { operation: "listTransactions", question: `page ${options?.page ?? 1}` },
+            inner.listTransactions(options),
+            ({ items }) => ({ answer: `${items.length} rows: ${items.map(({ status }) => status).join(", ")}` })
+          ),
+        getBalance: (options) =>
+          run({ operation: "getBalance", question: "the balance" }, inner.getBalance(options), () => ({}))
+      })
+    }
+  }
+}

@@ -1,0 +1,70 @@
+/** The declarations of a program under rehearsal, and its deaths at facts and at steps of its database. */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import type { Detail, Rehearsal } from "../../internal/rehearsal.ts"
+import type { RehearsalDebt, RehearsalFact } from "../RehearsalWorld.ts"
+import { CurrentWebhook } from "./deliveries.ts"
+import type { Disturber } from "./disturber.ts"
+import type { Story } from "./story.ts"
+import type { Life } from "./time.ts"
+
+interface Options {
+  readonly now: () => number
+  readonly story: Story
+  readonly disturber: Disturber
+}
+
+/** The details of a declaration in words. A charge and a payout are named as in the rest of the story. */
+const wordsOf = (detail: Detail): string =>
+  Object.entries(detail)
+    .map(([name, value]) => {
+      if (name === "transactionId" && Predicate.isString(value)) return `charge ${value}`
+      return name === "reference" ? JSON.stringify(value) : `${name} ${JSON.stringify(value)}`
+    })
+    .join(", ")
+
+export const makeDeclarations = ({ disturber, now, story }: Options) => {
+  const facts: Array<RehearsalFact> = []
+  const notes: Array<RehearsalFact> = []
+  const owed: Array<RehearsalDebt> = []
+  let declared = 0
+  let steps = 0
+  return {
+    facts,
+    notes,
+    owed,
+
+    /** The declarations of a process. */
+    of: (process: number, life: Life, dieLater: (why: string) => void): Omit<Rehearsal, "receive"> => ({
+      fact: (name, detail) =>
+        Effect.contextWith((context: Context.Context<never>) => {
+          const number = ++declared
+          const webhook = Context.get(context, CurrentWebhook)
+          disturber.add({ kind: "fact", number, name, webhook, turn: { process, turn: life.turns } })
+          facts.push({ name, detail, at: now(), process })
+          story.add(`fact ${name}: ${wordsOf(detail)}`)
+          if (disturber.at("Death", "fact", number)?.isAfter === true) dieLater(`after fact ${number}`)
+          return Effect.void
+        }),
+      note: (name, detail) => {
+        notes.push({ name, detail, at: now(), process })
+        story.add(`note ${name}: ${wordsOf(detail)}`)
+      },
+      owes: (reference, amount) => {
+        if (owed.some((debt) => debt.reference === reference)) return
+        owed.push({ reference, amount, at: now() })
+        story.add(`owed: ${amount} centavos for ${JSON.stringify(reference)}`)
+      }
+    }),
+
+    /** The steps of a process's database; the answer is whether it died there. */
+    onStep: (life: Life, die: (why: string) => void) => (name: string, context: Context.Context<never>) => {
+      if (life.isDead) return true
+      const number = ++steps
+      disturber.add({ kind: "step", number, name, webhook: Context.get(context, CurrentWebhook) })
+      if (disturber.at("Death", "step", number) !== undefined) die(name)
+      return life.isDead
+    }
+  }
+}

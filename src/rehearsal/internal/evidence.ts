@@ -1,0 +1,152 @@
+/**
+ * Reads a world for the rules.
+ */
+import * as Predicate from "effect/Predicate"
+import type { RehearsalCall, RehearsalFact, RehearsalWorld } from "../RehearsalWorld.ts"
+import type { SandboxTransaction, SandboxWithdrawal } from "../../sandbox/SandboxLedger.ts"
+import { matchDebts, names } from "./references.ts"
+
+export const textOf = ({ detail }: RehearsalFact, name: string): string | undefined => {
+  const value = detail[name]
+  return Predicate.isString(value) ? value : undefined
+}
+
+export const factsOf = ({ facts }: RehearsalWorld, ...names: ReadonlyArray<string>) =>
+  facts.filter(({ name }) => names.includes(name))
+
+export const withoutFact = (name: string) => (world: RehearsalWorld) =>
+  factsOf(world, name).length === 0 ? `the undisturbed run declared no Rehearsed.fact("${name}", ...)` : undefined
+
+export const withoutDebts = ({ owed }: RehearsalWorld) =>
+  owed.length === 0 ? "the undisturbed run declared no Rehearsed.owes(...)" : undefined
+
+export const withoutPayouts = ({ calls }: RehearsalWorld) =>
+  calls.some(({ operation }) => operation === "requestWithdrawal")
+    ? undefined
+    : "the undisturbed run asked for no payout"
+
+/** A run, as the rules read it. */
+export interface Evidence extends RehearsalWorld {
+  /** Whether a failure of the program is one that somebody hears of. */
+  readonly isExcused: boolean
+}
+
+/** A program that is stopped may leave work undone that is not older than this. */
+const unfinished = 2 * 60 * 60 * 1000
+
+/**
+ * Whether the program had to act on an event at a time. A program that failed has reported that, but not if it was started
+ * again and fails though nothing disturbs it. For one that does not end, that is the only finding.
+ */
+export const isDue = ({ end, endedAt, isExcused }: Evidence, at: number) => {
+  const hasEnded = end === "Succeeded" || (end === "Failed" && !isExcused)
+  return (hasEnded && at <= endedAt) || (end === "Stopped" && at <= endedAt - unfinished)
+}
+
+/** Whether the program declared that a person knows. */
+export const isReported = (world: RehearsalWorld, isAbout: (fact: RehearsalFact) => boolean) =>
+  factsOf(world, "parked", "told", "failed").some(isAbout)
+
+/** Whether a value is a text, or contains it. */
+export const contains = (value: unknown, text: string, depth = 8): boolean =>
+  value === text ||
+  (depth > 0 && Predicate.isObjectOrArray(value) && Object.values(value).some((one) => contains(one, text, depth - 1)))
+
+export const rowsOf = ({ transactions, withdrawals }: RehearsalWorld, { key, operation }: RehearsalCall) => {
+  const rows: ReadonlyArray<SandboxTransaction | SandboxWithdrawal> =
+    operation === "createTransaction" ? transactions : withdrawals
+  return rows.filter(({ idempotencyKey }) => idempotencyKey === key)
+}
+
+/** Whether the program cannot know if a call was executed: its answer is `Unknown`, or it was executed without an answer. */
+export const isInDoubt = (world: RehearsalWorld, call: RehearsalCall) =>
+  call.outcome === "Unknown" ||
+  ((call.result === undefined || call.result === "Interrupted") &&
+    rowsOf(world, call).some(({ createdAt }) => isExecutedBy(world, call, Date.parse(createdAt))))
+
+/** Whether another call under the key of one in doubt has an answer, or may get it: a later one, or one that ended later. */
+export const isAskedAgain = ({ calls }: RehearsalWorld, { endedAt, key, number, startedAt }: RehearsalCall) =>
+  calls.some(
+    (other) =>
+      other.key === key &&
+      other.outcome !== "Unknown" &&
+      (other.number > number || (other.number < number && (other.endedAt ?? 0) >= (endedAt ?? startedAt)))
+  )
+
+export const isDenied = ({ outcome }: RehearsalCall) => outcome === "NotSent" || outcome === "Rejected"
+
+/**
+ * Whether a row that was created at a time was made by this call. Under the same key it may have been made by a later call,
+ * also in the same millisecond, or by an earlier one that was not refused, and that still ran or is in doubt: its request may be
+ * executed late.
+ */
+export const isExecutedBy = ({ calls }: RehearsalWorld, call: RehearsalCall, at: number) => {
+  const isOfOther = calls.some(
+    (other) =>
+      other.key === call.key &&
+      other.startedAt <= at &&
+      (other.number > call.number ||
+        (other.number < call.number &&
+          !isDenied(other) &&
+          (other.outcome === "Unknown" || at <= (other.endedAt ?? Infinity))))
+  )
+  return at >= call.startedAt && !isOfOther
+}
+
+export const nameOf = ({ key, number, operation }: RehearsalCall) =>
+  `Call ${number} (${operation}, ${key === undefined ? "without a key" : `key ${key}`})`
+
+/** The last fact of the program about each reference. */
+export const lastFacts = (world: RehearsalWorld) => {
+  const words = new Map<string, RehearsalFact>()
+  for (const fact of factsOf(world, "paid", "failed", "parked")) {
+    const reference = textOf(fact, "reference")
+    if (reference !== undefined) words.set(reference, fact)
+  }
+  return words
+}
+
+/** The payouts of a reference. Where no debt is declared, a payout that names no reference may be one of it. */
+export const payoutsOf = (world: RehearsalWorld, reference: string) => {
+  const declared = world.owed.find((debt) => debt.reference === reference)
+  const debt = declared ?? { reference, amount: Number.NaN, at: 0 }
+  const owed = declared === undefined ? [...world.owed, debt] : world.owed
+  const { byDebt } = matchDebts(owed, world.withdrawals)
+  return (byDebt.get(debt) ?? []).filter((payout) => world.owed.length === 0 || names(payout, reference) || declared)
+}
+
+/** The number of payouts of one amount to one receiver. */
+export const countAlike = (withdrawals: ReadonlyArray<SandboxWithdrawal>) => {
+  const counts = new Map<string, { readonly amount: number; count: number }>()
+  for (const { amount, pixKey } of withdrawals) {
+    const name = `${amount} ${pixKey}`
+    const entry = counts.get(name) ?? { amount, count: 0 }
+    entry.count += 1
+    counts.set(name, entry)
+  }
+  return counts
+}
+
+/** `once`, `twice` or `3 times`. */
+export const timesOf = (count: number) => (count < 3 ? (["never", "once", "twice"][count] ?? "") : `${count} times`)
+
+export const idsOf = (withdrawals: ReadonlyArray<SandboxWithdrawal>) => withdrawals.map(({ id }) => id).join(" and ")
+
+export const statusAt = (transaction: SandboxTransaction | undefined, at: number) => {
+  if (transaction === undefined) return "not in the ledger"
+  const { status, updatedAt } = transaction
+  const isPaid = status === "Paid" && Date.parse(updatedAt) <= at
+  return isPaid || status === "Refunded" ? "Paid" : `${status === "Paid" ? "Awaiting" : status} at that time`
+}
+
+export const transactionOf = (world: RehearsalWorld, fact: RehearsalFact) =>
+  world.transactions.find(({ transactionId }) => transactionId === textOf(fact, "transactionId"))
+
+export const byTransaction = (facts: ReadonlyArray<RehearsalFact>) => {
+  const groups = new Map<string, Array<RehearsalFact>>()
+  for (const fact of facts) {
+    const id = textOf(fact, "transactionId") ?? ""
+    groups.set(id, [...(groups.get(id) ?? []), fact])
+  }
+  return groups
+}

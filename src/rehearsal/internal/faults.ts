@@ -1,0 +1,50 @@
+/** The faults that the requests of a call may meet, by their names. */
+import type { Operation } from "../../contract/PaymentsError.ts"
+import * as Fault from "../../sandbox/Fault.ts"
+import * as Refusal from "../../sandbox/Refusal.ts"
+
+/** A fault with its name. */
+export interface NamedFault {
+  readonly name: string
+  readonly fault: Fault.Fault
+}
+
+export const notSent: NamedFault = { name: "not sent", fault: Fault.refuse }
+export const lost: NamedFault = { name: "executed, answer lost", fault: Fault.resetAfter }
+export const lostRead: NamedFault = { name: "answered 500", fault: Fault.refusal(500, "Erro interno.") }
+
+/** The faults of any call. They also meet each request of a call, since the client repeats some requests after one fault. */
+export const transient = (write: boolean): ReadonlyArray<NamedFault> => [
+  notSent,
+  ...(write
+    ? [lost, { name: "executed, answered 500", fault: Fault.refusal(500, "Erro interno.", { executed: true }) }]
+    : [lostRead]),
+  { name: write ? "executed 10 minutes late" : "answered 10 minutes late", fault: Fault.latency("10 minutes") },
+  { name: "answer cut off", fault: Fault.truncated },
+  { name: "rate limited", fault: Fault.retryAfter("20 seconds") }
+]
+
+const refused = (name: string, { message, status }: Refusal.Refusal): NamedFault => ({
+  name: `refused, ${name}`,
+  fault: Fault.refusal(status, message)
+})
+
+export const badRequest = refused("request", { status: 400, message: "Requisição recusada pela política da empresa." })
+export const conflict = refused("conflict", { status: 409, message: "Requisição em processamento." })
+const common = [refused("credentials", Refusal.unauthorized)]
+
+/** The refusals that a call may meet. */
+export const refusals: Record<Operation, ReadonlyArray<NamedFault>> = {
+  createTransaction: [...common, badRequest, conflict],
+  requestWithdrawal: [
+    ...common,
+    badRequest,
+    conflict,
+    refused("no PIX key", Refusal.noPixKey),
+    refused("balance", Refusal.insufficientBalance),
+    refused("minimum", Refusal.belowMinimum)
+  ],
+  getTransaction: [...common, refused("not found", Refusal.transactionNotFound)],
+  listTransactions: common,
+  getBalance: common
+}

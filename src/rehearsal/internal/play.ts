@@ -1,0 +1,287 @@
+/**
+ * Plays one schedule in a fresh world with its own time, gateway and stores. A process that dies is started again with the
+ * same stores. The gateway finishes the requests that it began.
+ */
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type * as Fiber from "effect/Fiber"
+import * as HttpClient from "effect/http/HttpClient"
+import * as Layer from "effect/Layer"
+import * as Random from "effect/Random"
+import * as References from "effect/References"
+import { Scheduler } from "effect/Scheduler"
+import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import { Credentials } from "../../client/Credentials.ts"
+import { IdempotencyKeyGen } from "../../client/IdempotencyKeyGen.ts"
+import { Payments } from "../../client/Payments.ts"
+import { CurrentRehearsal } from "../../internal/rehearsal.ts"
+import type { RehearsalOptions } from "../RehearsalOptions.ts"
+import type { RehearsalWorld } from "../RehearsalWorld.ts"
+import { Sandbox } from "../../sandbox/Sandbox.ts"
+import { SandboxOptions } from "../../sandbox/SandboxOptions.ts"
+import { makeCalls, nameOfFailure } from "./calls.ts"
+import { makeDeclarations } from "./declarations.ts"
+import { CurrentWebhook, makeDeliveries } from "./deliveries.ts"
+import { makeDisturber } from "./disturber.ts"
+import { endOf, hasEnded, lastOf, type Running, wordsOf } from "./processes.ts"
+import type { Schedule, Trace } from "./schedules.ts"
+import { OnStep } from "./steps.ts"
+import { buildStores } from "./stores.ts"
+import { makeStory, type ShortName, noteChange, type StoryLine } from "./story.ts"
+import { type Life, makeTime } from "./time.ts"
+import { makeTransport } from "./transport.ts"
+
+/** The result of a run. */
+export interface Played extends RehearsalWorld, Trace {
+  readonly calls: Trace["calls"]
+  /** Whether a failure of the program is one that somebody hears of. */
+  readonly isExcused: boolean
+  readonly story: ReadonlyArray<StoryLine>
+  readonly legend: ReadonlyArray<ShortName>
+  /** The problems that the user's own rules found, by the name of the rule. */
+  readonly own: Readonly<Record<string, string | undefined>>
+}
+
+const start = Date.UTC(2026, 0, 31, 12)
+const restartAfter = 5000
+const tail = Duration.toMillis("1 hour")
+
+/** How long the real work of a store may take, such as loading a driver: in real milliseconds. */
+const worldWait = 30_000
+
+/** Plays a schedule. Its clock is the rehearsal's, and the caller's context is not used. */
+export const play = Effect.fnUntraced(function* <A, E, S>(
+  program: Effect.Effect<A, E, Payments | S>,
+  options: RehearsalOptions<S>,
+  schedule: Schedule,
+  isSlow = false
+) {
+  const processes = options.processes ?? 1
+  const time = makeTime(start, isSlow)
+  const story = makeStory(time.now)
+  const world: Life = { name: "world", isDead: false, turns: 0 }
+
+  const contextOf = (life: Life) =>
+    Context.make(Clock.Clock, time.clock(life)).pipe(
+      Context.add(Scheduler, time.scheduler(life)),
+      Context.add(References.MinimumLogLevel, "None")
+    )
+  const forkInWorld = <B, F>(effect: Effect.Effect<B, F>): Fiber.Fiber<B, F> =>
+    Effect.runForkWith(contextOf(world))(effect)
+  /** Runs an effect of the world to its end. */
+  const inWorld = Effect.fnUntraced(function* <B>(effect: Effect.Effect<B>) {
+    const fiber = forkInWorld(effect)
+    yield* time.until(() => fiber.pollUnsafe() !== undefined, Infinity, worldWait)
+    return yield* fiber.pollUnsafe() ?? Effect.die(new Error("Rehearsal: the world stopped. Does a store never end?"))
+  })
+  // The same numbers in each schedule: a run goes on as another one until it is disturbed.
+  const seeded = <B, F, R>(effect: Effect.Effect<B, F, R>, part: string) =>
+    Random.withSeed(effect, `${options.seed ?? ""}/${part}`)
+
+  // The world has the gateway, and the stores that survive a process.
+  const scope = Scope.makeUnsafe()
+  const gateway = yield* inWorld(
+    Layer.buildWithScope(
+      Layer.provide(Sandbox.layer, Layer.succeed(SandboxOptions, { balance: 100_000_000, ...options.sandbox })),
+      scope
+    )
+  )
+  const sandbox = Context.get(gateway, Sandbox)
+  // Without stores the program needs none: `S` is never.
+  const layer = options.stores ?? (Layer.empty as Layer.Layer<S>)
+  const { connections, stores } = yield* inWorld(
+    Scope.provide(seeded(buildStores(layer, options.processes ?? 1), "stores"), scope)
+  )
+  const credentials = Credentials.layer(yield* inWorld(sandbox.credentials))
+
+  yield* inWorld(
+    Effect.gen(function* () {
+      yield* Effect.forkIn(Stream.runForEach(sandbox.changes, noteChange(story)), scope)
+      yield* Effect.yieldNow
+    })
+  )
+
+  const patience = Duration.toMillis(Duration.fromInputUnsafe(options.stopAfter ?? options.within ?? "2 days"))
+  const stopAt = options.stopAfter === undefined ? undefined : time.now() + patience
+  let limit = time.now() + patience
+
+  const disturber = makeDisturber(schedule, { now: time.now, story, calls: () => calls.all(), end: () => limit })
+  const die = (life: Life) => (why: string) => {
+    if (life.isDead) return
+    story.add(`${life.name} dies ${why}`)
+    time.kill(life)
+    deliveries.forget(life)
+    for (const action of connections[running.findIndex((one) => one.life === life)]?.onDeath ?? []) action()
+  }
+
+  const calls = makeCalls({
+    now: time.now,
+    story,
+    onBegin: ({ number, operation }, context) =>
+      disturber.add({ kind: "call", number, name: operation, webhook: Context.get(context, CurrentWebhook) }),
+    onEnd: ({ number, operation, result, transactionId }) => {
+      if (operation !== "createTransaction" || result !== "Succeeded" || transactionId === undefined) return
+      if (disturber.at("Forgery", "call", number) !== undefined) {
+        const body = { event: "transaction.updated", transactionId, status: "Paid" }
+        forkInWorld(deliveries.forge(JSON.stringify(body)))
+      }
+      const how = disturber.at("Charge", "call", number)?.how
+      if (options.payAfter === undefined || how === "lapses") return
+      const step = how === "fails" ? sandbox.fail : sandbox.markPaid
+      forkInWorld(Effect.delay(Effect.ignore(step(transactionId)), options.payAfter))
+    }
+  })
+  const deliveries = makeDeliveries({
+    story,
+    disturber,
+    forkInWorld,
+    forkInProcess: (life, effect) =>
+      Effect.callback((resume) => {
+        time.enter(life, () =>
+          Effect.runForkWith(contextOf(life))(effect).addObserver((exit) => {
+            if (!life.isDead) resume(exit)
+          })
+        )
+      })
+  })
+  const declarations = makeDeclarations({ now: time.now, story, disturber })
+  yield* inWorld(sandbox.subscribe(deliveries.target))
+  if (options.meanwhile !== undefined) {
+    const outside = Context.merge(contextOf(world), Context.add(stores, Sandbox, sandbox))
+    Effect.runForkWith(outside)(seeded(options.meanwhile, "meanwhile")).addObserver((exit) => {
+      if (Exit.isFailure(exit)) story.add(`what runs meanwhile failed with ${nameOfFailure(exit.cause)}`)
+    })
+  }
+
+  const running: Array<Running<A, E>> = []
+  let started = 0
+  /** Starts a process at an index of those that run. */
+  const startProcess = Effect.fnUntraced(function* (index: number) {
+    const number = ++started
+    const life: Life = {
+      name: `process ${number}`,
+      isDead: false,
+      turns: 0,
+      onTurn: (turn) => {
+        const place = disturber.deathAt({ process: number, turn })
+        if (place !== undefined) die(life)(place)
+      }
+    }
+    story.add(`${life.name} starts`)
+    limit = stopAt ?? time.now() + patience
+    const transport = makeTransport({
+      gateway: Context.get(gateway, HttpClient.HttpClient),
+      enter: (run) => time.enter(life, run),
+      disturber,
+      forkInWorld,
+      die: die(life),
+      stall: (why) => {
+        story.add(`${life.name} stands still ${why}`)
+        time.stall(life)
+      },
+      story
+    })
+    const client = yield* inWorld(
+      Payments.make({ baseUrl: sandbox.baseUrl, companyId: sandbox.companyId }).pipe(
+        Effect.provideService(HttpClient.HttpClient, transport),
+        Effect.provideService(IdempotencyKeyGen, calls.keys),
+        Effect.provide(credentials),
+        Effect.orDie
+      )
+    )
+    const services = Context.merge(
+      contextOf(life),
+      Context.add(connections[index]?.stores ?? stores, Payments, calls.count(client, number))
+    ).pipe(
+      Context.add(OnStep, declarations.onStep(life, die(life))),
+      Context.add(CurrentRehearsal, {
+        // A program that ends in this turn is not started again.
+        ...declarations.of(number, life, (why) =>
+          time.atEndOfTurn(() => {
+            if (running.some((one) => one.life === life && !hasEnded(one))) die(life)(why)
+          })
+        ),
+        receive: (handler) => {
+          if (life.isDead) return
+          deliveries.receive(life, handler)
+          story.add(`${life.name} receives webhooks`)
+        }
+      })
+    )
+    const one: Running<A, E> = { number, life }
+    running[index] = one
+    one.fiber = Effect.runForkWith(services)(seeded(program, life.name))
+  })
+  const most = options.mostCalls ?? 10_000
+  if (stopAt !== undefined) forkInWorld(Effect.sleep(patience))
+  const isOver = () => stopAt !== undefined && time.now() >= stopAt
+  for (let index = 0; index < processes; index++) yield* startProcess(index)
+  for (;;) {
+    const isDone = () =>
+      running.some(({ life }) => life.isDead) || running.every(hasEnded) || calls.all().length > most || isOver()
+    yield* time.until(isDone, limit)
+    const dead = running.findIndex(({ life }) => life.isDead)
+    if (dead === -1) break
+    yield* inWorld(Effect.sleep(restartAfter))
+    yield* startProcess(dead)
+  }
+  const last = lastOf(running)
+  const exit = last?.fiber?.pollUnsafe()
+  const isStopped = exit === undefined && isOver()
+  if (isStopped) {
+    for (const { fiber } of running) fiber?.interruptUnsafe()
+    yield* time.until(() => running.every(hasEnded), time.now() + tail)
+  }
+  for (const one of running)
+    story.add(`${one.life.name} ${isStopped ? "is stopped" : wordsOf(one.fiber?.pollUnsafe())}`)
+  const cause = exit !== undefined && Exit.isFailure(exit) ? exit.cause : undefined
+  const endedAt = time.now()
+  for (const { life } of running) {
+    deliveries.forget(life)
+    time.kill(life)
+  }
+  // The gateway still executes late requests.
+  yield* time.until(() => false, time.now() + tail, 0)
+
+  const ledger: RehearsalWorld = {
+    schedule: schedule.name,
+    calls: calls.all(),
+    facts: declarations.facts,
+    notes: declarations.notes,
+    owed: declarations.owed,
+    end: endOf(exit, isStopped),
+    endedAt,
+    result: exit !== undefined && Exit.isSuccess(exit) ? exit.value : cause && Cause.squash(cause),
+    transactions: yield* inWorld(sandbox.transactions),
+    withdrawals: yield* inWorld(sandbox.withdrawals)
+  }
+  const own: Record<string, string | undefined> = {}
+  for (const [name, rule] of Object.entries(options.rules ?? {})) {
+    const checked = Effect.provideContext(
+      Effect.match(rule(ledger), { onFailure: String, onSuccess: () => undefined }),
+      stores
+    )
+    own[name] = yield* inWorld(checked)
+  }
+  yield* inWorld(Scope.close(scope, Exit.void))
+  time.kill(world)
+  const number = last?.number ?? 0
+  const played: Played = {
+    ...ledger,
+    calls: calls.all(),
+    isExcused: number <= processes || disturber.excuses(number),
+    places: disturber.places(),
+    receives: deliveries.hasReceived(),
+    isPaid: options.payAfter !== undefined,
+    processes,
+    story: story.lines(),
+    legend: story.legend(),
+    own
+  }
+  return played
+})

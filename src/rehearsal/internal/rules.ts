@@ -1,0 +1,268 @@
+/**
+ * The rules of a rehearsal. Each is checked after each run, against the gateway's ledger. A rule about actions that the
+ * rehearsal cannot see is checked only where the program declares them.
+ */
+import type { RehearsalFact, RehearsalWorld } from "../RehearsalWorld.ts"
+import {
+  textOf,
+  factsOf,
+  withoutFact,
+  withoutDebts,
+  withoutPayouts,
+  isDue,
+  isReported,
+  contains,
+  rowsOf,
+  isInDoubt,
+  isAskedAgain,
+  isDenied,
+  isExecutedBy,
+  nameOf,
+  lastFacts,
+  payoutsOf,
+  countAlike,
+  timesOf,
+  type Evidence,
+  idsOf,
+  statusAt,
+  transactionOf,
+  byTransaction
+} from "./evidence.ts"
+import { isWrite } from "./calls.ts"
+import type { SandboxWithdrawal } from "../../sandbox/SandboxLedger.ts"
+import { isKeyOf, type Matched, matchDebts } from "./references.ts"
+import { undisturbed } from "./schedules.ts"
+
+/** A rule: the problems of a world, each as a sentence. */
+interface Rule {
+  /** Why the rule is not checked for a program, by its undisturbed run. */
+  readonly reasonToSkip?: (undisturbed: RehearsalWorld) => string | undefined
+  readonly check: (world: Evidence, undisturbed: RehearsalWorld) => ReadonlyArray<string>
+}
+
+/** A payout that no debt explains: one more to a receiver who is owed something, or one to somebody else. */
+const problemOfUnowed = (payout: SandboxWithdrawal, byDebt: Matched["byDebt"]): string => {
+  const { amount, id, pixKey } = payout
+  const isTo = (other: SandboxWithdrawal) => other.pixKey === pixKey
+  const isOwed = Array.from(byDebt.values()).flat().some(isTo)
+  return isOwed
+    ? `A receiver was paid once more than is owed: payout ${id} of ${amount} centavos.`
+    : `Payout ${id} of ${amount} centavos went to somebody who is owed nothing.`
+}
+
+/** Where several calls of one process succeeded under one key, each with the amount of a debt: two references share the key. */
+const sharedKeys = ({ calls, owed }: RehearsalWorld, reference: string): string => {
+  const debt = owed.find((one) => one.reference === reference)
+  if (debt === undefined) return ""
+  const paid = calls.filter(({ amount, result }) => result === "Succeeded" && amount === debt.amount)
+  return paid
+    .flatMap(({ key, number, process }) => {
+      const first = paid.find((other) => other.key === key && other.process === process)
+      return first === undefined || first.number === number
+        ? []
+        : ` Calls ${first.number} and ${number} have the same key ${key}: references that share a key are paid as one.`
+    })
+    .join("")
+}
+
+/** The shipments that facts about one charge declare: those with the same `key` are one. */
+const countShipments = (facts: ReadonlyArray<RehearsalFact>): number =>
+  new Set(facts.map((fact, index) => textOf(fact, "key") ?? index)).size
+
+/** All rules by their names. The page `docs/rehearsal.md` explains each. */
+const rules = {
+  "paid-twice": {
+    reasonToSkip: withoutPayouts,
+    check: (world, undisturbed) => {
+      const { byDebt, unowed } = matchDebts(world.owed, world.withdrawals)
+      const named = Array.from(byDebt)
+        .filter(([, payouts]) => payouts.length > 1)
+        .map(
+          ([{ reference }, payouts]) =>
+            `The receiver of ${JSON.stringify(reference)} was paid ${timesOf(payouts.length - 1)} more than is owed: payouts ${idsOf(payouts)}.`
+        )
+      if (undisturbed.owed.length > 0) return [...named, ...unowed.map((payout) => problemOfUnowed(payout, byDebt))]
+      const usual = countAlike(matchDebts([], undisturbed.withdrawals).unowed)
+      const more = Array.from(countAlike(unowed)).flatMap(([name, { amount, count }]) => {
+        const extra = count - (usual.get(name)?.count ?? 0)
+        return extra > 0
+          ? [`A receiver was paid ${amount} centavos ${timesOf(extra)} more than where nothing goes wrong.`]
+          : []
+      })
+      return [...named, ...more]
+    }
+  },
+
+  "told-not-executed-but-executed": {
+    check: (world) => {
+      const calls = world.calls
+        .filter((call) => isWrite(call) && isDenied(call))
+        .filter((call) => rowsOf(world, call).some(({ createdAt }) => isExecutedBy(world, call, Date.parse(createdAt))))
+        .map((call) => `${nameOf(call)} was answered ${call.outcome}, and it was executed.`)
+      const facts = Array.from(lastFacts(world))
+        .filter(([reference, { name }]) => name === "failed" && payoutsOf(world, reference).length > 0)
+        .map(([reference]) => `The program declared ${JSON.stringify(reference)} as failed, and it was paid.`)
+      return [...calls, ...facts]
+    }
+  },
+
+  "told-done-but-absent": {
+    check: (world) => {
+      const calls = world.calls
+        .filter((call) => isWrite(call) && call.result === "Succeeded" && rowsOf(world, call).length === 0)
+        .map((call) => `${nameOf(call)} was answered as done, and the ledger has nothing of it.`)
+      const facts = Array.from(lastFacts(world))
+        .filter(([reference, { name }]) => name === "paid" && payoutsOf(world, reference).length === 0)
+        .map(([reference]) =>
+          world.owed.length === 0 || world.owed.some((debt) => debt.reference === reference)
+            ? `The program declared ${JSON.stringify(reference)} as paid, and the ledger has no payout of it.${sharedKeys(world, reference)}`
+            : `The program declared ${JSON.stringify(reference)} as paid, and nobody is owed it.`
+        )
+      return [...calls, ...facts]
+    }
+  },
+
+  "unknown-dropped": {
+    reasonToSkip: withoutPayouts,
+    check: (world) =>
+      world.calls
+        .filter(
+          (call) => call.operation === "requestWithdrawal" && isInDoubt(world, call) && isDue(world, call.startedAt)
+        )
+        .filter((call) => !isAskedAgain(world, call))
+        .filter(({ key = "" }) => {
+          const isAbout = (fact: RehearsalFact) => {
+            const reference = textOf(fact, "reference") ?? ""
+            const isOfDebt = payoutsOf(world, reference).some(({ idempotencyKey }) => idempotencyKey === key)
+            return isOfDebt || contains(fact.detail, key) || isKeyOf(key, reference)
+          }
+          return !contains(world.result, key) && !isReported(world, isAbout)
+        })
+        .map((call) => `${nameOf(call)} was left in doubt, and it was neither asked again under its key nor reported.`)
+  },
+
+  "fails-undisturbed": {
+    check: ({ end, schedule }) =>
+      schedule === undisturbed.name && end === "Failed" ? ["The program fails where nothing goes wrong."] : []
+  },
+
+  "never-ends": {
+    reasonToSkip: ({ end }) => (end === "Stopped" ? "the program is stopped: it is not meant to end" : undefined),
+    check: ({ end }) => (end === "NotEnded" ? ["The program did not end."] : [])
+  },
+
+  "owed-not-paid": {
+    reasonToSkip: withoutDebts,
+    check: (world) => {
+      const { byDebt } = matchDebts(world.owed, world.withdrawals)
+      return world.owed
+        .filter((debt) => byDebt.get(debt)?.length === 0 && isDue(world, debt.at))
+        .filter(({ reference }) => !isReported(world, (fact) => textOf(fact, "reference") === reference))
+        .map(
+          ({ amount, reference }) =>
+            `${JSON.stringify(reference)} is owed ${amount} centavos. It was not paid, and nobody was told.${sharedKeys(world, reference)}`
+        )
+    }
+  },
+
+  "amount-differs": {
+    reasonToSkip: (world) => (withoutFact("shipped")(world) === undefined ? undefined : withoutDebts(world)),
+    check: (world) => {
+      const payouts = Array.from(matchDebts(world.owed, world.withdrawals).byDebt).flatMap(([debt, paid]) =>
+        paid
+          .filter(({ amount }) => amount !== debt.amount)
+          .map(
+            ({ amount, id }) =>
+              `${JSON.stringify(debt.reference)} is owed ${debt.amount} centavos, and payout ${id} is of ${amount}.`
+          )
+      )
+      const shipped = factsOf(world, "shipped").flatMap((fact) => {
+        const due = fact.detail["amount"]
+        const charged = transactionOf(world, fact)?.amount
+        return typeof due === "number" && charged !== undefined && due !== charged
+          ? [`Charge ${textOf(fact, "transactionId")} was shipped for ${due} centavos, and it is of ${charged}.`]
+          : []
+      })
+      return [...payouts, ...shipped]
+    }
+  },
+
+  "shipped-unpaid": {
+    reasonToSkip: withoutFact("shipped"),
+    check: (world) =>
+      factsOf(world, "shipped").flatMap((fact) => {
+        const status = statusAt(transactionOf(world, fact), fact.at)
+        return status === "Paid" ? [] : [`Charge ${textOf(fact, "transactionId")} was shipped, and it was ${status}.`]
+      })
+  },
+
+  "shipped-unchecked": {
+    reasonToSkip: withoutFact("shipped"),
+    check: (world) =>
+      factsOf(world, "shipped")
+        .filter(
+          (fact) =>
+            !world.calls.some(
+              ({ endedAt = Infinity, operation, status, transactionId }) =>
+                operation === "getTransaction" &&
+                status === "Paid" &&
+                transactionId === textOf(fact, "transactionId") &&
+                endedAt <= fact.at
+            )
+        )
+        .map((fact) => `Charge ${textOf(fact, "transactionId")} was shipped, and no lookup had said that it is Paid.`)
+  },
+
+  "shipped-twice": {
+    reasonToSkip: withoutFact("shipped"),
+    check: (world) =>
+      Array.from(byTransaction(factsOf(world, "shipped")))
+        .map(([id, facts]) => [id, countShipments(facts)] as const)
+        .filter(([, count]) => count > 1)
+        .map(([id, count]) => `Charge ${id} was shipped ${timesOf(count)}.`)
+  },
+
+  "not-shipped": {
+    reasonToSkip: withoutFact("shipped"),
+    check: (world) =>
+      world.transactions
+        .filter(({ status, updatedAt }) => status === "Paid" && isDue(world, Date.parse(updatedAt)))
+        .filter(
+          ({ transactionId }) =>
+            !factsOf(world, "shipped").some((fact) => textOf(fact, "transactionId") === transactionId) &&
+            !isReported(world, (fact) => textOf(fact, "transactionId") === transactionId)
+        )
+        .map(({ transactionId }) => `Charge ${transactionId} was paid. It was not shipped, and nobody was told.`)
+  }
+} satisfies Record<string, Rule>
+
+/** The name of a rule. */
+export type RuleName = keyof typeof rules
+
+/** The rules, as a list. */
+export const allRules: ReadonlyArray<readonly [RuleName, Rule]> = Object.entries(rules) as Array<[RuleName, Rule]> // the names of a record are its keys
+
+const payoutRules = ["paid-twice", "unknown-dropped", "owed-not-paid", "amount-differs"] as const
+const shipmentRules = ["shipped-unpaid", "shipped-unchecked", "shipped-twice", "not-shipped"] as const
+
+/** The rules that a program makes relevant: those of payouts where it pays out, and those of shipments where it charges. */
+export const relevantRules = ({
+  calls,
+  receives
+}: RehearsalWorld & { readonly receives: boolean }): ReadonlyArray<RuleName> => {
+  const operations = new Set(calls.map(({ operation }) => operation))
+  return [
+    ...(operations.has("requestWithdrawal") ? payoutRules : []),
+    ...(operations.has("createTransaction") || receives ? shipmentRules : [])
+  ]
+}
+
+/** Rules that tell the cause better, where they are broken in the same run. */
+export const betterRules: { readonly [Rule in RuleName]?: ReadonlyArray<RuleName> } = {
+  "shipped-unchecked": ["shipped-unpaid"],
+  "owed-not-paid": ["told-done-but-absent", "unknown-dropped", "never-ends"],
+  "unknown-dropped": ["paid-twice", "told-not-executed-but-executed", "told-done-but-absent"],
+  "told-done-but-absent": ["amount-differs"],
+  "not-shipped": ["never-ends"],
+  "amount-differs": ["paid-twice"]
+}

@@ -1,0 +1,79 @@
+/**
+ * The story of a run: its events line by line, with the time since its start.
+ */
+import * as Effect from "effect/Effect"
+import type { SandboxChange } from "../../sandbox/SandboxChange.ts"
+
+/** One line of a story. */
+export interface StoryLine {
+  /** Milliseconds since the start of the run. */
+  readonly at: number
+  /** The event, as a sentence. */
+  readonly text: string
+}
+
+/** The short name of a long id: `charge A`, `key 1`. */
+export interface ShortName {
+  /** The short name, with its noun. */
+  readonly name: string
+  /** The id of the charge, or the key. */
+  readonly id: string
+}
+
+const letter = (index: number): string =>
+  index < 26 ? String.fromCodePoint(65 + index) : `${letter(Math.floor(index / 26) - 1)}${letter(index % 26)}`
+
+export const makeStory = (now: () => number) => {
+  const start = now()
+  const lines: Array<StoryLine> = []
+  const charges = new Set<string>()
+  const keys = new Set<string>()
+  return {
+    /** Adds an event. */
+    add: (text: string): void => void lines.push({ at: now() - start, text }),
+    /** The words for a charge, which gets a short name. */
+    charge: (id: string): string => {
+      charges.add(id)
+      return `charge ${id}`
+    },
+    /** The words for a key, which gets a short name. */
+    key: (id: string): string => {
+      keys.add(id)
+      return `key ${id}`
+    },
+    lines: (): ReadonlyArray<StoryLine> => lines,
+    legend: (): ReadonlyArray<ShortName> => [
+      ...Array.from(charges, (id, index) => ({ name: `charge ${letter(index)}`, id })),
+      ...Array.from(keys, (id, index) => ({ name: `key ${index + 1}`, id }))
+    ]
+  }
+}
+
+/** See `makeStory`. */
+export type Story = ReturnType<typeof makeStory>
+
+/** Writes the changes of the ledger into the story. */
+export const noteChange = (story: Story) => (change: SandboxChange) =>
+  Effect.sync(() => {
+    if (change._tag === "Withdrawal") {
+      const { amount, id, idempotencyKey, status } = change.withdrawal
+      const executed = status === "Awaiting" ? "is executed" : `is ${status}`
+      story.add(`ledger: payout ${id} of ${amount} centavos ${executed}, ${story.key(String(idempotencyKey))}`)
+    }
+    if (change._tag === "Transaction") {
+      const { amount, status, transactionId } = change.transaction
+      story.add(`ledger: ${story.charge(transactionId)} of ${amount} centavos is ${status}`)
+    }
+  })
+
+const two = (value: number) => String(value).padStart(2, "0")
+
+/** Writes `1d 02:03:04.567`, or `02:03:04.567` within the first day. */
+const formatTime = (millis: number) => {
+  const whole = Math.floor(millis / 1000)
+  const days = Math.floor(whole / 86_400)
+  const time = `${two(Math.floor(whole / 3600) % 24)}:${two(Math.floor(whole / 60) % 60)}:${two(whole % 60)}`
+  return `${days === 0 ? "" : `${days}d `}${time}.${String(Math.floor(millis % 1000)).padStart(3, "0")}`
+}
+
+export const formatLine = ({ at, text }: StoryLine): string => `${formatTime(at).padStart(15)}  ${text}`

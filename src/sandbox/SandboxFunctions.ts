@@ -1,0 +1,297 @@
+/**
+ * The functions of the sandbox, each under one name: what it takes and gives, and what it does. The service of a program, the routes
+ * under `/_sandbox` and `Sandbox.layerRemote` are made from this table, and the table of the docs is checked against it.
+ *
+ * What a function takes and gives is plain JSON.
+ */
+declare module "./SandboxFunctions.ts" {}
+
+import * as Arr from "effect/Array"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import type { ApiCredentials } from "../client/Credentials.ts"
+import { Centavos } from "../pix/Money.ts"
+import { Fault, FaultTarget } from "./Fault.ts"
+import { SandboxChange } from "./SandboxChange.ts"
+import { type SandboxConflict, SandboxNotFound } from "./SandboxError.ts"
+import { SandboxTransaction, SandboxWithdrawal } from "./SandboxLedger.ts"
+import { SandboxOverview } from "./SandboxOverview.ts"
+import { SandboxRequest } from "./SandboxRequest.ts"
+import { SandboxWebhook } from "./SandboxWebhook.ts"
+import type { Gateway } from "./Gateway.ts"
+import { Listed, Listing, newest } from "./internal/lists.ts"
+import * as Lists from "./internal/lists.ts"
+import * as Refusal from "./Refusal.ts"
+
+/** The gateway that is steered, and its address. */
+export interface Steered {
+  readonly gateway: Gateway
+  readonly baseUrl: string
+}
+
+export type Failure = SandboxNotFound | SandboxConflict | Refusal.Refusal
+
+interface Entry<I, IE, O, E> {
+  readonly method: "GET" | "POST"
+  /** What the function does, as the docs say it. */
+  readonly does: string
+  readonly input: Schema.Codec<I, IE>
+  /** What it gives. */
+  readonly output: Schema.Codec<O, unknown>
+  readonly run: (steered: Steered, input: I) => Effect.Effect<O, E>
+}
+
+const read = <I, IE, O, E extends Failure = never>(
+  does: string,
+  input: Schema.Codec<I, IE>,
+  output: Schema.Codec<O, unknown>,
+  run: Entry<I, IE, O, E>["run"]
+): Entry<I, IE, O, E> => ({ method: "GET", does, input, output, run })
+
+const step = <I, IE, O, E extends Failure = never>(
+  does: string,
+  input: Schema.Codec<I, IE>,
+  output: Schema.Codec<O, unknown>,
+  run: Entry<I, IE, O, E>["run"]
+): Entry<I, IE, O, E> => ({ ...read(does, input, output, run), method: "POST" })
+
+const Nothing = Schema.Struct({})
+const Done = Schema.Struct({ done: Schema.Literal(true) })
+const done = { done: true } as const
+const Id = Schema.Struct({ id: Schema.Int })
+const Charge = Schema.Struct({ transactionId: Schema.String })
+const Url = Schema.Struct({ url: Schema.String })
+const ApiKey = Schema.Struct({ clientId: Schema.String, apiKey: Schema.String })
+
+const plain = ({ apiKey, clientId }: ApiCredentials) => ({ clientId, apiKey: Redacted.value(apiKey) })
+
+const move = (does: string, to: "Cancelled" | "Failed" | "Refunded") =>
+  step(does, Charge, SandboxTransaction, ({ gateway }, { transactionId }) =>
+    Effect.flatMap(gateway.now, (now) => Effect.fromResult(gateway.ledger().move(transactionId, to, now)))
+  )
+
+const end = (does: string, to: "Settled" | "Rejected") =>
+  step(does, Id, SandboxWithdrawal, ({ gateway }, { id }) =>
+    Effect.flatMap(gateway.now, (now) => Effect.fromResult(gateway.ledger().end(id, to, now)))
+  )
+
+const list = <A>(
+  name: string,
+  row: Schema.Codec<A, unknown>,
+  all: (gateway: Gateway) => ReadonlyArray<A>,
+  texts: { readonly textOf: (row: A) => string; readonly statusOf: (row: A) => string }
+) =>
+  read(`Lists the newest ${name} that fit, and counts all that fit.`, Listing, Listed(row), ({ gateway }, query) =>
+    Effect.sync(() => newest(all(gateway), query, texts))
+  )
+
+export const functions = {
+  markPaid: step(
+    "A payer pays the charge: all of it, or another `amount`. With `late` it has lapsed (`Cancelled`) before.",
+    Schema.Struct({
+      transactionId: Schema.String,
+      amount: Schema.optional(Centavos),
+      late: Schema.optional(Schema.Boolean)
+    }),
+    SandboxTransaction,
+    ({ gateway }, { transactionId, ...payment }) =>
+      Effect.flatMap(gateway.now, (now) =>
+        Effect.fromResult(gateway.ledger().move(transactionId, "Paid", now, payment))
+      )
+  ),
+  cancel: move("Cancels an awaited charge.", "Cancelled"),
+  fail: move("An awaited charge fails.", "Failed"),
+  refund: move("A paid charge is refunded, from the balance.", "Refunded"),
+  charge: step(
+    "Makes a PIX charge, as another program would.",
+    Schema.Struct({ amount: Centavos, name: Schema.optional(Schema.NonEmptyString) }),
+    SandboxTransaction,
+    ({ gateway }, { amount, name = "Maria Silva" }) =>
+      Effect.flatMap(gateway.now, (now) => {
+        const customer = { name, email: "maria@example.com" }
+        const request = { amount, currency: "BRL", paymentMethod: "PIX", customer } as const
+        const write = { operation: undefined, key: undefined, content: "" }
+        return Effect.fromResult(gateway.ledger().create(request, write, now))
+      })
+  ),
+  settleWithdrawal: end("An awaited payout arrives.", "Settled"),
+  rejectWithdrawal: end("An awaited payout fails: its amount returns to the balance.", "Rejected"),
+  credit: step(
+    "Adds centavos to the balance.",
+    Schema.Struct({ amount: Centavos }),
+    Schema.Struct({ balance: Schema.Int }),
+    ({ gateway }, { amount }) =>
+      Effect.map(
+        Effect.flatMap(
+          gateway.set(() => gateway.ledger().credit(amount)),
+          Effect.fromResult
+        ),
+        (balance) => ({ balance })
+      )
+  ),
+
+  fault: step(
+    "Plans a fault, or several in order, for the next requests of an operation or of `any`. Each meets `times` requests.",
+    Schema.Struct({
+      operation: FaultTarget,
+      fault: Schema.Union([Fault, Schema.Array(Fault)]),
+      times: Schema.optional(Schema.Int.check(Schema.isGreaterThanOrEqualTo(1)))
+    }),
+    Done,
+    ({ gateway }, { fault, operation, times = 1 }) =>
+      gateway.set(() => {
+        gateway.plan().add(operation, Arr.ensure(fault), times)
+        return done
+      })
+  ),
+  clearFaults: step("Removes all planned faults.", Nothing, Done, ({ gateway }) =>
+    Effect.as(gateway.set(gateway.plan().clear), done)
+  ),
+  setOffline: step(
+    "Breaks every connection to the gateway, and stops that. The sandbox's own paths stay reachable.",
+    Schema.Struct({ offline: Schema.Boolean }),
+    Done,
+    ({ gateway }, { offline }) => Effect.as(gateway.setOffline(offline), done)
+  ),
+  forgetKeys: step("Forgets all idempotency keys.", Nothing, Done, ({ gateway }) =>
+    Effect.as(Effect.sync(gateway.ledger().forgetKeys), done)
+  ),
+  advance: step(
+    "Pushes the sandbox's clock: charges lapse and webhooks are sent again.",
+    Schema.Struct({ seconds: Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 3_153_600_000 })) }),
+    Schema.Struct({ now: Schema.String }),
+    ({ gateway }, { seconds }) =>
+      Effect.map(Effect.andThen(gateway.advance(`${seconds} seconds`), gateway.now), (now) => ({
+        now: DateTime.formatIso(now)
+      }))
+  ),
+  rotateCredentials: step("Makes another secret key. The key before it is refused.", Nothing, ApiKey, ({ gateway }) =>
+    Effect.map(gateway.rotate, plain)
+  ),
+  reset: step("Starts over: as at the beginning.", Nothing, Done, ({ gateway }) => Effect.as(gateway.reset, done)),
+
+  subscribe: step("Sends webhooks to a loopback address too.", Url, Done, ({ gateway }, { url }) =>
+    Result.match(
+      Result.try(() => gateway.webhooks.subscribe(url)),
+      {
+        onFailure: () => Effect.fail(Refusal.notTarget),
+        onSuccess: () =>
+          Effect.as(
+            gateway.set(() => undefined),
+            done
+          )
+      }
+    )
+  ),
+  unsubscribe: step("Sends no more webhooks to an address.", Url, Done, ({ gateway }, { url }) =>
+    Effect.as(
+      gateway.set(() => gateway.webhooks.unsubscribe(url)),
+      done
+    )
+  ),
+  sendWebhook: step(
+    "Sends a webhook of any content to each target.",
+    Schema.Struct({ json: Schema.Json }),
+    Done,
+    ({ gateway }, { json }) => Effect.as(gateway.webhooks.send(json), done)
+  ),
+  resendWebhook: step("Sends a webhook again to its target.", Id, Done, ({ gateway }, { id }) =>
+    Effect.as(gateway.webhooks.resend(id), done)
+  ),
+  awaitWebhooks: step("Waits until no attempt to send a webhook is under way.", Nothing, Done, ({ gateway }) =>
+    Effect.as(gateway.webhooks.awaitAttempts, done)
+  ),
+
+  overview: read(
+    "The balance, the clock, the planned faults, the targets of webhooks.",
+    Nothing,
+    SandboxOverview,
+    ({ baseUrl, gateway }) =>
+      Effect.map(gateway.now, (now): SandboxOverview => {
+        const { companyId, stateFile } = gateway.settings
+        const ledger = gateway.ledger()
+        return {
+          baseUrl,
+          companyId,
+          clientId: gateway.credentials().clientId,
+          balance: ledger.balance(),
+          awaited: ledger.awaited(),
+          ...(ledger.pixKey !== undefined && { pixKey: ledger.pixKey }),
+          now: DateTime.formatIso(now),
+          aheadSeconds: gateway.ahead() / 1000,
+          offline: gateway.isOffline(),
+          faults: gateway.plan().all(),
+          targets: gateway.webhooks.targets(),
+          ...(stateFile !== undefined && { stateFile }),
+          sequence: gateway.changes.sequence()
+        }
+      })
+  ),
+  credentials: read("The credentials that are accepted now.", Nothing, ApiKey, ({ gateway }) =>
+    Effect.sync(() => plain(gateway.credentials()))
+  ),
+  transaction: read("One charge.", Charge, SandboxTransaction, ({ gateway }, { transactionId }) =>
+    Effect.suspend(() => {
+      const charge = gateway.ledger().find(transactionId)
+      return charge === undefined
+        ? Effect.fail(new SandboxNotFound({ subject: "transaction", id: transactionId }))
+        : Effect.succeed(charge)
+    })
+  ),
+  transactions: list("transactions", SandboxTransaction, (gateway) => gateway.ledger().charges(), Lists.transactions),
+  withdrawals: list("withdrawals", SandboxWithdrawal, (gateway) => gateway.ledger().payouts(), Lists.withdrawals),
+  requests: list("requests", SandboxRequest, (gateway) => gateway.requests(), Lists.requests),
+  webhooks: list("webhooks", SandboxWebhook, (gateway) => gateway.webhooks.all(), Lists.webhooks),
+  changes: read(
+    "The changes after the number `since`, oldest first: the last `limit` of them, and the number of the last.",
+    Schema.Struct({ since: Schema.FiniteFromString, limit: Listing.fields.limit }),
+    Schema.Struct({ sequence: Schema.Int, changes: Schema.Array(SandboxChange) }),
+    ({ gateway: { changes } }, { limit = 200, since }) =>
+      Effect.sync(() => ({ sequence: changes.sequence(), changes: changes.since(since, limit) }))
+  )
+}
+
+/** The name of a function. */
+export type Name = keyof typeof functions
+/** What a function takes. */
+type Input<N extends Name> = (typeof functions)[N]["input"]["Type"]
+/** What a function gives. */
+type Output<N extends Name> = (typeof functions)[N]["output"]["Type"]
+/** How a function fails. A refusal is a mistake of the program that asks. */
+type Failed<N extends Name> = Exclude<Effect.Error<ReturnType<(typeof functions)[N]["run"]>>, Refusal.Refusal>
+
+/** Runs a function by its name: in this process, or in another one. */
+export type Call = <N extends Name>(name: N, input: Input<N>) => Effect.Effect<Output<N>, Failed<N>>
+
+/** A function of any name. Only its input schema says what it takes. */
+export interface Untyped extends Pick<
+  Entry<unknown, unknown, unknown, Failure>,
+  "method" | "does" | "input" | "output"
+> {
+  readonly run: (steered: Steered, input: never) => Effect.Effect<unknown, Failure>
+}
+
+/** Runs a function on a gateway. Webhooks that it caused are sent in the background. */
+export const run = ({ run }: Untyped, steered: Steered, input: unknown): Effect.Effect<unknown, Failure> =>
+  Effect.flatMap(steered.gateway.now, (now) => {
+    steered.gateway.ledger().lapse(now)
+    // The route has decoded the input, or the compiler has checked it.
+    return run(steered, input as never).pipe(
+      Effect.mapError((failure) => ("_tag" in failure ? failure : (failure.own ?? failure))),
+      Effect.ensuring(steered.gateway.webhooks.flush)
+    )
+  })
+
+/** Calls the functions of a gateway in this process. A refusal is a defect. */
+export const callOf = (steered: Steered): Call => {
+  const call = (name: Name, input: unknown) =>
+    Effect.catchIf(
+      run(functions[name], steered, input),
+      (failure) => !("_tag" in failure),
+      ({ message }) => Effect.die(new Error(`Sandbox.${name}: ${message}`))
+    )
+  return call as Call // `functions` pairs each name with these types
+}

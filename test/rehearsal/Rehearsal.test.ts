@@ -1,0 +1,276 @@
+/** How a rehearsal plays a program: its schedules, what each disturbs, and what survives a death. */
+import { describe, expect, expectTypeOf, test } from "@effect/vitest"
+import { Context, type Duration, Effect, Layer, Random, Schedule } from "effect"
+import { SqlClient } from "effect/sql"
+import { Payments, Rehearsed } from "effect-pix"
+import {
+  Rehearsal,
+  type RehearsalOptions,
+  type RehearsalReport,
+  type RehearsalWorld,
+  Sandbox
+} from "effect-pix/sandbox"
+import { OfferConnection } from "../../src/internal/simulatedProcess.ts"
+import { live } from "../support/effect.ts"
+import { charge, declare, owed, pay, payAgain, payUnderNewKey, receive, sqlite } from "./programs.ts"
+
+const payWithNewKeys = Effect.retry(payUnderNewKey, Schedule.max([Schedule.spaced("1 minute"), Schedule.recurs(30)]))
+const call = "call 1 requestWithdrawal:"
+const death = `${call} death after it was executed`
+
+/** A store that outlives the process. */
+class Log extends Context.Service<Log, Array<string>>()("test/Log") {}
+const log = (line: string) => Log.use((lines) => Effect.sync(() => void lines.push(line)))
+const stores = Layer.sync(Log, () => [])
+
+/** Plays a program in one schedule: its findings, its calls, its first note and what is left in its log. */
+const playIn = Effect.fnUntraced(function* (
+  only: string,
+  program: Effect.Effect<unknown, unknown, Payments | Log>,
+  options: Omit<RehearsalOptions<Log>, "stores" | "only"> = {}
+) {
+  const worlds: Array<RehearsalWorld & { readonly log: string }> = []
+  const collect = (world: RehearsalWorld) =>
+    Log.use((lines) => Effect.sync(() => worlds.push({ ...world, log: lines.join(" ") })))
+  const { findings } = yield* Rehearsal.run(program, { ...options, stores, rules: { collect }, only })
+  // The undisturbed run is played first.
+  const { calls, log, notes } = worlds.at(-1)!
+  return { findings, calls, log, notes }
+})
+
+const payAfter = "1 minute"
+const refundAfter = (wait: Duration.Input) =>
+  Effect.gen(function* () {
+    const { refund, transactions } = yield* Sandbox
+    yield* Effect.sleep(wait)
+    for (const { transactionId } of yield* transactions) yield* refund(transactionId)
+  })
+
+/** The defect of a rehearsal, which lists the schedules that there are. */
+const defectOf = (run: Effect.Effect<RehearsalReport>) => Effect.map(Effect.flip(Effect.sandbox(run)), String)
+
+describe("Rehearsal.run", () => {
+  live("a key made inside of a retry is found in the schedules in which it pays twice", function* () {
+    const report = yield* Rehearsal.run(payWithNewKeys)
+    const found = report.findings.filter(({ rule }) => rule === "paid-twice")
+    expect(found.map(({ schedule }) => schedule)).toEqual(
+      [
+        "executed, answer lost, each request",
+        "executed, answered 500, each request",
+        "executed 10 minutes late, each request",
+        "answer cut off, each request",
+        "executed, answer lost, then refused, request",
+        "executed, answer lost, each request, then each later call under its key refused, request",
+        "executed, answer lost, each request, then each later call under its key refused, conflict",
+        "an outage begins, executed, answer lost",
+        "death after it was executed",
+        "death after it was executed, and again after the next call"
+      ].map((name) => `${call} ${name}`)
+    )
+    const [, , finding] = report.findings
+    const alone = yield* Rehearsal.run(payWithNewKeys, { only: finding?.schedule })
+    expect(alone.schedules).toBe(1)
+    expect(JSON.stringify(alone.findings[0])).toBe(JSON.stringify(finding))
+  })
+
+  live("a payout that is asked for again under one key has no finding in any schedule", function* () {
+    const report = yield* Rehearsal.run(payAgain())
+    expect(report).toMatchObject({ schedules: 27, calls: ["1 requestWithdrawal"], findings: [], undecided: [] })
+    // In the same millisecond, too.
+    const idle = Effect.retry(pay(), { times: 3 })
+    expect((yield* Rehearsal.run(idle, { only: `${call} refused, conflict` })).findings).toEqual([])
+  })
+
+  live("a read meets each fault that is no write's, once and at each request", function* () {
+    const read = Effect.flatMap(Payments, ({ getBalance }) => Effect.ignore(getBalance()))
+    const names = yield* defectOf(Rehearsal.run(read, { only: "nothing" }))
+    for (const fault of ["not sent", "answered 500", "answered 10 minutes late", "answer cut off", "rate limited"]) {
+      for (const extent of ["\n", ", each request\n"]) expect(names).toContain(`getBalance: ${fault}${extent}`)
+    }
+    expect(names).not.toContain("executed")
+  })
+
+  live("a name that no schedule has is a defect, which lists the names of the schedules", function* () {
+    expect(yield* defectOf(Rehearsal.run(pay(), { only: "call 9" }))).toContain(`${call} not sent, each request`)
+    const only = `${call} not sent + call 9 requestWithdrawal: not sent`
+    expect(yield* defectOf(Rehearsal.run(pay(), { only }))).toContain("has no schedule")
+  })
+
+  live("a death runs no finalizer, and the next process has the same stores and makes other keys", function* () {
+    const program = Effect.gen(function* () {
+      yield* log("starts")
+      yield* Effect.forkDetach(Effect.andThen(Effect.sleep("1 hour"), log("a detached fiber goes on")))
+      yield* payUnderNewKey
+    }).pipe(Effect.ensuring(log("finalizer")))
+    const { findings, log: left } = yield* playIn(death, program)
+    expect(left).toBe("starts starts finalizer")
+    expect(findings.map(({ rule }) => rule)).toContain("paid-twice")
+  })
+
+  live("a fault meets the requests of its call, and not those of a concurrent one", function* () {
+    const both = Effect.all([payAgain("invoice-1"), payAgain("invoice-2")], { concurrency: 2 })
+    for (const [number, requests] of [
+      [1, [2, 1]],
+      [2, [1, 2]]
+    ] as const) {
+      const { calls } = yield* playIn(`call ${number} requestWithdrawal: executed, answer lost`, both)
+      expect(calls.map((one) => one.requests)).toEqual(requests)
+    }
+  })
+
+  live("reads of one poll with the same answer are one call to disturb", function* () {
+    const lookUp = (id: string) => Payments.use((payments) => payments.getTransaction(id))
+    const poll = Effect.flatMap(charge, (id) =>
+      Effect.repeat(lookUp(id), { schedule: Schedule.spaced("1 minute"), times: 8 })
+    )
+    const known = yield* defectOf(Rehearsal.run(poll, { payAfter: "5 minutes", only: "none" }))
+    const disturbed = [...known.matchAll(/call (\d+) getTransaction: not sent$/gm)].map(([, number]) => number)
+    expect(disturbed).toEqual(["2", "7"])
+  })
+
+  live("the random numbers of a program are the same in each schedule, and others with another seed", function* () {
+    const program = Effect.andThen(
+      Effect.flatMap(Random.nextInt, (number) => Rehearsed.note("drawn", { number })),
+      pay()
+    )
+    const drawn = (only: string, seed?: string) =>
+      Effect.map(playIn(only, program, { seed }), ({ notes: [note] }) => note?.detail["number"])
+    const first = yield* drawn("undisturbed")
+    expect(yield* drawn(`${call} not sent`)).toBe(first)
+    expect(yield* drawn("undisturbed", "another")).not.toBe(first)
+  })
+
+  live("a rule of the user's is an Effect over the world and its stores", function* () {
+    const rules = {
+      "logged-once": ({ withdrawals }: RehearsalWorld) =>
+        Log.use(({ length }) => (length <= withdrawals.length ? Effect.void : Effect.fail(`${length} lines`)))
+    }
+    const { findings } = yield* Rehearsal.run(Effect.andThen(log("paid"), pay()), { stores, rules, only: death })
+    expect(findings).toMatchObject([{ rule: "logged-once", schedule: death, problems: ["2 lines"], page: undefined }])
+  })
+
+  live("others act on the gateway while the program runs, and the payer does as the schedule says", function* () {
+    const program = Effect.gen(function* () {
+      const id = yield* Effect.tap(charge, Effect.sleep("3 minutes"))
+      yield* Payments.use((payments) => payments.getTransaction(id))
+    })
+    for (const [only, status] of [
+      ["undisturbed", "Refunded"],
+      ["call 1 createTransaction: the charge fails", "Failed"],
+      ["call 1 createTransaction: nobody pays, the charge lapses", "Awaiting"]
+    ] as const) {
+      const { calls, findings } = yield* playIn(only, program, { payAfter, meanwhile: refundAfter("2 minutes") })
+      expect([findings, calls.at(-1)?.status]).toEqual([[], status])
+    }
+  })
+
+  live("real work that ends soon is waited for, and tasks run by their priority", function* () {
+    const order: Array<string> = []
+    const note = (name: string, priority: number) => Effect.map(Effect.yieldNowWith(priority), () => order.push(name))
+    const work = Effect.promise(() => new Promise((done) => setTimeout(done, 5)))
+    const tasks = Effect.all([note("later", 5), note("first", 0)], { concurrency: "unbounded" })
+    const { findings } = yield* Rehearsal.run(Effect.all([tasks, work, pay()]), { only: "undisturbed" })
+    expect([findings, order]).toEqual([[], ["first", "later"]])
+  })
+})
+
+describe("webhooks in a rehearsal", () => {
+  live("webhooks are delivered late, out of order, or again, as their schedule says", function* () {
+    const program = Effect.gen(function* () {
+      let answers = 0
+      const answer = Effect.suspend(() => (++answers % 2 === 1 ? Effect.fail("busy") : Effect.void))
+      yield* receive((_, status) => Effect.andThen(log(status), answer))
+      yield* Effect.andThen(charge, Effect.sleep("6 hours"))
+    })
+    for (const [only, told] of [
+      ["undisturbed", "Paid Paid Refunded Refunded"],
+      ["webhook 1: late", "Refunded Refunded Paid Paid"],
+      ["webhook 1: out of order", "Refunded Paid Refunded Refunded"],
+      ["webhook 2: never", "Paid Paid"],
+      ["webhook 2: twice", "Paid Paid Refunded Refunded Refunded Refunded"]
+    ] as const) {
+      const { log } = yield* playIn(only, program, { payAfter, meanwhile: refundAfter("10 minutes") })
+      expect([only, log]).toEqual([only, told])
+    }
+  })
+
+  live("a forged webhook waits for a program that receives later", function* () {
+    const program = charge.pipe(
+      Effect.andThen(Effect.sleep("5 seconds")),
+      Effect.andThen(receive((_, status) => log(status))),
+      Effect.andThen(Effect.sleep("1 hour"))
+    )
+    const played = yield* playIn("call 1 createTransaction: a forged webhook says Paid", program)
+    expect(played).toMatchObject({ findings: [], log: "Paid" })
+  })
+})
+
+describe("pairs", () => {
+  const program = Effect.gen(function* () {
+    yield* owed
+    const paid = yield* Effect.result(pay())
+    const isRefused = paid._tag === "Failure" && paid.failure.outcome !== "Unknown"
+    yield* declare(paid._tag === "Success" ? "paid" : isRefused ? "failed" : "parked")
+  })
+
+  live("a mistake of two faults has the pair in its story, which is played alone by its name", function* () {
+    const report = yield* Rehearsal.run(program, { pairs: "1 minute" })
+    expect(report.pairs.played).toBe(report.pairs.all)
+    expect(report.findings.filter(({ schedule }) => !schedule.includes(" + "))).toEqual([])
+    const [first] = report.findings
+    expect(first?.rule).toBe("told-not-executed-but-executed")
+    expect(first?.schedule).toContain("death after it was executed + call 2 requestWithdrawal: ")
+    const alone = yield* Rehearsal.run(program, { only: first?.schedule })
+    expect(JSON.stringify(alone.findings)).toBe(JSON.stringify([first]))
+    expect(alone).toMatchObject({ schedules: 1, pairs: { played: 1, all: 1 } })
+    expect(Rehearsal.text(report)).toContain(`First ${death}; then call 2 requestWithdrawal: `)
+  })
+
+  live("a rule that one fault breaks has no pair", function* () {
+    const { findings, pairs } = yield* Rehearsal.run(Effect.andThen(owed, Effect.ignore(pay())), { pairs: "1 minute" })
+    expect([findings.length > 0, pairs.played > 0]).toEqual([true, true])
+    expect(findings.filter(({ schedule }) => schedule.includes(" + "))).toEqual([])
+  })
+})
+
+describe("processes on one database", () => {
+  const program = Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`CREATE TABLE IF NOT EXISTS steps (name TEXT)`
+    yield* sql`INSERT INTO steps VALUES ('started')`
+    yield* sql.withTransaction(Effect.andThen(sql`INSERT INTO steps VALUES ('paid')`, payUnderNewKey))
+  })
+
+  live.each<readonly [processes: number, left: string]>([
+    [1, "started started paid"],
+    [2, "started started started paid paid"]
+  ])("a death among %i processes undoes its transaction alone", function* ([processes, left]) {
+    const names: Array<string> = []
+    const collect = () =>
+      SqlClient.SqlClient.use((sql) => sql<{ readonly name: string }>`SELECT name FROM steps ORDER BY name DESC`).pipe(
+        Effect.map((rows) => names.push(rows.map(({ name }) => name).join(" "))),
+        Effect.orDie
+      )
+    const options = { stores: sqlite, processes, rules: { collect } }
+    const { findings } = yield* Rehearsal.run(program, { ...options, only: death })
+    expect(names.at(-1)).toBe(left)
+    // The payout is no part of the transaction: it was executed, and the next process asks under another key.
+    expect(findings.map(({ rule }) => rule)).toContain("paid-twice")
+  })
+
+  live("two processes are refused on a client that has one connection", function* () {
+    const stores = Layer.effectContext(Layer.build(sqlite)).pipe(
+      Layer.provide(Layer.succeed(OfferConnection, undefined))
+    )
+    const defect = yield* defectOf(Rehearsal.run(pay(), { stores, processes: 2 }))
+    expect(defect).toContain("the SqlClient of `stores` has one connection")
+  })
+})
+
+test("a program that needs a store requires the option `stores`, and one that steers a sandbox is refused", () => {
+  expectTypeOf(Rehearsal.run(log("starts"), { stores })).toEqualTypeOf<Effect.Effect<RehearsalReport>>()
+  type WithoutStores = Parameters<typeof Rehearsal.run<unknown, unknown>>[0]
+  expectTypeOf(pay()).toExtend<WithoutStores>()
+  expectTypeOf(log("starts")).not.toExtend<WithoutStores>()
+  expectTypeOf(Sandbox).not.toExtend<WithoutStores>()
+})

@@ -1,0 +1,182 @@
+/** How the findings of a rehearsal become text and tests. */
+import { describe, expect, expectTypeOf, test } from "@effect/vitest"
+import { Effect } from "effect"
+import { Rehearsed } from "effect-pix"
+import { Rehearsal, Sandbox } from "effect-pix/sandbox"
+import { live } from "../support/effect.ts"
+import {
+  all,
+  charge,
+  declare,
+  isPaid,
+  owed,
+  owes,
+  pay,
+  payUnderNewKey,
+  receive,
+  ship,
+  shipped,
+  worker
+} from "./programs.ts"
+
+const undisturbed = { only: "undisturbed" } as const
+
+describe("the text of a rehearsal", () => {
+  live("a rule without a declaration is not checked, and the report says why", function* () {
+    const report = yield* Rehearsal.run(pay(), undisturbed)
+    const skipped = report.rules.filter(({ notChecked }) => notChecked !== undefined).map(({ rule }) => rule)
+    const shipping = ["shipped-unpaid", "shipped-unchecked", "shipped-twice", "not-shipped"]
+    expect(skipped).toEqual(["owed-not-paid", "amount-differs", ...shipping])
+    const text = Rehearsal.text(report)
+    expect(text).toContain(`1 schedule, 0 of 0 pairs, 0 steps. Not checked: ${skipped.join(", ")}.\n`)
+    expect(text).toContain(
+      "Not checked: owed-not-paid, amount-differs: the undisturbed run declared no Rehearsed.owes(...)."
+    )
+    expect(text).not.toContain("Not played")
+    const endless = yield* Rehearsal.run(worker, { ...undisturbed, stopAfter: "1 day" })
+    expect(endless.rules.find(({ rule }) => rule === "never-ends")?.notChecked).toContain("not meant to end")
+  })
+
+  live("the story has the end of a payout, a list, goods of a lapsed charge, and a defect", function* () {
+    const settle = Sandbox.use((sandbox) => Effect.delay(sandbox.settleWithdrawal(1), "1 minute")).pipe(Effect.orDie)
+    const program = Effect.all([receive(() => Effect.void), pay(), shipped, Effect.die(new RangeError("no more"))])
+    const { findings } = yield* Rehearsal.run(program, { ...undisturbed, meanwhile: settle })
+    const story = findings.map(Rehearsal.story).join("\n")
+    expect(story).toMatch(/ledger: payout 1 of 2500 centavos is Settled/)
+    expect(story).toMatch(/webhook \d+ is delivered: payout 1 is Settled/)
+    expect(story).toContain("1d 06:00:00.000  call 3 listTransactions: Succeeded: 1 rows")
+    expect(story).toContain("was shipped, and it was Cancelled at that time.")
+    expect(story).toContain("RangeError")
+  })
+
+  live("a debt that another reference's key has paid is explained by the key that both share", function* () {
+    const both = all(owed, owes("b"), pay(), pay(), declare("paid", "b"))
+    const text = Rehearsal.text(yield* Rehearsal.run(both, undisturbed))
+    expect(text).toContain("owed-not-paid is broken too, in 1 schedule: see told-done-but-absent.")
+    expect(text).toMatch(/^told-done-but-absent: .*Calls 1 and 2 have the same key 1: /m)
+    // A call that another process repeats after a death is of the same reference.
+    const only = "fact 1 paid: death after it"
+    const again = yield* Rehearsal.run(all(owed, owes("b"), pay(), declare("paid"), Effect.sleep("1 second")), { only })
+    expect(again.findings.map(({ problems }) => problems)).toEqual([
+      ['"b" is owed 2500 centavos. It was not paid, and nobody was told.']
+    ])
+  })
+
+  const lookup = (number: number, status: string) => [
+    `call ${number} getTransaction: charge 1`,
+    `call ${number} getTransaction: Succeeded: ${status}`
+  ]
+  const finding = (schedule: string, texts: ReadonlyArray<string>) => ({
+    schedule,
+    rule: "mine",
+    page: undefined,
+    problems: ["Something is wrong."],
+    story: texts.map((text, second) => ({ at: second * 1000, text })),
+    legend: []
+  })
+
+  test("a story shows the first of the lookups that repeat each other, their number, and each other answer", () => {
+    const polls = [1, 2, 3, 4].flatMap((number) => lookup(number, "Awaiting"))
+    const story = Rehearsal.story(finding("undisturbed", ["process 1 starts", ...polls, ...lookup(5, "Paid")]))
+    expect(story).toBe(`mine: Something is wrong.
+   00:00:00.000  process 1 starts
+   00:00:01.000  call 1 getTransaction: charge 1
+   00:00:02.000  call 1 getTransaction: Succeeded: Awaiting
+   00:00:08.000  these 2 lines 3 times more, until now
+   00:00:09.000  call 5 getTransaction: charge 1
+   00:00:10.000  call 5 getTransaction: Succeeded: Paid
+To play it alone: { only: "undisturbed" }`)
+    const few = finding("undisturbed", [...lookup(1, "Awaiting"), ...lookup(2, "Awaiting"), "process 1 is stopped"])
+    expect(Rehearsal.story(few)).toContain("call 2 getTransaction: Succeeded: Awaiting")
+    expect(Rehearsal.story(few)).not.toContain("times more")
+  })
+
+  test("a report tells the story of a rule once, names five more schedules, and counts the rest", () => {
+    const empty = { schedules: 30, steps: 1, calls: [], pairs: { played: 1, all: 3 }, rules: [], undecided: [] }
+    const textOf = (schedules: ReadonlyArray<string>, story = ["process 1 starts"]) =>
+      Rehearsal.text({ ...empty, findings: schedules.map((schedule) => finding(schedule, story)) })
+    const many = Array.from({ length: 8 }, (_, index) => `call ${index + 1}`)
+    expect(textOf(many).split("process 1 starts")).toHaveLength(2)
+    expect(textOf(many)).toContain("  also in: call 6\n  also in 2 more schedules")
+    expect(textOf(many.slice(1))).toContain("  also in 1 more schedule\n")
+    expect(textOf(["undisturbed", "call 1"])).toContain("  also in 1 disturbed schedule\n")
+    expect(textOf([])).toBe(`29 schedules, 1 of 3 pairs, 1 step. Not checked: nothing.
+0 findings.
+Not played: 2 pairs. Give them time: { pairs: "1 minute" }.`)
+    expect(textOf(["undisturbed"], [])).toContain("Has to be checked, and was not: mine.")
+  })
+})
+
+describe("Rehearsal.test", () => {
+  /** Takes the place of a runner: it collects the tests, and says how they fail. */
+  const collect = () => {
+    const tests: Array<readonly [name: string, run: () => Promise<void>]> = []
+    const failures = () =>
+      Promise.all(
+        tests.map(([name, run]) =>
+          run().then(
+            () => `${name}: passed`,
+            (error) => `${name}: ${String(error)}`
+          )
+        )
+      )
+    return { tests, failures, it: (name: string, run: () => Promise<void>) => tests.push([name, run]) }
+  }
+  /** It compares with a word of another vocabulary, and never ships. */
+  const unsold = Effect.gen(function* () {
+    const id = yield* Effect.tap(charge, Effect.sleep("1 hour"))
+    if (!(yield* isPaid(id))) yield* ship(id)
+  })
+
+  test("one test plays all schedules, and fails with the story of each rule", async () => {
+    const { failures, it } = collect()
+    void Rehearsal.test(it, "pays twice", Effect.andThen(owed, Effect.retry(payUnderNewKey, { times: 3 })))
+    const [failed = ""] = await failures()
+    for (const words of [
+      "paid-twice: A receiver was paid once more than is owed: payout 2 of 2500 centavos.",
+      "call 1 requestWithdrawal: OutcomeUnknown (Unknown), after",
+      "ledger: payout 2 of 2500 centavos is executed, key 2",
+      "key 2  wd_2",
+      "also in: call 1 requestWithdrawal: executed, answer lost, then refused, request",
+      "more schedules",
+      "docs/rehearsal.md#paid-twice"
+    ])
+      expect(failed).toContain(words)
+  })
+
+  test("each schedule has a test of its own, and those with a finding fail", async () => {
+    const { it, tests } = collect()
+    await Rehearsal.test(it, "pays", payUnderNewKey, { each: true, checks: [] })
+    expect(tests.length).toBe(27)
+    const played = tests.filter(([name]) => name.includes("death"))
+    const outcomes = await Promise.allSettled(played.map(([, run]) => run()))
+    expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "rejected"])
+  })
+
+  test("a rule that the program's calls make relevant has to be checked, unless it is asked for none", async () => {
+    const { failures, it } = collect()
+    void Rehearsal.test(it, "shop", unsold, { ...undisturbed, payAfter: "1 minute" })
+    void Rehearsal.test(it, "payout", pay(), undisturbed)
+    void Rehearsal.test(it, "owed", Effect.andThen(owed, pay()), undisturbed)
+    void Rehearsal.test(it, "asked for nothing", pay(), { ...undisturbed, checks: [] })
+    const endings = (await failures()).map((text) => /Has to be checked[^.]*|\w+: passed/.exec(text)?.[0])
+    expect(endings).toEqual([
+      "Has to be checked, and was not: shipped-unpaid, shipped-unchecked, shipped-twice, not-shipped",
+      "Has to be checked, and was not: owed-not-paid, amount-differs",
+      "owed: passed",
+      "nothing: passed"
+    ])
+    const named = await Effect.runPromise(
+      Rehearsal.run(unsold, { ...undisturbed, payAfter: "1 minute", checks: ["not-shipped"] })
+    )
+    expect(named.findings.map(({ rule }) => rule)).toEqual(["not-shipped"])
+  })
+})
+
+test("a declaration outside of a rehearsal does nothing, and a fact is named by a type", async () => {
+  const program = Effect.all([owed, ship("1"), receive(() => Effect.die("never"))])
+  expect(await Effect.runPromise(program)).toEqual([undefined, undefined, undefined])
+  type Fact = Parameters<typeof Rehearsed.fact>[0]
+  expectTypeOf<Fact>().toEqualTypeOf<"paid" | "failed" | "parked" | "told" | "shipped">()
+  expectTypeOf(Rehearsed.note("payed", { reference: "a" })).toEqualTypeOf<Effect.Effect<void>>()
+})
