@@ -16,6 +16,7 @@ import type { WebhookRefused, WebhookVerifier } from "../WebhookVerifier.ts"
 import type { End } from "./edge.ts"
 import type { HandlerFailed } from "./handlers.ts"
 import type { Reading } from "./reader.ts"
+import { withoutPathSecret } from "./serverSpan.ts"
 import { makeAnswered, type Lines, type Refusal } from "./signals.ts"
 
 export interface AnswerOptions {
@@ -115,7 +116,7 @@ export const makeAnswer = (options: AnswerOptions) => {
         }).pipe(Effect.tap(({ status }) => Effect.sync(() => span?.attribute("http.response.status_code", status))))
     )
     return yield* options.verifier.secretInPath === true
-      ? HttpMiddleware.withLoggerDisabled(answer)
+      ? HttpMiddleware.withLoggerDisabled(withoutPathSecret(answer))
       : answer
   })
 }
