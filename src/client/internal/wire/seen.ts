@@ -5,7 +5,7 @@
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type { Seen } from "../../../contract/PaymentsError.ts"
-import { displayMessage, holdsPart } from "../words/mask.ts"
+import { displayMessage, holdsPart } from "../../../internal/mask.ts"
 
 /** The paths of the three values in an answer: the names of the members, the outermost first. */
 export interface SeenPaths {
