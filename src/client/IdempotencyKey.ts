@@ -107,7 +107,7 @@ const makeKnown = <E>(idempotencyKey: string) => {
  * the last error without an outcome, replaces any other last error, also where the schedule fails or throws.
  *
  * The schedule sees each error and decides whether to try again: without a condition it always does, also after
- * `InvalidRequest`. A defect or an interruption ends the repetition at once. If money may have moved then, or the schedule
+ * `InvalidRequest`, and after `WithdrawalFailed`, which the same key shows again. A defect or an interruption ends the repetition at once. If money may have moved then, or the schedule
  * failed, `onInterruptedWrite` of the policy gets the last `OutcomeUnknown`, once for a key. So a time limit may be around
  * the repetition too.
  *

@@ -65,7 +65,7 @@ export interface FailedAttempt {
 export interface ServiceRefusal {
   /** The write that was refused. */
   readonly operation: Operation
-  /** The HTTP status: a 4xx, or 301, 307 or 308. */
+  /** The HTTP status: a 4xx, or 301, 307 or 308; a 2xx for the record of a withdrawal that says `Failure`. */
   readonly status: number
   /** The message as the service wrote it; empty if it wrote none that can be read. */
   readonly message: string
@@ -143,13 +143,15 @@ export interface PaymentsPolicy extends Checked {
   readonly acceptValue: (about: { readonly asked: Centavos; readonly value: Reais }) => boolean
   /**
    * What a refused write means, where you know your gateway better than the client does. It is called for each refusal
-   * (4xx, 301, 307, 308) of a write that no earlier attempt has left in doubt. Default: `undefined` always.
+   * (4xx, 301, 307, 308, and a record that says `Failure`) of a write that no earlier attempt has left in doubt. Default:
+   * `undefined` always.
    *
    * - `"Unknown"`: the refusal proves nothing, and the call fails with `OutcomeUnknown`. It holds for every status: who
    *   trusts no 4xx says so once.
    * - A cause: the error that it is. Every cause but `IdempotencyConflict` says that nothing was executed. So it counts
    *   neither for a 401, 429 or redirect, nor for a refusal that may be about an earlier request: a 409, and words about
-   *   duplication or about time that ran out behind the service. After `earlier: "None"` it counts for these three too.
+   *   duplication or about time that ran out behind the service. After `earlier: "None"` it counts for these three too. A record
+   *   that says `Failure` is `WithdrawalFailed`, whatever cause is named.
    * - `undefined`, or any other value: the client decides. If it throws, that is `"Unknown"`.
    *
    * Gotcha: check that your gateway does not answer a repetition with the same words, before you name a cause for them: a

@@ -122,6 +122,28 @@ export class InsufficientBalance extends paymentsError<InsufficientBalance>()(
   }
 ) {}
 
+/**
+ * The service recorded the withdrawal, and its record says `Failure`: a refusal with a record. No money moved. It is this error
+ * only where that is proved: no earlier request with the key is in doubt; the record has the key, the amount, the payee and the
+ * company that were asked; and its reason speaks of no earlier request, and of nothing that broke or took too long behind the
+ * service. Any other word for failure, or for money that came back, is `OutcomeUnknown`, with the id and the word under `seen`.
+ */
+export class WithdrawalFailed extends paymentsError<WithdrawalFailed>()(
+  "WithdrawalFailed",
+  answerFields({
+    outcome: Schema.Literal("Rejected"),
+    /** The number of the record. */
+    withdrawalId: Schema.Int,
+    /** The status of the record, as the service wrote it: `Failure`, in any case. */
+    withdrawalStatus: Schema.String
+  }),
+  {
+    concerns: "Request",
+    message: (error) =>
+      `The service recorded withdrawal ${error.withdrawalId}${keyInWords(error)}, and the record says ${error.withdrawalStatus}. No money moved by it. The same key is answered with this record: find the cause, then ask under a new key.${serviceSaid(error)}`
+  }
+) {}
+
 /** The service answered the lookup with 404, empty or in JSON: it has no transaction with this id. */
 export class TransactionNotFound extends paymentsError<TransactionNotFound>()(
   "TransactionNotFound",
@@ -277,7 +299,7 @@ export type ListTransactionsError = ReadError
 /** The errors of `getBalance`. */
 export type GetBalanceError = ReadError
 /** The errors of `requestWithdrawal`. */
-export type RequestWithdrawalError = WriteError | WithdrawalRefusal
+export type RequestWithdrawalError = WriteError | WithdrawalRefusal | WithdrawalFailed
 
 /** Any failure of an operation. */
 export type PaymentsError = CreateTransactionError | GetTransactionError | RequestWithdrawalError

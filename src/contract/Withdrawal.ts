@@ -67,7 +67,7 @@ export const WithdrawalRecord = Schema.Struct({
   creditorDocument: Schema.optionalKey(Schema.String),
   description: Schema.optionalKey(Schema.String),
   currency: Schema.optionalKey(Schema.String),
-  /** `Awaiting` is the only documented word. */
+  /** `Awaiting` is documented; `Pending`, `Processing`, `Successful` and `Failure` were seen. `Status.meaningOf` reads it. */
   enTransaction: WithdrawalStatus,
   createdAt: Schema.optionalKey(Timestamp)
 })

@@ -61,7 +61,7 @@ export const inSpan = <A, E, R>(
   )
 
 /**
- * The value of `error.type`: the status of an answer that is an error, else the `FailureReason`, else the error's tag.
+ * The value of `error.type`: the status of an answer outside of 2xx, else the `FailureReason`, else the error's tag.
  */
 export const errorType = (failed: {
   readonly _tag: string
@@ -69,7 +69,9 @@ export const errorType = (failed: {
   readonly reason?: string | undefined
 }): string => {
   const { _tag, reason, status } = failed
-  return status !== undefined && (status >= 400 || reason === undefined) ? String(status) : (reason ?? _tag)
+  return status !== undefined && (status >= 400 || (status >= 300 && reason === undefined))
+    ? String(status)
+    : (reason ?? _tag)
 }
 
 /** Runs `effect` in the trace of `span`, if there is one. Its log lines are no events of the span. */

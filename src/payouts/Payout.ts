@@ -12,6 +12,7 @@ import {
   RateLimited,
   RequestRejected,
   ServiceUnavailable,
+  WithdrawalFailed,
   WithdrawalRefusal
 } from "../contract/PaymentsError.ts"
 import type { WithdrawalRequest } from "../contract/Withdrawal.ts"
@@ -152,6 +153,7 @@ export class PayoutsNotConfirmed extends legible(
 export const PayoutRefusal = Schema.Union([
   InvalidRequest,
   ...WithdrawalRefusal.members,
+  WithdrawalFailed,
   AuthError,
   RateLimited,
   RequestRejected,

@@ -30,7 +30,7 @@ const changed = {
  * |---|---|
  * | `Submitted` | it was accepted, from the person that its item named; `amount` is in centavos |
  * | `Marked` | its request number `request` was about to be sent |
- * | `Answered` | what the answer made of it: `Recorded` with a `withdrawalId`, `Refused` or `Unknown` with an `error` |
+ * | `Answered` | what the answer made of it: `Recorded` with a `withdrawalId`, `Refused` or `Unknown` with an `error`; `Refused` by a record with both |
  * | `Contradicted` | the service recorded it after it had been settled as failed: money may have moved |
  * | `Doubted` | the database moved, as after a failover, and may have lost the mark of a request: it is sent again under its key |
  * | `Parked` | a worker parked it, or a person where `because` is `Operator` |

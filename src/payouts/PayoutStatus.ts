@@ -3,7 +3,7 @@
  */
 import * as Schema from "effect/Schema"
 import { legible } from "../internal/legible.ts"
-import { IdempotencyConflict, OutcomeUnknown } from "../contract/PaymentsError.ts"
+import { IdempotencyConflict, OutcomeUnknown, WithdrawalFailed } from "../contract/PaymentsError.ts"
 import { Centavos } from "../pix/Money.ts"
 import { PayoutRefusal } from "./Payout.ts"
 
@@ -29,6 +29,8 @@ export type PayoutState = typeof PayoutState.Type
  *   person who wanted it sent. No request of this queue moved money. Waiting for a cap or a pause is not counted.
  * - `OtherPayee`: the service answered with success, but for another PIX key or another company than those that were asked
  *   for. MONEY MAY HAVE MOVED. Another company pauses the account too.
+ * - `RecordedAsFailed`: the service recorded it with a word for failure, or for money that came back, and that does not prove that
+ *   no money moved: see `seen` of its `error`. MONEY MAY HAVE MOVED. The same request would be answered with the same record.
  * - `RunEnded`: the `Payouts.run` whose sheet it is on ended before it was sent. No request of this queue moved money. The
  *   next run of its reference takes it up.
  * - `LooksAlike`: another reference of the last hours has the same PIX key and the same amount (`alike` of the queue). Nothing
@@ -45,6 +47,7 @@ export const ParkedBecause = Schema.Literals([
   "OtherClientId",
   "WaitedTooLong",
   "OtherPayee",
+  "RecordedAsFailed",
   "RunEnded",
   "LooksAlike",
   "NeedsApproval"
@@ -106,6 +109,11 @@ const common = {
 /** When the first request whose result is not known may have left. Absent: no request of it is in doubt. */
 const mayHaveLeftAt = Schema.optionalKey(Schema.DateTimeUtcFromString)
 const withdrawalId = Schema.optionalKey(Schema.Int)
+/**
+ * The service's word for its state when it recorded it, if it is in the vocabulary of statuses: `Awaiting`, `Pending`,
+ * `Failure`. Any other text may be a person's name, and is not stored.
+ */
+const withdrawalStatus = Schema.optionalKey(Schema.String)
 
 const Accepted = Schema.TaggedStruct("Accepted", {
   state: Schema.Literal("accepted"),
@@ -120,16 +128,19 @@ const Posted = Schema.TaggedStruct("Posted", {
   state: Schema.Literal("posted"),
   ...common,
   withdrawalId,
-  /**
-   * The service's word for its state when it recorded it: `Awaiting`, or another word that it documents for a transaction.
-   * Any other text may be a person's name, and is not stored.
-   */
-  withdrawalStatus: Schema.optionalKey(Schema.String)
+  withdrawalStatus
 })
 interface Posted extends Schema.Schema.Type<typeof Posted> {}
 const Settled = Schema.TaggedStruct("Settled", { state: Schema.Literal("settled"), ...common, withdrawalId })
 interface Settled extends Schema.Schema.Type<typeof Settled> {}
-const Failed = Schema.TaggedStruct("Failed", { state: Schema.Literal("failed"), ...common, withdrawalId })
+const Failed = Schema.TaggedStruct("Failed", {
+  state: Schema.Literal("failed"),
+  ...common,
+  withdrawalId,
+  withdrawalStatus,
+  /** The record by which the service refused it. Absent: a person settled it. */
+  error: Schema.optionalKey(WithdrawalFailed)
+})
 interface Failed extends Schema.Schema.Type<typeof Failed> {}
 const Refused = Schema.TaggedStruct("Refused", { state: Schema.Literal("refused"), ...common, error: PayoutRefusal })
 interface Refused extends Schema.Schema.Type<typeof Refused> {}
@@ -155,15 +166,16 @@ interface Parked extends Schema.Schema.Type<typeof Parked> {}
  * | state | meaning |
  * |---|---|
  * | `accepted` | it will be sent; `error` is why its last request moved none, with `mayHaveLeftAt` one is under way |
- * | `posted` | the service recorded it. That is not paid: it shows only `Awaiting`, and has no lookup of a withdrawal |
- * | `settled`, `failed` | a person who knows how it ended used `settle`; with `withdrawalId` the service recorded it |
+ * | `posted` | the service recorded it. That is not paid: `withdrawalStatus` is the word of that moment |
+ * | `settled` | a person who knows that it was paid used `settle`; with `withdrawalId` the service recorded it |
+ * | `failed` | with an `error` the service recorded it as failed, and no money moved; else a person used `settle` |
  * | `refused` | no request of this queue moved money; a single call, or another file, may have used the reference. `error` says why; `retry` sends it again |
  * | `unknown` | money may have moved. It is sent again with the same key |
  * | `parked` | it waits for a person, and is not sent; with `mayHaveLeftAt` money may have moved |
  *
  * Gotchas:
- * - A `failed` payout with a `withdrawalId` was recorded by the service, perhaps after it was settled as failed. Look in the
- *   panel before you pay it in another way.
+ * - A `failed` payout with a `withdrawalId` and without an `error` was recorded by the service, perhaps after it was settled as
+ *   failed. Look in the panel before you pay it in another way.
  * - `error` has the cause, the status and the code of the service, and not its words, which may name a person. The log line of
  *   the request has them, masked.
  */
@@ -176,6 +188,7 @@ const refusals: Readonly<Record<PayoutRefusal["_tag"], string>> = {
   BelowMinimum: "Valor abaixo do mínimo de R$ 10,00",
   InsufficientBalance: "Saldo insuficiente",
   NoPixKey: "Nenhuma chave PIX informada ou cadastrada",
+  WithdrawalFailed: "Recusado pelo gateway",
   AuthError: "Credenciais recusadas pelo gateway",
   RateLimited: "Limite de requisições atingido",
   RequestRejected: "Recusado pelo gateway",
@@ -202,6 +215,8 @@ export const portuguese = (status: PayoutStatus): string => {
     case "settled":
       return "Pago: conferido por uma pessoa"
     case "failed":
+      if (status.error !== undefined)
+        return `Não pago: ${refusals.WithdrawalFailed} (saque nº ${status.error.withdrawalId})`
       // The service recorded it, perhaps after a person had said that it failed.
       return status.withdrawalId === undefined ? "Não pago: conferido por uma pessoa" : unclear
     case "unknown":

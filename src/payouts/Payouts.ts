@@ -10,7 +10,7 @@
  * |---|---|---|
  * | `done` | `posted`, `settled` | the service recorded it |
  * | `refused` | `refused` | no request of this queue moved money. A single call, or another file, may have used the reference |
- * | `failed` | `failed` | a person settled it as failed |
+ * | `failed` | `failed` | the service recorded it as failed (its `error`), or a person settled it as failed |
  * | `parked` | `parked` | it waits for a person, or for the next run: see `because` |
  * | `open` | `accepted`, `unknown` | in doubt; or `submit` accepted it, and the queue goes on without this run |
  *

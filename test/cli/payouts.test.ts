@@ -181,11 +181,11 @@ describe.each(databases)("payouts in %s", (...database) => {
 describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database) => {
   live("an accountant gets every page as CSV, without payees and with no cell that a sheet runs", function* () {
     const { inProgram, rows, run: list } = yield* operate(database)
-    const head = "reference,state,amount_centavos,amount_reais,submitted_at,updated_at,withdrawal_id"
+    const head = "reference,state,amount_centavos,amount_reais,submitted_at,updated_at,withdrawal_id,withdrawal_status"
     const { submittedAt } = JSON.parse((yield* list("show posted --json")).stdout)
     const at = submittedAt.replace(/\.\d+Z$/, "Z")
     const one = yield* list("list --state posted --csv")
-    expect(one.stdout.replace(/(,\S+Z),\S+Z,/, "$1,")).toBe(`${head}\r\nposted,posted,3000,30.00,${at},7\r\n`)
+    expect(one.stdout.replace(/(,\S+Z),\S+Z,/, "$1,")).toBe(`${head}\r\nposted,posted,3000,30.00,${at},7,\r\n`)
 
     // More than one page.
     const formulas = ["=1+1", "+1", "-1", "@SUM(A1)"]

@@ -15,7 +15,8 @@ import {
   RequestRejected,
   ServiceUnavailable,
   TransactionNotFound,
-  UnexpectedResponse
+  UnexpectedResponse,
+  WithdrawalFailed
 } from "effect-pix"
 import { Cause, Duration, Effect, ErrorReporter, Schema } from "effect"
 import { effect } from "../support/effect.ts"
@@ -49,6 +50,13 @@ const rows: ReadonlyArray<readonly [PaymentsError, PaymentsError["concerns"], ..
   [new NoPixKey({ ...refusal, serviceCode: "NO_PIX_KEY" }), "Request", "the service has none on file"],
   [new NoPixKey(refusal), "Request", "probably because no PIX key is on file"],
   [new InsufficientBalance(said), "Balance"],
+  [
+    new WithdrawalFailed({ ...said, status: 201, withdrawalId: 7184, withdrawalStatus: "Failure" }),
+    "Request",
+    "withdrawal 7184",
+    "the record says Failure",
+    "under a new key"
+  ],
   [new TransactionNotFound({ ...said, operation: "getTransaction", transactionId }), "Request"],
   [
     new IdempotencyConflict({ ...said, outcome: "Unknown" }),
@@ -97,6 +105,11 @@ describe("an error", () => {
     ["Info", "422", new RequestRejected(said)],
     ["Info", "308", new RequestRejected({ ...said, status: 308 })],
     ["Warn", "NoConnection", new ServiceUnavailable({ ...common, outcome: "NotSent", reason: "NoConnection" })],
+    [
+      "Info",
+      "WithdrawalFailed",
+      new WithdrawalFailed({ ...said, status: 201, withdrawalId: 7184, withdrawalStatus: "failure" })
+    ],
     ["Info", "429", limited(Duration.seconds(7))]
   ] as const)(
     "has for ErrorReporter the severity %s, and attributes without message and key",

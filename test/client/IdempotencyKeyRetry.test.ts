@@ -24,6 +24,7 @@ const common = { operation: "requestWithdrawal", attempts: 1, idempotencyKey: ke
 const unknown = new OutcomeUnknown({ ...common, outcome: "Unknown", reason: "Timeout" })
 const rejected = new RequestRejected({ ...common, outcome: "Rejected", status: 422 })
 const refusal = respond(422, { message: "Recusado" })
+const failedRecord = respond(201, { ...record(key), enTransaction: "Failure" })
 
 class Failure extends Data.TaggedError("Failure")<{ readonly outcome?: string }> {}
 
@@ -63,6 +64,8 @@ describe("a repetition", () => {
     ["with a 422 after lost answers", {}, [lostConnection, lostConnection, refusal], "OutcomeUnknown", 4],
     ["with a 401 after a lost answer", {}, [lostConnection, respond(401)], "OutcomeUnknown", 4],
     ["with a 429 after a lost answer", {}, [lostConnection, respond(429)], "OutcomeUnknown", 4],
+    ["with a record of a failure after a lost answer", {}, [lostConnection, failedRecord], "OutcomeUnknown", 4],
+    ["that the service recorded as failed", {}, [failedRecord], "WithdrawalFailed", 4],
     ["that sends nothing after a lost answer", {}, [lostConnection, refusedConnection], "OutcomeUnknown", 4],
     ["after a request that a time limit cut off", { write: cutOff }, ["silence", refusal], "OutcomeUnknown", 4],
     ["that executed nothing", {}, [refusedConnection, respond(429), refusal], "RequestRejected", 4]

@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { OutcomeUnknown } from "effect-pix"
+import { OutcomeUnknown, WithdrawalFailed } from "effect-pix"
 import { PayoutRefusal, Payouts, PayoutState, PayoutStatus } from "effect-pix/payouts"
 import { Row, statusOf } from "../../src/payouts/internal/queue/row.ts"
 import { failures } from "../support/payoutAnswers.ts"
@@ -10,6 +10,16 @@ const write = Schema.encodeSync(
 )
 const failure = write(failures.refused("key"))
 const unclear = write(failures.unknown("key"))
+const recordedAsFailed = write(
+  new WithdrawalFailed({
+    operation: "requestWithdrawal",
+    attempts: 1,
+    outcome: "Rejected",
+    status: 201,
+    withdrawalId: 7,
+    withdrawalStatus: "Failure"
+  })
+)
 
 /** A row of fixed times and numbers. */
 const rowOf = (changes: Partial<Row>) =>
@@ -28,7 +38,7 @@ it("the status of a payout fits its schema for every row that the table can hold
   const codec = Schema.toCodecJson(PayoutStatus)
   const values = { mayHaveLeftAt: 5, withdrawalId: 7, waitsFor: "DailyCap", parkedBecause: "OverMaxAmount" }
   for (const state of PayoutState.literals)
-    for (const error of [null, failure, unclear, '{"_tag":"New"}', "{"])
+    for (const error of [null, failure, unclear, recordedAsFailed, '{"_tag":"New"}', "{"])
       for (const changes of [{}, values, { ...values, waitsFor: "New" }]) {
         const status = statusOf(rowOf({ state, error, ...changes }))
         const stored = Schema.encodeSync(codec)(status)
@@ -57,6 +67,12 @@ it.each([
   ["whose refusal cannot be read waits for a person", { state: "refused", error: "{" }, "parked Unreadable"],
   ["whose refusal is none is parked", { state: "refused", error: unclear }, "parked Unreadable OutcomeUnknown after 1"],
   ["that was refused shows why", { state: "refused", error: failure }, "refused RequestRejected after 1"],
+  [
+    "that the service recorded as failed shows its record",
+    { state: "failed", withdrawalId: 7, withdrawalStatus: "Failure", error: recordedAsFailed },
+    "failed 7 Failure WithdrawalFailed after 1"
+  ],
+  ["that a person settled as failed shows no refusal", { state: "failed", error: failure }, "failed"],
   ["that is posted shows its record", { state: "posted", withdrawalId: 7, withdrawalStatus: "Paid" }, "posted 7 Paid"],
   ["shows the step that a person asked for", { askedStep: "Approve", askedBy: "ana" }, "accepted Approve ana"],
   [
@@ -72,6 +88,11 @@ it.each([
   ["posted without a number", { state: "posted" }, "Registrado"],
   ["settled", { state: "settled" }, "Pago: conferido por uma pessoa"],
   ["failed", { state: "failed" }, "Não pago: conferido por uma pessoa"],
+  [
+    "failed by its record",
+    { state: "failed", withdrawalId: 7, error: recordedAsFailed },
+    "Não pago: Recusado pelo gateway (saque nº 7)"
+  ],
   ["failed, and recorded by the service", { state: "failed", withdrawalId: 7 }, unclearWords],
   ["unknown", { state: "unknown", error: unclear }, unclearWords],
   ["refused", { state: "refused", error: failure }, "Não pago: Recusado pelo gateway"],

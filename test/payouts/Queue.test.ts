@@ -3,14 +3,25 @@
  */
 import { assert, describe } from "@effect/vitest"
 import { Effect, Layer, Option, Stream } from "effect"
-import { Money, Payments } from "effect-pix"
-import { type PayoutItem, PayoutQueue, type PayoutQueueOptions, type Seal } from "effect-pix/payouts"
-import { Fault } from "effect-pix/sandbox"
+import { Money, Payments, PixKey } from "effect-pix"
+import { type PayoutItem, PayoutQueue, type PayoutQueueOptions, Payouts, type Seal } from "effect-pix/payouts"
+import { Fault, Sandbox } from "effect-pix/sandbox"
 import { TestClock } from "effect/testing"
 import { effect } from "../support/effect.ts"
+import seenFailure from "../fixtures/field/withdrawal-201-failure.json" with { type: "json" }
 import { refused } from "../support/payoutAnswers.ts"
-import { keyOf, payout, payouts, queued, settle, worldOf } from "../support/payoutQueue.ts"
-import { isInDoubt, paid, requests, shown } from "../support/payoutSeen.ts"
+import {
+  keyOf,
+  makeWarnings,
+  payout,
+  payouts,
+  queued,
+  settle,
+  startWorker,
+  world,
+  worldOf
+} from "../support/payoutQueue.ts"
+import { isInDoubt, linesOf, paid, requests, shown, stateOf } from "../support/payoutSeen.ts"
 
 describe("submit", () => {
   queued("a payout is posted once, under a key that never changes", function* ({ queue, sandbox }) {
@@ -222,6 +233,65 @@ describe("a seal", () => {
       assert.strictEqual((yield* Effect.flip(queue.submit(changed)))._tag, "ReferenceConflict")
       opened = "no request"
       assert.strictEqual((yield* queue.submit(changed)).reference, "invoice-1")
+    }
+  )
+})
+
+describe("a payout whose record says that it failed", () => {
+  const item: PayoutItem = {
+    reference: "invoice-1",
+    amount: Money.centavos(2500),
+    pixKey: PixKey.cpf("529.982.247-25")
+  }
+  const recordWith = (fields: object) =>
+    Fault.answer(201, {
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ ...seenFailure, companyId: 1, idempotencyKey: keyOf("invoice-1"), ...fields })
+    })
+  const name = "ZULMIRA"
+  const failed = [
+    "failed",
+    "Não pago: Recusado pelo gateway (saque nº 7184)",
+    "Answered Refused WithdrawalFailed > failed"
+  ]
+  const parked = [
+    "parked RecordedAsFailed",
+    "A conferir: pode ter sido pago, não pagar por outro meio antes",
+    "Answered Unknown OutcomeUnknown > parked, may have left"
+  ]
+  const refusedThen = [Fault.resetAfter, recordWith({})]
+
+  effect.each<readonly [string, ReadonlyArray<Fault.Fault>, ReadonlyArray<string>, word: string, requests: number]>([
+    ["by Failure", [recordWith({})], failed, "Failure", 1],
+    ["by failure, with a reason", [recordWith({ enTransaction: "failure", motivo: name })], failed, "failure", 1],
+    ["by Failure after a lost answer", refusedThen, parked, "Failure", 2],
+    ["by REJEITADO", [recordWith({ enTransaction: "REJEITADO", motivo: name })], parked, "REJEITADO", 1],
+    ["by a word for return", [recordWith({ enTransaction: "refunded" })], parked, "refunded", 1],
+    ["by Failure of another amount", [recordWith({ value: 24 })], parked, "Failure", 1]
+  ])(
+    "%s ends at once, with its number and its word, and is not asked again",
+    world,
+    function* ([, faults, ...expected]) {
+      const [[state, words, line], word, count] = expected
+      const sandbox = yield* Sandbox
+      yield* sandbox.fault("requestWithdrawal", faults)
+      const { layer, lines } = makeWarnings()
+      const queue = yield* Effect.provide(startWorker(), layer)
+      yield* queue.submit(item)
+      yield* TestClock.adjust("10 minutes")
+      const status = Option.getOrThrow(yield* queue.status("invoice-1"))
+      assert.deepStrictEqual([yield* stateOf(queue, "invoice-1"), Payouts.portuguese(status)], [state, words])
+      assert.strictEqual((yield* linesOf(queue, "invoice-1")).at(-1), line)
+      assert.strictEqual(yield* requests(), count)
+      const seen =
+        status.state === "failed" ? { id: `${status.withdrawalId}`, status: status.withdrawalStatus } : undefined
+      const error = "error" in status ? status.error : undefined
+      assert.deepInclude(seen ?? (error?._tag === "OutcomeUnknown" ? error.seen : {}), { id: "7184", status: word })
+      const history = JSON.stringify(yield* queue.history("invoice-1"))
+      for (const text of ["7184", word]) assert.include(history, text)
+      assert.notInclude(history + JSON.stringify(status), name)
+      const waits = /A payout waits for a person: RecordedAsFailed .*MONEY MAY HAVE MOVED/
+      assert.match(lines.join(), status.state === "failed" ? /No request of this queue moved money/ : waits)
     }
   )
 })

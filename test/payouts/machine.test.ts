@@ -10,13 +10,15 @@ import {
   OutcomeUnknown,
   RateLimited,
   type RequestWithdrawalError,
-  RequestRejected
+  RequestRejected,
+  WithdrawalFailed
 } from "../../src/contract/PaymentsError.ts"
 import type { Withdrawal } from "../../src/contract/Withdrawal.ts"
 import {
   afterAnswer,
   causeForAll,
   isAnswer,
+  listedWord,
   mismatchOf,
   ofCompany,
   optionsOf
@@ -52,6 +54,12 @@ const value = Money.toReais(Money.centavos(1000))
 const record: Withdrawal = { id: 7, idempotencyKey: key, companyId: 1, value, enTransaction: "Awaiting" }
 const withdrawal = { operation: "requestWithdrawal", attempts: 1 } as const
 const ofRequest = { ...withdrawal, idempotencyKey: key, status: 422, outcome: "Rejected" } as const
+const recordedAsFailed = new WithdrawalFailed({
+  ...ofRequest,
+  status: 201,
+  withdrawalId: 7184,
+  withdrawalStatus: "Failure"
+})
 const notAsAsked = (path: string, reason: "NotAsAsked" | "Unreadable" = "NotAsAsked") =>
   new OutcomeUnknown({
     ...withdrawal,
@@ -82,6 +90,14 @@ describe("an answer", () => {
     ["a record of another company", notAsAsked("companyId"), "parked OtherPayee", "parked OtherPayee"],
     ["a record of another PIX key", notAsAsked("pixKey"), "parked OtherPayee", "parked OtherPayee"],
     ["a record of another value", notAsAsked("value"), "unknown", "unknown"],
+    ["a record that proves a failure", recordedAsFailed, "failed", "parked RecordedAsFailed"],
+    [
+      "a record with a word for failure",
+      notAsAsked("enTransaction"),
+      "parked RecordedAsFailed",
+      "parked RecordedAsFailed"
+    ],
+    ["a record whose word cannot be read", notAsAsked("enTransaction", "Unreadable"), "unknown", "unknown"],
     ["a record whose PIX key cannot be read", notAsAsked("pixKey", "Unreadable"), "unknown", "unknown"]
   ])("after %s a clean payout is %3$s, and one in doubt %4$s", (_, given, wanted, inDoubt) => {
     const answer: Answer = "_tag" in given ? Result.fail(given) : Result.succeed(given)
@@ -93,22 +109,23 @@ describe("an answer", () => {
       const after = { ...row, ...changes }
       assert.strictEqual(shown(after), state)
       const isKnown = after.state === "posted" || row === clean
-      const stays = isKnown && !/unknown|Payee/.test(state) ? null : row.mayHaveLeftAt
+      const stays = isKnown && !/unknown|parked/.test(state) ? null : row.mayHaveLeftAt
       assert.strictEqual(after.mayHaveLeftAt, stays, "the mark is cleared by what is known alone")
-      if (/^(accepted|refused)/.test(state)) assert.isNull(after.countedDay, "its amount is free again")
+      if (/^(accepted|refused|failed)/.test(state)) assert.isNull(after.countedDay, "its amount is free again")
     }
   })
 
   const changed = Row.Row.make({ ...doubted, parkedBecause: "Operator" })
-  it.each<[state: Row.Row["state"], record: string, refusal: string, lost: string]>([
-    ["parked", "posted clean Answered", "parked clean Answered", "parked left"],
-    ["settled", "settled left Answered", "settled clean Answered", "settled left"],
-    ["failed", "failed left Contradicted", "failed clean Answered", "failed left"]
+  it.each<[state: Row.Row["state"], record: string, refusal: string, failure: string, lost: string]>([
+    ["parked", "posted clean Answered", "parked clean Answered", "failed clean Answered", "parked left"],
+    ["settled", "settled left Answered", "settled clean Answered", "settled clean Answered", "settled left"],
+    ["failed", "failed left Contradicted", "failed clean Answered", "failed clean Answered", "failed left"]
   ])("to a request of a payout that is %s meanwhile undoes no step", (state, ...expected) => {
     const row = { ...changed, state }
     const answers: ReadonlyArray<Answer> = [
       Result.succeed(record),
       Result.fail(failures.refused(key)),
+      Result.fail(recordedAsFailed),
       Result.fail(failures.unknown(key))
     ]
     const outcomes = answers.map((answer) => {
@@ -127,6 +144,29 @@ describe("an answer", () => {
     const named = known(Result.succeed({ ...record, enTransaction: "MARIA SILVA" }), false)
     const after = Row.answered({ ...clean, request: null }, named, now, "payee")
     assert.deepInclude(after, { payee: null, withdrawalStatus: null })
+  })
+
+  it("of a record that proves a failure after a doubt has its number and its word", () => {
+    const is = known(Result.fail(recordedAsFailed), true)
+    assert(is._tag === "Unknown" && is.error._tag === "OutcomeUnknown")
+    assert.deepStrictEqual(
+      [{ ...is.error.seen }, is.error.reason],
+      [{ id: "7184", status: "Failure" }, "RefusedAfterUnknown"]
+    )
+  })
+
+  it.each([
+    ["Awaiting", "Awaiting"],
+    ["PAYMENT_FAILED", "PAYMENT_FAILED"],
+    ["Pagamento recusado", "recusado"],
+    ["RECUSADO MARIA SILVA", "RECUSADO"],
+    ["nao foi realizado MARIA", "nao foi realizado"],
+    ["em processamento", "em processamento"],
+    ["MARIA SILVA", undefined],
+    ["em analise", undefined],
+    [`Falha_${"x".repeat(40)}`, undefined]
+  ])("stores of the status %s the words of the vocabulary: %s", (status, word) => {
+    assert.strictEqual(listedWord(status), word)
   })
 
   it("of a refusal after a doubt has what the service said, and is no proof", () => {

@@ -18,6 +18,7 @@ import {
   ServiceUnavailable,
   TransactionNotFound,
   UnexpectedResponse,
+  WithdrawalFailed,
   WithdrawalRefusal,
   type WriteOptions
 } from "effect-pix"
@@ -64,6 +65,7 @@ export const codec = Schema.toCodecJson(
   Schema.Union([
     InvalidRequest,
     ...WithdrawalRefusal.members,
+    WithdrawalFailed,
     AuthError,
     TransactionNotFound,
     IdempotencyConflict,

@@ -13,7 +13,7 @@ import * as Record from "effect/Record"
 import * as Result from "effect/Result"
 import { type IdempotencyConflict, OutcomeUnknown, type RequestWithdrawalError } from "../../contract/PaymentsError.ts"
 import type { Seen } from "../../contract/Seen.ts"
-import { isDetailWord } from "../../contract/Status.ts"
+import { meaningOf } from "../../contract/Status.ts"
 import type { WriteOptions } from "../../contract/WriteOptions.ts"
 import type { Withdrawal } from "../../contract/Withdrawal.ts"
 import { Centavos, format } from "../../pix/Money.ts"
@@ -61,6 +61,10 @@ const afterDoubt = (error: RequestWithdrawalError, idempotencyKey: string): Uncl
   const { attempts, operation } = error
   return new OutcomeUnknown({
     ...said,
+    ...(error._tag === "WithdrawalFailed" && {
+      issues: [{ path: "enTransaction", problem: "is a word for failure" }],
+      seen: { id: String(error.withdrawalId), status: error.withdrawalStatus }
+    }),
     operation,
     attempts,
     idempotencyKey,
@@ -69,9 +73,19 @@ const afterDoubt = (error: RequestWithdrawalError, idempotencyKey: string): Uncl
   })
 }
 
-/** The service's word for a state where it is one that the service documents: another text may be a person's name. */
-export const documentedWord = (status: string | undefined): string | undefined =>
-  status !== undefined && isDetailWord(status) ? status : undefined
+/**
+ * The service's word for a state: the fewest words of a status that mean the same as the whole. A status that is not in the
+ * vocabulary may be a person's name, and so may the words beside one that is.
+ */
+export const listedWord = (status: string): string | undefined => {
+  const meaning = meaningOf(status)
+  const words = meaning === "unlisted" || status.length > 5 * longestWord ? [] : status.trim().split(/\s+/)
+  const parts = words.flatMap((_, least) => words.map((_, at) => words.slice(at, at + least + 1).join(" ")))
+  return parts.find((part) => part.length <= longestWord && meaningOf(part) === meaning)
+}
+
+/** The length of its column. */
+const longestWord = 40
 
 /** A code of the service: no sentence, and no word alone, which may be a name. */
 const isCode = (code: unknown): code is string =>
@@ -88,7 +102,7 @@ interface Worded extends Pick<RequestWithdrawalError, "outcome"> {
 const withoutWords = <E extends RequestWithdrawalError>(error: E): E => {
   const { seen, serviceCode, serviceMessage: _, ...rest }: Worded = error
   const { status, ...place } = seen ?? {}
-  const word = documentedWord(status)
+  const word = status === undefined ? undefined : listedWord(status)
   // The class of an error makes its copy from its own fields.
   const make = error.constructor as new (fields: object) => E
   return new make({
@@ -116,6 +130,12 @@ export const mismatchOf = (error: Unclear): "companyId" | "pixKey" | undefined =
   if (error._tag !== "OutcomeUnknown" || error.reason !== "NotAsAsked") return undefined
   return (["companyId", "pixKey"] as const).find((field) => error.issues?.some(({ path }) => path === field))
 }
+
+/** Whether an answer with success has a record that says that the payout failed, or that its money came back. */
+export const isRecordedAsFailed = (error: Unclear): boolean =>
+  error._tag === "OutcomeUnknown" &&
+  error.reason !== "Unreadable" &&
+  error.issues?.some(({ path }) => path === "enTransaction") === true
 
 /**
  * A success about another company than that of the account is none. The client compares the company only where its own is

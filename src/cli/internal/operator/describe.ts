@@ -65,6 +65,15 @@ export const textOfSum = ({ centavos, count }: Sum): string =>
 export const waitsForSecond = (step: string): string =>
   `${step}: this is the step's first person. Nothing is changed until another person runs the same command.`
 
+/** The record of a payout: its number, and the service's word for its state. A doubt may have seen one. */
+const recordOf = (status: PayoutStatus) => {
+  const seen = "error" in status && status.error?._tag === "OutcomeUnknown" ? status.error.seen : undefined
+  return {
+    id: ("withdrawalId" in status ? status.withdrawalId : undefined) ?? seen?.id,
+    word: ("withdrawalStatus" in status ? status.withdrawalStatus : undefined) ?? seen?.status
+  }
+}
+
 /** A status for machines: amounts in centavos; JSON writes times in ISO 8601. */
 export const dataOf = (status: PayoutStatus) => ({
   reference: status.reference,
@@ -73,7 +82,8 @@ export const dataOf = (status: PayoutStatus) => ({
   because: "because" in status ? status.because : undefined,
   asked: status.asked,
   error: "error" in status ? status.error?._tag : undefined,
-  withdrawalId: "withdrawalId" in status ? status.withdrawalId : undefined,
+  withdrawalId: recordOf(status).id,
+  withdrawalStatus: recordOf(status).word,
   mayHaveLeftAt: "mayHaveLeftAt" in status ? status.mayHaveLeftAt : undefined,
   submittedAt: status.submittedAt,
   updatedAt: status.updatedAt,
@@ -91,7 +101,8 @@ export const textOf = (status: PayoutStatus, now: number, payee?: string): strin
     Asked:
       status.asked && `${status.asked.step} by ${plain(status.asked.by)}: another person has to take the same step`,
     Error: "error" in status ? status.error?.message : undefined,
-    Withdrawal: "withdrawalId" in status ? status.withdrawalId : undefined,
+    Withdrawal: recordOf(status).id,
+    "Its status": recordOf(status).word,
     "May have left": "mayHaveLeftAt" in status ? since(status.mayHaveLeftAt) : undefined,
     Submitted: since(status.submittedAt),
     Updated: since(status.updatedAt),
@@ -117,7 +128,8 @@ export const columnsAt = (now: number): Columns<PayoutStatus> => ({
     amount_reais: ({ amount }) => decimal(amount),
     submitted_at: ({ submittedAt }) => time(submittedAt),
     updated_at: ({ updatedAt }) => time(updatedAt),
-    withdrawal_id: (status) => ("withdrawalId" in status ? `${status.withdrawalId ?? ""}` : "")
+    withdrawal_id: (status) => `${recordOf(status).id ?? ""}`,
+    withdrawal_status: (status) => recordOf(status).word ?? ""
   },
   json: dataOf
 })

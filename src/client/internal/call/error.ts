@@ -88,15 +88,19 @@ const refusedWrite = <Own extends PaymentsError>(
   ownError: OwnError<Own> | undefined
 ) => {
   const { past } = call.prepared
-  const { cause, hasWords, isConflict, retryAfter, status, unread, words } = refused
+  const { cause, hasWords, isConflict, record, retryAfter, status, unread, words } = refused
   const fields = { ...refusedFields(call, refused), idempotencyKey }
   const doubt = () => ({ ...doubtFields(call), ...withoutUndefined({ retryAfter }), outcome: "Unknown" }) as const
   const ownOrRejected = () => ownError?.(refused, fields) ?? new RequestRejected(fields)
-  const conflict = () => new IdempotencyConflict({ ...fields, ...doubt() })
+  const conflict = () => {
+    if (record === undefined) return new IdempotencyConflict({ ...fields, ...doubt() })
+    const { issues, seen } = record
+    return new OutcomeUnknown({ ...fields, ...doubt(), reason: "NotAsAsked", ...withoutUndefined({ issues, seen }) })
+  }
 
   if (status === 401) return new AuthError(fields)
   // A permanent redirect (RFC 9110, section 15.4): nothing was done.
-  if (status < 400) return new RequestRejected(fields)
+  if (record === undefined && status < 400) return new RequestRejected(fields)
   // The user's own cause counts for a conflict only if the user says that the key has no past.
   if (isConflict && (cause === undefined || past !== "None")) return conflict()
   if (status === 429 && !isConflict) return new RateLimited({ ...fields, ...withoutUndefined({ retryAfter }) })

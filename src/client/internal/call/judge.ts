@@ -135,9 +135,12 @@ export const judgeAnswer = <A>(call: Call<A>, status: number, headers: AnswerHea
   judgeSafely(status, (): Result.Result<A, Failed> => {
     if (!isSuccess(status)) return Result.fail(judgeRefusal(call, status, headers, { text: body }))
     const decoded = call.prepared.decode(body, call.settings.policy, call.misfits)
-    return Result.mapError(decoded, ({ issues, reason, seen = {} }) =>
-      unusable(status, reason, { issues, seen: withoutSecrets(seen, secretsOf(call)) })
-    )
+    return Result.mapError(decoded, ({ issues, reason, record, seen = {} }) => {
+      const found = { issues, seen: withoutSecrets(seen, secretsOf(call)) }
+      return record === undefined
+        ? unusable(status, reason, found)
+        : judgeRefusal(call, status, headers, { text: record.said }, { ...record, ...found })
+    })
   })
 
 /** Judges an attempt without a whole answer. */

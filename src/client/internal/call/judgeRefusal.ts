@@ -1,5 +1,5 @@
 /**
- * Judges an answer outside of 2xx, by its status and its words.
+ * Judges an answer outside of 2xx, or a record that says that its write failed, by its status and its words.
  */
 import * as Headers from "effect/http/Headers"
 import * as Duration from "effect/Duration"
@@ -16,7 +16,7 @@ import { secretsOfBody } from "../words/secrets.ts"
 import { maxInput, readServiceMessage } from "../words/serviceMessage.ts"
 import { isTimedOut } from "../words/timeOut.ts"
 import { isWithdrawalCause } from "../words/withdrawalCauses.ts"
-import type { Call, Failed } from "./state.ts"
+import type { Call, Failed, FailedRecord } from "./state.ts"
 
 const parametersOf = (template: string, path: string): ReadonlyArray<string> => {
   const [written = ""] = path.split("?")
@@ -115,12 +115,13 @@ const policyVerdict = (call: Call, said: Omit<ServiceRefusal, "operation">): Ref
   return isWord || (typeof verdict === "string" && isWithdrawalCause(verdict)) ? verdict : undefined
 }
 
-/** Judges an answer outside of 2xx, by its body or by the reason why the body could not be read. */
+/** Judges a refusal, by its body or by the reason why the body could not be read. One by a record has a 2xx. */
 export const judgeRefusal = (
   call: Call,
   status: number,
   headers: AnswerHeaders,
-  body: { readonly text: string } | { readonly unread: FailureReason }
+  body: { readonly text: string } | { readonly unread: FailureReason },
+  record?: FailedRecord
 ): Failed => {
   const now = call.settings.clock.currentTimeMillisUnsafe()
   const secrets = secretsOf(call)
@@ -131,9 +132,19 @@ export const judgeRefusal = (
     serviceCode: displayCode(code, () => secrets),
     retryAfter: retryAfterOf(headers, now)
   }
-  const inDoubt = (reason: FailureReason): Failed => ({ _tag: "Unanswered", sent: "Unknown", reason, status, ...shown })
+  const found = record && { issues: record.issues, seen: record.seen }
+  const inDoubt = (reason: FailureReason): Failed => ({
+    _tag: "Unanswered",
+    sent: "Unknown",
+    reason,
+    status,
+    ...shown,
+    ...found
+  })
   const isOfWrite = isWrite(call.route.endpoint)
-  const doubt = doubtReason(status, isOfWrite)
+  const unread = "text" in body ? unreadReason(text, isJson, headers) : body.unread
+  const isProof = record?.isProof === true && call.inDoubt === undefined && unread === undefined
+  const doubt = record === undefined ? doubtReason(status, isOfWrite) : isProof ? undefined : "NotAsAsked"
   if (doubt !== undefined) return inDoubt(doubt)
 
   const words = foldWords(withoutEchoes([message, code, ...texts], secrets))
@@ -141,7 +152,10 @@ export const judgeRefusal = (
   if (verdict === "Unknown") return inDoubt("RefusalUnknown")
   const isConflict = isOfWrite && (status === 409 || isAboutDuplication(words))
   const isDecided =
-    status === 401 || status < 400 || isConflict || (verdict !== undefined && call.prepared.past === "None")
+    status === 401 ||
+    (status >= 300 && status < 400) ||
+    isConflict ||
+    (verdict !== undefined && call.prepared.past === "None")
   const isTimeOut = isOfWrite && !isConflict && isTimedOut(words)
   if (isTimeOut && !isDecided) return inDoubt("UnderWay")
   return {
@@ -152,7 +166,8 @@ export const judgeRefusal = (
     isPage: !isJson && text.trim() !== "",
     isConflict: isConflict || isTimeOut,
     cause: verdict,
-    unread: "text" in body ? unreadReason(text, isJson, headers) : body.unread,
+    unread,
+    record,
     ...shown
   }
 }

@@ -138,6 +138,8 @@ export interface Body<Sent> {
 
 /** The call that an answer to a write is about. */
 export interface Asked {
+  /** The text of the answer. */
+  readonly answered: string
   readonly idempotencyKey: string
   readonly policy: PaymentsPolicy
   /** Takes the name of a field that is not as the contract says, and does not make the answer unusable. */
@@ -183,7 +185,7 @@ export const write = <E extends Endpoint, Sent, A, Own extends PaymentsError = n
         body: text === undefined ? undefined : encoder.encode(text),
         decode: (answered, policy, misfits) =>
           route.decode(answered, misfits).pipe(
-            Result.flatMap((answer) => accept(answer, sent, { idempotencyKey, policy, misfits })),
+            Result.flatMap((answer) => accept(answer, sent, { answered, idempotencyKey, policy, misfits })),
             Result.mapError((undecodable) => ({
               ...undecodable,
               seen: seenIn(answered, seenPaths, (json) => parseJson(json, decimals))

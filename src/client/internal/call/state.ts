@@ -114,6 +114,18 @@ export interface Refused extends ServiceSaid {
   readonly cause: RefusalCause | undefined
   /** The reason why the body could not be read. Its words are unknown then, and not absent. */
   readonly unread: FailureReason | undefined
+  /** What the service recorded, if it refused the request by a record. The status is a 2xx then. */
+  readonly record: FailedRecord | undefined
+}
+
+/** A record that says that its write failed. */
+export interface FailedRecord extends Pick<Unanswered, "issues" | "seen"> {
+  readonly id: number
+  readonly status: string
+  /** The members of the answer that the service may say a reason by, as JSON. */
+  readonly said: string
+  /** Whether the record proves, of a key without a doubt, that nothing was executed. */
+  readonly isProof: boolean
 }
 
 /** There is no usable answer. */
@@ -135,4 +147,6 @@ export interface Undecodable {
   readonly reason: "Unreadable" | "KeyMismatch" | "NotAsAsked" | "UnsoundBrCode"
   readonly issues: Issues
   readonly seen?: Seen
+  /** The record, if it says that the write failed. */
+  readonly record?: FailedRecord
 }

@@ -7,12 +7,18 @@ import { constFalse } from "effect/Function"
 import * as Result from "effect/Result"
 import { requestWithdrawal as endpoint } from "../../../contract/Endpoints.ts"
 import type { WriteOptions } from "../../../contract/WriteOptions.ts"
-import { BelowMinimum, InsufficientBalance, NoPixKey, type WithdrawalRefusal } from "../../../contract/PaymentsError.ts"
+import {
+  BelowMinimum,
+  InsufficientBalance,
+  NoPixKey,
+  WithdrawalFailed,
+  type WithdrawalRefusal
+} from "../../../contract/PaymentsError.ts"
 import { meaningOf } from "../../../contract/Status.ts"
 import {
   minimumWithdrawal,
   type Withdrawal,
-  type WithdrawalRecord,
+  WithdrawalRecord,
   type WithdrawalRequest,
   type WithdrawalRequestBody
 } from "../../../contract/Withdrawal.ts"
@@ -31,14 +37,14 @@ const otherKey: Undecodable = {
 }
 
 /** What was sent. A request without a key pays the registered one. */
-type Sent = Pick<WithdrawalRequestBody, "amount" | "pixKey" | "pixKeyType">
+type Sent = WithdrawalRequestBody
 
 /**
- * The issues of a record that is about another withdrawal, or about one that failed. Only another payee is an issue of
- * `pixKey`, and another company one of `companyId`.
+ * The issues of a record that is about another withdrawal. Only another payee is an issue of `pixKey`, and another company one
+ * of `companyId`.
  */
 const differences = (record: WithdrawalRecord, sent: Sent, { policy }: Asked, client: Client): Issues => {
-  const { enTransaction, pixKey, value } = record
+  const { pixKey, value } = record
   const { amount: asked, pixKey: sentKey, pixKeyType } = sent
   const isAbove = ReaisOrder(value, toReais(asked)) > 0
   // A predicate that throws accepts nothing.
@@ -56,15 +62,38 @@ const differences = (record: WithdrawalRecord, sent: Sent, { policy }: Asked, cl
     ...(isOther ? [{ path: "pixKey", problem: "is another key than the one that was asked for" }] : []),
     ...(isOtherCompany(client, record) ? [otherCompany] : []),
     ...(BigDecimal.isPositive(value) ? [] : [{ path: "value", problem: "is not above zero" }]),
-    ...(isAbove && !isAccepted() ? [{ path: "value", problem: "is above the amount that was asked for" }] : []),
-    ...(["failed", "returned"].includes(meaningOf(enTransaction))
-      ? [{ path: "enTransaction", problem: "is a word for failure" }]
-      : [])
+    ...(isAbove && !isAccepted() ? [{ path: "value", problem: "is above the amount that was asked for" }] : [])
   ]
 }
 
+const isFailure = { path: "enTransaction", problem: "is a word for failure" }
+
+/** Whether a member of an answer may hold a reason: it repeats nothing that was sent, and no documented field has its name. */
+const isReason = (name: string, sent: Sent) =>
+  Reflect.get(sent, name) === undefined && (name === "description" || !Object.hasOwn(WithdrawalRecord.fields, name))
+
+/**
+ * The failure of a record that says that the withdrawal failed. Only \`Failure\` proves it, of a record that certainly is about
+ * what was asked: it names the key, and its value is not below the amount.
+ */
+const failedRecord = (record: WithdrawalRecord, others: Issues, sent: Sent, { answered, idempotencyKey }: Asked) => {
+  const { enTransaction: status, id, value } = record
+  const isSure = record.idempotencyKey === idempotencyKey && ReaisOrder(value, toReais(sent.amount)) >= 0
+  const members = Object.entries<unknown>(JSON.parse(answered))
+  return Result.fail<Undecodable>({
+    reason: "NotAsAsked",
+    issues: [...others, isFailure],
+    record: {
+      id,
+      status,
+      said: JSON.stringify(Object.fromEntries(members.filter(([name]) => isReason(name, sent)))),
+      isProof: isSure && others.length === 0 && status.toLowerCase() === "failure"
+    }
+  })
+}
+
 type Refusal = Parameters<OwnError<WithdrawalRefusal>>
-type Own = WithdrawalRefusal | undefined
+type Own = WithdrawalRefusal | WithdrawalFailed | undefined
 
 /** The errors of the causes; none for a cause that this request cannot have. */
 const errors: Readonly<Record<WithdrawalCause, (fields: Refusal[1], sent: Sent) => Own>> = {
@@ -78,7 +107,10 @@ const errors: Readonly<Record<WithdrawalCause, (fields: Refusal[1], sent: Sent) 
  * do; without words the status does, unless something between the client and the service answered.
  */
 const refusal = (...[refused, fields, sent]: [...Refusal, sent: Sent]): Own => {
-  const { cause, hasWords, isPage, status, unread, words } = refused
+  const { cause, hasWords, isPage, record, status, unread, words } = refused
+  if (record !== undefined) {
+    return new WithdrawalFailed({ ...fields, withdrawalId: record.id, withdrawalStatus: record.status })
+  }
   const isSilent = !hasWords && !isPage && unread === undefined
   const named = cause ?? causeOf(words) ?? (isSilent && noPixKeyStatuses.has(status) ? "NoPixKey" : "RequestRejected")
   return isWithdrawalCause(named) ? errors[named](fields, sent) : undefined
@@ -99,8 +131,10 @@ export const make = (client: Client) => (request: WithdrawalRequest, options?: W
       const { idempotencyKey } = asked
       if (record.idempotencyKey !== undefined && record.idempotencyKey !== idempotencyKey) return Result.fail(otherKey)
       const issues = differences(record, sent, asked, client)
+      const meaning = meaningOf(record.enTransaction)
+      if (meaning === "failed" || meaning === "returned") return failedRecord(record, issues, sent, asked)
       if (issues.length > 0) return notAsAsked(...issues)
-      if (meaningOf(record.enTransaction) === "unlisted") asked.misfits.add(statusField)
+      if (meaning === "unlisted") asked.misfits.add(statusField)
       return Result.succeed({ ...record, idempotencyKey })
     },
     ownError: refusal

@@ -24,12 +24,33 @@ const maxDepth = 6
 const maxMembers = 64
 
 /** The names of fields, folded. */
-const messageKeys = ["message", "mensagem", "msg", "errormessage", "errordescription"]
-const detailKeys = ["detail", "details", "detalhe", "detalhes", "description", "descricao", "reason", "motivo"]
+const messageKeys = [
+  "message",
+  "mensagem",
+  "msg",
+  "errormessage",
+  "errordescription",
+  "providererrordescription",
+  "providererrormessage",
+  "providermessage"
+]
+const detailKeys = [
+  "detail",
+  "details",
+  "detalhe",
+  "detalhes",
+  "description",
+  "descricao",
+  "reason",
+  "motivo",
+  ...["error", "failure", "reject", "rejection", "refusal", "status"].map((what) => `${what}reason`),
+  ...["failure", "status"].flatMap((what) => [`${what}message`, `${what}description`]),
+  ...["falha", "erro", "recusa", "rejeicao"].map((what) => `motivo${what}`)
+]
 const errorKeys = ["error", "erro"]
 const listKeys = ["errors", "erros"]
 const wrapperKeys = ["data", "res", "response", "result", "body"]
-const codeKeys = ["code", "errorcode", "codigo", "codigoerro"]
+const codeKeys = ["code", "errorcode", "codigo", "codigoerro", "providererrorcode"]
 
 type Member = readonly [name: string, value: unknown]
 

@@ -83,7 +83,11 @@ export const submittedOf = ({ amount, submittedAt, submittedBy }: Row): PayoutCh
 
 /** The event of an answer to a request of a row. */
 export const answeredEvent = ({ state }: Row, known: Known): Event => {
-  if (known._tag !== "Recorded") return { _tag: "Answered", answer: known._tag, error: known.error }
+  if (known._tag !== "Recorded") {
+    const { error } = known
+    const recorded = error._tag === "WithdrawalFailed" && { withdrawalId: error.withdrawalId }
+    return { _tag: "Answered", answer: known._tag, error, ...recorded }
+  }
   const { id: withdrawalId } = known.withdrawal
   return state === "failed"
     ? { _tag: "Contradicted", withdrawalId }

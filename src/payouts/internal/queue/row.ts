@@ -19,7 +19,15 @@ import { Centavos } from "../../../pix/Money.ts"
 import { IdempotencyConflict, OutcomeUnknown } from "../../../contract/PaymentsError.ts"
 import { PayoutRefusal } from "../../Payout.ts"
 import { type ParkedBecause, PayoutAsked, PayoutState, PayoutStatus, WaitsFor } from "../../PayoutStatus.ts"
-import { causeOfWait, documentedWord, type Known, makeOutcomeUnknown, mismatchOf } from "../machine.ts"
+import {
+  causeOfWait,
+  isRecordedAsFailed,
+  type Known,
+  listedWord,
+  makeOutcomeUnknown,
+  mismatchOf,
+  type Unclear
+} from "../machine.ts"
 import { type Account, pausedUntil } from "./account.ts"
 import { Bool, Int, orNull, startingAt } from "./columns.ts"
 
@@ -73,7 +81,7 @@ export const Row = Schema.Struct({
   /** The day whose cap it counts against, while it may have moved money. */
   countedDay: orNull(Schema.String),
   withdrawalId: orNull(Int),
-  /** The service's word for the state of its withdrawal, if it is a documented one. */
+  /** The service's word for the state of its withdrawal, if it is in the vocabulary of statuses. */
   withdrawalStatus: orNull(Schema.String),
   /** The payee that the record names, as JSON, sealed as the request is; deleted with it. */
   payee: orNull(Schema.String),
@@ -192,16 +200,20 @@ export const answered = (row: Row, known: Known, now: number, payee: string | nu
       const { enTransaction, id: withdrawalId } = known.withdrawal
       const recorded = {
         withdrawalId,
-        withdrawalStatus: documentedWord(enTransaction) ?? null,
+        withdrawalStatus: listedWord(enTransaction) ?? null,
         // It may have been forgotten since the request left.
         payee: row.request === null ? null : payee
       }
-      if (row.state === "settled" || row.state === "failed") return recorded
+      if (row.state === "settled" || row.state === "failed") return { ...recorded, error: null }
       const ended = { mayHaveLeftAt: null, error: null, parkedBecause: null, ...waitsForNothing } as const
       return { state: "posted", ...recorded, ...ended }
     }
     case "Refused": {
       const cleared = { mayHaveLeftAt: null, countedDay: null, error: writeFailure(known.error) } as const
+      if (known.error._tag === "WithdrawalFailed" && row.state !== "settled" && row.state !== "posted") {
+        const { withdrawalId, withdrawalStatus } = known.error
+        return { ...cleared, ...waitsForNothing, state: "failed", parkedBecause: null, withdrawalId, withdrawalStatus }
+      }
       if (!isOpen(row)) return cleared
       const waitsFor = causeOfWait(known.error)
       if (waitsFor === undefined) return { ...cleared, ...waitsForNothing, state: "refused" }
@@ -210,14 +222,18 @@ export const answered = (row: Row, known: Known, now: number, payee: string | nu
     }
     case "Unknown": {
       if (!isOpen(row)) return undefined
-      const isOther = mismatchOf(known.error) !== undefined
+      const because = unclearRecord(known.error)
       return {
-        ...(isOther ? park("OtherPayee") : { state: "unknown", ...waitsForNothing }),
+        ...(because === undefined ? { state: "unknown", ...waitsForNothing } : park(because)),
         error: writeFailure(known.error)
       }
     }
   }
 }
+
+/** Why a record that proves nothing is for a person: the same request would be answered with it again. */
+const unclearRecord = (error: Unclear): ParkedBecause | undefined =>
+  mismatchOf(error) !== undefined ? "OtherPayee" : isRecordedAsFailed(error) ? "RecordedAsFailed" : undefined
 
 export const park = (parkedBecause: ParkedBecause): Changes => ({
   state: "parked",
@@ -350,6 +366,7 @@ export const statusOf = (row: Row): PayoutStatus => {
     asked: isAsked(asked) ? asked : null
   }
   if (state === "accepted" && isUnclear) known["error"] = undefined
+  if (state === "failed" && failure?._tag !== "WithdrawalFailed") known["error"] = undefined
   if (state === "unknown" && !isUnclear)
     known["error"] = makeOutcomeUnknown(row.idempotencyKey, "Unrecognised", row.sends)
   const shown = fieldsOf[state]?.filter((field) => known[field] !== null && known[field] !== undefined) ?? []

@@ -28,7 +28,7 @@ import { makeRecord } from "./record.ts"
 import * as Row from "./row.ts"
 import { currentSender, isOf } from "./sender.ts"
 import type { Settings } from "./settings.ts"
-import { attributesOf, causeOf } from "./signals.ts"
+import { attributesOf, causeOf, logParked } from "./signals.ts"
 
 /** The row was changed by another process since it was read, or the account does not allow the request any more. */
 export const changedMeanwhile = () => new TryAgain({ reason: "ChangedMeanwhile" })
@@ -241,13 +241,18 @@ export const makeSend = ({
     const { failure } = result
     const mismatch = failure.outcome === "Unknown" ? mismatchOf(failure) : undefined
     if (mismatch !== undefined) yield* reportMismatch(after ?? marked, mismatch, end)
-    if (after?.state === "refused") {
+    if (after?.state === "refused" || after?.state === "failed") {
+      const step =
+        after.state === "refused"
+          ? "When its cause is gone, send it again with retry."
+          : "Pay it under a new reference when its cause is gone."
       yield* log(
         "Warn",
-        `A payout was refused, and is not sent again: ${failure._tag} (${inWords(after)}). No request of this queue moved money. When its cause is gone, send it again with retry.`,
+        `A payout was refused, and is not sent again: ${failure._tag} (${inWords(after)}). No request of this queue moved money. ${step}`,
         attributesOf(after)
       )
     }
+    if (after?.parkedBecause === "RecordedAsFailed") yield* logParked(after, "RecordedAsFailed")
     if (after === undefined || !Row.isOpen(after)) return undefined
     if (after.mayHaveLeftAt !== null && "reason" in failure && failure.reason === "OtherClientId") {
       return yield* Effect.as(park(after, "OtherClientId"), undefined)

@@ -71,8 +71,9 @@ export const countChange = (row: Row): Effect.Effect<void> =>
 
 /** Whether any request of a payout may have moved money, for `payments.outcome`. */
 const outcomeOf = (row: Row) => {
-  if (row.withdrawalId !== null) return "Executed"
-  return row.mayHaveLeftAt === null ? (failureOf(row)?.outcome ?? "NotSent") : "Unknown"
+  const failure = failureOf(row)
+  if (row.withdrawalId !== null && failure?._tag !== "WithdrawalFailed") return "Executed"
+  return row.mayHaveLeftAt === null ? (failure?.outcome ?? "NotSent") : "Unknown"
 }
 
 /** The attributes of a payout of which only the key is known. */
