@@ -10,7 +10,7 @@ import { decimal } from "./internal/amount.ts"
 import { failed } from "./internal/exit.ts"
 import { json } from "./internal/flags.ts"
 import { writeResult } from "./internal/output.ts"
-import { fieldLines } from "./internal/text.ts"
+import { fieldLines, plain } from "./internal/text.ts"
 
 /** The failure of a balance without a company: no other input of it can be invalid. */
 const noCompany = failed("No company is named: set PAYMENTS_COMPANY_ID, or give --company. Nothing was sent.")
@@ -32,6 +32,7 @@ export const balance = Command.make(
       .getBalance({ companyId: Option.getOrUndefined(company) })
       .pipe(Effect.catchTag("InvalidRequest", (error) => Effect.fail(Option.isNone(company) ? noCompany : error)))
     const { accBalance, accBalanceCredit, accBalanceCreditAwaiting, companyId, currency, enBalanceStatus } = found
+    const isReleased = enBalanceStatus.toLowerCase() === "released"
     const data = {
       companyId,
       currency,
@@ -41,7 +42,7 @@ export const balance = Command.make(
       awaiting: decimalOrAbsent(accBalanceCreditAwaiting)
     }
     const text = fieldLines({
-      Available: `${Money.format(accBalance)}  (${enBalanceStatus})`,
+      Available: `${Money.format(accBalance)}  (${plain(enBalanceStatus)}${isReleased ? "" : ": not released, do not pay out yet"})`,
       Credit: accBalanceCredit && Money.format(accBalanceCredit),
       Awaiting: accBalanceCreditAwaiting && Money.format(accBalanceCreditAwaiting)
     })

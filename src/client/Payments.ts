@@ -131,6 +131,9 @@ export class Payments extends Context.Service<
     /**
      * The company's balance, in reais: `accBalance` is the amount available for withdrawals.
      *
+     * Pay out only while `enBalanceStatus` is `Released`. With another word, such as the seen `Pending`, the balance is not
+     * available yet: read it again later, and treat a word that you do not know like `Pending`.
+     *
      * Fails with `InvalidRequest` if no company is named, and as every read does: `AuthError`, `RateLimited`,
      * `RequestRejected`, `ServiceUnavailable`, `UnexpectedResponse`.
      */

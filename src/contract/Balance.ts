@@ -9,13 +9,14 @@ import type { Currency } from "./Currency.ts"
 
 /**
  * A balance record. `accBalance` is the amount available for withdrawals, `accBalanceCredit` the balance in credits
- * and `accBalanceCreditAwaiting` the credits awaiting release, all in reais. The status `Released` means available.
+ * and `accBalanceCreditAwaiting` the credits awaiting release, all in reais. Pay out only while the status is `Released`.
  */
 export const Balance = Schema.Struct({
-  id: IntegerId,
+  /** Absent in answers that were seen. */
+  id: Schema.optionalKey(IntegerId),
   companyId: Schema.optionalKey(IntegerId),
   currency: Schema.optionalKey(Schema.String),
-  /** `Released` means available. */
+  /** `Released` means available. `Pending` was seen. */
   enBalanceStatus: BalanceStatus,
   /** The amount available for withdrawals, in reais. */
   accBalance: ReaisFromJson,

@@ -19,6 +19,12 @@ export const openWord = <const Words extends ReadonlyArray<string>>(words: Words
 /** An integer id, as the service gives a company, a lead or a row. */
 export const IntegerId = Schema.Natural
 
+/**
+ * The pattern of an opaque id that may be shown: 1 to 64 characters. One of 10 to 19 digits, also with hyphens, may be a
+ * person's document or phone, and a longer number is no id.
+ */
+export const opaqueId = /^(?!\d{10,}$|[\d_-]{10,19}$)[\w-]{1,64}$/
+
 /** A textual identifier: never empty. */
 export const TextId = Schema.NonEmptyString
 

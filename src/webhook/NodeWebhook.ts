@@ -78,7 +78,9 @@ const toWeb = (req: ListenerRequest, signal: AbortSignal) => {
   )
   const body = method === "GET" || method === "HEAD" ? null : bodyOf(req)
   const init: RequestInit & { readonly duplex: "half" } = { method, headers, body, signal, duplex: "half" }
-  return new Request(`http://localhost${req.originalUrl ?? req.url}`, init)
+  // The error of an address that cannot be read would hold it, and with it a secret in its path.
+  const address = `http://localhost${req.originalUrl ?? req.url}`
+  return new Request(URL.canParse(address) ? address : "http://localhost/", init)
 }
 
 /**

@@ -18,6 +18,13 @@ import type { TransactionDetail } from "../contract/Transaction.ts"
 export interface Untrusted<M = unknown> {
   /** The claimed status, in the words of the delivery. */
   readonly status?: string | undefined
+  /** The claimed end-to-end id of the PIX. */
+  readonly endToEndId?: string | undefined
+  /**
+   * The delivery's header `x-webhook-event-id`, which was seen and is not documented: to find it in the gateway's panel. Nothing
+   * is deduplicated by it.
+   */
+  readonly eventId?: string | undefined
   /** Its metadata, read by your schema. Absent if you gave no schema, or the metadata does not fit it. */
   readonly metadata?: M | undefined
 }
@@ -75,11 +82,11 @@ export interface UnconfirmedTransaction<M = unknown> {
 
 /**
  * A delivery about a withdrawal. The service documents no way to look one up, so nothing here can be checked: find out in
- * the panel, or in the balance.
+ * the panel, or in the balance. It has nothing else of the body, which names persons.
  */
 export interface UnconfirmedWithdrawal<M = unknown> {
   readonly _tag: "UnconfirmedWithdrawal"
-  /** The same for the same delivery: a delivery that the service repeats is reported again. */
+  /** The same for the same body: a delivery that the service repeats is reported again. */
   readonly id: string
   /** The key that it was sent with, if the delivery names it: your own books have the payout by it. */
   readonly idempotencyKey?: string | undefined

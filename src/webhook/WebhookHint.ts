@@ -1,11 +1,14 @@
 /**
- * The hint of a webhook delivery. The service documents no payload (`docs/service.md`), so the default looks
- * for the fields that the service documents elsewhere: at the top, or in an object `data`, as in the answer to a new
- * charge. A hint proves nothing. For any other payload give `Webhook` a `find` of your own.
+ * The hints of a webhook delivery. The service documents no payload (`docs/service.md`), so the default looks for the fields
+ * that the service documents elsewhere, and for those of the bodies that were seen of it: at the top, in an object `data`, or in
+ * the items of a list at either place. Names are read in any case, with or without `_`. A hint proves nothing. For any other
+ * payload give `Webhook` a `find` of your own.
  *
- * - A transaction is named by a `transactionId` or an `id` that is a UUID; its status is `enStatusTransaction` or `status`.
- * - A withdrawal is recognised by `withdrawalId` (the sandbox's own word), by its `enTransaction`, or by an
+ * - The subject is what `object` and `type` say: `transaction` and `cashin`, or `withdraw` and `cashout`. Without them, it is a
+ *   withdrawal that has a `withdrawId` (seen), a `withdrawalId` (the sandbox's own word), an `enTransaction`, or an
  *   `idempotencyKey`: one that begins with `wd_`, or any but a charge's where no transaction is named.
+ * - A transaction is named by a `transactionId`, or by an `id` that is long or has a status beside it: 1 to 64 letters, digits,
+ *   `_` and `-`. Its status is `enStatusTransaction` or `status`.
  * - `metadata` is returned as it is and never searched: it is the caller's own.
  *
  * @example
@@ -16,13 +19,17 @@
  *
  * WebhookHint.find({ transactionId: id, enStatusTransaction: "Paid" }) // => { about: "Transaction", transactionId: id, status: "Paid" }
  * WebhookHint.find({ event: "payment", data: { id, status: "PAID" } }) // => { about: "Transaction", transactionId: id, status: "PAID" }
- * WebhookHint.find({ id: 7, idempotencyKey: "wd_42", enTransaction: "Awaiting" }) // => { about: "Withdrawal", withdrawalId: 7, idempotencyKey: "wd_42", status: "Awaiting" }
+ * WebhookHint.find({ object: "withdraw", withdrawId: "42", status: "failure" }) // => { about: "Withdrawal", withdrawalId: 42, status: "failure" }
  * WebhookHint.find("hello") // => { about: "Unknown" }
+ * WebhookHint.findAll([{ transactionId: id }, { withdrawId: 42 }]).length // => 2
  * ```
  */
 declare module "./WebhookHint.ts" {}
 
+import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import { displayMessage } from "../internal/mask.ts"
+import { type Centavos, centavosOption } from "../pix/Money.ts"
 
 /** The hint of a delivery. */
 export interface Hint {
@@ -36,6 +43,17 @@ export interface Hint {
   readonly withdrawalId?: number | undefined
   /** The key that a withdrawal was sent with. */
   readonly idempotencyKey?: string | undefined
+  /** The claimed end-to-end id of the PIX: `E` or `D`, 8 digits, then digits and letters. */
+  readonly endToEndId?: string | undefined
+  /** The caller's own reference, as the delivery repeats it. */
+  readonly externalRef?: string | undefined
+  /**
+   * The claimed amount in centavos. Absent unless the delivery has it in centavos and in reais, and both are one amount: a
+   * `value` alone has no unit, since it is in centavos for a charge and in reais for a withdrawal.
+   */
+  readonly amount?: Centavos | undefined
+  /** Why it failed, as the delivery says it: at most 200 characters, masked as all words of the service are. */
+  readonly reason?: string | undefined
   /** The metadata of the delivery, unread: text, or an object. */
   readonly metadata?: string | Readonly<Record<string, unknown>> | undefined
 }
@@ -43,45 +61,144 @@ export interface Hint {
 const maxWord = 64
 const maxKey = 255
 
-const uuid = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i
+/** An id that is at least so long is one of a transaction without a status beside it. */
+const longId = 20
 
-const asUuid = (value: unknown) => (typeof value === "string" && uuid.test(value) ? value : undefined)
+/** The members of a body by their names in small letters, without `_` and `-`. A member that is `null` is absent. */
+type Fields = ReadonlyMap<string, unknown>
+
+const foldedName = (name: string) => name.toLowerCase().replaceAll(/[\s_-]/g, "")
+
+const fieldsOf = (body: unknown): Fields =>
+  new Map(
+    Object.entries(Predicate.isObject(body) ? body : {}).flatMap(([name, value]) =>
+      Predicate.isNullish(value) ? [] : [[foldedName(name), value] as const]
+    )
+  )
 
 const asText = (value: unknown, longest: number) =>
   typeof value === "string" && value.length > 0 && value.length <= longest ? value : undefined
 
-const asInteger = (value: unknown) =>
-  typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined
+/** The id of a charge, which is opaque. */
+const asId = (value: unknown) => {
+  const id = Number.isSafeInteger(value) ? String(value) : value
+  return typeof id === "string" && /^[\w-]{1,64}$/.test(id) ? id : undefined
+}
+
+/** A number, or the digits of one. */
+const asInteger = (value: unknown) => {
+  const integer = typeof value === "string" && /^\d{1,16}$/.test(value) ? Number(value) : value
+  return typeof integer === "number" && Number.isSafeInteger(integer) && integer >= 0 ? integer : undefined
+}
+
+/** An amount of reais in centavos: only one that has no fraction of a centavo. */
+const asReais = (value: unknown) => {
+  const [, reais, part = ""] = /^(\d{1,12})(?:\.(\d{1,2})0*)?$/.exec(String(value)) ?? []
+  return reais === undefined ? undefined : Number(reais + part.padEnd(2, "0"))
+}
 
 const asMetadata = (value: unknown) => asText(value, Infinity) ?? (Predicate.isObject(value) ? value : undefined)
 
-const fieldsOf = (value: unknown) => (Predicate.isObject(value) ? value : {})
+const asEndToEnd = (value: unknown) =>
+  typeof value === "string" && /^[ED]\d{8}[\dA-Z]{8,40}$/i.test(value) ? value : undefined
+
+/** The subject that a body names: `object` and `type` of the bodies that were seen. */
+const subjectOf = (fields: Fields): Hint["about"] | undefined => {
+  const words = ["object", "type"].map((name) => foldedName(asText(fields.get(name), maxWord) ?? ""))
+  const isAny = (subject: RegExp) => words.some((word) => subject.test(word))
+  return isAny(/^(?:withdraw|cashout)/) ? "Withdrawal" : isAny(/^(?:transaction|cashin)/) ? "Transaction" : undefined
+}
+
+const amountOf = (fields: Fields): Centavos | undefined => {
+  const inCents = fields.get("valueincents")
+  const [cents, reais] =
+    inCents === undefined
+      ? [fields.get("value"), fields.get("amount")]
+      : [inCents, fields.get("value") ?? fields.get("amount")]
+  const amount = asInteger(cents)
+  return amount !== undefined && amount === asReais(reais) ? Option.getOrUndefined(centavosOption(amount)) : undefined
+}
+
+const reasonNames = [
+  "providererrordescription",
+  "errordescription",
+  "failurereason",
+  "reason",
+  "errormessage",
+  "message",
+  "error"
+]
+/** The members whose words are the service's own. Every other text of a body may be a person's data. */
+const ownWords = new Set([...reasonNames, "object", "type", "status", "enstatustransaction", "entransaction", "method"])
+
+/** Every text and number that may be a person's data. A loop, since a body may be nested deeply. */
+const secretsOf = (fields: Fields): ReadonlyArray<string> => {
+  const values = [...fields].flatMap(([name, value]) => (ownWords.has(name) ? [] : [value]))
+  const texts: Array<string> = []
+  for (const value of values) {
+    if (Predicate.isObjectOrArray(value)) values.push(...Object.values(value))
+    else if (typeof value === "string" || typeof value === "number") texts.push(String(value))
+  }
+  return texts
+}
+
+const reasonOf = (fields: Fields): string | undefined => {
+  const words = reasonNames.map((name) => asText(fields.get(name), Infinity)).find(Predicate.isNotUndefined)
+  return words === undefined ? undefined : displayMessage(words, () => secretsOf(fields)) || undefined
+}
+
+const hintOf = (fields: Fields): Hint => {
+  const get = (name: string) => fields.get(name)
+  const key = asText(get("idempotencykey"), maxKey)
+  const subject = subjectOf(fields)
+  const claimed = asText(get("status"), maxWord)
+  const id = typeof get("id") === "string" ? asId(get("id")) : undefined
+  const isOwn = id !== undefined && (id.length >= longId || claimed !== undefined || subject !== undefined)
+  const transactionId =
+    asId(get("transactionid")) ??
+    (isOwn ? id : undefined) ??
+    (subject === "Transaction" ? asId(get("providertxid")) : undefined)
+  const isWithdrawal =
+    subject === undefined
+      ? ["withdrawid", "withdrawalid", "entransaction"].some((name) => fields.has(name)) ||
+        key?.startsWith("wd_") === true ||
+        (key !== undefined && transactionId === undefined && !key.startsWith("tx_"))
+      : subject === "Withdrawal"
+  const about = isWithdrawal ? "Withdrawal" : transactionId === undefined ? "Unknown" : "Transaction"
+  const names = isWithdrawal ? ["withdrawid", "withdrawalid", "id"] : []
+  const found: Omit<Hint, "about"> = {
+    transactionId: about === "Transaction" ? transactionId : undefined,
+    withdrawalId: names.map((name) => asInteger(get(name))).find(Predicate.isNotUndefined),
+    idempotencyKey: key,
+    status: asText(get(isWithdrawal ? "entransaction" : "enstatustransaction"), maxWord) ?? claimed,
+    endToEndId: asEndToEnd(get("endtoendid")) ?? asEndToEnd(get("providerendtoendid")),
+    externalRef: asText(get("externalref"), maxKey),
+    amount: amountOf(fields),
+    reason: reasonOf(fields),
+    metadata: asMetadata(get("metadata"))
+  }
+  return { about, ...Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined)) }
+}
+
+/** The bodies of a payload: each item of a list has the members that stand beside the list. */
+const bodiesOf = (payload: unknown): ReadonlyArray<Fields> => {
+  const fields = fieldsOf(payload)
+  const data = fields.get("data")
+  const beside = [...fields].filter(([name]) => name !== "data")
+  return (Array.isArray(data) ? data : [data]).map((item: unknown) => new Map([...beside, ...fieldsOf(item)]))
+}
 
 /**
- * Finds the hint of a payload, by the names of the fields that the service uses elsewhere. It never fails, for any payload.
- * A hint proves nothing.
+ * Finds the hints of a payload, by the names of the fields that the service uses elsewhere: one for each item of a list, but
+ * one for all items that name nothing. It never fails, for any payload, and returns at least one. A hint proves nothing.
  */
-export const find = (payload: unknown): Hint => {
-  const top = fieldsOf(payload)
-  const fields: Readonly<Record<string, unknown>> = { ...top, ...fieldsOf(top["data"]) }
-  const key = asText(fields["idempotencyKey"], maxKey)
-  const transactionId = asUuid(fields["transactionId"]) ?? asUuid(fields["id"])
-  const isWithdrawal =
-    fields["withdrawalId"] !== undefined ||
-    fields["enTransaction"] !== undefined ||
-    key?.startsWith("wd_") === true ||
-    (key !== undefined && transactionId === undefined && !key.startsWith("tx_"))
-  const about = isWithdrawal ? "Withdrawal" : transactionId === undefined ? "Unknown" : "Transaction"
-  const withdrawalId = isWithdrawal ? (asInteger(fields["withdrawalId"]) ?? asInteger(fields["id"])) : undefined
-  const word = isWithdrawal ? fields["enTransaction"] : fields["enStatusTransaction"]
-  const status = asText(word, maxWord) ?? asText(fields["status"], maxWord)
-  const metadata = asMetadata(fields["metadata"])
-  return {
-    about,
-    ...(about === "Transaction" && { transactionId }),
-    ...(withdrawalId !== undefined && { withdrawalId }),
-    ...(key !== undefined && { idempotencyKey: key }),
-    ...(status !== undefined && { status }),
-    ...(metadata !== undefined && { metadata })
-  }
+export const findAll = (payload: unknown): readonly [Hint, ...ReadonlyArray<Hint>] => {
+  const hints = (Array.isArray(payload) ? payload : [payload]).flatMap(bodiesOf).map(hintOf)
+  const named = hints.filter(({ about }) => about !== "Unknown")
+  const unknown = hints.find(({ about }) => about === "Unknown")
+  const [first = { about: "Unknown" }, ...others] = unknown === undefined ? named : [...named, unknown]
+  return [first, ...others]
 }
+
+/** The first hint of a payload: the only one, unless the payload is a list or has one as `data`. See `findAll`. */
+export const find = (payload: unknown): Hint => findAll(payload)[0]

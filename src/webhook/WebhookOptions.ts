@@ -14,15 +14,19 @@ type Code<I, R, A = unknown> = ((input: I) => Effect.Effect<A, unknown, R>) | un
 
 /** What to do with the deliveries. Your code may need services: the layer then needs them too. */
 export interface WebhookOptions<M = unknown, R = never> {
-  /** The lookup says `Paid`, and `expectedAmount`, where given, says the same amount. */
+  /**
+   * The lookup says `Paid`, or a word that `PaymentsPolicy.statuses.paid` lists, and `expectedAmount`, where given, says the same
+   * amount.
+   */
   readonly onPaid?: Code<Confirmed<M>, R>
-  /** The lookup says `Refunded`. */
+  /** The lookup says `Refunded`, in any case. */
   readonly onRefunded?: Code<Confirmed<M>, R>
   /** The lookup says `Cancelled`, `Failed` or `Expired` (not documented): nobody will pay. */
   readonly onClosed?: Code<Confirmed<M>, R>
   /**
    * Every status that is no longer open, after its own handler and in the same transaction; also statuses that are not
-   * documented, which have no other handler.
+   * documented, which have no other handler. A word that sounds like paid is one of these until you list it: it is counted and
+   * logged.
    */
   readonly onStatus?: Code<Confirmed<M>, R>
   /** Receives each report of a delivery that is not confirmed, at least once. Default: a warning in the log. */
@@ -40,8 +44,11 @@ export interface WebhookOptions<M = unknown, R = never> {
   readonly isKnown?: Code<string, R, boolean>
   /** Receives each failure of your code. Default: a line in the log without your error. */
   readonly onFailure?: Code<HandlerFailure, R>
-  /** Finds the hint in the JSON of a body. If it throws, the delivery is answered with 400. Default: `WebhookHint.find`. */
-  readonly find?: ((json: unknown) => Hint) | undefined
+  /**
+   * Finds the hint in the JSON of a body, or several: each is handled. If it throws, the delivery is answered with 400, and with
+   * 413 for more than 100 hints. Default: `WebhookHint.findAll`.
+   */
+  readonly find?: ((json: unknown) => Hint | ReadonlyArray<Hint>) | undefined
   /**
    * The schema of the metadata, as `Metadata.codec(...)`; other metadata is left out. With `layerSql`, what the schema reads is
    * stored until the delivery is finished; nothing else of a body is. Default: it is not read.

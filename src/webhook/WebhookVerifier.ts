@@ -8,8 +8,9 @@
  * - A secret may be an `Effect`, which is run at each delivery: so it is exchanged without a restart.
  *
  * Gotchas:
- * - Prefer {@link sharedSecret}. With {@link pathSecret} the address is the secret, and addresses are written down by
- *   proxies and by the server's own tracer: set `HttpMiddleware.TracerDisabledWhen` for that path.
+ * - Prefer {@link sharedSecret} where the gateway sends a header of yours. The panel that was seen takes one address and no
+ *   header: {@link pathSecret} serves it. Neither this library nor the span and the access log of Effect's server show the
+ *   secret then, but proxies write addresses down.
  * - {@link ipAllowList} believes the connection, never a header. Behind a proxy use Effect's
  *   `HttpMiddleware.xForwardedHeaders` with the proxies that you trust, or pass `remoteAddress` to the web handler.
  *
@@ -76,7 +77,10 @@ export class WebhookRefused extends legible(
 export interface WebhookVerifier {
   /** Accepts the delivery, or fails with `WebhookRefused`. */
   (request: WebhookRequest): Effect.Effect<void, WebhookRefused>
-  /** Whether the path holds a secret: the delivery is then left out of the server's access log. Default: no. */
+  /**
+   * Whether the last segment of the path is a secret: the delivery is then left out of the server's access log, and the segment
+   * out of the server's span. Default: no.
+   */
   readonly secretInPath?: boolean | undefined
   /** The verifier's own settings are wrong: it accepts no delivery, and the layer of `Webhook` fails with this. */
   readonly problem?: ConfigurationError | undefined
@@ -150,8 +154,9 @@ const lastSegment = (path: string): string | undefined => {
 }
 
 /**
- * The last segment of the path must be a secret, as in `/webhooks/pix/<secret>`: route it with `/webhooks/pix/:secret`.
- * The comparison takes constant time.
+ * The last segment of the path must be a secret, as in `/webhooks/pix/<secret>`: route it with `/webhooks/pix/:secret`, and
+ * enter the whole address in the gateway's panel. The comparison takes constant time. The secret is in no span and no line of
+ * this library, and is removed from the span and the access log of Effect's server.
  */
 export const pathSecret = <E>(options: { readonly secret: SecretsInput<E> }): WebhookVerifier =>
   Object.assign(

@@ -5,6 +5,7 @@ import { Sandbox } from "effect-pix/sandbox"
 import { leaksIn, person } from "../support/canary.ts"
 import { run, runRows } from "../support/command.ts"
 import { live } from "../support/effect.ts"
+import balancePending from "../fixtures/field/balance-pending.json" with { type: "json" }
 import { balancePath } from "../support/operations.ts"
 import { served, settings, settingsOf } from "../support/operator.ts"
 import { answer, json, type Play, serveRaw } from "../support/RawServer.ts"
@@ -96,5 +97,9 @@ describe("the balance", () => {
       ["balance --json --company 7", 0, '{"status":"Released","available":"90071992547409.915","credit":"1.50"}\n']
     ])
     expect(gateway.arrived.map(({ path }) => path.replace(/\?.*/, ""))).toEqual([balancePath(1), balancePath(7)])
+    gateway.script(json(JSON.stringify(balancePending)))
+    yield* runRows(settingsOf(gateway.url), [
+      ["balance", 0, "Available  R$ 1.234,56  (Pending: not released, do not pay out yet)\n"]
+    ])
   })
 })

@@ -1,7 +1,7 @@
 /** What of the service's words and of its answers is shown, and what of them is masked. */
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Schema } from "effect"
-import { displayCode, displayMessage, maxDisplay } from "../../src/client/internal/words/mask.ts"
+import { displayCode, displayMessage, maxDisplay } from "../../src/internal/mask.ts"
 import { secretsOfBody } from "../../src/client/internal/words/secrets.ts"
 import { readServiceMessage } from "../../src/client/internal/words/serviceMessage.ts"
 import { seenIn, withoutSecrets } from "../../src/client/internal/wire/seen.ts"

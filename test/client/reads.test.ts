@@ -32,6 +32,7 @@ import {
   transactionId
 } from "../support/operations.ts"
 import { respond } from "../support/Wire.ts"
+import balancePending from "../fixtures/field/balance-pending.json" with { type: "json" }
 
 type ReadName = "getTransaction" | "listTransactions" | "getBalance"
 
@@ -198,6 +199,12 @@ const read: ReadonlyArray<readonly [operation: ReadName, ...Read]> = [
     ["ok", "res.items.createdAt", "res.items.lead.name", "res.items.leadId", "res.items.updatedAt"]
   ],
   ["getBalance", "the documented balance", balance, funds],
+  [
+    "getBalance",
+    "the balance that was seen, without an id",
+    balancePending,
+    { ...balancePending, accBalance: "1234.56 reais" }
+  ],
   ["getBalance", "an undocumented field", { ...balance, blocked: 1.5 }, funds],
   [
     "getBalance",

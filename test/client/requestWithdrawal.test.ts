@@ -1,7 +1,8 @@
 /** What `requestWithdrawal` sends, which answers it takes, and which requests it refuses. */
 import { assert, describe } from "@effect/vitest"
 import { Money, type PaymentsPolicy, PixKey, type WithdrawalRequest, type WriteOptions } from "effect-pix"
-import { Equal, Result } from "effect"
+import { Effect, Equal, Result } from "effect"
+import { TestClock } from "effect/testing"
 import {
   call,
   canary,
@@ -133,18 +134,22 @@ describe("the answer of requestWithdrawal", () => {
     `em_análise Accepted NO_ERROR not_failed Cancelable CANCELLABLE Refundable NotRejected Unfailed Expired timed_out`.split(
       " "
     )
-  )(
-    "the status %s is that of a withdrawal, is counted, and is logged as a warning at each call",
-    function* (enTransaction) {
-      const use = withdrawing({}, { idempotencyKey: "wd_1" })
-      const { lines, misfits, result } = yield* call(use, respond(201, recordWith({ enTransaction })), { times: 2 })
-      assert.propertyVal(Result.getOrThrow(result), "enTransaction", enTransaction)
-      assert.deepStrictEqual(misfits, { enTransaction: 2 })
-      assert.strictEqual(lines.length, 2)
-      for (const line of lines)
-        assert.match(line.join(" "), /^Warn .*enTransaction of the answer is no documented status/)
-    }
-  )
+  )("the status %s is that of a withdrawal, is counted, and is logged once a minute", function* (enTransaction) {
+    const use: Use = (payments) =>
+      Effect.andThen(
+        Effect.replicateEffect(withdrawing({}, { idempotencyKey: "wd_1" })(payments), 3, { discard: true }),
+        Effect.andThen(TestClock.adjust("1 minute"), withdrawing({}, { idempotencyKey: "wd_1" })(payments))
+      )
+    const { lines, misfits, result } = yield* call(use, respond(201, recordWith({ enTransaction })))
+    assert.propertyVal(Result.getOrThrow(result), "enTransaction", enTransaction)
+    assert.deepStrictEqual(misfits, { enTransaction: 4 })
+    const line = "requestWithdrawal: enTransaction of the answer is no listed status."
+    const said = `${line} The withdrawal was accepted: look up what became of it`
+    assert.deepStrictEqual(lines, [
+      ["Warn", said],
+      ["Warn", `${said} (3 times since the last such line)`]
+    ])
+  })
 
   const upTo12: PaymentsPolicy["acceptValue"] = ({ asked, value }) =>
     asked === withdrawal.amount && Money.ReaisOrder(value, Money.reais("12")) < 0

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { displayMessage, maxDisplay } from "../../src/client/internal/words/mask.ts"
+import { displayMessage, maxDisplay } from "../../src/internal/mask.ts"
 import { readServiceMessage } from "../../src/client/internal/words/serviceMessage.ts"
 import table from "../tables/messages.json" with { type: "json" }
 

@@ -9,10 +9,12 @@ import { TestClock } from "effect/testing"
 import { Sandbox } from "effect-pix/sandbox"
 import { Webhook, WebhookVerifier } from "effect-pix/webhook"
 import { Hono } from "hono"
+import { inspect } from "node:util"
 import { vi } from "vitest"
 import { paidCharge } from "../support/charges.ts"
 import { effect, live } from "../support/effect.ts"
 import { makeWarnings } from "../support/payoutQueue.ts"
+import { recordingTracer } from "../support/spans.ts"
 import { webShop } from "../support/webHandlers.ts"
 import { delivery, type Options, recording, world } from "../support/webhooks.ts"
 
@@ -39,6 +41,17 @@ describe("the answer to a delivery", () => {
     ["with more than JSON", 400, { body: '{"a":1}}' }],
     ["with a body that is not UTF-8", 400, { body: new Uint8Array([0x22, 0xff, 0xfe, 0x22]) }],
     ["for which the user's finder throws", 400, { body: "{}" }, { find: bug }],
+    [
+      "that names 101 withdrawals",
+      413,
+      { body: JSON.stringify(Array.from({ length: 101 }, () => ({ withdrawId: 7 }))) }
+    ],
+    [
+      "for which the user's finder finds nothing of several",
+      200,
+      { body: "{}" },
+      { find: () => [{ about: "Unknown" }] }
+    ],
     ["that is a GET", 405, { method: "GET", body: null }],
     ["that is a PUT", 405, { method: "PUT", body: "{}" }],
     ["that the verifier refuses", 401, { body: "not even json" }, refused("Mismatch")],
@@ -234,5 +247,44 @@ describe("Webhook.route", () => {
         assert.strictEqual(answer.status, status, path)
       }
       assert.strictEqual(/sesame|wrong/.test(lines.join("\n")), isLogged)
+    })
+
+  for (const route of ["/webhooks/:secret", "/webhooks/sesame"] as const)
+    live(`a secret in the path is in no span of the server of ${route}, also where it answers 503`, function* () {
+      const { layer: tracer, spans } = recordingTracer()
+      const routes = Webhook.route(route).pipe(
+        Layer.provide(
+          Webhook.layer({
+            verifier: WebhookVerifier.pathSecret({ secret: Redacted.make("sesame") }),
+            onUnconfirmed: () => Effect.fail("later")
+          })
+        ),
+        Layer.provide(Sandbox.layerPayments),
+        Layer.provideMerge(tracer),
+        Layer.provideMerge(Logger.layer([]))
+      )
+      const { dispose, handler } = HttpRouter.toWebHandler(routes)
+      yield* Effect.addFinalizer(() => Effect.promise(dispose))
+      const statuses = yield* Effect.forEach(["POST", "GET"], (method) =>
+        Effect.promise(async () => {
+          const init = method === "POST" ? { method, body: "{}" } : { method }
+          return (await handler(new Request("https://shop.example/webhooks/sesame?a=/1", init))).status
+        })
+      )
+      assert.deepStrictEqual(statuses, [503, 405])
+      const servers = spans.filter(({ kind }) => kind === "server")
+      assert.lengthOf(servers, 2)
+      for (const { attributes } of servers) {
+        assert.strictEqual(attributes.get("url.path"), "/webhooks/[redacted]")
+        assert.strictEqual(attributes.get("http.route"), route.replace("sesame", "[redacted]"))
+      }
+      assert.strictEqual(servers[0]?.status._tag, "Ended")
+      assert.notMatch(
+        inspect(
+          spans.map(({ attributes, name, status }) => [attributes, name, status]),
+          { depth: 9 }
+        ),
+        /sesame/
+      )
     })
 })

@@ -5,10 +5,11 @@ import { assert, describe } from "@effect/vitest"
 import { Clock, Effect, Fiber, References } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { Money } from "effect-pix"
+import { Money, PaymentsPolicy } from "effect-pix"
 import { Sandbox } from "effect-pix/sandbox"
 import { Webhook } from "effect-pix/webhook"
 import { delayOf } from "../../src/webhook/internal/schedules.ts"
+import cashIn from "../fixtures/field/webhook-cashin.json" with { type: "json" }
 import { charge, paidCharge } from "../support/charges.ts"
 import { effect } from "../support/effect.ts"
 import { interruptible } from "../support/interruptible.ts"
@@ -32,7 +33,7 @@ const webhooks = [recorded, unrecorded]
 
 describe("the code of the user", () => {
   for (const { layer, name } of webhooks)
-    for (const [says, expected, handlers] of [
+    for (const [says, expected, handlers, paid = []] of [
       ["Paid", undefined, "onPaid onStatus"],
       ["Refunded", undefined, "onRefunded onStatus"],
       ["Cancelled", undefined, "onClosed onStatus"],
@@ -40,27 +41,96 @@ describe("the code of the user", () => {
       ["Expired", undefined, "onClosed onStatus"],
       ["EXPIRED", undefined, "onClosed onStatus"],
       ["PAID", undefined, "onStatus"],
+      ["Successful", undefined, "onStatus"],
+      ["Successful", undefined, "onPaid onStatus", ["successful"]],
+      ["Pago", undefined, "onStatus", ["Successful"]],
+      ["Em Processamento", undefined, "onPaid onStatus", ["em processamento"]],
+      ["Successful", 2499, "onUnconfirmed", ["Successful"]],
+      ["refunded", undefined, "onRefunded onStatus"],
+      ["Estornado", undefined, "onStatus"],
+      ["NAO_REALIZADO", undefined, "onStatus"],
       ["Unpaid", undefined, "onStatus"],
       ["Paid", 2500, "onPaid onStatus"],
       ["Paid", 2499, "onUnconfirmed"],
       ["Paid", 2501, "onUnconfirmed"],
       ["Cancelled", 2499, "onClosed onStatus"]
-    ] as const)
-      effect(`${name} of 2500 that is ${says} calls ${handlers} if ${expected} is expected`, world, function* () {
-        const called: Array<string> = []
-        const note = (handler: string) => () => Effect.sync(() => called.push(handler))
-        const [onPaid, onRefunded, onClosed] = [note("onPaid"), note("onRefunded"), note("onClosed")]
-        const [onStatus, onUnconfirmed] = [note("onStatus"), note("onUnconfirmed")]
-        const expectedAmount = () => Effect.succeed(expected && Money.centavos(expected))
-        const options = { onPaid, onRefunded, onClosed, onStatus, onUnconfirmed, expectedAmount }
-        const webhook = yield* recording(options, layer).pipe(saying(() => says))
-        assert.strictEqual(yield* webhook.claim((yield* charge).id, says), 200)
-        yield* webhook.idle
-        assert.strictEqual(called.join(" "), handlers)
-        const [report] = webhook.reports
-        const seen = isTransaction(report) && [report.reason, report.expected, report.transaction?.value]
-        assert.deepStrictEqual<unknown>(seen, handlers === "onUnconfirmed" && ["OtherAmount", expected, 2500])
-      })
+    ] as ReadonlyArray<readonly [string, number | undefined, string, ReadonlyArray<string>?]>)
+      effect(
+        `${name} of 2500 that is ${says} calls ${handlers} if ${expected} is expected and ${paid.join() || "no word"} listed`,
+        world,
+        function* () {
+          const called: Array<string> = []
+          const note = (handler: string) => () => Effect.sync(() => called.push(handler))
+          const [onPaid, onRefunded, onClosed] = [note("onPaid"), note("onRefunded"), note("onClosed")]
+          const [onStatus, onUnconfirmed] = [note("onStatus"), note("onUnconfirmed")]
+          const expectedAmount = () => Effect.succeed(expected === undefined ? undefined : Money.centavos(expected))
+          const options = { onPaid, onRefunded, onClosed, onStatus, onUnconfirmed, expectedAmount }
+          const webhook = yield* recording(options, layer).pipe(
+            saying(() => says),
+            Effect.provideService(PaymentsPolicy, PaymentsPolicy.make({ statuses: { paid } }))
+          )
+          assert.strictEqual(yield* webhook.claim((yield* charge).id, says), 200)
+          yield* webhook.idle
+          assert.strictEqual(called.join(" "), handlers)
+          const [report] = webhook.reports
+          const seen = isTransaction(report) && [report.reason, report.expected, report.transaction?.value]
+          assert.deepStrictEqual<unknown>(seen, handlers === "onUnconfirmed" && ["OtherAmount", expected, 2500])
+        }
+      )
+
+  for (const { layer, name } of webhooks)
+    effect(`${name} of the kind that was seen is handed out to onPaid by its lookup alone`, world, function* () {
+      const paid: Array<string> = []
+      const webhook = yield* recording(
+        { onPaid: ({ transaction }) => Effect.sync(() => paid.push(transaction.transactionId)) },
+        layer
+      )
+      const [one, other] = [yield* paidCharge, yield* paidCharge]
+      const bodyOf = (transactionId: string) => ({ ...cashIn, transactionId, value: 1, amount: 99_999 })
+      assert.strictEqual(
+        yield* webhook.post({ data: [bodyOf(one), bodyOf(other)] }, { "x-webhook-event-id": "e-1" }),
+        200
+      )
+      yield* webhook.idle
+      assert.sameMembers(paid, [one, other])
+      for (const { transaction, untrusted } of webhook.events) {
+        assert.strictEqual(transaction.value, Money.centavos(2500))
+        assert.deepStrictEqual(untrusted, { status: "successful", endToEndId: cashIn.endToEndId, eventId: "e-1" })
+      }
+      // The same event again is another reason to look.
+      assert.strictEqual(yield* webhook.post(bodyOf(yield* paidCharge), { "x-webhook-event-id": "e-1" }), 200)
+      yield* webhook.idle
+      assert.lengthOf(paid, 3)
+    })
+
+  effect(
+    "a word for paid that is listed later is handed out again, to onPaid, as another policy says it",
+    world,
+    function* () {
+      let says = "Successful"
+      const paid: Array<string> = []
+      const options = { onPaid: ({ id }: { readonly id: string }) => Effect.sync(() => paid.push(id)) }
+      const { id } = yield* charge
+      const unlisted = yield* recording(options).pipe(saying(() => says))
+      yield* unlisted.check(id)
+      yield* unlisted.idle
+      yield* unlisted.crash
+      const listed = yield* recording(options).pipe(
+        saying(() => says),
+        Effect.provideService(PaymentsPolicy, PaymentsPolicy.make({ statuses: { paid: ["Successful"] } }))
+      )
+      for (const word of [says, says, "Devolvido", "successful"]) {
+        says = word
+        yield* listed.check(id)
+        yield* finish(listed)
+      }
+      assert.deepStrictEqual(
+        [paid, unlisted.statuses(), listed.statuses()],
+        [[`${id}:Successful`], ["Successful"], ["Successful", "Devolvido"]]
+      )
+      assert.deepStrictEqual(listed.reasons(), ["WentBack"])
+    }
+  )
 
   effect("a delivery that is repeated is handed out where the expected amount is corrected", world, function* () {
     let expected = Money.centavos(1)

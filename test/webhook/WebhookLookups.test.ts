@@ -44,7 +44,16 @@ const rows: ReadonlyArray<Row> = [
   ["a check", "Paid", "Paid", 1],
   ["a check", "Awaiting", "", 1],
   ["a check", "NotFound", "", most, "NotFound"],
-  ["AWAITING", "awaiting", "awaiting", 1],
+  ["AWAITING", "awaiting", "", 1],
+  ["pending", "Awaiting", "", 1],
+  ["successful", "Paid", "Paid", 1],
+  ["successful", "Awaiting Paid", "Paid", 2],
+  ["successful", "Processing", "", most, "StillOpen"],
+  ["successful", "Cancelled", "Cancelled", most, "Disagrees"],
+  ["Paid", "Successful", "Successful", 1],
+  ["refunded", "Estornado", "Estornado", 1],
+  ["successful", "Refunded", "Refunded", 1],
+  ["Cancelled", "Estornado Paid", "Estornado", most, "WentBack"],
   ["Paid", "Another", "", 1, "OtherTransaction"],
   ["Paid", "Awaiting", "", most, "StillOpen"],
   ["Paid", "NotFound", "", most, "NotFound"],
@@ -128,7 +137,8 @@ describe("deliveries about one transaction, one after another", () => {
     ["Paid:Paid Refunded:Refunded Paid:Paid", "Paid Refunded", "WentBack"],
     ["Paid:Paid Cancelled:Cancelled Paid:Paid Cancelled:Cancelled", "Paid Cancelled", ""],
     ["Cancelled:Paid Failed:Paid", "Paid", "Disagrees Disagrees"],
-    ["Awaiting:ZULMIRA Canceled:ZULMIRA", "ZULMIRA", ""]
+    ["Awaiting:ZULMIRA Canceled:ZULMIRA", "ZULMIRA", "Disagrees"],
+    ["successful:Awaiting pending:Paid", "Paid", "StillOpen"]
   ] as const)
     effect(
       `deliveries and lookups that say ${deliveries} hand out ${handedOut}, each once${reasons === "" ? "" : `, and report ${reasons}`}`,

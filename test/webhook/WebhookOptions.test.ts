@@ -1,12 +1,16 @@
 import { assert, describe } from "@effect/vitest"
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer, Logger, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { ConfigurationError, Metadata, type Payments } from "effect-pix"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { Webhook, WebhookVerifier } from "effect-pix/webhook"
+import failure from "../fixtures/field/webhook-cashout-failure.json" with { type: "json" }
+import pending from "../fixtures/field/webhook-cashout-pending.json" with { type: "json" }
+import refunded from "../fixtures/field/webhook-cashout-refunded.json" with { type: "json" }
+import successful from "../fixtures/field/webhook-cashout-successful.json" with { type: "json" }
 import { charge, lookups, paidCharge } from "../support/charges.ts"
 import { effect } from "../support/effect.ts"
-import { delivery, finish, kill, recording, stored, world } from "../support/webhooks.ts"
+import { delivery, edge, finish, kill, recording, stored, world } from "../support/webhooks.ts"
 
 const Order = Schema.Struct({ order: Schema.Int })
 
@@ -96,6 +100,57 @@ describe("a delivery about a withdrawal", () => {
     // A delivery that is repeated is reported again, with the same id.
     const names = reports.map((report) => report.id)
     assert.deepStrictEqual([names.length, new Set(names).size, names[1]], [rows.length, rows.length - 1, names[2]])
+  })
+
+  for (const [seen, bodies] of Object.entries({ failure, pending, refunded, successful }).map(
+    ([status, body]) =>
+      [status, [body, { event: "x", data: [{ ...body, withdrawId: String(body.withdrawId) }] }]] as const
+  ))
+    effect(
+      `one that was seen, ${seen}, is reported with nothing else of its body, which names persons`,
+      world,
+      function* () {
+        const Reference = Metadata.codec(Schema.Struct({ reference: Schema.String }))
+        const lines: Array<string> = []
+        let isTaken = false
+        const webhook = yield* recording({
+          metadata: Reference,
+          onUnconfirmed: () => (isTaken ? Effect.void : Effect.fail("the disk is full"))
+        })
+        const unrecorded = yield* recording({ metadata: Reference }, edge)
+        const logged = Effect.provide(Logger.layer([Logger.map(Logger.formatJson, (line) => void lines.push(line))]))
+        for (const body of bodies) {
+          for (const { post } of [webhook, unrecorded])
+            assert.strictEqual(yield* logged(post(body, { "x-webhook-event-id": "evt-77" })), 200)
+        }
+        yield* TestClock.adjust("500 millis")
+        const rows = yield* stored
+        isTaken = true
+        yield* finish(webhook)
+        const reports = [...webhook.reports, ...unrecorded.reports]
+        assert.isAbove(reports.length, 4)
+        const endToEndId = seen === "successful" || seen === "refunded" ? { endToEndId: successful.endToEndId } : {}
+        for (const report of reports) {
+          assert.deepStrictEqual<unknown>(report, {
+            _tag: "UnconfirmedWithdrawal",
+            id: report.id,
+            withdrawalId: 7184,
+            idempotencyKey: undefined,
+            untrusted: { status: seen, ...endToEndId, eventId: "evt-77", metadata: { reference: "invoice-42" } }
+          })
+        }
+        const hidden = /EXEMPLO|52998224725|11222333000181|12345678"|87654321|123456"|654321|X55|Invalid|wld-|u-1/
+        for (const text of [rows, lines.join(), JSON.stringify(reports)]) assert.notMatch(text, hidden)
+      }
+    )
+
+  effect("an event id that is no short id is not shown", world, function* () {
+    const { idle, post, reports } = yield* recording()
+    for (const eventId of ["maria silva", "x".repeat(101), "maria@example.com"]) {
+      yield* post({ withdrawId: 7 }, { "x-webhook-event-id": eventId })
+      yield* idle
+      assert.deepStrictEqual(reports.at(-1)?.untrusted, {})
+    }
   })
 
   effect("it is a dead letter where its report is never taken, without what it says of a person", world, function* () {

@@ -9,11 +9,11 @@ import { Fault, Sandbox } from "effect-pix/sandbox"
 import { Webhook, type WebhookOptions, WebhookVerifier } from "effect-pix/webhook"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { paidCharge } from "../support/charges.ts"
+import { charge, paidCharge } from "../support/charges.ts"
 import { compareSpans, documentedMetrics, exportedMetrics } from "../support/documented.ts"
 import { exportedBy, lastValues } from "../support/exported.ts"
 import { makeWarnings } from "../support/payoutQueue.ts"
-import { exhaust, nobody } from "../support/webhooks.ts"
+import { exhaust, lookingUp, nobody } from "../support/webhooks.ts"
 import { effect, live } from "../support/effect.ts"
 
 const secret = "kept-in-a-secret-store"
@@ -100,15 +100,26 @@ describe("the exported signals of a webhook", () => {
         yield* post({}, {})
         yield* post({ transactionId: id, status: "Paid", name: person })
         yield* exhaust("failed")
+        for (let n = 0; n < 2; n++) yield* post({ transactionId: (yield* charge).id, status: "x" })
         yield* (yield* Webhook).idle
-      }).pipe(Effect.provide(onSqlite({ onPaid: () => Effect.fail(`${person} has no order`) })))
+      }).pipe(
+        Effect.provide(onSqlite({ onPaid: () => Effect.fail(`${person} has no order`) })),
+        // What is not paid is said to be so by another word.
+        lookingUp((answer) =>
+          Effect.map(answer, (detail) =>
+            detail.enStatusTransaction === "Paid" ? detail : { ...detail, enStatusTransaction: "Pago" }
+          )
+        )
+      )
       const { lines, metrics, spans, text } = yield* exportedBy(program)
       const own = spans.filter(({ name }) => name.startsWith("Webhook."))
       const page = compareSpans(own, "webhook")
       assert.deepStrictEqual(page.unknown, [])
       assert.deepStrictEqual(page.exported, page.documented)
       assert.deepStrictEqual(exportedMetrics(metrics, webhookMetrics), documentedMetrics("webhook"))
-      const works = spans.filter(({ name }) => name === "Webhook.process")
+      const works = spans.filter(
+        ({ attributes, name }) => name === "Webhook.process" && "webhook.handler" in attributes
+      )
       const ends = works.map(({ attributes: of }) => [of["webhook.outcome"], of["webhook.handler"], of["error.type"]])
       assert.deepStrictEqual(
         ends,
@@ -124,6 +135,8 @@ describe("the exported signals of a webhook", () => {
       const values = lastValues(metrics, webhookMetrics)
       assert.strictEqual(values["effect_pix_webhook_handlers Failure Failure onPaid {call}"], 2)
       assert.strictEqual(values["effect_pix_webhook_handlers Dead Failure onPaid {call}"], 1)
+      assert.strictEqual(values["effect_pix_webhook_unlisted default pago {lookup}"], 2)
+      assert.strictEqual(lines.filter(({ message }) => message.includes('a lookup says "pago"')).length, 1)
       assert.notInclude(text, person)
       // Spans have a hash of the transaction's id, and not the id.
       assert.notInclude(JSON.stringify(own), id)

@@ -16,17 +16,18 @@ import type { WebhookRefused, WebhookVerifier } from "../WebhookVerifier.ts"
 import type { End } from "./edge.ts"
 import type { HandlerFailed } from "./handlers.ts"
 import type { Reading } from "./reader.ts"
-import { makeAnswered, type Refusal, type Refusals } from "./signals.ts"
+import { withoutPathSecret } from "./serverSpan.ts"
+import { makeAnswered, type Lines, type Refusal } from "./signals.ts"
 
 export interface AnswerOptions {
   /** The webhook's name, for its signals. */
   readonly name: string
-  /** The refusals that were logged. */
-  readonly refusals: Refusals
+  /** The lines that were logged. */
+  readonly lines: Lines
   readonly verifier: WebhookVerifier
-  readonly read: (body: string) => Option.Option<Reading>
+  readonly read: (body: string, eventId: string | undefined) => Option.Option<ReadonlyArray<Reading>>
   /** Records the delivery, or processes it. */
-  readonly accept: (body: string, reading: Reading) => Effect.Effect<End, DatabaseError | HandlerFailed>
+  readonly accept: (body: string, readings: ReadonlyArray<Reading>) => Effect.Effect<End, DatabaseError | HandlerFailed>
 }
 
 /** A delivery is refused with this status. */
@@ -35,6 +36,8 @@ class NotTaken extends Data.TaggedError("NotTaken")<
 > {}
 
 const tooLarge = () => new NotTaken({ status: 413, errorType: "TooLarge", message: "its body is too large." })
+const tooMany = () =>
+  new NotTaken({ status: 413, errorType: "TooMany", message: "it has more than 100 transactions and withdrawals." })
 const unreadable = () =>
   new NotTaken({ status: 400, errorType: "Unreadable", message: "its body is not JSON, or does not fit `find`." })
 const busy = (errorType: string, message: string) =>
@@ -59,6 +62,12 @@ const byRefusal = ({ message, reason }: WebhookRefused) =>
 /** The largest body: 64 KiB. */
 const maxBodyBytes = 65_536
 
+/** The largest number of hints in a delivery: each may cost a row and lookups. */
+const maxHints = 100
+
+/** Seen, and not documented: the id of an event, which the gateway may deliver more than once. */
+const eventIdHeader = "x-webhook-event-id"
+
 const pathOf = (address: string): string => address.replace(/^[a-z][\w+.-]*:\/\/[^/?#]*/i, "").replace(/[?#].*/s, "")
 
 const readBody = (request: HttpServerRequest.HttpServerRequest) =>
@@ -74,7 +83,7 @@ const broken = () => busy("Defect", "it could not be processed.")
 
 /** The answer to the request in context. */
 export const makeAnswer = (options: AnswerOptions) => {
-  const answered = makeAnswered(options.name, options.refusals)
+  const answered = makeAnswered(options.name, options.lines)
   const take = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
     if (request.method !== "POST") {
       const refusal = { status: 405, errorType: "NotPost", message: "it is not a POST." }
@@ -85,8 +94,9 @@ export const makeAnswer = (options: AnswerOptions) => {
     const delivery = { headers, body, remoteAddress, path: pathOf(request.originalUrl) }
     yield* Effect.mapError(options.verifier(delivery), byRefusal)
     const text = yield* Effect.fromResult(Result.try({ try: () => decoder.decode(body), catch: unreadable }))
-    const reading = yield* Effect.mapError(Effect.fromOption(options.read(text)), unreadable)
-    const end = yield* Effect.mapError(options.accept(text, reading), byFailure)
+    const readings = yield* Effect.mapError(Effect.fromOption(options.read(text, headers[eventIdHeader])), unreadable)
+    if (readings.length > maxHints) return yield* tooMany()
+    const end = yield* Effect.mapError(options.accept(text, readings), byFailure)
     if (end !== "Finished") return yield* byEnd[end]()
     yield* answered(200)
     return HttpServerResponse.empty({ status: 200 })
@@ -105,6 +115,8 @@ export const makeAnswer = (options: AnswerOptions) => {
           return Effect.as(answered(status, refusal), HttpServerResponse.empty({ status, headers }))
         }).pipe(Effect.tap(({ status }) => Effect.sync(() => span?.attribute("http.response.status_code", status))))
     )
-    return yield* options.verifier.secretInPath === true ? HttpMiddleware.withLoggerDisabled(answer) : answer
+    return yield* options.verifier.secretInPath === true
+      ? HttpMiddleware.withLoggerDisabled(withoutPathSecret(answer))
+      : answer
   })
 }

@@ -3,14 +3,13 @@
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import type { Payments } from "../../client/Payments.ts"
 import { inSpan } from "../../internal/spans.ts"
 import type { Bound } from "./bound.ts"
 import { eventOf, type Handlers, reportOf } from "./handlers.ts"
-import { byStatus, type Doubt, type Judge } from "./judge.ts"
-import { lookUp } from "./lookup.ts"
+import type { Doubt } from "./judge.ts"
+import type { LookUp } from "./lookup.ts"
 import type { Reading } from "./reader.ts"
-import { checkClaim, type Claim, claimOf, nameOf, storedStatus, type Subject, subjectOf } from "./row.ts"
+import { checkClaim, type Claim, claimOf, nameOf, type Subject, subjectOf } from "./row.ts"
 import { causeType, transactionHash } from "./signals.ts"
 
 /** For how long a transaction is looked up again, in milliseconds: a sender waits for the answer. */
@@ -22,14 +21,14 @@ export type End = "Finished" | "NotFinished" | "Refused"
 export interface EdgeOptions<M> {
   /** The webhook's name, for its signals. */
   readonly name: string
-  readonly payments: Pick<Payments["Service"], "getTransaction">
+  readonly lookUp: LookUp
   /** Wakes the fibers that wait for the transaction. */
   readonly wake: (transactionId: string) => Effect.Effect<void>
   readonly handlers: Handlers<M>
   readonly bound: Bound
 }
 
-export const makeEdge = <M>({ bound, handlers, name, payments, wake }: EdgeOptions<M>) => {
+export const makeEdge = <M>({ bound, handlers, lookUp, name, wake }: EdgeOptions<M>) => {
   /** Looks the transaction up until the claim is confirmed, and hands each status out once. Returns the last doubt. */
   const confirm = Effect.fnUntraced(function* (transactionId: string, claim: Claim) {
     const handedOut: Array<string> = []
@@ -40,19 +39,17 @@ export const makeEdge = <M>({ bound, handlers, name, payments, wake }: EdgeOptio
       const left = patience - (yield* elapsed)
       // The program itself asks for a check, and knows the id.
       if (claim.isCheck !== true && !(yield* bound.begin(transactionId, left))) return last
-      const found = yield* lookUp(payments, transactionId, handedOut, patience - (yield* elapsed))
-      let judge: Judge
-      if ("transaction" in found) {
-        const { transaction } = found
+      const found = yield* lookUp(transactionId, handedOut, patience - (yield* elapsed))
+      if (found.transaction !== undefined) {
+        const { handler, stored, transaction } = found
         const lastStatus = transaction.enStatusTransaction
         yield* wake(transactionId)
-        const expected = yield* handlers.handOut(eventOf(transaction, handlers.untrustedOf(claim)))
+        const expected = yield* handlers.handOut(eventOf(transaction, handlers.untrustedOf(claim)), handler)
         if (expected !== undefined)
           return { finding: { reason: "OtherAmount", lastStatus, transaction, expected } } as const
-        handedOut.push(storedStatus(lastStatus))
-        judge = byStatus(lastStatus)
-      } else judge = found.judge
-      last = judge(claim.status)
+        handedOut.push(stored)
+      }
+      last = found.judge(claim.status)
       if (last?.reason === undefined) return last
       const millis = Math.max(wait, last.retryAfter ?? 0)
       if ((yield* elapsed) + millis >= patience) return last
@@ -86,13 +83,22 @@ export const makeEdge = <M>({ bound, handlers, name, payments, wake }: EdgeOptio
       )
     })
 
+  const acceptOne = (body: string, reading: Reading) =>
+    Effect.suspend(() => {
+      const subject = subjectOf(body, reading)
+      const woken = subject.transactionId === undefined ? Effect.void : wake(subject.transactionId)
+      return Effect.andThen(woken, inRequest(subject, claimOf(reading)))
+    })
+
   return {
-    accept: (body: string, reading: Reading) =>
-      Effect.suspend(() => {
-        const subject = subjectOf(body, reading)
-        const woken = subject.transactionId === undefined ? Effect.void : wake(subject.transactionId)
-        return Effect.andThen(woken, inRequest(subject, claimOf(reading)))
-      }),
+    /** All hints of a delivery are processed, also where one fails: the sender waits for one answer. */
+    accept: Effect.fnUntraced(function* (body: string, readings: ReadonlyArray<Reading>) {
+      const exits = yield* Effect.forEach(readings, (reading) => Effect.exit(acceptOne(body, reading)), {
+        concurrency: "unbounded"
+      })
+      const ends = yield* Effect.all(exits)
+      return ends.find((end) => end === "NotFinished") ?? ends.find((end) => end === "Refused") ?? "Finished"
+    }),
     /** A failure of the user's code was reported. */
     check: (transactionId: string) =>
       inRequest({ name: nameOf(transactionId), about: "Transaction", transactionId }, checkClaim).pipe(

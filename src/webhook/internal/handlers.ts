@@ -13,7 +13,8 @@ import type { TransactionDetail } from "../../contract/Transaction.ts"
 import type { Confirmed, HandlerFailure, HandlerName, Unconfirmed, Untrusted } from "../WebhookEvent.ts"
 import type { WebhookOptions } from "../WebhookOptions.ts"
 import type { Doubt } from "./judge.ts"
-import { type Claim, nameOf, type Subject } from "./row.ts"
+import type { StatusHandler } from "./lookup.ts"
+import { type Claim, foldedId, nameOf, type Subject } from "./row.ts"
 import { causeType, countCall, transactionHash } from "./signals.ts"
 
 /**
@@ -26,13 +27,6 @@ export class HandlerFailed extends Data.TaggedError("HandlerFailed")<{
   readonly id: string
   readonly failure: Cause.Cause<unknown>
 }> {}
-
-/** The statuses of a charge that nobody will pay. `Expired` is not documented. */
-const closed = /^(?:cancelled|failed|expired)$/i
-
-/** The handler of a status, which is called before `onStatus`. */
-export const handlerOf = (status: string): "onPaid" | "onRefunded" | "onClosed" | undefined =>
-  status === "Paid" ? "onPaid" : status === "Refunded" ? "onRefunded" : closed.test(status) ? "onClosed" : undefined
 
 const warn = (report: Unconfirmed) => {
   const { _tag, id } = report
@@ -63,7 +57,7 @@ const warnFailure = ({ attempt, cause, handler, id, isDead }: HandlerFailure) =>
 
 /** The event of a transaction that was looked up. */
 export const eventOf = <M>(transaction: TransactionDetail, untrusted: Untrusted<M>): Confirmed<M> => {
-  const id = `${transaction.transactionId.toLowerCase()}:${transaction.enStatusTransaction}`
+  const id = `${foldedId(transaction.transactionId)}:${transaction.enStatusTransaction}`
   return { _tag: "Confirmed", id, transaction, untrusted }
 }
 
@@ -74,7 +68,7 @@ export const reportOf = <M>(
   doubt: Doubt | undefined
 ): Unconfirmed<M> => {
   if (doubt !== undefined && transactionId !== undefined) {
-    const id = `${transactionId.toLowerCase()}:${doubt.finding.reason}`
+    const id = `${foldedId(transactionId)}:${doubt.finding.reason}`
     return { _tag: "UnconfirmedTransaction", id, transactionId, untrusted, ...doubt.finding }
   }
   return about === "Withdrawal"
@@ -107,14 +101,18 @@ export const makeHandlers = <M, R>(
     /** What a claim says, as the user's code gets it. */
     untrustedOf: (claim: Claim | undefined): Untrusted<M> => {
       if (claim === undefined || claim.isCheck === true) return {}
-      const { metadata, status } = claim
+      const { endToEndId, eventId, metadata, status } = claim
       const decoded = metadata === undefined ? undefined : metadataOf(metadata)
-      return { ...(status !== undefined && { status }), ...(decoded !== undefined && { metadata: decoded }) }
+      return {
+        ...(status !== undefined && { status }),
+        ...(endToEndId !== undefined && { endToEndId }),
+        ...(eventId !== undefined && { eventId }),
+        ...(decoded !== undefined && { metadata: decoded })
+      }
     },
     /** Calls the handlers. Returns the expected amount if it is another one: then no handler was called. */
-    handOut: Effect.fnUntraced(function* (event: Confirmed<M>) {
+    handOut: Effect.fnUntraced(function* (event: Confirmed<M>, handler: StatusHandler | undefined) {
       const { id, transaction } = event
-      const handler = handlerOf(transaction.enStatusTransaction)
       if (handler === "onPaid" && options.expectedAmount !== undefined) {
         const expected = yield* guarded("expectedAmount", id, options.expectedAmount, transaction)
         if (expected !== undefined && expected !== transaction.value) return expected

@@ -3,9 +3,8 @@
  */
 import * as Duration from "effect/Duration"
 import type { GetTransactionError } from "../../contract/PaymentsError.ts"
-import { progressOfDetail } from "../../contract/Status.ts"
+import { isPaid, meaningOf, type PaidWords, progressOfDetail } from "../../contract/Status.ts"
 import type { UnconfirmedTransaction } from "../WebhookEvent.ts"
-import { wordOf } from "./row.ts"
 
 /** Why a claim is not confirmed. */
 export interface Doubt {
@@ -29,19 +28,27 @@ export const lookupOf = (doubt: Doubt | undefined): "Found" | "Missed" | undefin
       : "Found"
 }
 
+/** Whether a claim says what the lookup says: the same word in any case, or another word of the same meaning. */
+export const agrees = (claimed: string | undefined, lastStatus: string, statuses: PaidWords): boolean => {
+  if (claimed === undefined) return false
+  const meaning = meaningOf(claimed)
+  const last = isPaid(lastStatus, statuses) ? "paid" : meaningOf(lastStatus)
+  return claimed.toLowerCase() === lastStatus.toLowerCase() || (meaning !== "unlisted" && meaning === last)
+}
+
 /**
- * The judge after a lookup with this status. The service documents no transitions, so a claim of any other status may be
+ * The judge after a lookup with this status. The service documents no transitions, so a claim of any other meaning may be
  * newer than the lookup. Only a claim that is certainly older is finished.
  */
 export const byStatus =
-  (lastStatus: string): Judge =>
+  (lastStatus: string, statuses: PaidWords): Judge =>
   (status) => {
-    const claimed = wordOf(status)
-    // The status may be a word that is not documented, or in another case. A claim of the same word agrees with it.
-    if (status?.toLowerCase() === lastStatus.toLowerCase()) return undefined
-    if (progressOfDetail(lastStatus) === "Open")
+    if (agrees(status, lastStatus, statuses)) return undefined
+    if (progressOfDetail(lastStatus, statuses) === "Open")
       return { finding: { reason: "StillOpen", lastStatus }, reason: "early" }
-    const isOld = claimed === undefined || claimed === "Awaiting" || (claimed === "Paid" && lastStatus === "Refunded")
+    const claimed = meaningOf(status ?? "")
+    const isOld =
+      claimed === "unlisted" || claimed === "open" || (claimed === "paid" && meaningOf(lastStatus) === "returned")
     return isOld ? undefined : { finding: { reason: "Disagrees", lastStatus }, reason: "early" }
   }
 

@@ -1,35 +1,49 @@
 /**
- * Reads the body of a webhook delivery: its hint, and its metadata by the user's schema.
+ * Reads the body of a webhook delivery: its hints, and the metadata of each by the user's schema.
  */
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { find, type Hint } from "../WebhookHint.ts"
+import { findAll, type Hint } from "../WebhookHint.ts"
 import type { WebhookOptions } from "../WebhookOptions.ts"
 
-/** What a delivery says. */
+/** What a delivery says of one subject. */
 export interface Reading {
   readonly hint: Hint
+  /** The place of the hint among those of its delivery, from 0. */
+  readonly place: number
+  /** The delivery's `x-webhook-event-id`, if it may be shown. */
+  readonly eventId?: string | undefined
   /** What the user's schema reads of the metadata, encoded as JSON. Absent without a schema, or if it does not fit. */
   readonly metadata?: string | undefined
 }
 
 const parseJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
 
-export const makeReader = <M>({ find: findHint = find, metadata }: Pick<WebhookOptions<M>, "find" | "metadata">) => {
+/** An id without spaces. Any other text of the header is not stored. */
+const eventId = /^[\w.:-]{1,100}$/
+
+export const makeReader = <M>({ find = findAll, metadata }: Pick<WebhookOptions<M>, "find" | "metadata">) => {
   const decode = metadata && Schema.decodeUnknownOption(metadata)
   const encode = metadata && Schema.encodeUnknownOption(Schema.fromJsonString(metadata))
   const decodeStored = metadata && Schema.decodeUnknownOption(Schema.fromJsonString(metadata))
-  const read = (body: string): Option.Option<Reading> =>
-    Option.map(parseJson(body), (json) => {
-      const hint = findHint(json)
-      const encoded = decode && encode && Option.flatMap(decode(hint.metadata), encode)
-      return { hint, metadata: encoded && Option.getOrUndefined(encoded) }
-    })
+  const read = (body: string, event: string | undefined): Option.Option<ReadonlyArray<Reading>> =>
+    Option.map(parseJson(body), (json) =>
+      [find(json)].flat().map((hint, place) => {
+        const encoded = decode && encode && Option.flatMap(decode(hint.metadata), encode)
+        return {
+          hint,
+          place,
+          eventId: event !== undefined && eventId.test(event) ? event : undefined,
+          metadata: encoded && Option.getOrUndefined(encoded)
+        }
+      })
+    )
   return {
     /** The content of a body; nothing for a body that is not JSON. */
     // The user's `find` may throw, and so does a recursive schema for JSON that is nested too deeply.
-    read: (body: string) => Option.flatten(Result.getSuccess(Result.try(() => read(body)))),
+    read: (body: string, event: string | undefined) =>
+      Option.flatten(Result.getSuccess(Result.try(() => read(body, event)))),
     /** The metadata of its encoded form, which may be older than the schema. */
     metadataOf: (encoded: string): M | undefined => decodeStored && Option.getOrUndefined(decodeStored(encoded))
   }

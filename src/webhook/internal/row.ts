@@ -12,12 +12,15 @@ import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { IdempotencyKey } from "../../contract/IdempotencyKey.ts"
-import { type DetailWord, detailWords } from "../../contract/Status.ts"
+import { type DetailWord, detailWords, meaningOf } from "../../contract/Status.ts"
 import { type HandlerName, handlerNames } from "../WebhookEvent.ts"
 import type { Reading } from "./reader.ts"
 
 const Claim = Schema.Struct({
   status: Schema.optional(Schema.String),
+  endToEndId: Schema.optional(Schema.String),
+  /** The `x-webhook-event-id` of the latest delivery with this claim. */
+  eventId: Schema.optional(Schema.String),
   /** What the user's schema read of the metadata, as JSON. */
   metadata: Schema.optional(Schema.String),
   /** Whether a check made it, and no delivery. */
@@ -105,18 +108,28 @@ export interface Outcome {
 /** A name that does not show the text: SHA-256 in hexadecimal. */
 export const digest = (text: string): string => bytesToHex(sha256(utf8ToBytes(text)))
 
+/** A transaction's id as it is compared: in small letters if it is hexadecimal, as UUIDs are. Any other id has its own case. */
+export const foldedId = (transactionId: string): string =>
+  /^[\da-f-]+$/i.test(transactionId) ? transactionId.toLowerCase() : transactionId
+
 /** The name of a transaction's row: its id if that is plain and short, else a digest. */
 export const nameOf = (transactionId: string): string => {
-  const id = transactionId.toLowerCase()
-  return /^[\da-z-]{1,64}$/.test(id) ? id : digest(id)
+  const id = foldedId(transactionId)
+  return /^[\w-]{1,64}$/.test(id) ? id : digest(id)
 }
 
-/** The documented status that a claim names, in any case. Any other word claims nothing. */
-export const wordOf = (status: string | undefined): DetailWord | undefined =>
+/** The documented status that a text names, in any case. */
+const wordOf = (status: string | undefined): DetailWord | undefined =>
   detailWords.find((word) => word.toLowerCase() === status?.toLowerCase())
 
-const isAmong = (claims: ReadonlyArray<Claim>, { status }: Claim) =>
-  claims.some((claim) => wordOf(claim.status) === wordOf(status))
+/** What a claim says: a documented status, or the meaning of another word. A word without a meaning claims nothing. */
+const claimedBy = ({ status = "" }: Claim): string | undefined => {
+  const meaning = meaningOf(status)
+  return wordOf(status) ?? (meaning === "unlisted" ? undefined : meaning)
+}
+
+const isAmong = (claims: ReadonlyArray<Claim>, one: Claim) =>
+  claims.some((claim) => claimedBy(claim) === claimedBy(one))
 
 const noTries = { early: 0, outage: 0, failed: 0 }
 
@@ -128,27 +141,41 @@ export interface Subject extends Pick<Row, "about" | "transactionId" | "withdraw
 /** The claim of a check. A lookup finishes it without a report, whether the transaction is still open or not. */
 export const checkClaim: Claim = { status: "Awaiting", isCheck: true }
 
-/** The name by which the status of a lookup is stored: a documented word itself, or a digest of any other text, which may be a name. */
-export const storedStatus = (status: string): string => (wordOf(status) === undefined ? digest(status) : status)
+const returned = "returned:"
+
+/**
+ * The name by which the status of a lookup is stored: a documented word itself, or a digest of any other text, which may be a
+ * name. It says which of these mean that the money was returned, and which the user lists as paid: a status that was handed
+ * out before it was listed is handed out again.
+ */
+export const storedStatus = (status: string, isPaid: boolean): string => {
+  if (wordOf(status) !== undefined) return status
+  return `${isPaid ? "paid:" : meaningOf(status) === "returned" ? returned : ""}${digest(status)}`
+}
+
+/** Whether a stored status says that the money was returned. */
+export const isReturned = (stored: string): boolean => stored.startsWith(returned) || wordOf(stored) === "Refunded"
 
 /** A status of one word: your code may know it. It is stored until the claim is finished; any other text is not. */
 const statusWord = /^[\p{L}_-]{1,40}$/u
 
 /** The claim of a delivery. */
-export const claimOf = ({ hint: { status }, metadata }: Reading): Claim => ({
+export const claimOf = ({ eventId, hint: { endToEndId, status }, metadata }: Reading): Claim => ({
   status: status !== undefined && statusWord.test(status) ? status : undefined,
+  endToEndId,
+  eventId,
   metadata
 })
 
 const isKey = Schema.is(IdempotencyKey)
 
 /** What a delivery is about, and the name of its row. */
-export const subjectOf = (body: string, { hint }: Reading): Subject => {
+export const subjectOf = (body: string, { hint, place }: Reading): Subject => {
   const { about, idempotencyKey, transactionId, withdrawalId } = hint
   if (about === "Transaction" && transactionId !== undefined) {
     return { name: nameOf(transactionId), about, transactionId }
   }
-  const name = `delivery:${digest(body)}`
+  const name = `delivery:${digest(place === 0 ? body : `${place} ${body}`)}`
   const key = isKey(idempotencyKey) ? idempotencyKey : undefined
   return about === "Withdrawal" ? { name, about, withdrawalId, idempotencyKey: key } : { name, about: "Unknown" }
 }
@@ -175,7 +202,7 @@ export const recorded = (
   const { handedOut, rank, waits } = row
   const first = { ...begun(subject, claim, now), handedOut, lookup: isCheck ? ("Found" as const) : row.lookup }
   if (row.claims.length === 0) return { row: first, dueIn: 0 }
-  const others = row.claims.filter((other) => wordOf(other.status) !== wordOf(claim.status))
+  const others = row.claims.filter((other) => claimedBy(other) !== claimedBy(claim))
   const claims = isCheck ? row.claims : [...others, claim]
   const next = { ...first, since: row.since, deliveries: row.deliveries + 1, claims }
   const same = { row: { ...next, tries: { ...row.tries, early: 0 }, waits, rank } }

@@ -12,6 +12,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { DueRow } from "../../durable/Due.ts"
 import { Payments } from "../../client/Payments.ts"
+import { PaymentsPolicy } from "../../client/PaymentsPolicy.ts"
 import { receive } from "../../client/Rehearsed.ts"
 import { bothSettings, checkSettingsBy, invalidRequest, period, whole, withDefault } from "../../contract/Options.ts"
 import { getTransaction } from "../../contract/Endpoints.ts"
@@ -30,9 +31,10 @@ import { makeEdge } from "./edge.ts"
 import { makeFirstLookups } from "./firstLookups.ts"
 import { makeHandlers } from "./handlers.ts"
 import { makeClient, makeLetters } from "./letters.ts"
+import { makeLookUp } from "./lookup.ts"
 import { makeReader } from "./reader.ts"
 import { unfinished } from "./row.ts"
-import { measures, type Refusals } from "./signals.ts"
+import { type Lines, makeCountUnlisted, measures } from "./signals.ts"
 import { makeStore, type Taken, webhookTables } from "./table.ts"
 import { makeWork } from "./work.ts"
 
@@ -41,13 +43,13 @@ const patience = "10 seconds"
 
 /** What a process shares of all builds of one layer: on some platforms it is built for each request. */
 interface Outliving {
-  /** The refusals that were logged. */
-  readonly refusals: Refusals
+  /** The lines that were logged. */
+  readonly lines: Lines
   /** The latest lookups of ids that no lookup had found. */
   readonly starts: Starts
 }
 
-export const makeOutliving = (): Outliving => ({ refusals: new Map(), starts: [] })
+export const makeOutliving = (): Outliving => ({ lines: new Map(), starts: [] })
 
 const checkedInput = Schema.decodeUnknownResult(getTransaction.params)
 
@@ -90,7 +92,7 @@ type Checked = Effect.Success<ReturnType<typeof settingsOf>>
 const partsOf = Effect.fnUntraced(function* <M, R>(
   options: WebhookOptions<M, R>,
   settings: Checked,
-  { refusals, starts }: Outliving
+  { lines, starts }: Outliving
 ) {
   const hints = yield* TransactionHints
   const scope = yield* Effect.scope
@@ -99,10 +101,10 @@ const partsOf = Effect.fnUntraced(function* <M, R>(
   const { firstLookupsPerSecond: perSecond, name } = settings
   return {
     ...settings,
-    payments: yield* Payments,
+    lookUp: makeLookUp(yield* Payments, yield* PaymentsPolicy, makeCountUnlisted(name, lines)),
     handlers,
     read,
-    refusals,
+    lines,
     bound: makeBound({ name, perSecond, starts, isKnown: handlers.isKnown }),
     // A delivery does not wait until its hint is published, because the listeners may be on other machines.
     wake: (id: string) =>
@@ -191,8 +193,11 @@ export const makeSqlService = Effect.fnUntraced(function* <M, R>(
     ...(yield* callsOf(
       {
         ...parts,
-        accept: Effect.fnUntraced(function* (body, reading) {
-          const recorded = yield* Effect.timeoutOption(mapDatabaseError("record")(work.record(body, reading)), patience)
+        accept: Effect.fnUntraced(function* (body, readings) {
+          const recorded = yield* Effect.timeoutOption(
+            mapDatabaseError("record")(work.record(body, readings)),
+            patience
+          )
           if (Option.isSome(recorded)) return "Finished" as const
           return yield* new DatabaseError({ operation: "record", reason: "Timeout", isRetryable: true })
         })

@@ -36,6 +36,11 @@ const deadLetters = gauge(
   "{delivery}",
   "Dead letters: what your code refused until its retries ended"
 )
+const unlisted = counter(
+  "effect_pix_webhook_unlisted",
+  "{lookup}",
+  "Lookups whose status sounds like paid, but is neither documented nor listed in PaymentsPolicy.statuses: onPaid was not called"
+)
 const measured = gauge("effect_pix_webhook_measured", "s", "When the gauges were measured last, in seconds since 1970")
 
 /** The attribute `webhook.transaction_id_hash`, by which the spans and lines of a transaction are found without its id. */
@@ -89,13 +94,42 @@ export interface Refusal {
   readonly message: string
 }
 
-/** By status and `error.type`: when a refusal was logged last, and how many were not logged since. */
-export type Refusals = Map<string, { readonly at: number; since: number }>
+/** By what was logged: when a line was logged last, and how many were not logged since. */
+export type Lines = Map<string, { readonly at: number; since: number }>
 
 const millisBetweenLines = 60_000
 
+/** How often something happened since its last line; `undefined` if that was less than a minute ago. */
+const sinceLastLine = (lines: Lines, key: string) =>
+  Effect.map(Clock.currentTimeMillis, (now) => {
+    const last = lines.get(key)
+    if (last !== undefined && now - last.at < millisBetweenLines) {
+      last.since++
+      return undefined
+    }
+    lines.set(key, { at: now, since: 0 })
+    return 1 + (last?.since ?? 0)
+  })
+
+/** Counts a lookup whose status is a word for paid that the user has not listed, and logs it once a minute. */
+export type CountUnlisted = (status: string) => Effect.Effect<void>
+
+export const makeCountUnlisted = (webhook: string, lines: Lines): CountUnlisted =>
+  Effect.fnUntraced(function* (text) {
+    // The vocabulary has few such words, so it is no name.
+    const status = text.toLowerCase()
+    yield* update(unlisted, 1, { webhook, "payments.status": status })
+    const count = yield* sinceLastLine(lines, `unlisted ${status}`)
+    if (count === undefined) return
+    yield* log(
+      "Warn",
+      `Webhook: a lookup says "${status}", and onPaid was not called: if your gateway means paid by it, list it in PaymentsPolicy.statuses.paid`,
+      { "webhook.name": webhook, "payments.status": status, "webhook.lookups": count }
+    )
+  })
+
 /** Counts the answers of a webhook, and logs why deliveries are refused: at most once a minute for each reason. */
-export const makeAnswered = (webhook: string, refusals: Refusals) =>
+export const makeAnswered = (webhook: string, lines: Lines) =>
   Effect.fnUntraced(function* (status: number, refusal?: Refusal) {
     const labels = { webhook, "http.response.status_code": String(status), "error.type": refusal?.errorType }
     yield* update(deliveries, 1, labels)
@@ -103,15 +137,9 @@ export const makeAnswered = (webhook: string, refusals: Refusals) =>
     const { errorType, message } = refusal
     // It was reported to the user's code.
     if (errorType === "NotFinished") return yield* Effect.logDebug(message)
-    const now = yield* Clock.currentTimeMillis
-    const key = `${status} ${errorType}`
-    const last = refusals.get(key)
-    if (last !== undefined && now - last.at < millisBetweenLines) {
-      last.since++
-      return
-    }
-    refusals.set(key, { at: now, since: 0 })
-    const more = last === undefined || last.since === 0 ? "" : ` ${last.since} more since the last such line.`
+    const count = yield* sinceLastLine(lines, `${status} ${errorType}`)
+    if (count === undefined) return
+    const more = count === 1 ? "" : ` ${count - 1} more since the last such line.`
     yield* log(
       status === 503 ? "Error" : "Warn",
       `Webhook: a delivery was answered with ${status}: ${message}${more}`,
@@ -120,7 +148,7 @@ export const makeAnswered = (webhook: string, refusals: Refusals) =>
         "webhook.outcome": "Refused",
         "http.response.status_code": status,
         "error.type": errorType,
-        "webhook.refused": 1 + (last?.since ?? 0)
+        "webhook.refused": count
       }
     )
   })

@@ -10,16 +10,14 @@ import * as Result from "effect/Result"
 import * as Semaphore from "effect/Semaphore"
 import type { SqlError } from "effect/sql/SqlError"
 import type * as Tracer from "effect/Tracer"
-import type { Payments } from "../../client/Payments.ts"
-import type { TransactionDetail } from "../../contract/Transaction.ts"
 import { type Database, type DatabaseError, inTransaction } from "../../durable/Database.ts"
 import { orTryAgain, TryAgain } from "../../durable/Work.ts"
 import { reasonOf } from "../../internal/databaseFailure.ts"
 import { inSpan } from "../../internal/spans.ts"
 import type { makeFirstLookups } from "./firstLookups.ts"
-import { eventOf, type Handlers, HandlerFailed, handlerOf, reportOf } from "./handlers.ts"
-import { byStatus, type Judge, lookupOf } from "./judge.ts"
-import { lookUp } from "./lookup.ts"
+import { eventOf, type Handlers, HandlerFailed, reportOf } from "./handlers.ts"
+import { type Judge, lookupOf } from "./judge.ts"
+import type { LookUp, News } from "./lookup.ts"
 import type { Reading } from "./reader.ts"
 import * as Rows from "./row.ts"
 import { delayOf } from "./schedules.ts"
@@ -31,7 +29,7 @@ export interface WorkOptions<M> {
   readonly name: string
   readonly database: Database
   readonly store: Store
-  readonly payments: Pick<Payments["Service"], "getTransaction">
+  readonly lookUp: LookUp
   /** Wakes the fibers that wait for the transaction. */
   readonly wake: (transactionId: string) => Effect.Effect<void>
   /** Runs after a row was recorded that is due. */
@@ -66,7 +64,7 @@ const judged = Effect.fnUntraced(function* (row: Rows.Row, judge: Judge | undefi
 type Failure = SqlError | DatabaseError | Overtaken
 
 export const makeWork = <M>(options: WorkOptions<M>) => {
-  const { database, firstLookups, handlerTimeout, handlers, payments, store, wake } = options
+  const { database, firstLookups, handlerTimeout, handlers, lookUp, store, wake } = options
   const oneByOne = Semaphore.makeUnsafe(1)
   /** SQLite has one transaction at a time: a delivery waits for at most one that runs the user's code. */
   const inTurn = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
@@ -79,11 +77,13 @@ export const makeWork = <M>(options: WorkOptions<M>) => {
     yield* database.sql.afterCommit(options.wakeWorkers)
   })
 
-  /** Records a delivery. */
-  const record = Effect.fnUntraced(function* (body: string, reading: Reading) {
-    const subject = Rows.subjectOf(body, reading)
-    yield* recordClaim(subject, Rows.claimOf(reading))
-    if (subject.transactionId !== undefined) yield* wake(subject.transactionId)
+  /** Records each hint of a delivery. One that fails is recorded again with those before it, when the delivery is repeated. */
+  const record = Effect.fnUntraced(function* (body: string, readings: ReadonlyArray<Reading>) {
+    for (const reading of readings) {
+      const subject = Rows.subjectOf(body, reading)
+      yield* recordClaim(subject, Rows.claimOf(reading))
+      if (subject.transactionId !== undefined) yield* wake(subject.transactionId)
+    }
   })
 
   /** Records a check. It wakes nobody who waits: nothing happened yet. */
@@ -105,26 +105,25 @@ export const makeWork = <M>(options: WorkOptions<M>) => {
   const handOut = Effect.fnUntraced(function* (
     taken: Taken,
     row: Rows.Row,
-    transaction: TransactionDetail
+    { agrees, handler, judge, stored, transaction }: News
   ): Effect.fn.Return<{ readonly judge: Judge; readonly ended?: Rows.Outcome }, Failure | HandlerFailed> {
     const lastStatus = transaction.enStatusTransaction
-    const claim = row.claims.find(({ status }) => Rows.wordOf(status) === lastStatus) ?? row.claims.at(-1)
+    const claim = row.claims.find(({ status }) => agrees(status)) ?? row.claims.at(-1)
     const event = eventOf(transaction, handlers.untrustedOf(claim))
     let hasBegun = false
     const work = Effect.gen(function* () {
       // Three handlers may run one after the other without a statement.
       yield* store.beginHandOut(taken, handlerTimeout * 3 + 5000)
       hasBegun = true
-      const expected = yield* handlers.handOut(event)
+      const expected = yield* handlers.handOut(event, handler)
       if (expected !== undefined) {
         const finding = { reason: "OtherAmount", lastStatus, transaction, expected } as const
         return { judge: () => ({ finding }) }
       }
-      const judge = byStatus(lastStatus)
       const { outcome, reported } = yield* judged(row, judge)
       const isEnded = reported.length === 0
       const step = (found: Rows.Row): Rows.Next => {
-        const next = { ...found, handedOut: [...row.handedOut, Rows.storedStatus(lastStatus)] }
+        const next = { ...found, handedOut: [...row.handedOut, stored] }
         return isEnded ? Rows.settled(next, row, outcome) : { row: next }
       }
       const next = yield* store.changeTakenWithin(taken, step)
@@ -142,7 +141,7 @@ export const makeWork = <M>(options: WorkOptions<M>) => {
         if (Result.isSuccess(failure) && ["HandlerFailed", "Overtaken"].includes(failure.success._tag)) {
           return Effect.fail(failure.success)
         }
-        return new HandlerFailed({ handler: handlerOf(lastStatus) ?? "onStatus", id: event.id, failure: cause })
+        return new HandlerFailed({ handler: handler ?? "onStatus", id: event.id, failure: cause })
       })
     )
   })
@@ -158,10 +157,10 @@ export const makeWork = <M>(options: WorkOptions<M>) => {
     const work = Effect.gen(function* () {
       let judge: Judge | undefined
       if (transactionId !== undefined) {
-        const found = yield* lookUp(payments, transactionId, row.handedOut, lookupTimeout)
-        if ("transaction" in found) {
+        const found = yield* lookUp(transactionId, row.handedOut, lookupTimeout)
+        if (found.transaction !== undefined) {
           yield* wake(transactionId)
-          const handedOut = yield* handOut(taken, row, found.transaction)
+          const handedOut = yield* handOut(taken, row, found)
           if (handedOut.ended !== undefined) return handedOut.ended
           judge = handedOut.judge
         } else judge = found.judge

@@ -117,7 +117,14 @@ const attempts = Effect.fnUntraced(function* <A, E extends Tagged>(call: Call<A,
       end(call, Exit.void, { result: "Success", outcome: "Executed" })
       if (call.misfits.size > 0) {
         const attributes = { ...attributesOfCall(call), "payments.outcome": "Executed" }
-        yield* client.reportMisfits(call.misfits, { attributes, context: call.context, operation, span: call.span })
+        const now = settings.monotonicMillis()
+        yield* client.reportMisfits(call.misfits, {
+          attributes,
+          context: call.context,
+          now,
+          operation,
+          span: call.span
+        })
       }
       return result.success
     }

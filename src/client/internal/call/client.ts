@@ -145,44 +145,56 @@ const makeSettings = (transport: Transport, builtIn: Context.Context<never>) => 
 /** The call that a line is about. */
 interface Subject {
   readonly operation: Operation
+  /** The time of the monotonic clock. */
+  readonly now: number
   readonly attributes: Readonly<Record<string, unknown>>
   readonly context: Context.Context<never>
   readonly span: Tracer.Span | undefined
 }
 
-/** The status of a withdrawal. An undocumented one is a misfit that is not left out: it may be a word for failure. */
+/** The status of a withdrawal. One that is not in the vocabulary is a misfit that is not left out: nobody knows what it means. */
 export const statusField = "enTransaction"
 
 /**
- * Fields that did not fit: each is counted once a call. One that was left out is logged once for a client, and an undocumented
- * status each time. No values.
+ * Fields that did not fit: each is counted once a call. One that was left out is logged once for a client, and an unlisted
+ * status once a minute. No values.
  */
 const makeMisfitReport = (meters: Meters) => {
   const logged = new Set<string>()
-  return Effect.fnUntraced(function* (fields: ReadonlySet<string>, { attributes, context, operation, span }: Subject) {
+  const reportStatus = makeLimitReport()
+  return Effect.fnUntraced(function* (fields: ReadonlySet<string>, subject: Subject) {
+    const { attributes, context, now, operation, span } = subject
     for (const field of fields) {
       meters.countMisfit(1, context, operation, field)
       const name = `${operation}: ${field}`
-      if (logged.has(name)) continue
-      const isStatus = field === statusField
-      if (!isStatus) logged.add(name)
-      const line = isStatus
-        ? `${name} of the answer is no documented status. The withdrawal was accepted: look up what became of it`
-        : `${name} of the answer does not fit the contract and was left out`
-      yield* log("Warn", line, { ...attributes, "payments.field": field }, span)
+      const named = { ...attributes, "payments.field": field }
+      if (field === statusField) {
+        const line = `${name} of the answer is no listed status. The withdrawal was accepted: look up what became of it`
+        yield* reportStatus(now, line, { attributes: named, span })
+      } else if (!logged.has(name)) {
+        logged.add(name)
+        yield* log("Warn", `${name} of the answer does not fit the contract and was left out`, named, span)
+      }
     }
   })
 }
 
-/** The least time between two log lines about one limit, in milliseconds. The metrics count every case. */
+/** The least time between two such lines, in milliseconds. The metrics count every case. */
 const logInterval = 60_000
 
-/** Logs that requests or retries are limited: a line once a minute for a client. `now` is of the monotonic clock. */
+/**
+ * Logs what may happen at each call: a line once a minute for a client, with the count of all since the last line. `now` is of
+ * the monotonic clock.
+ */
 const makeLimitReport = () => {
   let notBefore = -Infinity
+  let count = 0
   return (now: number, line: string, { attributes, span }: Pick<Subject, "attributes" | "span">) => {
+    count++
     if (now < notBefore) return Effect.void
+    const times = count === 1 ? "" : ` (${count} times since the last such line)`
+    count = 0
     notBefore = now + logInterval
-    return log("Warn", line, attributes, span)
+    return log("Warn", line + times, attributes, span)
   }
 }

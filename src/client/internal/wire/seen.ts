@@ -5,7 +5,8 @@
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type { Seen } from "../../../contract/PaymentsError.ts"
-import { displayMessage, holdsPart } from "../words/mask.ts"
+import { displayMessage, holdsPart } from "../../../internal/mask.ts"
+import { opaqueId } from "../../../internal/wire.ts"
 
 /** The paths of the three values in an answer: the names of the members, the outermost first. */
 export interface SeenPaths {
@@ -14,12 +15,9 @@ export interface SeenPaths {
   readonly status: ReadonlyArray<string>
 }
 
-/**
- * The pattern that a value must match to be shown. Ten digits in a row may be a person's document or phone. An id is a UUID
- * or a number.
- */
+/** The pattern that a value must match to be shown. Ten digits in a row may be a person's document or phone. */
 const patterns = {
-  id: /^(?:[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|\d{1,9})$/i,
+  id: opaqueId,
   value: /^-?\d{1,9}(?:\.\d{1,4})?$/,
   status: /^\p{L}(?!.*\d{10})[\p{L}\d_ -]{0,39}$/u
 } as const
@@ -39,10 +37,12 @@ export const seenIn = (text: string, paths: SeenPaths, parse: (text: string) => 
   return { ...member("id"), ...member("value"), ...member("status") }
 }
 
+const isShownWhole = (words: string, secrets: ReadonlyArray<string>) => displayMessage(words, () => secrets) === words
+
 /** Removes each value that is a secret, holds a secret or holds a part of one, and a status that is not of plain words. */
 export const withoutSecrets = (seen: Seen, secrets: ReadonlyArray<string>): Seen | undefined => {
   const isShown = ([name, value]: readonly [string, string]) =>
-    !holdsPart(value, secrets) && (name !== "status" || displayMessage(value, () => secrets) === value)
+    !holdsPart(value, secrets) && (name !== "status" || isShownWhole(value.replaceAll(/[_-]+/g, " ").trim(), secrets))
   const shown = Object.entries<string>({ ...seen }).filter(isShown)
   return shown.length === 0 ? undefined : Object.fromEntries(shown)
 }

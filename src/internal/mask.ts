@@ -4,7 +4,7 @@
  *
  * Details: the work is bounded, since only the first 4,096 UTF-16 units of the words are read.
  */
-import { withoutAccents } from "../../../internal/withoutAccents.ts"
+import { withoutAccents } from "./withoutAccents.ts"
 
 /** The greatest length of a shown message, in UTF-16 units. */
 export const maxDisplay = 200
