@@ -46,6 +46,10 @@ export const sandbox = Command.make(
       "text",
       "Send webhooks with this made-up text in the header X-Webhook-Secret. Default: no such header"
     ),
+    as: Flag.Literals("as", ["documented", "seen"]).pipe(
+      Flag.withDescription("Answer as documented, or as the gateway was seen to answer. Default: documented"),
+      Flag.optional
+    ),
     lenient: flag("lenient", "Take requests without Accept, Content-Type or currency"),
     log: flag("log", "Print each request on stderr: method, path and status"),
     balance: Flag.String("balance").pipe(

@@ -54,7 +54,13 @@ export const Fault = Schema.Struct({
    */
   ending: Schema.optional(Schema.Literals(["Refused", "Reset", "Silence", "Truncated"])),
   /** Whether the idempotency key of the request is forgotten before. */
-  forgetsKey: Schema.optional(Schema.Boolean)
+  forgetsKey: Schema.optional(Schema.Boolean),
+  /** Of a withdrawal: it fails at once. The gateway's own answer is 201 with `Failure`, and this as the reason. */
+  failure: Schema.optional(Schema.String),
+  /** Of a creation: the name under which the gateway's own answer has the code. */
+  code: Schema.optional(Schema.Literals(["brcode", "qrcode"])),
+  /** The times of the gateway's own answer are those of Brasília: without an offset, or with a false `Z`. */
+  times: Schema.optional(Schema.Literals(["Local", "FalseZ"]))
 })
 /** See the schema of the same name. */
 export interface Fault extends Schema.Schema.Type<typeof Fault> {}
@@ -158,3 +164,22 @@ export const redirect = (location: string, status = 307): Fault => answer(status
 
 /** The sandbox forgets the idempotency key of the request, and executes the request as if for the first time. */
 export const forgetKey: Fault = { executed: true, forgetsKey: true }
+
+/**
+ * The payout of the request is refused with a record: the answer is 201 with `enTransaction: "Failure"`, and nothing is paid. It
+ * was seen of the gateway (`docs/service.md`). A sandbox with `as: "seen"` gives the reason in `providerErrorDescription`.
+ * `Sandbox.rejectWithdrawal` is the failure that comes later.
+ */
+export const failure = (reason = "Invalid Pix Entry"): Fault => ({ executed: true, failure: reason })
+
+/** The code of the created charge is in `pix.brcode`, and `pix.qrcode` is null, as seen. */
+export const brcode: Fault = { executed: true, code: "brcode" }
+
+/** The code of the created charge is in `pix.qrcode`, and `pix.brcode` is null, as seen. */
+export const qrcode: Fault = { executed: true, code: "qrcode" }
+
+/** The times of the answer are Brasília's and have no offset, as seen. A time with an offset of its own stays true. */
+export const localTimes: Fault = { executed: true, times: "Local" }
+
+/** The times of the answer are Brasília's and end in a false `Z`, as seen. A time with an offset of its own stays true. */
+export const falseZ: Fault = { executed: true, times: "FalseZ" }

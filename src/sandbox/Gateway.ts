@@ -27,7 +27,7 @@ import * as Ledger from "./internal/ledger.ts"
 import { logWait } from "./internal/patiently.ts"
 import { isRefusal, makePlan } from "./internal/plan.ts"
 import { makeRecent } from "./internal/recent.ts"
-import { faultOf, type Met, play, type Reply } from "./Reply.ts"
+import { faultOf, type Met, play, type Reply, rewrite } from "./Reply.ts"
 import * as Refusal from "./Refusal.ts"
 import { answerOf, match, record } from "./internal/requests.ts"
 import type { SandboxState, StoredLedger } from "./SandboxState.ts"
@@ -63,9 +63,10 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
   let rotations = 0
   let states = 0
   let isOffline = false
+  let isSeen = settings.as === "seen"
 
   const now = Effect.map(DateTime.now, (utc) => (ahead === 0 ? utc : DateTime.addDuration(utc, ahead)))
-  const webhooks = yield* Webhooks.make(settings, now, changes)
+  const webhooks = yield* Webhooks.make(settings, now, changes, () => isSeen)
 
   const observer: Ledger.Observer = {
     noteTransaction: (transaction, isNew) => {
@@ -74,7 +75,7 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
     },
     noteWithdrawal: (withdrawal, isNew) => {
       changes.publish({ _tag: "Withdrawal", withdrawal })
-      if (!isNew) webhooks.addWithdrawal(withdrawal)
+      webhooks.addWithdrawal(withdrawal, isNew)
     }
   }
   /** Changes a setting, and publishes that. */
@@ -92,7 +93,7 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
   /** Without a seed of the user's, no id is made twice: each ledger has a seed of its own. */
   const seedOf = () => (settings.isSeeded ? settings.seed : `${settings.seed}/${states}`)
   const makeState = (stored?: StoredLedger) => ({
-    ledger: Ledger.make(settings, seedOf(), observer, stored),
+    ledger: Ledger.make(settings, observer, { seed: seedOf(), isSeen, stored }),
     requests: makeRecent<SandboxRequest>(settings.keep),
     credentials: credentialsOf(rotations),
     plan: makePlan()
@@ -108,7 +109,7 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
     /** The reply to a request that arrived at `url`. Its own fault is used before the planned faults. */
     receive: (request: HttpServerRequest.HttpServerRequest, url: URL, own?: Met): Effect.Effect<Reply> =>
       Effect.gen(function* () {
-        const matched = match(request.method, url.pathname)
+        const matched = match(request.method, url.pathname, isSeen)
         const operation = matched.endpoint?.operation
         const routed = operation === undefined ? request : request.modify({ url: `${matched.path}${url.search}` })
         const text = yield* read(routed)
@@ -135,11 +136,16 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
               text,
               write,
               concerns,
+              failure: fault?.failure,
               credentials: state.credentials,
               ledger: state.ledger,
               now: utc
             })
-          }).pipe(Effect.ensuring(webhooks.flush), Effect.uninterruptible),
+          }).pipe(
+            Effect.flatMap((response) => rewrite(response, fault)),
+            Effect.ensuring(webhooks.flush),
+            Effect.uninterruptible
+          ),
           forgetKey: Effect.sync(() => state.ledger.forgetKey(write)),
           // A gateway finishes a request that it has begun, also if its client no longer waits.
           detach: (effect) => Effect.flatMap(Effect.forkIn(effect, scope), Fiber.join)
@@ -157,7 +163,9 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
     /** Whether a connection would be refused now: the sandbox is offline, or the next fault refuses it. */
     refuses: (method: string, url: URL, own?: Met): boolean =>
       isOffline ||
-      (own === undefined ? state.plan.refuses(match(method, url.pathname).endpoint?.operation) : isRefusal(own)),
+      (own === undefined
+        ? state.plan.refuses(match(method, url.pathname, isSeen).endpoint?.operation)
+        : isRefusal(own)),
 
     isOffline: () => isOffline,
     /** Breaks or refuses every connection until it is called with `false`. */
@@ -166,6 +174,7 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
         isOffline = out
       }),
     ahead: () => ahead,
+    isSeen: () => isSeen,
 
     ledger: () => state.ledger,
     plan: () => state.plan,
@@ -193,6 +202,7 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
       version: 2,
       ahead,
       rotations,
+      ...(isSeen && { as: "seen" }),
       ledger: state.ledger.snapshot(),
       ...webhooks.snapshot()
     }),
@@ -202,6 +212,7 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
         states += 1
         ahead = stored.ahead
         rotations = stored.rotations
+        isSeen = (settings.as ?? stored.as) === "seen"
         state = makeState(stored.ledger)
         changes.publish({ _tag: "Reset" })
         return webhooks.restore(stored)

@@ -43,6 +43,7 @@ export const unknownHost = {
 }
 export const routeNotFound = refusal(404, "Rota não encontrada.")
 export const transactionNotFound = refusal(404, "Transação não encontrada.")
+export const withdrawalNotFound = refusal(404, "Saque não encontrado.")
 export const companyNotFound = refusal(404, "Empresa não encontrada.")
 export const methodNotAllowed = refusal(405, "Método não permitido.")
 export const notAcceptable = refusal(406, "O cabeçalho Accept deve ser application/json.")

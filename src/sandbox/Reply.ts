@@ -9,6 +9,7 @@ import * as HttpBody from "effect/http/HttpBody"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type * as Stream from "effect/Stream"
 import type { Fault } from "./Fault.ts"
+import { withCode, withLocalTimes } from "./internal/seen.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
 
@@ -64,6 +65,20 @@ const truncate = (response: Response): Effect.Effect<Reply> =>
     }),
     Effect.orDie
   )
+
+/** The gateway's own answer as a fault has it written. */
+export const rewrite = (response: Response, fault: Fault | undefined): Effect.Effect<Response> => {
+  const { code, times } = fault ?? {}
+  if (code === undefined && times === undefined) return Effect.succeed(response)
+  return HttpServerResponse.toClientResponse(response).text.pipe(
+    Effect.map((json) => {
+      const named = code === undefined ? json : withCode(json, code)
+      const timed = times === undefined ? named : withLocalTimes(named, times)
+      return HttpServerResponse.setBody(response, HttpBody.text(timed, "application/json"))
+    }),
+    Effect.orDie
+  )
+}
 
 const toResponse = ({ body, headers, status }: NonNullable<Fault["answer"]>): Response =>
   body === ""

@@ -23,6 +23,8 @@
  *   every change of a charge or a payout, and are repeated until a 2xx answers: at once, then after 1, 5, 25, 125 and 625
  *   seconds.
  *
+ * With `SandboxOptions.as: "seen"` it answers as the gateway was seen to, beyond its document: see `docs/sandbox.md`.
+ *
  * ```ts
  * import { Effect } from "effect"
  * import { Money, Payments } from "effect-pix"

@@ -22,6 +22,7 @@ import { SandboxOverview } from "./SandboxOverview.ts"
 import { SandboxRequest } from "./SandboxRequest.ts"
 import { SandboxWebhook } from "./SandboxWebhook.ts"
 import type { Gateway } from "./Gateway.ts"
+import type { PayoutStep } from "./internal/ledger.ts"
 import { Listed, Listing, newest } from "./internal/lists.ts"
 import * as Lists from "./internal/lists.ts"
 import * as Refusal from "./Refusal.ts"
@@ -73,9 +74,9 @@ const move = (does: string, to: "Cancelled" | "Failed" | "Refunded") =>
     Effect.flatMap(gateway.now, (now) => Effect.fromResult(gateway.ledger().move(transactionId, to, now)))
   )
 
-const end = (does: string, to: "Settled" | "Rejected") =>
+const movePayout = (does: string, to: PayoutStep) =>
   step(does, Id, SandboxWithdrawal, ({ gateway }, { id }) =>
-    Effect.flatMap(gateway.now, (now) => Effect.fromResult(gateway.ledger().end(id, to, now)))
+    Effect.flatMap(gateway.now, (now) => Effect.fromResult(gateway.ledger().movePayout(id, to, now)))
   )
 
 const list = <A>(
@@ -117,8 +118,16 @@ export const functions = {
         return Effect.fromResult(gateway.ledger().create(request, write, now))
       })
   ),
-  settleWithdrawal: end("An awaited payout arrives.", "Settled"),
-  rejectWithdrawal: end("An awaited payout fails: its amount returns to the balance.", "Rejected"),
+  processWithdrawal: movePayout("An awaited payout is being processed.", "Processing"),
+  settleWithdrawal: movePayout("An awaited payout arrives.", "Settled"),
+  rejectWithdrawal: step(
+    "An awaited payout fails: its amount returns to the balance. `reason` is what the gateway says of it.",
+    Schema.Struct({ id: Schema.Int, reason: Schema.optional(Schema.String) }),
+    SandboxWithdrawal,
+    ({ gateway }, { id, reason }) =>
+      Effect.flatMap(gateway.now, (now) => Effect.fromResult(gateway.ledger().movePayout(id, "Rejected", now, reason)))
+  ),
+  refundWithdrawal: movePayout("A settled payout comes back: its amount returns to the balance.", "Refunded"),
   credit: step(
     "Adds centavos to the balance.",
     Schema.Struct({ amount: Centavos }),
@@ -215,6 +224,7 @@ export const functions = {
         const ledger = gateway.ledger()
         return {
           baseUrl,
+          as: gateway.isSeen() ? "seen" : "documented",
           companyId,
           clientId: gateway.credentials().clientId,
           balance: ledger.balance(),

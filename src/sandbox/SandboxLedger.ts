@@ -30,6 +30,12 @@ export const SandboxTransaction = Schema.Struct({
   /** The key that it was created with, if any. */
   idempotencyKey: Schema.optional(Schema.String),
   customer: Customer,
+  /** What else the creation was sent with, for a sandbox with `as: "seen"`. */
+  externalRef: Schema.optional(Schema.String),
+  postbackUrl: Schema.optional(Schema.String),
+  installments: Schema.optional(Schema.Finite),
+  traceable: Schema.optional(Schema.Boolean),
+  metadata: Schema.optional(Schema.Json),
   /** The copy-and-paste text of the QR code, for PIX. */
   qrcode: Schema.optional(Schema.String),
   createdAt: Schema.String,
@@ -40,7 +46,7 @@ export const SandboxTransaction = Schema.Struct({
 /** See the schema of the same name. */
 export interface SandboxTransaction extends Schema.Schema.Type<typeof SandboxTransaction> {}
 
-/** A payout in the sandbox's ledger: it was executed, exactly once. `amount` is in centavos. */
+/** A payout in the sandbox's ledger: it was executed, exactly once, or failed at once. `amount` is in centavos. */
 export const SandboxWithdrawal = Schema.Struct({
   id: Schema.Int,
   /** The key that it was asked for with, if any. */
@@ -48,8 +54,12 @@ export const SandboxWithdrawal = Schema.Struct({
   /** In centavos. */
   amount: Centavos,
   currency: Schema.Literal("BRL"),
-  /** `Settled` and `Rejected` are the sandbox's own words: the service shows only `Awaiting`. */
-  status: Schema.Literals(["Awaiting", "Settled", "Rejected"]),
+  /** All but `Awaiting` are the sandbox's own words: the service documents no other. */
+  status: Schema.Literals(["Awaiting", "Processing", "Settled", "Rejected", "Refunded"]),
+  /** Why it was rejected, where that was said. */
+  reason: Schema.optional(Schema.String),
+  /** Whether the answer to its request said already that it was rejected. */
+  failedAtOnce: Schema.optional(Schema.Boolean),
   pixKey: Schema.String,
   pixKeyType: Schema.optional(Schema.String),
   description: Schema.optional(Schema.String),

@@ -56,6 +56,11 @@ export interface SandboxOptions {
    * `false` takes it. Default: true.
    */
   readonly strict?: boolean | undefined
+  /**
+   * How the sandbox answers. `documented`: by the contract alone. `seen`: as the gateway was seen to answer beyond its document
+   * (`docs/service.md`), which a program should bear as well. Default: that of the `stateFile`, or `documented`.
+   */
+  readonly as?: "documented" | "seen" | undefined
   /** How many of the last requests, and of the last webhooks, can be read. Default: 1000. */
   readonly keep?: number | undefined
   /** The file in which `Sandbox.layerServer` stores its state, for the next start. Default: none, nothing is stored. */
@@ -92,6 +97,7 @@ export const withDefaults = (options: SandboxOptions, seed?: string) => ({
   allowedHosts: listOf(options.allowHost).map((name) => name.toLowerCase()),
   webhookSecret: options.webhookSecret,
   strict: options.strict ?? true,
+  as: options.as,
   keep: options.keep ?? 1000,
   stateFile: options.stateFile
 })

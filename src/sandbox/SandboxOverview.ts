@@ -10,6 +10,8 @@ import { PlannedFault } from "./Fault.ts"
 /** The overview of a sandbox. Amounts are in centavos. */
 export const SandboxOverview = Schema.Struct({
   baseUrl: Schema.String,
+  /** How it answers: as documented, or as seen. */
+  as: Schema.Literals(["documented", "seen"]),
   companyId: Schema.Int,
   clientId: Schema.String,
   /** In centavos; it may be negative. */

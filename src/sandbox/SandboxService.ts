@@ -53,10 +53,20 @@ export interface SandboxService {
   readonly refund: (transactionId: string) => Steering<SandboxTransaction>
   /** Makes a PIX charge of an amount in centavos, as another program would. Default of the name: `Maria Silva`. */
   readonly charge: (amount: number, name?: string) => Effect.Effect<SandboxTransaction>
+  /** An awaited payout is being processed. Gives the payout, with its amount in centavos. */
+  readonly processWithdrawal: (id: number) => Steering<SandboxWithdrawal>
   /** An awaited payout arrives. Gives the payout, with its amount in centavos. The service has no operation that would show it. */
   readonly settleWithdrawal: (id: number) => Steering<SandboxWithdrawal>
-  /** An awaited payout fails: its amount, in centavos, returns to the balance. */
-  readonly rejectWithdrawal: (id: number) => Steering<SandboxWithdrawal>
+  /**
+   * An awaited payout fails: its amount, in centavos, returns to the balance. A sandbox with `as: "seen"` gives the `reason`
+   * in the lookup and in the webhook. `Fault.failure` is the failure that the first answer says.
+   */
+  readonly rejectWithdrawal: (
+    id: number,
+    options?: { readonly reason?: string | undefined }
+  ) => Steering<SandboxWithdrawal>
+  /** A settled payout comes back: its amount, in centavos, returns to the balance. */
+  readonly refundWithdrawal: (id: number) => Steering<SandboxWithdrawal>
   /** Adds centavos (a whole number of them, not negative) to the balance and returns the new balance. */
   readonly credit: (amount: number) => Effect.Effect<number>
   /** The balance, in centavos. */
@@ -66,7 +76,10 @@ export interface SandboxService {
   readonly requests: Effect.Effect<ReadonlyArray<SandboxRequest>>
   /** Every charge that was created, oldest first. Amounts are in centavos. */
   readonly transactions: Effect.Effect<ReadonlyArray<SandboxTransaction>>
-  /** Every payout that was executed, oldest first: one for each time that money moved. Amounts are in centavos. */
+  /**
+   * Every payout that was executed, oldest first: one for each time that money moved, and one for each that failed at once
+   * (`Rejected`). Amounts are in centavos.
+   */
   readonly withdrawals: Effect.Effect<ReadonlyArray<SandboxWithdrawal>>
   /** The changes from now on. Amounts are in centavos. Changes are numbered: a slow reader loses changes, and sees gaps. */
   readonly changes: Stream.Stream<SandboxChange>
@@ -141,8 +154,10 @@ export const serviceOf = (call: Call, own: Own): SandboxService => {
     fail: (transactionId) => call("fail", { transactionId }),
     refund: (transactionId) => call("refund", { transactionId }),
     charge: (amount, name) => Effect.suspend(() => call("charge", { amount: centavos(amount), name })),
+    processWithdrawal: (id) => call("processWithdrawal", { id }),
     settleWithdrawal: (id) => call("settleWithdrawal", { id }),
-    rejectWithdrawal: (id) => call("rejectWithdrawal", { id }),
+    rejectWithdrawal: (id, options) => call("rejectWithdrawal", { id, ...options }),
+    refundWithdrawal: (id) => call("refundWithdrawal", { id }),
     credit: (amount) =>
       Effect.map(
         Effect.suspend(() => call("credit", { amount: centavos(amount) })),

@@ -47,6 +47,8 @@ export const SandboxState = Schema.Struct({
   /** By how much the clock was pushed, in milliseconds. */
   ahead: Schema.Finite,
   rotations: Schema.Int,
+  /** How the sandbox answers; absent where it answers as documented. */
+  as: Schema.optional(Schema.Literal("seen")),
   ledger: StoredLedger,
   targets: Schema.Array(Schema.String),
   /** The webhooks to addresses. */

@@ -39,6 +39,10 @@ export const SandboxWebhook = Schema.Struct({
   attempts: Schema.Array(WebhookAttempt),
   /** When the next attempt is sent. */
   nextAttemptAt: Schema.optional(Schema.String),
+  /** The header `x-webhook-event-id`, the same for each target and attempt; absent where a sandbox answers as documented. */
+  eventId: Schema.optional(Schema.String),
+  /** Whether the target is the `postbackUrl` of the charge, whose path may be a secret. */
+  isPostback: Schema.optional(Schema.Boolean),
   /** The body, as sent at every attempt. */
   json: Schema.Json,
   /** The charge that it is about. */

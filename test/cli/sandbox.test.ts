@@ -39,6 +39,15 @@ describe("the sandbox's command", () => {
     yield* runRows(env, [["balance", 0, /R\$ 123,45/]])
   })
 
+  live("`sandbox --as seen` says so, and makes charges as seen", function* () {
+    const { banner, baseUrl } = yield* showing(" --as seen")
+    expect(banner).toMatch(/^# Answers +as the gateway was seen to/m)
+    const made = yield* Effect.promise(() => fetch(`${baseUrl}/_sandbox/charge`, post({ amount: 2500 })))
+    expect(yield* Effect.promise(() => made.json())).toMatchObject({
+      transactionId: expect.stringMatching(/^[\da-f]{26}$/)
+    })
+  })
+
   live("the sandbox on every address warns, and prints one that can be called", function* () {
     const { baseUrl, shown } = yield* showing(" --host 0.0.0.0")
     expect(baseUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)

@@ -9,7 +9,7 @@ import { promisify } from "node:util"
 import { effect, live } from "../support/effect.ts"
 import { listTransactions } from "../support/operations.ts"
 import { answer, closedPort, json, type Play, serveRaw } from "../support/RawServer.ts"
-import { ask, askRaw, socket, speak } from "../support/doors.ts"
+import { ask, askRaw, charging, socket, speak } from "../support/doors.ts"
 
 const served = socket({ balance: 10_000 })
 const list = { path: listTransactions.path }
@@ -122,6 +122,32 @@ live("a webhook is posted to its address with the secret, and no redirect is fol
   )
   assert.strictEqual(target.arrived[0]?.headers["content-type"], "application/json")
 })
+
+live(
+  "as seen, a charge's webhook goes to its postbackUrl on this machine alone, and the page hides its path",
+  function* () {
+    const own = yield* serveRaw(answer(500, ""), answer(200, ""))
+    const target = yield* serveRaw(answer(200, ""))
+    const postbackUrl = `${own.url}/webhooks/a-secret?key=path`
+    yield* Effect.gen(function* () {
+      const { advance, awaitWebhooks, markPaid, webhooks } = yield* Sandbox
+      for (const url of [postbackUrl, "http://192.0.2.1/elsewhere", undefined]) {
+        const { json } = yield* ask(charging({ postbackUrl: url }))
+        yield* Effect.andThen(markPaid(json.data.id), awaitWebhooks)
+      }
+      yield* Effect.andThen(advance("1 second"), awaitWebhooks)
+      const targets = (yield* webhooks).map((webhook) => webhook.target)
+      assert.deepStrictEqual(targets, [postbackUrl, `${target.url}/hook`, `${target.url}/hook`])
+      const events = own.arrived.map(({ headers, path }) => [path, headers["x-webhook-event-id"]])
+      assert.deepStrictEqual(events, Array(2).fill(["/webhooks/a-secret?key=path", (yield* webhooks)[0]?.eventId]))
+      for (const path of ["?open=1", "?tab=requests&open=1", "?tab=webhooks&open=1", "?tab=webhooks"]) {
+        const { text } = yield* ask({ path: `/${path}` })
+        assert.notMatch(text.replaceAll(/data-copy="[^"]*"/g, ""), /a-secret/, path)
+      }
+    }).pipe(Effect.provide(socket({ as: "seen", webhookUrl: `${target.url}/hook` })))
+    assert.lengthOf(target.arrived, 2)
+  }
+)
 
 const python = spawnSync("python3", ["--version"]).status === 0
 /** The program that docs/sandbox.md shows. */

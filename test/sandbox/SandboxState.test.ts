@@ -60,6 +60,20 @@ describe("a restart", () => {
     }).pipe(Effect.provide(on(file, { balance: 500, webhookUrl: [second, first] })))
   })
 
+  live("a restart answers as the sandbox before it, unless its options say otherwise", function* () {
+    const file = yield* stateFile
+    const kindOn = (as?: "documented" | "seen") =>
+      Effect.gen(function* () {
+        const { overview } = yield* Sandbox
+        return [(yield* overview).as, (yield* makeId).length]
+      }).pipe(Effect.provide(on(file, { as })))
+    assert.deepStrictEqual(yield* kindOn(), ["documented", 36])
+    assert.notProperty(JSON.parse(readFileSync(file, "utf8")), "as")
+    assert.deepStrictEqual(yield* kindOn("seen"), ["seen", 26])
+    assert.deepStrictEqual(yield* kindOn(), ["seen", 26])
+    assert.deepStrictEqual(yield* kindOn("documented"), ["documented", 36])
+  })
+
   live("a restart sends the webhooks that waited, and not those that were taken", function* () {
     const file = yield* stateFile
     const target = yield* serveRaw(answer(200, ""), answer(500, ""), answer(200, ""))

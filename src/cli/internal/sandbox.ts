@@ -26,6 +26,7 @@ interface Input {
   readonly webhook: ReadonlyArray<string>
   readonly allowHost: ReadonlyArray<string>
   readonly webhookSecret: Option.Option<string>
+  readonly as: Option.Option<"documented" | "seen">
   readonly lenient: boolean
   readonly log: boolean
   readonly balance: Money.Centavos
@@ -78,7 +79,7 @@ const banner = Effect.fnUntraced(function* (input: Input) {
     PAYMENTS_COMPANY_ID: `${sandbox.companyId}`
   }
   const stateFile = Option.getOrUndefined(input.state)
-  const { targets } = yield* sandbox.overview
+  const { as, targets } = yield* sandbox.overview
   if (input.json) {
     yield* writeJson({
       baseUrl,
@@ -99,6 +100,7 @@ const banner = Effect.fnUntraced(function* (input: Input) {
       stateFile === undefined
         ? "# State      not kept: all is gone when it stops (--state FILE keeps it)"
         : `# State      stored in ${stateFile}`,
+      ...(as === "seen" ? ["# Answers    as the gateway was seen to, beyond its document"] : []),
       ...targets.map((target) => `# Webhooks   ${target}`),
       "",
       ...exports,
@@ -133,6 +135,7 @@ export const run = Effect.fnUntraced(function* (input: Input) {
     webhookUrl: input.webhook,
     allowHost: input.allowHost,
     webhookSecret: Option.getOrUndefined(Option.map(input.webhookSecret, (secret) => Redacted.make(secret))),
+    as: Option.getOrUndefined(input.as),
     strict: !input.lenient
   })
   yield* Effect.scoped(serving(input)).pipe(

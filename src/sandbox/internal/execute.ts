@@ -17,7 +17,7 @@ import * as Scope from "effect/Scope"
 import type { ApiCredentials } from "../../client/Credentials.ts"
 import * as Endpoints from "../../contract/Endpoints.ts"
 import type { Settings } from "../SandboxOptions.ts"
-import { type Concerns, Exchange, layer as handlers } from "./handlers.ts"
+import { type Concerns, Exchange, layer as handlers, lookup } from "./handlers.ts"
 import { digest } from "./ids.ts"
 import type { Ledger } from "./ledger.ts"
 import type { Key } from "./once.ts"
@@ -32,6 +32,8 @@ export interface Arrived {
   readonly text: Result.Result<string, Refusal.Refusal>
   readonly write: Key
   readonly concerns: Concerns
+  /** Why a payout fails at once: a fault. */
+  readonly failure: string | undefined
   readonly credentials: ApiCredentials
   readonly ledger: Ledger
   readonly now: DateTime.Utc
@@ -56,11 +58,11 @@ const refusalOf = (arrived: Arrived, strict: boolean, content: string | undefine
   const isAuthentic =
     headers[names.clientId] === credentials.clientId && headers[names.apiKey] === Redacted.value(credentials.apiKey)
   if (!isAuthentic) return Refusal.unauthorized
-  if (matched.endpoint === undefined) {
+  if (matched.endpoint === undefined && matched.withdrawalId === undefined) {
     return matched.allowed.length === 0 ? Refusal.routeNotFound : Refusal.methodNotAllowed
   }
   if (strict && !(headers[names.accept] ?? "").split(",").some(isJson)) return Refusal.notAcceptable
-  if (matched.endpoint.body === undefined) return undefined
+  if (matched.endpoint?.body === undefined) return undefined
   const type = headers[names.contentType]
   if (type === undefined ? strict : !isJson(type)) return Refusal.unsupportedMediaType
   if (Result.isFailure(text)) return text.failure
@@ -77,10 +79,8 @@ export const makeExecute = Effect.fnUntraced(function* (settings: Settings) {
   )
 
   return (arrived: Arrived): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
-    const content = contentOf(
-      arrived.matched.path,
-      Result.getOrElse(arrived.text, () => "")
-    )
+    const body = Result.getOrElse(arrived.text, () => "")
+    const content = contentOf(arrived.matched.path, body)
     const refusal = refusalOf(arrived, settings.strict, content)
     if (refusal !== undefined) {
       const response = Refusal.toResponse(refusal)
@@ -90,14 +90,19 @@ export const makeExecute = Effect.fnUntraced(function* (settings: Settings) {
           : response
       )
     }
+    const { concerns, ledger } = arrived
+    const { withdrawalId } = arrived.matched
+    if (withdrawalId !== undefined) return Effect.sync(() => lookup(settings, ledger, withdrawalId, concerns))
     return route.pipe(
       Effect.scoped,
       Effect.provideService(HttpServerRequest.HttpServerRequest, arrived.request),
       Effect.provideService(Exchange, {
-        ledger: arrived.ledger,
+        ledger,
         now: arrived.now,
         write: { ...arrived.write, content: content ?? "" },
-        concerns: arrived.concerns
+        concerns,
+        body,
+        failure: arrived.failure
       }),
       // The body of a charge alone is a choice of shapes, by its method: without a field, that is what does not fit.
       Effect.catchCause(Refusal.recover("paymentMethod"))

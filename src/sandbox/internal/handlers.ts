@@ -6,7 +6,7 @@ import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
-import type * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import { type Reais, reais } from "../../pix/Money.ts"
@@ -17,6 +17,7 @@ import { type Ledger, valueOf } from "./ledger.ts"
 import type { Write } from "./once.ts"
 import * as Refusal from "../Refusal.ts"
 import type { Settings } from "../SandboxOptions.ts"
+import * as Seen from "./seen.ts"
 
 /** The rows that a request is about, filled in while it is answered. */
 export interface Concerns {
@@ -27,7 +28,16 @@ export interface Concerns {
 /** The request that is being answered. */
 export class Exchange extends Context.Service<
   Exchange,
-  { readonly ledger: Ledger; readonly now: DateTime.Utc; readonly write: Write; readonly concerns: Concerns }
+  {
+    readonly ledger: Ledger
+    readonly now: DateTime.Utc
+    readonly write: Write
+    readonly concerns: Concerns
+    /** The body as it arrived. */
+    readonly body: string
+    /** Why a payout fails at once. */
+    readonly failure: string | undefined
+  }
 >()("effect-pix/handlers/Exchange") {}
 
 const toReais = (centavos: number): Reais => reais(BigDecimal.make(BigInt(centavos), 2))
@@ -39,9 +49,10 @@ const answer = <A, B>(
 
 const instant = (iso: string) => DateTime.makeUnsafe(iso)
 
-const created = (settings: Settings, concerns: Concerns) => (charge: SandboxTransaction) => {
+const created = (settings: Settings, concerns: Concerns, isSeen: boolean) => (charge: SandboxTransaction) => {
   const { amount, expiresAt, paymentMethod, qrcode, transactionId } = charge
   concerns.transactionId = transactionId
+  if (isSeen) return HttpServerResponse.jsonUnsafe(Seen.createdBody(settings, charge))
   return {
     data: {
       id: transactionId,
@@ -115,9 +126,10 @@ const detail = (settings: Settings, concerns: Concerns) => (charge: SandboxTrans
   }
 }
 
-const withdrawn = (settings: Settings, concerns: Concerns) => (withdrawal: SandboxWithdrawal) => {
+const withdrawn = (settings: Settings, concerns: Concerns, isSeen: boolean) => (withdrawal: SandboxWithdrawal) => {
   const { amount, createdAt, currency, description, id, idempotencyKey, pixKey, pixKeyType } = withdrawal
   concerns.withdrawalId = id
+  if (isSeen) return HttpServerResponse.jsonUnsafe(Seen.requestedBody(settings, withdrawal), { status: 201 })
   return {
     id,
     companyId: settings.companyId,
@@ -128,7 +140,7 @@ const withdrawn = (settings: Settings, concerns: Concerns) => (withdrawal: Sandb
     creditorDocument: pixKeyType === "CPF" || pixKeyType === "CNPJ" ? pixKey : settings.creditorDocument,
     ...(description !== undefined && { description }),
     currency,
-    enTransaction: "Awaiting",
+    enTransaction: withdrawal.failedAtOnce === true ? "Failure" : "Awaiting",
     createdAt: instant(createdAt)
   }
 }
@@ -137,8 +149,11 @@ const transactions = (settings: Settings) =>
   HttpApiBuilder.group(PaymentsApi, "transactions", (handlers) =>
     handlers.handleAll({
       createTransaction: ({ payload }) =>
-        Effect.map(Exchange, ({ concerns, ledger, now, write }) =>
-          answer(ledger.create(payload, write, now), created(settings, concerns))
+        Effect.map(Exchange, ({ body, concerns, ledger, now, write }) =>
+          answer(
+            ledger.create(payload, write, now, ledger.isSeen ? Seen.sentFields(body) : {}),
+            created(settings, concerns, ledger.isSeen)
+          )
         ),
       listTransactions: ({ query }) =>
         Effect.map(Exchange, ({ ledger }) => {
@@ -177,6 +192,7 @@ const money = (settings: Settings) =>
         Effect.map(Exchange, ({ ledger }) => {
           if (params.companyId !== settings.companyId) return Refusal.toResponse(Refusal.companyNotFound)
           if ((query.currency ?? "BRL") !== "BRL") return Refusal.toResponse(Refusal.notBrl)
+          if (ledger.isSeen) return HttpServerResponse.jsonUnsafe(Seen.balanceBody(settings, ledger.balance()))
           return {
             id: settings.companyId,
             companyId: settings.companyId,
@@ -188,10 +204,20 @@ const money = (settings: Settings) =>
           }
         }),
       requestWithdrawal: ({ payload }) =>
-        Effect.map(Exchange, ({ concerns, ledger, now, write }) =>
-          answer(ledger.withdraw(payload, write, now), withdrawn(settings, concerns))
+        Effect.map(Exchange, ({ concerns, failure, ledger, now, write }) =>
+          answer(ledger.withdraw(payload, write, now, failure), withdrawn(settings, concerns, ledger.isSeen))
         )
     })
+  )
+
+/** The lookup of a payout, which was seen alone: it is no part of the contract. */
+export const lookup = (settings: Settings, ledger: Ledger, id: number, concerns: Concerns) =>
+  answer(
+    Result.fromNullishOr(ledger.payouts()[id - 1], () => Refusal.withdrawalNotFound),
+    (payout) => {
+      concerns.withdrawalId = payout.id
+      return HttpServerResponse.jsonUnsafe(Seen.lookupBody(settings, payout))
+    }
   )
 
 /** The contract with its handlers. */

@@ -17,6 +17,7 @@ import type { Settings } from "../SandboxOptions.ts"
 import { writeBrCode } from "./brCode.ts"
 import { uuid } from "./ids.ts"
 import { makeOnce, type Write } from "./once.ts"
+import { chargeId, type SentFields } from "./seen.ts"
 import * as Refusal from "../Refusal.ts"
 import { type StoredLedger, volumeOf } from "../SandboxState.ts"
 
@@ -27,6 +28,16 @@ const comesFrom: Record<Exclude<Status, "Awaiting">, Status> = {
   Cancelled: "Awaiting",
   Failed: "Awaiting",
   Refunded: "Paid"
+}
+
+/** A state of a payout that a step brings it into. */
+export type PayoutStep = Exclude<SandboxWithdrawal["status"], "Awaiting">
+
+const payoutComesFrom: Record<PayoutStep, ReadonlyArray<SandboxWithdrawal["status"]>> = {
+  Processing: ["Awaiting"],
+  Settled: ["Awaiting", "Processing"],
+  Rejected: ["Awaiting", "Processing"],
+  Refunded: ["Settled"]
 }
 
 /** The last instant that a timestamp of the service can write. */
@@ -86,8 +97,17 @@ const isPixKey = ({
 const copyAndPaste = (merchant: Settings["merchant"], transactionId: string, amount?: Centavos) =>
   writeBrCode({ url: `pix.example/qr/v2/${transactionId.replaceAll("-", "")}`, merchant, amount })
 
+/** What a ledger is made of. */
+interface Origin {
+  readonly seed: string
+  /** Whether the gateway answers as seen. */
+  readonly isSeen: boolean
+  /** Its rows, where it is that of a state. */
+  readonly stored?: StoredLedger | undefined
+}
+
 /** Makes a ledger: an empty one, or that of a state. */
-export const make = (settings: Settings, seed: string, observer: Observer, stored?: StoredLedger) => {
+export const make = (settings: Settings, observer: Observer, { isSeen, seed, stored }: Origin) => {
   const charges: Array<SandboxTransaction> = [...(stored?.charges ?? [])]
   const payouts: Array<SandboxWithdrawal> = [...(stored?.payouts ?? [])]
   const keys = makeOnce(stored?.keys)
@@ -142,17 +162,21 @@ export const make = (settings: Settings, seed: string, observer: Observer, store
   }
 
   return {
+    /** Whether the gateway answers as seen. */
+    isSeen,
+
     create: (
       request: CreateTransactionRequest,
       write: Write,
-      now: DateTime.Utc
+      now: DateTime.Utc,
+      sent: SentFields = {}
     ): Result.Result<SandboxTransaction, Refusal.Refusal> =>
       keys.run(write, charges, () => {
         const { amount, customer, paymentMethod } = request
         const problem = refusalOf(request.currency)
         if (problem !== undefined) return Result.fail(problem)
         const rowId = charges.length + 1
-        const transactionId = uuid(`${seed}/transaction/${rowId}`)
+        const transactionId = (isSeen ? chargeId : uuid)(`${seed}/transaction/${rowId}`)
         const at = DateTime.toEpochMillis(now)
         const expiry = paymentMethod === "PIX" ? at + (request.pix?.expiresInDays ?? 1) * day : undefined
         if (expiry !== undefined && expiry > endOfTime) return Result.fail(Refusal.noSuchDate)
@@ -169,6 +193,7 @@ export const make = (settings: Settings, seed: string, observer: Observer, store
           states: [],
           ...(write.key !== undefined && { idempotencyKey: write.key }),
           customer,
+          ...sent,
           ...(expiry !== undefined && { qrcode: code.success, expiresAt: isoOf(expiry) }),
           createdAt: isoOf(at),
           updatedAt: isoOf(at)
@@ -186,23 +211,30 @@ export const make = (settings: Settings, seed: string, observer: Observer, store
     withdraw: (
       request: WithdrawalRequestBody,
       write: Write,
-      now: DateTime.Utc
+      now: DateTime.Utc,
+      failure?: string
     ): Result.Result<SandboxWithdrawal, Refusal.Refusal> =>
       keys.run(write, payouts, () => {
         const { amount, description, metadata } = request
         const problem = refusalOf(request.currency)
         if (problem !== undefined) return Result.fail(problem)
-        if (amount < minimumWithdrawal) return Result.fail(Refusal.belowMinimum)
+        const tooSmall = amount < minimumWithdrawal ? Refusal.belowMinimum : undefined
+        if (tooSmall !== undefined && !isSeen) return Result.fail(tooSmall)
         const to = request.pixKey === undefined ? pixKey : { pixKey: request.pixKey, pixKeyType: request.pixKeyType }
         if (to === undefined) return Result.fail(Refusal.noPixKey)
-        if (!isPixKey(to)) return Result.fail(Refusal.invalidPixKey)
-        if (amount > balance) return Result.fail(Refusal.insufficientBalance)
+        const refusal = tooSmall ?? (isPixKey(to) ? undefined : Refusal.invalidPixKey)
+        if (refusal !== undefined && !isSeen) return Result.fail(refusal)
+        // As seen, what the provider refuses is answered with a record that has failed.
+        const reason = failure ?? refusal?.message
+        if (reason === undefined && amount > balance) return Result.fail(Refusal.insufficientBalance)
         const at = DateTime.formatIso(now)
         const payout: SandboxWithdrawal = {
           id: payouts.length + 1,
           amount,
           currency: "BRL",
-          status: "Awaiting",
+          ...(reason === undefined
+            ? { status: "Awaiting" as const }
+            : { status: "Rejected" as const, reason, failedAtOnce: true }),
           ...(write.key !== undefined && { idempotencyKey: write.key }),
           pixKey: to.pixKey,
           ...(to.pixKeyType !== undefined && { pixKeyType: to.pixKeyType }),
@@ -212,7 +244,7 @@ export const make = (settings: Settings, seed: string, observer: Observer, store
           updatedAt: at
         }
         payouts.push(payout)
-        balance -= amount
+        if (payout.status === "Awaiting") balance -= amount
         observer.noteWithdrawal(payout, true)
         return Result.succeed(payout)
       }),
@@ -261,17 +293,19 @@ export const make = (settings: Settings, seed: string, observer: Observer, store
       )
     },
 
-    /** Brings a payout into its last state. A payout that is in the state already is not changed. */
-    end: (
+    /** Brings a payout into another state. A payout that is in the state already is not changed. */
+    movePayout: (
       id: number,
-      to: Exclude<SandboxWithdrawal["status"], "Awaiting">,
-      now: DateTime.Utc
+      to: PayoutStep,
+      now: DateTime.Utc,
+      reason?: string
     ): Result.Result<SandboxWithdrawal, SandboxNotFound | SandboxConflict> =>
-      Result.map(steerable("withdrawal", id, payouts[id - 1], ["Awaiting"], to), (payout) => {
+      Result.map(steerable("withdrawal", id, payouts[id - 1], payoutComesFrom[to], to), (payout) => {
         if (payout.status === to) return payout
-        const next = { ...payout, status: to, updatedAt: DateTime.formatIso(now) }
+        const updatedAt = DateTime.formatIso(now)
+        const next = { ...payout, status: to, updatedAt, ...(reason !== undefined && { reason }) }
         payouts[id - 1] = next
-        if (to === "Rejected") balance += payout.amount
+        if (to === "Rejected" || to === "Refunded") balance += payout.amount
         observer.noteWithdrawal(next, false)
         return next
       }),

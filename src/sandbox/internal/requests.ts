@@ -20,10 +20,15 @@ export interface Matched {
   readonly path: string
   /** The methods of the path. */
   readonly allowed: ReadonlyArray<string>
+  /** The payout whose lookup it is, which was seen and is no endpoint of the contract. */
+  readonly withdrawalId?: number
 }
 
-/** Matches the end of a path, since the base URL may have a path of its own. */
-export const match = (method: string, path: string): Matched => {
+/** The path of the lookup of a payout. */
+const withdrawalPath = /\/api\/Withdraw\/(\d{1,15})$/
+
+/** Matches the end of a path, since the base URL may have a path of its own. `isSeen` adds the paths that were seen. */
+export const match = (method: string, path: string, isSeen: boolean): Matched => {
   const allowed: Array<string> = []
   for (const { ending, endpoint } of endpoints) {
     const found = ending.exec(path)
@@ -31,7 +36,9 @@ export const match = (method: string, path: string): Matched => {
     if (endpoint.method === method) return { endpoint, path: found[0], allowed: [method] }
     allowed.push(endpoint.method)
   }
-  return { endpoint: undefined, path, allowed }
+  const id = isSeen ? withdrawalPath.exec(path)?.[1] : undefined
+  if (id === undefined) return { endpoint: undefined, path, allowed }
+  return { endpoint: undefined, path, allowed: ["GET"], ...(method === "GET" && { withdrawalId: Number(id) }) }
 }
 
 /** The largest part of an answer that is recorded, in bytes. */

@@ -17,6 +17,8 @@
  *   `Rejected`. A creation is not sent. A charge that lapses by itself is sent at the next request or steering.
  * - `status` of a charge is the word of the lookup; that of a payout is the sandbox's own. `amount` is in centavos. A body
  *   has no personal data, except in the metadata that you sent.
+ * - With `as: "seen"` the bodies are those that were seen (`seen.ts`), with the header `x-webhook-event-id`: a charge's, to
+ *   its `postbackUrl` where that is local, and a payout's, that of its creation too.
  * - A webhook is sent until it is answered by a 2xx within 10 seconds: at once, then after 1, 5, 25, 125 and 625 seconds,
  *   by the clock of the caller that made the change, and by `Sandbox.advance`. Redirects are not followed. The
  *   caller never waits for a webhook.
@@ -28,6 +30,7 @@ import * as FiberSet from "effect/FiberSet"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import type * as Schema from "effect/Schema"
+import { parseLocalUrl } from "../../internal/loopback.ts"
 import { SandboxNotFound } from "../SandboxError.ts"
 import type { SandboxTransaction, SandboxWithdrawal } from "../SandboxLedger.ts"
 import type { Settings } from "../SandboxOptions.ts"
@@ -35,6 +38,7 @@ import { type SandboxWebhook, waits, type WebhookAttempt, type WebhookTarget } f
 import type { Changes } from "./changes.ts"
 import { valueOf } from "./ledger.ts"
 import { makeRecent } from "./recent.ts"
+import { cashInBody, cashOutBody, eventId } from "./seen.ts"
 import { type Target, toTarget } from "./send.ts"
 import type { SandboxState } from "../SandboxState.ts"
 import { untraced } from "./untraced.ts"
@@ -45,8 +49,8 @@ interface Delivery {
   row: SandboxWebhook
 }
 
-/** What a webhook is about. */
-type Subject = Pick<SandboxWebhook, "transactionId" | "withdrawalId">
+/** What a webhook is about, and whether the charge named its target. */
+type More = Pick<SandboxWebhook, "transactionId" | "withdrawalId" | "isPostback">
 
 const stateOf = (attempts: SandboxWebhook["attempts"]): SandboxWebhook["state"] => {
   const status = attempts.at(-1)?.status
@@ -85,7 +89,8 @@ const isHandler = ({ name }: Target) => name === "handler"
 export const make = Effect.fnUntraced(function* (
   settings: Settings,
   now: Effect.Effect<DateTime.Utc>,
-  { publish }: Changes
+  { publish }: Changes,
+  isSeen: () => boolean
 ) {
   const { keep, webhookSecret, webhookUrls } = settings
   const headers = webhookSecret === undefined ? {} : { "x-webhook-secret": Redacted.value(webhookSecret) }
@@ -103,7 +108,7 @@ export const make = Effect.fnUntraced(function* (
     publish({ _tag: "Webhook", webhook: row })
   }
 
-  const add = (target: Target, row: Pick<SandboxWebhook, "createdAt" | "json" | "attempts"> & Subject) => {
+  const add = (target: Target, row: Omit<SandboxWebhook, "id" | "target" | "state">) => {
     const state = stateOf(row.attempts)
     const delivery = deliveries.add(
       (id) => ({ target, row: { ...row, id, target: target.name, state } }),
@@ -113,14 +118,23 @@ export const make = Effect.fnUntraced(function* (
     waiting.add(delivery)
     publish({ _tag: "Webhook", webhook: delivery.row })
   }
-  const addToAll = (json: Schema.Json, createdAt: string, subject: Subject = {}) => {
-    for (const target of targets) add(target, { ...subject, json, createdAt, attempts: [] })
+  const addTo = (to: ReadonlyArray<Target>, json: Schema.Json, createdAt: string, more: More = {}) => {
+    const event = isSeen() ? { eventId: eventId(settings, json, createdAt) } : {}
+    for (const target of to) add(target, { ...more, ...event, json, createdAt, attempts: [] })
   }
+
+  /** The target that a charge names itself, if the sandbox may send to it. */
+  const postbackOf = ({ postbackUrl }: SandboxTransaction): Target | undefined =>
+    postbackUrl !== undefined && parseLocalUrl(postbackUrl, settings.allowedHosts) !== undefined
+      ? targetOf(postbackUrl, "postbackUrl")
+      : undefined
 
   const attempt = Effect.fnUntraced(function* (delivery: Delivery) {
     const at = DateTime.formatIso(yield* now)
     const from = yield* Clock.currentTimeMillis
-    const sent = yield* delivery.target.send(headers, JSON.stringify(delivery.row.json))
+    const { eventId, json } = delivery.row
+    const named = eventId === undefined ? headers : { ...headers, "x-webhook-event-id": eventId }
+    const sent = yield* delivery.target.send(named, JSON.stringify(json))
     const ended: WebhookAttempt = { at, millis: (yield* Clock.currentTimeMillis) - from, ...sent }
     const attempts = [...delivery.row.attempts, ended]
     const state = stateOf(attempts)
@@ -173,10 +187,17 @@ export const make = Effect.fnUntraced(function* (
     /** Adds a webhook about a change, to be sent at the next `flush`. */
     addTransaction: (transaction: SandboxTransaction) => {
       const { transactionId, updatedAt } = transaction
-      addToAll(payloadOfTransaction(transaction), updatedAt, { transactionId })
+      if (!isSeen()) return addTo(targets, payloadOfTransaction(transaction), updatedAt, { transactionId })
+      const postback = postbackOf(transaction)
+      addTo(postback === undefined ? targets : [postback], cashInBody(settings, transaction), updatedAt, {
+        transactionId,
+        ...(postback !== undefined && { isPostback: true })
+      })
     },
-    addWithdrawal: (withdrawal: SandboxWithdrawal) =>
-      addToAll(payloadOfWithdrawal(withdrawal), withdrawal.updatedAt, { withdrawalId: withdrawal.id }),
+    addWithdrawal: (withdrawal: SandboxWithdrawal, isNew: boolean) => {
+      const json = isSeen() ? cashOutBody(settings, withdrawal) : isNew ? undefined : payloadOfWithdrawal(withdrawal)
+      if (json !== undefined) addTo(targets, json, withdrawal.updatedAt, { withdrawalId: withdrawal.id })
+    },
     flush,
 
     targets: (): ReadonlyArray<string> => targets.map(({ name }) => name),
@@ -193,7 +214,7 @@ export const make = Effect.fnUntraced(function* (
 
     send: (json: Schema.Json) =>
       Effect.flatMap(now, (utc) => {
-        addToAll(json, DateTime.formatIso(utc))
+        addTo(targets, json, DateTime.formatIso(utc))
         return flush
       }),
 

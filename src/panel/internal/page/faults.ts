@@ -26,7 +26,12 @@ const faults = {
   empty: ({ status }: Options) => Fault.empty(status),
   retryAfter: ({ seconds, status }: Options) => Fault.retryAfter(`${seconds} seconds`, { status }),
   redirect: ({ status }: Options) => Fault.redirect("https://elsewhere.example/", status),
-  forgetKey: () => Fault.forgetKey
+  forgetKey: () => Fault.forgetKey,
+  failure: ({ message }: Options) => Fault.failure(message),
+  brcode: () => Fault.brcode,
+  qrcode: () => Fault.qrcode,
+  localTimes: () => Fault.localTimes,
+  falseZ: () => Fault.falseZ
 }
 const names = Record.keys(faults)
 
@@ -44,11 +49,15 @@ export const FaultOrder = Schema.Struct({
 export const faultOf = (order: typeof FaultOrder.Type): Fault.Fault => faults[order.fault](order)
 
 /** The name of a fault. */
-export const nameOf = ({ answer, ending, executed, forgetsKey = false, wait }: Fault.Fault): string => {
+export const nameOf = (fault: Fault.Fault): string => {
+  const { answer, code, ending, executed, failure, forgetsKey = false, times, wait } = fault
   if (answer !== undefined) return `answer ${answer.status}`
   if (ending === "Reset") return executed ? "resetAfter" : "resetBefore"
   if (ending !== undefined) return { Refused: "refuse", Silence: "silence", Truncated: "truncated" }[ending]
   if (forgetsKey) return "forgetKey"
+  if (failure !== undefined) return "failure"
+  if (code !== undefined) return code
+  if (times !== undefined) return times === "Local" ? "localTimes" : "falseZ"
   return wait === undefined ? "none" : "latency"
 }
 

@@ -1,4 +1,5 @@
 /** The rows of charges, payouts, requests and webhooks. Only the open row has its details. */
+import * as Predicate from "effect/Predicate"
 import * as QrCode from "../../../pix/QrCode.ts"
 import { curl } from "../curl.ts"
 import type { SandboxTransaction, SandboxWithdrawal } from "../../../sandbox/SandboxLedger.ts"
@@ -6,7 +7,7 @@ import type { SandboxRequest } from "../../../sandbox/SandboxRequest.ts"
 import type { SandboxWebhook } from "../../../sandbox/SandboxWebhook.ts"
 import { nameOf } from "./faults.ts"
 import { type Html, html } from "./html.ts"
-import { deliveries, type Happened, story, timeline, toneOf } from "./timeline.ts"
+import { deliveries, type Happened, story, targetOf, timeline, toneOf } from "./timeline.ts"
 import type { Word } from "./words.ts"
 import { fromStart } from "./view.ts"
 import type { Writer } from "./write.ts"
@@ -83,7 +84,13 @@ const faultsOf = (writer: Writer, charge: SandboxTransaction, { hasTarget, webho
   const { rowId, status, transactionId } = charge
   const about = word("charge", rowId)
   const last = webhooks.at(-1)
-  const json = { event: "transaction.updated", transactionId, amount: charge.amount, updatedAt: charge.createdAt }
+  const documented = { event: "transaction.updated", transactionId, amount: charge.amount, updatedAt: charge.createdAt }
+  // What an earlier webhook of the charge said: in the words of the gateway that sent the last one.
+  const sent: unknown = last?.json
+  const early = (status: keyof typeof earlier) =>
+    last?.eventId !== undefined && Predicate.isObject(sent)
+      ? { ...sent, status: status === "Refunded" ? "successful" : "pending" }
+      : { ...documented, status: earlier[status] }
   const tools = [
     (status === "Awaiting" || status === "Cancelled") &&
       html`<p>
@@ -103,7 +110,7 @@ const faultsOf = (writer: Writer, charge: SandboxTransaction, { hasTarget, webho
     hasTarget &&
       status !== "Awaiting" &&
       html`<p>
-        ${act({ name: "sendWebhook", input: { json: { ...json, status: earlier[status] } } }, "outOfOrder", about)}
+        ${act({ name: "sendWebhook", input: { json: early(status) } }, "outOfOrder", about)}
         <span class="note">${word("outOfOrderNote")}</span>
       </p>`,
     !hasTarget && html`<p><a href="${link({ ...fromStart, tab: "webhooks" })}">${word("noTarget")}</a></p>`
@@ -158,8 +165,8 @@ export const payout = (writer: Writer, one: SandboxWithdrawal, related: Related 
   const { act, pill, word } = writer
   const { id, idempotencyKey, pixKey, pixKeyType = "PIX", status } = one
   const about = word("payout", id)
-  const isOpen = status === "Awaiting"
-  const states = isOpen ? [] : [{ status, at: one.updatedAt }]
+  const isOpen = status === "Awaiting" || status === "Processing"
+  const states = status === "Awaiting" ? [] : [{ status, at: one.updatedAt }]
   return row(
     writer,
     {
@@ -171,7 +178,9 @@ export const payout = (writer: Writer, one: SandboxWithdrawal, related: Related 
       label: "details",
       acts: [
         isOpen && act({ name: "settleWithdrawal", input: { id } }, "settle", about, "main"),
-        isOpen && act({ name: "rejectWithdrawal", input: { id } }, "reject", about)
+        status === "Awaiting" && act({ name: "processWithdrawal", input: { id } }, "process", about),
+        isOpen && act({ name: "rejectWithdrawal", input: { id } }, "reject", about),
+        status === "Settled" && act({ name: "refundWithdrawal", input: { id } }, "giveBack", about)
       ]
     },
     related &&
@@ -179,7 +188,8 @@ export const payout = (writer: Writer, one: SandboxWithdrawal, related: Related 
         ["id", String(id), true],
         [pixKeyType, pixKey, true],
         [word("key"), idempotencyKey ?? word("none"), idempotencyKey !== undefined],
-        [word("description"), one.description]
+        [word("description"), one.description],
+        [word("reason"), one.reason]
       ])}
       ${timeline(writer, story(writer, one.createdAt, states, "asked", related))}`
   )
@@ -226,16 +236,18 @@ export const request = (writer: Writer, one: SandboxRequest, related: Related | 
 /** A webhook. */
 export const webhook = (writer: Writer, one: SandboxWebhook, related: Related | undefined): Html => {
   const { act, block, pill, word } = writer
-  const { id, json, state, target } = one
+  const { id, json, state } = one
   const text = JSON.stringify(json)
   return row(
     writer,
     {
       id,
       at: one.createdAt,
-      what: html`<strong class="name">${/^\{"event":"([\w.]+)"/.exec(text)?.[1] ?? "webhook"}</strong>`,
+      what: html`<strong class="name"
+        >${/^\{(?:"event"|"object":"\w+","type"):"([\w.]+)"/.exec(text)?.[1] ?? "webhook"}</strong
+      >`,
       status: pill(state),
-      who: html`<span class="id">${target}</span>`,
+      who: html`<span class="id">${targetOf(one)}</span>`,
       label: "details",
       acts: [act({ name: "resendWebhook", input: { id } }, "again", word("webhook", id))]
     },

@@ -4,7 +4,7 @@ import type { SandboxRequest } from "../../../sandbox/SandboxRequest.ts"
 import type { SandboxWebhook } from "../../../sandbox/SandboxWebhook.ts"
 import { nameOf } from "./faults.ts"
 import { type Html, html } from "./html.ts"
-import type { Writer } from "./write.ts"
+import { withoutPaths, type Writer } from "./write.ts"
 import { isWord } from "./words.ts"
 
 /** The requests and the webhooks of a charge or a payout, oldest first. */
@@ -21,10 +21,17 @@ interface Entry {
 const longest = 300
 
 /** The beginning of an answer. */
-const answerOf = (answer: string | undefined) =>
-  answer !== undefined &&
-  answer !== "" &&
-  html`<code class="answer">${answer.length > longest ? `${answer.slice(0, longest)}…` : answer}</code>`
+const answerOf = (given: string | undefined) => {
+  const answer = withoutPaths(given ?? "")
+  return (
+    answer !== "" &&
+    html`<code class="answer">${answer.length > longest ? `${answer.slice(0, longest)}…` : answer}</code>`
+  )
+}
+
+/** The target of a webhook. The path of a charge's own may be a secret. */
+export const targetOf = ({ isPostback = false, target }: SandboxWebhook): string =>
+  isPostback ? `${new URL(target).origin}/…` : target
 
 const requestEntry = ({ linkTo, pill, word, wordOf }: Writer, request: SandboxRequest): Entry => {
   const { answer, arrivedAt, fault, id, idempotencyKey, operation = "", status } = request
@@ -38,17 +45,15 @@ const requestEntry = ({ linkTo, pill, word, wordOf }: Writer, request: SandboxRe
 }
 
 /** The attempts to deliver a webhook, and the next one. */
-export const deliveries = (
-  { ago, linkTo, pill, word }: Writer,
-  { attempts, id, nextAttemptAt, target }: SandboxWebhook
-): ReadonlyArray<Entry> => {
+export const deliveries = ({ ago, linkTo, pill, word }: Writer, webhook: SandboxWebhook): ReadonlyArray<Entry> => {
+  const { attempts, id, nextAttemptAt } = webhook
   const name = linkTo("webhooks", id, word("webhook", `#${id}`))
   const next = nextAttemptAt && { at: nextAttemptAt, text: html`${word("next")}, ${ago(nextAttemptAt)}: ${name}` }
   return [
     ...attempts.map(({ answer, at, error, millis, status }) => ({
       at,
-      text: html`${word("delivery", target)}: ${name} ${pill(status ?? 0, toneOf(status))} ${error && `${error},`}
-      ${Math.round(millis)} ms ${answerOf(answer)}`
+      text: html`${word("delivery", targetOf(webhook))}: ${name} ${pill(status ?? 0, toneOf(status))}
+      ${error && `${error},`} ${Math.round(millis)} ms ${answerOf(answer)}`
     })),
     ...(next ? [next] : [])
   ]

@@ -6,6 +6,7 @@ import { isWord, type Word, words } from "./words.ts"
 const tones: Readonly<Record<string, string>> = {
   Awaiting: "warn",
   Pending: "warn",
+  Processing: "warn",
   Paid: "good",
   Settled: "good",
   Taken: "good",
@@ -24,6 +25,10 @@ const units = [
   ["minute", 60_000],
   ["second", 1000]
 ] as const
+
+/** A text without the paths of `postbackUrl`, which may be secrets. */
+export const withoutPaths = (text: string): string =>
+  text.replaceAll(/("postbackUrl"\s*:\s*"[a-z]+:\/\/[^/"?#]+)[/?#][^"]*/gi, "$1/…")
 
 /** JSON with indents, and any other text as it is. */
 const pretty = (text: string): string => {
@@ -100,7 +105,7 @@ export const makeWriter = (view: View, now: number) => {
     /** A text of a block, such as a body. */
     block: (name: string, text: string): Html =>
       html`<h3>${name}</h3>
-        <pre tabindex="0" aria-label="${name}">${pretty(text)}</pre>`,
+        <pre tabindex="0" aria-label="${name}">${pretty(withoutPaths(text))}</pre>`,
     /** An amount that is typed. The page's script shows beside it how it is read. */
     amount: (id: string, value: string, label: string): Html =>
       html`<label class="hidden" for="${id}">${label}</label>
