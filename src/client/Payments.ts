@@ -142,7 +142,7 @@ export class Payments extends Context.Service<
      * does not prove that it is paid.
      *
      * Fails with `InvalidRequest` or `BelowMinimum` before anything is sent; with `NoPixKey`, `InsufficientBalance`,
-     * `AuthError`, `RateLimited`, `RequestRejected` or `ServiceUnavailable` when nothing was executed; and with
+     * `LimitReached`, `AuthError`, `RateLimited`, `RequestRejected` or `ServiceUnavailable` when nothing was executed; and with
      * `OutcomeUnknown` or `IdempotencyConflict` when **money may have moved**. Never send it under another key then: repeat
      * it with the error's `idempotencyKey`.
      *

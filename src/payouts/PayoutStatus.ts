@@ -57,6 +57,7 @@ export type ParkedBecause = typeof ParkedBecause.Type
  *
  * - `DailyCap`: the next day.
  * - `InsufficientBalance`: a balance that covers it.
+ * - `LimitReached`: the end of a limit of the account, or of its block.
  * - `AuthError`: credentials that the service takes (401, 403).
  * - `Redirect`: the right base URL.
  * - `RateLimited`: the time that the service named.
@@ -66,6 +67,7 @@ export type ParkedBecause = typeof ParkedBecause.Type
 export const WaitsFor = Schema.Literals([
   "DailyCap",
   "InsufficientBalance",
+  "LimitReached",
   "AuthError",
   "Redirect",
   "RateLimited",
@@ -175,6 +177,7 @@ const refusals: Readonly<Record<PayoutRefusal["_tag"], string>> = {
   InvalidRequest: "Dados inválidos: confira a chave PIX e o valor",
   BelowMinimum: "Valor abaixo do mínimo de R$ 10,00",
   InsufficientBalance: "Saldo insuficiente",
+  LimitReached: "Limite da conta atingido, ou conta bloqueada",
   NoPixKey: "Nenhuma chave PIX informada ou cadastrada",
   AuthError: "Credenciais recusadas pelo gateway",
   RateLimited: "Limite de requisições atingido",

@@ -7,6 +7,7 @@ import {
   IdempotencyKey,
   InsufficientBalance,
   InvalidRequest,
+  LimitReached,
   Money,
   NoPixKey,
   OutcomeUnknown,
@@ -49,6 +50,7 @@ const rows: ReadonlyArray<readonly [PaymentsError, PaymentsError["concerns"], ..
   [new NoPixKey({ ...refusal, serviceCode: "NO_PIX_KEY" }), "Request", "the service has none on file"],
   [new NoPixKey(refusal), "Request", "probably because no PIX key is on file"],
   [new InsufficientBalance(said), "Balance"],
+  [new LimitReached(said), "Balance", "when the limit is over"],
   [new TransactionNotFound({ ...said, operation: "getTransaction", transactionId }), "Request"],
   [
     new IdempotencyConflict({ ...said, outcome: "Unknown" }),
@@ -67,6 +69,7 @@ const rows: ReadonlyArray<readonly [PaymentsError, PaymentsError["concerns"], ..
   [rejected({ serviceMessage: "Não.", serviceCode: "E1" }), "Request", `The service said: "Não." (code E1).`],
   [new RequestRejected({ ...refusal, serviceCode: "E1" }), "Request", "The service gave the code E1."],
   [rejected({ status: 308 }), "Setup", "the base URL is wrong"],
+  [rejected({ status: 407 }), "Setup", "the credentials of the proxy"],
   [new ServiceUnavailable({ ...common, outcome: "NotSent", reason: "NoConnection", retryAfter: huge }), "Service"],
   [new UnexpectedResponse({ ...unsound, reason: "TooLarge", issues: [] }), "Service"],
   [doubt({ reason: "ServerError", status: 503 }), "Service", "MONEY MAY HAVE MOVED"],

@@ -7,7 +7,13 @@ import { constFalse } from "effect/Function"
 import * as Result from "effect/Result"
 import { requestWithdrawal as endpoint } from "../../../contract/Endpoints.ts"
 import type { WriteOptions } from "../../../contract/WriteOptions.ts"
-import { BelowMinimum, InsufficientBalance, NoPixKey, type WithdrawalRefusal } from "../../../contract/PaymentsError.ts"
+import {
+  BelowMinimum,
+  InsufficientBalance,
+  LimitReached,
+  NoPixKey,
+  type WithdrawalRefusal
+} from "../../../contract/PaymentsError.ts"
 import { progressOfWithdrawal } from "../../../contract/Status.ts"
 import {
   minimumWithdrawal,
@@ -68,6 +74,7 @@ type Own = WithdrawalRefusal | undefined
 /** The errors of the causes; none for a cause that this request cannot have. */
 const errors: Readonly<Record<WithdrawalCause, (fields: Refusal[1], sent: Sent) => Own>> = {
   InsufficientBalance: (fields) => new InsufficientBalance(fields),
+  LimitReached: (fields) => new LimitReached(fields),
   NoPixKey: (fields, { pixKey }) => (pixKey === undefined ? new NoPixKey(fields) : undefined),
   BelowMinimum: (fields, { amount }) => new BelowMinimum({ ...fields, amount, minimum: minimumWithdrawal })
 }
