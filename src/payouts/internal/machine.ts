@@ -183,5 +183,11 @@ export const causeForAll = (error: RequestWithdrawalError): "AuthError" | "Redir
   return (status >= 300 && status < 400) || status === 407 ? "Redirect" : undefined
 }
 
+/** Whether a doubt begins with a 4xx: the service says that a call behind it broke, or its refusal could not be read. */
+export const isDoubtfulRefusal = (error: RequestWithdrawalError): boolean =>
+  error._tag === "OutcomeUnknown" &&
+  error.reason !== "RefusedAfterUnknown" &&
+  Math.floor((error.status ?? 0) / 100) === 4
+
 /** Whether the service answered at all. */
 export const isAnswer = (error: RequestWithdrawalError): boolean => "status" in error && error.status !== undefined
