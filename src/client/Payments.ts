@@ -145,8 +145,9 @@ export class Payments extends Context.Service<
      * does not prove that it is paid.
      *
      * Fails with `InvalidRequest` or `BelowMinimum` before anything is sent; with `NoPixKey`, `InsufficientBalance`,
-     * `AuthError`, `RateLimited`, `RequestRejected` or `ServiceUnavailable` when nothing was executed; with `WithdrawalFailed`
-     * when the service recorded it as a `Failure`, and no money moved; and with `OutcomeUnknown` or `IdempotencyConflict` when **money may have moved**. Never send it under another key then: repeat
+     * `LimitReached`, `AuthError`, `RateLimited`, `RequestRejected` or `ServiceUnavailable` when nothing was executed; with
+     * `WithdrawalFailed` when the service recorded it as a `Failure`, and no money moved; and with `OutcomeUnknown` or
+     * `IdempotencyConflict` when **money may have moved**. Never send it under another key then: repeat
      * it with the error's `idempotencyKey`.
      *
      * Gotcha: without an `idempotencyKey` each run of this Effect makes a new key. `Effect.retry` around it can then

@@ -81,8 +81,8 @@ export interface ServiceRefusal {
 
 /**
  * The error that a refusal is. `RequestRejected`: none of the other causes, and nothing was executed. The causes of a
- * withdrawal (`InsufficientBalance`, `NoPixKey`, `BelowMinimum`) are `RequestRejected` for a charge, and so is `NoPixKey` if
- * the request names a key.
+ * withdrawal (`InsufficientBalance`, `LimitReached`, `NoPixKey`, `BelowMinimum`) are `RequestRejected` for a charge, and so is
+ * `NoPixKey` if the request names a key.
  */
 export type RefusalCause = "IdempotencyConflict" | WithdrawalRefusal["_tag"] | "RequestRejected"
 

@@ -17,7 +17,7 @@ export const reasonInWords = {
   ConnectionLost: "the connection broke before the answer was complete",
   /** No full answer within the attempt's time, or the service says that the client closed the connection (408, 460, 499). */
   Timeout: "no full answer came in time",
-  /** The service says that something is locked, or that a system behind it failed or did not answer in time (423, 424, words). */
+  /** The service says that something is locked, or that a system behind it failed, broke off or did not answer in time (423, 424, words). */
   UnderWay: "the service says that something is locked, or that a system behind it failed or did not answer in time",
   /** The service answered 5xx. */
   ServerError: "the service failed",

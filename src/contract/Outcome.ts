@@ -20,7 +20,7 @@ export type Outcome = typeof Outcome.Type
  * `Unknown` it is safe only under the same key.
  *
  * - `Request`: the request. The same one is refused again; another one may succeed.
- * - `Balance`: the balance. Other withdrawals may be refused as well until it is higher.
+ * - `Balance`: the balance, or a limit, of the account. Other withdrawals may be refused as well until then.
  * - `Setup`: the credentials or the base URL. Every call fails until they are corrected.
  * - `Service`: nothing on your side. The same call may succeed later.
  */

@@ -144,6 +144,20 @@ export class WithdrawalFailed extends paymentsError<WithdrawalFailed>()(
   }
 ) {}
 
+/**
+ * The service says that a limit of the account is reached, which ends with time or by a person: of the day or the night, of how
+ * often it may ask, of look-ups; or that the account is blocked or suspended.
+ */
+export class LimitReached extends paymentsError<LimitReached>()(
+  "LimitReached",
+  answerFields({ outcome: Schema.Literal("Rejected") }),
+  {
+    concerns: "Balance",
+    message: (error) =>
+      `A limit of the account refuses the withdrawal for now (HTTP ${error.status}). ${nothingExecuted(error)}; ask again with the same key when the limit is over.${serviceSaid(error)}`
+  }
+) {}
+
 /** The service answered the lookup with 404, empty or in JSON: it has no transaction with this id. */
 export class TransactionNotFound extends paymentsError<TransactionNotFound>()(
   "TransactionNotFound",
@@ -195,16 +209,18 @@ export class RateLimited extends paymentsError<RateLimited>()(
   }
 ) {}
 
-/** Any other 4xx; or 301, 307 or 308, by which the service says that the base URL is wrong. */
+/** Any other 4xx, as the 407 of a proxy; or 301, 307 or 308, by which the service says that the base URL is wrong. */
 export class RequestRejected extends paymentsError<RequestRejected>()(
   "RequestRejected",
   answerFields({ outcome: Schema.Literal("Rejected") }),
   {
-    concerns: (error): "Setup" | "Request" => (error.status < 400 ? "Setup" : "Request"),
+    concerns: (error): "Setup" | "Request" => (error.status < 400 || error.status === 407 ? "Setup" : "Request"),
     message: (error) =>
-      error.status < 400
-        ? `The service answered ${error.operation} with a redirect (HTTP ${error.status}): the base URL is wrong. It is never followed, since it would carry the credentials to another place. ${nothingExecuted(error)}; correct the base URL.${serviceSaid(error)}`
-        : `The service refused ${error.operation} (HTTP ${error.status}). ${nothingExecuted(error)}; correct the request before you ask again.${serviceSaid(error)}`
+      error.status === 407
+        ? `A proxy refused ${error.operation} before the service (HTTP 407). ${nothingExecuted(error)}; give this program the credentials of the proxy, or another way out.${serviceSaid(error)}`
+        : error.status < 400
+          ? `The service answered ${error.operation} with a redirect (HTTP ${error.status}): the base URL is wrong. It is never followed, since it would carry the credentials to another place. ${nothingExecuted(error)}; correct the base URL.${serviceSaid(error)}`
+          : `The service refused ${error.operation} (HTTP ${error.status}). ${nothingExecuted(error)}; correct the request before you ask again.${serviceSaid(error)}`
   }
 ) {}
 
@@ -268,7 +284,7 @@ export class OutcomeUnknown extends paymentsError<OutcomeUnknown>()(
 ) {}
 
 /** The causes of a refusal that only a withdrawal has. */
-export const WithdrawalRefusal = Schema.Union([BelowMinimum, InsufficientBalance, NoPixKey])
+export const WithdrawalRefusal = Schema.Union([BelowMinimum, InsufficientBalance, LimitReached, NoPixKey])
 export type WithdrawalRefusal = typeof WithdrawalRefusal.Type
 
 /** The errors of every read. */

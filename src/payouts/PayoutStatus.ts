@@ -60,6 +60,7 @@ export type ParkedBecause = typeof ParkedBecause.Type
  *
  * - `DailyCap`: the next day.
  * - `InsufficientBalance`: a balance that covers it.
+ * - `LimitReached`: the end of a limit of the account, or of its block.
  * - `AuthError`: credentials that the service takes (401, 403).
  * - `Redirect`: the right base URL.
  * - `RateLimited`: the time that the service named.
@@ -69,6 +70,7 @@ export type ParkedBecause = typeof ParkedBecause.Type
 export const WaitsFor = Schema.Literals([
   "DailyCap",
   "InsufficientBalance",
+  "LimitReached",
   "AuthError",
   "Redirect",
   "RateLimited",
@@ -187,6 +189,7 @@ const refusals: Readonly<Record<PayoutRefusal["_tag"], string>> = {
   InvalidRequest: "Dados inválidos: confira a chave PIX e o valor",
   BelowMinimum: "Valor abaixo do mínimo de R$ 10,00",
   InsufficientBalance: "Saldo insuficiente",
+  LimitReached: "Limite da conta atingido, ou conta bloqueada",
   NoPixKey: "Nenhuma chave PIX informada ou cadastrada",
   WithdrawalFailed: "Recusado pelo gateway",
   AuthError: "Credenciais recusadas pelo gateway",

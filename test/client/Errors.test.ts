@@ -7,6 +7,7 @@ import {
   IdempotencyKey,
   InsufficientBalance,
   InvalidRequest,
+  LimitReached,
   Money,
   NoPixKey,
   OutcomeUnknown,
@@ -57,6 +58,7 @@ const rows: ReadonlyArray<readonly [PaymentsError, PaymentsError["concerns"], ..
     "the record says Failure",
     "under a new key"
   ],
+  [new LimitReached(said), "Balance", "when the limit is over"],
   [new TransactionNotFound({ ...said, operation: "getTransaction", transactionId }), "Request"],
   [
     new IdempotencyConflict({ ...said, outcome: "Unknown" }),
@@ -75,6 +77,7 @@ const rows: ReadonlyArray<readonly [PaymentsError, PaymentsError["concerns"], ..
   [rejected({ serviceMessage: "Não.", serviceCode: "E1" }), "Request", `The service said: "Não." (code E1).`],
   [new RequestRejected({ ...refusal, serviceCode: "E1" }), "Request", "The service gave the code E1."],
   [rejected({ status: 308 }), "Setup", "the base URL is wrong"],
+  [rejected({ status: 407 }), "Setup", "the credentials of the proxy"],
   [new ServiceUnavailable({ ...common, outcome: "NotSent", reason: "NoConnection", retryAfter: huge }), "Service"],
   [new UnexpectedResponse({ ...unsound, reason: "TooLarge", issues: [] }), "Service"],
   [doubt({ reason: "ServerError", status: 503 }), "Service", "MONEY MAY HAVE MOVED"],

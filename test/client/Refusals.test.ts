@@ -79,14 +79,28 @@ const rows = [
   row("about something else beside a cause", "RequestRejected", phrasesOf("noCause", "ordinary", "deadlines"), {
     pasts: ["made"]
   }),
-  row("about a cause beside a limit", "RequestRejected", messages("Limite excedido.\nSaldo insuficiente")),
+  row("about a cause beside a limit", "LimitReached", messages("Limite excedido.\nSaldo insuficiente")),
+  row("of a limit, or of an account that is blocked,", "LimitReached", phrasesOf("limits"), {
+    statuses: [400, 403, 422]
+  }),
+  row("of a limit of withdrawals, with 429", "LimitReached", messages("Limite diário excedido"), { statuses: [429] }),
+  row("of a limit of requests, with 429", "RateLimited", messages("Rate limit exceeded", "Muitas requisições"), {
+    statuses: [429]
+  }),
+  row("of a limit, of a charge,", "RequestRejected", messages("Limite diário excedido"), {
+    write: createTransaction.call
+  }),
+  row("of a limit that also speak of a withdrawal", "IdempotencyConflict", phrasesOf("limitsUnderWay"), {
+    statuses: [400, 422],
+    ...ofGiven
+  }),
   row("about other things", "RequestRejected", phrasesOf("otherThings"), { statuses: [400, 404, 422] }),
   row("about the cause of a withdrawal, for a charge", "RequestRejected", causes, { write: createTransaction.call }),
   // The cause of a withdrawal without a PIX key is documented for a 400 or 404 without words, and only the service says it.
   row(
     "that are absent or repeat the status",
     "NoPixKey",
-    ["", "{}", "null", "[]", ...messages("Bad Request", "404 Not Found"), { code: 400 }, { info: "Painel" }],
+    ["", "{}", "null", "[]", ...messages("Bad Request", "404 Not Found"), { code: 400 }, { requestId: "req_abc" }],
     { statuses: notFound }
   ),
   row("that are absent from another status", "RequestRejected", [""], { statuses: [402, 405, 410, 418] }),
@@ -101,10 +115,10 @@ const rows = [
   row("about an idempotency key that was used", "IdempotencyConflict", phrasesOf("keyUsed"), {
     statuses: [400, 404, 422, 429]
   }),
-  row("about time that ran out behind the service", "OutcomeUnknown", phrasesOf("timeOut"), {
-    statuses: [400, 403, 429],
-    pasts: ["made"]
+  row("about a call that broke behind the service", "OutcomeUnknown", phrasesOf("timeOut", "brokenBehind"), {
+    statuses: [400, 403, 422, 429]
   }),
+  row("of any kind, with 407", "RequestRejected", phrasesOf("timeOut", "keyUsed", "limits"), { statuses: [407] }),
   row("about an earlier request, of which the caller knows that there was none", "RequestRejected", messages(already), {
     statuses: [400, 404, 422],
     ...ofNoPast
@@ -129,15 +143,35 @@ const rows = [
     "that repeat the status, deny an earlier request or repeat the request",
     "RequestRejected",
     [
-      { message: "Conta bloqueada", error: "Conflict", statusCode: 422 },
-      { message: "Conta bloqueada", duplicate: false },
-      { message: "Conta bloqueada", received: { description: echo } }
+      { message: "Conta encerrada", error: "Conflict", statusCode: 422 },
+      { message: "Conta encerrada", duplicate: false },
+      { message: "Conta encerrada", received: { description: echo } }
     ],
     {
       write: (payments, options) => payments.requestWithdrawal({ ...keyedWithdrawal, description: echo }, options),
       ...ofGiven
     }
   )
+]
+
+/** Refusals in the shapes of frameworks, whose words are in no known place, and answers that only say where and when. */
+const shapes: ReadonlyArray<unknown> = [
+  { notifications: [{ key: "Balance", message: "Saldo insuficiente" }] },
+  { statusCode: 422, message: ["Saldo insuficiente"], error: "Unprocessable Entity" },
+  { status: 422, fieldErrors: [{ field: "amount", defaultMessage: "Saldo insuficiente" }] },
+  { violations: [{ propertyPath: "amount", title: "Saldo insuficiente" }] },
+  [{ property: "amount", children: [{ constraints: { balance: "Saldo insuficiente" } }] }],
+  { amount: ["Saldo insuficiente"] },
+  { non_field_errors: ["Saldo insuficiente"] },
+  { mensagens: [{ texto: "Saldo insuficiente" }] },
+  { retorno: { ocorrencias: [{ texto: "Saldo insuficiente" }] } },
+  { type: "INSUFFICIENT_FUNDS", status: 422 }
+]
+const wordless: ReadonlyArray<unknown> = [
+  { type: "https://tools.ietf.org/html/rfc4918", title: "Unprocessable Entity", status: 422, traceId: "00-aaf5-01" },
+  { timestamp: "2026-01-01T00:00:00.000+00:00", status: 422, error: "Unprocessable Entity", path: "/api/Withdraw" },
+  { success: false, requestId: "req_abcdef", errors: [] },
+  { status: "error", idempotencyKey: "wd_1", date: "Thu, 01 Jan 2026 00:00:00 GMT" }
 ]
 
 /** The phrases that are read as this error, of a key whose past was not declared. */
@@ -152,6 +186,16 @@ describe("the words of a refusal", () => {
           const found = yield* tagOf(status, body, { past, write })
           assert.strictEqual(found, error, `${status}, ${past}: ${JSON.stringify(body).slice(0, 80)}`)
         }
+  })
+
+  effect("a 422 has words if any text of it is a reason, whatever its shape is", client, function* () {
+    for (const body of shapes) {
+      const error = yield* refused([respond(422, body)], given)
+      assert.strictEqual(error._tag, "InsufficientBalance", JSON.stringify(body))
+      assert.match(error.message, /Saldo insuficiente|INSUFFICIENT_FUNDS/)
+    }
+    for (const body of wordless)
+      assert.strictEqual(yield* tagOf(422, body, given), "IdempotencyConflict", JSON.stringify(body))
   })
 
   effect.each([
@@ -176,7 +220,7 @@ describe("the words of a refusal", () => {
     const units = ["pix", "pix ", "idempot", "ja nao ", "em de ", "error while ", "saldo de ", "conta is ", "valor "]
     for (const unit of [...units, "request a ", "same a ", "key a ", "aA", "é ", "<a", "&amp;", "{"]) {
       const body = unit.repeat(32_768 / unit.length)
-      assert.include(["IdempotencyConflict", "RequestRejected"], yield* tagOf(422, body))
+      assert.include(["IdempotencyConflict", "RequestRejected", "OutcomeUnknown"], yield* tagOf(422, body))
     }
   })
 
@@ -206,6 +250,7 @@ describe("the words of a refusal", () => {
 
 /** Two refusals in one, if they do not contradict each other. */
 const merged = (one: Case, other: Case): Case | undefined => {
+  if (one.isLimit === true && other.isAboutOne === true) return undefined
   const isEither = (name: "status" | "past" | "policy" | "body") =>
     one[name] === undefined || other[name] === undefined || one[name] === other[name]
   const texts = [...(one.texts ?? []), ...(other.texts ?? [])]

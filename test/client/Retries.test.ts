@@ -96,9 +96,10 @@ const rows: Readonly<Record<string, ReadonlyArray<ReturnType<typeof row>>>> = {
     ]),
     row(read, ["silence"], [0], { ...once, attemptTimeout: { seconds: 1, milliseconds: 1000 } }, {}, 2000)
   ],
-  "ends a refusal whose body never ends by its status, except for a key of undeclared past": [
-    row(pay, [endless(422)], [0], twice, { _tag: "RequestRejected" }, 10_000),
+  "leaves a refusal whose body never ends in doubt, unless its status decides": [
+    row(pay, [endless(422)], [0], twice, { _tag: "OutcomeUnknown", reason: "Timeout" }, 10_000),
     row(given, [endless(401)], [0], twice, { _tag: "AuthError" }, 10_000),
+    row(given, [endless(407)], [0], twice, { _tag: "RequestRejected" }, 10_000),
     row(given, [endless(422)], [0], twice, { _tag: "OutcomeUnknown", reason: "Timeout" }, 10_000)
   ],
   "limits the time over all attempts and waits": [

@@ -47,7 +47,7 @@ describe("the types of Payments", () => {
     expectTypeOf<Tags<"listTransactions">>().toEqualTypeOf<Read>()
     expectTypeOf<Tags<"getBalance">>().toEqualTypeOf<Read>()
     expectTypeOf<Tags<"requestWithdrawal">>().toEqualTypeOf<
-      Write | "BelowMinimum" | "InsufficientBalance" | "NoPixKey" | "WithdrawalFailed"
+      Write | "BelowMinimum" | "InsufficientBalance" | "LimitReached" | "NoPixKey" | "WithdrawalFailed"
     >()
   })
 

@@ -5,7 +5,8 @@ import table from "../tables/messages.json" with { type: "json" }
 
 const messageKeys =
   "message,Message,mensagem,msg,errorMessage,error_description,detail,detalhe,details,description,descricao," +
-  "reason,motivo,error,erro,errors,erros,title,titulo"
+  "reason,motivo,error,erro,errors,erros,title,titulo,defaultMessage,messages,mensagens,notifications,Notifications," +
+  "validations,validationErrors,fieldErrors,violations,issues,constraints,ModelState"
 const poor = "Saldo insuficiente"
 const json = (value: unknown) => JSON.stringify(value)
 

@@ -194,6 +194,24 @@ describe("the service refuses all payouts of an account", () => {
     }
   )
 
+  queued(
+    "by refusals that leave each in doubt: after five in a minute one is tried at a time",
+    { concurrency: 3, poll: "1 minute", lease: "10 minutes" },
+    function* ({ queue }) {
+      yield* meetAll(Fault.refusal(400, "Erro ao comunicar com o banco"))
+      yield* queue.submitMany(payouts(20))
+      yield* settle
+      // Five, and those that were under way then.
+      const first = yield* requests()
+      assert.isAtMost(first, 7)
+      yield* pass(40)
+      assert.isAtMost((yield* requests()) - first, 5)
+      yield* meetAll()
+      yield* TestClock.adjust("2 minutes")
+      assert.strictEqual(yield* paid, 20)
+    }
+  )
+
   queued("by a 401 to one in doubt, and not by a 403", { concurrency: 3 }, function* ({ queue, sandbox }) {
     yield* sandbox.fault("requestWithdrawal", [lost, unauthorised])
     yield* queue.submit(payout("lost"))

@@ -78,6 +78,8 @@ describe("an answer", () => {
     ["a lost answer", failures.unknown(key), "unknown", "unknown"],
     ["a conflict of its key", failures.conflict(key), "unknown", "unknown"],
     ["too small a balance", failures.poor(key), "accepted InsufficientBalance", "unknown"],
+    ["a limit", failures.limited(key), "accepted LimitReached", "unknown"],
+    ["a 407", failures.redirected(key, 407), "accepted Redirect", "unknown"],
     ["a 401", failures.auth(key), "accepted AuthError", "unknown"],
     ["a 403", failures.auth(key, 403), "accepted AuthError", "unknown"],
     ["a 429", failures.throttled(key), "accepted RateLimited", "unknown"],

@@ -5,6 +5,7 @@ import {
   AuthError,
   IdempotencyConflict,
   InsufficientBalance,
+  LimitReached,
   OutcomeUnknown,
   RateLimited,
   RequestRejected,
@@ -19,17 +20,18 @@ export const failures = {
     new OutcomeUnknown({ ...common(key), outcome: "Unknown", reason: "Timeout", idempotencyKey: key }),
   conflict: (key: string) => new IdempotencyConflict({ ...common(key), outcome: "Unknown" }),
   poor: (key: string) => new InsufficientBalance({ ...common(key), outcome: "Rejected" }),
+  limited: (key: string) => new LimitReached({ ...common(key), outcome: "Rejected" }),
   auth: (key: string, status = 401) => new AuthError({ ...common(key), outcome: "Rejected", status }),
   down: (key: string, reason: "NoConnection" | "OtherClientId" = "NoConnection") =>
     new ServiceUnavailable({ ...common(key), outcome: "NotSent", reason }),
   throttled: (key: string) => new RateLimited({ ...common(key), outcome: "Rejected", status: 429 }),
-  redirected: (key: string) => new RequestRejected({ ...common(key), outcome: "Rejected", status: 308 }),
+  redirected: (key: string, status = 308) => new RequestRejected({ ...common(key), outcome: "Rejected", status }),
   refused: (key: string) => new RequestRejected({ ...common(key), outcome: "Rejected", serviceMessage: "Recusado" })
 }
 
 /** Answers of a gateway. */
 export const poor = Fault.refusal(422, "Saldo insuficiente")
-export const refused = Fault.refusal(422, "Conta bloqueada")
+export const refused = Fault.refusal(422, "Conta encerrada")
 export const unauthorised = Fault.refusal(401, "Credenciais inválidas")
 
 /** A request that arrives, and is not answered until the test says what it meets. */

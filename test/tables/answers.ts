@@ -133,6 +133,15 @@ export const rows: ReadonlyArray<Row> = [
   ).flatMap(packed),
 
   row("a 303", "Redirect", () => answer(303, "", { location: "/elsewhere" })),
+  row("a 407", "RequestRejected", () => answer(407, `{"message":"Tempo esgotado"}`)),
+  row("a 422 in a declared ISO-8859-1", "RequestRejected", () =>
+    answer(422, Buffer.from(`{"message":"Operação não permitida"}`, "latin1"), {
+      "content-type": `application/json; charset="ISO-8859-1"`
+    })
+  ),
+  row("a field nested 20,000 deep", "Unreadable", (call) =>
+    answer(call.status, `{"deep":${"[".repeat(20_000)}${"]".repeat(20_000)},${call.answer.slice(1)}`)
+  ),
   // A fetch sends the request once more on another connection, as its standard says.
   row("a 421", "RequestRejected", () => answer(421)),
 

@@ -19,6 +19,7 @@ const refusals: ReadonlyArray<readonly [statuses: ReadonlyArray<number>, write: 
   [[301, 307, 308, 400, 402, 404, 405, 406, 410, 411, 412, 413, 414], "RequestRejected", "RequestRejected"],
   [[415, 416, 417, 418, 421, 422, 426, 428, 431, 451, 498], "RequestRejected", "RequestRejected"],
   [[425], "RequestRejected again", "RequestRejected again"],
+  [[407], "RequestRejected", "RequestRejected"],
   [[401, 403], "AuthError", "AuthError"],
   [[409], "IdempotencyConflict", "RequestRejected"],
   [[429], "RateLimited again", "RateLimited again"],
@@ -107,16 +108,16 @@ const unreadable: ReadonlyArray<readonly [name: string, FailureReason, Omit<Answ
   ]
 ]
 
-/** The statuses with which a gateway may refuse a key that it has stored. */
-const mayConcernKey = [400, 402, 403, 404, 406, 412, 422]
+/** The statuses that decide though the body could not be read. */
+const deciding = [301, 401, 407, 409, 429]
 
 const unread = unreadable.flatMap(([name, reason, answer]) => [
-  ...[...mayConcernKey, 401, 405, 409, 410, 418, 429, 451].map((status): Row => ({
+  ...[400, 402, 403, 404, 406, 412, 422, 405, 410, 418, 425, 451, ...deciding].map((status): Row => ({
     name: `a ${status} with a body ${name}`,
     met: [{ status, ...answer }],
     ...byStatus(status),
     ...(status === 404 && { lookup: `UnexpectedResponse ${reason}` }),
-    ...(mayConcernKey.includes(status) && { given: `OutcomeUnknown ${reason}` })
+    ...(!deciding.includes(status) && { write: `OutcomeUnknown ${reason}` })
   })),
   ...[500, 408].map((status): Row => ({
     name: `a ${status} with a body ${name}`,

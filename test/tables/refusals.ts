@@ -11,6 +11,9 @@ export interface Refusal {
   /** The body, where it has no words that can be read. */
   readonly body?: "" | "{}" | `{"message":"cut`
   readonly past?: "given" | "None" | "Unknown"
+  /** Its words name a limit: they count only where nothing speaks of a withdrawal that exists, as `isAboutOne` does. */
+  readonly isLimit?: true
+  readonly isAboutOne?: true
   /** An attempt of this call may have been executed. */
   readonly isInDoubt?: true
   /** What `PaymentsPolicy.refusal` says. */
@@ -26,44 +29,53 @@ interface Line {
 }
 const line = (says: string, error: string, ...refusals: ReadonlyArray<Refusal>): Line => ({ says, error, refusals })
 
-const duplication = { texts: ["Idempotency-Key already used"] }
+const duplication = { texts: ["Idempotency-Key already used"], isAboutOne: true } as const
+const limit = { texts: ["Limite diário excedido"], isLimit: true } as const
 const timeOut = { texts: ["Tempo esgotado no PSP"] }
+const broken = { texts: ["Falha na comunicação com o banco"] }
 const none = { past: "None", policy: "BelowMinimum" } as const
 const given = { past: "given" } as const
-const unread = { ...given, body: `{"message":"cut` } as const
+const unread = { body: `{"message":"cut` } as const
 
 export const lines: ReadonlyArray<Line> = [
   line("may have been executed before", "OutcomeUnknown", { isInDoubt: true }, { past: "Unknown" }),
   line('says `"Unknown"`', "OutcomeUnknown", { policy: "Unknown" }),
   line("401", "AuthError", { status: 401 }),
-  line("301, 307 or 308", "RequestRejected", { status: 301 }, { status: 307 }, { status: 308 }),
+  line("301, 307, 308 or 407", "RequestRejected", ...[301, 307, 308, 407].map((status) => ({ status }))),
   line(
     'after `earlier: "None"`',
     "that cause",
     { ...none, status: 409 },
+    { ...none, ...limit },
     { ...none, ...duplication },
-    { ...none, ...timeOut }
+    { ...none, ...timeOut },
+    { ...none, ...broken },
+    { ...none, ...unread, status: 422 }
   ),
-  line("409; or its words are about idempotency", "IdempotencyConflict", { status: 409 }, duplication),
-  line("time ran out behind the service", "OutcomeUnknown", timeOut),
+  line("409", "IdempotencyConflict", { status: 409 }),
+  line("a limit of the account", "LimitReached", limit, { ...limit, status: 429 }),
+  line("about idempotency or duplication", "IdempotencyConflict", duplication),
+  line("a call behind the service broke", "OutcomeUnknown", timeOut, broken),
+  line(
+    "could not be read to its end",
+    "OutcomeUnknown",
+    ...[400, 402, 403, 404, 406, 410, 412, 422].map((status) => ({ ...unread, status })),
+    { ...unread, ...given, status: 422 }
+  ),
   line("429", "RateLimited", { status: 429 }),
   line(
     "your policy names a cause",
     "that cause",
     { policy: "BelowMinimum" },
-    { policy: "IdempotencyConflict" },
+    { policy: "LimitReached" },
+    { policy: "IdempotencyConflict", isAboutOne: true },
     { policy: "RequestRejected" }
   ),
   line(
     "the request was made before",
     "IdempotencyConflict",
-    { ...given, texts: ["Saque já solicitado"] },
+    { ...given, texts: ["Saque já solicitado"], isAboutOne: true },
     { ...given, status: 422, body: "" }
-  ),
-  line(
-    "whose body could not be read",
-    "OutcomeUnknown",
-    ...[400, 402, 403, 404, 406, 412, 422].map((status) => ({ ...unread, status }))
   ),
   line("403", "AuthError", { status: 403 }),
   line(
@@ -73,7 +85,7 @@ export const lines: ReadonlyArray<Line> = [
     { status: 400, body: "" },
     { status: 404, body: "{}" }
   ),
-  line("any other 4xx", "RequestRejected", { status: 410 }, { texts: ["Conta bloqueada"] }, {})
+  line("any other 4xx", "RequestRejected", { status: 410 }, { texts: ["Conta encerrada"] }, {})
 ]
 
 /** The cause that a refusal names. */

@@ -8,6 +8,7 @@ import { Buffer } from "node:buffer"
 import { brotliDecompress, gunzip, inflate } from "node:zlib"
 import * as Effect from "effect/Effect"
 import type { Dispatcher } from "undici"
+import { decoderOf } from "../../internal/charset.ts"
 import type { AnswerHeaders, Sent, Transport, TransportFailure, TransportSink } from "../../internal/transport.ts"
 
 type Unpack = (body: Buffer, options: { readonly maxOutputLength: number }, done: Unpacked) => void
@@ -24,7 +25,9 @@ const unpackers: ReadonlyMap<string, Unpack> = new Map<string, Unpack>([
 /** The reason of an abort. `onRequestStart` throws it, so that undici keeps the connection open. */
 const aborted = new Error("the request was aborted")
 
-const textOf = (body: Buffer): string => {
+const textOf = (body: Buffer, contentType: AnswerHeaders[string]): string => {
+  const decoder = contentType === undefined ? undefined : decoderOf(String(contentType))
+  if (decoder !== undefined) return decoder.decode(body)
   const text = body.toString("utf8")
   return text.startsWith("\uFEFF") ? text.slice(1) : text
 }
@@ -105,7 +108,8 @@ class Exchange implements Dispatcher.DispatchHandler, Sent {
 
   #reportAnswer(body: Buffer): void {
     const head = this.#head
-    if (head !== undefined && this.#end()) this.#sink.onAnswer(head.status, head.headers, textOf(body))
+    if (head !== undefined && this.#end())
+      this.#sink.onAnswer(head.status, head.headers, textOf(body, head.headers["content-type"]))
   }
 
   #reportFailure(kind: TransportFailure["kind"], cause: unknown): void {

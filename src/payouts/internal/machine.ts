@@ -180,6 +180,7 @@ export const inWords = (payout: {
 export const causeOfWait = (error: PayoutRefusal): WaitsFor | undefined => {
   switch (error._tag) {
     case "InsufficientBalance":
+    case "LimitReached":
     case "AuthError":
     case "RateLimited":
       return error._tag
@@ -193,14 +194,20 @@ export const causeOfWait = (error: PayoutRefusal): WaitsFor | undefined => {
 }
 
 /**
- * Why the service refuses every request of an account alike: the credentials (401) or the address (3xx). A 403 may be about
- * one payee.
+ * Why the service refuses every request of an account alike: the credentials (401), or the way to it (3xx, and the 407 of a
+ * proxy). A 403 may be about one payee.
  */
 export const causeForAll = (error: RequestWithdrawalError): "AuthError" | "Redirect" | undefined => {
   const status = "status" in error && error.status !== undefined ? error.status : 0
   if (status === 401) return "AuthError"
-  return status >= 300 && status < 400 ? "Redirect" : undefined
+  return (status >= 300 && status < 400) || status === 407 ? "Redirect" : undefined
 }
+
+/** Whether a doubt begins with a 4xx: the service says that a call behind it broke, or its refusal could not be read. */
+export const isDoubtfulRefusal = (error: RequestWithdrawalError): boolean =>
+  error._tag === "OutcomeUnknown" &&
+  error.reason !== "RefusedAfterUnknown" &&
+  Math.floor((error.status ?? 0) / 100) === 4
 
 /** Whether the service answered at all. */
 export const isAnswer = (error: RequestWithdrawalError): boolean => "status" in error && error.status !== undefined

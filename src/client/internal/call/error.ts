@@ -13,6 +13,7 @@ import {
   UnexpectedResponse
 } from "../../../contract/PaymentsError.ts"
 import { isAskedBefore } from "../words/earlierRequest.ts"
+import { isDecidedByStatus } from "./judgeRefusal.ts"
 import type { Call, Failed, Refused, Unanswered } from "./state.ts"
 
 /** Removes absent fields, since an optional field of an error must not hold `undefined`. */
@@ -74,9 +75,6 @@ export const readError = <Own extends PaymentsError = never>(call: Call, failed:
     : new ServiceUnavailable(fields)
 }
 
-/** The statuses with which a gateway may refuse a key that it has already stored. */
-const mayConcernKey: ReadonlySet<number> = new Set([400, 402, 403, 404, 406, 412, 422])
-
 /**
  * The error of a write that was refused. The first condition that is true decides. `judgeRefusal` has already found the
  * refusals that the user's policy or their words leave in doubt.
@@ -88,10 +86,10 @@ const refusedWrite = <Own extends PaymentsError>(
   ownError: OwnError<Own> | undefined
 ) => {
   const { past } = call.prepared
-  const { cause, hasWords, isConflict, record, retryAfter, status, unread, words } = refused
+  const { cause, hasWords, isConflict, isLimit, record, retryAfter, status, words } = refused
   const fields = { ...refusedFields(call, refused), idempotencyKey }
   const doubt = () => ({ ...doubtFields(call), ...withoutUndefined({ retryAfter }), outcome: "Unknown" }) as const
-  const ownOrRejected = () => ownError?.(refused, fields) ?? new RequestRejected(fields)
+  const ownOrRejected = (named = refused) => ownError?.(named, fields) ?? new RequestRejected(fields)
   const conflict = () => {
     if (record === undefined) return new IdempotencyConflict({ ...fields, ...doubt() })
     const { issues, seen } = record
@@ -99,19 +97,16 @@ const refusedWrite = <Own extends PaymentsError>(
   }
 
   if (status === 401) return new AuthError(fields)
-  // A permanent redirect (RFC 9110, section 15.4): nothing was done.
-  if (record === undefined && status < 400) return new RequestRejected(fields)
-  // The user's own cause counts for a conflict only if the user says that the key has no past.
-  if (isConflict && (cause === undefined || past !== "None")) return conflict()
-  if (status === 429 && !isConflict) return new RateLimited({ ...fields, ...withoutUndefined({ retryAfter }) })
+  // A permanent redirect (RFC 9110, section 15.4), or a proxy's refusal: nothing was done.
+  if (isDecidedByStatus(status)) return new RequestRejected(fields)
+  // The user's own cause counts for a limit or a conflict only if the user says that the key has no past.
+  const isOwn = cause !== undefined && past === "None"
+  if (isLimit && !isOwn && cause !== "IdempotencyConflict") return ownOrRejected({ ...refused, cause: "LimitReached" })
+  if (isConflict && !isOwn) return conflict()
+  if (status === 429 && !isConflict && !isLimit)
+    return new RateLimited({ ...fields, ...withoutUndefined({ retryAfter }) })
   if (cause !== undefined) return cause === "IdempotencyConflict" ? conflict() : ownOrRejected()
-
-  if (past === "Undeclared") {
-    if (isAskedBefore(words) || (status === 422 && !hasWords && unread === undefined)) return conflict()
-    if (unread !== undefined && mayConcernKey.has(status)) {
-      return new OutcomeUnknown({ ...fields, ...doubt(), reason: unread })
-    }
-  }
+  if (past === "Undeclared" && (isAskedBefore(words) || (status === 422 && !hasWords))) return conflict()
   return status === 403 ? new AuthError(fields) : ownOrRejected()
 }
 

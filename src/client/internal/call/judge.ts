@@ -119,6 +119,19 @@ const judgeUnanswered = ({ cause, kind, sent }: TransportFailure): Unanswered =>
   return { ...verdict, sent: "NotSent", reason: verdict.reason === "Unrecognised" ? "NotMade" : verdict.reason }
 }
 
+/**
+ * Whether it is what undici's fetch makes of a 407 (fetch, "HTTP-network-or-cache fetch", step 15): a network error without any
+ * reason. Each other network error of a request that follows no redirect has a message or a code.
+ */
+const isProxyRefusal = (cause: unknown): boolean =>
+  cause instanceof TypeError &&
+  cause.message === "fetch failed" &&
+  cause.cause instanceof Error &&
+  Object.getPrototypeOf(cause.cause) === Error.prototype &&
+  cause.cause.message === "" &&
+  Object.keys(cause.cause).length === 0 &&
+  cause.cause.cause === undefined
+
 /** The reason why the rest of a body could not be read. */
 const bodyReason = { Broken: "Truncated", TooLarge: "TooLarge", Late: "Timeout" } as const
 
@@ -147,7 +160,10 @@ export const judgeAnswer = <A>(call: Call<A>, status: number, headers: AnswerHea
 export const judgeFailure = <A>(call: Call<A>, failure: TransportFailure) =>
   judgeSafely(failure.head?.status, (): Result.Result<A, Failed> => {
     const { cause, head, kind } = failure
-    if (head === undefined) return Result.fail(judgeUnanswered(failure))
+    if (head === undefined) {
+      const isRefused = kind === "Broken" && isProxyRefusal(cause)
+      return Result.fail(isRefused ? judgeRefusal(call, 407, {}, { text: "" }) : judgeUnanswered(failure))
+    }
     const reason = cause === undefined && kind === "Broken" ? "Unrecognised" : bodyReason[kind]
     return Result.fail(
       isSuccess(head.status)

@@ -9,9 +9,11 @@ import { isWrite } from "../../../contract/Endpoints.ts"
 import type { FailureReason } from "../../../contract/PaymentsError.ts"
 import type { AnswerHeaders } from "../../../internal/transport.ts"
 import type { RefusalCause, ServiceRefusal } from "../../PaymentsPolicy.ts"
+import { isBrokenBehind } from "../words/brokenBehind.ts"
 import { isAboutDuplication } from "../words/earlierRequest.ts"
 import { foldWords } from "../words/fold.ts"
 import { displayCode, displayMessage } from "../../../internal/mask.ts"
+import { isLimited } from "../words/limits.ts"
 import { secretsOfBody } from "../words/secrets.ts"
 import { maxInput, readServiceMessage } from "../words/serviceMessage.ts"
 import { isTimedOut } from "../words/timeOut.ts"
@@ -55,6 +57,13 @@ const retryAfterOf = (headers: AnswerHeaders, now: number): Duration.Duration | 
 /** A permanent redirect means that nothing was executed, and that the base URL is wrong. */
 const permanentRedirects: ReadonlySet<number> = new Set([301, 307, 308])
 
+/**
+ * Whether the status decides, whatever the words are: the credentials are refused, a redirect, or a proxy refuses this client
+ * (407, of which Node's `fetch` shows no body).
+ */
+export const isDecidedByStatus = (status: number): boolean =>
+  status === 401 || status === 407 || (status >= 300 && status < 400)
+
 /** The reason why a status does not show whether the request was executed. `undefined`: the request was refused. */
 const doubtReason = (status: number, isWrite: boolean): FailureReason | undefined => {
   // node:http accepts an answer without a final status: a 101 that was not requested, or 000.
@@ -91,7 +100,7 @@ const unreadReason = (text: string, isJson: boolean, headers: AnswerHeaders): Fa
 
 /** The phrases that only repeat the status. */
 const statusPhrases =
-  /\b(?:bad request|forbidden|not found|conflict|unprocessable (?:entity|content)|method not allowed|not acceptable|gone)\b/gi
+  /\b(?:bad[ _]?request|forbidden|not[ _]?found|conflict|unprocessable[ _]?(?:entity|content)|method[ _]not[ _]allowed|not[ _]acceptable|gone)\b/gi
 const isStatusPhrase = (text: string): boolean => !/\p{L}/u.test(text.replaceAll(statusPhrases, ""))
 
 /** Removes the texts that repeat a value of the request or the status, and joins the others: one line for each. */
@@ -126,7 +135,9 @@ export const judgeRefusal = (
   const now = call.settings.clock.currentTimeMillisUnsafe()
   const secrets = secretsOf(call)
   const text = "text" in body ? body.text : ""
-  const { code = "", isJson, texts, words: message } = readServiceMessage(text)
+  const { code = "", isJson, reasons, texts, words: known } = readServiceMessage(text)
+  const own = reasons.filter((reason) => !secrets.includes(reason))
+  const message = known || [...new Set(own)].join("; ")
   const shown = {
     serviceMessage: displayMessage(message, () => secrets) || undefined,
     serviceCode: displayCode(code, () => secrets),
@@ -150,21 +161,27 @@ export const judgeRefusal = (
   const words = foldWords(withoutEchoes([message, code, ...texts], secrets))
   const verdict = isOfWrite ? policyVerdict(call, { status, message, code: code || undefined, words }) : undefined
   if (verdict === "Unknown") return inDoubt("RefusalUnknown")
-  const isConflict = isOfWrite && (status === 409 || isAboutDuplication(words))
-  const isDecided =
-    status === 401 ||
-    (status >= 300 && status < 400) ||
-    isConflict ||
-    (verdict !== undefined && call.prepared.past === "None")
-  const isTimeOut = isOfWrite && !isConflict && isTimedOut(words)
-  if (isTimeOut && !isDecided) return inDoubt("UnderWay")
+  // What was not read may speak of a withdrawal that exists. A record is answered again to the same key, whenever it is asked.
+  const isLimit =
+    call.route.endpoint.operation === "requestWithdrawal" &&
+    record === undefined &&
+    unread === undefined &&
+    status !== 409 &&
+    isLimited(words, status === 429)
+  const isConflict = isOfWrite && !isLimit && (status === 409 || isAboutDuplication(words))
+  const isDecided = isDecidedByStatus(status) || isConflict || (verdict !== undefined && call.prepared.past === "None")
+  const isBroken = isOfWrite && !isLimit && !isConflict && (isTimedOut(words) || isBrokenBehind(words))
+  if (isBroken && !isDecided) return inDoubt("UnderWay")
+  // What was not read may say so too.
+  if (isOfWrite && unread !== undefined && status !== 429 && !isDecided) return inDoubt(unread)
   return {
     _tag: "Refused",
     status,
     words,
-    hasWords: withoutEchoes([message, code], secrets) !== "",
+    hasWords: withoutEchoes([known, code, ...own], secrets) !== "",
     isPage: !isJson && text.trim() !== "",
-    isConflict: isConflict || isTimeOut,
+    isConflict: isConflict || isBroken,
+    isLimit,
     cause: verdict,
     unread,
     record,

@@ -26,13 +26,14 @@ const transientReasons: ReadonlySet<FailureReason> = new Set([
 /** The statuses of failures of the service that may end soon. */
 const transientStatuses: ReadonlySet<number> = new Set([500, 502, 503, 504])
 
-const isTransient = ({ reason, sent, status }: Unanswered): boolean => {
+const isTransient = ({ reason, sent, status = 0 }: Unanswered): boolean => {
+  // A refusal that proves nothing would be the same again; and after 460 and 499 the service may still be working on it.
+  if (status >= 400 && status < 500) return status === 408
   switch (reason) {
     case "ServerError":
-      return status !== undefined && transientStatuses.has(status)
+      return transientStatuses.has(status)
     case "Timeout":
-      // These statuses mean that the caller went away: the service may still be working on the request.
-      return status !== 460 && status !== 499
+      return true
     case "Tls":
       // A wrong certificate will be wrong again. A record that broke after the request may have left is a lost connection.
       return sent === "Unknown"

@@ -101,15 +101,17 @@ export interface Refused extends ServiceSaid {
    * left out.
    */
   readonly words: string
-  /** Whether the answer has a message or a code of its own. */
+  /** Whether the answer has a message, a code or any other reason of its own. */
   readonly hasWords: boolean
   /** Whether the body is neither empty nor JSON: a page of something between the client and the service. */
   readonly isPage: boolean
   /**
-   * Whether it may be about an earlier request: a 409 of a write, or words about idempotency, about duplication or about time
-   * that ran out behind the service.
+   * Whether it may be about an earlier request: a 409 of a write, or words about idempotency, about duplication or about a
+   * call that broke behind the service.
    */
   readonly isConflict: boolean
+  /** Whether it is the refusal of a withdrawal whose words name a limit of the account. */
+  readonly isLimit: boolean
   /** The cause that `PaymentsPolicy.refusal` names, if it names one. */
   readonly cause: RefusalCause | undefined
   /** The reason why the body could not be read. Its words are unknown then, and not absent. */

@@ -10,6 +10,7 @@ import type { WriteOptions } from "../../../contract/WriteOptions.ts"
 import {
   BelowMinimum,
   InsufficientBalance,
+  LimitReached,
   NoPixKey,
   WithdrawalFailed,
   type WithdrawalRefusal
@@ -73,7 +74,7 @@ const isReason = (name: string, sent: Sent) =>
   Reflect.get(sent, name) === undefined && (name === "description" || !Object.hasOwn(WithdrawalRecord.fields, name))
 
 /**
- * The failure of a record that says that the withdrawal failed. Only \`Failure\` proves it, of a record that certainly is about
+ * The failure of a record that says that the withdrawal failed. Only `Failure` proves it, of a record that certainly is about
  * what was asked: it names the key, and its value is not below the amount.
  */
 const failedRecord = (record: WithdrawalRecord, others: Issues, sent: Sent, { answered, idempotencyKey }: Asked) => {
@@ -98,6 +99,7 @@ type Own = WithdrawalRefusal | WithdrawalFailed | undefined
 /** The errors of the causes; none for a cause that this request cannot have. */
 const errors: Readonly<Record<WithdrawalCause, (fields: Refusal[1], sent: Sent) => Own>> = {
   InsufficientBalance: (fields) => new InsufficientBalance(fields),
+  LimitReached: (fields) => new LimitReached(fields),
   NoPixKey: (fields, { pixKey }) => (pixKey === undefined ? new NoPixKey(fields) : undefined),
   BelowMinimum: (fields, { amount }) => new BelowMinimum({ ...fields, amount, minimum: minimumWithdrawal })
 }

@@ -17,6 +17,7 @@ import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as UrlParams from "effect/http/UrlParams"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
+import { decoderOf } from "../../../internal/charset.ts"
 import {
   HttpTransport,
   type Transport,
@@ -41,7 +42,7 @@ const requestOf = ({ body, headers, method, origin, path }: TransportRequest) =>
 /** Gathers a body, bounded: the bytes are counted after decompression, while they stream. */
 const gather = (response: HttpClientResponse.HttpClientResponse, limit: number) =>
   Effect.suspend(() => {
-    const decoder = new TextDecoder()
+    const decoder = decoderOf(response.headers["content-type"]) ?? new TextDecoder()
     let text = ""
     let size = 0
     return response.stream.pipe(
@@ -60,12 +61,12 @@ const readBody = (
   response: HttpClientResponse.HttpClientResponse,
   limit: number
 ): Effect.Effect<string, BodyTooLarge | HttpClientError.HttpClientError> => {
-  const { "content-encoding": encoding, "content-length": length } = response.headers
+  const { "content-encoding": encoding, "content-length": length, "content-type": type } = response.headers
   // A declared length of an uncompressed body is enforced by HTTP's framing: no counting is needed, which is faster.
   if (length !== undefined && encoding === undefined && /^\d{1,15}$/.test(length)) {
-    if (Number(length) <= limit) return response.text
+    if (Number(length) <= limit && decoderOf(type) === undefined) return response.text
     // The first chunk is too much. Reading it cancels the body: otherwise its socket stays open, and the process does not end.
-    return gather(response, -1)
+    if (Number(length) > limit) return gather(response, -1)
   }
   return Effect.catchIf(
     gather(response, limit),

@@ -14,6 +14,7 @@ import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
+import { decoderOf } from "../../../internal/charset.ts"
 import type {
   AnswerHeaders,
   Sent,
@@ -58,13 +59,15 @@ class Body extends Blob {
 /** Reads the body as text. Returns `undefined` if it is over the bound. */
 const readBounded = (response: Response, maxBytes: number): Promise<string | undefined> => {
   const length = response.headers.get("content-length")
+  const declared = decoderOf(response.headers.get("content-type"))
   // A declared length of an uncompressed body is enforced by HTTP's framing: no counting is needed, which is faster.
   if (length !== null && !response.headers.has("content-encoding") && /^\d{1,15}$/.test(length)) {
-    return Number(length) > maxBytes ? Promise.resolve(undefined) : response.text()
+    if (Number(length) > maxBytes) return Promise.resolve(undefined)
+    if (declared === undefined) return response.text()
   }
   if (response.body === null) return Promise.resolve("")
   const reader = response.body.getReader()
-  const decoder = new TextDecoder()
+  const decoder = declared ?? new TextDecoder()
   let text = ""
   let size = 0
   const more = (): Promise<string | undefined> =>

@@ -130,6 +130,14 @@ interface BodyDecoderOptions<A> {
   readonly fast?: FastReader<A> | undefined
 }
 
+/** JSON that is nested deeper overflows the stack of who writes it again. No answer of the contract is nested nearly as deep. */
+const maxDepth = 500
+
+const isDeeper = (value: unknown, depth: number): boolean =>
+  Predicate.isObjectOrArray(value) && (depth === 0 || Object.values(value).some((inner) => isDeeper(inner, depth - 1)))
+
+const tooDeep: Undecodable = { reason: "Unreadable", issues: [{ path: "", problem: "is nested too deep" }] }
+
 const notJson: Undecodable = { reason: "Unreadable", issues: [{ path: "", problem: "is not JSON" }] }
 
 /** Reads a body of JSON by a schema. An optional field that does not fit is left out, and its name is added to `misfits`. */
@@ -142,6 +150,8 @@ export const bodyDecoder = <S extends Schema.ConstraintDecoder<unknown>>(
   return (text: string, misfits: Set<string>): Result.Result<S["Type"], Undecodable> => {
     const json = Result.try({ try: () => parseJson(text, exact), catch: () => notJson })
     if (Result.isFailure(json)) return Result.fail(json.failure)
+    // A short text cannot be nested that deep as to matter.
+    if (text.length > 4096 && isDeeper(json.success, maxDepth)) return Result.fail(tooDeep)
     const read = fast?.(json.success, misfits)
     if (read !== undefined) return Result.succeed(read)
     misfits.clear()

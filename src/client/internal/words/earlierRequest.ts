@@ -5,6 +5,8 @@
 
 const request =
   "(?:request|requisic|solicitac|pedido|saque|retirada|transac|transfer|pagamento|payment|payout|operac|operation|withdraw|ordem|order|lancamento|cobranca|charge|pix)\\w{0,12}"
+/** What is paid out, as the beginning of a word. */
+const payment = "(?:saque|retirada|transferencia|pagamento|withdrawal|payout|payment)"
 const identifier =
   "(?:chave|key|ids?|identific\\w{0,12}|identifier|referenc\\w{0,12}|uuid|txid|nonce|external ?id|correlation ?id|numero|codigo|reference)"
 /** Words about duplication. They count for every write, since a transport, a proxy or a wrapped client may have repeated a request. */
@@ -16,28 +18,33 @@ const wrongKey =
 
 /** Expressions that say that a request was made before, or is still being processed. */
 const askedBefore = [
-  "\\bdup\\w{0,3}\\b|repeti[dc]|repeat(?:ed)?\\b|replicad|reutiliz|re ?us[eo]d?\\b|reenviad|resent|resubmi|retried",
+  "\\bdup\\w{0,3}\\b|repeti[dc]|repeat(?:ed)?\\b|replicad|reutiliz|re ?us[eo]d?\\b|reenviad|\\breenvios?\\b(?! d[oae]s? (?:codigo|token|sms|e ?mail|document|link|senha|convite))|resent|resubmi(?:tted|ssion)|retried|retransmi|retentativa|\\b(?:retry|resend|re send|resending) (?:was )?detected|detected (?:a )?(?:retry|resend)",
   "\\btwice\\b|\\bduas vezes\\b|em dobro|double (?:sub|spend|pay|charg)",
   "conflit|conflict|collision|colisao|concorren|concurren|simultan|parallel|paralel",
   "\\b(?:ja|already|previously|anteriormente|previamente)\\b(?! (?:esta |is |foi |been )?(?:cancel|expir|encerr|bloque|venc|atingi|inativ|closed|blocked|disabled|reached))",
   "\\b(?:em|in|under|sob) (?:process(?:\\b(?! of)|amento|ing)|andamento|progress\\w*|flight|execucao|execution|curso|(?:\\w+ )?fila|queue|transit\\w*|motion|liquidacao|compensacao|tramitac\\w*)",
   "\\b(?:being|sendo|still|ainda|currently|getting) (?:being )?(?:process|execut|handl|tratad|sent|settled|enviad|criad|liquidad|analisad|reviewed|outstanding|open|running)",
   "processing(?![_ ](?:error|fee|fail))|processando|in ?flight|inprogress|underway|ongoing|unfinished|queued|enfileirad",
-  "\\b(?:ainda|still|yet) (?:nao|not) |\\b(?:nao|not) (?:foi |was |is |esta )?(?:yet|ainda|complete\\w*|conclu\\w*|finaliz\\w*|termin\\w*|finished)\\b",
-  "\\b(?:pendente|pending|aguardando|awaiting|waiting|outstanding|unresolved)\\b",
+  "\\b(?:ainda|still|yet) (?:nao|not) |\\b(?:nao|not) (?:(?:is |esta )?(?:complete\\w*|conclu\\w*)|(?:foi |was |is |esta )?(?:yet|ainda|finaliz\\w*|termin\\w*|finished))\\b",
+  "\\b(?:pendente|pending|aguardando|awaiting|waiting(?! (?:period|time|list))|outstanding|unresolved)\\b",
   `(?:open|abert[oa]|existing|ativ[oa]|active|current) ${request}|${request} (?:\\w+ ){0,2}(?:open|em aberto|ativ[oa]\\b|em analise|under review)`,
   `\\b(?:exist\\w*|ha|has|have|possui|tem|consta|there (?:is|was)) (?:um|uma|outr[oa]|an?|another|one) (?:\\w+ )?${request}`,
-  `${request} (?:\\w+ )?(?:exist\\w*|(?:com|for|with) (?:este|esse|esta|essa|o mesmo|a mesma|this|that|the same))`,
+  `${request} (?:\\w+ )?(?:exist\\w*|(?:com|for|with) (?:este|esse|esta|essa|o mesmo|a mesma|this|that|the same)\\b(?! (?:account|conta|company|empresa)))`,
   `${identifier} (?:\\w+ ){0,4}(?:usad|utilizad|used|exist|taken|em uso|in use|registrad|consumid|consumed|process)`,
+  `(?:identific\\w{0,12}|identifiers?|\\bids?|uuid|txid|nonce|referenc\\w{0,12}|external ?id|correlation ?id) (?:\\w+ ){0,3}(?:(?:nao|not|no longer) (?:\\w+ )?(?:disponive\\w*|available|livre|free|vago|vacant)|indisponive\\w*|unavailable|ocupad|occupied|em uso)`,
   `(?:same|mesm[oa]|identic\\w*|igual|similar|semelhante|equal) (?:\\w+ ){0,3}(?:${request}|${identifier}|payload|body|param\\w*|valor|amount|dados)`,
   `${request} (?:\\w+ )?(?:identic|igual|similar|semelhante|original|anterior|previa|previous)`,
+  "(?:modified|altered|changed|edited|alterad[oa]|modificad[oa]|divergente) (?:\\w+ )?(?:request|payload|body|content)|(?:request|requisic\\w*|solicitac\\w*|pedido|payload|body|corpo|conteudo|content|parametros|parameters) (?:\\w+ ){0,3}(?:modified|altered|changed|mismatch|alterad|modificad|diverg|diferente|differ|(?:nao|not) (?:\\w+ )?(?:confere|coincid|correspond|match|corresponde))",
   "(?:different|diferente|other|outr[oa])s? (?:payload|body|param|request|conteudo|corpo|dados|identific)",
-  "\\bunique\\b|unicidade|\\bunic[oa]\\b|\\block(?:ed)?\\b|\\bin use\\b|em uso|sqlstate ?\\W?23505",
-  `(?:another|outr[oa]|previous|anterior|earlier|original|first|last|primeir[oa]) (?:${request}|attempt|tentativa|process|call)(?! method)`,
+  "\\bunique\\b|unicidade|\\bunic[oa]\\b|\\block(?:ed)?\\b|\\bin use\\b|em uso|sqlstate ?\\W?23[05]|restric\\w* (?:de )?(?:exclusiv|integridade|unicidade)|\\b(?:primary key|chave primaria)\\b(?! (?:nao|not|is))|integrity constraint|\\bora ?0*1\\b|\\be11000\\b|violad?\\w* (?:\\w+ )?(?:restric|constraint|indice|index)|constraint viola",
+  `(?:another|outr[oa]|previous|anterior|earlier|original|first|last|primeir[oa]|ultim[oa]|most recent) (?:${request}|attempt|tentativa|process|call)(?! method)`,
+  `(?:nov[oa]|new|outr[oa]|another|mais um|uma) ${request} (?:\\w+ ){0,3}(?:enquanto|while|until|ate que|ate a|as long as|when there|se (?:ja )?(?:houver|existir))|(?:enquanto|while|until|ate que|as long as) (?:\\w+ ){0,4}(?:outr[oa]|another|anterior|previous|existing|em analise|under review|em aberto)`,
+  `(?:saque|retirada|transferencia|pagamento|pix|withdrawal|payout|transfer|payment) (?:\\w+ ){0,2}(?:agendad[oa]|programad[oa]|scheduled)\\b(?! (?:nao|not|is not|must|deve))|\\b(?:scheduled|queued|pending) (?:withdrawal|payout|transfer|payment)\\b`,
   "\\b(?:one|uma?|only|apenas|so) [^.;:]{0,30}(?:at a time|por vez|one time|uma vez|once)\\b",
   "\\b(?:aguarde|wait|aguardar)\\b[^.;]{0,40}(?:conclu|finish|complet|finaliz|process|anterior|previous|resultado|result)",
   "\\b(?:recebemos|processamos|registramos|enviamos|pagamos)\\b|\\bwe\\W(?:\\w+ )?(?:received|seen)\\b",
-  `${request} (?:(?:has|have|was|were|is|foi|been|esta|consta|como|a) ){0,3}(?:process|realizad|efetu|efetivad|executad|executed|solicitad|enviad|sent\\b|submitted|pag[oa]\\b|paid|received|conclu|complet|created|started|made|liquidad|settled)`
+  `${request} (?:(?:has|have|was|were|is|foi|been|esta|consta|como|a) ){0,3}(?:process|realizad|efetu|efetivad|executad|executed|solicitad|enviad|sent\\b|submitted|pag[oa]\\b|paid|received|conclu|complet|created|started|made|liquidad|settled)`,
+  `\\b(?:accepted|registered|recorded|requested|aceit[oa]|registrad[oa]|cadastrad[oa]) (?:\\w+ )?(?:before|earlier|antes|anteriormente)\\b`
 ].map((expression) => new RegExp(expression))
 
 const account =
@@ -48,8 +55,9 @@ const unrelated = new RegExp(
   [
     "\\b(?:nao|not|no|sem|doesn t|does not|cannot|don t|nenhum\\w*) (?:\\w+ ){0,2}(?:exist|found|encontrad|localizad|registrad|cadastrad|ha |has|have|possui|tem|duplic|taken)\\w*[^.;:,\\n]*",
     "\\b(?:error|erro|fail\\w*|falha|unable|while|when) (?:\\w+ ){0,2}process\\w*|processing (?:\\w+ ){0,2}(?:fee|error|fail|unavailable|time)\\w*",
-    `\\b${account}\\b[^.;:,\\n]{0,25}\\b(?:pend\\w*|em analise|in analysis|under review|being reviewed|ja|already|bloque\\w*|locked|em processo|em andamento|in progress|awaiting|aguardando)[^.;:,\\n]*`,
-    `\\b(?:pend\\w*|awaiting|aguardando) (?:\\w+ ){0,2}${account}`
+    `\\b${account}\\b(?:(?!\\b${payment})[^.;:,\\n]){0,25}\\b(?:pend\\w*|em analise|in analysis|under review|being reviewed|ja|already|bloque\\w*|locked|em processo|em andamento|in progress|awaiting|aguardando|(?:ainda|still|yet) (?:nao|not)|(?:nao|not) (?:\\w+ )?(?:yet|ainda))(?:(?!\\b${payment})[^.;:,\\n])*`,
+    `\\b(?:pend\\w*|awaiting|aguardando) (?:\\w+ ){0,2}${account}`,
+    "\\b(?:ainda|still|yet) (?:nao|not) (?:(?:foi|has|have|is|esta) )?(?:been )?(?:cadastr|acab|valid|verific|habilit|ativ|elaps|regist|configur|expir|suport|support|dispon|avail|permit|implement|libera|active)\\w*|\\b(?:em|in) process\\w* (?:de|of) (?:portab|reivind|abertura|cadastr|valid|verific)\\w*|\\b(?:status|estado|state) (?:\\w+ )?(?:must|should|deve\\w*)[^;\\n]*|\\b(?:must|should|deve\\w*) (?:be|ser) (?:one|um|uma) (?:of|de|dos|das)\\b[^;\\n]*|plain http request was sent[^.;\\n]*"
   ].join("|"),
   "g"
 )

@@ -13,6 +13,8 @@ export interface ServiceMessage {
   readonly words: string
   /** A short machine-readable code, such as `INSUFFICIENT_BALANCE` or `400`. */
   readonly code: string | undefined
+  /** The texts of the body that are a reason in words, whatever the shape of the body is. */
+  readonly reasons: ReadonlyArray<string>
   /** Every text of the body, also outside of the message, and the name of each member that is `true`. */
   readonly texts: ReadonlyArray<string>
   readonly isJson: boolean
@@ -30,6 +32,7 @@ const messageKeys = [
   "msg",
   "errormessage",
   "errordescription",
+  "defaultmessage",
   "providererrordescription",
   "providererrormessage",
   "providermessage"
@@ -48,7 +51,21 @@ const detailKeys = [
   ...["falha", "erro", "recusa", "rejeicao"].map((what) => `motivo${what}`)
 ]
 const errorKeys = ["error", "erro"]
-const listKeys = ["errors", "erros"]
+const listKeys = [
+  "errors",
+  "erros",
+  "messages",
+  "mensagens",
+  "notifications",
+  "notificacoes",
+  "validations",
+  "validationerrors",
+  "fielderrors",
+  "violations",
+  "issues",
+  "constraints",
+  "modelstate"
+]
 const wrapperKeys = ["data", "res", "response", "result", "body"]
 const codeKeys = ["code", "errorcode", "codigo", "codigoerro", "providererrorcode"]
 
@@ -134,13 +151,40 @@ const codeOf = (members: ReadonlyArray<Member>): string | undefined => {
     .find((text) => /^[\w.:-]{1,64}$/.test(text))
 }
 
+/** The names of members, folded, that say where and when, and not why; and those that do so if their text is one word. */
+const placeKeys =
+  /^(?:\w*id|\w*uuid|instance|path|url|uri|href|link|method|timestamp|time|date|datetime|data|hora|host|server|version|versao|locale)$/
+const plainKeys =
+  /^(?:status\w*|type|tipo|title|titulo|service|servico|source|level|environment|ambiente|kind|name|nome|language|success|sucesso|result|ok|field|campo|property\w*|parameter|parametro|object\w*|\w*key|chave\w*)$/
+/** A sign of an id, a place or a time in a word of a text. */
+const sign = /[\d/@]|:./
+const plainWords =
+  /\b(?:err(?:o|or|ors|os)?|fail(?:ed|ure)?|falha|exception|null|none|undefined|api|post|get|gmt|utc)\b/gi
+
+/**
+ * Whether a text of a member without a known name is a reason in words: two words, or one that is no name, id, place or time.
+ */
+const isReason = ([name, value]: Member): boolean => {
+  if (!Predicate.isString(value) || placeKeys.test(foldName(name))) return false
+  const words = value
+    .split(/\s/)
+    .filter((word) => !sign.test(word))
+    .join(" ")
+    .replaceAll(/[_-]|(?<=\p{Ll})(?=\p{Lu})/gu, " ")
+    .replaceAll(plainWords, " ")
+  const count = words.match(/\p{L}{2,}/gu)?.length ?? 0
+  return count > 1 || (count === 1 && !plainKeys.test(foldName(name)))
+}
+
 /** Reads the message, the code if there is one, and all texts of the body of an error response. Never throws. */
 export const readServiceMessage = (body: string): ServiceMessage => {
   const text = body.slice(0, maxInput).trim()
   const json = parse(text)
+  const members = json?.members ?? []
   return {
     words: wordsOfText(text, 0, json),
-    code: codeOf(json?.members ?? []),
+    reasons: members.filter(isReason).map(([, value]) => String(value).trim()),
+    code: codeOf(members),
     texts: text === "" ? [] : textsOf(text, json),
     isJson: json !== undefined
   }

@@ -1,5 +1,5 @@
 /**
- * The causes of a refused withdrawal: for each, the sentences that name it.
+ * The causes of a refused withdrawal, but for limits (`limits.ts`): for each, the sentences that name it.
  *
  * A cause is named only by a sentence that is about nothing else: it has the words of the cause, and every other word of it
  * is one that any refused withdrawal may have. A wrong cause is worse than none.
@@ -49,7 +49,7 @@ const more =
   "(?:maior|mais do que|superior|acima|exced\\w*|ultrapass\\w*|supera\\w*|exceed\\w*|greater|higher|larger|more|above)"
 
 /** The causes, in the order in which their sentences are tested. */
-const withdrawalCauses: Readonly<Record<WithdrawalCause, Entry>> = {
+const withdrawalCauses: Readonly<Record<Exclude<WithdrawalCause, "LimitReached">, Entry>> = {
   InsufficientBalance: {
     says: anyOf(
       `\\b${funds}\\b(?:(?!\\b${not}\\b)[^.;!?]){0,40}\\b(?:insuf\\w*|zerad\\w*|negativ\\w*|esgotad\\w*|acabou|acabaram|empty|too low|baixo)\\b|\\binsuf\\w*${gap}\\b${funds}\\b|\\b(?:sem|falta\\w*|ausencia|lack\\w*|low|out|zero) ${few}${funds}\\b|\\bno ${few}(?:balance|funds|money)\\b(?! (?:(?:account|transfer)s?|was|were)\\b)`,
@@ -86,7 +86,8 @@ const withdrawalCauses: Readonly<Record<WithdrawalCause, Entry>> = {
   }
 }
 
-export const isWithdrawalCause = (cause: string): cause is WithdrawalCause => Object.hasOwn(withdrawalCauses, cause)
+export const isWithdrawalCause = (cause: string): cause is WithdrawalCause =>
+  cause === "LimitReached" || Object.hasOwn(withdrawalCauses, cause)
 
 /** A text that is longer, or that has a date, a time or a percentage, is about more than one thing. */
 const isSentence = (text: string) => text.length <= 200 && !/\d(?:[/:%]|h\b|-\d)/.test(text)

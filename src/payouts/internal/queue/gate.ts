@@ -1,6 +1,7 @@
 /**
  * Decides when a worker may send a payout. Nothing is sent during a pause. After a 401 or a redirect, which every payout of the
- * account would meet, one payout is tried at a time until another answer comes. The permit to try it is a lease in the
+ * account would meet, or five refusals in a minute that leave payouts in doubt, one payout is tried at a time until another answer
+ * comes. The permit to try it is a lease in the
  * account's row, so that the end of its process stops no other one.
  */
 import * as Clock from "effect/Clock"
@@ -12,7 +13,7 @@ import type { RequestWithdrawalError } from "../../../contract/PaymentsError.ts"
 import type { Withdrawal } from "../../../contract/Withdrawal.ts"
 import { log } from "../../../internal/spans.ts"
 import type { ParkedBecause } from "../../PayoutStatus.ts"
-import { causeForAll, isAnswer } from "../machine.ts"
+import { causeForAll, isAnswer, isDoubtfulRefusal } from "../machine.ts"
 import type { ReadAccount } from "./accountStore.ts"
 import { needsApproval } from "./approval.ts"
 import { makeJudged } from "./heartbeat.ts"
@@ -39,6 +40,8 @@ export const makeGate = Effect.fnUntraced(function* (store: Store, settings: Set
   const reading = Semaphore.makeUnsafe(1)
   const probing = Semaphore.makeUnsafe(1)
   let known: ReadAccount | undefined
+  /** When refusals of the last minute left a payout in doubt: each one more that is sent then is one more in doubt. */
+  let doubts: ReadonlyArray<number> = []
   const forget = Effect.sync(() => {
     known = undefined
   })
@@ -90,11 +93,20 @@ export const makeGate = Effect.fnUntraced(function* (store: Store, settings: Set
   /** The attributes of a line about the account, in the send of a payout. */
   const attributes = (row: Row.Row) => ({ ...attributesOf(row), "payments.account": settings.account })
 
+  /** What an error says about all payouts of the account. */
+  const causeOf = (error: RequestWithdrawalError, isProbe: boolean) =>
+    Effect.map(Clock.currentTimeMillis, (now) => {
+      if (!isDoubtfulRefusal(error)) return causeForAll(error)
+      doubts = [...doubts.filter((at) => Math.abs(now - at) < 60_000), now]
+      return isProbe || doubts.length >= 5 ? "ServiceUnavailable" : undefined
+    })
+
   const begin = Effect.fnUntraced(function* (row: Row.Row, because: string) {
     if (!(yield* accounts.block(because, probeDelay(0)))) return
+    const what = because === "ServiceUnavailable" ? "leaves payouts in doubt" : "refuses every payout"
     yield* log(
       "Warn",
-      `The service refuses every payout of the account ${settings.account}: ${because}. One payout at a time is tried until it gives another answer.`,
+      `The service ${what} of the account ${settings.account}: ${because}. One payout at a time is tried until it gives another answer.`,
       attributes(row)
     )
   })
@@ -107,11 +119,12 @@ export const makeGate = Effect.fnUntraced(function* (store: Store, settings: Set
   ) =>
     Effect.gen(function* () {
       const error = answer !== undefined && Result.isFailure(answer) ? answer.failure : undefined
-      const because = error && causeForAll(error)
+      const because = error && (yield* causeOf(error, isProbe))
       if (!isProbe) return error && because !== undefined ? yield* Effect.tap(begin(row, because), forget) : undefined
       if (answer === undefined || (error !== undefined && (because !== undefined || !isAnswer(error)))) {
         yield* accounts.endProbe(row.idempotencyKey, probeDelay(account.probes + 1))
       } else if (yield* accounts.unblock(row.idempotencyKey)) {
+        doubts = []
         yield* log("Info", `The service takes the requests of the account ${settings.account} again.`, attributes(row))
       }
       return yield* forget

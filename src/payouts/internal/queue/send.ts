@@ -44,7 +44,7 @@ const dayOf = (now: number) => {
 
 const longestWait = Duration.minutes(15)
 
-/** How long a payout waits for a balance that covers it: as long as it has been waiting, from 1 to 15 minutes. */
+/** How long a payout waits for a balance that covers it, or for the end of a limit: as long as it has been waiting, from 1 to 15 minutes. */
 const waitForBalance = ({ waitsSince }: Row.Row, now: number) =>
   Duration.clamp(Duration.millis(now - (waitsSince ?? now)), {
     minimum: Duration.minutes(1),
@@ -157,7 +157,7 @@ export const makeSend = ({
     const wait =
       requested !== undefined && Duration.toMillis(requested) >= 1000
         ? Duration.min(requested, Duration.hours(1))
-        : row.waitsFor === "InsufficientBalance"
+        : row.waitsFor === "InsufficientBalance" || row.waitsFor === "LimitReached"
           ? waitForBalance(row, now)
           : undefined
     if (wait === undefined || row.mayHaveLeftAt !== null) return wait
