@@ -50,6 +50,17 @@ const echoesOf = (body: unknown): ReadonlyArray<Reply> => {
     respond(200, text.toUpperCase()),
     respond(200, { id: cpf, value: email, data: { id: 7, amount: name, status: [phone] }, ok: evp, res: cnpj }),
     respond(200, { [cpf]: { [email]: name } }),
+    ...["Failure", "FALHOU"].map((enTransaction) =>
+      respond(201, {
+        id: 7184,
+        idempotencyKey: "wd_1",
+        value: 10,
+        enTransaction,
+        message: text,
+        code: cpf,
+        motivo: evp
+      })
+    ),
     respond(200, JSON.stringify(copyAndPaste)),
     ...texts(echo).map((value) => respond(422, { message: `O valor ${value} é inválido`, code: value }))
   ]
