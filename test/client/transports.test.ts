@@ -186,8 +186,8 @@ describe.each(names)("over %s", (transport) => {
       Effect.map(Effect.result(Effect.provide(call.run, clientOf(baseUrl, layer))), (result) => resultOf(result, 0))
     const secure = (server: { readonly port: number }) => `https://127.0.0.1:${server.port}`
     const nothing = json({})
-    // The errors of the others do not show whether the request left. This transport knows.
-    const knows = transport === "effect-pix/node"
+    // The errors of the others do not show whether the request left. These transports know.
+    const knows = transport === "effect-pix/node" || transport === "our fetch"
 
     const unmade: ReadonlyArray<readonly [string, End, isUnsent: boolean, Effect.Effect<string, never, Scope.Scope>]> =
       [
@@ -206,6 +206,17 @@ describe.each(names)("over %s", (transport) => {
       const baseUrl = yield* url
       for (const call of calls)
         assert.deepStrictEqual<unknown>(yield* failure(call, baseUrl), expected(end, call.isWrite, isUnsent))
+    })
+
+    const refusal = `a TLS handshake that is refused ${knows ? "proves that nothing was sent" : "leaves a write Unknown"}`
+    effect(refusal, function* () {
+      const alert = Buffer.from("15030300020228", "hex").toString("latin1")
+      const server = yield* serveBlindly(alert)
+      for (const call of calls) {
+        const [, outcome, reason] = yield* failure(call, secure(server))
+        const ofWrite = knows ? "NotSent" : "Unknown"
+        assert.deepStrictEqual<unknown>([outcome, reason], [call.isWrite ? ofWrite : "NoEffect", "Tls"])
+      }
     })
 
     // Effect's client over fetch can trust no certificate.
@@ -236,7 +247,9 @@ describe.each(names)("over %s", (transport) => {
       )
       for (const call of calls) {
         const server = yield* serveBlindly(null)
-        const fiber = yield* Effect.forkChild(failure(call, secure(server), knows ? impatient : over))
+        const fiber = yield* Effect.forkChild(
+          failure(call, secure(server), transport === "effect-pix/node" ? impatient : over)
+        )
         yield* server.nextConnection
         const expire = Effect.andThen(TestClock.adjust("1 hour"), nextTurn)
         yield* Effect.repeat(expire, { while: () => fiber.pollUnsafe() === undefined })
