@@ -40,7 +40,8 @@ const isStreaming = (fetch: Fetch): boolean => readings.get(fetch) ?? fetch === 
 /**
  * A body that notes whether fetch has read it. It is a Blob, since fetch sends the length of a Blob, and reads it again
  * where it sends the request again. Node writes the head together with the body, once it has a connection: where the body
- * is refused, nothing was sent. Deno reads the body before it has a connection.
+ * is refused, nothing was sent (over HTTP/2 at most a head, with which nothing can be executed). Deno reads the body before
+ * it has a connection.
  */
 class Body extends Blob {
   isTaken = false
@@ -120,6 +121,10 @@ class Exchange implements Sent {
     return Effect.sync(() => {
       if (this.#end()) this.#abort.abort()
     })
+  }
+
+  mayHaveLeft(): boolean {
+    return this.#sent !== false
   }
 
   send(fetch: Fetch, url: string, init: RequestInit, maxBytes: number): void {
