@@ -202,6 +202,9 @@ export class Payments extends Context.Service<
    * The client with all its settings from the environment, over fetch and no `HttpClient` of yours (see `layerOver` for
    * that): `PAYMENTS_BASE_URL`, `PAYMENTS_CLIENT_ID`, `PAYMENTS_API_KEY` and, where they are set, `PAYMENTS_COMPANY_ID` and `PAYMENTS_INSECURE`. Fails with
    * `ConfigurationError`, which lists all wrong settings.
+   *
+   * On Node a write is `NotSent` where fetch never took its bytes: no connection, no TLS, a proxy that refused. Elsewhere only
+   * some codes of errors prove that, and Deno has none.
    */
   static readonly layerFetch: Layer.Layer<Payments, ConfigurationError> = Layer.suspend(() =>
     fromEnvironment(FetchTransport.make, Layer.empty)

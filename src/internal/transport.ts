@@ -55,6 +55,8 @@ export interface Sent {
   readonly expire: () => void
   /** Gives the request up and reports nothing. When this effect has ended, the request uses no socket. */
   readonly cancel: Effect.Effect<void>
+  /** Whether the request may have left. `false` after a cancellation is final: it will not leave later. */
+  readonly mayHaveLeft: () => boolean
 }
 
 export interface Transport {

@@ -2,7 +2,7 @@ import { assert, describe } from "@effect/vitest"
 import { Clock, Effect, Exit, Layer, Logger, Scope } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { PaymentsPolicy } from "effect-pix"
-import { live } from "../support/effect.ts"
+import { live, nextTurn } from "../support/effect.ts"
 import * as FetchTransport from "../support/FetchTransport.ts"
 import { serveRaw } from "../support/RawServer.ts"
 import { balance, getBalance, requestWithdrawal } from "../support/operations.ts"
@@ -45,6 +45,66 @@ describe("the fetch transport", () => {
     const transport = Layer.provide(FetchTransport.layer, fetching(own).fetch)
     const error = yield* Effect.flip(pay).pipe(Effect.provide([paymentsOn(transport), quiet, once]))
     assert.deepStrictEqual([error._tag, error.outcome], ["OutcomeUnknown", "Unknown"])
+  })
+
+  live("says that nothing was sent where fetch refuses the port of the base URL, in its first call", function* () {
+    const payments = paymentsOn(FetchTransport.layer, { baseUrl: "http://127.0.0.1:1" })
+    const error = yield* Effect.flip(pay).pipe(Effect.provide([payments, quiet, once]))
+    assert.deepInclude(error, { _tag: "ServiceUnavailable", outcome: "NotSent", reason: "NotMade" })
+  })
+
+  /** A fetch of the user's own that takes the body, and gets an answer or none. */
+  const taking = () => {
+    const plan = { isRead: false, isAnswered: false }
+    const own = fetching((init) => {
+      const request = new Request("https://gateway.example", init)
+      const taken = plan.isRead ? request.text() : Promise.resolve("")
+      return taken.then(() => (plan.isAnswered ? new Response("{}", { status: 418 }) : assert.fail("broken")))
+    })
+    const client = Effect.provide([paymentsOn(Layer.provide(FetchTransport.layer, own.fetch)), quiet, once])
+    return (isRead: boolean, isAnswered: boolean) => {
+      Object.assign(plan, { isRead, isAnswered })
+      return client(Effect.map(Effect.flip(pay), ({ outcome }) => outcome))
+    }
+  }
+
+  live("believes a fetch of the user's own about an unread body once it got an answer for a read one", function* () {
+    const outcome = taking()
+    assert.deepStrictEqual(
+      [yield* outcome(false, false), yield* outcome(true, false), yield* outcome(false, false)],
+      ["Unknown", "Unknown", "Unknown"]
+    )
+    assert.deepStrictEqual(
+      [yield* outcome(true, true), yield* outcome(false, false), yield* outcome(true, false)],
+      ["Rejected", "NotSent", "Unknown"]
+    )
+  })
+
+  live("does not believe a fetch that got an answer for a body that it did not read", function* () {
+    const outcome = taking()
+    for (const isRead of [true, false, true]) assert.strictEqual(yield* outcome(isRead, true), "Rejected")
+    assert.strictEqual(yield* outcome(false, false), "Unknown")
+  })
+
+  live("gives a body to no fetch that asks for it after the request was given up", function* () {
+    let body: Blob | undefined
+    const late = fetching((init) => {
+      body = init?.body instanceof Blob ? init.body : assert.fail("no body")
+      return Promise.reject(new TypeError("fetch failed"))
+    })
+    const payments = paymentsOn(Layer.provide(FetchTransport.layer, late.fetch))
+    yield* Effect.flip(pay).pipe(Effect.provide([payments, quiet, once]))
+    const read = body?.stream().getReader().read() ?? assert.fail("no body")
+    assert.strictEqual(
+      yield* Effect.race(
+        Effect.as(
+          Effect.promise(() => read),
+          "given"
+        ),
+        Effect.as(nextTurn, "kept")
+      ),
+      "kept"
+    )
   })
 
   live("says that nothing was sent where the time was over before fetch took the bytes", function* () {

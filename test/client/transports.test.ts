@@ -16,6 +16,7 @@ import { getBalance, type OperationCall, record, requestWithdrawal } from "../su
 import { answer, closedPort, json, serveBlindly, serveRaw, serveTls } from "../support/RawServer.ts"
 import { serveTlsThenPlain, silence, written } from "../support/RawServer.ts"
 import { headsRead, names, transports, trusting } from "../support/transports.ts"
+import { watching } from "../support/watched.ts"
 import { credentials } from "../support/Wire.ts"
 import { type End, good, limit, ok, rows } from "../tables/answers.ts"
 
@@ -186,8 +187,8 @@ describe.each(names)("over %s", (transport) => {
       Effect.map(Effect.result(Effect.provide(call.run, clientOf(baseUrl, layer))), (result) => resultOf(result, 0))
     const secure = (server: { readonly port: number }) => `https://127.0.0.1:${server.port}`
     const nothing = json({})
-    // The errors of the others do not show whether the request left. This transport knows.
-    const knows = transport === "effect-pix/node"
+    // The errors of the others do not show whether the request left. These transports know.
+    const knows = transport === "effect-pix/node" || transport === "our fetch"
 
     const unmade: ReadonlyArray<readonly [string, End, isUnsent: boolean, Effect.Effect<string, never, Scope.Scope>]> =
       [
@@ -206,6 +207,22 @@ describe.each(names)("over %s", (transport) => {
       const baseUrl = yield* url
       for (const call of calls)
         assert.deepStrictEqual<unknown>(yield* failure(call, baseUrl), expected(end, call.isWrite, isUnsent))
+    })
+
+    // The layer does not wait at its end for a connection that is never made.
+    const impatient = Layer.orDie(NodePayments.layerHttpClient({ shutdownTimeout: "1 millis" })).pipe(
+      Layer.provide(Layer.succeed(Clock.Clock, Clock.Clock.defaultValue()))
+    )
+
+    const refusal = `a TLS handshake that is refused ${knows ? "proves that nothing was sent" : "leaves a write Unknown"}`
+    effect(refusal, function* () {
+      const alert = Buffer.from("15030300020228", "hex").toString("latin1")
+      const server = yield* serveBlindly(alert)
+      for (const call of calls) {
+        const [, outcome, reason] = yield* failure(call, secure(server))
+        const ofWrite = knows ? "NotSent" : "Unknown"
+        assert.deepStrictEqual<unknown>([outcome, reason], [call.isWrite ? ofWrite : "NoEffect", "Tls"])
+      }
     })
 
     // Effect's client over fetch can trust no certificate.
@@ -230,18 +247,30 @@ describe.each(names)("over %s", (transport) => {
 
     const proof = knows ? "proves that nothing was sent" : "leaves a write Unknown"
     effect(`a TLS handshake that stalls ${proof}`, function* () {
-      // The layer does not wait at its end for a connection that is never made.
-      const impatient = Layer.orDie(NodePayments.layerHttpClient({ shutdownTimeout: "1 millis" })).pipe(
-        Layer.provide(Layer.succeed(Clock.Clock, Clock.Clock.defaultValue()))
-      )
       for (const call of calls) {
         const server = yield* serveBlindly(null)
-        const fiber = yield* Effect.forkChild(failure(call, secure(server), knows ? impatient : over))
+        const fiber = yield* Effect.forkChild(
+          failure(call, secure(server), transport === "effect-pix/node" ? impatient : over)
+        )
         yield* server.nextConnection
         const expire = Effect.andThen(TestClock.adjust("1 hour"), nextTurn)
         yield* Effect.repeat(expire, { while: () => fiber.pollUnsafe() === undefined })
         assert.deepStrictEqual<unknown>(yield* Fiber.join(fiber), expected("Timeout again", call.isWrite, knows))
       }
+    })
+
+    const heard = knows ? "is not reported" : "is reported, since it may have left"
+    effect(`a write that is interrupted in the TLS handshake ${heard}`, function* () {
+      const server = yield* serveBlindly(null)
+      const { lines, logger, policy, reports } = watching({})
+      const client = Layer.mergeAll(
+        clientOf(secure(server), transport === "effect-pix/node" ? impatient : over),
+        policy
+      )
+      const fiber = yield* Effect.forkChild(Effect.provide(requestWithdrawal.run, Layer.merge(client, logger)))
+      yield* server.nextConnection
+      yield* Fiber.interrupt(fiber)
+      assert.deepStrictEqual([reports.length, lines.length], knows ? [0, 0] : [1, 1])
     })
   })
 })

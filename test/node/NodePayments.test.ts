@@ -14,9 +14,10 @@ import {
   type Transport,
   type TransportFailure
 } from "../../src/internal/transport.ts"
-import { effect, live } from "../support/effect.ts"
-import { createTransaction, listed, listTransactions } from "../support/operations.ts"
+import { effect, live, nextTurn } from "../support/effect.ts"
+import { createTransaction, listed, listTransactions, requestWithdrawal } from "../support/operations.ts"
 import { answer, json, serveRaw, silence } from "../support/RawServer.ts"
+import { watching } from "../support/watched.ts"
 import { paymentsOn } from "../support/Wire.ts"
 
 const ownAgent = Effect.acquireRelease(
@@ -216,6 +217,22 @@ describe("the Node transport", () => {
       assert.deepStrictEqual([sent.reported.length, server.requests()], [1, 2])
     }
   )
+
+  live("a write that is interrupted while it waits for a connection is not reported, one that left is", function* () {
+    const server = yield* serveRaw(silence)
+    const { logger, policy, reports } = watching({})
+    const pool = Layer.orDie(NodePayments.layerHttpClient({ connections: 1 }))
+    yield* Effect.gen(function* () {
+      const sent = yield* Effect.forkChild(requestWithdrawal.run)
+      yield* server.nextRequest
+      const waiting = yield* Effect.forkChild(requestWithdrawal.run)
+      yield* nextTurn
+      yield* Fiber.interrupt(waiting)
+      assert.deepStrictEqual(reports, [])
+      yield* Fiber.interrupt(sent)
+    }).pipe(Effect.provide([Layer.orDie(paymentsOn(pool, { baseUrl: server.url })), policy, logger]))
+    assert.deepStrictEqual([reports.length, reports[0]?.idempotencyKey, server.requests()], [1, "wd_1", 1])
+  })
 
   effect("reports a request with a header that cannot be sent as not sent", function* () {
     const { first } = send(yield* transport(), { port: 1, headers: { "x-a": "a\r\nb" } })

@@ -58,6 +58,10 @@ class Exchange implements Dispatcher.DispatchHandler, Sent {
     })
   }
 
+  mayHaveLeft(): boolean {
+    return this.#controller !== undefined
+  }
+
   /** undici calls this when it has a connection, and writes the request when this returns. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (this.#isLate()) this.#reportFailure("Late", undefined)
@@ -114,7 +118,7 @@ class Exchange implements Dispatcher.DispatchHandler, Sent {
 
   #reportFailure(kind: TransportFailure["kind"], cause: unknown): void {
     if (!this.#end()) return
-    this.#sink.onFailure({ kind, cause, head: this.#head, sent: this.#controller !== undefined })
+    this.#sink.onFailure({ kind, cause, head: this.#head, sent: this.mayHaveLeft() })
   }
 
   /** Ends the exchange. Returns `false` if it has ended before. */

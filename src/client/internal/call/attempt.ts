@@ -57,13 +57,16 @@ const startTimeout = ({ context, settings }: Call, millis: number, sent: Sent): 
   return () => fiber.interruptUnsafe()
 }
 
+/** A request of which nothing is known yet. */
+const anyRequest = { mayHaveLeft: () => true }
+
 const send = <A, E>(call: Call<A, E>, used: ApiCredentials, span?: Tracer.Span): Effect.Effect<Attempted<A>> =>
   Effect.callback((resume) => {
     const { client, context, prepared, route, settings, started } = call
     const { attemptTimeout, clock, deadline, isTracePropagated, monotonicMillis, policy, transport } = settings
     call.attempts++
     call.used = used
-    call.isUnderWay = true
+    call.request = anyRequest
     const now = monotonicMillis()
     const wallNow = clock.currentTimeMillisUnsafe()
     call.attemptStarted = now
@@ -93,6 +96,7 @@ const send = <A, E>(call: Call<A, E>, used: ApiCredentials, span?: Tracer.Span):
         onFailure: (failure) => end({ status: failure.head?.status, result: judgeFailure(call, failure) })
       }
     )
+    call.request = sent
     if (!isOver) stop = startTimeout(call, Math.max(0, timeout), sent)
     return Effect.suspend(() => {
       stop?.()

@@ -70,7 +70,7 @@ export const run = <A, E extends Tagged>(
       attempts: 0,
       attemptStarted: 0,
       used: undefined,
-      isUnderWay: false,
+      request: undefined,
       inDoubt: prepared.past === "Unknown" ? earlierUnknown : undefined,
       sender: undefined,
       fingerprint: prepared.after?.fingerprint,
@@ -129,7 +129,7 @@ const attempts = Effect.fnUntraced(function* <A, E extends Tagged>(call: Call<A,
       return result.success
     }
     const last = result.failure
-    call.isUnderWay = false
+    call.request = undefined
     if (call.prepared.idempotencyKey !== undefined && last._tag === "Unanswered" && last.sent === "Unknown") {
       call.inDoubt = last
       call.fingerprint ??= call.sender?.fingerprint()
@@ -221,7 +221,8 @@ const endInterrupted = <A, E>(call: Call<A, E>, cause: Cause.Cause<E>): Effect.E
   const exit = Exit.failCause(cause)
   const report = lostReport(call)
   const result = Cause.hasInterruptsOnly(cause) ? "Interrupted" : "Defect"
-  if (call.isUnderWay && !call.isOver) recordAttempt(call, undefined, report === undefined ? result : "Interrupted")
+  if (call.request !== undefined && !call.isOver)
+    recordAttempt(call, undefined, report === undefined ? result : "Interrupted")
   if (report === undefined) {
     end(call, exit, { result, outcome: "NoEffect", errorType: result })
     return Effect.void

@@ -32,9 +32,10 @@ export const onLostExit = <A, E, R, E2, R2>(
 
 /** The report of a write that may have been executed, if this one may. */
 export const lostReport = (call: Call): OutcomeUnknown | undefined => {
-  const { attempts, inDoubt, isUnderWay, prepared, route, unclear } = call
+  const { attempts, inDoubt, prepared, request, route, unclear } = call
   const { idempotencyKey } = prepared
-  return idempotencyKey === undefined || !(isUnderWay || inDoubt !== undefined || unclear !== undefined)
+  return idempotencyKey === undefined ||
+    !(request?.mayHaveLeft() === true || inDoubt !== undefined || unclear !== undefined)
     ? undefined
     : new OutcomeUnknown({
         operation: route.endpoint.operation,

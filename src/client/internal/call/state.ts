@@ -9,6 +9,7 @@ import type * as Tracer from "effect/Tracer"
 import type { Endpoint } from "../../../contract/Endpoints.ts"
 import type { FailureReason, RequestIssue, Seen } from "../../../contract/PaymentsError.ts"
 import type { Unclear } from "../../../contract/WriteOptions.ts"
+import type { Sent } from "../../../internal/transport.ts"
 import type { Sender } from "../../../internal/sender.ts"
 import type { ApiCredentials } from "../../Credentials.ts"
 import type { PaymentsPolicy, RefusalCause } from "../../PaymentsPolicy.ts"
@@ -62,8 +63,8 @@ export interface Call<A = unknown, E = unknown> {
   attemptStarted: number
   /** The credentials of the last attempt. */
   used: ApiCredentials | undefined
-  /** A request may be under way. */
-  isUnderWay: boolean
+  /** The request that is under way or was answered last. */
+  request: Pick<Sent, "mayHaveLeft"> | undefined
   /** The attempt that may have been executed, of this call or of an earlier one. */
   inDoubt: Unanswered | undefined
   /** The sender of the last attempt. */

@@ -153,7 +153,8 @@ const transportOn = (client: HttpClient.HttpClient, builtIn: Context.Context<nev
       cancel: Effect.suspend(() => {
         isCancelled = true
         return Fiber.interrupt(fiber)
-      })
+      }),
+      mayHaveLeft: () => isHandedOver
     }
   }
 })

@@ -24,12 +24,28 @@ import type {
   TransportSink
 } from "../../../internal/transport.ts"
 
+type Fetch = typeof globalThis.fetch
+
+const platformFetch = globalThis.fetch
+
+/** Whether the answered bodies of a fetch were all read by their stream. A fetch that is not here is in doubt. */
+const readings = new WeakMap<Fetch, boolean>()
+
+/**
+ * Whether a fetch that takes the stream of a body reads its bytes there, and nowhere else. The fetch of the platform does
+ * (Node, Deno), or takes no stream (Bun, workers). One of the user's own, as a mock that reads only the headers, is believed
+ * once it got an answer for a body that it read.
+ */
+const isStreaming = (fetch: Fetch): boolean => readings.get(fetch) ?? fetch === platformFetch
+
 /**
  * A body that notes whether fetch has read it. It is a Blob, since fetch sends the length of a Blob, and reads it again
  * where it sends the request again. Node writes the head together with the body, once it has a connection: where the body
- * is refused, nothing was sent.
+ * is refused, nothing was sent (over HTTP/2 at most a head, with which nothing can be executed). Deno reads the body before
+ * it has a connection.
  */
 class Body extends Blob {
+  isTaken = false
   isRead = false
   readonly #bytes: Uint8Array<ArrayBuffer>
   readonly #mayLeave: () => boolean
@@ -41,6 +57,7 @@ class Body extends Blob {
   }
 
   override stream(): ReadableStream<Uint8Array<ArrayBuffer>> {
+    this.isTaken = true
     const source: UnderlyingByteSource = {
       // Node's fetch tees the stream, and reads one that is not of bytes ahead, before it has a connection.
       type: "bytes",
@@ -87,6 +104,7 @@ class Exchange implements Sent {
   readonly #sink: TransportSink
   readonly #isLate: () => boolean
   readonly #body: Body | null
+  #fetch: Fetch | undefined
   #head: TransportFailure["head"]
   /** Whether fetch got no body, since the time was over. */
   #isRefused = false
@@ -108,8 +126,13 @@ class Exchange implements Sent {
     })
   }
 
-  send(fetch: typeof globalThis.fetch, url: string, init: RequestInit, maxBytes: number): void {
+  mayHaveLeft(): boolean {
+    return this.#sent !== false
+  }
+
+  send(fetch: Fetch, url: string, init: RequestInit, maxBytes: number): void {
     if (!this.#mayLeave()) return
+    this.#fetch = fetch
     const { signal } = this.#abort
     // A fetch of the user's own may throw, or return no promise.
     void Promise.resolve()
@@ -120,6 +143,7 @@ class Exchange implements Sent {
 
   #readAnswer(response: Response, maxBytes: number): Promise<void> {
     const { status } = response
+    this.#noteReading()
     const headers = status >= 200 && status < 300 ? {} : Object.fromEntries(response.headers)
     this.#head = { status, headers }
     return readBounded(response, maxBytes).then((text) =>
@@ -131,9 +155,18 @@ class Exchange implements Sent {
     if (this.#end()) this.#sink.onAnswer(status, headers, text)
   }
 
-  /** Whether the request is still in time. It is checked right before fetch gets the bytes. A late request is given up. */
+  /** Notes of an answered request whether fetch has read its body by the stream. */
+  #noteReading(): void {
+    if (this.#fetch === undefined || this.#body === null) return
+    readings.set(this.#fetch, this.#body.isRead && readings.get(this.#fetch) !== false)
+  }
+
+  /**
+   * Whether the request is still wanted and in time. It is checked right before fetch gets the bytes: what was reported as
+   * unsent never leaves later. A late request is given up.
+   */
   #mayLeave(): boolean {
-    if (!this.#isLate()) return true
+    if (!this.#isOver && !this.#isLate()) return true
     this.#isRefused = true
     this.#giveUp("Late")
     return false
@@ -147,10 +180,14 @@ class Exchange implements Sent {
 
   #fail(kind: TransportFailure["kind"], cause: unknown): void {
     if (!this.#end()) return
-    // A body that fetch has read may have left. Where a platform reads a Blob without its stream, nothing is noted, so any
-    // other body may have left too.
-    const sent = this.#body?.isRead === true ? true : this.#isRefused ? false : undefined
-    this.#sink.onFailure({ kind, sent, head: this.#head, cause })
+    this.#sink.onFailure({ kind, sent: this.#sent, head: this.#head, cause })
+  }
+
+  /** Whether the request may have left. Where a platform reads a Blob without its stream, nothing is noted. */
+  get #sent(): boolean | undefined {
+    if (this.#body?.isRead === true) return true
+    if (this.#isRefused || this.#fetch === undefined) return false
+    return this.#body?.isTaken === true && isStreaming(this.#fetch) ? false : undefined
   }
 
   /** Ends the exchange. Returns `false` if it had ended before. */
