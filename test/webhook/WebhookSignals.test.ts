@@ -163,7 +163,7 @@ describe("the exported signals of a webhook", () => {
         yield* Effect.repeat(waits, { until: ({ length }) => length === 3 })
         // As if more ids had arrived than may be looked up, and two of the deliveries an hour ago.
         yield* sql`INSERT INTO effect_pix_webhooks (webhook, name, state, value, due_at)
-              SELECT webhook, name || '-more', 'New', value, due_at FROM effect_pix_webhooks`
+              SELECT webhook, name || '-more', 'First', value, due_at FROM effect_pix_webhooks WHERE state = 'Open'`
         yield* sql`UPDATE effect_pix_webhooks SET value = json_set(value, '$.since', json_extract(value, '$.since') - 3600000)
               WHERE ${sql.in("name", [nobody(1), nobody(3)])}`
       }).pipe(Effect.provide([started({ onPaid: () => Effect.fail("no") }), Logger.layer([])]))

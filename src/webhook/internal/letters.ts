@@ -16,9 +16,7 @@ const states = {
   Done: "Finished",
   Dead: "Dead",
   Open: "Waiting",
-  Known: "Waiting",
-  New: "Waiting",
-  Missed: "Waiting"
+  First: "Waiting"
 } as const
 
 const deliveryOf = (webhook: string, { due, name: id, state, value }: Stored): StoredDelivery => {
@@ -38,7 +36,7 @@ const deliveryOf = (webhook: string, { due, name: id, state, value }: Stored): S
     idempotencyKey,
     deliveries,
     claimed: row.claims.flatMap(({ isCheck, status }) => (isCheck === true ? [] : [status])),
-    waits: row.rank === undefined ? row.waits : "first",
+    waits: row.isFirst === true ? "first" : row.waits,
     failures: row.tries.failed,
     handler: row.dead,
     since: DateTime.makeUnsafe(row.since)
