@@ -63,7 +63,7 @@ import type { Payments } from "../client/Payments.ts"
 import type { ConfigurationError } from "../contract/ConfigurationError.ts"
 import type { InvalidRequest } from "../contract/PaymentsError.ts"
 import type { DatabaseError } from "../durable/Database.ts"
-import { makeClientService, makeEdgeService, makeOutliving, makeSqlService } from "./internal/service.ts"
+import { makeClientService, makeEdgeService, makeOutliving, makeSqlServices } from "./internal/service.ts"
 import { type WebHandler, toWebHandler, type WebHandlerOptions } from "./internal/webHandler.ts"
 import type { StoredDelivery } from "./WebhookEvent.ts"
 import type {
@@ -82,28 +82,36 @@ type ServicesOf<O> = {
 /** The given options. An option with another name is a type error, so that no handler is misspelt. */
 type Given<O, Options> = O & Options & { readonly [K in Exclude<keyof O, keyof Options>]: never }
 
-/** What is recorded on the database. With `Webhook.layer` nothing is. */
-interface Recorded {
-  /** The deliveries for which your code failed for a day, the oldest first. Fails with `DatabaseError`. */
-  readonly deadLetters: Effect.Effect<ReadonlyArray<StoredDelivery>, DatabaseError>
-  /** What is stored about a transaction, or about a dead letter by its id: in each webhook that has it. Fails with `DatabaseError`. */
-  readonly find: (id: string) => Effect.Effect<ReadonlyArray<StoredDelivery>, DatabaseError>
-  /**
-   * Looks a dead letter's transaction up and hands it out again; `false` where there is no such letter. A log line has `by`.
-   * `InvalidRequest`: `by` is too long or blank. `DatabaseError`: the database failed.
-   */
-  readonly retry: (id: string, options?: DeadLetterOptions) => Effect.Effect<boolean, InvalidRequest | DatabaseError>
-  /** Ends a dead letter that you dealt with elsewhere; `false` where there is no such letter. See `retry` for the rest. */
-  readonly discard: (id: string, options?: DeadLetterOptions) => Effect.Effect<boolean, InvalidRequest | DatabaseError>
-}
-
-/** The dead letters of webhooks, for a process that handles no deliveries: see `Webhook.layerClient`. */
-export class WebhookClient extends Context.Service<WebhookClient, Recorded>()("effect-pix/Webhook/WebhookClient") {}
+/**
+ * What is recorded on the database, and the steps of persons: provided by `Webhook.layerSql`, and by `Webhook.layerClient` for a
+ * process that handles no deliveries. `Webhook.layer` records nothing, and provides none.
+ */
+export class WebhookClient extends Context.Service<
+  WebhookClient,
+  {
+    /** The deliveries for which your code failed for a day, the oldest first. Fails with `DatabaseError`. */
+    readonly deadLetters: Effect.Effect<ReadonlyArray<StoredDelivery>, DatabaseError>
+    /** What is stored about a transaction, or about a dead letter by its id: in each webhook that has it. Fails with `DatabaseError`. */
+    readonly find: (id: string) => Effect.Effect<ReadonlyArray<StoredDelivery>, DatabaseError>
+    /**
+     * Looks a dead letter's transaction up and hands it out again; `false` where there is no such letter. A log line has `by`.
+     * `InvalidRequest`: `by` is too long or blank. `DatabaseError`: the database failed.
+     */
+    readonly retry: (id: string, options?: DeadLetterOptions) => Effect.Effect<boolean, InvalidRequest | DatabaseError>
+    /** Ends a dead letter that you dealt with elsewhere; `false` where there is no such letter. See `retry` for the rest. */
+    readonly discard: (
+      id: string,
+      options?: DeadLetterOptions
+    ) => Effect.Effect<boolean, InvalidRequest | DatabaseError>
+    /** Waits until every recorded delivery is finished or a dead letter. Fails with `DatabaseError`. */
+    readonly idle: Effect.Effect<void, DatabaseError>
+  }
+>()("effect-pix/Webhook/WebhookClient") {}
 
 /** The webhook handler. */
 export class Webhook extends Context.Service<
   Webhook,
-  Recorded & {
+  {
     /** Answers the request in context: for a server of Effect's. See also `Webhook.route`. */
     readonly handle: Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest>
     /** Answers a web `Request`. */
@@ -121,8 +129,6 @@ export class Webhook extends Context.Service<
      * `InvalidRequest`: the id cannot be one. `DatabaseError`: the check was not recorded.
      */
     readonly check: (transactionId: string) => Effect.Effect<void, InvalidRequest | DatabaseError>
-    /** Waits until every recorded delivery is finished or a dead letter. Fails with `DatabaseError`. */
-    readonly idle: Effect.Effect<void, DatabaseError>
   }
 >()("effect-pix/Webhook") {
   /**
@@ -138,19 +144,28 @@ export class Webhook extends Context.Service<
     )
 
   /**
-   * On the `SqlClient` in context: PostgreSQL or SQLite. It makes its table. Your code runs in a transaction of that client: its
+   * On the `SqlClient` in context: PostgreSQL or SQLite. It makes its table, and provides `WebhookClient` too, for this webhook. Your code runs in a transaction of that client: its
    * writes commit with the status that was handed out, or neither does.
    */
   static readonly layerSql = <M = unknown, const O extends WebhookOptions<M, unknown> & WebhookSqlOptions = {}>(
     options: Given<O, WebhookOptions<M, unknown> & WebhookSqlOptions>
-  ): Layer.Layer<Webhook, ConfigurationError | DatabaseError, Payments | SqlClient.SqlClient | ServicesOf<O>> =>
-    Layer.effect(
-      Webhook,
-      makeSqlService<M, ServicesOf<O>>(options as WebhookOptions<M, ServicesOf<O>> & WebhookSqlOptions, makeOutliving())
+  ): Layer.Layer<
+    Webhook | WebhookClient,
+    ConfigurationError | DatabaseError,
+    Payments | SqlClient.SqlClient | ServicesOf<O>
+  > =>
+    Layer.effectContext(
+      Effect.map(
+        makeSqlServices<M, ServicesOf<O>>(
+          options as WebhookOptions<M, ServicesOf<O>> & WebhookSqlOptions,
+          makeOutliving()
+        ),
+        ({ client, webhook }) => Context.add(Context.make(Webhook, webhook), WebhookClient, client)
+      )
     )
 
   /**
-   * The dead letters of `layerSql`, for a process that handles no deliveries, such as an operator's command. It makes no table,
+   * What `layerSql` recorded, for a process that handles no deliveries, such as an operator's command. It makes no table,
    * and fails with `ConfigurationError` where the table is not of this version. A letter that is retried here is handled by a
    * process with `layerSql`.
    */
@@ -192,5 +207,5 @@ export class Webhook extends Context.Service<
    * ```
    */
   static readonly toWebHandler = <E>(layer: Layer.Layer<Webhook, E>, options: WebHandlerOptions = {}): WebHandler =>
-    toWebHandler(Webhook, layer, options)
+    toWebHandler(Webhook, WebhookClient, layer, options)
 }

@@ -129,7 +129,7 @@ export interface HandlerFailure {
   readonly id: string
   /** 1 for the first time. */
   readonly attempt: number
-  /** Whether it is not called again by itself: the delivery is now one of `Webhook.deadLetters`. */
+  /** Whether it is not called again by itself: the delivery is now one of `WebhookClient.deadLetters`. */
   readonly isDead: boolean
   /** Your own error. It may hold anything, so it is not logged unless you do. */
   readonly cause: Cause.Cause<unknown>
@@ -139,7 +139,7 @@ export interface HandlerFailure {
 export interface StoredDelivery {
   /** The name of its webhook. */
   readonly webhook: string
-  /** For `Webhook.retry` and `Webhook.discard`: the transaction's id in small letters, or a digest of the body. */
+  /** For `retry` and `discard` of `WebhookClient`: the transaction's id, or a digest of the body. */
   readonly id: string
   /** The subject of the delivery. Absent if the row is unreadable. */
   readonly about?: "Transaction" | "Withdrawal" | "Unknown" | undefined

@@ -38,8 +38,8 @@ export interface WebhookOptions<M = unknown, R = never> {
   readonly expectedAmount?: Code<TransactionDetail, R, Centavos | undefined>
   /**
    * Whether your books have a charge of this id, which may be in another case. It is called only while more ids arrive than
-   * `firstLookupsPerSecond`, and those that it knows are looked up before the others. If it fails, none is known for a
-   * minute, and nothing is lost. Default: none is known.
+   * `firstLookupsPerSecond`, and those that it knows are looked up at once. If it fails, none is known for a minute, and nothing
+   * is lost. Default: none is known.
    */
   readonly isKnown?: Code<string, R, boolean>
   /** Receives each failure of your code. Default: a line in the log without your error. */
@@ -58,8 +58,8 @@ export interface WebhookOptions<M = unknown, R = never> {
   readonly verifier?: WebhookVerifier | undefined
   /**
    * How many lookups a second each process begins for ids that no lookup has found: anybody whose deliveries are accepted can
-   * invent such ids. An id that was found is looked up at once, and so is one that you `check`. What exceeds the number waits
-   * and is not lost: first the ids that `isKnown` knows, then new ones, then those that were not found. Default 20.
+   * invent such ids. An id that was found is looked up at once, and so is one that you `check` or that `isKnown` knows. What
+   * exceeds the number waits and is not lost. Default 20.
    */
   readonly firstLookupsPerSecond?: number | undefined
   /**

@@ -2,7 +2,7 @@
 import { describe, expect, vi } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { Sandbox } from "effect-pix/sandbox"
-import { Webhook } from "effect-pix/webhook"
+import { Webhook, WebhookClient } from "effect-pix/webhook"
 import type { SqlClient } from "effect/sql"
 import { paidCharge } from "../support/charges.ts"
 import { runRows } from "../support/command.ts"
@@ -25,7 +25,8 @@ const working = (client: Client, name: string, onPaid: Effect.Effect<void, strin
 /** Paid charges whose handler fails for good. */
 const dead = (client: Client, ids: ReadonlyArray<string>, name: string) =>
   Effect.gen(function* () {
-    const { answer, idle } = yield* Webhook
+    const { answer } = yield* Webhook
+    const { idle } = yield* WebhookClient
     for (const id of ids) yield* answer(delivery(id))
     yield* exhaust("failed", ids.length)
     yield* idle
@@ -65,7 +66,7 @@ describe.each(databases)("webhooks in %s", (_, database) => {
       expect(logged.mock.calls.join()).toMatch(/level=INFO .*discard of a dead letter.*webhook\.by=ana/)
       logged.mockRestore()
       yield* Effect.provide(
-        Webhook.use(({ idle }) => idle),
+        WebhookClient.use(({ idle }) => idle),
         working(client, "shop", Effect.void)
       )
       yield* runRows(env, [[`webhooks show ${again}`, 0, /^State +Finished$[^]*^Handed out +Paid$/m]])

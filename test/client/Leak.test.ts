@@ -4,7 +4,7 @@ import { assert, describe } from "@effect/vitest"
 import { Effect, Exit, Layer, Option, Redacted } from "effect"
 import { Credentials, IdempotencyKeyGen, Payments, PaymentsPolicy, TransactionHints } from "effect-pix"
 import { Fault, Sandbox } from "effect-pix/sandbox"
-import { Webhook, WebhookVerifier } from "effect-pix/webhook"
+import { Webhook, WebhookClient, WebhookVerifier } from "effect-pix/webhook"
 import { FetchHttpClient } from "effect/http"
 import { leaks, person, printedBy, renderings, secrets } from "../support/canary.ts"
 import { effect, live } from "../support/effect.ts"
@@ -147,8 +147,9 @@ const receive = Effect.gen(function* () {
     const init = { method: "POST", body: JSON.stringify(body), headers: { "x-secret": apiKey } }
     yield* webhook.answer(new Request(`https://shop.example/pix?key=${apiKey}&payer=${cpf}`, init))
   }
-  yield* Effect.timeoutOption(webhook.idle, "2 minutes")
-  return yield* webhook.deadLetters
+  const { deadLetters, idle } = yield* WebhookClient
+  yield* Effect.timeoutOption(idle, "2 minutes")
+  return yield* deadLetters
 }).pipe(
   Effect.provide([
     Webhook.layerSql({

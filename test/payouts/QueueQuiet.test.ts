@@ -5,7 +5,7 @@ import { assert, describe } from "@effect/vitest"
 import { Context, Effect, Fiber, Layer, Schedule } from "effect"
 import { PayoutQueue } from "effect-pix/payouts"
 import { Sandbox } from "effect-pix/sandbox"
-import { Webhook } from "effect-pix/webhook"
+import { Webhook, WebhookClient } from "effect-pix/webhook"
 import { SqlClient } from "effect/sql"
 import { AuthenticationError, ConnectionError, SqlError, UnknownError } from "effect/sql/SqlError"
 import { TestClock } from "effect/testing"
@@ -69,7 +69,7 @@ effect(
       const { id } = yield* charge
       yield* (yield* Sandbox).markPaid(id)
       yield* webhook.check(id)
-      yield* webhook.idle
+      yield* (yield* WebhookClient).idle
       // The queue looks once more after a write.
       yield* TestClock.adjust("2 minutes")
       statements.texts.length = 0

@@ -137,7 +137,8 @@ onPostgres(
     yield* (yield* Sandbox).markPaid(id)
     const body = JSON.stringify({ transactionId: id, status: "Paid" })
     yield* Effect.gen(function* () {
-      const { answer, idle } = yield* Webhook
+      const { answer } = yield* Webhook
+      const { idle } = yield* WebhookClient
       yield* answer(new Request("https://shop.example/webhooks/pix", { method: "POST", body }))
       yield* exhaust("failed", 1)
       yield* idle

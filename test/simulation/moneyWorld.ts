@@ -19,7 +19,7 @@ import {
 import { Credentials, IdempotencyKeyGen, Payments, PaymentsPolicy } from "effect-pix"
 import { type PayoutQueue, PayoutQueue as Queue } from "effect-pix/payouts"
 import { Sandbox, SandboxOptions } from "effect-pix/sandbox"
-import { Webhook } from "effect-pix/webhook"
+import { Webhook, WebhookClient } from "effect-pix/webhook"
 import { HttpClient } from "effect/http"
 import { SqlClient, Statement } from "effect/sql"
 import { OwnFault } from "../../src/sandbox/Reply.ts"
@@ -31,7 +31,7 @@ import { type Account, accounts, type Plan, usable } from "./moneyPlan.ts"
 export interface Services {
   readonly payments: Payments["Service"]
   readonly queue: PayoutQueue["Service"]
-  readonly webhook: Webhook["Service"]
+  readonly webhook: Webhook["Service"] & WebhookClient["Service"]
 }
 
 /** What a process has when it has started. */
@@ -219,7 +219,11 @@ export const makeWorld = Effect.fnUntraced(function* (plan: Plan, makeStore: Mak
           Webhook.layerSql({ name: account, poll: "1 minute", onPaid: ship, onRefunded: ship, onClosed: ship })
         ).pipe(Layer.provide([Layer.succeed(Payments, payments), Layer.succeed(SqlClient.SqlClient, sql)]))
       )
-      return { payments, queue: Context.get(context, Queue), webhook: Context.get(context, Webhook) }
+      return {
+        payments,
+        queue: Context.get(context, Queue),
+        webhook: { ...Context.get(context, Webhook), ...Context.get(context, WebhookClient) }
+      }
     })
 
   const processes: Array<Process> = []

@@ -1,11 +1,17 @@
 /**
  * Webhooks that record the input of their handlers, on a sandbox of the test.
  */
-import { Clock, Context, Effect, Exit, Fiber, Layer, Logger, Random, Scope } from "effect"
+import { Clock, Context, Effect, Exit, Fiber, Layer, Logger, Option, Random, Scope } from "effect"
 import { Payments, TransactionHints } from "effect-pix"
 import { Sandbox } from "effect-pix/sandbox"
 import { NodeSqlite } from "effect-pix/node"
-import { Webhook, type WebhookEvent, type WebhookOptions, type WebhookSqlOptions } from "effect-pix/webhook"
+import {
+  Webhook,
+  WebhookClient,
+  type WebhookEvent,
+  type WebhookOptions,
+  type WebhookSqlOptions
+} from "effect-pix/webhook"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { nextTurn } from "./effect.ts"
@@ -29,8 +35,26 @@ const onDatabase: Built<SqlClient.SqlClient> = (options) => Webhook.layerSql(opt
 /** The webhook that stores nothing. */
 export const edge: Built<never> = (options: WebhookOptions) => Webhook.layer(options)
 
+/** A webhook of which a user has made a copy, to change a member. */
+const copied: Built<SqlClient.SqlClient> = (options) =>
+  Layer.effect(
+    Webhook,
+    Effect.map(Webhook, (webhook) => Webhook.of({ ...webhook, answer: (...args) => webhook.answer(...args) }))
+  ).pipe(Layer.provideMerge(onDatabase(options)))
+
+/** What a webhook has that records nothing. */
+const noClient: WebhookClient["Service"] = {
+  idle: Effect.void,
+  deadLetters: Effect.succeed([]),
+  find: () => Effect.succeed([]),
+  retry: () => Effect.die("nothing is recorded"),
+  discard: () => Effect.die("nothing is recorded")
+}
+
 /** A webhook that records deliveries, and when it looks one up that is never confirmed, in seconds. */
 export const recorded = { name: "a recorded delivery", layer: undefined, times: [0, 1, 3, 7, 15, 31, 63] }
+/** The same of a copy of the service. */
+export const decorated = { ...recorded, name: "a delivery to a decorated webhook", layer: copied }
 /** The same of one that stores nothing. */
 export const unrecorded = { name: "a delivery that is not recorded", layer: edge, times: [0, 1, 3, 7] }
 
@@ -68,6 +92,7 @@ export const recording = Effect.fnUntraced(function* <R = SqlClient.SqlClient>(
     scope
   )
   const webhook = Context.get(context, Webhook)
+  const client = Context.getOption(context, WebhookClient)
   /** Sends a body, and returns the status. */
   const post = (body: unknown, headers: Record<string, string> = {}) =>
     Effect.map(
@@ -76,6 +101,8 @@ export const recording = Effect.fnUntraced(function* <R = SqlClient.SqlClient>(
     )
   return {
     ...webhook,
+    ...Option.getOrElse(client, () => noClient),
+    isRecorded: Option.isSome(client),
     post,
     /** Sends a delivery that claims a status of a transaction. */
     claim: (transactionId: string, status = "Paid") => post({ transactionId, status }),

@@ -35,11 +35,9 @@ describe("a flood of ids that nobody knows", () => {
     }
     assert.isAtMost(at.length, 5 * (seconds + 1))
     assert.isAbove(at.length, 4 * seconds, "the bound is used")
-    for (let n = 1; n <= 3; n++) {
-      yield* webhook.claim(yield* paidCharge)
-      yield* pass(2)
-      assert.strictEqual(webhook.events.length, n)
-    }
+    for (let n = 1; n <= 3; n++) yield* webhook.claim(yield* paidCharge)
+    yield* Effect.repeat(TestClock.adjust("1 second"), { until: () => webhook.events.length === 3, times: 200 })
+    assert.strictEqual(webhook.events.length, 3)
     assert.isAtMost(mostInASecond(at), 5)
   })
 
@@ -67,7 +65,7 @@ describe("a flood of ids that nobody knows", () => {
   })
 
   effect(
-    "a rightful delivery among forged ones is handed out within 3 seconds if isKnown knows it",
+    "a rightful delivery among forged ones is handed out within a second if isKnown knows it",
     world,
     function* () {
       const own = new Set<string>()
@@ -76,27 +74,9 @@ describe("a flood of ids that nobody knows", () => {
         const id = yield* paidCharge
         own.add(id)
         for (const forged of [...ids(15, round * 30), id, ...ids(15, round * 30 + 15)]) yield* webhook.claim(forged)
-        yield* pass(3)
+        yield* pass(1)
         assert.strictEqual(webhook.events.length, round + 1)
-      }
-    }
-  )
-
-  effect(
-    "an id that was not found waits behind new ones, which are handed out within two seconds",
-    world,
-    function* () {
-      const webhook = yield* recording({ firstLookupsPerSecond: 20 })
-      // Ten a second are looked up at once, and each wants six more lookups within a minute.
-      for (let second = 0; second < 8; second++) {
-        for (const id of ids(10, second * 10)) yield* webhook.claim(id)
-        yield* TestClock.adjust("1 second")
-      }
-      for (let n = 1; n <= 3; n++) {
-        for (const id of ids(10, 400)) yield* webhook.claim(id)
-        yield* webhook.claim(yield* paidCharge)
         yield* pass(2)
-        assert.strictEqual(webhook.events.length, n)
       }
     }
   )
@@ -175,9 +155,9 @@ describe("a flood of ids that nobody knows", () => {
   effect("a row that begins to wait while others are taken is looked up when the bound allows", world, function* () {
     const mayAnswer = yield* Latch.make()
     let isTaking = false
-    // The rows of the last rank are taken after those of the rank that the row gets.
+    // The statement that takes the waiting rows has begun, and is asked only after another row began to wait.
     const transformer: Statement.Transformer = (statement) => {
-      if (!isTaking || !statement.compile()[0].includes("state = 'Missed'")) return Effect.succeed(statement)
+      if (!isTaking || !statement.compile()[0].includes("state = 'First'")) return Effect.succeed(statement)
       isTaking = false
       return mayAnswer.open.pipe(Effect.andThen(Effect.repeat(Effect.yieldNow, { times: 500 })), Effect.as(statement))
     }

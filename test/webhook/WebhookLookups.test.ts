@@ -10,6 +10,7 @@ import { Fault, Sandbox } from "effect-pix/sandbox"
 import { charge, lookups, paidCharge } from "../support/charges.ts"
 import { effect } from "../support/effect.ts"
 import {
+  decorated,
   edge,
   evenly,
   exhaust,
@@ -87,7 +88,7 @@ const script = Effect.fnUntraced(function* (says: string) {
   )
 })
 
-describe.each([recorded, unrecorded])("$name", ({ layer, times }) => {
+describe.each([recorded, unrecorded, decorated])("$name", ({ layer, times }) => {
   for (const [claim, says, handedOut, count, reason] of rows)
     effect(
       `that claims ${claim}, of which lookups say ${says}, ${handedOut === "" ? "is not handed out" : `is handed out as ${handedOut}`}${reason === undefined ? "" : ` and reported as ${reason}`}`,
@@ -312,7 +313,7 @@ describe("an outage of the service", () => {
 })
 
 describe("a delivery wakes whoever waits for its transaction", () => {
-  for (const { layer, name } of [recorded, unrecorded]) {
+  for (const { layer, name } of [recorded, unrecorded, decorated]) {
     effect(`${name} wakes them before its own lookup, and again when a later one confirms it`, world, function* () {
       const hints = yield* TransactionHints
       const { id: early } = yield* charge

@@ -6,7 +6,7 @@ import { Effect, Layer, Logger, Metric, Redacted, References } from "effect"
 import { TransactionHints } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
 import { Fault, Sandbox } from "effect-pix/sandbox"
-import { Webhook, type WebhookOptions, WebhookVerifier } from "effect-pix/webhook"
+import { Webhook, WebhookClient, type WebhookOptions, WebhookVerifier } from "effect-pix/webhook"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { charge, paidCharge } from "../support/charges.ts"
@@ -66,7 +66,7 @@ describe("the exported signals of a webhook", () => {
       const program = Effect.gen(function* () {
         for (const [, count, delivery] of refusals) yield* Effect.replicateEffect(post(...delivery), count)
         yield* post({ hello: person })
-        yield* (yield* Webhook).idle
+        yield* (yield* WebhookClient).idle
       }).pipe(Effect.provide(onSqlite({})))
       const { lines, metrics, spans, text } = yield* exportedBy(program)
       const counts = [...refusals, ["200", 1] as const].map(([reason, count]) => [
@@ -101,7 +101,7 @@ describe("the exported signals of a webhook", () => {
         yield* post({ transactionId: id, status: "Paid", name: person })
         yield* exhaust("failed")
         for (let n = 0; n < 2; n++) yield* post({ transactionId: (yield* charge).id, status: "x" })
-        yield* (yield* Webhook).idle
+        yield* (yield* WebhookClient).idle
       }).pipe(
         Effect.provide(onSqlite({ onPaid: () => Effect.fail(`${person} has no order`) })),
         // What is not paid is said to be so by another word.
@@ -152,7 +152,7 @@ describe("the exported signals of a webhook", () => {
       yield* Effect.gen(function* () {
         yield* post({ transactionId: yield* paidCharge })
         yield* exhaust("failed")
-        yield* (yield* Webhook).idle
+        yield* (yield* WebhookClient).idle
         yield* post({ transactionId: nobody(1), status: "Paid" })
         yield* post({ transactionId: nobody(2), status: "Paid" })
         const sql = yield* SqlClient.SqlClient
@@ -163,7 +163,7 @@ describe("the exported signals of a webhook", () => {
         yield* Effect.repeat(waits, { until: ({ length }) => length === 3 })
         // As if more ids had arrived than may be looked up, and two of the deliveries an hour ago.
         yield* sql`INSERT INTO effect_pix_webhooks (webhook, name, state, value, due_at)
-              SELECT webhook, name || '-more', 'New', value, due_at FROM effect_pix_webhooks`
+              SELECT webhook, name || '-more', 'First', value, due_at FROM effect_pix_webhooks WHERE state = 'Open'`
         yield* sql`UPDATE effect_pix_webhooks SET value = json_set(value, '$.since', json_extract(value, '$.since') - 3600000)
               WHERE ${sql.in("name", [nobody(1), nobody(3)])}`
       }).pipe(Effect.provide([started({ onPaid: () => Effect.fail("no") }), Logger.layer([])]))

@@ -4,7 +4,7 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { inSpan } from "../../internal/spans.ts"
-import type { Bound } from "./bound.ts"
+import type { Bound } from "./firstLookups.ts"
 import { eventOf, type Handlers, reportOf } from "./handlers.ts"
 import type { Doubt } from "./judge.ts"
 import type { LookUp } from "./lookup.ts"
@@ -38,7 +38,7 @@ export const makeEdge = <M>({ bound, handlers, lookUp, name, wake }: EdgeOptions
     for (let wait = 1000; ; wait *= 2) {
       const left = patience - (yield* elapsed)
       // The program itself asks for a check, and knows the id.
-      if (claim.isCheck !== true && !(yield* bound.begin(transactionId, left))) return last
+      if (claim.isCheck !== true && !(yield* bound.waitToBegin(transactionId, left))) return last
       const found = yield* lookUp(transactionId, handedOut, patience - (yield* elapsed))
       if (found.transaction !== undefined) {
         const { handler, stored, transaction } = found

@@ -1,100 +1,158 @@
 /**
- * The rows whose lookup exceeds the bound (see bound.ts). They wait in the table by their rank: first the ids that the user's
- * own books have, then those that were never looked up, then those that a lookup did not find.
+ * The bound of first lookups: of ids that no lookup has found, and that the user's books do not have. Everybody whose deliveries
+ * pass the verifier can invent such ids, so each process begins at most `perSecond` of these lookups in a second. What exceeds
+ * the bound waits: a row in the table, and a delivery that is not recorded in its request.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as Latch from "effect/Latch"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Due, DueRow } from "../../durable/Due.ts"
-import type { Bound } from "./bound.ts"
-import type { Rank, Row } from "./row.ts"
+import { log } from "../../internal/spans.ts"
+import type { Handlers } from "./handlers.ts"
+import { causeType } from "./signals.ts"
 import type { Store } from "./table.ts"
 
-/**
- * Which rows are looked up next, and how much of what is left of the bound they get. While forged ids arrive faster than
- * they can be looked up, the oldest rows alone would delay each new row by all forged ones before it.
- */
-const order = [
-  { rank: "Known", isNewest: false, share: 1 },
-  { rank: "New", isNewest: true, share: 1 / 2 },
-  { rank: "New", isNewest: false, share: 1 },
-  { rank: "Missed", isNewest: false, share: 1 }
-] as const
+/** How long `isKnown` is not called after a failure, in milliseconds: until it fails, a call has a place of the workers. */
+const restAfterFailure = 60_000
 
 /** How often rows are looked for that another process left waiting, in milliseconds. */
 const interval = 60_000
 
-export const makeFirstLookups = (store: Store, bound: Bound, isDue: Latch.Latch) => {
-  /** The names of the rows that were taken by their rank, and whose lookup has not begun. */
-  const taken = new Set<string>()
-  /** Whether rows may wait, and whether more of them wait than may be looked up. */
-  let mayWait = true
-  let isWaiting = false
-  let foundAllAt = -Infinity
-  /** Whether a row began to wait since the last rows were taken by their rank: that take may not have seen it. */
-  let isRanked = false
-  let isFirst = false
+/** The times at which the latest of these lookups of a process began, in milliseconds since 1970. */
+export type Starts = Array<number>
 
-  const takeRanked = Effect.fnUntraced(function* (taker: string, lease: number, most: number) {
+export interface BoundOptions {
+  /** The webhook's name, for its log lines. */
+  readonly name: string
+  readonly perSecond: number
+  readonly starts: Starts
+  /** Whether the user's books have the id. */
+  readonly isKnown: Handlers<unknown>["isKnown"]
+}
+
+export type Bound = ReturnType<typeof makeBound>
+
+export const makeBound = ({ isKnown, name, perSecond, starts }: BoundOptions) => {
+  let failedAt = -Infinity
+  /** How many lookups may begin. A time that lies ahead was measured before the clock was set back. */
+  const free = (now: number) => {
+    while (starts[0] !== undefined && Math.abs(now - starts[0]) >= 1000) starts.shift()
+    return perSecond - starts.length
+  }
+  /** In how many milliseconds a lookup may begin. */
+  const untilFree = (now: number) => (free(now) > 0 ? 0 : (starts[0] ?? now) + 1000 - now)
+
+  /** Whether the user's books have the id. If they cannot be read, the id is one of the others. */
+  const isOwn = Effect.fnUntraced(function* (transactionId: string) {
+    if (Math.abs((yield* Clock.currentTimeMillis) - failedAt) < restAfterFailure) return false
+    return yield* Effect.catchTag(
+      isKnown(transactionId),
+      "HandlerFailed",
+      Effect.fnUntraced(function* ({ failure }) {
+        failedAt = yield* Clock.currentTimeMillis
+        yield* log("Warn", "Webhook: isKnown failed, and is not called for a minute. Nothing is lost by that.", {
+          "webhook.name": name,
+          "error.type": causeType(failure)
+        })
+        return false
+      })
+    )
+  })
+
+  /** Begins as many of so many lookups as the bound allows now. */
+  const begin = (most: number) =>
+    Effect.map(Clock.currentTimeMillis, (now) => {
+      const begun = Math.max(0, Math.min(free(now), most))
+      for (let count = begun; count > 0; count--) starts.push(now)
+      return begun
+    })
+
+  return {
+    untilFree: Effect.map(Clock.currentTimeMillis, untilFree),
+    begin,
+    /** Gives places back whose lookups do not begin. */
+    giveBack: (count: number) => Effect.sync(() => void starts.splice(starts.length - count, count)),
+    /** Whether a lookup may begin now: an id of the user's books does not wait for the others. */
+    mayBegin: Effect.fnUntraced(function* (transactionId: string) {
+      return (yield* begin(1)) === 1 || (yield* isOwn(transactionId))
+    }),
+    /** Waits until a lookup may begin, at most for so many milliseconds. Returns whether it may. */
+    waitToBegin: Effect.fnUntraced(function* (transactionId: string, patience: number) {
+      const start = yield* Clock.currentTimeMillis
+      if ((yield* begin(1)) === 1 || (yield* isOwn(transactionId))) return true
+      for (let now = start; Math.abs(now - start) < patience; now = yield* Clock.currentTimeMillis) {
+        if ((yield* begin(1)) === 1) return true
+        yield* Effect.sleep(Math.min(untilFree(now), patience))
+      }
+      return false
+    })
+  }
+}
+
+export type FirstLookups = ReturnType<typeof makeFirstLookups>
+
+/** The rows of a store that wait for the bound. */
+export const makeFirstLookups = (store: Store, bound: Bound, isDue: Latch.Latch) => {
+  /** The names of the rows that were taken for the lookup that the bound allowed. */
+  const begun = new Set<string>()
+  /** Whether rows may wait, and when that was asked last. */
+  let mayWait = true
+  let askedAt = -Infinity
+  /** The oldest and the newest are taken by turns: a flood delays no delivery by all ids that came before or after it. */
+  let isNewest = false
+
+  const takeFirst = Effect.fnUntraced(function* (taker: string, lease: number, most: number) {
     const now = yield* Clock.currentTimeMillis
-    if (!mayWait && Math.abs(now - foundAllAt) < interval) return []
-    const places = Math.min(bound.free(now) - taken.size, most)
-    const rows: Array<DueRow> = []
-    isRanked = false
-    // The places are theirs until they are counted.
-    isWaiting = true
-    for (const { isNewest, rank, share } of order) {
-      const left = places - rows.length
-      if (left <= 0) break
-      rows.push(...(yield* store.takeRanked({ rank, isNewest, most: Math.ceil(left * share) }, taker, lease)))
-    }
-    for (const { key } of rows) taken.add(key)
-    mayWait = isRanked || rows.length >= places
-    isWaiting = mayWait
-    if (!mayWait) foundAllAt = now
+    if (!mayWait && Math.abs(now - askedAt) < interval) return []
+    const places = yield* bound.begin(most)
+    if (places === 0) return []
+    askedAt = now
+    // A row that begins to wait from now on may be missed by the statement, and sets it again.
+    mayWait = false
+    isNewest = !isNewest
+    const rows = yield* Effect.onError(store.takeFirst({ isNewest, most: places }, taker, lease), () =>
+      Effect.andThen(
+        Effect.sync(() => void (mayWait = true)),
+        bound.giveBack(places)
+      )
+    )
+    for (const { key } of rows) begun.add(key)
+    if (rows.length === places) mayWait = true
+    yield* bound.giveBack(places - rows.length)
     return rows
   })
 
-  /** Takes rows that are due and rows that wait by their rank: by turns, the ones or the others have the first places. */
+  /** Takes rows that are due and rows that wait for the bound: by turns, the ones or the others have the first places. */
+  let isFirst = false
   const take: Due["take"] = Effect.fnUntraced(function* (taker, lease, most): Effect.fn.Return<
     ReadonlyArray<DueRow>,
     SqlError
   > {
     isFirst = !isFirst
-    const [one, other] = isFirst ? [takeRanked, store.due.take] : [store.due.take, takeRanked]
+    const [one, other] = isFirst ? [takeFirst, store.due.take] : [store.due.take, takeFirst]
     const rows = yield* one(taker, lease, most)
     return most > rows.length ? [...rows, ...(yield* other(taker, lease, most - rows.length))] : rows
   })
 
-  const untilNext: Due["untilNext"] = Effect.gen(function* () {
-    const millis = yield* store.due.untilNext
-    // The lookups of the rows that were taken begin in a moment.
-    const least = taken.size > 0 ? 50 : 0
-    return mayWait ? Math.min(millis, Math.max(least, bound.untilFree(yield* Clock.currentTimeMillis))) : millis
-  })
-
   return {
-    due: { ...store.due, take, untilNext },
-    /** Begins a lookup, if the bound allows it. Else it returns the rank by which the row waits. */
-    begin: Effect.fnUntraced(function* (
-      name: string,
-      row: Row,
-      transactionId: string
-    ): Effect.fn.Return<Rank | undefined> {
-      const now = yield* Clock.currentTimeMillis
-      if (taken.delete(name) || (!isWaiting && bound.free(now) > taken.size)) return bound.count(now)
-      if (yield* bound.isOwn(transactionId)) return "Known"
-      return row.lookup === "Missed" ? "Missed" : "New"
-    }),
-    /** A row waits by its rank now. */
+    due: {
+      ...store.due,
+      take,
+      untilNext: Effect.gen(function* () {
+        const millis = yield* store.due.untilNext
+        return mayWait ? Math.min(millis, yield* bound.untilFree) : millis
+      })
+    },
+    /** Whether the lookup of a row that was taken may begin now. */
+    mayBegin: (name: string, transactionId: string) =>
+      Effect.suspend(() => (begun.delete(name) ? Effect.succeed(true) : bound.mayBegin(transactionId))),
+    /** A row waits for the bound now. */
     waits: Effect.suspend(() => {
-      isRanked = true
       mayWait = true
-      isWaiting = true
       return isDue.open
     }),
     /** The work on a row ended. */
-    end: (name: string) => Effect.sync(() => void taken.delete(name))
+    end: (name: string) => Effect.sync(() => void begun.delete(name))
   }
 }

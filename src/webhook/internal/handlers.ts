@@ -44,7 +44,7 @@ const warnFailure = ({ attempt, cause, handler, id, isDead }: HandlerFailure) =>
   const message = `Webhook: ${handler} failed, attempt ${attempt}`
   return log(
     isDead ? "Error" : "Warn",
-    isDead ? `${message}: it is not called again, see Webhook.deadLetters` : message,
+    isDead ? `${message}: it is not called again, see WebhookClient.deadLetters` : message,
     {
       "webhook.id": id,
       "webhook.handler": handler,

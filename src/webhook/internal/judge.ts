@@ -18,15 +18,9 @@ export interface Doubt {
 /** The doubt about a claim of this status; `undefined`: the claim is finished. */
 export type Judge = (status: string | undefined) => Doubt | undefined
 
-/** Whether a lookup found the transaction; `undefined` if there was no answer. */
-export const lookupOf = (doubt: Doubt | undefined): "Found" | "Missed" | undefined => {
-  const reason = doubt?.finding.reason
-  return reason === "NotFound"
-    ? "Missed"
-    : reason === "LookupFailed" || reason === "OtherTransaction"
-      ? undefined
-      : "Found"
-}
+/** Whether a lookup found the transaction. */
+export const isFound = (doubt: Doubt | undefined): boolean =>
+  doubt === undefined || !["NotFound", "LookupFailed", "OtherTransaction"].includes(doubt.finding.reason)
 
 /** Whether a claim says what the lookup says: the same word in any case, or another word of the same meaning. */
 export const agrees = (claimed: string | undefined, lastStatus: string, statuses: PaidWords): boolean => {

@@ -16,9 +16,7 @@ const states = {
   Done: "Finished",
   Dead: "Dead",
   Open: "Waiting",
-  Known: "Waiting",
-  New: "Waiting",
-  Missed: "Waiting"
+  First: "Waiting"
 } as const
 
 const deliveryOf = (webhook: string, { due, name: id, state, value }: Stored): StoredDelivery => {
@@ -38,7 +36,7 @@ const deliveryOf = (webhook: string, { due, name: id, state, value }: Stored): S
     idempotencyKey,
     deliveries,
     claimed: row.claims.flatMap(({ isCheck, status }) => (isCheck === true ? [] : [status])),
-    waits: row.rank === undefined ? row.waits : "first",
+    waits: row.isFirst === true ? "first" : row.waits,
     failures: row.tries.failed,
     handler: row.dead,
     since: DateTime.makeUnsafe(row.since)
@@ -78,20 +76,30 @@ export const makeLetters = (webhook: string, { sql }: Database, store: Store, wa
 
 type Letters = ReturnType<typeof makeLetters>
 
-/** The letters of all webhooks on the database, or of one. */
+/** Waits until the rows of a store are finished. They are counted after each `handled`, and every second. */
+export const untilIdle = Effect.fnUntraced(function* (store: Store, handled: Effect.Effect<unknown>) {
+  while ((yield* store.count(Rows.unfinished)) > 0) yield* Effect.race(handled, Effect.sleep("1 second"))
+})
+
+/** What all webhooks on the database have, or one. */
 export const makeClient = (database: Database, webhook: string | undefined) => {
-  const each = Effect.fnUntraced(function* <A, E>(use: (letters: Letters) => Effect.Effect<A, E>) {
-    const names = webhook === undefined ? yield* mapDatabaseError("find")(namesOf(database)) : [webhook]
-    return yield* Effect.forEach(names, (name) =>
-      use(makeLetters(name, database, makeStore(database, name), Effect.void))
+  const stores = Effect.map(
+    webhook === undefined ? mapDatabaseError("find")(namesOf(database)) : Effect.succeed([webhook]),
+    (names) => names.map((name) => ({ name, store: makeStore(database, name) }))
+  )
+  const each = <A, E>(use: (letters: Letters) => Effect.Effect<A, E>) =>
+    Effect.flatMap(stores, (found) =>
+      Effect.forEach(found, ({ name, store }) => use(makeLetters(name, database, store, Effect.void)))
     )
-  })
   const found = (use: (letters: Letters) => Letters["deadLetters"]) => Effect.map(each(use), (lists) => lists.flat())
   const isAny = Effect.map((done: ReadonlyArray<boolean>) => done.includes(true))
   return {
     deadLetters: found(({ deadLetters }) => deadLetters),
     find: (id: string) => found(({ find }) => find(id)),
     retry: (id: string, options?: DeadLetterOptions) => isAny(each(({ retry }) => retry(id, options))),
-    discard: (id: string, options?: DeadLetterOptions) => isAny(each(({ discard }) => discard(id, options)))
+    discard: (id: string, options?: DeadLetterOptions) => isAny(each(({ discard }) => discard(id, options))),
+    idle: Effect.flatMap(stores, (found) =>
+      mapDatabaseError("idle")(Effect.forEach(found, ({ store }) => untilIdle(store, Effect.never), { discard: true }))
+    )
   }
 }

@@ -35,10 +35,6 @@ export type Claim = typeof Claim.Type
 const reasons = ["early", "outage", "failed"] as const
 export type Reason = (typeof reasons)[number]
 
-/** How a row waits for a lookup of an id that no lookup has found: see firstLookups.ts. */
-const ranks = ["Known", "New", "Missed"] as const
-export type Rank = (typeof ranks)[number]
-
 const Stored = Schema.Struct({
   v: Schema.tag(1),
   about: Schema.Literals(["Transaction", "Withdrawal", "Unknown"]),
@@ -57,23 +53,23 @@ const Stored = Schema.Struct({
   tries: Schema.Struct({ early: Schema.Natural, outage: Schema.Natural, failed: Schema.Natural }),
   /** Why it waits. Absent: it is due. */
   waits: Schema.optional(Schema.Literals(reasons)),
-  /** `Found`: a lookup found its transaction, or a check of the program named it. `Missed`: the last lookup did not find it. */
-  lookup: Schema.optional(Schema.Literals(["Found", "Missed"])),
+  /** Whether a lookup found its transaction, or a check of the program named it. */
+  isFound: Schema.optional(Schema.Boolean),
   /** The handler that failed for the last time. */
   dead: Schema.optional(Schema.Literals(handlerNames))
 })
 
-/** `rank`: the row is not due before it may be looked up. */
-export type Row = typeof Stored.Type & { readonly rank?: Rank | undefined }
+/** `isFirst`: the row is not due before the bound of first lookups allows its lookup. */
+export type Row = typeof Stored.Type & { readonly isFirst?: boolean }
 
-/** The state of a stored row. `Open`: it is due at its time. `Done`: it waits for nothing. */
-export type State = "Open" | Rank | "Dead" | "Done"
+/** The state of a stored row. `Open`: it is due at its time. `First`: see `isFirst`. `Done`: it waits for nothing. */
+export type State = "Open" | "First" | "Dead" | "Done"
 
-export const stateOf = ({ claims, dead, rank }: Row): State =>
-  dead ? "Dead" : claims.length === 0 ? "Done" : (rank ?? "Open")
+export const stateOf = ({ claims, dead, isFirst }: Row): State =>
+  dead ? "Dead" : claims.length === 0 ? "Done" : isFirst === true ? "First" : "Open"
 
 /** The states of the rows that a worker has something to do with. */
-export const unfinished: ReadonlyArray<State> = ["Open", ...ranks]
+export const unfinished: ReadonlyArray<State> = ["Open", "First"]
 
 const json = Schema.fromJsonString(Stored)
 const decode = Schema.decodeOption(json)
@@ -83,7 +79,7 @@ export const writeRow: (row: Row) => string = Schema.encodeSync(json)
 
 /** The row of a stored text and state; `undefined` if another version wrote it and it cannot be read. */
 export const readRow = (value: string, state: State): Row | undefined =>
-  Option.getOrUndefined(Option.map(decode(value), (row) => ({ ...row, rank: ranks.find((rank) => rank === state) })))
+  Option.getOrUndefined(Option.map(decode(value), (row) => ({ ...row, isFirst: state === "First" })))
 
 /** What a step makes of a row. */
 export interface Next {
@@ -101,8 +97,8 @@ export interface Outcome {
   readonly again?: { readonly reason: Reason; readonly millis: number } | undefined
   /** The handler that failed for the last time. */
   readonly dead?: HandlerName | undefined
-  /** Whether the lookup found the transaction. Absent: there was no answer. */
-  readonly lookup?: Row["lookup"]
+  /** Whether the lookup found the transaction. */
+  readonly isFound: boolean
 }
 
 /** A name that does not show the text: SHA-256 in hexadecimal. */
@@ -189,7 +185,7 @@ export const begun = ({ name: _name, ...subject }: Subject, claim: Claim, now: n
   claims: [claim],
   handedOut: [],
   tries: noTries,
-  lookup: claim.isCheck === true ? "Found" : undefined
+  isFound: claim.isCheck === true
 })
 
 /** Records a delivery or a check. A check adds no claim to a row that has some. */
@@ -199,26 +195,26 @@ export const recorded = (
   { isTaken, now, row }: { readonly row: Row; readonly isTaken: boolean; readonly now: number }
 ): Next => {
   const isCheck = claim.isCheck === true
-  const { handedOut, rank, waits } = row
-  const first = { ...begun(subject, claim, now), handedOut, lookup: isCheck ? ("Found" as const) : row.lookup }
+  const { handedOut, isFirst = false, waits } = row
+  const first = { ...begun(subject, claim, now), handedOut, isFound: isCheck || row.isFound }
   if (row.claims.length === 0) return { row: first, dueIn: 0 }
   const others = row.claims.filter((other) => claimedBy(other) !== claimedBy(claim))
   const claims = isCheck ? row.claims : [...others, claim]
   const next = { ...first, since: row.since, deliveries: row.deliveries + 1, claims }
-  const same = { row: { ...next, tries: { ...row.tries, early: 0 }, waits, rank } }
-  if (row.dead !== undefined || (isCheck && rank !== undefined)) return { row: next, dueIn: 0 }
+  const same = { row: { ...next, tries: { ...row.tries, early: 0 }, waits, isFirst } }
+  if (row.dead !== undefined || (isCheck && isFirst)) return { row: next, dueIn: 0 }
   return !isTaken && waits === "early" ? { row: { ...same.row, waits: undefined }, dueIn: 0 } : same
 }
 
 /** A row that waits for nothing. One of which nothing is known is not stored. */
 const ended = (row: Row): Row | undefined =>
-  row.lookup === "Found" || row.handedOut.length > 0
+  row.isFound === true || row.handedOut.length > 0
     ? { ...row, claims: [], tries: noTries, waits: undefined, dead: undefined }
     : undefined
 
 /** Ends the work on a row as it was `seen`. If deliveries were recorded meanwhile, all claims are looked at again. */
-export const settled = (found: Row, seen: Row, { again, dead, left, lookup }: Outcome): Next => {
-  const row = { ...found, lookup: found.lookup === "Found" ? "Found" : (lookup ?? found.lookup) } as const
+export const settled = (found: Row, seen: Row, { again, dead, isFound, left }: Outcome): Next => {
+  const row = { ...found, isFound: found.isFound === true || isFound }
   const isRepeated = row.deliveries > seen.deliveries
   const claims = isRepeated ? row.claims : left
   const triedAs = (reason: Reason) => ({ ...row.tries, [reason]: row.tries[reason] + 1 })

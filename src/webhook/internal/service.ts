@@ -26,14 +26,12 @@ import { TransactionHints } from "../../transactions/TransactionHints.ts"
 import type { DeliveryInfo, WebhookClientOptions, WebhookOptions, WebhookSqlOptions } from "../WebhookOptions.ts"
 import { none } from "../WebhookVerifier.ts"
 import { type AnswerOptions, makeAnswer } from "./answer.ts"
-import { makeBound, type Starts } from "./bound.ts"
 import { makeEdge } from "./edge.ts"
-import { makeFirstLookups } from "./firstLookups.ts"
+import { makeBound, makeFirstLookups, type Starts } from "./firstLookups.ts"
 import { makeHandlers } from "./handlers.ts"
-import { makeClient, makeLetters } from "./letters.ts"
+import { makeClient, makeLetters, untilIdle } from "./letters.ts"
 import { makeLookUp } from "./lookup.ts"
 import { makeReader } from "./reader.ts"
-import { unfinished } from "./row.ts"
 import { type Lines, makeCountUnlisted, measures } from "./signals.ts"
 import { makeStore, type Taken, webhookTables } from "./table.ts"
 import { makeWork } from "./work.ts"
@@ -140,24 +138,15 @@ const callsOf = Effect.fnUntraced(function* (
   }
 })
 
-const no = () => Effect.succeed(false)
-
 /** Nothing is stored. */
 export const makeEdgeService = Effect.fnUntraced(function* <M, R>(options: WebhookOptions<M, R>, outliving: Outliving) {
   const parts = yield* partsOf(options, yield* settingsOf(options), outliving)
   const edge = makeEdge(parts)
-  return {
-    ...(yield* callsOf({ ...parts, accept: edge.accept }, edge.check)),
-    idle: Effect.void,
-    deadLetters: Effect.succeed([]),
-    find: () => Effect.succeed([]),
-    retry: no,
-    discard: no
-  }
+  return yield* callsOf({ ...parts, accept: edge.accept }, edge.check)
 })
 
 /** On the ambient `SqlClient`. */
-export const makeSqlService = Effect.fnUntraced(function* <M, R>(
+export const makeSqlServices = Effect.fnUntraced(function* <M, R>(
   options: WebhookOptions<M, R> & WebhookSqlOptions,
   outliving: Outliving
 ) {
@@ -189,32 +178,23 @@ export const makeSqlService = Effect.fnUntraced(function* <M, R>(
   yield* Effect.forkScoped(measures(name, store, follow))
   yield* Effect.forkScoped(repeatedly("Webhook: forgetting", "1 hour", store.forget(retention)))
 
-  return {
-    ...(yield* callsOf(
-      {
-        ...parts,
-        accept: Effect.fnUntraced(function* (body, readings) {
-          const recorded = yield* Effect.timeoutOption(
-            mapDatabaseError("record")(work.record(body, readings)),
-            patience
-          )
-          if (Option.isSome(recorded)) return "Finished" as const
-          return yield* new DatabaseError({ operation: "record", reason: "Timeout", isRetryable: true })
-        })
-      },
-      (id) => mapDatabaseError("check")(work.check(id))
-    )),
-    idle: Effect.gen(function* () {
-      const nextHandled = yield* followWrites(handled)
-      while ((yield* store.count(unfinished)) > 0) {
-        yield* Effect.race(nextHandled, Effect.sleep("1 second"))
-      }
-    }).pipe(Effect.scoped, mapDatabaseError("idle")),
-    ...makeLetters(name, db, store, isDue.open)
-  }
+  const webhook = yield* callsOf(
+    {
+      ...parts,
+      accept: Effect.fnUntraced(function* (body, readings) {
+        const recorded = yield* Effect.timeoutOption(mapDatabaseError("record")(work.record(body, readings)), patience)
+        if (Option.isSome(recorded)) return "Finished" as const
+        return yield* new DatabaseError({ operation: "record", reason: "Timeout", isRetryable: true })
+      })
+    },
+    (id) => mapDatabaseError("check")(work.check(id))
+  )
+  const idle = Effect.scoped(Effect.flatMap(followWrites(handled), (next) => untilIdle(store, next)))
+  const client = { ...makeLetters(name, db, store, isDue.open), idle: mapDatabaseError("idle")(idle) }
+  return { webhook, client }
 })
 
-/** The dead letters on the ambient `SqlClient`. It makes no tables, and runs nothing. */
+/** What is recorded on the ambient `SqlClient`. It makes no tables, and runs nothing. */
 export const makeClientService = Effect.fnUntraced(function* (options: WebhookClientOptions) {
   const db = yield* database
   const { name } = yield* checkClient(options)

@@ -9,7 +9,7 @@ import { type Database, DatabaseError, inTransaction, isOneOf, locked } from "..
 import { dueColumns, type DueRow, makeDue } from "../../durable/Due.ts"
 import { databaseNow } from "../../durable/Now.ts"
 import type { Tables } from "../../durable/Tables.ts"
-import { type Next, type Rank, readRow, type Row, type State, stateOf, unfinished, writeRow } from "./row.ts"
+import { type Next, readRow, type Row, type State, stateOf, unfinished, writeRow } from "./row.ts"
 
 const table = "effect_pix_webhooks"
 
@@ -66,13 +66,6 @@ export const unreadable = () => new DatabaseError({ operation: "webhook", reason
 
 /** The lease of the row ended, and another process has taken it: it does the work. */
 export class Overtaken extends Data.TaggedError("Overtaken") {}
-
-/** Which rows are taken for a first lookup. */
-export interface Ranked {
-  readonly rank: Rank
-  readonly isNewest: boolean
-  readonly most: number
-}
 
 export type Store = ReturnType<typeof makeStore>
 
@@ -175,16 +168,20 @@ export const makeStore = (database: Database, webhook: string, lease = 0) => {
         set_config('idle_in_transaction_session_timeout', ${`${millis}`}, TRUE)`
       if (settings?.["isolation"] !== "read committed") yield* read(key)
     }),
-    /** Gives a row back, which waits by its rank for a first lookup. */
-    rank: Effect.fnUntraced(function* ({ key, taker }: Taken, rank: Rank) {
-      yield* sql`UPDATE ${rows} SET state = ${rank}, ${yield* due.dueIn(0)}
+    /** Gives a row back, which waits for a first lookup. */
+    waitFirst: Effect.fnUntraced(function* ({ key, taker }: Taken) {
+      yield* sql`UPDATE ${rows} SET state = 'First', ${yield* due.dueIn(0)}
         WHERE webhook = ${webhook} AND name = ${key} AND taken_by = ${taker}`
     }),
-    /** Takes rows that wait for a first lookup. */
-    takeRanked: Effect.fnUntraced(function* ({ isNewest, most, rank }: Ranked, taker: string, millis: number) {
+    /** Takes at most so many rows that wait for a first lookup. */
+    takeFirst: Effect.fnUntraced(function* (
+      { isNewest, most }: { readonly isNewest: boolean; readonly most: number },
+      taker: string,
+      millis: number
+    ) {
       const now = yield* databaseNow(database)
       const order = sql.literal(isNewest ? "due_at DESC" : "due_at")
-      const some = sql`SELECT name FROM ${rows} WHERE ${isIn(rank)} ORDER BY ${order} LIMIT ${most} ${locked(database)}`
+      const some = sql`SELECT name FROM ${rows} WHERE ${isIn("First")} ORDER BY ${order} LIMIT ${most} ${locked(database)}`
       return yield* sql<Taken>`UPDATE ${rows} SET state = 'Open', due_at = ${now} + ${millis}, taken_by = ${taker}, tries = 1
         WHERE webhook = ${webhook} AND ${isOneOf(database, "name", some)} RETURNING ${taken}`
     }),

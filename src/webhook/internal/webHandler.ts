@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
+import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import type { InvalidRequest } from "../../contract/PaymentsError.ts"
 import type { DeliveryInfo } from "../WebhookOptions.ts"
@@ -27,20 +28,24 @@ export interface WebHandler {
   readonly handler: (request: Request, info?: DeliveryInfo) => Promise<Response>
   /** Looks a transaction up without a delivery: see `check` of `Webhook`. It rejects with the errors of that. */
   readonly check: (transactionId: string) => Promise<void>
-  /** Waits until every delivery is finished or a dead letter. */
+  /** Waits until every recorded delivery is finished or a dead letter. */
   readonly idle: () => Promise<void>
   readonly dispose: () => Promise<void>
 }
 
-/** The key of `Webhook`, with the members that are used here. */
+/** The keys of `Webhook` and of `WebhookClient`, with the members that are used here. */
 type Tag<I> = Context.Key<
   I,
   {
     readonly answer: (request: Request, info?: DeliveryInfo) => Effect.Effect<Response>
     readonly check: (transactionId: string) => Effect.Effect<void, InvalidRequest | DatabaseError>
-    readonly idle: Effect.Effect<void, DatabaseError>
   }
 >
+type ClientTag<C> = Context.Key<C, { readonly idle: Effect.Effect<void, DatabaseError> }>
+
+/** Nothing is recorded by a layer that has no client. */
+const idleOf = <C>(client: ClientTag<C>) =>
+  Effect.flatMap(Effect.serviceOption(client), Option.match({ onNone: () => Effect.void, onSome: ({ idle }) => idle }))
 
 const answerBy = <I, E>(
   runtime: ManagedRuntime.ManagedRuntime<I, E>,
@@ -60,14 +65,14 @@ const answerBy = <I, E>(
       throw Cause.squash(exit.cause)
     })
 
-const inBackground = <I, E>(tag: Tag<I>, layer: Layer.Layer<I, E>): WebHandler => {
+const inBackground = <I, E, C>(tag: Tag<I>, client: ClientTag<C>, layer: Layer.Layer<I, E>): WebHandler => {
   const runtime = ManagedRuntime.make(layer)
   // The layer is built now, so that it resumes unfinished deliveries. If it fails, each call rejects with its error.
   runtime.runFork(Effect.void)
   return {
     handler: (request, info) => answerBy(runtime, tag, request, info),
     check: (transactionId) => runtime.runPromise(Effect.flatMap(tag, ({ check }) => check(transactionId))),
-    idle: () => runtime.runPromise(Effect.flatMap(tag, ({ idle }) => idle)),
+    idle: () => runtime.runPromise(idleOf(client)),
     dispose: () => runtime.dispose()
   }
 }
@@ -78,12 +83,12 @@ const isWorkerd = (): boolean =>
   Predicate.hasProperty(globalThis.navigator, "userAgent") &&
   globalThis.navigator.userAgent === "Cloudflare-Workers"
 
-const inRequests = <I, E>(
+const inRequests = <I, E, C>(
   tag: Tag<I>,
+  client: ClientTag<C>,
   layer: Layer.Layer<I, E>,
   waitUntil: WebHandlerOptions["waitUntil"]
 ): WebHandler => {
-  const idle = Effect.flatMap(tag, ({ idle }) => idle)
   // The layer is built for each request: a request must not wait for another one, and bindings belong to one request.
   const run = <A>(use: (runtime: ManagedRuntime.ManagedRuntime<I, E>) => Promise<A>): Promise<A> => {
     const runtime = ManagedRuntime.make(layer)
@@ -91,7 +96,7 @@ const inRequests = <I, E>(
     return use(runtime).finally(() => {
       if (waitUntil === undefined) return close()
       // A failure of the layer was the answer already.
-      waitUntil(runtime.runPromiseExit(Effect.timeoutOption(idle, "30 seconds")).then(close))
+      waitUntil(runtime.runPromiseExit(Effect.timeoutOption(idleOf(client), "30 seconds")).then(close))
       return undefined
     })
   }
@@ -104,8 +109,10 @@ const inRequests = <I, E>(
   }
 }
 
-export const toWebHandler = <I, E>(
+export const toWebHandler = <I, E, C>(
   tag: Tag<I>,
+  client: ClientTag<C>,
   layer: Layer.Layer<I, E>,
   { waitUntil }: WebHandlerOptions
-): WebHandler => (waitUntil !== undefined || isWorkerd() ? inRequests(tag, layer, waitUntil) : inBackground(tag, layer))
+): WebHandler =>
+  waitUntil !== undefined || isWorkerd() ? inRequests(tag, client, layer, waitUntil) : inBackground(tag, client, layer)

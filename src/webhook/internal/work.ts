@@ -14,9 +14,9 @@ import { type Database, type DatabaseError, inTransaction } from "../../durable/
 import { orTryAgain, TryAgain } from "../../durable/Work.ts"
 import { reasonOf } from "../../internal/databaseFailure.ts"
 import { inSpan } from "../../internal/spans.ts"
-import type { makeFirstLookups } from "./firstLookups.ts"
+import type { FirstLookups } from "./firstLookups.ts"
 import { eventOf, type Handlers, HandlerFailed, reportOf } from "./handlers.ts"
-import { type Judge, lookupOf } from "./judge.ts"
+import { isFound, type Judge } from "./judge.ts"
 import type { LookUp, News } from "./lookup.ts"
 import type { Reading } from "./reader.ts"
 import * as Rows from "./row.ts"
@@ -35,7 +35,7 @@ export interface WorkOptions<M> {
   /** Runs after a row was recorded that is due. */
   readonly wakeWorkers: Effect.Effect<void>
   readonly handlers: Handlers<M>
-  readonly firstLookups: ReturnType<typeof makeFirstLookups>
+  readonly firstLookups: FirstLookups
   readonly handlerTimeout: number
 }
 
@@ -56,8 +56,11 @@ const judged = Effect.fnUntraced(function* (row: Rows.Row, judge: Judge | undefi
       left.push(claim)
     } else if (judge === undefined || doubt !== undefined) reported.push(claim)
   }
-  const lookup = judge && lookupOf(judge(row.claims.at(-1)?.status))
-  const outcome: Rows.Outcome = { left, again, lookup }
+  const outcome: Rows.Outcome = {
+    left,
+    again,
+    isFound: judge !== undefined && isFound(judge(row.claims.at(-1)?.status))
+  }
   return { outcome, reported }
 })
 
@@ -153,7 +156,7 @@ export const makeWork = <M>(options: WorkOptions<M>) => {
   ): Effect.fn.Return<Rows.Outcome & { readonly failed?: HandlerFailed }, Failure> {
     const { transactionId, tries } = row
     // The user's code is called with what a lookup found.
-    let outcome: Rows.Outcome = { left: row.claims, lookup: transactionId === undefined ? undefined : "Found" }
+    let outcome: Rows.Outcome = { left: row.claims, isFound: transactionId !== undefined }
     const work = Effect.gen(function* () {
       let judge: Judge | undefined
       if (transactionId !== undefined) {
@@ -185,9 +188,9 @@ export const makeWork = <M>(options: WorkOptions<M>) => {
         const millis = yield* delayOf("failed", attempt)
         yield* handlers.reportFailure({ handler, id, attempt, isDead: millis === undefined, cause })
         const next = millis === undefined ? { dead: handler } : { again: { reason: "failed", millis } as const }
-        const { left, lookup } = outcome
-        yield* settle(taken, row, { left, lookup, ...next })
-        return { left, lookup, ...next, failed }
+        const failedOutcome = { ...outcome, again: undefined, ...next }
+        yield* settle(taken, row, failedOutcome)
+        return { ...failedOutcome, failed }
       })
     )
   })
@@ -197,18 +200,16 @@ export const makeWork = <M>(options: WorkOptions<M>) => {
       const row = Rows.readRow(taken.value, "Open")
       // It is given back, for a process that can read it.
       if (row === undefined) return yield* unreadable()
-      const { handedOut, lookup, transactionId } = row
+      const { handedOut, transactionId } = row
       if (transactionId !== undefined) span?.attribute("webhook.transaction_id_hash", transactionHash(transactionId))
       span?.attribute("webhook.deliveries", row.deliveries)
-      if (transactionId !== undefined && lookup !== "Found" && handedOut.length === 0) {
-        const rank = yield* firstLookups.begin(taken.key, row, transactionId)
-        if (rank !== undefined) {
-          span?.attribute("webhook.outcome", "Waits")
-          span?.attribute("webhook.waits", "first")
-          yield* store.rank(taken, rank)
-          yield* firstLookups.waits
-          return
-        }
+      const isFirst = transactionId !== undefined && row.isFound !== true && handedOut.length === 0
+      if (isFirst && !(yield* firstLookups.mayBegin(taken.key, transactionId))) {
+        span?.attribute("webhook.outcome", "Waits")
+        span?.attribute("webhook.waits", "first")
+        yield* store.waitFirst(taken)
+        yield* firstLookups.waits
+        return
       }
       const { again, dead, failed } = yield* processRow(taken, row)
       span?.attribute("webhook.outcome", dead ? "Dead" : again ? "Waits" : "Finished")
