@@ -14,11 +14,11 @@ const duplication = /duplic|\breplay/
 
 /** Words about an idempotency key that is missing or malformed. They do not match if the words also say "asked before". */
 const wrongKey =
-  /missing idempot|idempot\w{0,10}[^.;]{0,40}(?:required|obrigator|missing|ausente|invalid|must|deve\b|informad|empty|vazi|too long)/
+  /(?:missing|\b(?:inform[ea]|envie|forneca|inclua|provide|send|set|include)) (?:\w+ ){0,3}idempot|idempot\w{0,10}[^.;]{0,40}(?:required|obrigator|missing|ausente|invalid|must|deve\b|informad|empty|vazi|too long)/
 
 /** Expressions that say that a request was made before, or is still being processed. */
 const askedBefore = [
-  "\\bdup\\w{0,3}\\b|repeti[dc]|repeat(?:ed)?\\b|replicad|reutiliz|re ?us[eo]d?\\b|reenviad|\\breenvios?\\b(?! d[oae]s? (?:codigo|token|sms|e ?mail|document|link|senha|convite))|resent|resubmi(?:tted|ssion)|retried|retransmi|retentativa|\\b(?:retry|resend|re send|resending) (?:was )?detected|detected (?:a )?(?:retry|resend)",
+  "\\bdup\\w{0,3}\\b|repeti[dc]|repeat(?:ed)?\\b|replicad|reutiliz|re ?us[eo]d?\\b|reenviad|\\breenvios?\\b(?! d[oae]s? (?:codigo|token|sms|e ?mail|document|link|senha|convite))|\\bresent|resubmi(?:tted|ssion)|retried|retransmi|retentativa|\\b(?:retry|resend|re send|resending) (?:was )?detected|detected (?:a )?(?:retry|resend)",
   "\\btwice\\b|\\bduas vezes\\b|em dobro|double (?:sub|spend|pay|charg)",
   "conflit|conflict|collision|colisao|concorren|concurren|simultan|parallel|paralel",
   "\\b(?:ja|already|previously|anteriormente|previamente)\\b(?! (?:esta |is |foi |been )?(?:cancel|expir|encerr|bloque|venc|atingi|inativ|closed|blocked|disabled|reached))",
@@ -36,7 +36,7 @@ const askedBefore = [
   `${request} (?:\\w+ )?(?:identic|igual|similar|semelhante|original|anterior|previa|previous)`,
   "(?:modified|altered|changed|edited|alterad[oa]|modificad[oa]|divergente) (?:\\w+ )?(?:request|payload|body|content)|(?:request|requisic\\w*|solicitac\\w*|pedido|payload|body|corpo|conteudo|content|parametros|parameters) (?:\\w+ ){0,3}(?:modified|altered|changed|mismatch|alterad|modificad|diverg|diferente|differ|(?:nao|not) (?:\\w+ )?(?:confere|coincid|correspond|match|corresponde))",
   "(?:different|diferente|other|outr[oa])s? (?:payload|body|param|request|conteudo|corpo|dados|identific)",
-  "\\bunique\\b|unicidade|\\bunic[oa]\\b|\\block(?:ed)?\\b|\\bin use\\b|em uso|sqlstate ?\\W?23[05]|restric\\w* (?:de )?(?:exclusiv|integridade|unicidade)|\\b(?:primary key|chave primaria)\\b(?! (?:nao|not|is))|integrity constraint|\\bora ?0*1\\b|\\be11000\\b|violad?\\w* (?:\\w+ )?(?:restric|constraint|indice|index)|constraint viola",
+  "\\bunique\\b|unicidade|\\bunic[oa]\\b|\\block(?:ed)?\\b|\\bin use\\b|em uso|sqlstate ?\\W?23[05]|restric\\w* (?:de )?(?:exclusiv|integridade|unicidade)|\\b(?:primary key|chave primaria)\\b(?! (?:nao|not|is))|integrity constraint|\\bora ?0*1\\b|\\be11000\\b|violad?\\w* (?:\\w+ )?(?:restric|constraint|indice|index)",
   `(?:another|outr[oa]|previous|anterior|earlier|original|first|last|primeir[oa]|ultim[oa]|most recent) (?:${request}|attempt|tentativa|process|call)(?! method)`,
   `(?:nov[oa]|new|outr[oa]|another|mais um|uma) ${request} (?:\\w+ ){0,3}(?:enquanto|while|until|ate que|ate a|as long as|when there|se (?:ja )?(?:houver|existir))|(?:enquanto|while|until|ate que|as long as) (?:\\w+ ){0,4}(?:outr[oa]|another|anterior|previous|existing|em analise|under review|em aberto)`,
   `(?:saque|retirada|transferencia|pagamento|pix|withdrawal|payout|transfer|payment) (?:\\w+ ){0,2}(?:agendad[oa]|programad[oa]|scheduled)\\b(?! (?:nao|not|is not|must|deve))|\\b(?:scheduled|queued|pending) (?:withdrawal|payout|transfer|payment)\\b`,
@@ -55,7 +55,7 @@ const unrelated = new RegExp(
   [
     "\\b(?:nao|not|no|sem|doesn t|does not|cannot|don t|nenhum\\w*) (?:\\w+ ){0,2}(?:exist|found|encontrad|localizad|registrad|cadastrad|ha |has|have|possui|tem|duplic|taken)\\w*[^.;:,\\n]*",
     "\\b(?:error|erro|fail\\w*|falha|unable|while|when) (?:\\w+ ){0,2}process\\w*|processing (?:\\w+ ){0,2}(?:fee|error|fail|unavailable|time)\\w*",
-    `\\b${account}\\b(?:(?!\\b${payment})[^.;:,\\n]){0,25}\\b(?:pend\\w*|em analise|in analysis|under review|being reviewed|ja|already|bloque\\w*|locked|em processo|em andamento|in progress|awaiting|aguardando|(?:ainda|still|yet) (?:nao|not)|(?:nao|not) (?:\\w+ )?(?:yet|ainda))(?:(?!\\b${payment})[^.;:,\\n])*`,
+    `\\b${account}\\b(?:(?!\\b${payment})[^.;:,\\n]){0,25}\\b(?:pend\\w*|em analise|in analysis|under review|being reviewed|ja|already|bloque\\w*|locked|em processo|em andamento|in progress|awaiting|aguardando|(?:ainda|still|yet) (?:nao|not)|(?:nao|not) (?:\\w+ )?(?:yet|ainda|conclu\\w*|complet\\w*|finaliz\\w*))(?:(?!\\b${payment})[^.;:,\\n])*`,
     `\\b(?:pend\\w*|awaiting|aguardando) (?:\\w+ ){0,2}${account}`,
     "\\b(?:ainda|still|yet) (?:nao|not) (?:(?:foi|has|have|is|esta) )?(?:been )?(?:cadastr|acab|valid|verific|habilit|ativ|elaps|regist|configur|expir|suport|support|dispon|avail|permit|implement|libera|active)\\w*|\\b(?:em|in) process\\w* (?:de|of) (?:portab|reivind|abertura|cadastr|valid|verific)\\w*|\\b(?:status|estado|state) (?:\\w+ )?(?:must|should|deve\\w*)[^;\\n]*|\\b(?:must|should|deve\\w*) (?:be|ser) (?:one|um|uma) (?:of|de|dos|das)\\b[^;\\n]*|plain http request was sent[^.;\\n]*"
   ].join("|"),
