@@ -1,7 +1,4 @@
-/**
- * Runs each `ts` block of README.md and its neighbours, of docs/ and of the docstrings in src/: see support/docBlocks.ts. The
- * type-check (`npm run types .`) compiles them.
- */
+/** The pages: README.md and its neighbours, and docs/. `examples.test.ts` runs what they show. */
 import { assert, describe, expect, test, vi } from "@effect/vitest"
 import { existsSync, globSync } from "node:fs"
 import { dirname, join } from "node:path"
@@ -74,6 +71,4 @@ describe("docs", () => {
   test("what agents read is made of the current pages (npm run fix writes it)", () => {
     for (const [file, text] of Object.entries(written())) assert.strictEqual(read(file), text, file)
   })
-
-  test.for(blocks)("$name", ({ module }) => import(module))
 })

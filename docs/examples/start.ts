@@ -2,6 +2,8 @@
  * What `npm start` runs: a sandbox with its panel, the quickstart against it over HTTP, and a payout whose answer is
  * lost. In a terminal the sandbox then stays up until ctrl-C, so that its panel can be tried.
  *
+ * `npm start -- --as seen` has the sandbox answer as the gateway was seen to, and not as its document says.
+ *
  * With PAYMENTS_BASE_URL, PAYMENTS_CLIENT_ID and PAYMENTS_API_KEY set it speaks to that gateway instead, and only
  * reads. `npm start -- --write` charges and pays out there too: with real money, if it is a real gateway.
  */
@@ -9,9 +11,10 @@ import { NodeRuntime } from "@effect/platform-node"
 import { Config, Console, Effect, Layer, Logger, Option } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { Credentials, IdempotencyKey, IdempotencyKeyGen, Money, Payments } from "effect-pix"
-import { Fault, Sandbox } from "effect-pix/sandbox"
+import { Fault, Sandbox, SandboxOptions } from "effect-pix/sandbox"
 import { quickstart } from "./quickstart.ts"
 
+const as = process.argv.includes("seen") ? "seen" : "documented"
 const isTerminal = process.stdout.isTTY && !("CI" in process.env)
 
 /** A new paragraph. In a terminal it waits until the one before has been read. */
@@ -61,7 +64,7 @@ const onSandbox = Effect.gen(function* () {
   if (isTerminal) yield* Console.log("The sandbox stays up. Ctrl-C ends it.")
   yield* tell(point)
   if (isTerminal) return yield* Effect.never
-}).pipe(Effect.provide(Sandbox.layerServer))
+}).pipe(Effect.provide(Layer.provide(Sandbox.layerServer, Layer.succeed(SandboxOptions, { as }))))
 
 const readOnly = Effect.gen(function* () {
   const payments = yield* Payments

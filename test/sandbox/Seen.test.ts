@@ -101,8 +101,8 @@ describe("a charge of a sandbox that answers as seen", () => {
       processedAt: "1970-01-01T09:00:00.000000Z"
     })
     assert.deepStrictEqual(
-      rest.map(({ body, event }) => [body["status"], event === first?.event]),
-      [...Array<unknown>(3).fill(["successful", true]), ...Array<unknown>(2).fill(["refunded", false])]
+      rest.map(({ body, event }) => `${String(body["status"])} ${event === first?.event}`),
+      [...Array<string>(3).fill("successful true"), ...Array<string>(2).fill("refunded false")]
     )
     assert.match(first?.event ?? "", /^[\w-]{36}$/)
   })

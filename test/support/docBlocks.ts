@@ -1,6 +1,6 @@
 /**
  * The `ts` blocks of README.md and its neighbours, of docs/ and of the docstrings in src/, as modules in test/.docs/: the
- * type-check compiles them with the sources, and `test/docs.test.ts` runs them. `node test/support/docBlocks.ts` writes them.
+ * type-check compiles them with the sources, and `test/examples.test.ts` runs them. `node test/support/docBlocks.ts` writes them.
  * A line that ends in `// => value` asserts that value, of an expression or of what a `const` is given; an expression of
  * several lines has it on the last one, which then begins with a closing bracket or a dot. A block has the line numbers of its
  * file. Text that cannot be run is in a `txt` or `sh` block.

@@ -4,7 +4,7 @@
  */
 import { setInterval } from "node:timers"
 import { Worker } from "node:worker_threads"
-import { beforeEach, expect } from "vitest"
+import { beforeEach, expect, vi } from "vitest"
 import { seed, seeded } from "./seed.ts"
 
 const hash = (text: string) =>
@@ -24,6 +24,15 @@ worker.watchdog?.postMessage(expect.getState().testPath)
 
 // Vitest takes 100 frames of every error that is made, and most errors here are expected ones.
 Error.stackTraceLimit = 16
+
+// A sandbox whose options do not say how it answers does as EFFECT_PIX_AS says.
+const as = process.env["EFFECT_PIX_AS"]
+if (as === "seen") {
+  vi.doMock(import("../../src/sandbox/SandboxOptions.ts"), async (original) => {
+    const options = await original()
+    return { ...options, withDefaults: (given, seed) => options.withDefaults({ ...given, as: given.as ?? as }, seed) }
+  })
+}
 
 beforeEach(({ onTestFailed, task }) => {
   worker.watchdog?.postMessage(`${task.file.name} > ${expect.getState().currentTestName}`)
