@@ -155,11 +155,12 @@ describe("a flood of ids that nobody knows", () => {
   effect("a row that begins to wait while others are taken is looked up when the bound allows", world, function* () {
     const mayAnswer = yield* Latch.make()
     let isTaking = false
-    // The statement that takes the waiting rows has begun, and is asked only after another row began to wait.
-    const transformer: Statement.Transformer = (statement) => {
-      if (!isTaking || !statement.compile()[0].includes("state = 'First'")) return Effect.succeed(statement)
+    // The statement that takes the waiting rows does not see one that begins to wait before its answer.
+    const transformer: Statement.Transformer = (statement, sql) => {
+      if (!isTaking || !statement.compile()[0].includes("SET state = 'Open'")) return Effect.succeed(statement)
       isTaking = false
-      return mayAnswer.open.pipe(Effect.andThen(Effect.repeat(Effect.yieldNow, { times: 500 })), Effect.as(statement))
+      const nothing = sql`SELECT name AS "key" FROM effect_pix_webhooks WHERE 1 = 0`
+      return mayAnswer.open.pipe(Effect.andThen(Effect.repeat(Effect.yieldNow, { times: 500 })), Effect.as(nothing))
     }
     const webhook = yield* recording({
       firstLookupsPerSecond: 1,

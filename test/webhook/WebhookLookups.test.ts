@@ -214,6 +214,17 @@ describe("deliveries about one transaction that overlap", () => {
     assert.deepStrictEqual(statuses().toSorted(), ["Paid", "Paid", "Refunded"])
   })
 
+  effect("a claim that the charge is pending does not end the wait of one that it is paid", world, function* () {
+    const { claim, idle, statuses } = yield* recording()
+    const { id } = yield* charge
+    for (const status of ["successful", "pending"]) yield* claim(id, status)
+    yield* TestClock.adjust("2 seconds")
+    yield* (yield* Sandbox).markPaid(id)
+    yield* TestClock.adjust("8 seconds")
+    yield* idle
+    assert.deepStrictEqual(statuses(), ["Paid"])
+  })
+
   effect(
     "a repetition of an early claim is one lookup, and the claim waits for a minute after it",
     world,
