@@ -5,8 +5,8 @@
 import * as Schema from "effect/Schema"
 
 /**
- * Values that help to find the charge or the withdrawal, as the service wrote them. An id that is neither a UUID nor a number
- * is left out, and so are a value that is no number, a status that is not of plain words, and all that the request held.
+ * Values that help to find the charge or the withdrawal, as the service wrote them. An id of a charge that is
+ * not of 1 to 64 letters, digits, `_` and `-` is left out, and so are one of a withdrawal that is neither a UUID nor a number, a value that is no number, a status that is not of plain words, and all that the request held.
  */
 export const Seen = Schema.Struct({
   /** Of a charge: the `transactionId` of the lookup. Of a withdrawal: its number. */

@@ -5,19 +5,19 @@
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type { Seen } from "../../../contract/PaymentsError.ts"
+import { chargeIdPattern } from "../../../internal/wire.ts"
 import { displayMessage, holdsPart } from "../words/mask.ts"
 
 /** The paths of the three values in an answer: the names of the members, the outermost first. */
 export interface SeenPaths {
   readonly id: ReadonlyArray<string>
+  /** Whether the id has the form of a charge's. Default: it is a UUID or a number. */
+  readonly isOpaque?: boolean
   readonly value: ReadonlyArray<string>
   readonly status: ReadonlyArray<string>
 }
 
-/**
- * The pattern that a value must match to be shown. Ten digits in a row may be a person's document or phone. An id is a UUID
- * or a number.
- */
+/** The pattern that a value must match to be shown. Ten digits in a row may be a person's document or phone. */
 const patterns = {
   id: /^(?:[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|\d{1,9})$/i,
   value: /^-?\d{1,9}(?:\.\d{1,4})?$/,
@@ -32,9 +32,10 @@ const at = (json: unknown, path: ReadonlyArray<string>): string => {
 /** Reads the three values from the text of an answer. */
 export const seenIn = (text: string, paths: SeenPaths, parse: (text: string) => unknown): Seen => {
   const json = Result.getOrUndefined(Result.try((): unknown => parse(text)))
-  const member = (name: keyof SeenPaths) => {
+  const member = (name: "id" | "value" | "status") => {
     const found = at(json, paths[name])
-    return patterns[name].test(found) ? { [name]: found } : {}
+    const pattern = name === "id" && paths.isOpaque === true ? chargeIdPattern : patterns[name]
+    return pattern.test(found) ? { [name]: found } : {}
   }
   return { ...member("id"), ...member("value"), ...member("status") }
 }
