@@ -110,7 +110,7 @@ export const paymentsOn = (
 export const shown = (value: unknown): unknown => {
   if (BigDecimal.isBigDecimal(value)) return `${BigDecimal.format(value)} reais`
   if (DateTime.isDateTime(value)) return `${DateTime.isUtc(value) ? "utc" : "zoned"} ${DateTime.formatIso(value)}`
-  if (Redacted.isRedacted(value)) return String(value)
+  if (Redacted.isRedacted(value)) return `<redacted:${value.label ?? ""}>`
   if (Array.isArray(value)) return value.map(shown)
   return typeof value === "object" && value !== null
     ? Object.fromEntries(Object.entries(value).map(([name, member]) => [name, shown(member)]))
