@@ -1,12 +1,14 @@
 /** `effect-pix charge`: creates a PIX charge and shows its QR code. */
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { randomUUID } from "node:crypto"
 import process from "node:process"
 import * as ChargeCode from "../client/ChargeCode.ts"
 import { Payments } from "../client/Payments.ts"
+import { isBelievable } from "../contract/Expiry.ts"
 import type { CreatedPixTransaction } from "../contract/Transaction.ts"
 import * as QrCode from "../pix/QrCode.ts"
 import { client } from "./internal/client.ts"
@@ -24,6 +26,14 @@ const summaryOf = ({ amount, id, idempotencyKey, pix, status }: CreatedPixTransa
     ...(pix.expirationDate === undefined ? [] : [`Expires ${time(pix.expirationDate)}`]),
     `Idempotency key ${plain(idempotencyKey)}`
   ].join("\n")
+
+/** The charge without an expiry that cannot be its own. */
+const withBelievableExpiry = (charge: CreatedPixTransaction) =>
+  Effect.map(Clock.currentTimeMillis, (now): CreatedPixTransaction => {
+    const { expirationDate, qrcode } = charge.pix
+    const isKept = expirationDate === undefined || isBelievable(expirationDate, { createdAt: undefined, now })
+    return isKept ? charge : { ...charge, pix: { qrcode } }
+  })
 
 const printJson = (charge: CreatedPixTransaction) =>
   writeJson({
@@ -86,7 +96,7 @@ export const charge = Command.make(
         },
         { idempotencyKey, ...(again && { earlier: "Unknown" }) }
       )
-    )
+    ).pipe(Effect.flatMap(withBelievableExpiry))
     const flags = Option.isSome(input.reference) ? [] : ["--reference", reference]
     const charge = yield* perform({
       plan: `Charging ${inBoth(amount)}, reference ${plain(reference)}`,

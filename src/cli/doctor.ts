@@ -1,6 +1,7 @@
 /** `effect-pix doctor`: checks whether a gateway is as this library assumes. It sends only reads. */
 import * as Command from "effect/cli/Command"
 import * as Config from "effect/Config"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
@@ -23,12 +24,14 @@ const settings = Effect.gen(function* () {
   const accepted = yield* Effect.orDie(
     Config.all({
       baseUrl: Config.String("PAYMENTS_BASE_URL"),
-      company: Config.option(Config.Int("PAYMENTS_COMPANY_ID"))
+      company: Config.option(Config.Int("PAYMENTS_COMPANY_ID")),
+      zone: Config.option(Config.String("PAYMENTS_ZONE"))
     })
   )
   return {
     baseUrl: accepted.baseUrl,
     companyId: Option.getOrUndefined(accepted.company),
+    zone: Option.getOrUndefined(Option.flatMap(accepted.zone, DateTime.zoneFromString)),
     credentials: yield* Credentials.config
   }
 })
@@ -53,7 +56,7 @@ const unusedId = "00000000-0000-4000-8000-000000000000"
 
 /** Asks for everything that the assumptions are about; for nothing more where the first answer is no access. */
 const examine = Effect.fnUntraced(function* (
-  { baseUrl, companyId, credentials }: Settings,
+  { baseUrl, companyId, credentials, zone }: Settings,
   transactionId: string | undefined,
   webhookUrl: string | undefined
 ) {
@@ -88,7 +91,8 @@ const examine = Effect.fnUntraced(function* (
     denied: yield* list(1, 1, "createdAt_desc", "a-wrong-key-of-effect-pix-doctor"),
     webhook: webhookUrl === undefined ? "give --webhook URL" : yield* get(webhookUrl),
     transactionId,
-    companyId
+    companyId,
+    zone
   }
   return [...access, ...assumptions.map((assumption) => assumption(answers))]
 })

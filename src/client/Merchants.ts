@@ -53,6 +53,7 @@ import type { ApiCredentials } from "./Credentials.ts"
 import * as CredentialsReload from "./CredentialsReload.ts"
 import type { IdempotencyKeyGen } from "./IdempotencyKeyGen.ts"
 import { baseUrlSetting } from "./internal/baseUrl.ts"
+import { zoneSetting } from "./internal/zone.ts"
 import { failureTag } from "./internal/failureTag.ts"
 import { Payments } from "./Payments.ts"
 
@@ -93,6 +94,8 @@ export class MerchantUnavailable extends legible(
 export interface MerchantsOptions<E, R> {
   /** The base URL of the service, as in `Payments.layer`. */
   readonly baseUrl: string | URL
+  /** The zone of the times without an offset: see `PaymentsOptions`. Default: UTC. */
+  readonly zone?: string | undefined
   /** Allows plain http to a host that is not this machine: see `PaymentsOptions`. Default: false. */
   readonly insecure?: boolean | undefined
   /**
@@ -137,6 +140,7 @@ const checkOptions = <E, R>(options: MerchantsOptions<E, R>) =>
   checkSettingsBy(
     Schema.Struct({
       baseUrl: baseUrlSetting(options?.insecure === true),
+      zone: Schema.optional(zoneSetting),
       load: fn<MerchantsOptions<E, R>["load"]>(),
       loadTimeout: withDefault(period, "10 seconds"),
       idleTimeToLive: withDefault(period, "1 hour")
@@ -170,7 +174,10 @@ const make = Effect.fnUntraced(function* <E, R>(options: MerchantsOptions<E, R>)
         : Effect.succeed(loaded)
     })
     const context = yield* Layer.buildWithScope(CredentialsReload.layer({ load: loadOne, loadTimeout }), scope)
-    return yield* Effect.provideContext(Payments.make({ baseUrl, companyId, insecure: options.insecure }), context)
+    return yield* Effect.provideContext(
+      Payments.make({ baseUrl, companyId, zone: options.zone, insecure: options.insecure }),
+      context
+    )
   })
 
   // Not `LayerMap`: as `RcMap` does, it caches a failed build, and it has no place to prevent that.

@@ -42,6 +42,7 @@ import { make as makeGetBalance } from "./internal/operations/getBalance.ts"
 import { make as makeGetTransaction } from "./internal/operations/getTransaction.ts"
 import { make as makeListTransactions } from "./internal/operations/listTransactions.ts"
 import { make as makeRequestWithdrawal } from "./internal/operations/requestWithdrawal.ts"
+import { zoneSetting } from "./internal/zone.ts"
 import { registerSender } from "../internal/sender.ts"
 import type { Transport } from "../internal/transport.ts"
 import { IntegerId } from "../internal/wire.ts"
@@ -73,6 +74,12 @@ export interface PaymentsOptions {
   /** The company whose balance `getBalance` reads if the call names none. Default: none, so each call must name one. */
   readonly companyId?: number | undefined
   /**
+   * The zone of the times that the service writes without an offset, in every answer: the name of a zone, as
+   * `America/Sao_Paulo`, or an offset, as `-03:00`. Default: UTC. Gateways were seen that write the time of Brasília:
+   * `effect-pix doctor` says whether yours does.
+   */
+  readonly zone?: string | undefined
+  /**
    * Allows plain http to a host that is not this machine, for a sandbox in another container. Whoever is on the network
    * can then read the credentials and change payouts: a warning says so when the client is built. Default: false.
    */
@@ -82,8 +89,8 @@ export interface PaymentsOptions {
 /** How a charge is created: see `Payments`. */
 export interface CreateTransaction {
   /**
-   * Creates a charge. Amounts are in centavos. `pix.qrcode` of a PIX charge is always present: an answer without it is
-   * `OutcomeUnknown`, with the charge's id under `seen`.
+   * Creates a charge. Amounts are in centavos. `pix.qrcode` of a PIX charge is always present: an answer without it, or with
+   * codes that ask for different things, is `OutcomeUnknown`, with the charge's id under `seen`.
    *
    * Fails with `InvalidRequest` before anything is sent; with `AuthError`, `RateLimited`, `RequestRejected` or
    * `ServiceUnavailable` when nothing was executed; and with `OutcomeUnknown` or `IdempotencyConflict` when the charge may
@@ -114,7 +121,7 @@ export class Payments extends Context.Service<
     /**
      * Looks a charge up by the id that its creation returned. Its `value` is in centavos.
      *
-     * Fails with `TransactionNotFound`, with `InvalidRequest` for a text that is not an id, and as every read does:
+     * Fails with `TransactionNotFound`, with `InvalidRequest` for a text that is not an id (1 to 64 letters, digits, `_` and `-`), and as every read does:
      * `AuthError`, `RateLimited`, `RequestRejected`, `ServiceUnavailable`, `UnexpectedResponse`. A read changes
      * nothing: call again.
      *
@@ -161,8 +168,7 @@ export class Payments extends Context.Service<
 >()("effect-pix/Payments") {
   /** Builds the client, as `layer` does. Fails with `ConfigurationError`, which names every setting that is wrong. */
   static readonly make = Effect.fnUntraced(function* (options: PaymentsOptions) {
-    const { baseUrl, companyId } = yield* checkOptions(options)
-    return yield* build(baseUrl, companyId, ClientTransport.make)
+    return yield* build(yield* checkOptions(options), ClientTransport.make)
   })
 
   /**
@@ -175,7 +181,7 @@ export class Payments extends Context.Service<
   ): Layer.Layer<Payments, ConfigurationError, HttpClient.HttpClient | Credentials | IdempotencyKeyGen> =>
     Layer.effect(Payments, Payments.make(options))
 
-  /** The same, from `PAYMENTS_BASE_URL` and, where they are set, `PAYMENTS_COMPANY_ID` and `PAYMENTS_INSECURE`. */
+  /** The same, from `PAYMENTS_BASE_URL` and, where they are set, `PAYMENTS_COMPANY_ID`, `PAYMENTS_ZONE` and `PAYMENTS_INSECURE`. */
   static readonly layerConfig: Layer.Layer<
     Payments,
     ConfigurationError,
@@ -183,15 +189,13 @@ export class Payments extends Context.Service<
   > = Layer.suspend(() =>
     Layer.effect(
       Payments,
-      Effect.flatMap(fromConfig, ({ PAYMENTS_BASE_URL, PAYMENTS_COMPANY_ID }) =>
-        build(PAYMENTS_BASE_URL, PAYMENTS_COMPANY_ID, ClientTransport.make)
-      )
+      Effect.flatMap(fromConfig, (settings) => build(settings, ClientTransport.make))
     )
   )
 
   /**
    * The client with all its settings from the environment, over a transport of your choice: `PAYMENTS_BASE_URL`,
-   * `PAYMENTS_CLIENT_ID`, `PAYMENTS_API_KEY` and, where they are set, `PAYMENTS_COMPANY_ID` and `PAYMENTS_INSECURE`.
+   * `PAYMENTS_CLIENT_ID`, `PAYMENTS_API_KEY` and, where they are set, `PAYMENTS_COMPANY_ID`, `PAYMENTS_ZONE` and `PAYMENTS_INSECURE`.
    * One error lists all wrong settings.
    */
   static readonly layerOver = <E, R>(
@@ -200,7 +204,7 @@ export class Payments extends Context.Service<
 
   /**
    * The client with all its settings from the environment, over fetch and no `HttpClient` of yours (see `layerOver` for
-   * that): `PAYMENTS_BASE_URL`, `PAYMENTS_CLIENT_ID`, `PAYMENTS_API_KEY` and, where they are set, `PAYMENTS_COMPANY_ID` and `PAYMENTS_INSECURE`. Fails with
+   * that): `PAYMENTS_BASE_URL`, `PAYMENTS_CLIENT_ID`, `PAYMENTS_API_KEY` and, where they are set, `PAYMENTS_COMPANY_ID`, `PAYMENTS_ZONE` and `PAYMENTS_INSECURE`. Fails with
    * `ConfigurationError`, which lists all wrong settings.
    *
    * On Node a write is `NotSent` where fetch never took its bytes: no connection, no TLS, a proxy that refused. Elsewhere only
@@ -222,7 +226,8 @@ const checkOptions = (options: PaymentsOptions) =>
   checkSettingsBy(
     Schema.Struct({
       baseUrl: baseUrlSetting(options?.insecure === true),
-      companyId: Schema.optional(reading(toCompany))
+      companyId: Schema.optional(reading(toCompany)),
+      zone: Schema.optional(zoneSetting)
     })
   )(options)
 
@@ -235,14 +240,26 @@ const isInsecure = readSettingsBy(Schema.Struct({ PAYMENTS_INSECURE: Schema.opti
 )
 
 const fromConfig = Effect.flatMap(isInsecure, (insecure) =>
-  readSettingsBy(
-    Schema.Struct({ PAYMENTS_BASE_URL: baseUrlSetting(insecure), PAYMENTS_COMPANY_ID: Schema.optional(companyText) })
+  Effect.map(
+    readSettingsBy(
+      Schema.Struct({
+        PAYMENTS_BASE_URL: baseUrlSetting(insecure),
+        PAYMENTS_COMPANY_ID: Schema.optional(companyText),
+        PAYMENTS_ZONE: Schema.optional(zoneSetting)
+      })
+    ),
+    ({ PAYMENTS_BASE_URL: baseUrl, PAYMENTS_COMPANY_ID: companyId, PAYMENTS_ZONE: zone }) => ({
+      baseUrl,
+      companyId,
+      zone
+    })
   )
 )
 
+type Settings = Effect.Success<ReturnType<typeof checkOptions>>
+
 const build = Effect.fnUntraced(function* <R>(
-  baseUrl: URL,
-  companyId: number | undefined,
+  { baseUrl, companyId, zone }: Settings,
   transport: Effect.Effect<Transport, never, R>
 ) {
   yield* warnIfExposed(baseUrl)
@@ -251,7 +268,8 @@ const build = Effect.fnUntraced(function* <R>(
     credentials: yield* Credentials,
     keys: yield* IdempotencyKeyGen,
     baseUrl,
-    companyId
+    companyId,
+    zone
   })
   const payments = Payments.of({
     createTransaction: makeCreateTransaction(client),
@@ -271,7 +289,7 @@ const fromEnvironment = <RTransport, ROut, E, R>(
 ) =>
   Layer.unwrap(
     Effect.map(bothSettings(fromConfig, Credentials.config), ([client, credentials]) =>
-      Layer.effect(Payments, build(client.PAYMENTS_BASE_URL, client.PAYMENTS_COMPANY_ID, transport)).pipe(
+      Layer.effect(Payments, build(client, transport)).pipe(
         Layer.provide([layer, Credentials.layer(credentials), IdempotencyKeyGen.layer])
       )
     )

@@ -17,15 +17,16 @@ import {
   TransactionSort
 } from "./Transaction.ts"
 import { WithdrawalRecord, WithdrawalRequestBody } from "./Withdrawal.ts"
-import { IntegerId } from "../internal/wire.ts"
+import { opaqueId, IntegerId } from "../internal/wire.ts"
 
-/** The names of the headers that the service reads. Header names have no case. */
+/** The names of the headers that are sent. Header names have no case. */
 export const headerNames = {
   clientId: "x-client-id",
   apiKey: "x-api-key",
   accept: "accept",
   contentType: "content-type",
-  idempotencyKey: "idempotency-key"
+  idempotencyKey: "idempotency-key",
+  cacheControl: "cache-control"
 } as const
 
 /** The operations of the service, by the names of their methods on `Payments`. */
@@ -66,11 +67,9 @@ export interface Endpoint {
 /** Whether an endpoint is a write, which is sent under an idempotency key. */
 export const isWrite = ({ keyPrefix }: Endpoint): boolean => keyPrefix !== undefined
 
-/** An id that is one safe path segment: it must not change the path of the request. */
-const PathId = Schema.String.check(
-  Schema.isPattern(/^(?!\.{1,2}$)[\x21-\x2e\x30-\x5b\x5d-\x7e]{1,128}$/, {
-    expected: "an id that is one path segment of visible ASCII (not empty, '.', '..', nor with a slash)"
-  })
+/** The id of a charge: it must not change the path of the request. */
+const ChargeId = Schema.String.check(
+  Schema.isPattern(opaqueId, { expected: "an id of 1 to 64 letters, digits, _ and -" })
 )
 
 /** How many rows a page holds: 1 to 100. */
@@ -113,7 +112,7 @@ export const getTransaction = {
   method: "GET",
   path: "/api/Transaction/transactionByTransactionId/:transactionId",
   status: 200,
-  params: Schema.Struct({ transactionId: PathId }),
+  params: Schema.Struct({ transactionId: ChargeId }),
   response: TransactionDetail
 } as const satisfies Endpoint
 

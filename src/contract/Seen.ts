@@ -5,9 +5,9 @@
 import * as Schema from "effect/Schema"
 
 /**
- * Values that help to find the charge or the withdrawal, as the service wrote them. An id is a number of at most nine digits, or
- * 1 to 64 letters, digits, hyphens and underscores; another one is left out, and so are a value that is no number, a status
- * that is not of plain words, and all that the request held.
+ * Values that help to find the charge or the withdrawal, as the service wrote them. The id of a charge is 1 to 64 letters, digits,
+ * hyphens and underscores; that of a withdrawal is no number of ten digits or more, which may be a document. Another one is left
+ * out, and so are a value that is no number, a status that is not of plain words, and all that the request held.
  */
 export const Seen = Schema.Struct({
   /** Of a charge: the `transactionId` of the lookup. Of a withdrawal: its number. */

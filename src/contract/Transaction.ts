@@ -16,12 +16,14 @@ import { isUnsafeName } from "./internal/unsafeName.ts"
 import { IntegerId, openWord, TextId, Timestamp, withExtra } from "../internal/wire.ts"
 import { Centavos } from "../pix/Money.ts"
 import { CurrencyOrBrl } from "./Currency.ts"
+import { ExpiryTime } from "./Expiry.ts"
 import { CreatedStatus, DetailStatus, ListStatus } from "./Status.ts"
 
 /** The forms that the texts of a request must have. */
 export const patterns = {
   email: /^[^\s@]+@[^\s@]+$/,
   phone: /^\d{1,20}$/,
+  postbackUrl: /^https?:\/\/[^\s/]\S{0,2000}$/i,
   ip: /^(?:\d{1,3}(?:\.\d{1,3}){3}|(?=[0-9a-f.]*:)[0-9a-f:.]*)$/i
 } as const
 
@@ -48,13 +50,19 @@ export const Customer = Schema.Struct({
 })
 export interface Customer extends Schema.Schema.Type<typeof Customer> {}
 
+const PostbackUrl = Schema.String.check(
+  Schema.isPattern(patterns.postbackUrl, { expected: "an address that begins with https:// or http://" })
+)
+
 /** One thing sold. `unitPrice` is in centavos. */
 export const Item = Schema.Struct({
   title: TextId,
   unitPrice: Centavos,
   quantity: atLeastOne,
   /** Whether it is a physical good. */
-  tangible: Schema.optional(Schema.Boolean)
+  tangible: Schema.optional(Schema.Boolean),
+  /** Your own reference for the item. It was seen in the field, and is not documented. */
+  externalRef: Schema.optional(TextId)
 })
 export interface Item extends Schema.Schema.Type<typeof Item> {}
 
@@ -74,28 +82,19 @@ const fields = <const Method extends "PIX" | "BOLETO" | "CREDIT_CARD">(method: M
   items: Schema.optional(Schema.Array(Item)),
   traceable: Schema.optional(Schema.Boolean),
   /** The payer's IP address. */
-  ip: Schema.optional(Schema.String.check(Schema.isPattern(patterns.ip, { expected: "an IP address" })))
+  ip: Schema.optional(Schema.String.check(Schema.isPattern(patterns.ip, { expected: "an IP address" }))),
+  /**
+   * Where the service sends the webhooks of this charge. **It was seen in the field, and is not documented**: ask your gateway.
+   * It may hold the secret of a path, so it is shown nowhere; give it as `Redacted` if you log your requests.
+   */
+  postbackUrl: Schema.optional(Schema.Union([PostbackUrl, Schema.RedactedFromValue(PostbackUrl)]))
 })
-
-/**
- * A PIX charge. Amounts are in centavos. Amount, method and the customer's name and e-mail are enough.
- *
- * `expiresInDays` says after how many days the charge expires.
- *
- * Gotcha: it has no field for an order of yours: `customer.id` and `customer.externalRef` are the customer's, and `metadata` is a
- * withdrawal's. Store the `id` of the answer with your order. `OrderCharge.get` says what to store.
- */
-export const PixTransactionRequest = Schema.Struct({
-  ...fields("PIX"),
-  pix: Schema.optional(Schema.Struct({ expiresInDays: Schema.optional(atLeastOne) }))
-})
-export interface PixTransactionRequest extends Named<Schema.Schema.Type<typeof PixTransactionRequest>> {}
 
 /** The names that an undocumented field may not have: those of the contract, and `extra`. */
 const takenNames: ReadonlySet<string> = new Set(["pix", "extra", ...Object.keys(fields("PIX"))])
 
 /**
- * The fields of a BOLETO or CREDIT_CARD charge that the contract does not show, by name. They are sent
+ * The fields of a charge that the contract does not show, by name. They are sent
  * unchanged, on the same level as the documented fields.
  */
 export const UndocumentedFields = Schema.Record(Schema.String, Schema.Json).check(
@@ -104,6 +103,22 @@ export const UndocumentedFields = Schema.Record(Schema.String, Schema.Json).chec
     return taken === undefined || { path: [taken], issue: "Expected only fields that the contract does not name" }
   })
 )
+
+/**
+ * A PIX charge. Amounts are in centavos. Amount, method and the customer's name and e-mail are enough.
+ *
+ * `expiresInDays` says after how many days the charge expires. Fields that your gateway has and the contract does not name, as
+ * `metadata` or `shipping`, go under `extra`; they are sent unchanged.
+ *
+ * Gotcha: it has no documented field for an order of yours: `customer.id` and `customer.externalRef` are the customer's, and
+ * `metadata` is a withdrawal's. Store the `id` of the answer with your order. `OrderCharge.get` says what to store.
+ */
+export const PixTransactionRequest = withExtra({
+  ...fields("PIX"),
+  pix: Schema.optional(Schema.Struct({ expiresInDays: Schema.optional(atLeastOne) })),
+  extra: Schema.optional(UndocumentedFields)
+})
+export interface PixTransactionRequest extends Named<Schema.Schema.Type<typeof PixTransactionRequest>> {}
 
 /** A BOLETO charge. Amounts are in centavos. Its payload is not documented: put other fields under `extra`; they are sent unchanged. */
 export const BoletoTransactionRequest = withExtra({
@@ -132,6 +147,13 @@ export const CreateTransactionRequest = Schema.Union([
 ])
 export type CreateTransactionRequest = PixTransactionRequest | BoletoTransactionRequest | CreditCardTransactionRequest
 
+const pixCode = {
+  /** The copy-and-paste text of the QR code. */
+  qrcode: Schema.optionalKey(Schema.String),
+  /** The time until which the charge can be paid. */
+  expirationDate: Schema.optionalKey(ExpiryTime)
+}
+
 const created = {
   /** The `transactionId` of the lookup. */
   id: TextId,
@@ -139,22 +161,32 @@ const created = {
   amount: Centavos,
   paymentMethod: Schema.optionalKey(openWord(["PIX", "BOLETO", "CREDIT_CARD"])),
   status: CreatedStatus,
-  pix: Schema.optionalKey(
-    Schema.Struct({
-      /** The copy-and-paste text of the QR code. */
-      qrcode: Schema.optionalKey(Schema.String),
-      /** The time until which the charge can be paid. */
-      expirationDate: Schema.optionalKey(Timestamp)
-    })
-  ),
+  pix: Schema.optionalKey(Schema.Struct(pixCode)),
   companyId: Schema.optionalKey(IntegerId),
+  /** A reference of yours that came back. It was seen in the field, and is not documented. */
+  externalRef: Schema.optionalKey(Schema.String),
+  /** What was refunded, in centavos. It was seen in the field, and is not documented. */
+  refundedAmount: Schema.optionalKey(Centavos),
+  /** The `postbackUrl` of the request. It was seen in the field, and is not documented. It may hold a secret: `Redacted.value` shows it. */
+  postbackUrl: Schema.optionalKey(Schema.RedactedFromValue(Schema.String, { label: "postbackUrl" })),
   /** The fields that are not documented, unchanged. */
   extra: Schema.Record(Schema.String, Schema.Unknown)
 }
 
+/** The code and the expiry of a charge under each of the names that the service was seen to give them. */
+const pixAnswer = {
+  ...pixCode,
+  /** Seen in place of `qrcode`. */
+  brcode: Schema.optionalKey(Schema.String),
+  /** Seen beside `brcode`: the same text in base64. */
+  payloadBase64: Schema.optionalKey(Schema.String),
+  /** Seen in place of `expirationDate`. */
+  expiresAt: Schema.optionalKey(ExpiryTime)
+}
+
 /** The create operation's answer: `{ data, status, message }`. */
 export const CreateTransactionResponse = Schema.Struct({
-  data: withExtra(created),
+  data: withExtra({ ...created, pix: Schema.optionalKey(Schema.Struct(pixAnswer)) }),
   status: Schema.optionalKey(Schema.Int),
   message: Schema.optionalKey(Schema.String),
   companyId: Schema.optionalKey(IntegerId)
@@ -179,7 +211,7 @@ export const CreatedPixTransaction = Schema.Struct({
     /** The copy-and-paste text of the QR code. */
     qrcode: Schema.NonEmptyString,
     /** The time until which the charge can be paid. */
-    expirationDate: Schema.optionalKey(Timestamp)
+    expirationDate: Schema.optionalKey(ExpiryTime)
   })
 })
 export interface CreatedPixTransaction extends Schema.Schema.Type<typeof CreatedPixTransaction> {}

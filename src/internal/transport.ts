@@ -82,3 +82,21 @@ export const clientWithTransport = (
   transport: Transport
 ): Context.Context<HttpClient.HttpClient | HttpTransport> =>
   Context.make(HttpClient.HttpClient, client).pipe(Context.add(HttpTransport, { client, transport }))
+
+/**
+ * The option by which a fetch is told to keep no answer of a read, for one that keeps them whatever the header says. A
+ * platform may refuse the option, as older workers do.
+ */
+export const withoutCache = (method: TransportRequest["method"]): Pick<RequestInit, "cache"> =>
+  method === "GET" && takesNoStore() ? { cache: "no-store" } : {}
+
+let isTaken: boolean | undefined
+const takesNoStore = (): boolean => {
+  if (isTaken !== undefined) return isTaken
+  try {
+    isTaken = new Request("https://gateway.invalid", { cache: "no-store" }) instanceof Request
+  } catch {
+    isTaken = false
+  }
+  return isTaken
+}

@@ -3,6 +3,7 @@
  * reads the 31st of February as the 3rd of March.
  */
 import * as DateTime from "effect/DateTime"
+import * as Option from "effect/Option"
 
 /** The common form: in seconds or finer, in UTC, at an offset, or without a zone, which is read as UTC. */
 const common =
@@ -70,4 +71,23 @@ export const parseInstant = (input: string): DateTime.Utc | undefined => {
   const minutes = (days * 24 + twoDigits(text, 11)) * 60 + twoDigits(text, 14) - offset(text)
   date.setTime((minutes * 60 + twoDigits(text, 17)) * 1000 + fraction(text))
   return DateTime.fromDateUnsafe(date)
+}
+
+/** Whether a timestamp is a date alone. */
+export const isDate = (text: string): boolean => /^\d{4}-\d{2}-\d{2}$/.test(text)
+
+/** Whether a timestamp says its offset from UTC. A `Z` was seen on times that are not UTC, and `-00:00` means that it is not known. */
+export const hasOffset = (text: string): boolean =>
+  /:\d{2}.*[+-]\d{2}(?::?\d{2})?$/.test(text) && !/-00(?::?00)?$/.test(text)
+
+const local = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?$/i
+
+/** Writes a time without an offset, which is one of this zone, in UTC. Any other text stays as it is. */
+export const toUtcText = (text: string, timeZone: DateTime.TimeZone): string => {
+  const time = local.test(text) ? parseInstant(text) : undefined
+  if (time === undefined) return text
+  return Option.match(DateTime.makeZoned(time, { timeZone, adjustForTimeZone: true }), {
+    onNone: () => text,
+    onSome: DateTime.formatIso
+  })
 }

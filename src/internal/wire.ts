@@ -19,20 +19,19 @@ export const openWord = <const Words extends ReadonlyArray<string>>(words: Words
 /** An integer id, as the service gives a company, a lead or a row. */
 export const IntegerId = Schema.Natural
 
-/**
- * The pattern of an opaque id that may be shown: 1 to 64 characters. One of 10 to 19 digits, also with hyphens, may be a
- * person's document or phone, and a longer number is no id.
- */
-export const opaqueId = /^(?!\d{10,}$|[\d_-]{10,19}$)[\w-]{1,64}$/
+/** The form of a charge's id in a request, an error and a webhook: opaque, and one path segment. UUIDs are documented, hexadecimal ids were seen. */
+export const opaqueId = /^[\w-]{1,64}$/
 
 /** A textual identifier: never empty. */
 export const TextId = Schema.NonEmptyString
 
-const notTimestamp = Effect.fail(new SchemaIssue.InvalidValue({ expected: "an ISO 8601 timestamp" }))
+/** The failure of a text that is no timestamp. */
+export const notTimestamp = Effect.fail(new SchemaIssue.InvalidValue({ expected: "an ISO 8601 timestamp" }))
 
 /**
  * An ISO 8601 timestamp (`docs/service.md`), with or without an offset. The service does not say
- * which zone a timestamp without offset is in: it is read as UTC. A day that does not exist is refused.
+ * which zone a timestamp without offset is in: it is read as UTC, unless the `zone` of the client has rewritten it before. A
+ * day that does not exist is refused.
  */
 export const Timestamp = Schema.String.annotate({ format: "date-time" }).pipe(
   Schema.decodeTo(Schema.DateTimeUtc, {

@@ -170,7 +170,7 @@ export const layerHttpClient = (options: Options = {}): Layer.Layer<HttpClient.H
 /**
  * The client with all its settings from the environment, over this transport and no `HttpClient` of yours (see
  * `Payments.layerOver` for that): `PAYMENTS_BASE_URL`,
- * `PAYMENTS_CLIENT_ID`, `PAYMENTS_API_KEY` and, where they are set, `PAYMENTS_COMPANY_ID` and `PAYMENTS_INSECURE`.
+ * `PAYMENTS_CLIENT_ID`, `PAYMENTS_API_KEY` and, where they are set, `PAYMENTS_COMPANY_ID`, `PAYMENTS_ZONE` and `PAYMENTS_INSECURE`.
  */
 export const layer: Layer.Layer<Payments, ConfigurationError> = Layer.suspend(() =>
   Payments.layerOver(layerHttpClient())

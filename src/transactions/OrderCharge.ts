@@ -4,7 +4,8 @@
  *
  * Details: a charge lapses, fails or is cancelled, and a cart changes after it was charged. The service documents no call
  * that changes or cancels a charge, so another one is made. Each call looks up the order's charge, and those before it: no
- * charge is made while one of them is paid, and a late payment of an old one is found. The key of a charge is made of the
+ * charge is made while one of them is paid or may be, and a late payment of an old one is found. A charge that its lookup says is
+ * open is shown again until its expiry provably has passed: a time without an offset proves it three hours later. The key of a charge is made of the
  * reference, the number of the charge and the amount: `IdempotencyKey.fromReference("order", "42/1/2500")`. So a call that is
  * repeated with the same input is one charge, after a crash, after an `OutcomeUnknown` and in two browser tabs.
  *
@@ -57,15 +58,19 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { Payments } from "../client/Payments.ts"
+import { PaymentsPolicy } from "../client/PaymentsPolicy.ts"
+import { brasilia, creationOf, provedEnd } from "../contract/Expiry.ts"
 import { fromReference, fromReferenceOption } from "../contract/IdempotencyKey.ts"
 import { checkOptionsBy, time, withDefault } from "../contract/Options.ts"
 import type { CreateTransactionError, GetTransactionError } from "../contract/PaymentsError.ts"
-import { progressOfDetail } from "../contract/Status.ts"
+import { DetailStatus, isPaid, meaningOf, progressOfDetail } from "../contract/Status.ts"
 import { CreatedPixTransaction, type PixTransactionRequest, type TransactionDetail } from "../contract/Transaction.ts"
 import { legible } from "../internal/legible.ts"
 import { inSpan } from "../internal/spans.ts"
+import { parseInstant } from "../internal/utc.ts"
 import { TextId } from "../internal/wire.ts"
 import { Centavos } from "../pix/Money.ts"
+import { believed } from "./internal/expiry.ts"
 
 /**
  * What you store of the last charge of an order. Its encoded form is JSON: `Schema.encodeEffect(OrderCharge.Stored)`. With its
@@ -81,7 +86,9 @@ export const Stored = Schema.Struct({
   /** The code to show, as text, and the time until which it can be paid, if the service said so. */
   pix: CreatedPixTransaction.fields.pix,
   /** The ids of the charges before it, newest first. One of them may still be paid. */
-  earlier: Schema.Array(TextId)
+  earlier: Schema.Array(TextId),
+  /** Those of them whose expiry had provably passed: they are not open, whatever their lookup says. */
+  lapsed: Schema.optionalKey(Schema.Array(TextId))
 })
 /** See the schema of the same name. Its `amount` is in centavos. */
 export interface Stored extends Schema.Schema.Type<typeof Stored> {}
@@ -100,7 +107,7 @@ export interface Order {
 export interface Options {
   /**
    * How long a charge has to be open still, so that it is shown again: less than a day, since that is the shortest expiry of a
-   * request. Default: 5 minutes.
+   * request. An expiry that has passed while the lookup says open was no UTC: it counts three hours later. Default: 5 minutes.
    */
   readonly openFor?: Duration.Input | undefined
 }
@@ -154,8 +161,46 @@ export class OrderRefunded extends legible(
   }
 }
 
-/** The errors of `get`: those of creating and of looking up, and `OrderRefunded`. */
-export type OrderChargeError = CreateTransactionError | GetTransactionError | OrderRefunded
+/**
+ * The lookup of a charge of the order says a word that may mean paid, or any word that nobody knows, so no other charge was made. If it
+ * means paid, list it in `PaymentsPolicy`: `statuses: { paid: [...] }`.
+ */
+export class OrderUnclear extends legible(
+  Schema.TaggedError<OrderUnclear>("effect-pix/OrderUnclear")("OrderUnclear", {
+    operation: Schema.Literal("getTransaction"),
+    outcome: Schema.Literal("NoEffect"),
+    transactionId: Schema.String,
+    /** The word, as the service wrote it. */
+    status: DetailStatus
+  })
+) {
+  override get message(): string {
+    const word = /^[\p{L}_ -]{1,40}$/u.test(this.status) ? `the status "${this.status}"` : "a status"
+    return `The charge ${this.transactionId} of this order has ${word} that is not documented, so no other one was made. If it means that the charge is paid, list it: PaymentsPolicy.make({ statuses: { paid: [...] } }). Else wait until it changes.`
+  }
+}
+
+/** Three charges of the order are open: each of them can be paid, so no other one was made. */
+export class OrderChargesOpen extends legible(
+  Schema.TaggedError<OrderChargesOpen>("effect-pix/OrderChargesOpen")("OrderChargesOpen", {
+    operation: Schema.Literal("getTransaction"),
+    outcome: Schema.Literal("NoEffect"),
+    /** The charges that are open, newest first. */
+    transactionIds: Schema.Array(Schema.String)
+  })
+) {
+  override get message(): string {
+    return `This order has ${this.transactionIds.length} open charges, and each can be paid: ${this.transactionIds.join(", ")}. No other one was made. Wait until one lapses, or ask your gateway to cancel them.`
+  }
+}
+
+/** The errors of `get`: those of creating and of looking up, and what prevents another charge of the order. */
+export type OrderChargeError =
+  | CreateTransactionError
+  | GetTransactionError
+  | OrderRefunded
+  | OrderUnclear
+  | OrderChargesOpen
 
 /** How many lookups may be under way. */
 const concurrency = 4
@@ -185,54 +230,126 @@ const checkOptions = checkOptionsBy(
   })
 )
 
-const isOpenAt = ({ pix: { expirationDate } }: Stored, millis: number) =>
-  expirationDate === undefined || DateTime.toEpochMillis(expirationDate) > millis
+/** How many charges of one order may be open at a time. */
+const mostOpen = 3
 
-const answer = Effect.fnUntraced(function* ({ last, reference, request }: Order, openUntil: number) {
-  const { createTransaction, getTransaction } = yield* Payments
-  const { amount } = request
+/** How far the clocks of the service and of this machine may differ, where a charge is told from an older one. */
+const clockSkew = 60_000
+
+const ofLookup = { operation: "getTransaction", outcome: "NoEffect" } as const
+
+/** What a call is about: the order, and its times in milliseconds. */
+interface Visit extends Order {
+  readonly now: number
+  readonly openFor: number
+}
+
+/** The order needs a charge, and what its lookups say of those that it has. */
+interface Due {
+  readonly _tag: "Due"
+  readonly last: Stored | undefined
+  readonly ids: ReadonlyArray<string>
+  readonly details: ReadonlyArray<TransactionDetail>
+  readonly lapsed: ReadonlyArray<string>
+}
+
+/** Looks up all charges of the order. */
+const lookUp = Effect.fnUntraced(function* ({ last, now, openFor, request: { amount } }: Visit) {
+  const payments = yield* Payments
+  const { statuses } = yield* PaymentsPolicy
   const ids = last === undefined ? [] : [last.transactionId, ...last.earlier]
-  const details = yield* Effect.forEach(ids, (id) => getTransaction(id), { concurrency })
-  const paid = details.filter(({ enStatusTransaction }) => enStatusTransaction === "Paid")
+  const details = yield* Effect.forEach(ids, (id) => payments.getTransaction(id), { concurrency })
+  const paid = details.filter(({ enStatusTransaction }) => isPaid(enStatusTransaction, statuses))
   const detail = paid.find(({ value }) => value === amount) ?? paid[0]
   if (detail !== undefined) {
     const others = paid.filter((other) => other !== detail)
     return { _tag: "Paid", detail, amount: detail.value === amount ? "same" : "different", others } satisfies Paid
   }
-  const refunded = details.find(({ enStatusTransaction }) => enStatusTransaction === "Refunded")
+  const find = (meaning: string) => details.find((one) => meaningOf(one.enStatusTransaction) === meaning)
+  const perhapsPaid = find("paid")
+  if (perhapsPaid !== undefined) return yield* unclear(perhapsPaid)
+  const refunded = find("returned")
   if (refunded !== undefined) {
-    const { transactionId, value } = refunded
-    return yield* new OrderRefunded({ operation: "getTransaction", outcome: "NoEffect", transactionId, amount: value })
+    return yield* new OrderRefunded({ ...ofLookup, transactionId: refunded.transactionId, amount: refunded.value })
   }
+  const due: Due = { _tag: "Due", last, ids, details, lapsed: last?.lapsed ?? [] }
+  const [newest] = details
+  if (last === undefined || newest === undefined) return due
+  const known = { createdAt: newest.createdAt, now }
+  const expiry = yield* believed(payments, last.pix.expirationDate, known)
+  const end = expiry === undefined ? Infinity : DateTime.toEpochMillis(expiry)
+  const isOver = provedEnd(expiry, known) <= now
+  const isEnding = end > now && end <= now + openFor
   // A word that is not documented counts as open: a charge that is shown again is paid once.
-  const isFinal = details[0] !== undefined && progressOfDetail(details[0].enStatusTransaction) === "Final"
-  if (last?.amount === amount && !isFinal && isOpenAt(last, openUntil)) {
-    return { _tag: "Reuse", charge: last } satisfies Reuse
-  }
+  const isFinal = progressOfDetail(newest.enStatusTransaction, statuses) === "Final"
+  if (last.amount === amount && !isFinal && !isOver && !isEnding) return { _tag: "Reuse", charge: last } satisfies Reuse
+  return isOver ? { ...due, lapsed: [...due.lapsed, last.transactionId] } : due
+})
+
+const unclear = ({ enStatusTransaction: status, transactionId }: TransactionDetail) =>
+  new OrderUnclear({ ...ofLookup, transactionId, status })
+
+/** Makes the next charge of the order, unless one that it has may be paid. */
+const make = Effect.fnUntraced(function* ({ reference, request }: Order, { details, ids, lapsed, last }: Due) {
+  const { createTransaction } = yield* Payments
+  const unlisted = details.find(({ enStatusTransaction }) => meaningOf(enStatusTransaction) === "unlisted")
+  if (unlisted !== undefined) return yield* unclear(unlisted)
+  const isOpen = (id: string, at: number) =>
+    !lapsed.includes(id) && meaningOf(details[at]?.enStatusTransaction ?? "") === "open"
+  const open = ids.filter(isOpen)
+  if (open.length >= mostOpen) return yield* new OrderChargesOpen({ ...ofLookup, transactionIds: open })
+  const { amount } = request
   const number = (last?.number ?? 0) + 1
   const idempotencyKey = fromReference("order", `${reference}/${number}/${amount}`)
-  const { id, pix } = yield* createTransaction(request, { idempotencyKey })
-  return { _tag: "Renewed", charge: { number, transactionId: id, amount, pix, earlier: ids } } satisfies Renewed
+  const { extra, id, pix } = yield* createTransaction(request, { idempotencyKey })
+  const charge: Stored = { number, transactionId: id, amount, pix, earlier: ids, ...(lapsed.length > 0 && { lapsed }) }
+  const { createdAt } = extra
+  return { charge, createdAt: typeof createdAt === "string" ? parseInstant(createdAt) : undefined }
+})
+
+const renewed = (charge: Stored): Renewed => ({ _tag: "Renewed", charge })
+
+const isPast = ({ pix: { expirationDate } }: Stored, now: number) =>
+  expirationDate !== undefined && DateTime.toEpochMillis(expirationDate) <= now
+
+/** A charge that was made just now: an expiry that has passed is before its creation, so it counts as absent. */
+const fresh = (charge: Stored, now: number): Renewed =>
+  renewed(isPast(charge, now) ? { ...charge, pix: { qrcode: charge.pix.qrcode } } : charge)
+
+const answer = Effect.fnUntraced(function* (visit: Visit): Effect.fn.Return<OrderCharge, OrderChargeError, Payments> {
+  const { now } = visit
+  // Made just now by the clock of Brasília is not old.
+  const isOld = (createdAt: DateTime.Utc | undefined) => {
+    const age = now - (creationOf({ createdAt, now }) ?? now)
+    return age > clockSkew && Math.abs(age - brasilia) > clockSkew
+  }
+  const found = yield* lookUp(visit)
+  if (found._tag !== "Due") return found
+  const { charge, createdAt } = yield* make(visit, found)
+  if (!isOld(createdAt) && !isPast(charge, now)) return renewed(charge)
+  // A repeated key may have brought back the charge of a call that was not stored. Another one is made only if that is over.
+  const again = yield* lookUp({ ...visit, last: charge })
+  if (again._tag === "Paid") return again
+  if (again._tag === "Reuse") return renewed(charge)
+  if (!isOld(again.details[0]?.createdAt ?? createdAt)) return fresh(charge, now)
+  return fresh((yield* make(visit, again)).charge, now)
 })
 
 /**
  * The charge of an order: the one that is stored as `last`, if it can still be paid, or a new one. Amounts are in centavos. It
- * makes a lookup for each charge that the order has had, and then at most one charge; two where the first is one of an
- * earlier call that was not stored, and has lapsed since.
+ * makes a lookup for each charge that the order has had, and then at most one new charge. A call that was not stored may have made a
+ * charge before, which its key brings back: if that is over, one more is made.
  *
- * Fails with `OrderRefunded`; with `InvalidRequest` for a wrong order or option; and as `getTransaction` and
- * `createTransaction` do. While one lookup fails, nothing is made. After an `OutcomeUnknown` or an `IdempotencyConflict` call
- * again with the same order: its key is the same, so `Effect.retry` around it is safe.
+ * Fails with `OrderRefunded`; with `OrderUnclear` while a charge may be paid; with `OrderChargesOpen` while three can be; with
+ * `InvalidRequest` for a wrong order or option; and as `getTransaction` and `createTransaction` do. While one lookup fails,
+ * nothing is made. After an `OutcomeUnknown` or an `IdempotencyConflict` call again with the same order: its key is the same,
+ * so `Effect.retry` around it is safe.
  */
 export const get = (order: Order, options: Options = {}): Effect.Effect<OrderCharge, OrderChargeError, Payments> =>
   inSpan("OrderCharge.get", { kind: "internal", attributes: {} }, () =>
     Effect.gen(function* () {
       const { openFor } = yield* checkOptions(options)
       yield* checkOrder(order)
-      const now = yield* Clock.currentTimeMillis
-      const first = yield* answer(order, now + openFor)
-      // A repeated key brings back the charge of a call that was not stored, which may have lapsed since.
-      if (first._tag !== "Renewed" || isOpenAt(first.charge, now)) return first
-      return yield* answer({ ...order, last: first.charge }, now + openFor)
+      return yield* answer({ ...order, openFor, now: yield* Clock.currentTimeMillis })
     })
   )

@@ -44,6 +44,7 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { legible } from "../internal/legible.ts"
 import { Payments } from "../client/Payments.ts"
+import { PaymentsPolicy } from "../client/PaymentsPolicy.ts"
 import {
   AuthError,
   type GetTransactionError,
@@ -56,7 +57,7 @@ import {
 } from "../contract/PaymentsError.ts"
 import { issuesOf } from "../contract/RequestIssues.ts"
 import { checkOptionsBy, fn, invalidRequest, whole, withDefault } from "../contract/Options.ts"
-import { DetailStatus } from "../contract/Status.ts"
+import { DetailStatus, isPaid, type PaidWords } from "../contract/Status.ts"
 import type { TransactionDetail, TransactionListItem } from "../contract/Transaction.ts"
 import { Centavos } from "../pix/Money.ts"
 import * as TransactionStream from "./TransactionStream.ts"
@@ -69,7 +70,7 @@ export const Order = Schema.Struct({
   amount: Centavos,
   /**
    * The status in your books, in the words of a lookup, such as `Awaiting` or `Paid`. Words are compared exactly, also
-   * undocumented ones. The creation and the list use other words, which never match. Default: the status is not compared.
+   * undocumented ones; those that `PaymentsPolicy.statuses` lists as paid match `Paid`, and each other. The creation and the list use other words, which never match. Default: the status is not compared.
    */
   status: Schema.optional(DetailStatus)
 })
@@ -187,9 +188,14 @@ const noOrders = invalidRequest("getTransaction", [{ path: "orders", problem: "m
 
 const decodeOrder = Schema.decodeUnknownEffect(Schema.toType(Order), { errors: "all" })
 
-const compare = ({ amount, status }: Order, { enStatusTransaction, value }: TransactionDetail) => {
+const compare = (
+  { amount, status = "" }: Order,
+  { enStatusTransaction: word, value }: TransactionDetail,
+  statuses: PaidWords
+) => {
   if (value !== amount) return "AmountDiffers"
-  return status === undefined || status === enStatusTransaction ? "Matched" : "StatusDiffers"
+  const isSame = status === "" || status === word || (isPaid(status, statuses) && isPaid(word, statuses))
+  return isSame ? "Matched" : "StatusDiffers"
 }
 
 /** Whether the lookups of the other orders would fail in the same way. */
@@ -198,11 +204,12 @@ const endsRun = (error: GetTransactionError): error is ReconcileStopped["error"]
 
 const resultOf = <O extends Order>(
   of: OfOrder<O>,
-  answer: Result.Result<TransactionDetail, GetTransactionError>
+  answer: Result.Result<TransactionDetail, GetTransactionError>,
+  statuses: PaidWords
 ): Effect.Effect<ReconcileResult<O>, ReconcileStopped> => {
   if (Result.isSuccess(answer)) {
     const transaction = answer.success
-    return Effect.succeed({ _tag: compare(of.order, transaction), ...of, transaction })
+    return Effect.succeed({ _tag: compare(of.order, transaction, statuses), ...of, transaction })
   }
   const error = answer.failure
   if (endsRun(error)) {
@@ -234,6 +241,7 @@ export const stream = <O extends Order, E = never, R = never>(
   Stream.unwrap(
     Effect.gen(function* () {
       const { getTransaction } = yield* Payments
+      const { statuses } = yield* PaymentsPolicy
       const { concurrency, from } = yield* checkOptions(options)
       if (!Stream.isStream(orders) && !Predicate.isIterable(orders)) return yield* noOrders
       const lookUp = (order: O) =>
@@ -248,7 +256,9 @@ export const stream = <O extends Order, E = never, R = never>(
         Stream.mapEffect((order) => Effect.map(Effect.result(lookUp(order)), (answer) => ({ order, answer })), {
           concurrency
         }),
-        Stream.mapEffect(({ answer, order }, index) => resultOf({ order, position: from + index + 1 }, answer))
+        Stream.mapEffect(({ answer, order }, index) =>
+          resultOf({ order, position: from + index + 1 }, answer, statuses)
+        )
       )
     })
   )

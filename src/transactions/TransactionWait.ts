@@ -50,18 +50,25 @@ import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { legible } from "../internal/legible.ts"
-import { checkOptionsBy, fn, instant, time, withDefault } from "../contract/Options.ts"
+import { expiryOf, provedEnd } from "../contract/Expiry.ts"
+import { checkOptionsBy, fn, reading, time, withDefault } from "../contract/Options.ts"
 import type { GetTransactionError } from "../contract/PaymentsError.ts"
 import { DetailStatus, progressOfDetail } from "../contract/Status.ts"
 import type { TransactionDetail } from "../contract/Transaction.ts"
 import { Payments } from "../client/Payments.ts"
+import { PaymentsPolicy } from "../client/PaymentsPolicy.ts"
 import { boundedExponential } from "../internal/schedule.ts"
 import { inSpan } from "../internal/spans.ts"
+import { believed } from "./internal/expiry.ts"
 import { TransactionHints } from "./TransactionHints.ts"
 
 /** How to wait. */
 export interface Options {
-  /** When the charge expires: `charge.pix.expirationDate` of its creation. Default: no expiry. */
+  /**
+   * When the charge expires: `charge.pix.expirationDate` of its creation. Where the service wrote no offset, or `Z`, and for any time
+   * in UTC that is not of a creation, it counts three hours later. One before the charge's creation, or more than 400 days after
+   * it, counts as absent. Default: no expiry.
+   */
   readonly expiresAt?: DateTime.DateTime.Input | undefined
   /**
    * The longest time to wait. The last lookup starts then, and may take 5 seconds. Default: one hour, or until `expiresAt`
@@ -72,7 +79,7 @@ export interface Options {
    * When to look again. Waiting ends when the schedule ends. Default: `polling`.
    */
   readonly schedule?: Schedule.Schedule<unknown> | undefined
-  /** The condition that ends waiting. Default: `Status.progressOfDetail` of the status is `Final`. */
+  /** The condition that ends waiting. Default: `Status.progressOfDetail` of the status is `Final`, by the words of `PaymentsPolicy`. */
   readonly until?: ((detail: TransactionDetail) => boolean) | undefined
 }
 
@@ -130,13 +137,12 @@ const checkInput = checkOptionsBy("getTransaction", Schema.Struct({ transactionI
 const checkOptions = checkOptionsBy(
   "getTransaction",
   Schema.Struct({
-    expiresAt: Schema.optional(instant),
+    expiresAt: Schema.optional(
+      reading((input: DateTime.DateTime.Input) => Result.fromOption(expiryOf(input), () => "must be a date"))
+    ),
     deadline: Schema.optional(time),
     schedule: withDefault(schedule, polling),
-    until: withDefault(
-      fn<NonNullable<Options["until"]>>(),
-      (detail) => progressOfDetail(detail.enStatusTransaction) === "Final"
-    )
+    until: Schema.optional(fn<NonNullable<Options["until"]>>())
   })
 )
 
@@ -149,12 +155,24 @@ interface Look {
 
 /** Returns `next`, which waits for the next change each time it is run. */
 const watch = Effect.fnUntraced(function* (transactionId: string, options: Options) {
-  const { getTransaction } = yield* Payments
-  const { deadline: maxWait, expiresAt = Infinity, schedule, until } = yield* checkOptions(options)
+  const payments = yield* Payments
+  const { statuses } = yield* PaymentsPolicy
+  const checked = yield* checkOptions(options)
+  const { deadline: maxWait, schedule } = checked
+  const { until = ({ enStatusTransaction }) => progressOfDetail(enStatusTransaction, statuses) === "Final" } = checked
   yield* checkInput({ transactionId })
   const startedAt = yield* Clock.currentTimeMillis
-  const deadline = startedAt + (maxWait ?? (expiresAt === Infinity ? hour : Infinity))
-  const endsAt = Math.ceil(Math.min(expiresAt, deadline))
+  let expiresAt = Infinity
+  let deadline = Infinity
+  let endsAt = Infinity
+  /** Sets the end by what is known of the charge's creation: an expiry that is not believable counts as absent. */
+  const setEnd = Effect.fnUntraced(function* (createdAt: DateTime.Utc | undefined) {
+    const known = { createdAt, now: startedAt }
+    expiresAt = provedEnd(yield* believed(payments, checked.expiresAt, known), known)
+    deadline = startedAt + (maxWait ?? (expiresAt === Infinity ? hour : Infinity))
+    endsAt = Math.ceil(Math.min(expiresAt, deadline))
+  })
+  yield* setEnd(undefined)
   const step = yield* Schedule.toStep(schedule)
   const hint = yield* (yield* TransactionHints).subscribe(transactionId)
 
@@ -208,7 +226,7 @@ const watch = Effect.fnUntraced(function* (transactionId: string, options: Optio
     lookedAt = yield* Clock.currentTimeMillis
     attempts++
     hint.closeUnsafe()
-    const result = yield* getTransaction(transactionId).pipe(
+    const result = yield* payments.getTransaction(transactionId).pipe(
       Effect.result,
       Effect.timeoutOrElse({
         duration: lookedAt < endsAt ? endsAt - lookedAt : lastLookup,
@@ -221,6 +239,7 @@ const watch = Effect.fnUntraced(function* (transactionId: string, options: Optio
     }
     if (Result.isSuccess(result)) {
       failure = undefined
+      if (result.success.createdAt !== undefined) yield* setEnd(result.success.createdAt)
       return result.success
     }
     const error = result.failure
@@ -254,7 +273,8 @@ const watch = Effect.fnUntraced(function* (transactionId: string, options: Optio
  * Fails with `TimedOut` when `deadline` or `expiresAt` has passed, and with `InvalidRequest`, `AuthError`, `RequestRejected` or
  * `TransactionNotFound`. A failure that concerns only the service, such as an outage, does not end the wait.
  *
- * Gotcha: final is not paid. The status is one of `Paid`, `Cancelled`, `Failed` and `Refunded`: check that it is `Paid`.
+ * Gotcha: final is not paid. The status is one of `Paid`, `Cancelled`, `Failed` and `Refunded`, or another word for one of them: check
+ * that it is `Paid`, or a word that `PaymentsPolicy.statuses` lists.
  */
 export const final = (
   transactionId: string,

@@ -98,17 +98,53 @@ const cases: ReadonlyArray<readonly [what: string, changes: Partial<Record<Opera
   ["no 404", status("getTransaction", 404, 400), /^An unknown .* 404: HTTP 400\n +in docs\/service\.md#errors/],
   ["three decimals", balance({ accBalance: 10.505 }), /decimals: accBalance has 3\n +in .* src\/pix\/Money/],
   ["another company's balance", balance({ companyId: 2 }), /^The balance is of PAYMENTS_COMPANY_ID: another/],
+  [
+    "a word for paid",
+    lookup({ enStatusTransaction: "Successful" }),
+    /no word for paid: "Successful" means paid, .*\["Succ/
+  ],
+  ["another word for paid", lookup({ enStatusTransaction: "PAID" }), /: "PAID" means paid, if you say so/],
   ["another currency", balance({ currency: "USD" }), /^The balance is in BRL: another currency/]
 ]
 
+const ago = (millis: number) => new Date(Date.now() - millis).toISOString()
+const behind = 3 * 3_600_000
+const localOf = (iso: string) => new Date(Date.parse(iso) - behind).toISOString().slice(0, -1)
+/** Times of the newest row, or of the lookup, and what the doctor says of them. */
+const clocks: ReadonlyArray<readonly [what: string, changes: Partial<Record<Operation, Change>>, finding: RegExp]> = [
+  [
+    "local times",
+    rows((row) => ({ ...row, createdAt: ago(behind).slice(0, -1), updatedAt: ago(behind).slice(0, 19) })),
+    /^The newest row's times .*: createdAt is three hours behind it.* set PAYMENTS_ZONE=America.*; updatedAt is three h/
+  ],
+  ["a false Z", rows((row) => ({ ...row, createdAt: ago(behind) })), /createdAt ends in Z and .* no setting mends it/],
+  [
+    "a local time of a lookup",
+    lookup({ createdAt: ago(behind).slice(0, -1) }),
+    /^The lookup's times .*: createdAt is th/
+  ],
+  ["a Z of the future", lookup({ updateDate: ago(-behind) }), /updateDate is ahead of it, so its Z cannot be true/]
+]
+
 describe("the doctor", () => {
+  live.each(clocks)("the doctor names the field and the setting for %s", served, function* ([, changes, finding]) {
+    const { code, stdout } = yield* examine(changes)
+    expect(stdout.split("WRONG  ")).toContainEqual(expect.stringMatching(finding))
+    expect(code).toBe(7)
+  })
+
+  live("the doctor reads local times in PAYMENTS_ZONE", served, function* () {
+    const { env } = yield* examine(rows((row) => ({ ...row, createdAt: localOf(row.createdAt) })))
+    yield* runRows({ ...env, PAYMENTS_ZONE: "America/Sao_Paulo" }, [["doctor", 0, /^19 hold, 0 wrong\n/]])
+  })
+
   live("the doctor finds nothing wrong with the sandbox, and sends only reads", served, function* () {
     const { env, requests, stdout } = yield* examine({})
-    expect(stdout).toBe("23 hold, 0 wrong\n1 not checked: give --webhook URL\n")
+    expect(stdout).toBe("26 hold, 0 wrong\n1 not checked: give --webhook URL\n")
     expect(new Set(requests.map(({ method }) => method))).toEqual(new Set(["GET"]))
     const { PAYMENTS_COMPANY_ID: _, ...nameless } = env
     const unchecked =
-      /^14 hold, 0 wrong\n10 not checked: give --transaction ID; set PAYMENTS_COMPANY_ID; give --webhook/
+      /^15 hold, 0 wrong\n12 not checked: give --transaction ID; set PAYMENTS_COMPANY_ID; give --webhook/
     yield* runRows(nameless, [["doctor", 0, unchecked]])
   })
 
@@ -128,7 +164,7 @@ describe("the doctor", () => {
       },
       getTransaction: ({ status, ...json }) => (status === 404 ? { status, code: 7 } : { ...json, ...unusual })
     })
-    expect([code, stdout]).toEqual([0, expect.stringContaining("23 hold, 0 wrong\n")])
+    expect([code, stdout]).toEqual([0, expect.stringContaining("26 hold, 0 wrong\n")])
   })
 
   live("the doctor does not check the id of a lookup whose row is in the middle of a long list", served, function* () {
@@ -165,7 +201,7 @@ describe("the doctor", () => {
     const route = yield* serveRaw(answer(405), answer(404))
     const webhook = `--webhook ${route.url}/hook`
     const { env, stdout } = yield* examine({}, ...webhook.split(" "))
-    expect(stdout).toBe("24 hold, 0 wrong\n")
+    expect(stdout).toBe("27 hold, 0 wrong\n")
     yield* runRows(env, [[`doctor ${webhook}`, 7, /WRONG {2}The webhook's address takes POST alone, .*: HTTP 404\n/]])
     expect(route.arrived.map(({ method, path }) => `${method} ${path}`)).toEqual(["GET /hook", "GET /hook"])
   })

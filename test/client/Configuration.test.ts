@@ -7,13 +7,15 @@ import {
   CredentialsReload,
   IdempotencyKeyGen,
   Merchants,
+  minimumWithdrawal,
   Payments
 } from "effect-pix"
-import { ConfigProvider, Effect, Layer, Logger, Redacted, References } from "effect"
+import { HttpClient, HttpClientResponse } from "effect/http"
+import { ConfigProvider, DateTime, Effect, Layer, Logger, Redacted, References } from "effect"
 import { printedBy } from "../support/canary.ts"
 import { inspect } from "node:util"
 import { effect } from "../support/effect.ts"
-import { balance, balancePath, getBalance } from "../support/operations.ts"
+import { balance, balancePath, charge as requestOf, getBalance } from "../support/operations.ts"
 import { paymentsOn, respond, scripted } from "../support/Wire.ts"
 
 const { path } = getBalance
@@ -97,6 +99,7 @@ const notSet = (name: string) => `Missing: ${name} is not set`
 const notRead = (name: string) => `Unreadable: ${name} could not be read: the ConfigProvider failed`
 const all = ["PAYMENTS_BASE_URL", "PAYMENTS_CLIENT_ID", "PAYMENTS_API_KEY"]
 const whole = "must be a whole number from 0"
+const zone = "must be a time zone, as America/Sao_Paulo or -03:00"
 
 const refusals: ReadonlyArray<readonly [what: string, ReturnType<typeof from>, ReadonlyArray<string>]> = [
   ["without settings", from({}), all.map(notSet)],
@@ -105,7 +108,7 @@ const refusals: ReadonlyArray<readonly [what: string, ReturnType<typeof from>, R
   [
     "of a store that fails",
     broken({}),
-    ["PAYMENTS_BASE_URL", "PAYMENTS_COMPANY_ID", "PAYMENTS_CLIENT_ID", "PAYMENTS_API_KEY"].map(notRead)
+    ["PAYMENTS_BASE_URL", "PAYMENTS_COMPANY_ID", "PAYMENTS_ZONE", "PAYMENTS_CLIENT_ID", "PAYMENTS_API_KEY"].map(notRead)
   ],
   ...["-7", "7.5", canary].map((PAYMENTS_COMPANY_ID) => {
     const wrong = [`Wrong: PAYMENTS_COMPANY_ID ${whole}`]
@@ -113,10 +116,16 @@ const refusals: ReadonlyArray<readonly [what: string, ReturnType<typeof from>, R
   }),
   [
     "with wrong, missing and unreadable settings",
-    broken({ PAYMENTS_BASE_URL: "", PAYMENTS_COMPANY_ID: canary, PAYMENTS_CLIENT_ID: `${canary} ` }),
+    broken({
+      PAYMENTS_BASE_URL: "",
+      PAYMENTS_COMPANY_ID: canary,
+      PAYMENTS_ZONE: canary,
+      PAYMENTS_CLIENT_ID: `${canary} `
+    }),
     [
       notSet("PAYMENTS_BASE_URL"),
       `Wrong: PAYMENTS_COMPANY_ID ${whole}`,
+      `Wrong: PAYMENTS_ZONE ${zone}`,
       `Wrong: PAYMENTS_CLIENT_ID ${visible}`,
       notRead("PAYMENTS_API_KEY")
     ]
@@ -154,8 +163,81 @@ describe("a client from the environment", () => {
     const error = yield* Effect.flip(read).pipe(Effect.provide(Layer.provide(client, from({ PAYMENTS_BASE_URL }))))
     assert.deepStrictEqual([error._tag, sent.length], ["InvalidRequest", 0])
     assert.deepStrictEqual(yield* refusal(Layer.provide(client, broken({ PAYMENTS_BASE_URL }))), [
-      notRead("PAYMENTS_COMPANY_ID")
+      notRead("PAYMENTS_COMPANY_ID"),
+      notRead("PAYMENTS_ZONE")
     ])
+  })
+
+  effect("reads a time without an offset in its zone, in every answer and in each way to name the zone", function* () {
+    const local = "2026-11-27T11:07:14.997603"
+    const times = { createdAt: local, updatedAt: "2026-11-27 11:07", updateDate: "2026-11-27T11:07:14+02:00" }
+    const body = (path: string) => {
+      if (path.includes("/company/")) {
+        const res = { items: [{ id: 1, amount: 1, status: "", ...times }], totalItems: 1, totalPages: 1 }
+        return { ok: true, res: { ...res, currentPage: 1, pageSize: 50 } }
+      }
+      if (path.includes("/Transaction/"))
+        return { id: 1, value: 1, transactionId: "t", enStatusTransaction: "", ...times }
+      if (path.includes("/Withdraw/")) return { id: 1, value: 10, enTransaction: "Awaiting", ...times }
+      const data = { id: "t", amount: 2500, status: "", pix: { qrcode: "0", expiresAt: local } }
+      return { data }
+    }
+    const transport = Layer.succeed(
+      HttpClient.HttpClient,
+      HttpClient.make((request, url) =>
+        Effect.succeed(HttpClientResponse.fromWeb(request, Response.json(body(url.pathname))))
+      )
+    )
+    const { PAYMENTS_BASE_URL: baseUrl } = environment
+    const inZone = (PAYMENTS_ZONE: string) =>
+      Layer.provide(Payments.layerOver(transport), from({ ...environment, PAYMENTS_API_KEY: "key", PAYMENTS_ZONE }))
+    const merchants = Merchants.layer({
+      baseUrl,
+      zone: "-03:00",
+      load: () => Effect.succeed(pair("client", key))
+    }).pipe(Layer.provide([transport, IdempotencyKeyGen.layer]))
+    const ofMerchant = Layer.unwrap(Effect.map(Merchants, ({ get }) => get("shop"))).pipe(Layer.provide(merchants))
+    const utc = ["2026-11-27T11:07:14.997Z", "2026-11-27T11:07:00.000Z"]
+    const brasilia = ["2026-11-27T14:07:14.997Z", "2026-11-27T14:07:00.000Z"]
+    for (const [client, [created, updated]] of [
+      [paymentsOn(transport, { baseUrl }), utc],
+      [paymentsOn(transport, { baseUrl, zone: "UTC" }), utc],
+      [paymentsOn(transport, { baseUrl, zone: "America/Sao_Paulo" }), brasilia],
+      [paymentsOn(transport, { baseUrl, zone: "-03:00" }), brasilia],
+      [inZone("America/Sao_Paulo"), brasilia],
+      [ofMerchant, brasilia]
+    ] as const) {
+      const [row, detail, withdrawal, charge] = yield* Effect.gen(function* () {
+        const payments = yield* Payments
+        return [
+          (yield* payments.listTransactions()).items[0],
+          yield* payments.getTransaction("t"),
+          yield* payments.requestWithdrawal({ amount: minimumWithdrawal }),
+          yield* payments.createTransaction(requestOf)
+        ] as const
+      }).pipe(Effect.provide(client))
+      const isos = [row?.createdAt, detail.createdAt, withdrawal.createdAt, charge.pix.expirationDate, row?.updatedAt]
+      assert.deepStrictEqual(
+        isos.map((at) => at && DateTime.formatIso(at)),
+        [created, created, created, created, updated]
+      )
+      assert.strictEqual(detail.updateDate && DateTime.formatIso(detail.updateDate), "2026-11-27T09:07:14.000Z")
+    }
+  })
+
+  effect("refuses a zone that nobody knows", function* () {
+    const { PAYMENTS_BASE_URL: baseUrl } = environment
+    for (const wrong of ["Brasilia", "", "-3", `${canary}/x`, 3 as never]) {
+      // the last one as from JavaScript
+      assert.deepStrictEqual(yield* refusal(paymentsOn(scripted(respond(200)).layer, { baseUrl, zone: wrong })), [
+        `Wrong: zone ${zone}`
+      ])
+      const merchants = Merchants.layer({ baseUrl, zone: wrong, load: () => Effect.undefined })
+      assert.deepStrictEqual(
+        yield* refusal(Layer.provide(merchants, [scripted(respond(200)).layer, IdempotencyKeyGen.layer])),
+        [`Wrong: zone ${zone}`]
+      )
+    }
   })
 
   effect("reads PAYMENTS_INSECURE only for a URL of plain http to another host", function* () {

@@ -10,6 +10,7 @@ import { bodyDecoder, type FastReader } from "../../src/client/internal/wire/dec
 import { readCharge, readPage } from "../../src/client/internal/wire/fastReaders.ts"
 import { writePixCharge } from "../../src/client/internal/wire/writePixCharge.ts"
 import { runs, seed, seeded } from "../support/seed.ts"
+import brcode from "../fixtures/field/created-brcode.json" with { type: "json" }
 import { charge, created, fullCharge, listed } from "../support/operations.ts"
 
 /** How many mutated inputs each shape is tested with. */
@@ -36,6 +37,7 @@ const oddities: readonly [unknown, ...Array<unknown>] = [
 
 const names: readonly [string, ...Array<string>] = [
   "extra",
+  ..."brcode payloadBase64 expiresAt externalRef postbackUrl".split(" "),
   ..."id amount status pix lead items ok error companyId toJSON constructor size unitPrice tangible".split(" "),
   ..."name email currency 0 paymentMethod note".split(" ")
 ]
@@ -114,7 +116,8 @@ describe("a reader or writer beside its schema", { timeout: 600_000 }, () => {
   test(`the answer to a charge is read with the same value and the same omitted fields as by its schema, in ${inputs} inputs`, () => {
     const bases: readonly [object, ...Array<object>] = [
       created,
-      { ...created, companyId: 7, data: { ...created.data, note: { a: [1] }, companyId: 7 } }
+      { ...created, companyId: 7, data: { ...created.data, note: { a: [1] }, companyId: 7 } },
+      brcode
     ]
     assert.isAbove(compare(bases, reads(Endpoints.createTransaction.response, readCharge)), inputs / 5)
   })

@@ -125,14 +125,35 @@ describe("the fetch transport", () => {
   })
 
   live("uses the fetch and the RequestInit of its layer, or of the call, but for what is its own", function* () {
-    const init = Layer.succeed(FetchHttpClient.RequestInit, { method: "PUT", redirect: "follow", cache: "no-store" })
+    const init = Layer.succeed(FetchHttpClient.RequestInit, {
+      method: "PUT",
+      redirect: "follow",
+      cache: "force-cache",
+      mode: "cors"
+    })
     const ofLayer = fetching(() => Promise.resolve(Response.json(balance)))
     const ofCall = fetching(() => Promise.resolve(Response.json(balance)))
     yield* Effect.provide(read, paymentsOn(Layer.provide(FetchTransport.layer, [ofLayer.fetch, init])))
     yield* read.pipe(Effect.provide([ofCall.fetch, init]), Effect.provide(paymentsOn(FetchTransport.layer)))
     assert.deepStrictEqual([ofLayer.seen.length, ofCall.seen.length], [1, 1])
     for (const sent of [...ofLayer.seen, ...ofCall.seen])
-      assert.deepInclude(sent, { cache: "no-store", redirect: "manual", method: "GET" })
+      assert.deepInclude(sent, { mode: "cors", cache: "no-store", redirect: "manual", method: "GET" })
+  })
+
+  live.each([
+    ["this transport", FetchTransport.layer],
+    ["Effect's client", FetchHttpClient.layer]
+  ] as const)("asks for no answer that fetch keeps, for reads alone, over %s", function* ([, transport]) {
+    const caching = fetching(() => Promise.resolve(Response.json(balance)))
+    const payments = paymentsOn(Layer.provide(transport, caching.fetch))
+    yield* Effect.provide(Effect.all([read, Effect.ignore(pay)]), [payments, caching.fetch, quiet, once])
+    assert.deepStrictEqual(
+      caching.seen.map((init) => [init?.method, init?.cache, new Headers(init?.headers).get("cache-control")]),
+      [
+        ["GET", "no-store", "no-store"],
+        ["POST", undefined, null]
+      ]
+    )
   })
 
   live("logs a warning at its build if fetch may repeat a payment and has no option against that", function* () {

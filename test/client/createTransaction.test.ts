@@ -1,7 +1,8 @@
 /** What `createTransaction` sends, which answers it takes, and which requests it refuses. */
 import { assert, describe } from "@effect/vitest"
-import { type CreateTransactionRequest, Money, type WriteOptions } from "effect-pix"
-import { Result } from "effect"
+import { CreatedPixTransaction, type CreateTransactionRequest, Money, type WriteOptions } from "effect-pix"
+import { DateTime, Effect, Redacted, Result, Schema } from "effect"
+import { inspect } from "node:util"
 import {
   call,
   canary,
@@ -20,9 +21,12 @@ import {
   type Use,
   without
 } from "../support/calls.ts"
+import { evp, generate } from "../support/brCode.ts"
 import { effect } from "../support/effect.ts"
 import { charge, chargeBody, created, createTransaction, fullCharge, transactionId } from "../support/operations.ts"
 import { respond } from "../support/Wire.ts"
+import brcode from "../fixtures/field/created-brcode.json" with { type: "json" }
+import qrcode from "../fixtures/field/created-qrcode.json" with { type: "json" }
 
 const { customer } = charge
 const { call: create, path } = createTransaction
@@ -42,6 +46,16 @@ describe("the request of createTransaction", () => {
   const sent: ReadonlyArray<readonly [what: string, request: CreateTransactionRequest, body: unknown]> = [
     ["a minimal PIX charge has amount, currency, method and customer", charge, chargeBody],
     ["a full PIX charge has each documented field under its documented name", fullCharge, fullCharge],
+    [
+      "a PIX charge has its undocumented fields beside the documented ones",
+      { ...fullCharge, extra: { metadata: { order: 42 }, shipping: null } },
+      { ...fullCharge, metadata: { order: 42 }, shipping: null }
+    ],
+    [
+      "the address of its webhooks may be redacted",
+      { ...charge, postbackUrl: Redacted.make(fullCharge.postbackUrl) },
+      { ...chargeBody, postbackUrl: fullCharge.postbackUrl }
+    ],
     ["a boleto has its undocumented fields beside the documented ones", { ...boleto, extra }, { ...boleto, ...extra }],
     ["a card charge has its undocumented fields beside them too", { ...card, extra }, { ...card, ...extra }]
   ]
@@ -155,6 +169,105 @@ describe("the answer of createTransaction", () => {
   )
 })
 
+const code = qrcode.data.pix.qrcode
+const base64 = (text: string) => Buffer.from(text).toString("base64")
+const receiver = { merchantName: "Loja", merchantCity: "SAO PAULO" }
+const at = (url: string, amount?: number) =>
+  generate({ ...receiver, url, ...(amount !== undefined && { amount: Money.centavos(amount) }) })
+const [one, dearer, elsewhere] = [at("a.bc/qr/v2/1", 2500), at("a.bc/qr/v2/1", 2600), at("a.bc/qr/v2/2", 2500)]
+const keyed = generate({ ...receiver, key: evp, amount: Money.centavos(2500) })
+const damaged = `${one.slice(0, -4)}0000`
+
+/** The answer that was seen, with other names of its code and its expiry. */
+const seen = (pix: object, id = "0A9f_-3fa94c1b7e2d4c8f9a6b") => ({
+  ...brcode,
+  data: { ...brcode.data, companyId: undefined, id, pix }
+})
+const creates = (body: unknown) => call(create, respond(200, body))
+const codeOf = (body: unknown) =>
+  Effect.map(creates(body), ({ result }) => {
+    assert(Result.isSuccess(result), JSON.stringify(result))
+    const { pix } = result.success as CreatedPixTransaction // the charge is a PIX charge
+    return pix
+  })
+
+describe("an answer as it was seen in the field", () => {
+  effect.each([brcode, qrcode])(
+    "has its code and its expiry under the documented names",
+    function* ({ data, ...body }) {
+      const { result } = yield* creates({ ...body, data: { ...data, companyId: 7 } })
+      assert(Result.isSuccess(result), JSON.stringify(result))
+      const charge = result.success as CreatedPixTransaction // the charge is a PIX charge
+      assert.strictEqual(charge.id, data.id)
+      assert.deepStrictEqual(Object.keys(charge.pix), ["qrcode", "expirationDate"])
+      assert.strictEqual(charge.pix.qrcode, code)
+      assert.strictEqual(
+        charge.pix.expirationDate && DateTime.formatIso(charge.pix.expirationDate),
+        "2026-12-01T08:40:41.175Z"
+      )
+      assert.deepInclude(charge, { externalRef: "order-42", refundedAmount: Money.centavos(0) })
+      assert.strictEqual(charge.postbackUrl && Redacted.value(charge.postbackUrl), data.postbackUrl)
+      assert.notInclude(inspect(charge, { depth: 9, showHidden: true }), data.postbackUrl)
+      // What is stored of it says by its offset that the expiry is exact.
+      const stored = Schema.encodeSync(CreatedPixTransaction)(charge)
+      assert.strictEqual(stored.pix.expirationDate, "2026-12-01T08:40:41.175+00:00")
+      assert.isTrue(Schema.decodeSync(CreatedPixTransaction)(stored).pix.expirationDate?.isExact)
+    }
+  )
+
+  const codes: ReadonlyArray<readonly [what: string, pix: object, code: string]> = [
+    ["the documented name alone, whatever it holds", { qrcode: "0002" }, "0002"],
+    ["the documented name first", { brcode: one, qrcode: one.replace("5904Loja", "5904Loja") }, one],
+    ["brcode beside an empty text", { qrcode: " ", brcode: one }, one],
+    ["brcode beside a picture", { qrcode: "data:image/png;base64,AA==", brcode: one }, one],
+    ["brcode beside a damaged code", { qrcode: damaged, brcode: one }, one],
+    ["base64 alone", { payloadBase64: base64(one) }, one],
+    ["base64 beside a damaged code", { brcode: damaged, payloadBase64: base64(one) }, one],
+    ["the documented name where nothing is a code", { qrcode: "0002", brcode: damaged, payloadBase64: "%" }, "0002"],
+    ["an address in another case", { qrcode: at("a.bc/qr/v2/a"), brcode: at("a.bc/qr/v2/a") }, at("a.bc/qr/v2/a")],
+    ["another type of the others", { qrcode: one, brcode: 7, payloadBase64: {} }, one]
+  ]
+  effect.each(codes)("has the code of %s", function* ([, pix, expected]) {
+    assert.strictEqual((yield* codeOf(seen(pix))).qrcode, expected)
+  })
+
+  const wrong: ReadonlyArray<readonly [path: string, pix: object]> = [
+    ["qrcode", {}],
+    ["qrcode", { qrcode: null, brcode: "", payloadBase64: null }],
+    ["brcode", { brcode: damaged }],
+    ["brcode", { brcode: "https://pay.example", payloadBase64: "%%%" }],
+    ["payloadBase64", { payloadBase64: base64("000201") }],
+    ["brcode", { qrcode: one, brcode: dearer }],
+    ["brcode", { qrcode: one, brcode: elsewhere }],
+    ["brcode", { qrcode: keyed, brcode: one }],
+    ["payloadBase64", { qrcode: one, brcode: one, payloadBase64: base64(dearer) }]
+  ]
+  effect.each(wrong)("of a doubtful %s is OutcomeUnknown with the id of the charge: %j", function* ([path, pix]) {
+    for (const id of ["3fa94c1b7e2d4c8f9a6b5d0e1c", "7", "Z_-9".repeat(16)]) {
+      const error = yield* checkNotRead(create, ["UnsoundBrCode", `data.pix.${path}`], seen(pix, id))
+      assert.strictEqual(error._tag === "OutcomeUnknown" && error.seen?.id, id)
+    }
+  })
+
+  const expiries: ReadonlyArray<readonly [pix: object, utc: string | undefined, isExact: boolean | undefined]> = [
+    [{ expiresAt: "2026-12-01T08:40:41.1759895+00:00" }, "2026-12-01T08:40:41.175Z", true],
+    [{ expiresAt: "2026-12-01T08:40:41-0300" }, "2026-12-01T11:40:41.000Z", true],
+    [{ expiresAt: "2026-12-01T08:40:41.1759895Z" }, "2026-12-01T08:40:41.175Z", undefined],
+    [{ expiresAt: "2026-12-01T08:40:41-00:00" }, "2026-12-01T08:40:41.000Z", undefined],
+    [{ expiresAt: "2026-12-01T08:40:41" }, "2026-12-01T08:40:41.000Z", undefined],
+    [{ expiresAt: "2026-12-01" }, "2026-12-02T03:00:00.000Z", true],
+    [{ expirationDate: "2026-12-01", expiresAt: "2026-12-05" }, "2026-12-02T03:00:00.000Z", true],
+    [{ expirationDate: null, expiresAt: "2026-12-05" }, "2026-12-06T03:00:00.000Z", true],
+    [{ expirationDate: "soon", expiresAt: "2026-12-05" }, "2026-12-06T03:00:00.000Z", true],
+    [{ expiresAt: 7 }, undefined, undefined]
+  ]
+  effect.each(expiries)("has the expiry of %j: %s, exact: %s", function* ([pix, utc, isExact]) {
+    const { expirationDate } = yield* codeOf(seen({ ...pix, qrcode: one }))
+    assert.strictEqual(expirationDate && DateTime.formatIso(expirationDate), utc)
+    assert.strictEqual(expirationDate?.isExact, isExact)
+  })
+})
+
 const withExtra = (extra: unknown) => ({ paymentMethod: "BOLETO", extra })
 const customers = (...changes: ReadonlyArray<object>) =>
   changes.map((change) => ({ customer: { ...customer, ...change } }))
@@ -183,7 +296,9 @@ const refused: ReadonlyArray<Refused> = [
   ["items.0.quantity", { items: [{ ...item, quantity: 0 }] }],
   ["items.1.unitPrice", { items: [item, { ...item, unitPrice: 0.5 }] }],
   ["ip", ...[...addresses, ...slow].map((ip) => ({ ip }))],
-  ["extra", { extra: { canary } }],
+  ["postbackUrl", ...[`ftp://${canary}`, canary, `https://a b/${canary}`, 7].map((postbackUrl) => ({ postbackUrl }))],
+  ["items.0.canary", { items: [{ ...item, canary }] }],
+  ["extra", { extra: { postbackUrl: canary } }],
   ["extra", ...[{ amount: 1 }, canary, odd.cyclic, { canary: () => canary }, { canary: 1n }].map(withExtra)],
   ["extra", withExtra(JSON.parse(`{"__proto__":"${canary}"}`))],
   ["", ...[odd.deep, odd.throwing, { note: `${canary}${"x".repeat(1_000_000)}` }].map(withExtra)],
@@ -211,7 +326,7 @@ describe("a request of createTransaction", () => {
     ["BOLETO", false, { pix: { expiresInDays: 1 } }],
     ["BOLETO", false, { customer: { ...customer, canary } }],
     ["BOLETO", false, { amount: undefined }],
-    ["PIX", false, { canary }]
+    ["PIX", true, { canary }]
   ]
   effect.each(unknown)(
     "of the method %s says (%s) that an unknown field may be put under `extra`: %j",

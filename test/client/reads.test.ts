@@ -45,7 +45,7 @@ const calls: Readonly<Record<ReadName, (input?: unknown) => Use>> = {
   getBalance: (options) => (payments) => payments.getBalance(options as object)
 }
 
-const strange = ["a?b#c", "%2e%2e", "...", "a:b@c;d", "a%2Fb", "a".repeat(128)]
+const opaque = ["3fa94c1b7e2d4c8f9a6b5d0e1c", "order_42-A", "7", "a".repeat(64)]
 
 describe("a request", () => {
   const list = (options: object | undefined, query: string) =>
@@ -54,9 +54,7 @@ describe("a request", () => {
     ["getBalance", options, balance, `${balancePath(company)}?currency=${currency}`] as const
   const sent: ReadonlyArray<readonly [operation: ReadName, input: unknown, answer: object, path: string]> = [
     ["getTransaction", transactionId, detail, lookupPath(transactionId)],
-    ...strange.map(
-      (id) => ["getTransaction", id, { ...detail, transactionId: id }, lookupPath(encodeURIComponent(id))] as const
-    ),
+    ...opaque.map((id) => ["getTransaction", id, { ...detail, transactionId: id }, lookupPath(id)] as const),
     list(undefined, ""),
     list({}, ""),
     list({ page: 2 }, "?page=2"),
@@ -97,7 +95,7 @@ describe("a request", () => {
     undefined
   ]
   const refused: ReadonlyArray<readonly [operation: ReadName, path: string, ...inputs: ReadonlyArray<unknown>]> = [
-    ["getTransaction", "transactionId", ...ids, "a".repeat(129)],
+    ["getTransaction", "transactionId", ...ids, "a?b#c", "a:b", "a%2Fb", "a".repeat(65)],
     ["listTransactions", "pageSize", ...[0, 101, 1.5].map((pageSize) => ({ pageSize }))],
     ["listTransactions", "page", { page: 0 }, { page: "1" }],
     ["listTransactions", "sort", { sort: canary }],

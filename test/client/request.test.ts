@@ -44,7 +44,8 @@ effect(
         credentials: yield* Credentials,
         keys: yield* IdempotencyKeyGen,
         baseUrl: new URL("https://gateway.example"),
-        companyId: undefined
+        companyId: undefined,
+        zone: undefined
       })
     }).pipe(Effect.provide([layer, credentials, IdempotencyKeyGen.layerSequential]))
     yield* write(client, makeRoute(refund), undefined, {

@@ -106,10 +106,11 @@ export const paymentsOn = (
   options: PaymentsOptions = { baseUrl: "https://gateway.example" }
 ) => Payments.layer(options).pipe(Layer.provide([transport, credentials, IdempotencyKeyGen.layerSequential]))
 
-/** A value in a readable form: decimals and instants as text with their type. */
+/** A value in a readable form: decimals and instants as text with their type, and what is redacted as its label. */
 export const shown = (value: unknown): unknown => {
   if (BigDecimal.isBigDecimal(value)) return `${BigDecimal.format(value)} reais`
   if (DateTime.isDateTime(value)) return `${DateTime.isUtc(value) ? "utc" : "zoned"} ${DateTime.formatIso(value)}`
+  if (Redacted.isRedacted(value)) return `<redacted:${value.label ?? ""}>`
   if (Array.isArray(value)) return value.map(shown)
   return typeof value === "object" && value !== null
     ? Object.fromEntries(Object.entries(value).map(([name, member]) => [name, shown(member)]))

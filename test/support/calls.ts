@@ -72,7 +72,9 @@ export const headersOf = (idempotencyKey?: string) => ({
   accept: "application/json",
   "x-client-id": "client-4711",
   "x-api-key": "sk_live_0f9d2c7b",
-  ...(idempotencyKey !== undefined && { "content-type": "application/json", "idempotency-key": idempotencyKey })
+  ...(idempotencyKey === undefined
+    ? { "cache-control": "no-store" }
+    : { "content-type": "application/json", "idempotency-key": idempotencyKey })
 })
 
 /** An answer that is read: its value, and the optional fields that did not fit, which are left out, counted and logged. */

@@ -42,7 +42,12 @@ export const charge = {
   items: [{ title: person.item, unitPrice: Money.centavos(2500), quantity: 1 }],
   ip: person.ip
 }
-export const pix = { ...charge, paymentMethod: "PIX" } as const
+export const pix = {
+  ...charge,
+  paymentMethod: "PIX",
+  postbackUrl: `https://shop.example/webhooks/${person.reference}`,
+  extra: { metadata: { of: person.metadata } }
+} as const
 const boleto = { ...charge, paymentMethod: "BOLETO", extra: { payer: { note: person.description } } } as const
 
 /** Calls of every operation, and of a withdrawal to each kind of key. */

@@ -34,11 +34,12 @@ export const fullCharge = {
     externalRef: "crm/1"
   },
   items: [
-    { title: "Café 500g", unitPrice: Money.centavos(1200), quantity: 2, tangible: true },
+    { title: "Café 500g", unitPrice: Money.centavos(1200), quantity: 2, tangible: true, externalRef: "sku-1" },
     { title: "Frete", unitPrice: Money.centavos(100), quantity: 1, tangible: false }
   ],
   traceable: true,
   ip: "203.0.113.7",
+  postbackUrl: "https://shop.example/webhooks/pix/s3cret-path",
   pix: { expiresInDays: 2 }
 } as const
 

@@ -17,6 +17,7 @@ import { lookups } from "../support/charges.ts"
 import { effect } from "../support/effect.ts"
 import { charge as requestOf, created } from "../support/operations.ts"
 import { detailOf, mockPayments } from "../support/payments.ts"
+import { local, seenGateway, type SeenTimes, withOffset } from "../support/seenGateway.ts"
 import { budget, isWhole, requireClean } from "../support/rehearsals.ts"
 
 const requestFor = (centavos: number) => ({ ...requestOf, amount: Money.centavos(centavos) })
@@ -180,7 +181,7 @@ describe("OrderCharge.get", () => {
     earlier: []
   }
 
-  effect("charges that are lapsed when they are made end after two", function* () {
+  effect("a charge that is lapsed when it is made is the only one of its visit", function* () {
     const keys: Array<string | undefined> = []
     const expirationDate = DateTime.makeUnsafe(yield* Clock.currentTimeMillis)
     const create: Payments["Service"]["createTransaction"] = (_: unknown, options: WriteOptions = {}) =>
@@ -200,7 +201,7 @@ describe("OrderCharge.get", () => {
       getTransaction: (id) => Effect.succeed(detailOf(id, "Awaiting"))
     })
     const { earlier, number } = yield* Effect.provide(chargeOf(2500), layer)
-    assert.deepStrictEqual([number, earlier, new Set(keys).size], [2, ["charge-1"], 2])
+    assert.deepStrictEqual([number, earlier, keys.length], [1, [], 1])
   })
 
   effect("a charge without an expiry, or with a status that is not documented, is shown again", function* () {
@@ -231,6 +232,173 @@ describe("OrderCharge.get", () => {
       )
     }
   )
+})
+
+const hour = 3_600_000
+const start = Date.parse("2026-11-27T14:07:00Z")
+
+/** Visits the page of an order at a gateway as it was seen, after so many milliseconds each. What is stored goes through JSON. */
+const visits = Effect.fnUntraced(function* (
+  gateway: ReturnType<typeof seenGateway>,
+  plan: ReadonlyArray<readonly [after: number, centavos: number]>,
+  policy: Partial<PaymentsPolicy> = {}
+) {
+  const codec = Schema.fromJsonString(OrderCharge.Stored)
+  const tags: Array<string> = []
+  let last: OrderCharge.Stored | undefined
+  let failure: OrderCharge.OrderChargeError | undefined
+  for (const [after, centavos] of plan) {
+    yield* TestClock.adjust(after)
+    const request = requestFor(centavos)
+    const answer = yield* Effect.result(OrderCharge.get({ reference: "42", request, last })).pipe(
+      Effect.provide(gateway.layer),
+      Effect.provideService(PaymentsPolicy, PaymentsPolicy.make(policy))
+    )
+    tags.push(Result.isSuccess(answer) ? answer.success._tag : answer.failure._tag)
+    if (Result.isFailure(answer)) failure = answer.failure
+    else if (answer.success._tag !== "Paid") {
+      last = yield* Schema.decodeEffect(codec)(yield* Schema.encodeEffect(codec)(answer.success.charge))
+    }
+  }
+  return { tags, last, failure }
+})
+
+const four = [0, 1, 1, 1].map((minutes) => [minutes * 600_000, 2500] as const)
+const once = ["Renewed", "Reuse", "Reuse", "Reuse"]
+
+describe("OrderCharge.get at a gateway as it was seen", () => {
+  const impossible: ReadonlyArray<readonly [what: string, expiresAt: SeenTimes["expiresAt"]]> = [
+    ["the first year", () => "0001-01-01T00:00:00"],
+    ["1970", () => "1970-01-01"],
+    ["1970 in UTC", () => "1970-01-01T00:00:00Z"],
+    ["1970 with its offset", () => "1970-01-01T00:00:00+00:00"],
+    ["its day alone", (now) => withOffset(now).slice(0, 10)],
+    ["half an hour by the clock of Brasília", (now) => local(now + 0.6 * hour)],
+    ["half an hour by that clock, with a false Z", (now) => `${local(now + 0.6 * hour)}.1234567Z`],
+    ["an hour ago", (now) => withOffset(now - hour)],
+    ["a century", () => "2126-11-27T14:07:00+00:00"],
+    ["a year and a half", (now) => withOffset(now + 401 * 24 * hour)],
+    ["no text", () => 20_261_127],
+    ["none", () => null]
+  ]
+  const creations: ReadonlyArray<readonly [what: string, createdAt: NonNullable<SeenTimes["createdAt"]>]> = [
+    ["its time", withOffset],
+    ["its time in UTC", (now) => new Date(now).toISOString()],
+    ["the time of Brasília", local],
+    ["the first year", () => "0001-01-01T00:00:00"],
+    ["nothing", () => undefined]
+  ]
+  effect.each(impossible.flatMap(([what, expiresAt]) => creations.map((made) => [what, ...made, expiresAt] as const)))(
+    "four visits make one charge where its expiry is %s, and its lookup says %s of its creation",
+    function* ([, , createdAt, expiresAt]) {
+      yield* TestClock.setTime(start)
+      const gateway = seenGateway({ expiresAt, createdAt })
+      assert.deepStrictEqual((yield* visits(gateway, four)).tags, once)
+      assert.lengthOf(gateway.charges, 1)
+    }
+  )
+
+  const ends: ReadonlyArray<readonly [what: string, expiresAt: SeenTimes["expiresAt"], end: number]> = [
+    ["with its offset", (now) => withOffset(now + hour), hour],
+    ["with the offset of Brasília", (now) => `${local(now + hour)}-03:00`, hour],
+    ["in UTC", (now) => new Date(now + hour).toISOString(), 4 * hour],
+    ["without an offset", (now) => local(now + 4 * hour), 4 * hour],
+    // The day of Brasília ends at 03:00 of the next one in UTC.
+    ["as a day", (now) => withOffset(now).slice(0, 10), Date.parse("2026-11-28T03:00:00Z") - start]
+  ]
+  effect.each(ends)(
+    "a charge whose expiry is written %s is shown until it provably is over",
+    function* ([, expiresAt, end]) {
+      yield* TestClock.setTime(start)
+      const gateway = seenGateway({ expiresAt })
+      const { last, tags } = yield* visits(
+        gateway,
+        [0, end - 300_001, 300_001, 1000].map((after) => [after, 2500] as const)
+      )
+      assert.deepStrictEqual(tags, ["Renewed", "Reuse", "Renewed", "Reuse"])
+      assert.deepStrictEqual(last?.lapsed, [gateway.charges[0]?.id ?? ""])
+      assert.lengthOf(gateway.charges, 2)
+    }
+  )
+
+  const day = { expiresAt: (now: number) => withOffset(now + 24 * hour) }
+
+  effect("an order has at most three open charges, and the error names them", function* () {
+    yield* TestClock.setTime(start)
+    const gateway = seenGateway(day)
+    const { failure, last, tags } = yield* visits(
+      gateway,
+      [1, 2, 3, 4, 3].map((reais) => [1000, reais * 100] as const)
+    )
+    assert.deepStrictEqual(tags, ["Renewed", "Renewed", "Renewed", "OrderChargesOpen", "Reuse"])
+    const ids = gateway.charges.map(({ id }) => id)
+    assert(failure?._tag === "OrderChargesOpen")
+    assert.deepStrictEqual([failure.transactionIds, last?.number], [ids.toReversed(), 3])
+    for (const id of ids) assert.include(failure.message, id)
+  })
+
+  effect("charges that lapsed are not open, whatever their lookups say", function* () {
+    yield* TestClock.setTime(start)
+    const gateway = seenGateway(day)
+    const { last, tags } = yield* visits(
+      gateway,
+      Array.from({ length: 6 }, () => [25 * hour, 2500] as const)
+    )
+    assert.deepStrictEqual([new Set(tags), last?.number, last?.lapsed?.length], [new Set(["Renewed"]), 6, 5])
+  })
+
+  const words: ReadonlyArray<readonly [word: string, centavos: number, tag: string, paid?: ReadonlyArray<string>]> = [
+    ["Successful", 2500, "OrderUnclear"],
+    ["PAGO", 3000, "OrderUnclear"],
+    ["PAID", 3000, "OrderUnclear"],
+    ["UnderReview", 3000, "OrderUnclear"],
+    ["UnderReview", 2500, "Reuse"],
+    ["NOT_FOUND", 3000, "OrderUnclear"],
+    ["Processing", 2500, "Reuse"],
+    ["Processing", 3000, "Renewed"],
+    ["cancelado", 2500, "Renewed"],
+    ["Estornado", 3000, "OrderRefunded"],
+    ["successful", 2500, "Paid", ["Successful"]],
+    ["Paid", 2500, "Paid", ["Successful"]]
+  ]
+  effect.each(words)(
+    "a charge whose lookup says %s makes of a visit for %s centavos %s",
+    function* ([word, centavos, tag, paid]) {
+      yield* TestClock.setTime(start)
+      const gateway = seenGateway(day)
+      const { last } = yield* visits(gateway, [[0, 2500]])
+      const [charge] = gateway.charges
+      assert(charge !== undefined && last !== undefined)
+      charge.status = word
+      const answer = yield* Effect.result(
+        OrderCharge.get({ reference: "42", request: requestFor(centavos), last })
+      ).pipe(
+        Effect.provide(gateway.layer),
+        Effect.provideService(PaymentsPolicy, PaymentsPolicy.make({ statuses: { paid: paid ?? [] } }))
+      )
+      assert.strictEqual(Result.isSuccess(answer) ? answer.success._tag : answer.failure._tag, tag)
+      assert.lengthOf(gateway.charges, tag === "Renewed" ? 2 : 1)
+      if (Result.isFailure(answer)) assert.include(answer.failure.message, charge.id)
+    }
+  )
+
+  effect.each<readonly [string, SeenTimes, string, number]>([
+    ["that is over", { expiresAt: (now) => withOffset(now + hour) }, "Awaiting", 2],
+    ["that is over, and open by its lookup", { expiresAt: (now) => local(now + hour) }, "Awaiting", 1],
+    [
+      "that was cancelled, by the time in the answer",
+      { ...day, answered: (now) => ({ createdAt: withOffset(now) }) },
+      "Cancelled",
+      2
+    ]
+  ])("a repeated key brings back a charge of two hours ago %s", function* ([, times, status, made]) {
+    yield* TestClock.setTime(start)
+    const gateway = seenGateway(times)
+    yield* visits(gateway, [[0, 2500]]) // and dies before it stores the charge
+    for (const charge of gateway.charges) charge.status = status
+    const { last, tags } = yield* visits(gateway, [[2 * hour, 2500]])
+    assert.deepStrictEqual([tags, last?.number, gateway.charges.length], [["Renewed"], made, made])
+  })
 })
 
 interface Order {

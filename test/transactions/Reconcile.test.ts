@@ -1,7 +1,7 @@
 /** Compares books with gateways that answer and fail as the test chooses. */
 import { assert, describe } from "@effect/vitest"
 import { DateTime, Effect, Option, Result, Schema, Stream } from "effect"
-import { type GetTransactionError, Money, Reconcile, type TransactionStream } from "effect-pix"
+import { type GetTransactionError, Money, PaymentsPolicy, Reconcile, type TransactionStream } from "effect-pix"
 import { idsOf, type MovingList, still, upTo } from "../support/movingList.ts"
 import * as Lookup from "../support/payments.ts"
 import { effect } from "../support/effect.ts"
@@ -64,6 +64,9 @@ describe("Reconcile.stream", () => {
       ["Paid", 2499, "Awaiting", "AmountDiffers"],
       ["Chargeback", 2500, "Chargeback", "Matched"],
       ["Chargeback", 2500, "CHARGEBACK", "StatusDiffers"],
+      ["successful", 2500, "Paid", "Matched"],
+      ["Paid", 2500, "SUCCESSFUL", "Matched"],
+      ["Confirmed", 2500, "Paid", "StatusDiffers"],
       ["", 2500, undefined, "MissingAtGateway"]
     ]
     const orders = rows.map(([transactionId, amount, status], invoice) => ({
@@ -76,7 +79,7 @@ describe("Reconcile.stream", () => {
       id === "" ? Lookup.missing : Effect.succeed(Lookup.detailOf(id, id))
     const results = yield* Stream.runCollect(
       Stream.provide(Reconcile.stream(orders), Lookup.mockPayments({ getTransaction }))
-    )
+    ).pipe(Effect.provideService(PaymentsPolicy, PaymentsPolicy.make({ statuses: { paid: ["Successful"] } })))
     assert.deepStrictEqual(
       tagsOf(results),
       rows.map(([, , , tag]) => tag)

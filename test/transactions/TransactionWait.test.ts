@@ -1,7 +1,13 @@
 import { assert, describe, test } from "@effect/vitest"
 import { Clock, DateTime, Duration, Effect, Exit, Fiber, Random, Result, Schedule, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import { type GetTransactionError, type TransactionDetail, TransactionHints, TransactionWait } from "effect-pix"
+import {
+  type GetTransactionError,
+  PaymentsPolicy,
+  type TransactionDetail,
+  TransactionHints,
+  TransactionWait
+} from "effect-pix"
 import * as Lookup from "../support/payments.ts"
 import { effect } from "../support/effect.ts"
 
@@ -103,6 +109,42 @@ const rows: ReadonlyArray<Row> = [
     [0, 60],
     "Expired 60 2 Awaiting -"
   ],
+  [
+    "lasts to the expiry if the service wrote its offset",
+    [],
+    { ...each(600), expiresAt: "1970-01-01T00:01:00+00:00" },
+    [0, 60],
+    "Expired 60 2 Awaiting -"
+  ],
+  ...[DateTime.makeUnsafe(60_000), "1970-01-01T00:01:00", "1970-01-01T00:01:00Z"].map((expiresAt): Row => [
+    `lasts three hours longer, since the expiry ${String(expiresAt)} may be of Brasília`,
+    [],
+    { ...each(600), expiresAt },
+    [...upTo(10_800, 600), 10_860],
+    "Expired 10860 20 Awaiting -"
+  ]),
+  [
+    "lasts an hour if its expiry is none",
+    [],
+    { ...each(600), expiresAt: "0001-01-01T00:00:00" },
+    upTo(3600, 600),
+    "Deadline 3600 7 Awaiting -"
+  ],
+  [
+    "lasts an hour if its expiry is before the charge's creation",
+    [{ ...awaiting, createdAt: DateTime.makeUnsafe(-1000) }],
+    { ...each(600), expiresAt: -2000 },
+    [0, ...upTo(3600, 600).slice(1)],
+    "Deadline 3600 7 Awaiting -"
+  ],
+  [
+    "finds a payment by a word for it that is not listed with none of its lookups",
+    [Lookup.detailOf("t", "Successful")],
+    { ...each(600), deadline: "10 minutes" },
+    [0, 600],
+    "Deadline 600 2 Successful -"
+  ],
+  ["ends with a word of failure in another language", [Lookup.detailOf("t", "CANCELADO")], steady, [0], "CANCELADO"],
   ["lasts to the end of its schedule", [], { schedule: Schedule.recurs(2) }, [0, 0, 0], "Deadline 0 3 Awaiting -"],
   ["makes one lookup after the expiry", [], { expiresAt: -1 }, [0], "Expired 0 1 Awaiting -"],
   [
@@ -150,7 +192,7 @@ describe("TransactionWait", () => {
         endOf(Effect.catchTag(changes, "NoSuchElementError", Effect.die))
       ]
       const fibers = yield* Effect.forEach(waits, (wait) => Effect.forkChild(wait, { startImmediately: true }))
-      for (const seconds of [...hints, 10_000]) {
+      for (const seconds of [...hints, 20_000]) {
         yield* TestClock.setTime(seconds * 1000)
         yield* (yield* TransactionHints).publish("T")
       }
@@ -158,6 +200,13 @@ describe("TransactionWait", () => {
       assert.deepStrictEqual([one.at, other.at], [at, at])
     }
   )
+
+  effect("a wait ends with a word that the policy lists as paid, in any case", function* () {
+    const { get } = script([Lookup.detailOf("t", "SUCCESSFUL")])
+    const policy = PaymentsPolicy.make({ statuses: { paid: ["Successful"] } })
+    const { enStatusTransaction } = yield* Effect.provideService(finalBy(get), PaymentsPolicy, policy)
+    assert.strictEqual(enStatusTransaction, "SUCCESSFUL")
+  })
 
   effect("a hint during a lookup is not lost", TransactionHints.layer, function* () {
     const { get } = script([awaiting, paid], "1 second")

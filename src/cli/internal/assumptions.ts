@@ -2,13 +2,16 @@
  * What `effect-pix doctor` checks: one list of assumptions, each with the place that rests on it, the answer that shows it, and what is
  * seen where it does not hold: names of fields and kinds of values, never a value.
  */
+import type * as DateTime from "effect/DateTime"
 import { identity } from "effect/Function"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 import { getBalance, getTransaction, listTransactions } from "../../contract/Endpoints.ts"
+import { isPaid, meaningOf } from "../../contract/Status.ts"
 import { parseInstant } from "../../internal/utc.ts"
+import { wrongTimes } from "./clock.ts"
 import { type Answer, NoAnswer } from "./http.ts"
 
 /** An answer; none, with its problem; or the sentence that says why it was not asked for. */
@@ -32,9 +35,11 @@ export interface Answers {
   /** What was asked for. */
   readonly transactionId: string | undefined
   readonly companyId: number | undefined
+  /** The zone of a time without an offset. `undefined`: UTC. */
+  readonly zone: DateTime.TimeZone | undefined
 }
 
-type AnswerName = Exclude<keyof Answers, "companyId" | "transactionId">
+type AnswerName = Exclude<keyof Answers, "companyId" | "transactionId" | "zone">
 
 /** A finding. `seen`: what does not hold, or why it was not checked. */
 export interface Finding {
@@ -186,6 +191,25 @@ const twoRows = (answers: Answers) =>
       : Result.map(page("second")(answers), ({ items }) => [first["id"], ...items.map(({ id }) => id)])
   )
 
+/** The record of a lookup or the newest row, and when it was served. */
+const served =
+  (name: "newest" | "lookup") =>
+  (answers: Answers): Read<{ readonly row: Row; readonly date: string }> =>
+    Result.gen(function* () {
+      const answer = yield* given(name)(answers)
+      const row = name === "lookup" ? yield* record(name)(answers) : (yield* page(name)(answers)).items[0]
+      if (row === undefined) return yield* Result.fail("the list has no row")
+      return { row, date: "date" in answer ? answer.date : "" }
+    })
+
+/** A word for paid, which no program believes before its user lists it. It is shown if it is a plain word. */
+const unlistedPaid = ({ enStatusTransaction }: Row): string | undefined => {
+  const status = String(enStatusTransaction)
+  if (isPaid(status) || meaningOf(status) !== "paid") return undefined
+  const word = /^[\p{L}_ -]{1,40}$/u.test(status) ? `"${status}"` : "its word"
+  return `${word} means paid, if you say so: PaymentsPolicy.make({ statuses: { paid: [${word}] } })`
+}
+
 const service = "docs/service.md#responses-sections-22-24-to-27"
 const inList = `${service}, src/contract/Transaction.ts (TransactionListItem)`
 const inDetail = `${service}, src/contract/Transaction.ts (TransactionDetail)`
@@ -194,6 +218,8 @@ const inPages = "docs/listing.md#what-is-promised-and-on-what-it-rests, src/tran
 const inRefusals = "docs/service.md#errors-and-limits-sections-7-8, src/client/internal/call/judge.ts"
 const inRows = "docs/reconciling.md#which-ids-may-meet, src/transactions/Reconcile.ts"
 const inDecimals = `${service}, src/pix/Money.ts (ReaisFromJson, toCentavos)`
+const inTimes = `${service}, src/client/Payments.ts (zone), src/contract/Expiry.ts`
+const inStatus = "docs/charging.md#statuses, src/contract/Status.ts"
 const inWebhook = "docs/webhooks-operating.md#what-the-answers-mean, src/webhook/Webhook.ts"
 export const inSettings = "docs/getting-started.md#a-real-gateway-from-the-environment, src/client/Payments.ts"
 
@@ -244,9 +270,19 @@ export const assumptions = [
     holdsIf(detail["transactionId"] === transactionId, "another one")
   ),
   assume("The lookup is about PAYMENTS_COMPANY_ID", inSettings, record("lookup"), isOfCompany),
-  assume("The lookup's updateDate says its offset from UTC", inDetail, record("lookup"), ({ updateDate = "Z" }) =>
-    holdsIf(/(?:Z|[+-]\d{2}(?::?\d{2})?|null)$/i.test(String(updateDate)), "it does not, and is read as UTC")
+  assume(
+    "The lookup's updateDate says its offset from UTC",
+    inDetail,
+    record("lookup"),
+    ({ updateDate = "Z" }, { zone }) =>
+      holdsIf(
+        zone !== undefined || /(?:Z|[+-]\d{2}(?::?\d{2})?|null)$/i.test(String(updateDate)),
+        "it does not, and is read as UTC"
+      )
   ),
+  assume("The newest row's times are those of the service's clock", inTimes, served("newest"), wrongTimes),
+  assume("The lookup's times are those of the service's clock", inTimes, served("lookup"), wrongTimes),
+  assume("The lookup's status is documented, or no word for paid", inStatus, record("lookup"), unlistedPaid),
   assume("The lookup's id is that of its row in the list", inRows, rowOfLookup, ({ detail, row }) => {
     if (row === undefined) return "no row has this id"
     const apart = millisOf(row) - millisOf(detail)

@@ -13,6 +13,8 @@ export interface Answer {
   readonly status: number
   /** Its content type. */
   readonly type: string
+  /** Its `Date` header. */
+  readonly date: string
   readonly text: string
 }
 
@@ -54,6 +56,7 @@ export const send = (request: HttpClientRequest.HttpClientRequest): Effect.Effec
       Effect.map(bodyOf(response), (text) => ({
         status: response.status,
         type: response.headers["content-type"] ?? "",
+        date: response.headers["date"] ?? "",
         text
       }))
     ),

@@ -36,6 +36,8 @@ const headersOf = (
   headers[headerNames.apiKey] = Redacted.value(apiKey)
   if (body !== undefined) headers[headerNames.contentType] = json
   if (idempotencyKey !== undefined) headers[headerNames.idempotencyKey] = idempotencyKey
+  // A framework's fetch, or a proxy, may keep answers: a payment would never be seen.
+  else headers[headerNames.cacheControl] = "no-store"
   return headers
 }
 

@@ -4,6 +4,7 @@
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
+import type * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
@@ -27,9 +28,11 @@ export interface ClientOptions {
   readonly keys: IdempotencyKeyGen["Service"]
   readonly baseUrl: URL
   readonly companyId: number | undefined
+  /** The zone of a time without an offset. `undefined`: UTC. */
+  readonly zone: DateTime.TimeZone | undefined
 }
 
-export interface Client extends Pick<ClientOptions, "credentials" | "keys" | "companyId"> {
+export interface Client extends Pick<ClientOptions, "credentials" | "keys" | "companyId" | "zone"> {
   /** Scheme, host and port. */
   readonly origin: string
   /** The path of the base URL, before every path of the contract. */
@@ -50,7 +53,7 @@ export interface Client extends Pick<ClientOptions, "credentials" | "keys" | "co
 
 export const makeClient = (options: ClientOptions): Effect.Effect<Client> =>
   Effect.map(Effect.context<never>(), (builtIn: Context.Context<never>) => {
-    const { baseUrl, companyId, credentials, keys, transport } = options
+    const { baseUrl, companyId, credentials, keys, transport, zone } = options
     const prefix = baseUrl.pathname.replace(/(?<!\/)\/+$/, "")
     const server = {
       address: baseUrl.hostname,
@@ -62,6 +65,7 @@ export const makeClient = (options: ClientOptions): Effect.Effect<Client> =>
       credentials,
       keys,
       companyId,
+      zone,
       origin: baseUrl.origin,
       prefix,
       server,

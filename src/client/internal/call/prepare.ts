@@ -123,7 +123,7 @@ export const read = <E extends Endpoint, A, Own extends PaymentsError = never>(
     path: path.success,
     text: undefined,
     body: undefined,
-    decode: (text, _, misfits) => Result.flatMap(route.decode(text, misfits), accept),
+    decode: (text, _, misfits) => Result.flatMap(route.decode(text, misfits, client.zone), accept),
     toError: (call, failed) => readError(call, failed, ownError)
   })
 }
@@ -184,7 +184,7 @@ export const write = <E extends Endpoint, Sent, A, Own extends PaymentsError = n
         text,
         body: text === undefined ? undefined : encoder.encode(text),
         decode: (answered, policy, misfits) =>
-          route.decode(answered, misfits).pipe(
+          route.decode(answered, misfits, client.zone).pipe(
             Result.flatMap((answer) => accept(answer, sent, { answered, idempotencyKey, policy, misfits })),
             Result.mapError((undecodable) => ({
               ...undecodable,

@@ -3,6 +3,7 @@
  * of an attempt.
  */
 import type * as Context from "effect/Context"
+import type * as DateTime from "effect/DateTime"
 import type * as Duration from "effect/Duration"
 import type * as Result from "effect/Result"
 import type * as Tracer from "effect/Tracer"
@@ -22,7 +23,11 @@ export interface Route<E extends Endpoint = Endpoint> {
   readonly endpoint: E
   /** Makes path and query from one object that holds the parameters and the query. */
   readonly pathOf: (input: unknown) => Result.Result<string, Issues>
-  readonly decode: (body: string, misfits: Set<string>) => Result.Result<E["response"]["Type"], Undecodable>
+  readonly decode: (
+    body: string,
+    misfits: Set<string>,
+    zone: DateTime.TimeZone | undefined
+  ) => Result.Result<E["response"]["Type"], Undecodable>
 }
 
 /**

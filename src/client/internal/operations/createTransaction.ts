@@ -20,6 +20,7 @@ import type {
 import type { Client } from "../call/client.ts"
 import { type Body, bodyEncoder, isOtherCompany, makeRoute, notAsAsked, otherCompany, write } from "../call/prepare.ts"
 import type { Issues, Undecodable } from "../call/state.ts"
+import { pixOf } from "./pixAnswer.ts"
 import { readCharge } from "../wire/fastReaders.ts"
 import { writePixCharge } from "../wire/writePixCharge.ts"
 
@@ -34,13 +35,12 @@ const withExtraNamed = (issues: Issues): Issues =>
     problem: problem === noField && path !== "pix" && !path.includes(".") ? underExtra : problem
   }))
 
-/** The encoder of a request that takes undocumented fields under `extra`. */
-const openEncoder = (schema: typeof boleto | typeof card) => {
-  const encode = bodyEncoder(schema)
+const encoderOf = (...schema: Parameters<typeof bodyEncoder>) => {
+  const encode = bodyEncoder(...schema)
   return (input: unknown) => Result.mapError(encode(input), withExtraNamed)
 }
 
-const encoders = { PIX: bodyEncoder(pix, writePixCharge), BOLETO: openEncoder(boleto), CREDIT_CARD: openEncoder(card) }
+const encoders = { PIX: encoderOf(pix, writePixCharge), BOLETO: encoderOf(boleto), CREDIT_CARD: encoderOf(card) }
 
 type Sent = Pick<CreateTransactionRequest, "amount" | "paymentMethod">
 
@@ -76,10 +76,10 @@ const differences = ({ amount, paymentMethod, status }: CreatedTransaction, sent
   ...(deniesSuccess(status) ? [issue("status", "is a word for failure")] : [])
 ]
 
-const hasCode = (created: CreatedTransaction): created is CreatedPixTransaction => (created.pix?.qrcode ?? "") !== ""
+const noCode: ReturnType<typeof pixOf> = Result.succeed({})
 
 const route = makeRoute(endpoint, readCharge)
-const seenPaths = { id: ["data", "id"], value: ["data", "amount"], status: ["data", "status"] }
+const seenPaths = { id: ["data", "id"], isOpaque: true, value: ["data", "amount"], status: ["data", "status"] }
 
 export const make = (client: Client) => {
   function createTransaction(
@@ -102,12 +102,15 @@ export const make = (client: Client) => {
       ): Result.Result<CreatedTransaction, Undecodable> => {
         if (status !== undefined && status >= 400 && status < 600)
           return notAsAsked({ path: "status", problem: "is the status of an HTTP error" })
-        const created = { ...(companyId === undefined ? {} : { companyId }), ...data, idempotencyKey }
+        const { pix, ...rest } = data
+        const created = { ...(companyId === undefined ? {} : { companyId }), ...rest, idempotencyKey }
         if (isOtherCompany(client, created)) return notAsAsked(otherCompany)
-        if (sent.paymentMethod !== "PIX") return Result.succeed(created)
-        const issues = differences(created, sent)
+        const issues = sent.paymentMethod === "PIX" ? differences(created, sent) : []
         if (issues.length > 0) return notAsAsked(...issues)
-        return hasCode(created) ? Result.succeed(created) : Result.fail(withoutCode)
+        return Result.flatMap(pix === undefined ? noCode : pixOf(pix), (read) => {
+          if (sent.paymentMethod === "PIX" && read.qrcode === undefined) return Result.fail(withoutCode)
+          return Result.succeed(pix === undefined ? created : { ...created, pix: read })
+        })
       }
     })
   }

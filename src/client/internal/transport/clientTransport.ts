@@ -22,7 +22,8 @@ import {
   HttpTransport,
   type Transport,
   type TransportFailure,
-  type TransportRequest
+  type TransportRequest,
+  withoutCache
 } from "../../../internal/transport.ts"
 
 /** The body has more bytes than the policy allows. */
@@ -94,12 +95,12 @@ const sentAndCause = (error: Broken | undefined): Pick<TransportFailure, "sent" 
  * The context in which a client sends. No redirect is followed, since it would carry the credentials to another host, and
  * the stock span and trace headers stay out, since the spans are ours.
  */
-const sendingContext = (context: Context.Context<never>, builtIn: Context.Context<never>) => {
+const sendingContext = ({ context, method }: TransportRequest, builtIn: Context.Context<never>) => {
   const init =
     Context.getOrUndefined(context, FetchHttpClient.RequestInit) ??
     Context.getOrUndefined(builtIn, FetchHttpClient.RequestInit)
   return context.pipe(
-    Context.add(FetchHttpClient.RequestInit, { ...init, redirect: "manual" }),
+    Context.add(FetchHttpClient.RequestInit, { ...init, ...withoutCache(method), redirect: "manual" }),
     Context.add(HttpClient.TracerDisabledWhen, () => true)
   )
 }
@@ -132,7 +133,7 @@ const transportOn = (client: HttpClient.HttpClient, builtIn: Context.Context<nev
           : Effect.fail(error)
     })
 
-    const fiber = Effect.runForkWith(sendingContext(request.context, builtIn))(sent)
+    const fiber = Effect.runForkWith(sendingContext(request, builtIn))(sent)
     fiber.addObserver((exit) => {
       if (isCancelled) return
       if (Exit.isSuccess(exit) && response !== undefined) {

@@ -15,13 +15,14 @@ import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
 import { decoderOf } from "../../../internal/charset.ts"
-import type {
-  AnswerHeaders,
-  Sent,
-  Transport,
-  TransportFailure,
-  TransportRequest,
-  TransportSink
+import {
+  type AnswerHeaders,
+  type Sent,
+  type Transport,
+  type TransportFailure,
+  type TransportRequest,
+  type TransportSink,
+  withoutCache
 } from "../../../internal/transport.ts"
 
 type Fetch = typeof globalThis.fetch
@@ -207,7 +208,7 @@ const transportOf = (builtIn: Context.Context<never>, unrepeated: object): Trans
     const { context, headers, method, origin, path } = request
     const find = <I, S>(key: Context.Key<I, S>) =>
       Context.getOrUndefined(context, key) ?? Context.getOrUndefined(builtIn, key)
-    const init = { ...find(FetchHttpClient.RequestInit), ...unrepeated, method }
+    const init = { ...find(FetchHttpClient.RequestInit), ...unrepeated, ...withoutCache(method), method }
     const exchange = new Exchange(sink, request)
     exchange.send(
       find(FetchHttpClient.Fetch) ?? globalThis.fetch,

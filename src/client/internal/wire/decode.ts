@@ -9,6 +9,7 @@
  *
  * Gotcha: the `SyntaxError` for malformed JSON quotes the text. Its message is put into no error and no log.
  */
+import type * as DateTime from "effect/DateTime"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -16,6 +17,7 @@ import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaIssue from "effect/SchemaIssue"
 import { issuesOf, keysOf } from "../../../contract/RequestIssues.ts"
 import { isExactNumber } from "../../../internal/decimal.ts"
+import { toUtcText } from "../../../internal/utc.ts"
 import type { Undecodable } from "../call/state.ts"
 
 /** A number that may lose digits as a float: of 16 characters or more, or with an exponent of three digits. */
@@ -61,6 +63,32 @@ const nullRemover = (ast: SchemaAST.AST): ((json: unknown) => void) | undefined 
       const value: unknown = Reflect.get(json, name)
       if (value === null && isOptional) Reflect.deleteProperty(json, name)
       else removeInside?.(value)
+    }
+  }
+}
+
+const isTime = (ast: SchemaAST.AST) => SchemaAST.isString(ast) && ast.annotations?.["format"] === "date-time"
+
+/** Writes the times without an offset that a schema names, at any depth, in UTC. They are of a zone. */
+type TimeWriter = (json: unknown, zone: DateTime.TimeZone) => void
+
+const timeWriter = (ast: SchemaAST.AST): TimeWriter | undefined => {
+  if (SchemaAST.isArrays(ast)) {
+    const [item] = ast.rest.map(timeWriter)
+    return item && ((json, zone) => Array.isArray(json) && json.forEach((each) => item(each, zone)))
+  }
+  if (!SchemaAST.isObjects(ast)) return undefined
+  const fields = ast.propertySignatures.map(({ name, type }) => ({
+    name,
+    isTime: isTime(type),
+    write: timeWriter(type)
+  }))
+  return (json, zone) => {
+    if (!Predicate.isObject(json)) return
+    for (const { isTime, name, write } of fields) {
+      const value: unknown = Reflect.get(json, name)
+      if (isTime && Predicate.isString(value)) Reflect.set(json, name, toUtcText(value, zone))
+      else write?.(value, zone)
     }
   }
 }
@@ -140,18 +168,23 @@ const tooDeep: Undecodable = { reason: "Unreadable", issues: [{ path: "", proble
 
 const notJson: Undecodable = { reason: "Unreadable", issues: [{ path: "", problem: "is not JSON" }] }
 
-/** Reads a body of JSON by a schema. An optional field that does not fit is left out, and its name is added to `misfits`. */
+/**
+ * Reads a body of JSON by a schema. A time without an offset is one of `zone`, by default of UTC. An optional field that does not fit is left out, and its name is added to `misfits`.
+ */
 export const bodyDecoder = <S extends Schema.ConstraintDecoder<unknown>>(
   schema: S,
   { exact, fast }: BodyDecoderOptions<S["Type"]>
 ) => {
   const decode = Schema.decodeUnknownResult(schema, { errors: "all" })
-  const removeNulls = nullRemover(Schema.toEncoded(schema).ast)
-  return (text: string, misfits: Set<string>): Result.Result<S["Type"], Undecodable> => {
+  const { ast } = Schema.toEncoded(schema)
+  const removeNulls = nullRemover(ast)
+  const writeTimes = timeWriter(ast)
+  return (text: string, misfits: Set<string>, zone?: DateTime.TimeZone): Result.Result<S["Type"], Undecodable> => {
     const json = Result.try({ try: () => parseJson(text, exact), catch: () => notJson })
     if (Result.isFailure(json)) return Result.fail(json.failure)
     // A short text cannot be nested that deep as to matter.
     if (text.length > 4096 && isDeeper(json.success, maxDepth)) return Result.fail(tooDeep)
+    if (zone !== undefined) writeTimes?.(json.success, zone)
     const read = fast?.(json.success, misfits)
     if (read !== undefined) return Result.succeed(read)
     misfits.clear()

@@ -5,6 +5,8 @@
  * message.
  */
 import type * as DateTime from "effect/DateTime"
+import * as Redacted from "effect/Redacted"
+import { type Expiry, parseExpiry } from "../../../contract/Expiry.ts"
 import type {
   CreateTransactionResponse,
   ListTransactionsResponse,
@@ -40,6 +42,12 @@ const optional = <A>(
 
 const instant = (value: unknown, name: string, misfits: Misfits): DateTime.Utc | undefined =>
   (isText(value) ? parseInstant(value) : undefined) ?? leaveOut(value, name, misfits)
+
+const expiry = (value: unknown, name: string, misfits: Misfits): Expiry | undefined =>
+  (isText(value) ? parseExpiry(value) : undefined) ?? leaveOut(value, name, misfits)
+
+const redacted = (value: unknown, label: string, misfits: Misfits): Redacted.Redacted | undefined =>
+  isText(value) ? Redacted.make(value, { label }) : leaveOut(value, `data.${label}`, misfits)
 
 /** Every field of `A`. An optional field may be `undefined`. */
 type Fields<A> = {
@@ -127,11 +135,16 @@ const readPix = (pix: unknown, misfits: Misfits): Pix | undefined =>
   isRecord(pix)
     ? present<Pix>({
         qrcode: optional(pix["qrcode"], isText, "data.pix.qrcode", misfits),
-        expirationDate: instant(pix["expirationDate"], "data.pix.expirationDate", misfits)
+        expirationDate: expiry(pix["expirationDate"], "data.pix.expirationDate", misfits),
+        brcode: optional(pix["brcode"], isText, "data.pix.brcode", misfits),
+        payloadBase64: optional(pix["payloadBase64"], isText, "data.pix.payloadBase64", misfits),
+        expiresAt: expiry(pix["expiresAt"], "data.pix.expiresAt", misfits)
       })
     : leaveOut(pix, "data.pix", misfits)
 
-const documented: ReadonlySet<string> = new Set(["id", "amount", "paymentMethod", "status", "pix", "companyId"])
+const documented: ReadonlySet<string> = new Set(
+  "id amount paymentMethod status pix companyId externalRef refundedAmount postbackUrl".split(" ")
+)
 
 /** The fields that the contract does not name; `undefined` where one of them needs care. */
 const readExtra = (data: Readonly<Record<string, unknown>>): Record<string, unknown> | undefined => {
@@ -156,6 +169,9 @@ const readData = (data: unknown, misfits: Misfits): Data | undefined => {
     status,
     pix: readPix(data["pix"], misfits),
     companyId: optional(data["companyId"], isNatural, "data.companyId", misfits),
+    externalRef: optional(data["externalRef"], isText, "data.externalRef", misfits),
+    refundedAmount: optional(data["refundedAmount"], isNatural, "data.refundedAmount", misfits),
+    postbackUrl: redacted(data["postbackUrl"], "postbackUrl", misfits),
     extra
   })
 }

@@ -11,13 +11,15 @@ import { opaqueId } from "../../../internal/wire.ts"
 /** The paths of the three values in an answer: the names of the members, the outermost first. */
 export interface SeenPaths {
   readonly id: ReadonlyArray<string>
+  /** Whether the id has the form of a charge's. Default: it has no ten digits in a row. */
+  readonly isOpaque?: boolean
   readonly value: ReadonlyArray<string>
   readonly status: ReadonlyArray<string>
 }
 
 /** The pattern that a value must match to be shown. Ten digits in a row may be a person's document or phone. */
 const patterns = {
-  id: opaqueId,
+  id: /^(?!\d{10,}$|[\d_-]{10,19}$)[\w-]{1,64}$/,
   value: /^-?\d{1,9}(?:\.\d{1,4})?$/,
   status: /^\p{L}(?!.*\d{10})[\p{L}\d_ -]{0,39}$/u
 } as const
@@ -30,9 +32,10 @@ const at = (json: unknown, path: ReadonlyArray<string>): string => {
 /** Reads the three values from the text of an answer. */
 export const seenIn = (text: string, paths: SeenPaths, parse: (text: string) => unknown): Seen => {
   const json = Result.getOrUndefined(Result.try((): unknown => parse(text)))
-  const member = (name: keyof SeenPaths) => {
+  const member = (name: "id" | "value" | "status") => {
     const found = at(json, paths[name])
-    return patterns[name].test(found) ? { [name]: found } : {}
+    const pattern = name === "id" && paths.isOpaque === true ? opaqueId : patterns[name]
+    return pattern.test(found) ? { [name]: found } : {}
   }
   return { ...member("id"), ...member("value"), ...member("status") }
 }

@@ -23,16 +23,17 @@ const isEmail = fits(patterns.email)
 const isCurrency = fits(currencyPattern)
 const isPhone = orAbsent(fits(patterns.phone))
 const isIp = orAbsent(fits(patterns.ip))
+const isPostbackUrl = orAbsent(fits(patterns.postbackUrl))
 const isCountOrAbsent = orAbsent(isCount)
 const isFlagOrAbsent = orAbsent(isFlag)
 const isWordOrAbsent = orAbsent(isWord)
 
 const chargeNames: ReadonlySet<PropertyKey> = new Set(
-  "amount currency paymentMethod installments customer items traceable ip pix".split(" ")
+  "amount currency paymentMethod installments customer items traceable ip postbackUrl pix".split(" ")
 )
 const customerNames: ReadonlySet<PropertyKey> = new Set("id name email document phone externalRef".split(" "))
 const documentNames: ReadonlySet<PropertyKey> = new Set(["number", "type"])
-const itemNames: ReadonlySet<PropertyKey> = new Set(["title", "unitPrice", "quantity", "tangible"])
+const itemNames: ReadonlySet<PropertyKey> = new Set(["title", "unitPrice", "quantity", "tangible", "externalRef"])
 const pixNames: ReadonlySet<PropertyKey> = new Set(["expiresInDays"])
 
 const readDocument = (value: unknown) => {
@@ -58,9 +59,10 @@ const readItems = (value: unknown) => {
   const items: Array<object> = []
   for (const item of value) {
     if (!isPlain(item, itemNames)) return undefined
-    const { quantity, tangible, title, unitPrice } = item
-    if (!isWord(title) || !isNatural(unitPrice) || !isCount(quantity) || !isFlagOrAbsent(tangible)) return undefined
-    items.push({ title, unitPrice, quantity, tangible })
+    const { externalRef, quantity, tangible, title, unitPrice } = item
+    if (!isWord(title) || !isNatural(unitPrice) || !isCount(quantity)) return undefined
+    if (!isFlagOrAbsent(tangible) || !isWordOrAbsent(externalRef)) return undefined
+    items.push({ title, unitPrice, quantity, tangible, externalRef })
   }
   return items
 }
@@ -74,14 +76,26 @@ const readPix = (value: unknown) => {
 /** Writes the JSON of a plain PIX charge. Returns `undefined` for any other request. */
 export const writePixCharge = (request: unknown): string | undefined => {
   if (!isPlain(request, chargeNames)) return undefined
-  const { amount, currency = "BRL", customer, installments, ip, items, paymentMethod, pix, traceable } = request
+  const {
+    amount,
+    currency = "BRL",
+    customer,
+    installments,
+    ip,
+    items,
+    paymentMethod,
+    pix,
+    postbackUrl,
+    traceable
+  } = request
   if (
     paymentMethod !== "PIX" ||
     !isNatural(amount) ||
     !isCurrency(currency) ||
     !isCountOrAbsent(installments) ||
     !isFlagOrAbsent(traceable) ||
-    !isIp(ip)
+    !isIp(ip) ||
+    !isPostbackUrl(postbackUrl)
   ) {
     return undefined
   }
@@ -102,6 +116,7 @@ export const writePixCharge = (request: unknown): string | undefined => {
         items: checkedItems,
         traceable,
         ip,
+        postbackUrl,
         pix: checkedPix
       })
 }
