@@ -8,7 +8,7 @@
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, Layer, Redacted, Schedule, Schema, Stream } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientResponse } from "effect/http"
-import { Credentials, IdempotencyKeyGen, Money, Payments } from "effect-pix"
+import { Credentials, Money, Payments } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
 import { PayoutQueue } from "effect-pix/payouts"
 import { Fault, Sandbox, SandboxOptions } from "effect-pix/sandbox"
@@ -89,7 +89,6 @@ const program = Effect.gen(function* () {
 const payments = Payments.layer({ baseUrl, companyId: 1 }).pipe(
   Layer.provide([
     FetchHttpClient.layer,
-    IdempotencyKeyGen.layer,
     Credentials.layer({ clientId: "sandbox-client", apiKey: Redacted.make("sandbox-key") })
   ])
 )

@@ -10,7 +10,7 @@
 import { NodeRuntime } from "@effect/platform-node"
 import { Config, Console, Effect, Layer, Logger, Option } from "effect"
 import { FetchHttpClient } from "effect/http"
-import { Credentials, IdempotencyKey, IdempotencyKeyGen, Money, Payments } from "effect-pix"
+import { Credentials, IdempotencyKey, Money, Payments } from "effect-pix"
 import { Fault, Sandbox, SandboxOptions } from "effect-pix/sandbox"
 import { quickstart } from "./quickstart.ts"
 
@@ -53,7 +53,7 @@ const onSandbox = Effect.gen(function* () {
   const panel = `${baseUrl}/`
   yield* Console.log(`A sandbox gateway listens on ${baseUrl}. No real money is near. Its panel: ${panel}\n`)
   const payments = Payments.layer({ baseUrl, companyId }).pipe(
-    Layer.provide([FetchHttpClient.layer, Credentials.layer(yield* sandbox.credentials), IdempotencyKeyGen.layer])
+    Layer.provide([FetchHttpClient.layer, Credentials.layer(yield* sandbox.credentials)])
   )
   const pay = (transactionId: string) =>
     Effect.andThen(sandbox.markPaid(transactionId), tell("The sandbox plays the payer, and pays."))

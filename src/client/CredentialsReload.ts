@@ -3,14 +3,14 @@
  *
  * ```ts
  * import { Effect, Layer, Redacted } from "effect"
- * import { CredentialsReload, IdempotencyKeyGen, Payments } from "effect-pix"
+ * import { CredentialsReload, Payments } from "effect-pix"
  * import { Sandbox } from "effect-pix/sandbox"
  *
  * // A read of your own store of secrets.
  * const load = Effect.succeed({ clientId: "sandbox-client", apiKey: Redacted.make("sandbox-key") })
  *
  * const layer = Payments.layer({ baseUrl: "https://sandbox.example", companyId: 1 }).pipe(
- *   Layer.provide([CredentialsReload.layer({ load, every: "10 minutes" }), IdempotencyKeyGen.layer, Sandbox.layer])
+ *   Layer.provide([CredentialsReload.layer({ load, every: "10 minutes" }), Sandbox.layer])
  * )
  *
  * const balance = Effect.flatMap(Payments, (payments) => payments.getBalance())

@@ -6,7 +6,7 @@
  *
  * ```ts
  * import { Effect, Layer, Redacted } from "effect"
- * import { IdempotencyKeyGen, Merchants, Payments } from "effect-pix"
+ * import { Merchants, Payments } from "effect-pix"
  * import { Sandbox } from "effect-pix/sandbox"
  *
  * const merchants = Merchants.layer({
@@ -31,7 +31,7 @@
  *   balanceOf("mercado").pipe(Effect.catchTag("MerchantNotFound", ({ merchant }) => Effect.succeed(`no ${merchant}`)))
  * ])
  *
- * const layer = merchants.pipe(Layer.provide(IdempotencyKeyGen.layer), Layer.provide(Sandbox.layer))
+ * const layer = Layer.provide(merchants, Sandbox.layer)
  * const result = await Effect.runPromise(Effect.provide(program, layer)) // => [1, "no mercado"]
  * ```
  */
@@ -42,16 +42,14 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
+import * as LayerMap from "effect/LayerMap"
 import * as Option from "effect/Option"
-import * as RcMap from "effect/RcMap"
 import * as Schema from "effect/Schema"
-import type * as Scope from "effect/Scope"
 import { legible } from "../internal/legible.ts"
 import { ConfigurationError } from "../contract/ConfigurationError.ts"
 import { checkSettingsBy, fn, period, withDefault } from "../contract/Options.ts"
 import type { ApiCredentials } from "./Credentials.ts"
 import * as CredentialsReload from "./CredentialsReload.ts"
-import type { IdempotencyKeyGen } from "./IdempotencyKeyGen.ts"
 import { baseUrlSetting } from "./internal/baseUrl.ts"
 import { zoneSetting } from "./internal/zone.ts"
 import { failureTag } from "./internal/failureTag.ts"
@@ -129,11 +127,10 @@ export class Merchants extends Context.Service<
     readonly invalidate: (merchant: string) => Effect.Effect<void>
   }
 >()("effect-pix/Merchants") {
-  /** All clients share the `HttpClient` and the `IdempotencyKeyGen` of the layer. Nothing is loaded before the first use. */
+  /** All clients share the `HttpClient` of the layer, and its `IdempotencyKeyGen` if there is one. Nothing is loaded before the first use. */
   static readonly layer = <E, R>(
     options: MerchantsOptions<E, R>
-  ): Layer.Layer<Merchants, ConfigurationError, HttpClient.HttpClient | IdempotencyKeyGen | R> =>
-    Layer.effect(Merchants, make(options))
+  ): Layer.Layer<Merchants, ConfigurationError, HttpClient.HttpClient | R> => Layer.effect(Merchants, make(options))
 }
 
 const checkOptions = <E, R>(options: MerchantsOptions<E, R>) =>
@@ -163,9 +160,9 @@ const toFailure = (
 
 const make = Effect.fnUntraced(function* <E, R>(options: MerchantsOptions<E, R>) {
   const { baseUrl, idleTimeToLive, load, loadTimeout } = yield* checkOptions(options)
-  const services = yield* Effect.context<HttpClient.HttpClient | IdempotencyKeyGen | R>()
+  const services = yield* Effect.context<HttpClient.HttpClient | R>()
 
-  const build = Effect.fnUntraced(function* (merchant: string, scope: Scope.Scope) {
+  const build = Effect.fnUntraced(function* (merchant: string) {
     let companyId: number | undefined
     const loadOne = Effect.flatMap(load(merchant), (loaded) => {
       companyId = loaded?.companyId
@@ -173,31 +170,27 @@ const make = Effect.fnUntraced(function* <E, R>(options: MerchantsOptions<E, R>)
         ? Effect.fail(new MerchantNotFound({ merchant, outcome: "NotSent" }))
         : Effect.succeed(loaded)
     })
-    const context = yield* Layer.buildWithScope(CredentialsReload.layer({ load: loadOne, loadTimeout }), scope)
+    const context = yield* Layer.build(CredentialsReload.layer({ load: loadOne, loadTimeout }))
     return yield* Effect.provideContext(
       Payments.make({ baseUrl, companyId, zone: options.zone, insecure: options.insecure }),
       context
     )
   })
 
-  // Not `LayerMap`: as `RcMap` does, it caches a failed build, and it has no place to prevent that.
-  const clients = yield* RcMap.make({
-    idleTimeToLive,
-    lookup: (merchant: string) =>
-      // `RcMap` runs a lookup with the services of the caller, who may have another transport.
-      Effect.flatMap(Effect.scope, (scope) => Effect.provideContext(build(merchant, scope), services)).pipe(
-        // An interrupted lookup is not cached. So an interruption is added to each failure, and `get` removes it.
-        Effect.catchCause((cause) => Effect.failCause(Cause.combine(toFailure(merchant, cause), Cause.interrupt())))
-      )
-  })
-  const get = (merchant: string) =>
-    Effect.catchCause(RcMap.get(clients, merchant), (cause) => {
-      const reasons = cause.reasons.filter((reason) => !Cause.isInterruptReason(reason))
-      return Effect.failCause(reasons.length === 0 ? cause : Cause.fromReasons(reasons))
-    })
-
+  const clients: LayerMap.LayerMap<string, Payments, MerchantNotFound | MerchantUnavailable> = yield* LayerMap.make(
+    (merchant: string) =>
+      Layer.effect(
+        Payments,
+        // A failed build is cached too, unless it is dropped before it ends.
+        Effect.catchCause(build(merchant), (cause) =>
+          Effect.andThen(clients.invalidate(merchant), Effect.failCause(toFailure(merchant, cause)))
+        )
+        // The user of a client may have another transport than the layer of the merchants.
+      ).pipe(Layer.provide(Layer.succeedContext(services))),
+    { idleTimeToLive }
+  )
   return Merchants.of({
-    get: (merchant) => Layer.effect(Payments, get(merchant)),
-    invalidate: (merchant) => RcMap.invalidate(clients, merchant)
+    get: (merchant) => clients.get(merchant),
+    invalidate: (merchant) => clients.invalidate(merchant)
   })
 })

@@ -21,6 +21,7 @@
  * ```
  */
 
+import type * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
@@ -29,10 +30,10 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { Balance, BalanceOptions } from "../contract/Balance.ts"
 import type { ConfigurationError } from "../contract/ConfigurationError.ts"
-import { bothSettings, checkSettingsBy, readSettingsBy, reading } from "../contract/Options.ts"
-import { Credentials } from "./Credentials.ts"
+import { bothSettings, checkSettingsBy, readConfigs, readSettingsBy, reading } from "../contract/Options.ts"
+import { type ApiCredentials, checkCredentials, Credentials } from "./Credentials.ts"
 import type { WriteOptions } from "../contract/WriteOptions.ts"
-import { IdempotencyKeyGen } from "./IdempotencyKeyGen.ts"
+import { orRandom } from "./IdempotencyKeyGen.ts"
 import { baseUrlSetting, warnIfExposed } from "./internal/baseUrl.ts"
 import * as ClientTransport from "./internal/transport/clientTransport.ts"
 import * as FetchTransport from "./internal/transport/fetchTransport.ts"
@@ -172,26 +173,51 @@ export class Payments extends Context.Service<
   })
 
   /**
-   * The client, on the `HttpClient`, the `Credentials` and the `IdempotencyKeyGen` of the context: every request is sent
-   * by that `HttpClient`, with all that you put around it. Fails with `ConfigurationError`, which names every setting that
-   * is wrong.
+   * The client, on the `HttpClient` and the `Credentials` of the context: every request is sent by that `HttpClient`, with
+   * all that you put around it. Keys of writes are random, or of the `IdempotencyKeyGen` of the context. Fails with
+   * `ConfigurationError`, which names every setting that is wrong.
    */
   static readonly layer = (
     options: PaymentsOptions
-  ): Layer.Layer<Payments, ConfigurationError, HttpClient.HttpClient | Credentials | IdempotencyKeyGen> =>
+  ): Layer.Layer<Payments, ConfigurationError, HttpClient.HttpClient | Credentials> =>
     Layer.effect(Payments, Payments.make(options))
 
   /** The same, from `PAYMENTS_BASE_URL` and, where they are set, `PAYMENTS_COMPANY_ID`, `PAYMENTS_ZONE` and `PAYMENTS_INSECURE`. */
-  static readonly layerConfig: Layer.Layer<
-    Payments,
-    ConfigurationError,
-    HttpClient.HttpClient | Credentials | IdempotencyKeyGen
-  > = Layer.suspend(() =>
-    Layer.effect(
-      Payments,
-      Effect.flatMap(fromConfig, (settings) => build(settings, ClientTransport.make))
+  static readonly layerConfig: Layer.Layer<Payments, ConfigurationError, HttpClient.HttpClient | Credentials> =
+    Layer.suspend(() =>
+      Layer.effect(
+        Payments,
+        Effect.flatMap(fromConfig, (settings) => build(settings, ClientTransport.make))
+      )
     )
-  )
+
+  /**
+   * The client with a `Config` for each setting, for a second gateway in one process: names and sources are yours. Fails
+   * with `ConfigurationError`, which names every setting that is missing or wrong.
+   *
+   * ```ts
+   * import { Config } from "effect"
+   * import { Payments } from "effect-pix"
+   *
+   * const Second = Payments.layerFrom({
+   *   baseUrl: Config.String("SECOND_BASE_URL"),
+   *   clientId: Config.String("SECOND_CLIENT_ID"),
+   *   apiKey: Config.Redacted("SECOND_API_KEY")
+   * })
+   * ```
+   */
+  static readonly layerFrom = (
+    options: Config.Wrap<PaymentsOptions & ApiCredentials>
+  ): Layer.Layer<Payments, ConfigurationError, HttpClient.HttpClient> =>
+    Layer.unwrap(
+      Effect.map(
+        readConfigs(options, (given) => bothSettings(checkOptions(given), checkCredentials(given))),
+        ([settings, credentials]) =>
+          Layer.effect(Payments, build(settings, ClientTransport.make)).pipe(
+            Layer.provide(Credentials.layer(credentials))
+          )
+      )
+    )
 
   /**
    * The client with all its settings from the environment, over a transport of your choice: `PAYMENTS_BASE_URL`,
@@ -266,7 +292,7 @@ const build = Effect.fnUntraced(function* <R>(
   const client = yield* makeClient({
     transport: yield* transport,
     credentials: yield* Credentials,
-    keys: yield* IdempotencyKeyGen,
+    keys: yield* orRandom,
     baseUrl,
     companyId,
     zone
@@ -289,8 +315,6 @@ const fromEnvironment = <RTransport, ROut, E, R>(
 ) =>
   Layer.unwrap(
     Effect.map(bothSettings(fromConfig, Credentials.config), ([client, credentials]) =>
-      Layer.effect(Payments, build(client, transport)).pipe(
-        Layer.provide([layer, Credentials.layer(credentials), IdempotencyKeyGen.layer])
-      )
+      Layer.effect(Payments, build(client, transport)).pipe(Layer.provide([layer, Credentials.layer(credentials)]))
     )
   )

@@ -4,6 +4,7 @@
  * with `ConfigurationError`. A sentence shows no value, except a small number in place of another whole number.
  */
 import * as Arr from "effect/Array"
+import type * as Config from "effect/Config"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
@@ -141,6 +142,7 @@ export const checkOptionsBy = <S extends Options>(operation: Operation, schema: 
 
 /** Stands for a value whose source could not be read. It fits no setting. */
 const unreadable = {}
+const unread = { reason: "Unreadable", problem: "could not be read: the ConfigProvider failed" } as const
 
 /** Makes the check of the settings of a layer. `prefix` stands before their names. */
 export const checkSettingsBy = <S extends Options>(schema: S, name = "options", prefix = "") => {
@@ -148,9 +150,7 @@ export const checkSettingsBy = <S extends Options>(schema: S, name = "options", 
   const problemOf = (given: object, { path, problem }: RequestIssue): SettingProblem => {
     const setting = prefix + path
     const value: unknown = Object.hasOwn(schema.fields, path) ? Reflect.get(given, path) : problem
-    if (value === unreadable) {
-      return { setting, reason: "Unreadable", problem: "could not be read: the ConfigProvider failed" }
-    }
+    if (value === unreadable) return { setting, ...unread }
     return value === undefined || problem === notSet
       ? { setting, reason: "Missing", problem: notSet }
       : { setting, reason: "Wrong", problem }
@@ -178,14 +178,12 @@ export const bothSettings = Effect.fnUntraced(function* <A, B>(
 })
 
 // The message of the source is dropped: it may show the value.
-const readText = (name: string) =>
+const readAt = (path: ConfigProvider.Path) =>
   Effect.match(
-    Effect.flatMap(ConfigProvider.ConfigProvider, (provider) => provider.load([name])),
-    {
-      onSuccess: (node) => [name, node?.value] as const,
-      onFailure: () => [name, unreadable] as const
-    }
+    Effect.flatMap(ConfigProvider.ConfigProvider, (provider) => provider.load(path)),
+    { onSuccess: (node) => node?.value, onFailure: () => unreadable }
   )
+const readText = (name: string) => Effect.map(readAt([name]), (value) => [name, value] as const)
 
 /**
  * Reads each setting as text, by the name of its field, from the `ConfigProvider`, and checks all. Without `Config`, whose
@@ -195,3 +193,49 @@ export const readSettingsBy = <S extends Options>(schema: S): Effect.Effect<S["T
   Effect.flatMap(Effect.forEach(Object.keys(schema.fields), readText), (texts) =>
     checkSettingsBy(schema)(Object.fromEntries(texts))
   )
+
+/** What is wrong with a setting whose `Config` failed, by the name that the `Config` has for it. It shows no value. */
+const problemOfConfig = Effect.fnUntraced(function* (option: string, { cause }: Config.ConfigError) {
+  const path = cause._tag === "SchemaError" && cause.issue._tag === "Pointer" ? cause.issue.path.map(String) : []
+  const setting = path.length === 0 ? option : path.join("_")
+  const value = cause._tag === "SchemaError" ? yield* readAt(path) : unreadable
+  if (value === unreadable) return { setting, ...unread }
+  const isMissing = path.length > 0 && (value === undefined || value === "")
+  return isMissing
+    ? ({ setting, reason: "Missing", problem: notSet } as const)
+    : ({ setting, reason: "Wrong", problem: "is not what its Config reads" } as const)
+})
+
+/**
+ * Reads each option by its own `Config`, and checks all. Not by `Config.unwrap`, which stops at the first that fails: one
+ * error names every setting that is missing or wrong.
+ */
+export const readConfigs = Effect.fnUntraced(function* <I extends object, A>(
+  wrapped: Config.Wrap<I>,
+  check: (given: I) => Effect.Effect<A, ConfigurationError>
+) {
+  const failed = new Map<string, SettingProblem>()
+  const read = Effect.fnUntraced(function* (option: string, config: Effect.Effect<unknown, Config.ConfigError>) {
+    const result = yield* Effect.result(config)
+    if (Result.isSuccess(result)) return result.success
+    failed.set(option, yield* problemOfConfig(option, result.failure))
+    return undefined
+  })
+  // A `Config` of all options, or one for each: what is wrapped in neither is an option of a program without types.
+  const isConfig = (value: unknown): value is Config.Config<unknown> => Effect.isEffect(value)
+  const readOne = (option: string, config: unknown) =>
+    isConfig(config) ? read(option, config) : Effect.succeed(config)
+  const entries = Effect.forEach(isConfig(wrapped) ? [] : Object.entries(wrapped), ([option, config]) =>
+    Effect.map(readOne(option, config), (value) => [option, value] as const)
+  )
+  const given = isConfig(wrapped) ? yield* read("options", wrapped) : Object.fromEntries(yield* entries)
+  // What each `Config` gives has the type of its option.
+  const checked = yield* Effect.result(check(given as I))
+  const problems = Result.isFailure(checked)
+    ? checked.failure.settings.filter(({ setting }) => !failed.has(setting))
+    : []
+  const [first, ...rest] = failed.has("options") ? failed.values() : [...failed.values(), ...problems]
+  return first === undefined
+    ? yield* Effect.fromResult(checked)
+    : yield* new ConfigurationError({ settings: [first, ...rest] })
+})

@@ -74,10 +74,48 @@ export interface Database {
   readonly dialect: Dialect
 }
 
+/**
+ * The transaction of a fiber, of any client. Effect stores it under this key, and does not export the key: `seesTransactions`
+ * asks whether it is still the one.
+ */
+const CurrentTransaction = Context.Reference<Context.Key<never, object> | undefined>(
+  "effect/sql/CurrentTransactionService",
+  { defaultValue: () => undefined }
+)
+
+class PlayedTransaction extends Context.Service<PlayedTransaction, readonly [object, number]>()(
+  "effect-pix/Database/PlayedTransaction"
+) {}
+
+/** Whether the transaction of a fiber is found: one is played without a database. */
+const seesTransactions = Effect.suspend(() => {
+  const transactionService = PlayedTransaction
+  const inTransaction = SqlClient.makeWithTransaction({
+    transactionService,
+    spanAttributes: [],
+    acquireConnection: () => Effect.succeed({}),
+    begin: () => Effect.void,
+    savepoint: () => Effect.void,
+    commit: () => Effect.void,
+    rollback: () => Effect.void,
+    rollbackSavepoint: () => Effect.void
+  })
+  return Effect.map(inTransaction(CurrentTransaction), (current) => current?.key === transactionService.key)
+}).pipe(Effect.withTracerEnabled(false), Effect.orDie)
+
+const unseen = () =>
+  settingError(
+    "effect",
+    "is of a version whose transactions this library cannot see: rows could be written outside of your transaction. Install a version that the peer dependency of effect-pix names"
+  )
+
 const refused = (name: string) => () =>
   Effect.fail(settingError("SqlClient", `is one for ${name}: this library keeps its tables in PostgreSQL or SQLite`))
 
-/** The ambient `SqlClient`. Another dialect than PostgreSQL or SQLite is a `ConfigurationError`. */
+/**
+ * The ambient `SqlClient`. Another dialect than PostgreSQL or SQLite is a `ConfigurationError`, and so is a version of Effect that
+ * keeps the transaction of a fiber in another place.
+ */
 export const database: Effect.Effect<Database, ConfigurationError, SqlClient.SqlClient> = Effect.gen(function* () {
   const sql = (yield* SqlClient.SqlClient).withoutTransforms()
   const dialect = yield* sql.onDialect({
@@ -87,7 +125,7 @@ export const database: Effect.Effect<Database, ConfigurationError, SqlClient.Sql
     mssql: refused("Microsoft SQL Server"),
     clickhouse: refused("ClickHouse")
   })
-  return { sql, dialect }
+  return (yield* seesTransactions) ? { sql, dialect } : yield* unseen()
 })
 
 /**
@@ -126,12 +164,6 @@ export const untilReachable: Effect.Effect<void, SqlError, SqlClient.SqlClient> 
     Effect.retry({ while: isUnreachable, schedule: boundedExponential({ first: "1 second", most: "15 seconds" }) })
   )
 })
-
-/** The transaction of a fiber, of any client. Effect stores it under this key, and does not export the key. */
-const CurrentTransaction = Context.Reference<Context.Key<never, object> | undefined>(
-  "effect/sql/CurrentTransactionService",
-  { defaultValue: () => undefined }
-)
 
 /**
  * Fails if the calling fiber's innermost transaction is of another client: rows that this client writes would neither commit

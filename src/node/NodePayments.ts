@@ -139,14 +139,13 @@ const clientOf = (dispatcher: Dispatcher): Effect.Effect<HttpClient.HttpClient> 
  *
  * ```ts
  * import { Effect, Layer, Redacted } from "effect"
- * import { Credentials, IdempotencyKeyGen, Payments } from "effect-pix"
+ * import { Credentials, Payments } from "effect-pix"
  * import { NodePayments } from "effect-pix/node"
  *
  * const payments = Payments.layer({ baseUrl: "https://gateway.example" }).pipe(
  *   Layer.provide([
  *     NodePayments.layerHttpClient({ connections: 32, connectTimeout: "3 seconds" }),
- *     Credentials.layer({ clientId: "id", apiKey: Redacted.make("secret") }),
- *     IdempotencyKeyGen.layer
+ *     Credentials.layer({ clientId: "id", apiKey: Redacted.make("secret") })
  *   ])
  * )
  *

@@ -2,18 +2,20 @@
  * All transactions of the company, page by page, in constant memory: a function of `Payments`.
  *
  * Details: the service numbers its pages (`docs/service.md`) and adds rows while they are read, so rows move
- * from one page to another. After each page the reader looks at its border: it requests a page of another size, which shows
- * the rows on both sides of the border. It delivers the new rows of that page. If the page shows no row that was read, the
- * reader steps back. Where rows of one instant keep their order, every row that is in the list from the start of the stream
- * to its end is delivered exactly once, or the stream fails with a `PaginationError`, which has a checkpoint. A row that is added late, with an older `createdAt` than rows that were read,
- * is delivered once or not at all.
+ * from one page to another. Each request therefore shows the last row that was read again, with the rows after it: pages of
+ * different sizes overlap. If an answer does not show that row, the reader searches for it. Where rows of one instant keep
+ * their order, every row that is in the list from the start of the stream to its end is delivered exactly once, or the stream
+ * fails with a `PaginationError`, which has a checkpoint. A row that is added late, with an older `createdAt` than rows that
+ * were read, is delivered once or not at all.
  *
  * Gotchas:
- * - A list that does not change costs two requests a page, and a few for its end.
+ * - A list that does not change costs a little more than one request a page.
  * - Oldest first (the default), the rows that are added meanwhile are delivered too, at the end. Newest first they are not.
- * - A service that sorts by `createdAt` alone may order rows of the same time differently in each request. If no answer
- *   shows all of them, the rows are counted at the end: if fewer were delivered than the service counts, the stream fails
- *   with `MissingRows`. In such a list, a row that is removed while it is read can hide one that was missed.
+ * - A service that sorts by `createdAt` alone may order rows of the same time differently in each request. So a request also
+ *   shows all rows of the last instant, and one before it: up to 98 rows of one instant. If there are more, the rows are
+ *   counted at the end. If fewer were delivered than there are, the stream fails with `MissingRows`. If such rows changed
+ *   places and the service counts too few, it fails with `WrongCount`. In such a list, a row that is removed while it is read
+ *   can hide one that was missed.
  * - If a service ignores `pageSize`, no page shows both sides of a border. Then the page before is read again, and must not
  *   have changed.
  * - The last thousand ids are remembered. If more rows than that share one `createdAt`, or have none, and they move while
@@ -44,7 +46,10 @@ export interface Options {
    * The order of the list. Default: that of `from`, else `createdAt_asc` (oldest first), in which the fewest rows move.
    */
   readonly sort?: TransactionSort | undefined
-  /** How many rows a page has: 1 to 100. Default: 100, the most that the service allows. Looks at borders use other sizes. */
+  /**
+   * How many new rows a request should bring: 1 to 100. Requests ask for more rows, to show the last ones again, but for at
+   * most 100. Default: 100, which needs the fewest requests. A `Page` may have some more or fewer rows.
+   */
   readonly pageSize?: number | undefined
   /** Only rows created at this time or later; rows without `createdAt` are left out. Default: all. */
   readonly since?: DateTime.DateTime | Date | undefined

@@ -8,10 +8,11 @@ import {
   IdempotencyKeyGen,
   Merchants,
   minimumWithdrawal,
+  Money,
   Payments
 } from "effect-pix"
 import { HttpClient, HttpClientResponse } from "effect/http"
-import { ConfigProvider, DateTime, Effect, Layer, Logger, Redacted, References } from "effect"
+import { Config, ConfigProvider, DateTime, Effect, identity, Layer, Logger, Redacted, References } from "effect"
 import { printedBy } from "../support/canary.ts"
 import { inspect } from "node:util"
 import { effect } from "../support/effect.ts"
@@ -154,11 +155,62 @@ describe("a client from the environment", () => {
     }
   )
 
+  effect("takes each setting from a Config of its own, for two gateways in one process", function* () {
+    const { layer, sent } = scripted(respond(200, balance), respond(200, balance))
+    const settings = {
+      ONE_URL: "https://one.example",
+      ONE_ID: "one",
+      ONE_KEY: canary,
+      TWO: { URL: "https://two.example", ID: "two", KEY: "key" }
+    }
+    const at = (name: string, inside: <A>(config: Config.Config<A>) => Config.Config<A>) =>
+      Payments.layerFrom({
+        baseUrl: inside(Config.String(`${name}URL`)),
+        companyId: Config.succeed(1),
+        clientId: inside(Config.String(`${name}ID`)),
+        apiKey: inside(Config.Redacted(`${name}KEY`))
+      })
+    for (const client of [at("ONE_", identity), at("", Config.nested("TWO"))])
+      yield* Effect.provide(read, client.pipe(Layer.provide([layer, from(settings)])))
+    assert.deepStrictEqual(
+      sent.map(({ headers, url }) => [new URL(url).host, headers["x-client-id"], headers["x-api-key"]]),
+      [
+        ["one.example", "one", canary],
+        ["two.example", "two", "key"]
+      ]
+    )
+    const wrong = Payments.layerFrom({
+      baseUrl: Config.String("ONE_URL"),
+      companyId: Config.Finite("ONE_COMPANY"),
+      clientId: Config.String("ONE_ID"),
+      apiKey: Config.Redacted("ONE_KEY")
+    }).pipe(Layer.provide(layer))
+    const texts = { ONE_COMPANY: canary, ONE_ID: `${canary} ` }
+    assert.deepStrictEqual(yield* refusal(Layer.provide(wrong, from(texts))), [
+      notSet("ONE_URL"),
+      "Wrong: ONE_COMPANY is not what its Config reads",
+      notSet("ONE_KEY"),
+      `Wrong: clientId ${visible}`
+    ])
+    const nothing = ["baseUrl", "companyId", "clientId", "apiKey"].map(notRead)
+    assert.deepStrictEqual(yield* refusal(Layer.provide(wrong, broken({}))), nothing)
+  })
+
+  effect("needs no IdempotencyKeyGen: each write without a key has a random one", function* () {
+    const { layer, sent } = scripted(respond(400, "{}"), respond(400, "{}"))
+    const client = Payments.layer({ baseUrl: environment.PAYMENTS_BASE_URL }).pipe(
+      Layer.provide([layer, Credentials.layer(pair("client", key))])
+    )
+    const pay = Effect.flatMap(Payments, (payments) => payments.requestWithdrawal({ amount: Money.centavos(1000) }))
+    yield* Effect.provide(Effect.all([Effect.flip(pay), Effect.flip(pay)]), client)
+    const keys = sent.map(({ headers }) => headers["idempotency-key"])
+    assert.strictEqual(new Set(keys).size, 2)
+    for (const made of keys) assert.match(made ?? "", /^wd_[0-9a-f-]{36}$/)
+  })
+
   effect("needs no company, and takes its credentials from a layer that is provided", function* () {
     const { layer, sent } = scripted(respond(200, balance))
-    const client = Payments.layerConfig.pipe(
-      Layer.provide([layer, Credentials.layer(pair("client", key)), IdempotencyKeyGen.layer])
-    )
+    const client = Payments.layerConfig.pipe(Layer.provide([layer, Credentials.layer(pair("client", key))]))
     const { PAYMENTS_BASE_URL } = environment
     const error = yield* Effect.flip(read).pipe(Effect.provide(Layer.provide(client, from({ PAYMENTS_BASE_URL }))))
     assert.deepStrictEqual([error._tag, sent.length], ["InvalidRequest", 0])

@@ -101,6 +101,19 @@ const kinds: ReadonlyArray<Kind> = [
     traits: () => ({ ...tied, ties: 7, order: "ByRequest" })
   },
   {
+    title: "rows of one time lie in another order in each answer, and more of them than a page can show",
+    failures: 1,
+    traits: ({ below, pick }) => ({
+      ...tied,
+      pageSize: pick([5, 10, 20, 50, 100]),
+      count: 50 + below(300),
+      ties: pick([3, 15, 40, 90, 120, Infinity]),
+      order: pick(["ByPage", "ByRequest"]),
+      cap: pick([5, 20, Infinity]),
+      counts: pick(["Honest", "OwnPage", "Nothing", "TooFew"])
+    })
+  },
+  {
     title: "each run reads a hundred rows of a list whose rows of one time change places",
     failures: 1,
     traits: ({ pick }) => ({ ...tied, ties: pick([20, 50, 99, 120]), limit: 100 })

@@ -77,6 +77,16 @@ const failing: ReadonlyArray<Failing> = [
     make: (list) => (list.answer = showing300)
   },
   {
+    title: "counts fewer rows than it shows, and changes the order of rows of one time",
+    reason: "WrongCount",
+    sort: "createdAt_desc",
+    list: still(300, () => 7),
+    make: (list) => {
+      list.tieOf = ({ id }, { page, pageSize }) => (id * 7919 * page * (pageSize + 3)) % 1009
+      list.answer = (honest) => ({ ...honest, totalItems: 0 })
+    }
+  },
+  {
     title: "counts rows and shows none",
     reason: "MissingRows",
     rows: 0,

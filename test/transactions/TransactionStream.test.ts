@@ -19,10 +19,10 @@ describe.each(sorts)("TransactionStream in the order %s", (sort) => {
   effect.each([
     { count: 0, pageSize: 100, most: 1 },
     { count: 1, pageSize: 100, most: 3 },
-    { count: 100, pageSize: 100, most: 3 },
-    { count: 3000, pageSize: 100, most: 70 },
-    { count: 1000, pageSize: 10, most: 225 },
-    { count: 60, pageSize: 1, most: 125 }
+    { count: 100, pageSize: 100, most: 2 },
+    { count: 3000, pageSize: 100, most: 36 },
+    { count: 1000, pageSize: 10, most: 90 },
+    { count: 60, pageSize: 1, most: 40 }
   ])("the stream reads $count rows, $pageSize a page, with at most $most requests", function* (row) {
     const { count, most, pageSize } = row
     const list = still(count)

@@ -10,8 +10,10 @@ const reasonInWords = {
   RepeatedPage: "the service answers with the same rows for different pages",
   /** The list grows as fast as it is read. */
   Endless: "the list has no end: it brought more than twice the rows that the service first counted",
-  /** The service counts more rows than it shows. */
-  MissingRows: "the service counts more rows than it shows",
+  /** The list has more rows than were delivered, by its positions or by the count of the service. */
+  MissingRows: "the list has more rows than were delivered",
+  /** Rows of one instant change places, and the service counts fewer rows than it shows: a lost row would not be noticed. */
+  WrongCount: "rows of one instant change places, and the service counts fewer rows than it shows",
   /** The rows are not in the requested order. */
   OutOfOrder: "the rows are not in the requested order",
   /** Rows are added or removed faster than the last row can be found again. */
@@ -40,7 +42,7 @@ export class PaginationError extends legible(
     page: Schema.Natural,
     reason: Schema.Literals(reasons),
     /**
-     * Only for `MissingRows`: how many rows the service counts, and how many were delivered or left out before `since`.
+     * Only for `MissingRows` and `WrongCount`: how many rows the service counts, and how many were delivered or left out before `since`.
      */
     counted: Schema.optionalKey(Schema.Natural),
     delivered: Schema.optionalKey(Schema.Natural),
@@ -49,7 +51,7 @@ export class PaginationError extends legible(
 ) {
   override get message(): string {
     const stopped = `Reading all transactions stopped at page ${this.page}: ${reasonInWords[this.reason]}`
-    if (this.reason === "MissingRows") {
+    if (this.reason === "MissingRows" || this.reason === "WrongCount") {
       return `${stopped} (${this.counted} counted, ${this.delivered} delivered). Nothing was changed and no row was repeated. The missing rows cannot be found from here: start again, or continue from this error's checkpoint without its \`count\`, so that rows are no longer compared with the count.`
     }
     return `${stopped}. Nothing was changed, and no row was skipped or repeated up to here; continue from this error's checkpoint, or start again.`

@@ -35,7 +35,9 @@ export const Checkpoint = Schema.Struct({
   /** The lowest total that the service has reported. */
   least: Schema.optional(Schema.Natural),
   /** Whether some rows share one `createdAt` and no answer has shown all of them together. */
-  isTied: Schema.Boolean
+  isTied: Schema.Boolean,
+  /** Whether rows of one `createdAt` were seen in another order than before. */
+  isMoved: Schema.optionalKey(Schema.Boolean)
 })
 /** See the schema of the same name. */
 export type Checkpoint = typeof Checkpoint.Type
@@ -75,6 +77,23 @@ export const isEarlier = ({ edge, sort }: Place, row: TransactionListItem): bool
 
 /** Whether all rows before this row were read, provided that the order of rows of the same time does not change. */
 export const isBehind = (place: Place, row: TransactionListItem): boolean => isRead(place, row) || isEarlier(place, row)
+
+/** How many of the rows that were read last have the time of the last one, or show no time. */
+export const tiesOf = ({ edge, known }: Place): number =>
+  [...known.values()].filter((time) => time === edge || Number.isNaN(time)).length
+
+/** Whether a row that was not read is before one of the same time that was, and not at the head, where rows are added. */
+export const hasMovedTies = (place: Place, items: ReadonlyArray<TransactionListItem>): boolean => {
+  const isSame = (row: TransactionListItem, other: TransactionListItem) =>
+    Object.is(timeOf(row, place.sort), timeOf(other, place.sort))
+  const first = items.findIndex((row) => isBehind(place, row))
+  const lastKnown = items.findLastIndex(({ id }) => place.known.has(id))
+  const between = items.slice(first + 1, lastKnown + 1)
+  return between.some(
+    (row, at) =>
+      !isRead(place, row) && between.slice(at + 1).some((other) => place.known.has(other.id) && isSame(row, other))
+  )
+}
 
 /** Whether a row may have been read although its id is no longer held: its time does not show it. */
 export const isDoubtful = (place: Place, row: TransactionListItem): boolean => {
@@ -126,4 +145,30 @@ export const advance = (place: Place, entries: ReadonlyArray<Entry>): Place => {
   }
   const count = place.count === undefined ? undefined : place.count + entries.length
   return { ...place, known, edge, floor, count, index: entries.at(-1)?.index ?? place.index }
+}
+
+/** Rows that were not delivered, or a count that would not show it. */
+export interface Missing {
+  readonly reason: "MissingRows" | "WrongCount"
+  readonly counted: number
+  readonly delivered: number
+}
+
+/**
+ * What the end of the list says about the rows that were delivered. `end` is the position after the last row, `total` the
+ * count of the service. `isWhole`: all rows of the last time are in the answer.
+ */
+export const findMissing = (
+  { count, isMoved, isTied, least, sort }: Place,
+  { end, total }: { readonly end: number; readonly total: number },
+  isWhole: boolean
+): Missing | undefined => {
+  if (count === undefined) return undefined
+  const isInDoubt = isTied || !isWhole
+  // Newest first, rows that were added since the start are counted by the service, but not due.
+  const due = sort === "createdAt_asc" ? Math.max(total, end) : (least ?? total)
+  const counts = { counted: Math.max(total, due), delivered: count }
+  if (end < total || (isInDoubt && count < due)) return { reason: "MissingRows", ...counts }
+  const isTooLow = total < end || (least ?? total) < count
+  return isInDoubt && isMoved === true && isTooLow ? { reason: "WrongCount", ...counts, counted: total } : undefined
 }

@@ -81,20 +81,20 @@ export const run = <A, E extends Tagged>(
       isOver: false
     }
     if (prepared.idempotencyKey !== undefined) Context.get(fiber.context, CallListener)(call)
-    const attempted = onLostExit(attempts(call), (cause) =>
+    // The outermost combinator of the call: whatever is around it would be a step in which a paid withdrawal can be lost.
+    return onLostExit(settings.isTraced ? inSpan(call) : attempts(call), (cause) =>
       Cause.hasFails(cause)
         ? Effect.failCause(cause)
         : Effect.andThen(endInterrupted(call, cause), Effect.failCause(cause))
     )
-    return settings.isTraced ? inSpan(call, attempted) : attempted
   })
 
-const inSpan = <A, E>(call: Call<A, E>, effect: Effect.Effect<A, E>) => {
+const inSpan = <A, E extends Tagged>(call: Call<A, E>) => {
   const { operation } = call.route.endpoint
   const options = { kind: "internal", attributes: attributesOfCall(call) } as const
   return Effect.flatMap(Effect.makeSpan(`Payments.${operation}`, options), (span) => {
     call.span = span
-    return effect
+    return attempts(call)
   })
 }
 

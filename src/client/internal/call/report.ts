@@ -20,7 +20,10 @@ export const CallListener = Context.Reference<(call: Call) => void>("effect-pix/
 
 /**
  * Runs `onLost` where an interruption or a defect ends `self`, or takes its result away before the caller has it; its
- * failure is the result then. A success goes from the last step of `self` to the caller in one step of the run loop, so no
+ * failure is the result then.
+ *
+ * It has to be the outermost combinator of what it guards: each `gen`, `map`, `tap`, `onExit` or span around it takes one more
+ * step of the run loop, in which an interruption loses a withdrawal that was paid, neither returned nor reported. A success goes from the last step of `self` to the caller in one step of the run loop, so no
  * interruption comes between. A failure needs one more step here: an interruption in that step is not seen.
  */
 export const onLostExit = <A, E, R, E2, R2>(

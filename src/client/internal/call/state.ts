@@ -63,21 +63,26 @@ export interface Call<A = unknown, E = unknown> {
   readonly started: number
   /** The fields of the answer that did not fit. */
   readonly misfits: Set<string>
+  // Written by `attempt.ts` alone, when a request leaves.
   attempts: number
   /** When the last attempt began, in milliseconds of the monotonic clock. */
   attemptStarted: number
   /** The credentials of the last attempt. */
   used: ApiCredentials | undefined
-  /** The request that is under way or was answered last. */
+  /** When the first request with the key was sent, in milliseconds since 1970. */
+  firstSentAt: number | undefined
+  /**
+   * The request that is under way or was answered last. `attempt.ts` sets it in the step that sends, and `call.ts` ends it in the
+   * step that stores the doubt: an interruption between the two would report neither.
+   */
   request: Pick<Sent, "mayHaveLeft"> | undefined
+  // Written by `call.ts` alone, between attempts and at the end.
   /** The attempt that may have been executed, of this call or of an earlier one. */
   inDoubt: Unanswered | undefined
   /** The sender of the last attempt. */
   sender: Sender | undefined
   /** The fingerprint of the sender of the attempt in doubt. */
   fingerprint: string | undefined
-  /** When the first request with the key was sent, in milliseconds since 1970. */
-  firstSentAt: number | undefined
   /** The error of a write that ended in doubt. */
   unclear: Unclear | undefined
   /** `onInterruptedWrite` was called for the key, by this call or by an earlier one of a repetition. */
