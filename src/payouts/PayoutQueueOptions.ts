@@ -40,13 +40,6 @@ export interface PayoutClientOptions {
    */
   readonly horizon?: Duration.Input | undefined
   /**
-   * What becomes of a submitted payout that looks like another one of the account: the same PIX key and the same amount, submitted
-   * `within` this time under another reference. `park`: it waits for a person, as `LooksAlike`. Default: nothing, since one
-   * payee may be owed equal amounts. `Payouts.run` compares always, and the rows of `PayoutInsert` are not compared. In a
-   * transaction of yours that reads one snapshot (`REPEATABLE READ`), one that is committed meanwhile is not found.
-   */
-  readonly alike?: { readonly within: Duration.Input; readonly then: "park" } | undefined
-  /**
    * The amount in centavos above which a payout, or each payout of a list whose sum is above it, waits for a second person:
    * it is parked as `NeedsApproval`. The account stores it: the first layer that has it sets it, another value fails to start,
    * and a layer without it has the stored one. Two people change it, by `setFourEyes`. Default: none.

@@ -31,8 +31,6 @@ export type PayoutState = typeof PayoutState.Type
  *   for. MONEY MAY HAVE MOVED. Another company pauses the account too.
  * - `RunEnded`: the `Payouts.run` whose sheet it is on ended before it was sent. No request of this queue moved money. The
  *   next run of its reference takes it up.
- * - `LooksAlike`: another reference of the last hours has the same PIX key and the same amount (`alike` of the queue). Nothing
- *   was sent. Resume it if it is another payout.
  * - `NeedsApproval`: it, or the list that it was submitted with, is above the account's `fourEyesAbove`. No request of this
  *   queue moved money. `resume` by a person other than the one who submitted it approves and sends it.
  */
@@ -46,7 +44,6 @@ export const ParkedBecause = Schema.Literals([
   "WaitedTooLong",
   "OtherPayee",
   "RunEnded",
-  "LooksAlike",
   "NeedsApproval"
 ])
 /** See the schema of the same name. */

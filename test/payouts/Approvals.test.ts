@@ -66,7 +66,7 @@ const early: Record<string, readonly [amount: number, by: "ana" | undefined, set
   own: [5001, "ana"],
   atLimit: [5000, "ana", "state = 'parked', parked_because = 'Operator'"],
   "nobody's": [5001, undefined],
-  alike: [5001, "ana", `state = 'parked', parked_because = 'LooksAlike', ${ofEarlierRun}`],
+  overMax: [5001, "ana", `state = 'parked', parked_because = 'OverMaxAmount', ${ofEarlierRun}`],
   refused: [5001, "ana", `state = 'refused', error = '${storedRefusal}'`],
   elsewhere: [1000, "ana", elsewhere],
   longAgo: [1000, "ana", `state = 'parked', parked_because = 'PastHorizon', may_have_left_at = 1, ${ofEarlierRun}`],
@@ -76,7 +76,12 @@ const early: Record<string, readonly [amount: number, by: "ana" | undefined, set
 /** The steps that people take of one payout in turn, and what it is after them. */
 const steps: ReadonlyArray<readonly [title: string, of: keyof typeof early, steps: string, state: string]> = [
   ["is not sent by its submitter", "own", "resume ana, resume ANA, resume", "parked NeedsApproval"],
-  ["that looks alike is not either", "alike", "resume ana, retry ana, park ana, resume ana", "parked Operator"],
+  [
+    "that is parked for another reason is not either",
+    "overMax",
+    "resume ana, retry ana, park ana, resume ana",
+    "parked Operator"
+  ],
   ["that was refused is not sent by its submitter's retry", "refused", "retry ana", "parked NeedsApproval"],
   ["that is parked and not above the limit is sent by its submitter", "atLimit", "resume ana", "posted"],
   ["is sent after another person's approval", "own", "resume bia", "posted"],

@@ -9,7 +9,7 @@ import { Fault } from "effect-pix/sandbox"
 import { TestClock } from "effect/testing"
 import { refused } from "../support/payoutAnswers.ts"
 import { payout, queued, type Script, settle } from "../support/payoutQueue.ts"
-import { requests, shown } from "../support/payoutSeen.ts"
+import { shown } from "../support/payoutSeen.ts"
 import { line, run } from "../support/sheets.ts"
 
 /** What becomes of a payout to the person of all others. */
@@ -118,25 +118,5 @@ describe("a line of a sheet that looks like another payout", () => {
     const other = yield* Layer.build(Layer.fresh(PayoutQueue.layerClient({ account: "b" })))
     const plan = yield* Effect.provideContext(Payouts.plan([payout("newer")]), other)
     assert.deepStrictEqual(plan.wrong, [])
-  })
-})
-
-describe("a submit that looks like another payout", () => {
-  // oxlint-disable-next-line no-thenable -- the name of the option; no promise resolves with it
-  const alike = { within: "2 hours", then: "park" } as const
-  queued("is parked where the queue is told to", { alike }, function* ({ queue }) {
-    yield* queue.submit(payout("a"))
-    const [twin, other] = yield* queue.submitMany([payout("b"), line("c")])
-    assert.deepStrictEqual([twin?.state, other?.state], ["parked", "accepted"])
-    yield* settle
-    // The same reference again is the same payout.
-    assert.strictEqual((yield* queue.submit(payout("a"))).state, "posted")
-    assert.deepStrictEqual(yield* runNew("b"), { parked: ["b"] })
-    assert.deepStrictEqual([yield* shown("b"), yield* requests("b")], ["parked LooksAlike", 0])
-    yield* queue.resume("b")
-    yield* settle
-    assert.strictEqual(yield* shown("b"), "posted")
-    yield* TestClock.adjust("3 hours")
-    assert.strictEqual((yield* queue.submit(payout("d"))).state, "accepted")
   })
 })

@@ -86,10 +86,7 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
   /** Accepts all or none. */
   const submitAll = Effect.fnUntraced(function* (payouts: ReadonlyArray<PayoutItem>) {
     const rows = yield* acceptAll(payouts, undefined, allOrNone)
-    // One that looks like another may have been parked since it was inserted.
-    const changed = settings.alike === undefined ? rows : yield* store.find(rows.map((row) => row.idempotencyKey))
-    const byKey = new Map(changed.map((row) => [row.idempotencyKey, row]))
-    return rows.map((row) => statusOf(byKey.get(row.idempotencyKey) ?? row))
+    return rows.map((row) => statusOf(row))
   })
 
   const find = (reference: string) =>

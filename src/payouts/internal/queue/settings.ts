@@ -30,7 +30,6 @@ const check = checkSettingsBy(
     dailyCap: amount,
     fourEyesAbove: amount,
     pausedAfter: Schema.optional(period),
-    alike: Schema.optional(Schema.Struct({ within: period })),
     forget: withDefault(Schema.Struct({ data: withDefault(period, "90 days"), record: Schema.optional(period) }), {})
   })
 )

@@ -102,7 +102,7 @@ export const logParked = (row: Row, because: ParkedBecause): Effect.Effect<void>
     ? "A payout is not sent: the run of its sheet is over"
     : `A payout waits for a person: ${because}`
   const money = row.mayHaveLeftAt === null ? "No request of this queue moved money." : "MONEY MAY HAVE MOVED."
-  const isWarning = isOfRun || because === "LooksAlike" || because === "NeedsApproval"
+  const isWarning = isOfRun || because === "NeedsApproval"
   return log(isWarning ? "Warn" : "Error", `${text} (${inWords(row)}). ${money}`, attributesOf(row))
 }
 

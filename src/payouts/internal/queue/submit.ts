@@ -73,12 +73,11 @@ export const allOrNone = <A>({ rows, wrong }: { readonly rows: A; readonly wrong
 
 export const makeAccept = (core: Core, settings: Settings, seal: Seal) => {
   const { store } = core
-  const { account, alike, lease } = settings
+  const { account, lease } = settings
   const warnIfUnserved = makeServedWarning(store, account)
   const findAlike = makeFindAlike(store, seal)
-  /** Of the payouts that `run`, or the queue, compares with others. */
-  const transactionOf = (run: Run | undefined) =>
-    run === undefined && alike === undefined ? store.transaction : store.readCommitted
+  /** A run compares its payouts with others. */
+  const transactionOf = (run: Run | undefined) => (run === undefined ? store.transaction : store.readCommitted)
 
   const isSameContent = Effect.fnUntraced(function* (row: Row.Row, wanted: Submission) {
     // The stored request holds the amount too, so the rest can be compared only where the amounts are equal.
@@ -165,15 +164,6 @@ export const makeAccept = (core: Core, settings: Settings, seal: Seal) => {
   const judge = (judged: ReadonlyArray<Judged>, { isAllowed }: Run) =>
     Effect.flatMap(Clock.currentTimeMillis, (now) => findAlike(judged, now - aDay, isAllowed))
 
-  /** Parks what looks like another payout, where the queue is told to. */
-  const parkAlike = Effect.fnUntraced(function* (judged: ReadonlyArray<Judged>) {
-    if (alike === undefined) return
-    for (const { row } of yield* findAlike(judged, (yield* Clock.currentTimeMillis) - alike.within)) {
-      yield* core.change(row, Row.park("LooksAlike"), { _tag: "Parked", because: "LooksAlike" })
-      yield* store.afterCommit(logParked(row, "LooksAlike"))
-    }
-  })
-
   /** Inserts all, and compares what is new, and what another run has left. */
   const insertAll = Effect.fnUntraced(function* (
     payouts: ReadonlyArray<PayoutItem>,
@@ -205,8 +195,7 @@ export const makeAccept = (core: Core, settings: Settings, seal: Seal) => {
         if (Row.isLeftByRun(row, readAt)) judged.push({ index, row })
       }
     }
-    if (run === undefined) yield* parkAlike(judged)
-    else {
+    if (run !== undefined) {
       for (const { index, other, row } of yield* judge(judged, run)) {
         const { reference } = row
         const amount = Centavos.make(row.amount)
