@@ -31,8 +31,7 @@ CREATE TABLE effect_pix_payouts (
   fingerprint VARCHAR(40),
   marked_at BIGINT,
   under_way_until BIGINT,
-  wanted_at BIGINT,
-  paused_millis BIGINT NOT NULL DEFAULT 0,
+  wanted_at BIGINT NOT NULL DEFAULT (CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)),
   run_by VARCHAR(36),
   run_until BIGINT,
   waits_for VARCHAR(30),
@@ -70,7 +69,6 @@ CREATE TABLE effect_pix_payout_accounts (
   horizon BIGINT,
   paused BOOLEAN NOT NULL DEFAULT FALSE,
   paused_at BIGINT,
-  paused_millis BIGINT NOT NULL DEFAULT 0,
   pause TEXT,
   blocked_at BIGINT,
   blocked_because VARCHAR(30),
@@ -80,7 +78,7 @@ CREATE TABLE effect_pix_payout_accounts (
   four_eyes_above BIGINT,
   asked TEXT,
   identity VARCHAR(100),
-  beat_at BIGINT
+  seen_at BIGINT
 );
 
 INSERT INTO effect_pix_payout_accounts (account) VALUES ('default');

@@ -279,7 +279,7 @@ const makeQueue = Effect.fnUntraced(function* (options: PayoutQueueOptions) {
     const worker = yield* mapDatabaseError("serve")(makeWorker(core, settings, seal))
     yield* Effect.forkScoped(worker.run)
     yield* Effect.forkScoped(worker.forget)
-    yield* Effect.forkScoped(worker.beat)
+    yield* Effect.forkScoped(worker.seen)
   })
   const client = makeClient(core, settings, seal)
   registerSheet(client, makeSheet(core, settings, seal))

@@ -35,8 +35,8 @@ export interface PayoutClientOptions {
   readonly poll?: Duration.Input | undefined
   /**
    * How long after its first request a payout may be sent again. It has to be shorter than the time for which the service
-   * remembers keys, which it does not document. It is also how long a payout that could not be sent waits for the balance,
-   * credentials or the service, before it is parked. Default 12 hours. A client takes the workers' horizon once they began.
+   * remembers keys, which it does not document. It is also how long a payout that was not sent is wanted, since its submit or the
+   * last step of a person, before it is parked. Default 12 hours. A client takes the workers' horizon once they began.
    */
   readonly horizon?: Duration.Input | undefined
   /**
@@ -64,12 +64,6 @@ export interface PayoutQueueOptions extends PayoutClientOptions {
    * rest waits for the next day. Default: no limit.
    */
   readonly dailyCap?: number | undefined
-  /**
-   * How long no worker may have served the account. A worker that starts after that pauses it and logs an error, since the database
-   * may be a restored backup: `setPaused(false)` goes on. A file whose queue has it is written each minute. Default 24 hours; on
-   * a SQLite file none.
-   */
-  readonly pausedAfter?: Duration.Input | undefined
   /** When the data of payouts that are posted, settled, failed or refused is deleted. Both count from the last change. */
   readonly forget?:
     | {

@@ -25,8 +25,9 @@ export type PayoutState = typeof PayoutState.Type
  * - `Unreadable`: its stored request cannot be opened or read. Nothing was sent since.
  * - `OtherClientId`: a request of it may have left under another client id, base URL or company than those of the worker
  *   now. A key belongs to these, so another request could pay twice.
- * - `WaitedTooLong`: it could not be sent for longer than the horizon after its first request, or after the last step of a
- *   person who wanted it sent. No request of this queue moved money. Waiting for a cap or a pause is not counted.
+ * - `WaitedTooLong`: it is wanted since longer ago than the horizon: since its submit, or the last step of a person who wanted
+ *   it sent. This queue knows of no request that moved money; where a backup was restored, or somebody paid by hand, it may be
+ *   paid already. The wait of a never sent one for a cap or a pause is not counted while a worker is seen.
  * - `OtherPayee`: the service answered with success, but for another PIX key or another company than those that were asked
  *   for. MONEY MAY HAVE MOVED. Another company pauses the account too.
  * - `RunEnded`: the `Payouts.run` whose sheet it is on ended before it was sent. No request of this queue moved money. The
@@ -179,6 +180,7 @@ const refusals: Readonly<Record<PayoutRefusal["_tag"], string>> = {
   ServiceUnavailable: "Gateway indisponível"
 }
 
+const waitedTooLong = "Não enviado por esta fila: conferir se já foi pago antes de pagar por outro meio"
 const unclear = "A conferir: pode ter sido pago, não pagar por outro meio antes"
 
 /**
@@ -210,6 +212,7 @@ export const portuguese = (status: PayoutStatus): string => {
       const { error, mayHaveLeftAt } = status
       const isInDoubt = error?._tag === "OutcomeUnknown" || error?._tag === "IdempotencyConflict"
       if (isInDoubt || mayHaveLeftAt !== undefined) return unclear
+      if (status.state === "parked" && status.because === "WaitedTooLong") return waitedTooLong
       return error === undefined ? "Não pago: não enviado" : `Não pago: ${refusals[error._tag]}`
     }
   }

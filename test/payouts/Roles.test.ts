@@ -95,38 +95,30 @@ onPostgres(
   }
 )
 
-onPostgres(
-  "the roles let the worker doubt after a failover, pause in a backup, and delete a record",
-  gatewayOnce,
-  function* () {
-    const { as, owner } = yield* made
-    const worker = yield* as("worker")
-    const served = Effect.scoped(Effect.provide(startWorker(fast), worker))
-    yield* served
-    yield* Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const queue = yield* startClient(fast)
-      yield* queue.submit(item("a", 5000))
-      const moved = sql`UPDATE effect_pix_payout_accounts SET identity = 'x' || identity`
-      yield* moved
-      yield* Effect.scoped(Effect.provide(Effect.andThen(startWorker(fast), queue.await("a")), yield* as("worker")))
-      assert.strictEqual((yield* queue.history("a"))[1]?._tag, "Doubted")
-      yield* sql`UPDATE effect_pix_payout_accounts SET beat_at = beat_at - 3600000`
-      yield* Effect.andThen(moved, served)
-      assert.isTrue(yield* queue.isPaused)
-      yield* queue.forget("a", { by: "bia" })
-      yield* sql`UPDATE effect_pix_payouts SET submitted_at = 1, updated_at = 1`
-      const forgetting = startWorker({ ...fast, forget: { data: "1 day", record: "30 days" } })
-      yield* Effect.scoped(
-        Effect.provide(
-          Effect.andThen(forgetting, Effect.repeat(queue.status("a"), { until: Option.isNone })),
-          yield* as("worker")
-        )
+onPostgres("the roles let the worker doubt after a failover, and delete a record", gatewayOnce, function* () {
+  const { as, owner } = yield* made
+  const worker = yield* as("worker")
+  const served = Effect.scoped(Effect.provide(startWorker(fast), worker))
+  yield* served
+  yield* Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const queue = yield* startClient(fast)
+    yield* queue.submit(item("a", 5000))
+    yield* sql`UPDATE effect_pix_payout_accounts SET identity = 'x' || identity`
+    yield* Effect.scoped(Effect.provide(Effect.andThen(startWorker(fast), queue.await("a")), yield* as("worker")))
+    assert.strictEqual((yield* queue.history("a"))[1]?._tag, "Doubted")
+    yield* queue.forget("a", { by: "bia" })
+    yield* sql`UPDATE effect_pix_payouts SET submitted_at = 1, updated_at = 1`
+    const forgetting = startWorker({ ...fast, forget: { data: "1 day", record: "30 days" } })
+    yield* Effect.scoped(
+      Effect.provide(
+        Effect.andThen(forgetting, Effect.repeat(queue.status("a"), { until: Option.isNone })),
+        yield* as("worker")
       )
-      assert.strictEqual((yield* Effect.flip(queue.submit(item("a", 5000))))._tag, "InvalidRequest")
-    }).pipe(Effect.provide(owner))
-  }
-)
+    )
+    assert.strictEqual((yield* Effect.flip(queue.submit(item("a", 5000))))._tag, "InvalidRequest")
+  }).pipe(Effect.provide(owner))
+})
 
 onPostgres(
   "the roles let a program handle deliveries, and the operator discard a dead letter",

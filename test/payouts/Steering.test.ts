@@ -53,7 +53,8 @@ const isParked: ReadonlyArray<Of> = ["parked", "lost", "lostLongAgo", ...isElsew
 const isOpen: ReadonlyArray<Of> = ["accepted", "mayHaveLeft", "unknown"]
 const isRecorded: ReadonlyArray<Of> = ["posted", "settled", "failed"]
 const isNotParked: ReadonlyArray<Of> = [...isOpen, ...isRecorded, "refused", "forgotten"]
-const wanted = `wantedAt=${now} -runBy -runUntil`
+const ofNoRun = "-runBy -runUntil"
+const wanted = `wantedAt=${now} ${ofNoRun}`
 const idle = "-waitsFor -waitsSince"
 
 type Take = (queue: PayoutQueue["Service"], reference: string) => Effect.Effect<unknown, { readonly _tag: string }>
@@ -75,13 +76,15 @@ const test = (title: string, take: Take, expected: Readonly<Record<string, Reado
     yield* TestClock.adjust(now)
     const queue = yield* startClient()
     const store = makeStore(yield* database, { account: "default", lease: 30_000 })
-    yield* store.accounts.serve(1, horizon)
+    yield* store.accounts.serve(horizon)
     const outcomes: Record<string, string> = {}
     for (const [reference, set] of Object.entries(payoutsOf)) {
       const { idempotencyKey } = yield* queue.submit(payout(reference))
       const row = Effect.flatMap(store.get(idempotencyKey), Effect.fromNullishOr)
       const asked = "asked_step = 'Approve', asked_by = 'carla'"
-      yield* sql.unsafe(`UPDATE effect_pix_payouts SET ${asked}, ${set} WHERE reference = '${reference}'`)
+      yield* sql.unsafe(
+        `UPDATE effect_pix_payouts SET ${asked}, wanted_at = ${now - hour}, ${set} WHERE reference = '${reference}'`
+      )
       const before = yield* row
       const problem = yield* Effect.match(take(queue, reference), {
         onSuccess: () => "nothing",
@@ -101,7 +104,9 @@ test("retry sends again what is open or was refused, and nothing else", (queue, 
   "It was recorded or": isRecorded,
   "Resume it when you": isParked,
   "Its request was deleted,": ["forgotten"],
-  [`Retried ${wanted} ${idle}`]: isOpen,
+  [`Retried ${wanted} ${idle}`]: ["accepted"],
+  // What is in doubt is wanted since its first request.
+  [`Retried ${ofNoRun} ${idle}`]: ["mayHaveLeft", "unknown"],
   [`Retried state=accepted -fingerprint ${wanted} ${idle} -countedDay -error`]: ["refused"]
 })
 
@@ -119,7 +124,7 @@ test("resume sends what is parked, but not what left long ago", (queue, of) => q
   "Its request was deleted,": ["parkedDeleted"],
   "A request left longer": ["lostLongAgo", "parkedUnderWay"],
   [`Resumed state=accepted ${wanted} -parkedBecause`]: ["parked"],
-  [`Resumed state=unknown ${wanted} -parkedBecause`]: ["lost", ...isElsewhere]
+  [`Resumed state=unknown ${ofNoRun} -parkedBecause`]: ["lost", ...isElsewhere]
 })
 
 const asNew = (queue: PayoutQueue["Service"], of: string) => queue.resume(of, { by, notExecuted: true })

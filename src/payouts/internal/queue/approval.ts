@@ -8,6 +8,7 @@ import * as Schema from "effect/Schema"
 import { withoutInvisible } from "../../../durable/Step.ts"
 import { withoutAccents } from "../../../internal/withoutAccents.ts"
 import { PayoutAsked } from "../../PayoutStatus.ts"
+import { isApproved } from "./conditions.ts"
 import type { Event } from "./entries.ts"
 import * as Row from "./row.ts"
 
@@ -35,8 +36,8 @@ export const placeOf = (
 }
 
 /** Whether no request of a payout may be sent before another person approved it. What is in doubt goes on. */
-export const needsApproval = ({ amount, approvedAt, needsApproval: needs }: Row.Row, limit: number | null): boolean =>
-  approvedAt === null && (needs || (limit !== null && amount > limit))
+export const needsApproval = (payout: Row.Row, fourEyesAbove: number | null): boolean =>
+  !isApproved.of({ payout, account: { fourEyesAbove } })
 
 type Asked = typeof PayoutAsked.Type.step
 
@@ -96,12 +97,9 @@ export const eventOf = (event: Event, { approvedAt, askedStep }: Row.Changes): E
 export const parked = { _tag: "Parked", because: "NeedsApproval" } as const
 
 /** A payout that a run takes up. With the run's list above the limit it waits for a second person, who sends it without the run. */
-export const takeUp = (
-  row: Row.Row,
-  { account, now }: Pick<Row.Deciding, "account" | "now">,
-  run: string,
-  sum: number
-) =>
-  needsApproval(row, account.fourEyesAbove) || (row.approvedAt === null && (account.fourEyesAbove ?? sum) < sum)
+export const takeUp = (row: Row.Row, deciding: Row.Deciding, run: string, sum: number) => {
+  const limit = deciding.account.fourEyesAbove
+  return needsApproval(row, limit) || (row.approvedAt === null && (limit ?? sum) < sum)
     ? { ...Row.park("NeedsApproval"), ...Row.ofNoRun }
-    : Row.takeUp(account, now, run)
+    : Row.takeUp(row, deciding, run)
+}

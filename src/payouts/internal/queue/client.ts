@@ -218,7 +218,7 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
       writing(
         "setPaused",
         Effect.flatMap(Effect.all([checkedPerson(options), DateTime.now]), ([person, at]) =>
-          store.accounts.setPaused(paused, DateTime.toEpochMillis(at), writePause({ at, paused, ...person }))
+          store.accounts.setPaused(paused, writePause({ at, paused, ...person }))
         )
       ),
     isPaused: mapDatabaseError("isPaused")(Effect.map(store.accounts.get, ({ paused }) => paused)),

@@ -2,7 +2,6 @@
  * The sender of an account: the base URL, the client id and the company under which its payouts are sent. The first worker
  * stores it. A worker of another sender does not start, and sends nothing where its credentials change while it runs.
  */
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { type Sender, senderOf } from "../../../internal/sender.ts"
 import type { Payments } from "../../../client/Payments.ts"
@@ -58,5 +57,5 @@ export const serve = Effect.fnUntraced(function* (
   payments: Payments["Service"]
 ) {
   yield* checkSender(store, account, payments)
-  yield* store.accounts.serve(yield* Clock.currentTimeMillis, Math.min(horizon, Number.MAX_SAFE_INTEGER))
+  yield* store.accounts.serve(horizon)
 })

@@ -101,7 +101,12 @@ export const logParked = (row: Row, because: ParkedBecause): Effect.Effect<void>
   const text = isOfRun
     ? "A payout is not sent: the run of its sheet is over"
     : `A payout waits for a person: ${because}`
-  const money = row.mayHaveLeftAt === null ? "No request of this queue moved money." : "MONEY MAY HAVE MOVED."
+  const money =
+    row.mayHaveLeftAt !== null
+      ? "MONEY MAY HAVE MOVED."
+      : because === "WaitedTooLong"
+        ? "No request that this database knows of moved money. If a backup was restored, or somebody paid by hand, it may be paid already."
+        : "No request of this queue moved money."
   const isWarning = isOfRun || because === "NeedsApproval"
   return log(isWarning ? "Warn" : "Error", `${text} (${inWords(row)}). ${money}`, attributesOf(row))
 }

@@ -147,7 +147,11 @@ export const makeAccept = (core: Core, settings: Settings, seal: Seal) => {
 
   /** Takes up the rows that another run has left, and begins the run's lease on all its rows. */
   const takeUp = Effect.fnUntraced(function* (left: ReadonlyArray<Row.Row>, { id }: Run, sum: number) {
-    const deciding = { account: yield* store.accounts.get, now: yield* Clock.currentTimeMillis }
+    const deciding = {
+      account: yield* store.accounts.get,
+      now: yield* Clock.currentTimeMillis,
+      horizon: settings.horizon
+    }
     const isOver = yield* store.isRunOver
     for (const row of left) {
       const only = row.state === "accepted" ? isOver : undefined

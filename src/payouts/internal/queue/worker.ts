@@ -19,7 +19,7 @@ import type { Seal } from "../../Seal.ts"
 import { namesOf } from "../machine.ts"
 import { type Core, linksOf } from "./core.ts"
 import { makeGate } from "./gate.ts"
-import { makeBeat } from "./heartbeat.ts"
+import { makeSeen } from "./checkDatabase.ts"
 import { payoutKey, readRequest } from "./request.ts"
 import * as Row from "./row.ts"
 import { changedMeanwhile, makeSend } from "./send.ts"
@@ -101,5 +101,5 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
   )
   const forget = repeatedly("Forgetting payouts", "1 hour", forgetOld)
   const run = workRows({ name, due, concurrency, lease, poll, isDue: core.isDue, followWrites, handle })
-  return { run, forget, beat: makeBeat(store, settings, gate.current) }
+  return { run, forget, seen: makeSeen(store, settings, gate.current) }
 })
