@@ -32,8 +32,6 @@ CREATE TABLE effect_pix_payouts (
   marked_at BIGINT,
   under_way_until BIGINT,
   wanted_at BIGINT NOT NULL DEFAULT (CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)),
-  run_by VARCHAR(36),
-  run_until BIGINT,
   waits_for VARCHAR(30),
   waits_since BIGINT,
   counted_day VARCHAR(10),
@@ -56,8 +54,6 @@ CREATE INDEX effect_pix_payouts_state ON effect_pix_payouts (account, state, sub
 CREATE INDEX effect_pix_payouts_open ON effect_pix_payouts (account, due_at) WHERE state IN ('accepted', 'unknown');
 
 CREATE INDEX effect_pix_payouts_amount ON effect_pix_payouts (account, amount, submitted_at);
-
-CREATE INDEX effect_pix_payouts_run ON effect_pix_payouts (account, run_by) WHERE run_by IS NOT NULL AND state IN ('accepted', 'unknown');
 
 CREATE INDEX effect_pix_payouts_data ON effect_pix_payouts (account, updated_at) WHERE state IN ('posted', 'settled', 'failed', 'refused') AND request IS NOT NULL;
 

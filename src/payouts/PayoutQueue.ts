@@ -162,8 +162,7 @@ export class PayoutQueue extends Context.Service<
      * panel, and the service did not execute it. That is refused while the service still knows the key, and until the lease
      * and the deadline of its last request are over.
      *
-     * One that needs approval (`NeedsApproval`, whatever it is parked for) is approved by it, and then sent without a run: `by` has
-     * to be another person than the one who submitted it. Where nobody is named there, and for `notExecuted` on an account with
+     * One that needs approval (`NeedsApproval`, whatever it is parked for) is approved by it, and then sent: `by` has to be another person than the one who submitted it. Where nobody is named there, and for `notExecuted` on an account with
      * `fourEyesAbove`, two people take the step: the first call changes only `asked` of the status.
      */
     readonly resume: (

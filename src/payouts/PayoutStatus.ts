@@ -30,8 +30,6 @@ export type PayoutState = typeof PayoutState.Type
  *   paid already. The wait of a never sent one for a cap or a pause is not counted while a worker is seen.
  * - `OtherPayee`: the service answered with success, but for another PIX key or another company than those that were asked
  *   for. MONEY MAY HAVE MOVED. Another company pauses the account too.
- * - `RunEnded`: the `Payouts.run` whose sheet it is on ended before it was sent. No request of this queue moved money. The
- *   next run of its reference takes it up.
  * - `NeedsApproval`: it, or the list that it was submitted with, is above the account's `fourEyesAbove`. No request of this
  *   queue moved money. `resume` by a person other than the one who submitted it approves and sends it.
  */
@@ -44,7 +42,6 @@ export const ParkedBecause = Schema.Literals([
   "OtherClientId",
   "WaitedTooLong",
   "OtherPayee",
-  "RunEnded",
   "NeedsApproval"
 ])
 /** See the schema of the same name. */

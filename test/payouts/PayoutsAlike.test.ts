@@ -77,22 +77,6 @@ describe("a line of a sheet that looks like another payout", () => {
     assert.deepStrictEqual(yield* run(all, { allowAlike: true }), { done: ["a", "b", "c", "d"] })
   })
 
-  queued("is compared again when a run takes it up", slow, function* ({ queue }) {
-    const left = [payout("left"), payout("left-too"), line("alone")]
-    yield* run(left, { waitFor: 0, allowAlike: true })
-    yield* TestClock.adjust(aDay + 1)
-    yield* queue.submit(line("other"))
-    yield* settle
-    // Another key of that amount is no twin of a row that is older than a day.
-    assert.deepStrictEqual(yield* run([line("alone")]), { done: ["alone"] })
-    assert.deepStrictEqual(yield* run(left.slice(0, 2)), [[1, "left"]])
-    yield* queue.submit(payout("by-hand"))
-    yield* settle
-    assert.deepStrictEqual(yield* runNew("left"), [[0, "by-hand"]])
-    assert.strictEqual(yield* shown("left"), "parked RunEnded")
-    assert.deepStrictEqual(yield* run([payout("left")], { allowAlike: ["left"] }), { done: ["left"] })
-  })
-
   const lost = new Set<string>()
   const seal: Seal.Seal = {
     seal: (text) => Effect.succeed(`sealed ${text}`),

@@ -57,17 +57,13 @@ onPostgres(
     yield* Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const queue = yield* startClient({ ...fast, fourEyesAbove: 5000 })
-      const sheet = (lines: Parameters<typeof Payouts.run>[0], waitFor?: 0) =>
-        Effect.provideService(Payouts.run(lines, { waitFor }), PayoutQueue, queue)
+      const sheet = (lines: Parameters<typeof Payouts.run>[0]) =>
+        Effect.provideService(Payouts.run(lines), PayoutQueue, queue)
       const { parameters, text } = Result.getOrThrow(PayoutInsert.make(item("inserted", 1100), { dialect: "pg" }))
       yield* Effect.replicateEffect(sql.unsafe(text, parameters), 2)
       yield* queue.submit(item("single", 1200))
       for (const reference of ["inserted", "single"]) yield* queue.await(reference)
       assert.lengthOf((yield* sheet([item("one", 1300), item("two", 1400)])).done, 2)
-      // A run that ends before its lines are sent parks them, and a larger one takes them up.
-      yield* operator.setPaused(true)
-      assert.lengthOf((yield* sheet([item("left", 2000)], 0)).parked, 1)
-      yield* operator.setPaused(false)
       const { parked } = yield* sheet([item("left", 2000), item("more", 3500)])
       for (const { reference } of parked) yield* operator.resume(reference, { by: "bia" })
       for (const reference of ["left", "more"]) yield* queue.await(reference)

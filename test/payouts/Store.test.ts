@@ -1,6 +1,6 @@
 /**
  * The contract of the stored payouts, asked of SQLite and of PostgreSQL: the rows, and what holds one back (its account, the cap, an
- * approval, a run).
+ * approval).
  */
 import { assert } from "@effect/vitest"
 import { Clock, Effect, Layer, type Scope, Stream } from "effect"
@@ -198,9 +198,6 @@ ask("a request is marked only where its account, its approval and its run allow 
     "above the limit, in doubt": [`may_have_left_at = ${now}`, "four_eyes_above = 999", true],
     "of a list above the limit": ["needs_approval = TRUE", "", false],
     "of a list above the limit, approved": ["needs_approval = TRUE, approved_at = 1", "", true],
-    "of a run at work": ["run_by = 'run', run_until = 9007199254740991", "", true],
-    "of a run that is over": ["run_by = 'run', run_until = 1", "", false],
-    "of a run that is over, in doubt": [`run_by = 'run', run_until = 1, may_have_left_at = ${now}`, "", true],
     "wanted for an hour": [`wanted_at = ${now - hour + 60_000}`, "", true],
     "wanted for longer": [`wanted_at = ${now - hour - 60_000}`, "", false],
     "wanted in an hour": [`wanted_at = ${now + hour - 60_000}`, "", true],
@@ -234,7 +231,7 @@ ask("a request is marked only where its account, its approval and its run allow 
     yield* sql`UPDATE effect_pix_payout_accounts SET fingerprint = 'own', paused = ${sql.literal("FALSE")}, blocked_at = NULL, probe_key = NULL, four_eyes_above = NULL, served_at = 0, seen_at = ${now}, horizon = ${hour}`
     if (ofPayout !== "") yield* set(reference, ofPayout)
     if (ofAccount !== "") yield* sql.unsafe(`UPDATE effect_pix_payout_accounts SET ${ofAccount}`)
-    const only = yield* store.maySend((yield* rowOf(reference)).idempotencyKey, "own", session, hour)
+    const only = yield* store.accounts.allows((yield* rowOf(reference)).idempotencyKey, "own", session, hour)
     marked[reference] = (yield* mark(reference, undefined, only)) !== undefined
   }
   const expected = Object.entries(allowed).map(([reference, [, , isMarked]]) => [reference, isMarked])
@@ -378,25 +375,4 @@ ask("of two people who take a step at once one is the first and one the second",
   assert.sameMembers(yield* together((by) => queue.setFourEyes(Money.centavos(8000), { by })), ["Asked", "Changed"])
   yield* together((by) => queue.setFourEyes(Money.centavos(by === "ana" ? 6000 : 7000), { by }))
   assert.strictEqual((yield* queue.account).fourEyesAbove, 8000)
-})
-
-ask("the lease of a run is renewed while it lasts, and never begun again", function* (dialect) {
-  const { queue, referencesOf, set, store } = yield* prepare
-  yield* queue.submitMany(payouts(5))
-  for (const [index, run] of [
-    "run_by = 'run', run_until = 0",
-    "run_by = 'run', run_until = 9007199254740991",
-    "run_by = 'run', run_until = 5",
-    "run_by = 'other', run_until = 0"
-  ].entries())
-    yield* set(`invoice-${index + 1}`, run)
-  yield* store.renewRun("run", 60_000)
-  const renewed = yield* referencesOf("run_until > 5 AND run_until < 9007199254740991")
-  assert.deepStrictEqual(renewed, ["invoice-1", "invoice-2"])
-  assert.deepStrictEqual(yield* referencesOf(yield* store.isRunOver), ["invoice-3", "invoice-4"])
-  yield* store.endRun("run")
-  yield* store.renewRun("run", 60_000)
-  assert.deepStrictEqual(yield* referencesOf("run_until = -1"), ["invoice-1", "invoice-2", "invoice-3"])
-  yield* store.endLeftRuns
-  assert.lengthOf(yield* referencesOf("run_until = 0"), dialect === "sqlite" ? 4 : 1)
 })

@@ -95,11 +95,3 @@ export const eventOf = (event: Event, { approvedAt, askedStep }: Row.Changes): E
 
 /** What a list above the limit makes of a payout. */
 export const parked = { _tag: "Parked", because: "NeedsApproval" } as const
-
-/** A payout that a run takes up. With the run's list above the limit it waits for a second person, who sends it without the run. */
-export const takeUp = (row: Row.Row, deciding: Row.Deciding, run: string, sum: number) => {
-  const limit = deciding.account.fourEyesAbove
-  return needsApproval(row, limit) || (row.approvedAt === null && (limit ?? sum) < sum)
-    ? { ...Row.park("NeedsApproval"), ...Row.ofNoRun }
-    : Row.takeUp(row, deciding, run)
-}

@@ -82,7 +82,7 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
   const writing = <A, E, R>(operation: string, effect: Effect.Effect<A, E, R>) =>
     guard(operation)(Effect.andThen(store.requireOwnTransaction(operation), effect))
 
-  const { acceptAll } = makeAccept(core, settings, seal)
+  const acceptAll = makeAccept(core, settings, seal)
   /** Accepts all or none. */
   const submitAll = Effect.fnUntraced(function* (payouts: ReadonlyArray<PayoutItem>) {
     const rows = yield* acceptAll(payouts, undefined, allOrNone)

@@ -69,7 +69,6 @@ export const makeGate = Effect.fnUntraced(function* (store: Store, settings: Set
       const late = Row.tooLate(row, { account, horizon, now })
       if (late === "PastHorizon") return late
       if (row.mayHaveLeftAt === null && needsApproval(row, account.fourEyesAbove)) return "NeedsApproval"
-      if (Row.hasRunEnded(row, account.readAt)) return "RunEnded"
       if (late !== undefined) return late
       if (maxAmount !== undefined && row.amount > maxAmount) return "OverMaxAmount"
       return dailyCap !== undefined && row.amount > dailyCap ? "OverDailyCap" : undefined

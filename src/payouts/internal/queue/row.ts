@@ -61,10 +61,6 @@ export const Row = Schema.Struct({
    * that is not counted moves it forward.
    */
   wantedAt: startingAt(0),
-  /** The run whose sheet it is on: it is sent only while that run is at work. Null: the queue alone sends it. */
-  runBy: orNull(Schema.String),
-  /** The end of that run's lease, by the clock of the database; 0 until the run begins it. */
-  runUntil: orNull(Int),
   /** What it waits for, as a `WaitsFor`; a newer version may have written another word. */
   waitsFor: orNull(Schema.String),
   waitsSince: orNull(Int),
@@ -103,21 +99,6 @@ export type Changes = Partial<
 
 /** The states in which the worker has something to do. */
 export const isOpen = (payout: Pick<Row, "state">): boolean => Conditions.isOpen.of({ payout })
-
-/** The end of the lease of a run that ended, before any clock's time: no renewal begins it again. */
-export const runOver = -1
-
-/** Whether the run whose sheet it is on was over at a time. What is in doubt goes on without it. */
-export const hasRunEnded = ({ mayHaveLeftAt, runUntil }: Row, now: number): boolean =>
-  mayHaveLeftAt === null && runUntil !== null && runUntil <= now
-
-/** Whether it is parked since its run is over. */
-export const isParkedByRun = ({ parkedBecause, state }: Row): boolean =>
-  state === "parked" && parkedBecause === "RunEnded"
-
-/** Whether a run that lists it takes it up: the run that it was accepted in is over. */
-export const isLeftByRun = (row: Row, now: number): boolean =>
-  row.state === "accepted" ? hasRunEnded(row, now) : isParkedByRun(row)
 
 /** What a step is decided by: the account, the time of this process, and the horizon in milliseconds. */
 export interface Deciding {
@@ -235,19 +216,6 @@ export const park = (parkedBecause: ParkedBecause): Changes => ({
   ...waitsForNothing
 })
 
-/** The queue alone sends it, as a person wants. */
-export const ofNoRun = { runBy: null, runUntil: null } as const
-
-/** Another run takes it up. Its lease begins when that run renews it, in the same transaction. */
-export const takeUp = (row: Row, deciding: Deciding, runBy: string): Changes => ({
-  state: "accepted",
-  parkedBecause: null,
-  runBy,
-  runUntil: 0,
-  ...waitsForNothing,
-  ...wantedBy(row, deciding)
-})
-
 /** The fields of a payout without an executed request. */
 const clean = {
   state: "accepted",
@@ -268,7 +236,7 @@ const isForgotten = "Its request was deleted, so it cannot be sent."
 const time = (millis: number) => DateTime.makeUnsafe(millis)
 
 export const retry = (row: Row, deciding: Deciding): Step => {
-  const wanted = { ...wantedBy(row, deciding), ...ofNoRun }
+  const wanted = wantedBy(row, deciding)
   if (isOpen(row)) return { ...wanted, ...waitsForNothing }
   if (row.state === "refused") return row.request === null ? isForgotten : { ...clean, ...wanted }
   return row.state === "parked" ? "Resume it when you know that it may be sent." : isOver
@@ -295,13 +263,13 @@ export const resume = (row: Row, deciding: Deciding, notExecuted: boolean): Step
   if (row.state !== "parked") return "Only a parked payout can be resumed."
   if (row.request === null) return `${isForgotten} Settle it.`
   if (notExecuted && row.mayHaveLeftAt !== null) {
-    return tooEarly(row, deciding) ?? { ...clean, ...wantedBy({ ...row, ...clean }, deciding), ...ofNoRun }
+    return tooEarly(row, deciding) ?? { ...clean, ...wantedBy({ ...row, ...clean }, deciding) }
   }
   if (row.mayHaveLeftAt !== null && tooLate(row, deciding) !== undefined) {
     return "A request left longer ago than the horizon, so another one may pay twice. Look in the panel: settle it, or resume it with notExecuted: true."
   }
   const isUnknown = row.mayHaveLeftAt !== null && row.error !== null
-  return { state: isUnknown ? "unknown" : "accepted", parkedBecause: null, ...wantedBy(row, deciding), ...ofNoRun }
+  return { state: isUnknown ? "unknown" : "accepted", parkedBecause: null, ...wantedBy(row, deciding) }
 }
 
 export const settle = (row: Row, as: "settled" | "failed"): Step => {

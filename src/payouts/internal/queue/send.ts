@@ -98,7 +98,7 @@ export const makeSend = ({
     const { deadline } = yield* PaymentsPolicy
     const { dailyCap, lease } = settings
     const underWayUntil = now + Math.min(lease + (millisOf(deadline) ?? horizon), horizon)
-    const only = yield* store.maySend(row.idempotencyKey, fingerprint, account.session, horizon)
+    const only = yield* accounts.allows(row.idempotencyKey, fingerprint, account.session, horizon)
     const marked = yield* core.change(
       row,
       Row.mark(row, { account, now, horizon }, { fingerprint, underWayUntil }),

@@ -18,12 +18,11 @@ import {
   requireOwnTransaction
 } from "../../../durable/Database.ts"
 import { makeDue } from "../../../durable/Due.ts"
-import { databaseNow } from "../../../durable/Now.ts"
 import { followWrites, soleWritesOf } from "../../../internal/soleWriter.ts"
 import type { PayoutState } from "../../PayoutStatus.ts"
 import type { ReadAccount } from "./account.ts"
 import { makeAccountStore } from "./accountStore.ts"
-import { Count, Row, runOver } from "./row.ts"
+import { Count, Row } from "./row.ts"
 import type { Settings } from "./settings.ts"
 import { isOpen } from "./conditions.ts"
 import { entryOf } from "./entries.ts"
@@ -92,7 +91,6 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
   const isPg = dialect === "pg"
   const open = sql.literal(isOpen.sql)
   const ended = sql.literal(endedStates)
-  const ofRun = (run: string) => sql`${ofAccount} AND run_by = ${run} AND ${open}`
   /** The record of a payout is there until `forget.record`. */
   const hasRecord = sql.literal(recordedPayouts)
   const select = (where: Fragment) =>
@@ -275,41 +273,6 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
       isPg
         ? Effect.asVoid(sql`SELECT pg_advisory_xact_lock(hashtextextended(${`effect-pix/${account}/${amount}`}, 0))`)
         : Effect.void,
-    /**
-     * Begins or renews the lease of a run on its open rows, in milliseconds, but for one whose lease is over. A row that somebody
-     * changes now is left out.
-     */
-    renewRun: (run: string, lease: number) =>
-      Effect.flatMap(databaseNow(database), (now) =>
-        // A statement that waited for one row after another could wait for a worker that renews its own leases, and that for it.
-        Effect.asVoid(sql`UPDATE ${payouts} SET run_until = ${now} + CAST(${lease} AS BIGINT)
-          WHERE ${isOneOf(
-            database,
-            place,
-            sql`SELECT ${sql(place)} FROM ${payouts}
-              WHERE ${ofRun(run)} AND (run_until = 0 OR run_until > ${now}) ${locked(database)}`
-          )}`)
-      ),
-    /** Ends the lease of a run: no request of its rows is marked from now on, but for those in doubt. */
-    endRun: (run: string) => Effect.asVoid(sql`UPDATE ${payouts} SET run_until = ${runOver} WHERE ${ofRun(run)}`),
-    /**
-     * Ends the leases of the runs of a process that is gone: a SQLite file belongs to one, and a run at work in it begins them
-     * again. On PostgreSQL they end by themselves.
-     */
-    endLeftRuns: isPg
-      ? Effect.void
-      : Effect.asVoid(sql`UPDATE ${payouts} SET run_until = 0 WHERE ${ofAccount} AND run_by IS NOT NULL AND ${open}`),
-    /**
-     * Whether a request of a payout may be sent, as SQL for the statement that marks it: in a session that was judged, its account
-     * allows it, and its run.
-     */
-    maySend: (key: string, fingerprint: string | undefined, session: string | null, horizon: number) =>
-      Effect.map(
-        Effect.all([databaseNow(database), accounts.allows(key, fingerprint, session, horizon)]),
-        ([now, allows]) => sql`${allows} AND (run_until IS NULL OR may_have_left_at IS NOT NULL OR run_until > ${now})`
-      ),
-    /** Whether the run of a payout is over, as SQL for the statement that changes it. */
-    isRunOver: Effect.map(databaseNow(database), (now) => sql`run_until <= ${now}`),
     /** The open rows, which wait for a worker. */
     due,
     /** A row that was taken. One that cannot be read is a defect. */

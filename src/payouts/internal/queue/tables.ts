@@ -57,8 +57,6 @@ const create = (types: Types) => [
   marked_at BIGINT,
   under_way_until BIGINT,
   wanted_at BIGINT NOT NULL DEFAULT (${types.programNow}),
-  run_by VARCHAR(36),
-  run_until BIGINT,
   waits_for VARCHAR(30),
   waits_since BIGINT,
   counted_day VARCHAR(10),
@@ -77,7 +75,6 @@ const create = (types: Types) => [
   `CREATE INDEX effect_pix_payouts_state ON effect_pix_payouts (account, state, submitted_at, idempotency_key) WHERE ${recorded}`,
   `CREATE INDEX effect_pix_payouts_open ON effect_pix_payouts (account, due_at) WHERE ${isOpen.sql}`,
   "CREATE INDEX effect_pix_payouts_amount ON effect_pix_payouts (account, amount, submitted_at)",
-  `CREATE INDEX effect_pix_payouts_run ON effect_pix_payouts (account, run_by) WHERE run_by IS NOT NULL AND ${isOpen.sql}`,
   `CREATE INDEX effect_pix_payouts_data ON effect_pix_payouts (account, updated_at) WHERE ${ended} AND request IS NOT NULL`,
   `CREATE TABLE effect_pix_payout_accounts (
   account VARCHAR(32) PRIMARY KEY,

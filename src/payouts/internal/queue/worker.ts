@@ -38,14 +38,11 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
   const { store } = core
   const payments = yield* Payments
   yield* serve(store, settings, payments)
-  yield* store.endLeftRuns
   const gate = yield* makeGate(store, settings)
   yield* gate.current
 
   const park = Effect.fnUntraced(function* (row: Row.Row, because: ParkedBecause) {
-    // Its run may have renewed its lease since the row was read.
-    const only = because === "RunEnded" ? yield* store.isRunOver : undefined
-    const parked = yield* core.change(row, Row.park(because), { _tag: "Parked", because }, { only })
+    const parked = yield* core.change(row, Row.park(because), { _tag: "Parked", because })
     if (parked === undefined) return yield* changedMeanwhile()
     yield* Effect.annotateCurrentSpan(attributesOf(row))
     yield* logParked(row, because)
