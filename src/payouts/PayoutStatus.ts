@@ -75,8 +75,8 @@ export type WaitsFor = typeof WaitsFor.Type
  * of the payout ends it.
  */
 export const PayoutAsked = Schema.Struct({
-  /** `Approve`: `resume`. `NotExecuted`: `resume` with `notExecuted: true`. `SettleFailed`: `settle` as failed. */
-  step: Schema.Literals(["Approve", "NotExecuted", "SettleFailed"]),
+  /** `Approve`: `resume`. `NotExecuted`: `resume` with `notExecuted: true`. */
+  step: Schema.Literals(["Approve", "NotExecuted"]),
   /** Who took it first. */
   by: Schema.String
 })

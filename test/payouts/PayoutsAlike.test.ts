@@ -33,6 +33,8 @@ describe("a line of a sheet that looks like another payout", () => {
       assert.deepStrictEqual(yield* runNew(), [[0, twin]])
       assert.strictEqual(yield* shown("new"), "absent")
       if (twin !== "posted" && twin !== "settled") yield* queue.park(twin)
+      // No request of it is under way any more.
+      yield* TestClock.adjust("10 minutes")
       yield* queue.settle(twin, { as: "failed" })
       yield* queue.setPaused(false)
       assert.deepStrictEqual(yield* runNew(), { done: ["new"] })

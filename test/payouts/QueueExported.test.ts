@@ -94,6 +94,8 @@ const incidents = Effect.gen(function* () {
     yield* queue.submit(payout("contradicted"))
     yield* arrived
     yield* queue.park("contradicted", operator)
+    // As a process that was suspended for longer than its request may take.
+    yield* sql`UPDATE effect_pix_payouts SET under_way_until = 0 WHERE reference = 'contradicted'`
     yield* queue.settle("contradicted", { as: "failed", ...operator })
     yield* answer()
     yield* until("contradicted", "Contradicted")

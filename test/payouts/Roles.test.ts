@@ -77,9 +77,9 @@ onPostgres(
       yield* operator.settle("b", { by })
       yield* operator.forget("b", { by })
       yield* operator.payee("b", { by })
-      for (const one of ["ana", "bia"]) yield* operator.settle("b", { as: "failed", by: one })
+      yield* operator.settle("b", { as: "failed", by })
       assert.lengthOf(yield* Stream.runCollect(operator.list()), 8)
-      for (const one of ["ana", "bia"]) yield* operator.changeSender("a".repeat(40), { by: one })
+      yield* operator.changeSender("a".repeat(40), { by })
       for (const one of ["ana", "bia"]) yield* operator.setFourEyes(null, { by: one })
       assert.isUndefined((yield* queue.account).fourEyesAbove)
       // The limit that the operator removed is not stored again by a process of the application.

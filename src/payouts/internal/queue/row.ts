@@ -248,11 +248,17 @@ export const parkByOperator = (row: Row): Step => {
   return row.state === "parked" || isOpen(row) || row.state === "refused" ? parked : isOver
 }
 
+/** Whether a request that was marked and not answered may be under way. */
+const isUnderWay = ({ mayHaveLeftAt, underWayUntil }: Row, { now }: Deciding): boolean =>
+  mayHaveLeftAt !== null && underWayUntil !== null && now < underWayUntil
+
+/** When a request that may be under way is over. */
+const underWay = ({ underWayUntil }: Row): string =>
+  `A request of it may be under way until ${DateTime.formatIso(time(underWayUntil ?? 0))}. Look in the panel after that.`
+
 /** Why nobody can know yet that no request of a payout was executed. */
 const tooEarly = (row: Row, deciding: Deciding): string | undefined => {
-  if (row.underWayUntil !== null && deciding.now < row.underWayUntil) {
-    return `A request of it may be under way until ${DateTime.formatIso(time(row.underWayUntil))}. Look in the panel after that.`
-  }
+  if (isUnderWay(row, deciding)) return underWay(row)
   const isSafe = row.parkedBecause !== "OtherClientId" && row.parkedBecause !== "Unreadable"
   return isSafe && tooLate(row, deciding) === undefined
     ? "The service still knows its key. Resume it without notExecuted: true, and the same key is sent again."
@@ -272,13 +278,16 @@ export const resume = (row: Row, deciding: Deciding, notExecuted: boolean): Step
   return { state: isUnknown ? "unknown" : "accepted", parkedBecause: null, ...wantedBy(row, deciding) }
 }
 
-export const settle = (row: Row, as: "settled" | "failed"): Step => {
-  if (row.state !== "refused" && row.state !== "accepted") {
-    return { state: as, mayHaveLeftAt: null, error: null, parkedBecause: null, ...waitsForNothing }
+/** As failed never while a request may be under way: the payout may then be paid in another way. */
+export const settle = (row: Row, deciding: Deciding, as: "settled" | "failed"): Step => {
+  if (row.state === "refused" || row.state === "accepted") {
+    return row.mayHaveLeftAt === null
+      ? "No request of it is in doubt. If you know that it was paid, park it and then settle it."
+      : "A request of it may be under way. Wait for its answer, or park it and then settle it."
   }
-  return row.mayHaveLeftAt === null
-    ? "No request of it is in doubt. If you know that it was paid, park it and then settle it."
-    : "A request of it may be under way. Wait for its answer, or park it and then settle it."
+  if (as === "failed" && row.state === "unknown") return "It is asked again. Park it, and then settle it as failed."
+  if (as === "failed" && isUnderWay(row, deciding)) return underWay(row)
+  return { state: as, mayHaveLeftAt: null, error: null, parkedBecause: null, ...waitsForNothing }
 }
 
 /** Deletes what is a person's: its record stays. `undefined`: it is deleted already. */
