@@ -63,7 +63,7 @@ import type { StepOptions } from "../durable/Step.ts"
 import { migrate, requireNewest } from "../durable/Tables.ts"
 import { log } from "../internal/spans.ts"
 import { makeClient } from "./internal/queue/client.ts"
-import { makeSheet, registerSheet } from "./internal/sheet.ts"
+import { makeSheet, QueueSheet } from "./internal/sheet.ts"
 import { requireLimit } from "./internal/queue/limit.ts"
 import { makeCore } from "./internal/queue/core.ts"
 import { settingsOf } from "./internal/queue/settings.ts"
@@ -283,7 +283,6 @@ const makeQueue = Effect.fnUntraced(function* (options: PayoutQueueOptions) {
     yield* Effect.forkScoped(worker.forget)
     yield* Effect.forkScoped(worker.seen)
   })
-  const client = makeClient(core, settings, seal)
-  registerSheet(client, makeSheet(core, settings, seal))
+  const client = QueueSheet.add(makeClient(core, settings, seal), makeSheet(core, settings, seal))
   return { client, start }
 })

@@ -58,7 +58,7 @@ import { invalid } from "./internal/queue/entries.ts"
 import { nameOf } from "./internal/queue/request.ts"
 import { type Row, statusOf } from "./internal/queue/row.ts"
 import { allOrNone, type Run } from "./internal/queue/submit.ts"
-import { type Accepted, type Sheet, sheetOf } from "./internal/sheet.ts"
+import { type Accepted, QueueSheet, type Sheet } from "./internal/sheet.ts"
 import { type PayoutItem, type PayoutsNotAccepted, PayoutsNotConfirmed } from "./Payout.ts"
 import { PayoutQueue } from "./PayoutQueue.ts"
 import { PayoutStatus } from "./PayoutStatus.ts"
@@ -136,9 +136,11 @@ const settingsOf = Effect.fnUntraced(function* (options: RunOptions) {
 })
 
 const findSheet = Effect.flatMap(PayoutQueue, (queue) => {
-  const sheet = sheetOf(queue)
+  const sheet = QueueSheet.of(queue)
   return sheet === undefined
-    ? Effect.die(new Error("A run needs the PayoutQueue of its own layers, and this one is wrapped or a mock."))
+    ? Effect.die(
+        new Error("A run needs the PayoutQueue of its own layers, or a copy of it ({ ...queue }). This one is a mock.")
+      )
     : Effect.succeed(sheet)
 })
 

@@ -163,6 +163,13 @@ describe("a sheet", () => {
     assert.strictEqual(yield* requests(), 0)
   })
 
+  queued("is paid over a decorated queue, which is a copy with a method of its own", function* ({ queue }) {
+    const decorated = PayoutQueue.of({ ...queue, submit: (item) => queue.submit(item) })
+    const report = yield* Effect.provideService(Payouts.run(sheet("a")), PayoutQueue, decorated)
+    assert.deepStrictEqual(listsOf(report), { done: ["a"] })
+    assert.strictEqual((yield* decorated.submit(line("a"))).state, "posted")
+  })
+
   queued("is planned by what a run would do, which stores nothing", { script: onceRefused }, function* ({ queue }) {
     assert.deepStrictEqual(yield* Payouts.plan([]), { count: 0, sum: Money.centavos(0), wrong: [], stored: [] })
     yield* run(sheet("done", "refused"))

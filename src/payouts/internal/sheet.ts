@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import { invalidWithdrawal } from "../../contract/WithdrawalCheck.ts"
 import { type DatabaseError, mapDatabaseError } from "../../durable/Database.ts"
+import { makeMember } from "../../internal/member.ts"
 import { log } from "../../internal/spans.ts"
 import { Centavos, format } from "../../pix/Money.ts"
 import type { PayoutItem } from "../Payout.ts"
@@ -116,13 +117,5 @@ export const makeSheet = (core: Core, settings: Settings, seal: Seal) => {
   }
 }
 
-/** Sheets by the identity of the queue's service. A queue that a user wrapped or mocked is another object, without one. */
-const sheets = new WeakMap<object, Sheet>()
-
-/** Registers what runs do on the tables of a queue. */
-export const registerSheet = (queue: object, sheet: Sheet): void => {
-  sheets.set(queue, sheet)
-}
-
-/** What runs do on the tables of this queue, if its layer made it. */
-export const sheetOf = (queue: object): Sheet | undefined => sheets.get(queue)
+/** What runs do on the tables of a `PayoutQueue`, if its layer made it or what it is a copy of. */
+export const QueueSheet = makeMember<Sheet>("QueueSheet")

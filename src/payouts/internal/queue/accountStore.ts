@@ -205,7 +205,7 @@ export const makeAccountStore = (database: Database, account: string) => {
           nowHere: sql`CAST(${nowHere} AS BIGINT)`,
           horizon: sql`CAST(${horizon} AS BIGINT)`,
           key: sql`${key}`,
-          sender: fingerprint === undefined ? sql`${served}.fingerprint` : sql`${fingerprint}`
+          sender: sql`CAST(${fingerprint ?? null} AS VARCHAR(40))`
         })
         return sql`EXISTS (SELECT 1 FROM ${accounts} AS ${served} WHERE ${served}.account = ${account}
           AND ${may} AND ${identity.inSession(session)})`

@@ -13,9 +13,9 @@ import type { RequestWithdrawalError } from "../../../contract/PaymentsError.ts"
 import type { Withdrawal, WithdrawalRequest, WithdrawalRequestBody } from "../../../contract/Withdrawal.ts"
 import { TryAgain } from "../../../durable/Work.ts"
 import { millisOf } from "../../../contract/Options.ts"
-import { NotAfter } from "../../../internal/notAfter.ts"
-import { makeBudget, OwnBudget } from "../../../internal/retryBudget.ts"
-import { type Sender, SenderCheck } from "../../../internal/sender.ts"
+import { Caller } from "../../../internal/caller.ts"
+import { makeBudget } from "../../../internal/retryBudget.ts"
+import type { Sender } from "../../../internal/sender.ts"
 import { log } from "../../../internal/spans.ts"
 import type { Seal } from "../../Seal.ts"
 import type { ParkedBecause } from "../../PayoutStatus.ts"
@@ -123,15 +123,21 @@ export const makeSend = ({
     )
   })
 
-  /** The worker's credentials are not those of the account: the payout waits for them. */
-  const waitForSender = Effect.fnUntraced(function* (row: Row.Row, account: ReadAccount, fingerprint: string) {
+  /** The worker's credentials are not those of the account, or are not known: the payout waits for them. */
+  const waitForSender = Effect.fnUntraced(function* (
+    row: Row.Row,
+    account: ReadAccount,
+    fingerprint: string | undefined
+  ) {
     yield* gate.forget
     if (row.mayHaveLeftAt === null && row.waitsFor !== "OtherClientId") {
       const now = yield* Clock.currentTimeMillis
       yield* core.change(row, Row.wait(row, { account, horizon, now }, "OtherClientId"), undefined)
       yield* log(
         "Error",
-        `A payout is not sent: the worker's credentials (fingerprint ${fingerprint}) are not those of the account ${account.account} (${account.fingerprint}) (${inWords(row)}).`,
+        fingerprint === undefined
+          ? `A payout is not sent: it is not known under which client id the worker's Payments sends, as of a mock, and the account ${account.account} has one (${account.fingerprint}) (${inWords(row)}). Decorate a copy of the client's own Payments: { ...payments }.`
+          : `A payout is not sent: the worker's credentials (fingerprint ${fingerprint}) are not those of the account ${account.account} (${account.fingerprint}) (${inWords(row)}).`,
         attributesOf(row)
       )
     }
@@ -188,13 +194,11 @@ export const makeSend = ({
     const now = yield* currentSender(payments)
     const isInDoubt = row.mayHaveLeftAt !== null
     const fingerprint = now?.fingerprint(account.companyId ?? undefined)
-    if (now !== undefined && fingerprint !== undefined) {
-      if (isInDoubt && !isOf(now, account, row.fingerprint)) {
-        return yield* Effect.andThen(giveBack, Effect.as(park(row, "OtherClientId"), undefined))
-      }
-      if (account.fingerprint !== fingerprint) {
-        return yield* Effect.andThen(giveBack, waitForSender(row, account, fingerprint))
-      }
+    if (now !== undefined && isInDoubt && !isOf(now, account, row.fingerprint)) {
+      return yield* Effect.andThen(giveBack, Effect.as(park(row, "OtherClientId"), undefined))
+    }
+    if (account.fingerprint !== (fingerprint ?? null)) {
+      return yield* Effect.andThen(giveBack, waitForSender(row, account, fingerprint))
     }
     const marked = yield* commitMark(row, account, fingerprint)
     if (marked === undefined) {
@@ -209,11 +213,13 @@ export const makeSend = ({
     const answer: Answer = yield* payments
       .requestWithdrawal(request, optionsOf(row.idempotencyKey, row.mayHaveLeftAt))
       .pipe(
-        Effect.provideService(OwnBudget, budget),
-        Effect.provideService(NotAfter, Math.min((marked.mayHaveLeftAt ?? 0) + horizon, sendsAt + left)),
-        Effect.provideService(SenderCheck, (sender) => {
-          used = sender
-          return isOf(sender, account, account.fingerprint) && isOf(sender, account, marked.fingerprint)
+        Effect.provideService(Caller, {
+          budget,
+          notAfter: Math.min((marked.mayHaveLeftAt ?? 0) + horizon, sendsAt + left),
+          isSender: (sender) => {
+            used = sender
+            return isOf(sender, account, account.fingerprint) && isOf(sender, account, marked.fingerprint)
+          }
         }),
         Effect.updateService(PaymentsPolicy, (policy) =>
           PaymentsPolicy.make({ ...policy, horizon: Duration.millis(horizon) })
