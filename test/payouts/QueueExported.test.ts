@@ -148,7 +148,7 @@ const incidents = Effect.gen(function* () {
 const metric = /^effect_pix_(?:payout|database)/
 
 /** Lines of Effect itself about its migrations. */
-const effectsOwn = /^(?:Running migration|Migrations complete)/
+const effectsOwn = /^(?:Running migration|Migrations complete|A fiber woken by the test clock)/
 
 /** Lines that other tests cause: those of restores, of accounts and of a database that cannot be reached. */
 const elsewhere = new Set([
