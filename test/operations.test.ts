@@ -117,8 +117,8 @@ describe("the page for on-call of docs/operations", () => {
   })
 
   it("its table names each cause of the payouts that its panel shows", () => {
-    // A paused account, a run that is over and a missing approval are no cause of a wait.
-    for (const cause of [...WaitsFor.literals, "Paused", "RunEnded", "NeedsApproval"])
+    // A paused account and a missing approval are no cause of a wait.
+    for (const cause of [...WaitsFor.literals, "Paused", "NeedsApproval"])
       assert.include(questions[2]?.text, `\`${cause}\``)
   })
 })

@@ -23,13 +23,9 @@ GRANT SELECT ON effect_pix_payouts, effect_pix_payout_accounts, effect_pix_payou
 GRANT INSERT (account, idempotency_key, entry) ON effect_pix_payout_history
   TO effect_pix_application, effect_pix_worker, effect_pix_operator;
 
--- The application submits, also by PayoutInsert, and runs sheets. It approves nothing, and says of nothing that it left.
+-- The application submits, also by PayoutInsert, and runs sheets. It changes nothing that was submitted.
 GRANT INSERT (account, idempotency_key, reference, amount, request, request_check, state, submitted_by, needs_approval,
-  offered_by, sends, paused_millis, run_by, run_until, parked_because, submitted_at, updated_at, version)
-  ON effect_pix_payouts TO effect_pix_application;
-
-GRANT UPDATE (state, due_at, taken_by, tries, needs_approval, asked_step, asked_by, offered_by, wanted_at, paused_millis,
-  run_by, run_until, waits_for, waits_since, parked_because, updated_at, version)
+  offered_by, sends, parked_because, submitted_at, updated_at, version)
   ON effect_pix_payouts TO effect_pix_application;
 
 -- The worker sends, and deletes what is to be forgotten. The trigger below bounds what it may write.
@@ -41,18 +37,17 @@ GRANT INSERT, UPDATE ON effect_pix_payout_days TO effect_pix_worker;
 
 GRANT INSERT (account) ON effect_pix_payout_accounts TO effect_pix_worker, effect_pix_operator;
 
-GRANT UPDATE (served_at, fingerprint, company_id, horizon, paused, paused_at, paused_millis, pause, blocked_at,
-  blocked_because, probes, probe_at, probe_key, identity, beat_at) ON effect_pix_payout_accounts TO effect_pix_worker;
+GRANT UPDATE (served_at, fingerprint, company_id, horizon, paused, paused_at, pause, blocked_at,
+  blocked_because, probes, probe_at, probe_key, identity, seen_at) ON effect_pix_payout_accounts TO effect_pix_worker;
 
 -- The operator takes the steps of the command.
 GRANT UPDATE (state, due_at, taken_by, tries, needs_approval, approved_by, approved_at, asked_step, asked_by, offered_by,
-  may_have_left_at, fingerprint, wanted_at, paused_millis, run_by, run_until, waits_for, waits_since, counted_day,
+  may_have_left_at, fingerprint, wanted_at, waits_for, waits_since, counted_day,
   parked_because, error, request, request_check, payee, updated_at, version) ON effect_pix_payouts TO effect_pix_operator;
 
 GRANT UPDATE (spent) ON effect_pix_payout_days TO effect_pix_operator;
 
-GRANT UPDATE (fingerprint, company_id, paused, paused_at, paused_millis, pause, blocked_at, probe_at, four_eyes_above,
-  asked, identity, beat_at) ON effect_pix_payout_accounts TO effect_pix_operator;
+GRANT UPDATE (fingerprint, company_id, paused, paused_at, pause, probe_at, four_eyes_above, asked) ON effect_pix_payout_accounts TO effect_pix_operator;
 
 -- Deliveries: the application stores them, the worker looks them up, the operator deals with dead letters.
 GRANT INSERT, UPDATE, DELETE ON effect_pix_webhooks TO effect_pix_application, effect_pix_worker;

@@ -31,10 +31,7 @@ CREATE TABLE effect_pix_payouts (
   fingerprint VARCHAR(40),
   marked_at BIGINT,
   under_way_until BIGINT,
-  wanted_at BIGINT,
-  paused_millis BIGINT NOT NULL DEFAULT 0,
-  run_by VARCHAR(36),
-  run_until BIGINT,
+  wanted_at BIGINT NOT NULL DEFAULT (CAST(unixepoch(CURRENT_TIMESTAMP) * 1000 AS INTEGER)),
   waits_for VARCHAR(30),
   waits_since BIGINT,
   counted_day VARCHAR(10),
@@ -58,8 +55,6 @@ CREATE INDEX effect_pix_payouts_open ON effect_pix_payouts (account, due_at) WHE
 
 CREATE INDEX effect_pix_payouts_amount ON effect_pix_payouts (account, amount, submitted_at);
 
-CREATE INDEX effect_pix_payouts_run ON effect_pix_payouts (account, run_by) WHERE run_by IS NOT NULL AND state IN ('accepted', 'unknown');
-
 CREATE INDEX effect_pix_payouts_data ON effect_pix_payouts (account, updated_at) WHERE state IN ('posted', 'settled', 'failed', 'refused') AND request IS NOT NULL;
 
 CREATE TABLE effect_pix_payout_accounts (
@@ -70,7 +65,6 @@ CREATE TABLE effect_pix_payout_accounts (
   horizon BIGINT,
   paused INTEGER NOT NULL DEFAULT 0,
   paused_at BIGINT,
-  paused_millis BIGINT NOT NULL DEFAULT 0,
   pause TEXT,
   blocked_at BIGINT,
   blocked_because VARCHAR(30),
@@ -80,7 +74,7 @@ CREATE TABLE effect_pix_payout_accounts (
   four_eyes_above BIGINT,
   asked TEXT,
   identity VARCHAR(100),
-  beat_at BIGINT
+  seen_at BIGINT
 );
 
 INSERT INTO effect_pix_payout_accounts (account) VALUES ('default');

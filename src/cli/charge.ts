@@ -85,7 +85,7 @@ export const charge = Command.make(
   },
   Effect.fnUntraced(function* ({ again, amount, email, expiresInDays, json, name, ...input }) {
     const reference = Option.getOrElse(input.reference, () => `charge-${randomUUID()}`)
-    const idempotencyKey = yield* keyOf("charge", reference)
+    const idempotencyKey = yield* keyOf(reference)
     const send = Effect.flatMap(Payments, ({ createTransaction }) =>
       createTransaction(
         {
@@ -100,7 +100,7 @@ export const charge = Command.make(
     const flags = Option.isSome(input.reference) ? [] : ["--reference", reference]
     const charge = yield* perform({
       plan: `Charging ${inBoth(amount)}, reference ${plain(reference)}`,
-      run: withAdvice(send, { kind: "charge", again, flags }),
+      run: withAdvice(send, { again, flags }),
       summary: summaryOf,
       print: (created) => (json ? printJson(created) : printText(created))
     })

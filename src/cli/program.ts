@@ -30,7 +30,6 @@ import { transaction } from "./transaction.ts"
 import { transactions } from "./transactions.ts"
 import { version } from "./version.ts"
 import { webhooks } from "./webhooks.ts"
-import { withdraw } from "./withdraw.ts"
 
 /** Logs why a command failed, at the level that its `--log-level` sets. */
 const logFailure = Layer.effectDiscard(
@@ -45,7 +44,7 @@ const root = Command.make("effect-pix").pipe(
       "  secret is a flag.\n\n" +
       `EXIT CODES\n  ${codesInWords}`
   ),
-  Command.withSubcommands([sandbox, charge, transactions, transaction, balance, withdraw, payouts, webhooks, doctor]),
+  Command.withSubcommands([sandbox, charge, transactions, transaction, balance, payouts, webhooks, doctor]),
   Command.provide(logFailure)
 )
 

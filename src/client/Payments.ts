@@ -44,7 +44,7 @@ import { make as makeGetTransaction } from "./internal/operations/getTransaction
 import { make as makeListTransactions } from "./internal/operations/listTransactions.ts"
 import { make as makeRequestWithdrawal } from "./internal/operations/requestWithdrawal.ts"
 import { zoneSetting } from "./internal/zone.ts"
-import { registerSender } from "../internal/sender.ts"
+import { PaymentsSender } from "../internal/sender.ts"
 import type { Transport } from "../internal/transport.ts"
 import { IntegerId } from "../internal/wire.ts"
 import type {
@@ -304,8 +304,7 @@ const build = Effect.fnUntraced(function* <R>(
     getBalance: makeGetBalance(client),
     requestWithdrawal: makeRequestWithdrawal(client)
   })
-  registerSender(payments, Effect.map(client.credentials.current, client.senderWith))
-  return payments
+  return PaymentsSender.add(payments, Effect.map(client.credentials.current, client.senderWith))
 })
 
 /** The client with all its settings from the environment, over a transport that is made of what the layer provides. */

@@ -2,8 +2,6 @@
  * The token bucket of retries. All calls of a client share one, unless a caller such as the queue of payouts brings its
  * own: then neither takes the other's tokens.
  */
-import * as Context from "effect/Context"
-
 /** See `RetryBudget` of `PaymentsPolicy`. */
 interface Costs {
   readonly capacity: number
@@ -37,8 +35,3 @@ export const makeBudget = (): Budget => {
     }
   }
 }
-
-/** The budget of the calls in an effect. Default: that of their client. */
-export const OwnBudget = Context.Reference<Budget | undefined>("effect-pix/OwnBudget", {
-  defaultValue: () => undefined
-})

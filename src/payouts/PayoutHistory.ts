@@ -32,7 +32,7 @@ const changed = {
  * | `Marked` | its request number `request` was about to be sent |
  * | `Answered` | what the answer made of it: `Recorded` with a `withdrawalId`, `Refused` or `Unknown` with an `error`; `Refused` by a record with both |
  * | `Contradicted` | the service recorded it after it had been settled as failed: money may have moved |
- * | `Doubted` | the database moved, as after a failover, and may have lost the mark of a request: it is sent again under its key |
+ * | `Doubted` | the database is another one, as after a failover, and may have lost the mark of a request: it is sent again under its key |
  * | `Parked` | a worker parked it, or a person where `because` is `Operator` |
  * | `Retried`, `Resumed`, `Settled` | a person's step. `notExecuted` is what the person said; `state` is that of the step |
  * | `Approved` | a second person resumed a payout above `fourEyesAbove` |
@@ -97,7 +97,7 @@ export interface AccountChange extends Schema.Schema.Type<typeof AccountChange> 
 export const PayoutAccount = Schema.Struct({
   /** Its name: the option `account`. */
   account: Schema.String,
-  /** When a worker served it first. Absent: none ever did, and nothing of it is sent. */
+  /** Since when workers serve it, without a gap longer than the horizon. Absent: none ever did, and nothing of it is sent. */
   servedAt: Schema.optionalKey(Schema.DateTimeUtcFromString),
   /**
    * A hash of the base URL, the client id and the company under which its payouts are sent. Absent until a worker whose

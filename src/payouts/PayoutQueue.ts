@@ -63,7 +63,7 @@ import type { StepOptions } from "../durable/Step.ts"
 import { migrate, requireNewest } from "../durable/Tables.ts"
 import { log } from "../internal/spans.ts"
 import { makeClient } from "./internal/queue/client.ts"
-import { makeSheet, registerSheet } from "./internal/sheet.ts"
+import { makeSheet, QueueSheet } from "./internal/sheet.ts"
 import { requireLimit } from "./internal/queue/limit.ts"
 import { makeCore } from "./internal/queue/core.ts"
 import { settingsOf } from "./internal/queue/settings.ts"
@@ -162,20 +162,19 @@ export class PayoutQueue extends Context.Service<
      * panel, and the service did not execute it. That is refused while the service still knows the key, and until the lease
      * and the deadline of its last request are over.
      *
-     * One that needs approval (`NeedsApproval`, whatever it is parked for) is approved by it, and then sent without a run: `by` has
-     * to be another person than the one who submitted it. Where nobody is named there, and for `notExecuted` on an account with
-     * `fourEyesAbove`, two people take the step: the first call changes only `asked` of the status.
+     * One that needs approval (`NeedsApproval`, whatever it is parked for) is approved by it, and then sent: `by` has to be another person than the one who submitted it. Where nobody is named there, and for `notExecuted` of what is
+     * above the account's `fourEyesAbove`, or was, two people take the step: the first call changes only `asked` of the status.
+     * `sum` is that of all payouts that one step of a person resumes, in centavos: above the limit, each needs two people.
      */
     readonly resume: (
       reference: string,
-      options?: StepOptions & { readonly notExecuted?: boolean | undefined }
+      options?: StepOptions & { readonly notExecuted?: boolean | undefined; readonly sum?: Centavos | undefined }
     ) => Steering
     /**
      * Stores how a payout ended, as you learned it from the panel, a statement or a webhook that you trust, or corrects it.
-     * Default `settled`. An accepted or refused payout has to be parked first. A request that is under way is not
-     * interrupted: if the service records the payout all the same, its status has the `withdrawalId`, and where it was
-     * settled as failed an error is logged. On an account with `fourEyesAbove` two people say that it failed: the first call
-     * changes only `asked` of the status.
+     * Default `settled`. An accepted or refused payout has to be parked first, and as `failed` also one that is unknown; as
+     * `failed` none whose request may be under way. If the service records the payout all the same, its status has the
+     * `withdrawalId`, and where it was settled as failed an error is logged.
      */
     readonly settle: (
       reference: string,
@@ -207,14 +206,17 @@ export class PayoutQueue extends Context.Service<
      * unknown. Fails with `InvalidRequest` where the fingerprint is wrong or that of another account, or `by` or `note` is
      * wrong; with `ForeignTransaction` and with `DatabaseError`.
      *
-     * Where the account has `fourEyesAbove`, two people do it: the first call returns `Asked` and changes nothing else, and the
-     * same call by another person returns `Changed`. It fails with `InvalidRequest` where `by` is absent, or asked before.
+     * One person does it, since nothing leaves by it.
      */
-    readonly changeSender: (fingerprint: string, options?: StepOptions) => AccountSteering
+    readonly changeSender: (
+      fingerprint: string,
+      options?: StepOptions
+    ) => Effect.Effect<void, InvalidRequest | ForeignTransaction | DatabaseError>
     /**
      * Sets the amount in centavos above which a payout needs a second person; `null`: none does. Where the account has a limit
-     * already, two people do it, as above. Fails with `InvalidRequest` where the amount, `by` or `note` is wrong; with
-     * `ForeignTransaction` and with `DatabaseError`.
+     * already, two people do it: the first call returns `Asked` and changes nothing else, and the same call by another person
+     * returns `Changed`. Fails with `InvalidRequest` where the amount, `by` or `note` is wrong, `by` is absent, or asked before;
+     * with `ForeignTransaction` and with `DatabaseError`.
      */
     readonly setFourEyes: (above: Centavos | null, options?: StepOptions) => AccountSteering
   }
@@ -279,9 +281,8 @@ const makeQueue = Effect.fnUntraced(function* (options: PayoutQueueOptions) {
     const worker = yield* mapDatabaseError("serve")(makeWorker(core, settings, seal))
     yield* Effect.forkScoped(worker.run)
     yield* Effect.forkScoped(worker.forget)
-    yield* Effect.forkScoped(worker.beat)
+    yield* Effect.forkScoped(worker.seen)
   })
-  const client = makeClient(core, settings, seal)
-  registerSheet(client, makeSheet(core, settings, seal))
+  const client = QueueSheet.add(makeClient(core, settings, seal), makeSheet(core, settings, seal))
   return { client, start }
 })

@@ -35,17 +35,10 @@ export interface PayoutClientOptions {
   readonly poll?: Duration.Input | undefined
   /**
    * How long after its first request a payout may be sent again. It has to be shorter than the time for which the service
-   * remembers keys, which it does not document. It is also how long a payout that could not be sent waits for the balance,
-   * credentials or the service, before it is parked. Default 12 hours. A client takes the workers' horizon once they began.
+   * remembers keys, which it does not document. It is also how long a payout that was not sent is wanted, since its submit or the
+   * last step of a person, before it is parked. Default 12 hours. A client takes the workers' horizon once they began.
    */
   readonly horizon?: Duration.Input | undefined
-  /**
-   * What becomes of a submitted payout that looks like another one of the account: the same PIX key and the same amount, submitted
-   * `within` this time under another reference. `park`: it waits for a person, as `LooksAlike`. Default: nothing, since one
-   * payee may be owed equal amounts. `Payouts.run` compares always, and the rows of `PayoutInsert` are not compared. In a
-   * transaction of yours that reads one snapshot (`REPEATABLE READ`), one that is committed meanwhile is not found.
-   */
-  readonly alike?: { readonly within: Duration.Input; readonly then: "park" } | undefined
   /**
    * The amount in centavos above which a payout, or each payout of a list whose sum is above it, waits for a second person:
    * it is parked as `NeedsApproval`. The account stores it: the first layer that has it sets it, another value fails to start,
@@ -71,12 +64,6 @@ export interface PayoutQueueOptions extends PayoutClientOptions {
    * rest waits for the next day. Default: no limit.
    */
   readonly dailyCap?: number | undefined
-  /**
-   * How long no worker may have served the account. A worker that starts after that pauses it and logs an error, since the database
-   * may be a restored backup: `setPaused(false)` goes on. A file whose queue has it is written each minute. Default 24 hours; on
-   * a SQLite file none.
-   */
-  readonly pausedAfter?: Duration.Input | undefined
   /** When the data of payouts that are posted, settled, failed or refused is deleted. Both count from the last change. */
   readonly forget?:
     | {

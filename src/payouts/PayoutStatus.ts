@@ -25,16 +25,13 @@ export type PayoutState = typeof PayoutState.Type
  * - `Unreadable`: its stored request cannot be opened or read. Nothing was sent since.
  * - `OtherClientId`: a request of it may have left under another client id, base URL or company than those of the worker
  *   now. A key belongs to these, so another request could pay twice.
- * - `WaitedTooLong`: it could not be sent for longer than the horizon after its first request, or after the last step of a
- *   person who wanted it sent. No request of this queue moved money. Waiting for a cap or a pause is not counted.
+ * - `WaitedTooLong`: it is wanted since longer ago than the horizon: since its submit, or the last step of a person who wanted
+ *   it sent. This queue knows of no request that moved money; where a backup was restored, or somebody paid by hand, it may be
+ *   paid already. The wait of a never sent one for a cap or a pause is not counted while a worker is seen.
  * - `OtherPayee`: the service answered with success, but for another PIX key or another company than those that were asked
  *   for. MONEY MAY HAVE MOVED. Another company pauses the account too.
  * - `RecordedAsFailed`: the service recorded it with a word for failure, or for money that came back, and that does not prove that
  *   no money moved: see `seen` of its `error`. MONEY MAY HAVE MOVED. The same request would be answered with the same record.
- * - `RunEnded`: the `Payouts.run` whose sheet it is on ended before it was sent. No request of this queue moved money. The
- *   next run of its reference takes it up.
- * - `LooksAlike`: another reference of the last hours has the same PIX key and the same amount (`alike` of the queue). Nothing
- *   was sent. Resume it if it is another payout.
  * - `NeedsApproval`: it, or the list that it was submitted with, is above the account's `fourEyesAbove`. No request of this
  *   queue moved money. `resume` by a person other than the one who submitted it approves and sends it.
  */
@@ -48,8 +45,6 @@ export const ParkedBecause = Schema.Literals([
   "WaitedTooLong",
   "OtherPayee",
   "RecordedAsFailed",
-  "RunEnded",
-  "LooksAlike",
   "NeedsApproval"
 ])
 /** See the schema of the same name. */
@@ -85,8 +80,8 @@ export type WaitsFor = typeof WaitsFor.Type
  * of the payout ends it.
  */
 export const PayoutAsked = Schema.Struct({
-  /** `Approve`: `resume`. `NotExecuted`: `resume` with `notExecuted: true`. `SettleFailed`: `settle` as failed. */
-  step: Schema.Literals(["Approve", "NotExecuted", "SettleFailed"]),
+  /** `Approve`: `resume`. `NotExecuted`: `resume` with `notExecuted: true`. */
+  step: Schema.Literals(["Approve", "NotExecuted"]),
   /** Who took it first. */
   by: Schema.String
 })
@@ -198,6 +193,7 @@ const refusals: Readonly<Record<PayoutRefusal["_tag"], string>> = {
   ServiceUnavailable: "Gateway indisponível"
 }
 
+const waitedTooLong = "Não enviado por esta fila: conferir se já foi pago antes de pagar por outro meio"
 const unclear = "A conferir: pode ter sido pago, não pagar por outro meio antes"
 
 /**
@@ -231,6 +227,7 @@ export const portuguese = (status: PayoutStatus): string => {
       const { error, mayHaveLeftAt } = status
       const isInDoubt = error?._tag === "OutcomeUnknown" || error?._tag === "IdempotencyConflict"
       if (isInDoubt || mayHaveLeftAt !== undefined) return unclear
+      if (status.state === "parked" && status.because === "WaitedTooLong") return waitedTooLong
       return error === undefined ? "Não pago: não enviado" : `Não pago: ${refusals[error._tag]}`
     }
   }

@@ -2,17 +2,17 @@
  * A sheet of payouts, such as a payroll: a list goes in, and what became of each line comes out. It is a small client of
  * `PayoutQueue`, on your database or on a file, so that a second run knows what the first one sent.
  *
- * The lines of a sheet are sent only while a run is at work: where a run ends, or its process is killed, what was not sent is
- * parked as `RunEnded`, and the next run of its reference takes it up. So last month's line that was paid by hand since does not
- * leave with this month's sheet. What is in doubt goes on under its key, also without a run.
+ * The queue sends what a run accepted, also where the run ends, but nothing that is wanted since longer ago than the `horizon`: that
+ * is parked as `WaitedTooLong`. A run reports what is parked, and never wants it again: only `resume` does. So last month's line
+ * that was paid by hand since does not leave with this month's sheet.
  *
  * | list | state | money |
  * |---|---|---|
  * | `done` | `posted`, `settled` | the service recorded it |
  * | `refused` | `refused` | no request of this queue moved money. A single call, or another file, may have used the reference |
  * | `failed` | `failed` | the service recorded it as failed (its `error`), or a person settled it as failed |
- * | `parked` | `parked` | it waits for a person, or for the next run: see `because` |
- * | `open` | `accepted`, `unknown` | in doubt; or `submit` accepted it, and the queue goes on without this run |
+ * | `parked` | `parked` | it waits for a person: see `because` |
+ * | `open` | `accepted`, `unknown` | not sent yet, or in doubt: the queue goes on without this run |
  *
  * ```ts
  * import { Effect, Layer } from "effect"
@@ -44,7 +44,6 @@ declare module "./Payouts.ts" {}
 
 import * as Arr from "effect/Array"
 import * as Clock from "effect/Clock"
-import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -59,7 +58,7 @@ import { invalid } from "./internal/queue/entries.ts"
 import { nameOf } from "./internal/queue/request.ts"
 import { type Row, statusOf } from "./internal/queue/row.ts"
 import { allOrNone, type Run } from "./internal/queue/submit.ts"
-import { type AtWork, type Sheet, sheetOf } from "./internal/sheet.ts"
+import { type Accepted, QueueSheet, type Sheet } from "./internal/sheet.ts"
 import { type PayoutItem, type PayoutsNotAccepted, PayoutsNotConfirmed } from "./Payout.ts"
 import { PayoutQueue } from "./PayoutQueue.ts"
 import { PayoutStatus } from "./PayoutStatus.ts"
@@ -68,7 +67,7 @@ export { portuguese } from "./PayoutStatus.ts"
 
 /** How a sheet is run. */
 export interface RunOptions {
-  /** How long a run waits while no line ends: then it ends itself, and parks what was not sent. Default 5 minutes. */
+  /** How long a run waits while no line ends: then it ends itself, and the queue goes on without it. Default 5 minutes. */
   readonly waitFor?: Duration.Input | undefined
   /**
    * The references that may have the same PIX key and the same amount as another payout of the last 24 hours, or as another line;
@@ -131,16 +130,17 @@ const settingsOf = Effect.fnUntraced(function* (options: RunOptions) {
   const { allowAlike, confirm, waitFor: wait } = yield* checkOptions(options)
   const allowed = new Set(allowAlike === true ? [] : allowAlike)
   const run: Run = {
-    id: SecureRandom.uuidV4Unsafe(),
     isAllowed: (reference) => allowAlike === true || allowed.has(reference)
   }
   return { confirm, run, wait }
 })
 
 const findSheet = Effect.flatMap(PayoutQueue, (queue) => {
-  const sheet = sheetOf(queue)
+  const sheet = QueueSheet.of(queue)
   return sheet === undefined
-    ? Effect.die(new Error("A run needs the PayoutQueue of its own layers, and this one is wrapped or a mock."))
+    ? Effect.die(
+        new Error("A run needs the PayoutQueue of its own layers, or a copy of it ({ ...queue }). This one is a mock.")
+      )
     : Effect.succeed(sheet)
 })
 
@@ -148,14 +148,14 @@ const findSheet = Effect.flatMap(PayoutQueue, (queue) => {
 const elapsed = Effect.map(Clock.currentTimeNanos, (nanos) => Number(nanos) / 1e6)
 
 /** The next statuses of rows that are not open, or all where none came for `wait` milliseconds. */
-const nextOf = Effect.fnUntraced(function* (sheet: AtWork, keys: ReadonlyArray<string>, wait: number) {
+const nextOf = Effect.fnUntraced(function* (sheet: Accepted, keys: ReadonlyArray<string>, wait: number) {
   const [first] = keys
   if (first === undefined) return []
   const start = yield* elapsed
   let rows: ReadonlyArray<Row> = []
   while (rows.length === 0) {
     const left = start + wait - (yield* elapsed)
-    if (left <= 0) return yield* sheet.end(keys)
+    if (left <= 0) return yield* sheet.find(keys)
     rows = yield* Effect.scoped(
       Effect.gen(function* () {
         // Before the look, so that no change is missed.
@@ -203,21 +203,24 @@ const begin = Effect.fnUntraced(function* (items: Iterable<PayoutItem>, options:
     const isConfirmed = yield* decide({ count, sum, wrong, ...rest })
     if (!isConfirmed) return yield* new PayoutsNotConfirmed({ outcome: "NotSent", count, sum })
   })
-  const atWork = yield* sheet.begin(lines, run, confirm && ask(confirm))
-  const statuses = Stream.paginate(atWork.keys, (keys) =>
-    Effect.map(nextOf(atWork, keys, wait), (rows) => {
-      const known = new Set(rows.map((row) => row.idempotencyKey))
-      const rest = keys.filter((key) => !known.has(key))
-      const isOver = known.size === 0 || rest.length === 0
-      return [rows.map((row) => statusOf(row)), isOver ? Option.none() : Option.some(rest)] as const
-    })
+  const accepted = yield* sheet.begin(lines, run, confirm && ask(confirm))
+  const statuses = Stream.paginate(accepted.keys, (keys) =>
+    Effect.map(
+      Effect.onInterrupt(nextOf(accepted, keys, wait), () => accepted.interrupted),
+      (rows) => {
+        const known = new Set(rows.map((row) => row.idempotencyKey))
+        const rest = keys.filter((key) => !known.has(key))
+        const isOver = known.size === 0 || rest.length === 0
+        return [rows.map((row) => statusOf(row)), isOver ? Option.none() : Option.some(rest)] as const
+      }
+    )
   )
-  return { atWork, statuses }
+  return { accepted, statuses }
 })
 
 /**
  * Pays the lines of a sheet, and emits the status of each as soon as it is no longer open; those that are still open when no line
- * was done for `waitFor`, at the end. It fails as `run` does. A reader that ends ends the run.
+ * was done for `waitFor`, at the end. It fails as `run` does. Where a reader ends, the queue goes on without it.
  */
 export const stream = (
   items: Iterable<PayoutItem>,
@@ -229,7 +232,8 @@ export const stream = (
  * Pays the lines of a sheet: accepts all of them or none, waits, and returns what became of each. A second run of the same sheet
  * pays what is missing, and repeats nothing.
  *
- * A line that was refused is not sent again by a second run: `queue.retry` sends it, when its cause is gone.
+ * A line that was refused or parked is not sent again by a second run: `queue.retry` or `queue.resume` sends it, when its cause is
+ * gone. A run that is interrupted logs until when its lines are sent, and which step stops that.
  *
  * It fails with `PayoutsNotAccepted`, which names each wrong line and each that looks like another payout: nothing was sent then;
  * with `PayoutsNotConfirmed` where `confirm` returns false, with `InvalidRequest` where an option is wrong or it is called in a
@@ -241,10 +245,10 @@ export const run = (
 ): Effect.Effect<PayoutReport, Failure, PayoutQueue> =>
   inSpan("Payouts.run", { kind: "internal", attributes: {} }, (span) =>
     Effect.gen(function* () {
-      const { atWork, statuses: ended } = yield* begin(items, options)
+      const { accepted, statuses: ended } = yield* begin(items, options)
       yield* Stream.runDrain(ended)
       // A person may have retried or resumed a line since it ended.
-      const statuses = (yield* atWork.end(atWork.keys)).map((row) => statusOf(row))
+      const statuses = (yield* accepted.find(accepted.keys)).map((row) => statusOf(row))
       const inState = (...states: ReadonlyArray<PayoutStatus["state"]>) =>
         statuses.filter(({ state }) => states.includes(state))
       const report = {

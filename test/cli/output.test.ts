@@ -7,11 +7,12 @@ import { join } from "node:path"
 import { main, runLine, start } from "../support/commandProcess.ts"
 import { live } from "../support/effect.ts"
 import { folder } from "../support/operated.ts"
+import { created } from "../support/operations.ts"
 import { served, settings, settingsOf } from "../support/operator.ts"
 import { closedPort, json, serveRaw } from "../support/RawServer.ts"
 
 const command = `"${process.execPath}" ${main}`
-const withdraw = ["withdraw", "10,00", "--reference", "invoice-42", "--yes"]
+const charge = ["charge", "25,00", "--name", "Maria", "--email", "maria@example.com", "--reference", "order-42"]
 
 /** Makes so many charges, no two of them at one time. */
 const chargeTimes = (count: number) =>
@@ -27,12 +28,11 @@ describe.skipIf(!existsSync("/dev/full"))("stdout on a disk that is full", () =>
     }
   })
 
-  live("a full disk under stdout ends a payout with 1, and stderr says that it was made", served, function* () {
-    const { code, stderr } = yield* runLine(`${command} ${withdraw.join(" ")} > /dev/full`, yield* settings)
-    const says =
-      "stdout could not be written (ENOSPC): what it got is incomplete. It was done all the same:\nWithdrawal 1"
+  live("a full disk under stdout ends a charge with 1, and stderr says that it was made", served, function* () {
+    const { code, stderr } = yield* runLine(`${command} ${charge.join(" ")} > /dev/full`, yield* settings)
+    const says = "stdout could not be written (ENOSPC): what it got is incomplete. It was done all the same:\nCharge "
     expect([code, stderr]).toEqual([1, expect.stringContaining(says)])
-    expect(yield* (yield* Sandbox).withdrawals).toHaveLength(1)
+    expect(yield* (yield* Sandbox).transactions).toHaveLength(1)
   })
 })
 
@@ -51,24 +51,27 @@ describe("stdout that takes a part", () => {
     }
   )
 
-  live("a payout whose stdout takes no more says on stderr at SIGTERM that it was made", function* () {
+  live("a charge whose stdout takes no more says on stderr at SIGTERM that it was made", function* () {
     const gateway = yield* serveRaw()
     // More than any pipe holds, so it is never written wholly.
-    gateway.script(json({ id: 7, value: 10, enTransaction: "A".repeat(2_000_000) }, 201))
-    const stalled = yield* start(withdraw, settingsOf(gateway.url), { isStalled: true })
-    yield* stalled.shown("Withdrawal 7: R$ 10,00")
+    const { data } = created
+    gateway.script(
+      json({ ...created, data: { ...data, amount: 2500, pix: { ...data.pix, qrcode: "A".repeat(2_000_000) } } }, 200)
+    )
+    const stalled = yield* start(charge, settingsOf(gateway.url), { isStalled: true })
+    yield* stalled.shown("Charge ")
     stalled.kill("SIGTERM")
     const { code, stderr } = yield* stalled.ended
     expect(code).toBe(130)
-    expect(stderr).toContain("Ended before stdout was written. It was done all the same:\nWithdrawal 7: R$ 10,00")
+    expect(stderr).toContain("Ended before stdout was written. It was done all the same:\nCharge ")
     expect(gateway.arrived).toHaveLength(1)
   })
 })
 
 describe("a reader that has exited", () => {
-  live("a reader of stdout that has exited does not change the exit code of a payout", served, function* () {
-    const payout = yield* start(withdraw, yield* settings, { unread: "stdout" })
-    const { code, stderr } = yield* payout.ended
+  live("a reader of stdout that has exited does not change the exit code of a charge", served, function* () {
+    const made = yield* start(charge, yield* settings, { unread: "stdout" })
+    const { code, stderr } = yield* made.ended
     expect(code).toBe(0)
     expect(stderr).not.toMatch(/EPIPE|ECONNRESET|stdout/)
   })
@@ -82,15 +85,15 @@ describe("a reader that has exited", () => {
     expect((yield* (yield* Sandbox).requests).length).toBeLessThan(20)
   })
 
-  live("a reader of stderr that has exited does not change the exit code of a payout", served, function* () {
+  live("a reader of stderr that has exited does not change the exit code of a charge", served, function* () {
     const env = yield* settings
-    const { fault, withdrawals } = yield* Sandbox
-    yield* fault("requestWithdrawal", Fault.html(200, { executed: true }))
-    const unknown = yield* start(withdraw, env, { unread: "stderr" })
+    const { fault, transactions } = yield* Sandbox
+    yield* fault("createTransaction", Fault.html(200, { executed: true }))
+    const unknown = yield* start(charge, env, { unread: "stderr" })
     expect(yield* unknown.ended).toMatchObject({ code: 5 })
-    const again = yield* start([...withdraw, "--again"], env, { unread: "stderr" })
-    expect(yield* again.ended).toMatchObject({ code: 0, stdout: expect.stringContaining("Withdrawal 1: R$ 10,00") })
-    expect(yield* withdrawals).toHaveLength(1)
+    const again = yield* start([...charge, "--again"], env, { unread: "stderr" })
+    expect(yield* again.ended).toMatchObject({ code: 0, stdout: expect.stringContaining(": R$ 25,00") })
+    expect(yield* transactions).toHaveLength(1)
   })
 })
 

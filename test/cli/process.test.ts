@@ -1,7 +1,7 @@
 /** What only a process of the command shows: a terminal, signals, and the command line that it prints to be run again. */
 import { describe, expect } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { IdempotencyKey, Money } from "effect-pix"
+import { Money } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
 import { PayoutQueue } from "effect-pix/payouts"
 import { Fault, Sandbox, SandboxOptions } from "effect-pix/sandbox"
@@ -14,33 +14,34 @@ import { folder } from "../support/operated.ts"
 import { served, settings, settingsOf } from "../support/operator.ts"
 import { json, serveRaw, silence } from "../support/RawServer.ts"
 
-const payout = ["withdraw", "10,00", "--reference", "invoice-42"]
 const charge = ["charge", "25,00", "--name", "Maria Silva", "--email", "maria@example.com"]
+
+/** The settings of a new SQLite file with the tables of the queue. */
+const makeFile = Effect.gen(function* () {
+  const filename = join(yield* folder, "payments.sqlite")
+  yield* Effect.scoped(Layer.build(Layer.provide(PayoutQueue.layerClient(), NodeSqlite.layer({ filename }))))
+  return { DATABASE_URL: filename, EFFECT_PIX_BY: "ops" }
+})
 
 /** The command that is shown to ask again. */
 const shownCommand = (stderr: string) => /^To ask again.*\n *(.*)$/m.exec(stderr)?.[1] ?? ""
 
 describe.skipIf(!hasPty)("a terminal (needs python3)", () => {
-  live("a payout is not sent if a person says no, or presses return or ctrl-C", function* () {
-    const gateway = yield* serveRaw()
-    for (const [pressed, expected] of [
-      ["n", 2],
-      ["\r", 2],
-      ["\u0003", 130]
-    ] as const) {
-      const { code, stdout } = yield* runOnTerminal(payout, [["Pay out", pressed]], settingsOf(gateway.url))
-      expect([code, stdout]).toEqual([expected, expect.stringContaining("Not confirmed. Nothing was sent.")])
+  live(
+    "a step is not taken if a person says no, or presses return or ctrl-C, and is taken if y is pressed",
+    function* () {
+      const env = yield* makeFile
+      for (const [pressed, expected, shown] of [
+        ["n", 2, "Not confirmed. Nothing was changed."],
+        ["\r", 2, "Not confirmed. Nothing was changed."],
+        ["\u0003", 130, "Not confirmed. Nothing was changed."],
+        ["y", 0, "paused"]
+      ] as const) {
+        const { code, stdout } = yield* runOnTerminal(["payouts", "pause"], [["pause of default?", pressed]], env)
+        expect([code, stdout]).toEqual([expected, expect.stringContaining(shown)])
+      }
     }
-    expect(gateway.arrived).toEqual([])
-  })
-
-  live("a payout is sent if y is pressed, after its amount and the masked key were shown", served, function* () {
-    const env = { ...(yield* settings), PAYMENTS_PIX_KEY: person.cpf }
-    const { code, stdout } = yield* runOnTerminal([...payout, "--pix-key-type", "CPF"], [["Pay out", "y"]], env)
-    expect([code, leaksIn(stdout)]).toEqual([0, []])
-    expect(stdout).toContain("Pay out R$ 10,00 (1000 centavos) to CPF ***.982.247-**?")
-    expect(yield* (yield* Sandbox).withdrawals).toHaveLength(1)
-  })
+  )
 
   live("a QR code is white on black, whatever the colours of the terminal are", served, function* () {
     const { stdout } = yield* runOnTerminal(charge, [], yield* settings)
@@ -82,11 +83,10 @@ describe.skipIf(!hasPty)("a terminal (needs python3)", () => {
 })
 
 describe("a pipe", () => {
-  live("a payout is not sent if a y comes from a pipe", function* () {
-    const gateway = yield* serveRaw()
-    const { code, stderr, stdout } = yield* run(payout, settingsOf(gateway.url), "y\n")
-    expect([code, stdout, gateway.arrived]).toEqual([2, "", []])
-    expect(stderr).toContain("Nothing was sent. Without a terminal a payout needs --yes.")
+  live("a step is not taken if a y comes from a pipe", function* () {
+    const { code, stderr, stdout } = yield* run(["payouts", "pause"], yield* makeFile, "y\n")
+    expect([code, stdout]).toEqual([2, ""])
+    expect(stderr).toContain("Nothing was changed. Without a terminal a pause needs --yes.")
   })
 })
 
@@ -94,16 +94,15 @@ describe("a signal", () => {
   live.each([
     ["ctrl-C", "SIGINT"],
     ["the end of its terminal", "SIGHUP"]
-  ] as const)("%s ends a payout under way with 5, and the command to repeat it is printed", function* ([, signal]) {
+  ] as const)("%s ends a charge under way with 5, and the command to repeat it is printed", function* ([, signal]) {
     const gateway = yield* serveRaw()
     gateway.script(silence)
-    const process = yield* start([...payout, "--yes"], settingsOf(gateway.url))
+    const process = yield* start([...charge, "--reference", "order-42"], settingsOf(gateway.url))
     yield* gateway.nextRequest
-    const shown = yield* process.shown(IdempotencyKey.fromReference("payout", "invoice-42"))
-    expect(shown).toContain("Payout of R$ 10,00 (1000 centavos) to the company's own PIX key\nReference invoice-42")
+    yield* process.shown("Charging R$ 25,00 (2500 centavos), reference order-42")
     process.kill(signal)
     const { code, stderr } = yield* process.ended
-    expect([code, shownCommand(stderr)]).toEqual([5, expect.stringMatching(/withdraw 10,00 .*--again$/)])
+    expect([code, shownCommand(stderr)]).toEqual([5, expect.stringMatching(/charge 25,00 .*--again$/)])
   })
 
   live.each(["SIGHUP", "SIGINT"] as const)("%s ends the sandbox with 0, also while a client waits", function* (signal) {
@@ -122,16 +121,16 @@ describe("a signal", () => {
 
 describe("the command to ask again", () => {
   live.each([
-    ["payout", [...payout.slice(0, 3), "it's $HOME", "--description", 'a "b"', "--yes"], "requestWithdrawal"],
-    ["charge without a reference", charge, "createTransaction"]
-  ] as const)("the command to ask again finds the same %s, and makes no second one", served, function* ([, words, of]) {
+    ["charge", [...charge, "--reference", `it's $HOME "b"`]],
+    ["charge without a reference", charge]
+  ] as const)("the command to ask again finds the same %s, and makes no second one", served, function* ([, words]) {
     const env = yield* settings
     const sandbox = yield* Sandbox
-    yield* sandbox.fault(of, Fault.html(200, { executed: true }))
+    yield* sandbox.fault("createTransaction", Fault.html(200, { executed: true }))
     const unknown = yield* run(words, env)
     expect([unknown.code, unknown.stdout]).toEqual([5, ""])
     expect(yield* runLine(shownCommand(unknown.stderr), env)).toMatchObject({ code: 0 })
-    expect([...(yield* sandbox.withdrawals), ...(yield* sandbox.transactions)]).toHaveLength(1)
+    expect(yield* sandbox.transactions).toHaveLength(1)
   })
 })
 
@@ -157,11 +156,11 @@ describe("a SQLite file", () => {
 })
 
 describe("the sandbox's banner", () => {
-  live("the sandbox's banner can be pasted into a shell, and a first payout works there", function* () {
+  live("the sandbox's banner can be pasted into a shell, and a first charge works there", function* () {
     const { shown } = yield* start(["sandbox", "--port", "0"])
     const banner = yield* shown("PAYMENTS_COMPANY_ID")
-    const line = `${banner}\n"${process.execPath}" ${main} withdraw 150,00 --reference invoice-42 --yes`
-    expect(yield* runLine(line)).toMatchObject({ code: 0, stdout: expect.stringContaining("Withdrawal 1: R$ 150,00") })
+    const line = `${banner}\n"${process.execPath}" ${main} charge 25,00 --name Maria --email maria@example.com`
+    expect(yield* runLine(line)).toMatchObject({ code: 0, stdout: expect.stringContaining(": R$ 25,00") })
   })
 })
 
@@ -177,11 +176,10 @@ describe("the entry", () => {
     expect((yield* run(["payouts", "list"])).stderr).not.toContain("level=DEBUG")
     const gateway = yield* serveRaw()
     gateway.script(json({ message: `no ${person.email} ${person.cpf} ${secrets.apiKey}` }, 400))
-    const { stderr, stdout } = yield* run([...payout, "--pix-key-type", "EMAIL", "--yes", "--log-level", "all"], {
+    const { stderr, stdout } = yield* run([...charge.slice(0, 5), person.email, "--log-level", "all"], {
       ...settingsOf(gateway.url),
       PAYMENTS_CLIENT_ID: secrets.clientId,
-      PAYMENTS_API_KEY: secrets.apiKey,
-      PAYMENTS_PIX_KEY: person.email
+      PAYMENTS_API_KEY: secrets.apiKey
     })
     expect(stderr).toMatch(/level=DEBUG.* cause=/)
     expect(leaksIn(stdout + stderr)).toEqual([])

@@ -15,7 +15,8 @@ import {
   type RequestWithdrawalError,
   type WriteOptions
 } from "effect-pix"
-import { SenderCheck, senderOf } from "../../src/internal/sender.ts"
+import { Caller } from "../../src/internal/caller.ts"
+import { PaymentsSender } from "../../src/internal/sender.ts"
 import { effect } from "../support/effect.ts"
 import { codec, reasonOf } from "../support/failing.ts"
 import { balance, charge, record, withdrawal } from "../support/operations.ts"
@@ -213,7 +214,7 @@ describe("the sender of a client", () => {
   const senderWith = Effect.fnUntraced(function* (options: { readonly companyId?: number }, secret: string) {
     const { payments, use } = yield* makeClient(options, respond(503))
     use(clientId, secret)
-    return yield* senderOf(payments) ?? Effect.die("no sender")
+    return yield* PaymentsSender.of(payments) ?? Effect.die("no sender")
   })
 
   effect(
@@ -221,7 +222,7 @@ describe("the sender of a client", () => {
     function* () {
       const { once, payments, sent } = yield* makeClient({}, respond(503), respond(200, balance))
       const after = yield* doubtOf(once())
-      const refused = Effect.provideService(SenderCheck, () => false)
+      const refused = Effect.updateService(Caller, (caller) => ({ ...caller, isSender: () => false }))
       const clean = yield* Effect.flip(refused(once({ idempotencyKey: "wd_9" })))
       assert.deepInclude(clean, {
         _tag: "ServiceUnavailable",

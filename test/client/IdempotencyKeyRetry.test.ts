@@ -37,6 +37,9 @@ const cutOffAfter =
   (options) =>
     Effect.timeout(withdraw(payments)(options), limit)
 const cutOff = cutOffAfter("1 second")
+/** Over a copy of the client with a method of its own. */
+const decorated: Write = (payments) =>
+  withdraw({ ...payments, requestWithdrawal: (...given) => payments.requestWithdrawal(...given) })
 
 const minutes = Schedule.spaced("1 minute")
 const times = (count: number) => Schedule.upTo(minutes, { times: count })
@@ -62,6 +65,7 @@ const play = Effect.fnUntraced(function* (played: Played, ...script: Script) {
 describe("a repetition", () => {
   effect.each<readonly [string, Played, Script, tag: string, requests: number]>([
     ["with a 422 after lost answers", {}, [lostConnection, lostConnection, refusal], "OutcomeUnknown", 4],
+    ["over a decorated client", { write: decorated }, [lostConnection, lostConnection, refusal], "OutcomeUnknown", 4],
     ["with a 401 after a lost answer", {}, [lostConnection, respond(401)], "OutcomeUnknown", 4],
     ["with a 429 after a lost answer", {}, [lostConnection, respond(429)], "OutcomeUnknown", 4],
     ["with a record of a failure after a lost answer", {}, [lostConnection, failedRecord], "OutcomeUnknown", 4],
@@ -73,7 +77,7 @@ describe("a repetition", () => {
     const { error, reports, sent } = yield* play({ schedule: times(3), ...played }, ...script)
     assert.propertyVal(error, "_tag", tag)
     // A call that was cut off reports itself.
-    assert.deepStrictEqual([sent.length, reports.length], [requests, played.write === undefined ? 0 : 1])
+    assert.deepStrictEqual([sent.length, reports.length], [requests, played.write === cutOff ? 1 : 0])
   })
 
   effect("sends nothing after the horizon, also after a call that the caller's time limit cut off", function* () {

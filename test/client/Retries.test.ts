@@ -3,7 +3,8 @@ import { assert, describe, vi } from "@effect/vitest"
 import { type FailedAttempt, Payments, PaymentsPolicy } from "effect-pix"
 import { Clock, Duration, Effect, Layer, Logger, Metric, Random, Result, Schedule } from "effect"
 import { TestClock } from "effect/testing"
-import { makeBudget, OwnBudget } from "../../src/internal/retryBudget.ts"
+import { Caller } from "../../src/internal/caller.ts"
+import { makeBudget } from "../../src/internal/retryBudget.ts"
 import { effect, live } from "../support/effect.ts"
 import { balance, record, requestWithdrawal } from "../support/operations.ts"
 import {
@@ -221,7 +222,11 @@ const freely = Effect.provideService(
   PaymentsPolicy,
   PaymentsPolicy.make({ ...recurring, retryBudget: "unlimited" })
 )
-const ofItsOwn = Effect.provideService(read, OwnBudget, makeBudget())
+const ofItsOwn = Effect.provideService(read, Caller, {
+  budget: makeBudget(),
+  notAfter: undefined,
+  isSender: () => true
+})
 
 const spent = [2, ...times(14, 1)]
 

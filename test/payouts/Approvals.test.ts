@@ -59,24 +59,30 @@ const start = Effect.gen(function* () {
 })
 
 const elsewhere = "state = 'parked', parked_because = 'OtherClientId', may_have_left_at = 0"
-const ofEarlierRun = "run_by = 'earlier', run_until = -1"
 
 /** Payouts of Ana, or of nobody, with what the SQL says where they were accepted before the limit. */
 const early: Record<string, readonly [amount: number, by: "ana" | undefined, set?: string]> = {
   own: [5001, "ana"],
   atLimit: [5000, "ana", "state = 'parked', parked_because = 'Operator'"],
   "nobody's": [5001, undefined],
-  alike: [5001, "ana", `state = 'parked', parked_because = 'LooksAlike', ${ofEarlierRun}`],
+  overMax: [5001, "ana", "state = 'parked', parked_because = 'OverMaxAmount'"],
   refused: [5001, "ana", `state = 'refused', error = '${storedRefusal}'`],
-  elsewhere: [1000, "ana", elsewhere],
-  longAgo: [1000, "ana", `state = 'parked', parked_because = 'PastHorizon', may_have_left_at = 1, ${ofEarlierRun}`],
+  elsewhere: [6000, "ana", elsewhere],
+  small: [5000, "ana", elsewhere],
+  ofList: [1000, "ana", `needs_approval = TRUE, approved_at = 1, approved_by = 'bia', ${elsewhere}`],
+  longAgo: [1000, "ana", "state = 'parked', parked_because = 'PastHorizon', may_have_left_at = 1"],
   unknown: [1000, "ana", "state = 'unknown', may_have_left_at = 1"]
 }
 
 /** The steps that people take of one payout in turn, and what it is after them. */
 const steps: ReadonlyArray<readonly [title: string, of: keyof typeof early, steps: string, state: string]> = [
   ["is not sent by its submitter", "own", "resume ana, resume ANA, resume", "parked NeedsApproval"],
-  ["that looks alike is not either", "alike", "resume ana, retry ana, park ana, resume ana", "parked Operator"],
+  [
+    "that is parked for another reason is not either",
+    "overMax",
+    "resume ana, retry ana, park ana, resume ana",
+    "parked Operator"
+  ],
   ["that was refused is not sent by its submitter's retry", "refused", "retry ana", "parked NeedsApproval"],
   ["that is parked and not above the limit is sent by its submitter", "atLimit", "resume ana", "posted"],
   ["is sent after another person's approval", "own", "resume bia", "posted"],
@@ -102,18 +108,21 @@ const steps: ReadonlyArray<readonly [title: string, of: keyof typeof early, step
   [
     "is not sent by two people who each take another step",
     "nobody's",
-    "fail bia, resume ana, new bia, fail carla, resume ana",
+    "new bia, resume ana",
     "parked NeedsApproval Approve"
   ],
   ["is not new because one person says so", "elsewhere", "new, new ana, new Ana", "parked OtherClientId NotExecuted"],
   ["is new because two people say so", "elsewhere", "new bia, new ana", "posted"],
   [
-    "has not failed because one person says so",
-    "longAgo",
-    "retry ana, fail, fail ana, fail ANA",
-    "parked PastHorizon SettleFailed"
+    "of a list that needed an approval is not new because one says so",
+    "ofList",
+    "new ana",
+    "parked OtherClientId NotExecuted"
   ],
-  ["has failed because two people say so", "longAgo", "fail ana, fail bia", "failed"],
+  ["at the limit is new because one person says so", "small", "new ana", "posted"],
+  ["at the limit, of more in one step, is not", "small", "some ana, some Ana", "parked OtherClientId NotExecuted"],
+  ["at the limit, of more in one step, is new because two say so", "small", "some ana, some bia", "posted"],
+  ["has failed where one person says so, since nothing leaves by it", "longAgo", "retry ana, fail ana", "failed"],
   ["in doubt has not failed before it was parked", "unknown", "pause ana, fail ana, fail bia", "unknown"],
   ["is settled as paid by one person", "own", "settle ana", "settled"]
 ]
@@ -129,6 +138,7 @@ describe("a payout above the limit, or in doubt", () => {
       const takes: Record<string, Effect.Effect<unknown, unknown>> = {
         resume: queue.resume("a", options),
         new: queue.resume("a", { ...options, notExecuted: true }),
+        some: queue.resume("a", { ...options, notExecuted: true, sum: Money.centavos(5001) }),
         retry: queue.retry("a", options),
         park: queue.park("a", options),
         settle: queue.settle("a", options),
@@ -144,18 +154,16 @@ describe("a payout above the limit, or in doubt", () => {
 
   effect("is parked with its sheet, and where it was inserted or accepted before the limit", world, function* () {
     const { handled, insert, queue, run, submitEarly } = yield* start
-    yield* submitEarly(item("left", 3000), `state = 'parked', parked_because = 'RunEnded', ${ofEarlierRun}`)
-    yield* run([item("left", 3000), item("b", 3000)])
-    yield* run([item("left", 3000)])
+    yield* run([item("a", 3000), item("b", 3000)])
+    yield* run([item("a", 3000)])
     yield* submitEarly(item("early", 5001), "state = 'accepted'")
     yield* insert(item("inserted", 5001))
     yield* handled
-    for (const reference of ["left", "b", "early", "inserted"]) {
+    for (const reference of ["a", "b", "early", "inserted"]) {
       assert.strictEqual(yield* stateOf(queue, reference), "parked NeedsApproval")
       assert.strictEqual(yield* taken(queue.resume(reference, { by: "ana" })), "PayoutStateConflict")
     }
     assert.deepStrictEqual(yield* paid, [])
-    // The approval sends it without the run.
     yield* queue.resume("b", { by: "Bia", note: "invoice seen" })
     yield* handled
     assert.deepStrictEqual(yield* linesOf(queue, "b"), [
@@ -193,13 +201,12 @@ describe("a payout above the limit, or in doubt", () => {
 })
 
 describe("the limit of an account", () => {
-  effect("is not changed by one person, and neither is the sender", world, function* () {
+  effect("is not changed by one person, who may change the sender", world, function* () {
     const { queue } = yield* start
-    const before = yield* queue.account
+    yield* queue.changeSender(fingerprint, { by: "ana" })
     const changes = [
       (by?: string) => queue.setFourEyes(Money.centavos(900_000), { by }),
-      (by?: string) => queue.setFourEyes(null, { by }),
-      (by?: string) => queue.changeSender(fingerprint, { by })
+      (by?: string) => queue.setFourEyes(null, { by })
     ]
     for (const change of changes) {
       assert.strictEqual(yield* change("ana"), "Asked")
@@ -207,7 +214,7 @@ describe("the limit of an account", () => {
         assert.strictEqual((yield* Effect.flip(change(by)))._tag, "InvalidRequest")
     }
     const after = yield* queue.account
-    assert.deepStrictEqual([after.fourEyesAbove, after.fingerprint], [limit, before.fingerprint])
+    assert.deepStrictEqual([after.fourEyesAbove, after.fingerprint], [limit, fingerprint])
     const error = yield* Effect.flip(startClient({ fourEyesAbove: 900_000 }))
     assert.strictEqual(error._tag === "ConfigurationError" && error.settings[0]?.setting, "fourEyesAbove")
     for (const words of ["900000 (R$ 9.000,00)", "5000 (R$ 50,00)", "payouts four-eyes 900000 --account default --by"])
@@ -225,7 +232,7 @@ describe("the limit of an account", () => {
     const told: Array<string> = []
     for (const [by, change] of [
       ["ana", queue.setFourEyes(null, { by: "ana", note: "audit" })],
-      ["carla", queue.changeSender(fingerprint, { by: "carla" })],
+      ["carla", queue.setFourEyes(Money.centavos(9000), { by: "carla" })],
       ["bia", queue.setFourEyes(null, { by: "bia" })],
       ["ana", queue.setFourEyes(null, { by: "ana" })]
     ] as const)

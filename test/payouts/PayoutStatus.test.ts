@@ -63,7 +63,7 @@ it.each([
   ["that is accepted shows no error of a doubt", { error: unclear }, "accepted"],
   ["that is accepted shows its mark", { mayHaveLeftAt: 5 }, "accepted may have left"],
   ["that is parked shows its doubt", { state: "parked", mayHaveLeftAt: 5 }, "parked Operator may have left"],
-  ["that is parked shows why", { state: "parked", parkedBecause: "RunEnded" }, "parked RunEnded"],
+  ["that is parked shows why", { state: "parked", parkedBecause: "NeedsApproval" }, "parked NeedsApproval"],
   ["whose refusal cannot be read waits for a person", { state: "refused", error: "{" }, "parked Unreadable"],
   ["whose refusal is none is parked", { state: "refused", error: unclear }, "parked Unreadable OutcomeUnknown after 1"],
   ["that was refused shows why", { state: "refused", error: failure }, "refused RequestRejected after 1"],

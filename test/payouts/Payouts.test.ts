@@ -1,5 +1,5 @@
 /**
- * Sheets: rows of the queue that are sent only while a run of them is at work.
+ * Sheets: rows of the queue that a run accepts together, and waits for.
  */
 import { assert, describe } from "@effect/vitest"
 import { Effect, Fiber, Logger, Stream } from "effect"
@@ -23,11 +23,11 @@ describe("a sheet", () => {
   queued("is reported in its order, with what was done before", { script: inOrder, under }, function* () {
     assert.deepStrictEqual(listsOf(yield* Payouts.run(sheet("e", "b"))), { done: ["e"], refused: ["b"] })
     const second = yield* run(sheet("e", "d", "c", "b", "a", "c"), { waitFor: "90 seconds" })
-    assert.deepStrictEqual(second, { done: ["e", "c", "a"], refused: ["b"], parked: ["d"] })
+    assert.deepStrictEqual(second, { done: ["e", "c", "a"], refused: ["b"], open: ["d"] })
     assert.deepStrictEqual(yield* Effect.forEach(["a", "b", "c", "e"], requests), [1, 1, 1, 1])
     assert.deepStrictEqual(yield* run([]), {})
     const span = spans.filter(({ name }) => name === "Payouts.run")[1]
-    const counted = { "payouts.done": 3, "payouts.refused": 1, "payouts.parked": 1, "payouts.failed": 0 }
+    const counted = { "payouts.done": 3, "payouts.refused": 1, "payouts.open": 1, "payouts.failed": 0 }
     assert.deepInclude(Object.fromEntries(span?.attributes ?? []), counted)
   })
 
@@ -56,8 +56,7 @@ describe("a sheet", () => {
 
   const doubted: Script = { a: [Fault.resetAfter, poor, refused, Fault.answer(401)], b: [refused] }
   queued("never refuses a line whose answer was lost", { script: doubted }, function* () {
-    assert.deepStrictEqual(yield* run(sheet("a", "b"), { waitFor: "0 seconds" }), { parked: ["a", "b"] })
-    yield* TestClock.adjust("1 second")
+    assert.deepStrictEqual(yield* run(sheet("a", "b"), { waitFor: "0 seconds" }), { open: ["a", "b"] })
     assert.deepStrictEqual(yield* run(sheet("a", "b"), { waitFor: "1 second" }), { refused: ["b"], open: ["a"] })
     assert.deepStrictEqual(yield* run(sheet("a", "b")), { done: ["a"], refused: ["b"] })
     assert.deepStrictEqual([yield* paid, yield* requests("b")], [1, 1])
@@ -75,10 +74,11 @@ describe("a sheet", () => {
     assert.isUndefined(fiber.pollUnsafe())
     yield* TestClock.adjust("10 seconds")
     yield* settle
-    assert.deepStrictEqual(listsOf(yield* Fiber.join(fiber)), { done: ["a", "b"], parked: ["c"] })
+    assert.deepStrictEqual(listsOf(yield* Fiber.join(fiber)), { done: ["a", "b"], open: ["c"] })
     const sent = yield* requests("c")
-    yield* TestClock.adjust("2 hours")
-    assert.deepStrictEqual([yield* shown("c"), yield* requests("c")], ["parked RunEnded", sent])
+    yield* TestClock.adjust("20 minutes")
+    assert.strictEqual(yield* shown("c"), "accepted InsufficientBalance")
+    assert.isAbove(yield* requests("c"), sent)
   })
 
   const again: Script = { a: [refused], b: [asks("20 seconds")] }
@@ -132,7 +132,7 @@ describe("a sheet", () => {
     }
   )
 
-  queued("is taken up by a second run of it where the first one ends", { script: again }, function* () {
+  queued("goes on, and is waited for by a second run of it, where the first one ends", { script: again }, function* () {
     const items = sheet("a", "b", "c")
     const first = yield* Effect.forkChild(Payouts.run(items))
     const second = yield* Effect.forkChild(Payouts.run(items.toReversed()))
@@ -143,11 +143,11 @@ describe("a sheet", () => {
     assert.strictEqual(yield* paid, 2)
   })
 
-  queued("is streamed, and a reader that stops ends the run", { script: { b: [asks("20 seconds")] } }, function* () {
+  queued("is streamed, and goes on where a reader stops", { script: { b: [asks("20 seconds")] } }, function* () {
     const [read] = yield* Stream.runCollect(Stream.take(Payouts.stream(sheet("a", "b")), 1))
     assert.strictEqual(read?.reference, "a")
     yield* TestClock.adjust("1 hour")
-    assert.deepStrictEqual([yield* shown("b"), yield* requests("b")], ["parked RunEnded", 1])
+    assert.deepStrictEqual([yield* shown("b"), yield* requests("b")], ["posted", 2])
   })
 
   queued("with a wrong option or over a mock of the queue fails", function* () {
@@ -163,10 +163,20 @@ describe("a sheet", () => {
     assert.strictEqual(yield* requests(), 0)
   })
 
+  queued("is paid over a decorated queue, which is a copy with a method of its own", function* ({ queue }) {
+    const decorated = PayoutQueue.of({ ...queue, submit: (item) => queue.submit(item) })
+    const report = yield* Effect.provideService(Payouts.run(sheet("a")), PayoutQueue, decorated)
+    assert.deepStrictEqual(listsOf(report), { done: ["a"] })
+    assert.strictEqual((yield* decorated.submit(line("a"))).state, "posted")
+  })
+
   queued("is planned by what a run would do, which stores nothing", { script: onceRefused }, function* ({ queue }) {
     assert.deepStrictEqual(yield* Payouts.plan([]), { count: 0, sum: Money.centavos(0), wrong: [], stored: [] })
     yield* run(sheet("done", "refused"))
+    yield* queue.setPaused(true)
     yield* run(sheet("left"), { waitFor: 0 })
+    yield* queue.park("left")
+    yield* queue.setPaused(false)
     const stored = Effect.all([Stream.runCollect(queue.list()), queue.history("left")])
     const before = yield* stored
     const plan = yield* Payouts.plan([
@@ -190,33 +200,48 @@ describe("a sheet", () => {
   })
 })
 
-describe("a line whose run ends before it is sent", () => {
-  type Queue = PayoutQueue["Service"]
-  type Row = readonly [
-    string,
-    (queue: Queue) => Effect.Effect<unknown, unknown>,
-    ended: string,
-    next: string,
-    sent: number
-  ]
-  const settleAs = (as: "settled" | "failed") => (queue: Queue) =>
-    Effect.andThen(queue.park("a"), queue.settle("a", { as }))
-  queued.each<Row>([
-    ["waits for the next run", () => Effect.void, "parked RunEnded", "done", 1],
-    ["is sent where submit accepted it too", ({ submit }) => submit(line("a")), "posted", "done", 1],
-    ["is sent where a person retried it", ({ retry }) => retry("a"), "posted", "done", 1],
-    ["stays parked where a person parked it", ({ park }) => park("a", { by: "ana" }), "parked Operator", "parked", 0],
-    ["is done where a person settled it", settleAs("settled"), "settled", "done", 0],
-    ["has failed where a person says so", settleAs("failed"), "failed", "failed", 0]
-  ])("%s", function* ({ queue }, [, step, ended, next, sent]) {
+describe("a run that is interrupted", () => {
+  const lines: Array<string> = []
+  const logger = Logger.layer([Logger.make(({ message }) => void lines.push(String(message)))])
+  const horizon = "1 hour"
+  queued(
+    "says until when its lines are sent and which step stops that, and they are sent until then",
+    { under: logger, horizon, poll: "1 minute", script: { b: poor } },
+    function* ({ queue }) {
+      yield* queue.setPaused(true)
+      const fiber = yield* Effect.forkChild(Payouts.run(sheet("a", "b")))
+      yield* settle
+      yield* Fiber.interrupt(fiber)
+      const last = lines.filter((text) => text.includes("was interrupted"))
+      assert.lengthOf(last, 1)
+      for (const words of [
+        "2 payout(s)",
+        "until 1970-01-01T01:00:00",
+        "payouts park REFERENCE --account default",
+        "payouts pause"
+      ])
+        assert.include(last[0], words)
+      yield* queue.setPaused(false)
+      yield* TestClock.adjust("70 minutes")
+      assert.deepStrictEqual([yield* shown("a"), yield* shown("b")], ["posted", "parked WaitedTooLong"])
+      const sent = yield* requests("b")
+      // A run reports what is parked, and wants it no more.
+      assert.deepStrictEqual(yield* run(sheet("a", "b")), { done: ["a"], parked: ["b"] })
+      yield* TestClock.adjust("1 hour")
+      assert.strictEqual(yield* requests("b"), sent)
+    }
+  )
+
+  queued("leaves what a person parked or settled as it is", function* ({ queue }) {
     yield* queue.setPaused(true)
-    const fiber = yield* Effect.forkChild(Payouts.run(sheet("a")))
+    const fiber = yield* Effect.forkChild(Payouts.run(sheet("a", "b", "c")))
     yield* settle
-    yield* step(queue)
+    for (const reference of ["a", "b", "c"]) yield* queue.park(reference, { by: "ana" })
+    yield* queue.settle("b")
+    yield* queue.settle("c", { as: "failed" })
     yield* Fiber.interrupt(fiber)
     yield* queue.setPaused(false)
-    yield* TestClock.adjust("1 minute")
-    assert.strictEqual(yield* shown("a"), ended)
-    assert.deepStrictEqual([yield* run(sheet("a")), yield* requests("a")], [{ [next]: ["a"] }, sent])
+    assert.deepStrictEqual(yield* run(sheet("a", "b", "c")), { done: ["b"], failed: ["c"], parked: ["a"] })
+    assert.strictEqual(yield* requests(), 0)
   })
 })

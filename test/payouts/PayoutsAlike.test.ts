@@ -9,7 +9,7 @@ import { Fault } from "effect-pix/sandbox"
 import { TestClock } from "effect/testing"
 import { refused } from "../support/payoutAnswers.ts"
 import { payout, queued, type Script, settle } from "../support/payoutQueue.ts"
-import { requests, shown } from "../support/payoutSeen.ts"
+import { shown } from "../support/payoutSeen.ts"
 import { line, run } from "../support/sheets.ts"
 
 /** What becomes of a payout to the person of all others. */
@@ -33,6 +33,8 @@ describe("a line of a sheet that looks like another payout", () => {
       assert.deepStrictEqual(yield* runNew(), [[0, twin]])
       assert.strictEqual(yield* shown("new"), "absent")
       if (twin !== "posted" && twin !== "settled") yield* queue.park(twin)
+      // No request of it is under way any more.
+      yield* TestClock.adjust("10 minutes")
       yield* queue.settle(twin, { as: "failed" })
       yield* queue.setPaused(false)
       assert.deepStrictEqual(yield* runNew(), { done: ["new"] })
@@ -77,22 +79,6 @@ describe("a line of a sheet that looks like another payout", () => {
     assert.deepStrictEqual(yield* run(all, { allowAlike: true }), { done: ["a", "b", "c", "d"] })
   })
 
-  queued("is compared again when a run takes it up", slow, function* ({ queue }) {
-    const left = [payout("left"), payout("left-too"), line("alone")]
-    yield* run(left, { waitFor: 0, allowAlike: true })
-    yield* TestClock.adjust(aDay + 1)
-    yield* queue.submit(line("other"))
-    yield* settle
-    // Another key of that amount is no twin of a row that is older than a day.
-    assert.deepStrictEqual(yield* run([line("alone")]), { done: ["alone"] })
-    assert.deepStrictEqual(yield* run(left.slice(0, 2)), [[1, "left"]])
-    yield* queue.submit(payout("by-hand"))
-    yield* settle
-    assert.deepStrictEqual(yield* runNew("left"), [[0, "by-hand"]])
-    assert.strictEqual(yield* shown("left"), "parked RunEnded")
-    assert.deepStrictEqual(yield* run([payout("left")], { allowAlike: ["left"] }), { done: ["left"] })
-  })
-
   const lost = new Set<string>()
   const seal: Seal.Seal = {
     seal: (text) => Effect.succeed(`sealed ${text}`),
@@ -118,25 +104,5 @@ describe("a line of a sheet that looks like another payout", () => {
     const other = yield* Layer.build(Layer.fresh(PayoutQueue.layerClient({ account: "b" })))
     const plan = yield* Effect.provideContext(Payouts.plan([payout("newer")]), other)
     assert.deepStrictEqual(plan.wrong, [])
-  })
-})
-
-describe("a submit that looks like another payout", () => {
-  // oxlint-disable-next-line no-thenable -- the name of the option; no promise resolves with it
-  const alike = { within: "2 hours", then: "park" } as const
-  queued("is parked where the queue is told to", { alike }, function* ({ queue }) {
-    yield* queue.submit(payout("a"))
-    const [twin, other] = yield* queue.submitMany([payout("b"), line("c")])
-    assert.deepStrictEqual([twin?.state, other?.state], ["parked", "accepted"])
-    yield* settle
-    // The same reference again is the same payout.
-    assert.strictEqual((yield* queue.submit(payout("a"))).state, "posted")
-    assert.deepStrictEqual(yield* runNew("b"), { parked: ["b"] })
-    assert.deepStrictEqual([yield* shown("b"), yield* requests("b")], ["parked LooksAlike", 0])
-    yield* queue.resume("b")
-    yield* settle
-    assert.strictEqual(yield* shown("b"), "posted")
-    yield* TestClock.adjust("3 hours")
-    assert.strictEqual((yield* queue.submit(payout("d"))).state, "accepted")
   })
 })

@@ -185,7 +185,7 @@ effect("the end of a record leaves its key and state, so that the reference is n
   yield* queue.submitMany([...ends, "young", "waiting"].map((reference) => payout(reference)))
   for (const state of ends) {
     yield* queue.park(state, { by: "ana-operator", note: "a note" })
-    yield* sql`UPDATE effect_pix_payouts SET state = ${state}, payee = 'x', sends = 2, withdrawal_id = 7, run_by = 'run',
+    yield* sql`UPDATE effect_pix_payouts SET state = ${state}, payee = 'x', sends = 2, withdrawal_id = 7,
       submitted_by = 'ana-operator' WHERE reference = ${state}`
   }
   yield* TestClock.adjust("2 hours")

@@ -99,14 +99,13 @@ describe("submit", () => {
   })
 
   effect("fails with each setting that makes no sense", worldOf(), function* () {
-    const alike = { within: 0, then: "park" } // oxlint-disable-line no-thenable -- the name of the option
-    const options = { concurrency: 0, lease: "Infinity", dailyCap: 0.5, forget: { data: "-1 days" }, alike }
+    const options = { concurrency: 0, lease: "Infinity", dailyCap: 0.5, forget: { data: "-1 days" } }
     // A caller without types may give anything.
     const error = yield* Effect.flip(Layer.build(PayoutQueue.layer(options as PayoutQueueOptions)))
     assert(error._tag === "ConfigurationError")
     assert.sameMembers(
       error.settings.map(({ setting }) => setting),
-      ["concurrency", "lease", "dailyCap", "forget.data", "alike.within"]
+      ["concurrency", "lease", "dailyCap", "forget.data"]
     )
   })
 })

@@ -1,10 +1,12 @@
 /**
- * Real backups of a real PostgreSQL are restored after what was in them was paid, and the gateway has forgotten its keys. Nobody
- * is paid twice, whatever the backup is; then an operator takes the steps of the runbook, and nobody is forgotten.
+ * Real backups of a real PostgreSQL are restored after what was in them was paid: younger ones, and ones older than the horizon, of
+ * which the gateway has forgotten the keys. Nobody is paid twice, whatever the backup is and whatever its payouts waited for; then
+ * an operator takes the steps of the runbook, and nobody is forgotten.
  */
 import { afterAll, assert, beforeAll } from "@effect/vitest"
 import { Effect, Layer, type Scope, Stream } from "effect"
 import type { Payments } from "effect-pix"
+import { PayoutQueue, Payouts } from "effect-pix/payouts"
 import { Sandbox } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import { dirname, join } from "node:path"
@@ -33,16 +35,26 @@ const query = (url: string, text: string) =>
       Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(text))
     )
   )
+/** Writes back all times of a database, as time passes. */
 const age = (url: string, millis: number) =>
-  query(url, `UPDATE effect_pix_payout_accounts SET beat_at = beat_at - ${millis}`)
+  Effect.andThen(
+    query(
+      url,
+      `UPDATE effect_pix_payout_accounts SET seen_at = seen_at - ${millis}, served_at = served_at - ${millis}, paused_at = paused_at - ${millis}`
+    ),
+    query(
+      url,
+      `UPDATE effect_pix_payouts SET submitted_at = submitted_at - ${millis}, wanted_at = wanted_at - ${millis}, waits_since = waits_since - ${millis}`
+    )
+  )
 
-/** Runs a worker until nothing is open, or it is paused. */
+/** Runs a worker until nothing is open. */
 const work = (url: string) =>
   Effect.scoped(
     Effect.flatMap(start(url), (queue) =>
-      Effect.repeat(Effect.all([queue.isPaused, Stream.runCollect(queue.list({ state: "accepted" }))]), {
-        until: ([isPaused, open]) => isPaused || open.length === 0
-      }).pipe(Effect.andThen(queue.account))
+      Effect.repeat(Stream.runCollect(queue.list()), {
+        until: (all) => all.every(({ state }) => state !== "accepted" && state !== "unknown")
+      })
     )
   )
 
@@ -80,21 +92,16 @@ const prepare = Effect.fnUntraced(function* (server: Postgres) {
   return { name, run, url }
 })
 
-/** Pays all but the last, which an operator parks; then the gateway forgets its keys. */
+/** Pays all but the last, which an operator parks. */
 const pay = Effect.fnUntraced(function* (url: string) {
-  yield* Effect.scoped(Effect.flatMap(operate(url), (queue) => queue.park(last)))
+  yield* Effect.scoped(
+    Effect.flatMap(operate(url), (queue) => Effect.andThen(queue.park(last), queue.setPaused(false)))
+  )
   yield* work(url)
   yield* assertPaid(count - 1)
-  yield* Effect.flatMap(Sandbox, (sandbox) => sandbox.forgetKeys)
 })
 const awaitAll = (queue: Effect.Success<ReturnType<typeof start>>) =>
   Effect.forEach(payouts(count), ({ reference }) => queue.await(reference))
-const awaitPause = (queue: Effect.Success<ReturnType<typeof start>>) =>
-  Effect.repeat(
-    Effect.orElseSucceed(queue.isPaused, () => false),
-    { until: (isPaused) => isPaused }
-  )
-
 const load = "psql -q --single-transaction -v ON_ERROR_STOP=1"
 const copyFolder = "pg_basebackup -D $1.backup -X stream -c fast"
 
@@ -107,44 +114,55 @@ interface Backup {
   readonly elsewhere?: string
   /** The name of the restored database is $1 and this. */
   readonly suffix?: string
-  /** How old its heartbeat is. */
-  readonly hours?: number
+  /** What the payouts wait for when it is made, as SQL. */
+  readonly held?: string
 }
+
+const inPause = "UPDATE effect_pix_payout_accounts SET paused = TRUE, paused_at = seen_at"
+const atCap = "UPDATE effect_pix_payouts SET waits_for = 'DailyCap', waits_since = wanted_at"
 
 const backups: Record<string, Backup> = {
   "a dump in the same database, which was dropped": {
     make: "pg_dump $1 > $1.sql",
-    restore: `dropdb --force $1; createdb $1; ${load} $1 < $1.sql`
+    restore: `dropdb --force $1; createdb $1; ${load} $1 < $1.sql`,
+    held: inPause
   },
   "a dump of the table of payouts alone": {
     make: "pg_dump --clean -t effect_pix_payouts $1 > $1.sql",
-    restore: `${load} $1 < $1.sql`
+    restore: `${load} $1 < $1.sql`,
+    held: atCap
   },
   "a copy of the database (TEMPLATE)": {
     make: `psql -qc "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '$1'"; createdb -T $1 $1_copy`,
     suffix: "_copy"
   },
-  "a dump in another cluster, whose heartbeat is an hour old": {
+  "a dump in another cluster": {
     make: "pg_dump --create $1 > $1.backup",
     elsewhere: "initdb -D $3 -U postgres -A trust --no-sync",
-    restore: `psql -q -v ON_ERROR_STOP=1 postgres < $2`,
-    hours: 1
+    restore: `psql -q -v ON_ERROR_STOP=1 postgres < $2`
   },
-  "a base backup that was recovered on a new timeline, whose heartbeat is an hour old": {
+  "a base backup that was recovered on a new timeline": {
     make: copyFolder,
     elsewhere: `cp -a $2 $3; touch $3/recovery.signal; echo "restore_command = 'false'" >> $3/postgresql.auto.conf`,
-    hours: 1
+    held: inPause
   },
-  "a copy of the folder of the server, whose heartbeat is 25 hours old": {
+  "a copy of the folder of the server": { make: copyFolder, elsewhere: "cp -a $2 $3" },
+  "a copy of the folder of the server that was made in a pause": {
     make: copyFolder,
     elsewhere: "cp -a $2 $3",
-    hours: 25
+    held: inPause
+  },
+  "a copy of the folder of the server that was made at a cap": {
+    make: copyFolder,
+    elsewhere: "cp -a $2 $3",
+    held: atCap
   }
 }
 
-for (const [title, { elsewhere, hours = 0, make, restore, suffix = "" }] of Object.entries(backups)) {
-  test(`nobody is paid twice, and an operator goes on, after the restore of ${title}`, function* () {
+for (const [title, { elsewhere, held, make, restore, suffix = "" }] of Object.entries(backups)) {
+  const play = Effect.fnUntraced(function* (hours: number) {
     const { name, run, url } = yield* prepare(shared)
+    if (held !== undefined) yield* query(url, held)
     yield* run(make)
     yield* pay(url)
     const backup = join(dirname(shared.data), `${name}.backup`)
@@ -155,37 +173,54 @@ for (const [title, { elsewhere, hours = 0, make, restore, suffix = "" }] of Obje
     if (restore !== undefined) yield* Effect.promise(() => server.run("sh", shell(restore, name, backup)))
     const restored = urlOf(server, `${name}${suffix}`)
     yield* age(restored, hours * hour)
+    yield* Effect.scoped(Effect.flatMap(operate(restored), (queue) => queue.setPaused(false, { by: "ana" })))
+    return restored
+  })
 
-    const { lastPause, paused } = yield* work(restored)
-    assert.isTrue(paused)
-    assert.include(lastPause?.note, "runbook")
+  test(`nobody is paid twice after the restore of ${title} that is younger than the horizon`, function* () {
+    yield* work(yield* play(1))
+    // It has not that the last one was parked since.
+    yield* assertPaid(count)
+  })
+
+  test(`nobody is paid twice, and an operator goes on, after the restore of ${title} that is older than the horizon`, function* () {
+    const restored = yield* play(13)
+    yield* Effect.flatMap(Sandbox, (sandbox) => sandbox.forgetKeys)
+    yield* work(restored)
     yield* assertPaid(count - 1)
 
     const queue = yield* start(restored)
+    const report = yield* Effect.provideService(
+      Payouts.run(payouts(count), { waitFor: "1 second" }),
+      PayoutQueue,
+      queue
+    )
+    assert.lengthOf(report.parked, count)
+    yield* assertPaid(count - 1)
     const paid = new Set((yield* panel).map(({ idempotencyKey }) => idempotencyKey))
-    for (const { idempotencyKey, reference } of yield* Stream.runCollect(queue.list())) {
-      yield* queue.park(reference, { by: "ana" })
+    for (const { idempotencyKey, reference } of report.parked) {
       if (paid.has(idempotencyKey)) yield* queue.settle(reference, { by: "ana" })
     }
-    yield* queue.setPaused(false, { by: "ana" })
-    yield* queue.resume(last, { by: "ana" })
+    yield* queue.resume(last, { by: "ana", notExecuted: true })
     assert.strictEqual((yield* queue.await(last)).state, "posted")
     yield* assertPaid(count)
   })
 }
 
-test("nobody is paid twice after the restore of a base backup in the place of the folder of a server, under a worker whose heartbeat it has not", function* () {
+test("nobody is paid twice after the restore of a base backup in the place of the folder of a server, under a worker that was seen since", function* () {
   const server = yield* another()
   const { run, url } = yield* prepare(server)
   yield* age(url, hour)
   yield* run(copyFolder)
   const queue = yield* start(url)
   yield* awaitAll(queue)
-  yield* (yield* Sandbox).forgetKeys
   yield* Effect.promise(server.crash)
   yield* run("rm -r data; cp -a $1.backup data")
   yield* Effect.promise(server.start)
-  yield* awaitPause(queue)
+  yield* Effect.repeat(
+    Effect.orElseSucceed(queue.history("invoice-1"), () => []),
+    { until: (changes) => changes.some(({ _tag }) => _tag === "Doubted") && changes.at(-1)?.state === "posted" }
+  )
   yield* assertPaid(count)
 })
 
@@ -217,11 +252,10 @@ test("a worker goes on in a standby that was promoted, with one warning and what
   yield* Effect.promise(primary.crash)
   yield* query(standby.url, "SELECT pg_promote()")
   const { layer, lines } = makeWarnings()
-  const { paused } = yield* Effect.provide(work(urlOf(standby, name)), layer)
-  assert.isFalse(paused)
+  yield* Effect.provide(work(urlOf(standby, name)), layer)
   yield* assertPaid(count - 1)
   assert.lengthOf(
-    lines.filter((line) => line.includes("has moved, as after a failover")),
+    lines.filter((line) => line.includes("is another one than before, as after a failover")),
     1
   )
 })

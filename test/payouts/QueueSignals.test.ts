@@ -1,15 +1,14 @@
 /** What the queue of payouts measures, and of what it warns. */
 import { assert } from "@effect/vitest"
-import { Effect, Fiber, Layer, Metric, References } from "effect"
+import { Effect, Layer, Metric, References } from "effect"
 import { Money } from "effect-pix"
-import { Payouts } from "effect-pix/payouts"
 import { Fault } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { effect } from "../support/effect.ts"
 import { lastValues, pointOf } from "../support/exported.ts"
 import { meetAll, poor, refused } from "../support/payoutAnswers.ts"
-import { makeWarnings, memory, payout, payouts, queued, settle, startClient } from "../support/payoutQueue.ts"
+import { makeWarnings, memory, payout, payouts, queued, startClient } from "../support/payoutQueue.ts"
 import { requests } from "../support/payoutSeen.ts"
 
 const ownMetrics = Layer.sync(Metric.MetricRegistry, () => new Map())
@@ -59,7 +58,7 @@ queued(
 
 const waits = makeWarnings((line) => line.replace(/ \(.*/, ""))
 queued(
-  "each cause of a wait has a gauge with its sum and one line, and one that waits for a run or an approval is no alarm",
+  "each cause of a wait has a gauge with its sum and one line, and one that waits for an approval is no alarm",
   { poll: "5 minutes", lease: "10 minutes", concurrency: 3, under: Layer.merge(waits.layer, ownMetrics) },
   function* ({ queue, sandbox }) {
     yield* queue.setFourEyes(Money.centavos(2500), { by: "carla" })
@@ -74,19 +73,14 @@ queued(
     yield* TestClock.adjust("30 minutes")
     yield* queue.submit({ ...payout("above", 3000), by: "ana" })
     yield* queue.park("invoice-2")
-    const run = yield* Effect.forkChild(Payouts.run([payout("line-1", 2000)], { allowAlike: true }))
-    yield* settle
-    yield* Fiber.interrupt(run)
     yield* TestClock.adjust("31 minutes")
     assert.deepStrictEqual(yield* gauges, [
       "centavos accepted default {centavo} 1000",
       "centavos default parked {centavo} 1000",
       "delayed InsufficientBalance default {payout} 1",
       "delayed NeedsApproval default {payout} 1",
-      "delayed RunEnded default {payout} 1",
       "delayed_centavos InsufficientBalance default {centavo} 1000",
       "delayed_centavos NeedsApproval default {centavo} 3000",
-      "delayed_centavos RunEnded default {centavo} 2000",
       "measured default s 3780",
       "oldest accepted default s 3660",
       "oldest default parked s 3660",
@@ -105,7 +99,6 @@ queued(
         "The balance of the account default does not cover a payout",
         "A payout waits for a person",
         "1 payout(s) wait for a person",
-        "A payout is not sent",
         "A payout was refused, and is not sent again"
       ]
     )

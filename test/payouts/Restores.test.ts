@@ -53,9 +53,9 @@ const ask = (
 
 const run = (statement: string) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe<Record<string, unknown>>(statement))
-/** Writes the heartbeat back. */
-const age = (millis: number) => run(`UPDATE effect_pix_payout_accounts SET beat_at = beat_at - ${millis}`)
-/** The database had another timeline at its last heartbeat. */
+/** Writes back when a worker was seen. */
+const age = (millis: number) => run(`UPDATE effect_pix_payout_accounts SET seen_at = seen_at - ${millis}`)
+/** The database had another timeline when a worker was seen in it. */
 const promote = run(
   "UPDATE effect_pix_payout_accounts SET identity = REGEXP_REPLACE(identity, '/[0-9A-F]{8}/', '/0000FFFF/')"
 )
@@ -69,44 +69,58 @@ const restoreTable = (also = "NULL") =>
     ${also};
   END $$`)
 
-ask("a worker goes on after 23 hours, and where a person ended a pause", function* ({ lines, operator, sent, start }) {
-  yield* operator.submitMany(payouts(2))
-  yield* age(23 * hour)
-  yield* Effect.scoped(Effect.flatMap(start(), (queue) => awaitAll(queue, 2)))
-  yield* operator.submit(payout("invoice-3"))
-  yield* Effect.andThen(promote, age(30 * hour))
-  for (const paused of [true, false]) yield* operator.setPaused(paused, { by: "ana" })
-  yield* (yield* start()).await("invoice-3")
-  assert.strictEqual(yield* sent, 3)
-  assert.deepStrictEqual(lines, [])
-})
+ask(
+  "a worker goes on after any time, and what waited for longer than the horizon waits for a person",
+  function* ({ lines, operator, sent, start }) {
+    yield* operator.submitMany(payouts(2))
+    yield* run("UPDATE effect_pix_payouts SET wanted_at = wanted_at - 46800000 WHERE reference = 'invoice-1'")
+    yield* age(300 * hour)
+    const queue = yield* start()
+    yield* awaitAll(queue, 2)
+    assert.deepStrictEqual(
+      [yield* stateOf(queue, "invoice-1"), yield* stateOf(queue, "invoice-2"), yield* sent],
+      ["parked WaitedTooLong", "posted", 1]
+    )
+    assert.isFalse(yield* operator.isPaused)
+    assert.deepStrictEqual(
+      lines.filter((line) => line.includes("another one")),
+      []
+    )
+  }
+)
 
-for (const [title, since, note] of [
-  ["after 25 hours without a worker", age(25 * hour), "No worker has served the account default since 20"],
-  [
-    "in a restored backup",
-    Effect.andThen(promote, age(16 * minute)),
-    "is a restored backup or a copy, last written by a worker at 20"
-  ]
+for (const [title, hours, state] of [
+  ["younger than the horizon", 1, "posted"],
+  ["older than the horizon", 13, "parked PastHorizon"]
 ] as const)
   ask(
-    `a worker pauses ${title}, says what waits and how to go on, and pauses no second time`,
-    function* ({ lines, operator, sent, start }) {
+    `in a restored backup that is ${title} what is due is in doubt since a worker was seen, with one warning of the period`,
+    function* ({ lines, operator, start }) {
+      yield* operator.setPaused(true)
       yield* operator.submitMany(payouts(3))
-      yield* since
-      yield* Effect.scoped(Effect.all([start(), start(), start()], { concurrency: "unbounded" }))
-      const { lastPause, paused } = yield* operator.account
-      assert.isTrue(paused)
-      assert.deepStrictEqual(lines, [lastPause?.note])
-      for (const words of [note, "3 payout(s) (R$ 30,00) wait", "effect-pix payouts continue --account default"])
-        assert.include(lines[0], words)
-      assert.strictEqual(yield* sent, 0)
-      yield* operator.setPaused(false, { by: "ana" })
-      // A worker that was stopped while it took them had them until the end of its lease.
-      yield* run("UPDATE effect_pix_payouts SET due_at = 0")
-      yield* awaitAll(yield* start(), 3)
-      assert.strictEqual(yield* sent, 3)
-      assert.lengthOf(lines, 1)
+      yield* run(
+        `UPDATE effect_pix_payouts SET wanted_at = wanted_at - ${hours * hour}, submitted_at = submitted_at - ${hours * hour}`
+      )
+      yield* Effect.andThen(promote, age(hours * hour - 1000))
+      const [since] = yield* run("SELECT seen_at::float8 AS seen FROM effect_pix_payout_accounts")
+      const [queue] = yield* Effect.all([start(), start(), start()], { concurrency: "unbounded" })
+      const period = new Date(Number(since?.["seen"])).toISOString()
+      const warned = lines.filter((line) => line.includes("is another one than before"))
+      assert.lengthOf(warned, 1)
+      for (const words of [
+        `a worker was seen in it at ${period}`,
+        "may be missing here, and may be paid",
+        "3 payout(s) (R$ 30,00)"
+      ])
+        assert.include(warned[0], words)
+      const [, doubted] = yield* queue.history("invoice-1")
+      assert.deepStrictEqual(
+        [doubted?._tag, doubted?.mayHaveLeftAt?.epochMilliseconds],
+        ["Doubted", Number(since?.["seen"])]
+      )
+      yield* operator.setPaused(false)
+      yield* awaitAll(queue, 3)
+      assert.strictEqual(yield* stateOf(queue, "invoice-1"), state)
     }
   )
 
@@ -134,7 +148,7 @@ ask(
   }
 )
 
-ask("a worker at work pauses in a restored table, and sends nothing of it", function* ({ lines, sent, start }) {
+ask("a worker at work doubts what is in a restored table before it sends of it", function* ({ lines, start }) {
   const queue = yield* start()
   // The gate has read the account a moment ago, and reads it at most once a second.
   yield* queue.submit(payout("invoice-1"))
@@ -142,30 +156,32 @@ ask("a worker at work pauses in a restored table, and sends nothing of it", func
   yield* restoreTable(
     "UPDATE effect_pix_payouts SET state = 'accepted', withdrawal_id = NULL, due_at = 0, version = version + 1"
   )
-  yield* Effect.repeat(queue.isPaused, { until: (isPaused) => isPaused })
-  assert.strictEqual(yield* sent, 1)
-  assert.lengthOf(lines, 1)
-  yield* run("UPDATE effect_pix_payouts SET state = 'posted', version = version + 1")
-  yield* queue.setPaused(false)
+  yield* queue.await("invoice-1")
+  const tags = (yield* queue.history("invoice-1")).map(({ _tag }) => _tag)
+  assert.deepStrictEqual(tags, ["Submitted", "Marked", "Answered", "Doubted", "Marked", "Answered"])
+  assert.lengthOf(
+    lines.filter((line) => line.includes("is another one than before")),
+    1
+  )
 })
 
-ask("a heartbeat and a judgement are written in their own session, and a judgement once", function* () {
+ask("when a worker was seen, and a check, are written in their own session, and a check once", function* () {
   const { accounts } = makeStore(yield* database, { account: "default", lease: 30_000 })
   const { identity } = accounts
   const read = yield* accounts.get
-  yield* run("UPDATE effect_pix_payout_accounts SET beat_at = 5")
-  const beatAt = Effect.map(accounts.get, (account) => account.beatAt)
+  yield* run("UPDATE effect_pix_payout_accounts SET seen_at = 5")
+  const seenAt = Effect.map(accounts.get, (account) => account.seenAt)
   yield* restoreTable()
-  yield* identity.beat(read.session)
-  assert.strictEqual(yield* beatAt, 5)
+  yield* identity.see(read.session, hour)
+  assert.strictEqual(yield* seenAt, 5)
   const now = yield* accounts.get
-  assert.isFalse(yield* identity.judged({ ...now, session: read.session }, "x"))
-  assert.isUndefined(yield* identity.moved({ ...now, beatAt: 4 }, "x", 0, 0))
-  assert.isTrue(yield* identity.judged(now, "x"))
-  assert.isFalse(yield* identity.judged(now, "x"))
-  yield* run("UPDATE effect_pix_payout_accounts SET beat_at = 5")
-  yield* identity.beat(now.session)
-  assert.isAbove(Number(yield* beatAt), 5)
+  assert.isFalse(yield* identity.checked({ ...now, session: read.session }, "x", hour))
+  assert.isFalse(yield* identity.checked({ ...now, seenAt: 4 }, "x", hour))
+  assert.isTrue(yield* identity.checked(now, "x", hour))
+  assert.isFalse(yield* identity.checked(now, "x", hour))
+  yield* run("UPDATE effect_pix_payout_accounts SET seen_at = 5")
+  yield* identity.see(now.session, hour)
+  assert.isAbove(Number(yield* seenAt), 5)
 })
 
 ask("after a failover workers go on, and what may have left is in doubt", function* ({ lines, operator, start }) {
@@ -187,15 +203,14 @@ ask("after a failover workers go on, and what may have left is in doubt", functi
     yield* run("SELECT DISTINCT fingerprint FROM effect_pix_payouts WHERE may_have_left_at IS NOT NULL"),
     [{ fingerprint }]
   )
-  const moved = lines.filter((line) => line.includes("has moved"))
+  const moved = lines.filter((line) => line.includes("is another one than before"))
   assert.lengthOf(moved, 1)
-  assert.include(moved[0], "5 payout(s) (R$ 50,00) may have been sent meanwhile: they are in doubt")
+  assert.include(moved[0], "5 payout(s) (R$ 50,00) of it may have been sent: they are in doubt")
 })
 
 /** Payouts that no worker can have sent without a mark, as SQL. */
 const unsent: Readonly<Record<string, string>> = {
   "waits for the next day": "due_at = due_at + 36000000, waits_for = 'DailyCap'",
-  "is of a run that was over": "run_by = 'run', run_until = 1000",
   "needs an approval": "needs_approval = TRUE",
   "is above the limit": "amount = 9000",
   "is parked": "state = 'parked', parked_because = 'Operator'",
@@ -209,31 +224,26 @@ ask("after a failover nothing is in doubt that surely was not sent", function* (
   yield* run("UPDATE effect_pix_payout_accounts SET four_eyes_above = 8000")
   yield* Effect.andThen(promote, age(minute))
   yield* serve
-  yield* operator.setPaused(true)
-  yield* operator.submit(payout("of a paused account"))
-  yield* Effect.andThen(promote, age(minute))
-  yield* serve
-  const moved = lines.filter((line) => line.includes("0 payout(s) (R$ 0,00) may have been sent"))
-  assert.lengthOf(moved, 2)
+  const moved = lines.filter((line) => line.includes("0 payout(s) (R$ 0,00) of it may have been sent"))
+  assert.lengthOf(moved, 1)
 })
 
-effect("a worker on a file goes on after any time, and with pausedAfter pauses after that time", world, function* () {
-  yield* Effect.scoped(Effect.flatMap(use(), ({ serve }) => serve))
-  yield* TestClock.adjust("400 days")
-  const { lines, operator, sent, serve, start } = yield* use("1 hour")
-  yield* serve
-  assert.deepStrictEqual(lines, [])
-  yield* Effect.scoped(Effect.andThen(start({ pausedAfter: "1 hour" }), TestClock.adjust("3 hours")))
-  yield* TestClock.adjust("58 minutes")
-  yield* Effect.scoped(start({ pausedAfter: "1 hour" }))
-  assert.isFalse(yield* operator.isPaused)
-  yield* operator.submit(payout("invoice-1"))
-  yield* TestClock.adjust("61 minutes")
-  yield* start({ pausedAfter: "1 hour" })
-  yield* TestClock.adjust("1 minute")
-  assert.strictEqual(yield* sent, 0)
-  assert.include(lines[0], "No worker has served the account default since 1971-02-05T03:58:00.000Z")
-  yield* operator.setPaused(false)
-  yield* TestClock.adjust("2 seconds")
-  assert.strictEqual(yield* sent, 1)
-})
+effect(
+  "a copy of a file that is older than the horizon sends nothing by itself, whatever its payouts wait for",
+  world,
+  function* () {
+    const { operator, sent, serve, start } = yield* use("1 hour")
+    yield* serve
+    yield* operator.setPaused(true)
+    yield* operator.submitMany(payouts(2))
+    yield* run("UPDATE effect_pix_payouts SET waits_for = 'DailyCap', waits_since = 0 WHERE reference = 'invoice-2'")
+    // No worker is seen.
+    yield* TestClock.adjust("13 hours")
+    yield* operator.setPaused(false)
+    yield* start()
+    yield* TestClock.adjust("1 minute")
+    assert.strictEqual(yield* sent, 0)
+    for (const { reference } of payouts(2))
+      assert.strictEqual(yield* stateOf(operator, reference), "parked WaitedTooLong")
+  }
+)

@@ -22,7 +22,7 @@ const lost = JSON.stringify({
   outcome: "Unknown",
   reason: "Timeout"
 })
-const full = `waits_for = 'DailyCap', waits_since = 1, run_by = 'run', run_until = 5, counted_day = '1970-01-01', fingerprint = 'own',
+const full = `waits_for = 'DailyCap', waits_since = 1, counted_day = '1970-01-01', fingerprint = 'own',
   approved_by = 'bia', approved_at = 1`
 const parkedAfter = (because: string, leftAt: number) =>
   `state = 'parked', parked_because = '${because}', error = '${lost}', ${full}, sends = 1, may_have_left_at = ${leftAt}`
@@ -37,7 +37,7 @@ const payoutsOf = {
   failed: "state = 'failed'",
   refused: `state = 'refused', error = '${storedRefusal}', ${full}`,
   forgotten: `state = 'refused', error = '${storedRefusal}', request = NULL, request_check = ''`,
-  parked: `state = 'parked', parked_because = 'RunEnded', error = '${storedRefusal}', ${full}`,
+  parked: `state = 'parked', parked_because = 'OverMaxAmount', error = '${storedRefusal}', ${full}`,
   lost: parkedAfter("Operator", now - horizon + 1),
   lostLongAgo: `${parkedAfter("PastHorizon", now - horizon - 1)}, under_way_until = ${now}`,
   lostElsewhere: parkedAfter("OtherClientId", now - 1),
@@ -53,7 +53,7 @@ const isParked: ReadonlyArray<Of> = ["parked", "lost", "lostLongAgo", ...isElsew
 const isOpen: ReadonlyArray<Of> = ["accepted", "mayHaveLeft", "unknown"]
 const isRecorded: ReadonlyArray<Of> = ["posted", "settled", "failed"]
 const isNotParked: ReadonlyArray<Of> = [...isOpen, ...isRecorded, "refused", "forgotten"]
-const wanted = `wantedAt=${now} -runBy -runUntil`
+const wanted = `wantedAt=${now}`
 const idle = "-waitsFor -waitsSince"
 
 type Take = (queue: PayoutQueue["Service"], reference: string) => Effect.Effect<unknown, { readonly _tag: string }>
@@ -75,13 +75,15 @@ const test = (title: string, take: Take, expected: Readonly<Record<string, Reado
     yield* TestClock.adjust(now)
     const queue = yield* startClient()
     const store = makeStore(yield* database, { account: "default", lease: 30_000 })
-    yield* store.accounts.serve(1, horizon)
+    yield* store.accounts.serve(horizon)
     const outcomes: Record<string, string> = {}
     for (const [reference, set] of Object.entries(payoutsOf)) {
       const { idempotencyKey } = yield* queue.submit(payout(reference))
       const row = Effect.flatMap(store.get(idempotencyKey), Effect.fromNullishOr)
       const asked = "asked_step = 'Approve', asked_by = 'carla'"
-      yield* sql.unsafe(`UPDATE effect_pix_payouts SET ${asked}, ${set} WHERE reference = '${reference}'`)
+      yield* sql.unsafe(
+        `UPDATE effect_pix_payouts SET ${asked}, wanted_at = ${now - hour}, ${set} WHERE reference = '${reference}'`
+      )
       const before = yield* row
       const problem = yield* Effect.match(take(queue, reference), {
         onSuccess: () => "nothing",
@@ -101,7 +103,9 @@ test("retry sends again what is open or was refused, and nothing else", (queue, 
   "It was recorded or": isRecorded,
   "Resume it when you": isParked,
   "Its request was deleted,": ["forgotten"],
-  [`Retried ${wanted} ${idle}`]: isOpen,
+  [`Retried ${wanted} ${idle}`]: ["accepted"],
+  // What is in doubt is wanted since its first request.
+  [`Retried ${idle}`]: ["mayHaveLeft", "unknown"],
   [`Retried state=accepted -fingerprint ${wanted} ${idle} -countedDay -error`]: ["refused"]
 })
 
@@ -119,7 +123,7 @@ test("resume sends what is parked, but not what left long ago", (queue, of) => q
   "Its request was deleted,": ["parkedDeleted"],
   "A request left longer": ["lostLongAgo", "parkedUnderWay"],
   [`Resumed state=accepted ${wanted} -parkedBecause`]: ["parked"],
-  [`Resumed state=unknown ${wanted} -parkedBecause`]: ["lost", ...isElsewhere]
+  ["Resumed state=unknown -parkedBecause"]: ["lost", ...isElsewhere]
 })
 
 const asNew = (queue: PayoutQueue["Service"], of: string) => queue.resume(of, { by, notExecuted: true })
@@ -135,18 +139,36 @@ test("resume of what was not executed sends it as new, where nobody can know oth
   ]
 })
 
-for (const as of ["settled", "failed"] as const)
-  test(`settle as ${as} ends what is in doubt, parked or recorded`, (queue, of) => queue.settle(of, { by, as }), {
+test(
+  "settle as settled ends what is in doubt, parked or recorded",
+  (queue, of) => queue.settle(of, { by, as: "settled" }),
+  {
     "No request of it": ["accepted", "refused", "forgotten"],
     "A request of it": ["mayHaveLeft"],
-    "Settled ": [as],
-    [`Settled state=${as}`]: isRecorded.filter((state) => state !== as),
-    [`Settled state=${as} -mayHaveLeftAt ${idle} -error`]: ["unknown"],
-    [`Settled state=${as} ${idle} -error -parkedBecause`]: ["parked"],
-    [`Settled state=${as} -mayHaveLeftAt ${idle} -error -parkedBecause`]: ["lost", "lostLongAgo", ...isElsewhere],
-    [`Settled state=${as} -mayHaveLeftAt -parkedBecause`]: ["parkedUnderWay"],
-    [`Settled state=${as} -parkedBecause`]: ["parkedDeleted"]
-  })
+    "Settled ": ["settled"],
+    "Settled state=settled": ["posted", "failed"],
+    [`Settled state=settled -mayHaveLeftAt ${idle} -error`]: ["unknown"],
+    [`Settled state=settled ${idle} -error -parkedBecause`]: ["parked"],
+    [`Settled state=settled -mayHaveLeftAt ${idle} -error -parkedBecause`]: ["lost", "lostLongAgo", ...isElsewhere],
+    "Settled state=settled -mayHaveLeftAt -parkedBecause": ["parkedUnderWay"],
+    "Settled state=settled -parkedBecause": ["parkedDeleted"]
+  }
+)
+
+test(
+  "settle as failed ends what is parked or recorded, but never while a request may be under way",
+  (queue, of) => queue.settle(of, { by, as: "failed" }),
+  {
+    "No request of it": ["accepted", "refused", "forgotten"],
+    "A request of it": ["mayHaveLeft", "parkedUnderWay"],
+    "It is asked again.": ["unknown"],
+    "Settled ": ["failed"],
+    "Settled state=failed": ["posted", "settled"],
+    [`Settled state=failed ${idle} -error -parkedBecause`]: ["parked"],
+    [`Settled state=failed -mayHaveLeftAt ${idle} -error -parkedBecause`]: ["lost", "lostLongAgo", ...isElsewhere],
+    "Settled state=failed -parkedBecause": ["parkedDeleted"]
+  }
+)
 
 test("forget deletes the request of what has ended, once", (queue, of) => queue.forget(of, { by }), {
   "It may still be": isOpen,

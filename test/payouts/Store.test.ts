@@ -1,9 +1,9 @@
 /**
  * The contract of the stored payouts, asked of SQLite and of PostgreSQL: the rows, and what holds one back (its account, the cap, an
- * approval, a run).
+ * approval).
  */
 import { assert } from "@effect/vitest"
-import { Effect, Layer, type Scope, Stream } from "effect"
+import { Clock, Effect, Layer, type Scope, Stream } from "effect"
 import { IdempotencyKey, Money } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
 import { Sandbox } from "effect-pix/sandbox"
@@ -184,6 +184,8 @@ ask("a payout costs one statement to submit and two writes to send", function* (
 ask("a request is marked only where its account, its approval and its run allow it", function* () {
   const { mark, queue, rowOf, set, sql, store } = yield* prepare
   const tried = IdempotencyKey.fromReference("payout", "as the one that is tried")
+  const hour = 3_600_000
+  const now = yield* Clock.currentTimeMillis
   const allowed: Record<string, readonly [payout: string, account: string, isMarked: boolean]> = {
     "in an account that allows it": ["", "", true],
     "in a paused account": ["", "paused = TRUE", false],
@@ -193,21 +195,43 @@ ask("a request is marked only where its account, its approval and its run allow 
     "at the limit": ["", "four_eyes_above = 1000", true],
     "above the limit": ["", "four_eyes_above = 999", false],
     "above the limit, approved": ["approved_at = 1", "four_eyes_above = 999", true],
-    "above the limit, in doubt": ["may_have_left_at = 1", "four_eyes_above = 999", true],
+    "above the limit, in doubt": [`may_have_left_at = ${now}`, "four_eyes_above = 999", true],
     "of a list above the limit": ["needs_approval = TRUE", "", false],
     "of a list above the limit, approved": ["needs_approval = TRUE, approved_at = 1", "", true],
-    "of a run at work": ["run_by = 'run', run_until = 9007199254740991", "", true],
-    "of a run that is over": ["run_by = 'run', run_until = 1", "", false],
-    "of a run that is over, in doubt": ["run_by = 'run', run_until = 1, may_have_left_at = 1", "", true]
+    "wanted for an hour": [`wanted_at = ${now - hour + 60_000}`, "", true],
+    "wanted for longer": [`wanted_at = ${now - hour - 60_000}`, "", false],
+    "wanted in an hour": [`wanted_at = ${now + hour - 60_000}`, "", true],
+    "wanted later": [`wanted_at = ${now + hour + 60_000}`, "", false],
+    "wanted for longer, and never sent for the cap": [
+      `wanted_at = ${now - 2 * hour}, waits_for = 'DailyCap', waits_since = ${now - 90 * 60_000}`,
+      "",
+      true
+    ],
+    "wanted for longer, and sent before it waited for the cap": [
+      `wanted_at = ${now - 2 * hour}, waits_for = 'DailyCap', waits_since = ${now - 90 * 60_000}, sends = 1`,
+      "",
+      false
+    ],
+    "wanted for longer, while no worker was seen for the cap": [
+      `wanted_at = ${now - 3 * hour}, waits_for = 'DailyCap', waits_since = ${now - 3 * hour}`,
+      `served_at = ${now - 60_000}`,
+      false
+    ],
+    "wanted for longer, while its worker was suspended": [
+      `wanted_at = ${now - 3 * hour}, waits_for = 'DailyCap', waits_since = ${now - 3 * hour}`,
+      `seen_at = ${now - 2 * hour}`,
+      false
+    ],
+    "in doubt for longer": [`may_have_left_at = ${now - hour - 60_000}`, "", false]
   }
   const { session } = yield* store.accounts.get
   const marked: Record<string, boolean> = {}
   for (const [reference, [ofPayout, ofAccount]] of Object.entries(allowed)) {
     yield* queue.submit(payout(reference))
-    yield* sql`UPDATE effect_pix_payout_accounts SET fingerprint = 'own', paused = ${sql.literal("FALSE")}, blocked_at = NULL, probe_key = NULL, four_eyes_above = NULL`
+    yield* sql`UPDATE effect_pix_payout_accounts SET fingerprint = 'own', paused = ${sql.literal("FALSE")}, blocked_at = NULL, probe_key = NULL, four_eyes_above = NULL, served_at = 0, seen_at = ${now}, horizon = ${hour}`
     if (ofPayout !== "") yield* set(reference, ofPayout)
     if (ofAccount !== "") yield* sql.unsafe(`UPDATE effect_pix_payout_accounts SET ${ofAccount}`)
-    const only = yield* store.maySend((yield* rowOf(reference)).idempotencyKey, "own", session)
+    const only = yield* store.accounts.allows((yield* rowOf(reference)).idempotencyKey, "own", session, hour)
     marked[reference] = (yield* mark(reference, undefined, only)) !== undefined
   }
   const expected = Object.entries(allowed).map(([reference, [, , isMarked]]) => [reference, isMarked])
@@ -243,7 +267,7 @@ ask("twenty marks at once together count at most the cap", function* () {
 })
 
 ask("after a refusal of all one worker at a time tries a payout", function* () {
-  const { sql, store } = yield* prepare
+  const { store } = yield* prepare
   const { accounts } = store
   const steps = [
     ["begins", accounts.block("AuthError", 60_000), true],
@@ -262,12 +286,57 @@ ask("after a refusal of all one worker at a time tries a payout", function* () {
   for (const [title, step, expected] of steps) assert.strictEqual(yield* step, expected, title)
   yield* accounts.block("AuthError", 0)
   assert.deepInclude(yield* accounts.get, { blockedBecause: "AuthError", probes: 0, probeKey: null })
-  yield* sql`UPDATE effect_pix_payout_accounts SET blocked_at = 500`
-  for (const at of [1000, 2000]) yield* accounts.setPaused(true, at, "{}")
-  for (const at of [4000, 9000]) yield* accounts.setPaused(false, at, "{}")
-  yield* accounts.setPaused(true, 300, "{}")
-  yield* accounts.setPaused(false, 700, "{}")
-  assert.deepInclude(yield* accounts.get, { paused: false, pausedAt: null, pausedMillis: 3400, blockedAt: 3500 })
+})
+
+ask("a pause that ends was no wait of what was never sent, while a worker was seen", function* () {
+  const { queue, rowOf, set, sql, store } = yield* prepare
+  const now = yield* Clock.currentTimeMillis
+  const ago = (minutes: number) => now - minutes * 60_000
+  const waits: Record<string, readonly [set: string, minutes: number]> = {
+    "before the pause": [`wanted_at = ${ago(90)}`, 30],
+    "in the pause": [`wanted_at = ${ago(20)}`, 0],
+    "sent before": [`wanted_at = ${ago(90)}, sends = 1`, 90],
+    "for the cap": [`wanted_at = ${ago(90)}, waits_for = 'DailyCap', waits_since = ${ago(80)}`, 90],
+    "for a person": [`wanted_at = ${ago(90)}, state = 'parked'`, 90]
+  }
+  const end = Effect.fnUntraced(function* (served: string, seen = now) {
+    yield* store.accounts.setPaused(true, "{}")
+    for (const [reference, [text]] of Object.entries(waits)) yield* set(reference, text)
+    yield* sql.unsafe(
+      `UPDATE effect_pix_payout_accounts SET paused_at = ${ago(60)}, served_at = ${served}, seen_at = ${seen}, horizon = 3600000`
+    )
+    yield* store.accounts.setPaused(false, "{}")
+    const minutes: Record<string, number> = {}
+    for (const reference of Object.keys(waits))
+      minutes[reference] = Math.round((now - (yield* rowOf(reference)).wantedAt) / 60_000) + 0
+    return minutes
+  })
+  for (const reference of Object.keys(waits)) yield* queue.submit(payout(reference))
+  const counted = Object.fromEntries(Object.entries(waits).map(([reference, [, minutes]]) => [reference, minutes]))
+  assert.deepStrictEqual(yield* end("0"), counted)
+  assert.deepStrictEqual(yield* end(String(ago(40))), { ...counted, "before the pause": 50 })
+  const all = { ...counted, "before the pause": 90, "in the pause": 20 }
+  assert.deepStrictEqual([yield* end("NULL"), yield* end("0", ago(61))], [all, all])
+  assert.deepInclude(yield* store.accounts.get, { paused: false, pausedAt: null })
+})
+
+ask("a worker that is seen serves since then, after a gap longer than the horizon", function* () {
+  const { queue, sql, store } = yield* prepare
+  const { identity } = store.accounts
+  const hour = 3_600_000
+  const { session } = yield* store.accounts.get
+  const see = Effect.fnUntraced(function* (seenAt: string) {
+    yield* sql.unsafe(`UPDATE effect_pix_payout_accounts SET served_at = 5, seen_at = ${seenAt}`)
+    yield* identity.see(session, hour)
+    const { readAt, seenAt: seen, servedAt } = yield* store.accounts.get
+    return [servedAt === 5, Math.abs(readAt - Number(seen)) < 60_000]
+  })
+  yield* queue.submit(payout("a"))
+  const now = yield* Clock.currentTimeMillis
+  assert.deepStrictEqual(yield* see(String(now - hour + 60_000)), [true, true])
+  assert.deepStrictEqual(yield* see(String(now - hour - 60_000)), [false, true])
+  assert.deepStrictEqual(yield* see(String(now + 2 * hour)), [false, true])
+  assert.deepStrictEqual(yield* see("NULL"), [false, true])
 })
 
 ask("an account has one sender, and changes only as two people saw it", function* () {
@@ -288,9 +357,9 @@ ask("an account has one sender, and changes only as two people saw it", function
   assert.isFalse(yield* accounts.agree({ fourEyesAbove: null }, { ...now, fourEyesAbove: 6000 }))
   assert.isTrue(yield* accounts.agree({ fingerprint: "d", asked: null }, now))
   assert.deepInclude(yield* accounts.get, { fingerprint: "d", companyId: null, asked: null })
-  yield* accounts.serve(7, 60_000)
-  yield* accounts.serve(8, 50_000)
-  assert.deepInclude(yield* accounts.get, { servedAt: 7, horizon: 50_000 })
+  yield* accounts.serve(60_000)
+  yield* accounts.serve(50_000)
+  assert.deepInclude(yield* accounts.get, { horizon: 50_000 })
 })
 
 ask("of two people who take a step at once one is the first and one the second", function* () {
@@ -306,25 +375,4 @@ ask("of two people who take a step at once one is the first and one the second",
   assert.sameMembers(yield* together((by) => queue.setFourEyes(Money.centavos(8000), { by })), ["Asked", "Changed"])
   yield* together((by) => queue.setFourEyes(Money.centavos(by === "ana" ? 6000 : 7000), { by }))
   assert.strictEqual((yield* queue.account).fourEyesAbove, 8000)
-})
-
-ask("the lease of a run is renewed while it lasts, and never begun again", function* (dialect) {
-  const { queue, referencesOf, set, store } = yield* prepare
-  yield* queue.submitMany(payouts(5))
-  for (const [index, run] of [
-    "run_by = 'run', run_until = 0",
-    "run_by = 'run', run_until = 9007199254740991",
-    "run_by = 'run', run_until = 5",
-    "run_by = 'other', run_until = 0"
-  ].entries())
-    yield* set(`invoice-${index + 1}`, run)
-  yield* store.renewRun("run", 60_000)
-  const renewed = yield* referencesOf("run_until > 5 AND run_until < 9007199254740991")
-  assert.deepStrictEqual(renewed, ["invoice-1", "invoice-2"])
-  assert.deepStrictEqual(yield* referencesOf(yield* store.isRunOver), ["invoice-3", "invoice-4"])
-  yield* store.endRun("run")
-  yield* store.renewRun("run", 60_000)
-  assert.deepStrictEqual(yield* referencesOf("run_until = -1"), ["invoice-1", "invoice-2", "invoice-3"])
-  yield* store.endLeftRuns
-  assert.lengthOf(yield* referencesOf("run_until = 0"), dialect === "sqlite" ? 4 : 1)
 })

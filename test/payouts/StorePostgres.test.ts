@@ -3,7 +3,7 @@
  */
 import { assert } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Latch, Layer, Stream } from "effect"
-import { PayoutQueue, Payouts } from "effect-pix/payouts"
+import { type PayoutItem, PayoutQueue, Payouts } from "effect-pix/payouts"
 import { SqlClient } from "effect/sql"
 import { database } from "../../src/durable/Database.ts"
 import { migrate } from "../../src/durable/Tables.ts"
@@ -12,6 +12,7 @@ import { tables } from "../../src/payouts/internal/queue/tables.ts"
 import { clientOf, layerPostgres, onPostgres as test, postgres } from "../support/database.ts"
 import { payout, payouts, startClient } from "../support/payoutQueue.ts"
 import { runs } from "../support/seed.ts"
+import { line } from "../support/sheets.ts"
 import { makeStatements } from "../support/statements.ts"
 
 const day = 86_400_000
@@ -123,17 +124,12 @@ test(
     const { sql, store } = yield* prepare
     const queue = yield* startClient({ poll: "1 hour" })
     yield* queue.submitMany(payouts(2))
-    yield* sql`UPDATE effect_pix_payouts SET run_by = 'run', run_until = 0`
     const waiting = yield* Effect.forkChild(queue.await("invoice-1"), { startImmediately: true })
     const parked = yield* Deferred.make<void>()
     const looks = yield* Effect.forkChild(
       Effect.andThen(
         Deferred.await(parked),
-        Effect.all([
-          store.renewRun("run", 60_000),
-          store.due.take("worker", 30_000, 20),
-          Effect.replicateEffect(queue.status("invoice-1"), 20)
-        ])
+        Effect.all([store.due.take("worker", 30_000, 20), Effect.replicateEffect(queue.status("invoice-1"), 20)])
       )
     )
     yield* sql.withTransaction(
@@ -142,7 +138,7 @@ test(
         .pipe(Effect.andThen(Deferred.succeed(parked, undefined)), Effect.andThen(Fiber.join(looks)))
     )
     assert.strictEqual((yield* Fiber.join(waiting)).state, "parked")
-    const others = yield* sql`SELECT reference FROM effect_pix_payouts WHERE run_until > 0 AND taken_by = 'worker'`
+    const others = yield* sql`SELECT reference FROM effect_pix_payouts WHERE taken_by = 'worker'`
     assert.deepStrictEqual(others, [{ reference: "invoice-2" }])
   }
 )
@@ -161,8 +157,8 @@ test(
   END $$`)
     yield* sql`CREATE TRIGGER refuse BEFORE INSERT ON effect_pix_payouts FOR EACH STATEMENT EXECUTE FUNCTION refuse()`
     const accepted = Payouts.run(payouts(2), { waitFor: 0, allowAlike: true })
-    const { parked } = yield* Effect.provideService(accepted, PayoutQueue, queue)
-    assert.lengthOf(parked, 2)
+    const { open } = yield* Effect.provideService(accepted, PayoutQueue, queue)
+    assert.lengthOf(open, 2)
   }
 )
 
@@ -204,26 +200,28 @@ for (const [moment, zone, counted] of [
 }
 
 for (const isolation of ["read committed", "repeatable read"])
-  test(`of two payouts that look alike at the same moment one is accepted, with ${isolation}`, function* () {
+  test(`of two sheets that look alike at the same moment one is accepted, with ${isolation}`, function* () {
     const { url } = yield* postgres
     const options = encodeURIComponent(`-c default_transaction_isolation=${isolation.replace(" ", "\\ ")}`)
     yield* Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      // oxlint-disable-next-line no-thenable -- the name of the option; no promise resolves with it
-      const queue = yield* startClient({ alike: { within: "1 hour", then: "park" } })
-      const [submitted, commits] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
-      const first = queue
-        .submit(payout("a"))
-        .pipe(Effect.andThen(Deferred.succeed(submitted, undefined)), Effect.andThen(Deferred.await(commits)))
-      const transaction = yield* Effect.forkChild(sql.withTransaction(first))
-      yield* Deferred.await(submitted)
-      const second = yield* Effect.forkChild(queue.submit(payout("b")), { startImmediately: true })
+      const [compares, commits] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      // The first one's transaction is open while it compares its lines.
+      const open = (text: string) =>
+        Deferred.succeed(compares, undefined).pipe(Effect.andThen(Deferred.await(commits)), Effect.as(text))
+      const comparing = yield* startClient({ seal: { seal: Effect.succeed, open } })
+      const queue = yield* startClient()
+      const run = (service: PayoutQueue["Service"], lines: ReadonlyArray<PayoutItem>) =>
+        Effect.provideService(Payouts.run(lines, { waitFor: 0 }), PayoutQueue, service)
+      const first = yield* Effect.forkChild(run(comparing, [payout("a"), line("other")]))
+      yield* Deferred.await(compares)
+      const second = yield* Effect.forkChild(Effect.flip(run(queue, [payout("b")])), { startImmediately: true })
       // It waits for the first, which nobody else sees yet.
       const waiting = sql`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
       yield* Effect.repeat(waiting, { until: (rows) => rows.length === 1 || second.pollUnsafe() !== undefined })
       yield* queue.submit(payout("of another amount", 2000))
       yield* Deferred.succeed(commits, undefined)
-      yield* Fiber.join(transaction)
-      assert.strictEqual((yield* Fiber.join(second)).state, "parked")
+      yield* Fiber.join(first)
+      assert.strictEqual((yield* Fiber.join(second))._tag, "PayoutsNotAccepted")
     }).pipe(Effect.scoped, Effect.provide(clientOf(`${url}?options=${options}`)))
   })

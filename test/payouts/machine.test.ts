@@ -32,7 +32,8 @@ import { keyOf } from "../support/payoutQueue.ts"
 const key = keyOf("invoice-1")
 const hour = 3_600_000
 const now = 100 * hour
-const deciding = { account: Account.make({ account: "default" }), now, horizon: 12 * hour }
+const account = { ...Account.make({ account: "default" }), readAt: now, ahead: 0, session: null }
+const deciding = { account, now, horizon: 12 * hour }
 
 const clean = Row.Row.make({
   account: "default",
@@ -241,32 +242,53 @@ describe("a request", () => {
     assert.deepInclude(after, { _tag: "OutcomeUnknown", firstSentAt: DateTime.makeUnsafe(5), attempts: 1 })
   })
 
-  it.each<[string, isPast: boolean, mayHaveLeftAt: number | null]>([
-    ["no request of it may have left", false, null],
-    ["one left as long ago as the horizon", false, now - 12 * hour],
-    ["one left longer ago", true, now - 12 * hour - 1],
-    ["one left in the future by more: a clock was wrong", true, now + 12 * hour + 1]
-  ])("must not be repeated where %s: %s", (_, isPast, mayHaveLeftAt) => {
-    assert.strictEqual(Row.mustNotRepeat({ ...clean, mayHaveLeftAt }, now, 12 * hour), isPast)
+  it.each<[string, late: string | undefined, row: Partial<Row.Row>]>([
+    ["it is wanted now", undefined, {}],
+    ["it is wanted for as long as the horizon", undefined, { wantedAt: now - 12 * hour }],
+    ["it is wanted for longer", "WaitedTooLong", { wantedAt: now - 12 * hour - 1 }],
+    [
+      "it is wanted at a time that lies ahead by more: a clock was wrong",
+      "WaitedTooLong",
+      { wantedAt: now + 12 * hour + 1 }
+    ],
+    ["one left as long ago as the horizon", undefined, { mayHaveLeftAt: now - 12 * hour }],
+    ["one left longer ago", "PastHorizon", { mayHaveLeftAt: now - 12 * hour - 1 }],
+    ["one left in the future by more: a clock was wrong", "PastHorizon", { mayHaveLeftAt: now + 12 * hour + 1 }],
+    ["one left just now, and the first one of its wanting long ago", "PastHorizon", { mayHaveLeftAt: now, wantedAt: 0 }]
+  ])("leaves no more where %s: %s", (_, late, row) => {
+    assert.strictEqual(Row.tooLate({ ...clean, wantedAt: now, ...row }, deciding), late)
+  })
+
+  it("is late by the clock of the database, which the process's own may differ from", () => {
+    const row = { ...clean, wantedAt: now + 48 * hour }
+    const of = (ahead: number) => Row.tooLate(row, { ...deciding, account: { ...deciding.account, ahead } })
+    assert.deepStrictEqual([of(0), of(48 * hour)], ["WaitedTooLong", undefined])
   })
 })
 
 describe("the wait of a payout", () => {
-  const paused = { pausedAt: 30, paused: true, pausedMillis: 5 }
+  const cap = { waitsFor: "DailyCap", waitsSince: 50 }
+  const pause = { paused: true, pausedAt: 30 }
   it.each<[string, millis: number, row: Partial<Row.Row>, account: Partial<Account>]>([
-    ["was never tried", 0, {}, {}],
-    ["was never tried, on an account that is refused", 60, { submittedAt: 40 }, { blockedAt: 10 }],
-    ["was never tried, while a pause stops the refused account", 20, {}, { blockedAt: 10, pausedAt: 30 }],
-    ["is wanted since 20", 80, { wantedAt: 20 }, {}],
-    ["is wanted since 20, and a pause began at 30", 10, { wantedAt: 20, pausedMillis: 5 }, paused],
-    ["waits for the cap since 50", 30, { wantedAt: 20, waitsFor: "DailyCap", waitsSince: 50 }, {}]
+    ["is wanted since 20", 80, {}, {}],
+    ["is wanted since 20, while the service refuses all", 80, {}, { blockedAt: 10 }],
+    ["was never sent, and a pause began at 30", 10, { sends: 0 }, pause],
+    ["was never sent, and is wanted since a pause", 0, { sends: 0, wantedAt: 60 }, pause],
+    ["was never sent, and waits for the cap since 50", 30, { sends: 0, ...cap }, {}],
+    ["was never sent, and waits for the cap in a pause", 10, { sends: 0, ...cap }, pause],
+    ["was never sent, and a worker is seen again since 70", 50, { sends: 0, ...cap }, { servedAt: 70 }],
+    ["was never sent, and no worker is seen now", 80, { sends: 0, ...cap }, { seenAt: 100 - 13 * hour }],
+    ["was never sent, and no worker was ever seen", 80, { sends: 0, ...cap }, { servedAt: null }],
+    ["was sent before a pause", 80, {}, pause],
+    ["was sent before it waited for the cap", 80, cap, {}]
   ])("that %s is %d ms", (_, millis, row, account) => {
-    assert.strictEqual(Row.waited({ ...clean, ...row }, { ...deciding.account, ...account }, 100), millis)
+    const asked = { ...deciding, now: 100, account: { ...deciding.account, servedAt: 0, seenAt: 90, ...account } }
+    assert.strictEqual(Row.waited({ ...clean, wantedAt: 20, ...row }, asked), millis)
   })
 
   it("for the same thing goes on, and begins anew for another one, or for the next day's cap", () => {
     const since = (waitsFor: string, next: "AuthError" | "DailyCap") =>
-      Row.wait({ ...clean, waitsFor, waitsSince: 3 }, deciding.account, 9, next).waitsSince
+      Row.wait({ ...clean, waitsFor, waitsSince: 3 }, { ...deciding, now: 9 }, next).waitsSince
     assert.deepStrictEqual(
       [since("AuthError", "AuthError"), since("RateLimited", "AuthError"), since("DailyCap", "DailyCap")],
       [3, 9, 9]
@@ -275,14 +297,11 @@ describe("the wait of a payout", () => {
 
   it("is stored with the mark of the next request, which stays the first one's time", () => {
     const request = { fingerprint: "new", underWayUntil: 99 }
-    const first = Row.mark(
-      { ...clean, wantedAt: 4, waitsFor: "DailyCap", waitsSince: 6 },
-      deciding.account,
-      10,
-      request
-    )
-    assert.deepInclude(first, { wantedAt: 8, sends: 2, mayHaveLeftAt: 10, fingerprint: "new", waitsFor: null })
-    const again = Row.mark({ ...doubted, mayHaveLeftAt: 3, fingerprint: "old" }, deciding.account, 10, request)
+    const at = { ...deciding, now: 10, account: { ...deciding.account, servedAt: 0, seenAt: 9 } }
+    const first = Row.mark({ ...clean, sends: 0, wantedAt: 4, waitsFor: "DailyCap", waitsSince: 6 }, at, request)
+    assert.deepInclude(first, { wantedAt: 8, sends: 1, mayHaveLeftAt: 10, fingerprint: "new", waitsFor: null })
+    const again = Row.mark({ ...doubted, wantedAt: 2, mayHaveLeftAt: 3, fingerprint: "old" }, at, request)
+    assert.strictEqual(again.wantedAt, 2)
     assert.deepInclude(again, { mayHaveLeftAt: 3, fingerprint: "old", markedAt: 10, underWayUntil: 99 })
   })
 })

@@ -7,7 +7,7 @@ import {
   IdempotencyKey,
   Money,
   OrderCharge,
-  type Payments,
+  Payments,
   PaymentsPolicy,
   Rehearsed,
   type WriteOptions
@@ -180,6 +180,14 @@ describe("OrderCharge.get", () => {
     pix: { qrcode: "000201" },
     earlier: []
   }
+
+  effect("an order has one charge over a decorated client too", Sandbox.layerPayments, function* () {
+    const payments = yield* Payments
+    const decorated = { ...payments, getTransaction: (id: string) => payments.getTransaction(id) }
+    const charge = yield* chargeOf(2500)
+    const again = yield* Effect.provideService(open(2500, charge), Payments, decorated)
+    assert.deepStrictEqual([again._tag, (yield* charges).length], ["Reuse", 1])
+  })
 
   effect("a charge that is lapsed when it is made is the only one of its visit", function* () {
     const keys: Array<string | undefined> = []

@@ -12,11 +12,9 @@ import { codes, type Failed, failed } from "./exit.ts"
 import { commandLineWith } from "./invocation.ts"
 import { note } from "./output.ts"
 
-type Kind = "charge" | "payout"
-
 /** The key of a reference, the same as `IdempotencyKey.fromReference` makes in a program. */
-export const keyOf = (kind: Kind, reference: string) =>
-  Effect.fromOption(IdempotencyKey.fromReferenceOption(kind, reference)).pipe(
+export const keyOf = (reference: string) =>
+  Effect.fromOption(IdempotencyKey.fromReferenceOption("charge", reference)).pipe(
     Effect.mapError(() =>
       failed(
         "The reference cannot be used. It is a text that is not blank, has no space around it, and holds no character " +
@@ -26,19 +24,18 @@ export const keyOf = (kind: Kind, reference: string) =>
   )
 
 interface About {
-  readonly kind: Kind
   /** Whether `--again` was given. */
   readonly again: boolean
   /** More flags for the printed command line, in addition to the given ones and `--again`. */
   readonly flags?: ReadonlyArray<string>
 }
 
-const adviceOf = (error: PaymentsError, { again, flags = [], kind }: About): string => {
+const adviceOf = (error: PaymentsError, { again, flags = [] }: About): string => {
   if (error._tag === "IdempotencyConflict") {
     return [
-      `The gateway answers as if this reference already had a ${kind}.`,
-      `- If that ${kind} is the one you mean: run this with the same amount and data as then. It shows the result.`,
-      `- If this is a second ${kind}: give it a reference of its own.`,
+      `The gateway answers as if this reference already had a charge.`,
+      `- If that charge is the one you mean: run this with the same amount and data as then. It shows the result.`,
+      `- If this is a second charge: give it a reference of its own.`,
       "- If you do not know: ask the operator of the gateway what the idempotency key was used for."
     ].join("\n")
   }
@@ -47,7 +44,7 @@ const adviceOf = (error: PaymentsError, { again, flags = [], kind }: About): str
   return [
     command,
     "This was a repetition already. If the answer stays the same, another one will not help: ask the operator of the gateway",
-    `whether the idempotency key was executed. If it was, the ${kind} exists. If it was not and will not be, make it`,
+    `whether the idempotency key was executed. If it was, the charge exists. If it was not and will not be, make it`,
     "under another reference."
   ].join("\n")
 }

@@ -8,6 +8,7 @@ import type * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
 import type { StepOptions } from "../../../durable/Step.ts"
 import type { PayoutQueue } from "../../../payouts/PayoutQueue.ts"
+import type { Centavos } from "../../../pix/Money.ts"
 import type { PayoutState, PayoutStatus } from "../../../payouts/PayoutStatus.ts"
 import type { WebhookClient } from "../../../webhook/Webhook.ts"
 import type { StoredDelivery } from "../../../webhook/WebhookEvent.ts"
@@ -32,6 +33,8 @@ export interface Step<Service, Subject, Own, Done> {
 export interface Payout {
   readonly status: PayoutStatus
   readonly isPaused: boolean
+  /** Of all payouts of the step, in centavos. */
+  readonly sum: Centavos
 }
 
 /** The payouts that a flag finds, in place of their references. */

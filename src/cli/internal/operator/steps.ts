@@ -85,7 +85,7 @@ export const payoutSteps = [
         ? "MONEY WILL MOVE: you say that the service executed no request of it, and it is sent again. If that is wrong, it is paid twice."
         : "MONEY MAY MOVE: a worker sends it again, under the same key. It parks it again as PastHorizon where a request left longer ago than its horizon: then look into the panel.") +
       (isPaused ? untilContinue : ""),
-    take: (queue, { status }, why, { notExecuted }) => queue.resume(status.reference, { ...why, notExecuted })
+    take: (queue, { status, sum }, why, { notExecuted }) => queue.resume(status.reference, { ...why, notExecuted, sum })
   }),
   payoutStep({
     name: "settle",

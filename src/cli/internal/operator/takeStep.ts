@@ -15,6 +15,7 @@ import type * as SqlClient from "effect/sql/SqlClient"
 import * as Stream from "effect/Stream"
 import { PayoutQueue } from "../../../payouts/PayoutQueue.ts"
 import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
+import { Centavos } from "../../../pix/Money.ts"
 import { WebhookClient } from "../../../webhook/Webhook.ts"
 import type { StoredDelivery } from "../../../webhook/WebhookEvent.ts"
 import { inBoth } from "../amount.ts"
@@ -159,7 +160,8 @@ export const takePayoutStep = <Own extends PayoutFlags>(step: PayoutStep<Own>) =
         if (done.length > 0) yield* write((json ? "" : head) + lines.join(""))
       })
     }
-    const subjects = statuses.map((status) => ({ status, isPaused }))
+    const sum = Centavos.make(statuses.reduce((total, { amount }) => total + amount, 0))
+    const subjects = statuses.map((status) => ({ status, isPaused, sum }))
     yield* takeStep(step, kind, subjects, given)
   }, Effect.provide(layerQueue))
 

@@ -11,9 +11,9 @@ import type * as Fiber from "effect/Fiber"
 import * as HttpClient from "effect/http/HttpClient"
 import type * as Tracer from "effect/Tracer"
 import type { Operation } from "../../../contract/PaymentsError.ts"
-import { NotAfter } from "../../../internal/notAfter.ts"
-import { type Budget, makeBudget, OwnBudget } from "../../../internal/retryBudget.ts"
-import { type Sender, SenderCheck } from "../../../internal/sender.ts"
+import { Caller } from "../../../internal/caller.ts"
+import { type Budget, makeBudget } from "../../../internal/retryBudget.ts"
+import type { Sender } from "../../../internal/sender.ts"
 import { isTraced, log } from "../../../internal/spans.ts"
 import type { Transport } from "../../../internal/transport.ts"
 import type { ApiCredentials, Credentials } from "../../Credentials.ts"
@@ -114,7 +114,7 @@ const makeSettings = (transport: Transport, builtIn: Context.Context<never>) => 
     const clock = fiber.getRef(Clock.Clock)
     // A call's own policy, else the one that the layer was built with, which may be the default.
     const policy = PaymentsPolicy.make(Context.getOrUndefined(context, PaymentsPolicy) ?? policyOfLayer)
-    const notAfter = Context.get(context, NotAfter)
+    const { isSender, notAfter = Number.POSITIVE_INFINITY, budget: ownBudget = budget } = Context.get(context, Caller)
     return {
       policy,
       clock,
@@ -128,10 +128,9 @@ const makeSettings = (transport: Transport, builtIn: Context.Context<never>) => 
       deadline: Duration.toMillis(policy.deadline),
       maxRetryAfter: Duration.toMillis(policy.maxRetryAfter),
       notAfter,
-      // Who gives a last moment has a horizon of its own.
       horizon: notAfter === Number.POSITIVE_INFINITY ? Duration.toMillis(policy.horizon) : Number.POSITIVE_INFINITY,
-      senderCheck: Context.get(context, SenderCheck),
-      budget: Context.get(context, OwnBudget) ?? budget
+      senderCheck: isSender,
+      budget: ownBudget
     }
   }
 

@@ -13,7 +13,7 @@ export const zone = DateTime.zoneMakeNamedUnsafe("America/Sao_Paulo")
 /** One account. Times are in milliseconds since 1970. */
 export const Account = Schema.Struct({
   account: Schema.String,
-  /** When a worker served it first. Null: no worker ever did. */
+  /** Since when workers serve it, without a gap of `seenAt` longer than the horizon. Null: no worker ever did. */
   servedAt: orNull(Int),
   /** The fingerprint of the sender under which its payouts are sent. Null: no worker's sender is known yet. */
   fingerprint: orNull(Schema.String),
@@ -22,16 +22,11 @@ export const Account = Schema.Struct({
   /** The horizon of the worker that began last, in milliseconds. */
   horizon: orNull(Int),
   paused: Bool.pipe(Schema.withConstructorDefault(Effect.succeed(false))),
-  /** When the pause began. */
+  /** When the pause began, by the clock of the database. */
   pausedAt: orNull(Int),
-  /** How long all pauses that are over took, in milliseconds. */
-  pausedMillis: startingAt(0),
   /** The last `setPaused`, as JSON. */
   pause: orNull(Schema.String),
-  /**
-   * Since when the service refuses every request alike, and one payout is tried at a time. A pause moves it forward, since
-   * waiting for a pause is not counted.
-   */
+  /** Since when the service refuses every request alike, and one payout is tried at a time. */
   blockedAt: orNull(Int),
   blockedBecause: orNull(Schema.String),
   /** How many payouts were tried since. */
@@ -44,13 +39,22 @@ export const Account = Schema.Struct({
   fourEyesAbove: orNull(Int),
   /** The change of the account that one person asked for and another one has to confirm, as JSON. */
   asked: orNull(Schema.String),
-  /** The database in which a worker served the account last: see `identity.ts`. */
+  /** The database in which a worker was seen last: see `identity.ts`. */
   identity: orNull(Schema.String),
-  /** When a worker served it last, by the clock of the database. */
-  beatAt: orNull(Int)
+  /** When a worker was seen last, by the clock of the database: at least once a minute. */
+  seenAt: orNull(Int)
 })
 export interface Account extends Schema.Schema.Type<typeof Account> {}
 
-/** How long the account was paused until now, in milliseconds. */
-export const pausedUntil = ({ paused, pausedAt, pausedMillis }: Account, now: number): number =>
-  pausedMillis + (paused && pausedAt !== null ? Math.max(0, now - pausedAt) : 0)
+/** An account as a worker or a client has read it. */
+export interface ReadAccount extends Account {
+  /** When it was read, by the clock of the database. */
+  readonly readAt: number
+  /** By how many milliseconds the clock of the database was ahead of the process's own then. */
+  readonly ahead: number
+  /** The run of the server, and the table, in which it was read. A SQLite file belongs to one process, and has none. */
+  readonly session: string | null
+}
+
+/** A time of this process by the clock of the database. */
+export const databaseTime = ({ ahead }: Pick<ReadAccount, "ahead">, now: number): number => now + ahead

@@ -2,6 +2,7 @@
  * The row of an account, and its sums of days. All workers of the account share them, so each statement is conditional.
  * Times of the wait after a refusal of all requests, and days, are those of the database's clock.
  */
+import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Record from "effect/Record"
@@ -9,19 +10,17 @@ import * as Schema from "effect/Schema"
 import type { Fragment } from "effect/sql/Statement"
 import * as Str from "effect/String"
 import * as Struct from "effect/Struct"
-import type { Database } from "../../../durable/Database.ts"
+import { type Database, inTransaction } from "../../../durable/Database.ts"
 import { databaseNow } from "../../../durable/Now.ts"
-import { Account, zone } from "./account.ts"
+import { Account, type ReadAccount, zone } from "./account.ts"
 import { Int, orNull } from "./columns.ts"
 import { makeIdentityStore } from "./identityStore.ts"
-import { isApproved } from "./tables.ts"
+import { accountAlias, fragmentOf, isOpen, isSeen, maySend } from "./conditions.ts"
 
 const table = "effect_pix_payout_accounts"
 const daysTable = "effect_pix_payout_days"
 
 const Read = Schema.Struct({ ...Account.fields, readAt: Int, session: orNull(Schema.String) })
-/** An account, and the time at which it was read, by the clock of the database, and in which session. */
-export interface ReadAccount extends Schema.Schema.Type<typeof Read> {}
 const decode = Schema.decodeUnknownEffect(Schema.Array(Read))
 
 /** What people agree on, and what the first of them asked for. */
@@ -41,6 +40,7 @@ export const makeAccountStore = (database: Database, account: string) => {
       .map((field) => `${Str.camelToSnake(field)} AS "${field}"`)
       .join(", ")
   )
+  const served = sql.literal(accountAlias)
   const insertIfAbsent = sql`INSERT INTO ${accounts} (account) VALUES (${account}) ON CONFLICT DO NOTHING`
 
   const update = (changes: Fragment, where: Fragment) =>
@@ -51,21 +51,20 @@ export const makeAccountStore = (database: Database, account: string) => {
       ? Effect.succeed(sql`to_char(clock_timestamp() AT TIME ZONE ${zone.id}, 'YYYY-MM-DD')`)
       : Effect.map(DateTime.now, (now) => sql`${DateTime.formatIsoDate(DateTime.setZone(now, zone))}`)
 
-  /** What a pause changes, as SQL: one that has begun goes on since then. */
-  const pausing = (at: number, pause: string) =>
-    sql`paused = ${true}, paused_at = COALESCE(paused_at, CAST(${at} AS BIGINT)), pause = ${pause}`
+  /** The later one of times, as SQL. */
+  const latest = sql.literal(dialect === "pg" ? "GREATEST" : "MAX")
 
   return {
-    pausing,
-    /** The identity of the database, and the heartbeat of the workers. */
+    /** The identity of the database, and when a worker was seen in it. */
     identity,
     /** The account as it is now. Where it has no row, nobody served or paused it. */
     get: Effect.gen(function* () {
       const now = yield* databaseNow(database)
-      const rows =
-        yield* sql`SELECT ${all}, ${now} AS "readAt", ${identity.session} AS "session" FROM ${accounts} WHERE account = ${account}`
-      const [read] = yield* Effect.orDie(decode(rows))
-      return read ?? { ...Account.make({ account }), readAt: 0, session: null }
+      const clock = sql`SELECT ${now} AS "readAt", ${identity.session} AS "session"`
+      const rows = yield* sql`${clock}, ${all} FROM ${accounts} WHERE account = ${account}`
+      const found = rows.length > 0 ? rows : (yield* clock).map((row) => ({ ...Account.make({ account }), ...row }))
+      const [read] = yield* Effect.orDie(decode(found))
+      return { ...read!, ahead: read!.readAt - (yield* Clock.currentTimeMillis) } satisfies ReadAccount
     }),
 
     /** The limit above which a payout needs a second person, as SQL. */
@@ -74,11 +73,7 @@ export const makeAccountStore = (database: Database, account: string) => {
     insertIfAbsent,
 
     /** A worker begins. */
-    serve: (at: number, horizon: number) =>
-      Effect.andThen(
-        insertIfAbsent,
-        update(sql`served_at = COALESCE(served_at, CAST(${at} AS BIGINT)), horizon = ${horizon}`, sql`1 = 1`)
-      ),
+    serve: (horizon: number) => Effect.andThen(insertIfAbsent, update(sql`horizon = ${horizon}`, sql`1 = 1`)),
     /** Stores the sender of an account that has none. */
     bind: (fingerprint: string, companyId: number | null) =>
       Effect.andThen(
@@ -120,22 +115,26 @@ export const makeAccountStore = (database: Database, account: string) => {
       ),
 
     /**
-     * Sets the pause. A pause that ends is added to the sum of all, and moves `blocked_at` forward. Whoever ends it says that this
-     * database is the right one.
+     * Sets the pause. One that ends moves what its never sent payouts are wanted since: the wait for it is not counted while a
+     * worker was seen. Who waits for the cap of a day has begun an uncounted wait already.
      */
-    setPaused: Effect.fnUntraced(function* (paused: boolean, at: number, pause: string) {
-      const now = sql`CAST(${at} AS BIGINT)`
-      const later = sql.literal(dialect === "pg" ? "GREATEST" : "MAX")
-      const began = sql`COALESCE(paused_at, ${now})`
+    setPaused: Effect.fnUntraced(function* (paused: boolean, entry: string) {
+      const now = yield* databaseNow(database)
       yield* insertIfAbsent
-      yield* paused
-        ? update(pausing(at, pause), sql`1 = 1`)
-        : update(
-            sql`paused = ${false}, paused_at = NULL, pause = ${pause}, beat_at = ${yield* databaseNow(database)},
-              identity = ${yield* identity.read}, paused_millis = paused_millis + ${later}(0, ${now} - ${began}),
-              blocked_at = blocked_at + ${later}(0, ${now} - ${later}(blocked_at, ${began}))`,
-            sql`1 = 1`
-          )
+      if (paused) {
+        const changes = sql`paused = ${true}, paused_at = COALESCE(paused_at, ${now}), pause = ${entry}`
+        return yield* update(changes, sql`1 = 1`)
+      }
+      const pause = sql`SELECT paused_at, served_at, seen_at, horizon FROM ${accounts} WHERE account = ${account} AND paused
+        ${sql.literal(dialect === "pg" ? "FOR UPDATE" : "")}`
+      const ended = sql`UPDATE effect_pix_payouts
+        SET wanted_at = wanted_at + ${latest}(0, ${now} - ${latest}(wanted_at, ${served}.paused_at, ${served}.served_at)),
+          version = version + 1
+        FROM (${pause}) AS ${served}
+        WHERE account = ${account} AND ${sql.literal(isOpen.sql)} AND sends = 0 AND waits_for IS DISTINCT FROM 'DailyCap'
+          AND ${served}.served_at IS NOT NULL AND ${fragmentOf(database, isSeen, { now, horizon: sql`${served}.horizon` })}`
+      const changes = sql`paused = ${false}, paused_at = NULL, pause = ${entry}`
+      return yield* inTransaction(database)(Effect.andThen(ended, update(changes, sql`1 = 1`)))
     }),
 
     /** Begins the wait, of which one payout at a time is tried; false where it had begun. */
@@ -194,12 +193,22 @@ export const makeAccountStore = (database: Database, account: string) => {
      * Whether a request of a payout may be sent, as SQL for the statement that marks it, whose row is read too. The limit is that
      * of this moment, whatever the worker knows of it.
      */
-    allows: (key: string, fingerprint: string | undefined, session: string | null): Fragment => {
-      const same = fingerprint === undefined ? sql.literal("") : sql`AND fingerprint = ${fingerprint}`
-      return sql`EXISTS (SELECT 1 FROM ${accounts} WHERE account = ${account} AND NOT paused
-        AND (blocked_at IS NULL OR probe_key = ${key})
-        AND (may_have_left_at IS NOT NULL OR ${sql.literal(isApproved)})
-        ${same} AND ${identity.inSession(session)})`
-    }
+    allows: (
+      key: string,
+      fingerprint: string | undefined,
+      session: string | null,
+      horizon: number
+    ): Effect.Effect<Fragment> =>
+      Effect.map(Effect.all([databaseNow(database), Clock.currentTimeMillis]), ([now, nowHere]) => {
+        const may = fragmentOf(database, maySend, {
+          now,
+          nowHere: sql`CAST(${nowHere} AS BIGINT)`,
+          horizon: sql`CAST(${horizon} AS BIGINT)`,
+          key: sql`${key}`,
+          sender: sql`CAST(${fingerprint ?? null} AS VARCHAR(40))`
+        })
+        return sql`EXISTS (SELECT 1 FROM ${accounts} AS ${served} WHERE ${served}.account = ${account}
+          AND ${may} AND ${identity.inSession(session)})`
+      })
   }
 }

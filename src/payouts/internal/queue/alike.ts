@@ -66,7 +66,7 @@ export const makeFindAlike = (store: Store, seal: Seal) => {
   return Effect.fnUntraced(function* (
     judged: ReadonlyArray<Judged>,
     since: number,
-    isAllowed: (reference: string) => boolean = () => false
+    isAllowed: (reference: string) => boolean
   ): Effect.fn.Return<ReadonlyArray<Alike>, SqlError> {
     const places = new Map(judged.map(({ index, row }) => [row.idempotencyKey, index]))
     const found: Array<Alike> = []

@@ -1,6 +1,6 @@
 /**
- * Who has to agree: a payout above the account's limit is sent after a person other than its submitter approved it, and where
- * there is a limit, some steps need two people. Nothing here reads or writes.
+ * Who has to agree, where money may leave: a payout above the account's limit is sent after a person other than its submitter
+ * approved it, and two people say of such a payout that it was not executed. Nothing here reads or writes.
  *
  * A name is what a caller says: it is compared, and not proved.
  */
@@ -8,6 +8,7 @@ import * as Schema from "effect/Schema"
 import { withoutInvisible } from "../../../durable/Step.ts"
 import { withoutAccents } from "../../../internal/withoutAccents.ts"
 import { PayoutAsked } from "../../PayoutStatus.ts"
+import { isApproved } from "./conditions.ts"
 import type { Event } from "./entries.ts"
 import * as Row from "./row.ts"
 
@@ -35,8 +36,8 @@ export const placeOf = (
 }
 
 /** Whether no request of a payout may be sent before another person approved it. What is in doubt goes on. */
-export const needsApproval = ({ amount, approvedAt, needsApproval: needs }: Row.Row, limit: number | null): boolean =>
-  approvedAt === null && (needs || (limit !== null && amount > limit))
+export const needsApproval = (payout: Row.Row, fourEyesAbove: number | null): boolean =>
+  !isApproved.of({ payout, account: { fourEyesAbove } })
 
 type Asked = typeof PayoutAsked.Type.step
 
@@ -49,16 +50,19 @@ const byTwo = (step: Asked, first: string | null, by: string | undefined, change
 
 const askerOf = ({ askedBy, askedStep }: Row.Row, step: Asked) => (askedStep === step ? askedBy : null)
 
-/** As `resume` of the row: by two people where it needs approval, and with `notExecuted` where there is a limit. */
+/**
+ * As `resume` of the row: by two people where it needs approval, and with `notExecuted` where it, or the sum of all that are resumed
+ * by one step, is above the limit.
+ */
 export const resume = (
   row: Row.Row,
   deciding: Row.Deciding,
-  { by, notExecuted }: { readonly by: string | undefined; readonly notExecuted: boolean }
+  { by, notExecuted, sum }: { readonly by: string | undefined; readonly notExecuted: boolean; readonly sum: number }
 ): Row.Step => {
   const resumed = Row.resume(row, deciding, notExecuted)
   const limit = deciding.account.fourEyesAbove
   const needs = needsApproval(row, limit)
-  const isAsked = notExecuted && limit !== null
+  const isAsked = notExecuted && (row.needsApproval || (limit !== null && Math.max(row.amount, sum) > limit))
   if (typeof resumed === "string" || !(needs || isAsked)) return resumed
   const step = notExecuted ? "NotExecuted" : "Approve"
   const asker = askerOf(row, step)
@@ -68,19 +72,6 @@ export const resume = (
   const approvedBy = isNamed && foldName(submittedBy) === foldName(by) ? asker : by
   const approved = needs ? { needsApproval: true, approvedBy: approvedBy ?? null, approvedAt: deciding.now } : {}
   return byTwo(step, isNamed && !isAsked ? submittedBy : asker, by, { ...resumed, ...approved })
-}
-
-/** As `settle` of the row: as failed by two people where there is a limit, since it may then be paid another way. */
-export const settle = (
-  row: Row.Row,
-  { account }: Row.Deciding,
-  { as, by }: { readonly as: "settled" | "failed"; readonly by: string | undefined }
-): Row.Step => {
-  const settled = Row.settle(row, as)
-  if (typeof settled === "string" || as === "settled" || account.fourEyesAbove === null) return settled
-  return Row.isOpen(row)
-    ? "Two people have to say that it failed. Park it first, so that nothing of it changes between them."
-    : byTwo("SettleFailed", askerOf(row, "SettleFailed"), by, settled)
 }
 
 const isStep = Schema.is(PayoutAsked.fields.step)
@@ -94,14 +85,3 @@ export const eventOf = (event: Event, { approvedAt, askedStep }: Row.Changes): E
 
 /** What a list above the limit makes of a payout. */
 export const parked = { _tag: "Parked", because: "NeedsApproval" } as const
-
-/** A payout that a run takes up. With the run's list above the limit it waits for a second person, who sends it without the run. */
-export const takeUp = (
-  row: Row.Row,
-  { account, now }: Pick<Row.Deciding, "account" | "now">,
-  run: string,
-  sum: number
-) =>
-  needsApproval(row, account.fourEyesAbove) || (row.approvedAt === null && (account.fourEyesAbove ?? sum) < sum)
-    ? { ...Row.park("NeedsApproval"), ...Row.ofNoRun }
-    : Row.takeUp(account, now, run)

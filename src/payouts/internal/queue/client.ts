@@ -30,7 +30,7 @@ import {
   writePause
 } from "./entries.ts"
 import * as Approval from "./approval.ts"
-import { takeStep } from "./limit.ts"
+import { changeLimit, changeSender } from "./limit.ts"
 import { readPayee } from "./record.ts"
 import { payoutKey } from "./request.ts"
 import * as Row from "./row.ts"
@@ -82,14 +82,11 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
   const writing = <A, E, R>(operation: string, effect: Effect.Effect<A, E, R>) =>
     guard(operation)(Effect.andThen(store.requireOwnTransaction(operation), effect))
 
-  const { acceptAll } = makeAccept(core, settings, seal)
+  const acceptAll = makeAccept(core, settings, seal)
   /** Accepts all or none. */
   const submitAll = Effect.fnUntraced(function* (payouts: ReadonlyArray<PayoutItem>) {
     const rows = yield* acceptAll(payouts, undefined, allOrNone)
-    // One that looks like another may have been parked since it was inserted.
-    const changed = settings.alike === undefined ? rows : yield* store.find(rows.map((row) => row.idempotencyKey))
-    const byKey = new Map(changed.map((row) => [row.idempotencyKey, row]))
-    return rows.map((row) => statusOf(byKey.get(row.idempotencyKey) ?? row))
+    return rows.map((row) => statusOf(row))
   })
 
   const find = (reference: string) =>
@@ -203,16 +200,20 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
       steer("retry", reference, options, Row.retry, { _tag: "Retried" }),
     park: (reference: string, options: StepOptions = {}) =>
       steer("park", reference, options, Row.parkByOperator, { _tag: "Parked", because: "Operator" }),
-    resume: (reference: string, options: StepOptions & { readonly notExecuted?: boolean | undefined } = {}) => {
-      const { notExecuted = false } = options
+    resume: (
+      reference: string,
+      options: StepOptions & { readonly notExecuted?: boolean | undefined; readonly sum?: Centavos | undefined } = {}
+    ) => {
+      const { notExecuted = false, sum = 0 } = options
       if (!Predicate.isBoolean(notExecuted)) return invalid("notExecuted", "must be true or false")
-      const step: Step = (row, deciding, by) => Approval.resume(row, deciding, { by, notExecuted })
+      if (!Number.isSafeInteger(sum) || sum < 0) return invalid("sum", "must be a whole number of centavos")
+      const step: Step = (row, deciding, by) => Approval.resume(row, deciding, { by, notExecuted, sum })
       return steer("resume", reference, options, step, { _tag: "Resumed", notExecuted })
     },
     settle: (reference: string, options: StepOptions & { readonly as?: "settled" | "failed" | undefined } = {}) => {
       const { as = "settled" } = options
       if (as !== "settled" && as !== "failed") return invalid("as", "must be settled or failed")
-      const step: Step = (row, deciding, by) => Approval.settle(row, deciding, { as, by })
+      const step: Step = (row, deciding) => Row.settle(row, deciding, as)
       return steer("settle", reference, options, step, { _tag: "Settled" })
     },
     forget: (reference: string, options: StepOptions = {}) =>
@@ -221,7 +222,7 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
       writing(
         "setPaused",
         Effect.flatMap(Effect.all([checkedPerson(options), DateTime.now]), ([person, at]) =>
-          store.accounts.setPaused(paused, DateTime.toEpochMillis(at), writePause({ at, paused, ...person }))
+          store.accounts.setPaused(paused, writePause({ at, paused, ...person }))
         )
       ),
     isPaused: mapDatabaseError("isPaused")(Effect.map(store.accounts.get, ({ paused }) => paused)),
@@ -233,7 +234,7 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
           yield* checkedFingerprint(fingerprint)
           const other = yield* store.accounts.otherOf(fingerprint)
           if (other !== undefined) return yield* invalid("fingerprint", `is that of the account ${other}`)
-          return yield* takeStep(store, { fingerprint }, person)
+          yield* changeSender(store, fingerprint, person)
         })
       ),
     setFourEyes: (above: Centavos | null, options: StepOptions = {}) =>
@@ -242,7 +243,7 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
         Effect.gen(function* () {
           const person = yield* checkedPerson(options)
           yield* checkedLimit(above)
-          return yield* takeStep(store, { fourEyesAbove: above }, person)
+          return yield* changeLimit(store, above, person)
         })
       ),
     account: guard("account")(

@@ -71,7 +71,8 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { poll }: Set
     const offered = { ...wanted, offeredBy: yield* OfferedBy }
     const inserted = yield* store.insert(offered, sum)
     if (inserted === undefined) return undefined
-    const row = inserted.needsApproval ? { ...offered, ...park(parked.because) } : offered
+    const accepted = { ...offered, wantedAt: inserted.wantedAt }
+    const row = inserted.needsApproval ? { ...accepted, ...park(parked.because) } : accepted
     if (row.needsApproval) {
       yield* store.insertEntry(row.idempotencyKey, entryOf(parked, row))
       yield* store.afterCommit(logParked(row, parked.because))

@@ -14,9 +14,9 @@ import type { Withdrawal } from "../../../contract/Withdrawal.ts"
 import { log } from "../../../internal/spans.ts"
 import type { ParkedBecause } from "../../PayoutStatus.ts"
 import { causeForAll, isAnswer, isDoubtfulRefusal } from "../machine.ts"
-import type { ReadAccount } from "./accountStore.ts"
+import type { ReadAccount } from "./account.ts"
 import { needsApproval } from "./approval.ts"
-import { makeJudged } from "./heartbeat.ts"
+import { makeCheckedAccount } from "./checkDatabase.ts"
 import * as Row from "./row.ts"
 import type { Settings } from "./settings.ts"
 import { attributesOf } from "./signals.ts"
@@ -35,7 +35,7 @@ export type Gate = Effect.Success<ReturnType<typeof makeGate>>
 
 export const makeGate = Effect.fnUntraced(function* (store: Store, settings: Settings) {
   const { accounts } = store
-  const judged = makeJudged(store, settings)
+  const checked = makeCheckedAccount(store, settings)
   const scope = yield* Effect.scope
   const reading = Semaphore.makeUnsafe(1)
   const probing = Semaphore.makeUnsafe(1)
@@ -45,11 +45,11 @@ export const makeGate = Effect.fnUntraced(function* (store: Store, settings: Set
   const forget = Effect.sync(() => {
     known = undefined
   })
-  /** The account in a database that was judged, read at most once a second. A timer ends that second, since the wall clock may go back. */
+  /** The account in a database that was checked, read at most once a second. A timer ends that second, since the wall clock may go back. */
   const current: Effect.Effect<ReadAccount, SqlError> = reading.withPermit(
     Effect.suspend(() =>
       known === undefined
-        ? Effect.tap(Effect.withTracerEnabled(judged, false), (read) => {
+        ? Effect.tap(Effect.withTracerEnabled(checked, false), (read) => {
             known = read
             return Effect.forkIn(Effect.delay(forget, "1 second"), scope)
           })
@@ -69,10 +69,10 @@ export const makeGate = Effect.fnUntraced(function* (store: Store, settings: Set
   const obstacle = (row: Row.Row, account: ReadAccount): Effect.Effect<ParkedBecause | undefined> =>
     Effect.map(Clock.currentTimeMillis, (now) => {
       const { dailyCap, horizon, maxAmount } = settings
-      if (Row.mustNotRepeat(row, now, horizon)) return "PastHorizon"
+      const late = Row.tooLate(row, { account, horizon, now })
+      if (late === "PastHorizon") return late
       if (row.mayHaveLeftAt === null && needsApproval(row, account.fourEyesAbove)) return "NeedsApproval"
-      if (Row.hasRunEnded(row, account.readAt)) return "RunEnded"
-      if (row.mayHaveLeftAt === null && Row.waited(row, account, now) > horizon) return "WaitedTooLong"
+      if (late !== undefined) return late
       if (maxAmount !== undefined && row.amount > maxAmount) return "OverMaxAmount"
       return dailyCap !== undefined && row.amount > dailyCap ? "OverDailyCap" : undefined
     })

@@ -65,7 +65,7 @@ export const makeRecord = (core: Core, gate: Gate, seal: Seal) => {
     )
     if (mismatch !== "companyId") return
     const note = `The service recorded the payout ${row.reference} for another company than that of the account.`
-    yield* store.accounts.setPaused(true, now, writePause({ at: DateTime.makeUnsafe(now), paused: true, note }))
+    yield* store.accounts.setPaused(true, writePause({ at: DateTime.makeUnsafe(now), paused: true, note }))
     yield* gate.forget
   })
 

@@ -14,7 +14,6 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as String from "effect/String"
 import * as Struct from "effect/Struct"
-import { isPastHorizon } from "../../../internal/horizon.ts"
 import { Centavos } from "../../../pix/Money.ts"
 import { IdempotencyConflict, OutcomeUnknown } from "../../../contract/PaymentsError.ts"
 import { PayoutRefusal } from "../../Payout.ts"
@@ -28,8 +27,9 @@ import {
   mismatchOf,
   type Unclear
 } from "../machine.ts"
-import { type Account, pausedUntil } from "./account.ts"
+import { databaseTime, type ReadAccount } from "./account.ts"
 import { Bool, Int, orNull, startingAt } from "./columns.ts"
+import * as Conditions from "./conditions.ts"
 
 /** One row. What `Row.make` is not given has the default of the table. Times are in milliseconds since 1970. */
 export const Row = Schema.Struct({
@@ -65,16 +65,10 @@ export const Row = Schema.Struct({
   /** Until when that request may be under way: the lease of its worker and the deadline of its call are over then. */
   underWayUntil: orNull(Int),
   /**
-   * Since when it is wanted: its first request, or the last step of a person who wanted it sent. A wait for a cap moves it
-   * forward. Null: it was never tried.
+   * Since when it is wanted, by the clock of the database: its submit, or the last step of a person who wanted it sent. A wait
+   * that is not counted moves it forward.
    */
-  wantedAt: orNull(Int),
-  /** How long its account had been paused until then, in milliseconds. */
-  pausedMillis: startingAt(0),
-  /** The run whose sheet it is on: it is sent only while that run is at work. Null: the queue alone sends it. */
-  runBy: orNull(Schema.String),
-  /** The end of that run's lease, by the clock of the database; 0 until the run begins it. */
-  runUntil: orNull(Int),
+  wantedAt: startingAt(0),
   /** What it waits for, as a `WaitsFor`; a newer version may have written another word. */
   waitsFor: orNull(Schema.String),
   waitsSince: orNull(Int),
@@ -112,26 +106,29 @@ export type Changes = Partial<
 >
 
 /** The states in which the worker has something to do. */
-export const isOpen = ({ state }: Pick<Row, "state">): boolean => state === "accepted" || state === "unknown"
+export const isOpen = (payout: Pick<Row, "state">): boolean => Conditions.isOpen.of({ payout })
 
-/** The end of the lease of a run that ended, before any clock's time: no renewal begins it again. */
-export const runOver = -1
+/** What a step is decided by: the account, the time of this process, and the horizon in milliseconds. */
+export interface Deciding {
+  readonly account: ReadAccount
+  readonly now: number
+  readonly horizon: number
+}
 
-/** Whether the run whose sheet it is on was over at a time. What is in doubt goes on without it. */
-export const hasRunEnded = ({ mayHaveLeftAt, runUntil }: Row, now: number): boolean =>
-  mayHaveLeftAt === null && runUntil !== null && runUntil <= now
+const askedOf = (payout: Row, { account, horizon, now }: Deciding) => ({
+  payout,
+  account,
+  given: { now: databaseTime(account, now), nowHere: now, horizon }
+})
 
-/** Whether it is parked since its run is over. */
-export const isParkedByRun = ({ parkedBecause, state }: Row): boolean =>
-  state === "parked" && parkedBecause === "RunEnded"
-
-/** Whether a run that lists it takes it up: the run that it was accepted in is over. */
-export const isLeftByRun = (row: Row, now: number): boolean =>
-  row.state === "accepted" ? hasRunEnded(row, now) : isParkedByRun(row)
-
-/** Whether a request may have left so long ago that another one could pay twice. */
-export const mustNotRepeat = ({ mayHaveLeftAt }: Row, now: number, horizon: number): boolean =>
-  mayHaveLeftAt !== null && isPastHorizon(mayHaveLeftAt, now, horizon)
+/**
+ * Why no request of a payout may leave any more: the service may have forgotten its key, or it is wanted since longer ago than the
+ * horizon. `undefined`: it is in time.
+ */
+export const tooLate = (row: Row, deciding: Deciding): "PastHorizon" | "WaitedTooLong" | undefined => {
+  if (Conditions.isInTime.of(askedOf(row, deciding))) return undefined
+  return row.mayHaveLeftAt === null ? "WaitedTooLong" : "PastHorizon"
+}
 
 const Failure = Schema.fromJsonString(
   Schema.toCodecJson(Schema.Union([PayoutRefusal, OutcomeUnknown, IdempotencyConflict]))
@@ -142,52 +139,45 @@ const readFailure = Schema.decodeUnknownOption(Failure)
 /** The last failure of a row, if it can be read. */
 export const failureOf = ({ error }: Row) => Option.getOrUndefined(readFailure(error))
 
-/**
- * How long a payout has been waiting since it is wanted, in milliseconds. A wait for a pause or a cap is not counted.
- * While the service refuses all requests of the account alike, a payout waits although it was never tried.
- */
-export const waited = (row: Row, account: Account, now: number): number => {
-  const { blockedAt, pausedAt } = account
-  if (row.wantedAt === null) {
-    return blockedAt === null ? 0 : Math.max(0, (pausedAt ?? now) - Math.max(blockedAt, row.submittedAt))
-  }
-  if (row.waitsFor === "DailyCap" && row.waitsSince !== null) return row.waitsSince - row.wantedAt
-  return now - row.wantedAt - (pausedUntil(account, now) - row.pausedMillis)
-}
+/** How long a payout has been waiting since it is wanted, in milliseconds. */
+export const waited = (row: Row, deciding: Deciding): number => Conditions.waited.of(askedOf(row, deciding))
 
-/** The fields of a payout that is wanted since now, but for a time that it waited before. */
-const wantedSince = (account: Account, now: number, before = 0) => ({
-  wantedAt: now - before,
-  pausedMillis: pausedUntil(account, now)
+/** What a payout is wanted since, after a wait that is not counted. */
+const wantedAfter = (row: Row, deciding: Deciding): number =>
+  databaseTime(deciding.account, deciding.now) - waited(row, deciding)
+
+/** A person wants it sent. What is in doubt stays wanted since its first request: its key gets no older by a step. */
+const wantedBy = ({ mayHaveLeftAt, wantedAt }: Row, { account, now }: Deciding) => ({
+  wantedAt: mayHaveLeftAt === null ? databaseTime(account, now) : wantedAt
 })
 
 /** A request is about to leave. */
 export const mark = (
   row: Row,
-  account: Account,
-  now: number,
+  deciding: Deciding,
   request: {
     /** The fingerprint of its sender, if it is known. */
     readonly fingerprint: string | undefined
     readonly underWayUntil: number
   }
 ): Changes => ({
-  ...wantedSince(account, now, waited(row, account, now)),
+  wantedAt: wantedAfter(row, deciding),
   sends: row.sends + 1,
-  mayHaveLeftAt: row.mayHaveLeftAt ?? now,
+  mayHaveLeftAt: row.mayHaveLeftAt ?? deciding.now,
   fingerprint: row.mayHaveLeftAt === null ? (request.fingerprint ?? null) : row.fingerprint,
-  markedAt: now,
+  markedAt: deciding.now,
   underWayUntil: request.underWayUntil,
   ...(row.waitsFor === "DailyCap" && waitsForNothing)
 })
 
 const waitsForNothing = { waitsFor: null, waitsSince: null } as const
 
-/** A payout cannot be sent now: from which time on, and for what it waits. */
-export const wait = (row: Row, account: Account, now: number, waitsFor: WaitsFor): Changes => ({
-  ...wantedSince(account, now, waited(row, account, now)),
+/** A payout cannot be sent now: from which time on, by the clock of the database, and for what it waits. */
+export const wait = (row: Row, deciding: Deciding, waitsFor: WaitsFor): Changes => ({
+  wantedAt: wantedAfter(row, deciding),
   waitsFor,
-  waitsSince: row.waitsFor === waitsFor && waitsFor !== "DailyCap" ? row.waitsSince : now
+  waitsSince:
+    row.waitsFor === waitsFor && waitsFor !== "DailyCap" ? row.waitsSince : databaseTime(deciding.account, deciding.now)
 })
 
 /**
@@ -242,19 +232,6 @@ export const park = (parkedBecause: ParkedBecause): Changes => ({
   ...waitsForNothing
 })
 
-/** The queue alone sends it, as a person wants. */
-export const ofNoRun = { runBy: null, runUntil: null } as const
-
-/** Another run takes it up. Its lease begins when that run renews it, in the same transaction. */
-export const takeUp = (account: Account, now: number, runBy: string): Changes => ({
-  state: "accepted",
-  parkedBecause: null,
-  runBy,
-  runUntil: 0,
-  ...waitsForNothing,
-  ...wantedSince(account, now)
-})
-
 /** The fields of a payout without an executed request. */
 const clean = {
   state: "accepted",
@@ -274,19 +251,10 @@ const isForgotten = "Its request was deleted, so it cannot be sent."
 
 const time = (millis: number) => DateTime.makeUnsafe(millis)
 
-/** What a step of a person is decided by. */
-export interface Deciding {
-  readonly account: Account
-  readonly now: number
-  /** In milliseconds. */
-  readonly horizon: number
-}
-
-export const retry = (row: Row, { account, now }: Deciding): Step => {
-  if (isOpen(row)) return { ...wantedSince(account, now), ...waitsForNothing, ...ofNoRun }
-  if (row.state === "refused") {
-    return row.request === null ? isForgotten : { ...clean, ...wantedSince(account, now), ...ofNoRun }
-  }
+export const retry = (row: Row, deciding: Deciding): Step => {
+  const wanted = wantedBy(row, deciding)
+  if (isOpen(row)) return { ...wanted, ...waitsForNothing }
+  if (row.state === "refused") return row.request === null ? isForgotten : { ...clean, ...wanted }
   return row.state === "parked" ? "Resume it when you know that it may be sent." : isOver
 }
 
@@ -296,38 +264,46 @@ export const parkByOperator = (row: Row): Step => {
   return row.state === "parked" || isOpen(row) || row.state === "refused" ? parked : isOver
 }
 
+/** Whether a request that was marked and not answered may be under way. */
+const isUnderWay = ({ mayHaveLeftAt, underWayUntil }: Row, { now }: Deciding): boolean =>
+  mayHaveLeftAt !== null && underWayUntil !== null && now < underWayUntil
+
+/** When a request that may be under way is over. */
+const underWay = ({ underWayUntil }: Row): string =>
+  `A request of it may be under way until ${DateTime.formatIso(time(underWayUntil ?? 0))}. Look in the panel after that.`
+
 /** Why nobody can know yet that no request of a payout was executed. */
-const tooEarly = (row: Row, { horizon, now }: Deciding): string | undefined => {
-  if (row.underWayUntil !== null && now < row.underWayUntil) {
-    return `A request of it may be under way until ${DateTime.formatIso(time(row.underWayUntil))}. Look in the panel after that.`
-  }
+const tooEarly = (row: Row, deciding: Deciding): string | undefined => {
+  if (isUnderWay(row, deciding)) return underWay(row)
   const isSafe = row.parkedBecause !== "OtherClientId" && row.parkedBecause !== "Unreadable"
-  return isSafe && !mustNotRepeat(row, now, horizon)
+  return isSafe && tooLate(row, deciding) === undefined
     ? "The service still knows its key. Resume it without notExecuted: true, and the same key is sent again."
     : undefined
 }
 
 export const resume = (row: Row, deciding: Deciding, notExecuted: boolean): Step => {
-  const { account, horizon, now } = deciding
   if (row.state !== "parked") return "Only a parked payout can be resumed."
   if (row.request === null) return `${isForgotten} Settle it.`
   if (notExecuted && row.mayHaveLeftAt !== null) {
-    return tooEarly(row, deciding) ?? { ...clean, ...wantedSince(account, now), ...ofNoRun }
+    return tooEarly(row, deciding) ?? { ...clean, ...wantedBy({ ...row, ...clean }, deciding) }
   }
-  if (mustNotRepeat(row, now, horizon)) {
+  if (row.mayHaveLeftAt !== null && tooLate(row, deciding) !== undefined) {
     return "A request left longer ago than the horizon, so another one may pay twice. Look in the panel: settle it, or resume it with notExecuted: true."
   }
   const isUnknown = row.mayHaveLeftAt !== null && row.error !== null
-  return { state: isUnknown ? "unknown" : "accepted", parkedBecause: null, ...wantedSince(account, now), ...ofNoRun }
+  return { state: isUnknown ? "unknown" : "accepted", parkedBecause: null, ...wantedBy(row, deciding) }
 }
 
-export const settle = (row: Row, as: "settled" | "failed"): Step => {
-  if (row.state !== "refused" && row.state !== "accepted") {
-    return { state: as, mayHaveLeftAt: null, error: null, parkedBecause: null, ...waitsForNothing }
+/** As failed never while a request may be under way: the payout may then be paid in another way. */
+export const settle = (row: Row, deciding: Deciding, as: "settled" | "failed"): Step => {
+  if (row.state === "refused" || row.state === "accepted") {
+    return row.mayHaveLeftAt === null
+      ? "No request of it is in doubt. If you know that it was paid, park it and then settle it."
+      : "A request of it may be under way. Wait for its answer, or park it and then settle it."
   }
-  return row.mayHaveLeftAt === null
-    ? "No request of it is in doubt. If you know that it was paid, park it and then settle it."
-    : "A request of it may be under way. Wait for its answer, or park it and then settle it."
+  if (as === "failed" && row.state === "unknown") return "It is asked again. Park it, and then settle it as failed."
+  if (as === "failed" && isUnderWay(row, deciding)) return underWay(row)
+  return { state: as, mayHaveLeftAt: null, error: null, parkedBecause: null, ...waitsForNothing }
 }
 
 /** Deletes what is a person's: its record stays. `undefined`: it is deleted already. */

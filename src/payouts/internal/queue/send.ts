@@ -13,15 +13,14 @@ import type { RequestWithdrawalError } from "../../../contract/PaymentsError.ts"
 import type { Withdrawal, WithdrawalRequest, WithdrawalRequestBody } from "../../../contract/Withdrawal.ts"
 import { TryAgain } from "../../../durable/Work.ts"
 import { millisOf } from "../../../contract/Options.ts"
-import { NotAfter } from "../../../internal/notAfter.ts"
-import { makeBudget, OwnBudget } from "../../../internal/retryBudget.ts"
-import { type Sender, SenderCheck } from "../../../internal/sender.ts"
+import { Caller } from "../../../internal/caller.ts"
+import { makeBudget } from "../../../internal/retryBudget.ts"
+import type { Sender } from "../../../internal/sender.ts"
 import { log } from "../../../internal/spans.ts"
 import type { Seal } from "../../Seal.ts"
 import type { ParkedBecause } from "../../PayoutStatus.ts"
 import { causeForAll, inWords, mismatchOf, ofCompany, optionsOf } from "../machine.ts"
-import { type Account, zone } from "./account.ts"
-import type { ReadAccount } from "./accountStore.ts"
+import { type ReadAccount, zone } from "./account.ts"
 import type { Core } from "./core.ts"
 import type { Gate, Permit } from "./gate.ts"
 import { makeRecord } from "./record.ts"
@@ -88,6 +87,7 @@ export const makeSend = ({
 }) => {
   const { store } = core
   const { accounts } = store
+  const { horizon } = settings
   const { record, reportMismatch } = makeRecord(core, gate, seal)
   // The retries of the queue do not spend those of a checkout on the same client.
   const budget = makeBudget()
@@ -96,12 +96,12 @@ export const makeSend = ({
   const commitMark = Effect.fnUntraced(function* (row: Row.Row, account: ReadAccount, fingerprint: string | undefined) {
     const now = yield* Clock.currentTimeMillis
     const { deadline } = yield* PaymentsPolicy
-    const { dailyCap, horizon, lease } = settings
+    const { dailyCap, lease } = settings
     const underWayUntil = now + Math.min(lease + (millisOf(deadline) ?? horizon), horizon)
-    const only = yield* store.maySend(row.idempotencyKey, fingerprint, account.session)
+    const only = yield* accounts.allows(row.idempotencyKey, fingerprint, account.session, horizon)
     const marked = yield* core.change(
       row,
-      Row.mark(row, account, now, { fingerprint, underWayUntil }),
+      Row.mark(row, { account, now, horizon }, { fingerprint, underWayUntil }),
       { _tag: "Marked", request: row.sends + 1 },
       { only, cap: row.countedDay === null ? dailyCap : undefined }
     )
@@ -110,10 +110,10 @@ export const makeSend = ({
   })
 
   /** A payout waits for the next day, by the clock of the database. */
-  const waitForTomorrow = Effect.fnUntraced(function* (row: Row.Row, account: Account) {
-    const { readAt } = yield* accounts.get
-    const { day, left } = dayOf(readAt)
-    const changes = Row.wait(row, account, yield* Clock.currentTimeMillis, "DailyCap")
+  const waitForTomorrow = Effect.fnUntraced(function* (row: Row.Row) {
+    const account = yield* accounts.get
+    const { day, left } = dayOf(account.readAt)
+    const changes = Row.wait(row, { account, horizon, now: yield* Clock.currentTimeMillis }, "DailyCap")
     yield* core.change(row, changes, undefined, { dueIn: left })
     yield* Effect.annotateCurrentSpan(attributesOf(row))
     yield* log(
@@ -123,15 +123,21 @@ export const makeSend = ({
     )
   })
 
-  /** The worker's credentials are not those of the account: the payout waits for them. */
-  const waitForSender = Effect.fnUntraced(function* (row: Row.Row, account: Account, fingerprint: string) {
+  /** The worker's credentials are not those of the account, or are not known: the payout waits for them. */
+  const waitForSender = Effect.fnUntraced(function* (
+    row: Row.Row,
+    account: ReadAccount,
+    fingerprint: string | undefined
+  ) {
     yield* gate.forget
     if (row.mayHaveLeftAt === null && row.waitsFor !== "OtherClientId") {
       const now = yield* Clock.currentTimeMillis
-      yield* core.change(row, Row.wait(row, account, now, "OtherClientId"), undefined)
+      yield* core.change(row, Row.wait(row, { account, horizon, now }, "OtherClientId"), undefined)
       yield* log(
         "Error",
-        `A payout is not sent: the worker's credentials (fingerprint ${fingerprint}) are not those of the account ${account.account} (${account.fingerprint}) (${inWords(row)}).`,
+        fingerprint === undefined
+          ? `A payout is not sent: it is not known under which client id the worker's Payments sends, as of a mock, and the account ${account.account} has one (${account.fingerprint}) (${inWords(row)}). Decorate a copy of the client's own Payments: { ...payments }.`
+          : `A payout is not sent: the worker's credentials (fingerprint ${fingerprint}) are not those of the account ${account.account} (${account.fingerprint}) (${inWords(row)}).`,
         attributesOf(row)
       )
     }
@@ -152,7 +158,7 @@ export const makeSend = ({
   })
 
   /** How long a payout that is still open waits for its next try; `undefined`: the queue's own schedule decides. */
-  const waitOf = (row: Row.Row, account: Account, failure: RequestWithdrawalError, now: number) => {
+  const waitOf = (row: Row.Row, account: ReadAccount, failure: RequestWithdrawalError, now: number) => {
     const requested = "retryAfter" in failure ? failure.retryAfter : undefined
     const wait =
       requested !== undefined && Duration.toMillis(requested) >= 1000
@@ -162,7 +168,7 @@ export const makeSend = ({
           : undefined
     if (wait === undefined || row.mayHaveLeftAt !== null) return wait
     // It is parked in time.
-    const left = Math.max(0, settings.horizon - Row.waited(row, account, now)) + 1000
+    const left = Math.max(0, horizon - Row.waited(row, { account, horizon, now })) + 1000
     return Duration.min(wait, Duration.millis(left))
   }
 
@@ -188,31 +194,32 @@ export const makeSend = ({
     const now = yield* currentSender(payments)
     const isInDoubt = row.mayHaveLeftAt !== null
     const fingerprint = now?.fingerprint(account.companyId ?? undefined)
-    if (now !== undefined && fingerprint !== undefined) {
-      if (isInDoubt && !isOf(now, account, row.fingerprint)) {
-        return yield* Effect.andThen(giveBack, Effect.as(park(row, "OtherClientId"), undefined))
-      }
-      if (account.fingerprint !== fingerprint) {
-        return yield* Effect.andThen(giveBack, waitForSender(row, account, fingerprint))
-      }
+    if (now !== undefined && isInDoubt && !isOf(now, account, row.fingerprint)) {
+      return yield* Effect.andThen(giveBack, Effect.as(park(row, "OtherClientId"), undefined))
+    }
+    if (account.fingerprint !== (fingerprint ?? null)) {
+      return yield* Effect.andThen(giveBack, waitForSender(row, account, fingerprint))
     }
     const marked = yield* commitMark(row, account, fingerprint)
     if (marked === undefined) {
-      return yield* Effect.andThen(giveBack, Effect.as(waitForTomorrow(row, account), undefined))
+      return yield* Effect.andThen(giveBack, Effect.as(waitForTomorrow(row), undefined))
     }
     // Since the first check it may have waited for the end of a pause, or for a suspended process.
     const because = yield* gate.obstacle(marked, account)
     if (because !== undefined) return yield* Effect.andThen(giveBack, Effect.as(park(marked, because), undefined))
     let used: Sender | undefined
-    const { horizon } = settings
+    const sendsAt = yield* Clock.currentTimeMillis
+    const left = horizon - Row.waited(marked, { account, horizon, now: sendsAt })
     const answer: Answer = yield* payments
       .requestWithdrawal(request, optionsOf(row.idempotencyKey, row.mayHaveLeftAt))
       .pipe(
-        Effect.provideService(OwnBudget, budget),
-        Effect.provideService(NotAfter, (marked.mayHaveLeftAt ?? 0) + horizon),
-        Effect.provideService(SenderCheck, (sender) => {
-          used = sender
-          return isOf(sender, account, account.fingerprint) && isOf(sender, account, marked.fingerprint)
+        Effect.provideService(Caller, {
+          budget,
+          notAfter: Math.min((marked.mayHaveLeftAt ?? 0) + horizon, sendsAt + left),
+          isSender: (sender) => {
+            used = sender
+            return isOf(sender, account, account.fingerprint) && isOf(sender, account, marked.fingerprint)
+          }
         }),
         Effect.updateService(PaymentsPolicy, (policy) =>
           PaymentsPolicy.make({ ...policy, horizon: Duration.millis(horizon) })

@@ -2,9 +2,8 @@
  * The sender of an account: the base URL, the client id and the company under which its payouts are sent. The first worker
  * stores it. A worker of another sender does not start, and sends nothing where its credentials change while it runs.
  */
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import { type Sender, senderOf } from "../../../internal/sender.ts"
+import { PaymentsSender, type Sender } from "../../../internal/sender.ts"
 import type { Payments } from "../../../client/Payments.ts"
 import { settingError } from "../../../contract/ConfigurationError.ts"
 import type { Account } from "./account.ts"
@@ -19,9 +18,9 @@ export const isOf = (sender: Sender, { companyId }: Account, fingerprint: string
   // Before the company was known, the secret was a part of it.
   fingerprint === sender.fingerprint()
 
-/** Reads the sender of the worker's `Payments`. `undefined` where that is a mock or a wrapper. */
+/** Reads the sender of the worker's `Payments`. `undefined` where that is a mock, which no copy of the client's own is. */
 export const currentSender = (payments: Payments["Service"]): Effect.Effect<Sender | undefined> =>
-  senderOf(payments) ?? Effect.undefined
+  PaymentsSender.of(payments) ?? Effect.undefined
 
 const checkSender = Effect.fnUntraced(function* ({ accounts }: Store, account: string, payments: Payments["Service"]) {
   const sender = yield* currentSender(payments)
@@ -58,5 +57,5 @@ export const serve = Effect.fnUntraced(function* (
   payments: Payments["Service"]
 ) {
   yield* checkSender(store, account, payments)
-  yield* store.accounts.serve(yield* Clock.currentTimeMillis, Math.min(horizon, Number.MAX_SAFE_INTEGER))
+  yield* store.accounts.serve(horizon)
 })

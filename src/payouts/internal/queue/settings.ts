@@ -1,7 +1,7 @@
 /**
  * The settings of the queue, which are checked when its layer is built: the layer fails and names each wrong setting.
  */
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { checkSettingsBy, period, whole, withDefault } from "../../../contract/Options.ts"
 import { badAccountName, defaultAccount, isAccountName, type PayoutQueueOptions } from "../../PayoutQueueOptions.ts"
@@ -29,13 +29,16 @@ const check = checkSettingsBy(
     maxAmount: amount,
     dailyCap: amount,
     fourEyesAbove: amount,
-    pausedAfter: Schema.optional(period),
-    alike: Schema.optional(Schema.Struct({ within: period })),
     forget: withDefault(Schema.Struct({ data: withDefault(period, "90 days"), record: Schema.optional(period) }), {})
   })
 )
 
 /** The settings of the layers, with their defaults. Times are in milliseconds. */
-export const settingsOf = (options: PayoutQueueOptions) => check(options)
+export const settingsOf = (options: PayoutQueueOptions) =>
+  // The database has no infinite number.
+  Effect.map(check(options), (settings) => ({
+    ...settings,
+    horizon: Math.min(settings.horizon, Number.MAX_SAFE_INTEGER)
+  }))
 
 export type Settings = Effect.Success<ReturnType<typeof settingsOf>>

@@ -96,20 +96,21 @@ export const attributesOf = (row: Row): Readonly<Record<string, unknown>> => {
   }
 }
 
-/** Logs that a payout was parked. Of a line whose run is over its next run decides; of all others a person. */
+/** Logs that a payout was parked. */
 export const logParked = (row: Row, because: ParkedBecause): Effect.Effect<void> => {
-  const isOfRun = because === "RunEnded"
-  const text = isOfRun
-    ? "A payout is not sent: the run of its sheet is over"
-    : `A payout waits for a person: ${because}`
-  const money = row.mayHaveLeftAt === null ? "No request of this queue moved money." : "MONEY MAY HAVE MOVED."
-  const isWarning = isOfRun || because === "LooksAlike" || because === "NeedsApproval"
-  return log(isWarning ? "Warn" : "Error", `${text} (${inWords(row)}). ${money}`, attributesOf(row))
+  const text = `A payout waits for a person: ${because}`
+  const money =
+    row.mayHaveLeftAt !== null
+      ? "MONEY MAY HAVE MOVED."
+      : because === "WaitedTooLong"
+        ? "No request that this database knows of moved money. If a backup was restored, or somebody paid by hand, it may be paid already."
+        : "No request of this queue moved money."
+  return log(because === "NeedsApproval" ? "Warn" : "Error", `${text} (${inWords(row)}). ${money}`, attributesOf(row))
 }
 
 const states = ["accepted", "unknown", "parked"] as const
-/** Why what is parked is no alarm: a sheet waits for its next run, and a payout for the second of two people. */
-const expected = ["RunEnded", "NeedsApproval"] as const
+/** Why what is parked is no alarm: it waits for the second of two people. */
+const expected = ["NeedsApproval"] as const
 const causes = ["Paused", ...WaitsFor.literals, ...expected] as const
 type Cause = (typeof causes)[number]
 

@@ -1,6 +1,7 @@
 /**
  * What is read and written of the rows in the user's database.
  */
+import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
@@ -17,13 +18,15 @@ import {
   requireOwnTransaction
 } from "../../../durable/Database.ts"
 import { makeDue } from "../../../durable/Due.ts"
-import { databaseNow } from "../../../durable/Now.ts"
 import { followWrites, soleWritesOf } from "../../../internal/soleWriter.ts"
 import type { PayoutState } from "../../PayoutStatus.ts"
+import type { ReadAccount } from "./account.ts"
 import { makeAccountStore } from "./accountStore.ts"
-import { Count, Row, runOver } from "./row.ts"
+import { Count, Row } from "./row.ts"
 import type { Settings } from "./settings.ts"
-import { ended as endedStates, open as openStates, recorded as recordedPayouts } from "./tables.ts"
+import { isOpen } from "./conditions.ts"
+import { entryOf } from "./entries.ts"
+import { ended as endedStates, recorded as recordedPayouts } from "./tables.ts"
 
 const table = "effect_pix_payouts"
 const historyTable = "effect_pix_payout_history"
@@ -80,16 +83,14 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
   const accounts = makeAccountStore(database, account)
   const ofAccount = sql`account = ${account}`
   const histories = sql(historyTable)
-  const all = sql.literal(
-    Struct.keys(Row.fields)
-      .map((field) => `${columnOf(field)} AS "${field}"`)
-      .join(", ")
-  )
+  const allColumns = Struct.keys(Row.fields)
+    .map((field) => `${columnOf(field)} AS "${field}"`)
+    .join(", ")
+  const all = sql.literal(allColumns)
   const nothing = sql.literal("")
   const isPg = dialect === "pg"
-  const open = sql.literal(openStates)
+  const open = sql.literal(isOpen.sql)
   const ended = sql.literal(endedStates)
-  const ofRun = (run: string) => sql`${ofAccount} AND run_by = ${run} AND ${open}`
   /** The record of a payout is there until `forget.record`. */
   const hasRecord = sql.literal(recordedPayouts)
   const select = (where: Fragment) =>
@@ -150,9 +151,10 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
      * there is a row with its key.
      */
     insert: (row: Row, sum: number) => {
-      // What is null is left out, so that a role need not be allowed to write an approval. On PostgreSQL a row is due by the clock of
-      // the database, which is the default.
-      const known = Record.filter({ ...row, dueAt: isPg ? null : row.submittedAt }, (value) => value !== null)
+      // What is null is left out, so that a role need not be allowed to write an approval. On PostgreSQL a row is due and wanted by
+      // the clock of the database, which is the default.
+      const times = isPg ? { dueAt: null, wantedAt: null } : { dueAt: row.submittedAt, wantedAt: row.submittedAt }
+      const known = Record.filter({ ...row, ...times }, (value) => value !== null)
       const above = sql`COALESCE(CAST(${sum} AS BIGINT) > ${accounts.limit}, ${false})`
       const columns: Record<string, unknown> = {
         ...known,
@@ -164,8 +166,9 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
       const values = sql.csv(Object.values(columns).map((value) => sql`${value}`))
       return Effect.map(
         sql`INSERT INTO ${payouts} (${names}) VALUES (${values}) ON CONFLICT DO NOTHING
-          RETURNING needs_approval AS "needsApproval"`,
-        ([inserted]) => inserted && { needsApproval: Boolean(inserted["needsApproval"]) }
+          RETURNING needs_approval AS "needsApproval", wanted_at AS "wantedAt"`,
+        ([inserted]) =>
+          inserted && { needsApproval: Boolean(inserted["needsApproval"]), wantedAt: Number(inserted["wantedAt"]) }
       )
     },
     get: (key: string) => Effect.map(select(sql`${ofAccount} AND idempotency_key = ${key}`), ([row]) => row),
@@ -178,6 +181,18 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
       ),
     /** Writes an entry of something that changes no row. */
     insertEntry,
+    /** Puts in doubt what may have been sent since a worker was last seen, with the entries of the history. */
+    doubt: (account: ReadAccount, now: number, lease: number) =>
+      Effect.flatMap(accounts.identity.doubt(account, now, lease, allColumns), (found) =>
+        Effect.tap(Effect.orDie(decodeRows(found)), (rows) =>
+          Effect.forEach(Arr.chunksOf(rows, 1000), (some) => {
+            const entries = some.map((row) => [row.idempotencyKey, entryOf({ _tag: "Doubted" }, row)])
+            return sql`INSERT INTO ${histories} (account, idempotency_key, entry)
+              SELECT CAST(${account.account} AS VARCHAR(32)), one ->> 0, one ->> 1
+              FROM json_array_elements(CAST(${JSON.stringify(entries)} AS JSON)) AS entries (one)`
+          })
+        )
+      ),
     /**
      * Changes a row, with its entry of the history, and returns it; `undefined` where another process changed it first. `only` is
      * one more condition. With `dueIn`, in milliseconds, nobody has taken it then, and it is due after that time. With `cap` its
@@ -258,42 +273,6 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
       isPg
         ? Effect.asVoid(sql`SELECT pg_advisory_xact_lock(hashtextextended(${`effect-pix/${account}/${amount}`}, 0))`)
         : Effect.void,
-    /**
-     * Begins or renews the lease of a run on its open rows, in milliseconds, but for one whose lease is over. A row that somebody
-     * changes now is left out.
-     */
-    renewRun: (run: string, lease: number) =>
-      Effect.flatMap(databaseNow(database), (now) =>
-        // A statement that waited for one row after another could wait for a worker that renews its own leases, and that for it.
-        Effect.asVoid(sql`UPDATE ${payouts} SET run_until = ${now} + CAST(${lease} AS BIGINT)
-          WHERE ${isOneOf(
-            database,
-            place,
-            sql`SELECT ${sql(place)} FROM ${payouts}
-              WHERE ${ofRun(run)} AND (run_until = 0 OR run_until > ${now}) ${locked(database)}`
-          )}`)
-      ),
-    /** Ends the lease of a run: no request of its rows is marked from now on, but for those in doubt. */
-    endRun: (run: string) => Effect.asVoid(sql`UPDATE ${payouts} SET run_until = ${runOver} WHERE ${ofRun(run)}`),
-    /**
-     * Ends the leases of the runs of a process that is gone: a SQLite file belongs to one, and a run at work in it begins them
-     * again. On PostgreSQL they end by themselves.
-     */
-    endLeftRuns: isPg
-      ? Effect.void
-      : Effect.asVoid(sql`UPDATE ${payouts} SET run_until = 0 WHERE ${ofAccount} AND run_by IS NOT NULL AND ${open}`),
-    /**
-     * Whether a request of a payout may be sent, as SQL for the statement that marks it: in a session that was judged, its account
-     * allows it, and its run.
-     */
-    maySend: (key: string, fingerprint: string | undefined, session: string | null) =>
-      Effect.map(
-        databaseNow(database),
-        (now) => sql`${accounts.allows(key, fingerprint, session)}
-          AND (run_until IS NULL OR may_have_left_at IS NOT NULL OR run_until > ${now})`
-      ),
-    /** Whether the run of a payout is over, as SQL for the statement that changes it. */
-    isRunOver: Effect.map(databaseNow(database), (now) => sql`run_until <= ${now}`),
     /** The open rows, which wait for a worker. */
     due,
     /** A row that was taken. One that cannot be read is a defect. */

@@ -4,7 +4,6 @@
 import * as Arr from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { SqlError } from "effect/sql/SqlError"
@@ -17,17 +16,14 @@ import type { Seal } from "../../Seal.ts"
 import { type Judged, makeFindAlike } from "./alike.ts"
 import type { Core } from "./core.ts"
 import { isSameRequest, nameOf, type Submission, submission } from "./request.ts"
-import * as Approval from "./approval.ts"
 import * as Row from "./row.ts"
 import type { Settings } from "./settings.ts"
-import { logParked } from "./signals.ts"
 import type { Store } from "./store.ts"
 
 export type Wrong = PayoutsNotAccepted["wrong"][number]
 
 /** A run of a sheet. */
 export interface Run {
-  readonly id: string
   /** Whether a reference may look like another one. */
   readonly isAllowed: (reference: string) => boolean
 }
@@ -73,12 +69,11 @@ export const allOrNone = <A>({ rows, wrong }: { readonly rows: A; readonly wrong
 
 export const makeAccept = (core: Core, settings: Settings, seal: Seal) => {
   const { store } = core
-  const { account, alike, lease } = settings
+  const { account } = settings
   const warnIfUnserved = makeServedWarning(store, account)
   const findAlike = makeFindAlike(store, seal)
-  /** Of the payouts that `run`, or the queue, compares with others. */
-  const transactionOf = (run: Run | undefined) =>
-    run === undefined && alike === undefined ? store.transaction : store.readCommitted
+  /** A run compares its payouts with others. */
+  const transactionOf = (run: Run | undefined) => (run === undefined ? store.transaction : store.readCommitted)
 
   const isSameContent = Effect.fnUntraced(function* (row: Row.Row, wanted: Submission) {
     // The stored request holds the amount too, so the rest can be compared only where the amounts are equal.
@@ -99,11 +94,10 @@ export const makeAccept = (core: Core, settings: Settings, seal: Seal) => {
   )
 
   /** Inserts one payout, or finds it. A conflict is a value, so that the transaction goes on to the next payout. */
-  const insert = Effect.fnUntraced(function* (submitted: Submission, request: string, sum: number, run?: Run) {
+  const insert = Effect.fnUntraced(function* (submitted: Submission, request: string, sum: number) {
     const { text: _, ...wanted } = submitted
     const now = yield* Clock.currentTimeMillis
-    const ofRun = run === undefined ? {} : { runBy: run.id, runUntil: 0 }
-    const row = Row.Row.make({ ...wanted, ...ofRun, request, submittedAt: now, updatedAt: now })
+    const row = Row.Row.make({ ...wanted, request, submittedAt: now, updatedAt: now })
     const inserted = yield* core.insert(row, sum)
     if (inserted !== undefined) return Result.succeed({ row: inserted, isNew: true })
     const earlier = yield* store.get(row.idempotencyKey)
@@ -135,46 +129,11 @@ export const makeAccept = (core: Core, settings: Settings, seal: Seal) => {
     )
   })
 
-  /** The queue alone sends what is submitted, also where a run has accepted it. */
-  const leaveRun = (row: Row.Row) =>
-    Effect.map(
-      core.changeBy(
-        row,
-        (current) => Effect.succeed(Row.isOpen(current) && current.runBy !== null ? Row.ofNoRun : undefined),
-        () => undefined
-      ),
-      (changed) => changed ?? row
-    )
-
-  /** Takes up the rows that another run has left, and begins the run's lease on all its rows. */
-  const takeUp = Effect.fnUntraced(function* (left: ReadonlyArray<Row.Row>, { id }: Run, sum: number) {
-    const deciding = { account: yield* store.accounts.get, now: yield* Clock.currentTimeMillis }
-    const isOver = yield* store.isRunOver
-    for (const row of left) {
-      const only = row.state === "accepted" ? isOver : undefined
-      const changes = Approval.takeUp(row, deciding, id, sum)
-      const isParked = changes.state === "parked"
-      const event = isParked ? Approval.parked : ({ _tag: "Resumed", notExecuted: false } as const)
-      const changed = yield* core.change(row, changes, event, { only, dueIn: isParked ? undefined : Duration.zero })
-      if (changed !== undefined && isParked) yield* store.afterCommit(logParked(changed, Approval.parked.because))
-    }
-    yield* store.renewRun(id, lease)
-  })
-
   /** Those that look like another payout, and may not. */
   const judge = (judged: ReadonlyArray<Judged>, { isAllowed }: Run) =>
     Effect.flatMap(Clock.currentTimeMillis, (now) => findAlike(judged, now - aDay, isAllowed))
 
-  /** Parks what looks like another payout, where the queue is told to. */
-  const parkAlike = Effect.fnUntraced(function* (judged: ReadonlyArray<Judged>) {
-    if (alike === undefined) return
-    for (const { row } of yield* findAlike(judged, (yield* Clock.currentTimeMillis) - alike.within)) {
-      yield* core.change(row, Row.park("LooksAlike"), { _tag: "Parked", because: "LooksAlike" })
-      yield* store.afterCommit(logParked(row, "LooksAlike"))
-    }
-  })
-
-  /** Inserts all, and compares what is new, and what another run has left. */
+  /** Inserts all. A run compares what is new. */
   const insertAll = Effect.fnUntraced(function* (
     payouts: ReadonlyArray<PayoutItem>,
     wanted: Effect.Success<ReturnType<typeof sealAll>>,
@@ -182,7 +141,6 @@ export const makeAccept = (core: Core, settings: Settings, seal: Seal) => {
   ) {
     yield* warnIfUnserved
     const sum = sumOf(wanted.filter(Result.isSuccess).map(({ success: [one] }) => one))
-    const readAt = run === undefined ? 0 : (yield* store.accounts.get).readAt
     const rows: Array<Row.Row> = []
     const judged: Array<Judged> = []
     /** By key, since the same line twice is one payout. */
@@ -191,22 +149,18 @@ export const makeAccept = (core: Core, settings: Settings, seal: Seal) => {
     for (const [index, one] of wanted.entries()) {
       const inserted: Result.Result<Inserted, Wrong["error"]> = Result.isFailure(one)
         ? Result.fail(one.failure)
-        : yield* insert(...one.success, sum, run)
+        : yield* insert(...one.success, sum)
       if (Result.isFailure(inserted)) {
         wrong.push({ index, ...nameOf(payouts[index]), error: inserted.failure })
         continue
       }
-      const { isNew } = inserted.success
-      const row = run === undefined ? yield* leaveRun(inserted.success.row) : inserted.success.row
+      const { isNew, row } = inserted.success
       rows.push(row)
       if (isNew) judged.push({ index, row })
-      else if (run !== undefined && row.runBy !== run.id && !earlier.has(row.idempotencyKey)) {
+      else if (!judged.some((one) => one.row.idempotencyKey === row.idempotencyKey))
         earlier.set(row.idempotencyKey, row)
-        if (Row.isLeftByRun(row, readAt)) judged.push({ index, row })
-      }
     }
-    if (run === undefined) yield* parkAlike(judged)
-    else {
+    if (run !== undefined) {
       for (const { index, other, row } of yield* judge(judged, run)) {
         const { reference } = row
         const amount = Centavos.make(row.amount)
@@ -216,9 +170,7 @@ export const makeAccept = (core: Core, settings: Settings, seal: Seal) => {
     }
     return {
       rows,
-      sum,
       earlier: [...earlier.values()],
-      left: judged.map(({ row }) => row).filter((row) => earlier.has(row.idempotencyKey)),
       wrong: wrong.toSorted((a, b) => a.index - b.index)
     }
   })
@@ -233,15 +185,8 @@ export const makeAccept = (core: Core, settings: Settings, seal: Seal) => {
     decide: (accepted: Effect.Success<ReturnType<typeof insertAll>>) => Effect.Effect<A, E>
   ) =>
     Effect.flatMap(sealAll(payouts), (wanted) =>
-      transactionOf(run)(
-        Effect.gen(function* () {
-          const accepted = yield* insertAll(payouts, wanted, run)
-          const decided = yield* decide(accepted)
-          if (run !== undefined) yield* takeUp(accepted.left, run, accepted.sum)
-          return decided
-        })
-      )
+      transactionOf(run)(Effect.flatMap(insertAll(payouts, wanted, run), decide))
     )
 
-  return { acceptAll, takeUp, judge }
+  return acceptAll
 }

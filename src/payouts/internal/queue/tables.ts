@@ -11,21 +11,12 @@
  */
 import { dueColumns } from "../../../durable/Due.ts"
 import type { Tables } from "../../../durable/Tables.ts"
+import { isOpen } from "./conditions.ts"
 
 const states = "'accepted', 'posted', 'settled', 'failed', 'refused', 'unknown', 'parked'"
 
-/** The states in which a worker has something to do, as SQL. An index has the same text as its condition. */
-export const open = "state IN ('accepted', 'unknown')"
-
 /** The states in which nobody has anything to do, as SQL. */
 export const ended = "state IN ('posted', 'settled', 'failed', 'refused')"
-
-/**
- * Whether a payout needs no approval any more, as SQL for a statement that reads the row of its account too: `needsApproval` of
- * `approval.ts`.
- */
-export const isApproved =
-  "(approved_at IS NOT NULL OR NOT needs_approval AND (four_eyes_above IS NULL OR amount <= four_eyes_above))"
 
 /** The payouts whose record was not deleted, as SQL. */
 export const recorded = "amount IS NOT NULL"
@@ -35,6 +26,8 @@ const lastTime = 8_640_000_000_000_000
 
 interface Types {
   readonly now: string
+  /** The time that a worker compares with its own: on SQLite that of the program, as `NodeSqlite` defines it. */
+  readonly programNow: string
   readonly boolean: string
   readonly no: string
   /** The column `id` of the history, which is in the order of the inserts. */
@@ -63,10 +56,7 @@ const create = (types: Types) => [
   fingerprint VARCHAR(40),
   marked_at BIGINT,
   under_way_until BIGINT,
-  wanted_at BIGINT,
-  paused_millis BIGINT NOT NULL DEFAULT 0,
-  run_by VARCHAR(36),
-  run_until BIGINT,
+  wanted_at BIGINT NOT NULL DEFAULT (${types.programNow}),
   waits_for VARCHAR(30),
   waits_since BIGINT,
   counted_day VARCHAR(10),
@@ -83,9 +73,8 @@ const create = (types: Types) => [
 )`,
   `CREATE INDEX effect_pix_payouts_submitted ON effect_pix_payouts (account, submitted_at, idempotency_key) WHERE ${recorded}`,
   `CREATE INDEX effect_pix_payouts_state ON effect_pix_payouts (account, state, submitted_at, idempotency_key) WHERE ${recorded}`,
-  `CREATE INDEX effect_pix_payouts_open ON effect_pix_payouts (account, due_at) WHERE ${open}`,
+  `CREATE INDEX effect_pix_payouts_open ON effect_pix_payouts (account, due_at) WHERE ${isOpen.sql}`,
   "CREATE INDEX effect_pix_payouts_amount ON effect_pix_payouts (account, amount, submitted_at)",
-  `CREATE INDEX effect_pix_payouts_run ON effect_pix_payouts (account, run_by) WHERE run_by IS NOT NULL AND ${open}`,
   `CREATE INDEX effect_pix_payouts_data ON effect_pix_payouts (account, updated_at) WHERE ${ended} AND request IS NOT NULL`,
   `CREATE TABLE effect_pix_payout_accounts (
   account VARCHAR(32) PRIMARY KEY,
@@ -95,7 +84,6 @@ const create = (types: Types) => [
   horizon BIGINT,
   paused ${types.boolean} NOT NULL DEFAULT ${types.no},
   paused_at BIGINT,
-  paused_millis BIGINT NOT NULL DEFAULT 0,
   pause TEXT,
   blocked_at BIGINT,
   blocked_because VARCHAR(30),
@@ -105,7 +93,7 @@ const create = (types: Types) => [
   four_eyes_above BIGINT,
   asked TEXT,
   identity VARCHAR(100),
-  beat_at BIGINT
+  seen_at BIGINT
 )`,
   "INSERT INTO effect_pix_payout_accounts (account) VALUES ('default')",
   `CREATE TABLE effect_pix_payout_days (
@@ -123,17 +111,26 @@ const create = (types: Types) => [
   "CREATE INDEX effect_pix_payout_history_key ON effect_pix_payout_history (account, idempotency_key, id)"
 ]
 
+const nowOnPostgres = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)"
+
 export const tables: Tables = {
   name: "effect_pix_payouts",
   migrations: {
     "0001_create": {
       pg: create({
-        now: "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)",
+        now: nowOnPostgres,
+        programNow: nowOnPostgres,
         boolean: "BOOLEAN",
         no: "FALSE",
         id: "BIGINT GENERATED ALWAYS AS IDENTITY"
       }),
-      sqlite: create({ now: "CAST(unixepoch('subsec') * 1000 AS INTEGER)", boolean: "INTEGER", no: "0", id: "INTEGER" })
+      sqlite: create({
+        now: "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
+        programNow: "CAST(unixepoch(CURRENT_TIMESTAMP) * 1000 AS INTEGER)",
+        boolean: "INTEGER",
+        no: "0",
+        id: "INTEGER"
+      })
     }
   }
 }

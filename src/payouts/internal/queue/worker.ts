@@ -19,7 +19,7 @@ import type { Seal } from "../../Seal.ts"
 import { namesOf } from "../machine.ts"
 import { type Core, linksOf } from "./core.ts"
 import { makeGate } from "./gate.ts"
-import { makeBeat } from "./heartbeat.ts"
+import { makeSeen } from "./checkDatabase.ts"
 import { payoutKey, readRequest } from "./request.ts"
 import * as Row from "./row.ts"
 import { changedMeanwhile, makeSend } from "./send.ts"
@@ -38,14 +38,11 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
   const { store } = core
   const payments = yield* Payments
   yield* serve(store, settings, payments)
-  yield* store.endLeftRuns
   const gate = yield* makeGate(store, settings)
   yield* gate.current
 
   const park = Effect.fnUntraced(function* (row: Row.Row, because: ParkedBecause) {
-    // Its run may have renewed its lease since the row was read.
-    const only = because === "RunEnded" ? yield* store.isRunOver : undefined
-    const parked = yield* core.change(row, Row.park(because), { _tag: "Parked", because }, { only })
+    const parked = yield* core.change(row, Row.park(because), { _tag: "Parked", because })
     if (parked === undefined) return yield* changedMeanwhile()
     yield* Effect.annotateCurrentSpan(attributesOf(row))
     yield* logParked(row, because)
@@ -101,5 +98,5 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
   )
   const forget = repeatedly("Forgetting payouts", "1 hour", forgetOld)
   const run = workRows({ name, due, concurrency, lease, poll, isDue: core.isDue, followWrites, handle })
-  return { run, forget, beat: makeBeat(store, settings, gate.current) }
+  return { run, forget, seen: makeSeen(store, settings, gate.current) }
 })

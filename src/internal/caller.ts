@@ -1,0 +1,28 @@
+/**
+ * What a room of this library gives to the calls of a client that it makes, such as the queue of payouts: all of it decides before
+ * the first byte whether a request leaves.
+ */
+import * as Context from "effect/Context"
+import type { Budget } from "./retryBudget.ts"
+import type { Sender } from "./sender.ts"
+
+export interface Caller {
+  /** The retries of these calls. `undefined`: those of their client. */
+  readonly budget: Budget | undefined
+  /**
+   * The time, in milliseconds since 1970, after which a call sends no request: its payout could be paid twice then. The deadline of
+   * the policy is not enough, since a process may be suspended between two steps of a call. A caller that gives one has a horizon
+   * of its own.
+   */
+  readonly notAfter: number | undefined
+  /**
+   * Whether an attempt of a write may be sent by this sender. `false`: it is not sent, and the call ends with the reason
+   * `OtherClientId`.
+   */
+  readonly isSender: (sender: Sender) => boolean
+}
+
+/** A reference and no argument, since the queue makes its calls through the user's `Payments`, decorated or not. */
+export const Caller = Context.Reference<Caller>("effect-pix/Caller", {
+  defaultValue: () => ({ budget: undefined, notAfter: undefined, isSender: () => true })
+})

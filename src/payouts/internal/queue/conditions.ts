@@ -1,0 +1,236 @@
+/**
+ * The conditions about money, each once. A condition is made of the columns of a payout and of its account, and of what is given
+ * when it is asked; from it come a TypeScript predicate and a text of SQL, so that a worker and the statement that marks a
+ * request ask the same.
+ *
+ * Details: a comparison with null is false in both, so nothing here negates one.
+ */
+import type { Fragment } from "effect/sql/Statement"
+import * as Str from "effect/String"
+import type { Database } from "../../../durable/Database.ts"
+
+/** The columns of a payout that conditions ask for. Times are in milliseconds since 1970. */
+interface PayoutColumns {
+  readonly state: string
+  readonly amount: number
+  readonly sends: number
+  readonly needsApproval: boolean
+  readonly approvedAt: number | null
+  readonly mayHaveLeftAt: number | null
+  readonly wantedAt: number
+  readonly waitsFor: string | null
+  readonly waitsSince: number | null
+}
+
+/** The columns of an account that conditions ask for. */
+interface AccountColumns {
+  readonly paused: boolean
+  readonly pausedAt: number | null
+  readonly servedAt: number | null
+  readonly seenAt: number | null
+  readonly blockedAt: number | null
+  readonly probeKey: string | null
+  readonly fingerprint: string | null
+  readonly fourEyesAbove: number | null
+}
+
+/** What is given when a condition is asked. */
+interface Given {
+  /** The time now, by the clock of the database. */
+  readonly now: number
+  /** The time now, by the clock of this process, which writes the marks. */
+  readonly nowHere: number
+  /** In milliseconds. */
+  readonly horizon: number
+  /** The key of the payout. */
+  readonly key: string
+  /** The fingerprint of the worker's sender; null: it is not known. */
+  readonly sender: string | null
+}
+
+export interface Asked {
+  readonly payout: PayoutColumns
+  readonly account: AccountColumns
+  readonly given: Given
+}
+
+/** An expression over some of what is asked. Its SQL has a `:name` where a value is given. */
+export interface Term<Value, Needs = unknown> {
+  readonly of: (asked: Needs) => Value
+  readonly sql: string
+}
+
+type OfPayout<Name extends keyof PayoutColumns> = { readonly payout: Pick<PayoutColumns, Name> }
+type OfAccount<Name extends keyof AccountColumns> = { readonly account: Pick<AccountColumns, Name> }
+type OfGiven<Name extends keyof Given> = { readonly given: Pick<Given, Name> }
+
+/** How a statement names the row of the account. */
+export const accountAlias = "served"
+
+const payout = <Name extends keyof PayoutColumns>(name: Name): Term<PayoutColumns[Name], OfPayout<Name>> => ({
+  of: (asked) => asked.payout[name],
+  sql: Str.camelToSnake(name)
+})
+const account = <Name extends keyof AccountColumns>(name: Name): Term<AccountColumns[Name], OfAccount<Name>> => ({
+  of: (asked) => asked.account[name],
+  sql: `${accountAlias}.${Str.camelToSnake(name)}`
+})
+const given = <Name extends keyof Given>(name: Name): Term<Given[Name], OfGiven<Name>> => ({
+  of: (asked) => asked.given[name],
+  sql: `:${name}`
+})
+const constant = <const Value extends string | number>(value: Value): Term<Value> => ({
+  of: () => value,
+  sql: typeof value === "number" ? String(value) : `'${value}'`
+})
+
+type Maybe = string | number | null
+type Condition<Needs = unknown> = Term<boolean, Needs>
+type NumberOf<Needs = unknown> = Term<number | null, Needs>
+
+const both = <A, B>(one: Condition<A>, other: Condition<B>): Condition<A & B> => ({
+  of: (asked) => one.of(asked) && other.of(asked),
+  sql: `(${one.sql} AND ${other.sql})`
+})
+const either = <A, B>(one: Condition<A>, other: Condition<B>): Condition<A & B> => ({
+  of: (asked) => one.of(asked) || other.of(asked),
+  sql: `(${one.sql} OR ${other.sql})`
+})
+/** Of a column that is never null. */
+const not = <A>(condition: Condition<A>): Condition<A> => ({
+  of: (asked) => !condition.of(asked),
+  sql: `NOT ${condition.sql}`
+})
+const isNull = <A>(term: Term<Maybe, A>): Condition<A> => ({
+  of: (asked) => term.of(asked) === null,
+  sql: `${term.sql} IS NULL`
+})
+const isKnown = <A>(term: Term<Maybe, A>): Condition<A> => ({
+  of: (asked) => term.of(asked) !== null,
+  sql: `${term.sql} IS NOT NULL`
+})
+const isOneOf = <A>(term: Term<Maybe, A>, values: ReadonlyArray<string>): Condition<A> => ({
+  of: (asked) => values.includes(String(term.of(asked))),
+  sql: `${term.sql} IN (${values.map((value) => `'${value}'`).join(", ")})`
+})
+/** Also where both are null. */
+const isSame = <A, B>(one: Term<Maybe, A>, other: Term<Maybe, B>): Condition<A & B> => ({
+  of: (asked) => one.of(asked) === other.of(asked),
+  sql: `${one.sql} IS NOT DISTINCT FROM ${other.sql}`
+})
+const isAtMost = <A, B>(one: NumberOf<A>, other: NumberOf<B>): Condition<A & B> => ({
+  of: (asked) => {
+    const [value, limit] = [one.of(asked), other.of(asked)]
+    return value !== null && limit !== null && value <= limit
+  },
+  sql: `${one.sql} <= ${other.sql}`
+})
+
+/** Of numbers that are not null where it is asked: a null is 0 in TypeScript, and null in SQL. */
+const calculate = <A, B>(
+  [one, other]: readonly [NumberOf<A>, NumberOf<B>],
+  of: (one: number, other: number) => number,
+  sql: (one: string, other: string) => string
+): Term<number, A & B> => ({
+  of: (asked) => of(one.of(asked) ?? 0, other.of(asked) ?? 0),
+  sql: sql(one.sql, other.sql)
+})
+const minus = <A, B>(one: NumberOf<A>, other: NumberOf<B>) =>
+  calculate(
+    [one, other],
+    (a, b) => a - b,
+    (a, b) => `(${a} - ${b})`
+  )
+const earliest = <A, B>(one: NumberOf<A>, other: NumberOf<B>) =>
+  calculate([one, other], Math.min, (a, b) => `(CASE WHEN ${a} < ${b} THEN ${a} ELSE ${b} END)`)
+const latest = <A, B>(one: NumberOf<A>, other: NumberOf<B>) =>
+  calculate([one, other], Math.max, (a, b) => `(CASE WHEN ${a} > ${b} THEN ${a} ELSE ${b} END)`)
+const distance = <A, B>(one: NumberOf<A>, other: NumberOf<B>) =>
+  calculate(
+    [one, other],
+    (a, b) => Math.abs(a - b),
+    (a, b) => `ABS(${a} - ${b})`
+  )
+const when = <A, B, C>(condition: Condition<A>, then: NumberOf<B>, otherwise: NumberOf<C>): NumberOf<A & B & C> => ({
+  of: (asked) => (condition.of(asked) ? then.of(asked) : otherwise.of(asked)),
+  sql: `(CASE WHEN ${condition.sql} THEN ${then.sql} ELSE ${otherwise.sql} END)`
+})
+
+/** The states in which a worker has something to do. An index has the text as its condition. */
+export const isOpen = isOneOf(payout("state"), ["accepted", "unknown"])
+
+/** A second person approved it, or it needs no one. */
+export const isApproved = either(
+  isKnown(payout("approvedAt")),
+  both(
+    not(payout("needsApproval")),
+    either(isNull(account("fourEyesAbove")), isAtMost(payout("amount"), account("fourEyesAbove")))
+  )
+)
+
+/** A worker was seen within the horizon. */
+export const isSeen = isAtMost(distance(given("now"), account("seenAt")), given("horizon"))
+
+/**
+ * Until when the wait of a payout is counted. Only one that was never sent waits uncounted: for the cap of a day, and for a
+ * pause, while a worker is seen.
+ */
+const countedUntil = when(
+  both(isAtMost(payout("sends"), constant(0)), both(isKnown(account("servedAt")), isSeen)),
+  earliest(
+    given("now"),
+    latest(
+      latest(payout("wantedAt"), account("servedAt")),
+      earliest(
+        when(isOneOf(payout("waitsFor"), ["DailyCap"]), payout("waitsSince"), given("now")),
+        when(account("paused"), account("pausedAt"), given("now"))
+      )
+    )
+  ),
+  given("now")
+)
+
+/** How long a payout has been waiting since it is wanted, in milliseconds. */
+export const waited = minus(countedUntil, payout("wantedAt"))
+
+/** It is wanted since at most the horizon, and not since a time that lies ahead by more. */
+const isWanted = isAtMost(distance(countedUntil, payout("wantedAt")), given("horizon"))
+
+/** No request of it may have left longer ago than the horizon, nor at a time that lies ahead by more. */
+const isRepeatable = either(
+  isNull(payout("mayHaveLeftAt")),
+  isAtMost(distance(given("nowHere"), payout("mayHaveLeftAt")), given("horizon"))
+)
+
+/** It may be sent at this time: the service still knows its key, or has not seen it. */
+export const isInTime = both(isWanted, isRepeatable)
+
+/** Nobody paused the account, and the service takes its requests, or this payout is the one that is tried. */
+export const isAtWork = both(
+  not(account("paused")),
+  either(isNull(account("blockedAt")), isSame(account("probeKey"), given("key")))
+)
+
+/** The worker's sender is that of the account. Without one, as of a mock, nothing is sent from an account that has one. */
+export const isOfSender = isSame(account("fingerprint"), given("sender"))
+
+/** A request of the payout may be sent. What is in doubt goes on without an approval, since that cannot pay a second time. */
+export const maySend = both(
+  both(isAtWork, isOfSender),
+  both(isInTime, either(isKnown(payout("mayHaveLeftAt")), isApproved))
+)
+
+/** A condition as SQL, with the values that are given. */
+export const fragmentOf = (
+  { sql }: Pick<Database, "sql">,
+  condition: Condition<never>,
+  values: { readonly [Name in keyof Given]?: Fragment } = {}
+): Fragment => {
+  const parts = condition.sql.split(/:(\w+)/)
+  const texts = parts.filter((_, index) => index % 2 === 0)
+  const names = parts.filter((_, index) => index % 2 === 1)
+  // Every odd part is a name that `given` wrote.
+  const fragments = names.map((name) => values[name as keyof Given])
+  // The tag of a template takes its texts as an array that also has them as `raw`.
+  return sql(Object.assign(texts, { raw: texts }) as unknown as TemplateStringsArray, ...fragments)
+}
