@@ -206,8 +206,11 @@ const problemOfConfig = Effect.fnUntraced(function* (option: string, { cause }: 
     : ({ setting, reason: "Wrong", problem: "is not what its Config reads" } as const)
 })
 
+/** What is no `Config` is an option of a program without types. */
+const isConfig = (value: unknown): value is Config.Config<unknown> => Effect.isEffect(value)
+
 /**
- * Reads each option by its own `Config`, and checks all. Not by `Config.unwrap`, which stops at the first that fails: one
+ * Reads each option by its own `Config`, or all by one, and checks all. Not by `Config.unwrap`, which stops at the first that fails: one
  * error names every setting that is missing or wrong.
  */
 export const readConfigs = Effect.fnUntraced(function* <I extends object, A>(
@@ -221,8 +224,6 @@ export const readConfigs = Effect.fnUntraced(function* <I extends object, A>(
     failed.set(option, yield* problemOfConfig(option, result.failure))
     return undefined
   })
-  // A `Config` of all options, or one for each: what is wrapped in neither is an option of a program without types.
-  const isConfig = (value: unknown): value is Config.Config<unknown> => Effect.isEffect(value)
   const readOne = (option: string, config: unknown) =>
     isConfig(config) ? read(option, config) : Effect.succeed(config)
   const entries = Effect.forEach(isConfig(wrapped) ? [] : Object.entries(wrapped), ([option, config]) =>

@@ -25,7 +25,7 @@ worker.watchdog?.postMessage(expect.getState().testPath)
 // Vitest takes 100 frames of every error that is made, and most errors here are expected ones.
 Error.stackTraceLimit = 16
 
-// A sandbox whose options do not say how it answers does as EFFECT_PIX_AS says.
+// A sandbox whose options do not say how it answers does as EFFECT_PIX_AS says: vitest.config.ts sets it for a project.
 const as = process.env["EFFECT_PIX_AS"]
 if (as === "seen") {
   vi.doMock(import("../../src/sandbox/SandboxOptions.ts"), async (original) => {
