@@ -4,6 +4,9 @@
  *
  * A transport sends a request once. It repeats nothing, follows no redirect, and uses no socket and no listener after it
  * has reported to its sink.
+ *
+ * The sink is no Effect for speed: as one Effect with a time limit, a prototype cost 20 to 60 us more CPU for each `create` over
+ * Node's transport (292 in place of 231), and might cost a tenth.
  */
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
