@@ -206,6 +206,8 @@ const problemOfConfig = Effect.fnUntraced(function* (option: string, { cause }: 
     : ({ setting, reason: "Wrong", problem: "is not what its Config reads" } as const)
 })
 
+const isConfig = (value: unknown): value is Config.Config<unknown> => Effect.isEffect(value)
+
 /**
  * Reads each option by its own `Config`, and checks all. Not by `Config.unwrap`, which stops at the first that fails: one
  * error names every setting that is missing or wrong.
@@ -222,7 +224,6 @@ export const readConfigs = Effect.fnUntraced(function* <I extends object, A>(
     return undefined
   })
   // A `Config` of all options, or one for each: what is wrapped in neither is an option of a program without types.
-  const isConfig = (value: unknown): value is Config.Config<unknown> => Effect.isEffect(value)
   const readOne = (option: string, config: unknown) =>
     isConfig(config) ? read(option, config) : Effect.succeed(config)
   const entries = Effect.forEach(isConfig(wrapped) ? [] : Object.entries(wrapped), ([option, config]) =>
