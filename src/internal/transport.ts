@@ -4,6 +4,9 @@
  *
  * A transport sends a request once. It repeats nothing, follows no redirect, and uses no socket and no listener after it
  * has reported to its sink.
+ *
+ * The sink is no Effect for speed: a prototype of one Effect with a time limit took 292 us of CPU for a `create` over Node's
+ * transport, in place of 231.
  */
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"

@@ -33,7 +33,7 @@ import { findPage, type PageNumber, PageSearch } from "./pageSearch.ts"
 import { PaginationError, type Reason } from "./PaginationError.ts"
 
 /** New rows, in the order of the list, and the place before them. */
-export interface Batch {
+interface Batch {
   readonly before: Place
   readonly entries: ReadonlyArray<Entry>
 }
