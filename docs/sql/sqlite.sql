@@ -15,7 +15,7 @@ CREATE TABLE effect_pix_payouts (
   amount BIGINT CHECK (amount BETWEEN 1 AND 9007199254740991),
   request TEXT,
   request_check TEXT NOT NULL,
-  state VARCHAR(10) NOT NULL DEFAULT 'accepted' CHECK (state IN ('accepted', 'posted', 'settled', 'failed', 'refused', 'unknown', 'parked')),
+  state VARCHAR(10) NOT NULL DEFAULT 'accepted' CHECK (state IN ('accepted', 'posted', 'paid', 'failed', 'refused', 'unknown', 'parked')),
   due_at BIGINT NOT NULL DEFAULT (CAST(unixepoch('subsec') * 1000 AS INTEGER)),
   taken_by VARCHAR(36),
   tries INTEGER NOT NULL DEFAULT 0,
@@ -44,7 +44,7 @@ CREATE TABLE effect_pix_payouts (
   updated_at BIGINT NOT NULL DEFAULT (CAST(unixepoch('subsec') * 1000 AS INTEGER)) CHECK (updated_at BETWEEN 0 AND 8640000000000000),
   version INTEGER NOT NULL DEFAULT 1,
   PRIMARY KEY (account, idempotency_key),
-  CHECK (amount IS NOT NULL OR state IN ('posted', 'settled', 'failed', 'refused'))
+  CHECK (amount IS NOT NULL OR state IN ('posted', 'paid', 'failed', 'refused'))
 );
 
 CREATE INDEX effect_pix_payouts_submitted ON effect_pix_payouts (account, submitted_at, idempotency_key) WHERE amount IS NOT NULL;
@@ -55,7 +55,7 @@ CREATE INDEX effect_pix_payouts_open ON effect_pix_payouts (account, due_at) WHE
 
 CREATE INDEX effect_pix_payouts_amount ON effect_pix_payouts (account, amount, submitted_at);
 
-CREATE INDEX effect_pix_payouts_data ON effect_pix_payouts (account, updated_at) WHERE state IN ('posted', 'settled', 'failed', 'refused') AND request IS NOT NULL;
+CREATE INDEX effect_pix_payouts_data ON effect_pix_payouts (account, updated_at) WHERE state IN ('posted', 'paid', 'failed', 'refused') AND request IS NOT NULL;
 
 CREATE TABLE effect_pix_payout_accounts (
   account VARCHAR(32) PRIMARY KEY,

@@ -48,6 +48,6 @@ export const payouts = Command.make("payouts").pipe(
       command: "effect-pix payouts list --state all --csv > payouts.csv",
       description: "all of them, for an accountant"
     },
-    { command: "effect-pix payouts settle invoice-42 --as settled", description: "say that it was paid" }
+    { command: "effect-pix payouts settle invoice-42 --as paid", description: "say that it was paid" }
   ])
 )

@@ -132,7 +132,7 @@ export class PayoutQueue extends Context.Service<
       options?: StepOptions
     ) => Effect.Effect<Option.Option<PayoutPayee>, InvalidRequest | ForeignTransaction | DatabaseError>
     /**
-     * Waits until the payout is neither accepted nor unknown: then it is posted, refused, parked, settled or failed. That
+     * Waits until the payout is neither accepted nor unknown: then it is posted, refused, parked, paid or failed. That
      * may never happen, for example while the workers are paused: see `Effect.timeout`. Not in the transaction that
      * submits it, since nothing is sent before that commits. Amounts are in centavos. Fails with `PayoutNotFound`, or
      * with `DatabaseError` where the first look at the database fails.
@@ -172,16 +172,16 @@ export class PayoutQueue extends Context.Service<
     ) => Steering
     /**
      * Stores how a payout ended, as you learned it from the panel, a statement or a webhook that you trust, or corrects it.
-     * Default `settled`. An accepted or refused payout has to be parked first, and as `failed` also one that is unknown; as
+     * Default `paid`. An accepted or refused payout has to be parked first, and as `failed` also one that is unknown; as
      * `failed` none whose request may be under way. If the service records the payout all the same, its status has the
      * `withdrawalId`, and where it was settled as failed an error is logged.
      */
     readonly settle: (
       reference: string,
-      options?: StepOptions & { readonly as?: "settled" | "failed" | undefined }
+      options?: StepOptions & { readonly as?: "paid" | "failed" | undefined }
     ) => Steering
     /**
-     * Deletes the personal data of a payout that is posted, settled, failed or refused at once: its request, its payee, and the
+     * Deletes the personal data of a payout that is posted, paid, failed or refused at once: its request, its payee, and the
      * check of its request, by which a CPF could be guessed. Its reference, amount, state and history stay until
      * `forget.record`. A refused one cannot be sent any more. A later submit of the reference with the same amount is the same
      * payout, whatever else it asks for. A second `forget` changes nothing.

@@ -64,7 +64,7 @@ export interface PayoutQueueOptions extends PayoutClientOptions {
    * rest waits for the next day. Default: no limit.
    */
   readonly dailyCap?: number | undefined
-  /** When the data of payouts that are posted, settled, failed or refused is deleted. Both count from the last change. */
+  /** When the data of payouts that are posted, paid, failed or refused is deleted. Both count from the last change. */
   readonly forget?:
     | {
         /**

@@ -11,7 +11,7 @@ import { PayoutRefusal } from "./Payout.ts"
  * The states of a payout in the queue, as the table spells them: see `PayoutStatus`. `refused` means that no request of this queue
  * moved money; a single call, or another file, may have used the reference.
  */
-export const PayoutState = Schema.Literals(["accepted", "posted", "settled", "failed", "refused", "unknown", "parked"])
+export const PayoutState = Schema.Literals(["accepted", "posted", "paid", "failed", "refused", "unknown", "parked"])
 /** See the schema of the same name. */
 export type PayoutState = typeof PayoutState.Type
 
@@ -128,8 +128,8 @@ const Posted = Schema.TaggedStruct("Posted", {
   withdrawalStatus
 })
 interface Posted extends Schema.Schema.Type<typeof Posted> {}
-const Settled = Schema.TaggedStruct("Settled", { state: Schema.Literal("settled"), ...common, withdrawalId })
-interface Settled extends Schema.Schema.Type<typeof Settled> {}
+const Paid = Schema.TaggedStruct("Paid", { state: Schema.Literal("paid"), ...common, withdrawalId })
+interface Paid extends Schema.Schema.Type<typeof Paid> {}
 const Failed = Schema.TaggedStruct("Failed", {
   state: Schema.Literal("failed"),
   ...common,
@@ -164,7 +164,7 @@ interface Parked extends Schema.Schema.Type<typeof Parked> {}
  * |---|---|
  * | `accepted` | it will be sent; `error` is why its last request moved none, with `mayHaveLeftAt` one is under way |
  * | `posted` | the service recorded it. That is not paid: `withdrawalStatus` is the word of that moment |
- * | `settled` | a person who knows that it was paid used `settle`; with `withdrawalId` the service recorded it |
+ * | `paid` | a person who knows that it was paid used `settle`; with `withdrawalId` the service recorded it |
  * | `failed` | with an `error` the service recorded it as failed, and no money moved; else a person used `settle` |
  * | `refused` | no request of this queue moved money; a single call, or another file, may have used the reference. `error` says why; `retry` sends it again |
  * | `unknown` | money may have moved. It is sent again with the same key |
@@ -176,9 +176,9 @@ interface Parked extends Schema.Schema.Type<typeof Parked> {}
  * - `error` has the cause, the status and the code of the service, and not its words, which may name a person. The log line of
  *   the request has them, masked.
  */
-export const PayoutStatus = Schema.Union([Accepted, Posted, Settled, Failed, Refused, Unknown, Parked])
+export const PayoutStatus = Schema.Union([Accepted, Posted, Paid, Failed, Refused, Unknown, Parked])
 /** See the schema of the same name. */
-export type PayoutStatus = Accepted | Posted | Settled | Failed | Refused | Unknown | Parked
+export type PayoutStatus = Accepted | Posted | Paid | Failed | Refused | Unknown | Parked
 
 const refusals: Readonly<Record<PayoutRefusal["_tag"], string>> = {
   InvalidRequest: "Dados inválidos: confira a chave PIX e o valor",
@@ -211,7 +211,7 @@ export const portuguese = (status: PayoutStatus): string => {
   switch (status.state) {
     case "posted":
       return status.withdrawalId === undefined ? "Registrado" : `Registrado: saque nº ${status.withdrawalId}`
-    case "settled":
+    case "paid":
       return "Pago: conferido por uma pessoa"
     case "failed":
       if (status.error !== undefined)

@@ -8,7 +8,7 @@
  *
  * | list | state | money |
  * |---|---|---|
- * | `done` | `posted`, `settled` | the service recorded it |
+ * | `done` | `posted`, `paid` | the service recorded it |
  * | `refused` | `refused` | no request of this queue moved money. A single call, or another file, may have used the reference |
  * | `failed` | `failed` | the service recorded it as failed (its `error`), or a person settled it as failed |
  * | `parked` | `parked` | it waits for a person: see `because` |
@@ -252,7 +252,7 @@ export const run = (
       const inState = (...states: ReadonlyArray<PayoutStatus["state"]>) =>
         statuses.filter(({ state }) => states.includes(state))
       const report = {
-        done: inState("posted", "settled"),
+        done: inState("posted", "paid"),
         failed: inState("failed"),
         refused: inState("refused"),
         parked: inState("parked"),

@@ -11,7 +11,7 @@ export type Job =
   | { readonly kind: "time"; readonly call: Call; readonly inFlight: number; readonly milliseconds: number }
   /** Makes this number of calls, with this number in flight, without a garbage collection meanwhile. */
   | { readonly kind: "bytes"; readonly call: Call; readonly inFlight: number; readonly calls: number }
-  /** Starts this number of calls and waits. The message `settled` then returns the size of the heap. */
+  /** Starts this number of calls and waits. The message `paid` then returns the size of the heap. */
   | { readonly kind: "start"; readonly call: Call; readonly calls: number }
   | { readonly kind: "heap" }
   | { readonly kind: "finish" }

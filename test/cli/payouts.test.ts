@@ -211,7 +211,7 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
       ["show accepted", 0, /^State +accepted$/m],
       ["park accepted --yes --json --by ana --note asked", 0, /"parked".*"because":"Operator"/, /No worker sends/],
       ["settle accepted --as failed --yes", 0, /^State +failed$/m, /was not paid/],
-      ["settle parked --as settled", 2, "", /You say that it was paid\. Nothing is sent\.$/m],
+      ["settle parked --as paid", 2, "", /You say that it was paid\. Nothing is sent\.$/m],
       ["retry posted --yes", 4, "", /retry changed nothing: the payout posted is posted/],
       ["show accepted", 0, / Parked Operator \(parked\) by ana : asked\n.* Settled \(failed\)/],
       ["retry refused --yes", 0, /^State +accepted$/m, /MONEY WILL MOVE: it is sent again, under the same key/],
@@ -284,10 +284,10 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
 
   live("a step about many payouts is taken of those that it fits, and the exit code for the others is 4", function* () {
     const { rows } = yield* operate(database, parked)
-    const some = /3 payouts, R\$ 70,00 \(7000 centavos\)[^]*resume changed nothing: the payout over-1 is settled/
+    const some = /3 payouts, R\$ 70,00 \(7000 centavos\)[^]*resume changed nothing: the payout over-1 is paid/
     yield* rows(
-      ["settle over-1 nobody-1 nobody-2 --as settled --yes", 4, "", /nobody-1[^]*nobody-2[^]*Nothing was changed\./],
-      ["settle over-1 --as settled --yes", 0, /^State +settled$/m],
+      ["settle over-1 nobody-1 nobody-2 --as paid --yes", 4, "", /nobody-1[^]*nobody-2[^]*Nothing was changed\./],
+      ["settle over-1 --as paid --yes", 0, /^State +paid$/m],
       ["resume over-1 over-2 held over-2 --yes", 4, /^STATE .*\naccepted .* over-2\naccepted .* held\n$/, some]
     )
   })
@@ -330,7 +330,7 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
 
 describe("a step that nobody takes", () => {
   live("a step that nobody takes is refused before anything is read, for every step", function* () {
-    const words = { settle: " --as settled", "change-sender": "", "four-eyes": "" } as Readonly<Record<string, string>>
+    const words = { settle: " --as paid", "change-sender": "", "four-eyes": "" } as Readonly<Record<string, string>>
     const steps = [
       ...payoutSteps.map(({ name }) => `payouts ${name} x${words[name] ?? ""}`),
       ...accountSteps.map(({ name }) => `payouts ${name}${name in words ? " 100" : ""}`),

@@ -86,7 +86,7 @@ const unclearWords = "A conferir: pode ter sido pago, não pagar por outro meio 
 it.each([
   ["posted", { state: "posted", withdrawalId: 7 }, "Registrado: saque nº 7"],
   ["posted without a number", { state: "posted" }, "Registrado"],
-  ["settled", { state: "settled" }, "Pago: conferido por uma pessoa"],
+  ["paid", { state: "paid" }, "Pago: conferido por uma pessoa"],
   ["failed", { state: "failed" }, "Não pago: conferido por uma pessoa"],
   [
     "failed by its record",

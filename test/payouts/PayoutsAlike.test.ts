@@ -19,7 +19,7 @@ const aDay = 86_400_000
 const slow: PayoutQueueOptions = { poll: "6 hours" }
 
 describe("a line of a sheet that looks like another payout", () => {
-  queued.each(["accepted", "parked", "settled", "posted", "unknown"])(
+  queued.each(["accepted", "parked", "paid", "posted", "unknown"])(
     "is not accepted beside one that is %s, and is beside one that failed",
     { script: { unknown: Fault.resetAfter } },
     function* ({ queue }, twin) {
@@ -27,12 +27,12 @@ describe("a line of a sheet that looks like another payout", () => {
       yield* queue.setPaused(!isSent)
       yield* queue.submit(payout(twin))
       yield* settle
-      if (twin === "parked" || twin === "settled") yield* queue.park(twin)
-      if (twin === "settled") yield* queue.settle(twin)
+      if (twin === "parked" || twin === "paid") yield* queue.park(twin)
+      if (twin === "paid") yield* queue.settle(twin)
       assert.include(yield* shown(twin), twin)
       assert.deepStrictEqual(yield* runNew(), [[0, twin]])
       assert.strictEqual(yield* shown("new"), "absent")
-      if (twin !== "posted" && twin !== "settled") yield* queue.park(twin)
+      if (twin !== "posted" && twin !== "paid") yield* queue.park(twin)
       // No request of it is under way any more.
       yield* TestClock.adjust("10 minutes")
       yield* queue.settle(twin, { as: "failed" })

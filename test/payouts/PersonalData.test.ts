@@ -178,7 +178,7 @@ effect.each([
 )
 
 effect("the end of a record leaves its key and state, so that the reference is never new again", world, function* () {
-  const ends = ["posted", "settled", "failed", "refused"]
+  const ends = ["posted", "paid", "failed", "refused"]
   const sql = yield* SqlClient.SqlClient
   yield* TestClock.adjust("1 second")
   const queue = yield* startClient()

@@ -33,7 +33,7 @@ const payoutsOf = {
   mayHaveLeft: `${full}, sends = 1, may_have_left_at = 1`,
   unknown: `state = 'unknown', error = '${lost}', ${full}, sends = 1, may_have_left_at = 1`,
   posted: "state = 'posted', withdrawal_id = 7",
-  settled: "state = 'settled'",
+  paid: "state = 'paid'",
   failed: "state = 'failed'",
   refused: `state = 'refused', error = '${storedRefusal}', ${full}`,
   forgotten: `state = 'refused', error = '${storedRefusal}', request = NULL, request_check = ''`,
@@ -51,7 +51,7 @@ const by = "ana"
 const isElsewhere: ReadonlyArray<Of> = ["lostElsewhere", "lostUnreadable"]
 const isParked: ReadonlyArray<Of> = ["parked", "lost", "lostLongAgo", ...isElsewhere, "parkedUnderWay", "parkedDeleted"]
 const isOpen: ReadonlyArray<Of> = ["accepted", "mayHaveLeft", "unknown"]
-const isRecorded: ReadonlyArray<Of> = ["posted", "settled", "failed"]
+const isRecorded: ReadonlyArray<Of> = ["posted", "paid", "failed"]
 const isNotParked: ReadonlyArray<Of> = [...isOpen, ...isRecorded, "refused", "forgotten"]
 const wanted = `wantedAt=${now}`
 const idle = "-waitsFor -waitsSince"
@@ -139,21 +139,17 @@ test("resume of what was not executed sends it as new, where nobody can know oth
   ]
 })
 
-test(
-  "settle as settled ends what is in doubt, parked or recorded",
-  (queue, of) => queue.settle(of, { by, as: "settled" }),
-  {
-    "No request of it": ["accepted", "refused", "forgotten"],
-    "A request of it": ["mayHaveLeft"],
-    "Settled ": ["settled"],
-    "Settled state=settled": ["posted", "failed"],
-    [`Settled state=settled -mayHaveLeftAt ${idle} -error`]: ["unknown"],
-    [`Settled state=settled ${idle} -error -parkedBecause`]: ["parked"],
-    [`Settled state=settled -mayHaveLeftAt ${idle} -error -parkedBecause`]: ["lost", "lostLongAgo", ...isElsewhere],
-    "Settled state=settled -mayHaveLeftAt -parkedBecause": ["parkedUnderWay"],
-    "Settled state=settled -parkedBecause": ["parkedDeleted"]
-  }
-)
+test("settle as paid ends what is in doubt, parked or recorded", (queue, of) => queue.settle(of, { by, as: "paid" }), {
+  "No request of it": ["accepted", "refused", "forgotten"],
+  "A request of it": ["mayHaveLeft"],
+  "Settled ": ["paid"],
+  "Settled state=paid": ["posted", "failed"],
+  [`Settled state=paid -mayHaveLeftAt ${idle} -error`]: ["unknown"],
+  [`Settled state=paid ${idle} -error -parkedBecause`]: ["parked"],
+  [`Settled state=paid -mayHaveLeftAt ${idle} -error -parkedBecause`]: ["lost", "lostLongAgo", ...isElsewhere],
+  "Settled state=paid -mayHaveLeftAt -parkedBecause": ["parkedUnderWay"],
+  "Settled state=paid -parkedBecause": ["parkedDeleted"]
+})
 
 test(
   "settle as failed ends what is parked or recorded, but never while a request may be under way",
@@ -163,7 +159,7 @@ test(
     "A request of it": ["mayHaveLeft", "parkedUnderWay"],
     "It is asked again.": ["unknown"],
     "Settled ": ["failed"],
-    "Settled state=failed": ["posted", "settled"],
+    "Settled state=failed": ["posted", "paid"],
     [`Settled state=failed ${idle} -error -parkedBecause`]: ["parked"],
     [`Settled state=failed -mayHaveLeftAt ${idle} -error -parkedBecause`]: ["lost", "lostLongAgo", ...isElsewhere],
     "Settled state=failed -parkedBecause": ["parkedDeleted"]

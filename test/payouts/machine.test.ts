@@ -121,7 +121,7 @@ describe("an answer", () => {
   const changed = Row.Row.make({ ...doubted, parkedBecause: "Operator" })
   it.each<[state: Row.Row["state"], record: string, refusal: string, failure: string, lost: string]>([
     ["parked", "posted clean Answered", "parked clean Answered", "failed clean Answered", "parked left"],
-    ["settled", "settled left Answered", "settled clean Answered", "settled clean Answered", "settled left"],
+    ["paid", "paid left Answered", "paid clean Answered", "paid clean Answered", "paid left"],
     ["failed", "failed left Contradicted", "failed clean Answered", "failed clean Answered", "failed left"]
   ])("to a request of a payout that is %s meanwhile undoes no step", (state, ...expected) => {
     const row = { ...changed, state }

@@ -236,7 +236,7 @@ export const play = (world: World, plan: Plan) =>
             yield* queue.resume(reference, { ...by, notExecuted: true }).pipe(Effect.catch(() => again))
           }
         }
-        return statuses.every(({ state }) => state === "posted" || state === "settled" || state === "failed")
+        return statuses.every(({ state }) => state === "posted" || state === "paid" || state === "failed")
       })
 
     /** Repeats an effect in a process, while the clock goes on, until it returns true. */

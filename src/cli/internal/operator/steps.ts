@@ -92,12 +92,12 @@ export const payoutSteps = [
     name: "settle",
     about: "Say how payouts ended, as you learned it elsewhere",
     flags: {
-      as: Flag.Literals("as", ["settled", "failed"]).pipe(
-        Flag.withDescription("How it ended, as the panel or a statement says: settled means that it was paid")
+      as: Flag.Literals("as", ["paid", "failed"]).pipe(
+        Flag.withDescription("How it ended, as the panel or a statement says: paid means that it was")
       )
     },
     effect: ({ status }, { as }) =>
-      as === "settled"
+      as === "paid"
         ? "You say that it was paid. Nothing is sent."
         : `You say that it was not paid. Nothing is sent.${riskOf(status)}`,
     take: (queue, { status }, why, { as }) => queue.settle(status.reference, { ...why, as })

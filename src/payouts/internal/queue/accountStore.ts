@@ -61,9 +61,9 @@ export const makeAccountStore = (database: Database, account: string) => {
     get: Effect.gen(function* () {
       const now = yield* databaseNow(database)
       const clock = sql`SELECT ${now} AS "readAt", ${identity.session} AS "session"`
-      const rows = yield* sql`${clock}, ${all} FROM ${accounts} WHERE account = ${account}`
-      const found = rows.length > 0 ? rows : (yield* clock).map((row) => ({ ...Account.make({ account }), ...row }))
-      const [read] = yield* Effect.orDie(decode(found))
+      const [found] = yield* sql`${clock}, ${all} FROM ${accounts} WHERE account = ${account}`
+      const [bare] = found === undefined ? yield* clock : []
+      const [read] = yield* Effect.orDie(decode([found ?? { ...Account.make({ account }), ...bare }]))
       return { ...read!, ahead: read!.readAt - (yield* Clock.currentTimeMillis) } satisfies ReadAccount
     }),
 

@@ -210,9 +210,9 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
       const step: Step = (row, deciding, by) => Approval.resume(row, deciding, { by, notExecuted, sum })
       return steer("resume", reference, options, step, { _tag: "Resumed", notExecuted })
     },
-    settle: (reference: string, options: StepOptions & { readonly as?: "settled" | "failed" | undefined } = {}) => {
-      const { as = "settled" } = options
-      if (as !== "settled" && as !== "failed") return invalid("as", "must be settled or failed")
+    settle: (reference: string, options: StepOptions & { readonly as?: "paid" | "failed" | undefined } = {}) => {
+      const { as = "paid" } = options
+      if (as !== "paid" && as !== "failed") return invalid("as", "must be paid or failed")
       const step: Step = (row, deciding) => Row.settle(row, deciding, as)
       return steer("settle", reference, options, step, { _tag: "Settled" })
     },

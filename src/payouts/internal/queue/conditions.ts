@@ -48,12 +48,6 @@ interface Given {
   readonly sender: string | null
 }
 
-export interface Asked {
-  readonly payout: PayoutColumns
-  readonly account: AccountColumns
-  readonly given: Given
-}
-
 /** An expression over some of what is asked. Its SQL has a `:name` where a value is given. */
 export interface Term<Value, Needs = unknown> {
   readonly of: (asked: Needs) => Value
@@ -206,13 +200,13 @@ const isRepeatable = either(
 export const isInTime = both(isWanted, isRepeatable)
 
 /** Nobody paused the account, and the service takes its requests, or this payout is the one that is tried. */
-export const isAtWork = both(
+const isAtWork = both(
   not(account("paused")),
   either(isNull(account("blockedAt")), isSame(account("probeKey"), given("key")))
 )
 
 /** The worker's sender is that of the account. Without one, as of a mock, nothing is sent from an account that has one. */
-export const isOfSender = isSame(account("fingerprint"), given("sender"))
+const isOfSender = isSame(account("fingerprint"), given("sender"))
 
 /** A request of the payout may be sent. What is in doubt goes on without an approval, since that cannot pay a second time. */
 export const maySend = both(

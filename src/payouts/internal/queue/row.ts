@@ -194,13 +194,13 @@ export const answered = (row: Row, known: Known, now: number, payee: string | nu
         // It may have been forgotten since the request left.
         payee: row.request === null ? null : payee
       }
-      if (row.state === "settled" || row.state === "failed") return { ...recorded, error: null }
+      if (row.state === "paid" || row.state === "failed") return { ...recorded, error: null }
       const ended = { mayHaveLeftAt: null, error: null, parkedBecause: null, ...waitsForNothing } as const
       return { state: "posted", ...recorded, ...ended }
     }
     case "Refused": {
       const cleared = { mayHaveLeftAt: null, countedDay: null, error: writeFailure(known.error) } as const
-      if (known.error._tag === "WithdrawalFailed" && row.state !== "settled" && row.state !== "posted") {
+      if (known.error._tag === "WithdrawalFailed" && row.state !== "paid" && row.state !== "posted") {
         const { withdrawalId, withdrawalStatus } = known.error
         return { ...cleared, ...waitsForNothing, state: "failed", parkedBecause: null, withdrawalId, withdrawalStatus }
       }
@@ -295,7 +295,7 @@ export const resume = (row: Row, deciding: Deciding, notExecuted: boolean): Step
 }
 
 /** As failed never while a request may be under way: the payout may then be paid in another way. */
-export const settle = (row: Row, deciding: Deciding, as: "settled" | "failed"): Step => {
+export const settle = (row: Row, deciding: Deciding, as: "paid" | "failed"): Step => {
   if (row.state === "refused" || row.state === "accepted") {
     return row.mayHaveLeftAt === null
       ? "No request of it is in doubt. If you know that it was paid, park it and then settle it."

@@ -204,7 +204,7 @@ export const makeSend = ({
     if (marked === undefined) {
       return yield* Effect.andThen(giveBack, Effect.as(waitForTomorrow(row), undefined))
     }
-    // Since the first check it may have waited for the end of a pause, or for a suspended process.
+    // The process may have been suspended since the mark was committed.
     const because = yield* gate.obstacle(marked, account)
     if (because !== undefined) return yield* Effect.andThen(giveBack, Effect.as(park(marked, because), undefined))
     let used: Sender | undefined

@@ -121,7 +121,7 @@ const causeOfAll = ({ blockedBecause, paused: isPaused }: Account): Cause | unde
 const isExpected = ({ cause, state }: Count) => state === "parked" && expected.some((one) => one === cause)
 
 /** The number of payouts of some counts, and their sum in centavos. */
-export const total = (counts: ReadonlyArray<Count>) => ({
+const total = (counts: ReadonlyArray<Count>) => ({
   count: counts.reduce((sum, of) => sum + of.count, 0),
   amount: counts.reduce((sum, of) => sum + of.amount, 0)
 })

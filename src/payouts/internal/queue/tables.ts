@@ -13,10 +13,10 @@ import { dueColumns } from "../../../durable/Due.ts"
 import type { Tables } from "../../../durable/Tables.ts"
 import { isOpen } from "./conditions.ts"
 
-const states = "'accepted', 'posted', 'settled', 'failed', 'refused', 'unknown', 'parked'"
+const states = "'accepted', 'posted', 'paid', 'failed', 'refused', 'unknown', 'parked'"
 
 /** The states in which nobody has anything to do, as SQL. */
-export const ended = "state IN ('posted', 'settled', 'failed', 'refused')"
+export const ended = "state IN ('posted', 'paid', 'failed', 'refused')"
 
 /** The payouts whose record was not deleted, as SQL. */
 export const recorded = "amount IS NOT NULL"

@@ -1,6 +1,6 @@
 /**
- * Sends the payouts of the queue. The order for one payout: check whether it may be sent; wait until it may; commit the mark
- * that a request may have left; send; store the answer. A process may end between any two steps, and another process then
+ * Sends the payouts of the queue. The order for one payout: wait until it may be sent, or park it; open its request; commit the mark
+ * that a request may have left, by a statement that asks the same; send; store the answer. A process may end between any two steps, and another process then
  * starts from the first step.
  */
 import * as Clock from "effect/Clock"
@@ -62,17 +62,16 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
 
   const sendIfAllowed = Effect.fnUntraced(
     function* (row: Row.Row) {
-      const because = yield* gate.obstacle(row, yield* gate.current)
-      if (because !== undefined) return yield* park(row, because)
-      const request = yield* open(row)
+      const permit = yield* gate.untilAllowed(row)
+      if (Predicate.isString(permit)) return yield* park(row, permit)
+      const giveBack = permit.isProbe ? gate.report(permit, row) : Effect.void
+      const request = yield* Effect.onError(open(row), () => Effect.ignore(giveBack))
       if (
         request === undefined ||
         Option.getOrUndefined(payoutKey(row.account, row.reference)) !== row.idempotencyKey
       ) {
-        return yield* park(row, "Unreadable")
+        return yield* Effect.andThen(giveBack, park(row, "Unreadable"))
       }
-      const permit = yield* gate.untilAllowed(row)
-      if (Predicate.isString(permit)) return yield* park(row, permit)
       const failure = yield* delayInterrupt(settings.drain)(send(row, request, permit))
       if (failure !== undefined) return yield* new TryAgain({ reason: failure })
     },
