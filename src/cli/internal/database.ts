@@ -26,13 +26,13 @@ const mistakes: ReadonlyArray<readonly [looks: RegExp, sentence: string]> = [
   [/^\s|\s$/, "begins or ends with a space or a line break: leave it out"],
   [/^["'`\u2018-\u201d]|["'`\u2018-\u201d]$/, "is in quotes, which a tool left there: leave them out"],
   [/\$\{?\w+\}?|%\w+%/, "names a variable that nothing replaced"],
-  [/^jdbc:/i, "is written for Java: leave out jdbc: and write user and password before the host"],
+  [/^jdbc:/i, "is written for Java: leave out jdbc, and write user and password before the host"],
   [/^postgres(?:ql)?\+/i, "names a driver of another language: leave out the plus and what follows it"],
   [/^postgres(?:ql)?:/i, "cannot be read as a URL: is a character of the password not percent-encoded?"],
+  [/^(?!.*:\/\/).*@/, "has no scheme before its host"],
   [/^(?!file:|sqlite:)[a-z][a-z\d+.-]+:/i, "names a kind of database that this command does not know"],
   [/^(?:file|sqlite)(?:\+\w+)?:\/\/(?!\/)/i, "has a host in place of a path: three slashes begin an absolute path"],
-  [/(?:^|[\s;])(?:host|server|port|dbname|database|data source|user)\s*=/i, "has settings with =, and is no URL"],
-  [/@|:\d+\//, "has no scheme before its host"]
+  [/(?:^|[\s;])(?:host|server|port|dbname|database|data source|user)\s*=/i, "has settings with =, and is no URL"]
 ]
 
 const unreachable = ({ reason }: SqlError) => {
