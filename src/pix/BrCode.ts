@@ -93,10 +93,11 @@ export const parse = (payload: string): Result.Result<BrCode, InvalidBrCode> =>
  * | additional data (62) | absent, or readable |
  * | any field, also inside a template | not repeated |
  * | PIX account (26 to 51) | one, with a key or a URL, not both |
+ * | key (01 of the account) | absent, or in the form of the PIX directory: a CPF or CNPJ with its check digits and no punctuation, an e-mail address, a phone with `+` and its country, a UUID |
  * | URL (25 of the account) | a plain host and path: no scheme, account, port, address of digits, punycode, escape, space, backslash, `..` or character outside ASCII |
  *
- * Not checked: whether the amount is the one that you asked for ({@link checkAmount}), whether the key is well-formed,
- * how long the names are, and whether the charge exists.
+ * Not checked: whether the amount is the one that you asked for ({@link checkAmount}), whether the key is
+ * registered, how long the names are, and whether the charge exists.
  *
  * ```ts
  * import { BrCode } from "effect-pix"

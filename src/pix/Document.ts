@@ -2,7 +2,8 @@
  * CPF and CNPJ, the documents of a payer: `customer.document` of a charge (`docs/service.md`).
  *
  * A document has its wire form: eleven digits, or fourteen digits and capital letters, without punctuation. Input may be
- * written as people write it (`529.982.247-25`, `12.abc.345/01de-35`).
+ * written as people write it (`529.982.247-25`, `12.abc.345/01de-35`), with any sign for a hyphen; characters that nobody sees are
+ * dropped.
  *
  * Gotchas:
  * - A CNPJ may hold letters since July 2026 (Instrução Normativa RFB 2.229/2024). The numeric ones stay valid.
@@ -32,6 +33,7 @@ import {
   obfuscateCnpj,
   obfuscateCpf
 } from "./internal/brazilianUtils.ts"
+import { plainHyphens } from "./internal/typed.ts"
 
 /** A valid CPF: eleven digits, no punctuation. */
 export type Cpf = string & Brand.Brand<"effect-pix/Cpf">
@@ -53,18 +55,20 @@ const isCnpj = (u: unknown): u is Cnpj =>
   Predicate.isString(u) && /^[\dA-Z]{12}\d{2}$/.test(u) && !repeatedDigit.test(u) && isValidCnpj(u)
 
 /** {@link cpf} as an `Option`: none for a text that it would refuse. */
-export const cpfOption = (input: string): Option.Option<Cpf> =>
-  // `isValidCpf` tests the input with its punctuation: it checks the positions of the separators.
-  Predicate.isString(input) && isValidCpf(input)
-    ? Option.liftPredicate(isCpf)(input.replaceAll(separators, ""))
-    : Option.none()
+export const cpfOption = (input: string): Option.Option<Cpf> => {
+  const text = Predicate.isString(input) ? plainHyphens(input) : ""
+  // `isValidCpf` tests the text with its punctuation: it checks the positions of the separators.
+  return isValidCpf(text) ? Option.liftPredicate(isCpf)(text.replaceAll(separators, "")) : Option.none()
+}
 
 /** {@link cnpj} as an `Option`: none for a text that it would refuse. */
-export const cnpjOption = (input: string): Option.Option<Cnpj> =>
+export const cnpjOption = (input: string): Option.Option<Cnpj> => {
+  const text = Predicate.isString(input) ? plainHyphens(input) : ""
   // Only ASCII: `toUpperCase` turns "ı" and "ſ" into the letters I and S.
-  Predicate.isString(input) && /^[\s\w./-]*$/.test(input) && isValidCnpj(input)
-    ? Option.liftPredicate(isCnpj)(input.replaceAll(separators, "").toUpperCase())
+  return /^[\s\w./-]*$/.test(text) && isValidCnpj(text)
+    ? Option.liftPredicate(isCnpj)(text.replaceAll(separators, "").toUpperCase())
     : Option.none()
+}
 
 // The issue is made without the input, which `reportInput` would show.
 const refusal = (expected: string) => new SchemaIssue.InvalidValue({ expected })

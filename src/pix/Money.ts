@@ -26,6 +26,7 @@ import * as SchemaGetter from "effect/SchemaGetter"
 import * as SchemaIssue from "effect/SchemaIssue"
 import * as decimal from "../internal/decimal.ts"
 import { orRefuse, withSchemaError } from "../internal/refuse.ts"
+import { visibleText } from "./internal/typed.ts"
 
 /**
  * A whole, non-negative number of centavos within the safe integers, on the wire as a JSON integer: the unit of
@@ -204,7 +205,7 @@ const commaText = /^(?!\d+\.\d{3}$)(?:0|[1-9]\d*|[1-9]\d{0,2}(?:\.\d{3})+)(?:,\d
  */
 export const parseBRL = (text: string): Option.Option<Centavos> => {
   if (!Predicate.isString(text)) return Option.none()
-  const written = text.trim().replace(/^R\$[ \u00a0\u202f]*/, "")
+  const written = visibleText(text).replace(/^R\$ */, "")
   if (pointText.test(written)) return fromReaisOption(written)
   return commaText.test(written) ? fromReaisOption(written.replaceAll(".", "").replace(",", ".")) : Option.none()
 }

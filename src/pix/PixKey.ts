@@ -61,7 +61,9 @@ export const isPixKey = (u: unknown): u is PixKey => MaskedKey.is(u)
 
 /**
  * Makes a key of the given kind, or says what is wrong with the text. {@link cpf}, {@link cnpj}, {@link email},
- * {@link phone} and {@link evp} describe the accepted texts and the stored form. Spaces around the text are ignored.
+ * {@link phone} and {@link evp} describe the accepted texts and the stored form. Spaces around the text are ignored, and so are
+ * characters that nobody sees, such as zero-width spaces and marks of direction. Any sign for a hyphen is a hyphen, but in an
+ * e-mail address, which is refused then: with a hyphen it would be another one.
  *
  * ```ts
  * import { PixKey } from "effect-pix"

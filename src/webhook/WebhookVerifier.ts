@@ -59,14 +59,17 @@ export class WebhookRefused extends legible(
     /** The name of the verifier. */
     by: Schema.String,
     /**
-     * `Missing`: the delivery does not have the checked part. `NoSecret`: the verifier's own secret could not be read, or is
-     * empty, so the delivery is answered with 503 and not with 401.
+     * `Missing`: the delivery does not have the checked part. `NoSecret`: the verifier's own secret could not be read, or no
+     * delivery can have it, so the delivery is answered with 503 and not with 401.
      */
-    reason: Schema.Literals(["Missing", "Mismatch", "NoSecret"])
+    reason: Schema.Literals(["Missing", "Mismatch", "NoSecret"]),
+    /** What is wrong with the verifier's own secret, as a predicate: "has an empty secret". */
+    problem: Schema.optionalKey(Schema.String)
   })
 ) {
   override get message(): string {
-    return `The webhook delivery was refused by ${this.by}: ${this.reason}.`
+    const problem = this.problem === undefined ? "" : ` The verifier ${this.problem}.`
+    return `The webhook delivery was refused by ${this.by}: ${this.reason}.${problem}`
   }
 }
 
@@ -92,7 +95,8 @@ export type Secrets = Redacted.Redacted | ReadonlyArray<Redacted.Redacted>
 /** The secrets, or an effect that reads them: it is run at each delivery, and may take 10 seconds. */
 export type SecretsInput<E> = Secrets | Effect.Effect<Secrets, E>
 
-const refuse = (by: string, reason: WebhookRefused["reason"]) => new WebhookRefused({ by, reason })
+const refuse = (by: string, reason: WebhookRefused["reason"], problem?: string) =>
+  new WebhookRefused({ by, reason, ...(problem === undefined ? {} : { problem }) })
 const accept = (by: string, good: boolean) => (good ? Effect.void : refuse(by, "Mismatch"))
 
 const wrong = (by: string, problem: string): WebhookVerifier =>
@@ -100,17 +104,23 @@ const wrong = (by: string, problem: string): WebhookVerifier =>
 
 const digest = (text: string) => sha256(utf8ToBytes(text))
 
-/** The texts of the secrets; `undefined` if there is none, or one is empty. */
-const textsOf = (secrets: Secrets): ReadonlyArray<string> | undefined => {
+const notHeld =
+  "has a secret that no header can hold: it may have visible ASCII characters, and spaces between them (is there a space or a line break at its end?)"
+
+/** The texts of the secrets, or what is wrong with one of them. */
+const textsOf = (secrets: Secrets): Result.Result<ReadonlyArray<string>, string> => {
   const texts = (Redacted.isRedacted(secrets) ? [secrets] : secrets).map((secret) => Redacted.value(secret))
-  return texts.length === 0 || texts.some((text) => text.trim() === "") ? undefined : texts
+  if (texts.length === 0 || texts.some((text) => text.trim() === "")) return Result.fail("has an empty secret")
+  return texts.every((text) => /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(text))
+    ? Result.succeed(texts)
+    : Result.fail(notHeld)
 }
 
 /** The same of secrets that are read. Why they could not be read is not shown: the failure may hold them. */
-const readTexts = <E>(read: Effect.Effect<Secrets, E>): Effect.Effect<ReadonlyArray<string> | undefined> =>
+const readTexts = <E>(read: Effect.Effect<Secrets, E>): Effect.Effect<ReturnType<typeof textsOf>> =>
   Effect.timeout(read, "10 seconds").pipe(
     Effect.map(textsOf),
-    Effect.catchCause(() => Effect.undefined)
+    Effect.catchCause(() => Effect.succeed(Result.fail("could not read its secret")))
   )
 
 /**
@@ -121,15 +131,16 @@ const bySecret = <E>(
   input: SecretsInput<E>,
   given: (request: WebhookRequest) => string | undefined
 ): WebhookVerifier => {
-  if (!Effect.isEffect(input) && textsOf(input) === undefined) return wrong(by, "has an empty secret")
+  const fixed = Effect.isEffect(input) ? undefined : textsOf(input)
+  if (fixed !== undefined && Result.isFailure(fixed)) return wrong(by, fixed.failure)
   const texts = Effect.isEffect(input) ? readTexts(input) : Effect.succeed(textsOf(input))
   return Effect.fnUntraced(function* (request) {
     const value = given(request)
     if (value === undefined) return yield* refuse(by, "Missing")
     const secrets = yield* texts
-    if (secrets === undefined) return yield* refuse(by, "NoSecret")
+    if (Result.isFailure(secrets)) return yield* refuse(by, "NoSecret", secrets.failure)
     const found = digest(value)
-    const matches = secrets.filter((secret) => Mac.timingSafeEqual(digest(secret), found))
+    const matches = secrets.success.filter((secret) => Mac.timingSafeEqual(digest(secret), found))
     return yield* accept(by, matches.length > 0)
   })
 }
@@ -164,7 +175,11 @@ export const pathSecret = <E>(options: { readonly secret: SecretsInput<E> }): We
     { secretInPath: true }
   )
 
-const mapped = /^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i
+/** An address as servers and proxies write it: in brackets, with a port, with a zone, or an IPv4 one in its IPv6 form. */
+const readAddress = (text: string) => {
+  const [, bracketed, bare = text.trim()] = /^(?:\[([^\]]*)\]|([\d.]+))(?::\d{1,5})?$/.exec(text.trim()) ?? []
+  return Result.map(NetAddress.ipFromString((bracketed ?? bare).replace(/%.*/, "")), (ip) => NetAddress.toCanonical(ip))
+}
 
 /** The delivery must come from one of these networks, in CIDR notation, or from one of these addresses. */
 export const ipAllowList = (networks: ReadonlyArray<string>): WebhookVerifier => {
@@ -172,9 +187,7 @@ export const ipAllowList = (networks: ReadonlyArray<string>): WebhookVerifier =>
   const read = Result.all(
     networks.map((network) =>
       Result.orElse(IpNetwork.fromString(network), () =>
-        Result.flatMap(NetAddress.ipFromString(network), (address) =>
-          IpNetwork.fromAddress(address, NetAddress.width(address))
-        )
+        Result.flatMap(readAddress(network), (address) => IpNetwork.fromAddress(address, NetAddress.width(address)))
       )
     )
   )
@@ -182,8 +195,7 @@ export const ipAllowList = (networks: ReadonlyArray<string>): WebhookVerifier =>
   const allowed = read.success
   return ({ remoteAddress }) => {
     if (Option.isNone(remoteAddress)) return refuse(by, "Missing")
-    // A server that listens on both families shows an IPv4 peer in its IPv6 form.
-    const address = NetAddress.ipFromString(remoteAddress.value.replace(mapped, ""))
+    const address = readAddress(remoteAddress.value)
     return accept(
       by,
       Result.isSuccess(address) && allowed.some((network) => IpNetwork.contains(network, address.success))

@@ -348,12 +348,24 @@ describe("a step that nobody takes", () => {
 })
 
 describe("the database of DATABASE_URL", () => {
-  live("the error of a wrong database says what is wrong, without its password", function* () {
+  live("the error of a wrong database names the mistake, without its password, and nothing is created", function* () {
     const missing = join(yield* folder, "absent.sqlite")
     const text = join(yield* folder, "text.sqlite")
     writeFileSync(text, "This is no database. ".repeat(100))
     for (const [url, code, words] of [
-      ["mysql://root:hunter2@localhost/x", 1, "names no database that this command knows"],
+      ["mysql://root:hunter2@localhost/x", 1, "kind of database that this command does not know"],
+      ["mongodb+srv://me:hunter2@db.invalid/x", 1, "kind of database that this command does not know"],
+      ["postgresql+psycopg2://me:hunter2@db/x", 1, "driver of another language"],
+      ["jdbc:postgresql://db/x?user=me&password=hunter2", 1, "is written for Java"],
+      ["'postgres://me:hunter2@db/x'", 1, "is in quotes"],
+      ['"/var/lib/hunter2.sqlite', 1, "is in quotes"],
+      ["/var/lib/hunter2.sqlite\n", 1, "ends with a space or a line break"],
+      ["host=db user=me password=hunter2", 1, "has settings with ="],
+      ["Server=db;Password=hunter2;Database=x", 1, "has settings with ="],
+      ["postgres://me:hunter2@[db/x", 1, "cannot be read as a URL"],
+      ["me:hunter2@db:5432/x", 1, "has no scheme before its host"],
+      ["${HUNTER}", 1, "names a variable that nothing replaced"],
+      ["sqlite://hunter2/x.db", 1, "has a host in place of a path"],
       ["postgres://me:hunter2@127.0.0.1:1/x", 6, "nobody listens there"],
       ["postgres://me:hunter2@pix.invalid/x", 6, "the host name"],
       [missing, 1, "names a SQLite file that is not there"],

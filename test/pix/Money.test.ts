@@ -170,7 +170,7 @@ describe("the conversions of Money", () => {
 
 describe("a Brazilian text", () => {
   const written: ReadonlyArray<readonly [centavos: number, row: string]> = [
-    [2500, "25|25.00|25,00|R$ 25|R$25,00|R$\u00a025,00|R$\u202f25,00|  R$ 25,00\n"],
+    [2500, "25|25.00|25,00|R$ 25|R$25,00|R$\u00a025,00|R$\u202f25,00|  R$ 25,00\n|\u202aR$\u200925,00\u202c"],
     [2550, "25,5|25,50|25.50"],
     [1, "0,01|0.01"],
     [0, "0|0,00"],

@@ -26,7 +26,25 @@ const accepted: ReadonlyArray<readonly [type: Type, key: string, row: string]> =
   ["PHONE", "+442079460958", "+44 20 7946 0958"],
   ["PHONE", "+123", "+123"],
   ["PHONE", "+1234567890123456", "+1234567890123456"],
-  ["EVP", uuid, ` ${uuid.toUpperCase()} |${uuid}`]
+  ["EVP", uuid, ` ${uuid.toUpperCase()} |${uuid}`],
+  // As a word processor, a chat and a right-to-left keyboard write it: other hyphens, thin spaces, marks that nobody sees.
+  [
+    "CPF",
+    "52998224725",
+    "\u202a529.982.247\u201125\u202c|529.982.247\u201325|\ufeff52998224725\u200b|529.982.247\u221225\u2009"
+  ],
+  ["CNPJ", "12ABC34501DE35", "12.abc.345/01de\u201035|12\u200d.ABC.345/01DE-35|\u206612ABC34501DE35\u2069"],
+  [
+    "EMAIL",
+    "fulano@example.com",
+    "\u200efulano@example.com\u200f|fulano\u00ad@example\u200b.com|\u00a0fulano@example.com\u2003"
+  ],
+  [
+    "PHONE",
+    "+5511912345684",
+    "\u202d+55 11 91234\u20115684\u202c|(11)\u202f91234\u20135684|+55\u200911\u200991234\u22125684\u2060"
+  ],
+  ["EVP", uuid, `\u200b${uuid}\ufeff|${uuid.replaceAll("-", "\u2010")}|${uuid.replaceAll("-", "\ufe63")}`]
 ]
 
 const noPhone = "is not a valid phone (+ and country code, or a Brazilian mobile number with its area code)"
@@ -42,6 +60,7 @@ const refused: ReadonlyArray<readonly [type: Type, reason: string, row: string]>
       // The Kelvin sign, which is a k in lower case.
       `fulano\u212a@example.com|${"a".repeat(66)}@example.com|`
   ],
+  ["EMAIL", "has a sign that looks like a hyphen, and is none", "a\u2013b@x.com|a@x\u2011y.com|a\u2212b@x.com"],
   ["PHONE", noPhone, "5511912345684|+55 912345684|11144477735|1191234568|1113334444|00912345684|011912345684|"],
   ["PHONE", noPhone, "+0511912345684|+12|+12345678901234567|55+11912345684|+55 11 91234-568|+55 11 91234-56845"],
   ["PHONE", noPhone, "+55 11 1234-5684|+55 11 61234-5684|+55 10 91234-5684|+55 00 91234-5684|(20) 91234-5684"],

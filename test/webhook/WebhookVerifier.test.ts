@@ -49,6 +49,25 @@ describe("a verifier", () => {
     ["ipAllowList", byAddress, from("::ffff:203.0.113.5"), "Accepted"],
     ["ipAllowList", byAddress, from("::FFFF:198.51.100.7"), "Accepted"],
     ["ipAllowList", byAddress, from("2001:db8:1:2::3"), "Accepted"],
+    ...[
+      ...[
+        "203.0.113.5:51234",
+        "[::ffff:203.0.113.5]:443",
+        "::ffff:cb00:7105",
+        "0:0:0:0:0:ffff:cb00:7105",
+        " 203.0.113.5 "
+      ],
+      ...["[2001:db8:1:2::3]:8080", "[2001:db8:1:2::3]", "2001:DB8:1:2::3%eth0", "[::FFFF:C633:6407]"]
+    ].map((address) => ["ipAllowList", byAddress, from(address), "Accepted"] as const),
+    ...[
+      "203.0.113.200:80",
+      "[::ffff:10.0.0.1]:80",
+      "::ffff:cb00:7180",
+      "203.0.113.5:x",
+      "203.0.113.5.1:80",
+      "[]:80",
+      ""
+    ].map((address) => ["ipAllowList", byAddress, from(address), "Mismatch"] as const),
     ["ipAllowList", byAddress, from("203.0.113.128"), "Mismatch"],
     ["ipAllowList", byAddress, from("198.51.100.8"), "Mismatch"],
     ["ipAllowList", byAddress, from("2001:db8:2::1"), "Mismatch"],
@@ -67,6 +86,18 @@ describe("a verifier", () => {
   for (const [name, wrong, problem] of [
     ["ipAllowList of a network that is none", ipAllowList(["203.0.113.0/33"]), "not an address or a network"],
     ["ipAllowList of a name", ipAllowList(["203.0.113.0/24", "example.com"]), "not an address or a network"],
+    ...["s\n", " s", "s ", "\ufeffs", "segredo-ção", "a\tb", "s\u200b"].flatMap((text) => [
+      [
+        "sharedSecret with a secret that no header holds",
+        sharedSecret({ header: "s", secret: Redacted.make(text) }),
+        "no header"
+      ] as const,
+      [
+        "pathSecret with a secret that no header holds",
+        pathSecret({ secret: [secret, Redacted.make(text)] }),
+        "no header"
+      ] as const
+    ]),
     ...[Redacted.make(""), Redacted.make("  "), [], [secret, Redacted.make("")]].flatMap((empty) => [
       ["sharedSecret without a secret", sharedSecret({ header: "s", secret: empty }), "has an empty secret"] as const,
       ["pathSecret without a secret", pathSecret({ secret: empty }), "has an empty secret"] as const
@@ -98,12 +129,20 @@ describe("a verifier", () => {
       Effect.die("hush"),
       Effect.never,
       Effect.succeed(Redacted.make(" ")),
+      Effect.succeed(Redacted.make("s\n")),
       Effect.succeed([])
     ]) {
       const fiber = yield* Effect.forkChild(verdict(sharedSecret({ header: "s", secret: read }), header(" ")))
       yield* TestClock.adjust("10 seconds")
       assert.strictEqual(yield* Fiber.join(fiber), "NoSecret")
     }
+  })
+
+  effect("a secret that was read with a line break is named in the error of the refusal", function* () {
+    const verifier = pathSecret({ secret: Effect.succeed([secret, Redacted.make("hush\n")]) })
+    const { message } = yield* Effect.flip(verifier(request(path("/webhooks/hush"))))
+    assert.match(message, /NoSecret\. The verifier has a secret that no header can hold.*line break at its end/)
+    assert.notInclude(message, "hush")
   })
 
   effect("secrets and what was given for them are in no rendering of a verifier or of its refusal", function* () {

@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import { existsSync } from "node:fs"
@@ -19,6 +20,20 @@ import { codeOf, problemOf } from "./errorCode.ts"
 import { codes, type Failed, failed } from "./exit.ts"
 
 const forms = "as postgres://user:password@host/name, or the path of a SQLite file"
+
+/** What a text that is no path of a file looks like, for the sentence "It ...". */
+const mistakes: ReadonlyArray<readonly [looks: RegExp, sentence: string]> = [
+  [/^\s|\s$/, "begins or ends with a space or a line break: leave it out"],
+  [/^["'`\u2018-\u201d]|["'`\u2018-\u201d]$/, "is in quotes, which a tool left there: leave them out"],
+  [/\$\{?\w+\}?|%\w+%/, "names a variable that nothing replaced"],
+  [/^jdbc:/i, "is written for Java: leave out jdbc, and write user and password before the host"],
+  [/^postgres(?:ql)?\+/i, "names a driver of another language: leave out the plus and what follows it"],
+  [/^postgres(?:ql)?:/i, "cannot be read as a URL: is a character of the password not percent-encoded?"],
+  [/^(?!.*:\/\/).*@/, "has no scheme before its host"],
+  [/^(?!file:|sqlite:)[a-z][a-z\d+.-]+:/i, "names a kind of database that this command does not know"],
+  [/^(?:file|sqlite)(?:\+\w+)?:\/\/(?!\/)/i, "has a host in place of a path: three slashes begin an absolute path"],
+  [/(?:^|[\s;])(?:host|server|port|dbname|database|data source|user)\s*=/i, "has settings with =, and is no URL"]
+]
 
 const unreachable = ({ reason }: SqlError) => {
   const code = codeOf(reason)
@@ -80,12 +95,19 @@ export const layerDatabase = (access: Access): Layer.Layer<SqlClient.SqlClient, 
       }
       const url = Redacted.value(given.value)
       if (/^postgres(?:ql)?:\/\//.test(url) && URL.canParse(url)) return postgres(given.value)
-      if (/^\w{2,}:/.test(url) && !/^(?:file|sqlite):/.test(url)) {
-        return yield* failed(`DATABASE_URL names no database that this command knows. Write it ${forms}.`)
-      }
-      const filename = pathOf(url)
+      const filename = Result.getOrElse(
+        Result.try(() => pathOf(url)),
+        () => url
+      )
       // Opening an absent file would create it.
-      if (!existsSync(filename)) return yield* failed("DATABASE_URL names a SQLite file that is not there.")
+      if (!existsSync(filename)) {
+        const mistake = mistakes.find(([looks]) => looks.test(url))
+        return yield* failed(
+          mistake === undefined
+            ? "DATABASE_URL names a SQLite file that is not there."
+            : `DATABASE_URL names no database. It ${mistake[1]}. Write it ${forms}.`
+        )
+      }
       // Opening a file to write adds a write-ahead log, also to a file of another program.
       if (!(yield* hasOurTables(filename))) {
         return yield* failed("effect-pix has no tables in this database: DATABASE_URL names another SQLite file.")

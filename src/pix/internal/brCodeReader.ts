@@ -8,6 +8,7 @@ import * as Result from "effect/Result"
 import * as Money from "../Money.ts"
 import type { BrCode, Problem, ProblemCode } from "./brCodeModel.ts"
 import { crc16 } from "./crc16.ts"
+import { isDirectoryKey } from "./pixKeyKinds.ts"
 import * as tlv from "./tlv.ts"
 
 /** The identifier of a PIX account (id 00), in lower case. */
@@ -60,6 +61,7 @@ const findProblems = (
 ): ReadonlyArray<Problem> => {
   const amount = get("54")
   const [account = []] = accounts
+  const key = tlv.get(account, "01")
   const urls = accounts.flatMap((template) => tlv.get(template, "25") ?? [])
   const findings: ReadonlyArray<readonly [found: boolean, code: ProblemCode, reason: string]> = [
     [crc.stated === undefined, "crc", "does not end in a checksum"],
@@ -81,7 +83,8 @@ const findProblems = (
     [repeatsInside(fields), "field", "repeats a field inside a template"],
     [accounts.length > 1, "field", "has several PIX accounts"],
     [!urls.every((url) => location.test(url)), "field", "has a URL that is not a plain host and path (id 25)"],
-    [tlv.get(account, "01") !== undefined && tlv.get(account, "25") !== undefined, "field", "has both a key and a URL"]
+    [key !== undefined && !isDirectoryKey(key), "field", "has a key that no bank can look up (id 01)"],
+    [key !== undefined && tlv.get(account, "25") !== undefined, "field", "has both a key and a URL"]
   ]
   return findings.flatMap(([found, code, reason]) => (found ? [{ code, reason }] : []))
 }

@@ -6,6 +6,7 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Document from "../Document.ts"
+import { hasOtherHyphen, plainHyphens, visibleText } from "./typed.ts"
 import { isValidLandlinePhone, isValidMobilePhone } from "./brazilianUtils.ts"
 
 /** The five kinds of key, by their names on the wire (`docs/service.md`). */
@@ -40,7 +41,9 @@ const document = (read: (input: string) => Option.Option<string>, expected: stri
   Result.fromOption(read(input), () => `is not a valid ${expected}`)
 
 const readEmail = (input: string): Result.Result<string, string> => {
-  const text = input.trim()
+  const text = visibleText(input)
+  // An address with a hyphen in its place would be another address.
+  if (hasOtherHyphen(text)) return Result.fail("has a sign that looks like a hyphen, and is none")
   // The text is tested before `toLowerCase`, which turns the Kelvin sign into the letter k.
   const isPlain = text.length <= maxEmailLength && /^[\x21-\x7e]+$/.test(text)
   const address = text.toLowerCase()
@@ -50,7 +53,7 @@ const readEmail = (input: string): Result.Result<string, string> => {
 }
 
 const readEvp = (input: string): Result.Result<string, string> => {
-  const uuid = input.trim().toLowerCase()
+  const uuid = plainHyphens(input).toLowerCase()
   return evpPattern.test(uuid) ? Result.succeed(uuid) : notA("EVP (a UUID)")
 }
 
@@ -60,7 +63,9 @@ const phoneExpected = "phone (+ and country code, or a Brazilian mobile number w
 const trunkZero = /^(\+55|\(\+55\))?\(0\)/
 
 const readPhone = (input: string): Result.Result<string, string> => {
-  const written = input.replaceAll(/[\s.-]/g, "").replace(trunkZero, "$1")
+  const written = plainHyphens(input)
+    .replaceAll(/[\s.-]/g, "")
+    .replace(trunkZero, "$1")
   const text = written.replaceAll(/[()]/g, "")
   if (text.startsWith("+") && !text.startsWith("+55")) {
     return phonePattern.test(text) && !written.includes("(0)") ? Result.succeed(text) : notA(phoneExpected)
@@ -100,6 +105,14 @@ export const kinds = {
     mask: (value) => `${value.slice(0, 8)}-****-****-****-************`
   }
 } satisfies Readonly<Record<string, Kind>>
+
+/**
+ * Whether a text is a key as the directory stores it, of any kind: what a bank can look up. Letters may be in either case. A
+ * phone is any of DICT's pattern: the directory decides about landlines.
+ */
+export const isDirectoryKey = (text: string): boolean =>
+  phonePattern.test(text) ||
+  Object.values(kinds).some(({ read }) => Result.getOrUndefined(read(text))?.toLowerCase() === text.toLowerCase())
 
 /** Whether a value is the name of one of the five kinds. */
 export const isPixKeyType = (type: unknown): type is PixKeyType =>
