@@ -161,7 +161,10 @@ export const makeWarnings = <Line = string>(
   const lines: Array<Line> = []
   const logger = Logger.make((log) => {
     const line = String(log.message)
-    const isOther = /^A test is using time, but is not|^A fiber woken by the test clock|^PayoutQueue: .* are stored in clear/.test(line)
+    const isOther =
+      /^A test is using time, but is not|^A fiber woken by the test clock|^PayoutQueue: .* are stored in clear/.test(
+        line
+      )
     if ((log.logLevel === "Warn" || log.logLevel === "Error") && !isOther) lines.push(edit(line, log))
   })
   return { lines, layer: Logger.layer([logger]) }

@@ -11,7 +11,8 @@ import { amountHelp, noAmount, parseAmount } from "../amount.ts"
 import { flag } from "../flags.ts"
 import { plain } from "../text.ts"
 import { textOfLimit, textOfSum } from "./describe.ts"
-import { accountStep, type Group, letterStep, payoutStep } from "./step.ts"
+import { accountStep, letterStep, payoutStep } from "./step.ts"
+import type { Group } from "./stepShape.ts"
 
 const untilContinue = " The workers are paused: nothing is sent until `effect-pix payouts continue`."
 

@@ -39,7 +39,7 @@ import {
   waitsForSecond
 } from "./describe.ts"
 import { find, layerQueue, listPayouts, readAccount } from "./queue.ts"
-import type { AccountStep, LetterStep, Payout, PayoutFlags, PayoutStep, Step } from "./step.ts"
+import type { AccountStep, LetterStep, Payout, PayoutFlags, PayoutStep, Step } from "./stepShape.ts"
 
 /** What a step may be about: payouts, the account, or dead letters. */
 interface Kind<Service, Subject, Done, R> {
