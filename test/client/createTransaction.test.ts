@@ -142,6 +142,21 @@ describe("the answer of createTransaction", () => {
     }
   )
 
+  effect(
+    "a failure of the service that shows the charge is in doubt with its id, whatever comes after it",
+    function* () {
+      const { error } = yield* errorOf(create, [respond(500, created), respond(503, ""), respond(400, { id: "x-1" })])
+      assert(error._tag === "OutcomeUnknown")
+      assert.deepStrictEqual({ ...error.seen }, { id: data.id, value: "2500", status: data.status })
+    }
+  )
+
+  effect("an id without an amount may be that of a request, and is not shown", function* () {
+    const { error } = yield* errorOf(create, respond(500, { data: { id: data.id } }))
+    assert(error._tag === "OutcomeUnknown")
+    assert.isUndefined(error.seen)
+  })
+
   effect("a card charge whose answer reports a refusal is a charge, since its answer is not documented", function* () {
     const body = withData({ amount: 2600, paymentMethod: "CreditCard", status: "REFUSED", pix: undefined })
     const { result } = yield* call(creating({ paymentMethod: "CREDIT_CARD" }), respond(200, body))

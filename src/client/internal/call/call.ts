@@ -131,7 +131,7 @@ const attempts = Effect.fnUntraced(function* <A, E extends Tagged>(call: Call<A,
     const last = result.failure
     call.request = undefined
     if (call.prepared.idempotencyKey !== undefined && last._tag === "Unanswered" && last.sent === "Unknown") {
-      call.inDoubt = last
+      call.inDoubt = { ...last, seen: last.seen ?? call.inDoubt?.seen }
       call.fingerprint ??= call.sender?.fingerprint()
     }
     errorAfter(call, last)
@@ -179,7 +179,8 @@ const reportRateLimit = (call: Call, refused: Refused) => {
  */
 const failureOfCall = (last: Failed, inDoubt: Unanswered | undefined): Failed => {
   if (inDoubt === undefined) return last
-  if (last._tag === "Unanswered") return last.sent === "Unknown" ? last : inDoubt
+  if (last._tag === "Unanswered")
+    return last.sent === "Unknown" ? { ...last, seen: last.seen ?? inDoubt.seen } : inDoubt
   const { retryAfter, serviceCode, serviceMessage, status } = last
   return {
     ...inDoubt,

@@ -6,7 +6,7 @@ import * as Duration from "effect/Duration"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { isWrite } from "../../../contract/Endpoints.ts"
-import type { FailureReason } from "../../../contract/PaymentsError.ts"
+import type { FailureReason, Seen } from "../../../contract/PaymentsError.ts"
 import type { AnswerHeaders } from "../../../internal/transport.ts"
 import type { RefusalCause, ServiceRefusal } from "../../PaymentsPolicy.ts"
 import { isBrokenBehind } from "../words/brokenBehind.ts"
@@ -14,6 +14,7 @@ import { isAboutDuplication } from "../words/earlierRequest.ts"
 import { foldWords } from "../words/fold.ts"
 import { displayCode, displayMessage } from "../../../internal/mask.ts"
 import { isLimited } from "../words/limits.ts"
+import { withoutSecrets } from "../wire/seen.ts"
 import { secretsOfBody } from "../words/secrets.ts"
 import { maxInput, readServiceMessage } from "../words/serviceMessage.ts"
 import { isTimedOut } from "../words/timeOut.ts"
@@ -124,6 +125,12 @@ const policyVerdict = (call: Call, said: Omit<ServiceRefusal, "operation">): Ref
   return isWord || (typeof verdict === "string" && isWithdrawalCause(verdict)) ? verdict : undefined
 }
 
+/** What a body shows that has the id and the amount of a charge or a withdrawal. An id alone may be that of the request. */
+const recordIn = ({ prepared }: Call, text: string, secrets: ReadonlyArray<string>): Seen | undefined => {
+  const seen = prepared.seen?.(text) ?? {}
+  return seen.id === undefined || seen.value === undefined ? undefined : withoutSecrets(seen, secrets)
+}
+
 /** Judges a refusal, by its body or by the reason why the body could not be read. One by a record has a 2xx. */
 export const judgeRefusal = (
   call: Call,
@@ -143,7 +150,8 @@ export const judgeRefusal = (
     serviceCode: displayCode(code, () => secrets),
     retryAfter: retryAfterOf(headers, now)
   }
-  const found = record && { issues: record.issues, seen: record.seen }
+  const found =
+    record === undefined ? { seen: recordIn(call, text, secrets) } : { issues: record.issues, seen: record.seen }
   const inDoubt = (reason: FailureReason): Failed => ({
     _tag: "Unanswered",
     sent: "Unknown",

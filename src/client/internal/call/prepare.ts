@@ -176,6 +176,7 @@ export const write = <E extends Endpoint, Sent, A, Own extends PaymentsError = n
       const body = encode(idempotencyKey)
       if (Result.isFailure(body)) return Effect.fail(body.failure)
       const { sent, text } = body.success
+      const seen = (answered: string) => seenIn(answered, seenPaths, (json) => parseJson(json, decimals))
       return run(client, route, {
         idempotencyKey,
         past,
@@ -188,9 +189,10 @@ export const write = <E extends Endpoint, Sent, A, Own extends PaymentsError = n
             Result.flatMap((answer) => accept(answer, sent, { answered, idempotencyKey, policy, misfits })),
             Result.mapError((undecodable) => ({
               ...undecodable,
-              seen: seenIn(answered, seenPaths, (json) => parseJson(json, decimals))
+              seen: seen(answered)
             }))
           ),
+        seen,
         toError: (call, failed) =>
           writeError<Own>(call, idempotencyKey, failed, (refused, fields) => ownError?.(refused, fields, sent))
       })

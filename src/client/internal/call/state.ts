@@ -50,6 +50,8 @@ export interface Prepared<A, E> {
   /** Made once, so that every attempt sends the same bytes. */
   readonly body: Uint8Array<ArrayBuffer> | undefined
   readonly decode: (body: string, policy: PaymentsPolicy, misfits: Set<string>) => Result.Result<A, Undecodable>
+  /** Reads what an answer to a write shows of its charge or withdrawal. */
+  readonly seen?: (answered: string) => Seen
   readonly toError: (call: Call, failed: Failed) => E
 }
 
