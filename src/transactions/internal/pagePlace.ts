@@ -170,5 +170,7 @@ export const findMissing = (
   const counts = { counted: Math.max(total, due), delivered: count }
   if (end < total || (isInDoubt && count < due)) return { reason: "MissingRows", ...counts }
   const isTooLow = total < end || (least ?? total) < count
-  return isInDoubt && isMoved === true && isTooLow ? { reason: "WrongCount", ...counts, counted: total } : undefined
+  // Where the count is too low, the position of the last row is the only one.
+  const isShort = isMoved === true || (total < end && count < end)
+  return isInDoubt && isTooLow && isShort ? { reason: "WrongCount", ...counts, counted: total } : undefined
 }
