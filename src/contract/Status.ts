@@ -111,6 +111,7 @@ export const meaningOf = (status: string): Meaning => {
 
 /** The words that you say mean paid, beside the documented `Paid`: `PaymentsPolicy.statuses`. */
 export interface PaidWords {
+  /** Statuses of a lookup, in any case. */
   readonly paid?: ReadonlyArray<string> | undefined
 }
 

@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Record from "effect/Record"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaGetter from "effect/SchemaGetter"
 import * as SchemaIssue from "effect/SchemaIssue"
 import { parseInstant } from "./utc.ts"
@@ -53,7 +54,13 @@ export const withExtra = <const Fields extends Schema.Struct.Fields>(
   fields: Fields & { readonly extra: Schema.Constraint }
 ) => {
   const { extra: _, ...documented } = fields
-  const known = Schema.Struct(Record.map(documented, (field: Schema.Constraint) => Schema.toEncoded(field)))
+  const known = Schema.Struct(
+    Record.map(documented, (field: Schema.Constraint): Schema.Constraint => {
+      const encoded = Schema.toEncoded(field)
+      // A field that is always written, and may be absent where it is read, decides about its absence itself.
+      return SchemaAST.isOptional(field.ast) && !SchemaAST.isOptional(encoded.ast) ? field : encoded
+    })
+  )
   // The type is that of a plain record. The JSON Schema still names each documented field.
   const flat = Schema.StructWithRest(known, [
     Schema.Record(Schema.String, Schema.Unknown)

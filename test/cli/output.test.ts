@@ -101,13 +101,13 @@ describe("a slow reader", () => {
   live("a slow reader of stdout gets all the data, also if the command then fails", served, function* () {
     yield* chargeTimes(1100)
     const { fault } = yield* Sandbox
-    // Ten pages: each but the first one is requested twice.
-    yield* fault("listTransactions", [...Array.from({ length: 19 }, () => Fault.none), Fault.refusal(401, "no")])
+    // The rows of ten requests, each of which shows the last rows again.
+    yield* fault("listTransactions", [...Array.from({ length: 10 }, () => Fault.none), Fault.refusal(401, "no")])
     const slow = `"${process.execPath}" -e "process.stdin.pipe(process.stdout)"`
     const line = `{ ${command} transactions --json --full; echo "code $?" >&2; } | ${slow}`
     const { stderr, stdout } = yield* runLine(line, yield* settings)
     expect(stderr).toContain("code 4")
     const ids = Array.from(stdout.matchAll(/^{"id":(\d+),.*}$/gm), ([, id]) => Number(id))
-    expect(ids).toEqual(Array.from({ length: 1000 }, (_, index) => 1100 - index))
+    expect(ids).toEqual(Array.from({ length: 900 }, (_, index) => 1100 - index))
   })
 })

@@ -394,10 +394,10 @@ effect.each<readonly [name: keyof typeof layers, options: unknown, problems: Rea
   [ofClient, { baseUrl: canary, companyId: 7.5 }, ["Wrong: baseUrl is not a URL", `Wrong: companyId ${whole}`]],
   [ofClient, { baseUrl: "https://a.example", companyId: -1 }, [`Wrong: companyId ${whole}`]],
   [ofClient, { baseUrl: "https://a.example", companyId: 2 ** 53 }, [`Wrong: companyId ${whole}`]],
-  [ofClient, null, ["Wrong: options must be { baseUrl, companyId? }"]],
+  [ofClient, null, ["Wrong: options must be { baseUrl, companyId?, zone? }"]],
   [ofClient, {}, [notSet("baseUrl")]],
   [ofClient, { baseUrl: Object.create(null) }, ["Wrong: baseUrl is not a URL"]],
-  [ofMerchants, undefined, ["Wrong: options must be { baseUrl, load, loadTimeout?, idleTimeToLive? }"]],
+  [ofMerchants, undefined, ["Wrong: options must be { baseUrl, zone?, load, loadTimeout?, idleTimeToLive? }"]],
   [ofMerchants, { baseUrl: "https://a.example", load: canary }, ["Wrong: load must be a function"]],
   [
     ofMerchants,

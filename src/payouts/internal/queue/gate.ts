@@ -103,10 +103,11 @@ export const makeGate = Effect.fnUntraced(function* (store: Store, settings: Set
 
   const begin = Effect.fnUntraced(function* (row: Row.Row, because: string) {
     if (!(yield* accounts.block(because, probeDelay(0)))) return
-    const what = because === "ServiceUnavailable" ? "leaves payouts in doubt" : "refuses every payout"
+    const what =
+      because === "ServiceUnavailable" ? "The service leaves payouts in doubt" : "The service refuses every payout"
     yield* log(
       "Warn",
-      `The service ${what} of the account ${settings.account}: ${because}. One payout at a time is tried until it gives another answer.`,
+      `${what} of the account ${settings.account}: ${because}. One payout at a time is tried until it gives another answer.`,
       attributes(row)
     )
   })
