@@ -33,13 +33,15 @@ export const brasilia = 3 * hour
 
 const exact = (time: DateTime.Utc): Expiry => Object.defineProperty<Expiry>(time, "isExact", { value: true })
 
-/** Reads the expiry in an answer; `undefined` for a text that is no timestamp. */
+/** Reads the expiry in an answer; `undefined` for a text that is no timestamp, or one that ends in the year 10000. */
 export const parseExpiry = (text: string): Expiry | undefined => {
   const time = parseInstant(text)
   if (time === undefined) return undefined
   // Midnight of the next day in Brasília.
-  if (isDate(text)) return exact(DateTime.makeUnsafe(DateTime.toEpochMillis(time) + day + brasilia))
-  return hasOffset(text) ? exact(time) : time
+  const end = isDate(text) ? DateTime.makeUnsafe(DateTime.toEpochMillis(time) + day + brasilia) : time
+  // A year outside of 0 to 9999 has a form of its own, in which what is stored could not be read again.
+  if (DateTime.formatIso(end).length > "0000-00-00T00:00:00.000Z".length) return undefined
+  return isDate(text) || hasOffset(text) ? exact(end) : end
 }
 
 // A time is written as it was read: with an offset where it is exact.

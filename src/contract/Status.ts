@@ -72,7 +72,8 @@ const exact: ReadonlyMap<string, Meaning> = new Map(
   )
 )
 
-const failedStem = /^(?:fail|error|erro|falh|recus|rejei|reject|declin|denied|negad|cancel|unsuccess|unpaid)/
+const failedStem =
+  /^(?:fail|error|erro|falh|recus|refus|rejei|reject|declin|denied|negad|indefer|cancel|anulad|void|abort|unsuccess|insucess|unpaid)/
 const returnedStem = /^(?:refund|estorn|devol|return|revers)/
 const negation = /^(?:no|non|not|nao|sem)$/
 /** What may still be done has not been done. */

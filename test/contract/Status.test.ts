@@ -12,12 +12,12 @@ const words: Readonly<Record<Meaning, string>> = {
     ProviderError, Erro, Erro no banco, Errors, Falha, FALHOU, falhado, Recusado, RECUSADA, Rejeitado, rejeição, Rejected, REJECTED,
     transfer-rejected, Declined, Denied, Negado, NEGADA, Cancelled, Canceled, CANCELADO, cancelamento, NAO_REALIZADO, NãoRealizado,
     não concluído, nao pago, NOT_PAID, notCompleted, Not Successful, no success, sem sucesso, nao foi realizado, Unsuccessful,
-    unpaid, not failed but cancelled`,
+    unpaid, Refused, PAYMENT_REFUSED, Voided, Aborted, Indeferido, Anulado, Insucesso, not failed but cancelled`,
   returned: `Refunded, REFUNDED, PartiallyRefunded, refund, Estornado, ESTORNADA, Estorno, Devolvido, DEVOLVIDA, devolução, Returned,
     ReturnedByPayee, Reversed, REVERSAL, REVERSO`,
   // Each is a success of a withdrawal.
   unlisted: `Authorised, Approved, Created, Queued, UnderReview, OnHold, Scheduled, Agendado, Sent, Enviado, Accepted, Aceito, Requested,
-    Done, 1, OK, Not Failed, NotFailed, no errors, NoErrors, sem erros, sem falha, não recusado, nao cancelado, NOT_REFUNDED,
+    Done, 1, OK, Not Failed, NotFailed, no errors, NoErrors, sem erros, sem falha, não recusado, not refused, Avoided, nao cancelado, NOT_REFUNDED,
     Unfailing, Prereturned, Cancelable, CANCELLABLE, Refundable, cancelável, terror, infalible, x, EM_ANALISE, PartiallyPaid, Paid out`
 }
 const rows = Object.entries(words).flatMap(([meaning, texts]) =>

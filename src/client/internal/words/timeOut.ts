@@ -37,7 +37,7 @@ const ofCaller =
   /\b(?:codigos?|codes?|qr|cobranca|charge|fatura|invoice|boleto|link|convite|invit\w*|aprova\w*|approv\w*|confirm\w*|verif\w*|contesta\w*|disput\w*|devoluc\w*|refunds?|estornos?|agenda\w*|schedul\w*|janela|window|horarios?|prazo|(?<!context )deadline|campos?|fields?|parametros?|parameters?|deve\w*|must|should|between|entre|invalid\w*|webhook|usuario|user|clientes?|customers?|you|your|voce|titular|pagador|payer|document\w*|biometr\w*|credenc\w*|credentials?|certific\w*|chaves?|keys?|assinatura|signature|rate|tentativas?|attempts?|cotacao|quote|proposta|oferta|offer|cadastro|autoriz\w*|authoriz\w*|inatividade|inactivity|idle)\b/
 /** What a person logs in with. */
 export const session =
-  /\b(?:sess(?:ao|oes|ions?)|tokens?|otp|senha|password|pin|2fa|mfa|autentic\w*|authentic\w*|log ?in)\b/
+  /\b(?:sess(?:ao|oes|ions?)(?! (?:tcp|tls|ssl|http))|tokens?|otp|senha|password|pin|2fa|mfa|autentic\w*|authentic\w*|log ?in)\b/
 
 /** Whether folded words say that time ran out behind the service. */
 export const isTimedOut = (words: string): boolean =>
