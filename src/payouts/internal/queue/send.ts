@@ -24,7 +24,8 @@ import { type ReadAccount, zone } from "./account.ts"
 import type { Core } from "./core.ts"
 import type { Gate, Permit } from "./gate.ts"
 import { makeRecord } from "./record.ts"
-import * as Row from "./row.ts"
+import { waitedMillis } from "./late.ts"
+import { isOpen, type Row } from "./row.ts"
 import { currentSender, isOf } from "./sender.ts"
 import type { Settings } from "./settings.ts"
 import { attributesOf, causeOf, logParked } from "./signals.ts"
@@ -44,14 +45,14 @@ const dayOf = (now: number) => {
 const longestWait = Duration.minutes(15)
 
 /** How long a payout waits for a balance that covers it, or for the end of a limit: as long as it has been waiting, from 1 to 15 minutes. */
-const waitForBalance = ({ waitsSince }: Row.Row, now: number) =>
+const waitForBalance = ({ waitsSince }: Row, now: number) =>
   Duration.clamp(Duration.millis(now - (waitsSince ?? now)), {
     minimum: Duration.minutes(1),
     maximum: longestWait
   })
 
 /** Logs that a payout is tried again: as a warning where its state or the cause is new, and otherwise for debugging. */
-const logAgain = (before: Row.Row, after: Row.Row, failure: RequestWithdrawalError, wait?: Duration.Duration) => {
+const logAgain = (before: Row, after: Row, failure: RequestWithdrawalError, wait?: Duration.Duration) => {
   const isNew = before.state !== after.state || causeOf(before) !== causeOf(after)
   // The client warns of a doubt that begins in its call, and one line of what concerns the whole account.
   const isKnown =
@@ -80,7 +81,7 @@ export const makeSend = ({
 }: {
   readonly core: Core
   readonly gate: Gate
-  readonly park: (row: Row.Row, because: ParkedBecause) => Effect.Effect<void, SqlError | TryAgain>
+  readonly park: (row: Row, because: ParkedBecause) => Effect.Effect<void, SqlError | TryAgain>
   readonly payments: Payments["Service"]
   readonly seal: Seal
   readonly settings: Settings
@@ -93,28 +94,28 @@ export const makeSend = ({
   const budget = makeBudget()
 
   /** Commits the mark; `undefined` where the cap of the day is reached. */
-  const commitMark = Effect.fnUntraced(function* (row: Row.Row, account: ReadAccount, fingerprint: string | undefined) {
+  const commitMark = Effect.fnUntraced(function* (row: Row, account: ReadAccount, fingerprint: string | undefined) {
     const now = yield* Clock.currentTimeMillis
     const { deadline } = yield* PaymentsPolicy
     const { dailyCap, lease } = settings
     const underWayUntil = now + Math.min(lease + (millisOf(deadline) ?? horizon), horizon)
-    const only = yield* accounts.allows(row.idempotencyKey, fingerprint, account.session, horizon)
-    const marked = yield* core.change(
+    const where = yield* accounts.allows(row.idempotencyKey, fingerprint, account.session, horizon)
+    const at = { account, now, horizon }
+    const marked = yield* core.step(
       row,
-      Row.mark(row, { account, now, horizon }, { fingerprint, underWayUntil }),
-      { _tag: "Marked", request: row.sends + 1 },
-      { only, cap: row.countedDay === null ? dailyCap : undefined }
+      { _tag: "Marked", at, fingerprint, underWayUntil },
+      { where, cap: row.countedDay === null ? dailyCap : undefined }
     )
     if (marked === undefined) return yield* changedMeanwhile()
     return marked === row ? undefined : marked
   })
 
   /** A payout waits for the next day, by the clock of the database. */
-  const waitForTomorrow = Effect.fnUntraced(function* (row: Row.Row) {
+  const waitForTomorrow = Effect.fnUntraced(function* (row: Row) {
     const account = yield* accounts.get
     const { day, left } = dayOf(account.readAt)
-    const changes = Row.wait(row, { account, horizon, now: yield* Clock.currentTimeMillis }, "DailyCap")
-    yield* core.change(row, changes, undefined, { dueIn: left })
+    const at = { account, horizon, now: yield* Clock.currentTimeMillis }
+    yield* core.step(row, { _tag: "Waits", at, waitsFor: "DailyCap" }, { dueIn: left })
     yield* Effect.annotateCurrentSpan(attributesOf(row))
     yield* log(
       "Warn",
@@ -124,15 +125,11 @@ export const makeSend = ({
   })
 
   /** The worker's credentials are not those of the account, or are not known: the payout waits for them. */
-  const waitForSender = Effect.fnUntraced(function* (
-    row: Row.Row,
-    account: ReadAccount,
-    fingerprint: string | undefined
-  ) {
+  const waitForSender = Effect.fnUntraced(function* (row: Row, account: ReadAccount, fingerprint: string | undefined) {
     yield* gate.forget
     if (row.mayHaveLeftAt === null && row.waitsFor !== "OtherClientId") {
       const now = yield* Clock.currentTimeMillis
-      yield* core.change(row, Row.wait(row, { account, horizon, now }, "OtherClientId"), undefined)
+      yield* core.step(row, { _tag: "Waits", at: { account, horizon, now }, waitsFor: "OtherClientId" })
       yield* log(
         "Error",
         fingerprint === undefined
@@ -146,7 +143,7 @@ export const makeSend = ({
 
   let shortAt = Number.NEGATIVE_INFINITY
   /** Warns that the balance covers no more. A payout that waits for it is tried at least every 15 minutes. */
-  const warnOfBalance = Effect.fnUntraced(function* (row: Row.Row, now: number) {
+  const warnOfBalance = Effect.fnUntraced(function* (row: Row, now: number) {
     const isNew = now - shortAt > Duration.toMillis(longestWait) + 300_000
     shortAt = now
     if (!isNew) return
@@ -158,7 +155,7 @@ export const makeSend = ({
   })
 
   /** How long a payout that is still open waits for its next try; `undefined`: the queue's own schedule decides. */
-  const waitOf = (row: Row.Row, account: ReadAccount, failure: RequestWithdrawalError, now: number) => {
+  const waitOf = (row: Row, account: ReadAccount, failure: RequestWithdrawalError, now: number) => {
     const requested = "retryAfter" in failure ? failure.retryAfter : undefined
     const wait =
       requested !== undefined && Duration.toMillis(requested) >= 1000
@@ -168,7 +165,7 @@ export const makeSend = ({
           : undefined
     if (wait === undefined || row.mayHaveLeftAt !== null) return wait
     // It is parked in time.
-    const left = Math.max(0, horizon - Row.waited(row, { account, horizon, now })) + 1000
+    const left = Math.max(0, horizon - waitedMillis(row, { account, horizon, now })) + 1000
     return Duration.min(wait, Duration.millis(left))
   }
 
@@ -186,7 +183,7 @@ export const makeSend = ({
   })
 
   /** Returns why the payout has to be tried again by the queue's own schedule, if it has to. */
-  return Effect.fnUntraced(function* (row: Row.Row, stored: WithdrawalRequestBody, permit: Permit) {
+  return Effect.fnUntraced(function* (row: Row, stored: WithdrawalRequestBody, permit: Permit) {
     // Of a key and its kind, both or none was written.
     const request = stored as WithdrawalRequest
     const { account } = permit
@@ -209,7 +206,7 @@ export const makeSend = ({
     if (because !== undefined) return yield* Effect.andThen(giveBack, Effect.as(park(marked, because), undefined))
     let used: Sender | undefined
     const sendsAt = yield* Clock.currentTimeMillis
-    const left = horizon - Row.waited(marked, { account, horizon, now: sendsAt })
+    const left = horizon - waitedMillis(marked, { account, horizon, now: sendsAt })
     const answer: Answer = yield* payments
       .requestWithdrawal(request, optionsOf(row.idempotencyKey, row.mayHaveLeftAt))
       .pipe(
@@ -260,7 +257,7 @@ export const makeSend = ({
       )
     }
     if (after?.parkedBecause === "RecordedAsFailed") yield* logParked(after, "RecordedAsFailed")
-    if (after === undefined || !Row.isOpen(after)) return undefined
+    if (after === undefined || !isOpen(after)) return undefined
     if (after.mayHaveLeftAt !== null && "reason" in failure && failure.reason === "OtherClientId") {
       return yield* Effect.as(park(after, "OtherClientId"), undefined)
     }
@@ -268,7 +265,7 @@ export const makeSend = ({
     const wait = waitOf(after, account, failure, end)
     yield* logAgain(row, after, failure, wait)
     if (wait === undefined) return failure._tag
-    yield* core.change(after, {}, undefined, { dueIn: wait })
+    yield* core.delay(after, wait)
     return undefined
   })
 }

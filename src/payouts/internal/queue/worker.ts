@@ -21,7 +21,7 @@ import { type Core, linksOf } from "./core.ts"
 import { makeGate } from "./gate.ts"
 import { makeSeen } from "./checkDatabase.ts"
 import { payoutKey, readRequest } from "./request.ts"
-import * as Row from "./row.ts"
+import type { Row } from "./row.ts"
 import { changedMeanwhile, makeSend } from "./send.ts"
 import { serve } from "./sender.ts"
 import type { Settings } from "./settings.ts"
@@ -41,15 +41,15 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
   const gate = yield* makeGate(store, settings)
   yield* gate.current
 
-  const park = Effect.fnUntraced(function* (row: Row.Row, because: ParkedBecause) {
-    const parked = yield* core.change(row, Row.park(because), { _tag: "Parked", because })
+  const park = Effect.fnUntraced(function* (row: Row, because: ParkedBecause) {
+    const parked = yield* core.step(row, { _tag: "Parked", because })
     if (parked === undefined) return yield* changedMeanwhile()
     yield* Effect.annotateCurrentSpan(attributesOf(row))
     yield* logParked(row, because)
   })
 
   /** The stored request, if it is that of this payout. */
-  const open = (row: Row.Row) =>
+  const open = (row: Row) =>
     row.request === null
       ? Effect.undefined
       : seal.open(row.request, row.reference).pipe(
@@ -61,7 +61,7 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
   const send = makeSend({ core, settings, gate, payments, park, seal })
 
   const sendIfAllowed = Effect.fnUntraced(
-    function* (row: Row.Row) {
+    function* (row: Row) {
       const permit = yield* gate.untilAllowed(row)
       if (Predicate.isString(permit)) return yield* park(row, permit)
       const giveBack = permit.isProbe ? gate.report(permit, row) : Effect.void
