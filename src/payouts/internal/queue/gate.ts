@@ -112,14 +112,20 @@ export const makeGate = Effect.fnUntraced(function* (store: Store, settings: Set
     )
   })
 
-  /** Stores what an answer says about all payouts of the account. Without one, the next payout is tried later. */
-  const report = ({ account, isProbe }: Permit, row: Row, answer?: Result.Result<Withdrawal, RequestWithdrawalError>) =>
+  const endProbe = ({ probes }: ReadAccount, row: Row) => accounts.endProbe(row.idempotencyKey, probeDelay(probes + 1))
+
+  /** Gives the permit of a probe back where no answer has ended it: the next payout is tried later. */
+  const release = ({ account, isProbe }: Permit, row: Row) =>
+    isProbe ? Effect.andThen(endProbe(account, row), forget) : Effect.void
+
+  /** Stores what an answer says about all payouts of the account. */
+  const report = ({ account, isProbe }: Permit, row: Row, answer: Result.Result<Withdrawal, RequestWithdrawalError>) =>
     Effect.gen(function* () {
-      const error = answer !== undefined && Result.isFailure(answer) ? answer.failure : undefined
+      const error = Result.isFailure(answer) ? answer.failure : undefined
       const because = error && (yield* causeOf(error, isProbe))
       if (!isProbe) return error && because !== undefined ? yield* Effect.tap(begin(row, because), forget) : undefined
-      if (answer === undefined || (error !== undefined && (because !== undefined || !isAnswer(error)))) {
-        yield* accounts.endProbe(row.idempotencyKey, probeDelay(account.probes + 1))
+      if (error !== undefined && (because !== undefined || !isAnswer(error))) {
+        yield* endProbe(account, row)
       } else if (yield* accounts.unblock(row.idempotencyKey)) {
         doubts = []
         yield* log("Info", `The service takes the requests of the account ${settings.account} again.`, attributes(row))
@@ -127,5 +133,5 @@ export const makeGate = Effect.fnUntraced(function* (store: Store, settings: Set
       return yield* forget
     })
 
-  return { current, forget, obstacle, untilAllowed, report }
+  return { current, forget, obstacle, untilAllowed, report, release }
 })
