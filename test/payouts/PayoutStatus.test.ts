@@ -2,7 +2,8 @@ import { assert, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { OutcomeUnknown, WithdrawalFailed } from "effect-pix"
 import { PayoutRefusal, Payouts, PayoutState, PayoutStatus } from "effect-pix/payouts"
-import { Row, statusOf } from "../../src/payouts/internal/queue/row.ts"
+import { Row } from "../../src/payouts/internal/queue/row.ts"
+import { statusOf } from "../../src/payouts/internal/queue/status.ts"
 import { failures } from "../support/payoutAnswers.ts"
 
 const write = Schema.encodeSync(

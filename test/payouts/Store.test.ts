@@ -56,9 +56,9 @@ const prepare = Effect.gen(function* () {
   const set = (reference: string, changes: string) =>
     sql.unsafe(`UPDATE effect_pix_payouts SET ${changes} WHERE reference = '${reference}'`)
   /** Changes the row as the mark of a request does. */
-  const mark = Effect.fnUntraced(function* (reference: string, cap?: number, only?: Fragment) {
+  const mark = Effect.fnUntraced(function* (reference: string, cap?: number, where?: Fragment) {
     const row = yield* rowOf(reference)
-    return yield* store.update(row, { ...row, sends: row.sends + 1, version: row.version + 1 }, "{}", { cap, only })
+    return yield* store.update(row, { ...row, sends: row.sends + 1, version: row.version + 1 }, "{}", { cap, where })
   })
   return { mark, queue, referencesOf, rowOf, set, sql, store }
 })

@@ -4,6 +4,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Duration, Result } from "effect"
 import { Money } from "effect-pix"
+import { readFileSync } from "node:fs"
+import { page, table, tableOf } from "../../.ci/edges.ts"
 import {
   InvalidRequest,
   NoPixKey,
@@ -24,7 +26,9 @@ import {
   optionsOf
 } from "../../src/payouts/internal/machine.ts"
 import { Account } from "../../src/payouts/internal/queue/account.ts"
-import { answeredEvent } from "../../src/payouts/internal/queue/entries.ts"
+import { step } from "../../src/payouts/internal/queue/edges.ts"
+import type { Event } from "../../src/payouts/internal/queue/events.ts"
+import { tooLate, waitedMillis } from "../../src/payouts/internal/queue/late.ts"
 import * as Row from "../../src/payouts/internal/queue/row.ts"
 import { failures } from "../support/payoutAnswers.ts"
 import { keyOf } from "../support/payoutQueue.ts"
@@ -73,6 +77,15 @@ const notAsAsked = (path: string, reason: "NotAsAsked" | "Unreadable" = "NotAsAs
 type Answer = Result.Result<Withdrawal, RequestWithdrawalError>
 const known = (answer: Answer, isInDoubt: boolean) => afterAnswer(answer, key, isInDoubt)
 
+/** What an event changes in a row, and the entry of its history. */
+const taken = (row: Row.Row, event: Event) => {
+  const found = step(row, event)
+  assert(typeof found !== "string", "the step is refused")
+  return found
+}
+const answered = (row: Row.Row, answer: ReturnType<typeof known>, payee: string | null = null) =>
+  taken(row, answer._tag === "Recorded" ? { ...answer, now, payee } : { ...answer, now })
+
 describe("an answer", () => {
   it.each<[string, RequestWithdrawalError | Withdrawal, clean: string, inDoubt: string]>([
     ["a record", record, "posted", "posted"],
@@ -108,7 +121,7 @@ describe("an answer", () => {
       [clean, wanted],
       [doubted, inDoubt]
     ] as const) {
-      const changes = Row.answered(row, known(answer, row === doubted), now, null)
+      const changes = answered(row, known(answer, row === doubted))?.changes
       const after = { ...row, ...changes }
       assert.strictEqual(shown(after), state)
       const isKnown = after.state === "posted" || row === clean
@@ -133,19 +146,19 @@ describe("an answer", () => {
     ]
     const outcomes = answers.map((answer) => {
       const is = known(answer, false)
-      const changes = Row.answered(row, is, now, null)
-      const after = { ...row, ...changes }
+      const found = answered(row, is)
+      const after = { ...row, ...found?.changes }
       const mark = after.mayHaveLeftAt === null ? "clean" : "left"
-      return [after.state, mark, ...(changes === undefined ? [] : [answeredEvent(row, is)._tag])].join(" ")
+      return [after.state, mark, ...(found === undefined ? [] : [found.entry?._tag])].join(" ")
     })
     assert.deepStrictEqual(outcomes, expected)
   })
 
   it("is stored with its payee and state, but for one that was forgotten, and one that may be a person's name", () => {
-    const whole = Row.answered(clean, known(Result.succeed(record), false), now, "payee")
+    const whole = answered(clean, known(Result.succeed(record), false), "payee")?.changes
     assert.deepInclude(whole, { withdrawalId: 7, withdrawalStatus: "Awaiting", payee: "payee" })
     const named = known(Result.succeed({ ...record, enTransaction: "MARIA SILVA" }), false)
-    const after = Row.answered({ ...clean, request: null }, named, now, "payee")
+    const after = answered({ ...clean, request: null }, named, "payee")?.changes
     assert.deepInclude(after, { payee: null, withdrawalStatus: null })
   })
 
@@ -256,12 +269,12 @@ describe("a request", () => {
     ["one left in the future by more: a clock was wrong", "PastHorizon", { mayHaveLeftAt: now + 12 * hour + 1 }],
     ["one left just now, and the first one of its wanting long ago", "PastHorizon", { mayHaveLeftAt: now, wantedAt: 0 }]
   ])("leaves no more where %s: %s", (_, late, row) => {
-    assert.strictEqual(Row.tooLate({ ...clean, wantedAt: now, ...row }, deciding), late)
+    assert.strictEqual(tooLate({ ...clean, wantedAt: now, ...row }, deciding), late)
   })
 
   it("is late by the clock of the database, which the process's own may differ from", () => {
     const row = { ...clean, wantedAt: now + 48 * hour }
-    const of = (ahead: number) => Row.tooLate(row, { ...deciding, account: { ...deciding.account, ahead } })
+    const of = (ahead: number) => tooLate(row, { ...deciding, account: { ...deciding.account, ahead } })
     assert.deepStrictEqual([of(0), of(48 * hour)], ["WaitedTooLong", undefined])
   })
 })
@@ -283,12 +296,13 @@ describe("the wait of a payout", () => {
     ["was sent before it waited for the cap", 80, cap, {}]
   ])("that %s is %d ms", (_, millis, row, account) => {
     const asked = { ...deciding, now: 100, account: { ...deciding.account, servedAt: 0, seenAt: 90, ...account } }
-    assert.strictEqual(Row.waited({ ...clean, wantedAt: 20, ...row }, asked), millis)
+    assert.strictEqual(waitedMillis({ ...clean, wantedAt: 20, ...row }, asked), millis)
   })
 
   it("for the same thing goes on, and begins anew for another one, or for the next day's cap", () => {
     const since = (waitsFor: string, next: "AuthError" | "DailyCap") =>
-      Row.wait({ ...clean, waitsFor, waitsSince: 3 }, { ...deciding, now: 9 }, next).waitsSince
+      taken({ ...clean, waitsFor, waitsSince: 3 }, { _tag: "Waits", at: { ...deciding, now: 9 }, waitsFor: next })
+        ?.changes.waitsSince
     assert.deepStrictEqual(
       [since("AuthError", "AuthError"), since("RateLimited", "AuthError"), since("DailyCap", "DailyCap")],
       [3, 9, 9]
@@ -296,12 +310,19 @@ describe("the wait of a payout", () => {
   })
 
   it("is stored with the mark of the next request, which stays the first one's time", () => {
-    const request = { fingerprint: "new", underWayUntil: 99 }
     const at = { ...deciding, now: 10, account: { ...deciding.account, servedAt: 0, seenAt: 9 } }
-    const first = Row.mark({ ...clean, sends: 0, wantedAt: 4, waitsFor: "DailyCap", waitsSince: 6 }, at, request)
+    const marked = (row: Row.Row) => taken(row, { _tag: "Marked", at, fingerprint: "new", underWayUntil: 99 })?.changes
+    const first = marked({ ...clean, sends: 0, wantedAt: 4, waitsFor: "DailyCap", waitsSince: 6 })
     assert.deepInclude(first, { wantedAt: 8, sends: 1, mayHaveLeftAt: 10, fingerprint: "new", waitsFor: null })
-    const again = Row.mark({ ...doubted, wantedAt: 2, mayHaveLeftAt: 3, fingerprint: "old" }, at, request)
-    assert.strictEqual(again.wantedAt, 2)
+    const again = marked({ ...doubted, wantedAt: 2, mayHaveLeftAt: 3, fingerprint: "old" })
+    assert.strictEqual(again?.wantedAt, 2)
     assert.deepInclude(again, { mayHaveLeftAt: 3, fingerprint: "old", markedAt: 10, underWayUntil: 99 })
+  })
+})
+
+describe("docs/payouts-operating.md", () => {
+  it("has every step of a payout (npm run fix writes it)", () => {
+    const cells = (text: string) => text.replaceAll(/ +|-{2,}/g, " ")
+    assert.strictEqual(cells(tableOf(readFileSync(page, "utf8"))), cells(table()))
   })
 })

@@ -21,13 +21,13 @@ import type { PayoutRefusal } from "../Payout.ts"
 import type { WaitsFor } from "../PayoutStatus.ts"
 
 /** A failure after which money may have moved. */
-export type Unclear = OutcomeUnknown | IdempotencyConflict
+export type InDoubt = OutcomeUnknown | IdempotencyConflict
 
 /** What is known of a payout after a request. */
-export type Known =
+export type AnswerFact =
   | { readonly _tag: "Recorded"; readonly withdrawal: Withdrawal }
   | { readonly _tag: "Refused"; readonly error: PayoutRefusal }
-  | { readonly _tag: "Unknown"; readonly error: Unclear }
+  | { readonly _tag: "Unknown"; readonly error: InDoubt }
 
 /** The failure of a request whose result is not known, or whose stored failure cannot be read. */
 export const makeOutcomeUnknown = (
@@ -53,7 +53,7 @@ export const optionsOf = (idempotencyKey: string, mayHaveLeftAt: number | null):
 type UnknownFields = ConstructorParameters<typeof OutcomeUnknown>[0]
 
 /** The refusal of a payout in doubt proves nothing about the earlier request. What the service said is the same. */
-const afterDoubt = (error: RequestWithdrawalError, idempotencyKey: string): Unclear => {
+const afterDoubt = (error: RequestWithdrawalError, idempotencyKey: string): InDoubt => {
   if (error.outcome === "Unknown") return error
   const { _tag: _, ...fields } = error
   // A field of both errors has one type.
@@ -117,7 +117,7 @@ export const afterAnswer = (
   answer: Result.Result<Withdrawal, RequestWithdrawalError>,
   idempotencyKey: string,
   isInDoubt: boolean
-): Known => {
+): AnswerFact => {
   if (Result.isSuccess(answer)) return { _tag: "Recorded", withdrawal: answer.success }
   const failure = withoutWords(answer.failure)
   return isInDoubt || failure.outcome === "Unknown"
@@ -126,13 +126,13 @@ export const afterAnswer = (
 }
 
 /** What an answer with success is about in the place of what was asked: another company, or another PIX key. */
-export const mismatchOf = (error: Unclear): "companyId" | "pixKey" | undefined => {
+export const mismatchOf = (error: InDoubt): "companyId" | "pixKey" | undefined => {
   if (error._tag !== "OutcomeUnknown" || error.reason !== "NotAsAsked") return undefined
   return (["companyId", "pixKey"] as const).find((field) => error.issues?.some(({ path }) => path === field))
 }
 
 /** Whether an answer with success has a record that says that the payout failed, or that its money came back. */
-export const isRecordedAsFailed = (error: Unclear): boolean =>
+export const isRecordedAsFailed = (error: InDoubt): boolean =>
   error._tag === "OutcomeUnknown" &&
   error.reason !== "Unreadable" &&
   error.issues?.some(({ path }) => path === "enTransaction") === true

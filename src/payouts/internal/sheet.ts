@@ -12,7 +12,8 @@ import type { PayoutItem } from "../Payout.ts"
 import type { Seal } from "../Seal.ts"
 import type { PayoutStatus } from "../PayoutStatus.ts"
 import type { Core } from "./queue/core.ts"
-import * as Row from "./queue/row.ts"
+import type { Row } from "./queue/row.ts"
+import { statusOf } from "./queue/status.ts"
 import type { Settings } from "./queue/settings.ts"
 import { allOrNone, makeAccept, type Run, sumOf, type Wrong } from "./queue/submit.ts"
 
@@ -53,7 +54,7 @@ export const makeSheet = (core: Core, settings: Settings, seal: Seal) => {
 
   const plan = (items: ReadonlyArray<PayoutItem>, run: Run): Effect.Effect<Planned, SqlError | DatabaseError> =>
     acceptAll(items, run, ({ earlier, wrong }) =>
-      Effect.fail(new RollBack({ wrong, earlier: earlier.map((row) => Row.statusOf(row)) }))
+      Effect.fail(new RollBack({ wrong, earlier: earlier.map((row) => statusOf(row)) }))
     ).pipe(Effect.catchTag("RollBack", Effect.succeed))
 
   /** Logs what nobody was asked about: a sheet that was paid on another file has nothing here. */
@@ -65,7 +66,7 @@ export const makeSheet = (core: Core, settings: Settings, seal: Seal) => {
     )
 
   /** The last line of a run that is interrupted: until when its lines are sent, and which steps stop that. */
-  const logInterrupted = (rows: ReadonlyArray<Row.Row>) => {
+  const logInterrupted = (rows: ReadonlyArray<Row>) => {
     const until = Math.max(...rows.map(({ wantedAt }) => wantedAt)) + horizon
     const shown =
       until > 8_640_000_000_000_000 ? "without a limit" : `until ${DateTime.formatIso(DateTime.makeUnsafe(until))}`

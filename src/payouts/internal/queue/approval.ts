@@ -4,13 +4,10 @@
  *
  * A name is what a caller says: it is compared, and not proved.
  */
-import * as Schema from "effect/Schema"
 import { withoutInvisible } from "../../../durable/Step.ts"
 import { withoutAccents } from "../../../internal/withoutAccents.ts"
-import { PayoutAsked } from "../../PayoutStatus.ts"
 import { isApproved } from "./conditions.ts"
-import type { Event } from "./entries.ts"
-import * as Row from "./row.ts"
+import type { Row } from "./row.ts"
 
 /** A name as it is compared: two ways to write one name are one. Empty: nobody is named. */
 export const foldName = (name: string | null | undefined): string =>
@@ -23,7 +20,7 @@ export const foldName = (name: string | null | undefined): string =>
     .normalize("NFKC")
 
 /** Whether a person is the first or the second one of a step, or why the person is neither. */
-export const placeOf = (
+export const turnOf = (
   first: string | null | undefined,
   by: string | undefined
 ): "First" | "Second" | { readonly problem: string } => {
@@ -35,53 +32,36 @@ export const placeOf = (
     : "Second"
 }
 
+type Guarded = Parameters<typeof isApproved.of>[0]["payout"]
+
 /** Whether no request of a payout may be sent before another person approved it. What is in doubt goes on. */
-export const needsApproval = (payout: Row.Row, fourEyesAbove: number | null): boolean =>
+export const needsApproval = (payout: Guarded, fourEyesAbove: number | null): boolean =>
   !isApproved.of({ payout, account: { fourEyesAbove } })
 
-type Asked = typeof PayoutAsked.Type.step
-
-/** Changes that the second of two people makes. The first one's name is stored, and changes nothing else. */
-const byTwo = (step: Asked, first: string | null, by: string | undefined, changes: Row.Changes): Row.Step => {
-  const place = placeOf(first, by)
-  if (typeof place !== "string") return place.problem
-  return place === "Second" ? changes : { askedStep: step, askedBy: by ?? null }
-}
-
-const askerOf = ({ askedBy, askedStep }: Row.Row, step: Asked) => (askedStep === step ? askedBy : null)
-
 /**
- * As `resume` of the row: by two people where it needs approval, and with `notExecuted` where it, or the sum of all that are resumed
- * by one step, is above the limit.
+ * Who resumes a payout: two people where it needs approval, and with `notExecuted` where it, or the sum of all that are resumed by one
+ * step, is above the limit. The first one's name is stored, and changes nothing else.
  */
-export const resume = (
-  row: Row.Row,
-  deciding: Row.Deciding,
+export const resumption = (
+  payout: Guarded & Pick<Row, "askedBy" | "askedStep" | "submittedBy">,
+  limit: number | null,
   { by, notExecuted, sum }: { readonly by: string | undefined; readonly notExecuted: boolean; readonly sum: number }
-): Row.Step => {
-  const resumed = Row.resume(row, deciding, notExecuted)
-  const limit = deciding.account.fourEyesAbove
-  const needs = needsApproval(row, limit)
-  const isAsked = notExecuted && (row.needsApproval || (limit !== null && Math.max(row.amount, sum) > limit))
-  if (typeof resumed === "string" || !(needs || isAsked)) return resumed
-  const step = notExecuted ? "NotExecuted" : "Approve"
-  const asker = askerOf(row, step)
-  const { submittedBy } = row
+) => {
+  const step = notExecuted ? ("NotExecuted" as const) : ("Approve" as const)
+  const needs = needsApproval(payout, limit)
+  const isAsked = notExecuted && (payout.needsApproval || (limit !== null && Math.max(payout.amount, sum) > limit))
+  const asker = payout.askedStep === step ? payout.askedBy : null
+  const { submittedBy } = payout
   const isNamed = foldName(submittedBy) !== ""
+  const turn = needs || isAsked ? turnOf(isNamed && !isAsked ? submittedBy : asker, by) : "Second"
   // Of two people one is not the submitter.
-  const approvedBy = isNamed && foldName(submittedBy) === foldName(by) ? asker : by
-  const approved = needs ? { needsApproval: true, approvedBy: approvedBy ?? null, approvedAt: deciding.now } : {}
-  return byTwo(step, isNamed && !isAsked ? submittedBy : asker, by, { ...resumed, ...approved })
+  const approver = isNamed && foldName(submittedBy) === foldName(by) ? asker : by
+  return {
+    step,
+    /** Why this person may not. */
+    problem: typeof turn === "string" ? undefined : turn.problem,
+    isFirst: turn === "First",
+    /** Who approves it by the step; `undefined`: it needs no approval. */
+    approvedBy: needs ? (approver ?? null) : undefined
+  }
 }
-
-const isStep = Schema.is(PayoutAsked.fields.step)
-
-/** The event of what a person's step changed. */
-export const eventOf = (event: Event, { approvedAt, askedStep }: Row.Changes): Event => {
-  if (isStep(askedStep)) return { _tag: "Asked", step: askedStep }
-  const isApproval = typeof approvedAt === "number" && event._tag === "Resumed" && !event.notExecuted
-  return isApproval ? { _tag: "Approved" } : event
-}
-
-/** What a list above the limit makes of a payout. */
-export const parked = { _tag: "Parked", because: "NeedsApproval" } as const

@@ -17,28 +17,26 @@ import type { Seal } from "../../Seal.ts"
 import { PayoutNotFound, type PayoutState, PayoutStateConflict, type PayoutStatus } from "../../PayoutStatus.ts"
 import type { PayoutChange } from "../../PayoutHistory.ts"
 import { type Core, OfferedBy } from "./core.ts"
+import type { Event } from "./events.ts"
 import {
   accountOf,
   checkedFingerprint,
   checkedLimit,
   checkedPerson,
   entryOf,
-  type Event,
   readEntries,
   invalid,
   submittedOf,
   writePause
 } from "./entries.ts"
-import * as Approval from "./approval.ts"
 import { changeLimit, changeSender } from "./limit.ts"
 import { readPayee } from "./record.ts"
 import { payoutKey } from "./request.ts"
-import * as Row from "./row.ts"
+import { isOpen, type Row } from "./row.ts"
 import type { Settings } from "./settings.ts"
 import { accountKey, type Place } from "./store.ts"
+import { statusOf } from "./status.ts"
 import { allOrNone, makeAccept } from "./submit.ts"
-
-const { isOpen, statusOf } = Row
 
 const pageSize = 200
 
@@ -54,9 +52,11 @@ const guard =
       )
     )
 
-type Step = (row: Row.Row, deciding: Row.Deciding, by: string | undefined) => Row.Step | undefined
+/** A step of a person, without the person and what it is decided by. */
+type Wanted = DistributiveOmit<Event<PayoutStateConflict["operation"]>, "at" | "person">
+type DistributiveOmit<A, Key extends keyof A> = A extends unknown ? Omit<A, Key> : never
 
-const paged = (operation: string, page: (after: Place) => Effect.Effect<ReadonlyArray<Row.Row>, SqlError>) =>
+const paged = (operation: string, page: (after: Place) => Effect.Effect<ReadonlyArray<Row>, SqlError>) =>
   Stream.paginate({ at: -1, key: "" }, (after: Place) =>
     Effect.map(mapDatabaseError(operation)(page(after)), (rows) => {
       const last = rows.at(-1)
@@ -99,30 +99,19 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
     )
 
   /** Checks and stores a step of an operator, and queues the payout anew where it is to be sent. */
-  const steer = (
-    operation: PayoutStateConflict["operation"],
-    reference: string,
-    options: StepOptions,
-    step: Step,
-    event: Event
-  ) =>
-    writing(
+  const steer = (wanted: Wanted, reference: string, options: StepOptions) => {
+    const operation = wanted._tag
+    return writing(
       operation,
       Effect.gen(function* () {
         const person = yield* checkedPerson(options)
         const now = yield* Clock.currentTimeMillis
         const served = yield* store.accounts.get
-        const deciding = { account: served, now, horizon: served.horizon ?? settings.horizon }
-        const changed = core.changeBy(
+        const at = { account: served, now, horizon: served.horizon ?? settings.horizon }
+        const changed = core.stepBy(
           yield* find(reference),
-          (row) => {
-            const changes = step(row, deciding, person.by)
-            if (typeof changes === "string") {
-              return new PayoutStateConflict({ operation, reference, state: row.state, problem: changes })
-            }
-            return Effect.succeed(changes)
-          },
-          (_, changes) => ({ ...Approval.eventOf(event, changes), ...person }),
+          () => ({ ...wanted, at, person }),
+          ({ state }, problem) => Effect.fail(new PayoutStateConflict({ operation, reference, state, problem })),
           isOpen
         )
         // The person may have corrected the credentials.
@@ -132,6 +121,7 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
         return row === undefined ? yield* new PayoutNotFound({ reference }) : statusOf(row)
       })
     )
+  }
 
   return {
     // One payout has one status.
@@ -196,10 +186,8 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
         Effect.catchTag("PayoutNotFound", () => Effect.succeed([])),
         guard("history")
       ),
-    retry: (reference: string, options: StepOptions = {}) =>
-      steer("retry", reference, options, Row.retry, { _tag: "Retried" }),
-    park: (reference: string, options: StepOptions = {}) =>
-      steer("park", reference, options, Row.parkByOperator, { _tag: "Parked", because: "Operator" }),
+    retry: (reference: string, options: StepOptions = {}) => steer({ _tag: "retry" }, reference, options),
+    park: (reference: string, options: StepOptions = {}) => steer({ _tag: "park" }, reference, options),
     resume: (
       reference: string,
       options: StepOptions & { readonly notExecuted?: boolean | undefined; readonly sum?: Centavos | undefined } = {}
@@ -207,17 +195,14 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
       const { notExecuted = false, sum = 0 } = options
       if (!Predicate.isBoolean(notExecuted)) return invalid("notExecuted", "must be true or false")
       if (!Number.isSafeInteger(sum) || sum < 0) return invalid("sum", "must be a whole number of centavos")
-      const step: Step = (row, deciding, by) => Approval.resume(row, deciding, { by, notExecuted, sum })
-      return steer("resume", reference, options, step, { _tag: "Resumed", notExecuted })
+      return steer({ _tag: "resume", notExecuted, sum }, reference, options)
     },
     settle: (reference: string, options: StepOptions & { readonly as?: "paid" | "failed" | undefined } = {}) => {
       const { as = "paid" } = options
       if (as !== "paid" && as !== "failed") return invalid("as", "must be paid or failed")
-      const step: Step = (row, deciding) => Row.settle(row, deciding, as)
-      return steer("settle", reference, options, step, { _tag: "Settled" })
+      return steer({ _tag: "settle", as }, reference, options)
     },
-    forget: (reference: string, options: StepOptions = {}) =>
-      steer("forget", reference, options, Row.forget, { _tag: "Forgotten" }),
+    forget: (reference: string, options: StepOptions = {}) => steer({ _tag: "forget" }, reference, options),
     setPaused: (paused: boolean, options: StepOptions = {}) =>
       writing(
         "setPaused",

@@ -150,8 +150,11 @@ const when = <A, B, C>(condition: Condition<A>, then: NumberOf<B>, otherwise: Nu
   sql: `(CASE WHEN ${condition.sql} THEN ${then.sql} ELSE ${otherwise.sql} END)`
 })
 
-/** The states in which a worker has something to do. An index has the text as its condition. */
-export const isOpen = isOneOf(payout("state"), ["accepted", "unknown"])
+/** The states in which a worker has something to do. */
+export const openStates = ["accepted", "unknown"] as const
+
+/** An index has the text as its condition. */
+export const isOpen = isOneOf(payout("state"), openStates)
 
 /** A second person approved it, or it needs no one. */
 export const isApproved = either(
@@ -185,7 +188,7 @@ const countedUntil = when(
 )
 
 /** How long a payout has been waiting since it is wanted, in milliseconds. */
-export const waited = minus(countedUntil, payout("wantedAt"))
+export const waitedMillis = minus(countedUntil, payout("wantedAt"))
 
 /** It is wanted since at most the horizon, and not since a time that lies ahead by more. */
 const isWanted = isAtMost(distance(countedUntil, payout("wantedAt")), given("horizon"))

@@ -10,9 +10,10 @@ import * as RcMap from "effect/RcMap"
 import type { Fragment } from "effect/sql/Statement"
 import * as Tracer from "effect/Tracer"
 import { repeatedly } from "../../../durable/Work.ts"
-import { parked } from "./approval.ts"
-import { entryOf, type Event } from "./entries.ts"
-import { type Changes, park, type Row } from "./row.ts"
+import { step as stepOf, type Step } from "./edges.ts"
+import { entryOf } from "./entries.ts"
+import type { Event } from "./events.ts"
+import type { Row } from "./row.ts"
 import type { Settings } from "./settings.ts"
 import { countChange, logParked } from "./signals.ts"
 import type { Store } from "./store.ts"
@@ -27,6 +28,17 @@ export const linksOf = ({ offeredBy }: Row): Array<Tracer.SpanLink> => {
     ? []
     : [{ span: Tracer.externalSpan({ traceId, spanId }), attributes: {} }]
 }
+
+interface ChangeOptions {
+  /** Another condition: see `update` of the store. */
+  readonly where?: Fragment | undefined
+  /** The cap of a day on which the row is counted by the change. */
+  readonly cap?: number | undefined
+  /** A worker takes the row after this time. Default: when its lease ends, or when the worker gives it back. */
+  readonly dueIn?: Duration.Duration | undefined
+}
+
+const isTaken = (taken: ReturnType<typeof stepOf>): taken is Step => typeof taken === "object"
 
 export type Core = Effect.Success<ReturnType<typeof makeCore>>
 
@@ -72,34 +84,25 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { poll }: Set
     const inserted = yield* store.insert(offered, sum)
     if (inserted === undefined) return undefined
     const accepted = { ...offered, wantedAt: inserted.wantedAt }
-    const row = inserted.needsApproval ? { ...accepted, ...park(parked.because) } : accepted
-    if (row.needsApproval) {
-      yield* store.insertEntry(row.idempotencyKey, entryOf(parked, row))
-      yield* store.afterCommit(logParked(row, parked.because))
+    const because = "NeedsApproval"
+    // The statement has parked it.
+    const parked = inserted.needsApproval ? stepOf(accepted, { _tag: "Parked", because }) : undefined
+    const row = isTaken(parked) ? { ...accepted, ...parked.changes } : accepted
+    if (isTaken(parked)) {
+      yield* store.insertEntry(row.idempotencyKey, entryOf({ _tag: "Parked", because }, row))
+      yield* store.afterCommit(logParked(row, because))
     }
     yield* publish(row, !row.needsApproval)
     yield* store.afterCommit(countChange(row))
     return row
   })
 
-  /**
-   * Changes a row, and writes the event of its history if there is one; `undefined` where another process changed it
-   * first, and the row as it was where a cap is reached.
-   */
+  /** Changes a row as a step says, with the entry of its history: see `step`. */
   const change = Effect.fnUntraced(function* (
     row: Row,
-    changes: Changes,
-    event: Event | undefined,
-    options: {
-      /** Another condition: see `update` of the store. */
-      readonly only?: Fragment | undefined
-      /** The cap of a day on which the row is counted by the change. */
-      readonly cap?: number | undefined
-      /** A worker takes the row after this time. Default: when its lease ends, or when the worker gives it back. */
-      readonly dueIn?: Duration.Duration | undefined
-    } = {}
+    { changes, entry }: Step,
+    { cap, dueIn, where }: ChangeOptions = {}
   ) {
-    const { cap, dueIn, only } = options
     const offeredBy = dueIn === undefined ? row.offeredBy : ((yield* OfferedBy) ?? row.offeredBy)
     const updatedAt = yield* Clock.currentTimeMillis
     // What the first of two people asked for was about the row as it was.
@@ -112,8 +115,8 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { poll }: Set
       updatedAt,
       version: row.version + 1
     }
-    const conditions = { cap, dueIn: dueIn && Duration.toMillis(dueIn), only }
-    const to = yield* store.update(row, wanted, event && entryOf(event, wanted), conditions)
+    const conditions = { cap, dueIn: dueIn && Duration.toMillis(dueIn), where }
+    const to = yield* store.update(row, wanted, entry && entryOf(entry, wanted), conditions)
     if (to === undefined || to === row) return to
     yield* publish(to, dueIn !== undefined)
     if (to.state !== row.state) yield* store.afterCommit(countChange(to))
@@ -121,26 +124,39 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { poll }: Set
   })
 
   /**
-   * Changes a row by a step, and repeats it where another process changed the row first. `undefined` of a step changes
-   * nothing. A row that `isQueued` is due at once.
+   * Takes the step of an event; `undefined` where another process changed the row first, or the row has no such step, and the row as
+   * it was where a cap is reached.
    */
-  const changeBy = Effect.fnUntraced(function* <E>(
+  const step = (row: Row, event: Event, options?: ChangeOptions) => {
+    const taken = stepOf(row, event)
+    return isTaken(taken) ? change(row, taken, options) : Effect.undefined
+  }
+
+  /** A worker takes the row after a time. */
+  const delay = (row: Row, dueIn: Duration.Duration) => change(row, { changes: {}, entry: undefined }, { dueIn })
+
+  /**
+   * Takes the step of an event, and repeats it where another process changed the row first. An event without a step changes
+   * nothing; one that is refused fails. A row that `isQueued` is due at once.
+   */
+  const stepBy = Effect.fnUntraced(function* <E>(
     row: Row | undefined,
-    step: (row: Row) => Effect.Effect<Changes | undefined, E>,
-    eventOf: (row: Row, changes: Changes) => Event | undefined,
+    eventOf: (row: Row) => Event,
+    refuse: (row: Row, problem: string) => Effect.Effect<never, E>,
     isQueued: (row: Row) => boolean = () => false
   ) {
     let current = row
     while (current !== undefined) {
-      const changes = yield* step(current)
-      const dueIn = isQueued({ ...current, ...changes }) ? Duration.zero : undefined
-      const next =
-        changes === undefined ? current : yield* change(current, changes, eventOf(current, changes), { dueIn })
+      const taken = stepOf(current, eventOf(current))
+      if (typeof taken === "string") return yield* refuse(current, taken)
+      if (taken === undefined) return current
+      const dueIn = isQueued({ ...current, ...taken.changes }) ? Duration.zero : undefined
+      const next = yield* change(current, taken, { dueIn })
       if (next !== undefined) return next
       current = yield* store.get(current.idempotencyKey)
     }
     return undefined
   })
 
-  return { store, isDue, changeOf, insert, change, changeBy }
+  return { store, isDue, changeOf, insert, step, stepBy, delay }
 })

@@ -1,5 +1,5 @@
 /**
- * The entries of the history: an event and the row after it, as JSON.
+ * The entries of the history: what happened and the row after it, as JSON.
  */
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
@@ -10,20 +10,13 @@ import { invalidWithdrawal } from "../../../contract/WithdrawalCheck.ts"
 import { Centavos } from "../../../pix/Money.ts"
 import { issuesOfStep, type Person, personOf, type StepOptions } from "../../../durable/Step.ts"
 import { AccountChange, PauseChange, type PayoutAccount, PayoutChange } from "../../PayoutHistory.ts"
-import type { Known } from "../machine.ts"
 import type { Account } from "./account.ts"
+import type { Entry } from "./events.ts"
 import type { Row } from "./row.ts"
 
-/** A change without the fields that its row has: the time, the state and the mark. */
-export type Event = PayoutChange extends infer Change
-  ? Change extends PayoutChange
-    ? Omit<Change, "at" | "state" | "mayHaveLeftAt">
-    : never
-  : never
-
-const Entry = Schema.fromJsonString(Schema.toCodecJson(PayoutChange))
-const writeEntry = Schema.encodeSync(Entry)
-export const readEntries = Schema.decodeUnknownEffect(Schema.Array(Entry))
+const StoredEntry = Schema.fromJsonString(Schema.toCodecJson(PayoutChange))
+const writeEntry = Schema.encodeSync(StoredEntry)
+export const readEntries = Schema.decodeUnknownEffect(Schema.Array(StoredEntry))
 
 const PauseEntry = Schema.fromJsonString(Schema.toCodecJson(PauseChange))
 export const writePause = Schema.encodeSync(PauseEntry)
@@ -63,10 +56,10 @@ export const accountOf = (
   changes: changes.map((entry) => readChange(entry))
 })
 
-/** The entry of an event, with the fields of the changed row. */
-export const entryOf = (event: Event, { mayHaveLeftAt, state, updatedAt }: Row): string =>
+/** The text of an entry, with the fields of the changed row. */
+export const entryOf = (entry: Entry, { mayHaveLeftAt, state, updatedAt }: Row): string =>
   writeEntry({
-    ...event,
+    ...entry,
     at: DateTime.makeUnsafe(updatedAt),
     state,
     ...(mayHaveLeftAt !== null && { mayHaveLeftAt: DateTime.makeUnsafe(mayHaveLeftAt) })
@@ -80,19 +73,6 @@ export const submittedOf = ({ amount, submittedAt, submittedBy }: Row): PayoutCh
   amount: Centavos.make(amount),
   ...(submittedBy !== null && { by: submittedBy })
 })
-
-/** The event of an answer to a request of a row. */
-export const answeredEvent = ({ state }: Row, known: Known): Event => {
-  if (known._tag !== "Recorded") {
-    const { error } = known
-    const recorded = error._tag === "WithdrawalFailed" && { withdrawalId: error.withdrawalId }
-    return { _tag: "Answered", answer: known._tag, error, ...recorded }
-  }
-  const { id: withdrawalId } = known.withdrawal
-  return state === "failed"
-    ? { _tag: "Contradicted", withdrawalId }
-    : { _tag: "Answered", answer: "Recorded", withdrawalId }
-}
 
 /** Checks the person and the reason of a step. */
 export const checkedPerson = (options: StepOptions): Effect.Effect<Person, InvalidRequest> => {

@@ -17,7 +17,8 @@ import { causeForAll, isAnswer, isDoubtfulRefusal } from "../machine.ts"
 import type { ReadAccount } from "./account.ts"
 import { needsApproval } from "./approval.ts"
 import { makeCheckedAccount } from "./checkDatabase.ts"
-import * as Row from "./row.ts"
+import { tooLate } from "./late.ts"
+import type { Row } from "./row.ts"
 import type { Settings } from "./settings.ts"
 import { attributesOf } from "./signals.ts"
 import type { Store } from "./store.ts"
@@ -66,10 +67,10 @@ export const makeGate = Effect.fnUntraced(function* (store: Store, settings: Set
         )
 
   /** Why a payout must not be sent. */
-  const obstacle = (row: Row.Row, account: ReadAccount): Effect.Effect<ParkedBecause | undefined> =>
+  const obstacle = (row: Row, account: ReadAccount): Effect.Effect<ParkedBecause | undefined> =>
     Effect.map(Clock.currentTimeMillis, (now) => {
       const { dailyCap, horizon, maxAmount } = settings
-      const late = Row.tooLate(row, { account, horizon, now })
+      const late = tooLate(row, { account, horizon, now })
       if (late === "PastHorizon") return late
       if (row.mayHaveLeftAt === null && needsApproval(row, account.fourEyesAbove)) return "NeedsApproval"
       if (late !== undefined) return late
@@ -78,7 +79,7 @@ export const makeGate = Effect.fnUntraced(function* (store: Store, settings: Set
     })
 
   /** Waits until a payout may be sent, or until there is a reason to park it. */
-  const untilAllowed = (row: Row.Row): Effect.Effect<Permit | ParkedBecause, SqlError> =>
+  const untilAllowed = (row: Row): Effect.Effect<Permit | ParkedBecause, SqlError> =>
     Effect.gen(function* () {
       for (;;) {
         const account = yield* current
@@ -91,7 +92,7 @@ export const makeGate = Effect.fnUntraced(function* (store: Store, settings: Set
     })
 
   /** The attributes of a line about the account, in the send of a payout. */
-  const attributes = (row: Row.Row) => ({ ...attributesOf(row), "payments.account": settings.account })
+  const attributes = (row: Row) => ({ ...attributesOf(row), "payments.account": settings.account })
 
   /** What an error says about all payouts of the account. */
   const causeOf = (error: RequestWithdrawalError, isProbe: boolean) =>
@@ -101,7 +102,7 @@ export const makeGate = Effect.fnUntraced(function* (store: Store, settings: Set
       return isProbe || doubts.length >= 5 ? "ServiceUnavailable" : undefined
     })
 
-  const begin = Effect.fnUntraced(function* (row: Row.Row, because: string) {
+  const begin = Effect.fnUntraced(function* (row: Row, because: string) {
     if (!(yield* accounts.block(because, probeDelay(0)))) return
     const what =
       because === "ServiceUnavailable" ? "The service leaves payouts in doubt" : "The service refuses every payout"
@@ -112,18 +113,20 @@ export const makeGate = Effect.fnUntraced(function* (store: Store, settings: Set
     )
   })
 
-  /** Stores what an answer says about all payouts of the account. Without one, the next payout is tried later. */
-  const report = (
-    { account, isProbe }: Permit,
-    row: Row.Row,
-    answer?: Result.Result<Withdrawal, RequestWithdrawalError>
-  ) =>
+  const endProbe = ({ probes }: ReadAccount, row: Row) => accounts.endProbe(row.idempotencyKey, probeDelay(probes + 1))
+
+  /** Gives the permit of a probe back where no answer has ended it: the next payout is tried later. */
+  const release = ({ account, isProbe }: Permit, row: Row) =>
+    isProbe ? Effect.andThen(endProbe(account, row), forget) : Effect.void
+
+  /** Stores what an answer says about all payouts of the account. */
+  const report = ({ account, isProbe }: Permit, row: Row, answer: Result.Result<Withdrawal, RequestWithdrawalError>) =>
     Effect.gen(function* () {
-      const error = answer !== undefined && Result.isFailure(answer) ? answer.failure : undefined
+      const error = Result.isFailure(answer) ? answer.failure : undefined
       const because = error && (yield* causeOf(error, isProbe))
       if (!isProbe) return error && because !== undefined ? yield* Effect.tap(begin(row, because), forget) : undefined
-      if (answer === undefined || (error !== undefined && (because !== undefined || !isAnswer(error)))) {
-        yield* accounts.endProbe(row.idempotencyKey, probeDelay(account.probes + 1))
+      if (error !== undefined && (because !== undefined || !isAnswer(error))) {
+        yield* endProbe(account, row)
       } else if (yield* accounts.unblock(row.idempotencyKey)) {
         doubts = []
         yield* log("Info", `The service takes the requests of the account ${settings.account} again.`, attributes(row))
@@ -131,5 +134,5 @@ export const makeGate = Effect.fnUntraced(function* (store: Store, settings: Set
       return yield* forget
     })
 
-  return { current, forget, obstacle, untilAllowed, report }
+  return { current, forget, obstacle, untilAllowed, report, release }
 })

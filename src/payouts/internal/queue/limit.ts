@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import { settingError } from "../../../contract/ConfigurationError.ts"
 import type { Person } from "../../../durable/Step.ts"
 import { Centavos, format } from "../../../pix/Money.ts"
-import { placeOf } from "./approval.ts"
+import { turnOf } from "./approval.ts"
 import { invalid, readChange, writeChange } from "./entries.ts"
 import type { Settings } from "./settings.ts"
 import type { Store } from "./store.ts"
@@ -34,7 +34,7 @@ export const changeLimit = Effect.fnUntraced(function* (store: Store, fourEyesAb
     if (from.fourEyesAbove === fourEyesAbove) return "Changed"
     const asked = from.asked === null ? undefined : readChange(from.asked)
     const first = asked?.fourEyesAbove === fourEyesAbove ? asked.by : undefined
-    const place = from.fourEyesAbove === null ? "Second" : placeOf(first, person.by)
+    const place = from.fourEyesAbove === null ? "Second" : turnOf(first, person.by)
     if (typeof place !== "string") return yield* invalid("by", place.problem)
     const step = place === "Second" ? "Changed" : "Asked"
     const entry = writeChange({ fourEyesAbove, ...person, at, step })

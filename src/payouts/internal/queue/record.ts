@@ -14,9 +14,9 @@ import type { Seal } from "../../Seal.ts"
 import { PayoutPayee } from "../../PayoutStatus.ts"
 import { afterAnswer, inWords } from "../machine.ts"
 import type { Core } from "./core.ts"
-import { answeredEvent, writePause } from "./entries.ts"
+import { writePause } from "./entries.ts"
 import type { Gate } from "./gate.ts"
-import * as Row from "./row.ts"
+import type { Row } from "./row.ts"
 import { attributesOf } from "./signals.ts"
 
 const StoredPayee = Schema.fromJsonString(PayoutPayee)
@@ -33,7 +33,7 @@ export const makeRecord = (core: Core, gate: Gate, seal: Seal) => {
   const { store } = core
 
   /** The payee of a record, sealed. The record is stored also where the seal fails, without its payee. */
-  const sealPayee = (row: Row.Row, withdrawal: Withdrawal): Effect.Effect<string | null> => {
+  const sealPayee = (row: Row, withdrawal: Withdrawal): Effect.Effect<string | null> => {
     const payee = payeeOf(withdrawal)
     return Object.keys(payee).length === 0
       ? Effect.succeed(null)
@@ -56,7 +56,7 @@ export const makeRecord = (core: Core, gate: Gate, seal: Seal) => {
    * Logs that the service recorded the payout for another PIX key or company. Another company means that the
    * credentials are not those of the account, so the account is paused.
    */
-  const reportMismatch = Effect.fnUntraced(function* (row: Row.Row, mismatch: "companyId" | "pixKey", now: number) {
+  const reportMismatch = Effect.fnUntraced(function* (row: Row, mismatch: "companyId" | "pixKey", now: number) {
     const other = mismatch === "pixKey" ? "another PIX key" : "another company"
     yield* log(
       "Error",
@@ -71,7 +71,7 @@ export const makeRecord = (core: Core, gate: Gate, seal: Seal) => {
 
   /** Stores the answer of a request. */
   const record = Effect.fnUntraced(function* (
-    marked: Row.Row,
+    marked: Row,
     isInDoubt: boolean,
     answer: Result.Result<Withdrawal, RequestWithdrawalError>,
     now: number
@@ -79,11 +79,12 @@ export const makeRecord = (core: Core, gate: Gate, seal: Seal) => {
     const { idempotencyKey, sends } = marked
     const payee = Result.isSuccess(answer) ? yield* sealPayee(marked, answer.success) : null
     // A refusal proves that no request was executed only if this request's mark is the last one.
-    const knownOf = (row: Row.Row) => afterAnswer(answer, idempotencyKey, isInDoubt || row.sends !== sends)
-    const changed = core.changeBy(
+    const factOf = (row: Row) => afterAnswer(answer, idempotencyKey, isInDoubt || row.sends !== sends)
+    const changed = core.stepBy(
       marked,
-      (row) => Effect.succeed(Row.answered(row, knownOf(row), now, payee)),
-      (row) => answeredEvent(row, knownOf(row))
+      (row) => ({ ...factOf(row), now, payee }),
+      // No answer is refused.
+      (_, problem) => Effect.die(problem)
     )
     // The answer is stored nowhere else, so this is retried for a minute.
     return yield* Effect.retry(changed, { schedule: Schedule.spaced("500 millis"), times: 120 })

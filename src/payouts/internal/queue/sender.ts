@@ -3,6 +3,7 @@
  * stores it. A worker of another sender does not start, and sends nothing where its credentials change while it runs.
  */
 import * as Effect from "effect/Effect"
+import { log } from "../../../internal/spans.ts"
 import { PaymentsSender, type Sender } from "../../../internal/sender.ts"
 import type { Payments } from "../../../client/Payments.ts"
 import { settingError } from "../../../contract/ConfigurationError.ts"
@@ -47,6 +48,23 @@ const checkSender = Effect.fnUntraced(function* ({ accounts }: Store, account: s
         "This worker sends nothing. Correct its credentials or the database; or, if the change is meant and no payout is unknown, " +
         `say so once: effect-pix payouts change-sender ${changed} --account ${account}`
     )
+  }
+})
+
+/** Stores the company of the first recorded withdrawal: then another secret of the same client id changes nothing. */
+export const learnCompany = Effect.fnUntraced(function* (
+  { accounts }: Store,
+  account: string,
+  from: string,
+  to: string,
+  companyId: number
+) {
+  const learned = yield* accounts.learnCompany(from, to, companyId)
+  const other = learned ? undefined : yield* accounts.otherOf(to)
+  if (other !== undefined) {
+    yield* log("Error", `The accounts ${account} and ${other} are paid by one company.`, {
+      "payments.account": account
+    })
   }
 })
 

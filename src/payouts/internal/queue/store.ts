@@ -72,7 +72,7 @@ const inBatches = (batch: Effect.Effect<ReadonlyArray<unknown>, SqlError>) =>
 export interface Conditions {
   readonly cap?: number | undefined
   readonly dueIn?: number | undefined
-  readonly only?: Fragment | undefined
+  readonly where?: Fragment | undefined
 }
 
 export type Store = ReturnType<typeof makeStore>
@@ -104,9 +104,11 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
     isPg ? sql`SELECT json_array_elements_text(CAST(${json} AS JSON))` : sql`SELECT value FROM json_each(${json})`
   const transaction = inTransaction(database)
   const readCommitted = sql`SET TRANSACTION ISOLATION LEVEL READ COMMITTED`
+  /** The one statement that writes the history. */
+  const insertEntries = (entries: Fragment) =>
+    sql`INSERT INTO ${histories} (account, idempotency_key, entry) SELECT CAST(${account} AS VARCHAR(32)), ${entries}`
   const insertEntry = (key: string, entry: string, from = nothing) =>
-    sql`INSERT INTO ${histories} (account, idempotency_key, entry)
-      SELECT CAST(${account} AS VARCHAR(32)), CAST(${key} AS VARCHAR(64)), CAST(${entry} AS TEXT) ${from}`
+    insertEntries(sql`CAST(${key} AS VARCHAR(64)), CAST(${entry} AS TEXT) ${from}`)
   // Found by its place, a row costs one page. By its key, PostgreSQL may read the account's whole index for it, as long as it has
   // no statistics of the accounts.
   const place = isPg ? "ctid" : "rowid"
@@ -182,31 +184,31 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
     /** Writes an entry of something that changes no row. */
     insertEntry,
     /** Puts in doubt what may have been sent since a worker was last seen, with the entries of the history. */
-    doubt: (account: ReadAccount, now: number, lease: number) =>
-      Effect.flatMap(accounts.identity.doubt(account, now, lease, allColumns), (found) =>
+    doubt: (from: ReadAccount, now: number, lease: number) =>
+      Effect.flatMap(accounts.identity.doubt(from, now, lease, allColumns), (found) =>
         Effect.tap(Effect.orDie(decodeRows(found)), (rows) =>
           Effect.forEach(Arr.chunksOf(rows, 1000), (some) => {
             const entries = some.map((row) => [row.idempotencyKey, entryOf({ _tag: "Doubted" }, row)])
-            return sql`INSERT INTO ${histories} (account, idempotency_key, entry)
-              SELECT CAST(${account.account} AS VARCHAR(32)), one ->> 0, one ->> 1
-              FROM json_array_elements(CAST(${JSON.stringify(entries)} AS JSON)) AS entries (one)`
+            return insertEntries(
+              sql`one ->> 0, one ->> 1 FROM json_array_elements(CAST(${JSON.stringify(entries)} AS JSON)) AS entries (one)`
+            )
           })
         )
       ),
     /**
-     * Changes a row, with its entry of the history, and returns it; `undefined` where another process changed it first. `only` is
+     * Changes a row, with its entry of the history, and returns it; `undefined` where another process changed it first. `where` is
      * one more condition. With `dueIn`, in milliseconds, nobody has taken it then, and it is due after that time. With `cap` its
      * amount is added to the sum of today; where that would exceed the cap, the row is returned as it was. A row that counts
      * no more is subtracted from the sum of its day. On PostgreSQL all of it is one statement, since a process that is suspended
      * between two statements would hold the locks of the row and of the sum, which all workers share.
      */
     update: Effect.fnUntraced(function* (from: Row, to: Row, entry: string | undefined, conditions: Conditions) {
-      const { cap, dueIn, only = sql`1 = 1` } = conditions
+      const { cap, dueIn, where: allowed = sql`1 = 1` } = conditions
       const { countedDay, idempotencyKey: key } = from
       const changes = Record.filter({ ...to }, (value, field) => value !== from[field as keyof Row]) // a field of a row
       const isDue = dueIn === undefined ? nothing : sql`${yield* due.dueIn(dueIn)},`
       const set = sql`UPDATE ${payouts} SET ${isDue} ${sql.update(Record.mapKeys(changes, columnOf))}`
-      const where = sql`${ofAccount} AND idempotency_key = ${key} AND version = ${from.version} AND ${only}`
+      const where = sql`${ofAccount} AND idempotency_key = ${key} AND version = ${from.version} AND ${allowed}`
       const found = sql`SELECT amount FROM ${payouts} WHERE ${where}`
       const change = sql`${set} WHERE ${where} RETURNING version`
       if (entry === undefined) return (yield* change).length > 0 ? to : undefined

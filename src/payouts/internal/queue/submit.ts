@@ -16,7 +16,7 @@ import type { Seal } from "../../Seal.ts"
 import { type Judged, makeFindAlike } from "./alike.ts"
 import type { Core } from "./core.ts"
 import { isSameRequest, nameOf, type Submission, submission } from "./request.ts"
-import * as Row from "./row.ts"
+import { Row } from "./row.ts"
 import type { Settings } from "./settings.ts"
 import type { Store } from "./store.ts"
 
@@ -29,7 +29,7 @@ export interface Run {
 }
 
 interface Inserted {
-  readonly row: Row.Row
+  readonly row: Row
   readonly isNew: boolean
 }
 
@@ -75,7 +75,7 @@ export const makeAccept = (core: Core, settings: Settings, seal: Seal) => {
   /** A run compares its payouts with others. */
   const transactionOf = (run: Run | undefined) => (run === undefined ? store.transaction : store.readCommitted)
 
-  const isSameContent = Effect.fnUntraced(function* (row: Row.Row, wanted: Submission) {
+  const isSameContent = Effect.fnUntraced(function* (row: Row, wanted: Submission) {
     // The stored request holds the amount too, so the rest can be compared only where the amounts are equal.
     const isComparable = row.request !== null && row.amount === wanted.amount
     const stored = isComparable ? yield* seal.open(row.request, row.reference) : undefined
@@ -97,7 +97,7 @@ export const makeAccept = (core: Core, settings: Settings, seal: Seal) => {
   const insert = Effect.fnUntraced(function* (submitted: Submission, request: string, sum: number) {
     const { text: _, ...wanted } = submitted
     const now = yield* Clock.currentTimeMillis
-    const row = Row.Row.make({ ...wanted, request, submittedAt: now, updatedAt: now })
+    const row = Row.make({ ...wanted, request, submittedAt: now, updatedAt: now })
     const inserted = yield* core.insert(row, sum)
     if (inserted !== undefined) return Result.succeed({ row: inserted, isNew: true })
     const earlier = yield* store.get(row.idempotencyKey)
@@ -141,10 +141,10 @@ export const makeAccept = (core: Core, settings: Settings, seal: Seal) => {
   ) {
     yield* warnIfUnserved
     const sum = sumOf(wanted.filter(Result.isSuccess).map(({ success: [one] }) => one))
-    const rows: Array<Row.Row> = []
+    const rows: Array<Row> = []
     const judged: Array<Judged> = []
     /** By key, since the same line twice is one payout. */
-    const earlier = new Map<string, Row.Row>()
+    const earlier = new Map<string, Row>()
     const wrong: Array<Wrong> = []
     for (const [index, one] of wanted.entries()) {
       const inserted: Result.Result<Inserted, Wrong["error"]> = Result.isFailure(one)

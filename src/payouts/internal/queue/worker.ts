@@ -18,11 +18,12 @@ import type { ParkedBecause } from "../../PayoutStatus.ts"
 import type { Seal } from "../../Seal.ts"
 import { namesOf } from "../machine.ts"
 import { type Core, linksOf } from "./core.ts"
-import { makeGate } from "./gate.ts"
+import { makeGate, type Permit } from "./gate.ts"
 import { makeSeen } from "./checkDatabase.ts"
 import { payoutKey, readRequest } from "./request.ts"
-import * as Row from "./row.ts"
-import { changedMeanwhile, makeSend } from "./send.ts"
+import type { Row } from "./row.ts"
+import { changedMeanwhile } from "./marking.ts"
+import { makeSend } from "./send.ts"
 import { serve } from "./sender.ts"
 import type { Settings } from "./settings.ts"
 import { attributesOf, attributesOfKey, identityOf, logParked } from "./signals.ts"
@@ -41,15 +42,15 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
   const gate = yield* makeGate(store, settings)
   yield* gate.current
 
-  const park = Effect.fnUntraced(function* (row: Row.Row, because: ParkedBecause) {
-    const parked = yield* core.change(row, Row.park(because), { _tag: "Parked", because })
+  const park = Effect.fnUntraced(function* (row: Row, because: ParkedBecause) {
+    const parked = yield* core.step(row, { _tag: "Parked", because })
     if (parked === undefined) return yield* changedMeanwhile()
     yield* Effect.annotateCurrentSpan(attributesOf(row))
     yield* logParked(row, because)
   })
 
   /** The stored request, if it is that of this payout. */
-  const open = (row: Row.Row) =>
+  const open = (row: Row) =>
     row.request === null
       ? Effect.undefined
       : seal.open(row.request, row.reference).pipe(
@@ -60,19 +61,20 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
 
   const send = makeSend({ core, settings, gate, payments, park, seal })
 
+  /** Returns why the payout has to be tried again, if it has to. */
+  const openAndSend = Effect.fnUntraced(function* (row: Row, permit: Permit) {
+    const request = yield* open(row)
+    const isOfRow = Option.getOrUndefined(payoutKey(row.account, row.reference)) === row.idempotencyKey
+    return request !== undefined && isOfRow
+      ? yield* delayInterrupt(settings.drain)(send(row, request, permit))
+      : yield* Effect.as(park(row, "Unreadable"), undefined)
+  })
+
   const sendIfAllowed = Effect.fnUntraced(
-    function* (row: Row.Row) {
+    function* (row: Row) {
       const permit = yield* gate.untilAllowed(row)
       if (Predicate.isString(permit)) return yield* park(row, permit)
-      const giveBack = permit.isProbe ? gate.report(permit, row) : Effect.void
-      const request = yield* Effect.onError(open(row), () => Effect.ignore(giveBack))
-      if (
-        request === undefined ||
-        Option.getOrUndefined(payoutKey(row.account, row.reference)) !== row.idempotencyKey
-      ) {
-        return yield* Effect.andThen(giveBack, park(row, "Unreadable"))
-      }
-      const failure = yield* delayInterrupt(settings.drain)(send(row, request, permit))
+      const failure = yield* Effect.ensuring(openAndSend(row, permit), Effect.ignore(gate.release(permit, row)))
       if (failure !== undefined) return yield* new TryAgain({ reason: failure })
     },
     (effect, row) => Effect.annotateLogs(orTryAgain(name, attributesOf(row))(retrying(effect)), namesOf(row))

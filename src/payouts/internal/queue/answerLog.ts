@@ -1,0 +1,71 @@
+/**
+ * The log lines about what an answer made of a payout.
+ */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type { RequestWithdrawalError } from "../../../contract/PaymentsError.ts"
+import { log } from "../../../internal/spans.ts"
+import { causeForAll, inWords } from "../machine.ts"
+import type { Row } from "./row.ts"
+import { attributesOf, causeOf, logParked } from "./signals.ts"
+import { longestWait } from "./waits.ts"
+
+/** The service recorded a payout that a person had settled as failed. */
+export const logContradicted = (row: Row): Effect.Effect<void> =>
+  log(
+    "Error",
+    `The service recorded a payout that somebody settled as failed (${inWords(row)}). MONEY MAY HAVE MOVED.`,
+    attributesOf(row)
+  )
+
+const steps = {
+  refused: "When its cause is gone, send it again with retry.",
+  failed: "Pay it under a new reference when its cause is gone."
+} as const
+
+/** A failure ended a payout, or parked it. */
+export const logEnded = (row: Row, failure: RequestWithdrawalError): Effect.Effect<void> => {
+  if (row.parkedBecause === "RecordedAsFailed") return logParked(row, "RecordedAsFailed")
+  if (row.state !== "refused" && row.state !== "failed") return Effect.void
+  return log(
+    "Warn",
+    `A payout was refused, and is not sent again: ${failure._tag} (${inWords(row)}). No request of this queue moved money. ${steps[row.state]}`,
+    attributesOf(row)
+  )
+}
+
+/** A payout is tried again: a warning where its state or the cause is new, and otherwise for debugging. */
+export const logAgain = (before: Row, after: Row, failure: RequestWithdrawalError, wait?: Duration.Duration) => {
+  const isNew = before.state !== after.state || causeOf(before) !== causeOf(after)
+  // The client warns of a doubt that begins in its call, and one line of what concerns the whole account.
+  const isKnown =
+    (failure.outcome === "Unknown" && before.mayHaveLeftAt === null) ||
+    causeForAll(failure) !== undefined ||
+    after.waitsFor === "InsufficientBalance"
+  const isRequested = "retryAfter" in failure && wait !== undefined
+  const when =
+    wait === undefined
+      ? ""
+      : ` in ${Math.round(Duration.toSeconds(wait))} seconds${isRequested ? ", as the service asked" : ""}`
+  return log(
+    isNew && !isKnown ? "Warn" : "Debug",
+    `A payout is tried again${when}: ${failure._tag} (${inWords(after)})`,
+    { ...attributesOf(after), "payments.retry_after": isRequested ? Duration.toSeconds(wait) : undefined }
+  )
+}
+
+/** Warns that the balance covers no more, once for as long as payouts wait for it. */
+export const makeBalanceWarning = (account: string) => {
+  let shortAt = Number.NEGATIVE_INFINITY
+  return Effect.fnUntraced(function* (row: Row, now: number) {
+    if (row.waitsFor !== "InsufficientBalance") return
+    const isNew = now - shortAt > Duration.toMillis(longestWait) + 300_000
+    shortAt = now
+    if (!isNew) return
+    yield* log(
+      "Warn",
+      `The balance of the account ${account} does not cover a payout (${inWords(row)}). Payouts wait for it, and are sent when it covers them.`,
+      attributesOf(row)
+    )
+  })
+}

@@ -1,0 +1,106 @@
+/**
+ * What comes before a request of a payout: its sender is compared with that of the account, and the mark is committed that a request
+ * may have left.
+ */
+import * as Clock from "effect/Clock"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import type { SqlError } from "effect/sql/SqlError"
+import type { Payments } from "../../../client/Payments.ts"
+import { PaymentsPolicy } from "../../../client/PaymentsPolicy.ts"
+import { millisOf } from "../../../contract/Options.ts"
+import { TryAgain } from "../../../durable/Work.ts"
+import { log } from "../../../internal/spans.ts"
+import type { ParkedBecause } from "../../PayoutStatus.ts"
+import { inWords } from "../machine.ts"
+import type { ReadAccount } from "./account.ts"
+import type { Core } from "./core.ts"
+import type { Gate } from "./gate.ts"
+import type { Row } from "./row.ts"
+import { currentSender, isOf } from "./sender.ts"
+import type { Settings } from "./settings.ts"
+import { attributesOf } from "./signals.ts"
+import { dayOf } from "./waits.ts"
+
+/** The row was changed by another process since it was read, or the account does not allow the request any more. */
+export const changedMeanwhile = () => new TryAgain({ reason: "ChangedMeanwhile" })
+
+/** No request leaves. `again`: why the payout is tried again by the queue's own schedule, if it is. */
+export class NotSent extends Data.TaggedError("NotSent")<{ readonly again: string | undefined }> {}
+
+export type Park = (row: Row, because: ParkedBecause) => Effect.Effect<void, SqlError | TryAgain>
+
+export const makeMarking = (
+  core: Core,
+  gate: Gate,
+  park: Park,
+  payments: Payments["Service"],
+  { dailyCap, horizon, lease }: Settings
+) => {
+  const { accounts } = core.store
+
+  const parkInstead = (row: Row, because: ParkedBecause) =>
+    Effect.andThen(park(row, because), Effect.fail(new NotSent({ again: undefined })))
+
+  /** A payout waits for the next day, by the clock of the database. */
+  const waitForTomorrow = Effect.fnUntraced(function* (row: Row) {
+    const account = yield* accounts.get
+    const { day, left } = dayOf(account.readAt)
+    const at = { account, horizon, now: yield* Clock.currentTimeMillis }
+    yield* core.step(row, { _tag: "Waits", at, waitsFor: "DailyCap" }, { dueIn: left })
+    yield* Effect.annotateCurrentSpan(attributesOf(row))
+    yield* log(
+      "Warn",
+      `The daily cap of ${day} is reached: a payout waits for the next day (${inWords(row)}).`,
+      attributesOf(row)
+    )
+    return yield* new NotSent({ again: undefined })
+  })
+
+  /** The worker's credentials are not those of the account, or are not known: the payout waits for them. */
+  const waitForSender = Effect.fnUntraced(function* (row: Row, account: ReadAccount, fingerprint: string | undefined) {
+    yield* gate.forget
+    if (row.mayHaveLeftAt === null && row.waitsFor !== "OtherClientId") {
+      const now = yield* Clock.currentTimeMillis
+      yield* core.step(row, { _tag: "Waits", at: { account, horizon, now }, waitsFor: "OtherClientId" })
+      yield* log(
+        "Error",
+        fingerprint === undefined
+          ? `A payout is not sent: it is not known under which client id the worker's Payments sends, as of a mock, and the account ${account.account} has one (${account.fingerprint}) (${inWords(row)}). Decorate a copy of the client's own Payments: { ...payments }.`
+          : `A payout is not sent: the worker's credentials (fingerprint ${fingerprint}) are not those of the account ${account.account} (${account.fingerprint}) (${inWords(row)}).`,
+        attributesOf(row)
+      )
+    }
+    return yield* new NotSent({ again: "OtherClientId" })
+  })
+
+  /** Whose request it would be; `undefined` where that is not known, as of a mock. */
+  const checkedSender = Effect.fnUntraced(function* (row: Row, account: ReadAccount) {
+    const sender = yield* currentSender(payments)
+    const fingerprint = sender?.fingerprint(account.companyId ?? undefined)
+    if (sender !== undefined && row.mayHaveLeftAt !== null && !isOf(sender, account, row.fingerprint)) {
+      return yield* parkInstead(row, "OtherClientId")
+    }
+    if (account.fingerprint !== (fingerprint ?? null)) return yield* waitForSender(row, account, fingerprint)
+    return fingerprint
+  })
+
+  /** Commits the mark, or fails with `NotSent`: then no request may leave. */
+  return Effect.fnUntraced(function* (row: Row, account: ReadAccount) {
+    const fingerprint = yield* checkedSender(row, account)
+    const now = yield* Clock.currentTimeMillis
+    const { deadline } = yield* PaymentsPolicy
+    const underWayUntil = now + Math.min(lease + (millisOf(deadline) ?? horizon), horizon)
+    const where = yield* accounts.allows(row.idempotencyKey, fingerprint, account.session, horizon)
+    const marked = yield* core.step(
+      row,
+      { _tag: "Marked", at: { account, now, horizon }, fingerprint, underWayUntil },
+      { where, cap: row.countedDay === null ? dailyCap : undefined }
+    )
+    if (marked === undefined) return yield* changedMeanwhile()
+    if (marked === row) return yield* waitForTomorrow(row)
+    // The process may have been suspended since the mark was committed.
+    const because = yield* gate.obstacle(marked, account)
+    return because === undefined ? { fingerprint, marked } : yield* parkInstead(marked, because)
+  })
+}

@@ -1,0 +1,50 @@
+/**
+ * The status of a payout, as its users see it, from its row.
+ */
+import * as DateTime from "effect/DateTime"
+import * as Schema from "effect/Schema"
+import * as String from "effect/String"
+import * as Struct from "effect/Struct"
+import { Centavos } from "../../../pix/Money.ts"
+import { PayoutAsked, PayoutStatus, WaitsFor } from "../../PayoutStatus.ts"
+import { makeOutcomeUnknown } from "../machine.ts"
+import { failureOf, type Row } from "./row.ts"
+
+const time = (millis: number) => DateTime.makeUnsafe(millis)
+
+const isWaitsFor = Schema.is(WaitsFor)
+const isAsked = Schema.is(PayoutAsked)
+const fieldsOf = Object.fromEntries(
+  PayoutStatus.members.map(({ fields }) => [fields.state.literal, Object.keys(fields)])
+)
+
+/** The status of a row: the fields that `PayoutStatus` has for its state. */
+export const statusOf = (row: Row): PayoutStatus => {
+  const failure = failureOf(row)
+  const isUnclear = failure?.outcome === "Unknown"
+  // A newer version may have written a failure that cannot be read. A person has to find out why the payout was refused.
+  const isUnreadable = row.state === "refused" && (failure === undefined || isUnclear)
+  const state = isUnreadable ? "parked" : row.state
+  const asked = { step: row.askedStep, by: row.askedBy }
+  const known: Record<string, unknown> = {
+    ...row,
+    _tag: String.capitalize(state),
+    state,
+    // A constraint of the table checks it.
+    amount: Centavos.make(row.amount),
+    submittedAt: time(row.submittedAt),
+    updatedAt: time(row.updatedAt),
+    mayHaveLeftAt: row.mayHaveLeftAt === null ? null : time(row.mayHaveLeftAt),
+    waitsFor: isWaitsFor(row.waitsFor) ? row.waitsFor : null,
+    because: isUnreadable ? "Unreadable" : (row.parkedBecause ?? "Operator"),
+    error: failure,
+    asked: isAsked(asked) ? asked : null
+  }
+  if (state === "accepted" && isUnclear) known["error"] = undefined
+  if (state === "failed" && failure?._tag !== "WithdrawalFailed") known["error"] = undefined
+  if (state === "unknown" && !isUnclear)
+    known["error"] = makeOutcomeUnknown(row.idempotencyKey, "Unrecognised", row.sends)
+  const shown = fieldsOf[state]?.filter((field) => known[field] !== null && known[field] !== undefined) ?? []
+  // A test compares the statuses of all kinds of rows with the schema.
+  return Struct.pick(known, shown) as unknown as PayoutStatus
+}
