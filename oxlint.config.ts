@@ -63,7 +63,13 @@ const sandboxOnly: ReadonlyArray<Pattern> = [
     message: "The sandbox plays the gateway: it imports the contract, and not what calls the gateway."
   },
   {
-    group: ["**/client/*", "!**/client/Payments.ts", "!**/client/Credentials.ts", "!**/client/IdempotencyKeyGen.ts"],
+    group: [
+      "**/client/*",
+      "!**/client/Payments.ts",
+      "!**/client/Credentials.ts",
+      "!**/client/IdempotencyKeyGen.ts",
+      "!**/client/WithdrawalLookup.ts"
+    ],
     message: "Of the client the sandbox imports only the service and what builds it."
   }
 ]

@@ -1,5 +1,6 @@
 /**
- * effect-pix: the payment client for Effect backends in Brazil. `Payments` is the service with the five operations;
+ * effect-pix: the payment client for Effect backends in Brazil. `Payments` is the service with the five operations, and
+ * `WithdrawalLookup` beside it has the one that was only seen;
  * `OrderCharge`, `TransactionStream`, `TransactionWait` and `Reconcile` are functions of it. `Money`, `PixKey`, `Document`, `BrCode` and
  * the like are its values. Many payouts, webhooks and the sandbox are imports of their own.
  */
@@ -58,4 +59,5 @@ export {
 } from "./contract/Transaction.ts"
 export { TransactionHints } from "./transactions/TransactionHints.ts"
 export * as TransactionStream from "./transactions/TransactionStream.ts"
-export { minimumWithdrawal, Withdrawal, type WithdrawalRequest } from "./contract/Withdrawal.ts"
+export { minimumWithdrawal, Withdrawal, WithdrawalDetail, type WithdrawalRequest } from "./contract/Withdrawal.ts"
+export { WithdrawalLookup } from "./client/WithdrawalLookup.ts"

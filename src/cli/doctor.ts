@@ -1,5 +1,6 @@
 /** `effect-pix doctor`: checks whether a gateway is as this library assumes. It sends only reads. */
 import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
 import * as Config from "effect/Config"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
@@ -9,8 +10,23 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import { Credentials } from "../client/Credentials.ts"
-import { type Endpoint, getBalance, getTransaction, headerNames, listTransactions } from "../contract/Endpoints.ts"
-import { type Answers, assumptions, type Finding, inSettings, judge, judgeAccess } from "./internal/assumptions.ts"
+import {
+  type Endpoint,
+  getBalance,
+  getTransaction,
+  getWithdrawal,
+  headerNames,
+  listTransactions
+} from "../contract/Endpoints.ts"
+import {
+  type Answers,
+  assumptions,
+  type Finding,
+  hasWithdrawalLookup,
+  inSettings,
+  judge,
+  judgeAccess
+} from "./internal/assumptions.ts"
 import { client } from "./internal/client.ts"
 import { codes, failed } from "./internal/exit.ts"
 import { json, text } from "./internal/flags.ts"
@@ -54,11 +70,17 @@ const get = (
 /** An id that no transaction has. */
 const unusedId = "00000000-0000-4000-8000-000000000000"
 
+/** What the flags name, to be asked for too. */
+interface Asked {
+  readonly transactionId: string | undefined
+  readonly withdrawalId: number | undefined
+  readonly webhookUrl: string | undefined
+}
+
 /** Asks for everything that the assumptions are about; for nothing more where the first answer is no access. */
 const examine = Effect.fnUntraced(function* (
   { baseUrl, companyId, credentials, zone }: Settings,
-  transactionId: string | undefined,
-  webhookUrl: string | undefined
+  { transactionId, webhookUrl, withdrawalId }: Asked
 ) {
   const ask = (
     { path }: Endpoint,
@@ -87,10 +109,12 @@ const examine = Effect.fnUntraced(function* (
     lookup: transactionId === undefined ? "give --transaction ID" : yield* ask(getTransaction, transactionId, {}),
     balance:
       companyId === undefined ? "set PAYMENTS_COMPANY_ID" : yield* ask(getBalance, companyId, { currency: "BRL" }),
+    withdrawal: withdrawalId === undefined ? "give --withdrawal ID" : yield* ask(getWithdrawal, withdrawalId, {}),
     missing: yield* ask(getTransaction, unusedId, {}),
     denied: yield* list(1, 1, "createdAt_desc", "a-wrong-key-of-effect-pix-doctor"),
     webhook: webhookUrl === undefined ? "give --webhook URL" : yield* get(webhookUrl),
     transactionId,
+    withdrawalId,
     companyId,
     zone
   }
@@ -104,6 +128,9 @@ const textOf = (findings: ReadonlyArray<Finding>): string => {
   const reasons = [...new Set(unchecked.map(({ seen }) => seen))].join("; ")
   return [
     ...of("wrong").map(({ seen, what, where }) => `WRONG  ${what}: ${seen}\n         in ${where}`),
+    ...(of("holds").some(({ what }) => what === hasWithdrawalLookup)
+      ? [`${hasWithdrawalLookup}: WithdrawalLookup`]
+      : []),
     `${of("holds").length} hold, ${of("wrong").length} wrong`,
     ...(unchecked.length === 0 ? [] : [`${unchecked.length} not checked: ${reasons}`])
   ].join("\n")
@@ -117,12 +144,26 @@ export const doctor = Command.make(
       "id",
       "Look this transaction up too: a list's rows have no id that a lookup takes"
     ),
+    withdrawal: Flag.Int("withdrawal").pipe(
+      Flag.withMetavar("id"),
+      Flag.filter(
+        (id) => id >= 0,
+        () => "the number of a withdrawal"
+      ),
+      Flag.withDescription("Look this withdrawal up too: whether the gateway has that lookup is not documented"),
+      Flag.optional
+    ),
     webhook: text("webhook", "url", "Send a GET to the address of your webhook too, from this machine"),
     json
   },
-  Effect.fnUntraced(function* ({ json, transaction, webhook }) {
+  Effect.fnUntraced(function* ({ json, transaction, webhook, withdrawal }) {
+    const asked = {
+      transactionId: Option.getOrUndefined(transaction),
+      withdrawalId: Option.getOrUndefined(withdrawal),
+      webhookUrl: Option.getOrUndefined(webhook)
+    }
     const findings = yield* settings.pipe(
-      Effect.flatMap((found) => examine(found, Option.getOrUndefined(transaction), Option.getOrUndefined(webhook))),
+      Effect.flatMap((found) => examine(found, asked)),
       Effect.catchTag("ConfigurationError", ({ settings }) =>
         Effect.succeed(settings.map(({ problem, setting }) => judge(`${setting} can be used`, inSettings, problem)))
       )

@@ -28,6 +28,7 @@ import { payouts } from "./payouts.ts"
 import { sandbox } from "./sandbox.ts"
 import { transaction } from "./transaction.ts"
 import { transactions } from "./transactions.ts"
+import { withdrawal } from "./withdrawal.ts"
 import { version } from "./version.ts"
 import { webhooks } from "./webhooks.ts"
 
@@ -44,7 +45,7 @@ const root = Command.make("effect-pix").pipe(
       "  secret is a flag.\n\n" +
       `EXIT CODES\n  ${codesInWords}`
   ),
-  Command.withSubcommands([sandbox, charge, transactions, transaction, balance, payouts, webhooks, doctor]),
+  Command.withSubcommands([sandbox, charge, transactions, transaction, withdrawal, balance, payouts, webhooks, doctor]),
   Command.provide(logFailure)
 )
 

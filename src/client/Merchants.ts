@@ -54,6 +54,7 @@ import { baseUrlSetting } from "./internal/baseUrl.ts"
 import { zoneSetting } from "./internal/zone.ts"
 import { failureTag } from "./internal/failureTag.ts"
 import { Payments } from "./Payments.ts"
+import type { WithdrawalLookup } from "./WithdrawalLookup.ts"
 
 /** A merchant: its credentials, and the company whose balance `getBalance` reads. */
 export interface Merchant extends ApiCredentials {
@@ -119,7 +120,7 @@ export class Merchants extends Context.Service<
      * interrupt the others, and a build that hangs delays only its own merchant. Fails with `MerchantNotFound`, and with
      * `MerchantUnavailable` where `load` failed or took too long.
      */
-    readonly get: (merchant: string) => Layer.Layer<Payments, MerchantNotFound | MerchantUnavailable>
+    readonly get: (merchant: string) => Layer.Layer<Payments | WithdrawalLookup, MerchantNotFound | MerchantUnavailable>
     /**
      * Releases a client, for example when a merchant leaves or its company changes: the next use loads again. A call
      * under way ends with the client that it started with. It is not needed for rotated credentials: see `load`.
@@ -171,24 +172,22 @@ const make = Effect.fnUntraced(function* <E, R>(options: MerchantsOptions<E, R>)
         : Effect.succeed(loaded)
     })
     const context = yield* Layer.build(CredentialsReload.layer({ load: loadOne, loadTimeout }))
-    return yield* Effect.provideContext(
-      Payments.make({ baseUrl, companyId, zone: options.zone, insecure: options.insecure }),
-      context
-    )
+    const client = Payments.layer({ baseUrl, companyId, zone: options.zone, insecure: options.insecure })
+    return yield* Effect.provideContext(Layer.build(client), context)
   })
 
-  const clients: LayerMap.LayerMap<string, Payments, MerchantNotFound | MerchantUnavailable> = yield* LayerMap.make(
-    (merchant: string) =>
-      Layer.effect(
-        Payments,
-        // A failed build is cached too, unless it is dropped before it ends.
-        Effect.catchCause(build(merchant), (cause) =>
-          Effect.andThen(clients.invalidate(merchant), Effect.failCause(toFailure(merchant, cause)))
-        )
-        // The user of a client may have another transport than the layer of the merchants.
-      ).pipe(Layer.provide(Layer.succeedContext(services))),
-    { idleTimeToLive }
-  )
+  const clients: LayerMap.LayerMap<string, Payments | WithdrawalLookup, MerchantNotFound | MerchantUnavailable> =
+    yield* LayerMap.make(
+      (merchant: string) =>
+        Layer.effectContext(
+          // A failed build is cached too, unless it is dropped before it ends.
+          Effect.catchCause(build(merchant), (cause) =>
+            Effect.andThen(clients.invalidate(merchant), Effect.failCause(toFailure(merchant, cause)))
+          )
+          // The user of a client may have another transport than the layer of the merchants.
+        ).pipe(Layer.provide(Layer.succeedContext(services))),
+      { idleTimeToLive }
+    )
   return Merchants.of({
     get: (merchant) => clients.get(merchant),
     invalidate: (merchant) => clients.invalidate(merchant)

@@ -41,9 +41,11 @@ import { makeClient } from "./internal/call/client.ts"
 import { make as makeCreateTransaction } from "./internal/operations/createTransaction.ts"
 import { make as makeGetBalance } from "./internal/operations/getBalance.ts"
 import { make as makeGetTransaction } from "./internal/operations/getTransaction.ts"
+import { make as makeGetWithdrawal } from "./internal/operations/getWithdrawal.ts"
 import { make as makeListTransactions } from "./internal/operations/listTransactions.ts"
 import { make as makeRequestWithdrawal } from "./internal/operations/requestWithdrawal.ts"
 import { zoneSetting } from "./internal/zone.ts"
+import { WithdrawalLookup } from "./WithdrawalLookup.ts"
 import { PaymentsSender } from "../internal/sender.ts"
 import type { Transport } from "../internal/transport.ts"
 import { IntegerId } from "../internal/wire.ts"
@@ -168,28 +170,28 @@ export class Payments extends Context.Service<
   }
 >()("effect-pix/Payments") {
   /** Builds the client, as `layer` does. Fails with `ConfigurationError`, which names every setting that is wrong. */
-  static readonly make = Effect.fnUntraced(function* (options: PaymentsOptions) {
-    return yield* build(yield* checkOptions(options), ClientTransport.make)
-  })
+  static readonly make = (options: PaymentsOptions) => Effect.map(buildOptions(options), Context.get(Payments))
 
   /**
    * The client, on the `HttpClient` and the `Credentials` of the context: every request is sent by that `HttpClient`, with
    * all that you put around it. Keys of writes are random, or of the `IdempotencyKeyGen` of the context. Fails with
    * `ConfigurationError`, which names every setting that is wrong.
+   *
+   * It provides `WithdrawalLookup` too, which was seen and is not documented, as each layer here does.
    */
   static readonly layer = (
     options: PaymentsOptions
-  ): Layer.Layer<Payments, ConfigurationError, HttpClient.HttpClient | Credentials> =>
-    Layer.effect(Payments, Payments.make(options))
+  ): Layer.Layer<Payments | WithdrawalLookup, ConfigurationError, HttpClient.HttpClient | Credentials> =>
+    Layer.effectContext(buildOptions(options))
 
   /** The same, from `PAYMENTS_BASE_URL` and, where they are set, `PAYMENTS_COMPANY_ID`, `PAYMENTS_ZONE` and `PAYMENTS_INSECURE`. */
-  static readonly layerConfig: Layer.Layer<Payments, ConfigurationError, HttpClient.HttpClient | Credentials> =
-    Layer.suspend(() =>
-      Layer.effect(
-        Payments,
-        Effect.flatMap(fromConfig, (settings) => build(settings, ClientTransport.make))
-      )
-    )
+  static readonly layerConfig: Layer.Layer<
+    Payments | WithdrawalLookup,
+    ConfigurationError,
+    HttpClient.HttpClient | Credentials
+  > = Layer.suspend(() =>
+    Layer.effectContext(Effect.flatMap(fromConfig, (settings) => build(settings, ClientTransport.make)))
+  )
 
   /**
    * The client with a `Config` for each setting, for a second gateway in one process: names and sources are yours. Fails
@@ -208,14 +210,12 @@ export class Payments extends Context.Service<
    */
   static readonly layerFrom = (
     options: Config.Wrap<PaymentsOptions & ApiCredentials>
-  ): Layer.Layer<Payments, ConfigurationError, HttpClient.HttpClient> =>
+  ): Layer.Layer<Payments | WithdrawalLookup, ConfigurationError, HttpClient.HttpClient> =>
     Layer.unwrap(
       Effect.map(
         readConfigs(options, (given) => bothSettings(checkOptions(given), checkCredentials(given))),
         ([settings, credentials]) =>
-          Layer.effect(Payments, build(settings, ClientTransport.make)).pipe(
-            Layer.provide(Credentials.layer(credentials))
-          )
+          Layer.effectContext(build(settings, ClientTransport.make)).pipe(Layer.provide(Credentials.layer(credentials)))
       )
     )
 
@@ -226,7 +226,8 @@ export class Payments extends Context.Service<
    */
   static readonly layerOver = <E, R>(
     transport: Layer.Layer<HttpClient.HttpClient, E, R>
-  ): Layer.Layer<Payments, ConfigurationError | E, R> => fromEnvironment(ClientTransport.make, transport)
+  ): Layer.Layer<Payments | WithdrawalLookup, ConfigurationError | E, R> =>
+    fromEnvironment(ClientTransport.make, transport)
 
   /**
    * The client with all its settings from the environment, over fetch and no `HttpClient` of yours (see `layerOver` for
@@ -236,7 +237,7 @@ export class Payments extends Context.Service<
    * On Node a write is `NotSent` where fetch never took its bytes: no connection, no TLS, a proxy that refused. Elsewhere only
    * some codes of errors prove that, and Deno has none.
    */
-  static readonly layerFetch: Layer.Layer<Payments, ConfigurationError> = Layer.suspend(() =>
+  static readonly layerFetch: Layer.Layer<Payments | WithdrawalLookup, ConfigurationError> = Layer.suspend(() =>
     fromEnvironment(FetchTransport.make, Layer.empty)
   )
 }
@@ -304,7 +305,14 @@ const build = Effect.fnUntraced(function* <R>(
     getBalance: makeGetBalance(client),
     requestWithdrawal: makeRequestWithdrawal(client)
   })
-  return PaymentsSender.add(payments, Effect.map(client.credentials.current, client.senderWith))
+  const sender = Effect.map(client.credentials.current, client.senderWith)
+  return Context.make(Payments, PaymentsSender.add(payments, sender)).pipe(
+    Context.add(WithdrawalLookup, PaymentsSender.add({ get: makeGetWithdrawal(client) }, sender))
+  )
+})
+
+const buildOptions = Effect.fnUntraced(function* (options: PaymentsOptions) {
+  return yield* build(yield* checkOptions(options), ClientTransport.make)
 })
 
 /** The client with all its settings from the environment, over a transport that is made of what the layer provides. */
@@ -314,6 +322,6 @@ const fromEnvironment = <RTransport, ROut, E, R>(
 ) =>
   Layer.unwrap(
     Effect.map(bothSettings(fromConfig, Credentials.config), ([client, credentials]) =>
-      Layer.effect(Payments, build(client, transport)).pipe(Layer.provide([layer, Credentials.layer(credentials)]))
+      Layer.effectContext(build(client, transport)).pipe(Layer.provide([layer, Credentials.layer(credentials)]))
     )
   )

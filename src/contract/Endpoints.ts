@@ -1,7 +1,7 @@
 /**
  * The contract as plain values: the one place that defines the operations with their methods, paths, headers and success
  * statuses. The client sends requests by these values, and the errors read from them what a write may have done.
- * `PaymentsApi` is the `HttpApi` made of them, for the sandbox and the OpenAPI document.
+ * `PaymentsApi` is the `HttpApi` made of those that are documented, for the sandbox and the OpenAPI document.
  *
  * Details: the entry of an endpoint is also the only place that says whether it has a body, is a write, or has parameters.
  * Source: `docs/service.md`.
@@ -16,7 +16,7 @@ import {
   TransactionDetail,
   TransactionSort
 } from "./Transaction.ts"
-import { WithdrawalRecord, WithdrawalRequestBody } from "./Withdrawal.ts"
+import { WithdrawalDetail, WithdrawalRecord, WithdrawalRequestBody } from "./Withdrawal.ts"
 import { opaqueId, IntegerId } from "../internal/wire.ts"
 
 /** The names of the headers that are sent. Header names have no case. */
@@ -29,13 +29,14 @@ export const headerNames = {
   cacheControl: "cache-control"
 } as const
 
-/** The operations of the service, by the names of their methods on `Payments`. */
+/** The operations: the five of `Payments`, by the names of their methods, and `getWithdrawal` of `WithdrawalLookup`. */
 export const Operation = Schema.Literals([
   "createTransaction",
   "getTransaction",
   "listTransactions",
   "getBalance",
-  "requestWithdrawal"
+  "requestWithdrawal",
+  "getWithdrawal"
 ])
 export type Operation = typeof Operation.Type
 
@@ -44,8 +45,8 @@ type Fields = { readonly [name: string]: Schema.Codec<unknown, unknown> }
 /** One endpoint: all that a client needs to send a request, and all that a server needs to answer it. */
 export interface Endpoint {
   readonly operation: Operation
-  /** The group of `PaymentsApi` that the endpoint belongs to. */
-  readonly group: "transactions" | "money"
+  /** The group of `PaymentsApi` that the endpoint belongs to. `seen`: it is not documented, so it is not in `PaymentsApi`. */
+  readonly group: "transactions" | "money" | "seen"
   readonly method: "GET" | "POST"
   /** Parameters are written `:name`. */
   readonly path: `/${string}`
@@ -53,7 +54,7 @@ export interface Endpoint {
   readonly keyPrefix?: "tx" | "wd"
   /** Only for a write: the sentence of its errors that says what may have happened. */
   readonly atStake?: `${string}.`
-  /** The documented success status. */
+  /** The success status. */
   readonly status: 200 | 201
   /** The parameters of the path. */
   readonly params?: Schema.Struct<Fields>
@@ -141,11 +142,23 @@ export const requestWithdrawal = {
   decimals: new Set(["value"])
 } as const satisfies Endpoint
 
-/** All endpoints of the service, by operation. */
+export const getWithdrawal = {
+  operation: "getWithdrawal",
+  group: "seen",
+  method: "GET",
+  path: "/api/Withdraw/:withdrawalId",
+  status: 200,
+  params: Schema.Struct({ withdrawalId: IntegerId }),
+  response: WithdrawalDetail,
+  decimals: new Set(["value", "providerAmount"])
+} as const satisfies Endpoint
+
+/** All endpoints, by operation: those that are documented, and the one that was seen. */
 export const all = {
   createTransaction,
   listTransactions,
   getTransaction,
   getBalance,
-  requestWithdrawal
+  requestWithdrawal,
+  getWithdrawal
 } as const satisfies { readonly [Name in Operation]: Endpoint & { readonly operation: Name } }

@@ -31,7 +31,8 @@ const keyed = {
   })
 }
 
-type Entry = (typeof Endpoints.all)[Endpoints.Operation]
+/** An endpoint that is documented. */
+type Entry = Exclude<(typeof Endpoints.all)[Endpoints.Operation], { readonly group: "seen" }>
 
 type Part<E, Name extends "params" | "query" | "body"> = E extends { readonly [N in Name]: infer S extends Schema.Top }
   ? S
@@ -71,8 +72,9 @@ const groupOf = <const Name extends Entry["group"]>(name: Name) => {
 }
 
 /**
- * The five endpoints of the service: paths, methods, headers, query, bodies and success statuses. The service does not
- * document the bodies of errors (`docs/service.md`), so none are declared.
+ * The five documented endpoints of the service: paths, methods, headers, query, bodies and success statuses. The lookup of a
+ * withdrawal was only seen, so it is not here. The service does not document the bodies of errors (`docs/service.md`), so none
+ * are declared.
  */
 export class PaymentsApi extends HttpApi.make("payments")
   .add(groupOf("transactions"), groupOf("money"))

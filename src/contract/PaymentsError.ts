@@ -173,6 +173,24 @@ export class TransactionNotFound extends paymentsError<TransactionNotFound>()(
 ) {}
 
 /**
+ * The seen lookup of a withdrawal was answered with 404, empty or in JSON: there is no withdrawal of this number, or the gateway
+ * has no such lookup. `effect-pix doctor --withdrawal ID`, with a number that a withdrawal answered, tells which.
+ */
+export class WithdrawalNotFound extends paymentsError<WithdrawalNotFound>()(
+  "WithdrawalNotFound",
+  answerFields({
+    outcome: Schema.Literal("Rejected"),
+    /** The number that was asked for. */
+    withdrawalId: Schema.Int
+  }),
+  {
+    concerns: "Request",
+    message: (error) =>
+      `The service knows no withdrawal ${error.withdrawalId}, or has no lookup of withdrawals, since none is documented. It proves nothing about a payment. Look up with the id that the withdrawal answered.${serviceSaid(error)}`
+  }
+) {}
+
+/**
  * The refusal of a write may be about an earlier request with this idempotency key, which may have been executed: a 409,
  * or words about idempotency or duplication. Where the caller gave the key and did not say with `earlier` that it has no
  * past, also words that say "asked before" or "under way", and a 422 without words.
@@ -317,5 +335,8 @@ export type GetBalanceError = ReadError
 /** The errors of `requestWithdrawal`. */
 export type RequestWithdrawalError = WriteError | WithdrawalRefusal | WithdrawalFailed
 
+/** The errors of the lookup of a withdrawal. */
+export type GetWithdrawalError = ReadError | WithdrawalNotFound
+
 /** Any failure of an operation. */
-export type PaymentsError = CreateTransactionError | GetTransactionError | RequestWithdrawalError
+export type PaymentsError = CreateTransactionError | GetTransactionError | RequestWithdrawalError | GetWithdrawalError

@@ -4,6 +4,7 @@
  * The request's `amount` is in **centavos**; the record's `value` is in decimal **reais**, decoded exactly.
  */
 import * as Schema from "effect/Schema"
+import * as SchemaGetter from "effect/SchemaGetter"
 import { IntegerId, openWord, Timestamp } from "../internal/wire.ts"
 import { Metadata } from "./Metadata.ts"
 import { Centavos, centavos, ReaisFromJson } from "../pix/Money.ts"
@@ -55,7 +56,7 @@ export type WithdrawalRequest = Rest &
 
 /** A withdrawal as the service records it. `value` is in reais. */
 export const WithdrawalRecord = Schema.Struct({
-  /** The number of the record. The service documents no lookup by it. */
+  /** The number of the record. The service documents no lookup by it: one was seen, see `WithdrawalLookup`. */
   id: IntegerId,
   companyId: Schema.optionalKey(IntegerId),
   idempotencyKey: Schema.optionalKey(Schema.String),
@@ -79,3 +80,35 @@ export interface WithdrawalRecord extends Schema.Schema.Type<typeof WithdrawalRe
  */
 export const Withdrawal = Schema.Struct({ ...WithdrawalRecord.fields, idempotencyKey: Schema.String })
 export interface Withdrawal extends Schema.Schema.Type<typeof Withdrawal> {}
+
+/** A word of the provider: a text or a number on the wire. */
+const ProviderWord = Schema.Union([Schema.String, Schema.Finite]).pipe(
+  Schema.decodeTo(Schema.String, { decode: SchemaGetter.transform(String), encode: SchemaGetter.passthrough() })
+)
+
+/**
+ * A withdrawal as its lookup shows it, which was seen and is not documented (`docs/service.md`): the record, with what became of
+ * it. `amount` is in centavos, `value` and `providerAmount` are in reais. `Status.meaningOf` reads its `enTransaction`; `provider` is
+ * who pays for the gateway.
+ *
+ * Gotcha: it holds a person's PIX key and document, in plain text.
+ */
+export const WithdrawalDetail = Schema.Struct({
+  ...WithdrawalRecord.fields,
+  /** What was asked for, in centavos. `value` is in reais. */
+  amount: Schema.optionalKey(Centavos),
+  provider: Schema.optionalKey(Schema.String),
+  /** A word of the provider's own, or a number. It says nothing by itself. */
+  providerStatus: Schema.optionalKey(ProviderWord),
+  providerTid: Schema.optionalKey(ProviderWord),
+  /** The end-to-end id of the PIX, by which a bank finds it. Absent before it is paid. */
+  providerEndToEndId: Schema.optionalKey(Schema.String),
+  providerPaymentId: Schema.optionalKey(ProviderWord),
+  /** In reais. */
+  providerAmount: Schema.optionalKey(ReaisFromJson),
+  /** Why the provider refused it. The words are not masked: they may repeat what was sent. */
+  providerErrorDescription: Schema.optionalKey(Schema.String),
+  /** When it changed last. */
+  updateDate: Schema.optionalKey(Timestamp)
+})
+export interface WithdrawalDetail extends Schema.Schema.Type<typeof WithdrawalDetail> {}

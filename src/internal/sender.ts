@@ -16,5 +16,5 @@ export interface Sender {
   readonly fingerprint: (companyId?: number) => string
 }
 
-/** The effect that reads the current sender of a `Payments`, if the client made it or what it is a copy of. */
+/** The effect that reads the current sender of a `Payments` or a `WithdrawalLookup`, if the client made it or what it is a copy of. */
 export const PaymentsSender = makeMember<Effect.Effect<Sender>>("PaymentsSender")

@@ -31,6 +31,7 @@ import type { ConnectionOptions } from "node:tls"
 import type * as Undici from "undici"
 import type { Agent, Dispatcher, Pool } from "undici"
 import { Payments } from "../client/Payments.ts"
+import type { WithdrawalLookup } from "../client/WithdrawalLookup.ts"
 import { type ConfigurationError, settingError } from "../contract/ConfigurationError.ts"
 import { checkSettingsBy, period, whole, withDefault } from "../contract/Options.ts"
 import { clientWithTransport } from "../internal/transport.ts"
@@ -171,6 +172,6 @@ export const layerHttpClient = (options: Options = {}): Layer.Layer<HttpClient.H
  * `Payments.layerOver` for that): `PAYMENTS_BASE_URL`,
  * `PAYMENTS_CLIENT_ID`, `PAYMENTS_API_KEY` and, where they are set, `PAYMENTS_COMPANY_ID`, `PAYMENTS_ZONE` and `PAYMENTS_INSECURE`.
  */
-export const layer: Layer.Layer<Payments, ConfigurationError> = Layer.suspend(() =>
+export const layer: Layer.Layer<Payments | WithdrawalLookup, ConfigurationError> = Layer.suspend(() =>
   Payments.layerOver(layerHttpClient())
 )

@@ -1,9 +1,9 @@
 /** `effect-pix doctor`, run against the sandbox, whose answers a test changes where they are to differ from what is assumed. */
 import { describe, expect } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
-import type { Operation } from "effect-pix"
-import { Sandbox } from "effect-pix/sandbox"
-import { HttpServerResponse } from "effect/http"
+import { ConfigProvider, Effect, Fiber, Layer } from "effect"
+import { Money, type Operation, Payments, PixKey } from "effect-pix"
+import { Sandbox, SandboxOptions } from "effect-pix/sandbox"
+import { FetchHttpClient, HttpServerResponse } from "effect/http"
 import { TestClock } from "effect/testing"
 import { leaksIn, person, secrets } from "../support/canary.ts"
 import { run, runRows } from "../support/command.ts"
@@ -11,6 +11,8 @@ import { effect, live } from "../support/effect.ts"
 import { served, settings, settingsOf } from "../support/operator.ts"
 import { answer, closedPort, type Play, serveRaw, serveTls, silence } from "../support/RawServer.ts"
 import { changedJson } from "../support/rawReplies.ts"
+
+const seen = Layer.provide(Sandbox.layerServer, Layer.succeed(SandboxOptions, { as: "seen", balance: 5000, port: 0 }))
 
 // An answer as parsed JSON: a test changes any field of it.
 type Json = any
@@ -140,11 +142,11 @@ describe("the doctor", () => {
 
   live("the doctor finds nothing wrong with the sandbox, and sends only reads", served, function* () {
     const { env, requests, stdout } = yield* examine({})
-    expect(stdout).toBe("26 hold, 0 wrong\n1 not checked: give --webhook URL\n")
+    expect(stdout).toBe("26 hold, 0 wrong\n4 not checked: give --withdrawal ID; give --webhook URL\n")
     expect(new Set(requests.map(({ method }) => method))).toEqual(new Set(["GET"]))
     const { PAYMENTS_COMPANY_ID: _, ...nameless } = env
     const unchecked =
-      /^15 hold, 0 wrong\n12 not checked: give --transaction ID; set PAYMENTS_COMPANY_ID; give --webhook/
+      /^15 hold, 0 wrong\n15 not checked: give --transaction ID; set PAYMENTS_COMPANY_ID; give --withdrawal ID; give --webhook/
     yield* runRows(nameless, [["doctor", 0, unchecked]])
   })
 
@@ -169,7 +171,9 @@ describe("the doctor", () => {
 
   live("the doctor does not check the id of a lookup whose row is in the middle of a long list", served, function* () {
     const { stdout } = yield* examine({ ...lookup({ id: 4711 }), ...page(() => ({ totalItems: 500 })) })
-    expect(stdout).toMatch(/^2 not checked: its row is not among the newest and the oldest hundred; give --webhook/m)
+    expect(stdout).toMatch(
+      /^5 not checked: its row is not among the newest and the oldest hundred; give --withdrawal ID; give --webhook/m
+    )
   })
 
   live.each<readonly [string, Play | string, RegExp]>([
@@ -201,9 +205,42 @@ describe("the doctor", () => {
     const route = yield* serveRaw(answer(405), answer(404))
     const webhook = `--webhook ${route.url}/hook`
     const { env, stdout } = yield* examine({}, ...webhook.split(" "))
-    expect(stdout).toBe("27 hold, 0 wrong\n")
+    expect(stdout).toBe("27 hold, 0 wrong\n3 not checked: give --withdrawal ID\n")
     yield* runRows(env, [[`doctor ${webhook}`, 7, /WRONG {2}The webhook's address takes POST alone, .*: HTTP 404\n/]])
     expect(route.arrived.map(({ method, path }) => `${method} ${path}`)).toEqual(["GET /hook", "GET /hook"])
+  })
+
+  live("the doctor says whether the gateway has the lookup of a withdrawal", seen, function* () {
+    const { rejectWithdrawal } = yield* Sandbox
+    const env = yield* settings
+    const payments = Payments.layerOver(FetchHttpClient.layer)
+    const { id } = yield* Effect.flatMap(Payments, ({ requestWithdrawal }) =>
+      requestWithdrawal({ amount: Money.centavos(1000), pixKey: PixKey.cpf(person.cpf) })
+    ).pipe(Effect.provide(Layer.provide(payments, ConfigProvider.layer(ConfigProvider.fromUnknown(env)))))
+    yield* rejectWithdrawal(id, { reason: `A conta ${person.cpf} foi encerrada` })
+    const zoned = { ...env, PAYMENTS_ZONE: "America/Sao_Paulo" }
+    const none = /^WRONG {2}The gateway has the lookup of a withdrawal, .*: HTTP 404: it has none, or no withdrawal of/m
+    const written = yield* runRows(zoned, [
+      [
+        `doctor --withdrawal ${id}`,
+        0,
+        /^The gateway has the lookup of a withdrawal, .*: WithdrawalLookup\n2\d hold, 0 wr/
+      ],
+      ["doctor --withdrawal 99", 7, none],
+      ["doctor --withdrawal -1", 1, ""],
+      [
+        `withdrawal ${id}`,
+        0,
+        /^Withdrawal .*1\nStatus .*Failure\nAmount .*R\$ 10,00 \(1000 centavos\)\n[^]*Reason .*conta/
+      ],
+      [`withdrawal ${id} --json`, 0, /^\{"id":1,"status":"Failure","amount":1000,"value":"10.00",.*"reason":"A conta/],
+      ["withdrawal 99", 4, "", /knows no withdrawal 99, or has no lookup of withdrawals/],
+      ["withdrawal x", 1, ""]
+    ])
+    expect(leaksIn(written)).toEqual([])
+    const local = /^WRONG {2}The withdrawal's times .*: createdAt is three hours behind it.*PAYMENTS_ZONE=America/m
+    yield* runRows(env, [[`doctor --withdrawal ${id}`, 7, local]])
+    expect(leaksIn(yield* runRows(env, [[`withdrawal ${id} --full`, 0, /529/]]))).toEqual(["cpf"])
   })
 
   live("the doctor names each wrong setting, and prints no credentials that are refused", served, function* () {

@@ -9,7 +9,8 @@ import {
   Merchants,
   minimumWithdrawal,
   Money,
-  Payments
+  Payments,
+  WithdrawalLookup
 } from "effect-pix"
 import { HttpClient, HttpClientResponse } from "effect/http"
 import { Config, ConfigProvider, DateTime, Effect, identity, Layer, Logger, Redacted, References } from "effect"
@@ -259,13 +260,14 @@ describe("a client from the environment", () => {
       [inZone("America/Sao_Paulo"), brasilia],
       [ofMerchant, brasilia]
     ] as const) {
-      const [row, detail, withdrawal, charge] = yield* Effect.gen(function* () {
+      const [row, detail, withdrawal, charge, looked] = yield* Effect.gen(function* () {
         const payments = yield* Payments
         return [
           (yield* payments.listTransactions()).items[0],
           yield* payments.getTransaction("t"),
           yield* payments.requestWithdrawal({ amount: minimumWithdrawal }),
-          yield* payments.createTransaction(requestOf)
+          yield* payments.createTransaction(requestOf),
+          yield* (yield* WithdrawalLookup).get(1)
         ] as const
       }).pipe(Effect.provide(client))
       const isos = [row?.createdAt, detail.createdAt, withdrawal.createdAt, charge.pix.expirationDate, row?.updatedAt]
@@ -273,7 +275,10 @@ describe("a client from the environment", () => {
         isos.map((at) => at && DateTime.formatIso(at)),
         [created, created, created, created, updated]
       )
-      assert.strictEqual(detail.updateDate && DateTime.formatIso(detail.updateDate), "2026-11-27T09:07:14.000Z")
+      assert.strictEqual(looked.createdAt && DateTime.formatIso(looked.createdAt), created)
+      for (const { updateDate } of [detail, looked]) {
+        assert.strictEqual(updateDate && DateTime.formatIso(updateDate), "2026-11-27T09:07:14.000Z")
+      }
     }
   })
 

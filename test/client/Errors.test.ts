@@ -17,7 +17,8 @@ import {
   ServiceUnavailable,
   TransactionNotFound,
   UnexpectedResponse,
-  WithdrawalFailed
+  WithdrawalFailed,
+  WithdrawalNotFound
 } from "effect-pix"
 import { Cause, Duration, Effect, ErrorReporter, Schema } from "effect"
 import { effect } from "../support/effect.ts"
@@ -60,6 +61,13 @@ const rows: ReadonlyArray<readonly [PaymentsError, PaymentsError["concerns"], ..
   ],
   [new LimitReached(said), "Balance", "when the limit is over"],
   [new TransactionNotFound({ ...said, operation: "getTransaction", transactionId }), "Request"],
+  [
+    new WithdrawalNotFound({ ...said, operation: "getWithdrawal", status: 404, withdrawalId: 7184 }),
+    "Request",
+    "no withdrawal 7184",
+    "or has no lookup of withdrawals",
+    "proves nothing about a payment"
+  ],
   [
     new IdempotencyConflict({ ...said, outcome: "Unknown" }),
     "Request",

@@ -5,6 +5,7 @@ import { IdempotencyKey, Payments, PaymentsPolicy } from "effect-pix"
 import { TestClock } from "effect/testing"
 import { effect, live } from "../support/effect.ts"
 import type { Service } from "../support/failing.ts"
+import type { Call } from "../support/played.ts"
 import { interruptAt } from "../support/interruptingScheduler.ts"
 import { type Hook, watch, watching } from "../support/watched.ts"
 import {
@@ -29,8 +30,9 @@ const paid = respond(201, record("wd_1"))
 
 describe("a call that is interrupted", () => {
   const settings = { retryReads: Schedule.spaced("10 seconds"), retryWrites: Schedule.spaced("10 seconds") }
-  const answered: OperationCall = { ...requestWithdrawal, run: Effect.andThen(requestWithdrawal.run, Effect.never) }
-  effect.each<readonly [string, OperationCall, Reply, reports: number]>([
+  const answered = { ...requestWithdrawal, run: Effect.andThen(requestWithdrawal.run, Effect.never) }
+  type Called = Pick<OperationCall, "atStake" | "madeKey"> & { readonly run: Call }
+  effect.each<readonly [string, Called, Reply, reports: number]>([
     ["while a withdrawal is under way is reported", requestWithdrawal, "silence", 1],
     ["while a charge is under way is reported", createTransaction, "silence", 1],
     ["before a write is sent again after a lost answer is reported", requestWithdrawal, lostConnection, 1],

@@ -2,7 +2,15 @@
 import { NodeHttpClient } from "@effect/platform-node"
 import { assert, describe } from "@effect/vitest"
 import { Effect, Exit, Layer, Option, Redacted } from "effect"
-import { Credentials, IdempotencyKeyGen, Payments, PaymentsPolicy, TransactionHints } from "effect-pix"
+import {
+  Credentials,
+  IdempotencyKeyGen,
+  Money,
+  Payments,
+  PaymentsPolicy,
+  TransactionHints,
+  WithdrawalLookup
+} from "effect-pix"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { Webhook, WebhookClient, WebhookVerifier } from "effect-pix/webhook"
 import { FetchHttpClient } from "effect/http"
@@ -75,6 +83,8 @@ const silent: Readonly<Record<string, Reply>> = {
   "an unreadable success": respond(201, `${name} ${cpf}`)
 }
 
+const payout = { amount: Money.centavos(1000), pixKey: keys.CPF, description: person.description }
+
 describe("a call", () => {
   const named = marked.map((call, at) => [`${call.operation} (call ${at} of the table)`, call] as const)
 
@@ -83,9 +93,12 @@ describe("a call", () => {
     memory,
     function* ([, { operation, run }]) {
       const { id } = yield* on((payments) => payments.createTransaction(pix))
-      const printed = yield* printedBy(
-        operation === "getTransaction" ? on((payments) => payments.getTransaction(id)) : run
-      )
+      const { id: withdrawalId } = yield* on((payments) => payments.requestWithdrawal(payout))
+      const lookups: Partial<Record<typeof operation, typeof run>> = {
+        getTransaction: on((payments) => payments.getTransaction(id)),
+        getWithdrawal: Effect.flatMap(WithdrawalLookup, ({ get }) => get(withdrawalId))
+      }
+      const printed = yield* printedBy(lookups[operation] ?? run)
       assert.isTrue(Exit.isSuccess(printed.exit))
       assert.deepStrictEqual([printed.spans, printed.valuesInSpans], [3, []])
       assert.deepStrictEqual(leaks(printed), [])
@@ -117,7 +130,7 @@ describe("a call", () => {
       const overSocket = Payments.layer({ baseUrl: sandbox.baseUrl, companyId: 1 }).pipe(
         Layer.provide([transport, Credentials.layer(yield* sandbox.credentials), IdempotencyKeyGen.layerSequential])
       )
-      for (const { operation, run } of marked.slice(0, 6)) {
+      for (const { operation, run } of marked.slice(0, 7)) {
         for (const fault of [Fault.resetBefore, Fault.resetAfter, Fault.truncated, Fault.html()]) {
           yield* sandbox.clearFaults
           yield* sandbox.fault(operation, fault)

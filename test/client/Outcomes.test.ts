@@ -1,11 +1,20 @@
 /** The table of outcomes, put through `Payments`: what becomes of a call by what its requests meet, and of a write in doubt. */
 import { assert, describe } from "@effect/vitest"
-import { type Operation, Payments, type PaymentsError, PaymentsPolicy } from "effect-pix"
+import { type Operation, type PaymentsError, PaymentsPolicy } from "effect-pix"
 import { Duration, Effect, Layer, Result } from "effect"
 import { HttpClient } from "effect/http"
 import { effect } from "../support/effect.ts"
 import { isSound, optionsOf, type Past, reasonOf, reusedClient, statusOf } from "../support/failing.ts"
-import { operations, readNames, record, requestWithdrawal, transactionId, writeNames } from "../support/operations.ts"
+import {
+  operations,
+  readNames,
+  record,
+  requestWithdrawal,
+  service,
+  transactionId,
+  withdrawalDetail,
+  writeNames
+} from "../support/operations.ts"
 import { runs, seed, seeded } from "../support/seed.ts"
 import { impatientSettings } from "../support/policies.ts"
 import { apiKey, clientId, lostConnection } from "../support/Wire.ts"
@@ -19,7 +28,7 @@ const { client, wire } = reusedClient({ maxResponseBytes: 200_000 })
 /** What a caller acts on of the error of a call that gets these replies. */
 const failure = Effect.fnUntraced(function* (operation: Operation, replies: Script, past: Past = "made") {
   wire.script(...replies)
-  const payments = yield* Payments
+  const payments = yield* service
   const error = yield* Effect.flip(operations[operation].call(payments, optionsOf(operation, past)))
   const { _tag: tag, attempts, outcome } = error
   if (attempts !== wire.sent.length) assert.fail(`${attempts} attempts and ${wire.sent.length} requests`)
@@ -34,6 +43,7 @@ const check = (error: PaymentsError) => {
     []
   )
   if (error._tag === "TransactionNotFound") assert.strictEqual(error.transactionId, transactionId)
+  if (error._tag === "WithdrawalNotFound") assert.strictEqual(error.withdrawalId, withdrawalDetail.id)
 }
 
 const statusIn = (met: Met) => (typeof met === "object" && "status" in met ? met.status : undefined)
@@ -157,7 +167,7 @@ describe("a call whose requests meet anything", () => {
         const operation = pick<Operation>(["createTransaction", ...writeNames, ...readNames])
         const script = [draw(operation), draw(operation), draw(operation)] as const
         wire.script(script[0].reply, script[1].reply, script[2].reply)
-        const result = yield* Effect.result(operations[operation].call(yield* Payments))
+        const result = yield* Effect.result(operations[operation].call(yield* service))
         const requests = wire.sent.map(({ bytes, headers }) => [headers["idempotency-key"], bytes])
         for (const request of requests) assert.deepStrictEqual(request, requests[0])
         const met = script.slice(0, requests.length)

@@ -11,6 +11,7 @@ import {
   keyedWithdrawal,
   type OperationCall,
   requestWithdrawal,
+  service,
   withdrawal
 } from "../support/operations.ts"
 import { phrases } from "../support/phrases.ts"
@@ -39,7 +40,7 @@ const refused = Effect.fnUntraced(function* (
 ) {
   wire.script(...replies)
   policy = refusal
-  return yield* Effect.flip(write(yield* Payments, optionsOf("requestWithdrawal", past)))
+  return yield* Effect.flip(write(yield* service, optionsOf("requestWithdrawal", past)))
 })
 const tagOf = (status: number, body: unknown, refusing?: Refusing) =>
   Effect.map(refused([respond(status, body)], refusing), ({ _tag }) => _tag)

@@ -7,18 +7,22 @@ import {
   type CreatedPixTransaction,
   type CreatedTransaction,
   type CreateTransactionRequest,
+  type Merchants,
   type Money,
   type OrderCharge,
-  type Payments,
+  Payments,
   PaymentsPolicy,
   type PixTransactionRequest,
   type Reconcile,
   type TransactionDetail,
   type TransactionListItem,
   type Withdrawal,
+  type WithdrawalLookup,
   type WithdrawalRequest
 } from "effect-pix"
+import type { NodePayments } from "effect-pix/node"
 import type { PayoutItem } from "effect-pix/payouts"
+import type { Sandbox } from "effect-pix/sandbox"
 
 type Operations = Payments["Service"]
 type Tags<Operation extends keyof Operations> = Effect.Error<ReturnType<Operations[Operation]>>["_tag"]
@@ -48,6 +52,27 @@ describe("the types of Payments", () => {
     expectTypeOf<Tags<"getBalance">>().toEqualTypeOf<Read>()
     expectTypeOf<Tags<"requestWithdrawal">>().toEqualTypeOf<
       Write | "BelowMinimum" | "InsufficientBalance" | "LimitReached" | "NoPixKey" | "WithdrawalFailed"
+    >()
+    expectTypeOf<Effect.Error<ReturnType<WithdrawalLookup["Service"]["get"]>>["_tag"]>().toEqualTypeOf<
+      Read | "WithdrawalNotFound"
+    >()
+  })
+
+  test("each layer of a client has both services, and a mocked Payments is enough where the five are", () => {
+    type Both = Payments | WithdrawalLookup
+    expectTypeOf<Layer.Success<ReturnType<typeof Payments.layer>>>().toEqualTypeOf<Both>()
+    expectTypeOf<Layer.Success<typeof Payments.layerConfig>>().toEqualTypeOf<Both>()
+    expectTypeOf<Layer.Success<ReturnType<typeof Payments.layerFrom>>>().toEqualTypeOf<Both>()
+    expectTypeOf<Layer.Success<ReturnType<typeof Payments.layerOver>>>().toEqualTypeOf<Both>()
+    expectTypeOf<Layer.Success<typeof Payments.layerFetch>>().toEqualTypeOf<Both>()
+    expectTypeOf<Layer.Success<typeof NodePayments.layer>>().toEqualTypeOf<Both>()
+    expectTypeOf<Layer.Success<ReturnType<Merchants["Service"]["get"]>>>().toEqualTypeOf<Both>()
+    expectTypeOf<Layer.Success<typeof Sandbox.layerPayments>>().toEqualTypeOf<Both | Sandbox>()
+    expectTypeOf(Payments.layerFetch).toExtend<Layer.Layer<Payments, unknown>>()
+    const mocked = () => Effect.provide(Payments, Layer.mock(Payments, {}))
+    expectTypeOf<Effect.Services<ReturnType<typeof mocked>>>().toBeNever()
+    expectTypeOf<keyof Operations>().toEqualTypeOf<
+      "createTransaction" | "getTransaction" | "listTransactions" | "getBalance" | "requestWithdrawal"
     >()
   })
 

@@ -1,4 +1,4 @@
-/** What `getTransaction`, `listTransactions` and `getBalance` send, which answers they take, and what they refuse. */
+/** What the reads send, which answers they take, and what they refuse. */
 import { assert, describe } from "@effect/vitest"
 import { Money } from "effect-pix"
 import { Equal, Result } from "effect"
@@ -8,6 +8,7 @@ import {
   checkNotRead,
   checkRead,
   checkRefused,
+  errorOf,
   headersOf,
   long,
   type NotRead,
@@ -25,16 +26,19 @@ import {
   detail,
   getBalance,
   getTransaction,
+  getWithdrawal,
   listed,
   listTransactions,
   lookupPath,
   operations,
-  transactionId
+  transactionId,
+  withdrawalDetail,
+  withdrawalPath
 } from "../support/operations.ts"
 import { respond } from "../support/Wire.ts"
 import balancePending from "../fixtures/field/balance-pending.json" with { type: "json" }
 
-type ReadName = "getTransaction" | "listTransactions" | "getBalance"
+type ReadName = "getTransaction" | "listTransactions" | "getBalance" | "getWithdrawal"
 
 const { path: listPath } = listTransactions
 
@@ -42,7 +46,8 @@ const { path: listPath } = listTransactions
 const calls: Readonly<Record<ReadName, (input?: unknown) => Use>> = {
   getTransaction: (id) => (payments) => payments.getTransaction(id as string),
   listTransactions: (options) => (payments) => payments.listTransactions(options as object),
-  getBalance: (options) => (payments) => payments.getBalance(options as object)
+  getBalance: (options) => (payments) => payments.getBalance(options as object),
+  getWithdrawal: (id) => (payments) => payments.getWithdrawal(id as number)
 }
 
 const opaque = ["3fa94c1b7e2d4c8f9a6b5d0e1c", "order_42-A", "7", "a".repeat(64)]
@@ -63,7 +68,10 @@ describe("a request", () => {
     funds(undefined, 7),
     funds({ companyId: 8 }, 8),
     funds({ companyId: 0, currency: "USD" }, 0, "USD"),
-    funds({ companyId: undefined, currency: undefined }, 7)
+    funds({ companyId: undefined, currency: undefined }, 7),
+    ...[7184, 0, 2 ** 53 - 1].map(
+      (id) => ["getWithdrawal", id, { ...withdrawalDetail, id }, withdrawalPath(id)] as const
+    )
   ]
   effect.each(sent)("of %s with %j is a GET without body, content type and key", function* (row) {
     const [operation, input, answer, path] = row
@@ -104,7 +112,8 @@ describe("a request", () => {
     ["getBalance", "", 42, canary, odd.throwing],
     ["getBalance", "companyId", ...[-1, 7.5, `../${canary}`].map((companyId) => ({ companyId }))],
     ["getBalance", "currency", { currency: `BRL&x=${canary}` }],
-    ["getBalance", "canary", { canary }]
+    ["getBalance", "canary", { canary }],
+    ["getWithdrawal", "withdrawalId", -1, 7.5, 2 ** 53, "7184", `../${canary}`, undefined, odd.throwing]
   ]
   effect.each(refused)("of %s is refused because of its %j, and nothing is sent", function* ([name, path, ...inputs]) {
     for (const input of inputs) yield* checkRefused(calls[name](input), [path], input)
@@ -126,6 +135,17 @@ const funds = {
   accBalanceCredit: "0.1 reais",
   accBalanceCreditAwaiting: "0 reais"
 }
+const looked = {
+  ...without(withdrawalDetail, "description", "providerEndToEndId"),
+  value: "25 reais",
+  providerAmount: "25 reais",
+  createdAt: "utc 2026-11-27T11:07:14.997Z",
+  updateDate: "utc 2026-11-27T11:07:19.120Z"
+}
+const certain = { id: 7184, value: 25, enTransaction: "Successful" }
+const optional =
+  "companyId idempotencyKey pixKey pixKeyType creditorDocument description currency createdAt amount provider " +
+  "providerStatus providerTid providerEndToEndId providerPaymentId providerAmount providerErrorDescription updateDate"
 const withItems = (...items: ReadonlyArray<unknown>) => ({ ok: true, res: { ...listed.res, items } })
 const pageOf = (...items: ReadonlyArray<unknown>) => ({ ...listed.res, items })
 const paid = { id: 91, value: 2500, transactionId, enStatusTransaction: "Paid" }
@@ -216,6 +236,28 @@ const read: ReadonlyArray<readonly [operation: ReadName, ...Read]> = [
     { ...balance, accBalanceCredit: "1,50", accBalanceCreditAwaiting: {}, currency: 986 },
     without(funds, "accBalanceCredit", "accBalanceCreditAwaiting", "currency"),
     ["accBalanceCredit", "accBalanceCreditAwaiting", "currency"]
+  ],
+  ["getWithdrawal", "the record that was seen", withdrawalDetail, looked],
+  ["getWithdrawal", "undocumented fields", { ...withdrawalDetail, providerPayload: "{}" }, looked],
+  ["getWithdrawal", "nulls", { ...nulls(optional), ...certain }, { ...certain, value: "25 reais" }],
+  [
+    "getWithdrawal",
+    "numbers for words, and an end-to-end id",
+    { ...withdrawalDetail, providerStatus: 1, providerTid: 55, providerPaymentId: 7.5, providerEndToEndId: "E1" },
+    { ...looked, providerStatus: "1", providerTid: "55", providerPaymentId: "7.5", providerEndToEndId: "E1" }
+  ],
+  [
+    "getWithdrawal",
+    "a value below the amount, which may be without a fee",
+    { ...withdrawalDetail, value: "24.01" },
+    { ...looked, value: "24.01 reais" }
+  ],
+  [
+    "getWithdrawal",
+    "odd fields that are not needed",
+    { ...withdrawalDetail, amount: "2500", providerAmount: {}, providerStatus: [1], updateDate: "2026-02-30" },
+    without(looked, "amount", "providerAmount", "providerStatus", "updateDate"),
+    ["amount", "providerAmount", "providerStatus", "updateDate"]
   ]
 ]
 
@@ -233,7 +275,13 @@ const wrong: ReadonlyArray<readonly [operation: ReadName, ...NotRead]> = [
   ["listTransactions", "Unreadable", "res.items.0.amount", withItems({ ...row, amount: "25" })],
   ["listTransactions", "Unreadable", "res.items.1", withItems(row, null)],
   ["getBalance", "Unreadable", "accBalance", ...[null, true, "1,50"].map((accBalance) => ({ ...balance, accBalance }))],
-  ["getBalance", "Unreadable", "accBalance", JSON.stringify(balance).replace("1234567.89", "1e999999999")]
+  ["getBalance", "Unreadable", "accBalance", JSON.stringify(balance).replace("1234567.89", "1e999999999")],
+  ["getWithdrawal", "NotAsAsked", "id", { ...withdrawalDetail, id: 7185 }],
+  ["getWithdrawal", "NotAsAsked", "value", ...[25.01, 2500, 0, -25].map((value) => ({ ...withdrawalDetail, value }))],
+  ["getWithdrawal", "Unreadable", "id", { ...withdrawalDetail, id: "7184" }],
+  ["getWithdrawal", "Unreadable", "value", { ...withdrawalDetail, value: null }],
+  ["getWithdrawal", "Unreadable", "enTransaction", { ...withdrawalDetail, enTransaction: null }],
+  ["getWithdrawal", "Unreadable", "idempotencyKey", { ...withdrawalDetail, idempotencyKey: 7 }]
 ]
 
 describe("an answer", () => {
@@ -265,6 +313,37 @@ describe("an answer", () => {
       assert.isTrue(Equal.equals(Object(value).accBalance, Money.reais(written)))
     }
   )
+
+  effect("of a withdrawal with a value above its amount is read where the policy accepts the fee in it", function* () {
+    const policy = {
+      acceptValue: ({ asked, value }: { asked: number; value: Money.Reais }) =>
+        asked === 2500 && Money.toCentavos(value)._tag === "Some"
+    }
+    const { value } = yield* requestOf(getWithdrawal.call, respond(200, { ...withdrawalDetail, value: 25.5 }), {
+      policy
+    })
+    assert.isTrue(Equal.equals(Object(value).value, Money.reais("25.50")))
+  })
+
+  effect("of a withdrawal with a status that nobody knows is read, counted and logged", function* () {
+    const unlisted = { ...withdrawalDetail, enTransaction: "EmAnalise" }
+    const { lines, misfits, result } = yield* call(getWithdrawal.call, respond(200, unlisted), { times: 3 })
+    assert.isTrue(Result.isSuccess(result))
+    assert.deepStrictEqual(misfits, { enTransaction: 3 })
+    const line = "getWithdrawal: enTransaction of the answer is no listed status."
+    assert.deepStrictEqual(lines, [["Warn", `${line} It does not say what became of the withdrawal`]])
+  })
+
+  effect("that is no record of a gateway without the lookup is WithdrawalNotFound, and a page is not", function* () {
+    for (const [body, tag] of [
+      ["", "WithdrawalNotFound"],
+      [{ message: "Rota não encontrada" }, "WithdrawalNotFound"],
+      ["<html><b>404</b></html>", "UnexpectedResponse"]
+    ]) {
+      const { error, requests } = yield* errorOf(getWithdrawal.call, respond(404, body))
+      assert.deepStrictEqual([error._tag, requests], [tag, 1])
+    }
+  })
 
   effect("of another status of success, or of another content type, is read too, and a 204 is none", function* () {
     for (const status of [200, 203]) {

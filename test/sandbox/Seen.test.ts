@@ -1,9 +1,9 @@
 /** A sandbox with `as: "seen"`: its answers and webhooks, against the bodies that were seen of the gateway. */
 import { assert, describe } from "@effect/vitest"
-import { Effect, Predicate } from "effect"
+import { Effect, Layer, Predicate } from "effect"
 import { TestClock } from "effect/testing"
-import { BrCode } from "effect-pix"
-import { Fault, Sandbox, SandboxConflict } from "effect-pix/sandbox"
+import { BrCode, Money, Payments, PixKey, WithdrawalLookup } from "effect-pix"
+import { Fault, Sandbox, SandboxConflict, SandboxOptions } from "effect-pix/sandbox"
 import { readFileSync } from "node:fs"
 import { ask, charging, keyed, memory, paying } from "../support/doors.ts"
 import { effect } from "../support/effect.ts"
@@ -31,6 +31,9 @@ const assertKind = (value: unknown, name: string) => assert.deepStrictEqual(kind
 
 const cpf = { pixKey: "52998224725", pixKeyType: "CPF" }
 const seen = memory({ as: "seen", balance: 100_000 })
+const layered = (as: "documented" | "seen") =>
+  Layer.provide(Sandbox.layerPayments, Layer.succeed(SandboxOptions, { as, balance: 100_000 }))
+const request = { amount: Money.centavos(1000), pixKey: PixKey.email("maria@example.com") }
 const order = {
   externalRef: "order-42",
   postbackUrl: "https://shop.example/webhooks/pix/secret",
@@ -173,6 +176,31 @@ describe("a payout of a sandbox that answers as seen", () => {
     }
   })
 
+  effect("is looked up by the client, with what became of it", layered("seen"), function* () {
+    const { rejectWithdrawal, requests, settleWithdrawal } = yield* Sandbox
+    const { get } = yield* WithdrawalLookup
+    const payments = yield* Payments
+    const [paid, failed] = yield* Effect.replicateEffect(payments.requestWithdrawal(request), 2)
+    yield* settleWithdrawal(paid?.id ?? 0)
+    yield* rejectWithdrawal(failed?.id ?? 0, { reason: "Conta encerrada" })
+    const found = yield* Effect.forEach([1, 2], get)
+    assert.deepStrictEqual(
+      found.map(({ amount, enTransaction, idempotencyKey, providerErrorDescription }) => [
+        amount,
+        enTransaction,
+        idempotencyKey,
+        providerErrorDescription
+      ]),
+      [
+        [1000, "Successful", paid?.idempotencyKey, undefined],
+        [1000, "Failure", failed?.idempotencyKey, "Conta encerrada"]
+      ]
+    )
+    assert.match(found[0]?.providerEndToEndId ?? "", /^E\d{16}/)
+    const { _tag: tag } = yield* Effect.flip(get(3))
+    assert.deepStrictEqual([tag, (yield* requests).at(-1)?.operation], ["WithdrawalNotFound", "getWithdrawal"])
+  })
+
   effect("is looked up by its number, with the credentials alone", seen, function* () {
     yield* pay
     const statuses = [yield* lookup(1), yield* lookup(2), yield* lookup("x"), yield* lookup(1, "POST")]
@@ -230,6 +258,13 @@ describe("a sandbox that answers as documented", () => {
       assert.deepStrictEqual([typeof pix.brcode, pix.qrcode, typeof pix.expirationDate], ["string", null, "string"])
     }
   )
+
+  effect("has no lookup for the client either", layered("documented"), function* () {
+    const { get } = yield* WithdrawalLookup
+    const payments = yield* Payments
+    const { id } = yield* payments.requestWithdrawal(request)
+    assert.strictEqual((yield* Effect.flip(get(id)))._tag, "WithdrawalNotFound")
+  })
 
   effect("sends no event id, and all webhooks to its own targets", documented, function* () {
     const { markPaid } = yield* Sandbox

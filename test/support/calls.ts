@@ -5,12 +5,12 @@
 import { inspect } from "node:util"
 import { assert } from "@effect/vitest"
 import { Effect, Logger, Metric, Result } from "effect"
-import { type FailureReason, Payments, type PaymentsError, type PaymentsOptions, PaymentsPolicy } from "effect-pix"
-import { companyId } from "./operations.ts"
+import { type FailureReason, type PaymentsError, type PaymentsOptions, PaymentsPolicy } from "effect-pix"
+import { companyId, type Service, service } from "./operations.ts"
 import { impatientSettings } from "./policies.ts"
 import { paymentsOn, type Reply, respond, scripted, shown } from "./Wire.ts"
 
-export type Use = (payments: Payments["Service"]) => Effect.Effect<unknown, PaymentsError>
+export type Use = (payments: Service) => Effect.Effect<unknown, PaymentsError>
 
 const baseUrl = "https://gateway.example"
 
@@ -30,7 +30,7 @@ export const call = Effect.fnUntraced(function* (
   const lines: Array<readonly [level: string, text: string]> = []
   const logger = Logger.make(({ logLevel, message }) => void lines.push([logLevel, String(message)]))
   const [results, metrics] = yield* Effect.gen(function* () {
-    const payments = yield* Payments
+    const payments = yield* service
     const results = yield* Effect.replicateEffect(Effect.result(use(payments)), times)
     return [results, yield* Metric.snapshot] as const
   }).pipe(

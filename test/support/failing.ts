@@ -19,6 +19,7 @@ import {
   TransactionNotFound,
   UnexpectedResponse,
   WithdrawalFailed,
+  WithdrawalNotFound,
   WithdrawalRefusal,
   type WriteOptions
 } from "effect-pix"
@@ -68,6 +69,7 @@ export const codec = Schema.toCodecJson(
     WithdrawalFailed,
     AuthError,
     TransactionNotFound,
+    WithdrawalNotFound,
     IdempotencyConflict,
     RateLimited,
     RequestRejected,

@@ -2,7 +2,7 @@
  * Calls that send marked secrets and marked personal data.
  */
 import { Effect, Fiber, Layer, Redacted } from "effect"
-import { Money, type Operation, Payments, type PaymentsError, PixKey } from "effect-pix"
+import { Money, type Operation, Payments, type PaymentsError, PixKey, WithdrawalLookup } from "effect-pix"
 import { Sandbox, SandboxOptions } from "effect-pix/sandbox"
 import { TestClock } from "effect/testing"
 import { person, secrets } from "./canary.ts"
@@ -12,7 +12,7 @@ const { cnpj, cpf, email, evp, name, phone } = person
 
 interface MarkedCall {
   readonly operation: Operation
-  readonly run: Effect.Effect<unknown, PaymentsError, Payments>
+  readonly run: Effect.Effect<unknown, PaymentsError, Payments | WithdrawalLookup>
   /** The request, in the form in which a gateway can echo it. */
   readonly body?: object
 }
@@ -57,6 +57,7 @@ export const marked: ReadonlyArray<MarkedCall> = [
   { operation: "getTransaction", run: on((payments) => payments.getTransaction(transactionId)) },
   { operation: "listTransactions", run: on((payments) => payments.listTransactions()) },
   { operation: "getBalance", run: on((payments) => payments.getBalance()) },
+  { operation: "getWithdrawal", run: Effect.flatMap(WithdrawalLookup, ({ get }) => get(7184)) },
   ...Object.values(keys).map((pixKey): MarkedCall => ({
     operation: "requestWithdrawal",
     run: on((payments) => payments.requestWithdrawal({ ...rest, pixKey })),
@@ -64,8 +65,9 @@ export const marked: ReadonlyArray<MarkedCall> = [
   }))
 ]
 
-/** A sandbox with the marked credentials. */
+/** A sandbox with the marked credentials, which answers as seen: it has the lookup of a withdrawal. */
 export const options = Layer.succeed(SandboxOptions, {
+  as: "seen",
   balance: 1_000_000_000,
   clientId: secrets.clientId,
   apiKey: Redacted.make(secrets.apiKey),

@@ -1,14 +1,32 @@
 /**
- * A table of the five operations for the tests: the request, the call and a good answer of each.
+ * A table of the operations for the tests, the five documented ones and the one that was seen: the request, the call and a good
+ * answer of each.
  */
-import { Money, type Operation, Payments, type PaymentsError, PixKey, type WriteOptions } from "effect-pix"
+import {
+  Money,
+  type Operation,
+  Payments,
+  type PaymentsError,
+  PixKey,
+  WithdrawalLookup,
+  type WriteOptions
+} from "effect-pix"
 import { Effect } from "effect"
+import lookup from "../fixtures/field/withdrawal-lookup.json" with { type: "json" }
 import answers from "../tables/goodAnswers.json" with { type: "json" }
 
-type Service = Payments["Service"]
+/** The operations of a client, by their names. */
+export type Service = Payments["Service"] & { readonly getWithdrawal: WithdrawalLookup["Service"]["get"] }
 
-/** Good answers of the service, as it documents them. */
+/** The operations of the client of a layer. */
+export const service: Effect.Effect<Service, never, Payments | WithdrawalLookup> = Effect.gen(function* () {
+  const { get } = yield* WithdrawalLookup
+  return { ...(yield* Payments), getWithdrawal: get }
+})
+
+/** Good answers of the service, as it documents them, and as its lookup of a withdrawal was seen. */
 export const { balance, created, detail, listed } = answers
+export const withdrawalDetail = lookup
 export const transactionId = created.data.id
 export const companyId = balance.companyId
 
@@ -67,7 +85,7 @@ export interface OperationCall {
   /** What the message of an error with an unknown outcome says of a write. */
   readonly atStake?: string
   readonly call: (payments: Service, options?: WriteOptions) => Effect.Effect<unknown, PaymentsError>
-  readonly run: Effect.Effect<unknown, PaymentsError, Payments>
+  readonly run: Effect.Effect<unknown, PaymentsError, Payments | WithdrawalLookup>
   /** The status and the body of a good answer; ASCII, and without the key of the request. */
   readonly status: number
   readonly answer: string
@@ -78,7 +96,7 @@ const make = <
   A,
   E extends PaymentsError
 >(
-  entry: Entry & { readonly call: (payments: Service, options?: WriteOptions) => Effect.Effect<A, E> },
+  entry: Entry & { readonly call: (payments: Payments["Service"], options?: WriteOptions) => Effect.Effect<A, E> },
   answer: object
 ) => ({
   ...entry,
@@ -152,13 +170,27 @@ export const requestWithdrawal = make(
   answers.withdrawal
 )
 
-/** The five operations. */
+export const withdrawalPath = (id: number) => `/api/Withdraw/${id}`
+
+export const getWithdrawal = {
+  operation: "getWithdrawal",
+  isWrite: false,
+  method: "GET",
+  path: withdrawalPath(lookup.id),
+  call: ({ getWithdrawal }: Pick<Service, "getWithdrawal">) => getWithdrawal(lookup.id),
+  run: Effect.flatMap(WithdrawalLookup, ({ get }) => get(lookup.id)),
+  status: 200,
+  answer: JSON.stringify(lookup)
+} as const
+
+/** The operations. */
 export const operations: Readonly<Record<Operation, OperationCall>> = {
   createTransaction,
   listTransactions,
   getTransaction,
   getBalance,
-  requestWithdrawal
+  requestWithdrawal,
+  getWithdrawal
 }
 
 const calls = Object.values(operations)

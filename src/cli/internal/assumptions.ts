@@ -8,7 +8,7 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
-import { getBalance, getTransaction, listTransactions } from "../../contract/Endpoints.ts"
+import { getBalance, getTransaction, getWithdrawal, listTransactions } from "../../contract/Endpoints.ts"
 import { isPaid, meaningOf } from "../../contract/Status.ts"
 import { parseInstant } from "../../internal/utc.ts"
 import { wrongTimes } from "./clock.ts"
@@ -27,6 +27,8 @@ export interface Answers {
   readonly past: Given
   readonly lookup: Given
   readonly balance: Given
+  /** The lookup of a withdrawal, which was only seen. */
+  readonly withdrawal: Given
   /** A transaction that nobody has, and the list with a wrong key. */
   readonly missing: Given
   readonly denied: Given
@@ -34,12 +36,13 @@ export interface Answers {
   readonly webhook: Given
   /** What was asked for. */
   readonly transactionId: string | undefined
+  readonly withdrawalId: number | undefined
   readonly companyId: number | undefined
   /** The zone of a time without an offset. `undefined`: UTC. */
   readonly zone: DateTime.TimeZone | undefined
 }
 
-type AnswerName = Exclude<keyof Answers, "companyId" | "transactionId" | "zone">
+type AnswerName = Exclude<keyof Answers, "companyId" | "transactionId" | "withdrawalId" | "zone">
 
 /** A finding. `seen`: what does not hold, or why it was not checked. */
 export interface Finding {
@@ -193,11 +196,11 @@ const twoRows = (answers: Answers) =>
 
 /** The record of a lookup or the newest row, and when it was served. */
 const served =
-  (name: "newest" | "lookup") =>
+  (name: "newest" | "lookup" | "withdrawal") =>
   (answers: Answers): Read<{ readonly row: Row; readonly date: string }> =>
     Result.gen(function* () {
       const answer = yield* given(name)(answers)
-      const row = name === "lookup" ? yield* record(name)(answers) : (yield* page(name)(answers)).items[0]
+      const row = name === "newest" ? (yield* page(name)(answers)).items[0] : yield* record(name)(answers)
       if (row === undefined) return yield* Result.fail("the list has no row")
       return { row, date: "date" in answer ? answer.date : "" }
     })
@@ -221,6 +224,7 @@ const inDecimals = `${service}, src/pix/Money.ts (ReaisFromJson, toCentavos)`
 const inTimes = `${service}, src/client/Payments.ts (zone), src/contract/Expiry.ts`
 const inStatus = "docs/charging.md#statuses, src/contract/Status.ts"
 const inWebhook = "docs/webhooks-operating.md#what-the-answers-mean, src/webhook/Webhook.ts"
+const inWithdrawal = "docs/payouts.md#the-lookup-that-was-seen, src/client/WithdrawalLookup.ts"
 export const inSettings = "docs/getting-started.md#a-real-gateway-from-the-environment, src/client/Payments.ts"
 
 /** Whether the service answers and accepts the credentials. Where it does not, nothing else can be checked. */
@@ -234,6 +238,15 @@ export const judgeAccess = (first: Answer | NoAnswer): ReadonlyArray<Finding> =>
     judge("The credentials are accepted", inSettings, holdsIf(!isDenied, textOf(first)))
   ]
 }
+
+/** The sentence that a gateway with the lookup of a withdrawal is told. */
+export const hasWithdrawalLookup = "The gateway has the lookup of a withdrawal, with the fields that were seen"
+
+/** Why a gateway has no lookup of a withdrawal, as far as its answer shows it. */
+const noWithdrawalLookup = (answer: Answer | NoAnswer): string | undefined =>
+  "status" in answer && answer.status === 404
+    ? "HTTP 404: it has none, or no withdrawal of this number"
+    : misfits(getWithdrawal.response)(answer)
 
 export const assumptions = [
   assume("The list is JSON with the documented fields", inList, given("newest"), misfits(listTransactions.response)),
@@ -295,6 +308,14 @@ export const assumptions = [
     holdsIf((currency ?? "BRL") === "BRL", "another currency")
   ),
   assume("The balance is in reais, with at most two decimals", inDecimals, given("balance"), tooManyDecimals),
+  assume(hasWithdrawalLookup, inWithdrawal, given("withdrawal"), noWithdrawalLookup),
+  assume(
+    "The lookup of a withdrawal is about the number asked for",
+    inWithdrawal,
+    record("withdrawal"),
+    ({ id }, { withdrawalId }) => holdsIf(id === withdrawalId, "another one")
+  ),
+  assume("The withdrawal's times are those of the service's clock", inTimes, served("withdrawal"), wrongTimes),
   assume("An unknown transaction is answered with 404", inRefusals, given("missing"), hasStatus(404)),
   assume("A wrong key is answered with 401 or 403", inRefusals, given("denied"), hasStatus(401, 403)),
   assume("The webhook's address takes POST alone, as Webhook does", inWebhook, given("webhook"), hasStatus(405))

@@ -45,6 +45,7 @@ export const refusals: Record<Operation, ReadonlyArray<NamedFault>> = {
     refused("minimum", Refusal.belowMinimum)
   ],
   getTransaction: [...common, refused("not found", Refusal.transactionNotFound)],
+  getWithdrawal: [...common, refused("not found", Refusal.withdrawalNotFound)],
   listTransactions: common,
   getBalance: common
 }

@@ -58,11 +58,11 @@ const refusalOf = (arrived: Arrived, strict: boolean, content: string | undefine
   const isAuthentic =
     headers[names.clientId] === credentials.clientId && headers[names.apiKey] === Redacted.value(credentials.apiKey)
   if (!isAuthentic) return Refusal.unauthorized
-  if (matched.endpoint === undefined && matched.withdrawalId === undefined) {
+  if (matched.endpoint === undefined) {
     return matched.allowed.length === 0 ? Refusal.routeNotFound : Refusal.methodNotAllowed
   }
   if (strict && !(headers[names.accept] ?? "").split(",").some(isJson)) return Refusal.notAcceptable
-  if (matched.endpoint?.body === undefined) return undefined
+  if (matched.endpoint.body === undefined) return undefined
   const type = headers[names.contentType]
   if (type === undefined ? strict : !isJson(type)) return Refusal.unsupportedMediaType
   if (Result.isFailure(text)) return text.failure
@@ -90,9 +90,10 @@ export const makeExecute = Effect.fnUntraced(function* (settings: Settings) {
           : response
       )
     }
-    const { concerns, ledger } = arrived
-    const { withdrawalId } = arrived.matched
-    if (withdrawalId !== undefined) return Effect.sync(() => lookup(settings, ledger, withdrawalId, concerns))
+    const { concerns, ledger, matched } = arrived
+    if (matched.endpoint?.operation === "getWithdrawal") {
+      return Effect.sync(() => lookup(settings, ledger, matched.path, concerns))
+    }
     return route.pipe(
       Effect.scoped,
       Effect.provideService(HttpServerRequest.HttpServerRequest, arrived.request),

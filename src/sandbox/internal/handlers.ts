@@ -210,10 +210,10 @@ const money = (settings: Settings) =>
     })
   )
 
-/** The lookup of a payout, which was seen alone: it is no part of the contract. */
-export const lookup = (settings: Settings, ledger: Ledger, id: number, concerns: Concerns) =>
+/** The lookup of a payout by its path. It was only seen, so `PaymentsApi` does not have it. */
+export const lookup = (settings: Settings, ledger: Ledger, path: string, concerns: Concerns) =>
   answer(
-    Result.fromNullishOr(ledger.payouts()[id - 1], () => Refusal.withdrawalNotFound),
+    Result.fromNullishOr(ledger.payouts()[Number(/\/(\d+)$/.exec(path)?.[1]) - 1], () => Refusal.withdrawalNotFound),
     (payout) => {
       concerns.withdrawalId = payout.id
       return HttpServerResponse.jsonUnsafe(Seen.lookupBody(settings, payout))

@@ -20,25 +20,18 @@ export interface Matched {
   readonly path: string
   /** The methods of the path. */
   readonly allowed: ReadonlyArray<string>
-  /** The payout whose lookup it is, which was seen and is no endpoint of the contract. */
-  readonly withdrawalId?: number
 }
 
-/** The path of the lookup of a payout. */
-const withdrawalPath = /\/api\/Withdraw\/(\d{1,15})$/
-
-/** Matches the end of a path, since the base URL may have a path of its own. `isSeen` adds the paths that were seen. */
+/** Matches the end of a path, since the base URL may have a path of its own. `isSeen` adds the endpoints that were seen. */
 export const match = (method: string, path: string, isSeen: boolean): Matched => {
   const allowed: Array<string> = []
   for (const { ending, endpoint } of endpoints) {
-    const found = ending.exec(path)
+    const found = endpoint.group !== "seen" || isSeen ? ending.exec(path) : null
     if (found === null) continue
     if (endpoint.method === method) return { endpoint, path: found[0], allowed: [method] }
     allowed.push(endpoint.method)
   }
-  const id = isSeen ? withdrawalPath.exec(path)?.[1] : undefined
-  if (id === undefined) return { endpoint: undefined, path, allowed }
-  return { endpoint: undefined, path, allowed: ["GET"], ...(method === "GET" && { withdrawalId: Number(id) }) }
+  return { endpoint: undefined, path, allowed }
 }
 
 /** The largest part of an answer that is recorded, in bytes. */

@@ -158,6 +158,12 @@ interface Subject {
 /** The status of a withdrawal. One that is not in the vocabulary is a misfit that is not left out: nobody knows what it means. */
 export const statusField = "enTransaction"
 
+/** What an unlisted status of a withdrawal says, by the operation that shows it. */
+const meaningOfUnlisted: Partial<Record<Operation, string>> = {
+  requestWithdrawal: "The withdrawal was accepted: look up what became of it",
+  getWithdrawal: "It does not say what became of the withdrawal"
+}
+
 /**
  * Fields that did not fit: each is counted once a call. One that was left out is logged once for a client, and an unlisted
  * status once a minute. No values.
@@ -172,7 +178,7 @@ const makeMisfitReport = (meters: Meters) => {
       const name = `${operation}: ${field}`
       const named = { ...attributes, "payments.field": field }
       if (field === statusField) {
-        const line = `${name} of the answer is no listed status. The withdrawal was accepted: look up what became of it`
+        const line = `${name} of the answer is no listed status. ${meaningOfUnlisted[operation] ?? ""}`
         yield* reportStatus(now, line, { attributes: named, span })
       } else if (!logged.has(name)) {
         logged.add(name)

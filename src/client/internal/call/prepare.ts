@@ -102,7 +102,7 @@ interface Read<Answer, A, Own extends PaymentsError> {
   /** The parameters and the query. */
   readonly input: unknown
   /** Accepts the answer, or fails with the reason why it is not an answer to the request. */
-  readonly accept: (answer: Answer) => Result.Result<A, Undecodable>
+  readonly accept: (answer: Answer, asked: Pick<Asked, "policy" | "misfits">) => Result.Result<A, Undecodable>
   /** Returns an error that only this operation has. */
   readonly ownError?: OwnError<Own>
 }
@@ -123,7 +123,8 @@ export const read = <E extends Endpoint, A, Own extends PaymentsError = never>(
     path: path.success,
     text: undefined,
     body: undefined,
-    decode: (text, _, misfits) => Result.flatMap(route.decode(text, misfits, client.zone), accept),
+    decode: (text, policy, misfits) =>
+      Result.flatMap(route.decode(text, misfits, client.zone), (answer) => accept(answer, { policy, misfits })),
     toError: (call, failed) => readError(call, failed, ownError)
   })
 }

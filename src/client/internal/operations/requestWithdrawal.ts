@@ -2,8 +2,6 @@
  * Pays out by PIX. Checks that the record in the answer is about the request, and makes the errors that only a
  * withdrawal has.
  */
-import * as BigDecimal from "effect/BigDecimal"
-import { constFalse } from "effect/Function"
 import * as Result from "effect/Result"
 import { requestWithdrawal as endpoint } from "../../../contract/Endpoints.ts"
 import type { WriteOptions } from "../../../contract/WriteOptions.ts"
@@ -30,6 +28,7 @@ import type { OwnError } from "../call/error.ts"
 import { type Asked, isOtherCompany, makeRoute, notAsAsked, otherCompany, write } from "../call/prepare.ts"
 import type { Issues, Undecodable } from "../call/state.ts"
 import { isOtherKey } from "./payee.ts"
+import { valueIssues } from "./valueIssues.ts"
 import { causeOf, isWithdrawalCause, type WithdrawalCause } from "../words/withdrawalCauses.ts"
 
 const otherKey: Undecodable = {
@@ -46,14 +45,7 @@ type Sent = WithdrawalRequestBody
  */
 const differences = (record: WithdrawalRecord, sent: Sent, { policy }: Asked, client: Client): Issues => {
   const { pixKey, value } = record
-  const { amount: asked, pixKey: sentKey, pixKeyType } = sent
-  const isAbove = ReaisOrder(value, toReais(asked)) > 0
-  // A predicate that throws accepts nothing.
-  const isAccepted = () =>
-    Result.getOrElse(
-      Result.try(() => policy.acceptValue({ asked, value })),
-      constFalse
-    )
+  const { amount, pixKey: sentKey, pixKeyType } = sent
   const isOther =
     pixKey !== undefined &&
     sentKey !== undefined &&
@@ -62,8 +54,7 @@ const differences = (record: WithdrawalRecord, sent: Sent, { policy }: Asked, cl
   return [
     ...(isOther ? [{ path: "pixKey", problem: "is another key than the one that was asked for" }] : []),
     ...(isOtherCompany(client, record) ? [otherCompany] : []),
-    ...(BigDecimal.isPositive(value) ? [] : [{ path: "value", problem: "is not above zero" }]),
-    ...(isAbove && !isAccepted() ? [{ path: "value", problem: "is above the amount that was asked for" }] : [])
+    ...valueIssues(policy, amount, value)
   ]
 }
 
