@@ -101,7 +101,7 @@ const heldByRequest = (tokens: ReadonlyArray<string>, secrets: ReadonlyArray<str
 }
 
 /** A token without the signs around it. */
-const bare = (token: string): string => token.replaceAll(/^[("'\u201C\u2018]+|[)"'\u201D\u2019.,;:!?\u2026]+$/g, "")
+const bare = (token: string): string => token.replaceAll(/^[("'\u201C\u2018]|[)"'\u201D\u2019.,;:!?\u2026]{1,3}$/g, "")
 
 /**
  * Masks a message: one line of at most 200 characters, with `[redacted]` in place of tokens that may be a person's data.

@@ -31,8 +31,15 @@ const placeKeys =
 const sayingKeys = new Set([...Message.messageKeys, ...Message.detailKeys, ...Message.codeKeys, "title", "type"])
 /** The names of members that hold errors. Any other one, such as `value`, may repeat the request. */
 const errorKeys = new Set([
-  ...[...Message.messageKeys, ...Message.detailKeys, ...Message.errorKeys, ...Message.listKeys],
-  ...["children", "fields", "invalidparams", "keys", "members"]
+  ...Message.messageKeys,
+  ...Message.detailKeys,
+  ...Message.errorKeys,
+  ...Message.listKeys,
+  "children",
+  "fields",
+  "invalidparams",
+  "keys",
+  "members"
 ])
 
 const isTexts = (value: unknown) => Array.isArray(value) && value.length > 0 && value.every(Predicate.isString)
