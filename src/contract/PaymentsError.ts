@@ -22,6 +22,7 @@ import {
   doubtFields,
   failureFields,
   failureInWords,
+  fieldsInWords,
   withIssues,
   keyInWords,
   nothingExecuted,
@@ -238,7 +239,7 @@ export class RequestRejected extends paymentsError<RequestRejected>()(
         ? `A proxy refused ${error.operation} before the service (HTTP 407). ${nothingExecuted(error)}; give this program the credentials of the proxy, or another way out.${serviceSaid(error)}`
         : error.status < 400
           ? `The service answered ${error.operation} with a redirect (HTTP ${error.status}): the base URL is wrong. It is never followed, since it would carry the credentials to another place. ${nothingExecuted(error)}; correct the base URL.${serviceSaid(error)}`
-          : `The service refused ${error.operation} (HTTP ${error.status}). ${nothingExecuted(error)}; correct the request before you ask again.${serviceSaid(error)}`
+          : `The service refused ${error.operation} (HTTP ${error.status}). ${nothingExecuted(error)}; correct the request before you ask again.${serviceSaid(error)}${fieldsInWords(error)}`
   }
 ) {}
 

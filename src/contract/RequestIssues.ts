@@ -38,6 +38,20 @@ const predicateOf = (message: string): string => {
 
 const maxIssues = 10
 
+const refused = "was refused"
+
+/** What an answer says of a field of the request; `words` are masked. */
+export const refusedField = (path: string, words: string): RequestIssue => ({
+  path,
+  problem: words === "" ? refused : `${refused}: ${words}`
+})
+
+/** An issue without the words of the service. */
+export const withoutServiceWords = ({ path, problem }: RequestIssue): RequestIssue => ({
+  path,
+  problem: problem.startsWith(`${refused}: `) ? refused : problem
+})
+
 /** The issues of a schema error, at most ten unless it is said otherwise. */
 export const issuesOf = (error: Schema.SchemaError, most = maxIssues): Arr.NonEmptyReadonlyArray<RequestIssue> =>
   // A schema error has an issue.

@@ -4,6 +4,7 @@
  *
  * Details: the work is bounded, since only the first 4,096 UTF-16 units of the words are read.
  */
+import { constFalse } from "effect/Function"
 import { withoutAccents } from "./withoutAccents.ts"
 
 /** The greatest length of a shown message, in UTF-16 units. */
@@ -99,23 +100,37 @@ const heldByRequest = (tokens: ReadonlyArray<string>, secrets: ReadonlyArray<str
     )
 }
 
+/** A token without the signs around it. */
+const bare = (token: string): string => token.replaceAll(/^[("'\u201C\u2018]|[)"'\u201D\u2019.,;:!?\u2026]{1,3}$/g, "")
+
 /**
  * Masks a message: one line of at most 200 characters, with `[redacted]` in place of tokens that may be a person's data.
- * `secrets` returns the values of the request. It is called only if there are words.
+ * `secrets` returns the values of the request. It is called only if there are words. `isField` says whether a token is the name
+ * of a documented field, which is shown also if the request holds it.
  */
-export const displayMessage = (words: string, secrets: () => ReadonlyArray<string>): string => {
+export const displayMessage = (
+  words: string,
+  secrets: () => ReadonlyArray<string>,
+  isField: (token: string) => boolean = constFalse
+): string => {
   const text = clean(words.slice(0, maxInput)).slice(0, maxWords)
   if (text === "") return ""
   const known = secrets().map((secret) => clean(secret.slice(0, maxInput)))
   const tokens = text.split(" ")
   const isHeld = heldByRequest(tokens, known)
-  const masked = tokens.map((token, at) =>
-    plainToken.test(token) && !isWrittenApart(tokens, at) && !isHeld(at) ? token : mark
-  )
+  const isShown = (token: string, at: number) =>
+    isField(bare(token)) || (plainToken.test(token) && !isWrittenApart(tokens, at) && !isHeld(at))
+  const masked = tokens.map((token, at) => (isShown(token, at) ? token : mark))
   const joined = masked.filter((token, at) => token !== mark || masked[at - 1] !== mark).join(" ")
   const shown = joined.length <= maxDisplay ? joined : `${clean(joined.slice(0, maxDisplay - 1))}…`
   // The rules above miss a value without letters and digits, or with short words only: search for the whole value.
-  const isLeft = (secret: string) => secret.length >= 4 && fold(shown).includes(fold(secret))
+  const others = fold(
+    shown
+      .split(" ")
+      .filter((token) => !isField(bare(token)))
+      .join(" ")
+  )
+  const isLeft = (secret: string) => secret.length >= 4 && others.includes(fold(secret))
   return known.some(isLeft) ? mark : shown
 }
 

@@ -20,6 +20,7 @@
 declare module "./NodePayments.ts" {}
 
 import type * as Duration from "effect/Duration"
+import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientError from "effect/http/HttpClientError"
@@ -29,7 +30,7 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type { ConnectionOptions } from "node:tls"
 import type * as Undici from "undici"
-import type { Agent, Dispatcher, Pool } from "undici"
+import type { Dispatcher, Pool } from "undici"
 import { Payments } from "../client/Payments.ts"
 import type { WithdrawalLookup } from "../client/WithdrawalLookup.ts"
 import { type ConfigurationError, settingError } from "../contract/ConfigurationError.ts"
@@ -71,6 +72,8 @@ const check = checkSettingsBy(
   })
 )
 
+type Limits = Effect.Success<ReturnType<typeof check>>
+
 /** `undici` is loaded when a layer is built: a program that uses only `NodeSqlite` need not install it. */
 const undici = Effect.tryPromise({
   try: () => import("undici"),
@@ -80,34 +83,72 @@ const undici = Effect.tryPromise({
       : settingError("undici", "is installed and could not be loaded: it needs Node 22.19 or newer")
 })
 
+/** The proxies of the environment; an empty text is none. */
+type Proxies = Readonly<Record<"httpProxy" | "httpsProxy" | "noProxy", string>>
+
+/** A variable in small letters, which counts first, or in capitals. */
+const variable = (name: string) =>
+  Config.String(name.toLowerCase()).pipe(
+    Config.orElse(() => Config.String(name)),
+    Config.withDefault("")
+  )
+
+/** `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, where one of the first two is set. */
+const proxiesOfEnvironment = Effect.gen(function* () {
+  const [httpsProxy, httpProxy, noProxy] = yield* Config.all([
+    variable("HTTPS_PROXY"),
+    variable("HTTP_PROXY"),
+    variable("NO_PROXY")
+  ])
+  return httpsProxy === "" && httpProxy === "" ? undefined : { httpsProxy, httpProxy, noProxy }
+}).pipe(Effect.mapError(() => settingError("HTTPS_PROXY", "could not be read", "Unreadable")))
+
 /**
  * Makes an agent, and the effect that closes it: it waits for the requests under way, then destroys the other
  * connections.
  */
 const makeAgent = (
-  { Agent, Pool }: typeof Undici,
-  limits: Effect.Success<ReturnType<typeof check>>,
-  tls: TlsOptions | undefined
-): { readonly agent: Agent; readonly close: Effect.Effect<unknown> } => {
+  { Agent, EnvHttpProxyAgent, Pool }: typeof Undici,
+  limits: Limits,
+  tls: TlsOptions | undefined,
+  proxies: Proxies | undefined
+): { readonly agent: Dispatcher; readonly close: Effect.Effect<unknown> } => {
   // A closing agent has dropped the list of its pools, so the pools are collected here, to be destroyed.
   const pools = new Set<Pool>()
-  const agent = new Agent({
+  const options = {
     connections: limits.connections,
     pipelining: 1,
     keepAliveTimeout: limits.keepAliveTimeout,
     connect: { ...tls, timeout: limits.connectTimeout },
-    factory: (origin, settings: Pool.Options) => {
+    factory: (origin: string | URL, settings: object) => {
       const pool = new Pool(origin, settings)
       pools.add(pool)
       return pool
     }
-  })
+  }
+  const agent =
+    proxies === undefined
+      ? new Agent(options)
+      : new EnvHttpProxyAgent({ ...options, ...proxies, connectTimeout: limits.connectTimeout })
   const close = Effect.promise(() => agent.close()).pipe(
     Effect.timeoutOption(limits.shutdownTimeout),
-    Effect.andThen(Effect.promise(() => Promise.all(Array.from(pools, (pool) => pool.destroy()))))
+    Effect.andThen(Effect.promise(() => Promise.all([agent.destroy(), ...Array.from(pools, (pool) => pool.destroy())])))
   )
   return { agent, close }
 }
+
+const acquireAgent = (limits: Limits, tls: TlsOptions | undefined, proxies: Proxies | undefined) =>
+  Effect.acquireRelease(
+    Effect.flatMap(undici, (loaded) =>
+      Effect.try({
+        try: () => makeAgent(loaded, limits, tls, proxies),
+        // The URL may have a password, which undici's error repeats.
+        catch: () =>
+          settingError("HTTPS_PROXY or HTTP_PROXY", "is no URL of a proxy, such as http://proxy.example:3128")
+      })
+    ),
+    ({ close }) => close
+  )
 
 /** Effect's `HttpClient` on a dispatcher. It is loaded at its first request, since `Payments` sends without it. */
 const clientOf = (dispatcher: Dispatcher): Effect.Effect<HttpClient.HttpClient> => {
@@ -154,15 +195,13 @@ const clientOf = (dispatcher: Dispatcher): Effect.Effect<HttpClient.HttpClient> 
  * ```
  */
 export const layerHttpClient = (options: Options = {}): Layer.Layer<HttpClient.HttpClient, ConfigurationError> =>
+  layerOf(options, Effect.undefined)
+
+const layerOf = (options: Options, proxies: Effect.Effect<Proxies | undefined, ConfigurationError>) =>
   Layer.effectContext(
     Effect.gen(function* () {
       const limits = yield* check(options)
-      const dispatcher =
-        options.dispatcher ??
-        (yield* Effect.acquireRelease(
-          Effect.map(undici, (loaded) => makeAgent(loaded, limits, options.tls)),
-          ({ close }) => close
-        )).agent
+      const dispatcher = options.dispatcher ?? (yield* acquireAgent(limits, options.tls, yield* proxies)).agent
       return clientWithTransport(yield* clientOf(dispatcher), transportOf(dispatcher))
     })
   )
@@ -171,7 +210,10 @@ export const layerHttpClient = (options: Options = {}): Layer.Layer<HttpClient.H
  * The client with all its settings from the environment, over this transport and no `HttpClient` of yours (see
  * `Payments.layerOver` for that): `PAYMENTS_BASE_URL`,
  * `PAYMENTS_CLIENT_ID`, `PAYMENTS_API_KEY` and, where they are set, `PAYMENTS_COMPANY_ID`, `PAYMENTS_ZONE` and `PAYMENTS_INSECURE`.
+ *
+ * Where `HTTPS_PROXY` or `HTTP_PROXY` is set, requests go through that proxy, but for the hosts of `NO_PROXY`. A request of which the
+ * proxy opened no tunnel is `NotSent`.
  */
 export const layer: Layer.Layer<Payments | WithdrawalLookup, ConfigurationError> = Layer.suspend(() =>
-  Payments.layerOver(layerHttpClient())
+  Payments.layerOver(layerOf({}, proxiesOfEnvironment))
 )

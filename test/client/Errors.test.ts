@@ -84,6 +84,11 @@ const rows: ReadonlyArray<readonly [PaymentsError, PaymentsError["concerns"], ..
   [rejected({ serviceMessage: "Não!" }), "Request", `The service said: "Não!"`],
   [rejected({ serviceMessage: "Não.", serviceCode: "E1" }), "Request", `The service said: "Não." (code E1).`],
   [new RequestRejected({ ...refusal, serviceCode: "E1" }), "Request", "The service gave the code E1."],
+  [
+    new RequestRejected({ ...refusal, issues: [{ path: "pixKey", problem: "was refused" }] }),
+    "Request",
+    "The service named: pixKey."
+  ],
   [rejected({ status: 308 }), "Setup", "the base URL is wrong"],
   [rejected({ status: 407 }), "Setup", "the credentials of the proxy"],
   [new ServiceUnavailable({ ...common, outcome: "NotSent", reason: "NoConnection", retryAfter: huge }), "Service"],

@@ -4,6 +4,9 @@ import { FailureReason, Payments, type PaymentsError, type PaymentsPolicy, type 
 import { Duration, Effect } from "effect"
 import { constUndefined } from "effect/Function"
 import { readFileSync } from "node:fs"
+import { fieldsNamed } from "../../src/client/internal/words/fieldsNamed.ts"
+import { pathOfRequest } from "../../src/client/internal/words/requestFields.ts"
+import { requestWithdrawal as endpoint } from "../../src/contract/Endpoints.ts"
 import { effect } from "../support/effect.ts"
 import { optionsOf, type Past, reusedClient } from "../support/failing.ts"
 import {
@@ -16,6 +19,7 @@ import {
 } from "../support/operations.ts"
 import { phrases } from "../support/phrases.ts"
 import { lostConnection, respond, type Script } from "../support/Wire.ts"
+import frameworks from "../tables/frameworkShapes.json" with { type: "json" }
 import { causeOf, lines, type Refusal as Case } from "../tables/refusals.ts"
 
 type Policy = PaymentsPolicy["refusal"]
@@ -307,6 +311,110 @@ describe("the refusal of a write", () => {
     const items = sectionOf("### Why there was no answer", "\n## ").filter((line) => /^(?:- | {2})/.test(line))
     const named = items.flatMap((line) => Array.from(line.matchAll(/`([A-Z]\w+)`/g), ([, name]) => name))
     assert.sameMembers(named, [...FailureReason.literals])
+  })
+})
+
+/** What an answer to a withdrawal says, the fields of the request that it names, and the words that are shown. */
+const naming: ReadonlyArray<readonly [body: unknown, fields: Readonly<Record<string, string>>, shown: string]> = [
+  [
+    { errors: { PixKeyType: ["Campo obrigatório."] } },
+    { pixKeyType: "Campo obrigatório." },
+    "pixKeyType: Campo obrigatório."
+  ],
+  [
+    { title: "Erros", errors: { Amount: ["Campo obrigatório."], pix_key: ["Campo obrigatório."] } },
+    { amount: "Campo obrigatório.", pixKey: "Campo obrigatório." },
+    "Erros; amount, pixKey: Campo obrigatório."
+  ],
+  [{ errors: [{ field: "pixKey", message: "Inválido" }] }, { pixKey: "Inválido" }, "pixKey: Inválido"],
+  [
+    { detail: [{ loc: ["body", "amount"], msg: "field required" }] },
+    { amount: "field required" },
+    "amount: field required"
+  ],
+  [
+    { errors: [{ source: { pointer: "/data/attributes/pixKey" }, detail: "Ruim" }] },
+    { pixKey: "Ruim" },
+    "pixKey: Ruim"
+  ],
+  [
+    { "invalid-params": [{ name: "AMOUNT", reason: "Baixo demais" }] },
+    { amount: "Baixo demais" },
+    "amount: Baixo demais"
+  ],
+  [{ error: { param: "amount", message: "Baixo" } }, { amount: "Baixo" }, "amount: Baixo"],
+  [{ errors: ["pix_key"] }, { pixKey: "" }, "pix_key; pixKey"],
+  [{ erros: { description: "Longa demais" } }, { description: "Longa demais" }, "description: Longa demais"],
+  [
+    { message: "Not a number. Path: $.amount | LineNumber: 0" },
+    { amount: "Not a number. Path: $.amount [redacted] LineNumber: 0" },
+    "amount: Not a number. Path: $.amount [redacted] LineNumber: 0"
+  ],
+  // What names no documented field stays hidden, and what is no error is none.
+  [
+    { errors: { "529.982.247-25": ["Inválido"], "maria.silva": ["Inválido"], "pixKey.maria": ["Ruim"] } },
+    {},
+    "Inválido; Ruim"
+  ],
+  [{ errors: [{ field: "zulmira@example.com", message: "Inválido" }] }, {}, "Inválido"],
+  [{ errors: { "pixKey.12345678": ["Inválido"] } }, {}, "Inválido"],
+  [{ errors: [{ code: "7", description: "Ruim" }] }, {}, "Ruim"],
+  [{ message: "Ruim", pixKeyType: "EMAIL", request: { amount: 1000, description: "Aluguel" } }, {}, "Ruim"],
+  [
+    { message: "Ruim", value: { description: ["Aluguel"] }, errors: [] },
+    { description: "Aluguel" },
+    "Ruim; description: Aluguel"
+  ],
+  [{ message: "Ruim", target: { description: "Aluguel", pixKey: "a@b.co" } }, {}, "Ruim"]
+]
+
+/** The same of a charge, whose fields have fields. */
+const nested = [
+  "customer.email",
+  "$.customer.email",
+  "Customer[Email]",
+  "customer/e_mail",
+  "items.0.unitPrice",
+  "items[0].UnitPrice"
+]
+
+describe("a refusal that names fields", () => {
+  effect.each(naming)("says of %j %j", client, function* ([body, fields, shown]) {
+    const error = yield* refused([respond(400, body)], { write: requestWithdrawal.call })
+    const issues = Object.entries(fields).map(([path, said]) => ({
+      path,
+      problem: said === "" ? "was refused" : `was refused: ${said}`
+    }))
+    assert.deepInclude(error, { _tag: "RequestRejected", serviceMessage: shown })
+    assert.deepStrictEqual("issues" in error ? error.issues : [], issues)
+  })
+
+  effect("is read over the signs of a path, in any case, in the contract's spelling", client, function* () {
+    for (const name of nested) {
+      const path = name.startsWith("items") ? "items.0.unitPrice" : "customer.email"
+      for (const body of [{ errors: { [name]: ["Ruim"] } }, { errors: [{ property: name, message: "Ruim" }] }]) {
+        const error = yield* refused([respond(422, body)], { write: createTransaction.call })
+        assert.deepInclude(error, { issues: [{ path, problem: "was refused: Ruim" }] }, name)
+      }
+    }
+    const objects = { errors: { customer: { document: { number: ["Ruim"] } }, items: [{ unitPrice: ["Ruim"] }] } }
+    const error = yield* refused([respond(422, objects)], { write: createTransaction.call })
+    assert.deepInclude(error, {
+      issues: ["customer.document.number", "items.0.unitPrice"].map((path) => ({ path, problem: "was refused: Ruim" }))
+    })
+  })
+
+  it("is read in the shapes of frameworks", () => {
+    const unread = frameworks.filter(({ body }) => {
+      const json = JSON.stringify(body)
+      const isNamed = /"\w*description"\s*[:,}\]]/i.test(json)
+      return isNamed && fieldsNamed(json, pathOfRequest(endpoint)).every(({ path }) => path !== "description")
+    })
+    // Its `message: { description: "..." }` may be words without a field.
+    assert.deepStrictEqual(
+      unread.map(({ name }) => name),
+      ["Flask-RESTful"]
+    )
   })
 })
 

@@ -16,7 +16,7 @@ import {
 } from "../../src/internal/transport.ts"
 import { effect, live, nextTurn } from "../support/effect.ts"
 import { createTransaction, listed, listTransactions, requestWithdrawal } from "../support/operations.ts"
-import { answer, json, serveRaw, silence } from "../support/RawServer.ts"
+import { answer, json, type Play, reset, serveRaw, silence, writtenLast } from "../support/RawServer.ts"
 import { watching } from "../support/watched.ts"
 import { paymentsOn } from "../support/Wire.ts"
 
@@ -109,6 +109,63 @@ live("NodePayments.layer takes all settings from the environment", Sandbox.layer
   const created = Effect.flatMap(Payments, createTransaction.call)
   const client = Layer.provide(NodePayments.layer, ConfigProvider.layer(provider))
   assert.strictEqual((yield* Effect.provide(created, client)).status, "WAITING_PAYMENT")
+})
+
+/** `NodePayments.layer` with these variables, and a withdrawal by it. */
+const paying = (variables: Readonly<Record<string, string>>) => {
+  const provider = ConfigProvider.fromUnknown({
+    PAYMENTS_BASE_URL: "https://gateway.invalid",
+    PAYMENTS_CLIENT_ID: "id",
+    PAYMENTS_API_KEY: "key",
+    ...variables
+  })
+  const client = Layer.provide(NodePayments.layer, ConfigProvider.layer(provider))
+  return Effect.flatMap(Payments, requestWithdrawal.call).pipe(
+    Effect.provide([client, PaymentsPolicy.layer(PaymentsPolicy.once)]),
+    Effect.flip
+  )
+}
+
+/** A proxy that opens no tunnel, and why. */
+const closedProxies: ReadonlyArray<readonly [what: string, play: Play]> = [
+  ["refuses with 407", answer(407, "who are you?", { "proxy-authenticate": "Basic" })],
+  ["refuses with 403", answer(403)],
+  ["refuses with 502", writtenLast("HTTP/1.1 502 Bad Gateway", "content-length: 0", "connection: close", "", "")],
+  ["resets the connection", reset],
+  ["closes the connection", (socket) => void socket.end()]
+]
+
+describe("NodePayments.layer behind a proxy of the environment", () => {
+  live.each(closedProxies)("sends nothing where the proxy %s", function* ([, play]) {
+    const proxy = yield* serveRaw(play)
+    for (const name of ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY"]) {
+      const error = yield* paying({ [name]: proxy.url.replace("://", "://user:pass-word@") })
+      assert.deepInclude(error, { _tag: "ServiceUnavailable", outcome: "NotSent" }, name)
+      assert.notInclude(JSON.stringify(error), "pass-word")
+    }
+    assert.deepStrictEqual(
+      proxy.arrived.map(({ headers, method, path }) => [method, path, headers["proxy-authorization"]]),
+      Array.from({ length: 3 }, () => ["CONNECT", "gateway.invalid:443", `Basic ${btoa("user:pass-word")}`])
+    )
+  })
+
+  live("forwards plain http, whose 407 is a refusal, and asks no proxy for a host of NO_PROXY", function* () {
+    const proxy = yield* serveRaw(answer(407, "who are you?"))
+    const server = yield* serveRaw(json({ message: "Ruim" }, 422))
+    const variables = { PAYMENTS_BASE_URL: server.url, HTTP_PROXY: proxy.url }
+    assert.deepInclude(yield* paying(variables), { _tag: "RequestRejected", status: 407, concerns: "Setup" })
+    assert.deepInclude(yield* paying({ ...variables, NO_PROXY: "127.0.0.1" }), { _tag: "RequestRejected", status: 422 })
+    assert.deepStrictEqual([proxy.requests(), server.requests()], [1, 1])
+  })
+
+  live("is not built with what is no URL of a proxy, and shows none of it", function* () {
+    for (const url of ["pass-word", "user:pass-word@proxy:3128", "ftp://user:pass-word@proxy"]) {
+      const error = yield* paying({ HTTPS_PROXY: url })
+      assert.strictEqual(error._tag, "ConfigurationError", url)
+      assert.include(error.message, "HTTPS_PROXY")
+      assert.notInclude(JSON.stringify(error), "pass-word")
+    }
+  })
 })
 
 /** What is reported of a request: its status and headers, or why it failed and whether it may have left. */

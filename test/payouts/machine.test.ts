@@ -208,6 +208,11 @@ describe("an answer", () => {
         _tag: "Refused",
         error: new RequestRejected({ ...ofRequest, serviceCode })
       })
+    const issues = [{ path: "pixKey", problem: "was refused: de Maria" }]
+    assert.deepStrictEqual(known(Result.fail(new RequestRejected({ ...ofRequest, issues })), false), {
+      _tag: "Refused",
+      error: new RequestRejected({ ...ofRequest, issues: [{ path: "pixKey", problem: "was refused" }] })
+    })
     for (const serviceCode of ["1".repeat(41), "MARIA", "maria 1", ""])
       assert.deepStrictEqual(stored(serviceCode), { _tag: "Refused", error: new RequestRejected(ofRequest) })
     for (const [status, shown] of [

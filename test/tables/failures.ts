@@ -32,6 +32,18 @@ type Group = readonly [reason: FailureReason, again: "" | typeof again, failures
 const unsent: ReadonlyArray<Group> = [
   ["NameNotResolved", again, eachOf("ENOTFOUND EAI_AGAIN EAI_FAIL EAI_NODATA EAI_NONAME")],
   ["NoConnection", again, eachOf("ECONNREFUSED UND_ERR_CONNECT_TIMEOUT ConnectionRefused")],
+  // Undici's errors of a tunnel that a proxy does not open.
+  ["NoConnection", again, eachOf("UND_ERR_PRX_CONN UND_ERR_SOCKS5 UND_ERR_SOCKS5_AUTH_FAILED UND_ERR_SOCKS5_REPLY_2")],
+  [
+    "NoConnection",
+    again,
+    Object.fromEntries(
+      [403, 407, 502].map((status) => [
+        `a proxy that answers CONNECT with ${status}`,
+        causes("UND_ERR_ABORTED", { message: `Proxy response (${status}) !== 200 when HTTP Tunneling` })
+      ])
+    )
+  ],
   ["NoConnection", again, eachOf("ETIMEDOUT ECONNRESET EHOSTUNREACH ENETUNREACH", during("connect"))],
   [
     "NoConnection",
@@ -43,6 +55,7 @@ const unsent: ReadonlyArray<Group> = [
       "a refused connection under eight wrappers": failed(nested(8))
     }
   ],
+  ["Tls", "", eachOf("UND_ERR_PRX_TLS")],
   ["Tls", "", eachOf("CERT_HAS_EXPIRED CERT_NOT_YET_VALID CERT_REVOKED CERT_UNTRUSTED CERT_REJECTED")],
   ["Tls", "", eachOf("CERT_SIGNATURE_FAILURE DEPTH_ZERO_SELF_SIGNED_CERT SELF_SIGNED_CERT_IN_CHAIN")],
   ["Tls", "", eachOf("UNABLE_TO_GET_ISSUER_CERT UNABLE_TO_GET_ISSUER_CERT_LOCALLY UNABLE_TO_VERIFY_LEAF_SIGNATURE")],
@@ -71,7 +84,7 @@ const perhapsSent: ReadonlyArray<Group> = [
     "Unrecognised",
     again,
     {
-      ...eachOf("E_NEVER_SEEN econnrefused"),
+      ...eachOf("E_NEVER_SEEN econnrefused UND_ERR_ABORTED"),
       "a failure without a cause that can be read": [
         ...failed(new TypeError("fetch failed"), "ECONNREFUSED", null, nested(9), new AggregateError([])),
         ...failed({ code: { toString: () => "ECONNREFUSED" } }, () => "ECONNREFUSED", Object.create(null)),

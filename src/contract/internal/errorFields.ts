@@ -5,7 +5,7 @@ import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
 import * as Endpoints from "../Endpoints.ts"
 import { FailureReason, reasonInWords } from "../FailureReason.ts"
-import { issuesInWords, type RequestIssue } from "../Outcome.ts"
+import { issuesInWords, RequestIssue } from "../Outcome.ts"
 
 const common = {
   operation: Endpoints.Operation,
@@ -45,7 +45,12 @@ export const answerFields = withFields(
   callFields({
     /** The HTTP status of the answer. */
     status: Schema.Int,
-    ...serviceWords
+    ...serviceWords,
+    /**
+     * The fields of the request that the answer names, in the contract's spelling, with its masked words about each. Absent if it
+     * names none. A key that is no documented field is in none.
+     */
+    issues: Schema.optionalKey(Schema.Array(RequestIssue))
   })
 )
 
@@ -86,6 +91,15 @@ export const serviceSaid = ({
   }
   return serviceCode === undefined ? "" : ` The service gave the code ${serviceCode}.`
 }
+
+/** The fields that the service named, where its words, which hold their names, are not there. */
+export const fieldsInWords = (error: {
+  readonly serviceMessage?: string
+  readonly issues?: ReadonlyArray<RequestIssue>
+}) =>
+  error.serviceMessage !== undefined || error.issues === undefined
+    ? ""
+    : ` The service named: ${error.issues.map(({ path }) => path).join(", ")}.`
 
 /** A refusal proves nothing about earlier calls with the same key, so the sentence is about this call only. */
 export const nothingExecuted = (error: { readonly idempotencyKey?: string }) =>

@@ -11,7 +11,13 @@ import * as DateTime from "effect/DateTime"
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Result from "effect/Result"
-import { type IdempotencyConflict, OutcomeUnknown, type RequestWithdrawalError } from "../../contract/PaymentsError.ts"
+import {
+  type IdempotencyConflict,
+  OutcomeUnknown,
+  type RequestIssue,
+  type RequestWithdrawalError
+} from "../../contract/PaymentsError.ts"
+import { withoutServiceWords } from "../../contract/RequestIssues.ts"
 import type { Seen } from "../../contract/Seen.ts"
 import { meaningOf } from "../../contract/Status.ts"
 import type { WriteOptions } from "../../contract/WriteOptions.ts"
@@ -95,18 +101,20 @@ const isCode = (code: unknown): code is string =>
 interface Worded extends Pick<RequestWithdrawalError, "outcome"> {
   readonly serviceCode?: string
   readonly serviceMessage?: string
+  readonly issues?: ReadonlyArray<RequestIssue>
   readonly seen?: Seen
 }
 
 /** A failure as it is stored: without the words of the service, which may name a person. The log line of the call has them. */
 const withoutWords = <E extends RequestWithdrawalError>(error: E): E => {
-  const { seen, serviceCode, serviceMessage: _, ...rest }: Worded = error
+  const { issues, seen, serviceCode, serviceMessage: _, ...rest }: Worded = error
   const { status, ...place } = seen ?? {}
   const word = status === undefined ? undefined : listedWord(status)
   // The class of an error makes its copy from its own fields.
   const make = error.constructor as new (fields: object) => E
   return new make({
     ...rest,
+    ...(issues !== undefined && { issues: issues.map(withoutServiceWords) }),
     ...(isCode(serviceCode) && { serviceCode }),
     ...(seen !== undefined && { seen: word === undefined ? place : { ...place, status: word } })
   })

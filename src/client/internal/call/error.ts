@@ -30,12 +30,20 @@ export const doubtFields = ({ fingerprint, firstSentAt, sender }: Call) =>
   })
 
 /** The fields of the error of a call that was refused. */
-const refusedFields = ({ attempts, prepared, route }: Call, { serviceCode, serviceMessage, status }: Refused) => ({
+const refusedFields = (
+  { attempts, prepared, route }: Call,
+  { fields, serviceCode, serviceMessage, status }: Refused
+) => ({
   operation: route.endpoint.operation,
   attempts,
   status,
   outcome: "Rejected" as const,
-  ...withoutUndefined({ idempotencyKey: prepared.idempotencyKey, serviceMessage, serviceCode })
+  ...withoutUndefined({
+    idempotencyKey: prepared.idempotencyKey,
+    serviceMessage,
+    serviceCode,
+    issues: fields.length === 0 ? undefined : fields
+  })
 })
 
 /** The fields of the error of a call without a usable answer. */

@@ -74,8 +74,16 @@ const timedOut: Unanswered = unknown("Timeout")
 const notHttp = unknown("Unreadable")
 const notHttpCodes: ReadonlySet<string> = new Set(["UND_ERR_HEADERS_OVERFLOW", "UND_ERR_RES_CONTENT_LENGTH_MISMATCH"])
 
+/** The errors of undici for a tunnel that a proxy did not open: before the first byte of the request. */
+const isNoTunnel = (code: string, message: unknown): boolean =>
+  code === "UND_ERR_PRX_CONN" ||
+  code.startsWith("UND_ERR_SOCKS5") ||
+  (code === "UND_ERR_ABORTED" && /^Proxy response \(\d+\) !== 200 when HTTP Tunneling$/.test(String(message)))
+
 const judgeCode = (code: string, syscall: unknown, message: unknown): Unanswered => {
   if (neverResolved.has(code)) return notSent("NameNotResolved")
+  if (code === "UND_ERR_PRX_TLS") return notSent("Tls")
+  if (isNoTunnel(code, message)) return notSent("NoConnection")
   if (neverConnected.has(code) || syscall === "connect") return notSent("NoConnection")
   if (tlsRefused.has(code)) return notSent("Tls")
   if (connectionLost.has(code)) return unknown("ConnectionLost")
@@ -119,11 +127,19 @@ const judgeUnanswered = ({ cause, kind, sent }: TransportFailure): Unanswered =>
   return { ...verdict, sent: "NotSent", reason: verdict.reason === "Unrecognised" ? "NotMade" : verdict.reason }
 }
 
+/** Whether it is what undici makes of a proxy's 407 to a request that it forwards without a tunnel, since it is plain http. */
+const isForwardRefusal = (cause: unknown): boolean =>
+  cause instanceof Error &&
+  (("code" in cause &&
+    cause.code === "UND_ERR_INVALID_ARG" &&
+    cause.message === "Proxy Authentication Required (407)") ||
+    (cause.message === "fetch failed" && isForwardRefusal(cause.cause)))
+
 /**
  * Whether it is what undici's fetch makes of a 407 (fetch, "HTTP-network-or-cache fetch", step 15): a network error without any
  * reason. Each other network error of a request that follows no redirect has a message or a code.
  */
-const isProxyRefusal = (cause: unknown): boolean =>
+const isFetchRefusal = (cause: unknown): boolean =>
   cause instanceof TypeError &&
   cause.message === "fetch failed" &&
   cause.cause instanceof Error &&
@@ -161,7 +177,7 @@ export const judgeFailure = <A>(call: Call<A>, failure: TransportFailure) =>
   judgeSafely(failure.head?.status, (): Result.Result<A, Failed> => {
     const { cause, head, kind } = failure
     if (head === undefined) {
-      const isRefused = kind === "Broken" && isProxyRefusal(cause)
+      const isRefused = kind === "Broken" && (isFetchRefusal(cause) || isForwardRefusal(cause))
       return Result.fail(isRefused ? judgeRefusal(call, 407, {}, { text: "" }) : judgeUnanswered(failure))
     }
     const reason = cause === undefined && kind === "Broken" ? "Unrecognised" : bodyReason[kind]

@@ -7,14 +7,17 @@ import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { isWrite } from "../../../contract/Endpoints.ts"
 import type { FailureReason, Seen } from "../../../contract/PaymentsError.ts"
+import { refusedField } from "../../../contract/RequestIssues.ts"
 import type { AnswerHeaders } from "../../../internal/transport.ts"
 import type { RefusalCause, ServiceRefusal } from "../../PaymentsPolicy.ts"
 import { isBrokenBehind } from "../words/brokenBehind.ts"
 import { isAboutDuplication } from "../words/earlierRequest.ts"
+import { fieldsNamed, withFields } from "../words/fieldsNamed.ts"
 import { foldWords } from "../words/fold.ts"
 import { displayCode, displayMessage } from "../../../internal/mask.ts"
 import { isLimited } from "../words/limits.ts"
 import { withoutSecrets } from "../wire/seen.ts"
+import { pathOfRequest } from "../words/requestFields.ts"
 import { secretsOfBody } from "../words/secrets.ts"
 import { maxInput, readServiceMessage } from "../words/serviceMessage.ts"
 import { isTimedOut } from "../words/timeOut.ts"
@@ -145,8 +148,16 @@ export const judgeRefusal = (
   const { code = "", isJson, reasons, texts, words: known } = readServiceMessage(text)
   const own = reasons.filter((reason) => !secrets.includes(reason))
   const message = known || [...new Set(own)].join("; ")
+  const pathOf = pathOfRequest(call.route.endpoint)
+  const fields = fieldsNamed(text, pathOf).filter(({ words }) => !secrets.includes(words))
+  const display = (words: string) =>
+    displayMessage(
+      words,
+      () => secrets,
+      (token) => pathOf(token) !== undefined
+    )
   const shown = {
-    serviceMessage: displayMessage(message, () => secrets) || undefined,
+    serviceMessage: display(withFields(message, fields)) || undefined,
     serviceCode: displayCode(code, () => secrets),
     retryAfter: retryAfterOf(headers, now)
   }
@@ -193,6 +204,7 @@ export const judgeRefusal = (
     cause: verdict,
     unread,
     record,
+    fields: fields.map(({ path, words: said }) => refusedField(path, display(said))),
     ...shown
   }
 }

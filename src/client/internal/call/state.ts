@@ -129,6 +129,8 @@ export interface Refused extends ServiceSaid {
   readonly cause: RefusalCause | undefined
   /** The reason why the body could not be read. Its words are unknown then, and not absent. */
   readonly unread: FailureReason | undefined
+  /** The fields of the request that the answer names, and what it says of them, masked. */
+  readonly fields: Issues
   /** What the service recorded, if it refused the request by a record. The status is a 2xx then. */
   readonly record: FailedRecord | undefined
 }

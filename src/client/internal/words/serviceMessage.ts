@@ -22,11 +22,11 @@ export interface ServiceMessage {
 
 /** The length of the part of a body that is read, in UTF-16 units. */
 export const maxInput = 32_768
-const maxDepth = 6
-const maxMembers = 64
+export const maxDepth = 6
+export const maxMembers = 64
 
 /** The names of fields, folded. */
-const messageKeys = [
+export const messageKeys = [
   "message",
   "mensagem",
   "msg",
@@ -37,7 +37,7 @@ const messageKeys = [
   "providererrormessage",
   "providermessage"
 ]
-const detailKeys = [
+export const detailKeys = [
   "detail",
   "details",
   "detalhe",
@@ -50,8 +50,8 @@ const detailKeys = [
   ...["failure", "status"].flatMap((what) => [`${what}message`, `${what}description`]),
   ...["falha", "erro", "recusa", "rejeicao"].map((what) => `motivo${what}`)
 ]
-const errorKeys = ["error", "erro"]
-const listKeys = [
+export const errorKeys = ["error", "erro"]
+export const listKeys = [
   "errors",
   "erros",
   "messages",
@@ -66,10 +66,10 @@ const listKeys = [
   "constraints",
   "modelstate"
 ]
-const wrapperKeys = ["data", "res", "response", "result", "body"]
-const codeKeys = ["code", "errorcode", "codigo", "codigoerro", "providererrorcode"]
+export const wrapperKeys = ["data", "res", "response", "result", "body"]
+export const codeKeys = ["code", "errorcode", "codigo", "codigoerro", "providererrorcode"]
 
-type Member = readonly [name: string, value: unknown]
+export type Member = readonly [name: string, value: unknown]
 
 /** The value of a text that is JSON, and every member of it at any depth. */
 interface Json {
@@ -78,7 +78,7 @@ interface Json {
 }
 
 /** Reads a text that looks like JSON: an exception for each other text would take long. */
-const parse = (text: string): Json | undefined => {
+export const parse = (text: string): Json | undefined => {
   const members: Array<Member> = []
   const visit = (name: string, value: unknown) => members.push([name, value]) && value
   const value = jsonStart.test(text) ? Result.try((): unknown => JSON.parse(text, visit)) : Result.failVoid
@@ -91,7 +91,7 @@ const jsonStart = /^(?:["[{]|(?:-?\d[\d.eE+-]*|true|false|null)$)/
 const join = (parts: ReadonlyArray<string>) => [...new Set(parts.filter((part) => part !== ""))].join("; ")
 
 /** The words of a value. `isList`: the value is a list of errors, or a record of errors by field name. */
-const wordsOf = (value: unknown, depth: number, isList = false): string => {
+export const wordsOf = (value: unknown, depth: number, isList = false): string => {
   if (depth > maxDepth) return ""
   if (typeof value === "string") return wordsOfText(value.trim(), depth)
   if (Array.isArray(value)) return join(value.slice(0, maxMembers).map((item) => wordsOf(item, depth + 1)))
