@@ -28,7 +28,7 @@ const askedBefore = [
   "\\b(?:ainda|still|yet) (?:nao|not) |\\b(?:nao|not) (?:(?:is |esta )?(?:complete\\w*|conclu\\w*)|(?:foi |was |is |esta )?(?:yet|ainda|finaliz\\w*|termin\\w*|finished))\\b",
   "\\b(?:pendentes?|pending|aguardando|awaiting|waiting(?! (?:period|time|list))|outstanding|unresolved)\\b",
   `(?:open|abert[oa]|existing|ativ[oa]|active|current) ${request}|${request} (?:(?!nao|not)\\w+ ){0,2}(?:open\\b(?! (?:at|from|only|between|on)\\b)|(?:em )?abert[oa]s?\\b(?! (?:d[aeo]s?|entre|a partir|apenas|somente|so)\\b)|ativ[oa]s?\\b|em analise|under review)`,
-  `\\b(?:exist\\w*|ha|has|have|possui|tem|consta|there (?:is|was)) (?:um|uma|outr[oa]|an?|another|one) (?:\\w+ )?${request}|\\b(?:existem?|ha|constam?) ${payment}`,
+  `\\b(?:exist\\w*|ha|has|have|possui|tem|consta|there (?:is|was)) (?:um|uma|outr[oa]|an?|another|one) (?:\\w+ )?${request}|\\b(?:existem?|ha|constam?) (?:\\d+ )?${payment}`,
   `${request} (?:\\w+ )?(?:exist\\w*|(?:com|for|with) (?:este|esse|esta|essa|o mesmo|a mesma|this|that|the same)\\b(?! (?:account|conta|company|empresa)))`,
   `${identifier} (?:\\w+ ){0,4}(?:usad|utilizad|used|exist|taken|em uso|in use|registrad|consumid|consumed|process)`,
   `(?:identific\\w{0,12}|identifiers?|\\bids?|uuid|txid|nonce|referenc\\w{0,12}|external ?id|correlation ?id) (?:\\w+ ){0,3}(?:(?:nao|not|no longer) (?:\\w+ )?(?:disponive\\w*|available|livre|free|vago|vacant)|indisponive\\w*|unavailable|ocupad|occupied|em uso)`,
