@@ -24,11 +24,11 @@ const askedBefore = [
   "\\b(?:ja|already|previously|anteriormente|previamente)\\b(?! (?:esta |is |foi |been )?(?:cancel|expir|encerr|bloque|venc|atingi|inativ|closed|blocked|disabled|reached))",
   "\\b(?:em|in|under|sob) (?:process(?:\\b(?! of)|amento|ing)|andamento|progress\\w*|flight|execucao|execution|curso|(?:\\w+ )?fila|queue|transit\\w*|motion|liquidacao|compensacao|tramitac\\w*)",
   "\\b(?:being|sendo|still|ainda|currently|getting) (?:being )?(?:process|execut|handl|tratad|sent|settled|enviad|criad|liquidad|analisad|reviewed|outstanding|open|running)|\\b(?:still|ainda) (?:working|trabalhando)",
-  "processing(?![_ ](?:error|fee|fail))|processando|in ?flight|inprogress|underway|ongoing|unfinished|queued|enfileirad",
+  "processing(?![_ ](?:error|fee|fail))|processando|in ?flight|inprogress|underway|ongoing|unfinished|queued|enfileirad|\\b(?:na|in the) (?:fila|queue)\\b",
   "\\b(?:ainda|still|yet) (?:nao|not) |\\b(?:nao|not) (?:(?:is |esta )?(?:complete\\w*|conclu\\w*)|(?:foi |was |is |esta )?(?:yet|ainda|finaliz\\w*|termin\\w*|finished))\\b",
   "\\b(?:pendentes?|pending|aguardando|awaiting|waiting(?! (?:period|time|list))|outstanding|unresolved)\\b",
   `(?:open|abert[oa]|existing|ativ[oa]|active|current) ${request}|${request} (?:(?!nao|not)\\w+ ){0,2}(?:open\\b(?! (?:at|from|only|between|on)\\b)|(?:em )?abert[oa]s?\\b(?! (?:d[aeo]s?|entre|a partir|apenas|somente|so)\\b)|ativ[oa]s?\\b|em analise|under review)`,
-  `\\b(?:exist\\w*|ha|has|have|possui|tem|consta|there (?:is|was)) (?:um|uma|outr[oa]|an?|another|one) (?:\\w+ )?${request}|\\b(?:existem?|ha|constam?) ${payment}`,
+  `\\b(?:exist\\w*|ha|has|have|possui|tem|consta|there (?:is|was)) (?:um|uma|outr[oa]|an?|another|one) (?:\\w+ )?${request}|\\b(?:existem?|ha|constam?) (?:\\d+ )?${payment}`,
   `${request} (?:\\w+ )?(?:exist\\w*|(?:com|for|with) (?:este|esse|esta|essa|o mesmo|a mesma|this|that|the same)\\b(?! (?:account|conta|company|empresa)))`,
   `${identifier} (?:\\w+ ){0,4}(?:usad|utilizad|used|exist|taken|em uso|in use|registrad|consumid|consumed|process)`,
   `(?:identific\\w{0,12}|identifiers?|\\bids?|uuid|txid|nonce|referenc\\w{0,12}|external ?id|correlation ?id) (?:\\w+ ){0,3}(?:(?:nao|not|no longer) (?:\\w+ )?(?:disponive\\w*|available|livre|free|vago|vacant)|indisponive\\w*|unavailable|ocupad|occupied|em uso)`,
@@ -43,7 +43,7 @@ const askedBefore = [
   "\\b(?:one|uma?|only|apenas|so|\\d) [^.;:]{0,30}(?:at a time|por vez|one time|uma vez|once)\\b",
   "\\b(?:aguarde|wait|aguardar)\\b[^.;]{0,40}(?:conclu|finish|complet|finaliz|process|anterior|previous|resultado|result)",
   "\\b(?:recebemos|processamos|registramos|enviamos|pagamos)\\b|\\bwe\\W(?:\\w+ )?(?:received|seen)\\b",
-  `${request} (?:(?:has|have|was|were|is|foi|been|esta|consta|como|a) ){0,3}(?:process|realizad|efetu|efetivad|executad|executed|solicitad|enviad|sent\\b|submitted|pag[oa]\\b|paid|received|recebid|conclu|complet|created|started|made|liquidad|settled)`,
+  `${request} (?:(?:has|have|was|were|is|foi|been|esta|consta|como|a) ){0,3}(?:process|realizad|efetu|efetivad|executad|executed|solicitad|enviad|sent\\b|submitted|pag[oa]\\b|paid|received|recebid|registrad|registered|accepted\\b(?! only)|aceit[oa]\\b(?! (?:apenas|somente|so)\\b)|conclu|complet|created|started|made|liquidad|settled)`,
   `\\b(?:accepted|registered|recorded|requested|aceit[oa]|registrad[oa]|cadastrad[oa]) (?:\\w+ )?(?:before|earlier|antes|anteriormente)\\b`
 ].map((expression) => new RegExp(expression))
 
