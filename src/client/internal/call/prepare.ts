@@ -169,6 +169,7 @@ export const write = <E extends Endpoint, Sent, A, Own extends PaymentsError = n
   { accept, encode, input, ownError, seenPaths }: Write<E["response"]["Type"], Sent, A, Own>
 ): Effect.Effect<A, WriteError | Own> => {
   const { decimals, operation } = route.endpoint
+  const seen = (answered: string) => seenIn(answered, seenPaths, (json) => parseJson(json, decimals))
   return Effect.flatMap(
     keyOf(client, route.endpoint, options),
     ({ after, idempotencyKey, past }): Effect.Effect<A, WriteError | Own> => {
@@ -177,7 +178,6 @@ export const write = <E extends Endpoint, Sent, A, Own extends PaymentsError = n
       const body = encode(idempotencyKey)
       if (Result.isFailure(body)) return Effect.fail(body.failure)
       const { sent, text } = body.success
-      const seen = (answered: string) => seenIn(answered, seenPaths, (json) => parseJson(json, decimals))
       return run(client, route, {
         idempotencyKey,
         past,

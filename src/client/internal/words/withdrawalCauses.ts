@@ -5,6 +5,7 @@
  * is one that any refused withdrawal may have. A wrong cause is worse than none.
  */
 import * as Struct from "effect/Struct"
+import { anyOf } from "./alternatives.ts"
 import type { WithdrawalRefusal } from "../../../contract/PaymentsError.ts"
 
 export type WithdrawalCause = WithdrawalRefusal["_tag"]
@@ -18,7 +19,6 @@ interface Entry {
   readonly words: RegExp
 }
 
-const anyOf = (...expressions: ReadonlyArray<string>) => new RegExp(expressions.join("|"))
 const oneOf = (...words: ReadonlyArray<string>) => new RegExp(`^(?:${words.join("|")})$`)
 
 /** Words that are about no cause. */
