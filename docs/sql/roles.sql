@@ -14,45 +14,55 @@ BEGIN
   END LOOP;
 END $$;
 
--- All of them read.
-GRANT SELECT ON effect_pix_payouts, effect_pix_payout_accounts, effect_pix_payout_days, effect_pix_payout_history,
-  effect_pix_payouts_migrations, effect_pix_webhooks, effect_pix_webhooks_migrations
-  TO effect_pix_application, effect_pix_worker, effect_pix_operator;
+-- A database has the tables of the queue, of the webhook, or both: each part is for the tables that are there.
+DO $$
+DECLARE
+  name TEXT;
+BEGIN
+  IF to_regclass('effect_pix_payouts') IS NULL AND to_regclass('effect_pix_webhooks') IS NULL THEN
+    RAISE undefined_table USING MESSAGE = 'no schema of the search_path has tables of effect-pix: run postgresql.sql first';
+  END IF;
+  -- All of them read.
+  FOREACH name IN ARRAY ARRAY['effect_pix_payouts', 'effect_pix_payout_accounts', 'effect_pix_payout_days',
+    'effect_pix_payout_history', 'effect_pix_payouts_migrations', 'effect_pix_webhooks', 'effect_pix_webhooks_migrations'] LOOP
+    IF to_regclass(name) IS NOT NULL THEN
+      EXECUTE format('GRANT SELECT ON %I TO effect_pix_application, effect_pix_worker, effect_pix_operator', name);
+    END IF;
+  END LOOP;
+END $$;
 
--- All of them add to the history, and none changes it.
-GRANT INSERT (account, idempotency_key, entry) ON effect_pix_payout_history
-  TO effect_pix_application, effect_pix_worker, effect_pix_operator;
+DO $$
+BEGIN
+  IF to_regclass('effect_pix_payouts') IS NULL THEN RETURN; END IF;
+  -- All of them add to the history, and none changes it.
+  GRANT INSERT (account, idempotency_key, entry) ON effect_pix_payout_history
+    TO effect_pix_application, effect_pix_worker, effect_pix_operator;
+  -- The application submits, also by PayoutInsert, and runs sheets. It changes nothing that was submitted.
+  GRANT INSERT (account, idempotency_key, reference, amount, request, request_check, state, submitted_by, needs_approval,
+    offered_by, sends, parked_because, submitted_at, updated_at, version)
+    ON effect_pix_payouts TO effect_pix_application;
+  -- The worker sends, and deletes what is to be forgotten. The trigger below bounds what it may write.
+  GRANT UPDATE ON effect_pix_payouts TO effect_pix_worker;
+  GRANT DELETE ON effect_pix_payout_history TO effect_pix_worker;
+  GRANT INSERT, UPDATE ON effect_pix_payout_days TO effect_pix_worker;
+  GRANT INSERT (account) ON effect_pix_payout_accounts TO effect_pix_worker, effect_pix_operator;
+  GRANT UPDATE (served_at, fingerprint, company_id, horizon, paused, paused_at, pause, blocked_at,
+    blocked_because, probes, probe_at, probe_key, identity, seen_at) ON effect_pix_payout_accounts TO effect_pix_worker;
+  -- The operator takes the steps of the command.
+  GRANT UPDATE (state, due_at, taken_by, tries, needs_approval, approved_by, approved_at, asked_step, asked_by, offered_by,
+    may_have_left_at, fingerprint, wanted_at, waits_for, waits_since, counted_day,
+    parked_because, error, request, request_check, payee, updated_at, version) ON effect_pix_payouts TO effect_pix_operator;
+  GRANT UPDATE (spent) ON effect_pix_payout_days TO effect_pix_operator;
+  GRANT UPDATE (fingerprint, company_id, paused, paused_at, pause, probe_at, four_eyes_above, asked) ON effect_pix_payout_accounts TO effect_pix_operator;
+END $$;
 
--- The application submits, also by PayoutInsert, and runs sheets. It changes nothing that was submitted.
-GRANT INSERT (account, idempotency_key, reference, amount, request, request_check, state, submitted_by, needs_approval,
-  offered_by, sends, parked_because, submitted_at, updated_at, version)
-  ON effect_pix_payouts TO effect_pix_application;
-
--- The worker sends, and deletes what is to be forgotten. The trigger below bounds what it may write.
-GRANT UPDATE ON effect_pix_payouts TO effect_pix_worker;
-
-GRANT DELETE ON effect_pix_payout_history TO effect_pix_worker;
-
-GRANT INSERT, UPDATE ON effect_pix_payout_days TO effect_pix_worker;
-
-GRANT INSERT (account) ON effect_pix_payout_accounts TO effect_pix_worker, effect_pix_operator;
-
-GRANT UPDATE (served_at, fingerprint, company_id, horizon, paused, paused_at, pause, blocked_at,
-  blocked_because, probes, probe_at, probe_key, identity, seen_at) ON effect_pix_payout_accounts TO effect_pix_worker;
-
--- The operator takes the steps of the command.
-GRANT UPDATE (state, due_at, taken_by, tries, needs_approval, approved_by, approved_at, asked_step, asked_by, offered_by,
-  may_have_left_at, fingerprint, wanted_at, waits_for, waits_since, counted_day,
-  parked_because, error, request, request_check, payee, updated_at, version) ON effect_pix_payouts TO effect_pix_operator;
-
-GRANT UPDATE (spent) ON effect_pix_payout_days TO effect_pix_operator;
-
-GRANT UPDATE (fingerprint, company_id, paused, paused_at, pause, probe_at, four_eyes_above, asked) ON effect_pix_payout_accounts TO effect_pix_operator;
-
--- Deliveries: the application stores them, the worker looks them up, the operator deals with dead letters.
-GRANT INSERT, UPDATE, DELETE ON effect_pix_webhooks TO effect_pix_application, effect_pix_worker;
-
-GRANT UPDATE, DELETE ON effect_pix_webhooks TO effect_pix_operator;
+DO $$
+BEGIN
+  IF to_regclass('effect_pix_webhooks') IS NULL THEN RETURN; END IF;
+  -- Deliveries: the application stores them, the worker looks them up, the operator deals with dead letters.
+  GRANT INSERT, UPDATE, DELETE ON effect_pix_webhooks TO effect_pix_application, effect_pix_worker;
+  GRANT UPDATE, DELETE ON effect_pix_webhooks TO effect_pix_operator;
+END $$;
 
 -- What is accepted stays as it is until it is forgotten; only the operator approves; and no request leaves without an approval that
 -- it needs, whatever program writes. It binds the owner of the tables too, until the owner drops it.
@@ -83,9 +93,6 @@ BEGIN
   RETURN NEW;
 END $$;
 
-CREATE OR REPLACE TRIGGER effect_pix_payouts_guard BEFORE UPDATE ON effect_pix_payouts
-  FOR EACH ROW EXECUTE FUNCTION effect_pix_payouts_guard();
-
 -- The history is added to. Only the entries of a payout whose record was deleted (`forget.record`) are deleted.
 CREATE OR REPLACE FUNCTION effect_pix_payout_history_guard() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -97,5 +104,11 @@ BEGIN
   RAISE insufficient_privilege USING MESSAGE = 'the history is added to, and not changed';
 END $$;
 
-CREATE OR REPLACE TRIGGER effect_pix_payout_history_guard BEFORE UPDATE OR DELETE ON effect_pix_payout_history
-  FOR EACH ROW EXECUTE FUNCTION effect_pix_payout_history_guard();
+DO $$
+BEGIN
+  IF to_regclass('effect_pix_payouts') IS NULL THEN RETURN; END IF;
+  CREATE OR REPLACE TRIGGER effect_pix_payouts_guard BEFORE UPDATE ON effect_pix_payouts
+    FOR EACH ROW EXECUTE FUNCTION effect_pix_payouts_guard();
+  CREATE OR REPLACE TRIGGER effect_pix_payout_history_guard BEFORE UPDATE OR DELETE ON effect_pix_payout_history
+    FOR EACH ROW EXECUTE FUNCTION effect_pix_payout_history_guard();
+END $$;

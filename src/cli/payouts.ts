@@ -45,7 +45,7 @@ export const payouts = Command.make("payouts").pipe(
   Command.withExamples([
     { command: "effect-pix payouts list", description: "the payouts that wait, and for how long" },
     {
-      command: "effect-pix payouts list --state all --csv > payouts.csv",
+      command: "effect-pix payouts list --state all --excel-br > payouts.csv",
       description: "all of them, for an accountant"
     },
     { command: "effect-pix payouts settle invoice-42 --as paid", description: "say that it was paid" }

@@ -8,7 +8,6 @@ import type { TransactionListItem } from "../contract/Transaction.ts"
 import * as Money from "../pix/Money.ts"
 import * as TransactionStream from "../transactions/TransactionStream.ts"
 import { client } from "./internal/client.ts"
-import { decimal } from "./internal/amount.ts"
 import { flag, format, full } from "./internal/flags.ts"
 import { type Columns, printList } from "./internal/list.ts"
 import { hasReader, note } from "./internal/output.ts"
@@ -31,9 +30,9 @@ const columns: Columns<Row> = {
   },
   csv: {
     id: ({ id }) => `${id}`,
-    created_at: ({ createdAt }) => time(createdAt),
-    amount_centavos: ({ amount }) => `${amount}`,
-    amount_reais: ({ amount }) => decimal(amount),
+    created_at: ({ createdAt }) => createdAt,
+    amount_centavos: ({ amount }) => amount,
+    amount_reais: ({ amount }) => Money.toReais(amount),
     status: ({ status }) => status,
     payment_method: ({ paymentMethod }) => paymentMethod ?? "",
     name: ({ person }) => person.name ?? "",
@@ -41,7 +40,7 @@ const columns: Columns<Row> = {
     phone: ({ person }) => person.phone ?? "",
     document: ({ person }) => person.document ?? "",
     provider_tx_id: ({ providerTxId }) => providerTxId ?? "",
-    updated_at: ({ updatedAt }) => time(updatedAt)
+    updated_at: ({ updatedAt }) => updatedAt
   },
   json: ({ amount, createdAt, id, paymentMethod, person, providerTxId, status, updatedAt }) => ({
     id,

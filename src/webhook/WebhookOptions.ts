@@ -46,9 +46,10 @@ export interface WebhookOptions<M = unknown, R = never> {
   readonly onFailure?: Code<HandlerFailure, R>
   /**
    * Finds the hint in the JSON of a body, or several: each is handled. If it throws, the delivery is answered with 400, and with
-   * 413 for more than 100 hints. Default: `WebhookHint.findAll`.
+   * 413 for more than 100 hints. For a body that is no JSON, such as a form or an empty one, `json` is `undefined`: read `delivery`.
+   * Default: `WebhookHint.findAll`, and 400 for such a body.
    */
-  readonly find?: ((json: unknown) => Hint | ReadonlyArray<Hint>) | undefined
+  readonly find?: ((json: unknown, delivery: DeliveryText) => Hint | ReadonlyArray<Hint>) | undefined
   /**
    * The schema of the metadata, as `Metadata.codec(...)`; other metadata is left out. With `layerSql`, what the schema reads is
    * stored until the delivery is finished; nothing else of a body is. Default: it is not read.
@@ -99,6 +100,16 @@ export interface DeadLetterOptions {
    * must not hold the data of a payer or a payee. Default: nobody is named.
    */
   readonly by?: string | undefined
+}
+
+/** What a delivery has beside its JSON, for a `find` of other payloads. */
+export interface DeliveryText {
+  /** The body as a text. */
+  readonly text: string
+  /** The `content-type`, in small letters and without parameters, as `application/x-www-form-urlencoded`; empty without one. */
+  readonly type: string
+  /** The query of the URL. */
+  readonly query: URLSearchParams
 }
 
 /** The data of a delivery that its `Request` does not have. */

@@ -9,6 +9,7 @@ export * as WebhookHint from "./WebhookHint.ts"
 export type {
   DeadLetterOptions,
   DeliveryInfo,
+  DeliveryText,
   WebhookClientOptions,
   WebhookOptions,
   WebhookSqlOptions

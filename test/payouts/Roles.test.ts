@@ -10,7 +10,7 @@ import { Webhook, WebhookClient } from "effect-pix/webhook"
 import { SqlClient } from "effect/sql"
 import { readFileSync } from "node:fs"
 import { resolve } from "node:path"
-import { charge } from "../support/charges.ts"
+import { charge, paidCharge } from "../support/charges.ts"
 import { clientOf, onPostgres, postgres } from "../support/database.ts"
 import { gatewayOnce, payout, startClient, startWorker } from "../support/payoutQueue.ts"
 import { paid, stateOf } from "../support/payoutSeen.ts"
@@ -25,8 +25,11 @@ const logins = {
 }
 const fast = { poll: "20 millis" } as const
 
-/** A database with the tables and the roles, and a client for each login. */
-const made = Effect.gen(function* () {
+const queueTables = startClient()
+const webhookTables = Layer.build(Webhook.layerSql({ name: "shop" }))
+
+/** A database with some of the tables and the roles, and a client for each login. */
+const madeWith = Effect.fnUntraced(function* (tables: "queue" | "webhook" | "both") {
   const { url } = yield* postgres
   const client = (of: string) => Layer.build(Layer.fresh(clientOf(of, { maxConnections: 4 })))
   const owner = yield* client(url)
@@ -34,8 +37,8 @@ const made = Effect.gen(function* () {
     client(url.replace("postgres@", `${login}_${new URL(url).pathname.slice(1)}@`))
   yield* Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    yield* startClient()
-    yield* Layer.build(Webhook.layerSql({ name: "shop" }))
+    if (tables !== "webhook") yield* queueTables
+    if (tables !== "queue") yield* webhookTables
     // A second time, as after a new version.
     for (const statement of `${file}\n${file}`.split(/;\n\n/)) yield* sql.unsafe(statement)
     for (const [login, roles] of Object.entries(logins))
@@ -43,6 +46,7 @@ const made = Effect.gen(function* () {
   }).pipe(Effect.scoped, Effect.provide(owner))
   return { as, owner }
 })
+const made = madeWith("both")
 
 const item = (reference: string, amount: number) => ({ ...payout(reference, amount), by: "ana" })
 
@@ -114,6 +118,51 @@ onPostgres("the roles let the worker doubt after a failover, and delete a record
     )
     assert.strictEqual((yield* Effect.flip(queue.submit(item("a", 5000))))._tag, "InvalidRequest")
   }).pipe(Effect.provide(owner))
+})
+
+onPostgres(
+  "the roles are made on a database with the tables of the queue, or of the webhook, alone",
+  gatewayOnce,
+  function* () {
+    const queue = yield* madeWith("queue")
+    yield* Effect.gen(function* () {
+      const queue = yield* startWorker(fast)
+      yield* queue.submit(item("a", 5000))
+      yield* queue.await("a")
+    }).pipe(Effect.provide(yield* queue.as("program")))
+    yield* Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { reason } = yield* Effect.flip(sql`UPDATE effect_pix_payout_history SET entry = '{}'`)
+      assert.strictEqual(reason._tag, "AuthorizationError")
+    }).pipe(Effect.provide(queue.owner))
+
+    const webhook = yield* madeWith("webhook")
+    const id = yield* paidCharge
+    const delivery = new Request("https://shop.example/", {
+      method: "POST",
+      body: JSON.stringify({ transactionId: id })
+    })
+    yield* Effect.gen(function* () {
+      assert.strictEqual((yield* (yield* Webhook).answer(delivery)).status, 200)
+      yield* (yield* WebhookClient).idle
+    }).pipe(
+      Effect.provide(
+        Layer.provideMerge(
+          Webhook.layerSql({ name: "shop", ...fast }),
+          Layer.succeedContext(yield* webhook.as("program"))
+        )
+      )
+    )
+  }
+)
+
+onPostgres("the roles are not made on a database without tables, which is said", function* () {
+  const { url } = yield* postgres
+  const make = Effect.flatMap(SqlClient.SqlClient, (sql) =>
+    Effect.forEach(file.split(/;\n\n/), (statement) => sql.unsafe(statement), { discard: true })
+  )
+  const error = yield* Effect.flip(Effect.provide(make, Layer.fresh(clientOf(url))))
+  assert.include(String(Reflect.get(Object(error.reason.cause), "message")), "run postgresql.sql first")
 })
 
 onPostgres(

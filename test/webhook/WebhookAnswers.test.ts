@@ -39,7 +39,10 @@ describe("the answer to a delivery", () => {
     ["that says its body has the largest size", 200, { body: "{}", headers: { "content-length": "65536" } }],
     ["with an empty body", 400, { body: "" }],
     ["with more than JSON", 400, { body: '{"a":1}}' }],
-    ["with a body that is not UTF-8", 400, { body: new Uint8Array([0x22, 0xff, 0xfe, 0x22]) }],
+    ["with a text that is not UTF-8", 200, { body: new Uint8Array([0x22, 0xff, 0xfe, 0x22]) }],
+    ["with bytes that are no JSON", 400, { body: new Uint8Array([0xff, 0xfe, 0x22]) }],
+    ["with a form", 400, { body: "a=1", headers: { "content-type": "application/x-www-form-urlencoded" } }],
+    ["with an empty body, for a finder of the user's", 200, { body: "" }, { find: () => ({ about: "Unknown" }) }],
     ["for which the user's finder throws", 400, { body: "{}" }, { find: bug }],
     [
       "that names 101 withdrawals",
@@ -92,6 +95,57 @@ describe("the answer to a delivery", () => {
       ["{}", undefined, "/webhooks/pix", null]
     ])
   })
+
+  effect("the finder of the user gets the text, the type and the query of what is no JSON", world, function* () {
+    const seen: Array<unknown> = []
+    const { answer, events, idle } = yield* recording({
+      find: (json, { query, text, type }) => {
+        seen.push([json, text, type, query.get("x")])
+        const transactionId = new URLSearchParams(text).get("id") ?? query.get("id") ?? undefined
+        return { about: "Transaction", transactionId }
+      }
+    })
+    const id = yield* paidCharge
+    const form = { headers: { "content-type": "Application/X-WWW-Form-Urlencoded; charset=UTF-8" } }
+    const post = (query: string, body: string, init: RequestInit = {}) =>
+      answer(new Request(`https://shop.example/webhooks/pix${query}`, { method: "POST", body, ...init }))
+    assert.strictEqual((yield* post("?x=1&y=%2F#z", `id=${id}`, form)).status, 200)
+    assert.strictEqual((yield* post(`?id=${id}`, "")).status, 200)
+    yield* post("", "[1]", { headers: { "content-type": "application/json" } })
+    yield* idle
+    assert.deepStrictEqual(seen, [
+      [undefined, `id=${id}`, "application/x-www-form-urlencoded", "1"],
+      [undefined, "", "text/plain", null],
+      [[1], "[1]", "application/json", null]
+    ])
+    assert.deepStrictEqual(
+      events.map(({ transaction }) => transaction.transactionId),
+      [id]
+    )
+  })
+
+  effect.each([
+    ["application/octet-stream"],
+    ["application/json"],
+    ["application/json; charset=iso-8859-1"],
+    ["text/json; charset=windows-1252"]
+  ] as const)(
+    "a delivery in ISO-8859-1 is read whatever names are in it, and the verifier gets its bytes: %s",
+    world,
+    function* ([type]) {
+      const seen: Array<Uint8Array> = []
+      const { answer, events, idle } = yield* recording({ verifier: ({ body }) => Effect.sync(() => seen.push(body)) })
+      const id = yield* paidCharge
+      const body = Buffer.from(`{"transactionId":"${id}","status":"Paid","lead":{"name":"José Conceição"}}`, "latin1")
+      assert.strictEqual((yield* answer(delivery("", { body, headers: { "content-type": type } }))).status, 200)
+      yield* idle
+      assert.deepStrictEqual(
+        events.map(({ transaction }) => transaction.transactionId),
+        [id]
+      )
+      assert.deepStrictEqual(Buffer.from(seen[0] ?? []), body)
+    }
+  )
 
   effect("a body that never ends is read as far as 64 KiB", world, function* () {
     const { answer } = yield* recording()

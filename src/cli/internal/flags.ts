@@ -71,6 +71,10 @@ export const format = {
     Flag.optional
   ),
   csv: flag("csv", "Comma-separated values, safe to open in a spreadsheet"),
+  excelBr: flag(
+    "excel-br",
+    "CSV that opens in a Brazilian Excel: semicolons, decimal commas, UTF-8 with its mark, ids as text"
+  ),
   json
 }
 

@@ -3,6 +3,8 @@
  * data.
  */
 import * as DateTime from "effect/DateTime"
+import type * as Money from "../../pix/Money.ts"
+import { decimal } from "./amount.ts"
 
 /** Replaces controls, format characters and line separators, which could redraw a terminal or reorder its text. */
 export const plain = (text: string): string => text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, "?")
@@ -106,7 +108,40 @@ const csvCell = (raw: string): string => {
   return /[",;\r\n\t']/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert
 }
 
-export const csvRow = (cells: ReadonlyArray<string>): string => `${cells.map(csvCell).join(",")}\r\n`
+/** A cell by what it is: a text, a number, an amount in reais or a time. */
+export type Cell = string | number | Money.Reais | DateTime.Utc | undefined
+
+const cellText = (cell: Cell): string => {
+  if (typeof cell === "string" || typeof cell === "number") return `${cell}`
+  return cell === undefined || DateTime.isDateTime(cell) ? time(cell) : decimal(cell)
+}
+
+export const csvRow = (cells: ReadonlyArray<Cell>): string =>
+  `${cells.map((cell) => csvCell(cellText(cell))).join(",")}\r\n`
+
+/** The byte order mark, by which Excel reads UTF-8. */
+export const excelMark = "\uFEFF"
+
+/** The longest text that Excel takes in a formula. */
+const longestLiteral = 255
+
+/**
+ * A cell as the Excel of Brazil reads it. A text with a digit may be a date, a number or a code with leading zeros to it: as the
+ * formula of that one text it stays as it is, in Google's sheets too.
+ */
+const excelCell = (cell: Cell): string => {
+  const text = cellText(cell)
+  if (typeof cell === "number") return text
+  if (typeof cell !== "string")
+    return DateTime.isDateTime(cell) ? text.replace("T", " ").replace("Z", "") : text.replace(".", ",")
+  const isLiteral = /\d/.test(text) && !/[\p{Cc}]/u.test(text) && text.length <= longestLiteral
+  return isLiteral
+    ? `"${`="${text.replaceAll('"', '""').replaceAll(active, "?")}"`.replaceAll('"', '""')}"`
+    : csvCell(text)
+}
+
+/** A line for the Excel of Brazil, where a comma is the decimal sign and a semicolon separates cells. */
+export const excelRow = (cells: ReadonlyArray<Cell>): string => `${cells.map(excelCell).join(";")}\r\n`
 
 /** A word of a POSIX shell. */
 export const shellWord = (word: string): string =>

@@ -8,10 +8,11 @@ import * as HttpMiddleware from "effect/http/HttpMiddleware"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Option from "effect/Option"
-import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import type { DatabaseError } from "../../durable/Database.ts"
+import { decoderOf } from "../../internal/charset.ts"
 import { inSpan } from "../../internal/spans.ts"
+import type { DeliveryText } from "../WebhookOptions.ts"
 import type { WebhookRefused, WebhookVerifier } from "../WebhookVerifier.ts"
 import type { End } from "./edge.ts"
 import type { HandlerFailed } from "./handlers.ts"
@@ -25,7 +26,7 @@ export interface AnswerOptions {
   /** The lines that were logged. */
   readonly lines: Lines
   readonly verifier: WebhookVerifier
-  readonly read: (body: string, eventId: string | undefined) => Option.Option<ReadonlyArray<Reading>>
+  readonly read: (delivery: DeliveryText, eventId: string | undefined) => Option.Option<ReadonlyArray<Reading>>
   /** Records the delivery, or processes it. */
   readonly accept: (body: string, readings: ReadonlyArray<Reading>) => Effect.Effect<End, DatabaseError | HandlerFailed>
 }
@@ -77,7 +78,19 @@ const readBody = (request: HttpServerRequest.HttpServerRequest) =>
         Stream.limitBytes(Stream.mapError(request.stream, unreadable), maxBodyBytes, () => Stream.fail(tooLarge()))
       )
 
-const decoder = new TextDecoder("utf-8", { fatal: true })
+const utf8 = new TextDecoder()
+
+/**
+ * The text of a body in its declared charset, or in UTF-8. What cannot be read so are no names and ids, which are ASCII: they are
+ * found all the same.
+ */
+const textOf = (body: Uint8Array, type: string | undefined): string => (decoderOf(type) ?? utf8).decode(body)
+
+const deliveryText = (text: string, type: string | undefined, address: string): DeliveryText => ({
+  text,
+  type: (type ?? "").replace(/;.*/s, "").trim().toLowerCase(),
+  query: new URLSearchParams(/\?([^#]*)/.exec(address)?.[1])
+})
 
 const broken = () => busy("Defect", "it could not be processed.")
 
@@ -93,8 +106,10 @@ export const makeAnswer = (options: AnswerOptions) => {
     const { headers, remoteAddress } = request
     const delivery = { headers, body, remoteAddress, path: pathOf(request.originalUrl) }
     yield* Effect.mapError(options.verifier(delivery), byRefusal)
-    const text = yield* Effect.fromResult(Result.try({ try: () => decoder.decode(body), catch: unreadable }))
-    const readings = yield* Effect.mapError(Effect.fromOption(options.read(text, headers[eventIdHeader])), unreadable)
+    const type = headers["content-type"]
+    const text = textOf(body, type)
+    const read = options.read(deliveryText(text, type, request.originalUrl), headers[eventIdHeader])
+    const readings = yield* Effect.mapError(Effect.fromOption(read), unreadable)
     if (readings.length > maxHints) return yield* tooMany()
     const end = yield* Effect.mapError(options.accept(text, readings), byFailure)
     if (end !== "Finished") return yield* byEnd[end]()

@@ -5,7 +5,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { findAll, type Hint } from "../WebhookHint.ts"
-import type { WebhookOptions } from "../WebhookOptions.ts"
+import type { DeliveryText, WebhookOptions } from "../WebhookOptions.ts"
 
 /** What a delivery says of one subject. */
 export interface Reading {
@@ -23,13 +23,17 @@ const parseJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknow
 /** An id without spaces. Any other text of the header is not stored. */
 const eventId = /^[\w.:-]{1,100}$/
 
-export const makeReader = <M>({ find = findAll, metadata }: Pick<WebhookOptions<M>, "find" | "metadata">) => {
+export const makeReader = <M>({ find, metadata }: Pick<WebhookOptions<M>, "find" | "metadata">) => {
   const decode = metadata && Schema.decodeUnknownOption(metadata)
   const encode = metadata && Schema.encodeUnknownOption(Schema.fromJsonString(metadata))
   const decodeStored = metadata && Schema.decodeUnknownOption(Schema.fromJsonString(metadata))
-  const read = (body: string, event: string | undefined): Option.Option<ReadonlyArray<Reading>> =>
-    Option.map(parseJson(body), (json) =>
-      [find(json)].flat().map((hint, place) => {
+  const read = (delivery: DeliveryText, event: string | undefined): Option.Option<ReadonlyArray<Reading>> => {
+    const json = parseJson(delivery.text)
+    // The names of the default are those of JSON.
+    const found =
+      find === undefined ? Option.map(json, findAll) : Option.some(find(Option.getOrUndefined(json), delivery))
+    return Option.map(found, (hints) =>
+      [hints].flat().map((hint, place) => {
         const encoded = decode && encode && Option.flatMap(decode(hint.metadata), encode)
         return {
           hint,
@@ -39,11 +43,12 @@ export const makeReader = <M>({ find = findAll, metadata }: Pick<WebhookOptions<
         }
       })
     )
+  }
   return {
-    /** The content of a body; nothing for a body that is not JSON. */
+    /** The content of a body; nothing for a body that is not JSON, without a `find` of the user. */
     // The user's `find` may throw, and so does a recursive schema for JSON that is nested too deeply.
-    read: (body: string, event: string | undefined) =>
-      Option.flatten(Result.getSuccess(Result.try(() => read(body, event)))),
+    read: (delivery: DeliveryText, event: string | undefined) =>
+      Option.flatten(Result.getSuccess(Result.try(() => read(delivery, event)))),
     /** The metadata of its encoded form, which may be older than the schema. */
     metadataOf: (encoded: string): M | undefined => decodeStored && Option.getOrUndefined(decodeStored(encoded))
   }

@@ -82,8 +82,8 @@ const columnsAt = (now: number): Columns<StoredDelivery> => ({
     id: ({ id, transactionId = id }) => transactionId,
     webhook: ({ webhook }) => webhook,
     failed_at: ({ handler = "" }) => handler,
-    attempts: ({ failures = "" }) => `${failures}`,
-    dead_since: ({ at }) => time(at)
+    attempts: ({ failures }) => failures,
+    dead_since: ({ at }) => at
   },
   json: (letter) => letter
 })

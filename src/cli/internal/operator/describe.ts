@@ -4,7 +4,7 @@ import type * as DateTime from "effect/DateTime"
 import type { PayoutAccount } from "../../../payouts/PayoutHistory.ts"
 import type { PayoutState, PayoutStatus } from "../../../payouts/PayoutStatus.ts"
 import * as Money from "../../../pix/Money.ts"
-import { decimal, inBoth } from "../amount.ts"
+import { inBoth } from "../amount.ts"
 import type { Columns } from "../list.ts"
 import { ageOf, fieldLines, plain, time } from "../text.ts"
 
@@ -124,10 +124,10 @@ export const columnsAt = (now: number): Columns<PayoutStatus> => ({
   csv: {
     reference: ({ reference }) => reference,
     state: ({ state }) => state,
-    amount_centavos: ({ amount }) => `${amount}`,
-    amount_reais: ({ amount }) => decimal(amount),
-    submitted_at: ({ submittedAt }) => time(submittedAt),
-    updated_at: ({ updatedAt }) => time(updatedAt),
+    amount_centavos: ({ amount }) => amount,
+    amount_reais: ({ amount }) => Money.toReais(amount),
+    submitted_at: ({ submittedAt }) => submittedAt,
+    updated_at: ({ updatedAt }) => updatedAt,
     withdrawal_id: (status) => `${recordOf(status).id ?? ""}`,
     withdrawal_status: (status) => recordOf(status).word ?? ""
   },
