@@ -4,7 +4,7 @@
  */
 import * as Context from "effect/Context"
 
-/** Registers an action for each death. Outside of a rehearsal it does nothing. */
+/** Registers an action for each death. Outside of a rehearsal it does nothing. A reference, since the layers between are the user's. */
 export const OnDeath = Context.Reference<(action: () => void) => void>("effect-pix/OnDeath", {
   defaultValue: () => () => {}
 })

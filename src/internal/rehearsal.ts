@@ -17,6 +17,7 @@ export interface Rehearsal {
   readonly receive: (handler: (request: Request) => Effect.Effect<Response>) => void
 }
 
+/** A reference, since a program that declares facts runs without a rehearsal too. */
 export const CurrentRehearsal = Context.Reference<Rehearsal | undefined>("effect-pix/Rehearsal", {
   defaultValue: () => undefined
 })

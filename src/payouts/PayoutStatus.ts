@@ -196,6 +196,14 @@ const refusals: Readonly<Record<PayoutRefusal["_tag"], string>> = {
 const waitedTooLong = "Não enviado por esta fila: conferir se já foi pago antes de pagar por outro meio"
 const unclear = "A conferir: pode ter sido pago, não pagar por outro meio antes"
 
+const notSent = (status: Extract<PayoutStatus, { state: "accepted" | "parked" }>): string => {
+  const { error, mayHaveLeftAt } = status
+  const isInDoubt = error?._tag === "OutcomeUnknown" || error?._tag === "IdempotencyConflict"
+  if (isInDoubt || mayHaveLeftAt !== undefined) return unclear
+  if (status.state === "parked" && status.because === "WaitedTooLong") return waitedTooLong
+  return error === undefined ? "Não pago: não enviado" : `Não pago: ${refusals[error._tag]}`
+}
+
 /**
  * What is known of a payout, in Portuguese, as for a column of a sheet that your accountant reads. It says "A conferir" of
  * each payout that may have moved money.
@@ -223,13 +231,8 @@ export const portuguese = (status: PayoutStatus): string => {
     case "refused":
       return `Não pago: ${refusals[status.error._tag]}`
     case "accepted":
-    case "parked": {
-      const { error, mayHaveLeftAt } = status
-      const isInDoubt = error?._tag === "OutcomeUnknown" || error?._tag === "IdempotencyConflict"
-      if (isInDoubt || mayHaveLeftAt !== undefined) return unclear
-      if (status.state === "parked" && status.because === "WaitedTooLong") return waitedTooLong
-      return error === undefined ? "Não pago: não enviado" : `Não pago: ${refusals[error._tag]}`
-    }
+    case "parked":
+      return notSent(status)
   }
 }
 

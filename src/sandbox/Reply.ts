@@ -42,7 +42,7 @@ export type Met = Fault | RawReply
 
 /**
  * What one request meets, which a caller in memory may set. It is used before the planned faults, and no concurrent request
- * meets it. `Rehearsal` uses it.
+ * meets it. `Rehearsal` uses it. A reference and no argument, since the five operations of `Payments` lie between the two.
  */
 export const OwnFault = Context.Reference<Met | undefined>("effect-pix/OwnFault", { defaultValue: () => undefined })
 

@@ -351,11 +351,11 @@ ask("an account has one sender, and changes only as two people saw it", function
   assert.isFalse(yield* other.learnCompany("c", "a1", 1))
   assert.deepStrictEqual([yield* other.otherOf("a1"), yield* accounts.otherOf("a1")], ["default", undefined])
   const seen = yield* accounts.get
-  assert.isTrue(yield* accounts.agree({ asked: "{}" }, seen))
-  assert.isFalse(yield* accounts.agree({ fourEyesAbove: null }, seen))
+  assert.isTrue(yield* accounts.changeAgreed({ asked: "{}" }, seen))
+  assert.isFalse(yield* accounts.changeAgreed({ fourEyesAbove: null }, seen))
   const now = yield* accounts.get
-  assert.isFalse(yield* accounts.agree({ fourEyesAbove: null }, { ...now, fourEyesAbove: 6000 }))
-  assert.isTrue(yield* accounts.agree({ fingerprint: "d", asked: null }, now))
+  assert.isFalse(yield* accounts.changeAgreed({ fourEyesAbove: null }, { ...now, fourEyesAbove: 6000 }))
+  assert.isTrue(yield* accounts.changeAgreed({ fingerprint: "d", asked: null }, now))
   assert.deepInclude(yield* accounts.get, { fingerprint: "d", companyId: null, asked: null })
   yield* accounts.serve(60_000)
   yield* accounts.serve(50_000)

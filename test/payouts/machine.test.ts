@@ -18,12 +18,12 @@ import {
 import type { Withdrawal } from "../../src/contract/Withdrawal.ts"
 import {
   afterAnswer,
-  causeForAll,
+  accountWideRefusal,
   isAnswer,
   listedWord,
   mismatchOf,
-  ofCompany,
-  optionsOf
+  rejectOtherCompany,
+  writeOptions
 } from "../../src/payouts/internal/machine.ts"
 import { Account } from "../../src/payouts/internal/queue/account.ts"
 import { step } from "../../src/payouts/internal/queue/edges.ts"
@@ -232,7 +232,7 @@ describe("an answer", () => {
   ])("with success about the company %s on an account of %s is one about another: %s", (found, own, isOther) => {
     const { companyId: _, ...rest } = record
     const answer = Result.succeed({ ...rest, ...(found !== undefined && { companyId: found }) })
-    const judged = ofCompany(answer, key, own)
+    const judged = rejectOtherCompany(answer, key, own)
     if (!isOther) return assert.strictEqual(judged, answer)
     const error = Result.isFailure(judged) ? judged.failure : undefined
     assert(error?._tag === "OutcomeUnknown")
@@ -248,14 +248,14 @@ describe("an answer", () => {
     ["a 400", new RequestRejected({ ...ofRequest, status: 400 }), undefined, true],
     ["no connection", new InvalidRequest({ ...withdrawal, outcome: "NotSent", issues: [] }), undefined, false]
   ])("of %s is about all payouts of the account: %3$s", (_, error, cause, answered) => {
-    assert.deepStrictEqual([causeForAll(error), isAnswer(error)], [cause, answered])
+    assert.deepStrictEqual([accountWideRefusal(error), isAnswer(error)], [cause, answered])
   })
 })
 
 describe("a request", () => {
   it("of a clean payout says nothing of an earlier one, and one in doubt says when that left", () => {
-    assert.deepStrictEqual(optionsOf(key, null), { idempotencyKey: key })
-    const { after, ...options } = optionsOf(key, 5)
+    assert.deepStrictEqual(writeOptions(key, null), { idempotencyKey: key })
+    const { after, ...options } = writeOptions(key, 5)
     assert.deepStrictEqual(options, { idempotencyKey: key, earlier: "Unknown" })
     assert.deepInclude(after, { _tag: "OutcomeUnknown", firstSentAt: DateTime.makeUnsafe(5), attempts: 1 })
   })

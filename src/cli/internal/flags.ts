@@ -8,7 +8,7 @@ import { issuesOfStep, type StepOptions } from "../../durable/Step.ts"
 import { badAccountName, defaultAccount, isAccountName } from "../../payouts/PayoutQueueOptions.ts"
 import { amountHelp, noAmount, parseAmount } from "./amount.ts"
 
-/** The account of `--account`, for every command of the queue. */
+/** The account of `--account`, for every command of the queue. A reference, since a command is composed before its flags are read. */
 export const GivenAccount = Context.Reference<string>("effect-pix/GivenAccount", { defaultValue: () => defaultAccount })
 
 export const account = Flag.String("account").pipe(

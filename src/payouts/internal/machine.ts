@@ -47,7 +47,7 @@ export const makeOutcomeUnknown = (
  * The options of a request for a payout, with the time of the request in doubt if there is one. The fingerprint is not in
  * `after`: the queue compares it itself, since it knows the company of the account.
  */
-export const optionsOf = (idempotencyKey: string, mayHaveLeftAt: number | null): WriteOptions => {
+export const writeOptions = (idempotencyKey: string, mayHaveLeftAt: number | null): WriteOptions => {
   if (mayHaveLeftAt === null) return { idempotencyKey }
   const after = new OutcomeUnknown({
     ...makeOutcomeUnknown(idempotencyKey, "Interrupted"),
@@ -149,7 +149,7 @@ export const isRecordedAsFailed = (error: InDoubt): boolean =>
  * A success about another company than that of the account is none. The client compares the company only where its own is
  * configured; the account learns it from its first withdrawal.
  */
-export const ofCompany = (
+export const rejectOtherCompany = (
   answer: Result.Result<Withdrawal, RequestWithdrawalError>,
   idempotencyKey: string,
   companyId: number | null
@@ -168,13 +168,13 @@ export const ofCompany = (
 }
 
 /** The attributes of each log line about a payout, also of the client's warnings. The amount is in centavos. */
-export const namesOf = ({ amount, reference }: { readonly reference: string; readonly amount: number }) => ({
+export const logFields = ({ amount, reference }: { readonly reference: string; readonly amount: number }) => ({
   "payments.reference": reference,
   "payments.amount": amount
 })
 
 /** A payout in the text of a log line. */
-export const inWords = (payout: {
+export const payoutLabel = (payout: {
   readonly reference: string
   readonly amount: number
   readonly idempotencyKey: string
@@ -205,7 +205,7 @@ export const causeOfWait = (error: PayoutRefusal): WaitsFor | undefined => {
  * Why the service refuses every request of an account alike: the credentials (401), or the way to it (3xx, and the 407 of a
  * proxy). A 403 may be about one payee.
  */
-export const causeForAll = (error: RequestWithdrawalError): "AuthError" | "Redirect" | undefined => {
+export const accountWideRefusal = (error: RequestWithdrawalError): "AuthError" | "Redirect" | undefined => {
   const status = "status" in error && error.status !== undefined ? error.status : 0
   if (status === 401) return "AuthError"
   return (status >= 300 && status < 400) || status === 407 ? "Redirect" : undefined

@@ -14,7 +14,7 @@ import type { PayoutStatus } from "../PayoutStatus.ts"
 import type { Core } from "./queue/core.ts"
 import type { Row } from "./queue/row.ts"
 import { statusOf } from "./queue/status.ts"
-import type { Settings } from "./queue/settings.ts"
+import type { Settings } from "../PayoutQueueOptions.ts"
 import { allOrNone, makeAccept, type Run, sumOf, type Wrong } from "./queue/submit.ts"
 
 /** What would be accepted, what is wrong, and what is stored already. */

@@ -27,7 +27,7 @@ export type Call = Mutable<RehearsalCall> & {
   answer: string
 }
 
-/** The call that a request belongs to. */
+/** The call that a request belongs to. A reference, since the user's own client may lie between the two. */
 export const CurrentCall = Context.Reference<Call | undefined>("effect-pix/RehearsalCall", {
   defaultValue: () => undefined
 })

@@ -11,7 +11,7 @@ import type { DeliveryDisturbance } from "./schedules.ts"
 import type { Story } from "./story.ts"
 import type { Life } from "./time.ts"
 
-/** The number of the webhook that the current fiber handles. */
+/** The number of the webhook that the current fiber handles. A reference, since the user's handler lies between it and its calls. */
 export const CurrentWebhook = Context.Reference<number | undefined>("effect-pix/RehearsalWebhook", {
   defaultValue: () => undefined
 })

@@ -12,7 +12,10 @@ import type { Connection } from "effect/sql/SqlConnection"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
 
-/** Called at each step of the current process; its answer is whether the process is dead. The world has none. */
+/**
+ * Called at each step of the current process; its answer is whether the process is dead. The world has none. A reference, since the
+ * user's program lies between the process and its statements.
+ */
 export const OnStep = Context.Reference<((name: string, context: Context.Context<never>) => boolean) | undefined>(
   "effect-pix/RehearsalStep",
   { defaultValue: () => undefined }

@@ -9,7 +9,10 @@ import * as Fiber from "effect/Fiber"
 import * as Predicate from "effect/Predicate"
 import * as TestClock from "effect/testing/TestClock"
 
-/** Whether the effect runs in `Sandbox.patiently`, which moves the test's clock for it. */
+/**
+ * Whether the effect runs in `Sandbox.patiently`, which moves the test's clock for it. A reference, since the user's effect lies between
+ * an outer and an inner one.
+ */
 const IsPatient = Context.Reference<boolean>("effect-pix/IsPatient", { defaultValue: () => false })
 
 const isTestClock = (clock: Clock.Clock) => Predicate.hasProperty(clock, "adjust")

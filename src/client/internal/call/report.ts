@@ -13,7 +13,10 @@ import type { PaymentsPolicy } from "../../PaymentsPolicy.ts"
 import { doubtFields } from "./error.ts"
 import type { Call } from "./state.ts"
 
-/** Gets each write that is called, for a repetition that has to know what its calls left. */
+/**
+ * Gets each write that is called, for a repetition that has to know what its calls left. A reference, since the user's effect, perhaps
+ * over a decorated client, lies between the repetition and the calls.
+ */
 export const CallListener = Context.Reference<(call: Call) => void>("effect-pix/CallListener", {
   defaultValue: () => () => {}
 })

@@ -5,17 +5,17 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { RequestWithdrawalError } from "../../../contract/PaymentsError.ts"
 import { log } from "../../../internal/spans.ts"
-import { causeForAll, inWords } from "../machine.ts"
+import { accountWideRefusal, payoutLabel } from "../machine.ts"
 import type { Row } from "./row.ts"
-import { attributesOf, causeOf, logParked } from "./signals.ts"
+import { payoutFields, causeOf, logParked } from "./signals.ts"
 import { longestWait } from "./waits.ts"
 
 /** The service recorded a payout that a person had settled as failed. */
 export const logContradicted = (row: Row): Effect.Effect<void> =>
   log(
     "Error",
-    `The service recorded a payout that somebody settled as failed (${inWords(row)}). MONEY MAY HAVE MOVED.`,
-    attributesOf(row)
+    `The service recorded a payout that somebody settled as failed (${payoutLabel(row)}). MONEY MAY HAVE MOVED.`,
+    payoutFields(row)
   )
 
 const steps = {
@@ -29,8 +29,8 @@ export const logEnded = (row: Row, failure: RequestWithdrawalError): Effect.Effe
   if (row.state !== "refused" && row.state !== "failed") return Effect.void
   return log(
     "Warn",
-    `A payout was refused, and is not sent again: ${failure._tag} (${inWords(row)}). No request of this queue moved money. ${steps[row.state]}`,
-    attributesOf(row)
+    `A payout was refused, and is not sent again: ${failure._tag} (${payoutLabel(row)}). No request of this queue moved money. ${steps[row.state]}`,
+    payoutFields(row)
   )
 }
 
@@ -40,7 +40,7 @@ export const logAgain = (before: Row, after: Row, failure: RequestWithdrawalErro
   // The client warns of a doubt that begins in its call, and one line of what concerns the whole account.
   const isKnown =
     (failure.outcome === "Unknown" && before.mayHaveLeftAt === null) ||
-    causeForAll(failure) !== undefined ||
+    accountWideRefusal(failure) !== undefined ||
     after.waitsFor === "InsufficientBalance"
   const isRequested = "retryAfter" in failure && wait !== undefined
   const when =
@@ -49,8 +49,8 @@ export const logAgain = (before: Row, after: Row, failure: RequestWithdrawalErro
       : ` in ${Math.round(Duration.toSeconds(wait))} seconds${isRequested ? ", as the service asked" : ""}`
   return log(
     isNew && !isKnown ? "Warn" : "Debug",
-    `A payout is tried again${when}: ${failure._tag} (${inWords(after)})`,
-    { ...attributesOf(after), "payments.retry_after": isRequested ? Duration.toSeconds(wait) : undefined }
+    `A payout is tried again${when}: ${failure._tag} (${payoutLabel(after)})`,
+    { ...payoutFields(after), "payments.retry_after": isRequested ? Duration.toSeconds(wait) : undefined }
   )
 }
 
@@ -64,8 +64,8 @@ export const makeBalanceWarning = (account: string) => {
     if (!isNew) return
     yield* log(
       "Warn",
-      `The balance of the account ${account} does not cover a payout (${inWords(row)}). Payouts wait for it, and are sent when it covers them.`,
-      attributesOf(row)
+      `The balance of the account ${account} does not cover a payout (${payoutLabel(row)}). Payouts wait for it, and are sent when it covers them.`,
+      payoutFields(row)
     )
   })
 }

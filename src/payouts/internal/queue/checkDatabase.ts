@@ -13,7 +13,7 @@ import { Centavos, format } from "../../../pix/Money.ts"
 import type { ReadAccount } from "./account.ts"
 import { isMoved, mergedIdentity } from "./identity.ts"
 import type { Row } from "./row.ts"
-import type { Settings } from "./settings.ts"
+import type { Settings } from "../../PayoutQueueOptions.ts"
 import type { Store } from "./store.ts"
 
 const isoOf = (millis: number) => DateTime.formatIso(DateTime.makeUnsafe(millis))

@@ -14,12 +14,15 @@ import { step as stepOf, type Step } from "./edges.ts"
 import { entryOf } from "./entries.ts"
 import type { Event } from "./events.ts"
 import type { Row } from "./row.ts"
-import type { Settings } from "./settings.ts"
+import type { Settings } from "../../PayoutQueueOptions.ts"
 import { countChange, logParked } from "./signals.ts"
 import type { Store } from "./store.ts"
 
-/** The span of the operation by which a payout is to be sent, as `traceId-spanId`. */
-export const OfferedBy = Context.Reference<string | null>("effect-pix/OfferedBy", { defaultValue: () => null })
+/**
+ * The span of the operation by which a payout is to be sent, as `traceId-spanId`. A reference, since whoever changes a row is not always
+ * in an operation, and none of the steps between asks for it.
+ */
+export const SubmitSpan = Context.Reference<string | null>("effect-pix/SubmitSpan", { defaultValue: () => null })
 
 /** The links of the span in which a row is handled. */
 export const linksOf = ({ offeredBy }: Row): Array<Tracer.SpanLink> => {
@@ -80,7 +83,7 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { poll }: Set
    * where there is a row with its key.
    */
   const insert = Effect.fnUntraced(function* (wanted: Row, sum: number) {
-    const offered = { ...wanted, offeredBy: yield* OfferedBy }
+    const offered = { ...wanted, offeredBy: yield* SubmitSpan }
     const inserted = yield* store.insert(offered, sum)
     if (inserted === undefined) return undefined
     const accepted = { ...offered, wantedAt: inserted.wantedAt }
@@ -103,7 +106,7 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { poll }: Set
     { changes, entry }: Step,
     { cap, dueIn, where }: ChangeOptions = {}
   ) {
-    const offeredBy = dueIn === undefined ? row.offeredBy : ((yield* OfferedBy) ?? row.offeredBy)
+    const offeredBy = dueIn === undefined ? row.offeredBy : ((yield* SubmitSpan) ?? row.offeredBy)
     const updatedAt = yield* Clock.currentTimeMillis
     // What the first of two people asked for was about the row as it was.
     const wanted: Row = {

@@ -13,14 +13,14 @@ import type { RequestWithdrawalError } from "../../../contract/PaymentsError.ts"
 import type { Withdrawal } from "../../../contract/Withdrawal.ts"
 import { log } from "../../../internal/spans.ts"
 import type { ParkedBecause } from "../../PayoutStatus.ts"
-import { causeForAll, isAnswer, isDoubtfulRefusal } from "../machine.ts"
+import { accountWideRefusal, isAnswer, isDoubtfulRefusal } from "../machine.ts"
 import type { ReadAccount } from "./account.ts"
 import { needsApproval } from "./approval.ts"
 import { makeCheckedAccount } from "./checkDatabase.ts"
 import { tooLate } from "./late.ts"
 import type { Row } from "./row.ts"
-import type { Settings } from "./settings.ts"
-import { attributesOf } from "./signals.ts"
+import type { Settings } from "../../PayoutQueueOptions.ts"
+import { payoutFields } from "./signals.ts"
 import type { Store } from "./store.ts"
 
 /** A payout may be sent. With `isProbe` it is the one that is tried. */
@@ -92,12 +92,12 @@ export const makeGate = Effect.fnUntraced(function* (store: Store, settings: Set
     })
 
   /** The attributes of a line about the account, in the send of a payout. */
-  const attributes = (row: Row) => ({ ...attributesOf(row), "payments.account": settings.account })
+  const attributes = (row: Row) => ({ ...payoutFields(row), "payments.account": settings.account })
 
   /** What an error says about all payouts of the account. */
   const causeOf = (error: RequestWithdrawalError, isProbe: boolean) =>
     Effect.map(Clock.currentTimeMillis, (now) => {
-      if (!isDoubtfulRefusal(error)) return causeForAll(error)
+      if (!isDoubtfulRefusal(error)) return accountWideRefusal(error)
       doubts = [...doubts.filter((at) => Math.abs(now - at) < 60_000), now]
       return isProbe || doubts.length >= 5 ? "ServiceUnavailable" : undefined
     })
@@ -116,7 +116,7 @@ export const makeGate = Effect.fnUntraced(function* (store: Store, settings: Set
   const endProbe = ({ probes }: ReadAccount, row: Row) => accounts.endProbe(row.idempotencyKey, probeDelay(probes + 1))
 
   /** Gives the permit of a probe back where no answer has ended it: the next payout is tried later. */
-  const release = ({ account, isProbe }: Permit, row: Row) =>
+  const releaseProbe = ({ account, isProbe }: Permit, row: Row) =>
     isProbe ? Effect.andThen(endProbe(account, row), forget) : Effect.void
 
   /** Stores what an answer says about all payouts of the account. */
@@ -134,5 +134,5 @@ export const makeGate = Effect.fnUntraced(function* (store: Store, settings: Set
       return yield* forget
     })
 
-  return { current, forget, obstacle, untilAllowed, report, release }
+  return { current, forget, obstacle, untilAllowed, report, releaseProbe }
 })

@@ -9,7 +9,7 @@ import type { Person } from "../../../durable/Step.ts"
 import { Centavos, format } from "../../../pix/Money.ts"
 import { turnOf } from "./approval.ts"
 import { invalid, readChange, writeChange } from "./entries.ts"
-import type { Settings } from "./settings.ts"
+import type { Settings } from "../../PayoutQueueOptions.ts"
 import type { Store } from "./store.ts"
 
 /** Says by whom the payouts of the account are sent from now on. Nothing leaves by it, so one person takes the step. */
@@ -19,7 +19,7 @@ export const changeSender = Effect.fnUntraced(function* (store: Store, fingerpri
     const from = yield* store.accounts.get
     if (from.fingerprint === fingerprint) return
     const entry = writeChange({ fingerprint, ...person, at, step: "Changed" })
-    if (yield* store.changeAccount(store.accounts.agree({ fingerprint }, from), entry)) return
+    if (yield* store.changeAccount(store.accounts.changeAgreed({ fingerprint }, from), entry)) return
   }
 })
 
@@ -39,11 +39,11 @@ export const changeLimit = Effect.fnUntraced(function* (store: Store, fourEyesAb
     const step = place === "Second" ? "Changed" : "Asked"
     const entry = writeChange({ fourEyesAbove, ...person, at, step })
     const changes = place === "Second" ? { fourEyesAbove, asked: null } : { asked: entry }
-    if (yield* store.changeAccount(store.accounts.agree(changes, from), entry)) return step
+    if (yield* store.changeAccount(store.accounts.changeAgreed(changes, from), entry)) return step
   }
 })
 
-const inWords = (limit: number) => `${limit} (${format(Centavos.make(limit))})`
+const limitLabel = (limit: number) => `${limit} (${format(Centavos.make(limit))})`
 
 /** Stores the limit of the option where the account has none. Fails with `ConfigurationError` where it has another one. */
 export const requireLimit = Effect.fnUntraced(function* (store: Store, { account, fourEyesAbove }: Settings) {
@@ -56,7 +56,7 @@ export const requireLimit = Effect.fnUntraced(function* (store: Store, { account
   if (stored === fourEyesAbove) return
   return yield* settingError(
     "fourEyesAbove",
-    `is ${inWords(fourEyesAbove)}, but the account ${account} has ${stored === null ? "none" : inWords(stored)}. ` +
+    `is ${limitLabel(fourEyesAbove)}, but the account ${account} has ${stored === null ? "none" : limitLabel(stored)}. ` +
       "Correct the option; or, if the change is meant, two people say so, each with their own name: " +
       `effect-pix payouts four-eyes ${fourEyesAbove} --account ${account} --by NAME`
   )

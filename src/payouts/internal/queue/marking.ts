@@ -12,14 +12,14 @@ import { millisOf } from "../../../contract/Options.ts"
 import { TryAgain } from "../../../durable/Work.ts"
 import { log } from "../../../internal/spans.ts"
 import type { ParkedBecause } from "../../PayoutStatus.ts"
-import { inWords } from "../machine.ts"
+import { payoutLabel } from "../machine.ts"
 import type { ReadAccount } from "./account.ts"
 import type { Core } from "./core.ts"
 import type { Gate } from "./gate.ts"
 import type { Row } from "./row.ts"
 import { currentSender, isOf } from "./sender.ts"
-import type { Settings } from "./settings.ts"
-import { attributesOf } from "./signals.ts"
+import type { Settings } from "../../PayoutQueueOptions.ts"
+import { payoutFields } from "./signals.ts"
 import { dayOf } from "./waits.ts"
 
 /** The row was changed by another process since it was read, or the account does not allow the request any more. */
@@ -48,11 +48,11 @@ export const makeMarking = (
     const { day, left } = dayOf(account.readAt)
     const at = { account, horizon, now: yield* Clock.currentTimeMillis }
     yield* core.step(row, { _tag: "Waits", at, waitsFor: "DailyCap" }, { dueIn: left })
-    yield* Effect.annotateCurrentSpan(attributesOf(row))
+    yield* Effect.annotateCurrentSpan(payoutFields(row))
     yield* log(
       "Warn",
-      `The daily cap of ${day} is reached: a payout waits for the next day (${inWords(row)}).`,
-      attributesOf(row)
+      `The daily cap of ${day} is reached: a payout waits for the next day (${payoutLabel(row)}).`,
+      payoutFields(row)
     )
     return yield* new NotSent({ again: undefined })
   })
@@ -66,9 +66,9 @@ export const makeMarking = (
       yield* log(
         "Error",
         fingerprint === undefined
-          ? `A payout is not sent: it is not known under which client id the worker's Payments sends, as of a mock, and the account ${account.account} has one (${account.fingerprint}) (${inWords(row)}). Decorate a copy of the client's own Payments: { ...payments }.`
-          : `A payout is not sent: the worker's credentials (fingerprint ${fingerprint}) are not those of the account ${account.account} (${account.fingerprint}) (${inWords(row)}).`,
-        attributesOf(row)
+          ? `A payout is not sent: it is not known under which client id the worker's Payments sends, as of a mock, and the account ${account.account} has one (${account.fingerprint}) (${payoutLabel(row)}). Decorate a copy of the client's own Payments: { ...payments }.`
+          : `A payout is not sent: the worker's credentials (fingerprint ${fingerprint}) are not those of the account ${account.account} (${account.fingerprint}) (${payoutLabel(row)}).`,
+        payoutFields(row)
       )
     }
     return yield* new NotSent({ again: "OtherClientId" })

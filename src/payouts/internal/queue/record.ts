@@ -12,12 +12,12 @@ import type { Withdrawal } from "../../../contract/Withdrawal.ts"
 import { log } from "../../../internal/spans.ts"
 import type { Seal } from "../../Seal.ts"
 import { PayoutPayee } from "../../PayoutStatus.ts"
-import { afterAnswer, inWords } from "../machine.ts"
+import { afterAnswer, payoutLabel } from "../machine.ts"
 import type { Core } from "./core.ts"
 import { writePause } from "./entries.ts"
 import type { Gate } from "./gate.ts"
 import type { Row } from "./row.ts"
-import { attributesOf } from "./signals.ts"
+import { payoutFields } from "./signals.ts"
 
 const StoredPayee = Schema.fromJsonString(PayoutPayee)
 const writePayee = Schema.encodeSync(StoredPayee)
@@ -43,8 +43,8 @@ export const makeRecord = (core: Core, gate: Gate, seal: Seal) => {
             Effect.as(
               log(
                 "Warn",
-                `The payee of a record could not be sealed, and is not stored (${inWords(row)}).`,
-                attributesOf(row)
+                `The payee of a record could not be sealed, and is not stored (${payoutLabel(row)}).`,
+                payoutFields(row)
               ),
               null
             )
@@ -60,8 +60,8 @@ export const makeRecord = (core: Core, gate: Gate, seal: Seal) => {
     const other = mismatch === "pixKey" ? "another PIX key" : "another company"
     yield* log(
       "Error",
-      `The service recorded a payout for ${other} than was asked for (${inWords(row)}). MONEY MAY HAVE MOVED. Look in the panel.`,
-      attributesOf(row)
+      `The service recorded a payout for ${other} than was asked for (${payoutLabel(row)}). MONEY MAY HAVE MOVED. Look in the panel.`,
+      payoutFields(row)
     )
     if (mismatch !== "companyId") return
     const note = `The service recorded the payout ${row.reference} for another company than that of the account.`

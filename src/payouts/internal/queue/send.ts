@@ -13,7 +13,7 @@ import { Caller } from "../../../internal/caller.ts"
 import { makeBudget } from "../../../internal/retryBudget.ts"
 import type { Sender } from "../../../internal/sender.ts"
 import type { Seal } from "../../Seal.ts"
-import { mismatchOf, ofCompany, optionsOf } from "../machine.ts"
+import { mismatchOf, rejectOtherCompany, writeOptions } from "../machine.ts"
 import type { ReadAccount } from "./account.ts"
 import { logAgain, logContradicted, logEnded, makeBalanceWarning } from "./answerLog.ts"
 import type { Core } from "./core.ts"
@@ -23,8 +23,8 @@ import { makeMarking, type Park } from "./marking.ts"
 import { makeRecord } from "./record.ts"
 import { isOpen, type Row } from "./row.ts"
 import { isOf, learnCompany } from "./sender.ts"
-import type { Settings } from "./settings.ts"
-import { attributesOf } from "./signals.ts"
+import type { Settings } from "../../PayoutQueueOptions.ts"
+import { payoutFields } from "./signals.ts"
 import { waitOf } from "./waits.ts"
 
 type Answer = Result.Result<Withdrawal, RequestWithdrawalError>
@@ -63,7 +63,7 @@ export const makeSend = ({
     const left = horizon - waitedMillis(marked, { account, horizon, now })
     const answer: Answer = yield* payments
       // Of a key and its kind, both or none was written.
-      .requestWithdrawal(stored as WithdrawalRequest, optionsOf(before.idempotencyKey, before.mayHaveLeftAt))
+      .requestWithdrawal(stored as WithdrawalRequest, writeOptions(before.idempotencyKey, before.mayHaveLeftAt))
       .pipe(
         Effect.provideService(Caller, {
           budget,
@@ -78,7 +78,7 @@ export const makeSend = ({
         ),
         Effect.result
       )
-    return { answer: ofCompany(answer, before.idempotencyKey, account.companyId), used }
+    return { answer: rejectOtherCompany(answer, before.idempotencyKey, account.companyId), used }
   })
 
   /** After a failure: a payout that is still open is tried again, after a wait or by the queue's own schedule. */
@@ -108,7 +108,7 @@ export const makeSend = ({
       const { answer, used } = yield* request(row, marked, account, stored)
       const now = yield* Clock.currentTimeMillis
       const after = yield* record(marked, row.mayHaveLeftAt !== null, answer, now)
-      if (after !== undefined) yield* Effect.annotateCurrentSpan(attributesOf(after))
+      if (after !== undefined) yield* Effect.annotateCurrentSpan(payoutFields(after))
       yield* gate.report(permit, after ?? marked, answer)
       if (Result.isFailure(answer)) {
         const { failure } = answer

@@ -8,7 +8,7 @@ import { PaymentsSender, type Sender } from "../../../internal/sender.ts"
 import type { Payments } from "../../../client/Payments.ts"
 import { settingError } from "../../../contract/ConfigurationError.ts"
 import type { Account } from "./account.ts"
-import type { Settings } from "./settings.ts"
+import type { Settings } from "../../PayoutQueueOptions.ts"
 import type { Store } from "./store.ts"
 
 /** Whether a request under a fingerprint was sent by this sender. Without a fingerprint nothing is compared. */

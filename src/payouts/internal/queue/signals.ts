@@ -8,12 +8,12 @@ import { fingerprint } from "../../../contract/IdempotencyKey.ts"
 import { repeatedly, reportUntil } from "../../../durable/Work.ts"
 import { counter, gauge, setToNow, update } from "../../../internal/metrics.ts"
 import { errorType, log } from "../../../internal/spans.ts"
-import { inWords, namesOf } from "../machine.ts"
+import { payoutLabel, logFields } from "../machine.ts"
 import { Centavos, format } from "../../../pix/Money.ts"
 import { type ParkedBecause, WaitsFor } from "../../PayoutStatus.ts"
 import { type Account, zone } from "./account.ts"
 import { type Count, failureOf, type Row } from "./row.ts"
-import type { Settings } from "./settings.ts"
+import type { Settings } from "../../PayoutQueueOptions.ts"
 import type { Store } from "./store.ts"
 
 const waiting = gauge(
@@ -77,19 +77,19 @@ const outcomeOf = (row: Row) => {
 }
 
 /** The attributes of a payout of which only the key is known. */
-export const attributesOfKey = (idempotencyKey: string) => ({
+export const keyFields = (idempotencyKey: string) => ({
   "payments.operation": "requestWithdrawal",
   "payments.idempotency_key_hash": fingerprint(idempotencyKey)
 })
 
 /** The attributes that name the payout of a span. */
-export const identityOf = (row: Row) => ({ ...attributesOfKey(row.idempotencyKey), ...namesOf(row) })
+export const spanFields = (row: Row) => ({ ...keyFields(row.idempotencyKey), ...logFields(row) })
 
 /** The attributes of a log line about a payout, and of its span at the end. */
-export const attributesOf = (row: Row): Readonly<Record<string, unknown>> => {
+export const payoutFields = (row: Row): Readonly<Record<string, unknown>> => {
   const cause = causeOf(row)
   return {
-    ...identityOf(row),
+    ...spanFields(row),
     "payments.attempts": row.sends,
     "payments.outcome": outcomeOf(row),
     ...(cause !== undefined && { "error.type": cause })
@@ -105,7 +105,11 @@ export const logParked = (row: Row, because: ParkedBecause): Effect.Effect<void>
       : because === "WaitedTooLong"
         ? "No request that this database knows of moved money. If a backup was restored, or somebody paid by hand, it may be paid already."
         : "No request of this queue moved money."
-  return log(because === "NeedsApproval" ? "Warn" : "Error", `${text} (${inWords(row)}). ${money}`, attributesOf(row))
+  return log(
+    because === "NeedsApproval" ? "Warn" : "Error",
+    `${text} (${payoutLabel(row)}). ${money}`,
+    payoutFields(row)
+  )
 }
 
 const states = ["accepted", "unknown", "parked"] as const

@@ -6,7 +6,7 @@ import * as Schema from "effect/Schema"
 import * as String from "effect/String"
 import * as Struct from "effect/Struct"
 import { Centavos } from "../../../pix/Money.ts"
-import { PayoutAsked, PayoutStatus, WaitsFor } from "../../PayoutStatus.ts"
+import { PayoutAsked, type PayoutState, PayoutStatus, WaitsFor } from "../../PayoutStatus.ts"
 import { makeOutcomeUnknown } from "../machine.ts"
 import { failureOf, type Row } from "./row.ts"
 
@@ -18,12 +18,26 @@ const fieldsOf = Object.fromEntries(
   PayoutStatus.members.map(({ fields }) => [fields.state.literal, Object.keys(fields)])
 )
 
+/** The failure that a status of this state has. */
+const shownFailure = (row: Row, state: PayoutState, failure: ReturnType<typeof failureOf>) => {
+  const isUnclear = failure?.outcome === "Unknown"
+  switch (state) {
+    case "accepted":
+      return isUnclear ? undefined : failure
+    case "failed":
+      return failure?._tag === "WithdrawalFailed" ? failure : undefined
+    case "unknown":
+      return isUnclear ? failure : makeOutcomeUnknown(row.idempotencyKey, "Unrecognised", row.sends)
+    default:
+      return failure
+  }
+}
+
 /** The status of a row: the fields that `PayoutStatus` has for its state. */
 export const statusOf = (row: Row): PayoutStatus => {
   const failure = failureOf(row)
-  const isUnclear = failure?.outcome === "Unknown"
   // A newer version may have written a failure that cannot be read. A person has to find out why the payout was refused.
-  const isUnreadable = row.state === "refused" && (failure === undefined || isUnclear)
+  const isUnreadable = row.state === "refused" && (failure === undefined || failure.outcome === "Unknown")
   const state = isUnreadable ? "parked" : row.state
   const asked = { step: row.askedStep, by: row.askedBy }
   const known: Record<string, unknown> = {
@@ -37,13 +51,9 @@ export const statusOf = (row: Row): PayoutStatus => {
     mayHaveLeftAt: row.mayHaveLeftAt === null ? null : time(row.mayHaveLeftAt),
     waitsFor: isWaitsFor(row.waitsFor) ? row.waitsFor : null,
     because: isUnreadable ? "Unreadable" : (row.parkedBecause ?? "Operator"),
-    error: failure,
+    error: shownFailure(row, state, failure),
     asked: isAsked(asked) ? asked : null
   }
-  if (state === "accepted" && isUnclear) known["error"] = undefined
-  if (state === "failed" && failure?._tag !== "WithdrawalFailed") known["error"] = undefined
-  if (state === "unknown" && !isUnclear)
-    known["error"] = makeOutcomeUnknown(row.idempotencyKey, "Unrecognised", row.sends)
   const shown = fieldsOf[state]?.filter((field) => known[field] !== null && known[field] !== undefined) ?? []
   // A test compares the statuses of all kinds of rows with the schema.
   return Struct.pick(known, shown) as unknown as PayoutStatus

@@ -17,7 +17,7 @@ import { type Judged, makeFindAlike } from "./alike.ts"
 import type { Core } from "./core.ts"
 import { isSameRequest, nameOf, type Submission, submission } from "./request.ts"
 import { Row } from "./row.ts"
-import type { Settings } from "./settings.ts"
+import type { Settings } from "../../PayoutQueueOptions.ts"
 import type { Store } from "./store.ts"
 
 export type Wrong = PayoutsNotAccepted["wrong"][number]
@@ -67,6 +67,24 @@ export const allOrNone = <A>({ rows, wrong }: { readonly rows: A; readonly wrong
     ? Effect.fail(new PayoutsNotAccepted({ outcome: "NotSent", wrong }))
     : Effect.succeed(rows)
 
+/** How a payout differs from the earlier one of its reference. */
+const conflictOf = (row: Row, earlier: Row, isSame: boolean): ReferenceConflict | undefined => {
+  const differs = [
+    ...(earlier.amount === row.amount ? [] : ["amount" as const]),
+    ...(isSame ? [] : ["content" as const])
+  ]
+  if (differs.length === 0) return undefined
+  const { amount, idempotencyKey, submittedAt } = earlier
+  const since = DateTime.makeUnsafe(submittedAt)
+  return new ReferenceConflict({
+    outcome: "NotSent",
+    reference: row.reference,
+    amount: Centavos.make(row.amount),
+    differs,
+    earlier: { idempotencyKey, amount: Centavos.make(amount), since }
+  })
+}
+
 export const makeAccept = (core: Core, settings: Settings, seal: Seal) => {
   const { store } = core
   const { account } = settings
@@ -111,26 +129,12 @@ export const makeAccept = (core: Core, settings: Settings, seal: Seal) => {
       return yield* new DatabaseError({ operation: "submit", reason: "SerializationError", isRetryable: true })
     }
     const isSame = yield* isSameContent(earlier, submitted)
-    const differs = [
-      ...(earlier.amount === row.amount ? [] : ["amount" as const]),
-      ...(isSame ? [] : ["content" as const])
-    ]
-    if (differs.length === 0) return Result.succeed({ row: earlier, isNew: false })
-    const { amount, idempotencyKey, submittedAt } = earlier
-    const since = DateTime.makeUnsafe(submittedAt)
-    return Result.fail(
-      new ReferenceConflict({
-        outcome: "NotSent",
-        reference: row.reference,
-        amount: Centavos.make(row.amount),
-        differs,
-        earlier: { idempotencyKey, amount: Centavos.make(amount), since }
-      })
-    )
+    const conflict = conflictOf(row, earlier, isSame)
+    return conflict === undefined ? Result.succeed({ row: earlier, isNew: false }) : Result.fail(conflict)
   })
 
   /** Those that look like another payout, and may not. */
-  const judge = (judged: ReadonlyArray<Judged>, { isAllowed }: Run) =>
+  const alikeOf = (judged: ReadonlyArray<Judged>, { isAllowed }: Run) =>
     Effect.flatMap(Clock.currentTimeMillis, (now) => findAlike(judged, now - aDay, isAllowed))
 
   /** Inserts all. A run compares what is new. */
@@ -161,7 +165,7 @@ export const makeAccept = (core: Core, settings: Settings, seal: Seal) => {
         earlier.set(row.idempotencyKey, row)
     }
     if (run !== undefined) {
-      for (const { index, other, row } of yield* judge(judged, run)) {
+      for (const { index, other, row } of yield* alikeOf(judged, run)) {
         const { reference } = row
         const amount = Centavos.make(row.amount)
         const error = new LooksAlike({ outcome: "NotSent", reference, amount, other })

@@ -16,7 +16,7 @@ import { delayInterrupt, orTryAgain, repeatedly, TryAgain } from "../../../durab
 import { workRows } from "../../../durable/WorkRows.ts"
 import type { ParkedBecause } from "../../PayoutStatus.ts"
 import type { Seal } from "../../Seal.ts"
-import { namesOf } from "../machine.ts"
+import { logFields } from "../machine.ts"
 import { type Core, linksOf } from "./core.ts"
 import { makeGate, type Permit } from "./gate.ts"
 import { makeSeen } from "./checkDatabase.ts"
@@ -25,8 +25,8 @@ import type { Row } from "./row.ts"
 import { changedMeanwhile } from "./marking.ts"
 import { makeSend } from "./send.ts"
 import { serve } from "./sender.ts"
-import type { Settings } from "./settings.ts"
-import { attributesOf, attributesOfKey, identityOf, logParked } from "./signals.ts"
+import type { Settings } from "../../PayoutQueueOptions.ts"
+import { payoutFields, keyFields, spanFields, logParked } from "./signals.ts"
 
 /** The name of the worker in the log. */
 const name = "Payouts"
@@ -45,7 +45,7 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
   const park = Effect.fnUntraced(function* (row: Row, because: ParkedBecause) {
     const parked = yield* core.step(row, { _tag: "Parked", because })
     if (parked === undefined) return yield* changedMeanwhile()
-    yield* Effect.annotateCurrentSpan(attributesOf(row))
+    yield* Effect.annotateCurrentSpan(payoutFields(row))
     yield* logParked(row, because)
   })
 
@@ -74,10 +74,10 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
     function* (row: Row) {
       const permit = yield* gate.untilAllowed(row)
       if (Predicate.isString(permit)) return yield* park(row, permit)
-      const failure = yield* Effect.ensuring(openAndSend(row, permit), Effect.ignore(gate.release(permit, row)))
+      const failure = yield* Effect.ensuring(openAndSend(row, permit), Effect.ignore(gate.releaseProbe(permit, row)))
       if (failure !== undefined) return yield* new TryAgain({ reason: failure })
     },
-    (effect, row) => Effect.annotateLogs(orTryAgain(name, attributesOf(row))(retrying(effect)), namesOf(row))
+    (effect, row) => Effect.annotateLogs(orTryAgain(name, payoutFields(row))(retrying(effect)), logFields(row))
   )
 
   const handle = (taken: DueRow) =>
@@ -85,10 +85,10 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
       const row = yield* store.readTaken(taken)
       yield* inSpan(
         "PayoutQueue.send",
-        { kind: "internal", attributes: identityOf(row), root: true, links: linksOf(row) },
+        { kind: "internal", attributes: spanFields(row), root: true, links: linksOf(row) },
         () => sendIfAllowed(row)
       )
-    }).pipe(orTryAgain(name, attributesOfKey(taken.key)))
+    }).pipe(orTryAgain(name, keyFields(taken.key)))
 
   const { concurrency, lease, poll } = settings
   const { due, followWrites } = store

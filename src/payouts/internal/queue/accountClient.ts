@@ -1,0 +1,51 @@
+/**
+ * The operations of an account: its pause, its sender and its limit.
+ */
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import { mapDatabaseError } from "../../../durable/Database.ts"
+import type { StepOptions } from "../../../durable/Step.ts"
+import type { Centavos } from "../../../pix/Money.ts"
+import { accountOf, checkedFingerprint, checkedLimit, checkedPerson, invalid, writePause } from "./entries.ts"
+import { changeLimit, changeSender } from "./limit.ts"
+import { guard, operationsOf } from "./operation.ts"
+import { accountKey, type Store } from "./store.ts"
+
+export const makeAccountClient = (store: Store) => {
+  const { writing } = operationsOf(store)
+  return {
+    setPaused: (paused: boolean, options: StepOptions = {}) =>
+      writing(
+        "setPaused",
+        Effect.flatMap(Effect.all([checkedPerson(options), DateTime.now]), ([person, at]) =>
+          store.accounts.setPaused(paused, writePause({ at, paused, ...person }))
+        )
+      ),
+    isPaused: mapDatabaseError("isPaused")(Effect.map(store.accounts.get, ({ paused }) => paused)),
+    changeSender: (fingerprint: string, options: StepOptions = {}) =>
+      writing(
+        "changeSender",
+        Effect.gen(function* () {
+          const person = yield* checkedPerson(options)
+          yield* checkedFingerprint(fingerprint)
+          const other = yield* store.accounts.otherOf(fingerprint)
+          if (other !== undefined) return yield* invalid("fingerprint", `is that of the account ${other}`)
+          yield* changeSender(store, fingerprint, person)
+        })
+      ),
+    setFourEyes: (above: Centavos | null, options: StepOptions = {}) =>
+      writing(
+        "setFourEyes",
+        Effect.gen(function* () {
+          const person = yield* checkedPerson(options)
+          yield* checkedLimit(above)
+          return yield* changeLimit(store, above, person)
+        })
+      ),
+    account: guard("account")(
+      Effect.map(Effect.all([store.accounts.get, store.history(accountKey)]), ([row, changes]) =>
+        accountOf(row, changes)
+      )
+    )
+  }
+}

@@ -1,0 +1,38 @@
+/**
+ * The sums of an account's days, for the cap of a day. A day is that of the database's clock.
+ */
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import type { Fragment } from "effect/sql/Statement"
+import type { Database } from "../../../durable/Database.ts"
+import { zone } from "./account.ts"
+
+export const makeDays = ({ dialect, sql }: Database, account: string) => {
+  const days = sql("effect_pix_payout_days")
+  const today: Effect.Effect<Fragment> =
+    dialect === "pg"
+      ? Effect.succeed(sql`to_char(clock_timestamp() AT TIME ZONE ${zone.id}, 'YYYY-MM-DD')`)
+      : Effect.map(DateTime.now, (now) => sql`${DateTime.formatIsoDate(DateTime.setZone(now, zone))}`)
+
+  return {
+    /** The statement that adds the `amount` of a table's row to the sum of today. It returns no day where that would exceed the cap. */
+    addToDay: (table: Fragment, cap: number) =>
+      Effect.map(
+        today,
+        (day) => sql<{ readonly day: string }>`INSERT INTO ${days} (account, day, spent)
+          SELECT ${account}, ${day}, amount FROM ${table} WHERE amount <= CAST(${cap} AS BIGINT)
+          ON CONFLICT (account, day) DO UPDATE SET spent = ${days}.spent + excluded.spent
+          WHERE ${days}.spent + excluded.spent <= CAST(${cap} AS BIGINT) RETURNING day AS "day"`
+      ),
+    /** The statement that subtracts from the sum of a day. */
+    subtractFromDay: (day: string, amount: number) =>
+      sql`UPDATE ${days} SET spent = spent - CAST(${amount} AS BIGINT) WHERE account = ${account} AND day = ${day}`,
+    /** The last day that has a sum, if it is after a day. */
+    dayAfter: (day: string) =>
+      Effect.map(
+        sql<{ readonly day: string; readonly spent: unknown }>`SELECT day AS "day", spent AS "spent" FROM ${days}
+          WHERE account = ${account} AND day > ${day} AND spent > 0 ORDER BY day DESC LIMIT 1`,
+        ([row]) => (row === undefined ? undefined : { day: row.day, spent: Number(row.spent) })
+      )
+  }
+}

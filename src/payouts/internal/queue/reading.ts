@@ -1,0 +1,105 @@
+/**
+ * The operations of the queue that read payouts.
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type { SqlError } from "effect/sql/SqlError"
+import * as Stream from "effect/Stream"
+import { type DatabaseError, mapDatabaseError } from "../../../durable/Database.ts"
+import type { StepOptions } from "../../../durable/Step.ts"
+import type { PayoutChange } from "../../PayoutHistory.ts"
+import { PayoutNotFound, type PayoutState } from "../../PayoutStatus.ts"
+import type { Seal } from "../../Seal.ts"
+import type { Core } from "./core.ts"
+import { checkedPerson, entryOf, readEntries, submittedOf } from "./entries.ts"
+import { guard } from "./operation.ts"
+import { readPayee } from "./record.ts"
+import { payoutKey } from "./request.ts"
+import { isOpen, type Row } from "./row.ts"
+import type { Settings } from "../../PayoutQueueOptions.ts"
+import { statusOf } from "./status.ts"
+import type { Cursor } from "./reads.ts"
+
+const pageSize = 200
+
+const paged = (operation: string, page: (after: Cursor) => Effect.Effect<ReadonlyArray<Row>, SqlError>) =>
+  Stream.paginate({ at: -1, key: "" }, (after: Cursor) =>
+    Effect.map(mapDatabaseError(operation)(page(after)), (rows) => {
+      const last = rows.at(-1)
+      const next =
+        last === undefined || rows.length < pageSize
+          ? Option.none<Cursor>()
+          : Option.some({ at: last.submittedAt, key: last.idempotencyKey })
+      return [rows, next] as const
+    })
+  )
+
+export const makeReading = (core: Core, { account }: Settings, seal: Seal) => {
+  const { store } = core
+
+  const keyOf = (reference: string) =>
+    Effect.mapError(
+      Effect.fromOption(payoutKey(account, reference)),
+      () => new PayoutNotFound({ reference: typeof reference === "string" ? reference : "" })
+    )
+
+  const find = (reference: string) =>
+    Effect.flatMap(keyOf(reference), (key) =>
+      Effect.filterOrFail(
+        store.get(key),
+        (row) => row !== undefined,
+        () => new PayoutNotFound({ reference })
+      )
+    )
+
+  return {
+    /** The row of a reference. */
+    find,
+    status: (reference: string) =>
+      find(reference).pipe(
+        Effect.map(statusOf),
+        guard("status"),
+        Effect.asSome,
+        Effect.catchTag("PayoutNotFound", () => Effect.succeedNone)
+      ),
+    payee: (reference: string, options: StepOptions = {}) =>
+      Effect.gen(function* () {
+        const person = yield* checkedPerson(options)
+        const row = yield* find(reference)
+        if (person.by !== undefined) {
+          const at = yield* Clock.currentTimeMillis
+          yield* store.requireOwnTransaction("payee")
+          yield* store.insertEntry(row.idempotencyKey, entryOf({ _tag: "Shown", ...person }, { ...row, updatedAt: at }))
+        }
+        return row.payee === null ? Option.none() : readPayee(yield* seal.open(row.payee, reference))
+      }).pipe(
+        guard("payee"),
+        Effect.catchTag("PayoutNotFound", () => Effect.succeedNone)
+      ),
+    await: (reference: string) =>
+      Effect.gen(function* () {
+        const change = yield* core.changeOf(yield* keyOf(reference))
+        const row = yield* find(reference)
+        if (isOpen(row)) yield* change.await
+        return row
+      }).pipe(Effect.scoped, Effect.repeat({ while: isOpen }), Effect.map(statusOf), guard("await")),
+    list: ({ state }: { readonly state?: PayoutState | undefined } = {}) =>
+      Stream.map(
+        paged("list", (after) => store.list(state, after, pageSize)),
+        statusOf
+      ),
+    /** The entries of the table are the library's own: one that cannot be read is a defect. */
+    history: (reference: string): Effect.Effect<ReadonlyArray<PayoutChange>, DatabaseError> =>
+      find(reference).pipe(
+        Effect.flatMap((row) =>
+          store.history(row.idempotencyKey).pipe(
+            Effect.flatMap((entries) => Effect.orDie(readEntries(entries))),
+            Effect.map((changes) => [submittedOf(row), ...changes])
+          )
+        ),
+        Effect.catchTag("PayoutNotFound", () => Effect.succeed([])),
+        guard("history")
+      )
+  }
+}

@@ -1,0 +1,79 @@
+/**
+ * The statements that read rows and their history.
+ */
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import type { Fragment } from "effect/sql/Statement"
+import type { PayoutState } from "../../PayoutStatus.ts"
+import { isOpen } from "./conditions.ts"
+import { Count } from "./row.ts"
+import { allColumns, decodeRows, historyTable, type StoreParts, table } from "./storeParts.ts"
+import { recorded } from "./tables.ts"
+
+const decodeCounts = Schema.decodeUnknownEffect(Schema.Array(Count))
+
+/** A position in a list that is ordered by a time and then by the key. */
+export interface Cursor {
+  readonly at: number
+  readonly key: string
+}
+
+export const makeReads = ({ account, database, hasKeyOf, unpacked }: StoreParts) => {
+  const { sql } = database
+  const payouts = sql(table)
+  const histories = sql(historyTable)
+  const ofAccount = sql`account = ${account}`
+  const open = sql.literal(isOpen.sql)
+  const all = sql.literal(allColumns)
+  const nothing = sql.literal("")
+  /** The record of a payout is there until `forget.record`. */
+  const hasRecord = sql.literal(recorded)
+  const select = (where: Fragment) =>
+    Effect.flatMap(sql`SELECT ${all} FROM ${payouts} WHERE ${hasRecord} AND ${where}`, (rows) =>
+      Effect.orDie(decodeRows(rows))
+    )
+
+  return {
+    get: (key: string) => Effect.map(select(sql`${ofAccount} AND idempotency_key = ${key}`), ([row]) => row),
+    /** The state of a payout whose record was deleted. */
+    endedState: (key: string) =>
+      Effect.map(
+        sql<{ readonly state: PayoutState }>`SELECT state AS "state" FROM ${payouts}
+          WHERE ${ofAccount} AND idempotency_key = ${key} AND amount IS NULL`,
+        ([row]) => row?.state
+      ),
+    /** The entries of a key, the oldest first. */
+    history: (key: string) =>
+      Effect.map(
+        sql<{ readonly entry: string }>`SELECT entry AS "entry" FROM ${histories}
+          WHERE ${ofAccount} AND idempotency_key = ${key} ORDER BY id`,
+        (rows) => rows.map(({ entry }) => entry)
+      ),
+    /** The oldest first. */
+    list: (state: PayoutState | undefined, after: Cursor, limit: number) => {
+      const inState = state === undefined ? nothing : sql`state = ${state} AND`
+      return select(sql`${ofAccount} AND ${inState} (submitted_at, idempotency_key) > (${after.at}, ${after.key})
+        ORDER BY submitted_at, idempotency_key LIMIT ${limit}`)
+    },
+    /** The given keys whose rows are open. */
+    open: (keys: ReadonlyArray<string>) =>
+      Effect.map(
+        sql<{ readonly key: string }>`SELECT idempotency_key AS "key" FROM ${payouts}
+          WHERE ${open} AND ${hasKeyOf(unpacked(JSON.stringify(keys)))}`,
+        (rows) => rows.map(({ key }) => key)
+      ),
+    /** The rows of these keys. */
+    find: (keys: ReadonlyArray<string>) => select(hasKeyOf(unpacked(JSON.stringify(keys)))),
+    /** The rows of an amount that were submitted since a time, and that were or may be paid. */
+    ofAmount: (amount: number, since: number) =>
+      select(sql`${ofAccount} AND amount = ${amount} AND submitted_at >= ${since}
+        AND state NOT IN ('failed', 'refused') ORDER BY submitted_at, idempotency_key`),
+    /** How many payouts are accepted, unknown and parked, by what they wait for or why they are parked. */
+    counts: Effect.flatMap(
+      sql`SELECT state AS "state", COALESCE(waits_for, parked_because) AS "cause", COUNT(*) AS "count", MIN(submitted_at) AS "oldest",
+          SUM(amount) AS "amount" FROM ${payouts}
+        WHERE ${ofAccount} AND ${hasRecord} AND state IN ('accepted', 'unknown', 'parked') GROUP BY state, COALESCE(waits_for, parked_because)`,
+      (rows) => Effect.orDie(decodeCounts(rows))
+    )
+  }
+}
