@@ -9,14 +9,14 @@
  *   share the work. Each status is handed out in order and once, with the writes of your code on that database.
  * - Your code is called by the meaning of the status: `onPaid` for a paid transaction and nothing else.
  * - A delivery that claims more than the lookup shows is looked up again: for 8 seconds, or a minute where it is recorded.
- * - A delivery that is not confirmed is reported to `onUnconfirmed`. Every delivery about a withdrawal is reported there,
- *   because the service documents no lookup for withdrawals.
+ * - A delivery that is not confirmed is reported to `onUnconfirmed`. The service documents no lookup for withdrawals, so what a
+ *   delivery claims of one is a hint to `onWithdrawal`, and is reported there without it.
  * - Answers: 200 accepted, 400 unreadable, 401 refused by the verifier, 405 not a POST, 408 too slow, 413 too large,
  *   503 for another try. None has a body.
  *
  * Gotchas:
  * - Effects of your code outside that database, and all effects with `layer`, happen at least once: dedupe by `event.id`.
- * - A payout cannot be looked up: do not mark it as done, or as failed, because of a delivery.
+ * - A delivery about a payout proves nothing: do not mark it as done, or as failed, because of it.
  *
  * @example
  * ```ts

@@ -3,7 +3,7 @@
  * has not. Only the first is handed to the code that acts on payments.
  *
  * The service documents a lookup for transactions and none for withdrawals (`docs/service.md`). So a
- * delivery about a withdrawal is never confirmed, and its type says so.
+ * delivery about a withdrawal is never confirmed: it is a `WithdrawalHint`, or a report, and its type says so.
  */
 declare module "./WebhookEvent.ts" {}
 
@@ -44,6 +44,29 @@ export interface Confirmed<M = unknown> {
   readonly untrusted: Untrusted<M>
 }
 
+/**
+ * What a delivery claims of a withdrawal: a hint, and no more. All of it is untrusted, since anybody who knows the address may have
+ * written it. It names the withdrawal by its number, by its key, or by both. It has nothing else of the body, which names persons.
+ *
+ * Gotcha: never mark a payout as failed or returned because of it. Look it up, or let a person do so.
+ */
+export interface WithdrawalHint<M = unknown> {
+  /** The same for the same body, in every process and at every repetition: dedupe by it. */
+  readonly id: string
+  /** The `id` of its record, as the service answered it. */
+  readonly withdrawalId?: number
+  /** The key that it was sent with. */
+  readonly idempotencyKey?: string
+  /** The claimed status, in the words of the delivery. */
+  readonly status: string
+  /** The claimed end-to-end id of the PIX. */
+  readonly endToEndId?: string
+  /** The delivery's header `x-webhook-event-id`: see `Untrusted`. */
+  readonly eventId?: string
+  /** Its metadata, read by your schema. Absent if you gave no schema, or the metadata does not fit it. */
+  readonly metadata?: M
+}
+
 /** A delivery about a transaction that the lookup did not confirm. */
 export interface UnconfirmedTransaction<M = unknown> {
   readonly _tag: "UnconfirmedTransaction"
@@ -81,8 +104,9 @@ export interface UnconfirmedTransaction<M = unknown> {
 }
 
 /**
- * A delivery about a withdrawal. The service documents no way to look one up, so nothing here can be checked: find out in
- * the panel, or in the balance. It has nothing else of the body, which names persons.
+ * A delivery about a withdrawal that `onWithdrawal` did not take: you gave none, it failed for 10 minutes, or the delivery names no
+ * withdrawal or no status. Nothing here is checked, since the service documents no way to look a withdrawal up: find out in the
+ * panel, or in the balance. It has nothing else of the body, which names persons.
  */
 export interface UnconfirmedWithdrawal<M = unknown> {
   readonly _tag: "UnconfirmedWithdrawal"
@@ -114,6 +138,7 @@ export const handlerNames = [
   "onRefunded",
   "onClosed",
   "onStatus",
+  "onWithdrawal",
   "onUnconfirmed",
   "expectedAmount",
   "isKnown"

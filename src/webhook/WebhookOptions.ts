@@ -6,7 +6,7 @@ import type * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import type { TransactionDetail } from "../contract/Transaction.ts"
 import type { Centavos } from "../pix/Money.ts"
-import type { Confirmed, HandlerFailure, Unconfirmed } from "./WebhookEvent.ts"
+import type { Confirmed, HandlerFailure, Unconfirmed, WithdrawalHint } from "./WebhookEvent.ts"
 import type { Hint } from "./WebhookHint.ts"
 import type { WebhookVerifier } from "./WebhookVerifier.ts"
 
@@ -29,6 +29,12 @@ export interface WebhookOptions<M = unknown, R = never> {
    * logged.
    */
   readonly onStatus?: Code<Confirmed<M>, R>
+  /**
+   * A delivery claims something of a withdrawal, by number, key or both. Nothing is looked up. Fail where no payout of yours has it
+   * yet: with `layerSql` it is called again, after 1, 2, 4, ... 60 seconds, for 10 minutes, and then the delivery is reported to
+   * `onUnconfirmed`; with `layer` the answer is 503. Default: each is reported at once.
+   */
+  readonly onWithdrawal?: Code<WithdrawalHint<M>, R>
   /** Receives each report of a delivery that is not confirmed, at least once. Default: a warning in the log. */
   readonly onUnconfirmed?: Code<Unconfirmed<M>, R>
   /**

@@ -23,6 +23,7 @@ import {
 import type { NodePayments } from "effect-pix/node"
 import type { PayoutItem } from "effect-pix/payouts"
 import type { Sandbox } from "effect-pix/sandbox"
+import type { WebhookEvent } from "effect-pix/webhook"
 
 type Operations = Payments["Service"]
 type Tags<Operation extends keyof Operations> = Effect.Error<ReturnType<Operations[Operation]>>["_tag"]
@@ -136,6 +137,16 @@ test("what an OrderCharge stores cannot be left out by mistake, and only a PIX c
   expectTypeOf<Omit<OrderCharge.Order, "last">>().not.toExtend<OrderCharge.Order>()
   expectTypeOf<CreateTransactionRequest>().not.toExtend<OrderCharge.Order["request"]>()
   expectTypeOf<typeof OrderCharge.Stored.Encoded>().toExtend<Schema.Json>()
+})
+
+test("a hint about a withdrawal is the input of what looks it up", () => {
+  interface Asked {
+    readonly withdrawalId?: number
+    readonly idempotencyKey?: string
+    readonly status: string
+    readonly endToEndId?: string
+  }
+  expectTypeOf<WebhookEvent.WithdrawalHint>().toExtend<Asked>()
 })
 
 test("a policy cannot be written as an object, nor be a changed copy of another policy", () => {

@@ -61,7 +61,9 @@ export const makeEdge = <M>({ bound, handlers, lookUp, name, wake }: EdgeOptions
     const { transactionId } = subject
     const doubt = transactionId === undefined ? undefined : yield* confirm(transactionId, claim)
     if (doubt === "Refused") return doubt
-    if (transactionId === undefined || doubt !== undefined) {
+    const hint = handlers.hint(subject, claim)
+    if (hint !== undefined) yield* hint
+    else if (transactionId === undefined || doubt !== undefined) {
       yield* handlers.report(reportOf(subject, handlers.untrustedOf(claim), doubt))
     }
     return doubt?.reason === undefined ? "Finished" : "NotFinished"

@@ -10,7 +10,7 @@ import * as Exit from "effect/Exit"
 import * as Tracer from "effect/Tracer"
 import { errorType, log } from "../../internal/spans.ts"
 import type { TransactionDetail } from "../../contract/Transaction.ts"
-import type { Confirmed, HandlerFailure, HandlerName, Unconfirmed, Untrusted } from "../WebhookEvent.ts"
+import type { Confirmed, HandlerFailure, HandlerName, Unconfirmed, Untrusted, WithdrawalHint } from "../WebhookEvent.ts"
 import type { WebhookOptions } from "../WebhookOptions.ts"
 import type { Doubt } from "./judge.ts"
 import type { StatusHandler } from "./lookup.ts"
@@ -97,18 +97,36 @@ export const makeHandlers = <M, R>(
     yield* countCall(handler, exit._tag, Exit.isFailure(exit) ? causeType(exit.cause) : undefined)
     return Exit.isSuccess(exit) ? exit.value : yield* new HandlerFailed({ handler, id, failure: exit.cause })
   })
+  const untrustedOf = (claim: Claim | undefined) => {
+    if (claim === undefined || claim.isCheck === true) return {}
+    const { endToEndId, eventId, metadata, status } = claim
+    const decoded = metadata === undefined ? undefined : metadataOf(metadata)
+    return {
+      ...(status !== undefined && { status }),
+      ...(endToEndId !== undefined && { endToEndId }),
+      ...(eventId !== undefined && { eventId }),
+      ...(decoded !== undefined && { metadata: decoded })
+    }
+  }
   return {
     /** What a claim says, as the user's code gets it. */
-    untrustedOf: (claim: Claim | undefined): Untrusted<M> => {
-      if (claim === undefined || claim.isCheck === true) return {}
-      const { endToEndId, eventId, metadata, status } = claim
-      const decoded = metadata === undefined ? undefined : metadataOf(metadata)
-      return {
-        ...(status !== undefined && { status }),
-        ...(endToEndId !== undefined && { endToEndId }),
-        ...(eventId !== undefined && { eventId }),
-        ...(decoded !== undefined && { metadata: decoded })
+    untrustedOf: (claim: Claim | undefined): Untrusted<M> => untrustedOf(claim),
+    /** Hands a claim about a withdrawal out; `undefined` where it is not one for `onWithdrawal`, and is to be reported. */
+    hint: (subject: Subject, claim: Claim | undefined): Effect.Effect<void, HandlerFailed> | undefined => {
+      const { idempotencyKey, name: id, withdrawalId } = subject
+      const { onWithdrawal } = options
+      const { status } = claim ?? {}
+      const isNamed = withdrawalId !== undefined || idempotencyKey !== undefined
+      if (onWithdrawal === undefined || subject.about !== "Withdrawal" || !isNamed || status === undefined)
+        return undefined
+      const hint: WithdrawalHint<M> = {
+        id,
+        ...(withdrawalId !== undefined && { withdrawalId }),
+        ...(idempotencyKey !== undefined && { idempotencyKey }),
+        ...untrustedOf(claim),
+        status
       }
+      return Effect.asVoid(guarded("onWithdrawal", id, onWithdrawal, hint))
     },
     /** Calls the handlers. Returns the expected amount if it is another one: then no handler was called. */
     handOut: Effect.fnUntraced(function* (event: Confirmed<M>, handler: StatusHandler | undefined) {

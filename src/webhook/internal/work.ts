@@ -102,6 +102,57 @@ export const makeWork = <M>(options: WorkOptions<M>) => {
   })
 
   /**
+   * Calls the user's code, and ends its work on the row, in one transaction of the user's database. `handler` is the code that
+   * fails where the database refuses to commit.
+   */
+  const withUserCode = <A>(
+    taken: Taken,
+    { handler, id }: Pick<HandlerFailed, "handler" | "id">,
+    work: Effect.Effect<A, Failure | HandlerFailed>
+  ): Effect.Effect<A, Failure | HandlerFailed> => {
+    let hasBegun = false
+    const begun = Effect.gen(function* () {
+      // Three handlers may run one after the other without a statement.
+      yield* store.beginHandOut(taken, handlerTimeout * 3 + 5000)
+      hasBegun = true
+      return yield* work
+    })
+    return begun.pipe(
+      inTransaction(database),
+      inTurn,
+      // If the database refuses to commit the writes of the user's code, or closes the connection because of them, the
+      // handler failed. As a failure of the database it would be retried for ever, and never be a dead letter.
+      Effect.catchCause((cause): Effect.Effect<never, Failure | HandlerFailed> => {
+        if (!hasBegun || Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause)
+        const failure = Cause.findError(cause)
+        if (Result.isSuccess(failure) && ["HandlerFailed", "Overtaken"].includes(failure.success._tag)) {
+          return Effect.fail(failure.success)
+        }
+        return new HandlerFailed({ handler, id, failure: cause })
+      })
+    )
+  }
+
+  /** Hands a claim about a withdrawal out once, and ends the row with it; `undefined` where it is to be reported. */
+  const handOutHint = Effect.fnUntraced(function* (taken: Taken, row: Rows.Row) {
+    const claim = row.claims.at(-1)
+    const hint = handlers.hint({ ...row, name: taken.key }, claim)
+    // After the last try the claim is reported.
+    if (hint === undefined || (yield* delayOf("hint", row.tries.failed)) === undefined) return undefined
+    const stored = Rows.storedStatus(claim?.status ?? "", false)
+    const outcome: Rows.Outcome = { left: [], isFound: false }
+    const work = Effect.gen(function* () {
+      if (!row.handedOut.includes(stored)) yield* hint
+      const next = yield* store.changeTakenWithin(taken, (found) =>
+        Rows.settled({ ...found, handedOut: [...new Set([...row.handedOut, stored])] }, row, outcome)
+      )
+      yield* database.sql.afterCommit(wakeIfOpen(next))
+      return outcome
+    })
+    return yield* withUserCode(taken, { handler: "onWithdrawal", id: taken.key }, work)
+  })
+
+  /**
    * Calls the handlers for the status of a transaction. The row ends in the same transaction, unless claims are to be
    * reported. Returns what the claims are worth.
    */
@@ -113,11 +164,7 @@ export const makeWork = <M>(options: WorkOptions<M>) => {
     const lastStatus = transaction.enStatusTransaction
     const claim = row.claims.find(({ status }) => agrees(status)) ?? row.claims.at(-1)
     const event = eventOf(transaction, handlers.untrustedOf(claim))
-    let hasBegun = false
     const work = Effect.gen(function* () {
-      // Three handlers may run one after the other without a statement.
-      yield* store.beginHandOut(taken, handlerTimeout * 3 + 5000)
-      hasBegun = true
       const expected = yield* handlers.handOut(event, handler)
       if (expected !== undefined) {
         const finding = { reason: "OtherAmount", lastStatus, transaction, expected } as const
@@ -133,20 +180,7 @@ export const makeWork = <M>(options: WorkOptions<M>) => {
       if (isEnded) yield* database.sql.afterCommit(wakeIfOpen(next))
       return isEnded ? { judge, ended: outcome } : { judge }
     })
-    return yield* work.pipe(
-      inTransaction(database),
-      inTurn,
-      // If the database refuses to commit the writes of the user's code, or closes the connection because of them, the
-      // handler failed. As a failure of the database it would be retried for ever, and never be a dead letter.
-      Effect.catchCause((cause): Effect.Effect<never, Failure | HandlerFailed> => {
-        if (!hasBegun || Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause)
-        const failure = Cause.findError(cause)
-        if (Result.isSuccess(failure) && ["HandlerFailed", "Overtaken"].includes(failure.success._tag)) {
-          return Effect.fail(failure.success)
-        }
-        return new HandlerFailed({ handler: handler ?? "onStatus", id: event.id, failure: cause })
-      })
-    )
+    return yield* withUserCode(taken, { handler: handler ?? "onStatus", id: event.id }, work)
   })
 
   /** Processes a row, and returns how that ended. */
@@ -168,6 +202,8 @@ export const makeWork = <M>(options: WorkOptions<M>) => {
           judge = handedOut.judge
         } else judge = found.judge
       }
+      const hinted = yield* handOutHint(taken, row)
+      if (hinted !== undefined) return hinted
       const { outcome: last, reported } = yield* judged(row, judge)
       outcome = { ...last, left: row.claims.filter((claim) => last.left.includes(claim) || reported.includes(claim)) }
       for (const claim of reported) {
@@ -185,7 +221,9 @@ export const makeWork = <M>(options: WorkOptions<M>) => {
       Effect.fnUntraced(function* (failed) {
         const { failure: cause, handler, id } = failed
         const attempt = tries.failed + 1
-        const millis = yield* delayOf("failed", attempt)
+        const isHint = handler === "onWithdrawal"
+        // A hint that is not taken is no dead letter: it is reported then, at once.
+        const millis = (yield* delayOf(isHint ? "hint" : "failed", attempt)) ?? (isHint ? 0 : undefined)
         yield* handlers.reportFailure({ handler, id, attempt, isDead: millis === undefined, cause })
         const next = millis === undefined ? { dead: handler } : { again: { reason: "failed", millis } as const }
         const failedOutcome = { ...outcome, again: undefined, ...next }
