@@ -147,30 +147,39 @@ const reasonOf = (fields: Fields): string | undefined => {
   return words === undefined ? undefined : displayMessage(words, () => secretsOf(fields)) || undefined
 }
 
+type Subject = ReturnType<typeof subjectOf>
+
+/** The id of a charge. An `id` may be that of an event, unless it is long, or the body says what it is about. */
+const transactionIdOf = (fields: Fields, subject: Subject): string | undefined => {
+  const found = fields.get("id")
+  const id = typeof found === "string" ? asId(found) : undefined
+  const isOwn = id !== undefined && (id.length >= longId || fields.has("status") || subject !== undefined)
+  return (
+    asId(fields.get("transactionid")) ??
+    (isOwn ? id : undefined) ??
+    (subject === "Transaction" ? asId(fields.get("providertxid")) : undefined)
+  )
+}
+
+/** Whether a body that does not name its subject has what only a withdrawal has. */
+const isOfWithdrawal = (fields: Fields, key: string | undefined, transactionId: string | undefined): boolean =>
+  ["withdrawid", "withdrawalid", "entransaction"].some((name) => fields.has(name)) ||
+  (key !== undefined && (key.startsWith("wd_") || (transactionId === undefined && !key.startsWith("tx_"))))
+
 const hintOf = (fields: Fields): Hint => {
   const get = (name: string) => fields.get(name)
   const key = asText(get("idempotencykey"), maxKey)
   const subject = subjectOf(fields)
-  const claimed = asText(get("status"), maxWord)
-  const id = typeof get("id") === "string" ? asId(get("id")) : undefined
-  const isOwn = id !== undefined && (id.length >= longId || claimed !== undefined || subject !== undefined)
-  const transactionId =
-    asId(get("transactionid")) ??
-    (isOwn ? id : undefined) ??
-    (subject === "Transaction" ? asId(get("providertxid")) : undefined)
-  const isWithdrawal =
-    subject === undefined
-      ? ["withdrawid", "withdrawalid", "entransaction"].some((name) => fields.has(name)) ||
-        key?.startsWith("wd_") === true ||
-        (key !== undefined && transactionId === undefined && !key.startsWith("tx_"))
-      : subject === "Withdrawal"
+  const transactionId = transactionIdOf(fields, subject)
+  const isWithdrawal = subject === "Withdrawal" || (subject === undefined && isOfWithdrawal(fields, key, transactionId))
   const about = isWithdrawal ? "Withdrawal" : transactionId === undefined ? "Unknown" : "Transaction"
   const names = isWithdrawal ? ["withdrawid", "withdrawalid", "id"] : []
   const found: Omit<Hint, "about"> = {
     transactionId: about === "Transaction" ? transactionId : undefined,
     withdrawalId: names.map((name) => asInteger(get(name))).find(Predicate.isNotUndefined),
     idempotencyKey: key,
-    status: asText(get(isWithdrawal ? "entransaction" : "enstatustransaction"), maxWord) ?? claimed,
+    status:
+      asText(get(isWithdrawal ? "entransaction" : "enstatustransaction"), maxWord) ?? asText(get("status"), maxWord),
     endToEndId: asEndToEnd(get("endtoendid")) ?? asEndToEnd(get("providerendtoendid")),
     externalRef: asText(get("externalref"), maxKey),
     amount: amountOf(fields),
