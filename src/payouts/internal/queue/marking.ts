@@ -26,7 +26,7 @@ import { dayOf } from "./waits.ts"
 export const changedMeanwhile = () => new TryAgain({ reason: "ChangedMeanwhile" })
 
 /** No request leaves. `again`: why the payout is tried again by the queue's own schedule, if it is. */
-export class NotSent extends Data.TaggedError("NotSent")<{ readonly again: string | undefined }> {}
+class NotSent extends Data.TaggedError("NotSent")<{ readonly again: string | undefined }> {}
 
 export type Park = (row: Row, because: ParkedBecause) => Effect.Effect<void, SqlError | TryAgain>
 
