@@ -63,7 +63,7 @@ import type { Payments } from "../client/Payments.ts"
 import type { ConfigurationError } from "../contract/ConfigurationError.ts"
 import type { InvalidRequest } from "../contract/PaymentsError.ts"
 import type { DatabaseError } from "../durable/Database.ts"
-import { makeClientService, makeEdgeService, makeOutliving, makeSqlServices } from "./internal/service.ts"
+import { makeClientService, makeEdgeService, makeProcessState, makeSqlServices } from "./internal/service.ts"
 import { type WebHandler, toWebHandler, type WebHandlerOptions } from "./internal/webHandler.ts"
 import type { StoredDelivery } from "./WebhookEvent.ts"
 import type {
@@ -140,7 +140,7 @@ export class Webhook extends Context.Service<
   ): Layer.Layer<Webhook, ConfigurationError, Payments | ServicesOf<O>> =>
     Layer.effect(
       Webhook,
-      makeEdgeService<M, ServicesOf<O>>(options as WebhookOptions<M, ServicesOf<O>>, makeOutliving())
+      makeEdgeService<M, ServicesOf<O>>(options as WebhookOptions<M, ServicesOf<O>>, makeProcessState())
     )
 
   /**
@@ -158,7 +158,7 @@ export class Webhook extends Context.Service<
       Effect.map(
         makeSqlServices<M, ServicesOf<O>>(
           options as WebhookOptions<M, ServicesOf<O>> & WebhookSqlOptions,
-          makeOutliving()
+          makeProcessState()
         ),
         ({ client, webhook }) => Context.add(Context.make(Webhook, webhook), WebhookClient, client)
       )

@@ -3,7 +3,8 @@
  */
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
-import type * as Schema from "effect/Schema"
+import * as Schema from "effect/Schema"
+import { checkSettingsBy, period, whole, withDefault } from "../contract/Options.ts"
 import type { TransactionDetail } from "../contract/Transaction.ts"
 import type { Centavos } from "../pix/Money.ts"
 import type { Confirmed, HandlerFailure, Unconfirmed, WithdrawalHint } from "./WebhookEvent.ts"
@@ -123,3 +124,25 @@ export interface DeliveryInfo {
   /** The sender's address, for `WebhookVerifier.ipAllowList`. A web `Request` does not have it. */
   readonly remoteAddress?: string | undefined
 }
+
+const webhookName = Schema.String.check(
+  Schema.isPattern(/^[\w-]{1,64}$/, { message: "must be one to 64 letters, digits, _ and -" })
+)
+
+/** Checks the settings of a client, and fails with every one that is wrong. */
+export const checkClient = checkSettingsBy(Schema.Struct({ name: Schema.optional(webhookName) }), "options", "Webhook.")
+
+/** Checks the settings of a webhook, with their defaults; that of `handlerTimeout` depends on the database. */
+export const checkSettings = checkSettingsBy(
+  Schema.Struct({
+    concurrency: withDefault(whole(1), 8),
+    firstLookupsPerSecond: withDefault(whole(1), 20),
+    handlerTimeout: period,
+    lease: withDefault(period, "30 seconds"),
+    name: withDefault(webhookName, "default"),
+    poll: withDefault(period, "1 second"),
+    retention: withDefault(period, "180 days")
+  }),
+  "options",
+  "Webhook."
+)

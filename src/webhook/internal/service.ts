@@ -14,7 +14,7 @@ import type { DueRow } from "../../durable/Due.ts"
 import { Payments } from "../../client/Payments.ts"
 import { PaymentsPolicy } from "../../client/PaymentsPolicy.ts"
 import { receive } from "../../client/Rehearsed.ts"
-import { bothSettings, checkSettingsBy, invalidRequest, period, whole, withDefault } from "../../contract/Options.ts"
+import { bothSettings, invalidRequest } from "../../contract/Options.ts"
 import { getTransaction } from "../../contract/Endpoints.ts"
 import { issuesOf } from "../../contract/RequestIssues.ts"
 import { database, DatabaseError, mapDatabaseError } from "../../durable/Database.ts"
@@ -23,7 +23,14 @@ import { repeatedly } from "../../durable/Work.ts"
 import { workRows } from "../../durable/WorkRows.ts"
 import { followWrites, makeWrites, soleWritesOf } from "../../internal/soleWriter.ts"
 import { TransactionHints } from "../../transactions/TransactionHints.ts"
-import type { DeliveryInfo, WebhookClientOptions, WebhookOptions, WebhookSqlOptions } from "../WebhookOptions.ts"
+import {
+  checkClient,
+  checkSettings,
+  type DeliveryInfo,
+  type WebhookClientOptions,
+  type WebhookOptions,
+  type WebhookSqlOptions
+} from "../WebhookOptions.ts"
 import { none } from "../WebhookVerifier.ts"
 import { type AnswerOptions, makeAnswer } from "./answer.ts"
 import { makeEdge } from "./edge.ts"
@@ -37,39 +44,19 @@ import { makeStore, type Taken, webhookTables } from "./table.ts"
 import { makeWork } from "./work.ts"
 
 /** How long a delivery waits for the database. */
-const patience = "10 seconds"
+const databaseTimeout = "10 seconds"
 
 /** What a process shares of all builds of one layer: on some platforms it is built for each request. */
-interface Outliving {
+interface ProcessState {
   /** The lines that were logged. */
   readonly lines: Lines
   /** The latest lookups of ids that no lookup had found. */
   readonly starts: Starts
 }
 
-export const makeOutliving = (): Outliving => ({ lines: new Map(), starts: [] })
+export const makeProcessState = (): ProcessState => ({ lines: new Map(), starts: [] })
 
 const checkedInput = Schema.decodeUnknownResult(getTransaction.params)
-
-const webhookName = Schema.String.check(
-  Schema.isPattern(/^[\w-]{1,64}$/, { message: "must be one to 64 letters, digits, _ and -" })
-)
-
-const checkClient = checkSettingsBy(Schema.Struct({ name: Schema.optional(webhookName) }), "options", "Webhook.")
-
-const checkSettings = checkSettingsBy(
-  Schema.Struct({
-    concurrency: withDefault(whole(1), 8),
-    firstLookupsPerSecond: withDefault(whole(1), 20),
-    handlerTimeout: period,
-    lease: withDefault(period, "30 seconds"),
-    name: withDefault(webhookName, "default"),
-    poll: withDefault(period, "1 second"),
-    retention: withDefault(period, "180 days")
-  }),
-  "options",
-  "Webhook."
-)
 
 /** The checked settings. The failure names every setting that is wrong. */
 const settingsOf = <M, R>(
@@ -90,7 +77,7 @@ type Checked = Effect.Success<ReturnType<typeof settingsOf>>
 const partsOf = Effect.fnUntraced(function* <M, R>(
   options: WebhookOptions<M, R>,
   settings: Checked,
-  { lines, starts }: Outliving
+  { lines, starts }: ProcessState
 ) {
   const hints = yield* TransactionHints
   const scope = yield* Effect.scope
@@ -106,7 +93,9 @@ const partsOf = Effect.fnUntraced(function* <M, R>(
     bound: makeBound({ name, perSecond, starts, isKnown: handlers.isKnown }),
     // A delivery does not wait until its hint is published, because the listeners may be on other machines.
     wake: (id: string) =>
-      Effect.asVoid(Effect.forkIn(Effect.timeoutOption(hints.publish(id), patience), scope, { startImmediately: true }))
+      Effect.asVoid(
+        Effect.forkIn(Effect.timeoutOption(hints.publish(id), databaseTimeout), scope, { startImmediately: true })
+      )
   }
 })
 
@@ -139,8 +128,11 @@ const callsOf = Effect.fnUntraced(function* (
 })
 
 /** Nothing is stored. */
-export const makeEdgeService = Effect.fnUntraced(function* <M, R>(options: WebhookOptions<M, R>, outliving: Outliving) {
-  const parts = yield* partsOf(options, yield* settingsOf(options), outliving)
+export const makeEdgeService = Effect.fnUntraced(function* <M, R>(
+  options: WebhookOptions<M, R>,
+  processState: ProcessState
+) {
+  const parts = yield* partsOf(options, yield* settingsOf(options), processState)
   const edge = makeEdge(parts)
   return yield* callsOf({ ...parts, accept: edge.accept }, edge.check)
 })
@@ -148,14 +140,14 @@ export const makeEdgeService = Effect.fnUntraced(function* <M, R>(options: Webho
 /** On the ambient `SqlClient`. */
 export const makeSqlServices = Effect.fnUntraced(function* <M, R>(
   options: WebhookOptions<M, R> & WebhookSqlOptions,
-  outliving: Outliving
+  processState: ProcessState
 ) {
   const db = yield* database
   // While a handler runs on SQLite, no delivery can be recorded, and the service waits for its answer.
   const settings = yield* settingsOf(options, db.dialect === "sqlite" ? "5 seconds" : undefined)
   const { concurrency, lease, name, poll, retention } = settings
   yield* mapDatabaseError("migrate")(migrate(webhookTables))
-  const parts = yield* partsOf(options, settings, outliving)
+  const parts = yield* partsOf(options, settings, processState)
   const store = makeStore(db, name, lease)
   const isDue = Latch.makeUnsafe()
   const firstLookups = makeFirstLookups(store, parts.bound, isDue)
@@ -182,7 +174,10 @@ export const makeSqlServices = Effect.fnUntraced(function* <M, R>(
     {
       ...parts,
       accept: Effect.fnUntraced(function* (body, readings) {
-        const recorded = yield* Effect.timeoutOption(mapDatabaseError("record")(work.record(body, readings)), patience)
+        const recorded = yield* Effect.timeoutOption(
+          mapDatabaseError("record")(work.record(body, readings)),
+          databaseTimeout
+        )
         if (Option.isSome(recorded)) return "Finished" as const
         return yield* new DatabaseError({ operation: "record", reason: "Timeout", isRetryable: true })
       })
