@@ -57,15 +57,34 @@ it("BrCode.crc is CRC-16/CCITT-FALSE of the bytes in four capital hexadecimal di
 
 describe("BrCode.parse", () => {
   it.each([
-    ...["52998224725", "12ABC34501DE35", "fulano@example.com", "FULANO@example.com", "+5511912345684", "+551132345678"],
-    ...[evp, evp.toUpperCase()]
+    "52998224725",
+    "12ABC34501DE35",
+    "fulano@example.com",
+    "FULANO@example.com",
+    "+5511912345684",
+    "+551132345678",
+    evp,
+    evp.toUpperCase()
   ])("parse finds no problem in the key %s", (key) => {
     assert.deepStrictEqual(keyed(key).problems, [])
   })
 
   it.each([
-    ...["529.982.247-25", "52998224726", "11222333000182", "fulano", "fulano@", "11 91234-5684", "5511912345684"],
-    ...["21912345678", "(11) 91234-5684", evp.replaceAll("-", ""), `${evp} `, `\u200b${evp}`, "0", "+", "a b@x.com"]
+    "529.982.247-25",
+    "52998224726",
+    "11222333000182",
+    "fulano",
+    "fulano@",
+    "11 91234-5684",
+    "5511912345684",
+    "21912345678",
+    "(11) 91234-5684",
+    evp.replaceAll("-", ""),
+    `${evp} `,
+    `\u200b${evp}`,
+    "0",
+    "+",
+    "a b@x.com"
   ])("parse finds that no bank can look up the key %j", (key) => {
     assert.deepStrictEqual(keyed(key).problems, [
       { code: "field", reason: "has a key that no bank can look up (id 01)" }
