@@ -62,6 +62,28 @@ const otherVersion = (name: string, found: number, needed: number): Configuratio
 }
 
 /**
+ * Logs on PostgreSQL where tables were created: a `search_path` decides that, and another schema may have those that are meant.
+ */
+const logCreated = (name: string) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const places = yield* sql.onDialectOrElse({
+      pg: () => sql<{ database: string; schema: string; isHere: boolean }>`
+        SELECT current_database() AS database, schemaname AS schema, schemaname = current_schema() AS "isHere"
+        FROM pg_tables WHERE tablename = ${`${name}_migrations`} ORDER BY schemaname`,
+      orElse: () => Effect.succeed([])
+    })
+    for (const { database, isHere, schema } of places) {
+      yield* isHere
+        ? Effect.logInfo(`${name}: the tables were created in schema "${schema}" of database "${database}"`)
+        : Effect.logWarning(
+            `${name}: schema "${schema}" of database "${database}" has tables of the same names. If those are meant, correct the search_path`
+          )
+    }
+    // What cannot be read is not said.
+  }).pipe(Effect.ignore)
+
+/**
  * Migrates a set of tables to its newest version, in one transaction. Several processes may do so at the same time. If the
  * database cannot be reached, it waits. If the database does not allow the change, the failure names both versions.
  */
@@ -76,7 +98,7 @@ export const migrate = (tables: Tables): Effect.Effect<void, SqlError | Configur
     const found = yield* versionOf(name)
     // The migrator locks its table even if there is nothing to do, and a backup would block it.
     if (found >= newest) return
-    yield* Migrator.make({})({ loader, table: `${name}_migrations` }).pipe(
+    const migrated = yield* Migrator.make({})({ loader, table: `${name}_migrations` }).pipe(
       // The migrations are part of this library, so one that cannot be loaded is a defect of the library.
       Effect.catchTag("MigrationError", (error) =>
         error.kind === "Failed" && isSqlError(error.cause) ? Effect.fail(error.cause) : Effect.die(error)
@@ -85,6 +107,8 @@ export const migrate = (tables: Tables): Effect.Effect<void, SqlError | Configur
         error.reason._tag === "AuthorizationError" && found > 0 ? otherVersion(name, found, newest) : error
       )
     )
+    // Another process may have created them meanwhile.
+    if (found === 0 && migrated.length > 0) yield* logCreated(name)
   })
 }
 

@@ -1,5 +1,5 @@
 import { assert, describe } from "@effect/vitest"
-import { Cause, Effect, Exit, Layer } from "effect"
+import { Cause, Effect, Exit, Layer, Logger } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient, Statement } from "effect/sql"
 import { SqlError, UnknownError } from "effect/sql/SqlError"
@@ -128,6 +128,38 @@ describe("the tables of a database", () => {
 })
 
 describe("a database of PostgreSQL", () => {
+  onPostgres("says once where tables were created, and warns of those in another schema", function* () {
+    const lines: Array<string> = []
+    const logger = Logger.make(({ logLevel, message }) => void lines.push(`${logLevel} ${String(message)}`))
+    const { url } = yield* postgres
+    const database = new URL(url).pathname.slice(1)
+    const migrated = (schema: string) =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        yield* sql.unsafe(`CREATE SCHEMA IF NOT EXISTS ${schema}`)
+        yield* migrate(tables("one"))
+        yield* migrate(tables("one", "two"))
+      }).pipe(
+        Effect.provide([
+          Layer.fresh(clientOf(`${url}?options=${encodeURIComponent(`-c search_path=${schema}`)}`)),
+          Logger.layer([logger])
+        ])
+      )
+    yield* migrated("public")
+    yield* migrated("public")
+    yield* migrated("shop")
+    const created = (schema: string) =>
+      `Info effect_pix_test: the tables were created in schema "${schema}" of database "${database}"`
+    assert.deepStrictEqual(
+      lines.filter((line) => line.includes("effect_pix_test:")),
+      [
+        created("public"),
+        `Warn effect_pix_test: schema "public" of database "${database}" has tables of the same names. If those are meant, correct the search_path`,
+        created("shop")
+      ]
+    )
+  })
+
   onPostgres("is not waited for in a backup, where there is nothing to migrate", function* () {
     const { url } = yield* postgres
     const migrateOne = Effect.provide(migrate(tables("one")), clientOf(url))

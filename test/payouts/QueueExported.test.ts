@@ -155,6 +155,8 @@ const elsewhere = new Set([
   "is another one than before",
   "the queue did not answer",
   "The database cannot be reached",
+  "the tables were created in schema",
+  "has tables of the same names",
   "are not those of the account",
   "which lies ahead",
   "are paid by one company"
