@@ -55,6 +55,7 @@ declare module "./Rehearsal.ts" {}
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import type { Payments } from "../client/Payments.ts"
+import type { WithdrawalLookup } from "../client/WithdrawalLookup.ts"
 import { learn, run as runAll } from "./internal/run.ts"
 import { formatReport, formatFinding } from "./internal/format.ts"
 import { relevantRules } from "./internal/rules.ts"
@@ -63,22 +64,22 @@ import { RehearsalFailed } from "./RehearsalFailed.ts"
 import type { RehearsalFinding, RehearsalReport } from "./RehearsalReport.ts"
 
 /**
- * Plays all schedules of a program and reports what is broken. The program is what a process runs: it may need `Payments`
- * and what `stores` gives, and is run again after a death. It never fails because of a finding.
+ * Plays all schedules of a program and reports what is broken. The program is what a process runs: it may need `Payments`,
+ * `WithdrawalLookup` and what `stores` gives, and is run again after a death. It never fails because of a finding.
  *
  * A defect says that `only` names no schedule, or that a store could not be built.
  */
 export function run<A, E>(
-  program: Effect.Effect<A, E, Payments>,
+  program: Effect.Effect<A, E, Payments | WithdrawalLookup>,
   options?: Omit<RehearsalOptions<never>, "stores">
 ): Effect.Effect<RehearsalReport>
 /** The same, for a program that needs more than `Payments`: `stores` gives it. */
 export function run<A, E, S>(
-  program: Effect.Effect<A, E, Payments | NoInfer<S>>,
+  program: Effect.Effect<A, E, Payments | WithdrawalLookup | NoInfer<S>>,
   options: RehearsalOptions<S> & { readonly stores: Layer.Layer<S, Error> }
 ): Effect.Effect<RehearsalReport>
 export function run<A, E, S>(
-  program: Effect.Effect<A, E, Payments | S>,
+  program: Effect.Effect<A, E, Payments | WithdrawalLookup | S>,
   options: RehearsalOptions<S> = {}
 ): Effect.Effect<RehearsalReport> {
   return runAll(program, options)
@@ -126,20 +127,20 @@ interface TestOptions {
 export function test<A, E>(
   it: MakeTest,
   name: string,
-  program: Effect.Effect<A, E, Payments>,
+  program: Effect.Effect<A, E, Payments | WithdrawalLookup>,
   options?: Omit<RehearsalOptions<never>, "stores"> & TestOptions
 ): Promise<void>
 /** The same, for a program that needs more than `Payments`: `stores` gives it. */
 export function test<A, E, S>(
   it: MakeTest,
   name: string,
-  program: Effect.Effect<A, E, Payments | NoInfer<S>>,
+  program: Effect.Effect<A, E, Payments | WithdrawalLookup | NoInfer<S>>,
   options: RehearsalOptions<S> & TestOptions & { readonly stores: Layer.Layer<S, Error> }
 ): Promise<void>
 export function test<A, E, S>(
   it: MakeTest,
   name: string,
-  program: Effect.Effect<A, E, Payments | S>,
+  program: Effect.Effect<A, E, Payments | WithdrawalLookup | S>,
   { each = false, timeout = 300_000, ...options }: RehearsalOptions<S> & TestOptions = {}
 ): Promise<void> {
   if (!each) {

@@ -9,13 +9,13 @@ import type { Outcome } from "../contract/Outcome.ts"
 import type { Operation } from "../contract/PaymentsError.ts"
 import type { SandboxTransaction, SandboxWithdrawal } from "../sandbox/SandboxLedger.ts"
 
-/** One call of an operation of `Payments`. It has several requests where the client repeats them. */
+/** One call of an operation of `Payments` or `WithdrawalLookup`. It has several requests where the client repeats them. */
 export interface RehearsalCall {
   /** Its number in the run, from 1. */
   readonly number: number
   /** The number of its process, from 1: a program that died is started again, with the next number. */
   readonly process: number
-  /** The operation of `Payments`. */
+  /** The operation. */
   readonly operation: Operation
   /** The idempotency key of a write. */
   readonly key: string | undefined

@@ -2,7 +2,7 @@
 import { describe, expect, expectTypeOf, test } from "@effect/vitest"
 import { Context, type Duration, Effect, Layer, Random, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
-import { Payments, Rehearsed } from "effect-pix"
+import { Payments, Rehearsed, WithdrawalLookup } from "effect-pix"
 import {
   Rehearsal,
   type RehearsalOptions,
@@ -26,7 +26,7 @@ const stores = Layer.sync(Log, () => [])
 /** Plays a program in one schedule: its findings, its calls, its first note and what is left in its log. */
 const playIn = Effect.fnUntraced(function* (
   only: string,
-  program: Effect.Effect<unknown, unknown, Payments | Log>,
+  program: Effect.Effect<unknown, unknown, Payments | WithdrawalLookup | Log>,
   options: Omit<RehearsalOptions<Log>, "stores" | "only"> = {}
 ) {
   const worlds: Array<RehearsalWorld & { readonly log: string }> = []
@@ -202,6 +202,23 @@ describe("webhooks in a rehearsal", () => {
     )
     const played = yield* playIn("call 1 createTransaction: a forged webhook says Paid", program)
     expect(played).toMatchObject({ findings: [], log: "Paid" })
+  })
+})
+
+describe("the lookup of a payout", () => {
+  const look = Effect.flatMap(payAgain(), ({ id }) => Effect.flatMap(WithdrawalLookup, ({ get }) => get(id)))
+
+  live("is a call of the program, which its faults meet", function* () {
+    const seen = { sandbox: { as: "seen", balance: 100_000 } } as const
+    const fault = "call 2 getWithdrawal: refused, not found"
+    const { calls } = yield* playIn(fault, look, seen)
+    expect(calls.map(({ operation, result }) => `${operation} ${result}`)).toEqual([
+      "requestWithdrawal Succeeded",
+      "getWithdrawal WithdrawalNotFound"
+    ])
+    const { findings, schedules } = yield* Rehearsal.run(look, seen)
+    expect(findings).toEqual([])
+    expect(schedules).toBeGreaterThan(10)
   })
 })
 

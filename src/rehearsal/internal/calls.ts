@@ -1,5 +1,5 @@
 /**
- * Numbers the calls of a program at `Payments`, and records the answer of each. The transport finds the call of a request in
+ * Numbers the calls of a program at `Payments` and `WithdrawalLookup`, and records the answer of each. The transport finds the call of a request in
  * the context, so that a fault meets the requests of its call only.
  */
 import * as Cause from "effect/Cause"
@@ -10,6 +10,7 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { IdempotencyKeyGen } from "../../client/IdempotencyKeyGen.ts"
 import { Payments } from "../../client/Payments.ts"
+import { WithdrawalLookup } from "../../client/WithdrawalLookup.ts"
 import * as Endpoints from "../../contract/Endpoints.ts"
 import type { WriteOptions } from "../../contract/WriteOptions.ts"
 import { Outcome } from "../../contract/Outcome.ts"
@@ -18,6 +19,9 @@ import type { RehearsalCall } from "../RehearsalWorld.ts"
 import type { Story } from "./story.ts"
 
 type Mutable<A> = { -readonly [Name in keyof A]: A[Name] }
+
+/** The services whose calls are counted. */
+export type Called = Payments | WithdrawalLookup
 
 /** A call while it runs. */
 export type Call = Mutable<RehearsalCall> & {
@@ -132,7 +136,9 @@ export const makeCalls = ({ now, onBegin, onEnd, story }: Options) => {
     }),
 
     /** The operations of a process, with their calls recorded. */
-    count: (inner: Payments["Service"], process: number): Payments["Service"] => {
+    count: (client: Context.Context<Called>, process: number): Context.Context<Called> => {
+      const inner = Context.get(client, Payments)
+      const { get } = Context.get(client, WithdrawalLookup)
       const run = <A, E>(
         asked: Asked,
         effect: Effect.Effect<A, E>,
@@ -156,7 +162,7 @@ export const makeCalls = ({ now, onBegin, onEnd, story }: Options) => {
           inner.createTransaction(request, options),
           ({ id, status }) => ({ transactionId: id, status, answer: story.charge(id) })
         )) as Payments["Service"]["createTransaction"]
-      return Payments.of({
+      const payments = Payments.of({
         createTransaction,
         requestWithdrawal: (request, options) =>
           run(
@@ -179,6 +185,15 @@ export const makeCalls = ({ now, onBegin, onEnd, story }: Options) => {
         getBalance: (options) =>
           run({ operation: "getBalance", question: "the balance" }, inner.getBalance(options), () => ({}))
       })
+      const lookup = WithdrawalLookup.of({
+        get: (withdrawalId) =>
+          run(
+            { operation: "getWithdrawal", question: `payout ${withdrawalId}` },
+            get(withdrawalId),
+            ({ enTransaction }) => ({ answer: enTransaction })
+          )
+      })
+      return Context.make(Payments, payments).pipe(Context.add(WithdrawalLookup, lookup))
     }
   }
 }

@@ -24,7 +24,7 @@ import type { RehearsalOptions } from "../RehearsalOptions.ts"
 import type { RehearsalWorld } from "../RehearsalWorld.ts"
 import { Sandbox } from "../../sandbox/Sandbox.ts"
 import { SandboxOptions } from "../../sandbox/SandboxOptions.ts"
-import { makeCalls, nameOfFailure } from "./calls.ts"
+import { type Called, makeCalls, nameOfFailure } from "./calls.ts"
 import { makeDeclarations } from "./declarations.ts"
 import { CurrentWebhook, makeDeliveries } from "./deliveries.ts"
 import { makeDisturber } from "./disturber.ts"
@@ -56,7 +56,7 @@ const worldWait = 30_000
 
 /** Plays a schedule. Its clock is the rehearsal's, and the caller's context is not used. */
 export const play = Effect.fnUntraced(function* <A, E, S>(
-  program: Effect.Effect<A, E, Payments | S>,
+  program: Effect.Effect<A, E, Called | S>,
   options: RehearsalOptions<S>,
   schedule: Schedule,
   isSlow = false
@@ -187,7 +187,7 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
       story
     })
     const client = yield* inWorld(
-      Payments.make({ baseUrl: sandbox.baseUrl, companyId: sandbox.companyId }).pipe(
+      Effect.scoped(Layer.build(Payments.layer({ baseUrl: sandbox.baseUrl, companyId: sandbox.companyId }))).pipe(
         Effect.provideService(HttpClient.HttpClient, transport),
         Effect.provideService(IdempotencyKeyGen, calls.keys),
         Effect.provide(credentials),
@@ -196,7 +196,7 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
     )
     const services = Context.merge(
       contextOf(life),
-      Context.add(connections[index]?.stores ?? stores, Payments, calls.count(client, number))
+      Context.merge(connections[index]?.stores ?? stores, calls.count(client, number))
     ).pipe(
       Context.add(OnStep, declarations.onStep(life, die(life))),
       Context.add(CurrentRehearsal, {

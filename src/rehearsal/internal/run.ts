@@ -3,9 +3,9 @@
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type { Payments } from "../../client/Payments.ts"
 import type { RehearsalOptions } from "../RehearsalOptions.ts"
 import type { RehearsalFinding, RehearsalReport, RehearsedRule, UndecidedSchedule } from "../RehearsalReport.ts"
+import type { Called } from "./calls.ts"
 import { pairsOf, type Traced, tracedOf } from "./pairs.ts"
 import { play, type Played } from "./play.ts"
 import type { relevantRules } from "./rules.ts"
@@ -52,7 +52,7 @@ const undecidedReason =
  * Plays schedules of one program. A run that does not end is played again, slowly: if it only waited for real work, it ends
  * then. If it does not, real work is not the reason, and later runs are played once.
  */
-const makePlayer = <A, E, S>(program: Effect.Effect<A, E, Payments | S>, options: RehearsalOptions<S>) => {
+const makePlayer = <A, E, S>(program: Effect.Effect<A, E, Called | S>, options: RehearsalOptions<S>) => {
   let isFast = false
   return Effect.fnUntraced(function* (schedule: Schedule) {
     const played = yield* play(program, options, schedule)
@@ -70,7 +70,7 @@ const unknownSchedule = (only: string, schedules: ReadonlyArray<Schedule>) => {
 
 /** Plays the undisturbed run, and returns its schedules and how to play them. */
 export const learn = Effect.fnUntraced(function* <A, E, S>(
-  program: Effect.Effect<A, E, Payments | S>,
+  program: Effect.Effect<A, E, Called | S>,
   options: RehearsalOptions<S>,
   /** The rules that have to be checked, where the options name none. */
   defaultChecks: (plain: Played) => ReadonlyArray<RuleName> = () => []
@@ -133,7 +133,7 @@ export const learn = Effect.fnUntraced(function* <A, E, S>(
 
 /** See `Rehearsal.run`. */
 export const run = Effect.fnUntraced(function* <A, E, S>(
-  program: Effect.Effect<A, E, Payments | S>,
+  program: Effect.Effect<A, E, Called | S>,
   options: RehearsalOptions<S>,
   defaultChecks?: typeof relevantRules
 ) {
