@@ -6,6 +6,7 @@ import { Effect, Fiber } from "effect"
 import { Payments, PaymentsPolicy } from "effect-pix"
 import type { PayoutQueue, PayoutQueueOptions } from "effect-pix/payouts"
 import { Fault } from "effect-pix/sandbox"
+import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { meetAll, poor, refused, unauthorised } from "../support/payoutAnswers.ts"
 import { pass, payout, payouts, queued, settle } from "../support/payoutQueue.ts"
@@ -209,6 +210,29 @@ describe("the service refuses all payouts of an account", () => {
       yield* meetAll()
       yield* TestClock.adjust("2 minutes")
       assert.strictEqual(yield* paid, 20)
+    }
+  )
+
+  const leased: PayoutQueueOptions = { concurrency: 1, lease: "10 minutes" }
+  queued(
+    "and the one that is tried is parked: the next one is tried long before its lease ends",
+    leased,
+    function* ({ queue }) {
+      const sql = yield* SqlClient.SqlClient
+      yield* meetAll(unauthorised)
+      yield* queue.submit(payout("invoice-1"))
+      yield* settle
+      yield* queue.park("invoice-1")
+      yield* queue.setPaused(true)
+      yield* queue.submit(payout("unreadable"))
+      yield* sql`UPDATE effect_pix_payouts SET request = '{}' WHERE reference = 'unreadable'`
+      yield* queue.setPaused(false)
+      yield* TestClock.adjust("10 seconds")
+      assert.strictEqual(yield* shown("unreadable"), "parked Unreadable")
+      yield* meetAll()
+      yield* queue.resume("invoice-1")
+      yield* TestClock.adjust("10 seconds")
+      assert.strictEqual(yield* shown(), "posted")
     }
   )
 
