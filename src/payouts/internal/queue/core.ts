@@ -32,7 +32,7 @@ export const linksOf = ({ offeredBy }: Row): Array<Tracer.SpanLink> => {
     : [{ span: Tracer.externalSpan({ traceId, spanId }), attributes: {} }]
 }
 
-interface ChangeOptions {
+export interface ChangeOptions {
   /** Another condition: see `update` of the store. */
   readonly where?: Fragment | undefined
   /** The cap of a day on which the row is counted by the change. */
