@@ -33,6 +33,8 @@ describe("docs", () => {
     const first = blocks.find(({ name }) => name.startsWith("README.md:"))
     assert.isDefined(first)
     const log = vi.spyOn(console, "log").mockImplementation(() => undefined)
+    // Another file may have run it in this process: a module is evaluated once.
+    vi.resetModules()
     await import(first.module)
     const printed = log.mock.calls.map((line) => `${line.join(" ")}\n`).join("")
     log.mockRestore()
