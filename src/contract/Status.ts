@@ -135,6 +135,3 @@ export const progressOfDetail = (status: DetailStatus, statuses?: PaidWords): Pr
   const meaning = meaningOf(status)
   return meaning === "open" ? "Open" : meaning === "failed" || meaning === "returned" ? "Final" : "Unknown"
 }
-
-/** Whether a status is one of the five words documented for the detail. */
-export const isDetailWord = (status: string): status is DetailWord => detailWords.some((word) => word === status)

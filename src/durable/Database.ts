@@ -89,16 +89,17 @@ class PlayedTransaction extends Context.Service<PlayedTransaction, readonly [obj
 
 /** Whether the transaction of a fiber is found: one is played without a database. */
 const seesTransactions = Effect.suspend(() => {
+  const succeed = () => Effect.void
   const transactionService = PlayedTransaction
   const inTransaction = SqlClient.makeWithTransaction({
     transactionService,
     spanAttributes: [],
     acquireConnection: () => Effect.succeed({}),
-    begin: () => Effect.void,
-    savepoint: () => Effect.void,
-    commit: () => Effect.void,
-    rollback: () => Effect.void,
-    rollbackSavepoint: () => Effect.void
+    begin: succeed,
+    savepoint: succeed,
+    commit: succeed,
+    rollback: succeed,
+    rollbackSavepoint: succeed
   })
   return Effect.map(inTransaction(CurrentTransaction), (current) => current?.key === transactionService.key)
 }).pipe(Effect.withTracerEnabled(false), Effect.orDie)

@@ -79,7 +79,12 @@ describe("the sandbox's page", () => {
     ["empty", Fault.empty(418), "answer 418"],
     ["retryAfter", Fault.retryAfter("5 seconds", { status: 418 }), "answer 418"],
     ["redirect", Fault.redirect("https://elsewhere.example/", 418), "answer 418"],
-    ["forgetKey", Fault.forgetKey, "forgetKey"]
+    ["forgetKey", Fault.forgetKey, "forgetKey"],
+    ["failure", Fault.failure("não"), "failure"],
+    ["brcode", Fault.brcode, "brcode"],
+    ["qrcode", Fault.qrcode, "qrcode"],
+    ["localTimes", Fault.localTimes, "localTimes"],
+    ["falseZ", Fault.falseZ, "falseZ"]
   ] as const
   effect.each(faults)("the form plans %s as the fault of that name", served, function* ([fault, planned, name]) {
     const { overview } = yield* Sandbox
