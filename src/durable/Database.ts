@@ -87,9 +87,10 @@ class PlayedTransaction extends Context.Service<PlayedTransaction, readonly [obj
   "effect-pix/Database/PlayedTransaction"
 ) {}
 
+const succeed = () => Effect.void
+
 /** Whether the transaction of a fiber is found: one is played without a database. */
 const seesTransactions = Effect.suspend(() => {
-  const succeed = () => Effect.void
   const transactionService = PlayedTransaction
   const inTransaction = SqlClient.makeWithTransaction({
     transactionService,
