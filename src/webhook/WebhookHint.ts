@@ -29,6 +29,7 @@ declare module "./WebhookHint.ts" {}
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import { displayMessage } from "../internal/mask.ts"
+import { opaqueId } from "../internal/wire.ts"
 import { type Centavos, centavosOption } from "../pix/Money.ts"
 
 /** The hint of a delivery. */
@@ -82,7 +83,7 @@ const asText = (value: unknown, longest: number) =>
 /** The id of a charge, which is opaque. */
 const asId = (value: unknown) => {
   const id = Number.isSafeInteger(value) ? String(value) : value
-  return typeof id === "string" && /^[\w-]{1,64}$/.test(id) ? id : undefined
+  return typeof id === "string" && opaqueId.test(id) ? id : undefined
 }
 
 /** A number, or the digits of one. */
