@@ -17,11 +17,17 @@ const words: { readonly [Name in Tag]: string } = {
   Recorded: "the answer is a record",
   Refused: "the answer is a refusal",
   Unknown: "the answer proves nothing",
+  LookedUp: "a lookup finds its record",
+  LookupMissed: "a lookup finds none",
+  Claimed: "a webhook claims something",
+  Replaced: "another payout is to replace it",
   Parked: "it is left to a person",
   retry: "`retry`",
   park: "`park`",
   resume: "`resume`",
   settle: "`settle`",
+  cancel: "`cancel`",
+  reschedule: "`reschedule`",
   forget: "`forget`"
 }
 

@@ -1,7 +1,7 @@
 /** `effect-pix payouts`: the queue of payouts in a program's own database, and an operator's steps. */
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
-import { PayoutState } from "../payouts/PayoutStatus.ts"
+import { PayoutState } from "../payouts/PayoutState.ts"
 import { account, format, full, GivenAccount, json, person } from "./internal/flags.ts"
 import { lazily } from "./internal/lazily.ts"
 import { reference } from "./internal/operator/step.ts"

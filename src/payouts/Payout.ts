@@ -1,6 +1,7 @@
 /**
  * One payout of many, and why one is not accepted.
  */
+import type * as DateTime from "effect/DateTime"
 import * as Schema from "effect/Schema"
 import { legible } from "../internal/legible.ts"
 import { issuesInWords } from "../contract/Outcome.ts"
@@ -16,6 +17,7 @@ import {
   WithdrawalRefusal
 } from "../contract/PaymentsError.ts"
 import type { WithdrawalRequest } from "../contract/Withdrawal.ts"
+import { PayoutStateConflict } from "./PayoutState.ts"
 
 /**
  * One payout: a withdrawal request (amount in centavos) and your own reference for it, such as an invoice number. The
@@ -28,6 +30,18 @@ export type PayoutItem = WithdrawalRequest & {
    * the first one stays. Above the queue's `fourEyesAbove`, another person has to approve the payout.
    */
   readonly by?: string | undefined
+  /** What it is for, in words that a person approves it by: 1 to 200 characters. It is stored and sealed with the request, and not sent. */
+  readonly label?: string | undefined
+  /**
+   * Before this time it is not sent, by the clock of the database; it is wanted since then. The first one stays: `reschedule`
+   * changes it. Default: it is sent at once.
+   */
+  readonly notBefore?: DateTime.DateTime | undefined
+  /**
+   * The reference of a payout that this one is paid in the place of: one that is refused, cancelled or returned, or that failed by
+   * a lookup; one that failed otherwise needs `by`. The other one is never sent again.
+   */
+  readonly replaces?: string | undefined
 }
 
 /**
@@ -89,7 +103,9 @@ export class LooksAlike extends legible(
 /** How many payouts one message names at most. */
 const maxShown = 10
 
-const whyWrong = (error: InvalidRequest | BelowMinimum | ReferenceConflict | LooksAlike): string => {
+const LineError = Schema.Union([InvalidRequest, BelowMinimum, ReferenceConflict, LooksAlike, PayoutStateConflict])
+
+const whyWrong = (error: typeof LineError.Type): string => {
   switch (error._tag) {
     case "InvalidRequest":
       return issuesInWords(error.issues)
@@ -99,6 +115,8 @@ const whyWrong = (error: InvalidRequest | BelowMinimum | ReferenceConflict | Loo
       return `was submitted before, with another ${error.differs.join(" and ")}`
     case "LooksAlike":
       return `looks like ${error.other}: the same PIX key and the same amount`
+    case "PayoutStateConflict":
+      return `replaces ${error.reference}, which is ${error.state}. ${error.problem}`
   }
 }
 
@@ -114,7 +132,7 @@ export class PayoutsNotAccepted extends legible(
         reference: Schema.String,
         /** The item's amount, in centavos. Absent where it is not a whole number of centavos. */
         amount: Schema.optionalKey(Centavos),
-        error: Schema.Union([InvalidRequest, BelowMinimum, ReferenceConflict, LooksAlike])
+        error: LineError
       })
     )
   })

@@ -12,7 +12,8 @@ import { IdempotencyConflict, OutcomeUnknown } from "../contract/PaymentsError.t
 import { Person } from "../durable/Step.ts"
 import { Centavos } from "../pix/Money.ts"
 import { PayoutRefusal } from "./Payout.ts"
-import { ParkedBecause, PayoutAsked, PayoutState } from "./PayoutStatus.ts"
+import { PayoutAsked } from "./PayoutStatus.ts"
+import { ParkedBecause, PayoutState } from "./PayoutState.ts"
 
 const changed = {
   /** When it was written, by the clock of the process that wrote it. */
@@ -31,10 +32,13 @@ const changed = {
  * | `Submitted` | it was accepted, from the person that its item named; `amount` is in centavos |
  * | `Marked` | its request number `request` was about to be sent |
  * | `Answered` | what the answer made of it: `Recorded` with a `withdrawalId`, `Refused` or `Unknown` with an `error`; `Refused` by a record with both |
- * | `Contradicted` | the service recorded it after it had been settled as failed: money may have moved |
+ * | `LookedUp` | a lookup of its withdrawal said how it ended: `state`; `word` is the service's |
+ * | `Contradicted` | the service says, `by` an answer or a lookup, that it was executed where `failed` is stored, or that it failed where `paid` is: a person decides |
  * | `Doubted` | the database is another one, as after a failover, and may have lost the mark of a request: it is sent again under its key |
  * | `Parked` | a worker parked it, or a person where `because` is `Operator` |
  * | `Retried`, `Resumed`, `Settled` | a person's step. `notExecuted` is what the person said; `state` is that of the step |
+ * | `Cancelled`, `Rescheduled` | a person's step, before anything left |
+ * | `Replaced` | the payout `replacement` was submitted in its place |
  * | `Approved` | a second person resumed a payout above `fourEyesAbove` |
  * | `Asked` | the first of two people took a step, which changed nothing else |
  * | `Shown` | a person was shown the data of its payee |
@@ -51,12 +55,25 @@ export const PayoutChange = Schema.Union([
     withdrawalId: Schema.optionalKey(Schema.Int),
     error: Schema.optionalKey(Schema.Union([PayoutRefusal, OutcomeUnknown, IdempotencyConflict]))
   }),
-  Schema.TaggedStruct("Contradicted", { ...changed, withdrawalId: Schema.Int }),
+  Schema.TaggedStruct("LookedUp", { ...changed, withdrawalId: Schema.Int, word: Schema.optionalKey(Schema.String) }),
+  Schema.TaggedStruct("Contradicted", {
+    ...changed,
+    withdrawalId: Schema.Int,
+    by: Schema.Literals(["answer", "lookup"]),
+    word: Schema.optionalKey(Schema.String)
+  }),
   Schema.TaggedStruct("Doubted", changed),
   Schema.TaggedStruct("Parked", { ...changed, because: ParkedBecause, ...Person.fields }),
   Schema.TaggedStruct("Retried", { ...changed, ...Person.fields }),
   Schema.TaggedStruct("Resumed", { ...changed, notExecuted: Schema.Boolean, ...Person.fields }),
   Schema.TaggedStruct("Settled", { ...changed, ...Person.fields }),
+  Schema.TaggedStruct("Cancelled", { ...changed, ...Person.fields }),
+  Schema.TaggedStruct("Rescheduled", {
+    ...changed,
+    notBefore: Schema.DateTimeUtcFromString,
+    ...Person.fields
+  }),
+  Schema.TaggedStruct("Replaced", { ...changed, replacement: Schema.String, by: Schema.optionalKey(Schema.String) }),
   Schema.TaggedStruct("Approved", { ...changed, ...Person.fields }),
   Schema.TaggedStruct("Asked", { ...changed, step: PayoutAsked.fields.step, ...Person.fields }),
   Schema.TaggedStruct("Shown", { ...changed, ...Person.fields }),

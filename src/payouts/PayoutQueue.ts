@@ -75,7 +75,8 @@ import type { PayoutAccount, PayoutChange } from "./PayoutHistory.ts"
 import { type PayoutClientOptions, type PayoutQueueOptions, settingsOf } from "./PayoutQueueOptions.ts"
 import type { Centavos } from "../pix/Money.ts"
 import type { Seal } from "./Seal.ts"
-import type { PayoutNotFound, PayoutPayee, PayoutState, PayoutStateConflict, PayoutStatus } from "./PayoutStatus.ts"
+import type { PayoutPayee, PayoutStatus } from "./PayoutStatus.ts"
+import type { PayoutNotFound, PayoutState, PayoutStateConflict } from "./PayoutState.ts"
 
 type Steering = Effect.Effect<
   PayoutStatus,
@@ -104,7 +105,7 @@ export class PayoutQueue extends Context.Service<
       payout: PayoutItem
     ) => Effect.Effect<
       PayoutStatus,
-      ReferenceConflict | InvalidRequest | BelowMinimum | ForeignTransaction | DatabaseError
+      ReferenceConflict | InvalidRequest | BelowMinimum | PayoutStateConflict | ForeignTransaction | DatabaseError
     >
     /**
      * Accepts all of them, or none: `PayoutsNotAccepted` names every payout that is wrong, with its index, its reference,
@@ -177,7 +178,7 @@ export class PayoutQueue extends Context.Service<
      */
     readonly settle: (
       reference: string,
-      options?: StepOptions & { readonly as?: "paid" | "failed" | undefined }
+      options?: StepOptions & { readonly as?: "paid" | "failed" | "returned" | undefined }
     ) => Steering
     /**
      * Deletes the personal data of a payout that is posted, paid, failed or refused at once: its request, its payee, and the

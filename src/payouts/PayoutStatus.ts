@@ -1,79 +1,11 @@
 /**
- * The status of a payout that was submitted to the queue, and the errors of the steps of an operator.
+ * The status of a payout that was submitted to the queue.
  */
 import * as Schema from "effect/Schema"
-import { legible } from "../internal/legible.ts"
 import { IdempotencyConflict, OutcomeUnknown, WithdrawalFailed } from "../contract/PaymentsError.ts"
-import { Centavos } from "../pix/Money.ts"
+import { Centavos, Reais } from "../pix/Money.ts"
 import { PayoutRefusal } from "./Payout.ts"
-
-/**
- * The states of a payout in the queue, as the table spells them: see `PayoutStatus`. `refused` means that no request of this queue
- * moved money; a single call, or another file, may have used the reference.
- */
-export const PayoutState = Schema.Literals(["accepted", "posted", "paid", "failed", "refused", "unknown", "parked"])
-/** See the schema of the same name. */
-export type PayoutState = typeof PayoutState.Type
-
-/**
- * Why a payout waits for a person.
- *
- * - `Operator`: a person parked it.
- * - `PastHorizon`: a request may have left longer ago than the horizon. The service may have forgotten its key, so that
- *   another request could pay twice.
- * - `OverMaxAmount`, `OverDailyCap`: its amount alone is above the worker's `maxAmount` or `dailyCap`.
- * - `Unreadable`: its stored request cannot be opened or read. Nothing was sent since.
- * - `OtherClientId`: a request of it may have left under another client id, base URL or company than those of the worker
- *   now. A key belongs to these, so another request could pay twice.
- * - `WaitedTooLong`: it is wanted since longer ago than the horizon: since its submit, or the last step of a person who wanted
- *   it sent. This queue knows of no request that moved money; where a backup was restored, or somebody paid by hand, it may be
- *   paid already. The wait of a never sent one for a cap or a pause is not counted while a worker is seen.
- * - `OtherPayee`: the service answered with success, but for another PIX key or another company than those that were asked
- *   for. MONEY MAY HAVE MOVED. Another company pauses the account too.
- * - `RecordedAsFailed`: the service recorded it with a word for failure, or for money that came back, and that does not prove that
- *   no money moved: see `seen` of its `error`. MONEY MAY HAVE MOVED. The same request would be answered with the same record.
- * - `NeedsApproval`: it, or the list that it was submitted with, is above the account's `fourEyesAbove`. No request of this
- *   queue moved money. `resume` by a person other than the one who submitted it approves and sends it.
- */
-export const ParkedBecause = Schema.Literals([
-  "Operator",
-  "PastHorizon",
-  "OverMaxAmount",
-  "OverDailyCap",
-  "Unreadable",
-  "OtherClientId",
-  "WaitedTooLong",
-  "OtherPayee",
-  "RecordedAsFailed",
-  "NeedsApproval"
-])
-/** See the schema of the same name. */
-export type ParkedBecause = typeof ParkedBecause.Type
-
-/**
- * What an accepted payout waits for. It is sent again by itself.
- *
- * - `DailyCap`: the next day.
- * - `InsufficientBalance`: a balance that covers it.
- * - `LimitReached`: the end of a limit of the account, or of its block.
- * - `AuthError`: credentials that the service takes (401, 403).
- * - `Redirect`: the right base URL.
- * - `RateLimited`: the time that the service named.
- * - `ServiceUnavailable`: a connection to the service.
- * - `OtherClientId`: credentials of the account's own client id. Those of the worker now belong to another one.
- */
-export const WaitsFor = Schema.Literals([
-  "DailyCap",
-  "InsufficientBalance",
-  "LimitReached",
-  "AuthError",
-  "Redirect",
-  "RateLimited",
-  "ServiceUnavailable",
-  "OtherClientId"
-])
-/** See the schema of the same name. */
-export type WaitsFor = typeof WaitsFor.Type
+import { EndedBy, ParkedBecause, WaitsFor } from "./PayoutState.ts"
 
 /**
  * A step that two people have to take, by its first one. The same step by another person is the second one; any other change
@@ -90,6 +22,20 @@ export interface PayoutAsked extends Schema.Schema.Type<typeof PayoutAsked> {}
 
 const Unclear = Schema.Union([OutcomeUnknown, IdempotencyConflict])
 
+/**
+ * What a webhook claims of a payout, and when it was first claimed. Anybody who knows the address of the webhook may have written
+ * it: it changes no state.
+ */
+export const PayoutClaim = Schema.Struct({
+  meaning: Schema.Literals(["open", "paid", "failed", "returned", "unlisted"]),
+  /** The word that it claims, if it is in the vocabulary of statuses. */
+  word: Schema.optionalKey(Schema.String),
+  endToEndId: Schema.optionalKey(Schema.String),
+  at: Schema.DateTimeUtcFromString
+})
+/** See the schema of the same name. */
+export interface PayoutClaim extends Schema.Schema.Type<typeof PayoutClaim> {}
+
 const common = {
   /** Your reference. */
   reference: Schema.String,
@@ -97,20 +43,46 @@ const common = {
   idempotencyKey: Schema.String,
   /** In centavos. */
   amount: Centavos,
+  /** What its submitter calls it, where this process can open it. It may name a person. */
+  label: Schema.optionalKey(Schema.String),
   submittedAt: Schema.DateTimeUtcFromString,
   /** When its row was last changed: by a step, a request or an answer, or since it has to wait. */
   updatedAt: Schema.DateTimeUtcFromString,
+  /** Before this time it is not sent. */
+  notBefore: Schema.optionalKey(Schema.DateTimeUtcFromString),
+  /** The reference of the payout that it replaces. */
+  replaces: Schema.optionalKey(Schema.String),
+  /** The reference of the payout that replaces it. */
+  replacedBy: Schema.optionalKey(Schema.String),
   /** The step that waits for its second person. Absent: none does. */
   asked: Schema.optionalKey(PayoutAsked)
 }
 /** When the first request whose result is not known may have left. Absent: no request of it is in doubt. */
 const mayHaveLeftAt = Schema.optionalKey(Schema.DateTimeUtcFromString)
-const withdrawalId = Schema.optionalKey(Schema.Int)
-/**
- * The service's word for its state when it recorded it, if it is in the vocabulary of statuses: `Awaiting`, `Pending`,
- * `Failure`. Any other text may be a person's name, and is not stored.
- */
-const withdrawalStatus = Schema.optionalKey(Schema.String)
+const record = {
+  /** The number of its record at the service. */
+  withdrawalId: Schema.optionalKey(Schema.Int),
+  /**
+   * The service's word for the state of that record, if it is in the vocabulary of statuses: `Awaiting`, `Pending`, `Failure`. Any
+   * other text may be a person's name, and is not stored.
+   */
+  withdrawalStatus: Schema.optionalKey(Schema.String),
+  /** The end-to-end id of the PIX, by which a bank finds it. */
+  endToEndId: Schema.optionalKey(Schema.String),
+  /** The `value` of the record, in reais: what differs from `amount` may be a fee. */
+  value: Schema.optionalKey(Reais),
+  /** What webhooks claim of it, each claim once, the oldest first. */
+  claims: Schema.optionalKey(Schema.Array(PayoutClaim))
+}
+const end = {
+  /** Who said so. */
+  by: EndedBy,
+  /** When that was stored. */
+  endedAt: Schema.DateTimeUtcFromString,
+  ...record,
+  /** The service says that it was paid where it is `failed`, or that it failed where it is `paid`. A person decides: `settle`. */
+  contradicted: Schema.optionalKey(Schema.Literal(true))
+}
 
 const Accepted = Schema.TaggedStruct("Accepted", {
   state: Schema.Literal("accepted"),
@@ -124,21 +96,23 @@ interface Accepted extends Schema.Schema.Type<typeof Accepted> {}
 const Posted = Schema.TaggedStruct("Posted", {
   state: Schema.Literal("posted"),
   ...common,
-  withdrawalId,
-  withdrawalStatus
+  ...record,
+  /** Lookups did not say for as long as `confirm` says how it ended: nothing looks it up any more. */
+  unconfirmed: Schema.optionalKey(Schema.Literal(true))
 })
 interface Posted extends Schema.Schema.Type<typeof Posted> {}
-const Paid = Schema.TaggedStruct("Paid", { state: Schema.Literal("paid"), ...common, withdrawalId })
+const Paid = Schema.TaggedStruct("Paid", { state: Schema.Literal("paid"), ...common, ...end })
 interface Paid extends Schema.Schema.Type<typeof Paid> {}
 const Failed = Schema.TaggedStruct("Failed", {
   state: Schema.Literal("failed"),
   ...common,
-  withdrawalId,
-  withdrawalStatus,
-  /** The record by which the service refused it. Absent: a person settled it. */
+  ...end,
+  /** The record by which the service refused it, where `by` is `answer`. */
   error: Schema.optionalKey(WithdrawalFailed)
 })
 interface Failed extends Schema.Schema.Type<typeof Failed> {}
+const Returned = Schema.TaggedStruct("Returned", { state: Schema.Literal("returned"), ...common, ...end })
+interface Returned extends Schema.Schema.Type<typeof Returned> {}
 const Refused = Schema.TaggedStruct("Refused", { state: Schema.Literal("refused"), ...common, error: PayoutRefusal })
 interface Refused extends Schema.Schema.Type<typeof Refused> {}
 const Unknown = Schema.TaggedStruct("Unknown", {
@@ -153,9 +127,12 @@ const Parked = Schema.TaggedStruct("Parked", {
   ...common,
   because: ParkedBecause,
   mayHaveLeftAt,
+  ...record,
   error: Schema.optionalKey(Schema.Union([PayoutRefusal, Unclear]))
 })
 interface Parked extends Schema.Schema.Type<typeof Parked> {}
+const Cancelled = Schema.TaggedStruct("Cancelled", { state: Schema.Literal("cancelled"), ...common })
+interface Cancelled extends Schema.Schema.Type<typeof Cancelled> {}
 
 /**
  * What is known of one payout, by its `state`. Its `amount` is in centavos.
@@ -164,77 +141,33 @@ interface Parked extends Schema.Schema.Type<typeof Parked> {}
  * |---|---|
  * | `accepted` | it will be sent; `error` is why its last request moved none, with `mayHaveLeftAt` one is under way |
  * | `posted` | the service recorded it. That is not paid: `withdrawalStatus` is the word of that moment |
- * | `paid` | a person who knows that it was paid used `settle`; with `withdrawalId` the service recorded it |
- * | `failed` | with an `error` the service recorded it as failed, and no money moved; else a person used `settle` |
+ * | `paid` | it was paid: `by` says who said so |
+ * | `failed` | it was not paid, and nothing sends it any more; `by` says who said so |
+ * | `returned` | it was paid, and the money came back |
  * | `refused` | no request of this queue moved money; a single call, or another file, may have used the reference. `error` says why; `retry` sends it again |
  * | `unknown` | money may have moved. It is sent again with the same key |
  * | `parked` | it waits for a person, and is not sent; with `mayHaveLeftAt` money may have moved |
+ * | `cancelled` | a person cancelled it, and nothing of this queue left |
  *
  * Gotchas:
- * - A `failed` payout with a `withdrawalId` and without an `error` was recorded by the service, perhaps after it was settled as
- *   failed. Look in the panel before you pay it in another way.
+ * - Nothing is ever sent again by itself once it is `posted`. A payout that failed or came back is paid again under a new reference,
+ *   with `replaces`.
  * - `error` has the cause, the status and the code of the service, and not its words, which may name a person. The log line of
  *   the request has them, masked.
  */
-export const PayoutStatus = Schema.Union([Accepted, Posted, Paid, Failed, Refused, Unknown, Parked])
+export const PayoutStatus = Schema.Union([
+  Accepted,
+  Posted,
+  Paid,
+  Failed,
+  Returned,
+  Refused,
+  Unknown,
+  Parked,
+  Cancelled
+])
 /** See the schema of the same name. */
-export type PayoutStatus = Accepted | Posted | Paid | Failed | Refused | Unknown | Parked
-
-const refusals: Readonly<Record<PayoutRefusal["_tag"], string>> = {
-  InvalidRequest: "Dados inválidos: confira a chave PIX e o valor",
-  BelowMinimum: "Valor abaixo do mínimo de R$ 10,00",
-  InsufficientBalance: "Saldo insuficiente",
-  LimitReached: "Limite da conta atingido, ou conta bloqueada",
-  NoPixKey: "Nenhuma chave PIX informada ou cadastrada",
-  WithdrawalFailed: "Recusado pelo gateway",
-  AuthError: "Credenciais recusadas pelo gateway",
-  RateLimited: "Limite de requisições atingido",
-  RequestRejected: "Recusado pelo gateway",
-  ServiceUnavailable: "Gateway indisponível"
-}
-
-const waitedTooLong = "Não enviado por esta fila: conferir se já foi pago antes de pagar por outro meio"
-const unclear = "A conferir: pode ter sido pago, não pagar por outro meio antes"
-
-const notSent = (status: Extract<PayoutStatus, { state: "accepted" | "parked" }>): string => {
-  const { error, mayHaveLeftAt } = status
-  const isInDoubt = error?._tag === "OutcomeUnknown" || error?._tag === "IdempotencyConflict"
-  if (isInDoubt || mayHaveLeftAt !== undefined) return unclear
-  if (status.state === "parked" && status.because === "WaitedTooLong") return waitedTooLong
-  return error === undefined ? "Não pago: não enviado" : `Não pago: ${refusals[error._tag]}`
-}
-
-/**
- * What is known of a payout, in Portuguese, as for a column of a sheet that your accountant reads. It says "A conferir" of
- * each payout that may have moved money.
- *
- * ```ts
- * import { Payouts, type PayoutStatus } from "effect-pix/payouts"
- *
- * const cells = (statuses: ReadonlyArray<PayoutStatus>) =>
- *   statuses.map((status) => [status.reference, Payouts.portuguese(status)])
- * ```
- */
-export const portuguese = (status: PayoutStatus): string => {
-  switch (status.state) {
-    case "posted":
-      return status.withdrawalId === undefined ? "Registrado" : `Registrado: saque nº ${status.withdrawalId}`
-    case "paid":
-      return "Pago: conferido por uma pessoa"
-    case "failed":
-      if (status.error !== undefined)
-        return `Não pago: ${refusals.WithdrawalFailed} (saque nº ${status.error.withdrawalId})`
-      // The service recorded it, perhaps after a person had said that it failed.
-      return status.withdrawalId === undefined ? "Não pago: conferido por uma pessoa" : unclear
-    case "unknown":
-      return unclear
-    case "refused":
-      return `Não pago: ${refusals[status.error._tag]}`
-    case "accepted":
-    case "parked":
-      return notSent(status)
-  }
-}
+export type PayoutStatus = Accepted | Posted | Paid | Failed | Returned | Refused | Unknown | Parked | Cancelled
 
 /**
  * Whom a recorded withdrawal names as its payee. It is a person's data, stored as the request is: under the queue's `seal`,
@@ -248,30 +181,3 @@ export const PayoutPayee = Schema.Struct({
 })
 /** See the schema of the same name. */
 export interface PayoutPayee extends Schema.Schema.Type<typeof PayoutPayee> {}
-
-/** No payout of this reference was submitted, or its record was deleted since. */
-export class PayoutNotFound extends legible(
-  Schema.TaggedError<PayoutNotFound>("effect-pix/PayoutNotFound")("PayoutNotFound", {
-    reference: Schema.String
-  })
-) {
-  override get message(): string {
-    return this.reference === ""
-      ? "The reference is not a text that a payout can have."
-      : `No payout of the reference ${this.reference} was submitted to the queue, or its record was deleted since.`
-  }
-}
-
-/** The step is not possible for a payout in this state. Nothing was changed. */
-export class PayoutStateConflict extends legible(
-  Schema.TaggedError<PayoutStateConflict>("effect-pix/PayoutStateConflict")("PayoutStateConflict", {
-    operation: Schema.Literals(["retry", "park", "resume", "settle", "forget"]),
-    reference: Schema.String,
-    state: PayoutState,
-    problem: Schema.String
-  })
-) {
-  override get message(): string {
-    return `${this.operation} changed nothing: the payout ${this.reference} is ${this.state}. ${this.problem}`
-  }
-}

@@ -10,7 +10,9 @@
  * |---|---|---|
  * | `done` | `posted`, `paid` | the service recorded it |
  * | `refused` | `refused` | no request of this queue moved money. A single call, or another file, may have used the reference |
- * | `failed` | `failed` | the service recorded it as failed (its `error`), or a person settled it as failed |
+ * | `failed` | `failed` | it was not paid: an answer, a lookup or a person said so |
+ * | `returned` | `returned` | it was paid, and came back |
+ * | `cancelled` | `cancelled` | nothing of this queue left |
  * | `parked` | `parked` | it waits for a person: see `because` |
  * | `open` | `accepted`, `unknown` | not sent yet, or in doubt: the queue goes on without this run |
  *
@@ -64,7 +66,7 @@ import { type PayoutItem, type PayoutsNotAccepted, PayoutsNotConfirmed } from ".
 import { PayoutQueue } from "./PayoutQueue.ts"
 import { PayoutStatus } from "./PayoutStatus.ts"
 
-export { portuguese } from "./PayoutStatus.ts"
+export { portuguese } from "./internal/portuguese.ts"
 
 /** How a sheet is run. */
 export interface RunOptions {
@@ -87,7 +89,9 @@ export interface RunOptions {
 export const PayoutReport = Schema.Struct({
   done: Schema.Array(PayoutStatus),
   failed: Schema.Array(PayoutStatus),
+  returned: Schema.Array(PayoutStatus),
   refused: Schema.Array(PayoutStatus),
+  cancelled: Schema.Array(PayoutStatus),
   parked: Schema.Array(PayoutStatus),
   open: Schema.Array(PayoutStatus)
 })
@@ -255,7 +259,9 @@ export const run = (
       const report = {
         done: inState("posted", "paid"),
         failed: inState("failed"),
+        returned: inState("returned"),
         refused: inState("refused"),
+        cancelled: inState("cancelled"),
         parked: inState("parked"),
         open: inState("accepted", "unknown")
       }

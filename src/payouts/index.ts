@@ -10,13 +10,5 @@ export * as PayoutInsert from "./PayoutInsert.ts"
 export { PayoutQueue } from "./PayoutQueue.ts"
 export type { PayoutClientOptions, PayoutQueueOptions } from "./PayoutQueueOptions.ts"
 export * as Seal from "./Seal.ts"
-export {
-  ParkedBecause,
-  PayoutAsked,
-  PayoutNotFound,
-  PayoutPayee,
-  PayoutState,
-  PayoutStateConflict,
-  PayoutStatus,
-  WaitsFor
-} from "./PayoutStatus.ts"
+export { EndedBy, ParkedBecause, PayoutNotFound, PayoutState, PayoutStateConflict, WaitsFor } from "./PayoutState.ts"
+export { PayoutAsked, PayoutClaim, PayoutPayee, PayoutStatus } from "./PayoutStatus.ts"

@@ -24,7 +24,7 @@ import type { WriteOptions } from "../../contract/WriteOptions.ts"
 import type { Withdrawal } from "../../contract/Withdrawal.ts"
 import { Centavos, format } from "../../pix/Money.ts"
 import type { PayoutRefusal } from "../Payout.ts"
-import type { WaitsFor } from "../PayoutStatus.ts"
+import type { WaitsFor } from "../PayoutState.ts"
 
 /** A failure after which money may have moved. */
 export type InDoubt = OutcomeUnknown | IdempotencyConflict
@@ -144,6 +144,16 @@ export const isRecordedAsFailed = (error: InDoubt): boolean =>
   error._tag === "OutcomeUnknown" &&
   error.reason !== "Unreadable" &&
   error.issues?.some(({ path }) => path === "enTransaction") === true
+
+/** Whether a failure follows a request of the same key that may have been executed. */
+export const isAfterDoubt = (error: InDoubt): boolean =>
+  error._tag === "OutcomeUnknown" && error.reason === "RefusedAfterUnknown"
+
+/** The number of the record that an answer names, of what was asked. */
+export const seenIdOf = (error: InDoubt): number | undefined => {
+  const id = error._tag === "OutcomeUnknown" ? Number(error.seen?.id) : Number.NaN
+  return Number.isSafeInteger(id) && id >= 0 ? id : undefined
+}
 
 /**
  * A success about another company than that of the account is none. The client compares the company only where its own is

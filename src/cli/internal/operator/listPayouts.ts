@@ -1,6 +1,6 @@
 /** Runs `effect-pix payouts list`: the payouts, their sums, and whether something stops the workers or waits for a person. */
 import * as Effect from "effect/Effect"
-import { PayoutState } from "../../../payouts/PayoutStatus.ts"
+import { PayoutState } from "../../../payouts/PayoutState.ts"
 import { type Format, printList } from "../list.ts"
 import { hasReader, note } from "../output.ts"
 import { ageOf, plain } from "../text.ts"

@@ -7,7 +7,8 @@ import * as Predicate from "effect/Predicate"
 import type { StepOptions } from "../../../durable/Step.ts"
 import type { Centavos } from "../../../pix/Money.ts"
 import type { PayoutItem } from "../../Payout.ts"
-import { PayoutNotFound, PayoutStateConflict, type PayoutStatus } from "../../PayoutStatus.ts"
+import { type PayoutStatus } from "../../PayoutStatus.ts"
+import { PayoutNotFound, PayoutStateConflict } from "../../PayoutState.ts"
 import type { Seal } from "../../Seal.ts"
 import { makeAccountClient } from "./accountClient.ts"
 import type { Core } from "./core.ts"
@@ -15,13 +16,12 @@ import { checkedPerson, invalid } from "./entries.ts"
 import type { Event } from "./events.ts"
 import { operationsOf } from "./operation.ts"
 import { makeReading } from "./reading.ts"
-import { isOpen } from "./row.ts"
 import type { Settings } from "../../PayoutQueueOptions.ts"
 import { statusOf } from "./status.ts"
 import { allOrNone, makeAccept } from "./submit.ts"
 
 /** A step of a person, without the person and what it is decided by. */
-type Wanted = DistributiveOmit<Event<PayoutStateConflict["operation"]>, "at" | "person">
+type Wanted = DistributiveOmit<Event<Exclude<PayoutStateConflict["operation"], "replace">>, "at" | "person">
 type DistributiveOmit<A, Key extends keyof A> = A extends unknown ? Omit<A, Key> : never
 
 export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
@@ -49,8 +49,7 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
         const changed = core.stepBy(
           yield* find(reference),
           () => ({ ...wanted, at, person }),
-          ({ state }, problem) => Effect.fail(new PayoutStateConflict({ operation, reference, state, problem })),
-          isOpen
+          ({ state }, problem) => Effect.fail(new PayoutStateConflict({ operation, reference, state, problem }))
         )
         // The person may have corrected the credentials.
         const tries = operation === "retry" || operation === "resume"
@@ -92,9 +91,12 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
       if (!Number.isSafeInteger(sum) || sum < 0) return invalid("sum", "must be a whole number of centavos")
       return steer({ _tag: "resume", notExecuted, sum }, reference, options)
     },
-    settle: (reference: string, options: StepOptions & { readonly as?: "paid" | "failed" | undefined } = {}) => {
+    settle: (
+      reference: string,
+      options: StepOptions & { readonly as?: "paid" | "failed" | "returned" | undefined } = {}
+    ) => {
       const { as = "paid" } = options
-      if (as !== "paid" && as !== "failed") return invalid("as", "must be paid or failed")
+      if (!["paid", "failed", "returned"].includes(as)) return invalid("as", "must be paid, failed or returned")
       return steer({ _tag: "settle", as }, reference, options)
     },
     forget: (reference: string, options: StepOptions = {}) => steer({ _tag: "forget" }, reference, options)

@@ -20,6 +20,9 @@ interface PayoutColumns {
   readonly wantedAt: number
   readonly waitsFor: string | null
   readonly waitsSince: number | null
+  readonly notBefore: number | null
+  readonly replacedBy: string | null
+  readonly lookups: number | null
 }
 
 /** The columns of an account that conditions ask for. */
@@ -156,6 +159,12 @@ export const openStates = ["accepted", "unknown"] as const
 /** An index has the text as its condition. */
 export const isOpen = isOneOf(payout("state"), openStates)
 
+/** Its withdrawal is looked up when it is due: it has one, and its end is not known yet, or is doubted. */
+export const isLookedUp = isKnown(payout("lookups"))
+
+/** The time has come before which it is not sent. */
+export const isDueBy = either(isNull(payout("notBefore")), isAtMost(payout("notBefore"), given("now")))
+
 /** A second person approved it, or it needs no one. */
 export const isApproved = either(
   isKnown(payout("approvedAt")),
@@ -211,9 +220,12 @@ const isAtWork = both(
 /** The worker's sender is that of the account. Without one, as of a mock, nothing is sent from an account that has one. */
 const isOfSender = isSame(account("fingerprint"), given("sender"))
 
+/** Nobody submitted another payout in its place, and its time has come. */
+const isStillWanted = both(isNull(payout("replacedBy")), isDueBy)
+
 /** A request of the payout may be sent. What is in doubt goes on without an approval, since that cannot pay a second time. */
 export const maySend = both(
-  both(isAtWork, isOfSender),
+  both(both(isAtWork, isOfSender), isStillWanted),
   both(isInTime, either(isKnown(payout("mayHaveLeftAt")), isApproved))
 )
 

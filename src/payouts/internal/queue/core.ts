@@ -13,7 +13,7 @@ import { repeatedly } from "../../../durable/Work.ts"
 import { step as stepOf, type Step } from "./edges.ts"
 import { entryOf } from "./entries.ts"
 import type { Event } from "./events.ts"
-import type { Row } from "./row.ts"
+import { isOpen, type Row } from "./row.ts"
 import type { Settings } from "../../PayoutQueueOptions.ts"
 import { countChange, logParked } from "./signals.ts"
 import type { Store } from "./store.ts"
@@ -37,8 +37,8 @@ export interface ChangeOptions {
   readonly where?: Fragment | undefined
   /** The cap of a day on which the row is counted by the change. */
   readonly cap?: number | undefined
-  /** A worker takes the row after this time. Default: when its lease ends, or when the worker gives it back. */
-  readonly dueIn?: Duration.Duration | undefined
+  /** A worker takes the row after so many milliseconds. Default: as its step says, or when its lease ends. */
+  readonly dueIn?: number | undefined
 }
 
 const isTaken = (taken: ReturnType<typeof stepOf>): taken is Step => typeof taken === "object"
@@ -103,8 +103,8 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { poll }: Set
   /** Changes a row as a step says, with the entry of its history: see `step`. */
   const change = Effect.fnUntraced(function* (
     row: Row,
-    { changes, entry }: Step,
-    { cap, dueIn, where }: ChangeOptions = {}
+    { changes, dueIn: ownDue, entry }: Step,
+    { cap, dueIn = ownDue, where }: ChangeOptions = {}
   ) {
     const offeredBy = dueIn === undefined ? row.offeredBy : ((yield* SubmitSpan) ?? row.offeredBy)
     const updatedAt = yield* Clock.currentTimeMillis
@@ -118,10 +118,10 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { poll }: Set
       updatedAt,
       version: row.version + 1
     }
-    const conditions = { cap, dueIn: dueIn && Duration.toMillis(dueIn), where }
+    const conditions = { cap, dueIn, where }
     const to = yield* store.update(row, wanted, entry && entryOf(entry, wanted), conditions)
     if (to === undefined || to === row) return to
-    yield* publish(to, dueIn !== undefined)
+    yield* publish(to, dueIn !== undefined && isOpen(to))
     if (to.state !== row.state) yield* store.afterCommit(countChange(to))
     return to
   })
@@ -136,25 +136,24 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { poll }: Set
   }
 
   /** A worker takes the row after a time. */
-  const delay = (row: Row, dueIn: Duration.Duration) => change(row, { changes: {}, entry: undefined }, { dueIn })
+  const delay = (row: Row, dueIn: Duration.Duration) =>
+    change(row, { changes: {}, entry: undefined, dueIn: Duration.toMillis(dueIn) })
 
   /**
    * Takes the step of an event, and repeats it where another process changed the row first. An event without a step changes
-   * nothing; one that is refused fails. A row that `isQueued` is due at once.
+   * nothing; one that is refused fails.
    */
   const stepBy = Effect.fnUntraced(function* <E>(
     row: Row | undefined,
     eventOf: (row: Row) => Event,
-    refuse: (row: Row, problem: string) => Effect.Effect<never, E>,
-    isQueued: (row: Row) => boolean = () => false
+    refuse: (row: Row, problem: string) => Effect.Effect<never, E>
   ) {
     let current = row
     while (current !== undefined) {
       const taken = stepOf(current, eventOf(current))
       if (typeof taken === "string") return yield* refuse(current, taken)
       if (taken === undefined) return current
-      const dueIn = isQueued({ ...current, ...taken.changes }) ? Duration.zero : undefined
-      const next = yield* change(current, taken, { dueIn })
+      const next = yield* change(current, taken)
       if (next !== undefined) return next
       current = yield* store.get(current.idempotencyKey)
     }

@@ -2,7 +2,9 @@
  * Every step that a payout may take: `edges`, which docs/payouts-operating.md prints. Nothing here reads or writes: a step is a
  * function from a row and an event to what changes in the row, with the entry of its history.
  */
-import { PayoutState } from "../../PayoutStatus.ts"
+import * as DateTime from "effect/DateTime"
+import { listedWord } from "../machine.ts"
+import { PayoutState } from "../../PayoutState.ts"
 import { openStates as open } from "./conditions.ts"
 import type { Entry, Event, Guard, Tag } from "./events.ts"
 import * as Moves from "./moves.ts"
@@ -18,7 +20,7 @@ export interface Edge<Happened> {
   readonly when: When<Happened>
   /** `undefined`: the state stays, or the step is refused. */
   readonly to: PayoutState | undefined
-  readonly changes?: (row: Row, event: Happened) => Omit<Changes, "state">
+  readonly changes?: (row: Row, event: Happened) => Moves.Moved
   /** Why the step is refused: it changes nothing. */
   readonly refused?: (row: Row, event: Happened) => string
 }
@@ -31,7 +33,7 @@ const go = <Happened>(
   from: States,
   when: When<Happened>,
   to: PayoutState | undefined,
-  changes: (row: Row, event: Happened) => Omit<Changes, "state">
+  changes: (row: Row, event: Happened) => Moves.Moved
 ): Edge<Happened> => ({ from, when, to, changes })
 
 const refuse = <Happened>(
@@ -40,7 +42,12 @@ const refuse = <Happened>(
   why: string | ((row: Row, event: Happened) => string)
 ): Edge<Happened> => ({ from, when, to: undefined, refused: typeof why === "string" ? () => why : why })
 
-const over = "It was recorded or settled, and is not sent any more."
+/** The states of a payout that the service recorded, or that a person settled. */
+const recordedStates: States = ["posted", "paid", "failed", "returned"]
+const over: States = [...recordedStates, "cancelled"]
+/** The states in which its withdrawal may be looked up. */
+const known: States = [...recordedStates, "parked"]
+const wasOver = "It was recorded, settled or cancelled, and is not sent any more."
 const deleted = "Its request was deleted, so it cannot be sent."
 
 /** All edges of a payout. Of those of an event the first one that fits is taken; without one nothing changes. */
@@ -49,11 +56,13 @@ export const edges: { readonly [Name in Tag]: ReadonlyArray<Edge<Event<Name>>> }
   Waits: [go(open, always, stays, Moves.waiting)],
   // The service's record of a payout is true whatever was written to the row meanwhile, also where a person settled it.
   Recorded: [
-    go(["paid", "failed"], always, stays, Moves.recorded),
-    go(allBut("paid", "failed"), always, "posted", Moves.posted)
+    go(["failed"], always, stays, Moves.recordedAgainst),
+    go(["paid", "returned"], always, stays, Moves.recorded),
+    go(allBut("paid", "failed", "returned"), Moves.isRecordedAsPaid, "paid", Moves.paidByAnswer),
+    go(allBut("paid", "failed", "returned"), always, "posted", Moves.posted)
   ],
   Refused: [
-    go(allBut("posted", "paid"), Moves.provesFailure, "failed", Moves.failed),
+    go(allBut("posted", "paid", "returned"), Moves.provesFailure, "failed", Moves.failed),
     go(allBut(...open), always, stays, Moves.cleared),
     go(open, Moves.hasCauseToWaitFor, "accepted", Moves.waitingForCause),
     go(open, always, "refused", Moves.refused)
@@ -61,23 +70,52 @@ export const edges: { readonly [Name in Tag]: ReadonlyArray<Edge<Event<Name>>> }
   // After a record that proves nothing the same request would be answered with it again.
   Unknown: [
     go(open, Moves.isOfOther, "parked", Moves.recordedFor("OtherPayee")),
+    go(open, Moves.hasFailedInDoubt, "parked", Moves.recordedFor("FailedInDoubt")),
     go(open, Moves.hasWordForFailure, "parked", Moves.recordedFor("RecordedAsFailed")),
     go(open, always, "unknown", Moves.inDoubt)
+  ],
+  LookedUp: [
+    go(known, Moves.isOutdated, stays, Moves.lookedUp),
+    go(["posted", "parked", "paid"], Moves.saysReturned, "returned", Moves.endedByLookup),
+    go(["failed"], Moves.saysReturned, "returned", Moves.endedByLookup),
+    go(["posted", "parked"], Moves.saysPaid, "paid", Moves.endedByLookup),
+    go(["posted", "parked"], Moves.saysFailed, "failed", Moves.endedByLookup),
+    go(["paid"], Moves.saysFailed, stays, Moves.contradicted),
+    go(["failed"], Moves.saysPaid, stays, Moves.contradicted),
+    go(known, always, stays, Moves.lookedUp)
+  ],
+  LookupMissed: [go(known, always, stays, Moves.missed)],
+  Claimed: [
+    go(known, Moves.hasRecord, stays, Moves.claimedOfRecord),
+    go([...open, "parked", "refused", "cancelled", "returned"], always, stays, Moves.claimed)
+  ],
+  // No person: the submit of the other one is in the history of that.
+  Replaced: [
+    refuse(
+      allBut("refused", "cancelled", "returned", "failed"),
+      always,
+      "Only a payout that is over, and was not paid, is replaced."
+    ),
+    refuse(
+      ["failed"],
+      Moves.needsPerson,
+      "No lookup says that it failed, so the payout that replaces it has to name who submits it: `by`."
+    ),
+    go(["refused", "cancelled", "returned", "failed"], always, stays, Moves.replaced)
   ],
   Parked: [go(open, always, "parked", Moves.parked)],
   retry: [
     go(open, always, stays, Moves.wantedNow),
+    refuse(["refused"], Moves.isReplaced, Moves.replacement),
     refuse(["refused"], Moves.isDeleted, deleted),
     go(["refused"], always, "accepted", Moves.wantedAnew),
     refuse(["parked"], always, "Resume it when you know that it may be sent."),
-    refuse(["posted", "paid", "failed"], always, over)
+    refuse(over, always, wasOver)
   ],
-  park: [
-    go([...open, "refused", "parked"], always, "parked", Moves.parkedByPerson),
-    refuse(["posted", "paid", "failed"], always, over)
-  ],
+  park: [go([...open, "refused", "parked"], always, "parked", Moves.parkedByPerson), refuse(over, always, wasOver)],
   resume: [
     refuse(allBut("parked"), always, "Only a parked payout can be resumed."),
+    refuse(["parked"], Moves.isReplaced, Moves.replacement),
     refuse(["parked"], Moves.isDeleted, `${deleted} Settle it.`),
     refuse(["parked"], Moves.notExecutedTooEarly, Moves.untilOver),
     refuse(
@@ -96,32 +134,55 @@ export const edges: { readonly [Name in Tag]: ReadonlyArray<Edge<Event<Name>>> }
     go(["parked"], Moves.wasAnswered, "unknown", Moves.resumed),
     go(["parked"], always, "accepted", Moves.resumed)
   ],
-  // As failed never while a request may be under way: the payout may then be paid in another way.
+  // As failed or returned never while a request may be under way: the payout may then be paid in another way.
   settle: [
     refuse(
-      ["accepted", "refused"],
+      ["accepted", "refused", "cancelled"],
       Moves.isInDoubt,
       "A request of it may be under way. Wait for its answer, or park it and then settle it."
     ),
     refuse(
-      ["accepted", "refused"],
+      ["accepted", "refused", "cancelled"],
       always,
       "No request of it is in doubt. If you know that it was paid, park it and then settle it."
     ),
-    go(allBut("accepted", "refused"), Moves.asPaid, "paid", Moves.settled),
-    refuse(["unknown"], always, "It is asked again. Park it, and then settle it as failed."),
-    refuse(["posted", "paid", "failed", "parked"], Moves.mayBeUnderWay, Moves.untilOver),
-    go(["posted", "paid", "failed", "parked"], always, "failed", Moves.settled)
+    go([...recordedStates, "unknown", "parked"], Moves.asPaid, "paid", Moves.settled),
+    refuse(["unknown"], always, "It is asked again. Park it, and then settle it."),
+    refuse([...recordedStates, "parked"], Moves.mayBeUnderWay, Moves.untilOver),
+    go([...recordedStates, "parked"], Moves.asReturned, "returned", Moves.settled),
+    go([...recordedStates, "parked"], always, "failed", Moves.settled)
+  ],
+  // Only what cannot have left. A restored database is judged before, by the statement.
+  cancel: [
+    refuse(["unknown", ...recordedStates], always, "A request of it left. Park it, if it is to be sent no more."),
+    refuse(
+      ["accepted", "parked", "refused"],
+      Moves.mayHaveLeft,
+      "A request of it may have left. Park it: then nothing sends it."
+    ),
+    go(["accepted", "parked", "refused"], always, "cancelled", Moves.cancelled)
+  ],
+  reschedule: [
+    refuse(allBut("accepted", "parked"), always, "Only what was never sent is sent at another time."),
+    refuse(
+      ["accepted", "parked"],
+      Moves.wasSent,
+      "A request of it left already. Park it, if it is not to be sent now."
+    ),
+    go(["accepted"], always, stays, Moves.rescheduled),
+    go(["parked"], always, stays, Moves.rescheduledParked)
   ],
   // Deletes what is a person's: its record stays.
   forget: [
     refuse(["parked"], always, "It waits for a person: settle it when you know how it ended, and then forget it."),
     refuse(open, always, "It may still be sent. Park it, settle it when you know how it ended, and then forget it."),
-    go(["posted", "paid", "failed", "refused"], Moves.isThere, stays, Moves.forgotten)
+    go([...recordedStates, "refused", "cancelled"], Moves.isThere, stays, Moves.forgotten)
   ]
 }
 
-type Entries = { readonly [Name in Tag]: (row: Row, event: Event<Name>) => Entry | undefined }
+type Entries = { readonly [Name in Tag]: (row: Row, event: Event<Name>, to: Changes) => Entry | undefined }
+
+const wordOf = (word: string | undefined) => (word === undefined ? {} : { word })
 
 const answered = (answer: "Refused" | "Unknown", error: Event<"Refused" | "Unknown">["error"]): Entry => ({
   _tag: "Answered",
@@ -143,17 +204,31 @@ const resumed = (row: Row, event: Event<"resume">): Entry => {
 const entries: Entries = {
   Marked: ({ sends }) => ({ _tag: "Marked", request: sends + 1 }),
   Waits: () => undefined,
-  Recorded: ({ state }, { withdrawal: { id: withdrawalId } }) =>
+  Recorded: ({ state }, { withdrawal: { enTransaction, id: withdrawalId } }) =>
     state === "failed"
-      ? { _tag: "Contradicted", withdrawalId }
+      ? { _tag: "Contradicted", withdrawalId, by: "answer", ...wordOf(listedWord(enTransaction)) }
       : { _tag: "Answered", answer: "Recorded", withdrawalId },
   Refused: (_, { error }) => answered("Refused", error),
   Unknown: (_, { error }) => answered("Unknown", error),
+  LookedUp: (row, event, to) => {
+    const found = { withdrawalId: row.withdrawalId ?? 0, ...wordOf(event.found.word) }
+    if (to.contradicted === true && !row.contradicted) return { _tag: "Contradicted", by: "lookup", ...found }
+    return to.state === undefined ? undefined : { _tag: "LookedUp", ...found }
+  },
+  LookupMissed: () => undefined,
+  Claimed: () => undefined,
+  Replaced: (_, { by, reference }) => ({ _tag: "Replaced", replacement: reference, ...(by !== undefined && { by }) }),
   Parked: (_, { because }) => ({ _tag: "Parked", because }),
   retry: (_, { person }) => ({ _tag: "Retried", ...person }),
   park: (_, { person }) => ({ _tag: "Parked", because: "Operator", ...person }),
   resume: resumed,
   settle: (_, { person }) => ({ _tag: "Settled", ...person }),
+  cancel: (_, { person }) => ({ _tag: "Cancelled", ...person }),
+  reschedule: (_, { notBefore, person }) => ({
+    _tag: "Rescheduled",
+    notBefore: DateTime.makeUnsafe(notBefore),
+    ...person
+  }),
   forget: (_, { person }) => ({ _tag: "Forgotten", ...person })
 }
 
@@ -161,6 +236,8 @@ const entries: Entries = {
 export interface Step {
   readonly changes: Changes
   readonly entry: Entry | undefined
+  /** In how many milliseconds it is due. Absent: when it was. */
+  readonly dueIn?: number | undefined
 }
 
 /** What an event makes of a row, or why it is refused; `undefined` where it changes nothing. */
@@ -170,6 +247,7 @@ export const step = <Name extends Tag>(row: Row, event: Event<Name>): Step | str
   const edge = ofEvent.find(({ from, when }) => from.includes(row.state) && (when === undefined || when[1](row, event)))
   if (edge === undefined) return undefined
   if (edge.refused !== undefined) return edge.refused(row, event)
-  const changes = { ...edge.changes?.(row, event), ...(edge.to !== undefined && { state: edge.to }) }
-  return { changes, entry: entries[name](row, event) }
+  const { dueIn, ...moved }: Moves.Moved = edge.changes?.(row, event) ?? {}
+  const changes: Changes = { ...moved, ...(edge.to !== undefined && { state: edge.to }) }
+  return { changes, entry: entries[name](row, event, changes), dueIn }
 }

@@ -3,7 +3,9 @@
  */
 import type { Person } from "../../../durable/Step.ts"
 import type { PayoutChange } from "../../PayoutHistory.ts"
-import type { ParkedBecause, WaitsFor } from "../../PayoutStatus.ts"
+import type { Meaning } from "../../../contract/Status.ts"
+import type { ParkedBecause, WaitsFor } from "../../PayoutState.ts"
+import type { PayoutClaim } from "../../PayoutStatus.ts"
 import type { AnswerFact } from "../machine.ts"
 import type { Deciding } from "./late.ts"
 import type { Row } from "./row.ts"
@@ -18,7 +20,21 @@ export type Entry = PayoutChange extends infer Change
 /** A condition of an edge, in words and as a predicate. */
 export type Guard<Happened> = readonly [words: string, holds: (row: Row, event: Happened) => boolean]
 
-interface Answered {
+/** What the record of a withdrawal says. Times are in milliseconds. */
+export interface Found {
+  readonly meaning: Meaning
+  /** The service's word, if it is in the vocabulary of statuses. */
+  readonly word: string | undefined
+  readonly endToEndId: string | undefined
+  readonly value: string
+  /** When the service changed it last. */
+  readonly updatedAt: number | undefined
+}
+
+/** A claim of a webhook, with its meaning, and its word if it is in the vocabulary of statuses. */
+export type Claim = Omit<PayoutClaim, "at">
+
+export interface Answered {
   /** When it came. */
   readonly now: number
 }
@@ -40,6 +56,14 @@ interface Events {
   readonly Recorded: Extract<AnswerFact, { _tag: "Recorded" }> & Answered & { readonly payee: string | null }
   readonly Refused: Extract<AnswerFact, { _tag: "Refused" }> & Answered
   readonly Unknown: Extract<AnswerFact, { _tag: "Unknown" }> & Answered
+  /** What a lookup of its withdrawal says, which is about this payout. */
+  readonly LookedUp: Answered & { readonly found: Found; readonly until: number }
+  /** The service knows no withdrawal of its number. */
+  readonly LookupMissed: Answered & { readonly until: number }
+  /** What a webhook claims. */
+  readonly Claimed: Answered & { readonly claim: Claim }
+  /** Another payout is submitted in its place, by a person if one is named. */
+  readonly Replaced: { readonly by: string | undefined; readonly reference: string }
   /** A worker, or the submit, leaves it to a person. */
   readonly Parked: { readonly because: ParkedBecause }
   /** The steps of a person. */
@@ -47,7 +71,9 @@ interface Events {
   readonly park: ByPerson
   /** `sum` is that of all payouts that are resumed by one step. */
   readonly resume: ByPerson & { readonly notExecuted: boolean; readonly sum: number }
-  readonly settle: ByPerson & { readonly as: "paid" | "failed" }
+  readonly settle: ByPerson & { readonly as: "paid" | "failed" | "returned" }
+  readonly cancel: ByPerson
+  readonly reschedule: ByPerson & { readonly notBefore: number }
   readonly forget: ByPerson
 }
 export type Tag = keyof Events

@@ -4,6 +4,7 @@
  */
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Payments } from "../../../client/Payments.ts"
@@ -11,7 +12,7 @@ import { PaymentsPolicy } from "../../../client/PaymentsPolicy.ts"
 import { millisOf } from "../../../contract/Options.ts"
 import { TryAgain } from "../../../durable/Work.ts"
 import { log } from "../../../internal/spans.ts"
-import type { ParkedBecause } from "../../PayoutStatus.ts"
+import type { ParkedBecause } from "../../PayoutState.ts"
 import { payoutLabel } from "../machine.ts"
 import type { ReadAccount } from "./account.ts"
 import type { Core } from "./core.ts"
@@ -47,7 +48,7 @@ export const makeMarking = (
     const account = yield* accounts.get
     const { day, left } = dayOf(account.readAt)
     const at = { account, horizon, now: yield* Clock.currentTimeMillis }
-    yield* core.step(row, { _tag: "Waits", at, waitsFor: "DailyCap" }, { dueIn: left })
+    yield* core.step(row, { _tag: "Waits", at, waitsFor: "DailyCap" }, { dueIn: Duration.toMillis(left) })
     yield* Effect.annotateCurrentSpan(payoutFields(row))
     yield* log(
       "Warn",

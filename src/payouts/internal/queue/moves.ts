@@ -2,23 +2,36 @@
  * The parts of the edges of a payout: what has to hold, what changes, and why a step is refused.
  */
 import * as DateTime from "effect/DateTime"
-import type { ParkedBecause } from "../../PayoutStatus.ts"
-import { causeOfWait, isRecordedAsFailed, listedWord, mismatchOf } from "../machine.ts"
+import { meaningOf } from "../../../contract/Status.ts"
+import type { EndedBy, ParkedBecause } from "../../PayoutState.ts"
+import { causeOfWait, isAfterDoubt, isRecordedAsFailed, listedWord, mismatchOf, seenIdOf } from "../machine.ts"
 import { databaseTime } from "./account.ts"
 import { resumption } from "./approval.ts"
+import { addClaim } from "./claims.ts"
 import type { ByPerson, Event, Guard } from "./events.ts"
 import { type Deciding, tooLate, waitedMillis } from "./late.ts"
-import { type Changes, type Row, writeFailure } from "./row.ts"
+import { firstLookup, nextLookup, noLookup } from "./lookups.ts"
+import { type Changes, reaisText, type Row, writeFailure } from "./row.ts"
 
-type Moved = Omit<Changes, "state">
+/** What changes in a row but its state, and in how many milliseconds it is due then. */
+export type Moved = Omit<Changes, "state"> & { readonly dueIn?: number | undefined }
 
 /** What a payout is wanted since, after a wait that is not counted. */
 const wantedAfter = (row: Row, at: Deciding): number => databaseTime(at.account, at.now) - waitedMillis(row, at)
 
-/** A person wants it sent. What is in doubt stays wanted since its first request: its key gets no older by a step. */
-const wantedBy = ({ mayHaveLeftAt, wantedAt }: Row, { account, now }: Deciding) => ({
-  wantedAt: mayHaveLeftAt === null ? databaseTime(account, now) : wantedAt
-})
+/**
+ * A person wants it sent, now or at its time. What is in doubt stays wanted since its first request: its key gets no older by a
+ * step.
+ */
+const wantedBy = ({ mayHaveLeftAt, notBefore, wantedAt }: Row, { account, now }: Deciding) => {
+  const current = databaseTime(account, now)
+  const from = Math.max(current, notBefore ?? current)
+  return {
+    wantedAt: mayHaveLeftAt === null ? from : wantedAt,
+    dueIn: from - current,
+    ...(from > current ? { waitsFor: "NotBefore", waitsSince: current } : waitsForNothing)
+  }
+}
 
 const waitsForNothing = { waitsFor: null, waitsSince: null } as const
 
@@ -46,7 +59,7 @@ export const marked = (row: Row, { at, fingerprint, underWayUntil }: Event<"Mark
   fingerprint: row.mayHaveLeftAt === null ? (fingerprint ?? null) : row.fingerprint,
   markedAt: at.now,
   underWayUntil,
-  ...(row.waitsFor === "DailyCap" && waitsForNothing)
+  ...((row.waitsFor === "DailyCap" || row.waitsFor === "NotBefore") && waitsForNothing)
 })
 
 /** It waits, by the clock of the database. */
@@ -56,17 +69,92 @@ export const waiting = (row: Row, { at, waitsFor }: Event<"Waits">): Moved => ({
   waitsSince: row.waitsFor === waitsFor && waitsFor !== "DailyCap" ? row.waitsSince : databaseTime(at.account, at.now)
 })
 
+/** What a record of the service says, whatever is known of the payout. */
 export const recorded = (
   row: Row,
-  { payee, withdrawal: { enTransaction, id: withdrawalId } }: Event<"Recorded">
+  { payee, withdrawal: { enTransaction, id: withdrawalId, value } }: Event<"Recorded">
 ): Moved => ({
   withdrawalId,
   withdrawalStatus: listedWord(enTransaction) ?? null,
+  value: reaisText(value),
   // It may have been forgotten since the request left.
   payee: row.request === null ? null : payee,
   error: null
 })
-export const posted = (row: Row, event: Event<"Recorded">): Moved => ({ ...settled(), ...recorded(row, event) })
+/** A record of what is stored as failed. */
+export const recordedAgainst = (row: Row, event: Event<"Recorded">): Moved => ({
+  ...recorded(row, event),
+  contradicted: true,
+  ...firstLookup
+})
+const over = () => ({ mayHaveLeftAt: null, error: null, parkedBecause: null, ...waitsForNothing }) satisfies Moved
+const endedBy = (by: EndedBy, at: number) => ({ endedBy: by, endedAt: at, claimed: null, ...noLookup }) satisfies Moved
+export const posted = (row: Row, event: Event<"Recorded">): Moved => ({
+  ...over(),
+  ...recorded(row, event),
+  ...firstLookup
+})
+export const paidByAnswer = (row: Row, event: Event<"Recorded">): Moved => ({
+  ...over(),
+  ...recorded(row, event),
+  ...endedBy("answer", event.now)
+})
+export const isRecordedAsPaid: Guard<Event<"Recorded">> = [
+  "it has a word for paid",
+  (_, { withdrawal: { enTransaction } }) => meaningOf(enTransaction) === "paid"
+]
+
+const foundOf = ({ endToEndId, recordedAt, withdrawalStatus }: Row, { found }: Event<"LookedUp">): Moved => ({
+  withdrawalStatus: found.word ?? withdrawalStatus,
+  endToEndId: found.endToEndId ?? endToEndId,
+  value: found.value,
+  recordedAt: found.updatedAt ?? recordedAt,
+  claimed: null
+})
+/** An answer that is older than what is stored. */
+export const isOutdated: Guard<Event<"LookedUp">> = [
+  "the record is older than the stored one",
+  ({ recordedAt }, { found: { updatedAt } }) => recordedAt !== null && updatedAt !== undefined && updatedAt < recordedAt
+]
+export const missed = (row: Row, event: Event<"LookedUp" | "LookupMissed">): Moved => nextLookup(row, event)
+export const lookedUp = (row: Row, event: Event<"LookedUp">): Moved => ({
+  ...(!isOutdated[1](row, event) && foundOf(row, event)),
+  ...nextLookup(row, event)
+})
+/** The day's cap has room again for what was not paid, or came back. */
+const freed = ({ found: { meaning } }: Event<"LookedUp">) => (meaning === "paid" ? {} : { countedDay: null })
+export const endedByLookup = (row: Row, event: Event<"LookedUp">): Moved => ({
+  ...over(),
+  ...foundOf(row, event),
+  ...freed(event),
+  contradicted: false,
+  ...endedBy("lookup", event.now)
+})
+export const contradicted = (row: Row, event: Event<"LookedUp">): Moved => ({
+  ...foundOf(row, event),
+  contradicted: true,
+  ...noLookup
+})
+const says = (meaning: "paid" | "failed" | "returned"): Guard<Event<"LookedUp">> => [
+  `the record has a word for ${meaning}`,
+  (_, { found }) => found.meaning === meaning
+]
+export const saysPaid = says("paid")
+export const saysFailed = says("failed")
+export const saysReturned = says("returned")
+
+export const hasRecord: Guard<Event<"Claimed">> = ["it has a record", ({ withdrawalId }) => withdrawalId !== null]
+/** What it claims, beside what was claimed. Where that is what is known already, nobody has to look at it. */
+export const claimed = (row: Row, { claim, now }: Event<"Claimed">): Moved => {
+  const { meaning } = claim
+  const isNews = meaning !== row.state && (meaning === "failed" || meaning === "returned")
+  return { claims: addClaim(row.claims, claim, now), ...(isNews && { claimed: meaning }) }
+}
+/** It is looked up at once, where something looks. */
+export const claimedOfRecord = (row: Row, event: Event<"Claimed">): Moved => ({
+  ...claimed(row, event),
+  ...(row.state !== "returned" && { lookups: row.lookups ?? 0, dueIn: 0 })
+})
 
 /** No request of it moved money. */
 export const cleared = (_: Row, { error }: Event<"Refused">) =>
@@ -75,6 +163,7 @@ export const refused = (row: Row, event: Event<"Refused">): Moved => ({ ...clear
 export const failed = (row: Row, event: Event<"Refused">): Moved => ({
   ...refused(row, event),
   parkedBecause: null,
+  ...endedBy("answer", event.now),
   ...(event.error._tag === "WithdrawalFailed" && {
     withdrawalId: event.error.withdrawalId,
     withdrawalStatus: event.error.withdrawalStatus
@@ -97,12 +186,24 @@ export const inDoubt = (_: Row, { error }: Event<"Unknown">): Moved => ({
   ...waitsForNothing,
   error: writeFailure(error)
 })
+/** The answer names its record, which is looked up. */
 export const recordedFor =
-  (because: "OtherPayee" | "RecordedAsFailed") =>
-  (row: Row, event: Event<"Unknown">): Moved => ({ ...parkedFor(because), ...inDoubt(row, event) })
+  (because: "OtherPayee" | "RecordedAsFailed" | "FailedInDoubt") =>
+  (row: Row, event: Event<"Unknown">): Moved => {
+    const id = seenIdOf(event.error)
+    return {
+      ...parkedFor(because),
+      ...inDoubt(row, event),
+      ...(id !== undefined && { withdrawalId: id, ...firstLookup })
+    }
+  }
 export const isOfOther: Guard<Event<"Unknown">> = [
   "the record is of another payee",
   (_, { error }) => mismatchOf(error) !== undefined
+]
+export const hasFailedInDoubt: Guard<Event<"Unknown">> = [
+  "the record has a word for failure, and an earlier request may have been executed",
+  (_, { error }) => isRecordedAsFailed(error) && isAfterDoubt(error)
 ]
 export const hasWordForFailure: Guard<Event<"Unknown">> = [
   "the record has a word for failure",
@@ -130,7 +231,7 @@ export const mayBeUnderWay: Guard<ByPerson> = ["a request may be under way", isU
 export const untilOver = ({ underWayUntil }: Row): string =>
   `A request of it may be under way until ${DateTime.formatIso(DateTime.makeUnsafe(underWayUntil ?? 0))}. Look in the panel after that.`
 
-export const wantedNow = (row: Row, { at }: ByPerson): Moved => ({ ...wantedBy(row, at), ...waitsForNothing })
+export const wantedNow = (row: Row, { at }: ByPerson): Moved => wantedBy(row, at)
 export const wantedAnew = (row: Row, { at }: ByPerson): Moved => ({ ...clean, ...wantedBy({ ...row, ...clean }, at) })
 
 /** Who resumes a payout: the first or the second of two people, or one alone. */
@@ -146,11 +247,14 @@ export const askedFor = (row: Row, event: Event<"resume">): Moved => ({
 })
 export const resumed = (row: Row, event: Event<"resume">): Moved => ({
   parkedBecause: null,
+  ...noLookup,
   ...wantedBy(row, event.at),
   ...approved(row, event)
 })
 export const resumedAnew = (row: Row, event: Event<"resume">): Moved => ({
+  ...noLookup,
   ...wantedAnew(row, event),
+  saidNotExecuted: true,
   ...approved(row, event)
 })
 export const denial = (row: Row, event: Event<"resume">): string => resumptionOf(row, event).problem ?? ""
@@ -181,9 +285,51 @@ export const wasAnswered: Guard<Event<"resume">> = [
   (row) => isMarked(row) && row.error !== null
 ]
 
-export const settled = () =>
-  ({ mayHaveLeftAt: null, error: null, parkedBecause: null, ...waitsForNothing }) satisfies Moved
+/** A person's word leaves its lookups as they are: one more says whether the service agrees. */
+export const settled = (_: Row, { at }: Event<"settle">): Moved => ({
+  ...over(),
+  contradicted: false,
+  claimed: null,
+  endedBy: "person",
+  endedAt: at.now
+})
 export const asPaid: Guard<Event<"settle">> = ["as paid", (_, { as }) => as === "paid"]
+export const asReturned: Guard<Event<"settle">> = ["as returned", (_, { as }) => as === "returned"]
 
-export const forgotten = (): Moved => ({ request: null, payee: null, requestCheck: "" })
+/** A request may have left: one is marked, or a person said of one that it was not executed, or the service named its record. */
+export const mayHaveLeft: Guard<ByPerson> = [
+  "a request may have left, or a person said that it was not executed",
+  (row) => isMarked(row) || row.saidNotExecuted || row.withdrawalId !== null
+]
+export const cancelled = (): Moved => ({ ...clean, ...noLookup, approvedBy: null, approvedAt: null })
+
+export const wasSent: Guard<ByPerson> = ["a request of it left", (row) => row.sends > 0 || isMarked(row)]
+/** An earlier time takes an approval back: the second person approved the later one. */
+export const rescheduledParked = (row: Row, { notBefore }: Event<"reschedule">): Moved => ({
+  notBefore,
+  ...(notBefore < (row.notBefore ?? row.wantedAt) && { approvedBy: null, approvedAt: null })
+})
+export const rescheduled = (row: Row, event: Event<"reschedule">): Moved => ({
+  ...rescheduledParked(row, event),
+  ...wantedBy({ ...row, notBefore: event.notBefore }, event.at)
+})
+
+export const replaced = (_: Row, { reference }: Event<"Replaced">): Moved => ({ replacedBy: reference })
+export const isReplaced: Guard<ByPerson> = ["another payout replaces it", ({ replacedBy }) => replacedBy !== null]
+export const replacement = ({ replacedBy }: Row): string =>
+  `The payout ${replacedBy} replaces it, so it is never sent again.`
+export const needsPerson: Guard<Event<"Replaced">> = [
+  "no lookup says so, and nobody is named",
+  ({ endedBy: by }, event) => by !== "lookup" && event.by === undefined
+]
+
+export const forgotten = (): Moved => ({
+  request: null,
+  payee: null,
+  label: null,
+  reason: null,
+  claims: null,
+  claimed: null,
+  requestCheck: ""
+})
 export const isThere: Guard<ByPerson> = ["its data is there", ({ requestCheck }) => requestCheck !== ""]

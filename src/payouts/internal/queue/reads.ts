@@ -4,7 +4,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { Fragment } from "effect/sql/Statement"
-import type { PayoutState } from "../../PayoutStatus.ts"
+import type { PayoutState } from "../../PayoutState.ts"
 import { isOpen } from "./conditions.ts"
 import { Count } from "./row.ts"
 import { allColumns, decodeRows, historyTable, type StoreParts, table } from "./storeParts.ts"

@@ -11,8 +11,9 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { IdempotencyConflict, OutcomeUnknown } from "../../../contract/PaymentsError.ts"
+import { Reais } from "../../../pix/Money.ts"
 import { PayoutRefusal } from "../../Payout.ts"
-import { PayoutState } from "../../PayoutStatus.ts"
+import { PayoutState } from "../../PayoutState.ts"
 import { Bool, Int, orNull, startingAt } from "./columns.ts"
 import * as Conditions from "./conditions.ts"
 
@@ -59,9 +60,36 @@ export const Row = Schema.Struct({
   waitsSince: orNull(Int),
   /** The day whose cap it counts against, while it may have moved money. */
   countedDay: orNull(Schema.String),
+  /** Before this time, by the clock of the database, it is not sent. */
+  notBefore: orNull(Int),
+  /** Whether a person said of a request that may have left that it was not executed. */
+  saidNotExecuted: Bool.pipe(Schema.withConstructorDefault(Effect.succeed(false))),
+  /** The reference of the payout that it replaces, and of the one that replaces it. */
+  replaces: orNull(Schema.String),
+  replacedBy: orNull(Schema.String),
+  /** What the submitter calls it, sealed as the request is; deleted by `forget`. */
+  label: orNull(Schema.String),
+  /** The number of its record: only an answer to its own key says it. */
   withdrawalId: orNull(Int),
   /** The service's word for the state of its withdrawal, if it is in the vocabulary of statuses. */
   withdrawalStatus: orNull(Schema.String),
+  endToEndId: orNull(Schema.String),
+  /** The `value` of its record in reais, as a decimal text. */
+  value: orNull(Schema.String),
+  /** The `updateDate` of the newest record that was read. */
+  recordedAt: orNull(Int),
+  /** Who said how it ended, as an `EndedBy`, and when that was stored. */
+  endedBy: orNull(Schema.String),
+  endedAt: orNull(Int),
+  /** Whether the service says that it was paid where failed is stored, or the other way round. */
+  contradicted: Bool.pipe(Schema.withConstructorDefault(Effect.succeed(false))),
+  /** How often its withdrawal was looked up. Null: no lookup of it is due. */
+  lookups: orNull(Int),
+  /** What webhooks claim of it, as JSON, and which of these claims a person has to look at. */
+  claims: orNull(Schema.String),
+  claimed: orNull(Schema.String),
+  /** The service's words for why it failed or was refused, sealed; absent where nothing seals. */
+  reason: orNull(Schema.String),
   /** The payee that the record names, as JSON, sealed as the request is; deleted with it. */
   payee: orNull(Schema.String),
   /** The last failure, as JSON. */
@@ -102,3 +130,8 @@ const readFailure = Schema.decodeUnknownOption(Failure)
 
 /** The last failure of a row, if it can be read. */
 export const failureOf = ({ error }: Row) => Option.getOrUndefined(readFailure(error))
+
+/** The stored text of an amount in reais. */
+export const reaisText = Schema.encodeSync(Schema.toCodecJson(Reais)) as (value: Reais) => string // its codec writes a text
+/** Reads a stored amount in reais. */
+export const readReais = Schema.decodeOption(Schema.toCodecJson(Reais))

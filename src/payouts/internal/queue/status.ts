@@ -2,13 +2,16 @@
  * The status of a payout, as its users see it, from its row.
  */
 import * as DateTime from "effect/DateTime"
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as String from "effect/String"
 import * as Struct from "effect/Struct"
 import { Centavos } from "../../../pix/Money.ts"
-import { PayoutAsked, type PayoutState, PayoutStatus, WaitsFor } from "../../PayoutStatus.ts"
+import { PayoutAsked, PayoutStatus } from "../../PayoutStatus.ts"
+import { type PayoutState, WaitsFor } from "../../PayoutState.ts"
 import { makeOutcomeUnknown } from "../machine.ts"
-import { failureOf, type Row } from "./row.ts"
+import { readClaims } from "./claims.ts"
+import { failureOf, readReais, type Row } from "./row.ts"
 
 const time = (millis: number) => DateTime.makeUnsafe(millis)
 
@@ -49,6 +52,15 @@ export const statusOf = (row: Row): PayoutStatus => {
     submittedAt: time(row.submittedAt),
     updatedAt: time(row.updatedAt),
     mayHaveLeftAt: row.mayHaveLeftAt === null ? null : time(row.mayHaveLeftAt),
+    notBefore: row.notBefore === null ? null : time(row.notBefore),
+    by: row.endedBy ?? "person",
+    endedAt: time(row.endedAt ?? row.updatedAt),
+    value: row.value === null ? null : Option.getOrNull(readReais(row.value)),
+    claims: row.claims === null ? null : readClaims(row.claims),
+    contradicted: row.contradicted ? true : null,
+    unconfirmed: row.lookups === null ? true : null,
+    // It is sealed.
+    label: null,
     waitsFor: isWaitsFor(row.waitsFor) ? row.waitsFor : null,
     because: isUnreadable ? "Unreadable" : (row.parkedBecause ?? "Operator"),
     error: shownFailure(row, state, failure),

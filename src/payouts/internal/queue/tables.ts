@@ -11,12 +11,13 @@
  */
 import { dueColumns } from "../../../durable/Due.ts"
 import type { Tables } from "../../../durable/Tables.ts"
-import { isOpen } from "./conditions.ts"
+import { PayoutState } from "../../PayoutState.ts"
+import { isLookedUp, isOpen } from "./conditions.ts"
 
-const states = "'accepted', 'posted', 'paid', 'failed', 'refused', 'unknown', 'parked'"
+const states = PayoutState.literals.map((state) => `'${state}'`).join(", ")
 
 /** The states in which nobody has anything to do, as SQL. */
-export const ended = "state IN ('posted', 'paid', 'failed', 'refused')"
+export const ended = "state IN ('posted', 'paid', 'failed', 'returned', 'refused', 'cancelled')"
 
 /** The payouts whose record was not deleted, as SQL. */
 export const recorded = "amount IS NOT NULL"
@@ -60,8 +61,23 @@ const create = (types: Types) => [
   waits_for VARCHAR(30),
   waits_since BIGINT,
   counted_day VARCHAR(10),
+  not_before BIGINT CHECK (not_before BETWEEN 0 AND ${lastTime}),
+  said_not_executed ${types.boolean} NOT NULL DEFAULT ${types.no},
+  replaces TEXT,
+  replaced_by TEXT,
+  label TEXT,
   withdrawal_id BIGINT,
   withdrawal_status VARCHAR(40),
+  end_to_end_id VARCHAR(64),
+  value VARCHAR(60),
+  recorded_at BIGINT,
+  ended_by VARCHAR(10),
+  ended_at BIGINT,
+  contradicted ${types.boolean} NOT NULL DEFAULT ${types.no},
+  lookups INTEGER,
+  claims TEXT,
+  claimed VARCHAR(10),
+  reason TEXT,
   payee TEXT,
   error TEXT,
   parked_because VARCHAR(20),
@@ -74,6 +90,10 @@ const create = (types: Types) => [
   `CREATE INDEX effect_pix_payouts_submitted ON effect_pix_payouts (account, submitted_at, idempotency_key) WHERE ${recorded}`,
   `CREATE INDEX effect_pix_payouts_state ON effect_pix_payouts (account, state, submitted_at, idempotency_key) WHERE ${recorded}`,
   `CREATE INDEX effect_pix_payouts_open ON effect_pix_payouts (account, due_at) WHERE ${isOpen.sql}`,
+  `CREATE INDEX effect_pix_payouts_lookups ON effect_pix_payouts (account, due_at) WHERE ${isLookedUp.sql}`,
+  "CREATE INDEX effect_pix_payouts_withdrawal ON effect_pix_payouts (account, withdrawal_id) WHERE withdrawal_id IS NOT NULL",
+  "CREATE INDEX effect_pix_payouts_claimed ON effect_pix_payouts (account, claimed, submitted_at, idempotency_key) WHERE claimed IS NOT NULL",
+  "CREATE INDEX effect_pix_payouts_contradicted ON effect_pix_payouts (account, submitted_at) WHERE contradicted",
   "CREATE INDEX effect_pix_payouts_amount ON effect_pix_payouts (account, amount, submitted_at)",
   `CREATE INDEX effect_pix_payouts_data ON effect_pix_payouts (account, updated_at) WHERE ${ended} AND request IS NOT NULL`,
   `CREATE TABLE effect_pix_payout_accounts (

@@ -1,0 +1,160 @@
+/**
+ * What is known of a payout, and why a line of a sheet was not accepted, in Portuguese.
+ */
+import * as DateTime from "effect/DateTime"
+import type { PayoutRefusal, PayoutsNotAccepted } from "../Payout.ts"
+import type { PayoutStatus } from "../PayoutStatus.ts"
+import type { ParkedBecause, WaitsFor } from "../PayoutState.ts"
+import { format } from "../../pix/Money.ts"
+import { zone } from "./queue/account.ts"
+
+const refusals: Readonly<Record<PayoutRefusal["_tag"], string>> = {
+  InvalidRequest: "dados inválidos, confira a chave PIX e o valor",
+  BelowMinimum: "valor abaixo do mínimo de R$ 10,00",
+  InsufficientBalance: "saldo insuficiente",
+  LimitReached: "limite da conta atingido, ou conta bloqueada",
+  NoPixKey: "nenhuma chave PIX informada ou cadastrada",
+  WithdrawalFailed: "recusado pelo gateway",
+  AuthError: "credenciais recusadas pelo gateway",
+  RateLimited: "limite de requisições atingido",
+  RequestRejected: "recusado pelo gateway",
+  ServiceUnavailable: "gateway indisponível"
+}
+
+const waits: Readonly<Record<Exclude<WaitsFor, "NotBefore">, string>> = {
+  DailyCap: "limite do dia atingido",
+  InsufficientBalance: "falta saldo",
+  LimitReached: "limite da conta atingido",
+  AuthError: "credenciais recusadas pelo gateway",
+  Redirect: "endereço do gateway errado",
+  RateLimited: "limite de requisições atingido",
+  ServiceUnavailable: "gateway indisponível",
+  OtherClientId: "credenciais de outra conta"
+}
+
+const parked: Readonly<Record<ParkedBecause, string>> = {
+  Operator: "parado por uma pessoa",
+  PastHorizon: "tempo esgotado",
+  OverMaxAmount: "valor acima do limite",
+  OverDailyCap: "valor acima do limite do dia",
+  Unreadable: "dados ilegíveis",
+  OtherClientId: "credenciais de outra conta",
+  WaitedTooLong: "conferir se já foi pago antes de pagar por outro meio",
+  OtherPayee: "registrado para outro recebedor",
+  RecordedAsFailed: "o gateway registrou uma falha",
+  FailedInDoubt: "o gateway registrou uma falha",
+  ReplacedWasPaid: "o pagamento que ele substitui foi executado",
+  NeedsApproval: "espera a aprovação de outra pessoa"
+}
+
+const unclear = "A conferir: pode ter sido pago, não pagar por outro meio antes"
+
+const day = (at: DateTime.Utc): string =>
+  DateTime.formatIsoDate(DateTime.setZone(at, zone)).split("-").toReversed().join("/")
+
+type Of<State extends PayoutStatus["state"]> = Extract<PayoutStatus, { state: State }>
+
+/** The number of a record, before or after other words. */
+const numbered = ({ withdrawalId }: { readonly withdrawalId?: number }): string =>
+  withdrawalId === undefined ? "" : `saque nº ${withdrawalId}`
+
+const queued = ({ error, mayHaveLeftAt, notBefore, waitsFor }: Of<"accepted">): string => {
+  if (mayHaveLeftAt !== undefined) return unclear
+  const byItself = "Na fila: será pago sozinho"
+  const andNotElse = "Não pague de outro modo"
+  if (waitsFor === "NotBefore") {
+    return notBefore === undefined ? `${byItself}. ${andNotElse}` : `${byItself} em ${day(notBefore)}. ${andNotElse}`
+  }
+  const cause = waitsFor === undefined ? error && refusals[error._tag] : waits[waitsFor]
+  return `${byItself}${cause === undefined ? "" : ` (${cause})`}. ${andNotElse}`
+}
+
+const posted = (status: Of<"posted">): string => {
+  const number = numbered(status)
+  const record = `Enviado, ainda não confirmado${number && `: ${number}`}`
+  const claims = status.claims ?? []
+  if (claims.some(({ meaning }) => meaning === "returned"))
+    return `${record}. A conferir: um aviso diz que foi devolvido`
+  if (claims.some(({ meaning }) => meaning === "failed")) return `${record}. A conferir: um aviso diz que falhou`
+  return record
+}
+
+const ended = (status: Of<"paid" | "failed" | "returned">): string => {
+  if (status.contradicted === true) {
+    return "A conferir: o gateway diz o contrário do que está registrado, não pagar por outro meio antes"
+  }
+  const number = numbered(status)
+  const isByPerson = status.by === "person"
+  switch (status.state) {
+    case "paid":
+      return `Pago: ${isByPerson ? "conferido por uma pessoa" : `confirmado pelo gateway em ${day(status.endedAt)}`}`
+    case "failed": {
+      const why = isByPerson ? "conferido por uma pessoa" : refusals.WithdrawalFailed
+      return `Não pago: ${why}${number && ` (${number})`}`
+    }
+    case "returned":
+      return `Devolvido em ${day(status.endedAt)}${isByPerson ? ", conferido por uma pessoa" : ""}`
+  }
+}
+
+const stopped = ({ because, error, mayHaveLeftAt }: Of<"parked">): string => {
+  const isInDoubt = error?._tag === "OutcomeUnknown" || error?._tag === "IdempotencyConflict"
+  if (isInDoubt || mayHaveLeftAt !== undefined) return unclear
+  if (because === "NeedsApproval") return "Não enviado: espera a aprovação de outra pessoa"
+  return `Não enviado: espera a decisão de uma pessoa (${parked[because]})`
+}
+
+const words = (status: PayoutStatus): string => {
+  switch (status.state) {
+    case "accepted":
+      return queued(status)
+    case "posted":
+      return posted(status)
+    case "paid":
+    case "failed":
+    case "returned":
+      return ended(status)
+    case "unknown":
+      return unclear
+    case "refused":
+      return `Não pago: ${refusals[status.error._tag]}`
+    case "parked":
+      return stopped(status)
+    case "cancelled":
+      return "Cancelado: nada foi enviado"
+  }
+}
+
+/** Why a line of a sheet was not accepted. */
+export type LineError = PayoutsNotAccepted["wrong"][number]["error"]
+
+const wrong = (error: LineError): string => {
+  switch (error._tag) {
+    case "InvalidRequest":
+    case "BelowMinimum":
+      return `Não aceito: ${refusals[error._tag]}`
+    case "ReferenceConflict":
+      return `Não aceito: a referência já foi usada para ${format(error.earlier.amount)}, com outros dados`
+    case "LooksAlike":
+      return `Não aceito: parece igual a ${error.other}, com a mesma chave PIX e o mesmo valor`
+    case "PayoutStateConflict":
+      return "Não aceito: o pagamento que ele substitui não está encerrado"
+  }
+}
+
+/**
+ * What is known of a payout, or why a line of a sheet was not accepted, in Portuguese, as for a column of a sheet that your
+ * accountant reads. "Não pago" is said only of what nothing sends any more, and "A conferir" of each payout that may have moved money
+ * in a way that a person has to look at.
+ *
+ * ```ts
+ * import { Payouts, type PayoutStatus } from "effect-pix/payouts"
+ *
+ * const cells = (statuses: ReadonlyArray<PayoutStatus>) =>
+ *   statuses.map((status) => [status.reference, Payouts.portuguese(status)])
+ * ```
+ */
+export const portuguese = (of: PayoutStatus | LineError): string => {
+  if (!("state" in of) || of._tag === "PayoutStateConflict") return wrong(of)
+  return `${words(of)}${of.replacedBy === undefined ? "" : `. Substituído por ${of.replacedBy}`}`
+}
