@@ -37,7 +37,17 @@ const rowOf = (changes: Partial<Row>) =>
 
 it("the status of a payout fits its schema for every row that the table can hold, and has only the fields of its state", () => {
   const codec = Schema.toCodecJson(PayoutStatus)
-  const values = { mayHaveLeftAt: 5, withdrawalId: 7, waitsFor: "DailyCap", parkedBecause: "OverMaxAmount" }
+  const claims = '[{"meaning":"failed","word":"failure","endToEndId":"E1","at":"1970-01-01T00:00:00.005Z"}]'
+  const ended = { endedBy: "lookup", endedAt: 6, endToEndId: "E1", value: "10.5", contradicted: true, claims }
+  const before = { notBefore: 5, replaces: "invoice-0", replacedBy: "invoice-2" }
+  const values = {
+    mayHaveLeftAt: 5,
+    withdrawalId: 7,
+    waitsFor: "DailyCap",
+    parkedBecause: "OverMaxAmount",
+    ...ended,
+    ...before
+  }
   for (const state of PayoutState.literals)
     for (const error of [null, failure, unclear, recordedAsFailed, '{"_tag":"New"}', "{"])
       for (const changes of [{}, values, { ...values, waitsFor: "New" }]) {
@@ -84,24 +94,72 @@ it.each([
 ] as const)("a payout %s", (_, row, line) => assert.strictEqual(lineOf(statusOf(rowOf(row))), line))
 
 const unclearWords = "A conferir: pode ter sido pago, não pagar por outro meio antes"
+const elsewhere = "Não pague de outro modo"
+/** 2026-12-05 in São Paulo, and still so when it is the 6th by UTC. */
+const fifth = Date.UTC(2026, 11, 6, 1)
+const claimOf = (meaning: string) => JSON.stringify([{ meaning, at: "2026-12-05T10:00:00Z" }])
+const byLookup = { endedBy: "lookup", endedAt: fifth } as const
 it.each([
-  ["posted", { state: "posted", withdrawalId: 7 }, "Registrado: saque nº 7"],
-  ["posted without a number", { state: "posted" }, "Registrado"],
-  ["paid", { state: "paid" }, "Pago: conferido por uma pessoa"],
-  ["failed", { state: "failed" }, "Não pago: conferido por uma pessoa"],
+  ["posted", { state: "posted", withdrawalId: 7 }, "Enviado, ainda não confirmado: saque nº 7"],
+  ["posted without a number", { state: "posted" }, "Enviado, ainda não confirmado"],
+  [
+    "posted, and claimed to have failed",
+    { state: "posted", claims: claimOf("failed") },
+    "Enviado, ainda não confirmado. A conferir: um aviso diz que falhou"
+  ],
+  [
+    "posted, and claimed to have come back",
+    { state: "posted", claims: claimOf("returned") },
+    "Enviado, ainda não confirmado. A conferir: um aviso diz que foi devolvido"
+  ],
+  ["posted, and claimed to be paid", { state: "posted", claims: claimOf("paid") }, "Enviado, ainda não confirmado"],
+  ["paid by a person's word", { state: "paid", endedBy: "person" }, "Pago: conferido por uma pessoa"],
+  ["paid by a lookup", { state: "paid", ...byLookup }, "Pago: confirmado pelo gateway em 05/12/2026"],
+  ["failed by a person's word", { state: "failed", endedBy: "person" }, "Não pago: conferido por uma pessoa"],
   [
     "failed by its record",
-    { state: "failed", withdrawalId: 7, error: recordedAsFailed },
-    "Não pago: Recusado pelo gateway (saque nº 7)"
+    { state: "failed", withdrawalId: 7, error: recordedAsFailed, endedBy: "answer" },
+    "Não pago: recusado pelo gateway (saque nº 7)"
   ],
-  ["failed, and recorded by the service", { state: "failed", withdrawalId: 7 }, unclearWords],
+  [
+    "failed, and paid by the service",
+    { state: "failed", withdrawalId: 7, contradicted: true },
+    "A conferir: o gateway diz o contrário do que está registrado, não pagar por outro meio antes"
+  ],
+  ["returned", { state: "returned", ...byLookup }, "Devolvido em 05/12/2026"],
+  [
+    "returned by a person's word",
+    { state: "returned", endedBy: "person", endedAt: fifth, replacedBy: "invoice-2" },
+    "Devolvido em 05/12/2026, conferido por uma pessoa. Substituído por invoice-2"
+  ],
   ["unknown", { state: "unknown", error: unclear }, unclearWords],
-  ["refused", { state: "refused", error: failure }, "Não pago: Recusado pelo gateway"],
-  ["accepted", {}, "Não pago: não enviado"],
-  ["accepted, with a refusal", { error: failure }, "Não pago: Recusado pelo gateway"],
+  ["refused", { state: "refused", error: failure }, "Não pago: recusado pelo gateway"],
+  ["cancelled", { state: "cancelled" }, "Cancelado: nada foi enviado"],
+  ["accepted", {}, `Na fila: será pago sozinho. ${elsewhere}`],
+  ["accepted, with a refusal", { error: failure }, `Na fila: será pago sozinho (recusado pelo gateway). ${elsewhere}`],
+  [
+    "accepted, without a balance",
+    { waitsFor: "InsufficientBalance" },
+    `Na fila: será pago sozinho (falta saldo). ${elsewhere}`
+  ],
+  [
+    "accepted for a day",
+    { waitsFor: "NotBefore", notBefore: fifth },
+    `Na fila: será pago sozinho em 05/12/2026. ${elsewhere}`
+  ],
   ["accepted, and may have left", { mayHaveLeftAt: 5, error: failure }, unclearWords],
   ["parked, and may have left", { state: "parked", mayHaveLeftAt: 5 }, unclearWords],
-  ["parked in doubt", { state: "parked", error: unclear }, unclearWords]
+  ["parked in doubt", { state: "parked", error: unclear }, unclearWords],
+  [
+    "parked for another person",
+    { state: "parked", parkedBecause: "NeedsApproval" },
+    "Não enviado: espera a aprovação de outra pessoa"
+  ],
+  [
+    "parked by a person",
+    { state: "parked", parkedBecause: "Operator" },
+    "Não enviado: espera a decisão de uma pessoa (parado por uma pessoa)"
+  ]
 ] as const)("the Portuguese words for a payout that is %s say whether it may have been paid", (_, row, words) =>
   assert.strictEqual(Payouts.portuguese(statusOf(rowOf(row))), words)
 )

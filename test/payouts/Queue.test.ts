@@ -250,7 +250,7 @@ describe("a payout whose record says that it failed", () => {
   const name = "ZULMIRA"
   const failed = [
     "failed",
-    "Não pago: Recusado pelo gateway (saque nº 7184)",
+    "Não pago: recusado pelo gateway (saque nº 7184)",
     "Answered Refused WithdrawalFailed > failed"
   ]
   const parked = [

@@ -35,6 +35,8 @@ const payoutsOf = {
   posted: "state = 'posted', withdrawal_id = 7",
   paid: "state = 'paid'",
   failed: "state = 'failed'",
+  returned: "state = 'returned', ended_by = 'lookup', ended_at = 1",
+  cancelled: "state = 'cancelled'",
   refused: `state = 'refused', error = '${storedRefusal}', ${full}`,
   forgotten: `state = 'refused', error = '${storedRefusal}', request = NULL, request_check = ''`,
   parked: `state = 'parked', parked_because = 'OverMaxAmount', error = '${storedRefusal}', ${full}`,
@@ -43,6 +45,9 @@ const payoutsOf = {
   lostElsewhere: parkedAfter("OtherClientId", now - 1),
   lostUnreadable: parkedAfter("Unreadable", now - 1),
   parkedUnderWay: `state = 'parked', parked_because = 'Operator', under_way_until = ${now + 1}, sends = 1, may_have_left_at = 1`,
+  replaced: `state = 'refused', error = '${storedRefusal}', ${full}, replaced_by = 'other'`,
+  scheduled: `not_before = ${now + hour}, waits_for = 'NotBefore', waits_since = 1`,
+  cleared: "sends = 1, said_not_executed = 1",
   parkedDeleted: "state = 'parked', parked_because = 'Operator', request = NULL"
 }
 type Of = keyof typeof payoutsOf
@@ -50,9 +55,10 @@ type Of = keyof typeof payoutsOf
 const by = "ana"
 const isElsewhere: ReadonlyArray<Of> = ["lostElsewhere", "lostUnreadable"]
 const isParked: ReadonlyArray<Of> = ["parked", "lost", "lostLongAgo", ...isElsewhere, "parkedUnderWay", "parkedDeleted"]
-const isOpen: ReadonlyArray<Of> = ["accepted", "mayHaveLeft", "unknown"]
-const isRecorded: ReadonlyArray<Of> = ["posted", "paid", "failed"]
-const isNotParked: ReadonlyArray<Of> = [...isOpen, ...isRecorded, "refused", "forgotten"]
+const isOpen: ReadonlyArray<Of> = ["accepted", "mayHaveLeft", "unknown", "scheduled", "cleared"]
+const isRecorded: ReadonlyArray<Of> = ["posted", "paid", "failed", "returned"]
+const isOver: ReadonlyArray<Of> = [...isRecorded, "cancelled"]
+const isNotParked: ReadonlyArray<Of> = [...isOpen, ...isOver, "refused", "replaced", "forgotten"]
 const wanted = `wantedAt=${now}`
 const idle = "-waitsFor -waitsSince"
 
@@ -100,21 +106,32 @@ const test = (title: string, take: Take, expected: Readonly<Record<string, Reado
 }
 
 test("retry sends again what is open or was refused, and nothing else", (queue, of) => queue.retry(of, { by }), {
-  "It was recorded or": isRecorded,
+  "It was recorded, settled": isOver,
   "Resume it when you": isParked,
   "Its request was deleted,": ["forgotten"],
+  "The payout other replaces": ["replaced"],
   [`Retried ${wanted} ${idle}`]: ["accepted"],
+  [`Retried ${wanted}`]: ["cleared"],
+  // Its time is that of its item.
+  [`Retried wantedAt=${now + hour} waitsSince=${now}`]: ["scheduled"],
   // What is in doubt is wanted since its first request.
   [`Retried ${idle}`]: ["mayHaveLeft", "unknown"],
   [`Retried state=accepted -fingerprint ${wanted} ${idle} -countedDay -error`]: ["refused"]
 })
 
-test("park stops all that is not recorded, and takes an approval back", (queue, of) => queue.park(of, { by }), {
-  "It was recorded or": isRecorded,
-  [`Parked state=parked -approvedBy -approvedAt ${idle} parkedBecause=Operator`]: [...isOpen, "refused"],
+test("park stops all that is not over, and takes an approval back", (queue, of) => queue.park(of, { by }), {
+  "It was recorded, settled": isOver,
+  [`Parked state=parked -approvedBy -approvedAt ${idle} parkedBecause=Operator`]: [
+    "accepted",
+    "mayHaveLeft",
+    "unknown",
+    "refused",
+    "replaced"
+  ],
+  [`Parked state=parked ${idle} parkedBecause=Operator`]: ["scheduled"],
   [`Parked -approvedBy -approvedAt ${idle} parkedBecause=Operator`]: ["parked", "lostLongAgo", ...isElsewhere],
   [`Parked -approvedBy -approvedAt ${idle}`]: ["lost"],
-  "Parked state=parked parkedBecause=Operator": ["forgotten"],
+  "Parked state=parked parkedBecause=Operator": ["forgotten", "cleared"],
   "Parked ": ["parkedUnderWay", "parkedDeleted"]
 })
 
@@ -122,8 +139,8 @@ test("resume sends what is parked, but not what left long ago", (queue, of) => q
   "Only a parked payout": isNotParked,
   "Its request was deleted,": ["parkedDeleted"],
   "A request left longer": ["lostLongAgo", "parkedUnderWay"],
-  [`Resumed state=accepted ${wanted} -parkedBecause`]: ["parked"],
-  ["Resumed state=unknown -parkedBecause"]: ["lost", ...isElsewhere]
+  [`Resumed state=accepted ${wanted} ${idle} -parkedBecause`]: ["parked"],
+  [`Resumed state=unknown ${idle} -parkedBecause`]: ["lost", ...isElsewhere]
 })
 
 const asNew = (queue: PayoutQueue["Service"], of: string) => queue.resume(of, { by, notExecuted: true })
@@ -132,44 +149,51 @@ test("resume of what was not executed sends it as new, where nobody can know oth
   "Its request was deleted,": ["parkedDeleted"],
   "The service still knows": ["lost"],
   "A request of it": ["parkedUnderWay"],
-  [`Resumed state=accepted ${wanted} -parkedBecause`]: ["parked"],
-  [`Resumed state=accepted -mayHaveLeftAt -fingerprint ${wanted} ${idle} -countedDay -error -parkedBecause`]: [
-    "lostLongAgo",
-    ...isElsewhere
-  ]
+  [`Resumed state=accepted ${wanted} ${idle} -parkedBecause`]: ["parked"],
+  [`Resumed state=accepted -mayHaveLeftAt -fingerprint ${wanted} ${idle} -countedDay saidNotExecuted=true -error -parkedBecause`]:
+    ["lostLongAgo", ...isElsewhere]
 })
 
+const told = `endedBy=person endedAt=${now}`
+const isClean: ReadonlyArray<Of> = ["accepted", "refused", "replaced", "forgotten", "scheduled", "cleared", "cancelled"]
 test("settle as paid ends what is in doubt, parked or recorded", (queue, of) => queue.settle(of, { by, as: "paid" }), {
-  "No request of it": ["accepted", "refused", "forgotten"],
+  "No request of it": isClean,
   "A request of it": ["mayHaveLeft"],
-  "Settled ": ["paid"],
-  "Settled state=paid": ["posted", "failed"],
-  [`Settled state=paid -mayHaveLeftAt ${idle} -error`]: ["unknown"],
-  [`Settled state=paid ${idle} -error -parkedBecause`]: ["parked"],
-  [`Settled state=paid -mayHaveLeftAt ${idle} -error -parkedBecause`]: ["lost", "lostLongAgo", ...isElsewhere],
-  "Settled state=paid -mayHaveLeftAt -parkedBecause": ["parkedUnderWay"],
-  "Settled state=paid -parkedBecause": ["parkedDeleted"]
+  [`Settled ${told}`]: ["paid"],
+  [`Settled state=paid ${told}`]: ["posted", "failed", "returned"],
+  [`Settled state=paid -mayHaveLeftAt ${idle} ${told} -error`]: ["unknown"],
+  [`Settled state=paid ${idle} ${told} -error -parkedBecause`]: ["parked"],
+  [`Settled state=paid -mayHaveLeftAt ${idle} ${told} -error -parkedBecause`]: ["lost", "lostLongAgo", ...isElsewhere],
+  [`Settled state=paid -mayHaveLeftAt ${told} -parkedBecause`]: ["parkedUnderWay"],
+  [`Settled state=paid ${told} -parkedBecause`]: ["parkedDeleted"]
 })
 
-test(
-  "settle as failed ends what is parked or recorded, but never while a request may be under way",
-  (queue, of) => queue.settle(of, { by, as: "failed" }),
-  {
-    "No request of it": ["accepted", "refused", "forgotten"],
-    "A request of it": ["mayHaveLeft", "parkedUnderWay"],
-    "It is asked again.": ["unknown"],
-    "Settled ": ["failed"],
-    "Settled state=failed": ["posted", "paid"],
-    [`Settled state=failed ${idle} -error -parkedBecause`]: ["parked"],
-    [`Settled state=failed -mayHaveLeftAt ${idle} -error -parkedBecause`]: ["lost", "lostLongAgo", ...isElsewhere],
-    "Settled state=failed -parkedBecause": ["parkedDeleted"]
-  }
-)
+for (const as of ["failed", "returned"] as const) {
+  const other = as === "failed" ? "returned" : "failed"
+  test(
+    `settle as ${as} ends what is parked or recorded, but never while a request may be under way`,
+    (queue, of) => queue.settle(of, { by, as }),
+    {
+      "No request of it": isClean,
+      "A request of it": ["mayHaveLeft", "parkedUnderWay"],
+      "It is asked again.": ["unknown"],
+      [`Settled ${told}`]: [as],
+      [`Settled state=${as} ${told}`]: ["posted", "paid", other],
+      [`Settled state=${as} ${idle} ${told} -error -parkedBecause`]: ["parked"],
+      [`Settled state=${as} -mayHaveLeftAt ${idle} ${told} -error -parkedBecause`]: [
+        "lost",
+        "lostLongAgo",
+        ...isElsewhere
+      ],
+      [`Settled state=${as} ${told} -parkedBecause`]: ["parkedDeleted"]
+    }
+  )
+}
 
 test("forget deletes the request of what has ended, once", (queue, of) => queue.forget(of, { by }), {
   "It may still be": isOpen,
   "It waits for a": isParked,
-  "Forgotten -request requestCheck=": [...isRecorded, "refused"],
+  "Forgotten -request requestCheck=": [...isOver, "refused", "replaced"],
   nothing: ["forgotten"]
 })
 effect("a step with a wrong reference, person or reason changes nothing, and says what is wrong", world, function* () {

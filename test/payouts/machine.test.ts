@@ -106,7 +106,7 @@ describe("an answer", () => {
     ["a record of another company", notAsAsked("companyId"), "parked OtherPayee", "parked OtherPayee"],
     ["a record of another PIX key", notAsAsked("pixKey"), "parked OtherPayee", "parked OtherPayee"],
     ["a record of another value", notAsAsked("value"), "unknown", "unknown"],
-    ["a record that proves a failure", recordedAsFailed, "failed", "parked RecordedAsFailed"],
+    ["a record that proves a failure", recordedAsFailed, "failed", "parked FailedInDoubt"],
     [
       "a record with a word for failure",
       notAsAsked("enTransaction"),
@@ -135,6 +135,7 @@ describe("an answer", () => {
   it.each<[state: Row.Row["state"], record: string, refusal: string, failure: string, lost: string]>([
     ["parked", "posted clean Answered", "parked clean Answered", "failed clean Answered", "parked left"],
     ["paid", "paid left Answered", "paid clean Answered", "paid clean Answered", "paid left"],
+    ["returned", "returned left Answered", "returned clean Answered", "returned clean Answered", "returned left"],
     ["failed", "failed left Contradicted", "failed clean Answered", "failed clean Answered", "failed left"]
   ])("to a request of a payout that is %s meanwhile undoes no step", (state, ...expected) => {
     const row = { ...changed, state }

@@ -76,8 +76,7 @@ export const edges: { readonly [Name in Tag]: ReadonlyArray<Edge<Event<Name>>> }
   ],
   LookedUp: [
     go(known, Moves.isOutdated, stays, Moves.lookedUp),
-    go(["posted", "parked", "paid"], Moves.saysReturned, "returned", Moves.endedByLookup),
-    go(["failed"], Moves.saysReturned, "returned", Moves.endedByLookup),
+    go(["posted", "parked", "paid", "failed"], Moves.saysReturned, "returned", Moves.endedByLookup),
     go(["posted", "parked"], Moves.saysPaid, "paid", Moves.endedByLookup),
     go(["posted", "parked"], Moves.saysFailed, "failed", Moves.endedByLookup),
     go(["paid"], Moves.saysFailed, stays, Moves.contradicted),
