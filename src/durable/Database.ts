@@ -137,6 +137,12 @@ export const database: Effect.Effect<Database, ConfigurationError, SqlClient.Sql
 export const isOneOf = ({ dialect, sql }: Database, column: string, values: Fragment): Fragment =>
   dialect === "pg" ? sql`${sql(column)} = ANY(ARRAY(${values}))` : sql`${sql(column)} IN (${values})`
 
+/** A SELECT of many texts in one parameter, a JSON list, so that one prepared statement serves any number of them. */
+export const unpacked = ({ dialect, sql }: Database, json: string): Fragment =>
+  dialect === "pg"
+    ? sql`SELECT json_array_elements_text(CAST(${json} AS JSON))`
+    : sql`SELECT value FROM json_each(${json})`
+
 /**
  * The end of a SELECT of rows that the same statement changes, as SQL. PostgreSQL locks them then, so that none was changed
  * since it was found; a row that somebody else changes is left out.

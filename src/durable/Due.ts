@@ -9,7 +9,7 @@
 import * as Effect from "effect/Effect"
 import type { Fragment } from "effect/sql/Statement"
 import type { SqlError } from "effect/sql/SqlError"
-import { type Database, isOneOf, locked } from "./Database.ts"
+import { type Database, isOneOf, locked, unpacked } from "./Database.ts"
 import { databaseNow } from "./Now.ts"
 
 /** The columns of a table whose rows wait, as SQL. A row that another program inserts is due at once. */
@@ -19,10 +19,12 @@ export const dueColumns = (now: string): string =>
 /** The rows of one table that wait. */
 export interface DueOptions {
   readonly table: string
-  /** The column that names a row among those of `where`. */
+  /** The column that names a row among those of `scope`. */
   readonly key: string
-  /** Which rows wait, as SQL. An index on `due_at` has the same condition. */
-  readonly where: Fragment
+  /** The columns before `key` in the primary key, as SQL. */
+  readonly scope: Fragment
+  /** Which rows of the scope wait, as SQL. An index on `due_at` has the same condition. */
+  readonly waits: Fragment
   /** What is read of a row that is taken, as SQL. */
   readonly columns: Fragment
   /** The longest wait of a row, in milliseconds. */
@@ -45,8 +47,9 @@ export interface Taken {
 
 export type Due = ReturnType<typeof makeDue>
 
-export const makeDue = (database: Database, { columns, key, longest, table, where }: DueOptions) => {
+export const makeDue = (database: Database, { columns, key, longest, scope, table, waits }: DueOptions) => {
   const { dialect, sql } = database
+  const where = sql`${scope} AND ${waits}`
   const rows = sql(table)
   const place = dialect === "pg" ? "ctid" : "rowid"
   /** A number of milliseconds from now, as SQL. */
@@ -68,14 +71,17 @@ export const makeDue = (database: Database, { columns, key, longest, table, wher
         return sql<DueRow>`UPDATE ${rows} SET due_at = ${until}, taken_by = ${taker}, tries = tries + 1
           WHERE ${isOneOf(database, place, due)} RETURNING ${columns}, ${sql(key)} AS "key", tries AS "tries"`
       }),
-    /** Renews the leases of rows, for the time of the lease in milliseconds. Nobody takes a row that is locked. */
+    /**
+     * Renews the leases of rows, for the time of the lease in milliseconds. Nobody takes a row that is locked. It finds them by the
+     * primary key alone: with the condition of the index PostgreSQL may read all rows that wait, as long as its statistics are old.
+     */
     renew: (held: ReadonlyArray<Taken>, lease: number): Effect.Effect<unknown, SqlError> =>
       Effect.flatMap(fromNow(lease), (until) => {
-        const keys = held.map((taken) => taken.key)
-        const takers = new Set(held.map(({ taker }) => taker))
-        const own = sql`SELECT ${sql(key)} FROM ${rows}
-          WHERE ${where} AND ${sql.in(key, keys)} AND ${sql.in("taken_by", [...takers])} ${locked(database)}`
-        return sql`UPDATE ${rows} SET due_at = ${until} WHERE ${where} AND ${isOneOf(database, key, own)}`
+        const some = (values: Iterable<string>) => unpacked(database, JSON.stringify([...new Set(values)]))
+        const keys = isOneOf(database, key, some(held.map((taken) => taken.key)))
+        const takers = isOneOf(database, "taken_by", some(held.map(({ taker }) => taker)))
+        const own = sql`SELECT ${sql(place)} FROM ${rows} WHERE ${scope} AND ${keys} AND ${takers} ${locked(database)}`
+        return sql`UPDATE ${rows} SET due_at = ${until} WHERE ${isOneOf(database, place, own)}`
       }),
     /** Gives a row back, which is due after a number of milliseconds. */
     giveBack: (taken: Taken, millis: number): Effect.Effect<unknown, SqlError> =>

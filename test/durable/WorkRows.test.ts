@@ -19,9 +19,16 @@ const hour = 3_600_000
 const makeJobs = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql.unsafe(`CREATE TABLE jobs (name TEXT PRIMARY KEY, ${dueColumns("0")})`)
-  const [where, columns] = [sql`1 = 1`, sql`name`]
+  const [scope, columns] = [sql`1 = 1`, sql`name`]
   let takes = 0
-  const rows = makeDue(yield* database, { table: "jobs", key: "name", where, columns, longest: 24 * hour })
+  const rows = makeDue(yield* database, {
+    table: "jobs",
+    key: "name",
+    scope,
+    waits: scope,
+    columns,
+    longest: 24 * hour
+  })
   const due: typeof rows = { ...rows, take: (...args) => (takes++, rows.take(...args)) }
   const isDue = yield* Latch.make()
   const seen: Array<string> = []

@@ -97,7 +97,8 @@ export const makeStore = (database: Database, webhook: string, lease = 0) => {
   const due = makeDue(database, {
     table,
     key: "name",
-    where: isIn("Open"),
+    scope: sql`webhook = ${webhook}`,
+    waits: sql.literal(`state = 'Open'`),
     columns: sql`value, taken_by AS taker`,
     longest
   })

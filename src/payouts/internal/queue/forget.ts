@@ -6,7 +6,7 @@ import * as Record from "effect/Record"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import * as Struct from "effect/Struct"
-import { isOneOf, locked } from "../../../durable/Database.ts"
+import { isOneOf, locked, unpacked } from "../../../durable/Database.ts"
 import { Row } from "./row.ts"
 import { columnOf, historyTable, type StoreParts, table } from "./storeParts.ts"
 import { ended as endedStates, recorded } from "./tables.ts"
@@ -32,7 +32,7 @@ const withoutRecord = {
 const inBatches = (batch: Effect.Effect<ReadonlyArray<unknown>, SqlError>) =>
   Effect.asVoid(Effect.repeat(batch, { while: ({ length }) => length === 1000 }))
 
-export const makeForget = ({ account, database, hasKeyOf, transaction, unpacked }: StoreParts) => {
+export const makeForget = ({ account, database, hasKeyOf, transaction }: StoreParts) => {
   const { dialect, sql } = database
   const isPg = dialect === "pg"
   const payouts = sql(table)
@@ -70,7 +70,7 @@ export const makeForget = ({ account, database, hasKeyOf, transaction, unpacked 
               sql`${hasRecord} AND submitted_at < ${before} AND updated_at < ${before} ORDER BY submitted_at`
             ),
             (rows) => sql`DELETE FROM ${histories}
-              WHERE ${hasKeyOf(unpacked(JSON.stringify(rows.map(({ key }) => key))))}`
+              WHERE ${hasKeyOf(unpacked(database, JSON.stringify(rows.map(({ key }) => key))))}`
           )
         )
       )

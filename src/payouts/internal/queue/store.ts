@@ -47,9 +47,6 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
   const open = sql.literal(isOpen.sql)
   /** The rows whose keys a SELECT finds, by the primary key. */
   const hasKeyOf = (keys: Fragment) => sql`${ofAccount} AND ${isOneOf(database, "idempotency_key", keys)}`
-  /** Many values in one parameter, so that one prepared statement serves any number of them. */
-  const unpacked = (json: string) =>
-    isPg ? sql`SELECT json_array_elements_text(CAST(${json} AS JSON))` : sql`SELECT value FROM json_each(${json})`
   const transaction = inTransaction(database)
   const readCommitted = sql`SET TRANSACTION ISOLATION LEVEL READ COMMITTED`
   /** The one statement that writes the history. */
@@ -60,13 +57,14 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
   const due = makeDue(database, {
     table,
     key: "idempotency_key",
-    where: sql`${ofAccount} AND ${open}`,
+    scope: ofAccount,
+    waits: open,
     columns: all,
     // A payout waits at most for the next day.
     longest: Math.max(lease, 25 * 3_600_000)
   })
 
-  const parts: StoreParts = { database, account, accounts, due, insertEntry, transaction, hasKeyOf, unpacked }
+  const parts: StoreParts = { database, account, accounts, due, insertEntry, transaction, hasKeyOf }
 
   return {
     ...makeForget(parts),

@@ -34,6 +34,4 @@ export interface StoreParts {
   readonly insertEntry: (key: string, entry: string, from?: Fragment) => Effect.Effect<unknown, SqlError> & Fragment
   /** The rows whose keys a SELECT finds, by the primary key. */
   readonly hasKeyOf: (keys: Fragment) => Fragment
-  /** Many values in one parameter, so that one prepared statement serves any number of them. */
-  readonly unpacked: (json: string) => Fragment
 }
