@@ -164,7 +164,9 @@ ask("a payout costs one statement to submit and two writes to send", function* (
   const { layer: counting, texts } = makeStatements()
   /** The statements so far, but for takes and renewals, which are of many payouts. */
   const counted = () => {
-    const own = texts.splice(0).filter((text) => !text.startsWith('UPDATE "effect_pix_payouts" SET due_at'))
+    const isOfMany = (text: string) =>
+      text.startsWith('UPDATE "effect_pix_payouts" SET due_at') && !/version/.test(text)
+    const own = texts.splice(0).filter((text) => !isOfMany(text))
     const isRead = (text: string) => text.startsWith("SELECT")
     return { reads: own.filter(isRead).length, writes: own.filter((text) => !isRead(text)).length }
   }
