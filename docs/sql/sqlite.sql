@@ -68,6 +68,8 @@ CREATE INDEX effect_pix_payouts_state ON effect_pix_payouts (account, state, sub
 
 CREATE INDEX effect_pix_payouts_open ON effect_pix_payouts (account, due_at) WHERE state IN ('accepted', 'unknown');
 
+CREATE INDEX effect_pix_payouts_unconfirmed ON effect_pix_payouts (account, submitted_at) WHERE (state IN ('posted') AND lookups IS NULL);
+
 CREATE INDEX effect_pix_payouts_lookups ON effect_pix_payouts (account, due_at) WHERE lookups IS NOT NULL;
 
 CREATE INDEX effect_pix_payouts_withdrawal ON effect_pix_payouts (account, withdrawal_id) WHERE withdrawal_id IS NOT NULL;
@@ -94,6 +96,10 @@ CREATE TABLE effect_pix_payout_accounts (
   probes INTEGER NOT NULL DEFAULT 0,
   probe_at BIGINT,
   probe_key VARCHAR(64),
+  lookup_slot_at BIGINT,
+  lookups_stopped_at BIGINT,
+  lookup_probe_at BIGINT,
+  lookup_found_at BIGINT,
   four_eyes_above BIGINT,
   asked TEXT,
   identity VARCHAR(100),

@@ -6,7 +6,7 @@ import * as Schema from "effect/Schema"
 import { unpacked } from "../../../durable/Database.ts"
 import type { Fragment } from "effect/sql/Statement"
 import type { PayoutState } from "../../PayoutState.ts"
-import { isOpen } from "./conditions.ts"
+import { isOpen, isUnconfirmed } from "./conditions.ts"
 import { Count } from "./row.ts"
 import { allColumns, decodeRows, historyTable, type StoreParts, table } from "./storeParts.ts"
 import { recorded } from "./tables.ts"
@@ -17,6 +17,14 @@ const decodeCounts = Schema.decodeUnknownEffect(Schema.Array(Count))
 export interface Cursor {
   readonly at: number
   readonly key: string
+}
+
+/** Which payouts a list has. */
+export interface Listed {
+  /** Default: all states. */
+  readonly state?: PayoutState | undefined
+  /** Those of which a webhook claims that they failed, that their money came back, or either, and that a person has to look at. */
+  readonly claimed?: "failed" | "returned" | "any" | undefined
 }
 
 export const makeReads = ({ account, database, hasKeyOf }: StoreParts) => {
@@ -36,6 +44,11 @@ export const makeReads = ({ account, database, hasKeyOf }: StoreParts) => {
 
   return {
     get: (key: string) => Effect.map(select(sql`${ofAccount} AND idempotency_key = ${key}`), ([row]) => row),
+    /** The row of a number of a withdrawal; none where two have it. */
+    ofWithdrawal: (id: number) =>
+      Effect.map(select(sql`${ofAccount} AND withdrawal_id = ${id} LIMIT 2`), (rows) =>
+        rows.length === 1 ? rows[0] : undefined
+      ),
     /** The state of a payout whose record was deleted. */
     endedState: (key: string) =>
       Effect.map(
@@ -51,10 +64,16 @@ export const makeReads = ({ account, database, hasKeyOf }: StoreParts) => {
         (rows) => rows.map(({ entry }) => entry)
       ),
     /** The oldest first. */
-    list: (state: PayoutState | undefined, after: Cursor, limit: number) => {
+    list: ({ claimed, state }: Listed, after: Cursor, limit: number) => {
       // A state that the planner does not know keeps it from the index of what waits, which it prefers while its statistics are old.
       const inState = state === undefined ? nothing : sql`state = (SELECT CAST(${state} AS VARCHAR(10))) AND`
-      return select(sql`${ofAccount} AND ${inState} (submitted_at, idempotency_key) > (${after.at}, ${after.key})
+      const isClaimed =
+        claimed === undefined
+          ? nothing
+          : claimed === "any"
+            ? sql.literal("claimed IS NOT NULL AND")
+            : sql`claimed = ${claimed} AND`
+      return select(sql`${ofAccount} AND ${inState} ${isClaimed} (submitted_at, idempotency_key) > (${after.at}, ${after.key})
         ORDER BY submitted_at, idempotency_key LIMIT ${limit}`)
     },
     /** The given keys whose rows are open. */
@@ -70,6 +89,12 @@ export const makeReads = ({ account, database, hasKeyOf }: StoreParts) => {
     ofAmount: (amount: number, since: number) =>
       select(sql`${ofAccount} AND amount = ${amount} AND submitted_at >= ${since}
         AND state NOT IN ('failed', 'refused') ORDER BY submitted_at, idempotency_key`),
+    /** How many payouts no lookup could confirm. */
+    unconfirmed: Effect.map(
+      sql<{ readonly count: unknown }>`SELECT COUNT(*) AS "count" FROM ${payouts}
+        WHERE ${ofAccount} AND ${sql.literal(isUnconfirmed.sql)}`,
+      ([row]) => Number(row?.count ?? 0)
+    ),
     /** How many payouts are accepted, unknown and parked, by what they wait for or why they are parked. */
     counts: Effect.flatMap(
       sql`SELECT state AS "state", COALESCE(waits_for, parked_because) AS "cause", COUNT(*) AS "count", MIN(submitted_at) AS "oldest",

@@ -43,6 +43,16 @@ const served = gauge(
   "Whether a worker ever served the account: 1 or 0. While it is 0, nothing is sent"
 )
 const paused = gauge("effect_pix_payout_queue_paused", "1", "Whether the workers are stopped by setPaused: 1 or 0")
+const confirmStopped = gauge(
+  "effect_pix_payout_queue_confirm_stopped",
+  "1",
+  "Whether payouts are not confirmed, since the service does not know the withdrawals that it named: 1 or 0"
+)
+const unconfirmed = gauge(
+  "effect_pix_payout_queue_unconfirmed",
+  "{payout}",
+  "Posted payouts of which no lookup said how they ended for as long as confirm says"
+)
 const measured = gauge(
   "effect_pix_payout_queue_measured",
   "s",
@@ -131,7 +141,7 @@ const total = (counts: ReadonlyArray<Count>) => ({
 })
 
 /** Measures the payouts of an account that wait every minute, also in a process without a worker: two statements. */
-export const measures = Effect.fnUntraced(function* (store: Store, { account }: Settings) {
+export const measures = Effect.fnUntraced(function* (store: Store, { account, confirm }: Settings) {
   const nextWrite = yield* store.followWrites
   /** While the database cannot be reached, the gauges have their last values and this gauge is not updated. */
   const markMeasured = setToNow(measured, { account })
@@ -180,6 +190,10 @@ export const measures = Effect.fnUntraced(function* (store: Store, { account }: 
     }
     yield* update(paused, row.paused ? 1 : 0, { account })
     yield* update(served, row.servedAt === null ? 0 : 1, { account })
+    if (confirm !== undefined) {
+      yield* update(confirmStopped, row.lookupsStoppedAt === null ? 0 : 1, { account })
+      yield* update(unconfirmed, yield* store.unconfirmed, { account })
+    }
     yield* warnOfDayAhead(row.readAt)
     yield* markMeasured
     // Payouts that wait grow older. Where none waits, nothing changes before the next write.

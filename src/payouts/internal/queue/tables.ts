@@ -12,7 +12,7 @@
 import { dueColumns } from "../../../durable/Due.ts"
 import type { Tables } from "../../../durable/Tables.ts"
 import { PayoutState } from "../../PayoutState.ts"
-import { isLookedUp, isOpen } from "./conditions.ts"
+import { isLookedUp, isOpen, isUnconfirmed } from "./conditions.ts"
 
 const states = PayoutState.literals.map((state) => `'${state}'`).join(", ")
 
@@ -90,6 +90,7 @@ const create = (types: Types) => [
   `CREATE INDEX effect_pix_payouts_submitted ON effect_pix_payouts (account, submitted_at, idempotency_key) WHERE ${recorded}`,
   `CREATE INDEX effect_pix_payouts_state ON effect_pix_payouts (account, state, submitted_at, idempotency_key) WHERE ${recorded}`,
   `CREATE INDEX effect_pix_payouts_open ON effect_pix_payouts (account, due_at) WHERE ${isOpen.sql}`,
+  `CREATE INDEX effect_pix_payouts_unconfirmed ON effect_pix_payouts (account, submitted_at) WHERE ${isUnconfirmed.sql}`,
   `CREATE INDEX effect_pix_payouts_lookups ON effect_pix_payouts (account, due_at) WHERE ${isLookedUp.sql}`,
   "CREATE INDEX effect_pix_payouts_withdrawal ON effect_pix_payouts (account, withdrawal_id) WHERE withdrawal_id IS NOT NULL",
   "CREATE INDEX effect_pix_payouts_claimed ON effect_pix_payouts (account, claimed, submitted_at, idempotency_key) WHERE claimed IS NOT NULL",
@@ -110,6 +111,10 @@ const create = (types: Types) => [
   probes INTEGER NOT NULL DEFAULT 0,
   probe_at BIGINT,
   probe_key VARCHAR(64),
+  lookup_slot_at BIGINT,
+  lookups_stopped_at BIGINT,
+  lookup_probe_at BIGINT,
+  lookup_found_at BIGINT,
   four_eyes_above BIGINT,
   asked TEXT,
   identity VARCHAR(100),
