@@ -2,11 +2,11 @@
  * Compares your books with the gateway, in both directions: functions of `Payments`.
  *
  * `stream` looks up each of your orders and compares it. `changes` reads the gateway's list, and looks up only what differs:
- * refunds after months. `unknownRows` returns the rows of the list that are not in your books. They run in constant memory and
- * change nothing. Amounts are in centavos.
+ * refunds after months. `unknownRows` returns the rows of the list that are not in your books. They run in constant memory.
+ * `statement` compares your bank's statement with payouts. All change nothing. Amounts are in centavos.
  *
  * Gotchas:
- * - The service documents no list and no lookup of withdrawals. docs/reconciling.md says how to compare payouts.
+ * - The service documents no list and no lookup of withdrawals: compare payouts with your bank's statement.
  * - Leave out the orders and rows of the last minutes: one side may have recorded them before the other.
  * - If every order is `MissingAtGateway`, check the base URL, and which company the credentials belong to. If every amount
  *   differs by the factor 100, the service's `value` is not in centavos, although it is documented so (`docs/service.md`).
@@ -64,6 +64,8 @@ import { checkOrderBy, endsRun, Order } from "./internal/order.ts"
 import * as TransactionStream from "./TransactionStream.ts"
 
 export { changePages, changes, KnownOrder, Order }
+export { statement } from "./internal/statement.ts"
+export type { Statement, StatementDoubt, StatementLine, StatementPayout } from "./internal/statement.ts"
 export type { Change, ChangePage, ChangesError, ChangesOptions } from "./internal/changes.ts"
 
 /** Options of `stream`. A wrong option is an `InvalidRequest`. */

@@ -197,7 +197,7 @@ const compareRows = Effect.gen(function* () {
     orders: ReadonlyArray<O>,
     concurrency: number
   ): Effect.Effect<ReadonlyArray<Change<O>>, Stopping> => {
-    const byId = groupBy(orders, ({ transactionId }) => plainId(`${transactionId}`))
+    const byId = groupBy(orders, ({ transactionId }) => plainId(transactionId))
     const byRef = groupBy(orders, ({ externalRef }) => externalRef)
     return Effect.map(
       Effect.forEach(
