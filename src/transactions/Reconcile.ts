@@ -1,11 +1,12 @@
 /**
  * Compares your books with the gateway, in both directions: functions of `Payments`.
  *
- * `stream` looks up each of your orders and compares it. `unknownRows` reads the gateway's list and returns the rows that
- * are not in your books. Both run in constant memory and change nothing. Amounts are in centavos.
+ * `stream` looks up each of your orders and compares it. `changes` reads the gateway's list, and looks up only what differs:
+ * refunds after months. `unknownRows` returns the rows of the list that are not in your books. They run in constant memory.
+ * `statement` compares your bank's statement with payouts. All change nothing. Amounts are in centavos.
  *
  * Gotchas:
- * - The service documents no list and no lookup of withdrawals. docs/reconciling.md says how to compare payouts.
+ * - The service documents no list and no lookup of withdrawals: compare payouts with your bank's statement.
  * - Leave out the orders and rows of the last minutes: one side may have recorded them before the other.
  * - If every order is `MissingAtGateway`, check the base URL, and which company the credentials belong to. If every amount
  *   differs by the factor 100, the service's `value` is not in centavos, although it is documented so (`docs/service.md`).
@@ -55,27 +56,17 @@ import {
   type TransactionNotFound,
   type UnexpectedResponse
 } from "../contract/PaymentsError.ts"
-import { issuesOf } from "../contract/RequestIssues.ts"
 import { checkOptionsBy, fn, invalidRequest, whole, withDefault } from "../contract/Options.ts"
-import { DetailStatus, isPaid, type PaidWords } from "../contract/Status.ts"
+import { isPaid, type PaidWords } from "../contract/Status.ts"
 import type { TransactionDetail, TransactionListItem } from "../contract/Transaction.ts"
-import { Centavos } from "../pix/Money.ts"
+import { changePages, changes, KnownOrder } from "./internal/changes.ts"
+import { checkOrderBy, endsRun, Order } from "./internal/order.ts"
 import * as TransactionStream from "./TransactionStream.ts"
 
-/** An order in your books, with the charge that you created for it. `amount` is in centavos. It may have more fields; the result returns them. */
-export const Order = Schema.Struct({
-  /** The `id` that the creation of the charge returned. */
-  transactionId: Schema.String,
-  /** In centavos. It is compared with the `value` of the lookup, which is in centavos too. */
-  amount: Centavos,
-  /**
-   * The status in your books, in the words of a lookup, such as `Awaiting` or `Paid`. Words are compared exactly, also
-   * undocumented ones; those that `PaymentsPolicy.statuses` lists as paid match `Paid`, and each other. The creation and the list use other words, which never match. Default: the status is not compared.
-   */
-  status: Schema.optional(DetailStatus)
-})
-/** See the schema of the same name. */
-export interface Order extends Schema.Schema.Type<typeof Order> {}
+export { changePages, changes, KnownOrder, Order }
+export { statement } from "./internal/statement.ts"
+export type { Statement, StatementDoubt, StatementLine, StatementPayout } from "./internal/statement.ts"
+export type { Change, ChangePage, ChangesError, ChangesOptions } from "./internal/changes.ts"
 
 /** Options of `stream`. A wrong option is an `InvalidRequest`. */
 export interface Options {
@@ -186,7 +177,7 @@ const checkOptions = checkOptionsBy("getTransaction", Schema.Struct({ concurrenc
 
 const noOrders = invalidRequest("getTransaction", [{ path: "orders", problem: "must be a list or a stream of orders" }])
 
-const decodeOrder = Schema.decodeUnknownEffect(Schema.toType(Order), { errors: "all" })
+const checkOrder = checkOrderBy(Order)
 
 const compare = (
   { amount, status = "" }: Order,
@@ -197,10 +188,6 @@ const compare = (
   const isSame = status === "" || status === word || (isPaid(status, statuses) && isPaid(word, statuses))
   return isSame ? "Matched" : "StatusDiffers"
 }
-
-/** Whether the lookups of the other orders would fail in the same way. */
-const endsRun = (error: GetTransactionError): error is ReconcileStopped["error"] =>
-  error._tag === "ServiceUnavailable" || error._tag === "RateLimited" || error.concerns === "Setup"
 
 const resultOf = <O extends Order>(
   of: OfOrder<O>,
@@ -244,11 +231,7 @@ export const stream = <O extends Order, E = never, R = never>(
       const { statuses } = yield* PaymentsPolicy
       const { concurrency, from } = yield* checkOptions(options)
       if (!Stream.isStream(orders) && !Predicate.isIterable(orders)) return yield* noOrders
-      const lookUp = (order: O) =>
-        decodeOrder(order).pipe(
-          Effect.mapError((error) => invalidRequest("getTransaction", issuesOf(error))),
-          Effect.andThen(({ transactionId }) => getTransaction(transactionId))
-        )
+      const lookUp = (order: O) => Effect.flatMap(checkOrder(order), () => getTransaction(order.transactionId))
       const source = isStream(orders) ? orders : Stream.fromIterable(orders, { chunkSize: 1 })
       return source.pipe(
         Stream.drop(from),
