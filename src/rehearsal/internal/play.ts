@@ -62,9 +62,13 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
   isSlow = false
 ) {
   const processes = options.processes ?? 1
-  const time = makeTime(start, isSlow)
+  const patience = Duration.toMillis(Duration.fromInputUnsafe(options.stopAfter ?? options.within ?? "2 days"))
+  const stopAt = options.stopAfter === undefined ? undefined : start + patience
+  let limit = start + patience
+  const time = makeTime(start, isSlow, () => disturber.prolonging())
   const story = makeStory(time.now)
-  const world: Life = { name: "world", isDead: false, turns: 0 }
+  const disturber = makeDisturber(schedule, { now: time.now, story, calls: () => calls.all(), end: () => limit })
+  const world: Life = { name: "world", isDead: false, isExact: true, turns: 0 }
 
   const contextOf = (life: Life) =>
     Context.make(Clock.Clock, time.clock(life)).pipe(
@@ -106,11 +110,6 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
     })
   )
 
-  const patience = Duration.toMillis(Duration.fromInputUnsafe(options.stopAfter ?? options.within ?? "2 days"))
-  const stopAt = options.stopAfter === undefined ? undefined : time.now() + patience
-  let limit = time.now() + patience
-
-  const disturber = makeDisturber(schedule, { now: time.now, story, calls: () => calls.all(), end: () => limit })
   const die = (life: Life) => (why: string) => {
     if (life.isDead) return
     story.add(`${life.name} dies ${why}`)

@@ -19,6 +19,8 @@ import { startTimer, stopTimer } from "../../internal/timer.ts"
 export interface Life {
   readonly name: string
   isDead: boolean
+  /** Whether its sleeps are never prolonged, as those of the world. */
+  readonly isExact?: boolean
   /** Its tasks and sleeps wait until then. */
   stalledUntil?: number
   /**
@@ -42,6 +44,8 @@ interface Task {
 interface Sleep {
   readonly life: Life
   readonly at: number
+  /** How long it is, in milliseconds. */
+  readonly length: number
   readonly wake: () => void
 }
 
@@ -55,7 +59,8 @@ const realWait = 250
 const slowWait = 5
 const mostSlowJumps = 400
 
-export const makeTime = (start: number, isSlow: boolean) => {
+/** `prolonging`: by how many milliseconds a short sleep is prolonged now. */
+export const makeTime = (start: number, isSlow: boolean, prolonging: () => number = () => 0) => {
   let now = start
   let tasks: Array<Task> = []
   let ran = 0
@@ -79,12 +84,23 @@ export const makeTime = (start: number, isSlow: boolean) => {
   const enter = (life: Life, run: () => void): void => {
     if (life.isDead) return
     if (life.stalledUntil !== undefined && now < life.stalledUntil) {
-      addSleep({ life, at: life.stalledUntil, wake: run })
+      addSleep({ life, at: life.stalledUntil, length: life.stalledUntil - now, wake: run })
       return
     }
     life.turns += 1
     life.onTurn?.(life.turns)
     if (!life.isDead) run()
+  }
+
+  /**
+   * When the next sleep ends: it is prolonged like that of a suspended machine, but no sleep of the world and none that is longer than
+   * that is.
+   */
+  const endOf = (next: Sleep, limit: number): number => {
+    const more = prolonging()
+    if (more === 0) return next.at
+    const exact = sleeps.find(({ length, life }) => life.isExact === true || length > more)?.at ?? limit
+    return Math.max(next.at, Math.min(now + more, exact, limit))
   }
 
   const runLater = () => {
@@ -158,7 +174,7 @@ export const makeTime = (start: number, isSlow: boolean) => {
         if (length <= 0) return Effect.yieldNow
         if (length === Infinity) return Effect.never
         return Effect.callback<void>((resume) => {
-          const sleep: Sleep = { life, at: now + length, wake: () => resume(Effect.void) }
+          const sleep: Sleep = { life, at: now + length, length, wake: () => resume(Effect.void) }
           addSleep(sleep)
           return Effect.sync(() => {
             sleeps = sleeps.filter((other) => other !== sleep)
@@ -202,8 +218,8 @@ export const makeTime = (start: number, isSlow: boolean) => {
           slowJumps--
           if (yield* awaitOutside(slowWait)) continue
         }
+        now = Math.max(now, endOf(next, limit))
         sleeps.shift()
-        now = Math.max(now, next.at)
         enter(next.life, next.wake)
         runLater()
       }
