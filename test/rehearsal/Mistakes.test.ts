@@ -18,6 +18,7 @@ import {
   Marks,
   owed,
   pay,
+  payUnderNewKey,
   receive,
   ship,
   sqlite
@@ -153,7 +154,7 @@ const mistakes: ReadonlyArray<Mistake> = [
     rule: "not-shipped",
     schedule: "fact 1 shipped: death before it",
     options: selling,
-    mistaken: sell((id) => Effect.all([mark(id), Effect.yieldNow, ship(id)])),
+    mistaken: sell((id) => Effect.all([mark(id), ship(id)])),
     mended: sell((id) => Effect.andThen(ship(id, id), mark(id)))
   },
   {
@@ -161,8 +162,22 @@ const mistakes: ReadonlyArray<Mistake> = [
     rule: "shipped-twice",
     schedule: "fact 1 shipped: death after it",
     options: selling,
-    mistaken: sell((id) => Effect.all([ship(id), Effect.yieldNow, mark(id)])),
-    mended: sell((id) => Effect.all([ship(id, id), Effect.yieldNow, mark(id)]))
+    mistaken: sell((id) => Effect.all([ship(id), mark(id)])),
+    mended: sell((id) => Effect.all([ship(id, id), mark(id)]))
+  },
+  {
+    name: "a payout that is in the books before it is asked for",
+    rule: "told-done-but-absent",
+    schedule: "call 1 requestWithdrawal: refused, balance",
+    mistaken: Effect.all([owed, declare("paid"), pay()]),
+    mended: Effect.all([owed, pay(), declare("paid")])
+  },
+  {
+    name: "a payout under a key of this call, in a process that is started again",
+    rule: "paid-twice",
+    schedule: "call 1 requestWithdrawal: death after it was executed",
+    mistaken: Effect.andThen(owed, payUnderNewKey),
+    mended: Effect.andThen(owed, pay())
   },
   {
     name: "a deposit that the webhook and the sweep pay back under two keys",

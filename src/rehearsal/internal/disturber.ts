@@ -5,7 +5,7 @@
 import * as Duration from "effect/Duration"
 import type { Call } from "./calls.ts"
 import type { NamedFault } from "./faults.ts"
-import { type How, isLasting, type Place, type Schedule, type Turn } from "./schedules.ts"
+import { type How, isLasting, type Place, type Schedule } from "./schedules.ts"
 import type { Story } from "./story.ts"
 
 type HowOf<Tag> = Extract<How, { readonly _tag: Tag }>
@@ -73,12 +73,6 @@ export const makeDisturber = (schedule: Schedule, { calls, end, now, story }: Op
 
   return {
     at,
-
-    /** The place before which a process dies at the begin of a turn. */
-    deathAt: ({ process, turn }: Turn): string | undefined =>
-      schedule.disturbances
-        .filter(({ how }) => how._tag === "Death" && how.before?.process === process && how.before.turn === turn)
-        .map(({ kind, number }) => `before ${kind} ${number}`)[0],
 
     /** By how many milliseconds a short wait of a process is prolonged now. */
     prolonging: (): number => {

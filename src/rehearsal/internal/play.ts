@@ -68,7 +68,7 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
   const time = makeTime(start, isSlow, () => disturber.prolonging())
   const story = makeStory(time.now)
   const disturber = makeDisturber(schedule, { now: time.now, story, calls: () => calls.all(), end: () => limit })
-  const world: Life = { name: "world", isDead: false, isExact: true, turns: 0 }
+  const world: Life = { name: "world", isDead: false, isExact: true }
 
   const contextOf = (life: Life) =>
     Context.make(Clock.Clock, time.clock(life)).pipe(
@@ -162,15 +162,7 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
   /** Starts a process at an index of those that run. */
   const startProcess = Effect.fnUntraced(function* (index: number) {
     const number = ++started
-    const life: Life = {
-      name: `process ${number}`,
-      isDead: false,
-      turns: 0,
-      onTurn: (turn) => {
-        const place = disturber.deathAt({ process: number, turn })
-        if (place !== undefined) die(life)(place)
-      }
-    }
+    const life: Life = { name: `process ${number}`, isDead: false }
     story.add(`${life.name} starts`)
     limit = stopAt ?? time.now() + patience
     const transport = makeTransport({
@@ -199,12 +191,7 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
     ).pipe(
       Context.add(OnStep, declarations.onStep(life, die(life))),
       Context.add(CurrentRehearsal, {
-        // A program that ends in this turn is not started again.
-        ...declarations.of(number, life, (why) =>
-          time.atEndOfTurn(() => {
-            if (running.some((one) => one.life === life && !hasEnded(one))) die(life)(why)
-          })
-        ),
+        ...declarations.of(number, die(life)),
         receive: (handler) => {
           if (life.isDead) return
           deliveries.receive(life, handler)

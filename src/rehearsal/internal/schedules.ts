@@ -13,14 +13,6 @@ export interface Place {
   readonly name: string
   /** The number of the webhook that the process was handling. */
   readonly webhook: number | undefined
-  /** The turn of the process in which a fact was declared. */
-  readonly turn?: Turn
-}
-
-/** A turn of a process: see `Life`. */
-export interface Turn {
-  readonly process: number
-  readonly turn: number
 }
 
 /** How a delivery of a webhook is disturbed. `once`: it is not repeated, whatever its answer is. */
@@ -39,8 +31,8 @@ export type How =
     }
   /** From this call on, each request of any call meets a fault, until the outage ends. */
   | { readonly _tag: "Outage"; readonly fault: NamedFault }
-  /** The process dies right before the place, or right after it. For a fact that is before or after its whole turn. */
-  | { readonly _tag: "Death"; readonly isAfter: boolean; readonly before?: Turn | undefined }
+  /** The process dies right before the place, or right after it. */
+  | { readonly _tag: "Death"; readonly isAfter: boolean }
   /** The process stands still there, while the others continue. */
   | { readonly _tag: "Stall"; readonly isAfter: boolean }
   /** The payer of a charge does not pay it. */
@@ -82,7 +74,7 @@ const at = ({ kind, name, number }: Place, what: string, how: How, ...and: Reado
   kind: `${kind} ${name}: ${what}`
 })
 
-const death = (isAfter: boolean, before?: Turn): How => ({ _tag: "Death", isAfter, before })
+const death = (isAfter: boolean): How => ({ _tag: "Death", isAfter })
 
 /** The same schedules, where the webhook that is handled meanwhile is delivered once and never again. */
 const withoutRepetition = ({ webhook }: Place, schedules: ReadonlyArray<Schedule>): ReadonlyArray<Schedule> =>
@@ -153,7 +145,7 @@ const schedulesOfWebhook = (place: Place, isLast: boolean): ReadonlyArray<Schedu
   )
 
 const schedulesOfFact = (place: Place): ReadonlyArray<Schedule> => {
-  const deaths = [at(place, "death before it", death(false, place.turn)), at(place, "death after it", death(true))]
+  const deaths = [at(place, "death before it", death(false)), at(place, "death after it", death(true))]
   return [...deaths, ...withoutRepetition(place, deaths)]
 }
 

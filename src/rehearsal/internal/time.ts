@@ -23,13 +23,6 @@ export interface Life {
   readonly isExact?: boolean
   /** Its tasks and sleeps wait until then. */
   stalledUntil?: number
-  /**
-   * The number of its turns: in each it runs until all its fibers wait. What it does in one turn is one step, which a death never
-   * divides: a store in memory has no other transaction.
-   */
-  turns: number
-  /** Called at the begin of each turn; it may kill the process. */
-  readonly onTurn?: (turn: number) => void
 }
 
 /** How long a process stands still, in milliseconds: longer than a lease, and than a timeout of the client. */
@@ -65,8 +58,6 @@ export const makeTime = (start: number, isSlow: boolean, prolonging: () => numbe
   let tasks: Array<Task> = []
   let ran = 0
   let slowJumps = isSlow ? mostSlowJumps : 0
-  /** What happens at the end of the current turn. */
-  const later: Array<() => void> = []
   let onTask: (() => void) | undefined
   /** Sleeps by the time of their end, and equal ones in the order of their start. */
   let sleeps: Array<Sleep> = []
@@ -87,9 +78,7 @@ export const makeTime = (start: number, isSlow: boolean, prolonging: () => numbe
       addSleep({ life, at: life.stalledUntil, length: life.stalledUntil - now, wake: run })
       return
     }
-    life.turns += 1
-    life.onTurn?.(life.turns)
-    if (!life.isDead) run()
+    run()
   }
 
   /**
@@ -103,10 +92,6 @@ export const makeTime = (start: number, isSlow: boolean, prolonging: () => numbe
     return Math.max(next.at, Math.min(now + more, exact, limit))
   }
 
-  const runLater = () => {
-    for (const action of later.splice(0)) action()
-  }
-
   const drain = (isDone: () => boolean) => {
     for (;;) {
       if (!isBusy() || isDone()) return
@@ -114,10 +99,7 @@ export const makeTime = (start: number, isSlow: boolean, prolonging: () => numbe
       tasks = []
       if (batch.some(({ priority }) => priority !== 0)) batch.sort((a, b) => a.priority - b.priority)
       ran += batch.length
-      for (const { life, run } of batch) {
-        enter(life, run)
-        runLater()
-      }
+      for (const { life, run } of batch) enter(life, run)
     }
   }
 
@@ -128,7 +110,6 @@ export const makeTime = (start: number, isSlow: boolean, prolonging: () => numbe
       drain(isDone)
       // One turn of the event loop: the scheduler of the caller continues after the promises.
       yield* Effect.yieldNow
-      runLater()
     } while (isBusy() && !isDone())
   })
 
@@ -185,9 +166,6 @@ export const makeTime = (start: number, isSlow: boolean, prolonging: () => numbe
 
     enter,
 
-    /** Does something at the end of the current turn. */
-    atEndOfTurn: (action: () => void): void => void later.push(action),
-
     /** Lets a process stand still, as a suspended machine does. */
     stall: (life: Life): void => {
       life.stalledUntil = now + stallFor
@@ -221,7 +199,6 @@ export const makeTime = (start: number, isSlow: boolean, prolonging: () => numbe
         now = Math.max(now, endOf(next, limit))
         sleeps.shift()
         enter(next.life, next.wake)
-        runLater()
       }
     })
   }
