@@ -28,6 +28,7 @@ import { type Called, makeCalls, nameOfFailure } from "./calls.ts"
 import { makeDeclarations } from "./declarations.ts"
 import { CurrentWebhook, makeDeliveries } from "./deliveries.ts"
 import { makeDisturber } from "./disturber.ts"
+import { makePayer } from "./payer.ts"
 import { endOf, hasEnded, lastOf, type Running, wordsOf } from "./processes.ts"
 import type { Schedule, Trace } from "./schedules.ts"
 import { OnStep } from "./steps.ts"
@@ -49,6 +50,7 @@ export interface Played extends RehearsalWorld, Trace {
 
 const start = Date.UTC(2026, 0, 31, 12)
 const restartAfter = 5000
+const months = Duration.toMillis("60 days")
 const tail = Duration.toMillis("1 hour")
 
 /** How long the real work of a store may take, such as loading a driver: in real milliseconds. */
@@ -118,21 +120,24 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
     for (const action of connections[running.findIndex((one) => one.life === life)]?.onDeath ?? []) action()
   }
 
+  const payer = makePayer({ sandbox, disturber, forkInWorld, payAfter: options.payAfter })
   const calls = makeCalls({
     now: time.now,
     story,
-    onBegin: ({ number, operation }, context) =>
-      disturber.add({ kind: "call", number, name: operation, webhook: Context.get(context, CurrentWebhook) }),
-    onEnd: ({ number, operation, result, transactionId }) => {
+    onBegin: (call, context) => {
+      const { number, operation } = call
+      disturber.add({ kind: "call", number, name: operation, webhook: Context.get(context, CurrentWebhook) })
+      payer.onLookup(call)
+    },
+    onEnd: (call) => {
+      const { number, operation, result, transactionId } = call
+      payer.onAnswer(call)
       if (operation !== "createTransaction" || result !== "Succeeded" || transactionId === undefined) return
       if (disturber.at("Forgery", "call", number) !== undefined) {
         const body = { event: "transaction.updated", transactionId, status: "Paid" }
         forkInWorld(deliveries.forge(JSON.stringify(body)))
       }
-      const how = disturber.at("Charge", "call", number)?.how
-      if (options.payAfter === undefined || how === "lapses") return
-      const step = how === "fails" ? sandbox.fail : sandbox.markPaid
-      forkInWorld(Effect.delay(Effect.ignore(step(transactionId)), options.payAfter))
+      payer.onCharge(call, transactionId)
     }
   })
   const deliveries = makeDeliveries({
@@ -264,6 +269,7 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
     places: disturber.places(),
     receives: deliveries.hasReceived(),
     isPaid: options.payAfter !== undefined,
+    isOfMonths: patience > months,
     processes,
     story: story.lines(),
     legend: story.legend(),
