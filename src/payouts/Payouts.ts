@@ -156,6 +156,7 @@ const elapsed = Effect.map(Clock.currentTimeNanos, (nanos) => Number(nanos) / 1e
 const nextOf = Effect.fnUntraced(function* (sheet: Accepted, keys: ReadonlyArray<string>, wait: number) {
   const [first] = keys
   if (first === undefined) return []
+  const nextWrite = yield* sheet.followWrites
   const start = yield* elapsed
   let rows: ReadonlyArray<Row> = []
   while (rows.length === 0) {
@@ -169,16 +170,20 @@ const nextOf = Effect.fnUntraced(function* (sheet: Accepted, keys: ReadonlyArray
         const closed = yield* Effect.catchIf(
           sheet.closed(keys),
           ({ isRetryable }) => isRetryable,
-          () => Effect.succeed([])
+          () => Effect.undefined
         )
-        if (closed.length > 0) return closed
-        yield* Effect.raceFirst(change.await, Effect.sleep(Duration.millis(Math.min(sheet.poll, left))))
+        if (closed !== undefined && closed.length > 0) return closed
+        const looksAgain = Effect.andThen(
+          Effect.sleep(Duration.millis(sheet.poll)),
+          closed === undefined ? Effect.void : nextWrite
+        )
+        yield* Effect.raceAllFirst([change.await, looksAgain, Effect.sleep(Duration.millis(left))])
         return []
       })
     )
   }
   return rows
-})
+}, Effect.scoped)
 
 /** What a run would do. */
 const planOf = Effect.fnUntraced(function* (sheet: Sheet, lines: ReadonlyArray<PayoutItem>, run: Run) {

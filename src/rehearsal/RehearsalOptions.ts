@@ -24,7 +24,8 @@ export interface RehearsalOptions<S> {
   /** The actions of others while the program runs, such as a person who refunds a charge. Default: none. */
   readonly meanwhile?: Effect.Effect<unknown, Error, Sandbox | S> | undefined
   /**
-   * A payer pays each charge whose creation was answered, this long after the answer. Default: nobody pays.
+   * A payer pays each charge whose creation was answered, this long after the answer; in some schedules another amount, or not at
+   * all, or the charge is refunded. Default: nobody pays.
    */
   readonly payAfter?: Duration.Input | undefined
   /**

@@ -26,14 +26,14 @@ import type { ShortName, StoryLine } from "./internal/story.ts"
  * With `Rehearsed.owes`:
  *
  * - `owed-not-paid`: the program ended, and what it owes was neither paid nor declared as `parked`, `told` or `failed`.
- * - `amount-differs`: a payout, or the charge of what was shipped, has another amount.
+ * - `amount-differs`: a payout has another amount, or what was paid for what was shipped has.
  *
  * With `Rehearsed.fact("shipped", { transactionId })`:
  *
- * - `shipped-unpaid`: the charge was not paid then.
+ * - `shipped-unpaid`: the charge was not paid then, or was refunded, and no lookup of the last minute had answered `Paid`.
  * - `shipped-unchecked`: no lookup had answered before that it is `Paid`.
  * - `shipped-twice`: the same charge was shipped again, and not under the same `key`.
- * - `not-shipped`: the program ended, and a paid charge was neither shipped nor declared as `told`.
+ * - `not-shipped`: the program ended, and a charge that was paid as asked was neither shipped nor declared as `told`.
  *
  * A program that failed has told somebody, so what it left undone is no finding. It is one where the program was started again
  * after a death, and fails though nothing disturbs it any more.

@@ -5,7 +5,7 @@
 import { assert, describe, test } from "@effect/vitest"
 import { DateTime, Effect, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
-import { type Payments, Rehearsed, TransactionWait } from "effect-pix"
+import { Payments, Rehearsed, TransactionWait } from "effect-pix"
 import { Rehearsal, type RehearsalOptions, type RuleName } from "effect-pix/sandbox"
 import { budget, isWhole, requireClean } from "../support/rehearsals.ts"
 import {
@@ -18,7 +18,9 @@ import {
   Marks,
   owed,
   pay,
+  payUnderNewKey,
   receive,
+  request,
   ship,
   sqlite
 } from "./programs.ts"
@@ -91,6 +93,11 @@ const sell = <E>(deliver: (id: string) => Effect.Effect<unknown, E, Payments | M
     if (enStatusTransaction !== "Paid") return yield* Rehearsed.fact("told", { transactionId: id })
     if (!(yield* isMarked(id))) yield* deliver(id)
   })
+/** Ships for the price of the order. */
+const shipFor = (transactionId: string) =>
+  Rehearsed.fact("shipped", { transactionId, key: transactionId, amount: request.amount })
+const paidFor = (id: string) =>
+  Payments.use((payments) => Effect.map(payments.getTransaction(id), ({ value }) => value))
 /** Pays a deposit back: by its webhook, and by a sweep for what the webhook missed. */
 const payBack = (referenceOfSweep: string) =>
   Effect.gen(function* () {
@@ -153,7 +160,7 @@ const mistakes: ReadonlyArray<Mistake> = [
     rule: "not-shipped",
     schedule: "fact 1 shipped: death before it",
     options: selling,
-    mistaken: sell((id) => Effect.all([mark(id), Effect.yieldNow, ship(id)])),
+    mistaken: sell((id) => Effect.all([mark(id), ship(id)])),
     mended: sell((id) => Effect.andThen(ship(id, id), mark(id)))
   },
   {
@@ -161,8 +168,47 @@ const mistakes: ReadonlyArray<Mistake> = [
     rule: "shipped-twice",
     schedule: "fact 1 shipped: death after it",
     options: selling,
-    mistaken: sell((id) => Effect.all([ship(id), Effect.yieldNow, mark(id)])),
-    mended: sell((id) => Effect.all([ship(id, id), Effect.yieldNow, mark(id)]))
+    mistaken: sell((id) => Effect.all([ship(id), mark(id)])),
+    mended: sell((id) => Effect.all([ship(id, id), mark(id)]))
+  },
+  {
+    name: "a payout that is in the books before it is asked for",
+    rule: "told-done-but-absent",
+    schedule: "call 1 requestWithdrawal: refused, balance",
+    mistaken: Effect.all([owed, declare("paid"), pay()]),
+    mended: Effect.all([owed, pay(), declare("paid")])
+  },
+  {
+    name: "a payout under a key of this call, in a process that is started again",
+    rule: "paid-twice",
+    schedule: "call 1 requestWithdrawal: death after it was executed",
+    mistaken: Effect.andThen(owed, payUnderNewKey),
+    mended: Effect.andThen(owed, pay())
+  },
+  {
+    name: "goods of a charge that another amount was paid for",
+    rule: "amount-differs",
+    schedule: "call 1 createTransaction: the payer pays less",
+    options: selling,
+    mistaken: sell((id) => Effect.andThen(shipFor(id), mark(id))),
+    mended: sell((id) =>
+      Effect.flatMap(paidFor(id), (paid) =>
+        paid === request.amount ? Effect.andThen(shipFor(id), mark(id)) : Rehearsed.fact("told", { transactionId: id })
+      )
+    )
+  },
+  {
+    name: "goods that are shipped long after the lookup of their charge",
+    rule: "shipped-unpaid",
+    schedule: "call 17 getTransaction: the charge is refunded after it",
+    options: selling,
+    mistaken: sell((id) => Effect.all([Effect.sleep("30 minutes"), ship(id, id), mark(id)])),
+    mended: sell((id) =>
+      Effect.andThen(
+        Effect.sleep("30 minutes"),
+        Effect.flatMap(isPaid(id), (yes) => (yes ? Effect.andThen(ship(id, id), mark(id)) : Effect.void))
+      )
+    )
   },
   {
     name: "a deposit that the webhook and the sweep pay back under two keys",

@@ -91,7 +91,7 @@ export const makeWorld = Effect.fnUntraced(function* (plan: Plan, makeStore: Mak
       Context.add(Logger.CurrentLoggers, new Set([logger])),
       Context.add(References.TracerEnabled, false)
     )
-  const world: Life = { name: "world", isDead: false, turns: 0 }
+  const world: Life = { name: "world", isDead: false }
   const fork = <A, E>(effect: Effect.Effect<A, E>) => Effect.runForkWith(contextOf(world))(effect)
   const scope = Scope.makeUnsafe()
   /** Builds what outlives the processes. */
@@ -232,7 +232,7 @@ export const makeWorld = Effect.fnUntraced(function* (plan: Plan, makeStore: Mak
   const startProcess = (index: number): void => {
     const wait = morning - time.now()
     if (wait > 0) return startAfter(wait, index)
-    const life: Life = { name: `process ${index}`, isDead: false, turns: 0 }
+    const life: Life = { name: `process ${index}`, isDead: false }
     const process: Process = { index, life, onDeath: new Set() }
     processes[index] = process
     const program = Effect.gen(function* () {

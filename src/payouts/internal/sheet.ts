@@ -102,6 +102,7 @@ export const makeSheet = (core: Core, settings: Settings, seal: Seal) => {
       changeOf: core.changeOf,
       /** How often another process's changes are looked for, in milliseconds. */
       poll: settings.poll,
+      followWrites: store.followWrites,
       /** The rows of these keys. */
       find: (keys: ReadonlyArray<string>) => mapDatabaseError("run")(find(keys)),
       interrupted: keys.length === 0 ? Effect.void : logInterrupted([...byKey.values()])

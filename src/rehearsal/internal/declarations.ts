@@ -36,17 +36,25 @@ export const makeDeclarations = ({ disturber, now, story }: Options) => {
     owed,
 
     /** The declarations of a process. */
-    of: (process: number, life: Life, dieLater: (why: string) => void): Omit<Rehearsal, "receive"> => ({
-      fact: (name, detail) =>
-        Effect.contextWith((context: Context.Context<never>) => {
-          const number = ++declared
-          const webhook = Context.get(context, CurrentWebhook)
-          disturber.add({ kind: "fact", number, name, webhook, turn: { process, turn: life.turns } })
-          facts.push({ name, detail, at: now(), process })
-          story.add(`fact ${name}: ${wordsOf(detail)}`)
-          if (disturber.at("Death", "fact", number)?.isAfter === true) dieLater(`after fact ${number}`)
-          return Effect.void
-        }),
+    of: (process: number, die: (why: string) => void): Omit<Rehearsal, "receive"> => ({
+      // What it declares is an action outside of the program, which is a wait before and after it.
+      fact: Effect.fnUntraced(function* (name, detail) {
+        yield* Effect.yieldNow
+        const number = ++declared
+        disturber.add({ kind: "fact", number, name, webhook: yield* CurrentWebhook })
+        const death = disturber.at("Death", "fact", number)
+        if (death?.isAfter === false) {
+          die(`before fact ${number}`)
+          return yield* Effect.never
+        }
+        facts.push({ name, detail, at: now(), process })
+        story.add(`fact ${name}: ${wordsOf(detail)}`)
+        if (death !== undefined) {
+          die(`after fact ${number}`)
+          return yield* Effect.never
+        }
+        yield* Effect.yieldNow
+      }),
       note: (name, detail) => {
         notes.push({ name, detail, at: now(), process })
         story.add(`note ${name}: ${wordsOf(detail)}`)

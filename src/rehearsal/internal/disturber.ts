@@ -5,7 +5,7 @@
 import * as Duration from "effect/Duration"
 import type { Call } from "./calls.ts"
 import type { NamedFault } from "./faults.ts"
-import { type How, isLasting, type Place, type Schedule, type Turn } from "./schedules.ts"
+import { type How, isLasting, type Place, type Schedule } from "./schedules.ts"
 import type { Story } from "./story.ts"
 
 type HowOf<Tag> = Extract<How, { readonly _tag: Tag }>
@@ -16,6 +16,14 @@ type HowOf<Tag> = Extract<How, { readonly _tag: Tag }>
  */
 const longest = Duration.toMillis("26 hours")
 const mostRequests = 500
+
+/**
+ * In an outage the same happens again and again, so a short wait is prolonged: by this part of its length until now, at most by an
+ * hour, and not within its first minute.
+ */
+const prolonged = 1 / 4
+const mostProlonged = Duration.toMillis("1 hour")
+const exactly = Duration.toMillis("1 minute")
 
 interface Options {
   readonly now: () => number
@@ -29,7 +37,7 @@ export const makeDisturber = (schedule: Schedule, { calls, end, now, story }: Op
   const places: Array<Place> = []
   const struck = new Set<number>()
   let outage: NamedFault | undefined
-  let lasting: { readonly until: number; left: number } | undefined
+  let lasting: { readonly since: number; readonly until: number; left: number } | undefined
 
   /** How the schedule disturbs a place. A process that it disturbs by itself is struck. */
   const at = <Tag extends How["_tag"]>(tag: Tag, kind: Place["kind"], number: number): HowOf<Tag> | undefined =>
@@ -56,7 +64,7 @@ export const makeDisturber = (schedule: Schedule, { calls, end, now, story }: Op
 
   /** Whether what lasts still does. It is asked once for each request that would meet it. */
   const lasts = (): boolean => {
-    lasting ??= { until: now() + Math.min(longest, (end() - now()) / 2), left: mostRequests }
+    lasting ??= { since: now(), until: now() + Math.min(longest, (end() - now()) / 2), left: mostRequests }
     if (lasting.left === 0) return false
     lasting.left = now() < lasting.until ? lasting.left - 1 : 0
     if (lasting.left === 0) story.add("the gateway is well again")
@@ -66,11 +74,13 @@ export const makeDisturber = (schedule: Schedule, { calls, end, now, story }: Op
   return {
     at,
 
-    /** The place before which a process dies at the begin of a turn. */
-    deathAt: ({ process, turn }: Turn): string | undefined =>
-      schedule.disturbances
-        .filter(({ how }) => how._tag === "Death" && how.before?.process === process && how.before.turn === turn)
-        .map(({ kind, number }) => `before ${kind} ${number}`)[0],
+    /** By how many milliseconds a short wait of a process is prolonged now. */
+    prolonging: (): number => {
+      const { left, since, until } = lasting ?? { left: 0, since: 0, until: 0 }
+      const length = now() - since
+      if (left === 0 || length < exactly) return 0
+      return Math.max(0, Math.floor(Math.min(length * prolonged, mostProlonged, until - now())))
+    },
 
     /** Adds a place of the run. */
     add: (place: Place): void => void places.push(place),

@@ -134,10 +134,32 @@ export const idsOf = (withdrawals: ReadonlyArray<SandboxWithdrawal>) => withdraw
 
 export const statusAt = (transaction: SandboxTransaction | undefined, at: number) => {
   if (transaction === undefined) return "not in the ledger"
-  const { status, updatedAt } = transaction
-  const isPaid = status === "Paid" && Date.parse(updatedAt) <= at
-  return isPaid || status === "Refunded" ? "Paid" : `${status === "Paid" ? "Awaiting" : status} at that time`
+  return transaction.states.findLast((state) => Date.parse(state.at) <= at)?.status ?? "Awaiting"
 }
+
+/** A refund within this time after the lookup cannot be seen by the program. */
+const unseen = 60_000
+
+/** Whether a lookup answered that a charge is paid, at a time at the latest, or also at another time at the earliest. */
+export const wasSeenPaid = ({ calls }: RehearsalWorld, id: string | undefined, latest: number, earliest = -Infinity) =>
+  calls.some(
+    ({ endedAt = Infinity, operation, status, transactionId }) =>
+      operation === "getTransaction" &&
+      status === "Paid" &&
+      transactionId === id &&
+      endedAt <= latest &&
+      endedAt >= earliest
+  )
+
+/** Whether a shipment is right: its charge is paid, or it was right before, when a lookup answered. */
+export const isShippedPaid = (world: RehearsalWorld, fact: RehearsalFact) => {
+  const status = statusAt(transactionOf(world, fact), fact.at)
+  const isSeen = () => wasSeenPaid(world, textOf(fact, "transactionId"), fact.at, fact.at - unseen)
+  return status === "Paid" || (status === "Refunded" && isSeen())
+}
+
+/** What was paid for a charge, in centavos; what was asked where nothing was paid. */
+export const paidFor = ({ amount, paid }: SandboxTransaction): number => paid ?? amount
 
 export const transactionOf = (world: RehearsalWorld, fact: RehearsalFact) =>
   world.transactions.find(({ transactionId }) => transactionId === textOf(fact, "transactionId"))

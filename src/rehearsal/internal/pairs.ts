@@ -13,7 +13,7 @@ export interface Traced {
 }
 
 export const tracedOf = (schedule: Schedule, played: Played): Traced => {
-  const { calls, end, facts, isPaid, places, processes, receives, transactions, withdrawals } = played
+  const { calls, end, facts, isOfMonths, isPaid, places, processes, receives, transactions, withdrawals } = played
   const rows = [...transactions, ...withdrawals]
   const executedAt = (at: number) => rows.filter(({ createdAt }) => Date.parse(createdAt) <= at).length
   const seen = JSON.stringify([
@@ -21,12 +21,12 @@ export const tracedOf = (schedule: Schedule, played: Played): Traced => {
       [process, operation, question, key, result, outcome, answer, executedAt(startedAt)].join(" ")
     ),
     facts.map(({ detail, name, process }) => [process, name, detail]),
-    transactions.map(({ amount, idempotencyKey, status }) => [amount, idempotencyKey, status]),
+    transactions.map(({ amount, idempotencyKey, paid, status }) => [amount, paid, idempotencyKey, status]),
     withdrawals.map(({ amount, idempotencyKey, status }) => [amount, idempotencyKey, status]),
     places.filter(({ kind }) => kind === "webhook").length,
     end
   ])
-  return { schedule, trace: { calls, isPaid, places, processes, receives }, seen }
+  return { schedule, trace: { calls, isOfMonths, isPaid, places, processes, receives }, seen }
 }
 
 /** Of runs that showed the same the first one, and whether a run showed what no run before it had shown. */

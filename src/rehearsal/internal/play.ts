@@ -28,6 +28,7 @@ import { type Called, makeCalls, nameOfFailure } from "./calls.ts"
 import { makeDeclarations } from "./declarations.ts"
 import { CurrentWebhook, makeDeliveries } from "./deliveries.ts"
 import { makeDisturber } from "./disturber.ts"
+import { makePayer } from "./payer.ts"
 import { endOf, hasEnded, lastOf, type Running, wordsOf } from "./processes.ts"
 import type { Schedule, Trace } from "./schedules.ts"
 import { OnStep } from "./steps.ts"
@@ -49,6 +50,7 @@ export interface Played extends RehearsalWorld, Trace {
 
 const start = Date.UTC(2026, 0, 31, 12)
 const restartAfter = 5000
+const months = Duration.toMillis("60 days")
 const tail = Duration.toMillis("1 hour")
 
 /** How long the real work of a store may take, such as loading a driver: in real milliseconds. */
@@ -62,9 +64,13 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
   isSlow = false
 ) {
   const processes = options.processes ?? 1
-  const time = makeTime(start, isSlow)
+  const patience = Duration.toMillis(Duration.fromInputUnsafe(options.stopAfter ?? options.within ?? "2 days"))
+  const stopAt = options.stopAfter === undefined ? undefined : start + patience
+  let limit = start + patience
+  const time = makeTime(start, isSlow, () => disturber.prolonging())
   const story = makeStory(time.now)
-  const world: Life = { name: "world", isDead: false, turns: 0 }
+  const disturber = makeDisturber(schedule, { now: time.now, story, calls: () => calls.all(), end: () => limit })
+  const world: Life = { name: "world", isDead: false, isExact: true }
 
   const contextOf = (life: Life) =>
     Context.make(Clock.Clock, time.clock(life)).pipe(
@@ -106,11 +112,6 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
     })
   )
 
-  const patience = Duration.toMillis(Duration.fromInputUnsafe(options.stopAfter ?? options.within ?? "2 days"))
-  const stopAt = options.stopAfter === undefined ? undefined : time.now() + patience
-  let limit = time.now() + patience
-
-  const disturber = makeDisturber(schedule, { now: time.now, story, calls: () => calls.all(), end: () => limit })
   const die = (life: Life) => (why: string) => {
     if (life.isDead) return
     story.add(`${life.name} dies ${why}`)
@@ -119,21 +120,24 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
     for (const action of connections[running.findIndex((one) => one.life === life)]?.onDeath ?? []) action()
   }
 
+  const payer = makePayer({ sandbox, disturber, forkInWorld, payAfter: options.payAfter })
   const calls = makeCalls({
     now: time.now,
     story,
-    onBegin: ({ number, operation }, context) =>
-      disturber.add({ kind: "call", number, name: operation, webhook: Context.get(context, CurrentWebhook) }),
-    onEnd: ({ number, operation, result, transactionId }) => {
+    onBegin: (call, context) => {
+      const { number, operation } = call
+      disturber.add({ kind: "call", number, name: operation, webhook: Context.get(context, CurrentWebhook) })
+      payer.onLookup(call)
+    },
+    onEnd: (call) => {
+      const { number, operation, result, transactionId } = call
+      payer.onAnswer(call)
       if (operation !== "createTransaction" || result !== "Succeeded" || transactionId === undefined) return
       if (disturber.at("Forgery", "call", number) !== undefined) {
         const body = { event: "transaction.updated", transactionId, status: "Paid" }
         forkInWorld(deliveries.forge(JSON.stringify(body)))
       }
-      const how = disturber.at("Charge", "call", number)?.how
-      if (options.payAfter === undefined || how === "lapses") return
-      const step = how === "fails" ? sandbox.fail : sandbox.markPaid
-      forkInWorld(Effect.delay(Effect.ignore(step(transactionId)), options.payAfter))
+      payer.onCharge(call, transactionId)
     }
   })
   const deliveries = makeDeliveries({
@@ -163,15 +167,7 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
   /** Starts a process at an index of those that run. */
   const startProcess = Effect.fnUntraced(function* (index: number) {
     const number = ++started
-    const life: Life = {
-      name: `process ${number}`,
-      isDead: false,
-      turns: 0,
-      onTurn: (turn) => {
-        const place = disturber.deathAt({ process: number, turn })
-        if (place !== undefined) die(life)(place)
-      }
-    }
+    const life: Life = { name: `process ${number}`, isDead: false }
     story.add(`${life.name} starts`)
     limit = stopAt ?? time.now() + patience
     const transport = makeTransport({
@@ -200,12 +196,7 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
     ).pipe(
       Context.add(OnStep, declarations.onStep(life, die(life))),
       Context.add(CurrentRehearsal, {
-        // A program that ends in this turn is not started again.
-        ...declarations.of(number, life, (why) =>
-          time.atEndOfTurn(() => {
-            if (running.some((one) => one.life === life && !hasEnded(one))) die(life)(why)
-          })
-        ),
+        ...declarations.of(number, die(life)),
         receive: (handler) => {
           if (life.isDead) return
           deliveries.receive(life, handler)
@@ -278,6 +269,7 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
     places: disturber.places(),
     receives: deliveries.hasReceived(),
     isPaid: options.payAfter !== undefined,
+    isOfMonths: patience > months,
     processes,
     story: story.lines(),
     legend: story.legend(),

@@ -24,7 +24,10 @@ import {
   timesOf,
   type Evidence,
   idsOf,
+  isShippedPaid,
+  paidFor,
   statusAt,
+  wasSeenPaid,
   transactionOf,
   byTransaction
 } from "./evidence.ts"
@@ -64,6 +67,10 @@ const sharedKeys = ({ calls, owed }: RehearsalWorld, reference: string): string 
     })
     .join("")
 }
+
+/** Whether a fact is about a charge. */
+const isAbout = (transactionId: string | undefined) => (fact: RehearsalFact) =>
+  textOf(fact, "transactionId") === transactionId
 
 /** The shipments that facts about one charge declare: those with the same `key` are one. */
 const countShipments = (facts: ReadonlyArray<RehearsalFact>): number =>
@@ -178,10 +185,14 @@ const rules = {
       )
       const shipped = factsOf(world, "shipped").flatMap((fact) => {
         const due = fact.detail["amount"]
-        const charged = transactionOf(world, fact)?.amount
-        return typeof due === "number" && charged !== undefined && due !== charged
-          ? [`Charge ${textOf(fact, "transactionId")} was shipped for ${due} centavos, and it is of ${charged}.`]
-          : []
+        const charge = transactionOf(world, fact)
+        const paid = charge && paidFor(charge)
+        if (typeof due !== "number" || charge === undefined || paid === undefined || due === paid) return []
+        const id = textOf(fact, "transactionId")
+        // A person gives back what is too much.
+        if (paid > due && due === charge.amount && isReported(world, isAbout(id))) return []
+        const problem = charge.amount === paid ? `it is of ${paid}` : `${paid} of ${charge.amount} were paid`
+        return [`Charge ${id} was shipped for ${due} centavos, and ${problem}.`]
       })
       return [...payouts, ...shipped]
     }
@@ -190,26 +201,19 @@ const rules = {
   "shipped-unpaid": {
     reasonToSkip: withoutFact("shipped"),
     check: (world) =>
-      factsOf(world, "shipped").flatMap((fact) => {
-        const status = statusAt(transactionOf(world, fact), fact.at)
-        return status === "Paid" ? [] : [`Charge ${textOf(fact, "transactionId")} was shipped, and it was ${status}.`]
-      })
+      factsOf(world, "shipped")
+        .filter((fact) => !isShippedPaid(world, fact))
+        .map((fact) => {
+          const status = statusAt(transactionOf(world, fact), fact.at)
+          return `Charge ${textOf(fact, "transactionId")} was shipped, and it was ${status} at that time.`
+        })
   },
 
   "shipped-unchecked": {
     reasonToSkip: withoutFact("shipped"),
     check: (world) =>
       factsOf(world, "shipped")
-        .filter(
-          (fact) =>
-            !world.calls.some(
-              ({ endedAt = Infinity, operation, status, transactionId }) =>
-                operation === "getTransaction" &&
-                status === "Paid" &&
-                transactionId === textOf(fact, "transactionId") &&
-                endedAt <= fact.at
-            )
-        )
+        .filter((fact) => !wasSeenPaid(world, textOf(fact, "transactionId"), fact.at))
         .map((fact) => `Charge ${textOf(fact, "transactionId")} was shipped, and no lookup had said that it is Paid.`)
   },
 
@@ -227,10 +231,11 @@ const rules = {
     check: (world) =>
       world.transactions
         .filter(({ status, updatedAt }) => status === "Paid" && isDue(world, Date.parse(updatedAt)))
+        // Nothing is owed for another amount than was asked.
+        .filter((charge) => paidFor(charge) === charge.amount)
         .filter(
           ({ transactionId }) =>
-            !factsOf(world, "shipped").some((fact) => textOf(fact, "transactionId") === transactionId) &&
-            !isReported(world, (fact) => textOf(fact, "transactionId") === transactionId)
+            !factsOf(world, "shipped").some(isAbout(transactionId)) && !isReported(world, isAbout(transactionId))
         )
         .map(({ transactionId }) => `Charge ${transactionId} was paid. It was not shipped, and nobody was told.`)
   }

@@ -2,6 +2,7 @@
  * The schedules of a rehearsal, made from the trace of a run: each disturbs one place of it, such as a call, and some two.
  * `only` takes the name of a schedule.
  */
+import * as Struct from "effect/Struct"
 import { type Call, isWrite } from "./calls.ts"
 import { badRequest, conflict, lost, lostRead, type NamedFault, notSent, refusals, transient } from "./faults.ts"
 
@@ -13,18 +14,30 @@ export interface Place {
   readonly name: string
   /** The number of the webhook that the process was handling. */
   readonly webhook: number | undefined
-  /** The turn of the process in which a fact was declared. */
-  readonly turn?: Turn
-}
-
-/** A turn of a process: see `Life`. */
-export interface Turn {
-  readonly process: number
-  readonly turn: number
 }
 
 /** How a delivery of a webhook is disturbed. `once`: it is not repeated, whatever its answer is. */
 export type DeliveryDisturbance = "twice" | "late" | "out of order" | "never" | "once"
+
+/** What becomes of a charge that is not paid as asked. */
+export type ChargeDisturbance =
+  | "lapses"
+  | "fails"
+  | "pays less"
+  | "pays more"
+  | "pays twice"
+  | "refunded"
+  | "refunded 60 days later"
+
+const nameOfCharge: Record<ChargeDisturbance, string> = {
+  lapses: "nobody pays, the charge lapses",
+  fails: "the charge fails",
+  "pays less": "the payer pays less",
+  "pays more": "the payer pays more",
+  "pays twice": "the payer pays twice the amount",
+  refunded: "the charge is paid and refunded",
+  "refunded 60 days later": "the charge is paid, and refunded 60 days later"
+}
 
 export type How =
   /**
@@ -39,12 +52,14 @@ export type How =
     }
   /** From this call on, each request of any call meets a fault, until the outage ends. */
   | { readonly _tag: "Outage"; readonly fault: NamedFault }
-  /** The process dies right before the place, or right after it. For a fact that is before or after its whole turn. */
-  | { readonly _tag: "Death"; readonly isAfter: boolean; readonly before?: Turn | undefined }
+  /** The process dies right before the place, or right after it. */
+  | { readonly _tag: "Death"; readonly isAfter: boolean }
   /** The process stands still there, while the others continue. */
   | { readonly _tag: "Stall"; readonly isAfter: boolean }
-  /** The payer of a charge does not pay it. */
-  | { readonly _tag: "Charge"; readonly how: "lapses" | "fails" }
+  /** The payer of a charge does something else than to pay its amount. */
+  | { readonly _tag: "Charge"; readonly how: ChargeDisturbance }
+  /** The charge of a lookup is refunded right before it, or right after it. */
+  | { readonly _tag: "Refund"; readonly isAfter: boolean }
   /** After a charge was created, a stranger delivers that it is paid. */
   | { readonly _tag: "Forgery" }
   | { readonly _tag: "Delivery"; readonly how: DeliveryDisturbance }
@@ -71,6 +86,8 @@ export interface Trace {
   readonly receives: boolean
   /** Whether a payer pays the charges. */
   readonly isPaid: boolean
+  /** Whether the program may run for longer than 60 days. */
+  readonly isOfMonths: boolean
   /** How many processes run the program at once. */
   readonly processes: number
 }
@@ -82,7 +99,7 @@ const at = ({ kind, name, number }: Place, what: string, how: How, ...and: Reado
   kind: `${kind} ${name}: ${what}`
 })
 
-const death = (isAfter: boolean, before?: Turn): How => ({ _tag: "Death", isAfter, before })
+const death = (isAfter: boolean): How => ({ _tag: "Death", isAfter })
 
 /** The same schedules, where the webhook that is handled meanwhile is delivered once and never again. */
 const withoutRepetition = ({ webhook }: Place, schedules: ReadonlyArray<Schedule>): ReadonlyArray<Schedule> =>
@@ -97,7 +114,11 @@ const withoutRepetition = ({ webhook }: Place, schedules: ReadonlyArray<Schedule
         ]
       }))
 
-const schedulesOfCall = (place: Place, call: Call, { isPaid, processes, receives }: Trace): ReadonlyArray<Schedule> => {
+const schedulesOfCall = (
+  place: Place,
+  call: Call,
+  { isOfMonths, isPaid, processes, receives }: Trace
+): ReadonlyArray<Schedule> => {
   const write = isWrite(call)
   const meets = (first: NamedFault, later?: NamedFault, onward?: NamedFault) => {
     const rest = later === first ? ", each request" : `, then ${later?.name}`
@@ -136,9 +157,14 @@ const schedulesOfCall = (place: Place, call: Call, { isPaid, processes, receives
       : []),
     ...withoutRepetition(place, [meets(unanswered, unanswered), before, ...(write ? [after] : [])]),
     ...(call.operation === "createTransaction" && isPaid
+      ? Struct.keys(nameOfCharge)
+          .filter((how) => how !== "refunded 60 days later" || isOfMonths)
+          .map((how) => at(place, nameOfCharge[how], { _tag: "Charge", how }))
+      : []),
+    ...(call.operation === "getTransaction" && call.status === "Paid"
       ? [
-          at(place, "nobody pays, the charge lapses", { _tag: "Charge", how: "lapses" }),
-          at(place, "the charge fails", { _tag: "Charge", how: "fails" })
+          at(place, "the charge is refunded before it", { _tag: "Refund", isAfter: false }),
+          at(place, "the charge is refunded after it", { _tag: "Refund", isAfter: true })
         ]
       : []),
     ...(call.operation === "createTransaction" && receives
@@ -153,7 +179,7 @@ const schedulesOfWebhook = (place: Place, isLast: boolean): ReadonlyArray<Schedu
   )
 
 const schedulesOfFact = (place: Place): ReadonlyArray<Schedule> => {
-  const deaths = [at(place, "death before it", death(false, place.turn)), at(place, "death after it", death(true))]
+  const deaths = [at(place, "death before it", death(false)), at(place, "death after it", death(true))]
   return [...deaths, ...withoutRepetition(place, deaths)]
 }
 
@@ -238,7 +264,8 @@ export const both = (first: Schedule, second: Schedule): Schedule => ({
 })
 
 /** Whether an effect of a disturbance outlasts the process that it struck. */
-export const isLasting = ({ how }: Disturbance): boolean => how._tag === "Charge" || how._tag === "Delivery"
+export const isLasting = ({ how }: Disturbance): boolean =>
+  how._tag === "Charge" || how._tag === "Refund" || how._tag === "Delivery"
 
 /** Whether it makes the gateway fail for long, at call after call. */
 export const isLong = ({ disturbances }: Schedule): boolean =>

@@ -19,15 +19,10 @@ import { startTimer, stopTimer } from "../../internal/timer.ts"
 export interface Life {
   readonly name: string
   isDead: boolean
+  /** Whether its sleeps are never prolonged, as those of the world. */
+  readonly isExact?: boolean
   /** Its tasks and sleeps wait until then. */
   stalledUntil?: number
-  /**
-   * The number of its turns: in each it runs until all its fibers wait. What it does in one turn is one step, which a death never
-   * divides: a store in memory has no other transaction.
-   */
-  turns: number
-  /** Called at the begin of each turn; it may kill the process. */
-  readonly onTurn?: (turn: number) => void
 }
 
 /** How long a process stands still, in milliseconds: longer than a lease, and than a timeout of the client. */
@@ -42,6 +37,8 @@ interface Task {
 interface Sleep {
   readonly life: Life
   readonly at: number
+  /** How long it is, in milliseconds. */
+  readonly length: number
   readonly wake: () => void
 }
 
@@ -55,13 +52,12 @@ const realWait = 250
 const slowWait = 5
 const mostSlowJumps = 400
 
-export const makeTime = (start: number, isSlow: boolean) => {
+/** `prolonging`: by how many milliseconds a short sleep is prolonged now. */
+export const makeTime = (start: number, isSlow: boolean, prolonging: () => number = () => 0) => {
   let now = start
   let tasks: Array<Task> = []
   let ran = 0
   let slowJumps = isSlow ? mostSlowJumps : 0
-  /** What happens at the end of the current turn. */
-  const later: Array<() => void> = []
   let onTask: (() => void) | undefined
   /** Sleeps by the time of their end, and equal ones in the order of their start. */
   let sleeps: Array<Sleep> = []
@@ -79,16 +75,21 @@ export const makeTime = (start: number, isSlow: boolean) => {
   const enter = (life: Life, run: () => void): void => {
     if (life.isDead) return
     if (life.stalledUntil !== undefined && now < life.stalledUntil) {
-      addSleep({ life, at: life.stalledUntil, wake: run })
+      addSleep({ life, at: life.stalledUntil, length: life.stalledUntil - now, wake: run })
       return
     }
-    life.turns += 1
-    life.onTurn?.(life.turns)
-    if (!life.isDead) run()
+    run()
   }
 
-  const runLater = () => {
-    for (const action of later.splice(0)) action()
+  /**
+   * When the next sleep ends: it is prolonged like that of a suspended machine, but no sleep of the world and none that is longer than
+   * that is.
+   */
+  const endOf = (next: Sleep, limit: number): number => {
+    const more = prolonging()
+    if (more === 0) return next.at
+    const exact = sleeps.find(({ length, life }) => life.isExact === true || length > more)?.at ?? limit
+    return Math.max(next.at, Math.min(now + more, exact, limit))
   }
 
   const drain = (isDone: () => boolean) => {
@@ -98,10 +99,7 @@ export const makeTime = (start: number, isSlow: boolean) => {
       tasks = []
       if (batch.some(({ priority }) => priority !== 0)) batch.sort((a, b) => a.priority - b.priority)
       ran += batch.length
-      for (const { life, run } of batch) {
-        enter(life, run)
-        runLater()
-      }
+      for (const { life, run } of batch) enter(life, run)
     }
   }
 
@@ -112,7 +110,6 @@ export const makeTime = (start: number, isSlow: boolean) => {
       drain(isDone)
       // One turn of the event loop: the scheduler of the caller continues after the promises.
       yield* Effect.yieldNow
-      runLater()
     } while (isBusy() && !isDone())
   })
 
@@ -158,7 +155,7 @@ export const makeTime = (start: number, isSlow: boolean) => {
         if (length <= 0) return Effect.yieldNow
         if (length === Infinity) return Effect.never
         return Effect.callback<void>((resume) => {
-          const sleep: Sleep = { life, at: now + length, wake: () => resume(Effect.void) }
+          const sleep: Sleep = { life, at: now + length, length, wake: () => resume(Effect.void) }
           addSleep(sleep)
           return Effect.sync(() => {
             sleeps = sleeps.filter((other) => other !== sleep)
@@ -168,9 +165,6 @@ export const makeTime = (start: number, isSlow: boolean) => {
     }),
 
     enter,
-
-    /** Does something at the end of the current turn. */
-    atEndOfTurn: (action: () => void): void => void later.push(action),
 
     /** Lets a process stand still, as a suspended machine does. */
     stall: (life: Life): void => {
@@ -202,10 +196,9 @@ export const makeTime = (start: number, isSlow: boolean) => {
           slowJumps--
           if (yield* awaitOutside(slowWait)) continue
         }
+        now = Math.max(now, endOf(next, limit))
         sleeps.shift()
-        now = Math.max(now, next.at)
         enter(next.life, next.wake)
-        runLater()
       }
     })
   }

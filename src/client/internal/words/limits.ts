@@ -130,12 +130,15 @@ const ofRequests = anyOf(
 
 const waiting = `(?:antes de|before|para|ate|until|to|entre|between|and|e)`
 /** Words of a limit that are no words of a withdrawal that exists: "before another withdrawal", "has already been reached". */
-const harmless = anyOf(
-  `\\b${waiting} (?:(?:de|a|solicit\\w*|ped\\w*|faz\\w*|realiz\\w*|efetu\\w*|request\\w*|mak\\w*|submit\\w*|ask\\w*|tent\\w*|try\\w*|creat\\w*|criar|enviar|send\\w*|iniciar|start\\w*|for|um|uma|an?|the|ao?) ){0,4}(?:outr[oa]s?|nov[oa]s?|another|new|next|proxim[oa]s?)\\b(?: ${payments}| ${requests}| tentativa| attempt)?`,
-  "\\b(?:ja|already) (?:(?:foi|foram|was|were|been|has been|have been|esta|estao|is|are|o|a|seu|your|the|tod[oa]|fez|realizou|efetuou|made|used|usou|utilizou) ){0,4}(?:exced\\w*|ultrapass\\w*|esgot\\w*|atingi\\w*|consumi\\w*|alcanc\\w*|reached|exceeded|exhausted|hit|bloque\\w*|suspens\\w*|suspended|blocked|frozen|limit\\w*|numero|quantidade|number|maxim\\w*)",
-  "\\b(?:limites?|limits?|teto|cota|quota|allowance)\\b[^.;:,!?\\n]{0,40}\\b(?:ja|already) (?:foi |was |been )?(?:utilizad|usad|used)\\w*",
-  "\\b(?:ja|already) (?:utilizou|usou|used) (?:\\w+ ){0,3}(?:limite|limit|teto|cota|quota)\\w*",
-  `\\b(?:limit\\w*|numero|quantidade|number|maxim\\w*|max)\\b (?:de |of |o |the )?(?:\\w+ )?\\d* ?${payments} (?:(?:foi|was|is|esta|has been) )?(?:atingid|exced|reach|permitid|allow|executad|realizad|per|por|diari|dia)\\w*`
+const harmless = new RegExp(
+  group(
+    `\\b${waiting} (?:(?:de|a|solicit\\w*|ped\\w*|faz\\w*|realiz\\w*|efetu\\w*|request\\w*|mak\\w*|submit\\w*|ask\\w*|tent\\w*|try\\w*|creat\\w*|criar|enviar|send\\w*|iniciar|start\\w*|for|um|uma|an?|the|ao?) ){0,4}(?:outr[oa]s?|nov[oa]s?|another|new|next|proxim[oa]s?)\\b(?: ${payments}| ${requests}| tentativa| attempt)?`,
+    "\\b(?:ja|already) (?:(?:foi|foram|was|were|been|has been|have been|esta|estao|is|are|o|a|seu|your|the|tod[oa]|fez|realizou|efetuou|made|used|usou|utilizou) ){0,4}(?:exced\\w*|ultrapass\\w*|esgot\\w*|atingi\\w*|consumi\\w*|alcanc\\w*|reached|exceeded|exhausted|hit|bloque\\w*|suspens\\w*|suspended|blocked|frozen|limit\\w*|numero|quantidade|number|maxim\\w*)",
+    "\\b(?:limites?|limits?|teto|cota|quota|allowance)\\b[^.;:,!?\\n]{0,40}\\b(?:ja|already) (?:foi |was |been )?(?:utilizad|usad|used)\\w*",
+    "\\b(?:ja|already) (?:utilizou|usou|used) (?:\\w+ ){0,3}(?:limite|limit|teto|cota|quota)\\w*",
+    `\\b(?:limit\\w*|numero|quantidade|number|maxim\\w*|max)\\b (?:de |of |o |the )?(?:\\w+ )?\\d* ?${payments} (?:(?:foi|was|is|esta|has been) )?(?:atingid|exced|reach|permitid|allow|executad|realizad|per|por|diari|dia)\\w*`
+  ),
+  "g"
 )
 
 /** That a withdrawal is scheduled or was made last: words that alone make no conflict. */
@@ -146,7 +149,7 @@ const isThere = anyOf(
 )
 
 const speaksOfOne = (words: string) =>
-  isThere.test(words) || isAboutDuplication(words) || isAskedBefore(words.replaceAll(new RegExp(harmless, "g"), " "))
+  isThere.test(words) || isAboutDuplication(words) || isAskedBefore(words.replaceAll(harmless, " "))
 
 /** Whether folded words name a limit. `isRateLimit`: the status is 429, so that words about requests of any kind say no more. */
 export const isLimited = (words: string, isRateLimit: boolean): boolean => {

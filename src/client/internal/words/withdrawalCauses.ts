@@ -5,14 +5,14 @@
  * is one that any refused withdrawal may have. A wrong cause is worse than none.
  */
 import * as Struct from "effect/Struct"
-import { anyOf } from "./alternatives.ts"
+import { anyOf, type Finder } from "./alternatives.ts"
 import type { WithdrawalRefusal } from "../../../contract/PaymentsError.ts"
 
 export type WithdrawalCause = WithdrawalRefusal["_tag"]
 
 interface Entry {
   /** Finds the cause in a folded sentence. */
-  readonly says: RegExp
+  readonly says: Finder
   /** Finds what the same words mean if they are not the cause. */
   readonly unless?: RegExp
   /** Every other word that the sentence may have, beside `common`. */
