@@ -35,7 +35,7 @@ export const makeLookupStore = (database: Database, account: string, update: Upd
       Effect.flatMap(databaseNow(database), (now) =>
         update(
           sql`lookups_stopped_at = ${now}, lookup_probe_at = ${now} + ${hour}`,
-          sql`lookups_stopped_at IS NULL AND COALESCE(lookup_found_at, 0) < CAST(${since} AS BIGINT)`
+          sql`lookups_stopped_at IS NULL AND (lookup_found_at IS NULL OR lookup_found_at < CAST(${since} AS BIGINT))`
         )
       ),
     /** Takes the permit to try one while they are stopped. The next one is tried an hour later. */
