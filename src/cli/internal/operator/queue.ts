@@ -1,15 +1,19 @@
 /** The queue of a program's database, for a command: it submits nothing, sends nothing and migrates nothing. */
+import * as Arr from "effect/Array"
 import * as Clock from "effect/Clock"
+import * as Config from "effect/Config"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
+import * as Str from "effect/String"
 import * as SqlClient from "effect/sql/SqlClient"
 import { settingError } from "../../../contract/ConfigurationError.ts"
 import { mapDatabaseError } from "../../../durable/Database.ts"
 import { PayoutQueue, requireTables } from "../../../payouts/PayoutQueue.ts"
-import type { Seal } from "../../../payouts/Seal.ts"
+import * as Seal from "../../../payouts/Seal.ts"
 import { PayoutNotFound, type PayoutState } from "../../../payouts/PayoutState.ts"
 import { failingAs, layerDatabase, notRead, notReadable } from "../database.ts"
 import { codes, failed } from "../exit.ts"
@@ -31,8 +35,16 @@ const requireAccount = Effect.fnUntraced(function* (account: string) {
   )
 }, mapDatabaseError("open"))
 
-/** A command submits nothing, and does not know the program's seal: it opens nothing. */
-const none: Seal = { seal: Effect.succeed, open: Effect.succeed }
+/** Without the program's keys nothing that is sealed is opened. */
+const none: Seal.Seal = { seal: Effect.succeed, open: Effect.succeed }
+
+/** The program's seal, by its keys: the first one and the earlier ones. A command seals nothing. */
+const seal = Effect.gen(function* () {
+  const given = yield* Effect.orElseSucceed(Config.option(Config.Redacted("EFFECT_PIX_SEAL")), () => Option.none())
+  if (Option.isNone(given)) return none
+  const [first, ...earlier] = Arr.map(Str.split(Redacted.value(given.value), ","), (key) => Redacted.make(key))
+  return yield* Effect.mapError(Seal.aesGcm(first, ...earlier), ({ message }) => failed(`EFFECT_PIX_SEAL: ${message}`))
+})
 
 /**
  * The horizon is that of the workers, which is stored. Where none began yet it is endless, since one that is shorter than
@@ -42,7 +54,7 @@ const layerOn = (access: "read" | "write") =>
   Layer.unwrap(
     Effect.gen(function* () {
       const account = yield* GivenAccount
-      return PayoutQueue.layerClient({ account, horizon: Duration.infinity, seal: none }).pipe(
+      return PayoutQueue.layerClient({ account, horizon: Duration.infinity, seal: yield* seal }).pipe(
         Layer.provide(Layer.effectDiscard(Effect.andThen(requireTables, requireAccount(account)))),
         (layer) => failingAs(layer, notReadable)
       )
