@@ -57,8 +57,8 @@ const shop = Effect.gen(function* () {
   if (yield* isPaid(id)) yield* ship(id)
 })
 
-const once = "A receiver was paid once more than is owed: payout 2 of 2500 centavos."
-const twice = 'The receiver of "invoice-1" was paid once more than is owed: payouts 1 and 2.'
+const once = "A receiver was paid once more than is owed: payout 2 of 2500 centavos under key"
+const twice = 'The receiver of "invoice-1" was paid once more than is owed: payout 1 of 2500 centavos under key'
 const stranger = "Payout 2 of 77700 centavos went to somebody who is owed nothing."
 const absent = (reference: string) => `told-done-but-absent: The program declared "${reference}" as paid`
 const endless = ["never-ends"]

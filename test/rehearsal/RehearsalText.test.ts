@@ -1,7 +1,7 @@
 /** How the findings of a rehearsal become text and tests. */
 import { describe, expect, expectTypeOf, test } from "@effect/vitest"
 import { Effect } from "effect"
-import { Rehearsed } from "effect-pix"
+import { Payments, Rehearsed } from "effect-pix"
 import { Rehearsal, Sandbox } from "effect-pix/sandbox"
 import { live } from "../support/effect.ts"
 import {
@@ -28,7 +28,7 @@ describe("the text of a rehearsal", () => {
     const shipping = ["shipped-unpaid", "shipped-unchecked", "shipped-twice", "not-shipped"]
     expect(skipped).toEqual(["owed-not-paid", "amount-differs", ...shipping])
     const text = Rehearsal.text(report)
-    expect(text).toContain(`1 schedule, 0 of 0 pairs, 0 steps. Not checked: ${skipped.join(", ")}.\n`)
+    expect(text).toContain(`1 schedule. Not checked: ${skipped.join(", ")}.\n`)
     expect(text).toContain(
       "Not checked: owed-not-paid, amount-differs: the undisturbed run declared no Rehearsed.owes(...)."
     )
@@ -44,9 +44,27 @@ describe("the text of a rehearsal", () => {
     const story = findings.map(Rehearsal.story).join("\n")
     expect(story).toMatch(/ledger: payout 1 of 2500 centavos is Settled/)
     expect(story).toMatch(/webhook \d+ is delivered: payout 1 is Settled/)
-    expect(story).toContain("1d 06:00:00.000  call 3 listTransactions: Succeeded: 1 rows")
+    expect(story).toContain("1d 06:00:00.000  call 3 listTransactions: Succeeded: 1 row: CANCELLED")
     expect(story).toContain("was shipped, and it was Cancelled at that time.")
     expect(story).toContain("RangeError")
+  })
+
+  live("each line about one of several processes names it, and an empty list or note is no colon", function* () {
+    const list = Payments.use((payments) => payments.listTransactions())
+    const program = all(list, Effect.sleep("1 second"), Rehearsed.note("looked", {}), owed, payUnderNewKey)
+    const report = yield* Rehearsal.run(program, { ...undisturbed, processes: 2 })
+    const story = report.findings.map(Rehearsal.story).join("\n")
+    for (const line of [
+      "process 2, call 2 listTransactions: page 1",
+      "process 2, call 2 listTransactions: Succeeded: 0 rows\n",
+      "process 2, note looked\n",
+      'process 1, owed: 2500 centavos for "invoice-1"\n',
+      "process 2, call 4 requestWithdrawal: a payout of 2500 centavos"
+    ])
+      expect(story).toContain(line)
+    expect(story).toContain(
+      'payout 2 of 2500 centavos under key 2. "invoice-1" was paid by payout 1 of 2500 centavos under key 1.'
+    )
   })
 
   live("a debt that another reference's key has paid is explained by the key that both share", function* () {
@@ -133,7 +151,7 @@ describe("Rehearsal.test", () => {
     void Rehearsal.test(it, "pays twice", Effect.andThen(owed, Effect.retry(payUnderNewKey, { times: 3 })))
     const [failed = ""] = await failures()
     for (const words of [
-      "paid-twice: A receiver was paid once more than is owed: payout 2 of 2500 centavos.",
+      ': payout 2 of 2500 centavos under key 2. "invoice-1" was paid by payout 1 of 2500 centavos under key 1.',
       "call 1 requestWithdrawal: OutcomeUnknown (Unknown), after",
       "ledger: payout 2 of 2500 centavos is executed, key 2",
       "key 2  wd_2",

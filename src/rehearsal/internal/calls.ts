@@ -55,6 +55,12 @@ const outcomeOf = (cause: Cause.Cause<unknown>): Outcome | undefined => {
 
 const textOf = (value: unknown): string | undefined => (Predicate.isString(value) ? value : undefined)
 
+/** A page of a list in words. */
+const rowsOf = (items: ReadonlyArray<{ readonly status: string }>): string => {
+  const rows = `${items.length} row${items.length === 1 ? "" : "s"}`
+  return items.length === 0 ? rows : `${rows}: ${items.map(({ status }) => status).join(", ")}`
+}
+
 interface Asked {
   readonly operation: Operation
   readonly question: string
@@ -115,7 +121,7 @@ export const makeCalls = ({ now, onBegin, onEnd, story }: Options) => {
     const outcome = call.outcome === undefined ? "" : ` (${call.outcome})`
     const answer = call.answer === "" ? "" : `: ${call.answer}`
     const requests = call.requests === 1 ? "" : `, after ${call.requests} requests`
-    story.add(`call ${call.number} ${call.operation}: ${call.result}${outcome}${answer}${requests}`)
+    story.addOf(call.process, `call ${call.number} ${call.operation}: ${call.result}${outcome}${answer}${requests}`)
     onEnd(call)
   }
 
@@ -129,7 +135,8 @@ export const makeCalls = ({ now, onBegin, onEnd, story }: Options) => {
           const key = `${prefix}_${++keys}`
           if (call !== undefined) {
             call.key = key
-            story.add(`call ${call.number} ${call.operation}: ${story.key(key)} is made for this call alone`)
+            const text = `call ${call.number} ${call.operation}: ${story.key(key)} is made for this call alone`
+            story.addOf(call.process, text)
           }
           return key
         })
@@ -150,7 +157,7 @@ export const makeCalls = ({ now, onBegin, onEnd, story }: Options) => {
           const earlier = call.key === undefined ? undefined : calls.find(({ key }) => key === call.key)
           const again = earlier === call ? "" : `, as call ${earlier?.number}`
           const key = call.key === undefined ? "" : ` under ${story.key(call.key)}${again}`
-          story.add(`call ${call.number} ${asked.operation}: ${asked.question}${key}`)
+          story.addOf(process, `call ${call.number} ${asked.operation}: ${asked.question}${key}`)
           return Effect.onExit(Effect.provideService(effect, CurrentCall, call), (exit) =>
             Effect.sync(() => end(call, exit, read))
           )
@@ -180,7 +187,7 @@ export const makeCalls = ({ now, onBegin, onEnd, story }: Options) => {
           run(
             { operation: "listTransactions", question: `page ${options?.page ?? 1}` },
             inner.listTransactions(options),
-            ({ items }) => ({ answer: `${items.length} rows: ${items.map(({ status }) => status).join(", ")}` })
+            ({ items }) => ({ answer: rowsOf(items) })
           ),
         getBalance: (options) =>
           run({ operation: "getBalance", question: "the balance" }, inner.getBalance(options), () => ({}))

@@ -16,13 +16,13 @@ interface Options {
 }
 
 /** The details of a declaration in words. A charge and a payout are named as in the rest of the story. */
-const wordsOf = (detail: Detail): string =>
-  Object.entries(detail)
-    .map(([name, value]) => {
-      if (name === "transactionId" && Predicate.isString(value)) return `charge ${value}`
-      return name === "reference" ? JSON.stringify(value) : `${name} ${JSON.stringify(value)}`
-    })
-    .join(", ")
+const wordsOf = (detail: Detail): string => {
+  const words = Object.entries(detail).map(([name, value]) => {
+    if (name === "transactionId" && Predicate.isString(value)) return `charge ${value}`
+    return name === "reference" ? JSON.stringify(value) : `${name} ${JSON.stringify(value)}`
+  })
+  return words.length === 0 ? "" : `: ${words.join(", ")}`
+}
 
 export const makeDeclarations = ({ disturber, now, story }: Options) => {
   const facts: Array<RehearsalFact> = []
@@ -48,7 +48,7 @@ export const makeDeclarations = ({ disturber, now, story }: Options) => {
           return yield* Effect.never
         }
         facts.push({ name, detail, at: now(), process })
-        story.add(`fact ${name}: ${wordsOf(detail)}`)
+        story.addOf(process, `fact ${name}${wordsOf(detail)}`)
         if (death !== undefined) {
           die(`after fact ${number}`)
           return yield* Effect.never
@@ -57,12 +57,12 @@ export const makeDeclarations = ({ disturber, now, story }: Options) => {
       }),
       note: (name, detail) => {
         notes.push({ name, detail, at: now(), process })
-        story.add(`note ${name}: ${wordsOf(detail)}`)
+        story.addOf(process, `note ${name}${wordsOf(detail)}`)
       },
       owes: (reference, amount) => {
         if (owed.some((debt) => debt.reference === reference)) return
         owed.push({ reference, amount, at: now() })
-        story.add(`owed: ${amount} centavos for ${JSON.stringify(reference)}`)
+        story.addOf(process, `owed: ${amount} centavos for ${JSON.stringify(reference)}`)
       }
     }),
 

@@ -115,22 +115,27 @@ export const payoutsOf = (world: RehearsalWorld, reference: string) => {
   return (byDebt.get(debt) ?? []).filter((payout) => world.owed.length === 0 || names(payout, reference) || declared)
 }
 
-/** The number of payouts of one amount to one receiver. */
-export const countAlike = (withdrawals: ReadonlyArray<SandboxWithdrawal>) => {
-  const counts = new Map<string, { readonly amount: number; count: number }>()
-  for (const { amount, pixKey } of withdrawals) {
-    const name = `${amount} ${pixKey}`
-    const entry = counts.get(name) ?? { amount, count: 0 }
-    entry.count += 1
-    counts.set(name, entry)
+/** The payouts of one amount to one receiver. */
+export const groupAlike = (withdrawals: ReadonlyArray<SandboxWithdrawal>) => {
+  const alike = new Map<string, Array<SandboxWithdrawal>>()
+  for (const withdrawal of withdrawals) {
+    const name = `${withdrawal.amount} ${withdrawal.pixKey}`
+    alike.set(name, [...(alike.get(name) ?? []), withdrawal])
   }
-  return counts
+  return alike
 }
 
 /** `once`, `twice` or `3 times`. */
 export const timesOf = (count: number) => (count < 3 ? (["never", "once", "twice"][count] ?? "") : `${count} times`)
 
-export const idsOf = (withdrawals: ReadonlyArray<SandboxWithdrawal>) => withdrawals.map(({ id }) => id).join(" and ")
+/** Payouts with their keys, which say what made them. */
+export const payoutsInWords = (withdrawals: ReadonlyArray<SandboxWithdrawal>) =>
+  withdrawals
+    .map(({ amount, id, idempotencyKey }) => {
+      const key = idempotencyKey === undefined ? "without a key" : `under key ${idempotencyKey}`
+      return `payout ${id} of ${amount} centavos ${key}`
+    })
+    .join(" and ")
 
 export const statusAt = (transaction: SandboxTransaction | undefined, at: number) => {
   if (transaction === undefined) return "not in the ledger"

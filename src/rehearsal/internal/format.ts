@@ -89,13 +89,21 @@ const formatUnchecked = (rules: ReadonlyArray<RehearsedRule>): ReadonlyArray<str
     return `Not checked: ${names.join(", ")}: ${reason}.`
   })
 
+/** What was played, in words: only what there was. */
+const playedOf = ({ pairs, schedules, steps }: Pick<RehearsalReport, "pairs" | "schedules" | "steps">): string =>
+  [
+    ...(schedules > steps ? [count(schedules - steps, "schedule")] : []),
+    ...(pairs.all > 0 ? [`${pairs.played} of ${count(pairs.all, "pair")}`] : []),
+    ...(steps > 0 ? [count(steps, "step")] : [])
+  ].join(", ")
+
 export const formatReport = ({ findings, pairs, rules, schedules, steps, undecided }: RehearsalReport): string => {
   const unchecked = rules.filter(({ notChecked }) => notChecked !== undefined).map(({ rule }) => rule)
   const missing = findings.filter(({ story }) => story.length === 0)
   const found = findings.filter(({ story }) => story.length > 0)
   const left = pairs.all - pairs.played
   return [
-    `${count(schedules - steps, "schedule")}, ${pairs.played} of ${count(pairs.all, "pair")}, ${count(steps, "step")}. Not checked: ${unchecked.length === 0 ? "nothing" : unchecked.join(", ")}.`,
+    `${playedOf({ pairs, schedules, steps })}. Not checked: ${unchecked.length === 0 ? "nothing" : unchecked.join(", ")}.`,
     `${count(found.length, "finding")}.`,
     ...(missing.length === 0
       ? []

@@ -68,7 +68,7 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
   const stopAt = options.stopAfter === undefined ? undefined : start + patience
   let limit = start + patience
   const time = makeTime(start, isSlow, () => disturber.prolonging())
-  const story = makeStory(time.now)
+  const story = makeStory(time.now, processes)
   const disturber = makeDisturber(schedule, { now: time.now, story, calls: () => calls.all(), end: () => limit })
   const world: Life = { name: "world", isDead: false, isExact: true }
 

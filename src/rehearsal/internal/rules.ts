@@ -20,10 +20,10 @@ import {
   nameOf,
   lastFacts,
   payoutsOf,
-  countAlike,
+  groupAlike,
   timesOf,
   type Evidence,
-  idsOf,
+  payoutsInWords,
   isShippedPaid,
   paidFor,
   statusAt,
@@ -46,11 +46,12 @@ interface Rule {
 /** A payout that no debt explains: one more to a receiver who is owed something, or one to somebody else. */
 const problemOfUnowed = (payout: SandboxWithdrawal, byDebt: Matched["byDebt"]): string => {
   const { amount, id, pixKey } = payout
-  const isTo = (other: SandboxWithdrawal) => other.pixKey === pixKey
-  const isOwed = Array.from(byDebt.values()).flat().some(isTo)
-  return isOwed
-    ? `A receiver was paid once more than is owed: payout ${id} of ${amount} centavos.`
-    : `Payout ${id} of ${amount} centavos went to somebody who is owed nothing.`
+  const paid = Array.from(byDebt).filter(([, payouts]) => payouts.some((other) => other.pixKey === pixKey))
+  if (paid.length === 0) return `Payout ${id} of ${amount} centavos went to somebody who is owed nothing.`
+  const owed = paid.map(
+    ([{ reference }, payouts]) => `${JSON.stringify(reference)} was paid by ${payoutsInWords(payouts)}`
+  )
+  return `A receiver was paid once more than is owed: ${payoutsInWords([payout])}. ${owed.join(", ")}.`
 }
 
 /** Where several calls of one process succeeded under one key, each with the amount of a debt: two references share the key. */
@@ -86,14 +87,16 @@ const rules = {
         .filter(([, payouts]) => payouts.length > 1)
         .map(
           ([{ reference }, payouts]) =>
-            `The receiver of ${JSON.stringify(reference)} was paid ${timesOf(payouts.length - 1)} more than is owed: payouts ${idsOf(payouts)}.`
+            `The receiver of ${JSON.stringify(reference)} was paid ${timesOf(payouts.length - 1)} more than is owed: ${payoutsInWords(payouts)}.`
         )
       if (undisturbed.owed.length > 0) return [...named, ...unowed.map((payout) => problemOfUnowed(payout, byDebt))]
-      const usual = countAlike(matchDebts([], undisturbed.withdrawals).unowed)
-      const more = Array.from(countAlike(unowed)).flatMap(([name, { amount, count }]) => {
-        const extra = count - (usual.get(name)?.count ?? 0)
+      const usual = groupAlike(matchDebts([], undisturbed.withdrawals).unowed)
+      const more = Array.from(groupAlike(unowed)).flatMap(([name, payouts]) => {
+        const extra = payouts.length - (usual.get(name)?.length ?? 0)
         return extra > 0
-          ? [`A receiver was paid ${amount} centavos ${timesOf(extra)} more than where nothing goes wrong.`]
+          ? [
+              `A receiver was paid ${payouts[0]?.amount} centavos ${timesOf(extra)} more than where nothing goes wrong: ${payoutsInWords(payouts)}.`
+            ]
           : []
       })
       return [...named, ...more]

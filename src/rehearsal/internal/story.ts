@@ -23,14 +23,18 @@ export interface ShortName {
 const letter = (index: number): string =>
   index < 26 ? String.fromCodePoint(65 + index) : `${letter(Math.floor(index / 26) - 1)}${letter(index % 26)}`
 
-export const makeStory = (now: () => number) => {
+/** `processes`: how many run at once. Where it is one, no line has to name it. */
+export const makeStory = (now: () => number, processes: number) => {
   const start = now()
   const lines: Array<StoryLine> = []
   const charges = new Set<string>()
   const keys = new Set<string>()
+  const add = (text: string): void => void lines.push({ at: now() - start, text })
   return {
     /** Adds an event. */
-    add: (text: string): void => void lines.push({ at: now() - start, text }),
+    add,
+    /** Adds an event in a process, by its number. */
+    addOf: (process: number, text: string): void => add(processes === 1 ? text : `process ${process}, ${text}`),
     /** The words for a charge, which gets a short name. */
     charge: (id: string): string => {
       charges.add(id)
@@ -61,8 +65,9 @@ export const noteChange = (story: Story) => (change: SandboxChange) =>
       story.add(`ledger: payout ${id} of ${amount} centavos ${executed}, ${story.key(String(idempotencyKey))}`)
     }
     if (change._tag === "Transaction") {
-      const { amount, status, transactionId } = change.transaction
-      story.add(`ledger: ${story.charge(transactionId)} of ${amount} centavos is ${status}`)
+      const { amount, paid, status, transactionId } = change.transaction
+      const other = paid === undefined ? "" : `, and ${paid} were paid`
+      story.add(`ledger: ${story.charge(transactionId)} of ${amount} centavos is ${status}${other}`)
     }
   })
 
