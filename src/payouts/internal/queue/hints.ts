@@ -17,6 +17,7 @@ import { claimOf } from "./found.ts"
 import { guard, operationsOf } from "./operation.ts"
 import type { Row } from "./row.ts"
 import { payoutFields } from "./signals.ts"
+import type { Show } from "./show.ts"
 import { statusOf } from "./status.ts"
 
 /** What names a payout: the number of its withdrawal, its key, or both. */
@@ -48,7 +49,7 @@ const issuesOf = ({ endToEndId, idempotencyKey, status, withdrawalId }: Hint): R
   return wrong.flatMap(([path, isWrong, problem]) => (isWrong ? [{ path, problem }] : []))
 }
 
-export const makeHints = (core: Core, { confirm }: Settings) => {
+export const makeHints = (core: Core, { confirm }: Settings, show: Show["show"]) => {
   const { store } = core
   const { writing } = operationsOf(store)
 
@@ -95,8 +96,8 @@ export const makeHints = (core: Core, { confirm }: Settings) => {
     hint: (hint: Hint) => writing("hint", claim(hint)),
     find: (named: Named) =>
       guard("find")(
-        Effect.map(Predicate.isObject(named) ? rowOf(named) : Effect.undefined, (row) =>
-          Option.map(Option.fromUndefinedOr(row), statusOf)
+        Effect.flatMap(Predicate.isObject(named) ? rowOf(named) : Effect.undefined, (row) =>
+          row === undefined ? Effect.succeedNone : Effect.asSome(show(row))
         )
       )
   }

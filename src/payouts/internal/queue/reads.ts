@@ -4,6 +4,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { unpacked } from "../../../durable/Database.ts"
+import { databaseNow } from "../../../durable/Now.ts"
 import type { Fragment } from "effect/sql/Statement"
 import type { PayoutState } from "../../PayoutState.ts"
 import { isOpen, isUnconfirmed } from "./conditions.ts"
@@ -88,7 +89,7 @@ export const makeReads = ({ account, database, hasKeyOf }: StoreParts) => {
     /** The rows of an amount that were submitted since a time, and that were or may be paid. */
     ofAmount: (amount: number, since: number) =>
       select(sql`${ofAccount} AND amount = ${amount} AND submitted_at >= ${since}
-        AND state NOT IN ('failed', 'refused') ORDER BY submitted_at, idempotency_key`),
+        AND state NOT IN ('failed', 'refused', 'cancelled') AND replaced_by IS NULL ORDER BY submitted_at, idempotency_key`),
     /** How many payouts no lookup could confirm. */
     unconfirmed: Effect.map(
       sql<{ readonly count: unknown }>`SELECT COUNT(*) AS "count" FROM ${payouts}
@@ -96,11 +97,15 @@ export const makeReads = ({ account, database, hasKeyOf }: StoreParts) => {
       ([row]) => Number(row?.count ?? 0)
     ),
     /** How many payouts are accepted, unknown and parked, by what they wait for or why they are parked. */
-    counts: Effect.flatMap(
-      sql`SELECT state AS "state", COALESCE(waits_for, parked_because) AS "cause", COUNT(*) AS "count", MIN(submitted_at) AS "oldest",
-          SUM(amount) AS "amount" FROM ${payouts}
-        WHERE ${ofAccount} AND ${hasRecord} AND state IN ('accepted', 'unknown', 'parked') GROUP BY state, COALESCE(waits_for, parked_because)`,
-      (rows) => Effect.orDie(decodeCounts(rows))
-    )
+    counts: Effect.flatMap(databaseNow(database), (now) => {
+      // What waited for its time is old since then, and waits for it until then.
+      const cause = sql`CASE WHEN waits_for = 'NotBefore' AND not_before <= ${now} THEN NULL ELSE COALESCE(waits_for, parked_because) END`
+      const since = sql`CASE WHEN not_before > submitted_at THEN not_before ELSE submitted_at END`
+      return Effect.flatMap(
+        sql`SELECT state AS "state", ${cause} AS "cause", COUNT(*) AS "count", MIN(${since}) AS "oldest", SUM(amount) AS "amount"
+          FROM ${payouts} WHERE ${ofAccount} AND ${hasRecord} AND state IN ('accepted', 'unknown', 'parked') GROUP BY 1, 2`,
+        (rows) => Effect.orDie(decodeCounts(rows))
+      )
+    })
   }
 }

@@ -123,16 +123,17 @@ export const logParked = (row: Row, because: ParkedBecause): Effect.Effect<void>
 }
 
 const states = ["accepted", "unknown", "parked"] as const
-/** Why what is parked is no alarm: it waits for the second of two people. */
-const expected = ["NeedsApproval"] as const
-const causes = ["Paused", ...WaitsFor.literals, ...expected] as const
+/** Why what waits is no alarm: it waits for the second of two people, or for its time. */
+const expected = { parked: "NeedsApproval", accepted: "NotBefore" } as const
+const causes = ["Paused", ...WaitsFor.literals, expected.parked] as const
 type Cause = (typeof causes)[number]
 
 /** What the accepted payouts wait for that have no cause of their own, because of their account. */
 const causeOfAll = ({ blockedBecause, paused: isPaused }: Account): Cause | undefined =>
   isPaused ? "Paused" : causes.find((cause) => cause === blockedBecause)
 
-const isExpected = ({ cause, state }: Count) => state === "parked" && expected.some((one) => one === cause)
+const isExpected = ({ cause, state }: Count) =>
+  (state === "parked" || state === "accepted") && expected[state] === cause
 
 /** The number of payouts of some counts, and their sum in centavos. */
 const total = (counts: ReadonlyArray<Count>) => ({
