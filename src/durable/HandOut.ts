@@ -60,7 +60,7 @@ const inTurn = ({
   if (dialect !== "sqlite") return (effect) => effect
   const turn = turns.get(transactionService) ?? Semaphore.makeUnsafe(1)
   turns.set(transactionService, turn)
-  return turn.withPermit
+  return (effect) => turn.withPermit(effect)
 }
 
 type Tagged = { readonly _tag: string }

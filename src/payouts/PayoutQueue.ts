@@ -66,10 +66,12 @@ import { makeClient } from "./internal/queue/client.ts"
 import { makeSheet, QueueSheet } from "./internal/sheet.ts"
 import { requireLimit } from "./internal/queue/limit.ts"
 import { makeCore } from "./internal/queue/core.ts"
+import { makeHandOut } from "./internal/queue/handOut.ts"
 import { measures } from "./internal/queue/signals.ts"
 import { makeStore } from "./internal/queue/store.ts"
 import { tables } from "./internal/queue/tables.ts"
 import { makeWorker } from "./internal/queue/worker.ts"
+import type { PayoutLetter } from "./OnState.ts"
 import type { PayoutItem, PayoutsNotAccepted, ReferenceConflict } from "./Payout.ts"
 import type { PayoutAccount, PayoutChange } from "./PayoutHistory.ts"
 import { type PayoutClientOptions, type PayoutQueueOptions, settingsOf } from "./PayoutQueueOptions.ts"
@@ -84,6 +86,11 @@ type Steering = Effect.Effect<
 
 /** Whether the account was changed, or one of two people asked for it. */
 type AccountSteering = Effect.Effect<"Changed" | "Asked", InvalidRequest | ForeignTransaction | DatabaseError>
+
+type LetterStep = (
+  id: number,
+  options?: Pick<StepOptions, "by">
+) => Effect.Effect<boolean, InvalidRequest | ForeignTransaction | DatabaseError>
 
 /**
  * The queue of payouts in your own database: submits payouts, reads their states, and steers them. Amounts are in
@@ -218,6 +225,21 @@ export class PayoutQueue extends Context.Service<
      * with `ForeignTransaction` and with `DatabaseError`.
      */
     readonly setFourEyes: (above: Centavos | null, options?: StepOptions) => AccountSteering
+    /**
+     * The states for which `onState` failed for a day, the oldest first: each holds the later states of its payout. Fails with
+     * `DatabaseError`.
+     */
+    readonly deadLetters: Effect.Effect<ReadonlyArray<PayoutLetter>, DatabaseError>
+    /**
+     * Hands a dead letter out again, and then what it holds; `false` where there is no such letter. A log line has `by`. Fails with
+     * `InvalidRequest` where `id` or `by` is wrong, with `ForeignTransaction` and with `DatabaseError`.
+     */
+    readonly retryLetter: LetterStep
+    /**
+     * Ends a dead letter that you dealt with elsewhere: `onState` is never called with it, and then with what it holds. `false`
+     * where there is no such letter. See `retryLetter` for the rest.
+     */
+    readonly discardLetter: LetterStep
   }
 >()("effect-pix/PayoutQueue") {
   /**
@@ -233,18 +255,18 @@ export class PayoutQueue extends Context.Service<
     )
 
   /** Sends what was submitted, and offers no service: for a process that only sends. It fails as `layerClient` does. */
-  static readonly layerWorker = (
-    options: PayoutQueueOptions = {}
-  ): Layer.Layer<never, ConfigurationError | DatabaseError, SqlClient.SqlClient | Payments> =>
+  static readonly layerWorker = <R = never>(
+    options: PayoutQueueOptions<R> = {}
+  ): Layer.Layer<never, ConfigurationError | DatabaseError, SqlClient.SqlClient | Payments | R> =>
     Layer.effectDiscard(Effect.flatMap(makeQueue(options), ({ start }) => start))
 
   /**
    * Submits, reads and sends: all that one process needs. It needs the `SqlClient` that your own code writes with, and fails
    * with `ConfigurationError` where an option is wrong, and with `DatabaseError` where the tables cannot be made.
    */
-  static readonly layer = (
-    options: PayoutQueueOptions = {}
-  ): Layer.Layer<PayoutQueue, ConfigurationError | DatabaseError, SqlClient.SqlClient | Payments> =>
+  static readonly layer = <R = never>(
+    options: PayoutQueueOptions<R> = {}
+  ): Layer.Layer<PayoutQueue, ConfigurationError | DatabaseError, SqlClient.SqlClient | Payments | R> =>
     Layer.effect(
       PayoutQueue,
       Effect.flatMap(makeQueue(options), ({ client, start }) => Effect.as(start, client))
@@ -265,7 +287,7 @@ const warnUnsealed = (account: string) =>
   )
 
 /** The service, and an effect that starts a worker in the scope. */
-const makeQueue = Effect.fnUntraced(function* (options: PayoutQueueOptions) {
+const makeQueue = Effect.fnUntraced(function* <R>(options: PayoutQueueOptions<R>) {
   const settings = yield* settingsOf(options)
   const given = options.seal
   const seal = given === undefined ? unsealed : Effect.isEffect(given) ? yield* given : given
@@ -277,10 +299,13 @@ const makeQueue = Effect.fnUntraced(function* (options: PayoutQueueOptions) {
   const core = yield* makeCore(store, settings)
   yield* Effect.forkScoped(measures(store, settings))
   const start = Effect.gen(function* () {
-    const worker = yield* mapDatabaseError("serve")(makeWorker(core, settings, seal))
+    const { onState } = options
+    const worker = yield* mapDatabaseError("serve")(makeWorker(core, settings, seal, onState !== undefined))
     yield* Effect.forkScoped(worker.run)
     yield* Effect.forkScoped(worker.forget)
     yield* Effect.forkScoped(worker.seen)
+    if (onState === undefined) return
+    yield* Effect.forkScoped(makeHandOut(core, settings, db, onState, yield* Effect.context<R>()))
   })
   const client = QueueSheet.add(makeClient(core, settings, seal), makeSheet(core, settings, seal))
   return { client, start }

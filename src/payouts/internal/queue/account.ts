@@ -42,7 +42,9 @@ export const Account = Schema.Struct({
   /** The database in which a worker was seen last: see `identity.ts`. */
   identity: orNull(Schema.String),
   /** When a worker was seen last, by the clock of the database: at least once a minute. */
-  seenAt: orNull(Int)
+  seenAt: orNull(Int),
+  /** Whether a worker ever had `onState`: states are written for it from then on. */
+  handsOut: Bool.pipe(Schema.withConstructorDefault(Effect.succeed(false)))
 })
 export interface Account extends Schema.Schema.Type<typeof Account> {}
 

@@ -10,6 +10,7 @@ import type { PayoutItem } from "../../Payout.ts"
 import { PayoutNotFound, PayoutStateConflict, type PayoutStatus } from "../../PayoutStatus.ts"
 import type { Seal } from "../../Seal.ts"
 import { makeAccountClient } from "./accountClient.ts"
+import { makeLetters } from "./letters.ts"
 import type { Core } from "./core.ts"
 import { checkedPerson, invalid } from "./entries.ts"
 import type { Event } from "./events.ts"
@@ -64,6 +65,7 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
   return {
     ...reading,
     ...makeAccountClient(store),
+    ...makeLetters(core, settings),
     // One payout has one status.
     submit: (payout: PayoutItem) =>
       writing(

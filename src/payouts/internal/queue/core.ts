@@ -13,6 +13,7 @@ import { repeatedly } from "../../../durable/Work.ts"
 import { step as stepOf, type Step } from "./edges.ts"
 import { entryOf } from "./entries.ts"
 import type { Event } from "./events.ts"
+import { handedOutOf } from "./handedOut.ts"
 import type { Row } from "./row.ts"
 import type { Settings } from "../../PayoutQueueOptions.ts"
 import { countChange, logParked } from "./signals.ts"
@@ -75,8 +76,16 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { poll }: Set
 
   /** Opened when this process writes a row that is due. */
   const isDue = Latch.makeUnsafe()
-  const publish = (row: Row, isQueued: boolean) =>
-    store.afterCommit(Effect.andThen(isQueued ? isDue.open : Effect.void, Effect.asVoid(wake(row.idempotencyKey))))
+  /** Opened when this process writes a state that is to be handed out. */
+  const isStateDue = Latch.makeUnsafe()
+  const publish = (row: Row, isQueued: boolean, status: string | undefined) =>
+    store.afterCommit(
+      Effect.gen(function* () {
+        if (isQueued) yield* isDue.open
+        if (status !== undefined) yield* isStateDue.open
+        yield* wake(row.idempotencyKey)
+      })
+    )
 
   /**
    * Inserts a row of a list with this sum, which is due at once, or parked where the sum is above the account's limit; `undefined`
@@ -91,11 +100,13 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { poll }: Set
     // The statement has parked it.
     const parked = inserted.needsApproval ? stepOf(accepted, { _tag: "Parked", because }) : undefined
     const row = isTaken(parked) ? { ...accepted, ...parked.changes } : accepted
+    const entry = { _tag: "Parked", because } as const
+    const status = handedOutOf(accepted.state, entry, row)
     if (isTaken(parked)) {
-      yield* store.insertEntry(row.idempotencyKey, entryOf({ _tag: "Parked", because }, row))
+      yield* store.insertState(row.idempotencyKey, entryOf(entry, row), status, row.updatedAt)
       yield* store.afterCommit(logParked(row, because))
     }
-    yield* publish(row, !row.needsApproval)
+    yield* publish(row, !row.needsApproval, status)
     yield* store.afterCommit(countChange(row))
     return row
   })
@@ -119,9 +130,10 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { poll }: Set
       version: row.version + 1
     }
     const conditions = { cap, dueIn: dueIn && Duration.toMillis(dueIn), where }
-    const to = yield* store.update(row, wanted, entry && entryOf(entry, wanted), conditions)
+    const status = entry && handedOutOf(row.state, entry, wanted)
+    const to = yield* store.update(row, wanted, entry && entryOf(entry, wanted), conditions, status)
     if (to === undefined || to === row) return to
-    yield* publish(to, dueIn !== undefined)
+    yield* publish(to, dueIn !== undefined, status)
     if (to.state !== row.state) yield* store.afterCommit(countChange(to))
     return to
   })
@@ -161,5 +173,5 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { poll }: Set
     return undefined
   })
 
-  return { store, isDue, changeOf, insert, step, stepBy, delay }
+  return { store, isDue, isStateDue, changeOf, insert, step, stepBy, delay }
 })

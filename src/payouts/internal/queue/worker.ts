@@ -35,10 +35,10 @@ const name = "Payouts"
 const retrying = <A, R>(effect: Effect.Effect<A, SqlError | TryAgain, R>) =>
   Effect.catchTag(mapDatabaseError("send")(effect), "DatabaseError", ({ reason }) => new TryAgain({ reason }))
 
-export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Settings, seal: Seal) {
+export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Settings, seal: Seal, handsOut: boolean) {
   const { store } = core
   const payments = yield* Payments
-  yield* serve(store, settings, payments)
+  yield* serve(store, settings, payments, handsOut)
   const gate = yield* makeGate(store, settings)
   yield* gate.current
 
