@@ -24,7 +24,7 @@ BEGIN
   END IF;
   -- All of them read.
   FOREACH name IN ARRAY ARRAY['effect_pix_payouts', 'effect_pix_payout_accounts', 'effect_pix_payout_days',
-    'effect_pix_payout_history', 'effect_pix_payouts_migrations', 'effect_pix_webhooks', 'effect_pix_webhooks_migrations'] LOOP
+    'effect_pix_payout_history', 'effect_pix_payout_states', 'effect_pix_payouts_migrations', 'effect_pix_webhooks', 'effect_pix_webhooks_migrations'] LOOP
     IF to_regclass(name) IS NOT NULL THEN
       EXECUTE format('GRANT SELECT ON %I TO effect_pix_application, effect_pix_worker, effect_pix_operator', name);
     END IF;
@@ -37,6 +37,10 @@ BEGIN
   -- All of them add to the history, and none changes it.
   GRANT INSERT (account, idempotency_key, entry) ON effect_pix_payout_history
     TO effect_pix_application, effect_pix_worker, effect_pix_operator;
+  -- With an entry goes the state that onState is called with. The worker hands it out, and the operator deals with dead letters.
+  GRANT INSERT (id, account, idempotency_key, status, written_at) ON effect_pix_payout_states
+    TO effect_pix_application, effect_pix_worker, effect_pix_operator;
+  GRANT UPDATE, DELETE ON effect_pix_payout_states TO effect_pix_worker, effect_pix_operator;
   -- The application submits, also by PayoutInsert, and runs sheets. It changes nothing that was submitted: it stores what a
   -- webhook claims, and which payout replaces another one.
   GRANT INSERT (account, idempotency_key, reference, amount, request, request_check, state, submitted_by, needs_approval,
@@ -52,7 +56,7 @@ BEGIN
   GRANT INSERT (account) ON effect_pix_payout_accounts TO effect_pix_worker, effect_pix_operator;
   GRANT UPDATE (served_at, fingerprint, company_id, horizon, paused, paused_at, pause, blocked_at,
     blocked_because, probes, probe_at, probe_key, identity, seen_at, lookup_slot_at, lookups_stopped_at, lookup_probe_at,
-    lookup_found_at, moved_at) ON effect_pix_payout_accounts TO effect_pix_worker;
+    lookup_found_at, moved_at, hands_out) ON effect_pix_payout_accounts TO effect_pix_worker;
   -- The operator takes the steps of the command.
   GRANT UPDATE (state, due_at, taken_by, tries, needs_approval, approved_by, approved_at, asked_step, asked_by, offered_by,
     may_have_left_at, fingerprint, wanted_at, not_before, waits_for, waits_since, counted_day, said_not_executed,

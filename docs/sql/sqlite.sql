@@ -104,7 +104,8 @@ CREATE TABLE effect_pix_payout_accounts (
   asked TEXT,
   identity VARCHAR(100),
   seen_at BIGINT,
-  moved_at BIGINT
+  moved_at BIGINT,
+  hands_out INTEGER NOT NULL DEFAULT 0
 );
 
 INSERT INTO effect_pix_payout_accounts (account) VALUES ('default');
@@ -124,6 +125,23 @@ CREATE TABLE effect_pix_payout_history (
 );
 
 CREATE INDEX effect_pix_payout_history_key ON effect_pix_payout_history (account, idempotency_key, id);
+
+CREATE TABLE effect_pix_payout_states (
+  id BIGINT PRIMARY KEY,
+  account VARCHAR(32) NOT NULL,
+  idempotency_key VARCHAR(64) NOT NULL,
+  status TEXT NOT NULL,
+  state VARCHAR(10) NOT NULL DEFAULT 'Open' CHECK (state IN ('Open', 'Dead')),
+  failures INTEGER NOT NULL DEFAULT 0,
+  written_at BIGINT NOT NULL,
+  due_at BIGINT NOT NULL DEFAULT (CAST(unixepoch('subsec') * 1000 AS INTEGER)),
+  taken_by VARCHAR(36),
+  tries INTEGER NOT NULL DEFAULT 0
+);
+
+CREATE INDEX effect_pix_payout_states_key ON effect_pix_payout_states (account, idempotency_key, id);
+
+CREATE INDEX effect_pix_payout_states_open ON effect_pix_payout_states (account, due_at) WHERE state = 'Open';
 
 CREATE TABLE IF NOT EXISTS "effect_pix_webhooks_migrations" (
   migration_id integer PRIMARY KEY NOT NULL,

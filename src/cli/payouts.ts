@@ -6,7 +6,7 @@ import { PayoutState } from "../payouts/PayoutState.ts"
 import { account, format, full, GivenAccount, json, person, text, yes } from "./internal/flags.ts"
 import { lazily } from "./internal/lazily.ts"
 import { reference } from "./internal/operator/step.ts"
-import { accountSteps, payoutSteps } from "./internal/operator/steps.ts"
+import { accountSteps, payoutSteps, stateLetterSteps } from "./internal/operator/steps.ts"
 
 const list = Command.make(
   "list",
@@ -68,6 +68,16 @@ const reconcile = Command.make(
   ])
 )
 
+const deadLetters = Command.make(
+  "dead-letters",
+  format,
+  lazily(() => import("./internal/operator/stateLetters.ts").then(({ list }) => list))
+).pipe(
+  Command.withDescription(
+    "List the states of payouts that your onState refused for good, and how many later ones they hold"
+  )
+)
+
 export const payouts = Command.make("payouts").pipe(
   Command.withDescription(
     "The queue of payouts in your program's database.\n\n" +
@@ -77,7 +87,7 @@ export const payouts = Command.make("payouts").pipe(
   ),
   Command.withShortDescription("Look after the queue of payouts in your database"),
   Command.withSharedFlags({ account }),
-  Command.withSubcommands([list, show, reconcile, ...payoutSteps, ...accountSteps]),
+  Command.withSubcommands([list, show, reconcile, ...payoutSteps, ...accountSteps, deadLetters, ...stateLetterSteps]),
   Command.provideSync(GivenAccount, (given) => given.account),
   Command.withExamples([
     { command: "effect-pix payouts list", description: "the payouts that wait, and for how long" },

@@ -138,10 +138,10 @@ export const isOneOf = ({ dialect, sql }: Database, column: string, values: Frag
   dialect === "pg" ? sql`${sql(column)} = ANY(ARRAY(${values}))` : sql`${sql(column)} IN (${values})`
 
 /** A SELECT of many texts in one parameter, a JSON list, so that one prepared statement serves any number of them. */
-export const unpacked = ({ dialect, sql }: Database, json: string): Fragment =>
+export const unpacked = ({ dialect, sql }: Database, json: string, type: "TEXT" | "BIGINT" = "TEXT"): Fragment =>
   dialect === "pg"
-    ? sql`SELECT json_array_elements_text(CAST(${json} AS JSON))`
-    : sql`SELECT value FROM json_each(${json})`
+    ? sql`SELECT CAST(json_array_elements_text(CAST(${json} AS JSON)) AS ${sql.literal(type)})`
+    : sql`SELECT CAST(value AS ${sql.literal(type)}) FROM json_each(${json})`
 
 /**
  * The end of a SELECT of rows that the same statement changes, as SQL. PostgreSQL locks them then, so that none was changed

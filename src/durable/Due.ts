@@ -21,6 +21,8 @@ export interface DueOptions {
   readonly table: string
   /** The column that names a row among those of `scope`. */
   readonly key: string
+  /** Its type. Default: `TEXT`. */
+  readonly keyType?: "BIGINT" | undefined
   /** The columns before `key` in the primary key, as SQL. */
   readonly scope: Fragment
   /** Which rows of the scope wait, as SQL. An index on `due_at` has the same condition. */
@@ -49,7 +51,10 @@ export interface Taken {
 
 export type Due = ReturnType<typeof makeDue>
 
-export const makeDue = (database: Database, { columns, key, longest, notBefore, scope, table, waits }: DueOptions) => {
+export const makeDue = (
+  database: Database,
+  { columns, key, keyType, longest, notBefore, scope, table, waits }: DueOptions
+) => {
   const { dialect, sql } = database
   const where = sql`${scope} AND ${waits}`
   const rows = sql(table)
@@ -81,8 +86,16 @@ export const makeDue = (database: Database, { columns, key, longest, notBefore, 
      */
     renew: (held: ReadonlyArray<Taken>, lease: number): Effect.Effect<unknown, SqlError> =>
       Effect.flatMap(fromNow(lease), (until) => {
-        const some = (values: Iterable<string>) => unpacked(database, JSON.stringify([...new Set(values)]))
-        const keys = isOneOf(database, key, some(held.map((taken) => taken.key)))
+        const some = (values: Iterable<string>, type?: "BIGINT") =>
+          unpacked(database, JSON.stringify([...new Set(values)]), type)
+        const keys = isOneOf(
+          database,
+          key,
+          some(
+            held.map((taken) => taken.key),
+            keyType
+          )
+        )
         const takers = isOneOf(database, "taken_by", some(held.map(({ taker }) => taker)))
         const own = sql`SELECT ${sql(place)} FROM ${rows} WHERE ${scope} AND ${keys} AND ${takers} ${locked(database)}`
         return sql`UPDATE ${rows} SET due_at = ${until} WHERE ${isOneOf(database, place, own)}`

@@ -68,10 +68,12 @@ import { makeClient } from "./internal/queue/client.ts"
 import { makeSheet, QueueSheet } from "./internal/sheet.ts"
 import { requireLimit } from "./internal/queue/limit.ts"
 import { makeCore } from "./internal/queue/core.ts"
+import { makeHandOut } from "./internal/queue/handOut.ts"
 import { measures } from "./internal/queue/signals.ts"
 import { makeStore } from "./internal/queue/store.ts"
 import { tables } from "./internal/queue/tables.ts"
 import { makeWorker } from "./internal/queue/worker.ts"
+import type { PayoutLetter } from "./OnState.ts"
 import type { PayoutItem, PayoutsNotAccepted, ReferenceConflict } from "./Payout.ts"
 import type { PayoutAccount, PayoutChange } from "./PayoutHistory.ts"
 import {
@@ -87,12 +89,12 @@ import type { PayoutNotFound, PayoutState, PayoutStateConflict } from "./PayoutS
 
 /** A layer that sends. Only with `confirm` it needs the lookup of a withdrawal. */
 interface WorkerLayer<Provides> {
-  (
-    options?: PayoutQueueOptions
-  ): Layer.Layer<Provides, ConfigurationError | DatabaseError, SqlClient.SqlClient | Payments>
-  (
-    options: PayoutConfirmingOptions
-  ): Layer.Layer<Provides, ConfigurationError | DatabaseError, SqlClient.SqlClient | Payments | WithdrawalLookup>
+  <R = never>(
+    options?: PayoutQueueOptions<R>
+  ): Layer.Layer<Provides, ConfigurationError | DatabaseError, SqlClient.SqlClient | Payments | R>
+  <R = never>(
+    options: PayoutConfirmingOptions<R>
+  ): Layer.Layer<Provides, ConfigurationError | DatabaseError, SqlClient.SqlClient | Payments | WithdrawalLookup | R>
 }
 
 type Steering = Effect.Effect<
@@ -102,6 +104,11 @@ type Steering = Effect.Effect<
 
 /** Whether the account was changed, or one of two people asked for it. */
 type AccountSteering = Effect.Effect<"Changed" | "Asked", InvalidRequest | ForeignTransaction | DatabaseError>
+
+type LetterStep = (
+  id: number,
+  options?: Pick<StepOptions, "by">
+) => Effect.Effect<boolean, InvalidRequest | ForeignTransaction | DatabaseError>
 
 /**
  * The queue of payouts in your own database: submits payouts, reads their states, and steers them. Amounts are in
@@ -300,6 +307,21 @@ export class PayoutQueue extends Context.Service<
      * with `ForeignTransaction` and with `DatabaseError`.
      */
     readonly setFourEyes: (above: Centavos | null, options?: StepOptions) => AccountSteering
+    /**
+     * The states for which `onState` failed for a day, the oldest first: each holds the later states of its payout. Fails with
+     * `DatabaseError`.
+     */
+    readonly deadLetters: Effect.Effect<ReadonlyArray<PayoutLetter>, DatabaseError>
+    /**
+     * Hands a dead letter out again, and then what it holds; `false` where there is no such letter. A log line has `by`. Fails with
+     * `InvalidRequest` where `id` or `by` is wrong, with `ForeignTransaction` and with `DatabaseError`.
+     */
+    readonly retryLetter: LetterStep
+    /**
+     * Ends a dead letter that you dealt with elsewhere: `onState` is never called with it, and then with what it holds. `false`
+     * where there is no such letter. See `retryLetter` for the rest.
+     */
+    readonly discardLetter: LetterStep
   }
 >()("effect-pix/PayoutQueue") {
   /**
@@ -318,15 +340,18 @@ export class PayoutQueue extends Context.Service<
    * Sends what was submitted, and offers no service: for a process that only sends. With `confirm` it needs `WithdrawalLookup` too,
    * which each layer of `Payments` provides. It fails as `layerClient` does.
    */
-  static readonly layerWorker: WorkerLayer<never> = (options: PayoutQueueOptions | PayoutConfirmingOptions = {}) =>
-    Layer.effectDiscard(Effect.flatMap(makeQueue(options), ({ start }) => start))
+  static readonly layerWorker: WorkerLayer<never> = <R = never>(
+    options: PayoutQueueOptions<R> | PayoutConfirmingOptions<R> = {}
+  ) => Layer.effectDiscard(Effect.flatMap(makeQueue(options), ({ start }) => start))
 
   /**
    * Submits, reads and sends: all that one process needs. It needs the `SqlClient` that your own code writes with, and with
    * `confirm` also `WithdrawalLookup`, which each layer of `Payments` provides. It fails with `ConfigurationError` where an option
    * is wrong, and with `DatabaseError` where the tables cannot be made.
    */
-  static readonly layer: WorkerLayer<PayoutQueue> = (options: PayoutQueueOptions | PayoutConfirmingOptions = {}) =>
+  static readonly layer: WorkerLayer<PayoutQueue> = <R = never>(
+    options: PayoutQueueOptions<R> | PayoutConfirmingOptions<R> = {}
+  ) =>
     Layer.effect(
       PayoutQueue,
       Effect.flatMap(makeQueue(options), ({ client, start }) => Effect.as(start, client))
@@ -347,7 +372,7 @@ const warnUnsealed = (account: string) =>
   )
 
 /** The service, and an effect that starts a worker in the scope. */
-const makeQueue = Effect.fnUntraced(function* (options: PayoutQueueOptions | PayoutConfirmingOptions) {
+const makeQueue = Effect.fnUntraced(function* <R>(options: PayoutQueueOptions<R> | PayoutConfirmingOptions<R>) {
   const settings = yield* settingsOf(options)
   const given = options.seal
   const seal = given === undefined ? unsealed : Effect.isEffect(given) ? yield* given : given
@@ -363,11 +388,15 @@ const makeQueue = Effect.fnUntraced(function* (options: PayoutQueueOptions | Pay
     if (settings.confirm !== undefined && lookup === undefined) {
       return yield* settingError("confirm", "needs WithdrawalLookup, which each layer of Payments provides")
     }
-    const worker = yield* mapDatabaseError("serve")(makeWorker(core, settings, seal, lookup))
+    const { onState } = options
+    const handsOut = onState !== undefined
+    const worker = yield* mapDatabaseError("serve")(makeWorker(core, settings, { seal, lookup, handsOut }))
     yield* Effect.forkScoped(worker.run)
     if (worker.confirm !== undefined) yield* Effect.forkScoped(worker.confirm)
     yield* Effect.forkScoped(worker.forget)
     yield* Effect.forkScoped(worker.seen)
+    if (onState === undefined) return
+    yield* Effect.forkScoped(makeHandOut(core, settings, db, onState, yield* Effect.context<R>()))
   })
   const client = QueueSheet.add(makeClient(core, settings, seal), makeSheet(core, settings, seal))
   return { client, start }

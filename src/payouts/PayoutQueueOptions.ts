@@ -8,6 +8,7 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type { ConfigurationError } from "../contract/ConfigurationError.ts"
 import { checkSettingsBy, period, whole, withDefault } from "../contract/Options.ts"
+import type { OnState } from "./OnState.ts"
 import type { Seal } from "./Seal.ts"
 
 /** The account of a queue without the option `account`. */
@@ -60,7 +61,16 @@ export interface PayoutConfirmOptions {
 }
 
 /** How the payouts are sent. Workers that share an account need the same limits. */
-export interface PayoutQueueOptions extends PayoutClientOptions {
+export interface PayoutQueueOptions<R = never> extends PayoutClientOptions {
+  /**
+   * Called with each state that a payout comes into, from the first start of a worker with it on: each end (`posted`, `paid`,
+   * `failed`, `refused`), each doubt and each wait for a person (`unknown`, `parked`), and what reopens one of these. Once each, in
+   * order for a payout, in a transaction of the queue's `SqlClient`, so that what it writes commits with it or not at all; whoever
+   * changed the payout. It may need services, which the layer then needs, and take 30 seconds, on SQLite 5. Where it fails, it is
+   * called again after 1, 2, 4, ... 300 seconds, for a day; then the state is one of `deadLetters`, and holds the later ones of its
+   * payout. No send waits for it, but on SQLite, which has one transaction at a time. Default: nothing is called.
+   */
+  readonly onState?: OnState<R> | undefined
   /** How many requests of this process may be under way. Default 20. */
   readonly concurrency?: number | undefined
   /**
@@ -97,7 +107,7 @@ export interface PayoutQueueOptions extends PayoutClientOptions {
 }
 
 /** How the payouts are sent, and looked up afterwards. */
-export interface PayoutConfirmingOptions extends Omit<PayoutQueueOptions, "confirm"> {
+export interface PayoutConfirmingOptions<R = never> extends Omit<PayoutQueueOptions<R>, "confirm"> {
   /**
    * Looks posted payouts up, by the lookup of a withdrawal that was seen and is not documented: `true`, or for how long. Then a
    * payout gets `paid`, `failed` or `returned` from the service's own record: after 30 seconds, 2 and 10 minutes, 1 and 6 hours, and
@@ -137,7 +147,7 @@ const check = checkSettingsBy(
 )
 
 /** The settings of the layers, with their defaults. Times are in milliseconds. */
-export const settingsOf = (options: PayoutQueueOptions | PayoutConfirmingOptions) =>
+export const settingsOf = (options: PayoutQueueOptions<unknown> | PayoutConfirmingOptions<unknown>) =>
   // The database has no infinite number.
   Effect.map(check(options), (settings) => ({
     ...settings,

@@ -90,6 +90,43 @@ const operate = Effect.fnUntraced(function* (
 const linesOf = (text: string) => text.trimEnd().split("\n")
 
 describe.each(databases)("payouts in %s", (...database) => {
+  live("dead letters of onState are listed, handed out again, and forgotten by a confirmed step", function* () {
+    const { inProgram, rows } = yield* operate(
+      database,
+      Effect.gen(function* () {
+        yield* submit(item("one"), item("two", 2500))
+        yield* sql("UPDATE effect_pix_payout_accounts SET hands_out = TRUE")
+        const queue = yield* PayoutQueue
+        for (const reference of ["one", "two"]) yield* queue.park(reference)
+        yield* sql("UPDATE effect_pix_payout_states SET state = 'Dead', failures = 296")
+        yield* queue.settle("one")
+      })
+    )
+    const [one, two] = yield* inProgram(
+      PayoutQueue.use(({ deadLetters }) => Effect.map(deadLetters, (all) => all.map(({ id }) => id)))
+    )
+    yield* rows(
+      [
+        "dead-letters",
+        0,
+        /^ *ID +STATE .*\n *\d+ +parked +296 +1 .* one\n *\d+ +parked +296 +0 .* two\n$/,
+        /^2 dead letter\(s\)\n$/
+      ],
+      ["dead-letters --csv", 0, /^id,reference,state,attempts,held,dead_since\r\n\d+,one,parked,296,1,.*Z\r\n/],
+      [
+        `discard-letter ${one} ${two}`,
+        2,
+        "",
+        /of two \(R\$ 25,00.*, parked\)[^]*2 dead letters: your code[^]*Nothing was changed/
+      ],
+      ["retry-letter --yes", 1, "", /Name at least one number/],
+      [`retry-letter ${one} --yes --by ana`, 0, `retry-letter of ${one} was done.\n`],
+      [`retry-letter ${one} --yes`, 4, "", /No dead letter/],
+      [`discard-letter ${two} --yes --json`, 0, `{"id":${two},"step":"discard-letter"}\n`],
+      ["dead-letters", 0, /^ *ID .*\n$/, /^0 dead letter/]
+    )
+  })
+
   live("payouts are listed with ages, amounts and totals by state, and one is shown with its key masked", function* () {
     const { env, inProgram, rows } = yield* operate(database)
     const table = [

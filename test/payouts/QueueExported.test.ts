@@ -53,7 +53,13 @@ const operator = { by: "ana-canary-operator", note: "note-canary-of-a-step" }
 const incidents = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const sandbox = yield* Sandbox
-  const options: PayoutQueueOptions = { poll: "20 millis", dailyCap: cap, maxAmount: cap, seal: brokenSeal() }
+  const options: PayoutQueueOptions = {
+    poll: "20 millis",
+    dailyCap: cap,
+    maxAmount: cap,
+    seal: brokenSeal(),
+    onState: ({ reference }) => (reference === "resumed" ? Effect.fail(new Error(person.name)) : Effect.void)
+  }
   const hasFailedAgain = Latch.makeUnsafe()
   const failures = Logger.make(({ logLevel, message }) => {
     // After the warning.
@@ -71,6 +77,20 @@ const incidents = Effect.gen(function* () {
     const queue = yield* PayoutQueue
     yield* queue.submit(payout("posted"))
     for (const reference of ["posted", "waiting", "resumed"]) yield* queue.await(reference)
+    yield* Effect.repeat(
+      sql`UPDATE effect_pix_payout_states SET failures = 1000, due_at = 0 WHERE failures = 1 RETURNING id`,
+      {
+        until: ({ length }) => length === 1,
+        schedule: Schedule.spaced("10 millis")
+      }
+    )
+    const [letter] = yield* Effect.repeat(queue.deadLetters, {
+      until: ({ length }) => length === 1,
+      schedule: Schedule.spaced("10 millis")
+    })
+    yield* queue.retryLetter(letter?.id ?? 0, { by: "bia" })
+    yield* sql`UPDATE effect_pix_payout_states SET state = 'Dead', taken_by = NULL`
+    yield* queue.discardLetter(letter?.id ?? 0, { by: "bia" })
     yield* queue.submit(payout("too much", cap + 1))
     yield* queue.await("too much")
     yield* queue.submit(payout("tomorrow", cap))

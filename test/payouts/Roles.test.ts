@@ -4,7 +4,7 @@
 import { assert } from "@effect/vitest"
 import { Context, DateTime, Effect, Layer, Option, Result, Stream } from "effect"
 import { Money } from "effect-pix"
-import { PayoutInsert, PayoutQueue, Payouts } from "effect-pix/payouts"
+import { type OnState, PayoutInsert, PayoutQueue, Payouts } from "effect-pix/payouts"
 import { Sandbox } from "effect-pix/sandbox"
 import { Webhook, WebhookClient } from "effect-pix/webhook"
 import { SqlClient } from "effect/sql"
@@ -57,7 +57,10 @@ onPostgres(
     const { as } = yield* made
     const operator = yield* Effect.provide(startClient(fast), yield* as("operator"))
     yield* operator.setFourEyes(Money.centavos(5000), { by: "carla" })
-    yield* Effect.provide(startWorker({ ...fast, dailyCap: 100_000 }), yield* as("worker"))
+    const told: Array<string> = []
+    const onState: OnState = ({ reference, state }) =>
+      reference === "one" ? Effect.fail("broken") : Effect.sync(() => told.push(`${reference} ${state}`))
+    yield* Effect.provide(startWorker({ ...fast, dailyCap: 100_000, onState }), yield* as("worker"))
     yield* Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const queue = yield* startClient({ ...fast, fourEyesAbove: 5000 })
@@ -97,6 +100,26 @@ onPostgres(
         assert.strictEqual((yield* Effect.flip(cleared)).reason._tag, "AuthorizationError")
       }
       assert.lengthOf(yield* Stream.runCollect(operator.list()), 12)
+      assert.lengthOf(yield* Stream.runCollect(operator.list()), 8)
+      yield* Effect.repeat(Effect.sleep("5 millis"), { until: () => told.includes("b failed") })
+      assert.includeMembers(told, [
+        "inserted posted",
+        "left parked",
+        "left accepted",
+        "left posted",
+        "b parked",
+        "b paid"
+      ])
+      const die = SqlClient.SqlClient.use(
+        (own) => own`UPDATE effect_pix_payout_states SET state = 'Dead', taken_by = NULL`
+      )
+      yield* Effect.provide(die, yield* as("operator"))
+      for (const { id } of yield* operator.deadLetters) {
+        assert.isTrue(yield* operator.retryLetter(id, { by }))
+        yield* Effect.provide(die, yield* as("operator"))
+        assert.isTrue(yield* operator.discardLetter(id, { by }))
+      }
+      assert.deepStrictEqual(yield* operator.deadLetters, [])
       yield* operator.changeSender("a".repeat(40), { by })
       for (const one of ["ana", "bia"]) yield* operator.setFourEyes(null, { by: one })
       assert.isUndefined((yield* queue.account).fourEyesAbove)

@@ -70,7 +70,7 @@ export const check = Effect.fnUntraced(function* (world: World, plan: Plan, stor
     const sandbox = world.sandboxes[account]
     const withdrawals = yield* sandbox.withdrawals
     const transactions = yield* sandbox.transactions
-    const { days, histories, rows, shipped, statuses } = yield* inProcess(({ [account]: { queue }, sql }) =>
+    const { days, histories, ledger, rows, shipped, statuses } = yield* inProcess(({ [account]: { queue }, sql }) =>
       Effect.gen(function* () {
         const statuses = yield* Stream.runCollect(queue.list())
         const histories = yield* Effect.forEach(statuses, ({ reference }) => queue.history(reference))
@@ -80,13 +80,15 @@ export const check = Effect.fnUntraced(function* (world: World, plan: Plan, stor
           readonly spent: unknown
         }>`SELECT day, spent FROM effect_pix_payout_days WHERE account = ${account}`
         const shipped = yield* sql<{ readonly event: string }>`SELECT event FROM shipped WHERE account = ${account}`
+        const ledger = yield* sql<{ readonly reference: string; readonly state: string }>`
+          SELECT reference, state FROM ledger WHERE account = ${account} ORDER BY entry`
         printed.push(
           rows,
           histories,
           yield* sql`SELECT * FROM effect_pix_webhooks`,
           yield* sql`SELECT * FROM effect_pix_payout_history`
         )
-        return { days, histories, rows, shipped, statuses }
+        return { days, histories, ledger, rows, shipped, statuses }
       })
     )
 
@@ -131,6 +133,24 @@ export const check = Effect.fnUntraced(function* (world: World, plan: Plan, stor
         expect(JSON.stringify(history).startsWith(begin), `the history of ${look.reference} was edited`)
       }
     }
+    // The books that onState wrote: each state of each payout once, in order.
+    for (const [index, { reference }] of statuses.entries()) {
+      const changes = histories[index] ?? []
+      const states = changes.flatMap(({ _tag, state }, at) =>
+        at > 0 && (state !== changes[at - 1]?.state || _tag === "Contradicted" || _tag === "Doubted") ? [state] : []
+      )
+      const written = ledger.filter((line) => line.reference === reference).map(({ state }) => state)
+      expect(
+        written.join() === states.join(),
+        `the books of ${reference} of ${account} have ${written.join()}, and its history has ${states.join()}`
+      )
+    }
+    const lastOf = new Map(ledger.map(({ reference, state }) => [reference, state]))
+    const booked = ofRows.filter((reference) => /^(?:posted|paid)$/.test(lastOf.get(nameOf(reference)) ?? ""))
+    const executed = ofRows.filter((reference) =>
+      withdrawals.some(({ idempotencyKey }) => idempotencyKey === keyOf(account, reference))
+    )
+    expect(booked.join() === executed.join(), `the books of ${account} are not those of its gateway`)
     for (const { day, spent } of days) {
       const counted = rows
         .filter((row) => row["counted_day"] === day)

@@ -280,6 +280,9 @@ export const play = (world: World, plan: Plan) =>
       }
       // What is not paid lapses.
       for (const account of accounts) yield* world.sandboxes[account].advance("25 hours")
+      yield* until("what is handed out", ({ sql }) =>
+        Effect.map(sql`SELECT 1 FROM effect_pix_payout_states`, ({ length }) => length === 0)
+      )
       for (const account of accounts) {
         // A delivery that was lost, or whose lookups all failed, is found by a sweep of the orders.
         yield* inProcess(0, ({ [account]: { webhook } }) => Effect.andThen(checkAll(account, webhook), webhook.idle))

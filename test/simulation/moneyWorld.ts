@@ -62,7 +62,10 @@ const start = Date.UTC(2026, 0, 31, 12)
 const restartAfter = 5000
 const hour = 3_600_000
 
-const table = "CREATE TABLE IF NOT EXISTS shipped (account VARCHAR(32), event VARCHAR(80))"
+const tables = [
+  "CREATE TABLE IF NOT EXISTS shipped (account VARCHAR(32), event VARCHAR(80))",
+  "CREATE TABLE IF NOT EXISTS ledger (account VARCHAR(32), entry BIGINT, reference VARCHAR(40), state VARCHAR(20))"
+]
 
 /** Counts by name, from 1. */
 const makeCounter = () => {
@@ -214,6 +217,8 @@ export const makeWorld = Effect.fnUntraced(function* (plan: Plan, makeStore: Mak
             seal,
             poll: "1 minute",
             concurrency: 4,
+            onState: ({ reference, state }, { id }) =>
+              sql`INSERT INTO ledger (account, entry, reference, state) VALUES (${account}, ${id}, ${reference}, ${state})`,
             ...(account === "market" && { dailyCap: plan.dailyCap })
           }),
           Webhook.layerSql({ name: account, poll: "1 minute", onPaid: ship, onRefunded: ship, onClosed: ship })
@@ -237,7 +242,7 @@ export const makeWorld = Effect.fnUntraced(function* (plan: Plan, makeStore: Mak
     processes[index] = process
     const program = Effect.gen(function* () {
       const sql = yield* store.connect(index, (action) => void process.onDeath.add(action))
-      yield* sql.unsafe(table)
+      for (const table of tables) yield* sql.unsafe(table)
       process.services = {
         default: yield* servicesOf(process, "default", sql),
         market: yield* servicesOf(process, "market", sql),

@@ -3,6 +3,7 @@
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import { causeType } from "../../durable/UserCode.ts"
 import { inSpan } from "../../internal/spans.ts"
 import type { Bound } from "./firstLookups.ts"
 import { eventOf, type Handlers, reportOf } from "./handlers.ts"
@@ -10,7 +11,7 @@ import type { Doubt } from "./judge.ts"
 import type { LookUp } from "./lookup.ts"
 import type { Reading } from "./reader.ts"
 import { checkClaim, type Claim, claimOf, nameOf, type Subject, subjectOf } from "./row.ts"
-import { causeType, transactionHash } from "./signals.ts"
+import { transactionHash } from "./signals.ts"
 
 /** For how long a transaction is looked up again, in milliseconds: a sender waits for the answer. */
 const patience = 8000

@@ -10,7 +10,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import type { Due, DueRow } from "../../durable/Due.ts"
 import { log } from "../../internal/spans.ts"
 import type { Handlers } from "./handlers.ts"
-import { causeType } from "./signals.ts"
+import { causeType } from "../../durable/UserCode.ts"
 import type { Store } from "./table.ts"
 
 /** How long `isKnown` is not called after a failure, in milliseconds: until it fails, a call has a place of the workers. */

@@ -3,11 +3,11 @@
  * or timeout of it is a `HandlerFailed`.
  */
 import type * as Cause from "effect/Cause"
-import * as Context from "effect/Context"
+import type * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as Tracer from "effect/Tracer"
+import { causeType, makeRun, warnFailed } from "../../durable/UserCode.ts"
 import { errorType, log } from "../../internal/spans.ts"
 import type { TransactionDetail } from "../../contract/Transaction.ts"
 import type { Confirmed, HandlerFailure, HandlerName, Unconfirmed, Untrusted, WithdrawalHint } from "../WebhookEvent.ts"
@@ -15,7 +15,7 @@ import type { WebhookOptions } from "../WebhookOptions.ts"
 import type { Doubt } from "./judge.ts"
 import type { StatusHandler } from "./lookup.ts"
 import { type Claim, foldedId, nameOf, type Subject } from "./row.ts"
-import { causeType, countCall, transactionHash } from "./signals.ts"
+import { countCall, transactionHash } from "./signals.ts"
 
 /**
  * A piece of the user's code failed. `failure` is the user's own error and may hold a person's data. It is not named
@@ -40,11 +40,9 @@ const warn = (report: Unconfirmed) => {
   })
 }
 
-const warnFailure = ({ attempt, cause, handler, id, isDead }: HandlerFailure) => {
-  const message = `Webhook: ${handler} failed, attempt ${attempt}`
-  return log(
-    isDead ? "Error" : "Warn",
-    isDead ? `${message}: it is not called again, see WebhookClient.deadLetters` : message,
+const warnFailure = ({ attempt, cause, handler, id, isDead }: HandlerFailure) =>
+  warnFailed(
+    { name: "Webhook", handler, attempt, isDead, letters: "WebhookClient.deadLetters" },
     {
       "webhook.id": id,
       "webhook.handler": handler,
@@ -53,7 +51,6 @@ const warnFailure = ({ attempt, cause, handler, id, isDead }: HandlerFailure) =>
       "error.type": causeType(cause)
     }
   )
-}
 
 /** The event of a transaction that was looked up. */
 export const eventOf = <M>(transaction: TransactionDetail, untrusted: Untrusted<M>): Confirmed<M> => {
@@ -82,11 +79,7 @@ export const makeHandlers = <M, R>(
   context: Context.Context<R>,
   timeout: number
 ) => {
-  // The spans and lines of the user's code belong to the delivery, not to the span in which the layer was built.
-  const services = Context.omit(Tracer.ParentSpan)(context) as Context.Context<R> // no handler asks for a span
-  /** Runs a piece of the user's code, and returns its exit. */
-  const run = <A, B, E>(code: (input: A) => Effect.Effect<B, E, R>, input: A) =>
-    Effect.suspend(() => code(input)).pipe(Effect.provideContext(services), Effect.timeout(timeout), Effect.exit)
+  const run = makeRun(context, timeout)
   const guarded = Effect.fnUntraced(function* <A, B>(
     handler: HandlerName,
     id: string,

@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import { invalidRequest } from "../../contract/Options.ts"
 import { type Database, mapDatabaseError } from "../../durable/Database.ts"
 import { issuesOfStep } from "../../durable/Step.ts"
-import { log } from "../../internal/spans.ts"
+import { logLetterStep } from "../../durable/UserCode.ts"
 import type { StoredDelivery } from "../WebhookEvent.ts"
 import type { DeadLetterOptions } from "../WebhookOptions.ts"
 import * as Rows from "./row.ts"
@@ -58,7 +58,7 @@ export const makeLetters = (webhook: string, { sql }: Database, store: Store, wa
       if (!isDead) return false
       yield* sql.afterCommit(wakeWorkers)
       const names = { "webhook.name": webhook, "webhook.id": id, "webhook.by": by }
-      yield* log("Info", `Webhook: ${step} of a dead letter`, names)
+      yield* logLetterStep("Webhook", step, names)
       return true
     })
   const deliveriesOf = (found: ReadonlyArray<Stored>) => found.map((stored) => deliveryOf(webhook, stored))

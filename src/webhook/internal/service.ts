@@ -18,6 +18,7 @@ import { bothSettings, invalidRequest } from "../../contract/Options.ts"
 import { getTransaction } from "../../contract/Endpoints.ts"
 import { issuesOf } from "../../contract/RequestIssues.ts"
 import { database, DatabaseError, mapDatabaseError } from "../../durable/Database.ts"
+import { defaultTimeout } from "../../durable/HandOut.ts"
 import { migrate, requireNewest } from "../../durable/Tables.ts"
 import { repeatedly } from "../../durable/Work.ts"
 import { workRows } from "../../durable/WorkRows.ts"
@@ -143,8 +144,7 @@ export const makeSqlServices = Effect.fnUntraced(function* <M, R>(
   processState: ProcessState
 ) {
   const db = yield* database
-  // While a handler runs on SQLite, no delivery can be recorded, and the service waits for its answer.
-  const settings = yield* settingsOf(options, db.dialect === "sqlite" ? "5 seconds" : undefined)
+  const settings = yield* settingsOf(options, defaultTimeout(db))
   const { concurrency, lease, name, poll, retention } = settings
   yield* mapDatabaseError("migrate")(migrate(webhookTables))
   const parts = yield* partsOf(options, settings, processState)

@@ -2,10 +2,8 @@
  * The metrics of a webhook, and the attributes of its spans and log lines. They are names, statuses and counts. Spans have
  * a hash of a transaction's id, log lines may have the id. No text of a delivery or of the user's own errors is in them.
  */
-import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import { repeatedly, reportUntil } from "../../durable/Work.ts"
 import { counter, gauge, setToNow, update } from "../../internal/metrics.ts"
@@ -45,13 +43,6 @@ const measured = gauge("effect_pix_webhook_measured", "s", "When the gauges were
 
 /** The attribute `webhook.transaction_id_hash`, by which the spans and lines of a transaction are found without its id. */
 export const transactionHash = (transactionId: string): string => digest(transactionId.toLowerCase()).slice(0, 40)
-
-/** The kind of a failure of the user's code, without its text: `Timeout`, `Failure`, `Interrupted` or `Defect`. */
-export const causeType = (cause: Cause.Cause<unknown>): string => {
-  const failure = Cause.findError(cause)
-  if (Result.isSuccess(failure)) return Cause.isTimeoutError(failure.success) ? "Timeout" : "Failure"
-  return Cause.hasInterruptsOnly(cause) ? "Interrupted" : "Defect"
-}
 
 /** Counts a call of the user's code. `errorType` is absent for a success. */
 export const countCall = (

@@ -2,11 +2,11 @@
  * The table on the user's own database: one row for each transaction, and for each delivery that names none. A change locks
  * its row for as long as its own statements take, never while a lookup or the user's code runs.
  */
-import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import { isSqlError } from "effect/sql/SqlError"
 import { type Database, DatabaseError, inTransaction, isOneOf, locked } from "../../durable/Database.ts"
 import { dueColumns, type DueRow, makeDue } from "../../durable/Due.ts"
+import { idleLimit, Overtaken } from "../../durable/HandOut.ts"
 import { databaseNow } from "../../durable/Now.ts"
 import type { Tables } from "../../durable/Tables.ts"
 import { type Next, readRow, type Row, type State, stateOf, unfinished, writeRow } from "./row.ts"
@@ -63,9 +63,6 @@ type Step = (row: Row, isTaken: boolean) => Next
 
 /** Another version wrote the row. */
 export const unreadable = () => new DatabaseError({ operation: "webhook", reason: "Unreadable", isRetryable: true })
-
-/** The lease of the row ended, and another process has taken it: it does the work. */
-export class Overtaken extends Data.TaggedError("Overtaken") {}
 
 export type Store = ReturnType<typeof makeStore>
 
@@ -163,10 +160,11 @@ export const makeStore = (database: Database, webhook: string, lease = 0) => {
      * suspended there. A transaction that is stricter than READ COMMITTED may not change a row that another one changed since
      * its begin: it locks the row, so that renewals pass it over, deliveries wait, and nobody takes it.
      */
-    beginHandOut: Effect.fnUntraced(function* ({ key }: Taken, millis: number) {
+    beginHandOut: Effect.fnUntraced(function* ({ key }: Taken, handlerTimeout: number) {
       if (dialect !== "pg") return
+      // Three handlers may run one after the other.
       const [settings] = yield* sql`SELECT current_setting('transaction_isolation') AS isolation,
-        set_config('idle_in_transaction_session_timeout', ${`${millis}`}, TRUE)`
+        ${idleLimit(database, handlerTimeout, 3)}`
       if (settings?.["isolation"] !== "read committed") yield* read(key)
     }),
     /** Gives a row back, which waits for a first lookup. */

@@ -3,14 +3,13 @@
  * handlers, the reports, and a step of the row (see row.ts). The lookup is made before a transaction begins. What was handed
  * out, and the end of the work, commit with the writes of the user's code.
  */
-import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Result from "effect/Result"
-import * as Semaphore from "effect/Semaphore"
 import type { SqlError } from "effect/sql/SqlError"
 import type * as Tracer from "effect/Tracer"
-import { type Database, type DatabaseError, inTransaction } from "../../durable/Database.ts"
+import type { Database, DatabaseError } from "../../durable/Database.ts"
+import { type Overtaken, withUserCode } from "../../durable/HandOut.ts"
+import { causeType } from "../../durable/UserCode.ts"
 import { orTryAgain, TryAgain } from "../../durable/Work.ts"
 import { reasonOf } from "../../internal/databaseFailure.ts"
 import { inSpan } from "../../internal/spans.ts"
@@ -21,8 +20,8 @@ import type { LookUp, News } from "./lookup.ts"
 import type { Reading } from "./reader.ts"
 import * as Rows from "./row.ts"
 import { delayOf } from "./schedules.ts"
-import { causeType, transactionHash } from "./signals.ts"
-import { type Overtaken, type Store, type Taken, unreadable } from "./table.ts"
+import { transactionHash } from "./signals.ts"
+import { type Store, type Taken, unreadable } from "./table.ts"
 
 export interface WorkOptions<M> {
   /** The webhook's name, for its signals. */
@@ -68,11 +67,6 @@ type Failure = SqlError | DatabaseError | Overtaken
 
 export const makeWork = <M>(options: WorkOptions<M>) => {
   const { database, firstLookups, handlerTimeout, handlers, lookUp, store, wake } = options
-  const oneByOne = Semaphore.makeUnsafe(1)
-  /** SQLite has one transaction at a time: a delivery waits for at most one that runs the user's code. */
-  const inTurn = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-    database.dialect === "sqlite" ? oneByOne.withPermit(effect) : effect
-
   const recordClaim = Effect.fnUntraced(function* (subject: Rows.Subject, claim: Rows.Claim) {
     const now = yield* Clock.currentTimeMillis
     const step = (row: Rows.Row, isTaken: boolean) => Rows.recorded(subject, claim, { row, isTaken, now })
@@ -105,33 +99,16 @@ export const makeWork = <M>(options: WorkOptions<M>) => {
    * Calls the user's code, and ends its work on the row, in one transaction of the user's database. `handler` is the code that
    * fails where the database refuses to commit.
    */
-  const withUserCode = <A>(
+  const handingOut = <A>(
     taken: Taken,
     { handler, id }: Pick<HandlerFailed, "handler" | "id">,
     work: Effect.Effect<A, Failure | HandlerFailed>
-  ): Effect.Effect<A, Failure | HandlerFailed> => {
-    let hasBegun = false
-    const begun = Effect.gen(function* () {
-      // Three handlers may run one after the other without a statement.
-      yield* store.beginHandOut(taken, handlerTimeout * 3 + 5000)
-      hasBegun = true
-      return yield* work
+  ): Effect.Effect<A, Failure | HandlerFailed> =>
+    withUserCode<A, Failure, HandlerFailed>(database, {
+      begin: store.beginHandOut(taken, handlerTimeout),
+      work,
+      failed: (failure) => new HandlerFailed({ handler, id, failure })
     })
-    return begun.pipe(
-      inTransaction(database),
-      inTurn,
-      // If the database refuses to commit the writes of the user's code, or closes the connection because of them, the
-      // handler failed. As a failure of the database it would be retried for ever, and never be a dead letter.
-      Effect.catchCause((cause): Effect.Effect<never, Failure | HandlerFailed> => {
-        if (!hasBegun || Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause)
-        const failure = Cause.findError(cause)
-        if (Result.isSuccess(failure) && ["HandlerFailed", "Overtaken"].includes(failure.success._tag)) {
-          return Effect.fail(failure.success)
-        }
-        return new HandlerFailed({ handler, id, failure: cause })
-      })
-    )
-  }
 
   /** Hands a claim about a withdrawal out once, and ends the row with it; `undefined` where it is to be reported. */
   const handOutHint = Effect.fnUntraced(function* (taken: Taken, row: Rows.Row) {
@@ -149,7 +126,7 @@ export const makeWork = <M>(options: WorkOptions<M>) => {
       yield* database.sql.afterCommit(wakeIfOpen(next))
       return outcome
     })
-    return yield* withUserCode(taken, { handler: "onWithdrawal", id: taken.key }, work)
+    return yield* handingOut(taken, { handler: "onWithdrawal", id: taken.key }, work)
   })
 
   /**
@@ -180,7 +157,7 @@ export const makeWork = <M>(options: WorkOptions<M>) => {
       if (isEnded) yield* database.sql.afterCommit(wakeIfOpen(next))
       return isEnded ? { judge, ended: outcome } : { judge }
     })
-    return yield* withUserCode(taken, { handler: handler ?? "onStatus", id: event.id }, work)
+    return yield* handingOut(taken, { handler: handler ?? "onStatus", id: event.id }, work)
   })
 
   /** Processes a row, and returns how that ended. */

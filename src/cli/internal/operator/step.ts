@@ -6,7 +6,7 @@ import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import { json, person, text, yes } from "../flags.ts"
 import { lazily } from "../lazily.ts"
-import type { AccountStep, LetterStep, PayoutFlags, PayoutStep } from "./stepShape.ts"
+import type { AccountStep, LetterStep, PayoutFlags, PayoutStep, StateLetterStep } from "./stepShape.ts"
 
 /** The sentence of its help, and its own flags. */
 interface Entry<Flags> {
@@ -35,6 +35,15 @@ export const accountStep = <const F extends Flags>(step: Entry<F> & AccountStep<
     step.name,
     { own: step.flags, ...given },
     lazily(() => load().then(({ takeAccountStep }) => takeAccountStep(step)))
+  ).pipe(Command.withDescription(step.about))
+
+const letter = Argument.String("id").pipe(Argument.withDescription("The number of a dead letter"))
+
+export const stateLetterStep = (step: Entry<{}> & StateLetterStep) =>
+  Command.make(
+    step.name,
+    { subjects: Argument.variadic(letter), by: person.by, yes, json },
+    lazily(() => load().then(({ takeStateLetterStep }) => takeStateLetterStep(step)))
   ).pipe(Command.withDescription(step.about))
 
 const webhook = text("webhook", "name", "The name of the webhook, where several have a dead letter of this id")

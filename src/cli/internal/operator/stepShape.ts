@@ -2,6 +2,7 @@
 import type * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
 import type { StepOptions } from "../../../durable/Step.ts"
+import type { PayoutLetter } from "../../../payouts/OnState.ts"
 import type { PayoutQueue } from "../../../payouts/PayoutQueue.ts"
 import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
 import type { PayoutState } from "../../../payouts/PayoutState.ts"
@@ -52,5 +53,7 @@ export interface PayoutStep<Own> extends Step<Queue, Payout, Own, PayoutStatus> 
 }
 /** Its result is `Asked` where it needs a second person. */
 export type AccountStep<Own> = Step<Queue, Account, Own, "Changed" | "Asked" | void>
+/** A step with a dead letter of `onState`. Its result is false where there is no such letter any more. */
+export type StateLetterStep = Step<Queue, PayoutLetter, unknown, boolean>
 /** Its result is false where there is no such letter any more. */
 export type LetterStep = Step<WebhookClient["Service"], StoredDelivery, unknown, boolean>

@@ -12,8 +12,8 @@ import { amountHelp, noAmount, parseAmount } from "../amount.ts"
 import { flag } from "../flags.ts"
 import { plain, time } from "../text.ts"
 import { textOfLimit, textOfSum } from "./describe.ts"
-import { accountStep, letterStep, payoutStep } from "./step.ts"
 import { referencesOf } from "./sheetReferences.ts"
+import { accountStep, letterStep, payoutStep, stateLetterStep } from "./step.ts"
 import type { Group } from "./stepShape.ts"
 
 const untilContinue = " The workers are paused: nothing is sent until `effect-pix payouts continue`."
@@ -207,6 +207,23 @@ export const accountSteps = [
     effect: (_, { above }) =>
       `a second person is needed ${textOfLimit(above)}, for what is sent from now on. What waits for one already, waits on.`,
     take: (queue, _, why, { above }) => queue.setFourEyes(above, why)
+  })
+] as const
+
+export const stateLetterSteps = [
+  stateLetterStep({
+    name: "retry-letter",
+    about: "Hand dead letters of onState to your code again, and then what they hold",
+    flags: {},
+    effect: () => "its state is handed to your code again within a second, and then the later states of its payout.",
+    take: (queue, { id }, { by }) => queue.retryLetter(id, { by })
+  }),
+  stateLetterStep({
+    name: "discard-letter",
+    about: "Forget dead letters of onState that you dealt with elsewhere",
+    flags: {},
+    effect: () => "your code is never called with its state. The later states of its payout are handed to it.",
+    take: (queue, { id }, { by }) => queue.discardLetter(id, { by })
   })
 ] as const
 

@@ -16,6 +16,7 @@ import * as Stream from "effect/Stream"
 import { PayoutQueue } from "../../../payouts/PayoutQueue.ts"
 import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
 import { Centavos } from "../../../pix/Money.ts"
+import type { PayoutLetter } from "../../../payouts/OnState.ts"
 import { WebhookClient } from "../../../webhook/Webhook.ts"
 import type { StoredDelivery } from "../../../webhook/WebhookEvent.ts"
 import { inBoth } from "../amount.ts"
@@ -39,7 +40,8 @@ import {
   waitsForSecond
 } from "./describe.ts"
 import { find, layerQueue, listPayouts, readAccount } from "./queue.ts"
-import type { AccountStep, LetterStep, Payout, PayoutFlags, PayoutStep, Step } from "./stepShape.ts"
+import { findStateLetter, lineOf, noStateLetter } from "./stateLetters.ts"
+import type { AccountStep, LetterStep, Payout, PayoutFlags, PayoutStep, StateLetterStep, Step } from "./stepShape.ts"
 
 /** What a step may be about: payouts, the account, or dead letters. */
 interface Kind<Service, Subject, Done, R> {
@@ -203,9 +205,44 @@ export const takeAccountStep = <Own>(step: AccountStep<Own>) =>
     yield* takeStep(step, kind, [yield* readAccount], given)
   }, Effect.provide(layerQueue))
 
-interface GivenLetters extends Omit<Given<unknown>, "note" | "own">, Named {
+interface GivenStateLetters extends Omit<Given<unknown>, "note" | "own">, Named {}
+
+interface GivenLetters extends GivenStateLetters {
   readonly webhook: Option.Option<string>
 }
+
+const countOfLetters = ({ length }: ReadonlyArray<unknown>) => `${length} dead letter${length === 1 ? "" : "s"}`
+
+export const takeStateLetterStep = (step: StateLetterStep) =>
+  Effect.fnUntraced(
+    function* ({ json, subjects: ids, ...given }: GivenStateLetters) {
+      if (ids.length === 0) return yield* failed("Name at least one number.")
+      const letters = yield* findEach(ids, findStateLetter)
+      const kind: Kind<PayoutQueue["Service"], PayoutLetter, boolean, PayoutQueue> = {
+        service: () => PayoutQueue,
+        nameOf: ({ id }) => `${id}`,
+        lineOf,
+        countOf: countOfLetters,
+        look: () => "payouts dead-letters",
+        summaryOf: (_, { id }) => `${step.name} of ${id} was done.`,
+        print: (done) =>
+          write(
+            done
+              .map(([, { id }]) => (json ? jsonLine({ id, step: step.name }) : `${step.name} of ${id} was done.\n`))
+              .join("")
+          )
+      }
+      const isThere: StateLetterStep = {
+        ...step,
+        // Another process may have changed it meanwhile.
+        take: (...all) => Effect.filterOrFail(step.take(...all), (isDone) => isDone, noStateLetter)
+      }
+      yield* takeStep(isThere, kind, letters, { ...given, note: Option.none(), own: {} })
+    },
+    // The line that says who took the step.
+    Effect.provideService(References.MinimumLogLevel, "Info"),
+    Effect.provide(layerQueue)
+  )
 
 export const takeLetterStep = (step: LetterStep) =>
   Effect.fnUntraced(
@@ -217,7 +254,7 @@ export const takeLetterStep = (step: LetterStep) =>
         service: (letter) => Effect.map(Layer.build(layerNamed(letter.webhook)), Context.get(WebhookClient)),
         nameOf: ({ id, transactionId = id }) => plain(transactionId),
         lineOf: (letter) => textOfLetter(letter, now),
-        countOf: ({ length }) => `${length} dead letter${length === 1 ? "" : "s"}`,
+        countOf: countOfLetters,
         look: ({ id }) => `webhooks show ${plain(id)}`,
         summaryOf: (_, { id }) => `${step.name} of ${plain(id)} was done.`,
         print: (done) =>

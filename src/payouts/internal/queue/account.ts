@@ -50,7 +50,9 @@ export const Account = Schema.Struct({
   /** When a worker was seen last, by the clock of the database: at least once a minute. */
   seenAt: orNull(Int),
   /** When a worker found last that the database is another one than before, by the clock of the database. */
-  movedAt: orNull(Int)
+  movedAt: orNull(Int),
+  /** Whether a worker ever had `onState`: states are written for it from then on. */
+  handsOut: Bool.pipe(Schema.withConstructorDefault(Effect.succeed(false)))
 })
 export interface Account extends Schema.Schema.Type<typeof Account> {}
 

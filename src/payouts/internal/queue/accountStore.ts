@@ -77,8 +77,12 @@ export const makeAccountStore = (database: Database, account: string) => {
     lookups: makeLookupStore(database, account, update),
     ...makeDays(database, account),
 
-    /** A worker begins. */
-    serve: (horizon: number) => Effect.andThen(insertIfAbsent, update(sql`horizon = ${horizon}`, sql`1 = 1`)),
+    /** A worker begins. One that hands states out says so for good. */
+    serve: (horizon: number, handsOut = false) =>
+      Effect.andThen(
+        insertIfAbsent,
+        update(sql`horizon = ${horizon}${handsOut ? sql`, hands_out = ${true}` : sql.literal("")}`, sql`1 = 1`)
+      ),
     /** Stores the sender of an account that has none. */
     bind: (fingerprint: string, companyId: number | null) =>
       Effect.andThen(

@@ -12,6 +12,7 @@ import type { PayoutStatus } from "../../PayoutStatus.ts"
 import { PayoutNotFound, PayoutStateConflict } from "../../PayoutState.ts"
 import type { Seal } from "../../Seal.ts"
 import { makeAccountClient } from "./accountClient.ts"
+import { makeLetters } from "./letters.ts"
 import type { Core } from "./core.ts"
 import { checkedPerson, invalid } from "./entries.ts"
 import type { Event } from "./events.ts"
@@ -75,6 +76,7 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
     ...reading,
     ...makeHints(core, settings, show),
     ...makeAccountClient(store),
+    ...makeLetters(core, settings),
     // One payout has one status.
     submit: (payout: PayoutItem) =>
       writing(

@@ -15,6 +15,7 @@ import { step as stepOf, type Step } from "./edges.ts"
 import { entryOf } from "./entries.ts"
 import type { Event } from "./events.ts"
 import { logContradicted } from "./answerLog.ts"
+import { handedOutOf } from "./handedOut.ts"
 import { logBoth, turnsOutExecuted } from "./replacement.ts"
 import { payoutKey } from "./request.ts"
 import { isOpen, type Row } from "./row.ts"
@@ -81,8 +82,16 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { poll }: Set
   const isDue = Latch.makeUnsafe()
   /** Opened when this process writes a row whose withdrawal is looked up at once. */
   const isLookupDue = Latch.makeUnsafe()
-  const publish = (row: Row, due?: Latch.Latch) =>
-    store.afterCommit(Effect.andThen(due?.open ?? Effect.void, Effect.asVoid(wake(row.idempotencyKey))))
+  /** Opened when this process writes a state that is to be handed out. */
+  const isStateDue = Latch.makeUnsafe()
+  const publish = (row: Row, due: Latch.Latch | undefined, status: string | undefined) =>
+    store.afterCommit(
+      Effect.gen(function* () {
+        if (due !== undefined) yield* due.open
+        if (status !== undefined) yield* isStateDue.open
+        yield* wake(row.idempotencyKey)
+      })
+    )
 
   /**
    * Inserts a row of a list with this sum, which is due at once, or parked where the sum is above the account's limit; `undefined`
@@ -98,11 +107,13 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { poll }: Set
     // The statement has parked it.
     const parked = needsApproval ? stepOf(accepted, { _tag: "Parked", because }) : undefined
     const row = isTaken(parked) ? { ...accepted, ...parked.changes } : accepted
+    const entry = { _tag: "Parked", because } as const
+    const status = handedOutOf(accepted.state, entry, row)
     if (isTaken(parked)) {
-      yield* store.insertEntry(row.idempotencyKey, entryOf({ _tag: "Parked", because }, row))
+      yield* store.insertState(row.idempotencyKey, entryOf(entry, row), status, row.updatedAt)
       yield* store.afterCommit(logParked(row, because))
     }
-    yield* publish(row, row.needsApproval ? undefined : isDue)
+    yield* publish(row, row.needsApproval ? undefined : isDue, status)
     yield* store.afterCommit(countChange(row))
     return row
   })
@@ -126,10 +137,11 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { poll }: Set
       version: row.version + 1
     }
     const conditions = { cap, dueIn, where }
-    const to = yield* store.update(row, wanted, entry && entryOf(entry, wanted), conditions)
+    const status = entry && handedOutOf(row.state, entry, wanted)
+    const to = yield* store.update(row, wanted, entry && entryOf(entry, wanted), conditions, status)
     if (to === undefined || to === row) return to
     const waked = dueIn === undefined ? undefined : isOpen(to) ? isDue : dueIn === 0 ? isLookupDue : undefined
-    yield* publish(to, waked)
+    yield* publish(to, waked, status)
     if (to.state !== row.state) yield* store.afterCommit(countChange(to))
     if (to.contradicted && !row.contradicted) yield* store.afterCommit(logContradicted(to))
     return to
@@ -198,5 +210,5 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { poll }: Set
     return undefined
   })
 
-  return { store, isDue, isLookupDue, changeOf, insert, step, stepBy, delay }
+  return { store, isDue, isLookupDue, isStateDue, changeOf, insert, step, stepBy, delay }
 })

@@ -50,6 +50,10 @@ export const makeForget = ({ account, database, hasKeyOf, transaction }: StorePa
       WHERE ${isOneOf(database, place, old)} RETURNING idempotency_key AS "key"`
   }
 
+  /** No state of it waits for `onState`: what was not handed out yet has the record. */
+  const isToldAll = sql.literal(`NOT EXISTS (SELECT 1 FROM effect_pix_payout_states AS waiting
+    WHERE waiting.account = ${table}.account AND waiting.idempotency_key = ${table}.idempotency_key)`)
+
   return {
     /** Deletes the requests of payouts that ended before a time. */
     forget: (before: number) =>
@@ -67,7 +71,7 @@ export const makeForget = ({ account, database, hasKeyOf, transaction }: StorePa
             changeOld(
               sql`${sql.update(Record.mapKeys(withoutRecord, columnOf))}`,
               // The index of the list has no payout whose record was deleted.
-              sql`${hasRecord} AND submitted_at < ${before} AND updated_at < ${before} ORDER BY submitted_at`
+              sql`${hasRecord} AND submitted_at < ${before} AND updated_at < ${before} AND ${isToldAll} ORDER BY submitted_at`
             ),
             (rows) => sql`DELETE FROM ${histories}
               WHERE ${hasKeyOf(unpacked(database, JSON.stringify(rows.map(({ key }) => key))))}`

@@ -72,8 +72,9 @@ export const learnCompany = Effect.fnUntraced(function* (
 export const serve = Effect.fnUntraced(function* (
   store: Store,
   { account, horizon }: Settings,
-  payments: Payments["Service"]
+  payments: Payments["Service"],
+  handsOut: boolean
 ) {
   yield* checkSender(store, account, payments)
-  yield* store.accounts.serve(horizon)
+  yield* store.accounts.serve(horizon, handsOut)
 })

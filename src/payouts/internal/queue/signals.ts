@@ -64,6 +64,46 @@ const changes = counter(
   "Payouts that came into a state, with the cause of a failure"
 )
 
+const calls = counter(
+  "effect_pix_payout_queue_handlers",
+  "{call}",
+  "Calls of your onState by result: Success, Failure, or Dead for one that is not repeated"
+)
+const statesWaiting = gauge(
+  "effect_pix_payout_queue_states",
+  "{state}",
+  "States of payouts that wait for your onState, also behind a dead letter"
+)
+const statesOldest = gauge(
+  "effect_pix_payout_queue_states_oldest",
+  "s",
+  "How long the oldest of these states has been waiting"
+)
+const deadLetters = gauge(
+  "effect_pix_payout_queue_dead_letters",
+  "{state}",
+  "Dead letters: states that your onState refused until its retries ended"
+)
+
+/** Counts a call of `onState`. `errorType` is absent for a success. */
+export const countHandOut = (
+  account: string,
+  result: "Success" | "Failure" | "Dead",
+  errorType: string | undefined
+): Effect.Effect<void> => update(calls, 1, { account, result, "error.type": errorType })
+
+/** Measures what waits for `onState`, and returns its number: one statement, where a worker ever had it. */
+const measureStates = Effect.fnUntraced(function* ({ states }: Store, { account, handsOut }: Account, now: number) {
+  if (!handsOut) return 0
+  const counts = yield* states.counts
+  const of = (state: "Open" | "Dead") => counts.find((count) => count.state === state)
+  const { count, oldest: since } = of("Open") ?? { count: 0, oldest: now }
+  yield* update(statesWaiting, count, { account })
+  yield* update(statesOldest, Math.max(0, now - since) / 1000, { account })
+  yield* update(deadLetters, of("Dead")?.count ?? 0, { account })
+  return count
+})
+
 /** The cause of a row's last failure, for `error.type`. */
 export const causeOf = (row: Row): string | undefined => {
   const failure = failureOf(row)
@@ -141,7 +181,10 @@ const total = (counts: ReadonlyArray<Count>) => ({
   amount: counts.reduce((sum, of) => sum + of.amount, 0)
 })
 
-/** Measures the payouts of an account that wait every minute, also in a process without a worker: two statements. */
+/**
+ * Measures the payouts of an account that wait every minute, also in a process without a worker: two statements, and one where states
+ * are handed out.
+ */
 export const measures = Effect.fnUntraced(function* (store: Store, { account, confirm }: Settings) {
   const nextWrite = yield* store.followWrites
   /** While the database cannot be reached, the gauges have their last values and this gauge is not updated. */
@@ -196,9 +239,10 @@ export const measures = Effect.fnUntraced(function* (store: Store, { account, co
       yield* update(unconfirmed, yield* store.unconfirmed, { account })
     }
     yield* warnOfDayAhead(row.readAt)
+    const open = yield* measureStates(store, row, now)
     yield* markMeasured
     // Payouts that wait grow older. Where none waits, nothing changes before the next write.
-    if (counts.length === 0) yield* reportUntil(nextWrite, markMeasured)
+    if (counts.length === 0 && open === 0) yield* reportUntil(nextWrite, markMeasured)
   })
   return yield* repeatedly("Counting payouts", "1 minute", measure)
 }, Effect.scoped)

@@ -25,9 +25,11 @@ import { Row } from "./row.ts"
 import type { Settings } from "../../PayoutQueueOptions.ts"
 import { isLookedUp, isOpen } from "./conditions.ts"
 import { entryOf } from "./entries.ts"
+import { handedOutOf } from "./handedOut.ts"
 import { makeReads } from "./reads.ts"
+import { makeStateStore } from "./stateStore.ts"
 import { allColumns, columnOf, decodeRows, historyTable, type StoreParts, table } from "./storeParts.ts"
-import { makeUpdate } from "./update.ts"
+import { makeInsertState, makeUpdate } from "./update.ts"
 
 const decodeRow = Schema.decodeUnknownEffect(Row)
 /** What the statement that inserts a row decides. */
@@ -43,6 +45,7 @@ export type Store = ReturnType<typeof makeStore>
 export const makeStore = (database: Database, { account, lease }: Pick<Settings, "account" | "lease">) => {
   const { dialect, sql } = database
   const payouts = sql(table)
+  const states = makeStateStore(database, account, lease)
   const accounts = makeAccountStore(database, account)
   const ofAccount = sql`account = ${account}`
   const histories = sql(historyTable)
@@ -56,7 +59,7 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
   const readCommitted = sql`SET TRANSACTION ISOLATION LEVEL READ COMMITTED`
   /** The one statement that writes the history. */
   const insertEntries = (entries: Fragment) =>
-    sql`INSERT INTO ${histories} (account, idempotency_key, entry) SELECT CAST(${account} AS VARCHAR(32)), ${entries}`
+    sql`INSERT INTO ${histories} (account, idempotency_key, entry) SELECT CAST(${account} AS VARCHAR(32)), ${entries} RETURNING ${states.ofEntry}`
   const insertEntry = (key: string, entry: string, from = nothing) =>
     insertEntries(sql`CAST(${key} AS VARCHAR(64)), CAST(${entry} AS TEXT) ${from}`)
   const due = makeDue(database, {
@@ -93,7 +96,7 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
       }
     })
 
-  const parts: StoreParts = { database, account, accounts, due, insertEntry, transaction, hasKeyOf }
+  const parts: StoreParts = { database, account, accounts, due, states, insertEntry, transaction, hasKeyOf }
 
   return {
     ...makeForget(parts),
@@ -148,15 +151,28 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
     }),
     /** Writes an entry of something that changes no row. */
     insertEntry,
+    /** Writes an entry of a row that was inserted, and its state where it is to be handed out. */
+    insertState: makeInsertState(parts),
+    /** The states that wait for `onState`. */
+    states,
     /** Puts in doubt what may have been sent since a worker was last seen, with the entries of the history. */
     doubt: (from: ReadAccount, now: number, lease: number) =>
       Effect.flatMap(accounts.identity.doubt(from, now, lease, allColumns), (found) =>
         Effect.tap(Effect.orDie(decodeRows(found)), (rows) =>
           Effect.forEach(Arr.chunksOf(rows, 1000), (some) => {
-            const entries = some.map((row) => [row.idempotencyKey, entryOf({ _tag: "Doubted" }, row)])
-            return insertEntries(
-              sql`one ->> 0, one ->> 1 FROM json_array_elements(CAST(${JSON.stringify(entries)} AS JSON)) AS entries (one)`
-            )
+            const entry = { _tag: "Doubted" } as const
+            const entries = some.map((row) => [
+              row.idempotencyKey,
+              entryOf(entry, row),
+              handedOutOf(row.state, entry, row),
+              row.updatedAt
+            ])
+            // Only a server is ever another one, which is a PostgreSQL.
+            return sql`WITH entries AS (
+                SELECT one ->> 0 AS idempotency_key, one ->> 1 AS entry, one ->> 2 AS status, CAST(one ->> 3 AS BIGINT) AS written_at
+                FROM json_array_elements(CAST(${JSON.stringify(entries)} AS JSON)) AS given (one)),
+              written AS (${insertEntries(sql`idempotency_key, entry FROM entries`)})
+              ${states.insertAll}`
           })
         )
       ),

@@ -10,6 +10,7 @@ import * as Struct from "effect/Struct"
 import type { Database, inTransaction } from "../../../durable/Database.ts"
 import type { makeDue } from "../../../durable/Due.ts"
 import type { makeAccountStore } from "./accountStore.ts"
+import type { StateStore } from "./stateStore.ts"
 import { Row } from "./row.ts"
 
 export const table = "effect_pix_payouts"
@@ -30,8 +31,15 @@ export interface StoreParts {
   readonly account: string
   readonly accounts: ReturnType<typeof makeAccountStore>
   readonly due: ReturnType<typeof makeDue>
+  /** The states that wait for `onState`. */
+  readonly states: StateStore
   readonly transaction: ReturnType<typeof inTransaction>
-  readonly insertEntry: (key: string, entry: string, from?: Fragment) => Effect.Effect<unknown, SqlError> & Fragment
+  /** Writes an entry of the history, and returns its number. */
+  readonly insertEntry: (
+    key: string,
+    entry: string,
+    from?: Fragment
+  ) => Effect.Effect<ReadonlyArray<unknown>, SqlError> & Fragment
   /** The rows whose keys a SELECT finds, by the primary key. */
   readonly hasKeyOf: (keys: Fragment) => Fragment
 }

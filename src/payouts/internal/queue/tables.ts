@@ -6,6 +6,7 @@
  *   key `account` one for each change of the account itself. Nothing of it is updated, and only `forget.record` deletes of it.
  * - `effect_pix_payout_accounts`: a row for each account, which all its workers share.
  * - `effect_pix_payout_days`: the sum of an account and a day, for the cap of a day.
+ * - `effect_pix_payout_states`: a row for each state that waits for `onState`, with the number of its entry of the history.
  *
  * A migration that was published is never edited.
  */
@@ -119,7 +120,8 @@ const create = (types: Types) => [
   asked TEXT,
   identity VARCHAR(100),
   seen_at BIGINT,
-  moved_at BIGINT
+  moved_at BIGINT,
+  hands_out ${types.boolean} NOT NULL DEFAULT ${types.no}
 )`,
   "INSERT INTO effect_pix_payout_accounts (account) VALUES ('default')",
   `CREATE TABLE effect_pix_payout_days (
@@ -134,7 +136,19 @@ const create = (types: Types) => [
   idempotency_key VARCHAR(64) NOT NULL,
   entry TEXT NOT NULL
 )`,
-  "CREATE INDEX effect_pix_payout_history_key ON effect_pix_payout_history (account, idempotency_key, id)"
+  "CREATE INDEX effect_pix_payout_history_key ON effect_pix_payout_history (account, idempotency_key, id)",
+  `CREATE TABLE effect_pix_payout_states (
+  id BIGINT PRIMARY KEY,
+  account VARCHAR(32) NOT NULL,
+  idempotency_key VARCHAR(64) NOT NULL,
+  status TEXT NOT NULL,
+  state VARCHAR(10) NOT NULL DEFAULT 'Open' CHECK (state IN ('Open', 'Dead')),
+  failures INTEGER NOT NULL DEFAULT 0,
+  written_at BIGINT NOT NULL,
+  ${dueColumns(types.now)}
+)`,
+  "CREATE INDEX effect_pix_payout_states_key ON effect_pix_payout_states (account, idempotency_key, id)",
+  "CREATE INDEX effect_pix_payout_states_open ON effect_pix_payout_states (account, due_at) WHERE state = 'Open'"
 ]
 
 const nowOnPostgres = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)"

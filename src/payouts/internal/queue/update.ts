@@ -3,6 +3,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Record from "effect/Record"
+import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import type { Row } from "./row.ts"
 import { columnOf, type StoreParts, table } from "./storeParts.ts"
@@ -14,20 +15,43 @@ export interface Conditions {
   readonly where?: Fragment | undefined
 }
 
+/** Writes an entry of the history, and the status of the payout after it, which is handed out from then on. */
+export const makeInsertState =
+  ({ database: { dialect, sql }, insertEntry, states }: StoreParts) =>
+  (key: string, entry: string, status: string | undefined, at: number): Effect.Effect<unknown, SqlError> => {
+    const written = insertEntry(key, entry)
+    if (status === undefined) return written
+    return dialect === "pg"
+      ? sql`WITH written AS (${written}) ${states.insertWritten(key, status, at)}`
+      : Effect.flatMap(written, (rows) => {
+          // The statement returns these of its entry.
+          const [{ id, isWanted }] = rows as readonly [{ readonly id: number; readonly isWanted: unknown }]
+          return Number(isWanted) === 1 ? states.insert(id, key, status, at) : Effect.succeed([])
+        })
+  }
+
 /**
- * Changes a row, with its entry of the history, and returns it; `undefined` where another process changed it first. `where` is
+ * Changes a row, with its entry of the history and the status that is handed out, if it is, and returns it; `undefined` where another process changed it first. `where` is
  * one more condition. With `dueIn`, in milliseconds, nobody has taken it then, and it is due after that time. With `cap` its
  * amount is added to the sum of today; where that would exceed the cap, the row is returned as it was. A row that counts
  * no more is subtracted from the sum of its day. On PostgreSQL all of it is one statement, since a process that is suspended
  * between two statements would hold the locks of the row and of the sum, which all workers share.
  */
-export const makeUpdate = ({ account, accounts, database, due, insertEntry, transaction }: StoreParts) => {
+export const makeUpdate = (parts: StoreParts) => {
+  const { account, accounts, database, due, insertEntry, states, transaction } = parts
+  const insertState = makeInsertState(parts)
   const { dialect, sql } = database
   const isPg = dialect === "pg"
   const payouts = sql(table)
   const ofAccount = sql`account = ${account}`
   const nothing = sql.literal("")
-  return Effect.fnUntraced(function* (from: Row, to: Row, entry: string | undefined, conditions: Conditions) {
+  return Effect.fnUntraced(function* (
+    from: Row,
+    to: Row,
+    entry: string | undefined,
+    conditions: Conditions,
+    status?: string
+  ) {
     const { cap, dueIn, where: allowed = sql`1 = 1` } = conditions
     const { countedDay, idempotencyKey: key } = from
     const changes = Record.filter({ ...to }, (value, field) => value !== from[field as keyof Row]) // a field of a row
@@ -47,7 +71,8 @@ export const makeUpdate = ({ account, accounts, database, due, insertEntry, tran
       return row.day === null ? from : { ...to, countedDay: row.day }
     }
     if (isPg) {
-      const written = sql`written AS (${insertEntry(key, entry, sql`FROM changed`)})`
+      const state = status !== undefined && sql`, handed_out AS (${states.insertWritten(key, status, to.updatedAt)})`
+      const written = sql`written AS (${insertEntry(key, entry, sql`FROM changed`)})${state || nothing}`
       const subtracted = subtracts && sql`subtracted AS (${subtracts} AND EXISTS (SELECT 1 FROM changed)),`
       return read(
         counts === undefined
@@ -64,7 +89,7 @@ export const makeUpdate = ({ account, accounts, database, due, insertEntry, tran
         const counted = sql`${set}, counted_day = ${day} WHERE ${where} RETURNING version`
         if ((yield* day === undefined ? change : counted).length === 0) return undefined
         if (subtracts !== undefined) yield* subtracts
-        yield* insertEntry(key, entry)
+        yield* insertState(key, entry, status, to.updatedAt)
         return day === undefined ? to : { ...to, countedDay: day }
       })
     )

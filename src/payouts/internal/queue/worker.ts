@@ -37,15 +37,23 @@ const name = "Payouts"
 const retrying = <A, R>(effect: Effect.Effect<A, SqlError | TryAgain, R>) =>
   Effect.catchTag(mapDatabaseError("send")(effect), "DatabaseError", ({ reason }) => new TryAgain({ reason }))
 
+/** What a worker is made of beside its rows. */
+export interface WorkerParts {
+  readonly seal: Seal
+  /** Where payouts are looked up. */
+  readonly lookup: WithdrawalLookup["Service"] | undefined
+  /** Whether states are handed out to `onState`. */
+  readonly handsOut: boolean
+}
+
 export const makeWorker = Effect.fnUntraced(function* (
   core: Core,
   settings: Settings,
-  seal: Seal,
-  lookup: WithdrawalLookup["Service"] | undefined
+  { handsOut, lookup, seal }: WorkerParts
 ) {
   const { store } = core
   const payments = yield* Payments
-  yield* serve(store, settings, payments)
+  yield* serve(store, settings, payments, handsOut)
   const gate = yield* makeGate(store, settings)
   yield* gate.current
 

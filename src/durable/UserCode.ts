@@ -1,0 +1,61 @@
+/**
+ * The user's code that is called for what is stored: by handlers of a webhook, and of a queue of payouts. Its errors may hold a
+ * person's data, so none of their text is in a log line, a span or a metric.
+ */
+import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import type * as Exit from "effect/Exit"
+import * as Result from "effect/Result"
+import * as Tracer from "effect/Tracer"
+import { log } from "../internal/spans.ts"
+
+/** The kind of a failure of the user's code, without its text: `Timeout`, `Failure`, `Interrupted` or `Defect`. */
+export const causeType = (cause: Cause.Cause<unknown>): string => {
+  const failure = Cause.findError(cause)
+  if (Result.isSuccess(failure)) return Cause.isTimeoutError(failure.success) ? "Timeout" : "Failure"
+  return Cause.hasInterruptsOnly(cause) ? "Interrupted" : "Defect"
+}
+
+/** Runs a piece of the user's code with its services, for at most so many milliseconds, and returns its exit. */
+export const makeRun = <R>(context: Context.Context<R>, timeout: number) => {
+  // The spans and lines of the user's code belong to what it is called for, not to the span in which the layer was built.
+  const services = Context.omit(Tracer.ParentSpan)(context) as Context.Context<R> // no handler asks for a span
+  return <Input extends ReadonlyArray<unknown>, A, E>(
+    code: (...input: Input) => Effect.Effect<A, E, R>,
+    ...input: Input
+  ): Effect.Effect<Exit.Exit<A, E | Cause.TimeoutError>> =>
+    Effect.suspend(() => code(...input)).pipe(Effect.provideContext(services), Effect.timeout(timeout), Effect.exit)
+}
+
+/** A failure of the user's code, and where its dead letters are. */
+interface Failed {
+  /** What calls the code, as a line begins. */
+  readonly name: string
+  readonly handler: string
+  readonly attempt: number
+  /** Whether it is not called again by itself. */
+  readonly isDead: boolean
+  /** Where a person finds it then. */
+  readonly letters: string
+}
+
+/** Logs that the user's code failed. */
+export const warnFailed = (
+  { attempt, handler, isDead, letters, name }: Failed,
+  attributes: Readonly<Record<string, unknown>>
+): Effect.Effect<void> => {
+  const message = `${name}: ${handler} failed, attempt ${attempt}`
+  return log(
+    isDead ? "Error" : "Warn",
+    isDead ? `${message}: it is not called again, see ${letters}` : message,
+    attributes
+  )
+}
+
+/** Logs the step of a person with a dead letter. */
+export const logLetterStep = (
+  name: string,
+  step: string,
+  attributes: Readonly<Record<string, unknown>>
+): Effect.Effect<void> => log("Info", `${name}: ${step} of a dead letter`, attributes)

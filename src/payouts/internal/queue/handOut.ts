@@ -1,0 +1,121 @@
+/**
+ * Hands each state of a payout out to `onState`: once, in the order of its entries, in a transaction with what the user's code
+ * writes. It is called again where it fails, until it succeeds or is a dead letter, which holds the later states of its payout.
+ */
+import type * as Cause from "effect/Cause"
+import type * as Context from "effect/Context"
+import * as Data from "effect/Data"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import type * as Tracer from "effect/Tracer"
+import { type Database, mapDatabaseError } from "../../../durable/Database.ts"
+import type { DueRow } from "../../../durable/Due.ts"
+import { afterFailure, defaultTimeout, delayOf, withUserCode } from "../../../durable/HandOut.ts"
+import { causeType, makeRun, warnFailed } from "../../../durable/UserCode.ts"
+import { orTryAgain, TryAgain } from "../../../durable/Work.ts"
+import { workRows } from "../../../durable/WorkRows.ts"
+import { inSpan } from "../../../internal/spans.ts"
+import type { OnState } from "../../OnState.ts"
+import { logFields } from "../machine.ts"
+import type { Core } from "./core.ts"
+import { readStatus } from "./handedOut.ts"
+import type { Settings } from "../../PayoutQueueOptions.ts"
+import { countHandOut } from "./signals.ts"
+import type { TakenState } from "./stateStore.ts"
+
+/** The user's code failed. `failure` is its own error, and is not named `cause`, because spans export the cause of an error. */
+class HandlerFailed extends Data.TaggedError("HandlerFailed")<{ readonly failure: Cause.Cause<unknown> }> {}
+
+/** How many states are handed out at a time. Each has a connection, which the sends need too; SQLite has one. */
+const concurrencyOn = ({ dialect }: Database) => (dialect === "sqlite" ? 1 : 4)
+
+export const makeHandOut = <R>(
+  core: Core,
+  { account, lease, poll }: Settings,
+  database: Database,
+  onState: OnState<R>,
+  context: Context.Context<R>
+) => {
+  const { followWrites, states } = core.store
+  const timeout = Duration.toMillis(defaultTimeout(database))
+  const run = makeRun(context, timeout)
+
+  const handOut = Effect.fnUntraced(function* (taken: TakenState, span: Tracer.Span | undefined) {
+    const read = readStatus(taken.status)
+    // It is given back, for a process that can read it.
+    if (Option.isNone(read)) return yield* new TryAgain({ reason: "Unreadable" })
+    const status = read.value
+    const id = Number(taken.key)
+    for (const [name, value] of Object.entries(logFields(status))) span?.attribute(name, value)
+    const call = Effect.gen(function* () {
+      const exit = yield* run(onState, status, { id })
+      const errorType = Exit.isFailure(exit) ? causeType(exit.cause) : undefined
+      yield* countHandOut(account, exit._tag, errorType)
+      if (Exit.isFailure(exit)) return yield* new HandlerFailed({ failure: exit.cause })
+    })
+    const handedOut = withUserCode(database, {
+      begin: states.remove(taken, timeout),
+      work: call,
+      failed: (failure) => new HandlerFailed({ failure })
+    })
+    const failed = yield* handedOut.pipe(
+      Effect.as(undefined),
+      Effect.catchTag("HandlerFailed", (failed) => Effect.succeed(failed))
+    )
+    if (failed === undefined) {
+      span?.attribute("payouts.outcome", "Finished")
+      // The next state of the payout may be due.
+      return yield* core.isStateDue.open
+    }
+    const attempt = Number(taken.failures) + 1
+    const millis = yield* delayOf(afterFailure, attempt)
+    const isDead = millis === undefined
+    const errorType = causeType(failed.failure)
+    const outcome = { "payouts.outcome": isDead ? "Dead" : "Waits", "error.type": errorType }
+    for (const [name, value] of Object.entries(outcome)) span?.attribute(name, value)
+    if (isDead) yield* countHandOut(account, "Dead", errorType)
+    yield* warnFailed(
+      { name: "PayoutQueue", handler: "onState", attempt, isDead, letters: "PayoutQueue.deadLetters" },
+      {
+        ...logFields(status),
+        "payments.account": account,
+        "payouts.entry": id,
+        "payouts.attempts": attempt,
+        ...outcome
+      }
+    )
+    yield* states.fail(taken, attempt, millis)
+    // Its end is stored already: it only makes the span fail.
+    return yield* failed
+  })
+
+  /** The span is a trace of its own: what changed the payout ended long ago. */
+  const handle = (taken: TakenState): Effect.Effect<void, TryAgain> => {
+    const names = { "payments.account": account, "payouts.entry": Number(taken.key) }
+    return inSpan("PayoutQueue.handOut", { kind: "internal", attributes: names, root: true }, (span) =>
+      mapDatabaseError("handOut")(handOut(taken, span))
+    ).pipe(
+      Effect.catchTags({
+        HandlerFailed: () => Effect.void,
+        // Another process has taken it, or a person discarded it.
+        Overtaken: () => Effect.void,
+        DatabaseError: ({ reason }) => Effect.fail(new TryAgain({ reason }))
+      }),
+      orTryAgain("PayoutQueue", names)
+    )
+  }
+
+  return workRows({
+    name: "PayoutQueue",
+    due: states.due,
+    concurrency: concurrencyOn(database),
+    lease,
+    poll,
+    isDue: core.isStateDue,
+    followWrites,
+    // The store reads these columns of a row that it takes.
+    handle: (row: DueRow) => handle(row as TakenState)
+  })
+}
