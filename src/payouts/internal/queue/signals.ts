@@ -96,8 +96,8 @@ export const payoutFields = (row: Row): Readonly<Record<string, unknown>> => {
   }
 }
 
-/** Logs that a payout was parked. */
-export const logParked = (row: Row, because: ParkedBecause): Effect.Effect<void> => {
+/** Logs that a payout was parked, and `said`, what the service said of it. */
+export const logParked = (row: Row, because: ParkedBecause, said = ""): Effect.Effect<void> => {
   const text = `A payout waits for a person: ${because}`
   const money =
     row.mayHaveLeftAt !== null
@@ -107,7 +107,7 @@ export const logParked = (row: Row, because: ParkedBecause): Effect.Effect<void>
         : "No request of this queue moved money."
   return log(
     because === "NeedsApproval" ? "Warn" : "Error",
-    `${text} (${payoutLabel(row)}). ${money}`,
+    `${text} (${payoutLabel(row)}). ${money}${said}`,
     payoutFields(row)
   )
 }
