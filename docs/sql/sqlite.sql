@@ -15,7 +15,7 @@ CREATE TABLE effect_pix_payouts (
   amount BIGINT CHECK (amount BETWEEN 1 AND 9007199254740991),
   request TEXT,
   request_check TEXT NOT NULL,
-  state VARCHAR(10) NOT NULL DEFAULT 'accepted' CHECK (state IN ('accepted', 'posted', 'paid', 'failed', 'refused', 'unknown', 'parked')),
+  state VARCHAR(10) NOT NULL DEFAULT 'accepted' CHECK (state IN ('accepted', 'posted', 'paid', 'failed', 'returned', 'refused', 'unknown', 'parked', 'cancelled')),
   due_at BIGINT NOT NULL DEFAULT (CAST(unixepoch('subsec') * 1000 AS INTEGER)),
   taken_by VARCHAR(36),
   tries INTEGER NOT NULL DEFAULT 0,
@@ -35,8 +35,23 @@ CREATE TABLE effect_pix_payouts (
   waits_for VARCHAR(30),
   waits_since BIGINT,
   counted_day VARCHAR(10),
+  not_before BIGINT CHECK (not_before BETWEEN 0 AND 8640000000000000),
+  said_not_executed INTEGER NOT NULL DEFAULT 0,
+  replaces TEXT,
+  replaced_by TEXT,
+  label TEXT,
   withdrawal_id BIGINT,
   withdrawal_status VARCHAR(40),
+  end_to_end_id VARCHAR(64),
+  value VARCHAR(60),
+  recorded_at BIGINT,
+  ended_by VARCHAR(10),
+  ended_at BIGINT,
+  contradicted INTEGER NOT NULL DEFAULT 0,
+  lookups INTEGER,
+  claims TEXT,
+  claimed VARCHAR(10),
+  reason TEXT,
   payee TEXT,
   error TEXT,
   parked_because VARCHAR(20),
@@ -44,7 +59,7 @@ CREATE TABLE effect_pix_payouts (
   updated_at BIGINT NOT NULL DEFAULT (CAST(unixepoch('subsec') * 1000 AS INTEGER)) CHECK (updated_at BETWEEN 0 AND 8640000000000000),
   version INTEGER NOT NULL DEFAULT 1,
   PRIMARY KEY (account, idempotency_key),
-  CHECK (amount IS NOT NULL OR state IN ('posted', 'paid', 'failed', 'refused'))
+  CHECK (amount IS NOT NULL OR state IN ('posted', 'paid', 'failed', 'returned', 'refused', 'cancelled'))
 );
 
 CREATE INDEX effect_pix_payouts_submitted ON effect_pix_payouts (account, submitted_at, idempotency_key) WHERE amount IS NOT NULL;
@@ -53,9 +68,21 @@ CREATE INDEX effect_pix_payouts_state ON effect_pix_payouts (account, state, sub
 
 CREATE INDEX effect_pix_payouts_open ON effect_pix_payouts (account, due_at) WHERE state IN ('accepted', 'unknown');
 
+CREATE INDEX effect_pix_payouts_lookups ON effect_pix_payouts (account, due_at) WHERE lookups IS NOT NULL;
+
+CREATE INDEX effect_pix_payouts_posted ON effect_pix_payouts (account, marked_at, amount) WHERE state = 'posted';
+
+CREATE INDEX effect_pix_payouts_unconfirmed ON effect_pix_payouts (account, marked_at, amount) WHERE state = 'posted' AND lookups IS NULL;
+
+CREATE INDEX effect_pix_payouts_withdrawal ON effect_pix_payouts (account, withdrawal_id) WHERE withdrawal_id IS NOT NULL;
+
+CREATE INDEX effect_pix_payouts_claimed ON effect_pix_payouts (account, claimed, submitted_at, idempotency_key) WHERE claimed IS NOT NULL;
+
+CREATE INDEX effect_pix_payouts_contradicted ON effect_pix_payouts (account, submitted_at) WHERE contradicted;
+
 CREATE INDEX effect_pix_payouts_amount ON effect_pix_payouts (account, amount, submitted_at);
 
-CREATE INDEX effect_pix_payouts_data ON effect_pix_payouts (account, updated_at) WHERE state IN ('posted', 'paid', 'failed', 'refused') AND request IS NOT NULL;
+CREATE INDEX effect_pix_payouts_data ON effect_pix_payouts (account, updated_at) WHERE state IN ('posted', 'paid', 'failed', 'returned', 'refused', 'cancelled') AND request IS NOT NULL;
 
 CREATE TABLE effect_pix_payout_accounts (
   account VARCHAR(32) PRIMARY KEY,

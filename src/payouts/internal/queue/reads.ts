@@ -19,7 +19,7 @@ export interface Cursor {
 }
 
 export const makeReads = ({ account, database, hasKeyOf, unpacked }: StoreParts) => {
-  const { sql } = database
+  const { dialect, sql } = database
   const payouts = sql(table)
   const histories = sql(historyTable)
   const ofAccount = sql`account = ${account}`
@@ -68,12 +68,27 @@ export const makeReads = ({ account, database, hasKeyOf, unpacked }: StoreParts)
     ofAmount: (amount: number, since: number) =>
       select(sql`${ofAccount} AND amount = ${amount} AND submitted_at >= ${since}
         AND state NOT IN ('failed', 'refused') ORDER BY submitted_at, idempotency_key`),
-    /** How many payouts are accepted, unknown and parked, by what they wait for or why they are parked. */
-    counts: Effect.flatMap(
-      sql`SELECT state AS "state", COALESCE(waits_for, parked_because) AS "cause", COUNT(*) AS "count", MIN(submitted_at) AS "oldest",
-          SUM(amount) AS "amount" FROM ${payouts}
-        WHERE ${ofAccount} AND ${hasRecord} AND state IN ('accepted', 'unknown', 'parked') GROUP BY state, COALESCE(waits_for, parked_because)`,
-      (rows) => Effect.orDie(decodeCounts(rows))
-    )
+    /** The counts of what waits, is posted or has to be checked. What was posted before `since` is not counted: see `signals.ts`. */
+    counts: (since: number) => {
+      const counted = (time: string) =>
+        sql.literal(`COUNT(*) AS "count", MIN(${time}) AS "oldest", SUM(amount) AS "amount"`)
+      // Without statistics of its tables, SQLite takes another index, and reads every row.
+      const by = (index: string) => (dialect === "pg" ? nothing : sql.literal(`INDEXED BY effect_pix_payouts_${index}`))
+      const ofPosted = (index: string) =>
+        sql`FROM ${payouts} ${by(index)} WHERE ${ofAccount} AND state = 'posted' AND marked_at >= ${since}`
+      const toCheck = sql`FROM ${payouts} WHERE ${ofAccount} AND ${hasRecord}`
+      const isAny = sql.literal("HAVING COUNT(*) > 0")
+      return Effect.flatMap(
+        sql`SELECT 'Waits' AS "of", state AS "state", COALESCE(waits_for, parked_because) AS "cause", ${counted("submitted_at")}
+          FROM ${payouts} WHERE ${ofAccount} AND ${hasRecord} AND state IN ('accepted', 'unknown', 'parked')
+          GROUP BY state, COALESCE(waits_for, parked_because)
+        UNION ALL SELECT 'Posted', 'posted', NULL, ${counted("marked_at")} ${ofPosted("posted")} ${isAny}
+        UNION ALL SELECT 'ToCheck', 'posted', 'Unconfirmed', ${counted("marked_at")} ${ofPosted("unconfirmed")} AND lookups IS NULL ${isAny}
+        UNION ALL SELECT 'ToCheck', 'posted', CASE claimed WHEN 'failed' THEN 'ClaimedFailed' ELSE 'ClaimedReturned' END,
+          ${counted("submitted_at")} ${toCheck} AND claimed IS NOT NULL GROUP BY claimed
+        UNION ALL SELECT 'ToCheck', 'posted', 'Contradicted', ${counted("submitted_at")} ${toCheck} AND contradicted ${isAny}`,
+        (rows) => Effect.orDie(decodeCounts(rows))
+      )
+    }
   }
 }
