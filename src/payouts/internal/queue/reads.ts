@@ -76,7 +76,7 @@ export const makeReads = ({ account, database, hasKeyOf, unpacked }: StoreParts)
       const by = (index: string) => (dialect === "pg" ? nothing : sql.literal(`INDEXED BY effect_pix_payouts_${index}`))
       const ofPosted = (index: string) =>
         sql`FROM ${payouts} ${by(index)} WHERE ${ofAccount} AND state = 'posted' AND marked_at >= ${since}`
-      const toCheck = sql`FROM ${payouts} WHERE ${ofAccount} AND ${hasRecord}`
+      const toCheck = (index: string) => sql`FROM ${payouts} ${by(index)} WHERE ${ofAccount}`
       const isAny = sql.literal("HAVING COUNT(*) > 0")
       return Effect.flatMap(
         sql`SELECT 'Waits' AS "of", state AS "state", COALESCE(waits_for, parked_because) AS "cause", ${counted("submitted_at")}
@@ -85,8 +85,8 @@ export const makeReads = ({ account, database, hasKeyOf, unpacked }: StoreParts)
         UNION ALL SELECT 'Posted', 'posted', NULL, ${counted("marked_at")} ${ofPosted("posted")} ${isAny}
         UNION ALL SELECT 'ToCheck', 'posted', 'Unconfirmed', ${counted("marked_at")} ${ofPosted("unconfirmed")} AND lookups IS NULL ${isAny}
         UNION ALL SELECT 'ToCheck', 'posted', CASE claimed WHEN 'failed' THEN 'ClaimedFailed' ELSE 'ClaimedReturned' END,
-          ${counted("submitted_at")} ${toCheck} AND claimed IS NOT NULL GROUP BY claimed
-        UNION ALL SELECT 'ToCheck', 'posted', 'Contradicted', ${counted("submitted_at")} ${toCheck} AND contradicted ${isAny}`,
+          ${counted("submitted_at")} ${toCheck("claimed")} AND claimed IS NOT NULL GROUP BY claimed
+        UNION ALL SELECT 'ToCheck', 'posted', 'Contradicted', ${counted("submitted_at")} ${toCheck("contradicted")} AND contradicted ${isAny}`,
         (rows) => Effect.orDie(decodeCounts(rows))
       )
     }
