@@ -18,7 +18,8 @@ const namesOf = (expr: string) => readExpression(expr).used.map(({ name }) => na
 /** The unit of a query's values, by what it reads. Money is exported in centavos, and shown in reais. */
 const unitOf = (expr: string) => {
   const names = namesOf(expr)
-  if (names.some((name) => name.endsWith("_centavos"))) return expr.endsWith(") / 100") ? "currencyBRL" : "centavos"
+  if (names.some((name) => /_centavos(_total)?$/.test(name)))
+    return expr.endsWith(") / 100") ? "currencyBRL" : "centavos"
   if (/\) \/ sum /.test(expr)) return "percentunit"
   if (names.every((name) => /_seconds(_bucket)?$/.test(name))) return "s"
   return expr.includes("rate(") ? "reqps" : "short"

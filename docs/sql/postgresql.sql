@@ -68,9 +68,11 @@ CREATE INDEX effect_pix_payouts_state ON effect_pix_payouts (account, state, sub
 
 CREATE INDEX effect_pix_payouts_open ON effect_pix_payouts (account, due_at) WHERE state IN ('accepted', 'unknown');
 
-CREATE INDEX effect_pix_payouts_unconfirmed ON effect_pix_payouts (account, submitted_at) WHERE (state IN ('posted') AND lookups IS NULL);
-
 CREATE INDEX effect_pix_payouts_lookups ON effect_pix_payouts (account, due_at) WHERE lookups IS NOT NULL;
+
+CREATE INDEX effect_pix_payouts_posted ON effect_pix_payouts (account, marked_at, amount) WHERE state = 'posted';
+
+CREATE INDEX effect_pix_payouts_unconfirmed ON effect_pix_payouts (account, marked_at, amount) WHERE state = 'posted' AND lookups IS NULL;
 
 CREATE INDEX effect_pix_payouts_withdrawal ON effect_pix_payouts (account, withdrawal_id) WHERE withdrawal_id IS NOT NULL;
 

@@ -1,10 +1,12 @@
 /**
  * Masks the words of the service. A structural rule decides: plain words, codes, small numbers, amounts and dates are
- * shown, and every other token is masked. A token that the request itself held is masked too.
+ * shown, and every other token is masked. A token that the request itself held is masked too, and so is a name of a person after a
+ * word such as titular or conta de.
  *
  * Details: the work is bounded, since only the first 4,096 UTF-16 units of the words are read.
  */
 import { constFalse } from "effect/Function"
+import { namesIn } from "./names.ts"
 import { withoutAccents } from "./withoutAccents.ts"
 
 /** The greatest length of a shown message, in UTF-16 units. */
@@ -118,8 +120,9 @@ export const displayMessage = (
   const known = secrets().map((secret) => clean(secret.slice(0, maxInput)))
   const tokens = text.split(" ")
   const isHeld = heldByRequest(tokens, known)
+  const names = namesIn(tokens)
   const isShown = (token: string, at: number) =>
-    isField(bare(token)) || (plainToken.test(token) && !isWrittenApart(tokens, at) && !isHeld(at))
+    isField(bare(token)) || (plainToken.test(token) && !isWrittenApart(tokens, at) && !isHeld(at) && !names.has(at))
   const masked = tokens.map((token, at) => (isShown(token, at) ? token : mark))
   const joined = masked.filter((token, at) => token !== mark || masked[at - 1] !== mark).join(" ")
   const shown = joined.length <= maxDisplay ? joined : `${clean(joined.slice(0, maxDisplay - 1))}…`

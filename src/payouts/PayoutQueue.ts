@@ -66,6 +66,7 @@ import { migrate, requireNewest } from "../durable/Tables.ts"
 import { log } from "../internal/spans.ts"
 import { makeClient } from "./internal/queue/client.ts"
 import { makeSheet, QueueSheet } from "./internal/sheet.ts"
+import { unsealed } from "./internal/queue/sealing.ts"
 import { requireLimit } from "./internal/queue/limit.ts"
 import { makeCore } from "./internal/queue/core.ts"
 import { makeHandOut } from "./internal/queue/handOut.ts"
@@ -83,7 +84,6 @@ import {
   settingsOf
 } from "./PayoutQueueOptions.ts"
 import type { Centavos } from "../pix/Money.ts"
-import type { Seal } from "./Seal.ts"
 import type { PayoutPayee, PayoutStatus } from "./PayoutStatus.ts"
 import type { PayoutNotFound, PayoutState, PayoutStateConflict } from "./PayoutState.ts"
 
@@ -144,9 +144,10 @@ export class PayoutQueue extends Context.Service<
      */
     readonly status: (reference: string) => Effect.Effect<Option.Option<PayoutStatus>, DatabaseError>
     /**
-     * Whom the service's record names as the payee of a posted payout, opened by the queue's `seal`: a person's data. `None`
-     * where nothing was recorded, the record names nobody, or the data was deleted (`forget`). `Document.matches`
-     * compares its `creditorDocument` with the document of the person whom you meant to pay.
+     * Whom the service's record names as the payee, and its `reason` for a refusal or a failure, opened by the queue's `seal`: a
+     * person's data. `None` where the service said neither, or the data was deleted (`forget`). `Document.matches` compares its
+     * `creditorDocument` with the document of the person whom you meant to pay. Without a `seal` no reason is stored: the log line
+     * of the worker alone has it.
      *
      * Where a person is shown it, say with `by` who: then the history has an entry `Shown`. Fails with `InvalidRequest` where
      * `by` or `note` is wrong, with `ForeignTransaction` and with `DatabaseError`.
@@ -333,7 +334,7 @@ export class PayoutQueue extends Context.Service<
   ): Layer.Layer<PayoutQueue, ConfigurationError | DatabaseError, SqlClient.SqlClient> =>
     Layer.effect(
       PayoutQueue,
-      Effect.map(makeQueue(options), ({ client }) => client)
+      Effect.map(makeQueue<never>(options), ({ client }) => client)
     )
 
   /**
@@ -361,8 +362,6 @@ export class PayoutQueue extends Context.Service<
 /** Fails unless the tables are of this version, and changes none: for the command. */
 export const requireTables: Effect.Effect<void, ConfigurationError | DatabaseError, SqlClient.SqlClient> =
   mapDatabaseError("open")(requireNewest(tables))
-
-const unsealed: Seal = { seal: Effect.succeed, open: Effect.succeed }
 
 const warnUnsealed = (account: string) =>
   log(

@@ -152,8 +152,8 @@ interface Cancelled extends Schema.Schema.Type<typeof Cancelled> {}
  * Gotchas:
  * - Nothing is ever sent again by itself once it is `posted`. A payout that failed or came back is paid again under a new reference,
  *   with `replaces`.
- * - `error` has the cause, the status and the code of the service, and not its words, which may name a person. The log line of
- *   the request has them, masked.
+ * - `error` has the cause, the status and the code of the service, and not its words, which may name a person. The worker's log
+ *   line has them, masked, and `PayoutQueue.payee` where the queue has a `seal`.
  */
 export const PayoutStatus = Schema.Union([
   Accepted,
@@ -170,14 +170,19 @@ export const PayoutStatus = Schema.Union([
 export type PayoutStatus = Accepted | Posted | Paid | Failed | Returned | Refused | Unknown | Parked | Cancelled
 
 /**
- * Whom a recorded withdrawal names as its payee. It is a person's data, stored as the request is: under the queue's `seal`,
- * and as long. `Document.matches` compares the document with the one of the person whom you meant to pay.
+ * Whom a recorded withdrawal names as its payee, and why the service refused one or it failed. It is a person's data, stored as the
+ * request is: under the queue's `seal`, and as long. `Document.matches` compares the document with the one of the person whom you meant to pay.
  */
 export const PayoutPayee = Schema.Struct({
   /** The document of the creditor, which the service may mask. */
   creditorDocument: Schema.optionalKey(Schema.String),
   /** The PIX key of the record, as the service writes it. */
-  pixKey: Schema.optionalKey(Schema.String)
+  pixKey: Schema.optionalKey(Schema.String),
+  /**
+   * The service's words for the last refusal or failure, masked as in an error. They may name a person all the same, so they are
+   * stored only where the queue has a `seal`.
+   */
+  reason: Schema.optionalKey(Schema.String)
 })
 /** See the schema of the same name. */
 export interface PayoutPayee extends Schema.Schema.Type<typeof PayoutPayee> {}

@@ -66,6 +66,16 @@ const rows: ReadonlyArray<readonly [words: string, secrets: ReadonlyArray<string
   ["Titular zulmira desconhecido", secretsOfBody(card), "Titular [redacted] desconhecido"],
   ["Titular Oz recusado", secretsOfBody(card), "Titular [redacted] recusado"],
   ["Cliente Ana Li recusado, de novo", secretsOfBody(card), "Cliente [redacted] recusado, de novo"],
+  // A name that the request does not hold: what follows a word for a person, in any case, up to a word that is none.
+  ["Titular da conta: Maria da Silva", [], "Titular da conta: [redacted]"],
+  ["CONTA DE ZULMIRA QUIXADÁ ENCERRADA", [], "CONTA DE [redacted] ENCERRADA"],
+  ["favorecido maria silva não encontrado", [], "favorecido [redacted] não encontrado"],
+  ["Chave em nome de ANA e BIA SOUZA. Confira", [], "Chave em nome de [redacted] Confira"],
+  ["O beneficiário (José Almeida) está inativo", [], "O beneficiário [redacted] está inativo"],
+  ["Sr. João dos Santos não pode receber", [], "Sr. [redacted] não pode receber"],
+  ["The account holder John Smith is blocked", [], "The account holder [redacted] is blocked"],
+  ["CONTA DE DESTINO INVÁLIDA: o titular não confere, conta do favorecido encerrada", []],
+  ["Chave de idempotência já usada. Nome do titular divergente", []],
   ["CPF e CREDIT_CARD recusados, tente sem eles", secretsOfBody(card)],
   ["Doc 5 e 2 e 9 e 9", secretsOfBody(card), "Doc [redacted] e [redacted] e [redacted] e [redacted]"],
   ["Pedido: valor R$ 25,00 (2500 centavos) acima de 4001, tente em 10 minutos", secretsOfBody(card)]

@@ -117,7 +117,7 @@ effect(
     )
     const gauges = lastValues(
       (yield* Metric.snapshot).filter(({ type }) => type === "Gauge").map(pointOf),
-      /^effect_pix_payout_queue_unconfirmed/
+      /^effect_pix_payout_queue_to_check\{.*Unconfirmed/
     )
     assert.deepStrictEqual(Object.values(gauges), [1])
   }

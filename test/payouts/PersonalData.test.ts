@@ -9,7 +9,7 @@ import { Fault, Sandbox } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { effect } from "../support/effect.ts"
-import { makeWarnings, settle, startClient, startWorker, world } from "../support/payoutQueue.ts"
+import { keyOf, makeWarnings, settle, startClient, startWorker, world } from "../support/payoutQueue.ts"
 import { linesOf, requests, stateOf } from "../support/payoutSeen.ts"
 
 /** What a queue may store of a payee, and what only the service writes. */
@@ -128,6 +128,56 @@ effect("a payee is stored sealed, and shown to a person with an entry of who and
   assert.strictEqual(history.at(-1)?.at.epochMilliseconds, 3_600_000)
   assert.isTrue(Option.isNone(yield* queue.payee("never submitted")))
 })
+
+const refused = "Conta de ZULMIRA QUIXADA encerrada pelo banco"
+const shownReason = "Conta de [redacted] encerrada pelo banco"
+const reasons = [
+  ["a refusal", json(422, { message: refused }), "refused"],
+  [
+    "a record of its failure",
+    record({ idempotencyKey: keyOf("a"), enTransaction: "Failure", providerErrorDescription: refused }),
+    "failed"
+  ],
+  [
+    "a record with another word for failure",
+    record({ enTransaction: "Failed", message: refused }),
+    "parked RecordedAsFailed"
+  ]
+] as const
+
+effect.each(
+  reasons.flatMap(
+    (row) =>
+      [
+        [...row, undefined],
+        [...row, Seal.aesGcm(Redacted.make("0".repeat(64)))]
+      ] as const
+  )
+)(
+  "the reason of %s is in the worker's line without a name, and in the row only where it is sealed",
+  world,
+  function* ([, answer, state, seal]) {
+    const { layer, lines } = makeWarnings()
+    const queue = yield* Effect.provide(startWith([answer], { seal }), layer)
+    yield* queue.submit(payout("a"))
+    yield* queue.await("a")
+    assert.strictEqual(yield* stateOf(queue, "a"), state)
+    assert.include(lines.join(), `The service said: "${shownReason}"`)
+    for (const text of [lines.join(), yield* stored])
+      for (const word of words) assert.notInclude(text.toLowerCase(), word)
+    assert.notInclude(yield* stored, "encerrada")
+    const found = yield* queue.payee("a", { by: "ana" })
+    assert.strictEqual(Option.getOrUndefined(found)?.reason, seal === undefined ? undefined : shownReason)
+    assert.include((yield* linesOf(queue, "a")).at(-1), "Shown by ana")
+    if (state === "parked RecordedAsFailed") {
+      yield* TestClock.adjust("3 minutes")
+      yield* queue.settle("a", { as: "failed" })
+    }
+    assert.strictEqual(Option.isSome(yield* queue.payee("a")), seal !== undefined)
+    yield* queue.forget("a")
+    assert.isTrue(Option.isNone(yield* queue.payee("a")))
+  }
+)
 
 effect("a record is stored without its payee where the seal fails or takes too long, and says so", world, function* () {
   const { layer, lines } = makeWarnings()

@@ -77,6 +77,7 @@ queued(
     assert.deepStrictEqual(yield* gauges, [
       "centavos accepted default {centavo} 1000",
       "centavos default parked {centavo} 1000",
+      "centavos default posted {centavo} 2000",
       "delayed InsufficientBalance default {payout} 1",
       "delayed NeedsApproval default {payout} 1",
       "delayed_centavos InsufficientBalance default {centavo} 1000",
@@ -84,9 +85,11 @@ queued(
       "measured default s 3780",
       "oldest accepted default s 3660",
       "oldest default parked s 3660",
+      "oldest default posted s 3720",
       "served default 1 1",
       "waiting accepted default {payout} 1",
-      "waiting default parked {payout} 1"
+      "waiting default parked {payout} 1",
+      "waiting default posted {payout} 2"
     ])
     yield* meetAll(refused)
     yield* TestClock.adjust("16 minutes")
@@ -101,6 +104,49 @@ queued(
         "1 payout(s) wait for a person",
         "A payout was refused, and is not sent again"
       ]
+    )
+  }
+)
+
+queued(
+  "what a person has to check has a gauge by its cause, and each end a counter by who said so",
+  { under: ownMetrics },
+  function* ({ queue, sql }) {
+    const ends = ["claimed", "back", "contradicted", "given up", "old", "settled"]
+    yield* TestClock.adjust("40 days")
+    yield* queue.submitMany(ends.map((reference) => payout(reference, 1500)))
+    yield* Effect.forEach(ends, (reference) => queue.await(reference))
+    const set = (reference: string, change: string) =>
+      sql.unsafe(`UPDATE effect_pix_payouts SET ${change} WHERE reference = '${reference}'`)
+    yield* set("claimed", "claimed = 'failed'")
+    yield* set("back", "claimed = 'returned'")
+    yield* set("contradicted", "contradicted = 1, state = 'paid'")
+    yield* set("given up", "lookups = NULL")
+    // Where nothing says how payouts ended, all of them stay posted.
+    yield* set("old", `marked_at = ${4 * 86_400_000}, lookups = NULL`)
+    yield* queue.settle("settled", { as: "returned", by: "ana" })
+    yield* TestClock.adjust("3 hours")
+    const found = yield* gauges
+    assert.deepStrictEqual(
+      found.filter((line) => /^to_check |posted/.test(line)),
+      [
+        "centavos default posted {centavo} 4500",
+        "oldest default posted s 10800",
+        "to_check ClaimedFailed default {payout} 1",
+        "to_check ClaimedReturned default {payout} 1",
+        "to_check Contradicted default {payout} 1",
+        "to_check Unconfirmed default {payout} 1",
+        "waiting default posted {payout} 3"
+      ]
+    )
+    assert.include(found, "to_check_centavos Contradicted default {centavo} 1500")
+    const metrics = yield* Metric.snapshot
+    assert.deepStrictEqual(
+      lastValues(metrics.filter(({ type }) => type === "Counter").map(pointOf), /^effect_pix_payout_queue_ends/),
+      {
+        "effect_pix_payout_queue_ends default person returned {payout}": 1,
+        "effect_pix_payout_queue_ends_centavos default person returned {centavo}": 1500
+      }
     )
   }
 )

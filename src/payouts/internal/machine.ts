@@ -105,7 +105,11 @@ interface Worded extends Pick<RequestWithdrawalError, "outcome"> {
   readonly seen?: Seen
 }
 
-/** A failure as it is stored: without the words of the service, which may name a person. The log line of the call has them. */
+/** The service's words for why it refused, masked. They may name a person all the same: a log line has them, and no stored error. */
+export const reasonOf = (error: RequestWithdrawalError): string | undefined =>
+  "serviceMessage" in error ? error.serviceMessage : undefined
+
+/** A failure as it is stored: without the words of the service. */
 const withoutWords = <E extends RequestWithdrawalError>(error: E): E => {
   const { issues, seen, serviceCode, serviceMessage: _, ...rest }: Worded = error
   const { status, ...place } = seen ?? {}

@@ -5,7 +5,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { RequestWithdrawalError } from "../../../contract/PaymentsError.ts"
 import { log } from "../../../internal/spans.ts"
-import { accountWideRefusal, payoutLabel } from "../machine.ts"
+import { accountWideRefusal, payoutLabel, reasonOf } from "../machine.ts"
 import type { Row } from "./row.ts"
 import { payoutFields, causeOf, logParked } from "./signals.ts"
 import { longestWait } from "./waits.ts"
@@ -25,13 +25,21 @@ const steps = {
   failed: "Pay it under a new reference when its cause is gone."
 } as const
 
+/** What the service said, masked, as the end of a line. */
+const said = (failure: RequestWithdrawalError): string => {
+  const reason = reasonOf(failure)
+  return reason === undefined ? "" : ` The service said: "${reason}"`
+}
+
 /** A failure ended a payout, or parked it. */
 export const logEnded = (row: Row, failure: RequestWithdrawalError): Effect.Effect<void> => {
-  if (row.parkedBecause === "RecordedAsFailed") return logParked(row, "RecordedAsFailed")
+  const { parkedBecause } = row
+  if (parkedBecause === "RecordedAsFailed" || parkedBecause === "FailedInDoubt")
+    return logParked(row, parkedBecause, said(failure))
   if (row.state !== "refused" && row.state !== "failed") return Effect.void
   return log(
     "Warn",
-    `A payout was refused, and is not sent again: ${failure._tag} (${payoutLabel(row)}). No request of this queue moved money. ${steps[row.state]}`,
+    `A payout was refused, and is not sent again: ${failure._tag} (${payoutLabel(row)}). No request of this queue moved money. ${steps[row.state]}${said(failure)}`,
     payoutFields(row)
   )
 }
@@ -51,7 +59,7 @@ export const logAgain = (before: Row, after: Row, failure: RequestWithdrawalErro
       : ` in ${Math.round(Duration.toSeconds(wait))} seconds${isRequested ? ", as the service asked" : ""}`
   return log(
     isNew && !isKnown ? "Warn" : "Debug",
-    `A payout is tried again${when}: ${failure._tag} (${payoutLabel(after)})`,
+    `A payout is tried again${when}: ${failure._tag} (${payoutLabel(after)})${said(failure).replace(/^ /, ". ")}`,
     { ...payoutFields(after), "payments.retry_after": isRequested ? Duration.toSeconds(wait) : undefined }
   )
 }

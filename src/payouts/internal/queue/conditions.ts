@@ -162,9 +162,6 @@ export const isOpen = isOneOf(payout("state"), openStates)
 /** Its withdrawal is looked up when it is due: it has one, and its end is not known yet, or is doubted. */
 export const isLookedUp = isKnown(payout("lookups"))
 
-/** No lookup said how it ended for as long as it was looked up. */
-export const isUnconfirmed = both(isOneOf(payout("state"), ["posted"]), isNull(payout("lookups")))
-
 /** The time has come before which it is not sent. */
 export const isDueBy = either(isNull(payout("notBefore")), isAtMost(payout("notBefore"), given("now")))
 

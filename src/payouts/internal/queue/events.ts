@@ -38,6 +38,10 @@ export interface Answered {
   /** When it came. */
   readonly now: number
 }
+/** What the service said of why, sealed; absent or null where it said nothing, or nothing seals. */
+export interface Reasoned {
+  readonly reason?: string | null
+}
 export interface ByPerson {
   readonly at: Deciding
   readonly person: Person
@@ -54,10 +58,10 @@ interface Events {
   readonly Waits: { readonly at: Deciding; readonly waitsFor: WaitsFor }
   /** What an answer says, with the payee of a record. */
   readonly Recorded: Extract<AnswerFact, { _tag: "Recorded" }> & Answered & { readonly payee: string | null }
-  readonly Refused: Extract<AnswerFact, { _tag: "Refused" }> & Answered
-  readonly Unknown: Extract<AnswerFact, { _tag: "Unknown" }> & Answered
+  readonly Refused: Extract<AnswerFact, { _tag: "Refused" }> & Answered & Reasoned
+  readonly Unknown: Extract<AnswerFact, { _tag: "Unknown" }> & Answered & Reasoned
   /** What a lookup of its withdrawal says, which is about this payout. */
-  readonly LookedUp: Answered & { readonly found: Found; readonly until: number }
+  readonly LookedUp: Answered & Reasoned & { readonly found: Found; readonly until: number }
   /** The service knows no withdrawal of its number. */
   readonly LookupMissed: Answered & { readonly until: number }
   /** What a webhook claims. */

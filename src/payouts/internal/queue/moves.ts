@@ -8,7 +8,7 @@ import { causeOfWait, isAfterDoubt, isRecordedAsFailed, listedWord, mismatchOf, 
 import { databaseTime } from "./account.ts"
 import { resumption } from "./approval.ts"
 import { addClaim } from "./claims.ts"
-import type { ByPerson, Event, Guard } from "./events.ts"
+import type { ByPerson, Event, Guard, Reasoned } from "./events.ts"
 import { type Deciding, tooLate, waitedMillis } from "./late.ts"
 import { firstLookup, nextLookup, noLookup } from "./lookups.ts"
 import { type Changes, reaisText, type Row, writeFailure } from "./row.ts"
@@ -37,6 +37,7 @@ const waitsForNothing = { waitsFor: null, waitsSince: null } as const
 
 /** The fields of a payout without an executed request. */
 const clean = {
+  reason: null,
   parkedBecause: null,
   mayHaveLeftAt: null,
   fingerprint: null,
@@ -89,7 +90,8 @@ export const recordedAgainst = (row: Row, event: Event<"Recorded">): Moved => ({
   contradicted: true,
   ...firstLookup
 })
-const over = () => ({ mayHaveLeftAt: null, error: null, parkedBecause: null, ...waitsForNothing }) satisfies Moved
+const over = () =>
+  ({ mayHaveLeftAt: null, error: null, reason: null, parkedBecause: null, ...waitsForNothing }) satisfies Moved
 const endedBy = (by: EndedBy, at: number) => ({ endedBy: by, endedAt: at, claimed: null, ...noLookup }) satisfies Moved
 export const posted = (row: Row, event: Event<"Recorded">): Moved => ({
   ...over(),
@@ -134,6 +136,7 @@ const freed = ({ found: { meaning } }: Event<"LookedUp">) => (meaning === "paid"
 export const endedByLookup = (row: Row, event: Event<"LookedUp">): Moved => ({
   ...over(),
   ...foundOf(row, event),
+  ...reasonOf(row, event),
   ...freed(event),
   contradicted: false,
   ...endedBy("lookup", event.now)
@@ -164,9 +167,17 @@ export const claimedOfRecord = (row: Row, event: Event<"Claimed">): Moved => ({
   ...(row.state !== "returned" && { lookups: row.lookups ?? 0, dueIn: 0 })
 })
 
+/** What the service said of why; nothing of what was forgotten since the request left. */
+const reasonOf = ({ request }: Row, { reason }: Reasoned) => ({ reason: request === null ? null : (reason ?? null) })
+
 /** No request of it moved money. */
-export const cleared = (_: Row, { error }: Event<"Refused">) =>
-  ({ mayHaveLeftAt: null, countedDay: null, error: writeFailure(error) }) satisfies Moved
+export const cleared = (row: Row, event: Event<"Refused">) =>
+  ({
+    mayHaveLeftAt: null,
+    countedDay: null,
+    error: writeFailure(event.error),
+    ...reasonOf(row, event)
+  }) satisfies Moved
 export const refused = (row: Row, event: Event<"Refused">): Moved => ({ ...cleared(row, event), ...waitsForNothing })
 export const failed = (row: Row, event: Event<"Refused">): Moved => ({
   ...refused(row, event),
@@ -190,9 +201,10 @@ export const hasCauseToWaitFor: Guard<Event<"Refused">> = [
   (_, { error }) => causeOfWait(error) !== undefined
 ]
 
-export const inDoubt = (_: Row, { error }: Event<"Unknown">): Moved => ({
+export const inDoubt = (row: Row, event: Event<"Unknown">): Moved => ({
   ...waitsForNothing,
-  error: writeFailure(error)
+  error: writeFailure(event.error),
+  ...reasonOf(row, event)
 })
 /** The answer names its record, which is looked up. */
 export const recordedFor =
@@ -300,8 +312,9 @@ export const wasAnswered: Guard<Event<"resume">> = [
 ]
 
 /** A person's word leaves its lookups as they are: one more says whether the service agrees. */
-export const settled = (_: Row, { at }: Event<"settle">): Moved => ({
+export const settled = (row: Row, { as, at }: Event<"settle">): Moved => ({
   ...over(),
+  reason: as === "paid" ? null : row.reason,
   contradicted: false,
   claimed: null,
   endedBy: "person",

@@ -9,6 +9,7 @@ import * as Stream from "effect/Stream"
 import { type DatabaseError, mapDatabaseError } from "../../../durable/Database.ts"
 import type { StepOptions } from "../../../durable/Step.ts"
 import type { PayoutChange } from "../../PayoutHistory.ts"
+import type { PayoutPayee } from "../../PayoutStatus.ts"
 import { PayoutNotFound } from "../../PayoutState.ts"
 import type { Seal } from "../../Seal.ts"
 import type { Core } from "./core.ts"
@@ -73,7 +74,11 @@ export const makeReading = (core: Core, { account }: Settings, seal: Seal) => {
           yield* store.requireOwnTransaction("payee")
           yield* store.insertEntry(row.idempotencyKey, entryOf({ _tag: "Shown", ...person }, { ...row, updatedAt: at }))
         }
-        return row.payee === null ? Option.none() : readPayee(yield* seal.open(row.payee, reference))
+        const opened = (text: string | null) => (text === null ? Effect.succeed(null) : seal.open(text, reference))
+        const payee = Option.flatMap(Option.fromNullOr(yield* opened(row.payee)), readPayee)
+        const reason = yield* opened(row.reason)
+        if (reason === null) return payee
+        return Option.some<PayoutPayee>({ ...Option.getOrUndefined(payee), reason })
       }).pipe(
         guard("payee"),
         Effect.catchTag("PayoutNotFound", () => Effect.succeedNone)

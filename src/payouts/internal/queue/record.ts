@@ -1,5 +1,5 @@
 /**
- * Stores the answer of a request, with the payee that a record names, and reports a record that is about another payee or
+ * Stores the answer of a request, with the payee that a record names and the reason of a refusal, and reports a record that is about another payee or
  * company.
  */
 import * as DateTime from "effect/DateTime"
@@ -12,11 +12,12 @@ import type { Withdrawal } from "../../../contract/Withdrawal.ts"
 import { log } from "../../../internal/spans.ts"
 import type { Seal } from "../../Seal.ts"
 import { PayoutPayee } from "../../PayoutStatus.ts"
-import { afterAnswer, payoutLabel } from "../machine.ts"
+import { afterAnswer, payoutLabel, reasonOf } from "../machine.ts"
 import type { Core } from "./core.ts"
 import { writePause } from "./entries.ts"
 import type { Gate } from "./gate.ts"
 import type { Row } from "./row.ts"
+import { makeSealing } from "./sealing.ts"
 import { payoutFields } from "./signals.ts"
 
 const StoredPayee = Schema.fromJsonString(PayoutPayee)
@@ -32,24 +33,11 @@ const payeeOf = ({ creditorDocument, pixKey }: Withdrawal): PayoutPayee => ({
 export const makeRecord = (core: Core, gate: Gate, seal: Seal) => {
   const { store } = core
 
-  /** The payee of a record, sealed. The record is stored also where the seal fails, without its payee. */
+  const { sealReason, sealText } = makeSealing(seal)
+
   const sealPayee = (row: Row, withdrawal: Withdrawal): Effect.Effect<string | null> => {
     const payee = payeeOf(withdrawal)
-    return Object.keys(payee).length === 0
-      ? Effect.succeed(null)
-      : Effect.suspend(() => seal.seal(writePayee(payee), row.reference)).pipe(
-          Effect.timeoutOrElse({ duration: "5 seconds", orElse: () => Effect.die("the seal took too long") }),
-          Effect.catchDefect(() =>
-            Effect.as(
-              log(
-                "Warn",
-                `The payee of a record could not be sealed, and is not stored (${payoutLabel(row)}).`,
-                payoutFields(row)
-              ),
-              null
-            )
-          )
-        )
+    return Object.keys(payee).length === 0 ? Effect.succeed(null) : sealText(row, "payee", writePayee(payee))
   }
 
   /**
@@ -78,11 +66,12 @@ export const makeRecord = (core: Core, gate: Gate, seal: Seal) => {
   ) {
     const { idempotencyKey, sends } = marked
     const payee = Result.isSuccess(answer) ? yield* sealPayee(marked, answer.success) : null
+    const reason = Result.isSuccess(answer) ? null : yield* sealReason(marked, reasonOf(answer.failure))
     // A refusal proves that no request was executed only if this request's mark is the last one.
     const factOf = (row: Row) => afterAnswer(answer, idempotencyKey, isInDoubt || row.sends !== sends)
     const changed = core.stepBy(
       marked,
-      (row) => ({ ...factOf(row), now, payee }),
+      (row) => ({ ...factOf(row), now, payee, reason }),
       // No answer is refused.
       (_, problem) => Effect.die(problem)
     )

@@ -103,8 +103,12 @@ export const Row = Schema.Struct({
 })
 export interface Row extends Schema.Schema.Type<typeof Row> {}
 
-/** The number of payouts of a state and of what they wait for or why they are parked, the time of the oldest, and their sum. */
+/**
+ * A number of payouts, the time of the oldest, and their sum: those that are to be sent or decided, by their state and what they wait for
+ * or why they are parked; those that are posted; and those that a person has to check, by the cause.
+ */
 export const Count = Schema.Struct({
+  of: Schema.Literals(["Waits", "Posted", "ToCheck"]),
   state: PayoutState,
   cause: orNull(Schema.String),
   count: Int,

@@ -10,7 +10,7 @@ import { counter, gauge, setToNow, update } from "../../../internal/metrics.ts"
 import { errorType, log } from "../../../internal/spans.ts"
 import { payoutLabel, logFields } from "../machine.ts"
 import { Centavos, format } from "../../../pix/Money.ts"
-import { type ParkedBecause, WaitsFor } from "../../PayoutState.ts"
+import { type EndedBy, type ParkedBecause, type PayoutState, WaitsFor } from "../../PayoutState.ts"
 import { type Account, zone } from "./account.ts"
 import { type Count, failureOf, type Row } from "./row.ts"
 import type { Settings } from "../../PayoutQueueOptions.ts"
@@ -19,13 +19,23 @@ import type { Store } from "./store.ts"
 const waiting = gauge(
   "effect_pix_payout_queue_waiting",
   "{payout}",
-  "Payouts that wait, by their state: accepted, unknown, or parked for a person"
+  "Payouts that wait, by their state: accepted, unknown, parked for a person, or posted without a known end"
 )
 const oldest = gauge("effect_pix_payout_queue_oldest", "s", "How long the oldest payout of a state has been waiting")
 const centavos = gauge(
   "effect_pix_payout_queue_centavos",
   "{centavo}",
   "The sum of the payouts that wait, by their state"
+)
+const toCheck = gauge(
+  "effect_pix_payout_queue_to_check",
+  "{payout}",
+  "Payouts whose end a person has to check, by the cause: claimed as failed or returned, contradicted, or unconfirmed"
+)
+const toCheckCentavos = gauge(
+  "effect_pix_payout_queue_to_check_centavos",
+  "{centavo}",
+  "The sum of the payouts whose end a person has to check, by the cause"
 )
 const delayed = gauge(
   "effect_pix_payout_queue_delayed",
@@ -44,14 +54,9 @@ const served = gauge(
 )
 const paused = gauge("effect_pix_payout_queue_paused", "1", "Whether the workers are stopped by setPaused: 1 or 0")
 const confirmStopped = gauge(
-  "effect_pix_payout_queue_confirm_stopped",
+  "effect_pix_payout_queue_confirming_stopped",
   "1",
   "Whether payouts are not confirmed, since the service does not know the withdrawals that it named: 1 or 0"
-)
-const unconfirmed = gauge(
-  "effect_pix_payout_queue_unconfirmed",
-  "{payout}",
-  "Posted payouts of which no lookup said how they ended for as long as confirm says"
 )
 const measured = gauge(
   "effect_pix_payout_queue_measured",
@@ -104,6 +109,17 @@ const measureStates = Effect.fnUntraced(function* ({ states }: Store, { account,
   return count
 })
 
+const ends = counter("effect_pix_payout_queue_ends", "{payout}", "Payouts that ended, by their state and who said so")
+const endsCentavos = counter(
+  "effect_pix_payout_queue_ends_centavos",
+  "{centavo}",
+  "The sum of the payouts that ended, by their state and who said so"
+)
+
+/** Who said so, where no row stores it. */
+const saidBy: Partial<Record<PayoutState, EndedBy>> = { refused: "answer", cancelled: "person" }
+const isEnd = ({ state }: Row) => state in saidBy || state === "paid" || state === "failed" || state === "returned"
+
 /** The cause of a row's last failure, for `error.type`. */
 export const causeOf = (row: Row): string | undefined => {
   const failure = failureOf(row)
@@ -111,13 +127,13 @@ export const causeOf = (row: Row): string | undefined => {
 }
 
 /** Counts a payout that has a new state. */
-export const countChange = (row: Row): Effect.Effect<void> =>
-  update(changes, 1, {
-    account: row.account,
-    state: row.state,
-    "error.type": causeOf(row),
-    result: failureOf(row)?._tag
-  })
+export const countChange = (row: Row): Effect.Effect<void> => {
+  const { account, amount, endedBy, state } = row
+  const changed = update(changes, 1, { account, state, "error.type": causeOf(row), result: failureOf(row)?._tag })
+  if (!isEnd(row)) return changed
+  const end = { account, state, by: saidBy[state] ?? endedBy ?? undefined }
+  return Effect.all([changed, update(ends, 1, end), update(endsCentavos, amount, end)], { discard: true })
+}
 
 /** Whether any request of a payout may have moved money, for `payments.outcome`. */
 const outcomeOf = (row: Row) => {
@@ -146,8 +162,8 @@ export const payoutFields = (row: Row): Readonly<Record<string, unknown>> => {
   }
 }
 
-/** Logs that a payout was parked. */
-export const logParked = (row: Row, because: ParkedBecause): Effect.Effect<void> => {
+/** Logs that a payout was parked, and `said`, what the service said of it. */
+export const logParked = (row: Row, because: ParkedBecause, said = ""): Effect.Effect<void> => {
   const text = `A payout waits for a person: ${because}`
   const money =
     row.mayHaveLeftAt !== null
@@ -157,12 +173,15 @@ export const logParked = (row: Row, because: ParkedBecause): Effect.Effect<void>
         : "No request of this queue moved money."
   return log(
     because === "NeedsApproval" ? "Warn" : "Error",
-    `${text} (${payoutLabel(row)}). ${money}`,
+    `${text} (${payoutLabel(row)}). ${money}${said}`,
     payoutFields(row)
   )
 }
 
 const states = ["accepted", "unknown", "parked"] as const
+const checks = ["ClaimedFailed", "ClaimedReturned", "Contradicted", "Unconfirmed"] as const
+/** Where nothing says how payouts ended, all stay posted. So only those of the last 35 days are counted. */
+const postedFor = 35 * 86_400_000
 /** Why what waits is no alarm: it waits for the second of two people, or for its time. */
 const expected = { parked: "NeedsApproval", accepted: "NotBefore" } as const
 const causes = ["Paused", ...WaitsFor.literals, expected.parked] as const
@@ -172,13 +191,26 @@ type Cause = (typeof causes)[number]
 const causeOfAll = ({ blockedBecause, paused: isPaused }: Account): Cause | undefined =>
   isPaused ? "Paused" : causes.find((cause) => cause === blockedBecause)
 
-const isExpected = ({ cause, state }: Count) =>
-  (state === "parked" || state === "accepted") && expected[state] === cause
+const isExpected = ({ cause, of, state }: Count) =>
+  of === "Waits" && (state === "parked" || state === "accepted") && expected[state] === cause
 
 /** The number of payouts of some counts, and their sum in centavos. */
 const total = (counts: ReadonlyArray<Count>) => ({
   count: counts.reduce((sum, of) => sum + of.count, 0),
   amount: counts.reduce((sum, of) => sum + of.amount, 0)
+})
+
+/** Sets the gauges of the payouts that wait in a state. */
+const measureState = Effect.fnUntraced(function* (
+  labels: { readonly account: string; readonly state: string },
+  found: ReadonlyArray<Count>,
+  now: number
+) {
+  const { amount, count } = total(found)
+  yield* update(waiting, count, labels)
+  yield* update(oldest, count === 0 ? 0 : (now - Math.min(...found.map((of) => of.oldest))) / 1000, labels)
+  yield* update(centavos, amount, labels)
+  return count
 })
 
 /**
@@ -205,17 +237,22 @@ export const measures = Effect.fnUntraced(function* (store: Store, { account, co
   })
   const measure = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
-    const counts = yield* store.counts
+    const found = yield* store.counts(now - postedFor)
+    const counts = found.filter(({ of }) => of === "Waits")
+    const posted = found.filter(({ of }) => of === "Posted")
     const row = yield* store.accounts.get
+    const measurePosted = Effect.flatMap(Clock.currentTimeMillis, (at) =>
+      measureState({ account, state: "posted" }, posted, at)
+    )
+    yield* measurePosted
+    for (const cause of checks) {
+      const { amount, count } = total(found.filter((one) => one.of === "ToCheck" && one.cause === cause))
+      yield* update(toCheck, count, { account, cause })
+      yield* update(toCheckCentavos, amount, { account, cause })
+    }
     for (const state of states) {
-      const found = counts.filter((of) => of.state === state && !isExpected(of))
-      const { amount, count } = total(found)
-      yield* update(waiting, count, { account, state })
-      yield* update(oldest, count === 0 ? 0 : (now - Math.min(...found.map((of) => of.oldest))) / 1000, {
-        account,
-        state
-      })
-      yield* update(centavos, amount, { account, state })
+      const ofState = counts.filter((of) => of.state === state && !isExpected(of))
+      const count = yield* measureState({ account, state }, ofState, now)
       if (state === "parked" && count !== parked) {
         parked = count
         yield* log("Warn", `${count} payout(s) wait for a person: list({ state: "parked" }) names them.`, {
@@ -236,13 +273,12 @@ export const measures = Effect.fnUntraced(function* (store: Store, { account, co
     yield* update(served, row.servedAt === null ? 0 : 1, { account })
     if (confirm !== undefined) {
       yield* update(confirmStopped, row.lookupsStoppedAt === null ? 0 : 1, { account })
-      yield* update(unconfirmed, yield* store.unconfirmed, { account })
     }
     yield* warnOfDayAhead(row.readAt)
     const open = yield* measureStates(store, row, now)
     yield* markMeasured
-    // Payouts that wait grow older. Where none waits, nothing changes before the next write.
-    if (counts.length === 0 && open === 0) yield* reportUntil(nextWrite, markMeasured)
+    // Payouts that wait grow older. Where none waits, nothing but the age of what is posted changes before the next write.
+    if (counts.length === 0 && open === 0) yield* reportUntil(nextWrite, Effect.andThen(measurePosted, markMeasured))
   })
   return yield* repeatedly("Counting payouts", "1 minute", measure)
 }, Effect.scoped)

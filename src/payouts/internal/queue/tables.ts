@@ -13,7 +13,7 @@
 import { dueColumns } from "../../../durable/Due.ts"
 import type { Tables } from "../../../durable/Tables.ts"
 import { PayoutState } from "../../PayoutState.ts"
-import { isLookedUp, isOpen, isUnconfirmed } from "./conditions.ts"
+import { isLookedUp, isOpen } from "./conditions.ts"
 
 const states = PayoutState.literals.map((state) => `'${state}'`).join(", ")
 
@@ -91,8 +91,10 @@ const create = (types: Types) => [
   `CREATE INDEX effect_pix_payouts_submitted ON effect_pix_payouts (account, submitted_at, idempotency_key) WHERE ${recorded}`,
   `CREATE INDEX effect_pix_payouts_state ON effect_pix_payouts (account, state, submitted_at, idempotency_key) WHERE ${recorded}`,
   `CREATE INDEX effect_pix_payouts_open ON effect_pix_payouts (account, due_at) WHERE ${isOpen.sql}`,
-  `CREATE INDEX effect_pix_payouts_unconfirmed ON effect_pix_payouts (account, submitted_at) WHERE ${isUnconfirmed.sql}`,
   `CREATE INDEX effect_pix_payouts_lookups ON effect_pix_payouts (account, due_at) WHERE ${isLookedUp.sql}`,
+  // All that is counted of what is posted: a row leaves them when its end is known.
+  "CREATE INDEX effect_pix_payouts_posted ON effect_pix_payouts (account, marked_at, amount) WHERE state = 'posted'",
+  "CREATE INDEX effect_pix_payouts_unconfirmed ON effect_pix_payouts (account, marked_at, amount) WHERE state = 'posted' AND lookups IS NULL",
   "CREATE INDEX effect_pix_payouts_withdrawal ON effect_pix_payouts (account, withdrawal_id) WHERE withdrawal_id IS NOT NULL",
   "CREATE INDEX effect_pix_payouts_claimed ON effect_pix_payouts (account, claimed, submitted_at, idempotency_key) WHERE claimed IS NOT NULL",
   "CREATE INDEX effect_pix_payouts_contradicted ON effect_pix_payouts (account, submitted_at) WHERE contradicted",
