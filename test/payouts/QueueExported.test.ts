@@ -58,7 +58,7 @@ const incidents = Effect.gen(function* () {
     dailyCap: cap,
     maxAmount: cap,
     seal: brokenSeal(),
-    onState: ({ reference }) => (reference === "resumed" ? Effect.fail(new Error(person.name)) : Effect.void)
+    onState: ({ reference }) => (reference === "resumed" ? Effect.fail(person.name) : Effect.void)
   }
   const hasFailedAgain = Latch.makeUnsafe()
   const failures = Logger.make(({ logLevel, message }) => {

@@ -9,14 +9,14 @@ import type { Row } from "./row.ts"
 import { statusOf } from "./status.ts"
 
 /** What begins a doubt, or reopens an end, although the state may stay. */
-const always: ReadonlyArray<Entry["_tag"]> = ["Contradicted", "Doubted"]
+const always: ReadonlySet<Entry["_tag"]> = new Set(["Contradicted", "Doubted"])
 
 /**
  * Whether a change is handed out: each that changes the state, since that is an end, begins a doubt or a wait for a person, or
  * reopens one of these; and the few that do so within a state.
  */
-export const isHandedOut = (from: PayoutState, to: PayoutState, entry: Entry["_tag"]): boolean =>
-  from !== to || always.includes(entry)
+const isHandedOut = (from: PayoutState, to: PayoutState, entry: Entry["_tag"]): boolean =>
+  from !== to || always.has(entry)
 
 const StoredStatus = Schema.fromJsonString(Schema.toCodecJson(PayoutStatus))
 const writeStatus = Schema.encodeSync(StoredStatus)
