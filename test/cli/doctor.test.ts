@@ -97,6 +97,21 @@ const cases: ReadonlyArray<readonly [what: string, changes: Partial<Record<Opera
   ["another amount of a row", lookup({ value: 9900 }), /^The lookup's id is .*another amount or time/],
   ["another time of a row", lookup({ createdAt: "2026-10-01T12:00:01Z" }), /^The lookup's id .*amount or time/],
   ["a lookup whose id no row has", lookup({ id: 4711 }), /^The lookup's id is that .*: no row has this id/],
+  [
+    "another id of the provider",
+    rows((row) => ({ ...row, providerTxId: "E1823" })),
+    /^The row's providerTxId is .*other/
+  ],
+  [
+    "no id of the provider",
+    rows((row) => ({ ...row, providerTxId: undefined })),
+    /^The row's providerTxId .*: it is .* none/
+  ],
+  [
+    "a list that never says refunded",
+    lookup({ enStatusTransaction: "Refunded" }),
+    /^The list's status .*: open, and not r/
+  ],
   ["no 404", status("getTransaction", 404, 400), /^An unknown .* 404: HTTP 400\n +in docs\/service\.md#errors/],
   ["three decimals", balance({ accBalance: 10.505 }), /decimals: accBalance has 3\n +in .* src\/pix\/Money/],
   ["another company's balance", balance({ companyId: 2 }), /^The balance is of PAYMENTS_COMPANY_ID: another/],
@@ -142,11 +157,11 @@ describe("the doctor", () => {
 
   live("the doctor finds nothing wrong with the sandbox, and sends only reads", served, function* () {
     const { env, requests, stdout } = yield* examine({})
-    expect(stdout).toBe("26 hold, 0 wrong\n4 not checked: give --withdrawal ID; give --webhook URL\n")
+    expect(stdout).toBe("28 hold, 0 wrong\n4 not checked: give --withdrawal ID; give --webhook URL\n")
     expect(new Set(requests.map(({ method }) => method))).toEqual(new Set(["GET"]))
     const { PAYMENTS_COMPANY_ID: _, ...nameless } = env
     const unchecked =
-      /^15 hold, 0 wrong\n15 not checked: give --transaction ID; set PAYMENTS_COMPANY_ID; give --withdrawal ID; give --webhook/
+      /^15 hold, 0 wrong\n17 not checked: give --transaction ID; set PAYMENTS_COMPANY_ID; give --withdrawal ID; give --webhook/
     yield* runRows(nameless, [["doctor", 0, unchecked]])
   })
 
@@ -166,13 +181,13 @@ describe("the doctor", () => {
       },
       getTransaction: ({ status, ...json }) => (status === 404 ? { status, code: 7 } : { ...json, ...unusual })
     })
-    expect([code, stdout]).toEqual([0, expect.stringContaining("26 hold, 0 wrong\n")])
+    expect([code, stdout]).toEqual([0, expect.stringContaining("28 hold, 0 wrong\n")])
   })
 
   live("the doctor does not check the id of a lookup whose row is in the middle of a long list", served, function* () {
     const { stdout } = yield* examine({ ...lookup({ id: 4711 }), ...page(() => ({ totalItems: 500 })) })
     expect(stdout).toMatch(
-      /^5 not checked: its row is not among the newest and the oldest hundred; give --withdrawal ID; give --webhook/m
+      /^7 not checked: its row is not among the newest and the oldest hundred; give --withdrawal ID; give --webhook/m
     )
   })
 
@@ -205,7 +220,7 @@ describe("the doctor", () => {
     const route = yield* serveRaw(answer(405), answer(404))
     const webhook = `--webhook ${route.url}/hook`
     const { env, stdout } = yield* examine({}, ...webhook.split(" "))
-    expect(stdout).toBe("27 hold, 0 wrong\n3 not checked: give --withdrawal ID\n")
+    expect(stdout).toBe("29 hold, 0 wrong\n3 not checked: give --withdrawal ID\n")
     yield* runRows(env, [[`doctor ${webhook}`, 7, /WRONG {2}The webhook's address takes POST alone, .*: HTTP 404\n/]])
     expect(route.arrived.map(({ method, path }) => `${method} ${path}`)).toEqual(["GET /hook", "GET /hook"])
   })

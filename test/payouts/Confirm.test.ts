@@ -117,9 +117,9 @@ effect(
     )
     const gauges = lastValues(
       (yield* Metric.snapshot).filter(({ type }) => type === "Gauge").map(pointOf),
-      /^effect_pix_payout_queue_to_check\{.*Unconfirmed/
+      /^effect_pix_payout_queue_to_check$/
     )
-    assert.deepStrictEqual(Object.values(gauges), [1])
+    assert.strictEqual(gauges["effect_pix_payout_queue_to_check Unconfirmed default {payout}"], 1)
   }
 )
 

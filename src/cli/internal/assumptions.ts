@@ -187,6 +187,14 @@ const rowOfLookup = (answers: Answers): Read<{ readonly detail: Row; readonly ro
     return { detail, row }
   })
 
+/** The lookup, and its row. */
+const withRow = (answers: Answers): Read<{ readonly detail: Row; readonly row: Row }> =>
+  Result.flatMap(rowOfLookup(answers), ({ detail, row }) =>
+    row === undefined ? Result.fail("no row has the id of the lookup") : Result.succeed({ detail, row })
+  )
+
+const plainId = (id: unknown): string => String(id).replaceAll("-", "").toLowerCase()
+
 const twoRows = (answers: Answers) =>
   Result.flatMap(page("newest")(answers), ({ items: [first, another] }) =>
     first === undefined || another === undefined
@@ -301,6 +309,13 @@ export const assumptions = [
     const apart = millisOf(row) - millisOf(detail)
     const isSame = row["amount"] === detail["value"] && (apart === 0 || Number.isNaN(apart))
     return holdsIf(isSame, "the row of this id has another amount or time")
+  }),
+  assume("The row's providerTxId is the id of its lookup", inRows, withRow, ({ detail, row }) =>
+    holdsIf(plainId(row["providerTxId"]) === plainId(detail["transactionId"]), "it is another id, or none")
+  ),
+  assume("The list's status means what the lookup's does", inRows, withRow, ({ detail, row }) => {
+    const [listed, looked] = [meaningOf(String(row["status"])), meaningOf(String(detail["enStatusTransaction"]))]
+    return holdsIf(listed === looked || listed === "unlisted" || looked === "unlisted", `${listed}, and not ${looked}`)
   }),
   assume("The balance is JSON with the documented fields", inBalance, given("balance"), misfits(getBalance.response)),
   assume("The balance is of PAYMENTS_COMPANY_ID", inBalance, record("balance"), isOfCompany),
