@@ -3,10 +3,11 @@
  * in all in `npm run full` and `soak`.
  */
 import { assert, describe, test } from "@effect/vitest"
-import { DateTime, Effect, Layer, Schedule } from "effect"
+import { DateTime, type Duration, Effect, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { Payments, Rehearsed, TransactionWait } from "effect-pix"
-import { Rehearsal, type RehearsalOptions, type RuleName } from "effect-pix/sandbox"
+import { PayoutQueue } from "effect-pix/payouts"
+import { Rehearsal, type RehearsalOptions, type RuleName, Sandbox } from "effect-pix/sandbox"
 import { budget, isWhole, requireClean } from "../support/rehearsals.ts"
 import {
   charge,
@@ -93,6 +94,15 @@ const sell = <E>(deliver: (id: string) => Effect.Effect<unknown, E, Payments | M
     if (enStatusTransaction !== "Paid") return yield* Rehearsed.fact("told", { transactionId: id })
     if (!(yield* isMarked(id))) yield* deliver(id)
   })
+/** Pays by the queue, and says what it says. */
+const payByQueue = (horizon: Duration.Input) =>
+  Effect.gen(function* () {
+    yield* owed
+    const queue = yield* PayoutQueue
+    yield* queue.submit({ reference: invoice, ...request })
+    const { state } = yield* queue.await(invoice)
+    yield* declare(state === "posted" ? "paid" : state === "refused" ? "failed" : "parked")
+  }).pipe(Effect.provide(PayoutQueue.layer({ horizon })))
 /** Ships for the price of the order. */
 const shipFor = (transactionId: string) =>
   Rehearsed.fact("shipped", { transactionId, key: transactionId, amount: request.amount })
@@ -209,6 +219,14 @@ const mistakes: ReadonlyArray<Mistake> = [
         Effect.flatMap(isPaid(id), (yes) => (yes ? Effect.andThen(ship(id, id), mark(id)) : Effect.void))
       )
     )
+  },
+  {
+    name: "a payout that is repeated for longer than the gateway knows its key",
+    rule: "paid-twice",
+    schedule: "call 1 requestWithdrawal: an outage begins, executed, answer lost",
+    options: { meanwhile: Sandbox.use(({ forgetKeys }) => Effect.delay(forgetKeys, "20 hours")) },
+    mistaken: payByQueue("3 days"),
+    mended: payByQueue("12 hours")
   },
   {
     name: "a deposit that the webhook and the sweep pay back under two keys",

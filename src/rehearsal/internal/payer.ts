@@ -1,5 +1,5 @@
 /** The payer of the charges: it pays them after a time, and does what a schedule says. */
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { SandboxService } from "../../sandbox/SandboxService.ts"
 import type { Call } from "./calls.ts"

@@ -75,7 +75,9 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
   const contextOf = (life: Life) =>
     Context.make(Clock.Clock, time.clock(life)).pipe(
       Context.add(Scheduler, time.scheduler(life)),
-      Context.add(References.MinimumLogLevel, "None")
+      // Nobody reads logs or spans of a rehearsal: a tenth of its time.
+      Context.add(References.MinimumLogLevel, "None"),
+      Context.add(References.TracerEnabled, false)
     )
   const forkInWorld = <B, F>(effect: Effect.Effect<B, F>): Fiber.Fiber<B, F> =>
     Effect.runForkWith(contextOf(world))(effect)
