@@ -39,7 +39,7 @@ BEGIN
     TO effect_pix_application, effect_pix_worker, effect_pix_operator;
   -- The application submits, also by PayoutInsert, and runs sheets. It changes nothing that was submitted.
   GRANT INSERT (account, idempotency_key, reference, amount, request, request_check, state, submitted_by, needs_approval,
-    offered_by, sends, parked_because, submitted_at, updated_at, version)
+    offered_by, sends, parked_because, said_not_executed, contradicted, submitted_at, updated_at, version)
     ON effect_pix_payouts TO effect_pix_application;
   -- It stores what webhooks claim of a payout, which is then looked up.
   GRANT UPDATE (claims, claimed, lookups, due_at, taken_by, tries, offered_by, updated_at, version)
@@ -56,6 +56,8 @@ BEGIN
   GRANT UPDATE (state, due_at, taken_by, tries, needs_approval, approved_by, approved_at, asked_step, asked_by, offered_by,
     may_have_left_at, fingerprint, wanted_at, waits_for, waits_since, counted_day,
     parked_because, error, request, request_check, payee, updated_at, version) ON effect_pix_payouts TO effect_pix_operator;
+  GRANT UPDATE (ended_by, ended_at, contradicted, claimed, claims, lookups, said_not_executed, not_before, label, reason)
+    ON effect_pix_payouts TO effect_pix_operator;
   GRANT UPDATE (spent) ON effect_pix_payout_days TO effect_pix_operator;
   GRANT UPDATE (fingerprint, company_id, paused, paused_at, pause, probe_at, four_eyes_above, asked) ON effect_pix_payout_accounts TO effect_pix_operator;
 END $$;
