@@ -11,8 +11,8 @@
  * and after the `horizon` nothing is sent any more: a person decides.
  *
  * Gotchas:
- * - `posted` is not paid. The service shows only `Awaiting` and has no lookup of a withdrawal: use `settle` to store what
- *   you learn elsewhere.
+ * - `posted` is not paid. With `confirm` it is looked up, where your gateway has the lookup that was seen; else use `settle` to
+ *   store what you learn elsewhere.
  * - Everything is written with the `SqlClient` that the layer is built with. Your code has to use the same one: two
  *   layers of one database are two clients, and do not commit together. A submit in a transaction of another client
  *   fails with `ForeignTransaction`.

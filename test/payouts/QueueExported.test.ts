@@ -5,7 +5,7 @@ import { assert, describe } from "@effect/vitest"
 import { Effect, Fiber, Latch, Layer, Logger, Option, Schedule, Stream } from "effect"
 import { Money, PaymentsPolicy } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
-import { PayoutQueue, type PayoutQueueOptions, Payouts, type Seal } from "effect-pix/payouts"
+import { type PayoutConfirmingOptions, PayoutQueue, Payouts, type Seal } from "effect-pix/payouts"
 import { Fault, Sandbox, SandboxOptions } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
@@ -53,7 +53,8 @@ const operator = { by: "ana-canary-operator", note: "note-canary-of-a-step" }
 const incidents = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const sandbox = yield* Sandbox
-  const options: PayoutQueueOptions = {
+  const options: PayoutConfirmingOptions = {
+    confirm: true,
     poll: "20 millis",
     dailyCap: cap,
     maxAmount: cap,
@@ -71,7 +72,8 @@ const incidents = Effect.gen(function* () {
     yield* queue.submitMany([payout("parked"), payout("waiting"), payout("resumed")])
     yield* queue.park("resumed", operator)
     yield* queue.resume("resumed", operator)
-    yield* queue.park("parked", operator)
+    const { idempotencyKey } = yield* queue.park("parked", operator)
+    yield* queue.hint({ idempotencyKey, status: "failure" })
   }).pipe(Effect.provide(Layer.fresh(PayoutQueue.layerClient())))
   yield* Effect.gen(function* () {
     const queue = yield* PayoutQueue
@@ -119,6 +121,14 @@ const incidents = Effect.gen(function* () {
     yield* queue.settle("contradicted", { as: "failed", ...operator })
     yield* answer()
     yield* until("contradicted", "Contradicted")
+    const posted = Option.getOrThrow(yield* queue.status("posted"))
+    yield* queue.find(posted)
+    yield* queue.hint({ idempotencyKey: posted.idempotencyKey, status: "failure" })
+    // The lookup of a sandbox that answers as documented knows none.
+    yield* Effect.repeat(sandbox.requests, {
+      until: (all) => all.some(({ operation, path }) => operation === "getWithdrawal" || path.includes("/Withdraw/")),
+      schedule: Schedule.spaced("10 millis")
+    })
     yield* sandbox.fault("requestWithdrawal", Fault.refusal(422, person.name))
     yield* queue.submit(payout("refused"))
     yield* queue.await("refused")
@@ -179,7 +189,16 @@ const elsewhere = new Set([
   "has tables of the same names",
   "are not those of the account",
   "which lies ahead",
-  "are paid by one company"
+  "are paid by one company",
+  // Those of test/payouts/Confirm.test.ts and Hints.test.ts.
+  "A webhook claimed that a payout",
+  ": the lookup says",
+  "shows another one",
+  "No lookup said within",
+  "Lookups of withdrawals of the account",
+  "are not confirmed any more",
+  "are confirmed again",
+  "No payout of the account"
 ])
 
 /** One run for all tests, during which the test's clock moves on. */
@@ -226,7 +245,9 @@ describe("what the queue of payouts exports", () => {
       const { lines, spans } = yield* exported
       const about = lines.filter(
         ({ attributes, message }) =>
-          "payments.reference" in attributes && /payout|Payouts/.test(message) && !message.includes("NeedsApproval")
+          "payments.reference" in attributes &&
+          /payout|Payouts/.test(message) &&
+          !/NeedsApproval|^A webhook claims/.test(message)
       )
       assert.isAtLeast(about.length, 8)
       for (const { attributes, message, traceId } of about) {

@@ -75,6 +75,8 @@ onPostgres(
       for (const { reference } of parked) yield* operator.resume(reference, { by: "bia" })
       for (const reference of ["left", "more"]) yield* queue.await(reference)
       assert.strictEqual(yield* paid, 6)
+      const { idempotencyKey } = yield* queue.submit(item("single", 1200))
+      assert.isTrue(Option.isSome(yield* queue.hint({ idempotencyKey, status: "failure" })))
       yield* operator.setPaused(true)
       yield* queue.submitMany([item("a", 2100), item("b", 2200)])
       const by = "bia"

@@ -113,6 +113,62 @@ ask("a payout that waits is taken by one worker at a time, the oldest first", fu
   assert.deepInclude(yield* store.readTaken(again), { reference: "invoice-1", amount: 1000 })
 })
 
+ask("what has a record is looked up when it is due, by one worker, and found by its number", function* () {
+  const { queue, referencesOf, rowOf, set, store } = yield* prepare
+  yield* queue.submitMany(payouts(6))
+  for (const [reference, changes] of [
+    ["invoice-1", "state = 'posted', lookups = 0, withdrawal_id = 1, due_at = 2"],
+    ["invoice-2", "state = 'paid', lookups = 1, withdrawal_id = 2, due_at = 1, claimed = 'returned'"],
+    ["invoice-3", "state = 'posted', lookups = 0, withdrawal_id = 3, due_at = due_at + 60000, claimed = 'failed'"],
+    ["invoice-4", "state = 'posted', withdrawal_id = 4"],
+    ["invoice-5", "state = 'posted', lookups = 0, withdrawal_id = 4, due_at = due_at + 60000"]
+  ] as const)
+    yield* set(reference, changes)
+  const take = (taker: string) => store.lookups.take(taker, 30_000, 1)
+  for (const taker of ["one", "two", "three"]) yield* take(taker)
+  assert.deepStrictEqual(yield* referencesOf("taken_by IN ('one', 'two', 'three')"), ["invoice-1", "invoice-2"])
+  assert.deepStrictEqual(yield* referencesOf("taken_by = 'one'"), ["invoice-2"])
+  assert.lengthOf(yield* store.due.take("sender", 30_000, 20), 1)
+  const row = yield* rowOf("invoice-1")
+  const to = { ...row, lookups: 1, version: row.version + 1 }
+  assert.isDefined(yield* store.update(row, to, undefined, { dueIn: 0 }))
+  assert.isUndefined(yield* store.update(row, to, undefined, { dueIn: 0 }))
+  assert.lengthOf(yield* take("one"), 1)
+  const found = yield* Effect.forEach([1, 4, 99], (id) => store.ofWithdrawal(id))
+  assert.deepStrictEqual(
+    found.map((one) => one?.reference),
+    ["invoice-1", undefined, undefined]
+  )
+  const listed = yield* Effect.forEach(["failed", "returned", "any"] as const, (claimed) =>
+    Effect.map(store.list({ claimed }, { at: -1, key: "" }, 9), (rows) => rows.length)
+  )
+  assert.deepStrictEqual([listed, yield* store.unconfirmed], [[1, 1, 2], 1])
+})
+
+ask(
+  "lookups have times of their own, five a second, and stop once for all workers until one finds a record",
+  function* () {
+    const { sql, store } = yield* prepare
+    const { found, reserve, stop, takeProbe } = store.accounts.lookups
+    const set = (changes: string) => sql.unsafe(`UPDATE effect_pix_payout_accounts SET ${changes}`)
+    const waits = yield* Effect.forEach([1, 10, 1], (count) => reserve(count))
+    assert.strictEqual(waits[0], 0)
+    assert.isTrue((waits[1] ?? 0) <= 200 && (waits[2] ?? 0) > 1000 && (waits[2] ?? 0) <= 2200, String(waits))
+    // A clock that was ahead.
+    yield* set("lookup_slot_at = 9000000000000000")
+    assert.isAtMost(yield* reserve(1), 60_000)
+    const hourAgo = (yield* Clock.currentTimeMillis) - 3_600_000
+    assert.deepStrictEqual([yield* takeProbe, yield* stop(hourAgo), yield* stop(hourAgo)], [false, true, false])
+    assert.isDefined((yield* store.accounts.get).lookupsStoppedAt)
+    assert.isFalse(yield* takeProbe)
+    yield* set("lookup_probe_at = 0")
+    assert.deepStrictEqual([yield* takeProbe, yield* takeProbe], [true, false])
+    yield* found
+    const { lookupProbeAt, lookupsStoppedAt } = yield* store.accounts.get
+    assert.deepStrictEqual([lookupsStoppedAt, lookupProbeAt, yield* stop(hourAgo)], [null, null, false])
+  }
+)
+
 ask("payouts are read in their order by state, key, amount and cause", function* () {
   const { queue, rowOf, set, store } = yield* prepare
   yield* queue.submitMany([...payouts(4), payout("other", 2000)])
