@@ -41,13 +41,17 @@ BEGIN
   GRANT INSERT (account, idempotency_key, reference, amount, request, request_check, state, submitted_by, needs_approval,
     offered_by, sends, parked_because, submitted_at, updated_at, version)
     ON effect_pix_payouts TO effect_pix_application;
+  -- It stores what webhooks claim of a payout, which is then looked up.
+  GRANT UPDATE (claims, claimed, lookups, due_at, taken_by, tries, offered_by, updated_at, version)
+    ON effect_pix_payouts TO effect_pix_application;
   -- The worker sends, and deletes what is to be forgotten. The trigger below bounds what it may write.
   GRANT UPDATE ON effect_pix_payouts TO effect_pix_worker;
   GRANT DELETE ON effect_pix_payout_history TO effect_pix_worker;
   GRANT INSERT, UPDATE ON effect_pix_payout_days TO effect_pix_worker;
   GRANT INSERT (account) ON effect_pix_payout_accounts TO effect_pix_worker, effect_pix_operator;
   GRANT UPDATE (served_at, fingerprint, company_id, horizon, paused, paused_at, pause, blocked_at,
-    blocked_because, probes, probe_at, probe_key, identity, seen_at) ON effect_pix_payout_accounts TO effect_pix_worker;
+    blocked_because, probes, probe_at, probe_key, identity, seen_at, lookup_slot_at, lookups_stopped_at, lookup_probe_at,
+    lookup_found_at) ON effect_pix_payout_accounts TO effect_pix_worker;
   -- The operator takes the steps of the command.
   GRANT UPDATE (state, due_at, taken_by, tries, needs_approval, approved_by, approved_at, asked_step, asked_by, offered_by,
     may_have_left_at, fingerprint, wanted_at, waits_for, waits_since, counted_day,

@@ -16,13 +16,16 @@ export interface Caller {
    */
   readonly notAfter: number | undefined
   /**
-   * Whether an attempt of a write may be sent by this sender. `false`: it is not sent, and the call ends with the reason
+   * Whether an attempt may be sent by this sender. `false`: it is not sent, and the call ends with the reason
    * `OtherClientId`.
    */
   readonly isSender: (sender: Sender) => boolean
 }
 
+/** Anybody may send. */
+export const anySender = (): boolean => true
+
 /** A reference and no argument, since the queue makes its calls through the user's `Payments`, decorated or not. */
 export const Caller = Context.Reference<Caller>("effect-pix/Caller", {
-  defaultValue: () => ({ budget: undefined, notAfter: undefined, isSender: () => true })
+  defaultValue: () => ({ budget: undefined, notAfter: undefined, isSender: anySender })
 })

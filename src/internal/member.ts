@@ -8,7 +8,12 @@ export const makeMember = <Value>(name: string) => {
     /** The service, with the member. */
     add: <Service extends object>(service: Service, value: Value): Service => Object.assign(service, { [key]: value }),
     /** The member of a service, if it has one. */
-    // Only `add` writes under this key.
-    of: (service: object): Value | undefined => Reflect.get(service, key) as Value | undefined
+    of: (service: object): Value | undefined => {
+      // Effect's `Layer.mock` has an effect that dies for each property that it is asked for.
+      let holder: object | null = service
+      while (holder !== null && !Object.hasOwn(holder, key)) holder = Reflect.getPrototypeOf(holder)
+      // Only `add` writes under this key.
+      return holder === null ? undefined : (Reflect.get(service, key) as Value)
+    }
   }
 }

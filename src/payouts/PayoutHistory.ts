@@ -132,6 +132,13 @@ export const PayoutAccount = Schema.Struct({
   refusedSince: Schema.optionalKey(
     Schema.Struct({ at: Schema.DateTimeUtcFromString, because: Schema.Literals(["AuthError", "Redirect"]) })
   ),
+  /**
+   * Since when its payouts are not confirmed, since the service does not know the withdrawals that it named: one is looked up an
+   * hour, the next one at `probeAt`, until a record is found. Absent: they are confirmed, where workers have `confirm`.
+   */
+  confirmStopped: Schema.optionalKey(
+    Schema.Struct({ at: Schema.DateTimeUtcFromString, probeAt: Schema.DateTimeUtcFromString })
+  ),
   /** The amount above which a payout needs a second person, in centavos. Absent: none does. */
   fourEyesAbove: Schema.optionalKey(Centavos),
   /** The step that waits for its second person. Absent: none does. */

@@ -52,11 +52,12 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type * as Option from "effect/Option"
+import * as Option from "effect/Option"
 import type * as SqlClient from "effect/sql/SqlClient"
 import type * as Stream from "effect/Stream"
 import type { Payments } from "../client/Payments.ts"
-import type { ConfigurationError } from "../contract/ConfigurationError.ts"
+import { WithdrawalLookup } from "../client/WithdrawalLookup.ts"
+import { type ConfigurationError, settingError } from "../contract/ConfigurationError.ts"
 import type { BelowMinimum, InvalidRequest } from "../contract/PaymentsError.ts"
 import { database, type DatabaseError, type ForeignTransaction, mapDatabaseError } from "../durable/Database.ts"
 import type { StepOptions } from "../durable/Step.ts"
@@ -73,10 +74,25 @@ import { tables } from "./internal/queue/tables.ts"
 import { makeWorker } from "./internal/queue/worker.ts"
 import type { PayoutItem, PayoutsNotAccepted, ReferenceConflict } from "./Payout.ts"
 import type { PayoutAccount, PayoutChange } from "./PayoutHistory.ts"
-import { type PayoutClientOptions, type PayoutQueueOptions, settingsOf } from "./PayoutQueueOptions.ts"
+import {
+  type PayoutClientOptions,
+  type PayoutConfirmingOptions,
+  type PayoutQueueOptions,
+  settingsOf
+} from "./PayoutQueueOptions.ts"
 import type { Centavos } from "../pix/Money.ts"
 import type { PayoutPayee, PayoutStatus } from "./PayoutStatus.ts"
 import type { PayoutNotFound, PayoutState, PayoutStateConflict } from "./PayoutState.ts"
+
+/** A layer that sends. Only with `confirm` it needs the lookup of a withdrawal. */
+interface WorkerLayer<Provides> {
+  (
+    options?: PayoutQueueOptions
+  ): Layer.Layer<Provides, ConfigurationError | DatabaseError, SqlClient.SqlClient | Payments>
+  (
+    options: PayoutConfirmingOptions
+  ): Layer.Layer<Provides, ConfigurationError | DatabaseError, SqlClient.SqlClient | Payments | WithdrawalLookup>
+}
 
 type Steering = Effect.Effect<
   PayoutStatus,
@@ -143,12 +159,60 @@ export class PayoutQueue extends Context.Service<
     readonly list: (options?: {
       /** Default: all states. */
       readonly state?: PayoutState | undefined
+      /**
+       * Those of which a webhook claims that they `failed`, that their money `returned`, or either, and of which no lookup and no
+       * person has said since what became of them. Default: all.
+       */
+      readonly claimed?: "failed" | "returned" | "any" | undefined
     }) => Stream.Stream<PayoutStatus, DatabaseError>
     /**
      * What happened to a payout, in order: one entry for each change, with the person and the reason of a step. Amounts
      * are in centavos. Empty where the reference was never submitted, or its record was deleted. Fails with `DatabaseError`.
      */
     readonly history: (reference: string) => Effect.Effect<ReadonlyArray<PayoutChange>, DatabaseError>
+
+    /**
+     * The status of a payout by the number of its withdrawal, by its key, or by both; `None` where no payout of the account has it.
+     * Amounts are in centavos. Fails with `DatabaseError`.
+     */
+    readonly find: (
+      named:
+        | { readonly withdrawalId: number; readonly idempotencyKey?: string | undefined }
+        | { readonly withdrawalId?: undefined; readonly idempotencyKey: string }
+    ) => Effect.Effect<Option.Option<PayoutStatus>, DatabaseError>
+    /**
+     * Stores what a webhook claims of a payout, and answers its status: a hint of `Webhook`'s `onWithdrawal` as it is, or one of your
+     * own. It joins the caller's transaction. Anybody may have written it, so it changes no state and stores no number; each
+     * distinct claim is stored once, with its time, in `claims` of the status. With `confirm` the payout is looked up at once, and
+     * the record says what became of it; without, a claim of failure or return waits for a person: `list({ claimed: "any" })`, then
+     * `settle`.
+     *
+     * `None` where no payout has the number, or the key, *yet*, and where they are of different payouts: nothing is stored then. A
+     * handler fails with it, and is called again:
+     *
+     * ```ts
+     * import { Effect } from "effect"
+     * import { PayoutQueue } from "effect-pix/payouts"
+     * import { Webhook } from "effect-pix/webhook"
+     *
+     * const webhook = Webhook.layerSql({
+     *   onWithdrawal: (hint) => PayoutQueue.use((queue) => Effect.flatMap(queue.hint(hint), Effect.fromOption))
+     * })
+     * ```
+     *
+     * `status` is in the service's words; one that is not listed claims nothing. Amounts of the status are in centavos. Fails with
+     * `InvalidRequest` where the hint names no payout, or a field has another type; with `ForeignTransaction` and with `DatabaseError`.
+     */
+    readonly hint: (hint: {
+      /** The number of its withdrawal. */
+      readonly withdrawalId?: number | undefined
+      /** The key that it was sent with. */
+      readonly idempotencyKey?: string | undefined
+      /** The claimed status, in the words of the webhook. */
+      readonly status: string
+      /** The claimed end-to-end id. Not stored where it is not 1 to 64 letters, digits and hyphens. */
+      readonly endToEndId?: string | undefined
+    }) => Effect.Effect<Option.Option<PayoutStatus>, InvalidRequest | ForeignTransaction | DatabaseError>
 
     /** Sends a refused payout again under its key, or one that waits for its next attempt at once. */
     readonly retry: (reference: string, options?: StepOptions) => Steering
@@ -172,7 +236,8 @@ export class PayoutQueue extends Context.Service<
       options?: StepOptions & { readonly notExecuted?: boolean | undefined; readonly sum?: Centavos | undefined }
     ) => Steering
     /**
-     * Stores how a payout ended, as you learned it from the panel, a statement or a webhook that you trust, or corrects it.
+     * Stores how a payout ended, as you learned it from the panel or a statement, or corrects it. A webhook is a claim, which `hint`
+     * stores.
      * Default `paid`. An accepted or refused payout has to be parked first, and as `failed` also one that is unknown; as
      * `failed` none whose request may be under way. If the service records the payout all the same, its status has the
      * `withdrawalId`, and where it was settled as failed an error is logged.
@@ -234,19 +299,19 @@ export class PayoutQueue extends Context.Service<
       Effect.map(makeQueue(options), ({ client }) => client)
     )
 
-  /** Sends what was submitted, and offers no service: for a process that only sends. It fails as `layerClient` does. */
-  static readonly layerWorker = (
-    options: PayoutQueueOptions = {}
-  ): Layer.Layer<never, ConfigurationError | DatabaseError, SqlClient.SqlClient | Payments> =>
+  /**
+   * Sends what was submitted, and offers no service: for a process that only sends. With `confirm` it needs `WithdrawalLookup` too,
+   * which each layer of `Payments` provides. It fails as `layerClient` does.
+   */
+  static readonly layerWorker: WorkerLayer<never> = (options: PayoutQueueOptions | PayoutConfirmingOptions = {}) =>
     Layer.effectDiscard(Effect.flatMap(makeQueue(options), ({ start }) => start))
 
   /**
-   * Submits, reads and sends: all that one process needs. It needs the `SqlClient` that your own code writes with, and fails
-   * with `ConfigurationError` where an option is wrong, and with `DatabaseError` where the tables cannot be made.
+   * Submits, reads and sends: all that one process needs. It needs the `SqlClient` that your own code writes with, and with
+   * `confirm` also `WithdrawalLookup`, which each layer of `Payments` provides. It fails with `ConfigurationError` where an option
+   * is wrong, and with `DatabaseError` where the tables cannot be made.
    */
-  static readonly layer = (
-    options: PayoutQueueOptions = {}
-  ): Layer.Layer<PayoutQueue, ConfigurationError | DatabaseError, SqlClient.SqlClient | Payments> =>
+  static readonly layer: WorkerLayer<PayoutQueue> = (options: PayoutQueueOptions | PayoutConfirmingOptions = {}) =>
     Layer.effect(
       PayoutQueue,
       Effect.flatMap(makeQueue(options), ({ client, start }) => Effect.as(start, client))
@@ -265,7 +330,7 @@ const warnUnsealed = (account: string) =>
   )
 
 /** The service, and an effect that starts a worker in the scope. */
-const makeQueue = Effect.fnUntraced(function* (options: PayoutQueueOptions) {
+const makeQueue = Effect.fnUntraced(function* (options: PayoutQueueOptions | PayoutConfirmingOptions) {
   const settings = yield* settingsOf(options)
   const given = options.seal
   const seal = given === undefined ? unsealed : Effect.isEffect(given) ? yield* given : given
@@ -277,8 +342,13 @@ const makeQueue = Effect.fnUntraced(function* (options: PayoutQueueOptions) {
   const core = yield* makeCore(store, settings)
   yield* Effect.forkScoped(measures(store, settings))
   const start = Effect.gen(function* () {
-    const worker = yield* mapDatabaseError("serve")(makeWorker(core, settings, seal))
+    const lookup = Option.getOrUndefined(yield* Effect.serviceOption(WithdrawalLookup))
+    if (settings.confirm !== undefined && lookup === undefined) {
+      return yield* settingError("confirm", "needs WithdrawalLookup, which each layer of Payments provides")
+    }
+    const worker = yield* mapDatabaseError("serve")(makeWorker(core, settings, seal, lookup))
     yield* Effect.forkScoped(worker.run)
+    if (worker.confirm !== undefined) yield* Effect.forkScoped(worker.confirm)
     yield* Effect.forkScoped(worker.forget)
     yield* Effect.forkScoped(worker.seen)
   })

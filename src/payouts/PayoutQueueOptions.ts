@@ -50,6 +50,15 @@ export interface PayoutClientOptions {
   readonly fourEyesAbove?: number | undefined
 }
 
+/** For how long posted payouts are looked up. */
+export interface PayoutConfirmOptions {
+  /**
+   * How long after its last request a payout is looked up. What is not known then is told by an error line, a gauge and `unconfirmed`
+   * of its status, and a person settles it. Default 7 days.
+   */
+  readonly until?: Duration.Input | undefined
+}
+
 /** How the payouts are sent. Workers that share an account need the same limits. */
 export interface PayoutQueueOptions extends PayoutClientOptions {
   /** How many requests of this process may be under way. Default 20. */
@@ -67,6 +76,8 @@ export interface PayoutQueueOptions extends PayoutClientOptions {
    * rest waits for the next day. Default: no limit.
    */
   readonly dailyCap?: number | undefined
+  /** Looks posted payouts up: see `PayoutConfirmingOptions`. Default: it does not. */
+  readonly confirm?: false | undefined
   /** When the data of payouts that are posted, paid, failed or refused is deleted. Both count from the last change. */
   readonly forget?:
     | {
@@ -85,7 +96,19 @@ export interface PayoutQueueOptions extends PayoutClientOptions {
     | undefined
 }
 
+/** How the payouts are sent, and looked up afterwards. */
+export interface PayoutConfirmingOptions extends Omit<PayoutQueueOptions, "confirm"> {
+  /**
+   * Looks posted payouts up, by the lookup of a withdrawal that was seen and is not documented: `true`, or for how long. Then a
+   * payout gets `paid`, `failed` or `returned` from the service's own record: after 30 seconds, 2 and 10 minutes, 1 and 6 hours, and
+   * then daily, and at once after a `hint`; at most 5 lookups a second for an account. It needs `WithdrawalLookup`.
+   */
+  readonly confirm: boolean | PayoutConfirmOptions | undefined
+}
+
 const amount = Schema.optional(whole(1))
+const Confirm = Schema.Struct({ until: withDefault(period, "7 days") })
+const confirmAlways = Schema.decodeSync(Confirm)({})
 
 const check = checkSettingsBy(
   Schema.Struct({
@@ -108,15 +131,17 @@ const check = checkSettingsBy(
     maxAmount: amount,
     dailyCap: amount,
     fourEyesAbove: amount,
+    confirm: Schema.optional(Schema.Union([Schema.Boolean, Confirm])),
     forget: withDefault(Schema.Struct({ data: withDefault(period, "90 days"), record: Schema.optional(period) }), {})
   })
 )
 
 /** The settings of the layers, with their defaults. Times are in milliseconds. */
-export const settingsOf = (options: PayoutQueueOptions) =>
+export const settingsOf = (options: PayoutQueueOptions | PayoutConfirmingOptions) =>
   // The database has no infinite number.
   Effect.map(check(options), (settings) => ({
     ...settings,
+    confirm: settings.confirm === true ? confirmAlways : settings.confirm || undefined,
     horizon: Math.min(settings.horizon, Number.MAX_SAFE_INTEGER)
   }))
 

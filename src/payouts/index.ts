@@ -8,7 +8,12 @@ export { AccountChange, PauseChange, PayoutAccount, PayoutChange } from "./Payou
 export * as Payouts from "./Payouts.ts"
 export * as PayoutInsert from "./PayoutInsert.ts"
 export { PayoutQueue } from "./PayoutQueue.ts"
-export type { PayoutClientOptions, PayoutQueueOptions } from "./PayoutQueueOptions.ts"
+export type {
+  PayoutClientOptions,
+  PayoutConfirmingOptions,
+  PayoutConfirmOptions,
+  PayoutQueueOptions
+} from "./PayoutQueueOptions.ts"
 export * as Seal from "./Seal.ts"
 export { EndedBy, ParkedBecause, PayoutNotFound, PayoutState, PayoutStateConflict, WaitsFor } from "./PayoutState.ts"
 export { PayoutAsked, PayoutClaim, PayoutPayee, PayoutStatus } from "./PayoutStatus.ts"

@@ -1,7 +1,7 @@
 /** Whether a key that a withdrawal's record has is another payee's than the one that was asked for. */
 import { assert, it } from "@effect/vitest"
 import { PixKey } from "effect-pix"
-import { isOtherKey } from "../../src/client/internal/operations/payee.ts"
+import { isOtherKey } from "../../src/pix/OtherKey.ts"
 import { phrases } from "../support/phrases.ts"
 
 const uuid = "123e4567-e12b-12d1-a456-426655440000"

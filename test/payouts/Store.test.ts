@@ -126,13 +126,13 @@ ask("payouts are read in their order by state, key, amount and cause", function*
     yield* set(reference, `submitted_at = ${at}, updated_at = ${at}, ${changes}`)
   }
   const names = (rows: ReadonlyArray<{ readonly reference: string }>) => rows.map(({ reference }) => reference)
-  const first = yield* store.list(undefined, { at: -1, key: "" }, 3)
+  const first = yield* store.list({}, { at: -1, key: "" }, 3)
   assert.deepStrictEqual(names(first.slice(0, 2)).toSorted(), ["invoice-3", "invoice-4"])
   assert.strictEqual(first[2]?.reference, "invoice-2")
   const [one, two] = first
-  const second = yield* store.list(undefined, { at: 1, key: one?.idempotencyKey ?? "" }, 1)
+  const second = yield* store.list({}, { at: 1, key: one?.idempotencyKey ?? "" }, 1)
   assert.strictEqual(second[0]?.reference, two?.reference)
-  assert.deepStrictEqual(names(yield* store.list("posted", { at: -1, key: "" }, 9)), ["invoice-3"])
+  assert.deepStrictEqual(names(yield* store.list({ state: "posted" }, { at: -1, key: "" }, 9)), ["invoice-3"])
   assert.deepStrictEqual(names(yield* store.ofAmount(1000, 1)).toSorted(), ["invoice-1", "invoice-3", "invoice-4"])
   assert.deepStrictEqual(names(yield* store.ofAmount(1000, 2)), ["invoice-1"])
   const keys = yield* Effect.forEach(["invoice-1", "invoice-2"], (reference) =>

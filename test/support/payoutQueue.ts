@@ -39,8 +39,10 @@ export const keyOf = (reference: string) => IdempotencyKey.fromReference("payout
 /** What the requests of a reference meet: one after another, and then nothing; or one fault again and again. */
 export type Script = Readonly<Record<string, Met | ReadonlyArray<Met>>>
 
+type SandboxAs = "documented" | "seen"
+
 /** The sandbox, and a client of it whose requests for payouts meet what the script says. */
-const gatewayOf = (script: Script = {}) => {
+const gatewayOf = (script: Script = {}, as: SandboxAs = "documented") => {
   const turns = new Map<string, number>()
   const byKey = new Map<string, Script[string]>(
     Object.entries(script).map(([reference, met]) => [keyOf(reference), met])
@@ -73,7 +75,7 @@ const gatewayOf = (script: Script = {}) => {
     })
   ).pipe(
     Layer.provideMerge(Sandbox.layer),
-    Layer.provide(Layer.succeed(SandboxOptions, { balance: 100_000_000, keep: 100_000 })),
+    Layer.provide(Layer.succeed(SandboxOptions, { as, balance: 100_000_000, keep: 100_000 })),
     Layer.orDie
   )
 }
@@ -87,8 +89,8 @@ const once = PaymentsPolicy.layer(PaymentsPolicy.once)
 export const gatewayOnce = Layer.merge(gateway, once)
 
 /** A gateway and a database in memory, whose clients send one request an attempt, or those of another policy. */
-export const worldOf = (script: Script = {}, policy: Layer.Layer<never> = once) =>
-  Layer.mergeAll(gatewayOf(script), memory, policy)
+export const worldOf = (script: Script = {}, policy: Layer.Layer<never> = once, as?: SandboxAs) =>
+  Layer.mergeAll(gatewayOf(script, as), memory, policy)
 
 export const world = worldOf()
 

@@ -17,6 +17,7 @@ import * as Schema from "effect/Schema"
 import { invalidRequest } from "../../../contract/Options.ts"
 import type { InvalidRequest, Outcome } from "../../../contract/PaymentsError.ts"
 import { isUnclear } from "../../../contract/WriteOptions.ts"
+import { anySender } from "../../../internal/caller.ts"
 import { isPastHorizon } from "../../../internal/horizon.ts"
 import type { Sender } from "../../../internal/sender.ts"
 import { errorType, log, withoutValues } from "../../../internal/spans.ts"
@@ -104,7 +105,7 @@ const attempts = Effect.fnUntraced(function* <A, E extends Tagged>(call: Call<A,
   let retry: Retry | undefined
   for (;;) {
     const used = yield* client.credentials.current
-    if (call.prepared.idempotencyKey !== undefined) {
+    if (call.prepared.idempotencyKey !== undefined || settings.senderCheck !== anySender) {
       const sender = client.senderWith(used)
       const withheld = withholdingReason(call, sender)
       if (withheld !== undefined) return yield* giveUp(call, notSentBecause(withheld, call.inDoubt))

@@ -23,11 +23,11 @@ import {
 } from "../../../contract/Withdrawal.ts"
 import { checkWithdrawal } from "../../../contract/WithdrawalCheck.ts"
 import { ReaisOrder, toReais } from "../../../pix/Money.ts"
+import { isOtherKey } from "../../../pix/OtherKey.ts"
 import { type Client, statusField } from "../call/client.ts"
 import type { OwnError } from "../call/error.ts"
 import { type Asked, isOtherCompany, makeRoute, notAsAsked, otherCompany, write } from "../call/prepare.ts"
 import type { Issues, Undecodable } from "../call/state.ts"
-import { isOtherKey } from "./payee.ts"
 import { valueIssues } from "./valueIssues.ts"
 import { causeOf, isWithdrawalCause, type WithdrawalCause } from "../words/withdrawalCauses.ts"
 

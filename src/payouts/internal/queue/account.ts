@@ -35,6 +35,12 @@ export const Account = Schema.Struct({
   probeAt: orNull(Int),
   /** The key of the payout that is tried. */
   probeKey: orNull(Schema.String),
+  /** Since when withdrawals are not looked up, since the service knows none of those that it named. */
+  lookupsStoppedAt: orNull(Int),
+  /** From when one is looked up while they are stopped, by the clock of the database. */
+  lookupProbeAt: orNull(Int),
+  /** When a lookup found a record last, within a minute. */
+  lookupFoundAt: orNull(Int),
   /** The amount above which a payout is sent after a second person approved it, in centavos. Null: none needs it. */
   fourEyesAbove: orNull(Int),
   /** The change of the account that one person asked for and another one has to confirm, as JSON. */

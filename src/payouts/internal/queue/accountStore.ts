@@ -15,6 +15,7 @@ import { Account, type ReadAccount } from "./account.ts"
 import { Int, orNull } from "./columns.ts"
 import { makeDays } from "./days.ts"
 import { makeIdentityStore } from "./identityStore.ts"
+import { makeLookupStore } from "./lookupStore.ts"
 import { makeSetPaused } from "./pause.ts"
 import { makeProbes, type UpdateAccount } from "./probes.ts"
 import { accountAlias, fragmentOf, maySend } from "./conditions.ts"
@@ -66,6 +67,7 @@ export const makeAccountStore = (database: Database, account: string) => {
 
     setPaused: makeSetPaused(database, account, insertIfAbsent, update),
     ...makeProbes(database, update),
+    lookups: makeLookupStore(database, account, update),
     ...makeDays(database, account),
 
     /** A worker begins. */

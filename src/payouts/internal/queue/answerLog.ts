@@ -10,11 +10,13 @@ import type { Row } from "./row.ts"
 import { payoutFields, causeOf, logParked } from "./signals.ts"
 import { longestWait } from "./waits.ts"
 
-/** The service recorded a payout that a person had settled as failed. */
+/** The service says the opposite of what is stored. */
 export const logContradicted = (row: Row): Effect.Effect<void> =>
   log(
     "Error",
-    `The service recorded a payout that somebody settled as failed (${payoutLabel(row)}). MONEY MAY HAVE MOVED.`,
+    row.state === "failed"
+      ? `The service says that a payout was executed, which is stored as failed (${payoutLabel(row)}). MONEY MAY HAVE MOVED. Look in the panel, and settle it.`
+      : `The service says that a payout failed, which is stored as paid (${payoutLabel(row)}). MONEY MAY HAVE MOVED: do not pay it again before you looked in the panel, and settled it.`,
     payoutFields(row)
   )
 

@@ -14,6 +14,7 @@ import { makeAccountClient } from "./accountClient.ts"
 import type { Core } from "./core.ts"
 import { checkedPerson, invalid } from "./entries.ts"
 import type { Event } from "./events.ts"
+import { makeHints } from "./hints.ts"
 import { operationsOf } from "./operation.ts"
 import { makeReading } from "./reading.ts"
 import type { Settings } from "../../PayoutQueueOptions.ts"
@@ -62,6 +63,7 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
 
   return {
     ...reading,
+    ...makeHints(core, settings),
     ...makeAccountClient(store),
     // One payout has one status.
     submit: (payout: PayoutItem) =>

@@ -13,6 +13,7 @@ import { repeatedly } from "../../../durable/Work.ts"
 import { step as stepOf, type Step } from "./edges.ts"
 import { entryOf } from "./entries.ts"
 import type { Event } from "./events.ts"
+import { logContradicted } from "./answerLog.ts"
 import { isOpen, type Row } from "./row.ts"
 import type { Settings } from "../../PayoutQueueOptions.ts"
 import { countChange, logParked } from "./signals.ts"
@@ -75,8 +76,10 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { poll }: Set
 
   /** Opened when this process writes a row that is due. */
   const isDue = Latch.makeUnsafe()
-  const publish = (row: Row, isQueued: boolean) =>
-    store.afterCommit(Effect.andThen(isQueued ? isDue.open : Effect.void, Effect.asVoid(wake(row.idempotencyKey))))
+  /** Opened when this process writes a row whose withdrawal is looked up at once. */
+  const isLookupDue = Latch.makeUnsafe()
+  const publish = (row: Row, due?: Latch.Latch) =>
+    store.afterCommit(Effect.andThen(due?.open ?? Effect.void, Effect.asVoid(wake(row.idempotencyKey))))
 
   /**
    * Inserts a row of a list with this sum, which is due at once, or parked where the sum is above the account's limit; `undefined`
@@ -95,7 +98,7 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { poll }: Set
       yield* store.insertEntry(row.idempotencyKey, entryOf({ _tag: "Parked", because }, row))
       yield* store.afterCommit(logParked(row, because))
     }
-    yield* publish(row, !row.needsApproval)
+    yield* publish(row, row.needsApproval ? undefined : isDue)
     yield* store.afterCommit(countChange(row))
     return row
   })
@@ -121,8 +124,10 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { poll }: Set
     const conditions = { cap, dueIn, where }
     const to = yield* store.update(row, wanted, entry && entryOf(entry, wanted), conditions)
     if (to === undefined || to === row) return to
-    yield* publish(to, dueIn !== undefined && isOpen(to))
+    const waked = dueIn === undefined ? undefined : isOpen(to) ? isDue : dueIn === 0 ? isLookupDue : undefined
+    yield* publish(to, waked)
     if (to.state !== row.state) yield* store.afterCommit(countChange(to))
+    if (to.contradicted && !row.contradicted) yield* store.afterCommit(logContradicted(to))
     return to
   })
 
@@ -160,5 +165,5 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { poll }: Set
     return undefined
   })
 
-  return { store, isDue, changeOf, insert, step, stepBy, delay }
+  return { store, isDue, isLookupDue, changeOf, insert, step, stepBy, delay }
 })

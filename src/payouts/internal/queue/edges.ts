@@ -85,10 +85,7 @@ export const edges: { readonly [Name in Tag]: ReadonlyArray<Edge<Event<Name>>> }
     go(known, always, stays, Moves.lookedUp)
   ],
   LookupMissed: [go(known, always, stays, Moves.missed)],
-  Claimed: [
-    go(known, Moves.hasRecord, stays, Moves.claimedOfRecord),
-    go([...open, "parked", "refused", "cancelled", "returned"], always, stays, Moves.claimed)
-  ],
+  Claimed: [go(known, Moves.hasRecord, stays, Moves.claimedOfRecord), go(allBut(), always, stays, Moves.claimed)],
   // No person: the submit of the other one is in the history of that.
   Replaced: [
     refuse(

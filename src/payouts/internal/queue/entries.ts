@@ -37,6 +37,8 @@ export const accountOf = (
     companyId,
     fingerprint,
     fourEyesAbove,
+    lookupProbeAt,
+    lookupsStoppedAt,
     pause,
     paused,
     servedAt
@@ -51,6 +53,12 @@ export const accountOf = (
   ...(pause !== null && { lastPause: Schema.decodeSync(PauseEntry)(pause) }),
   ...(blockedAt !== null &&
     isBecause(blockedBecause) && { refusedSince: { at: DateTime.makeUnsafe(blockedAt), because: blockedBecause } }),
+  ...(lookupsStoppedAt !== null && {
+    confirmStopped: {
+      at: DateTime.makeUnsafe(lookupsStoppedAt),
+      probeAt: DateTime.makeUnsafe(lookupProbeAt ?? lookupsStoppedAt)
+    }
+  }),
   ...(fourEyesAbove !== null && { fourEyesAbove: Centavos.make(fourEyesAbove) }),
   ...(asked !== null && { asked: readChange(asked) }),
   changes: changes.map((entry) => readChange(entry))

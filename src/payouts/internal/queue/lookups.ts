@@ -6,6 +6,9 @@ import type { Row } from "./row.ts"
 const minute = 60_000
 const day = 1440 * minute
 
+/** The time between two lookups of an account, by all of its workers: five a second. */
+export const lookupSpacing = 200
+
 /** After the record, and after each lookup. */
 const delays = [minute / 2, 2 * minute, 10 * minute, 60 * minute, 360 * minute] as const
 

@@ -118,8 +118,14 @@ export const isOutdated: Guard<Event<"LookedUp">> = [
   "the record is older than the stored one",
   ({ recordedAt }, { found: { updatedAt } }) => recordedAt !== null && updatedAt !== undefined && updatedAt < recordedAt
 ]
-export const missed = (row: Row, event: Event<"LookedUp" | "LookupMissed">): Moved => nextLookup(row, event)
+/** What the first of two people asked for is not ended by what anybody may claim, or by a lookup that changes no state. */
+const asItWasAsked = ({ askedBy, askedStep }: Row) => ({ askedBy, askedStep })
+export const missed = (row: Row, event: Event<"LookedUp" | "LookupMissed">): Moved => ({
+  ...asItWasAsked(row),
+  ...nextLookup(row, event)
+})
 export const lookedUp = (row: Row, event: Event<"LookedUp">): Moved => ({
+  ...asItWasAsked(row),
   ...(!isOutdated[1](row, event) && foundOf(row, event)),
   ...nextLookup(row, event)
 })
@@ -151,7 +157,7 @@ export const hasRecord: Guard<Event<"Claimed">> = ["it has a record", ({ withdra
 export const claimed = (row: Row, { claim, now }: Event<"Claimed">): Moved => {
   const { meaning } = claim
   const isNews = meaning !== row.state && (meaning === "failed" || meaning === "returned")
-  return { claims: addClaim(row.claims, claim, now), ...(isNews && { claimed: meaning }) }
+  return { ...asItWasAsked(row), claims: addClaim(row.claims, claim, now), ...(isNews && { claimed: meaning }) }
 }
 /** It is looked up at once, where something looks. */
 export const claimedOfRecord = (row: Row, event: Event<"Claimed">): Moved => ({

@@ -10,7 +10,7 @@ import { type DatabaseError, mapDatabaseError } from "../../../durable/Database.
 import type { StepOptions } from "../../../durable/Step.ts"
 import type { PayoutChange } from "../../PayoutHistory.ts"
 import type { PayoutPayee } from "../../PayoutStatus.ts"
-import { PayoutNotFound, type PayoutState } from "../../PayoutState.ts"
+import { PayoutNotFound } from "../../PayoutState.ts"
 import type { Seal } from "../../Seal.ts"
 import type { Core } from "./core.ts"
 import { checkedPerson, entryOf, readEntries, submittedOf } from "./entries.ts"
@@ -20,7 +20,7 @@ import { payoutKey } from "./request.ts"
 import { isOpen, type Row } from "./row.ts"
 import type { Settings } from "../../PayoutQueueOptions.ts"
 import { statusOf } from "./status.ts"
-import type { Cursor } from "./reads.ts"
+import type { Cursor, Listed } from "./reads.ts"
 
 const pageSize = 200
 
@@ -89,9 +89,9 @@ export const makeReading = (core: Core, { account }: Settings, seal: Seal) => {
         if (isOpen(row)) yield* change.await
         return row
       }).pipe(Effect.scoped, Effect.repeat({ while: isOpen }), Effect.map(statusOf), guard("await")),
-    list: ({ state }: { readonly state?: PayoutState | undefined } = {}) =>
+    list: (listed: Listed = {}) =>
       Stream.map(
-        paged("list", (after) => store.list(state, after, pageSize)),
+        paged("list", (after) => store.list(listed, after, pageSize)),
         statusOf
       ),
     /** The entries of the table are the library's own: one that cannot be read is a defect. */

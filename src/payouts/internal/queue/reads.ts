@@ -18,6 +18,14 @@ export interface Cursor {
   readonly key: string
 }
 
+/** Which payouts a list has. */
+export interface Listed {
+  /** Default: all states. */
+  readonly state?: PayoutState | undefined
+  /** Those of which a webhook claims that they failed, that their money came back, or either, and that a person has to look at. */
+  readonly claimed?: "failed" | "returned" | "any" | undefined
+}
+
 export const makeReads = ({ account, database, hasKeyOf, unpacked }: StoreParts) => {
   const { dialect, sql } = database
   const payouts = sql(table)
@@ -35,6 +43,11 @@ export const makeReads = ({ account, database, hasKeyOf, unpacked }: StoreParts)
 
   return {
     get: (key: string) => Effect.map(select(sql`${ofAccount} AND idempotency_key = ${key}`), ([row]) => row),
+    /** The row of a number of a withdrawal; none where two have it. */
+    ofWithdrawal: (id: number) =>
+      Effect.map(select(sql`${ofAccount} AND withdrawal_id = ${id} LIMIT 2`), (rows) =>
+        rows.length === 1 ? rows[0] : undefined
+      ),
     /** The state of a payout whose record was deleted. */
     endedState: (key: string) =>
       Effect.map(
@@ -50,9 +63,15 @@ export const makeReads = ({ account, database, hasKeyOf, unpacked }: StoreParts)
         (rows) => rows.map(({ entry }) => entry)
       ),
     /** The oldest first. */
-    list: (state: PayoutState | undefined, after: Cursor, limit: number) => {
+    list: ({ claimed, state }: Listed, after: Cursor, limit: number) => {
       const inState = state === undefined ? nothing : sql`state = ${state} AND`
-      return select(sql`${ofAccount} AND ${inState} (submitted_at, idempotency_key) > (${after.at}, ${after.key})
+      const isClaimed =
+        claimed === undefined
+          ? nothing
+          : claimed === "any"
+            ? sql.literal("claimed IS NOT NULL AND")
+            : sql`claimed = ${claimed} AND`
+      return select(sql`${ofAccount} AND ${inState} ${isClaimed} (submitted_at, idempotency_key) > (${after.at}, ${after.key})
         ORDER BY submitted_at, idempotency_key LIMIT ${limit}`)
     },
     /** The given keys whose rows are open. */

@@ -15,7 +15,7 @@ import type { Sender } from "../../../internal/sender.ts"
 import type { Seal } from "../../Seal.ts"
 import { mismatchOf, rejectOtherCompany, writeOptions } from "../machine.ts"
 import type { ReadAccount } from "./account.ts"
-import { logAgain, logContradicted, logEnded, makeBalanceWarning } from "./answerLog.ts"
+import { logAgain, logEnded, makeBalanceWarning } from "./answerLog.ts"
 import type { Core } from "./core.ts"
 import type { Gate, Permit } from "./gate.ts"
 import { waitedMillis } from "./late.ts"
@@ -121,7 +121,6 @@ export const makeSend = ({
         yield* learnCompany(core.store, account.account, fingerprint, used.fingerprint(companyId), companyId)
         yield* gate.forget
       }
-      if (after?.state === "failed") yield* logContradicted(after)
       return undefined
     }).pipe(Effect.catchTag("NotSent", ({ again }) => Effect.succeed(again)))
 }

@@ -19,9 +19,9 @@ export const isOf = (sender: Sender, { companyId }: Account, fingerprint: string
   // Before the company was known, the secret was a part of it.
   fingerprint === sender.fingerprint()
 
-/** Reads the sender of the worker's `Payments`. `undefined` where that is a mock, which no copy of the client's own is. */
-export const currentSender = (payments: Payments["Service"]): Effect.Effect<Sender | undefined> =>
-  PaymentsSender.of(payments) ?? Effect.undefined
+/** Reads the sender of the worker's `Payments` or lookup. `undefined` where that is a mock, which no copy of the client's own is. */
+export const currentSender = (client: object): Effect.Effect<Sender | undefined> =>
+  PaymentsSender.of(client) ?? Effect.undefined
 
 const checkSender = Effect.fnUntraced(function* ({ accounts }: Store, account: string, payments: Payments["Service"]) {
   const sender = yield* currentSender(payments)

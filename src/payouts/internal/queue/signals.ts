@@ -53,6 +53,11 @@ const served = gauge(
   "Whether a worker ever served the account: 1 or 0. While it is 0, nothing is sent"
 )
 const paused = gauge("effect_pix_payout_queue_paused", "1", "Whether the workers are stopped by setPaused: 1 or 0")
+const confirmingStopped = gauge(
+  "effect_pix_payout_queue_confirming_stopped",
+  "1",
+  "Whether payouts are not confirmed, since the service does not know the withdrawals that it named: 1 or 0"
+)
 const measured = gauge(
   "effect_pix_payout_queue_measured",
   "s",
@@ -223,6 +228,7 @@ export const measures = Effect.fnUntraced(function* (store: Store, { account }: 
     }
     yield* update(paused, row.paused ? 1 : 0, { account })
     yield* update(served, row.servedAt === null ? 0 : 1, { account })
+    yield* update(confirmingStopped, row.lookupsStoppedAt === null ? 0 : 1, { account })
     yield* warnOfDayAhead(row.readAt)
     yield* markMeasured
     // Payouts that wait grow older. Where none waits, nothing but the age of what is posted changes before the next write.

@@ -22,7 +22,7 @@ import { makeAccountStore } from "./accountStore.ts"
 import { makeForget } from "./forget.ts"
 import { Row } from "./row.ts"
 import type { Settings } from "../../PayoutQueueOptions.ts"
-import { isOpen } from "./conditions.ts"
+import { isLookedUp, isOpen } from "./conditions.ts"
 import { entryOf } from "./entries.ts"
 import { makeReads } from "./reads.ts"
 import { allColumns, columnOf, decodeRows, historyTable, type StoreParts, table } from "./storeParts.ts"
@@ -63,6 +63,15 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
     where: sql`${ofAccount} AND ${open}`,
     columns: all,
     // A payout waits at most for the next day.
+    longest: Math.max(lease, 25 * 3_600_000)
+  })
+
+  const lookups = makeDue(database, {
+    table,
+    key: "idempotency_key",
+    where: sql`${ofAccount} AND ${sql.literal(isLookedUp.sql)}`,
+    columns: all,
+    // A payout is looked up once a day at least.
     longest: Math.max(lease, 25 * 3_600_000)
   })
 
@@ -138,6 +147,8 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
         : Effect.void,
     /** The open rows, which wait for a worker. */
     due,
+    /** The rows whose withdrawals are looked up. */
+    lookups,
     /** A row that was taken. One that cannot be read is a defect. */
     readTaken: (row: unknown) => Effect.orDie(decodeRow(row)),
     /** Changes the row of the account, with its entry of the history; false where it is so already. */

@@ -10,6 +10,7 @@ import * as Predicate from "effect/Predicate"
 import type { SqlError } from "effect/sql/SqlError"
 import { inSpan } from "../../../internal/spans.ts"
 import { Payments } from "../../../client/Payments.ts"
+import type { WithdrawalLookup } from "../../../client/WithdrawalLookup.ts"
 import { mapDatabaseError } from "../../../durable/Database.ts"
 import type { DueRow } from "../../../durable/Due.ts"
 import { delayInterrupt, orTryAgain, repeatedly, TryAgain } from "../../../durable/Work.ts"
@@ -17,6 +18,7 @@ import { workRows } from "../../../durable/WorkRows.ts"
 import type { ParkedBecause } from "../../PayoutState.ts"
 import type { Seal } from "../../Seal.ts"
 import { logFields } from "../machine.ts"
+import { makeConfirm } from "./confirm.ts"
 import { type Core, linksOf } from "./core.ts"
 import { makeGate, type Permit } from "./gate.ts"
 import { makeSeen } from "./checkDatabase.ts"
@@ -35,7 +37,12 @@ const name = "Payouts"
 const retrying = <A, R>(effect: Effect.Effect<A, SqlError | TryAgain, R>) =>
   Effect.catchTag(mapDatabaseError("send")(effect), "DatabaseError", ({ reason }) => new TryAgain({ reason }))
 
-export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Settings, seal: Seal) {
+export const makeWorker = Effect.fnUntraced(function* (
+  core: Core,
+  settings: Settings,
+  seal: Seal,
+  lookup: WithdrawalLookup["Service"] | undefined
+) {
   const { store } = core
   const payments = yield* Payments
   yield* serve(store, settings, payments)
@@ -99,5 +106,9 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
   )
   const forget = repeatedly("Forgetting payouts", "1 hour", forgetOld)
   const run = workRows({ name, due, concurrency, lease, poll, isDue: core.isDue, followWrites, handle })
-  return { run, forget, seen: makeSeen(store, settings, gate.current) }
+  const confirm =
+    settings.confirm &&
+    lookup &&
+    (yield* makeConfirm(core, settings, settings.confirm, { gate, lookup, open, retrying, seal }))
+  return { run, forget, confirm: confirm?.run, seen: makeSeen(store, settings, gate.current) }
 })

@@ -3,7 +3,7 @@
  * writes the key, so only a text that certainly is another key counts as another payee.
  */
 import * as Result from "effect/Result"
-import { fromPair, type Pair, PixKeyType, value } from "../../../pix/PixKey.ts"
+import { fromPair, type Pair, PixKeyType, value } from "./PixKey.ts"
 
 /** The signs with which a part of a key is hidden. A masked key proves nothing. */
 const masked = /[*#?\u2022\u25CF\u2026]|\.{2}|_{3}|-{3}|x{3}/i

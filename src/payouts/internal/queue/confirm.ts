@@ -1,0 +1,195 @@
+/**
+ * Confirms payouts: looks their withdrawals up when they are due, and stores what the records say. Sends have fibers of their own, so
+ * neither waits for the other. A withdrawal is looked up by one worker at a time, and what it says changes the row that was read or
+ * nothing.
+ */
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Schedule from "effect/Schedule"
+import type { SqlError } from "effect/sql/SqlError"
+import { PaymentsPolicy } from "../../../client/PaymentsPolicy.ts"
+import type { WithdrawalLookup } from "../../../client/WithdrawalLookup.ts"
+import type { WithdrawalDetail, WithdrawalRequestBody } from "../../../contract/Withdrawal.ts"
+import type { Due, DueRow } from "../../../durable/Due.ts"
+import { makeWarn, orTryAgain, TryAgain } from "../../../durable/Work.ts"
+import { workRows } from "../../../durable/WorkRows.ts"
+import { Caller } from "../../../internal/caller.ts"
+import { makeBudget } from "../../../internal/retryBudget.ts"
+import { inSpan } from "../../../internal/spans.ts"
+import type { Seal } from "../../Seal.ts"
+import type { Settings } from "../../PayoutQueueOptions.ts"
+import { logFields } from "../machine.ts"
+import type { ReadAccount } from "./account.ts"
+import { type Core, linksOf } from "./core.ts"
+import type { Event } from "./events.ts"
+import { foundOf, othersOf, reasonOf } from "./found.ts"
+import type { Gate } from "./gate.ts"
+import { logFound, logOther, logOtherSender, logResumed, logStopped, logUnconfirmed } from "./lookupLog.ts"
+import { changedMeanwhile } from "./marking.ts"
+import type { Row } from "./row.ts"
+import { currentSender, isOf } from "./sender.ts"
+import { keyFields, payoutFields, spanFields } from "./signals.ts"
+import { makeSealing } from "./sealing.ts"
+import { makeSlots } from "./slots.ts"
+
+const name = "Payouts: confirming"
+
+/** How many lookups of this process may be under way. */
+const concurrency = 10
+
+const minute = 60_000
+/** A withdrawal that the service named so long ago, and does not know, is a sign that it has no lookup. */
+const longKnown = 60 * minute
+
+/** The request of a row, where it can be opened. */
+type Open = (row: Row) => Effect.Effect<WithdrawalRequestBody | undefined, TryAgain>
+
+export const makeConfirm = Effect.fnUntraced(function* (
+  core: Core,
+  { account: accountName, lease, poll }: Settings,
+  { until }: { readonly until: number },
+  given: {
+    readonly gate: Gate
+    readonly lookup: WithdrawalLookup["Service"]
+    readonly open: Open
+    readonly seal: Seal
+    readonly retrying: <A, R>(effect: Effect.Effect<A, SqlError | TryAgain, R>) => Effect.Effect<A, TryAgain, R>
+  }
+) {
+  const { gate, lookup, open, retrying, seal } = given
+  const { sealReason } = makeSealing(seal)
+  const { accounts, followWrites, lookups } = core.store
+  const scope = yield* Effect.scope
+  const budget = makeBudget()
+  const slot = makeSlots(accounts.lookups.reserve)
+  const warn = makeWarn(`Lookups of withdrawals of the account ${accountName} fail, and are repeated`)
+
+  /** While lookups are stopped, this process looks once a minute whether they still are. */
+  let isResting = false
+  let isStopped = false
+  const rest = Effect.suspend(() => {
+    isStopped = true
+    if (isResting) return Effect.void
+    isResting = true
+    const end = Effect.andThen(
+      Effect.sync(() => {
+        isResting = false
+      }),
+      core.isLookupDue.open
+    )
+    return Effect.asVoid(Effect.forkIn(Effect.delay(end, Duration.millis(minute)), scope))
+  })
+  const due: Due = {
+    ...lookups,
+    take: (taker, lease, most) => (isResting ? Effect.succeed([]) : lookups.take(taker, lease, isStopped ? 1 : most)),
+    untilNext: Effect.suspend(() => (isResting ? Effect.succeed(minute) : lookups.untilNext))
+  }
+
+  /** Whether this lookup may be made: where they are stopped, one an hour may. */
+  const checkStopped = Effect.fnUntraced(function* ({ lookupProbeAt, lookupsStoppedAt, readAt }: ReadAccount) {
+    isStopped = lookupsStoppedAt !== null
+    if (!isStopped) return
+    if ((lookupProbeAt ?? 0) <= readAt && (yield* Effect.tap(accounts.lookups.takeProbe, gate.forget))) return
+    yield* rest
+    return yield* new TryAgain({ reason: "Stopped" })
+  })
+
+  let isOtherSender = false
+  /** The credentials of the lookup have to be those of the account, as for a send. */
+  const checkSender = Effect.fnUntraced(function* (account: ReadAccount) {
+    const fingerprint = (yield* currentSender(lookup))?.fingerprint(account.companyId ?? undefined)
+    const wasOther = isOtherSender
+    isOtherSender = account.fingerprint !== (fingerprint ?? null)
+    if (!isOtherSender) return
+    if (!wasOther) yield* logOtherSender(accountName, account.fingerprint, fingerprint)
+    return yield* new TryAgain({ reason: "OtherClientId" })
+  })
+
+  const ask = (id: number, account: ReadAccount) =>
+    lookup.get(id).pipe(
+      Effect.provideService(Caller, {
+        budget,
+        notAfter: undefined,
+        isSender: (sender) => isOf(sender, account, account.fingerprint)
+      }),
+      // A repetition has its own place among the lookups of a second.
+      Effect.updateService(PaymentsPolicy, (policy) =>
+        PaymentsPolicy.make({ ...policy, retryReads: Schedule.recurs(0) })
+      ),
+      Effect.result
+    )
+
+  /** Takes the step of an event; fails where another process changed the row first. */
+  const take = Effect.fnUntraced(function* (row: Row, event: Event<"LookedUp" | "LookupMissed">) {
+    const after = yield* core.step(row, event)
+    if (after === undefined) return yield* changedMeanwhile()
+    yield* Effect.annotateCurrentSpan(payoutFields(after))
+    yield* logUnconfirmed(row, after, until)
+    return after
+  })
+  const miss = (row: Row, now: number) => take(row, { _tag: "LookupMissed", now, until })
+
+  const stopIfUnknown = Effect.fnUntraced(function* (row: Row, now: number) {
+    const since = row.markedAt ?? row.submittedAt
+    if (now - since < longKnown || !(yield* accounts.lookups.stop(since))) return
+    yield* Effect.andThen(gate.forget, rest)
+    yield* logStopped(accountName)
+  })
+
+  const resume = Effect.fnUntraced(function* ({ lookupFoundAt, lookupsStoppedAt, readAt }: ReadAccount) {
+    if (lookupsStoppedAt === null && lookupFoundAt !== null && Math.abs(readAt - lookupFoundAt) < minute) return
+    yield* Effect.andThen(accounts.lookups.found, gate.forget)
+    isStopped = false
+    if (lookupsStoppedAt !== null) yield* logResumed(accountName)
+  })
+
+  const store = Effect.fnUntraced(function* (row: Row, account: ReadAccount, detail: WithdrawalDetail, now: number) {
+    // What cannot be opened now is not compared: the key, the number and the amount are.
+    const opened = open(row).pipe(
+      Effect.catchTag("TryAgain", () => Effect.undefined),
+      Effect.catchDefect(() => Effect.undefined)
+    )
+    const others = othersOf(detail, row, account, detail.pixKey === undefined ? undefined : yield* opened)
+    if (others.length > 0) return yield* Effect.andThen(miss(row, now), logOther(row, others))
+    const found = foundOf(detail)
+    const said = found.meaning === "paid" || found.meaning === "open" ? undefined : reasonOf(detail)
+    const reason = yield* sealReason(row, said)
+    const after = yield* take(row, { _tag: "LookedUp", now, until, found, reason })
+    yield* logFound(row, after, found, said)
+  })
+
+  const confirm = Effect.fnUntraced(
+    function* (row: Row) {
+      const account = yield* gate.current
+      yield* checkSender(account)
+      yield* checkStopped(account)
+      yield* slot
+      // A number is there, since only a record is looked up.
+      const answer = yield* ask(row.withdrawalId ?? 0, account)
+      const now = yield* Clock.currentTimeMillis
+      if (Result.isSuccess(answer)) {
+        yield* resume(account)
+        return yield* store(row, account, answer.success, now)
+      }
+      const { failure } = answer
+      if (failure._tag === "WithdrawalNotFound") {
+        return yield* Effect.andThen(miss(row, now), stopIfUnknown(row, now))
+      }
+      yield* warn(Cause.fail(failure))
+      return yield* new TryAgain({ reason: failure._tag })
+    },
+    (effect, row) => Effect.annotateLogs(orTryAgain(name, payoutFields(row))(retrying(effect)), logFields(row))
+  )
+
+  const handle = (taken: DueRow) =>
+    Effect.gen(function* () {
+      const row = yield* core.store.readTaken(taken)
+      const options = { kind: "internal", attributes: spanFields(row), root: true, links: linksOf(row) } as const
+      yield* inSpan("PayoutQueue.confirm", options, () => confirm(row))
+    }).pipe(orTryAgain(name, keyFields(taken.key)))
+
+  return { run: workRows({ name, due, concurrency, lease, poll, isDue: core.isLookupDue, followWrites, handle }) }
+})

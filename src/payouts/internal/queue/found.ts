@@ -1,0 +1,72 @@
+/**
+ * What the record of a lookup says of a payout, and whether it is about that payout at all. Nothing here reads or writes.
+ */
+import * as Predicate from "effect/Predicate"
+import { meaningOf } from "../../../contract/Status.ts"
+import type { WithdrawalDetail, WithdrawalRequestBody } from "../../../contract/Withdrawal.ts"
+import { Centavos, ReaisOrder, toReais } from "../../../pix/Money.ts"
+import { displayMessage } from "../../../internal/mask.ts"
+import { isOtherKey } from "../../../pix/OtherKey.ts"
+import { listedWord } from "../machine.ts"
+import type { Account } from "./account.ts"
+import type { Claim, Found } from "./events.ts"
+import { reaisText, type Row } from "./row.ts"
+
+/** An end-to-end id that is stored: another text may be anything. */
+const endToEndIdOf = (text: string | undefined) =>
+  text !== undefined && /^[A-Za-z0-9-]{1,64}$/.test(text) ? text : undefined
+
+/** What a record says. */
+export const foundOf = (detail: WithdrawalDetail): Found => ({
+  meaning: meaningOf(detail.enTransaction),
+  word: listedWord(detail.enTransaction),
+  endToEndId: endToEndIdOf(detail.providerEndToEndId),
+  value: reaisText(detail.value),
+  updatedAt: detail.updateDate?.epochMilliseconds
+})
+
+/** The provider's words for why it failed, masked as the words of a refusal are. */
+export const reasonOf = ({ creditorDocument, description, pixKey, providerErrorDescription }: WithdrawalDetail) =>
+  providerErrorDescription === undefined
+    ? undefined
+    : displayMessage(providerErrorDescription, () =>
+        [pixKey, creditorDocument, description].filter(Predicate.isNotUndefined)
+      ) || undefined
+
+/** What a webhook claims. */
+export const claimOf = (status: string, endToEndId: string | undefined): Claim => {
+  const word = listedWord(status)
+  const id = endToEndIdOf(endToEndId)
+  return {
+    meaning: meaningOf(status),
+    ...(word !== undefined && { word }),
+    ...(id !== undefined && { endToEndId: id })
+  }
+}
+
+const isOtherAmount = ({ amount, value }: WithdrawalDetail, row: Row) =>
+  amount === undefined ? ReaisOrder(value, toReais(Centavos.make(row.amount))) !== 0 : amount !== row.amount
+
+/**
+ * The fields by which a record is about another payout. `request` is the stored one, where it can be opened. A record without the key
+ * is about none.
+ */
+export const othersOf = (
+  detail: WithdrawalDetail,
+  row: Row,
+  { companyId }: Pick<Account, "companyId">,
+  request: WithdrawalRequestBody | undefined
+): ReadonlyArray<string> => {
+  const { pixKey, pixKeyType } = request ?? {}
+  const others = {
+    idempotencyKey: detail.idempotencyKey !== row.idempotencyKey,
+    amount: isOtherAmount(detail, row),
+    pixKey:
+      detail.pixKey !== undefined &&
+      pixKey !== undefined &&
+      pixKeyType !== undefined &&
+      isOtherKey(detail.pixKey, { pixKey, pixKeyType }),
+    companyId: detail.companyId !== undefined && companyId !== null && detail.companyId !== companyId
+  }
+  return Object.entries(others).flatMap(([field, isOther]) => (isOther ? [field] : []))
+}
