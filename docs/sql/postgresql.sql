@@ -105,7 +105,8 @@ CREATE TABLE effect_pix_payout_accounts (
   four_eyes_above BIGINT,
   asked TEXT,
   identity VARCHAR(100),
-  seen_at BIGINT
+  seen_at BIGINT,
+  moved_at BIGINT
 );
 
 INSERT INTO effect_pix_payout_accounts (account) VALUES ('default');

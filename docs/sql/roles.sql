@@ -39,23 +39,26 @@ BEGIN
     TO effect_pix_application, effect_pix_worker, effect_pix_operator;
   -- The application submits, also by PayoutInsert, and runs sheets. It changes nothing that was submitted.
   GRANT INSERT (account, idempotency_key, reference, amount, request, request_check, state, submitted_by, needs_approval,
-    offered_by, sends, parked_because, submitted_at, updated_at, version)
+    offered_by, sends, parked_because, submitted_at, updated_at, version, not_before, due_at, wanted_at, waits_for, waits_since,
+    said_not_executed, replaces, label, contradicted)
     ON effect_pix_payouts TO effect_pix_application;
   -- It stores what webhooks claim of a payout, which is then looked up.
   GRANT UPDATE (claims, claimed, lookups, due_at, taken_by, tries, offered_by, updated_at, version)
     ON effect_pix_payouts TO effect_pix_application;
+  -- A payout that is paid in the place of another one says so in the row of that one, which is never sent again.
+  GRANT UPDATE (replaced_by, asked_step, asked_by, updated_at, version) ON effect_pix_payouts TO effect_pix_application;
   -- The worker sends, and deletes what is to be forgotten. The trigger below bounds what it may write.
   GRANT UPDATE ON effect_pix_payouts TO effect_pix_worker;
   GRANT DELETE ON effect_pix_payout_history TO effect_pix_worker;
   GRANT INSERT, UPDATE ON effect_pix_payout_days TO effect_pix_worker;
   GRANT INSERT (account) ON effect_pix_payout_accounts TO effect_pix_worker, effect_pix_operator;
   GRANT UPDATE (served_at, fingerprint, company_id, horizon, paused, paused_at, pause, blocked_at,
-    blocked_because, probes, probe_at, probe_key, identity, seen_at, lookup_slot_at, lookups_stopped_at, lookup_probe_at,
+    blocked_because, probes, probe_at, probe_key, identity, seen_at, moved_at, lookup_slot_at, lookups_stopped_at, lookup_probe_at,
     lookup_found_at) ON effect_pix_payout_accounts TO effect_pix_worker;
   -- The operator takes the steps of the command.
   GRANT UPDATE (state, due_at, taken_by, tries, needs_approval, approved_by, approved_at, asked_step, asked_by, offered_by,
-    may_have_left_at, fingerprint, wanted_at, waits_for, waits_since, counted_day,
-    parked_because, error, request, request_check, payee, updated_at, version) ON effect_pix_payouts TO effect_pix_operator;
+    may_have_left_at, fingerprint, wanted_at, waits_for, waits_since, counted_day, not_before,
+    said_not_executed, lookups, ended_by, ended_at, contradicted, claimed, claims, reason, label, replaced_by, parked_because, error, request, request_check, payee, updated_at, version) ON effect_pix_payouts TO effect_pix_operator;
   GRANT UPDATE (spent) ON effect_pix_payout_days TO effect_pix_operator;
   GRANT UPDATE (fingerprint, company_id, paused, paused_at, pause, probe_at, four_eyes_above, asked) ON effect_pix_payout_accounts TO effect_pix_operator;
 END $$;
@@ -76,6 +79,9 @@ BEGIN
     OR NEW.amount IS NOT NULL AND NEW.amount IS DISTINCT FROM OLD.amount
     OR NEW.reference <> '' AND NEW.reference <> OLD.reference
     OR NEW.request IS NOT NULL AND NEW.request IS DISTINCT FROM OLD.request
+    OR NEW.label IS NOT NULL AND NEW.label IS DISTINCT FROM OLD.label
+    OR NEW.amount IS NOT NULL AND NEW.replaces IS DISTINCT FROM OLD.replaces
+    OR NEW.amount IS NOT NULL AND OLD.replaced_by IS NOT NULL AND NEW.replaced_by IS DISTINCT FROM OLD.replaced_by
     OR NEW.submitted_by IS NOT NULL AND NEW.submitted_by IS DISTINCT FROM OLD.submitted_by
     OR NEW.amount IS NOT NULL AND OLD.needs_approval AND NOT NEW.needs_approval
   THEN

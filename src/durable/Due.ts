@@ -27,6 +27,8 @@ export interface DueOptions {
   readonly columns: Fragment
   /** The longest wait of a row, in milliseconds. */
   readonly longest: number
+  /** A time from which that wait is counted, if a row has one that lies ahead, as SQL. */
+  readonly notBefore?: Fragment | undefined
 }
 
 /** A row that is due, as the driver gives it, with the columns that were asked for. */
@@ -45,16 +47,18 @@ export interface Taken {
 
 export type Due = ReturnType<typeof makeDue>
 
-export const makeDue = (database: Database, { columns, key, longest, table, where }: DueOptions) => {
+export const makeDue = (database: Database, { columns, key, longest, notBefore, table, where }: DueOptions) => {
   const { dialect, sql } = database
   const rows = sql(table)
   const place = dialect === "pg" ? "ctid" : "rowid"
   /** A number of milliseconds from now, as SQL. */
   const fromNow = (millis: number): Effect.Effect<Fragment> =>
     Effect.map(databaseNow(database), (now) => sql`${now} + CAST(${Math.ceil(millis)} AS BIGINT)`)
+  /** In a SQLite file: from when the longest wait of a row is counted. */
+  const from = (now: Fragment) => (notBefore === undefined ? now : sql`MAX(${now}, COALESCE(${notBefore}, 0))`)
   /** The program's clock may have been ahead when a row was written: it waits no longer than a row may. */
   const bringForward = (now: Fragment): Effect.Effect<number, SqlError> =>
-    Effect.as(sql`UPDATE ${rows} SET due_at = ${now} WHERE ${where} AND due_at > ${now} + ${longest}`, 0)
+    Effect.as(sql`UPDATE ${rows} SET due_at = ${from(now)} WHERE ${where} AND due_at > ${from(now)} + ${longest}`, 0)
 
   return {
     /** What a row has that is due after a number of milliseconds, and that nobody has taken, as SQL for an UPDATE. */
@@ -87,11 +91,12 @@ export const makeDue = (database: Database, { columns, key, longest, table, wher
     /** In how many milliseconds the next row is due; `Infinity` where none waits. */
     untilNext: Effect.flatMap(databaseNow(database), (now) =>
       Effect.flatMap(
-        sql<{ readonly first: unknown; readonly last: unknown }>`
-          SELECT MIN(due_at) - ${now} AS "first", MAX(due_at) - ${now} AS "last" FROM ${rows} WHERE ${where}`,
+        sql<{ readonly first: unknown; readonly longest: unknown }>`
+          SELECT MIN(due_at) - ${now} AS "first", ${dialect === "pg" ? sql`0` : sql`MAX(due_at - ${from(now)})`} AS "longest"
+          FROM ${rows} WHERE ${where}`,
         ([row]) => {
           if (row === undefined || row.first === null) return Effect.succeed(Infinity)
-          return dialect === "sqlite" && Number(row.last) > longest
+          return dialect === "sqlite" && Number(row.longest) > longest
             ? bringForward(now)
             : Effect.succeed(Math.max(0, Number(row.first)))
         }

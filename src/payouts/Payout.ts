@@ -45,8 +45,8 @@ export type PayoutItem = WithdrawalRequest & {
 }
 
 /**
- * The reference was submitted before, with another amount or another content. This payout was not accepted: one reference is one
- * payout, for ever.
+ * The reference was submitted before, with another amount or another content, or in the place of another payout; or the payout that
+ * it `replaces` has another replacement already. This payout was not accepted: one reference is one payout, for ever.
  */
 export class ReferenceConflict extends legible(
   Schema.TaggedError<ReferenceConflict>("effect-pix/ReferenceConflict")("ReferenceConflict", {
@@ -55,8 +55,10 @@ export class ReferenceConflict extends legible(
     /** The amount of this payout, in centavos. */
     amount: Centavos,
     /** What differs from the payout that was submitted. `content` is any other part of the request, such as the PIX key. */
-    differs: Schema.Array(Schema.Literals(["amount", "content"])),
-    /** The payout that was submitted. */
+    differs: Schema.Array(Schema.Literals(["amount", "content", "replaces"])),
+    /** The payout that it was to replace, and the one that replaces that already. */
+    replaced: Schema.optionalKey(Schema.Struct({ reference: Schema.String, by: Schema.String })),
+    /** The payout that was submitted; with `replaced` that one. */
     earlier: Schema.Struct({
       idempotencyKey: Schema.String,
       /** In centavos. */
@@ -70,9 +72,14 @@ export class ReferenceConflict extends legible(
     return "Request"
   }
   override get message(): string {
+    if (this.replaced !== undefined) {
+      const { by, reference } = this.replaced
+      return `The payout ${reference}, for ${format(this.earlier.amount)}, has another replacement already: ${by}. ${this.reference} was not accepted. If that one was not paid either, replace that one.`
+    }
     const other = {
       amount: `another amount (${format(this.amount)})`,
-      content: "another PIX key, description or metadata"
+      content: "another PIX key, description or metadata",
+      replaces: "another payout that it replaces, or none"
     }
     return `The reference ${this.reference} was submitted before, for ${format(this.earlier.amount)}, and this payout has ${this.differs.map((part) => other[part]).join(" and ")}. It was not accepted. If it is another payout, give it a reference of its own; if it is the same one, ask for what was asked for then.`
   }
@@ -112,6 +119,8 @@ const whyWrong = (error: typeof LineError.Type): string => {
     case "BelowMinimum":
       return `asks for ${format(error.amount)}, which is under the minimum of ${format(error.minimum)}`
     case "ReferenceConflict":
+      if (error.replaced !== undefined)
+        return `replaces ${error.replaced.reference}, which ${error.replaced.by} replaces already`
       return `was submitted before, with another ${error.differs.join(" and ")}`
     case "LooksAlike":
       return `looks like ${error.other}: the same PIX key and the same amount`

@@ -25,26 +25,46 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { invalidWithdrawal } from "../contract/WithdrawalCheck.ts"
 import type { BelowMinimum, InvalidRequest } from "../contract/PaymentsError.ts"
-import { type Submission, submission } from "./internal/queue/request.ts"
+import { sealed, type Stored, submission } from "./internal/queue/request.ts"
+import { programNow } from "./internal/queue/tables.ts"
 import type { PayoutItem } from "./Payout.ts"
 import type { Seal } from "./Seal.ts"
 import { badAccountName, defaultAccount, isAccountName } from "./PayoutQueueOptions.ts"
 
-const columns = Object.values({
-  account: "account",
-  idempotencyKey: "idempotency_key",
-  reference: "reference",
-  amount: "amount",
-  text: "request",
-  requestCheck: "request_check",
-  submittedBy: "submitted_by"
-} satisfies Record<keyof Submission, string>)
+const columns = [
+  "account",
+  "idempotency_key",
+  "reference",
+  "amount",
+  "request",
+  "request_check",
+  "submitted_by"
+] as const
 
-const insert = (placeholder: (column: string, index: number) => string) =>
-  `INSERT INTO effect_pix_payouts (${columns.join(", ")}) VALUES (${columns.map(placeholder).join(", ")}) ON CONFLICT DO NOTHING`
+const onConflict = "ON CONFLICT DO NOTHING"
+const into = (names: ReadonlyArray<string>) => `INSERT INTO effect_pix_payouts (${names.join(", ")})`
+const marks = {
+  pg: (names: ReadonlyArray<string>) => names.map((_, index) => `$${index + 1}`),
+  sqlite: (names: ReadonlyArray<string>) => names.map(() => "?")
+} as const
 
-/** The statement, for each dialect: its parameters are account, key, reference, amount, request, the request's check, and who submits it. */
-export const statements = { pg: insert((_, index) => `$${index + 1}`), sqlite: insert(() => "?") } as const
+/** A payout that waits is wanted and due when its time has come, by the clock of the database. The time is the last parameter. */
+const insertWaiting = (dialect: keyof typeof marks, names: ReadonlyArray<string>) => {
+  const values = marks[dialect]([...names, "not_before"])
+  const from = `${dialect === "pg" ? "GREATEST" : "MAX"}(given.not_before, given.now)`
+  const waits = "CASE WHEN given.not_before > given.now THEN"
+  const waiting = {
+    not_before: "given.not_before",
+    wanted_at: from,
+    due_at: from,
+    waits_for: `${waits} 'NotBefore' END`,
+    waits_since: `${waits} given.now END`
+  }
+  return `${into([...names, ...Object.keys(waiting)])}
+SELECT ${[...values.slice(0, -1), ...Object.values(waiting)].join(", ")}
+FROM (SELECT CAST(${values.at(-1)} AS BIGINT) AS not_before, ${programNow[dialect]} AS now) AS given
+WHERE 1 = 1 ${onConflict}`
+}
 
 /** A statement and its parameters, in order. */
 export interface PayoutStatement {
@@ -58,47 +78,73 @@ export interface PayoutStatement {
     amount: number,
     request: string,
     check: string,
-    submittedBy: string | null
+    submittedBy: string | null,
+    /** What the item has of these: its `label`, stored as the request is, and its `notBefore` in milliseconds. */
+    ...rest: ReadonlyArray<string | number>
   ]
 }
 
 /** Where a payout is inserted. */
 export interface PayoutInsertOptions {
   /** The dialect of the database: `pg` is PostgreSQL. */
-  readonly dialect: keyof typeof statements
+  readonly dialect: keyof typeof marks
   /** Whose payout it is, as the option `account` of the workers. Default `default`. */
   readonly account?: string | undefined
 }
 
+const noReplacement = invalidWithdrawal([
+  {
+    path: "replaces",
+    problem: "cannot be done by one INSERT, since the other payout is changed too: use PayoutQueue.submit"
+  }
+])
+
 const submissionOf = (payout: PayoutItem, { account = defaultAccount }: PayoutInsertOptions) =>
   isAccountName(account)
-    ? submission(account, payout)
+    ? Result.filterOrFail(
+        submission(account, payout),
+        ({ replaces }) => replaces === null,
+        () => noReplacement
+      )
     : Result.fail(invalidWithdrawal([{ path: "account", problem: badAccountName }]))
 
-const statementOf = (
-  { account, amount, idempotencyKey, reference, requestCheck, submittedBy }: Submission,
-  { dialect }: PayoutInsertOptions,
-  request: string
-): PayoutStatement => ({
-  text: statements[dialect],
-  parameters: [account, idempotencyKey, reference, amount, request, requestCheck, submittedBy]
-})
+const statementOf = (one: Stored, { dialect }: PayoutInsertOptions): PayoutStatement => {
+  const { account, amount, idempotencyKey, label, notBefore, reference, request, requestCheck, submittedBy } = one
+  const names = label === null ? columns : [...columns, "label"]
+  return {
+    text:
+      notBefore === null
+        ? `${into(names)} VALUES (${marks[dialect](names).join(", ")}) ${onConflict}`
+        : insertWaiting(dialect, names),
+    parameters: [
+      account,
+      idempotencyKey,
+      reference,
+      amount,
+      request,
+      requestCheck,
+      submittedBy,
+      ...[label, notBefore].filter((value) => value !== null)
+    ]
+  }
+}
 
 /**
- * Checks every field of a payout, and returns the statement that submits it. `amount` is in centavos. The request is stored
- * in clear: where the workers have a `seal`, use `makeSealed`.
+ * Checks every field of a payout, and returns the statement that submits it. `amount` is in centavos. The request and the label are
+ * stored in clear: where the workers have a `seal`, use `makeSealed`. An item with `replaces` is refused: the other payout is changed
+ * too, as `PayoutQueue.submit` does.
  */
 export const make = (
   payout: PayoutItem,
   options: PayoutInsertOptions
 ): Result.Result<PayoutStatement, InvalidRequest | BelowMinimum> =>
-  Result.map(submissionOf(payout, options), (one) => statementOf(one, options, one.text))
+  Result.map(submissionOf(payout, options), (one) => statementOf({ ...one, request: one.text }, options))
 
-/** Does as `make`, and seals the stored request with the `seal` of the workers. */
+/** Does as `make`, and seals the stored request and label with the `seal` of the workers. */
 export const makeSealed = (
   payout: PayoutItem,
   options: PayoutInsertOptions & { readonly seal: Seal }
 ): Effect.Effect<PayoutStatement, InvalidRequest | BelowMinimum> =>
   Effect.flatMap(Effect.fromResult(submissionOf(payout, options)), (one) =>
-    Effect.map(options.seal.seal(one.text, one.reference), (request) => statementOf(one, options, request))
+    Effect.map(sealed(options.seal, one), (stored) => statementOf(stored, options))
   )

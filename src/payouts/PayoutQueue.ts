@@ -50,6 +50,7 @@
  * ```
  */
 import * as Context from "effect/Context"
+import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -246,6 +247,21 @@ export class PayoutQueue extends Context.Service<
       reference: string,
       options?: StepOptions & { readonly as?: "paid" | "failed" | "returned" | undefined }
     ) => Steering
+    /**
+     * Cancels a payout of which nothing of this queue left: it was never sent, or the service refused its every request, and no person
+     * said of one that it was not executed. It is never sent again, its `dailyCap` has room again, and another one may replace it.
+     *
+     * Fails with `PayoutStateConflict` where a request may have left: `park` it then. So it does on PostgreSQL before a worker
+     * looked at the database since its server started, and for what is parked or refused since before a failover or the restore
+     * of a backup, where the queue cannot know. A copy of a SQLite file looks as the file does.
+     */
+    readonly cancel: (reference: string, options?: StepOptions) => Steering
+    /**
+     * Changes the `notBefore` of a payout that was never sent, by the clock of the database: at once where it is past. An earlier
+     * time takes the approval of a second person back, and the payout is parked for another one. What is parked stays parked.
+     * Fails as `cancel` does.
+     */
+    readonly reschedule: (reference: string, notBefore: DateTime.DateTime, options?: StepOptions) => Steering
     /**
      * Deletes the personal data of a payout that is posted, paid, failed or refused at once: its request, its payee, and the
      * check of its request, by which a CPF could be guessed. Its reference, amount, state and history stay until

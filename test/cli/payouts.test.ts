@@ -41,6 +41,18 @@ const eachState = Effect.gen(function* () {
   )
 })
 
+/** A worker has looked at the database. */
+const seen = PayoutQueue.use(() =>
+  Effect.scoped(
+    Layer.build(
+      Layer.provide(
+        PayoutQueue.layerWorker(),
+        Layer.provide(Sandbox.layerPayments, Layer.succeed(SandboxOptions, { balance: 0 }))
+      )
+    )
+  )
+)
+
 /** Three payouts above the limit of the workers, of R$ 10,00, R$ 20,00 and R$ 30,00, and one that an operator parked. */
 const parked = Effect.gen(function* () {
   for (const [index, reference] of ["over-1", "over-2", "over-3", "held"].entries()) {
@@ -81,7 +93,7 @@ describe.each(databases)("payouts in %s", (...database) => {
   live("payouts are listed with ages, amounts and totals by state, and one is shown with its key masked", function* () {
     const { env, inProgram, rows } = yield* operate(database)
     const table = [
-      "STATE             AMOUNT          AGE  REFERENCE                 WHY",
+      "STATE             AMOUNT          AGE  REFERENCE                 WHY               LABEL",
       "parked          R$ 20,00          3 d  parked                    Operator",
       "unknown         R$ 50,00          3 d  unknown                   OutcomeUnknown",
       "accepted        R$ 10,00          3 d  accepted",
@@ -181,11 +193,13 @@ describe.each(databases)("payouts in %s", (...database) => {
 describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database) => {
   live("an accountant gets every page as CSV, without payees and with no cell that a sheet runs", function* () {
     const { inProgram, rows, run: list } = yield* operate(database)
-    const head = "reference,state,amount_centavos,amount_reais,submitted_at,updated_at,withdrawal_id,withdrawal_status"
+    const columns =
+      "reference,state,amount_centavos,amount_reais,submitted_at,updated_at,withdrawal_id,withdrawal_status"
+    const head = `${columns},label,not_before,replaces,replaced_by`
     const { submittedAt } = JSON.parse((yield* list("show posted --json")).stdout)
     const at = submittedAt.replace(/\.\d+Z$/, "Z")
     const one = yield* list("list --state posted --csv")
-    expect(one.stdout.replace(/(,\S+Z),\S+Z,/, "$1,")).toBe(`${head}\r\nposted,posted,3000,30.00,${at},7,\r\n`)
+    expect(one.stdout.replace(/(,\S+Z),\S+Z,/, "$1,")).toBe(`${head}\r\nposted,posted,3000,30.00,${at},7,,,,,\r\n`)
 
     // More than one page.
     const formulas = ["=1+1", "+1", "-1", "@SUM(A1)"]
@@ -292,6 +306,59 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
     )
   })
 
+  live("what never left is cancelled, by references of a sheet too, and sent at another time", function* () {
+    const queue = PayoutQueue.use((queue) =>
+      Effect.andThen(
+        queue.submit({ ...item("rent", 3000), label: "Aluguel de março" }),
+        queue.submit({ ...item("anew"), replaces: "refused", by: "ana" })
+      )
+    )
+    const { inProgram, rows } = yield* operate(database, Effect.andThen(eachState, queue))
+    if (database[0] === "a PostgreSQL") yield* inProgram(seen)
+    const inFolder = yield* folder
+    const sheet = (name: string, text: string) => {
+      writeFileSync(join(inFolder, name), text)
+      return `cancel --file ${join(inFolder, name)}`
+    }
+    const [excel, wrong, unknown] = [
+      sheet("excel.csv", '\uFEFF"valor";"Referência"\r\n1,00;"=""anew"""\r\n2,00;accepted\r\n'),
+      sheet("wrong.csv", "name,amount\nanew,1\n"),
+      sheet("unknown.csv", "anew\n'=nobody\n")
+    ]
+    yield* rows(
+      ["list --csv", 0, /^accepted,accepted,.*\r\nrent,accepted,3000,.*,Aluguel de março,,,\r\nanew,.*,refused,\r\n/m],
+      ["reschedule rent --not-before 2126-12-05", 1, "", /a time with its zone/],
+      [
+        "reschedule rent --not-before 2126-12-05T09:00:00-03:00 --yes --by ana",
+        0,
+        /^Label +Aluguel de março$[^]*^Not before +2126-12-05T12:00:00Z$/m,
+        /^Payout rent "Aluguel de março": .*\n.*MONEY MOVES THEN: it is sent at 2126-12-05T12:00:00Z/
+      ],
+      ["show rent", 0, / Rescheduled 2126-12-05T12:00:00Z \(accepted\) by ana\n$/],
+      [
+        "reschedule rent --not-before 2126-01-01T00:00:00Z",
+        2,
+        "",
+        /not before 2126-12-05T12:00:00Z\n.*An earlier time/
+      ],
+      ["reschedule posted --not-before 2126-12-05T09:00:00Z --yes", 4, "", /reschedule changed nothing/],
+      [
+        "retry refused accepted",
+        2,
+        "",
+        /^retry leaves refused out: anew replaces it, .*\nPayout accepted: [^]*1 payout/
+      ],
+      ["retry refused --yes", 4, "", /The payout anew replaces it, so it is never sent again/],
+      ["show refused", 0, /^Replaced by +anew$[^]* Replaced by anew \(refused\) by ana\n$/m],
+      ["show anew", 0, /^Replaces +refused$/m],
+      [wrong, 1, "", /a CSV file with a column `reference`/],
+      [unknown, 4, "", /=nobody[^]*Nothing was changed/],
+      [`${excel} --yes`, 0, /^STATE .*\ncancelled .* anew\ncancelled .* accepted\n$/, /2 payouts, R\$ 20,00/],
+      ["cancel unknown posted --yes", 4, "", /A request of it left\. Park it[^]*A request of it left\. Park it/],
+      ["cancel --yes", 1, "", /^Name the payouts by their references, or by a file\.$/m]
+    )
+  })
+
   live("a step about all that were submitted before a time takes no newer one", function* () {
     const { inProgram, rows, run: show } = yield* operate(database, parked)
     yield* rows(["resume over-1 --yes", 0, /accepted/])
@@ -330,7 +397,12 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
 
 describe("a step that nobody takes", () => {
   live("a step that nobody takes is refused before anything is read, for every step", function* () {
-    const words = { settle: " --as paid", "change-sender": "", "four-eyes": "" } as Readonly<Record<string, string>>
+    const words = {
+      settle: " --as paid",
+      reschedule: " --not-before 2126-12-05T09:00:00Z",
+      "change-sender": "",
+      "four-eyes": ""
+    } as Readonly<Record<string, string>>
     const steps = [
       ...payoutSteps.map(({ name }) => `payouts ${name} x${words[name] ?? ""}`),
       ...accountSteps.map(({ name }) => `payouts ${name}${name in words ? " 100" : ""}`),

@@ -2,7 +2,7 @@
  * The roles of `docs/sql/roles.sql` on a PostgreSQL: what each process does under its own, and what the database denies.
  */
 import { assert } from "@effect/vitest"
-import { Context, Effect, Layer, Option, Result, Stream } from "effect"
+import { Context, DateTime, Effect, Layer, Option, Result, Stream } from "effect"
 import { Money } from "effect-pix"
 import { PayoutInsert, PayoutQueue, Payouts } from "effect-pix/payouts"
 import { Sandbox } from "effect-pix/sandbox"
@@ -82,7 +82,21 @@ onPostgres(
       yield* operator.forget("b", { by })
       yield* operator.payee("b", { by })
       yield* operator.settle("b", { as: "failed", by })
-      assert.lengthOf(yield* Stream.runCollect(operator.list()), 8)
+      const later = DateTime.add(yield* DateTime.now, { days: 3 })
+      const inserted = PayoutInsert.make({ ...item("c", 2300), notBefore: later, label: "third" }, { dialect: "pg" })
+      const statement = Result.getOrThrow(inserted)
+      yield* sql.unsafe(statement.text, statement.parameters)
+      yield* queue.submit({ ...item("d", 2400), notBefore: later, label: "fourth" })
+      for (const reference of ["c", "d"]) {
+        assert.strictEqual(yield* stateOf(queue, reference), "accepted NotBefore")
+        yield* operator.reschedule(reference, DateTime.add(later, { days: 1 }), { by })
+        yield* operator.cancel(reference, { by })
+        yield* queue.submit({ ...item(`${reference} anew`, 2500), replaces: reference })
+        assert.strictEqual(Option.getOrThrow(yield* queue.status(reference)).replacedBy, `${reference} anew`)
+        const cleared = sql`UPDATE effect_pix_payouts SET replaced_by = NULL, version = version WHERE reference = ${reference}`
+        assert.strictEqual((yield* Effect.flip(cleared)).reason._tag, "AuthorizationError")
+      }
+      assert.lengthOf(yield* Stream.runCollect(operator.list()), 12)
       yield* operator.changeSender("a".repeat(40), { by })
       for (const one of ["ana", "bia"]) yield* operator.setFourEyes(null, { by: one })
       assert.isUndefined((yield* queue.account).fourEyesAbove)

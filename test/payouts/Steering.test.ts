@@ -1,6 +1,6 @@
 /** What a person may do with a payout, by what is known of it: every step from every state. */
 import { assert } from "@effect/vitest"
-import { Effect, Option, Struct } from "effect"
+import { DateTime, Effect, Option, Struct } from "effect"
 import { InvalidRequest } from "effect-pix"
 import type { PayoutQueue } from "effect-pix/payouts"
 import { SqlClient } from "effect/sql"
@@ -172,6 +172,37 @@ test("forget deletes the request of what has ended, once", (queue, of) => queue.
   "Forgotten -request requestCheck=": [...isRecorded, "refused"],
   nothing: ["forgotten"]
 })
+
+test("cancel ends what cannot have left, and nothing else", (queue, of) => queue.cancel(of, { by }), {
+  "A request of it": [...isRecorded, "mayHaveLeft", "unknown", "lost", "lostLongAgo", ...isElsewhere, "parkedUnderWay"],
+  [`Cancelled state=cancelled -approvedBy -approvedAt -fingerprint ${idle} -countedDay`]: ["accepted"],
+  [`Cancelled state=cancelled -approvedBy -approvedAt -fingerprint ${idle} -countedDay -error`]: ["refused"],
+  [`Cancelled state=cancelled -approvedBy -approvedAt -fingerprint ${idle} -countedDay -error -parkedBecause`]: [
+    "parked"
+  ],
+  "Cancelled state=cancelled -error": ["forgotten"],
+  "Cancelled state=cancelled -parkedBecause": ["parkedDeleted"]
+})
+
+const at = (millis: number) => (queue: PayoutQueue["Service"], of: string) =>
+  queue.reschedule(of, DateTime.makeUnsafe(millis), { by })
+const isNotRescheduled = {
+  "Only what was never": ["unknown", ...isRecorded, "refused", "forgotten"],
+  "A request of it": ["mayHaveLeft", "lost", "lostLongAgo", ...isElsewhere, "parkedUnderWay"]
+} as const
+test("reschedule to a later time keeps an approval, and what is parked stays so", at(now + hour), {
+  ...isNotRescheduled,
+  [`Rescheduled wantedAt=${now + hour} waitsFor=NotBefore waitsSince=${now} notBefore=${now + hour}`]: ["accepted"],
+  [`Rescheduled notBefore=${now + hour}`]: ["parked", "parkedDeleted"]
+})
+test("reschedule to an earlier time takes an approval back, and parks what had it", at(now - 2 * hour), {
+  ...isNotRescheduled,
+  [`Rescheduled state=parked needsApproval=true -approvedBy -approvedAt ${idle} notBefore=${now - 2 * hour} parkedBecause=NeedsApproval`]:
+    ["accepted"],
+  [`Rescheduled -approvedBy -approvedAt notBefore=${now - 2 * hour}`]: ["parked"],
+  [`Rescheduled notBefore=${now - 2 * hour}`]: ["parkedDeleted"]
+})
+
 effect("a step with a wrong reference, person or reason changes nothing, and says what is wrong", world, function* () {
   const queue = yield* startClient()
   yield* queue.submit(payout("a"))

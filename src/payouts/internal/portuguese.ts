@@ -134,6 +134,8 @@ const wrong = (error: LineError): string => {
     case "BelowMinimum":
       return `Não aceito: ${refusals[error._tag]}`
     case "ReferenceConflict":
+      if (error.replaced !== undefined)
+        return `Não aceito: ${error.replaced.reference} já foi substituído por ${error.replaced.by}`
       return `Não aceito: a referência já foi usada para ${format(error.earlier.amount)}, com outros dados`
     case "LooksAlike":
       return `Não aceito: parece igual a ${error.other}, com a mesma chave PIX e o mesmo valor`

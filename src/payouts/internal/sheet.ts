@@ -13,7 +13,7 @@ import type { Seal } from "../Seal.ts"
 import type { PayoutStatus } from "../PayoutStatus.ts"
 import type { Core } from "./queue/core.ts"
 import type { Row } from "./queue/row.ts"
-import { statusOf } from "./queue/status.ts"
+import { makeShow } from "./queue/show.ts"
 import type { Settings } from "../PayoutQueueOptions.ts"
 import { allOrNone, makeAccept, type Run, sumOf, type Wrong } from "./queue/submit.ts"
 
@@ -24,7 +24,9 @@ interface Planned {
 }
 
 /** The transaction is rolled back: nothing is accepted. */
-class RollBack extends Data.TaggedError("RollBack")<Planned> {}
+class RollBack extends Data.TaggedError("RollBack")<
+  Pick<Planned, "wrong"> & { readonly earlier: ReadonlyArray<Row> }
+> {}
 
 const inTransaction = invalidWithdrawal([
   { path: "", problem: "must not be run in a transaction: nothing is sent before that commits" }
@@ -39,6 +41,7 @@ export const makeSheet = (core: Core, settings: Settings, seal: Seal) => {
   const { store } = core
   const { account, horizon } = settings
   const acceptAll = makeAccept(core, settings, seal)
+  const { showAll } = makeShow(seal)
 
   /** The rows of keys, in their order. */
   const find = (keys: ReadonlyArray<string>) =>
@@ -53,9 +56,11 @@ export const makeSheet = (core: Core, settings: Settings, seal: Seal) => {
   })
 
   const plan = (items: ReadonlyArray<PayoutItem>, run: Run): Effect.Effect<Planned, SqlError | DatabaseError> =>
-    acceptAll(items, run, ({ earlier, wrong }) =>
-      Effect.fail(new RollBack({ wrong, earlier: earlier.map((row) => statusOf(row)) }))
-    ).pipe(Effect.catchTag("RollBack", Effect.succeed))
+    acceptAll(items, run, ({ earlier, wrong }) => Effect.fail(new RollBack({ wrong, earlier }))).pipe(
+      Effect.catchTag("RollBack", ({ earlier, wrong }) =>
+        Effect.map(showAll(earlier), (statuses) => ({ wrong, earlier: statuses }))
+      )
+    )
 
   /** Logs what nobody was asked about: a sheet that was paid on another file has nothing here. */
   const logPlan = (count: number, sum: number, stored: number) =>
@@ -102,6 +107,8 @@ export const makeSheet = (core: Core, settings: Settings, seal: Seal) => {
       changeOf: core.changeOf,
       /** How often another process's changes are looked for, in milliseconds. */
       poll: settings.poll,
+      /** The statuses of rows. */
+      showAll,
       /** The rows of these keys. */
       find: (keys: ReadonlyArray<string>) => mapDatabaseError("run")(find(keys)),
       interrupted: keys.length === 0 ? Effect.void : logInterrupted([...byKey.values()])

@@ -78,6 +78,7 @@ const recordOf = (status: PayoutStatus) => {
 /** A status for machines: amounts in centavos; JSON writes times in ISO 8601. */
 export const dataOf = (status: PayoutStatus) => ({
   reference: status.reference,
+  label: status.label,
   state: status.state,
   amount: status.amount,
   because: "because" in status ? status.because : undefined,
@@ -86,6 +87,9 @@ export const dataOf = (status: PayoutStatus) => ({
   withdrawalId: recordOf(status).id,
   withdrawalStatus: recordOf(status).word,
   mayHaveLeftAt: "mayHaveLeftAt" in status ? status.mayHaveLeftAt : undefined,
+  notBefore: status.notBefore,
+  replaces: status.replaces,
+  replacedBy: status.replacedBy,
   submittedAt: status.submittedAt,
   updatedAt: status.updatedAt,
   idempotencyKey: status.idempotencyKey
@@ -96,6 +100,7 @@ export const textOf = (status: PayoutStatus, now: number, payee?: string): strin
   const since = (at: DateTime.Utc | undefined) => at && `${time(at)} (${ageOf(at, now)} ago)`
   return fieldLines({
     Payout: status.reference,
+    Label: status.label,
     Amount: inBoth(status.amount),
     State: status.state,
     Parked: "because" in status ? status.because : undefined,
@@ -105,6 +110,9 @@ export const textOf = (status: PayoutStatus, now: number, payee?: string): strin
     Withdrawal: recordOf(status).id,
     "Its status": recordOf(status).word,
     "May have left": "mayHaveLeftAt" in status ? since(status.mayHaveLeftAt) : undefined,
+    "Not before": status.notBefore && time(status.notBefore),
+    Replaces: status.replaces,
+    "Replaced by": status.replacedBy,
     Submitted: since(status.submittedAt),
     Updated: since(status.updatedAt),
     Key: status.idempotencyKey,
@@ -120,7 +128,8 @@ export const columnsAt = (now: number): Columns<PayoutStatus> => ({
     AMOUNT: [-14, ({ amount }) => Money.format(amount)],
     AGE: [-11, ({ submittedAt }) => ageOf(submittedAt, now)],
     REFERENCE: [24, ({ reference }) => reference],
-    WHY: [0, reasonOf]
+    WHY: [16, reasonOf],
+    LABEL: [0, ({ label = "" }) => label]
   },
   csv: {
     reference: ({ reference }) => reference,
@@ -130,7 +139,11 @@ export const columnsAt = (now: number): Columns<PayoutStatus> => ({
     submitted_at: ({ submittedAt }) => submittedAt,
     updated_at: ({ updatedAt }) => updatedAt,
     withdrawal_id: (status) => `${recordOf(status).id ?? ""}`,
-    withdrawal_status: (status) => recordOf(status).word ?? ""
+    withdrawal_status: (status) => recordOf(status).word ?? "",
+    label: ({ label }) => label ?? "",
+    not_before: ({ notBefore }) => notBefore,
+    replaces: ({ replaces }) => replaces ?? "",
+    replaced_by: ({ replacedBy }) => replacedBy ?? ""
   },
   json: dataOf
 })

@@ -51,6 +51,8 @@ const lineOf = (change: PayoutChange): string => {
     "because" in change ? change.because : undefined,
     "step" in change ? change.step : undefined,
     "withdrawalId" in change ? `withdrawal ${change.withdrawalId}` : undefined,
+    "notBefore" in change ? time(change.notBefore) : undefined,
+    "replacement" in change ? `by ${change.replacement}` : undefined,
     `(${change.state})`,
     "by" in change ? `by ${change.by}` : undefined,
     "note" in change ? `: ${change.note}` : undefined

@@ -40,11 +40,16 @@ export interface Group {
 /** The flags of a step about payouts. */
 export interface PayoutFlags {
   readonly group?: Option.Option<Group>
+  /** The references of a file, beside those that are named. */
+  readonly file?: Option.Option<ReadonlyArray<string>>
 }
 
 type Queue = PayoutQueue["Service"]
 
-export type PayoutStep<Own> = Step<Queue, Payout, Own, PayoutStatus>
+export interface PayoutStep<Own> extends Step<Queue, Payout, Own, PayoutStatus> {
+  /** Why a payout is left out where there are others. */
+  readonly leavesOut?: (status: PayoutStatus) => string | undefined
+}
 /** Its result is `Asked` where it needs a second person. */
 export type AccountStep<Own> = Step<Queue, Account, Own, "Changed" | "Asked" | void>
 /** Its result is false where there is no such letter any more. */

@@ -6,13 +6,14 @@ import * as Argument from "effect/cli/Argument"
 import * as Flag from "effect/cli/Flag"
 import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
-import { type PayoutStatus } from "../../../payouts/PayoutStatus.ts"
+import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
 import { ParkedBecause } from "../../../payouts/PayoutState.ts"
 import { amountHelp, noAmount, parseAmount } from "../amount.ts"
 import { flag } from "../flags.ts"
-import { plain } from "../text.ts"
+import { plain, time } from "../text.ts"
 import { textOfLimit, textOfSum } from "./describe.ts"
 import { accountStep, letterStep, payoutStep } from "./step.ts"
+import { referencesOf } from "./sheetReferences.ts"
 import type { Group } from "./stepShape.ts"
 
 const untilContinue = " The workers are paused: nothing is sent until `effect-pix payouts continue`."
@@ -32,6 +33,19 @@ const submittedBefore = Flag.String("submitted-before").pipe(
     has: ({ submittedAt }) => DateTime.isLessThan(submittedAt, limit)
   })),
   Flag.optional
+)
+
+const file = Flag.FileText("file").pipe(
+  Flag.withMetavar("sheet.csv"),
+  Flag.withDescription("Those of the references in a CSV file, of its column `reference` or its only one"),
+  Flag.filterMap(referencesOf, () => "a CSV file with a column `reference`, and at least one in it"),
+  Flag.optional
+)
+
+const notBefore = Flag.String("not-before").pipe(
+  Flag.withMetavar("time"),
+  Flag.withDescription("The earliest time at which they are sent, as 2026-12-05T09:00:00-03:00"),
+  Flag.filterMap(parseTime, () => "a time with its zone, as 2026-12-05T09:00:00-03:00")
 )
 
 const because = Flag.Literals("because", ParkedBecause.literals).pipe(
@@ -63,6 +77,8 @@ export const payoutSteps = [
         ? "MONEY WILL MOVE: it is sent again, under the same key."
         : "It is sent at once, under the same key, and not at the time of its next attempt."
     },
+    leavesOut: ({ replacedBy }) =>
+      replacedBy === undefined ? undefined : `${replacedBy} replaces it, so it is never sent again.`,
     take: (queue, { status }, why) => queue.retry(status.reference, why)
   }),
   payoutStep({
@@ -90,6 +106,27 @@ export const payoutSteps = [
     take: (queue, { status, sum }, why, { notExecuted }) => queue.resume(status.reference, { ...why, notExecuted, sum })
   }),
   payoutStep({
+    name: "cancel",
+    about: "Cancel payouts of which nothing left: they are never sent",
+    flags: { file },
+    effect: () =>
+      "It is never sent, and its reference is never new again. Where a request of it may have left, this is refused: park it then.",
+    take: (queue, { status }, why) => queue.cancel(status.reference, why)
+  }),
+  payoutStep({
+    name: "reschedule",
+    about: "Change the time before which payouts that were never sent are not sent",
+    flags: { notBefore },
+    effect: ({ isPaused, status }, { notBefore }) => {
+      const isEarlier = DateTime.isLessThan(notBefore, status.notBefore ?? status.submittedAt)
+      const approval = isEarlier || status.notBefore !== undefined ? " An earlier time takes an approval back." : ""
+      return status.state === "parked"
+        ? `It stays parked. When it is resumed, it is not sent before ${time(notBefore)}.${approval}`
+        : `MONEY MOVES THEN: it is sent at ${time(notBefore)}, or at once where that is past.${approval}${isPaused ? untilContinue : ""}`
+    },
+    take: (queue, { status }, why, { notBefore }) => queue.reschedule(status.reference, notBefore, why)
+  }),
+  payoutStep({
     name: "settle",
     about: "Say how payouts ended, as you learned it elsewhere",
     flags: {
@@ -108,7 +145,7 @@ export const payoutSteps = [
     about: "Delete the payee's data of payouts that are over; their amounts and histories stay",
     flags: {},
     effect: ({ status: { state } }) =>
-      `Its PIX key, description, metadata and payee are deleted for ever.${state === "refused" ? " It cannot be sent any more." : ""} Its reference, amount and history stay.`,
+      `Its PIX key, description, metadata, label and payee are deleted for ever.${state === "refused" ? " It cannot be sent any more." : ""} Its reference, amount and history stay.`,
     take: (queue, { status }, why) => queue.forget(status.reference, why)
   })
 ] as const

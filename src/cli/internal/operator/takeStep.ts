@@ -25,7 +25,7 @@ import { whyOf, type Words } from "../flags.ts"
 import { tableOf } from "../list.ts"
 import { note, write, writeResult } from "../output.ts"
 import { perform } from "../perform.ts"
-import { ageOf, jsonLine, plain } from "../text.ts"
+import { ageOf, jsonLine, plain, time } from "../text.ts"
 import { findLetter, layerClient, layerNamed, noLetter, textOf as textOfLetter } from "./deadLetters.ts"
 import {
   type Account,
@@ -119,10 +119,16 @@ const findEach = Effect.fnUntraced(function* <A, R>(
 })
 
 /** The payouts of a step, in the order in which they were named or submitted. */
-const selected = Effect.fnUntraced(function* (references: ReadonlyArray<string>, own: PayoutFlags) {
+const selected = Effect.fnUntraced(function* (named: ReadonlyArray<string>, own: PayoutFlags) {
+  const references = [...named, ...Option.getOrElse(own.file ?? Option.none(), () => [])]
   const group = Option.getOrUndefined(own.group ?? Option.none())
   if (references.length > 0 === (group !== undefined)) {
-    const orGroup = own.group === undefined ? "" : ", or give the flag that finds them, and not both"
+    const orGroup =
+      own.file !== undefined
+        ? ", or by a file"
+        : own.group === undefined
+          ? ""
+          : ", or give the flag that finds them, and not both"
     return yield* failed(`Name the payouts by their references${orGroup}.`)
   }
   if (group === undefined) return yield* findEach(references, find)
@@ -133,7 +139,16 @@ type Named = { readonly subjects: ReadonlyArray<string> }
 
 export const takePayoutStep = <Own extends PayoutFlags>(step: PayoutStep<Own>) =>
   Effect.fnUntraced(function* ({ json, subjects: references, ...given }: Given<Own> & Named) {
-    const statuses = yield* selected(references, given.own)
+    const found = yield* selected(references, given.own)
+    const leftOut = new Map(
+      found.flatMap((status) => {
+        const why = found.length === 1 ? undefined : step.leavesOut?.(status)
+        return why === undefined ? [] : [[status, why] as const]
+      })
+    )
+    for (const [{ reference }, why] of leftOut)
+      yield* note(`${step.name} leaves ${plain(reference)} out: ${plain(why)}`)
+    const statuses = found.filter((status) => !leftOut.has(status))
     if (statuses.length === 0) return yield* note(`${step.name}: there is no such payout. Nothing was changed.`)
     const { now, paused: isPaused } = yield* readAccount
     const kind: Kind<PayoutQueue["Service"], Payout, PayoutStatus, PayoutQueue> = {
@@ -141,7 +156,9 @@ export const takePayoutStep = <Own extends PayoutFlags>(step: PayoutStep<Own>) =
       nameOf: ({ status }) => plain(status.reference),
       lineOf: ({ status }) => {
         const why = reasonOf(status) === "" ? "" : ` (${reasonOf(status)})`
-        return `Payout ${plain(status.reference)}: ${inBoth(status.amount)}, ${status.state}${why}, submitted ${ageOf(status.submittedAt, now)} ago`
+        const called = status.label === undefined ? "" : ` "${plain(status.label)}"`
+        const from = status.notBefore === undefined ? "" : `, not before ${time(status.notBefore)}`
+        return `Payout ${plain(status.reference)}${called}: ${inBoth(status.amount)}, ${status.state}${why}, submitted ${ageOf(status.submittedAt, now)} ago${from}`
       },
       countOf: (some) => textOfSum(sumOf(some.map(({ status }) => status))),
       look: ({ status }) => `payouts show ${plain(status.reference)}`,

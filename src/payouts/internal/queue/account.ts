@@ -48,7 +48,9 @@ export const Account = Schema.Struct({
   /** The database in which a worker was seen last: see `identity.ts`. */
   identity: orNull(Schema.String),
   /** When a worker was seen last, by the clock of the database: at least once a minute. */
-  seenAt: orNull(Int)
+  seenAt: orNull(Int),
+  /** When a worker found last that the database is another one than before, by the clock of the database. */
+  movedAt: orNull(Int)
 })
 export interface Account extends Schema.Schema.Type<typeof Account> {}
 

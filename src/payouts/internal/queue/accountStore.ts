@@ -47,17 +47,24 @@ export const makeAccountStore = (database: Database, account: string) => {
   const update: UpdateAccount = (changes, where) =>
     changedAny(sql`UPDATE ${accounts} SET ${changes} WHERE account = ${account} AND ${where} RETURNING account`)
 
+  const get = Effect.gen(function* () {
+    const now = yield* databaseNow(database)
+    const clock = sql`SELECT ${now} AS "readAt", ${identity.session} AS "session"`
+    const [found] = yield* sql`${clock}, ${all} FROM ${accounts} WHERE account = ${account}`
+    const [bare] = found === undefined ? yield* clock : []
+    const [read] = yield* Effect.orDie(decode([found ?? { ...Account.make({ account }), ...bare }]))
+    return { ...read!, ahead: read!.readAt - (yield* Clock.currentTimeMillis) } satisfies ReadAccount
+  })
+
   return {
     /** The identity of the database, and when a worker was seen in it. */
     identity,
     /** The account as it is now. Where it has no row, nobody served or paused it. */
-    get: Effect.gen(function* () {
-      const now = yield* databaseNow(database)
-      const clock = sql`SELECT ${now} AS "readAt", ${identity.session} AS "session"`
-      const [found] = yield* sql`${clock}, ${all} FROM ${accounts} WHERE account = ${account}`
-      const [bare] = found === undefined ? yield* clock : []
-      const [read] = yield* Effect.orDie(decode([found ?? { ...Account.make({ account }), ...bare }]))
-      return { ...read!, ahead: read!.readAt - (yield* Clock.currentTimeMillis) } satisfies ReadAccount
+    get,
+    /** Whether the database is judged, as SQL: see `judged` of the identity. */
+    judged: Effect.gen(function* () {
+      const read = yield* get
+      return identity.judged(read, yield* identity.read)
     }),
 
     /** The limit above which a payout needs a second person, as SQL. */

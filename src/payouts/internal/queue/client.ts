@@ -2,12 +2,13 @@
  * The operations of the queue that need no worker: submitting, reading and steering payouts, and steering the account.
  */
 import * as Clock from "effect/Clock"
+import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import type { StepOptions } from "../../../durable/Step.ts"
 import type { Centavos } from "../../../pix/Money.ts"
 import type { PayoutItem } from "../../Payout.ts"
-import { type PayoutStatus } from "../../PayoutStatus.ts"
+import type { PayoutStatus } from "../../PayoutStatus.ts"
 import { PayoutNotFound, PayoutStateConflict } from "../../PayoutState.ts"
 import type { Seal } from "../../Seal.ts"
 import { makeAccountClient } from "./accountClient.ts"
@@ -17,24 +18,29 @@ import type { Event } from "./events.ts"
 import { makeHints } from "./hints.ts"
 import { operationsOf } from "./operation.ts"
 import { makeReading } from "./reading.ts"
+import { badTime, millisOfTime } from "./request.ts"
 import type { Settings } from "../../PayoutQueueOptions.ts"
-import { statusOf } from "./status.ts"
+import { makeShow } from "./show.ts"
 import { allOrNone, makeAccept } from "./submit.ts"
 
 /** A step of a person, without the person and what it is decided by. */
 type Wanted = DistributiveOmit<Event<Exclude<PayoutStateConflict["operation"], "replace">>, "at" | "person">
 type DistributiveOmit<A, Key extends keyof A> = A extends unknown ? Omit<A, Key> : never
 
+const notJudged =
+  "It is not known whether a request of it left: no worker has looked at this database since its server started (start one first), or the payout is from before a failover or a restore. Park it: then nothing sends it."
+
 export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
   const { store } = core
   const { writing } = operationsOf(store)
   const { find, ...reading } = makeReading(core, settings, seal)
+  const { show, showAll } = makeShow(seal)
 
   const acceptAll = makeAccept(core, settings, seal)
   /** Accepts all or none. */
   const submitAll = Effect.fnUntraced(function* (payouts: ReadonlyArray<PayoutItem>) {
     const rows = yield* acceptAll(payouts, undefined, allOrNone)
-    return rows.map((row) => statusOf(row))
+    return yield* showAll(rows)
   })
 
   /** Checks and stores a step of an operator, and queues the payout anew where it is to be sent. */
@@ -47,16 +53,20 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
         const now = yield* Clock.currentTimeMillis
         const served = yield* store.accounts.get
         const at = { account: served, now, horizon: served.horizon ?? settings.horizon }
+        const row = yield* find(reference)
+        const isAboutNeverSent = operation === "cancel" || operation === "reschedule"
+        const condition = isAboutNeverSent ? { where: yield* store.accounts.judged, problem: notJudged } : undefined
         const changed = core.stepBy(
-          yield* find(reference),
+          row,
           () => ({ ...wanted, at, person }),
-          ({ state }, problem) => Effect.fail(new PayoutStateConflict({ operation, reference, state, problem }))
+          ({ state }, problem) => Effect.fail(new PayoutStateConflict({ operation, reference, state, problem })),
+          condition
         )
         // The person may have corrected the credentials.
         const tries = operation === "retry" || operation === "resume"
         const probeNow = tries && served.blockedAt !== null ? store.accounts.probeNow : Effect.void
-        const row = yield* store.transaction(Effect.tap(changed, probeNow))
-        return row === undefined ? yield* new PayoutNotFound({ reference }) : statusOf(row)
+        const after = yield* store.transaction(Effect.tap(changed, probeNow))
+        return after === undefined ? yield* new PayoutNotFound({ reference }) : yield* show(after)
       })
     )
   }
@@ -100,6 +110,12 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
       const { as = "paid" } = options
       if (!["paid", "failed", "returned"].includes(as)) return invalid("as", "must be paid, failed or returned")
       return steer({ _tag: "settle", as }, reference, options)
+    },
+    cancel: (reference: string, options: StepOptions = {}) => steer({ _tag: "cancel" }, reference, options),
+    reschedule: (reference: string, notBefore: DateTime.DateTime, options: StepOptions = {}) => {
+      const millis = millisOfTime(notBefore)
+      if (millis === undefined) return invalid("notBefore", badTime)
+      return steer({ _tag: "reschedule", notBefore: millis }, reference, options)
     },
     forget: (reference: string, options: StepOptions = {}) => steer({ _tag: "forget" }, reference, options)
   }

@@ -6,6 +6,7 @@ import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
+import * as Option from "effect/Option"
 import * as RcMap from "effect/RcMap"
 import type { Fragment } from "effect/sql/Statement"
 import * as Tracer from "effect/Tracer"
@@ -14,6 +15,8 @@ import { step as stepOf, type Step } from "./edges.ts"
 import { entryOf } from "./entries.ts"
 import type { Event } from "./events.ts"
 import { logContradicted } from "./answerLog.ts"
+import { logBoth, turnsOutExecuted } from "./replacement.ts"
+import { payoutKey } from "./request.ts"
 import { isOpen, type Row } from "./row.ts"
 import type { Settings } from "../../PayoutQueueOptions.ts"
 import { countChange, logParked } from "./signals.ts"
@@ -89,10 +92,11 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { poll }: Set
     const offered = { ...wanted, offeredBy: yield* SubmitSpan }
     const inserted = yield* store.insert(offered, sum)
     if (inserted === undefined) return undefined
-    const accepted = { ...offered, wantedAt: inserted.wantedAt }
+    const { needsApproval, ...waits } = inserted
+    const accepted = { ...offered, ...waits }
     const because = "NeedsApproval"
     // The statement has parked it.
-    const parked = inserted.needsApproval ? stepOf(accepted, { _tag: "Parked", because }) : undefined
+    const parked = needsApproval ? stepOf(accepted, { _tag: "Parked", because }) : undefined
     const row = isTaken(parked) ? { ...accepted, ...parked.changes } : accepted
     if (isTaken(parked)) {
       yield* store.insertEntry(row.idempotencyKey, entryOf({ _tag: "Parked", because }, row))
@@ -103,8 +107,8 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { poll }: Set
     return row
   })
 
-  /** Changes a row as a step says, with the entry of its history: see `step`. */
-  const change = Effect.fnUntraced(function* (
+  /** Writes the change of a row that a step says, with the entry of its history: see `step`. */
+  const write = Effect.fnUntraced(function* (
     row: Row,
     { changes, dueIn: ownDue, entry }: Step,
     { cap, dueIn = ownDue, where }: ChangeOptions = {}
@@ -131,6 +135,32 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { poll }: Set
     return to
   })
 
+  /** Parks the payout that is paid in the place of one that was executed after all; the last one, where that was replaced too. */
+  const stopReplacement = Effect.fnUntraced(function* (original: Row) {
+    let replacement: Row | undefined = original
+    while (replacement !== undefined && replacement.replacedBy !== null)
+      replacement = yield* store.get(Option.getOrElse(payoutKey(replacement.account, replacement.replacedBy), () => ""))
+    const event = { _tag: "Parked", because: "ReplacedWasPaid" } as const
+    // Its step is refused in no state.
+    const stopped: Row | undefined = yield* stepBy(
+      replacement,
+      () => event,
+      (_, problem) => Effect.die(problem)
+    )
+    const line = logBoth(original, stopped)
+    if (line !== undefined) yield* store.afterCommit(line)
+  })
+
+  /** Changes a row, and in the same transaction the one that replaces it where it was executed after all. */
+  const change = (row: Row, taken: Step, options?: ChangeOptions): ReturnType<typeof write> =>
+    row.replacedBy === null
+      ? write(row, taken, options)
+      : store.transaction(
+          Effect.tap(write(row, taken, options), (to) =>
+            to !== undefined && turnsOutExecuted(row, to) ? stopReplacement(to) : Effect.void
+          )
+        )
+
   /**
    * Takes the step of an event; `undefined` where another process changed the row first, or the row has no such step, and the row as
    * it was where a cap is reached.
@@ -146,21 +176,24 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { poll }: Set
 
   /**
    * Takes the step of an event, and repeats it where another process changed the row first. An event without a step changes
-   * nothing; one that is refused fails.
+   * nothing; one that is refused fails, and so does one whose condition does not hold for the row as it is.
    */
   const stepBy = Effect.fnUntraced(function* <E>(
     row: Row | undefined,
     eventOf: (row: Row) => Event,
-    refuse: (row: Row, problem: string) => Effect.Effect<never, E>
+    refuse: (row: Row, problem: string) => Effect.Effect<never, E>,
+    condition?: { readonly where: Fragment; readonly problem: string }
   ) {
     let current = row
     while (current !== undefined) {
       const taken = stepOf(current, eventOf(current))
       if (typeof taken === "string") return yield* refuse(current, taken)
       if (taken === undefined) return current
-      const next = yield* change(current, taken)
+      const next = yield* change(current, taken, { where: condition?.where })
       if (next !== undefined) return next
-      current = yield* store.get(current.idempotencyKey)
+      const found: Row | undefined = yield* store.get(current.idempotencyKey)
+      if (condition !== undefined && found?.version === current.version) return yield* refuse(found, condition.problem)
+      current = found
     }
     return undefined
   })

@@ -88,10 +88,16 @@ export const edges: { readonly [Name in Tag]: ReadonlyArray<Edge<Event<Name>>> }
   Claimed: [go(known, Moves.hasRecord, stays, Moves.claimedOfRecord), go(allBut(), always, stays, Moves.claimed)],
   // No person: the submit of the other one is in the history of that.
   Replaced: [
+    refuse(allBut(), Moves.isReplacedByOther, Moves.replacement),
     refuse(
       allBut("refused", "cancelled", "returned", "failed"),
       always,
       "Only a payout that is over, and was not paid, is replaced."
+    ),
+    refuse(
+      ["failed"],
+      Moves.isContradicted,
+      "The service says that it was executed. When you know how it ended, settle it."
     ),
     refuse(
       ["failed"],
@@ -100,7 +106,10 @@ export const edges: { readonly [Name in Tag]: ReadonlyArray<Edge<Event<Name>>> }
     ),
     go(["refused", "cancelled", "returned", "failed"], always, stays, Moves.replaced)
   ],
-  Parked: [go(open, always, "parked", Moves.parked)],
+  Parked: [
+    go([...open, "parked", "refused"], Moves.replacesPaid, "parked", Moves.parkedAnew),
+    go(open, always, "parked", Moves.parked)
+  ],
   retry: [
     go(open, always, stays, Moves.wantedNow),
     refuse(["refused"], Moves.isReplaced, Moves.replacement),
@@ -166,6 +175,7 @@ export const edges: { readonly [Name in Tag]: ReadonlyArray<Edge<Event<Name>>> }
       Moves.wasSent,
       "A request of it left already. Park it, if it is not to be sent now."
     ),
+    go(["accepted"], Moves.losesApproval, "parked", Moves.rescheduledUnapproved),
     go(["accepted"], always, stays, Moves.rescheduled),
     go(["parked"], always, stays, Moves.rescheduledParked)
   ],

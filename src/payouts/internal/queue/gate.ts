@@ -14,9 +14,10 @@ import type { Withdrawal } from "../../../contract/Withdrawal.ts"
 import { log } from "../../../internal/spans.ts"
 import type { ParkedBecause } from "../../PayoutState.ts"
 import { accountWideRefusal, isAnswer, isDoubtfulRefusal } from "../machine.ts"
-import type { ReadAccount } from "./account.ts"
+import { databaseTime, type ReadAccount } from "./account.ts"
 import { needsApproval } from "./approval.ts"
 import { makeCheckedAccount } from "./checkDatabase.ts"
+import { isDueBy } from "./conditions.ts"
 import { tooLate } from "./late.ts"
 import type { Row } from "./row.ts"
 import type { Settings } from "../../PayoutQueueOptions.ts"
@@ -27,6 +28,12 @@ import type { Store } from "./store.ts"
 export interface Permit {
   readonly account: ReadAccount
   readonly isProbe: boolean
+}
+
+/** A payout is not wanted yet: it was taken too early, as where a clock was set. In milliseconds. */
+export interface TooEarly {
+  readonly account: ReadAccount
+  readonly dueIn: number
 }
 
 /** How long after a failed try the next payout is tried, in milliseconds. */
@@ -78,11 +85,13 @@ export const makeGate = Effect.fnUntraced(function* (store: Store, settings: Set
       return dailyCap !== undefined && row.amount > dailyCap ? "OverDailyCap" : undefined
     })
 
-  /** Waits until a payout may be sent, or until there is a reason to park it. */
-  const untilAllowed = (row: Row): Effect.Effect<Permit | ParkedBecause, SqlError> =>
+  /** Waits until a payout may be sent, or until there is a reason to park it, or to give it back. */
+  const untilAllowed = (row: Row): Effect.Effect<Permit | TooEarly | ParkedBecause, SqlError> =>
     Effect.gen(function* () {
       for (;;) {
         const account = yield* current
+        const now = databaseTime(account, yield* Clock.currentTimeMillis)
+        if (!isDueBy.of({ payout: row, given: { now } })) return { account, dueIn: (row.notBefore ?? now) - now }
         const because = yield* obstacle(row, account)
         if (because !== undefined) return because
         if (!account.paused && account.blockedAt === null) return { account, isProbe: false }

@@ -46,6 +46,8 @@ const clean = {
   ...waitsForNothing
 } as const
 
+const unapproved = { approvedBy: null, approvedAt: null } as const
+
 const parkedFor = (parkedBecause: ParkedBecause) => ({
   parkedBecause,
   ...(parkedBecause === "NeedsApproval" && { needsApproval: true }),
@@ -65,7 +67,7 @@ export const marked = (row: Row, { at, fingerprint, underWayUntil }: Event<"Mark
 
 /** It waits, by the clock of the database. */
 export const waiting = (row: Row, { at, waitsFor }: Event<"Waits">): Moved => ({
-  wantedAt: wantedAfter(row, at),
+  wantedAt: Math.max(wantedAfter(row, at), (waitsFor === "NotBefore" && row.notBefore) || 0),
   waitsFor,
   waitsSince: row.waitsFor === waitsFor && waitsFor !== "DailyCap" ? row.waitsSince : databaseTime(at.account, at.now)
 })
@@ -229,8 +231,14 @@ export const hasWordForFailure: Guard<Event<"Unknown">> = [
 ]
 
 export const parked = (_: Row, { because }: Event<"Parked">): Moved => parkedFor(because)
-/** A person takes it over from whatever parked it, so that nobody resumes it for that other reason, and takes an approval back. */
-export const parkedByPerson = (): Moved => ({ ...parkedFor("Operator"), approvedBy: null, approvedAt: null })
+export const replacesPaid: Guard<Event<"Parked">> = [
+  "it replaces a payout that was executed after all",
+  (_, { because }) => because === "ReplacedWasPaid"
+]
+/** Whatever it was parked for, nobody resumes it for that other reason, nor by an approval of before. */
+export const parkedAnew = (row: Row, event: Event<"Parked">): Moved => ({ ...parked(row, event), ...unapproved })
+/** A person takes it over in the same way. */
+export const parkedByPerson = (): Moved => ({ ...parkedFor("Operator"), ...unapproved })
 
 const isMarked = ({ mayHaveLeftAt }: Row) => mayHaveLeftAt !== null
 const isLate = (row: Row, { at }: ByPerson) => tooLate(row, at) !== undefined
@@ -320,13 +328,21 @@ export const mayHaveLeft: Guard<ByPerson> = [
   "a request may have left, or a person said that it was not executed",
   (row) => isMarked(row) || row.saidNotExecuted || row.withdrawalId !== null
 ]
-export const cancelled = (): Moved => ({ ...clean, ...noLookup, approvedBy: null, approvedAt: null })
+export const cancelled = (): Moved => ({ ...clean, ...noLookup, ...unapproved })
 
 export const wasSent: Guard<ByPerson> = ["a request of it left", (row) => row.sends > 0 || isMarked(row)]
-/** An earlier time takes an approval back: the second person approved the later one. */
-export const rescheduledParked = (row: Row, { notBefore }: Event<"reschedule">): Moved => ({
-  notBefore,
-  ...(notBefore < (row.notBefore ?? row.wantedAt) && { approvedBy: null, approvedAt: null })
+/** The second person approved a later time. */
+export const losesApproval: Guard<Event<"reschedule">> = [
+  "an earlier time than the one that a second person approved",
+  (row, { notBefore }) => row.approvedAt !== null && notBefore < (row.notBefore ?? row.wantedAt)
+]
+export const rescheduledParked = (row: Row, event: Event<"reschedule">): Moved => ({
+  notBefore: event.notBefore,
+  ...(losesApproval[1](row, event) && unapproved)
+})
+export const rescheduledUnapproved = (row: Row, event: Event<"reschedule">): Moved => ({
+  ...rescheduledParked(row, event),
+  ...parkedFor("NeedsApproval")
 })
 export const rescheduled = (row: Row, event: Event<"reschedule">): Moved => ({
   ...rescheduledParked(row, event),
@@ -334,6 +350,14 @@ export const rescheduled = (row: Row, event: Event<"reschedule">): Moved => ({
 })
 
 export const replaced = (_: Row, { reference }: Event<"Replaced">): Moved => ({ replacedBy: reference })
+export const isReplacedByOther: Guard<Event<"Replaced">> = [
+  "a third one replaces it",
+  ({ replacedBy }, { reference }) => replacedBy !== null && replacedBy !== reference
+]
+export const isContradicted: Guard<Event<"Replaced">> = [
+  "the service says that it was executed",
+  (row) => row.contradicted
+]
 export const isReplaced: Guard<ByPerson> = ["another payout replaces it", ({ replacedBy }) => replacedBy !== null]
 export const replacement = ({ replacedBy }: Row): string =>
   `The payout ${replacedBy} replaces it, so it is never sent again.`

@@ -2,6 +2,8 @@
  * The request of a payout. It is checked when it is submitted, so that every payout of the queue can be sent, and stored as
  * the JSON of its contract.
  */
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
@@ -15,6 +17,8 @@ import { Centavos } from "../../../pix/Money.ts"
 import { issuesOfStep } from "../../../durable/Step.ts"
 import type { PayoutItem } from "../../Payout.ts"
 import { defaultAccount } from "../../PayoutQueueOptions.ts"
+import type { Seal } from "../../Seal.ts"
+import { lastTime } from "./tables.ts"
 
 /** A checked payout, as it is stored. */
 export interface Submission {
@@ -26,6 +30,12 @@ export interface Submission {
   readonly text: string
   readonly requestCheck: string
   readonly submittedBy: string | null
+  /** In milliseconds. */
+  readonly notBefore: number | null
+  /** The reference of the payout that it replaces. */
+  readonly replaces: string | null
+  /** What it is called, as JSON. */
+  readonly label: string | null
 }
 
 /** Sorts the fields of an object, so that their order does not change the text. */
@@ -81,11 +91,32 @@ const invalid = (path: string, problem: string) => invalidWithdrawal([{ path, pr
 const readItem = (item: PayoutItem) =>
   Result.try({
     try: () => {
-      const { by, reference, ...request } = item
-      return { by, reference, request }
+      const { by, label, notBefore, reference, replaces, ...request } = item
+      return { by, label, notBefore, reference, replaces, request }
     },
     catch: () => invalid("", "must be an object with a reference, an amount, and plain data")
   })
+
+/** A `notBefore` in milliseconds; `undefined` where it is no time that can be stored. */
+export const millisOfTime = (time: unknown): number | undefined => {
+  const millis = DateTime.isDateTime(time) ? Math.ceil(DateTime.toEpochMillis(time)) : Number.NaN
+  return millis >= 0 && millis <= lastTime ? millis : undefined
+}
+
+/** What is wrong with another one. */
+export const badTime = "must be a DateTime from 1970 on"
+
+/** A payout with its request and its label as they are stored. */
+export interface Stored extends Omit<Submission, "text"> {
+  readonly request: string
+}
+
+/** Seals what is a person's data of a payout. */
+export const sealed = Effect.fnUntraced(function* (seal: Seal, { text, ...one }: Submission) {
+  const request = yield* seal.seal(text, one.reference)
+  const label = one.label === null ? null : yield* seal.seal(one.label, one.reference)
+  return { ...one, label, request } satisfies Stored
+})
 
 /** Checks every field of a payout. */
 export const submission = (
@@ -93,8 +124,15 @@ export const submission = (
   payout: PayoutItem
 ): Result.Result<Submission, InvalidRequest | BelowMinimum> =>
   Result.gen(function* () {
-    const { by, reference, request } = yield* readItem(payout)
-    const issues = issuesOfStep({ by })
+    const { by, label, notBefore, reference, replaces, request } = yield* readItem(payout)
+    const from = notBefore === undefined ? null : millisOfTime(notBefore)
+    const issues = [
+      ...issuesOfStep({ by, label }),
+      ...(from === undefined ? [{ path: "notBefore", problem: badTime }] : []),
+      ...(replaces !== undefined && (replaces === reference || Option.isNone(payoutKey(account, replaces)))
+        ? [{ path: "replaces", problem: "must be the reference of another payout" }]
+        : [])
+    ]
     if (issues.length > 0) return yield* Result.fail(invalidWithdrawal(issues))
     const idempotencyKey = yield* Result.fromOption(payoutKey(account, reference), () =>
       invalid(
@@ -106,8 +144,25 @@ export const submission = (
     const { amount } = body
     const text = JSON.stringify(body)
     const requestCheck = checkOf(body, idempotencyKey)
-    return { account, idempotencyKey, reference, amount, text, requestCheck, submittedBy: by ?? null }
+    return {
+      account,
+      idempotencyKey,
+      reference,
+      amount,
+      text,
+      requestCheck,
+      submittedBy: by ?? null,
+      notBefore: from ?? null,
+      replaces: replaces ?? null,
+      label: label === undefined ? null : writeLabel(label)
+    }
   })
+
+/** As an object, so that a sealed label is no request. */
+const StoredLabel = Schema.fromJsonString(Schema.Struct({ label: Schema.String }))
+const writeLabel = (label: string): string => JSON.stringify({ label })
+/** Reads a stored label; none where the text is not one. */
+export const readLabel = Schema.decodeUnknownOption(StoredLabel)
 
 /** Reads a stored request; none where the text is not a request. */
 export const readRequest = Schema.decodeUnknownOption(Schema.fromJsonString(WithdrawalRequestBody))

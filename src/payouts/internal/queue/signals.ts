@@ -142,9 +142,9 @@ const states = ["accepted", "unknown", "parked"] as const
 const checks = ["ClaimedFailed", "ClaimedReturned", "Contradicted", "Unconfirmed"] as const
 /** Where nothing says how payouts ended, all stay posted. So only those of the last 35 days are counted. */
 const postedFor = 35 * 86_400_000
-/** Why what is parked is no alarm: it waits for the second of two people. */
-const expected = ["NeedsApproval"] as const
-const causes = ["Paused", ...WaitsFor.literals, ...expected] as const
+/** Why what waits is no alarm: it waits for the second of two people, or for its time. */
+const expected = { parked: "NeedsApproval", accepted: "NotBefore" } as const
+const causes = ["Paused", ...WaitsFor.literals, expected.parked] as const
 type Cause = (typeof causes)[number]
 
 /** What the accepted payouts wait for that have no cause of their own, because of their account. */
@@ -152,7 +152,7 @@ const causeOfAll = ({ blockedBecause, paused: isPaused }: Account): Cause | unde
   isPaused ? "Paused" : causes.find((cause) => cause === blockedBecause)
 
 const isExpected = ({ cause, of, state }: Count) =>
-  of === "Waits" && state === "parked" && expected.some((one) => one === cause)
+  of === "Waits" && (state === "parked" || state === "accepted") && expected[state] === cause
 
 /** The number of payouts of some counts, and their sum in centavos. */
 const total = (counts: ReadonlyArray<Count>) => ({

@@ -16,6 +16,7 @@ import {
   requireOwnTransaction
 } from "../../../durable/Database.ts"
 import { makeDue } from "../../../durable/Due.ts"
+import { databaseNow } from "../../../durable/Now.ts"
 import { followWrites, soleWritesOf } from "../../../internal/soleWriter.ts"
 import type { ReadAccount } from "./account.ts"
 import { makeAccountStore } from "./accountStore.ts"
@@ -29,6 +30,10 @@ import { allColumns, columnOf, decodeRows, historyTable, type StoreParts, table 
 import { makeUpdate } from "./update.ts"
 
 const decodeRow = Schema.decodeUnknownEffect(Row)
+/** What the statement that inserts a row decides. */
+const decodeInserted = Schema.decodeUnknownEffect(
+  Schema.Array(Schema.Struct(Struct.pick(Row.fields, ["needsApproval", "wantedAt", "waitsFor", "waitsSince"])))
+)
 
 /** The key of an account's own changes in the history. No payout has it, since the keys of payouts have a hash. */
 export const accountKey = "account"
@@ -62,8 +67,9 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
     key: "idempotency_key",
     where: sql`${ofAccount} AND ${open}`,
     columns: all,
-    // A payout waits at most for the next day.
-    longest: Math.max(lease, 25 * 3_600_000)
+    // A payout waits at most for the next day, since its time has come.
+    longest: Math.max(lease, 25 * 3_600_000),
+    notBefore: sql`not_before`
   })
 
   const lookups = makeDue(database, {
@@ -74,6 +80,18 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
     // A payout is looked up once a day at least.
     longest: Math.max(lease, 25 * 3_600_000)
   })
+  /** What a row has that is not sent before a time: it is due and wanted then, and waits for it where it lies ahead. */
+  const scheduled = (notBefore: Fragment, isAboveLimit: Fragment) =>
+    Effect.map(databaseNow(database), (now) => {
+      const from = sql`${sql.literal(isPg ? "GREATEST" : "MAX")}(${notBefore}, ${now})`
+      const waits = sql`CASE WHEN ${notBefore} > ${now} AND NOT ${isAboveLimit}`
+      return {
+        dueAt: from,
+        wantedAt: from,
+        waitsFor: sql`${waits} THEN 'NotBefore' END`,
+        waitsSince: sql`${waits} THEN ${now} END`
+      }
+    })
 
   const parts: StoreParts = { database, account, accounts, due, insertEntry, transaction, hasKeyOf, unpacked }
 
@@ -102,30 +120,32 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
     /** Runs an effect when the caller's transaction is committed; at once where there is none. */
     afterCommit: sql.afterCommit,
     /**
-     * Inserts a row of a list with this sum, and returns whether it is above the account's limit, and parked; `undefined` where
-     * there is a row with its key.
+     * Inserts a row of a list with this sum, and returns whether it is above the account's limit, and parked, and since when it is
+     * wanted; `undefined` where there is a row with its key.
      */
-    insert: (row: Row, sum: number) => {
+    insert: Effect.fnUntraced(function* (row: Row, sum: number) {
       // What is null is left out, so that a role need not be allowed to write an approval. On PostgreSQL a row is due and wanted by
       // the clock of the database, which is the default.
       const times = isPg ? { dueAt: null, wantedAt: null } : { dueAt: row.submittedAt, wantedAt: row.submittedAt }
       const known = Record.filter({ ...row, ...times }, (value) => value !== null)
       const above = sql`COALESCE(CAST(${sum} AS BIGINT) > ${accounts.limit}, ${false})`
+      const { notBefore } = row
       const columns: Record<string, unknown> = {
         ...known,
+        ...(notBefore !== null && (yield* scheduled(sql`CAST(${notBefore} AS BIGINT)`, above))),
         state: sql`CASE WHEN ${above} THEN 'parked' ELSE 'accepted' END`,
         parkedBecause: sql`CASE WHEN ${above} THEN 'NeedsApproval' END`,
         needsApproval: above
       }
       const names = sql.csv(Struct.keys(columns).map((field) => sql`${sql(columnOf(field))}`))
       const values = sql.csv(Object.values(columns).map((value) => sql`${value}`))
-      return Effect.map(
+      return yield* Effect.flatMap(
         sql`INSERT INTO ${payouts} (${names}) VALUES (${values}) ON CONFLICT DO NOTHING
-          RETURNING needs_approval AS "needsApproval", wanted_at AS "wantedAt"`,
-        ([inserted]) =>
-          inserted && { needsApproval: Boolean(inserted["needsApproval"]), wantedAt: Number(inserted["wantedAt"]) }
+          RETURNING needs_approval AS "needsApproval", wanted_at AS "wantedAt", waits_for AS "waitsFor",
+            waits_since AS "waitsSince"`,
+        (rows) => Effect.map(Effect.orDie(decodeInserted(rows)), ([inserted]) => inserted)
       )
-    },
+    }),
     /** Writes an entry of something that changes no row. */
     insertEntry,
     /** Puts in doubt what may have been sent since a worker was last seen, with the entries of the history. */

@@ -5,6 +5,7 @@ import * as Arr from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type { SqlError } from "effect/sql/SqlError"
 import { invalidWithdrawal } from "../../../contract/WithdrawalCheck.ts"
@@ -12,10 +13,11 @@ import { Centavos } from "../../../pix/Money.ts"
 import { DatabaseError } from "../../../durable/Database.ts"
 import { log } from "../../../internal/spans.ts"
 import { LooksAlike, type PayoutItem, PayoutsNotAccepted, ReferenceConflict } from "../../Payout.ts"
+import { PayoutStateConflict } from "../../PayoutState.ts"
 import type { Seal } from "../../Seal.ts"
 import { type Judged, makeFindAlike } from "./alike.ts"
 import type { Core } from "./core.ts"
-import { isSameRequest, nameOf, type Submission, submission } from "./request.ts"
+import { isSameRequest, nameOf, payoutKey, sealed, type Stored, type Submission, submission } from "./request.ts"
 import { Row } from "./row.ts"
 import type { Settings } from "../../PayoutQueueOptions.ts"
 import type { Store } from "./store.ts"
@@ -67,23 +69,34 @@ export const allOrNone = <A>({ rows, wrong }: { readonly rows: A; readonly wrong
     ? Effect.fail(new PayoutsNotAccepted({ outcome: "NotSent", wrong }))
     : Effect.succeed(rows)
 
+const conflict = (
+  { amount, reference }: Row,
+  earlier: Row,
+  what: Pick<ReferenceConflict, "differs" | "replaced">
+): ReferenceConflict =>
+  new ReferenceConflict({
+    outcome: "NotSent",
+    reference,
+    amount: Centavos.make(amount),
+    ...what,
+    earlier: {
+      idempotencyKey: earlier.idempotencyKey,
+      amount: Centavos.make(earlier.amount),
+      since: DateTime.makeUnsafe(earlier.submittedAt)
+    }
+  })
+
 /** How a payout differs from the earlier one of its reference. */
 const conflictOf = (row: Row, earlier: Row, isSame: boolean): ReferenceConflict | undefined => {
   const differs = [
     ...(earlier.amount === row.amount ? [] : ["amount" as const]),
-    ...(isSame ? [] : ["content" as const])
+    ...(isSame ? [] : ["content" as const]),
+    ...(earlier.replaces === row.replaces ? [] : ["replaces" as const])
   ]
-  if (differs.length === 0) return undefined
-  const { amount, idempotencyKey, submittedAt } = earlier
-  const since = DateTime.makeUnsafe(submittedAt)
-  return new ReferenceConflict({
-    outcome: "NotSent",
-    reference: row.reference,
-    amount: Centavos.make(row.amount),
-    differs,
-    earlier: { idempotencyKey, amount: Centavos.make(amount), since }
-  })
+  return differs.length === 0 ? undefined : conflict(row, earlier, { differs })
 }
+
+const noOriginal = invalidWithdrawal([{ path: "replaces", problem: "is the reference of no payout" }])
 
 export const makeAccept = (core: Core, settings: Settings, seal: Seal) => {
   const { store } = core
@@ -107,17 +120,49 @@ export const makeAccept = (core: Core, settings: Settings, seal: Seal) => {
   /** Checks and seals all, before the transaction begins. */
   const sealAll = Effect.forEach((payout: PayoutItem) =>
     Effect.flatMap(Effect.fromResult(submission(account, payout)), (one) =>
-      Effect.map(seal.seal(one.text, one.reference), (sealed) => [one, sealed] as const)
+      Effect.map(sealed(seal, one), (stored) => [one, stored] as const)
     ).pipe(Effect.result)
   )
 
+  /** Says in the row of the payout that a new one replaces that it is never sent again. */
+  const replace = Effect.fnUntraced(function* (
+    row: Row
+  ): Effect.fn.Return<Result.Result<Row, Wrong["error"]>, SqlError> {
+    const { reference, replaces, submittedBy } = row
+    if (replaces === null) return Result.succeed(row)
+    // It was checked.
+    const original = yield* store.get(Option.getOrThrow(payoutKey(account, replaces)))
+    const refuse = (other: Row, problem: string): Effect.Effect<never, PayoutStateConflict | ReferenceConflict> => {
+      const { reference: of, replacedBy, state } = other
+      return Effect.fail(
+        replacedBy === null
+          ? new PayoutStateConflict({ operation: "replace", reference: of, state, problem })
+          : conflict(row, other, { differs: ["replaces"], replaced: { reference: of, by: replacedBy } })
+      )
+    }
+    const event = { _tag: "Replaced", by: submittedBy ?? undefined, reference } as const
+    return yield* core
+      .stepBy(original, () => event, refuse)
+      .pipe(
+        Effect.map((changed) =>
+          changed === undefined ? Result.fail<Wrong["error"]>(noOriginal) : Result.succeed(row)
+        ),
+        Effect.catchTag(["PayoutStateConflict", "ReferenceConflict"], (error) => Effect.succeed(Result.fail(error)))
+      )
+  })
+
   /** Inserts one payout, or finds it. A conflict is a value, so that the transaction goes on to the next payout. */
-  const insert = Effect.fnUntraced(function* (submitted: Submission, request: string, sum: number) {
-    const { text: _, ...wanted } = submitted
+  const insert = Effect.fnUntraced(function* (
+    submitted: Submission,
+    stored: Stored,
+    sum: number
+  ): Effect.fn.Return<Result.Result<Inserted, Wrong["error"]>, SqlError | DatabaseError> {
     const now = yield* Clock.currentTimeMillis
-    const row = Row.make({ ...wanted, request, submittedAt: now, updatedAt: now })
+    const row = Row.make({ ...stored, submittedAt: now, updatedAt: now })
     const inserted = yield* core.insert(row, sum)
-    if (inserted !== undefined) return Result.succeed({ row: inserted, isNew: true })
+    if (inserted !== undefined) {
+      return Result.map(yield* replace(inserted), (row): Inserted => ({ row, isNew: true }))
+    }
     const earlier = yield* store.get(row.idempotencyKey)
     const ended = earlier === undefined ? yield* store.endedState(row.idempotencyKey) : undefined
     if (ended !== undefined) {
@@ -129,8 +174,8 @@ export const makeAccept = (core: Core, settings: Settings, seal: Seal) => {
       return yield* new DatabaseError({ operation: "submit", reason: "SerializationError", isRetryable: true })
     }
     const isSame = yield* isSameContent(earlier, submitted)
-    const conflict = conflictOf(row, earlier, isSame)
-    return conflict === undefined ? Result.succeed({ row: earlier, isNew: false }) : Result.fail(conflict)
+    const differing = conflictOf(row, earlier, isSame)
+    return differing === undefined ? Result.succeed({ row: earlier, isNew: false }) : Result.fail(differing)
   })
 
   /** Those that look like another payout, and may not. */
@@ -151,9 +196,7 @@ export const makeAccept = (core: Core, settings: Settings, seal: Seal) => {
     const earlier = new Map<string, Row>()
     const wrong: Array<Wrong> = []
     for (const [index, one] of wanted.entries()) {
-      const inserted: Result.Result<Inserted, Wrong["error"]> = Result.isFailure(one)
-        ? Result.fail(one.failure)
-        : yield* insert(...one.success, sum)
+      const inserted = Result.isFailure(one) ? Result.fail(one.failure) : yield* insert(...one.success, sum)
       if (Result.isFailure(inserted)) {
         wrong.push({ index, ...nameOf(payouts[index]), error: inserted.failure })
         continue

@@ -23,7 +23,7 @@ export const ended = "state IN ('posted', 'paid', 'failed', 'returned', 'refused
 export const recorded = "amount IS NOT NULL"
 
 /** The last time that a `Date` has, in milliseconds: a row with a later one, as in nanoseconds, could not be read. */
-const lastTime = 8_640_000_000_000_000
+export const lastTime = 8_640_000_000_000_000
 
 interface Types {
   readonly now: string
@@ -120,7 +120,8 @@ const create = (types: Types) => [
   four_eyes_above BIGINT,
   asked TEXT,
   identity VARCHAR(100),
-  seen_at BIGINT
+  seen_at BIGINT,
+  moved_at BIGINT
 )`,
   "INSERT INTO effect_pix_payout_accounts (account) VALUES ('default')",
   `CREATE TABLE effect_pix_payout_days (
@@ -140,20 +141,26 @@ const create = (types: Types) => [
 
 const nowOnPostgres = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)"
 
+/** The time by which a worker compares, as SQL of each dialect. */
+export const programNow = {
+  pg: nowOnPostgres,
+  sqlite: "CAST(unixepoch(CURRENT_TIMESTAMP) * 1000 AS INTEGER)"
+} as const
+
 export const tables: Tables = {
   name: "effect_pix_payouts",
   migrations: {
     "0001_create": {
       pg: create({
         now: nowOnPostgres,
-        programNow: nowOnPostgres,
+        programNow: programNow.pg,
         boolean: "BOOLEAN",
         no: "FALSE",
         id: "BIGINT GENERATED ALWAYS AS IDENTITY"
       }),
       sqlite: create({
         now: "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
-        programNow: "CAST(unixepoch(CURRENT_TIMESTAMP) * 1000 AS INTEGER)",
+        programNow: programNow.sqlite,
         boolean: "INTEGER",
         no: "0",
         id: "INTEGER"

@@ -20,7 +20,7 @@ import type { Seal } from "../../Seal.ts"
 import { logFields } from "../machine.ts"
 import { makeConfirm } from "./confirm.ts"
 import { type Core, linksOf } from "./core.ts"
-import { makeGate, type Permit } from "./gate.ts"
+import { makeGate, type Permit, type TooEarly } from "./gate.ts"
 import { makeSeen } from "./checkDatabase.ts"
 import { payoutKey, readRequest } from "./request.ts"
 import type { Row } from "./row.ts"
@@ -56,6 +56,13 @@ export const makeWorker = Effect.fnUntraced(function* (
     yield* logParked(row, because)
   })
 
+  /** It is taken again when its time has come. */
+  const giveBack = Effect.fnUntraced(function* (row: Row, { account, dueIn }: TooEarly) {
+    const at = { account, horizon: settings.horizon, now: yield* Clock.currentTimeMillis }
+    const waits = yield* core.step(row, { _tag: "Waits", at, waitsFor: "NotBefore" }, { dueIn })
+    if (waits === undefined) return yield* changedMeanwhile()
+  })
+
   /** The stored request, if it is that of this payout. */
   const open = (row: Row) =>
     row.request === null
@@ -81,6 +88,7 @@ export const makeWorker = Effect.fnUntraced(function* (
     function* (row: Row) {
       const permit = yield* gate.untilAllowed(row)
       if (Predicate.isString(permit)) return yield* park(row, permit)
+      if ("dueIn" in permit) return yield* giveBack(row, permit)
       const failure = yield* Effect.ensuring(openAndSend(row, permit), Effect.ignore(gate.releaseProbe(permit, row)))
       if (failure !== undefined) return yield* new TryAgain({ reason: failure })
     },
