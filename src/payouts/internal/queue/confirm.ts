@@ -19,18 +19,20 @@ import { workRows } from "../../../durable/WorkRows.ts"
 import { Caller } from "../../../internal/caller.ts"
 import { makeBudget } from "../../../internal/retryBudget.ts"
 import { inSpan } from "../../../internal/spans.ts"
+import type { Seal } from "../../Seal.ts"
 import type { Settings } from "../../PayoutQueueOptions.ts"
 import { logFields } from "../machine.ts"
 import type { ReadAccount } from "./account.ts"
 import { type Core, linksOf } from "./core.ts"
 import type { Event } from "./events.ts"
-import { foundOf, othersOf } from "./found.ts"
+import { foundOf, othersOf, reasonOf } from "./found.ts"
 import type { Gate } from "./gate.ts"
 import { logFound, logOther, logOtherSender, logResumed, logStopped, logUnconfirmed } from "./lookupLog.ts"
 import { changedMeanwhile } from "./marking.ts"
 import type { Row } from "./row.ts"
 import { currentSender, isOf } from "./sender.ts"
 import { keyFields, payoutFields, spanFields } from "./signals.ts"
+import { makeSealing } from "./sealing.ts"
 import { makeSlots } from "./slots.ts"
 
 const name = "Payouts: confirming"
@@ -53,10 +55,12 @@ export const makeConfirm = Effect.fnUntraced(function* (
     readonly gate: Gate
     readonly lookup: WithdrawalLookup["Service"]
     readonly open: Open
+    readonly seal: Seal
     readonly retrying: <A, R>(effect: Effect.Effect<A, SqlError | TryAgain, R>) => Effect.Effect<A, TryAgain, R>
   }
 ) {
-  const { gate, lookup, open, retrying } = given
+  const { gate, lookup, open, retrying, seal } = given
+  const { sealReason } = makeSealing(seal)
   const { accounts, followWrites, lookups } = core.store
   const scope = yield* Effect.scope
   const budget = makeBudget()
@@ -151,8 +155,10 @@ export const makeConfirm = Effect.fnUntraced(function* (
     const others = othersOf(detail, row, account, detail.pixKey === undefined ? undefined : yield* opened)
     if (others.length > 0) return yield* Effect.andThen(miss(row, now), logOther(row, others))
     const found = foundOf(detail)
-    const after = yield* take(row, { _tag: "LookedUp", now, until, found })
-    yield* logFound(row, after, found)
+    const said = found.meaning === "paid" || found.meaning === "open" ? undefined : reasonOf(detail)
+    const reason = yield* sealReason(row, said)
+    const after = yield* take(row, { _tag: "LookedUp", now, until, found, reason })
+    yield* logFound(row, after, found, said)
   })
 
   const confirm = Effect.fnUntraced(

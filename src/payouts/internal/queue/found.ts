@@ -1,9 +1,11 @@
 /**
  * What the record of a lookup says of a payout, and whether it is about that payout at all. Nothing here reads or writes.
  */
+import * as Predicate from "effect/Predicate"
 import { meaningOf } from "../../../contract/Status.ts"
 import type { WithdrawalDetail, WithdrawalRequestBody } from "../../../contract/Withdrawal.ts"
 import { Centavos, ReaisOrder, toReais } from "../../../pix/Money.ts"
+import { displayMessage } from "../../../internal/mask.ts"
 import { isOtherKey } from "../../../pix/OtherKey.ts"
 import { listedWord } from "../machine.ts"
 import type { Account } from "./account.ts"
@@ -22,6 +24,14 @@ export const foundOf = (detail: WithdrawalDetail): Found => ({
   value: reaisText(detail.value),
   updatedAt: detail.updateDate?.epochMilliseconds
 })
+
+/** The provider's words for why it failed, masked as the words of a refusal are. */
+export const reasonOf = ({ creditorDocument, description, pixKey, providerErrorDescription }: WithdrawalDetail) =>
+  providerErrorDescription === undefined
+    ? undefined
+    : displayMessage(providerErrorDescription, () =>
+        [pixKey, creditorDocument, description].filter(Predicate.isNotUndefined)
+      ) || undefined
 
 /** What a webhook claims. */
 export const claimOf = (status: string, endToEndId: string | undefined): Claim => {

@@ -18,12 +18,16 @@ export const logOther = (row: Row, others: ReadonlyArray<string>): Effect.Effect
   )
 
 /** A lookup said how a payout ended, or something else than a webhook claimed. What it contradicts has a line of its own. */
-export const logFound = (before: Row, after: Row, found: Found): Effect.Effect<void> => {
+export const logFound = (before: Row, after: Row, found: Found, said: string | undefined): Effect.Effect<void> => {
   const says = `the lookup says ${found.word ?? "a word that is not listed"}`
   const label = `(${payoutLabel(after)}, withdrawal ${after.withdrawalId})`
   if (after.state !== before.state && after.state !== "paid") {
     const what = after.state === "returned" ? "came back" : "failed"
-    return log("Warn", `A payout ${what}: ${says} ${label}. Nothing is paid again by itself.`, payoutFields(after))
+    return log(
+      "Warn",
+      `A payout ${what}: ${says} ${label}. Nothing is paid again by itself.${said === undefined ? "" : ` The service said: "${said}"`}`,
+      payoutFields(after)
+    )
   }
   const isDenied = before.claimed !== null && after.claimed === null && before.claimed !== found.meaning
   return isDenied

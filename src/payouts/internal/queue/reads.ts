@@ -91,30 +91,30 @@ export const makeReads = ({ account, database, hasKeyOf }: StoreParts) => {
       select(sql`${ofAccount} AND amount = ${amount} AND submitted_at >= ${since}
         AND state NOT IN ('failed', 'refused', 'cancelled') AND replaced_by IS NULL ORDER BY submitted_at, idempotency_key`),
     /** The counts of what waits, is posted or has to be checked. What was posted before `since` is not counted: see `signals.ts`. */
-    counts: Effect.fnUntraced(function* (since: number) {
-      const now = yield* databaseNow(database)
-      // What waited for its time is old since then, and waits for it until then.
-      const cause = sql`CASE WHEN waits_for = 'NotBefore' AND not_before <= ${now} THEN NULL ELSE COALESCE(waits_for, parked_because) END`
-      const counted = (time: string) =>
-        sql.literal(`COUNT(*) AS "count", MIN(${time}) AS "oldest", SUM(amount) AS "amount"`)
-      // Without statistics of its tables, SQLite takes another index, and reads every row.
-      const by = (index: string) => (dialect === "pg" ? nothing : sql.literal(`INDEXED BY effect_pix_payouts_${index}`))
-      const ofPosted = (index: string) =>
-        sql`FROM ${payouts} ${by(index)} WHERE ${ofAccount} AND state = 'posted' AND marked_at >= ${since}`
-      const toCheck = (index: string) => sql`FROM ${payouts} ${by(index)} WHERE ${ofAccount}`
-      const isAny = sql.literal("HAVING COUNT(*) > 0")
-      return yield* Effect.flatMap(
-        sql`SELECT 'Waits' AS "of", state AS "state", ${cause} AS "cause",
-            ${counted("CASE WHEN not_before > submitted_at THEN not_before ELSE submitted_at END")}
-          FROM ${payouts} WHERE ${ofAccount} AND ${hasRecord} AND state IN ('accepted', 'unknown', 'parked')
-          GROUP BY 2, 3
-        UNION ALL SELECT 'Posted', 'posted', NULL, ${counted("marked_at")} ${ofPosted("posted")} ${isAny}
-        UNION ALL SELECT 'ToCheck', 'posted', 'Unconfirmed', ${counted("marked_at")} ${ofPosted("unconfirmed")} AND lookups IS NULL ${isAny}
-        UNION ALL SELECT 'ToCheck', 'posted', CASE claimed WHEN 'failed' THEN 'ClaimedFailed' ELSE 'ClaimedReturned' END,
-          ${counted("submitted_at")} ${toCheck("claimed")} AND claimed IS NOT NULL GROUP BY claimed
-        UNION ALL SELECT 'ToCheck', 'posted', 'Contradicted', ${counted("submitted_at")} ${toCheck("contradicted")} AND contradicted ${isAny}`,
-        (rows) => Effect.orDie(decodeCounts(rows))
-      )
-    })
+    counts: (since: number) =>
+      Effect.flatMap(databaseNow(database), (now) => {
+        // What waited for its time is old since then, and waits for it until then.
+        const cause = sql`CASE WHEN waits_for = 'NotBefore' AND not_before <= ${now} THEN NULL ELSE COALESCE(waits_for, parked_because) END`
+        const counted = (time: string) =>
+          sql.literal(`COUNT(*) AS "count", MIN(${time}) AS "oldest", SUM(amount) AS "amount"`)
+        // Without statistics of its tables, SQLite takes another index, and reads every row.
+        const by = (index: string) =>
+          dialect === "pg" ? nothing : sql.literal(`INDEXED BY effect_pix_payouts_${index}`)
+        const ofPosted = (index: string) =>
+          sql`FROM ${payouts} ${by(index)} WHERE ${ofAccount} AND state = 'posted' AND marked_at >= ${since}`
+        const toCheck = (index: string) => sql`FROM ${payouts} ${by(index)} WHERE ${ofAccount}`
+        const isAny = sql.literal("HAVING COUNT(*) > 0")
+        const wanted = "CASE WHEN not_before > submitted_at THEN not_before ELSE submitted_at END"
+        return Effect.flatMap(
+          sql`SELECT 'Waits' AS "of", state AS "state", ${cause} AS "cause", ${counted(wanted)}
+            FROM ${payouts} WHERE ${ofAccount} AND ${hasRecord} AND state IN ('accepted', 'unknown', 'parked') GROUP BY 2, 3
+          UNION ALL SELECT 'Posted', 'posted', NULL, ${counted("marked_at")} ${ofPosted("posted")} ${isAny}
+          UNION ALL SELECT 'ToCheck', 'posted', 'Unconfirmed', ${counted("marked_at")} ${ofPosted("unconfirmed")} AND lookups IS NULL ${isAny}
+          UNION ALL SELECT 'ToCheck', 'posted', CASE claimed WHEN 'failed' THEN 'ClaimedFailed' ELSE 'ClaimedReturned' END,
+            ${counted("submitted_at")} ${toCheck("claimed")} AND claimed IS NOT NULL GROUP BY claimed
+          UNION ALL SELECT 'ToCheck', 'posted', 'Contradicted', ${counted("submitted_at")} ${toCheck("contradicted")} AND contradicted ${isAny}`,
+          (rows) => Effect.orDie(decodeCounts(rows))
+        )
+      })
   }
 }

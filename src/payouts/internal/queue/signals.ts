@@ -53,7 +53,7 @@ const served = gauge(
   "Whether a worker ever served the account: 1 or 0. While it is 0, nothing is sent"
 )
 const paused = gauge("effect_pix_payout_queue_paused", "1", "Whether the workers are stopped by setPaused: 1 or 0")
-const confirmStopped = gauge(
+const confirmingStopped = gauge(
   "effect_pix_payout_queue_confirming_stopped",
   "1",
   "Whether payouts are not confirmed, since the service does not know the withdrawals that it named: 1 or 0"
@@ -217,7 +217,7 @@ const measureState = Effect.fnUntraced(function* (
  * Measures the payouts of an account that wait every minute, also in a process without a worker: two statements, and one where states
  * are handed out.
  */
-export const measures = Effect.fnUntraced(function* (store: Store, { account, confirm }: Settings) {
+export const measures = Effect.fnUntraced(function* (store: Store, { account }: Settings) {
   const nextWrite = yield* store.followWrites
   /** While the database cannot be reached, the gauges have their last values and this gauge is not updated. */
   const markMeasured = setToNow(measured, { account })
@@ -271,9 +271,7 @@ export const measures = Effect.fnUntraced(function* (store: Store, { account, co
     }
     yield* update(paused, row.paused ? 1 : 0, { account })
     yield* update(served, row.servedAt === null ? 0 : 1, { account })
-    if (confirm !== undefined) {
-      yield* update(confirmStopped, row.lookupsStoppedAt === null ? 0 : 1, { account })
-    }
+    yield* update(confirmingStopped, row.lookupsStoppedAt === null ? 0 : 1, { account })
     yield* warnOfDayAhead(row.readAt)
     const open = yield* measureStates(store, row, now)
     yield* markMeasured

@@ -125,6 +125,6 @@ export const makeWorker = Effect.fnUntraced(function* (
   const confirm =
     settings.confirm &&
     lookup &&
-    (yield* makeConfirm(core, settings, settings.confirm, { gate, lookup, open, retrying }))
+    (yield* makeConfirm(core, settings, settings.confirm, { gate, lookup, open, retrying, seal }))
   return { run, forget, confirm: confirm?.run, seen: makeSeen(store, settings, gate.current) }
 })
