@@ -142,7 +142,7 @@ ask("what has a record is looked up when it is due, by one worker, and found by 
   const listed = yield* Effect.forEach(["failed", "returned", "any"] as const, (claimed) =>
     Effect.map(store.list({ claimed }, { at: -1, key: "" }, 9), (rows) => rows.length)
   )
-  assert.deepStrictEqual([listed, yield* store.unconfirmed], [[1, 1, 2], 1])
+  assert.deepStrictEqual(listed, [1, 1, 2])
 })
 
 ask(
@@ -196,8 +196,11 @@ ask("payouts are read in their order by state, key, amount and cause", function*
   )
   assert.deepStrictEqual(yield* store.open([...keys, "none"]), [keys[0]])
   assert.deepStrictEqual(names(yield* store.find([...keys, "none"])).toSorted(), ["invoice-1", "invoice-2"])
-  const counts = (yield* store.counts).map((count) => Object.values(count).join(" ")).toSorted()
-  assert.deepStrictEqual(counts, ["accepted DailyCap 1 3 1000", "parked Operator 1 1 1000"])
+  const counts = (yield* store.counts(0)).filter(({ of }) => of === "Waits")
+  assert.deepStrictEqual(counts.map((count) => Object.values(count).join(" ")).toSorted(), [
+    "Waits accepted DailyCap 1 3 1000",
+    "Waits parked Operator 1 1 1000"
+  ])
   assert.strictEqual((yield* queue.status("other"))._tag, "None")
 })
 
