@@ -27,6 +27,8 @@ export type Called = Payments | WithdrawalLookup
 export type Call = Mutable<RehearsalCall> & {
   /** The request, without personal data: equal questions are repetitions of one poll. */
   readonly question: string
+  /** The id of the payout that was asked for. */
+  payout?: number
   /** The answer, in words. */
   answer: string
 }
@@ -175,7 +177,7 @@ export const makeCalls = ({ now, onBegin, onEnd, story }: Options) => {
           run(
             asWrite("requestWithdrawal", "payout", request.amount, options),
             inner.requestWithdrawal(request, options),
-            ({ id }) => ({ answer: `payout ${id}` })
+            ({ id }) => ({ answer: `payout ${id}`, payout: id })
           ),
         getTransaction: (transactionId) =>
           run(

@@ -13,7 +13,8 @@ export interface Traced {
 }
 
 export const tracedOf = (schedule: Schedule, played: Played): Traced => {
-  const { calls, end, facts, isOfMonths, isPaid, places, processes, receives, transactions, withdrawals } = played
+  const { calls, end, facts, isOfMonths, isPaid, isSeen, places, processes, receives, transactions, withdrawals } =
+    played
   const rows = [...transactions, ...withdrawals]
   const executedAt = (at: number) => rows.filter(({ createdAt }) => Date.parse(createdAt) <= at).length
   const seen = JSON.stringify([
@@ -26,7 +27,7 @@ export const tracedOf = (schedule: Schedule, played: Played): Traced => {
     places.filter(({ kind }) => kind === "webhook").length,
     end
   ])
-  return { schedule, trace: { calls, isOfMonths, isPaid, places, processes, receives }, seen }
+  return { schedule, trace: { calls, isOfMonths, isPaid, isSeen, places, processes, receives }, seen }
 }
 
 /** Of runs that showed the same the first one, and whether a run showed what no run before it had shown. */

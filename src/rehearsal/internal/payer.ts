@@ -1,4 +1,4 @@
-/** The payer of the charges: it pays them after a time, and does what a schedule says. */
+/** What becomes of charges and payouts at their banks: a charge is paid after a time, or what a schedule says happens. */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { SandboxService } from "../../sandbox/SandboxService.ts"
@@ -7,7 +7,7 @@ import type { Disturber } from "./disturber.ts"
 import type { ChargeDisturbance } from "./schedules.ts"
 
 interface Options {
-  readonly sandbox: Pick<SandboxService, "markPaid" | "fail" | "refund">
+  readonly sandbox: SandboxService
   readonly disturber: Disturber
   readonly forkInWorld: (effect: Effect.Effect<void>) => void
   /** Default: nobody pays. */
@@ -46,6 +46,17 @@ export const makePayer = ({ disturber, forkInWorld, payAfter, sandbox }: Options
   return {
     onLookup: (call: Call): void => refundAt(call, false),
     onAnswer: (call: Call): void => refundAt(call, true),
+
+    /** A payout was accepted. */
+    onPayout: ({ number, payout }: Call): void => {
+      const how = disturber.at("Payout", "call", number)?.how
+      if (payout === undefined || how === undefined) return
+      const ends =
+        how === "fails"
+          ? sandbox.rejectWithdrawal(payout)
+          : Effect.andThen(sandbox.settleWithdrawal(payout), sandbox.refundWithdrawal(payout))
+      forkInWorld(Effect.delay(Effect.ignore(ends), "1 hour"))
+    },
 
     /** A charge was created. */
     onCharge: ({ amount = 0, number }: Call, transactionId: string): void => {

@@ -134,6 +134,7 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
     onEnd: (call) => {
       const { number, operation, result, transactionId } = call
       payer.onAnswer(call)
+      payer.onPayout(call)
       if (operation !== "createTransaction" || result !== "Succeeded" || transactionId === undefined) return
       if (disturber.at("Forgery", "call", number) !== undefined) {
         const body = { event: "transaction.updated", transactionId, status: "Paid" }
@@ -271,6 +272,7 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
     places: disturber.places(),
     receives: deliveries.hasReceived(),
     isPaid: options.payAfter !== undefined,
+    isSeen: options.sandbox?.as === "seen",
     isOfMonths: patience > months,
     processes,
     story: story.lines(),

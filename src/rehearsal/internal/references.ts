@@ -32,12 +32,15 @@ export interface Matched {
   readonly unowed: ReadonlyArray<SandboxWithdrawal>
 }
 
-/** Matches payouts with debts. A payout that the gateway rejected later does not count: its amount was returned. */
+/** Whether the amount of a payout came back: it failed, or was returned. */
+export const cameBack = ({ status }: SandboxWithdrawal): boolean => status === "Rejected" || status === "Refunded"
+
+/** Matches payouts with debts. A payout whose amount came back does not count. */
 export const matchDebts = (
   owed: ReadonlyArray<RehearsalDebt>,
   withdrawals: ReadonlyArray<SandboxWithdrawal>
 ): Matched => {
-  const paid = withdrawals.filter(({ status }) => status !== "Rejected")
+  const paid = withdrawals.filter((withdrawal) => !cameBack(withdrawal))
   const byDebt = new Map<RehearsalDebt, Array<SandboxWithdrawal>>(owed.map((debt) => [debt, []]))
   const free = paid.filter((withdrawal) => {
     const debt = owed.find(({ reference }) => names(withdrawal, reference))

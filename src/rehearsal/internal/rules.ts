@@ -2,7 +2,7 @@
  * The rules of a rehearsal. Each is checked after each run, against the gateway's ledger. A rule about actions that the
  * rehearsal cannot see is checked only where the program declares them.
  */
-import type { RehearsalFact, RehearsalWorld } from "../RehearsalWorld.ts"
+import type { RehearsalDebt, RehearsalFact, RehearsalWorld } from "../RehearsalWorld.ts"
 import {
   textOf,
   factsOf,
@@ -33,7 +33,7 @@ import {
 } from "./evidence.ts"
 import { isWrite } from "./calls.ts"
 import type { SandboxWithdrawal } from "../../sandbox/SandboxLedger.ts"
-import { isKeyOf, type Matched, matchDebts } from "./references.ts"
+import { cameBack, isKeyOf, type Matched, matchDebts, names } from "./references.ts"
 import { undisturbed } from "./schedules.ts"
 
 /** A rule: the problems of a world, each as a sentence. */
@@ -53,6 +53,20 @@ const problemOfUnowed = (payout: SandboxWithdrawal, byDebt: Matched["byDebt"]): 
   )
   return `A receiver was paid once more than is owed: ${payoutsInWords([payout])}. ${owed.join(", ")}.`
 }
+
+/** Payouts of one debt of which one was made while another one had not come back yet, although it did later. */
+const madeTooEarly = (debt: RehearsalDebt, withdrawals: ReadonlyArray<SandboxWithdrawal>) =>
+  withdrawals
+    .filter((first) => cameBack(first) && names(first, debt.reference))
+    .flatMap((first) =>
+      withdrawals
+        .filter(({ createdAt, id }) => id > first.id && createdAt < first.updatedAt)
+        .filter((again) => names(again, debt.reference))
+        .map(
+          (again) =>
+            `${JSON.stringify(debt.reference)} was paid again by ${payoutsInWords([again])}, while ${payoutsInWords([first])} had not failed yet.`
+        )
+    )
 
 /** Where several calls of one process succeeded under one key, each with the amount of a debt: two references share the key. */
 const sharedKeys = ({ calls, owed }: RehearsalWorld, reference: string): string => {
@@ -89,7 +103,9 @@ const rules = {
           ([{ reference }, payouts]) =>
             `The receiver of ${JSON.stringify(reference)} was paid ${timesOf(payouts.length - 1)} more than is owed: ${payoutsInWords(payouts)}.`
         )
-      if (undisturbed.owed.length > 0) return [...named, ...unowed.map((payout) => problemOfUnowed(payout, byDebt))]
+      const early = world.owed.flatMap((debt) => madeTooEarly(debt, world.withdrawals))
+      if (undisturbed.owed.length > 0)
+        return [...named, ...early, ...unowed.map((payout) => problemOfUnowed(payout, byDebt))]
       const usual = groupAlike(matchDebts([], undisturbed.withdrawals).unowed)
       const more = Array.from(groupAlike(unowed)).flatMap(([name, payouts]) => {
         const extra = payouts.length - (usual.get(name)?.length ?? 0)

@@ -58,6 +58,8 @@ export type How =
   | { readonly _tag: "Stall"; readonly isAfter: boolean }
   /** The payer of a charge does something else than to pay its amount. */
   | { readonly _tag: "Charge"; readonly how: ChargeDisturbance }
+  /** A payout that was accepted fails, or it arrives and is returned. */
+  | { readonly _tag: "Payout"; readonly how: "fails" | "returned" }
   /** The charge of a lookup is refunded right before it, or right after it. */
   | { readonly _tag: "Refund"; readonly isAfter: boolean }
   /** After a charge was created, a stranger delivers that it is paid. */
@@ -86,6 +88,8 @@ export interface Trace {
   readonly receives: boolean
   /** Whether a payer pays the charges. */
   readonly isPaid: boolean
+  /** Whether the gateway shows the end of a payout. */
+  readonly isSeen: boolean
   /** Whether the program may run for longer than 60 days. */
   readonly isOfMonths: boolean
   /** How many processes run the program at once. */
@@ -117,7 +121,7 @@ const withoutRepetition = ({ webhook }: Place, schedules: ReadonlyArray<Schedule
 const schedulesOfCall = (
   place: Place,
   call: Call,
-  { isOfMonths, isPaid, processes, receives }: Trace
+  { isOfMonths, isPaid, isSeen, processes, receives }: Trace
 ): ReadonlyArray<Schedule> => {
   const write = isWrite(call)
   const meets = (first: NamedFault, later?: NamedFault, onward?: NamedFault) => {
@@ -160,6 +164,12 @@ const schedulesOfCall = (
       ? Struct.keys(nameOfCharge)
           .filter((how) => how !== "refunded 60 days later" || isOfMonths)
           .map((how) => at(place, nameOfCharge[how], { _tag: "Charge", how }))
+      : []),
+    ...(isSeen && call.payout !== undefined
+      ? [
+          at(place, "the payout fails an hour later", { _tag: "Payout", how: "fails" }),
+          at(place, "the payout is returned an hour later", { _tag: "Payout", how: "returned" })
+        ]
       : []),
     ...(call.operation === "getTransaction" && call.status === "Paid"
       ? [
@@ -265,7 +275,7 @@ export const both = (first: Schedule, second: Schedule): Schedule => ({
 
 /** Whether an effect of a disturbance outlasts the process that it struck. */
 export const isLasting = ({ how }: Disturbance): boolean =>
-  how._tag === "Charge" || how._tag === "Refund" || how._tag === "Delivery"
+  how._tag === "Charge" || how._tag === "Refund" || how._tag === "Payout" || how._tag === "Delivery"
 
 /** Whether it makes the gateway fail for long, at call after call. */
 export const isLong = ({ disturbances }: Schedule): boolean =>
