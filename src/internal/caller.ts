@@ -23,7 +23,7 @@ export interface Caller {
 }
 
 /** Anybody may send. */
-export const anySender = (): boolean => true
+const anySender = (): boolean => true
 
 /** A reference and no argument, since the queue makes its calls through the user's `Payments`, decorated or not. */
 export const Caller = Context.Reference<Caller>("effect-pix/Caller", {

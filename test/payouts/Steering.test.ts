@@ -198,9 +198,23 @@ test("forget deletes the request of what has ended, once", (queue, of) => queue.
 })
 
 test("cancel ends what cannot have left, and nothing else", (queue, of) => queue.cancel(of, { by }), {
-  "A request of it": [...isRecorded, "mayHaveLeft", "unknown", "lost", "lostLongAgo", ...isElsewhere, "parkedUnderWay"],
+  "A request of it": [
+    ...isRecorded,
+    "mayHaveLeft",
+    "unknown",
+    "cleared",
+    "lost",
+    "lostLongAgo",
+    ...isElsewhere,
+    "parkedUnderWay"
+  ],
+  nothing: ["cancelled"],
+  [`Cancelled state=cancelled ${idle}`]: ["scheduled"],
   [`Cancelled state=cancelled -approvedBy -approvedAt -fingerprint ${idle} -countedDay`]: ["accepted"],
-  [`Cancelled state=cancelled -approvedBy -approvedAt -fingerprint ${idle} -countedDay -error`]: ["refused"],
+  [`Cancelled state=cancelled -approvedBy -approvedAt -fingerprint ${idle} -countedDay -error`]: [
+    "refused",
+    "replaced"
+  ],
   [`Cancelled state=cancelled -approvedBy -approvedAt -fingerprint ${idle} -countedDay -error -parkedBecause`]: [
     "parked"
   ],
@@ -211,18 +225,20 @@ test("cancel ends what cannot have left, and nothing else", (queue, of) => queue
 const at = (millis: number) => (queue: PayoutQueue["Service"], of: string) =>
   queue.reschedule(of, DateTime.makeUnsafe(millis), { by })
 const isNotRescheduled = {
-  "Only what was never": ["unknown", ...isRecorded, "refused", "forgotten"],
-  "A request of it": ["mayHaveLeft", "lost", "lostLongAgo", ...isElsewhere, "parkedUnderWay"]
+  "Only what was never": ["unknown", ...isOver, "refused", "replaced", "forgotten"],
+  "A request of it": ["mayHaveLeft", "cleared", "lost", "lostLongAgo", ...isElsewhere, "parkedUnderWay"]
 } as const
 test("reschedule to a later time keeps an approval, and what is parked stays so", at(now + hour), {
   ...isNotRescheduled,
   [`Rescheduled wantedAt=${now + hour} waitsFor=NotBefore waitsSince=${now} notBefore=${now + hour}`]: ["accepted"],
+  [`Rescheduled wantedAt=${now + hour} waitsSince=${now}`]: ["scheduled"],
   [`Rescheduled notBefore=${now + hour}`]: ["parked", "parkedDeleted"]
 })
 test("reschedule to an earlier time takes an approval back, and parks what had it", at(now - 2 * hour), {
   ...isNotRescheduled,
   [`Rescheduled state=parked needsApproval=true -approvedBy -approvedAt ${idle} notBefore=${now - 2 * hour} parkedBecause=NeedsApproval`]:
     ["accepted"],
+  [`Rescheduled wantedAt=${now} ${idle} notBefore=${now - 2 * hour}`]: ["scheduled"],
   [`Rescheduled -approvedBy -approvedAt notBefore=${now - 2 * hour}`]: ["parked"],
   [`Rescheduled notBefore=${now - 2 * hour}`]: ["parkedDeleted"]
 })

@@ -17,7 +17,6 @@ import * as Schema from "effect/Schema"
 import { invalidRequest } from "../../../contract/Options.ts"
 import type { InvalidRequest, Outcome } from "../../../contract/PaymentsError.ts"
 import { isUnclear } from "../../../contract/WriteOptions.ts"
-import { anySender } from "../../../internal/caller.ts"
 import { isPastHorizon } from "../../../internal/horizon.ts"
 import type { Sender } from "../../../internal/sender.ts"
 import { errorType, log, withoutValues } from "../../../internal/spans.ts"
@@ -105,13 +104,11 @@ const attempts = Effect.fnUntraced(function* <A, E extends Tagged>(call: Call<A,
   let retry: Retry | undefined
   for (;;) {
     const used = yield* client.credentials.current
-    if (call.prepared.idempotencyKey !== undefined || settings.senderCheck !== anySender) {
-      const sender = client.senderWith(used)
-      const withheld = withholdingReason(call, sender)
-      if (withheld !== undefined) return yield* giveUp(call, notSentBecause(withheld, call.inDoubt))
-      if (call.inDoubt !== undefined) call.fingerprint ??= sender.fingerprint()
-      call.sender = sender
-    }
+    const sender = client.senderWith(used)
+    const withheld = withholdingReason(call, sender)
+    if (withheld !== undefined) return yield* giveUp(call, notSentBecause(withheld, call.inDoubt))
+    if (call.inDoubt !== undefined) call.fingerprint ??= sender.fingerprint()
+    call.sender = sender
     const result = yield* attempt(call, used)
     if (Result.isSuccess(result)) {
       settings.budget.refund(settings.policy.retryBudget, retry?.cost() ?? "first")
