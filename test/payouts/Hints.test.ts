@@ -1,7 +1,7 @@
 /** What a webhook claims of a payout: whose it is, what is stored of it, and that it changes no state. */
 import { assert, describe } from "@effect/vitest"
-import { Effect, Layer, Option, Stream } from "effect"
-import { type PayoutQueue, type PayoutStatus } from "effect-pix/payouts"
+import { Effect, Layer, Option, Stream, Struct } from "effect"
+import type { PayoutQueue, PayoutStatus } from "effect-pix/payouts"
 import { Sandbox } from "effect-pix/sandbox"
 import { NodeSqlite } from "effect-pix/node"
 import { SqlClient } from "effect/sql"
@@ -28,7 +28,7 @@ const statusOf = (queue: PayoutQueue["Service"], reference = "invoice-1") =>
 const claimsOf = (queue: PayoutQueue["Service"]) =>
   Effect.map(statusOf(queue), ({ claims = [] }) =>
     // The status of a posted payout has them.
-    (claims as ReadonlyArray<Record<string, unknown>>).map(({ at: _, ...claim }) => claim)
+    (claims as ReadonlyArray<Record<string, unknown>>).map((claim) => Struct.omit(claim, ["at"]))
   )
 /** How many changes a payout and the rows have. */
 const versions = SqlClient.SqlClient.use(

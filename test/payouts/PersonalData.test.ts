@@ -2,12 +2,13 @@
  * Where a person's data is in the tables of the queue, how it is sealed, and that it is gone when it should be.
  */
 import { assert } from "@effect/vitest"
-import { Effect, Option, Redacted, Result, Stream } from "effect"
+import { Effect, Layer, Logger, Option, Redacted, References, Result, Stream } from "effect"
 import { Document, Money, PixKey } from "effect-pix"
 import { PayoutInsert, type PayoutItem, PayoutQueue, type PayoutQueueOptions, Payouts, Seal } from "effect-pix/payouts"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
+import { seenWorld, startConfirming } from "../support/confirming.ts"
 import { effect } from "../support/effect.ts"
 import { keyOf, makeWarnings, settle, startClient, startWorker, world } from "../support/payoutQueue.ts"
 import { linesOf, requests, stateOf } from "../support/payoutSeen.ts"
@@ -86,6 +87,49 @@ effect("no row and no entry has the service's words about a person, whatever it 
   assert.include(text, "pix_blocked")
   for (const word of words) assert.notInclude(text, word)
 })
+
+const confirmingLines: Array<string> = []
+const confirmingLogs = Logger.layer([
+  Logger.make(({ fiber, message }) => {
+    confirmingLines.push(`${String(message)} ${JSON.stringify(fiber.getRef(References.CurrentLogAnnotations))}`)
+  })
+])
+effect(
+  "no row, entry or line has what a lookup or a webhook says of a person",
+  Layer.merge(seenWorld, confirmingLogs),
+  function* () {
+    const queue = yield* startConfirming(
+      {},
+      (get) => (id) =>
+        Effect.map(get(id), (detail) => ({
+          ...detail,
+          pixKey: id === 1 ? "zulmira@example.com" : marks.pixKey,
+          description: sentence,
+          providerEndToEndId: sentence,
+          providerErrorDescription: sentence,
+          providerStatus: sentence,
+          enTransaction: id === 2 ? "ZULMIRA QUIXADA" : `Failure ${sentence}`
+        }))
+    )
+    for (const reference of ["other", "unlisted", "failed"]) yield* queue.submit(payout(reference))
+    yield* settle
+    for (const withdrawalId of [1, 2, 3]) {
+      for (const status of ["ZULMIRA QUIXADA", `Falha: ${sentence}`]) {
+        assert.isTrue(Option.isSome(yield* queue.hint({ withdrawalId, status, endToEndId: sentence })))
+      }
+    }
+    yield* TestClock.adjust("2 minutes")
+    assert.deepStrictEqual(
+      yield* Effect.forEach(["other", "unlisted", "failed"], (reference) => stateOf(queue, reference)),
+      ["posted", "posted", "failed"]
+    )
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`UPDATE effect_pix_payouts SET request = NULL, payee = NULL`
+    const text = `${yield* stored} ${confirmingLines.join(" ")}`.toLowerCase()
+    assert.include(text, "shows another one: pixkey")
+    for (const word of [...words, marks.pixKey, "@example"]) assert.notInclude(text, word)
+  }
+)
 
 effect("forget deletes the request, the payee and the check, and leaves the rest", world, function* () {
   const queue = yield* startWith([payee])

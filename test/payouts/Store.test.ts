@@ -12,6 +12,7 @@ import type { Fragment } from "effect/sql/Statement"
 import { database } from "../../src/durable/Database.ts"
 import { makeStore } from "../../src/payouts/internal/queue/store.ts"
 import { databases } from "../support/database.ts"
+import { numberOf, seenWorld, startConfirming } from "../support/confirming.ts"
 import { live } from "../support/effect.ts"
 import { refused } from "../support/payoutAnswers.ts"
 import { gatewayOnce, payout, payouts, startClient, startWorker } from "../support/payoutQueue.ts"
@@ -437,3 +438,31 @@ ask("of two people who take a step at once one is the first and one the second",
   yield* together((by) => queue.setFourEyes(Money.centavos(by === "ana" ? 6000 : 7000), { by }))
   assert.strictEqual((yield* queue.account).fourEyesAbove, 8000)
 })
+
+for (const { client, name, skip } of databases) {
+  const layer = Layer.merge(seenWorld, client())
+  live.skipIf(skip)(
+    `what a webhook claims is looked up by a worker of another process, on ${name}`,
+    layer,
+    function* () {
+      const queue = yield* startClient()
+      for (let worker = 0; worker < 2; worker++) yield* startConfirming({ poll: "20 millis" })
+      const { refundWithdrawal, requests, settleWithdrawal } = yield* Sandbox
+      yield* queue.submitMany(payouts(4))
+      for (const [index, { reference }] of payouts(4).entries()) {
+        yield* queue.await(reference)
+        const withdrawalId = yield* numberOf(queue, reference)
+        yield* settleWithdrawal(withdrawalId)
+        if (index % 2 === 0) yield* refundWithdrawal(withdrawalId)
+        yield* queue.hint({ withdrawalId, status: "refunded" })
+      }
+      const states = Effect.map(Stream.runCollect(queue.list()), (all) => all.map(({ state }) => state).toSorted())
+      yield* Effect.repeat(states, { until: (all) => all.every((state) => state !== "posted") })
+      assert.deepStrictEqual(yield* states, ["paid", "paid", "returned", "returned"])
+      assert.lengthOf(
+        (yield* requests).filter(({ operation }) => operation === "getWithdrawal"),
+        4
+      )
+    }
+  )
+}

@@ -14,7 +14,7 @@ export type Decorate = (get: WithdrawalLookup["Service"]["get"]) => WithdrawalLo
 export const seenWorld = worldOf({}, undefined, "seen")
 
 /** The lookup of the world, decorated. */
-export const decorated = (decorate: Decorate) =>
+const decorated = (decorate: Decorate) =>
   Layer.effect(
     WithdrawalLookup,
     Effect.map(WithdrawalLookup, (lookup) => ({ ...lookup, get: decorate(lookup.get) }))

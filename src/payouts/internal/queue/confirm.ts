@@ -98,11 +98,11 @@ export const makeConfirm = Effect.fnUntraced(function* (
   })
 
   let isOtherSender = false
-  /** The credentials of the lookup have to be those of the account, as for a send. */
+  /** The credentials of the lookup have to be those of the account, if that has any. */
   const checkSender = Effect.fnUntraced(function* (account: ReadAccount) {
     const fingerprint = (yield* currentSender(lookup))?.fingerprint(account.companyId ?? undefined)
     const wasOther = isOtherSender
-    isOtherSender = account.fingerprint !== (fingerprint ?? null)
+    isOtherSender = account.fingerprint !== null && account.fingerprint !== fingerprint
     if (!isOtherSender) return
     if (!wasOther) yield* logOtherSender(accountName, account.fingerprint, fingerprint)
     return yield* new TryAgain({ reason: "OtherClientId" })
