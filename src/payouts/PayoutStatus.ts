@@ -55,7 +55,7 @@ export type ParkedBecause = typeof ParkedBecause.Type
  *
  * - `DailyCap`: the next day.
  * - `InsufficientBalance`: a balance that covers it.
- * - `LimitReached`: the end of a limit of the account, or of its block.
+ * - `Limit`: the end of a limit of the account, or of its block; or the opening of its `window`.
  * - `AuthError`: credentials that the service takes (401, 403).
  * - `Redirect`: the right base URL.
  * - `RateLimited`: the time that the service named.
@@ -65,7 +65,7 @@ export type ParkedBecause = typeof ParkedBecause.Type
 export const WaitsFor = Schema.Literals([
   "DailyCap",
   "InsufficientBalance",
-  "LimitReached",
+  "Limit",
   "AuthError",
   "Redirect",
   "RateLimited",

@@ -6,7 +6,7 @@ import * as Argument from "effect/cli/Argument"
 import * as Flag from "effect/cli/Flag"
 import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
-import { ParkedBecause, type PayoutStatus } from "../../../payouts/PayoutStatus.ts"
+import { ParkedBecause, type PayoutStatus, WaitsFor } from "../../../payouts/PayoutStatus.ts"
 import { amountHelp, noAmount, parseAmount } from "../amount.ts"
 import { flag } from "../flags.ts"
 import { plain } from "../text.ts"
@@ -33,6 +33,29 @@ const submittedBefore = Flag.String("submitted-before").pipe(
   Flag.optional
 )
 
+const parsePace = (text: string) => {
+  const [, most, seconds] = /^(\d{1,6})\/(\d{1,5})$/.exec(text) ?? []
+  if (text === "none") return Option.some(null)
+  return most === undefined || seconds === undefined
+    ? Option.none()
+    : Option.some({ most: Number(most), per: `${Number(seconds)} seconds` as const })
+}
+
+const parseWindow = (text: string) => {
+  const [, from, to] = /^(\d\d:\d\d)-(\d\d:\d\d)$/.exec(text) ?? []
+  if (text === "none") return Option.some(null)
+  return from === undefined || to === undefined ? Option.none() : Option.some({ from, to })
+}
+
+const waits = Flag.Literals("because", WaitsFor.literals).pipe(
+  Flag.withDescription("All that wait for this"),
+  Flag.map((cause): Group => ({
+    states: ["accepted"],
+    has: (status, refused) => status.state === "accepted" && (status.waitsFor ?? refused) === cause
+  })),
+  Flag.optional
+)
+
 const because = Flag.Literals("because", ParkedBecause.literals).pipe(
   Flag.withDescription("All that are parked for this reason"),
   Flag.map((reason): Group => ({
@@ -54,7 +77,7 @@ export const payoutSteps = [
   payoutStep({
     name: "retry",
     about: "Send refused payouts again under their keys, or those that wait at once",
-    flags: {},
+    flags: { group: waits },
     effect: ({ isPaused, status: { state } }) => {
       const isRefused = state === "refused"
       if (isPaused) return `It may be sent ${isRefused ? "again" : "at once"}, under the same key.${untilContinue}`
@@ -169,6 +192,26 @@ export const accountSteps = [
     effect: (_, { above }) =>
       `a second person is needed ${textOfLimit(above)}, for what is sent from now on. What waits for one already, waits on.`,
     take: (queue, _, why, { above }) => queue.setFourEyes(above, why)
+  }),
+  accountStep({
+    name: "limits",
+    about: "Set how often and when the account's payouts are sent, as your gateway allows it",
+    flags: {
+      pace: Flag.String("pace").pipe(
+        Flag.withDescription("At most so many in so many seconds, as 5/60; or none"),
+        Flag.filterMap(parsePace, () => "two whole numbers, as 5/60, or none"),
+        Flag.optional
+      ),
+      window: Flag.String("window").pipe(
+        Flag.withDescription("The times of a day of São Paulo between which they are sent, as 08:00-20:00; or none"),
+        Flag.filterMap(parseWindow, () => "two times, as 08:00-20:00, or none"),
+        Flag.optional
+      )
+    },
+    effect: () =>
+      "it holds for all workers from the next request on. What is in doubt is asked outside of a window too.",
+    take: (queue, _, why, { pace, window }) =>
+      queue.setLimits({ pace: Option.getOrUndefined(pace), window: Option.getOrUndefined(window) }, why)
   })
 ] as const
 

@@ -11,6 +11,7 @@ import type { Fragment } from "effect/sql/Statement"
 import * as Tracer from "effect/Tracer"
 import { repeatedly } from "../../../durable/Work.ts"
 import { step as stepOf, type Step } from "./edges.ts"
+import type { WaitsFor } from "../../PayoutStatus.ts"
 import { entryOf } from "./entries.ts"
 import type { Event } from "./events.ts"
 import type { Row } from "./row.ts"
@@ -37,6 +38,8 @@ export interface ChangeOptions {
   readonly where?: Fragment | undefined
   /** The cap of a day on which the row is counted by the change. */
   readonly cap?: number | undefined
+  /** The change is a request, which takes its time in the account. */
+  readonly isTimed?: boolean | undefined
   /** A worker takes the row after this time. Default: when its lease ends, or when the worker gives it back. */
   readonly dueIn?: Duration.Duration | undefined
 }
@@ -104,7 +107,7 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { poll }: Set
   const change = Effect.fnUntraced(function* (
     row: Row,
     { changes, entry }: Step,
-    { cap, dueIn, where }: ChangeOptions = {}
+    { cap, dueIn, isTimed, where }: ChangeOptions = {}
   ) {
     const offeredBy = dueIn === undefined ? row.offeredBy : ((yield* SubmitSpan) ?? row.offeredBy)
     const updatedAt = yield* Clock.currentTimeMillis
@@ -118,24 +121,24 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { poll }: Set
       updatedAt,
       version: row.version + 1
     }
-    const conditions = { cap, dueIn: dueIn && Duration.toMillis(dueIn), where }
+    const conditions = { cap, isTimed, dueIn: dueIn && Duration.toMillis(dueIn), where }
     const to = yield* store.update(row, wanted, entry && entryOf(entry, wanted), conditions)
-    if (to === undefined || to === row) return to
+    if (typeof to !== "object") return to
     yield* publish(to, dueIn !== undefined)
     if (to.state !== row.state) yield* store.afterCommit(countChange(to))
     return to
   })
 
   /**
-   * Takes the step of an event; `undefined` where another process changed the row first, or the row has no such step, and the row as
-   * it was where a cap is reached.
+   * Takes the step of an event; `undefined` where another process changed the row first, or the row has no such step, and why where
+   * a cap is reached, or the time of the request has not come.
    */
   const step = (row: Row, event: Event, options?: ChangeOptions) => {
     const taken = stepOf(row, event)
     return isTaken(taken) ? change(row, taken, options) : Effect.undefined
   }
 
-  /** A worker takes the row after a time. */
+  /** A worker takes the row after a time; where there is none, in its place among the others. */
   const delay = (row: Row, dueIn: Duration.Duration) => change(row, { changes: {}, entry: undefined }, { dueIn })
 
   /**
@@ -155,11 +158,14 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { poll }: Set
       if (taken === undefined) return current
       const dueIn = isQueued({ ...current, ...taken.changes }) ? Duration.zero : undefined
       const next = yield* change(current, taken, { dueIn })
-      if (next !== undefined) return next
+      if (typeof next === "object") return next
       current = yield* store.get(current.idempotencyKey)
     }
     return undefined
   })
 
-  return { store, isDue, changeOf, insert, step, stepBy, delay }
+  /** All that wait for a cause are due, each in its place among the others. */
+  const callBack = (cause: WaitsFor) => Effect.andThen(store.callBack(cause), isDue.open)
+
+  return { store, isDue, changeOf, insert, step, stepBy, delay, callBack }
 })

@@ -21,6 +21,7 @@ import type { ReadAccount } from "./account.ts"
 import { makeAccountStore } from "./accountStore.ts"
 import { makeForget } from "./forget.ts"
 import { Row } from "./row.ts"
+import type { WaitsFor } from "../../PayoutStatus.ts"
 import type { Settings } from "../../PayoutQueueOptions.ts"
 import { isOpen } from "./conditions.ts"
 import { entryOf } from "./entries.ts"
@@ -62,6 +63,7 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
     key: "idempotency_key",
     where: sql`${ofAccount} AND ${open}`,
     columns: all,
+    place: sql`submitted_at`,
     // A payout waits at most for the next day.
     longest: Math.max(lease, 25 * 3_600_000)
   })
@@ -136,6 +138,13 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
       isPg
         ? Effect.asVoid(sql`SELECT pg_advisory_xact_lock(hashtextextended(${`effect-pix/${account}/${amount}`}, 0))`)
         : Effect.void,
+    /** All that wait for a cause, and that nobody has taken, are due. */
+    callBack: (cause: WaitsFor) =>
+      Effect.flatMap(
+        due.dueIn(0),
+        (now) =>
+          sql`UPDATE ${payouts} SET ${now} WHERE ${ofAccount} AND ${open} AND waits_for = ${cause} AND taken_by IS NULL`
+      ),
     /** The open rows, which wait for a worker. */
     due,
     /** A row that was taken. One that cannot be read is a defect. */

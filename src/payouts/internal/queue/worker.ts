@@ -18,7 +18,9 @@ import type { ParkedBecause } from "../../PayoutStatus.ts"
 import type { Seal } from "../../Seal.ts"
 import { logFields } from "../machine.ts"
 import { type Core, linksOf } from "./core.ts"
-import { makeGate, type Permit } from "./gate.ts"
+import { databaseTime } from "./account.ts"
+import { type Closed, makeGate, type Permit } from "./gate.ts"
+import { untilMinute } from "./waits.ts"
 import { makeSeen } from "./checkDatabase.ts"
 import { payoutKey, readRequest } from "./request.ts"
 import type { Row } from "./row.ts"
@@ -70,10 +72,21 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
       : yield* Effect.as(park(row, "Unreadable"), undefined)
   })
 
+  /** A payout waits for the window of its account, by the clock of the database. */
+  const waitForOpening = Effect.fnUntraced(function* (row: Row, { closed }: Closed) {
+    const now = yield* Clock.currentTimeMillis
+    const at = { account: closed, horizon: settings.horizon, now }
+    const dueIn = untilMinute(databaseTime(closed, now), closed.windowFrom ?? 0)
+    if ((yield* core.step(row, { _tag: "Waits", at, waitsFor: "Limit" }, { dueIn })) === undefined)
+      return yield* changedMeanwhile()
+    yield* gate.logWait(row, "Limit", "A payout waits for the window of its account.")
+  })
+
   const sendIfAllowed = Effect.fnUntraced(
     function* (row: Row) {
       const permit = yield* gate.untilAllowed(row)
       if (Predicate.isString(permit)) return yield* park(row, permit)
+      if ("closed" in permit) return yield* waitForOpening(row, permit)
       const failure = yield* Effect.ensuring(openAndSend(row, permit), Effect.ignore(gate.releaseProbe(permit, row)))
       if (failure !== undefined) return yield* new TryAgain({ reason: failure })
     },
@@ -98,6 +111,16 @@ export const makeWorker = Effect.fnUntraced(function* (core: Core, settings: Set
     Effect.andThen(store.forget(now - data), record === undefined ? Effect.void : store.forgetRecord(now - record))
   )
   const forget = repeatedly("Forgetting payouts", "1 hour", forgetOld)
-  const run = workRows({ name, due, concurrency, lease, poll, isDue: core.isDue, followWrites, handle })
+  const run = workRows({
+    name,
+    due,
+    concurrency,
+    lease,
+    poll,
+    isDue: core.isDue,
+    followWrites,
+    room: gate.room,
+    handle
+  })
   return { run, forget, seen: makeSeen(store, settings, gate.current) }
 })
