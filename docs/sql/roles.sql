@@ -55,15 +55,17 @@ BEGIN
   GRANT INSERT, UPDATE ON effect_pix_payout_days TO effect_pix_worker;
   GRANT INSERT (account) ON effect_pix_payout_accounts TO effect_pix_worker, effect_pix_operator;
   GRANT UPDATE (served_at, fingerprint, company_id, horizon, paused, paused_at, pause, blocked_at,
-    blocked_because, probes, probe_at, probe_key, identity, seen_at, lookup_slot_at, lookups_stopped_at, lookup_probe_at,
-    lookup_found_at, moved_at, hands_out) ON effect_pix_payout_accounts TO effect_pix_worker;
+    blocked_because, probes, probe_at, probe_key, refused_key, limited_at, spacing, next_at, pace_most, pace_per, window_from, window_to,
+    identity, seen_at, lookup_slot_at, lookups_stopped_at, lookup_probe_at, lookup_found_at, moved_at, hands_out)
+    ON effect_pix_payout_accounts TO effect_pix_worker;
   -- The operator takes the steps of the command.
   GRANT UPDATE (state, due_at, taken_by, tries, needs_approval, approved_by, approved_at, asked_step, asked_by, offered_by,
     may_have_left_at, fingerprint, wanted_at, not_before, waits_for, waits_since, counted_day, said_not_executed,
     parked_because, error, request, request_check, payee, label, reason, claims, claimed, lookups, ended_by, ended_at, contradicted,
     updated_at, version) ON effect_pix_payouts TO effect_pix_operator;
   GRANT UPDATE (spent) ON effect_pix_payout_days TO effect_pix_operator;
-  GRANT UPDATE (fingerprint, company_id, paused, paused_at, pause, probe_at, four_eyes_above, asked) ON effect_pix_payout_accounts TO effect_pix_operator;
+  GRANT UPDATE (fingerprint, company_id, paused, paused_at, pause, probe_at, four_eyes_above, asked,
+    pace_most, pace_per, window_from, window_to, spacing, next_at) ON effect_pix_payout_accounts TO effect_pix_operator;
 END $$;
 
 DO $$

@@ -152,6 +152,8 @@ export interface PaymentsPolicy extends Checked {
    *   neither for a 401, 429 or redirect, nor for a refusal that may be about an earlier request: a 409, and words about
    *   duplication or about time that ran out behind the service. After `earlier: "None"` it counts for these three too. A record
    *   that says `Failure` is `WithdrawalFailed`, whatever cause is named.
+   * - `{ waitFor }`: a limit that ends after this time, or `"tomorrow"` in São Paulo. It is a cause, `LimitReached`, with its time in
+   *   `retryAfter`: a payout of the queue waits so long, and is sent again.
    * - `undefined`, or any other value: the client decides. If it throws, that is `"Unknown"`.
    *
    * Gotcha: check that your gateway does not answer a repetition with the same words, before you name a cause for them: a
@@ -168,7 +170,9 @@ export interface PaymentsPolicy extends Checked {
    * })
    * ```
    */
-  readonly refusal: (said: ServiceRefusal) => RefusalCause | "Unknown" | undefined
+  readonly refusal: (
+    said: ServiceRefusal
+  ) => RefusalCause | "Unknown" | { readonly waitFor: Duration.Input | "tomorrow" } | undefined
   /**
    * The statuses of your gateway's lookup that mean paid, beside the documented `Paid`, in any case:
    * `{ paid: ["Successful"] }`. Every comparison of a lookup's status reads it: `Webhook`, `TransactionWait`, `Reconcile` and

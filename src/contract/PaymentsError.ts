@@ -151,11 +151,15 @@ export class WithdrawalFailed extends paymentsError<WithdrawalFailed>()(
  */
 export class LimitReached extends paymentsError<LimitReached>()(
   "LimitReached",
-  answerFields({ outcome: Schema.Literal("Rejected") }),
+  answerFields({
+    outcome: Schema.Literal("Rejected"),
+    /** When it may end: the time that the service asked to wait, or that `PaymentsPolicy.refusal` says. */
+    retryAfter: Schema.optionalKey(Schema.Duration)
+  }),
   {
     concerns: "Balance",
     message: (error) =>
-      `A limit of the account refuses the withdrawal for now (HTTP ${error.status}). ${nothingExecuted(error)}; ask again with the same key when the limit is over.${serviceSaid(error)}`
+      `A limit of the account refuses the withdrawal for now (HTTP ${error.status}). ${nothingExecuted(error)}; ask again with the same key when the limit is over.${retryAfterInWords(error)}${serviceSaid(error)}`
   }
 ) {}
 

@@ -33,6 +33,8 @@ export interface DueOptions {
   readonly longest: number
   /** A time from which that wait is counted, if a row has one that lies ahead, as SQL. */
   readonly notBefore?: Fragment | undefined
+  /** Since when a row that is due at once is due, as SQL: its place among the others. Default: since now. */
+  readonly place?: Fragment | undefined
 }
 
 /** A row that is due, as the driver gives it, with the columns that were asked for. */
@@ -53,7 +55,7 @@ export type Due = ReturnType<typeof makeDue>
 
 export const makeDue = (
   database: Database,
-  { columns, key, keyType, longest, notBefore, scope, table, waits }: DueOptions
+  { columns, key, keyType, longest, notBefore, place: ofRow, scope, table, waits }: DueOptions
 ) => {
   const { dialect, sql } = database
   const where = sql`${scope} AND ${waits}`
@@ -64,6 +66,10 @@ export const makeDue = (
     Effect.map(databaseNow(database), (now) => sql`${now} + CAST(${Math.ceil(millis)} AS BIGINT)`)
   /** In a SQLite file: from when the longest wait of a row is counted. */
   const from = (now: Fragment) => (notBefore === undefined ? now : sql`MAX(${now}, COALESCE(${notBefore}, 0))`)
+  const least = sql.literal(dialect === "pg" ? "LEAST" : "MIN")
+  /** When a row is due that waits for a number of milliseconds, as SQL. */
+  const dueAfter = (millis: number): Effect.Effect<Fragment> =>
+    Effect.map(fromNow(millis), (at) => (millis > 0 || ofRow === undefined ? at : sql`${least}(${ofRow}, ${at})`))
   /** The program's clock may have been ahead when a row was written: it waits no longer than a row may. */
   const bringForward = (now: Fragment): Effect.Effect<number, SqlError> =>
     Effect.as(sql`UPDATE ${rows} SET due_at = ${from(now)} WHERE ${where} AND due_at > ${from(now)} + ${longest}`, 0)
@@ -71,7 +77,7 @@ export const makeDue = (
   return {
     /** What a row has that is due after a number of milliseconds, and that nobody has taken, as SQL for an UPDATE. */
     dueIn: (millis: number): Effect.Effect<Fragment> =>
-      Effect.map(fromNow(millis), (at) => sql`due_at = ${at}, taken_by = NULL, tries = 0`),
+      Effect.map(dueAfter(millis), (at) => sql`due_at = ${at}, taken_by = NULL, tries = 0`),
     /** Takes at most so many of the rows that are due, the oldest first, for the time of the lease in milliseconds. */
     take: (taker: string, lease: number, most: number): Effect.Effect<ReadonlyArray<DueRow>, SqlError> =>
       Effect.flatMap(Effect.all([fromNow(0), fromNow(lease)]), ([now, until]) => {
@@ -103,7 +109,7 @@ export const makeDue = (
     /** Gives a row back, which is due after a number of milliseconds. */
     giveBack: (taken: Taken, millis: number): Effect.Effect<unknown, SqlError> =>
       Effect.flatMap(
-        fromNow(millis),
+        dueAfter(millis),
         (at) => sql`UPDATE ${rows} SET due_at = ${at}, taken_by = NULL
           WHERE ${where} AND ${sql(key)} = ${taken.key} AND taken_by = ${taken.taker}`
       ),

@@ -21,7 +21,9 @@ import { report } from "./Failures.ts"
  * A row is tried again later. `reason` is one of this library's own names and has no text of the user's error.
  */
 export class TryAgain extends Schema.TaggedError<TryAgain>("effect-pix/TryAgain")("TryAgain", {
-  reason: Schema.String
+  reason: Schema.String,
+  /** It is due at once, in its place among the others. Default: after a back-off of its own. */
+  isAtOnce: Schema.optionalKey(Schema.Boolean)
 }) {
   override get message(): string {
     return this.reason

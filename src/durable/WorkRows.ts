@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as FiberSet from "effect/FiberSet"
 import * as Latch from "effect/Latch"
+import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import type { NextWrite } from "../internal/soleWriter.ts"
 import type { Due, DueRow, Taken } from "./Due.ts"
@@ -28,6 +29,8 @@ export interface WorkOptions<R> {
   /** Opened when this process writes a row that is due. */
   readonly isDue: Latch.Latch
   readonly followWrites: Effect.Effect<NextWrite, never, Scope.Scope>
+  /** How many rows may be held now, and what is opened when there may be more. Default: always `concurrency`. */
+  readonly room?: { readonly most: () => number; readonly isFree: Latch.Latch }
   /** Success: the handler has written what becomes of the row. A failure gives the row back, for a later try. */
   readonly handle: (row: DueRow) => Effect.Effect<void, TryAgain, R>
 }
@@ -38,9 +41,10 @@ const backoff = (tries: number) => Math.min(1000 * 2 ** (tries - 1), 300_000)
 /** Takes rows and handles `concurrency` of them at the same time, until it is interrupted. */
 export const workRows = <R>(options: WorkOptions<R>): Effect.Effect<never, never, R> =>
   Effect.gen(function* () {
-    const { concurrency, due, isDue, lease, name, poll } = options
+    const { concurrency, due, isDue, lease, name, poll, room } = options
     const held = new Set<Taken>()
-    const isFree = Latch.makeUnsafe(true)
+    const isFree = room?.isFree ?? Latch.makeUnsafe(true)
+    const left = () => Math.min(concurrency, room?.most() ?? concurrency) - held.size
     const isHolding = Latch.makeUnsafe()
     const handling = yield* FiberSet.make<void>()
     const nextWrite = yield* options.followWrites
@@ -49,7 +53,9 @@ export const workRows = <R>(options: WorkOptions<R>): Effect.Effect<never, never
     const quietly = Effect.withTracerEnabled(false)
 
     const giveBack = (taken: Taken, { tries }: DueRow, cause: Cause.Cause<TryAgain>) => {
-      const millis = Cause.hasInterrupts(cause) ? 0 : backoff(tries)
+      const failure = Cause.findError(cause)
+      const isAtOnce = Result.isSuccess(failure) && failure.success.isAtOnce === true
+      const millis = Cause.hasInterrupts(cause) || isAtOnce ? 0 : backoff(tries)
       // Where the database does not answer, the lease ends.
       return Effect.andThen(Effect.ignore(quietly(due.giveBack(taken, millis))), isDue.open)
     }
@@ -71,14 +77,18 @@ export const workRows = <R>(options: WorkOptions<R>): Effect.Effect<never, never
     const takeSome = Effect.gen(function* () {
       yield* isFree.await
       isDue.closeUnsafe()
-      const most = concurrency - held.size
+      const most = left()
+      if (most <= 0) {
+        isFree.closeUnsafe()
+        return
+      }
       const taker = SecureRandom.uuidV4Unsafe()
       const rows = yield* quietly(due.take(taker, lease, most))
       for (const row of rows) {
         const taken = { key: row.key, taker }
         held.add(taken)
         isHolding.openUnsafe()
-        if (held.size >= concurrency) isFree.closeUnsafe()
+        if (left() <= 0) isFree.closeUnsafe()
         yield* FiberSet.run(handling, handle(row, taken))
       }
       if (rows.length === most) return

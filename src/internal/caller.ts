@@ -3,6 +3,7 @@
  * the first byte whether a request leaves.
  */
 import * as Context from "effect/Context"
+import { constVoid } from "effect/Function"
 import type { Budget } from "./retryBudget.ts"
 import type { Sender } from "./sender.ts"
 
@@ -20,6 +21,11 @@ export interface Caller {
    * `OtherClientId`.
    */
   readonly isSender: (sender: Sender) => boolean
+  /**
+   * Is told the tag of the error that a refusal is by itself, where an earlier request leaves the call in doubt: what concerns all
+   * payouts of an account is known all the same.
+   */
+  readonly onRefusedInDoubt: (tag: string) => void
 }
 
 /** Anybody may send. */
@@ -27,5 +33,5 @@ const anySender = (): boolean => true
 
 /** A reference and no argument, since the queue makes its calls through the user's `Payments`, decorated or not. */
 export const Caller = Context.Reference<Caller>("effect-pix/Caller", {
-  defaultValue: () => ({ budget: undefined, notAfter: undefined, isSender: anySender })
+  defaultValue: () => ({ budget: undefined, notAfter: undefined, isSender: anySender, onRefusedInDoubt: constVoid })
 })

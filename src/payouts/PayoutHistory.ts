@@ -92,8 +92,18 @@ export const PauseChange = Schema.Struct({
 /** See the schema of the same name. */
 export interface PauseChange extends Schema.Schema.Type<typeof PauseChange> {}
 
+/** The limits of an account that its user knows; null: none. Absent: as it was. */
+export const PayoutLimits = Schema.Struct({
+  /** At most so many requests in so much time, one after the other. */
+  pace: Schema.optionalKey(Schema.NullOr(Schema.Struct({ most: Schema.Int, per: Schema.Duration }))),
+  /** The times of a day of São Paulo between which what is not in doubt is sent, as `08:00` and `20:00`. */
+  window: Schema.optionalKey(Schema.NullOr(Schema.Struct({ from: Schema.String, to: Schema.String })))
+})
+/** See the schema of the same name. */
+export interface PayoutLimits extends Schema.Schema.Type<typeof PayoutLimits> {}
+
 /**
- * One step of an account, which changed what it has: its `fingerprint` (`changeSender`), or its `fourEyesAbove` in centavos (`setFourEyes`, or
+ * One step of an account, which changed what it has: its `fingerprint` (`changeSender`), its `pace` and `window` (`setLimits`), or its `fourEyesAbove` in centavos (`setFourEyes`, or
  * without a person the option of the first layer that had it).
  */
 export const AccountChange = Schema.Struct({
@@ -105,10 +115,14 @@ export const AccountChange = Schema.Struct({
   fingerprint: Schema.optionalKey(Schema.String),
   /** The new limit in centavos; null: none. */
   fourEyesAbove: Schema.optionalKey(Schema.NullOr(Centavos)),
+  ...PayoutLimits.fields,
   ...Person.fields
 })
 /** See the schema of the same name. */
 export interface AccountChange extends Schema.Schema.Type<typeof AccountChange> {}
+
+/** What is about an account, and not about one payout of it: see `WaitsFor`. */
+export const RefusedBecause = Schema.Literals(["AuthError", "Redirect", "RateLimited", "Limit", "InsufficientBalance"])
 
 /** An account of the queue. Its limit is in centavos. All of it can be stored. */
 export const PayoutAccount = Schema.Struct({
@@ -126,12 +140,10 @@ export const PayoutAccount = Schema.Struct({
   /** The last `setPaused`, with who called it and why. Absent if there was none. */
   lastPause: Schema.optionalKey(PauseChange),
   /**
-   * Since when the service refuses every request of it alike, and why: `AuthError` (401) or `Redirect`. One payout is tried
-   * at a time, until another answer comes.
+   * Since when the service refuses its payouts alike, and why. One payout is tried at a time, until the service takes one, or refuses
+   * one by itself.
    */
-  refusedSince: Schema.optionalKey(
-    Schema.Struct({ at: Schema.DateTimeUtcFromString, because: Schema.Literals(["AuthError", "Redirect"]) })
-  ),
+  refusedSince: Schema.optionalKey(Schema.Struct({ at: Schema.DateTimeUtcFromString, because: RefusedBecause })),
   /**
    * Since when its payouts are not confirmed, since the service does not know the withdrawals that it named: one is looked up an
    * hour, the next one at `probeAt`, until a record is found. Absent: they are confirmed, where workers have `confirm`.
@@ -141,6 +153,7 @@ export const PayoutAccount = Schema.Struct({
   ),
   /** The amount above which a payout needs a second person, in centavos. Absent: none does. */
   fourEyesAbove: Schema.optionalKey(Centavos),
+  ...PayoutLimits.fields,
   /** The step that waits for its second person. Absent: none does. */
   asked: Schema.optionalKey(AccountChange),
   /** Each change of its sender and of its limit, the oldest first. */

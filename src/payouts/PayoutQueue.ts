@@ -51,6 +51,7 @@
  */
 import * as Context from "effect/Context"
 import type * as DateTime from "effect/DateTime"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -68,6 +69,7 @@ import { makeClient } from "./internal/queue/client.ts"
 import { makeSheet, QueueSheet } from "./internal/sheet.ts"
 import { unsealed } from "./internal/queue/sealing.ts"
 import { requireLimit } from "./internal/queue/limit.ts"
+import { seedLimits } from "./internal/queue/limits.ts"
 import { makeCore } from "./internal/queue/core.ts"
 import { makeHandOut } from "./internal/queue/handOut.ts"
 import { measures } from "./internal/queue/signals.ts"
@@ -323,6 +325,19 @@ export class PayoutQueue extends Context.Service<
      * where there is no such letter. See `retryLetter` for the rest.
      */
     readonly discardLetter: LetterStep
+    /**
+     * Sets the limits of your gateway that you know: at most `pace.most` requests in `pace.per`, and the `window` of a day of São Paulo
+     * in which payouts leave, as `{ from: "08:00", to: "20:00" }`. `null`: none; absent: as it is. They hold from the next request on,
+     * for all workers. What waits for them and was never sent is wanted for up to three days. Fails with `InvalidRequest` where one, `by` or
+     * `note` is wrong; with `ForeignTransaction` and with `DatabaseError`.
+     */
+    readonly setLimits: (
+      limits: {
+        readonly pace?: { readonly most: number; readonly per: Duration.Input } | null | undefined
+        readonly window?: { readonly from: string; readonly to: string } | null | undefined
+      },
+      options?: StepOptions
+    ) => Effect.Effect<void, InvalidRequest | ForeignTransaction | DatabaseError>
   }
 >()("effect-pix/PayoutQueue") {
   /**
@@ -380,6 +395,7 @@ const makeQueue = Effect.fnUntraced(function* <R>(options: PayoutQueueOptions<R>
   if (given === undefined) yield* warnUnsealed(settings.account)
   const store = makeStore(db, settings)
   yield* mapDatabaseError("open")(requireLimit(store, settings))
+  yield* mapDatabaseError("open")(seedLimits(store, settings))
   const core = yield* makeCore(store, settings)
   yield* Effect.forkScoped(measures(store, settings))
   const start = Effect.gen(function* () {

@@ -22,6 +22,16 @@ export const isAccountName = (name: unknown): name is string =>
 export const badAccountName =
   "must be 1 to 32 letters, digits, dots, hyphens or underscores, and begin with a letter or a digit"
 
+/** The minute of a day of a text as `08:00`; `undefined` where it is none. */
+export const minuteOfText = (text: unknown): number | undefined => {
+  const found = Predicate.isString(text) ? /^([01]\d|2[0-3]):([0-5]\d)$/.exec(text) : null
+  return found === null ? undefined : Number(found[1]) * 60 + Number(found[2])
+}
+
+/** A minute of a day as `08:00`. */
+export const textOfMinute = (minute: number): string =>
+  `${Math.floor(minute / 60)}`.padStart(2, "0") + ":" + `${minute % 60}`.padStart(2, "0")
+
 /** The settings that all processes of one queue share. */
 export interface PayoutClientOptions {
   /**
@@ -88,6 +98,16 @@ export interface PayoutQueueOptions<R = never> extends PayoutClientOptions {
   readonly dailyCap?: number | undefined
   /** Looks posted payouts up: see `PayoutConfirmingOptions`. Default: it does not. */
   readonly confirm?: false | undefined
+  /**
+   * How often your gateway takes a payout: at most `most` requests in `per`, one after the other, of all processes together. It is
+   * stored for an account that has none; then `setLimits` changes it, and not the option. Default: none.
+   */
+  readonly pace?: { readonly most: number; readonly per: Duration.Input } | undefined
+  /**
+   * The times of a day of São Paulo between which payouts are sent, as `{ from: "08:00", to: "20:00" }`; what is in doubt is asked outside
+   * of it too. It is stored as `pace` is. Default: the whole day.
+   */
+  readonly window?: { readonly from: string; readonly to: string } | undefined
   /** When the data of payouts that are posted, paid, failed or refused is deleted. Both count from the last change. */
   readonly forget?:
     | {
@@ -119,6 +139,9 @@ export interface PayoutConfirmingOptions<R = never> extends Omit<PayoutQueueOpti
 const amount = Schema.optional(whole(1))
 const Confirm = Schema.Struct({ until: withDefault(period, "7 days") })
 const confirmAlways = Schema.decodeSync(Confirm)({})
+const timeOfDay = Schema.String.check(
+  Schema.makeFilter((text) => minuteOfText(text) !== undefined, { message: "must be a time of a day, as 08:00" })
+)
 
 const check = checkSettingsBy(
   Schema.Struct({
@@ -142,6 +165,19 @@ const check = checkSettingsBy(
     dailyCap: amount,
     fourEyesAbove: amount,
     confirm: Schema.optional(Schema.Union([Schema.Boolean, Confirm])),
+    pace: Schema.optional(
+      Schema.Struct({
+        most: whole(1),
+        per: period.check(
+          Schema.makeFilter((millis) => millis >= 1 && millis <= 86_400_000, { message: "must be at most a day" })
+        )
+      })
+    ),
+    window: Schema.optional(
+      Schema.Struct({ from: timeOfDay, to: timeOfDay }).check(
+        Schema.makeFilter(({ from, to }) => from !== to, { message: "must have two different times" })
+      )
+    ),
     forget: withDefault(Schema.Struct({ data: withDefault(period, "90 days"), record: Schema.optional(period) }), {})
   })
 )

@@ -68,7 +68,7 @@ export type ParkedBecause = typeof ParkedBecause.Type
  * - `NotBefore`: the time of its item, `notBefore`.
  * - `DailyCap`: the next day.
  * - `InsufficientBalance`: a balance that covers it.
- * - `LimitReached`: the end of a limit of the account, or of its block.
+ * - `Limit`: the end of a limit of the account, or of its block; or the opening of its `window`.
  * - `AuthError`: credentials that the service takes (401, 403).
  * - `Redirect`: the right base URL.
  * - `RateLimited`: the time that the service named.
@@ -79,7 +79,7 @@ export const WaitsFor = Schema.Literals([
   "NotBefore",
   "DailyCap",
   "InsufficientBalance",
-  "LimitReached",
+  "Limit",
   "AuthError",
   "Redirect",
   "RateLimited",

@@ -159,6 +159,21 @@ export const retryAfter = (after: Duration.Input, options?: { readonly status?: 
   })
 }
 
+/** A payout is refused, since another one was a moment ago. */
+export const tooSoon: Fault = refusal(400, "Aguarde alguns segundos antes de solicitar outro saque.")
+
+/** A payout is refused by the limit of the day. */
+export const dailyLimit: Fault = refusal(422, "Limite diário de saque excedido para esta conta.")
+
+/** A payout is refused by the limit of the night. */
+export const nightLimit: Fault = refusal(422, "Limite noturno de transferências PIX excedido.")
+
+/** A payout is refused, since too many PIX keys were looked up. */
+export const keyLimit: Fault = refusal(400, "Limite de consultas de chave PIX excedido.")
+
+/** A payout is refused, since the account is blocked. */
+export const blocked: Fault = refusal(422, "Conta bloqueada para saques. Fale com o suporte.")
+
 /** A redirect, not executed. Default: 307, with which a client would send method, body and credentials again. */
 export const redirect = (location: string, status = 307): Fault => answer(status, { headers: { location } })
 

@@ -223,6 +223,7 @@ const freely = Effect.provideService(
   PaymentsPolicy.make({ ...recurring, retryBudget: "unlimited" })
 )
 const ofItsOwn = Effect.provideService(read, Caller, {
+  onRefusedInDoubt: () => {},
   budget: makeBudget(),
   notAfter: undefined,
   isSender: () => true

@@ -304,13 +304,17 @@ ask("twenty marks at once together count at most the cap", function* () {
   const { mark, queue, rowOf, sql, store } = yield* prepare
   const spent = Effect.map(sql`SELECT spent AS "spent" FROM effect_pix_payout_days`, ([row]) => Number(row?.["spent"]))
   yield* queue.submitMany(payouts(20))
-  assert.deepStrictEqual(yield* mark("invoice-1", 999), yield* rowOf("invoice-1"))
+  assert.strictEqual(yield* mark("invoice-1", 999), "Capped")
   assert.isNaN(yield* spent)
   const changed = yield* Effect.forEach(payouts(20), ({ reference }) => mark(reference, 5000), { concurrency: 20 })
-  const counted = changed.filter((row) => row?.countedDay)
+  const counted = changed.filter((row) => typeof row === "object")
+  assert.deepStrictEqual(
+    changed.filter((row) => typeof row !== "object"),
+    Array(15).fill("Capped")
+  )
   assert.lengthOf(counted, 5)
   assert.strictEqual(yield* spent, 5000)
-  for (const row of changed) assert.deepStrictEqual(row, yield* rowOf(row?.reference ?? ""))
+  for (const row of counted) assert.deepStrictEqual(row, yield* rowOf(row.reference))
   const [one] = counted
   assert.match(String(one?.countedDay), /^\d{4}-\d\d-\d\d$/)
   if (!one) return
@@ -328,12 +332,40 @@ ask("twenty marks at once together count at most the cap", function* () {
   assert.isUndefined(yield* store.accounts.dayAfter(String(day)))
 })
 
+ask(
+  "of twenty marks at once one takes the time of the account's next request, with the cap in one statement",
+  function* () {
+    const { queue, rowOf, sql, store } = yield* prepare
+    yield* queue.submitMany(payouts(20))
+    yield* sql`UPDATE effect_pix_payout_accounts SET pace_most = 5, pace_per = 60000`
+    const timed = Effect.fnUntraced(function* (reference: string) {
+      const row = yield* rowOf(reference)
+      return yield* store.update(row, { ...row, sends: row.sends + 1, version: row.version + 1 }, "{}", {
+        cap: 5000,
+        isTimed: true
+      })
+    })
+    const all = Effect.forEach(payouts(20), ({ reference }) => timed(reference), { concurrency: 20 })
+    const marked = Effect.map(all, (rows) => [
+      rows.filter((row) => typeof row === "object").length,
+      rows.filter((row) => row === "TooSoon").length
+    ])
+    assert.deepStrictEqual(yield* marked, [1, 19])
+    assert.deepStrictEqual(yield* marked, [0, 20])
+    // A time that lies further ahead than the pace is of a clock that was wrong.
+    const now = Number((yield* store.accounts.get).readAt)
+    yield* sql`UPDATE effect_pix_payout_accounts SET next_at = ${now + 61_000 + 60_000}`
+    assert.deepStrictEqual(yield* marked, [1, 19])
+    assert.isAbove(Number((yield* store.accounts.get).nextAt), now)
+  }
+)
+
 ask("after a refusal of all one worker at a time tries a payout", function* () {
   const { store } = yield* prepare
   const { accounts } = store
   const steps = [
-    ["begins", accounts.block("AuthError", 60_000), true],
-    ["begins twice", accounts.block("Redirect", 0), false],
+    ["begins", accounts.block({ because: "AuthError", key: "a" }, 60_000), true],
+    ["begins twice", accounts.block({ because: "Redirect", key: "a" }, 0), false],
     ["tries before its time", accounts.takeProbe("a", 60_000), false],
     ["tries at once after a person's step", Effect.andThen(accounts.probeNow, accounts.takeProbe("a", 60_000)), true],
     ["tries beside another", Effect.andThen(accounts.probeNow, accounts.takeProbe("b", 60_000)), false],
@@ -341,13 +373,13 @@ ask("after a refusal of all one worker at a time tries a payout", function* () {
     ["ends its own", accounts.endProbe("a", 0), true],
     ["is the next", accounts.takeProbe("b", 0), true],
     ["takes over from one whose lease is over", accounts.takeProbe("c", 60_000), true],
-    ["unblocks without the permit", accounts.unblock("b"), false],
-    ["unblocks", accounts.unblock("c"), true],
+    ["unblocks without the permit", accounts.unblock("b", true), false],
+    ["unblocks", accounts.unblock("c", true), true],
     ["tries where nothing is blocked", accounts.takeProbe("c", 0), false]
   ] as const
   for (const [title, step, expected] of steps) assert.strictEqual(yield* step, expected, title)
-  yield* accounts.block("AuthError", 0)
-  assert.deepInclude(yield* accounts.get, { blockedBecause: "AuthError", probes: 0, probeKey: null })
+  yield* accounts.block({ because: "AuthError", key: "a" }, 0)
+  assert.deepInclude(yield* accounts.get, { blockedBecause: "AuthError", probes: -1, probeKey: null })
 })
 
 ask("a pause that ends was no wait of what was never sent, while a worker was seen", function* () {

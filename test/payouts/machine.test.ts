@@ -18,8 +18,8 @@ import {
 import type { Withdrawal } from "../../src/contract/Withdrawal.ts"
 import {
   afterAnswer,
-  accountWideRefusal,
-  isAnswer,
+  accountCause,
+  isAboutPayout,
   listedWord,
   mismatchOf,
   rejectOtherCompany,
@@ -92,7 +92,7 @@ describe("an answer", () => {
     ["a lost answer", failures.unknown(key), "unknown", "unknown"],
     ["a conflict of its key", failures.conflict(key), "unknown", "unknown"],
     ["too small a balance", failures.poor(key), "accepted InsufficientBalance", "unknown"],
-    ["a limit", failures.limited(key), "accepted LimitReached", "unknown"],
+    ["a limit", failures.limited(key), "accepted Limit", "unknown"],
     ["a 407", failures.redirected(key, 407), "accepted Redirect", "unknown"],
     ["a 401", failures.auth(key), "accepted AuthError", "unknown"],
     ["a 403", failures.auth(key, 403), "accepted AuthError", "unknown"],
@@ -241,15 +241,32 @@ describe("an answer", () => {
     assert.include(error.message, "companyId is not the company of the account")
   })
 
-  it.each<[string, RequestWithdrawalError, cause: string | undefined, isAnswer: boolean]>([
-    ["a 401", failures.auth(key), "AuthError", true],
+  it.each<[string, RequestWithdrawalError, cause: string | undefined, isAboutPayout: boolean]>([
+    ["a 401", failures.auth(key), "AuthError", false],
     ["a 403", failures.auth(key, 403), undefined, true],
-    ["a 300", new RequestRejected({ ...ofRequest, status: 300 }), "Redirect", true],
-    ["a 399", new RequestRejected({ ...ofRequest, status: 399 }), "Redirect", true],
+    ["a 300", new RequestRejected({ ...ofRequest, status: 300 }), "Redirect", false],
+    ["a 399", new RequestRejected({ ...ofRequest, status: 399 }), "Redirect", false],
     ["a 400", new RequestRejected({ ...ofRequest, status: 400 }), undefined, true],
+    ["a 429", failures.throttled(key), "RateLimited", false],
+    [
+      "a 429 of one in doubt",
+      new OutcomeUnknown({ ...failures.unknown(key), reason: "RefusedAfterUnknown", status: 429 }),
+      "RateLimited",
+      false
+    ],
+    ["a limit", failures.limited(key), "Limit", false],
+    ["no balance", failures.poor(key), "InsufficientBalance", false],
+    [
+      "a refusal of one in doubt",
+      new OutcomeUnknown({ ...failures.unknown(key), reason: "RefusedAfterUnknown" }),
+      undefined,
+      true
+    ],
+    ["a break behind", new OutcomeUnknown({ ...failures.unknown(key), reason: "UnderWay" }), undefined, false],
+    ["a 503", new OutcomeUnknown({ ...failures.unknown(key), reason: "ServerError", status: 503 }), undefined, false],
     ["no connection", new InvalidRequest({ ...withdrawal, outcome: "NotSent", issues: [] }), undefined, false]
-  ])("of %s is about all payouts of the account: %3$s", (_, error, cause, answered) => {
-    assert.deepStrictEqual([accountWideRefusal(error), isAnswer(error)], [cause, answered])
+  ])("of %s is about the account, or about its payout: %3$s", (_, error, cause, isOne) => {
+    assert.deepStrictEqual([accountCause(error), isAboutPayout(error)], [cause, isOne])
   })
 })
 

@@ -101,6 +101,11 @@ const ofFault: Readonly<Record<Names, ReadonlyArray<Row>>> = {
     other("a redirect with 307", Fault.redirect("https://elsewhere.example/")),
     other("a redirect with 302", Fault.redirect("https://elsewhere.example/", 302))
   ],
+  tooSoon: [other("another one too soon", Fault.tooSoon)],
+  dailyLimit: [other("the limit of the day", Fault.dailyLimit)],
+  nightLimit: [other("the limit of the night", Fault.nightLimit)],
+  keyLimit: [other("the limit of look-ups", Fault.keyLimit)],
+  blocked: [other("a blocked account", Fault.blocked)],
   forgetKey: [own("a forgotten key", Fault.forgetKey)]
 }
 

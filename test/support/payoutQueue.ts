@@ -141,6 +141,12 @@ export const queued = Object.assign((title: string, ...given: Given<[]>) => effe
 export const pass = (seconds: number) =>
   Effect.repeat(TestClock.adjust("100 millis"), { times: Math.round(seconds * 10) - 1 })
 
+/** Five payouts that the service takes: then the worker has up to 20 requests under way. */
+export const warmUp = (queue: PayoutQueue["Service"]) =>
+  Effect.forEach([1, 2, 3, 4, 5], (at) =>
+    Effect.andThen(queue.submit(payout(`warm-up-${at}`)), Effect.andThen(settle, queue.await(`warm-up-${at}`)))
+  )
+
 /** A worker on the database of the test, until its scope closes. */
 export const startWorker = (options: PayoutQueueOptions = {}) =>
   Effect.map(Layer.build(Layer.fresh(PayoutQueue.layer(options))), Context.get(PayoutQueue))

@@ -201,8 +201,9 @@ export const payoutLabel = (payout: {
  */
 export const causeOfWait = (error: PayoutRefusal): WaitsFor | undefined => {
   switch (error._tag) {
-    case "InsufficientBalance":
     case "LimitReached":
+      return "Limit"
+    case "InsufficientBalance":
     case "AuthError":
     case "RateLimited":
       return error._tag
@@ -215,14 +216,21 @@ export const causeOfWait = (error: PayoutRefusal): WaitsFor | undefined => {
   }
 }
 
+/** Why the service refuses the requests of an account, whichever payout they are of. */
+export type AccountCause = Extract<WaitsFor, "AuthError" | "Redirect" | "RateLimited" | "Limit" | "InsufficientBalance">
+
 /**
- * Why the service refuses every request of an account alike: the credentials (401), or the way to it (3xx, and the 407 of a
- * proxy). A 403 may be about one payee.
+ * Why the service refuses the requests of an account: the credentials (401), the way to it (3xx, and the 407 of a proxy), too many
+ * requests (429), a limit, or the balance. A 403 may be about one payee. `tag`: the error that the refusal is by itself, where an
+ * earlier request leaves the payout in doubt.
  */
-export const accountWideRefusal = (error: RequestWithdrawalError): "AuthError" | "Redirect" | undefined => {
+export const accountCause = (error: RequestWithdrawalError, tag: string = error._tag): AccountCause | undefined => {
   const status = "status" in error && error.status !== undefined ? error.status : 0
   if (status === 401) return "AuthError"
-  return (status >= 300 && status < 400) || status === 407 ? "Redirect" : undefined
+  if ((status >= 300 && status < 400) || status === 407) return "Redirect"
+  if (tag === "LimitReached") return "Limit"
+  if (tag === "InsufficientBalance") return tag
+  return status === 429 ? "RateLimited" : undefined
 }
 
 /** Whether a doubt begins with a 4xx: the service says that a call behind it broke, or its refusal could not be read. */
@@ -231,5 +239,15 @@ export const isDoubtfulRefusal = (error: RequestWithdrawalError): boolean =>
   error.reason !== "RefusedAfterUnknown" &&
   Math.floor((error.status ?? 0) / 100) === 4
 
-/** Whether the service answered at all. */
-export const isAnswer = (error: RequestWithdrawalError): boolean => "status" in error && error.status !== undefined
+/** Whether the service refused this payout: it takes the requests of the account. What broke or is silent says nothing of it. */
+export const isAboutPayout = (error: RequestWithdrawalError): boolean => {
+  if (error._tag === "WithdrawalFailed") return true
+  const status = "status" in error ? (error.status ?? 0) : 0
+  return (
+    status >= 400 &&
+    status < 500 &&
+    ![408, 425].includes(status) &&
+    accountCause(error) === undefined &&
+    !isDoubtfulRefusal(error)
+  )
+}

@@ -24,7 +24,7 @@ const refusals: Readonly<Record<PayoutRefusal["_tag"], string>> = {
 const waits: Readonly<Record<Exclude<WaitsFor, "NotBefore">, string>> = {
   DailyCap: "limite do dia atingido",
   InsufficientBalance: "falta saldo",
-  LimitReached: "limite da conta atingido",
+  Limit: "limite da conta, ou fora do horário",
   AuthError: "credenciais recusadas pelo gateway",
   Redirect: "endereço do gateway errado",
   RateLimited: "limite de requisições atingido",

@@ -42,6 +42,7 @@ export const refusals: Record<Operation, ReadonlyArray<NamedFault>> = {
     conflict,
     refused("no PIX key", Refusal.noPixKey),
     refused("balance", Refusal.insufficientBalance),
+    { name: "refused, limit of the day", fault: Fault.dailyLimit },
     refused("minimum", Refusal.belowMinimum)
   ],
   getTransaction: [...common, refused("not found", Refusal.transactionNotFound)],

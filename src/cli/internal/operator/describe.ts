@@ -1,5 +1,6 @@
 /** Payouts of the queue in words and as data. A reference is shown, since it is the user's own. */
 import * as BigDecimal from "effect/BigDecimal"
+import * as Duration from "effect/Duration"
 import type * as DateTime from "effect/DateTime"
 import type { PayoutAccount } from "../../../payouts/PayoutHistory.ts"
 import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
@@ -42,13 +43,24 @@ export const textOfPause = ({ lastPause, now }: Account): string => {
   return `paused since ${time(lastPause.at)} (${ageOf(lastPause.at, now)} ago)${by}${note}`
 }
 
+/** How often and when the payouts of an account are sent. */
+const textOfLimits = ({ pace, window }: Account): string | undefined =>
+  [
+    pace ? `${pace.most} in ${Duration.toSeconds(pace.per)} seconds` : "",
+    window ? `from ${window.from} to ${window.to}` : ""
+  ]
+    .filter((text) => text !== "")
+    .join(", ") || undefined
+
 /** An account in lines. */
 export const textOfAccount = (account: Account): string =>
   fieldLines({
     Account: account.account,
     Workers: account.paused ? textOfPause(account) : "not paused",
     Sender: account.fingerprint ?? "not known yet",
-    "Second person": textOfLimit(account.fourEyesAbove)
+    "Second person": textOfLimit(account.fourEyesAbove),
+    Limits: textOfLimits(account),
+    Refused: account.refusedSince && `${account.refusedSince.because}, ${ageOf(account.refusedSince.at, account.now)}`
   })
 
 export const sumOf = (statuses: ReadonlyArray<PayoutStatus>): Sum => ({

@@ -35,7 +35,8 @@ export interface Payout {
 /** The payouts that a flag finds, in place of their references. */
 export interface Group {
   readonly states: ReadonlyArray<PayoutState>
-  readonly has: (status: PayoutStatus) => boolean
+  /** `refused`: why the service refuses the payouts of the account, if it does. */
+  readonly has: (status: PayoutStatus, refused: string | undefined) => boolean
 }
 
 /** The flags of a step about payouts. */

@@ -7,7 +7,7 @@ import * as Flag from "effect/cli/Flag"
 import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
 import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
-import { ParkedBecause } from "../../../payouts/PayoutState.ts"
+import { ParkedBecause, WaitsFor } from "../../../payouts/PayoutState.ts"
 import { amountHelp, noAmount, parseAmount } from "../amount.ts"
 import { flag } from "../flags.ts"
 import { plain, time } from "../text.ts"
@@ -48,6 +48,29 @@ const notBefore = Flag.String("not-before").pipe(
   Flag.filterMap(parseTime, () => "a time with its zone, as 2026-12-05T09:00:00-03:00")
 )
 
+const parsePace = (text: string) => {
+  const [, most, seconds] = /^(\d{1,6})\/(\d{1,5})$/.exec(text) ?? []
+  if (text === "none") return Option.some(null)
+  return most === undefined || seconds === undefined
+    ? Option.none()
+    : Option.some({ most: Number(most), per: `${Number(seconds)} seconds` as const })
+}
+
+const parseWindow = (text: string) => {
+  const [, from, to] = /^(\d\d:\d\d)-(\d\d:\d\d)$/.exec(text) ?? []
+  if (text === "none") return Option.some(null)
+  return from === undefined || to === undefined ? Option.none() : Option.some({ from, to })
+}
+
+const waits = Flag.Literals("because", WaitsFor.literals).pipe(
+  Flag.withDescription("All that wait for this"),
+  Flag.map((cause): Group => ({
+    states: ["accepted"],
+    has: (status, refused) => status.state === "accepted" && (status.waitsFor ?? refused) === cause
+  })),
+  Flag.optional
+)
+
 const because = Flag.Literals("because", ParkedBecause.literals).pipe(
   Flag.withDescription("All that are parked for this reason"),
   Flag.map((reason): Group => ({
@@ -69,7 +92,7 @@ export const payoutSteps = [
   payoutStep({
     name: "retry",
     about: "Send refused payouts again under their keys, or those that wait at once",
-    flags: {},
+    flags: { group: waits },
     effect: ({ isPaused, status: { state } }) => {
       const isRefused = state === "refused"
       if (isPaused) return `It may be sent ${isRefused ? "again" : "at once"}, under the same key.${untilContinue}`
@@ -207,6 +230,26 @@ export const accountSteps = [
     effect: (_, { above }) =>
       `a second person is needed ${textOfLimit(above)}, for what is sent from now on. What waits for one already, waits on.`,
     take: (queue, _, why, { above }) => queue.setFourEyes(above, why)
+  }),
+  accountStep({
+    name: "limits",
+    about: "Set how often and when the account's payouts are sent, as your gateway allows it",
+    flags: {
+      pace: Flag.String("pace").pipe(
+        Flag.withDescription("At most so many in so many seconds, as 5/60; or none"),
+        Flag.filterMap(parsePace, () => "two whole numbers, as 5/60, or none"),
+        Flag.optional
+      ),
+      window: Flag.String("window").pipe(
+        Flag.withDescription("The times of a day of São Paulo between which they are sent, as 08:00-20:00; or none"),
+        Flag.filterMap(parseWindow, () => "two times, as 08:00-20:00, or none"),
+        Flag.optional
+      )
+    },
+    effect: () =>
+      "it holds for all workers from the next request on. What is in doubt is asked outside of a window too.",
+    take: (queue, _, why, { pace, window }) =>
+      queue.setLimits({ pace: Option.getOrUndefined(pace), window: Option.getOrUndefined(window) }, why)
   })
 ] as const
 

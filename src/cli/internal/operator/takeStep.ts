@@ -5,6 +5,7 @@
 import * as Arr from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -134,7 +135,9 @@ const selected = Effect.fnUntraced(function* (named: ReadonlyArray<string>, own:
     return yield* failed(`Name the payouts by their references${orGroup}.`)
   }
   if (group === undefined) return yield* findEach(references, find)
-  return yield* Stream.runCollect(Stream.filter(listPayouts(group.states), group.has))
+  const { refusedSince } = yield* readAccount
+  const has = (status: PayoutStatus) => group.has(status, refusedSince?.because)
+  return yield* Stream.runCollect(Stream.filter(listPayouts(group.states), has))
 })
 
 type Named = { readonly subjects: ReadonlyArray<string> }
@@ -198,8 +201,13 @@ export const takeAccountStep = <Own>(step: AccountStep<Own>) =>
         const done = taken[0] ?? "Changed"
         if (done === "Asked") yield* note(waitsForSecond(step.name))
         const now = yield* readAccount
-        const { account, fingerprint, fourEyesAbove = null, paused } = now
-        yield* writeResult(json, { account, step: done, paused, fingerprint, fourEyesAbove }, textOfAccount(now))
+        const { account, fingerprint, fourEyesAbove = null, paused, pace, window = null } = now
+        const limits = { pace: pace ? { most: pace.most, seconds: Duration.toSeconds(pace.per) } : null, window }
+        yield* writeResult(
+          json,
+          { account, step: done, paused, fingerprint, fourEyesAbove, ...limits },
+          textOfAccount(now)
+        )
       })
     }
     yield* takeStep(step, kind, [yield* readAccount], given)

@@ -203,6 +203,9 @@ const errorAfter = <A, E extends Tagged>(call: Call<A, E>, last: Failed): E => {
 
 const giveUp = <A, E extends Tagged>(call: Call<A, E>, last: Failed): Effect.Effect<never, E> => {
   const error = errorAfter(call, last)
+  if (last._tag === "Refused" && call.inDoubt !== undefined) {
+    call.settings.onRefusedInDoubt(call.prepared.toError(call, last)._tag)
+  }
   endFailed(call, error, Exit.fail(error))
   // The earlier call has already logged a warning about its unknown outcome.
   const isKnown = call.prepared.past === "Unknown" && !isWithheld(last)

@@ -97,6 +97,7 @@ export interface CallSettings {
   /** How long after the first request with its key a write in doubt may be sent. */
   readonly horizon: number
   readonly senderCheck: (sender: Sender) => boolean
+  readonly onRefusedInDoubt: (tag: string) => void
   readonly budget: Budget
 }
 
@@ -114,7 +115,8 @@ const makeSettings = (transport: Transport, builtIn: Context.Context<never>) => 
     const clock = fiber.getRef(Clock.Clock)
     // A call's own policy, else the one that the layer was built with, which may be the default.
     const policy = PaymentsPolicy.make(Context.getOrUndefined(context, PaymentsPolicy) ?? policyOfLayer)
-    const { isSender, notAfter = Number.POSITIVE_INFINITY, budget: ownBudget = budget } = Context.get(context, Caller)
+    const caller = Context.get(context, Caller)
+    const { isSender, notAfter = Number.POSITIVE_INFINITY, onRefusedInDoubt, budget: ownBudget = budget } = caller
     return {
       policy,
       clock,
@@ -130,6 +132,7 @@ const makeSettings = (transport: Transport, builtIn: Context.Context<never>) => 
       notAfter,
       horizon: notAfter === Number.POSITIVE_INFINITY ? Duration.toMillis(policy.horizon) : Number.POSITIVE_INFINITY,
       senderCheck: isSender,
+      onRefusedInDoubt,
       budget: ownBudget
     }
   }

@@ -2,11 +2,14 @@
  * Judges an answer outside of 2xx, or a record that says that its write failed, by its status and its words.
  */
 import * as Headers from "effect/http/Headers"
+import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
+import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { isWrite } from "../../../contract/Endpoints.ts"
 import type { FailureReason, Seen } from "../../../contract/PaymentsError.ts"
+import { millisOf } from "../../../contract/Options.ts"
 import { refusedField } from "../../../contract/RequestIssues.ts"
 import type { AnswerHeaders } from "../../../internal/transport.ts"
 import type { RefusalCause, ServiceRefusal } from "../../PaymentsPolicy.ts"
@@ -21,6 +24,7 @@ import { pathOfRequest } from "../words/requestFields.ts"
 import { secretsOfBody } from "../words/secrets.ts"
 import { maxInput, readServiceMessage } from "../words/serviceMessage.ts"
 import { isTimedOut } from "../words/timeOut.ts"
+import { waitSeconds } from "../words/waitSeconds.ts"
 import { isWithdrawalCause } from "../words/withdrawalCauses.ts"
 import type { Call, Failed, FailedRecord } from "./state.ts"
 
@@ -56,6 +60,12 @@ const retryAfterOf = (headers: AnswerHeaders, now: number): Duration.Duration | 
   return Result.isSuccess(parsed)
     ? Duration.min(Headers.retryAfterDelay(parsed.success, now), longestRetryAfter)
     : undefined
+}
+
+/** Reads it from the body of a 429 without that header. */
+const waitInBody = (body: string, words: ReadonlyArray<string>): Duration.Duration | undefined => {
+  const seconds = waitSeconds(body, words.join("\n"))
+  return seconds === undefined ? undefined : Duration.min(Duration.seconds(seconds), longestRetryAfter)
 }
 
 /** A permanent redirect means that nothing was executed, and that the base URL is wrong. */
@@ -114,18 +124,40 @@ const withoutEchoes = (texts: ReadonlyArray<string>, secrets: ReadonlyArray<stri
   return own.map((text) => text.replaceAll("\n", ". ")).join("\n")
 }
 
-/** What the user's policy says of a refusal; `undefined` for nothing, and for a value that is none of its words. */
-const policyVerdict = (call: Call, said: Omit<ServiceRefusal, "operation">): RefusalCause | "Unknown" | undefined => {
+/** For how long the user's policy says to wait, if it says that; `tomorrow` is the next day of São Paulo. */
+const policyWait = (verdict: unknown, now: number): Duration.Duration | undefined => {
+  if (!Predicate.hasProperty(verdict, "waitFor")) return undefined
+  const { waitFor } = verdict
+  const millis =
+    waitFor === "tomorrow"
+      ? DateTime.toEpochMillis(
+          DateTime.startOf(DateTime.add(DateTime.makeUnsafe(now).pipe(DateTime.setZone(zone)), { days: 1 }), "day")
+        ) - now
+      : millisOf(waitFor)
+  return millis === undefined ? undefined : Duration.min(Duration.millis(millis), longestRetryAfter)
+}
+
+/** Where a day of the gateway begins. */
+const zone = DateTime.zoneMakeNamedUnsafe("America/Sao_Paulo")
+
+/** What the user's policy says of a refusal: nothing for a value that is none of its words. */
+const policyVerdict = (
+  call: Call,
+  said: Omit<ServiceRefusal, "operation">,
+  now: number
+): { readonly cause?: RefusalCause | "Unknown"; readonly wait?: Duration.Duration } => {
   // The outcome of a write that is in doubt stays unknown whatever the refusal is.
-  if (call.inDoubt !== undefined) return undefined
+  if (call.inDoubt !== undefined) return {}
   const { operation } = call.route.endpoint
   const verdict = Result.getOrElse(
     Result.try(() => call.settings.policy.refusal({ operation, ...said })),
     // A function that throws cannot say that nothing was executed.
     () => "Unknown" as const
   )
+  const wait = policyWait(verdict, now)
+  if (wait !== undefined) return { cause: "LimitReached", wait }
   const isWord = verdict === "Unknown" || verdict === "IdempotencyConflict" || verdict === "RequestRejected"
-  return isWord || (typeof verdict === "string" && isWithdrawalCause(verdict)) ? verdict : undefined
+  return isWord || (typeof verdict === "string" && isWithdrawalCause(verdict)) ? { cause: verdict } : {}
 }
 
 /** What a body shows that has the id and the amount of a charge or a withdrawal. An id alone may be that of the request. */
@@ -159,7 +191,7 @@ export const judgeRefusal = (
   const shown = {
     serviceMessage: display(withFields(message, fields)) || undefined,
     serviceCode: displayCode(code, () => secrets),
-    retryAfter: retryAfterOf(headers, now)
+    retryAfter: retryAfterOf(headers, now) ?? (status === 429 ? waitInBody(text, [message, ...texts]) : undefined)
   }
   const found =
     record === undefined ? { seen: recordIn(call, text, secrets) } : { issues: record.issues, seen: record.seen }
@@ -178,7 +210,9 @@ export const judgeRefusal = (
   if (doubt !== undefined) return inDoubt(doubt)
 
   const words = foldWords(withoutEchoes([message, code, ...texts], secrets))
-  const verdict = isOfWrite ? policyVerdict(call, { status, message, code: code || undefined, words }) : undefined
+  const { cause: verdict, wait = shown.retryAfter } = isOfWrite
+    ? policyVerdict(call, { status, message, code: code || undefined, words }, now)
+    : {}
   if (verdict === "Unknown") return inDoubt("RefusalUnknown")
   // What was not read may speak of a withdrawal that exists. A record is answered again to the same key, whenever it is asked.
   const isLimit =
@@ -205,6 +239,7 @@ export const judgeRefusal = (
     unread,
     record,
     fields: fields.map(({ path, words: said }) => refusedField(path, display(said))),
-    ...shown
+    ...shown,
+    retryAfter: wait
   }
 }

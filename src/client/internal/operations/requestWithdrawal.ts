@@ -88,9 +88,10 @@ type Refusal = Parameters<OwnError<WithdrawalRefusal>>
 type Own = WithdrawalRefusal | WithdrawalFailed | undefined
 
 /** The errors of the causes; none for a cause that this request cannot have. */
-const errors: Readonly<Record<WithdrawalCause, (fields: Refusal[1], sent: Sent) => Own>> = {
+const errors: Readonly<Record<WithdrawalCause, (fields: Refusal[1], sent: Sent, refused: Refusal[0]) => Own>> = {
   InsufficientBalance: (fields) => new InsufficientBalance(fields),
-  LimitReached: (fields) => new LimitReached(fields),
+  LimitReached: (fields, _, { retryAfter }) =>
+    new LimitReached({ ...fields, ...(retryAfter !== undefined && { retryAfter }) }),
   NoPixKey: (fields, { pixKey }) => (pixKey === undefined ? new NoPixKey(fields) : undefined),
   BelowMinimum: (fields, { amount }) => new BelowMinimum({ ...fields, amount, minimum: minimumWithdrawal })
 }
@@ -106,7 +107,7 @@ const refusal = (...[refused, fields, sent]: [...Refusal, sent: Sent]): Own => {
   }
   const isSilent = !hasWords && !isPage && unread === undefined
   const named = cause ?? causeOf(words) ?? (isSilent && noPixKeyStatuses.has(status) ? "NoPixKey" : "RequestRejected")
-  return isWithdrawalCause(named) ? errors[named](fields, sent) : undefined
+  return isWithdrawalCause(named) ? errors[named](fields, sent, refused) : undefined
 }
 
 /** The statuses of the documented refusal without a key on file, if the answer has no words. */

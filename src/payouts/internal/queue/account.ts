@@ -29,7 +29,7 @@ export const Account = Schema.Struct({
   /** Since when the service refuses every request alike, and one payout is tried at a time. */
   blockedAt: orNull(Int),
   blockedBecause: orNull(Schema.String),
-  /** How many payouts were tried since. */
+  /** How many payouts were tried since, after waits of the library's own. -1: the service named when to try the first one. */
   probes: startingAt(0),
   /** From when the next payout may be tried, by the clock of the database. While one is tried, it is the end of its lease. */
   probeAt: orNull(Int),
@@ -41,6 +41,20 @@ export const Account = Schema.Struct({
   lookupProbeAt: orNull(Int),
   /** When a lookup found a record last, within a minute. */
   lookupFoundAt: orNull(Int),
+  /** The key of the payout that the balance did not cover last. */
+  refusedKey: orNull(Schema.String),
+  /** When the service named a limit last, by the clock of the database. */
+  limitedAt: orNull(Int),
+  /** At most so many requests in so many milliseconds, as an operator set it. */
+  paceMost: orNull(Int),
+  pacePer: orNull(Int),
+  /** What was learned of the service's own pace: milliseconds from one request to the next. */
+  spacing: orNull(Int),
+  /** Before this time no request leaves, by the clock of the database. */
+  nextAt: orNull(Int),
+  /** The minutes of a day of São Paulo between which what is not in doubt is sent. */
+  windowFrom: orNull(Int),
+  windowTo: orNull(Int),
   /** The amount above which a payout is sent after a second person approved it, in centavos. Null: none needs it. */
   fourEyesAbove: orNull(Int),
   /** The change of the account that one person asked for and another one has to confirm, as JSON. */

@@ -8,6 +8,7 @@ import type { StepOptions } from "../../../durable/Step.ts"
 import type { Centavos } from "../../../pix/Money.ts"
 import { accountOf, checkedFingerprint, checkedLimit, checkedPerson, invalid, writePause } from "./entries.ts"
 import { changeLimit, changeSender } from "./limit.ts"
+import { changeLimits, checkedLimits } from "./limits.ts"
 import { guard, operationsOf } from "./operation.ts"
 import { accountKey, type Store } from "./store.ts"
 
@@ -40,6 +41,14 @@ export const makeAccountClient = (store: Store) => {
           const person = yield* checkedPerson(options)
           yield* checkedLimit(above)
           return yield* changeLimit(store, above, person)
+        })
+      ),
+    setLimits: (limits: Parameters<typeof checkedLimits>[0], options: StepOptions = {}) =>
+      writing(
+        "setLimits",
+        Effect.gen(function* () {
+          const person = yield* checkedPerson(options)
+          yield* changeLimits(store, yield* checkedLimits(limits), person)
         })
       ),
     account: guard("account")(

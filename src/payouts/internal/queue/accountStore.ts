@@ -13,12 +13,13 @@ import type { Database } from "../../../durable/Database.ts"
 import { databaseNow } from "../../../durable/Now.ts"
 import { Account, type ReadAccount } from "./account.ts"
 import { Int, orNull } from "./columns.ts"
-import { makeDays } from "./days.ts"
+import { makeDays, minuteOf } from "./days.ts"
 import { makeIdentityStore } from "./identityStore.ts"
 import { makeLookupStore } from "./lookupStore.ts"
 import { makeSetPaused } from "./pause.ts"
 import { makeProbes, type UpdateAccount } from "./probes.ts"
-import { accountAlias, fragmentOf, maySend } from "./conditions.ts"
+import { accountAlias, fragmentOf, isSpaced, maySend } from "./conditions.ts"
+import { makeSpacing } from "./spacing.ts"
 
 const table = "effect_pix_payout_accounts"
 
@@ -44,6 +45,7 @@ export const makeAccountStore = (database: Database, account: string) => {
   const served = sql.literal(accountAlias)
   const insertIfAbsent = sql`INSERT INTO ${accounts} (account) VALUES (${account}) ON CONFLICT DO NOTHING`
 
+  const spacing = makeSpacing(database, account)
   const update: UpdateAccount = (changes, where) =>
     changedAny(sql`UPDATE ${accounts} SET ${changes} WHERE account = ${account} AND ${where} RETURNING account`)
 
@@ -73,7 +75,8 @@ export const makeAccountStore = (database: Database, account: string) => {
     insertIfAbsent,
 
     setPaused: makeSetPaused(database, account, insertIfAbsent, update),
-    ...makeProbes(database, update),
+    ...makeProbes(database, update, spacing),
+    takeTime: spacing.takeTime,
     lookups: makeLookupStore(database, account, update),
     ...makeDays(database, account),
 
@@ -123,15 +126,21 @@ export const makeAccountStore = (database: Database, account: string) => {
         )
       ),
 
+    /** Sets the limits that the user knows. */
+    setLimits: (columns: Partial<Account>) =>
+      Effect.andThen(insertIfAbsent, update(sql`${sql.update(Record.mapKeys(columns, Str.camelToSnake))}`, sql`1 = 1`)),
+
     /**
      * Whether a request of a payout may be sent, as SQL for the statement that marks it, whose row is read too. The limit is that
-     * of this moment, whatever the worker knows of it.
+     * of this moment, whatever the worker knows of it. One that takes no time for it (`isTimed`) sends nothing of an account whose
+     * requests are spaced.
      */
     allows: (
       key: string,
       fingerprint: string | undefined,
       session: string | null,
-      horizon: number
+      horizon: number,
+      isTimed = false
     ): Effect.Effect<Fragment> =>
       Effect.map(Effect.all([databaseNow(database), Clock.currentTimeMillis]), ([now, nowHere]) => {
         const may = fragmentOf(database, maySend, {
@@ -139,10 +148,12 @@ export const makeAccountStore = (database: Database, account: string) => {
           nowHere: sql`CAST(${nowHere} AS BIGINT)`,
           horizon: sql`CAST(${horizon} AS BIGINT)`,
           key: sql`${key}`,
+          minute: minuteOf(database, nowHere),
           sender: sql`CAST(${fingerprint ?? null} AS VARCHAR(40))`
         })
         return sql`EXISTS (SELECT 1 FROM ${accounts} AS ${served} WHERE ${served}.account = ${account}
-          AND ${may} AND ${identity.inSession(session)})`
+          AND ${may} AND ${identity.inSession(session)}
+          AND ${isTimed ? sql.literal("1 = 1") : sql`NOT ${fragmentOf(database, isSpaced)}`})`
       })
   }
 }

@@ -3,12 +3,13 @@
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
 import type { RequestWithdrawalError } from "../../../contract/PaymentsError.ts"
 import { log } from "../../../internal/spans.ts"
-import { accountWideRefusal, payoutLabel, reasonOf } from "../machine.ts"
+import { Centavos, format } from "../../../pix/Money.ts"
+import { accountCause, payoutLabel, reasonOf } from "../machine.ts"
 import type { Row } from "./row.ts"
 import { payoutFields, causeOf, logParked } from "./signals.ts"
-import { longestWait } from "./waits.ts"
 
 /** The service says the opposite of what is stored. */
 export const logContradicted = (row: Row): Effect.Effect<void> =>
@@ -44,38 +45,73 @@ export const logEnded = (row: Row, failure: RequestWithdrawalError): Effect.Effe
   )
 }
 
-/** A payout is tried again: a warning where its state or the cause is new, and otherwise for debugging. */
-export const logAgain = (before: Row, after: Row, failure: RequestWithdrawalError, wait?: Duration.Duration) => {
+/** Says why a payout waits. */
+export type LogWait = (row: Row, cause: string, text: string) => Effect.Effect<void>
+
+/**
+ * Warns that payouts wait: the first one at once, in the words of its text, and then one line a minute with their number and sum, for as long
+ * as more of them do.
+ */
+export const makeWaitLog = (account: string, scope: Scope.Scope): LogWait => {
+  let isWarned = false
+  let causes = new Set<string>()
+  const amounts = new Map<string, number>()
+  const attributes = { "payments.account": account }
+  const summary = Effect.suspend(() => {
+    if (amounts.size === 0) {
+      isWarned = false
+      return Effect.void
+    }
+    const sum = format(Centavos.make([...amounts.values()].reduce((total, amount) => total + amount, 0)))
+    const text = `${amounts.size} payout(s) of the account ${account}, ${sum}, could not be sent in the last minute, and wait: ${[...causes].join(", ")}.`
+    amounts.clear()
+    causes = new Set()
+    return log("Warn", text, attributes)
+  })
+  const summaries = Effect.repeat(Effect.delay(summary, "1 minute"), { while: () => isWarned })
+  return Effect.fnUntraced(function* (row, cause, text) {
+    const line = `${text} (${payoutLabel(row)})`
+    if (isWarned) {
+      amounts.set(row.idempotencyKey, row.amount)
+      causes.add(cause)
+      return yield* log("Debug", line, { ...payoutFields(row), ...attributes })
+    }
+    isWarned = true
+    yield* Effect.forkIn(summaries, scope)
+    yield* log("Warn", line, { ...payoutFields(row), ...attributes })
+  })
+}
+
+/** A payout is tried again: it is said where its state or the cause is new, and otherwise for debugging. */
+export const logAgain = (
+  logWait: LogWait,
+  before: Row,
+  after: Row,
+  failure: RequestWithdrawalError,
+  wait?: Duration.Duration
+) => {
   const isNew = before.state !== after.state || causeOf(before) !== causeOf(after)
-  // The client warns of a doubt that begins in its call, and one line of what concerns the whole account.
+  // The client warns of a doubt that begins in its call, and one line says what concerns the whole account.
   const isKnown =
-    (failure.outcome === "Unknown" && before.mayHaveLeftAt === null) ||
-    accountWideRefusal(failure) !== undefined ||
-    after.waitsFor === "InsufficientBalance"
+    (failure.outcome === "Unknown" && before.mayHaveLeftAt === null) || accountCause(failure) !== undefined
   const isRequested = "retryAfter" in failure && wait !== undefined
   const when =
     wait === undefined
       ? ""
       : ` in ${Math.round(Duration.toSeconds(wait))} seconds${isRequested ? ", as the service asked" : ""}`
-  return log(
-    isNew && !isKnown ? "Warn" : "Debug",
-    `A payout is tried again${when}: ${failure._tag} (${payoutLabel(after)})${said(failure).replace(/^ /, ". ")}`,
-    { ...payoutFields(after), "payments.retry_after": isRequested ? Duration.toSeconds(wait) : undefined }
-  )
+  const text = `A payout is tried again${when}: ${failure._tag}`
+  return isNew && !isKnown
+    ? logWait(after, failure._tag, `${text}${said(failure).replace(/^ /, ". ")}`)
+    : log("Debug", `${text} (${payoutLabel(after)})`, {
+        ...payoutFields(after),
+        "payments.retry_after": isRequested ? Duration.toSeconds(wait) : undefined
+      })
 }
 
-/** Warns that the balance covers no more, once for as long as payouts wait for it. */
-export const makeBalanceWarning = (account: string) => {
-  let shortAt = Number.NEGATIVE_INFINITY
-  return Effect.fnUntraced(function* (row: Row, now: number) {
-    if (row.waitsFor !== "InsufficientBalance") return
-    const isNew = now - shortAt > Duration.toMillis(longestWait) + 300_000
-    shortAt = now
-    if (!isNew) return
-    yield* log(
-      "Warn",
-      `The balance of the account ${account} does not cover a payout (${payoutLabel(row)}). Payouts wait for it, and are sent when it covers them.`,
-      payoutFields(row)
-    )
-  })
-}
+/** The balance covers other payouts, and not this one: it does not hold them up. */
+export const logAlone = (row: Row, account: string): Effect.Effect<void> =>
+  log(
+    "Error",
+    `The balance of the account ${account} covers other payouts, and not this one (${payoutLabel(row)}). It is tried once an hour, and the others are sent before it.`,
+    { ...payoutFields(row), "payments.account": account }
+  )

@@ -35,6 +35,12 @@ interface AccountColumns {
   readonly probeKey: string | null
   readonly fingerprint: string | null
   readonly fourEyesAbove: number | null
+  readonly pacePer: number | null
+  readonly spacing: number | null
+  readonly nextAt: number | null
+  readonly windowFrom: number | null
+  readonly windowTo: number | null
+  readonly limitedAt: number | null
 }
 
 /** What is given when a condition is asked. */
@@ -45,6 +51,8 @@ interface Given {
   readonly nowHere: number
   /** In milliseconds. */
   readonly horizon: number
+  /** The minute of the day in São Paulo, by the clock of the database. */
+  readonly minute: number
   /** The key of the payout. */
   readonly key: string
   /** The fingerprint of the worker's sender; null: it is not known. */
@@ -177,9 +185,21 @@ export const isApproved = either(
 /** A worker was seen within the horizon. */
 export const isSeen = isAtMost(distance(given("now"), account("seenAt")), given("horizon"))
 
+/** For how long a payout that was never sent is wanted while limits delay it, in milliseconds: three days. */
+const longestLimit = constant(3 * 24 * 3_600_000)
+
+/** The account has a limit that its user knows, or met one of the service within the horizon; and the payout waits not too long for it. */
+const isLimited = both(
+  isAtMost(distance(given("now"), payout("wantedAt")), longestLimit),
+  either(
+    either(isKnown(account("pacePer")), isKnown(account("windowFrom"))),
+    both(isKnown(account("limitedAt")), isAtMost(distance(given("now"), account("limitedAt")), given("horizon")))
+  )
+)
+
 /**
- * Until when the wait of a payout is counted. Only one that was never sent waits uncounted: for the cap of a day, and for a
- * pause, while a worker is seen.
+ * Until when the wait of a payout is counted. Only one that was never sent waits uncounted: for the cap of a day, for a limit of
+ * the account, and for a pause, while a worker is seen.
  */
 const countedUntil = when(
   both(isAtMost(payout("sends"), constant(0)), both(isKnown(account("servedAt")), isSeen)),
@@ -189,7 +209,7 @@ const countedUntil = when(
       latest(payout("wantedAt"), account("servedAt")),
       earliest(
         when(isOneOf(payout("waitsFor"), ["DailyCap"]), payout("waitsSince"), given("now")),
-        when(account("paused"), account("pausedAt"), given("now"))
+        earliest(when(account("paused"), account("pausedAt"), given("now")), when(isLimited, constant(0), given("now")))
       )
     )
   ),
@@ -211,6 +231,38 @@ const isRepeatable = either(
 /** It may be sent at this time: the service still knows its key, or has not seen it. */
 export const isInTime = both(isWanted, isRepeatable)
 
+/** The longest time between two requests that is learned, in milliseconds. A refusal for longer is a limit of hours. */
+export const longestSpacing = 300_000
+
+const orZero = <A>(term: NumberOf<A>) => when(isKnown(term), term, constant(0))
+
+/** Requests of the account leave one after the other, by its pace or by what was learned of the service's. */
+export const isSpaced = either(isKnown(account("pacePer")), isKnown(account("spacing")))
+
+/** The time of the next request has come. One that lies further ahead than any spacing counts as none: a clock was wrong. */
+export const isNextNow = either(
+  isAtMost(orZero(account("nextAt")), given("now")),
+  not(
+    isAtMost(
+      minus(orZero(account("nextAt")), given("now")),
+      latest(orZero(account("pacePer")), when(isKnown(account("spacing")), constant(longestSpacing), constant(0)))
+    )
+  )
+)
+
+const isAfterOpening = isAtMost(account("windowFrom"), given("minute"))
+const isBeforeClosing = not(isAtMost(account("windowTo"), given("minute")))
+const isOfOneDay = isAtMost(account("windowFrom"), account("windowTo"))
+
+/** The window of the account is open, or it has none. What is in doubt is asked outside of it. */
+export const isInWindow = either(
+  either(isNull(account("windowFrom")), isKnown(payout("mayHaveLeftAt"))),
+  either(
+    both(isOfOneDay, both(isAfterOpening, isBeforeClosing)),
+    both(not(isOfOneDay), either(isAfterOpening, isBeforeClosing))
+  )
+)
+
 /** Nobody paused the account, and the service takes its requests, or this payout is the one that is tried. */
 const isAtWork = both(
   not(account("paused")),
@@ -225,7 +277,7 @@ const isStillWanted = both(isNull(payout("replacedBy")), isDueBy)
 
 /** A request of the payout may be sent. What is in doubt goes on without an approval, since that cannot pay a second time. */
 export const maySend = both(
-  both(both(isAtWork, isOfSender), isStillWanted),
+  both(both(isAtWork, isOfSender), both(isStillWanted, isInWindow)),
   both(isInTime, either(isKnown(payout("mayHaveLeftAt")), isApproved))
 )
 

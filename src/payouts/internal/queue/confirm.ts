@@ -17,6 +17,7 @@ import type { Due, DueRow } from "../../../durable/Due.ts"
 import { makeWarn, orTryAgain, TryAgain } from "../../../durable/Work.ts"
 import { workRows } from "../../../durable/WorkRows.ts"
 import { Caller } from "../../../internal/caller.ts"
+import type { Sender } from "../../../internal/sender.ts"
 import { makeBudget } from "../../../internal/retryBudget.ts"
 import { inSpan } from "../../../internal/spans.ts"
 import type { Seal } from "../../Seal.ts"
@@ -110,11 +111,11 @@ export const makeConfirm = Effect.fnUntraced(function* (
 
   const ask = (id: number, account: ReadAccount) =>
     lookup.get(id).pipe(
-      Effect.provideService(Caller, {
+      Effect.updateService(Caller, (caller) => ({
+        ...caller,
         budget,
-        notAfter: undefined,
-        isSender: (sender) => isOf(sender, account, account.fingerprint)
-      }),
+        isSender: (sender: Sender) => isOf(sender, account, account.fingerprint)
+      })),
       // A repetition has its own place among the lookups of a second.
       Effect.updateService(PaymentsPolicy, (policy) =>
         PaymentsPolicy.make({ ...policy, retryReads: Schedule.recurs(0) })
@@ -125,7 +126,8 @@ export const makeConfirm = Effect.fnUntraced(function* (
   /** Takes the step of an event; fails where another process changed the row first. */
   const take = Effect.fnUntraced(function* (row: Row, event: Event<"LookedUp" | "LookupMissed">) {
     const after = yield* core.step(row, event)
-    if (after === undefined) return yield* changedMeanwhile()
+    // Only a mark is refused by a cap or a time.
+    if (typeof after !== "object") return yield* changedMeanwhile()
     yield* Effect.annotateCurrentSpan(payoutFields(after))
     yield* logUnconfirmed(row, after, until)
     return after

@@ -12,6 +12,7 @@ import type { Fragment } from "effect/sql/Statement"
 import * as Tracer from "effect/Tracer"
 import { repeatedly } from "../../../durable/Work.ts"
 import { step as stepOf, type Step } from "./edges.ts"
+import type { WaitsFor } from "../../PayoutState.ts"
 import { entryOf } from "./entries.ts"
 import type { Event } from "./events.ts"
 import { logContradicted } from "./answerLog.ts"
@@ -44,6 +45,8 @@ export interface ChangeOptions {
   readonly cap?: number | undefined
   /** A worker takes the row after so many milliseconds. Default: as its step says, or when its lease ends. */
   readonly dueIn?: number | undefined
+  /** The change is a request, which takes its time in the account. */
+  readonly isTimed?: boolean | undefined
 }
 
 const isTaken = (taken: ReturnType<typeof stepOf>): taken is Step => typeof taken === "object"
@@ -122,7 +125,7 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { poll }: Set
   const write = Effect.fnUntraced(function* (
     row: Row,
     { changes, dueIn: ownDue, entry }: Step,
-    { cap, dueIn = ownDue, where }: ChangeOptions = {}
+    { cap, dueIn = ownDue, isTimed, where }: ChangeOptions = {}
   ) {
     const offeredBy = dueIn === undefined ? row.offeredBy : ((yield* SubmitSpan) ?? row.offeredBy)
     const updatedAt = yield* Clock.currentTimeMillis
@@ -136,10 +139,10 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { poll }: Set
       updatedAt,
       version: row.version + 1
     }
-    const conditions = { cap, dueIn, where }
+    const conditions = { cap, dueIn, isTimed, where }
     const status = entry && handedOutOf(row.state, entry, wanted)
     const to = yield* store.update(row, wanted, entry && entryOf(entry, wanted), conditions, status)
-    if (to === undefined || to === row) return to
+    if (typeof to !== "object") return to
     const waked = dueIn === undefined ? undefined : isOpen(to) ? isDue : dueIn === 0 ? isLookupDue : undefined
     yield* publish(to, waked, status)
     if (to.state !== row.state) yield* store.afterCommit(countChange(to))
@@ -169,20 +172,20 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { poll }: Set
       ? write(row, taken, options)
       : store.transaction(
           Effect.tap(write(row, taken, options), (to) =>
-            to !== undefined && turnsOutExecuted(row, to) ? stopReplacement(to) : Effect.void
+            typeof to === "object" && turnsOutExecuted(row, to) ? stopReplacement(to) : Effect.void
           )
         )
 
   /**
-   * Takes the step of an event; `undefined` where another process changed the row first, or the row has no such step, and the row as
-   * it was where a cap is reached.
+   * Takes the step of an event; `undefined` where another process changed the row first, or the row has no such step, and why where
+   * a cap is reached, or the time of the request has not come.
    */
   const step = (row: Row, event: Event, options?: ChangeOptions) => {
     const taken = stepOf(row, event)
     return isTaken(taken) ? change(row, taken, options) : Effect.undefined
   }
 
-  /** A worker takes the row after a time. */
+  /** A worker takes the row after a time; where there is none, in its place among the others. */
   const delay = (row: Row, dueIn: Duration.Duration) =>
     change(row, { changes: {}, entry: undefined, dueIn: Duration.toMillis(dueIn) })
 
@@ -202,7 +205,7 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { poll }: Set
       if (typeof taken === "string") return yield* refuse(current, taken)
       if (taken === undefined) return current
       const next = yield* change(current, taken, { where: condition?.where })
-      if (next !== undefined) return next
+      if (typeof next === "object") return next
       const found: Row | undefined = yield* store.get(current.idempotencyKey)
       if (condition !== undefined && found?.version === current.version) return yield* refuse(found, condition.problem)
       current = found
@@ -210,5 +213,8 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { poll }: Set
     return undefined
   })
 
-  return { store, isDue, isLookupDue, isStateDue, changeOf, insert, step, stepBy, delay }
+  /** All that wait for a cause are due, each in its place among the others. */
+  const callBack = (cause: WaitsFor) => Effect.andThen(store.callBack(cause), isDue.open)
+
+  return { store, isDue, isLookupDue, isStateDue, changeOf, insert, step, stepBy, delay, callBack }
 })

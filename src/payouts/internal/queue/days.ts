@@ -7,6 +7,20 @@ import type { Fragment } from "effect/sql/Statement"
 import type { Database } from "../../../durable/Database.ts"
 import { zone } from "./account.ts"
 
+/** The minute of the day of a time in São Paulo. */
+export const minuteOfDay = (millis: number): number => {
+  const { hour, minute } = DateTime.toParts(DateTime.setZone(DateTime.makeUnsafe(millis), zone))
+  return hour * 60 + minute
+}
+
+/** The minute of the day, as SQL: by PostgreSQL's clock, and of a SQLite file by that of the program. */
+export const minuteOf = ({ dialect, sql }: Database, now: number): Fragment => {
+  const local = sql`clock_timestamp() AT TIME ZONE ${zone.id}`
+  return dialect === "pg"
+    ? sql`CAST(EXTRACT(HOUR FROM ${local}) * 60 + EXTRACT(MINUTE FROM ${local}) AS INTEGER)`
+    : sql`${minuteOfDay(now)}`
+}
+
 export const makeDays = ({ dialect, sql }: Database, account: string) => {
   const days = sql("effect_pix_payout_days")
   const today: Effect.Effect<Fragment> =

@@ -2,6 +2,7 @@
  * The entries of the history: what happened and the row after it, as JSON.
  */
 import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
@@ -9,8 +10,9 @@ import type { InvalidRequest } from "../../../contract/PaymentsError.ts"
 import { invalidWithdrawal } from "../../../contract/WithdrawalCheck.ts"
 import { Centavos } from "../../../pix/Money.ts"
 import { issuesOfStep, type Person, personOf, type StepOptions } from "../../../durable/Step.ts"
-import { AccountChange, PauseChange, type PayoutAccount, PayoutChange } from "../../PayoutHistory.ts"
+import { AccountChange, PauseChange, type PayoutAccount, PayoutChange, RefusedBecause } from "../../PayoutHistory.ts"
 import type { Account } from "./account.ts"
+import { textOfMinute } from "../../PayoutQueueOptions.ts"
 import type { Entry } from "./events.ts"
 import type { Row } from "./row.ts"
 
@@ -25,7 +27,7 @@ const AccountEntry = Schema.fromJsonString(Schema.toCodecJson(AccountChange))
 export const writeChange = Schema.encodeSync(AccountEntry)
 export const readChange = Schema.decodeSync(AccountEntry)
 
-const isBecause = Schema.is(Schema.Literals(["AuthError", "Redirect"]))
+const isBecause = Schema.is(RefusedBecause)
 
 /** The account as its users see it. The entries of its table are the library's own: one that cannot be read is a defect. */
 export const accountOf = (
@@ -39,9 +41,13 @@ export const accountOf = (
     fourEyesAbove,
     lookupProbeAt,
     lookupsStoppedAt,
+    paceMost,
+    pacePer,
     pause,
     paused,
-    servedAt
+    servedAt,
+    windowFrom,
+    windowTo
   }: Account,
   changes: ReadonlyArray<string>
 ): PayoutAccount => ({
@@ -60,6 +66,9 @@ export const accountOf = (
     }
   }),
   ...(fourEyesAbove !== null && { fourEyesAbove: Centavos.make(fourEyesAbove) }),
+  ...(paceMost !== null && pacePer !== null && { pace: { most: paceMost, per: Duration.millis(pacePer) } }),
+  ...(windowFrom !== null &&
+    windowTo !== null && { window: { from: textOfMinute(windowFrom), to: textOfMinute(windowTo) } }),
   ...(asked !== null && { asked: readChange(asked) }),
   changes: changes.map((entry) => readChange(entry))
 })

@@ -1,28 +1,36 @@
 /**
- * Decides when a worker may send a payout. Nothing is sent during a pause. After a 401 or a redirect, which every payout of the
- * account would meet, or five refusals in a minute that leave payouts in doubt, one payout is tried at a time until another answer
- * comes. The permit to try it is a lease in the
- * account's row, so that the end of its process stops no other one.
+ * Decides when a worker may send a payout. Nothing is sent during a pause, or before the time of the account's next request. After a
+ * refusal that is about the account, or five refusals in a minute that leave payouts in doubt, one payout is tried at a time, until
+ * the service takes one or refuses one by itself. The permit to try it is a lease in the account's row, so that the end of its
+ * process stops no other one.
  */
 import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Semaphore from "effect/Semaphore"
 import type { SqlError } from "effect/sql/SqlError"
 import type { RequestWithdrawalError } from "../../../contract/PaymentsError.ts"
 import type { Withdrawal } from "../../../contract/Withdrawal.ts"
+import { TryAgain } from "../../../durable/Work.ts"
 import { log } from "../../../internal/spans.ts"
 import type { ParkedBecause } from "../../PayoutState.ts"
-import { accountWideRefusal, isAnswer, isDoubtfulRefusal } from "../machine.ts"
+import { accountCause, isAboutPayout, isDoubtfulRefusal } from "../machine.ts"
 import { databaseTime, type ReadAccount } from "./account.ts"
+import { makeWaitLog } from "./answerLog.ts"
 import { needsApproval } from "./approval.ts"
 import { makeCheckedAccount } from "./checkDatabase.ts"
-import { isDueBy } from "./conditions.ts"
+import { isDueBy, isInWindow, isNextNow, isSpaced } from "./conditions.ts"
+import { minuteOfDay } from "./days.ts"
 import { tooLate } from "./late.ts"
+import { makeLine } from "./line.ts"
+import { probeDelay } from "./probes.ts"
 import type { Row } from "./row.ts"
 import type { Settings } from "../../PayoutQueueOptions.ts"
 import { payoutFields } from "./signals.ts"
+import { spacingOf } from "./spacing.ts"
 import type { Store } from "./store.ts"
+import { requestedWait, untilMinute } from "./waits.ts"
 
 /** A payout may be sent. With `isProbe` it is the one that is tried. */
 export interface Permit {
@@ -30,14 +38,34 @@ export interface Permit {
   readonly isProbe: boolean
 }
 
-/** A payout is not wanted yet: it was taken too early, as where a clock was set. In milliseconds. */
-export interface TooEarly {
+/** A payout waits in the table: its time has not come, or the window of its account is closed. `dueIn` is in milliseconds. */
+export interface Later {
   readonly account: ReadAccount
+  readonly waitsFor: "NotBefore" | "Limit"
   readonly dueIn: number
 }
 
-/** How long after a failed try the next payout is tried, in milliseconds. */
-const probeDelay = (probes: number) => Math.min(1000 * 2 ** probes, 300_000)
+/** An answer, and the tag of the error that a refusal is by itself where an earlier request leaves the payout in doubt. */
+export interface Answered {
+  readonly answer: Result.Result<Withdrawal, RequestWithdrawalError>
+  readonly refusedAs: string | undefined
+}
+
+/** Where a payout stands whose refusal is about the account: with the others, or alone, since the balance covers others. */
+export type Standing = "InLine" | "Alone"
+
+/** What the service said, masked. */
+const words = (error: RequestWithdrawalError) =>
+  "serviceMessage" in error && error.serviceMessage !== undefined ? ` The service said: "${error.serviceMessage}".` : ""
+
+/** The time that the service named for the next request, in milliseconds. */
+const namedBy = (error: RequestWithdrawalError) => {
+  const named = requestedWait(error)
+  return named === undefined ? undefined : Duration.toMillis(named)
+}
+
+/** After how long the next payout is tried: as the service asked, and longer after each try that it refused all the same. */
+const delayAfter = (error: RequestWithdrawalError, probes: number) => Math.max(namedBy(error) ?? 0, probeDelay(probes))
 
 export type Gate = Effect.Success<ReturnType<typeof makeGate>>
 
@@ -47,11 +75,14 @@ export const makeGate = Effect.fnUntraced(function* (store: Store, settings: Set
   const scope = yield* Effect.scope
   const reading = Semaphore.makeUnsafe(1)
   const probing = Semaphore.makeUnsafe(1)
+  const line = makeLine(settings.concurrency)
+  const logWait = makeWaitLog(settings.account, scope)
   let known: ReadAccount | undefined
   /** When refusals of the last minute left a payout in doubt: each one more that is sent then is one more in doubt. */
   let doubts: ReadonlyArray<number> = []
-  const forget = Effect.sync(() => {
+  const forget = Effect.suspend(() => {
     known = undefined
+    return Effect.asVoid(line.changed.release)
   })
   /** The account in a database that was checked, read at most once a second. A timer ends that second, since the wall clock may go back. */
   const current: Effect.Effect<ReadAccount, SqlError> = reading.withPermit(
@@ -59,7 +90,11 @@ export const makeGate = Effect.fnUntraced(function* (store: Store, settings: Set
       known === undefined
         ? Effect.tap(Effect.withTracerEnabled(checked, false), (read) => {
             known = read
-            return Effect.forkIn(Effect.delay(forget, "1 second"), scope)
+            line.read(read)
+            const expire = Effect.sync(() => {
+              known = undefined
+            })
+            return Effect.forkIn(Effect.delay(expire, "1 second"), scope)
           })
         : Effect.succeed(known)
     )
@@ -85,63 +120,112 @@ export const makeGate = Effect.fnUntraced(function* (store: Store, settings: Set
       return dailyCap !== undefined && row.amount > dailyCap ? "OverDailyCap" : undefined
     })
 
-  /** Waits until a payout may be sent, or until there is a reason to park it, or to give it back. */
-  const untilAllowed = (row: Row): Effect.Effect<Permit | TooEarly | ParkedBecause, SqlError> =>
-    Effect.gen(function* () {
+  /** Takes the time of the account's next request in this process, before the statement that marks it does. */
+  const reserve = (account: ReadAccount, now: number) => {
+    if (known !== undefined && isSpaced.of({ account })) known = { ...known, nextAt: now + spacingOf(account) }
+  }
+
+  /** Waits until a payout may be sent, until there is a reason to park it, or until it has to stand in the table. */
+  const untilAllowed = (row: Row): Effect.Effect<Permit | Later | ParkedBecause, SqlError | TryAgain> =>
+    Effect.gen(function* (): Effect.fn.Return<Permit | Later | ParkedBecause, SqlError | TryAgain> {
       for (;;) {
         const account = yield* current
         const now = databaseTime(account, yield* Clock.currentTimeMillis)
-        if (!isDueBy.of({ payout: row, given: { now } })) return { account, dueIn: (row.notBefore ?? now) - now }
+        if (!isDueBy.of({ payout: row, given: { now } }))
+          return { account, waitsFor: "NotBefore", dueIn: (row.notBefore ?? now) - now }
         const because = yield* obstacle(row, account)
         if (because !== undefined) return because
-        if (!account.paused && account.blockedAt === null) return { account, isProbe: false }
-        if (!account.paused && (yield* takeProbe(account, row.idempotencyKey))) return { account, isProbe: true }
-        yield* Effect.sleep("1 second")
+        const asked = { payout: row, account, given: { now, minute: minuteOfDay(now) } }
+        if (!account.paused && !isInWindow.of(asked))
+          return { account, waitsFor: "Limit", dueIn: Duration.toMillis(untilMinute(now, account.windowFrom ?? 0)) }
+        if (!line.isHeld(row, account)) return yield* new TryAgain({ reason: "InLine", isAtOnce: true })
+        const isBlocked = account.blockedAt !== null
+        const isNext = (!isBlocked && !isSpaced.of(asked)) || (line.isNext(row, account) && isNextNow.of(asked))
+        if (!account.paused && isNext && (!isBlocked || (yield* takeProbe(account, row.idempotencyKey)))) {
+          reserve(account, now)
+          return { account, isProbe: isBlocked }
+        }
+        const untilNext = isBlocked || isNextNow.of(asked) ? 1000 : Math.min(1000, (account.nextAt ?? 0) - now)
+        yield* Effect.raceFirst(Effect.sleep(Duration.millis(Math.max(1, untilNext))), line.changed.await)
       }
-    })
-
-  /** The attributes of a line about the account, in the send of a payout. */
-  const attributes = (row: Row) => ({ ...payoutFields(row), "payments.account": settings.account })
+    }).pipe(
+      Effect.onExit((exit) =>
+        Effect.sync(() =>
+          line.leave(row, exit._tag === "Success" && typeof exit.value === "object" && "isProbe" in exit.value)
+        )
+      ),
+      (effect) => Effect.suspend(() => (line.add(row), effect))
+    )
 
   /** What an error says about all payouts of the account. */
-  const causeOf = (error: RequestWithdrawalError, isProbe: boolean) =>
+  const causeOf = (error: RequestWithdrawalError, refusedAs: string | undefined, isProbe: boolean) =>
     Effect.map(Clock.currentTimeMillis, (now) => {
-      if (!isDoubtfulRefusal(error)) return accountWideRefusal(error)
+      if (!isDoubtfulRefusal(error)) return accountCause(error, refusedAs)
       doubts = [...doubts.filter((at) => Math.abs(now - at) < 60_000), now]
       return isProbe || doubts.length >= 5 ? "ServiceUnavailable" : undefined
     })
 
-  const begin = Effect.fnUntraced(function* (row: Row, because: string) {
-    if (!(yield* accounts.block(because, probeDelay(0)))) return
+  const begin = Effect.fnUntraced(function* (row: Row, because: string, error: RequestWithdrawalError) {
+    line.shrink()
+    if (!(yield* accounts.block({ because, key: row.idempotencyKey }, namedBy(error)))) return
     const what =
-      because === "ServiceUnavailable" ? "The service leaves payouts in doubt" : "The service refuses every payout"
-    yield* log(
-      "Warn",
-      `${what} of the account ${settings.account}: ${because}. One payout at a time is tried until it gives another answer.`,
-      attributes(row)
+      because === "ServiceUnavailable" ? "The service leaves payouts in doubt" : "The service refuses the payouts"
+    yield* logWait(
+      row,
+      because,
+      `${what} of the account ${settings.account}: ${because}.${words(error)} One payout at a time is tried until it takes one.`
     )
   })
 
-  const endProbe = ({ probes }: ReadAccount, row: Row) => accounts.endProbe(row.idempotencyKey, probeDelay(probes + 1))
+  /** The send is over. The permit of a probe is given back where no answer has ended it. */
+  const releaseProbe = ({ isProbe }: Permit, row: Row) => {
+    line.end(row)
+    return isProbe ? Effect.andThen(accounts.releaseProbe(row.idempotencyKey), forget) : Effect.void
+  }
 
-  /** Gives the permit of a probe back where no answer has ended it: the next payout is tried later. */
-  const releaseProbe = ({ account, isProbe }: Permit, row: Row) =>
-    isProbe ? Effect.andThen(endProbe(account, row), forget) : Effect.void
-
-  /** Stores what an answer says about all payouts of the account. */
-  const report = ({ account, isProbe }: Permit, row: Row, answer: Result.Result<Withdrawal, RequestWithdrawalError>) =>
-    Effect.gen(function* () {
-      const error = Result.isFailure(answer) ? answer.failure : undefined
-      const because = error && (yield* causeOf(error, isProbe))
-      if (!isProbe) return error && because !== undefined ? yield* Effect.tap(begin(row, because), forget) : undefined
-      if (error !== undefined && (because !== undefined || !isAnswer(error))) {
-        yield* endProbe(account, row)
-      } else if (yield* accounts.unblock(row.idempotencyKey)) {
-        doubts = []
-        yield* log("Info", `The service takes the requests of the account ${settings.account} again.`, attributes(row))
-      }
-      return yield* forget
+  /** Ends the wait, or goes on with it. */
+  const reportProbe = Effect.fnUntraced(function* (
+    { probes }: ReadAccount,
+    row: Row,
+    because: string | undefined,
+    error: RequestWithdrawalError | undefined
+  ) {
+    const key = row.idempotencyKey
+    if (error !== undefined && (because !== undefined || !isAboutPayout(error))) {
+      const delay = delayAfter(error, probes + 1)
+      yield* accounts.endProbe(key, delay, because === undefined ? undefined : { because, key })
+      return
+    }
+    if (!(yield* accounts.unblock(key, error === undefined))) return
+    doubts = []
+    line.grow()
+    yield* log("Info", `The service takes the requests of the account ${settings.account} again.`, {
+      ...payoutFields(row),
+      "payments.account": settings.account
     })
+  })
 
-  return { current, forget, obstacle, untilAllowed, report, releaseProbe }
+  /** Stores what an answer says about all payouts of the account, and returns where a refused one stands then. */
+  const report = Effect.fnUntraced(function* (
+    { account, isProbe }: Permit,
+    row: Row,
+    { answer, refusedAs }: Answered
+  ): Effect.fn.Return<Standing | undefined, SqlError> {
+    const error = Result.isFailure(answer) ? answer.failure : undefined
+    const because = error && (yield* causeOf(error, refusedAs, isProbe))
+    const standing = because === undefined || because === "ServiceUnavailable" ? undefined : "InLine"
+    if (isProbe) {
+      yield* Effect.andThen(reportProbe(account, row, because, error), forget)
+      return standing
+    }
+    if (error === undefined || (because === undefined && isAboutPayout(error))) line.grow()
+    if (error === undefined || because === undefined) return standing
+    const { blockedAt, refusedKey } = yield* current
+    if (because === "InsufficientBalance" && blockedAt === null && refusedKey === row.idempotencyKey) return "Alone"
+    yield* Effect.andThen(begin(row, because, error), forget)
+    return standing
+  })
+
+  const { isFree, most } = line
+  return { current, forget, logWait, obstacle, room: { isFree, most }, untilAllowed, report, releaseProbe }
 })

@@ -15,6 +15,8 @@ import { log } from "../../../internal/spans.ts"
 import type { ParkedBecause } from "../../PayoutState.ts"
 import { payoutLabel } from "../machine.ts"
 import type { ReadAccount } from "./account.ts"
+import type { LogWait } from "./answerLog.ts"
+import { isSpaced } from "./conditions.ts"
 import type { Core } from "./core.ts"
 import type { Gate } from "./gate.ts"
 import type { Row } from "./row.ts"
@@ -36,6 +38,7 @@ export const makeMarking = (
   gate: Gate,
   park: Park,
   payments: Payments["Service"],
+  logWait: LogWait,
   { dailyCap, horizon, lease }: Settings
 ) => {
   const { accounts } = core.store
@@ -50,11 +53,7 @@ export const makeMarking = (
     const at = { account, horizon, now: yield* Clock.currentTimeMillis }
     yield* core.step(row, { _tag: "Waits", at, waitsFor: "DailyCap" }, { dueIn: Duration.toMillis(left) })
     yield* Effect.annotateCurrentSpan(payoutFields(row))
-    yield* log(
-      "Warn",
-      `The daily cap of ${day} is reached: a payout waits for the next day (${payoutLabel(row)}).`,
-      payoutFields(row)
-    )
+    yield* logWait(row, "DailyCap", `The daily cap of ${day} is reached: payouts wait for the next day.`)
     return yield* new NotSent({ again: undefined })
   })
 
@@ -92,14 +91,17 @@ export const makeMarking = (
     const now = yield* Clock.currentTimeMillis
     const { deadline } = yield* PaymentsPolicy
     const underWayUntil = now + Math.min(lease + (millisOf(deadline) ?? horizon), horizon)
-    const where = yield* accounts.allows(row.idempotencyKey, fingerprint, account.session, horizon)
+    const isTimed = isSpaced.of({ account })
+    const where = yield* accounts.allows(row.idempotencyKey, fingerprint, account.session, horizon, isTimed)
     const marked = yield* core.step(
       row,
       { _tag: "Marked", at: { account, now, horizon }, fingerprint, underWayUntil },
-      { where, cap: row.countedDay === null ? dailyCap : undefined }
+      { where, isTimed, cap: row.countedDay === null ? dailyCap : undefined }
     )
+    if (typeof marked !== "object") yield* gate.forget
     if (marked === undefined) return yield* changedMeanwhile()
-    if (marked === row) return yield* waitForTomorrow(row)
+    if (marked === "Capped") return yield* waitForTomorrow(row)
+    if (marked === "TooSoon") return yield* new TryAgain({ reason: "TooSoon", isAtOnce: true })
     // The process may have been suspended since the mark was committed.
     const because = yield* gate.obstacle(marked, account)
     return because === undefined ? { fingerprint, marked } : yield* parkInstead(marked, because)

@@ -15,9 +15,9 @@ import type { Sender } from "../../../internal/sender.ts"
 import type { Seal } from "../../Seal.ts"
 import { mismatchOf, rejectOtherCompany, writeOptions } from "../machine.ts"
 import type { ReadAccount } from "./account.ts"
-import { logAgain, logEnded, makeBalanceWarning } from "./answerLog.ts"
+import { logAgain, logAlone, logEnded } from "./answerLog.ts"
 import type { Core } from "./core.ts"
-import type { Gate, Permit } from "./gate.ts"
+import type { Gate, Permit, Standing } from "./gate.ts"
 import { waitedMillis } from "./late.ts"
 import { makeMarking, type Park } from "./marking.ts"
 import { makeRecord } from "./record.ts"
@@ -25,7 +25,7 @@ import { isOpen, type Row } from "./row.ts"
 import { isOf, learnCompany } from "./sender.ts"
 import type { Settings } from "../../PayoutQueueOptions.ts"
 import { payoutFields } from "./signals.ts"
-import { waitOf } from "./waits.ts"
+import { alone, waitOf } from "./waits.ts"
 
 type Answer = Result.Result<Withdrawal, RequestWithdrawalError>
 
@@ -46,8 +46,7 @@ export const makeSend = ({
 }) => {
   const { horizon } = settings
   const { record, reportMismatch } = makeRecord(core, gate, seal)
-  const commitMark = makeMarking(core, gate, park, payments, settings)
-  const warnOfBalance = makeBalanceWarning(settings.account)
+  const commitMark = makeMarking(core, gate, park, payments, gate.logWait, settings)
   // The retries of the queue do not spend those of a checkout on the same client.
   const budget = makeBudget()
 
@@ -59,6 +58,7 @@ export const makeSend = ({
     stored: WithdrawalRequestBody
   ) {
     let used: Sender | undefined
+    let refusedAs: string | undefined
     const now = yield* Clock.currentTimeMillis
     const left = horizon - waitedMillis(marked, { account, horizon, now })
     const answer: Answer = yield* payments
@@ -68,6 +68,9 @@ export const makeSend = ({
         Effect.provideService(Caller, {
           budget,
           notAfter: Math.min((marked.mayHaveLeftAt ?? 0) + horizon, now + left),
+          onRefusedInDoubt: (tag) => {
+            refusedAs = tag
+          },
           isSender: (sender) => {
             used = sender
             return isOf(sender, account, account.fingerprint) && isOf(sender, account, marked.fingerprint)
@@ -78,7 +81,7 @@ export const makeSend = ({
         ),
         Effect.result
       )
-    return { answer: rejectOtherCompany(answer, before.idempotencyKey, account.companyId), used }
+    return { answer: rejectOtherCompany(answer, before.idempotencyKey, account.companyId), refusedAs, used }
   })
 
   /** After a failure: a payout that is still open is tried again, after a wait or by the queue's own schedule. */
@@ -87,16 +90,22 @@ export const makeSend = ({
     after: Row | undefined,
     account: ReadAccount,
     failure: RequestWithdrawalError,
-    now: number
+    now: number,
+    standing: Standing | undefined
   ) {
     if (after !== undefined) yield* logEnded(after, failure)
     if (after === undefined || !isOpen(after)) return undefined
     if (after.mayHaveLeftAt !== null && "reason" in failure && failure.reason === "OtherClientId") {
       return yield* Effect.as(park(after, "OtherClientId"), undefined)
     }
-    yield* warnOfBalance(after, now)
-    const wait = waitOf(after, failure, { account, horizon, now })
-    yield* logAgain(before, after, failure, wait)
+    if (standing === "Alone") yield* logAlone(after, settings.account)
+    const wait =
+      standing === "InLine"
+        ? Duration.zero
+        : standing === "Alone"
+          ? alone
+          : waitOf(after, failure, { account, horizon, now })
+    yield* logAgain(gate.logWait, before, after, failure, wait)
     return wait === undefined ? failure._tag : yield* Effect.as(core.delay(after, wait), undefined)
   })
 
@@ -105,17 +114,19 @@ export const makeSend = ({
     Effect.gen(function* () {
       const { account } = permit
       const { fingerprint, marked } = yield* commitMark(row, account)
-      const { answer, used } = yield* request(row, marked, account, stored)
+      const { answer, refusedAs, used } = yield* request(row, marked, account, stored)
       const now = yield* Clock.currentTimeMillis
       const after = yield* record(marked, row.mayHaveLeftAt !== null, answer, now)
       if (after !== undefined) yield* Effect.annotateCurrentSpan(payoutFields(after))
-      yield* gate.report(permit, after ?? marked, answer)
+      const standing = yield* gate.report(permit, after ?? marked, { answer, refusedAs })
       if (Result.isFailure(answer)) {
         const { failure } = answer
         const mismatch = failure.outcome === "Unknown" ? mismatchOf(failure) : undefined
         if (mismatch !== undefined) yield* reportMismatch(after ?? marked, mismatch, now)
-        return yield* tryAgain(row, after, account, failure, now)
+        return yield* tryAgain(row, after, account, failure, now, standing)
       }
+      // The balance has grown: what it did not cover before is sent in its place among the others.
+      if (row.waitsFor === "InsufficientBalance") yield* core.callBack("InsufficientBalance")
       const { companyId } = answer.success
       if (account.companyId === null && fingerprint !== undefined && used !== undefined && companyId !== undefined) {
         yield* learnCompany(core.store, account.account, fingerprint, used.fingerprint(companyId), companyId)

@@ -22,6 +22,7 @@ import type { ReadAccount } from "./account.ts"
 import { makeAccountStore } from "./accountStore.ts"
 import { makeForget } from "./forget.ts"
 import { Row } from "./row.ts"
+import type { WaitsFor } from "../../PayoutState.ts"
 import type { Settings } from "../../PayoutQueueOptions.ts"
 import { isLookedUp, isOpen } from "./conditions.ts"
 import { entryOf } from "./entries.ts"
@@ -69,6 +70,7 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
     waits: open,
     columns: all,
     // A payout waits at most for the next day, since its time has come.
+    place: sql`submitted_at`,
     longest: Math.max(lease, 25 * 3_600_000),
     notBefore: sql`not_before`
   })
@@ -181,6 +183,13 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
       isPg
         ? Effect.asVoid(sql`SELECT pg_advisory_xact_lock(hashtextextended(${`effect-pix/${account}/${amount}`}, 0))`)
         : Effect.void,
+    /** All that wait for a cause, and that nobody has taken, are due. */
+    callBack: (cause: WaitsFor) =>
+      Effect.flatMap(
+        due.dueIn(0),
+        (now) =>
+          sql`UPDATE ${payouts} SET ${now} WHERE ${ofAccount} AND ${open} AND waits_for = ${cause} AND taken_by IS NULL`
+      ),
     /** The open rows, which wait for a worker. */
     due,
     /** The rows whose withdrawals are looked up. */

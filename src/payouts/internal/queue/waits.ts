@@ -15,25 +15,31 @@ export const dayOf = (now: number) => {
   return { day: DateTime.formatIsoDate(day), left: Duration.millis(DateTime.toEpochMillis(tomorrow) - now) }
 }
 
-/** A payout that waits for the balance, or for the end of a limit, is tried at least as often. */
-export const longestWait = Duration.minutes(15)
+/** How long it is until a minute of the day in São Paulo comes next. */
+export const untilMinute = (now: number, minute: number): Duration.Duration => {
+  const today = DateTime.startOf(DateTime.setZone(DateTime.makeUnsafe(now), zone), "day")
+  const millis = DateTime.toEpochMillis(DateTime.add(today, { minutes: minute })) - now
+  return millis > 0
+    ? Duration.millis(millis)
+    : Duration.millis(DateTime.toEpochMillis(DateTime.add(today, { days: 1, minutes: minute })) - now)
+}
 
-/** As long as it has been waiting, from 1 to 15 minutes. */
-const waitForBalance = ({ waitsSince }: Row, now: number) =>
-  Duration.clamp(Duration.millis(now - (waitsSince ?? now)), { minimum: Duration.minutes(1), maximum: longestWait })
+/** A payout that alone is not covered by the balance is tried so often. */
+export const alone = Duration.hours(1)
 
-/** For how long the service asked to wait: at most an hour counts, and less than a second does not. */
-const requestedWait = (failure: RequestWithdrawalError): Duration.Duration | undefined => {
+/**
+ * For how long the service asked to wait: at most an hour counts, of a limit a day, and less than a second does not.
+ */
+export const requestedWait = (failure: RequestWithdrawalError): Duration.Duration | undefined => {
   const requested = "retryAfter" in failure ? failure.retryAfter : undefined
   return requested !== undefined && Duration.toMillis(requested) >= 1000
-    ? Duration.min(requested, Duration.hours(1))
+    ? Duration.min(requested, failure._tag === "LimitReached" ? Duration.days(1) : Duration.hours(1))
     : undefined
 }
 
 /** How long a payout that is still open waits for its next try; `undefined`: the queue's own schedule decides. */
 export const waitOf = (row: Row, failure: RequestWithdrawalError, at: Deciding): Duration.Duration | undefined => {
-  const isLong = row.waitsFor === "InsufficientBalance" || row.waitsFor === "LimitReached"
-  const wait = requestedWait(failure) ?? (isLong ? waitForBalance(row, at.now) : undefined)
+  const wait = requestedWait(failure)
   if (wait === undefined || row.mayHaveLeftAt !== null) return wait
   // It is parked in time.
   const left = Math.max(0, at.horizon - waitedMillis(row, at)) + 1000

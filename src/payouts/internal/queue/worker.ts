@@ -20,7 +20,7 @@ import type { Seal } from "../../Seal.ts"
 import { logFields } from "../machine.ts"
 import { makeConfirm } from "./confirm.ts"
 import { type Core, linksOf } from "./core.ts"
-import { makeGate, type Permit, type TooEarly } from "./gate.ts"
+import { type Later, makeGate, type Permit } from "./gate.ts"
 import { makeSeen } from "./checkDatabase.ts"
 import { payoutKey, readRequest } from "./request.ts"
 import type { Row } from "./row.ts"
@@ -64,13 +64,6 @@ export const makeWorker = Effect.fnUntraced(function* (
     yield* logParked(row, because)
   })
 
-  /** It is taken again when its time has come. */
-  const giveBack = Effect.fnUntraced(function* (row: Row, { account, dueIn }: TooEarly) {
-    const at = { account, horizon: settings.horizon, now: yield* Clock.currentTimeMillis }
-    const waits = yield* core.step(row, { _tag: "Waits", at, waitsFor: "NotBefore" }, { dueIn })
-    if (waits === undefined) return yield* changedMeanwhile()
-  })
-
   /** The stored request, if it is that of this payout. */
   const open = (row: Row) =>
     row.request === null
@@ -92,11 +85,19 @@ export const makeWorker = Effect.fnUntraced(function* (
       : yield* Effect.as(park(row, "Unreadable"), undefined)
   })
 
+  /** It waits in the table until its time, or until the window of its account opens. */
+  const putBack = Effect.fnUntraced(function* (row: Row, { account, dueIn, waitsFor }: Later) {
+    const at = { account, horizon: settings.horizon, now: yield* Clock.currentTimeMillis }
+    const waits = yield* core.step(row, { _tag: "Waits", at, waitsFor }, { dueIn })
+    if (typeof waits !== "object") return yield* changedMeanwhile()
+    if (waitsFor === "Limit") yield* gate.logWait(row, "Limit", "A payout waits for the window of its account.")
+  })
+
   const sendIfAllowed = Effect.fnUntraced(
     function* (row: Row) {
       const permit = yield* gate.untilAllowed(row)
       if (Predicate.isString(permit)) return yield* park(row, permit)
-      if ("dueIn" in permit) return yield* giveBack(row, permit)
+      if ("dueIn" in permit) return yield* putBack(row, permit)
       const failure = yield* Effect.ensuring(openAndSend(row, permit), Effect.ignore(gate.releaseProbe(permit, row)))
       if (failure !== undefined) return yield* new TryAgain({ reason: failure })
     },
@@ -121,7 +122,17 @@ export const makeWorker = Effect.fnUntraced(function* (
     Effect.andThen(store.forget(now - data), record === undefined ? Effect.void : store.forgetRecord(now - record))
   )
   const forget = repeatedly("Forgetting payouts", "1 hour", forgetOld)
-  const run = workRows({ name, due, concurrency, lease, poll, isDue: core.isDue, followWrites, handle })
+  const run = workRows({
+    name,
+    due,
+    concurrency,
+    lease,
+    poll,
+    isDue: core.isDue,
+    followWrites,
+    room: gate.room,
+    handle
+  })
   const confirm =
     settings.confirm &&
     lookup &&

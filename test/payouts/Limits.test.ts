@@ -1,0 +1,242 @@
+/**
+ * What concerns an account: its limits, its balance, its credentials. One payout is tried, the others stand in line.
+ */
+import { assert, describe } from "@effect/vitest"
+import { Clock, Effect } from "effect"
+import { Money, PaymentsPolicy, PixKey } from "effect-pix"
+import { Fault } from "effect-pix/sandbox"
+import { TestClock } from "effect/testing"
+import { limited, limits } from "../support/limitedGateway.ts"
+import { meetAll, poor } from "../support/payoutAnswers.ts"
+import { makeWarnings, pass, payout, payouts, queued, settle, startWorker, warmUp } from "../support/payoutQueue.ts"
+import { count, isInDoubt, paid, requests, sentAt, shown } from "../support/payoutSeen.ts"
+
+const slow = { poll: "5 minutes", lease: "10 minutes" } as const
+const tooMany = Fault.answer(429)
+const refusal = (message: string, status = 422) => Fault.refusal(status, message)
+
+/** Lets time pass in steps of a second. */
+const seconds = (count: number) => Effect.repeat(TestClock.adjust("1 second"), { times: count - 1 })
+
+/** The greatest number of requests in any minute that begins after the first one. */
+const mostInAMinute = (times: ReadonlyArray<number>) => {
+  const later = times.filter((at) => at - (times[0] ?? 0) >= 60_000)
+  return Math.max(...later.map((from) => later.filter((at) => at >= from && at < from + 60_000).length))
+}
+
+describe("payouts to a gateway that answers 429 without a time, which takes", () => {
+  queued.each(Object.entries(limits))(
+    "%s, are all sent in 1.5 times the time that it needs, by at most 8 requests a minute",
+    slow,
+    function* ({ queue }, [name, makeLimit]) {
+      const isOver = makeLimit()
+      const { fault, times } = limited((now) => (isOver(now) ? tooMany : undefined))
+      yield* meetAll(fault)
+      yield* queue.submitMany(payouts(40))
+      const began = yield* Clock.currentTimeMillis
+      while ((yield* paid) < 40) yield* seconds(10)
+      const minutes = ((yield* Clock.currentTimeMillis) - began) / 60_000
+      assert.isAtMost(mostInAMinute(times), 8)
+      assert.isAtMost(minutes, 1.5 * (name === "one in thirty seconds" ? 20 : 8))
+    }
+  )
+})
+
+describe("a limit of the service", () => {
+  queued.each([
+    "Limite diário de saque excedido para esta conta.",
+    "Valor acima do limite noturno permitido",
+    "Aguarde alguns segundos antes de solicitar outro saque",
+    "Limite de consultas de chave Pix excedido",
+    "Conta bloqueada por MED"
+  ])("ends no payout: %s", { ...slow, horizon: "12 hours" }, function* ({ queue }, words) {
+    let isOver = false
+    yield* meetAll(limited(() => (isOver ? refusal(words) : undefined)).fault)
+    yield* queue.submitMany(payouts(5))
+    yield* seconds(5)
+    isOver = true
+    yield* queue.submitMany(payouts(100).slice(5))
+    yield* Effect.repeat(TestClock.adjust("1 minute"), { times: 14 * 60 })
+    // One was told the limit, and is not wanted any more after the horizon. What was never sent waits on.
+    assert.strictEqual((yield* queue.account).refusedSince?.because, "Limit")
+    assert.isAtMost(yield* count("parked"), 2)
+    isOver = false
+    yield* Effect.repeat(TestClock.adjust("10 seconds"), { times: 200 })
+    assert.isAtLeast(yield* paid, 98)
+    assert.strictEqual(yield* count("accepted"), 0)
+  })
+
+  queued("is waited for three days by what was never sent", { ...slow, horizon: "1 hour" }, function* ({ queue }) {
+    yield* meetAll(refusal("Limite diário excedido"))
+    yield* queue.submitMany(payouts(100))
+    yield* Effect.repeat(TestClock.adjust("10 minutes"), { times: 71 * 6 })
+    assert.isAtLeast(yield* count("accepted"), 20)
+    yield* Effect.repeat(TestClock.adjust("10 minutes"), { times: 12 })
+    assert.deepStrictEqual([yield* count("accepted"), yield* count("parked")], [0, 100])
+  })
+
+  const tomorrow = PaymentsPolicy.layer({
+    ...PaymentsPolicy.once,
+    refusal: ({ code }) => (code === "CBE681" ? { waitFor: "tomorrow" } : undefined)
+  })
+  const ofCode = Fault.answer(400, { headers: { "content-type": "application/json" }, body: `{"code":"CBE681"}` })
+  queued("may be named by the policy, with its time", { ...slow, policy: tomorrow }, function* ({ queue }) {
+    // The test's clock begins at 21:00 in São Paulo.
+    yield* meetAll(ofCode)
+    yield* queue.submitMany(payouts(3))
+    yield* Effect.repeat(TestClock.adjust("1 minute"), { times: 178 })
+    assert.deepStrictEqual([yield* requests(), yield* shown()], [1, "accepted Limit"])
+    yield* meetAll()
+    yield* Effect.repeat(TestClock.adjust("30 seconds"), { times: 6 })
+    assert.strictEqual(yield* paid, 3)
+  })
+
+  queued.each([
+    [tooMany, "RateLimited"],
+    [poor, "InsufficientBalance"],
+    [refusal("Limite diário excedido"), "Limit"]
+  ] as const)("is known though the payout is in doubt: %2$s", slow, function* ({ queue, sandbox }, [fault, because]) {
+    yield* sandbox.fault("requestWithdrawal", [Fault.resetAfter, fault])
+    yield* queue.submit(payout("invoice-1"))
+    yield* seconds(4)
+    assert.deepStrictEqual([yield* shown(), yield* isInDoubt()], ["unknown", true])
+    assert.strictEqual((yield* queue.account).refusedSince?.because, because)
+    yield* seconds(20)
+    assert.deepStrictEqual([yield* shown(), yield* paid], ["posted", 1])
+  })
+
+  queued("ends with no 5xx, silence or break behind", { ...slow, horizon: "12 hours" }, function* ({ queue, sandbox }) {
+    yield* sandbox.fault("requestWithdrawal", [
+      refusal("Limite diário excedido"),
+      Fault.answer(503),
+      Fault.resetBefore,
+      refusal("Falha na comunicação com o banco")
+    ])
+    yield* queue.submitMany(payouts(20))
+    yield* seconds(30)
+    assert.isAtMost(yield* requests(), 4)
+    assert.isDefined((yield* queue.account).refusedSince, `${yield* requests()}`)
+    yield* Effect.repeat(TestClock.adjust("10 seconds"), { times: 60 })
+    assert.strictEqual(yield* paid, 20)
+  })
+
+  const told: Record<string, readonly [Fault.Fault, number]> = {
+    "a header": [Fault.retryAfter("40 seconds"), 40],
+    "a number": [Fault.answer(429, { body: `{"retryAfterSeconds":30}` }), 30],
+    "another name": [Fault.answer(429, { body: `{"error":{"retry_after":"25"}}` }), 25],
+    words: [refusal("Muitas requisições. Tente novamente em 20 segundos.", 429), 20],
+    "short words": [refusal("Too many requests, retry in 15s", 429), 15]
+  }
+  queued.each(Object.entries(told))(
+    "of a 429 has the time of %s",
+    slow,
+    function* ({ queue, sandbox }, [, [fault, at]]) {
+      yield* sandbox.fault("requestWithdrawal", fault)
+      yield* queue.submit(payout("invoice-1"))
+      yield* pass(60)
+      const [first, second] = yield* sentAt()
+      assert.strictEqual(first, 0)
+      assert.closeTo(second ?? 0, at, 1)
+    }
+  )
+})
+
+describe("a balance that covers no more", () => {
+  const big = 500_000
+  queued("is for the oldest first, and for no newer one before it", slow, function* ({ queue }) {
+    yield* meetAll(poor)
+    yield* queue.submitMany(payouts(60, big))
+    yield* seconds(20)
+    yield* queue.submitMany(payouts(160).slice(60))
+    yield* seconds(400)
+    yield* meetAll()
+    yield* Effect.repeat(TestClock.adjust("1 second"), { times: 400 })
+    const first = Math.min(
+      ...(yield* Effect.forEach(payouts(160).slice(60), ({ reference }) => sentAt(reference))).map(
+        (at) => at.at(-1) ?? Infinity
+      )
+    )
+    const last = Math.max(
+      ...(yield* Effect.forEach(payouts(60), ({ reference }) => sentAt(reference))).map((at) => at.at(-1) ?? Infinity)
+    )
+    assert.strictEqual(yield* paid, 160)
+    // The newer ones were submitted 20 seconds later.
+    assert.isAtLeast(first + 20, last)
+  })
+
+  const alone = makeWarnings()
+  queued(
+    "and covers others is of the one alone that it does not cover: it leaves the line, and is tried once an hour",
+    { ...slow, under: alone.layer, script: { large: poor } },
+    function* ({ queue }) {
+      yield* warmUp(queue)
+      yield* queue.submit(payout("large", big))
+      yield* queue.submitMany(payouts(20))
+      yield* seconds(30)
+      assert.strictEqual(yield* count("posted"), 25)
+      assert.strictEqual(yield* shown("large"), "accepted InsufficientBalance")
+      const before = yield* requests("large")
+      yield* Effect.repeat(TestClock.adjust("1 minute"), { times: 119 })
+      assert.include([1, 2], (yield* requests("large")) - before)
+      assert.isTrue(
+        alone.lines.some((line) => line.includes("covers other payouts") && line.includes("reference large"))
+      )
+    }
+  )
+})
+
+describe("what the user knows", () => {
+  queued(
+    "as a pace is kept by twenty workers together",
+    { ...slow, pace: { most: 6, per: "1 minute" } },
+    function* ({ queue }) {
+      const { fault, times } = limited(() => undefined)
+      yield* meetAll(fault)
+      for (const _ of Array.from({ length: 4 })) yield* startWorker(slow)
+      yield* queue.submitMany(payouts(20))
+      yield* seconds(240)
+      const gaps = times.slice(1).map((at, index) => at - (times[index] ?? 0))
+      // A request arrives up to a step of the test after its mark.
+      assert.isAtLeast(Math.min(...gaps), 9000)
+      assert.isAtLeast(times.length, 20)
+    }
+  )
+
+  queued(
+    "as a window is waited for by what is not in doubt",
+    { ...slow, script: { lost: [Fault.resetAfter] } },
+    function* ({ queue }) {
+      // The test's clock begins at 21:00 in São Paulo.
+      yield* queue.submit({
+        reference: "lost",
+        amount: Money.centavos(1000),
+        pixKey: PixKey.email("maria@example.com")
+      })
+      yield* settle
+      yield* queue.setLimits({ window: { from: "08:00", to: "20:00" } }, { by: "ana" })
+      yield* seconds(2)
+      yield* queue.submitMany(payouts(5))
+      yield* seconds(60)
+      assert.deepStrictEqual([yield* shown("lost"), yield* shown(), yield* requests()], ["posted", "accepted Limit", 2])
+      yield* Effect.repeat(TestClock.adjust("1 minute"), { times: 11 * 60 - 3 })
+      assert.strictEqual(yield* requests(), 2)
+      yield* Effect.repeat(TestClock.adjust("1 minute"), { times: 10 })
+      assert.strictEqual(yield* count("posted"), 6)
+      assert.deepStrictEqual((yield* queue.account).window, { from: "08:00", to: "20:00" })
+    }
+  )
+
+  queued("is checked", function* ({ queue }) {
+    for (const wrong of [
+      {},
+      { pace: { most: 0, per: "1 minute" } },
+      { pace: { most: 1, per: "2 days" } },
+      { window: { from: "8:00", to: "20:00" } },
+      { window: { from: "08:00", to: "08:00" } }
+    ] as const)
+      assert.strictEqual((yield* Effect.flip(queue.setLimits(wrong)))._tag, "InvalidRequest")
+    yield* queue.setLimits({ pace: { most: 5, per: "1 minute" } })
+    yield* queue.setLimits({ pace: null })
+    assert.isUndefined((yield* queue.account).pace)
+  })
+})
