@@ -215,10 +215,11 @@ for (const [title, { elsewhere, held, make, restore, suffix = "" }] of Object.en
   })
 }
 
-const judged = ["a dump in the same database, which was dropped", "a base backup that was recovered on a new timeline"]
-for (const [title, { elsewhere, make, restore }] of Object.entries(backups).filter(([title]) =>
-  judged.includes(title)
-)) {
+const judged = new Set([
+  "a dump in the same database, which was dropped",
+  "a base backup that was recovered on a new timeline"
+])
+for (const [title, { elsewhere, make, restore }] of Object.entries(backups).filter(([title]) => judged.has(title))) {
   test(`what may have been sent since is not cancelled or sent later after the restore of ${title}`, function* () {
     const { name, run, url } = yield* prepare(shared)
     const sent = ["invoice-1", "invoice-2"] as const

@@ -52,7 +52,8 @@ interface Story {
 const storyOf = (seed: number): Story => {
   const { below, next, pick } = seeded(seed)
   const { troubles, ...plan } = planOf(seed, 3)
-  const fate = () => pick(["paid", "failed", "failed", "returned", takesBack, takesBack, "paid, and failed after all"])
+  const fate = () =>
+    pick<Fate>(["paid", "failed", "failed", "returned", takesBack, takesBack, "paid, and failed after all"])
   const steps = Array.from({ length: 8 + below(16) }, (): Step => ({
     after: pick([0, below(50), below(2000), below(20_000), below(5 * minute)]),
     process: below(2),
@@ -69,6 +70,7 @@ const storyOf = (seed: number): Story => {
     plan: {
       ...plan,
       dailyCap: undefined,
+      isOfOneAccount: true,
       steps: [],
       troubles: [...met, ...refused.map((nth) => ({ at: "write", account: "default", nth, what: refusal }) as const)]
     },
@@ -169,7 +171,8 @@ const play = (world: World, { fates: fateOf, steps, waits }: Story) =>
     for (const { after, ...step } of steps) {
       yield* world.pass(after)
       const error = yield* take(step)
-      if (error !== undefined && !refused(error)) problems.push(`${step.does} ${step.reference}: ${String(error)}`)
+      if (error !== undefined && !refused(error))
+        problems.push(`${step.does} ${step.reference}: ${Cause.pretty(Cause.die(error))}`)
     }
     yield* world.calm
     const statusOf = (reference: Reference) =>
@@ -240,7 +243,7 @@ export const simulateStory = async (seed: number, makeStore: MakeStore) => {
   if (played.problems.length === 0) return played
   const withParts = (parts: ReadonlyArray<Step | Plan["troubles"][number]>): Story => ({
     ...story,
-    steps: parts.filter((part) => "does" in part) as ReadonlyArray<Step>, // a trouble does nothing
+    steps: parts.filter((part) => "does" in part),
     plan: { ...story.plan, troubles: parts.filter((part) => "at" in part) }
   })
   const fails = async (smaller: Story) => (await simulate(smaller, makeStore)).problems.length > 0
