@@ -41,7 +41,8 @@ export type PayoutState = typeof PayoutState.Type
  *   no money moved: see `seen` of its `error`. MONEY MAY HAVE MOVED. The same request would be answered with the same record.
  * - `FailedInDoubt`: the service recorded it as failed, but an earlier request of it may have been executed. MONEY MAY HAVE MOVED.
  *   With `confirm`, its withdrawal is looked up, and the lookup decides.
- * - `ReplacedWasPaid`: it replaces a payout of which the service said afterwards that it was executed. No request of this one left.
+ * - `ReplacedWasPaid`: it replaces a payout that was executed after all, as the service or a person said afterwards. With
+ *   `mayHaveLeftAt` a request of this one may have left too; otherwise no request of it moved money.
  * - `NeedsApproval`: it, or the list that it was submitted with, is above the account's `fourEyesAbove`. No request of this
  *   queue moved money. `resume` by a person other than the one who submitted it approves and sends it.
  */

@@ -125,7 +125,7 @@ describe("a payout that is not to be sent before a time", () => {
     for (const time of [new Date(), "2026-11-21", 7, Number.NaN, DateTime.makeUnsafe(-1)]) {
       // A caller without types may give anything.
       const notBefore = time as DateTime.DateTime
-      const wrong: ReadonlyArray<Effect.Effect<unknown, unknown>> = [
+      const wrong: ReadonlyArray<Effect.Effect<unknown, object>> = [
         queue.reschedule("invoice-1", notBefore, { by }),
         queue.submit({ ...payout("b"), notBefore })
       ]

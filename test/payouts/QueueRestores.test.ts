@@ -4,14 +4,22 @@
  * an operator takes the steps of the runbook, and nobody is forgotten.
  */
 import { afterAll, assert, beforeAll } from "@effect/vitest"
-import { Effect, Layer, type Scope, Stream } from "effect"
+import { DateTime, Effect, Layer, type Scope, Stream } from "effect"
 import type { Payments } from "effect-pix"
 import { PayoutQueue, Payouts } from "effect-pix/payouts"
 import { Sandbox } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import { dirname, join } from "node:path"
 import { clientOf, onPostgres } from "../support/database.ts"
-import { gatewayOnce, makeWarnings, payout, payouts, startClient, startWorker } from "../support/payoutQueue.ts"
+import {
+  gatewayOnce,
+  makeWarnings,
+  payout,
+  payouts,
+  startClient,
+  startWorker,
+  storedRefusal
+} from "../support/payoutQueue.ts"
 import { noPostgres, type Postgres, startPostgres } from "../support/postgres.ts"
 
 const hour = 3_600_000
@@ -204,6 +212,53 @@ for (const [title, { elsewhere, held, make, restore, suffix = "" }] of Object.en
     yield* queue.resume(last, { by: "ana", notExecuted: true })
     assert.strictEqual((yield* queue.await(last)).state, "posted")
     yield* assertPaid(count)
+  })
+}
+
+const judged = new Set([
+  "a dump in the same database, which was dropped",
+  "a base backup that was recovered on a new timeline"
+])
+for (const [title, { elsewhere, make, restore }] of Object.entries(backups).filter(([title]) => judged.has(title))) {
+  test(`what may have been sent since is not cancelled or sent later after the restore of ${title}`, function* () {
+    const { name, run, url } = yield* prepare(shared)
+    const sent = ["invoice-1", "invoice-2"] as const
+    // A person retried it after the backup.
+    yield* query(
+      url,
+      `UPDATE effect_pix_payouts SET state = 'refused', error = '${storedRefusal}' WHERE reference = '${last}'`
+    )
+    yield* run(make)
+    yield* pay(url)
+    const backup = join(dirname(shared.data), `${name}.backup`)
+    const server =
+      elsewhere === undefined
+        ? shared
+        : yield* another((data, runThere) => runThere("sh", shell(elsewhere, name, backup, data)))
+    if (restore !== undefined) yield* Effect.promise(() => server.run("sh", shell(restore, name, backup)))
+    const restored = urlOf(server, name)
+    const queue = yield* operate(restored)
+    yield* queue.setPaused(true, { by: "ana" })
+    const problemOf = (step: Effect.Effect<unknown, { readonly _tag: string }>) =>
+      Effect.map(Effect.flip(step), (error) => ("problem" in error ? String(error.problem).slice(0, 28) : error._tag))
+    const stepsOf = (reference: string) => [
+      queue.cancel(reference, { by: "ana" }),
+      queue.reschedule(reference, DateTime.makeUnsafe(0), { by: "ana" })
+    ]
+    const unknown = "It is not known whether a re"
+    for (const reference of [...sent, last])
+      assert.strictEqual(yield* problemOf(queue.cancel(reference, { by: "ana" })), unknown)
+    for (const step of stepsOf("invoice-1")) assert.strictEqual(yield* problemOf(step), unknown)
+
+    const worker = yield* start(restored)
+    yield* Effect.repeat(queue.history("invoice-1"), { until: ([, entry]) => entry?._tag === "Doubted" })
+    for (const step of stepsOf("invoice-1")) assert.strictEqual(yield* problemOf(step), "A request of it may have lef")
+    assert.strictEqual(yield* problemOf(queue.cancel(last, { by: "ana" })), unknown)
+    // What is submitted from now on is of this database.
+    yield* queue.submit(payout("new"))
+    assert.strictEqual((yield* queue.cancel("new", { by: "ana" })).state, "cancelled")
+    yield* worker.setPaused(false, { by: "ana" })
+    for (const reference of sent) assert.strictEqual((yield* worker.await(reference)).state, "posted")
   })
 }
 

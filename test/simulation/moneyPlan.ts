@@ -52,6 +52,8 @@ export interface Plan {
   readonly isPatient: boolean
   /** The cap of a day in centavos, of the second account. */
   readonly dailyCap: number | undefined
+  /** Nobody uses the second account. */
+  readonly isOfOneAccount?: boolean
   readonly steps: ReadonlyArray<Step>
   readonly troubles: ReadonlyArray<Trouble>
 }

@@ -243,11 +243,9 @@ export const makeWorld = Effect.fnUntraced(function* (plan: Plan, makeStore: Mak
     const program = Effect.gen(function* () {
       const sql = yield* store.connect(index, (action) => void process.onDeath.add(action))
       for (const table of tables) yield* sql.unsafe(table)
-      process.services = {
-        default: yield* servicesOf(process, "default", sql),
-        market: yield* servicesOf(process, "market", sql),
-        sql
-      }
+      const first = yield* servicesOf(process, "default", sql)
+      const second = plan.isOfOneAccount === true ? first : yield* servicesOf(process, "market", sql)
+      process.services = { default: first, market: second, sql }
       for (const wake of waiting.splice(0)) wake()
       return yield* Effect.never
     }).pipe(Effect.scoped, Random.withSeed(`${plan.seed} ${index} ${count("life")}`))

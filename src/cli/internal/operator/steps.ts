@@ -132,8 +132,11 @@ export const payoutSteps = [
     name: "cancel",
     about: "Cancel payouts of which nothing left: they are never sent",
     flags: { file },
-    effect: () =>
-      "It is never sent, and its reference is never new again. Where a request of it may have left, this is refused: park it then.",
+    effect: ({ status }) =>
+      "It is never sent, and its reference is never new again. Where a request of it may have left, this is refused: park it then." +
+      ("because" in status && status.because === "WaitedTooLong"
+        ? " If a backup was restored, it may be paid already: look into the panel first."
+        : ""),
     take: (queue, { status }, why) => queue.cancel(status.reference, why)
   }),
   payoutStep({

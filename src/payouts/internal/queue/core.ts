@@ -17,7 +17,7 @@ import { entryOf } from "./entries.ts"
 import type { Event } from "./events.ts"
 import { logContradicted } from "./answerLog.ts"
 import { handedOutOf } from "./handedOut.ts"
-import { logBoth, turnsOutExecuted } from "./replacement.ts"
+import { logBoth, mayBeExecuted, turnsOutExecuted } from "./replacement.ts"
 import { payoutKey } from "./request.ts"
 import { isOpen, type Row } from "./row.ts"
 import type { Settings } from "../../PayoutQueueOptions.ts"
@@ -150,11 +150,16 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { poll }: Set
     return to
   })
 
+  const find = (account: string, reference: string) =>
+    store.get(Option.getOrElse(payoutKey(account, reference), () => ""))
+  const logAfterCommit = (line: Effect.Effect<void> | undefined) =>
+    line === undefined ? Effect.void : store.afterCommit(line)
+
   /** Parks the payout that is paid in the place of one that was executed after all; the last one, where that was replaced too. */
   const stopReplacement = Effect.fnUntraced(function* (original: Row) {
     let replacement: Row | undefined = original
     while (replacement !== undefined && replacement.replacedBy !== null)
-      replacement = yield* store.get(Option.getOrElse(payoutKey(replacement.account, replacement.replacedBy), () => ""))
+      replacement = yield* find(replacement.account, replacement.replacedBy)
     const event = { _tag: "Parked", because: "ReplacedWasPaid" } as const
     // Its step is refused in no state.
     const stopped: Row | undefined = yield* stepBy(
@@ -162,19 +167,29 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { poll }: Set
       () => event,
       (_, problem) => Effect.die(problem)
     )
-    const line = logBoth(original, stopped)
-    if (line !== undefined) yield* store.afterCommit(line)
+    yield* logAfterCommit(logBoth(original, stopped))
   })
 
-  /** Changes a row, and in the same transaction the one that replaces it where it was executed after all. */
-  const change = (row: Row, taken: Step, options?: ChangeOptions): ReturnType<typeof write> =>
-    row.replacedBy === null
-      ? write(row, taken, options)
-      : store.transaction(
-          Effect.tap(write(row, taken, options), (to) =>
-            typeof to === "object" && turnsOutExecuted(row, to) ? stopReplacement(to) : Effect.void
-          )
-        )
+  /** Tells of a payout that was executed in the place of another one which was executed too. */
+  const tellOfOriginals = Effect.fnUntraced(function* (replacement: Row) {
+    let original: Row | undefined = replacement
+    while (original !== undefined && original.replaces !== null) {
+      original = yield* find(original.account, original.replaces)
+      if (original !== undefined && mayBeExecuted(original)) yield* logAfterCommit(logBoth(original, replacement))
+    }
+  })
+
+  /**
+   * Changes a row. Where it was executed after all, the one that replaces it is changed in the same transaction. A mark stays one
+   * statement, since what was replaced is never marked.
+   */
+  const change = (row: Row, taken: Step, options?: ChangeOptions): ReturnType<typeof write> => {
+    const written = Effect.tap(write(row, taken, options), (to) => {
+      if (typeof to !== "object" || !turnsOutExecuted(row, to)) return Effect.void
+      return Effect.andThen(to.replacedBy === null ? Effect.void : stopReplacement(to), tellOfOriginals(to))
+    })
+    return row.replacedBy === null ? written : store.transaction(written)
+  }
 
   /**
    * Takes the step of an event; `undefined` where another process changed the row first, or the row has no such step, and why where

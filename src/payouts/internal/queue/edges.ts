@@ -172,7 +172,7 @@ export const edges: { readonly [Name in Tag]: ReadonlyArray<Edge<Event<Name>>> }
     refuse(
       ["accepted", "parked"],
       Moves.wasSent,
-      "A request of it left already. Park it, if it is not to be sent now."
+      "A request of it may have left. Park it, if it is not to be sent now."
     ),
     go(["accepted"], Moves.losesApproval, "parked", Moves.rescheduledUnapproved),
     go(["accepted"], always, stays, Moves.rescheduled),
