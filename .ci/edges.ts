@@ -26,6 +26,7 @@ const words: { readonly [Name in Tag]: string } = {
   park: "`park`",
   resume: "`resume`",
   settle: "`settle`",
+  confirm: "`confirm`",
   cancel: "`cancel`",
   reschedule: "`reschedule`",
   forget: "`forget`"
