@@ -1,14 +1,20 @@
 /**
- * Writes the table of docs/payouts-operating.md that says what may happen to a payout: all edges of its state machine, as the
- * worker and the operator's steps take them. `npm run fix` runs it.
+ * Writes what the pages say of a payout's life, from the code: the table of docs/payouts-operating.md, all edges of its state machine, as
+ * the worker and the operator's steps take them; and the diagram of its states and the table of their Portuguese words in
+ * docs/after-it-is-sent.md. `npm run fix` runs it.
  */
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { DateTime } from "effect"
+import { InsufficientBalance, OutcomeUnknown } from "../src/contract/PaymentsError.ts"
+import type { PayoutStatus } from "../src/payouts/PayoutStatus.ts"
+import { portuguese } from "../src/payouts/internal/portuguese.ts"
+import { Centavos } from "../src/pix/Money.ts"
 import { type Edge, edges } from "../src/payouts/internal/queue/edges.ts"
 import type { Tag } from "../src/payouts/internal/queue/events.ts"
 
-export const page = join(import.meta.dirname, "../docs/payouts-operating.md")
-const begin = "<!-- Written by .ci/edges.ts, from src/payouts/internal/queue/edges.ts -->\n"
+const folder = join(import.meta.dirname, "../docs")
+const begin = "<!-- Written by .ci/edges.ts, from"
 const end = "\n<!-- The end of what .ci/edges.ts writes -->"
 
 const words: { readonly [Name in Tag]: string } = {
@@ -26,6 +32,7 @@ const words: { readonly [Name in Tag]: string } = {
   park: "`park`",
   resume: "`resume`",
   settle: "`settle`",
+  confirm: "`confirm`",
   cancel: "`cancel`",
   reschedule: "`reschedule`",
   forget: "`forget`"
@@ -45,14 +52,125 @@ export const table = (): string =>
     )
   ].join("\n")
 
-/** The table that a page has. */
-export const tableOf = (text: string): string =>
-  text.slice(text.indexOf(begin) + begin.length, text.indexOf(end)).trim()
+/** The steps that a person takes. */
+const steps: ReadonlySet<Tag> = new Set([
+  "retry",
+  "park",
+  "resume",
+  "settle",
+  "confirm",
+  "cancel",
+  "reschedule",
+  "forget"
+])
+
+/** Who leads a payout into another state: an answer or a lookup, or the worker or a webhook; and in italics a person. */
+const labels: { readonly [Name in Tag]?: string } = {
+  Recorded: "answer",
+  Refused: "answer",
+  Unknown: "answer",
+  LookedUp: "lookup",
+  Parked: "worker"
+}
+
+/** The diagram of the states: an arrow for each pair of states, with all that leads from one to the other. */
+const diagram = (): string => {
+  const arrows = new Map<string, Set<string>>()
+  for (const event of Object.keys(words) as ReadonlyArray<Tag>) {
+    for (const { from, to } of edges[event] as ReadonlyArray<Edge<never>>) {
+      for (const state of to === undefined ? [] : from) {
+        if (state === to) continue
+        const arrow = `${state} --> ${to}`
+        arrows.set(
+          arrow,
+          (arrows.get(arrow) ?? new Set()).add(labels[event] ?? (steps.has(event) ? event : event.toLowerCase()))
+        )
+      }
+    }
+  }
+  const lines = [...arrows].map(([arrow, by]) => `  ${arrow}: ${[...by].join(", ")}`)
+  return ["```mermaid", "stateDiagram-v2", "  [*] --> accepted", "  [*] --> parked", ...lines, "```"].join("\n")
+}
+
+const at = DateTime.makeUnsafe("2026-12-05T12:00:00Z")
+const common = {
+  reference: "folha/1",
+  idempotencyKey: "payout_1",
+  amount: Centavos.make(1000),
+  submittedAt: at,
+  updatedAt: at
+}
+const ended = { ...common, by: "lookup", endedAt: at, withdrawalId: 7184 } as const
+const refusal = new InsufficientBalance({
+  operation: "requestWithdrawal",
+  attempts: 1,
+  outcome: "Rejected",
+  status: 422
+})
+const unclear = new OutcomeUnknown({
+  operation: "requestWithdrawal",
+  attempts: 1,
+  idempotencyKey: "payout_1",
+  outcome: "Unknown",
+  reason: "ServerError"
+})
+const claim = { meaning: "failed", at } as const
+
+/** One status of each kind, and what it is. */
+const statuses: ReadonlyArray<readonly [what: string, PayoutStatus]> = [
+  ["`accepted`", { _tag: "Accepted", state: "accepted", ...common }],
+  [
+    "`accepted`, waits for a balance",
+    { _tag: "Accepted", state: "accepted", ...common, waitsFor: "InsufficientBalance" }
+  ],
+  ["`accepted`, `notBefore`", { _tag: "Accepted", state: "accepted", ...common, waitsFor: "NotBefore", notBefore: at }],
+  ["`posted`", { _tag: "Posted", state: "posted", ...common, withdrawalId: 7184 }],
+  ["`posted`, claimed as failed", { _tag: "Posted", state: "posted", ...common, withdrawalId: 7184, claims: [claim] }],
+  ["`paid` by a lookup", { _tag: "Paid", state: "paid", ...ended }],
+  ["`paid` by a person", { _tag: "Paid", state: "paid", ...ended, by: "person" }],
+  ["`failed`", { _tag: "Failed", state: "failed", ...ended }],
+  ["`failed`, contradicted", { _tag: "Failed", state: "failed", ...ended, contradicted: true }],
+  ["`returned`", { _tag: "Returned", state: "returned", ...ended }],
+  ["`refused`", { _tag: "Refused", state: "refused", ...common, error: refusal }],
+  ["`refused`, replaced", { _tag: "Refused", state: "refused", ...common, error: refusal, replacedBy: "folha/1b" }],
+  ["`unknown`", { _tag: "Unknown", state: "unknown", ...common, error: unclear }],
+  ["`parked`, needs approval", { _tag: "Parked", state: "parked", ...common, because: "NeedsApproval" }],
+  ["`parked` by a person", { _tag: "Parked", state: "parked", ...common, because: "Operator" }],
+  [
+    "`parked`, and a request may have left",
+    { _tag: "Parked", state: "parked", ...common, because: "PastHorizon", mayHaveLeftAt: at }
+  ],
+  ["`cancelled`", { _tag: "Cancelled", state: "cancelled", ...common }]
+]
+
+const wordsTable = (): string =>
+  [
+    "| state | the words |",
+    "| --- | --- |",
+    ...statuses.map(([what, status]) => `| ${what} | ${portuguese(status)} |`)
+  ].join("\n")
+
+/** What is written, and into which page after which comment. */
+export const parts = [
+  { page: join(folder, "payouts-operating.md"), from: "src/payouts/internal/queue/edges.ts", write: table },
+  { page: join(folder, "after-it-is-sent.md"), from: "src/payouts/internal/queue/edges.ts", write: diagram },
+  { page: join(folder, "after-it-is-sent.md"), from: "src/payouts/internal/portuguese.ts", write: wordsTable }
+] as const
+
+/** Where a page has a part. */
+const placeOf = (text: string, from: string): readonly [start: number, end: number] => {
+  const comment = `${begin} ${from} -->\n`
+  const start = text.indexOf(comment) + comment.length
+  return [start, text.indexOf(end, start)]
+}
+
+/** What a page has of a part. */
+export const partOf = (text: string, from: string): string => text.slice(...placeOf(text, from)).trim()
 
 if (import.meta.main) {
-  const text = readFileSync(page, "utf8")
-  writeFileSync(
-    page,
-    text.replace(tableOf(text), () => table())
-  )
+  for (const { from, page, write } of parts) {
+    const text = readFileSync(page, "utf8")
+    const [start, stop] = placeOf(text, from)
+    writeFileSync(page, `${text.slice(0, start)}\n${write()}\n${text.slice(stop)}`)
+  }
 }

@@ -3,7 +3,7 @@ import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import { PayoutState } from "../payouts/PayoutState.ts"
-import { account, format, full, GivenAccount, json, person, text, yes } from "./internal/flags.ts"
+import { account, format, full, GivenAccount, json, periodOf, person, text, yes } from "./internal/flags.ts"
 import { lazily } from "./internal/lazily.ts"
 import { reference } from "./internal/operator/step.ts"
 import { accountSteps, payoutSteps, stateLetterSteps } from "./internal/operator/steps.ts"
@@ -12,14 +12,27 @@ const list = Command.make(
   "list",
   {
     state: Flag.Literals("state", ["waiting", "all", ...PayoutState.literals]).pipe(
-      Flag.withDescription("The state. `waiting` is parked, unknown or accepted"),
-      Flag.withDefault("waiting")
+      Flag.withDescription(
+        "The state. `waiting`, the default, is parked, unknown or accepted; `all` is that of the flags below"
+      ),
+      Flag.optional
     ),
+    claimed: Flag.Literals("claimed", ["failed", "returned", "any"]).pipe(
+      Flag.withDescription("Those of which a webhook says so, and that a person has to look at"),
+      Flag.optional
+    ),
+    ...periodOf("Submitted"),
+    full,
+    ...person,
+    by: Flag.optional(person.by),
     ...format
   },
   lazily(() => import("./internal/operator/listPayouts.ts").then(({ run }) => run))
 ).pipe(
-  Command.withDescription("List payouts with their ages, the oldest first, and totals by state, without their payees")
+  Command.withDescription(
+    "List payouts with their ages, the oldest first, and totals by state, without their payees. --full adds why the service refused " +
+      "them, as an entry of each history, and needs --by"
+  )
 )
 
 const show = Command.make(

@@ -1,6 +1,5 @@
 /** `effect-pix transactions`: prints the company's transactions. */
 import * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
@@ -8,7 +7,7 @@ import type { TransactionListItem } from "../contract/Transaction.ts"
 import * as Money from "../pix/Money.ts"
 import * as TransactionStream from "../transactions/TransactionStream.ts"
 import { client } from "./internal/client.ts"
-import { flag, format, full } from "./internal/flags.ts"
+import { flag, format, full, periodOf } from "./internal/flags.ts"
 import { type Columns, printList } from "./internal/list.ts"
 import { hasReader, note } from "./internal/output.ts"
 import { maskPerson, type Person, time } from "./internal/text.ts"
@@ -54,14 +53,10 @@ const columns: Columns<Row> = {
   })
 }
 
-const timeFlag = (name: string, description: string) =>
-  Flag.Date(name).pipe(Flag.withMetavar("time"), Flag.withDescription(description), Flag.optional)
-
 export const transactions = Command.make(
   "transactions",
   {
-    since: timeFlag("since", "Created at this time or later, as 2026-11-01 (UTC) or 2026-11-01T00:00:00-03:00"),
-    until: timeFlag("until", "Created before this time"),
+    ...periodOf("Created"),
     oldestFirst: flag("oldest-first", "Oldest first, which is the surest order for an export. Default: newest first"),
     full,
     ...format

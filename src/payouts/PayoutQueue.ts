@@ -165,7 +165,7 @@ export class PayoutQueue extends Context.Service<
      * with `DatabaseError` where the first look at the database fails.
      */
     readonly await: (reference: string) => Effect.Effect<PayoutStatus, PayoutNotFound | DatabaseError>
-    /** All payouts, or those in one state, the oldest first. Amounts are in centavos. Fails with `DatabaseError`. */
+    /** All payouts, or those of one state or of some days, the oldest first. Amounts are in centavos. Fails with `DatabaseError`. */
     readonly list: (options?: {
       /** Default: all states. */
       readonly state?: PayoutState | undefined
@@ -174,6 +174,10 @@ export class PayoutQueue extends Context.Service<
        * person has said since what became of them. Default: all.
        */
       readonly claimed?: "failed" | "returned" | "any" | undefined
+      /** Those that were submitted at this time or later. */
+      readonly since?: DateTime.DateTime | undefined
+      /** Those that were submitted before this time. */
+      readonly until?: DateTime.DateTime | undefined
     }) => Stream.Stream<PayoutStatus, DatabaseError>
     /**
      * What happened to a payout, in order: one entry for each change, with the person and the reason of a step. Amounts
@@ -256,6 +260,12 @@ export class PayoutQueue extends Context.Service<
       reference: string,
       options?: StepOptions & { readonly as?: "paid" | "failed" | "returned" | undefined }
     ) => Steering
+    /**
+     * Has a payout looked up at once by the workers that `confirm`, also one that they gave up. It changes no state: await the lookup by
+     * `status`. Only one whose withdrawal an answer named, and that is posted, paid, failed or parked. Without such a worker nothing
+     * happens.
+     */
+    readonly confirm: (reference: string, options?: StepOptions) => Steering
     /**
      * Cancels a payout of which nothing of this queue left: it was never sent, or the service refused its every request, and no person
      * said of one that it was not executed. It is never sent again, its `dailyCap` has room again, and another one may replace it.

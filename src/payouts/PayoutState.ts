@@ -111,7 +111,17 @@ export class PayoutNotFound extends legible(
 /** The step is not possible for a payout in this state. Nothing was changed. */
 export class PayoutStateConflict extends legible(
   Schema.TaggedError<PayoutStateConflict>("effect-pix/PayoutStateConflict")("PayoutStateConflict", {
-    operation: Schema.Literals(["retry", "park", "resume", "settle", "cancel", "reschedule", "replace", "forget"]),
+    operation: Schema.Literals([
+      "retry",
+      "park",
+      "resume",
+      "settle",
+      "confirm",
+      "cancel",
+      "reschedule",
+      "replace",
+      "forget"
+    ]),
     reference: Schema.String,
     state: PayoutState,
     problem: Schema.String

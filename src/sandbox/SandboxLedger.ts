@@ -56,6 +56,8 @@ export const SandboxWithdrawal = Schema.Struct({
   currency: Schema.Literal("BRL"),
   /** All but `Awaiting` are the sandbox's own words: the service documents no other. */
   status: Schema.Literals(["Awaiting", "Processing", "Settled", "Rejected", "Refunded"]),
+  /** Its states after the first one, oldest first. Absent in a state that an earlier version stored. */
+  states: Schema.optional(Schema.Array(Schema.Struct({ status: Schema.String, at: Schema.String }))),
   /** Why it was rejected, where that was said. */
   reason: Schema.optional(Schema.String),
   /** Whether the answer to its request said already that it was rejected. */

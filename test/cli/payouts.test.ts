@@ -1,8 +1,8 @@
 /** `effect-pix payouts`, on a program's own database. */
 import { describe, expect } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Redacted } from "effect"
 import { Money, PixKey } from "effect-pix"
-import { PayoutQueue } from "effect-pix/payouts"
+import { PayoutQueue, Seal } from "effect-pix/payouts"
 import { Sandbox, SandboxOptions } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
@@ -232,11 +232,11 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
     const { inProgram, rows, run: list } = yield* operate(database)
     const columns =
       "reference,state,amount_centavos,amount_reais,submitted_at,updated_at,withdrawal_id,withdrawal_status"
-    const head = `${columns},label,not_before,replaces,replaced_by`
+    const head = `${columns},end_to_end_id,value_reais,ended_by,ended_at,label,not_before,replaces,replaced_by`
     const { submittedAt } = JSON.parse((yield* list("show posted --json")).stdout)
     const at = submittedAt.replace(/\.\d+Z$/, "Z")
     const one = yield* list("list --state posted --csv")
-    expect(one.stdout.replace(/(,\S+Z),\S+Z,/, "$1,")).toBe(`${head}\r\nposted,posted,3000,30.00,${at},7,,,,,\r\n`)
+    expect(one.stdout.replace(/(,\S+Z),\S+Z,/, "$1,")).toBe(`${head}\r\nposted,posted,3000,30.00,${at},7,,,,,,,,,\r\n`)
 
     // More than one page.
     const formulas = ["=1+1", "+1", "-1", "@SUM(A1)"]
@@ -253,6 +253,63 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
 
     yield* inProgram(sql("DELETE FROM effect_pix_payouts"))
     yield* rows(["list --csv", 0, `${head}\r\n`, /^No payout waits\.$/m])
+  })
+
+  live("what ended is listed by the days of São Paulo, with who said so, and why for a person alone", function* () {
+    const { client, env, rows } = yield* operate(database, null)
+    const seal = "0".repeat(64)
+    const queue = PayoutQueue.layerClient({ seal: Seal.aesGcm(Redacted.make(seal)) })
+    const { seal: sealed } = yield* Seal.aesGcm(Redacted.make(seal))
+    const reason = yield* sealed("Conta encerrada", "back")
+    const midnight = Date.parse("2026-11-01T03:00:00Z")
+    yield* Effect.provide(
+      Effect.andThen(
+        submit(item("late"), item("back", 2000), item("paid", 3000)),
+        sql(
+          `UPDATE effect_pix_payouts SET submitted_at = ${midnight - 1} WHERE reference = 'late'`,
+          `UPDATE effect_pix_payouts SET submitted_at = ${midnight}, state = 'returned', ended_by = 'lookup', ended_at = ${midnight},
+            withdrawal_id = 8, end_to_end_id = 'E2E8', value = '20.00', reason = '${reason}' WHERE reference = 'back'`,
+          `UPDATE effect_pix_payouts SET submitted_at = ${midnight + 86_400_000}, state = 'posted', withdrawal_id = 9, claimed = 'failed',
+            claims = '[{"meaning":"failed","at":"2026-11-02T03:00:00.000Z"}]' WHERE reference = 'paid'`
+        )
+      ),
+      Layer.orDie(Layer.provideMerge(queue, client))
+    )
+    const ended = "back,returned,2000,20.00,2026-11-01T03:00:00Z,"
+    yield* rows(
+      [
+        "list --since 2026-11-01 --until 2026-11-02 --csv",
+        0,
+        new RegExp(`\r\n${ended}\\S+,8,,E2E8,20.00,lookup,2026-11-01T03:00:00Z,`),
+        /^1 returned, R\$ 20,00\n$/
+      ],
+      ["list --until 2026-11-01 --json", 0, /^\{"reference":"late".*\}\n$/, /^1 accepted, R\$ 10,00\n$/],
+      ["list --since 2026-11-31", 1, "", /a day, as 2026-11-01/],
+      ["list --claimed failed --json", 0, /^\{"reference":"paid".*"claims":\[.*\}\n$/, /^1 posted, R\$ 30,00\n$/],
+      ["list --state all --csv --full --by ana", 1, "", /EFFECT_PIX_SEAL_KEY/],
+      ["show paid", 0, /^Claimed +failed at 2026-11-02T03:00:00Z$/m],
+      ["show back", 0, /^(?![^]*encerrada)[^]*^Its value +20\.00\nEnd to end +E2E8\nEnded +as returned by a lookup, /m],
+      ["confirm late --yes", 4, "", /Only what was recorded/],
+      ["confirm --withdrawal 9 --yes", 0, /^State +posted$/m, /looks it up within a second/],
+      [
+        "settle --withdrawal 77 --as paid --yes",
+        4,
+        "",
+        /No payout of the queue, or more than one, has the withdrawal 77/
+      ],
+      ["settle --withdrawal 9 --as returned --yes", 0, /^State +returned$/m, /the money came back/]
+    )
+    yield* runRows({ ...env, EFFECT_PIX_SEAL_KEY: seal }, [
+      ["payouts list --state returned --csv --full --by ana", 0, /,reason\r\n[^]*,Conta encerrada\r\n/],
+      [
+        "payouts show back --full --by ana",
+        0,
+        /^Reason +Conta encerrada$[^]*^To +EMAIL maria@example\.com$[^]* Shown \(returned\) by ana/m
+      ]
+    ])
+    yield* runRows({ ...env, EFFECT_PIX_SEAL_KEY: "1".repeat(64) }, [
+      ["payouts show back --full --by ana", 1, "", /sealed with another key/]
+    ])
   })
 
   live("a step that is confirmed changes a payout, and the history says who took it and why", function* () {

@@ -193,7 +193,7 @@ describe.each(databases)("payouts reconcile in %s", (_, make) => {
     expect(plain.stderr).toMatch(
       /4 lines with an amount, of which 3 left\.[^]*nothing to settle\. Nothing was changed\./
     )
-    const opened = yield* run([...words, "--document", "Doc", "--json"], { ...env, EFFECT_PIX_SEAL: key })
+    const opened = yield* run([...words, "--document", "Doc", "--json"], { ...env, EFFECT_PIX_SEAL_KEY: key })
     expect(opened.stdout.split("\n")[0]).toBe(
       '{"list":"ambiguous","line":2,"day":"2026-11-21","amount":1000,"because":"SameAmountAndDay","payouts":[{"reference":"maria","state":"posted"}]}'
     )
@@ -201,10 +201,10 @@ describe.each(databases)("payouts reconcile in %s", (_, make) => {
     const shown = yield* run(["payouts", "show", "joao"], env)
     expect(shown.stdout).toMatch(/Shown \(posted\) by ops/)
     const otherKey = Buffer.alloc(32).toString("base64")
-    const sealed = yield* run([...words, "--document", "Doc"], { ...env, EFFECT_PIX_SEAL: otherKey })
-    expect(sealed.stderr).toMatch(/The payees of 2 payout\(s\) are sealed: give the keys by EFFECT_PIX_SEAL\./)
-    const noKey = yield* run([...words, "--document", "Doc"], { ...env, EFFECT_PIX_SEAL: "secret" })
-    expect([noKey.code, noKey.stderr]).toEqual([1, expect.stringMatching(/EFFECT_PIX_SEAL: .*not 32 bytes/)])
+    const sealed = yield* run([...words, "--document", "Doc"], { ...env, EFFECT_PIX_SEAL_KEY: otherKey })
+    expect(sealed.stderr).toMatch(/The payees of 2 payout\(s\) are sealed: give the keys by EFFECT_PIX_SEAL_KEY\./)
+    const noKey = yield* run([...words, "--document", "Doc"], { ...env, EFFECT_PIX_SEAL_KEY: "secret" })
+    expect([noKey.code, noKey.stderr]).toEqual([1, expect.stringMatching(/EFFECT_PIX_SEAL_KEY.*not 32 bytes/)])
     expect((yield* run(["payouts", "reconcile", file], env)).stderr).toMatch(/--amount, or --out/)
   })
 })

@@ -5,7 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Duration, Result } from "effect"
 import { Money } from "effect-pix"
 import { readFileSync } from "node:fs"
-import { page, table, tableOf } from "../../.ci/edges.ts"
+import { partOf, parts } from "../../.ci/edges.ts"
 import {
   InvalidRequest,
   NoPixKey,
@@ -346,6 +346,7 @@ describe("the wait of a payout", () => {
 describe("docs/payouts-operating.md", () => {
   it("has every step of a payout (npm run fix writes it)", () => {
     const cells = (text: string) => text.replaceAll(/ +|-{2,}/g, " ")
-    assert.strictEqual(cells(tableOf(readFileSync(page, "utf8"))), cells(table()))
+    for (const { from, page, write } of parts)
+      assert.strictEqual(cells(partOf(readFileSync(page, "utf8"), from)), cells(write()), page)
   })
 })

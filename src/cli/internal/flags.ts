@@ -3,6 +3,7 @@ import * as Argument from "effect/cli/Argument"
 import * as Flag from "effect/cli/Flag"
 import * as Config from "effect/Config"
 import * as Context from "effect/Context"
+import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
 import { issuesOfStep, type StepOptions } from "../../durable/Step.ts"
 import { badAccountName, defaultAccount, isAccountName } from "../../payouts/PayoutQueueOptions.ts"
@@ -56,6 +57,34 @@ export const person = {
 export const whyOf = ({ by, note }: Words): StepOptions => ({
   by,
   note: Option.getOrUndefined(note)
+})
+
+const saoPaulo = DateTime.zoneMakeNamedUnsafe("America/Sao_Paulo")
+
+/** A time with its zone: without one, two people read two times. */
+export const parseTime = (text: string): Option.Option<DateTime.Utc> =>
+  Option.filter(DateTime.make(text), () => /(?:Z|:\d\d(?:\.\d+)?[+-]\d\d:\d\d)$/.test(text))
+
+/** A time with its zone, or a day, which begins at its midnight in São Paulo. */
+const parseDayOrTime = (text: string): Option.Option<DateTime.Utc> =>
+  /^\d{4}-\d\d-\d\d$/.test(text)
+    ? Option.map(
+        Option.filter(DateTime.make(text), (day) => DateTime.formatIsoDateUtc(day) === text),
+        (day) => DateTime.toUtc(DateTime.makeZonedUnsafe(day, { timeZone: saoPaulo, adjustForTimeZone: true }))
+      )
+    : parseTime(text)
+
+/** The flags of a period. */
+const timeFlag = (name: string, description: string) =>
+  Flag.String(name).pipe(
+    Flag.withMetavar("time"),
+    Flag.withDescription(description),
+    Flag.filterMap(parseDayOrTime, () => "a day, as 2026-11-01, or a time with its zone, as 2026-11-01T09:00:00-03:00"),
+    Flag.optional
+  )
+export const periodOf = (verb: string) => ({
+  since: timeFlag("since", `${verb} at this time or later: 2026-11-01, a day of São Paulo, or 2026-11-01T00:00:00Z`),
+  until: timeFlag("until", `${verb} before this time: 2026-12-01 is up to the end of November in São Paulo`)
 })
 
 export const json = flag("json", "Print one JSON object a line, for machines")

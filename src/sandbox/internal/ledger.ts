@@ -303,7 +303,8 @@ export const make = (settings: Settings, observer: Observer, { isSeen, seed, sto
       Result.map(steerable("withdrawal", id, payouts[id - 1], payoutComesFrom[to], to), (payout) => {
         if (payout.status === to) return payout
         const updatedAt = DateTime.formatIso(now)
-        const next = { ...payout, status: to, updatedAt, ...(reason !== undefined && { reason }) }
+        const states = [...(payout.states ?? []), { status: to, at: updatedAt }]
+        const next = { ...payout, status: to, states, updatedAt, ...(reason !== undefined && { reason }) }
         payouts[id - 1] = next
         if (to === "Rejected" || to === "Refunded") balance += payout.amount
         observer.noteWithdrawal(next, false)

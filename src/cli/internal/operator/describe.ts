@@ -3,10 +3,10 @@ import * as BigDecimal from "effect/BigDecimal"
 import * as Duration from "effect/Duration"
 import type * as DateTime from "effect/DateTime"
 import type { PayoutAccount } from "../../../payouts/PayoutHistory.ts"
-import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
+import type { PayoutClaim, PayoutStatus } from "../../../payouts/PayoutStatus.ts"
 import type { PayoutState } from "../../../payouts/PayoutState.ts"
 import * as Money from "../../../pix/Money.ts"
-import { inBoth } from "../amount.ts"
+import { decimal, inBoth } from "../amount.ts"
 import type { Columns } from "../list.ts"
 import { ageOf, fieldLines, plain, time } from "../text.ts"
 
@@ -87,6 +87,28 @@ const recordOf = (status: PayoutStatus) => {
   }
 }
 
+/** How a payout ended, and what is not certain of it. */
+const endOf = (status: PayoutStatus) => {
+  const record = "withdrawalId" in status || "claims" in status || "endToEndId" in status ? status : undefined
+  return {
+    by: "by" in status ? status.by : undefined,
+    endedAt: "endedAt" in status ? status.endedAt : undefined,
+    endToEndId: record?.endToEndId,
+    value: record?.value,
+    claims: record?.claims,
+    contradicted: "contradicted" in status ? status.contradicted : undefined,
+    unconfirmed: "unconfirmed" in status ? status.unconfirmed : undefined
+  }
+}
+
+const inClaims = (claims: ReadonlyArray<PayoutClaim> | undefined) =>
+  claims?.map(({ at, meaning, word }) => `${word ?? meaning} at ${time(at)}`).join(", ")
+
+const valueOf = (status: PayoutStatus) => {
+  const { value } = endOf(status)
+  return value && decimal(value)
+}
+
 /** A status for machines: amounts in centavos; JSON writes times in ISO 8601. */
 export const dataOf = (status: PayoutStatus) => ({
   reference: status.reference,
@@ -98,6 +120,8 @@ export const dataOf = (status: PayoutStatus) => ({
   error: "error" in status ? status.error?._tag : undefined,
   withdrawalId: recordOf(status).id,
   withdrawalStatus: recordOf(status).word,
+  ...endOf(status),
+  value: valueOf(status),
   mayHaveLeftAt: "mayHaveLeftAt" in status ? status.mayHaveLeftAt : undefined,
   notBefore: status.notBefore,
   replaces: status.replaces,
@@ -108,7 +132,8 @@ export const dataOf = (status: PayoutStatus) => ({
 })
 
 /** A status in lines, with the payee if it is given. */
-export const textOf = (status: PayoutStatus, now: number, payee?: string): string => {
+export const textOf = (status: PayoutStatus, now: number, payee?: string, reason?: string): string => {
+  const { by, claims, contradicted, endedAt, endToEndId, unconfirmed } = endOf(status)
   const since = (at: DateTime.Utc | undefined) => at && `${time(at)} (${ageOf(at, now)} ago)`
   return fieldLines({
     Payout: status.reference,
@@ -121,6 +146,16 @@ export const textOf = (status: PayoutStatus, now: number, payee?: string): strin
     Error: "error" in status ? status.error?.message : undefined,
     Withdrawal: recordOf(status).id,
     "Its status": recordOf(status).word,
+    "Its value": valueOf(status),
+    "End to end": endToEndId,
+    Ended:
+      by &&
+      endedAt &&
+      `as ${status.state} by ${by === "person" ? "a person" : `a${by === "answer" ? "n" : ""} ${by}`}, ${since(endedAt)}`,
+    Reason: reason,
+    Claimed: inClaims(claims),
+    Contradicted: contradicted && "the service says the opposite of this state: look into the panel, and settle it",
+    Unconfirmed: unconfirmed && "no lookup said how it ended, and none is made any more",
     "May have left": "mayHaveLeftAt" in status ? since(status.mayHaveLeftAt) : undefined,
     "Not before": status.notBefore && time(status.notBefore),
     Replaces: status.replaces,
@@ -152,6 +187,10 @@ export const columnsAt = (now: number): Columns<PayoutStatus> => ({
     updated_at: ({ updatedAt }) => updatedAt,
     withdrawal_id: (status) => `${recordOf(status).id ?? ""}`,
     withdrawal_status: (status) => recordOf(status).word ?? "",
+    end_to_end_id: (status) => endOf(status).endToEndId ?? "",
+    value_reais: (status) => endOf(status).value,
+    ended_by: (status) => endOf(status).by ?? "",
+    ended_at: (status) => endOf(status).endedAt,
     label: ({ label }) => label ?? "",
     not_before: ({ notBefore }) => notBefore,
     replaces: ({ replaces }) => replaces ?? "",
@@ -159,3 +198,14 @@ export const columnsAt = (now: number): Columns<PayoutStatus> => ({
   },
   json: dataOf
 })
+
+/** A payout in a list, with what the service said of why it was refused or failed. */
+export const withReason = (columns: Columns<PayoutStatus>): Columns<PayoutStatus & Reasoned> => ({
+  ...columns,
+  csv: { ...columns.csv, reason: ({ reason = "" }) => reason },
+  json: (row) => ({ ...dataOf(row), reason: row.reason })
+})
+
+interface Reasoned {
+  readonly reason?: string | undefined
+}

@@ -1,23 +1,24 @@
 /** The queue of a program's database, for a command: it submits nothing, sends nothing and migrates nothing. */
-import * as Arr from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as Config from "effect/Config"
+import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
-import * as Str from "effect/String"
 import * as SqlClient from "effect/sql/SqlClient"
 import { settingError } from "../../../contract/ConfigurationError.ts"
 import { mapDatabaseError } from "../../../durable/Database.ts"
 import { PayoutQueue, requireTables } from "../../../payouts/PayoutQueue.ts"
 import * as Seal from "../../../payouts/Seal.ts"
 import { PayoutNotFound, type PayoutState } from "../../../payouts/PayoutState.ts"
-import { failingAs, layerDatabase, notRead, notReadable } from "../database.ts"
-import { codes, failed } from "../exit.ts"
+import type { StepOptions } from "../../../durable/Step.ts"
+import { failingAs, layerDatabase, notRead, notReadable, stepFailed } from "../database.ts"
+import { codes, type Failed, failed } from "../exit.ts"
 import { GivenAccount } from "../flags.ts"
+import { plain } from "../text.ts"
 import type { Sum } from "./describe.ts"
 
 /** Fails unless the account is known: a step on another one would change nothing, and look as if it had. */
@@ -35,16 +36,39 @@ const requireAccount = Effect.fnUntraced(function* (account: string) {
   )
 }, mapDatabaseError("open"))
 
-/** Without the program's keys nothing that is sealed is opened. */
+/** A command submits nothing. Without the program's key it opens nothing. */
 const none: Seal.Seal = { seal: Effect.succeed, open: Effect.succeed }
 
-/** The program's seal, by its keys: the first one and the earlier ones. A command seals nothing. */
-const seal = Effect.gen(function* () {
-  const given = yield* Effect.orElseSucceed(Config.option(Config.Redacted("EFFECT_PIX_SEAL")), () => Option.none())
-  if (Option.isNone(given)) return none
-  const [first, ...earlier] = Arr.map(Str.split(Redacted.value(given.value), ","), (key) => Redacted.make(key))
-  return yield* Effect.mapError(Seal.aesGcm(first, ...earlier), ({ message }) => failed(`EFFECT_PIX_SEAL: ${message}`))
+const sealKey = "EFFECT_PIX_SEAL_KEY"
+
+/** The seal of the program, if its key is given: that of `Seal.aesGcm`, or several with commas between them, the newest first. */
+export const givenSeal: Effect.Effect<Seal.Seal | undefined, Failed> = Effect.gen(function* () {
+  const given = yield* Effect.orElseSucceed(Config.option(Config.Redacted(sealKey)), () => Option.none())
+  if (Option.isNone(given)) return undefined
+  const [first = "", ...earlier] = Redacted.value(given.value).split(",")
+  return yield* Effect.mapError(Seal.aesGcm(Redacted.make(first), ...earlier.map((key) => Redacted.make(key))), () =>
+    failed(`${sealKey} has a key that is not 32 bytes, as base64 or as 64 hexadecimal digits.`)
+  )
 })
+
+/** Without it, the reasons of refusals cannot be shown. */
+export const requireSeal = Effect.filterOrFail(
+  givenSeal,
+  (seal) => seal !== undefined,
+  () => failed(`--full shows what your program sealed, so it needs its key: ${sealKey}.`)
+)
+
+/** The service and the key of what is shown. A text of another key is a defect. */
+export const whatIsSealed = (reference: string, why: StepOptions) =>
+  Effect.gen(function* () {
+    const queue = yield* PayoutQueue
+    const shown = Effect.mapError(queue.payee(reference, why), stepFailed(`payouts show ${plain(reference)}`))
+    return Option.getOrUndefined(
+      yield* Effect.catchDefect(shown, () =>
+        failed(`What is stored of ${plain(reference)} was sealed with another key than that of ${sealKey}.`)
+      )
+    )
+  })
 
 /**
  * The horizon is that of the workers, which is stored. Where none began yet it is endless, since one that is shorter than
@@ -54,7 +78,8 @@ const layerOn = (access: "read" | "write") =>
   Layer.unwrap(
     Effect.gen(function* () {
       const account = yield* GivenAccount
-      return PayoutQueue.layerClient({ account, horizon: Duration.infinity, seal: yield* seal }).pipe(
+      const seal = (yield* givenSeal) ?? none
+      return PayoutQueue.layerClient({ account, horizon: Duration.infinity, seal }).pipe(
         Layer.provide(Layer.effectDiscard(Effect.andThen(requireTables, requireAccount(account)))),
         (layer) => failingAs(layer, notReadable)
       )
@@ -67,30 +92,42 @@ export const layerReading = layerOn("read")
 /** For a step. */
 export const layerQueue = layerOn("write")
 
+/** Which payouts are listed, beside their state. */
+export type Filter = Omit<NonNullable<Parameters<PayoutQueue["Service"]["list"]>[0]>, "state">
+
 /** The payouts of the account by their state. */
-const readSums = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  const rows = yield* sql<{ readonly state: PayoutState; readonly count: number | string; readonly sum: string }>`
+export const readSums = Effect.fnUntraced(
+  function* ({ claimed, since, until }: Filter) {
+    const sql = yield* SqlClient.SqlClient
+    const conditions = [
+      ...(claimed === undefined ? [] : [claimed === "any" ? sql`claimed IS NOT NULL` : sql`claimed = ${claimed}`]),
+      ...(since === undefined ? [] : [sql`submitted_at >= ${DateTime.toEpochMillis(since)}`]),
+      ...(until === undefined ? [] : [sql`submitted_at < ${DateTime.toEpochMillis(until)}`])
+    ]
+    const rows = yield* sql<{ readonly state: PayoutState; readonly count: number | string; readonly sum: string }>`
     SELECT state AS "state", COUNT(*) AS "count", CAST(SUM(amount) AS TEXT) AS "sum" FROM effect_pix_payouts
-    WHERE account = ${yield* GivenAccount} AND amount IS NOT NULL GROUP BY state`
-  return new Map<PayoutState, Sum>(
-    rows.map(({ count, state, sum }) => [state, { count: Number(count), centavos: BigInt(sum) }])
-  )
-}).pipe(mapDatabaseError("list"), Effect.mapError(notRead))
+    WHERE ${sql.and([sql`account = ${yield* GivenAccount}`, sql`amount IS NOT NULL`, ...conditions])} GROUP BY state`
+    return new Map<PayoutState, Sum>(
+      rows.map(({ count, state, sum }) => [state, { count: Number(count), centavos: BigInt(sum) }])
+    )
+  },
+  mapDatabaseError("list"),
+  Effect.mapError(notRead)
+)
 
 /** The account of the queue, and the sums of its payouts. */
 export const readAccount = Effect.gen(function* () {
   const queue = yield* PayoutQueue
   const account = yield* Effect.mapError(queue.account, notRead)
-  return { ...account, sums: yield* readSums, now: yield* Clock.currentTimeMillis }
+  return { ...account, sums: yield* readSums({}), now: yield* Clock.currentTimeMillis }
 })
 
 /** All payouts of some states, one state after the other, each with the oldest first. */
-export const listPayouts = (states: ReadonlyArray<PayoutState | undefined>) =>
+export const listPayouts = (states: ReadonlyArray<PayoutState | undefined>, filter: Filter = {}) =>
   Stream.unwrap(
     Effect.map(PayoutQueue, (queue) =>
       Stream.fromIterable(states).pipe(
-        Stream.flatMap((state) => queue.list({ state })),
+        Stream.flatMap((state) => queue.list({ ...filter, state })),
         Stream.mapError(notRead)
       )
     )
@@ -102,4 +139,12 @@ export const find = Effect.fnUntraced(function* (reference: string) {
   const found = yield* Effect.mapError(queue.status(reference), notRead)
   if (Option.isSome(found)) return found.value
   return yield* failed(new PayoutNotFound({ reference }).message, codes.Rejected)
+})
+
+/** The status of a number of a withdrawal. */
+export const findNumbered = Effect.fnUntraced(function* (id: string) {
+  const queue = yield* PayoutQueue
+  const found = yield* Effect.mapError(queue.find({ withdrawalId: Number(id) }), notRead)
+  if (Option.isSome(found)) return found.value
+  return yield* failed(`No payout of the queue, or more than one, has the withdrawal ${id}.`, codes.Rejected)
 })

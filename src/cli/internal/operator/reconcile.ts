@@ -66,7 +66,7 @@ const withDocuments = Effect.fnUntraced(function* (
     const document = Option.getOrUndefined(payee)?.creditorDocument
     opened.push(document === undefined ? payout : { ...payout, document })
   }
-  if (sealed > 0) yield* note(`The payees of ${sealed} payout(s) are sealed: give the keys by EFFECT_PIX_SEAL.`)
+  if (sealed > 0) yield* note(`The payees of ${sealed} payout(s) are sealed: give the keys by EFFECT_PIX_SEAL_KEY.`)
   return opened
 })
 

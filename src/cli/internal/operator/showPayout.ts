@@ -13,23 +13,29 @@ import { mapDatabaseError } from "../../../durable/Database.ts"
 import { PayoutChange } from "../../../payouts/PayoutHistory.ts"
 import { PayoutQueue } from "../../../payouts/PayoutQueue.ts"
 import * as PixKey from "../../../pix/PixKey.ts"
-import { notRead, stepFailed } from "../database.ts"
+import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
+import type { Seal } from "../../../payouts/Seal.ts"
+import { notRead } from "../database.ts"
 import { failed } from "../exit.ts"
 import { GivenAccount, whyOf, type Words } from "../flags.ts"
 import { writeResult } from "../output.ts"
 import { plain, time } from "../text.ts"
 import { dataOf, textOf } from "./describe.ts"
-import { find, layerQueue, layerReading } from "./queue.ts"
+import { find, givenSeal, layerQueue, layerReading, whatIsSealed } from "./queue.ts"
 
 const decodeRequest = Schema.decodeUnknownOption(Schema.fromJsonString(WithdrawalRequestBody))
 
 /** Whom a payout pays, by its stored request, and the PIX key of that: masked, or with `full` as it was given. */
-const payeeOf = Effect.fnUntraced(function* (key: string, full: boolean) {
+const payeeOf = Effect.fnUntraced(function* ({ idempotencyKey: key, reference }: PayoutStatus, full: boolean) {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* sql<{ readonly request: string | null }>`SELECT request AS "request" FROM effect_pix_payouts
-    WHERE account = ${yield* GivenAccount} AND idempotency_key = ${key}`
+    WHERE account = ${yield* GivenAccount} AND idempotency_key = ${key}`.pipe(
+    mapDatabaseError("read"),
+    Effect.mapError(notRead)
+  )
   if (row === undefined || row.request === null) return { text: "forgotten" }
-  const request = decodeRequest(row.request)
+  const seal = yield* givenSeal
+  const request = decodeRequest(seal === undefined ? row.request : yield* openedBy(seal, row.request, reference))
   // It was sealed, or a newer version wrote it.
   if (Option.isNone(request)) return { text: "sealed by the program" }
   const { pixKey, pixKeyType = "" } = request.value
@@ -37,7 +43,11 @@ const payeeOf = Effect.fnUntraced(function* (key: string, full: boolean) {
   const valid = Result.getOrUndefined(PixKey.fromPair(pixKey, pixKeyType))
   const masked = valid === undefined ? `${pixKeyType} ***` : String(valid)
   return full ? { text: `${valid?.type ?? "key"} ${pixKey}`, pixKey } : { text: masked, pixKey: masked }
-}, mapDatabaseError("read"))
+})
+
+/** What a seal opens; the text itself where it does not. */
+const openedBy = (seal: Seal, text: string, reference: string) =>
+  Effect.catchDefect(seal.open(text, reference), () => Effect.succeed(text))
 
 const encodeChange = Schema.encodeSync(Schema.toCodecJson(PayoutChange))
 
@@ -71,17 +81,17 @@ interface Input extends Pick<Words, "note"> {
 const show = Effect.fnUntraced(function* ({ by, full, json, note, reference }: Input) {
   const status = yield* find(reference)
   const queue = yield* PayoutQueue
-  if (full && Option.isSome(by)) {
-    const shown = queue.payee(reference, whyOf({ by: by.value, note }))
-    yield* Effect.mapError(shown, stepFailed(`payouts show ${plain(reference)}`))
-  }
-  const payee = yield* Effect.mapError(payeeOf(status.idempotencyKey, full), notRead)
+  const why = full && Option.isSome(by) ? whyOf({ by: by.value, note }) : undefined
+  const sealed = why && (yield* whatIsSealed(reference, why))
+  // Without the key nothing was opened.
+  const reason = (yield* givenSeal) && sealed?.reason
+  const payee = yield* payeeOf(status, full)
   const history = yield* Effect.mapError(queue.history(status.reference), notRead)
   const now = yield* Clock.currentTimeMillis
-  const text = [textOf(status, now, payee.text), ...history.map((change) => `  ${lineOf(change)}`)].join("\n")
+  const text = [textOf(status, now, payee.text, reason), ...history.map((change) => `  ${lineOf(change)}`)].join("\n")
   yield* writeResult(
     json,
-    { ...dataOf(status), pixKey: payee.pixKey, history: history.map((change) => encodeChange(change)) },
+    { ...dataOf(status), reason, pixKey: payee.pixKey, history: history.map((change) => encodeChange(change)) },
     text
   )
 })

@@ -44,6 +44,8 @@ export interface PayoutFlags {
   readonly group?: Option.Option<Group>
   /** The references of a file, beside those that are named. */
   readonly file?: Option.Option<ReadonlyArray<string>>
+  /** The numbers of withdrawals, beside the references. */
+  readonly withdrawals?: ReadonlyArray<number>
 }
 
 type Queue = PayoutQueue["Service"]

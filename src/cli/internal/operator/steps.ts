@@ -9,7 +9,7 @@ import * as Option from "effect/Option"
 import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
 import { ParkedBecause, WaitsFor } from "../../../payouts/PayoutState.ts"
 import { amountHelp, noAmount, parseAmount } from "../amount.ts"
-import { flag } from "../flags.ts"
+import { flag, parseTime } from "../flags.ts"
 import { plain, time } from "../text.ts"
 import { textOfLimit, textOfSum } from "./describe.ts"
 import { referencesOf } from "./sheetReferences.ts"
@@ -17,10 +17,6 @@ import { accountStep, letterStep, payoutStep, stateLetterStep } from "./step.ts"
 import type { Group } from "./stepShape.ts"
 
 const untilContinue = " The workers are paused: nothing is sent until `effect-pix payouts continue`."
-
-/** A time with its zone: without one, two people read two times. */
-const parseTime = (text: string) =>
-  Option.filter(DateTime.make(text), () => /(?:Z|:\d\d(?:\.\d+)?[+-]\d\d:\d\d)$/.test(text))
 
 const submittedBefore = Flag.String("submitted-before").pipe(
   Flag.withMetavar("time"),
@@ -69,6 +65,14 @@ const waits = Flag.Literals("because", WaitsFor.literals).pipe(
     has: (status, refused) => status.state === "accepted" && (status.waitsFor ?? refused) === cause
   })),
   Flag.optional
+)
+
+const withdrawals = Flag.Int("withdrawal").pipe(
+  Flag.withMetavar("id"),
+  Flag.withDescription(
+    "The one of this number of a withdrawal, as a webhook or the panel names it; as often as needed"
+  ),
+  Flag.atLeast(0)
 )
 
 const because = Flag.Literals("because", ParkedBecause.literals).pipe(
@@ -129,6 +133,14 @@ export const payoutSteps = [
     take: (queue, { status, sum }, why, { notExecuted }) => queue.resume(status.reference, { ...why, notExecuted, sum })
   }),
   payoutStep({
+    name: "confirm",
+    about: "Have payouts looked up at once, where your workers confirm",
+    flags: { withdrawals },
+    effect: () =>
+      "A worker that confirms looks it up within a second, and stores what the service says. Nothing is sent.",
+    take: (queue, { status }, why) => queue.confirm(status.reference, why)
+  }),
+  payoutStep({
     name: "cancel",
     about: "Cancel payouts of which nothing left: they are never sent",
     flags: { file },
@@ -156,14 +168,15 @@ export const payoutSteps = [
     name: "settle",
     about: "Say how payouts ended, as you learned it elsewhere",
     flags: {
-      as: Flag.Literals("as", ["paid", "failed"]).pipe(
-        Flag.withDescription("How it ended, as the panel or a statement says: paid means that it was")
+      withdrawals,
+      as: Flag.Literals("as", ["paid", "failed", "returned"]).pipe(
+        Flag.withDescription("How it ended, as the panel or a statement says; returned: it was paid, and came back")
       )
     },
     effect: ({ status }, { as }) =>
-      as === "paid"
-        ? "You say that it was paid. Nothing is sent."
-        : `You say that it was not paid. Nothing is sent.${riskOf(status)}`,
+      as === "failed"
+        ? `You say that it was not paid. Nothing is sent.${riskOf(status)}`
+        : `You say that it was paid${as === "paid" ? "" : ", and that the money came back"}. Nothing is sent.`,
     take: (queue, { status }, why, { as }) => queue.settle(status.reference, { ...why, as })
   }),
   payoutStep({

@@ -40,7 +40,7 @@ import {
   textOfSum,
   waitsForSecond
 } from "./describe.ts"
-import { find, layerQueue, listPayouts, readAccount } from "./queue.ts"
+import { find, findNumbered, layerQueue, listPayouts, readAccount } from "./queue.ts"
 import { findStateLetter, lineOf, noStateLetter } from "./stateLetters.ts"
 import type { AccountStep, LetterStep, Payout, PayoutFlags, PayoutStep, StateLetterStep, Step } from "./stepShape.ts"
 
@@ -123,15 +123,22 @@ const findEach = Effect.fnUntraced(function* <A, R>(
 
 /** The payouts of a step, in the order in which they were named or submitted. */
 const selected = Effect.fnUntraced(function* (named: ReadonlyArray<string>, own: PayoutFlags) {
-  const references = [...named, ...Option.getOrElse(own.file ?? Option.none(), () => [])]
+  const numbered = yield* findEach((own.withdrawals ?? []).map(String), findNumbered)
+  const references = [
+    ...named,
+    ...numbered.map(({ reference }) => reference),
+    ...Option.getOrElse(own.file ?? Option.none(), () => [])
+  ]
   const group = Option.getOrUndefined(own.group ?? Option.none())
   if (references.length > 0 === (group !== undefined)) {
     const orGroup =
       own.file !== undefined
         ? ", or by a file"
-        : own.group === undefined
-          ? ""
-          : ", or give the flag that finds them, and not both"
+        : own.withdrawals !== undefined
+          ? ", or by --withdrawal"
+          : own.group === undefined
+            ? ""
+            : ", or give the flag that finds them, and not both"
     return yield* failed(`Name the payouts by their references${orGroup}.`)
   }
   if (group === undefined) return yield* findEach(references, find)

@@ -166,7 +166,7 @@ export const payout = (writer: Writer, one: SandboxWithdrawal, related: Related 
   const { id, idempotencyKey, pixKey, pixKeyType = "PIX", status } = one
   const about = word("payout", id)
   const isOpen = status === "Awaiting" || status === "Processing"
-  const states = status === "Awaiting" ? [] : [{ status, at: one.updatedAt }]
+  const states = one.states ?? (status === "Awaiting" ? [] : [{ status, at: one.updatedAt }])
   return row(
     writer,
     {
@@ -177,9 +177,9 @@ export const payout = (writer: Writer, one: SandboxWithdrawal, related: Related 
       who: html`${word("to", pixKeyType)} <span class="id">${pixKey}</span>`,
       label: "details",
       acts: [
-        isOpen && act({ name: "settleWithdrawal", input: { id } }, "settle", about, "main"),
+        isOpen && act({ name: "settleWithdrawal", input: { id } }, "pay", about, "main"),
         status === "Awaiting" && act({ name: "processWithdrawal", input: { id } }, "process", about),
-        isOpen && act({ name: "rejectWithdrawal", input: { id } }, "reject", about),
+        isOpen && act({ name: "rejectWithdrawal", input: { id } }, "failLater", about),
         status === "Settled" && act({ name: "refundWithdrawal", input: { id } }, "giveBack", about)
       ]
     },

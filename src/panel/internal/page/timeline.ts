@@ -1,5 +1,4 @@
 /** What happened to a charge or a payout, in order: its requests, its states, and the deliveries of its webhooks. */
-import type { SandboxTransaction, SandboxWithdrawal } from "../../../sandbox/SandboxLedger.ts"
 import type { SandboxRequest } from "../../../sandbox/SandboxRequest.ts"
 import type { SandboxWebhook } from "../../../sandbox/SandboxWebhook.ts"
 import { nameOf } from "./faults.ts"
@@ -62,13 +61,11 @@ export const deliveries = ({ ago, linkTo, pill, word }: Writer, webhook: Sandbox
 /** The tone of a status of HTTP, or of no answer. */
 export const toneOf = (status = 0): string => (status === 0 || status >= 500 ? "bad" : status >= 400 ? "warn" : "good")
 
-type Status = (SandboxTransaction | SandboxWithdrawal)["status"]
-
 /** The history of a charge or a payout, with its states after it was awaited. `created` says what its creation is called. */
 export const story = (
   writer: Writer,
   createdAt: string,
-  states: ReadonlyArray<{ readonly status: Status; readonly at: string }>,
+  states: ReadonlyArray<{ readonly status: string; readonly at: string }>,
   created: "created" | "asked",
   { requests, webhooks }: Happened
 ): ReadonlyArray<Entry> => [

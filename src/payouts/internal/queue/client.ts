@@ -113,6 +113,7 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
       if (!["paid", "failed", "returned"].includes(as)) return invalid("as", "must be paid, failed or returned")
       return steer({ _tag: "settle", as }, reference, options)
     },
+    confirm: (reference: string, options: StepOptions = {}) => steer({ _tag: "confirm" }, reference, options),
     cancel: (reference: string, options: StepOptions = {}) => steer({ _tag: "cancel" }, reference, options),
     reschedule: (reference: string, notBefore: DateTime.DateTime, options: StepOptions = {}) => {
       const millis = millisOfTime(notBefore)

@@ -157,6 +157,19 @@ export const edges: { readonly [Name in Tag]: ReadonlyArray<Edge<Event<Name>>> }
     go([...recordedStates, "parked"], Moves.asReturned, "returned", Moves.settled),
     go([...recordedStates, "parked"], always, "failed", Moves.settled)
   ],
+  confirm: [
+    refuse(
+      allBut("posted", "paid", "failed", "parked"),
+      always,
+      "Only what was recorded, and may still change, is looked up."
+    ),
+    refuse(
+      ["posted", "paid", "failed", "parked"],
+      Moves.hasNoRecord,
+      "No answer named its withdrawal, so it cannot be looked up."
+    ),
+    go(["posted", "paid", "failed", "parked"], always, stays, Moves.lookedUpNow)
+  ],
   // Only what cannot have left. A restored database is judged before, by the statement.
   cancel: [
     refuse(["unknown", ...recordedStates], always, "A request of it left. Park it, if it is to be sent no more."),
@@ -229,6 +242,7 @@ const entries: Entries = {
   park: (_, { person }) => ({ _tag: "Parked", because: "Operator", ...person }),
   resume: resumed,
   settle: (_, { person }) => ({ _tag: "Settled", ...person }),
+  confirm: () => undefined,
   cancel: (_, { person }) => ({ _tag: "Cancelled", ...person }),
   reschedule: (_, { notBefore, person }) => ({
     _tag: "Rescheduled",

@@ -76,6 +76,7 @@ interface Events {
   /** `sum` is that of all payouts that are resumed by one step. */
   readonly resume: ByPerson & { readonly notExecuted: boolean; readonly sum: number }
   readonly settle: ByPerson & { readonly as: "paid" | "failed" | "returned" }
+  readonly confirm: ByPerson
   readonly cancel: ByPerson
   readonly reschedule: ByPerson & { readonly notBefore: number }
   readonly forget: ByPerson

@@ -170,6 +170,10 @@ export const claimedOfRecord = (row: Row, event: Event<"Claimed">): Moved => ({
 /** What the service said of why; nothing of what was forgotten since the request left. */
 const reasonOf = ({ request }: Row, { reason }: Reasoned) => ({ reason: request === null ? null : (reason ?? null) })
 
+/** A person wants it looked up now, also once more where that was given up. */
+export const lookedUpNow = (row: Row): Moved => ({ ...asItWasAsked(row), lookups: row.lookups ?? 0, dueIn: 0 })
+export const hasNoRecord: Guard<ByPerson> = ["no record of it is known", ({ withdrawalId }) => withdrawalId === null]
+
 /** No request of it moved money. */
 export const cleared = (row: Row, event: Event<"Refused">) =>
   ({

@@ -1,6 +1,7 @@
 /**
  * The statements that read rows and their history.
  */
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { unpacked } from "../../../durable/Database.ts"
@@ -26,6 +27,9 @@ export interface Listed {
   readonly state?: PayoutState | undefined
   /** Those of which a webhook claims that they failed, that their money came back, or either, and that a person has to look at. */
   readonly claimed?: "failed" | "returned" | "any" | undefined
+  /** From this time on, and before that one. */
+  readonly since?: DateTime.DateTime | undefined
+  readonly until?: DateTime.DateTime | undefined
 }
 
 export const makeReads = ({ account, database, hasKeyOf }: StoreParts) => {
@@ -65,7 +69,7 @@ export const makeReads = ({ account, database, hasKeyOf }: StoreParts) => {
         (rows) => rows.map(({ entry }) => entry)
       ),
     /** The oldest first. */
-    list: ({ claimed, state }: Listed, after: Cursor, limit: number) => {
+    list: ({ claimed, since, state, until }: Listed, after: Cursor, limit: number) => {
       // A state that the planner does not know keeps it from the index of what waits, which it prefers while its statistics are old.
       const inState = state === undefined ? nothing : sql`state = (SELECT CAST(${state} AS VARCHAR(10))) AND`
       const isClaimed =
@@ -74,7 +78,9 @@ export const makeReads = ({ account, database, hasKeyOf }: StoreParts) => {
           : claimed === "any"
             ? sql.literal("claimed IS NOT NULL AND")
             : sql`claimed = ${claimed} AND`
-      return select(sql`${ofAccount} AND ${inState} ${isClaimed} (submitted_at, idempotency_key) > (${after.at}, ${after.key})
+      const from = since === undefined ? nothing : sql`submitted_at >= ${DateTime.toEpochMillis(since)} AND`
+      const to = until === undefined ? nothing : sql`submitted_at < ${DateTime.toEpochMillis(until)} AND`
+      return select(sql`${ofAccount} AND ${inState} ${isClaimed} ${from} ${to} (submitted_at, idempotency_key) > (${after.at}, ${after.key})
         ORDER BY submitted_at, idempotency_key LIMIT ${limit}`)
     },
     /** The given keys whose rows are open. */

@@ -9,6 +9,8 @@ import { readLabel } from "./request.ts"
 import type { Row } from "./row.ts"
 import { statusOf } from "./status.ts"
 
+export type Show = ReturnType<typeof makeShow>
+
 export const makeShow = (seal: Seal) => {
   const show = (row: Row): Effect.Effect<PayoutStatus> => {
     const status = statusOf(row)
