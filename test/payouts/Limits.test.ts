@@ -4,11 +4,25 @@
 import { assert, describe } from "@effect/vitest"
 import { Clock, Effect } from "effect"
 import { Money, PaymentsPolicy, PixKey } from "effect-pix"
+import { PayoutQueue } from "effect-pix/payouts"
 import { Fault } from "effect-pix/sandbox"
+import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
+import { effect } from "../support/effect.ts"
 import { limited, limits } from "../support/limitedGateway.ts"
 import { meetAll, poor } from "../support/payoutAnswers.ts"
-import { makeWarnings, pass, payout, payouts, queued, settle, startWorker, warmUp } from "../support/payoutQueue.ts"
+import {
+  makeWarnings,
+  pass,
+  payout,
+  payouts,
+  queued,
+  settle,
+  startClient,
+  startWorker,
+  warmUp,
+  world
+} from "../support/payoutQueue.ts"
 import { count, isInDoubt, paid, requests, sentAt, shown } from "../support/payoutSeen.ts"
 
 const slow = { poll: "5 minutes", lease: "10 minutes" } as const
@@ -56,23 +70,34 @@ describe("a limit of the service", () => {
     yield* seconds(5)
     isOver = true
     yield* queue.submitMany(payouts(100).slice(5))
-    yield* Effect.repeat(TestClock.adjust("1 minute"), { times: 14 * 60 })
-    // One was told the limit, and is not wanted any more after the horizon. What was never sent waits on.
+    yield* Effect.repeat(TestClock.adjust("1 minute"), { times: 2 * 60 })
     assert.strictEqual((yield* queue.account).refusedSince?.because, "Limit")
-    assert.isAtMost(yield* count("parked"), 2)
     isOver = false
     yield* Effect.repeat(TestClock.adjust("10 seconds"), { times: 200 })
-    assert.isAtLeast(yield* paid, 98)
-    assert.strictEqual(yield* count("accepted"), 0)
+    assert.deepStrictEqual([yield* paid, yield* count("parked"), yield* count("accepted")], [100, 0, 0])
   })
 
-  queued("is waited for three days by what was never sent", { ...slow, horizon: "1 hour" }, function* ({ queue }) {
+  effect("is waited for three days by what was never sent", world, function* () {
+    const sql = yield* SqlClient.SqlClient
+    const [now, hour] = [80 * 3_600_000, 3_600_000]
+    yield* TestClock.adjust(now)
     yield* meetAll(refusal("Limite diário excedido"))
-    yield* queue.submitMany(payouts(100))
-    yield* Effect.repeat(TestClock.adjust("10 minutes"), { times: 71 * 6 })
-    assert.isAtLeast(yield* count("accepted"), 20)
-    yield* Effect.repeat(TestClock.adjust("10 minutes"), { times: 12 })
-    assert.deepStrictEqual([yield* count("accepted"), yield* count("parked")], [0, 100])
+    const queue = yield* startClient()
+    yield* queue.submitMany(payouts(3))
+    // A worker was seen all the time, and met the limit a moment ago.
+    yield* sql`UPDATE effect_pix_payout_accounts SET served_at = 1, seen_at = ${now}, limited_at = ${now}`
+    for (const [index, hours] of [79, 73, 71].entries()) {
+      const { reference } = payouts(3)[index]!
+      yield* sql`UPDATE effect_pix_payouts SET wanted_at = ${now - hours * hour} WHERE reference = ${reference}`
+    }
+    yield* startWorker({ ...slow, horizon: "1 hour" })
+    yield* TestClock.adjust("1 minute")
+    const counted = Effect.provideService(Effect.all([count("accepted"), count("parked")]), PayoutQueue, queue)
+    assert.deepStrictEqual(yield* counted, [1, 2])
+    assert.isAbove(yield* requests(), 0)
+    // What was told of the limit is sent again for as long as the horizon.
+    yield* TestClock.adjust("1 hour")
+    assert.deepStrictEqual(yield* counted, [0, 3])
   })
 
   const tomorrow = PaymentsPolicy.layer({
@@ -92,10 +117,10 @@ describe("a limit of the service", () => {
   })
 
   queued.each([
-    [tooMany, "RateLimited"],
-    [poor, "InsufficientBalance"],
-    [refusal("Limite diário excedido"), "Limit"]
-  ] as const)("is known though the payout is in doubt: %2$s", slow, function* ({ queue, sandbox }, [fault, because]) {
+    ["RateLimited", tooMany],
+    ["InsufficientBalance", poor],
+    ["Limit", refusal("Limite diário excedido")]
+  ] as const)("is known though the payout is in doubt: %s", slow, function* ({ queue, sandbox }, [because, fault]) {
     yield* sandbox.fault("requestWithdrawal", [Fault.resetAfter, fault])
     yield* queue.submit(payout("invoice-1"))
     yield* seconds(4)

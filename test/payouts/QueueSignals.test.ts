@@ -86,7 +86,7 @@ queued(
       "measured default s 3780",
       "oldest accepted default s 3630",
       "oldest default parked s 3630",
-      "oldest default posted s 3690",
+      "oldest default posted s 3715",
       "served default 1 1",
       "waiting accepted default {payout} 1",
       "waiting default parked {payout} 1",

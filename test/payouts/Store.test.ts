@@ -350,7 +350,7 @@ ask(
     assert.deepStrictEqual(yield* marked, [1, 19])
     assert.deepStrictEqual(yield* marked, [0, 20])
     // A time that lies further ahead than the pace is of a clock that was wrong.
-    const now = Number((yield* store.accounts.get).readAt)
+    const now = (yield* store.accounts.get).readAt
     yield* sql`UPDATE effect_pix_payout_accounts SET next_at = ${now + 61_000 + 60_000}`
     assert.deepStrictEqual(yield* marked, [1, 19])
     assert.isAbove(Number((yield* store.accounts.get).nextAt), now)
