@@ -117,7 +117,7 @@ type LetterStep = (
  * centavos.
  *
  * A payout is sent under a key that is made from its reference alone. A process may be killed at any moment: another one
- * takes its payouts over, and sends them with the same key. Gotcha: `posted` is not paid. The service shows only `Awaiting`.
+ * takes its payouts over, and sends them with the same key. Gotcha: `posted` is not paid: see `PayoutStatus`.
  */
 export class PayoutQueue extends Context.Service<
   PayoutQueue,
@@ -159,9 +159,9 @@ export class PayoutQueue extends Context.Service<
       options?: StepOptions
     ) => Effect.Effect<Option.Option<PayoutPayee>, InvalidRequest | ForeignTransaction | DatabaseError>
     /**
-     * Waits until the payout is neither accepted nor unknown: then it is posted, refused, parked, paid or failed. That
-     * may never happen, for example while the workers are paused: see `Effect.timeout`. Not in the transaction that
-     * submits it, since nothing is sent before that commits. Amounts are in centavos. Fails with `PayoutNotFound`, or
+     * Waits until the payout is neither accepted nor unknown: then it is posted, paid, failed, returned, refused, parked or
+     * cancelled. It does not wait for the end of one that is posted. It may never happen, for example while the workers are paused:
+     * see `Effect.timeout`. Not in the transaction that submits it, since nothing is sent before that commits. Amounts are in centavos. Fails with `PayoutNotFound`, or
      * with `DatabaseError` where the first look at the database fails.
      */
     readonly await: (reference: string) => Effect.Effect<PayoutStatus, PayoutNotFound | DatabaseError>
@@ -252,9 +252,10 @@ export class PayoutQueue extends Context.Service<
     /**
      * Stores how a payout ended, as you learned it from the panel or a statement, or corrects it. A webhook is a claim, which `hint`
      * stores.
-     * Default `paid`. An accepted or refused payout has to be parked first, and as `failed` also one that is unknown; as
-     * `failed` none whose request may be under way. If the service records the payout all the same, its status has the
-     * `withdrawalId`, and where it was settled as failed an error is logged.
+     *
+     * Default `paid`. An accepted or refused payout has to be parked first, and as `failed` or `returned` also one that is unknown; as
+     * these none whose request may be under way, and a cancelled one never. If the service records the payout all the same, its
+     * status has the `withdrawalId`, and where it was settled as failed an error is logged, and the status is `contradicted`.
      */
     readonly settle: (
       reference: string,
@@ -282,8 +283,8 @@ export class PayoutQueue extends Context.Service<
      */
     readonly reschedule: (reference: string, notBefore: DateTime.DateTime, options?: StepOptions) => Steering
     /**
-     * Deletes the personal data of a payout that is posted, paid, failed or refused at once: its request, its payee, and the
-     * check of its request, by which a CPF could be guessed. Its reference, amount, state and history stay until
+     * Deletes the personal data of a payout that is posted, paid, failed, returned, refused or cancelled at once: its request, its
+     * label, its payee, what webhooks claimed, and the check of its request, by which a CPF could be guessed. Its reference, amount, state and history stay until
      * `forget.record`. A refused one cannot be sent any more. A later submit of the reference with the same amount is the same
      * payout, whatever else it asks for. A second `forget` changes nothing.
      */

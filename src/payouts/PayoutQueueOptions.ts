@@ -73,9 +73,8 @@ export interface PayoutConfirmOptions {
 /** How the payouts are sent. Workers that share an account need the same limits. */
 export interface PayoutQueueOptions<R = never> extends PayoutClientOptions {
   /**
-   * Called with each state that a payout comes into, from the first start of a worker with it on: each end (`posted`, `paid`,
-   * `failed`, `refused`), each doubt and each wait for a person (`unknown`, `parked`), and what reopens one of these. Once each, in
-   * order for a payout, in a transaction of the queue's `SqlClient`, so that what it writes commits with it or not at all; whoever
+   * Called with each state that a payout comes into after its submit, from the first start of a worker with it on; with a doubt and a
+   * contradiction (`contradicted`) also where the state stays. Once each, in order for a payout, in a transaction of the queue's `SqlClient`, so that what it writes commits with it or not at all; whoever
    * changed the payout. It may need services, which the layer then needs, and take 30 seconds, on SQLite 5. Where it fails, it is
    * called again after 1, 2, 4, ... 300 seconds, for a day; then the state is one of `deadLetters`, and holds the later ones of its
    * payout. No send waits for it, but on SQLite, which has one transaction at a time. Default: nothing is called.
@@ -108,11 +107,11 @@ export interface PayoutQueueOptions<R = never> extends PayoutClientOptions {
    * of it too. It is stored as `pace` is. Default: the whole day.
    */
   readonly window?: { readonly from: string; readonly to: string } | undefined
-  /** When the data of payouts that are posted, paid, failed or refused is deleted. Both count from the last change. */
+  /** When the data of payouts that are posted, paid, failed, returned, refused or cancelled is deleted. Both count from the last change. */
   readonly forget?:
     | {
         /**
-         * How long the request is stored: its PIX key, description and metadata. A refused payout cannot be sent after it.
+         * How long the request is stored: its PIX key, description, metadata and label. A refused payout cannot be sent after it.
          * The rest of the row stays, and its history. Default 90 days.
          */
         readonly data?: Duration.Input | undefined

@@ -8,7 +8,7 @@
  *
  * | list | state | money |
  * |---|---|---|
- * | `done` | `posted`, `paid` | the service recorded it |
+ * | `done` | `posted`, `paid` | the service recorded it; only `paid` says that it arrived |
  * | `refused` | `refused` | no request of this queue moved money. A single call, or another file, may have used the reference |
  * | `failed` | `failed` | it was not paid: an answer, a lookup or a person said so |
  * | `returned` | `returned` | it was paid, and came back |
