@@ -154,6 +154,17 @@ interface Cancelled extends Schema.Schema.Type<typeof Cancelled> {}
  *   with `replaces`.
  * - `error` has the cause, the status and the code of the service, and not its words, which may name a person. The worker's log
  *   line has them, masked, and `PayoutQueue.payee` where the queue has a `seal`.
+ *
+ * ```ts
+ * import type { PayoutStatus } from "effect-pix/payouts"
+ *
+ * const isContradicted = (status: PayoutStatus) => "contradicted" in status && status.contradicted === true
+ * // Whether a customer may be told that the money is there: not of `posted`.
+ * const isThere = (status: PayoutStatus) => status.state === "paid" && !isContradicted(status)
+ * // Whether a person has to look at it.
+ * const needsPerson = (status: PayoutStatus) =>
+ *   status.state === "parked" || isContradicted(status) || ("unconfirmed" in status && status.unconfirmed === true)
+ * ```
  */
 export const PayoutStatus = Schema.Union([
   Accepted,

@@ -198,16 +198,8 @@ test("forget deletes the request of what has ended, once", (queue, of) => queue.
 })
 
 test("cancel ends what cannot have left, and nothing else", (queue, of) => queue.cancel(of, { by }), {
-  "A request of it": [
-    ...isRecorded,
-    "mayHaveLeft",
-    "unknown",
-    "cleared",
-    "lost",
-    "lostLongAgo",
-    ...isElsewhere,
-    "parkedUnderWay"
-  ],
+  "It was recorded, settled": [...isRecorded],
+  "A request of it": ["mayHaveLeft", "unknown", "cleared", "lost", "lostLongAgo", ...isElsewhere, "parkedUnderWay"],
   nothing: ["cancelled"],
   [`Cancelled state=cancelled ${idle}`]: ["scheduled"],
   [`Cancelled state=cancelled -approvedBy -approvedAt -fingerprint ${idle} -countedDay`]: ["accepted"],

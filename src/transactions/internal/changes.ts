@@ -245,6 +245,26 @@ export const changePages = <O extends KnownOrder, E = never, R = never>(
  *
  * The stream ends with the error of the list (a `PaginationError` has a checkpoint), of a lookup without an answer, or of `known`.
  * To go on after a failure or a kill, use `changePages`.
+ *
+ * ```ts
+ * import { Effect, Stream } from "effect"
+ * import { Money, Reconcile } from "effect-pix"
+ * import { Sandbox } from "effect-pix/sandbox"
+ *
+ * const program = Effect.gen(function* () {
+ *   const sandbox = yield* Sandbox
+ *   const { transactionId } = yield* sandbox.charge(2500)
+ *   yield* sandbox.markPaid(transactionId)
+ *   const order = { invoice: 41, transactionId, amount: Money.centavos(2500), status: "Paid" }
+ *   yield* sandbox.refund(transactionId)
+ *   // Your own table: the orders that have one of these ids.
+ *   const known = (ids: ReadonlyArray<string>) => Effect.succeed([order].filter((one) => ids.includes(one.transactionId)))
+ *   const changes = yield* Stream.runCollect(Reconcile.changes({ known }))
+ *   return changes.map(({ _tag }) => _tag)
+ * })
+ *
+ * const found = await Effect.runPromise(Effect.provide(program, Sandbox.layerPayments)) // => ["StatusDiffers"]
+ * ```
  */
 export const changes = <O extends KnownOrder, E = never, R = never>(
   options: ChangesOptions<O, E, R>

@@ -172,7 +172,8 @@ export const edges: { readonly [Name in Tag]: ReadonlyArray<Edge<Event<Name>>> }
   ],
   // Only what cannot have left. A restored database is judged before, by the statement.
   cancel: [
-    refuse(["unknown", ...recordedStates], always, "A request of it left. Park it, if it is to be sent no more."),
+    refuse(["unknown"], always, "A request of it left. Park it, if it is to be sent no more."),
+    refuse(recordedStates, always, wasOver),
     refuse(
       ["accepted", "parked", "refused"],
       Moves.mayHaveLeft,
