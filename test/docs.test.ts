@@ -64,6 +64,12 @@ describe("docs", () => {
     }
   })
 
+  test("every test that the README names exists", () => {
+    const named = Array.from(read("README.md").matchAll(/`(test\/[^`]+)`/g), ([, path = ""]) => path)
+    assert.isAbove(named.length, 5)
+    for (const path of named) assert.isTrue(existsSync(join(root, path)), path)
+  })
+
   test("no page has more than 220 lines", () => {
     for (const file of globSync(["README.md", "docs/**/*.md"], { cwd: root })) {
       assert.isAtMost(read(file).trimEnd().split("\n").length, 220, file)
