@@ -11,14 +11,15 @@ import type { ShortName, StoryLine } from "./internal/story.ts"
  *
  * - `told-not-executed-but-executed`: an answer said that nothing was executed, or a fact `failed` said that nothing was
  *   paid, and the ledger has the row.
- * - `told-done-but-absent`: an answer or a fact `paid` said that it was done, and the ledger has no row of it, or nobody is
- *   owed it.
+ * - `told-done-but-absent`: an answer or a fact `paid` said that it was done, and the ledger has no row of it, or its payout failed
+ *   or came back, or nobody is owed it.
  * - `fails-undisturbed`: the program fails where nothing goes wrong.
  * - `never-ends`: the program did not end within its time and its calls. It is not checked with `stopAfter`.
  *
  * For a program that pays out:
  *
- * - `paid-twice`: more was paid than is owed: a reference more than once, or a payout that nobody is owed. Without
+ * - `paid-twice`: more was paid than is owed: a reference more than once, or again before its payout had failed or come back, or a
+ *   payout that nobody is owed. Without
  *   `Rehearsed.owes`: a receiver got more payouts of one amount than in the undisturbed run.
  * - `unknown-dropped`: a payout was left in doubt. It was not asked again under its key, and neither a fact (`parked`,
  *   `told`, `failed`) nor the program's result names it.
