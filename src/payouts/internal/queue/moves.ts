@@ -146,7 +146,7 @@ export const contradicted = (row: Row, event: Event<"LookedUp">): Moved => ({
   contradicted: true,
   ...noLookup
 })
-const says = (meaning: "paid" | "failed" | "returned"): Guard<Event<"LookedUp">> => [
+const says = (meaning: "paid" | "failed" | "returned"): Guard<Pick<Event<"LookedUp">, "found">> => [
   `the record has a word for ${meaning}`,
   (_, { found }) => found.meaning === meaning
 ]
