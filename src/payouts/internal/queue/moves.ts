@@ -146,7 +146,7 @@ export const contradicted = (row: Row, event: Event<"LookedUp">): Moved => ({
   contradicted: true,
   ...noLookup
 })
-const says = (meaning: "paid" | "failed" | "returned"): Guard<Pick<Event<"LookedUp">, "found">> => [
+const says = (meaning: "paid" | "failed" | "returned"): Guard<{ readonly found: Found }> => [
   `the record has a word for ${meaning}`,
   (_, { found }) => found.meaning === meaning
 ]
