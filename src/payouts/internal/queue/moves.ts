@@ -8,7 +8,7 @@ import { causeOfWait, isAfterDoubt, isRecordedAsFailed, listedWord, mismatchOf, 
 import { databaseTime } from "./account.ts"
 import { resumption } from "./approval.ts"
 import { addClaim } from "./claims.ts"
-import type { ByPerson, Event, Guard, Reasoned } from "./events.ts"
+import type { ByPerson, Event, Found, Guard, Reasoned } from "./events.ts"
 import { type Deciding, tooLate, waitedMillis } from "./late.ts"
 import { firstLookup, nextLookup, noLookup } from "./lookups.ts"
 import { type Changes, reaisText, type Row, writeFailure } from "./row.ts"
