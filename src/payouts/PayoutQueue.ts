@@ -91,11 +91,11 @@ import type { PayoutNotFound, PayoutState, PayoutStateConflict } from "./PayoutS
 
 /** A layer that sends. Only with `confirm` it needs the lookup of a withdrawal. */
 interface WorkerLayer<Provides> {
-  /** A layer that sends, and looks nothing up. It fails with `ConfigurationError` and with `DatabaseError`. */
+  /** Sends what was submitted. It needs what `onState` needs. */
   <R = never>(
     options?: PayoutQueueOptions<R>
   ): Layer.Layer<Provides, ConfigurationError | DatabaseError, SqlClient.SqlClient | Payments | R>
-  /** A layer that sends, and looks up what was sent. It fails with `ConfigurationError` and with `DatabaseError`. */
+  /** Sends what was submitted, and looks it up afterwards: it needs `WithdrawalLookup` too. */
   <R = never>(
     options: PayoutConfirmingOptions<R>
   ): Layer.Layer<Provides, ConfigurationError | DatabaseError, SqlClient.SqlClient | Payments | WithdrawalLookup | R>

@@ -207,4 +207,36 @@ describe.each(databases)("payouts reconcile in %s", (_, make) => {
     expect([noKey.code, noKey.stderr]).toEqual([1, expect.stringMatching(/EFFECT_PIX_SEAL_KEY.*not 32 bytes/)])
     expect((yield* run(["payouts", "reconcile", file], env)).stderr).toMatch(/--amount, or --out/)
   })
+
+  live("a statement settles what has its end-to-end id and amount, once, and names what it contradicts", function* () {
+    const { client, env } = yield* make
+    const idOf = (reference: string) => `E18236120202611211200${reference.padStart(11, "0")}`
+    const references = ["posted1", "parked1", "failed1", "paid1", "other1"]
+    yield* Effect.gen(function* () {
+      const [queue, sql] = [yield* PayoutQueue, yield* SqlClient.SqlClient]
+      yield* queue.submitMany(references.map((reference) => ({ reference, amount: Money.centavos(1000) })))
+      for (const reference of references) {
+        const state = reference === "other1" ? "posted" : reference.slice(0, -1)
+        yield* sql`UPDATE effect_pix_payouts SET state = ${state}, withdrawal_id = 7, end_to_end_id = ${idOf(reference)},
+          submitted_at = 1795262400000, updated_at = 1795262400000 WHERE reference = ${reference}`
+      }
+    }).pipe(Effect.provide(Layer.provideMerge(PayoutQueue.layerClient(), client)), Effect.orDie)
+    const amountOf = (reference: string) => (reference === "other1" ? "-10,01" : "-10,00")
+    const lines = references.map((reference) => `21/11/2026;${amountOf(reference)};${idOf(reference).toLowerCase()}`)
+    const file = yield* fileOf(`Data;Valor;Id\n${lines.join("\n")}\n`)
+    const words = ["payouts", "reconcile", file, "--amount", "valor", "--day", "data", "--id", "id"]
+    const asked = yield* run([...words, "--by", "ana"], env)
+    expect([asked.code, asked.stderr]).toEqual([2, expect.stringMatching(/2 payouts, R\$ 20,00 \(2000 centavos\)/)])
+    const settled = yield* run([...words, "--yes", "--by", "ana"], env)
+    expect(settled.code).toBe(0)
+    expect(settled.stderr).toMatch(/CONTRADICTED: 1 payout, R\$ 10,00/)
+    for (const [reference, expected] of [
+      ["posted1", /State +paid[^]*Settled \(paid\) by ana/],
+      ["parked1", /State +paid[^]*Settled \(paid\) by ana/],
+      ["failed1", /State +failed/],
+      ["other1", /State +posted/]
+    ] as const)
+      expect((yield* run(["payouts", "show", reference], env)).stdout).toMatch(expected)
+    expect((yield* run([...words, "--yes", "--by", "ana"], env)).stderr).toMatch(/nothing to settle/)
+  })
 })

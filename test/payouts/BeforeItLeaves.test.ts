@@ -43,7 +43,7 @@ const statusIn = (queue: PayoutQueue["Service"], reference: string) =>
 const ownMetrics = Layer.sync(Metric.MetricRegistry, () => new Map())
 const gauges = Effect.map(Metric.snapshot, (metrics) =>
   Object.entries(lastValues(metrics.filter(({ type }) => type === "Gauge").map(pointOf), /^effect_pix_payout_queue_/))
-    .filter(([label, value]) => value !== 0 && /delayed |waiting|oldest/.test(label))
+    .filter(([label, value]) => value !== 0 && /delayed |waiting|oldest/.test(label) && !/posted/.test(label))
     .map(([label, value]) => `${label.replace("effect_pix_payout_queue_", "")} ${value}`)
     .toSorted()
 )

@@ -322,7 +322,9 @@ describe.each(stores)("onState on $name", ({ dialect, layer, test }) => {
     yield* queue.submitMany(payouts(50))
     yield* Effect.provide(startWorker({ poll: "1 hour" }), counting)
     yield* Effect.forEach(payouts(50), ({ reference }) => queue.await(reference))
-    const writes = texts.filter((text) => !/^(?:SELECT|UPDATE "effect_pix_payouts" SET due_at)/.test(text))
+    const isOfMany = (text: string) =>
+      text.startsWith('UPDATE "effect_pix_payouts" SET due_at') && !/version/.test(text)
+    const writes = texts.filter((text) => !text.startsWith("SELECT") && !isOfMany(text))
     const begin = "a worker that begins writes its account"
     assert.strictEqual(Math.floor(writes.length / 50), dialect === "pg" ? 2 : 5, begin)
     assert.lengthOf(yield* sql`SELECT 1 FROM effect_pix_payout_states`, 50)

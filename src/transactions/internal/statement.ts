@@ -21,11 +21,11 @@ export interface StatementLine {
 
 /** A payout, as far as it is compared: a `PayoutStatus` is one. */
 export interface StatementPayout {
-  /** Your own reference. */
+  /** Your reference. */
   readonly reference: string
   /** In centavos. */
   readonly amount: Centavos
-  /** Its `PayoutState`, for your own use: nothing is compared with it. */
+  /** Its state, as `PayoutStatus` names it. */
   readonly state: string
   /** The end-to-end id that the gateway said. */
   readonly endToEndId?: string | undefined

@@ -8,7 +8,7 @@ import { causeOfWait, isAfterDoubt, isRecordedAsFailed, listedWord, mismatchOf, 
 import { databaseTime } from "./account.ts"
 import { resumption } from "./approval.ts"
 import { addClaim } from "./claims.ts"
-import type { ByPerson, Event, Guard, Reasoned } from "./events.ts"
+import type { ByPerson, Event, Found, Guard, Reasoned } from "./events.ts"
 import { type Deciding, tooLate, waitedMillis } from "./late.ts"
 import { firstLookup, nextLookup, noLookup } from "./lookups.ts"
 import { type Changes, reaisText, type Row, writeFailure } from "./row.ts"
@@ -146,7 +146,7 @@ export const contradicted = (row: Row, event: Event<"LookedUp">): Moved => ({
   contradicted: true,
   ...noLookup
 })
-const says = (meaning: "paid" | "failed" | "returned"): Guard<Event<"LookedUp">> => [
+const says = (meaning: "paid" | "failed" | "returned"): Guard<{ readonly found: Found }> => [
   `the record has a word for ${meaning}`,
   (_, { found }) => found.meaning === meaning
 ]
