@@ -224,7 +224,7 @@ export class PayoutQueue extends Context.Service<
       readonly idempotencyKey?: string | undefined
       /** The claimed status, in the words of the webhook. */
       readonly status: string
-      /** The claimed end-to-end id. Not stored where it is not 1 to 64 letters, digits and hyphens. */
+      /** The claimed end-to-end id. Stored only in the form of one: `E` or `D`, 8 digits, then digits and letters. */
       readonly endToEndId?: string | undefined
     }) => Effect.Effect<Option.Option<PayoutStatus>, InvalidRequest | ForeignTransaction | DatabaseError>
 
