@@ -100,8 +100,7 @@ const asReais = (value: unknown) => {
 
 const asMetadata = (value: unknown) => asText(value, Infinity) ?? (Predicate.isObject(value) ? value : undefined)
 
-const asEndToEnd = (value: unknown) =>
-  typeof value === "string" && endToEnd.test(value) ? value : undefined
+const asEndToEnd = (value: unknown) => (typeof value === "string" && endToEnd.test(value) ? value : undefined)
 
 /** The subject that a body names: `object` and `type` of the bodies that were seen. */
 const subjectOf = (fields: Fields): Hint["about"] | undefined => {

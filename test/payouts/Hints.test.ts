@@ -132,6 +132,17 @@ describe("a claim", () => {
         [yield* list("any"), yield* stateOf(queue, "invoice-1"), yield* requests()],
         [0, "returned", 1]
       )
+      // A claim that denies what a person said waits for one again.
+      for (const [as, status, claimed] of [
+        ["paid", "refunded", "returned"],
+        ["failed", "successful", "paid"],
+        ["paid", "successful", undefined],
+        ["returned", "successful", undefined]
+      ] as const) {
+        yield* queue.settle("invoice-1", { as, by: "ana" })
+        yield* queue.hint({ withdrawalId, status })
+        assert.strictEqual((yield* statusOf(queue))["claimed"], claimed)
+      }
     }
   )
 

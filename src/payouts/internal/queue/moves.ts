@@ -158,7 +158,10 @@ export const hasRecord: Guard<Event<"Claimed">> = ["it has a record", ({ withdra
 /** What it claims, beside what was claimed. Where that is what is known already, nobody has to look at it. */
 export const claimed = (row: Row, { claim, now }: Event<"Claimed">): Moved => {
   const { meaning } = claim
-  const isNews = meaning !== row.state && (meaning === "failed" || meaning === "returned")
+  // Of what failed, another payout may be paid in its place.
+  const isNews =
+    (meaning === "failed" || meaning === "returned" || (meaning === "paid" && row.state === "failed")) &&
+    meaning !== row.state
   return { ...asItWasAsked(row), claims: addClaim(row.claims, claim, now), ...(isNews && { claimed: meaning }) }
 }
 /** It is looked up at once, where something looks. */
