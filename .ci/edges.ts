@@ -114,7 +114,6 @@ const unclear = new OutcomeUnknown({
   outcome: "Unknown",
   reason: "ServerError"
 })
-const claim = { meaning: "failed", at } as const
 
 /** One status of each kind, and what it is. */
 const statuses: ReadonlyArray<readonly [what: string, PayoutStatus]> = [
@@ -125,9 +124,13 @@ const statuses: ReadonlyArray<readonly [what: string, PayoutStatus]> = [
   ],
   ["`accepted`, `notBefore`", { _tag: "Accepted", state: "accepted", ...common, waitsFor: "NotBefore", notBefore: at }],
   ["`posted`", { _tag: "Posted", state: "posted", ...common, withdrawalId: 7184 }],
-  ["`posted`, claimed as failed", { _tag: "Posted", state: "posted", ...common, withdrawalId: 7184, claims: [claim] }],
+  [
+    "`posted`, claimed as failed",
+    { _tag: "Posted", state: "posted", ...common, withdrawalId: 7184, claimed: "failed" }
+  ],
   ["`paid` by a lookup", { _tag: "Paid", state: "paid", ...ended }],
   ["`paid` by a person", { _tag: "Paid", state: "paid", ...ended, by: "person" }],
+  ["`paid`, claimed as returned", { _tag: "Paid", state: "paid", ...ended, claimed: "returned" }],
   ["`failed`", { _tag: "Failed", state: "failed", ...ended }],
   ["`failed`, contradicted", { _tag: "Failed", state: "failed", ...ended, contradicted: true }],
   ["`returned`", { _tag: "Returned", state: "returned", ...ended }],

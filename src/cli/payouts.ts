@@ -17,7 +17,7 @@ const list = Command.make(
       ),
       Flag.optional
     ),
-    claimed: Flag.Literals("claimed", ["failed", "returned", "any"]).pipe(
+    claimed: Flag.Literals("claimed", ["failed", "returned", "paid", "any"]).pipe(
       Flag.withDescription("Those of which a webhook says so, and that a person has to look at"),
       Flag.optional
     ),

@@ -23,6 +23,12 @@ export const IntegerId = Schema.Natural
 /** The form of a charge's id in a request, an error and a webhook: opaque, and one path segment. UUIDs are documented, hexadecimal ids were seen. */
 export const opaqueId = /^[\w-]{1,64}$/
 
+/**
+ * The form of an end-to-end id of PIX: `E`, or `D` of a return, the 8 digits of a bank, then digits and letters. No other text is
+ * stored as one, since it may be a person's name, document or PIX key.
+ */
+export const endToEnd = /^[ED]\d{8}[\dA-Z]{8,40}$/i
+
 /** A textual identifier: never empty. */
 export const TextId = Schema.NonEmptyString
 

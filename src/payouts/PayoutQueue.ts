@@ -172,10 +172,10 @@ export class PayoutQueue extends Context.Service<
       /** Default: all states. */
       readonly state?: PayoutState | undefined
       /**
-       * Those of which a webhook claims that they `failed`, that their money `returned`, or either, and of which no lookup and no
-       * person has said since what became of them. Default: all.
+       * Those of which a webhook claims that they `failed`, that their money `returned`, that what is stored as failed was `paid`,
+       * or any of these, and of which no lookup and no person has said since what became of them. Default: all.
        */
-      readonly claimed?: "failed" | "returned" | "any" | undefined
+      readonly claimed?: "failed" | "returned" | "paid" | "any" | undefined
       /** Those that were submitted at this time or later. */
       readonly since?: DateTime.DateTime | undefined
       /** Those that were submitted before this time. */
@@ -200,7 +200,7 @@ export class PayoutQueue extends Context.Service<
      * Stores what a webhook claims of a payout, and answers its status: a hint of `Webhook`'s `onWithdrawal` as it is, or one of your
      * own. It joins the caller's transaction. Anybody may have written it, so it changes no state and stores no number; each
      * distinct claim is stored once, with its time, in `claims` of the status. With `confirm` the payout is looked up at once, and
-     * the record says what became of it; without, a claim of failure or return waits for a person: `list({ claimed: "any" })`, then
+     * the record says what became of it; without, a claim of failure or return, or that what failed was paid, waits for a person: `list({ claimed: "any" })`, then
      * `settle`.
      *
      * `None` where no payout has the number, or the key, *yet*, and where they are of different payouts: nothing is stored then. A
@@ -226,7 +226,7 @@ export class PayoutQueue extends Context.Service<
       readonly idempotencyKey?: string | undefined
       /** The claimed status, in the words of the webhook. */
       readonly status: string
-      /** The claimed end-to-end id. Not stored where it is not 1 to 64 letters, digits and hyphens. */
+      /** The claimed end-to-end id. Stored only in the form of one: `E` or `D`, 8 digits, then digits and letters. */
       readonly endToEndId?: string | undefined
     }) => Effect.Effect<Option.Option<PayoutStatus>, InvalidRequest | ForeignTransaction | DatabaseError>
 

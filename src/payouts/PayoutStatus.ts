@@ -36,6 +36,9 @@ export const PayoutClaim = Schema.Struct({
 /** See the schema of the same name. */
 export interface PayoutClaim extends Schema.Schema.Type<typeof PayoutClaim> {}
 
+/** What a webhook claims of how a payout ended, and no lookup and no person has answered. */
+export const PayoutClaimed = Schema.Literals(["failed", "returned", "paid"])
+
 const common = {
   /** Your reference. */
   reference: Schema.String,
@@ -72,7 +75,9 @@ const record = {
   /** The `value` of the record, in reais: what differs from `amount` may be a fee. */
   value: Schema.optionalKey(Reais),
   /** What webhooks claim of it, each claim once, the oldest first. */
-  claims: Schema.optionalKey(Schema.Array(PayoutClaim))
+  claims: Schema.optionalKey(Schema.Array(PayoutClaim)),
+  /** What the last of them says of its end that is not known, or that is against what is known. A lookup or a person ends it. */
+  claimed: Schema.optionalKey(PayoutClaimed)
 }
 const end = {
   /** Who said so. */

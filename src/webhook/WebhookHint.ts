@@ -29,7 +29,7 @@ declare module "./WebhookHint.ts" {}
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import { displayMessage } from "../internal/mask.ts"
-import { opaqueId } from "../internal/wire.ts"
+import { endToEnd, opaqueId } from "../internal/wire.ts"
 import { type Centavos, centavosOption } from "../pix/Money.ts"
 
 /** The hint of a delivery. */
@@ -100,8 +100,7 @@ const asReais = (value: unknown) => {
 
 const asMetadata = (value: unknown) => asText(value, Infinity) ?? (Predicate.isObject(value) ? value : undefined)
 
-const asEndToEnd = (value: unknown) =>
-  typeof value === "string" && /^[ED]\d{8}[\dA-Z]{8,40}$/i.test(value) ? value : undefined
+const asEndToEnd = (value: unknown) => (typeof value === "string" && endToEnd.test(value) ? value : undefined)
 
 /** The subject that a body names: `object` and `type` of the bodies that were seen. */
 const subjectOf = (fields: Fields): Hint["about"] | undefined => {

@@ -12,7 +12,8 @@ import { lookups, numberOf, post, seenWorld, startConfirming } from "../support/
 import { effect } from "../support/effect.ts"
 import { lastValues, pointOf } from "../support/exported.ts"
 import { answering } from "../support/interruptible.ts"
-import { makeWarnings, pass, payouts, settle, startClient, startWorker } from "../support/payoutQueue.ts"
+import { makeHeld } from "../support/payoutAnswers.ts"
+import { keyOf, makeWarnings, pass, payout, payouts, settle, startClient, startWorker } from "../support/payoutQueue.ts"
 import { linesOf, paid, requests, stateOf } from "../support/payoutSeen.ts"
 
 const minute = 60_000
@@ -347,5 +348,38 @@ effect(
         `statement ${dies}`
       )
     }
+  }
+)
+
+const late = makeWarnings()
+effect.each([
+  { enTransaction: "Failure", as: "paid", state: "paid", entry: "Contradicted", fields: { contradicted: true } },
+  {
+    enTransaction: "Cancelado",
+    as: undefined,
+    state: "parked",
+    entry: "Answered",
+    fields: { because: "RecordedAsFailed" }
+  }
+] as const)(
+  "a record of $enTransaction that comes after a person's step is stored with its number, and is looked up",
+  function* ({ as, enTransaction, entry, fields: found, state }) {
+    yield* Effect.gen(function* () {
+      const { answer, arrived, held } = yield* makeHeld
+      yield* (yield* Sandbox).fault("requestWithdrawal", held)
+      const queue = yield* startConfirming()
+      yield* queue.submit(payout("invoice-1"))
+      yield* arrived
+      yield* queue.park("invoice-1", { by: "ana" })
+      if (as !== undefined) yield* queue.settle("invoice-1", { as, by: "ana" })
+      const body = JSON.stringify({ id: 7184, idempotencyKey: keyOf("invoice-1"), value: 10, enTransaction })
+      yield* answer(Fault.answer(201, { headers: { "content-type": "application/json" }, body }))
+      yield* pass(1)
+      assert.deepInclude(yield* fields(queue), { state, withdrawalId: 7184, ...found })
+      assert.strictEqual((yield* queue.history("invoice-1")).at(-1)?._tag, entry)
+      assert.strictEqual(late.lines.filter((line) => line.startsWith("The service says that")).length, 1)
+      yield* pass(31)
+      assert.deepStrictEqual([yield* lookups, yield* requests()], [1, 1])
+    }).pipe(Effect.provide(Layer.merge(Layer.fresh(seenWorld), late.layer)))
   }
 )

@@ -104,6 +104,9 @@ describe("a claim", () => {
       for (const hint of [
         { status: "successful", endToEndId },
         { status: "refunded", endToEndId: "Maria Silva, CPF 529.982.247-25" },
+        { status: "refunded", endToEndId: "52998224725" },
+        { status: "refunded", endToEndId: "EduardaSilva" },
+        { status: "refunded", endToEndId: "1b4e28ba-2fa1-41d2-883f-0016d3cca427" },
         { status: "refunded" },
         { status: "MARIA SILVA" },
         { status: "REFUNDED MARIA" },
@@ -129,6 +132,17 @@ describe("a claim", () => {
         [yield* list("any"), yield* stateOf(queue, "invoice-1"), yield* requests()],
         [0, "returned", 1]
       )
+      // A claim that denies what a person said waits for one again.
+      for (const [as, status, claimed] of [
+        ["paid", "refunded", "returned"],
+        ["failed", "successful", "paid"],
+        ["paid", "successful", undefined],
+        ["returned", "successful", undefined]
+      ] as const) {
+        yield* queue.settle("invoice-1", { as, by: "ana" })
+        yield* queue.hint({ withdrawalId, status })
+        assert.strictEqual((yield* statusOf(queue))["claimed"], claimed)
+      }
     }
   )
 
@@ -191,6 +205,19 @@ describe("with confirm", () => {
       assert.deepStrictEqual([yield* requests(), yield* Stream.runCount(queue.list({ claimed: "any" }))], [1, 0])
     }
   )
+
+  effect("hints of what is under way make no lookup later", seenWorld, function* () {
+    const queue = yield* startConfirming()
+    const withdrawalId = yield* post(queue)
+    for (let second = 0; second < 6; second++) {
+      yield* queue.hint({ withdrawalId, status: "pending" })
+      yield* pass(1)
+    }
+    const before = yield* lookups
+    yield* TestClock.adjust("13 minutes")
+    // After 30 seconds, 2.5 and 12.5 minutes.
+    assert.deepStrictEqual([before, (yield* lookups) - before], [6, 3])
+  })
 
   effect("a returned payout is in the user's books within two seconds of its webhook", seenWorld, function* () {
     const queue = yield* startConfirming()

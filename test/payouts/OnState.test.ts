@@ -117,6 +117,8 @@ describe.each(stores)("onState on $name", ({ dialect, layer, test }) => {
       yield* Effect.repeat(queue.history("contradicted"), {
         until: (changes) => changes.some(({ _tag }) => _tag === "Contradicted")
       })
+      // A person ends it, and the state stays.
+      yield* queue.settle("contradicted", { as: "failed" })
       yield* settled()
       const handedOut: Record<string, ReadonlyArray<string>> = {}
       for (const reference of ["posted", "refused", "large", "unknown", "waits", "contradicted"])
@@ -127,7 +129,7 @@ describe.each(stores)("onState on $name", ({ dialect, layer, test }) => {
         large: ["parked"],
         unknown: ["unknown", "posted"],
         waits: ["posted"],
-        contradicted: ["parked", "failed", "failed"]
+        contradicted: ["parked", "failed", "failed", "failed"]
       })
       // The status is that of the entry, as `status` answers it.
       const { value } = (yield* queue.status("large")) as { readonly value?: unknown }
@@ -326,7 +328,7 @@ describe.each(stores)("onState on $name", ({ dialect, layer, test }) => {
       text.startsWith('UPDATE "effect_pix_payouts" SET due_at') && !/version/.test(text)
     const writes = texts.filter((text) => !text.startsWith("SELECT") && !isOfMany(text))
     const begin = "a worker that begins writes its account"
-    assert.strictEqual(Math.floor(writes.length / 50), dialect === "pg" ? 2 : 5, begin)
+    assert.isAtMost(Math.floor(writes.length / 50), dialect === "pg" ? 2 : 5, begin)
     assert.lengthOf(yield* sql`SELECT 1 FROM effect_pix_payout_states`, 50)
   })
 })

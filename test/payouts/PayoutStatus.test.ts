@@ -38,7 +38,15 @@ const rowOf = (changes: Partial<Row>) =>
 it("the status of a payout fits its schema for every row that the table can hold, and has only the fields of its state", () => {
   const codec = Schema.toCodecJson(PayoutStatus)
   const claims = '[{"meaning":"failed","word":"failure","endToEndId":"E1","at":"1970-01-01T00:00:00.005Z"}]'
-  const ended = { endedBy: "lookup", endedAt: 6, endToEndId: "E1", value: "10.5", contradicted: true, claims }
+  const ended = {
+    endedBy: "lookup",
+    endedAt: 6,
+    endToEndId: "E1",
+    value: "10.5",
+    contradicted: true,
+    claims,
+    claimed: "failed"
+  }
   const before = { notBefore: 5, replaces: "invoice-0", replacedBy: "invoice-2" }
   const values = {
     mayHaveLeftAt: 5,
@@ -97,22 +105,32 @@ const unclearWords = "A conferir: pode ter sido pago, não pagar por outro meio 
 const elsewhere = "Não pague de outro modo"
 /** 2026-12-05 in São Paulo, and still so when it is the 6th by UTC. */
 const fifth = Date.UTC(2026, 11, 6, 1)
-const claimOf = (meaning: string) => JSON.stringify([{ meaning, at: "2026-12-05T10:00:00Z" }])
+const claims = JSON.stringify([{ meaning: "failed", at: "2026-12-05T10:00:00Z" }])
 const byLookup = { endedBy: "lookup", endedAt: fifth } as const
 it.each([
   ["posted", { state: "posted", withdrawalId: 7 }, "Enviado, ainda não confirmado: saque nº 7"],
   ["posted without a number", { state: "posted" }, "Enviado, ainda não confirmado"],
   [
     "posted, and claimed to have failed",
-    { state: "posted", claims: claimOf("failed") },
+    { state: "posted", claims, claimed: "failed" },
     "Enviado, ainda não confirmado. A conferir: um aviso diz que falhou"
   ],
   [
     "posted, and claimed to have come back",
-    { state: "posted", claims: claimOf("returned") },
+    { state: "posted", claimed: "returned" },
     "Enviado, ainda não confirmado. A conferir: um aviso diz que foi devolvido"
   ],
-  ["posted, and claimed to be paid", { state: "posted", claims: claimOf("paid") }, "Enviado, ainda não confirmado"],
+  ["posted, and a lookup denied the claim", { state: "posted", claims }, "Enviado, ainda não confirmado"],
+  [
+    "paid, and claimed to have come back",
+    { state: "paid", endedBy: "person", claimed: "returned" },
+    "Pago: conferido por uma pessoa. A conferir: um aviso diz que foi devolvido"
+  ],
+  [
+    "failed, and claimed to be paid",
+    { state: "failed", endedBy: "person", claimed: "paid" },
+    "Não pago: conferido por uma pessoa. A conferir: um aviso diz que foi pago"
+  ],
   ["paid by a person's word", { state: "paid", endedBy: "person" }, "Pago: conferido por uma pessoa"],
   ["paid by a lookup", { state: "paid", ...byLookup }, "Pago: confirmado pelo gateway em 05/12/2026"],
   ["failed by a person's word", { state: "failed", endedBy: "person" }, "Não pago: conferido por uma pessoa"],

@@ -113,7 +113,7 @@ queued(
   "what a person has to check has a gauge by its cause, and each end a counter by who said so",
   { under: ownMetrics },
   function* ({ queue, sql }) {
-    const ends = ["claimed", "back", "contradicted", "given up", "old", "settled"]
+    const ends = ["claimed", "back", "paid after all", "contradicted", "given up", "old", "settled"]
     yield* TestClock.adjust("40 days")
     yield* queue.submitMany(ends.map((reference) => payout(reference, 1500)))
     yield* Effect.forEach(ends, (reference) => queue.await(reference))
@@ -121,6 +121,7 @@ queued(
       sql.unsafe(`UPDATE effect_pix_payouts SET ${change} WHERE reference = '${reference}'`)
     yield* set("claimed", "claimed = 'failed'")
     yield* set("back", "claimed = 'returned'")
+    yield* set("paid after all", "claimed = 'paid', state = 'failed'")
     yield* set("contradicted", "contradicted = 1, state = 'paid'")
     yield* set("given up", "lookups = NULL")
     // Where nothing says how payouts ended, all of them stay posted.
@@ -134,6 +135,7 @@ queued(
         "centavos default posted {centavo} 4500",
         "oldest default posted s 10800",
         "to_check ClaimedFailed default {payout} 1",
+        "to_check ClaimedPaid default {payout} 1",
         "to_check ClaimedReturned default {payout} 1",
         "to_check Contradicted default {payout} 1",
         "to_check Unconfirmed default {payout} 1",

@@ -134,7 +134,7 @@ describe("an answer", () => {
   const changed = Row.Row.make({ ...doubted, parkedBecause: "Operator" })
   it.each<[state: Row.Row["state"], record: string, refusal: string, failure: string, lost: string]>([
     ["parked", "posted clean Answered", "parked clean Answered", "failed clean Answered", "parked left"],
-    ["paid", "paid left Answered", "paid clean Answered", "paid clean Answered", "paid left"],
+    ["paid", "paid left Answered", "paid clean Answered", "paid clean Contradicted", "paid left"],
     ["returned", "returned left Answered", "returned clean Answered", "returned clean Answered", "returned left"],
     ["failed", "failed left Contradicted", "failed clean Answered", "failed clean Answered", "failed left"]
   ])("to a request of a payout that is %s meanwhile undoes no step", (state, ...expected) => {

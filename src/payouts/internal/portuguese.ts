@@ -48,6 +48,7 @@ const parked: Readonly<Record<ParkedBecause, string>> = {
 }
 
 const unclear = "A conferir: pode ter sido pago, não pagar por outro meio antes"
+const opposite = "A conferir: o gateway diz o contrário do que está registrado, não pagar por outro meio antes"
 
 const day = (at: DateTime.Utc): string =>
   DateTime.formatIsoDate(DateTime.setZone(at, zone)).split("-").toReversed().join("/")
@@ -69,20 +70,18 @@ const queued = ({ error, mayHaveLeftAt, notBefore, waitsFor }: Of<"accepted">): 
   return `${byItself}${cause === undefined ? "" : ` (${cause})`}. ${andNotElse}`
 }
 
+const claims = { failed: "falhou", returned: "foi devolvido", paid: "foi pago" } as const
+
+/** What a webhook claims against what is known, after other words. */
+const claim = ({ claimed }: Of<"posted" | "paid" | "failed" | "returned">): string =>
+  claimed === undefined ? "" : `. A conferir: um aviso diz que ${claims[claimed]}`
+
 const posted = (status: Of<"posted">): string => {
   const number = numbered(status)
-  const record = `Enviado, ainda não confirmado${number && `: ${number}`}`
-  const claims = status.claims ?? []
-  if (claims.some(({ meaning }) => meaning === "returned"))
-    return `${record}. A conferir: um aviso diz que foi devolvido`
-  if (claims.some(({ meaning }) => meaning === "failed")) return `${record}. A conferir: um aviso diz que falhou`
-  return record
+  return `Enviado, ainda não confirmado${number && `: ${number}`}`
 }
 
 const ended = (status: Of<"paid" | "failed" | "returned">): string => {
-  if (status.contradicted === true) {
-    return "A conferir: o gateway diz o contrário do que está registrado, não pagar por outro meio antes"
-  }
   const number = numbered(status)
   const isByPerson = status.by === "person"
   switch (status.state) {
@@ -109,11 +108,11 @@ const words = (status: PayoutStatus): string => {
     case "accepted":
       return queued(status)
     case "posted":
-      return posted(status)
+      return posted(status) + claim(status)
     case "paid":
     case "failed":
     case "returned":
-      return ended(status)
+      return status.contradicted === true ? opposite : ended(status) + claim(status)
     case "unknown":
       return unclear
     case "refused":

@@ -19,7 +19,7 @@ const waiting: ReadonlyArray<PayoutState> = ["parked", "unknown", "accepted"]
 interface Input extends Format, Pick<Words, "note"> {
   /** Needed for `full` alone. */
   readonly by: Option.Option<string>
-  readonly claimed: Option.Option<"failed" | "returned" | "any">
+  readonly claimed: Option.Option<"failed" | "returned" | "paid" | "any">
   readonly full: boolean
   readonly since: Option.Option<DateTime.Utc>
   readonly state: Option.Option<PayoutState | "waiting" | "all">

@@ -111,7 +111,7 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { poll }: Set
     const parked = needsApproval ? stepOf(accepted, { _tag: "Parked", because }) : undefined
     const row = isTaken(parked) ? { ...accepted, ...parked.changes } : accepted
     const entry = { _tag: "Parked", because } as const
-    const status = handedOutOf(accepted.state, entry, row)
+    const status = handedOutOf(accepted, entry, row)
     if (isTaken(parked)) {
       yield* store.insertState(row.idempotencyKey, entryOf(entry, row), status, row.updatedAt)
       yield* store.afterCommit(logParked(row, because))
@@ -140,7 +140,7 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { poll }: Set
       version: row.version + 1
     }
     const conditions = { cap, dueIn, isTimed, where }
-    const status = entry && handedOutOf(row.state, entry, wanted)
+    const status = entry && handedOutOf(row, entry, wanted)
     const to = yield* store.update(row, wanted, entry && entryOf(entry, wanted), conditions, status)
     if (typeof to !== "object") return to
     const waked = dueIn === undefined ? undefined : isOpen(to) ? isDue : dueIn === 0 ? isLookupDue : undefined

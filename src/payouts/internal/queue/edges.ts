@@ -63,15 +63,16 @@ export const edges: { readonly [Name in Tag]: ReadonlyArray<Edge<Event<Name>>> }
   ],
   Refused: [
     go(allBut("posted", "paid", "returned"), Moves.provesFailure, "failed", Moves.failed),
+    go(["paid"], Moves.provesFailure, stays, Moves.refusedAgainst),
     go(allBut(...open), always, stays, Moves.cleared),
     go(open, Moves.hasCauseToWaitFor, "accepted", Moves.waitingForCause),
     go(open, always, "refused", Moves.refused)
   ],
-  // After a record that proves nothing the same request would be answered with it again.
+  // After a record that proves nothing the same request would be answered with it again. A person may have parked it meanwhile.
   Unknown: [
-    go(open, Moves.isOfOther, "parked", Moves.recordedFor("OtherPayee")),
-    go(open, Moves.hasFailedInDoubt, "parked", Moves.recordedFor("FailedInDoubt")),
-    go(open, Moves.hasWordForFailure, "parked", Moves.recordedFor("RecordedAsFailed")),
+    go([...open, "parked"], Moves.isOfOther, "parked", Moves.recordedFor("OtherPayee")),
+    go([...open, "parked"], Moves.hasFailedInDoubt, "parked", Moves.recordedFor("FailedInDoubt")),
+    go([...open, "parked"], Moves.hasWordForFailure, "parked", Moves.recordedFor("RecordedAsFailed")),
     go(open, always, "unknown", Moves.inDoubt)
   ],
   LookedUp: [
@@ -211,6 +212,13 @@ const answered = (answer: "Refused" | "Unknown", error: Event<"Refused" | "Unkno
   ...(error._tag === "WithdrawalFailed" && { withdrawalId: error.withdrawalId })
 })
 
+const againstState = (withdrawalId: number, word: string | undefined): Entry => ({
+  _tag: "Contradicted",
+  withdrawalId,
+  by: "answer",
+  ...wordOf(word)
+})
+
 const resumed = (row: Row, event: Event<"resume">): Entry => {
   const { approvedBy, isFirst, step } = Moves.resumptionOf(row, event)
   if (isFirst) return { _tag: "Asked", step, ...event.person }
@@ -226,9 +234,12 @@ const entries: Entries = {
   Waits: () => undefined,
   Recorded: ({ state }, { withdrawal: { enTransaction, id: withdrawalId } }) =>
     state === "failed"
-      ? { _tag: "Contradicted", withdrawalId, by: "answer", ...wordOf(listedWord(enTransaction)) }
+      ? againstState(withdrawalId, listedWord(enTransaction))
       : { _tag: "Answered", answer: "Recorded", withdrawalId },
-  Refused: (_, { error }) => answered("Refused", error),
+  Refused: ({ state }, { error }) =>
+    state === "paid" && error._tag === "WithdrawalFailed"
+      ? againstState(error.withdrawalId, error.withdrawalStatus)
+      : answered("Refused", error),
   Unknown: (_, { error }) => answered("Unknown", error),
   LookedUp: (row, event, to) => {
     const found = { withdrawalId: row.withdrawalId ?? 0, ...wordOf(event.found.word) }

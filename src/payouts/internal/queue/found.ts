@@ -6,15 +6,14 @@ import { meaningOf } from "../../../contract/Status.ts"
 import type { WithdrawalDetail, WithdrawalRequestBody } from "../../../contract/Withdrawal.ts"
 import { Centavos, ReaisOrder, toReais } from "../../../pix/Money.ts"
 import { displayMessage } from "../../../internal/mask.ts"
+import { endToEnd } from "../../../internal/wire.ts"
 import { isOtherKey } from "../../../pix/OtherKey.ts"
 import { listedWord } from "../machine.ts"
 import type { Account } from "./account.ts"
 import type { Claim, Found } from "./events.ts"
 import { reaisText, type Row } from "./row.ts"
 
-/** An end-to-end id that is stored: another text may be anything. */
-const endToEndIdOf = (text: string | undefined) =>
-  text !== undefined && /^[A-Za-z0-9-]{1,64}$/.test(text) ? text : undefined
+const endToEndIdOf = (text: string | undefined) => (text !== undefined && endToEnd.test(text) ? text : undefined)
 
 /** What a record says. */
 export const foundOf = (detail: WithdrawalDetail): Found => ({

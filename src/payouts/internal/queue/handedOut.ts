@@ -2,7 +2,6 @@
  * Which changes of a payout are handed out to `onState`, and the status that is stored for that. Nothing here reads or writes.
  */
 import * as Schema from "effect/Schema"
-import type { PayoutState } from "../../PayoutState.ts"
 import { PayoutStatus } from "../../PayoutStatus.ts"
 import type { Entry } from "./events.ts"
 import type { Row } from "./row.ts"
@@ -11,12 +10,14 @@ import { statusOf } from "./status.ts"
 /** What begins a doubt, or reopens an end, although the state may stay. */
 const always: ReadonlySet<Entry["_tag"]> = new Set(["Contradicted", "Doubted"])
 
+type Known = Pick<Row, "state" | "contradicted">
+
 /**
  * Whether a change is handed out: each that changes the state, since that is an end, begins a doubt or a wait for a person, or
- * reopens one of these; and the few that do so within a state.
+ * reopens one of these; and the few that do so within a state, as a person who ends a contradiction.
  */
-const isHandedOut = (from: PayoutState, to: PayoutState, entry: Entry["_tag"]): boolean =>
-  from !== to || always.has(entry)
+const isHandedOut = (from: Known, to: Known, entry: Entry["_tag"]): boolean =>
+  from.state !== to.state || from.contradicted !== to.contradicted || always.has(entry)
 
 const StoredStatus = Schema.fromJsonString(Schema.toCodecJson(PayoutStatus))
 const writeStatus = Schema.encodeSync(StoredStatus)
@@ -24,5 +25,5 @@ const writeStatus = Schema.encodeSync(StoredStatus)
 export const readStatus = Schema.decodeUnknownOption(StoredStatus)
 
 /** The status of a changed row as it is handed out; `undefined` where the change is not. It has no personal data. */
-export const handedOutOf = (from: PayoutState, { _tag }: Entry, to: Row): string | undefined =>
-  isHandedOut(from, to.state, _tag) ? writeStatus(statusOf(to)) : undefined
+export const handedOutOf = (from: Known, { _tag }: Entry, to: Row): string | undefined =>
+  isHandedOut(from, to, _tag) ? writeStatus(statusOf(to)) : undefined

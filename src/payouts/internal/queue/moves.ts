@@ -158,7 +158,10 @@ export const hasRecord: Guard<Event<"Claimed">> = ["it has a record", ({ withdra
 /** What it claims, beside what was claimed. Where that is what is known already, nobody has to look at it. */
 export const claimed = (row: Row, { claim, now }: Event<"Claimed">): Moved => {
   const { meaning } = claim
-  const isNews = meaning !== row.state && (meaning === "failed" || meaning === "returned")
+  // Of what failed, another payout may be paid in its place.
+  const isNews =
+    (meaning === "failed" || meaning === "returned" || (meaning === "paid" && row.state === "failed")) &&
+    meaning !== row.state
   return { ...asItWasAsked(row), claims: addClaim(row.claims, claim, now), ...(isNews && { claimed: meaning }) }
 }
 /** It is looked up at once, where something looks. */
@@ -183,14 +186,23 @@ export const cleared = (row: Row, event: Event<"Refused">) =>
     ...reasonOf(row, event)
   }) satisfies Moved
 export const refused = (row: Row, event: Event<"Refused">): Moved => ({ ...cleared(row, event), ...waitsForNothing })
+const failedRecord = ({ error }: Event<"Refused">): Moved =>
+  error._tag === "WithdrawalFailed"
+    ? { withdrawalId: error.withdrawalId, withdrawalStatus: error.withdrawalStatus }
+    : {}
 export const failed = (row: Row, event: Event<"Refused">): Moved => ({
   ...refused(row, event),
   parkedBecause: null,
   ...endedBy("answer", event.now),
-  ...(event.error._tag === "WithdrawalFailed" && {
-    withdrawalId: event.error.withdrawalId,
-    withdrawalStatus: event.error.withdrawalStatus
-  })
+  ...failedRecord(event)
+})
+/** The record of a failure, of what a person said was paid. */
+export const refusedAgainst = (row: Row, event: Event<"Refused">): Moved => ({
+  ...reasonOf(row, event),
+  ...failedRecord(event),
+  mayHaveLeftAt: null,
+  contradicted: true,
+  ...firstLookup
 })
 export const waitingForCause = (row: Row, event: Event<"Refused">): Moved => {
   const waitsFor = causeOfWait(event.error) ?? null

@@ -26,7 +26,7 @@ export interface Listed {
   /** Default: all states. */
   readonly state?: PayoutState | undefined
   /** Those of which a webhook claims that they failed, that their money came back, or either, and that a person has to look at. */
-  readonly claimed?: "failed" | "returned" | "any" | undefined
+  readonly claimed?: "failed" | "returned" | "paid" | "any" | undefined
   /** From this time on, and before that one. */
   readonly since?: DateTime.DateTime | undefined
   readonly until?: DateTime.DateTime | undefined
@@ -116,7 +116,7 @@ export const makeReads = ({ account, database, hasKeyOf }: StoreParts) => {
             FROM ${payouts} WHERE ${ofAccount} AND ${hasRecord} AND state IN ('accepted', 'unknown', 'parked') GROUP BY 2, 3
           UNION ALL SELECT 'Posted', 'posted', NULL, ${counted("marked_at")} ${ofPosted("posted")} ${isAny}
           UNION ALL SELECT 'ToCheck', 'posted', 'Unconfirmed', ${counted("marked_at")} ${ofPosted("unconfirmed")} AND lookups IS NULL ${isAny}
-          UNION ALL SELECT 'ToCheck', 'posted', CASE claimed WHEN 'failed' THEN 'ClaimedFailed' ELSE 'ClaimedReturned' END,
+          UNION ALL SELECT 'ToCheck', 'posted', CASE claimed WHEN 'failed' THEN 'ClaimedFailed' WHEN 'paid' THEN 'ClaimedPaid' ELSE 'ClaimedReturned' END,
             ${counted("submitted_at")} ${toCheck("claimed")} AND claimed IS NOT NULL GROUP BY claimed
           UNION ALL SELECT 'ToCheck', 'posted', 'Contradicted', ${counted("submitted_at")} ${toCheck("contradicted")} AND contradicted ${isAny}`,
           (rows) => Effect.orDie(decodeCounts(rows))

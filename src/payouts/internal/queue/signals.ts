@@ -179,7 +179,7 @@ export const logParked = (row: Row, because: ParkedBecause, said = ""): Effect.E
 }
 
 const states = ["accepted", "unknown", "parked"] as const
-const checks = ["ClaimedFailed", "ClaimedReturned", "Contradicted", "Unconfirmed"] as const
+const checks = ["ClaimedFailed", "ClaimedReturned", "ClaimedPaid", "Contradicted", "Unconfirmed"] as const
 /** Where nothing says how payouts ended, all stay posted. So only those of the last 35 days are counted. */
 const postedFor = 35 * 86_400_000
 /** Why what waits is no alarm: it waits for the second of two people, or for its time. */

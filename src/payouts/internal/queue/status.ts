@@ -7,7 +7,7 @@ import * as Schema from "effect/Schema"
 import * as String from "effect/String"
 import * as Struct from "effect/Struct"
 import { Centavos } from "../../../pix/Money.ts"
-import { PayoutAsked, PayoutStatus } from "../../PayoutStatus.ts"
+import { PayoutAsked, PayoutClaimed, PayoutStatus } from "../../PayoutStatus.ts"
 import { type PayoutState, WaitsFor } from "../../PayoutState.ts"
 import { makeOutcomeUnknown } from "../machine.ts"
 import { readClaims } from "./claims.ts"
@@ -16,6 +16,7 @@ import { failureOf, readReais, type Row } from "./row.ts"
 const time = (millis: number) => DateTime.makeUnsafe(millis)
 
 const isWaitsFor = Schema.is(WaitsFor)
+const isClaimed = Schema.is(PayoutClaimed)
 const isAsked = Schema.is(PayoutAsked)
 const fieldsOf = Object.fromEntries(
   PayoutStatus.members.map(({ fields }) => [fields.state.literal, Object.keys(fields)])
@@ -57,6 +58,7 @@ export const statusOf = (row: Row): PayoutStatus => {
     endedAt: time(row.endedAt ?? row.updatedAt),
     value: row.value === null ? null : Option.getOrNull(readReais(row.value)),
     claims: row.claims === null ? null : readClaims(row.claims),
+    claimed: isClaimed(row.claimed) ? row.claimed : null,
     contradicted: row.contradicted ? true : null,
     unconfirmed: row.lookups === null ? true : null,
     // It is sealed.

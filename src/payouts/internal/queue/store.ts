@@ -166,7 +166,7 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
             const entries = some.map((row) => [
               row.idempotencyKey,
               entryOf(entry, row),
-              handedOutOf(row.state, entry, row),
+              handedOutOf(row, entry, row),
               row.updatedAt
             ])
             // Only a server is ever another one, which is a PostgreSQL.
