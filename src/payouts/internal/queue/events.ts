@@ -34,7 +34,7 @@ export interface Found {
 /** A claim of a webhook, with its meaning, and its word if it is in the vocabulary of statuses. */
 export type Claim = Omit<PayoutClaim, "at">
 
-export interface Answered {
+interface Answered {
   /** When it came. */
   readonly now: number
 }
