@@ -44,7 +44,7 @@ export const workRows = <R>(options: WorkOptions<R>): Effect.Effect<never, never
     const { concurrency, due, isDue, lease, name, poll, room } = options
     const held = new Set<Taken>()
     const isFree = room?.isFree ?? Latch.makeUnsafe(true)
-    const left = () => Math.min(concurrency, room?.most() ?? concurrency) - held.size
+    const left = () => (room?.most() ?? concurrency) - held.size
     const isHolding = Latch.makeUnsafe()
     const handling = yield* FiberSet.make<void>()
     const nextWrite = yield* options.followWrites

@@ -189,6 +189,18 @@ describe("a balance that covers no more", () => {
     assert.isAtLeast(first + 20, last)
   })
 
+  queued(
+    "holds up no smaller one with one payout at a time",
+    { ...slow, concurrency: 1, script: { large: poor } },
+    function* ({ queue }) {
+      yield* queue.submit(payout("large", big))
+      yield* seconds(2)
+      yield* queue.submitMany(payouts(20))
+      yield* seconds(60)
+      assert.strictEqual(yield* paid, 20)
+    }
+  )
+
   const alone = makeWarnings()
   queued(
     "and covers others is of the one alone that it does not cover: it leaves the line, and is tried once an hour",

@@ -5,7 +5,7 @@
 import { assert, describe, test } from "@effect/vitest"
 import { DateTime, type Duration, Effect, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
-import { Payments, Rehearsed, TransactionWait, WithdrawalLookup } from "effect-pix"
+import { Payments, Rehearsed, Status, TransactionWait, WithdrawalLookup } from "effect-pix"
 import { PayoutQueue } from "effect-pix/payouts"
 import { Rehearsal, type RehearsalOptions, type RuleName, Sandbox } from "effect-pix/sandbox"
 import { budget, isWhole, requireClean } from "../support/rehearsals.ts"
@@ -109,7 +109,7 @@ const confirmed = Effect.gen(function* () {
   const { id } = yield* pay()
   yield* Effect.sleep("3 hours")
   const { enTransaction } = yield* WithdrawalLookup.use((lookup) => lookup.get(id))
-  yield* declare(enTransaction === "Failure" ? "failed" : "paid")
+  yield* declare(["failed", "returned"].includes(Status.meaningOf(enTransaction)) ? "failed" : "paid")
 })
 /** Ships for the price of the order. */
 const shipFor = (transactionId: string) =>

@@ -140,7 +140,8 @@ export const makeGate = Effect.fnUntraced(function* (store: Store, settings: Set
           return { account, waitsFor: "Limit", dueIn: Duration.toMillis(untilMinute(now, account.windowFrom ?? 0)) }
         if (!line.isHeld(row, account)) return yield* new TryAgain({ reason: "InLine", isAtOnce: true })
         const isBlocked = account.blockedAt !== null
-        const isNext = (!isBlocked && !isSpaced.of(asked)) || (line.isNext(row, account) && isNextNow.of(asked))
+        const isInTurn = (!isBlocked && !isSpaced.of(asked)) || (line.isNext(row, account) && isNextNow.of(asked))
+        const isNext = line.hasRoom() && isInTurn
         if (!account.paused && isNext && (!isBlocked || (yield* takeProbe(account, row.idempotencyKey)))) {
           reserve(account, now)
           return { account, isProbe: isBlocked }
@@ -180,7 +181,7 @@ export const makeGate = Effect.fnUntraced(function* (store: Store, settings: Set
   /** The send is over. The permit of a probe is given back where no answer has ended it. */
   const releaseProbe = ({ isProbe }: Permit, row: Row) => {
     line.end(row)
-    return isProbe ? Effect.andThen(accounts.releaseProbe(row.idempotencyKey), forget) : Effect.void
+    return isProbe ? Effect.andThen(accounts.releaseProbe(row.idempotencyKey), forget) : line.changed.release
   }
 
   /** Ends the wait, or goes on with it. */

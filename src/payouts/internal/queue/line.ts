@@ -53,6 +53,8 @@ export const makeLine = (concurrency: number) => {
       isFree.openUnsafe()
     },
     end: (row: Waiting) => underWay.delete(row.idempotencyKey),
+    /** One more may be under way. */
+    hasRoom: () => underWay.size < concurrency,
     /** The service took a request. */
     grow: () => {
       most = Math.min(concurrency, most * 2)
