@@ -1,4 +1,5 @@
 /** Databases for tests: an empty database for each test. PostgreSQL has the one server of `startPostgres.ts`. */
+import { randomUUID } from "node:crypto"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
@@ -16,13 +17,11 @@ export const onPostgres = live.skipIf(absent !== undefined)
 export const clientOf = (url: string, options: Omit<PgClient.PgPoolConfig, "url"> = {}) =>
   PgClient.layer({ url: Redacted.make(url), ...options })
 
-let count = 0
-
 /** The URL of a new database. */
 export const postgres = Effect.gen(function* () {
   const url = inject("postgres") ?? (yield* Effect.die(new Error(absent)))
-  // Several processes run tests at a time.
-  const name = `test_${process.pid}_${++count}`
+  // Several processes run tests at a time, and one may have the number of an earlier one.
+  const name = `test_${randomUUID().replaceAll("-", "")}`
   yield* Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(`CREATE DATABASE ${name}`)).pipe(
     Effect.provide(Layer.fresh(clientOf(url)))
   )
