@@ -1,7 +1,15 @@
 import { assert, it } from "@effect/vitest"
-import { Schema } from "effect"
-import { OutcomeUnknown, WithdrawalFailed } from "effect-pix"
-import { PayoutRefusal, Payouts, PayoutState, PayoutStatus } from "effect-pix/payouts"
+import { DateTime, Schema } from "effect"
+import { BelowMinimum, InvalidRequest, Money, OutcomeUnknown, WithdrawalFailed } from "effect-pix"
+import {
+  LooksAlike,
+  PayoutRefusal,
+  Payouts,
+  PayoutState,
+  PayoutStateConflict,
+  PayoutStatus,
+  ReferenceConflict
+} from "effect-pix/payouts"
 import { Row } from "../../src/payouts/internal/queue/row.ts"
 import { statusOf } from "../../src/payouts/internal/queue/status.ts"
 import { failures } from "../support/payoutAnswers.ts"
@@ -64,6 +72,33 @@ it("the status of a payout fits its schema for every row that the table can hold
         const read = Schema.decodeUnknownSync(codec)(stored, { onExcessProperty: "error" })
         assert.sameMembers(Object.keys(read), Object.keys(status))
       }
+})
+
+const earlier = { idempotencyKey: "payout_key", amount: Money.centavos(1000), since: DateTime.makeUnsafe(1) }
+const notSent = { outcome: "NotSent", reference: "a", amount: Money.centavos(2000) } as const
+const ofRequest = { operation: "requestWithdrawal", attempts: 0, outcome: "NotSent" } as const
+it.each([
+  [new InvalidRequest({ ...ofRequest, issues: [] }), "Não aceito: dados inválidos, confira a chave PIX e o valor"],
+  [
+    new BelowMinimum({ ...ofRequest, amount: Money.centavos(1), minimum: Money.centavos(1000) }),
+    "Não aceito: valor abaixo do mínimo de R$ 10,00"
+  ],
+  [
+    new ReferenceConflict({ ...notSent, differs: ["amount"], earlier }),
+    "Não aceito: a referência já foi usada para R$ 10,00, com outros dados"
+  ],
+  [new LooksAlike({ ...notSent, other: "b" }), "Não aceito: parece igual a b, com a mesma chave PIX e o mesmo valor"],
+  [
+    new PayoutStateConflict({ operation: "replace", reference: "a", state: "posted", problem: "" }),
+    "Não aceito: o pagamento que ele substitui não está encerrado"
+  ]
+] as const)("the Portuguese words for a line that was not accepted say why: $0._tag", (error, words) =>
+  assert.strictEqual(Payouts.portuguese(error), words)
+)
+
+it("the status of a payout whose claims or amount another version wrote has none", () => {
+  const status = statusOf(rowOf({ state: "posted", claims: "{", value: "much" }))
+  assert.deepStrictEqual(["claims" in status && status.claims, "value" in status], [[], false])
 })
 
 /** The fields of a status that depend on its state, as one line. */

@@ -101,14 +101,24 @@ describe("submit", () => {
   })
 
   effect("fails with each setting that makes no sense", worldOf(), function* () {
-    const options = { concurrency: 0, lease: "Infinity", dailyCap: 0.5, forget: { data: "-1 days" } }
+    const options = {
+      concurrency: 0,
+      lease: "Infinity",
+      dailyCap: 0.5,
+      forget: { data: "-1 days" },
+      pace: { most: 1, per: "2 days" },
+      window: { from: "25:00", to: "8h" },
+      confirm: { until: "-1 days" }
+    }
     // A caller without types may give anything.
-    const error = yield* Effect.flip(Layer.build(PayoutQueue.layer(options as PayoutQueueOptions)))
+    const error = yield* Effect.flip(Layer.build(PayoutQueue.layer(options as unknown as PayoutQueueOptions)))
     assert(error._tag === "ConfigurationError")
     assert.sameMembers(
       error.settings.map(({ setting }) => setting),
-      ["concurrency", "lease", "dailyCap", "forget.data"]
+      ["concurrency", "lease", "dailyCap", "forget.data", "pace.per", "window.from", "window.to", "confirm.until"]
     )
+    const sameTimes = PayoutQueue.layer({ window: { from: "08:00", to: "08:00" } })
+    assert.include((yield* Effect.flip(Layer.build(sameTimes))).message, "must have two different times")
   })
 })
 
