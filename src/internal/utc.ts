@@ -1,9 +1,15 @@
 /**
- * The parser of timestamps. A page of 100 rows holds 200 of them, for which `DateTime.make` takes seven times as long. It also
+ * The parser of timestamps, and the zone in which days are counted. A page of 100 rows holds 200 of them, for which `DateTime.make` takes seven times as long. It also
  * reads the 31st of February as the 3rd of March.
  */
 import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
+
+/** Where the days of a cap, of a limit and of a bank's statement begin, and those that a person names. */
+export const saoPaulo = DateTime.zoneMakeNamedUnsafe("America/Sao_Paulo")
+
+/** The day of a time in São Paulo, as `2026-11-28`. */
+export const dayInSaoPaulo = (at: DateTime.DateTime): string => DateTime.formatIsoDate(DateTime.setZone(at, saoPaulo))
 
 /** The common form: in seconds or finer, in UTC, at an offset, or without a zone, which is read as UTC. */
 const common =

@@ -156,9 +156,9 @@ describe("a payout that is not to be sent before a time", () => {
     yield* Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const queue = yield* startWorker({ poll: "20 millis" })
-      const [{ now }] = (yield* sql<{
-        now: number
-      }>`SELECT CAST(EXTRACT(EPOCH FROM now()) * 1000 AS FLOAT) AS now`) as any
+      const [row] = yield* sql<{ readonly now: number }>`SELECT CAST(EXTRACT(EPOCH FROM now()) * 1000 AS FLOAT) AS now`
+      assert(row !== undefined)
+      const { now } = row
       const notBefore = at(Math.ceil(now) + 400)
       const days = at(now + 100 * hour)
       yield* queue.submitMany([

@@ -8,6 +8,7 @@ import * as Option from "effect/Option"
 import { issuesOfStep, type StepOptions } from "../../durable/Step.ts"
 import { badAccountName, defaultAccount, isAccountName } from "../../payouts/PayoutQueueOptions.ts"
 import { amountHelp, noAmount, parseAmount } from "./amount.ts"
+import { saoPaulo } from "../../internal/utc.ts"
 
 /** The account of `--account`, for every command of the queue. A reference, since a command is composed before its flags are read. */
 export const GivenAccount = Context.Reference<string>("effect-pix/GivenAccount", { defaultValue: () => defaultAccount })
@@ -58,8 +59,6 @@ export const whyOf = ({ by, note }: Words): StepOptions => ({
   by,
   note: Option.getOrUndefined(note)
 })
-
-const saoPaulo = DateTime.zoneMakeNamedUnsafe("America/Sao_Paulo")
 
 /** A time with its zone: without one, two people read two times. */
 export const parseTime = (text: string): Option.Option<DateTime.Utc> =>

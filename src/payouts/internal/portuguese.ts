@@ -1,12 +1,12 @@
 /**
  * What is known of a payout, and why a line of a sheet was not accepted, in Portuguese.
  */
-import * as DateTime from "effect/DateTime"
+import type * as DateTime from "effect/DateTime"
 import type { PayoutRefusal, PayoutsNotAccepted } from "../Payout.ts"
 import type { PayoutStatus } from "../PayoutStatus.ts"
 import type { ParkedBecause, WaitsFor } from "../PayoutState.ts"
 import { format } from "../../pix/Money.ts"
-import { zone } from "./queue/account.ts"
+import { dayInSaoPaulo } from "../../internal/utc.ts"
 
 const refusals: Readonly<Record<PayoutRefusal["_tag"], string>> = {
   InvalidRequest: "dados inválidos, confira a chave PIX e o valor",
@@ -50,8 +50,7 @@ const parked: Readonly<Record<ParkedBecause, string>> = {
 const unclear = "A conferir: pode ter sido pago, não pagar por outro meio antes"
 const opposite = "A conferir: o gateway diz o contrário do que está registrado, não pagar por outro meio antes"
 
-const day = (at: DateTime.Utc): string =>
-  DateTime.formatIsoDate(DateTime.setZone(at, zone)).split("-").toReversed().join("/")
+const day = (at: DateTime.Utc): string => dayInSaoPaulo(at).split("-").toReversed().join("/")
 
 type Of<State extends PayoutStatus["state"]> = Extract<PayoutStatus, { state: State }>
 

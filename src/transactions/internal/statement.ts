@@ -1,9 +1,10 @@
 /** Compares the bank's statement with payouts. The end-to-end id alone settles; what else agrees is shown to a person. */
 import type * as Arr from "effect/Array"
-import * as DateTime from "effect/DateTime"
+import type * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
 import * as Document from "../../pix/Document.ts"
 import type { Centavos } from "../../pix/Money.ts"
+import { dayInSaoPaulo } from "../../internal/utc.ts"
 
 /** A line of a statement. It may have more fields; the result returns them. */
 export interface StatementLine {
@@ -61,9 +62,6 @@ export interface Statement<L extends StatementLine = StatementLine, P extends St
   readonly alone: { readonly lines: ReadonlyArray<L>; readonly payouts: ReadonlyArray<P> }
 }
 
-const zone = DateTime.zoneMakeNamedUnsafe("America/Sao_Paulo")
-const dayOf = (at: DateTime.Utc): string => DateTime.formatIsoDate(DateTime.setZone(at, zone))
-
 /** Banks write letters of an id in either case. */
 const idOf = ({ endToEndId = "" }: { readonly endToEndId?: string | undefined }): string =>
   endToEndId.trim().toUpperCase()
@@ -102,8 +100,8 @@ interface Prepared<P> {
 const prepare = <P extends StatementPayout>(payout: P): Prepared<P> => ({
   payout,
   id: idOf(payout),
-  from: dayOf(payout.submittedAt),
-  until: dayOf(payout.updatedAt),
+  from: dayInSaoPaulo(payout.submittedAt),
+  until: dayInSaoPaulo(payout.updatedAt),
   full: fullDocument(payout.document)
 })
 

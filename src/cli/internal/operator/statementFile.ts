@@ -14,6 +14,7 @@ import * as Money from "../../../pix/Money.ts"
 import type { StatementLine } from "../../../transactions/Reconcile.ts"
 import { codeOf } from "../errorCode.ts"
 import { failed } from "../exit.ts"
+import { dayInSaoPaulo } from "../../../internal/utc.ts"
 
 /** The headings of the columns. */
 export interface StatementColumns {
@@ -74,13 +75,11 @@ const directionOf = (kind: string, sign: "in" | "out" | undefined): "in" | "out"
   return isOut === inWord.test(word) || (sign ?? said) !== said ? undefined : said
 }
 
-const zone = DateTime.zoneMakeNamedUnsafe("America/Sao_Paulo")
-
 /** A day, as 21/11/2026 or 2026-11-21, with or without a time. One with an offset is the day in São Paulo. */
 const parseDay = (cell: string): Option.Option<string> => {
   const text = cell.trim()
   if (/^\d{4}-\d\d-\d\dT[\d:.]{4,20}(?:Z|[+-]\d\d:?\d\d)$/.test(text)) {
-    return Option.map(DateTime.make(text), (at) => DateTime.formatIsoDate(DateTime.setZone(at, zone)))
+    return Option.map(DateTime.make(text), dayInSaoPaulo)
   }
   const [, d = "", m = "", y = ""] = /^(\d{1,2})[/.-](\d{1,2})[/.-](\d{4}|\d{2})(?!\d)/.exec(text) ?? []
   const [iso = `${y.length === 2 ? `20${y}` : y}-${m.padStart(2, "0")}-${d.padStart(2, "0")}`] =

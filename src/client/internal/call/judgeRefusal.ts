@@ -27,6 +27,7 @@ import { isTimedOut } from "../words/timeOut.ts"
 import { waitSeconds } from "../words/waitSeconds.ts"
 import { isWithdrawalCause } from "../words/withdrawalCauses.ts"
 import type { Call, Failed, FailedRecord } from "./state.ts"
+import { saoPaulo } from "../../../internal/utc.ts"
 
 const parametersOf = (template: string, path: string): ReadonlyArray<string> => {
   const [written = ""] = path.split("?")
@@ -131,14 +132,13 @@ const policyWait = (verdict: unknown, now: number): Duration.Duration | undefine
   const millis =
     waitFor === "tomorrow"
       ? DateTime.toEpochMillis(
-          DateTime.startOf(DateTime.add(DateTime.makeUnsafe(now).pipe(DateTime.setZone(zone)), { days: 1 }), "day")
+          DateTime.startOf(DateTime.add(DateTime.makeUnsafe(now).pipe(DateTime.setZone(saoPaulo)), { days: 1 }), "day")
         ) - now
       : millisOf(waitFor)
   return millis === undefined ? undefined : Duration.min(Duration.millis(millis), longestRetryAfter)
 }
 
 /** Where a day of the gateway begins. */
-const zone = DateTime.zoneMakeNamedUnsafe("America/Sao_Paulo")
 
 /** What the user's policy says of a refusal: nothing for a value that is none of its words. */
 const policyVerdict = (

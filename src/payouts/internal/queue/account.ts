@@ -2,13 +2,9 @@
  * An account as it is in the table, which all its workers share: the sender of its payouts, its pause, and the wait that
  * begins where the service refuses every request alike. Nothing here reads or writes.
  */
-import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { Bool, Int, orNull, startingAt } from "./columns.ts"
-
-/** Where the day of a cap begins. */
-export const zone = DateTime.zoneMakeNamedUnsafe("America/Sao_Paulo")
 
 /** One account. Times are in milliseconds since 1970. */
 export const Account = Schema.Struct({

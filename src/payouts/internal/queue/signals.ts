@@ -11,10 +11,11 @@ import { errorType, log } from "../../../internal/spans.ts"
 import { payoutLabel, logFields } from "../machine.ts"
 import { Centavos, format } from "../../../pix/Money.ts"
 import { type EndedBy, type ParkedBecause, type PayoutState, WaitsFor } from "../../PayoutState.ts"
-import { type Account, zone } from "./account.ts"
+import type { Account } from "./account.ts"
 import { type Count, failureOf, type Row } from "./row.ts"
 import type { Settings } from "../../PayoutQueueOptions.ts"
 import type { Store } from "./store.ts"
+import { dayInSaoPaulo } from "../../../internal/utc.ts"
 
 const waiting = gauge(
   "effect_pix_payout_queue_waiting",
@@ -225,7 +226,7 @@ export const measures = Effect.fnUntraced(function* (store: Store, { account }: 
   let ahead: string | undefined
   /** A day that lies ahead has a sum only where a clock was wrong. */
   const warnOfDayAhead = Effect.fnUntraced(function* (readAt: number) {
-    const today = DateTime.formatIsoDate(DateTime.setZone(DateTime.makeUnsafe(readAt), zone))
+    const today = dayInSaoPaulo(DateTime.makeUnsafe(readAt))
     const found = yield* store.accounts.dayAfter(today)
     if (found === undefined || found.day === ahead) return
     ahead = found.day
