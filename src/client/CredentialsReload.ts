@@ -53,7 +53,11 @@ const areSame = (one: ApiCredentials, other: ApiCredentials) =>
 /** After a load that failed or returned the same credentials, a 401 starts no new load for this time. */
 const pause = Duration.seconds(2)
 
-const loads = counter("effect_pix_credential_loads", "{load}", "Loads of credentials by result: New, Same or Failed")
+const loads = counter(
+  "effect_pix_credential_loads_total",
+  "{load}",
+  "Loads of credentials by result: New, Same or Failed"
+)
 
 const count = (result: "New" | "Same" | "Failed", errorType?: string) =>
   update(loads, 1, { result, "error.type": errorType })

@@ -8,7 +8,7 @@ import { failureNameOf, type FailureName, failureOf, reasonOf } from "../interna
 import { counter, update } from "../internal/metrics.ts"
 import { log } from "../internal/spans.ts"
 
-const failures = counter("effect_pix_database_failures", "{failure}", "Failures of the database, by their kind")
+const failures = counter("effect_pix_database_failures_total", "{failure}", "Failures of the database, by their kind")
 
 /**
  * When each failure was logged last. A process has one line a minute for all its queues and webhooks; a clock of its own, as in

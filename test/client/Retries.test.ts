@@ -282,7 +282,7 @@ describe("the budget of retries", () => {
         yield* TestClock.adjust("61 seconds")
       }
       return (yield* Metric.snapshot).flatMap(({ attributes, id, state }) =>
-        id === "effect_pix_retries_refused" && "count" in state
+        id === "effect_pix_retries_refused_total" && "count" in state
           ? [[attributes?.["operation"], Number(state.count)]]
           : []
       )

@@ -138,7 +138,7 @@ describe("the exported signals of the client", () => {
     "the loads of credentials are counted by result, and a histogram has a bound for the longest call",
     function* () {
       const { metrics } = yield* exported
-      const loads = metrics.filter(({ name }) => name === "effect_pix_credential_loads")
+      const loads = metrics.filter(({ name }) => name === "effect_pix_credential_loads_total")
       const results = loads.map(({ attributes }) => [attributes["result"], attributes["error.type"]].join(" "))
       assert.sameMembers(results, ["New ", "Same ", "Failed NoVault"])
       const histograms = metrics.filter(({ bounds, unit }) => unit === "s" && bounds.length > 0)

@@ -60,7 +60,7 @@ const traced = Effect.fnUntraced(function* (call: Effect.Effect<unknown, unknown
     ends: spans.map(endOf),
     attributes: spans.map(({ attributes }) => Object.fromEntries(attributes)),
     ofAttempts: pointsOf("http.client.request.duration", "http.request.method", "url.template", "error.type"),
-    ofCalls: pointsOf("effect_pix_call_duration", "operation", "result", "outcome", "error.type")
+    ofCalls: pointsOf("effect_pix_call_duration_seconds", "operation", "result", "outcome", "error.type")
   }
 })
 

@@ -30,9 +30,9 @@ effect("a process without a worker measures what waits", Layer.merge(memory, own
     "centavos accepted default {centavo} 7500",
     "delayed Paused default {payout} 3",
     "delayed_centavos Paused default {centavo} 7500",
-    "measured default s 60",
-    "oldest accepted default s 60",
-    "paused default 1 1",
+    "measured_seconds default s 60",
+    "oldest_seconds accepted default s 60",
+    "paused default {flag} 1",
     "waiting accepted default {payout} 3"
   ])
 })
@@ -83,11 +83,11 @@ queued(
       "delayed NeedsApproval default {payout} 1",
       "delayed_centavos InsufficientBalance default {centavo} 1000",
       "delayed_centavos NeedsApproval default {centavo} 3000",
-      "measured default s 3780",
-      "oldest accepted default s 3630",
-      "oldest default parked s 3630",
-      "oldest default posted s 3715",
-      "served default 1 1",
+      "measured_seconds default s 3780",
+      "oldest_seconds accepted default s 3630",
+      "oldest_seconds default parked s 3630",
+      "oldest_seconds default posted s 3715",
+      "served default {flag} 1",
       "waiting accepted default {payout} 1",
       "waiting default parked {payout} 1",
       "waiting default posted {payout} 2"
@@ -133,7 +133,7 @@ queued(
       found.filter((line) => /^to_check |posted/.test(line)),
       [
         "centavos default posted {centavo} 4500",
-        "oldest default posted s 10800",
+        "oldest_seconds default posted s 10800",
         "to_check ClaimedFailed default {payout} 1",
         "to_check ClaimedPaid default {payout} 1",
         "to_check ClaimedReturned default {payout} 1",
@@ -147,8 +147,8 @@ queued(
     assert.deepStrictEqual(
       lastValues(metrics.filter(({ type }) => type === "Counter").map(pointOf), /^effect_pix_payout_queue_ends/),
       {
-        "effect_pix_payout_queue_ends default person returned {payout}": 1,
-        "effect_pix_payout_queue_ends_centavos default person returned {centavo}": 1500
+        "effect_pix_payout_queue_ends_total default person returned {payout}": 1,
+        "effect_pix_payout_queue_ends_centavos_total default person returned {centavo}": 1500
       }
     )
   }

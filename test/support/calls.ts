@@ -40,7 +40,7 @@ export const call = Effect.fnUntraced(function* (
   )
   const [result = assert.fail("it was not called")] = results
   const misfits = metrics.flatMap(({ attributes, id, state }) =>
-    id === "effect_pix_misfits" && "count" in state
+    id === "effect_pix_misfits_total" && "count" in state
       ? [[String(attributes?.["field"]), Number(state.count)] as const]
       : []
   )

@@ -1,5 +1,5 @@
 /**
- * The series that a program exports, by the names that Prometheus gives them, and what an expression reads of them. They are
+ * The series that a program exports, by the names that Prometheus has of them, and what an expression reads of them. They are
  * read from the table of docs/observability.md, which other tests compare with a run.
  */
 import { documented } from "./documented.ts"
@@ -7,16 +7,18 @@ import { documented } from "./documented.ts"
 /** The rows of the table of metrics. */
 export const metrics = documented("Metrics")
 
-/** The series of a metric by the names that Prometheus gives them after OTLP, with their labels. */
+/** The series of a metric by their names, with their labels. */
 export const series = new Map(
-  metrics.flatMap(({ attributes, name, says, unit }) => {
-    const isGauge = says.startsWith("a gauge")
-    const base = name.replaceAll(".", "_") + (unit === "s" ? "_seconds" : unit === "1" && isGauge ? "_ratio" : "")
+  metrics.flatMap(({ attributes, name, says }) => {
+    const base = name.replaceAll(".", "_")
     const labels = attributes.map((attribute) => attribute.replaceAll(".", "_"))
-    const suffixes = says.startsWith("a histogram") ? ["_bucket", "_count", "_sum"] : isGauge ? [""] : ["_total"]
+    const suffixes = says.startsWith("a histogram") ? ["_bucket", "_count", "_sum"] : [""]
     return suffixes.map((suffix) => [base + suffix, suffix === "_bucket" ? [...labels, "le"] : labels] as const)
   })
 )
+
+/** The name of the convention has no unit, which OTLP appends and Effect's exporter does not. */
+const bothNames = /\{__name__=~"(\w+)\(_seconds\)\?(\w+)"(?:, )?/g
 
 const words =
   /^(absent|by|group_left|histogram_quantile|increase|last_over_time|max|min|offset|on|or|rate|sum|time|unless)$/
@@ -24,7 +26,8 @@ const matchers = (inBraces = "") =>
   Array.from(inBraces.matchAll(/(\w+)\s*(?:=~|!~|!=|=)\s*"/g), ([, label = ""]) => label)
 
 /** The metrics of an expression with the labels that it selects, and the labels of its result. */
-export const readExpression = (expr: string) => {
+export const readExpression = (expression: string) => {
+  const expr = expression.replaceAll(bothNames, "$1$2{")
   const grouped = Array.from(expr.matchAll(/\b(?:by|on)\s*\(([^)]*)\)/g), ([, labels = ""]) => labels.split(/\s*,\s*/))
   const rest = expr.replaceAll(/\b(?:by|on)\s*\([^)]*\)/g, " ").replaceAll(/\[[^\]]*\]/g, " ")
   const used = Array.from(rest.matchAll(/\b([a-z]\w*)\s*(?:\{([^}]*)\})?/gi), ([, name = "", inBraces]) => ({

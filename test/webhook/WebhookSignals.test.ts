@@ -70,7 +70,7 @@ describe("the exported signals of a webhook", () => {
       }).pipe(Effect.provide(onSqlite({})))
       const { lines, metrics, spans, text } = yield* exportedBy(program)
       const counts = [...refusals, ["200", 1] as const].map(([reason, count]) => [
-        `effect_pix_webhook_deliveries ${reason} default {delivery}`,
+        `effect_pix_webhook_deliveries_total ${reason} default {delivery}`,
         count
       ])
       assert.deepInclude(lastValues(metrics, webhookMetrics), Object.fromEntries(counts))
@@ -133,9 +133,9 @@ describe("the exported signals of a webhook", () => {
       )
       for (const { spanId } of failures) assert.isTrue(works.some((work) => work.spanId === spanId))
       const values = lastValues(metrics, webhookMetrics)
-      assert.strictEqual(values["effect_pix_webhook_handlers Failure Failure onPaid {call}"], 2)
-      assert.strictEqual(values["effect_pix_webhook_handlers Dead Failure onPaid {call}"], 1)
-      assert.strictEqual(values["effect_pix_webhook_unlisted default pago {lookup}"], 2)
+      assert.strictEqual(values["effect_pix_webhook_handlers_total Failure Failure onPaid {call}"], 2)
+      assert.strictEqual(values["effect_pix_webhook_handlers_total Dead Failure onPaid {call}"], 1)
+      assert.strictEqual(values["effect_pix_webhook_unlisted_total default pago {lookup}"], 2)
       assert.strictEqual(lines.filter(({ message }) => message.includes('a lookup says "pago"')).length, 1)
       assert.notInclude(text, person)
       // Spans have a hash of the transaction's id, and not the id.
@@ -173,10 +173,10 @@ describe("the exported signals of a webhook", () => {
       for (const reason of ["first", "outage"])
         assert.isAtLeast(values[`effect_pix_webhook_waiting default ${reason} {delivery}`] ?? 0, 1)
       for (const reason of ["early", "outage"]) {
-        const age = values[`effect_pix_webhook_oldest default ${reason} s`] ?? 0
+        const age = values[`effect_pix_webhook_oldest_seconds default ${reason} s`] ?? 0
         assert.isTrue(age >= 3600 && age < 4000, `${reason}: ${age}`)
       }
-      assert.strictEqual(values["effect_pix_webhook_oldest default due s"], 0)
+      assert.strictEqual(values["effect_pix_webhook_oldest_seconds default due s"], 0)
       assert.deepInclude(values, {
         "effect_pix_webhook_waiting default early {delivery}": 2,
         "effect_pix_webhook_waiting default failed {delivery}": 0,

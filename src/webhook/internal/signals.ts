@@ -14,12 +14,12 @@ import { digest } from "./row.ts"
 import type { Store } from "./table.ts"
 
 const deliveries = counter(
-  "effect_pix_webhook_deliveries",
+  "effect_pix_webhook_deliveries_total",
   "{delivery}",
   "Deliveries by the status of their answer, and why they were not taken"
 )
 const calls = counter(
-  "effect_pix_webhook_handlers",
+  "effect_pix_webhook_handlers_total",
   "{call}",
   "Calls of your code by handler and result: Success, Failure, or Dead for one that is not repeated"
 )
@@ -28,18 +28,22 @@ const waiting = gauge(
   "{delivery}",
   "Transactions and other deliveries that wait, by why: due, first, early, outage or failed"
 )
-const oldest = gauge("effect_pix_webhook_oldest", "s", "How long the oldest of them has been waiting, by why")
+const oldest = gauge("effect_pix_webhook_oldest_seconds", "s", "How long the oldest of them has been waiting, by why")
 const deadLetters = gauge(
   "effect_pix_webhook_dead_letters",
   "{delivery}",
   "Dead letters: what your code refused until its retries ended"
 )
 const unlisted = counter(
-  "effect_pix_webhook_unlisted",
+  "effect_pix_webhook_unlisted_total",
   "{lookup}",
   "Lookups whose status sounds like paid, but is neither documented nor listed in PaymentsPolicy.statuses: onPaid was not called"
 )
-const measured = gauge("effect_pix_webhook_measured", "s", "When the gauges were measured last, in seconds since 1970")
+const measured = gauge(
+  "effect_pix_webhook_measured_seconds",
+  "s",
+  "When the gauges were measured last, in seconds since 1970"
+)
 
 /** The attribute `webhook.transaction_id_hash`, by which the spans and lines of a transaction are found without its id. */
 export const transactionHash = (transactionId: string): string => digest(transactionId.toLowerCase()).slice(0, 40)

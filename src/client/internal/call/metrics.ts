@@ -37,7 +37,7 @@ export const makeMeters = (server: { readonly address: string; readonly port: nu
   ),
 
   recordCall: updateOf((operation: Operation, result: string, outcome: string, errorType: string | undefined) =>
-    histogram("effect_pix_call_duration", "How long a call took, over all its attempts and waits", {
+    histogram("effect_pix_call_duration_seconds", "How long a call took, over all its attempts and waits", {
       operation,
       result,
       outcome,
@@ -48,7 +48,7 @@ export const makeMeters = (server: { readonly address: string; readonly port: nu
 
   countRefusedRetry: updateOf((operation: Operation) =>
     counter(
-      "effect_pix_retries_refused",
+      "effect_pix_retries_refused_total",
       "{retry}",
       "Retries that the retry budget refused, since too many calls failed",
       { operation, "server.address": server.address }
@@ -57,7 +57,7 @@ export const makeMeters = (server: { readonly address: string; readonly port: nu
 
   countMisfit: updateOf((operation: Operation, field: string) =>
     counter(
-      "effect_pix_misfits",
+      "effect_pix_misfits_total",
       "{answer}",
       "Answers with an optional field that did not fit the contract and was left out",
       { operation, field }

@@ -22,7 +22,11 @@ const waiting = gauge(
   "{payout}",
   "Payouts that wait, by their state: accepted, unknown, parked for a person, or posted without a known end"
 )
-const oldest = gauge("effect_pix_payout_queue_oldest", "s", "How long the oldest payout of a state has been waiting")
+const oldest = gauge(
+  "effect_pix_payout_queue_oldest_seconds",
+  "s",
+  "How long the oldest payout of a state has been waiting"
+)
 const centavos = gauge(
   "effect_pix_payout_queue_centavos",
   "{centavo}",
@@ -50,28 +54,28 @@ const delayedCentavos = gauge(
 )
 const served = gauge(
   "effect_pix_payout_queue_served",
-  "1",
+  "{flag}",
   "Whether a worker ever served the account: 1 or 0. While it is 0, nothing is sent"
 )
-const paused = gauge("effect_pix_payout_queue_paused", "1", "Whether the workers are stopped by setPaused: 1 or 0")
+const paused = gauge("effect_pix_payout_queue_paused", "{flag}", "Whether the workers are stopped by setPaused: 1 or 0")
 const confirmingStopped = gauge(
   "effect_pix_payout_queue_confirming_stopped",
-  "1",
+  "{flag}",
   "Whether payouts are not confirmed, since the service does not know the withdrawals that it named: 1 or 0"
 )
 const measured = gauge(
-  "effect_pix_payout_queue_measured",
+  "effect_pix_payout_queue_measured_seconds",
   "s",
   "When the gauges were measured last, in seconds since 1970"
 )
 const changes = counter(
-  "effect_pix_payout_queue_changes",
+  "effect_pix_payout_queue_changes_total",
   "{payout}",
   "Payouts that came into a state, with the cause of a failure"
 )
 
 const calls = counter(
-  "effect_pix_payout_queue_handlers",
+  "effect_pix_payout_queue_handlers_total",
   "{call}",
   "Calls of your onState by result: Success, Failure, or Dead for one that is not repeated"
 )
@@ -81,7 +85,7 @@ const statesWaiting = gauge(
   "States of payouts that wait for your onState, also behind a dead letter"
 )
 const statesOldest = gauge(
-  "effect_pix_payout_queue_states_oldest",
+  "effect_pix_payout_queue_states_oldest_seconds",
   "s",
   "How long the oldest of these states has been waiting"
 )
@@ -110,9 +114,13 @@ const measureStates = Effect.fnUntraced(function* ({ states }: Store, { account,
   return count
 })
 
-const ends = counter("effect_pix_payout_queue_ends", "{payout}", "Payouts that ended, by their state and who said so")
+const ends = counter(
+  "effect_pix_payout_queue_ends_total",
+  "{payout}",
+  "Payouts that ended, by their state and who said so"
+)
 const endsCentavos = counter(
-  "effect_pix_payout_queue_ends_centavos",
+  "effect_pix_payout_queue_ends_centavos_total",
   "{centavo}",
   "The sum of the payouts that ended, by their state and who said so"
 )
