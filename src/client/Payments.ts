@@ -249,14 +249,19 @@ const toCompany = (companyId: number | null): Result.Result<number | undefined, 
     ? Result.succeed(companyId ?? undefined)
     : Result.fail("must be a whole number from 0")
 
-const checkOptions = (options: PaymentsOptions) =>
+const checkOf = (insecure: boolean) =>
   checkSettingsBy(
     Schema.Struct({
-      baseUrl: baseUrlSetting(options?.insecure === true),
+      baseUrl: baseUrlSetting(insecure),
       companyId: Schema.optional(reading(toCompany)),
       zone: Schema.optional(zoneSetting)
     })
-  )(options)
+  )
+// A schema is compiled when it is used first.
+const checkSecure = checkOf(false)
+const checkInsecure = checkOf(true)
+const checkOptions = (options: PaymentsOptions) =>
+  options?.insecure === true ? checkInsecure(options) : checkSecure(options)
 
 const companyText = reading((text: string) => toCompany(/^\d+$/.test(text) ? Number(text) : Number.NaN))
 

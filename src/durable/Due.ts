@@ -9,6 +9,7 @@
 import * as Effect from "effect/Effect"
 import type { Fragment } from "effect/sql/Statement"
 import type { SqlError } from "effect/sql/SqlError"
+import { unnoticed } from "../internal/soleWriter.ts"
 import { type Database, isOneOf, locked, unpacked } from "./Database.ts"
 import { databaseNow } from "./Now.ts"
 
@@ -83,8 +84,8 @@ export const makeDue = (
       Effect.flatMap(Effect.all([fromNow(0), fromNow(lease)]), ([now, until]) => {
         const due = sql`SELECT ${sql(place)} FROM ${rows} WHERE ${where} AND due_at <= ${now}
           ORDER BY due_at LIMIT ${most} ${locked(database)}`
-        return sql<DueRow>`UPDATE ${rows} SET due_at = ${until}, taken_by = ${taker}, tries = tries + 1
-          WHERE ${isOneOf(database, place, due)} RETURNING ${columns}, ${sql(key)} AS "key", tries AS "tries"`
+        return unnoticed(sql<DueRow>`UPDATE ${rows} SET due_at = ${until}, taken_by = ${taker}, tries = tries + 1
+          WHERE ${isOneOf(database, place, due)} RETURNING ${columns}, ${sql(key)} AS "key", tries AS "tries"`)
       }),
     /**
      * Renews the leases of rows, for the time of the lease in milliseconds. Nobody takes a row that is locked. It finds them by the
@@ -104,7 +105,7 @@ export const makeDue = (
         )
         const takers = isOneOf(database, "taken_by", some(held.map(({ taker }) => taker)))
         const own = sql`SELECT ${sql(place)} FROM ${rows} WHERE ${scope} AND ${keys} AND ${takers} ${locked(database)}`
-        return sql`UPDATE ${rows} SET due_at = ${until} WHERE ${isOneOf(database, place, own)}`
+        return unnoticed(sql`UPDATE ${rows} SET due_at = ${until} WHERE ${isOneOf(database, place, own)}`)
       }),
     /** Gives a row back, which is due after a number of milliseconds. */
     giveBack: (taken: Taken, millis: number): Effect.Effect<unknown, SqlError> =>

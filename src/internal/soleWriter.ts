@@ -2,6 +2,7 @@
  * Stores that only this process writes to, such as a SQLite file that it has locked. A reader that waits for a change
  * in such a store waits for the next write, and does not poll.
  */
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as PubSub from "effect/PubSub"
 import type * as Scope from "effect/Scope"
@@ -27,6 +28,15 @@ export const setSoleWriter = ({ transactionService }: SqlClient, writes: Writes)
 /** The writes of the client's database; `undefined` where other processes may write to it. */
 export const soleWritesOf = ({ transactionService }: SqlClient): Writes | undefined =>
   soleWrites.get(transactionService)
+
+/** Whether a write is no news for those who follow the writes. A reference, since the user's client lies between. */
+export const IsUnnoticed = Context.Reference<boolean>("effect-pix/IsUnnoticed", { defaultValue: () => false })
+
+/** Wakes nobody by the writes of an effect, such as those of a lease: they change nothing that a reader waits for. */
+export const unnoticed: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R> = Effect.provideService(
+  IsUnnoticed,
+  true
+)
 
 /** Follows the writes from now on. */
 export const followWrites = (writes: Writes | undefined): Effect.Effect<NextWrite, never, Scope.Scope> =>

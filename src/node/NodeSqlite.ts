@@ -51,7 +51,7 @@ import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 
 import type { ConfigurationError } from "../contract/ConfigurationError.ts"
 import { OnDeath } from "../internal/onDeath.ts"
 import { OfferConnection, SimulatedProcess } from "../internal/simulatedProcess.ts"
-import { makeWrites, setSoleWriter, type Writes } from "../internal/soleWriter.ts"
+import { IsUnnoticed, makeWrites, setSoleWriter, type Writes } from "../internal/soleWriter.ts"
 import { attempt, isLocked, openReading, openWriting, own, pathOf } from "./internal/sqliteFile.ts"
 
 /** Converts booleans and dates, for which SQLite has no type. */
@@ -82,24 +82,23 @@ const untilUnlocked = Schedule.upTo(Schedule.spaced("20 millis"), { duration: "5
 const connectionOf = (db: DatabaseSync, writes: Writes): Connection => {
   const prepare = makePrepare(db)
   let published: SQLOutputValue | undefined
-  const publishWrite = Effect.suspend(() => {
+  const publishWrite = Effect.flatMap(IsUnnoticed, (isUnnoticed) => {
     if (db.isTransaction) return Effect.void
     const changes = prepare("SELECT total_changes() AS changes").get()?.["changes"]
     if (changes === published) return Effect.void
     published = changes
-    return PubSub.publish(writes, undefined)
+    return isUnnoticed ? Effect.void : PubSub.publish(writes, undefined)
   })
   // Inside a transaction of this connection, everything that it needs is locked by it.
   const isLockedElsewhere = (error: SqlError) => isLocked(error) && !db.isTransaction
-  const execute = <A>(run: () => A) => {
+  const execute = <A>(sql: string, run: () => A) => {
     const once = attempt("execute", run)
     const again = Effect.retry(once, { while: isLockedElsewhere, schedule: untilUnlocked })
-    return Effect.tap(
-      Effect.catchIf(once, isLockedElsewhere, () => again),
-      publishWrite
-    )
+    const executed = Effect.catchIf(once, isLockedElsewhere, () => again)
+    return /^\s*SELECT\b/i.test(sql) ? executed : Effect.tap(executed, publishWrite)
   }
-  const all = (sql: string, params: ReadonlyArray<unknown>) => execute(() => prepare(sql).all(...params.map(input)))
+  const all = (sql: string, params: ReadonlyArray<unknown>) =>
+    execute(sql, () => prepare(sql).all(...params.map(input)))
   const values: Connection["executeValues"] = (sql, params) =>
     Effect.map(all(sql, params), (rows) => rows.map((row) => Object.values(row)))
   return {
@@ -107,7 +106,7 @@ const connectionOf = (db: DatabaseSync, writes: Writes): Connection => {
     executeUnprepared: all,
     executeValues: values,
     executeValuesUnprepared: values,
-    executeRaw: (sql, params) => execute(() => prepare(sql).run(...params.map(input))),
+    executeRaw: (sql, params) => execute(sql, () => prepare(sql).run(...params.map(input))),
     executeStream: (sql, params) => Stream.fromIterableEffect(all(sql, params))
   }
 }

@@ -10,7 +10,7 @@ import { dirname, join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { failureNameOf } from "../../src/internal/databaseFailure.ts"
 import { SimulatedProcess } from "../../src/internal/simulatedProcess.ts"
-import { soleWritesOf } from "../../src/internal/soleWriter.ts"
+import { soleWritesOf, unnoticed } from "../../src/internal/soleWriter.ts"
 import { effect } from "../support/effect.ts"
 import { folder } from "../support/operated.ts"
 import { build, ids } from "../support/sqliteHolder.ts"
@@ -71,7 +71,7 @@ describe("a SQLite database", () => {
       assert.strictEqual((yield* Effect.flip(statement)).reason._tag, reason)
   })
 
-  effect("a write is published once it is committed, and a read is not", memory, function* () {
+  effect("a write is published once it is committed, and a read or one that is no news is not", memory, function* () {
     const sql = yield* SqlClient.SqlClient
     const writes = yield* PubSub.subscribe(soleWritesOf(sql) ?? assert.fail("it has other writers"))
     yield* ids(sql)
@@ -84,7 +84,10 @@ describe("a SQLite database", () => {
     yield* insert(sql, 2)
     yield* PubSub.take(writes)
     yield* ids(sql)
+    yield* unnoticed(insert(sql, 3))
     assert.strictEqual(yield* PubSub.remaining(writes), 0)
+    yield* insert(sql, 4)
+    yield* PubSub.take(writes)
   })
 
   effect("a statement still works after hundreds of others were prepared since its last use", memory, function* () {

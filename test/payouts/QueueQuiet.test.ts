@@ -55,7 +55,7 @@ describe("await", () => {
 const tracer = recordingTracer()
 const statements = makeStatements()
 effect(
-  "a queue and a webhook with nothing to do make no spans, and send the statements of their hourly sweeps alone",
+  "a queue and a webhook with nothing to do make no spans, and send the statements of their hourly sweeps alone; what waits wakes nobody",
   Layer.mergeAll(PayoutQueue.layer(), Webhook.layerSql({})).pipe(
     Layer.provideMerge(worldOf()),
     Layer.provide([statements.layer, tracer.layer])
@@ -87,6 +87,11 @@ effect(
     tracer.spans.length = 0
     yield* TestClock.adjust("1 minute")
     assert.deepStrictEqual(tracer.spans, [])
+    statements.texts.length = 0
+    yield* TestClock.adjust("1 hour")
+    const count = (words: string) => statements.texts.filter((text) => text.includes(words)).length
+    // A worker is seen each minute while something waits, and neither that nor a renewed lease wakes who awaits a payout.
+    assert.deepStrictEqual([count("served_at = CASE"), count('SELECT idempotency_key AS "key"')], [60, 0])
   }
 )
 

@@ -21,7 +21,7 @@ const mostRequests = 500
  * In an outage the same happens again and again, so a short wait is prolonged: by this part of its length until now, at most by an
  * hour, and not within its first minute.
  */
-const prolonged = 1 / 4
+const prolonged = 1 / 2
 const mostProlonged = Duration.toMillis("1 hour")
 const exactly = Duration.toMillis("1 minute")
 

@@ -6,6 +6,7 @@
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
 import type { SqlError } from "effect/sql/SqlError"
 import { repeatedly } from "../../../durable/Work.ts"
 import { log } from "../../../internal/spans.ts"
@@ -80,6 +81,10 @@ export const makeSeen = (
   repeatedly(
     "Writing when a worker was seen",
     "1 minute",
-    Effect.flatMap(current, (read) => identity.see(read.session, horizon)),
+    // Its own write is no news, so it goes on by itself as long as something waits.
+    Effect.repeat(
+      Effect.flatMap(current, (read) => identity.see(read.session, horizon)),
+      { while: (isWaiting) => isWaiting, schedule: Schedule.spaced("1 minute") }
+    ),
     followWrites
   )

@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { type Database, inTransaction } from "../../../durable/Database.ts"
 import { databaseNow } from "../../../durable/Now.ts"
+import { unnoticed } from "../../../internal/soleWriter.ts"
 import type { ReadAccount } from "./account.ts"
 import { accountAlias, fragmentOf, isApproved, isOpen } from "./conditions.ts"
 import { isMoved } from "./identity.ts"
@@ -61,12 +62,15 @@ export const makeIdentityStore = (database: Database, account: string) => {
           (parts) => parts.join("/")
         )
       : Effect.succeed(null),
-    /** A worker is seen in a session. */
+    /** A worker is seen in a session; false where nothing waits in a file. */
     see: (known: string | null, horizon: number) =>
-      Effect.flatMap(
-        seeing(horizon),
-        (seen) =>
-          sql`UPDATE ${accounts} SET ${seen} WHERE account = ${account} AND ${inSession(known)} AND ${isWaiting}`
+      Effect.flatMap(seeing(horizon), (seen) =>
+        Effect.map(
+          unnoticed(
+            sql`UPDATE ${accounts} SET ${seen} WHERE account = ${account} AND ${inSession(known)} AND ${isWaiting} RETURNING account`
+          ),
+          ({ length }) => length > 0
+        )
       ),
     /** A worker that has checked the database is seen in it; false where another process has done so since the account was read. */
     checked: ({ identity: stored, seenAt, session: known }: ReadAccount, identity: string | null, horizon: number) =>
