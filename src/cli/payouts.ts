@@ -23,6 +23,13 @@ const list = Command.make(
     ),
     ...periodOf("Submitted"),
     full,
+    metadata: Flag.String("metadata").pipe(
+      Flag.withMetavar("name"),
+      Flag.withDescription(
+        "Show this field of their metadata, as a column of the list; as often as needed. It needs --by"
+      ),
+      Flag.atLeast(0)
+    ),
     ...person,
     by: Flag.optional(person.by),
     ...format
@@ -31,7 +38,7 @@ const list = Command.make(
 ).pipe(
   Command.withDescription(
     "List payouts with their ages, the oldest first, and totals by state, without their payees. --full adds why the service refused " +
-      "them, as an entry of each history, and needs --by"
+      "them, and --metadata a field of theirs: each has an entry of it in its history, so both need --by"
   )
 )
 

@@ -232,11 +232,13 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
     const { inProgram, rows, run: list } = yield* operate(database)
     const columns =
       "reference,state,amount_centavos,amount_reais,submitted_at,updated_at,withdrawal_id,withdrawal_status"
-    const head = `${columns},end_to_end_id,value_reais,ended_by,ended_at,label,not_before,replaces,replaced_by`
+    const head = `${columns},end_to_end_id,value_reais,difference_reais,ended_by,ended_at,label,not_before,replaces,replaced_by,submitted_by,approved_by,why`
     const { submittedAt } = JSON.parse((yield* list("show posted --json")).stdout)
     const at = submittedAt.replace(/\.\d+Z$/, "Z")
     const one = yield* list("list --state posted --csv")
-    expect(one.stdout.replace(/(,\S+Z),\S+Z,/, "$1,")).toBe(`${head}\r\nposted,posted,3000,30.00,${at},7,,,,,,,,,\r\n`)
+    expect(one.stdout.replace(/(,\S+Z),\S+Z,/, "$1,")).toBe(
+      `${head}\r\nposted,posted,3000,30.00,${at},7,,,,,,,,,,,,,\r\n`
+    )
 
     // More than one page.
     const formulas = ["=1+1", "+1", "-1", "@SUM(A1)"]
@@ -264,11 +266,17 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
     const midnight = Date.parse("2026-11-01T03:00:00Z")
     yield* Effect.provide(
       Effect.andThen(
-        submit(item("late"), item("back", 2000), item("paid", 3000)),
+        PayoutQueue.use((queue) =>
+          queue.submitMany([
+            { ...item("late"), metadata: '{"cost_centre":"=7","shares":[1.5],"none":null}' },
+            { ...item("back", 2000), by: "ana", metadata: { cost_centre: "São Paulo 01", shares: -3 } },
+            { ...item("paid", 3000), metadata: "cost_centre" }
+          ])
+        ),
         sql(
           `UPDATE effect_pix_payouts SET submitted_at = ${midnight - 1} WHERE reference = 'late'`,
           `UPDATE effect_pix_payouts SET submitted_at = ${midnight}, state = 'returned', ended_by = 'lookup', ended_at = ${midnight},
-            withdrawal_id = 8, end_to_end_id = 'E2E8', value = '20.00', reason = '${reason}' WHERE reference = 'back'`,
+            withdrawal_id = 8, end_to_end_id = 'E2E8', value = '19.50', approved_by = 'bia', reason = '${reason}' WHERE reference = 'back'`,
           `UPDATE effect_pix_payouts SET submitted_at = ${midnight + 86_400_000}, state = 'posted', withdrawal_id = 9, claimed = 'failed',
             claims = '[{"meaning":"failed","at":"2026-11-02T03:00:00.000Z"}]' WHERE reference = 'paid'`
         )
@@ -280,15 +288,16 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
       [
         "list --since 2026-11-01 --until 2026-11-02 --csv",
         0,
-        new RegExp(`\r\n${ended}\\S+,8,,E2E8,20.00,lookup,2026-11-01T03:00:00Z,`),
+        new RegExp(`\r\n${ended}\\S+,8,,E2E8,19.50,-0.50,lookup,2026-11-01T03:00:00Z,,,,,ana,bia,\r\n`),
         /^1 returned, R\$ 20,00\n$/
       ],
       ["list --until 2026-11-01 --json", 0, /^\{"reference":"late".*\}\n$/, /^1 accepted, R\$ 10,00\n$/],
       ["list --since 2026-11-31", 1, "", /a day, as 2026-11-01/],
       ["list --claimed failed --json", 0, /^\{"reference":"paid".*"claims":\[.*\}\n$/, /^1 posted, R\$ 30,00\n$/],
       ["list --state all --csv --full --by ana", 1, "", /EFFECT_PIX_SEAL_KEY/],
+      ["list --state returned --csv --metadata x", 1, "", /back is sealed, and not with a key of EFF/],
       ["show paid", 0, /^Claimed +failed at 2026-11-02T03:00:00Z$/m],
-      ["show back", 0, /^(?![^]*encerrada)[^]*^Its value +20\.00\nEnd to end +E2E8\nEnded +as returned by a lookup, /m],
+      ["show back", 0, /^(?![^]*encerrada)[^]*^Its value +19\.50\nEnd to end +E2E8\nEnded +as returned by a lookup, /m],
       ["confirm late --yes", 4, "", /Only what was recorded/],
       ["confirm --withdrawal 9 --yes", 0, /^State +posted$/m, /looks it up within a second/],
       [
@@ -301,6 +310,24 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
     )
     yield* runRows({ ...env, EFFECT_PIX_SEAL_KEY: seal }, [
       ["payouts list --state returned --csv --full --by ana", 0, /,reason\r\n[^]*,Conta encerrada\r\n/],
+      [
+        "payouts list --state all --csv --metadata cost_centre --metadata shares --by bia",
+        0,
+        /,why,metadata_cost_centre,metadata_shares\r\nlate,.*,,,,"'=7",\[1\.5\]\r\nback,.*,ana,bia,,São Paulo 01,"'-3"\r\npaid,.*,,\r\n$/,
+        /^1 accepted, R\$ 10,00\n2 returned, R\$ 50,00\n$/
+      ],
+      [
+        "payouts list --state all --excel-br --limit 1 --metadata none --metadata toString --by carla",
+        0,
+        /;metadata_none;metadata_toString\r\n="late".*;;\r\n$/
+      ],
+      [
+        "payouts list --state returned --metadata cost_centre --by dora",
+        0,
+        /^STATE .* LABEL +cost_centre\n.* São Paulo 01\n$/
+      ],
+      ["payouts list --json --full --metadata shares --by eva", 0, /"reason":.*,"metadata":\{"shares":\[1\.5\]\}\}\n$/],
+      ["payouts show back", 0, /^(?!.*carla)(?!(.*Shown.*){4}).*by bia\n.*by dora\n$/s],
       [
         "payouts show back --full --by ana",
         0,
@@ -425,7 +452,11 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
       sheet("unknown.csv", "anew\n'=nobody\n")
     ]
     yield* rows(
-      ["list --csv", 0, /^accepted,accepted,.*\r\nrent,accepted,3000,.*,Aluguel de março,,,\r\nanew,.*,refused,\r\n/m],
+      [
+        "list --csv",
+        0,
+        /^accepted,accepted,.*\r\nrent,accepted,3000,.*,Aluguel de março,,,,,,\r\nanew,.*,refused,,ana,,\r\n/m
+      ],
       ["reschedule rent --not-before 2126-12-05", 1, "", /a time with its zone/],
       [
         "reschedule rent --not-before 2126-12-05T09:00:00-03:00 --yes --by ana",

@@ -117,7 +117,7 @@ const cellText = (cell: Cell): string => {
 }
 
 export const csvRow = (cells: ReadonlyArray<Cell>): string =>
-  `${cells.map((cell) => csvCell(cellText(cell))).join(",")}\r\n`
+  `${cells.map((cell) => (typeof cell === "string" ? csvCell(cell) : cellText(cell))).join(",")}\r\n`
 
 /** The byte order mark, by which Excel reads UTF-8. */
 export const excelMark = "\uFEFF"
