@@ -146,7 +146,7 @@ describe.each(databases)("payouts in %s", (...database) => {
       ["show parked", 0, /^Parked +Operator$[^]*^To +.*\*\*\*/m],
       ["show unknown", 0, /^Amount +R\$ 50,00 \(5000 centavos\)$[^]*^May have left +\S+Z \(3 d ago\)$/m],
       ["show unknown --full --json --by ana --note twice", 0, /"pixKey":"maria@example\.com".*"Shown".*"ana"/],
-      ["show unknown", 0, /^(?!.* Shown .* Shown ).* Shown \(unknown\) by ana : twice\n$/s],
+      ["show unknown", 0, /^(?!.* Shown .* Shown ).* Shown \(unknown\) by ana: twice\n$/s],
       ["show nothing", 4, "", /No payout/]
     )
     yield* runRows({ DATABASE_URL: env.DATABASE_URL }, [["payouts show unknown --full", 1, "", /--by/]])
@@ -176,7 +176,7 @@ describe.each(databases)("payouts in %s", (...database) => {
     yield* rows(
       ["forget posted", 2, "", /Its PIX key, .* are deleted for ever\. Its reference, amount and history stay\./],
       ["forget posted unknown --yes --by ana --note asked", 4, /posted/, /changed nothing: the payout unknown/],
-      ["show posted", 0, /^Amount +R\$ 30,00 [^]*^To +forgotten$[^]* Forgotten \(posted\) by ana : asked$/m],
+      ["show posted", 0, /^Amount +R\$ 30,00 [^]*^To +forgotten$[^]* Forgotten \(posted\) by ana: asked$/m],
       ["forget refused --yes", 0, /^State +refused$/m, /It cannot be sent any more\./],
       ["retry refused --yes", 4, "", /Its request was deleted/]
     )
@@ -202,7 +202,7 @@ describe.each(databases)("payouts in %s", (...database) => {
           /MONEY WILL MOVE FROM ANOTHER ACCOUNT .* No payout of it is/
         ],
         [`change-sender ${sender} --account padaria --yes --by ana`, 0, new RegExp(`^Sender +${sender}$`, "m")],
-        [`change-sender ${sender} --yes`, 4, "", /1 payout, R\$ 50,00 .* UNKNOWN[^]*is that of the account padaria/]
+        [`change-sender ${sender} --yes`, 4, "", /^(?!.*MONEY).*is that of the account padaria/]
       )
       const { changes } = yield* inProgram(
         PayoutQueue.use((queue) => queue.account),
@@ -319,14 +319,14 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
       [
         "payouts list --state all --excel-br --limit 1 --metadata none --metadata toString --by carla",
         0,
-        /;metadata_none;metadata_toString\r\n="late".*;;\r\n$/
+        /;metadata_none;metadata_toString\r\nlate;.*;;\r\n$/
       ],
       [
         "payouts list --state returned --metadata cost_centre --by dora",
         0,
-        /^STATE .* LABEL +cost_centre\n.* São Paulo 01\n$/
+        /^STATE .* LABEL +cost_centre\n.* São Paulo 01\n.* paid\n$/
       ],
-      ["payouts list --json --full --metadata shares --by eva", 0, /"reason":.*,"metadata":\{"shares":\[1\.5\]\}\}\n$/],
+      ["payouts list --json --full --metadata shares --by eva", 0, /"late".*"metadata":\{"shares":\[1\.5\]\}\}\n$/],
       ["payouts show back", 0, /^(?!.*carla)(?!(.*Shown.*){4}).*by bia\n.*by dora\n$/s],
       [
         "payouts show back --full --by ana",
@@ -348,10 +348,11 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
       ["settle accepted --as failed --yes", 0, /^State +failed$/m, /was not paid/],
       ["settle parked --as paid", 2, "", /You say that it was paid\. Nothing is sent\.$/m],
       ["retry posted --yes", 4, "", /retry changed nothing: the payout posted is posted/],
-      ["show accepted", 0, / Parked Operator \(parked\) by ana : asked\n.* Settled \(failed\)/],
+      ["show accepted", 0, / Parked Operator \(parked\) by ana: asked\n.* Settled \(failed\)/],
       ["retry refused --yes", 0, /^State +accepted$/m, /MONEY WILL MOVE: it is sent again, under the same key/],
+      ["resume parked --not-executed", 2, "", /MONEY WILL MOVE: you say that the service executed no request/],
       ["resume parked --yes", 0, /^State +accepted$/m, /MONEY MAY MOVE: a worker sends it again, under the same key/],
-      ["resume unknown --not-executed", 2, "", /MONEY WILL MOVE: you say that the service executed no request/],
+      ["resume unknown --not-executed", 4, "", /^resume changed nothing: .* Only a parked payout/],
       ["resume unknown --yes", 4, "", /resume changed nothing/]
     )
     // A request of it left longer ago than the default horizon, of which the command knows as little as of the program's.
@@ -424,7 +425,8 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
 
   live("a step about many payouts is taken of those that it fits, and the exit code for the others is 4", function* () {
     const { rows } = yield* operate(database, parked)
-    const some = /3 payouts, R\$ 70,00 \(7000 centavos\)[^]*resume changed nothing: the payout over-1 is paid/
+    const some =
+      /^resume changed nothing: the payout over-1 is paid[^]*2 payouts, R\$ 60,00 \(6000 centavos\)(?![^]*over-1)/
     yield* rows(
       ["settle over-1 nobody-1 nobody-2 --as paid --yes", 4, "", /nobody-1[^]*nobody-2[^]*Nothing was changed\./],
       ["settle over-1 --as paid --yes", 0, /^State +paid$/m],
@@ -516,6 +518,8 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
       ["four-eyes none --yes --by ANA", 4, "", /another person has to take the same step/],
       ["list", 0, /accepted/, /^ana asked for four-eyes .* ago: it waits for a second/m],
       ["settle posted --as failed", 2, "", /MONEY MAY HAVE MOVED: the service recorded it as withdrawal 7\. Look into/],
+      ["settle unknown --as failed", 4, "", /^settle changed nothing: .* Park it/],
+      ["park unknown --yes", 0, /^State +parked$/m],
       ["settle unknown --as failed", 2, "", /MONEY MAY HAVE MOVED: a request of it left\. Look into/],
       ["settle posted --as failed --yes --by ana", 0, /^State +failed$/m, /^(?!.*first person)/s],
       ["show posted", 0, /Settled \(failed\) by ana/],
@@ -535,7 +539,7 @@ describe("a step that nobody takes", () => {
     } as Readonly<Record<string, string>>
     const steps = [
       ...payoutSteps.map(({ name }) => `payouts ${name} x${words[name] ?? ""}`),
-      ...accountSteps.map(({ name }) => `payouts ${name}${name in words ? " 100" : ""}`),
+      ...accountSteps.map(({ name }) => `payouts ${name}${name in words ? " 1000" : ""}`),
       ...letterSteps.map(({ name }) => `webhooks ${name} x`)
     ]
     // Without DATABASE_URL, which is the next thing that each needs.

@@ -46,10 +46,10 @@ const lineOf = (change: PayoutChange): string => {
     "notBefore" in change ? time(change.notBefore) : undefined,
     "replacement" in change ? `by ${change.replacement}` : undefined,
     `(${change.state})`,
-    "by" in change ? `by ${change.by}` : undefined,
-    "note" in change ? `: ${change.note}` : undefined
+    "by" in change ? `by ${change.by}` : undefined
   ]
-  return plain(words.filter((word) => word !== undefined).join(" "))
+  const note = "note" in change && change.note !== undefined ? `: ${change.note}` : ""
+  return plain(words.filter((word) => word !== undefined).join(" ") + note)
 }
 
 interface Input extends Pick<Words, "note"> {
