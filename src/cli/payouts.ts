@@ -8,6 +8,11 @@ import { lazily } from "./internal/lazily.ts"
 import { reference } from "./internal/operator/step.ts"
 import { accountSteps, payoutSteps, stateLetterSteps } from "./internal/operator/steps.ts"
 
+const lang = Flag.Literals("lang", ["en", "pt"]).pipe(
+  Flag.withDescription("Portuguese headings, and in one sentence what is known of each payout. JSON stays as it is"),
+  Flag.withDefault("en")
+)
+
 const list = Command.make(
   "list",
   {
@@ -30,6 +35,7 @@ const list = Command.make(
       ),
       Flag.atLeast(0)
     ),
+    lang,
     ...person,
     by: Flag.optional(person.by),
     ...format
@@ -44,7 +50,7 @@ const list = Command.make(
 
 const show = Command.make(
   "show",
-  { reference, full, ...person, by: Flag.optional(person.by), json },
+  { reference, full, lang, ...person, by: Flag.optional(person.by), json },
   lazily(() => import("./internal/operator/showPayout.ts").then(({ run }) => run))
 ).pipe(
   Command.withDescription(

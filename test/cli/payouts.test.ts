@@ -326,6 +326,18 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
         0,
         /^STATE .* LABEL +cost_centre\n.* São Paulo 01\n.* paid\n$/
       ],
+      [
+        "payouts list --lang pt --state all --metadata shares --by eva",
+        0,
+        /^ESTADO +VALOR +HÁ +REFERÊNCIA +NOME +shares +SITUAÇÃO\nna fila .* late +\[1\.5\] +Na fila: será pago sozinho\..*\ndevolvido .* -3 +Devolvido em 01\/11\/2026\n/,
+        /^1 na fila, R\$ 10,00\n2 devolvido, R\$ 50,00\n$/
+      ],
+      [
+        "payouts list --lang pt --state returned --limit 1 --excel-br",
+        0,
+        /referencia;valor_centavos;.*;aprovado_por;estado;encerrado_por;situacao\r\nback;2000;20,00;.*;ana;bia;devolvido;consulta;"=""Devolvido em 01\/11\/2026"""\r\n$/,
+        /^Mostrados 1 de 2\. As somas são de todos:\n/
+      ],
       ["payouts list --json --full --metadata shares --by eva", 0, /"late".*"metadata":\{"shares":\[1\.5\]\}\}\n$/],
       ["payouts show back", 0, /^(?!.*carla)(?!(.*Shown.*){4}).*by bia\n.*by dora\n$/s],
       [
@@ -397,6 +409,17 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
       ["retry accepted", 2, "", /It is sent at once, under the same key/],
       ["pause --yes --by ana --note asked", 0, /^Workers +paused since \S+Z \(.* ago\) by ana: asked$/m, /stop/],
       ["list --json", 0, /accepted/, /until .*continue.*\nThe workers are paused since .* by ana: asked\n$/],
+      [
+        "list --lang pt --state paid",
+        0,
+        /^ESTADO .*\n$/,
+        /^Não há nenhum\.\nOs envios estão pausados, desde \S+Z, por ana: nada .*\n$/
+      ],
+      [
+        "show parked --lang pt",
+        0,
+        /^Pagamento +parked\nValor +R\$ 20,00 \(2000 centavos\)\nPedido +\S+Z \(há 3 d\)\n[^]*^Para +EMAIL .*\nSituação +Não enviado: espera a decisão.*\n {2}\S+ Pedido \(na fila\)\n {2}\S+ Parado Operator \(parado\)\n$/m
+      ],
       ["retry refused accepted", 2, "", /be sent again, .*nothing is sent until .* continue[^]*be sent at once, /],
       ["resume parked", 2, "", /MONEY MAY MOVE[^]*nothing is sent until `effect-pix payouts continue`/],
       ["continue", 2, "", /MONEY WILL MOVE.*\n.*R\$ 10,00 .*: never answered\n.*R\$ 50,00 .*: in doubt/],

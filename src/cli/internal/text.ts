@@ -54,8 +54,11 @@ const units = [
   ["s", 1]
 ] as const
 
+/** Names and values. */
+export type Fields = Readonly<Record<string, string | number | undefined>>
+
 /** Lines of names and values. A field without a value has no line. */
-export const fieldLines = (fields: Readonly<Record<string, string | number | undefined>>): string => {
+export const fieldLines = (fields: Fields): string => {
   const width = Math.max(...Object.keys(fields).map((name) => name.length)) + 1
   return Object.entries(fields)
     .flatMap(([name, value = ""]) => (value === "" ? [] : [`${name.padEnd(width)} ${plain(`${value}`)}`]))

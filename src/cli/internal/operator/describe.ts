@@ -10,7 +10,7 @@ import type { PayoutState } from "../../../payouts/PayoutState.ts"
 import * as Money from "../../../pix/Money.ts"
 import { decimal, inBoth } from "../amount.ts"
 import type { Columns } from "../list.ts"
-import { ageOf, fieldLines, plain, time } from "../text.ts"
+import { ageOf, fieldLines, type Fields, plain, time } from "../text.ts"
 
 /** How many payouts there are, and how much they are together. */
 export interface Sum {
@@ -141,11 +141,11 @@ export const dataOf = (status: PayoutStatus) => ({
   idempotencyKey: status.idempotencyKey
 })
 
-/** A status in lines, with the payee if it is given. */
-export const textOf = (status: PayoutStatus, now: number, payee?: string, reason?: string): string => {
+/** A status in fields, with the payee if it is given. */
+export const fieldsOf = (status: PayoutStatus, now: number, payee?: string, reason?: string): Fields => {
   const { by, claims, contradicted, endedAt, endToEndId, unconfirmed } = endOf(status)
   const since = (at: DateTime.Utc | undefined) => at && `${time(at)} (${ageOf(at, now)} ago)`
-  return fieldLines({
+  return {
     Payout: status.reference,
     Label: status.label,
     Amount: inBoth(status.amount),
@@ -174,8 +174,11 @@ export const textOf = (status: PayoutStatus, now: number, payee?: string, reason
     Updated: since(status.updatedAt),
     Key: status.idempotencyKey,
     To: payee
-  })
+  }
 }
+
+/** A status in lines. */
+export const textOf = (status: PayoutStatus, now: number): string => fieldLines(fieldsOf(status, now))
 
 /** A payout in a list, without its payee. */
 export const columnsAt = (now: number): Columns<PayoutStatus> => ({

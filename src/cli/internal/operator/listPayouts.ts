@@ -7,10 +7,11 @@ import { PayoutState } from "../../../payouts/PayoutState.ts"
 import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
 import { failed } from "../exit.ts"
 import { whyOf, type Words } from "../flags.ts"
-import { type Format, printList } from "../list.ts"
+import { type Columns, type Format, printList } from "../list.ts"
 import { hasReader, note } from "../output.ts"
 import { ageOf, plain } from "../text.ts"
-import { columnsAt, inReais, type Opening, textOfPause, withOpened } from "./describe.ts"
+import { columnsAt, inReais, type Opening, withOpened } from "./describe.ts"
+import { columnsOf, english, words as portugueseWords } from "./inPortuguese.ts"
 import {
   layerQueue,
   layerReading,
@@ -30,6 +31,7 @@ interface Input extends Format, Pick<Words, "note"> {
   readonly by: Option.Option<string>
   readonly claimed: Option.Option<"failed" | "returned" | "paid" | "any">
   readonly full: boolean
+  readonly lang: "en" | "pt"
   /** The names of the metadata that are shown. */
   readonly metadata: ReadonlyArray<string>
   readonly since: Option.Option<DateTime.Utc>
@@ -44,6 +46,7 @@ const list = Effect.fnUntraced(function* ({
   by,
   claimed,
   full,
+  lang,
   metadata,
   note: why,
   since,
@@ -70,26 +73,28 @@ const list = Effect.fnUntraced(function* ({
     const sealed = yield* whatIsSealed(status.reference, words)
     return { ...status, reason: sealed?.reason, metadata: opened }
   })
+  const inLang = <A extends PayoutStatus>(columns: Columns<A>) => (lang === "pt" ? columnsOf(columns) : columns)
   const shown = opens({ full, metadata })
-    ? yield* printList(Stream.mapEffect(rows, open), withOpened(columnsAt(now), { full, metadata }), format)
-    : yield* printList(rows, columnsAt(now), format)
+    ? yield* printList(Stream.mapEffect(rows, open), inLang(withOpened(columnsAt(now), { full, metadata })), format)
+    : yield* printList(rows, inLang(columnsAt(now)), format)
   if (!hasReader()) return
   const sums = yield* readSums(filter)
   const found = (state === "all" ? PayoutState.literals : states).flatMap((one) => {
     const sum = one && sums.get(one)
-    return sum === undefined ? [] : [{ state: one, ...sum }]
+    return one === undefined || sum === undefined ? [] : [{ state: one, ...sum }]
   })
   const all = found.reduce((most, { count }) => most + count, 0)
-  if (shown < all) yield* note(`Shown are ${shown} of ${all}. The sums are of all:`)
-  for (const { centavos, count, state: one } of found) yield* note(`${count} ${one}, ${inReais(centavos)}`)
-  if (found.length === 0) yield* note(state === "waiting" ? "No payout waits." : "There is none.")
+  const told = lang === "pt" ? portugueseWords : english
+  if (shown < all) yield* note(told.shown(shown, all))
+  for (const { centavos, count, state: one } of found)
+    yield* note(`${count} ${told.stateOf(one)}, ${inReais(centavos)}`)
+  if (found.length === 0) yield* note(state === "waiting" ? told.noneWaits : told.none)
   if (account.paused) {
-    yield* note("The workers are paused: nothing is sent until `effect-pix payouts continue`.")
-    yield* note(`The workers are ${textOfPause(account)}`)
+    yield* note(told.paused(account))
   }
   if (asked !== undefined) {
     const step = asked.fingerprint !== undefined ? "change-sender" : "four-eyes"
-    yield* note(`${plain(asked.by ?? "")} asked for ${step} ${ageOf(asked.at, now)} ago: it waits for a second person.`)
+    yield* note(told.asked(plain(asked.by ?? ""), step, ageOf(asked.at, now)))
   }
 })
 

@@ -15,8 +15,10 @@ import { notRead } from "../database.ts"
 import { failed } from "../exit.ts"
 import { whyOf, type Words } from "../flags.ts"
 import { writeResult } from "../output.ts"
-import { plain, time } from "../text.ts"
-import { dataOf, textOf } from "./describe.ts"
+import { fieldLines, plain, time } from "../text.ts"
+import { dataOf, fieldsOf } from "./describe.ts"
+import * as inPortuguese from "./inPortuguese.ts"
+import { english } from "./inPortuguese.ts"
 import { find, givenSeal, layerQueue, layerReading, requestOf, whatIsSealed } from "./queue.ts"
 
 /** Whom a payout pays, by its stored request, and the PIX key of that: masked, or with `full` as it was given. */
@@ -34,19 +36,19 @@ const payeeOf = Effect.fnUntraced(function* (status: PayoutStatus, full: boolean
 const encodeChange = Schema.encodeSync(Schema.toCodecJson(PayoutChange))
 
 /** One change of a payout, with the person of a step and the reason. */
-const lineOf = (change: PayoutChange): string => {
+const lineOf = ({ by, changeOf, stateOf, withdrawal }: typeof english, change: PayoutChange): string => {
   const words = [
     time(change.at),
-    change._tag,
+    changeOf(change._tag),
     "answer" in change ? change.answer : undefined,
     "error" in change ? change.error?._tag : undefined,
     "because" in change ? change.because : undefined,
     "step" in change ? change.step : undefined,
-    "withdrawalId" in change ? `withdrawal ${change.withdrawalId}` : undefined,
+    "withdrawalId" in change ? `${withdrawal} ${change.withdrawalId}` : undefined,
     "notBefore" in change ? time(change.notBefore) : undefined,
-    "replacement" in change ? `by ${change.replacement}` : undefined,
-    `(${change.state})`,
-    "by" in change ? `by ${change.by}` : undefined
+    "replacement" in change ? `${by} ${change.replacement}` : undefined,
+    `(${stateOf(change.state)})`,
+    "by" in change ? `${by} ${change.by}` : undefined
   ]
   const note = "note" in change && change.note !== undefined ? `: ${change.note}` : ""
   return plain(words.filter((word) => word !== undefined).join(" ") + note)
@@ -57,10 +59,11 @@ interface Input extends Pick<Words, "note"> {
   readonly by: Option.Option<string>
   readonly full: boolean
   readonly json: boolean
+  readonly lang: "en" | "pt"
   readonly reference: string
 }
 
-const show = Effect.fnUntraced(function* ({ by, full, json, note, reference }: Input) {
+const show = Effect.fnUntraced(function* ({ by, full, json, lang, note, reference }: Input) {
   const status = yield* find(reference)
   const queue = yield* PayoutQueue
   const why = full && Option.isSome(by) ? whyOf({ by: by.value, note }) : undefined
@@ -70,7 +73,9 @@ const show = Effect.fnUntraced(function* ({ by, full, json, note, reference }: I
   const payee = yield* payeeOf(status, full)
   const history = yield* Effect.mapError(queue.history(status.reference), notRead)
   const now = yield* Clock.currentTimeMillis
-  const text = [textOf(status, now, payee.text, reason), ...history.map((change) => `  ${lineOf(change)}`)].join("\n")
+  const fields = fieldsOf(status, now, payee.text, reason)
+  const [shown, words] = lang === "pt" ? [inPortuguese.fieldsOf(fields, status), inPortuguese.words] : [fields, english]
+  const text = [fieldLines(shown), ...history.map((change) => `  ${lineOf(words, change)}`)].join("\n")
   yield* writeResult(
     json,
     { ...dataOf(status), reason, pixKey: payee.pixKey, history: history.map((change) => encodeChange(change)) },
