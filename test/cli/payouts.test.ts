@@ -347,7 +347,7 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
       ]
     ])
     yield* runRows({ ...env, EFFECT_PIX_SEAL_KEY: "1".repeat(64) }, [
-      ["payouts show back --full --by ana", 1, "", /sealed with another key/]
+      ["payouts show back --full --by ana", 1, "", /is sealed, and not with a key of EFFECT_PIX_SEAL_KEY/]
     ])
   })
 
