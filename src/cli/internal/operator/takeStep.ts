@@ -74,7 +74,7 @@ const refusalOf = Effect.fnUntraced(function* <Subject, A, R>(subject: Subject, 
 })
 
 const takeStep = Effect.fnUntraced(function* <Service, Subject, Own, Done, R>(
-  { effect, name, take }: Step<Service, Subject, Own, Done>,
+  { effect, isPossible = false, name, take }: Step<Service, Subject, Own, Done>,
   { countOf, lineOf, look, nameOf, print, service, summaryOf }: Kind<Service, Subject, Done, R>,
   subjects: ReadonlyArray<Subject>,
   { own, yes, ...words }: Omit<Given<Own>, "json">
@@ -83,7 +83,9 @@ const takeStep = Effect.fnUntraced(function* <Service, Subject, Own, Done, R>(
     Effect.flatMap(service(subject), (queue) =>
       Effect.mapError(take(queue, subject, whyOf(words), own), stepFailed(look(subject)))
     )
-  const judged = yield* Effect.forEach(subjects, (subject) => refusalOf(subject, takeOne(subject)))
+  const judged = yield* Effect.forEach(subjects, (subject) =>
+    isPossible ? Effect.succeed(Result.succeed(subject)) : refusalOf(subject, takeOne(subject))
+  )
   const [possible, refused] = [Arr.getSuccesses(judged), Arr.getFailures(judged)]
   // A warning about money that is shown for nothing is read less the next time.
   if (possible.length === 0) return yield* failed(messagesOf(refused), codes.Rejected)
