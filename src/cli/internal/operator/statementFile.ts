@@ -88,12 +88,13 @@ const parseDay = (cell: string): Option.Option<string> => {
   return Option.filter(Option.map(DateTime.make(`${iso}T00:00:00Z`), DateTime.formatIsoDate), (day) => day === iso)
 }
 
+const idsIn = (text: string) => text.toUpperCase().match(/(?<!\d)[ED]\d{20}[A-Z\d]{11}(?![A-Z\d])/g) ?? []
+
 /**
  * The end-to-end id in a cell, which may have other text or be in groups: that of a payment (`E`) before that of a return (`D`). None where
  * the cell has another kind of id, or several of one kind.
  */
 const idIn = (cell: string): string => {
-  const idsIn = (text: string) => text.toUpperCase().match(/(?<!\d)[ED]\d{20}[A-Z\d]{11}(?![A-Z\d])/g) ?? []
   const grouped = cell.replaceAll(/\s/g, "")
   const found = new Set([...idsIn(cell), ...(grouped.length === 32 ? idsIn(grouped) : [])])
   const [id = "", another] =
