@@ -4,12 +4,16 @@ import * as Flag from "effect/cli/Flag"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
 import { randomUUID } from "node:crypto"
 import process from "node:process"
 import * as ChargeCode from "../client/ChargeCode.ts"
 import { Payments } from "../client/Payments.ts"
 import { isBelievable } from "../contract/Expiry.ts"
-import type { CreatedPixTransaction } from "../contract/Transaction.ts"
+import { invalidRequest } from "../contract/Options.ts"
+import { issuesOf } from "../contract/RequestIssues.ts"
+import { type CreatedPixTransaction, PixTransactionRequest } from "../contract/Transaction.ts"
 import * as QrCode from "../pix/QrCode.ts"
 import { client } from "./internal/client.ts"
 import { inBoth } from "./internal/amount.ts"
@@ -19,6 +23,8 @@ import { note, writeJson, writeLine } from "./internal/output.ts"
 import { perform } from "./internal/perform.ts"
 import { plain, time } from "./internal/text.ts"
 import { keyOf, withAdvice } from "./internal/write.ts"
+
+const encodeRequest = Schema.encodeUnknownResult(PixTransactionRequest)
 
 const summaryOf = ({ amount, id, idempotencyKey, pix, status }: CreatedPixTransaction): string =>
   [
@@ -86,16 +92,20 @@ export const charge = Command.make(
   Effect.fnUntraced(function* ({ again, amount, email, expiresInDays, json, name, ...input }) {
     const reference = Option.getOrElse(input.reference, () => `charge-${randomUUID()}`)
     const idempotencyKey = yield* keyOf(reference)
-    const send = Effect.flatMap(Payments, ({ createTransaction }) =>
-      createTransaction(
-        {
-          amount,
-          paymentMethod: "PIX",
-          customer: { name, email },
-          ...(Option.isSome(expiresInDays) && { pix: { expiresInDays: expiresInDays.value } })
-        },
-        { idempotencyKey, ...(again && { earlier: "Unknown" }) }
+    const request: PixTransactionRequest = {
+      amount,
+      paymentMethod: "PIX",
+      customer: { name, email },
+      ...(Option.isSome(expiresInDays) && { pix: { expiresInDays: expiresInDays.value } })
+    }
+    // What is not sent is not announced.
+    yield* Effect.fromResult(
+      Result.mapError(encodeRequest(request, { errors: "all" }), (error) =>
+        invalidRequest("createTransaction", issuesOf(error), idempotencyKey)
       )
+    )
+    const send = Effect.flatMap(Payments, ({ createTransaction }) =>
+      createTransaction(request, { idempotencyKey, ...(again && { earlier: "Unknown" }) })
     ).pipe(Effect.flatMap(withBelievableExpiry))
     const flags = Option.isSome(input.reference) ? [] : ["--reference", reference]
     const charge = yield* perform({

@@ -18,15 +18,7 @@ import {
   headerNames,
   listTransactions
 } from "../contract/Endpoints.ts"
-import {
-  type Answers,
-  assumptions,
-  type Finding,
-  hasWithdrawalLookup,
-  inSettings,
-  judge,
-  judgeAccess
-} from "./internal/assumptions.ts"
+import { type Answers, assumptions, type Finding, inSettings, judge, judgeAccess } from "./internal/assumptions.ts"
 import { client } from "./internal/client.ts"
 import { codes, failed } from "./internal/exit.ts"
 import { json, text } from "./internal/flags.ts"
@@ -121,19 +113,19 @@ const examine = Effect.fnUntraced(function* (
   return [...access, ...assumptions.map((assumption) => assumption(answers))]
 })
 
-/** What does not hold, and the rest as counts, with what would show more. */
+const signs = { holds: "holds ", unchecked: "?     ", wrong: "WRONG " } as const
+
+/** What holds, what was not checked and why, and last what is wrong; then the counts. */
 const textOf = (findings: ReadonlyArray<Finding>): string => {
   const of = (verdict: Finding["verdict"]) => findings.filter((finding) => finding.verdict === verdict)
-  const unchecked = of("unchecked")
-  const reasons = [...new Set(unchecked.map(({ seen }) => seen))].join("; ")
-  return [
-    ...of("wrong").map(({ seen, what, where }) => `WRONG  ${what}: ${seen}\n         in ${where}`),
-    ...(of("holds").some(({ what }) => what === hasWithdrawalLookup)
-      ? [`${hasWithdrawalLookup}: WithdrawalLookup`]
-      : []),
-    `${of("holds").length} hold, ${of("wrong").length} wrong`,
-    ...(unchecked.length === 0 ? [] : [`${unchecked.length} not checked: ${reasons}`])
-  ].join("\n")
+  const [holds, unchecked, wrong] = [of("holds"), of("unchecked"), of("wrong")]
+  const lines = [...holds, ...unchecked, ...wrong].map(({ seen, verdict, what, where }) =>
+    [
+      `${signs[verdict]} ${what}${seen === undefined ? "" : `: ${seen}`}`,
+      ...(verdict === "wrong" ? [`         in ${where}`] : [])
+    ].join("\n")
+  )
+  return [...lines, `${holds.length} hold, ${wrong.length} wrong, ${unchecked.length} not checked`].join("\n")
 }
 
 export const doctor = Command.make(

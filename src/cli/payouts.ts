@@ -8,6 +8,11 @@ import { lazily } from "./internal/lazily.ts"
 import { reference } from "./internal/operator/step.ts"
 import { accountSteps, payoutSteps, stateLetterSteps } from "./internal/operator/steps.ts"
 
+const lang = Flag.Literals("lang", ["en", "pt"]).pipe(
+  Flag.withDescription("Portuguese headings, and in one sentence what is known of each payout. JSON stays as it is"),
+  Flag.withDefault("en")
+)
+
 const list = Command.make(
   "list",
   {
@@ -23,6 +28,14 @@ const list = Command.make(
     ),
     ...periodOf("Submitted"),
     full,
+    metadata: Flag.String("metadata").pipe(
+      Flag.withMetavar("name"),
+      Flag.withDescription(
+        "Show this field of their metadata, as a column of the list; as often as needed. It needs --by"
+      ),
+      Flag.atLeast(0)
+    ),
+    lang,
     ...person,
     by: Flag.optional(person.by),
     ...format
@@ -31,13 +44,13 @@ const list = Command.make(
 ).pipe(
   Command.withDescription(
     "List payouts with their ages, the oldest first, and totals by state, without their payees. --full adds why the service refused " +
-      "them, as an entry of each history, and needs --by"
+      "them, and --metadata a field of theirs: each has an entry of it in its history, so both need --by"
   )
 )
 
 const show = Command.make(
   "show",
-  { reference, full, ...person, by: Flag.optional(person.by), json },
+  { reference, full, lang, ...person, by: Flag.optional(person.by), json },
   lazily(() => import("./internal/operator/showPayout.ts").then(({ run }) => run))
 ).pipe(
   Command.withDescription(

@@ -49,6 +49,10 @@ const common = {
   /** What its submitter calls it, where this process can open it. It may name a person. */
   label: Schema.optionalKey(Schema.String),
   submittedAt: Schema.DateTimeUtcFromString,
+  /** Who submitted it, as the `by` of its item says. */
+  submittedBy: Schema.optionalKey(Schema.String),
+  /** The second person, who approved it where the account's `fourEyesAbove` needs one. */
+  approvedBy: Schema.optionalKey(Schema.String),
   /** When its row was last changed: by a step, a request or an answer, or since it has to wait. */
   updatedAt: Schema.DateTimeUtcFromString,
   /** Before this time it is not sent. */

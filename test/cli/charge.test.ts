@@ -64,7 +64,10 @@ describe("a charge", () => {
     const gateway = yield* serveRaw()
     yield* runRows(settingsOf(gateway.url), [
       ["charge 25,0 --name Maria --email m@example.com", 1, "", /2500 is centavos/],
-      ["charge 25,00 --name Maria --email nobody", 3, "", /email/]
+      ["charge 25 --name Maria --email m@example.com", 1, "", /Below R\$ 10,00 write reais, as 0,25/],
+      ["charge 999 --name Maria --email m@example.com", 1, "", /Below R\$ 10,00 write reais/],
+      ["charge 25,00 --name Maria --email nobody", 3, "", /^(?!.*Charging).*email/],
+      ["charge 25,00 --name Maria --email m@example.com --expires-in-days 0", 3, "", /^(?!.*Charging).*expiresInDays/]
     ])
     expect(gateway.arrived).toEqual([])
   })

@@ -124,6 +124,29 @@ describe("a bank's statement", () => {
     }
   })
 
+  const returned = `D${id.slice(1)}`
+  const other = `${id.slice(0, -1)}0`
+  const ids: ReadonlyArray<readonly [cell: string, id: string | undefined]> = [
+    [`PIX ENVIADO E2E:${id}-MARIA`, id],
+    [`ID${id.toLowerCase()}, ${id}`, id],
+    [`="" ${id} ""`, id],
+    [`${id.slice(0, 9)} ${id.slice(9, 21)} ${id.slice(21)}`, id],
+    [`${returned} de ${id}`, id],
+    [returned, returned],
+    [`${id} ${other}`, undefined],
+    [`${id}001`, undefined],
+    [`1${id}`, undefined],
+    ["655f0a3c-1234", undefined],
+    ["PIX ENVIADO MARIA", undefined]
+  ]
+  effect("an end-to-end id is found in other text, and no other text is taken for one", function* () {
+    const text = ids.map(([cell]) => `-1,00;"${cell.replaceAll('"', '""')}"`).join("\n")
+    const lines = yield* readStatement(yield* fileOf(`Valor;Id\n${text}\n`), { ...none, amount: "valor", id: "id" })
+    expect(lines.map(({ endToEndId }, index) => [ids[index]?.[0], endToEndId])).toEqual(
+      ids.map(([cell, found]) => [cell, found?.toUpperCase()])
+    )
+  })
+
   effect("every wrong line is named by its number, and no cell of it is shown", function* () {
     const text =
       "Data;Valor;Tipo\n21/11/2026;-1,00;D\n31/02/2026;-1,00;D\n21/11/2026;Maria;D\n21/11/2026;2,00;Maria\n\n"
@@ -143,6 +166,7 @@ describe("a bank's statement", () => {
     expect((yield* failure("Data;Valor\n1;2", { amount: "Quantia" })).message).toMatch(
       /all of these columns: quantia\./
     )
+    expect((yield* failure("Valor;Data;valor\n1;2;3", { amount: "Valor" })).message).toMatch(/two columns valor:/)
     expect((yield* failure('Data;Valor\n"1;2', { amount: "Valor" })).message).toMatch(/Line 2 is no CSV: Unterminated/)
     expect((yield* failure("Data;Valor\n;2,00", { amount: "Valor" })).message).toMatch(
       /None of the 1 lines.* give --out/

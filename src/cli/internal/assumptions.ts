@@ -247,9 +247,6 @@ export const judgeAccess = (first: Answer | NoAnswer): ReadonlyArray<Finding> =>
   ]
 }
 
-/** The sentence that a gateway with the lookup of a withdrawal is told. */
-export const hasWithdrawalLookup = "The gateway has the lookup of a withdrawal, with the fields that were seen"
-
 /** Why a gateway has no lookup of a withdrawal, as far as its answer shows it. */
 const noWithdrawalLookup = (answer: Answer | NoAnswer): string | undefined =>
   "status" in answer && answer.status === 404
@@ -323,7 +320,12 @@ export const assumptions = [
     holdsIf((currency ?? "BRL") === "BRL", "another currency")
   ),
   assume("The balance is in reais, with at most two decimals", inDecimals, given("balance"), tooManyDecimals),
-  assume(hasWithdrawalLookup, inWithdrawal, given("withdrawal"), noWithdrawalLookup),
+  assume(
+    "The gateway has the lookup of a withdrawal, with the fields that were seen",
+    inWithdrawal,
+    given("withdrawal"),
+    noWithdrawalLookup
+  ),
   assume(
     "The lookup of a withdrawal is about the number asked for",
     inWithdrawal,

@@ -54,8 +54,11 @@ const units = [
   ["s", 1]
 ] as const
 
+/** Names and values. */
+export type Fields = Readonly<Record<string, string | number | undefined>>
+
 /** Lines of names and values. A field without a value has no line. */
-export const fieldLines = (fields: Readonly<Record<string, string | number | undefined>>): string => {
+export const fieldLines = (fields: Fields): string => {
   const width = Math.max(...Object.keys(fields).map((name) => name.length)) + 1
   return Object.entries(fields)
     .flatMap(([name, value = ""]) => (value === "" ? [] : [`${name.padEnd(width)} ${plain(`${value}`)}`]))
@@ -117,7 +120,7 @@ const cellText = (cell: Cell): string => {
 }
 
 export const csvRow = (cells: ReadonlyArray<Cell>): string =>
-  `${cells.map((cell) => csvCell(cellText(cell))).join(",")}\r\n`
+  `${cells.map((cell) => (typeof cell === "string" ? csvCell(cell) : cellText(cell))).join(",")}\r\n`
 
 /** The byte order mark, by which Excel reads UTF-8. */
 export const excelMark = "\uFEFF"

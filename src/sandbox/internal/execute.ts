@@ -41,6 +41,8 @@ export interface Arrived {
 
 const names = Endpoints.headerNames
 const isJson = (type: string) => /^application\/json\s*(?:;|$)/i.test(type.trim())
+/** What curl sends by itself takes JSON too. */
+const takesJson = (type: string) => isJson(type) || /^(?:application|\*)\/\*\s*(?:;|$)/.test(type.trim())
 
 /** A digest of a path and of the JSON object of a text. `undefined` for any other text, or an object nested a million times. */
 const contentOf = (path: string, text: string): string | undefined =>
@@ -61,7 +63,7 @@ const refusalOf = (arrived: Arrived, strict: boolean, content: string | undefine
   if (matched.endpoint === undefined) {
     return matched.allowed.length === 0 ? Refusal.routeNotFound : Refusal.methodNotAllowed
   }
-  if (strict && !(headers[names.accept] ?? "").split(",").some(isJson)) return Refusal.notAcceptable
+  if (strict && !(headers[names.accept] ?? "").split(",").some(takesJson)) return Refusal.notAcceptable
   if (matched.endpoint.body === undefined) return undefined
   const type = headers[names.contentType]
   if (type === undefined ? strict : !isJson(type)) return Refusal.unsupportedMediaType

@@ -2,13 +2,15 @@
 import * as BigDecimal from "effect/BigDecimal"
 import * as Duration from "effect/Duration"
 import type * as DateTime from "effect/DateTime"
+import * as Option from "effect/Option"
+import type * as Schema from "effect/Schema"
 import type { PayoutAccount } from "../../../payouts/PayoutHistory.ts"
 import type { PayoutClaim, PayoutStatus } from "../../../payouts/PayoutStatus.ts"
 import type { PayoutState } from "../../../payouts/PayoutState.ts"
 import * as Money from "../../../pix/Money.ts"
 import { decimal, inBoth } from "../amount.ts"
 import type { Columns } from "../list.ts"
-import { ageOf, fieldLines, plain, time } from "../text.ts"
+import { ageOf, fieldLines, type Fields, plain, time } from "../text.ts"
 
 /** How many payouts there are, and how much they are together. */
 export interface Sum {
@@ -109,6 +111,12 @@ const valueOf = (status: PayoutStatus) => {
   return value && decimal(value)
 }
 
+/** By how much the value of its record differs from its amount. No field of the service is a fee, and this may be one. */
+const differenceOf = (status: PayoutStatus) => {
+  const { value } = endOf(status)
+  return value && Option.getOrUndefined(Money.reaisOption(BigDecimal.subtract(value, Money.toReais(status.amount))))
+}
+
 /** A status for machines: amounts in centavos; JSON writes times in ISO 8601. */
 export const dataOf = (status: PayoutStatus) => ({
   reference: status.reference,
@@ -127,15 +135,17 @@ export const dataOf = (status: PayoutStatus) => ({
   replaces: status.replaces,
   replacedBy: status.replacedBy,
   submittedAt: status.submittedAt,
+  submittedBy: status.submittedBy,
+  approvedBy: status.approvedBy,
   updatedAt: status.updatedAt,
   idempotencyKey: status.idempotencyKey
 })
 
-/** A status in lines, with the payee if it is given. */
-export const textOf = (status: PayoutStatus, now: number, payee?: string, reason?: string): string => {
+/** A status in fields, with the payee if it is given. */
+export const fieldsOf = (status: PayoutStatus, now: number, payee?: string, reason?: string): Fields => {
   const { by, claims, contradicted, endedAt, endToEndId, unconfirmed } = endOf(status)
   const since = (at: DateTime.Utc | undefined) => at && `${time(at)} (${ageOf(at, now)} ago)`
-  return fieldLines({
+  return {
     Payout: status.reference,
     Label: status.label,
     Amount: inBoth(status.amount),
@@ -164,8 +174,11 @@ export const textOf = (status: PayoutStatus, now: number, payee?: string, reason
     Updated: since(status.updatedAt),
     Key: status.idempotencyKey,
     To: payee
-  })
+  }
 }
+
+/** A status in lines. */
+export const textOf = (status: PayoutStatus, now: number): string => fieldLines(fieldsOf(status, now))
 
 /** A payout in a list, without its payee. */
 export const columnsAt = (now: number): Columns<PayoutStatus> => ({
@@ -176,7 +189,7 @@ export const columnsAt = (now: number): Columns<PayoutStatus> => ({
     AGE: [-11, ({ submittedAt }) => ageOf(submittedAt, now)],
     REFERENCE: [24, ({ reference }) => reference],
     WHY: [16, reasonOf],
-    LABEL: [0, ({ label = "" }) => label]
+    LABEL: [20, ({ label = "" }) => label]
   },
   csv: {
     reference: ({ reference }) => reference,
@@ -189,23 +202,59 @@ export const columnsAt = (now: number): Columns<PayoutStatus> => ({
     withdrawal_status: (status) => recordOf(status).word ?? "",
     end_to_end_id: (status) => endOf(status).endToEndId ?? "",
     value_reais: (status) => endOf(status).value,
+    difference_reais: differenceOf,
     ended_by: (status) => endOf(status).by ?? "",
     ended_at: (status) => endOf(status).endedAt,
     label: ({ label }) => label ?? "",
     not_before: ({ notBefore }) => notBefore,
     replaces: ({ replaces }) => replaces ?? "",
-    replaced_by: ({ replacedBy }) => replacedBy ?? ""
+    replaced_by: ({ replacedBy }) => replacedBy ?? "",
+    submitted_by: ({ submittedBy }) => submittedBy ?? "",
+    approved_by: ({ approvedBy }) => approvedBy ?? "",
+    why: reasonOf
   },
   json: dataOf
 })
 
-/** A payout in a list, with what the service said of why it was refused or failed. */
-export const withReason = (columns: Columns<PayoutStatus>): Columns<PayoutStatus & Reasoned> => ({
-  ...columns,
-  csv: { ...columns.csv, reason: ({ reason = "" }) => reason },
-  json: (row) => ({ ...dataOf(row), reason: row.reason })
-})
-
-interface Reasoned {
+/** What was opened of a payout, for the person who is shown it. */
+interface Opened {
+  /** What the service said of why it was refused or failed. */
   readonly reason?: string | undefined
+  /** Its metadata, where that is an object. */
+  readonly metadata?: Schema.JsonObject | undefined
+}
+
+/** What is opened of the payouts of a list. */
+export interface Opening {
+  readonly full: boolean
+  /** The names of the metadata. */
+  readonly metadata: ReadonlyArray<string>
+}
+
+/** A value of metadata: a text as it is, any other as JSON. */
+const textOfValue = (value: Schema.Json | undefined): string =>
+  typeof value === "string" ? value : value === undefined || value === null ? "" : JSON.stringify(value)
+
+/** The columns of a list, and what is opened of each payout. */
+export const withOpened = (
+  { csv, noun, table }: Columns<PayoutStatus>,
+  { full, metadata: names }: Opening
+): Columns<PayoutStatus & Opened> => {
+  const valueOf = ({ metadata = {} }: Opened, name: string) =>
+    Object.hasOwn(metadata, name) ? metadata[name] : undefined
+  const cells = names.map((name) => [name, (row: Opened) => textOfValue(valueOf(row, name))] as const)
+  return {
+    noun,
+    table: { ...table, ...Object.fromEntries(cells.map(([name, cell]) => [name, [20, cell]])) },
+    csv: {
+      ...csv,
+      ...(full && { reason: ({ reason = "" }: Opened) => reason }),
+      ...Object.fromEntries(cells.map(([name, cell]) => [`metadata_${name}`, cell]))
+    },
+    json: (row) => ({
+      ...dataOf(row),
+      ...(full && { reason: row.reason }),
+      ...(names.length > 0 && { metadata: Object.fromEntries(names.map((name) => [name, valueOf(row, name)])) })
+    })
+  }
 }

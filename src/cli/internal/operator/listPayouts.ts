@@ -7,29 +7,47 @@ import { PayoutState } from "../../../payouts/PayoutState.ts"
 import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
 import { failed } from "../exit.ts"
 import { whyOf, type Words } from "../flags.ts"
-import { type Format, printList } from "../list.ts"
+import { type Columns, type Format, printList } from "../list.ts"
 import { hasReader, note } from "../output.ts"
 import { ageOf, plain } from "../text.ts"
-import { columnsAt, inReais, textOfPause, withReason } from "./describe.ts"
-import { layerQueue, layerReading, listPayouts, readAccount, readSums, requireSeal, whatIsSealed } from "./queue.ts"
+import { columnsAt, inReais, type Opening, withOpened } from "./describe.ts"
+import { columnsOf, english, words as portugueseWords } from "./inPortuguese.ts"
+import {
+  layerQueue,
+  layerReading,
+  listPayouts,
+  metadataOf,
+  readAccount,
+  readSums,
+  requireSeal,
+  whatIsSealed
+} from "./queue.ts"
 
 /** The states that need a person, the most urgent first. */
 const waiting: ReadonlyArray<PayoutState> = ["parked", "unknown", "accepted"]
 
 interface Input extends Format, Pick<Words, "note"> {
-  /** Needed for `full` alone. */
+  /** Needed for what is opened. */
   readonly by: Option.Option<string>
   readonly claimed: Option.Option<"failed" | "returned" | "paid" | "any">
   readonly full: boolean
+  readonly lang: "en" | "pt"
+  /** The names of the metadata that are shown. */
+  readonly metadata: ReadonlyArray<string>
   readonly since: Option.Option<DateTime.Utc>
   readonly state: Option.Option<PayoutState | "waiting" | "all">
   readonly until: Option.Option<DateTime.Utc>
 }
 
+/** Whether something is opened of each payout. */
+const opens = ({ full, metadata }: Opening): boolean => full || metadata.length > 0
+
 const list = Effect.fnUntraced(function* ({
   by,
   claimed,
   full,
+  lang,
+  metadata,
   note: why,
   since,
   state: given,
@@ -48,39 +66,45 @@ const list = Effect.fnUntraced(function* ({
   const state = Option.getOrElse(given, () => (isFiltered ? "all" : "waiting"))
   const states = state === "waiting" ? waiting : [state === "all" ? undefined : state]
   const rows = listPayouts(states, filter)
-  /** Each one whose reason is shown has an entry of it. */
-  const person = Option.getOrUndefined(by)
-  const withReasons = (status: PayoutStatus) =>
-    Effect.map(whatIsSealed(status.reference, whyOf({ by: person ?? "", note: why })), (shown) => ({
-      ...status,
-      reason: shown?.reason
-    }))
-  const shown = full
-    ? yield* printList(Stream.mapEffect(rows, withReasons), withReason(columnsAt(now)), format)
-    : yield* printList(rows, columnsAt(now), format)
+  const words = whyOf({ by: Option.getOrElse(by, () => ""), note: why })
+  /** Opens what is shown of a payout. The history has an entry of it before it is shown. */
+  const open = Effect.fnUntraced(function* (status: PayoutStatus) {
+    const opened = metadata.length > 0 ? yield* metadataOf(status) : undefined
+    const sealed = yield* whatIsSealed(status.reference, words)
+    return { ...status, reason: sealed?.reason, metadata: opened }
+  })
+  const inLang = <A extends PayoutStatus>(columns: Columns<A>) => (lang === "pt" ? columnsOf(columns) : columns)
+  const shown = opens({ full, metadata })
+    ? yield* printList(Stream.mapEffect(rows, open), inLang(withOpened(columnsAt(now), { full, metadata })), format)
+    : yield* printList(rows, inLang(columnsAt(now)), format)
   if (!hasReader()) return
   const sums = yield* readSums(filter)
   const found = (state === "all" ? PayoutState.literals : states).flatMap((one) => {
     const sum = one && sums.get(one)
-    return sum === undefined ? [] : [{ state: one, ...sum }]
+    return one === undefined || sum === undefined ? [] : [{ state: one, ...sum }]
   })
   const all = found.reduce((most, { count }) => most + count, 0)
-  if (shown < all) yield* note(`Shown are ${shown} of ${all}. The sums are of all:`)
-  for (const { centavos, count, state: one } of found) yield* note(`${count} ${one}, ${inReais(centavos)}`)
-  if (found.length === 0) yield* note(state === "waiting" ? "No payout waits." : "There is none.")
+  const told = lang === "pt" ? portugueseWords : english
+  if (shown < all) yield* note(told.shown(shown, all))
+  for (const { centavos, count, state: one } of found)
+    yield* note(`${count} ${told.stateOf(one)}, ${inReais(centavos)}`)
+  if (found.length === 0) yield* note(state === "waiting" ? told.noneWaits : told.none)
   if (account.paused) {
-    yield* note("The workers are paused: nothing is sent until `effect-pix payouts continue`.")
-    yield* note(`The workers are ${textOfPause(account)}`)
+    yield* note(told.paused(account))
   }
   if (asked !== undefined) {
     const step = asked.fingerprint !== undefined ? "change-sender" : "four-eyes"
-    yield* note(`${plain(asked.by ?? "")} asked for ${step} ${ageOf(asked.at, now)} ago: it waits for a second person.`)
+    yield* note(told.asked(plain(asked.by ?? ""), step, ageOf(asked.at, now)))
   }
 })
 
 export const run = (input: Input) => {
-  if (!input.full) return Effect.provide(list(input), layerReading)
-  return Option.isNone(input.by)
-    ? failed("--full shows what the service said of each payout, so it needs --by: who is shown it. That is stored.")
-    : Effect.andThen(requireSeal, Effect.provide(list(input), layerQueue))
+  if (!opens(input)) return Effect.provide(list(input), layerReading)
+  if (Option.isNone(input.by)) {
+    return failed(
+      "--full and --metadata show what is stored of each payout, so they need --by: who is shown it. That is stored."
+    )
+  }
+  const opening = Effect.provide(list(input), layerQueue)
+  return input.full ? Effect.andThen(requireSeal, opening) : opening
 }

@@ -8,10 +8,14 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
+import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import { settingError } from "../../../contract/ConfigurationError.ts"
+import * as Metadata from "../../../contract/Metadata.ts"
+import { WithdrawalRequestBody } from "../../../contract/Withdrawal.ts"
 import { mapDatabaseError } from "../../../durable/Database.ts"
 import { PayoutQueue, requireTables } from "../../../payouts/PayoutQueue.ts"
+import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
 import * as Seal from "../../../payouts/Seal.ts"
 import { PayoutNotFound, type PayoutState } from "../../../payouts/PayoutState.ts"
 import type { StepOptions } from "../../../durable/Step.ts"
@@ -39,6 +43,12 @@ const requireAccount = Effect.fnUntraced(function* (account: string) {
 /** A command submits nothing. Without the program's key it opens nothing. */
 const none: Seal.Seal = { seal: Effect.succeed, open: Effect.succeed }
 
+/** Opens what was stored in clear too, which is JSON: a program may have taken its seal later. */
+const openingClear = (seal: Seal.Seal): Seal.Seal => ({
+  ...seal,
+  open: (text, reference) => (text.startsWith("{") ? Effect.succeed(text) : seal.open(text, reference))
+})
+
 const sealKey = "EFFECT_PIX_SEAL_KEY"
 
 /** The seal of the program, if its key is given: that of `Seal.aesGcm`, or several with commas between them, the newest first. */
@@ -46,8 +56,11 @@ export const givenSeal: Effect.Effect<Seal.Seal | undefined, Failed> = Effect.ge
   const given = yield* Effect.orElseSucceed(Config.option(Config.Redacted(sealKey)), () => Option.none())
   if (Option.isNone(given)) return undefined
   const [first = "", ...earlier] = Redacted.value(given.value).split(",")
-  return yield* Effect.mapError(Seal.aesGcm(Redacted.make(first), ...earlier.map((key) => Redacted.make(key))), () =>
-    failed(`${sealKey} has a key that is not 32 bytes, as base64 or as 64 hexadecimal digits.`)
+  return yield* Seal.aesGcm(Redacted.make(first), ...earlier.map((key) => Redacted.make(key))).pipe(
+    Effect.mapBoth({
+      onFailure: () => failed(`${sealKey} has a key that is not 32 bytes, as base64 or as 64 hexadecimal digits.`),
+      onSuccess: openingClear
+    })
   )
 })
 
@@ -58,17 +71,42 @@ export const requireSeal = Effect.filterOrFail(
   () => failed(`--full shows what your program sealed, so it needs its key: ${sealKey}.`)
 )
 
+const otherKey = (reference: string) =>
+  failed(`What is stored of ${plain(reference)} is sealed, and not with a key of ${sealKey}.`)
+
 /** The service and the key of what is shown. A text of another key is a defect. */
 export const whatIsSealed = (reference: string, why: StepOptions) =>
   Effect.gen(function* () {
     const queue = yield* PayoutQueue
     const shown = Effect.mapError(queue.payee(reference, why), stepFailed(`payouts show ${plain(reference)}`))
-    return Option.getOrUndefined(
-      yield* Effect.catchDefect(shown, () =>
-        failed(`What is stored of ${plain(reference)} was sealed with another key than that of ${sealKey}.`)
-      )
-    )
+    return Option.getOrUndefined(yield* Effect.catchDefect(shown, () => otherKey(reference)))
   })
+
+const decodeRequest = Schema.decodeUnknownOption(Schema.fromJsonString(WithdrawalRequestBody))
+
+/** The stored request of a payout, where it is there and can be opened. */
+export const requestOf = Effect.fnUntraced(function* ({ idempotencyKey: key, reference }: PayoutStatus) {
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* sql<{ readonly request: string | null }>`SELECT request AS "request" FROM effect_pix_payouts
+    WHERE account = ${yield* GivenAccount} AND idempotency_key = ${key}`.pipe(
+    mapDatabaseError("read"),
+    Effect.mapError(notRead)
+  )
+  const text = row?.request ?? undefined
+  if (text === undefined) return "forgotten"
+  const seal = (yield* givenSeal) ?? none
+  const opened = yield* Effect.catchDefect(seal.open(text, reference), () => Effect.succeed(text))
+  return Option.getOrElse(decodeRequest(opened), () => "sealed" as const)
+})
+
+const decodeMetadata = Schema.decodeUnknownOption(Metadata.codec(Schema.Record(Schema.String, Schema.Json)))
+
+/** The metadata of a payout, where it is an object; or a failure where it cannot be opened. */
+export const metadataOf = Effect.fnUntraced(function* (status: PayoutStatus) {
+  const request = yield* requestOf(status)
+  if (request === "sealed") return yield* otherKey(status.reference)
+  return request === "forgotten" ? undefined : Option.getOrUndefined(decodeMetadata(request.metadata))
+})
 
 /**
  * The horizon is that of the workers, which is stored. Where none began yet it is endless, since one that is shorter than

@@ -141,6 +141,7 @@ const compare = Effect.fnUntraced(function* (lines: ReadonlyArray<FileLine>, { c
 
 const settle = takePayoutStep({
   name: "settle",
+  isPossible: true, // of what `isOpen`
   effect: () => "The statement has their end-to-end ids: you say that they were paid. Nothing is sent.",
   take: (queue, { status }, why) => queue.settle(status.reference, { ...why, as: "paid" })
 })

@@ -88,8 +88,19 @@ const parseDay = (cell: string): Option.Option<string> => {
   return Option.filter(Option.map(DateTime.make(`${iso}T00:00:00Z`), DateTime.formatIsoDate), (day) => day === iso)
 }
 
-/** The end-to-end id in a cell, which may have other text too. */
-const idIn = (cell: string): string => /(?<![a-z\d])[ED]\d{20}[a-z\d]{11}(?![a-z\d])/i.exec(cell)?.[0] ?? cell.trim()
+const idsIn = (text: string) => text.toUpperCase().match(/(?<!\d)[ED]\d{20}[A-Z\d]{11}(?![A-Z\d])/g) ?? []
+
+/**
+ * The end-to-end id in a cell, which may have other text or be in groups: that of a payment (`E`) before that of a return (`D`). None where
+ * the cell has another kind of id, or several of one kind.
+ */
+const idIn = (cell: string): string => {
+  const grouped = cell.replaceAll(/\s/g, "")
+  const found = new Set([...idsIn(cell), ...(grouped.length === 32 ? idsIn(grouped) : [])])
+  const [id = "", another] =
+    ["E", "D"].map((kind) => [...found].filter((one) => one.startsWith(kind))).find(({ length }) => length > 0) ?? []
+  return another === undefined ? id : ""
+}
 
 type Cells = Readonly<Record<keyof StatementColumns, string>>
 
@@ -138,7 +149,11 @@ const findHeading = Effect.fnUntraced(function* (text: string, columns: Statemen
       const headings = new Set(cells.map(plainHeading))
       return wanted.every((heading) => headings.has(heading))
     })
-    if (at >= 0) return { at, records: read.success, headings: (read.success[at] ?? []).map(plainHeading) }
+    if (at < 0) continue
+    const headings = (read.success[at] ?? []).map(plainHeading)
+    const twice = wanted.find((heading) => headings.indexOf(heading) !== headings.lastIndexOf(heading))
+    if (twice === undefined) return { at, records: read.success, headings }
+    return yield* failed(`The file has two columns ${twice}: give one of them another heading.`)
   }
   const because = error === undefined ? "" : ` Line ${error.line} is no CSV: ${error.message}.`
   return yield* failed(`No line of the file has all of these columns: ${wanted.join(", ")}.${because}`)

@@ -14,6 +14,8 @@ import type { Account } from "./describe.ts"
 /** A step. `Subject` is what it is about, `Own` are its own flags. */
 export interface Step<Service, Subject, Own, Done> {
   readonly name: string
+  /** Whether it may be taken of all that it is given, which saves trying it thousands of times. */
+  readonly isPossible?: boolean
   /** What it does to a subject, for the person who confirms it. */
   readonly effect: (subject: Subject, own: Own) => string
   readonly take: (

@@ -12,7 +12,7 @@ import * as Option from "effect/Option"
 import * as References from "effect/References"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
-import type * as SqlClient from "effect/sql/SqlClient"
+import * as SqlClient from "effect/sql/SqlClient"
 import * as Stream from "effect/Stream"
 import { PayoutQueue } from "../../../payouts/PayoutQueue.ts"
 import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
@@ -22,7 +22,7 @@ import { WebhookClient } from "../../../webhook/Webhook.ts"
 import type { StoredDelivery } from "../../../webhook/WebhookEvent.ts"
 import { inBoth } from "../amount.ts"
 import { stepFailed } from "../database.ts"
-import { codes, type Failed, failed } from "../exit.ts"
+import { codes, Failed, failed } from "../exit.ts"
 import { whyOf, type Words } from "../flags.ts"
 import { tableOf } from "../list.ts"
 import { note, write, writeResult } from "../output.ts"
@@ -63,27 +63,43 @@ interface Given<Own> extends Words {
   readonly yes: boolean
 }
 
+const messagesOf = (failures: ReadonlyArray<Failed>): string => failures.map(({ message }) => message).join("\n")
+
+/** Why a step would be refused: it is taken, and rolled back. A database that fails is no answer. */
+const refusalOf = Effect.fnUntraced(function* <Subject, A, R>(subject: Subject, step: Effect.Effect<A, Failed, R>) {
+  const sql = yield* SqlClient.SqlClient
+  const rolledBack = sql.withTransaction(Effect.flatMap(step, () => Effect.fail(undefined)))
+  const why = yield* Effect.flip(Effect.provideService(rolledBack, References.MinimumLogLevel, "None"))
+  return why instanceof Failed && why.code === codes.Rejected ? Result.fail(why) : Result.succeed(subject)
+})
+
 const takeStep = Effect.fnUntraced(function* <Service, Subject, Own, Done, R>(
-  { effect, name, take }: Step<Service, Subject, Own, Done>,
+  { effect, isPossible = false, name, take }: Step<Service, Subject, Own, Done>,
   { countOf, lineOf, look, nameOf, print, service, summaryOf }: Kind<Service, Subject, Done, R>,
   subjects: ReadonlyArray<Subject>,
   { own, yes, ...words }: Omit<Given<Own>, "json">
 ) {
-  const effects = Object.entries(Arr.groupBy(subjects, (subject) => effect(subject, own)))
-  const failures: Array<Failed> = []
   const takeOne = (subject: Subject) =>
     Effect.flatMap(service(subject), (queue) =>
       Effect.mapError(take(queue, subject, whyOf(words), own), stepFailed(look(subject)))
     )
+  const judged = yield* Effect.forEach(subjects, (subject) =>
+    isPossible ? Effect.succeed(Result.succeed(subject)) : refusalOf(subject, takeOne(subject))
+  )
+  const [possible, refused] = [Arr.getSuccesses(judged), Arr.getFailures(judged)]
+  // A warning about money that is shown for nothing is read less the next time.
+  if (possible.length === 0) return yield* failed(messagesOf(refused), codes.Rejected)
+  const failures: Array<Failed> = []
+  const effects = Object.entries(Arr.groupBy(possible, (subject) => effect(subject, own)))
   /** Takes it of one after the other. What the database does not answer ends it, and names the rest. */
   const takeAll = Effect.gen(function* () {
     const done: Array<readonly [Done, Subject]> = []
-    for (const [index, subject] of subjects.entries()) {
+    for (const [index, subject] of possible.entries()) {
       const taken = yield* Effect.result(takeOne(subject))
       if (Result.isSuccess(taken)) done.push([taken.success, subject])
       else failures.push(taken.failure)
       if (Result.isSuccess(taken) || taken.failure.code === codes.Rejected) continue
-      const rest = subjects.slice(index + 1).map((one) => nameOf(one))
+      const rest = possible.slice(index + 1).map((one) => nameOf(one))
       if (rest.length > 0) failures.push(failed(`${name} was not tried for: ${rest.join(", ")}`, codes.Rejected))
       break
     }
@@ -91,12 +107,13 @@ const takeStep = Effect.fnUntraced(function* <Service, Subject, Own, Done, R>(
   })
   yield* perform({
     plan: [
-      ...subjects.map(lineOf),
+      ...refused.map(({ message }) => message),
+      ...possible.map(lineOf),
       ...effects.map(([words, some]) => [name, countOf(some), words].filter((part) => part !== "").join(": "))
     ].join("\n"),
     confirm: {
       noun: name,
-      question: `${name} ${subjects.length === 1 ? subjects.map(nameOf).join("") : countOf(subjects)}?`,
+      question: `${name} ${possible.length === 1 ? possible.map(nameOf).join("") : countOf(possible)}?`,
       unconfirmed: "Nothing was changed.",
       yes
     },
@@ -104,8 +121,9 @@ const takeStep = Effect.fnUntraced(function* <Service, Subject, Own, Done, R>(
     summary: (done) => done.map((each) => summaryOf(...each)).join("\n"),
     print
   })
-  const [worst] = failures.toSorted((one, other) => other.code - one.code)
-  if (worst !== undefined) return yield* failed(failures.map(({ message }) => message).join("\n"), worst.code)
+  // What was refused was named before the question.
+  const [worst] = [...failures, ...refused].toSorted((one, other) => other.code - one.code)
+  if (worst !== undefined) return yield* failed(messagesOf(failures), worst.code)
 })
 
 /** The results of all, or a failure that names each that was not found. */
