@@ -37,7 +37,7 @@ import { visibleText } from "./internal/typed.ts"
 export const Centavos = Schema.Natural.annotate({
   title: "Centavos",
   description: "A non-negative whole number of centavos: R$ 25,00 is 2500"
-}).pipe(Schema.brand("effect-pix/Centavos"))
+}).pipe(Schema.brand("effect-pix/Centavos: use Money.centavos"))
 
 /** A number that the schema `Centavos` has checked. */
 export type Centavos = typeof Centavos.Type
@@ -69,7 +69,7 @@ export const centavosOption = (n: number): Option.Option<Centavos> => {
  * An exact decimal number of reais, possibly negative: an Effect `BigDecimal` of at most 40 digits in plain writing.
  * Its default JSON form is a decimal string; the service's wire form is `ReaisFromJson`.
  */
-export type Reais = BigDecimal.BigDecimal & Brand.Brand<"effect-pix/Reais">
+export type Reais = BigDecimal.BigDecimal & Brand.Brand<"effect-pix/Reais: use Money.reais">
 
 const isReais = (u: unknown): u is Reais => BigDecimal.isBigDecimal(u) && decimal.isBounded(u)
 
@@ -279,7 +279,7 @@ export const split = <const Weights extends ReadonlyArray<number>>(
     "Expected an amount in centavos, and weights from 0 of which at least one is above 0"
   )
 
-/** `split` as an `Option`: none for weights that it would refuse. */
+/** `split` as an `Option` of centavos: none for weights that it would refuse. */
 export const splitOption = <const Weights extends ReadonlyArray<number>>(
   amount: Centavos,
   weights: Weights
@@ -316,7 +316,7 @@ export const percent = (amount: Centavos, percentage: number): Centavos =>
     "Expected an amount in centavos, and a percentage from 0 whose result is a safe integer"
   )
 
-/** `percent` as an `Option`: none for a percentage that it would refuse. */
+/** `percent` as an `Option` of centavos: none for a percentage that it would refuse. */
 export const percentOption = (amount: Centavos, percentage: number): Option.Option<Centavos> => {
   const ratio = ratioOption(percentage)
   if (Option.isNone(ratio) || !isCentavos(amount)) return Option.none()
