@@ -13,7 +13,7 @@
  *   which never quotes the input. For the input of a user there are `parseBRL` and an `...Option` of each: they return
  *   none instead.
  * - `Reais` are `BigDecimal`s: `BigDecimal.sum(a, b)` and the rest of "effect/BigDecimal" apply. Make `Reais` of a
- *   result with `Money.reais`. Compare them with `Equal.equals` or `ReaisOrder`, not with `<`.
+ *   result with `Money.reais`. Compare them with `Equal.equals` or `BigDecimal.Order`, not with `<`.
  */
 declare module "./Money.ts" {}
 
@@ -21,7 +21,6 @@ import * as BigDecimal from "effect/BigDecimal"
 import type * as Brand from "effect/Brand"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import type * as order from "effect/Order"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
@@ -220,9 +219,6 @@ export const format = (money: Centavos | Reais): string => {
   const [sign, whole, fraction] = decimal.toParts(Predicate.isNumber(money) ? toReais(money) : reais(money))
   return sign + decimal.inReais(whole, fraction)
 }
-
-/** Sorts `Reais`, by value: `1.50` equals `1.5`. `Centavos` are numbers: sort them with `<`. */
-export const ReaisOrder: order.Order<Reais> = BigDecimal.Order
 
 /** The sum. Throws a `SchemaError` beyond the safe integers (some 90 trillion reais). */
 export const add = (self: Centavos, that: Centavos): Centavos => centavos(centavos(self) + centavos(that))

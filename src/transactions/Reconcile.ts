@@ -57,13 +57,13 @@ import {
   type UnexpectedResponse
 } from "../contract/PaymentsError.ts"
 import { checkOptionsBy, fn, invalidRequest, whole, withDefault } from "../contract/Options.ts"
-import { isPaid, type PaidWords } from "../contract/Status.ts"
+import { isPaid, type PaidWords } from "../contract/StatusWords.ts"
 import type { TransactionDetail, TransactionListItem } from "../contract/Transaction.ts"
 import { changePages, changes, KnownOrder } from "./internal/changes.ts"
 import { checkOrderBy, endsRun, Order } from "./internal/order.ts"
 import * as TransactionStream from "./TransactionStream.ts"
 
-export { changePages, changes, KnownOrder, Order }
+export { changePages, changes, type KnownOrder, type Order }
 export { statement } from "./internal/statement.ts"
 export type { Statement, StatementDoubt, StatementLine, StatementPayout } from "./internal/statement.ts"
 export type { Change, ChangePage, ChangesError, ChangesOptions } from "./internal/changes.ts"

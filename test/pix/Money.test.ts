@@ -104,7 +104,7 @@ describe("Money.Reais", () => {
     const [same, other] = [Money.reais("1.50"), Money.reais("1.51")]
     const areEqual = Schema.toEquivalence(Money.Reais)
     assert.deepStrictEqual([areEqual(same, Money.reais("1.5")), areEqual(same, other)], [true, false])
-    const compared = ["-10", "1.51", "1.5"].map((amount) => Money.ReaisOrder(Money.reais(amount), same))
+    const compared = ["-10", "1.51", "1.5"].map((amount) => BigDecimal.Order(Money.reais(amount), same))
     assert.deepStrictEqual(compared, [-1, 1, 0])
   })
 
