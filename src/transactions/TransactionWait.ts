@@ -103,6 +103,9 @@ export class TimedOut extends legible(
     lastFailure: Schema.optionalKey(Schema.String)
   })
 ) {
+  get concerns(): "Service" {
+    return "Service"
+  }
   override get message(): string {
     const why = this.reason === "Expired" ? "The charge expired" : "The time to wait was over"
     const seen = this.lastStatus === undefined ? "no lookup succeeded" : "its status was not final yet"
