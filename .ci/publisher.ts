@@ -53,10 +53,15 @@ export const obstacles = ({ changelog, manifest, waiting }: Release): ReadonlyAr
     url !== "" &&
     email !== "" &&
     JSON.stringify({ homepage, bugs, repository }) === JSON.stringify(fieldsOf(url, email))
+  const missing = Object.entries({ repository, bugs, homepage }).flatMap(([name, value]) =>
+    value === undefined ? [`no ${name}`] : []
+  )
   return [
     ...(isFilledIn
       ? []
-      : ["package.json does not say who publishes it: run `npm run publisher -- <repository> <email>`"]),
+      : [
+          `package.json does not say who publishes it (${missing.join(", ") || "they differ"}): run \`npm run publisher -- <repository> <email>\``
+        ]),
     ...(changelog.split("\n").includes(`## ${version}`)
       ? []
       : [`CHANGELOG.md has no entry for ${version}: run \`npm run release\``]),

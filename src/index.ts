@@ -8,10 +8,10 @@ export * as TransactionWait from "./transactions/TransactionWait.ts"
 export { Balance, type BalanceOptions } from "./contract/Balance.ts"
 export * as BrCode from "./pix/BrCode.ts"
 export * as ChargeCode from "./client/ChargeCode.ts"
-export { ConfigurationError, SettingProblem } from "./contract/ConfigurationError.ts"
+export { ConfigurationError, type SettingProblem } from "./contract/ConfigurationError.ts"
 export { type ApiCredentials, Credentials } from "./client/Credentials.ts"
 export * as CredentialsReload from "./client/CredentialsReload.ts"
-export { Currency } from "./contract/Currency.ts"
+export type { Currency } from "./contract/Currency.ts"
 export * as Document from "./pix/Document.ts"
 export * as IdempotencyKey from "./client/IdempotencyKey.ts"
 export type { WriteOptions } from "./contract/WriteOptions.ts"
@@ -41,21 +41,21 @@ export * as Reconcile from "./transactions/Reconcile.ts"
 export * as Rehearsed from "./client/Rehearsed.ts"
 export * as Status from "./contract/Status.ts"
 export {
-  BoletoTransactionRequest,
+  type BoletoTransactionRequest,
   CreatedPixTransaction,
   CreatedTransaction,
-  CreateTransactionRequest,
-  CreditCardTransactionRequest,
-  Customer,
-  CustomerDocument,
-  Item,
+  type CreateTransactionRequest,
+  type CreditCardTransactionRequest,
+  type Customer,
+  type CustomerDocument,
+  type Item,
   type ListOptions,
-  PixTransactionRequest,
+  type PixTransactionRequest,
   TransactionDetail,
-  TransactionListItem,
+  type TransactionListItem,
   TransactionPage,
-  TransactionSort,
-  UndocumentedFields
+  type TransactionSort,
+  type UndocumentedFields
 } from "./contract/Transaction.ts"
 export { TransactionHints } from "./transactions/TransactionHints.ts"
 export * as TransactionStream from "./transactions/TransactionStream.ts"

@@ -109,6 +109,27 @@ const readHovers = (): ReadonlyArray<Hover> => {
   }
 }
 
+/** What the compiler says of a mistake in a program that is in no file. */
+const readMistakes = (program: string): ReadonlyArray<string> => {
+  const config = resolve(root, "mistakes.json")
+  const file = resolve(root, "mistakes.ts")
+  const files: Readonly<Record<string, string>> = {
+    [config]: JSON.stringify({ extends: "./tsconfig.json", include: [], files: [file] }),
+    [file]: program
+  }
+  const fs = {
+    fileExists: (name: string) => (name in files ? true : undefined),
+    readFile: (name: string) => files[name]
+  }
+  const api = new API({ cwd: root, fs })
+  try {
+    const diagnostics = api.updateSnapshot({ openProjects: [config] }).getProject(config)?.program
+    return (diagnostics?.getSemanticDiagnostics(file) ?? []).map((diagnostic) => JSON.stringify(diagnostic))
+  } finally {
+    api.close()
+  }
+}
+
 const hovers = readHovers()
 const namesOf = (wrong: (hover: Hover) => boolean) => hovers.filter(wrong).map(({ name }) => name)
 
@@ -151,4 +172,21 @@ describe("the hover of a public name", () => {
     expect(types("Payouts run")).toContain("Effect<PayoutReport, ")
     expect(types("Payouts stream")).toContain("Stream<PayoutStatus, ")
   })
+})
+
+it("the compiler's message about a plain value in place of a checked one names the function that makes it", () => {
+  const messages = readMistakes(`
+    import { type Customer, Money, Payments } from "effect-pix"
+    import { PayoutQueue } from "effect-pix/payouts"
+
+    declare const customer: Customer
+    export const amounts = (payments: typeof Payments.Service, queue: typeof PayoutQueue.Service) => [
+      payments.createTransaction({ amount: 2500, paymentMethod: "PIX", customer }),
+      payments.requestWithdrawal({ amount: 2500 }),
+      queue.submit({ reference: "invoice-42", amount: 2500 }),
+      Money.split(2500, [1, 1])
+    ]
+  `)
+  assert.lengthOf(messages, 4)
+  for (const message of messages) assert.include(message, "use Money.centavos")
 })

@@ -68,6 +68,9 @@ const fields = { merchant: Schema.String, outcome: Schema.Literal("NotSent") }
 export class MerchantNotFound extends legible(
   Schema.TaggedError<MerchantNotFound>("effect-pix/MerchantNotFound")("MerchantNotFound", fields)
 ) {
+  get concerns(): "Request" {
+    return "Request"
+  }
   override get message(): string {
     return `There is no merchant ${this.merchant}. Nothing was sent. Each use looks it up again, so it can be added now.`
   }
@@ -84,6 +87,9 @@ export class MerchantUnavailable extends legible(
     problem: Schema.String
   })
 ) {
+  get concerns(): "Service" {
+    return "Service"
+  }
   override get message(): string {
     return `No client could be built for the merchant ${this.merchant}: ${this.problem}. Nothing was sent. It is safe to try again.`
   }

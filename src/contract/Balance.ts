@@ -4,7 +4,7 @@
 import * as Schema from "effect/Schema"
 import { IntegerId } from "../internal/wire.ts"
 import { ReaisFromJson } from "../pix/Money.ts"
-import { BalanceStatus } from "./Status.ts"
+import { BalanceStatus } from "./StatusWords.ts"
 import type { Currency } from "./Currency.ts"
 
 /**

@@ -23,12 +23,12 @@ import { isUnsafeName } from "./internal/unsafeName.ts"
 export type Metadata = string | Schema.JsonObject
 
 /** The largest metadata, in UTF-8 bytes of its text (for an object: of its JSON). This library's bound. */
-export const MaxBytes = 4096
+const maxBytes = 4096
 
 // Escapes make stored text longer than the sent text: `"` can become `\u0022`, and `\\u0022` when encoded twice.
-const maxStoredLength = MaxBytes * 8
+const maxStoredLength = maxBytes * 8
 
-const tooBig = `must not be larger than ${MaxBytes} bytes, nor contain itself`
+const tooBig = `must not be larger than ${maxBytes} bytes, nor contain itself`
 const notJson = "must hold JSON values only: strings, finite numbers, booleans, null, arrays and plain objects"
 const notMetadata = "must be a string or a JSON object"
 const notStored = "must be a JSON object, or the JSON text of one"
@@ -42,12 +42,12 @@ const isPlain = (value: object): boolean => {
 const isScalar = (value: unknown): boolean =>
   value === null || typeof value === "string" || typeof value === "boolean" || Number.isFinite(value)
 
-/** Reads no more than `MaxBytes`, without recursion, so that no depth, cycle or graph can exhaust the machine. */
+/** Reads no more than `maxBytes`, without recursion, so that no depth, cycle or graph can exhaust the machine. */
 const findProblem = (root: unknown): string | undefined => {
   if (typeof root !== "string" && !Predicate.isObject(root)) return notMetadata
   const rest: Array<unknown> = [root]
   let size = 0
-  while (rest.length > 0 && size <= MaxBytes) {
+  while (rest.length > 0 && size <= maxBytes) {
     const value = rest.pop()
     if (typeof value === "string") size += value.length
     if (isScalar(value)) continue
@@ -56,13 +56,13 @@ const findProblem = (root: unknown): string | undefined => {
       if (isUnsafeName(key)) return `must not have the key "${key}"`
       // A member takes at least two characters.
       size += typeof key === "string" ? key.length + 2 : 2
-      if (size > MaxBytes) return tooBig
+      if (size > maxBytes) return tooBig
       rest.push(member)
     }
   }
-  if (size > MaxBytes) return tooBig
+  if (size > maxBytes) return tooBig
   const text = typeof root === "string" ? root : JSON.stringify(root)
-  return new TextEncoder().encode(text).length > MaxBytes ? tooBig : undefined
+  return new TextEncoder().encode(text).length > maxBytes ? tooBig : undefined
 }
 
 const findStoredProblem = (root: unknown): string | undefined => {
@@ -96,7 +96,7 @@ const declare = (find: (u: unknown) => string | undefined, description: string):
 /**
  * The `metadata` that may be sent: a string, or an object of JSON values.
  *
- * Refused, with a message that names the rule and never the content: more than {@link MaxBytes}, an
+ * Refused, with a message that names the rule and never the content: more than 4096 bytes, an
  * object that contains itself, anything that JSON cannot hold (`undefined`, `NaN`, a bigint, a function, a `Date` or
  * another class), and the keys `__proto__`, `constructor` and `prototype` at any depth.
  *

@@ -21,8 +21,8 @@ export type Outcome = typeof Outcome.Type
  *
  * - `Request`: the request. The same one is refused again; another one may succeed.
  * - `Balance`: the balance, or a limit, of the account. Other withdrawals may be refused as well until then.
- * - `Setup`: the credentials or the base URL. Every call fails until they are corrected.
- * - `Service`: nothing on your side. The same call may succeed later.
+ * - `Setup`: the credentials, the base URL or the database. Every call fails until they are corrected.
+ * - `Service`: nothing of the request: an outage, of the database too. The same call may succeed later.
  */
 export type Concern = "Request" | "Balance" | "Setup" | "Service"
 

@@ -37,10 +37,10 @@ import { paymentsError } from "./internal/paymentsError.ts"
 import { issuesInWords, RequestIssue } from "./Outcome.ts"
 import { Seen, seenInWords } from "./Seen.ts"
 
-export { Operation } from "./Endpoints.ts"
-export { FailureReason } from "./FailureReason.ts"
-export { type Concern, Outcome, RequestIssue } from "./Outcome.ts"
-export { Seen } from "./Seen.ts"
+export type { Operation } from "./Endpoints.ts"
+export type { FailureReason } from "./FailureReason.ts"
+export type { Concern, Outcome, RequestIssue } from "./Outcome.ts"
+export type { Seen } from "./Seen.ts"
 
 /** The input breaks the contract. The mistake was found before anything was sent: nothing happened. */
 export class InvalidRequest extends paymentsError<InvalidRequest>()(

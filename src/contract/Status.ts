@@ -25,33 +25,18 @@
  */
 declare module "./Status.ts" {}
 
-import { openWord } from "../internal/wire.ts"
 import { withoutAccents } from "../internal/withoutAccents.ts"
+import { type DetailStatus, isPaid, type PaidWords } from "./StatusWords.ts"
 
-/** A status as the creation of a charge returns it. */
-export const CreatedStatus = openWord(["WAITING_PAYMENT"])
-export type CreatedStatus = typeof CreatedStatus.Type
-
-/** A status as the list of transactions shows it. */
-export const ListStatus = openWord(["PENDING"])
-export type ListStatus = typeof ListStatus.Type
-
-/** The five words that are documented for the lookup of a transaction. */
-export const detailWords = ["Awaiting", "Paid", "Cancelled", "Failed", "Refunded"] as const
-/** One of the five documented words. */
-export type DetailWord = (typeof detailWords)[number]
-
-/** A status as the lookup of a transaction shows it. */
-export const DetailStatus = openWord(detailWords)
-export type DetailStatus = typeof DetailStatus.Type
-
-/** A status as the record of a withdrawal shows it: `Awaiting` is documented, the others were seen. */
-export const WithdrawalStatus = openWord(["Awaiting", "Pending", "Processing", "Successful", "Failure"])
-export type WithdrawalStatus = typeof WithdrawalStatus.Type
-
-/** A status as the balance shows it: `Released` means available; `Pending` was seen. */
-export const BalanceStatus = openWord(["Released", "Pending"])
-export type BalanceStatus = typeof BalanceStatus.Type
+export type {
+  BalanceStatus,
+  CreatedStatus,
+  DetailStatus,
+  DetailWord,
+  ListStatus,
+  PaidWords,
+  WithdrawalStatus
+} from "./StatusWords.ts"
 
 /**
  * What a status says of the money. `open`: nothing yet. `paid`: it arrived. `failed`: it did not move. `returned`: it came back.
@@ -109,16 +94,6 @@ export const meaningOf = (status: string): Meaning => {
     ? meaningOfWords(wordsOf(plain.replaceAll(/([a-z\d])(?=[A-Z])|([A-Z])(?=[A-Z][a-z])/g, "$1$2 ")))
     : meaning
 }
-
-/** The words that you say mean paid, beside the documented `Paid`: `PaymentsPolicy.statuses`. */
-export interface PaidWords {
-  /** Statuses of a lookup, in any case. */
-  readonly paid?: ReadonlyArray<string> | undefined
-}
-
-/** Whether the status of a lookup is `Paid`, or a word that you list, in any case. */
-export const isPaid = (status: DetailStatus, { paid = [] }: PaidWords = {}): boolean =>
-  status === "Paid" || paid.some((word) => word.toLowerCase() === status.toLowerCase())
 
 /**
  * What a status means for a program that waits. `Open`: the status will change. `Final`: there is nothing more to wait for.

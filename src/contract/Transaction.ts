@@ -17,7 +17,7 @@ import { IntegerId, openWord, TextId, Timestamp, withExtra } from "../internal/w
 import { Centavos } from "../pix/Money.ts"
 import { CurrencyOrBrl } from "./Currency.ts"
 import { ExpiryTime } from "./Expiry.ts"
-import { CreatedStatus, DetailStatus, ListStatus } from "./Status.ts"
+import { CreatedStatus, DetailStatus, ListStatus } from "./StatusWords.ts"
 
 /** The forms that the texts of a request must have. */
 export const patterns = {

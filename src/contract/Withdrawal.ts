@@ -9,7 +9,7 @@ import { IntegerId, openWord, Timestamp } from "../internal/wire.ts"
 import { Metadata } from "./Metadata.ts"
 import { Centavos, centavos, ReaisFromJson } from "../pix/Money.ts"
 import { type PixKey, PixKeyType } from "../pix/PixKey.ts"
-import { WithdrawalStatus } from "./Status.ts"
+import { WithdrawalStatus } from "./StatusWords.ts"
 import { CurrencyOrBrl } from "./Currency.ts"
 
 /** The smallest amount of a withdrawal: 1000 centavos (`docs/service.md`). */

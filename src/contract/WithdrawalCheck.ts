@@ -5,7 +5,7 @@
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { fromPair, isPixKey, type Pair, PixKeyType, toPair } from "../pix/PixKey.ts"
+import { fromPair, type Pair, PixKey, PixKeyType, toPair } from "../pix/PixKey.ts"
 import type { RequestIssue } from "./Outcome.ts"
 import { invalidRequest } from "./Options.ts"
 import { BelowMinimum, type InvalidRequest } from "./PaymentsError.ts"
@@ -18,6 +18,8 @@ type Issues = ReadonlyArray<RequestIssue>
 type Body = Omit<typeof WithdrawalRequestBody.Encoded, "amount"> & Pick<WithdrawalRequestBody, "amount">
 
 const fail = (path: string, problem: string) => Result.fail([{ path, problem }])
+
+const isPixKey = Schema.is(PixKey)
 
 /** The key of a request in the form of the PIX directory; `{}` if it has none. Fails with the mistake in the key. */
 const pairOf = ({ pixKey, pixKeyType }: WithdrawalRequest): Result.Result<Pair | {}, Issues> => {

@@ -39,6 +39,9 @@ export class DatabaseError extends legible(
     isRetryable: Schema.Boolean
   })
 ) {
+  get concerns(): "Setup" | "Service" {
+    return this.isRetryable ? "Service" : "Setup"
+  }
   override get message(): string {
     const { isRetryable, operation, reason } = this
     const known = failureOf(reason)
@@ -60,6 +63,9 @@ export class ForeignTransaction extends legible(
     operation: Schema.String
   })
 ) {
+  get concerns(): "Setup" {
+    return "Setup"
+  }
   override get message(): string {
     return `${this.operation} was called in a transaction of another SqlClient than its own: the two would not commit together, so nothing was written. Give your code and this service the same SqlClient, made once by one layer value.`
   }

@@ -6,15 +6,29 @@ import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Tracer from "effect/Tracer"
 import { log } from "../internal/spans.ts"
 
-/** The kind of a failure of the user's code, without its text: `Timeout`, `Failure`, `Interrupted` or `Defect`. */
+/** The tag of an error whose class is this library's: the other tags are the user's own text. */
+const ownTag = (error: unknown): string | undefined => {
+  const { identifier } = Object(Object(error).constructor) as { readonly identifier?: unknown }
+  return Predicate.isString(identifier) && identifier.startsWith(prefix) ? identifier.slice(prefix.length) : undefined
+}
+
+const prefix = "effect-pix/"
+
+/**
+ * The kind of a failure of the user's code, without its text: the tag of an error of this library, thrown or failed with, else
+ * `Timeout`, `Failure`, `Interrupted` or `Defect`.
+ */
 export const causeType = (cause: Cause.Cause<unknown>): string => {
   const failure = Cause.findError(cause)
-  if (Result.isSuccess(failure)) return Cause.isTimeoutError(failure.success) ? "Timeout" : "Failure"
-  return Cause.hasInterruptsOnly(cause) ? "Interrupted" : "Defect"
+  if (Result.isSuccess(failure))
+    return ownTag(failure.success) ?? (Cause.isTimeoutError(failure.success) ? "Timeout" : "Failure")
+  if (Cause.hasInterruptsOnly(cause)) return "Interrupted"
+  return ownTag(Result.getOrUndefined(Cause.findDefect(cause))) ?? "Defect"
 }
 
 /** Runs a piece of the user's code with its services, for at most so many milliseconds, and returns its exit. */

@@ -101,6 +101,9 @@ export class PayoutNotFound extends legible(
     reference: Schema.String
   })
 ) {
+  get concerns(): "Request" {
+    return "Request"
+  }
   override get message(): string {
     return this.reference === ""
       ? "The reference is not a text that a payout can have."

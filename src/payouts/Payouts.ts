@@ -63,7 +63,7 @@ import { allOrNone, type Run } from "./internal/queue/submit.ts"
 import { type Accepted, QueueSheet, type Sheet } from "./internal/sheet.ts"
 import { type PayoutItem, type PayoutsNotAccepted, PayoutsNotConfirmed } from "./Payout.ts"
 import { PayoutQueue } from "./PayoutQueue.ts"
-import { PayoutStatus } from "./PayoutStatus.ts"
+import type { PayoutStatus } from "./PayoutStatus.ts"
 
 export { portuguese } from "./internal/portuguese.ts"
 
@@ -84,18 +84,12 @@ export interface RunOptions {
   readonly confirm?: ((plan: PayoutPlan) => Effect.Effect<boolean>) | undefined
 }
 
-/** What became of the lines of a sheet, each list in the order of the sheet. Amounts are in centavos. It can be stored. */
-export const PayoutReport = Schema.Struct({
-  done: Schema.Array(PayoutStatus),
-  failed: Schema.Array(PayoutStatus),
-  returned: Schema.Array(PayoutStatus),
-  refused: Schema.Array(PayoutStatus),
-  cancelled: Schema.Array(PayoutStatus),
-  parked: Schema.Array(PayoutStatus),
-  open: Schema.Array(PayoutStatus)
-})
-/** See the schema of the same name. */
-export interface PayoutReport extends Schema.Schema.Type<typeof PayoutReport> {}
+/** What became of the lines of a sheet, each list in the order of the sheet. Amounts are in centavos. */
+export type PayoutReport = {
+  readonly [
+    State in "done" | "failed" | "returned" | "refused" | "cancelled" | "parked" | "open"
+  ]: ReadonlyArray<PayoutStatus>
+}
 
 /** What a run of a sheet would do. */
 export interface PayoutPlan {

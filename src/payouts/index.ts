@@ -2,9 +2,16 @@
  * Payouts that survive a crash: rows in your own database or in a file (`PayoutQueue`), one by one or a sheet (`Payouts`).
  */
 export { DatabaseError, ForeignTransaction } from "../durable/Database.ts"
-export * from "./Payout.ts"
+export {
+  LooksAlike,
+  type PayoutItem,
+  type PayoutRefusal,
+  PayoutsNotAccepted,
+  PayoutsNotConfirmed,
+  ReferenceConflict
+} from "./Payout.ts"
 export type { StepOptions } from "../durable/Step.ts"
-export { AccountChange, PauseChange, PayoutAccount, PayoutChange } from "./PayoutHistory.ts"
+export type { AccountChange, PauseChange, PayoutAccount, PayoutChange } from "./PayoutHistory.ts"
 export type { OnState, PayoutLetter, StateEntry } from "./OnState.ts"
 export * as Payouts from "./Payouts.ts"
 export * as PayoutInsert from "./PayoutInsert.ts"
@@ -16,5 +23,12 @@ export type {
   PayoutQueueOptions
 } from "./PayoutQueueOptions.ts"
 export * as Seal from "./Seal.ts"
-export { EndedBy, ParkedBecause, PayoutNotFound, PayoutState, PayoutStateConflict, WaitsFor } from "./PayoutState.ts"
-export { PayoutAsked, PayoutClaim, PayoutPayee, PayoutStatus } from "./PayoutStatus.ts"
+export {
+  type EndedBy,
+  type ParkedBecause,
+  PayoutNotFound,
+  type PayoutState,
+  PayoutStateConflict,
+  type WaitsFor
+} from "./PayoutState.ts"
+export { type PayoutAsked, type PayoutClaim, type PayoutPayee, PayoutStatus } from "./PayoutStatus.ts"

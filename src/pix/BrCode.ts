@@ -20,10 +20,9 @@ import { legible } from "../internal/legible.ts"
 import { withSchemaError } from "../internal/refuse.ts"
 import { type BrCode, ProblemCode } from "./internal/brCodeModel.ts"
 import { readBrCode } from "./internal/brCodeReader.ts"
-import { crc16 } from "./internal/crc16.ts"
 import type * as Money from "./Money.ts"
 
-export { type BrCode, type Problem, ProblemCode } from "./internal/brCodeModel.ts"
+export type { BrCode, Problem, ProblemCode } from "./internal/brCodeModel.ts"
 
 /** The text is not a BR Code, or `verify` found a problem. The error holds no part of the text. */
 export class InvalidBrCode extends legible(
@@ -38,18 +37,6 @@ export class InvalidBrCode extends legible(
     return `The BR Code ${this.reason}`
   }
 }
-
-/**
- * The CRC-16/CCITT-FALSE of a text, as four capital hexadecimal digits. The checksum of a BR Code covers its text up to
- * and including `6304`.
- *
- * ```ts
- * import { BrCode } from "effect-pix"
- *
- * BrCode.crc("123456789") // => "29B1"
- * ```
- */
-export const crc: (text: string) => string = withSchemaError("Expected a text", crc16)
 
 /**
  * Reads a copy-and-paste text leniently: it accepts unknown fields, accounts of other systems, names that are too long,

@@ -36,10 +36,10 @@ import {
 import { plainHyphens } from "./internal/typed.ts"
 
 /** A valid CPF: eleven digits, no punctuation. */
-export type Cpf = string & Brand.Brand<"effect-pix/Cpf">
+export type Cpf = string & Brand.Brand<"effect-pix/Cpf: use Document.cpf">
 
 /** A valid CNPJ: twelve digits or capital letters and two check digits, no punctuation. */
-export type Cnpj = string & Brand.Brand<"effect-pix/Cnpj">
+export type Cnpj = string & Brand.Brand<"effect-pix/Cnpj: use Document.cnpj">
 
 const separators = /[\s./-]/g
 // One digit repeated has correct check digits, but no such document is ever issued.

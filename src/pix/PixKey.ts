@@ -56,8 +56,7 @@ export class InvalidPixKey extends legible(
  */
 export type PixKey = MaskedKey
 
-/** Whether a value is a valid key of one of the five kinds. */
-export const isPixKey = (u: unknown): u is PixKey => MaskedKey.is(u)
+const isPixKey = (u: unknown): u is PixKey => MaskedKey.is(u)
 
 /**
  * Makes a key of the given kind, or says what is wrong with the text. {@link cpf}, {@link cnpj}, {@link email},

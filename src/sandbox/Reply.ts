@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import * as HttpBody from "effect/http/HttpBody"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type * as Stream from "effect/Stream"
-import type { Fault } from "./Fault.ts"
+import type { Fault } from "./PlannedFault.ts"
 import { withCode, withLocalTimes } from "./internal/seen.ts"
 
 type Response = HttpServerResponse.HttpServerResponse

@@ -5,7 +5,7 @@ declare module "./SandboxOverview.ts" {}
 
 import * as Schema from "effect/Schema"
 import { PixKeyType } from "../pix/PixKey.ts"
-import { PlannedFault } from "./Fault.ts"
+import { PlannedFault } from "./PlannedFault.ts"
 
 /** The overview of a sandbox. Amounts are in centavos. */
 export const SandboxOverview = Schema.Struct({

@@ -5,8 +5,8 @@
 declare module "./SandboxRequest.ts" {}
 
 import * as Schema from "effect/Schema"
-import { Operation } from "../contract/PaymentsError.ts"
-import { Fault } from "./Fault.ts"
+import { Operation } from "../contract/Endpoints.ts"
+import { Fault } from "./PlannedFault.ts"
 
 /** The largest body of a request, in bytes. */
 export const maxBodyBytes = 1024 * 1024

@@ -63,7 +63,8 @@ import { brasilia, creationOf, provedEnd } from "../contract/Expiry.ts"
 import { fromReference, fromReferenceOption } from "../contract/IdempotencyKey.ts"
 import { checkOptionsBy, time, withDefault } from "../contract/Options.ts"
 import type { CreateTransactionError, GetTransactionError } from "../contract/PaymentsError.ts"
-import { DetailStatus, isPaid, meaningOf, progressOfDetail } from "../contract/Status.ts"
+import { meaningOf, progressOfDetail } from "../contract/Status.ts"
+import { DetailStatus, isPaid } from "../contract/StatusWords.ts"
 import { CreatedPixTransaction, type PixTransactionRequest, type TransactionDetail } from "../contract/Transaction.ts"
 import { legible } from "../internal/legible.ts"
 import { inSpan } from "../internal/spans.ts"
@@ -156,6 +157,9 @@ export class OrderRefunded extends legible(
     amount: Centavos
   })
 ) {
+  get concerns(): "Request" {
+    return "Request"
+  }
   override get message(): string {
     return `The charge ${this.transactionId} of this order was refunded, so no other one was made. If the order is to be paid after all, charge it under another reference.`
   }
@@ -174,6 +178,9 @@ export class OrderUnclear extends legible(
     status: DetailStatus
   })
 ) {
+  get concerns(): "Request" {
+    return "Request"
+  }
   override get message(): string {
     const word = /^[\p{L}_ -]{1,40}$/u.test(this.status) ? `the status "${this.status}"` : "a status"
     return `The charge ${this.transactionId} of this order has ${word} that is not documented, so no other one was made. If it means that the charge is paid, list it: PaymentsPolicy.make({ statuses: { paid: [...] } }). Else wait until it changes.`
@@ -189,6 +196,9 @@ export class OrderChargesOpen extends legible(
     transactionIds: Schema.Array(Schema.String)
   })
 ) {
+  get concerns(): "Request" {
+    return "Request"
+  }
   override get message(): string {
     return `This order has ${this.transactionIds.length} open charges, and each can be paid: ${this.transactionIds.join(", ")}. No other one was made. Wait until one lapses, or ask your gateway to cancel them.`
   }

@@ -57,13 +57,14 @@ import {
   type UnexpectedResponse
 } from "../contract/PaymentsError.ts"
 import { checkOptionsBy, fn, invalidRequest, whole, withDefault } from "../contract/Options.ts"
-import { isPaid, type PaidWords } from "../contract/Status.ts"
+import type { Concern } from "../contract/Outcome.ts"
+import { isPaid, type PaidWords } from "../contract/StatusWords.ts"
 import type { TransactionDetail, TransactionListItem } from "../contract/Transaction.ts"
 import { changePages, changes, KnownOrder } from "./internal/changes.ts"
 import { checkOrderBy, endsRun, Order } from "./internal/order.ts"
 import * as TransactionStream from "./TransactionStream.ts"
 
-export { changePages, changes, KnownOrder, Order }
+export { changePages, changes, type KnownOrder, type Order }
 export { statement } from "./internal/statement.ts"
 export type { Statement, StatementDoubt, StatementLine, StatementPayout } from "./internal/statement.ts"
 export type { Change, ChangePage, ChangesError, ChangesOptions } from "./internal/changes.ts"
@@ -163,6 +164,9 @@ export class ReconcileStopped extends legible(
     error: Schema.Union([AuthError, RateLimited, RequestRejected, ServiceUnavailable])
   })
 ) {
+  get concerns(): Exclude<Concern, "Balance"> {
+    return this.error.concerns
+  }
   override get message(): string {
     return `The comparison stopped after ${this.position} order(s). ${this.error.message} Nothing was changed; go on from position ${this.position}.`
   }

@@ -53,7 +53,8 @@ import { legible } from "../internal/legible.ts"
 import { expiryOf, provedEnd } from "../contract/Expiry.ts"
 import { checkOptionsBy, fn, reading, time, withDefault } from "../contract/Options.ts"
 import type { GetTransactionError } from "../contract/PaymentsError.ts"
-import { DetailStatus, progressOfDetail } from "../contract/Status.ts"
+import { progressOfDetail } from "../contract/Status.ts"
+import { DetailStatus } from "../contract/StatusWords.ts"
 import type { TransactionDetail } from "../contract/Transaction.ts"
 import { Payments } from "../client/Payments.ts"
 import { PaymentsPolicy } from "../client/PaymentsPolicy.ts"
@@ -102,6 +103,9 @@ export class TimedOut extends legible(
     lastFailure: Schema.optionalKey(Schema.String)
   })
 ) {
+  get concerns(): "Service" {
+    return "Service"
+  }
   override get message(): string {
     const why = this.reason === "Expired" ? "The charge expired" : "The time to wait was over"
     const seen = this.lastStatus === undefined ? "no lookup succeeded" : "its status was not final yet"

@@ -13,6 +13,7 @@ import type { Centavos } from "../pix/Money.ts"
 import type { GetTransactionError } from "../contract/PaymentsError.ts"
 import type { DetailStatus } from "../contract/Status.ts"
 import type { TransactionDetail } from "../contract/Transaction.ts"
+import type { handlerNames } from "./internal/handlerNames.ts"
 
 /** The content of the delivery. Anybody who knows the address may have written it: do not act on it. */
 export interface Untrusted<M = unknown> {
@@ -132,17 +133,6 @@ export interface Unrecognised<M = unknown> {
 /** A report of a delivery that is not confirmed. */
 export type Unconfirmed<M = unknown> = UnconfirmedTransaction<M> | UnconfirmedWithdrawal<M> | Unrecognised<M>
 
-/** The pieces of your code. */
-export const handlerNames = [
-  "onPaid",
-  "onRefunded",
-  "onClosed",
-  "onStatus",
-  "onWithdrawal",
-  "onUnconfirmed",
-  "expectedAmount",
-  "isKnown"
-] as const
 /** Which piece of your code failed. */
 export type HandlerName = (typeof handlerNames)[number]
 

@@ -1,12 +1,13 @@
 /** How the refusal of a write is read: in the order of docs/errors.md, by its words, and by `PaymentsPolicy.refusal`. */
 import { assert, describe, it } from "@effect/vitest"
-import { FailureReason, Payments, type PaymentsError, type PaymentsPolicy, type ServiceRefusal } from "effect-pix"
+import { Payments, type PaymentsError, type PaymentsPolicy, type ServiceRefusal } from "effect-pix"
 import { Duration, Effect } from "effect"
 import { constUndefined } from "effect/Function"
 import { readFileSync } from "node:fs"
 import { fieldsNamed } from "../../src/client/internal/words/fieldsNamed.ts"
 import { pathOfRequest } from "../../src/client/internal/words/requestFields.ts"
 import { requestWithdrawal as endpoint } from "../../src/contract/Endpoints.ts"
+import { FailureReason } from "../../src/contract/FailureReason.ts"
 import { effect } from "../support/effect.ts"
 import { optionsOf, type Past, reusedClient } from "../support/failing.ts"
 import {

@@ -7,7 +7,9 @@ import {
   type CreatedPixTransaction,
   type CreatedTransaction,
   type CreateTransactionRequest,
+  type MerchantNotFound,
   type Merchants,
+  type MerchantUnavailable,
   type Money,
   type OrderCharge,
   Payments,
@@ -16,12 +18,14 @@ import {
   type Reconcile,
   type TransactionDetail,
   type TransactionListItem,
+  type TransactionStream,
+  type TransactionWait,
   type Withdrawal,
   type WithdrawalLookup,
   type WithdrawalRequest
 } from "effect-pix"
 import type { NodePayments } from "effect-pix/node"
-import type { PayoutItem } from "effect-pix/payouts"
+import type { PayoutItem, PayoutQueue, Payouts } from "effect-pix/payouts"
 import type { Sandbox } from "effect-pix/sandbox"
 import type { WebhookEvent } from "effect-pix/webhook"
 
@@ -129,6 +133,23 @@ describe("the types of Payments", () => {
     expectTypeOf<Payout & { readonly pixKey: string }>().not.toExtend<WithdrawalRequest>()
     expectTypeOf<Line & { readonly reference: string }>().toExtend<PayoutItem>()
   })
+})
+
+test("every error of a call, an order's charge, a list, a comparison and the queue says what it concerns", () => {
+  type ErrorOf<F> = F extends (...input: never) => infer Called ? Effect.Error<Called> : never
+  type Queue = PayoutQueue["Service"]
+  type Failure =
+    | { readonly [Name in keyof Operations]: ErrorOf<Operations[Name]> }[keyof Operations]
+    | { readonly [Name in keyof Queue]: ErrorOf<Queue[Name]> }[keyof Queue]
+    | OrderCharge.OrderChargeError
+    | Reconcile.ReconcileError
+    | TransactionStream.PaginationError
+    | Effect.Error<ReturnType<typeof Payouts.run>>
+    | MerchantNotFound
+    | MerchantUnavailable
+    | TransactionWait.WaitError
+  expectTypeOf<Exclude<Failure, { readonly concerns: "Request" | "Balance" | "Setup" | "Service" }>>().toBeNever()
+  expectTypeOf<"PayoutNotFound" | "DatabaseError">().toExtend<Failure["_tag"]>()
 })
 
 test("what an OrderCharge stores cannot be left out by mistake, and only a PIX charge can be asked for", () => {

@@ -1,7 +1,7 @@
 /** What `requestWithdrawal` sends, which answers it takes, and which requests it refuses. */
 import { assert, describe } from "@effect/vitest"
 import { Money, type PaymentsPolicy, PixKey, type WithdrawalRequest, type WriteOptions } from "effect-pix"
-import { Effect, Equal, Result } from "effect"
+import { BigDecimal, Effect, Equal, Result } from "effect"
 import { TestClock } from "effect/testing"
 import {
   call,
@@ -152,7 +152,7 @@ describe("the answer of requestWithdrawal", () => {
   })
 
   const upTo12: PaymentsPolicy["acceptValue"] = ({ asked, value }) =>
-    asked === withdrawal.amount && Money.ReaisOrder(value, Money.reais("12")) < 0
+    asked === withdrawal.amount && BigDecimal.Order(value, Money.reais("12")) < 0
   effect.each([
     [11.5, "Success", upTo12],
     [12.5, "Failure", upTo12],

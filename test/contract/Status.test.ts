@@ -1,5 +1,6 @@
 import { assert, describe } from "@effect/vitest"
-import { isPaid, meaningOf, type Meaning, progressOfDetail } from "../../src/contract/Status.ts"
+import { meaningOf, type Meaning, progressOfDetail } from "../../src/contract/Status.ts"
+import { isPaid } from "../../src/contract/StatusWords.ts"
 import { test } from "vitest"
 
 /** Statuses as gateways write them, separated by commas. */

@@ -1,16 +1,10 @@
 import { assert, it } from "@effect/vitest"
 import { DateTime, Schema } from "effect"
 import { BelowMinimum, InvalidRequest, Money, OutcomeUnknown, WithdrawalFailed } from "effect-pix"
-import {
-  LooksAlike,
-  PayoutRefusal,
-  Payouts,
-  PayoutState,
-  PayoutStateConflict,
-  PayoutStatus,
-  ReferenceConflict
-} from "effect-pix/payouts"
+import { LooksAlike, Payouts, PayoutStateConflict, PayoutStatus, ReferenceConflict } from "effect-pix/payouts"
 import { Row } from "../../src/payouts/internal/queue/row.ts"
+import { PayoutRefusal } from "../../src/payouts/Payout.ts"
+import { PayoutState } from "../../src/payouts/PayoutState.ts"
 import { statusOf } from "../../src/payouts/internal/queue/status.ts"
 import { failures } from "../support/payoutAnswers.ts"
 

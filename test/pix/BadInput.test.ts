@@ -42,7 +42,7 @@ const hostile: Readonly<Record<string, unknown>> = {
 const modules = { BrCode, Document, IdempotencyKey, Metadata, Money, PixKey, QrCode }
 
 /** Functions of Effect, and functions whose input is a schema and not a value. */
-const exempt = new Set(["Metadata.codec", "Money.ReaisOrder"])
+const exempt = new Set(["Metadata.codec"])
 
 const functions = Object.entries(modules).flatMap(([module, exports]) =>
   Object.entries<unknown>(exports).flatMap(([name, value]) =>
@@ -54,9 +54,10 @@ const functions = Object.entries(modules).flatMap(([module, exports]) =>
 
 /** The functions for literals, and those of checked values: they throw. */
 const throwing: ReadonlyArray<string> = [
-  ..."BrCode.checkAmount BrCode.crc IdempotencyKey.fingerprint IdempotencyKey.fromReference".split(" "),
+  ..."BrCode.checkAmount IdempotencyKey.fingerprint IdempotencyKey.fromReference".split(" "),
   ..."Document.cnpj Document.cpf Document.format Document.mask Document.matches Document.of".split(" "),
-  ..."Money.add Money.centavos Money.format Money.fromReais Money.reais Money.sum Money.toReais".split(" "),
+  ..."Money.add Money.centavos Money.format Money.fromReais Money.percent Money.reais".split(" "),
+  ..."Money.split Money.sum Money.toReais".split(" "),
   ..."PixKey.cnpj PixKey.cpf PixKey.email PixKey.evp PixKey.phone PixKey.toPair PixKey.value".split(" "),
   ..."QrCode.dataUrl QrCode.svg QrCode.terminal".split(" ")
 ]

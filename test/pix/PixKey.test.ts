@@ -109,7 +109,7 @@ describe("a PixKey", () => {
     const [literal, option] = functions[type]
     for (const input of texts(row)) {
       const key = literal(input)
-      assert.isTrue(PixKey.isPixKey(key))
+      assert.isTrue(Schema.is(PixKey.PixKey)(key))
       assert.deepStrictEqual([key.type, PixKey.value(key)], [type, value])
       assert.deepStrictEqual(PixKey.toPair(key), { pixKey: value, pixKeyType: type })
       const others = [Result.getOrThrow(PixKey.make(type, input)), Option.getOrThrow(option(input))]

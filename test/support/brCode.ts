@@ -1,5 +1,6 @@
 /** Writes and reads BR Codes for the tests, and gives those of manuals and of gateways. */
 import { Redacted, Result, Schema } from "effect"
+import { crc16 } from "../../src/internal/crc16.ts"
 import * as BrCode from "../../src/pix/BrCode.ts"
 import table from "../tables/brCodes.json" with { type: "json" }
 
@@ -19,7 +20,7 @@ export const parse = (payload: string) => Result.getOrThrow(BrCode.parse(payload
 export const verified = (payload: string) => Result.flatMap(BrCode.parse(payload), BrCode.verify)
 export const tlv = (id: string, value: string, length = value.length) =>
   `${id}${String(length).padStart(2, "0")}${value}`
-export const withCrc = (text: string) => `${text}6304${BrCode.crc(`${text}6304`)}`
+export const withCrc = (text: string) => `${text}6304${crc16(`${text}6304`)}`
 export const reveal = (hidden: Redacted.Redacted | undefined) =>
   hidden === undefined ? undefined : Redacted.value(hidden)
 

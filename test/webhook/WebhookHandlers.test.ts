@@ -2,11 +2,12 @@
  * Which code of the user is called, and what becomes of a delivery for which it fails.
  */
 import { assert, describe } from "@effect/vitest"
-import { Clock, Effect, Fiber, References } from "effect"
+import { Clock, Data, Effect, Fiber, References } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { Money, PaymentsPolicy } from "effect-pix"
 import { Sandbox } from "effect-pix/sandbox"
+import { PayoutNotFound } from "effect-pix/payouts"
 import { Webhook } from "effect-pix/webhook"
 import { delayOf } from "../../src/webhook/internal/schedules.ts"
 import cashIn from "../fixtures/field/webhook-cashin.json" with { type: "json" }
@@ -250,6 +251,28 @@ describe("code of the user that fails", () => {
       assert.strictEqual(calls, count)
     }
     assert.deepStrictEqual(lines, Array(2).fill("Webhook: onFailure failed: Defect"))
+  })
+
+  effect("the line of a failure has the tag of an error of this library, and of no other one", world, function* () {
+    class Persons extends Data.TaggedError("Maria")<{ readonly concerns: string }> {}
+    const own = new PayoutNotFound({ reference: "invoice-42" })
+    const { layer, lines } = makeWarnings(
+      (_, { fiber }) => fiber.getRef(References.CurrentLogAnnotations)["error.type"]
+    )
+    const failures = [
+      Effect.fail(own),
+      Effect.die(own),
+      Effect.fail(new Persons({ concerns: "Maria" })),
+      Effect.die("a bug")
+    ]
+    for (const onPaid of failures) {
+      const { check } = yield* Effect.provide(
+        recording({}, () => Webhook.layer({ onPaid: () => onPaid })),
+        layer
+      )
+      yield* Effect.provide(check(yield* paidCharge), layer)
+    }
+    assert.deepStrictEqual(lines, ["PayoutNotFound", "PayoutNotFound", "Failure", "Defect"])
   })
 
   effect("a report that nobody takes is a warning, without a text of the delivery", world, function* () {

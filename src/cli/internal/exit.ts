@@ -7,7 +7,7 @@ import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import { ConfigurationError } from "../../contract/ConfigurationError.ts"
-import { Outcome } from "../../contract/PaymentsError.ts"
+import { Outcome } from "../../contract/Outcome.ts"
 
 /** The exit codes of a failure, and what each means. */
 const exits = {

@@ -7,7 +7,7 @@ import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Money from "../Money.ts"
 import type { BrCode, Problem, ProblemCode } from "./brCodeModel.ts"
-import { crc16 } from "./crc16.ts"
+import { crc16 } from "../../internal/crc16.ts"
 import { isDirectoryKey } from "./pixKeyKinds.ts"
 import * as tlv from "./tlv.ts"
 

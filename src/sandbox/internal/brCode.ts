@@ -2,8 +2,9 @@
  * Writes the BR Code of a charge: a dynamic one, without accents. A value that does not fit is never shortened.
  */
 import * as Result from "effect/Result"
+import { crc16 } from "../../internal/crc16.ts"
 import { withoutAccents } from "../../internal/withoutAccents.ts"
-import { crc, InvalidBrCode } from "../../pix/BrCode.ts"
+import { InvalidBrCode } from "../../pix/BrCode.ts"
 import type { Centavos } from "../../pix/Money.ts"
 
 const field = (id: string, value: string) => `${id}${String(value.length).padStart(2, "0")}${value}`
@@ -44,5 +45,5 @@ export const writeBrCode = ({ amount, merchant, url }: Charge): Result.Result<st
     field("62", field("05", "***")),
     "6304"
   ].join("")
-  return Result.succeed(text + crc(text))
+  return Result.succeed(text + crc16(text))
 }

@@ -49,6 +49,9 @@ export class PaginationError extends legible(
     checkpoint: Checkpoint
   })
 ) {
+  get concerns(): "Service" {
+    return "Service"
+  }
   override get message(): string {
     const stopped = `Reading all transactions stopped at page ${this.page}: ${reasonInWords[this.reason]}`
     if (this.reason === "MissingRows" || this.reason === "WrongCount") {

@@ -17,7 +17,8 @@ import type {
   TransactionNotFound,
   UnexpectedResponse
 } from "../../contract/PaymentsError.ts"
-import { DetailStatus, isPaid, type Meaning, meaningOf } from "../../contract/Status.ts"
+import { type Meaning, meaningOf } from "../../contract/Status.ts"
+import { DetailStatus, isPaid } from "../../contract/StatusWords.ts"
 import type { TransactionDetail, TransactionListItem } from "../../contract/Transaction.ts"
 import * as TransactionStream from "../TransactionStream.ts"
 import { checkOrderBy, endsRun, Order, type Stopping } from "./order.ts"

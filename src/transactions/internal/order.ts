@@ -11,7 +11,7 @@ import type {
   ServiceUnavailable
 } from "../../contract/PaymentsError.ts"
 import { issuesOf } from "../../contract/RequestIssues.ts"
-import { DetailStatus } from "../../contract/Status.ts"
+import { DetailStatus } from "../../contract/StatusWords.ts"
 import { Centavos } from "../../pix/Money.ts"
 
 /** An order in your books, with the charge that you created for it. `amount` is in centavos. It may have more fields; the result returns them. */

@@ -29,11 +29,13 @@ export interface BoundOptions {
   readonly starts: Starts
   /** Whether the user's books have the id. */
   readonly isKnown: Handlers<unknown>["isKnown"]
+  /** Is told of each lookup that the bound lets wait. */
+  readonly held: Effect.Effect<void>
 }
 
 export type Bound = ReturnType<typeof makeBound>
 
-export const makeBound = ({ isKnown, name, perSecond, starts }: BoundOptions) => {
+export const makeBound = ({ held, isKnown, name, perSecond, starts }: BoundOptions) => {
   let failedAt = -Infinity
   /** How many lookups may begin. A time that lies ahead was measured before the clock was set back. */
   const free = (now: number) => {
@@ -75,12 +77,15 @@ export const makeBound = ({ isKnown, name, perSecond, starts }: BoundOptions) =>
     giveBack: (count: number) => Effect.sync(() => void starts.splice(starts.length - count, count)),
     /** Whether a lookup may begin now: an id of the user's books does not wait for the others. */
     mayBegin: Effect.fnUntraced(function* (transactionId: string) {
-      return (yield* begin(1)) === 1 || (yield* isOwn(transactionId))
+      if ((yield* begin(1)) === 1 || (yield* isOwn(transactionId))) return true
+      yield* held
+      return false
     }),
     /** Waits until a lookup may begin, at most for so many milliseconds. Returns whether it may. */
     waitToBegin: Effect.fnUntraced(function* (transactionId: string, patience: number) {
       const start = yield* Clock.currentTimeMillis
       if ((yield* begin(1)) === 1 || (yield* isOwn(transactionId))) return true
+      yield* held
       for (let now = start; Math.abs(now - start) < patience; now = yield* Clock.currentTimeMillis) {
         if ((yield* begin(1)) === 1) return true
         yield* Effect.sleep(Math.min(untilFree(now), patience))

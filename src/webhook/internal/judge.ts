@@ -3,7 +3,8 @@
  */
 import * as Duration from "effect/Duration"
 import type { GetTransactionError } from "../../contract/PaymentsError.ts"
-import { isPaid, meaningOf, type PaidWords, progressOfDetail } from "../../contract/Status.ts"
+import { meaningOf, progressOfDetail } from "../../contract/Status.ts"
+import { isPaid, type PaidWords } from "../../contract/StatusWords.ts"
 import type { UnconfirmedTransaction } from "../WebhookEvent.ts"
 
 /** Why a claim is not confirmed. */

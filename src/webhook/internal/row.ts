@@ -12,8 +12,10 @@ import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { IdempotencyKey } from "../../contract/IdempotencyKey.ts"
-import { type DetailWord, detailWords, meaningOf } from "../../contract/Status.ts"
-import { type HandlerName, handlerNames } from "../WebhookEvent.ts"
+import { type DetailWord, meaningOf } from "../../contract/Status.ts"
+import { detailWords } from "../../contract/StatusWords.ts"
+import type { HandlerName } from "../WebhookEvent.ts"
+import { handlerNames } from "./handlerNames.ts"
 import type { Reading } from "./reader.ts"
 
 const Claim = Schema.Struct({

@@ -40,7 +40,7 @@ import { makeHandlers } from "./handlers.ts"
 import { makeClient, makeLetters, untilIdle } from "./letters.ts"
 import { makeLookUp } from "./lookup.ts"
 import { makeReader } from "./reader.ts"
-import { type Lines, makeCountUnlisted, measures } from "./signals.ts"
+import { type Lines, makeCountUnlisted, makeHeld, measures } from "./signals.ts"
 import { makeStore, type Taken, webhookTables } from "./table.ts"
 import { makeWork } from "./work.ts"
 
@@ -91,7 +91,13 @@ const partsOf = Effect.fnUntraced(function* <M, R>(
     handlers,
     read,
     lines,
-    bound: makeBound({ name, perSecond, starts, isKnown: handlers.isKnown }),
+    bound: makeBound({
+      name,
+      perSecond,
+      starts,
+      isKnown: handlers.isKnown,
+      held: makeHeld(name, perSecond, lines)
+    }),
     // A delivery does not wait until its hint is published, because the listeners may be on other machines.
     wake: (id: string) =>
       Effect.asVoid(

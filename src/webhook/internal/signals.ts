@@ -123,6 +123,18 @@ export const makeCountUnlisted = (webhook: string, lines: Lines): CountUnlisted 
     )
   })
 
+/** Logs once a minute that the bound of first lookups holds. */
+export const makeHeld = (webhook: string, perSecond: number, lines: Lines) =>
+  Effect.gen(function* () {
+    const count = yield* sinceLastLine(lines, "held")
+    if (count === undefined) return
+    yield* log(
+      "Warn",
+      `Webhook: lookups wait, since more ids arrived than firstLookupsPerSecond allows, ${perSecond} a second: if they are your own charges, give isKnown, or raise it`,
+      { "webhook.name": webhook, "webhook.waits": "first", "webhook.lookups": count }
+    )
+  })
+
 /** Counts the answers of a webhook, and logs why deliveries are refused: at most once a minute for each reason. */
 export const makeAnswered = (webhook: string, lines: Lines) =>
   Effect.fnUntraced(function* (status: number, refusal?: Refusal) {

@@ -2,6 +2,7 @@
  * Pays out by PIX. Checks that the record in the answer is about the request, and makes the errors that only a
  * withdrawal has.
  */
+import * as BigDecimal from "effect/BigDecimal"
 import * as Result from "effect/Result"
 import { requestWithdrawal as endpoint } from "../../../contract/Endpoints.ts"
 import type { WriteOptions } from "../../../contract/WriteOptions.ts"
@@ -22,7 +23,7 @@ import {
   type WithdrawalRequestBody
 } from "../../../contract/Withdrawal.ts"
 import { checkWithdrawal } from "../../../contract/WithdrawalCheck.ts"
-import { ReaisOrder, toReais } from "../../../pix/Money.ts"
+import { toReais } from "../../../pix/Money.ts"
 import { isOtherKey } from "../../../pix/OtherKey.ts"
 import { type Client, statusField } from "../call/client.ts"
 import type { OwnError } from "../call/error.ts"
@@ -70,7 +71,7 @@ const isReason = (name: string, sent: Sent) =>
  */
 const failedRecord = (record: WithdrawalRecord, others: Issues, sent: Sent, { answered, idempotencyKey }: Asked) => {
   const { enTransaction: status, id, value } = record
-  const isSure = record.idempotencyKey === idempotencyKey && ReaisOrder(value, toReais(sent.amount)) >= 0
+  const isSure = record.idempotencyKey === idempotencyKey && BigDecimal.Order(value, toReais(sent.amount)) >= 0
   const members = Object.entries<unknown>(JSON.parse(answered))
   return Result.fail<Undecodable>({
     reason: "NotAsAsked",

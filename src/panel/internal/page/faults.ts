@@ -1,7 +1,7 @@
 /** The section of the faults: a form that plans one, those that are planned, and what concerns the whole sandbox. */
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
-import { Operation } from "../../../contract/PaymentsError.ts"
+import { Operation } from "../../../contract/Endpoints.ts"
 import * as Fault from "../../../sandbox/Fault.ts"
 import { html } from "./html.ts"
 import { fromStart } from "./view.ts"
