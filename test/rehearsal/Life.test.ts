@@ -78,17 +78,17 @@ const ofPayouts: ReadonlyArray<Mistake> = [
     `${call} a forged webhook says that the payout arrived, which fails an hour later`,
     Life.payAndHear((_, status) => (status === "successful" ? declare("paid") : Effect.void), Life.nothing),
     Life.payAndHear(Life.look)
-  ],
+  ]
+]
+
+const ofAnswers: ReadonlyArray<Mistake> = [
   [
     "a payout that is recorded as failed, and dropped",
     "owed-not-paid",
     `${call} recorded as failed at once`,
     Life.onFailure(Effect.void),
-    Life.onFailure(Life.replace)
-  ]
-]
-
-const ofLimits: ReadonlyArray<Mistake> = [
+    Life.onFailure(Life.ask(`${invoice}/2`))
+  ],
   [
     "a payout that a limit ends",
     "owed-not-paid",
@@ -154,7 +154,7 @@ const seen = { sandbox: { as: "seen" } } as const
 const sold = { payAfter: "5 minutes", stopAfter: "3 days" } as const
 const mistakes: ReadonlyArray<readonly [Omit<RehearsalOptions<never>, "stores">, ReadonlyArray<Mistake>]> = [
   [seen, ofPayouts],
-  [{}, ofLimits],
+  [{}, ofAnswers],
   [sold, ofCharges]
 ]
 
