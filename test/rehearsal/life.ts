@@ -24,9 +24,9 @@ export const ask = (reference = invoice) =>
     schedule: Schedule.upTo(Schedule.spaced("1 minute"), { times: 5 }),
     while: ({ outcome }) => outcome !== "Rejected"
   })
-export const orParked = <A, E, R>(program: Effect.Effect<A, E, R>) => Effect.catch(program, () => declare("parked"))
+export const orParked = <A, E, R>(program: Effect.Effect<A, E, R>) =>
+  Effect.catchCause(program, () => declare("parked"))
 export const bookEnd = (id: number) => Effect.flatMap(endOf(id), book)
-export const nothing = () => Effect.void
 
 /** Pays once. */
 export const payOnce = (onAccepted: (id: number) => Program) =>

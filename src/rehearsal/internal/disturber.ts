@@ -12,7 +12,7 @@ type HowOf<Tag> = Extract<How, { readonly _tag: Tag }>
 
 /**
  * What lasts, such as an outage, is over after this time, or in the middle of the time that is left, or after so many requests: a
- * program that tries again for ever has to see the end of it.
+ * program that tries again for ever has to see the end of it. The requests do not end a limit: to ask without a pause is a mistake.
  */
 const longest = Duration.toMillis("26 hours")
 const mostRequests = 500
@@ -68,7 +68,11 @@ export const makeDisturber = (schedule: Schedule, { calls, end, now, story }: Op
 
   /** Whether what lasts still does. It is asked once for each request that would meet it. */
   const lasts = (): boolean => {
-    lasting ??= { since: now(), until: now() + Math.min(longest, (end() - now()) / 2), left: mostRequests }
+    lasting ??= {
+      since: now(),
+      until: now() + Math.min(longest, (end() - now()) / 2),
+      left: outage?.isLimit === true ? Infinity : mostRequests
+    }
     if (lasting.left === 0) return false
     lasting.left = now() < lasting.until ? lasting.left - 1 : 0
     if (lasting.left === 0) story.add("the gateway is well again")

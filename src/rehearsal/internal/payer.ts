@@ -113,7 +113,8 @@ export const makePayer = ({ disturber, payAfter, sandbox, ...options }: Options)
     onPayout: ({ number, payout }: Call): void => {
       const how = disturber.at("Payout", "call", number)?.how
       if (payout === undefined || how === undefined) return
-      disturbed.add(payout)
+      // Who hears of a return may have heard before that the payout arrived. Who looks sees its end alone.
+      if (how !== "returned" || !options.receives()) disturbed.add(payout)
       if (how === "late") disturber.waitFor(endsAfter(how))
       forkInWorld(Effect.delay(endOf(payout, how), endsAfter(how)))
     },

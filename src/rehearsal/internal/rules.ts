@@ -284,6 +284,8 @@ const rules = {
         // Nothing is owed for another amount than was asked.
         .filter((charge) => paidFor(charge) === charge.amount)
         .filter(({ transactionId, updatedAt }) => !isReported(world, isAbout(transactionId), Date.parse(updatedAt)))
+        // It is paid back.
+        .filter(({ transactionId }) => !world.owed.some(({ reference }) => reference.includes(transactionId)))
         .flatMap(({ transactionId }) => {
           const shipments = shipmentsOf(world)
           const other = shipments.get(transactionId)

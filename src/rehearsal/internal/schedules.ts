@@ -145,13 +145,17 @@ const withoutRepetition = ({ webhook }: Place, schedules: ReadonlyArray<Schedule
 /** What becomes of a payout. Its webhooks are disturbed where the program receives them. */
 const schedulesOfPayout = (place: Place, receives: boolean): ReadonlyArray<Schedule> => {
   const ends = (how: PayoutDisturbance) => at(place, nameOfPayout[how], { _tag: "Payout", how })
-  const forged = (says: "failed" | "arrived"): How => ({ _tag: "Forgery", says })
   if (!receives) return [ends("fails"), ends("returned"), ends("late")]
   const fails: Disturbance = { kind: place.kind, number: place.number, how: { _tag: "Payout", how: "fails" } }
   return [
     ...Struct.keys(nameOfPayout).map(ends),
-    at(place, "a forged webhook says that the payout failed", forged("failed")),
-    at(place, "a forged webhook says that the payout arrived, which fails an hour later", forged("arrived"), fails)
+    at(place, "a forged webhook says that the payout failed", { _tag: "Forgery", says: "failed" }),
+    at(
+      place,
+      "a forged webhook says that the payout arrived, which fails an hour later",
+      { _tag: "Forgery", says: "arrived" },
+      fails
+    )
   ]
 }
 
