@@ -10,9 +10,10 @@ import {
   type RehearsalWorld,
   Sandbox
 } from "effect-pix/sandbox"
+import { PayoutQueue } from "effect-pix/payouts"
 import { OfferConnection } from "../../src/internal/simulatedProcess.ts"
 import { live } from "../support/effect.ts"
-import { charge, declare, owed, pay, payAgain, payUnderNewKey, receive, sqlite } from "./programs.ts"
+import { charge, declare, invoice, owed, pay, payAgain, payUnderNewKey, receive, request, sqlite } from "./programs.ts"
 
 const payWithNewKeys = Effect.retry(payUnderNewKey, Schedule.max([Schedule.spaced("1 minute"), Schedule.recurs(30)]))
 const call = "call 1 requestWithdrawal:"
@@ -274,6 +275,22 @@ describe("processes on one database", () => {
     expect(names.at(-1)).toBe(left)
     // The payout is no part of the transaction: it was executed, and the next process asks under another key.
     expect(findings.map(({ rule }) => rule)).toContain("paid-twice")
+  })
+
+  live("what a process hands out as it dies is handed out by the next one", function* () {
+    const told = PayoutQueue.layer({
+      onState: ({ reference, state }) => (state === "posted" ? declare("paid", reference) : Effect.void)
+    })
+    const program = Effect.gen(function* () {
+      yield* owed
+      yield* PayoutQueue.use((queue) => queue.submit({ reference: invoice, ...request }))
+      return yield* Effect.sleep("1 hour")
+    }).pipe(Effect.provide(told))
+    const facts: Array<number> = []
+    const rules = { collect: (world: RehearsalWorld) => Effect.sync(() => facts.push(world.facts.length)) }
+    for (const when of ["before", "after"])
+      yield* Rehearsal.run(program, { stores: sqlite, rules, only: `fact 1 paid: death ${when} it` })
+    expect(facts).toEqual([1, 1, 1, 2])
   })
 
   live("two processes are refused on a client that has one connection", function* () {

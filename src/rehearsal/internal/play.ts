@@ -20,6 +20,7 @@ import * as Stream from "effect/Stream"
 import { Credentials } from "../../client/Credentials.ts"
 import { IdempotencyKeyGen } from "../../client/IdempotencyKeyGen.ts"
 import { Payments } from "../../client/Payments.ts"
+import { OnDeath } from "../../internal/onDeath.ts"
 import { CurrentRehearsal } from "../../internal/rehearsal.ts"
 import type { RehearsalOptions } from "../RehearsalOptions.ts"
 import type { RehearsalWorld } from "../RehearsalWorld.ts"
@@ -222,6 +223,7 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
       Context.merge(connections[index]?.stores ?? stores, calls.count(client, number))
     ).pipe(
       Context.add(OnStep, declarations.onStep(life, die(life))),
+      Context.add(OnDeath, (action) => void connections[index]?.onDeath.push(action)),
       Context.add(CurrentRehearsal, {
         ...declarations.of(number, die(life)),
         receive: (handler) => {
