@@ -17,14 +17,14 @@ export const meaningOf = (id: number) =>
 /** Looks a payout up until it has ended. */
 export const endOf = (id: number) =>
   Effect.repeat(meaningOf(id), { schedule: Schedule.spaced("20 minutes"), until: isEnd })
-export const book = (meaning: string) => (isEnd(meaning) ? declare(isLost(meaning) ? "failed" : "paid") : Effect.void)
+const book = (meaning: string) => (isEnd(meaning) ? declare(isLost(meaning) ? "failed" : "paid") : Effect.void)
 /** Asks for a payout, again where its outcome is not known. */
 export const ask = (reference = invoice) =>
   Effect.retry(pay(reference), {
     schedule: Schedule.upTo(Schedule.spaced("1 minute"), { times: 5 }),
     while: ({ outcome }) => outcome !== "Rejected"
   })
-export const orParked = <A, E, R>(program: Effect.Effect<A, E, R>) =>
+const orParked = <A, E, R>(program: Effect.Effect<A, E, R>) =>
   Effect.catchCause(program, () => declare("parked"))
 export const bookEnd = (id: number) => Effect.flatMap(endOf(id), book)
 
@@ -115,7 +115,7 @@ export const doubtThenLimit = (past: WriteOptions) =>
 
 const namesOf = (prefix: string) =>
   Marks.use((marks) => Effect.sync(() => [...marks].filter((name) => name.startsWith(prefix))))
-export const tellOf = (transactionId: string) => Rehearsed.fact("told", { transactionId })
+const tellOf = (transactionId: string) => Rehearsed.fact("told", { transactionId })
 export const shipOrder = (transactionId: string) =>
   Rehearsed.fact("shipped", { transactionId, key: "42", amount: request.amount })
 /** Ships for the first charge that is paid. Another one is given back by a person. */
