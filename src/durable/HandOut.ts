@@ -10,6 +10,7 @@ import * as Result from "effect/Result"
 import * as Semaphore from "effect/Semaphore"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
+import { OnDeath } from "../internal/onDeath.ts"
 import { type Database, inTransaction } from "./Database.ts"
 
 /** The lease of the row ended, and another process has taken it: it does the work. */
@@ -58,9 +59,14 @@ const inTurn = ({
   sql: { transactionService }
 }: Database): (<A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>) => {
   if (dialect !== "sqlite") return (effect) => effect
-  const turn = turns.get(transactionService) ?? Semaphore.makeUnsafe(1)
-  turns.set(transactionService, turn)
-  return (effect) => turn.withPermit(effect)
+  return (effect) =>
+    Effect.flatMap(OnDeath, (onDeath) => {
+      const turn = turns.get(transactionService) ?? Semaphore.makeUnsafe(1)
+      // A process that dies in a rehearsal never releases it.
+      if (!turns.has(transactionService)) onDeath(() => turns.delete(transactionService))
+      turns.set(transactionService, turn)
+      return turn.withPermit(effect)
+    })
 }
 
 type Tagged = { readonly _tag: string }

@@ -14,7 +14,8 @@ export interface Rehearsal {
   readonly fact: (name: string, detail: Detail) => Effect.Effect<void>
   readonly note: (name: string, detail: Detail) => void
   readonly owes: (reference: string, amount: number) => void
-  readonly receive: (handler: (request: Request) => Effect.Effect<Response>) => void
+  /** Begins to receive, and returns how to end that. */
+  readonly receive: (handler: (request: Request) => Effect.Effect<Response>) => () => void
 }
 
 /** A reference, since a program that declares facts runs without a rehearsal too. */

@@ -7,7 +7,7 @@
  * Details:
  * - Faults meet the first request of a call, or each of them, since the client's own retries hide a single one: not sent, refused
  *   for each cause, executed and the answer lost, executed and answered with 500, later than the timeout, an answer cut
- *   off, rate limited. A doubt goes on: each later call under its key is refused. An outage lasts for a day.
+ *   off, rate limited. A doubt goes on: each later call under its key is refused. An outage or a limit lasts for a day.
  * - The process dies before and after each call, before and after each fact that it declares, and at each step of the `SqlClient` of its
  *   `stores`. A death runs no finalizer: the program is started again, with the same `stores`.
  * - With `pairs` each run goes on, and a place that it came to later is disturbed too. With `processes` several processes run the

@@ -25,7 +25,7 @@ export interface RehearsalOptions<S> {
   readonly meanwhile?: Effect.Effect<unknown, Error, Sandbox | S> | undefined
   /**
    * A payer pays each charge whose creation was answered, this long after the answer; in some schedules another amount, or not at
-   * all, or the charge is refunded. Default: nobody pays.
+   * all, late, or the charge is refunded. Default: nobody pays.
    */
   readonly payAfter?: Duration.Input | undefined
   /**
@@ -56,7 +56,7 @@ export interface RehearsalOptions<S> {
   readonly mostCalls?: number | undefined
   /** Plays this schedule alone, which may be a pair: the name that a finding has. Default: all. */
   readonly only?: string | undefined
-  /** The options of the gateway. Default: a balance of R$ 1.000.000,00. */
+  /** The options of the gateway. With `as: "seen"` payouts end, most of them after a minute. Default: a balance of R$ 1.000.000,00. */
   readonly sandbox?: SandboxOptions | undefined
   /** Another seed for the numbers that the program takes from `Random`, which are the same in each schedule. Default: none. */
   readonly seed?: string | undefined

@@ -26,7 +26,8 @@ import type { ShortName, StoryLine } from "./internal/story.ts"
  *
  * With `Rehearsed.owes`:
  *
- * - `owed-not-paid`: the program ended, and what it owes was neither paid nor declared as `parked`, `told` or `failed`.
+ * - `owed-not-paid`: the program ended, and what it owes was neither paid nor declared as `parked`, `told` or `failed`; where its payout
+ *   failed or came back, after that.
  * - `amount-differs`: a payout has another amount, or what was paid for what was shipped has.
  *
  * With `Rehearsed.fact("shipped", { transactionId })`:
@@ -34,7 +35,8 @@ import type { ShortName, StoryLine } from "./internal/story.ts"
  * - `shipped-unpaid`: the charge was not paid then, or was refunded, and no lookup of the last minute had answered `Paid`.
  * - `shipped-unchecked`: no lookup had answered before that it is `Paid`.
  * - `shipped-twice`: the same charge was shipped again, and not under the same `key`.
- * - `not-shipped`: the program ended, and a charge that was paid as asked was neither shipped nor declared as `told`.
+ * - `not-shipped`: the program ended, and a charge that was paid as asked was neither shipped, by a `key` that no other charge has, nor
+ *   declared as `told` after that.
  *
  * A program that failed has told somebody, so what it left undone is no finding. It is one where the program was started again
  * after a death, and fails though nothing disturbs it any more.

@@ -10,9 +10,10 @@ import {
   type RehearsalWorld,
   Sandbox
 } from "effect-pix/sandbox"
+import { PayoutQueue } from "effect-pix/payouts"
 import { OfferConnection } from "../../src/internal/simulatedProcess.ts"
 import { live } from "../support/effect.ts"
-import { charge, declare, owed, pay, payAgain, payUnderNewKey, receive, sqlite } from "./programs.ts"
+import { charge, declare, invoice, owed, pay, payAgain, payUnderNewKey, receive, request, sqlite } from "./programs.ts"
 
 const payWithNewKeys = Effect.retry(payUnderNewKey, Schedule.max([Schedule.spaced("1 minute"), Schedule.recurs(30)]))
 const call = "call 1 requestWithdrawal:"
@@ -64,7 +65,8 @@ describe("Rehearsal.run", () => {
         "executed, answer lost, each request, then each later call under its key refused, conflict",
         "an outage begins, executed, answer lost",
         "death after it was executed",
-        "death after it was executed, and again after the next call"
+        "death after it was executed, and again after the next call",
+        "executed, answer lost, each request, then each later call under its key refused, limit of the day"
       ].map((name) => `${call} ${name}`)
     )
     const [, , finding] = report.findings
@@ -75,7 +77,7 @@ describe("Rehearsal.run", () => {
 
   live("a payout that is asked for again under one key has no finding in any schedule", function* () {
     const report = yield* Rehearsal.run(payAgain())
-    expect(report).toMatchObject({ schedules: 28, calls: ["1 requestWithdrawal"], findings: [], undecided: [] })
+    expect(report).toMatchObject({ schedules: 36, calls: ["1 requestWithdrawal"], findings: [], undecided: [] })
     // In the same millisecond, too.
     const idle = Effect.retry(pay(), { times: 3 })
     expect((yield* Rehearsal.run(idle, { only: `${call} refused, conflict` })).findings).toEqual([])
@@ -273,6 +275,22 @@ describe("processes on one database", () => {
     expect(names.at(-1)).toBe(left)
     // The payout is no part of the transaction: it was executed, and the next process asks under another key.
     expect(findings.map(({ rule }) => rule)).toContain("paid-twice")
+  })
+
+  live("what a process hands out as it dies is handed out by the next one", function* () {
+    const told = PayoutQueue.layer({
+      onState: ({ reference, state }) => (state === "posted" ? declare("paid", reference) : Effect.void)
+    })
+    const program = Effect.gen(function* () {
+      yield* owed
+      yield* PayoutQueue.use((queue) => queue.submit({ reference: invoice, ...request }))
+      return yield* Effect.sleep("1 hour")
+    }).pipe(Effect.provide(told))
+    const facts: Array<number> = []
+    const rules = { collect: (world: RehearsalWorld) => Effect.sync(() => facts.push(world.facts.length)) }
+    for (const when of ["before", "after"])
+      yield* Rehearsal.run(program, { stores: sqlite, rules, only: `fact 1 paid: death ${when} it` })
+    expect(facts).toEqual([1, 1, 1, 2])
   })
 
   live("two processes are refused on a client that has one connection", function* () {

@@ -165,7 +165,7 @@ describe("Rehearsal.test", () => {
   test("each schedule has a test of its own, and those with a finding fail", async () => {
     const { it, tests } = collect()
     await Rehearsal.test(it, "pays", payUnderNewKey, { each: true, checks: [] })
-    expect(tests.length).toBe(28)
+    expect(tests.length).toBe(36)
     const played = tests.filter(([name]) => name.includes("death"))
     const outcomes = await Promise.allSettled(played.map(([, run]) => run()))
     expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "rejected"])

@@ -35,18 +35,20 @@ export const owes = (reference: string, amount = 2500) => Rehearsed.owes({ refer
 export const owed = Rehearsed.owes({ reference: invoice, amount: request.amount })
 export const declare = (word: "paid" | "failed" | "parked", reference = invoice) => Rehearsed.fact(word, { reference })
 
-/** Charges for one order, and gives the charge's id. */
-export const charge = Payments.use((payments) =>
-  Effect.map(
-    IdempotencyKey.retry(IdempotencyKey.fromReference("order", "42"), later, (options) =>
-      payments.createTransaction(
-        { amount: request.amount, paymentMethod: "PIX", customer: { name: "Maria", email: "maria@example.com" } },
-        options
-      )
-    ),
-    ({ id }) => id
+/** Charges for an order, and gives the charge's id. */
+export const chargeFor = (order: string) =>
+  Payments.use((payments) =>
+    Effect.map(
+      IdempotencyKey.retry(IdempotencyKey.fromReference("order", order), later, (options) =>
+        payments.createTransaction(
+          { amount: request.amount, paymentMethod: "PIX", customer: { name: "Maria", email: "maria@example.com" } },
+          options
+        )
+      ),
+      ({ id }) => id
+    )
   )
-)
+export const charge = chargeFor("42")
 export const isPaid = (id: string) =>
   Payments.use((payments) => payments.getTransaction(id)).pipe(
     Effect.map(({ enStatusTransaction }) => enStatusTransaction === "Paid")

@@ -3,8 +3,12 @@
  * gives a plan. A plan that fails is made smaller, and printed as a list of sentences.
  */
 import { Money } from "effect-pix"
+import { Fault } from "effect-pix/sandbox"
 import { faults } from "../support/faults.ts"
 import { fewest, seeded } from "../support/seed.ts"
+
+const minute = 60_000
+const hour = 60 * minute
 
 /** The accounts, each of a client id and a company of its own. The keys of the first are those of single calls. */
 export const accounts = ["default", "market"] as const
@@ -23,7 +27,9 @@ const [sheets, moves, looks] = [
   ["parks", "resumes", "retries"],
   ["pauses", "reads", "checks"]
 ] as const
-const ends = ["paid", "paid", "paid", "refunded", "cancelled", "lapsed"] as const
+const ends = ["paid", "paid", "paid with another amount", "refunded", "cancelled", "lapsed"] as const
+/** What becomes of a payout that was accepted. */
+const fates = ["arrives", "arrives", "fails", "is returned"] as const
 
 export interface Step extends Place {
   readonly does: (typeof sheets | typeof moves | typeof looks)[number] | "calls for" | "charges for"
@@ -46,8 +52,16 @@ interface Trouble {
 export const amountOf = (reference: number) => Money.centavos(1000 + reference)
 export const nameOf = (reference: number) => `invoice-${reference}`
 
+/** What becomes of a payout at its bank, and after how many milliseconds. */
+export const fateOf = (seed: number, reference: number) => {
+  const { below, pick } = seeded(seed * 1000 + reference)
+  return { fate: pick(fates), after: below(30 * minute) }
+}
+
 export interface Plan {
   readonly seed: number
+  /** Whether the gateway shows how payouts end, by webhooks and lookups, as it was seen. Then they have their fates. */
+  readonly isSeen: boolean
   /** Whether a call tries again by itself. */
   readonly isPatient: boolean
   /** The cap of a day in centavos, of the second account. */
@@ -61,12 +75,12 @@ export interface Plan {
 /** Faults of a gateway that keeps its promises: it forgets no key. */
 export const usable = faults.filter(({ fault, isOfSockets }) => fault.forgetsKey !== true && isOfSockets !== true)
 const [none, ...bad] = usable
+/** A payout is recorded as failed. */
+export const failedAtOnce = { name: "a record that failed", fault: Fault.failure() }
 /** A write that was executed, and is then refused: what a call must not tell as refused. */
 const lost = bad.filter(({ answer, ends, executed }) => executed === true && answer === "none" && ends === "at once")
+const limits = bad.filter(({ name }) => name.includes("limit") || name.includes("blocked account"))
 const refused = bad.filter(({ executed, status = 0 }) => executed === false && status >= 400 && status < 500)
-
-const minute = 60_000
-const hour = 60 * minute
 
 /** Makes the plan of a seed, with so many payouts. */
 export const planOf = (seed: number, payouts: number): Plan => {
@@ -110,6 +124,7 @@ export const planOf = (seed: number, payouts: number): Plan => {
     if (chance < 0.5 && next() < 0.15) step(sheet, references, { after: below(minute), process: below(2) })
   }
   const troubles: Array<Trouble> = []
+  const isSeen = next() < 0.6
   const nameIn = (kind: typeof bad) => (kind[below(kind.length)] ?? none)!.name
   const share = pick([0.1, 0.3, 0.6] as const)
   const some = (count: number, share: number, add: (nth: number) => Trouble) => {
@@ -123,6 +138,12 @@ export const planOf = (seed: number, payouts: number): Plan => {
       before = isRefused ? refused : next() < share ? pick([bad, lost]) : []
       if (before.length > 0) troubles.push({ at: "write", account, nth, what: nameIn(before) })
     }
+    // A limit lasts for some requests.
+    for (let nth = 1 + below(payouts), left = pick([0, 8] as const); left > 0; left--, nth++)
+      troubles.push({ at: "write", account, nth, what: nameIn(limits) })
+    // The key of a single call has only this record: those of the first account are such calls.
+    if (isSeen && account === "market")
+      some(payouts, 0.1, (nth) => ({ at: "write", account, nth, what: failedAtOnce.name }))
     some(payouts * 2, share, (nth) => ({ at: "read", account, nth, what: nameIn(bad) }))
     some(payouts, 0.3, (nth) => ({ at: "delivery", account, nth, what: pick(["lost", "twice", "late"] as const) }))
   }
@@ -135,15 +156,22 @@ export const planOf = (seed: number, payouts: number): Plan => {
     what: pick([dies, "the process stands still"] as const)
   }))
   const isPatient = next() < 0.5
-  return { seed, isPatient, dailyCap: next() < 0.5 ? 2000 + payouts * (200 + below(200)) : undefined, steps, troubles }
+  return {
+    seed,
+    isSeen,
+    isPatient,
+    dailyCap: next() < 0.5 ? 2000 + payouts * (200 + below(200)) : undefined,
+    steps,
+    troubles
+  }
 }
 
 const wordsOfTime = (millis: number) => (millis < 1000 ? `${millis} ms` : `${Math.round(millis / 1000)} s`)
 
 /** The plan as sentences. */
-export const wordsOf = ({ dailyCap, isPatient, seed, steps, troubles }: Plan): string =>
+export const wordsOf = ({ dailyCap, isPatient, isSeen, seed, steps, troubles }: Plan): string =>
   [
-    `seed ${seed}${isPatient ? ", calls try again" : ""}${dailyCap === undefined ? "" : `, at most ${dailyCap} centavos a day`}:`,
+    `seed ${seed}${isSeen ? ", payouts end" : ""}${isPatient ? ", calls try again" : ""}${dailyCap === undefined ? "" : `, at most ${dailyCap} centavos a day`}:`,
     ...steps.map(
       (step) =>
         `after ${wordsOfTime(step.after)} process ${step.process} ${step.does} ${step.references.map(nameOf).join(", ")} (${step.account})${step.ends === undefined ? "" : `, which is ${step.ends}`}`

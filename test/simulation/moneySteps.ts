@@ -14,9 +14,17 @@ import {
   type Withdrawal,
   type WriteOptions
 } from "effect-pix"
-import { DatabaseError, type PayoutChange, type PayoutItem, Payouts, PayoutQueue } from "effect-pix/payouts"
+import {
+  DatabaseError,
+  type PayoutChange,
+  type PayoutItem,
+  type PayoutStatus,
+  Payouts,
+  PayoutQueue
+} from "effect-pix/payouts"
+import type { SandboxWithdrawal } from "effect-pix/sandbox"
 import { person } from "../support/canary.ts"
-import { type Account, accounts, amountOf, nameOf, type Plan, type Step } from "./moneyPlan.ts"
+import { type Account, accounts, amountOf, fateOf, nameOf, type Plan, type Step } from "./moneyPlan.ts"
 import type { Running, Services, World } from "./moneyWorld.ts"
 
 const itemOf = (reference: number): PayoutItem => ({
@@ -41,6 +49,13 @@ const isPastHorizon = (error: WriteError | undefined) =>
   error !== undefined && "reason" in error && error.reason === "PastHorizon"
 /** Errors that say only that the database did not answer: the step is taken again. */
 const isRetryable = (error: unknown) => error instanceof DatabaseError && error.isRetryable
+
+/** The state of a payout that the gateway shows in this state. */
+export const endOf: { readonly [Status in SandboxWithdrawal["status"]]?: "paid" | "failed" | "returned" } = {
+  Settled: "paid",
+  Rejected: "failed",
+  Refunded: "returned"
+}
 
 export type Story = Effect.Success<ReturnType<typeof play>>
 
@@ -109,6 +124,7 @@ export const play = (world: World, plan: Plan) =>
       yield* Effect.sleep("1 minute")
       if (ends === "cancelled") yield* sandbox.cancel(id)
       if (ends === "paid" || ends === "refunded") yield* sandbox.markPaid(id)
+      if (ends === "paid with another amount") yield* sandbox.markPaid(id, { amount: 900 })
       yield* Effect.sleep("20 minutes")
       if (ends === "refunded") yield* sandbox.refund(id)
     })
@@ -219,24 +235,57 @@ export const play = (world: World, plan: Plan) =>
         return last ?? (yield* Effect.fail("the process died"))
       })
 
+    let atBank = 0
+    /** The bank ends each payout as its fate is. */
+    const bank = (account: Account) => {
+      const sandbox = world.sandboxes[account]
+      const end = Effect.fnUntraced(function* (id: number, amount: number) {
+        const { after, fate } = fateOf(plan.seed, amount - amountOf(0))
+        yield* Effect.sleep(after)
+        yield* fate === "fails" ? sandbox.rejectWithdrawal(id) : sandbox.settleWithdrawal(id)
+        if (fate === "is returned") yield* Effect.delay(sandbox.refundWithdrawal(id), "1 hour")
+        atBank--
+      }, Effect.orDie)
+      return Stream.runForEach(sandbox.changes, (change) => {
+        if (change._tag !== "Withdrawal" || change.withdrawal.status !== "Awaiting") return Effect.void
+        atBank++
+        return Effect.forkChild(end(change.withdrawal.id, change.withdrawal.amount))
+      })
+    }
+
     /** An operator, who sees the gateway's panel, ends what is open in the queue. Returns whether nothing is. */
     const endOpen = (account: Account, { queue }: Services) =>
       Effect.gen(function* () {
         yield* queue.setPaused(false)
-        const panel = new Set((yield* world.sandboxes[account].withdrawals).map(({ idempotencyKey }) => idempotencyKey))
+        const panel = new Map(
+          (yield* world.sandboxes[account].withdrawals).map(({ idempotencyKey, status }) => [idempotencyKey, status])
+        )
         const statuses = yield* Stream.runCollect(queue.list())
         for (const status of statuses) {
           const { idempotencyKey, reference, state } = status
           const by = { by: "ana" }
           if (state === "refused") yield* Effect.ignore(queue.retry(reference, by))
           if (state !== "parked") continue
-          if (panel.has(idempotencyKey)) yield* Effect.ignore(queue.settle(reference, by))
-          else {
+          const shown = panel.get(idempotencyKey)
+          if (shown !== undefined) {
+            const as = endOf[shown]
+            if (as !== undefined || !plan.isSeen) yield* Effect.ignore(queue.settle(reference, { ...by, as }))
+          } else {
             const again = Effect.ignore(queue.resume(reference, by))
             yield* queue.resume(reference, { ...by, notExecuted: true }).pipe(Effect.catch(() => again))
           }
         }
-        return statuses.every(({ state }) => state === "posted" || state === "paid" || state === "failed")
+        // A webhook of a return may be lost for ever: who knows of it has the payout looked up.
+        const differing = statuses.filter(({ idempotencyKey, state }) => {
+          const shown = panel.get(idempotencyKey)
+          return shown !== undefined && endOf[shown] !== state
+        })
+        if (plan.isSeen)
+          for (const { reference } of differing) yield* Effect.ignore(queue.confirm(reference, { by: "ana" }))
+        const isOver = ({ state }: PayoutStatus) => state === "posted" || state === "paid" || state === "failed"
+        return plan.isSeen
+          ? atBank === 0 && differing.length === 0 && statuses.every(({ idempotencyKey }) => panel.has(idempotencyKey))
+          : statuses.every(isOver)
       })
 
     /** Repeats an effect in a process, while the clock goes on, until it returns true. */
@@ -290,6 +339,7 @@ export const play = (world: World, plan: Plan) =>
     })
 
     for (const account of accounts) yield* world.sandboxes[account].subscribe(deliver(account))
+    if (plan.isSeen) for (const account of accounts) yield* Effect.forkChild(bank(account))
     world.startProcess(0)
     world.startProcess(1)
     const fibers: Array<Fiber.Fiber<unknown>> = []

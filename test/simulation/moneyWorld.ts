@@ -16,16 +16,17 @@ import {
   Scheduler,
   Scope
 } from "effect"
-import { Credentials, IdempotencyKeyGen, Payments, PaymentsPolicy } from "effect-pix"
+import { Credentials, IdempotencyKeyGen, Payments, PaymentsPolicy, WithdrawalLookup } from "effect-pix"
 import { type PayoutQueue, PayoutQueue as Queue } from "effect-pix/payouts"
 import { Sandbox, SandboxOptions } from "effect-pix/sandbox"
 import { Webhook, WebhookClient } from "effect-pix/webhook"
 import { HttpClient } from "effect/http"
 import { SqlClient, Statement } from "effect/sql"
+import { OnDeath } from "../../src/internal/onDeath.ts"
 import { OwnFault } from "../../src/sandbox/Reply.ts"
 import { type Life, makeTime } from "../../src/rehearsal/internal/time.ts"
 import { secrets } from "../support/canary.ts"
-import { type Account, accounts, type Plan, usable } from "./moneyPlan.ts"
+import { type Account, accounts, failedAtOnce, type Plan, usable } from "./moneyPlan.ts"
 
 /** What a process has of one account. */
 export interface Services {
@@ -152,7 +153,8 @@ export const makeWorld = Effect.fnUntraced(function* (plan: Plan, makeStore: Mak
             companyId: index + 1,
             clientId: `${secrets.clientId}${index}`,
             apiKey: Redacted.make(secrets.apiKey),
-            seed: account
+            seed: account,
+            as: plan.isSeen ? "seen" : "documented"
           })
         )
       )
@@ -172,7 +174,7 @@ export const makeWorld = Effect.fnUntraced(function* (plan: Plan, makeStore: Mak
         strike(process, "request")
         if (process.life.isDead) return Effect.never
         const trouble = next(`${request.method === "POST" ? "write" : "read"} ${account}`)
-        const met = usable.find(({ name }) => name === trouble)
+        const met = [...usable, failedAtOnce].find(({ name }) => name === trouble)
         const sent = Effect.provideService(gateway.execute(request), OwnFault, met?.fault)
         type Sent = Exit.Exit<Effect.Success<typeof sent>, Effect.Error<typeof sent>>
         return Effect.callback<Effect.Success<typeof sent>, Effect.Error<typeof sent>>((resume) => {
@@ -206,23 +208,39 @@ export const makeWorld = Effect.fnUntraced(function* (plan: Plan, makeStore: Mak
       const { baseUrl, companyId, credentials } = sandboxes[account]
       const ship = ({ id }: { readonly id: string }) =>
         sql`INSERT INTO shipped (account, event) VALUES (${account}, ${id})`
-      const payments = yield* Payments.make({ baseUrl, companyId }).pipe(
+      const client = yield* Layer.build(Payments.layer({ baseUrl, companyId })).pipe(
         Effect.provideService(HttpClient.HttpClient, transportOf(process, account)),
         Effect.provide([Credentials.layer(yield* credentials), IdempotencyKeyGen.layer])
       )
+      const payments = Context.get(client, Payments)
+      const lookup = Context.get(client, WithdrawalLookup)
       const context = yield* Layer.build(
-        Layer.mergeAll(
-          Queue.layer({
-            account,
-            seal,
-            poll: "1 minute",
-            concurrency: 4,
-            onState: ({ reference, state }, { id }) =>
-              sql`INSERT INTO ledger (account, entry, reference, state) VALUES (${account}, ${id}, ${reference}, ${state})`,
-            ...(account === "market" && { dailyCap: plan.dailyCap })
-          }),
-          Webhook.layerSql({ name: account, poll: "1 minute", onPaid: ship, onRefunded: ship, onClosed: ship })
-        ).pipe(Layer.provide([Layer.succeed(Payments, payments), Layer.succeed(SqlClient.SqlClient, sql)]))
+        Webhook.layerSql({
+          name: account,
+          poll: "1 minute",
+          onPaid: ship,
+          onRefunded: ship,
+          onClosed: ship,
+          onWithdrawal: (hint) => Queue.use((queue) => queue.hint(hint))
+        }).pipe(
+          Layer.provideMerge(
+            Queue.layer({
+              account,
+              seal,
+              poll: "1 minute",
+              concurrency: 4,
+              confirm: plan.isSeen,
+              onState: ({ reference, state }, { id }) =>
+                sql`INSERT INTO ledger (account, entry, reference, state) VALUES (${account}, ${id}, ${reference}, ${state})`,
+              ...(account === "market" && { dailyCap: plan.dailyCap })
+            })
+          ),
+          Layer.provide([
+            Layer.succeed(Payments, payments),
+            Layer.succeed(WithdrawalLookup, lookup),
+            Layer.succeed(SqlClient.SqlClient, sql)
+          ])
+        )
       )
       return {
         payments,
@@ -252,6 +270,7 @@ export const makeWorld = Effect.fnUntraced(function* (plan: Plan, makeStore: Mak
     Effect.runForkWith(
       contextOf(life).pipe(
         Context.add(Statement.CurrentTransformer, transformer(process)),
+        Context.add(OnDeath, (action) => void process.onDeath.add(action)),
         Context.add(PaymentsPolicy, policy)
       )
     )(program).addObserver((exit) => {
@@ -284,6 +303,7 @@ export const makeWorld = Effect.fnUntraced(function* (plan: Plan, makeStore: Mak
         time.enter(life, () => {
           const context = contextOf(life).pipe(
             Context.add(Statement.CurrentTransformer, transformer(process)),
+            Context.add(OnDeath, (action) => void process.onDeath.add(action)),
             Context.add(PaymentsPolicy, policy)
           )
           Effect.runForkWith(context)(use(services)).addObserver((exit) => void (life.isDead || end(exit)))

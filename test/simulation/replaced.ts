@@ -71,6 +71,7 @@ const storyOf = (seed: number): Story => {
       ...plan,
       dailyCap: undefined,
       isOfOneAccount: true,
+      isSeen: false,
       steps: [],
       troubles: [...met, ...refused.map((nth) => ({ at: "write", account: "default", nth, what: refusal }) as const)]
     },

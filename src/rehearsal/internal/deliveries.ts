@@ -22,6 +22,7 @@ const fromBody = Schema.decodeUnknownSync(
     Schema.Struct({
       transactionId: Schema.optional(Schema.String),
       withdrawalId: Schema.optional(Schema.Int),
+      withdrawId: Schema.optional(Schema.Int),
       status: Schema.String
     })
   )
@@ -41,10 +42,16 @@ interface Options {
 
 const answerWith = (status: number) => new Response(undefined, { status })
 
+/** The payout that a body is about: as documented by the sandbox, or as seen. */
+const payoutOf = (body: string): number | undefined => {
+  const { withdrawId, withdrawalId = withdrawId } = fromBody(body)
+  return withdrawalId
+}
+
 /** The subject of a body, without the values of the caller. */
 const subjectOf = (body: string): string => {
-  const { status, transactionId, withdrawalId } = fromBody(body)
-  return `${transactionId === undefined ? `payout ${withdrawalId}` : `charge ${transactionId}`} is ${status}`
+  const { status, transactionId } = fromBody(body)
+  return `${transactionId === undefined ? `payout ${payoutOf(body)}` : `charge ${transactionId}`} is ${status}`
 }
 
 /** How long a late delivery waits, and how long one out of order waits at most for the next. */
@@ -54,6 +61,9 @@ export const makeDeliveries = ({ disturber, forkInProcess, forkInWorld, story }:
   /** The numbers of the deliveries by their bodies: a repeated attempt is the same delivery. */
   const sent = new Map<string, number>()
   const handlers = new Map<Life, Handler>()
+  /** The bodies that the gateway delivers again, with how often it did. */
+  const open = new Map<string, number>()
+  const silenced = new Set<number>()
   let hasReceived = false
   let turn = 0
   let held: Effect.Effect<void> | undefined
@@ -121,9 +131,20 @@ export const makeDeliveries = ({ disturber, forkInProcess, forkInWorld, story }:
     /** Whether a process ever received. */
     hasReceived: () => hasReceived,
 
-    receive: (life: Life, handler: Handler): void => {
+    /** Whether a process receives now. */
+    isReceiving: (): boolean => handlers.size > 0,
+
+    /** Whether the gateway delivers nothing again. */
+    isIdle: (): boolean => open.size === 0,
+
+    /** No webhook of a payout comes from now on. */
+    silence: (payout: number): void => void silenced.add(payout),
+
+    /** A process receives, until it no longer wants to. */
+    receive: (life: Life, handler: Handler): (() => void) => {
       handlers.set(life, handler)
       hasReceived = true
+      return () => void (handlers.get(life) === handler && handlers.delete(life))
     },
 
     /** A process no longer receives. */
@@ -136,11 +157,21 @@ export const makeDeliveries = ({ disturber, forkInProcess, forkInWorld, story }:
         const number = sent.get(body) ?? sent.size + 1
         const isNew = !sent.has(body)
         sent.set(body, number)
-        if (isNew && handlers.size > 0) disturber.add({ kind: "webhook", number, name: "", webhook: undefined })
         const name = `webhook ${number}`
+        if (silenced.has(payoutOf(body) ?? Number.NaN)) {
+          if (isNew) story.add(`${name} never comes`)
+          return answerWith(200)
+        }
+        if (isNew && handlers.size > 0) disturber.add({ kind: "webhook", number, name: "", webhook: undefined })
         const disturbed = isNew ? disturber.at("Delivery", "webhook", number) : undefined
         if (disturbed !== undefined) return yield* disturb(disturbed.how, name, body)
-        const response = yield* forward(name, body)
+        open.set(body, (open.get(body) ?? -1) + 1)
+        const response = yield* Effect.onExit(forward(name, body), (exit) =>
+          Effect.sync(() => {
+            const isTaken = exit._tag === "Success" && exit.value.status < 300
+            if (isTaken || open.get(body) === waits.length) open.delete(body)
+          })
+        )
         if (isNew) forkInWorld(Effect.suspend(release))
         return response
       }),

@@ -12,7 +12,7 @@ type HowOf<Tag> = Extract<How, { readonly _tag: Tag }>
 
 /**
  * What lasts, such as an outage, is over after this time, or in the middle of the time that is left, or after so many requests: a
- * program that tries again for ever has to see the end of it.
+ * program that tries again for ever has to see the end of it. The requests do not end a limit: to ask without a pause is a mistake.
  */
 const longest = Duration.toMillis("26 hours")
 const mostRequests = 500
@@ -36,7 +36,9 @@ interface Options {
 export const makeDisturber = (schedule: Schedule, { calls, end, now, story }: Options) => {
   const places: Array<Place> = []
   const struck = new Set<number>()
-  let outage: NamedFault | undefined
+  let outage: HowOf<"Outage"> | undefined
+  /** While the program waits for a payout that arrives late. */
+  let waiting: { readonly since: number; readonly until: number } | undefined
   let lasting: { readonly since: number; readonly until: number; left: number } | undefined
 
   /** How the schedule disturbs a place. A process that it disturbs by itself is struck. */
@@ -56,15 +58,21 @@ export const makeDisturber = (schedule: Schedule, { calls, end, now, story }: Op
 
   /** The fault of the outage, which may begin with this call. */
   const outageOf = (call: Call): NamedFault | undefined => {
-    if (outage !== undefined) return outage
-    outage = at("Outage", "call", call.number)?.fault
-    if (outage !== undefined) story.add(`an outage begins: each request is ${outage.name}`)
-    return outage
+    if (outage === undefined) {
+      outage = at("Outage", "call", call.number)
+      if (outage !== undefined)
+        story.add(`${outage.isLimit ? "a limit" : "an outage"} begins: each request is ${outage.fault.name}`)
+    }
+    return outage?.isLimit === true && call.operation !== "requestWithdrawal" ? undefined : outage?.fault
   }
 
   /** Whether what lasts still does. It is asked once for each request that would meet it. */
   const lasts = (): boolean => {
-    lasting ??= { since: now(), until: now() + Math.min(longest, (end() - now()) / 2), left: mostRequests }
+    lasting ??= {
+      since: now(),
+      until: now() + Math.min(longest, (end() - now()) / 2),
+      left: outage?.isLimit === true ? Infinity : mostRequests
+    }
     if (lasting.left === 0) return false
     lasting.left = now() < lasting.until ? lasting.left - 1 : 0
     if (lasting.left === 0) story.add("the gateway is well again")
@@ -76,10 +84,15 @@ export const makeDisturber = (schedule: Schedule, { calls, end, now, story }: Op
 
     /** By how many milliseconds a short wait of a process is prolonged now. */
     prolonging: (): number => {
-      const { left, since, until } = lasting ?? { left: 0, since: 0, until: 0 }
+      const { since, until } = (lasting?.left === 0 ? undefined : lasting) ?? waiting ?? { since: 0, until: 0 }
       const length = now() - since
-      if (left === 0 || length < exactly) return 0
+      if (now() >= until || length < exactly) return 0
       return Math.max(0, Math.floor(Math.min(length * prolonged, mostProlonged, until - now())))
+    },
+
+    /** For so long the program waits for a payout from now on. */
+    waitFor: (wait: Duration.Input): void => {
+      waiting = { since: now(), until: now() + Duration.toMillis(Duration.fromInputUnsafe(wait)) }
     },
 
     /** Adds a place of the run. */

@@ -4,7 +4,7 @@
 import * as Predicate from "effect/Predicate"
 import type { RehearsalCall, RehearsalFact, RehearsalWorld } from "../RehearsalWorld.ts"
 import type { SandboxTransaction, SandboxWithdrawal } from "../../sandbox/SandboxLedger.ts"
-import { matchDebts, names } from "./references.ts"
+import { cameBack, isOfDebt, matchDebts, names } from "./references.ts"
 
 export const textOf = ({ detail }: RehearsalFact, name: string): string | undefined => {
   const value = detail[name]
@@ -34,18 +34,27 @@ export interface Evidence extends RehearsalWorld {
 /** A program that is stopped may leave work undone that is not older than this. */
 const unfinished = 2 * 60 * 60 * 1000
 
+/** Whether a program that was stopped had time to act on an event. */
+export const hadTime = ({ end, endedAt }: Pick<Evidence, "end" | "endedAt">, at: number) =>
+  end !== "Stopped" || at <= endedAt - unfinished
+
 /**
  * Whether the program had to act on an event at a time. A program that failed has reported that, but not if it was started
  * again and fails though nothing disturbs it. For one that does not end, that is the only finding.
  */
 export const isDue = ({ end, endedAt, isExcused }: Evidence, at: number) => {
   const hasEnded = end === "Succeeded" || (end === "Failed" && !isExcused)
-  return (hasEnded && at <= endedAt) || (end === "Stopped" && at <= endedAt - unfinished)
+  return (hasEnded && at <= endedAt) || (end === "Stopped" && hadTime({ end, endedAt }, at))
 }
 
-/** Whether the program declared that a person knows. */
-export const isReported = (world: RehearsalWorld, isAbout: (fact: RehearsalFact) => boolean) =>
-  factsOf(world, "parked", "told", "failed").some(isAbout)
+/**
+ * Whether the program declared that a person knows: of what happened at a time, after it, or that a person will look in any
+ * case.
+ */
+export const isReported = (world: RehearsalWorld, isAbout: (fact: RehearsalFact) => boolean, since = -Infinity) =>
+  factsOf(world, "parked", "told", "failed").some(
+    (fact) => isAbout(fact) && (fact.name === "parked" || fact.at >= since)
+  )
 
 /** Whether a value is a text, or contains it. */
 export const contains = (value: unknown, text: string, depth = 8): boolean =>
@@ -53,8 +62,10 @@ export const contains = (value: unknown, text: string, depth = 8): boolean =>
   (depth > 0 && Predicate.isObjectOrArray(value) && Object.values(value).some((one) => contains(one, text, depth - 1)))
 
 export const rowsOf = ({ transactions, withdrawals }: RehearsalWorld, { key, operation }: RehearsalCall) => {
+  // A payout that failed at once moved nothing.
+  const executed = withdrawals.filter(({ failedAtOnce }) => failedAtOnce !== true)
   const rows: ReadonlyArray<SandboxTransaction | SandboxWithdrawal> =
-    operation === "createTransaction" ? transactions : withdrawals
+    operation === "createTransaction" ? transactions : executed
   return rows.filter(({ idempotencyKey }) => idempotencyKey === key)
 }
 
@@ -113,6 +124,27 @@ export const payoutsOf = (world: RehearsalWorld, reference: string) => {
   const owed = declared === undefined ? [...world.owed, debt] : world.owed
   const { byDebt } = matchDebts(owed, world.withdrawals)
   return (byDebt.get(debt) ?? []).filter((payout) => world.owed.length === 0 || names(payout, reference) || declared)
+}
+
+/** The payouts of a reference that failed or came back, and when the last of them did. */
+export const lostOf = ({ owed, withdrawals }: RehearsalWorld, reference: string) => {
+  const debt = owed.find((one) => one.reference === reference) ?? { reference, amount: Number.NaN, at: 0 }
+  const payouts = withdrawals.filter((payout) => cameBack(payout) && isOfDebt(payout, debt, owed))
+  return { payouts, at: Math.max(...payouts.map(({ updatedAt }) => Date.parse(updatedAt))) }
+}
+
+/** The charges that goods went out for, each with the charge under whose `key` they had gone out before, if another one. */
+export const shipmentsOf = (world: RehearsalWorld) => {
+  const charges = new Map<string, string | undefined>()
+  const firsts = new Map<string, string>()
+  for (const fact of factsOf(world, "shipped")) {
+    const id = textOf(fact, "transactionId") ?? ""
+    const key = textOf(fact, "key")
+    const first = key === undefined ? id : (firsts.get(key) ?? id)
+    if (key !== undefined) firsts.set(key, first)
+    if (!charges.has(id) || first === id) charges.set(id, first === id ? undefined : first)
+  }
+  return charges
 }
 
 /** The payouts of one amount to one receiver. */

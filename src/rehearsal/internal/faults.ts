@@ -31,6 +31,16 @@ const refused = (name: string, { message, status }: Refusal.Refusal): NamedFault
 
 export const badRequest = refused("request", { status: 400, message: "Requisição recusada pela política da empresa." })
 export const conflict = refused("conflict", { status: 409, message: "Requisição em processamento." })
+export const dailyLimit: NamedFault = { name: "refused, limit of the day", fault: Fault.dailyLimit }
+export const blocked: NamedFault = { name: "refused, account blocked", fault: Fault.blocked }
+/** The limits of an account. */
+const limits: ReadonlyArray<NamedFault> = [
+  dailyLimit,
+  blocked,
+  { name: "refused, limit of the night", fault: Fault.nightLimit },
+  { name: "refused, too soon after another", fault: Fault.tooSoon },
+  { name: "refused, limit of look-ups of keys", fault: Fault.keyLimit }
+]
 const common = [refused("credentials", Refusal.unauthorized)]
 
 /** The refusals that a call may meet. */
@@ -42,8 +52,9 @@ export const refusals: Record<Operation, ReadonlyArray<NamedFault>> = {
     conflict,
     refused("no PIX key", Refusal.noPixKey),
     refused("balance", Refusal.insufficientBalance),
-    { name: "refused, limit of the day", fault: Fault.dailyLimit },
-    refused("minimum", Refusal.belowMinimum)
+    refused("minimum", Refusal.belowMinimum),
+    ...limits,
+    { name: "recorded as failed at once", fault: Fault.failure() }
   ],
   getTransaction: [...common, refused("not found", Refusal.transactionNotFound)],
   getWithdrawal: [...common, refused("not found", Refusal.withdrawalNotFound)],

@@ -1,10 +1,16 @@
-/** What becomes of charges and payouts at their banks: a charge is paid after a time, or what a schedule says happens. */
+/**
+ * What becomes of charges and payouts at their banks: a charge is paid after a time, and a payout that the gateway shows arrives
+ * after a minute, or what a schedule says happens.
+ */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import type { SandboxChange } from "../../sandbox/SandboxChange.ts"
 import type { SandboxService } from "../../sandbox/SandboxService.ts"
 import type { Call } from "./calls.ts"
 import type { Disturber } from "./disturber.ts"
-import type { ChargeDisturbance } from "./schedules.ts"
+import type { ChargeDisturbance, How, PayoutDisturbance } from "./schedules.ts"
+
+type ForgeryOf = Extract<How, { readonly _tag: "Forgery" }>["says"]
 
 interface Options {
   readonly sandbox: SandboxService
@@ -12,6 +18,12 @@ interface Options {
   readonly forkInWorld: (effect: Effect.Effect<void>) => void
   /** Default: nobody pays. */
   readonly payAfter: Duration.Input | undefined
+  /** Whether the gateway shows the end of a payout. */
+  readonly isSeen: boolean
+  /** Whether the program receives webhooks. */
+  readonly receives: () => boolean
+  /** No webhook of a payout comes from now on. */
+  readonly silence: (payout: number) => void
 }
 
 /** How long after its payment a charge is refunded: before a program looks at it again, or when the order is long forgotten. */
@@ -19,6 +31,13 @@ const refundAfter: { readonly [How in ChargeDisturbance]?: Duration.Input } = {
   refunded: "1 second",
   "refunded 60 days later": "60 days"
 }
+
+/** How long after its acceptance a payout arrives, and how long after it what a schedule says happens. */
+const arrivesAfter: Duration.Input = "1 minute"
+const endsAfter = (how: PayoutDisturbance): Duration.Input => (how === "late" ? "20 hours" : "1 hour")
+
+/** When a charge has lapsed for two hours, unless it was made for longer. */
+const paidLateAfter: Duration.Input = "26 hours"
 
 /** What is paid of an amount, in centavos. */
 const paidOf = (how: ChargeDisturbance | undefined, amount: number): number => {
@@ -34,8 +53,51 @@ const paidOf = (how: ChargeDisturbance | undefined, amount: number): number => {
   }
 }
 
-export const makePayer = ({ disturber, forkInWorld, payAfter, sandbox }: Options) => {
+/** What a stranger delivers about a charge or a payout, as the gateway would write it. */
+export const forge = ({ amount = 0, payout, transactionId }: Call, says: ForgeryOf, isSeen: boolean): string => {
+  const words = { paid: "successful", failed: "failure", arrived: "successful" } as const
+  const status = words[says]
+  if (payout !== undefined) {
+    const value = amount / 100
+    return JSON.stringify({
+      object: "withdraw",
+      type: "cashout",
+      status,
+      withdrawId: payout,
+      value,
+      valueInCents: amount
+    })
+  }
+  return JSON.stringify(
+    isSeen
+      ? { object: "transaction", type: "cashin", status, transactionId, value: amount, amount: amount / 100 }
+      : { event: "transaction.updated", transactionId, status: "Paid" }
+  )
+}
+
+export const makePayer = ({ disturber, payAfter, sandbox, ...options }: Options) => {
+  /** Payouts whose end a schedule says. */
+  const disturbed = new Set<number>()
+  /** The payers who wait until another charge is made. */
+  const late: Array<Effect.Effect<void>> = []
+  /** An act of a bank, and its webhooks: they are sent within a second. */
+  const forkInWorld = <E>(act: Effect.Effect<unknown, E>) =>
+    options.forkInWorld(Effect.andThen(Effect.ignore(act), Effect.sleep("1 second")))
   const refund = (transactionId: string) => Effect.ignore(sandbox.refund(transactionId))
+
+  const endOf = (id: number, how: PayoutDisturbance) => {
+    const silent = how.endsWith("in silence") ? Effect.sync(() => options.silence(id)) : Effect.void
+    if (how.startsWith("fails")) return Effect.andThen(silent, sandbox.rejectWithdrawal(id))
+    const arrives = Effect.andThen(silent, sandbox.settleWithdrawal(id))
+    return how === "late" ? arrives : Effect.andThen(arrives, sandbox.refundWithdrawal(id))
+  }
+
+  /** A charge is paid when another one was made, or late. One that has lapsed is paid where the program hears of it. */
+  const payLate = (transactionId: string, wait: Duration.Input) => {
+    const pays = Effect.suspend(() => sandbox.markPaid(transactionId, { late: options.receives() }))
+    late.push(Effect.ignore(Effect.delay(Effect.delay(pays, wait), "1 minute")))
+    forkInWorld(Effect.delay(pays, paidLateAfter))
+  }
 
   /** The charge of a lookup is refunded, right before the lookup or right after it. */
   const refundAt = ({ number, transactionId }: Call, isAfter: boolean): void => {
@@ -51,17 +113,27 @@ export const makePayer = ({ disturber, forkInWorld, payAfter, sandbox }: Options
     onPayout: ({ number, payout }: Call): void => {
       const how = disturber.at("Payout", "call", number)?.how
       if (payout === undefined || how === undefined) return
-      const ends =
-        how === "fails"
-          ? sandbox.rejectWithdrawal(payout)
-          : Effect.andThen(sandbox.settleWithdrawal(payout), sandbox.refundWithdrawal(payout))
-      forkInWorld(Effect.delay(Effect.ignore(ends), "1 hour"))
+      // Who hears of a return may have heard before that the payout arrived. Who looks sees its end alone.
+      if (how !== "returned" || !options.receives()) disturbed.add(payout)
+      if (how === "late") disturber.waitFor(endsAfter(how))
+      forkInWorld(Effect.delay(endOf(payout, how), endsAfter(how)))
+    },
+
+    /** The ledger changed. */
+    onChange: (change: SandboxChange): void => {
+      if (!options.isSeen || change._tag !== "Withdrawal" || change.withdrawal.status !== "Awaiting") return
+      const { id } = change.withdrawal
+      const arrives = Effect.suspend(() => (disturbed.has(id) ? Effect.void : sandbox.settleWithdrawal(id)))
+      forkInWorld(Effect.delay(arrives, arrivesAfter))
     },
 
     /** A charge was created. */
     onCharge: ({ amount = 0, number }: Call, transactionId: string): void => {
       const how = disturber.at("Charge", "call", number)?.how
-      if (payAfter === undefined || how === "lapses") return
+      if (payAfter === undefined) return
+      for (const pays of late.splice(0)) forkInWorld(pays)
+      if (how === "lapses") return
+      if (how === "pays late") return payLate(transactionId, payAfter)
       const pays = sandbox.markPaid(transactionId, { amount: paidOf(how, amount) })
       const wait = how === undefined ? undefined : refundAfter[how]
       const paid = wait === undefined ? pays : Effect.andThen(pays, Effect.delay(refund(transactionId), wait))

@@ -8,6 +8,7 @@ import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import { constVoid } from "effect/Function"
 import type * as Fiber from "effect/Fiber"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
@@ -19,16 +20,18 @@ import * as Stream from "effect/Stream"
 import { Credentials } from "../../client/Credentials.ts"
 import { IdempotencyKeyGen } from "../../client/IdempotencyKeyGen.ts"
 import { Payments } from "../../client/Payments.ts"
+import { OnDeath } from "../../internal/onDeath.ts"
 import { CurrentRehearsal } from "../../internal/rehearsal.ts"
 import type { RehearsalOptions } from "../RehearsalOptions.ts"
 import type { RehearsalWorld } from "../RehearsalWorld.ts"
 import { Sandbox } from "../../sandbox/Sandbox.ts"
+import type { SandboxChange } from "../../sandbox/SandboxChange.ts"
 import { SandboxOptions } from "../../sandbox/SandboxOptions.ts"
 import { type Called, makeCalls, nameOfFailure } from "./calls.ts"
 import { makeDeclarations } from "./declarations.ts"
 import { CurrentWebhook, makeDeliveries } from "./deliveries.ts"
 import { makeDisturber } from "./disturber.ts"
-import { makePayer } from "./payer.ts"
+import { forge, makePayer } from "./payer.ts"
 import { endOf, hasEnded, lastOf, type Running, wordsOf } from "./processes.ts"
 import type { Schedule, Trace } from "./schedules.ts"
 import { OnStep } from "./steps.ts"
@@ -79,8 +82,14 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
       Context.add(References.MinimumLogLevel, "None"),
       Context.add(References.TracerEnabled, false)
     )
-  const forkInWorld = <B, F>(effect: Effect.Effect<B, F>): Fiber.Fiber<B, F> =>
-    Effect.runForkWith(contextOf(world))(effect)
+  /** How many effects of the world are not over. */
+  let open = 0
+  const forkInWorld = <B, F>(effect: Effect.Effect<B, F>): Fiber.Fiber<B, F> => {
+    open++
+    const fiber = Effect.runForkWith(contextOf(world))(effect)
+    fiber.addObserver(() => void open--)
+    return fiber
+  }
   /** Runs an effect of the world to its end. */
   const inWorld = Effect.fnUntraced(function* <B>(effect: Effect.Effect<B>) {
     const fiber = forkInWorld(effect)
@@ -109,7 +118,13 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
 
   yield* inWorld(
     Effect.gen(function* () {
-      yield* Effect.forkIn(Stream.runForEach(sandbox.changes, noteChange(story)), scope)
+      const note = noteChange(story)
+      const onChange = (change: SandboxChange) =>
+        Effect.andThen(
+          note(change),
+          Effect.sync(() => payer.onChange(change))
+        )
+      yield* Effect.forkIn(Stream.runForEach(sandbox.changes, onChange), scope)
       yield* Effect.yieldNow
     })
   )
@@ -122,7 +137,16 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
     for (const action of connections[running.findIndex((one) => one.life === life)]?.onDeath ?? []) action()
   }
 
-  const payer = makePayer({ sandbox, disturber, forkInWorld, payAfter: options.payAfter })
+  const isSeen = options.sandbox?.as === "seen"
+  const payer = makePayer({
+    sandbox,
+    disturber,
+    forkInWorld,
+    payAfter: options.payAfter,
+    isSeen,
+    receives: () => deliveries.isReceiving(),
+    silence: (payout) => deliveries.silence(payout)
+  })
   const calls = makeCalls({
     now: time.now,
     story,
@@ -135,11 +159,10 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
       const { number, operation, result, transactionId } = call
       payer.onAnswer(call)
       payer.onPayout(call)
+      const forgery = disturber.at("Forgery", "call", number)
+      if (forgery !== undefined && result === "Succeeded")
+        forkInWorld(deliveries.forge(forge(call, forgery.says, isSeen)))
       if (operation !== "createTransaction" || result !== "Succeeded" || transactionId === undefined) return
-      if (disturber.at("Forgery", "call", number) !== undefined) {
-        const body = { event: "transaction.updated", transactionId, status: "Paid" }
-        forkInWorld(deliveries.forge(JSON.stringify(body)))
-      }
       payer.onCharge(call, transactionId)
     }
   })
@@ -160,7 +183,9 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
   yield* inWorld(sandbox.subscribe(deliveries.target))
   if (options.meanwhile !== undefined) {
     const outside = Context.merge(contextOf(world), Context.add(stores, Sandbox, sandbox))
+    open++
     Effect.runForkWith(outside)(seeded(options.meanwhile, "meanwhile")).addObserver((exit) => {
+      open--
       if (Exit.isFailure(exit)) story.add(`what runs meanwhile failed with ${nameOfFailure(exit.cause)}`)
     })
   }
@@ -198,26 +223,34 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
       Context.merge(connections[index]?.stores ?? stores, calls.count(client, number))
     ).pipe(
       Context.add(OnStep, declarations.onStep(life, die(life))),
+      Context.add(OnDeath, (action) => void connections[index]?.onDeath.push(action)),
       Context.add(CurrentRehearsal, {
         ...declarations.of(number, die(life)),
         receive: (handler) => {
-          if (life.isDead) return
-          deliveries.receive(life, handler)
+          if (life.isDead) return constVoid
           story.add(`${life.name} receives webhooks`)
+          return deliveries.receive(life, handler)
         }
       })
     )
     const one: Running<A, E> = { number, life }
     running[index] = one
     one.fiber = Effect.runForkWith(services)(seeded(program, life.name))
+    // What it was told last may still have consequences.
+    one.fiber.addObserver(() => void (deliveries.isReceiving() && forkInWorld(Effect.sleep("1 second"))))
   })
   const most = options.mostCalls ?? 10_000
-  if (stopAt !== undefined) forkInWorld(Effect.sleep(patience))
+  if (stopAt !== undefined) Effect.runForkWith(contextOf(world))(Effect.sleep(patience))
   const isOver = () => stopAt !== undefined && time.now() >= stopAt
+  /** Whether the program has ended. Where it succeeded and receives, what the gateway owes it happens first. */
+  const isAtEnd = () =>
+    running.every(hasEnded) &&
+    (!deliveries.isReceiving() ||
+      (open === 0 && deliveries.isIdle()) ||
+      lastOf(running)?.fiber?.pollUnsafe()?._tag === "Failure")
   for (let index = 0; index < processes; index++) yield* startProcess(index)
   for (;;) {
-    const isDone = () =>
-      running.some(({ life }) => life.isDead) || running.every(hasEnded) || calls.all().length > most || isOver()
+    const isDone = () => running.some(({ life }) => life.isDead) || isAtEnd() || calls.all().length > most || isOver()
     yield* time.until(isDone, limit)
     const dead = running.findIndex(({ life }) => life.isDead)
     if (dead === -1) break
@@ -272,7 +305,7 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
     places: disturber.places(),
     receives: deliveries.hasReceived(),
     isPaid: options.payAfter !== undefined,
-    isSeen: options.sandbox?.as === "seen",
+    isSeen,
     isOfMonths: patience > months,
     processes,
     story: story.lines(),

@@ -25,6 +25,12 @@ const mentions = (value: unknown, reference: string): boolean => {
 export const names = ({ description, idempotencyKey, metadata }: SandboxWithdrawal, reference: string) =>
   isKeyOf(idempotencyKey, reference) || mentions(description, reference) || mentions(metadata, reference)
 
+/** Whether a payout is one of a debt: it names it, or names none and is the only debt's of its amount. */
+export const isOfDebt = (payout: SandboxWithdrawal, debt: RehearsalDebt, owed: ReadonlyArray<RehearsalDebt>): boolean =>
+  names(payout, debt.reference) ||
+  (payout.amount === debt.amount &&
+    owed.every((other) => !names(payout, other.reference) && (other === debt || other.amount !== debt.amount)))
+
 export interface Matched {
   /** The payouts of each debt. */
   readonly byDebt: ReadonlyMap<RehearsalDebt, ReadonlyArray<SandboxWithdrawal>>

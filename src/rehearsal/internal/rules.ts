@@ -10,6 +10,9 @@ import {
   withoutDebts,
   withoutPayouts,
   isDue,
+  hadTime,
+  lostOf,
+  shipmentsOf,
   isReported,
   contains,
   rowsOf,
@@ -33,7 +36,7 @@ import {
 } from "./evidence.ts"
 import { isWrite } from "./calls.ts"
 import type { SandboxWithdrawal } from "../../sandbox/SandboxLedger.ts"
-import { cameBack, isKeyOf, type Matched, matchDebts, names } from "./references.ts"
+import { cameBack, isKeyOf, isOfDebt, type Matched, matchDebts } from "./references.ts"
 import { undisturbed } from "./schedules.ts"
 
 /** A rule: the problems of a world, each as a sentence. */
@@ -55,13 +58,13 @@ const problemOfUnowed = (payout: SandboxWithdrawal, byDebt: Matched["byDebt"]): 
 }
 
 /** Payouts of one debt of which one was made while another one had not come back yet, although it did later. */
-const madeTooEarly = (debt: RehearsalDebt, withdrawals: ReadonlyArray<SandboxWithdrawal>) =>
-  withdrawals
-    .filter((first) => cameBack(first) && names(first, debt.reference))
+const madeTooEarly = (world: RehearsalWorld, debt: RehearsalDebt, paid: ReadonlyArray<SandboxWithdrawal>) =>
+  world.withdrawals
+    .filter((first) => cameBack(first) && isOfDebt(first, debt, world.owed))
     .flatMap((first) =>
-      withdrawals
+      world.withdrawals
         .filter(({ createdAt, id }) => id > first.id && createdAt < first.updatedAt)
-        .filter((again) => names(again, debt.reference))
+        .filter((again) => paid.includes(again) || isOfDebt(again, debt, world.owed))
         .map(
           (again) =>
             `${JSON.stringify(debt.reference)} was paid again by ${payoutsInWords([again])}, while ${payoutsInWords([first])} had not failed yet.`
@@ -81,6 +84,25 @@ const sharedKeys = ({ calls, owed }: RehearsalWorld, reference: string): string 
         : ` Calls ${first.number} and ${number} have the same key ${key}: references that share a key are paid as one.`
     })
     .join("")
+}
+
+/** Whether a fact is about a payout. */
+const isOf = (reference: string) => (fact: RehearsalFact) => textOf(fact, "reference") === reference
+
+/** Whether somebody was told after the last payout of a reference failed or came back, or the program had no time for that. */
+const isLossReported = (world: Evidence, reference: string): boolean => {
+  const { at, payouts } = lostOf(world, reference)
+  return payouts.length > 0 && (!hadTime(world, at) || isReported(world, isOf(reference), at))
+}
+
+/** What became of the payouts of a reference, where they failed or came back. */
+const lossInWords = (world: RehearsalWorld, reference: string): string | undefined => {
+  const { payouts } = lostOf(world, reference)
+  if (payouts.length === 0) return undefined
+  const ends = payouts.map(
+    (payout) => `${payoutsInWords([payout])} ${payout.status === "Rejected" ? "failed" : "came back"}`
+  )
+  return `${ends.join(", ")}, and nobody was told.`
 }
 
 /** Whether a fact is about a charge. */
@@ -103,7 +125,7 @@ const rules = {
           ([{ reference }, payouts]) =>
             `The receiver of ${JSON.stringify(reference)} was paid ${timesOf(payouts.length - 1)} more than is owed: ${payoutsInWords(payouts)}.`
         )
-      const early = world.owed.flatMap((debt) => madeTooEarly(debt, world.withdrawals))
+      const early = world.owed.flatMap((debt) => madeTooEarly(world, debt, byDebt.get(debt) ?? []))
       if (undisturbed.owed.length > 0)
         return [...named, ...early, ...unowed.map((payout) => problemOfUnowed(payout, byDebt))]
       const usual = groupAlike(matchDebts([], undisturbed.withdrawals).unowed)
@@ -139,11 +161,15 @@ const rules = {
         .map((call) => `${nameOf(call)} was answered as done, and the ledger has nothing of it.`)
       const facts = Array.from(lastFacts(world))
         .filter(([reference, { name }]) => name === "paid" && payoutsOf(world, reference).length === 0)
-        .map(([reference]) =>
-          world.owed.length === 0 || world.owed.some((debt) => debt.reference === reference)
-            ? `The program declared ${JSON.stringify(reference)} as paid, and the ledger has no payout of it.${sharedKeys(world, reference)}`
-            : `The program declared ${JSON.stringify(reference)} as paid, and nobody is owed it.`
-        )
+        .filter(([reference]) => !isLossReported(world, reference))
+        .map(([reference]) => {
+          const isOwed = world.owed.length === 0 || world.owed.some((debt) => debt.reference === reference)
+          const absent = isOwed
+            ? `the ledger has no payout of it.${sharedKeys(world, reference)}`
+            : "nobody is owed it."
+          const what = lossInWords(world, reference) ?? absent
+          return `The program declared ${JSON.stringify(reference)} as paid, and ${what}`
+        })
       return [...calls, ...facts]
     }
   },
@@ -183,11 +209,16 @@ const rules = {
       const { byDebt } = matchDebts(world.owed, world.withdrawals)
       return world.owed
         .filter((debt) => byDebt.get(debt)?.length === 0 && isDue(world, debt.at))
-        .filter(({ reference }) => !isReported(world, (fact) => textOf(fact, "reference") === reference))
-        .map(
-          ({ amount, reference }) =>
-            `${JSON.stringify(reference)} is owed ${amount} centavos. It was not paid, and nobody was told.${sharedKeys(world, reference)}`
+        .filter(
+          ({ reference }) =>
+            !isReported(world, isOf(reference), lostOf(world, reference).at) &&
+            hadTime(world, lostOf(world, reference).at)
         )
+        .map(({ amount, reference }) => {
+          const absent = `. It was not paid, and nobody was told.${sharedKeys(world, reference)}`
+          const loss = lossInWords(world, reference)
+          return `${JSON.stringify(reference)} is owed ${amount} centavos${loss === undefined ? absent : `, and ${loss}`}`
+        })
     }
   },
 
@@ -252,11 +283,16 @@ const rules = {
         .filter(({ status, updatedAt }) => status === "Paid" && isDue(world, Date.parse(updatedAt)))
         // Nothing is owed for another amount than was asked.
         .filter((charge) => paidFor(charge) === charge.amount)
-        .filter(
-          ({ transactionId }) =>
-            !factsOf(world, "shipped").some(isAbout(transactionId)) && !isReported(world, isAbout(transactionId))
-        )
-        .map(({ transactionId }) => `Charge ${transactionId} was paid. It was not shipped, and nobody was told.`)
+        .filter(({ transactionId, updatedAt }) => !isReported(world, isAbout(transactionId), Date.parse(updatedAt)))
+        // It is paid back.
+        .filter(({ transactionId }) => !world.owed.some(({ reference }) => reference.includes(transactionId)))
+        .flatMap(({ transactionId }) => {
+          const shipments = shipmentsOf(world)
+          const other = shipments.get(transactionId)
+          if (shipments.has(transactionId) && other === undefined) return []
+          const goods = other === undefined ? "It was not shipped" : `The goods of its key went out for charge ${other}`
+          return [`Charge ${transactionId} was paid. ${goods}, and nobody was told.`]
+        })
   }
 } satisfies Record<string, Rule>
 

@@ -4,7 +4,18 @@
  */
 import * as Struct from "effect/Struct"
 import { type Call, isWrite } from "./calls.ts"
-import { badRequest, conflict, lost, lostRead, type NamedFault, notSent, refusals, transient } from "./faults.ts"
+import {
+  badRequest,
+  blocked,
+  conflict,
+  dailyLimit,
+  lost,
+  lostRead,
+  type NamedFault,
+  notSent,
+  refusals,
+  transient
+} from "./faults.ts"
 
 /** A place of a run where it can be disturbed. Each kind is counted from 1. */
 export interface Place {
@@ -26,6 +37,7 @@ export type ChargeDisturbance =
   | "pays less"
   | "pays more"
   | "pays twice"
+  | "pays late"
   | "refunded"
   | "refunded 60 days later"
 
@@ -35,8 +47,20 @@ const nameOfCharge: Record<ChargeDisturbance, string> = {
   "pays less": "the payer pays less",
   "pays more": "the payer pays more",
   "pays twice": "the payer pays twice the amount",
+  "pays late": "the payer pays after 26 hours, or when another charge was made",
   refunded: "the charge is paid and refunded",
   "refunded 60 days later": "the charge is paid, and refunded 60 days later"
+}
+
+/** What becomes of a payout that was accepted, other than to arrive soon. In silence: its webhook never comes. */
+export type PayoutDisturbance = "fails" | "fails in silence" | "returned" | "returned in silence" | "late"
+
+const nameOfPayout: Record<PayoutDisturbance, string> = {
+  fails: "the payout fails an hour later",
+  "fails in silence": "the payout fails an hour later, and its webhook never comes",
+  returned: "the payout is returned an hour later",
+  "returned in silence": "the payout is returned an hour later, and its webhook never comes",
+  late: "the payout arrives 20 hours later"
 }
 
 export type How =
@@ -50,20 +74,20 @@ export type How =
       readonly later?: NamedFault | undefined
       readonly onward?: NamedFault | undefined
     }
-  /** From this call on, each request of any call meets a fault, until the outage ends. */
-  | { readonly _tag: "Outage"; readonly fault: NamedFault }
+  /** From this call on, each request of any call meets a fault, until the outage ends. A `limit` meets requests of payouts alone. */
+  | { readonly _tag: "Outage"; readonly fault: NamedFault; readonly isLimit: boolean }
   /** The process dies right before the place, or right after it. */
   | { readonly _tag: "Death"; readonly isAfter: boolean }
   /** The process stands still there, while the others continue. */
   | { readonly _tag: "Stall"; readonly isAfter: boolean }
   /** The payer of a charge does something else than to pay its amount. */
   | { readonly _tag: "Charge"; readonly how: ChargeDisturbance }
-  /** A payout that was accepted fails, or it arrives and is returned. */
-  | { readonly _tag: "Payout"; readonly how: "fails" | "returned" }
+  /** A payout that was accepted fails, arrives and is returned, or arrives late. */
+  | { readonly _tag: "Payout"; readonly how: PayoutDisturbance }
   /** The charge of a lookup is refunded right before it, or right after it. */
   | { readonly _tag: "Refund"; readonly isAfter: boolean }
-  /** After a charge was created, a stranger delivers that it is paid. */
-  | { readonly _tag: "Forgery" }
+  /** After a charge was created, a stranger delivers that it is paid; after a payout, that it failed or arrived. */
+  | { readonly _tag: "Forgery"; readonly says: "paid" | "failed" | "arrived" }
   | { readonly _tag: "Delivery"; readonly how: DeliveryDisturbance }
 
 /** What happens at a place. */
@@ -118,6 +142,23 @@ const withoutRepetition = ({ webhook }: Place, schedules: ReadonlyArray<Schedule
         ]
       }))
 
+/** What becomes of a payout. Its webhooks are disturbed where the program receives them. */
+const schedulesOfPayout = (place: Place, receives: boolean): ReadonlyArray<Schedule> => {
+  const ends = (how: PayoutDisturbance) => at(place, nameOfPayout[how], { _tag: "Payout", how })
+  if (!receives) return [ends("fails"), ends("returned"), ends("late")]
+  const fails: Disturbance = { kind: place.kind, number: place.number, how: { _tag: "Payout", how: "fails" } }
+  return [
+    ...Struct.keys(nameOfPayout).map(ends),
+    at(place, "a forged webhook says that the payout failed", { _tag: "Forgery", says: "failed" }),
+    at(
+      place,
+      "a forged webhook says that the payout arrived, which fails an hour later",
+      { _tag: "Forgery", says: "arrived" },
+      fails
+    )
+  ]
+}
+
 const schedulesOfCall = (
   place: Place,
   call: Call,
@@ -130,7 +171,10 @@ const schedulesOfCall = (
     const what = `${first.name}${later === undefined ? "" : rest}${after}`
     return at(place, what, { _tag: "Fault", first, later, onward })
   }
-  const outage = (fault: NamedFault) => at(place, `an outage begins, ${fault.name}`, { _tag: "Outage", fault })
+  const outage = (fault: NamedFault) =>
+    at(place, `an outage begins, ${fault.name}`, { _tag: "Outage", fault, isLimit: false })
+  const limit = (fault: NamedFault) =>
+    at(place, `each payout from now on ${fault.name}`, { _tag: "Outage", fault, isLimit: true })
   const before = at(place, "death before it is sent", death(false))
   const after = at(place, "death after it was executed", death(true))
   const next: Disturbance = { kind: "call", number: place.number + 1, how: death(true) }
@@ -165,12 +209,10 @@ const schedulesOfCall = (
           .filter((how) => how !== "refunded 60 days later" || isOfMonths)
           .map((how) => at(place, nameOfCharge[how], { _tag: "Charge", how }))
       : []),
-    ...(isSeen && call.payout !== undefined
-      ? [
-          at(place, "the payout fails an hour later", { _tag: "Payout", how: "fails" }),
-          at(place, "the payout is returned an hour later", { _tag: "Payout", how: "returned" })
-        ]
+    ...(call.operation === "requestWithdrawal"
+      ? [meets(lost, lost, dailyLimit), limit(dailyLimit), limit(blocked)]
       : []),
+    ...(isSeen && call.payout !== undefined ? schedulesOfPayout(place, receives) : []),
     ...(call.operation === "getTransaction" && call.status === "Paid"
       ? [
           at(place, "the charge is refunded before it", { _tag: "Refund", isAfter: false }),
@@ -178,7 +220,7 @@ const schedulesOfCall = (
         ]
       : []),
     ...(call.operation === "createTransaction" && receives
-      ? [at(place, "a forged webhook says Paid", { _tag: "Forgery" })]
+      ? [at(place, "a forged webhook says Paid", { _tag: "Forgery", says: "paid" })]
       : [])
   ]
 }
