@@ -20,7 +20,40 @@ const anchorsOf = (file: string) => {
   return [...headings, ...Array.from(prose.matchAll(/<a id="([^"]+)">/g), ([, id = ""]) => id)]
 }
 
+/** What a line of a diagram may be, by the diagram's first line: less than GitHub draws, so that what passes is drawn. */
+const text = String.raw`[^"'\[\](){}|;:#<>]+`
+const node = String.raw`\w+(?:\[${text}\]|\{${text}\}|\(\[${text}\]\)|\[\(${text}\)\])?`
+const flow = String.raw`${node} (?:-->|-- ${text} -->|-\. ${text} \.->) ${node}`
+const lineOf = new Map([
+  ["stateDiagram-v2", String.raw`(?:\[\*\]|\w+) --> \w+(?:: ${text})?`],
+  ["flowchart LR", flow],
+  ["flowchart TD", flow],
+  [
+    "sequenceDiagram",
+    String.raw`participant \w+(?: as ${text})?|\w+(?:->>|-->>|--x)\w+: ${text}|Note over \w+(?:,\w+)?: ${text}`
+  ]
+])
+
 describe("docs", () => {
+  test("each line of a diagram is one that GitHub draws", () => {
+    const diagrams = globSync("docs/**/*.md", { cwd: root }).flatMap((file) =>
+      Array.from(read(file).matchAll(/^```mermaid\n(.*?)^```$/gms), ([, body = ""]) => ({ file, body }))
+    )
+    assert.isAtLeast(diagrams.length, 4)
+    for (const { body, file } of diagrams) {
+      const [head = "", ...lines] = body.trimEnd().split("\n")
+      const line = lineOf.get(head)
+      assert.isDefined(line, `${file}: ${head}`)
+      // `end` is a word of mermaid.
+      for (const one of lines) assert.match(one, new RegExp(`^  (?!end\\b)(?:${line})$`), file)
+    }
+  })
+
+  test("each page is on a shelf of the README", () => {
+    const linked = Array.from(read("README.md").matchAll(/\]\((docs\/[^)#]+\.md)/g), ([, path]) => path)
+    assert.includeMembers(linked, globSync("docs/**/*.md", { cwd: root }))
+  })
+
   test("no block is skipped: each fence with `ts` is read, whatever its indentation", () => {
     assert.isAbove(blocks.length, 20)
     for (const file of files) {
