@@ -85,6 +85,28 @@ describe.skipIf(absent !== undefined)(`Prometheus (${absent ?? promtool})`, () =
     testPanel("Money that waits, by state", values, { '{state="unknown"}': 1235, '{state="parked"}': 10 })
   })
 
+  it("the dashboard's first row shows what ended wrongly in a day, also by a process that is gone", () => {
+    const labels = (instance: string, state: string) =>
+      `effect_pix_payout_queue_ends_centavos_total{job="shop", instance="${instance}", account="default", state="${state}"}`
+    const values = {
+      [labels("a", "refused")]: "_x2 5000x5 stale",
+      [labels("b", "refused")]: "_x9 700x30",
+      [labels("b", "paid")]: "0+100x60"
+    }
+    testPanel("Money that ended wrongly, in 24 hours", values, { '{state="refused"}': 57 })
+  })
+
+  it("the dashboard's first row shows the share of charges that fail, and 0 where none failed yet", () => {
+    const labels = (result: string) =>
+      `effect_pix_call_duration_seconds_count{job="shop", operation="createTransaction", result="${result}"}`
+    testPanel("Charges that fail, in an hour", { [labels("Success")]: "9x60" }, { "{}": 0 })
+    testPanel(
+      "Charges that fail, in an hour",
+      { [labels("Success")]: "9x60", [labels("RequestRejected")]: "1x60" },
+      { "{}": 0.1 }
+    )
+  })
+
   it("the dashboard shows the first refused payout of a process", () => {
     const values = {
       'effect_pix_payout_queue_changes_total{job="shop", account="default", state="posted"}': "90x60",
