@@ -20,6 +20,7 @@ const unitOf = (expr: string) => {
   const names = namesOf(expr)
   if (names.some((name) => /_centavos(_total)?$/.test(name)))
     return expr.endsWith(") / 100") ? "currencyBRL" : "centavos"
+  if (expr.includes("changes(")) return "short"
   if (/\) \/ sum /.test(expr)) return "percentunit"
   if (names.every((name) => /_seconds(_bucket)?$/.test(name))) return "s"
   return expr.includes("rate(") ? "reqps" : "short"

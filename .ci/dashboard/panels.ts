@@ -5,7 +5,7 @@
  */
 import { now } from "./now.ts"
 import { areas, bars, lines, type Panel } from "./panel.ts"
-import { attempts, deliveries, greatest, not, rise, shareOfAttempts, summed, timeOfCalls } from "./queries.ts"
+import { attempts, deliveries, greatest, not, rise, shareOfAttempts, starts, summed, timeOfCalls } from "./queries.ts"
 
 const calls = "effect_pix_call_duration_seconds_count"
 
@@ -244,6 +244,12 @@ export const rows: ReadonlyArray<readonly [title: string, panels: ReadonlyArray<
         "Operations of the queue and of webhooks that failed, by cause.",
         "DatabaseFailing",
         [rise("effect_pix_database_failures_total", "error_type")]
+      ),
+      lines(
+        "Starts of processes, in half an hour",
+        "How often each process started. A deployment starts each once more.",
+        "ProcessesRestart",
+        [starts]
       )
     ]
   ]

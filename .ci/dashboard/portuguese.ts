@@ -129,6 +129,9 @@ export const portuguese: Readonly<Record<string, string>> = {
   "Dead letters, by webhook": "Cartas mortas, por webhook",
   "Deliveries that wait for a person.": "Entregas que esperam por uma pessoa.",
   "Database and processes": "Banco de dados e processos",
+  "Starts of processes, in half an hour": "Inícios de processos, em meia hora",
+  "How often each process started. A deployment starts each once more.":
+    "Quantas vezes cada processo começou. Uma implantação começa cada um mais uma vez.",
   "Failures of the database": "Falhas do banco de dados",
   "Operations of the queue and of webhooks that failed, by cause.":
     "Operações da fila e dos webhooks que falharam, por causa.",

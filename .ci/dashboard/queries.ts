@@ -97,6 +97,13 @@ export const shareOfAttempts = (labels: string, where: string): Query => ({
   unit: "percentunit"
 })
 
+/** How often processes started, by the version that runs. */
+export const starts: Query = query(
+  "",
+  "job, version",
+  `sum by (job, version) (changes(${select("effect_pix_started_seconds")}[30m]) + 1)`
+)
+
 /** What this share of the calls takes at most. */
 export const timeOfCalls = (part: string, legend: string): Query => ({
   expr: `histogram_quantile(${part}, ${perSecond("le, operation", select("effect_pix_call_duration_seconds_bucket"))})`,

@@ -2,10 +2,19 @@
  * The signals of the client, compared with the tables of docs/observability.md.
  */
 import { assert, describe } from "@effect/vitest"
-import { CredentialsReload, IdempotencyKey, IdempotencyKeyGen, Money, Payments, PaymentsPolicy } from "effect-pix"
+import {
+  CredentialsReload,
+  IdempotencyKey,
+  IdempotencyKeyGen,
+  Merchants,
+  Money,
+  Payments,
+  PaymentsPolicy
+} from "effect-pix"
 import { Data, Effect, Exit, Fiber, Layer, Redacted, Schedule } from "effect"
 import { leaksIn, person, secrets } from "../support/canary.ts"
 import { compareLines, compareSpans, documentedMetrics, exportedMetrics } from "../support/documented.ts"
+import { unread } from "../support/exporters.ts"
 import { exportedBy } from "../support/exported.ts"
 import { keys, on } from "../support/marked.ts"
 import { balance, companyId, record, transactionId } from "../support/operations.ts"
@@ -66,6 +75,22 @@ const interrupted = Effect.gen(function* () {
   yield* Fiber.interrupt(fiber)
 })
 
+/** The keys of two merchants are refused, of which the metrics name the first. */
+const refusedMerchants = Effect.gen(function* () {
+  const { get } = yield* Merchants
+  for (const merchant of ["padaria", "mercado", "padaria"]) {
+    yield* Effect.exit(Effect.provide(readBalance, get(merchant)))
+  }
+}).pipe(
+  Effect.provide(
+    Merchants.layer({
+      baseUrl: "https://gateway.example",
+      load: () => Effect.succeed({ clientId: secrets.clientId, apiKey: Redacted.make(secrets.apiKey) }),
+      inMetrics: 1
+    }).pipe(Layer.provide(scripted(respond(401)).layer))
+  )
+)
+
 const badSchedule = Schedule.while(Schedule.recurs(1), () => {
   throw new Error(person.email)
 })
@@ -92,6 +117,7 @@ const incidents = Effect.gen(function* () {
   assert.isTrue(Exit.isSuccess(yield* ended(readBalance, rotated)))
   yield* ended(readBalance, clientOn([respond(401)]))
   yield* ended(readBalance, clientOn([respond(401)], [undefined]))
+  yield* refusedMerchants
   yield* interrupted
 })
 
@@ -114,6 +140,15 @@ describe("the exported signals of the client", () => {
       assert.deepStrictEqual(lineRows.exported, lineRows.documented)
     }
   )
+
+  live("every alert and panel finds what it reads under Effect's Prometheus exporter and under OTLP", function* () {
+    const { count, missing } = unread(
+      (yield* exported).exporting,
+      /^(?:effect_pix_(?:call|misfits|retries|credential|started)|http_client)/
+    )
+    assert.isAbove(count, 5)
+    assert.deepStrictEqual(missing, [])
+  })
 
   live("every line has the trace of its call, and no span has a line for an event", function* () {
     const { lines, spans } = yield* exported
@@ -139,12 +174,35 @@ describe("the exported signals of the client", () => {
     function* () {
       const { metrics } = yield* exported
       const loads = metrics.filter(({ name }) => name === "effect_pix_credential_loads_total")
-      const results = loads.map(({ attributes }) => [attributes["result"], attributes["error.type"]].join(" "))
+      const results = loads
+        .filter(({ attributes }) => !("merchant" in attributes))
+        .map(({ attributes }) => [attributes["result"], attributes["error.type"]].join(" "))
       assert.sameMembers(results, ["New ", "Same ", "Failed NoVault"])
       const histograms = metrics.filter(({ bounds, unit }) => unit === "s" && bounds.length > 0)
       assert.isNotEmpty(histograms)
       // The default deadline of a call is 90 seconds.
       for (const { bounds, name } of histograms) assert.isAbove(bounds.at(-1) ?? 0, 90, name)
+    }
+  )
+
+  live(
+    "the first merchants are named in what is counted of their calls and loads, and the others are not",
+    function* () {
+      const { metrics } = yield* exported
+      const merchants = metrics.filter(({ attributes }) => "merchant" in attributes)
+      assert.deepStrictEqual(
+        merchants
+          .map(({ attributes, name, value }) => [name, attributes["result"], attributes["merchant"], value])
+          .toSorted(),
+        [
+          ["effect_pix_call_duration_seconds", "AuthError", "other", 1],
+          ["effect_pix_call_duration_seconds", "AuthError", "padaria", 2],
+          ["effect_pix_credential_loads_total", "New", "other", 1],
+          ["effect_pix_credential_loads_total", "New", "padaria", 1],
+          ["effect_pix_credential_loads_total", "Same", "other", 1],
+          ["effect_pix_credential_loads_total", "Same", "padaria", 1]
+        ]
+      )
     }
   )
 

@@ -11,6 +11,7 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { charge, paidCharge } from "../support/charges.ts"
 import { compareSpans, documentedMetrics, exportedMetrics } from "../support/documented.ts"
+import { unread } from "../support/exporters.ts"
 import { exportedBy, lastValues } from "../support/exported.ts"
 import { makeWarnings } from "../support/payoutQueue.ts"
 import { exhaust, lookingUp, nobody } from "../support/webhooks.ts"
@@ -91,7 +92,7 @@ describe("the exported signals of a webhook", () => {
   )
 
   live(
-    "the failure of a handler fails its span and is logged with its kind, id and attempt, without the user's own error, and every span and metric is a row of docs/observability.md",
+    "the failure of a handler fails its span and is logged with its kind, id and attempt, without the user's own error, every span and metric is a row of docs/observability.md, and every alert and panel finds what it reads under both exporters",
     Layer.fresh(world),
     function* () {
       let id = ""
@@ -111,12 +112,15 @@ describe("the exported signals of a webhook", () => {
           )
         )
       )
-      const { lines, metrics, spans, text } = yield* exportedBy(program)
+      const { exporting, lines, metrics, spans, text } = yield* exportedBy(program)
       const own = spans.filter(({ name }) => name.startsWith("Webhook."))
       const page = compareSpans(own, "webhook")
       assert.deepStrictEqual(page.unknown, [])
       assert.deepStrictEqual(page.exported, page.documented)
       assert.deepStrictEqual(exportedMetrics(metrics, webhookMetrics), documentedMetrics("webhook"))
+      const { count, missing } = unread(exporting, webhookMetrics)
+      assert.isAbove(count, 5)
+      assert.deepStrictEqual(missing, [])
       const works = spans.filter(
         ({ attributes, name }) => name === "Webhook.process" && "webhook.handler" in attributes
       )

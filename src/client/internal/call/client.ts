@@ -19,6 +19,8 @@ import type { Transport } from "../../../internal/transport.ts"
 import type { ApiCredentials, Credentials } from "../../Credentials.ts"
 import type { IdempotencyKeyGen } from "../../IdempotencyKeyGen.ts"
 import { PaymentsPolicy } from "../../PaymentsPolicy.ts"
+import { markStarted } from "../../../internal/started.ts"
+import { MerchantLabel } from "../merchantLabel.ts"
 import { makeMeters, type Meters } from "./metrics.ts"
 import { makeSender } from "./sender.ts"
 
@@ -52,7 +54,7 @@ export interface Client extends Pick<ClientOptions, "credentials" | "keys" | "co
 }
 
 export const makeClient = (options: ClientOptions): Effect.Effect<Client> =>
-  Effect.map(Effect.context<never>(), (builtIn: Context.Context<never>) => {
+  Effect.map(Effect.tap(Effect.context<never>(), markStarted), (builtIn: Context.Context<never>) => {
     const { baseUrl, companyId, credentials, keys, transport, zone } = options
     const prefix = baseUrl.pathname.replace(/(?<!\/)\/+$/, "")
     const server = {
@@ -60,7 +62,7 @@ export const makeClient = (options: ClientOptions): Effect.Effect<Client> =>
       port: Number(baseUrl.port) || (baseUrl.protocol === "https:" ? 443 : 80),
       scheme: baseUrl.protocol.slice(0, -1)
     }
-    const meters = makeMeters({ ...server, prefix })
+    const meters = makeMeters({ ...server, prefix }, Context.get(builtIn, MerchantLabel)())
     return {
       credentials,
       keys,

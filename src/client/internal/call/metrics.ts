@@ -23,8 +23,11 @@ const updateOf = <Values extends ReadonlyArray<string | number | undefined>>(
   }
 }
 
-/** The metrics of a client that sends to `server`. Durations are in seconds. */
-export const makeMeters = (server: { readonly address: string; readonly port: number; readonly prefix: string }) => ({
+/** The metrics of a client that sends to `server`, of a merchant if it is named. Durations are in seconds. */
+export const makeMeters = (
+  server: { readonly address: string; readonly port: number; readonly prefix: string },
+  merchant: string | undefined
+) => ({
   recordAttempt: updateOf((operation: Operation, status: number | undefined, errorType: string | undefined) =>
     histogram("http.client.request.duration", "How long an attempt took: one HTTP request", {
       "http.request.method": Endpoints.all[operation].method,
@@ -42,7 +45,8 @@ export const makeMeters = (server: { readonly address: string; readonly port: nu
       result,
       outcome,
       "server.address": server.address,
-      "error.type": errorType
+      "error.type": errorType,
+      merchant
     })
   ),
 
