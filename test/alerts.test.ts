@@ -3,34 +3,19 @@
  * signals, after which time, and what a panel shows. They need `promtool`: of the machine, else the one that `debian.ts` unpacked.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { spawnSync } from "node:child_process"
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { delimiter, join, resolve } from "node:path"
-import { onTestFinished } from "vitest"
+import { resolve } from "node:path"
 import { sentQueries } from "./support/dashboard.ts"
-import { unpacked } from "./support/debian.ts"
 import { missing } from "./support/missing.ts"
+import { promtool, runPromtool, runPromtoolOn } from "./support/promtool.ts"
 
-const promtool = [...(process.env["PATH"] ?? "").split(delimiter), join(unpacked("prometheus") ?? "", "usr/bin")]
-  .map((folder) => join(folder, "promtool"))
-  .find((file) => existsSync(file))
 const absent = promtool === undefined ? missing("promtool") : undefined
 
-const run = (...args: ReadonlyArray<string>) => {
-  const { status, stderr, stdout } = spawnSync(promtool ?? "promtool", args, { encoding: "utf8" })
-  assert.strictEqual(status, 0, stdout + stderr)
-  return stdout
+const successful = ({ status, text }: ReturnType<typeof runPromtool>) => {
+  assert.strictEqual(status, 0, text)
+  return text
 }
-
-/** Runs promtool on a file of YAML, which JSON is. */
-const runOn = (args: ReadonlyArray<string>, content: unknown) => {
-  const folder = mkdtempSync(join(tmpdir(), "effect-pix-"))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
-  const file = join(folder, "promtool.yml")
-  writeFileSync(file, JSON.stringify(content))
-  return run(...args, file)
-}
+const run = (...args: ReadonlyArray<string>) => successful(runPromtool(...args))
+const runOn = (args: ReadonlyArray<string>, content: unknown) => successful(runPromtoolOn(args, content))
 
 /** Tests what the queries of a panel show half an hour after these series began. */
 const testPanel = (

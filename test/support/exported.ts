@@ -52,7 +52,7 @@ export const lastValues = (
   )
 
 /** Some lines are logged once a minute of a clock: with a clock of its own, a program is a process of its own. */
-const ownClock = (clock: Clock.Clock): Clock.Clock => Object.create(clock)
+export const ownClock = (clock: Clock.Clock): Clock.Clock => Object.create(clock)
 
 /** Runs a program, and reads what it traced, logged and measured. Lines of every level are read. */
 export const exportedBy = <A, E, R>(program: Effect.Effect<A, E, R>) =>
