@@ -207,8 +207,9 @@ const giveUp = <A, E extends Tagged>(call: Call<A, E>, last: Failed): Effect.Eff
     call.settings.onRefusedInDoubt(call.prepared.toError(call, last)._tag)
   }
   endFailed(call, error, Exit.fail(error))
-  // The earlier call has already logged a warning about its unknown outcome.
-  const isKnown = call.prepared.past === "Unknown" && !isWithheld(last)
+  // The earlier call has already logged a warning about its unknown outcome; and a caller of this library stores it, and logs it itself.
+  const isKnown =
+    (call.prepared.past === "Unknown" && !isWithheld(last)) || call.settings.notAfter !== Number.POSITIVE_INFINITY
   const level = isKnown ? "Debug" : "Warn"
   return error.outcome === "Unknown"
     ? Effect.andThen(logFailed(call, error, level), Effect.fail(error))
