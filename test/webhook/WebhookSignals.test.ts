@@ -187,6 +187,39 @@ describe("the exported signals of a webhook", () => {
   )
 
   effect(
+    "a lookup without an answer is a Timeout in the metrics, and one line a minute for each cause",
+    Layer.fresh(world),
+    function* () {
+      const program = Effect.gen(function* () {
+        const sandbox = yield* Sandbox
+        yield* sandbox.fault("getTransaction", Fault.refusal(401, "não"), { times: 1 })
+        yield* sandbox.fault("getTransaction", Fault.silence(), { times: Infinity })
+        for (let n = 0; n < 5; n++) yield* post({ transactionId: yield* paidCharge, status: "Paid" })
+        yield* TestClock.adjust("110 seconds")
+        yield* sandbox.clearFaults
+        yield* TestClock.adjust("1 minute")
+        yield* (yield* WebhookClient).idle
+      }).pipe(Effect.provide(onSqlite({})))
+      const { lines, metrics } = yield* exportedBy(program)
+      const said = lines.filter(({ message }) => message.startsWith("Webhook: a lookup"))
+      const noAnswer = "Webhook: a lookup got no answer in 30 seconds, and is repeated."
+      assert.deepStrictEqual(
+        said.map(({ level, message }) => `${level} ${message.replace(/\d+ more/, "N more")}`),
+        [
+          "Webhook: a lookup failed (401), and is repeated.",
+          noAnswer,
+          `${noAnswer} N more since the last such line.`
+        ].map((line) => `Warn ${line}`)
+      )
+      const types = metrics.filter(({ name }) => name === "http.client.request.duration")
+      assert.sameMembers(
+        types.flatMap(({ attributes }) => attributes["error.type"] ?? []),
+        ["Timeout", "401"]
+      )
+    }
+  )
+
+  effect(
     "a refusal is logged again after a minute, with the number of refusals that were not logged",
     Layer.fresh(world),
     function* () {

@@ -13,7 +13,7 @@ import type { Reading } from "./reader.ts"
 import { checkClaim, type Claim, claimOf, nameOf, type Subject, subjectOf } from "./row.ts"
 import { transactionHash } from "./signals.ts"
 
-/** For how long a transaction is looked up again, in milliseconds: a sender waits for the answer. */
+/** For how long lookups of a transaction begin, in milliseconds: a sender waits for the answer. */
 const patience = 8000
 
 /** How a delivery ended. `Refused`: no lookup of it could begin. */
@@ -40,7 +40,7 @@ export const makeEdge = <M>({ bound, handlers, lookUp, name, wake }: EdgeOptions
       const left = patience - (yield* elapsed)
       // The program itself asks for a check, and knows the id.
       if (claim.isCheck !== true && !(yield* bound.waitToBegin(transactionId, left))) return last
-      const found = yield* lookUp(transactionId, handedOut, patience - (yield* elapsed))
+      const found = yield* lookUp(transactionId, handedOut)
       if (found.transaction !== undefined) {
         const { handler, stored, transaction } = found
         const lastStatus = transaction.enStatusTransaction

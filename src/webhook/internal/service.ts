@@ -40,7 +40,7 @@ import { makeHandlers } from "./handlers.ts"
 import { makeClient, makeLetters, untilIdle } from "./letters.ts"
 import { makeLookUp } from "./lookup.ts"
 import { makeReader } from "./reader.ts"
-import { type Lines, makeCountUnlisted, measures } from "./signals.ts"
+import { type Lines, makeLookupSignals, measures } from "./signals.ts"
 import { makeStore, type Taken, webhookTables } from "./table.ts"
 import { makeWork } from "./work.ts"
 
@@ -87,7 +87,7 @@ const partsOf = Effect.fnUntraced(function* <M, R>(
   const { firstLookupsPerSecond: perSecond, name } = settings
   return {
     ...settings,
-    lookUp: makeLookUp(yield* Payments, yield* PaymentsPolicy, makeCountUnlisted(name, lines)),
+    lookUp: makeLookUp(yield* Payments, yield* PaymentsPolicy, makeLookupSignals(name, lines)),
     handlers,
     read,
     lines,

@@ -8,7 +8,8 @@ import type * as Scope from "effect/Scope"
 import { repeatedly, reportUntil } from "../../durable/Work.ts"
 import { counter, gauge, setToNow, update } from "../../internal/metrics.ts"
 import type { NextWrite } from "../../internal/soleWriter.ts"
-import { log } from "../../internal/spans.ts"
+import type { GetTransactionError } from "../../contract/PaymentsError.ts"
+import { errorType, log } from "../../internal/spans.ts"
 import type { HandlerName } from "../WebhookEvent.ts"
 import { digest } from "./row.ts"
 import type { Store } from "./table.ts"
@@ -106,11 +107,27 @@ const sinceLastLine = (lines: Lines, key: string) =>
     return 1 + (last?.since ?? 0)
   })
 
-/** Counts a lookup whose status is a word for paid that the user has not listed, and logs it once a minute. */
-export type CountUnlisted = (status: string) => Effect.Effect<void>
+const moreOf = (count: number) => (count === 1 ? "" : ` ${count - 1} more since the last such line.`)
 
-export const makeCountUnlisted = (webhook: string, lines: Lines): CountUnlisted =>
-  Effect.fnUntraced(function* (text) {
+export type LookupSignals = ReturnType<typeof makeLookupSignals>
+
+/** What lookups say that a person should know: each line once a minute. */
+export const makeLookupSignals = (webhook: string, lines: Lines) => ({
+  /** A lookup failed, and is repeated. Without an error, the service said nothing within these milliseconds. */
+  logOutage: Effect.fnUntraced(function* (error: GetTransactionError | undefined, millis: number) {
+    const type = error === undefined ? "Timeout" : errorType(error)
+    const count = yield* sinceLastLine(lines, `outage ${type}`)
+    if (count === undefined) return
+    const what = type === "Timeout" ? `a lookup got no answer in ${millis / 1000} seconds` : `a lookup failed (${type})`
+    yield* log("Warn", `Webhook: ${what}, and is repeated.${moreOf(count)}`, {
+      "webhook.name": webhook,
+      "error.type": type,
+      "webhook.lookups": count
+    })
+  }),
+
+  /** Counts a lookup whose status is a word for paid that the user has not listed. */
+  countUnlisted: Effect.fnUntraced(function* (text: string) {
     // The vocabulary has few such words, so it is no name.
     const status = text.toLowerCase()
     yield* update(unlisted, 1, { webhook, "payments.status": status })
@@ -122,6 +139,7 @@ export const makeCountUnlisted = (webhook: string, lines: Lines): CountUnlisted 
       { "webhook.name": webhook, "payments.status": status, "webhook.lookups": count }
     )
   })
+})
 
 /** Counts the answers of a webhook, and logs why deliveries are refused: at most once a minute for each reason. */
 export const makeAnswered = (webhook: string, lines: Lines) =>
@@ -134,10 +152,9 @@ export const makeAnswered = (webhook: string, lines: Lines) =>
     if (errorType === "NotFinished") return yield* Effect.logDebug(message)
     const count = yield* sinceLastLine(lines, `${status} ${errorType}`)
     if (count === undefined) return
-    const more = count === 1 ? "" : ` ${count - 1} more since the last such line.`
     yield* log(
       status === 503 ? "Error" : "Warn",
-      `Webhook: a delivery was answered with ${status}: ${message}${more}`,
+      `Webhook: a delivery was answered with ${status}: ${message}${moreOf(count)}`,
       {
         "webhook.name": webhook,
         "webhook.outcome": "Refused",

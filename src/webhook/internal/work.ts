@@ -38,9 +38,6 @@ export interface WorkOptions<M> {
   readonly handlerTimeout: number
 }
 
-/** How long a lookup may take, in milliseconds. One that takes longer is repeated. */
-const lookupTimeout = 10_000
-
 /** What a judge says of the claims of a row: how the work ends, and which claims are reported before that. */
 const judged = Effect.fnUntraced(function* (row: Rows.Row, judge: Judge | undefined) {
   const left: Array<Rows.Claim> = []
@@ -171,7 +168,7 @@ export const makeWork = <M>(options: WorkOptions<M>) => {
     const work = Effect.gen(function* () {
       let judge: Judge | undefined
       if (transactionId !== undefined) {
-        const found = yield* lookUp(transactionId, row.handedOut, lookupTimeout)
+        const found = yield* lookUp(transactionId, row.handedOut)
         if (found.transaction !== undefined) {
           yield* wake(transactionId)
           const handedOut = yield* handOut(taken, row, found)
