@@ -166,7 +166,7 @@ describe("the monitors for Datadog of docs/operations", () => {
     const expr = alerts.find(({ alert, labels }) => alert === row.name && labels.severity === row.severity)?.expr ?? ""
     for (const query of row.queries) {
       if (query.includes(" > ")) assert.strictEqual(thresholdOf(query), thresholdOf(expr))
-      const used = Array.from(query.matchAll(/(?:count|max|p50|sum):([\w.]+)\{([^}]*)\} by \{([^}]*)\}/g))
+      const used = Array.from(query.matchAll(/(?:count|max|min|p50|sum):([\w.]+)\{([^}]*)\} by \{([^}]*)\}/g))
       assert.isNotEmpty(used, query)
       for (const [, name = "", filter = "", by = ""] of used) {
         // The series of the alert are those of the same metrics.

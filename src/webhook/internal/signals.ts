@@ -5,6 +5,7 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
+import { measureClock } from "../../durable/Now.ts"
 import { repeatedly, reportUntil } from "../../durable/Work.ts"
 import { counter, gauge, setToNow, update } from "../../internal/metrics.ts"
 import type { NextWrite } from "../../internal/soleWriter.ts"
@@ -56,17 +57,19 @@ export const countCall = (
   errorType?: string
 ): Effect.Effect<void> => update(calls, 1, { handler, result, "error.type": errorType })
 
-/** Measures every minute which rows wait in the store, also those that other processes recorded. */
+/** Measures every minute which rows wait in the store, also those that other processes recorded. Times are the database's. */
 export const measures = Effect.fnUntraced(function* (
   webhook: string,
   store: Store,
   follow: Effect.Effect<NextWrite, never, Scope.Scope>
 ) {
   const nextWrite = yield* follow
-  // While the database is away, the other gauges have their last values, and this one is not updated.
-  const markMeasured = setToNow(measured, { webhook })
   const measure = Effect.gen(function* () {
-    const now = yield* Clock.currentTimeMillis
+    const ahead = yield* store.ahead
+    yield* measureClock(ahead)
+    // While the database is away, the other gauges have their last values, and this one is not updated.
+    const markMeasured = setToNow(measured, { webhook }, ahead)
+    const now = (yield* Clock.currentTimeMillis) + ahead
     const found = yield* store.waiting
     for (const reason of ["due", "first", "early", "outage", "failed"] as const) {
       const { count, oldest: since } = found.find((of) => of.reason === reason) ?? { count: 0, oldest: now }
