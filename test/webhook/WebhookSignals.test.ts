@@ -101,6 +101,7 @@ describe("the exported signals of a webhook", () => {
         yield* post({ transactionId: id, status: "Paid", name: person })
         yield* exhaust("failed")
         for (let n = 0; n < 2; n++) yield* post({ transactionId: (yield* charge).id, status: "x" })
+        yield* (yield* Webhook).check((yield* charge).id)
         yield* (yield* WebhookClient).idle
       }).pipe(
         Effect.provide(onSqlite({ onPaid: () => Effect.fail(`${person} has no order`) })),
@@ -135,7 +136,7 @@ describe("the exported signals of a webhook", () => {
       const values = lastValues(metrics, webhookMetrics)
       assert.strictEqual(values["effect_pix_webhook_handlers_total Failure Failure onPaid {call}"], 2)
       assert.strictEqual(values["effect_pix_webhook_handlers_total Dead Failure onPaid {call}"], 1)
-      assert.strictEqual(values["effect_pix_webhook_unlisted_total default pago {lookup}"], 2)
+      assert.strictEqual(values["effect_pix_webhook_unlisted_total default pago {lookup}"], 3)
       assert.strictEqual(lines.filter(({ message }) => message.includes('a lookup says "pago"')).length, 1)
       assert.notInclude(text, person)
       // Spans have a hash of the transaction's id, and not the id.
@@ -185,6 +186,36 @@ describe("the exported signals of a webhook", () => {
       })
     }
   )
+
+  for (const { layer, name } of [
+    { name: "that records deliveries", layer: onSqlite({}) },
+    { name: "that stores nothing", layer: Layer.provideMerge(Webhook.layer({ verifier }), memory) }
+  ])
+    effect(
+      `a webhook ${name} counts what a check found and no delivery had told, and when one was taken last`,
+      Layer.fresh(world),
+      function* () {
+        const program = Effect.gen(function* () {
+          const { check } = yield* Webhook
+          yield* TestClock.setTime(90_000)
+          const [told, untold, open] = [yield* paidCharge, yield* paidCharge, (yield* charge).id]
+          yield* post({ transactionId: told, status: "Paid" })
+          yield* TestClock.adjust("1 second")
+          for (const id of [untold, open]) yield* check(id)
+          yield* TestClock.adjust("1 second")
+          yield* post({ transactionId: untold, status: "Paid" }, strangers)
+        }).pipe(Effect.provide(layer))
+        const { lines, metrics } = yield* exportedBy(program)
+        assert.deepInclude(lastValues(metrics, webhookMetrics), {
+          "effect_pix_webhook_untold_total default onPaid {status}": 1,
+          "effect_pix_webhook_last_delivery_seconds default s": 90
+        })
+        assert.lengthOf(
+          lines.filter(({ message }) => message.includes("a check found a status that no delivery had told")),
+          1
+        )
+      }
+    )
 
   effect(
     "a lookup without an answer is a Timeout in the metrics, and one line a minute for each cause",

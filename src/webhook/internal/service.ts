@@ -85,9 +85,11 @@ const partsOf = Effect.fnUntraced(function* <M, R>(
   const { metadataOf, read } = makeReader(options)
   const handlers = makeHandlers(options, metadataOf, yield* Effect.context<R>(), settings.handlerTimeout)
   const { firstLookupsPerSecond: perSecond, name } = settings
+  const signals = makeLookupSignals(name, lines)
   return {
     ...settings,
-    lookUp: makeLookUp(yield* Payments, yield* PaymentsPolicy, makeLookupSignals(name, lines)),
+    lookUp: makeLookUp(yield* Payments, yield* PaymentsPolicy, signals),
+    countUntold: signals.countUntold,
     handlers,
     read,
     lines,

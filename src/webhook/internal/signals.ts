@@ -41,6 +41,16 @@ const unlisted = counter(
   "{lookup}",
   "Lookups whose status sounds like paid, but is neither documented nor listed in PaymentsPolicy.statuses: onPaid was not called"
 )
+const untold = counter(
+  "effect_pix_webhook_untold_total",
+  "{status}",
+  "Statuses that a check found, and that no delivery had told"
+)
+const lastDelivery = gauge(
+  "effect_pix_webhook_last_delivery_seconds",
+  "s",
+  "When a delivery was taken last, in seconds since 1970"
+)
 const measured = gauge(
   "effect_pix_webhook_measured_seconds",
   "s",
@@ -129,6 +139,18 @@ export const makeLookupSignals = (webhook: string, lines: Lines) => ({
     })
   }),
 
+  /** Counts a status that was handed out because of a check alone. `handler`: that of the status, if it has one. */
+  countUntold: Effect.fnUntraced(function* (handler: HandlerName = "onStatus") {
+    yield* update(untold, 1, { webhook, handler })
+    const count = yield* sinceLastLine(lines, "untold")
+    if (count === undefined) return
+    yield* log("Info", `Webhook: a check found a status that no delivery had told.${moreOf(count)}`, {
+      "webhook.name": webhook,
+      "webhook.handler": handler,
+      "webhook.lookups": count
+    })
+  }),
+
   /** Counts a lookup whose status is a word for paid that the user has not listed. */
   countUnlisted: Effect.fnUntraced(function* (text: string) {
     // The vocabulary has few such words, so it is no name.
@@ -149,6 +171,7 @@ export const makeAnswered = (webhook: string, lines: Lines) =>
   Effect.fnUntraced(function* (status: number, refusal?: Refusal) {
     const labels = { webhook, "http.response.status_code": String(status), "error.type": refusal?.errorType }
     yield* update(deliveries, 1, labels)
+    if (status === 200) yield* setToNow(lastDelivery, { webhook })
     if (refusal === undefined) return
     const { errorType, message } = refusal
     // It was reported to the user's code.
