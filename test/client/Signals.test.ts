@@ -17,9 +17,10 @@ import { compareLines, compareSpans, documentedMetrics, exportedMetrics } from "
 import { unread } from "../support/exporters.ts"
 import { exportedBy } from "../support/exported.ts"
 import { keys, on } from "../support/marked.ts"
-import { balance, companyId, record, transactionId } from "../support/operations.ts"
+import { balance, companyId, createTransaction, record, transactionId } from "../support/operations.ts"
 import { lostConnection, refusedConnection, respond, type Script, scripted } from "../support/Wire.ts"
-import { live } from "../support/effect.ts"
+import { effect, live } from "../support/effect.ts"
+import { TestClock } from "effect/testing"
 
 const key = IdempotencyKey.fromReference("payout", "invoice-42")
 
@@ -101,13 +102,14 @@ const incidents = Effect.gen(function* () {
   assert.isTrue(Exit.isSuccess(yield* ended(payout, clientOn([lostConnection, paid]))))
   yield* ended(payout, clientOn([busy]))
   yield* ended(pay({ earlier: "Unknown" }), clientOn([busy]))
-  yield* ended(payout, clientOn([respond(409)]))
+  yield* ended(payout, clientOn([respond(409, "", { date: "Sat, 28 Nov 2026 12:00:00 GMT" })]))
   yield* ended(payout, clientOn([respond(429, "", { "retry-after": "6000" })]))
   yield* ended(payout, clientOn([respond(429, "", { "retry-after": "0" }), paid]))
   yield* ended(payout, clientOn([busy]), { retryWrites: badSchedule })
   const spent = { capacity: 0, retryCost: 14, throttledRetryCost: 5, refund: 1 }
   yield* ended(payout, clientOn([busy]), { retryBudget: spent })
   yield* ended(payout, clientOn([respond(201, { ...recorded, createdAt: "" })]))
+  yield* ended(createTransaction.run, clientOn([respond(422)]))
   yield* ended(readBalance, clientOn([refusedConnection]))
   yield* ended(
     on((payments) => payments.getTransaction(transactionId)),
@@ -205,6 +207,53 @@ describe("the exported signals of the client", () => {
       )
     }
   )
+
+  effect(
+    "writes that fail are one line a minute for each cause, with their number, and their sum is counted",
+    function* () {
+      const blocked = respond(422, { message: "Conta bloqueada para recebimento." })
+      const refused = clientOn([blocked, refusedConnection, blocked])
+      const program = Effect.gen(function* () {
+        const create = Effect.exit(createTransaction.run)
+        yield* Effect.replicateEffect(create, 4)
+        yield* Effect.exit(readBalance)
+        yield* TestClock.adjust("1 minute")
+        yield* create
+      }).pipe(Effect.provide(refused.payments), Effect.provideService(PaymentsPolicy, PaymentsPolicy.once))
+      const { lines, metrics } = yield* exportedBy(program)
+      const said = lines.filter(({ level }) => level === "Warn").map(({ level, message }) => `${level} ${message}`)
+      assert.lengthOf(said, 3)
+      assert.include(said[0], "Warn createTransaction failed (422), and was not executed.")
+      assert.include(said[0], "Conta bloqueada para recebimento.")
+      assert.include(said[1], "Warn createTransaction failed (NoConnection), and was not executed.")
+      assert.match(said[2] ?? "", /failed \(422\).*\(3 times since the last such line\)$/)
+      const sums = metrics.filter(({ name }) => name === "effect_pix_call_failed_centavos_total")
+      assert.sameDeepMembers(
+        sums.map(({ attributes, value }) => [attributes["outcome"], attributes["error.type"], value]),
+        [
+          ["Rejected", "422", 4 * 2500],
+          ["NotSent", "NoConnection", 2500]
+        ]
+      )
+    }
+  )
+
+  effect.each([
+    ["as late as the header", "00:00", 0],
+    ["later than it by less than a second", "00:00.900", 0],
+    ["10 minutes ahead", "10:00.999", 600],
+    ["10 minutes behind", "-10:00", -600]
+  ] as const)("a clock that is %s is measured against the gateway's", function* ([, time, offset]) {
+    const [minutes = 0, seconds = 0] = time.split(":").map(Number)
+    yield* TestClock.setTime(3_600_000 + minutes * 60_000 + seconds * 1000)
+    const client = clientOn([respond(200, balance, { date: "Thu, 01 Jan 1970 01:00:00 GMT" })])
+    const { metrics } = yield* exportedBy(ended(readBalance, client))
+    const measured = metrics.filter(({ name }) => name === "effect_pix_clock_offset_seconds")
+    assert.deepStrictEqual(
+      measured.map(({ attributes, value }) => [attributes["source"], value]),
+      [["gateway", offset]]
+    )
+  })
 
   live("a rate limit is logged once a minute for a client, with the time that the service asks to wait", function* () {
     const limited = clientOn([respond(429, "", { "retry-after": "6000" })])

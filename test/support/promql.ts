@@ -23,7 +23,7 @@ const bothNames = /\{__name__=~"(\w+)\(_seconds\)\?(\w+)"(?:, )?/g
 const byName = /\{__name__[^}]*\}/g
 
 const words =
-  /^(absent|and|by|changes|count|group_left|histogram_quantile|increase|last_over_time|max|max_over_time|min|offset|on|or|rate|sum|time|unless|vector)$/
+  /^(abs|absent|and|bool|by|changes|count|group_left|histogram_quantile|increase|last_over_time|max|max_over_time|min|offset|on|or|rate|sum|time|unless|vector)$/
 const matchers = (inBraces = "") =>
   Array.from(inBraces.matchAll(/(\w+)\s*(?:=~|!~|!=|=)\s*"/g), ([, label = ""]) => label)
 

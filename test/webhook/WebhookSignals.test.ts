@@ -102,6 +102,7 @@ describe("the exported signals of a webhook", () => {
         yield* post({ transactionId: id, status: "Paid", name: person })
         yield* exhaust("failed")
         for (let n = 0; n < 2; n++) yield* post({ transactionId: (yield* charge).id, status: "x" })
+        yield* (yield* Webhook).check((yield* charge).id)
         yield* (yield* WebhookClient).idle
       }).pipe(
         Effect.provide(onSqlite({ onPaid: () => Effect.fail(`${person} has no order`) })),
@@ -139,7 +140,7 @@ describe("the exported signals of a webhook", () => {
       const values = lastValues(metrics, webhookMetrics)
       assert.strictEqual(values["effect_pix_webhook_handlers_total Failure Failure onPaid {call}"], 2)
       assert.strictEqual(values["effect_pix_webhook_handlers_total Dead Failure onPaid {call}"], 1)
-      assert.strictEqual(values["effect_pix_webhook_unlisted_total default pago {lookup}"], 2)
+      assert.strictEqual(values["effect_pix_webhook_unlisted_total default pago {lookup}"], 3)
       assert.strictEqual(lines.filter(({ message }) => message.includes('a lookup says "pago"')).length, 1)
       assert.notInclude(text, person)
       // Spans have a hash of the transaction's id, and not the id.
@@ -187,6 +188,69 @@ describe("the exported signals of a webhook", () => {
         "effect_pix_webhook_waiting default due {delivery}": 0,
         "effect_pix_webhook_dead_letters default {delivery}": 1
       })
+    }
+  )
+
+  for (const { layer, name } of [
+    { name: "that records deliveries", layer: onSqlite({}) },
+    { name: "that stores nothing", layer: Layer.provideMerge(Webhook.layer({ verifier }), memory) }
+  ])
+    effect(
+      `a webhook ${name} counts what a check found and no delivery had told, and when one was taken last`,
+      Layer.fresh(world),
+      function* () {
+        const program = Effect.gen(function* () {
+          const { check } = yield* Webhook
+          yield* TestClock.setTime(90_000)
+          const [told, untold, open] = [yield* paidCharge, yield* paidCharge, (yield* charge).id]
+          yield* post({ transactionId: told, status: "Paid" })
+          yield* TestClock.adjust("1 second")
+          for (const id of [untold, open]) yield* check(id)
+          yield* TestClock.adjust("1 second")
+          yield* post({ transactionId: untold, status: "Paid" }, strangers)
+        }).pipe(Effect.provide(layer))
+        const { lines, metrics } = yield* exportedBy(program)
+        assert.deepInclude(lastValues(metrics, webhookMetrics), {
+          "effect_pix_webhook_untold_total default onPaid {status}": 1,
+          "effect_pix_webhook_last_delivery_seconds default s": 90
+        })
+        assert.lengthOf(
+          lines.filter(({ message }) => message.includes("a check found a status that no delivery had told")),
+          1
+        )
+      }
+    )
+
+  effect(
+    "a lookup without an answer is a Timeout in the metrics, and one line a minute for each cause",
+    Layer.fresh(world),
+    function* () {
+      const program = Effect.gen(function* () {
+        const sandbox = yield* Sandbox
+        yield* sandbox.fault("getTransaction", Fault.refusal(401, "não"), { times: 1 })
+        yield* sandbox.fault("getTransaction", Fault.silence(), { times: Infinity })
+        for (let n = 0; n < 5; n++) yield* post({ transactionId: yield* paidCharge, status: "Paid" })
+        yield* TestClock.adjust("110 seconds")
+        yield* sandbox.clearFaults
+        yield* TestClock.adjust("1 minute")
+        yield* (yield* WebhookClient).idle
+      }).pipe(Effect.provide(onSqlite({})))
+      const { lines, metrics } = yield* exportedBy(program)
+      const said = lines.filter(({ message }) => message.startsWith("Webhook: a lookup"))
+      const noAnswer = "Webhook: a lookup got no answer in 30 seconds, and is repeated."
+      assert.deepStrictEqual(
+        said.map(({ level, message }) => `${level} ${message.replace(/\d+ more/, "N more")}`),
+        [
+          "Webhook: a lookup failed (401), and is repeated.",
+          noAnswer,
+          `${noAnswer} N more since the last such line.`
+        ].map((line) => `Warn ${line}`)
+      )
+      const types = metrics.filter(({ name }) => name === "http.client.request.duration")
+      assert.sameMembers(
+        types.flatMap(({ attributes }) => attributes["error.type"] ?? []),
+        ["Timeout", "401"]
+      )
     }
   )
 

@@ -6,7 +6,7 @@ import type * as Context from "effect/Context"
 import type * as Metric from "effect/Metric"
 import * as Endpoints from "../../../contract/Endpoints.ts"
 import type { Operation } from "../../../contract/PaymentsError.ts"
-import { counter, histogram } from "../../../internal/metrics.ts"
+import { clockOffset, counter, histogram } from "../../../internal/metrics.ts"
 
 type Handle = Metric.Metric<number, unknown>
 
@@ -49,6 +49,17 @@ export const makeMeters = (
       merchant
     })
   ),
+
+  countFailed: updateOf((operation: Operation, outcome: string, errorType: string | undefined) =>
+    counter(
+      "effect_pix_call_failed_centavos_total",
+      "{centavo}",
+      "The sum of the writes that did not succeed: a write that is repeated counts each time",
+      { operation, outcome, "error.type": errorType }
+    )
+  ),
+
+  recordClockOffset: updateOf(() => clockOffset("gateway")),
 
   countRefusedRetry: updateOf((operation: Operation) =>
     counter(

@@ -6,6 +6,7 @@ import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { fingerprint } from "../../../contract/IdempotencyKey.ts"
+import { measureClock } from "../../../durable/Now.ts"
 import { repeatedly, reportUntil } from "../../../durable/Work.ts"
 import { counter, gauge, setToNow, update } from "../../../internal/metrics.ts"
 import { errorType, log } from "../../../internal/spans.ts"
@@ -226,12 +227,10 @@ const measureState = Effect.fnUntraced(function* (
 
 /**
  * Measures the payouts of an account that wait every minute, also in a process without a worker: two statements, and one where states
- * are handed out.
+ * are handed out. Times are the database's.
  */
 export const measures = Effect.fnUntraced(function* (store: Store, { account }: Settings) {
   const nextWrite = yield* store.followWrites
-  /** While the database cannot be reached, the gauges have their last values and this gauge is not updated. */
-  const markMeasured = setToNow(measured, { account })
   let parked = 0
   let ahead: string | undefined
   /** A day that lies ahead has a sum only where a clock was wrong. */
@@ -247,13 +246,16 @@ export const measures = Effect.fnUntraced(function* (store: Store, { account }: 
     )
   })
   const measure = Effect.gen(function* () {
-    const now = yield* Clock.currentTimeMillis
+    const row = yield* store.accounts.get
+    const { ahead, readAt: now } = row
+    yield* measureClock(ahead)
+    // While the database cannot be reached, the gauges have their last values and this gauge is not updated.
+    const markMeasured = setToNow(measured, { account }, ahead)
     const found = yield* store.counts(now - postedFor)
     const counts = found.filter(({ of }) => of === "Waits")
     const posted = found.filter(({ of }) => of === "Posted")
-    const row = yield* store.accounts.get
     const measurePosted = Effect.flatMap(Clock.currentTimeMillis, (at) =>
-      measureState({ account, state: "posted" }, posted, at)
+      measureState({ account, state: "posted" }, posted, at + ahead)
     )
     yield* measurePosted
     for (const cause of checks) {
