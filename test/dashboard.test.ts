@@ -22,7 +22,7 @@ const unitOf = (expr: string) => {
     return expr.endsWith(") / 100") ? "currencyBRL" : "centavos"
   if (expr.includes("changes(")) return "short"
   if (/\) \/ sum /.test(expr)) return "percentunit"
-  if (names.every((name) => /_seconds(_bucket)?$/.test(name))) return "s"
+  if (names.every((name) => /_(seconds|duration)(_bucket)?$/.test(name))) return "s"
   return expr.includes("rate(") ? "reqps" : "short"
 }
 

@@ -26,6 +26,13 @@ export const now: readonly [title: string, panels: ReadonlyArray<Panel>] = [
       { red: 0.01 }
     ),
     tile(
+      "Money of calls that failed, in 24 hours",
+      "Charges and payouts that were asked for and not executed, or whose outcome is not known. A payout of the queue is asked again.",
+      "ChargesFailing",
+      [rise("effect_pix_call_failed_centavos_total", "operation, outcome", { range: "24h" })],
+      { red: 0.01 }
+    ),
+    tile(
       "Money in doubt",
       "The sum of the payouts of which nobody knows whether they were paid. The queue asks again with the same key.",
       "PayoutsInDoubt",
@@ -62,7 +69,7 @@ export const now: readonly [title: string, panels: ReadonlyArray<Panel>] = [
     tile(
       "Charges that fail, in an hour",
       "The share of the charges that could not be made, whatever the cause.",
-      "GatewayFailing",
+      "ChargesFailing",
       [share(calls, 'operation="createTransaction"', 'result!="Success"', "1h", "fail")],
       { red: 0.1 }
     ),

@@ -5,7 +5,19 @@
  */
 import { now } from "./now.ts"
 import { areas, bars, lines, type Panel } from "./panel.ts"
-import { attempts, deliveries, greatest, not, rise, shareOfAttempts, starts, summed, timeOfCalls } from "./queries.ts"
+import {
+  attempts,
+  clocks,
+  deliveries,
+  greatest,
+  not,
+  rise,
+  shareOfAttempts,
+  starts,
+  summed,
+  timeOfAttempts,
+  timeOfCalls
+} from "./queries.ts"
 
 const calls = "effect_pix_call_duration_seconds_count"
 
@@ -164,6 +176,27 @@ export const rows: ReadonlyArray<readonly [title: string, panels: ReadonlyArray<
         { red: 0.05, width: 8 }
       ),
       lines(
+        "Time of an attempt",
+        "The median of all requests. Over 10 seconds for 5 minutes it pages.",
+        "GatewaySlow",
+        [timeOfAttempts("0.5")],
+        { red: 10, width: 8 }
+      ),
+      bars(
+        "Money of failed writes, by cause",
+        "Charges and payouts whose call did not succeed, in each step of the chart.",
+        "ChargesFailing",
+        [rise("effect_pix_call_failed_centavos_total", "operation, outcome, error_type")],
+        { width: 8 }
+      ),
+      lines(
+        "Clock of the program",
+        "How far the clocks of the processes are ahead of the gateway's and of the database's: the most and the least.",
+        "ClockOff",
+        clocks,
+        { width: 8 }
+      ),
+      lines(
         "Time of a call",
         "With its attempts and waits: the median, and what 99 of 100 calls take at most.",
         "GatewayFailing",
@@ -208,6 +241,7 @@ export const rows: ReadonlyArray<readonly [title: string, panels: ReadonlyArray<
         "WebhookDeadLetters",
         [
           rise("effect_pix_webhook_handlers_total", "handler, result, error_type"),
+          rise("effect_pix_webhook_untold_total", "webhook", { legend: "no webhook told of it" }),
           rise("effect_pix_webhook_unlisted_total", "payments_status", {
             legend: "onPaid was not called for {{payments_status}}"
           })

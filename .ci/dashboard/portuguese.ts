@@ -6,6 +6,21 @@ export const portuguese: Readonly<Record<string, string>> = {
     "Os de alerts.yml, cada um com o seu runbook. O Grafana os lê do Prometheus que os avalia.",
   "Money that ended wrongly, in 24 hours": "Dinheiro que terminou errado, em 24 horas",
   "Payouts that were refused, that failed, or that came back.": "Pagamentos recusados, que falharam ou que voltaram.",
+  "Money of calls that failed, in 24 hours": "Dinheiro de chamadas que falharam, em 24 horas",
+  "Charges and payouts that were asked for and not executed, or whose outcome is not known. A payout of the queue is asked again.":
+    "Cobranças e pagamentos pedidos e não executados, ou cujo resultado não é conhecido. A fila pede de novo um pagamento.",
+  "Time of an attempt": "Tempo de uma tentativa",
+  "The median of all requests. Over 10 seconds for 5 minutes it pages.":
+    "A mediana de todos os pedidos. Acima de 10 segundos por 5 minutos, chama alguém.",
+  "Money of failed writes, by cause": "Dinheiro das escritas que falharam, por causa",
+  "Charges and payouts whose call did not succeed, in each step of the chart.":
+    "Cobranças e pagamentos cuja chamada não deu certo, em cada passo do gráfico.",
+  "Clock of the program": "Relógio do programa",
+  "How far the clocks of the processes are ahead of the gateway's and of the database's: the most and the least.":
+    "Quanto os relógios dos processos estão adiantados em relação aos do gateway e do banco de dados: o maior e o menor valor.",
+  "no webhook told of it": "nenhum webhook avisou",
+  "max {{source}}": "máx. {{source}}",
+  "min {{source}}": "mín. {{source}}",
   "Money in doubt": "Dinheiro em dúvida",
   "The sum of the payouts of which nobody knows whether they were paid. The queue asks again with the same key.":
     "A soma dos pagamentos que ninguém sabe se foram feitos. A fila pergunta de novo com a mesma chave.",

@@ -104,6 +104,23 @@ export const starts: Query = query(
   `sum by (job, version) (changes(${select("effect_pix_started_seconds")}[30m]) + 1)`
 )
 
+/** What this share of the attempts takes at most. */
+export const timeOfAttempts = (part: string): Query => ({
+  ...query(
+    "",
+    "server_address",
+    `histogram_quantile(${part}, ${perSecond("server_address, le", '{__name__=~"http_client_request_duration(_seconds)?_bucket", job=~"$job"}')})`
+  ),
+  unit: "s"
+})
+
+/** How far the clocks of the processes are off. */
+export const clocks: ReadonlyArray<Query> = ["max", "min"].map((which) => ({
+  expr: `${which} by (source) (${select("effect_pix_clock_offset_seconds")})`,
+  legend: `${which} {{source}}`,
+  unit: "s"
+}))
+
 /** What this share of the calls takes at most. */
 export const timeOfCalls = (part: string, legend: string): Query => ({
   expr: `histogram_quantile(${part}, ${perSecond("le, operation", select("effect_pix_call_duration_seconds_bucket"))})`,
