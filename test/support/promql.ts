@@ -21,7 +21,7 @@ export const series = new Map(
 const bothNames = /\{__name__=~"(\w+)\(_seconds\)\?(\w+)"(?:, )?/g
 
 const words =
-  /^(absent|by|group_left|histogram_quantile|increase|last_over_time|max|min|offset|on|or|rate|sum|time|unless)$/
+  /^(absent|and|by|group_left|histogram_quantile|increase|last_over_time|max|min|offset|on|or|rate|sum|time|unless)$/
 const matchers = (inBraces = "") =>
   Array.from(inBraces.matchAll(/(\w+)\s*(?:=~|!~|!=|=)\s*"/g), ([, label = ""]) => label)
 

@@ -39,6 +39,16 @@ const unlisted = counter(
   "{lookup}",
   "Lookups whose status sounds like paid, but is neither documented nor listed in PaymentsPolicy.statuses: onPaid was not called"
 )
+const ends = counter(
+  "effect_pix_webhook_ends_total",
+  "{transaction}",
+  "Transactions that a lookup said to be paid, refunded or closed, by the handler that is for it"
+)
+const endsCentavos = counter(
+  "effect_pix_webhook_ends_centavos_total",
+  "{centavo}",
+  "The sum of the transactions that a lookup said to be paid, refunded or closed, by the handler that is for it"
+)
 const measured = gauge(
   "effect_pix_webhook_measured_seconds",
   "s",
@@ -54,6 +64,10 @@ export const countCall = (
   result: "Success" | "Failure" | "Dead",
   errorType?: string
 ): Effect.Effect<void> => update(calls, 1, { handler, result, "error.type": errorType })
+
+/** Counts a transaction whose end was handed out, also where no code is for it. */
+export const countEnd = (handler: HandlerName, centavos: number): Effect.Effect<void> =>
+  Effect.andThen(update(ends, 1, { handler }), update(endsCentavos, centavos, { handler }))
 
 /** Measures every minute which rows wait in the store, also those that other processes recorded. */
 export const measures = Effect.fnUntraced(function* (
