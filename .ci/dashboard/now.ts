@@ -16,9 +16,9 @@ export const now: readonly [title: string, panels: ReadonlyArray<Panel>] = [
     tile(
       "Money that ended wrongly, in 24 hours",
       "Payouts that were refused, that failed, or that came back.",
-      "PayoutsFailed",
+      "PayoutsNotPaid",
       [
-        rise("effect_pix_payout_queue_ends_centavos_total", "state", {
+        rise("effect_pix_payout_queue_ends_centavos_total", "state, result", {
           where: 'state=~"refused|failed|returned"',
           range: "24h"
         })
@@ -30,6 +30,19 @@ export const now: readonly [title: string, panels: ReadonlyArray<Panel>] = [
       "Charges and payouts that were asked for and not executed, or whose outcome is not known. A payout of the queue is asked again.",
       "ChargesFailing",
       [rise("effect_pix_call_failed_centavos_total", "operation, outcome", { range: "24h" })],
+      { red: 0.01 }
+    ),
+    tile(
+      "Money that payers got back, in 24 hours",
+      "Payments that were refunded, by you or by the payer's bank.",
+      "RefundsRise",
+      [
+        rise("effect_pix_webhook_ends_centavos_total", "", {
+          where: 'handler="onRefunded"',
+          range: "24h",
+          legend: "refunded"
+        })
+      ],
       { red: 0.01 }
     ),
     tile(
@@ -89,6 +102,12 @@ export const now: readonly [title: string, panels: ReadonlyArray<Panel>] = [
           legend: "handed out"
         })
       ]
+    ),
+    tile(
+      "Since the last delivery",
+      "How long ago the last delivery of a webhook was taken, the oldest.",
+      "WebhooksMissing",
+      [age("effect_pix_webhook_last_delivery_seconds", "webhook", "webhooks")]
     ),
     tile(
       "Oldest delivery that waits",

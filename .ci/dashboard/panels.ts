@@ -80,10 +80,10 @@ export const rows: ReadonlyArray<readonly [title: string, panels: ReadonlyArray<
         "Ends of payouts, by who said so",
         "Payouts that ended, by their state and who said so: an answer, a lookup or a person.",
         "PayoutsUnconfirmed",
-        [rise("effect_pix_payout_queue_ends_total", "state, by")]
+        [rise("effect_pix_payout_queue_ends_total", "state, by, result")]
       ),
       bars("Money of the ends, by who said so", "The sum of these payouts.", "PayoutsFailed", [
-        rise("effect_pix_payout_queue_ends_centavos_total", "state, by")
+        rise("effect_pix_payout_queue_ends_centavos_total", "state, by, result")
       ]),
       lines(
         "Payouts to check, by cause",
@@ -247,6 +247,15 @@ export const rows: ReadonlyArray<readonly [title: string, panels: ReadonlyArray<
           })
         ]
       ),
+      bars(
+        "Payments, by how they ended",
+        "Paid, refunded or closed, as a lookup said, in each step of the chart.",
+        "RefundsRise",
+        [rise("effect_pix_webhook_ends_total", "handler")]
+      ),
+      bars("Money of payments, by how they ended", "The sum of these payments.", "RefundsRise", [
+        rise("effect_pix_webhook_ends_centavos_total", "handler")
+      ]),
       lines(
         "Deliveries that wait, by reason",
         "due: for a worker. first: for the first lookup. early: for the service's books. outage: for an answer of the service. failed: for your code.",

@@ -21,6 +21,18 @@ export const portuguese: Readonly<Record<string, string>> = {
   "no webhook told of it": "nenhum webhook avisou",
   "max {{source}}": "máx. {{source}}",
   "min {{source}}": "mín. {{source}}",
+  "Money that payers got back, in 24 hours": "Dinheiro que voltou aos pagadores, em 24 horas",
+  "Payments that were refunded, by you or by the payer's bank.":
+    "Pagamentos devolvidos, por você ou pelo banco do pagador.",
+  refunded: "devolvido",
+  "Since the last delivery": "Desde a última entrega",
+  "How long ago the last delivery of a webhook was taken, the oldest.":
+    "Há quanto tempo a última entrega de um webhook foi aceita, a mais antiga.",
+  "Payments, by how they ended": "Pagamentos recebidos, por como terminaram",
+  "Paid, refunded or closed, as a lookup said, in each step of the chart.":
+    "Pagos, devolvidos ou encerrados, como uma consulta disse, em cada passo do gráfico.",
+  "Money of payments, by how they ended": "Dinheiro recebido, por como terminou",
+  "The sum of these payments.": "A soma desses pagamentos.",
   "Money in doubt": "Dinheiro em dúvida",
   "The sum of the payouts of which nobody knows whether they were paid. The queue asks again with the same key.":
     "A soma dos pagamentos que ninguém sabe se foram feitos. A fila pergunta de novo com a mesma chave.",

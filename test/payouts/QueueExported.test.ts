@@ -187,7 +187,7 @@ const elsewhere = new Set([
   "A payout is tried again",
   "The daily cap of",
   "waits for the window of its account",
-  "could not be sent in the last minute",
+  "more payout(s) of the account",
   "The service refuses the payouts",
   "covers other payouts, and not this one",
   "is another one than before",

@@ -103,13 +103,16 @@ describe("the exported signals of a webhook", () => {
         yield* exhaust("failed")
         for (let n = 0; n < 2; n++) yield* post({ transactionId: (yield* charge).id, status: "x" })
         yield* (yield* Webhook).check((yield* charge).id)
+        const back = yield* paidCharge
+        yield* (yield* Sandbox).refund(back)
+        yield* post({ transactionId: back })
         yield* (yield* WebhookClient).idle
       }).pipe(
         Effect.provide(onSqlite({ onPaid: () => Effect.fail(`${person} has no order`) })),
         // What is not paid is said to be so by another word.
         lookingUp((answer) =>
           Effect.map(answer, (detail) =>
-            detail.enStatusTransaction === "Paid" ? detail : { ...detail, enStatusTransaction: "Pago" }
+            /Paid|Refunded/.test(detail.enStatusTransaction) ? detail : { ...detail, enStatusTransaction: "Pago" }
           )
         )
       )
@@ -141,6 +144,9 @@ describe("the exported signals of a webhook", () => {
       assert.strictEqual(values["effect_pix_webhook_handlers_total Failure Failure onPaid {call}"], 2)
       assert.strictEqual(values["effect_pix_webhook_handlers_total Dead Failure onPaid {call}"], 1)
       assert.strictEqual(values["effect_pix_webhook_unlisted_total default pago {lookup}"], 3)
+      // Of a refund that no code is for.
+      assert.strictEqual(values["effect_pix_webhook_ends_total onRefunded {transaction}"], 1)
+      assert.strictEqual(values["effect_pix_webhook_ends_centavos_total onRefunded {centavo}"], 2500)
       assert.strictEqual(lines.filter(({ message }) => message.includes('a lookup says "pago"')).length, 1)
       assert.notInclude(text, person)
       // Spans have a hash of the transaction's id, and not the id.

@@ -51,6 +51,16 @@ const lastDelivery = gauge(
   "s",
   "When a delivery was taken last, in seconds since 1970"
 )
+const ends = counter(
+  "effect_pix_webhook_ends_total",
+  "{transaction}",
+  "Transactions that a lookup said to be paid, refunded or closed, by the handler that is for it"
+)
+const endsCentavos = counter(
+  "effect_pix_webhook_ends_centavos_total",
+  "{centavo}",
+  "The sum of the transactions that a lookup said to be paid, refunded or closed, by the handler that is for it"
+)
 const measured = gauge(
   "effect_pix_webhook_measured_seconds",
   "s",
@@ -66,6 +76,10 @@ export const countCall = (
   result: "Success" | "Failure" | "Dead",
   errorType?: string
 ): Effect.Effect<void> => update(calls, 1, { handler, result, "error.type": errorType })
+
+/** Counts a transaction whose end was handed out, also where no code is for it. */
+export const countEnd = (handler: HandlerName, centavos: number): Effect.Effect<void> =>
+  Effect.andThen(update(ends, 1, { handler }), update(endsCentavos, centavos, { handler }))
 
 /** Measures every minute which rows wait in the store, also those that other processes recorded. Times are the database's. */
 export const measures = Effect.fnUntraced(function* (

@@ -46,7 +46,7 @@ export const outages: Readonly<Record<string, Outage>> = {
   failure201: {
     what: "Each payout is recorded as failed, with 201",
     begin: ({ sandbox }) => sandbox.fault("requestWithdrawal", Fault.failure(), always),
-    named: ["WithdrawalsFail", "PayoutsFailed", "PayoutsRefused"]
+    named: ["PayoutsNotPaid", "PayoutsFailed"]
   },
   rate429: {
     what: "The gateway takes 6 requests a minute",
@@ -71,7 +71,7 @@ export const outages: Readonly<Record<string, Outage>> = {
     begin: sync((world) => {
       world.delivers = false
     }),
-    named: ["WebhooksMissing", "NoDeliveries", "WebhooksAbsent"]
+    named: ["WebhooksMissing"]
   },
   med: {
     what: "25 paid charges are taken back within two minutes",
@@ -96,7 +96,7 @@ export const outages: Readonly<Record<string, Outage>> = {
   pool: {
     what: "Other code of the program holds the connections of the database",
     begin: ({ sql }) => sql.withTransaction(Effect.sleep("30 minutes")),
-    named: ["DatabaseFailing", "PoolEmpty", "DatabaseBusy", "DatabaseConnections"]
+    named: ["DatabaseFailing"]
   },
   clockslow: {
     what: "The clock of the process is 10 minutes slow",
@@ -143,14 +143,14 @@ export const outages: Readonly<Record<string, Outage>> = {
     begin: sync((world) => {
       world.ends = "come back"
     }),
-    named: ["PayoutsFailed", "PayoutsReturned"]
+    named: ["PayoutsNotPaid", "PayoutsFailed"]
   },
   deadcode: {
     what: "The code of the shop refuses each payment",
     begin: sync((world) => {
       world.onPaid = Effect.fail("the table orders is gone")
     }),
-    named: ["HandlersFailing", "WebhookHandlersFail", "WebhooksFailing", "WebhooksWaiting"]
+    named: ["WebhooksWaiting"]
   },
   balance: {
     what: "The balance does not cover the payouts",

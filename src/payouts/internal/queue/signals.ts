@@ -122,12 +122,12 @@ const measureStates = Effect.fnUntraced(function* ({ states }: Store, { account,
 const ends = counter(
   "effect_pix_payout_queue_ends_total",
   "{payout}",
-  "Payouts that ended, by their state and who said so"
+  "Payouts that ended, by their state, who said so, and the error"
 )
 const endsCentavos = counter(
   "effect_pix_payout_queue_ends_centavos_total",
   "{centavo}",
-  "The sum of the payouts that ended, by their state and who said so"
+  "The sum of the payouts that ended, by their state, who said so, and the error"
 )
 
 /** Who said so, where no row stores it. */
@@ -145,7 +145,7 @@ export const countChange = (row: Row): Effect.Effect<void> => {
   const { account, amount, endedBy, state } = row
   const changed = update(changes, 1, { account, state, "error.type": causeOf(row), result: failureOf(row)?._tag })
   if (!isEnd(row)) return changed
-  const end = { account, state, by: saidBy[state] ?? endedBy ?? undefined }
+  const end = { account, state, by: saidBy[state] ?? endedBy ?? undefined, result: failureOf(row)?._tag }
   return Effect.all([changed, update(ends, 1, end), update(endsCentavos, amount, end)], { discard: true })
 }
 
