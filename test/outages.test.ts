@@ -18,11 +18,11 @@ import { promtool } from "./support/promtool.ts"
 const absent = promtool === undefined ? missing("promtool") : undefined
 const isAll = ["EFFECT_PIX_OUTAGES", "EFFECT_PIX_SOAK"].some((name) => process.env[name] !== undefined)
 const file = resolve("docs/operations/outages.md")
-const few = ["revoked", "charges422", "paused"]
-const played = Object.entries(outages).filter(([name]) => isAll || few.includes(name))
+const few = new Set(["revoked", "charges422", "paused"])
+const played = Object.entries(outages).filter(([name]) => isAll || few.has(name))
 
 /** The panels that none of them fills. */
-const rarer: ReadonlyArray<string> = []
+const rarer: Array<string> = []
 
 const rows = new Map<string, string>()
 const shown = new Set<string>()

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs"
 import { resolve } from "node:path"
 import { sentQueries } from "../dashboard.ts"
-import { promtool, runPromtoolOn } from "../promtool.ts"
+import { runPromtoolOn } from "../promtool.ts"
 import { calm, length, type Played } from "./played.ts"
 
 const operations = resolve(import.meta.dirname, "../../../docs/operations")
@@ -94,5 +94,3 @@ export const sumsIn = (played: Played): ReadonlyArray<readonly [what: string, re
   }
   return [...sums].filter(([, reais]) => reais > 0)
 }
-
-export const hasPromtool = promtool !== undefined

@@ -3,7 +3,7 @@
  * what an operator sees of it is taken each minute, as Prometheus takes it.
  */
 import { Clock, Context, type DateTime, Effect, Fiber, Layer, Metric, Random, Redacted, References } from "effect"
-import { HttpClient, type HttpClientRequest, HttpClientResponse } from "effect/http"
+import { HttpClient, HttpClientRequest, HttpClientResponse } from "effect/http"
 import { PrometheusMetrics } from "effect/observability"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
@@ -60,9 +60,7 @@ const clientOf = (world: World, inner: HttpClient.HttpClient, clock: Clock.Clock
         return HttpClientResponse.fromWeb(request, answered)
       }
       // All merchants are customers of one gateway in memory.
-      const { headers } = request
-      const known = { ...headers, "x-client-id": "sandbox-client" }
-      const response = yield* inner.execute({ ...request, headers: { ...headers, ...known } } as typeof request)
+      const response = yield* inner.execute(HttpClientRequest.setHeader(request, "x-client-id", "sandbox-client"))
       return new Proxy(response, {
         get: (target, name) => {
           if (name === "headers") return { ...target.headers, ...date }
@@ -116,8 +114,11 @@ const program = (world: World, setting: Setting, count: { charges: number; payou
     const parts = new Map<string, Context.Context<Webhook | PayoutQueue>>()
     for (const merchant of merchants) parts.set(merchant, yield* Layer.build(partsOf(world, merchant, setting)))
     const of = (n: number) => merchants[n % merchants.length] ?? "shop"
-    const contextOf = (merchant: string) =>
-      parts.get(merchant) ?? Context.empty().pipe(Context.merge(parts.values().next().value!))
+    const contextOf = (merchant: string) => {
+      const found = parts.get(merchant)
+      if (found === undefined) throw new Error(`there is no merchant ${merchant}`)
+      return found
+    }
     world.queue = Context.get(contextOf(of(0)), PayoutQueue)
     const deliver = (merchant: string, id: string, status: string) =>
       Effect.suspend(() => {
