@@ -45,8 +45,8 @@ export const untilConnected = <A, E, R>(
 ): Effect.Effect<A, E | SqlError, R> =>
   Effect.suspend(() => {
     let state: "Waits" | "Connected" | "Late" = "Waits"
-    const connected: Same = (effect) =>
-      Effect.suspend((): typeof effect | Effect.Effect<never, SqlError> => {
+    const connected = <B, F, S>(effect: Effect.Effect<B, F, S>): Effect.Effect<B, F | SqlError, S> =>
+      Effect.suspend((): Effect.Effect<B, F | SqlError, S> => {
         if (state === "Late") return Effect.fail(noConnection())
         state = "Connected"
         return effect

@@ -108,13 +108,10 @@ describe("a statement that gets no connection, since other code holds all of the
       )
       const insert = sql`INSERT INTO people VALUES ('one')`
       const tried = yield* Effect.forkChild(
-        Effect.all(
-          [insert, inTransaction(db)(insert), sql.unsafe("DELETE FROM people")].map((one) =>
-            Effect.result(mapDatabaseError("submit")(one))
-          ),
-          {
-            concurrency: "unbounded"
-          }
+        Effect.forEach(
+          [insert, inTransaction(db)(insert), sql.unsafe("DELETE FROM people")],
+          (one) => Effect.result(mapDatabaseError("submit")(one)),
+          { concurrency: "unbounded" }
         ),
         { startImmediately: true }
       )
