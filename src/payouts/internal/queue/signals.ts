@@ -205,6 +205,8 @@ const holdOf = (account: ReadAccount, now: number): { readonly cause: Cause | un
   return { cause, since: Math.min(now, Math.max(opened, next)) }
 }
 
+const isAccepted = ({ state }: Count) => state === "accepted"
+
 /** The number of payouts of some counts, and their sum in centavos. */
 const total = (counts: ReadonlyArray<Count>) => ({
   count: counts.reduce((sum, of) => sum + of.count, 0),
@@ -264,7 +266,6 @@ export const measures = Effect.fnUntraced(function* (store: Store, { account }: 
       yield* update(toCheckCentavos, amount, { account, cause })
     }
     const hold = holdOf(row, now)
-    const isAccepted = ({ state }: Count) => state === "accepted"
     const causeOfCount = ({ cause, state }: Count) =>
       state === "accepted" ? (row.paused ? hold.cause : (cause ?? hold.cause)) : cause
     // What waits for its time, or for nothing that this version knows, waits since its account would let it leave.
