@@ -25,9 +25,10 @@ const inPortuguese: Say = (text) => {
 }
 
 /** The heading of each alert, as its rule names it. */
-const headings = new Map(
-  Array.from(readFileSync(join(folder, "alerts.yml"), "utf8").matchAll(/runbook_url: docs\/operations\/(\S+)/g)).map(
-    ([, url = ""]) => [url.split("#")[1], url]
+const headings = new Map<string, string>(
+  Array.from(
+    readFileSync(join(folder, "alerts.yml"), "utf8").matchAll(/runbook_url: docs\/operations\/([^#]+)#(\S+)/g),
+    ([, page = "", heading = ""]) => [heading, `${page}#${heading}`]
   )
 )
 const linkOf = ({ see }: Panel) => {
