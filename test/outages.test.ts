@@ -22,7 +22,17 @@ const few = new Set(["revoked", "charges422", "paused"])
 const played = Object.entries(outages).filter(([name]) => isAll || few.has(name))
 
 /** The panels that none of them fills. */
-const rarer: Array<string> = []
+const rarer = [
+  "Dead letters",
+  "Refused and parked payouts, by cause",
+  "States that wait for onState",
+  "States that wait for onState",
+  "Oldest state that waits for onState",
+  "Calls of onState, by result",
+  "Answers that do not fit the contract",
+  "Calls of handlers, by result",
+  "Calls of handlers, by result"
+]
 
 const rows = new Map<string, string>()
 const shown = new Set<string>()
