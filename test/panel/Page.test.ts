@@ -180,7 +180,7 @@ describe("the sandbox's page", () => {
   effect("a payout that fails later says so in its life", served, function* () {
     yield* ask(paying({}, keyed("payout_7f3b")))
     yield* press("tab=withdrawals", "Process: payout 1")
-    yield* press("tab=withdrawals", "Fails later: payout 1")
+    yield* press("tab=withdrawals", "Reject: payout 1")
     const at = "1 Jan 1970, 00:00:00"
     const life = [`${at} Executed`, `${at} Processing`, `${at} Rejected`]
     assert.deepStrictEqual((yield* timelineOf("tab=withdrawals&open=1")).slice(-3), life)
@@ -190,16 +190,16 @@ describe("the sandbox's page", () => {
     yield* (yield* Sandbox).fault("requestWithdrawal", Fault.resetAfter)
     const pay = ask(paying({ description: "the rent" }, keyed("payout_7f3a")))
     yield* Effect.andThen(Effect.flip(pay), pay)
-    yield* press("tab=withdrawals", "Pay: payout 1")
+    yield* press("tab=withdrawals", "Settle: payout 1")
     const story = yield* timelineOf("tab=withdrawals&open=1")
     const at = "1 Jan 1970, 00:00:00"
     assert.strictEqual(story[0], `${at} Asked for: request #1 no answer fault: resetAfter payout_7f3a`)
     assert.deepStrictEqual(story.slice(-2), [`${at} Executed`, `${at} Settled`])
-    assert.notInclude(yield* pageOf("/?lang=en&tab=withdrawals"), "Fails later: payout 1")
+    assert.notInclude(yield* pageOf("/?lang=en&tab=withdrawals"), "Reject: payout 1")
     assert.include(yield* english("tab=withdrawals&open=1"), "Description the rent")
     // The life of a payout goes on after it was paid.
-    yield* press("tab=withdrawals", "Returns: payout 1")
-    const life = [`${at} Executed`, `${at} Settled`, `${at} Refunded`]
+    yield* press("tab=withdrawals", "Return: payout 1")
+    const life = [`${at} Executed`, `${at} Settled`, `${at} Returned`]
     assert.deepStrictEqual((yield* timelineOf("tab=withdrawals&open=1")).slice(-3), life)
     yield* ask({ path: lookupPath("nobody") })
     assert.include(yield* english("tab=requests&open=3"), "Transação não encontrada.")

@@ -1,6 +1,7 @@
 /** The functions of a sandbox over HTTP (`Sandbox.layerServer`): what they refuse, and what their lists find. */
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
+import { IdempotencyKey } from "effect-pix"
 import { Sandbox } from "effect-pix/sandbox"
 import { effect } from "../support/effect.ts"
 import { ask, charging, keyed, paying, socket } from "../support/doors.ts"
@@ -131,5 +132,24 @@ describe("a list over HTTP", () => {
         assert.strictEqual((yield* jsonOf(`${name}?search=${encodeURIComponent(word)}`)).total, 1, word)
       assert.strictEqual((yield* jsonOf(`${name}?search=nothing`)).total, 0)
     }
+  })
+
+  effect("a charge, a payout and its requests are found by the reference of their key", served, function* () {
+    const found = (name: string, reference: string) =>
+      Effect.map(jsonOf(`${name}?search=${encodeURIComponent(reference)}`), ({ items }) =>
+        items.map((row: { idempotencyKey: string }) => row.idempotencyKey.split("_")[0])
+      )
+    for (const [kind, reference] of [
+      ["payout", "Invoice-2"],
+      ["payout", "invoice-2"],
+      ["payout-account", "padaria/invoice-2"]
+    ] as const)
+      yield* ask(paying({}, keyed(IdempotencyKey.fromReference(kind, reference))))
+    yield* ask(charging({}, keyed(IdempotencyKey.fromReference("charge", "invoice-2"))))
+    assert.deepStrictEqual(yield* found("withdrawals", " invoice-2 "), ["payout"])
+    assert.deepStrictEqual(yield* found("withdrawals", "padaria/invoice-2"), ["payout-account"])
+    assert.deepStrictEqual(yield* found("transactions", "invoice-2"), ["charge"])
+    assert.deepStrictEqual(yield* found("requests", "invoice-2"), ["charge", "payout"])
+    assert.deepStrictEqual(yield* found("withdrawals", "invoice"), [])
   })
 })

@@ -54,7 +54,7 @@ export const makePayer = ({ disturber, forkInWorld, payAfter, sandbox }: Options
       const ends =
         how === "fails"
           ? sandbox.rejectWithdrawal(payout)
-          : Effect.andThen(sandbox.settleWithdrawal(payout), sandbox.refundWithdrawal(payout))
+          : Effect.andThen(sandbox.settleWithdrawal(payout), sandbox.returnWithdrawal(payout))
       forkInWorld(Effect.delay(Effect.ignore(ends), "1 hour"))
     },
 

@@ -32,8 +32,9 @@ import {
   byTransaction
 } from "./evidence.ts"
 import { isWrite } from "./calls.ts"
+import { isKeyOf } from "../../sandbox/KeyOfReference.ts"
 import type { SandboxWithdrawal } from "../../sandbox/SandboxLedger.ts"
-import { cameBack, isKeyOf, type Matched, matchDebts, names } from "./references.ts"
+import { cameBack, type Matched, matchDebts, names } from "./references.ts"
 import { undisturbed } from "./schedules.ts"
 
 /** A rule: the problems of a world, each as a sentence. */
@@ -160,7 +161,7 @@ const rules = {
           const isAbout = (fact: RehearsalFact) => {
             const reference = textOf(fact, "reference") ?? ""
             const isOfDebt = payoutsOf(world, reference).some(({ idempotencyKey }) => idempotencyKey === key)
-            return isOfDebt || contains(fact.detail, key) || isKeyOf(key, reference)
+            return isOfDebt || contains(fact.detail, key) || isKeyOf(reference)(key)
           }
           return !contains(world.result, key) && !isReported(world, isAbout)
         })

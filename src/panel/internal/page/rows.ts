@@ -177,10 +177,10 @@ export const payout = (writer: Writer, one: SandboxWithdrawal, related: Related 
       who: html`${word("to", pixKeyType)} <span class="id">${pixKey}</span>`,
       label: "details",
       acts: [
-        isOpen && act({ name: "settleWithdrawal", input: { id } }, "pay", about, "main"),
+        isOpen && act({ name: "settleWithdrawal", input: { id } }, "settle", about, "main"),
         status === "Awaiting" && act({ name: "processWithdrawal", input: { id } }, "process", about),
-        isOpen && act({ name: "rejectWithdrawal", input: { id } }, "failLater", about),
-        status === "Settled" && act({ name: "refundWithdrawal", input: { id } }, "giveBack", about)
+        isOpen && act({ name: "rejectWithdrawal", input: { id } }, "reject", about),
+        status === "Settled" && act({ name: "returnWithdrawal", input: { id } }, "giveBack", about)
       ]
     },
     related &&

@@ -13,7 +13,8 @@ const tones: Readonly<Record<string, string>> = {
   Failed: "bad",
   Rejected: "bad",
   GivenUp: "bad",
-  Refunded: "again"
+  Refunded: "again",
+  Returned: "again"
 }
 
 const brl = new Intl.NumberFormat("pt-BR", { style: "currency", currency: "BRL" })
