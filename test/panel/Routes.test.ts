@@ -97,6 +97,15 @@ describe("a function over HTTP", () => {
   })
 })
 
+effect("a payout that the gateway refuses is refused in both languages, for the page", served, function* () {
+  const { json } = yield* steer("withdraw", { amount: 999 })
+  assert.deepStrictEqual(json, {
+    message: "A payout is of R$ 10,00 (1000 centavos) at least.",
+    portuguese: "O valor mínimo de saque é de R$ 10,00 (1000 centavos).",
+    status: 400
+  })
+})
+
 describe("a list over HTTP", () => {
   effect("a list has the newest that fit a search, and counts them by their status", served, function* () {
     const sandbox = yield* Sandbox
