@@ -114,9 +114,9 @@ describe("the sandbox's page", () => {
       const customer = { name: "Maria Silva", email: "maria@example.com" }
       const charge = payments.createTransaction({ amount: Money.centavos(2500), paymentMethod: "PIX", customer })
       const payout = payments.requestWithdrawal({ amount: Money.centavos(1000) })
-      return yield* Sandbox.patiently(
-        Effect.match(isOfCharge ? charge : payout, { onFailure: ({ _tag }) => _tag, onSuccess: () => "success" })
-      )
+      const told = <A, E extends { readonly _tag: string }>(call: Effect.Effect<A, E>) =>
+        Effect.match(call, { onFailure: ({ _tag }): string => _tag, onSuccess: () => "success" })
+      return yield* Sandbox.patiently(isOfCharge ? told(charge) : told(payout))
     }).pipe(Effect.provide(inMemory))
     for (const sentence of sees) assert.include(sentence.toLowerCase().replace("sucesso", "success"), end.toLowerCase())
   })

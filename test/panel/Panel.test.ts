@@ -102,7 +102,7 @@ describe.skipIf(noBrowser !== undefined)(
         }
         await button(page, "New charge").dblclick()
         await button(page, "New charge").click()
-        await page.getByText("#2", { exact: true }).waitFor()
+        await page.locator("#row-2").waitFor()
       })
       const amounts = (yield* (yield* Sandbox).transactions).map(({ amount }) => amount)
       assert.deepStrictEqual(amounts, [2500, 2500])
