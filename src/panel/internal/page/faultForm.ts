@@ -31,7 +31,7 @@ const limit = (fault: Fault.Fault, ...label: Offered["label"]): Offered => ({
   ]
 })
 
-export const faults = {
+const faults = {
   resetAfter: {
     make: () => Fault.resetAfter,
     label: ["Executed, then reset", "Executada, conexão cai"],

@@ -17,7 +17,7 @@ export interface Found {
 }
 
 /** A row. One that follows another of its kind is folded where the screen is narrow. */
-export interface Row {
+interface Row {
   readonly id: number
   readonly kind: string | undefined
   readonly html: Html
