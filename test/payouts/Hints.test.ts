@@ -234,7 +234,7 @@ describe("with confirm", () => {
       const reference = name === "this process" ? "invoice-2" : "invoice-1"
       const id = name === "this process" ? yield* post(queue, reference) : withdrawalId
       if (name === "this process") yield* sandbox.settleWithdrawal(id)
-      yield* sandbox.refundWithdrawal(id)
+      yield* sandbox.returnWithdrawal(id)
       if (by === client) assert.strictEqual(yield* webhook.post({ ...refunded, withdrawId: id }), 200)
       else yield* queue.hint({ withdrawalId: id, status: "refunded" })
       yield* pass(2)

@@ -145,7 +145,7 @@ const program = (world: World, setting: Setting, count: { charges: number; payou
     const arrive = (id: number) =>
       Effect.andThen(
         world.sandbox.settleWithdrawal(id),
-        Effect.suspend(() => (world.ends === "arrive" ? Effect.void : world.sandbox.refundWithdrawal(id)))
+        Effect.suspend(() => (world.ends === "arrive" ? Effect.void : world.sandbox.returnWithdrawal(id)))
       )
     const pay = Effect.flatMap(world.sandbox.withdrawals, (all) =>
       Effect.forEach(
