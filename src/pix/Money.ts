@@ -5,11 +5,13 @@
  * - `Reais`: an exact decimal number of reais, possibly negative. Balances and the value of a withdrawal use it.
  *
  * The service sends both as bare JSON numbers, so only the type says which one it is. Conversion is by name
- * (`fromReais`, `toReais`, `toCentavos`), exact, and refuses instead of rounding. No float is used.
+ * (`fromReais`, `toReais`, `toCentavos`), exact, and refuses instead of rounding. Only `split` and `percent` round. No
+ * float is used.
  *
  * Gotchas:
- * - `centavos`, `reais` and `fromReais` are for literals in a program: they throw a `SchemaError`, which never quotes
- *   the input. For the input of a user there are `parseBRL` and an `...Option` of each: they return none instead.
+ * - `centavos`, `reais`, `fromReais`, `split` and `percent` are for literals in a program: they throw a `SchemaError`,
+ *   which never quotes the input. For the input of a user there are `parseBRL` and an `...Option` of each: they return
+ *   none instead.
  * - `Reais` are `BigDecimal`s: `BigDecimal.sum(a, b)` and the rest of "effect/BigDecimal" apply. Make `Reais` of a
  *   result with `Money.reais`. Compare them with `Equal.equals` or `ReaisOrder`, not with `<`.
  */
@@ -238,3 +240,86 @@ export const sum: (amounts: Iterable<Centavos>) => Centavos = withSchemaError(
     return total
   }
 )
+
+/** The decimal that the shortest text of a number shows, where it is not negative. */
+const ratioOption = (n: number): Option.Option<BigDecimal.BigDecimal> =>
+  Predicate.isNumber(n)
+    ? Option.filter(reaisOption(String(n)), (ratio) => !BigDecimal.isNegative(ratio))
+    : Option.none()
+
+/** Non-negative decimals as whole numbers that have the same ratios. */
+const toWholes = (ratios: ReadonlyArray<BigDecimal.BigDecimal>): ReadonlyArray<bigint> => {
+  const scale = ratios.reduce((most, ratio) => Math.max(most, ratio.scale), 0)
+  return ratios.map((ratio) => BigDecimal.scale(ratio, scale).value)
+}
+
+/** One share for each weight. */
+type Shares<Weights extends ReadonlyArray<number>> = { readonly [I in keyof Weights]: Centavos }
+
+/**
+ * Divides an amount by weights, such as percentages or prices, into centavos whose sum is exactly the amount. Each share
+ * is rounded down; the centavos that are left go, one each, to the shares that lost most by that, and of equals to the
+ * first (the largest remainder). A weight of 0 gets nothing.
+ *
+ * Throws a `SchemaError` if no weight is above 0, and for a weight that is negative, not finite or over 40 digits.
+ *
+ * ```ts
+ * import { Money } from "effect-pix"
+ *
+ * Money.split(Money.centavos(1000), [1, 1, 1]) // => [334, 333, 333]
+ * Money.split(Money.centavos(2501), [87.5, 12.5]) // => [2188, 313]
+ * ```
+ */
+export const split = <const Weights extends ReadonlyArray<number>>(
+  amount: Centavos,
+  weights: Weights
+): Shares<Weights> =>
+  orRefuse(
+    splitOption(amount, weights),
+    "Expected an amount in centavos, and weights from 0 of which at least one is above 0"
+  )
+
+/** `split` as an `Option`: none for weights that it would refuse. */
+export const splitOption = <const Weights extends ReadonlyArray<number>>(
+  amount: Centavos,
+  weights: Weights
+): Option.Option<Shares<Weights>> => {
+  const ratios = Array.isArray(weights) ? Option.all(Array.from(weights, ratioOption)) : Option.none()
+  if (Option.isNone(ratios) || !isCentavos(amount)) return Option.none()
+  const parts = toWholes(ratios.value)
+  const total = parts.reduce((sum, part) => sum + part, 0n)
+  if (total === 0n) return Option.none()
+  const products = parts.map((part) => BigInt(amount) * part)
+  const shares = products.map((product) => Number(product / total))
+  const byLoss = [...products.keys()].toSorted((a, b) => Number((products[b]! % total) - (products[a]! % total)))
+  const left = amount - shares.reduce((sum, share) => sum + share, 0)
+  for (const index of byLoss.slice(0, left)) shares[index]! += 1
+  // The compiler does not know that `map` keeps the length of a tuple.
+  return Option.some(shares.map(centavos) as unknown as Shares<Weights>)
+}
+
+/**
+ * A percentage of an amount: `percent(amount, 2.5)` is 2.5 % of it. Half a centavo is rounded up, so that it is the first
+ * share of `split(amount, [2.5, 97.5])`. The number counts as the decimal that you write. It may be over 100.
+ *
+ * Throws a `SchemaError` for a percentage that is negative, not finite or over 40 digits, and beyond the safe integers.
+ *
+ * ```ts
+ * import { Money } from "effect-pix"
+ *
+ * Money.percent(Money.centavos(2990), 2.5) // => 75
+ * ```
+ */
+export const percent = (amount: Centavos, percentage: number): Centavos =>
+  orRefuse(
+    percentOption(amount, percentage),
+    "Expected an amount in centavos, and a percentage from 0 whose result is a safe integer"
+  )
+
+/** `percent` as an `Option`: none for a percentage that it would refuse. */
+export const percentOption = (amount: Centavos, percentage: number): Option.Option<Centavos> => {
+  const ratio = ratioOption(percentage)
+  if (Option.isNone(ratio) || !isCentavos(amount)) return Option.none()
+  const [part = 0n, whole = 1n] = toWholes([ratio.value, BigDecimal.fromBigInt(100n)])
+  return centavosOption(Number((2n * BigInt(amount) * part + whole) / (2n * whole)))
+}

@@ -215,3 +215,108 @@ it("the arithmetic of Money gives whole, non-negative, safe numbers, or it refus
   assert.throws(() => Money.add(max, one), Schema.SchemaError)
   assert.throws(() => Money.sum([max, max, max]), /Expected centavos whose sum is within the safe integers/)
 })
+
+describe("the shares of an amount", () => {
+  const split = (amount: number, weights: ReadonlyArray<number>) => Money.split(Money.centavos(amount), weights)
+
+  it.each([
+    [1000, [1, 1, 1], [334, 333, 333]],
+    [5, [50, 50], [3, 2]],
+    [2501, [87.5, 12.5], [2188, 313]],
+    [100, [0.1, 0.2, 0.7], [10, 20, 70]],
+    [2, [1, 4, 4], [0, 1, 1]],
+    [7, [0, 3, 0], [0, 7, 0]],
+    [0, [3, 4], [0, 0]],
+    [most, [1, 2], [3_002_399_751_580_330, 6_004_799_503_160_661]],
+    [100, [1e30, 1e-9], [100, 0]]
+  ] as const)("of %d by %j are %j", (amount, weights, shares) => {
+    assert.deepStrictEqual<ReadonlyArray<number>>(split(amount, weights), shares)
+    assert.deepStrictEqual(
+      Money.splitOption(Money.centavos(amount), weights),
+      Option.some(split(amount, weights)),
+      "the Option"
+    )
+  })
+
+  it("of weights without one above 0, or with one that is no number from 0, are refused", () => {
+    const wrong = [[], [0], [0, -0], [1, -0.01], [Number.NaN], [1, Infinity], [1e40], [1e-40]]
+    refuses(
+      (weights: ReadonlyArray<number>) => split(4321, weights),
+      (weights) => Money.splitOption(max, weights),
+      ...wrong
+    )
+    // @ts-expect-error a plain number is not centavos
+    assert.throws(() => Money.split(43.21, [1]), Schema.SchemaError)
+    assert.deepStrictEqual(Money.splitOption(max, Array(3)), Option.none())
+  })
+
+  it("of a hundred thousand weights are found", () => {
+    assert.strictEqual(
+      Money.sum(
+        split(
+          123_456,
+          Array.from({ length: 100_000 }, (_, n) => n)
+        )
+      ),
+      123_456
+    )
+  })
+
+  const weight = Schema.Union([
+    Schema.Natural.check(Schema.isLessThan(1_000)),
+    Schema.Literals([0, 0.1, 33.3, 12.5, 1e15])
+  ])
+  const weights = Schema.NonEmptyArray(weight)
+
+  it.prop(
+    "have the amount as their sum, are less than a centavo from the exact ones, and follow their weights",
+    { amount: Money.Centavos, weights },
+    ({ amount, weights }) => {
+      const total = weights.reduce((sum, of) => sum + BigInt(of * 10), 0n)
+      if (total === 0n) return assert.deepStrictEqual(Money.splitOption(amount, weights), Option.none())
+      const shares = Money.split(amount, weights)
+      assert.strictEqual(Money.sum(shares), amount)
+      for (const [n, share] of shares.entries()) {
+        const distance = BigInt(share) * total - BigInt(amount) * BigInt(weights[n]! * 10)
+        assert.isTrue(-total < distance && distance < total)
+        for (const [m, other] of shares.entries()) if (weights[n]! > weights[m]!) assert.isAtLeast(share, other)
+      }
+    }
+  )
+
+  it.each([
+    [2990, 2.5, 75],
+    [5, 10, 1],
+    [4, 10, 0],
+    [100, 0, 0],
+    [100, 0.1, 0],
+    [500, 0.1, 1],
+    [1000, 33.3, 333],
+    [1000, 150, 1500],
+    [most, 100, most]
+  ])("are, of %d at %d percent, %d", (amount, percentage, expected) => {
+    const of = Money.centavos(amount)
+    assert.strictEqual<number>(Money.percent(of, percentage), expected)
+    assert.deepStrictEqual<Option.Option<number>>(Money.percentOption(of, percentage), Option.some(expected))
+  })
+
+  it("are refused for a percentage below 0, one that is not finite, and beyond the safe integers", () => {
+    const wrong = [-0.01, Number.NaN, Infinity, 1e40, 100.1]
+    refuses(
+      (of: number) => Money.percent(max, of),
+      (of) => Money.percentOption(max, of),
+      ...wrong
+    )
+  })
+
+  const percentage = Schema.Natural.check(Schema.isLessThanOrEqualTo(100))
+
+  it.prop(
+    "are by a percentage the first of two by it and the rest",
+    { amount: Money.Centavos, percentage },
+    (given) => {
+      const { amount, percentage } = given
+      assert.strictEqual(Money.percent(amount, percentage), Money.split(amount, [percentage, 100 - percentage])[0])
+    }
+  )
+})
