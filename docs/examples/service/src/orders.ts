@@ -74,7 +74,7 @@ const store = Effect.fn("store")(
   (effect) => SqlClient.SqlClient.use((sql) => sql.withTransaction(effect))
 )
 
-export class CodeNotSound extends Schema.TaggedError<CodeNotSound>()("CodeNotSound", {}) {}
+class CodeNotSound extends Schema.TaggedError<CodeNotSound>()("CodeNotSound", {}) {}
 
 /** The code to show to the payer. Pressing the button twice is one charge; its code is shown only after it is stored. */
 export const chargeFor = Effect.fn("chargeFor")(
