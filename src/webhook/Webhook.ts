@@ -54,9 +54,7 @@
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as HttpMiddleware from "effect/http/HttpMiddleware"
 import * as HttpRouter from "effect/http/HttpRouter"
-import * as HttpServer from "effect/http/HttpServer"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
@@ -177,26 +175,11 @@ export class Webhook extends Context.Service<
     Layer.effect(WebhookClient, makeClientService(options))
 
   /**
-   * A route for the handler on Effect's `HttpRouter`. Serve it by `layerServe`: with `HttpRouter.serve` a server that is provided
+   * A route for the handler on Effect's `HttpRouter`. Serve it by `NodeWebhook.layerServe`: with `HttpRouter.serve` a server that is provided
    * after the webhook listens before it, and never answers a delivery that comes earlier.
    */
   static readonly route = (path: HttpRouter.PathInput): Layer.Layer<never, never, HttpRouter.HttpRouter | Webhook> =>
     HttpRouter.use((router) => Effect.flatMap(Webhook, ({ handle }) => router.add("*", path, handle)))
-
-  /**
-   * Serves routes as `HttpRouter.serve` does, on a server that begins to listen when all of them can answer: the server is built
-   * after the routes and everything that they need, in whatever order that is provided, and is closed before it. Until then a
-   * connection is refused, so that its sender tries again.
-   */
-  static readonly layerServe = <A, E, R, A2, E2, R2>(
-    routes: Layer.Layer<A, E, R>,
-    server: Layer.Layer<A2 | HttpServer.HttpServer, E2, R2>
-  ) =>
-    Layer.unwrap(
-      Effect.map(HttpRouter.toHttpEffect(routes), (answer) =>
-        HttpServer.serve(answer, HttpMiddleware.logger).pipe(HttpServer.withLogAddress, Layer.provideMerge(server))
-      )
-    )
 
   /**
    * A plain handler for servers that are not Effect's: Hono, Next, Bun, Deno, workers. The layer is built at once;

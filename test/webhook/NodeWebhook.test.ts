@@ -121,7 +121,7 @@ describe("NodeWebhook.toListener", () => {
   })
 })
 
-describe("Webhook.layerServe", () => {
+describe("NodeWebhook.layerServe", () => {
   live(
     "a server listens only when the webhook can answer, and a delivery before that is refused at the door",
     function* () {
@@ -129,7 +129,7 @@ describe("Webhook.layerServe", () => {
       const listened: Array<boolean> = []
       const look = Effect.sync(() => listened.push(server.listening))
       const webhook = Webhook.layer({}).pipe(Layer.provide([Sandbox.layerPayments, Layer.effectDiscard(look)]))
-      const served = Webhook.layerServe(
+      const served = NodeWebhook.layerServe(
         Layer.merge(Webhook.route("/webhooks/pix"), Layer.effectDiscard(Effect.addFinalizer(() => look))),
         NodeHttpServer.layer(() => server, { host: "127.0.0.1", port: 0 })
       ).pipe(Layer.provide(webhook))

@@ -2,7 +2,7 @@
 import { NodeHttpServer, NodeRuntime } from "@effect/platform-node"
 import { Config, Effect, Layer } from "effect"
 import { PayoutQueue } from "effect-pix/payouts"
-import { Webhook } from "effect-pix/webhook"
+import { NodeWebhook } from "effect-pix/webhook"
 import { createServer } from "node:http"
 import { live, seal } from "./live.ts"
 import { jobs } from "./nightly.ts"
@@ -16,7 +16,7 @@ const server = NodeHttpServer.layerConfig(createServer, {
   port: Config.withDefault(Config.Port("PORT"), 3000)
 })
 
-const web = Webhook.layerServe(routes, server).pipe(
+const web = NodeWebhook.layerServe(routes, server).pipe(
   Layer.provide(jobs),
   Layer.provide(webhook),
   Layer.provide(payouts),
