@@ -7,6 +7,7 @@ import { type PayoutItem, PayoutQueue, Payouts } from "effect-pix/payouts"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { database } from "../../src/durable/Database.ts"
+import { dueColumns, makeDue } from "../../src/durable/Due.ts"
 import { migrate } from "../../src/durable/Tables.ts"
 import { makeStore } from "../../src/payouts/internal/queue/store.ts"
 import { tables } from "../../src/payouts/internal/queue/tables.ts"
@@ -280,3 +281,20 @@ for (const isolation of ["read committed", "repeatable read"])
       assert.strictEqual((yield* Fiber.join(second))._tag, "PayoutsNotAccepted")
     }).pipe(Effect.scoped, Effect.provide(clientOf(`${url}?options=${options}`)))
   })
+
+test(
+  "a lease is renewed of a row that a number names, which the driver gives as a bigint",
+  layerPostgres,
+  function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql.unsafe(`CREATE TABLE jobs (id BIGINT PRIMARY KEY, ${dueColumns("0")})`)
+    yield* sql`INSERT INTO jobs (id) VALUES (7)`
+    const scope = sql`TRUE`
+    const columns = sql`tries AS "tries"`
+    const jobs = { table: "jobs", key: "id", keyType: "BIGINT", scope, waits: scope, columns, longest: 60_000 } as const
+    const { renew, take } = makeDue(yield* database, jobs)
+    const [row] = yield* take("one", 0, 1)
+    yield* renew([{ key: row?.key ?? "", taker: "one" }], 60_000)
+    assert.isEmpty(yield* take("two", 0, 1))
+  }
+)
