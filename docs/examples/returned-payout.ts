@@ -46,7 +46,7 @@ const trial = Effect.gen(function* () {
   // Paid, and back: the account of the payee was closed.
   yield* sandbox.settleWithdrawal(payout?.id ?? 0)
   yield* untilLines(2)
-  yield* sandbox.refundWithdrawal(payout?.id ?? 0)
+  yield* sandbox.returnWithdrawal(payout?.id ?? 0)
   yield* untilLines(3)
 
   yield* payAgain("invoice-42", PixKey.email("new@example.com"), "ana")

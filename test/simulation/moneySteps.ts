@@ -54,7 +54,7 @@ const isRetryable = (error: unknown) => error instanceof DatabaseError && error.
 export const endOf: { readonly [Status in SandboxWithdrawal["status"]]?: "paid" | "failed" | "returned" } = {
   Settled: "paid",
   Rejected: "failed",
-  Refunded: "returned"
+  Returned: "returned"
 }
 
 export type Story = Effect.Success<ReturnType<typeof play>>

@@ -165,14 +165,14 @@ describe("the answer to a delivery", () => {
     const { answer } = yield* recording()
     const delivered = Effect.provide(answer(delivery("", stream(new ReadableStream()))), layer)
     const fiber = yield* Effect.forkChild(delivered, { startImmediately: true })
-    yield* TestClock.adjust("9 seconds")
+    yield* TestClock.adjust("7 seconds")
     assert.isUndefined(fiber.pollUnsafe())
     yield* TestClock.adjust("1 second")
     assert.deepStrictEqual([(yield* Fiber.join(fiber)).status, lines], [408, ["Timeout"]])
   })
 
   effect(
-    "a delivery that could not be recorded for 10 seconds is answered with 503, which is an error",
+    "a delivery that waits 8 seconds for a connection to the database is answered with 503, which is an error",
     world,
     function* () {
       const sql = yield* SqlClient.SqlClient
@@ -182,11 +182,11 @@ describe("the answer to a delivery", () => {
       yield* Effect.forkScoped(sql.withTransaction(Effect.andThen(isHeld.open, Effect.never)))
       yield* isHeld.await
       const fiber = yield* Effect.forkChild(Effect.provide(post({ withdrawalId: 7 }), layer))
-      yield* TestClock.adjust("9 seconds")
+      yield* TestClock.adjust("7 seconds")
       assert.isUndefined(fiber.pollUnsafe())
       yield* TestClock.adjust("1 second")
       assert.strictEqual(yield* Fiber.join(fiber), 503)
-      const words = "a delivery was answered with 503: record failed on the database (Timeout)"
+      const words = "a delivery was answered with 503: record failed on the database (NoConnection)"
       assert.isTrue(lines[0]?.startsWith(`Error Webhook: ${words}`), lines[0])
     }
   )

@@ -24,7 +24,7 @@ const happened = {
 } as const
 
 /** A line about one payout. `cause` is one of few words. */
-export interface PayoutLine {
+interface PayoutLine {
   readonly level: "Warn" | "Error"
   readonly of: keyof typeof happened
   readonly cause: string
