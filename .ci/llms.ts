@@ -1,5 +1,5 @@
 /**
- * Writes what language models read: llms.txt, an index of the docs, each page with its sections; and the skill of the
+ * Writes what is known of the package elsewhere: the version that a program exports; and what language models read: llms.txt, an index of the docs, each page with its sections; and the skill of the
  * package, AGENTS.md where agents look for one (the convention of TanStack Intent). `npm run fix` runs it.
  */
 import { globSync, readFileSync, writeFileSync } from "node:fs"
@@ -59,6 +59,7 @@ const skill = (): string => {
 
 /** Each file with what it should say. */
 export const written = (): Record<string, string> => ({
+  "src/internal/version.ts": `/** The version of this package. Written by .ci/llms.ts. */\nexport const version = "${JSON.parse(read("package.json")).version}"\n`,
   "llms.txt": index(),
   "skills/effect-pix/SKILL.md": skill()
 })

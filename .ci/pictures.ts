@@ -84,7 +84,7 @@ const panel = Effect.gen(function* () {
   yield* Effect.provide(payout, payments)
   yield* shoot("timeline.png", { width: 1180, height: 670 }, async (page) => {
     await open("?lang=en&tab=withdrawals")(page)
-    await page.locator(".rows > li summary").first().click()
+    await page.locator(".row [aria-expanded]").first().click()
     await page.locator(".timeline").waitFor()
     await page.evaluate("scrollTo(0, 0)")
   })

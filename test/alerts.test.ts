@@ -3,34 +3,19 @@
  * signals, after which time, and what a panel shows. They need `promtool`: of the machine, else the one that `debian.ts` unpacked.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { spawnSync } from "node:child_process"
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { delimiter, join, resolve } from "node:path"
-import { onTestFinished } from "vitest"
+import { resolve } from "node:path"
 import { sentQueries } from "./support/dashboard.ts"
-import { unpacked } from "./support/debian.ts"
 import { missing } from "./support/missing.ts"
+import { promtool, runPromtool, runPromtoolOn } from "./support/promtool.ts"
 
-const promtool = [...(process.env["PATH"] ?? "").split(delimiter), join(unpacked("prometheus") ?? "", "usr/bin")]
-  .map((folder) => join(folder, "promtool"))
-  .find((file) => existsSync(file))
 const absent = promtool === undefined ? missing("promtool") : undefined
 
-const run = (...args: ReadonlyArray<string>) => {
-  const { status, stderr, stdout } = spawnSync(promtool ?? "promtool", args, { encoding: "utf8" })
-  assert.strictEqual(status, 0, stdout + stderr)
-  return stdout
+const successful = ({ status, text }: ReturnType<typeof runPromtool>) => {
+  assert.strictEqual(status, 0, text)
+  return text
 }
-
-/** Runs promtool on a file of YAML, which JSON is. */
-const runOn = (args: ReadonlyArray<string>, content: unknown) => {
-  const folder = mkdtempSync(join(tmpdir(), "effect-pix-"))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
-  const file = join(folder, "promtool.yml")
-  writeFileSync(file, JSON.stringify(content))
-  return run(...args, file)
-}
+const run = (...args: ReadonlyArray<string>) => successful(runPromtool(...args))
+const runOn = (args: ReadonlyArray<string>, content: unknown) => successful(runPromtoolOn(args, content))
 
 /** Tests what the queries of a panel show half an hour after these series began. */
 const testPanel = (
@@ -83,6 +68,28 @@ describe.skipIf(absent !== undefined)(`Prometheus (${absent ?? promtool})`, () =
     }
     testPanel("Money in doubt", values, { "{}": 1235 })
     testPanel("Money that waits, by state", values, { '{state="unknown"}': 1235, '{state="parked"}': 10 })
+  })
+
+  it("the dashboard's first row shows what ended wrongly in a day, also by a process that is gone", () => {
+    const labels = (instance: string, state: string) =>
+      `effect_pix_payout_queue_ends_centavos_total{job="shop", instance="${instance}", account="default", state="${state}"}`
+    const values = {
+      [labels("a", "refused")]: "_x2 5000x5 stale",
+      [labels("b", "refused")]: "_x9 700x30",
+      [labels("b", "paid")]: "0+100x60"
+    }
+    testPanel("Money that ended wrongly, in 24 hours", values, { '{state="refused"}': 57 })
+  })
+
+  it("the dashboard's first row shows the share of charges that fail, and 0 where none failed yet", () => {
+    const labels = (result: string) =>
+      `effect_pix_call_duration_seconds_count{job="shop", operation="createTransaction", result="${result}"}`
+    testPanel("Charges that fail, in an hour", { [labels("Success")]: "9x60" }, { "{}": 0 })
+    testPanel(
+      "Charges that fail, in an hour",
+      { [labels("Success")]: "9x60", [labels("RequestRejected")]: "1x60" },
+      { "{}": 0.1 }
+    )
   })
 
   it("the dashboard shows the first refused payout of a process", () => {

@@ -5,14 +5,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { globSync, readFileSync } from "node:fs"
 import { resolve } from "node:path"
-import { dashboard, dashboardText, panels, sentQueries } from "./support/dashboard.ts"
+import { written } from "../.ci/dashboard/main.ts"
+import { dashboards, panels, sentQueries } from "./support/dashboard.ts"
 import { readExpression, requireExported, series } from "./support/promql.ts"
 
 const root = resolve(import.meta.dirname, "..")
 const code = globSync("src/**/*.ts", { cwd: root })
   .map((file) => readFileSync(resolve(root, file), "utf8"))
   .join("\n")
-const variables = dashboard.templating.list
 const namesOf = (expr: string) => readExpression(expr).used.map(({ name }) => name)
 
 /** The unit of a query's values, by what it reads. Money is exported in centavos, and shown in reais. */
@@ -20,8 +20,9 @@ const unitOf = (expr: string) => {
   const names = namesOf(expr)
   if (names.some((name) => /_centavos(_total)?$/.test(name)))
     return expr.endsWith(") / 100") ? "currencyBRL" : "centavos"
+  if (expr.includes("changes(")) return "short"
   if (/\) \/ sum /.test(expr)) return "percentunit"
-  if (names.every((name) => /_seconds(_bucket)?$/.test(name))) return "s"
+  if (names.every((name) => /_(seconds|duration)(_bucket)?$/.test(name))) return "s"
   return expr.includes("rate(") ? "reqps" : "short"
 }
 
@@ -51,27 +52,48 @@ describe("the dashboard of docs/operations", () => {
   it("the values of labels that its queries select are in the code", () => {
     const values = sentQueries.flatMap(({ expr }) =>
       Array.from(expr.matchAll(/(\w+)(?:=~|!~|!=|=)"([^"]+)"/g)).flatMap(([, label = "", value = ""]) =>
-        value === ".*" || value === "4.." ? [] : value.split("|").map((one) => ({ label, value: one }))
+        label === "__name__" || value === ".*" || value === "4.."
+          ? []
+          : value.split("|").map((one) => ({ label, value: one }))
       )
     )
     assert.isAbove(values.length, 5)
     for (const { label, value } of values) assert.include(code, `"${value}"`, label)
   })
 
-  it("Grafana can import it: it has its own variables, and ids and titles that differ", () => {
-    const used = Array.from(dashboardText.matchAll(/\$\{?([a-z]\w*)/g), ([, name = ""]) => name)
-    assert.deepStrictEqual(new Set(used), new Set(variables.map(({ name }) => name)))
+  it.each(dashboards)("Grafana can import $file: it has its own variables, and ids and titles that differ", (one) => {
+    const used = Array.from(one.text.matchAll(/\$\{?([a-z]\w*)/g), ([, name = ""]) => name)
+    assert.deepStrictEqual(new Set(used), new Set(one.templating.list.map(({ name }) => name)))
     for (const field of ["id", "title"] as const)
-      assert.lengthOf(new Set(dashboard.panels.map((panel) => panel[field])), dashboard.panels.length)
+      assert.lengthOf(new Set(one.panels.map((panel) => panel[field])), one.panels.length)
   })
 
   it("its variables are filled from metrics that are exported", () => {
-    for (const { query } of variables) {
-      if (query === "prometheus") continue
+    for (const { query } of dashboards[0].templating.list) {
+      if (typeof query === "string") continue
       const [, selector = "", label = ""] = /^label_values\((.+), (\w+)\)$/.exec(query.query) ?? []
       const [, start = "", ends = ""] = /^\{__name__=~"(.*)\((.*)\)"\}$/.exec(selector) ?? []
       const names = ends === "" ? [selector] : ends.split("|").map((end) => start + end)
       requireExported(`max by (${label}) (${names.join(" or ")})`)
     }
+  })
+
+  it("every panel has a link to a heading of the runbook, or to the page for on-call", () => {
+    for (const panel of dashboards.flatMap(({ panels: all }) => all)) {
+      if (panel.type === "row") continue
+      const [, page = "", anchor = ""] = /^\$\{runbook:raw\}([\w-]+\.md)#?(.*)$/.exec(panel.links[0].url) ?? []
+      const headings = Array.from(
+        readFileSync(resolve(root, "docs/operations", page), "utf8").matchAll(/^#+ (.+)$/gm),
+        ([, heading = ""]) => heading.toLowerCase().replaceAll(" ", "-").replaceAll("?", "")
+      )
+      if (anchor !== "") assert.include(headings, anchor, panel.title)
+    }
+  })
+
+  it("both languages show the same, and are made of the current table (npm run fix writes them)", () => {
+    const queriesOf = (index: 0 | 1) =>
+      dashboards[index].panels.map((panel) => ("targets" in panel ? panel.targets.map(({ expr }) => expr) : panel.type))
+    assert.deepStrictEqual(queriesOf(1), queriesOf(0))
+    for (const { file, text } of dashboards) assert.strictEqual(text, written()[`docs/operations/${file}`], file)
   })
 })

@@ -76,7 +76,7 @@ describe("docs", () => {
     }
   })
 
-  test("what agents read is made of the current pages (npm run fix writes it)", () => {
+  test("what agents read is made of the current pages, and the version is that of the package (npm run fix writes them)", () => {
     for (const [file, text] of Object.entries(written())) assert.strictEqual(read(file), text, file)
   })
 })

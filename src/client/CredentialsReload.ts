@@ -36,6 +36,7 @@ import { counter, update } from "../internal/metrics.ts"
 import { log } from "../internal/spans.ts"
 import { type ApiCredentials, checkCredentials, Credentials } from "./Credentials.ts"
 import { failureTag } from "./internal/failureTag.ts"
+import { MerchantLabel } from "./internal/merchantLabel.ts"
 
 /** Options of `CredentialsReload.layer`. */
 export interface CredentialsReloadOptions<E, R> {
@@ -59,10 +60,9 @@ const loads = counter(
   "Loads of credentials by result: New, Same or Failed"
 )
 
-const count = (result: "New" | "Same" | "Failed", errorType?: string) =>
-  update(loads, 1, { result, "error.type": errorType })
+type Count = (result: "New" | "Same" | "Failed", errorType?: string) => Effect.Effect<void>
 
-const reportFailure = (cause: Cause.Cause<unknown>) =>
+const reportFailure = (count: Count, cause: Cause.Cause<unknown>) =>
   Effect.andThen(
     count("Failed", failureTag(cause)),
     log("Warn", `Loading credentials failed (${failureTag(cause)}): the last good ones stay in use.`, {
@@ -83,6 +83,9 @@ const checkOptions = <E, R>(options: CredentialsReloadOptions<E, R>) =>
 const makeReloading = Effect.fnUntraced(function* <E, R>(options: CredentialsReloadOptions<E, R>) {
   const { every, load: loadGiven, loadTimeout } = yield* checkOptions(options)
   const context = yield* Effect.context<R>()
+  const merchant = yield* MerchantLabel
+  const count: Count = (result, errorType) =>
+    Effect.suspend(() => update(loads, 1, { result, "error.type": errorType, merchant: merchant() }))
   /** Loads once, within the time limit. A `load` that cannot be interrupted runs on in the background, so that no call waits for it. */
   const load = <E2>(timeoutError: E2) =>
     Effect.uninterruptibleMask((restore) =>
@@ -113,7 +116,7 @@ const makeReloading = Effect.fnUntraced(function* <E, R>(options: CredentialsRel
         return Effect.andThen(count("New"), log("Info", line, { "payments.result": "New" }))
       },
       onFailure: (cause) =>
-        Effect.andThen(Cause.hasInterruptsOnly(cause) ? Effect.void : reportFailure(cause), keepCurrent)
+        Effect.andThen(Cause.hasInterruptsOnly(cause) ? Effect.void : reportFailure(count, cause), keepCurrent)
     }),
     (one) => FiberHandle.run(handle, one, { onlyIfMissing: true }),
     Effect.andThen(FiberHandle.awaitEmpty(handle))

@@ -47,12 +47,13 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { legible } from "../internal/legible.ts"
 import { ConfigurationError } from "../contract/ConfigurationError.ts"
-import { checkSettingsBy, fn, period, withDefault } from "../contract/Options.ts"
+import { checkSettingsBy, fn, period, whole, withDefault } from "../contract/Options.ts"
 import type { ApiCredentials } from "./Credentials.ts"
 import * as CredentialsReload from "./CredentialsReload.ts"
 import { baseUrlSetting } from "./internal/baseUrl.ts"
 import { zoneSetting } from "./internal/zone.ts"
 import { failureTag } from "./internal/failureTag.ts"
+import { MerchantLabel } from "./internal/merchantLabel.ts"
 import { Payments } from "./Payments.ts"
 import type { WithdrawalLookup } from "./WithdrawalLookup.ts"
 
@@ -115,6 +116,11 @@ export interface MerchantsOptions<E, R> {
    * short time makes the budget useless.
    */
   readonly idleTimeToLive?: Duration.Input | undefined
+  /**
+   * How many merchants the metrics of calls and of loads name, by the attribute `merchant`: those that are loaded first, by the id that
+   * `get` took. The others are `other`. Up to 1,000, since each is a set of series. Default: 0, none has the attribute.
+   */
+  readonly inMetrics?: number | undefined
 }
 
 /** A `Payments` for each merchant. Each has its own credentials and its own budget of retries; the transport is shared. */
@@ -147,7 +153,8 @@ const checkOptions = <E, R>(options: MerchantsOptions<E, R>) =>
       zone: Schema.optional(zoneSetting),
       load: fn<MerchantsOptions<E, R>["load"]>(),
       loadTimeout: withDefault(period, "10 seconds"),
-      idleTimeToLive: withDefault(period, "1 hour")
+      idleTimeToLive: withDefault(period, "1 hour"),
+      inMetrics: withDefault(whole(0, 1000), 0)
     })
   )(options)
 
@@ -166,28 +173,34 @@ const toFailure = (
 }
 
 const make = Effect.fnUntraced(function* <E, R>(options: MerchantsOptions<E, R>) {
-  const { baseUrl, idleTimeToLive, load, loadTimeout } = yield* checkOptions(options)
+  const { baseUrl, idleTimeToLive, inMetrics, load, loadTimeout } = yield* checkOptions(options)
   const services = yield* Effect.context<HttpClient.HttpClient | R>()
+
+  /** An id that nobody has takes no place. */
+  const named = new Set<string>()
 
   const build = Effect.fnUntraced(function* (merchant: string) {
     let companyId: number | undefined
     const loadOne = Effect.flatMap(load(merchant), (loaded) => {
       companyId = loaded?.companyId
-      return loaded === null || loaded === undefined
-        ? Effect.fail(new MerchantNotFound({ merchant, outcome: "NotSent" }))
-        : Effect.succeed(loaded)
+      if (loaded === null || loaded === undefined)
+        return Effect.fail(new MerchantNotFound({ merchant, outcome: "NotSent" }))
+      if (named.size < inMetrics) named.add(merchant)
+      return Effect.succeed(loaded)
     })
     const context = yield* Layer.build(CredentialsReload.layer({ load: loadOne, loadTimeout }))
     const client = Payments.layer({ baseUrl, companyId, zone: options.zone, insecure: options.insecure })
     return yield* Effect.provideContext(Layer.build(client), context)
   })
 
+  const labelOf = (merchant: string) => () => (inMetrics === 0 ? undefined : named.has(merchant) ? merchant : "other")
+
   const clients: LayerMap.LayerMap<string, Payments | WithdrawalLookup, MerchantNotFound | MerchantUnavailable> =
     yield* LayerMap.make(
       (merchant: string) =>
         Layer.effectContext(
           // A failed build is cached too, unless it is dropped before it ends.
-          Effect.catchCause(build(merchant), (cause) =>
+          Effect.catchCause(Effect.provideService(build(merchant), MerchantLabel, labelOf(merchant)), (cause) =>
             Effect.andThen(clients.invalidate(merchant), Effect.failCause(toFailure(merchant, cause)))
           )
           // The user of a client may have another transport than the layer of the merchants.

@@ -13,12 +13,14 @@ import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
+import * as Option from "effect/Option"
 import { failureOf, reasonOf } from "../internal/databaseFailure.ts"
 import { legible } from "../internal/legible.ts"
 import { type ConfigurationError, settingError } from "../contract/ConfigurationError.ts"
 import { boundedExponential } from "../internal/schedule.ts"
 import { log } from "../internal/spans.ts"
 import { report } from "./Failures.ts"
+import { untilConnected, withLimits } from "./Limits.ts"
 
 /**
  * An operation on the database failed. If it was part of a transaction, it is rolled back with that transaction.
@@ -31,7 +33,8 @@ export class DatabaseError extends legible(
     /** The operation that failed, such as `submit`. */
     operation: Schema.String,
     /**
-     * The kind of failure. A person has to end `DiskFull`, `ReadOnly` (the database takes no writes), `IoError` and `Corrupt`.
+     * The kind of failure. A person has to end `NoConnection` (none of the pool was free, and nothing was sent), `DiskFull`, `ReadOnly`
+     * (the database takes no writes), `IoError` and `Corrupt`.
      * The others are as Effect names them: `ConnectionError`, `LockTimeoutError`, `UniqueViolation`, ...
      */
     reason: Schema.String,
@@ -74,7 +77,7 @@ export class ForeignTransaction extends legible(
 /** The dialects that tables and statements are written for. */
 export type Dialect = "pg" | "sqlite"
 
-/** The user's client, without its transforms of names, and its dialect. */
+/** The user's client, without its transforms of names and with limits, and its dialect. */
 export interface Database {
   readonly sql: SqlClient.SqlClient
   readonly dialect: Dialect
@@ -133,7 +136,7 @@ export const database: Effect.Effect<Database, ConfigurationError, SqlClient.Sql
     mssql: refused("Microsoft SQL Server"),
     clickhouse: refused("ClickHouse")
   })
-  return (yield* seesTransactions) ? { sql, dialect } : yield* unseen()
+  return (yield* seesTransactions) ? { sql: withLimits(sql, dialect), dialect } : yield* unseen()
 })
 
 /**
@@ -206,7 +209,13 @@ const failWithDefect = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<
 export const inTransaction =
   ({ sql }: Database) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R> =>
-    failWithDefect(sql.withTransaction(effect))
+    Effect.flatMap(Effect.serviceOption(sql.transactionService), (outer) =>
+      failWithDefect(
+        Option.isSome(outer)
+          ? sql.withTransaction(effect)
+          : untilConnected((connected) => sql.withTransaction(connected(effect)))
+      )
+    )
 
 /**
  * Turns failures of the database into a `DatabaseError` with the name of the operation, without the database's message, and

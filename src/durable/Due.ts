@@ -85,7 +85,7 @@ export const makeDue = (
         const due = sql`SELECT ${sql(place)} FROM ${rows} WHERE ${where} AND due_at <= ${now}
           ORDER BY due_at LIMIT ${most} ${locked(database)}`
         return unnoticed(sql<DueRow>`UPDATE ${rows} SET due_at = ${until}, taken_by = ${taker}, tries = tries + 1
-          WHERE ${isOneOf(database, place, due)} RETURNING ${columns}, ${sql(key)} AS "key", tries AS "tries"`)
+          WHERE ${isOneOf(database, place, due)} RETURNING ${columns}, CAST(${sql(key)} AS TEXT) AS "key", tries AS "tries"`)
       }),
     /**
      * Renews the leases of rows, for the time of the lease in milliseconds. Nobody takes a row that is locked. It finds them by the

@@ -16,7 +16,17 @@ interface Failure {
   readonly isRetryable: boolean
 }
 
+/** The code of a statement that got no connection. */
+export const noConnectionCode = "EFFECT_PIX_NO_CONNECTION"
+
 const failures = {
+  NoConnection: {
+    codes: [noConnectionCode],
+    cause:
+      "no connection was free for 8 seconds: other code of this program holds them all, as in long transactions, or the pool is too small. Nothing was sent",
+    remedy: "Find the code that holds them, or raise the pool's maxConnections",
+    isRetryable: true
+  },
   DiskFull: {
     // SQLite could not enlarge a file: the database, its log, or the -shm beside it.
     codes: [13, "SQLITE_FULL", 4874, "SQLITE_IOERR_SHMSIZE", "53100"],

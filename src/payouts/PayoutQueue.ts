@@ -65,6 +65,7 @@ import { database, type DatabaseError, type ForeignTransaction, mapDatabaseError
 import type { StepOptions } from "../durable/Step.ts"
 import { migrate, requireNewest } from "../durable/Tables.ts"
 import { log } from "../internal/spans.ts"
+import { markStarted } from "../internal/started.ts"
 import { makeClient } from "./internal/queue/client.ts"
 import { makeSheet, QueueSheet } from "./internal/sheet.ts"
 import { unsealed } from "./internal/queue/sealing.ts"
@@ -411,6 +412,7 @@ const makeQueue = Effect.fnUntraced(function* <R>(options: PayoutQueueOptions<R>
   yield* mapDatabaseError("open")(seedLimits(store, settings))
   const core = yield* makeCore(store, settings)
   yield* Effect.forkScoped(measures(store, settings))
+  yield* markStarted
   const start = Effect.gen(function* () {
     const lookup = Option.getOrUndefined(yield* Effect.serviceOption(WithdrawalLookup))
     if (settings.confirm !== undefined && lookup === undefined) {

@@ -69,7 +69,8 @@ export type ParkedBecause = typeof ParkedBecause.Type
  * - `NotBefore`: the time of its item, `notBefore`.
  * - `DailyCap`: the next day.
  * - `InsufficientBalance`: a balance that covers it.
- * - `Limit`: the end of a limit of the account, or of its block; or the opening of its `window`.
+ * - `Window`: the opening of the account's `window`.
+ * - `Limit`: the end of a limit of the account, or of its block.
  * - `AuthError`: credentials that the service takes (401, 403).
  * - `Redirect`: the right base URL.
  * - `RateLimited`: the time that the service named.
@@ -79,6 +80,7 @@ export type ParkedBecause = typeof ParkedBecause.Type
 export const WaitsFor = Schema.Literals([
   "NotBefore",
   "DailyCap",
+  "Window",
   "InsufficientBalance",
   "Limit",
   "AuthError",

@@ -15,6 +15,8 @@ import { keysOf } from "../contract/RequestIssues.ts"
 export interface Refusal {
   readonly status: number
   readonly message: string
+  /** The message for a person who reads the page in Portuguese. */
+  readonly portuguese?: string | undefined
   /** What the functions of the sandbox answer in its place, in the language of the docs. */
   readonly own?: Refusal | undefined
 }
@@ -23,7 +25,10 @@ const refusal = (status: number, message: string): Refusal => ({ status, message
 const invalidBody = (problem: string) => refusal(400, `Corpo inválido: ${problem}.`)
 
 // Those of the sandbox's own paths, in the language of the docs.
-export const overCredit = refusal(400, "With this amount a sum of the ledger would be no safe integer.")
+export const overCredit = {
+  ...refusal(400, "With this amount a sum of the ledger would be no safe integer."),
+  portuguese: "Com este valor uma soma passa do que o sandbox guarda."
+}
 
 export const notUtf8 = invalidBody("não é UTF-8")
 export const notObject = invalidBody("deve ser um objeto JSON")
@@ -55,19 +60,28 @@ export const overVolume = {
 }
 export const notBrl = refusal(422, "Moeda não suportada: somente BRL.")
 export const keyReused = refusal(422, "Esta Idempotency-Key já foi usada com outro corpo de requisição.")
-export const belowMinimum = refusal(422, "O valor mínimo de saque é de R$ 10,00 (1000 centavos).")
-export const invalidPixKey = refusal(422, "pixKey não é uma chave PIX válida do tipo informado.")
-export const noPixKey = refusal(
-  422,
-  "Nenhuma chave PIX informada e nenhuma chave PIX cadastrada na conta bancária da empresa."
-)
-export const insufficientBalance = refusal(422, "Saldo insuficiente para o saque.")
+export const belowMinimum = {
+  ...refusal(422, "O valor mínimo de saque é de R$ 10,00 (1000 centavos)."),
+  own: refusal(400, "A payout is of R$ 10,00 (1000 centavos) at least.")
+}
+export const invalidPixKey = {
+  ...refusal(422, "pixKey não é uma chave PIX válida do tipo informado."),
+  own: refusal(400, "pixKey is no valid PIX key.")
+}
+export const noPixKey = {
+  ...refusal(422, "Nenhuma chave PIX informada e nenhuma chave PIX cadastrada na conta bancária da empresa."),
+  own: refusal(400, "There is no PIX key: none was given, and the company's account has none.")
+}
+export const insufficientBalance = {
+  ...refusal(422, "Saldo insuficiente para o saque."),
+  own: refusal(400, "The balance is too low for this payout.")
+}
 const broken = refusal(500, "Erro interno do sandbox.")
 
-export const notTarget = refusal(
-  400,
-  "url must be a loopback address, as http://127.0.0.1:3000/webhooks, or one of an allowed host."
-)
+export const notTarget = {
+  ...refusal(400, "url must be a loopback address, as http://127.0.0.1:3000/webhooks, or one of an allowed host."),
+  portuguese: "O endereço deve ser desta máquina, como http://127.0.0.1:3000/webhooks, ou de um host permitido."
+}
 export const notOwnPage = refusal(403, "Only the page of this sandbox itself may do this in a browser.")
 export const noFunction = refusal(
   404,
@@ -117,8 +131,8 @@ const invalid = ({ cause, kind }: HttpApiError.HttpApiSchemaError, whole: string
   return refusal(400, `${places[kind]}: ${[...new Set(problems)].join("; ")}.`)
 }
 
-export const toResponse = ({ message, status }: Refusal): HttpServerResponse.HttpServerResponse =>
-  HttpServerResponse.jsonUnsafe({ message, status }, { status })
+export const toResponse = ({ message, portuguese, status }: Refusal): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.jsonUnsafe({ message, portuguese, status }, { status })
 
 /**
  * Answers a request that the routes of an API did not answer. A request that breaks the contract is refused; an answer that

@@ -83,7 +83,7 @@ const list = <A>(
   name: string,
   row: Schema.Codec<A, unknown>,
   all: (gateway: Gateway) => ReadonlyArray<A>,
-  texts: { readonly textOf: (row: A) => string; readonly statusOf: (row: A) => string }
+  texts: Lists.Texts<A>
 ) =>
   read(`Lists the newest ${name} that fit, and counts all that fit.`, Listing, Listed(row), ({ gateway }, query) =>
     Effect.sync(() => newest(all(gateway), query, texts))
@@ -118,6 +118,16 @@ export const functions = {
         return Effect.fromResult(gateway.ledger().create(request, write, now))
       })
   ),
+  withdraw: step(
+    "Asks for a payout, as another program would: to `pixKey`, or to the key on the company's account.",
+    Schema.Struct({ amount: Centavos, pixKey: Schema.optional(Schema.NonEmptyString) }),
+    SandboxWithdrawal,
+    ({ gateway }, request) =>
+      Effect.flatMap(gateway.now, (now) => {
+        const write = { operation: undefined, key: undefined, content: "" }
+        return Effect.fromResult(gateway.ledger().withdraw({ ...request, currency: "BRL" }, write, now))
+      })
+  ),
   processWithdrawal: movePayout("An awaited payout is being processed.", "Processing"),
   settleWithdrawal: movePayout("An awaited payout arrives.", "Settled"),
   rejectWithdrawal: step(
@@ -127,7 +137,7 @@ export const functions = {
     ({ gateway }, { id, reason }) =>
       Effect.flatMap(gateway.now, (now) => Effect.fromResult(gateway.ledger().movePayout(id, "Rejected", now, reason)))
   ),
-  refundWithdrawal: movePayout("A settled payout comes back: its amount returns to the balance.", "Refunded"),
+  returnWithdrawal: movePayout("A settled payout comes back: its amount returns to the balance.", "Returned"),
   credit: step(
     "Adds centavos to the balance.",
     Schema.Struct({ amount: Centavos }),
@@ -290,7 +300,9 @@ export const run = ({ run }: Untyped, steered: Steered, input: unknown): Effect.
     steered.gateway.ledger().lapse(now)
     // The route has decoded the input, or the compiler has checked it.
     return run(steered, input as never).pipe(
-      Effect.mapError((failure) => ("_tag" in failure ? failure : (failure.own ?? failure))),
+      Effect.mapError((failure) =>
+        "_tag" in failure || failure.own === undefined ? failure : { portuguese: failure.message, ...failure.own }
+      ),
       Effect.ensuring(steered.gateway.webhooks.flush)
     )
   })

@@ -55,7 +55,7 @@ export const SandboxWithdrawal = Schema.Struct({
   amount: Centavos,
   currency: Schema.Literal("BRL"),
   /** All but `Awaiting` are the sandbox's own words: the service documents no other. */
-  status: Schema.Literals(["Awaiting", "Processing", "Settled", "Rejected", "Refunded"]),
+  status: Schema.Literals(["Awaiting", "Processing", "Settled", "Rejected", "Returned"]),
   /** Its states after the first one, oldest first. Absent in a state that an earlier version stored. */
   states: Schema.optional(Schema.Array(Schema.Struct({ status: Schema.String, at: Schema.String }))),
   /** Why it was rejected, where that was said. */

@@ -53,6 +53,11 @@ export interface SandboxService {
   readonly refund: (transactionId: string) => Steering<SandboxTransaction>
   /** Makes a PIX charge of an amount in centavos, as another program would. Default of the name: `Maria Silva`. */
   readonly charge: (amount: number, name?: string) => Effect.Effect<SandboxTransaction>
+  /**
+   * Asks for a payout of an amount in centavos, as another program would: to `pixKey`, or to the key on the company's account.
+   * What the gateway refuses is a defect.
+   */
+  readonly withdraw: (amount: number, pixKey?: string) => Effect.Effect<SandboxWithdrawal>
   /** An awaited payout is being processed. Gives the payout, with its amount in centavos. */
   readonly processWithdrawal: (id: number) => Steering<SandboxWithdrawal>
   /** An awaited payout arrives. Gives the payout, with its amount in centavos. The service has no operation that would show it. */
@@ -66,7 +71,7 @@ export interface SandboxService {
     options?: { readonly reason?: string | undefined }
   ) => Steering<SandboxWithdrawal>
   /** A settled payout comes back: its amount, in centavos, returns to the balance. */
-  readonly refundWithdrawal: (id: number) => Steering<SandboxWithdrawal>
+  readonly returnWithdrawal: (id: number) => Steering<SandboxWithdrawal>
   /** Adds centavos (a whole number of them, not negative) to the balance and returns the new balance. */
   readonly credit: (amount: number) => Effect.Effect<number>
   /** The balance, in centavos. */
@@ -154,10 +159,11 @@ export const serviceOf = (call: Call, own: Own): SandboxService => {
     fail: (transactionId) => call("fail", { transactionId }),
     refund: (transactionId) => call("refund", { transactionId }),
     charge: (amount, name) => Effect.suspend(() => call("charge", { amount: centavos(amount), name })),
+    withdraw: (amount, pixKey) => Effect.suspend(() => call("withdraw", { amount: centavos(amount), pixKey })),
     processWithdrawal: (id) => call("processWithdrawal", { id }),
     settleWithdrawal: (id) => call("settleWithdrawal", { id }),
     rejectWithdrawal: (id, options) => call("rejectWithdrawal", { id, ...options }),
-    refundWithdrawal: (id) => call("refundWithdrawal", { id }),
+    returnWithdrawal: (id) => call("returnWithdrawal", { id }),
     credit: (amount) =>
       Effect.map(
         Effect.suspend(() => call("credit", { amount: centavos(amount) })),

@@ -1,7 +1,8 @@
 /**
- * A webhook for Express, Nest and `node:http`, whose requests are Node's own and no web `Request`.
+ * A webhook on a server: `layerServe` for one of Effect's, and `toListener` for Express, Nest and `node:http`, whose requests are
+ * Node's own and no web `Request`.
  *
- * Details:
+ * Details of `toListener`:
  * - The body is read as far as the handler reads it, and the connection stays open for the answer.
  * - The whole path reaches the handler, also where a router is mounted below a prefix.
  * - The address that an `ipAllowList` compares is Express's `req.ip` (see its setting "trust proxy"), or the connection's own.
@@ -26,6 +27,11 @@
  */
 declare module "./NodeWebhook.ts" {}
 
+import * as Effect from "effect/Effect"
+import * as HttpMiddleware from "effect/http/HttpMiddleware"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServer from "effect/http/HttpServer"
+import * as Layer from "effect/Layer"
 import { settingError } from "../contract/ConfigurationError.ts"
 
 /** What is used of Node's own request, and what Express adds to it. It is written out, so that workers need no types of Node. */
@@ -107,3 +113,18 @@ export const toListener =
       .catch((error: unknown) => (report === undefined ? res.writeHead(503).end() : report(error)))
       .then(() => void req.resume())
   }
+
+/**
+ * Serves routes as `HttpRouter.serve` does, on a server that begins to listen when all of them can answer: the server is built
+ * after the routes and everything that they need, in whatever order that is provided, and is closed before it. Until then a
+ * connection is refused, so that its sender tries again. The server is any of Effect's, as `NodeHttpServer.layer(...)`.
+ */
+export const layerServe = <A, E, R, A2, E2, R2>(
+  routes: Layer.Layer<A, E, R>,
+  server: Layer.Layer<A2 | HttpServer.HttpServer, E2, R2>
+) =>
+  Layer.unwrap(
+    Effect.map(HttpRouter.toHttpEffect(routes), (answer) =>
+      HttpServer.serve(answer, HttpMiddleware.logger).pipe(HttpServer.withLogAddress, Layer.provideMerge(server))
+    )
+  )

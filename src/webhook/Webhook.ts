@@ -175,8 +175,8 @@ export class Webhook extends Context.Service<
     Layer.effect(WebhookClient, makeClientService(options))
 
   /**
-   * A route for the handler on Effect's `HttpRouter`. Provide the webhook after the server, so that it is built first: a
-   * server without its handler never answers a delivery.
+   * A route for the handler on Effect's `HttpRouter`. Serve it by `NodeWebhook.layerServe`: with `HttpRouter.serve` a server that is provided
+   * after the webhook listens before it, and never answers a delivery that comes earlier.
    */
   static readonly route = (path: HttpRouter.PathInput): Layer.Layer<never, never, HttpRouter.HttpRouter | Webhook> =>
     HttpRouter.use((router) => Effect.flatMap(Webhook, ({ handle }) => router.add("*", path, handle)))

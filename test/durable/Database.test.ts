@@ -1,10 +1,11 @@
 import { assert, describe } from "@effect/vitest"
-import { Cause, Effect, Exit, Layer, Logger } from "effect"
+import { Cause, Effect, Exit, Fiber, Latch, Layer, Logger, Result } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient, Statement } from "effect/sql"
 import { SqlError, UnknownError } from "effect/sql/SqlError"
 import { database, inTransaction, mapDatabaseError, requireOwnTransaction } from "../../src/durable/Database.ts"
 import { migrate, requireNewest } from "../../src/durable/Tables.ts"
+import { TestClock } from "effect/testing"
 import { clientOf, databases, onPostgres, postgres } from "../support/database.ts"
 import { effect } from "../support/effect.ts"
 import { memory } from "../support/payoutQueue.ts"
@@ -81,6 +82,73 @@ describe("the failure of a statement", () => {
       assert.strictEqual(error.message.includes("safe to try again"), isRetryable)
       if (reason === "DiskFull") assert.include(error.message, "Free space on it.")
       if (reason === "UnknownError") assert.include(error.message, "Another try will not help")
+    }
+  )
+})
+
+describe("a statement that gets no connection, since other code holds all of them", () => {
+  for (const { dialect, name, skip } of databases) {
+    const client =
+      dialect === "sqlite"
+        ? Layer.fresh(memory)
+        : Layer.unwrap(Effect.map(postgres, ({ url }) => clientOf(url, { maxConnections: 2 }))).pipe(Layer.orDie)
+    effect.skipIf(skip)(`fails after 8 seconds, sends nothing, and says what to do, on ${name}`, client, function* () {
+      const db = yield* database
+      const { sql } = db
+      yield* sql`CREATE TABLE people (name TEXT)`
+      const isHeld = yield* Latch.make()
+      const hold = sql.withTransaction(Effect.andThen(Effect.andThen(sql`SELECT 1`, isHeld.open), Effect.never))
+      const holders = yield* Effect.forEach(dialect === "sqlite" ? [1] : [1, 2], () =>
+        Effect.tap(Effect.forkChild(hold, { startImmediately: true }), () =>
+          Effect.andThen(
+            isHeld.await,
+            Effect.sync(() => isHeld.closeUnsafe())
+          )
+        )
+      )
+      const insert = sql`INSERT INTO people VALUES ('one')`
+      const tried = yield* Effect.forkChild(
+        Effect.forEach(
+          [insert, inTransaction(db)(insert), sql.unsafe("DELETE FROM people")],
+          (one) => Effect.result(mapDatabaseError("submit")(one)),
+          { concurrency: "unbounded" }
+        ),
+        { startImmediately: true }
+      )
+      yield* TestClock.adjust("7900 millis")
+      assert.isUndefined(tried.pollUnsafe())
+      yield* TestClock.adjust("100 millis")
+      for (const result of yield* Fiber.join(tried)) {
+        const error = Result.isFailure(result) ? result.failure : undefined
+        assert.deepInclude(error, { _tag: "DatabaseError", reason: "NoConnection", isRetryable: true })
+        assert.include(error?.message, "Find the code that holds them, or raise the pool's maxConnections")
+      }
+      yield* Fiber.interruptAll(holders)
+      assert.deepStrictEqual(yield* sql`SELECT * FROM people`, [])
+      // Whoever holds one may go on for as long as it wants.
+      yield* inTransaction(db)(Effect.andThen(TestClock.adjust("1 hour"), insert))
+      assert.lengthOf(yield* sql`SELECT * FROM people`, 1)
+    })
+  }
+
+  onPostgres(
+    "and one that runs for a minute are counted apart, and the caller's transaction is rolled back",
+    function* () {
+      const { url } = yield* postgres
+      const program = Effect.gen(function* () {
+        const db = yield* database
+        const { sql } = db
+        yield* sql`CREATE TABLE people (name TEXT)`
+        const work = Effect.andThen(sql`INSERT INTO people VALUES ('one')`, sql`SELECT pg_sleep(300)`)
+        const slow = yield* Effect.forkChild(Effect.flip(mapDatabaseError("submit")(inTransaction(db)(work))))
+        const isAsleep = sql`SELECT 1 FROM pg_stat_activity WHERE state = 'active' AND query LIKE 'SELECT pg_sleep%'`
+        yield* Effect.repeat(isAsleep, { until: ({ length }) => length === 1 })
+        yield* TestClock.adjust("1 minute")
+        const error = yield* Fiber.join(slow)
+        assert.deepInclude(error, { reason: "StatementTimeoutError", isRetryable: true })
+        assert.deepStrictEqual(yield* sql`SELECT * FROM people`, [])
+      })
+      yield* Effect.provide(program, [clientOf(url), TestClock.layer()])
     }
   )
 })

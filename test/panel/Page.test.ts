@@ -1,13 +1,16 @@
 /** The sandbox's page as its server (`Sandbox.layerServer`) writes it. What it does in a browser is in the tests of the panel. */
 import { assert, describe } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { Fault, Sandbox } from "effect-pix/sandbox"
+import { Money, Payments } from "effect-pix"
+import { Fault, Sandbox, SandboxOptions } from "effect-pix/sandbox"
+import { names, offered } from "../../src/panel/internal/page/faultForm.ts"
 import { effect } from "../support/effect.ts"
-import { lookupPath } from "../support/operations.ts"
-import { ask, charging, keyed, paying, socket } from "../support/doors.ts"
+import { balancePath, lookupPath } from "../support/operations.ts"
+import { ask, askRaw, charging, keyed, paying, socket } from "../support/doors.ts"
 
 const served = socket({ balance: 100_000 })
+const inMemory = Layer.provide(Layer.fresh(Sandbox.layerPayments), Layer.succeed(SandboxOptions, { balance: 100_000 }))
 const post = (path: string, body: unknown, headers = {}) => ask({ path, body, headers })
 const pageOf = (path: string, headers = {}) => Effect.map(ask({ path, headers }), ({ text }) => text)
 
@@ -100,6 +103,60 @@ describe("the sandbox's page", () => {
     assert.include(yield* english(""), "Faults are planned: 2 requests left")
   })
 
+  effect.each(names)("the form says what a client sees that meets %s", function* (fault) {
+    const { fields = {}, make, sees } = offered(fault)
+    const end = yield* Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const payments = yield* Payments
+      const planned = make({ seconds: Number(fields.seconds ?? 5) })
+      yield* sandbox.fault("any", planned, { times: 1000 })
+      const isOfCharge = "code" in planned
+      const customer = { name: "Maria Silva", email: "maria@example.com" }
+      const charge = payments.createTransaction({ amount: Money.centavos(2500), paymentMethod: "PIX", customer })
+      const payout = payments.requestWithdrawal({ amount: Money.centavos(1000) })
+      const told = <A, E extends { readonly _tag: string }>(call: Effect.Effect<A, E>) =>
+        Effect.match(call, { onFailure: ({ _tag }): string => _tag, onSuccess: () => "success" })
+      return yield* Sandbox.patiently(isOfCharge ? told(charge) : told(payout))
+    }).pipe(Effect.provide(inMemory))
+    for (const sentence of sees) assert.include(sentence.toLowerCase().replace("sucesso", "success"), end.toLowerCase())
+  })
+
+  effect("Connect has the settings of a program and a request, with the credentials of now", served, function* () {
+    const sandbox = yield* Sandbox
+    yield* sandbox.rotateCredentials
+    const page = yield* pageOf("/?lang=en")
+    const texts = [...page.matchAll(/data-copy="([^"]*)"/g)].map(([, text = ""]) => unescaped(text))
+    const lines = [
+      `PAYMENTS_BASE_URL=${sandbox.baseUrl}`,
+      "PAYMENTS_CLIENT_ID=sandbox-client",
+      "PAYMENTS_API_KEY=sandbox-key-1",
+      "PAYMENTS_COMPANY_ID=1"
+    ]
+    const exported = lines.map((line) => `export ${line}`).join("\n")
+    const [shell, file, command = ""] = texts
+    assert.deepStrictEqual([shell, file], [exported, lines.join("\n")])
+    const headers = { "x-client-id": "sandbox-client", "x-api-key": "sandbox-key-1", accept: "application/json" }
+    const parts = Object.entries(headers).map(([name, value]) => ` \\\n  -H '${name}: ${value}'`)
+    assert.strictEqual(command, `curl -X GET '${sandbox.baseUrl}${balancePath(1)}'${parts.join("")}`)
+    assert.strictEqual((yield* ask({ path: balancePath(1), headers })).status, 200)
+    // A program on another machine uses the name under which the browser reached the page.
+    const { port } = new URL(sandbox.baseUrl)
+    const { body } = yield* askRaw("/", { headers: { host: `localhost:${port}` } })
+    assert.include(body, `PAYMENTS_BASE_URL=http://localhost:${port}`)
+  })
+
+  effect("requests of one kind are folded behind the newest of them, but for the open one", served, function* () {
+    for (const id of ["a", "b", "c", "d"]) yield* ask({ path: lookupPath(id) })
+    yield* (yield* Sandbox).fault("getTransaction", Fault.answer(404))
+    yield* ask({ path: lookupPath("e") })
+    const shown = (path: string) =>
+      Effect.map(pageOf(`/?lang=en&tab=requests&${path}`), (page) =>
+        [...page.matchAll(/id="row-(\d)"|<summary>(\d more like it)/g)].map(([, row, words]) => row ?? words)
+      )
+    assert.deepStrictEqual(yield* shown(""), ["5", "4", "3 more like it", "3", "2", "1"])
+    assert.deepStrictEqual(yield* shown("open=3"), ["5", "4", "3", "2", "1"])
+  })
+
   effect("the form of a fault takes what fits, from its own page, by POST", served, function* () {
     const { overview } = yield* Sandbox
     const plan = { operation: "any", fault: "refusal", times: 1, seconds: 0 }
@@ -162,7 +219,7 @@ describe("the sandbox's page", () => {
       "Cancelled",
       "Paid",
       "Refunded",
-      "Delivered to http://127.0.0.1:9/hook: webhook #1 no answer the target could not be reached,"
+      "Sent to http://127.0.0.1:9/hook: webhook #1 no answer the target could not be reached,"
     ]
     for (const [index, words] of expected.entries())
       assert.strictEqual(story[index]?.replace(/^1 Jan 1970, 00:0\d:00 /, "").slice(0, words.length), words)
@@ -180,7 +237,7 @@ describe("the sandbox's page", () => {
   effect("a payout that fails later says so in its life", served, function* () {
     yield* ask(paying({}, keyed("payout_7f3b")))
     yield* press("tab=withdrawals", "Process: payout 1")
-    yield* press("tab=withdrawals", "Fails later: payout 1")
+    yield* press("tab=withdrawals", "Reject: payout 1")
     const at = "1 Jan 1970, 00:00:00"
     const life = [`${at} Executed`, `${at} Processing`, `${at} Rejected`]
     assert.deepStrictEqual((yield* timelineOf("tab=withdrawals&open=1")).slice(-3), life)
@@ -190,20 +247,22 @@ describe("the sandbox's page", () => {
     yield* (yield* Sandbox).fault("requestWithdrawal", Fault.resetAfter)
     const pay = ask(paying({ description: "the rent" }, keyed("payout_7f3a")))
     yield* Effect.andThen(Effect.flip(pay), pay)
-    yield* press("tab=withdrawals", "Pay: payout 1")
+    yield* press("tab=withdrawals", "Settle: payout 1")
     const story = yield* timelineOf("tab=withdrawals&open=1")
     const at = "1 Jan 1970, 00:00:00"
     assert.strictEqual(story[0], `${at} Asked for: request #1 no answer fault: resetAfter payout_7f3a`)
     assert.deepStrictEqual(story.slice(-2), [`${at} Executed`, `${at} Settled`])
-    assert.notInclude(yield* pageOf("/?lang=en&tab=withdrawals"), "Fails later: payout 1")
+    assert.notInclude(yield* pageOf("/?lang=en&tab=withdrawals"), "Reject: payout 1")
     assert.include(yield* english("tab=withdrawals&open=1"), "Description the rent")
     // The life of a payout goes on after it was paid.
-    yield* press("tab=withdrawals", "Returns: payout 1")
-    const life = [`${at} Executed`, `${at} Settled`, `${at} Refunded`]
+    yield* press("tab=withdrawals", "Return: payout 1")
+    const life = [`${at} Executed`, `${at} Settled`, `${at} Returned`]
     assert.deepStrictEqual((yield* timelineOf("tab=withdrawals&open=1")).slice(-3), life)
     yield* ask({ path: lookupPath("nobody") })
     assert.include(yield* english("tab=requests&open=3"), "Transação não encontrada.")
-    const command = unescaped(/data-copy="(curl[^"]*)"/.exec(yield* pageOf("/?lang=en&tab=requests"))?.[1] ?? "")
+    const command = unescaped(
+      /class="acts">.*?data-copy="(curl[^"]*)"/.exec(yield* pageOf("/?lang=en&tab=requests"))?.[1] ?? ""
+    )
     assert.include(command, lookupPath("nobody"))
   })
 

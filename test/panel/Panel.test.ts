@@ -2,16 +2,17 @@
 import { AxeBuilder } from "@axe-core/playwright"
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
-import { Sandbox } from "effect-pix/sandbox"
+import { IdempotencyKey } from "effect-pix"
+import { Fault, Sandbox } from "effect-pix/sandbox"
 import type { Page } from "playwright-core"
 import { browse, type Looks, noBrowser } from "../support/chromium.ts"
 import { live } from "../support/effect.ts"
-import { balancePath } from "../support/operations.ts"
+import { balancePath, lookupPath } from "../support/operations.ts"
 import { serveRaw } from "../support/RawServer.ts"
 import { ask, charging, keyed, paying, socket } from "../support/doors.ts"
 
 const served = socket({ balance: 100_000 })
-const rows = (page: Page) => page.locator(".rows > li")
+const rows = (page: Page) => page.locator(".row")
 const parametersOf = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams)
 const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true })
 const tab = async (page: Page, name: string) => {
@@ -35,25 +36,34 @@ const look = <A>(path: string, use: (page: Page) => Promise<A>, looks: Looks = {
     )
   )
 
-const sections = ["Charges", "Payouts", "Requests", "Webhooks", "Faults"] as const
-/** Opens the rows of each section, and looks at it. */
-const inEach = async <A>(page: Page, use: () => Promise<A>) => {
+const sections = {
+  en: ["Charges", "Payouts", "Requests", "Webhooks", "Faults"],
+  pt: ["Cobranças", "Saques", "Requisições", "Webhooks", "Falhas"]
+} as const
+/** Opens the newest row of each section, and what is folded, and looks at it. */
+const inEach = async <A>(page: Page, language: keyof typeof sections, use: () => Promise<A>) => {
   const found: Array<A> = []
-  for (const name of sections) {
+  for (const name of sections[language]) {
     await tab(page, name)
-    for (const summary of await page.getByRole("tabpanel").locator("summary").all()) {
-      await summary.click()
-      await page.locator("details[open] .details > *").first().waitFor()
+    if (name !== sections[language].at(-1)) {
+      await rows(page).first().locator("[aria-expanded]").click()
+      await page.locator(".details > *").first().waitFor()
     }
+    await page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
     found.push(await use())
   }
   return found
 }
 
 const sizes = [
-  { width: 360, fold: 640, colorScheme: "light" },
-  { width: 768, fold: 1024, colorScheme: "dark" },
-  { width: 1280, fold: 800, colorScheme: "light" }
+  { width: 360, fold: 640, colorScheme: "light", hasAxe: true },
+  { width: 390, fold: 844, colorScheme: "light", hasAxe: false },
+  { width: 414, fold: 896, colorScheme: "light", hasAxe: false },
+  { width: 600, fold: 800, colorScheme: "light", hasAxe: false },
+  { width: 768, fold: 1024, colorScheme: "dark", hasAxe: true },
+  { width: 820, fold: 1180, colorScheme: "light", hasAxe: false },
+  { width: 1024, fold: 768, colorScheme: "light", hasAxe: false },
+  { width: 1440, fold: 900, colorScheme: "light", hasAxe: true }
 ] as const
 
 describe.skipIf(noBrowser !== undefined)(
@@ -92,7 +102,7 @@ describe.skipIf(noBrowser !== undefined)(
         }
         await button(page, "New charge").dblclick()
         await button(page, "New charge").click()
-        await page.getByText("#2", { exact: true }).waitFor()
+        await page.locator("#row-2").waitFor()
       })
       const amounts = (yield* (yield* Sandbox).transactions).map(({ amount }) => amount)
       assert.deepStrictEqual(amounts, [2500, 2500])
@@ -100,7 +110,19 @@ describe.skipIf(noBrowser !== undefined)(
 
     live("the form plans any answer, and the switch takes the gateway offline", served, function* () {
       yield* look("/?tab=faults", async (page) => {
-        await page.getByLabel("Fault", { exact: true }).selectOption("refusal")
+        const fields = page.locator("#plan input:visible")
+        const shown = () => fields.evaluateAll((inputs) => inputs.map(({ id }) => id))
+        const faultField = page.getByLabel("Fault", { exact: true })
+        assert.deepStrictEqual(await shown(), ["times"])
+        for (const [fault, used, sees] of [
+          ["latency", ["seconds"], "The answer comes late"],
+          ["silence", [], "until the client's time is over"],
+          ["refusal", ["status", "message"], "A 5xx is OutcomeUnknown"]
+        ] as const) {
+          await faultField.selectOption(fault)
+          await page.locator("#sees").filter({ hasText: sees }).waitFor()
+          assert.deepStrictEqual(await shown(), ["times", ...used])
+        }
         await page.getByLabel("Status of the answer").fill("409")
         await page.getByLabel("Words or body of the answer").fill("Saque já solicitado")
         await button(page, "Plan").click()
@@ -122,7 +144,7 @@ describe.skipIf(noBrowser !== undefined)(
         await page.keyboard.press("/")
         await page.keyboard.type("joão")
         await page.getByText("1 of 1").waitFor()
-        await rows(page).first().locator("summary").click()
+        await rows(page).first().getByText("João Pereira").click()
         await page.getByRole("img", { name: "QR code of charge 2" }).waitFor()
         const address = page.url()
         await page.getByRole("tab", { name: "Charges" }).press("ArrowRight")
@@ -143,7 +165,7 @@ describe.skipIf(noBrowser !== undefined)(
       yield* look("/", async (page) => {
         await page.context().grantPermissions(["clipboard-read", "clipboard-write"])
         assert.strictEqual(await page.locator("img").count(), 0)
-        await rows(page).first().locator("summary").click()
+        await rows(page).first().getByText("25,00").click()
         for (const [name, text] of [
           ["Copy: PIX text", one?.qrcode],
           ["Copy: Idempotency key", "order-1001"]
@@ -162,18 +184,56 @@ describe.skipIf(noBrowser !== undefined)(
       })
     })
 
+    live("a payout is asked for, found by its reference, settled and returned", served, function* () {
+      const key = IdempotencyKey.fromReference("payout", "invoice-2")
+      yield* ask(paying({}, keyed(key)))
+      yield* look("/?tab=withdrawals", async (page) => {
+        await page.locator("#payoutAmount").fill("15,00")
+        await button(page, "New payout").click()
+        await rows(page).filter({ hasText: "15,00" }).waitFor()
+        await page.getByRole("searchbox").fill("invoice-2")
+        await page.getByText("1 of 1").waitFor()
+        await button(page, "Settle: payout 1").click()
+        await button(page, "Return: payout 1").click()
+        await rows(page).getByText("Returned").waitFor()
+        await page.locator("#balance").filter({ hasText: "985,00" }).waitFor()
+        await rows(page).first().locator("[aria-expanded]").press("Enter")
+        await page.getByText(key, { exact: true }).first().waitFor()
+      })
+    })
+
+    live("Connect shows what a program needs, and copies it", served, function* () {
+      yield* look(
+        "/?lang=pt",
+        async (page) => {
+          await page.context().grantPermissions(["clipboard-read", "clipboard-write"])
+          await button(page, "Conectar").click()
+          await button(page, "Copiar: Em um arquivo .env").click()
+          await page.getByText("Copiado.").waitFor()
+          const text = String(await page.evaluate("navigator.clipboard.readText()"))
+          assert.match(
+            text,
+            /^PAYMENTS_BASE_URL=http:.*\nPAYMENTS_CLIENT_ID=.*\nPAYMENTS_API_KEY=.*\nPAYMENTS_COMPANY_ID=1$/
+          )
+          assert.deepStrictEqual(await page.evaluate(clippedIn("#connect *")), [])
+          await page.keyboard.press("Escape")
+          await page.locator("#connect").waitFor({ state: "hidden" })
+        },
+        { width: 360 }
+      )
+    })
+
     live.each(sizes)(
-      "at $width pixels, $colorScheme, axe finds nothing, nothing is clipped, and the first charge is above the fold",
+      "at $width pixels, $colorScheme, nothing is clipped or small, axe finds nothing, and the first charge is above the fold",
       socket({ balance: 999_999_999_999 }),
-      function* ({ fold, ...looks }) {
+      function* ({ fold, hasAxe, ...looks }) {
         const sandbox = yield* Sandbox
         for (let row = 0; row < 12; row++) yield* sandbox.charge(2500 + row * 1_000_000)
         for (const language of ["en", "pt"])
           yield* look(
             `/?lang=${language}`,
             async (page) => {
-              assert.deepStrictEqual(await page.evaluate(clipped), [])
-              const bottom = `document.querySelector(".rows > li").getBoundingClientRect().bottom`
+              const bottom = `document.querySelector(".row").getBoundingClientRect().bottom`
               assert.isAtMost(await page.evaluate(bottom), fold)
               // Rows 9 and 10 have numbers of another length, and amounts too.
               const ends = `[...document.querySelectorAll(".amount")].map((amount) => amount.getBoundingClientRect().right)`
@@ -181,36 +241,60 @@ describe.skipIf(noBrowser !== undefined)(
             },
             looks
           )
-        // A row in each section, with a long name, a long address and large amounts.
+        // Rows in each section, with a long name, a long address, large amounts, each operation and a fault.
         yield* sandbox.subscribe(`http://127.0.0.1:9/${"a".repeat(200)}`)
         const { transactionId } = yield* sandbox.charge(999_999_999_999, "M".repeat(200))
         yield* sandbox.markPaid(transactionId)
+        for (let lookups = 0; lookups < 4; lookups++) yield* ask({ path: lookupPath(transactionId) })
+        yield* sandbox.fault("requestWithdrawal", Fault.resetBefore)
+        yield* Effect.exit(ask(paying()))
         yield* ask(paying({ amount: 100_000_000_000 }))
-        const found = yield* look("/", (page) => inEach(page, () => lookAt(page, looks)), looks)
-        assert.deepStrictEqual(
-          found,
-          sections.map(() => [looks.width, []])
-        )
+        yield* ask(paying())
+        yield* sandbox.settleWithdrawal(2)
+        for (const language of ["en", "pt"] as const) {
+          const seen = yield* look(
+            `/?lang=${language}`,
+            (page) => inEach(page, language, () => lookAt(page, looks, hasAxe && language === "en")),
+            looks
+          )
+          assert.deepStrictEqual(
+            seen,
+            sections[language].map(() => [looks.width, [], [], []])
+          )
+        }
       }
     )
   }
 )
 
-/** How wide a section is, and what axe finds in it. The scheme changes colours and nothing else. */
-const lookAt = async (page: Page, { colorScheme }: Looks) => {
+/** How wide a section is, what is clipped or small in it, and what axe finds. The scheme changes colours, and the language words. */
+const lookAt = async (page: Page, { colorScheme }: Looks, hasAxe: boolean) => {
+  const width = await page.evaluate<number>("document.documentElement.scrollWidth")
+  const found = [width, await page.evaluate(clippedIn("body *")), await page.evaluate(smallTargets)]
+  if (!hasAxe) return [...found, []]
   const axe = new AxeBuilder({ page })
   const { violations } = await (colorScheme === "dark" ? axe.withRules("color-contrast") : axe).analyze()
-  const width = await page.evaluate<number>("document.documentElement.scrollWidth")
-  return [width, violations.map(({ id, nodes }) => [id, nodes[0]?.html])]
+  return [...found, violations.map(({ id, nodes }) => [id, nodes[0]?.html])]
 }
 
-/** What is wider than its place, or than the page. */
-const clipped = `[...document.querySelectorAll("body *")]
-  .filter((element) => !element.closest(".hidden, .skip, select, [popover]"))
+/** What is wider than its place or than the page, and words and labels that are broken inside. */
+const clippedIn = (selector: string) => `[...document.querySelectorAll("${selector}")]
+  .filter((element) => !element.closest(".hidden, .skip, select, [popover]:not(:popover-open)"))
   .filter((element) => {
     const { overflowX } = getComputedStyle(element)
-    const { right, width } = element.getBoundingClientRect()
-    const isCut = overflowX !== "visible" && element.scrollWidth > element.clientWidth + 1
-    return width > 0 && (right > innerWidth + 0.5 || isCut)
+    const { height, right, width } = element.getBoundingClientRect()
+    const isLabel = element.matches("button, summary, label, .pill, .name, .number, .amount, [role=tab], h1, h2")
+    const isCut = (overflowX !== "visible" || isLabel) && element.scrollWidth > element.clientWidth + 1 && element.clientWidth > 0
+    const isBroken = isLabel && !element.closest(".line .amount") && element.matches(".pill, .name, .number, button, [role=tab]") && height > 50
+    return width > 0 && (right > innerWidth + 0.5 || isCut || isBroken)
+  })
+  .map((element) => element.outerHTML.slice(0, 80))`
+
+/** What a finger cannot hit: a target below 24 pixels in one direction. */
+const smallTargets = `[...document.querySelectorAll("a, button, summary, input, select, .line, [tabindex]")]
+  .filter((element) => !element.closest(".skip"))
+  .filter((element) => {
+    const { height, width } = element.getBoundingClientRect()
+    return width > 0 && (height < 24 || width < 24)
   })
   .map((element) => element.outerHTML.slice(0, 80))`

@@ -1,6 +1,7 @@
 /** The functions of a sandbox over HTTP (`Sandbox.layerServer`): what they refuse, and what their lists find. */
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
+import { IdempotencyKey } from "effect-pix"
 import { Sandbox } from "effect-pix/sandbox"
 import { effect } from "../support/effect.ts"
 import { ask, charging, keyed, paying, socket } from "../support/doors.ts"
@@ -96,6 +97,15 @@ describe("a function over HTTP", () => {
   })
 })
 
+effect("a payout that the gateway refuses is refused in both languages, for the page", served, function* () {
+  const { json } = yield* steer("withdraw", { amount: 999 })
+  assert.deepStrictEqual(json, {
+    message: "A payout is of R$ 10,00 (1000 centavos) at least.",
+    portuguese: "O valor mínimo de saque é de R$ 10,00 (1000 centavos).",
+    status: 400
+  })
+})
+
 describe("a list over HTTP", () => {
   effect("a list has the newest that fit a search, and counts them by their status", served, function* () {
     const sandbox = yield* Sandbox
@@ -131,5 +141,24 @@ describe("a list over HTTP", () => {
         assert.strictEqual((yield* jsonOf(`${name}?search=${encodeURIComponent(word)}`)).total, 1, word)
       assert.strictEqual((yield* jsonOf(`${name}?search=nothing`)).total, 0)
     }
+  })
+
+  effect("a charge, a payout and its requests are found by the reference of their key", served, function* () {
+    const found = (name: string, reference: string) =>
+      Effect.map(jsonOf(`${name}?search=${encodeURIComponent(reference)}`), ({ items }) =>
+        items.map((row: { idempotencyKey: string }) => row.idempotencyKey.split("_")[0])
+      )
+    for (const [kind, reference] of [
+      ["payout", "Invoice-2"],
+      ["payout", "invoice-2"],
+      ["payout-account", "padaria/invoice-2"]
+    ] as const)
+      yield* ask(paying({}, keyed(IdempotencyKey.fromReference(kind, reference))))
+    yield* ask(charging({}, keyed(IdempotencyKey.fromReference("charge", "invoice-2"))))
+    assert.deepStrictEqual(yield* found("withdrawals", " invoice-2 "), ["payout"])
+    assert.deepStrictEqual(yield* found("withdrawals", "padaria/invoice-2"), ["payout-account"])
+    assert.deepStrictEqual(yield* found("transactions", "invoice-2"), ["charge"])
+    assert.deepStrictEqual(yield* found("requests", "invoice-2"), ["charge", "payout"])
+    assert.deepStrictEqual(yield* found("withdrawals", "invoice"), [])
   })
 })

@@ -189,7 +189,7 @@ describe("a record", () => {
       }
       const errors = later.lines.filter((line) => line.includes("MONEY MAY HAVE MOVED"))
       assert.lengthOf(errors, 1)
-      assert.include(errors[0], "stored as paid (reference invoice-1")
+      assert.include(errors[0], "which is stored as paid. MONEY MAY HAVE MOVED")
       assert.deepStrictEqual(yield* look({ enTransaction: "Refunded", updateDate: date(23) }), ["returned", undefined])
       assert.deepStrictEqual(yield* look({ enTransaction: "Successful", updateDate: date(24) }), [
         "returned",

@@ -189,17 +189,16 @@ describe("with confirm", () => {
       yield* pass(31)
       const before = yield* lookups
       for (const status of ["failure", "refunded", "FALHOU", "estornado"]) {
-        const lines = denied.lines.length
         const looked = yield* lookups
         yield* queue.hint({ withdrawalId, status })
         yield* pass(2)
         assert.deepStrictEqual([yield* stateOf(queue, "invoice-1"), (yield* lookups) - looked], ["paid", 1])
-        assert.lengthOf(denied.lines.slice(lines), 1)
-        assert.match(
-          denied.lines.at(-1) ?? "",
-          /^A webhook claimed that a payout (failed|returned), and the lookup says Successful/
-        )
       }
+      // The second one of each kind is counted by the line of a minute.
+      assert.deepStrictEqual(
+        denied.lines.map((line) => line.slice(0, 43)),
+        ["failed", "returned"].map((word) => `A webhook claimed that a payout ${word}, and the`.slice(0, 43))
+      )
       yield* TestClock.adjust("3 hours")
       assert.isAtMost((yield* lookups) - before, 5)
       assert.deepStrictEqual([yield* requests(), yield* Stream.runCount(queue.list({ claimed: "any" }))], [1, 0])
@@ -235,7 +234,7 @@ describe("with confirm", () => {
       const reference = name === "this process" ? "invoice-2" : "invoice-1"
       const id = name === "this process" ? yield* post(queue, reference) : withdrawalId
       if (name === "this process") yield* sandbox.settleWithdrawal(id)
-      yield* sandbox.refundWithdrawal(id)
+      yield* sandbox.returnWithdrawal(id)
       if (by === client) assert.strictEqual(yield* webhook.post({ ...refunded, withdrawId: id }), 200)
       else yield* queue.hint({ withdrawalId: id, status: "refunded" })
       yield* pass(2)

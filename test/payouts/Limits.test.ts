@@ -254,7 +254,10 @@ describe("what the user knows", () => {
       yield* seconds(2)
       yield* queue.submitMany(payouts(5))
       yield* seconds(60)
-      assert.deepStrictEqual([yield* shown("lost"), yield* shown(), yield* requests()], ["posted", "accepted Limit", 2])
+      assert.deepStrictEqual(
+        [yield* shown("lost"), yield* shown(), yield* requests()],
+        ["posted", "accepted Window", 2]
+      )
       yield* Effect.repeat(TestClock.adjust("1 minute"), { times: 11 * 60 - 3 })
       assert.strictEqual(yield* requests(), 2)
       yield* Effect.repeat(TestClock.adjust("1 minute"), { times: 10 })

@@ -11,6 +11,7 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { leaksIn, person } from "../support/canary.ts"
 import { compareLines, compareSpans, documentedMetrics, exportedMetrics } from "../support/documented.ts"
+import { unread } from "../support/exporters.ts"
 import { exportedBy } from "../support/exported.ts"
 import { keys } from "../support/marked.ts"
 import { makeHeld } from "../support/payoutAnswers.ts"
@@ -186,7 +187,7 @@ const elsewhere = new Set([
   "A payout is tried again",
   "The daily cap of",
   "waits for the window of its account",
-  "could not be sent in the last minute",
+  "more payout(s) of the account",
   "The service refuses the payouts",
   "covers other payouts, and not this one",
   "is another one than before",
@@ -227,6 +228,12 @@ describe("what the queue of payouts exports", () => {
     const lineRows = compareLines(library, "payouts", "both")
     const isHere = ([line]: readonly [string, ...ReadonlyArray<unknown>]) => !elsewhere.has(line)
     assert.deepStrictEqual(lineRows.exported.filter(isHere), lineRows.documented.filter(isHere))
+  })
+
+  effect("every alert and panel finds what it reads under Effect's Prometheus exporter and under OTLP", function* () {
+    const { count, missing } = unread((yield* exported).exporting, metric)
+    assert.isAbove(count, 5)
+    assert.deepStrictEqual(missing, [])
   })
 
   effect("a send is linked to the submit or the step that queued its payout, also after a rate limit", function* () {

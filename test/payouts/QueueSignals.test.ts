@@ -1,6 +1,6 @@
 /** What the queue of payouts measures, and of what it warns. */
 import { assert } from "@effect/vitest"
-import { Effect, Layer, Metric, References } from "effect"
+import { DateTime, Effect, Layer, Metric, References } from "effect"
 import { Money } from "effect-pix"
 import { Fault } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
@@ -21,28 +21,31 @@ const gauges = Effect.map(Metric.snapshot, (metrics) =>
     .toSorted()
 )
 
-effect("a process without a worker measures what waits", Layer.merge(memory, ownMetrics), function* () {
-  const queue = yield* startClient()
-  yield* queue.submitMany(payouts(3, 2500))
-  yield* queue.setPaused(true)
-  yield* TestClock.adjust("61 seconds")
-  assert.deepStrictEqual(yield* gauges, [
-    "centavos accepted default {centavo} 7500",
-    "delayed Paused default {payout} 3",
-    "delayed_centavos Paused default {centavo} 7500",
-    "measured_seconds default s 60",
-    "oldest_seconds accepted default s 60",
-    "paused default {flag} 1",
-    "waiting accepted default {payout} 3"
-  ])
-})
+effect(
+  "a process without a worker measures what waits, and a pause makes nothing late",
+  Layer.merge(memory, ownMetrics),
+  function* () {
+    const queue = yield* startClient()
+    yield* queue.submitMany(payouts(3, 2500))
+    yield* queue.setPaused(true)
+    yield* TestClock.adjust("61 seconds")
+    assert.deepStrictEqual(yield* gauges, [
+      "centavos accepted default {centavo} 7500",
+      "delayed Paused default {payout} 3",
+      "delayed_centavos Paused default {centavo} 7500",
+      "measured_seconds default s 60",
+      "paused default {flag} 1",
+      "waiting accepted default {payout} 3"
+    ])
+  }
+)
 
-const doubts = makeWarnings((_, { fiber }) => {
-  const { "error.type": kind, "payments.reference": reference } = fiber.getRef(References.CurrentLogAnnotations)
-  return [reference, kind]
+const doubts = makeWarnings((line, { fiber }) => {
+  const { "payments.reference": reference } = fiber.getRef(References.CurrentLogAnnotations)
+  return reference === undefined ? line : [reference, line.slice(0, line.indexOf(" "))].join(" ")
 })
 queued(
-  "each payout in doubt is warned of once, however often it is sent again",
+  "the first payout in doubt is warned of at once, and the others by one line with their number and sum, however often they are sent",
   { under: doubts.layer },
   function* ({ queue, sandbox }) {
     yield* warmUp(queue)
@@ -50,10 +53,73 @@ queued(
     yield* queue.submitMany(payouts(12))
     yield* TestClock.adjust("6 seconds")
     assert.isAbove(yield* requests(), 29)
-    assert.sameDeepMembers(
-      doubts.lines,
-      payouts(12).map(({ reference }) => [reference, "502"])
-    )
+    yield* TestClock.adjust("3 minutes")
+    assert.deepStrictEqual(doubts.lines, [
+      "invoice-1 OutcomeUnknown:",
+      "11 more payout(s) of the account default, R$ 110,00, may have been paid, or not, and are asked about again under their keys: 502. These are those of the last minute."
+    ])
+  }
+)
+
+const outage = makeWarnings()
+queued.each([
+  { meets: "an answer of 502", fault: Fault.answer(502) },
+  { meets: "a lost connection", fault: Fault.resetAfter },
+  { meets: "no connection", fault: Fault.refuse },
+  { meets: "a refusal of each payout", fault: refused },
+  { meets: "a failure of each payout", fault: Fault.failure() },
+  { meets: "a refusal of the account", fault: poor }
+])(
+  "an outage of 12 seconds with 100 payouts that meet $meets has at most 5 lines",
+  { under: outage.layer },
+  function* ({ queue, sandbox }, { fault }) {
+    outage.lines.length = 0
+    yield* sandbox.fault("requestWithdrawal", fault, { times: 1_000_000 })
+    yield* queue.submitMany(payouts(100))
+    yield* Effect.repeat(TestClock.adjust("1 second"), { times: 12 })
+    assert.isNotEmpty(outage.lines)
+    yield* TestClock.adjust("1 minute")
+    assert.isAtMost(outage.lines.length, 5, outage.lines.join("\n"))
+  }
+)
+
+// 9:00 in São Paulo.
+const morning = 12 * 3_600_000
+const held = {
+  "its pace": { options: { pace: { most: 1, per: "1 minute" } }, cause: "Pace" },
+  "its closed window": { options: { window: { from: "10:00", to: "18:00" } }, cause: "Window" },
+  "the cap of the day": { options: { dailyCap: Money.centavos(1000) }, cause: "DailyCap" },
+  "its time": { notBefore: DateTime.makeUnsafe(morning + 3 * 3_600_000), cause: "NotBefore" }
+} as const
+for (const [what, { cause, ...given }] of Object.entries(held)) {
+  queued(
+    `a payout that waits for ${what} is not late, and has a gauge of its cause`,
+    { under: ownMetrics, ...("options" in given && given.options) },
+    function* ({ queue }) {
+      yield* TestClock.setTime(morning)
+      yield* queue.submitMany(payouts(50).map((item) => ({ ...item, ...("notBefore" in given && given) })))
+      yield* Effect.repeat(TestClock.adjust("1 minute"), { times: 30 })
+      const found = yield* gauges
+      const late =
+        found.find((line) => line.startsWith("oldest_seconds accepted")) ?? "oldest_seconds accepted default s 0"
+      assert.isAtMost(Number(late.split(" ").at(-1)), 60)
+      assert.match(found.join("\n"), new RegExp(`^delayed ${cause} default`, "m"))
+    }
+  )
+}
+
+effect(
+  "a payout is late from the opening of its window where nobody sends",
+  Layer.merge(memory, ownMetrics),
+  function* () {
+    yield* TestClock.setTime(morning)
+    const queue = yield* startClient()
+    yield* queue.setLimits({ window: { from: "10:00", to: "18:00" } })
+    yield* queue.submit(payout("invoice-1"))
+    yield* TestClock.adjust("59 minutes")
+    assert.notInclude((yield* gauges).join("\n"), "oldest_seconds")
+    yield* TestClock.adjust("12 minutes")
+    assert.include(yield* gauges, "oldest_seconds accepted default s 660")
   }
 )
 

@@ -476,13 +476,13 @@ for (const { client, name, skip } of databases) {
     function* () {
       const queue = yield* startClient()
       for (let worker = 0; worker < 2; worker++) yield* startConfirming({ poll: "20 millis" })
-      const { refundWithdrawal, requests, settleWithdrawal } = yield* Sandbox
+      const { returnWithdrawal, requests, settleWithdrawal } = yield* Sandbox
       yield* queue.submitMany(payouts(4))
       for (const [index, { reference }] of payouts(4).entries()) {
         yield* queue.await(reference)
         const withdrawalId = yield* numberOf(queue, reference)
         yield* settleWithdrawal(withdrawalId)
-        if (index % 2 === 0) yield* refundWithdrawal(withdrawalId)
+        if (index % 2 === 0) yield* returnWithdrawal(withdrawalId)
         yield* queue.hint({ withdrawalId, status: "refunded" })
       }
       const states = Effect.map(Stream.runCollect(queue.list()), (all) => all.map(({ state }) => state).toSorted())

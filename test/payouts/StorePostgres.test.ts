@@ -2,14 +2,17 @@
  * What is asked of PostgreSQL alone: pages that are read as the tables grow, locks, its own clock, and what it refuses.
  */
 import { assert } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Latch, Layer, Stream } from "effect"
+import { Array as Arr, Deferred, Effect, Fiber, Latch, Layer, Result, Stream } from "effect"
 import { type PayoutItem, PayoutQueue, Payouts } from "effect-pix/payouts"
 import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
 import { database } from "../../src/durable/Database.ts"
+import { dueColumns, makeDue } from "../../src/durable/Due.ts"
 import { migrate } from "../../src/durable/Tables.ts"
 import { makeStore } from "../../src/payouts/internal/queue/store.ts"
 import { tables } from "../../src/payouts/internal/queue/tables.ts"
 import { clientOf, layerPostgres, onPostgres as test, postgres } from "../support/database.ts"
+import { exportedBy } from "../support/exported.ts"
 import { payout, payouts, startClient } from "../support/payoutQueue.ts"
 import { runs } from "../support/seed.ts"
 import { line } from "../support/sheets.ts"
@@ -213,6 +216,45 @@ for (const [moment, zone, counted] of [
   )
 }
 
+test("90 submits fail by name where other code holds a pool of 2, and each is accepted once after that", function* () {
+  const { url } = yield* postgres
+  const program = Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const queue = yield* startClient()
+    const isHeld = yield* Latch.make()
+    const hold = sql.withTransaction(Effect.andThen(isHeld.open, Effect.never))
+    const holders = yield* Effect.replicateEffect(Effect.forkChild(hold), 2)
+    yield* isHeld.await
+    const items = Arr.makeBy(90, (n) => payout(`invoice-${n}`))
+    const submitAll = Effect.forEach(items, (item) => Effect.result(queue.submit(item)), { concurrency: "unbounded" })
+    const submitting = yield* Effect.forkChild(submitAll, { startImmediately: true })
+    // The first of them may have waited for the second holder.
+    yield* Effect.repeat(TestClock.adjust("1 second"), { times: 9 })
+    const failed = (yield* Fiber.join(submitting)).flatMap((one) => (Result.isFailure(one) ? [one.failure] : []))
+    assert.lengthOf(failed, 90)
+    for (const error of failed)
+      assert.deepInclude(error, { _tag: "DatabaseError", operation: "submit", reason: "NoConnection" })
+    yield* Fiber.interruptAll(holders)
+    assert.deepStrictEqual(yield* sql`SELECT 1 FROM effect_pix_payouts`, [])
+    yield* submitAll
+    yield* submitAll
+    assert.lengthOf(yield* sql`SELECT 1 FROM effect_pix_payouts`, 90)
+  })
+  const { lines, metrics } = yield* exportedBy(
+    Effect.provide(Effect.scoped(program), [clientOf(url, { maxConnections: 2 }), TestClock.layer()])
+  )
+  const said = lines.filter(({ message }) =>
+    message.startsWith("The database fails: no connection was free for 8 seconds")
+  )
+  assert.lengthOf(said, 1)
+  const counted = metrics.filter(({ name }) => name === "effect_pix_database_failures_total")
+  assert.deepStrictEqual(
+    counted.map(({ attributes }) => attributes["error.type"]),
+    ["NoConnection"]
+  )
+  assert.isAtLeast(Number(counted[0]?.value), 90)
+})
+
 for (const isolation of ["read committed", "repeatable read"])
   test(`of two sheets that look alike at the same moment one is accepted, with ${isolation}`, function* () {
     const { url } = yield* postgres
@@ -239,3 +281,20 @@ for (const isolation of ["read committed", "repeatable read"])
       assert.strictEqual((yield* Fiber.join(second))._tag, "PayoutsNotAccepted")
     }).pipe(Effect.scoped, Effect.provide(clientOf(`${url}?options=${options}`)))
   })
+
+test(
+  "a lease is renewed of a row that a number names, which the driver gives as a bigint",
+  layerPostgres,
+  function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql.unsafe(`CREATE TABLE jobs (id BIGINT PRIMARY KEY, ${dueColumns("0")})`)
+    yield* sql`INSERT INTO jobs (id) VALUES (7)`
+    const scope = sql`TRUE`
+    const columns = sql`tries AS "tries"`
+    const jobs = { table: "jobs", key: "id", keyType: "BIGINT", scope, waits: scope, columns, longest: 60_000 } as const
+    const { renew, take } = makeDue(yield* database, jobs)
+    const [row] = yield* take("one", 0, 1)
+    yield* renew([{ key: row?.key ?? "", taker: "one" }], 60_000)
+    assert.isEmpty(yield* take("two", 0, 1))
+  }
+)

@@ -24,8 +24,7 @@ export const ask = (reference = invoice) =>
     schedule: Schedule.upTo(Schedule.spaced("1 minute"), { times: 5 }),
     while: ({ outcome }) => outcome !== "Rejected"
   })
-const orParked = <A, E, R>(program: Effect.Effect<A, E, R>) =>
-  Effect.catchCause(program, () => declare("parked"))
+const orParked = <A, E, R>(program: Effect.Effect<A, E, R>) => Effect.catchCause(program, () => declare("parked"))
 export const bookEnd = (id: number) => Effect.flatMap(endOf(id), book)
 
 /** Pays once. */

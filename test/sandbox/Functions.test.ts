@@ -90,8 +90,15 @@ describe.each([
   })
 
   effect("a payout is settled or rejected, once, and a rejection returns the money", sandboxLayer, function* () {
-    const { balance, rejectWithdrawal, settleWithdrawal } = yield* Sandbox
-    yield* Effect.replicateEffect(ask(paying()), 2)
+    const { balance, rejectWithdrawal, returnWithdrawal, settleWithdrawal, withdraw } = yield* Sandbox
+    const made = [yield* withdraw(1000), yield* withdraw(1000, "52998224725")]
+    assert.deepStrictEqual(
+      made.map(({ pixKey, pixKeyType, status }) => [pixKey, pixKeyType, status]),
+      [
+        ["123e4567-e12b-12d1-a456-426655440000", "EVP", "Awaiting"],
+        ["52998224725", undefined, "Awaiting"]
+      ]
+    )
     for (let times = 2; times > 0; times--) {
       assert.strictEqual((yield* settleWithdrawal(1)).status, "Settled")
       assert.strictEqual((yield* rejectWithdrawal(2)).status, "Rejected")
@@ -99,6 +106,11 @@ describe.each([
     }
     assert.instanceOf(yield* Effect.flip(rejectWithdrawal(1)), SandboxConflict)
     assert.instanceOf(yield* Effect.flip(settleWithdrawal(3)), SandboxNotFound)
+    assert.instanceOf(yield* Effect.flip(returnWithdrawal(2)), SandboxConflict)
+    for (let times = 2; times > 0; times--) {
+      assert.strictEqual((yield* returnWithdrawal(1)).status, "Returned")
+      assert.strictEqual(yield* balance, 10_000)
+    }
   })
 
   effect(
@@ -179,6 +191,7 @@ describe.each([
     for (const [wrong, words] of [
       [sandbox.subscribe("https://elsewhere.example/"), /url|loopback/],
       [sandbox.credit(Number.MAX_SAFE_INTEGER), /Sandbox\.credit: .*safe integer/],
+      [sandbox.withdraw(999), /Sandbox\.withdraw: A payout is of R\$ 10,00/],
       [sandbox.charge(1_000_000_000_000), /Sandbox\.charge: amount must be from 1 to/]
     ] as const) {
       const exit = yield* Effect.exit<unknown, unknown, never>(wrong)

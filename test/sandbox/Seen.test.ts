@@ -113,14 +113,14 @@ describe("a charge of a sandbox that answers as seen", () => {
 
 describe("a payout of a sandbox that answers as seen", () => {
   effect("is Pending, Processing and Successful, and may come back", seen, function* () {
-    const { balance, processWithdrawal, refundWithdrawal, settleWithdrawal } = yield* Sandbox
+    const { balance, processWithdrawal, returnWithdrawal, settleWithdrawal } = yield* Sandbox
     const sent = yield* receive
     const { json, status } = yield* pay
     assert.strictEqual(status, 201)
     assertKind(json, "withdrawal-201-pending")
     assert.strictEqual(json.enTransaction, "Pending")
     const words = ["Processing", "Successful", "Refunded"]
-    for (const [at, step] of [processWithdrawal, settleWithdrawal, refundWithdrawal].entries()) {
+    for (const [at, step] of [processWithdrawal, settleWithdrawal, returnWithdrawal].entries()) {
       yield* Effect.andThen(step(json.id), deliver)
       const record = (yield* lookup(json.id)).json
       assert.strictEqual(record.enTransaction, words[at])

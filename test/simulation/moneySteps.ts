@@ -54,7 +54,7 @@ const isRetryable = (error: unknown) => error instanceof DatabaseError && error.
 export const endOf: { readonly [Status in SandboxWithdrawal["status"]]?: "paid" | "failed" | "returned" } = {
   Settled: "paid",
   Rejected: "failed",
-  Refunded: "returned"
+  Returned: "returned"
 }
 
 export type Story = Effect.Success<ReturnType<typeof play>>
@@ -243,7 +243,7 @@ export const play = (world: World, plan: Plan) =>
         const { after, fate } = fateOf(plan.seed, amount - amountOf(0))
         yield* Effect.sleep(after)
         yield* fate === "fails" ? sandbox.rejectWithdrawal(id) : sandbox.settleWithdrawal(id)
-        if (fate === "is returned") yield* Effect.delay(sandbox.refundWithdrawal(id), "1 hour")
+        if (fate === "is returned") yield* Effect.delay(sandbox.returnWithdrawal(id), "1 hour")
         atBank--
       }, Effect.orDie)
       return Stream.runForEach(sandbox.changes, (change) => {

@@ -63,6 +63,9 @@ const runWords = (words: readonly [string, ...ReadonlyArray<string>], env: Env =
 export const start = (args: ReadonlyArray<string>, env: Env = {}, how?: How) =>
   startWords([process.execPath, main, ...args], env, how)
 
+/** Starts a program of Node, and kills it at the end of the scope. */
+export const startProgram = (file: string, env: Env) => startWords([process.execPath, file], env)
+
 /** Runs the command to its end. */
 export const run = (args: ReadonlyArray<string>, env?: Env, input?: string) =>
   runWords([process.execPath, main, ...args], env, input === undefined ? {} : { input })

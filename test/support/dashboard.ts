@@ -1,4 +1,4 @@
-/** Reads docs/operations/grafana.json: its panels, with their queries. */
+/** Reads docs/operations/grafana.json and its Portuguese twin: their panels, with their queries. */
 import { Schema } from "effect"
 import { readFileSync } from "node:fs"
 import { resolve } from "node:path"
@@ -12,11 +12,17 @@ const Row = Schema.Struct({
   title: Schema.String,
   panels: Schema.Tuple([])
 })
-const Panel = Schema.Struct({
+const Explained = {
   id: Schema.Int,
-  type: Schema.Literals(["stat", "timeseries"]),
   title: Schema.String,
-  description: Schema.String,
+  description: Schema.NonEmptyString,
+  links: Schema.Tuple([Schema.Struct({ title: Schema.String, url: Schema.String, targetBlank: Schema.Literal(true) })])
+}
+/** Grafana asks for the alerts itself. */
+const AlertList = Schema.Struct({ ...Explained, type: Schema.Literal("alertlist") })
+const Panel = Schema.Struct({
+  ...Explained,
+  type: Schema.Literals(["stat", "timeseries"]),
   datasource,
   fieldConfig: Schema.Struct({ defaults: Schema.Struct({ unit: Schema.String }) }),
   targets: Schema.NonEmptyArray(
@@ -25,7 +31,7 @@ const Panel = Schema.Struct({
 })
 const Variable = Schema.Struct({
   name: Schema.String,
-  query: Schema.Union([Schema.Literal("prometheus"), Schema.Struct({ query: Schema.String, refId: Schema.String })])
+  query: Schema.Union([Schema.String, Schema.Struct({ query: Schema.String, refId: Schema.String })])
 })
 /** What Grafana needs to import a dashboard. `id` is that of an installation. */
 const Dashboard = Schema.Struct({
@@ -34,17 +40,20 @@ const Dashboard = Schema.Struct({
   title: Schema.String,
   schemaVersion: Schema.Literal(39),
   templating: Schema.Struct({ list: Schema.Array(Variable) }),
-  panels: Schema.Array(Schema.Union([Row, Panel]))
+  panels: Schema.Array(Schema.Union([Row, AlertList, Panel]))
 })
 
-/** The text of the file. */
-export const dashboardText = readFileSync(resolve(import.meta.dirname, "../../docs/operations/grafana.json"), "utf8")
+const readDashboard = (file: string) => {
+  const text = readFileSync(resolve(import.meta.dirname, "../../docs/operations", file), "utf8")
+  return { file, text, ...Schema.decodeUnknownSync(Schema.fromJsonString(Dashboard))(text) }
+}
 
-export const dashboard = Schema.decodeUnknownSync(Schema.fromJsonString(Dashboard))(dashboardText)
+/** The two files, which differ in their words alone. */
+export const dashboards = [readDashboard("grafana.json"), readDashboard("grafana.pt.json")] as const
 
-/** The panels that show something, with the unit of their values. */
-export const panels = dashboard.panels.flatMap((panel) =>
-  panel.type === "row" ? [] : [{ ...panel, unit: panel.fieldConfig.defaults.unit }]
+/** The panels that show something of the first, with the unit of their values. */
+export const panels = dashboards[0].panels.flatMap((panel) =>
+  "targets" in panel ? [{ ...panel, unit: panel.fieldConfig.defaults.unit }] : []
 )
 
 /** The queries of all panels as Grafana sends them where every program and account is chosen, in steps of five minutes. */

@@ -1,6 +1,6 @@
 /**
- * The `ts` blocks of README.md and its neighbours, of docs/ and of the docstrings in src/, as modules in test/.docs/: the
- * type-check compiles them with the sources, and `test/examples.test.ts` runs them. `node test/support/docBlocks.ts` writes them.
+ * The `ts` blocks of README.md and its neighbours, of docs/ and of the docstrings in src/, and each file of docs/examples/ that
+ * asserts something, as modules in test/.docs/: the type-check compiles them with the sources, and `test/examples.test.ts` runs them. `node test/support/docBlocks.ts` writes them.
  * A line that ends in `// => value` asserts that value, of an expression or of what a `const` is given; an expression of
  * several lines has it on the last one, which then begins with a closing bracket or a dot. A block has the line numbers of its
  * file. Text that cannot be run is in a `txt` or `sh` block.
@@ -22,7 +22,7 @@ const withAssertions = (code: string) => {
     const continues = (at: string) => !/\S/.test(at) || at.search(/\S/) > indent || /^\s*[)\]}.]/.test(at)
     let first = index
     while (first > 0 && continues(lines[first] ?? "")) first--
-    const declared = /^\s*const (\w+)(?:: [^=]+)? = /.exec(lines[first] ?? "")?.[1]
+    const declared = /^\s*(?:export )?const (\w+)(?:: [^=]+)? = /.exec(lines[first] ?? "")?.[1]
     lines[index] = declared === undefined ? `${start}, ${expected})` : `${start}; $eq(${declared}, ${expected})`
     if (declared === undefined) lines[first] = lines[first]?.replace(/^\s*/, "$&;$eq(") ?? ""
   }
@@ -42,7 +42,11 @@ const blocksOf = (file: string) =>
   })
 
 export const files = globSync(["*.md", "docs/**/*.md", "src/**/*.ts"], { cwd: root }).toSorted()
-export const blocks = files.flatMap(blocksOf)
+const recipes = globSync("docs/examples/*.ts", { cwd: root })
+  .toSorted()
+  .map((file) => ({ name: file, module: join(out, file, "1.ts"), line: 0, code: read(file) }))
+  .filter(({ code }) => code.includes(" // => "))
+export const blocks = [...files.flatMap(blocksOf), ...recipes]
 
 /** Writes the modules that have changed, and removes those whose block is gone. */
 export const writeBlocks = (): void => {

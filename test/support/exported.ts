@@ -3,6 +3,7 @@
  */
 import { Cause, Clock, Context, Effect, Exit, Logger, Metric, References, Tracer } from "effect"
 import { inspect } from "node:util"
+import { exporters } from "./exporters.ts"
 import { recordingTracer } from "./spans.ts"
 
 type Attributes = Readonly<Record<string, unknown>>
@@ -51,7 +52,7 @@ export const lastValues = (
   )
 
 /** Some lines are logged once a minute of a clock: with a clock of its own, a program is a process of its own. */
-const ownClock = (clock: Clock.Clock): Clock.Clock => Object.create(clock)
+export const ownClock = (clock: Clock.Clock): Clock.Clock => Object.create(clock)
 
 /** Runs a program, and reads what it traced, logged and measured. Lines of every level are read. */
 export const exportedBy = <A, E, R>(program: Effect.Effect<A, E, R>) =>
@@ -70,14 +71,18 @@ export const exportedBy = <A, E, R>(program: Effect.Effect<A, E, R>) =>
         attributes: { ...fiber.getRef(References.CurrentLogAnnotations) }
       })
     })
-    const metrics = yield* program.pipe(
+    const [metrics, exporting] = yield* program.pipe(
       // Effect's own logger adds a line to its span as an event.
       Effect.provide([layer, Logger.layer([logger, Logger.tracerLogger])]),
-      Effect.andThen(Metric.snapshot),
+      Effect.andThen(Effect.all([Metric.snapshot, exporters])),
       Effect.updateService(Clock.Clock, ownClock),
       Effect.provideService(References.MinimumLogLevel, "All"),
       Effect.provideService(Metric.MetricRegistry, new Map())
     )
     const read = { spans: spans.map(spanOf), lines, metrics: metrics.map(pointOf) }
-    return { ...read, text: inspect([read, causes], { depth: Infinity, maxArrayLength: null, maxStringLength: null }) }
+    return {
+      ...read,
+      exporting,
+      text: inspect([read, causes], { depth: Infinity, maxArrayLength: null, maxStringLength: null })
+    }
   })

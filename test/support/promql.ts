@@ -19,15 +19,17 @@ export const series = new Map(
 
 /** The name of the convention has no unit, which OTLP appends and Effect's exporter does not. */
 const bothNames = /\{__name__=~"(\w+)\(_seconds\)\?(\w+)"(?:, )?/g
+/** Other selections by name are of what nobody should export. */
+const byName = /\{__name__[^}]*\}/g
 
 const words =
-  /^(absent|by|group_left|histogram_quantile|increase|last_over_time|max|min|offset|on|or|rate|sum|time|unless)$/
+  /^(abs|absent|and|bool|by|changes|count|group_left|histogram_quantile|increase|last_over_time|max|max_over_time|min|offset|on|or|rate|sum|time|unless|vector)$/
 const matchers = (inBraces = "") =>
   Array.from(inBraces.matchAll(/(\w+)\s*(?:=~|!~|!=|=)\s*"/g), ([, label = ""]) => label)
 
 /** The metrics of an expression with the labels that it selects, and the labels of its result. */
 export const readExpression = (expression: string) => {
-  const expr = expression.replaceAll(bothNames, "$1$2{")
+  const expr = expression.replaceAll(bothNames, "$1$2{").replaceAll(byName, " ")
   const grouped = Array.from(expr.matchAll(/\b(?:by|on)\s*\(([^)]*)\)/g), ([, labels = ""]) => labels.split(/\s*,\s*/))
   const rest = expr.replaceAll(/\b(?:by|on)\s*\([^)]*\)/g, " ").replaceAll(/\[[^\]]*\]/g, " ")
   const used = Array.from(rest.matchAll(/\b([a-z]\w*)\s*(?:\{([^}]*)\})?/gi), ([, name = "", inBraces]) => ({
@@ -40,7 +42,7 @@ export const readExpression = (expression: string) => {
 /** Fails if an expression reads a metric or a label that no program exports; returns the labels that its result may have. */
 export const requireExported = (expr: string): ReadonlySet<string> => {
   const { grouped, used } = readExpression(expr)
-  const possible = new Set(["job"])
+  const possible = new Set(["job", "__name__"])
   for (const { labels, name } of used) {
     const exported = series.get(name)
     if (exported === undefined) throw new Error(`${name} is no metric of the page`)

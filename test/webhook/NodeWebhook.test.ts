@@ -1,7 +1,10 @@
 import { Agent, createServer, type IncomingMessage, request, type RequestListener } from "node:http"
 import { type AddressInfo, connect } from "node:net"
+import { NodeHttpServer } from "@effect/platform-node"
 import { assert, describe } from "@effect/vitest"
 import { Deferred, Effect, Layer, Redacted } from "effect"
+import { HttpServer } from "effect/http"
+import { Sandbox } from "effect-pix/sandbox"
 import { NodeWebhook, Webhook, WebhookVerifier } from "effect-pix/webhook"
 import { live } from "../support/effect.ts"
 import { webShop } from "../support/webHandlers.ts"
@@ -116,4 +119,26 @@ describe("NodeWebhook.toListener", () => {
     assert.include(String(errors[1]), "comes after a body parser")
     yield* Effect.promise(broken.dispose)
   })
+})
+
+describe("NodeWebhook.layerServe", () => {
+  live(
+    "a server listens only when the webhook can answer, and a delivery before that is refused at the door",
+    function* () {
+      const server = createServer()
+      const listened: Array<boolean> = []
+      const look = Effect.sync(() => listened.push(server.listening))
+      const webhook = Webhook.layer({}).pipe(Layer.provide([Sandbox.layerPayments, Layer.effectDiscard(look)]))
+      const served = NodeWebhook.layerServe(
+        Layer.merge(Webhook.route("/webhooks/pix"), Layer.effectDiscard(Effect.addFinalizer(() => look))),
+        NodeHttpServer.layer(() => server, { host: "127.0.0.1", port: 0 })
+      ).pipe(Layer.provide(webhook))
+      yield* Effect.gen(function* () {
+        const url = yield* HttpServer.addressFormattedWith(Effect.succeed)
+        assert.strictEqual(yield* post(`${url}/webhooks/pix`, "{}"), 200)
+      }).pipe(Effect.provide(served))
+      // As the webhook was built, and as its route was closed.
+      assert.deepStrictEqual(listened, [false, false])
+    }
+  )
 })

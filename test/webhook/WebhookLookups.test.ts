@@ -276,25 +276,42 @@ describe("an outage of the service", () => {
     assert.deepStrictEqual(inSeconds(at), [0, 3600])
   })
 
+  effect.each([recorded, unrecorded])(
+    "a gateway that answers in 20 seconds confirms $name by one lookup",
+    world,
+    function* ({ layer }) {
+      const { claim, reports, statuses } = yield* recording({}, layer)
+      const id = yield* paidCharge
+      yield* (yield* Sandbox).fault("getTransaction", Fault.latency("20 seconds", { executed: true }), { times: 9 })
+      const answer = yield* Effect.forkChild(claim(id), { startImmediately: true })
+      yield* TestClock.adjust("19900 millis")
+      assert.deepStrictEqual(statuses(), [])
+      yield* TestClock.adjust("100 millis")
+      assert.strictEqual(yield* Fiber.join(answer), 200)
+      yield* TestClock.adjust("5 minutes")
+      assert.deepStrictEqual([statuses(), reports, yield* lookups], [["Paid"], [], 1])
+    }
+  )
+
   effect(
-    "a delivery that is not recorded has 503 after 8 seconds, or at once if the service asks for more",
+    "a delivery that is not recorded has 503 after the policy's time of an attempt, or at once if the service asks for more",
     world,
     function* () {
-      const [hanging, refused] = [yield* paidCharge, yield* paidCharge]
-      const { claim, reasons } = yield* recording({}, edge).pipe(
-        lookingUp((answer, id) => (id === hanging ? Effect.never : answer))
-      )
-      yield* (yield* Sandbox).fault("getTransaction", Fault.retryAfter("1 hour"), { times: 1 })
+      const [refused, hanging] = [yield* paidCharge, yield* paidCharge]
+      const { claim, reasons } = yield* recording({}, edge)
+      const sandbox = yield* Sandbox
+      yield* sandbox.fault("getTransaction", Fault.retryAfter("1 hour"), { times: 1 })
       assert.strictEqual(yield* claim(refused), 503)
+      yield* sandbox.fault("getTransaction", Fault.silence(), { times: 1 })
       const answer = yield* Effect.forkChild(claim(hanging), { startImmediately: true })
-      yield* TestClock.adjust("7900 millis")
+      yield* TestClock.adjust("29900 millis")
       assert.isUndefined(answer.pollUnsafe())
       yield* TestClock.adjust("100 millis")
       assert.deepStrictEqual([yield* Fiber.join(answer), ...reasons()], [503, "LookupFailed", "LookupFailed"])
     }
   )
 
-  effect("a lookup that hangs is repeated after 10 seconds, and delays no other transaction", world, function* () {
+  effect("a lookup of a mock that hangs is repeated, and delays no other transaction", world, function* () {
     const [one, other] = [yield* paidCharge, yield* paidCharge]
     let hung = 0
     const { claim, statuses, ...webhook } = yield* recording().pipe(

@@ -11,6 +11,7 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { charge, paidCharge } from "../support/charges.ts"
 import { compareSpans, documentedMetrics, exportedMetrics } from "../support/documented.ts"
+import { unread } from "../support/exporters.ts"
 import { exportedBy, lastValues } from "../support/exported.ts"
 import { makeWarnings } from "../support/payoutQueue.ts"
 import { exhaust, lookingUp, nobody } from "../support/webhooks.ts"
@@ -91,7 +92,7 @@ describe("the exported signals of a webhook", () => {
   )
 
   live(
-    "the failure of a handler fails its span and is logged with its kind, id and attempt, without the user's own error, and every span and metric is a row of docs/observability.md",
+    "the failure of a handler fails its span and is logged with its kind, id and attempt, without the user's own error, every span and metric is a row of docs/observability.md, and every alert and panel finds what it reads under both exporters",
     Layer.fresh(world),
     function* () {
       let id = ""
@@ -101,22 +102,29 @@ describe("the exported signals of a webhook", () => {
         yield* post({ transactionId: id, status: "Paid", name: person })
         yield* exhaust("failed")
         for (let n = 0; n < 2; n++) yield* post({ transactionId: (yield* charge).id, status: "x" })
+        yield* (yield* Webhook).check((yield* charge).id)
+        const back = yield* paidCharge
+        yield* (yield* Sandbox).refund(back)
+        yield* post({ transactionId: back })
         yield* (yield* WebhookClient).idle
       }).pipe(
         Effect.provide(onSqlite({ onPaid: () => Effect.fail(`${person} has no order`) })),
         // What is not paid is said to be so by another word.
         lookingUp((answer) =>
           Effect.map(answer, (detail) =>
-            detail.enStatusTransaction === "Paid" ? detail : { ...detail, enStatusTransaction: "Pago" }
+            /Paid|Refunded/.test(detail.enStatusTransaction) ? detail : { ...detail, enStatusTransaction: "Pago" }
           )
         )
       )
-      const { lines, metrics, spans, text } = yield* exportedBy(program)
+      const { exporting, lines, metrics, spans, text } = yield* exportedBy(program)
       const own = spans.filter(({ name }) => name.startsWith("Webhook."))
       const page = compareSpans(own, "webhook")
       assert.deepStrictEqual(page.unknown, [])
       assert.deepStrictEqual(page.exported, page.documented)
       assert.deepStrictEqual(exportedMetrics(metrics, webhookMetrics), documentedMetrics("webhook"))
+      const { count, missing } = unread(exporting, webhookMetrics)
+      assert.isAbove(count, 5)
+      assert.deepStrictEqual(missing, [])
       const works = spans.filter(
         ({ attributes, name }) => name === "Webhook.process" && "webhook.handler" in attributes
       )
@@ -135,7 +143,10 @@ describe("the exported signals of a webhook", () => {
       const values = lastValues(metrics, webhookMetrics)
       assert.strictEqual(values["effect_pix_webhook_handlers_total Failure Failure onPaid {call}"], 2)
       assert.strictEqual(values["effect_pix_webhook_handlers_total Dead Failure onPaid {call}"], 1)
-      assert.strictEqual(values["effect_pix_webhook_unlisted_total default pago {lookup}"], 2)
+      assert.strictEqual(values["effect_pix_webhook_unlisted_total default pago {lookup}"], 3)
+      // Of a refund that no code is for.
+      assert.strictEqual(values["effect_pix_webhook_ends_total onRefunded {transaction}"], 1)
+      assert.strictEqual(values["effect_pix_webhook_ends_centavos_total onRefunded {centavo}"], 2500)
       assert.strictEqual(lines.filter(({ message }) => message.includes('a lookup says "pago"')).length, 1)
       assert.notInclude(text, person)
       // Spans have a hash of the transaction's id, and not the id.
@@ -183,6 +194,69 @@ describe("the exported signals of a webhook", () => {
         "effect_pix_webhook_waiting default due {delivery}": 0,
         "effect_pix_webhook_dead_letters default {delivery}": 1
       })
+    }
+  )
+
+  for (const { layer, name } of [
+    { name: "that records deliveries", layer: onSqlite({}) },
+    { name: "that stores nothing", layer: Layer.provideMerge(Webhook.layer({ verifier }), memory) }
+  ])
+    effect(
+      `a webhook ${name} counts what a check found and no delivery had told, and when one was taken last`,
+      Layer.fresh(world),
+      function* () {
+        const program = Effect.gen(function* () {
+          const { check } = yield* Webhook
+          yield* TestClock.setTime(90_000)
+          const [told, untold, open] = [yield* paidCharge, yield* paidCharge, (yield* charge).id]
+          yield* post({ transactionId: told, status: "Paid" })
+          yield* TestClock.adjust("1 second")
+          for (const id of [untold, open]) yield* check(id)
+          yield* TestClock.adjust("1 second")
+          yield* post({ transactionId: untold, status: "Paid" }, strangers)
+        }).pipe(Effect.provide(layer))
+        const { lines, metrics } = yield* exportedBy(program)
+        assert.deepInclude(lastValues(metrics, webhookMetrics), {
+          "effect_pix_webhook_untold_total default onPaid {status}": 1,
+          "effect_pix_webhook_last_delivery_seconds default s": 90
+        })
+        assert.lengthOf(
+          lines.filter(({ message }) => message.includes("a check found a status that no delivery had told")),
+          1
+        )
+      }
+    )
+
+  effect(
+    "a lookup without an answer is a Timeout in the metrics, and one line a minute for each cause",
+    Layer.fresh(world),
+    function* () {
+      const program = Effect.gen(function* () {
+        const sandbox = yield* Sandbox
+        yield* sandbox.fault("getTransaction", Fault.refusal(401, "não"), { times: 1 })
+        yield* sandbox.fault("getTransaction", Fault.silence(), { times: Infinity })
+        for (let n = 0; n < 5; n++) yield* post({ transactionId: yield* paidCharge, status: "Paid" })
+        yield* TestClock.adjust("110 seconds")
+        yield* sandbox.clearFaults
+        yield* TestClock.adjust("1 minute")
+        yield* (yield* WebhookClient).idle
+      }).pipe(Effect.provide(onSqlite({})))
+      const { lines, metrics } = yield* exportedBy(program)
+      const said = lines.filter(({ message }) => message.startsWith("Webhook: a lookup"))
+      const noAnswer = "Webhook: a lookup got no answer in 30 seconds, and is repeated."
+      assert.deepStrictEqual(
+        said.map(({ level, message }) => `${level} ${message.replace(/\d+ more/, "N more")}`),
+        [
+          "Webhook: a lookup failed (401), and is repeated.",
+          noAnswer,
+          `${noAnswer} N more since the last such line.`
+        ].map((line) => `Warn ${line}`)
+      )
+      const types = metrics.filter(({ name }) => name === "http.client.request.duration")
+      assert.sameMembers(
+        types.flatMap(({ attributes }) => attributes["error.type"] ?? []),
+        ["Timeout", "401"]
+      )
     }
   )
 

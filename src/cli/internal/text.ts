@@ -146,6 +146,4 @@ const excelCell = (cell: Cell): string => {
 /** A line for the Excel of Brazil, where a comma is the decimal sign and a semicolon separates cells. */
 export const excelRow = (cells: ReadonlyArray<Cell>): string => `${cells.map(excelCell).join(";")}\r\n`
 
-/** A word of a POSIX shell. */
-export const shellWord = (word: string): string =>
-  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
+export { shellWord } from "../../internal/shell.ts"

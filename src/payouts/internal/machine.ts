@@ -195,6 +195,9 @@ export const payoutLabel = (payout: {
 }): string =>
   `reference ${payout.reference}, ${format(Centavos.make(payout.amount))}, idempotency key ${payout.idempotencyKey}`
 
+/** What a payout waits for that is meant, and has a time at which it ends. */
+export const waitsForTime = ["NotBefore", "DailyCap", "Window"] as const satisfies ReadonlyArray<WaitsFor>
+
 /**
  * What a refused payout waits for before it is sent again, unchanged. `undefined`: the refusal is about this payout, and is
  * final.

@@ -24,7 +24,8 @@ const refusals: Readonly<Record<PayoutRefusal["_tag"], string>> = {
 const waits: Readonly<Record<Exclude<WaitsFor, "NotBefore">, string>> = {
   DailyCap: "limite do dia atingido",
   InsufficientBalance: "falta saldo",
-  Limit: "limite da conta, ou fora do horário",
+  Window: "fora do horário",
+  Limit: "limite da conta",
   AuthError: "credenciais recusadas pelo gateway",
   Redirect: "endereço do gateway errado",
   RateLimited: "limite de requisições atingido",

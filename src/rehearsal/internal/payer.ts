@@ -89,7 +89,7 @@ export const makePayer = ({ disturber, payAfter, sandbox, ...options }: Options)
     const silent = how.endsWith("in silence") ? Effect.sync(() => options.silence(id)) : Effect.void
     if (how.startsWith("fails")) return Effect.andThen(silent, sandbox.rejectWithdrawal(id))
     const arrives = Effect.andThen(silent, sandbox.settleWithdrawal(id))
-    return how === "late" ? arrives : Effect.andThen(arrives, sandbox.refundWithdrawal(id))
+    return how === "late" ? arrives : Effect.andThen(arrives, sandbox.returnWithdrawal(id))
   }
 
   /** A charge is paid when another one was made, or late. One that has lapsed is paid where the program hears of it. */

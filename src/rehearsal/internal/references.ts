@@ -5,16 +5,9 @@
  */
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
-import { fromReferenceOption } from "../../contract/IdempotencyKey.ts"
-import * as Option from "effect/Option"
 import type { RehearsalDebt } from "../RehearsalWorld.ts"
+import { isKeyOf } from "../../sandbox/KeyOfReference.ts"
 import type { SandboxWithdrawal } from "../../sandbox/SandboxLedger.ts"
-
-/** Whether a key was made from a reference, with any kind. */
-export const isKeyOf = (key: string | undefined, reference: string): boolean => {
-  const kind = /^[A-Za-z\d-]+(?=_)/.exec(key ?? "")?.[0]
-  return kind !== undefined && Option.getOrUndefined(fromReferenceOption(kind, reference)) === key
-}
 
 const mentions = (value: unknown, reference: string): boolean => {
   const plain = Redacted.isRedacted(value) ? Redacted.value(value) : value
@@ -23,7 +16,7 @@ const mentions = (value: unknown, reference: string): boolean => {
 
 /** Whether a payout names a reference. */
 export const names = ({ description, idempotencyKey, metadata }: SandboxWithdrawal, reference: string) =>
-  isKeyOf(idempotencyKey, reference) || mentions(description, reference) || mentions(metadata, reference)
+  isKeyOf(reference)(idempotencyKey) || mentions(description, reference) || mentions(metadata, reference)
 
 /** Whether a payout is one of a debt: it names it, or names none and is the only debt's of its amount. */
 export const isOfDebt = (payout: SandboxWithdrawal, debt: RehearsalDebt, owed: ReadonlyArray<RehearsalDebt>): boolean =>
@@ -39,7 +32,7 @@ export interface Matched {
 }
 
 /** Whether the amount of a payout came back: it failed, or was returned. */
-export const cameBack = ({ status }: SandboxWithdrawal): boolean => status === "Rejected" || status === "Refunded"
+export const cameBack = ({ status }: SandboxWithdrawal): boolean => status === "Rejected" || status === "Returned"
 
 /** Matches payouts with debts. A payout whose amount came back does not count. */
 export const matchDebts = (

@@ -35,8 +35,9 @@ import {
   byTransaction
 } from "./evidence.ts"
 import { isWrite } from "./calls.ts"
+import { isKeyOf } from "../../sandbox/KeyOfReference.ts"
 import type { SandboxWithdrawal } from "../../sandbox/SandboxLedger.ts"
-import { cameBack, isKeyOf, isOfDebt, type Matched, matchDebts } from "./references.ts"
+import { cameBack, isOfDebt, type Matched, matchDebts } from "./references.ts"
 import { undisturbed } from "./schedules.ts"
 
 /** A rule: the problems of a world, each as a sentence. */
@@ -186,7 +187,7 @@ const rules = {
           const isAbout = (fact: RehearsalFact) => {
             const reference = textOf(fact, "reference") ?? ""
             const isOfDebt = payoutsOf(world, reference).some(({ idempotencyKey }) => idempotencyKey === key)
-            return isOfDebt || contains(fact.detail, key) || isKeyOf(key, reference)
+            return isOfDebt || contains(fact.detail, key) || isKeyOf(reference)(key)
           }
           return !contains(world.result, key) && !isReported(world, isAbout)
         })

@@ -37,7 +37,7 @@ const payoutComesFrom: Record<PayoutStep, ReadonlyArray<SandboxWithdrawal["statu
   Processing: ["Awaiting"],
   Settled: ["Awaiting", "Processing"],
   Rejected: ["Awaiting", "Processing"],
-  Refunded: ["Settled"]
+  Returned: ["Settled"]
 }
 
 /** The last instant that a timestamp of the service can write. */
@@ -306,7 +306,7 @@ export const make = (settings: Settings, observer: Observer, { isSeen, seed, sto
         const states = [...(payout.states ?? []), { status: to, at: updatedAt }]
         const next = { ...payout, status: to, states, updatedAt, ...(reason !== undefined && { reason }) }
         payouts[id - 1] = next
-        if (to === "Rejected" || to === "Refunded") balance += payout.amount
+        if (to === "Rejected" || to === "Returned") balance += payout.amount
         observer.noteWithdrawal(next, false)
         return next
       }),

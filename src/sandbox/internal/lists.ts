@@ -2,6 +2,7 @@
  * The lists of the sandbox: searches and counts rows, and takes a part of them.
  */
 import * as Schema from "effect/Schema"
+import { isKeyOf } from "../KeyOfReference.ts"
 import type { SandboxTransaction, SandboxWithdrawal } from "../SandboxLedger.ts"
 import type { SandboxRequest } from "../SandboxRequest.ts"
 import type { SandboxWebhook } from "../SandboxWebhook.ts"
@@ -26,14 +27,24 @@ export const Listed = <S extends Schema.Constraint>(row: S) =>
     items: Schema.Array(row)
   })
 
+/** How the rows of a list are searched. */
+export interface Texts<A> {
+  readonly statusOf: (row: A) => string
+  readonly textOf: (row: A) => string
+  /** The idempotency key, which the search finds by its reference too. */
+  readonly keyOf?: (row: A) => string | undefined
+}
+
 /** The rows that fit, the newest first. The rows are given oldest first. */
 export const newest = <A>(
   all: ReadonlyArray<A>,
   { limit = 200, offset = 0, search = "", status }: Listing,
-  { statusOf, textOf }: { readonly textOf: (row: A) => string; readonly statusOf: (row: A) => string }
+  { keyOf, statusOf, textOf }: Texts<A>
 ) => {
   const wanted = search.trim().toLowerCase()
-  const found = wanted === "" ? all : all.filter((row) => textOf(row).toLowerCase().includes(wanted))
+  const isWanted = isKeyOf(search.trim())
+  const found =
+    wanted === "" ? all : all.filter((row) => textOf(row).toLowerCase().includes(wanted) || isWanted(keyOf?.(row)))
   const counts: Record<string, number> = {}
   for (const row of found) counts[statusOf(row)] = (counts[statusOf(row)] ?? 0) + 1
   const fitting = status === undefined ? found : found.filter((row) => statusOf(row) === status)
@@ -42,9 +53,11 @@ export const newest = <A>(
 }
 
 const statusOf = ({ status }: { readonly status: string }) => status
+const keyOf = ({ idempotencyKey }: { readonly idempotencyKey?: string | undefined }) => idempotencyKey
 
 /** The texts and states of the rows of each list. */
 export const transactions = {
+  keyOf,
   statusOf,
   textOf: ({ amount, customer, idempotencyKey, rowId, status, transactionId }: SandboxTransaction) => {
     const reais = (amount / 100).toFixed(2)
@@ -54,6 +67,7 @@ export const transactions = {
 }
 
 export const withdrawals = {
+  keyOf,
   statusOf,
   textOf: ({ amount, id, idempotencyKey, pixKey, status }: SandboxWithdrawal) => {
     const reais = (amount / 100).toFixed(2)
@@ -62,6 +76,7 @@ export const withdrawals = {
 }
 
 export const requests = {
+  keyOf,
   statusOf: ({ status }: SandboxRequest) => `${status ?? 0}`,
   textOf: ({ body, id, idempotencyKey, method, operation, path, status, transactionId }: SandboxRequest) =>
     [method, path, operation, idempotencyKey, status, transactionId, body, `#${id}`].join(" ")

@@ -99,7 +99,7 @@ const words: Record<SandboxWithdrawal["status"], string> = {
   Processing: "Processing",
   Settled: "Successful",
   Rejected: "Failure",
-  Refunded: "Refunded"
+  Returned: "Refunded"
 }
 
 /** The reason of a failure that nobody gave another one. */
@@ -140,7 +140,7 @@ const providerOf = (payout: SandboxWithdrawal) => ({
 })
 
 const endToEndOf = ({ createdAt, id, status }: SandboxWithdrawal) =>
-  status === "Settled" || status === "Refunded" ? endToEndId(`payout/${id}/${createdAt}`, createdAt) : null
+  status === "Settled" || status === "Returned" ? endToEndId(`payout/${id}/${createdAt}`, createdAt) : null
 
 /** The answer to the lookup of a payout. */
 export const lookupBody = (settings: Settings, payout: SandboxWithdrawal) => ({

@@ -11,9 +11,9 @@ import type { Doubt } from "./judge.ts"
 import type { LookUp } from "./lookup.ts"
 import type { Reading } from "./reader.ts"
 import { checkClaim, type Claim, claimOf, nameOf, type Subject, subjectOf } from "./row.ts"
-import { transactionHash } from "./signals.ts"
+import { type LookupSignals, transactionHash } from "./signals.ts"
 
-/** For how long a transaction is looked up again, in milliseconds: a sender waits for the answer. */
+/** For how long lookups of a transaction begin, in milliseconds: a sender waits for the answer. */
 const patience = 8000
 
 /** How a delivery ended. `Refused`: no lookup of it could begin. */
@@ -23,13 +23,14 @@ export interface EdgeOptions<M> {
   /** The webhook's name, for its signals. */
   readonly name: string
   readonly lookUp: LookUp
+  readonly countUntold: LookupSignals["countUntold"]
   /** Wakes the fibers that wait for the transaction. */
   readonly wake: (transactionId: string) => Effect.Effect<void>
   readonly handlers: Handlers<M>
   readonly bound: Bound
 }
 
-export const makeEdge = <M>({ bound, handlers, lookUp, name, wake }: EdgeOptions<M>) => {
+export const makeEdge = <M>({ bound, countUntold, handlers, lookUp, name, wake }: EdgeOptions<M>) => {
   /** Looks the transaction up until the claim is confirmed, and hands each status out once. Returns the last doubt. */
   const confirm = Effect.fnUntraced(function* (transactionId: string, claim: Claim) {
     const handedOut: Array<string> = []
@@ -40,7 +41,7 @@ export const makeEdge = <M>({ bound, handlers, lookUp, name, wake }: EdgeOptions
       const left = patience - (yield* elapsed)
       // The program itself asks for a check, and knows the id.
       if (claim.isCheck !== true && !(yield* bound.waitToBegin(transactionId, left))) return last
-      const found = yield* lookUp(transactionId, handedOut, patience - (yield* elapsed))
+      const found = yield* lookUp(transactionId, handedOut)
       if (found.transaction !== undefined) {
         const { handler, stored, transaction } = found
         const lastStatus = transaction.enStatusTransaction
@@ -49,6 +50,7 @@ export const makeEdge = <M>({ bound, handlers, lookUp, name, wake }: EdgeOptions
         if (expected !== undefined)
           return { finding: { reason: "OtherAmount", lastStatus, transaction, expected } } as const
         handedOut.push(stored)
+        if (claim.isCheck === true) yield* countUntold(handler)
       }
       last = found.judge(claim.status)
       if (last?.reason === undefined) return last

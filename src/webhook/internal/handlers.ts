@@ -15,7 +15,7 @@ import type { WebhookOptions } from "../WebhookOptions.ts"
 import type { Doubt } from "./judge.ts"
 import type { StatusHandler } from "./lookup.ts"
 import { type Claim, foldedId, nameOf, type Subject } from "./row.ts"
-import { countCall, transactionHash } from "./signals.ts"
+import { countCall, countEnd, transactionHash } from "./signals.ts"
 
 /**
  * A piece of the user's code failed. `failure` is the user's own error and may hold a person's data. It is not named
@@ -132,6 +132,7 @@ export const makeHandlers = <M, R>(
         const code = name && options[name]
         if (name && code) yield* guarded(name, id, code, event)
       }
+      if (handler !== undefined) yield* countEnd(handler, transaction.value)
       return undefined
     }),
     report: (report: Unconfirmed<M>) => guarded("onUnconfirmed", report.id, options.onUnconfirmed ?? warn, report),

@@ -1,18 +1,21 @@
 /**
  * Looks a transaction up, and decides whether its status is handed out, and to which handler. Both kinds of webhook use it.
  */
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type { Payments } from "../../client/Payments.ts"
 import { PaymentsPolicy } from "../../client/PaymentsPolicy.ts"
+import { Caller } from "../../internal/caller.ts"
 import { meaningOf, progressOfDetail } from "../../contract/Status.ts"
 import { isPaid, type PaidWords } from "../../contract/StatusWords.ts"
 import type { TransactionDetail } from "../../contract/Transaction.ts"
 import { agrees, byFailure, byStatus, type Judge } from "./judge.ts"
 import { foldedId, isReturned, storedStatus } from "./row.ts"
-import type { CountUnlisted } from "./signals.ts"
+import type { LookupSignals } from "./signals.ts"
 
 /** The handler of a status, which is called before `onStatus`. */
 export type StatusHandler = "onPaid" | "onRefunded" | "onClosed"
@@ -47,27 +50,44 @@ export type Found = News | { readonly transaction?: never; readonly judge: Judge
 
 export type LookUp = ReturnType<typeof makeLookUp>
 
-/** `policy`: that of the layer, for a fiber that has none. */
+/** How much longer than the policy says a service that is not our client may take, in milliseconds: ours ends its attempt first. */
+const slack = 5000
+
+/** `layerPolicy`: that of the layer, for a fiber that has none. */
 export const makeLookUp = (
   payments: Pick<Payments["Service"], "getTransaction">,
-  policy: PaymentsPolicy,
-  countUnlisted: CountUnlisted
-) =>
-  /** `handedOut`: the statuses that were handed out before, as they are stored. The lookup may take so many milliseconds. */
-  Effect.fnUntraced(function* (
+  layerPolicy: PaymentsPolicy,
+  { countUnlisted, logOutage }: LookupSignals
+) => {
+  /** One request, or several that end in time: what waits is looked up again by its own schedule. */
+  const ask = Effect.fnUntraced(function* (transactionId: string, millis: number) {
+    const notAfter = (yield* Clock.currentTimeMillis) + millis
+    return yield* payments.getTransaction(transactionId).pipe(
+      Effect.updateService(Caller, (caller) => ({ ...caller, notAfter })),
+      Effect.timeoutOption(millis + slack),
+      Effect.result
+    )
+  })
+
+  /** `handedOut`: the statuses that were handed out before, as they are stored. */
+  return Effect.fnUntraced(function* (
     transactionId: string,
-    handedOut: ReadonlyArray<string>,
-    millis: number
+    handedOut: ReadonlyArray<string>
   ): Effect.fn.Return<Found> {
-    const answer = yield* Effect.result(Effect.timeoutOption(payments.getTransaction(transactionId), millis))
-    if (Result.isFailure(answer)) return { judge: () => byFailure(answer.failure) }
-    if (Option.isNone(answer.success)) return { judge: () => byFailure() }
+    const policy = Context.getOrUndefined(yield* Effect.context<never>(), PaymentsPolicy) ?? layerPolicy
+    const { statuses } = policy
+    const millis = Duration.toMillis(policy.attemptTimeout)
+    const answer = yield* ask(transactionId, millis)
+    if (Result.isFailure(answer) || Option.isNone(answer.success)) {
+      const doubt = byFailure(Result.isFailure(answer) ? answer.failure : undefined)
+      if (doubt.reason === "outage") yield* logOutage(doubt.finding.error, millis)
+      return { judge: () => doubt }
+    }
     const transaction = answer.success.value
     const lastStatus = transaction.enStatusTransaction
     if (foldedId(transaction.transactionId) !== foldedId(transactionId)) {
       return { judge: () => ({ finding: { reason: "OtherTransaction" } }) }
     }
-    const { statuses } = Context.getOrUndefined(yield* Effect.context<never>(), PaymentsPolicy) ?? policy
     const handler = handlerOf(lastStatus, statuses)
     // The lookup shows an older status than before. After a refund was handed out, no goods may be shipped.
     if (handler === "onPaid" && handedOut.some(isReturned)) {
@@ -79,3 +99,4 @@ export const makeLookUp = (
     if (handler === undefined && meaningOf(lastStatus) === "paid") yield* countUnlisted(lastStatus)
     return { transaction, handler, stored, judge, agrees: (claimed) => agrees(claimed, lastStatus, statuses) }
   })
+}

@@ -40,7 +40,7 @@ import { makeHandlers } from "./handlers.ts"
 import { makeClient, makeLetters, untilIdle } from "./letters.ts"
 import { makeLookUp } from "./lookup.ts"
 import { makeReader } from "./reader.ts"
-import { type Lines, makeCountUnlisted, makeHeld, measures } from "./signals.ts"
+import { type Lines, makeHeld, makeLookupSignals, measures } from "./signals.ts"
 import { makeStore, type Taken, webhookTables } from "./table.ts"
 import { makeWork } from "./work.ts"
 
@@ -85,9 +85,11 @@ const partsOf = Effect.fnUntraced(function* <M, R>(
   const { metadataOf, read } = makeReader(options)
   const handlers = makeHandlers(options, metadataOf, yield* Effect.context<R>(), settings.handlerTimeout)
   const { firstLookupsPerSecond: perSecond, name } = settings
+  const signals = makeLookupSignals(name, lines)
   return {
     ...settings,
-    lookUp: makeLookUp(yield* Payments, yield* PaymentsPolicy, makeCountUnlisted(name, lines)),
+    lookUp: makeLookUp(yield* Payments, yield* PaymentsPolicy, signals),
+    countUntold: signals.countUntold,
     handlers,
     read,
     lines,

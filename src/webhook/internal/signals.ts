@@ -5,10 +5,12 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
+import { measureClock } from "../../durable/Now.ts"
 import { repeatedly, reportUntil } from "../../durable/Work.ts"
 import { counter, gauge, setToNow, update } from "../../internal/metrics.ts"
 import type { NextWrite } from "../../internal/soleWriter.ts"
-import { log } from "../../internal/spans.ts"
+import type { GetTransactionError } from "../../contract/PaymentsError.ts"
+import { errorType, log } from "../../internal/spans.ts"
 import type { HandlerName } from "../WebhookEvent.ts"
 import { digest } from "./row.ts"
 import type { Store } from "./table.ts"
@@ -39,6 +41,26 @@ const unlisted = counter(
   "{lookup}",
   "Lookups whose status sounds like paid, but is neither documented nor listed in PaymentsPolicy.statuses: onPaid was not called"
 )
+const untold = counter(
+  "effect_pix_webhook_untold_total",
+  "{status}",
+  "Statuses that a check found, and that no delivery had told"
+)
+const lastDelivery = gauge(
+  "effect_pix_webhook_last_delivery_seconds",
+  "s",
+  "When a delivery was taken last, in seconds since 1970"
+)
+const ends = counter(
+  "effect_pix_webhook_ends_total",
+  "{transaction}",
+  "Transactions that a lookup said to be paid, refunded or closed, by the handler that is for it"
+)
+const endsCentavos = counter(
+  "effect_pix_webhook_ends_centavos_total",
+  "{centavo}",
+  "The sum of the transactions that a lookup said to be paid, refunded or closed, by the handler that is for it"
+)
 const measured = gauge(
   "effect_pix_webhook_measured_seconds",
   "s",
@@ -55,17 +77,23 @@ export const countCall = (
   errorType?: string
 ): Effect.Effect<void> => update(calls, 1, { handler, result, "error.type": errorType })
 
-/** Measures every minute which rows wait in the store, also those that other processes recorded. */
+/** Counts a transaction whose end was handed out, also where no code is for it. */
+export const countEnd = (handler: HandlerName, centavos: number): Effect.Effect<void> =>
+  Effect.andThen(update(ends, 1, { handler }), update(endsCentavos, centavos, { handler }))
+
+/** Measures every minute which rows wait in the store, also those that other processes recorded. Times are the database's. */
 export const measures = Effect.fnUntraced(function* (
   webhook: string,
   store: Store,
   follow: Effect.Effect<NextWrite, never, Scope.Scope>
 ) {
   const nextWrite = yield* follow
-  // While the database is away, the other gauges have their last values, and this one is not updated.
-  const markMeasured = setToNow(measured, { webhook })
   const measure = Effect.gen(function* () {
-    const now = yield* Clock.currentTimeMillis
+    const ahead = yield* store.ahead
+    yield* measureClock(ahead)
+    // While the database is away, the other gauges have their last values, and this one is not updated.
+    const markMeasured = setToNow(measured, { webhook }, ahead)
+    const now = (yield* Clock.currentTimeMillis) + ahead
     const found = yield* store.waiting
     for (const reason of ["due", "first", "early", "outage", "failed"] as const) {
       const { count, oldest: since } = found.find((of) => of.reason === reason) ?? { count: 0, oldest: now }
@@ -106,11 +134,39 @@ const sinceLastLine = (lines: Lines, key: string) =>
     return 1 + (last?.since ?? 0)
   })
 
-/** Counts a lookup whose status is a word for paid that the user has not listed, and logs it once a minute. */
-export type CountUnlisted = (status: string) => Effect.Effect<void>
+const moreOf = (count: number) => (count === 1 ? "" : ` ${count - 1} more since the last such line.`)
 
-export const makeCountUnlisted = (webhook: string, lines: Lines): CountUnlisted =>
-  Effect.fnUntraced(function* (text) {
+export type LookupSignals = ReturnType<typeof makeLookupSignals>
+
+/** What lookups say that a person should know: each line once a minute. */
+export const makeLookupSignals = (webhook: string, lines: Lines) => ({
+  /** A lookup failed, and is repeated. Without an error, the service said nothing within these milliseconds. */
+  logOutage: Effect.fnUntraced(function* (error: GetTransactionError | undefined, millis: number) {
+    const type = error === undefined ? "Timeout" : errorType(error)
+    const count = yield* sinceLastLine(lines, `outage ${type}`)
+    if (count === undefined) return
+    const what = type === "Timeout" ? `a lookup got no answer in ${millis / 1000} seconds` : `a lookup failed (${type})`
+    yield* log("Warn", `Webhook: ${what}, and is repeated.${moreOf(count)}`, {
+      "webhook.name": webhook,
+      "error.type": type,
+      "webhook.lookups": count
+    })
+  }),
+
+  /** Counts a status that was handed out because of a check alone. `handler`: that of the status, if it has one. */
+  countUntold: Effect.fnUntraced(function* (handler: HandlerName = "onStatus") {
+    yield* update(untold, 1, { webhook, handler })
+    const count = yield* sinceLastLine(lines, "untold")
+    if (count === undefined) return
+    yield* log("Info", `Webhook: a check found a status that no delivery had told.${moreOf(count)}`, {
+      "webhook.name": webhook,
+      "webhook.handler": handler,
+      "webhook.lookups": count
+    })
+  }),
+
+  /** Counts a lookup whose status is a word for paid that the user has not listed. */
+  countUnlisted: Effect.fnUntraced(function* (text: string) {
     // The vocabulary has few such words, so it is no name.
     const status = text.toLowerCase()
     yield* update(unlisted, 1, { webhook, "payments.status": status })
@@ -122,6 +178,7 @@ export const makeCountUnlisted = (webhook: string, lines: Lines): CountUnlisted 
       { "webhook.name": webhook, "payments.status": status, "webhook.lookups": count }
     )
   })
+})
 
 /** Logs once a minute that the bound of first lookups holds. */
 export const makeHeld = (webhook: string, perSecond: number, lines: Lines) =>
@@ -140,16 +197,16 @@ export const makeAnswered = (webhook: string, lines: Lines) =>
   Effect.fnUntraced(function* (status: number, refusal?: Refusal) {
     const labels = { webhook, "http.response.status_code": String(status), "error.type": refusal?.errorType }
     yield* update(deliveries, 1, labels)
+    if (status === 200) yield* setToNow(lastDelivery, { webhook })
     if (refusal === undefined) return
     const { errorType, message } = refusal
     // It was reported to the user's code.
     if (errorType === "NotFinished") return yield* Effect.logDebug(message)
     const count = yield* sinceLastLine(lines, `${status} ${errorType}`)
     if (count === undefined) return
-    const more = count === 1 ? "" : ` ${count - 1} more since the last such line.`
     yield* log(
       status === 503 ? "Error" : "Warn",
-      `Webhook: a delivery was answered with ${status}: ${message}${more}`,
+      `Webhook: a delivery was answered with ${status}: ${message}${moreOf(count)}`,
       {
         "webhook.name": webhook,
         "webhook.outcome": "Refused",

@@ -7,7 +7,7 @@ import { isSqlError } from "effect/sql/SqlError"
 import { type Database, DatabaseError, inTransaction, isOneOf, locked } from "../../durable/Database.ts"
 import { dueColumns, type DueRow, makeDue } from "../../durable/Due.ts"
 import { idleLimit, Overtaken } from "../../durable/HandOut.ts"
-import { databaseNow } from "../../durable/Now.ts"
+import { databaseAhead, databaseNow } from "../../durable/Now.ts"
 import type { Tables } from "../../durable/Tables.ts"
 import { type Next, readRow, type Row, type State, stateOf, unfinished, writeRow } from "./row.ts"
 
@@ -184,6 +184,8 @@ export const makeStore = (database: Database, webhook: string, lease = 0) => {
       return yield* sql<Taken>`UPDATE ${rows} SET state = 'Open', due_at = ${now} + ${millis}, taken_by = ${taker}, tries = 1
         WHERE webhook = ${webhook} AND ${isOneOf(database, "name", some)} RETURNING ${taken}`
     }),
+    /** By how many milliseconds the database's clock is ahead. */
+    ahead: databaseAhead(database),
     count: (states: ReadonlyArray<State>) =>
       Effect.map(
         sql<{ readonly count: number | string }>`SELECT COUNT(*) AS count FROM ${rows} WHERE ${isOf(states)}`,

@@ -20,7 +20,7 @@ import type { LookUp, News } from "./lookup.ts"
 import type { Reading } from "./reader.ts"
 import * as Rows from "./row.ts"
 import { delayOf } from "./schedules.ts"
-import { transactionHash } from "./signals.ts"
+import { type LookupSignals, transactionHash } from "./signals.ts"
 import { type Store, type Taken, unreadable } from "./table.ts"
 
 export interface WorkOptions<M> {
@@ -29,6 +29,7 @@ export interface WorkOptions<M> {
   readonly database: Database
   readonly store: Store
   readonly lookUp: LookUp
+  readonly countUntold: LookupSignals["countUntold"]
   /** Wakes the fibers that wait for the transaction. */
   readonly wake: (transactionId: string) => Effect.Effect<void>
   /** Runs after a row was recorded that is due. */
@@ -37,9 +38,6 @@ export interface WorkOptions<M> {
   readonly firstLookups: FirstLookups
   readonly handlerTimeout: number
 }
-
-/** How long a lookup may take, in milliseconds. One that takes longer is repeated. */
-const lookupTimeout = 10_000
 
 /** What a judge says of the claims of a row: how the work ends, and which claims are reported before that. */
 const judged = Effect.fnUntraced(function* (row: Rows.Row, judge: Judge | undefined) {
@@ -66,7 +64,7 @@ const judged = Effect.fnUntraced(function* (row: Rows.Row, judge: Judge | undefi
 type Failure = SqlError | DatabaseError | Overtaken
 
 export const makeWork = <M>(options: WorkOptions<M>) => {
-  const { database, firstLookups, handlerTimeout, handlers, lookUp, store, wake } = options
+  const { countUntold, database, firstLookups, handlerTimeout, handlers, lookUp, store, wake } = options
   const recordClaim = Effect.fnUntraced(function* (subject: Rows.Subject, claim: Rows.Claim) {
     const now = yield* Clock.currentTimeMillis
     const step = (row: Rows.Row, isTaken: boolean) => Rows.recorded(subject, claim, { row, isTaken, now })
@@ -157,7 +155,9 @@ export const makeWork = <M>(options: WorkOptions<M>) => {
       if (isEnded) yield* database.sql.afterCommit(wakeIfOpen(next))
       return isEnded ? { judge, ended: outcome } : { judge }
     })
-    return yield* handingOut(taken, { handler: handler ?? "onStatus", id: event.id }, work)
+    const handedOut = yield* handingOut(taken, { handler: handler ?? "onStatus", id: event.id }, work)
+    if (row.claims.every(({ isCheck }) => isCheck === true)) yield* countUntold(handler)
+    return handedOut
   })
 
   /** Processes a row, and returns how that ended. */
@@ -171,7 +171,7 @@ export const makeWork = <M>(options: WorkOptions<M>) => {
     const work = Effect.gen(function* () {
       let judge: Judge | undefined
       if (transactionId !== undefined) {
-        const found = yield* lookUp(transactionId, row.handedOut, lookupTimeout)
+        const found = yield* lookUp(transactionId, row.handedOut)
         if (found.transaction !== undefined) {
           yield* wake(transactionId)
           const handedOut = yield* handOut(taken, row, found)

@@ -3,10 +3,12 @@
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
+import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as HttpTraceContext from "effect/http/HttpTraceContext"
+import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import type * as Tracer from "effect/Tracer"
@@ -16,6 +18,7 @@ import { startTimer, stopTimer } from "../../../internal/timer.ts"
 import type { Sent } from "../../../internal/transport.ts"
 import type { ApiCredentials } from "../../Credentials.ts"
 import { judgeAnswer, judgeFailure } from "./judge.ts"
+import { headerOf } from "./judgeRefusal.ts"
 import { type Call, type Failed, type Prepared, sendUntil } from "./state.ts"
 
 interface Attempted<A> {
@@ -62,6 +65,17 @@ const startTimeout = ({ context, settings }: Call, millis: number, sent: Sent): 
 /** A request of which nothing is known yet. */
 const anyRequest = { mayHaveLeft: () => true }
 
+/**
+ * By how many seconds the program's clock is ahead of the one that wrote a `Date`, between the moments at which the request was sent
+ * and answered: 0 where a header in whole seconds shows no difference.
+ */
+const offsetOf = (date: string | undefined, sentAt: number, answeredAt: number): number | undefined => {
+  const found = date === undefined ? Option.none() : DateTime.make(date)
+  if (Option.isNone(found)) return undefined
+  const written = found.value.epochMilliseconds
+  return Math.max(0, sentAt - written - 999) / 1000 + Math.min(0, answeredAt - written) / 1000
+}
+
 const send = <A, E>(call: Call<A, E>, used: ApiCredentials, span?: Tracer.Span): Effect.Effect<Attempted<A>> =>
   Effect.callback((resume) => {
     const { client, context, prepared, route, settings, started } = call
@@ -94,7 +108,11 @@ const send = <A, E>(call: Call<A, E>, used: ApiCredentials, span?: Tracer.Span):
       },
       policy.maxResponseBytes,
       {
-        onAnswer: (status, headers, body) => end({ status, result: judgeAnswer(call, status, headers, body) }),
+        onAnswer: (status, headers, body) => {
+          const offset = offsetOf(headerOf(headers, "date"), wallNow, clock.currentTimeMillisUnsafe())
+          if (offset !== undefined) client.meters.recordClockOffset(offset, context)
+          end({ status, result: judgeAnswer(call, status, headers, body) })
+        },
         onFailure: (failure) => end({ status: failure.head?.status, result: judgeFailure(call, failure) })
       }
     )

@@ -207,12 +207,25 @@ const giveUp = <A, E extends Tagged>(call: Call<A, E>, last: Failed): Effect.Eff
     call.settings.onRefusedInDoubt(call.prepared.toError(call, last)._tag)
   }
   endFailed(call, error, Exit.fail(error))
-  // The earlier call has already logged a warning about its unknown outcome.
-  const isKnown = call.prepared.past === "Unknown" && !isWithheld(last)
+  // The earlier call has already logged a warning about its unknown outcome; and a caller of this library stores it, and logs it itself.
+  const isKnown =
+    (call.prepared.past === "Unknown" && !isWithheld(last)) || call.settings.notAfter !== Number.POSITIVE_INFINITY
   const level = isKnown ? "Debug" : "Warn"
-  return error.outcome === "Unknown"
-    ? Effect.andThen(logFailed(call, error, level), Effect.fail(error))
-    : Effect.fail(error)
+  if (error.outcome === "Unknown") return Effect.andThen(logFailed(call, error, level), Effect.fail(error))
+  return isToldOf(call, last) ? Effect.andThen(reportFailedWrite(call, error), Effect.fail(error)) : Effect.fail(error)
+}
+
+/** Whether a write that was not executed has a line: a 429 has one of its own, and so have the payouts of a queue. */
+const isToldOf = ({ prepared, settings }: Call, last: Failed) =>
+  prepared.idempotencyKey !== undefined && last.status !== 429 && settings.notAfter === Number.POSITIVE_INFINITY
+
+/** A shop that can create no charge hears of it without metrics. */
+const reportFailedWrite = ({ client, route, settings, span }: Call, error: Tagged) => {
+  const { operation } = route.endpoint
+  const type = errorType(error)
+  const line = `${operation} failed (${type}), and was not executed. ${error.message}`
+  const attributes = { ...error[ErrorReporter.attributes] }
+  return client.reportFailedWrite(settings.monotonicMillis(), line, { attributes, span }, `${operation} ${type}`)
 }
 
 /**
@@ -244,13 +257,16 @@ const endFailed = (call: Call, error: Tagged, exit: Exit.Exit<unknown, unknown>)
 }
 
 const end = (call: Call, exit: Exit.Exit<unknown, unknown>, ended: CallEnd): void => {
-  const { client, context, route, settings, span, started } = call
+  const { client, context, prepared, route, settings, span, started } = call
   // An interruption may come after the end and before the result is returned.
   if (call.isOver) return
   call.isOver = true
   const seconds = (settings.monotonicMillis() - started) / 1000
   const { errorType, outcome, result } = ended
-  client.meters.recordCall(seconds, context, route.endpoint.operation, result, outcome, errorType)
+  const { operation } = route.endpoint
+  client.meters.recordCall(seconds, context, operation, result, outcome, errorType)
+  if (prepared.amount !== undefined && errorType !== undefined)
+    client.meters.countFailed(prepared.amount, context, operation, outcome, errorType)
   if (span === undefined) return
   span.attribute("payments.attempts", call.attempts)
   span.attribute("payments.outcome", outcome)

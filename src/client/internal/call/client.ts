@@ -19,6 +19,8 @@ import type { Transport } from "../../../internal/transport.ts"
 import type { ApiCredentials, Credentials } from "../../Credentials.ts"
 import type { IdempotencyKeyGen } from "../../IdempotencyKeyGen.ts"
 import { PaymentsPolicy } from "../../PaymentsPolicy.ts"
+import { markStarted } from "../../../internal/started.ts"
+import { MerchantLabel } from "../merchantLabel.ts"
 import { makeMeters, type Meters } from "./metrics.ts"
 import { makeSender } from "./sender.ts"
 
@@ -45,6 +47,8 @@ export interface Client extends Pick<ClientOptions, "credentials" | "keys" | "co
   readonly reportMisfits: ReturnType<typeof makeMisfitReport>
   /** Logs that the service limits requests. */
   readonly reportRateLimit: ReturnType<typeof makeLimitReport>
+  /** Logs that writes fail. */
+  readonly reportFailedWrite: ReturnType<typeof makeLimitReport>
   /** Logs that the budget refused a retry. */
   readonly reportBudget: ReturnType<typeof makeLimitReport>
   /** The settings of a call in a fiber. Throws a `SchemaError` for a wrong policy. */
@@ -52,7 +56,7 @@ export interface Client extends Pick<ClientOptions, "credentials" | "keys" | "co
 }
 
 export const makeClient = (options: ClientOptions): Effect.Effect<Client> =>
-  Effect.map(Effect.context<never>(), (builtIn: Context.Context<never>) => {
+  Effect.map(Effect.tap(Effect.context<never>(), markStarted), (builtIn: Context.Context<never>) => {
     const { baseUrl, companyId, credentials, keys, transport, zone } = options
     const prefix = baseUrl.pathname.replace(/(?<!\/)\/+$/, "")
     const server = {
@@ -60,7 +64,7 @@ export const makeClient = (options: ClientOptions): Effect.Effect<Client> =>
       port: Number(baseUrl.port) || (baseUrl.protocol === "https:" ? 443 : 80),
       scheme: baseUrl.protocol.slice(0, -1)
     }
-    const meters = makeMeters({ ...server, prefix })
+    const meters = makeMeters({ ...server, prefix }, Context.get(builtIn, MerchantLabel)())
     return {
       credentials,
       keys,
@@ -73,6 +77,7 @@ export const makeClient = (options: ClientOptions): Effect.Effect<Client> =>
       senderWith: (current) => makeSender(baseUrl.origin + prefix, companyId, current),
       reportMisfits: makeMisfitReport(meters),
       reportRateLimit: makeLimitReport(),
+      reportFailedWrite: makeLimitReport(),
       reportBudget: makeLimitReport(),
       settingsOf: makeSettings(transport, builtIn)
     }
@@ -195,18 +200,19 @@ const makeMisfitReport = (meters: Meters) => {
 const logInterval = 60_000
 
 /**
- * Logs what may happen at each call: a line once a minute for a client, with the count of all since the last line. `now` is of
- * the monotonic clock.
+ * Logs what may happen at each call: a line once a minute for a client and a kind, with the count of all since the last line. `now`
+ * is of the monotonic clock.
  */
 const makeLimitReport = () => {
-  let notBefore = -Infinity
-  let count = 0
-  return (now: number, line: string, { attributes, span }: Pick<Subject, "attributes" | "span">) => {
-    count++
-    if (now < notBefore) return Effect.void
-    const times = count === 1 ? "" : ` (${count} times since the last such line)`
-    count = 0
-    notBefore = now + logInterval
+  const kinds = new Map<string, { notBefore: number; count: number }>()
+  return (now: number, line: string, { attributes, span }: Pick<Subject, "attributes" | "span">, kind = "") => {
+    const { count, notBefore } = kinds.get(kind) ?? { count: 0, notBefore: -Infinity }
+    if (now < notBefore) {
+      kinds.set(kind, { count: count + 1, notBefore })
+      return Effect.void
+    }
+    kinds.set(kind, { count: 0, notBefore: now + logInterval })
+    const times = count === 0 ? "" : ` (${count + 1} times since the last such line)`
     return log("Warn", line + times, attributes, span)
   }
 }

@@ -45,7 +45,7 @@ export const secretsOf = ({ prepared, route, used }: Call): ReadonlyArray<string
   return [...known, ...(text === undefined ? [] : secretsOfBody(text))]
 }
 
-const headerOf = (headers: AnswerHeaders, name: string): string | undefined => {
+export const headerOf = (headers: AnswerHeaders, name: string): string | undefined => {
   const value = headers[name]
   return typeof value === "string" ? value : value?.[0]
 }

@@ -6,7 +6,7 @@ import type * as Context from "effect/Context"
 import type * as Metric from "effect/Metric"
 import * as Endpoints from "../../../contract/Endpoints.ts"
 import type { Operation } from "../../../contract/PaymentsError.ts"
-import { counter, histogram } from "../../../internal/metrics.ts"
+import { clockOffset, counter, histogram } from "../../../internal/metrics.ts"
 
 type Handle = Metric.Metric<number, unknown>
 
@@ -23,8 +23,11 @@ const updateOf = <Values extends ReadonlyArray<string | number | undefined>>(
   }
 }
 
-/** The metrics of a client that sends to `server`. Durations are in seconds. */
-export const makeMeters = (server: { readonly address: string; readonly port: number; readonly prefix: string }) => ({
+/** The metrics of a client that sends to `server`, of a merchant if it is named. Durations are in seconds. */
+export const makeMeters = (
+  server: { readonly address: string; readonly port: number; readonly prefix: string },
+  merchant: string | undefined
+) => ({
   recordAttempt: updateOf((operation: Operation, status: number | undefined, errorType: string | undefined) =>
     histogram("http.client.request.duration", "How long an attempt took: one HTTP request", {
       "http.request.method": Endpoints.all[operation].method,
@@ -42,9 +45,21 @@ export const makeMeters = (server: { readonly address: string; readonly port: nu
       result,
       outcome,
       "server.address": server.address,
-      "error.type": errorType
+      "error.type": errorType,
+      merchant
     })
   ),
+
+  countFailed: updateOf((operation: Operation, outcome: string, errorType: string | undefined) =>
+    counter(
+      "effect_pix_call_failed_centavos_total",
+      "{centavo}",
+      "The sum of the writes that did not succeed: a write that is repeated counts each time",
+      { operation, outcome, "error.type": errorType }
+    )
+  ),
+
+  recordClockOffset: updateOf(() => clockOffset("gateway")),
 
   countRefusedRetry: updateOf((operation: Operation) =>
     counter(

@@ -120,6 +120,7 @@ export const read = <E extends Endpoint, A, Own extends PaymentsError = never>(
     idempotencyKey: undefined,
     past: "Made",
     after: undefined,
+    amount: undefined,
     path: path.success,
     text: undefined,
     body: undefined,
@@ -161,8 +162,13 @@ interface Write<Answer, Sent, A, Own extends PaymentsError> {
 
 const encoder = new TextEncoder()
 
+/** What a write sends may have an amount, in centavos. */
+interface Amounted {
+  readonly amount?: number
+}
+
 /** Checks the input of a write and sends it under its key. */
-export const write = <E extends Endpoint, Sent, A, Own extends PaymentsError = never>(
+export const write = <E extends Endpoint, Sent extends Amounted | undefined, A, Own extends PaymentsError = never>(
   client: Client,
   route: Route<E>,
   options: WriteOptions | undefined,
@@ -182,6 +188,7 @@ export const write = <E extends Endpoint, Sent, A, Own extends PaymentsError = n
         idempotencyKey,
         past,
         after,
+        amount: sent?.amount,
         path: path.success,
         text,
         body: text === undefined ? undefined : encoder.encode(text),

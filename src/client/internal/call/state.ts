@@ -43,6 +43,8 @@ export interface Prepared<A, E> {
   readonly past: KeyPast
   /** The error of an earlier call with the key, if the caller gave it. */
   readonly after: Unclear | undefined
+  /** The amount of a write, in centavos, where it has one. */
+  readonly amount: number | undefined
   /** Begins with a slash, and includes the query. */
   readonly path: string
   /** The body as a text. */

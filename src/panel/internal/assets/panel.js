@@ -27,10 +27,23 @@ const showAmounts = () => {
   }
 }
 
+/** The fields that the chosen fault uses, and what a client sees of it. */
+const showFault = () => {
+  const { fields, sees } = $("#fault")?.selectedOptions[0].dataset ?? {}
+  if (fields === undefined) return
+  const used = JSON.parse(fields)
+  $("#sees").textContent = sees
+  for (const field of document.querySelectorAll("[data-field]")) {
+    const input = field.querySelector("input")
+    input.disabled = field.hidden = used[input.name] === undefined
+    input.placeholder = used[input.name] ?? ""
+  }
+}
+
 /** What a person typed, opened or is told stays as it is. */
 const callbacks = {
   beforeNodeMorphed: (node) => !node.matches?.("[data-keep], select, input:not([type=search]), input:focus"),
-  beforeAttributeUpdated: (name, { dataset }) => name !== "open" || dataset.row !== undefined
+  beforeAttributeUpdated: (name) => name !== "open"
 }
 const shown = { version: "", turn: 0 }
 /** Asks for the page of this address, if it is not of this version. An answer that another question has overtaken is not used. */
@@ -44,6 +57,7 @@ const ask = async (known = "") => {
   document.title = next.title
   Idiomorph.morph(document.body, next.body, { morphStyle: "innerHTML", callbacks })
   showAmounts()
+  showFault()
 }
 /** Asks once a second what changed, and says whether there is an answer. */
 const live = async () => {
@@ -55,21 +69,23 @@ const live = async () => {
 const go = async (address, change = "pushState") => {
   history[change](undefined, "", address)
   await ask()
-  if (change === "pushState") $("[data-row][open]")?.scrollIntoView({ block: "nearest" })
+  if (change === "pushState") $(".row:has(> .details)")?.scrollIntoView({ block: "nearest" })
 }
 
 const send = async ({ dataset }, input) => {
   if (dataset.confirm && !confirm(dataset.confirm)) return
   const body = JSON.stringify({ ...JSON.parse(dataset.body ?? "{}"), ...input })
   const answer = await fetch(dataset.send, { method: "POST", headers: { "content-type": "application/json" }, body })
-  toast(answer.ok ? $("#toast").dataset.done : (await answer.json()).message)
+  const { message, portuguese = message } = answer.ok ? { message: $("#toast").dataset.done } : await answer.json()
+  toast(document.documentElement.lang === "en" ? message : portuguese)
   await ask()
 }
 
 document.addEventListener("submit", (event) => {
   event.preventDefault()
   const input = {}
-  for (const { dataset, name, type, value } of event.target.elements) {
+  for (const { dataset, disabled, name, type, value } of event.target.elements) {
+    if (disabled) continue
     if (dataset.amount !== undefined) input[name] = centavosOf(value)
     else if (name && value !== "") input[name] = type === "number" ? Number(value) : value
   }
@@ -77,9 +93,12 @@ document.addEventListener("submit", (event) => {
   else void send(event.target, input)
 })
 document.addEventListener("click", (event) => {
-  const target = event.target.closest("a[href^='/?']:not([data-whole]), summary[data-go], button")
+  const target = event.target.closest("a, button, .line")
   // The second click of a double click would make another charge, or press what has moved under the pointer.
-  if (event.detail > 1 && target?.matches("button")) return event.preventDefault()
+  if (event.detail > 1 && target?.matches("button, .line")) return event.preventDefault()
+  // Neither a link that leaves the page, nor text that was selected, is a click on a row.
+  if (target?.matches("a:not([href^='/?']), [data-whole]")) return
+  if (target?.matches(".line") && getSelection().type === "Range") return
   const { copy, go: address = target?.getAttribute("href"), send: path } = target?.dataset ?? {}
   if (path) void send(target)
   if (copy) void navigator.clipboard.writeText(copy).then(() => toast($("#toast").dataset.copied))
@@ -89,6 +108,7 @@ document.addEventListener("click", (event) => {
 })
 document.addEventListener("input", ({ target }) => {
   showAmounts()
+  showFault()
   if (target.type !== "search") return
   const url = new URL(location.href)
   url.searchParams.set("search", target.value)

@@ -1,57 +1,25 @@
 /** The section of the faults: a form that plans one, those that are planned, and what concerns the whole sandbox. */
-import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import { Operation } from "../../../contract/Endpoints.ts"
-import * as Fault from "../../../sandbox/Fault.ts"
-import { html } from "./html.ts"
+import type * as Fault from "../../../sandbox/Fault.ts"
+import { names, offered } from "./faultForm.ts"
+import { type Html, html } from "./html.ts"
 import { fromStart } from "./view.ts"
 import type { Writer } from "./write.ts"
-
-interface Options {
-  readonly seconds: number
-  readonly status?: number | undefined
-  readonly message?: string | undefined
-}
-
-/** The faults of the form, by the names of `Fault`. */
-const faults = {
-  resetAfter: () => Fault.resetAfter,
-  resetBefore: () => Fault.resetBefore,
-  silence: () => Fault.silence(),
-  truncated: () => Fault.truncated,
-  latency: ({ seconds }: Options) => Fault.latency(`${seconds} seconds`),
-  refusal: ({ message = "Serviço indisponível.", status = 503 }: Options) => Fault.refusal(status, message),
-  answer: ({ message, status = 200 }: Options) => Fault.answer(status, { body: message }),
-  html: ({ status }: Options) => Fault.html(status),
-  empty: ({ status }: Options) => Fault.empty(status),
-  retryAfter: ({ seconds, status }: Options) => Fault.retryAfter(`${seconds} seconds`, { status }),
-  tooSoon: () => Fault.tooSoon,
-  dailyLimit: () => Fault.dailyLimit,
-  nightLimit: () => Fault.nightLimit,
-  keyLimit: () => Fault.keyLimit,
-  blocked: () => Fault.blocked,
-  redirect: ({ status }: Options) => Fault.redirect("https://elsewhere.example/", status),
-  forgetKey: () => Fault.forgetKey,
-  failure: ({ message }: Options) => Fault.failure(message),
-  brcode: () => Fault.brcode,
-  qrcode: () => Fault.qrcode,
-  localTimes: () => Fault.localTimes,
-  falseZ: () => Fault.falseZ
-}
-const names = Record.keys(faults)
 
 /** What the form sends. */
 export const FaultOrder = Schema.Struct({
   operation: Schema.Union([Operation, Schema.Literal("any")]),
   fault: Schema.Literals(names),
   times: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1_000_000 })),
-  seconds: Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 86_400 })),
+  seconds: Schema.optional(Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 86_400 }))),
   status: Schema.optional(Schema.Int.check(Schema.isBetween({ minimum: 200, maximum: 599 }))),
   message: Schema.optional(Schema.String)
 })
 
 /** The fault that the form asks for. */
-export const faultOf = (order: typeof FaultOrder.Type): Fault.Fault => faults[order.fault](order)
+export const faultOf = (order: typeof FaultOrder.Type): Fault.Fault =>
+  offered(order.fault).make({ ...order, seconds: order.seconds ?? 5 })
 
 /** The name of a fault. */
 export const nameOf = (fault: Fault.Fault): string => {
@@ -70,37 +38,45 @@ export const nameOf = (fault: Fault.Fault): string => {
 export const leftOf = ({ count, word }: Writer, left: number): string =>
   left === 1 ? word("oneLeft") : word("left", count(left))
 
-const form = ({ word }: Writer) =>
-  html`<form id="plan" class="card stack" data-send="/panel/fault">
+/** A field that is shown for the faults that use it. */
+const field = ({ word }: Writer, name: "seconds" | "status" | "message", input: Html) =>
+  html`<div data-field="${name}" hidden>
+    <label for="${name}">${word(`fault_${name}`)}</label>
+    ${input}
+  </div>`
+
+/** The page's script shows the fields of the chosen fault alone, and what the client sees. */
+const form = (writer: Writer) => {
+  const { text, word } = writer
+  const option = (name: (typeof names)[number]) => {
+    const { fields = {}, label, sees } = offered(name)
+    return html`<option value="${name}" data-sees="${text(sees)}" data-fields="${JSON.stringify(fields)}">
+      ${name} · ${text(label)}
+    </option>`
+  }
+  return html`<form id="plan" class="card stack" data-send="/panel/fault" data-keep>
     <h2>${word("planFault")}</h2>
     <label for="operation">${word("operation")}</label>
-    <select id="operation" name="operation">
+    <select id="operation" name="operation" autocomplete="off">
       ${["any", ...Operation.literals].map((name) => html`<option>${name}</option>`)}
     </select>
     <label for="fault">${word("fault")}</label>
-    <select id="fault" name="fault">
-      ${names.map((name) => html`<option value="${name}">${name} · ${word(`fault_${name}`)}</option>`)}
+    <select id="fault" name="fault" autocomplete="off">
+      ${names.map(option)}
     </select>
+    <output id="sees" class="note" for="fault">${text(offered(names[0] ?? "resetAfter").sees)}</output>
     <div class="pair">
       <div>
         <label for="times">${word("times")}</label>
         <input id="times" name="times" type="number" min="1" max="1000000" value="1" required />
       </div>
-      <div>
-        <label for="seconds">${word("seconds")}</label>
-        <input id="seconds" name="seconds" type="number" min="0" max="86400" value="5" required />
-      </div>
-      <div>
-        <label for="status">${word("faultStatus")}</label>
-        <input id="status" name="status" type="number" min="200" max="599" />
-      </div>
-      <div>
-        <label for="message">${word("faultMessage")}</label>
-        <input id="message" name="message" autocomplete="off" />
-      </div>
+      ${field(writer, "seconds", html`<input id="seconds" name="seconds" type="number" min="0" max="86400" disabled />`)}
+      ${field(writer, "status", html`<input id="status" name="status" type="number" min="200" max="599" disabled />`)}
+      ${field(writer, "message", html`<input id="message" name="message" autocomplete="off" disabled />`)}
     </div>
     <button class="main">${word("plan")}</button>
   </form>`
+}
 
 /** The section. */
 export const faultsPage = (writer: Writer, planned: ReadonlyArray<Fault.PlannedFault>, isOffline: boolean) => {

@@ -1,4 +1,5 @@
 /** The list of a section: its search, its filters, a page of its rows, and the pages beside it. */
+import * as Arr from "effect/Array"
 import { type Html, html } from "./html.ts"
 import type { Listed } from "./view.ts"
 import type { Writer } from "./write.ts"
@@ -12,8 +13,34 @@ export interface Found {
   /** The number of rows that fit the search, by status. */
   readonly counts: Readonly<Record<string, number>>
   readonly page: number
-  readonly rows: ReadonlyArray<Html>
+  readonly rows: ReadonlyArray<Row>
 }
+
+/** A row. One that follows another of its kind is folded where the screen is narrow. */
+interface Row {
+  readonly id: number
+  readonly kind: string | undefined
+  readonly html: Html
+}
+
+const folded = ({ count, word }: Writer, rows: ReadonlyArray<Row>): ReadonlyArray<Html> =>
+  Arr.isReadonlyArrayNonEmpty(rows)
+    ? Arr.groupWith(rows, (a, b) => a.kind !== undefined && a.kind === b.kind).flatMap(([first, ...others]) =>
+        others.length < 2
+          ? [first, ...others].map((one) => one.html)
+          : [
+              first.html,
+              html`<li class="alike">
+                <details id="alike-${others.at(-1)?.id}">
+                  <summary>${word("alike", count(others.length))}</summary>
+                  <ul>
+                    ${others.map((one) => one.html)}
+                  </ul>
+                </details>
+              </li>`
+            ]
+      )
+    : []
 
 /** The search of a section, with its own tools beside it. */
 export const searchOf = ({ view, word }: Writer, name: Listed, tools?: Html) =>
@@ -66,7 +93,7 @@ export const list = (writer: Writer, name: Listed, found: Found): Html => {
       <p class="note">${total > 0 && rangeOf(writer, found)}</p>
     </div>
     <ul class="rows" data-rows="${name}">
-      ${rows.length > 0 ? rows : html`<li class="empty">${word(isFiltered ? "nothing" : `empty_${name}`)}</li>`}
+      ${rows.length > 0 ? folded(writer, rows) : html`<li class="empty">${word(isFiltered ? "nothing" : `empty_${name}`)}</li>`}
     </ul>
     ${
       total > pageSize &&

@@ -3,6 +3,8 @@
  */
 import * as Effect from "effect/Effect"
 import type { Call } from "../../../sandbox/SandboxFunctions.ts"
+import type { SandboxOverview } from "../../../sandbox/SandboxOverview.ts"
+import { connect } from "./connect.ts"
 import { faultsPage, leftOf } from "./faults.ts"
 import { type Html, html } from "./html.ts"
 import { searchOf } from "./list.ts"
@@ -23,12 +25,23 @@ const more = (label: string, inside: Html) =>
     ${inside}
   </details>`
 
+const textInput = (id: string, name: string, label: string, attributes: Html) =>
+  html`<label class="hidden" for="${id}">${label}</label>
+    <input id="${id}" name="${name}" placeholder="${label}" autocomplete="off" ${attributes} />`
+
 /** What stands beside the search of a section. */
-const toolsOf = ({ act, amount, word }: Writer, name: Listed, targets: ReadonlyArray<string>): Html | undefined => {
+const toolsOf = ({ act, amount, word }: Writer, name: Listed, seen: SandboxOverview): Html | undefined => {
   if (name === "transactions") {
     return html`<form id="charge" class="inline" data-send="/_sandbox/charge">
-      ${amount("chargeAmount", "25,00", word("chargeAmount"))}
+      ${textInput("payer", "name", word("payer"), html``)} ${amount("chargeAmount", "25,00", word("chargeAmount"))}
       <button class="main">${word("newCharge")}</button>
+    </form>`
+  }
+  if (name === "withdrawals") {
+    return html`<form id="payout" class="inline" data-send="/_sandbox/withdraw">
+      ${seen.pixKey === undefined && textInput("payoutKey", "pixKey", word("pixKey"), html`required`)}
+      ${amount("payoutAmount", "25,00", word("payoutAmount"))}
+      <button class="main">${word("newPayout")}</button>
     </form>`
   }
   if (name !== "webhooks") return undefined
@@ -38,7 +51,7 @@ const toolsOf = ({ act, amount, word }: Writer, name: Listed, targets: ReadonlyA
       <button>${word("subscribe")}</button>
     </form>
     <ul class="targets">
-      ${targets.map(
+      ${seen.targets.map(
         (url) => html`<li><code>${url}</code> ${act({ name: "unsubscribe", input: { url } }, "remove", url)}</li>`
       )}
     </ul>`
@@ -58,9 +71,10 @@ export const pageOf = Effect.fnUntraced(function* (call: Call, view: View) {
   const content =
     tab === "faults"
       ? faultsPage(writer, seen.faults, seen.offline)
-      : html`${searchOf(writer, tab, toolsOf(writer, tab, seen.targets))} ${yield* lists[tab]}`
+      : html`${searchOf(writer, tab, toolsOf(writer, tab, seen))} ${yield* lists[tab]}`
 
   const other = view.language === "pt" ? "en" : "pt"
+  const baseUrl = view.host === undefined ? seen.baseUrl : `http://${view.host}`
   const left = seen.faults.reduce((sum, one) => sum + one.left, 0)
 
   return html`<!doctype html>
@@ -88,7 +102,8 @@ export const pageOf = Effect.fnUntraced(function* (call: Call, view: View) {
               data-lost="${word("lost")}"
             >
             </span>
-            <span class="address"><code>${seen.baseUrl}</code> ${copy(seen.baseUrl, "URL")}</span>
+            <span class="address"><code>${baseUrl}</code></span>
+            ${connect(writer, { ...(yield* call("credentials", {})), baseUrl, companyId: seen.companyId })}
             <a href="${link({ language: other })}" hreflang="${other}" lang="${other}" data-whole>
               ${other === "pt" ? "Português" : "English"}
             </a>

@@ -30,20 +30,20 @@ interface Line {
   readonly label: Word
 }
 
-const row = ({ link, time, view, word }: Writer, line: Line, details: Html | undefined) =>
-  html`<li id="row-${line.id}">
-    <div class="line">
-      <span class="number">#${line.id}</span>${time(line.at)}${line.what}${line.status}
+const row = ({ link, time, view, word }: Writer, line: Line, details: Html | undefined) => {
+  const address = link({ open: details === undefined ? line.id : undefined, page: view.page })
+  // A click anywhere on the line goes where its link goes.
+  return html`<li id="row-${line.id}" class="row">
+    <div class="line" data-go="${address}">
+      <a class="number" href="${address}" aria-expanded="${String(details !== undefined)}"
+        ><span class="hidden">${word(line.label)} </span>#${line.id}</a
+      >${time(line.at)}${line.what}${line.status}
       <span class="who">${line.who}</span>
       <span class="acts">${line.acts.filter((one) => one !== false)}</span>
     </div>
-    <details class="more" data-row ${details && html`open`}>
-      <summary data-go="${link({ open: details === undefined ? line.id : undefined, page: view.page })}">
-        <span class="hidden">${word(line.label)} #${line.id}</span>
-      </summary>
-      <div class="details">${details}</div>
-    </details>
+    ${details && html`<div class="details">${details}</div>`}
   </li>`
+}
 
 type Field = readonly [name: string, value: Html | string | undefined, isCopied?: boolean]
 
@@ -177,10 +177,10 @@ export const payout = (writer: Writer, one: SandboxWithdrawal, related: Related 
       who: html`${word("to", pixKeyType)} <span class="id">${pixKey}</span>`,
       label: "details",
       acts: [
-        isOpen && act({ name: "settleWithdrawal", input: { id } }, "pay", about, "main"),
+        isOpen && act({ name: "settleWithdrawal", input: { id } }, "settle", about, "main"),
         status === "Awaiting" && act({ name: "processWithdrawal", input: { id } }, "process", about),
-        isOpen && act({ name: "rejectWithdrawal", input: { id } }, "failLater", about),
-        status === "Settled" && act({ name: "refundWithdrawal", input: { id } }, "giveBack", about)
+        isOpen && act({ name: "rejectWithdrawal", input: { id } }, "reject", about),
+        status === "Settled" && act({ name: "returnWithdrawal", input: { id } }, "giveBack", about)
       ]
     },
     related &&
@@ -236,7 +236,8 @@ export const request = (writer: Writer, one: SandboxRequest, related: Related | 
 /** A webhook. */
 export const webhook = (writer: Writer, one: SandboxWebhook, related: Related | undefined): Html => {
   const { act, block, pill, word } = writer
-  const { id, json, state } = one
+  const { attempts, id, json, state } = one
+  const last = attempts.at(-1)
   const text = JSON.stringify(json)
   return row(
     writer,
@@ -247,9 +248,12 @@ export const webhook = (writer: Writer, one: SandboxWebhook, related: Related | 
         >${/^\{(?:"event"|"object":"\w+","type"):"([\w.]+)"/.exec(text)?.[1] ?? "webhook"}</strong
       >`,
       status: pill(state),
-      who: html`<span class="id">${targetOf(one)}</span>`,
+      who: html`<span class="id">${word("delivery", targetOf(one))}</span>`,
       label: "details",
-      acts: [act({ name: "resendWebhook", input: { id } }, "again", word("webhook", id))]
+      acts: [
+        last !== undefined && last.status === undefined && pill(0, "bad"),
+        act({ name: "resendWebhook", input: { id } }, "again", word("webhook", id))
+      ]
     },
     related &&
       html`${fields(writer, [[word("about"), aboutOf(writer, related)]])} ${timeline(writer, deliveries(writer, one))}

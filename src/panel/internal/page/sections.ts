@@ -4,6 +4,7 @@ import type { Call } from "../../../sandbox/SandboxFunctions.ts"
 import type { SandboxTransaction, SandboxWithdrawal } from "../../../sandbox/SandboxLedger.ts"
 import type { SandboxRequest } from "../../../sandbox/SandboxRequest.ts"
 import type { SandboxWebhook } from "../../../sandbox/SandboxWebhook.ts"
+import { nameOf } from "./faults.ts"
 import type { Html } from "./html.ts"
 import { type Found, list, pageSize } from "./list.ts"
 import { charge, payout, type Related, request, webhook } from "./rows.ts"
@@ -20,6 +21,10 @@ const isAbout = (row: SandboxTransaction | SandboxWithdrawal, one: SandboxReques
     one.idempotencyKey === row.idempotencyKey
   )
 }
+
+/** Requests of one kind differ in nothing that a row says in short. */
+const kindOfRequest = ({ fault, method, operation, status }: SandboxRequest): string =>
+  [operation ?? method, status, fault !== undefined && nameOf(fault)].join(" ")
 
 /** Writes the list of each section. */
 export const listsOf = (call: Call, writer: Writer, hasTarget: boolean): Record<Listed, Effect.Effect<Html>> => {
@@ -45,22 +50,25 @@ export const listsOf = (call: Call, writer: Writer, hasTarget: boolean): Record<
     read: Effect.Effect<Omit<Found, "page" | "rows"> & { readonly items: ReadonlyArray<A> }>,
     numberOf: (row: A) => number,
     relate: (row: A) => Effect.Effect<Partial<Related>>,
-    write: (writer: Writer, row: A, related: Related | undefined) => Html
+    write: (writer: Writer, row: A, related: Related | undefined) => Html,
+    kindOf?: (row: A) => string
   ) {
     const { counts, items, total } = yield* read
     const index = items.findIndex((row) => numberOf(row) === open)
     const opened = items[index]
     const page = asked ?? Math.floor(Math.max(index, 0) / pageSize) + 1
     const related = opened === undefined ? none : { ...none, ...(yield* relate(opened)) }
-    const rows = items
-      .slice((page - 1) * pageSize, page * pageSize)
-      .map((row) => write(writer, row, row === opened ? related : undefined))
+    const rows = items.slice((page - 1) * pageSize, page * pageSize).map((row) => ({
+      id: numberOf(row),
+      kind: row === opened ? undefined : kindOf?.(row),
+      html: write(writer, row, row === opened ? related : undefined)
+    }))
     return list(writer, name, { counts, page, rows, total })
   })
   return {
     transactions: listOf("transactions", call("transactions", fitting), ({ rowId }) => rowId, happened, charge),
     withdrawals: listOf("withdrawals", call("withdrawals", fitting), ({ id }) => id, happened, payout),
-    requests: listOf("requests", call("requests", fitting), ({ id }) => id, subject, request),
+    requests: listOf("requests", call("requests", fitting), ({ id }) => id, subject, request, kindOfRequest),
     webhooks: listOf("webhooks", call("webhooks", fitting), ({ id }) => id, subject, webhook)
   }
 }

@@ -21,7 +21,8 @@ const longest = 300
 
 /** The beginning of an answer. */
 const answerOf = (given: string | undefined) => {
-  const answer = withoutPaths(given ?? "")
+  // A line may break where a field ends.
+  const answer = withoutPaths(given ?? "").replaceAll(',"', ', "')
   return (
     answer !== "" &&
     html`<code class="answer">${answer.length > longest ? `${answer.slice(0, longest)}…` : answer}</code>`
@@ -32,19 +33,28 @@ const answerOf = (given: string | undefined) => {
 export const targetOf = ({ isPostback = false, target }: SandboxWebhook): string =>
   isPostback ? `${new URL(target).origin}/…` : target
 
-const requestEntry = ({ linkTo, pill, word, wordOf }: Writer, request: SandboxRequest): Entry => {
+/** An answer that is the same as the one before is not shown again. */
+const requestEntry = (
+  { linkTo, pill, word, wordOf }: Writer,
+  request: SandboxRequest,
+  before: SandboxRequest | undefined
+): Entry => {
   const { answer, arrivedAt, fault, id, idempotencyKey, operation = "", status } = request
   return {
     at: arrivedAt,
     text: html`${isWord(operation) ? wordOf(operation) : operation}:
     ${linkTo("requests", id, word("request", `#${id}`))} ${pill(status ?? 0, toneOf(status))}
     ${fault !== undefined && pill(word("met", nameOf(fault)), "bad")}
-    ${idempotencyKey !== undefined && html`<code>${idempotencyKey}</code>`} ${answerOf(answer)}`
+    ${idempotencyKey !== undefined && html`<code>${idempotencyKey}</code>`}
+    ${answer !== before?.answer && answerOf(answer)}`
   }
 }
 
 /** The attempts to deliver a webhook, and the next one. */
-export const deliveries = ({ ago, linkTo, pill, word }: Writer, webhook: SandboxWebhook): ReadonlyArray<Entry> => {
+export const deliveries = (
+  { ago, linkTo, pill, word, wordOf }: Writer,
+  webhook: SandboxWebhook
+): ReadonlyArray<Entry> => {
   const { attempts, id, nextAttemptAt } = webhook
   const name = linkTo("webhooks", id, word("webhook", `#${id}`))
   const next = nextAttemptAt && { at: nextAttemptAt, text: html`${word("next")}, ${ago(nextAttemptAt)}: ${name}` }
@@ -52,7 +62,7 @@ export const deliveries = ({ ago, linkTo, pill, word }: Writer, webhook: Sandbox
     ...attempts.map(({ answer, at, error, millis, status }) => ({
       at,
       text: html`${word("delivery", targetOf(webhook))}: ${name} ${pill(status ?? 0, toneOf(status))}
-      ${error && `${error},`} ${Math.round(millis)} ms ${answerOf(answer)}`
+      ${error && `${wordOf(error)},`} ${Math.round(millis)} ms ${answerOf(answer)}`
     })),
     ...(next ? [next] : [])
   ]
@@ -69,15 +79,15 @@ export const story = (
   created: "created" | "asked",
   { requests, webhooks }: Happened
 ): ReadonlyArray<Entry> => [
-  ...requests.map((request) => requestEntry(writer, request)),
+  ...requests.map((request, index) => requestEntry(writer, request, requests[index - 1])),
   { at: createdAt, text: html`${writer.word(created)}` },
   ...states.map(({ at, status }) => ({ at, text: writer.pill(status) })),
   ...webhooks.flatMap((webhook) => deliveries(writer, webhook))
 ]
 
 /** What happened, in its order. */
-export const timeline = ({ ago, exact, word }: Writer, entries: ReadonlyArray<Entry>): Html =>
-  html`<h3>${word("timeline")}</h3>
+export const timeline = ({ ago, exact, view, word }: Writer, entries: ReadonlyArray<Entry>): Html =>
+  html`<h3>${word("timeline")} <span class="note">${view.timeZone}</span></h3>
     <ol class="timeline">
       ${entries
         .toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at))

@@ -18,6 +18,8 @@ export interface View {
   readonly open: number | undefined
   readonly language: "en" | "pt"
   readonly timeZone: string
+  /** The host and port under which the browser reaches the sandbox. */
+  readonly host: string | undefined
 }
 
 type Headers = Readonly<Record<string, string | undefined>>
@@ -44,7 +46,8 @@ export const viewOf = (query: URLSearchParams, headers: Headers): View => {
     page: natural("page"),
     open: natural("open"),
     language: /^\s*pt\b/i.test(query.get("lang") ?? headers["accept-language"] ?? "") ? "pt" : "en",
-    timeZone: timeZoneOf(headers["x-time-zone"])
+    timeZone: timeZoneOf(headers["x-time-zone"]),
+    host: headers["host"]
   }
 }
 

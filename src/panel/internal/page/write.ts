@@ -13,7 +13,8 @@ const tones: Readonly<Record<string, string>> = {
   Failed: "bad",
   Rejected: "bad",
   GivenUp: "bad",
-  Refunded: "again"
+  Refunded: "again",
+  Returned: "again"
 }
 
 const brl = new Intl.NumberFormat("pt-BR", { style: "currency", currency: "BRL" })
@@ -74,6 +75,8 @@ export const makeWriter = (view: View, now: number) => {
     lang,
     word,
     wordOf,
+    /** A text that is written in both languages. */
+    text: (both: readonly [en: string, pt: string]): string => both[index],
     exact,
     ago,
     time,
@@ -103,8 +106,8 @@ export const makeWriter = (view: View, now: number) => {
         ${word("copy")}
       </button>`,
     /** A text of a block, such as a body. */
-    block: (name: string, text: string): Html =>
-      html`<h3>${name}</h3>
+    block: (name: string, text: string, beside?: Html): Html =>
+      html`<h3>${name} ${beside}</h3>
         <pre tabindex="0" aria-label="${name}">${pretty(withoutPaths(text))}</pre>`,
     /** An amount that is typed. The page's script shows beside it how it is read. */
     amount: (id: string, value: string, label: string): Html =>

@@ -129,7 +129,7 @@ export const makeConfirm = Effect.fnUntraced(function* (
     // Only a mark is refused by a cap or a time.
     if (typeof after !== "object") return yield* changedMeanwhile()
     yield* Effect.annotateCurrentSpan(payoutFields(after))
-    yield* logUnconfirmed(row, after, until)
+    yield* logUnconfirmed(core.logPayout, row, after, until)
     return after
   })
   const miss = (row: Row, now: number) => take(row, { _tag: "LookupMissed", now, until })
@@ -160,7 +160,7 @@ export const makeConfirm = Effect.fnUntraced(function* (
     const said = found.meaning === "paid" || found.meaning === "open" ? undefined : reasonOf(detail)
     const reason = yield* sealReason(row, said)
     const after = yield* take(row, { _tag: "LookedUp", now, until, found, reason })
-    yield* logFound(row, after, found, said)
+    yield* logFound(core.logPayout, row, after, found, said)
   })
 
   const confirm = Effect.fnUntraced(

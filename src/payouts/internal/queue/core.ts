@@ -21,7 +21,8 @@ import { logBoth, mayBeExecuted, turnsOutExecuted } from "./replacement.ts"
 import { payoutKey } from "./request.ts"
 import { isOpen, type Row } from "./row.ts"
 import type { Settings } from "../../PayoutQueueOptions.ts"
-import { countChange, logParked } from "./signals.ts"
+import { logParked, makePayoutLog } from "./payoutLog.ts"
+import { countChange } from "./signals.ts"
 import type { Store } from "./store.ts"
 
 /**
@@ -53,7 +54,8 @@ const isTaken = (taken: ReturnType<typeof stepOf>): taken is Step => typeof take
 
 export type Core = Effect.Success<ReturnType<typeof makeCore>>
 
-export const makeCore = Effect.fnUntraced(function* (store: Store, { poll }: Settings) {
+export const makeCore = Effect.fnUntraced(function* (store: Store, { account, poll }: Settings) {
+  const logPayout = makePayoutLog(account, yield* Effect.scope)
   const awaited = yield* RcMap.make({ lookup: (_key: string) => Latch.make() })
   /**
    * A latch that opens when this process changes the payout, or sees that it is not open any more. All waiting fibers of
@@ -114,7 +116,7 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { poll }: Set
     const status = handedOutOf(accepted, entry, row)
     if (isTaken(parked)) {
       yield* store.insertState(row.idempotencyKey, entryOf(entry, row), status, row.updatedAt)
-      yield* store.afterCommit(logParked(row, because))
+      yield* store.afterCommit(logParked(logPayout, row, because))
     }
     yield* publish(row, row.needsApproval ? undefined : isDue, status)
     yield* store.afterCommit(countChange(row))
@@ -146,7 +148,7 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { poll }: Set
     const waked = dueIn === undefined ? undefined : isOpen(to) ? isDue : dueIn === 0 ? isLookupDue : undefined
     yield* publish(to, waked, status)
     if (to.state !== row.state) yield* store.afterCommit(countChange(to))
-    if (to.contradicted && !row.contradicted) yield* store.afterCommit(logContradicted(to))
+    if (to.contradicted && !row.contradicted) yield* store.afterCommit(logContradicted(logPayout, to))
     return to
   })
 
@@ -231,5 +233,5 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { poll }: Set
   /** All that wait for a cause are due, each in its place among the others. */
   const callBack = (cause: WaitsFor) => Effect.andThen(store.callBack(cause), isDue.open)
 
-  return { store, isDue, isLookupDue, isStateDue, changeOf, insert, step, stepBy, delay, callBack }
+  return { store, logPayout, isDue, isLookupDue, isStateDue, changeOf, insert, step, stepBy, delay, callBack }
 })

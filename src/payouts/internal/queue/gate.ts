@@ -17,10 +17,10 @@ import { log } from "../../../internal/spans.ts"
 import type { ParkedBecause } from "../../PayoutState.ts"
 import { accountCause, isAboutPayout, isDoubtfulRefusal } from "../machine.ts"
 import { databaseTime, type ReadAccount } from "./account.ts"
-import { makeWaitLog } from "./answerLog.ts"
 import { needsApproval } from "./approval.ts"
 import { makeCheckedAccount } from "./checkDatabase.ts"
 import { isDueBy, isInWindow, isNextNow, isSpaced } from "./conditions.ts"
+import type { Core } from "./core.ts"
 import { minuteOfDay } from "./days.ts"
 import { tooLate } from "./late.ts"
 import { makeLine } from "./line.ts"
@@ -29,7 +29,6 @@ import type { Row } from "./row.ts"
 import type { Settings } from "../../PayoutQueueOptions.ts"
 import { payoutFields } from "./signals.ts"
 import { spacingOf } from "./spacing.ts"
-import type { Store } from "./store.ts"
 import { requestedWait, untilMinute } from "./waits.ts"
 
 /** A payout may be sent. With `isProbe` it is the one that is tried. */
@@ -41,7 +40,7 @@ export interface Permit {
 /** A payout waits in the table: its time has not come, or the window of its account is closed. `dueIn` is in milliseconds. */
 export interface Later {
   readonly account: ReadAccount
-  readonly waitsFor: "NotBefore" | "Limit"
+  readonly waitsFor: "NotBefore" | "Window"
   readonly dueIn: number
 }
 
@@ -69,14 +68,13 @@ const delayAfter = (error: RequestWithdrawalError, probes: number) => Math.max(n
 
 export type Gate = Effect.Success<ReturnType<typeof makeGate>>
 
-export const makeGate = Effect.fnUntraced(function* (store: Store, settings: Settings) {
+export const makeGate = Effect.fnUntraced(function* ({ logPayout, store }: Core, settings: Settings) {
   const { accounts } = store
   const checked = makeCheckedAccount(store, settings)
   const scope = yield* Effect.scope
   const reading = Semaphore.makeUnsafe(1)
   const probing = Semaphore.makeUnsafe(1)
   const line = makeLine(settings.concurrency)
-  const logWait = makeWaitLog(settings.account, scope)
   let known: ReadAccount | undefined
   /** When refusals of the last minute left a payout in doubt: each one more that is sent then is one more in doubt. */
   let doubts: ReadonlyArray<number> = []
@@ -137,7 +135,7 @@ export const makeGate = Effect.fnUntraced(function* (store: Store, settings: Set
         if (because !== undefined) return because
         const asked = { payout: row, account, given: { now, minute: minuteOfDay(now) } }
         if (!account.paused && !isInWindow.of(asked))
-          return { account, waitsFor: "Limit", dueIn: Duration.toMillis(untilMinute(now, account.windowFrom ?? 0)) }
+          return { account, waitsFor: "Window", dueIn: Duration.toMillis(untilMinute(now, account.windowFrom ?? 0)) }
         if (!line.isHeld(row, account)) return yield* new TryAgain({ reason: "InLine", isAtOnce: true })
         const isBlocked = account.blockedAt !== null
         const isInTurn = (!isBlocked && !isSpaced.of(asked)) || (line.isNext(row, account) && isNextNow.of(asked))
@@ -171,11 +169,8 @@ export const makeGate = Effect.fnUntraced(function* (store: Store, settings: Set
     if (!(yield* accounts.block({ because, key: row.idempotencyKey }, namedBy(error)))) return
     const what =
       because === "ServiceUnavailable" ? "The service leaves payouts in doubt" : "The service refuses the payouts"
-    yield* logWait(
-      row,
-      because,
-      `${what} of the account ${settings.account}: ${because}.${words(error)} One payout at a time is tried until it takes one.`
-    )
+    const text = `${what} of the account ${settings.account}: ${because}.${words(error)} One payout at a time is tried until it takes one.`
+    yield* logPayout(row, { level: "Warn", of: "Waits", cause: because, text })
   })
 
   /** The send is over. The permit of a probe is given back where no answer has ended it. */
@@ -228,5 +223,5 @@ export const makeGate = Effect.fnUntraced(function* (store: Store, settings: Set
   })
 
   const { isFree, most } = line
-  return { current, forget, logWait, obstacle, room: { isFree, most }, untilAllowed, report, releaseProbe }
+  return { current, forget, obstacle, room: { isFree, most }, untilAllowed, report, releaseProbe }
 })

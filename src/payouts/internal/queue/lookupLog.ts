@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import { log } from "../../../internal/spans.ts"
 import { payoutLabel } from "../machine.ts"
 import type { Found } from "./events.ts"
+import type { LogPayout } from "./payoutLog.ts"
 import type { Row } from "./row.ts"
 import { payoutFields } from "./signals.ts"
 
@@ -18,31 +19,43 @@ export const logOther = (row: Row, others: ReadonlyArray<string>): Effect.Effect
   )
 
 /** A lookup said how a payout ended, or something else than a webhook claimed. What it contradicts has a line of its own. */
-export const logFound = (before: Row, after: Row, found: Found, said: string | undefined): Effect.Effect<void> => {
+export const logFound = (
+  logPayout: LogPayout,
+  before: Row,
+  after: Row,
+  found: Found,
+  said: string | undefined
+): Effect.Effect<void> => {
   const says = `the lookup says ${found.word ?? "a word that is not listed"}`
-  const label = `(${payoutLabel(after)}, withdrawal ${after.withdrawalId})`
   if (after.state !== before.state && after.state !== "paid") {
     const what = after.state === "returned" ? "came back" : "failed"
-    return log(
-      "Warn",
-      `A payout ${what}: ${says} ${label}. Nothing is paid again by itself.${said === undefined ? "" : ` The service said: "${said}"`}`,
-      payoutFields(after)
-    )
+    return logPayout(after, {
+      level: "Warn",
+      of: "Returned",
+      cause: after.state,
+      text: `A payout ${what}: ${says}. Nothing is paid again by itself.${said === undefined ? "" : ` The service said: "${said}"`}`
+    })
   }
   const isDenied = before.claimed !== null && after.claimed === null && before.claimed !== found.meaning
   return isDenied
-    ? log("Warn", `A webhook claimed that a payout ${before.claimed}, and ${says} ${label}.`, payoutFields(after))
+    ? logPayout(after, {
+        level: "Warn",
+        of: "Denied",
+        cause: before.claimed,
+        text: `A webhook claimed that a payout ${before.claimed}, and ${says}.`
+      })
     : Effect.void
 }
 
 /** What a lookup could not say for as long as it is looked up. */
-export const logUnconfirmed = (before: Row, after: Row, until: number): Effect.Effect<void> =>
+export const logUnconfirmed = (logPayout: LogPayout, before: Row, after: Row, until: number): Effect.Effect<void> =>
   before.lookups !== null && after.lookups === null && after.state === "posted"
-    ? log(
-        "Error",
-        `No lookup said within ${Duration.format(Duration.millis(until))} how a payout ended (${payoutLabel(after)}, withdrawal ${after.withdrawalId}). It is not looked up any more. Look in the panel or the statement, and settle it.`,
-        payoutFields(after)
-      )
+    ? logPayout(after, {
+        level: "Error",
+        of: "Unconfirmed",
+        cause: "posted",
+        text: `No lookup said within ${Duration.format(Duration.millis(until))} how a payout ended. It is not looked up any more. Look in the panel or the statement, and settle it.`
+      })
     : Effect.void
 
 const accountFields = (account: string) => ({ "payments.account": account })

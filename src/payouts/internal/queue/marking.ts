@@ -11,11 +11,8 @@ import type { Payments } from "../../../client/Payments.ts"
 import { PaymentsPolicy } from "../../../client/PaymentsPolicy.ts"
 import { millisOf } from "../../../contract/Options.ts"
 import { TryAgain } from "../../../durable/Work.ts"
-import { log } from "../../../internal/spans.ts"
 import type { ParkedBecause } from "../../PayoutState.ts"
-import { payoutLabel } from "../machine.ts"
 import type { ReadAccount } from "./account.ts"
-import type { LogWait } from "./answerLog.ts"
 import { isSpaced } from "./conditions.ts"
 import type { Core } from "./core.ts"
 import type { Gate } from "./gate.ts"
@@ -38,7 +35,6 @@ export const makeMarking = (
   gate: Gate,
   park: Park,
   payments: Payments["Service"],
-  logWait: LogWait,
   { dailyCap, horizon, lease }: Settings
 ) => {
   const { accounts } = core.store
@@ -53,7 +49,8 @@ export const makeMarking = (
     const at = { account, horizon, now: yield* Clock.currentTimeMillis }
     yield* core.step(row, { _tag: "Waits", at, waitsFor: "DailyCap" }, { dueIn: Duration.toMillis(left) })
     yield* Effect.annotateCurrentSpan(payoutFields(row))
-    yield* logWait(row, "DailyCap", `The daily cap of ${day} is reached: payouts wait for the next day.`)
+    const text = `The daily cap of ${day} is reached: payouts wait for the next day.`
+    yield* core.logPayout(row, { level: "Warn", of: "Waits", cause: "DailyCap", text })
     return yield* new NotSent({ again: undefined })
   })
 
@@ -63,13 +60,11 @@ export const makeMarking = (
     if (row.mayHaveLeftAt === null && row.waitsFor !== "OtherClientId") {
       const now = yield* Clock.currentTimeMillis
       yield* core.step(row, { _tag: "Waits", at: { account, horizon, now }, waitsFor: "OtherClientId" })
-      yield* log(
-        "Error",
+      const text =
         fingerprint === undefined
-          ? `A payout is not sent: it is not known under which client id the worker's Payments sends, as of a mock, and the account ${account.account} has one (${account.fingerprint}) (${payoutLabel(row)}). Decorate a copy of the client's own Payments: { ...payments }.`
-          : `A payout is not sent: the worker's credentials (fingerprint ${fingerprint}) are not those of the account ${account.account} (${account.fingerprint}) (${payoutLabel(row)}).`,
-        payoutFields(row)
-      )
+          ? `A payout is not sent: it is not known under which client id the worker's Payments sends, as of a mock, and the account ${account.account} has one (${account.fingerprint}). Decorate a copy of the client's own Payments: { ...payments }.`
+          : `A payout is not sent: the worker's credentials (fingerprint ${fingerprint}) are not those of the account ${account.account} (${account.fingerprint}).`
+      yield* core.logPayout(row, { level: "Error", of: "Waits", cause: "OtherClientId", text })
     }
     return yield* new NotSent({ again: "OtherClientId" })
   })

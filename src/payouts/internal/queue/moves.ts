@@ -4,7 +4,15 @@
 import * as DateTime from "effect/DateTime"
 import { meaningOf } from "../../../contract/Status.ts"
 import type { EndedBy, ParkedBecause } from "../../PayoutState.ts"
-import { causeOfWait, isAfterDoubt, isRecordedAsFailed, listedWord, mismatchOf, seenIdOf } from "../machine.ts"
+import {
+  causeOfWait,
+  isAfterDoubt,
+  isRecordedAsFailed,
+  listedWord,
+  mismatchOf,
+  seenIdOf,
+  waitsForTime
+} from "../machine.ts"
 import { databaseTime } from "./account.ts"
 import { resumption } from "./approval.ts"
 import { addClaim } from "./claims.ts"
@@ -62,7 +70,7 @@ export const marked = (row: Row, { at, fingerprint, underWayUntil }: Event<"Mark
   fingerprint: row.mayHaveLeftAt === null ? (fingerprint ?? null) : row.fingerprint,
   markedAt: at.now,
   underWayUntil,
-  ...((row.waitsFor === "DailyCap" || row.waitsFor === "NotBefore") && waitsForNothing)
+  ...(waitsForTime.some((cause) => cause === row.waitsFor) && waitsForNothing)
 })
 
 /** It waits, by the clock of the database. */

@@ -8,6 +8,7 @@ import { unpacked } from "../../../durable/Database.ts"
 import { databaseNow } from "../../../durable/Now.ts"
 import type { Fragment } from "effect/sql/Statement"
 import type { PayoutState } from "../../PayoutState.ts"
+import { waitsForTime } from "../machine.ts"
 import { isOpen } from "./conditions.ts"
 import { Count } from "./row.ts"
 import { allColumns, decodeRows, historyTable, type StoreParts, table } from "./storeParts.ts"
@@ -99,10 +100,13 @@ export const makeReads = ({ account, database, hasKeyOf }: StoreParts) => {
     /** The counts of what waits, is posted or has to be checked. What was posted before `since` is not counted: see `signals.ts`. */
     counts: (since: number) =>
       Effect.flatMap(databaseNow(database), (now) => {
-        // What waited for its time is old since then, and waits for it until then.
-        const cause = sql`CASE WHEN waits_for = 'NotBefore' AND not_before <= ${now} THEN NULL ELSE COALESCE(waits_for, parked_because) END`
+        // What waits for its time waits for nothing after it, and is old since then.
+        const isForTime = sql.in("waits_for", waitsForTime)
+        const cause = sql`CASE WHEN ${isForTime} AND due_at <= ${now} THEN NULL ELSE COALESCE(waits_for, parked_because) END`
         const counted = (time: string) =>
           sql.literal(`COUNT(*) AS "count", MIN(${time}) AS "oldest", SUM(amount) AS "amount"`)
+        const latest = sql.literal(dialect === "pg" ? "GREATEST" : "MAX")
+        const wanted = sql`${latest}(submitted_at, COALESCE(not_before, 0), CASE WHEN ${isForTime} THEN due_at ELSE 0 END)`
         // Without statistics of its tables, SQLite takes another index, and reads every row.
         const by = (index: string) =>
           dialect === "pg" ? nothing : sql.literal(`INDEXED BY effect_pix_payouts_${index}`)
@@ -110,9 +114,8 @@ export const makeReads = ({ account, database, hasKeyOf }: StoreParts) => {
           sql`FROM ${payouts} ${by(index)} WHERE ${ofAccount} AND state = 'posted' AND marked_at >= ${since}`
         const toCheck = (index: string) => sql`FROM ${payouts} ${by(index)} WHERE ${ofAccount}`
         const isAny = sql.literal("HAVING COUNT(*) > 0")
-        const wanted = "CASE WHEN not_before > submitted_at THEN not_before ELSE submitted_at END"
         return Effect.flatMap(
-          sql`SELECT 'Waits' AS "of", state AS "state", ${cause} AS "cause", ${counted(wanted)}
+          sql`SELECT 'Waits' AS "of", state AS "state", ${cause} AS "cause", COUNT(*) AS "count", MIN(${wanted}) AS "oldest", SUM(amount) AS "amount"
             FROM ${payouts} WHERE ${ofAccount} AND ${hasRecord} AND state IN ('accepted', 'unknown', 'parked') GROUP BY 2, 3
           UNION ALL SELECT 'Posted', 'posted', NULL, ${counted("marked_at")} ${ofPosted("posted")} ${isAny}
           UNION ALL SELECT 'ToCheck', 'posted', 'Unconfirmed', ${counted("marked_at")} ${ofPosted("unconfirmed")} AND lookups IS NULL ${isAny}

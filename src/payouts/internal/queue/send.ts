@@ -15,7 +15,7 @@ import type { Sender } from "../../../internal/sender.ts"
 import type { Seal } from "../../Seal.ts"
 import { mismatchOf, rejectOtherCompany, writeOptions } from "../machine.ts"
 import type { ReadAccount } from "./account.ts"
-import { logAgain, logAlone, logEnded } from "./answerLog.ts"
+import { logAlone, logFailure } from "./answerLog.ts"
 import type { Core } from "./core.ts"
 import type { Gate, Permit, Standing } from "./gate.ts"
 import { waitedMillis } from "./late.ts"
@@ -46,7 +46,7 @@ export const makeSend = ({
 }) => {
   const { horizon } = settings
   const { record, reportMismatch } = makeRecord(core, gate, seal)
-  const commitMark = makeMarking(core, gate, park, payments, gate.logWait, settings)
+  const commitMark = makeMarking(core, gate, park, payments, settings)
   // The retries of the queue do not spend those of a checkout on the same client.
   const budget = makeBudget()
 
@@ -93,19 +93,19 @@ export const makeSend = ({
     now: number,
     standing: Standing | undefined
   ) {
-    if (after !== undefined) yield* logEnded(after, failure)
-    if (after === undefined || !isOpen(after)) return undefined
+    if (after === undefined) return undefined
+    if (!isOpen(after)) return yield* Effect.as(logFailure(core.logPayout, before, after, failure), undefined)
     if (after.mayHaveLeftAt !== null && "reason" in failure && failure.reason === "OtherClientId") {
       return yield* Effect.as(park(after, "OtherClientId"), undefined)
     }
-    if (standing === "Alone") yield* logAlone(after, settings.account)
+    if (standing === "Alone") yield* logAlone(core.logPayout, after, settings.account)
     const wait =
       standing === "InLine"
         ? Duration.zero
         : standing === "Alone"
           ? alone
           : waitOf(after, failure, { account, horizon, now })
-    yield* logAgain(gate.logWait, before, after, failure, wait)
+    yield* logFailure(core.logPayout, before, after, failure, wait)
     return wait === undefined ? failure._tag : yield* Effect.as(core.delay(after, wait), undefined)
   })
 

@@ -3,19 +3,24 @@
  */
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { fingerprint } from "../../../contract/IdempotencyKey.ts"
+import { measureClock } from "../../../durable/Now.ts"
 import { repeatedly, reportUntil } from "../../../durable/Work.ts"
 import { counter, gauge, setToNow, update } from "../../../internal/metrics.ts"
 import { errorType, log } from "../../../internal/spans.ts"
-import { payoutLabel, logFields } from "../machine.ts"
+import { logFields, waitsForTime } from "../machine.ts"
 import { Centavos, format } from "../../../pix/Money.ts"
-import { type EndedBy, type ParkedBecause, type PayoutState, WaitsFor } from "../../PayoutState.ts"
-import type { Account } from "./account.ts"
+import { type EndedBy, type PayoutState, WaitsFor } from "../../PayoutState.ts"
+import type { Account, ReadAccount } from "./account.ts"
+import { isInWindow, isSpaced } from "./conditions.ts"
+import { minuteOfDay } from "./days.ts"
 import { type Count, failureOf, type Row } from "./row.ts"
 import type { Settings } from "../../PayoutQueueOptions.ts"
 import type { Store } from "./store.ts"
 import { dayInSaoPaulo } from "../../../internal/utc.ts"
+import { untilMinute } from "./waits.ts"
 
 const waiting = gauge(
   "effect_pix_payout_queue_waiting",
@@ -117,12 +122,12 @@ const measureStates = Effect.fnUntraced(function* ({ states }: Store, { account,
 const ends = counter(
   "effect_pix_payout_queue_ends_total",
   "{payout}",
-  "Payouts that ended, by their state and who said so"
+  "Payouts that ended, by their state, who said so, and the error"
 )
 const endsCentavos = counter(
   "effect_pix_payout_queue_ends_centavos_total",
   "{centavo}",
-  "The sum of the payouts that ended, by their state and who said so"
+  "The sum of the payouts that ended, by their state, who said so, and the error"
 )
 
 /** Who said so, where no row stores it. */
@@ -140,7 +145,7 @@ export const countChange = (row: Row): Effect.Effect<void> => {
   const { account, amount, endedBy, state } = row
   const changed = update(changes, 1, { account, state, "error.type": causeOf(row), result: failureOf(row)?._tag })
   if (!isEnd(row)) return changed
-  const end = { account, state, by: saidBy[state] ?? endedBy ?? undefined }
+  const end = { account, state, by: saidBy[state] ?? endedBy ?? undefined, result: failureOf(row)?._tag }
   return Effect.all([changed, update(ends, 1, end), update(endsCentavos, amount, end)], { discard: true })
 }
 
@@ -165,43 +170,42 @@ export const payoutFields = (row: Row): Readonly<Record<string, unknown>> => {
   const cause = causeOf(row)
   return {
     ...spanFields(row),
+    "payments.account": row.account,
     "payments.attempts": row.sends,
     "payments.outcome": outcomeOf(row),
     ...(cause !== undefined && { "error.type": cause })
   }
 }
 
-/** Logs that a payout was parked, and `said`, what the service said of it. */
-export const logParked = (row: Row, because: ParkedBecause, said = ""): Effect.Effect<void> => {
-  const text = `A payout waits for a person: ${because}`
-  const money =
-    row.mayHaveLeftAt !== null
-      ? "MONEY MAY HAVE MOVED."
-      : because === "WaitedTooLong"
-        ? "No request that this database knows of moved money. If a backup was restored, or somebody paid by hand, it may be paid already."
-        : "No request of this queue moved money."
-  return log(
-    because === "NeedsApproval" ? "Warn" : "Error",
-    `${text} (${payoutLabel(row)}). ${money}${said}`,
-    payoutFields(row)
-  )
-}
-
 const states = ["accepted", "unknown", "parked"] as const
 const checks = ["ClaimedFailed", "ClaimedReturned", "ClaimedPaid", "Contradicted", "Unconfirmed"] as const
+const dayMillis = 86_400_000
 /** Where nothing says how payouts ended, all stay posted. So only those of the last 35 days are counted. */
-const postedFor = 35 * 86_400_000
-/** Why what waits is no alarm: it waits for the second of two people, or for its time. */
-const expected = { parked: "NeedsApproval", accepted: "NotBefore" } as const
-const causes = ["Paused", ...WaitsFor.literals, expected.parked] as const
+const postedFor = 35 * dayMillis
+/** Why a parked payout is no alarm: it waits for the second of two people. */
+const approval = "NeedsApproval"
+/** Why accepted payouts wait as it is meant: a person or their own times hold them. */
+const meant = ["Paused", ...waitsForTime, "Pace"] as const
+const causes = [...new Set([...meant, ...WaitsFor.literals, approval] as const)]
 type Cause = (typeof causes)[number]
 
-/** What the accepted payouts wait for that have no cause of their own, because of their account. */
-const causeOfAll = ({ blockedBecause, paused: isPaused }: Account): Cause | undefined =>
-  isPaused ? "Paused" : causes.find((cause) => cause === blockedBecause)
+/** For how long after the time of its next request an account counts as one whose pace holds its payouts: then nobody sends. */
+const paceFor = 60_000
 
-const isExpected = ({ cause, of, state }: Count) =>
-  of === "Waits" && (state === "parked" || state === "accepted") && expected[state] === cause
+/** Since when an account holds no payout back that has no cause of its own, and why it does now. */
+const holdOf = (account: ReadAccount, now: number): { readonly cause: Cause | undefined; readonly since: number } => {
+  const minute = minuteOfDay(now)
+  const { blockedBecause, nextAt, windowFrom } = account
+  const isOpen = isInWindow.of({ payout: { mayHaveLeftAt: null }, account, given: { minute } })
+  const opened = windowFrom === null ? 0 : now + Duration.toMillis(untilMinute(now, windowFrom)) - dayMillis
+  const next = isSpaced.of({ account }) ? (nextAt ?? 0) : 0
+  const ofService = causes.find((known) => known === blockedBecause)
+  const ofPace = next + paceFor > now ? "Pace" : undefined
+  const cause = account.paused ? "Paused" : isOpen ? (ofService ?? ofPace) : "Window"
+  return { cause, since: Math.min(now, Math.max(opened, next)) }
+}
+
+const isAccepted = ({ state }: Count) => state === "accepted"
 
 /** The number of payouts of some counts, and their sum in centavos. */
 const total = (counts: ReadonlyArray<Count>) => ({
@@ -209,27 +213,26 @@ const total = (counts: ReadonlyArray<Count>) => ({
   amount: counts.reduce((sum, of) => sum + of.amount, 0)
 })
 
-/** Sets the gauges of the payouts that wait in a state. */
+/** Sets the gauges of the payouts that wait in a state. `since` is when the oldest one is late from. */
 const measureState = Effect.fnUntraced(function* (
   labels: { readonly account: string; readonly state: string },
   found: ReadonlyArray<Count>,
-  now: number
+  now: number,
+  since: number = Math.min(now, ...found.map((of) => of.oldest))
 ) {
   const { amount, count } = total(found)
   yield* update(waiting, count, labels)
-  yield* update(oldest, count === 0 ? 0 : (now - Math.min(...found.map((of) => of.oldest))) / 1000, labels)
+  yield* update(oldest, Math.max(0, now - since) / 1000, labels)
   yield* update(centavos, amount, labels)
   return count
 })
 
 /**
  * Measures the payouts of an account that wait every minute, also in a process without a worker: two statements, and one where states
- * are handed out.
+ * are handed out. Times are the database's.
  */
 export const measures = Effect.fnUntraced(function* (store: Store, { account }: Settings) {
   const nextWrite = yield* store.followWrites
-  /** While the database cannot be reached, the gauges have their last values and this gauge is not updated. */
-  const markMeasured = setToNow(measured, { account })
   let parked = 0
   let ahead: string | undefined
   /** A day that lies ahead has a sum only where a clock was wrong. */
@@ -245,13 +248,16 @@ export const measures = Effect.fnUntraced(function* (store: Store, { account }: 
     )
   })
   const measure = Effect.gen(function* () {
-    const now = yield* Clock.currentTimeMillis
+    const row = yield* store.accounts.get
+    const { ahead, readAt: now } = row
+    yield* measureClock(ahead)
+    // While the database cannot be reached, the gauges have their last values and this gauge is not updated.
+    const markMeasured = setToNow(measured, { account }, ahead)
     const found = yield* store.counts(now - postedFor)
     const counts = found.filter(({ of }) => of === "Waits")
     const posted = found.filter(({ of }) => of === "Posted")
-    const row = yield* store.accounts.get
     const measurePosted = Effect.flatMap(Clock.currentTimeMillis, (at) =>
-      measureState({ account, state: "posted" }, posted, at)
+      measureState({ account, state: "posted" }, posted, at + ahead)
     )
     yield* measurePosted
     for (const cause of checks) {
@@ -259,9 +265,18 @@ export const measures = Effect.fnUntraced(function* (store: Store, { account }: 
       yield* update(toCheck, count, { account, cause })
       yield* update(toCheckCentavos, amount, { account, cause })
     }
+    const hold = holdOf(row, now)
+    const causeOfCount = ({ cause, state }: Count) =>
+      state === "accepted" ? (row.paused ? hold.cause : (cause ?? hold.cause)) : cause
+    // What waits for its time, or for nothing that this version knows, waits since its account would let it leave.
+    const late = counts.filter((of) => isAccepted(of) && !meant.some((cause) => cause === causeOfCount(of)))
+    const lateSince = late.map(({ cause, oldest: since }) => (cause === null ? Math.max(since, hold.since) : since))
     for (const state of states) {
-      const ofState = counts.filter((of) => of.state === state && !isExpected(of))
-      const count = yield* measureState({ account, state }, ofState, now)
+      const ofState = counts.filter(
+        ({ cause, state: of }) => of === state && cause !== (state === "parked" ? approval : "NotBefore")
+      )
+      const since = state === "accepted" ? Math.min(now, ...lateSince) : undefined
+      const count = yield* measureState({ account, state }, ofState, now, since)
       if (state === "parked" && count !== parked) {
         parked = count
         yield* log("Warn", `${count} payout(s) wait for a person: list({ state: "parked" }) names them.`, {
@@ -270,10 +285,9 @@ export const measures = Effect.fnUntraced(function* (store: Store, { account }: 
         })
       }
     }
-    const ofAll = causeOfAll(row)
     for (const cause of causes) {
       const { amount, count } = total(
-        counts.filter((of) => (of.state === "accepted" || isExpected(of)) && (of.cause ?? ofAll) === cause)
+        counts.filter((of) => (isAccepted(of) || of.cause === approval) && causeOfCount(of) === cause)
       )
       yield* update(delayed, count, { account, cause })
       yield* update(delayedCentavos, amount, { account, cause })

@@ -49,7 +49,7 @@ export const makeStateStore = (database: Database, account: string, lease: numbe
     columns: sql`status AS "status", failures AS "failures", taken_by AS "taker"`,
     longest: Math.max(lease, 2 * afterFailure.longest)
   })
-  const isTaken = ({ key, taker }: Taken) => sql`${ofAccount} AND id = ${key} AND taken_by = ${taker}`
+  const isTaken = ({ key, taker }: Taken) => sql`${ofAccount} AND id = CAST(${key} AS BIGINT) AND taken_by = ${taker}`
   const isDead = (id: number) => sql`${ofAccount} AND id = ${id} AND state = 'Dead'`
   const some = Effect.map(({ length }: ReadonlyArray<unknown>) => length > 0)
   /** Whether a worker of the account ever had `onState`. */

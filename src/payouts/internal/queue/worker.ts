@@ -28,7 +28,8 @@ import { changedMeanwhile } from "./marking.ts"
 import { makeSend } from "./send.ts"
 import { serve } from "./sender.ts"
 import type { Settings } from "../../PayoutQueueOptions.ts"
-import { payoutFields, keyFields, spanFields, logParked } from "./signals.ts"
+import { logParked } from "./payoutLog.ts"
+import { payoutFields, keyFields, spanFields } from "./signals.ts"
 
 /** The name of the worker in the log. */
 const name = "Payouts"
@@ -36,6 +37,8 @@ const name = "Payouts"
 /** Tries again later where the database fails. */
 const retrying = <A, R>(effect: Effect.Effect<A, SqlError | TryAgain, R>) =>
   Effect.catchTag(mapDatabaseError("send")(effect), "DatabaseError", ({ reason }) => new TryAgain({ reason }))
+
+const inWindow = { level: "Warn", of: "Waits", cause: "Window" } as const
 
 /** What a worker is made of beside its rows. */
 export interface WorkerParts {
@@ -54,14 +57,14 @@ export const makeWorker = Effect.fnUntraced(function* (
   const { store } = core
   const payments = yield* Payments
   yield* serve(store, settings, payments, handsOut)
-  const gate = yield* makeGate(store, settings)
+  const gate = yield* makeGate(core, settings)
   yield* gate.current
 
   const park = Effect.fnUntraced(function* (row: Row, because: ParkedBecause) {
     const parked = yield* core.step(row, { _tag: "Parked", because })
     if (parked === undefined) return yield* changedMeanwhile()
     yield* Effect.annotateCurrentSpan(payoutFields(row))
-    yield* logParked(row, because)
+    yield* logParked(core.logPayout, row, because)
   })
 
   /** The stored request, if it is that of this payout. */
@@ -90,7 +93,8 @@ export const makeWorker = Effect.fnUntraced(function* (
     const at = { account, horizon: settings.horizon, now: yield* Clock.currentTimeMillis }
     const waits = yield* core.step(row, { _tag: "Waits", at, waitsFor }, { dueIn })
     if (typeof waits !== "object") return yield* changedMeanwhile()
-    if (waitsFor === "Limit") yield* gate.logWait(row, "Limit", "A payout waits for the window of its account.")
+    if (waitsFor === "Window")
+      yield* core.logPayout(row, { ...inWindow, text: "A payout waits for the window of its account." })
   })
 
   const sendIfAllowed = Effect.fnUntraced(

@@ -1,0 +1,72 @@
+/**
+ * A payroll from a CSV as Excel exports it. The queue on a file is the memory of the sheet: after a crash, run it again.
+ * What is wrong is told by the line of the file, in Portuguese.
+ */
+import { Array as Arr, Effect, Layer, Result, Schema, Stream } from "effect"
+import { Csv } from "effect/encoding"
+import { Money } from "effect-pix"
+import { NodeSqlite } from "effect-pix/node"
+import { type PayoutItem, PayoutQueue, Payouts } from "effect-pix/payouts"
+import { Sandbox, SandboxOptions } from "effect-pix/sandbox"
+
+/** What is wrong, as a line for the person who made the sheet. */
+export class SheetIsWrong extends Schema.TaggedError<SheetIsWrong>()("SheetIsWrong", {
+  lines: Schema.Array(Schema.String)
+}) {}
+
+interface Line {
+  readonly number: number
+  readonly item: PayoutItem
+}
+
+const readLine = (record: Readonly<Record<string, string>>, index: number, month: string) => {
+  const { chave: pixKey = "", id = "", nome: label = "", tipo: pixKeyType = "", valor = "" } = record
+  const number = index + 2 // after the line of the names
+  return Result.map(
+    Result.fromOption(Money.parseBRL(valor), () => `Linha ${number}: não há valor em "valor"`),
+    // The name is for who approves: it is stored, and not sent.
+    (amount): Line => ({ number, item: { reference: `folha-${month}/${id}`, amount, pixKey, pixKeyType, label } })
+  )
+}
+
+const readSheet = Effect.fn("readSheet")(function* (csv: string, month: string) {
+  const records = yield* Stream.make(csv).pipe(
+    Stream.pipeThroughChannel(Csv.decodeString({ delimiter: ";", headers: true })),
+    Stream.runCollect
+  )
+  const read = records.map((record, index) => readLine(record, index, month))
+  return { lines: Arr.getSuccesses(read), unread: Arr.getFailures(read) }
+})
+
+/** Pays the sheet of a month, all lines or none. It may be run as often as you like. */
+export const pay = Effect.fn("pay")(function* (csv: string, month: string, confirm: (sum: string) => boolean) {
+  const { lines, unread } = yield* readSheet(csv, month)
+  const plan = yield* Payouts.plan(lines.map(({ item }) => item))
+  const wrong = plan.wrong.map(({ error, index }) => `Linha ${lines[index]?.number}: ${Payouts.portuguese(error)}`)
+  if (unread.length + wrong.length > 0) return yield* new SheetIsWrong({ lines: [...unread, ...wrong] })
+  const { cancelled, done, failed, open, parked, refused, returned } = yield* Payouts.run(
+    lines.map(({ item }) => item),
+    { confirm: ({ count, sum }) => Effect.succeed(confirm(`${count} linhas, ${Money.format(sum)}`)) }
+  )
+  return [done, open, parked, refused, failed, returned, cancelled]
+    .flat()
+    .map((status) => `${status.reference}: ${Payouts.portuguese(status)}`)
+})
+
+// A trial: a sheet with two mistakes, the corrected one, and that once more.
+const sheet = (cpf: string, amount: string) =>
+  `\uFEFFid;nome;valor;tipo;chave\r\n1;Maria;"R$ 4.150,00";CPF;${cpf}\r\n2;João;${amount};EMAIL;joao@example.com\r\n`
+
+const trial = Effect.gen(function* () {
+  const wrong = yield* Effect.flip(pay(sheet("529.982.247-26", "3.02,5"), "2026-11", () => true))
+  const right = sheet("529.982.247-25", "R$ 3.020,50")
+  const paid = yield* pay(right, "2026-11", (words) => words === "2 linhas, R$ 7.170,50")
+  const again = yield* pay(right, "2026-11", () => true)
+  const { withdrawals } = yield* Sandbox
+  return [wrong._tag === "SheetIsWrong" && wrong.lines, paid[0], again.length, (yield* withdrawals).length]
+})
+
+const database = NodeSqlite.layer({ filename: ":memory:" }) // "folha.db"
+const gateway = Layer.provide(Sandbox.layerPayments, Layer.succeed(SandboxOptions, { balance: 1_000_000 }))
+const layer = PayoutQueue.layer().pipe(Layer.provide(database), Layer.provideMerge(gateway))
+export const result = await Effect.runPromise(Effect.provide(trial, layer)) // => [['Linha 3: não há valor em "valor"', "Linha 2: Não aceito: dados inválidos, confira a chave PIX e o valor"], "folha-2026-11/1: Enviado, ainda não confirmado: saque nº 1", 2, 2]

@@ -1,0 +1,120 @@
+/**
+ * Plays outages of a shop on the test's clock, and lets Prometheus evaluate the alerts of docs/operations on what it exported: which
+ * alert names each, after how many minutes, and whom it pages. `npm run outages` plays all, and writes docs/operations/outages.md; else
+ * three are played. They need `promtool`.
+ */
+import { assert, describe } from "@effect/vitest"
+import { Effect } from "effect"
+import { readFileSync, writeFileSync } from "node:fs"
+import { resolve } from "node:path"
+import { effect } from "./support/effect.ts"
+import { missing } from "./support/missing.ts"
+import { commandOf, type Fired, firedIn, shownIn, sumsIn } from "./support/outages/judge.ts"
+import { type Outage, outages } from "./support/outages/outages.ts"
+import { play } from "./support/outages/world.ts"
+import { sentQueries } from "./support/dashboard.ts"
+import { promtool } from "./support/promtool.ts"
+
+const absent = promtool === undefined ? missing("promtool") : undefined
+const isAll = ["EFFECT_PIX_OUTAGES", "EFFECT_PIX_SOAK"].some((name) => process.env[name] !== undefined)
+const file = resolve("docs/operations/outages.md")
+const few = new Set(["revoked", "charges422", "paused"])
+const played = Object.entries(outages).filter(([name]) => isAll || few.has(name))
+
+/** The panels that none of them fills. */
+const rarer = [
+  "Dead letters",
+  "Refused and parked payouts, by cause",
+  "States that wait for onState",
+  "States that wait for onState",
+  "Oldest state that waits for onState",
+  "Calls of onState, by result",
+  "Answers that do not fit the contract",
+  "Calls of handlers, by result",
+  "Calls of handlers, by result"
+]
+
+const rows = new Map<string, string>()
+const shown = new Set<string>()
+
+const reais = (sum: number) => `R$ ${sum.toFixed(2).replace(".", ",")}`
+const rowOf = ({ named, what }: Outage, fired: ReadonlyArray<Fired>, sums: ReturnType<typeof sumsIn>) => {
+  const first = fired.find(({ alert }) => named.includes(alert)) ?? (named.length === 0 ? fired[0] : undefined)
+  const signal =
+    first === undefined
+      ? ["nothing", "", "", ""]
+      : [
+          `[${first.alert}](${pageOf(first.alert)}#${first.alert.toLowerCase()})`,
+          String(first.after),
+          first.severity,
+          commandOf(first.alert) && `\`${commandOf(first.alert)}\``
+        ]
+  const money = sums.map(([of, sum]) => `${of}: ${reais(sum)}`).join("; ")
+  return `| ${[what, ...signal, money].join(" | ")} |`
+}
+const pageOf = (alert: string) =>
+  readFileSync(resolve("docs/operations/runbook.md"), "utf8").includes(`\n## ${alert}\n`)
+    ? "runbook.md"
+    : "runbook-calls.md"
+
+const page = () =>
+  [
+    "# Outages that were played",
+    "",
+    "<!-- Written by npm run outages -->",
+    "",
+    "A shop in memory charges every 10 seconds and pays out every 20. After 8 minutes the outage begins, and lasts 25. Prometheus evaluates",
+    "[`alerts.yml`](alerts.yml) each minute: the alert that names it first, after how many minutes, the first step of its heading, and the",
+    "money that the metrics name at the end. Where nothing is wrong nobody is paged.",
+    "",
+    "| outage | first signal | minutes | severity | command | money |",
+    "| --- | --- | --- | --- | --- | --- |",
+    ...Object.keys(outages).map((name) => rows.get(name) ?? ""),
+    ""
+  ].join("\n")
+
+describe.skipIf(absent !== undefined)(`the outages of a shop (${absent ?? "played"})`, () => {
+  effect("where all is well, no alert fires", function* () {
+    const series = yield* play({}, () => Effect.void)
+    assert.deepStrictEqual(firedIn(series), [])
+  })
+
+  for (const [name, outage] of played) {
+    const { begin, named, setting, what } = outage
+    const end = named.length === 0 ? "and nobody is paged" : `which ${named.join(" or ")} names within 10 minutes`
+    effect(`${what}, ${end}`, function* () {
+      const series = yield* play(setting ?? {}, begin)
+      const fired = firedIn(series)
+      rows.set(name, rowOf(outage, fired, sumsIn(series)))
+      if (isAll) for (const query of shownIn(series)) shown.add(query)
+      const text = JSON.stringify(fired)
+      if (named.length === 0)
+        assert.isFalse(
+          fired.some(({ severity }) => severity === "page"),
+          text
+        )
+      else
+        assert.isTrue(
+          fired.some(({ after, alert }) => named.includes(alert) && after >= 0 && after <= 10),
+          text
+        )
+    })
+  }
+
+  effect.skipIf(!isAll)(
+    "each panel of the dashboard shows something of one of them, but for what is rarer",
+    function* () {
+      const rare = sentQueries.filter(({ expr, title }) => !shown.has(`${title}: ${expr}`))
+      yield* Effect.sync(() =>
+        assert.sameMembers(
+          rare.map(({ title }) => title),
+          rarer
+        )
+      )
+    }
+  )
+
+  effect.skipIf(process.env["EFFECT_PIX_OUTAGES"] === undefined)("the page has what was played", function* () {
+    yield* Effect.sync(() => writeFileSync(file, page()))
+  })
+})

@@ -1,0 +1,173 @@
+/** Outages of a shop, and by which alert each has to be named. */
+import { DateTime, Effect } from "effect"
+import { Fault } from "effect-pix/sandbox"
+import { minutes, type Setting, type World } from "./world.ts"
+
+export interface Outage {
+  readonly what: string
+  readonly setting?: Setting
+  readonly begin: (world: World) => Effect.Effect<unknown, unknown>
+  /** The alerts that name it rightly; none: it is meant, and nobody is paged. */
+  readonly named: ReadonlyArray<string>
+}
+
+const json = { "content-type": "application/json" }
+const refuse = (status: number, message: string) => () =>
+  new Response(JSON.stringify({ message, status }), { status, headers: json })
+const always = { times: Infinity }
+
+/** Refuses more than so many requests in any minute. */
+const limit = (most: number) => {
+  let taken: ReadonlyArray<number> = []
+  const tooMany = refuse(429, "Too Many Requests")
+  return (_request: unknown, now: number) => {
+    taken = taken.filter((at) => now - at < minutes(1))
+    if (taken.length >= most) return tooMany()
+    taken = [...taken, now]
+    return undefined
+  }
+}
+
+const sync = (change: (world: World) => void) => (world: World) => Effect.sync(() => change(world))
+const late = (world: World) => world.sandbox.fault("any", Fault.latency("20 seconds", { executed: true }), always)
+
+export const outages: Readonly<Record<string, Outage>> = {
+  slow20: {
+    what: "The gateway answers after 20 s",
+    begin: late,
+    named: ["GatewaySlow"]
+  },
+  slow20lim: {
+    what: "The gateway answers after 20 s, and an attempt may take 15 s",
+    setting: { policy: { attemptTimeout: "15 seconds" } },
+    begin: late,
+    named: ["CallsEndUnknown", "GatewayFailing", "GatewaySlow"]
+  },
+  failure201: {
+    what: "Each payout is recorded as failed, with 201",
+    begin: ({ sandbox }) => sandbox.fault("requestWithdrawal", Fault.failure(), always),
+    named: ["PayoutsNotPaid", "PayoutsFailed"]
+  },
+  rate429: {
+    what: "The gateway takes 6 requests a minute",
+    begin: sync((world) => {
+      world.gateway = limit(6)
+    }),
+    named: ["RateLimited", "ChargesFailing"]
+  },
+  daily422: {
+    what: "The gateway's limit of the day for payouts",
+    begin: ({ sandbox }) => sandbox.fault("requestWithdrawal", Fault.dailyLimit, always),
+    named: ["PayoutsDelayed"]
+  },
+  charges422: {
+    what: "Each charge is refused",
+    begin: ({ sandbox }) =>
+      sandbox.fault("createTransaction", Fault.refusal(422, "Conta bloqueada para recebimento."), always),
+    named: ["ChargesFailing"]
+  },
+  nohooks: {
+    what: "No webhook arrives",
+    begin: sync((world) => {
+      world.delivers = false
+    }),
+    named: ["WebhooksMissing"]
+  },
+  med: {
+    what: "25 paid charges are taken back within two minutes",
+    begin: (world) =>
+      Effect.forEach(world.paid.slice(0, 25), (id) =>
+        Effect.andThen(
+          Effect.andThen(world.sandbox.refund(id), world.deliver(id, "Refunded")),
+          Effect.sleep("4 seconds")
+        )
+      ),
+    named: ["RefundsRise"]
+  },
+  revoked: {
+    what: "The key of one merchant of five is revoked",
+    setting: { merchants: ["m1", "m2", "m3", "m4", "m5"] },
+    begin: sync((world) => {
+      const unauthorised = refuse(401, "Unauthorized")
+      world.gateway = ({ headers }) => (headers["x-client-id"] === "client-of-m3" ? unauthorised() : undefined)
+    }),
+    named: ["CredentialsRefused"]
+  },
+  pool: {
+    what: "Other code of the program holds the connections of the database",
+    begin: ({ sql }) => sql.withTransaction(Effect.sleep("30 minutes")),
+    named: ["DatabaseFailing"]
+  },
+  clockslow: {
+    what: "The clock of the process is 10 minutes slow",
+    begin: sync((world) => {
+      world.ahead = -minutes(10)
+    }),
+    named: ["ClockOff"]
+  },
+  clockfast: {
+    what: "The clock of the process is 10 minutes fast",
+    begin: sync((world) => {
+      world.ahead = minutes(10)
+    }),
+    named: ["ClockOff"]
+  },
+  diskfull: {
+    what: "The disk of the database is full",
+    begin: ({ sql }) => sql`PRAGMA max_page_count = 1`,
+    named: ["DatabaseFailing"]
+  },
+  loop: {
+    what: "A process is killed every two minutes",
+    begin: ({ restart }) => Effect.forever(Effect.andThen(restart, Effect.sleep("2 minutes"))),
+    named: ["ProcessesRestart"]
+  },
+  paused: {
+    what: "A person pauses the payouts",
+    begin: ({ queue }) => queue?.setPaused(true, { by: "ana", note: "audit" }) ?? Effect.void,
+    named: []
+  },
+  cap: {
+    what: "The cap of the day is reached",
+    setting: { queue: { dailyCap: 60_000, maxAmount: 60_000 } },
+    begin: () => Effect.void,
+    named: []
+  },
+  down: {
+    what: "The gateway is down",
+    begin: ({ sandbox }) => sandbox.fault("any", Fault.refuse, always),
+    named: ["GatewayFailing"]
+  },
+  returned: {
+    what: "Payouts come back",
+    begin: sync((world) => {
+      world.ends = "come back"
+    }),
+    named: ["PayoutsNotPaid", "PayoutsFailed"]
+  },
+  deadcode: {
+    what: "The code of the shop refuses each payment",
+    begin: sync((world) => {
+      world.onPaid = Effect.fail("the table orders is gone")
+    }),
+    named: ["WebhooksWaiting"]
+  },
+  balance: {
+    what: "The balance does not cover the payouts",
+    begin: ({ sandbox }) => sandbox.fault("requestWithdrawal", Fault.refusal(422, "Saldo insuficiente"), always),
+    named: ["PayoutsDelayed"]
+  },
+  window: {
+    what: "The window of the account closes",
+    begin: ({ queue }) => queue?.setLimits({ window: { from: "08:00", to: "20:00" } }, { by: "ana" }) ?? Effect.void,
+    named: []
+  },
+  notbefore: {
+    what: "Payouts are to be sent in six hours",
+    begin: (world) =>
+      Effect.map(DateTime.now, (now) => {
+        world.notBefore = DateTime.add(now, { hours: 6 })
+      }),
+    named: []
+  }
+}
