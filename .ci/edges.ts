@@ -62,21 +62,43 @@ const isShown = (event: Tag, { from, refused, to }: Edge<never>, later: Readonly
   return later.some((edge, at) => overlaps(edge) && isShown(event, edge, later.slice(at + 1)))
 }
 
-const rowOf = (event: string, { from, refused, to, when }: Edge<never>) => {
-  const states = from.length === PayoutState.literals.length ? "any" : from.join(", ")
-  return `| ${event} | ${states} | ${when?.[0] ?? ""} | ${refused === undefined ? (to ?? "as it was") : "not possible"} |`
+interface Line {
+  readonly event: string
+  readonly from: string
+  readonly when: ReadonlyArray<string>
+  readonly to: string
 }
+
+const lineOf = (event: string, { from, refused, to, when }: Edge<never>): Line => ({
+  event,
+  from: from.length === PayoutState.literals.length ? "any" : from.join(", "),
+  when: when === undefined ? [] : [when[0]],
+  to: refused === undefined ? (to ?? "as it was") : "not possible"
+})
+
+/** Adds a line, or its condition to the line before, where that says the same. */
+const added = (lines: ReadonlyArray<Line>, line: Line): ReadonlyArray<Line> => {
+  const last = lines.at(-1)
+  const isSame = last?.from === line.from && last.to === line.to && last.when.length > 0 && line.when.length > 0
+  return isSame ? [...lines.slice(0, -1), { ...last, when: [...last.when, ...line.when] }] : [...lines, line]
+}
+
+const linesOf = (event: Tag): ReadonlyArray<Line> =>
+  // A guard of an edge is only named.
+  (edges[event] as ReadonlyArray<Edge<never>>)
+    .filter((edge, at, all) => isShown(event, edge, all.slice(at + 1)))
+    .map((edge) => lineOf(words[event], edge))
+    .reduce(added, [])
 
 /** The table of the edges: an event is named in its first row. */
 const table = (): string =>
   [
     "| what happens | it is | and | it is then |",
     "| --- | --- | --- | --- |",
-    ...(Object.keys(words) as ReadonlyArray<Tag>).flatMap((event) =>
-      // A guard of the edge is only named.
-      (edges[event] as ReadonlyArray<Edge<never>>)
-        .filter((edge, at, all) => isShown(event, edge, all.slice(at + 1)))
-        .map((edge, at) => rowOf(at === 0 ? words[event] : "", edge))
+    ...(Object.keys(words) as ReadonlyArray<Tag>).flatMap((name) =>
+      linesOf(name).map(
+        ({ event, from, to, when }, at) => `| ${at === 0 ? event : ""} | ${from} | ${when.join("; ")} | ${to} |`
+      )
     )
   ].join("\n")
 
