@@ -1,12 +1,13 @@
 /**
- * Writes what the pages say of a payout's life, from the code: the table of docs/payouts-operating.md, all edges of its state machine, as
- * the worker and the operator's steps take them; and the diagram of its states and the table of their Portuguese words in
- * docs/after-it-is-sent.md. `npm run fix` runs it.
+ * Writes what the pages say of a payout's life, from the code: in docs/after-it-is-sent.md the diagram of its states and the table of the
+ * edges of its state machine, as the worker and the operator's steps take them; in docs/payouts.md the table of the Portuguese words.
+ * `npm run fix` runs it.
  */
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { DateTime } from "effect"
 import { InsufficientBalance, OutcomeUnknown } from "../src/contract/PaymentsError.ts"
+import { PayoutState } from "../src/payouts/PayoutState.ts"
 import type { PayoutStatus } from "../src/payouts/PayoutStatus.ts"
 import { portuguese } from "../src/payouts/internal/portuguese.ts"
 import { Centavos } from "../src/pix/Money.ts"
@@ -38,20 +39,6 @@ const words: { readonly [Name in Tag]: string } = {
   forget: "`forget`"
 }
 
-const rowOf = (event: string, { from, refused, to, when }: Edge<never>) =>
-  `| ${event} | ${from.join(", ")} | ${when?.[0] ?? ""} | ${refused === undefined ? (to ?? "as it was") : "not possible"} |`
-
-/** The table of all edges. */
-export const table = (): string =>
-  [
-    "| what happens | it is | and | it is then |",
-    "| --- | --- | --- | --- |",
-    ...(Object.keys(words) as ReadonlyArray<Tag>).flatMap((event) =>
-      // A guard of the edge is only named.
-      (edges[event] as ReadonlyArray<Edge<never>>).map((edge) => rowOf(words[event], edge))
-    )
-  ].join("\n")
-
 /** The steps that a person takes. */
 const steps: ReadonlySet<Tag> = new Set([
   "retry",
@@ -63,6 +50,57 @@ const steps: ReadonlySet<Tag> = new Set([
   "reschedule",
   "forget"
 ])
+
+/**
+ * Whether an edge is in the table: what it does is not what happens without an edge, or it comes before one of these. Without an
+ * edge a step of a person is not possible, and anything else leaves the state.
+ */
+const isShown = (event: Tag, { from, refused, to }: Edge<never>, later: ReadonlyArray<Edge<never>>): boolean => {
+  const isOfPerson = steps.has(event) || event === "Replaced"
+  if (to !== undefined || (isOfPerson && refused === undefined)) return true
+  const overlaps = (edge: Edge<never>) => edge.from.some((state) => from.includes(state))
+  return later.some((edge, at) => overlaps(edge) && isShown(event, edge, later.slice(at + 1)))
+}
+
+interface Line {
+  readonly event: string
+  readonly from: string
+  readonly when: ReadonlyArray<string>
+  readonly to: string
+}
+
+const lineOf = (event: string, { from, refused, to, when }: Edge<never>): Line => ({
+  event,
+  from: from.length === PayoutState.literals.length ? "any" : from.join(", "),
+  when: when === undefined ? [] : [when[0]],
+  to: refused === undefined ? (to ?? "as it was") : "not possible"
+})
+
+/** Adds a line, or its condition to the line before, where that says the same. */
+const added = (lines: ReadonlyArray<Line>, line: Line): ReadonlyArray<Line> => {
+  const last = lines.at(-1)
+  const isSame = last?.from === line.from && last.to === line.to && last.when.length > 0 && line.when.length > 0
+  return isSame ? [...lines.slice(0, -1), { ...last, when: [...last.when, ...line.when] }] : [...lines, line]
+}
+
+const linesOf = (event: Tag): ReadonlyArray<Line> =>
+  // A guard of an edge is only named.
+  (edges[event] as ReadonlyArray<Edge<never>>)
+    .filter((edge, at, all) => isShown(event, edge, all.slice(at + 1)))
+    .map((edge) => lineOf(words[event], edge))
+    .reduce(added, [])
+
+/** The table of the edges: an event is named in its first row. */
+const table = (): string =>
+  [
+    "| what happens | it is | and | it is then |",
+    "| --- | --- | --- | --- |",
+    ...(Object.keys(words) as ReadonlyArray<Tag>).flatMap((name) =>
+      linesOf(name).map(
+        ({ event, from, to, when }, at) => `| ${at === 0 ? event : ""} | ${from} | ${when.join("; ")} | ${to} |`
+      )
+    )
+  ].join("\n")
 
 /** Who leads a payout into another state: an answer or a lookup, or the worker or a webhook; and in italics a person. */
 const labels: { readonly [Name in Tag]?: string } = {
@@ -153,11 +191,13 @@ const wordsTable = (): string =>
     ...statuses.map(([what, status]) => `| ${what} | ${portuguese(status)} |`)
   ].join("\n")
 
+const life = join(folder, "after-it-is-sent.md")
+
 /** What is written, and into which page after which comment. */
 export const parts = [
-  { page: join(folder, "payouts-operating.md"), from: "src/payouts/internal/queue/edges.ts", write: table },
-  { page: join(folder, "after-it-is-sent.md"), from: "src/payouts/internal/queue/edges.ts", write: diagram },
-  { page: join(folder, "after-it-is-sent.md"), from: "src/payouts/internal/portuguese.ts", write: wordsTable }
+  { page: life, from: "the arrows of src/payouts/internal/queue/edges.ts", write: diagram },
+  { page: life, from: "src/payouts/internal/queue/edges.ts", write: table },
+  { page: join(folder, "payouts.md"), from: "src/payouts/internal/portuguese.ts", write: wordsTable }
 ] as const
 
 /** Where a page has a part. */

@@ -85,7 +85,7 @@ const list = <A>(
   all: (gateway: Gateway) => ReadonlyArray<A>,
   texts: Lists.Texts<A>
 ) =>
-  read(`Lists the newest ${name} that fit, and counts all that fit.`, Listing, Listed(row), ({ gateway }, query) =>
+  read(`Lists the newest ${name} that fit.`, Listing, Listed(row), ({ gateway }, query) =>
     Effect.sync(() => newest(all(gateway), query, texts))
   )
 

@@ -343,7 +343,7 @@ describe("the wait of a payout", () => {
   })
 })
 
-describe("docs/payouts-operating.md", () => {
+describe("docs/after-it-is-sent.md", () => {
   it("has every step of a payout (npm run fix writes it)", () => {
     const cells = (text: string) => text.replaceAll(/ +|-{2,}/g, " ")
     for (const { from, page, write } of parts)
