@@ -60,7 +60,7 @@ import { checkOptionsBy, fn, invalidRequest, whole, withDefault } from "../contr
 import type { Concern } from "../contract/Outcome.ts"
 import { isPaid, type PaidWords } from "../contract/StatusWords.ts"
 import type { TransactionDetail, TransactionListItem } from "../contract/Transaction.ts"
-import { changePages, changes, KnownOrder } from "./internal/changes.ts"
+import { changePages, changes, type KnownOrder } from "./internal/changes.ts"
 import { checkOrderBy, endsRun, Order } from "./internal/order.ts"
 import * as TransactionStream from "./TransactionStream.ts"
 

@@ -402,7 +402,11 @@ effect.each<readonly [name: keyof typeof layers, options: unknown, problems: Rea
   [ofClient, null, ["Wrong: options must be { baseUrl, companyId?, zone? }"]],
   [ofClient, {}, [notSet("baseUrl")]],
   [ofClient, { baseUrl: Object.create(null) }, ["Wrong: baseUrl is not a URL"]],
-  [ofMerchants, undefined, ["Wrong: options must be { baseUrl, zone?, load, loadTimeout?, idleTimeToLive? }"]],
+  [
+    ofMerchants,
+    undefined,
+    ["Wrong: options must be { baseUrl, zone?, load, loadTimeout?, idleTimeToLive?, inMetrics? }"]
+  ],
   [ofMerchants, { baseUrl: "https://a.example", load: canary }, ["Wrong: load must be a function"]],
   [
     ofMerchants,

@@ -14,7 +14,7 @@ import {
 import { Data, Effect, Exit, Fiber, Layer, Redacted, Schedule } from "effect"
 import { leaksIn, person, secrets } from "../support/canary.ts"
 import { compareLines, compareSpans, documentedMetrics, exportedMetrics } from "../support/documented.ts"
-import { unread } from "../support/exporters.ts"
+import { unread } from "../support/unread.ts"
 import { exportedBy } from "../support/exported.ts"
 import { keys, on } from "../support/marked.ts"
 import { balance, companyId, createTransaction, record, transactionId } from "../support/operations.ts"
@@ -194,15 +194,17 @@ describe("the exported signals of the client", () => {
       const merchants = metrics.filter(({ attributes }) => "merchant" in attributes)
       assert.deepStrictEqual(
         merchants
-          .map(({ attributes, name, value }) => [name, attributes["result"], attributes["merchant"], value])
+          .map(({ attributes, name, value }) =>
+            [name, attributes["result"], attributes["merchant"], value].map(String).join(" ")
+          )
           .toSorted(),
         [
-          ["effect_pix_call_duration_seconds", "AuthError", "other", 1],
-          ["effect_pix_call_duration_seconds", "AuthError", "padaria", 2],
-          ["effect_pix_credential_loads_total", "New", "other", 1],
-          ["effect_pix_credential_loads_total", "New", "padaria", 1],
-          ["effect_pix_credential_loads_total", "Same", "other", 1],
-          ["effect_pix_credential_loads_total", "Same", "padaria", 1]
+          "effect_pix_call_duration_seconds AuthError other 1",
+          "effect_pix_call_duration_seconds AuthError padaria 2",
+          "effect_pix_credential_loads_total New other 1",
+          "effect_pix_credential_loads_total New padaria 1",
+          "effect_pix_credential_loads_total Same other 1",
+          "effect_pix_credential_loads_total Same padaria 1"
         ]
       )
     }

@@ -42,7 +42,7 @@ effect(
 
 const doubts = makeWarnings((line, { fiber }) => {
   const { "payments.reference": reference } = fiber.getRef(References.CurrentLogAnnotations)
-  return reference === undefined ? line : [reference, line.slice(0, line.indexOf(" "))].join(" ")
+  return typeof reference === "string" ? `${reference} ${line.slice(0, line.indexOf(" "))}` : line
 })
 queued(
   "the first payout in doubt is warned of at once, and the others by one line with their number and sum, however often they are sent",
