@@ -10,7 +10,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { DueRow } from "../../durable/Due.ts"
-import { Payments } from "../../client/Payments.ts"
+import { paymentsTag } from "../../client/PaymentsTag.ts"
 import { PaymentsPolicy } from "../../client/PaymentsPolicy.ts"
 import { receive } from "../../client/Rehearsed.ts"
 import { bothSettings, invalidRequest } from "../../contract/Options.ts"
@@ -87,7 +87,7 @@ const partsOf = Effect.fnUntraced(function* <M, R>(
   const signals = makeLookupSignals(name, lines)
   return {
     ...settings,
-    lookUp: makeLookUp(yield* Payments, yield* PaymentsPolicy, signals),
+    lookUp: makeLookUp(yield* paymentsTag, yield* PaymentsPolicy, signals),
     countUntold: signals.countUntold,
     handlers,
     read,
