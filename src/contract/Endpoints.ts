@@ -52,8 +52,6 @@ export interface Endpoint {
   readonly path: `/${string}`
   /** Only for a write, which is sent under an idempotency key: the prefix of the keys that are made for it. */
   readonly keyPrefix?: "tx" | "wd"
-  /** Only for a write: the sentence of its errors that says what may have happened. */
-  readonly atStake?: `${string}.`
   /** The success status. */
   readonly status: 200 | 201
   /** The parameters of the path. */
@@ -87,7 +85,6 @@ export const createTransaction = {
   method: "POST",
   path: "/api/v1/transactions/create",
   keyPrefix: "tx",
-  atStake: "THE CHARGE MAY EXIST.",
   status: 200,
   body: CreateTransactionRequest,
   response: CreateTransactionResponse
@@ -135,7 +132,6 @@ export const requestWithdrawal = {
   method: "POST",
   path: "/api/Withdraw/request",
   keyPrefix: "wd",
-  atStake: "MONEY MAY HAVE MOVED.",
   status: 201,
   body: WithdrawalRequestBody,
   response: WithdrawalRecord,

@@ -4,18 +4,20 @@
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as PubSub from "effect/PubSub"
+import * as Latch from "effect/Latch"
 import type * as Scope from "effect/Scope"
 import type { SqlClient } from "effect/sql/SqlClient"
 
-/** A message after each write. */
-export type Writes = PubSub.PubSub<void>
+/** Those who follow the writes: the latch of each is open from a write on until it took notice. */
+export type Writes = Set<Latch.Latch>
 
 /** An effect that waits for the next write. A write after it ended ends its next run. If other processes may write too, it ends at once. */
 export type NextWrite = Effect.Effect<void>
 
-/** A new message replaces the messages that nobody has read. */
-export const makeWrites: Effect.Effect<Writes> = PubSub.sliding<void>(1)
+export const makeWrites: Effect.Effect<Writes> = Effect.sync(() => new Set())
+
+/** Tells those who follow. */
+export const written = (writes: Writes): Effect.Effect<void> => Effect.sync(() => writes.forEach(Latch.openUnsafe))
 
 /** The key is `transactionService`, which a client shares with its copy without transforms of names. */
 const soleWrites = new WeakMap<SqlClient["transactionService"], Writes>()
@@ -40,4 +42,13 @@ export const unnoticed: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effe
 
 /** Follows the writes from now on. */
 export const followWrites = (writes: Writes | undefined): Effect.Effect<NextWrite, never, Scope.Scope> =>
-  writes === undefined ? Effect.succeed(Effect.void) : Effect.map(PubSub.subscribe(writes), PubSub.take)
+  writes === undefined
+    ? Effect.succeed(Effect.void)
+    : Effect.acquireRelease(
+        Effect.sync(() => {
+          const latch = Latch.makeUnsafe()
+          writes.add(latch)
+          return latch
+        }),
+        (latch) => Effect.sync(() => writes.delete(latch))
+      ).pipe(Effect.map((latch) => Effect.andThen(latch.await, latch.close)))

@@ -38,7 +38,6 @@ import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as PubSub from "effect/PubSub"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import * as Schedule from "effect/Schedule"
 import * as Semaphore from "effect/Semaphore"
@@ -51,7 +50,7 @@ import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 
 import type { ConfigurationError } from "../contract/ConfigurationError.ts"
 import { OnDeath } from "../internal/onDeath.ts"
 import { OfferConnection, SimulatedProcess } from "../internal/simulatedProcess.ts"
-import { IsUnnoticed, makeWrites, setSoleWriter, type Writes } from "../internal/soleWriter.ts"
+import { IsUnnoticed, makeWrites, setSoleWriter, type Writes, written } from "../internal/soleWriter.ts"
 import { attempt, isLocked, openReading, openWriting, own, pathOf } from "./internal/sqliteFile.ts"
 
 /** Converts booleans and dates, for which SQLite has no type. */
@@ -87,7 +86,7 @@ const connectionOf = (db: DatabaseSync, writes: Writes): Connection => {
     const changes = prepare("SELECT total_changes() AS changes").get()?.["changes"]
     if (changes === published) return Effect.void
     published = changes
-    return isUnnoticed ? Effect.void : PubSub.publish(writes, undefined)
+    return isUnnoticed ? Effect.void : written(writes)
   })
   // Inside a transaction of this connection, everything that it needs is locked by it.
   const isLockedElsewhere = (error: SqlError) => isLocked(error) && !db.isTransaction

@@ -11,12 +11,12 @@ const [, self, given] = process.argv
 
 /** The most modules, and the rooms of which none is loaded. */
 const budgets = {
-  ".": { most: 124, never: /^(cli|durable|node|panel|payouts|rehearsal|sandbox|webhook)\// },
+  ".": { most: 128, never: /^(cli|durable|node|panel|payouts|rehearsal|sandbox|webhook)\// },
   "./api": { most: 26, never: /^(cli|client|durable|node|panel|payouts|rehearsal|sandbox|transactions|webhook)\// },
-  "./node": { most: 112, never: /^(cli|durable|panel|payouts|rehearsal|sandbox|transactions|webhook)\// },
-  "./payouts": { most: 190, never: /^(cli|node|panel|rehearsal|sandbox|transactions|webhook)\// },
-  "./sandbox": { most: 166, never: /^(cli|durable|node|payouts|panel\/internal|transactions|webhook)\// },
-  "./webhook": { most: 141, never: /^(cli|node|panel|payouts|rehearsal|sandbox)\// }
+  "./node": { most: 116, never: /^(cli|durable|panel|payouts|rehearsal|sandbox|transactions|webhook)\// },
+  "./payouts": { most: 137, never: /^(cli|client\/Payments$|node|panel|rehearsal|sandbox|transactions|webhook)\// },
+  "./sandbox": { most: 172, never: /^(cli|durable|node|payouts|panel\/internal|transactions|webhook)\// },
+  "./webhook": { most: 84, never: /^(cli|client\/Payments$|node|panel|payouts|rehearsal|sandbox)\// }
 }
 
 if (given?.startsWith("import:")) {

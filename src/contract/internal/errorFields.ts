@@ -118,11 +118,9 @@ export const retryAfterInWords = (error: { readonly retryAfter?: Duration.Durati
 export const keyInWords = (error: { readonly idempotencyKey?: string }) =>
   error.idempotencyKey === undefined ? "" : ` (idempotency key ${error.idempotencyKey})`
 
-/** The sentence of the contract about what a write may have done. */
-export const stakeInWords = (operation: Endpoints.Operation): string => {
-  const endpoint: Endpoints.Endpoint = Endpoints.all[operation]
-  return endpoint.atStake ?? "MONEY MAY HAVE MOVED."
-}
+/** What a write may have done. */
+export const stakeInWords = (operation: Endpoints.Operation): string =>
+  operation === "createTransaction" ? "THE CHARGE MAY EXIST." : "MONEY MAY HAVE MOVED."
 
 export const failureInWords = (error: { readonly reason: FailureReason; readonly status?: number }) =>
   `${reasonInWords[error.reason]}${error.status === undefined ? "" : ` (HTTP ${error.status})`}`

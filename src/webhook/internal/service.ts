@@ -7,11 +7,10 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Latch from "effect/Latch"
 import * as Option from "effect/Option"
-import * as PubSub from "effect/PubSub"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { DueRow } from "../../durable/Due.ts"
-import { Payments } from "../../client/Payments.ts"
+import { paymentsTag } from "../../client/PaymentsTag.ts"
 import { PaymentsPolicy } from "../../client/PaymentsPolicy.ts"
 import { receive } from "../../client/Rehearsed.ts"
 import { bothSettings, invalidRequest } from "../../contract/Options.ts"
@@ -22,7 +21,7 @@ import { defaultTimeout } from "../../durable/HandOut.ts"
 import { migrate, requireNewest } from "../../durable/Tables.ts"
 import { repeatedly } from "../../durable/Work.ts"
 import { workRows } from "../../durable/WorkRows.ts"
-import { followWrites, makeWrites, soleWritesOf } from "../../internal/soleWriter.ts"
+import { followWrites, makeWrites, soleWritesOf, written } from "../../internal/soleWriter.ts"
 import { TransactionHints } from "../../transactions/TransactionHints.ts"
 import {
   checkClient,
@@ -88,7 +87,7 @@ const partsOf = Effect.fnUntraced(function* <M, R>(
   const signals = makeLookupSignals(name, lines)
   return {
     ...settings,
-    lookUp: makeLookUp(yield* Payments, yield* PaymentsPolicy, signals),
+    lookUp: makeLookUp(yield* paymentsTag, yield* PaymentsPolicy, signals),
     countUntold: signals.countUntold,
     handlers,
     read,
@@ -172,7 +171,7 @@ export const makeSqlServices = Effect.fnUntraced(function* <M, R>(
       isDue,
       followWrites: follow,
       // The store reads these columns of a row that it takes.
-      handle: (row: DueRow) => Effect.ensuring(work.handle(row as Taken), PubSub.publish(handled, undefined))
+      handle: (row: DueRow) => Effect.ensuring(work.handle(row as Taken), written(handled))
     })
   )
   yield* Effect.forkScoped(measures(name, store, follow))

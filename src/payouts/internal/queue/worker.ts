@@ -9,7 +9,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import type { SqlError } from "effect/sql/SqlError"
 import { inSpan } from "../../../internal/spans.ts"
-import { Payments } from "../../../client/Payments.ts"
+import { paymentsTag } from "../../../client/PaymentsTag.ts"
 import type { WithdrawalLookup } from "../../../client/WithdrawalLookup.ts"
 import { mapDatabaseError } from "../../../durable/Database.ts"
 import type { DueRow } from "../../../durable/Due.ts"
@@ -55,7 +55,7 @@ export const makeWorker = Effect.fnUntraced(function* (
   { handsOut, lookup, seal }: WorkerParts
 ) {
   const { store } = core
-  const payments = yield* Payments
+  const payments = yield* paymentsTag
   yield* serve(store, settings, payments, handsOut)
   const gate = yield* makeGate(core, settings)
   yield* gate.current
