@@ -3,6 +3,7 @@ import { assert } from "@effect/vitest"
 import { DateTime, Effect, Layer, Metric, References } from "effect"
 import { Money } from "effect-pix"
 import { Fault } from "effect-pix/sandbox"
+import type { Seal } from "effect-pix/payouts"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { effect } from "../support/effect.ts"
@@ -119,6 +120,42 @@ effect(
     yield* TestClock.adjust("59 minutes")
     assert.notInclude((yield* gauges).join("\n"), "oldest_seconds")
     yield* TestClock.adjust("12 minutes")
+    assert.include(yield* gauges, "oldest_seconds accepted default s 660")
+  }
+)
+
+/** A key service that is down. */
+const outOfReach: Seal = { seal: Effect.succeed, open: () => Effect.die("no key") }
+const came = {
+  "its time": { item: { notBefore: DateTime.makeUnsafe(morning + 600_000) }, options: {} },
+  "its window": { item: {}, options: { window: { from: "09:10", to: "18:00" } } }
+} as const
+for (const [what, { item, options }] of Object.entries(came)) {
+  queued(
+    `a payout that a worker cannot open after ${what} came is late from then on`,
+    { under: ownMetrics, seal: outOfReach, ...options },
+    function* ({ queue }) {
+      yield* TestClock.setTime(morning)
+      yield* queue.submit({ ...payout("invoice-1"), ...item })
+      yield* Effect.repeat(TestClock.adjust("1 minute"), { times: 41 })
+      const found = yield* gauges
+      assert.include(found, "oldest_seconds accepted default s 1920")
+      assert.include(found, "waiting accepted default {payout} 1")
+      assert.notMatch(found.join("\n"), /delayed/)
+    }
+  )
+}
+
+effect(
+  "a time of the next request that a wrong clock wrote holds nothing",
+  Layer.merge(memory, ownMetrics),
+  function* () {
+    const queue = yield* startClient()
+    const sql = yield* SqlClient.SqlClient
+    yield* queue.setLimits({ pace: { most: 1, per: "1 minute" } })
+    yield* sql`UPDATE effect_pix_payout_accounts SET next_at = ${30 * 86_400_000}`
+    yield* queue.submit(payout("invoice-1"))
+    yield* TestClock.adjust("11 minutes")
     assert.include(yield* gauges, "oldest_seconds accepted default s 660")
   }
 )
