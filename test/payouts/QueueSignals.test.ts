@@ -8,9 +8,21 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { effect } from "../support/effect.ts"
 import { lastValues, pointOf } from "../support/exported.ts"
-import { meetAll, poor, refused } from "../support/payoutAnswers.ts"
-import { makeWarnings, memory, payout, payouts, queued, startClient, warmUp } from "../support/payoutQueue.ts"
+import { meetAll, poor, refused, unauthorised } from "../support/payoutAnswers.ts"
+import {
+  gatewayOnce,
+  makeWarnings,
+  memory,
+  payout,
+  payouts,
+  queued,
+  settle,
+  startClient,
+  startWorker,
+  warmUp
+} from "../support/payoutQueue.ts"
 import { requests } from "../support/payoutSeen.ts"
+import { impatient } from "../support/policies.ts"
 
 const ownMetrics = Layer.sync(Metric.MetricRegistry, () => new Map())
 
@@ -59,6 +71,41 @@ queued(
       "invoice-1 OutcomeUnknown:",
       "11 more payout(s) of the account default, R$ 110,00, may have been paid, or not, and are asked about again under their keys: 502. These are those of the last minute."
     ])
+  }
+)
+
+const limited = makeWarnings((line) => line.slice(0, line.indexOf(":")))
+queued(
+  "a payout is warned of under its key that one call leaves in doubt and then is refused as all of the account",
+  { under: limited.layer, policy: impatient, script: { "invoice-1": [Fault.resetAfter, unauthorised] } },
+  function* ({ queue }) {
+    yield* queue.submit(payout("invoice-1"))
+    yield* TestClock.adjust("10 seconds")
+    assert.include(limited.lines, "OutcomeUnknown")
+  }
+)
+
+const parked = makeWarnings((line) => line.replace(/ \(reference.*/, ""))
+effect(
+  "a process that ends says what it parked within the last minute, and apart what may have left",
+  Layer.mergeAll(gatewayOnce, memory, parked.layer),
+  function* () {
+    const sql = yield* SqlClient.SqlClient
+    const client = yield* startClient()
+    yield* client.submitMany(payouts(5))
+    yield* sql`UPDATE effect_pix_payouts SET request = 'torn'`
+    yield* sql`UPDATE effect_pix_payouts SET may_have_left_at = 0, marked_at = 0, sends = 1, state = 'unknown' WHERE reference <> 'invoice-1'`
+    yield* Effect.scoped(Effect.andThen(startWorker(), Effect.repeat(settle, { times: 20 })))
+    const summary =
+      "3 more payout(s) of the account default, R$ 30,00, wait for a person. MONEY MAY HAVE MOVED: Unreadable."
+    assert.deepStrictEqual(
+      parked.lines.filter((line) => line.includes("Unreadable")),
+      [
+        "A payout waits for a person: Unreadable. No request of this queue moved money.",
+        "A payout waits for a person: Unreadable. MONEY MAY HAVE MOVED.",
+        `${summary} These are those of the last minute.`
+      ]
+    )
   }
 )
 
