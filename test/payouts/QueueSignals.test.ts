@@ -3,7 +3,6 @@ import { assert } from "@effect/vitest"
 import { DateTime, Effect, Layer, Metric, References } from "effect"
 import { Money } from "effect-pix"
 import { Fault } from "effect-pix/sandbox"
-import type { Seal } from "effect-pix/payouts"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { effect } from "../support/effect.ts"
@@ -172,7 +171,7 @@ effect(
 )
 
 /** A key service that is down. */
-const outOfReach: Seal = { seal: Effect.succeed, open: () => Effect.die("no key") }
+const outOfReach = { seal: Effect.succeed, open: () => Effect.die("no key") }
 const came = {
   "its time": { item: { notBefore: DateTime.makeUnsafe(morning + 600_000) }, options: {} },
   "its window": { item: {}, options: { window: { from: "09:10", to: "18:00" } } }
