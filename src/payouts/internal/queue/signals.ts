@@ -14,13 +14,13 @@ import { logFields, waitsForTime } from "../machine.ts"
 import { Centavos, format } from "../../../pix/Money.ts"
 import { type EndedBy, type PayoutState, WaitsFor } from "../../PayoutState.ts"
 import type { Account, ReadAccount } from "./account.ts"
-import { isInWindow, isSpaced } from "./conditions.ts"
+import { isInWindow, isNextNow, isSpaced } from "./conditions.ts"
 import { minuteOfDay } from "./days.ts"
 import { type Count, failureOf, type Row } from "./row.ts"
 import type { Settings } from "../../PayoutQueueOptions.ts"
 import type { Store } from "./store.ts"
 import { dayInSaoPaulo } from "../../../internal/utc.ts"
-import { untilMinute } from "./waits.ts"
+import { dayOf, untilMinute } from "./waits.ts"
 
 const waiting = gauge(
   "effect_pix_payout_queue_waiting",
@@ -198,7 +198,10 @@ const holdOf = (account: ReadAccount, now: number): { readonly cause: Cause | un
   const { blockedBecause, nextAt, windowFrom } = account
   const isOpen = isInWindow.of({ payout: { mayHaveLeftAt: null }, account, given: { minute } })
   const opened = windowFrom === null ? 0 : now + Duration.toMillis(untilMinute(now, windowFrom)) - dayMillis
-  const next = isSpaced.of({ account }) ? (nextAt ?? 0) : 0
+  // A time that lies further ahead than any spacing holds nothing.
+  const isHeld =
+    nextAt !== null && isSpaced.of({ account }) && (nextAt <= now || !isNextNow.of({ account, given: { now } }))
+  const next = isHeld ? nextAt : 0
   const ofService = causes.find((known) => known === blockedBecause)
   const ofPace = next + paceFor > now ? "Pace" : undefined
   const cause = account.paused ? "Paused" : isOpen ? (ofService ?? ofPace) : "Window"
@@ -253,7 +256,7 @@ export const measures = Effect.fnUntraced(function* (store: Store, { account }: 
     yield* measureClock(ahead)
     // While the database cannot be reached, the gauges have their last values and this gauge is not updated.
     const markMeasured = setToNow(measured, { account }, ahead)
-    const found = yield* store.counts(now - postedFor)
+    const found = yield* store.counts(now - postedFor, now + Duration.toMillis(dayOf(now).left) - dayMillis)
     const counts = found.filter(({ of }) => of === "Waits")
     const posted = found.filter(({ of }) => of === "Posted")
     const measurePosted = Effect.flatMap(Clock.currentTimeMillis, (at) =>
