@@ -61,6 +61,11 @@ const endsCentavos = counter(
   "{centavo}",
   "The sum of the transactions that a lookup said to be paid, refunded or closed, by the handler that is for it"
 )
+const failedCentavos = counter(
+  "effect_pix_webhook_failed_centavos_total",
+  "{centavo}",
+  "The sum of the transactions that your code did not take at its first call, by handler"
+)
 const measured = gauge(
   "effect_pix_webhook_measured_seconds",
   "s",
@@ -80,6 +85,10 @@ export const countCall = (
 /** Counts a transaction whose end was handed out, also where no code is for it. */
 export const countEnd = (handler: HandlerName, centavos: number): Effect.Effect<void> =>
   Effect.andThen(update(ends, 1, { handler }), update(endsCentavos, centavos, { handler }))
+
+/** Counts a transaction that the user's code did not take at its first call. */
+export const countFailed = (handler: HandlerName, centavos: number): Effect.Effect<void> =>
+  update(failedCentavos, centavos, { handler })
 
 /** Measures every minute which rows wait in the store, also those that other processes recorded. Times are the database's. */
 export const measures = Effect.fnUntraced(function* (

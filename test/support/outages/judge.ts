@@ -73,12 +73,12 @@ export const shownIn = (played: Played): ReadonlySet<string> => {
   return new Set(sentQueries.filter(({ expr }) => found.has(expr)).map(({ expr, title }) => `${title}: ${expr}`))
 }
 
-/** The first command that the heading of an alert names. */
+/** The command that mends: the first one of the step Do of an alert's heading. */
 export const commandOf = (alert: string): string => {
   const pages = ["runbook.md", "runbook-calls.md"].map((page) => readFileSync(resolve(operations, page), "utf8"))
   const section = pages.join("\n").split(`\n## ${alert}\n`)[1]?.split("\n## ")[0] ?? ""
-  const todo = section.split("**Do:**")[1] ?? ""
-  return /`(effect-pix [^`]+)`/.exec(todo)?.[1]?.replaceAll(/\s+/g, " ") ?? ""
+  const todo = section.split("**Do:**")[1]?.split("**Never:**")[0] ?? ""
+  return /`effect-pix [^`]+`|[Nn]o command/.exec(todo)?.[0]?.replaceAll(/\s+/g, " ") ?? ""
 }
 
 /** By what a sum of money grew, in reais, of the metrics that have one. */
