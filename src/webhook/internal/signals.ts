@@ -4,9 +4,10 @@
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import type * as Latch from "effect/Latch"
 import type * as Scope from "effect/Scope"
 import { measureClock } from "../../durable/Now.ts"
-import { repeatedly, reportUntil } from "../../durable/Work.ts"
+import { measureRepeatedly, reportUntil } from "../../durable/Work.ts"
 import { counter, gauge, setToNow, update } from "../../internal/metrics.ts"
 import type { NextWrite } from "../../internal/soleWriter.ts"
 import type { GetTransactionError } from "../../contract/PaymentsError.ts"
@@ -90,11 +91,12 @@ export const countEnd = (handler: HandlerName, centavos: number): Effect.Effect<
 export const countFailed = (handler: HandlerName, centavos: number): Effect.Effect<void> =>
   update(failedCentavos, centavos, { handler })
 
-/** Measures every minute which rows wait in the store, also those that other processes recorded. Times are the database's. */
+/** Measures every minute, and soon after this process changed something, which rows wait in the store, also those that other processes recorded. Times are the database's. */
 export const measures = Effect.fnUntraced(function* (
   webhook: string,
   store: Store,
-  follow: Effect.Effect<NextWrite, never, Scope.Scope>
+  follow: Effect.Effect<NextWrite, never, Scope.Scope>,
+  hasNews: Latch.Latch
 ) {
   const nextWrite = yield* follow
   const measure = Effect.gen(function* () {
@@ -114,7 +116,7 @@ export const measures = Effect.fnUntraced(function* (
     // While nothing waits, the gauges change only after the next write.
     if (found.length === 0) yield* reportUntil(nextWrite, markMeasured)
   })
-  return yield* repeatedly("Webhook: counting", "1 minute", measure)
+  return yield* measureRepeatedly("Webhook: counting", hasNews, measure)
 }, Effect.scoped)
 
 /** Why a delivery is refused, and the status of its answer. */
