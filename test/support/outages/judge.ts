@@ -87,10 +87,11 @@ export const sumsIn = (played: Played): ReadonlyArray<readonly [what: string, re
   for (const [series, values] of played) {
     const [, name = "", labels = ""] = /^effect_pix_(\w*centavos\w*)\{(.*)\}$/.exec(series) ?? []
     const what = /(?:state|cause|error_type|handler)="(\w+)"/.exec(labels)?.[1] ?? ""
-    if (name === "" || /paid|posted|onPaid|cancelled/.test(what)) continue
+    if (name === "" || /paid|posted|cancelled/.test(what) || /^webhook_ends.*onPaid/.test(`${name} ${what}`)) continue
     const at = (minute: number) => Number(values[minute]) || 0
     const key = `${name.replace(/^payout_queue_/, "").replace(/_?centavos(_total)?$/, "")} ${what}`.trim()
     sums.set(key, (sums.get(key) ?? 0) + (at(length) - at(calm)) / 100)
   }
-  return [...sums].filter(([, reais]) => reais > 0)
+  // One payout is under way at any time.
+  return [...sums].filter(([, reais]) => reais > 30)
 }
