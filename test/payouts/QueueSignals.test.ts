@@ -232,10 +232,10 @@ queued(
       "delayed NeedsApproval default {payout} 1",
       "delayed_centavos InsufficientBalance default {centavo} 1000",
       "delayed_centavos NeedsApproval default {centavo} 3000",
-      "measured_seconds default s 3780",
-      "oldest_seconds accepted default s 3630",
-      "oldest_seconds default parked s 3630",
-      "oldest_seconds default posted s 3715",
+      "measured_seconds default s 3792",
+      "oldest_seconds accepted default s 3642",
+      "oldest_seconds default parked s 3642",
+      "oldest_seconds default posted s 3727",
       "served default {flag} 1",
       "waiting accepted default {payout} 1",
       "waiting default parked {payout} 1",
@@ -282,7 +282,7 @@ queued(
       found.filter((line) => /^to_check |posted/.test(line)),
       [
         "centavos default posted {centavo} 4500",
-        "oldest_seconds default posted s 10800",
+        "oldest_seconds default posted s 10745",
         "to_check ClaimedFailed default {payout} 1",
         "to_check ClaimedPaid default {payout} 1",
         "to_check ClaimedReturned default {payout} 1",
@@ -300,6 +300,24 @@ queued(
         "effect_pix_payout_queue_ends_centavos_total default person returned {centavo}": 1500
       }
     )
+  }
+)
+
+effect(
+  "the gauges follow what this process changed after 5 seconds, and read nothing meanwhile",
+  Layer.merge(memory, ownMetrics),
+  function* () {
+    const queue = yield* startClient()
+    yield* TestClock.adjust("3 minutes")
+    const accepted = Effect.map(gauges, (lines) => lines.filter((line) => /^waiting accepted/.test(line)))
+    for (const [at, reference] of ["first", "second"].entries()) {
+      yield* queue.submit(payout(reference))
+      yield* TestClock.adjust("4 seconds")
+      const before = at === 0 ? [] : [`waiting accepted default {payout} ${at}`]
+      assert.deepStrictEqual(yield* accepted, before)
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(yield* accepted, [`waiting accepted default {payout} ${at + 1}`])
+    }
   }
 )
 

@@ -5,9 +5,10 @@ import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import type * as Latch from "effect/Latch"
 import { fingerprint } from "../../../contract/IdempotencyKey.ts"
 import { measureClock } from "../../../durable/Now.ts"
-import { repeatedly, reportUntil } from "../../../durable/Work.ts"
+import { measureRepeatedly, reportUntil } from "../../../durable/Work.ts"
 import { counter, gauge, setToNow, update } from "../../../internal/metrics.ts"
 import { errorType, log } from "../../../internal/spans.ts"
 import { logFields, waitsForTime } from "../machine.ts"
@@ -231,10 +232,10 @@ const measureState = Effect.fnUntraced(function* (
 })
 
 /**
- * Measures the payouts of an account that wait every minute, also in a process without a worker: two statements, and one where states
+ * Measures the payouts of an account that wait every minute, and soon after a change (`hasNews`), also in a process without a worker: two statements, and one where states
  * are handed out. Times are the database's.
  */
-export const measures = Effect.fnUntraced(function* (store: Store, { account }: Settings) {
+export const measures = Effect.fnUntraced(function* (store: Store, { account }: Settings, hasNews: Latch.Latch) {
   const nextWrite = yield* store.followWrites
   let parked = 0
   let ahead: string | undefined
@@ -304,5 +305,5 @@ export const measures = Effect.fnUntraced(function* (store: Store, { account }: 
     // Payouts that wait grow older. Where none waits, nothing but the age of what is posted changes before the next write.
     if (counts.length === 0 && open === 0) yield* reportUntil(nextWrite, Effect.andThen(measurePosted, markMeasured))
   })
-  return yield* repeatedly("Counting payouts", "1 minute", measure)
+  return yield* measureRepeatedly("Counting payouts", hasNews, measure)
 }, Effect.scoped)
