@@ -11,6 +11,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { followWrites, type NextWrite } from "../internal/soleWriter.ts"
+import { CurrentRehearsal } from "../internal/rehearsal.ts"
 import { reasonOf } from "../internal/databaseFailure.ts"
 import { log } from "../internal/spans.ts"
 import { isSqlError } from "effect/sql/SqlError"
@@ -118,6 +119,12 @@ export const repeatedly = <E, R>(
       Effect.forever
     )
   }).pipe(Effect.scoped, Effect.withTracerEnabled(false))
+
+/** Runs the effect every minute, as `repeatedly` does. In a rehearsal nobody reads what it measures, so it never runs there. */
+export const measuring = <E, R>(name: string, measure: Effect.Effect<unknown, E, R>) =>
+  Effect.flatMap(CurrentRehearsal, (rehearsal) =>
+    rehearsal === undefined ? repeatedly(name, "1 minute", measure) : Effect.never
+  )
 
 /**
  * Waits for the next write, and runs `report` every minute meanwhile. Measured values do not change before that write, and

@@ -6,7 +6,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { measureClock } from "../../durable/Now.ts"
-import { repeatedly, reportUntil } from "../../durable/Work.ts"
+import { measuring, reportUntil } from "../../durable/Work.ts"
 import { counter, gauge, setToNow, update } from "../../internal/metrics.ts"
 import type { NextWrite } from "../../internal/soleWriter.ts"
 import type { GetTransactionError } from "../../contract/PaymentsError.ts"
@@ -105,7 +105,7 @@ export const measures = Effect.fnUntraced(function* (
     // While nothing waits, the gauges change only after the next write.
     if (found.length === 0) yield* reportUntil(nextWrite, markMeasured)
   })
-  return yield* repeatedly("Webhook: counting", "1 minute", measure)
+  return yield* measuring("Webhook: counting", measure)
 }, Effect.scoped)
 
 /** Why a delivery is refused, and the status of its answer. */

@@ -7,7 +7,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { fingerprint } from "../../../contract/IdempotencyKey.ts"
 import { measureClock } from "../../../durable/Now.ts"
-import { repeatedly, reportUntil } from "../../../durable/Work.ts"
+import { measuring, reportUntil } from "../../../durable/Work.ts"
 import { counter, gauge, setToNow, update } from "../../../internal/metrics.ts"
 import { errorType, log } from "../../../internal/spans.ts"
 import { logFields, waitsForTime } from "../machine.ts"
@@ -301,5 +301,5 @@ export const measures = Effect.fnUntraced(function* (store: Store, { account }: 
     // Payouts that wait grow older. Where none waits, nothing but the age of what is posted changes before the next write.
     if (counts.length === 0 && open === 0) yield* reportUntil(nextWrite, Effect.andThen(measurePosted, markMeasured))
   })
-  return yield* repeatedly("Counting payouts", "1 minute", measure)
+  return yield* measuring("Counting payouts", measure)
 }, Effect.scoped)
