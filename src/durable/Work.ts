@@ -12,6 +12,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { followWrites, type NextWrite } from "../internal/soleWriter.ts"
+import { CurrentRehearsal } from "../internal/rehearsal.ts"
 import { reasonOf } from "../internal/databaseFailure.ts"
 import { log } from "../internal/spans.ts"
 import { isSqlError } from "effect/sql/SqlError"
@@ -121,11 +122,15 @@ export const repeatedly = <E, R>(
     )
   }).pipe(Effect.scoped, Effect.withTracerEnabled(false))
 
-/** Measures at once, 5 seconds after this process changed something, and each minute. */
+/**
+ * Measures at once, 5 seconds after this process changed something, and each minute. In a rehearsal nobody reads what is measured, so
+ * nothing is.
+ */
 export const measureRepeatedly = <E>(name: string, hasNews: Latch.Latch, measure: Effect.Effect<void, E>) => {
   const soon = Effect.andThen(Effect.sleep("5 seconds"), hasNews.await)
   const pause = Effect.timeoutOrElse(soon, { duration: "1 minute", orElse: () => Effect.void })
-  return repeatedly(name, "1 minute", Effect.andThen(hasNews.close, measure), undefined, pause)
+  const run = repeatedly(name, "1 minute", Effect.andThen(hasNews.close, measure), undefined, pause)
+  return Effect.flatMap(CurrentRehearsal, (rehearsal) => (rehearsal === undefined ? run : Effect.never))
 }
 
 /**
