@@ -309,7 +309,7 @@ effect(
   function* () {
     const queue = yield* startClient()
     yield* TestClock.adjust("3 minutes")
-    const accepted = Effect.map(gauges, (lines) => lines.filter((line) => /^waiting accepted/.test(line)))
+    const accepted = Effect.map(gauges, (lines) => lines.filter((line) => line.startsWith("waiting accepted")))
     for (const [at, reference] of ["first", "second"].entries()) {
       yield* queue.submit(payout(reference))
       yield* TestClock.adjust("4 seconds")
