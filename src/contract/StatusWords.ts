@@ -1,6 +1,8 @@
 /**
  * The schemas of the status words, each with its documented words, and the words for paid.
  */
+declare module "./StatusWords.ts" {}
+
 import { openWord } from "../internal/wire.ts"
 
 /** A status as the creation of a charge returns it. */
