@@ -91,6 +91,10 @@ describe("the runbook of docs/operations", () => {
     assert.deepStrictEqual(parts, ["Means", "Look at", "Do", "Never"])
   })
 
+  it.each(sections)("$title names a command in what to look at or to do, or says that there is none", ({ text }) => {
+    assert.match(text.split("**Look at:**")[1]?.split("**Never:**")[0] ?? "", /`effect-pix |no command/i)
+  })
+
   it("the metrics that it names are exported", () => {
     const named = quoted(unwrapped).filter((text) => /^(effect_pix_(?!(webhooks|queue)$)|http\.)/.test(text))
     assert.isAbove(named.length, 5)

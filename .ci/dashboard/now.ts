@@ -46,6 +46,13 @@ export const now: readonly [title: string, panels: ReadonlyArray<Panel>] = [
       { red: 0.01 }
     ),
     tile(
+      "Money that your code did not take, in 24 hours",
+      "Transactions whose handler failed at its first call. It is called again, for a day.",
+      "HandlersFailing",
+      [rise("effect_pix_webhook_failed_centavos_total", "handler", { range: "24h" })],
+      { red: 0.01 }
+    ),
+    tile(
       "Money in doubt",
       "The sum of the payouts of which nobody knows whether they were paid. The queue asks again with the same key.",
       "PayoutsInDoubt",

@@ -172,7 +172,12 @@ export const rows: ReadonlyArray<readonly [title: string, panels: ReadonlyArray<
         "Share of attempts that fail",
         "Answers 5xx and attempts without an answer, of all.",
         "GatewayFailing",
-        [shareOfAttempts("server_address", 'error_type!="", error_type!="Interrupted", error_type!~"4.."')],
+        [
+          shareOfAttempts(
+            "server_address",
+            'error_type!="", error_type!="Interrupted", error_type!="Refused", error_type!~"4.."'
+          )
+        ],
         { red: 0.05, width: 8 }
       ),
       lines(

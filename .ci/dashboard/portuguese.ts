@@ -33,6 +33,9 @@ export const portuguese: Readonly<Record<string, string>> = {
     "Pagos, devolvidos ou encerrados, como uma consulta disse, em cada passo do gráfico.",
   "Money of payments, by how they ended": "Dinheiro recebido, por como terminou",
   "The sum of these payments.": "A soma desses pagamentos.",
+  "Money that your code did not take, in 24 hours": "Dinheiro que o seu código não aceitou, em 24 horas",
+  "Transactions whose handler failed at its first call. It is called again, for a day.":
+    "Transações cujo código falhou na primeira chamada. Ele é chamado de novo, por um dia.",
   "Money in doubt": "Dinheiro em dúvida",
   "The sum of the payouts of which nobody knows whether they were paid. The queue asks again with the same key.":
     "A soma dos pagamentos que ninguém sabe se foram feitos. A fila pergunta de novo com a mesma chave.",

@@ -6,11 +6,13 @@ import * as Clock from "effect/Clock"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import type * as Latch from "effect/Latch"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { followWrites, type NextWrite } from "../internal/soleWriter.ts"
+import { CurrentRehearsal } from "../internal/rehearsal.ts"
 import { reasonOf } from "../internal/databaseFailure.ts"
 import { log } from "../internal/spans.ts"
 import { isSqlError } from "effect/sql/SqlError"
@@ -101,23 +103,35 @@ export const orTryAgain =
 /**
  * Runs the effect at once, and then every `interval` in which something was written, until it is interrupted. A failure is
  * logged, as a warning at most once a minute, and the next run follows after `interval`. No spans are made, since most runs
- * find nothing to do.
+ * find nothing to do. `pause` is in the place of `interval`, where one may end early.
  */
 export const repeatedly = <E, R>(
   name: string,
   interval: Duration.Input,
   effect: Effect.Effect<unknown, E, R>,
-  follow: Effect.Effect<NextWrite, never, Scope.Scope> = followWrites(undefined)
+  follow: Effect.Effect<NextWrite, never, Scope.Scope> = followWrites(undefined),
+  pause: Effect.Effect<void> = Effect.sleep(interval)
 ): Effect.Effect<never, never, Exclude<R, Scope.Scope>> =>
   Effect.flatMap(follow, (nextWrite) => {
     const warn = makeWarn(`${name} failed, and will run again`)
     return effect.pipe(
       Effect.as(nextWrite),
       Effect.catchCause((cause) => Effect.as(warn(cause), Effect.void)),
-      Effect.flatMap((next) => Effect.andThen(Effect.sleep(interval), next)),
+      Effect.flatMap((next) => Effect.andThen(pause, next)),
       Effect.forever
     )
   }).pipe(Effect.scoped, Effect.withTracerEnabled(false))
+
+/**
+ * Measures at once, 5 seconds after this process changed something, and each minute. In a rehearsal nobody reads what is measured, so
+ * nothing is.
+ */
+export const measureRepeatedly = <E>(name: string, hasNews: Latch.Latch, measure: Effect.Effect<void, E>) => {
+  const soon = Effect.andThen(Effect.sleep("5 seconds"), hasNews.await)
+  const pause = Effect.timeoutOrElse(soon, { duration: "1 minute", orElse: () => Effect.void })
+  const run = repeatedly(name, "1 minute", Effect.andThen(hasNews.close, measure), undefined, pause)
+  return Effect.flatMap(CurrentRehearsal, (rehearsal) => (rehearsal === undefined ? run : Effect.never))
+}
 
 /**
  * Waits for the next write, and runs `report` every minute meanwhile. Measured values do not change before that write, and

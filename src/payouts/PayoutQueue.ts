@@ -411,7 +411,7 @@ const makeQueue = Effect.fnUntraced(function* <R>(options: PayoutQueueOptions<R>
   yield* mapDatabaseError("open")(requireLimit(store, settings))
   yield* mapDatabaseError("open")(seedLimits(store, settings))
   const core = yield* makeCore(store, settings)
-  yield* Effect.forkScoped(measures(store, settings))
+  yield* Effect.forkScoped(measures(store, settings, core.hasNews))
   yield* markStarted
   const start = Effect.gen(function* () {
     const lookup = Option.getOrUndefined(yield* Effect.serviceOption(WithdrawalLookup))

@@ -266,6 +266,21 @@ describe("what the user knows", () => {
     }
   )
 
+  queued("as a window lets payouts leave once it is taken away or changed", function* ({ queue }) {
+    for (const [reference, window] of [
+      ["invoice-1", null],
+      ["invoice-2", { from: "20:30", to: "22:30" }]
+    ] as const) {
+      yield* queue.setLimits({ window: { from: "08:00", to: "20:00" } })
+      yield* queue.submit(payout(reference))
+      yield* seconds(10)
+      assert.strictEqual(yield* shown(reference), "accepted Window")
+      yield* queue.setLimits({ window })
+      yield* seconds(10)
+      assert.strictEqual(yield* shown(reference), "posted")
+    }
+  })
+
   queued("is checked", function* ({ queue }) {
     for (const wrong of [
       {},

@@ -7,9 +7,21 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { effect } from "../support/effect.ts"
 import { lastValues, pointOf } from "../support/exported.ts"
-import { meetAll, poor, refused } from "../support/payoutAnswers.ts"
-import { makeWarnings, memory, payout, payouts, queued, startClient, warmUp } from "../support/payoutQueue.ts"
+import { meetAll, poor, refused, unauthorised } from "../support/payoutAnswers.ts"
+import {
+  gatewayOnce,
+  makeWarnings,
+  memory,
+  payout,
+  payouts,
+  queued,
+  settle,
+  startClient,
+  startWorker,
+  warmUp
+} from "../support/payoutQueue.ts"
 import { requests } from "../support/payoutSeen.ts"
+import { impatient } from "../support/policies.ts"
 
 const ownMetrics = Layer.sync(Metric.MetricRegistry, () => new Map())
 
@@ -58,6 +70,41 @@ queued(
       "invoice-1 OutcomeUnknown:",
       "11 more payout(s) of the account default, R$ 110,00, may have been paid, or not, and are asked about again under their keys: 502. These are those of the last minute."
     ])
+  }
+)
+
+const limited = makeWarnings((line) => line.slice(0, line.indexOf(":")))
+queued(
+  "a payout is warned of under its key that one call leaves in doubt and then is refused as all of the account",
+  { under: limited.layer, policy: impatient, script: { "invoice-1": [Fault.resetAfter, unauthorised] } },
+  function* ({ queue }) {
+    yield* queue.submit(payout("invoice-1"))
+    yield* TestClock.adjust("10 seconds")
+    assert.include(limited.lines, "OutcomeUnknown")
+  }
+)
+
+const parked = makeWarnings((line) => line.replace(/ \(reference.*/, ""))
+effect(
+  "a process that ends says what it parked within the last minute, and apart what may have left",
+  Layer.mergeAll(gatewayOnce, memory, parked.layer),
+  function* () {
+    const sql = yield* SqlClient.SqlClient
+    const client = yield* startClient()
+    yield* client.submitMany(payouts(5))
+    yield* sql`UPDATE effect_pix_payouts SET request = 'torn'`
+    yield* sql`UPDATE effect_pix_payouts SET may_have_left_at = 0, marked_at = 0, sends = 1, state = 'unknown' WHERE reference <> 'invoice-1'`
+    yield* Effect.scoped(Effect.andThen(startWorker(), Effect.repeat(settle, { times: 20 })))
+    const summary =
+      "3 more payout(s) of the account default, R$ 30,00, wait for a person. MONEY MAY HAVE MOVED: Unreadable."
+    assert.deepStrictEqual(
+      parked.lines.filter((line) => line.includes("Unreadable")),
+      [
+        "A payout waits for a person: Unreadable. No request of this queue moved money.",
+        "A payout waits for a person: Unreadable. MONEY MAY HAVE MOVED.",
+        `${summary} These are those of the last minute.`
+      ]
+    )
   }
 )
 
@@ -123,6 +170,44 @@ effect(
   }
 )
 
+/** A key service that is down. */
+const outOfReach = { seal: Effect.succeed, open: () => Effect.die("no key") }
+const came = {
+  "its time": { item: { notBefore: DateTime.makeUnsafe(morning + 600_000) }, options: {} },
+  "its window": { item: {}, options: { window: { from: "09:10", to: "18:00" } } }
+} as const
+for (const [what, { item, options }] of Object.entries(came)) {
+  queued(
+    `a payout that a worker cannot open after ${what} came is late from then on`,
+    { under: ownMetrics, seal: outOfReach, ...options },
+    function* ({ queue }) {
+      yield* TestClock.setTime(morning)
+      yield* queue.submit({ ...payout("invoice-1"), ...item })
+      yield* Effect.repeat(TestClock.adjust("1 minute"), { times: 41 })
+      const found = yield* gauges
+      // After 31 minutes, and less what passed since the last measure.
+      const late = found.find((line) => line.startsWith("oldest_seconds accepted default s "))
+      assert.closeTo(Number(late?.split(" ").at(-1)), 31 * 60, 60)
+      assert.include(found, "waiting accepted default {payout} 1")
+      assert.notMatch(found.join("\n"), /delayed/)
+    }
+  )
+}
+
+effect(
+  "a time of the next request that a wrong clock wrote holds nothing",
+  Layer.merge(memory, ownMetrics),
+  function* () {
+    const queue = yield* startClient()
+    const sql = yield* SqlClient.SqlClient
+    yield* queue.setLimits({ pace: { most: 1, per: "1 minute" } })
+    yield* sql`UPDATE effect_pix_payout_accounts SET next_at = ${30 * 86_400_000}`
+    yield* queue.submit(payout("invoice-1"))
+    yield* TestClock.adjust("11 minutes")
+    assert.include(yield* gauges, "oldest_seconds accepted default s 660")
+  }
+)
+
 const waits = makeWarnings((line) => line.replace(/ \(.*/, ""))
 queued(
   "each cause of a wait has a gauge with its sum and one line, and one that waits for an approval is no alarm",
@@ -149,10 +234,10 @@ queued(
       "delayed NeedsApproval default {payout} 1",
       "delayed_centavos InsufficientBalance default {centavo} 1000",
       "delayed_centavos NeedsApproval default {centavo} 3000",
-      "measured_seconds default s 3780",
-      "oldest_seconds accepted default s 3630",
-      "oldest_seconds default parked s 3630",
-      "oldest_seconds default posted s 3715",
+      "measured_seconds default s 3792",
+      "oldest_seconds accepted default s 3642",
+      "oldest_seconds default parked s 3642",
+      "oldest_seconds default posted s 3727",
       "served default {flag} 1",
       "waiting accepted default {payout} 1",
       "waiting default parked {payout} 1",
@@ -199,7 +284,7 @@ queued(
       found.filter((line) => /^to_check |posted/.test(line)),
       [
         "centavos default posted {centavo} 4500",
-        "oldest_seconds default posted s 10800",
+        "oldest_seconds default posted s 10745",
         "to_check ClaimedFailed default {payout} 1",
         "to_check ClaimedPaid default {payout} 1",
         "to_check ClaimedReturned default {payout} 1",
@@ -217,6 +302,24 @@ queued(
         "effect_pix_payout_queue_ends_centavos_total default person returned {centavo}": 1500
       }
     )
+  }
+)
+
+effect(
+  "the gauges follow what this process changed after 5 seconds, and read nothing meanwhile",
+  Layer.merge(memory, ownMetrics),
+  function* () {
+    const queue = yield* startClient()
+    yield* TestClock.adjust("3 minutes")
+    const accepted = Effect.map(gauges, (lines) => lines.filter((line) => line.startsWith("waiting accepted")))
+    for (const [at, reference] of ["first", "second"].entries()) {
+      yield* queue.submit(payout(reference))
+      yield* TestClock.adjust("4 seconds")
+      const before = at === 0 ? [] : [`waiting accepted default {payout} ${at}`]
+      assert.deepStrictEqual(yield* accepted, before)
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(yield* accepted, [`waiting accepted default {payout} ${at + 1}`])
+    }
   }
 )
 

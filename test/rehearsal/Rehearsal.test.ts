@@ -1,6 +1,6 @@
 /** How a rehearsal plays a program: its schedules, what each disturbs, and what survives a death. */
 import { describe, expect, expectTypeOf, test } from "@effect/vitest"
-import { Context, type Duration, Effect, Layer, Random, Schedule } from "effect"
+import { Context, type Duration, Effect, Layer, Metric, Random, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { Payments, Rehearsed, WithdrawalLookup } from "effect-pix"
 import {
@@ -11,6 +11,7 @@ import {
   Sandbox
 } from "effect-pix/sandbox"
 import { PayoutQueue } from "effect-pix/payouts"
+import { Webhook } from "effect-pix/webhook"
 import { OfferConnection } from "../../src/internal/simulatedProcess.ts"
 import { live } from "../support/effect.ts"
 import { charge, declare, invoice, owed, pay, payAgain, payUnderNewKey, receive, request, sqlite } from "./programs.ts"
@@ -291,6 +292,18 @@ describe("processes on one database", () => {
     for (const when of ["before", "after"])
       yield* Rehearsal.run(program, { stores: sqlite, rules, only: `fact 1 paid: death ${when} it` })
     expect(facts).toEqual([1, 1, 1, 2])
+  })
+
+  live("nothing is measured, since nobody reads the gauges of a rehearsal", function* () {
+    const ids: Array<string> = []
+    const program = Effect.gen(function* () {
+      yield* Effect.sleep("5 minutes")
+      ids.push(...(yield* Metric.snapshot).map(({ id }) => id))
+    }).pipe(Effect.provide([PayoutQueue.layer(), Webhook.layerSql({ onPaid: () => Effect.void })]))
+    const own = Effect.provideService(program, Metric.MetricRegistry, new Map())
+    yield* Rehearsal.run(own, { stores: sqlite, only: "undisturbed" })
+    expect(ids).not.toHaveLength(0)
+    expect(ids.filter((id) => id.endsWith("_measured_seconds"))).toEqual([])
   })
 
   live("two processes are refused on a client that has one connection", function* () {

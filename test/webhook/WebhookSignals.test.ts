@@ -144,6 +144,8 @@ describe("the exported signals of a webhook", () => {
       assert.strictEqual(values["effect_pix_webhook_handlers_total Failure Failure onPaid {call}"], 2)
       assert.strictEqual(values["effect_pix_webhook_handlers_total Dead Failure onPaid {call}"], 1)
       assert.strictEqual(values["effect_pix_webhook_unlisted_total default pago {lookup}"], 3)
+      // Once, of two calls.
+      assert.strictEqual(values["effect_pix_webhook_failed_centavos_total onPaid {centavo}"], 2500)
       // Of a refund that no code is for.
       assert.strictEqual(values["effect_pix_webhook_ends_total onRefunded {transaction}"], 1)
       assert.strictEqual(values["effect_pix_webhook_ends_centavos_total onRefunded {centavo}"], 2500)

@@ -157,8 +157,15 @@ export const makeSqlServices = Effect.fnUntraced(function* <M, R>(
   const parts = yield* partsOf(options, settings, processState)
   const store = makeStore(db, name, lease)
   const isDue = Latch.makeUnsafe()
+  const hasNews = Latch.makeUnsafe()
   const firstLookups = makeFirstLookups(store, parts.bound, isDue)
-  const work = makeWork({ ...parts, database: db, store, firstLookups, wakeWorkers: isDue.open })
+  const work = makeWork({
+    ...parts,
+    database: db,
+    store,
+    firstLookups,
+    wakeWorkers: Effect.andThen(isDue.open, hasNews.open)
+  })
   const handled = yield* makeWrites
   const follow = followWrites(soleWritesOf(db.sql))
   yield* Effect.forkScoped(
@@ -171,10 +178,11 @@ export const makeSqlServices = Effect.fnUntraced(function* <M, R>(
       isDue,
       followWrites: follow,
       // The store reads these columns of a row that it takes.
-      handle: (row: DueRow) => Effect.ensuring(work.handle(row as Taken), written(handled))
+      handle: (row: DueRow) =>
+        Effect.ensuring(work.handle(row as Taken), Effect.andThen(written(handled), hasNews.open))
     })
   )
-  yield* Effect.forkScoped(measures(name, store, follow))
+  yield* Effect.forkScoped(measures(name, store, follow, hasNews))
   yield* Effect.forkScoped(repeatedly("Webhook: forgetting", "1 hour", store.forget(retention)))
 
   const webhook = yield* callsOf(

@@ -4,9 +4,10 @@
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import type * as Latch from "effect/Latch"
 import type * as Scope from "effect/Scope"
 import { measureClock } from "../../durable/Now.ts"
-import { repeatedly, reportUntil } from "../../durable/Work.ts"
+import { measureRepeatedly, reportUntil } from "../../durable/Work.ts"
 import { counter, gauge, setToNow, update } from "../../internal/metrics.ts"
 import type { NextWrite } from "../../internal/soleWriter.ts"
 import type { GetTransactionError } from "../../contract/PaymentsError.ts"
@@ -61,6 +62,11 @@ const endsCentavos = counter(
   "{centavo}",
   "The sum of the transactions that a lookup said to be paid, refunded or closed, by the handler that is for it"
 )
+const failedCentavos = counter(
+  "effect_pix_webhook_failed_centavos_total",
+  "{centavo}",
+  "The sum of the transactions that your code did not take at its first call, by handler"
+)
 const measured = gauge(
   "effect_pix_webhook_measured_seconds",
   "s",
@@ -81,11 +87,16 @@ export const countCall = (
 export const countEnd = (handler: HandlerName, centavos: number): Effect.Effect<void> =>
   Effect.andThen(update(ends, 1, { handler }), update(endsCentavos, centavos, { handler }))
 
-/** Measures every minute which rows wait in the store, also those that other processes recorded. Times are the database's. */
+/** Counts a transaction that the user's code did not take at its first call. */
+export const countFailed = (handler: HandlerName, centavos: number): Effect.Effect<void> =>
+  update(failedCentavos, centavos, { handler })
+
+/** Measures every minute, and soon after this process changed something, which rows wait in the store, also those that other processes recorded. Times are the database's. */
 export const measures = Effect.fnUntraced(function* (
   webhook: string,
   store: Store,
-  follow: Effect.Effect<NextWrite, never, Scope.Scope>
+  follow: Effect.Effect<NextWrite, never, Scope.Scope>,
+  hasNews: Latch.Latch
 ) {
   const nextWrite = yield* follow
   const measure = Effect.gen(function* () {
@@ -105,7 +116,7 @@ export const measures = Effect.fnUntraced(function* (
     // While nothing waits, the gauges change only after the next write.
     if (found.length === 0) yield* reportUntil(nextWrite, markMeasured)
   })
-  return yield* repeatedly("Webhook: counting", "1 minute", measure)
+  return yield* measureRepeatedly("Webhook: counting", hasNews, measure)
 }, Effect.scoped)
 
 /** Why a delivery is refused, and the status of its answer. */

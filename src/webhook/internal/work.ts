@@ -20,7 +20,7 @@ import type { LookUp, News } from "./lookup.ts"
 import type { Reading } from "./reader.ts"
 import * as Rows from "./row.ts"
 import { delayOf } from "./schedules.ts"
-import { type LookupSignals, transactionHash } from "./signals.ts"
+import { countFailed, type LookupSignals, transactionHash } from "./signals.ts"
 import { type Store, type Taken, unreadable } from "./table.ts"
 
 export interface WorkOptions<M> {
@@ -155,7 +155,11 @@ export const makeWork = <M>(options: WorkOptions<M>) => {
       if (isEnded) yield* database.sql.afterCommit(wakeIfOpen(next))
       return isEnded ? { judge, ended: outcome } : { judge }
     })
-    const handedOut = yield* handingOut(taken, { handler: handler ?? "onStatus", id: event.id }, work)
+    const handedOut = yield* handingOut(taken, { handler: handler ?? "onStatus", id: event.id }, work).pipe(
+      Effect.tapErrorTag("HandlerFailed", (failed) =>
+        row.tries.failed === 0 ? countFailed(failed.handler, transaction.value) : Effect.void
+      )
+    )
     if (row.claims.every(({ isCheck }) => isCheck === true)) yield* countUntold(handler)
     return handedOut
   })

@@ -73,12 +73,12 @@ export const shownIn = (played: Played): ReadonlySet<string> => {
   return new Set(sentQueries.filter(({ expr }) => found.has(expr)).map(({ expr, title }) => `${title}: ${expr}`))
 }
 
-/** The first command that the heading of an alert names. */
+/** The command that mends: the first one of the step Do of an alert's heading. */
 export const commandOf = (alert: string): string => {
   const pages = ["runbook.md", "runbook-calls.md"].map((page) => readFileSync(resolve(operations, page), "utf8"))
   const section = pages.join("\n").split(`\n## ${alert}\n`)[1]?.split("\n## ")[0] ?? ""
-  const todo = section.split("**Do:**")[1] ?? ""
-  return /`(effect-pix [^`]+)`/.exec(todo)?.[1]?.replaceAll(/\s+/g, " ") ?? ""
+  const todo = section.split("**Do:**")[1]?.split("**Never:**")[0] ?? ""
+  return /`effect-pix [^`]+`|[Nn]o command/.exec(todo)?.[0]?.replaceAll(/\s+/g, " ") ?? ""
 }
 
 /** By what a sum of money grew, in reais, of the metrics that have one. */
@@ -87,10 +87,11 @@ export const sumsIn = (played: Played): ReadonlyArray<readonly [what: string, re
   for (const [series, values] of played) {
     const [, name = "", labels = ""] = /^effect_pix_(\w*centavos\w*)\{(.*)\}$/.exec(series) ?? []
     const what = /(?:state|cause|error_type|handler)="(\w+)"/.exec(labels)?.[1] ?? ""
-    if (name === "" || /paid|posted|onPaid|cancelled/.test(what)) continue
+    if (name === "" || /paid|posted|cancelled/.test(what) || /^webhook_ends.*onPaid/.test(`${name} ${what}`)) continue
     const at = (minute: number) => Number(values[minute]) || 0
     const key = `${name.replace(/^payout_queue_/, "").replace(/_?centavos(_total)?$/, "")} ${what}`.trim()
     sums.set(key, (sums.get(key) ?? 0) + (at(length) - at(calm)) / 100)
   }
-  return [...sums].filter(([, reais]) => reais > 0)
+  // One payout is under way at any time.
+  return [...sums].filter(([, reais]) => reais > 30)
 }

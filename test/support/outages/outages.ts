@@ -9,6 +9,10 @@ export interface Outage {
   readonly begin: (world: World) => Effect.Effect<unknown, unknown>
   /** The alerts that name it rightly; none: it is meant, and nobody is paged. */
   readonly named: ReadonlyArray<string>
+  /** What fires too, since it is true as well. Any other alert is a false one. */
+  readonly also?: ReadonlyArray<string>
+  /** Why no metric has the money of it. */
+  readonly unsaid?: string
 }
 
 const json = { "content-type": "application/json" }
@@ -35,30 +39,35 @@ export const outages: Readonly<Record<string, Outage>> = {
   slow20: {
     what: "The gateway answers after 20 s",
     begin: late,
-    named: ["GatewaySlow"]
+    named: ["GatewaySlow"],
+    unsaid: "none: all are paid and handed out, late"
   },
   slow20lim: {
     what: "The gateway answers after 20 s, and an attempt may take 15 s",
     setting: { policy: { attemptTimeout: "15 seconds" } },
     begin: late,
-    named: ["CallsEndUnknown", "GatewayFailing", "GatewaySlow"]
+    named: ["CallsEndUnknown", "GatewayFailing", "GatewaySlow"],
+    also: ["ChargesFailing", "RetryBudgetSpent", "WebhooksWaiting", "PayoutsInDoubt"]
   },
   failure201: {
     what: "Each payout is recorded as failed, with 201",
     begin: ({ sandbox }) => sandbox.fault("requestWithdrawal", Fault.failure(), always),
-    named: ["PayoutsNotPaid", "PayoutsFailed"]
+    named: ["PayoutsNotPaid"],
+    also: ["PayoutsFailed"]
   },
   rate429: {
     what: "The gateway takes 6 requests a minute",
     begin: sync((world) => {
       world.gateway = limit(6)
     }),
-    named: ["RateLimited", "ChargesFailing"]
+    named: ["RateLimited", "ChargesFailing"],
+    also: ["PayoutsDelayed", "PayoutsNotSent", "RetryBudgetSpent", "WebhooksWaiting"]
   },
   daily422: {
     what: "The gateway's limit of the day for payouts",
     begin: ({ sandbox }) => sandbox.fault("requestWithdrawal", Fault.dailyLimit, always),
-    named: ["PayoutsDelayed"]
+    named: ["PayoutsDelayed"],
+    also: ["PayoutsNotSent"]
   },
   charges422: {
     what: "Each charge is refused",
@@ -71,7 +80,8 @@ export const outages: Readonly<Record<string, Outage>> = {
     begin: sync((world) => {
       world.delivers = false
     }),
-    named: ["WebhooksMissing"]
+    named: ["WebhooksMissing"],
+    unsaid: "nobody knows who has paid, until a check asks"
   },
   med: {
     what: "25 paid charges are taken back within two minutes",
@@ -91,41 +101,50 @@ export const outages: Readonly<Record<string, Outage>> = {
       const unauthorised = refuse(401, "Unauthorized")
       world.gateway = ({ headers }) => (headers["x-client-id"] === "client-of-m3" ? unauthorised() : undefined)
     }),
-    named: ["CredentialsRefused"]
+    named: ["CredentialsRefused"],
+    also: ["ChargesFailing", "PayoutsDelayed", "PayoutsNotSent"]
   },
   pool: {
     what: "Other code of the program holds the connections of the database",
     begin: ({ sql }) => sql.withTransaction(Effect.sleep("30 minutes")),
-    named: ["DatabaseFailing"]
+    named: ["DatabaseFailing"],
+    also: ["PayoutSignalsAbsent", "WebhookSignalsAbsent", "WebhooksRefused"],
+    unsaid: "`submit` fails in your code, which has the amounts"
   },
   clockslow: {
     what: "The clock of the process is 10 minutes slow",
     begin: sync((world) => {
       world.ahead = -minutes(10)
     }),
-    named: ["ClockOff"]
+    named: ["ClockOff"],
+    unsaid: "none"
   },
   clockfast: {
     what: "The clock of the process is 10 minutes fast",
     begin: sync((world) => {
       world.ahead = minutes(10)
     }),
-    named: ["ClockOff"]
+    named: ["ClockOff"],
+    unsaid: "none"
   },
   diskfull: {
     what: "The disk of the database is full",
     begin: ({ sql }) => sql`PRAGMA max_page_count = 1`,
-    named: ["DatabaseFailing"]
+    named: ["DatabaseFailing"],
+    also: ["PayoutsNotSent", "WebhooksRefused"],
+    unsaid: "of refused submits: your code has the amounts"
   },
   loop: {
     what: "A process is killed every two minutes",
     begin: ({ restart }) => Effect.forever(Effect.andThen(restart, Effect.sleep("2 minutes"))),
-    named: ["ProcessesRestart"]
+    named: ["ProcessesRestart"],
+    unsaid: "none: payouts and deliveries survive"
   },
   paused: {
     what: "A person pauses the payouts",
     begin: ({ queue }) => queue?.setPaused(true, { by: "ana", note: "audit" }) ?? Effect.void,
-    named: []
+    named: [],
+    also: ["PayoutQueuePaused"]
   },
   cap: {
     what: "The cap of the day is reached",
@@ -136,26 +155,30 @@ export const outages: Readonly<Record<string, Outage>> = {
   down: {
     what: "The gateway is down",
     begin: ({ sandbox }) => sandbox.fault("any", Fault.refuse, always),
-    named: ["GatewayFailing"]
+    named: ["GatewayFailing"],
+    also: ["ChargesFailing", "PayoutsDelayed", "PayoutsNotSent", "RetryBudgetSpent", "WebhooksWaiting"]
   },
   returned: {
     what: "Payouts come back",
     begin: sync((world) => {
       world.ends = "come back"
     }),
-    named: ["PayoutsNotPaid", "PayoutsFailed"]
+    named: ["PayoutsNotPaid"],
+    also: ["PayoutsFailed"]
   },
   deadcode: {
     what: "The code of the shop refuses each payment",
     begin: sync((world) => {
       world.onPaid = Effect.fail("the table orders is gone")
     }),
-    named: ["WebhooksWaiting"]
+    named: ["HandlersFailing"],
+    also: ["WebhooksWaiting"]
   },
   balance: {
     what: "The balance does not cover the payouts",
     begin: ({ sandbox }) => sandbox.fault("requestWithdrawal", Fault.refusal(422, "Saldo insuficiente"), always),
-    named: ["PayoutsDelayed"]
+    named: ["PayoutsDelayed"],
+    also: ["PayoutsNotSent"]
   },
   window: {
     what: "The window of the account closes",

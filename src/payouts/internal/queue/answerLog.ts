@@ -62,13 +62,13 @@ const logAgain = (
       ? ""
       : ` in ${Math.round(Duration.toSeconds(wait))} seconds${isRequested ? ", as the service asked" : ""}`
   const text = `A payout is tried again${when}: ${failure._tag}`
-  // One line says what concerns the whole account.
-  if (!isNew || accountCause(failure) !== undefined)
+  const isInDoubt = failure.outcome === "Unknown" && before.mayHaveLeftAt === null
+  // One line says what concerns the whole account, but for its payouts in doubt.
+  if (!isNew || (accountCause(failure) !== undefined && !isInDoubt))
     return log("Debug", `${text} (${payoutLabel(after)})`, {
       ...payoutFields(after),
       "payments.retry_after": isRequested ? Duration.toSeconds(wait) : undefined
     })
-  const isInDoubt = failure.outcome === "Unknown" && before.mayHaveLeftAt === null
   return logPayout(after, {
     level: "Warn",
     of: isInDoubt ? "InDoubt" : "Waits",

@@ -89,11 +89,14 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { account, po
   const isLookupDue = Latch.makeUnsafe()
   /** Opened when this process writes a state that is to be handed out. */
   const isStateDue = Latch.makeUnsafe()
+  /** Opened when this process writes a row, for the gauges. */
+  const hasNews = Latch.makeUnsafe()
   const publish = (row: Row, due: Latch.Latch | undefined, status: string | undefined) =>
     store.afterCommit(
       Effect.gen(function* () {
         if (due !== undefined) yield* due.open
         if (status !== undefined) yield* isStateDue.open
+        yield* hasNews.open
         yield* wake(row.idempotencyKey)
       })
     )
@@ -233,5 +236,5 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { account, po
   /** All that wait for a cause are due, each in its place among the others. */
   const callBack = (cause: WaitsFor) => Effect.andThen(store.callBack(cause), isDue.open)
 
-  return { store, logPayout, isDue, isLookupDue, isStateDue, changeOf, insert, step, stepBy, delay, callBack }
+  return { store, logPayout, isDue, isLookupDue, isStateDue, hasNews, changeOf, insert, step, stepBy, delay, callBack }
 })

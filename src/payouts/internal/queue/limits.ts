@@ -59,6 +59,8 @@ export const changeLimits = Effect.fnUntraced(function* (store: Store, limits: P
   const at = yield* DateTime.now
   const entry = writeChange({ ...limits, ...person, at, step: "Changed" })
   yield* store.changeAccount(store.accounts.setLimits(columnsOf(limits)), entry)
+  // What waits for the window that was waits for the new one, or for none.
+  if (limits.window !== undefined) yield* store.callBack("Window")
 })
 
 /** Stores the limits of the options in an account that has none. */

@@ -1,9 +1,11 @@
 /**
  * The log lines about single payouts: one for the first of a cause, and one a minute for all others, so that an outage has few lines.
  */
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as References from "effect/References"
 import type * as Scope from "effect/Scope"
+import * as Tracer from "effect/Tracer"
 import { log } from "../../../internal/spans.ts"
 import { Centavos, format } from "../../../pix/Money.ts"
 import type { ParkedBecause } from "../../PayoutState.ts"
@@ -16,6 +18,7 @@ const happened = {
   Waits: "could not be sent, and wait",
   InDoubt: "may have been paid, or not, and are asked about again under their keys",
   Parked: "wait for a person",
+  ParkedInDoubt: "wait for a person. MONEY MAY HAVE MOVED",
   Ended: "were not paid, and are not sent again",
   Returned: "failed or came back, as lookups say",
   Unconfirmed: "have an end that no lookup said, and are not looked up any more",
@@ -36,7 +39,7 @@ export type LogPayout = (row: Row, line: PayoutLine) => Effect.Effect<void>
 
 /**
  * Logs what happens to payouts: the first one of a cause at once, in the words of its text, and then one line a minute with the number of
- * the others and their sum, for as long as there are some. Each of these has a line for debugging.
+ * the others and their sum, for as long as there are some, and where the scope closes. Each of these has a line for debugging.
  */
 export const makePayoutLog = (account: string, scope: Scope.Scope): LogPayout => {
   const amountsOf = new Map<string, Map<string, number>>()
@@ -65,11 +68,17 @@ export const makePayoutLog = (account: string, scope: Scope.Scope): LogPayout =>
     if (known !== undefined) return
     const amounts = new Map<string, number>()
     amountsOf.set(key, amounts)
-    const summaries = Effect.repeat(Effect.delay(summary(key, amounts, line), "1 minute"), {
+    const next = summary(key, amounts, line)
+    const summaries = Effect.repeat(Effect.delay(next, "1 minute"), {
       while: () => amountsOf.get(key) === amounts
-    })
-    // It is about no single payout.
-    yield* Effect.forkIn(Effect.provideService(summaries, References.CurrentLogAnnotations, {}), scope)
+    }).pipe(
+      Effect.onInterrupt(() => next),
+      // It is about no single payout.
+      Effect.provideService(References.CurrentLogAnnotations, {}),
+      Effect.updateContext((context: Context.Context<never>) => Context.omit(Tracer.ParentSpan)(context))
+    )
+    // A process that ends at once says what it did, too.
+    yield* Effect.forkIn(summaries, scope, { startImmediately: true })
   })
 }
 
@@ -83,7 +92,7 @@ export const logParked = (logPayout: LogPayout, row: Row, because: ParkedBecause
         : "No request of this queue moved money."
   return logPayout(row, {
     level: because === "NeedsApproval" ? "Warn" : "Error",
-    of: "Parked",
+    of: row.mayHaveLeftAt === null ? "Parked" : "ParkedInDoubt",
     cause: because,
     text: `A payout waits for a person: ${because}. ${money}${said}`
   })

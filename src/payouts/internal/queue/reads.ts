@@ -97,16 +97,20 @@ export const makeReads = ({ account, database, hasKeyOf }: StoreParts) => {
     ofAmount: (amount: number, since: number) =>
       select(sql`${ofAccount} AND amount = ${amount} AND submitted_at >= ${since}
         AND state NOT IN ('failed', 'refused', 'cancelled') AND replaced_by IS NULL ORDER BY submitted_at, idempotency_key`),
-    /** The counts of what waits, is posted or has to be checked. What was posted before `since` is not counted: see `signals.ts`. */
-    counts: (since: number) =>
+    /**
+     * The counts of what waits, is posted or has to be checked. What was posted before `since` is not counted: see `signals.ts`.
+     * `today`: when the day began.
+     */
+    counts: (since: number, today: number) =>
       Effect.flatMap(databaseNow(database), (now) => {
-        // What waits for its time waits for nothing after it, and is old since then.
+        // What waits for its time waits for nothing after it, and is old since then. What a worker took since has the time of its lease.
         const isForTime = sql.in("waits_for", waitsForTime)
-        const cause = sql`CASE WHEN ${isForTime} AND due_at <= ${now} THEN NULL ELSE COALESCE(waits_for, parked_because) END`
+        const cause = sql`CASE WHEN ${isForTime} AND (due_at <= ${now} OR tries > 0) THEN NULL ELSE COALESCE(waits_for, parked_because) END`
+        const time = sql`CASE WHEN ${isForTime} THEN CASE WHEN tries > 0 THEN ${today} ELSE due_at END ELSE 0 END`
         const counted = (time: string) =>
           sql.literal(`COUNT(*) AS "count", MIN(${time}) AS "oldest", SUM(amount) AS "amount"`)
         const latest = sql.literal(dialect === "pg" ? "GREATEST" : "MAX")
-        const wanted = sql`${latest}(submitted_at, COALESCE(not_before, 0), CASE WHEN ${isForTime} THEN due_at ELSE 0 END)`
+        const wanted = sql`${latest}(submitted_at, COALESCE(not_before, 0), ${time})`
         // Without statistics of its tables, SQLite takes another index, and reads every row.
         const by = (index: string) =>
           dialect === "pg" ? nothing : sql.literal(`INDEXED BY effect_pix_payouts_${index}`)

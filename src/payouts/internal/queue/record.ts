@@ -75,7 +75,7 @@ export const makeRecord = (core: Core, gate: Gate, seal: Seal) => {
       // No answer is refused.
       (_, problem) => Effect.die(problem)
     )
-    // The answer is stored nowhere else, so this is retried for a minute.
+    // The answer is stored nowhere else, so this is retried for a minute; longer where statements wait before they fail.
     return yield* Effect.retry(changed, { schedule: Schedule.spaced("500 millis"), times: 120 })
   })
 

@@ -5,22 +5,23 @@ import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import type * as Latch from "effect/Latch"
 import { fingerprint } from "../../../contract/IdempotencyKey.ts"
 import { measureClock } from "../../../durable/Now.ts"
-import { repeatedly, reportUntil } from "../../../durable/Work.ts"
+import { measureRepeatedly, reportUntil } from "../../../durable/Work.ts"
 import { counter, gauge, setToNow, update } from "../../../internal/metrics.ts"
 import { errorType, log } from "../../../internal/spans.ts"
 import { logFields, waitsForTime } from "../machine.ts"
 import { Centavos, format } from "../../../pix/Money.ts"
 import { type EndedBy, type PayoutState, WaitsFor } from "../../PayoutState.ts"
 import type { Account, ReadAccount } from "./account.ts"
-import { isInWindow, isSpaced } from "./conditions.ts"
+import { isInWindow, isNextNow, isSpaced } from "./conditions.ts"
 import { minuteOfDay } from "./days.ts"
 import { type Count, failureOf, type Row } from "./row.ts"
 import type { Settings } from "../../PayoutQueueOptions.ts"
 import type { Store } from "./store.ts"
 import { dayInSaoPaulo } from "../../../internal/utc.ts"
-import { untilMinute } from "./waits.ts"
+import { dayOf, untilMinute } from "./waits.ts"
 
 const waiting = gauge(
   "effect_pix_payout_queue_waiting",
@@ -198,7 +199,10 @@ const holdOf = (account: ReadAccount, now: number): { readonly cause: Cause | un
   const { blockedBecause, nextAt, windowFrom } = account
   const isOpen = isInWindow.of({ payout: { mayHaveLeftAt: null }, account, given: { minute } })
   const opened = windowFrom === null ? 0 : now + Duration.toMillis(untilMinute(now, windowFrom)) - dayMillis
-  const next = isSpaced.of({ account }) ? (nextAt ?? 0) : 0
+  // A time that lies further ahead than any spacing holds nothing.
+  const isHeld =
+    nextAt !== null && isSpaced.of({ account }) && (nextAt <= now || !isNextNow.of({ account, given: { now } }))
+  const next = isHeld ? nextAt : 0
   const ofService = causes.find((known) => known === blockedBecause)
   const ofPace = next + paceFor > now ? "Pace" : undefined
   const cause = account.paused ? "Paused" : isOpen ? (ofService ?? ofPace) : "Window"
@@ -228,10 +232,10 @@ const measureState = Effect.fnUntraced(function* (
 })
 
 /**
- * Measures the payouts of an account that wait every minute, also in a process without a worker: two statements, and one where states
+ * Measures the payouts of an account that wait every minute, and soon after a change (`hasNews`), also in a process without a worker: two statements, and one where states
  * are handed out. Times are the database's.
  */
-export const measures = Effect.fnUntraced(function* (store: Store, { account }: Settings) {
+export const measures = Effect.fnUntraced(function* (store: Store, { account }: Settings, hasNews: Latch.Latch) {
   const nextWrite = yield* store.followWrites
   let parked = 0
   let ahead: string | undefined
@@ -253,7 +257,7 @@ export const measures = Effect.fnUntraced(function* (store: Store, { account }: 
     yield* measureClock(ahead)
     // While the database cannot be reached, the gauges have their last values and this gauge is not updated.
     const markMeasured = setToNow(measured, { account }, ahead)
-    const found = yield* store.counts(now - postedFor)
+    const found = yield* store.counts(now - postedFor, now + Duration.toMillis(dayOf(now).left) - dayMillis)
     const counts = found.filter(({ of }) => of === "Waits")
     const posted = found.filter(({ of }) => of === "Posted")
     const measurePosted = Effect.flatMap(Clock.currentTimeMillis, (at) =>
@@ -301,5 +305,5 @@ export const measures = Effect.fnUntraced(function* (store: Store, { account }: 
     // Payouts that wait grow older. Where none waits, nothing but the age of what is posted changes before the next write.
     if (counts.length === 0 && open === 0) yield* reportUntil(nextWrite, Effect.andThen(measurePosted, markMeasured))
   })
-  return yield* repeatedly("Counting payouts", "1 minute", measure)
+  return yield* measureRepeatedly("Counting payouts", hasNews, measure)
 }, Effect.scoped)
