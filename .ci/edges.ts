@@ -1,6 +1,6 @@
 /**
- * Writes what the pages say of a payout's life, from the code: in docs/after-it-is-sent.md the diagram of its states and the table of the
- * edges of its state machine, as the worker and the operator's steps take them; in docs/payouts.md the table of the Portuguese words.
+ * Writes what the pages say of a payout's life, from the code: in docs/after-it-is-sent.md the diagram of its states and the list of the
+ * edges of its state machine, as the worker and the operator's steps take them; in docs/payouts.md the Portuguese words.
  * `npm run fix` runs it.
  */
 import { readFileSync, writeFileSync } from "node:fs"
@@ -52,7 +52,7 @@ const steps: ReadonlySet<Tag> = new Set([
 ])
 
 /**
- * Whether an edge is in the table: what it does is not what happens without an edge, or it comes before one of these. Without an
+ * Whether an edge is in the list: what it does is not what happens without an edge, or it comes before one of these. Without an
  * edge a step of a person is not possible, and anything else leaves the state.
  */
 const isShown = (event: Tag, { from, refused, to }: Edge<never>, later: ReadonlyArray<Edge<never>>): boolean => {
@@ -63,14 +63,12 @@ const isShown = (event: Tag, { from, refused, to }: Edge<never>, later: Readonly
 }
 
 interface Line {
-  readonly event: string
   readonly from: string
   readonly when: ReadonlyArray<string>
   readonly to: string
 }
 
-const lineOf = (event: string, { from, refused, to, when }: Edge<never>): Line => ({
-  event,
+const lineOf = ({ from, refused, to, when }: Edge<never>): Line => ({
   from: from.length === PayoutState.literals.length ? "any" : from.join(", "),
   when: when === undefined ? [] : [when[0]],
   to: refused === undefined ? (to ?? "as it was") : "not possible"
@@ -87,20 +85,19 @@ const linesOf = (event: Tag): ReadonlyArray<Line> =>
   // A guard of an edge is only named.
   (edges[event] as ReadonlyArray<Edge<never>>)
     .filter((edge, at, all) => isShown(event, edge, all.slice(at + 1)))
-    .map((edge) => lineOf(words[event], edge))
+    .map(lineOf)
     .reduce(added, [])
 
-/** The table of the edges: an event is named in its first row. */
-const table = (): string =>
-  [
-    "| what happens | it is | and | it is then |",
-    "| --- | --- | --- | --- |",
-    ...(Object.keys(words) as ReadonlyArray<Tag>).flatMap((name) =>
-      linesOf(name).map(
-        ({ event, from, to, when }, at) => `| ${at === 0 ? event : ""} | ${from} | ${when.join("; ")} | ${to} |`
+/** The list of the edges: under each event, what it finds, on which condition, and what it makes of it. */
+const list = (): string =>
+  (Object.keys(words) as ReadonlyArray<Tag>)
+    .flatMap((name) => {
+      const lines = linesOf(name).map(
+        ({ from, to, when }) => `  - ${[from, ...(when.length === 0 ? [] : [when.join("; ")])].join(": ")} → **${to}**`
       )
-    )
-  ].join("\n")
+      return lines.length === 0 ? [] : [`- ${words[name]}:`, ...lines]
+    })
+    .join("\n")
 
 /** Who leads a payout into another state: an answer or a lookup, or the worker or a webhook; and in italics a person. */
 const labels: { readonly [Name in Tag]?: string } = {
@@ -184,20 +181,15 @@ const statuses: ReadonlyArray<readonly [what: string, PayoutStatus]> = [
   ["`cancelled`", { _tag: "Cancelled", state: "cancelled", ...common }]
 ]
 
-const wordsTable = (): string =>
-  [
-    "| state | the words |",
-    "| --- | --- |",
-    ...statuses.map(([what, status]) => `| ${what} | ${portuguese(status)} |`)
-  ].join("\n")
+const wordsList = (): string => statuses.map(([what, status]) => `- ${what}: ${portuguese(status)}`).join("\n")
 
 const life = join(folder, "after-it-is-sent.md")
 
 /** What is written, and into which page after which comment. */
 export const parts = [
   { page: life, from: "the arrows of src/payouts/internal/queue/edges.ts", write: diagram },
-  { page: life, from: "src/payouts/internal/queue/edges.ts", write: table },
-  { page: join(folder, "payouts.md"), from: "src/payouts/internal/portuguese.ts", write: wordsTable }
+  { page: life, from: "src/payouts/internal/queue/edges.ts", write: list },
+  { page: join(folder, "payouts.md"), from: "src/payouts/internal/portuguese.ts", write: wordsList }
 ] as const
 
 /** Where a page has a part. */

@@ -1,6 +1,6 @@
 /**
  * Compares the dashboard of docs/operations with the exported signals, and the page for on-call with the dashboard. The signals
- * are read from the tables of docs/observability.md, which other tests compare with a run.
+ * are read from docs/observability.md, which other tests compare with a run.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { globSync, readFileSync } from "node:fs"

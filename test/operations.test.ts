@@ -1,6 +1,6 @@
 /**
  * Compares the alert rules, the runbook, the page for on-call and the monitors of docs/operations with the exported signals, with
- * the log lines in the code and with the command. The signals are read from the tables of docs/observability.md, which other tests
+ * the log lines in the code and with the command. The signals are read from docs/observability.md, which other tests
  * compare with a run.
  */
 import { assert, describe, it } from "@effect/vitest"
@@ -50,9 +50,9 @@ const restored = "A restored backup, or a failover to a lagging replica"
 const wentBack = "The balance fell and no payout explains it"
 
 describe("the alert rules of docs/operations", () => {
-  it("the table of metrics is read, and every alert has an expression on it", () => {
+  it("the list of metrics is read, and every alert has an expression on it", () => {
     assert.isAbove(series.size, 12)
-    for (const { name, says } of metrics) assert.match(says, /^a (?:counter|gauge|histogram):/, name)
+    for (const { name, words } of metrics) assert.match(words.join(), /^(?:Counter|Gauge|Histogram)$/, name)
     assert.isAbove(alerts.length, 10)
     for (const { alert, expr } of alerts) assert.isNotEmpty(readExpression(expr).used, alert)
   })
@@ -64,10 +64,10 @@ describe("the alert rules of docs/operations", () => {
     }
   })
 
-  it("the rule about wrong names knows the exported ones, in the order of the table", () => {
-    const names = metrics.flatMap(({ name, says }) => {
+  it("the rule about wrong names knows the exported ones, in the order of the page", () => {
+    const names = metrics.flatMap(({ name, words: [kind] }) => {
       const end = /^effect_pix_(.*)$/.exec(name)?.[1]
-      return end === undefined ? [] : [says.startsWith("a histogram") ? `${end}_(bucket|count|sum)` : end]
+      return end === undefined ? [] : [kind === "Histogram" ? `${end}_(bucket|count|sum)` : end]
     })
     const rule = alerts.find(({ alert }) => alert === "EffectPixNamesWrong")
     assert.include(rule?.expr, `__name__!~"effect_pix_(${names.join("|")})"`)

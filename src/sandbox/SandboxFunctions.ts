@@ -91,7 +91,7 @@ const list = <A>(
 
 export const functions = {
   markPaid: step(
-    "A payer pays the charge: all of it, or another `amount`. With `late` it has lapsed (`Cancelled`) before.",
+    "Pays the charge, or another `amount`. With `late` it has lapsed (`Cancelled`) before.",
     Schema.Struct({
       transactionId: Schema.String,
       amount: Schema.optional(Centavos),
@@ -104,8 +104,8 @@ export const functions = {
       )
   ),
   cancel: move("Cancels an awaited charge.", "Cancelled"),
-  fail: move("An awaited charge fails.", "Failed"),
-  refund: move("A paid charge is refunded, from the balance.", "Refunded"),
+  fail: move("Fails an awaited charge.", "Failed"),
+  refund: move("Refunds a paid charge, from the balance.", "Refunded"),
   charge: step(
     "Makes a PIX charge, as another program would.",
     Schema.Struct({ amount: Centavos, name: Schema.optional(Schema.NonEmptyString) }),
@@ -119,7 +119,7 @@ export const functions = {
       })
   ),
   withdraw: step(
-    "Asks for a payout, as another program would: to `pixKey`, or to the key on the company's account.",
+    "Asks for a payout, as another program would, to `pixKey` or the company's own key.",
     Schema.Struct({ amount: Centavos, pixKey: Schema.optional(Schema.NonEmptyString) }),
     SandboxWithdrawal,
     ({ gateway }, request) =>
@@ -131,7 +131,7 @@ export const functions = {
   processWithdrawal: movePayout("An awaited payout is being processed.", "Processing"),
   settleWithdrawal: movePayout("An awaited payout arrives.", "Settled"),
   rejectWithdrawal: step(
-    "An awaited payout fails: its amount returns to the balance. `reason` is what the gateway says of it.",
+    "An awaited payout fails, with the gateway's `reason`: its amount returns to the balance.",
     Schema.Struct({ id: Schema.Int, reason: Schema.optional(Schema.String) }),
     SandboxWithdrawal,
     ({ gateway }, { id, reason }) =>
@@ -153,7 +153,7 @@ export const functions = {
   ),
 
   fault: step(
-    "Plans a fault, or several in order, for the next requests of an operation or of `any`. Each meets `times` requests.",
+    "Plans faults for the next requests of an operation or of `any`. Each meets `times` requests.",
     Schema.Struct({
       operation: FaultTarget,
       fault: Schema.Union([Fault, Schema.Array(Fault)]),
@@ -170,7 +170,7 @@ export const functions = {
     Effect.as(gateway.set(gateway.plan().clear), done)
   ),
   setOffline: step(
-    "Breaks every connection to the gateway, and stops that. The sandbox's own paths stay reachable.",
+    "Breaks every connection to the gateway, or stops that. The sandbox's own paths stay reachable.",
     Schema.Struct({ offline: Schema.Boolean }),
     Done,
     ({ gateway }, { offline }) => Effect.as(gateway.setOffline(offline), done)
@@ -187,10 +187,10 @@ export const functions = {
         now: DateTime.formatIso(now)
       }))
   ),
-  rotateCredentials: step("Makes another secret key. The key before it is refused.", Nothing, ApiKey, ({ gateway }) =>
+  rotateCredentials: step("Makes another secret key. The old one is refused.", Nothing, ApiKey, ({ gateway }) =>
     Effect.map(gateway.rotate, plain)
   ),
-  reset: step("Starts over: as at the beginning.", Nothing, Done, ({ gateway }) => Effect.as(gateway.reset, done)),
+  reset: step("Starts over.", Nothing, Done, ({ gateway }) => Effect.as(gateway.reset, done)),
 
   subscribe: step("Sends webhooks to a loopback address too.", Url, Done, ({ gateway }, { url }) =>
     Result.match(
@@ -220,12 +220,12 @@ export const functions = {
   resendWebhook: step("Sends a webhook again to its target.", Id, Done, ({ gateway }, { id }) =>
     Effect.as(gateway.webhooks.resend(id), done)
   ),
-  awaitWebhooks: step("Waits until no attempt to send a webhook is under way.", Nothing, Done, ({ gateway }) =>
+  awaitWebhooks: step("Waits until no webhook is under way.", Nothing, Done, ({ gateway }) =>
     Effect.as(gateway.webhooks.awaitAttempts, done)
   ),
 
   overview: read(
-    "The balance, the clock, the planned faults, the targets of webhooks.",
+    "The balance, clock, planned faults, targets of webhooks.",
     Nothing,
     SandboxOverview,
     ({ baseUrl, gateway }) =>
@@ -266,7 +266,7 @@ export const functions = {
   requests: list("requests", SandboxRequest, (gateway) => gateway.requests(), Lists.requests),
   webhooks: list("webhooks", SandboxWebhook, (gateway) => gateway.webhooks.all(), Lists.webhooks),
   changes: read(
-    "The changes after the number `since`, oldest first: the last `limit` of them, and the number of the last.",
+    "The last `limit` changes after the number `since`, oldest first, and the last number.",
     Schema.Struct({ since: Schema.FiniteFromString, limit: Listing.fields.limit }),
     Schema.Struct({ sequence: Schema.Int, changes: Schema.Array(SandboxChange) }),
     ({ gateway: { changes } }, { limit = 200, since }) =>

@@ -1,5 +1,5 @@
 /**
- * The signals of the client, compared with the tables of docs/observability.md.
+ * The signals of the client, compared with docs/observability.md.
  */
 import { assert, describe } from "@effect/vitest"
 import {

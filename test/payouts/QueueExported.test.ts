@@ -1,5 +1,5 @@
 /**
- * What the queue of payouts traces, logs and measures, compared with the tables of docs/observability.md.
+ * What the queue of payouts traces, logs and measures, compared with docs/observability.md.
  */
 import { assert, describe } from "@effect/vitest"
 import { Effect, Fiber, Latch, Layer, Logger, Option, Schedule, Stream } from "effect"

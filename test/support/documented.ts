@@ -1,5 +1,5 @@
 /**
- * Reads the tables of docs/observability.md and the exports of a run in one form: by name or line, with unit and
+ * Reads the lists of docs/observability.md and the exports of a run in one form: by name or line, with unit and
  * attributes.
  */
 import { readFileSync } from "node:fs"
@@ -11,33 +11,40 @@ export const quoted = (text = "") => Array.from(text.matchAll(/`([^`]+)`/g), ([,
 
 type Exported = Effect.Success<ReturnType<typeof exportedBy>>
 
-/** The rows of the table under a heading: the texts in backquotes, by column. */
+/** The part of the library of a span or a metric, by its name. */
+const partOf = (name: string) =>
+  /webhook/i.test(name) ? "webhook" : /payout/i.test(name) ? "payouts" : /database/.test(name) ? "both" : "client"
+
+/**
+ * The items of a section, each as `- Words `name`, `name`: what it says (attributes)`. The words are the levels of a line or the kind
+ * of a metric, whose second name is its unit. A line is under the heading of its part.
+ */
 export const documented = (heading: "Spans" | "Metrics" | "Logs") => {
   const page = readFileSync(new URL("../../docs/observability.md", import.meta.url), "utf8")
   const section = page.split(`\n## ${heading}\n`)[1]?.split("\n## ")[0] ?? ""
-  const [head = [], , ...rows] = section
-    .split("\n")
-    .filter((line) => line.startsWith("|"))
-    .map((line) => line.split("|").map((cell) => cell.trim()))
-  /** The names that stand for several attributes, from the list above the lines. */
+  /** The names that stand for several attributes, from the list at the head of the page. */
   const sets = new Map(
-    Array.from(section.matchAll(/^- \*\*(\w+)\*\*: ((?:.|\n {2})+)/gm), ([, name = "", cell]) => [name, quoted(cell)])
+    Array.from(page.matchAll(/^- \*\*(\w+)\*\*: ((?:.|\n {2})+)/gm), ([, name = "", cell]) => [name, quoted(cell)])
   )
-  const attributesIn = (cell: string) => cell.split(", ").flatMap((entry) => sets.get(entry) ?? quoted(entry))
-  return rows.map((row) => {
-    const of = (name: string) => row[head.indexOf(name)] ?? ""
-    return {
-      part: of("of"),
-      name: quoted(row[1])[0] ?? of("line"),
-      /** A row may name several signals. */
-      names: quoted(row[1]),
-      line: quoted(of("line"))[0] ?? "",
-      levels: of("level").split(", "),
-      unit: quoted(of("unit"))[0] ?? "",
-      says: of("what it says"),
-      attributes: attributesIn(of("attributes")).toSorted()
-    }
-  })
+  const item = /^- (?:([A-Z][\w, ]*) )?(`[^`]+`(?:, `[^`]+`)*)(?::.*?)?(?: \(([^()]*)\))?$/gm
+  return section.split("\n### ").flatMap((text) =>
+    Array.from(text.replaceAll(/\n {2}/g, " ").matchAll(item), ([, words = "", quotes, attributes = ""]) => {
+      const names = quoted(quotes)
+      const [name = "", unit = ""] = names
+      return {
+        part: heading === "Logs" ? (text.split("\n")[0] ?? "").toLowerCase() : partOf(name),
+        /** An item may name several spans. */
+        names,
+        name,
+        unit,
+        words: words.split(", "),
+        attributes: attributes
+          .split(", ")
+          .flatMap((entry) => sets.get(entry) ?? quoted(entry))
+          .toSorted()
+      }
+    })
+  )
 }
 
 /** Those that are about these parts of the library. */
@@ -88,13 +95,13 @@ export const compareSpans = (spans: Exported["spans"], part: string) => {
 export const compareLines = (lines: Exported["lines"], ...parts: ReadonlyArray<string>) => {
   const rows = documentedOf("Logs", ...parts)
   const rowOf = ({ level, message }: Exported["lines"][number]) =>
-    rows.find((row) => row.line !== "" && row.levels.includes(level) && message.includes(row.line))
+    rows.find((row) => row.words.includes(level) && message.includes(row.name))
   return {
     unknown: [...new Set(lines.filter((line) => rowOf(line) === undefined).map(({ message }) => message))],
     exported: rows.map((row) => {
       const found = lines.filter((line) => rowOf(line) === row)
-      return [row.line, [...new Set(found.map(({ level }) => level))].toSorted(), namesIn(found)] as const
+      return [row.name, [...new Set(found.map(({ level }) => level))].toSorted(), namesIn(found)] as const
     }),
-    documented: rows.map(({ attributes, levels, line }) => [line, levels.toSorted(), attributes] as const)
+    documented: rows.map(({ attributes, name, words }) => [name, words.toSorted(), attributes] as const)
   }
 }

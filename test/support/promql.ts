@@ -1,18 +1,18 @@
 /**
  * The series that a program exports, by the names that Prometheus has of them, and what an expression reads of them. They are
- * read from the table of docs/observability.md, which other tests compare with a run.
+ * read from docs/observability.md, which other tests compare with a run.
  */
 import { documented } from "./documented.ts"
 
-/** The rows of the table of metrics. */
+/** The metrics of the page. */
 export const metrics = documented("Metrics")
 
 /** The series of a metric by their names, with their labels. */
 export const series = new Map(
-  metrics.flatMap(({ attributes, name, says }) => {
+  metrics.flatMap(({ attributes, name, words: [kind] }) => {
     const base = name.replaceAll(".", "_")
     const labels = attributes.map((attribute) => attribute.replaceAll(".", "_"))
-    const suffixes = says.startsWith("a histogram") ? ["_bucket", "_count", "_sum"] : [""]
+    const suffixes = kind === "Histogram" ? ["_bucket", "_count", "_sum"] : [""]
     return suffixes.map((suffix) => [base + suffix, suffix === "_bucket" ? [...labels, "le"] : labels] as const)
   })
 )

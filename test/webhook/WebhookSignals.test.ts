@@ -92,7 +92,7 @@ describe("the exported signals of a webhook", () => {
   )
 
   live(
-    "the failure of a handler fails its span and is logged with its kind, id and attempt, without the user's own error, every span and metric is a row of docs/observability.md, and every alert and panel finds what it reads under both exporters",
+    "the failure of a handler fails its span and is logged with its kind, id and attempt, without the user's own error, every span and metric is in docs/observability.md, and every alert and panel finds what it reads under both exporters",
     Layer.fresh(world),
     function* () {
       let id = ""
