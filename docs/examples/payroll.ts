@@ -22,6 +22,7 @@ interface Line {
 const readLine = (record: Readonly<Record<string, string>>, index: number, month: string) => {
   const { chave: pixKey = "", id = "", nome: label = "", tipo: pixKeyType = "", valor = "" } = record
   const number = index + 2 // after the line of the names
+  // The kind of a key is CPF, CNPJ, EMAIL, PHONE or EVP: translate here what else your sheets call it, as "Celular".
   return Result.map(
     Result.fromOption(Money.parseBRL(valor), () => `Linha ${number}: não há valor em "valor"`),
     // The name is for who approves: it is stored, and not sent.
@@ -69,4 +70,4 @@ const trial = Effect.gen(function* () {
 const database = NodeSqlite.layer({ filename: ":memory:" }) // "folha.db"
 const gateway = Layer.provide(Sandbox.layerPayments, Layer.succeed(SandboxOptions, { balance: 1_000_000 }))
 const layer = PayoutQueue.layer().pipe(Layer.provide(database), Layer.provideMerge(gateway))
-export const result = await Effect.runPromise(Effect.provide(trial, layer)) // => [['Linha 3: não há valor em "valor"', "Linha 2: Não aceito: dados inválidos, confira a chave PIX e o valor"], "folha-2026-11/1: Enviado, ainda não confirmado: saque nº 1", 2, 2]
+export const result = await Effect.runPromise(Effect.provide(trial, layer)) // => [['Linha 3: não há valor em "valor"', "Linha 2: Não aceito: dados inválidos, confira a chave PIX, o tipo dela e o valor"], "folha-2026-11/1: Enviado, ainda não confirmado: saque nº 1", 2, 2]

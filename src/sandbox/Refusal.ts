@@ -97,13 +97,16 @@ const places = {
   ResponseHeaders: "Resposta inválida"
 } satisfies Record<HttpApiError.HttpApiSchemaError["kind"], string>
 
-const formatWith = (missing: string, wrong: string, unknown = wrong) =>
-  SchemaIssue.makeFormatterStandardSchemaV1({
-    leafHook: ({ _tag }) => (_tag === "MissingKey" ? missing : _tag === "UnexpectedKey" ? unknown : wrong),
-    checkHook: () => wrong
-  })
-const format = formatWith("é obrigatório", "tem um valor inválido")
-const formatEnglish = formatWith("is missing", "has a wrong value", "is no field of it")
+const formatWith = (wrong: string, leafHook: SchemaIssue.LeafHook) =>
+  SchemaIssue.makeFormatterStandardSchemaV1({ leafHook, checkHook: () => wrong })
+const format = formatWith("tem um valor inválido", ({ _tag }) =>
+  _tag === "MissingKey" ? "é obrigatório" : "tem um valor inválido"
+)
+const formatEnglish = formatWith("has a wrong value", (issue) => {
+  if (issue._tag === "MissingKey") return "is missing"
+  if (issue._tag === "UnexpectedKey") return "is no field of it"
+  return issue._tag === "InvalidType" ? SchemaIssue.defaultLeafHook(issue) : "has a wrong value"
+})
 
 /** The fields that are wrong in the input of a function of the sandbox, never their values. */
 export const problemsOf = (issue: SchemaIssue.Issue): ReadonlyArray<string> => [

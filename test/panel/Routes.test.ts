@@ -23,7 +23,8 @@ describe("a function over HTTP", () => {
       "markPaid: amout is no field of it."
     ],
     ["a field too few", "markPaid", {}, "markPaid: transactionId is missing."],
-    ["a field of another kind", "markPaid", { transactionId: 7 }, "transactionId has a wrong value"],
+    ["a field of another kind", "markPaid", { transactionId: 7 }, "transactionId must be string"],
+    ["an amount as a text", "credit", { amount: "elsewhere" }, "credit: amount must be number."],
     ["an array", "forgetKeys", [], "The body is no JSON object"],
     ["a clock that goes back", "advance", { seconds: -1 }, "seconds"],
     ["a clock beyond a century", "advance", { seconds: 3_153_600_001 }, "seconds"],

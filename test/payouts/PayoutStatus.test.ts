@@ -72,7 +72,10 @@ const earlier = { idempotencyKey: "payout_key", amount: Money.centavos(1000), si
 const notSent = { outcome: "NotSent", reference: "a", amount: Money.centavos(2000) } as const
 const ofRequest = { operation: "requestWithdrawal", attempts: 0, outcome: "NotSent" } as const
 it.each([
-  [new InvalidRequest({ ...ofRequest, issues: [] }), "Não aceito: dados inválidos, confira a chave PIX e o valor"],
+  [
+    new InvalidRequest({ ...ofRequest, issues: [] }),
+    "Não aceito: dados inválidos, confira a chave PIX, o tipo dela e o valor"
+  ],
   [
     new BelowMinimum({ ...ofRequest, amount: Money.centavos(1), minimum: Money.centavos(1000) }),
     "Não aceito: valor abaixo do mínimo de R$ 10,00"

@@ -9,7 +9,7 @@ import { format } from "../../pix/Money.ts"
 import { dayInSaoPaulo } from "../../internal/utc.ts"
 
 const refusals: Readonly<Record<PayoutRefusal["_tag"], string>> = {
-  InvalidRequest: "dados inválidos, confira a chave PIX e o valor",
+  InvalidRequest: "dados inválidos, confira a chave PIX, o tipo dela e o valor",
   BelowMinimum: "valor abaixo do mínimo de R$ 10,00",
   InsufficientBalance: "saldo insuficiente",
   LimitReached: "limite da conta atingido, ou conta bloqueada",
