@@ -7,7 +7,7 @@ import { build } from "esbuild"
 const programs = {
   "a program that charges and lists": { most: 115_000, entry: "./size.ts" },
   "a program that submits payouts and reads their states": {
-    most: 119_500,
+    most: 120_500,
     code: `import { PayoutQueue } from "effect-pix/payouts"; console.log(PayoutQueue.layerClient())`
   },
   "an operator's view of the webhook": {
