@@ -45,8 +45,8 @@ const rowOf = ({ also = [], named, unsaid, what }: Outage, fired: ReadonlyArray<
   const first = right.find(({ severity }) => severity === "page") ?? right[0]
   const signal =
     first === undefined
-      ? ["nothing", "", "", ""]
-      : [linkOf(first.alert), String(first.after), first.severity, commandOf(first.alert)]
+      ? ["nothing", "", ""]
+      : [linkOf(first.alert), `${first.after}, ${first.severity}`, commandOf(first.alert)]
   const others = fired.filter(({ alert }) => alert !== first?.alert).map(({ after, alert }) => `${alert} ${after}`)
   const money = [
     ...sumsIn(played).map(([of, sum]) => `${of}: ${reais(sum)}`),
@@ -70,8 +70,8 @@ const page = () =>
     "[`alerts.yml`](alerts.yml) each minute: the alert that names it, a page before a ticket, after how many minutes, the command that mends,",
     "what else fires, which is true too, and the money that the metrics name at the end. Where nothing is wrong nobody is paged.",
     "",
-    "| outage | signal | minutes | severity | command | fires too, after minutes | money |",
-    "| --- | --- | --- | --- | --- | --- | --- |",
+    "| outage | signal | minutes | command | fires too, after minutes | money |",
+    "| --- | --- | --- | --- | --- | --- |",
     ...Object.keys(outages).map((name) => rows.get(name) ?? ""),
     ""
   ].join("\n")
