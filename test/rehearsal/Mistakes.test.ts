@@ -77,8 +77,12 @@ const worker = (name: (attempt: number) => string) =>
         UPDATE invoices SET leased = ${now + 300_000}, attempts = attempts + 1
         WHERE state = 'open' AND leased < ${now} RETURNING attempts`
       for (const { attempts } of leased) {
-        yield* pay(name(attempts))
-        yield* sql`UPDATE invoices SET state = 'paid'`
+        // What the gateway recorded as failed is answered so for ever.
+        const end = yield* pay(name(attempts)).pipe(
+          Effect.as("paid"),
+          Effect.catchTag("WithdrawalFailed", () => Effect.as(declare("failed"), "failed"))
+        )
+        yield* sql`UPDATE invoices SET state = ${end}`
       }
       return (yield* sql`SELECT reference FROM invoices WHERE state = 'open'`).length === 0
     })
