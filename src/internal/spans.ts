@@ -99,3 +99,17 @@ export const log = (
     )
     return inTraceOf(span ?? Context.getOrUndefined(fiber.context, Tracer.ParentSpan), line)
   })
+
+/** By what is logged: when a line was logged last, and how often it was left out since. */
+export type Lines = Map<string, { readonly at: number; since: number }>
+
+/** How often something happened since its last line; `undefined` if that was less than a minute ago, and no line follows. */
+export const countSinceLine = (lines: Lines, key: string, now: number): number | undefined => {
+  const last = lines.get(key)
+  if (last !== undefined && now - last.at < 60_000) {
+    last.since++
+    return undefined
+  }
+  lines.set(key, { at: now, since: 0 })
+  return 1 + (last?.since ?? 0)
+}

@@ -11,14 +11,14 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import type { DatabaseError } from "../../durable/Database.ts"
 import { decoderOf } from "../../internal/charset.ts"
-import { inSpan } from "../../internal/spans.ts"
+import { inSpan, type Lines } from "../../internal/spans.ts"
 import type { DeliveryText } from "../WebhookOptions.ts"
 import type { WebhookRefused, WebhookVerifier } from "../WebhookVerifier.ts"
 import type { End } from "./edge.ts"
 import type { HandlerFailed } from "./handlers.ts"
 import type { Reading } from "./reader.ts"
 import { withoutPathSecret } from "./serverSpan.ts"
-import { makeAnswered, type Lines, type Refusal } from "./signals.ts"
+import { makeAnswered, type Refusal } from "./signals.ts"
 
 export interface AnswerOptions {
   /** The webhook's name, for its signals. */

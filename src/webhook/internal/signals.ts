@@ -11,7 +11,7 @@ import { measureRepeatedly, reportUntil } from "../../durable/Work.ts"
 import { counter, gauge, setToNow, update } from "../../internal/metrics.ts"
 import type { NextWrite } from "../../internal/soleWriter.ts"
 import type { GetTransactionError } from "../../contract/PaymentsError.ts"
-import { errorType, log } from "../../internal/spans.ts"
+import { countSinceLine, errorType, type Lines, log } from "../../internal/spans.ts"
 import type { HandlerName } from "../WebhookEvent.ts"
 import { digest } from "./row.ts"
 import type { Store } from "./table.ts"
@@ -128,22 +128,8 @@ export interface Refusal {
   readonly message: string
 }
 
-/** By what was logged: when a line was logged last, and how many were not logged since. */
-export type Lines = Map<string, { readonly at: number; since: number }>
-
-const millisBetweenLines = 60_000
-
-/** How often something happened since its last line; `undefined` if that was less than a minute ago. */
 const sinceLastLine = (lines: Lines, key: string) =>
-  Effect.map(Clock.currentTimeMillis, (now) => {
-    const last = lines.get(key)
-    if (last !== undefined && now - last.at < millisBetweenLines) {
-      last.since++
-      return undefined
-    }
-    lines.set(key, { at: now, since: 0 })
-    return 1 + (last?.since ?? 0)
-  })
+  Effect.map(Clock.currentTimeMillis, (now) => countSinceLine(lines, key, now))
 
 const moreOf = (count: number) => (count === 1 ? "" : ` ${count - 1} more since the last such line.`)
 

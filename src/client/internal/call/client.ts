@@ -14,7 +14,7 @@ import type { Operation } from "../../../contract/PaymentsError.ts"
 import { Caller } from "../../../internal/caller.ts"
 import { type Budget, makeBudget } from "../../../internal/retryBudget.ts"
 import type { Sender } from "../../../internal/sender.ts"
-import { isTraced, log } from "../../../internal/spans.ts"
+import { countSinceLine, isTraced, type Lines, log } from "../../../internal/spans.ts"
 import type { Transport } from "../../../internal/transport.ts"
 import type { ApiCredentials, Credentials } from "../../Credentials.ts"
 import type { IdempotencyKeyGen } from "../../IdempotencyKeyGen.ts"
@@ -196,23 +196,16 @@ const makeMisfitReport = (meters: Meters) => {
   })
 }
 
-/** The least time between two such lines, in milliseconds. The metrics count every case. */
-const logInterval = 60_000
-
 /**
  * Logs what may happen at each call: a line once a minute for a client and a kind, with the count of all since the last line. `now`
- * is of the monotonic clock.
+ * is of the monotonic clock. The metrics count every case.
  */
 const makeLimitReport = () => {
-  const kinds = new Map<string, { notBefore: number; count: number }>()
+  const lines: Lines = new Map()
   return (now: number, line: string, { attributes, span }: Pick<Subject, "attributes" | "span">, kind = "") => {
-    const { count, notBefore } = kinds.get(kind) ?? { count: 0, notBefore: -Infinity }
-    if (now < notBefore) {
-      kinds.set(kind, { count: count + 1, notBefore })
-      return Effect.void
-    }
-    kinds.set(kind, { count: 0, notBefore: now + logInterval })
-    const times = count === 0 ? "" : ` (${count + 1} times since the last such line)`
+    const count = countSinceLine(lines, kind, now)
+    if (count === undefined) return Effect.void
+    const times = count === 1 ? "" : ` (${count} times since the last such line)`
     return log("Warn", line + times, attributes, span)
   }
 }

@@ -232,19 +232,19 @@ const measureState = Effect.fnUntraced(function* (
 })
 
 /**
- * Measures the payouts of an account that wait every minute, and soon after a change (`hasNews`), also in a process without a worker: two statements, and one where states
- * are handed out. Times are the database's.
+ * Measures the payouts of an account that wait every minute, and soon after a change (`hasNews`), also in a process without a worker:
+ * two statements, and one where states are handed out. Times are the database's.
  */
 export const measures = Effect.fnUntraced(function* (store: Store, { account }: Settings, hasNews: Latch.Latch) {
   const nextWrite = yield* store.followWrites
   let parked = 0
-  let ahead: string | undefined
+  let dayAhead: string | undefined
   /** A day that lies ahead has a sum only where a clock was wrong. */
   const warnOfDayAhead = Effect.fnUntraced(function* (readAt: number) {
     const today = dayInSaoPaulo(DateTime.makeUnsafe(readAt))
     const found = yield* store.accounts.dayAfter(today)
-    if (found === undefined || found.day === ahead) return
-    ahead = found.day
+    if (found === undefined || found.day === dayAhead) return
+    dayAhead = found.day
     yield* log(
       "Warn",
       `${format(Centavos.make(found.spent))} of the account ${account} are counted on ${found.day}, which lies ahead: a clock was wrong. They count against the cap of that day.`,
@@ -299,7 +299,7 @@ export const measures = Effect.fnUntraced(function* (store: Store, { account }: 
     yield* update(paused, row.paused ? 1 : 0, { account })
     yield* update(served, row.servedAt === null ? 0 : 1, { account })
     yield* update(confirmingStopped, row.lookupsStoppedAt === null ? 0 : 1, { account })
-    yield* warnOfDayAhead(row.readAt)
+    yield* warnOfDayAhead(now)
     const open = yield* measureStates(store, row, now)
     yield* markMeasured
     // Payouts that wait grow older. Where none waits, nothing but the age of what is posted changes before the next write.
