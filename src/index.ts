@@ -16,6 +16,7 @@ export * as Document from "./pix/Document.ts"
 export * as IdempotencyKey from "./client/IdempotencyKey.ts"
 export type { WriteOptions } from "./contract/WriteOptions.ts"
 export { IdempotencyKeyGen, type IdempotencyKeyPrefix } from "./client/IdempotencyKeyGen.ts"
+export { GatewayFacts, type RefusalCause, type ServiceRefusal } from "./client/GatewayFacts.ts"
 export {
   type Merchant,
   MerchantNotFound,
@@ -26,14 +27,9 @@ export {
 export * as Metadata from "./contract/Metadata.ts"
 export * as Money from "./pix/Money.ts"
 export { Payments, type PaymentsOptions } from "./client/Payments.ts"
+export { PaymentsClient } from "./client/PaymentsClient.ts"
 export * from "./contract/PaymentsError.ts"
-export {
-  type FailedAttempt,
-  PaymentsPolicy,
-  type RefusalCause,
-  type RetryBudget,
-  type ServiceRefusal
-} from "./client/PaymentsPolicy.ts"
+export { type FailedAttempt, PaymentsPolicy, type RetryBudget } from "./client/PaymentsPolicy.ts"
 export * as OrderCharge from "./transactions/OrderCharge.ts"
 export * as PixKey from "./pix/PixKey.ts"
 export * as QrCode from "./pix/QrCode.ts"

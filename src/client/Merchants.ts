@@ -55,6 +55,7 @@ import { zoneSetting } from "./internal/zone.ts"
 import { failureTag } from "./internal/failureTag.ts"
 import { MerchantLabel } from "./internal/merchantLabel.ts"
 import { Payments } from "./Payments.ts"
+import type { PaymentsClient } from "./PaymentsClient.ts"
 import type { WithdrawalLookup } from "./WithdrawalLookup.ts"
 
 /** A merchant: its credentials, and the company whose balance `getBalance` reads. */
@@ -132,7 +133,9 @@ export class Merchants extends Context.Service<
      * interrupt the others, and a build that hangs delays only its own merchant. Fails with `MerchantNotFound`, and with
      * `MerchantUnavailable` where `load` failed or took too long.
      */
-    readonly get: (merchant: string) => Layer.Layer<Payments | WithdrawalLookup, MerchantNotFound | MerchantUnavailable>
+    readonly get: (
+      merchant: string
+    ) => Layer.Layer<Payments | WithdrawalLookup | PaymentsClient, MerchantNotFound | MerchantUnavailable>
     /**
      * Releases a client, for example when a merchant leaves or its company changes: the next use loads again. A call
      * under way ends with the client that it started with. It is not needed for rotated credentials: see `load`.
@@ -195,18 +198,21 @@ const make = Effect.fnUntraced(function* <E, R>(options: MerchantsOptions<E, R>)
 
   const labelOf = (merchant: string) => () => (inMetrics === 0 ? undefined : named.has(merchant) ? merchant : "other")
 
-  const clients: LayerMap.LayerMap<string, Payments | WithdrawalLookup, MerchantNotFound | MerchantUnavailable> =
-    yield* LayerMap.make(
-      (merchant: string) =>
-        Layer.effectContext(
-          // A failed build is cached too, unless it is dropped before it ends.
-          Effect.catchCause(Effect.provideService(build(merchant), MerchantLabel, labelOf(merchant)), (cause) =>
-            Effect.andThen(clients.invalidate(merchant), Effect.failCause(toFailure(merchant, cause)))
-          )
-          // The user of a client may have another transport than the layer of the merchants.
-        ).pipe(Layer.provide(Layer.succeedContext(services))),
-      { idleTimeToLive }
-    )
+  const clients: LayerMap.LayerMap<
+    string,
+    Payments | WithdrawalLookup | PaymentsClient,
+    MerchantNotFound | MerchantUnavailable
+  > = yield* LayerMap.make(
+    (merchant: string) =>
+      Layer.effectContext(
+        // A failed build is cached too, unless it is dropped before it ends.
+        Effect.catchCause(Effect.provideService(build(merchant), MerchantLabel, labelOf(merchant)), (cause) =>
+          Effect.andThen(clients.invalidate(merchant), Effect.failCause(toFailure(merchant, cause)))
+        )
+        // The user of a client may have another transport than the layer of the merchants.
+      ).pipe(Layer.provide(Layer.succeedContext(services))),
+    { idleTimeToLive }
+  )
   return Merchants.of({
     get: (merchant) => clients.get(merchant),
     invalidate: (merchant) => clients.invalidate(merchant)

@@ -35,6 +35,7 @@ import { type ApiCredentials, checkCredentials, Credentials } from "./Credential
 import type { WriteOptions } from "../contract/WriteOptions.ts"
 import { orRandom } from "./IdempotencyKeyGen.ts"
 import { baseUrlSetting, warnIfExposed } from "./internal/baseUrl.ts"
+import { currentFacts } from "./GatewayFacts.ts"
 import * as ClientTransport from "./internal/transport/clientTransport.ts"
 import * as FetchTransport from "./internal/transport/fetchTransport.ts"
 import { makeClient } from "./internal/call/client.ts"
@@ -45,8 +46,8 @@ import { make as makeGetWithdrawal } from "./internal/operations/getWithdrawal.t
 import { make as makeListTransactions } from "./internal/operations/listTransactions.ts"
 import { make as makeRequestWithdrawal } from "./internal/operations/requestWithdrawal.ts"
 import { zoneSetting } from "./internal/zone.ts"
+import { make as makePaymentsClient, PaymentsClient } from "./PaymentsClient.ts"
 import { WithdrawalLookup } from "./WithdrawalLookup.ts"
-import { PaymentsSender } from "../internal/sender.ts"
 import type { Transport } from "../internal/transport.ts"
 import { IntegerId } from "../internal/wire.ts"
 import type {
@@ -177,16 +178,19 @@ export class Payments extends Context.Service<
    * all that you put around it. Keys of writes are random, or of the `IdempotencyKeyGen` of the context. Fails with
    * `ConfigurationError`, which names every setting that is wrong.
    *
-   * It provides `WithdrawalLookup` too, which was seen and is not documented, as each layer here does.
+   * It provides `WithdrawalLookup` too, which was seen and is not documented, and `PaymentsClient`, as each layer here does.
    */
   static readonly layer = (
     options: PaymentsOptions
-  ): Layer.Layer<Payments | WithdrawalLookup, ConfigurationError, HttpClient.HttpClient | Credentials> =>
-    Layer.effectContext(buildOptions(options))
+  ): Layer.Layer<
+    Payments | WithdrawalLookup | PaymentsClient,
+    ConfigurationError,
+    HttpClient.HttpClient | Credentials
+  > => Layer.effectContext(buildOptions(options))
 
   /** The same, from `PAYMENTS_BASE_URL` and, where they are set, `PAYMENTS_COMPANY_ID`, `PAYMENTS_ZONE` and `PAYMENTS_INSECURE`. */
   static readonly layerConfig: Layer.Layer<
-    Payments | WithdrawalLookup,
+    Payments | WithdrawalLookup | PaymentsClient,
     ConfigurationError,
     HttpClient.HttpClient | Credentials
   > = Layer.suspend(() =>
@@ -210,7 +214,7 @@ export class Payments extends Context.Service<
    */
   static readonly layerFrom = (
     options: Config.Wrap<PaymentsOptions & ApiCredentials>
-  ): Layer.Layer<Payments | WithdrawalLookup, ConfigurationError, HttpClient.HttpClient> =>
+  ): Layer.Layer<Payments | WithdrawalLookup | PaymentsClient, ConfigurationError, HttpClient.HttpClient> =>
     Layer.unwrap(
       Effect.map(
         readConfigs(options, (given) => bothSettings(checkOptions(given), checkCredentials(given))),
@@ -226,7 +230,7 @@ export class Payments extends Context.Service<
    */
   static readonly layerOver = <E, R>(
     transport: Layer.Layer<HttpClient.HttpClient, E, R>
-  ): Layer.Layer<Payments | WithdrawalLookup, ConfigurationError | E, R> =>
+  ): Layer.Layer<Payments | WithdrawalLookup | PaymentsClient, ConfigurationError | E, R> =>
     fromEnvironment(ClientTransport.make, transport)
 
   /**
@@ -237,9 +241,8 @@ export class Payments extends Context.Service<
    * On Node a write is `NotSent` where fetch never took its bytes: no connection, no TLS, a proxy that refused. Elsewhere only
    * some codes of errors prove that, and Deno has none.
    */
-  static readonly layerFetch: Layer.Layer<Payments | WithdrawalLookup, ConfigurationError> = Layer.suspend(() =>
-    fromEnvironment(FetchTransport.make, Layer.empty)
-  )
+  static readonly layerFetch: Layer.Layer<Payments | WithdrawalLookup | PaymentsClient, ConfigurationError> =
+    Layer.suspend(() => fromEnvironment(FetchTransport.make, Layer.empty))
 }
 
 const isIntegerId = Schema.is(IntegerId)
@@ -298,6 +301,7 @@ const build = Effect.fnUntraced(function* <R>(
   const client = yield* makeClient({
     transport: yield* transport,
     credentials: yield* Credentials,
+    facts: yield* currentFacts,
     keys: yield* orRandom,
     baseUrl,
     companyId,
@@ -310,9 +314,9 @@ const build = Effect.fnUntraced(function* <R>(
     getBalance: makeGetBalance(client),
     requestWithdrawal: makeRequestWithdrawal(client)
   })
-  const sender = Effect.map(client.credentials.current, client.senderWith)
-  return Context.make(Payments, PaymentsSender.add(payments, sender)).pipe(
-    Context.add(WithdrawalLookup, PaymentsSender.add({ get: makeGetWithdrawal(client) }, sender))
+  return Context.make(Payments, payments).pipe(
+    Context.add(WithdrawalLookup, { get: makeGetWithdrawal(client) }),
+    Context.add(PaymentsClient, yield* makePaymentsClient(Effect.map(client.credentials.current, client.senderWith)))
   )
 })
 

@@ -1,6 +1,7 @@
 /**
  * The time limits, retries and bounds of calls. The policy is one value, read at each call, so that a single call, a scope
- * or the whole program can have its own.
+ * or the whole program can have its own. Whoever calls, the queue, a webhook or you, has that of its fiber, else that which the
+ * layer of `Payments` was built with. What you know of your gateway is no policy: `GatewayFacts`.
  *
  * ```ts
  * import { Effect } from "effect"
@@ -16,19 +17,18 @@
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import { constFalse, constUndefined } from "effect/Function"
 import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
 import * as Random from "effect/Random"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
-import { checkBy, fn, millisOf, period, time, whole } from "../contract/Options.ts"
+import { checkBy, checkSettingsBy, fn, millisOf, period, time, whole } from "../contract/Options.ts"
 import { issuesInWords } from "../contract/Outcome.ts"
 import { refuse } from "../internal/refuse.ts"
 import { boundedExponential } from "../internal/schedule.ts"
-import type { FailureReason, Operation, OutcomeUnknown, WithdrawalRefusal } from "../contract/PaymentsError.ts"
-import type { Centavos, Reais } from "../pix/Money.ts"
+import type { ConfigurationError } from "../contract/ConfigurationError.ts"
+import type { FailureReason, OutcomeUnknown } from "../contract/PaymentsError.ts"
 
 /**
  * A token bucket that all calls of one `Payments` share, so that retries do not multiply the load in an outage. The payouts
@@ -56,35 +56,6 @@ export interface FailedAttempt {
   /** The time that the service asked to wait. The client always waits for it, up to `maxRetryAfter`. */
   readonly retryAfter: Duration.Duration | undefined
 }
-
-/**
- * A write that the service refused, as it is given to `PaymentsPolicy.refusal`.
- *
- * Gotcha: `message`, `code` and `words` are not masked, and may hold values of the request. Log none of them.
- */
-export interface ServiceRefusal {
-  /** The write that was refused. */
-  readonly operation: Operation
-  /** The HTTP status: a 4xx, or 301, 307 or 308; a 2xx for the record of a withdrawal that says `Failure`. */
-  readonly status: number
-  /** The message as the service wrote it; empty if it wrote none that can be read. */
-  readonly message: string
-  /** The code as the service wrote it, such as `E-1042`, if it gave one. */
-  readonly code: string | undefined
-  /**
-   * All words of the answer, in lower case and without accents. The words of a code are added once more as separate words,
-   * so that `/already paid/` finds `ALREADY_PAID`. Texts that repeat a value of the request, or the phrase of the status,
-   * are left out.
-   */
-  readonly words: string
-}
-
-/**
- * The error that a refusal is. `RequestRejected`: none of the other causes, and nothing was executed. The causes of a
- * withdrawal (`InsufficientBalance`, `LimitReached`, `NoPixKey`, `BelowMinimum`) are `RequestRejected` for a charge, and so is
- * `NoPixKey` if the request names a key.
- */
-export type RefusalCause = "IdempotencyConflict" | WithdrawalRefusal["_tag"] | "RequestRejected"
 
 /** The type of a policy that `make` has checked. A copy by spreading is not of this type, so it is given to `make` again. */
 class Checked {
@@ -135,50 +106,6 @@ export interface PaymentsPolicy extends Checked {
   readonly maxRetryAfter: Duration.Input
   /** The largest response that is read, in bytes after decompression. Default 4 MiB. */
   readonly maxResponseBytes: number
-  /**
-   * Whether the answer to a withdrawal may have a `value` (reais) above the `asked` amount (centavos), as when a gateway adds
-   * its fee. Default: never, such an answer is `OutcomeUnknown`. A value below the amount is always a success: the service
-   * does not document whether its `value` includes a fee.
-   */
-  readonly acceptValue: (about: { readonly asked: Centavos; readonly value: Reais }) => boolean
-  /**
-   * What a refused write means, where you know your gateway better than the client does. It is called for each refusal
-   * (4xx, 301, 307, 308, and a record that says `Failure`) of a write that no earlier attempt has left in doubt. Default:
-   * `undefined` always.
-   *
-   * - `"Unknown"`: the refusal proves nothing, and the call fails with `OutcomeUnknown`. It holds for every status: who
-   *   trusts no 4xx says so once.
-   * - A cause: the error that it is. Every cause but `IdempotencyConflict` says that nothing was executed. So it counts
-   *   neither for a 401, 429 or redirect, nor for a refusal that may be about an earlier request: a 409, and words about
-   *   duplication or about time that ran out behind the service. After `earlier: "None"` it counts for these three too. A record
-   *   that says `Failure` is `WithdrawalFailed`, whatever cause is named.
-   * - `{ waitFor }`: a limit that ends after this time, or `"tomorrow"` in São Paulo. It is a cause, `LimitReached`, with its time in
-   *   `retryAfter`: a payout of the queue waits so long, and is sent again.
-   * - `undefined`, or any other value: the client decides. If it throws, that is `"Unknown"`.
-   *
-   * Gotcha: check that your gateway does not answer a repetition with the same words, before you name a cause for them: a
-   * payout could be sent twice.
-   *
-   * ```ts
-   * import { PaymentsPolicy } from "effect-pix"
-   *
-   * const policy = PaymentsPolicy.make({
-   *   refusal: ({ code, words }) => {
-   *     if (code === "E-1042" || /carteira vazia/.test(words)) return "InsufficientBalance"
-   *     return /\bdup-\d+\b/.test(words) ? "IdempotencyConflict" : undefined
-   *   }
-   * })
-   * ```
-   */
-  readonly refusal: (
-    said: ServiceRefusal
-  ) => RefusalCause | "Unknown" | { readonly waitFor: Duration.Input | "tomorrow" } | undefined
-  /**
-   * The statuses of your gateway's lookup that mean paid, beside the documented `Paid`, in any case:
-   * `{ paid: ["Successful"] }`. Every comparison of a lookup's status reads it: `Webhook`, `TransactionWait`, `Reconcile` and
-   * `OrderCharge`. `effect-pix doctor --transaction` names the word of a paid charge. Default: none.
-   */
-  readonly statuses: { readonly paid: ReadonlyArray<string> }
   /** The budget of all retries of one `Payments`, or `unlimited`. Default: the numbers in `RetryBudget`. */
   readonly retryBudget: RetryBudget | "unlimited"
   /**
@@ -230,9 +157,6 @@ const defaults: PolicySettings = {
   horizon: Duration.hours(12),
   maxRetryAfter: Duration.seconds(30),
   maxResponseBytes: 4 * 1024 * 1024,
-  acceptValue: constFalse,
-  refusal: constUndefined,
-  statuses: { paid: [] },
   retryBudget: awsBudget,
   onInterruptedWrite: () => Effect.void
 }
@@ -253,9 +177,6 @@ const Settings = Schema.Struct({
   horizon: period,
   maxRetryAfter: time,
   maxResponseBytes: whole(1),
-  acceptValue: fn<PaymentsPolicy["acceptValue"]>(),
-  refusal: fn<PaymentsPolicy["refusal"]>(),
-  statuses: Schema.Struct({ paid: Schema.Array(Schema.NonEmptyString) }),
   retryBudget: Schema.Union([
     Schema.Literal("unlimited"),
     Schema.Struct({ capacity: tokens, retryCost: tokens, throttledRetryCost: tokens, refund: tokens })
@@ -264,12 +185,17 @@ const Settings = Schema.Struct({
 } satisfies Record<keyof PaymentsPolicy, Schema.Constraint>).annotate({ messageUnexpectedKey: "is no setting" })
 
 const check = checkBy(Settings, "settings", "error")
+const checkLayer = checkSettingsBy(Settings, "settings", "", "error")
+
+const withDefaults = (options: PaymentsPolicyOptions): PolicySettings => ({
+  ...defaults,
+  ...Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
+})
 
 const make = (options: PaymentsPolicyOptions = {}): PaymentsPolicy => {
   if (!Predicate.isObject(options)) return refuse("A policy is made of an object of settings")
   if (isMade(options)) return options
-  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
-  const settings: PolicySettings = { ...defaults, ...given }
+  const settings = withDefaults(options)
   const checked = check(settings)
   if (Result.isFailure(checked)) return refuse(`Wrong settings of a policy: ${issuesInWords(checked.failure)}`)
   const policy = Object.assign(new Checked(), settings)
@@ -287,8 +213,12 @@ export const PaymentsPolicy = Object.assign(
     /** The defaults, replaced by the given settings. Throws a `SchemaError` that names every wrong setting. */
     make,
     fullJitter,
-    /** A layer of the policy that `make` makes of the settings. Throws as `make` does. */
-    layer: (options: PaymentsPolicyOptions): Layer.Layer<never> => Layer.succeed(PaymentsPolicy, make(options)),
+    /** A layer of the policy that `make` makes of the settings. Fails with `ConfigurationError`, which names every wrong one. */
+    layer: (options: PaymentsPolicyOptions): Layer.Layer<never, ConfigurationError> =>
+      Layer.effect(
+        PaymentsPolicy,
+        Effect.map(checkLayer(Predicate.isObject(options) ? withDefaults(options) : options), () => make(options))
+      ),
     /** For a call that a person waits for: one quick retry, an answer within 10 seconds. */
     interactive: make({
       attemptTimeout: "6 seconds",

@@ -18,7 +18,7 @@
  *     pixKey: PixKey.email("maria@example.com")
  *   })
  *   yield* (yield* Sandbox).settleWithdrawal(id)
- *   return Status.meaningOf((yield* get(id)).enTransaction)
+ *   return Status.meaningOf((yield* get(id)).enTransaction, "payout")
  * })
  *
  * const options = Layer.succeed(SandboxOptions, { as: "seen", balance: 5000 })
@@ -46,7 +46,7 @@ export class WithdrawalLookup extends Context.Service<
      * Fails with `WithdrawalNotFound`, also where the gateway has no such lookup; with `InvalidRequest` for a number that is no id
      * (a whole number from 0); and as every read does: `AuthError`, `RateLimited`, `RequestRejected`, `ServiceUnavailable`,
      * `UnexpectedResponse`, which a record of another number is, and one whose `value` is above its `amount` and not accepted by
-     * `PaymentsPolicy.acceptValue`. A read changes nothing: call again.
+     * `GatewayFacts.acceptValue`. A read changes nothing: call again.
      *
      * Gotcha: the record holds a person's PIX key and document, in plain text.
      */

@@ -35,8 +35,8 @@ export const reasonInWords = {
   UnsoundBrCode: "the charge was created, but the answer has no BR Code to pay it by",
   /** The service refused a repeated request, and an earlier attempt may have been executed. */
   RefusedAfterUnknown: "a repeated request was refused, and the result of an earlier attempt is not known",
-  /** The service refused the request, and `PaymentsPolicy.refusal` says that this proves nothing. */
-  RefusalUnknown: "the service refused it, and PaymentsPolicy.refusal does not take that for a proof, or failed",
+  /** The service refused the request, and `GatewayFacts` says that this proves nothing. */
+  RefusalUnknown: "the service refused it, and GatewayFacts.refusal does not take that for a proof, or failed",
   /** This call sent nothing, but an earlier one with the same key may have been executed. */
   EarlierUnknown: "this call sent nothing, but the result of an earlier call with the same key is not known",
   /** Nothing was sent: the key belongs to another client id, base URL or company than those of this client. */

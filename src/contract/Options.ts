@@ -145,8 +145,13 @@ const unreadable = {}
 const unread = { reason: "Unreadable", problem: "could not be read: the ConfigProvider failed" } as const
 
 /** Makes the check of the settings of a layer. `prefix` stands before their names. */
-export const checkSettingsBy = <S extends Options>(schema: S, name = "options", prefix = "") => {
-  const check = checkBy(schema, name)
+export const checkSettingsBy = <S extends Options>(
+  schema: S,
+  name = "options",
+  prefix = "",
+  ...excess: [onExcessProperty?: "ignore" | "error"]
+) => {
+  const check = checkBy(schema, name, ...excess)
   const problemOf = (given: object, { path, problem }: RequestIssue): SettingProblem => {
     const setting = prefix + path
     const value: unknown = Object.hasOwn(schema.fields, path) ? Reflect.get(given, path) : problem

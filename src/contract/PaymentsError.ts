@@ -153,7 +153,7 @@ export class LimitReached extends paymentsError<LimitReached>()(
   "LimitReached",
   answerFields({
     outcome: Schema.Literal("Rejected"),
-    /** When it may end: the time that the service asked to wait, or that `PaymentsPolicy.refusal` says. */
+    /** When it may end: the time that the service asked to wait, or that `GatewayFacts` says. */
     retryAfter: Schema.optionalKey(Schema.Duration)
   }),
   {

@@ -2,111 +2,113 @@
  * The status words of the service. Each response that shows a status has a type of its own with its documented words
  * (`docs/service.md`). Every type is open: an unknown word is accepted unchanged.
  *
- * One vocabulary says what a word means, whatever shows it: `meaningOf`. It knows the documented words, those that were seen in
- * the field, and families of words for failure and for money that came back, in any case, in English and Portuguese.
+ * One table says what a word means, with a column for each record: a word of a charge says nothing of a withdrawal. It has the
+ * documented words, those that were seen in the field, and yours: `statuses` of `GatewayFacts`. A word is compared whole, without
+ * case, accents, `_`, `-` and spaces. No part of a word is read: `RefundFailed` and `PartiallyRefunded` are not `Refunded`.
  *
- * Gotcha: money is never believed by the vocabulary. A charge is paid if its lookup says `Paid`, or a word that you list in
- * `PaymentsPolicy`: `statuses: { paid: ["Successful"] }`.
- *
- * Gotcha: `Final` means that there is nothing more to wait for. A final status may still change: the service documents no
- * transitions, and this library assumes that a `Paid` charge may later become `Refunded`.
+ * Gotcha: a word that is in no column is `unlisted`, and ends nothing: `effect-pix doctor` names it, and you list it.
  *
  * ```ts
  * import { Status } from "effect-pix"
  *
- * Status.meaningOf("Awaiting") // => "open"
- * Status.meaningOf("SUCCESSFUL") // => "paid"
- * Status.meaningOf("NAO_REALIZADO") // => "failed"
- * Status.meaningOf("UnderReview") // => "unlisted"
- * Status.progressOfDetail("Paid") // => "Final"
- * Status.progressOfDetail("Successful") // => "Unknown"
- * Status.progressOfDetail("Successful", { paid: ["Successful"] }) // => "Final"
+ * Status.meaningOf("WAITING_PAYMENT", "charge") // => "open"
+ * Status.meaningOf("REFUNDED", "charge") // => "refunded"
+ * Status.meaningOf("RefundFailed", "charge") // => "unlisted"
+ * Status.meaningOf("Liquidada", "charge") // => "unlisted"
+ * Status.meaningOf("Liquidada", "charge", { charge: { paid: ["liquidada"] } }) // => "paid"
+ * Status.meaningOf("Successful", "payout") // => "paid"
  * ```
  */
 declare module "./Status.ts" {}
 
+import * as Struct from "effect/Struct"
 import { withoutAccents } from "../internal/withoutAccents.ts"
-import { type DetailStatus, isPaid, type PaidWords } from "./StatusWords.ts"
 
-export type {
-  BalanceStatus,
-  CreatedStatus,
-  DetailStatus,
-  DetailWord,
-  ListStatus,
-  PaidWords,
-  WithdrawalStatus
-} from "./StatusWords.ts"
+export type { BalanceStatus, CreatedStatus, DetailStatus, ListStatus, WithdrawalStatus } from "./StatusWords.ts"
 
 /**
- * What a status says of the money. `open`: nothing yet. `paid`: it arrived. `failed`: it did not move. `returned`: it came back.
- * `unlisted`: the word is not in the vocabulary, so it says nothing.
+ * What a status says of a charge. `open`: it may be paid. `paid`: it was paid. `refunded`: the money went back. `closed`: nobody paid
+ * it, and nobody will. `unlisted`: no table has the word.
  */
-export type Meaning = "open" | "paid" | "failed" | "returned" | "unlisted"
+export type OfCharge = "open" | "paid" | "refunded" | "closed" | "unlisted"
 
-/** Whole statuses, in lower case and as separate words. They decide before the stems. */
-const exactWords: Readonly<Record<Exclude<Meaning, "unlisted">, string>> = {
-  open: "awaiting|awaiting payment|waiting|waiting payment|pending|processing|pendente|processando|em processamento|aguardando|aguardando pagamento",
-  paid: "successful|success|succeeded|paid|confirmed|settled|completed|pago|paga|realizado|realizada|concluido|concluida|liquidado|liquidada|confirmado|confirmada|sucesso",
-  failed: "failed|failure|cancelled",
-  returned: "refunded"
+/**
+ * What a status says of a withdrawal. `open`: nothing yet. `paid`: the money arrived. `failed`: it did not move. `returned`: it came
+ * back. `unlisted`: no table has the word.
+ */
+export type OfPayout = "open" | "paid" | "failed" | "returned" | "unlisted"
+
+type Columns<Meaning extends string> = { readonly [Listed in Meaning]?: ReadonlyArray<string> | undefined }
+
+/** The words of your gateway, a column for each record: `statuses` of `GatewayFacts`. They come before those of the library. */
+export interface Words {
+  /** The words of a charge's lookup. */
+  readonly charge?: Columns<Exclude<OfCharge, "unlisted">> | undefined
+  /** The words of a withdrawal's record and lookup. */
+  readonly payout?: Columns<Exclude<OfPayout, "unlisted">> | undefined
 }
-const exact: ReadonlyMap<string, Meaning> = new Map(
-  (["open", "paid", "failed", "returned"] as const).flatMap((meaning) =>
-    exactWords[meaning].split("|").map((word) => [word, meaning] as const)
+
+/** Plain words of failure. They end nothing, and an answer to a creation that has one is no success. */
+const failures: ReadonlySet<string> = new Set(
+  "fail failed failure error rejected refused declined denied cancelled canceled voided aborted expired unsuccessful unpaid notpaid reversed refunded returned falha falhou erro recusado recusada rejeitado rejeitada negado negada cancelado cancelada anulado anulada abortado expirado expirada estornado estornada devolvido devolvida indeferido insucesso naorealizado naopago".split(
+    " "
   )
 )
 
-const failedStem =
-  /^(?:fail|error|erro|falh|recus|refus|rejei|reject|declin|denied|negad|indefer|cancel|anulad|void|abort|unsuccess|insucess|unpaid)/
-const returnedStem = /^(?:refund|estorn|devol|return|revers)/
-const negation = /^(?:no|non|not|nao|sem)$/
-/** What may still be done has not been done. */
-const possibility = /(?:able|avel|ivel)$/
-/** Verbs between a negation and what it denies, as in "nao foi realizado". */
-const auxiliary = /^(?:foi|was|been)$/
+/** A status as it is compared. */
+export const fold = (status: string): string =>
+  withoutAccents(status)
+    .toLowerCase()
+    .replaceAll(/[\s_-]/g, "")
 
-const meaningOfWords = (words: ReadonlyArray<string>): Meaning => {
-  const whole = exact.get(words.join(" "))
-  if (whole !== undefined) return whole
-  const counted = words.filter((word) => !auxiliary.test(word))
-  for (const [index, word] of counted.entries()) {
-    const isDenied = negation.test(counted[index - 1] ?? "")
-    if (possibility.test(word)) continue
-    if (isDenied && exact.get(word) === "paid") return "failed"
-    if (!isDenied && failedStem.test(word)) return "failed"
-    if (!isDenied && returnedStem.test(word)) return "returned"
+/**
+ * A status that may be shown, stored and counted: one word, of at most 40 letters, `_` and `-`. Any other text may be a person's
+ * name, or a number.
+ */
+export const plainWord = (status: string): string | undefined =>
+  /^[\p{L}_-]{1,40}$/u.test(status) ? status : undefined
+
+/** Whether a word plainly says failure, in English or Portuguese. */
+export const isFailure = (status: string): boolean => failures.has(fold(status))
+
+const makeMeaning = <Meaning extends string>(ours: Readonly<Record<Meaning, ReadonlyArray<string>>>) => {
+  const meanings = Struct.keys(ours)
+  const read = (columns: Columns<Meaning>): ReadonlyMap<string, Meaning> =>
+    new Map(meanings.flatMap((meaning) => (columns[meaning] ?? []).map((word) => [fold(word), meaning] as const)))
+  const known = read(ours)
+  return (status: string, given?: Columns<Meaning>): Meaning | "unlisted" => {
+    const word = fold(status)
+    return (given && read(given).get(word)) ?? known.get(word) ?? "unlisted"
   }
-  return "unlisted"
 }
 
-const wordsOf = (text: string): ReadonlyArray<string> => text.toLowerCase().match(/[a-z\d]+/g) ?? []
+const ofCharge = makeMeaning({
+  // Documented.
+  open: ["Awaiting", "WAITING_PAYMENT", "PENDING"],
+  paid: ["Paid"],
+  refunded: ["Refunded"],
+  // The last two are assumed.
+  closed: ["Cancelled", "Failed", "Expired", "Expirado"]
+})
+
+const ofPayout = makeMeaning({
+  // `Awaiting` is documented. The others were seen.
+  open: ["Awaiting", "Pending", "Processing"],
+  paid: ["Successful"],
+  failed: ["Failure"],
+  returned: ["Refunded"]
+})
 
 /**
- * The meaning of a status, in any case, with or without accents. Whole words of the vocabulary decide first. Otherwise a stem
- * for failure or return decides, at the start of a word of `camelCase`, `SNAKE_CASE` or a sentence; after "no", "not", "não" or
- * "sem" it says nothing, and a word for paid is a failure there.
+ * What a status says of a charge (in its creation, its lookup or the list), or of a payout (in the record or the lookup of its
+ * withdrawal), with `words` of yours beside those of the library.
  */
-export const meaningOf = (status: string): Meaning => {
-  const plain = withoutAccents(status)
-  const meaning = meaningOfWords(wordsOf(plain))
-  return meaning === "unlisted"
-    ? meaningOfWords(wordsOf(plain.replaceAll(/([a-z\d])(?=[A-Z])|([A-Z])(?=[A-Z][a-z])/g, "$1$2 ")))
-    : meaning
-}
-
-/**
- * What a status means for a program that waits. `Open`: the status will change. `Final`: there is nothing more to wait for.
- * `Unknown`: nobody said what the word means.
- */
-export type Progress = "Open" | "Final" | "Unknown"
-
-/**
- * The progress of a transaction's `enStatusTransaction`. A word for paid that is neither documented nor listed by you is
- * `Unknown`.
- */
-export const progressOfDetail = (status: DetailStatus, statuses?: PaidWords): Progress => {
-  if (isPaid(status, statuses)) return "Final"
-  const meaning = meaningOf(status)
-  return meaning === "open" ? "Open" : meaning === "failed" || meaning === "returned" ? "Final" : "Unknown"
+export function meaningOf(status: string, record: "charge", words?: Words): OfCharge
+export function meaningOf(status: string, record: "payout", words?: Words): OfPayout
+export function meaningOf(
+  status: string,
+  record: "charge" | "payout" = "charge",
+  words: Words = {}
+): OfCharge | OfPayout {
+  return record === "payout" ? ofPayout(status, words.payout) : ofCharge(status, words.charge)
 }

@@ -1,5 +1,5 @@
 /**
- * The schemas of the status words, each with its documented words, and the words for paid.
+ * The schemas of the status words, each with its documented words.
  */
 declare module "./StatusWords.ts" {}
 
@@ -29,13 +29,3 @@ export type WithdrawalStatus = typeof WithdrawalStatus.Type
 /** A status as the balance shows it: `Released` means available; `Pending` was seen. */
 export const BalanceStatus = openWord(["Released", "Pending"])
 export type BalanceStatus = typeof BalanceStatus.Type
-
-/** The words that you say mean paid, beside the documented `Paid`: `PaymentsPolicy.statuses`. */
-export interface PaidWords {
-  /** Statuses of a lookup, in any case. */
-  readonly paid?: ReadonlyArray<string> | undefined
-}
-
-/** Whether the status of a lookup is `Paid`, or a word that you list, in any case. */
-export const isPaid = (status: DetailStatus, { paid = [] }: PaidWords = {}): boolean =>
-  status === "Paid" || paid.some((word) => word.toLowerCase() === status.toLowerCase())

@@ -32,6 +32,7 @@ import type { ConnectionOptions } from "node:tls"
 import type * as Undici from "undici"
 import type { Dispatcher, Pool } from "undici"
 import { Payments } from "../client/Payments.ts"
+import type { PaymentsClient } from "../client/PaymentsClient.ts"
 import type { WithdrawalLookup } from "../client/WithdrawalLookup.ts"
 import { type ConfigurationError, settingError } from "../contract/ConfigurationError.ts"
 import { checkSettingsBy, period, whole, withDefault } from "../contract/Options.ts"
@@ -214,6 +215,6 @@ const layerOf = (options: Options, proxies: Effect.Effect<Proxies | undefined, C
  * Where `HTTPS_PROXY` or `HTTP_PROXY` is set, requests go through that proxy, but for the hosts of `NO_PROXY`. A request of which the
  * proxy opened no tunnel is `NotSent`.
  */
-export const layer: Layer.Layer<Payments | WithdrawalLookup, ConfigurationError> = Layer.suspend(() =>
+export const layer: Layer.Layer<Payments | WithdrawalLookup | PaymentsClient, ConfigurationError> = Layer.suspend(() =>
   Payments.layerOver(layerOf({}, proxiesOfEnvironment))
 )

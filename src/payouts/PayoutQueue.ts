@@ -58,6 +58,7 @@ import * as Option from "effect/Option"
 import type * as SqlClient from "effect/sql/SqlClient"
 import type * as Stream from "effect/Stream"
 import type { Payments } from "../client/Payments.ts"
+import type { PaymentsClient } from "../client/PaymentsClient.ts"
 import { WithdrawalLookup } from "../client/WithdrawalLookup.ts"
 import { type ConfigurationError, settingError } from "../contract/ConfigurationError.ts"
 import type { BelowMinimum, InvalidRequest } from "../contract/PaymentsError.ts"
@@ -95,11 +96,15 @@ interface WorkerLayer<Provides> {
   /** Sends what was submitted. It needs what `onState` needs. */
   <R = never>(
     options?: PayoutQueueOptions<R>
-  ): Layer.Layer<Provides, ConfigurationError | DatabaseError, SqlClient.SqlClient | Payments | R>
+  ): Layer.Layer<Provides, ConfigurationError | DatabaseError, SqlClient.SqlClient | Payments | PaymentsClient | R>
   /** Sends what was submitted, and looks it up afterwards: it needs `WithdrawalLookup` too. */
   <R = never>(
     options: PayoutConfirmingOptions<R>
-  ): Layer.Layer<Provides, ConfigurationError | DatabaseError, SqlClient.SqlClient | Payments | WithdrawalLookup | R>
+  ): Layer.Layer<
+    Provides,
+    ConfigurationError | DatabaseError,
+    SqlClient.SqlClient | Payments | PaymentsClient | WithdrawalLookup | R
+  >
 }
 
 type Steering = Effect.Effect<

@@ -28,7 +28,7 @@ const Unclear = Schema.Union([OutcomeUnknown, IdempotencyConflict])
  */
 export const PayoutClaim = Schema.Struct({
   meaning: Schema.Literals(["open", "paid", "failed", "returned", "unlisted"]),
-  /** The word that it claims, if it is in the vocabulary of statuses. */
+  /** The word that it claims, if it is a plain one. */
   word: Schema.optionalKey(Schema.String),
   endToEndId: Schema.optionalKey(Schema.String),
   at: Schema.DateTimeUtcFromString
@@ -70,8 +70,8 @@ const record = {
   /** The number of its record at the service. */
   withdrawalId: Schema.optionalKey(Schema.Int),
   /**
-   * The service's word for the state of that record, if it is in the vocabulary of statuses: `Awaiting`, `Pending`, `Failure`. Any
-   * other text may be a person's name, and is not stored.
+   * The service's word for the state of that record: `Awaiting`, `Pending`, `Failure`. A text that is no single word may be a
+   * person's name, and is not stored.
    */
   withdrawalStatus: Schema.optionalKey(Schema.String),
   /** The end-to-end id of the PIX, by which a bank finds it. */
@@ -81,7 +81,13 @@ const record = {
   /** What webhooks claim of it, each claim once, the oldest first. */
   claims: Schema.optionalKey(Schema.Array(PayoutClaim)),
   /** What the last of them says of its end that is not known, or that is against what is known. A lookup or a person ends it. */
-  claimed: Schema.optionalKey(PayoutClaimed)
+  claimed: Schema.optionalKey(PayoutClaimed),
+  /**
+   * A person has to find out how it ended: it is contradicted, claimed to have ended, not confirmed, or posted with a word that no
+   * table has. Such a word ends nothing, and nothing is sent again: list it in `GatewayFacts`, or `settle` the payout. A lookup with a
+   * listed word ends it too.
+   */
+  toCheck: Schema.optionalKey(Schema.Literal(true))
 }
 const end = {
   /** Who said so. */
@@ -167,12 +173,11 @@ interface Cancelled extends Schema.Schema.Type<typeof Cancelled> {}
  * ```ts
  * import type { PayoutStatus } from "effect-pix/payouts"
  *
- * const isContradicted = (status: PayoutStatus) => "contradicted" in status && status.contradicted === true
+ * const isToCheck = (status: PayoutStatus) => "toCheck" in status && status.toCheck === true
  * // Whether a customer may be told that the money is there: not of `posted`.
- * const isThere = (status: PayoutStatus) => status.state === "paid" && !isContradicted(status)
+ * const isThere = (status: PayoutStatus) => status.state === "paid" && !isToCheck(status)
  * // Whether a person has to look at it.
- * const needsPerson = (status: PayoutStatus) =>
- *   status.state === "parked" || isContradicted(status) || ("unconfirmed" in status && status.unconfirmed === true)
+ * const needsPerson = (status: PayoutStatus) => status.state === "parked" || isToCheck(status)
  * ```
  */
 export const PayoutStatus = Schema.Union([

@@ -55,6 +55,7 @@ declare module "./Rehearsal.ts" {}
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import type { Payments } from "../client/Payments.ts"
+import type { PaymentsClient } from "../client/PaymentsClient.ts"
 import type { WithdrawalLookup } from "../client/WithdrawalLookup.ts"
 import { learn, run as runAll } from "./internal/run.ts"
 import { formatReport, formatFinding } from "./internal/format.ts"
@@ -70,16 +71,16 @@ import type { RehearsalFinding, RehearsalReport } from "./RehearsalReport.ts"
  * A defect says that `only` names no schedule, or that a store could not be built.
  */
 export function run<A, E>(
-  program: Effect.Effect<A, E, Payments | WithdrawalLookup>,
+  program: Effect.Effect<A, E, Payments | WithdrawalLookup | PaymentsClient>,
   options?: Omit<RehearsalOptions<never>, "stores">
 ): Effect.Effect<RehearsalReport>
 /** The same, for a program that needs more than `Payments`: `stores` gives it. */
 export function run<A, E, S>(
-  program: Effect.Effect<A, E, Payments | WithdrawalLookup | NoInfer<S>>,
+  program: Effect.Effect<A, E, Payments | WithdrawalLookup | PaymentsClient | NoInfer<S>>,
   options: RehearsalOptions<S> & { readonly stores: Layer.Layer<S, Error> }
 ): Effect.Effect<RehearsalReport>
 export function run<A, E, S>(
-  program: Effect.Effect<A, E, Payments | WithdrawalLookup | S>,
+  program: Effect.Effect<A, E, Payments | WithdrawalLookup | PaymentsClient | S>,
   options: RehearsalOptions<S> = {}
 ): Effect.Effect<RehearsalReport> {
   return runAll(program, options)
@@ -127,20 +128,20 @@ interface TestOptions {
 export function test<A, E>(
   it: MakeTest,
   name: string,
-  program: Effect.Effect<A, E, Payments | WithdrawalLookup>,
+  program: Effect.Effect<A, E, Payments | WithdrawalLookup | PaymentsClient>,
   options?: Omit<RehearsalOptions<never>, "stores"> & TestOptions
 ): Promise<void>
 /** The same, for a program that needs more than `Payments`: `stores` gives it. */
 export function test<A, E, S>(
   it: MakeTest,
   name: string,
-  program: Effect.Effect<A, E, Payments | WithdrawalLookup | NoInfer<S>>,
+  program: Effect.Effect<A, E, Payments | WithdrawalLookup | PaymentsClient | NoInfer<S>>,
   options: RehearsalOptions<S> & TestOptions & { readonly stores: Layer.Layer<S, Error> }
 ): Promise<void>
 export function test<A, E, S>(
   it: MakeTest,
   name: string,
-  program: Effect.Effect<A, E, Payments | WithdrawalLookup | S>,
+  program: Effect.Effect<A, E, Payments | WithdrawalLookup | PaymentsClient | S>,
   { each = false, timeout = 300_000, ...options }: RehearsalOptions<S> & TestOptions = {}
 ): Promise<void> {
   if (!each) {

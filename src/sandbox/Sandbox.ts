@@ -52,6 +52,7 @@ import * as Layer from "effect/Layer"
 import { Credentials } from "../client/Credentials.ts"
 import { IdempotencyKeyGen } from "../client/IdempotencyKeyGen.ts"
 import { Payments } from "../client/Payments.ts"
+import type { PaymentsClient } from "../client/PaymentsClient.ts"
 import type { WithdrawalLookup } from "../client/WithdrawalLookup.ts"
 import { make as makeGateway } from "./Gateway.ts"
 import { client } from "./internal/memory.ts"
@@ -95,7 +96,7 @@ export class Sandbox extends Context.Service<Sandbox, SandboxService>()("effect-
     Layer.effect(Sandbox, serviceAt(url))
 
   /** `Payments` and its `Sandbox`, in memory, with predictable idempotency keys: all that a test needs. */
-  static readonly layerPayments: Layer.Layer<Payments | WithdrawalLookup | Sandbox> = Layer.unwrap(
+  static readonly layerPayments: Layer.Layer<Payments | WithdrawalLookup | PaymentsClient | Sandbox> = Layer.unwrap(
     Effect.gen(function* () {
       const { baseUrl, companyId, credentials } = yield* Sandbox
       return Layer.provide(Payments.layer({ baseUrl, companyId }), [

@@ -58,13 +58,13 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { Payments } from "../client/Payments.ts"
-import { PaymentsPolicy } from "../client/PaymentsPolicy.ts"
+import { factsHere } from "../client/PaymentsClient.ts"
 import { brasilia, creationOf, provedEnd } from "../contract/Expiry.ts"
 import { fromReference, fromReferenceOption } from "../contract/IdempotencyKey.ts"
 import { checkOptionsBy, time, withDefault } from "../contract/Options.ts"
 import type { CreateTransactionError, GetTransactionError } from "../contract/PaymentsError.ts"
-import { meaningOf, progressOfDetail } from "../contract/Status.ts"
-import { DetailStatus, isPaid } from "../contract/StatusWords.ts"
+import { meaningOf, type OfCharge } from "../contract/Status.ts"
+import { DetailStatus } from "../contract/StatusWords.ts"
 import { CreatedPixTransaction, type PixTransactionRequest, type TransactionDetail } from "../contract/Transaction.ts"
 import { legible } from "../internal/legible.ts"
 import { inSpan } from "../internal/spans.ts"
@@ -166,8 +166,8 @@ export class OrderRefunded extends legible(
 }
 
 /**
- * The lookup of a charge of the order says a word that may mean paid, or any word that nobody knows, so no other charge was made. If it
- * means paid, list it in `PaymentsPolicy`: `statuses: { paid: [...] }`.
+ * The lookup of a charge of the order says a word that no table has, so no other charge was made: it may be paid. List the word in
+ * `GatewayFacts`: `statuses: { charge: { paid: [...] } }`, or `open`, `refunded`, `closed`.
  */
 export class OrderUnclear extends legible(
   Schema.TaggedError<OrderUnclear>("effect-pix/OrderUnclear")("OrderUnclear", {
@@ -183,7 +183,7 @@ export class OrderUnclear extends legible(
   }
   override get message(): string {
     const word = /^[\p{L}_ -]{1,40}$/u.test(this.status) ? `the status "${this.status}"` : "a status"
-    return `The charge ${this.transactionId} of this order has ${word} that is not documented, so no other one was made. If it means that the charge is paid, list it: PaymentsPolicy.make({ statuses: { paid: [...] } }). Else wait until it changes.`
+    return `The charge ${this.transactionId} of this order has ${word} that is not listed, so no other one was made. List it for what it means: GatewayFacts.layer({ statuses: { charge: { paid: [...] } } }), or open, refunded, closed. Else wait until it changes.`
   }
 }
 
@@ -260,29 +260,28 @@ interface Due {
   readonly last: Stored | undefined
   readonly ids: ReadonlyArray<string>
   readonly details: ReadonlyArray<TransactionDetail>
+  readonly meanings: ReadonlyArray<OfCharge>
   readonly lapsed: ReadonlyArray<string>
 }
 
 /** Looks up all charges of the order. */
 const lookUp = Effect.fnUntraced(function* ({ last, now, openFor, request: { amount } }: Visit) {
   const payments = yield* Payments
-  const { statuses } = yield* PaymentsPolicy
+  const { statuses } = yield* factsHere
   const ids = last === undefined ? [] : [last.transactionId, ...last.earlier]
   const details = yield* Effect.forEach(ids, (id) => payments.getTransaction(id), { concurrency })
-  const paid = details.filter(({ enStatusTransaction }) => isPaid(enStatusTransaction, statuses))
+  const meanings = details.map(({ enStatusTransaction }) => meaningOf(enStatusTransaction, "charge", statuses))
+  const paid = details.filter((_, at) => meanings[at] === "paid")
   const detail = paid.find(({ value }) => value === amount) ?? paid[0]
   if (detail !== undefined) {
     const others = paid.filter((other) => other !== detail)
     return { _tag: "Paid", detail, amount: detail.value === amount ? "same" : "different", others } satisfies Paid
   }
-  const find = (meaning: string) => details.find((one) => meaningOf(one.enStatusTransaction) === meaning)
-  const perhapsPaid = find("paid")
-  if (perhapsPaid !== undefined) return yield* unclear(perhapsPaid)
-  const refunded = find("returned")
+  const refunded = details.find((_, at) => meanings[at] === "refunded")
   if (refunded !== undefined) {
     return yield* new OrderRefunded({ ...ofLookup, transactionId: refunded.transactionId, amount: refunded.value })
   }
-  const due: Due = { _tag: "Due", last, ids, details, lapsed: last?.lapsed ?? [] }
+  const due: Due = { _tag: "Due", last, ids, details, meanings, lapsed: last?.lapsed ?? [] }
   const [newest] = details
   if (last === undefined || newest === undefined) return due
   const known = { createdAt: newest.createdAt, now }
@@ -290,9 +289,10 @@ const lookUp = Effect.fnUntraced(function* ({ last, now, openFor, request: { amo
   const end = expiry === undefined ? Infinity : DateTime.toEpochMillis(expiry)
   const isOver = provedEnd(expiry, known) <= now
   const isEnding = end > now && end <= now + openFor
-  // A word that is not documented counts as open: a charge that is shown again is paid once.
-  const isFinal = progressOfDetail(newest.enStatusTransaction, statuses) === "Final"
-  if (last.amount === amount && !isFinal && !isOver && !isEnding) return { _tag: "Reuse", charge: last } satisfies Reuse
+  // A word that is not listed counts as open: a charge that is shown again is paid once.
+  const isClosed = meanings[0] === "closed"
+  if (last.amount === amount && !isClosed && !isOver && !isEnding)
+    return { _tag: "Reuse", charge: last } satisfies Reuse
   return isOver ? { ...due, lapsed: [...due.lapsed, last.transactionId] } : due
 })
 
@@ -300,13 +300,17 @@ const unclear = ({ enStatusTransaction: status, transactionId }: TransactionDeta
   new OrderUnclear({ ...ofLookup, transactionId, status })
 
 /** Makes the next charge of the order, unless one that it has may be paid. */
-const make = Effect.fnUntraced(function* ({ reference, request }: Order, { details, ids, lapsed, last }: Due) {
+const make = Effect.fnUntraced(function* (
+  { reference, request }: Order,
+  { details, ids, lapsed, last, meanings }: Due
+) {
   const { createTransaction } = yield* Payments
-  const unlisted = details.find(({ enStatusTransaction }) => meaningOf(enStatusTransaction) === "unlisted")
-  if (unlisted !== undefined) return yield* unclear(unlisted)
-  const isOpen = (id: string, at: number) =>
-    !lapsed.includes(id) && meaningOf(details[at]?.enStatusTransaction ?? "") === "open"
-  const open = ids.filter(isOpen)
+  // An end that is proved outweighs any word.
+  const ofCurrent = (meaning: OfCharge) => ids.filter((id, at) => meanings[at] === meaning && !lapsed.includes(id))
+  const [unlisted] = ofCurrent("unlisted")
+  const detail = unlisted === undefined ? undefined : details[ids.indexOf(unlisted)]
+  if (detail !== undefined) return yield* unclear(detail)
+  const open = ofCurrent("open")
   if (open.length >= mostOpen) return yield* new OrderChargesOpen({ ...ofLookup, transactionIds: open })
   const { amount } = request
   const number = (last?.number ?? 0) + 1

@@ -45,7 +45,7 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { legible } from "../internal/legible.ts"
 import { Payments } from "../client/Payments.ts"
-import { PaymentsPolicy } from "../client/PaymentsPolicy.ts"
+import { factsHere } from "../client/PaymentsClient.ts"
 import {
   AuthError,
   type GetTransactionError,
@@ -58,7 +58,7 @@ import {
 } from "../contract/PaymentsError.ts"
 import { checkOptionsBy, fn, invalidRequest, whole, withDefault } from "../contract/Options.ts"
 import type { Concern } from "../contract/Outcome.ts"
-import { isPaid, type PaidWords } from "../contract/StatusWords.ts"
+import { meaningOf, type Words } from "../contract/Status.ts"
 import type { TransactionDetail, TransactionListItem } from "../contract/Transaction.ts"
 import { changePages, changes, type KnownOrder } from "./internal/changes.ts"
 import { checkOrderBy, endsRun, Order } from "./internal/order.ts"
@@ -186,17 +186,18 @@ const checkOrder = checkOrderBy(Order)
 const compare = (
   { amount, status = "" }: Order,
   { enStatusTransaction: word, value }: TransactionDetail,
-  statuses: PaidWords
+  statuses: Words
 ) => {
   if (value !== amount) return "AmountDiffers"
-  const isSame = status === "" || status === word || (isPaid(status, statuses) && isPaid(word, statuses))
+  const isPaid = (one: string) => meaningOf(one, "charge", statuses) === "paid"
+  const isSame = status === "" || status === word || (isPaid(status) && isPaid(word))
   return isSame ? "Matched" : "StatusDiffers"
 }
 
 const resultOf = <O extends Order>(
   of: OfOrder<O>,
   answer: Result.Result<TransactionDetail, GetTransactionError>,
-  statuses: PaidWords
+  statuses: Words
 ): Effect.Effect<ReconcileResult<O>, ReconcileStopped> => {
   if (Result.isSuccess(answer)) {
     const transaction = answer.success
@@ -232,7 +233,7 @@ export const stream = <O extends Order, E = never, R = never>(
   Stream.unwrap(
     Effect.gen(function* () {
       const { getTransaction } = yield* Payments
-      const { statuses } = yield* PaymentsPolicy
+      const { statuses } = yield* factsHere
       const { concurrency, from } = yield* checkOptions(options)
       if (!Stream.isStream(orders) && !Predicate.isIterable(orders)) return yield* noOrders
       const lookUp = (order: O) => Effect.flatMap(checkOrder(order), () => getTransaction(order.transactionId))

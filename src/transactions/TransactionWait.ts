@@ -5,7 +5,7 @@
  * Details: the first lookup is made at once. The next ones follow a schedule that slows down, from every second to once a
  * minute, jittered. A hint (see `TransactionHints`; `Webhook` publishes them) starts a lookup at once.
  *
- * - Waiting ends with the detail as soon as its status is final: see `Status.progressOfDetail`, or give your own `until`.
+ * - Waiting ends with the detail as soon as its status is final: see `Status.meaningOf`, or give your own `until`.
  * - It fails with `TimedOut` when the charge has expired or the deadline has passed. A lookup that is under way is
  *   interrupted then, and one last lookup is made, so that a payment in time is not missed. It may take 5 seconds.
  * - It continues if the service cannot be reached, limits the rate, or sends an answer that cannot be read (such as the
@@ -53,11 +53,11 @@ import { legible } from "../internal/legible.ts"
 import { expiryOf, provedEnd } from "../contract/Expiry.ts"
 import { checkOptionsBy, fn, reading, time, withDefault } from "../contract/Options.ts"
 import type { GetTransactionError } from "../contract/PaymentsError.ts"
-import { progressOfDetail } from "../contract/Status.ts"
+import { meaningOf, type Words } from "../contract/Status.ts"
 import { DetailStatus } from "../contract/StatusWords.ts"
 import type { TransactionDetail } from "../contract/Transaction.ts"
 import { Payments } from "../client/Payments.ts"
-import { PaymentsPolicy } from "../client/PaymentsPolicy.ts"
+import { factsHere } from "../client/PaymentsClient.ts"
 import { boundedExponential } from "../internal/schedule.ts"
 import { inSpan } from "../internal/spans.ts"
 import { believed } from "./internal/expiry.ts"
@@ -80,7 +80,7 @@ export interface Options {
    * When to look again. Waiting ends when the schedule ends. Default: `polling`.
    */
   readonly schedule?: Schedule.Schedule<unknown> | undefined
-  /** The condition that ends waiting. Default: `Status.progressOfDetail` of the status is `Final`, by the words of `PaymentsPolicy`. */
+  /** The condition that ends waiting. Default: `Status.meaningOf` of the status is `paid`, `refunded` or `closed`, by the words of `GatewayFacts` too. */
   readonly until?: ((detail: TransactionDetail) => boolean) | undefined
 }
 
@@ -157,13 +157,17 @@ interface Look {
   readonly last: boolean
 }
 
+/** Whether there is nothing more to wait for. A word that is not listed says nothing. */
+const isFinal = ({ enStatusTransaction }: TransactionDetail, statuses: Words) =>
+  !["open", "unlisted"].includes(meaningOf(enStatusTransaction, "charge", statuses))
+
 /** Returns `next`, which waits for the next change each time it is run. */
 const watch = Effect.fnUntraced(function* (transactionId: string, options: Options) {
   const payments = yield* Payments
-  const { statuses } = yield* PaymentsPolicy
+  const { statuses } = yield* factsHere
   const checked = yield* checkOptions(options)
   const { deadline: maxWait, schedule } = checked
-  const { until = ({ enStatusTransaction }) => progressOfDetail(enStatusTransaction, statuses) === "Final" } = checked
+  const { until = (detail: TransactionDetail) => isFinal(detail, statuses) } = checked
   yield* checkInput({ transactionId })
   const startedAt = yield* Clock.currentTimeMillis
   let expiresAt = Infinity
@@ -278,7 +282,7 @@ const watch = Effect.fnUntraced(function* (transactionId: string, options: Optio
  * `TransactionNotFound`. A failure that concerns only the service, such as an outage, does not end the wait.
  *
  * Gotcha: final is not paid. The status is one of `Paid`, `Cancelled`, `Failed` and `Refunded`, or another word for one of them: check
- * that it is `Paid`, or a word that `PaymentsPolicy.statuses` lists.
+ * that it is `Paid`, or a word that `GatewayFacts` lists.
  */
 export const final = (
   transactionId: string,

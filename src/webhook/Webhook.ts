@@ -60,6 +60,7 @@ import type * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
 import type * as SqlClient from "effect/sql/SqlClient"
 import type { Payments } from "../client/Payments.ts"
+import type { PaymentsClient } from "../client/PaymentsClient.ts"
 import type { ConfigurationError } from "../contract/ConfigurationError.ts"
 import type { InvalidRequest } from "../contract/PaymentsError.ts"
 import type { DatabaseError } from "../durable/Database.ts"
@@ -137,7 +138,7 @@ export class Webhook extends Context.Service<
    */
   static readonly layer = <M = unknown, const O extends WebhookOptions<M, unknown> = {}>(
     options: Given<O, WebhookOptions<M, unknown>>
-  ): Layer.Layer<Webhook, ConfigurationError, Payments | ServicesOf<O>> =>
+  ): Layer.Layer<Webhook, ConfigurationError, Payments | PaymentsClient | ServicesOf<O>> =>
     Layer.effect(
       Webhook,
       makeEdgeService<M, ServicesOf<O>>(options as WebhookOptions<M, ServicesOf<O>>, makeProcessState())
@@ -152,7 +153,7 @@ export class Webhook extends Context.Service<
   ): Layer.Layer<
     Webhook | WebhookClient,
     ConfigurationError | DatabaseError,
-    Payments | SqlClient.SqlClient | ServicesOf<O>
+    Payments | PaymentsClient | SqlClient.SqlClient | ServicesOf<O>
   > =>
     Layer.effectContext(
       Effect.map(

@@ -16,7 +16,7 @@ type Code<I, R, A = unknown> = ((input: I) => Effect.Effect<A, unknown, R>) | un
 /** What to do with the deliveries. Your code may need services: the layer then needs them too. */
 export interface WebhookOptions<M = unknown, R = never> {
   /**
-   * The lookup says `Paid`, or a word that `PaymentsPolicy.statuses.paid` lists, and `expectedAmount`, where given, says the same
+   * The lookup says `Paid`, or a word that `GatewayFacts` lists as paid, and `expectedAmount`, where given, says the same
    * amount.
    */
   readonly onPaid?: Code<Confirmed<M>, R>

@@ -4,7 +4,7 @@
 import { setImmediate } from "node:timers/promises"
 import { Context, Effect, Layer, ManagedRuntime, Stream } from "effect"
 import { HttpClient } from "effect/http"
-import { Money, Payments, PixKey, TransactionStream } from "effect-pix"
+import { Money, Payments, type PaymentsClient, PixKey, TransactionStream } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
 import { PayoutQueue, Payouts } from "effect-pix/payouts"
 import { node, paymentsOn } from "./contenders.ts"
@@ -24,7 +24,10 @@ const collected = async () => {
 }
 
 /** Microseconds of CPU for each of `count`. */
-const cpuOf = async (count: number, work: Effect.Effect<unknown, unknown, Payments>): Promise<number> => {
+const cpuOf = async (
+  count: number,
+  work: Effect.Effect<unknown, unknown, Payments | PaymentsClient>
+): Promise<number> => {
   const cpu = process.cpuUsage()
   await runtime.runPromise(work)
   const { system, user } = process.cpuUsage(cpu)

@@ -3,7 +3,7 @@
  * under which the key may have been executed.
  */
 import { assert, describe } from "@effect/vitest"
-import { DateTime, Effect, Fiber, Layer, Redacted, Result, Schema } from "effect"
+import { Context, DateTime, Effect, Fiber, Layer, Redacted, Result, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import {
   Credentials,
@@ -11,12 +11,12 @@ import {
   IdempotencyKeyGen,
   OutcomeUnknown,
   Payments,
+  PaymentsClient,
   PaymentsPolicy,
   type RequestWithdrawalError,
   type WriteOptions
 } from "effect-pix"
 import { Caller } from "../../src/internal/caller.ts"
-import { PaymentsSender } from "../../src/internal/sender.ts"
 import { effect } from "../support/effect.ts"
 import { codec, reasonOf } from "../support/failing.ts"
 import { balance, charge, record, withdrawal } from "../support/operations.ts"
@@ -47,7 +47,8 @@ const makeClient = Effect.fnUntraced(function* (
   const use = (clientId: string, apiKey: string) => {
     current = { clientId, apiKey: Redacted.make(apiKey) }
   }
-  return { payments, sent, use, withdraw, once: (options?: WriteOptions) => once(withdraw(options)) }
+  const { sender } = Context.get(context, PaymentsClient)
+  return { payments, sender, sent, use, withdraw, once: (options?: WriteOptions) => once(withdraw(options)) }
 })
 
 const under = (settings: Partial<PaymentsPolicy>) =>
@@ -212,9 +213,9 @@ describe("a write after the error of an earlier one", () => {
 
 describe("the sender of a client", () => {
   const senderWith = Effect.fnUntraced(function* (options: { readonly companyId?: number }, secret: string) {
-    const { payments, use } = yield* makeClient(options, respond(503))
+    const { sender, use } = yield* makeClient(options, respond(503))
     use(clientId, secret)
-    return yield* PaymentsSender.of(payments) ?? Effect.die("no sender")
+    return yield* sender
   })
 
   effect(

@@ -4,6 +4,7 @@ import {
   type ApiCredentials,
   Credentials,
   CredentialsReload,
+  GatewayFacts,
   IdempotencyKeyGen,
   Payments,
   PaymentsPolicy
@@ -213,13 +214,14 @@ describe("a 401", () => {
   effect.each([
     ["same-key", 2],
     ["never", 1]
-  ] as const)("that the policy calls Unknown is repeated under %s as %d requests", function* ([writes, sends]) {
+  ] as const)("that the facts call Unknown is repeated under %s as %d requests", function* ([writes, sends]) {
     const { load, state } = loader()
     const { layer, sent } = scripted(respond(401))
-    const policy = PaymentsPolicy.make({ writes, refusal: () => "Unknown" })
+    const policy = PaymentsPolicy.make({ writes })
     const error = yield* Effect.flip(pay).pipe(
       Effect.provideService(PaymentsPolicy, policy),
-      Effect.provide(clientOn(layer, CredentialsReload.layer({ load })))
+      Effect.provide(clientOn(layer, CredentialsReload.layer({ load }))),
+      Effect.provideService(GatewayFacts, GatewayFacts.make({ refusal: () => "Unknown" }))
     )
     assert.deepStrictEqual([error._tag, sent.length, state.count], ["OutcomeUnknown", sends, 2])
   })

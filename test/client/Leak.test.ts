@@ -7,6 +7,7 @@ import {
   IdempotencyKeyGen,
   Money,
   Payments,
+  type PaymentsClient,
   PaymentsPolicy,
   TransactionHints,
   WithdrawalLookup
@@ -182,7 +183,7 @@ effect.each([
   memory,
   function* ([, fault]) {
     yield* (yield* Sandbox).fault("getTransaction", fault, { times: Infinity })
-    const printed = yield* withPassingTime(printedBy<unknown, unknown, Payments | Sandbox>(receive))
+    const printed = yield* withPassingTime(printedBy<unknown, unknown, Payments | PaymentsClient | Sandbox>(receive))
     assert.deepStrictEqual([...leaks(printed), ...printed.valuesInSpans], [])
     assert.deepStrictEqual(leaks({ texts: renderings(Option.getOrUndefined(Exit.getSuccess(printed.exit))) }), [])
     assert.isAtLeast(printed.spans, 2)

@@ -1,6 +1,6 @@
-/** How the refusal of a write is read: in the order of docs/errors.md, by its words, and by `PaymentsPolicy.refusal`. */
+/** How the refusal of a write is read: in the order of docs/errors.md, by its words, and by `GatewayFacts.refusal`. */
 import { assert, describe, it } from "@effect/vitest"
-import { Payments, type PaymentsError, type PaymentsPolicy, type ServiceRefusal } from "effect-pix"
+import { type GatewayFacts, Payments, type PaymentsError, type ServiceRefusal } from "effect-pix"
 import { Duration, Effect } from "effect"
 import { constUndefined } from "effect/Function"
 import { readFileSync } from "node:fs"
@@ -23,12 +23,12 @@ import { lostConnection, respond, type Script } from "../support/Wire.ts"
 import frameworks from "../tables/frameworkShapes.json" with { type: "json" }
 import { causeOf, lines, type Refusal as Case } from "../tables/refusals.ts"
 
-type Policy = PaymentsPolicy["refusal"]
+type Policy = GatewayFacts["refusal"]
 type Write = OperationCall["call"]
 type Tag = PaymentsError["_tag"]
 
 let policy: Policy = constUndefined
-const { client, wire } = reusedClient({ refusal: (refusal) => policy(refusal) })
+const { client, wire } = reusedClient({}, { refusal: (refusal) => policy(refusal) })
 
 interface Refusing {
   /** Default: a withdrawal to the key on file. */

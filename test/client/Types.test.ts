@@ -13,6 +13,7 @@ import {
   type Money,
   type OrderCharge,
   Payments,
+  type PaymentsClient,
   PaymentsPolicy,
   type PixTransactionRequest,
   type Reconcile,
@@ -63,8 +64,8 @@ describe("the types of Payments", () => {
     >()
   })
 
-  test("each layer of a client has both services, and a mocked Payments is enough where the five are", () => {
-    type Both = Payments | WithdrawalLookup
+  test("each layer of a client has all three services, and a mocked Payments is enough where the five are", () => {
+    type Both = Payments | WithdrawalLookup | PaymentsClient
     expectTypeOf<Layer.Success<ReturnType<typeof Payments.layer>>>().toEqualTypeOf<Both>()
     expectTypeOf<Layer.Success<typeof Payments.layerConfig>>().toEqualTypeOf<Both>()
     expectTypeOf<Layer.Success<ReturnType<typeof Payments.layerFrom>>>().toEqualTypeOf<Both>()

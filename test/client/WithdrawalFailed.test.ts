@@ -1,6 +1,6 @@
 /** What becomes of a withdrawal whose record has a word that was seen in the field, and when a record that says `Failure` is proof. */
 import { assert, describe } from "@effect/vitest"
-import { Money, type PaymentsPolicy, PixKey } from "effect-pix"
+import { type GatewayFacts, Money, PixKey } from "effect-pix"
 import { Result } from "effect"
 import seenFailure from "../fixtures/field/withdrawal-201-failure.json" with { type: "json" }
 import seenPending from "../fixtures/field/withdrawal-201-pending.json" with { type: "json" }
@@ -24,13 +24,13 @@ const every: ReadonlyArray<Past> = ["made", "given", "None"]
 const asking = (
   replies: Reply | readonly [Reply, ...ReadonlyArray<Reply>],
   past: Past,
-  refusal: PaymentsPolicy["refusal"] = () => undefined,
+  refusal: GatewayFacts["refusal"] = () => undefined,
   change: object = {}
 ) =>
   call(
     (payments) => payments.requestWithdrawal({ ...seenRequest, ...change }, optionsOf("requestWithdrawal", past)),
     replies,
-    { policy: { refusal }, companyId: seenFailure.companyId }
+    { facts: { refusal }, companyId: seenFailure.companyId }
   )
 
 describe("a record of a withdrawal as it was seen", () => {
@@ -83,7 +83,7 @@ describe("a record of a withdrawal as it was seen", () => {
 
   interface Doubt {
     readonly pasts?: ReadonlyArray<Past>
-    readonly refusal?: PaymentsPolicy["refusal"]
+    readonly refusal?: GatewayFacts["refusal"]
     readonly reason?: string
     readonly seen?: object
     readonly isLost?: boolean
@@ -109,7 +109,6 @@ describe("a record of a withdrawal as it was seen", () => {
     ["that the policy calls a conflict", ofSeen, { refusal: () => "IdempotencyConflict" }],
     ["with Failed", failedWith({ enTransaction: "Failed" }), { seen: { status: "Failed" } }],
     ["with Cancelled", failedWith({ enTransaction: "Cancelled" }), { seen: { status: "Cancelled" } }],
-    ["with Payment_Failure", failedWith({ enTransaction: "Payment_Failure" }), { seen: { status: "Payment_Failure" } }],
     ["with NÃO_REALIZADO", failedWith({ enTransaction: "NÃO_REALIZADO" }), { seen: { status: "NÃO_REALIZADO" } }],
     ["with refunded", failedWith({ enTransaction: "refunded" }), { seen: { status: "refunded" } }]
   ])("%s is OutcomeUnknown with id and word", function* ([, body, doubt = {}]) {

@@ -123,7 +123,7 @@ describe("the answer of createTransaction", () => {
     ["Unreadable", "data.status", withData({ status: null })],
     ["NotAsAsked", "data.amount", withData({ amount: 2501 })],
     ["NotAsAsked", "data.paymentMethod", withData({ paymentMethod: "BOLETO" })],
-    ["NotAsAsked", "data.status", withData({ status: "payment-failed" })],
+    ["NotAsAsked", "data.status", withData({ status: "não-realizado" })],
     ["NotAsAsked", "companyId", withData({ companyId: 8 }), { ...created, companyId: 8 }],
     ["NotAsAsked", "status", ...[400, 599].map((status) => ({ ...created, status }))],
     ["UnsoundBrCode", "data.pix.qrcode", ...[undefined, null, ""].map((qrcode) => withData({ pix: { qrcode } }))]

@@ -314,13 +314,13 @@ describe("an answer", () => {
     }
   )
 
-  effect("of a withdrawal with a value above its amount is read where the policy accepts the fee in it", function* () {
-    const policy = {
+  effect("of a withdrawal with a value above its amount is read where the facts accept the fee in it", function* () {
+    const facts = {
       acceptValue: ({ asked, value }: { asked: number; value: Money.Reais }) =>
         asked === 2500 && Money.toCentavos(value)._tag === "Some"
     }
     const { value } = yield* requestOf(getWithdrawal.call, respond(200, { ...withdrawalDetail, value: 25.5 }), {
-      policy
+      facts
     })
     assert.isTrue(Equal.equals(Object(value).value, Money.reais("25.50")))
   })

@@ -1,5 +1,5 @@
 import { assert, test } from "@effect/vitest"
-import { Credentials, IdempotencyKeyGen } from "effect-pix"
+import { Credentials, GatewayFacts, IdempotencyKeyGen } from "effect-pix"
 import { Effect, Result, Schema } from "effect"
 import { makeClient } from "../../src/client/internal/call/client.ts"
 import { makeRoute, write } from "../../src/client/internal/call/prepare.ts"
@@ -45,7 +45,8 @@ effect(
         keys: yield* IdempotencyKeyGen,
         baseUrl: new URL("https://gateway.example"),
         companyId: undefined,
-        zone: undefined
+        zone: undefined,
+        facts: GatewayFacts.make()
       })
     }).pipe(Effect.provide([layer, credentials, IdempotencyKeyGen.layerSequential]))
     yield* write(client, makeRoute(refund), undefined, {

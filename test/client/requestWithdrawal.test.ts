@@ -1,6 +1,6 @@
 /** What `requestWithdrawal` sends, which answers it takes, and which requests it refuses. */
 import { assert, describe } from "@effect/vitest"
-import { Money, type PaymentsPolicy, PixKey, type WithdrawalRequest, type WriteOptions } from "effect-pix"
+import { Money, type GatewayFacts, PixKey, type WithdrawalRequest, type WriteOptions } from "effect-pix"
 import { BigDecimal, Effect, Equal, Result } from "effect"
 import { TestClock } from "effect/testing"
 import {
@@ -101,7 +101,7 @@ describe("the answer of requestWithdrawal", () => {
   })
 
   const failed =
-    "Failed PaymentFailed fáiled PAYMENT_FAILED Cancelled canceled Refunded Rejected transfer-rejected FALHOU REJEITADO Error Returned NAO_REALIZADO"
+    "Failed fáiled Cancelled canceled Refunded Rejected FALHOU REJEITADO Error Returned NAO_REALIZADO Expired"
   const wrong: ReadonlyArray<NotRead> = [
     ["Unreadable", "value", recordWith({ value: null })],
     ["Unreadable", "id", recordWith({ id: undefined })],
@@ -131,7 +131,7 @@ describe("the answer of requestWithdrawal", () => {
   )
 
   effect.each(
-    `em_análise Accepted NO_ERROR not_failed Cancelable CANCELLABLE Refundable NotRejected Unfailed Expired timed_out`.split(
+    `em_análise Accepted NO_ERROR not_failed Cancelable Refundable NotRejected PaymentFailed RefundFailed CANCEL_REQUESTED timed_out`.split(
       " "
     )
   )("the status %s is that of a withdrawal, is counted, and is logged once a minute", function* (enTransaction) {
@@ -151,7 +151,7 @@ describe("the answer of requestWithdrawal", () => {
     ])
   })
 
-  const upTo12: PaymentsPolicy["acceptValue"] = ({ asked, value }) =>
+  const upTo12: GatewayFacts["acceptValue"] = ({ asked, value }) =>
     asked === withdrawal.amount && BigDecimal.Order(value, Money.reais("12")) < 0
   effect.each([
     [11.5, "Success", upTo12],
@@ -161,7 +161,7 @@ describe("the answer of requestWithdrawal", () => {
   ] as const)(
     "with the value %d is a %s, as the policy accepts what is above the amount, and never zero",
     function* ([value, expected, acceptValue]) {
-      const { result } = yield* call(withdraw, respond(201, recordWith({ value })), { policy: { acceptValue } })
+      const { result } = yield* call(withdraw, respond(201, recordWith({ value })), { facts: { acceptValue } })
       assert.strictEqual(result._tag, expected)
     }
   )
@@ -170,7 +170,7 @@ describe("the answer of requestWithdrawal", () => {
     "the value %s has exactly the digits that were written",
     function* (written) {
       const body = JSON.stringify(recordWith({ value: 0 })).replace(`"value":0`, `"value":${written}`)
-      const { value } = yield* requestOf(withdraw, respond(201, body), { policy: { acceptValue: () => true } })
+      const { value } = yield* requestOf(withdraw, respond(201, body), { facts: { acceptValue: () => true } })
       assert.isTrue(Equal.equals(Object(value).value, Money.reais(written.replaceAll('"', ""))))
     }
   )

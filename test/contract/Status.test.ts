@@ -1,57 +1,85 @@
-import { assert, describe } from "@effect/vitest"
-import { meaningOf, type Meaning, progressOfDetail } from "../../src/contract/Status.ts"
-import { isPaid } from "../../src/contract/StatusWords.ts"
-import { test } from "vitest"
+import { assert, describe, test } from "vitest"
+import { isFailure, meaningOf, plainWord, type Words } from "../../src/contract/Status.ts"
 
-/** Statuses as gateways write them, separated by commas. */
-const words: Readonly<Record<Meaning, string>> = {
-  open: `Awaiting, AWAITING, awaiting, WAITING_PAYMENT, waitingPayment, Pending, PENDING, Processing, PROCESSING, Pendente,
-    PENDENTE, Processando, Em processamento, EM_PROCESSAMENTO, emProcessamento, em-processamento`,
-  paid: `Successful, SUCCESSFUL, successful, Success, Paid, PAID, Confirmed, Settled, Completed, COMPLETED, Pago, PAGO, Paga,
-    Realizado, Realizada, Concluído, CONCLUIDO, Concluida, Liquidado, LIQUIDADA`,
-  failed: `Failed, FAILED, fáiled, fAiLeD, Failure, failure, FAILURE, PaymentFailed, PAYMENT_FAILED, PIXFailed, Failing, Error, ERROR,
-    ProviderError, Erro, Erro no banco, Errors, Falha, FALHOU, falhado, Recusado, RECUSADA, Rejeitado, rejeição, Rejected, REJECTED,
-    transfer-rejected, Declined, Denied, Negado, NEGADA, Cancelled, Canceled, CANCELADO, cancelamento, NAO_REALIZADO, NãoRealizado,
-    não concluído, nao pago, NOT_PAID, notCompleted, Not Successful, no success, sem sucesso, nao foi realizado, Unsuccessful,
-    unpaid, Refused, PAYMENT_REFUSED, Voided, Aborted, Indeferido, Anulado, Insucesso, not failed but cancelled`,
-  returned: `Refunded, REFUNDED, PartiallyRefunded, refund, Estornado, ESTORNADA, Estorno, Devolvido, DEVOLVIDA, devolução, Returned,
-    ReturnedByPayee, Reversed, REVERSAL, REVERSO`,
-  // Each is a success of a withdrawal.
-  unlisted: `Authorised, Approved, Created, Queued, UnderReview, OnHold, Scheduled, Agendado, Sent, Enviado, Accepted, Aceito, Requested,
-    Done, 1, OK, Not Failed, NotFailed, no errors, NoErrors, sem erros, sem falha, não recusado, not refused, Avoided, nao cancelado, NOT_REFUNDED,
-    Unfailing, Prereturned, Cancelable, CANCELLABLE, Refundable, cancelável, terror, infalible, x, EM_ANALISE, PartiallyPaid, Paid out`
-}
-const rows = Object.entries(words).flatMap(([meaning, texts]) =>
-  texts.split(",").map((word) => [word.trim(), meaning] as const)
-)
+/** The words of each column, as gateways write them. */
+const listed = {
+  charge: {
+    open: "Awaiting, AWAITING, awaiting, WAITING_PAYMENT, waitingPayment, Waiting Payment, waiting-payment, PENDING, pénding",
+    paid: "Paid, PAID, paid, PÁID",
+    refunded: "Refunded, REFUNDED, re_funded",
+    closed: "Cancelled, CANCELLED, Failed, fáiled, Expired, EXPIRED, Expirado, EXPIRADO"
+  },
+  payout: {
+    open: "Awaiting, Pending, PENDING, Processing, PROCESSING",
+    paid: "Successful, SUCCESSFUL, successful",
+    failed: "Failure, FAILURE, failure, FAIL-URE",
+    returned: "Refunded, refunded, REFUNDED"
+  }
+} as const
 
-describe("the vocabulary of statuses", () => {
-  test.each(rows)("%s means %s", (word, meaning) => {
-    assert.strictEqual(meaningOf(word), meaning)
+/** Words that name an attempt, a request, a part or a denial, and words that other gateways use. */
+const others = `RefundFailed, EstornoRecusado, ReturnRequested, REFUND_PENDING, DEVOLUCAO_EM_ANALISE, CancelFailed, CANCEL_REQUESTED,
+  FailedToCancel, CancelamentoRecusado, FailedRetrying, PartiallyRefunded, PartiallyPaid, ParcialmenteEstornado, Cancellation_Pending,
+  RefundReversed, NotPaid, Unpaid, Not Failed, sem falha, PaymentFailed, Pago, Paga, Liquidado, Confirmed, Completed, Settled, Success,
+  Canceled, Cancelada, Estornado, Devolvido, Returned, Rejected, Recusado, UnderReview, EM_ANALISE, Paid out, Paidd, xPaid, 1, OK, ?, -`
+const split = (words: string) => words.split(",").map((word) => word.trim())
+
+describe("the table of statuses", () => {
+  for (const record of ["charge", "payout"] as const) {
+    const rows = Object.entries(listed[record]).flatMap(([meaning, words]) =>
+      split(words).map((word) => [word, meaning] as const)
+    )
+    test.each(rows)(`says of a ${record} that %s is %s`, (word, meaning) => {
+      // The overloads are for one record each.
+      assert.strictEqual(record === "charge" ? meaningOf(word, "charge") : meaningOf(word, "payout"), meaning)
+    })
+  }
+
+  test.each(split(others))("has no column for %s", (word) => {
+    assert.deepStrictEqual([meaningOf(word, "charge"), meaningOf(word, "payout")], ["unlisted", "unlisted"])
+  })
+
+  test("has a column of each record of its own", () => {
+    const crossed = (["Paid", "Cancelled", "Failed", "Expired"] as const).map((word) => meaningOf(word, "payout"))
+    assert.deepStrictEqual(new Set(crossed), new Set(["unlisted"]))
+    assert.deepStrictEqual(
+      ["Successful", "Processing", "Failure"].map((word) => meaningOf(word, "charge")),
+      ["unlisted", "unlisted", "unlisted"]
+    )
+  })
+
+  test("asks the words of the user first, in the column of their record", () => {
+    const words: Words = {
+      charge: { paid: ["Liquidada"], closed: ["Vencida", "Não pago"], open: ["Failed"] },
+      payout: { failed: ["Estornado"], paid: ["Liquidada"] }
+    }
+    assert.deepStrictEqual(
+      ["LIQUIDADA", "vencida", "NAO_PAGO", "failed", "Estornado", "Paid"].map((word) =>
+        meaningOf(word, "charge", words)
+      ),
+      ["paid", "closed", "closed", "open", "unlisted", "paid"]
+    )
+    assert.deepStrictEqual(
+      ["estornado", "Liquidada", "Vencida", "Failure"].map((word) => meaningOf(word, "payout", words)),
+      ["failed", "paid", "unlisted", "failed"]
+    )
   })
 
   test("reads a text of any length", () => {
-    assert.strictEqual(meaningOf("a".repeat(1_000_000)), "unlisted")
-    assert.strictEqual(meaningOf("aA_".repeat(300_000)), "unlisted")
+    assert.strictEqual(meaningOf("a".repeat(1_000_000), "charge"), "unlisted")
+    assert.strictEqual(meaningOf("é_".repeat(500_000), "payout"), "unlisted")
   })
 
-  test("never takes a word for Paid that is neither documented nor listed", () => {
-    const paid = rows.filter(([, meaning]) => meaning === "paid").map(([word]) => word)
-    assert.deepStrictEqual(
-      paid.filter((word) => isPaid(word)),
-      ["Paid"]
-    )
-    assert.isTrue(isPaid("SUCCESSFUL", { paid: ["Successful"] }))
-    assert.isFalse(isPaid("Successful now", { paid: ["Successful"] }))
+  test("knows whole words of failure, in two languages, and no compound", () => {
+    const failures = split("Failed, FAILURE, Rejected, recusado, Não Realizado, CANCELADA, Estornado, canceled, Erro")
+    assert.deepStrictEqual(failures.filter(isFailure), failures)
+    assert.deepStrictEqual(split("PaymentFailed, NotFailed, sem erros, RefundFailed, Awaiting").filter(isFailure), [])
   })
 
-  test("ends waiting for a word that says what became of the money", () => {
-    const progress = (status: string) => progressOfDetail(status, { paid: ["Liquidado"] })
+  test("shows one plain word, and nothing that may be a name or a number", () => {
     assert.deepStrictEqual(
-      ["Awaiting", "PENDENTE", "Paid", "liquidado", "Cancelada", "Estornado", "Successful", "UnderReview"].map(
-        progress
-      ),
-      ["Open", "Open", "Final", "Final", "Final", "Final", "Unknown", "Unknown"]
+      ["EM_ANALISE", "Análise-2", "MARIA SILVA", "52998224725", "a@b", "x".repeat(41), ""].map(plainWord),
+      ["EM_ANALISE", ...Array.from({ length: 6 }, () => undefined)]
     )
   })
 })

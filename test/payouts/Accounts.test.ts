@@ -18,8 +18,8 @@ const makeGateway = Effect.fnUntraced(function* (
   options: {
     readonly isKnown?: boolean
     readonly baseUrl?: string
-    /** What a program makes of the client: a copy with a method of its own, or another object with its methods. */
-    readonly made?: "decorated" | "mock"
+    /** Whether a program makes a copy of the client with a method of its own. */
+    readonly isDecorated?: boolean
     /** Runs at each read of the credentials, and may name another client id from then on. */
     readonly onRead?: (read: number) => string | undefined
   } = {}
@@ -48,17 +48,13 @@ const makeGateway = Effect.fnUntraced(function* (
   const made = Layer.effect(
     Payments,
     Effect.map(Payments, (client) => {
-      const { createTransaction, getBalance, getTransaction, listTransactions } = client
       const requestWithdrawal: typeof client.requestWithdrawal = (...given) => client.requestWithdrawal(...given)
-      if (options.made === "decorated") return Payments.of({ ...client, requestWithdrawal })
-      return options.made === undefined
-        ? client
-        : Payments.of({ createTransaction, getBalance, getTransaction, listTransactions, requestWithdrawal })
+      return options.isDecorated === true ? Payments.of({ ...client, requestWithdrawal }) : client
     })
   )
   /** A worker that sends with this client, until its scope closes. */
   const start = (queue?: PayoutQueueOptions) =>
-    Effect.provide(startWorker(queue), Layer.fresh(Layer.provide(made, payments)))
+    Effect.provide(startWorker(queue), Layer.fresh(Layer.provideMerge(made, payments)))
   /** The client has these credentials from now on. */
   const use = (changed: Partial<typeof current>) => void (current = { ...current, ...changed })
   return { sandbox, start, use }
@@ -155,36 +151,9 @@ effect("the name of an account has no slash, space or accent, and at most 32 let
   yield* startClient({ account: "x".repeat(32) })
 })
 
-effect(
-  "a mock sends of an account that has no client id, and nothing of one that has, with an error line",
-  base,
-  function* () {
-    const { layer, lines } = makeWarnings()
-    yield* Effect.gen(function* () {
-      const [own, mock] = [yield* makeGateway("client-a"), yield* makeGateway("client-b", { made: "mock" })]
-      const tests = yield* mock.start({ account: "tests" })
-      yield* tests.submit(payout("invoice-1"))
-      yield* settle
-      assert.strictEqual(yield* stateOf(tests, "invoice-1"), "posted")
-      yield* Effect.scoped(own.start())
-      const queue = yield* mock.start()
-      yield* queue.submit(payout("invoice-1"))
-      yield* TestClock.adjust("1 minute")
-      assert.deepStrictEqual(
-        [yield* stateOf(queue, "invoice-1"), yield* requestsOf(mock)],
-        ["accepted OtherClientId", 1]
-      )
-      assert.lengthOf(
-        lines.filter((line) => line.includes("it is not known under which client id the worker's Payments sends")),
-        1
-      )
-    }).pipe(Effect.scoped, Effect.provide(layer))
-  }
-)
-
 effect.each([
   ["client id and company", "client-b", {}],
-  ["client id and company, whose Payments is decorated,", "client-b", { made: "decorated" }],
+  ["client id and company, whose Payments is decorated,", "client-b", { isDecorated: true }],
   ["base URL", "client-a", { baseUrl: "https://staging.example" }]
 ] as const)(
   "a worker of another %s does not start until a person takes the step that it names",

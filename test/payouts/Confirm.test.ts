@@ -1,7 +1,7 @@
 /** What lookups make of posted payouts: how they end, when they are asked, and what never changes a row. */
 import { assert, describe, expectTypeOf, test } from "@effect/vitest"
 import { DateTime, Effect, Exit, Layer, Metric, Option, Scope, Stream } from "effect"
-import { Money, type Payments, WithdrawalLookup } from "effect-pix"
+import { Money, type Payments, type PaymentsClient, WithdrawalLookup } from "effect-pix"
 import { type PayoutConfirmingOptions, PayoutQueue, type PayoutQueueOptions } from "effect-pix/payouts"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
@@ -38,19 +38,18 @@ const unknown = (withdrawalId: number) =>
   new WithdrawalNotFound({ operation: "getWithdrawal", attempts: 1, outcome: "Rejected", status: 404, withdrawalId })
 
 test("a queue needs the lookup by type only with confirm, and says so to a program without types", async () => {
+  type Needed = SqlClient.SqlClient | Payments | PaymentsClient
   type Needs<L> = L extends Layer.Layer<infer _A, infer _E, infer R> ? R : never
   const plain = () => [PayoutQueue.layer(), PayoutQueue.layer({ confirm: false }), PayoutQueue.layer({ dailyCap: 1 })]
-  expectTypeOf<Needs<ReturnType<typeof plain>[number]>>().toEqualTypeOf<SqlClient.SqlClient | Payments>()
+  expectTypeOf<Needs<ReturnType<typeof plain>[number]>>().toEqualTypeOf<Needed>()
   const given = (options: PayoutQueueOptions) => PayoutQueue.layerWorker(options)
-  expectTypeOf<Needs<ReturnType<typeof given>>>().toEqualTypeOf<SqlClient.SqlClient | Payments>()
+  expectTypeOf<Needs<ReturnType<typeof given>>>().toEqualTypeOf<Needed>()
   const confirming = (options: PayoutConfirmingOptions) => [
     PayoutQueue.layer({ confirm: true }),
     PayoutQueue.layer({ confirm: { until: "2 days" } }),
     PayoutQueue.layer(options)
   ]
-  expectTypeOf<Needs<ReturnType<typeof confirming>[number]>>().toEqualTypeOf<
-    SqlClient.SqlClient | Payments | WithdrawalLookup
-  >()
+  expectTypeOf<Needs<ReturnType<typeof confirming>[number]>>().toEqualTypeOf<Needed | WithdrawalLookup>()
 })
 
 effect(

@@ -2,8 +2,8 @@
  * What concerns an account: its limits, its balance, its credentials. One payout is tried, the others stand in line.
  */
 import { assert, describe } from "@effect/vitest"
-import { Clock, Effect } from "effect"
-import { Money, PaymentsPolicy, PixKey } from "effect-pix"
+import { Clock, Effect, Layer } from "effect"
+import { GatewayFacts, Money, PixKey } from "effect-pix"
 import { PayoutQueue } from "effect-pix/payouts"
 import { Fault } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
@@ -100,12 +100,11 @@ describe("a limit of the service", () => {
     assert.deepStrictEqual(yield* counted, [0, 3])
   })
 
-  const tomorrow = PaymentsPolicy.layer({
-    ...PaymentsPolicy.once,
+  const tomorrow = GatewayFacts.layer({
     refusal: ({ code }) => (code === "CBE681" ? { waitFor: "tomorrow" } : undefined)
   })
   const ofCode = Fault.answer(400, { headers: { "content-type": "application/json" }, body: `{"code":"CBE681"}` })
-  queued("may be named by the policy, with its time", { ...slow, policy: tomorrow }, function* ({ queue }) {
+  queued("may be named by the user, with its time", { ...slow, under: Layer.orDie(tomorrow) }, function* ({ queue }) {
     // The test's clock begins at 21:00 in São Paulo.
     yield* meetAll(ofCode)
     yield* queue.submitMany(payouts(3))

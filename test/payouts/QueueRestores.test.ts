@@ -5,7 +5,7 @@
  */
 import { afterAll, assert, beforeAll } from "@effect/vitest"
 import { DateTime, Effect, Layer, type Scope, Stream } from "effect"
-import type { Payments } from "effect-pix"
+import type { Payments, PaymentsClient } from "effect-pix"
 import { PayoutQueue, Payouts } from "effect-pix/payouts"
 import { Sandbox } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
@@ -29,7 +29,7 @@ const poll = { poll: "50 millis" } as const
 
 const test = (title: string, body: () => Generator<Effect.Effect<unknown, unknown, World>, unknown, never>) =>
   onPostgres(title, gatewayOnce, body)
-type World = Sandbox | Payments | Scope.Scope
+type World = Sandbox | Payments | PaymentsClient | Scope.Scope
 
 /** Runs an effect on a database, whose connections end with the scope. */
 const on = <A, E, R>(url: string, effect: Effect.Effect<A, E, R>) =>

@@ -2,7 +2,7 @@
  * Payouts that cannot be sent now: when they are sent again, what they wait for and for how long, and what limits them.
  */
 import { assert, describe } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
+import { Effect, Fiber, Layer } from "effect"
 import { Payments, PaymentsPolicy } from "effect-pix"
 import type { PayoutQueue, PayoutQueueOptions } from "effect-pix/payouts"
 import { Fault } from "effect-pix/sandbox"
@@ -97,7 +97,7 @@ describe("the horizon", () => {
     assert.strictEqual(yield* requests(), sent)
   })
 
-  const patient = PaymentsPolicy.layer({ attemptTimeout: "1 hour", deadline: "2 hours" })
+  const patient = Layer.orDie(PaymentsPolicy.layer({ attemptTimeout: "1 hour", deadline: "2 hours" }))
   queued(
     "bounds an attempt that has no answer",
     { horizon: "15 seconds", policy: patient },
@@ -253,7 +253,7 @@ describe("the service refuses all payouts of an account", () => {
 describe("the retry budget", () => {
   queued(
     "of the other calls of a client is not spent by the retries of its queue",
-    { concurrency: 20, policy: PaymentsPolicy.layer({}), poll: "1 minute" },
+    { concurrency: 20, policy: Layer.orDie(PaymentsPolicy.layer({})), poll: "1 minute" },
     function* ({ queue, sandbox }) {
       const payments = yield* Payments
       yield* warmUp(queue)

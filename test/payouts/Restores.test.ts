@@ -4,7 +4,7 @@
  */
 import { assert } from "@effect/vitest"
 import { Effect, Layer, type Scope } from "effect"
-import type { Payments } from "effect-pix"
+import type { Payments, PaymentsClient } from "effect-pix"
 import type { PayoutQueue, PayoutQueueOptions } from "effect-pix/payouts"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
@@ -19,7 +19,7 @@ import { stateOf } from "../support/payoutSeen.ts"
 const minute = 60_000
 const hour = 60 * minute
 
-type World = SqlClient.SqlClient | Sandbox | Payments | Scope.Scope
+type World = SqlClient.SqlClient | Sandbox | Payments | PaymentsClient | Scope.Scope
 type Of = Effect.Success<ReturnType<typeof use>>
 
 const use = Effect.fnUntraced(function* (poll: "20 millis" | "1 hour" = "20 millis") {

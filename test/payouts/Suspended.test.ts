@@ -87,7 +87,7 @@ const queueOver = (
     return Object.assign(client, { requestWithdrawal })
   })
   return PayoutQueue.layer({ poll: "20 millis" }).pipe(
-    Layer.provide(Layer.provide(Layer.effect(Payments, calling), payments)),
+    Layer.provide(Layer.provideMerge(Layer.effect(Payments, calling), payments)),
     Layer.provideMerge(Layer.merge(memory, PaymentsPolicy.layer(policy))),
     Layer.orDie
   )

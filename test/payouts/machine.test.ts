@@ -20,7 +20,6 @@ import {
   afterAnswer,
   accountCause,
   isAboutPayout,
-  listedWord,
   mismatchOf,
   rejectOtherCompany,
   writeOptions
@@ -84,7 +83,7 @@ const taken = (row: Row.Row, event: Event) => {
   return found
 }
 const answered = (row: Row.Row, answer: ReturnType<typeof known>, payee: string | null = null) =>
-  taken(row, answer._tag === "Recorded" ? { ...answer, now, payee } : { ...answer, now })
+  taken(row, answer._tag === "Recorded" ? { ...answer, now, payee, isUnlisted: false } : { ...answer, now })
 
 describe("an answer", () => {
   it.each<[string, RequestWithdrawalError | Withdrawal, clean: string, inDoubt: string]>([
@@ -170,20 +169,6 @@ describe("an answer", () => {
       [{ ...is.error.seen }, is.error.reason],
       [{ id: "7184", status: "Failure" }, "RefusedAfterUnknown"]
     )
-  })
-
-  it.each([
-    ["Awaiting", "Awaiting"],
-    ["PAYMENT_FAILED", "PAYMENT_FAILED"],
-    ["Pagamento recusado", "recusado"],
-    ["RECUSADO MARIA SILVA", "RECUSADO"],
-    ["nao foi realizado MARIA", "nao foi realizado"],
-    ["em processamento", "em processamento"],
-    ["MARIA SILVA", undefined],
-    ["em analise", undefined],
-    [`Falha_${"x".repeat(40)}`, undefined]
-  ])("stores of the status %s the words of the vocabulary: %s", (status, word) => {
-    assert.strictEqual(listedWord(status), word)
   })
 
   it("of a refusal after a doubt has what the service said, and is no proof", () => {

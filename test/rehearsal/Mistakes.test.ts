@@ -5,7 +5,7 @@
 import { assert, describe, test } from "@effect/vitest"
 import { DateTime, type Duration, Effect, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
-import { Payments, Rehearsed, Status, TransactionWait, WithdrawalLookup } from "effect-pix"
+import { Payments, type PaymentsClient, Rehearsed, Status, TransactionWait, WithdrawalLookup } from "effect-pix"
 import { PayoutQueue } from "effect-pix/payouts"
 import { Rehearsal, type RehearsalOptions, type RuleName, Sandbox } from "effect-pix/sandbox"
 import { budget, isWhole, requireClean } from "../support/rehearsals.ts"
@@ -113,7 +113,7 @@ const confirmed = Effect.gen(function* () {
   const { id } = yield* pay()
   yield* Effect.sleep("3 hours")
   const { enTransaction } = yield* WithdrawalLookup.use((lookup) => lookup.get(id))
-  yield* declare(["failed", "returned"].includes(Status.meaningOf(enTransaction)) ? "failed" : "paid")
+  yield* declare(["failed", "returned"].includes(Status.meaningOf(enTransaction, "payout")) ? "failed" : "paid")
 })
 /** Ships for the price of the order. */
 const shipFor = (transactionId: string) =>
@@ -149,8 +149,8 @@ interface Mistake {
   /** The schedule of the corrected program, where it has another name. */
   readonly corrected?: string
   readonly options?: Omit<RehearsalOptions<never>, "stores">
-  readonly mistaken: Effect.Effect<unknown, unknown, Payments | WithdrawalLookup | Store>
-  readonly mended: Effect.Effect<unknown, unknown, Payments | WithdrawalLookup | Store>
+  readonly mistaken: Effect.Effect<unknown, unknown, Payments | PaymentsClient | WithdrawalLookup | Store>
+  readonly mended: Effect.Effect<unknown, unknown, Payments | PaymentsClient | WithdrawalLookup | Store>
 }
 
 const mistakes: ReadonlyArray<Mistake> = [

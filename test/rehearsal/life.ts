@@ -11,7 +11,7 @@ export const isLost = (meaning: string) => meaning === "failed" || meaning === "
 const isEnd = (meaning: string) => meaning === "paid" || isLost(meaning)
 export const meaningOf = (id: number) =>
   WithdrawalLookup.use((lookup) => lookup.get(id)).pipe(
-    Effect.map(({ enTransaction }) => Status.meaningOf(enTransaction)),
+    Effect.map(({ enTransaction }) => Status.meaningOf(enTransaction, "payout")),
     Effect.retry(Schedule.spaced("5 minutes"))
   )
 /** Looks a payout up until it has ended. */

@@ -16,7 +16,7 @@ import {
   Scheduler,
   Scope
 } from "effect"
-import { Credentials, IdempotencyKeyGen, Payments, PaymentsPolicy, WithdrawalLookup } from "effect-pix"
+import { Credentials, IdempotencyKeyGen, Payments, PaymentsPolicy } from "effect-pix"
 import { type PayoutQueue, PayoutQueue as Queue } from "effect-pix/payouts"
 import { Sandbox, SandboxOptions } from "effect-pix/sandbox"
 import { Webhook, WebhookClient } from "effect-pix/webhook"
@@ -213,7 +213,6 @@ export const makeWorld = Effect.fnUntraced(function* (plan: Plan, makeStore: Mak
         Effect.provide([Credentials.layer(yield* credentials), IdempotencyKeyGen.layer])
       )
       const payments = Context.get(client, Payments)
-      const lookup = Context.get(client, WithdrawalLookup)
       const context = yield* Layer.build(
         Webhook.layerSql({
           name: account,
@@ -235,11 +234,7 @@ export const makeWorld = Effect.fnUntraced(function* (plan: Plan, makeStore: Mak
               ...(account === "market" && { dailyCap: plan.dailyCap })
             })
           ),
-          Layer.provide([
-            Layer.succeed(Payments, payments),
-            Layer.succeed(WithdrawalLookup, lookup),
-            Layer.succeed(SqlClient.SqlClient, sql)
-          ])
+          Layer.provide([Layer.succeedContext(client), Layer.succeed(SqlClient.SqlClient, sql)])
         )
       )
       return {

@@ -4,8 +4,8 @@
  */
 import { inspect } from "node:util"
 import { assert } from "@effect/vitest"
-import { Effect, Logger, Metric, Result } from "effect"
-import { type FailureReason, type PaymentsError, type PaymentsOptions, PaymentsPolicy } from "effect-pix"
+import { Effect, Layer, Logger, Metric, Result } from "effect"
+import { type FailureReason, GatewayFacts, type PaymentsError, type PaymentsOptions, PaymentsPolicy } from "effect-pix"
 import { companyId, type Service, service } from "./operations.ts"
 import { impatientSettings } from "./policies.ts"
 import { paymentsOn, type Reply, respond, scripted, shown } from "./Wire.ts"
@@ -16,6 +16,7 @@ const baseUrl = "https://gateway.example"
 
 interface Calling extends Partial<PaymentsOptions> {
   readonly policy?: Partial<PaymentsPolicy>
+  readonly facts?: Partial<GatewayFacts>
   /** How often the call is made. */
   readonly times?: number
 }
@@ -24,7 +25,7 @@ interface Calling extends Partial<PaymentsOptions> {
 export const call = Effect.fnUntraced(function* (
   use: Use,
   replies: Reply | readonly [Reply, ...ReadonlyArray<Reply>],
-  { policy, times = 1, ...options }: Calling = {}
+  { facts, policy, times = 1, ...options }: Calling = {}
 ) {
   const { layer, sent } = scripted(...(isScript(replies) ? replies : ([replies] as const)))
   const lines: Array<readonly [level: string, text: string]> = []
@@ -34,7 +35,10 @@ export const call = Effect.fnUntraced(function* (
     const results = yield* Effect.replicateEffect(Effect.result(use(payments)), times)
     return [results, yield* Metric.snapshot] as const
   }).pipe(
-    Effect.provide([paymentsOn(layer, { baseUrl, companyId, ...options }), Logger.layer([logger])]),
+    Effect.provide([
+      Layer.provide(paymentsOn(layer, { baseUrl, companyId, ...options }), GatewayFacts.layer(facts ?? {})),
+      Logger.layer([logger])
+    ]),
     Effect.provideService(PaymentsPolicy, PaymentsPolicy.make({ ...impatientSettings, ...policy })),
     Effect.provideService(Metric.MetricRegistry, new Map())
   )

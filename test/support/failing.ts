@@ -5,6 +5,7 @@ import { assert } from "@effect/vitest"
 import {
   AuthError,
   type FailureReason,
+  GatewayFacts,
   IdempotencyConflict,
   IdempotencyKeyGen,
   InvalidRequest,
@@ -43,14 +44,15 @@ export const optionsOf = (operation: Operation, past: Past): WriteOptions | unde
 }
 
 /** A client for many calls, whose replies `wire` has. Each call makes the key of a first one. */
-export const reusedClient = (settings: Partial<PaymentsPolicy> = {}) => {
+export const reusedClient = (settings: Partial<PaymentsPolicy> = {}, facts: Partial<GatewayFacts> = {}) => {
   const wire = scripted("silence")
   const client = Payments.layer({ baseUrl: "https://gateway.example" }).pipe(
     Layer.provide([
       wire.layer,
       credentials,
       Layer.succeed(IdempotencyKeyGen, { next: (prefix) => Effect.succeed(`${prefix}_1`) }),
-      PaymentsPolicy.layer({ ...impatientSettings, retryBudget: "unlimited", ...settings })
+      PaymentsPolicy.layer({ ...impatientSettings, retryBudget: "unlimited", ...settings }),
+      GatewayFacts.layer(facts)
     ]),
     Layer.merge(Logger.layer([]))
   )

@@ -1,11 +1,11 @@
 /** A `Payments` without a gateway, and what its lookups may answer. */
 import { Duration, Layer } from "effect"
-import { Money, Payments, type TransactionDetail } from "effect-pix"
+import { Money, Payments, PaymentsClient, type TransactionDetail } from "effect-pix"
 import * as PaymentsError from "../../src/contract/PaymentsError.ts"
 
 /** A `Payments` with only the operations that a test defines. A call of another operation is a defect. */
-export const mockPayments = (operations: Partial<Payments["Service"]>): Layer.Layer<Payments> =>
-  Layer.mock(Payments, operations)
+export const mockPayments = (operations: Partial<Payments["Service"]>): Layer.Layer<Payments | PaymentsClient> =>
+  Layer.merge(Layer.mock(Payments, operations), Layer.orDie(PaymentsClient.layerMock))
 
 export type GetTransaction = Payments["Service"]["getTransaction"]
 

@@ -83,7 +83,7 @@ const gatewayOf = (script: Script = {}, as: SandboxAs = "documented") => {
 /** A gateway in memory without a script. */
 export const gateway = gatewayOf()
 
-const once = PaymentsPolicy.layer(PaymentsPolicy.once)
+const once = Layer.orDie(PaymentsPolicy.layer(PaymentsPolicy.once))
 
 /** A gateway whose clients send one request an attempt. */
 export const gatewayOnce = Layer.merge(gateway, once)

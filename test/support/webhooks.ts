@@ -2,7 +2,7 @@
  * Webhooks that record the input of their handlers, on a sandbox of the test.
  */
 import { Clock, Context, Effect, Exit, Fiber, Layer, Logger, Option, Random, Scope } from "effect"
-import { Payments, TransactionHints } from "effect-pix"
+import { GatewayFacts, Payments, PaymentsClient, TransactionHints } from "effect-pix"
 import { Sandbox } from "effect-pix/sandbox"
 import { NodeSqlite } from "effect-pix/node"
 import {
@@ -28,7 +28,7 @@ export const world = Layer.fresh(
 
 export type Options = WebhookOptions & WebhookSqlOptions
 
-type Built<R> = (options: Options) => Layer.Layer<Webhook, unknown, Payments | R>
+type Built<R> = (options: Options) => Layer.Layer<Webhook, unknown, Payments | PaymentsClient | R>
 
 const onDatabase: Built<SqlClient.SqlClient> = (options) => Webhook.layerSql(options)
 
@@ -50,6 +50,10 @@ const noClient: WebhookClient["Service"] = {
   retry: () => Effect.die("nothing is recorded"),
   discard: () => Effect.die("nothing is recorded")
 }
+
+/** What the user of the gateway says of its status words. */
+export const knowing = (statuses: GatewayFacts["statuses"]) =>
+  Effect.updateService(PaymentsClient, (client) => ({ ...client, facts: GatewayFacts.make({ statuses }) }))
 
 /** A webhook that records deliveries, and when it looks one up that is never confirmed, in seconds. */
 export const recorded = { name: "a recorded delivery", layer: undefined, times: [0, 1, 3, 7, 15, 31, 63] }

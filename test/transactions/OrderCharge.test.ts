@@ -4,6 +4,7 @@ import { TestClock } from "effect/testing"
 import {
   ChargeCode,
   type CreatedPixTransaction,
+  GatewayFacts,
   IdempotencyKey,
   Money,
   OrderCharge,
@@ -358,16 +359,20 @@ describe("OrderCharge.get at a gateway as it was seen", () => {
   })
 
   const words: ReadonlyArray<readonly [word: string, centavos: number, tag: string, paid?: ReadonlyArray<string>]> = [
-    ["Successful", 2500, "OrderUnclear"],
+    ["Successful", 2500, "Reuse"],
     ["PAGO", 3000, "OrderUnclear"],
-    ["PAID", 3000, "OrderUnclear"],
+    ["PAID", 3000, "Paid"],
+    ["CancelRequested", 3000, "OrderUnclear"],
+    ["FailedToCancel", 2500, "Reuse"],
+    ["PartiallyRefunded", 3000, "OrderUnclear"],
+    ["EXPIRADO", 2500, "Renewed"],
     ["UnderReview", 3000, "OrderUnclear"],
     ["UnderReview", 2500, "Reuse"],
     ["NOT_FOUND", 3000, "OrderUnclear"],
     ["Processing", 2500, "Reuse"],
-    ["Processing", 3000, "Renewed"],
-    ["cancelado", 2500, "Renewed"],
-    ["Estornado", 3000, "OrderRefunded"],
+    ["Processing", 3000, "OrderUnclear"],
+    ["cancelled", 2500, "Renewed"],
+    ["REFUNDED", 3000, "OrderRefunded"],
     ["successful", 2500, "Paid", ["Successful"]],
     ["Paid", 2500, "Paid", ["Successful"]]
   ]
@@ -384,7 +389,7 @@ describe("OrderCharge.get at a gateway as it was seen", () => {
         OrderCharge.get({ reference: "42", request: requestFor(centavos), last })
       ).pipe(
         Effect.provide(gateway.layer),
-        Effect.provideService(PaymentsPolicy, PaymentsPolicy.make({ statuses: { paid: paid ?? [] } }))
+        Effect.provideService(GatewayFacts, GatewayFacts.make({ statuses: { charge: { paid: paid ?? [] } } }))
       )
       assert.strictEqual(Result.isSuccess(answer) ? answer.success._tag : answer.failure._tag, tag)
       assert.lengthOf(gateway.charges, tag === "Renewed" ? 2 : 1)

@@ -1,7 +1,7 @@
 /** Compares books with gateways that answer and fail as the test chooses. */
 import { assert, describe } from "@effect/vitest"
 import { DateTime, Effect, Option, Result, Schema, Stream } from "effect"
-import { type GetTransactionError, Money, PaymentsPolicy, Reconcile, type TransactionStream } from "effect-pix"
+import { GatewayFacts, type GetTransactionError, Money, Reconcile, type TransactionStream } from "effect-pix"
 import { idsOf, type MovingList, still, upTo } from "../support/movingList.ts"
 import * as Lookup from "../support/payments.ts"
 import { effect } from "../support/effect.ts"
@@ -79,7 +79,7 @@ describe("Reconcile.stream", () => {
       id === "" ? Lookup.missing : Effect.succeed(Lookup.detailOf(id, id))
     const results = yield* Stream.runCollect(
       Stream.provide(Reconcile.stream(orders), Lookup.mockPayments({ getTransaction }))
-    ).pipe(Effect.provideService(PaymentsPolicy, PaymentsPolicy.make({ statuses: { paid: ["Successful"] } })))
+    ).pipe(Effect.provideService(GatewayFacts, GatewayFacts.make({ statuses: { charge: { paid: ["Successful"] } } })))
     assert.deepStrictEqual(
       tagsOf(results),
       rows.map(([, , , tag]) => tag)

@@ -2,8 +2,8 @@ import { assert, describe, test } from "@effect/vitest"
 import { Clock, DateTime, Duration, Effect, Exit, Fiber, Random, Result, Schedule, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import {
+  GatewayFacts,
   type GetTransactionError,
-  PaymentsPolicy,
   type TransactionDetail,
   TransactionHints,
   TransactionWait
@@ -144,7 +144,7 @@ const rows: ReadonlyArray<Row> = [
     [0, 600],
     "Deadline 600 2 Successful -"
   ],
-  ["ends with a word of failure in another language", [Lookup.detailOf("t", "CANCELADO")], steady, [0], "CANCELADO"],
+  ["ends with a listed word in any case", [Lookup.detailOf("t", "CANCELLED")], steady, [0], "CANCELLED"],
   ["lasts to the end of its schedule", [], { schedule: Schedule.recurs(2) }, [0, 0, 0], "Deadline 0 3 Awaiting -"],
   ["makes one lookup after the expiry", [], { expiresAt: -1 }, [0], "Expired 0 1 Awaiting -"],
   [
@@ -201,10 +201,10 @@ describe("TransactionWait", () => {
     }
   )
 
-  effect("a wait ends with a word that the policy lists as paid, in any case", function* () {
+  effect("a wait ends with a word that the facts list as paid, in any case", function* () {
     const { get } = script([Lookup.detailOf("t", "SUCCESSFUL")])
-    const policy = PaymentsPolicy.make({ statuses: { paid: ["Successful"] } })
-    const { enStatusTransaction } = yield* Effect.provideService(finalBy(get), PaymentsPolicy, policy)
+    const facts = GatewayFacts.make({ statuses: { charge: { paid: ["Successful"] } } })
+    const { enStatusTransaction } = yield* Effect.provideService(finalBy(get), GatewayFacts, facts)
     assert.strictEqual(enStatusTransaction, "SUCCESSFUL")
   })
 

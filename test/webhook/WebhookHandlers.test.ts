@@ -5,7 +5,7 @@ import { assert, describe } from "@effect/vitest"
 import { Clock, Data, Effect, Fiber, References } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { Money, PaymentsPolicy } from "effect-pix"
+import { Money } from "effect-pix"
 import { Sandbox } from "effect-pix/sandbox"
 import { PayoutNotFound } from "effect-pix/payouts"
 import { Webhook } from "effect-pix/webhook"
@@ -23,6 +23,7 @@ import {
   finish,
   inSeconds,
   isTransaction,
+  knowing,
   nobody,
   recorded,
   recording,
@@ -42,7 +43,9 @@ describe("the code of the user", () => {
       ["Failed", undefined, "onClosed onStatus"],
       ["Expired", undefined, "onClosed onStatus"],
       ["EXPIRED", undefined, "onClosed onStatus"],
-      ["PAID", undefined, "onStatus"],
+      ["PAID", undefined, "onPaid onStatus"],
+      ["RefundFailed", undefined, "onStatus"],
+      ["CANCEL_REQUESTED", undefined, "onStatus"],
       ["Successful", undefined, "onStatus"],
       ["Successful", undefined, "onPaid onStatus", ["successful"]],
       ["Pago", undefined, "onStatus", ["Successful"]],
@@ -69,7 +72,7 @@ describe("the code of the user", () => {
           const options = { onPaid, onRefunded, onClosed, onStatus, onUnconfirmed, expectedAmount }
           const webhook = yield* recording(options, layer).pipe(
             saying(() => says),
-            Effect.provideService(PaymentsPolicy, PaymentsPolicy.make({ statuses: { paid } }))
+            knowing({ charge: { paid } })
           )
           assert.strictEqual(yield* webhook.claim((yield* charge).id, says), 200)
           yield* webhook.idle
@@ -106,7 +109,7 @@ describe("the code of the user", () => {
     })
 
   effect(
-    "a word for paid that is listed later is handed out again, to onPaid, as another policy says it",
+    "a word for paid that is listed later is handed out again, to onPaid, as other facts say it",
     world,
     function* () {
       let says = "Successful"
@@ -119,16 +122,16 @@ describe("the code of the user", () => {
       yield* unlisted.crash
       const listed = yield* recording(options).pipe(
         saying(() => says),
-        Effect.provideService(PaymentsPolicy, PaymentsPolicy.make({ statuses: { paid: ["Successful"] } }))
+        knowing({ charge: { paid: ["Successful"] } })
       )
-      for (const word of [says, says, "Devolvido", "successful"]) {
+      for (const word of [says, says, "refunded", "successful"]) {
         says = word
         yield* listed.check(id)
         yield* finish(listed)
       }
       assert.deepStrictEqual(
         [paid, unlisted.statuses(), listed.statuses()],
-        [[`${id}:Successful`], ["Successful"], ["Successful", "Devolvido"]]
+        [[`${id}:Successful`], ["Successful"], ["Successful", "refunded"]]
       )
       assert.deepStrictEqual(listed.reasons(), ["WentBack"])
     }
@@ -374,7 +377,7 @@ effect("writes that cannot be committed are the failure of the only handler that
   yield* sql`CREATE TABLE orders (id INTEGER PRIMARY KEY)`
   yield* sql`CREATE TABLE parcels (orderId INTEGER REFERENCES orders DEFERRABLE INITIALLY DEFERRED)`
   const { claim, failures } = yield* recording({ onStatus: () => sql`INSERT INTO parcels VALUES (42)` }).pipe(
-    saying(() => "PAID")
+    saying(() => "Pago")
   )
   yield* claim(yield* paidCharge)
   yield* TestClock.adjust("1 second")

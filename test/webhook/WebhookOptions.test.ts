@@ -1,7 +1,7 @@
 import { assert, describe } from "@effect/vitest"
 import { Context, Effect, Layer, Logger, Schema } from "effect"
 import { TestClock } from "effect/testing"
-import { ConfigurationError, Metadata, type Payments } from "effect-pix"
+import { ConfigurationError, Metadata, type Payments, type PaymentsClient } from "effect-pix"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { Webhook, WebhookVerifier } from "effect-pix/webhook"
 import failure from "../fixtures/field/webhook-cashout-failure.json" with { type: "json" }
@@ -209,7 +209,7 @@ describe("the settings of a webhook", () => {
     class Orders extends Context.Service<Orders, { readonly pay: (id: string) => Effect.Effect<void> }>()(
       "test/webhook/WebhookOptions.test/Orders"
     ) {}
-    const layer: Layer.Layer<Webhook, ConfigurationError, Payments | Orders> = Webhook.layer({
+    const layer: Layer.Layer<Webhook, ConfigurationError, Payments | PaymentsClient | Orders> = Webhook.layer({
       onPaid: ({ transaction }) => Effect.flatMap(Orders, ({ pay }) => pay(transaction.transactionId)),
       onClosed: () => Effect.fail("away")
     })

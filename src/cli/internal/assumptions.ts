@@ -10,7 +10,6 @@ import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 import { getBalance, getTransaction, getWithdrawal, listTransactions } from "../../contract/Endpoints.ts"
 import { meaningOf } from "../../contract/Status.ts"
-import { isPaid } from "../../contract/StatusWords.ts"
 import { parseInstant } from "../../internal/utc.ts"
 import { wrongTimes } from "./clock.ts"
 import { type Answer, NoAnswer } from "./http.ts"
@@ -214,12 +213,12 @@ const served =
       return { row, date: "date" in answer ? answer.date : "" }
     })
 
-/** A word for paid, which no program believes before its user lists it. It is shown if it is a plain word. */
-const unlistedPaid = ({ enStatusTransaction }: Row): string | undefined => {
+/** A word that no table has: nothing ends by it before its user lists it. It is shown if it is a plain word. */
+const unlistedWord = ({ enStatusTransaction }: Row): string | undefined => {
   const status = String(enStatusTransaction)
-  if (isPaid(status) || meaningOf(status) !== "paid") return undefined
+  if (meaningOf(status, "charge") !== "unlisted") return undefined
   const word = /^[\p{L}_ -]{1,40}$/u.test(status) ? `"${status}"` : "its word"
-  return `${word} means paid, if you say so: PaymentsPolicy.make({ statuses: { paid: [${word}] } })`
+  return `${word} is not listed. If it means paid, say so: GatewayFacts.layer({ statuses: { charge: { paid: [${word}] } } })`
 }
 
 const service = "docs/service.md#responses-sections-22-24-to-27"
@@ -301,7 +300,7 @@ export const assumptions = [
   ),
   assume("The newest row's times are those of the service's clock", inTimes, served("newest"), wrongTimes),
   assume("The lookup's times are those of the service's clock", inTimes, served("lookup"), wrongTimes),
-  assume("The lookup's status is documented, or no word for paid", inStatus, record("lookup"), unlistedPaid),
+  assume("The lookup's status is listed", inStatus, record("lookup"), unlistedWord),
   assume("The lookup's id is that of its row in the list", inRows, rowOfLookup, ({ detail, row }) => {
     if (row === undefined) return "no row has this id"
     const apart = millisOf(row) - millisOf(detail)
@@ -312,7 +311,10 @@ export const assumptions = [
     holdsIf(plainId(row["providerTxId"]) === plainId(detail["transactionId"]), "it is another id, or none")
   ),
   assume("The list's status means what the lookup's does", inRows, withRow, ({ detail, row }) => {
-    const [listed, looked] = [meaningOf(String(row["status"])), meaningOf(String(detail["enStatusTransaction"]))]
+    const [listed, looked] = [
+      meaningOf(String(row["status"]), "charge"),
+      meaningOf(String(detail["enStatusTransaction"]), "charge")
+    ]
     return holdsIf(listed === looked || listed === "unlisted" || looked === "unlisted", `${listed}, and not ${looked}`)
   }),
   assume("The balance is JSON with the documented fields", inBalance, given("balance"), misfits(getBalance.response)),

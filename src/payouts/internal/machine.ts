@@ -19,7 +19,7 @@ import {
 } from "../../contract/PaymentsError.ts"
 import { withoutServiceWords } from "../../contract/RequestIssues.ts"
 import type { Seen } from "../../contract/Seen.ts"
-import { meaningOf } from "../../contract/Status.ts"
+import { plainWord } from "../../contract/Status.ts"
 import type { WriteOptions } from "../../contract/WriteOptions.ts"
 import type { Withdrawal } from "../../contract/Withdrawal.ts"
 import { Centavos, format } from "../../pix/Money.ts"
@@ -79,20 +79,6 @@ const afterDoubt = (error: RequestWithdrawalError, idempotencyKey: string): InDo
   })
 }
 
-/**
- * The service's word for a state: the fewest words of a status that mean the same as the whole. A status that is not in the
- * vocabulary may be a person's name, and so may the words beside one that is.
- */
-export const listedWord = (status: string): string | undefined => {
-  const meaning = meaningOf(status)
-  const words = meaning === "unlisted" || status.length > 5 * longestWord ? [] : status.trim().split(/\s+/)
-  const parts = words.flatMap((_, least) => words.map((_, at) => words.slice(at, at + least + 1).join(" ")))
-  return parts.find((part) => part.length <= longestWord && meaningOf(part) === meaning)
-}
-
-/** The length of its column. */
-const longestWord = 40
-
 /** A code of the service: no sentence, and no word alone, which may be a name. */
 const isCode = (code: unknown): code is string =>
   Predicate.isString(code) && /^(?=.*[\d_])[A-Za-z0-9_.-]{1,40}$/.test(code)
@@ -113,7 +99,7 @@ export const reasonOf = (error: RequestWithdrawalError): string | undefined =>
 const withoutWords = <E extends RequestWithdrawalError>(error: E): E => {
   const { issues, seen, serviceCode, serviceMessage: _, ...rest }: Worded = error
   const { status, ...place } = seen ?? {}
-  const word = status === undefined ? undefined : listedWord(status)
+  const word = status === undefined ? undefined : plainWord(status)
   // The class of an error makes its copy from its own fields.
   const make = error.constructor as new (fields: object) => E
   return new make({

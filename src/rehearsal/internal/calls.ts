@@ -10,6 +10,7 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { IdempotencyKeyGen } from "../../client/IdempotencyKeyGen.ts"
 import { Payments } from "../../client/Payments.ts"
+import type { PaymentsClient } from "../../client/PaymentsClient.ts"
 import { WithdrawalLookup } from "../../client/WithdrawalLookup.ts"
 import * as Endpoints from "../../contract/Endpoints.ts"
 import type { WriteOptions } from "../../contract/WriteOptions.ts"
@@ -21,7 +22,7 @@ import type { Story } from "./story.ts"
 type Mutable<A> = { -readonly [Name in keyof A]: A[Name] }
 
 /** The services whose calls are counted. */
-export type Called = Payments | WithdrawalLookup
+export type Called = Payments | WithdrawalLookup | PaymentsClient
 
 /** A call while it runs. */
 export type Call = Mutable<RehearsalCall> & {
@@ -202,7 +203,7 @@ export const makeCalls = ({ now, onBegin, onEnd, story }: Options) => {
             ({ enTransaction }) => ({ answer: enTransaction })
           )
       })
-      return Context.make(Payments, payments).pipe(Context.add(WithdrawalLookup, lookup))
+      return Context.add(Context.add(client, Payments, payments), WithdrawalLookup, lookup)
     }
   }
 }

@@ -8,7 +8,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { Payments } from "../../client/Payments.ts"
-import { PaymentsPolicy } from "../../client/PaymentsPolicy.ts"
+import { factsHere } from "../../client/PaymentsClient.ts"
 import { checkOptionsBy, fn, whole, withDefault } from "../../contract/Options.ts"
 import type {
   GetTransactionError,
@@ -17,8 +17,8 @@ import type {
   TransactionNotFound,
   UnexpectedResponse
 } from "../../contract/PaymentsError.ts"
-import { type Meaning, meaningOf } from "../../contract/Status.ts"
-import { DetailStatus, isPaid } from "../../contract/StatusWords.ts"
+import { meaningOf, type Words } from "../../contract/Status.ts"
+import { DetailStatus } from "../../contract/StatusWords.ts"
 import type { TransactionDetail, TransactionListItem } from "../../contract/Transaction.ts"
 import * as TransactionStream from "../TransactionStream.ts"
 import { checkOrderBy, endsRun, Order, type Stopping } from "./order.ts"
@@ -124,13 +124,13 @@ interface Compared {
 }
 
 /** Compares two records of a charge, by what their statuses mean. */
-const makeCompare = (paid: ReadonlyArray<string> | undefined) => {
-  const meaning = (status: string): Meaning => (isPaid(status, { paid }) ? "paid" : meaningOf(status))
+const makeCompare = (statuses: Words) => {
+  const meaning = (status: string) => meaningOf(status, "charge", statuses)
   const isSameStatus = (one: string, other: string) =>
     one.toLowerCase() === other.toLowerCase() || (meaning(one) !== "unlisted" && meaning(one) === meaning(other))
   return {
     /** Whether no money moved, by this status. */
-    isWithoutMoney: (status: string) => meaning(status) === "open" || meaning(status) === "failed",
+    isWithoutMoney: (status: string) => meaning(status) === "open" || meaning(status) === "closed",
     isSame: (one: Compared, other: Compared) => one.amount === other.amount && isSameStatus(one.status, other.status),
     differenceOf: (order: Compared, { enStatusTransaction, value }: TransactionDetail) => {
       if (!isSameStatus(order.status, enStatusTransaction)) return "StatusDiffers"
@@ -141,7 +141,7 @@ const makeCompare = (paid: ReadonlyArray<string> | undefined) => {
 
 const compareRows = Effect.gen(function* () {
   const { getTransaction } = yield* Payments
-  const { differenceOf, isSame, isWithoutMoney } = makeCompare((yield* PaymentsPolicy).statuses.paid)
+  const { differenceOf, isSame, isWithoutMoney } = makeCompare((yield* factsHere).statuses)
 
   /** Looks the order of a row up. None where the books are right, or where the lookup shows that it is another row's. */
   const compare = Effect.fnUntraced(function* <O extends KnownOrder>(

@@ -22,7 +22,7 @@ export const Order = Schema.Struct({
   amount: Centavos,
   /**
    * The status in your books, in the words of a lookup, such as `Awaiting` or `Paid`. Words are compared exactly, also
-   * undocumented ones; those that `PaymentsPolicy.statuses` lists as paid match `Paid`, and each other. The creation and the list use other words, which never match. Default: the status is not compared.
+   * undocumented ones; those that `GatewayFacts` lists as paid match `Paid`, and each other. The creation and the list use other words, which never match. Default: the status is not compared.
    */
   status: Schema.optional(DetailStatus)
 })

@@ -3,8 +3,7 @@
  */
 import * as Duration from "effect/Duration"
 import type { GetTransactionError } from "../../contract/PaymentsError.ts"
-import { meaningOf, progressOfDetail } from "../../contract/Status.ts"
-import { isPaid, type PaidWords } from "../../contract/StatusWords.ts"
+import { fold, meaningOf, type OfCharge, type Words } from "../../contract/Status.ts"
 import type { UnconfirmedTransaction } from "../WebhookEvent.ts"
 
 /** Why a claim is not confirmed. */
@@ -23,12 +22,16 @@ export type Judge = (status: string | undefined) => Doubt | undefined
 export const isFound = (doubt: Doubt | undefined): boolean =>
   doubt === undefined || !["NotFound", "LookupFailed", "OtherTransaction"].includes(doubt.finding.reason)
 
-/** Whether a claim says what the lookup says: the same word in any case, or another word of the same meaning. */
-export const agrees = (claimed: string | undefined, lastStatus: string, statuses: PaidWords): boolean => {
+/** What a claim says of its charge. `successful` was seen in the delivery of a paid one. */
+export const ofClaim = (claimed: string, statuses: Words = {}): OfCharge =>
+  fold(claimed) === "successful" ? "paid" : meaningOf(claimed, "charge", statuses)
+
+/** Whether a claim says what the lookup says: the same word, or another word of the same meaning. */
+export const agrees = (claimed: string | undefined, lastStatus: string, statuses: Words): boolean => {
   if (claimed === undefined) return false
-  const meaning = meaningOf(claimed)
-  const last = isPaid(lastStatus, statuses) ? "paid" : meaningOf(lastStatus)
-  return claimed.toLowerCase() === lastStatus.toLowerCase() || (meaning !== "unlisted" && meaning === last)
+  const meaning = ofClaim(claimed, statuses)
+  const last = meaningOf(lastStatus, "charge", statuses)
+  return fold(claimed) === fold(lastStatus) || (meaning !== "unlisted" && meaning === last)
 }
 
 /**
@@ -36,14 +39,16 @@ export const agrees = (claimed: string | undefined, lastStatus: string, statuses
  * newer than the lookup. Only a claim that is certainly older is finished.
  */
 export const byStatus =
-  (lastStatus: string, statuses: PaidWords): Judge =>
+  (lastStatus: string, statuses: Words): Judge =>
   (status) => {
     if (agrees(status, lastStatus, statuses)) return undefined
-    if (progressOfDetail(lastStatus, statuses) === "Open")
+    if (meaningOf(lastStatus, "charge", statuses) === "open")
       return { finding: { reason: "StillOpen", lastStatus }, reason: "early" }
-    const claimed = meaningOf(status ?? "")
+    const claimed = ofClaim(status ?? "", statuses)
     const isOld =
-      claimed === "unlisted" || claimed === "open" || (claimed === "paid" && meaningOf(lastStatus) === "returned")
+      claimed === "unlisted" ||
+      claimed === "open" ||
+      (claimed === "paid" && meaningOf(lastStatus, "charge", statuses) === "refunded")
     return isOld ? undefined : { finding: { reason: "Disagrees", lastStatus }, reason: "early" }
   }
 

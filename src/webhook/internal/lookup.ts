@@ -8,10 +8,10 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type { Payments } from "../../client/Payments.ts"
+import type { PaymentsClient } from "../../client/PaymentsClient.ts"
 import { PaymentsPolicy } from "../../client/PaymentsPolicy.ts"
 import { Caller } from "../../internal/caller.ts"
-import { meaningOf, progressOfDetail } from "../../contract/Status.ts"
-import { isPaid, type PaidWords } from "../../contract/StatusWords.ts"
+import { meaningOf, type OfCharge } from "../../contract/Status.ts"
 import type { TransactionDetail } from "../../contract/Transaction.ts"
 import { agrees, byFailure, byStatus, type Judge } from "./judge.ts"
 import { foldedId, isReturned, storedStatus } from "./row.ts"
@@ -20,18 +20,12 @@ import type { LookupSignals } from "./signals.ts"
 /** The handler of a status, which is called before `onStatus`. */
 export type StatusHandler = "onPaid" | "onRefunded" | "onClosed"
 
-/** The statuses of a charge that nobody will pay. `Expired` is not documented. */
-const closed = /^(?:cancelled|failed|expired)$/i
-
-/** Money is believed by a word that is documented or that the user lists, never by what a word sounds like. */
-const handlerOf = (status: string, statuses: PaidWords): StatusHandler | undefined =>
-  isPaid(status, statuses)
-    ? "onPaid"
-    : /^refunded$/i.test(status)
-      ? "onRefunded"
-      : closed.test(status)
-        ? "onClosed"
-        : undefined
+/** The handlers of what is listed. */
+const handlers: Partial<Record<OfCharge, StatusHandler>> = {
+  paid: "onPaid",
+  refunded: "onRefunded",
+  closed: "onClosed"
+}
 
 /** A transaction whose status is handed out. */
 export interface News {
@@ -53,10 +47,11 @@ export type LookUp = ReturnType<typeof makeLookUp>
 /** How much longer than the policy says a service that is not our client may take, in milliseconds: ours ends its attempt first. */
 const slack = 5000
 
-/** `layerPolicy`: that of the layer, for a fiber that has none. */
+/** `ownPolicy`: that of the webhook's layer, for a fiber that has none. */
 export const makeLookUp = (
   payments: Pick<Payments["Service"], "getTransaction">,
-  layerPolicy: PaymentsPolicy,
+  { facts: { statuses }, policy: policyOfClient }: PaymentsClient["Service"],
+  ownPolicy: PaymentsPolicy | undefined,
   { countUnlisted, logOutage }: LookupSignals
 ) => {
   /** One request, or several that end in time: what waits is looked up again by its own schedule. */
@@ -74,10 +69,10 @@ export const makeLookUp = (
     transactionId: string,
     handedOut: ReadonlyArray<string>
   ): Effect.fn.Return<Found> {
-    const policy = Context.getOrUndefined(yield* Effect.context<never>(), PaymentsPolicy) ?? layerPolicy
-    const { statuses } = policy
+    const policy =
+      Context.getOrUndefined(yield* Effect.context<never>(), PaymentsPolicy) ?? ownPolicy ?? (yield* policyOfClient)
     const millis = Duration.toMillis(policy.attemptTimeout)
-    const answer = yield* ask(transactionId, millis)
+    const answer = yield* Effect.provideService(ask(transactionId, millis), PaymentsPolicy, policy)
     if (Result.isFailure(answer) || Option.isNone(answer.success)) {
       const doubt = byFailure(Result.isFailure(answer) ? answer.failure : undefined)
       if (doubt.reason === "outage") yield* logOutage(doubt.finding.error, millis)
@@ -88,15 +83,16 @@ export const makeLookUp = (
     if (foldedId(transaction.transactionId) !== foldedId(transactionId)) {
       return { judge: () => ({ finding: { reason: "OtherTransaction" } }) }
     }
-    const handler = handlerOf(lastStatus, statuses)
+    const meaning = meaningOf(lastStatus, "charge", statuses)
+    const handler = handlers[meaning]
     // The lookup shows an older status than before. After a refund was handed out, no goods may be shipped.
     if (handler === "onPaid" && handedOut.some(isReturned)) {
       return { judge: () => ({ finding: { reason: "WentBack", lastStatus }, reason: "early" }) }
     }
     const judge = byStatus(lastStatus, statuses)
-    const stored = storedStatus(lastStatus, handler === "onPaid")
-    if (progressOfDetail(lastStatus, statuses) === "Open" || handedOut.includes(stored)) return { judge }
-    if (handler === undefined && meaningOf(lastStatus) === "paid") yield* countUnlisted(lastStatus)
+    const stored = storedStatus(lastStatus, meaning)
+    if (meaning === "open" || handedOut.includes(stored)) return { judge }
+    if (meaning === "unlisted") yield* countUnlisted(lastStatus)
     return { transaction, handler, stored, judge, agrees: (claimed) => agrees(claimed, lastStatus, statuses) }
   })
 }

@@ -12,10 +12,11 @@ import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { IdempotencyKey } from "../../contract/IdempotencyKey.ts"
-import { type DetailWord, meaningOf } from "../../contract/Status.ts"
-import { detailWords } from "../../contract/StatusWords.ts"
+import { meaningOf, type OfCharge } from "../../contract/Status.ts"
+import { type DetailWord, detailWords } from "../../contract/StatusWords.ts"
 import type { HandlerName } from "../WebhookEvent.ts"
 import { handlerNames } from "./handlerNames.ts"
+import { ofClaim } from "./judge.ts"
 import type { Reading } from "./reader.ts"
 
 const Claim = Schema.Struct({
@@ -122,8 +123,9 @@ const wordOf = (status: string | undefined): DetailWord | undefined =>
 
 /** What a claim says: a documented status, or the meaning of another word. A word without a meaning claims nothing. */
 const claimedBy = ({ status = "" }: Claim): string | undefined => {
-  const meaning = meaningOf(status)
-  return wordOf(status) ?? (meaning === "unlisted" ? undefined : meaning)
+  // A withdrawal has words of its own.
+  const meanings = [ofClaim(status), meaningOf(status, "payout")]
+  return wordOf(status) ?? meanings.find((meaning) => meaning !== "unlisted")
 }
 
 const isAmong = (claims: ReadonlyArray<Claim>, one: Claim) =>
@@ -139,20 +141,15 @@ export interface Subject extends Pick<Row, "about" | "transactionId" | "withdraw
 /** The claim of a check. A lookup finishes it without a report, whether the transaction is still open or not. */
 export const checkClaim: Claim = { status: "Awaiting", isCheck: true }
 
-const returned = "returned:"
-
 /**
  * The name by which the status of a lookup is stored: a documented word itself, or a digest of any other text, which may be a
- * name. It says which of these mean that the money was returned, and which the user lists as paid: a status that was handed
- * out before it was listed is handed out again.
+ * name. It says what the user's list makes of the word: a status that was handed out before it was listed is handed out again.
  */
-export const storedStatus = (status: string, isPaid: boolean): string => {
-  if (wordOf(status) !== undefined) return status
-  return `${isPaid ? "paid:" : meaningOf(status) === "returned" ? returned : ""}${digest(status)}`
-}
+export const storedStatus = (status: string, meaning: OfCharge): string =>
+  wordOf(status) === undefined ? `${meaning === "unlisted" ? "" : `${meaning}:`}${digest(status)}` : status
 
 /** Whether a stored status says that the money was returned. */
-export const isReturned = (stored: string): boolean => stored.startsWith(returned) || wordOf(stored) === "Refunded"
+export const isReturned = (stored: string): boolean => stored.startsWith("refunded:") || wordOf(stored) === "Refunded"
 
 /** A status of one word: your code may know it. It is stored until the claim is finished; any other text is not. */
 const statusWord = /^[\p{L}_-]{1,40}$/u

@@ -2,6 +2,7 @@
  * Builds the webhooks: checks their settings, and starts the workers of the one that is recorded.
  */
 import type * as Duration from "effect/Duration"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
@@ -11,6 +12,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { DueRow } from "../../durable/Due.ts"
 import { paymentsTag } from "../../client/PaymentsTag.ts"
+import { clientOfLayer } from "../../client/PaymentsClient.ts"
 import { PaymentsPolicy } from "../../client/PaymentsPolicy.ts"
 import { receive } from "../../client/Rehearsed.ts"
 import { bothSettings, invalidRequest } from "../../contract/Options.ts"
@@ -86,9 +88,10 @@ const partsOf = Effect.fnUntraced(function* <M, R>(
   const handlers = makeHandlers(options, metadataOf, yield* Effect.context<R>(), settings.handlerTimeout)
   const { firstLookupsPerSecond: perSecond, name } = settings
   const signals = makeLookupSignals(name, lines)
+  const ownPolicy = Context.getOrUndefined(yield* Effect.context<never>(), PaymentsPolicy)
   return {
     ...settings,
-    lookUp: makeLookUp(yield* paymentsTag, yield* PaymentsPolicy, signals),
+    lookUp: makeLookUp(yield* paymentsTag, yield* clientOfLayer, ownPolicy, signals),
     countUntold: signals.countUntold,
     handlers,
     read,

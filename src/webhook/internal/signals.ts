@@ -10,6 +10,7 @@ import { measureClock } from "../../durable/Now.ts"
 import { measureRepeatedly, reportUntil } from "../../durable/Work.ts"
 import { counter, gauge, setToNow, update } from "../../internal/metrics.ts"
 import type { NextWrite } from "../../internal/soleWriter.ts"
+import { plainWord } from "../../contract/Status.ts"
 import type { GetTransactionError } from "../../contract/PaymentsError.ts"
 import { countSinceLine, errorType, type Lines, log } from "../../internal/spans.ts"
 import type { HandlerName } from "../WebhookEvent.ts"
@@ -40,7 +41,7 @@ const deadLetters = gauge(
 const unlisted = counter(
   "effect_pix_webhook_unlisted_total",
   "{lookup}",
-  "Lookups whose status sounds like paid, but is neither documented nor listed in PaymentsPolicy.statuses: onPaid was not called"
+  "Lookups whose status is neither known nor listed in GatewayFacts: only onStatus was called"
 )
 const untold = counter(
   "effect_pix_webhook_untold_total",
@@ -135,47 +136,55 @@ const moreOf = (count: number) => (count === 1 ? "" : ` ${count - 1} more since 
 
 export type LookupSignals = ReturnType<typeof makeLookupSignals>
 
+/** How many unlisted words the metrics name. The others are `other`. */
+const mostWords = 20
+
 /** What lookups say that a person should know: each line once a minute. */
-export const makeLookupSignals = (webhook: string, lines: Lines) => ({
-  /** A lookup failed, and is repeated. Without an error, the service said nothing within these milliseconds. */
-  logOutage: Effect.fnUntraced(function* (error: GetTransactionError | undefined, millis: number) {
-    const type = error === undefined ? "Timeout" : errorType(error)
-    const count = yield* sinceLastLine(lines, `outage ${type}`)
-    if (count === undefined) return
-    const what = type === "Timeout" ? `a lookup got no answer in ${millis / 1000} seconds` : `a lookup failed (${type})`
-    yield* log("Warn", `Webhook: ${what}, and is repeated.${moreOf(count)}`, {
-      "webhook.name": webhook,
-      "error.type": type,
-      "webhook.lookups": count
-    })
-  }),
+export const makeLookupSignals = (webhook: string, lines: Lines) => {
+  const words = new Set<string>()
+  return {
+    /** A lookup failed, and is repeated. Without an error, the service said nothing within these milliseconds. */
+    logOutage: Effect.fnUntraced(function* (error: GetTransactionError | undefined, millis: number) {
+      const type = error === undefined ? "Timeout" : errorType(error)
+      const count = yield* sinceLastLine(lines, `outage ${type}`)
+      if (count === undefined) return
+      const what =
+        type === "Timeout" ? `a lookup got no answer in ${millis / 1000} seconds` : `a lookup failed (${type})`
+      yield* log("Warn", `Webhook: ${what}, and is repeated.${moreOf(count)}`, {
+        "webhook.name": webhook,
+        "error.type": type,
+        "webhook.lookups": count
+      })
+    }),
 
-  /** Counts a status that was handed out because of a check alone. `handler`: that of the status, if it has one. */
-  countUntold: Effect.fnUntraced(function* (handler: HandlerName = "onStatus") {
-    yield* update(untold, 1, { webhook, handler })
-    const count = yield* sinceLastLine(lines, "untold")
-    if (count === undefined) return
-    yield* log("Info", `Webhook: a check found a status that no delivery had told.${moreOf(count)}`, {
-      "webhook.name": webhook,
-      "webhook.handler": handler,
-      "webhook.lookups": count
-    })
-  }),
+    /** Counts a status that was handed out because of a check alone. `handler`: that of the status, if it has one. */
+    countUntold: Effect.fnUntraced(function* (handler: HandlerName = "onStatus") {
+      yield* update(untold, 1, { webhook, handler })
+      const count = yield* sinceLastLine(lines, "untold")
+      if (count === undefined) return
+      yield* log("Info", `Webhook: a check found a status that no delivery had told.${moreOf(count)}`, {
+        "webhook.name": webhook,
+        "webhook.handler": handler,
+        "webhook.lookups": count
+      })
+    }),
 
-  /** Counts a lookup whose status is a word for paid that the user has not listed. */
-  countUnlisted: Effect.fnUntraced(function* (text: string) {
-    // The vocabulary has few such words, so it is no name.
-    const status = text.toLowerCase()
-    yield* update(unlisted, 1, { webhook, "payments.status": status })
-    const count = yield* sinceLastLine(lines, `unlisted ${status}`)
-    if (count === undefined) return
-    yield* log(
-      "Warn",
-      `Webhook: a lookup says "${status}", and onPaid was not called: if your gateway means paid by it, list it in PaymentsPolicy.statuses.paid`,
-      { "webhook.name": webhook, "payments.status": status, "webhook.lookups": count }
-    )
-  })
-})
+    /** Counts a lookup whose status no table has: the status is handed out to `onStatus` alone. */
+    countUnlisted: Effect.fnUntraced(function* (text: string) {
+      const word = plainWord(text)
+      if (word !== undefined && words.size < mostWords) words.add(word)
+      const status = word !== undefined && words.has(word) ? word : "other"
+      yield* update(unlisted, 1, { webhook, "payments.status": status })
+      const count = yield* sinceLastLine(lines, `unlisted ${status}`)
+      if (count === undefined) return
+      yield* log(
+        "Warn",
+        `Webhook: a lookup says "${status}", which is not listed, so only onStatus was called. If your gateway means paid by it, list it: GatewayFacts.layer({ statuses: { charge: { paid: ["${status}"] } } })`,
+        { "webhook.name": webhook, "payments.status": status, "webhook.lookups": count }
+      )
+    })
+  }
+}
 
 /** Logs once a minute that the bound of first lookups holds. */
 export const makeHeld = (webhook: string, perSecond: number, lines: Lines) =>

@@ -114,7 +114,7 @@ export const makeWork = <M>(options: WorkOptions<M>) => {
     const hint = handlers.hint({ ...row, name: taken.key }, claim)
     // After the last try the claim is reported.
     if (hint === undefined || (yield* delayOf("hint", row.tries.failed)) === undefined) return undefined
-    const stored = Rows.storedStatus(claim?.status ?? "", false)
+    const stored = Rows.storedStatus(claim?.status ?? "", "unlisted")
     const outcome: Rows.Outcome = { left: [], isFound: false }
     const work = Effect.gen(function* () {
       if (!row.handedOut.includes(stored)) yield* hint

@@ -18,6 +18,7 @@ import { countSinceLine, isTraced, type Lines, log } from "../../../internal/spa
 import type { Transport } from "../../../internal/transport.ts"
 import type { ApiCredentials, Credentials } from "../../Credentials.ts"
 import type { IdempotencyKeyGen } from "../../IdempotencyKeyGen.ts"
+import type { GatewayFacts } from "../../GatewayFacts.ts"
 import { PaymentsPolicy } from "../../PaymentsPolicy.ts"
 import { markStarted } from "../../../internal/started.ts"
 import { MerchantLabel } from "../merchantLabel.ts"
@@ -32,9 +33,10 @@ export interface ClientOptions {
   readonly companyId: number | undefined
   /** The zone of a time without an offset. `undefined`: UTC. */
   readonly zone: DateTime.TimeZone | undefined
+  readonly facts: GatewayFacts
 }
 
-export interface Client extends Pick<ClientOptions, "credentials" | "keys" | "companyId" | "zone"> {
+export interface Client extends Pick<ClientOptions, "credentials" | "keys" | "companyId" | "zone" | "facts"> {
   /** Scheme, host and port. */
   readonly origin: string
   /** The path of the base URL, before every path of the contract. */
@@ -57,7 +59,7 @@ export interface Client extends Pick<ClientOptions, "credentials" | "keys" | "co
 
 export const makeClient = (options: ClientOptions): Effect.Effect<Client> =>
   Effect.map(Effect.tap(Effect.context<never>(), markStarted), (builtIn: Context.Context<never>) => {
-    const { baseUrl, companyId, credentials, keys, transport, zone } = options
+    const { baseUrl, companyId, credentials, facts, keys, transport, zone } = options
     const prefix = baseUrl.pathname.replace(/(?<!\/)\/+$/, "")
     const server = {
       address: baseUrl.hostname,
@@ -69,6 +71,7 @@ export const makeClient = (options: ClientOptions): Effect.Effect<Client> =>
       credentials,
       keys,
       companyId,
+      facts,
       zone,
       origin: baseUrl.origin,
       prefix,

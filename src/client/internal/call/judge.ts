@@ -163,7 +163,7 @@ const isSuccess = (status: number) => status >= 200 && status < 300
 export const judgeAnswer = <A>(call: Call<A>, status: number, headers: AnswerHeaders, body: string) =>
   judgeSafely(status, (): Result.Result<A, Failed> => {
     if (!isSuccess(status)) return Result.fail(judgeRefusal(call, status, headers, { text: body }))
-    const decoded = call.prepared.decode(body, call.settings.policy, call.misfits)
+    const decoded = call.prepared.decode(body, call.misfits)
     return Result.mapError(decoded, ({ issues, reason, record, seen = {} }) => {
       const found = { issues, seen: withoutSecrets(seen, secretsOf(call)) }
       return record === undefined

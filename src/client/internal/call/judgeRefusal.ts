@@ -12,7 +12,7 @@ import type { FailureReason, Seen } from "../../../contract/PaymentsError.ts"
 import { millisOf } from "../../../contract/Options.ts"
 import { refusedField } from "../../../contract/RequestIssues.ts"
 import type { AnswerHeaders } from "../../../internal/transport.ts"
-import type { RefusalCause, ServiceRefusal } from "../../PaymentsPolicy.ts"
+import type { RefusalCause, ServiceRefusal } from "../../GatewayFacts.ts"
 import { isBrokenBehind } from "../words/brokenBehind.ts"
 import { isAboutDuplication } from "../words/earlierRequest.ts"
 import { fieldsNamed, withFields } from "../words/fieldsNamed.ts"
@@ -138,8 +138,6 @@ const policyWait = (verdict: unknown, now: number): Duration.Duration | undefine
   return millis === undefined ? undefined : Duration.min(Duration.millis(millis), longestRetryAfter)
 }
 
-/** Where a day of the gateway begins. */
-
 /** What the user's policy says of a refusal: nothing for a value that is none of its words. */
 const policyVerdict = (
   call: Call,
@@ -150,7 +148,7 @@ const policyVerdict = (
   if (call.inDoubt !== undefined) return {}
   const { operation } = call.route.endpoint
   const verdict = Result.getOrElse(
-    Result.try(() => call.settings.policy.refusal({ operation, ...said })),
+    Result.try(() => call.client.facts.refusal({ operation, ...said })),
     // A function that throws cannot say that nothing was executed.
     () => "Unknown" as const
   )

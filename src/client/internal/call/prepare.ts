@@ -17,7 +17,6 @@ import type {
 } from "../../../contract/PaymentsError.ts"
 import { issuesOf } from "../../../contract/RequestIssues.ts"
 import { isUnclear, type WriteOptions } from "../../../contract/WriteOptions.ts"
-import type { PaymentsPolicy } from "../../PaymentsPolicy.ts"
 import { bodyDecoder, type FastReader, parseJson } from "../wire/decode.ts"
 import { type SeenPaths, seenIn } from "../wire/seen.ts"
 import { run } from "./call.ts"
@@ -102,7 +101,7 @@ interface Read<Answer, A, Own extends PaymentsError> {
   /** The parameters and the query. */
   readonly input: unknown
   /** Accepts the answer, or fails with the reason why it is not an answer to the request. */
-  readonly accept: (answer: Answer, asked: Pick<Asked, "policy" | "misfits">) => Result.Result<A, Undecodable>
+  readonly accept: (answer: Answer, asked: Pick<Asked, "misfits">) => Result.Result<A, Undecodable>
   /** Returns an error that only this operation has. */
   readonly ownError?: OwnError<Own>
 }
@@ -124,8 +123,8 @@ export const read = <E extends Endpoint, A, Own extends PaymentsError = never>(
     path: path.success,
     text: undefined,
     body: undefined,
-    decode: (text, policy, misfits) =>
-      Result.flatMap(route.decode(text, misfits, client.zone), (answer) => accept(answer, { policy, misfits })),
+    decode: (text, misfits) =>
+      Result.flatMap(route.decode(text, misfits, client.zone), (answer) => accept(answer, { misfits })),
     toError: (call, failed) => readError(call, failed, ownError)
   })
 }
@@ -143,7 +142,6 @@ export interface Asked {
   /** The text of the answer. */
   readonly answered: string
   readonly idempotencyKey: string
-  readonly policy: PaymentsPolicy
   /** Takes the name of a field that is not as the contract says, and does not make the answer unusable. */
   readonly misfits: Set<string>
 }
@@ -192,9 +190,9 @@ export const write = <E extends Endpoint, Sent extends Amounted | undefined, A, 
         path: path.success,
         text,
         body: text === undefined ? undefined : encoder.encode(text),
-        decode: (answered, policy, misfits) =>
+        decode: (answered, misfits) =>
           route.decode(answered, misfits, client.zone).pipe(
-            Result.flatMap((answer) => accept(answer, sent, { answered, idempotencyKey, policy, misfits })),
+            Result.flatMap((answer) => accept(answer, sent, { answered, idempotencyKey, misfits })),
             Result.mapError((undecodable) => ({
               ...undecodable,
               seen: seen(answered)

@@ -120,7 +120,7 @@ export const makeRetry = (call: Call): Retry => {
 
   const next = Effect.fnUntraced(function* (last: Failed, used: ApiCredentials) {
     if (last.status === 401 && !isReloaded && (yield* reload(used))) {
-      // A 401 may be in doubt by the user's own `PaymentsPolicy.refusal`.
+      // A 401 may be in doubt by the user's own `GatewayFacts.refusal`.
       if (last._tag === "Refused" || policy.writes === "same-key") return true
     }
     const again = mayTryAgain(last, isWrite ? policy.writes : "read", call.inDoubt !== undefined)

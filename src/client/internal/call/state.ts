@@ -13,7 +13,7 @@ import type { Unclear } from "../../../contract/WriteOptions.ts"
 import type { Sent } from "../../../internal/transport.ts"
 import type { Sender } from "../../../internal/sender.ts"
 import type { ApiCredentials } from "../../Credentials.ts"
-import type { PaymentsPolicy, RefusalCause } from "../../PaymentsPolicy.ts"
+import type { RefusalCause } from "../../GatewayFacts.ts"
 import type { CallSettings, Client } from "./client.ts"
 
 export type Issues = ReadonlyArray<RequestIssue>
@@ -51,7 +51,7 @@ export interface Prepared<A, E> {
   readonly text: string | undefined
   /** Made once, so that every attempt sends the same bytes. */
   readonly body: Uint8Array<ArrayBuffer> | undefined
-  readonly decode: (body: string, policy: PaymentsPolicy, misfits: Set<string>) => Result.Result<A, Undecodable>
+  readonly decode: (body: string, misfits: Set<string>) => Result.Result<A, Undecodable>
   /** Reads what an answer to a write shows of its charge or withdrawal. */
   readonly seen?: (answered: string) => Seen
   readonly toError: (call: Call, failed: Failed) => E
@@ -127,7 +127,7 @@ export interface Refused extends ServiceSaid {
   readonly isConflict: boolean
   /** Whether it is the refusal of a withdrawal whose words name a limit of the account. */
   readonly isLimit: boolean
-  /** The cause that `PaymentsPolicy.refusal` names, if it names one. */
+  /** The cause that `GatewayFacts.refusal` names, if it names one. */
   readonly cause: RefusalCause | undefined
   /** The reason why the body could not be read. Its words are unknown then, and not absent. */
   readonly unread: FailureReason | undefined

@@ -5,7 +5,7 @@
 import type * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
-import { meaningOf } from "../../../contract/Status.ts"
+import { isFailure, meaningOf } from "../../../contract/Status.ts"
 import { noField } from "../../../contract/RequestIssues.ts"
 import { invalidRequest } from "../../../contract/Options.ts"
 import { createTransaction as endpoint } from "../../../contract/Endpoints.ts"
@@ -60,20 +60,23 @@ const withoutCode: Undecodable = {
   issues: [{ path: "data.pix.qrcode", problem: "is missing from the charge" }]
 }
 
-const deniesSuccess = (status: string) => ["failed", "returned"].includes(meaningOf(status))
-
 const issue = (name: string, problem: string) => ({ path: `data.${name}`, problem })
+
+const deniesSuccess = (status: string, { facts }: Client) => {
+  const meaning = meaningOf(status, "charge", facts.statuses)
+  return meaning === "closed" || meaning === "refunded" || (meaning === "unlisted" && isFailure(status))
+}
 
 /**
  * The issues of an answer to a PIX request that is about another charge, or about one that failed. The answers for the
  * other methods are not documented, so they are not compared.
  */
-const differences = ({ amount, paymentMethod, status }: CreatedTransaction, sent: Sent): Issues => [
+const differences = ({ amount, paymentMethod, status }: CreatedTransaction, sent: Sent, client: Client): Issues => [
   ...(amount === sent.amount ? [] : [issue("amount", "is not the amount that was asked for")]),
   ...(paymentMethod === undefined || paymentMethod.trim().toUpperCase() === "PIX"
     ? []
     : [issue("paymentMethod", "is not the method that was asked for")]),
-  ...(deniesSuccess(status) ? [issue("status", "is a word for failure")] : [])
+  ...(deniesSuccess(status, client) ? [issue("status", "is a word for failure")] : [])
 ]
 
 const noCode: ReturnType<typeof pixOf> = Result.succeed({})
@@ -105,7 +108,7 @@ export const make = (client: Client) => {
         const { pix, ...rest } = data
         const created = { ...(companyId === undefined ? {} : { companyId }), ...rest, idempotencyKey }
         if (isOtherCompany(client, created)) return notAsAsked(otherCompany)
-        const issues = sent.paymentMethod === "PIX" ? differences(created, sent) : []
+        const issues = sent.paymentMethod === "PIX" ? differences(created, sent, client) : []
         if (issues.length > 0) return notAsAsked(...issues)
         return Result.flatMap(pix === undefined ? noCode : pixOf(pix), (read) => {
           if (sent.paymentMethod === "PIX" && read.qrcode === undefined) return Result.fail(withoutCode)

@@ -16,12 +16,12 @@ const route = makeRoute(endpoint)
 export const make = (client: Client) => (withdrawalId: number) =>
   read(client, route, {
     input: { withdrawalId },
-    accept: (detail, { misfits, policy }) => {
+    accept: (detail, { misfits }) => {
       const { amount, enTransaction, id, value } = detail
       if (id !== withdrawalId) return notAsAsked({ path: "id", problem: "is not the id that was asked for" })
-      const issues = amount === undefined ? [] : valueIssues(policy, amount, value)
+      const issues = amount === undefined ? [] : valueIssues(client.facts, amount, value)
       if (issues.length > 0) return notAsAsked(...issues)
-      if (meaningOf(enTransaction) === "unlisted") misfits.add(statusField)
+      if (meaningOf(enTransaction, "payout", client.facts.statuses) === "unlisted") misfits.add(statusField)
       return Result.succeed(detail)
     },
     ownError: notFound((fields) => new WithdrawalNotFound({ ...fields, withdrawalId }))

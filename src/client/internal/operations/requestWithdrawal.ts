@@ -14,7 +14,7 @@ import {
   WithdrawalFailed,
   type WithdrawalRefusal
 } from "../../../contract/PaymentsError.ts"
-import { meaningOf } from "../../../contract/Status.ts"
+import { isFailure as isWordOfFailure, meaningOf } from "../../../contract/Status.ts"
 import {
   minimumWithdrawal,
   type Withdrawal,
@@ -44,7 +44,7 @@ type Sent = WithdrawalRequestBody
  * The issues of a record that is about another withdrawal. Only another payee is an issue of `pixKey`, and another company one
  * of `companyId`.
  */
-const differences = (record: WithdrawalRecord, sent: Sent, { policy }: Asked, client: Client): Issues => {
+const differences = (record: WithdrawalRecord, sent: Sent, client: Client): Issues => {
   const { pixKey, value } = record
   const { amount, pixKey: sentKey, pixKeyType } = sent
   const isOther =
@@ -55,7 +55,7 @@ const differences = (record: WithdrawalRecord, sent: Sent, { policy }: Asked, cl
   return [
     ...(isOther ? [{ path: "pixKey", problem: "is another key than the one that was asked for" }] : []),
     ...(isOtherCompany(client, record) ? [otherCompany] : []),
-    ...valueIssues(policy, amount, value)
+    ...valueIssues(client.facts, amount, value)
   ]
 }
 
@@ -64,6 +64,9 @@ const isFailure = { path: "enTransaction", problem: "is a word for failure" }
 /** Whether a member of an answer may hold a reason: it repeats nothing that was sent, and no documented field has its name. */
 const isReason = (name: string, sent: Sent) =>
   Reflect.get(sent, name) === undefined && (name === "description" || !Object.hasOwn(WithdrawalRecord.fields, name))
+
+/** The one word that proves a failure, whatever words the user lists. */
+const isProof = (status: string) => meaningOf(status, "payout") === "failed"
 
 /**
  * The failure of a record that says that the withdrawal failed. Only `Failure` proves it, of a record that certainly is about
@@ -80,7 +83,7 @@ const failedRecord = (record: WithdrawalRecord, others: Issues, sent: Sent, { an
       id,
       status,
       said: JSON.stringify(Object.fromEntries(members.filter(([name]) => isReason(name, sent)))),
-      isProof: isSure && others.length === 0 && status.toLowerCase() === "failure"
+      isProof: isSure && others.length === 0 && isProof(status)
     }
   })
 }
@@ -125,11 +128,15 @@ export const make = (client: Client) => (request: WithdrawalRequest, options?: W
     accept: (record, sent, asked): Result.Result<Withdrawal, Undecodable> => {
       const { idempotencyKey } = asked
       if (record.idempotencyKey !== undefined && record.idempotencyKey !== idempotencyKey) return Result.fail(otherKey)
-      const issues = differences(record, sent, asked, client)
-      const meaning = meaningOf(record.enTransaction)
-      if (meaning === "failed" || meaning === "returned") return failedRecord(record, issues, sent, asked)
+      const issues = differences(record, sent, client)
+      const meaning = meaningOf(record.enTransaction, "payout", client.facts.statuses)
+      const isUnlisted = meaning === "unlisted"
+      const isFailed = isUnlisted
+        ? isWordOfFailure(record.enTransaction)
+        : meaning === "failed" || meaning === "returned"
+      if (isFailed) return failedRecord(record, issues, sent, asked)
       if (issues.length > 0) return notAsAsked(...issues)
-      if (meaning === "unlisted") asked.misfits.add(statusField)
+      if (isUnlisted) asked.misfits.add(statusField)
       return Result.succeed({ ...record, idempotencyKey })
     },
     ownError: refusal

@@ -11,6 +11,7 @@ import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import type { SqlError } from "effect/sql/SqlError"
 import { PaymentsPolicy } from "../../../client/PaymentsPolicy.ts"
+import type { PaymentsClient } from "../../../client/PaymentsClient.ts"
 import type { WithdrawalLookup } from "../../../client/WithdrawalLookup.ts"
 import type { WithdrawalDetail, WithdrawalRequestBody } from "../../../contract/Withdrawal.ts"
 import type { Due, DueRow } from "../../../durable/Due.ts"
@@ -31,7 +32,7 @@ import type { Gate } from "./gate.ts"
 import { logFound, logOther, logOtherSender, logResumed, logStopped, logUnconfirmed } from "./lookupLog.ts"
 import { changedMeanwhile } from "./marking.ts"
 import type { Row } from "./row.ts"
-import { currentSender, isOf } from "./sender.ts"
+import { isOf } from "./sender.ts"
 import { keyFields, payoutFields, spanFields } from "./signals.ts"
 import { makeSealing } from "./sealing.ts"
 import { makeSlots } from "./slots.ts"
@@ -53,6 +54,7 @@ export const makeConfirm = Effect.fnUntraced(function* (
   { account: accountName, lease, poll }: Settings,
   { until }: { readonly until: number },
   given: {
+    readonly client: PaymentsClient["Service"]
     readonly gate: Gate
     readonly lookup: WithdrawalLookup["Service"]
     readonly open: Open
@@ -60,7 +62,7 @@ export const makeConfirm = Effect.fnUntraced(function* (
     readonly retrying: <A, R>(effect: Effect.Effect<A, SqlError | TryAgain, R>) => Effect.Effect<A, TryAgain, R>
   }
 ) {
-  const { gate, lookup, open, retrying, seal } = given
+  const { client, gate, lookup, open, retrying, seal } = given
   const { sealReason } = makeSealing(seal)
   const { accounts, followWrites, lookups } = core.store
   const scope = yield* Effect.scope
@@ -101,7 +103,7 @@ export const makeConfirm = Effect.fnUntraced(function* (
   let isOtherSender = false
   /** The credentials of the lookup have to be those of the account, if that has any. */
   const checkSender = Effect.fnUntraced(function* (account: ReadAccount) {
-    const fingerprint = (yield* currentSender(lookup))?.fingerprint(account.companyId ?? undefined)
+    const fingerprint = (yield* client.sender).fingerprint(account.companyId ?? undefined)
     const wasOther = isOtherSender
     isOtherSender = account.fingerprint !== null && account.fingerprint !== fingerprint
     if (!isOtherSender) return
@@ -117,8 +119,9 @@ export const makeConfirm = Effect.fnUntraced(function* (
         isSender: (sender: Sender) => isOf(sender, account, account.fingerprint)
       })),
       // A repetition has its own place among the lookups of a second.
-      Effect.updateService(PaymentsPolicy, (policy) =>
-        PaymentsPolicy.make({ ...policy, retryReads: Schedule.recurs(0) })
+      Effect.provideServiceEffect(
+        PaymentsPolicy,
+        Effect.map(client.policy, (policy) => PaymentsPolicy.make({ ...policy, retryReads: Schedule.recurs(0) }))
       ),
       Effect.result
     )
@@ -156,7 +159,7 @@ export const makeConfirm = Effect.fnUntraced(function* (
     )
     const others = othersOf(detail, row, account, detail.pixKey === undefined ? undefined : yield* opened)
     if (others.length > 0) return yield* Effect.andThen(miss(row, now), logOther(row, others))
-    const found = foundOf(detail)
+    const found = foundOf(detail, client.facts.statuses)
     const said = found.meaning === "paid" || found.meaning === "open" ? undefined : reasonOf(detail)
     const reason = yield* sealReason(row, said)
     const after = yield* take(row, { _tag: "LookedUp", now, until, found, reason })

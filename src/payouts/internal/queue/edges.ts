@@ -3,7 +3,7 @@
  * function from a row and an event to what changes in the row, with the entry of its history.
  */
 import * as DateTime from "effect/DateTime"
-import { listedWord } from "../machine.ts"
+import { plainWord } from "../../../contract/Status.ts"
 import { PayoutState } from "../../PayoutState.ts"
 import { openStates as open } from "./conditions.ts"
 import type { Entry, Event, Guard, Tag } from "./events.ts"
@@ -234,7 +234,7 @@ const entries: Entries = {
   Waits: () => undefined,
   Recorded: ({ state }, { withdrawal: { enTransaction, id: withdrawalId } }) =>
     state === "failed"
-      ? againstState(withdrawalId, listedWord(enTransaction))
+      ? againstState(withdrawalId, plainWord(enTransaction))
       : { _tag: "Answered", answer: "Recorded", withdrawalId },
   Refused: ({ state }, { error }) =>
     state === "paid" && error._tag === "WithdrawalFailed"

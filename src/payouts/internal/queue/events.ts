@@ -3,7 +3,7 @@
  */
 import type { Person } from "../../../durable/Step.ts"
 import type { PayoutChange } from "../../PayoutHistory.ts"
-import type { Meaning } from "../../../contract/Status.ts"
+import type { OfPayout } from "../../../contract/Status.ts"
 import type { ParkedBecause, WaitsFor } from "../../PayoutState.ts"
 import type { PayoutClaim } from "../../PayoutStatus.ts"
 import type { AnswerFact } from "../machine.ts"
@@ -22,8 +22,8 @@ export type Guard<Happened> = readonly [words: string, holds: (row: Row, event: 
 
 /** What the record of a withdrawal says. Times are in milliseconds. */
 export interface Found {
-  readonly meaning: Meaning
-  /** The service's word, if it is in the vocabulary of statuses. */
+  readonly meaning: OfPayout
+  /** The service's word, if it is a plain one. */
   readonly word: string | undefined
   readonly endToEndId: string | undefined
   readonly value: string
@@ -31,7 +31,7 @@ export interface Found {
   readonly updatedAt: number | undefined
 }
 
-/** A claim of a webhook, with its meaning, and its word if it is in the vocabulary of statuses. */
+/** A claim of a webhook, with its meaning, and its word if it is a plain one. */
 export type Claim = Omit<PayoutClaim, "at">
 
 interface Answered {
@@ -56,8 +56,9 @@ interface Events {
   }
   /** It cannot be sent now. */
   readonly Waits: { readonly at: Deciding; readonly waitsFor: WaitsFor }
-  /** What an answer says, with the payee of a record. */
-  readonly Recorded: Extract<AnswerFact, { _tag: "Recorded" }> & Answered & { readonly payee: string | null }
+  /** What an answer says, with the payee of a record, and whether its word is listed. */
+  readonly Recorded: Extract<AnswerFact, { _tag: "Recorded" }> &
+    Answered & { readonly payee: string | null; readonly isUnlisted: boolean }
   readonly Refused: Extract<AnswerFact, { _tag: "Refused" }> & Answered & Reasoned
   readonly Unknown: Extract<AnswerFact, { _tag: "Unknown" }> & Answered & Reasoned
   /** What a lookup of its withdrawal says, which is about this payout. */

@@ -3,13 +3,12 @@
  */
 import * as BigDecimal from "effect/BigDecimal"
 import * as Predicate from "effect/Predicate"
-import { meaningOf } from "../../../contract/Status.ts"
+import { meaningOf, plainWord, type Words } from "../../../contract/Status.ts"
 import type { WithdrawalDetail, WithdrawalRequestBody } from "../../../contract/Withdrawal.ts"
 import { Centavos, toReais } from "../../../pix/Money.ts"
 import { displayMessage } from "../../../internal/mask.ts"
 import { endToEnd } from "../../../internal/wire.ts"
 import { isOtherKey } from "../../../pix/OtherKey.ts"
-import { listedWord } from "../machine.ts"
 import type { Account } from "./account.ts"
 import type { Claim, Found } from "./events.ts"
 import { reaisText, type Row } from "./row.ts"
@@ -17,9 +16,9 @@ import { reaisText, type Row } from "./row.ts"
 const endToEndIdOf = (text: string | undefined) => (text !== undefined && endToEnd.test(text) ? text : undefined)
 
 /** What a record says. */
-export const foundOf = (detail: WithdrawalDetail): Found => ({
-  meaning: meaningOf(detail.enTransaction),
-  word: listedWord(detail.enTransaction),
+export const foundOf = (detail: WithdrawalDetail, statuses: Words): Found => ({
+  meaning: meaningOf(detail.enTransaction, "payout", statuses),
+  word: plainWord(detail.enTransaction),
   endToEndId: endToEndIdOf(detail.providerEndToEndId),
   value: reaisText(detail.value),
   updatedAt: detail.updateDate?.epochMilliseconds
@@ -34,11 +33,11 @@ export const reasonOf = ({ creditorDocument, description, pixKey, providerErrorD
       ) || undefined
 
 /** What a webhook claims. */
-export const claimOf = (status: string, endToEndId: string | undefined): Claim => {
-  const word = listedWord(status)
+export const claimOf = (status: string, endToEndId: string | undefined, statuses: Words): Claim => {
+  const word = plainWord(status)
   const id = endToEndIdOf(endToEndId)
   return {
-    meaning: meaningOf(status),
+    meaning: meaningOf(status, "payout", statuses),
     ...(word !== undefined && { word }),
     ...(id !== undefined && { endToEndId: id })
   }

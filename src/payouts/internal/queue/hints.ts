@@ -13,6 +13,7 @@ import type { Settings } from "../../PayoutQueueOptions.ts"
 import type { PayoutStatus } from "../../PayoutStatus.ts"
 import { payoutLabel } from "../machine.ts"
 import type { Core } from "./core.ts"
+import { factsHere } from "../../../client/PaymentsClient.ts"
 import { claimOf } from "./found.ts"
 import { guard, operationsOf } from "./operation.ts"
 import type { Row } from "./row.ts"
@@ -76,7 +77,7 @@ export const makeHints = (core: Core, { confirm }: Settings, show: Show["show"])
     const found = yield* rowOf(hint)
     if (found === undefined) return Option.none<PayoutStatus>()
     const now = yield* Clock.currentTimeMillis
-    const claim = claimOf(hint.status, hint.endToEndId)
+    const claim = claimOf(hint.status, hint.endToEndId, (yield* factsHere).statuses)
     let before = found
     const after = yield* core.stepBy(
       found,

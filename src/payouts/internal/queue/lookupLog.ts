@@ -72,16 +72,10 @@ export const logStopped = (account: string): Effect.Effect<void> =>
 export const logResumed = (account: string): Effect.Effect<void> =>
   log("Info", `Payouts of the account ${account} are confirmed again.`, accountFields(account))
 
-/** The worker's lookup has other credentials than the account, or none that are known. */
-export const logOtherSender = (
-  account: string,
-  known: string | null,
-  fingerprint: string | undefined
-): Effect.Effect<void> =>
+/** The worker's lookup has other credentials than the account, */
+export const logOtherSender = (account: string, known: string | null, fingerprint: string): Effect.Effect<void> =>
   log(
     "Error",
-    fingerprint === undefined
-      ? `No payout of the account ${account} is confirmed: it is not known under which client id the worker's WithdrawalLookup asks, as of a mock, and the account has one (${known}). Decorate a copy of the client's own: { ...lookup }.`
-      : `No payout of the account ${account} is confirmed: the credentials of the worker's WithdrawalLookup (fingerprint ${fingerprint}) are not those of the account (${known}).`,
+    `No payout of the account ${account} is confirmed: the credentials of the worker's WithdrawalLookup (fingerprint ${fingerprint}) are not those of the account (${known}).`,
     accountFields(account)
   )

@@ -7,8 +7,7 @@ import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
-import type { Payments } from "../../../client/Payments.ts"
-import { PaymentsPolicy } from "../../../client/PaymentsPolicy.ts"
+import type { PaymentsClient } from "../../../client/PaymentsClient.ts"
 import { millisOf } from "../../../contract/Options.ts"
 import { TryAgain } from "../../../durable/Work.ts"
 import type { ParkedBecause } from "../../PayoutState.ts"
@@ -17,7 +16,7 @@ import { isSpaced } from "./conditions.ts"
 import type { Core } from "./core.ts"
 import type { Gate } from "./gate.ts"
 import type { Row } from "./row.ts"
-import { currentSender, isOf } from "./sender.ts"
+import { isOf } from "./sender.ts"
 import type { Settings } from "../../PayoutQueueOptions.ts"
 import { payoutFields } from "./signals.ts"
 import { dayOf } from "./waits.ts"
@@ -34,7 +33,7 @@ export const makeMarking = (
   core: Core,
   gate: Gate,
   park: Park,
-  payments: Payments["Service"],
+  client: PaymentsClient["Service"],
   { dailyCap, horizon, lease }: Settings
 ) => {
   const { accounts } = core.store
@@ -54,29 +53,26 @@ export const makeMarking = (
     return yield* new NotSent({ again: undefined })
   })
 
-  /** The worker's credentials are not those of the account, or are not known: the payout waits for them. */
-  const waitForSender = Effect.fnUntraced(function* (row: Row, account: ReadAccount, fingerprint: string | undefined) {
+  /** The worker's credentials are not those of the account: the payout waits for them. */
+  const waitForSender = Effect.fnUntraced(function* (row: Row, account: ReadAccount, fingerprint: string) {
     yield* gate.forget
     if (row.mayHaveLeftAt === null && row.waitsFor !== "OtherClientId") {
       const now = yield* Clock.currentTimeMillis
       yield* core.step(row, { _tag: "Waits", at: { account, horizon, now }, waitsFor: "OtherClientId" })
-      const text =
-        fingerprint === undefined
-          ? `A payout is not sent: it is not known under which client id the worker's Payments sends, as of a mock, and the account ${account.account} has one (${account.fingerprint}). Decorate a copy of the client's own Payments: { ...payments }.`
-          : `A payout is not sent: the worker's credentials (fingerprint ${fingerprint}) are not those of the account ${account.account} (${account.fingerprint}).`
+      const text = `A payout is not sent: the worker's credentials (fingerprint ${fingerprint}) are not those of the account ${account.account} (${account.fingerprint}).`
       yield* core.logPayout(row, { level: "Error", of: "Waits", cause: "OtherClientId", text })
     }
     return yield* new NotSent({ again: "OtherClientId" })
   })
 
-  /** Whose request it would be; `undefined` where that is not known, as of a mock. */
+  /** Whose request it would be. */
   const checkedSender = Effect.fnUntraced(function* (row: Row, account: ReadAccount) {
-    const sender = yield* currentSender(payments)
-    const fingerprint = sender?.fingerprint(account.companyId ?? undefined)
-    if (sender !== undefined && row.mayHaveLeftAt !== null && !isOf(sender, account, row.fingerprint)) {
+    const sender = yield* client.sender
+    const fingerprint = sender.fingerprint(account.companyId ?? undefined)
+    if (row.mayHaveLeftAt !== null && !isOf(sender, account, row.fingerprint)) {
       return yield* parkInstead(row, "OtherClientId")
     }
-    if (account.fingerprint !== (fingerprint ?? null)) return yield* waitForSender(row, account, fingerprint)
+    if (account.fingerprint !== fingerprint) return yield* waitForSender(row, account, fingerprint)
     return fingerprint
   })
 
@@ -84,7 +80,7 @@ export const makeMarking = (
   return Effect.fnUntraced(function* (row: Row, account: ReadAccount) {
     const fingerprint = yield* checkedSender(row, account)
     const now = yield* Clock.currentTimeMillis
-    const { deadline } = yield* PaymentsPolicy
+    const { deadline } = yield* client.policy
     const underWayUntil = now + Math.min(lease + (millisOf(deadline) ?? horizon), horizon)
     const isTimed = isSpaced.of({ account })
     const where = yield* accounts.allows(row.idempotencyKey, fingerprint, account.session, horizon, isTimed)

@@ -2,17 +2,9 @@
  * The parts of the edges of a payout: what has to hold, what changes, and why a step is refused.
  */
 import * as DateTime from "effect/DateTime"
-import { meaningOf } from "../../../contract/Status.ts"
+import { meaningOf, plainWord } from "../../../contract/Status.ts"
 import type { EndedBy, ParkedBecause } from "../../PayoutState.ts"
-import {
-  causeOfWait,
-  isAfterDoubt,
-  isRecordedAsFailed,
-  listedWord,
-  mismatchOf,
-  seenIdOf,
-  waitsForTime
-} from "../machine.ts"
+import { causeOfWait, isAfterDoubt, isRecordedAsFailed, mismatchOf, seenIdOf, waitsForTime } from "../machine.ts"
 import { databaseTime } from "./account.ts"
 import { resumption } from "./approval.ts"
 import { addClaim } from "./claims.ts"
@@ -80,13 +72,19 @@ export const waiting = (row: Row, { at, waitsFor }: Event<"Waits">): Moved => ({
   waitsSince: row.waitsFor === waitsFor && waitsFor !== "DailyCap" ? row.waitsSince : databaseTime(at.account, at.now)
 })
 
+/** The word of a record, where no table has it: a person sees it counted. */
+const unlistedOf = (word: string | undefined, isUnlisted: boolean) => ({
+  unlisted: isUnlisted ? (word ?? "other") : null
+})
+
 /** What a record of the service says, whatever is known of the payout. */
 export const recorded = (
   row: Row,
-  { payee, withdrawal: { enTransaction, id: withdrawalId, value } }: Event<"Recorded">
+  { isUnlisted, payee, withdrawal: { enTransaction, id: withdrawalId, value } }: Event<"Recorded">
 ): Moved => ({
   withdrawalId,
-  withdrawalStatus: listedWord(enTransaction) ?? null,
+  withdrawalStatus: plainWord(enTransaction) ?? null,
+  ...unlistedOf(plainWord(enTransaction), isUnlisted),
   value: reaisText(value),
   // It may have been forgotten since the request left.
   payee: row.request === null ? null : payee,
@@ -112,12 +110,14 @@ export const paidByAnswer = (row: Row, event: Event<"Recorded">): Moved => ({
   ...endedBy("answer", event.now)
 })
 export const isRecordedAsPaid: Guard<Event<"Recorded">> = [
-  "it has a word for paid",
-  (_, { withdrawal: { enTransaction } }) => meaningOf(enTransaction) === "paid"
+  "it says Successful",
+  // A word of the user ends a payout by a lookup alone.
+  (_, { withdrawal: { enTransaction } }) => meaningOf(enTransaction, "payout") === "paid"
 ]
 
 const foundOf = ({ endToEndId, recordedAt, withdrawalStatus }: Row, { found }: Event<"LookedUp">): Moved => ({
   withdrawalStatus: found.word ?? withdrawalStatus,
+  ...unlistedOf(found.word, found.meaning === "unlisted"),
   endToEndId: found.endToEndId ?? endToEndId,
   value: found.value,
   recordedAt: found.updatedAt ?? recordedAt,
@@ -155,7 +155,7 @@ export const contradicted = (row: Row, event: Event<"LookedUp">): Moved => ({
   ...noLookup
 })
 const says = (meaning: "paid" | "failed" | "returned"): Guard<{ readonly found: Found }> => [
-  `the record has a word for ${meaning}`,
+  `the record has a listed word for ${meaning}`,
   (_, { found }) => found.meaning === meaning
 ]
 export const saysPaid = says("paid")

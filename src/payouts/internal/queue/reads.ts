@@ -119,13 +119,14 @@ export const makeReads = ({ account, database, hasKeyOf }: StoreParts) => {
         const toCheck = (index: string) => sql`FROM ${payouts} ${by(index)} WHERE ${ofAccount}`
         const isAny = sql.literal("HAVING COUNT(*) > 0")
         return Effect.flatMap(
-          sql`SELECT 'Waits' AS "of", state AS "state", ${cause} AS "cause", COUNT(*) AS "count", MIN(${wanted}) AS "oldest", SUM(amount) AS "amount"
+          sql`SELECT 'Waits' AS "of", state AS "state", ${cause} AS "cause", NULL AS "word", COUNT(*) AS "count", MIN(${wanted}) AS "oldest", SUM(amount) AS "amount"
             FROM ${payouts} WHERE ${ofAccount} AND ${hasRecord} AND state IN ('accepted', 'unknown', 'parked') GROUP BY 2, 3
-          UNION ALL SELECT 'Posted', 'posted', NULL, ${counted("marked_at")} ${ofPosted("posted")} ${isAny}
-          UNION ALL SELECT 'ToCheck', 'posted', 'Unconfirmed', ${counted("marked_at")} ${ofPosted("unconfirmed")} AND lookups IS NULL ${isAny}
-          UNION ALL SELECT 'ToCheck', 'posted', CASE claimed WHEN 'failed' THEN 'ClaimedFailed' WHEN 'paid' THEN 'ClaimedPaid' ELSE 'ClaimedReturned' END,
+          UNION ALL SELECT 'Posted', 'posted', NULL, NULL, ${counted("marked_at")} ${ofPosted("posted")} ${isAny}
+          UNION ALL SELECT 'ToCheck', 'posted', 'Unconfirmed', NULL, ${counted("marked_at")} ${ofPosted("unconfirmed")} AND lookups IS NULL ${isAny}
+          UNION ALL SELECT 'ToCheck', 'posted', 'Unlisted', unlisted, ${counted("marked_at")} ${ofPosted("unlisted")} AND unlisted IS NOT NULL GROUP BY unlisted
+          UNION ALL SELECT 'ToCheck', 'posted', CASE claimed WHEN 'failed' THEN 'ClaimedFailed' WHEN 'paid' THEN 'ClaimedPaid' ELSE 'ClaimedReturned' END, NULL,
             ${counted("submitted_at")} ${toCheck("claimed")} AND claimed IS NOT NULL GROUP BY claimed
-          UNION ALL SELECT 'ToCheck', 'posted', 'Contradicted', ${counted("submitted_at")} ${toCheck("contradicted")} AND contradicted ${isAny}`,
+          UNION ALL SELECT 'ToCheck', 'posted', 'Contradicted', NULL, ${counted("submitted_at")} ${toCheck("contradicted")} AND contradicted ${isAny}`,
           (rows) => Effect.orDie(decodeCounts(rows))
         )
       })

@@ -7,7 +7,9 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
+import type { GatewayFacts } from "../../../client/GatewayFacts.ts"
 import type { RequestWithdrawalError } from "../../../contract/PaymentsError.ts"
+import { meaningOf } from "../../../contract/Status.ts"
 import type { Withdrawal } from "../../../contract/Withdrawal.ts"
 import { log } from "../../../internal/spans.ts"
 import type { Seal } from "../../Seal.ts"
@@ -30,7 +32,7 @@ const payeeOf = ({ creditorDocument, pixKey }: Withdrawal): PayoutPayee => ({
   ...(pixKey !== undefined && { pixKey })
 })
 
-export const makeRecord = (core: Core, gate: Gate, seal: Seal) => {
+export const makeRecord = (core: Core, gate: Gate, seal: Seal, { statuses }: GatewayFacts) => {
   const { store } = core
 
   const { sealReason, sealText } = makeSealing(seal)
@@ -66,12 +68,14 @@ export const makeRecord = (core: Core, gate: Gate, seal: Seal) => {
   ) {
     const { idempotencyKey, sends } = marked
     const payee = Result.isSuccess(answer) ? yield* sealPayee(marked, answer.success) : null
+    const isUnlisted =
+      Result.isSuccess(answer) && meaningOf(answer.success.enTransaction, "payout", statuses) === "unlisted"
     const reason = Result.isSuccess(answer) ? null : yield* sealReason(marked, reasonOf(answer.failure))
     // A refusal proves that no request was executed only if this request's mark is the last one.
     const factOf = (row: Row) => afterAnswer(answer, idempotencyKey, isInDoubt || row.sends !== sends)
     const changed = core.stepBy(
       marked,
-      (row) => ({ ...factOf(row), now, payee, reason }),
+      (row) => ({ ...factOf(row), now, payee, isUnlisted, reason }),
       // No answer is refused.
       (_, problem) => Effect.die(problem)
     )

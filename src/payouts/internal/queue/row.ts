@@ -71,8 +71,10 @@ export const Row = Schema.Struct({
   label: orNull(Schema.String),
   /** The number of its record: only an answer to its own key says it. */
   withdrawalId: orNull(Int),
-  /** The service's word for the state of its withdrawal, if it is in the vocabulary of statuses. */
+  /** The service's word for the state of its withdrawal, if it is a plain one. */
   withdrawalStatus: orNull(Schema.String),
+  /** That word, where no table has it; `other` for a text that is no plain word. */
+  unlisted: orNull(Schema.String),
   endToEndId: orNull(Schema.String),
   /** The `value` of its record in reais, as a decimal text. */
   value: orNull(Schema.String),
@@ -111,6 +113,8 @@ export const Count = Schema.Struct({
   of: Schema.Literals(["Waits", "Posted", "ToCheck"]),
   state: PayoutState,
   cause: orNull(Schema.String),
+  /** The unlisted word. */
+  word: orNull(Schema.String),
   count: Int,
   oldest: Int,
   /** In centavos. */

@@ -6,7 +6,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { Payments } from "../../../client/Payments.ts"
-import { PaymentsPolicy } from "../../../client/PaymentsPolicy.ts"
+import type { PaymentsClient } from "../../../client/PaymentsClient.ts"
 import type { RequestWithdrawalError } from "../../../contract/PaymentsError.ts"
 import type { Withdrawal, WithdrawalRequest, WithdrawalRequestBody } from "../../../contract/Withdrawal.ts"
 import { Caller } from "../../../internal/caller.ts"
@@ -30,6 +30,7 @@ import { alone, waitOf } from "./waits.ts"
 type Answer = Result.Result<Withdrawal, RequestWithdrawalError>
 
 export const makeSend = ({
+  client,
   core,
   gate,
   park,
@@ -37,6 +38,7 @@ export const makeSend = ({
   seal,
   settings
 }: {
+  readonly client: PaymentsClient["Service"]
   readonly core: Core
   readonly gate: Gate
   readonly park: Park
@@ -45,8 +47,8 @@ export const makeSend = ({
   readonly settings: Settings
 }) => {
   const { horizon } = settings
-  const { record, reportMismatch } = makeRecord(core, gate, seal)
-  const commitMark = makeMarking(core, gate, park, payments, settings)
+  const { record, reportMismatch } = makeRecord(core, gate, seal, client.facts)
+  const commitMark = makeMarking(core, gate, park, client, settings)
   // The retries of the queue do not spend those of a checkout on the same client.
   const budget = makeBudget()
 
@@ -76,9 +78,6 @@ export const makeSend = ({
             return isOf(sender, account, account.fingerprint) && isOf(sender, account, marked.fingerprint)
           }
         }),
-        Effect.updateService(PaymentsPolicy, (policy) =>
-          PaymentsPolicy.make({ ...policy, horizon: Duration.millis(horizon) })
-        ),
         Effect.result
       )
     return { answer: rejectOtherCompany(answer, before.idempotencyKey, account.companyId), refusedAs, used }

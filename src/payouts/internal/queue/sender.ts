@@ -4,8 +4,8 @@
  */
 import * as Effect from "effect/Effect"
 import { log } from "../../../internal/spans.ts"
-import { PaymentsSender, type Sender } from "../../../internal/sender.ts"
-import type { Payments } from "../../../client/Payments.ts"
+import type { Sender } from "../../../internal/sender.ts"
+import type { PaymentsClient } from "../../../client/PaymentsClient.ts"
 import { settingError } from "../../../contract/ConfigurationError.ts"
 import type { Account } from "./account.ts"
 import type { Settings } from "../../PayoutQueueOptions.ts"
@@ -19,13 +19,12 @@ export const isOf = (sender: Sender, { companyId }: Account, fingerprint: string
   // Before the company was known, the secret was a part of it.
   fingerprint === sender.fingerprint()
 
-/** Reads the sender of the worker's `Payments` or lookup. `undefined` where that is a mock, which no copy of the client's own is. */
-export const currentSender = (client: object): Effect.Effect<Sender | undefined> =>
-  PaymentsSender.of(client) ?? Effect.undefined
-
-const checkSender = Effect.fnUntraced(function* ({ accounts }: Store, account: string, payments: Payments["Service"]) {
-  const sender = yield* currentSender(payments)
-  if (sender === undefined) return
+const checkSender = Effect.fnUntraced(function* (
+  { accounts }: Store,
+  account: string,
+  client: PaymentsClient["Service"]
+) {
+  const sender = yield* client.sender
   const { companyId, fingerprint: stored } = yield* accounts.get
   const fingerprint = sender.fingerprint(companyId ?? undefined)
   if (stored === null) {
@@ -72,9 +71,9 @@ export const learnCompany = Effect.fnUntraced(function* (
 export const serve = Effect.fnUntraced(function* (
   store: Store,
   { account, horizon }: Settings,
-  payments: Payments["Service"],
+  client: PaymentsClient["Service"],
   handsOut: boolean
 ) {
-  yield* checkSender(store, account, payments)
+  yield* checkSender(store, account, client)
   yield* store.accounts.serve(horizon, handsOut)
 })

@@ -41,7 +41,7 @@ const centavos = gauge(
 const toCheck = gauge(
   "effect_pix_payout_queue_to_check",
   "{payout}",
-  "Payouts whose end a person has to check, by the cause: claimed as failed or returned, contradicted, or unconfirmed"
+  "Payouts whose end a person has to check, by the cause: claimed as failed or returned, contradicted, unconfirmed, or posted with an unlisted word"
 )
 const toCheckCentavos = gauge(
   "effect_pix_payout_queue_to_check_centavos",
@@ -180,6 +180,8 @@ export const payoutFields = (row: Row): Readonly<Record<string, unknown>> => {
 
 const states = ["accepted", "unknown", "parked"] as const
 const checks = ["ClaimedFailed", "ClaimedReturned", "ClaimedPaid", "Contradicted", "Unconfirmed"] as const
+/** How many unlisted words the gauges name. The others are `other`. */
+const mostWords = 20
 const dayMillis = 86_400_000
 /** Where nothing says how payouts ended, all stay posted. So only those of the last 35 days are counted. */
 const postedFor = 35 * dayMillis
@@ -238,6 +240,8 @@ const measureState = Effect.fnUntraced(function* (
 export const measures = Effect.fnUntraced(function* (store: Store, { account }: Settings, hasNews: Latch.Latch) {
   const nextWrite = yield* store.followWrites
   let parked = 0
+  /** The unlisted words that this process has counted: their gauges go back to 0. */
+  const words = new Set<string>()
   let dayAhead: string | undefined
   /** A day that lies ahead has a sum only where a clock was wrong. */
   const warnOfDayAhead = Effect.fnUntraced(function* (readAt: number) {
@@ -264,10 +268,18 @@ export const measures = Effect.fnUntraced(function* (store: Store, { account }: 
       measureState({ account, state: "posted" }, posted, at + ahead)
     )
     yield* measurePosted
-    for (const cause of checks) {
-      const { amount, count } = total(found.filter((one) => one.of === "ToCheck" && one.cause === cause))
-      yield* update(toCheck, count, { account, cause })
-      yield* update(toCheckCentavos, amount, { account, cause })
+    const checked = found.filter(({ of }) => of === "ToCheck")
+    for (const { word } of checked) if (word !== null && words.size < mostWords) words.add(word)
+    const ofWord = (word: string | null) => (word === null || words.has(word) ? word : "other")
+    const labels = [
+      ...checks.map((cause) => [cause, null] as const),
+      ...[...words, "other"].map((word) => ["Unlisted", word] as const)
+    ]
+    for (const [cause, word] of labels) {
+      const { amount, count } = total(checked.filter((one) => one.cause === cause && ofWord(one.word) === word))
+      const of = { account, cause, word: word ?? undefined }
+      yield* update(toCheck, count, of)
+      yield* update(toCheckCentavos, amount, of)
     }
     const hold = holdOf(row, now)
     const causeOfCount = ({ cause, state }: Count) =>

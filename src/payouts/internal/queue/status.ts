@@ -37,6 +37,10 @@ const shownFailure = (row: Row, state: PayoutState, failure: ReturnType<typeof f
   }
 }
 
+/** Whether a person has to find out how it ended. */
+const isToCheck = ({ claimed, contradicted, lookups, state, unlisted }: Row) =>
+  contradicted || claimed !== null || (state === "posted" && (unlisted !== null || lookups === null))
+
 /** The status of a row: the fields that `PayoutStatus` has for its state. */
 export const statusOf = (row: Row): PayoutStatus => {
   const failure = failureOf(row)
@@ -61,6 +65,7 @@ export const statusOf = (row: Row): PayoutStatus => {
     claimed: isClaimed(row.claimed) ? row.claimed : null,
     contradicted: row.contradicted ? true : null,
     unconfirmed: row.lookups === null ? true : null,
+    toCheck: isToCheck(row) ? true : null,
     // It is sealed.
     label: null,
     waitsFor: isWaitsFor(row.waitsFor) ? row.waitsFor : null,

@@ -69,6 +69,7 @@ const create = (types: Types) => [
   label TEXT,
   withdrawal_id BIGINT,
   withdrawal_status VARCHAR(40),
+  unlisted VARCHAR(40),
   end_to_end_id VARCHAR(64),
   value VARCHAR(60),
   recorded_at BIGINT,
@@ -95,6 +96,7 @@ const create = (types: Types) => [
   // All that is counted of what is posted: a row leaves them when its end is known.
   "CREATE INDEX effect_pix_payouts_posted ON effect_pix_payouts (account, marked_at, amount) WHERE state = 'posted'",
   "CREATE INDEX effect_pix_payouts_unconfirmed ON effect_pix_payouts (account, marked_at, amount) WHERE state = 'posted' AND lookups IS NULL",
+  "CREATE INDEX effect_pix_payouts_unlisted ON effect_pix_payouts (account, unlisted, marked_at, amount) WHERE state = 'posted' AND unlisted IS NOT NULL",
   "CREATE INDEX effect_pix_payouts_withdrawal ON effect_pix_payouts (account, withdrawal_id) WHERE withdrawal_id IS NOT NULL",
   "CREATE INDEX effect_pix_payouts_claimed ON effect_pix_payouts (account, claimed, submitted_at, idempotency_key) WHERE claimed IS NOT NULL",
   "CREATE INDEX effect_pix_payouts_contradicted ON effect_pix_payouts (account, submitted_at) WHERE contradicted",

@@ -9,6 +9,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import type { SqlError } from "effect/sql/SqlError"
 import { inSpan } from "../../../internal/spans.ts"
+import { clientOfLayer } from "../../../client/PaymentsClient.ts"
 import { paymentsTag } from "../../../client/PaymentsTag.ts"
 import type { WithdrawalLookup } from "../../../client/WithdrawalLookup.ts"
 import { mapDatabaseError } from "../../../durable/Database.ts"
@@ -56,7 +57,8 @@ export const makeWorker = Effect.fnUntraced(function* (
 ) {
   const { store } = core
   const payments = yield* paymentsTag
-  yield* serve(store, settings, payments, handsOut)
+  const client = yield* clientOfLayer
+  yield* serve(store, settings, client, handsOut)
   const gate = yield* makeGate(core, settings)
   yield* gate.current
 
@@ -77,7 +79,7 @@ export const makeWorker = Effect.fnUntraced(function* (
           Effect.timeoutOrElse({ duration: "30 seconds", orElse: () => new TryAgain({ reason: "SealTimeout" }) })
         )
 
-  const send = makeSend({ core, settings, gate, payments, park, seal })
+  const send = makeSend({ client, core, settings, gate, payments, park, seal })
 
   /** Returns why the payout has to be tried again, if it has to. */
   const openAndSend = Effect.fnUntraced(function* (row: Row, permit: Permit) {
@@ -140,6 +142,6 @@ export const makeWorker = Effect.fnUntraced(function* (
   const confirm =
     settings.confirm &&
     lookup &&
-    (yield* makeConfirm(core, settings, settings.confirm, { gate, lookup, open, retrying, seal }))
+    (yield* makeConfirm(core, settings, settings.confirm, { client, gate, lookup, open, retrying, seal }))
   return { run, forget, confirm: confirm?.run, seen: makeSeen(store, settings, gate.current) }
 })
