@@ -143,7 +143,7 @@ describe("the exported signals of a webhook", () => {
       const values = lastValues(metrics, webhookMetrics)
       assert.strictEqual(values["effect_pix_webhook_handlers_total Failure Failure onPaid {call}"], 2)
       assert.strictEqual(values["effect_pix_webhook_handlers_total Dead Failure onPaid {call}"], 1)
-      assert.strictEqual(values["effect_pix_webhook_unlisted_total default Pago {lookup}"], 3)
+      assert.strictEqual(values["effect_pix_webhook_unlisted_total Pago default {lookup}"], 3)
       // Once, of two calls.
       assert.strictEqual(values["effect_pix_webhook_failed_centavos_total onPaid {centavo}"], 2500)
       // Of a refund that no code is for.
