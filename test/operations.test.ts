@@ -1,5 +1,5 @@
 /**
- * Compares the alert rules, the runbook, the page for on-call and the monitors of docs/operations with the exported signals, with
+ * Compares the alert rules, the runbook and the page for on-call of docs/operations with the exported signals, with
  * the log lines in the code and with the command. The signals are read from docs/observability.md, which other tests
  * compare with a run.
  */
@@ -28,8 +28,6 @@ const Alert = Schema.Struct({
 const Rules = Schema.Struct({
   groups: Schema.Array(Schema.Struct({ name: Schema.String, rules: Schema.Array(Alert) }))
 })
-const Monitor = Schema.Struct({ name: Schema.String, severity: Schema.String, queries: Schema.Array(Schema.String) })
-const Monitors = Schema.Struct({ monitors: Schema.Array(Monitor) })
 const alerts = Schema.decodeUnknownSync(Rules)(Yaml.parse(read("docs/operations/alerts.yml"))).groups.flatMap(
   ({ rules }) => rules
 )
@@ -160,36 +158,6 @@ describe("the commands that docs/operations names", () => {
       const { code, stdout } = yield* run([...command.split(" "), "--help"])
       assert.strictEqual(code, 0, command)
       for (const words of [`effect-pix ${command} `, ...given]) assert.include(stdout, words, command)
-    }
-  })
-})
-
-describe("the monitors for Datadog of docs/operations", () => {
-  const rows = Schema.decodeUnknownSync(Monitors)(Yaml.parse(read("docs/operations/datadog.yml"))).monitors
-
-  it("there is one for each alert, of its severity, but for two about Prometheus's names and about changes of a gauge", () => {
-    const without = new Set(["EffectPixNamesWrong", "ProcessesRestart"])
-    assert.deepStrictEqual(
-      rows.map(({ name, severity }) => [name, severity]),
-      alerts.filter(({ alert }) => !without.has(alert)).map(({ alert, labels }) => [alert, labels.severity])
-    )
-  })
-
-  it.each(rows)("the metrics and tags of $name are exported, and its threshold is that of the alert", (row) => {
-    const thresholdOf = (text: string) => /\s> ([\d.]+)$/.exec(text.trim())?.[1]
-    const expr = alerts.find(({ alert, labels }) => alert === row.name && labels.severity === row.severity)?.expr ?? ""
-    for (const query of row.queries) {
-      if (query.includes(" > ")) assert.strictEqual(thresholdOf(query), thresholdOf(expr))
-      const used = Array.from(query.matchAll(/(?:count|max|min|p50|sum):([\w.]+)\{([^}]*)\} by \{([^}]*)\}/g))
-      assert.isNotEmpty(used, query)
-      for (const [, name = "", filter = "", by = ""] of used) {
-        // The series of the alert are those of the same metrics.
-        assert.include(expr, name.replaceAll(".", "_"))
-        const filtered = Array.from(filter.matchAll(/([\w.]+)(?::| (?:NOT )?IN )/g), ([, tag = ""]) => tag)
-        const { attributes = [] } = metrics.find((metric) => metric.name === name) ?? {}
-        assert.includeMembers([...attributes, "service"], [...filtered, ...by.split(",")], name)
-        assert.notMatch(filter.replaceAll(/AND|NOT|IN/g, ""), /[A-Z]/, "the values of tags are in lower case")
-      }
     }
   })
 })
