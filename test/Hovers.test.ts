@@ -155,18 +155,6 @@ describe("the hover of a public name", () => {
     expect(amounts.filter(({ text }) => !/centavos|reais|R\$/i.test(text)).map(({ name }) => name)).toEqual([])
   })
 
-  it.each([
-    ["Payments createTransaction()", ["InvalidRequest", "AuthError", "RequestRejected", "IdempotencyConflict"]],
-    ["Payments requestWithdrawal", ["BelowMinimum", "NoPixKey", "InsufficientBalance", "OutcomeUnknown"]],
-    ["Payments getTransaction", ["TransactionNotFound", "UnexpectedResponse", "ServiceUnavailable"]],
-    ["Payments layerFetch", ["PAYMENTS_BASE_URL", "PAYMENTS_CLIENT_ID", "PAYMENTS_API_KEY", "PAYMENTS_COMPANY_ID"]],
-    ["TransactionWait final", ["deadline"]],
-    ["PixTransactionRequest", ["customer.externalRef"]]
-  ])("the hover of %s names %j", (name, words) => {
-    const text = hovers.find((hover) => hover.name === `effect-pix ${name}`)?.text
-    for (const word of words) assert.include(text, `\`${word}\``)
-  })
-
   it("the hover shows a report by its name, and not the structure of its results", () => {
     const types = (name: string) => hovers.find((hover) => hover.name === `effect-pix/payouts ${name}`)?.type
     expect(types("Payouts run")).toContain("Effect<PayoutReport, ")

@@ -78,7 +78,7 @@ describe.skipIf(absent !== undefined)(`Prometheus (${absent ?? promtool})`, () =
       [labels("b", "refused")]: "_x9 700x30",
       [labels("b", "paid")]: "0+100x60"
     }
-    testPanel("Money that ended wrongly, in 24 hours", values, { '{state="refused"}': 57 })
+    testPanel("Money that ended wrongly, in a day", values, { '{state="refused"}': 57 })
   })
 
   it("the dashboard's first row shows the share of charges that fail, and 0 where none failed yet", () => {

@@ -1,7 +1,6 @@
 /**
- * Compares the alert rules, the runbook, the page for on-call and the monitors of docs/operations with the exported signals, with
- * the log lines in the code and with the command. The signals are read from docs/observability.md, which other tests
- * compare with a run.
+ * Compares the alert rules and the runbook of docs/operations with the exported signals, with the log lines in the code and with
+ * the command. The signals are read from docs/observability.md, which other tests compare with a run.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
@@ -28,24 +27,21 @@ const Alert = Schema.Struct({
 const Rules = Schema.Struct({
   groups: Schema.Array(Schema.Struct({ name: Schema.String, rules: Schema.Array(Alert) }))
 })
-const Monitor = Schema.Struct({ name: Schema.String, severity: Schema.String, queries: Schema.Array(Schema.String) })
-const Monitors = Schema.Struct({ monitors: Schema.Array(Monitor) })
 const alerts = Schema.decodeUnknownSync(Rules)(Yaml.parse(read("docs/operations/alerts.yml"))).groups.flatMap(
   ({ rules }) => rules
 )
 const runbook = ["runbook.md", "runbook-calls.md"].map((page) => read(`docs/operations/${page}`)).join("\n")
 /** The runbook with each paragraph on one line. */
 const unwrapped = runbook.replaceAll(/\n\s+/g, " ")
-const sectionsOf = (page: string) =>
-  page
-    .split(/^## /m)
-    .slice(1)
-    .map((text) => ({ title: text.split("\n")[0] ?? "", text }))
-const sections = sectionsOf(runbook)
+const firstMinutes = "The first five minutes"
+const sections = runbook
+  .split(/^#+ /m)
+  .map((text) => ({ title: text.split("\n")[0] ?? "", text }))
+  .filter(({ text, title }) => text !== "" && title !== firstMinutes && !title.startsWith("Runbook: "))
 
 const titles = panels.map(({ title }) => title)
 
-/** The two headings without an alert. */
+/** The two other headings without an alert. */
 const restored = "A restored backup, or a failover to a lagging replica"
 const wentBack = "The balance fell and no payout explains it"
 
@@ -73,7 +69,7 @@ describe("the alert rules of docs/operations", () => {
     assert.include(rule?.expr, `__name__!~"effect_pix_(${names.join("|")})"`)
   })
 
-  it("every alert has a heading of the runbook to which it links, and every heading but two has an alert", () => {
+  it("every alert has a heading of the runbook to which it links, and every heading but three has an alert", () => {
     const headings = sections.map(({ title }) => title)
     // An alert may page for one cause, and be a ticket for others.
     assert.sameMembers(headings, [...new Set(alerts.map(({ alert }) => alert)), wentBack, restored])
@@ -113,28 +109,25 @@ describe("the runbook of docs/operations", () => {
   })
 })
 
-describe("the page for on-call of docs/operations", () => {
-  const page = read("docs/operations/on-call.md")
-  const questions = sectionsOf(page)
+describe("the first five minutes of the runbook", () => {
+  const first = (runbook.split(`## ${firstMinutes}\n`)[1]?.split("\n## ")[0] ?? "").replaceAll(/\n +/g, " ")
+  const questions = Array.from(first.matchAll(/^\d\. \*\*.+\?\*\* "(.+?)", or `(.+?)`/gm), ([, ...found]) => found)
 
-  it.each(questions)("the question $title has one panel of the dashboard and one command", ({ text }) => {
-    const lines = Array.from(text.matchAll(/^- \*\*(Panel|Command):\*\* ["`](.+)["`]$/gm), ([, ...line]) => line)
-    assert.deepStrictEqual(
-      lines.map(([kind]) => kind),
-      ["Panel", "Command"]
-    )
-    assert.include(titles, lines[0]?.[1])
-    assert.match(lines[1]?.[1] ?? "", /^effect-pix [^`]+$/)
+  it("each of three questions has a panel of the dashboard and a command", () => {
+    assert.lengthOf(questions, 3)
+    for (const [title, command] of questions) {
+      assert.include(titles, title)
+      assert.match(command ?? "", /^effect-pix /)
+    }
   })
 
   it("the panels that it names are on the dashboard", () => {
-    for (const [, title] of page.matchAll(/"([A-Z][^"]+)"/g)) assert.include(titles, title)
+    for (const [, title] of first.matchAll(/"([A-Z][^"]+)"/g)) assert.include(titles, title)
   })
 
   it("its table names each cause of the payouts that its panel shows", () => {
     // A paused account and a missing approval are no cause of a wait.
-    for (const cause of [...WaitsFor.literals, "Paused", "NeedsApproval"])
-      assert.include(questions[2]?.text, `\`${cause}\``)
+    for (const cause of [...WaitsFor.literals, "Paused", "NeedsApproval"]) assert.include(first, `\`${cause}\``)
   })
 })
 
@@ -143,8 +136,7 @@ describe("the commands that docs/operations names", () => {
     [
       // The runbook says so of all steps.
       ["runbook.md", 8, { payouts: ["--by", "--note"] }],
-      ["runbook-calls.md", 5, { payouts: ["--by", "--note"], webhooks: ["--by"] }],
-      ["on-call.md", 3, {}]
+      ["runbook-calls.md", 5, { payouts: ["--by", "--note"], webhooks: ["--by"] }]
     ]
   live.each(pages)("the commands of %s exist, and have the flags that it uses", function* ([file, least, ofSteps]) {
     const flags = new Map<string, Set<string>>()
@@ -160,36 +152,6 @@ describe("the commands that docs/operations names", () => {
       const { code, stdout } = yield* run([...command.split(" "), "--help"])
       assert.strictEqual(code, 0, command)
       for (const words of [`effect-pix ${command} `, ...given]) assert.include(stdout, words, command)
-    }
-  })
-})
-
-describe("the monitors for Datadog of docs/operations", () => {
-  const rows = Schema.decodeUnknownSync(Monitors)(Yaml.parse(read("docs/operations/datadog.yml"))).monitors
-
-  it("there is one for each alert, of its severity, but for two about Prometheus's names and about changes of a gauge", () => {
-    const without = new Set(["EffectPixNamesWrong", "ProcessesRestart"])
-    assert.deepStrictEqual(
-      rows.map(({ name, severity }) => [name, severity]),
-      alerts.filter(({ alert }) => !without.has(alert)).map(({ alert, labels }) => [alert, labels.severity])
-    )
-  })
-
-  it.each(rows)("the metrics and tags of $name are exported, and its threshold is that of the alert", (row) => {
-    const thresholdOf = (text: string) => /\s> ([\d.]+)$/.exec(text.trim())?.[1]
-    const expr = alerts.find(({ alert, labels }) => alert === row.name && labels.severity === row.severity)?.expr ?? ""
-    for (const query of row.queries) {
-      if (query.includes(" > ")) assert.strictEqual(thresholdOf(query), thresholdOf(expr))
-      const used = Array.from(query.matchAll(/(?:count|max|min|p50|sum):([\w.]+)\{([^}]*)\} by \{([^}]*)\}/g))
-      assert.isNotEmpty(used, query)
-      for (const [, name = "", filter = "", by = ""] of used) {
-        // The series of the alert are those of the same metrics.
-        assert.include(expr, name.replaceAll(".", "_"))
-        const filtered = Array.from(filter.matchAll(/([\w.]+)(?::| (?:NOT )?IN )/g), ([, tag = ""]) => tag)
-        const { attributes = [] } = metrics.find((metric) => metric.name === name) ?? {}
-        assert.includeMembers([...attributes, "service"], [...filtered, ...by.split(",")], name)
-        assert.notMatch(filter.replaceAll(/AND|NOT|IN/g, ""), /[A-Z]/, "the values of tags are in lower case")
-      }
     }
   })
 })

@@ -27,10 +27,9 @@ const rarer = [
   "Dead letters",
   "Refused and parked payouts, by cause",
   "States that wait for onState",
-  "States that wait for onState",
-  "Oldest state that waits for onState",
+  "Oldest state for onState",
   "Calls of onState, by result",
-  "Answers that do not fit the contract",
+  "Refused retries, and answers that do not fit",
   "Calls of handlers, by result",
   "Calls of handlers, by result"
 ]

@@ -93,7 +93,7 @@ const measure = Effect.fnUntraced(function* (
 
 /** Starts a server, and a process for each of these clients, which trusts its certificate. */
 const prepare = Effect.fnUntraced(function* (chosen: ReadonlyArray<ContenderName>, certificate?: Certificate) {
-  const server = yield* startServer(0, certificate)
+  const server = yield* startServer(certificate)
   const env = certificate ? { NODE_EXTRA_CA_CERTS: certificate.cert } : {}
   const workers = yield* Effect.forEach(chosen, (name) =>
     Effect.map(start("worker.ts", [name, server.origin], flags, env), ({ child }): Worker => ({ child, name }))

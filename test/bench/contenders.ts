@@ -187,7 +187,7 @@ const ky = async (origin: string): Promise<Client> => {
 const tracing = Layer.succeed(Tracer.Tracer, Tracer.make({ span: (options) => new Tracer.NativeSpan(options) }))
 
 /** `Payments` on a transport, as in a backend. */
-export const paymentsOn = (http: Layer.Layer<HttpClient.HttpClient, unknown>, origin: string) =>
+const paymentsOn = (http: Layer.Layer<HttpClient.HttpClient, unknown>, origin: string) =>
   Payments.layer({ baseUrl: origin, companyId: 7 }).pipe(
     Layer.provide([
       http,
@@ -226,7 +226,7 @@ const ours =
 const on = (http: Layer.Layer<HttpClient.HttpClient, unknown>) => (origin: string) =>
   ManagedRuntime.make(paymentsOn(http, origin))
 
-export const node = NodePayments.layerHttpClient({ connections: 10_000 })
+const node = NodePayments.layerHttpClient({ connections: 10_000 })
 
 interface Contender {
   readonly title: string

@@ -23,7 +23,6 @@ import { install, peerVersions } from "./peers.ts"
 import { payoutSizes } from "./payoutSizes.ts"
 import { throughput, throughputTable } from "./payouts.ts"
 import { chart, markdown, type Results } from "./report.ts"
-import { scale } from "./scale.ts"
 import { checks, sizes } from "./sizes.ts"
 
 const root = join(import.meta.dirname, "../..")
@@ -47,12 +46,7 @@ const measure = Effect.gen(function* () {
     heap: yield* heap(isQuick ? 1000 : 10_000, ["undici", "oursNode", "oursFetch", "fetch", "stripe"]),
     cold: yield* cold(isQuick ? 3 : 11),
     sizes: yield* Effect.promise(sizes),
-    checks: checks(isQuick ? 1 : 3),
-    scale: yield* scale(
-      isQuick
-        ? { inFlight: 1000, rows: 10_000, merchants: 100 }
-        : { inFlight: 10_000, rows: 1_000_000, merchants: 1000 }
-    )
+    checks: checks(isQuick ? 1 : 3)
   }
   return results
 })

@@ -49,9 +49,9 @@ export const start = Effect.fnUntraced(function* <A>(
 })
 
 /** Starts the server, which speaks TLS if it has a certificate, and returns its address. */
-export const startServer = (rows = 0, certificate?: Certificate) =>
+export const startServer = (certificate?: Certificate) =>
   Effect.map(
-    start<number>("server.ts", [String(rows), ...(certificate ? [certificate.key, certificate.cert] : [])]),
+    start<number>("server.ts", certificate ? [certificate.key, certificate.cert] : []),
     ({ child, first }) => ({
       child,
       origin: certificate ? `https://localhost:${first}` : `http://127.0.0.1:${first}`

@@ -4,7 +4,6 @@
 import type { ShapeRow, Table } from "./calls.ts"
 import type { Cold } from "./cold.ts"
 import type { Held } from "./memory.ts"
-import type { Curve } from "./scale.ts"
 import type { Check, Size } from "./sizes.ts"
 import type { Figure } from "./statistics.ts"
 
@@ -18,7 +17,6 @@ export interface Results {
   readonly cold: ReadonlyArray<Cold>
   readonly sizes: ReadonlyArray<Size>
   readonly checks: ReadonlyArray<Check>
-  readonly scale: ReadonlyArray<Curve>
 }
 
 const titles = { create: "Create a charge", lookup: "Look one up", list: "List 100 rows", withdraw: "Withdraw" }
@@ -50,30 +48,6 @@ const callTable = (measured: Table): string =>
       ])
     )
   ].join("\n")
-
-const curveTable = ({ points, title, unit }: Curve): string => {
-  const heap = points.some((point) => point.heap !== undefined)
-  return [
-    `**${title}** (${unit})`,
-    "",
-    table(
-      ["", ...points.map(({ at }) => at.toLocaleString("en"))],
-      [
-        ["value", ...points.map(({ value }) => plain(value))],
-        ...(heap ? [["MB of heap", ...points.map((point) => plain(point.heap ?? Number.NaN))]] : [])
-      ]
-    )
-  ].join("\n")
-}
-
-/** The figures that were measured at one size only. */
-const singles = (curves: ReadonlyArray<Curve>): string =>
-  table(
-    ["", "value", "unit"],
-    curves.flatMap(({ points, title, unit }) =>
-      points.map(({ at, value }) => [`${at.toLocaleString("en")} ${title}`, plain(value), unit])
-    )
-  )
 
 /** The tables. */
 export const markdown = (results: Results): string =>
@@ -124,16 +98,7 @@ export const markdown = (results: Results): string =>
     table(
       ["program", "seconds of tsc"],
       results.checks.map(({ seconds, title }) => [title, seconds.toFixed(2)])
-    ),
-    "",
-    "## Scale",
-    "",
-    results.scale
-      .filter(({ points }) => points.length > 1)
-      .map(curveTable)
-      .join("\n\n"),
-    "",
-    singles(results.scale.filter(({ points }) => points.length === 1))
+    )
   ].join("\n")
 
 interface Bar {

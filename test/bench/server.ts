@@ -1,8 +1,7 @@
 /**
- * The server of the bench, in its own process. It answers each operation with bytes that are made once. A list with a
- * sort order is read from a table, whose number of rows is the first argument. The server uses a plain socket, since
- * `node:http` would cost more for a request than the fastest client. With the files of a key and a certificate as further
- * arguments it speaks TLS.
+ * The server of the bench, in its own process. It answers each operation with bytes that are made once. It uses a plain socket,
+ * since `node:http` would cost more for a request than the fastest client. With the files of a key and a certificate as arguments it
+ * speaks TLS.
  *
  * After the message `hold` it answers no request, and reports how many it has received. After `release` it answers
  * them. After the name of a shape it writes its page in that shape.
@@ -10,9 +9,9 @@
 import { readFileSync } from "node:fs"
 import { createServer, type Socket } from "node:net"
 import { createServer as createTlsServer } from "node:tls"
-import { answers, pageIn, pageOf, paths, type Shape } from "./payloads.ts"
+import { answers, pageIn, paths, type Shape } from "./payloads.ts"
 
-const [, , total = "0", key, cert] = process.argv
+const [, , key, cert] = process.argv
 
 const answer = (body: string, status = "200 OK") =>
   Buffer.from(
@@ -35,10 +34,7 @@ const withdraw = answer(answers.withdraw, "201 Created")
 
 const answerTo = (head: string): Buffer => {
   if (head.startsWith("POST ")) return head.startsWith(paths.withdraw, 5) ? withdraw : create
-  if (head.startsWith(paths.lookup, 4)) return lookup
-  const query = new URLSearchParams(head.slice(head.indexOf("?"), head.indexOf(" HTTP/")))
-  if (!query.has("sort")) return list
-  return answer(pageOf(Number(total), Number(query.get("page")), Number(query.get("pageSize"))))
+  return head.startsWith(paths.lookup, 4) ? lookup : list
 }
 
 let isHolding = false

@@ -48,14 +48,6 @@ const rows = (change: (row: Json, index: number) => Json) => ({
 const page = (change: Change) => ({
   listTransactions: ({ res, ...json }: Json) => ({ ...json, res: res && { ...res, ...change(res) } })
 })
-/** The rows of the first page, on the other pages that are meant. */
-const firstRows = (isMeant: Change) => {
-  let first: ReadonlyArray<Json> = []
-  return page((given) => {
-    if (first.length === 0) first = given.items
-    return isMeant(given) ? { items: first.slice(0, 1) } : {}
-  })
-}
 /** Changes a success of an operation. */
 const success =
   (operation: Operation) =>
@@ -71,41 +63,29 @@ const status = (operation: Operation, from: number, to: number) => ({
 })
 
 const cases: ReadonlyArray<readonly [what: string, changes: Partial<Record<Operation, Change>>, finding: RegExp]> = [
-  ["an amount in decimals", rows((row) => ({ ...row, amount: 25.5 })), /^The list is .*\.amount is a number with dec/],
-  ["ids that are text", rows((row) => ({ ...row, id: "7" })), /^The list is .*\.id is a text of another form/],
-  ["a field that is a list", rows((row) => ({ ...row, leadId: [7] })), /^The list is .*items\[\]\.leadId is a list/],
-  ["other timestamps", rows((row) => ({ ...row, createdAt: "01/11/2026" })), /^The list is .*\.createdAt is a text/],
-  ["another envelope", list({ ok: false }), /^The list says ok: true: ok is false/],
-  ["rows elsewhere", list({ res: undefined, data: [] }), /^The list is .*: res is not there/],
-  ["a list that is empty text", list({ text: "" }), /^The list is JSON with the documented fields: it is empty/],
-  ["a page that is not full", page(() => ({ totalItems: 9 })), /full, or the last one: 3 rows, and another totalItems/],
-  ["rows past the end", firstRows(({ items }) => items.length === 0), /past the end is there, without rows: it has/],
-  ["one page for all numbers", firstRows((of) => of.currentPage === 2), /page of one row has the second row: other/],
-  ["another order", page(({ items }) => ({ items: items.toReversed() })), /createdAt_desc is newest first: another/],
+  ["an amount in decimals", rows((row) => ({ ...row, amount: 25.5 })), /^The list has .*\.amount is a number with dec/],
+  ["ids that are text", rows((row) => ({ ...row, id: "7" })), /^The list has .*\.id is a text of another form/],
+  ["a field that is a list", rows((row) => ({ ...row, leadId: [7] })), /^The list has .*items\[\]\.leadId is a list/],
+  ["rows elsewhere", list({ res: undefined, data: [] }), /^The list has .*: res is not there/],
+  ["a list that is empty text", list({ text: "" }), /^The list has the documented fields: it is empty/],
+  ["a list that is no JSON", list({ text: "<html>" }), /^The list has the documented fields: it is no JSON/],
   [
-    "another order, of times with a comma",
-    rows((row, index) => ({ ...row, createdAt: `2026-11-0${9 - index}T12:00:00,5Z` })),
-    /createdAt_asc is oldest first: another order/
+    "another order",
+    page(({ items }) => ({ items: items.toReversed() })),
+    /^The list is newest first, .*: another order/
   ],
-  ["a wrong count of pages", page(() => ({ totalPages: 9 })), /is totalItems by 100, rounded up: another number/],
-  ["one id twice", rows((row) => ({ ...row, id: 1 })), /Each row of a page has an id of its own: one id comes twice/],
+  ["one id twice", rows((row) => ({ ...row, id: 1 })), /each row once: one id comes twice/],
   ["500 for a wrong key", status("listTransactions", 401, 500), /^A wrong key is answered with 401 or 403: HTTP 500/],
-  ["another company's transaction", lookup({ companyId: 2 }), /^The lookup is about PAYMENTS_COMPANY_ID: another/],
-  ["another transaction", lookup({ transactionId: "another" }), /^The lookup is about the transaction asked for: an/],
-  ["an update without offset", lookup({ updateDate: "2026-11-01T09:00:00" }), /updateDate .*: .*is read as UTC/],
-  ["a value that is text", lookup({ value: "2500" }), /^The lookup is JSON.*value is a text/],
-  ["another amount of a row", lookup({ value: 9900 }), /^The lookup's id is .*another amount or time/],
-  ["another time of a row", lookup({ createdAt: "2026-10-01T12:00:01Z" }), /^The lookup's id .*amount or time/],
-  ["a lookup whose id no row has", lookup({ id: 4711 }), /^The lookup's id is that .*: no row has this id/],
+  ["another company's transaction", lookup({ companyId: 2 }), /^The lookup is of .*: it is of another company/],
+  ["another transaction", lookup({ transactionId: "another" }), /^The lookup is of .*: it is of another one/],
+  ["a value that is text", lookup({ value: "2500" }), /^The lookup is of .*value is a text/],
+  ["another amount of a row", lookup({ value: 9900 }), /^The lookup's row .*another amount or time/],
+  ["another time of a row", lookup({ createdAt: "2026-10-01T12:00:01Z" }), /^The lookup's row .*amount or time/],
+  ["a lookup whose id no row has", lookup({ id: 4711 }), /^The lookup's row .*: no row has its id/],
   [
     "another id of the provider",
     rows((row) => ({ ...row, providerTxId: "E1823" })),
-    /^The row's providerTxId is .*other/
-  ],
-  [
-    "no id of the provider",
-    rows((row) => ({ ...row, providerTxId: undefined })),
-    /^The row's providerTxId .*: it is .* none/
+    /^The lookup's row .*: providerTxId is another/
   ],
   [
     "a list that never says refunded",
@@ -113,15 +93,18 @@ const cases: ReadonlyArray<readonly [what: string, changes: Partial<Record<Opera
     /^The list's status .*: open, and not r/
   ],
   ["no 404", status("getTransaction", 404, 400), /^An unknown .* 404: HTTP 400\n +in docs\/service\.md#errors/],
-  ["three decimals", balance({ accBalance: 10.505 }), /decimals: accBalance has 3\n +in .* src\/pix\/Money/],
-  ["another company's balance", balance({ companyId: 2 }), /^The balance is of PAYMENTS_COMPANY_ID: another/],
+  [
+    "three decimals",
+    balance({ accBalance: 10.505 }),
+    /decimals: accBalance has more than two\n +in .* src\/pix\/Money/
+  ],
+  ["another company's balance", balance({ companyId: 2 }), /^The balance is of .*: it is of another company/],
   [
     "a word for paid",
     lookup({ enStatusTransaction: "Successful" }),
     /no word for paid: "Successful" means paid, .*\["Succ/
   ],
-  ["another word for paid", lookup({ enStatusTransaction: "PAID" }), /: "PAID" means paid, if you say so/],
-  ["another currency", balance({ currency: "USD" }), /^The balance is in BRL: another currency/]
+  ["another currency", balance({ currency: "USD" }), /^The balance is of .*: another currency/]
 ]
 
 const ago = (millis: number) => new Date(Date.now() - millis).toISOString()
@@ -132,14 +115,10 @@ const clocks: ReadonlyArray<readonly [what: string, changes: Partial<Record<Oper
   [
     "local times",
     rows((row) => ({ ...row, createdAt: ago(behind).slice(0, -1), updatedAt: ago(behind).slice(0, 19) })),
-    /^The newest row's times .*: createdAt is three hours behind it.* set PAYMENTS_ZONE=America.*; updatedAt is three h/
+    /^The times are .*: createdAt is three hours behind it.* set PAYMENTS_ZONE=America.*; updatedAt is three h/
   ],
   ["a false Z", rows((row) => ({ ...row, createdAt: ago(behind) })), /createdAt ends in Z and .* no setting mends it/],
-  [
-    "a local time of a lookup",
-    lookup({ createdAt: ago(behind).slice(0, -1) }),
-    /^The lookup's times .*: createdAt is th/
-  ],
+  ["a local time of a lookup", lookup({ createdAt: ago(behind).slice(0, -1) }), /^The times are .*: createdAt is th/],
   ["a Z of the future", lookup({ updateDate: ago(-behind) }), /updateDate is ahead of it, so its Z cannot be true/]
 ]
 
@@ -152,18 +131,18 @@ describe("the doctor", () => {
 
   live("the doctor reads local times in PAYMENTS_ZONE", served, function* () {
     const { env } = yield* examine(rows((row) => ({ ...row, createdAt: localOf(row.createdAt) })))
-    yield* runRows({ ...env, PAYMENTS_ZONE: "America/Sao_Paulo" }, [["doctor", 0, /^19 hold, 0 wrong, /m]])
+    yield* runRows({ ...env, PAYMENTS_ZONE: "America/Sao_Paulo" }, [["doctor", 0, /^9 hold, 0 wrong, /m]])
   })
 
   live("the doctor finds nothing wrong with the sandbox, and sends only reads", served, function* () {
     const { env, requests, stdout } = yield* examine({})
     expect(stdout).toMatch(
-      /^(holds {2}\w.*\n){28}(\? {6}\w.*: give --(withdrawal|webhook) (ID|URL)\n){4}28 hold, 0 wrong, 4 not checked\n$/
+      /^(holds {2}\w.*\n){13}(\? {6}\w.*: give --(withdrawal|webhook) (ID|URL)\n){2}13 hold, 0 wrong, 2 not checked\n$/
     )
     expect(new Set(requests.map(({ method }) => method))).toEqual(new Set(["GET"]))
     const { PAYMENTS_COMPANY_ID: _, ...nameless } = env
     const unchecked =
-      /^\? .*lookup.*: give --transaction ID$[^]*^\? .*balance.*: set PAYMENTS_COMPANY_ID$[^]*^15 hold, 0 wrong, 17 not checked$/m
+      /^\? .*lookup.*: give --transaction ID$[^]*^\? .*balance.*: set PAYMENTS_COMPANY_ID$[^]*^8 hold, 0 wrong, 7 not checked$/m
     yield* runRows(nameless, [["doctor", 0, unchecked]])
   })
 
@@ -183,13 +162,13 @@ describe("the doctor", () => {
       },
       getTransaction: ({ status, ...json }) => (status === 404 ? { status, code: 7 } : { ...json, ...unusual })
     })
-    expect([code, stdout]).toEqual([0, expect.stringContaining("\n28 hold, 0 wrong, 4 not checked\n")])
+    expect([code, stdout]).toEqual([0, expect.stringContaining("\n13 hold, 0 wrong, 2 not checked\n")])
   })
 
   live("the doctor does not check the id of a lookup whose row is in the middle of a long list", served, function* () {
     const { stdout } = yield* examine({ ...lookup({ id: 4711 }), ...page(() => ({ totalItems: 500 })) })
     expect(stdout).toMatch(
-      /^\? {6}The lookup's id is that of its row in the list: its row is not among .* hundred$[^]* 7 not checked$/m
+      /^\? {6}The lookup's row in the list .*: its row is not among the newest hundred$[^]* 4 not checked$/m
     )
   })
 
@@ -222,7 +201,7 @@ describe("the doctor", () => {
     const route = yield* serveRaw(answer(405), answer(404))
     const webhook = `--webhook ${route.url}/hook`
     const { env, stdout } = yield* examine({}, ...webhook.split(" "))
-    expect(stdout).toMatch(/^holds {2}The webhook's address takes POST[^]*\n29 hold, 0 wrong, 3 not checked\n$/m)
+    expect(stdout).toMatch(/^holds {2}The webhook's address takes POST[^]*\n14 hold, 0 wrong, 1 not checked\n$/m)
     yield* runRows(env, [[`doctor ${webhook}`, 7, /WRONG {2}The webhook's address takes POST alone, .*: HTTP 404\n/]])
     expect(route.arrived.map(({ method, path }) => `${method} ${path}`)).toEqual(["GET /hook", "GET /hook"])
   })
@@ -241,7 +220,7 @@ describe("the doctor", () => {
       [
         `doctor --withdrawal ${id}`,
         0,
-        /^holds {2}The gateway has the lookup of a withdrawal, with the fields that were seen$[^]*^2\d hold, 0 wrong, /m
+        /^holds {2}The gateway has the lookup of a withdrawal, with the fields that were seen$[^]*^10 hold, 0 wrong, /m
       ],
       ["doctor --withdrawal 99", 7, none],
       ["doctor --withdrawal -1", 1, ""],
@@ -255,7 +234,7 @@ describe("the doctor", () => {
       ["withdrawal x", 1, ""]
     ])
     expect(leaksIn(written)).toEqual([])
-    const local = /^WRONG {2}The withdrawal's times .*: createdAt is three hours behind it.*PAYMENTS_ZONE=America/m
+    const local = /^WRONG {2}The times are .*: createdAt is three hours behind it.*PAYMENTS_ZONE=America/m
     yield* runRows(env, [[`doctor --withdrawal ${id}`, 7, local]])
     expect(leaksIn(yield* runRows(env, [[`withdrawal ${id} --full`, 0, /529/]]))).toEqual(["cpf"])
   })

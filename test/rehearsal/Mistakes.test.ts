@@ -5,7 +5,7 @@
 import { assert, describe, test } from "@effect/vitest"
 import { DateTime, type Duration, Effect, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
-import { Payments, type PaymentsClient, Rehearsed, Status, TransactionWait, WithdrawalLookup } from "effect-pix"
+import { Payments, type PaymentsClient, Rehearsed, TransactionWait } from "effect-pix"
 import { PayoutQueue } from "effect-pix/payouts"
 import { Rehearsal, type RehearsalOptions, type RuleName, Sandbox } from "effect-pix/sandbox"
 import { budget, isWhole, requireClean } from "../support/rehearsals.ts"
@@ -19,7 +19,6 @@ import {
   Marks,
   owed,
   pay,
-  payUnderNewKey,
   receive,
   request,
   ship,
@@ -107,14 +106,6 @@ const payByQueue = (horizon: Duration.Input) =>
     const { state } = yield* queue.await(invoice)
     yield* declare(state === "posted" ? "paid" : state === "refused" ? "failed" : "parked")
   }).pipe(Effect.provide(PayoutQueue.layer({ horizon })))
-/** Looks a payout up when its bank has answered. */
-const confirmed = Effect.gen(function* () {
-  yield* owed
-  const { id } = yield* pay()
-  yield* Effect.sleep("3 hours")
-  const { enTransaction } = yield* WithdrawalLookup.use((lookup) => lookup.get(id))
-  yield* declare(["failed", "returned"].includes(Status.meaningOf(enTransaction, "payout")) ? "failed" : "paid")
-})
 /** Ships for the price of the order. */
 const shipFor = (transactionId: string) =>
   Rehearsed.fact("shipped", { transactionId, key: transactionId, amount: request.amount })
@@ -149,8 +140,8 @@ interface Mistake {
   /** The schedule of the corrected program, where it has another name. */
   readonly corrected?: string
   readonly options?: Omit<RehearsalOptions<never>, "stores">
-  readonly mistaken: Effect.Effect<unknown, unknown, Payments | PaymentsClient | WithdrawalLookup | Store>
-  readonly mended: Effect.Effect<unknown, unknown, Payments | PaymentsClient | WithdrawalLookup | Store>
+  readonly mistaken: Effect.Effect<unknown, unknown, Payments | PaymentsClient | Store>
+  readonly mended: Effect.Effect<unknown, unknown, Payments | PaymentsClient | Store>
 }
 
 const mistakes: ReadonlyArray<Mistake> = [
@@ -201,13 +192,6 @@ const mistakes: ReadonlyArray<Mistake> = [
     mended: Effect.all([owed, pay(), declare("paid")])
   },
   {
-    name: "a payout under a key of this call, in a process that is started again",
-    rule: "paid-twice",
-    schedule: "call 1 requestWithdrawal: death after it was executed",
-    mistaken: Effect.andThen(owed, payUnderNewKey),
-    mended: Effect.andThen(owed, pay())
-  },
-  {
     name: "goods of a charge that another amount was paid for",
     rule: "amount-differs",
     schedule: "call 1 createTransaction: the payer pays less",
@@ -239,14 +223,6 @@ const mistakes: ReadonlyArray<Mistake> = [
     options: { meanwhile: Sandbox.use(({ forgetKeys }) => Effect.delay(forgetKeys, "20 hours")) },
     mistaken: payByQueue("3 days"),
     mended: payByQueue("12 hours")
-  },
-  {
-    name: "a payout that is in the books when it is accepted, and fails",
-    rule: "told-done-but-absent",
-    schedule: "call 1 requestWithdrawal: the payout fails an hour later",
-    options: { sandbox: { as: "seen" } },
-    mistaken: Effect.all([owed, pay(), declare("paid")]),
-    mended: confirmed
   },
   {
     name: "a deposit that the webhook and the sweep pay back under two keys",

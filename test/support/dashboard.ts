@@ -1,4 +1,4 @@
-/** Reads docs/operations/grafana.json and its Portuguese twin: their panels, with their queries. */
+/** Reads docs/operations/grafana.json: its panels, with their queries. */
 import { Schema } from "effect"
 import { readFileSync } from "node:fs"
 import { resolve } from "node:path"
@@ -43,16 +43,12 @@ const Dashboard = Schema.Struct({
   panels: Schema.Array(Schema.Union([Row, AlertList, Panel]))
 })
 
-const readDashboard = (file: string) => {
-  const text = readFileSync(resolve(import.meta.dirname, "../../docs/operations", file), "utf8")
-  return { file, text, ...Schema.decodeUnknownSync(Schema.fromJsonString(Dashboard))(text) }
-}
+const text = readFileSync(resolve(import.meta.dirname, "../../docs/operations/grafana.json"), "utf8")
 
-/** The two files, which differ in their words alone. */
-export const dashboards = [readDashboard("grafana.json"), readDashboard("grafana.pt.json")] as const
+export const dashboard = { text, ...Schema.decodeUnknownSync(Schema.fromJsonString(Dashboard))(text) }
 
-/** The panels that show something of the first, with the unit of their values. */
-export const panels = dashboards[0].panels.flatMap((panel) =>
+/** The panels that show something, with the unit of their values. */
+export const panels = dashboard.panels.flatMap((panel) =>
   "targets" in panel ? [{ ...panel, unit: panel.fieldConfig.defaults.unit }] : []
 )
 

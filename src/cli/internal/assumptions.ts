@@ -1,9 +1,8 @@
 /**
- * What `effect-pix doctor` checks: one list of assumptions, each with the place that rests on it, the answer that shows it, and what is
- * seen where it does not hold: names of fields and kinds of values, never a value.
+ * What `effect-pix doctor` checks: the twelve assumptions that lose money or sleep where they do not hold, each with the place that rests
+ * on it, and what is seen where it does not hold: names of fields and kinds of values, never a value.
  */
 import type * as DateTime from "effect/DateTime"
-import { identity } from "effect/Function"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -19,12 +18,8 @@ type Given = Answer | NoAnswer | string
 
 /** The answers of a gateway, by what was asked. */
 export interface Answers {
-  /** The newest hundred rows of the list, and the oldest. */
+  /** The newest hundred rows of the list. */
   readonly newest: Given
-  readonly oldest: Given
-  /** The second page of one row each, and a page past the end. */
-  readonly second: Given
-  readonly past: Given
   readonly lookup: Given
   readonly balance: Given
   /** The lookup of a withdrawal, which was only seen. */
@@ -42,8 +37,6 @@ export interface Answers {
   readonly zone: DateTime.TimeZone | undefined
 }
 
-type AnswerName = Exclude<keyof Answers, "companyId" | "transactionId" | "withdrawalId" | "zone">
-
 /** A finding. `seen`: what does not hold, or why it was not checked. */
 export interface Finding {
   readonly verdict: "holds" | "wrong" | "unchecked"
@@ -55,30 +48,26 @@ export interface Finding {
 /** What an assumption is about, or why that is not there. */
 type Read<A> = Result.Result<A, string>
 
+/** What is wrong, if something is. */
+type Seen = string | undefined
+
 /** The finding about an assumption: it holds where no problem is seen. */
-export const judge = (what: string, where: string, seen: string | undefined): Finding =>
+export const judge = (what: string, where: string, seen: Seen): Finding =>
   seen === undefined ? { verdict: "holds", what, where } : { verdict: "wrong", what, where, seen }
 
-/** `seen` returns `undefined` where the assumption holds. */
 const assume =
-  <A>(
-    what: string,
-    where: string,
-    read: (answers: Answers) => Read<A>,
-    seen: (value: A, answers: Answers) => string | undefined
-  ) =>
+  (what: string, where: string, check: (answers: Answers) => Read<Seen>) =>
   (answers: Answers): Finding =>
-    Result.match(read(answers), {
-      onFailure: (why): Finding => ({ verdict: "unchecked", what, where, seen: why }),
-      onSuccess: (value) => judge(what, where, seen(value, answers))
+    Result.match(check(answers), {
+      onFailure: (seen): Finding => ({ verdict: "unchecked", what, where, seen }),
+      onSuccess: (seen) => judge(what, where, seen)
     })
 
-const given =
-  (name: AnswerName) =>
-  (answers: Answers): Read<Answer | NoAnswer> => {
-    const answer = answers[name]
-    return typeof answer === "string" ? Result.fail(answer) : Result.succeed(answer)
-  }
+const seenIf = (isWrong: boolean, seen: string): Seen => (isWrong ? seen : undefined)
+
+/** What is seen in an answer, if it was asked for. */
+const asked = (given: Given, seen: (answer: Answer | NoAnswer) => Seen): Read<Seen> =>
+  typeof given === "string" ? Result.fail(given) : Result.succeed(seen(given))
 
 /** The status of an answer, or why there is none. */
 const textOf = (answer: Answer | NoAnswer) => (answer instanceof NoAnswer ? answer.problem : `HTTP ${answer.status}`)
@@ -86,43 +75,39 @@ const textOf = (answer: Answer | NoAnswer) => (answer instanceof NoAnswer ? answ
 const hasStatus =
   (...statuses: ReadonlyArray<number>) =>
   (answer: Answer | NoAnswer) =>
-    "status" in answer && statuses.includes(answer.status) ? undefined : textOf(answer)
+    seenIf(!("status" in answer && statuses.includes(answer.status)), textOf(answer))
+
+const Row = Schema.Record(Schema.String, Schema.Unknown)
+type Row = typeof Row.Type
 
 /** Parses JSON. Null counts as absent, as it does for the client: a required field is then not there. */
 const parseJson = (text: string): Result.Result<unknown, unknown> =>
   Result.try(() => JSON.parse(text, (_, value: unknown) => value ?? undefined))
 
-/** The JSON of the documented success, or what the answer is instead. */
-const parse = (answer: Answer | NoAnswer): Read<unknown> => {
-  if (!("status" in answer) || answer.status !== 200) return Result.fail(textOf(answer))
-  const isJson = /^application\/(?:[\w.+-]+\+)?json/i.test(answer.type)
-  const problem = answer.text.trim() === "" ? "it is empty" : isJson ? "it is no JSON" : "its content type is no JSON"
-  return isJson ? Result.mapError(parseJson(answer.text), () => problem) : Result.fail(problem)
+/** The object of the documented success, or what the answer is instead. */
+const rowOf = (given: Given): Read<Row> => {
+  if (typeof given === "string") return Result.fail(given)
+  if (!("status" in given) || given.status !== 200) return Result.fail(textOf(given))
+  if (given.text.trim() === "") return Result.fail("it is empty")
+  if (!/^application\/(?:[\w.+-]+\+)?json/i.test(given.type)) return Result.fail("its content type is no JSON")
+  return Result.mapError(
+    Result.flatMap(parseJson(given.text), Schema.decodeUnknownResult(Row)),
+    () => "it is no JSON object"
+  )
 }
 
-const json = (name: AnswerName) => (answers: Answers) => Result.flatMap(given(name)(answers), parse)
+const Page = Schema.Struct({ res: Schema.Struct({ items: Schema.Array(Row), totalItems: Schema.Int }) })
 
-const Row = Schema.Record(Schema.String, Schema.Unknown)
-type Row = typeof Row.Type
-
-const Page = Schema.Struct({ items: Schema.Array(Row), totalItems: Schema.Int, totalPages: Schema.Int })
-const decodePage = Schema.decodeUnknownResult(Schema.Struct({ res: Page }))
-
-const page = (name: AnswerName) => (answers: Answers) =>
-  Result.flatMap(json(name)(answers), (body) =>
-    Result.mapBoth(decodePage(body), {
+const pageOf = (given: Given) =>
+  Result.flatMap(rowOf(given), (json) =>
+    Result.mapBoth(Schema.decodeUnknownResult(Page)(json), {
       onFailure: () => "its rows and counts are not there",
       onSuccess: ({ res }) => res
     })
   )
 
-const decodeRow = Schema.decodeUnknownResult(Row)
-
-const record = (name: AnswerName) => (answers: Answers) =>
-  Result.flatMap(json(name)(answers), (body) => Result.mapError(decodeRow(body), () => "it is no object"))
-
 const kindOf = (value: unknown): string => {
-  if (value === null || value === undefined) return value === null ? "null" : "not there"
+  if (value === undefined) return "not there"
   if (Array.isArray(value)) return "a list"
   if (typeof value !== "number")
     return typeof value === "string" ? "a text of another form" : `of the type ${typeof value}`
@@ -135,86 +120,74 @@ const valueAt = (value: unknown, keys: ReadonlyArray<string>): unknown =>
   keys.reduce((parent, key) => (Predicate.isObjectOrArray(parent) ? Reflect.get(parent, key) : undefined), value)
 
 /** Why an answer is not as documented: it is no JSON, or fields of it do not fit. The client leaves optional ones out. */
-const misfits = (schema: Schema.Codec<unknown, unknown>) => {
-  const decode = Schema.decodeUnknownResult(schema, { errors: "all" })
-  return (answer: Answer | NoAnswer): string | undefined =>
-    Result.match(parse(answer), {
-      onFailure: identity,
-      onSuccess: (value) => {
-        const decoded = decode(value)
-        if (Result.isSuccess(decoded)) return undefined
-        const seen = issuesOf(decoded.failure.issue).issues.map(({ path = [] }) => {
-          const keys = path.map((part) => String(typeof part === "object" ? part.key : part))
-          return `${keys.join(".").replaceAll(/\.\d+/g, "[]") || "it"} is ${kindOf(valueAt(value, keys))}`
-        })
-        return [...new Set(seen)].slice(0, 20).join("; ")
-      }
-    })
+const misfits = (schema: Schema.Codec<unknown, unknown>, row: Row): Seen => {
+  const decoded = Schema.decodeResult(schema, { errors: "all" })(row)
+  if (Result.isSuccess(decoded)) return undefined
+  const seen = issuesOf(decoded.failure.issue).issues.map(({ path = [] }) => {
+    const keys = path.map((part) => String(typeof part === "object" ? part.key : part))
+    return `${keys.join(".").replaceAll(/\.\d+/g, "[]") || "it"} is ${kindOf(valueAt(row, keys))}`
+  })
+  return [...new Set(seen)].slice(0, 20).join("; ")
 }
 
-const holdsIf = (holds: boolean, seen: string) => (holds ? undefined : seen)
+/** Whether an answer has the documented fields, and then what else is seen in it. */
+const documented = (given: Given, schema: Schema.Codec<unknown, unknown>, seen?: (row: Row) => Seen) =>
+  asked(given, (answer) =>
+    Result.match(rowOf(answer), { onFailure: (why) => why, onSuccess: (row) => misfits(schema, row) ?? seen?.(row) })
+  )
 
 const millisOf = (row: Row): number => parseInstant(String(row["createdAt"]))?.epochMilliseconds ?? Number.NaN
 
-/** Whether times grow (1) or fall (-1). A time that cannot be read misfits already. */
-const isSorted = (rows: ReadonlyArray<Row>, sign: 1 | -1): boolean =>
-  rows.every((row, index) => !(sign * (millisOf(row) - millisOf(rows[index - 1] ?? row)) < 0))
+/** Whether a row is newer than the one before. A time that cannot be read misfits already. */
+const isUnsorted = (rows: ReadonlyArray<Row>): boolean =>
+  rows.some((row, index) => millisOf(row) > millisOf(rows[index - 1] ?? row))
 
 /** The decimals of the balance, as they are written: a JavaScript number has lost digits already. */
-const tooManyDecimals = (answer: Answer | NoAnswer): string | undefined => {
-  const found = [...getBalance.decimals].flatMap((field) => {
-    const text = "text" in answer ? answer.text : ""
-    const digits = new RegExp(String.raw`"${field}"\s*:\s*"?-?\d+\.(\d*[1-9])`).exec(text)?.[1]?.length ?? 0
-    return digits > 2 ? [`${field} has ${digits}`] : []
-  })
-  return holdsIf(found.length === 0, found.join("; "))
+const tooManyDecimals = (given: Given): Seen => {
+  const text = typeof given === "object" && "text" in given ? given.text : ""
+  const isLong = (field: string) => new RegExp(String.raw`"${field}"\s*:\s*"?-?\d+\.\d{2,}[1-9]`).test(text)
+  const field = [...getBalance.decimals].find(isLong)
+  return field === undefined ? undefined : `${field} has more than two`
 }
 
-/** Whether an answer is about the company of the settings, as far as both name one. */
-const isOfCompany = ({ companyId }: Row, answers: Answers): string | undefined =>
-  holdsIf((companyId ?? answers.companyId) === (answers.companyId ?? companyId), "another company")
-
-/** The row of the list that has the id of the lookup. Reconciling takes one for the other. */
-const rowOfLookup = (answers: Answers): Read<{ readonly detail: Row; readonly row: Row | undefined }> =>
-  Result.gen(function* () {
-    const detail = yield* record("lookup")(answers)
-    const newest = yield* page("newest")(answers)
-    const oldest = Result.getOrUndefined(page("oldest")(answers))
-    const row = [...newest.items, ...(oldest?.items ?? [])].find(({ id }) => id === detail["id"])
-    if (row === undefined && newest.items.length !== newest.totalItems) {
-      return yield* Result.fail("its row is not among the newest and the oldest hundred")
-    }
-    return { detail, row }
-  })
-
-/** The lookup, and its row. */
-const withRow = (answers: Answers): Read<{ readonly detail: Row; readonly row: Row }> =>
-  Result.flatMap(rowOfLookup(answers), ({ detail, row }) =>
-    row === undefined ? Result.fail("no row has the id of the lookup") : Result.succeed({ detail, row })
-  )
+/** Whether an answer is about another company than the settings, as far as both name one. */
+const ofOtherCompany = ({ companyId }: Row, answers: Answers): Seen =>
+  seenIf((companyId ?? answers.companyId) !== (answers.companyId ?? companyId), "it is of another company")
 
 const plainId = (id: unknown): string => String(id).replaceAll("-", "").toLowerCase()
 
-const twoRows = (answers: Answers) =>
-  Result.flatMap(page("newest")(answers), ({ items: [first, another] }) =>
-    first === undefined || another === undefined
-      ? Result.fail("the list has fewer than two rows")
-      : Result.map(page("second")(answers), ({ items }) => [first["id"], ...items.map(({ id }) => id)])
-  )
-
-/** The record of a lookup or the newest row, and when it was served. */
-const served =
-  (name: "newest" | "lookup" | "withdrawal") =>
-  (answers: Answers): Read<{ readonly row: Row; readonly date: string }> =>
+/** What is seen in a lookup and its row in the list. */
+const withRow =
+  (seen: (detail: Row, row: Row) => Seen) =>
+  (answers: Answers): Read<Seen> =>
     Result.gen(function* () {
-      const answer = yield* given(name)(answers)
-      const row = name === "newest" ? (yield* page(name)(answers)).items[0] : yield* record(name)(answers)
-      if (row === undefined) return yield* Result.fail("the list has no row")
-      return { row, date: "date" in answer ? answer.date : "" }
+      const detail = yield* rowOf(answers.lookup)
+      const { items, totalItems } = yield* pageOf(answers.newest)
+      const row = items.find(({ id }) => id === detail["id"])
+      if (row !== undefined) return seen(detail, row)
+      return items.length === totalItems
+        ? "no row has its id"
+        : yield* Result.fail("its row is not among the newest hundred")
     })
 
+/** The newest row and the lookups against the clock of their answers. */
+const otherTimes = (answers: Answers): Read<Seen> => {
+  const { lookup, newest, withdrawal } = answers
+  const records = [
+    [newest, Result.map(pageOf(newest), ({ items }) => items[0])],
+    [lookup, rowOf(lookup)],
+    [withdrawal, rowOf(withdrawal)]
+  ] as const
+  const found = records.flatMap(([given, read]) => {
+    const row = Result.getOrUndefined(read)
+    return row !== undefined && typeof given === "object" && "date" in given ? [{ row, date: given.date }] : []
+  })
+  if (found.length === 0) return Result.fail("the list has no row")
+  return Result.succeed(found.map((one) => wrongTimes(one, answers)).find((seen) => seen !== undefined))
+}
+
 /** A word that no table has: nothing ends by it before its user lists it. It is shown if it is a plain word. */
-const unlistedWord = ({ enStatusTransaction }: Row): string | undefined => {
+const unlistedWord = ({ enStatusTransaction }: Row): Seen => {
   const status = String(enStatusTransaction)
   if (meaningOf(status, "charge") !== "unlisted") return undefined
   const word = /^[\p{L}_ -]{1,40}$/u.test(status) ? `"${status}"` : "its word"
@@ -222,17 +195,8 @@ const unlistedWord = ({ enStatusTransaction }: Row): string | undefined => {
 }
 
 const service = "docs/service.md#responses-sections-22-24-to-27"
-const inList = `${service}, src/contract/Transaction.ts (TransactionListItem)`
-const inDetail = `${service}, src/contract/Transaction.ts (TransactionDetail)`
-const inBalance = `${service}, src/contract/Balance.ts`
-const inPages = "docs/listing.md#what-is-promised-and-on-what-it-rests, src/transactions/internal/pageReader.ts"
 const inRefusals = "docs/service.md#errors-and-limits-sections-7-8, src/client/internal/call/judge.ts"
 const inRows = "docs/reconciling.md#which-ids-may-meet, src/transactions/Reconcile.ts"
-const inDecimals = `${service}, src/pix/Money.ts (ReaisFromJson, toCentavos)`
-const inTimes = `${service}, src/client/Payments.ts (zone), src/contract/Expiry.ts`
-const inStatus = "docs/charging.md#statuses, src/contract/Status.ts"
-const inWebhook = "docs/webhooks-operating.md#what-the-answers-mean, src/webhook/Webhook.ts"
-const inWithdrawal = "docs/payouts.md#the-lookup-that-was-seen, src/client/WithdrawalLookup.ts"
 export const inSettings = "docs/getting-started.md#a-real-gateway-from-the-environment, src/client/Payments.ts"
 
 /** Whether the service answers and accepts the credentials. Where it does not, nothing else can be checked. */
@@ -241,102 +205,97 @@ export const judgeAccess = (first: Answer | NoAnswer): ReadonlyArray<Finding> =>
   const isRedirect = status !== undefined && status >= 300 && status < 400
   const isDenied = status === 401 || status === 403
   return [
-    judge("The service answers at PAYMENTS_BASE_URL", inSettings, holdsIf(status !== undefined, textOf(first))),
-    judge("PAYMENTS_BASE_URL is the service's own address", inSettings, holdsIf(!isRedirect, "it redirects elsewhere")),
-    judge("The credentials are accepted", inSettings, holdsIf(!isDenied, textOf(first)))
+    judge("The service answers at PAYMENTS_BASE_URL", inSettings, seenIf(status === undefined, textOf(first))),
+    judge("PAYMENTS_BASE_URL is the service's own address", inSettings, seenIf(isRedirect, "it redirects elsewhere")),
+    judge("The credentials are accepted", inSettings, seenIf(isDenied, textOf(first)))
   ]
 }
 
-/** Why a gateway has no lookup of a withdrawal, as far as its answer shows it. */
-const noWithdrawalLookup = (answer: Answer | NoAnswer): string | undefined =>
-  "status" in answer && answer.status === 404
-    ? "HTTP 404: it has none, or no withdrawal of this number"
-    : misfits(getWithdrawal.response)(answer)
-
 export const assumptions = [
-  assume("The list is JSON with the documented fields", inList, given("newest"), misfits(listTransactions.response)),
-  assume("The list says ok: true", inList, record("newest"), ({ ok }) =>
-    holdsIf(ok === true, `ok is ${ok === false ? "false" : kindOf(ok)}`)
+  assume("The list has the documented fields", `${service}, src/contract/Transaction.ts`, ({ newest }) =>
+    documented(newest, listTransactions.response)
   ),
-  assume("Each row of a page has an id of its own", inPages, page("newest"), ({ items }) =>
-    holdsIf(new Set(items.map(({ id }) => id)).size === items.length, "one id comes twice")
-  ),
-  assume("createdAt_desc is newest first", inPages, page("newest"), ({ items }) =>
-    holdsIf(isSorted(items, -1), "another order")
-  ),
-  assume("createdAt_asc is oldest first", inPages, page("oldest"), ({ items }) =>
-    holdsIf(isSorted(items, 1), "another order")
-  ),
-  assume("A page of 100 rows is full, or the last one", inPages, page("newest"), ({ items, totalItems }) =>
-    holdsIf(items.length === Math.min(100, totalItems), `${items.length} rows, and another totalItems`)
-  ),
-  // An empty list may have one page or none: the client accepts both.
-  assume("totalPages is totalItems by 100, rounded up", inPages, page("newest"), ({ totalItems, totalPages }) =>
-    holdsIf(totalPages === Math.ceil(totalItems / 100) || (totalItems === 0 && totalPages === 1), "another number")
-  ),
-  assume("The second page of one row has the second row", inPages, twoRows, ([first, ...others]) =>
-    holdsIf(others.length === 1 && others[0] !== first, "other rows")
-  ),
-  assume("A page past the end is there, without rows", inPages, given("past"), (_, answers) =>
-    Result.match(page("past")(answers), {
-      onFailure: identity,
-      onSuccess: ({ items }) => holdsIf(items.length === 0, "it has rows")
-    })
-  ),
-  assume("The lookup is JSON with the documented fields", inDetail, given("lookup"), misfits(getTransaction.response)),
-  assume("The lookup is about the transaction asked for", inDetail, record("lookup"), (detail, { transactionId }) =>
-    holdsIf(detail["transactionId"] === transactionId, "another one")
-  ),
-  assume("The lookup is about PAYMENTS_COMPANY_ID", inSettings, record("lookup"), isOfCompany),
   assume(
-    "The lookup's updateDate says its offset from UTC",
-    inDetail,
-    record("lookup"),
-    ({ updateDate = "Z" }, { zone }) =>
-      holdsIf(
-        zone !== undefined || /(?:Z|[+-]\d{2}(?::?\d{2})?|null)$/i.test(String(updateDate)),
-        "it does not, and is read as UTC"
+    "The list is newest first, each row once",
+    "docs/listing.md#what-is-promised-and-on-what-it-rests, src/transactions/internal/pageReader.ts",
+    ({ newest }) =>
+      Result.map(
+        pageOf(newest),
+        ({ items }) =>
+          seenIf(isUnsorted(items), "another order") ??
+          seenIf(new Set(items.map(({ id }) => id)).size < items.length, "one id comes twice")
       )
   ),
-  assume("The newest row's times are those of the service's clock", inTimes, served("newest"), wrongTimes),
-  assume("The lookup's times are those of the service's clock", inTimes, served("lookup"), wrongTimes),
-  assume("The lookup's status is listed", inStatus, record("lookup"), unlistedWord),
-  assume("The lookup's id is that of its row in the list", inRows, rowOfLookup, ({ detail, row }) => {
-    if (row === undefined) return "no row has this id"
-    const apart = millisOf(row) - millisOf(detail)
-    const isSame = row["amount"] === detail["value"] && (apart === 0 || Number.isNaN(apart))
-    return holdsIf(isSame, "the row of this id has another amount or time")
-  }),
-  assume("The row's providerTxId is the id of its lookup", inRows, withRow, ({ detail, row }) =>
-    holdsIf(plainId(row["providerTxId"]) === plainId(detail["transactionId"]), "it is another id, or none")
+  assume(
+    "The lookup is of the transaction asked for, with the documented fields",
+    `${service}, src/contract/Transaction.ts`,
+    (answers) =>
+      documented(
+        answers.lookup,
+        getTransaction.response,
+        (row) =>
+          seenIf(row["transactionId"] !== answers.transactionId, "it is of another one") ?? ofOtherCompany(row, answers)
+      )
   ),
-  assume("The list's status means what the lookup's does", inRows, withRow, ({ detail, row }) => {
-    const [listed, looked] = [
-      meaningOf(String(row["status"]), "charge"),
-      meaningOf(String(detail["enStatusTransaction"]), "charge")
-    ]
-    return holdsIf(listed === looked || listed === "unlisted" || looked === "unlisted", `${listed}, and not ${looked}`)
-  }),
-  assume("The balance is JSON with the documented fields", inBalance, given("balance"), misfits(getBalance.response)),
-  assume("The balance is of PAYMENTS_COMPANY_ID", inBalance, record("balance"), isOfCompany),
-  assume("The balance is in BRL", inBalance, record("balance"), ({ currency }) =>
-    holdsIf((currency ?? "BRL") === "BRL", "another currency")
+  assume(
+    "The lookup's status is listed",
+    "docs/charging.md#statuses, src/contract/Status.ts",
+    ({ lookup }) => Result.map(rowOf(lookup), unlistedWord)
   ),
-  assume("The balance is in reais, with at most two decimals", inDecimals, given("balance"), tooManyDecimals),
+  assume(
+    "The times are those of the service's clock",
+    `${service}, src/client/Payments.ts (zone), src/contract/Expiry.ts`,
+    otherTimes
+  ),
+  assume(
+    "The lookup's row in the list has its id, amount and time",
+    inRows,
+    withRow((detail, row) => {
+      const apart = millisOf(row) - millisOf(detail)
+      const isSame = row["amount"] === detail["value"] && (apart === 0 || Number.isNaN(apart))
+      const isNamed = plainId(row["providerTxId"]) === plainId(detail["transactionId"])
+      return (
+        seenIf(!isSame, "the row of its id has another amount or time") ??
+        seenIf(!isNamed, "providerTxId is another id, or none")
+      )
+    })
+  ),
+  assume(
+    "The list's status means what the lookup's does",
+    inRows,
+    withRow((detail, row) => {
+      const [listed, looked] = [row["status"], detail["enStatusTransaction"]].map((word) => meaningOf(String(word), "charge"))
+      return seenIf(listed !== looked && listed !== "unlisted" && looked !== "unlisted", `${listed}, and not ${looked}`)
+    })
+  ),
+  assume(
+    "The balance is of PAYMENTS_COMPANY_ID, in reais with at most two decimals",
+    `${service}, src/contract/Balance.ts, src/pix/Money.ts (ReaisFromJson, toCentavos)`,
+    (answers) =>
+      documented(
+        answers.balance,
+        getBalance.response,
+        (row) =>
+          ofOtherCompany(row, answers) ??
+          seenIf((row["currency"] ?? "BRL") !== "BRL", "another currency") ??
+          tooManyDecimals(answers.balance)
+      )
+  ),
   assume(
     "The gateway has the lookup of a withdrawal, with the fields that were seen",
-    inWithdrawal,
-    given("withdrawal"),
-    noWithdrawalLookup
+    "docs/payouts.md#the-lookup-that-was-seen, src/client/WithdrawalLookup.ts",
+    ({ withdrawal, withdrawalId }) =>
+      typeof withdrawal === "object" && "status" in withdrawal && withdrawal.status === 404
+        ? Result.succeed("HTTP 404: it has none, or no withdrawal of this number")
+        : documented(withdrawal, getWithdrawal.response, ({ id }) =>
+            seenIf(id !== withdrawalId, "it is of another one")
+          )
   ),
+  assume("An unknown transaction is answered with 404", inRefusals, ({ missing }) => asked(missing, hasStatus(404))),
+  assume("A wrong key is answered with 401 or 403", inRefusals, ({ denied }) => asked(denied, hasStatus(401, 403))),
   assume(
-    "The lookup of a withdrawal is about the number asked for",
-    inWithdrawal,
-    record("withdrawal"),
-    ({ id }, { withdrawalId }) => holdsIf(id === withdrawalId, "another one")
-  ),
-  assume("The withdrawal's times are those of the service's clock", inTimes, served("withdrawal"), wrongTimes),
-  assume("An unknown transaction is answered with 404", inRefusals, given("missing"), hasStatus(404)),
-  assume("A wrong key is answered with 401 or 403", inRefusals, given("denied"), hasStatus(401, 403)),
-  assume("The webhook's address takes POST alone, as Webhook does", inWebhook, given("webhook"), hasStatus(405))
+    "The webhook's address takes POST alone, as Webhook does",
+    "docs/webhooks-operating.md#what-the-answers-mean, src/webhook/Webhook.ts",
+    ({ webhook }) => asked(webhook, hasStatus(405))
+  )
 ]
