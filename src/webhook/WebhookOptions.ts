@@ -121,7 +121,7 @@ export interface DeliveryText {
 
 /** The data of a delivery that its `Request` does not have. */
 export interface DeliveryInfo {
-  /** The sender's address, for `WebhookVerifier.ipAllowList`. A web `Request` does not have it. */
+  /** The sender's address, for a verifier of your own. A web `Request` does not have it. */
   readonly remoteAddress?: string | undefined
 }
 

@@ -195,15 +195,12 @@ describe("the answer to a delivery", () => {
 const sesame = WebhookVerifier.pathSecret({ secret: Redacted.make("open sesame") })
 
 describe("Webhook.toWebHandler", () => {
-  live("a web handler is a route of Hono, with the address that Hono knows", function* () {
-    const webhook = yield* webShop({ verifier: WebhookVerifier.ipAllowList(["203.0.113.9"]) })
-    const app = new Hono<{ Bindings: { readonly ip: string } }>()
-    app.all("/webhooks/pix", (c) => webhook.handler(c.req.raw, { remoteAddress: c.env.ip }))
-    const send = (ip: string) =>
-      Effect.promise(
-        async () => (await app.request("/webhooks/pix", { method: "POST", body: webhook.body }, { ip })).status
-      )
-    assert.deepStrictEqual([yield* send("203.0.113.9"), yield* send("203.0.113.10")], [200, 401])
+  live("a web handler is a route of Hono", function* () {
+    const webhook = yield* webShop()
+    const app = new Hono()
+    app.all("/webhooks/pix", (c) => webhook.handler(c.req.raw))
+    const send = { method: "POST", body: webhook.body }
+    assert.strictEqual((yield* Effect.promise(async () => app.request("/webhooks/pix", send))).status, 200)
     assert.deepStrictEqual(webhook.confirmed, [webhook.event])
   })
 
