@@ -104,8 +104,6 @@ export const makeFirstLookups = (store: Store, bound: Bound, isDue: Latch.Latch)
   /** Whether rows may wait, and when that was asked last. */
   let mayWait = true
   let askedAt = -Infinity
-  /** The oldest and the newest are taken by turns: a flood delays no delivery by all ids that came before or after it. */
-  let isNewest = false
 
   const takeFirst = Effect.fnUntraced(function* (taker: string, lease: number, most: number) {
     const now = yield* Clock.currentTimeMillis
@@ -115,8 +113,7 @@ export const makeFirstLookups = (store: Store, bound: Bound, isDue: Latch.Latch)
     askedAt = now
     // A row that begins to wait from now on may be missed by the statement, and sets it again.
     mayWait = false
-    isNewest = !isNewest
-    const rows = yield* Effect.onError(store.takeFirst({ isNewest, most: places }, taker, lease), () =>
+    const rows = yield* Effect.onError(store.takeFirst(taker, lease, places), () =>
       Effect.andThen(
         Effect.sync(() => void (mayWait = true)),
         bound.giveBack(places)
@@ -128,16 +125,13 @@ export const makeFirstLookups = (store: Store, bound: Bound, isDue: Latch.Latch)
     return rows
   })
 
-  /** Takes rows that are due and rows that wait for the bound: by turns, the ones or the others have the first places. */
-  let isFirst = false
+  /** Takes the oldest rows that wait for the bound, which are few in a second, and then rows that are due. */
   const take: Due["take"] = Effect.fnUntraced(function* (taker, lease, most): Effect.fn.Return<
     ReadonlyArray<DueRow>,
     SqlError
   > {
-    isFirst = !isFirst
-    const [one, other] = isFirst ? [takeFirst, store.due.take] : [store.due.take, takeFirst]
-    const rows = yield* one(taker, lease, most)
-    return most > rows.length ? [...rows, ...(yield* other(taker, lease, most - rows.length))] : rows
+    const rows = yield* takeFirst(taker, lease, most)
+    return most > rows.length ? [...rows, ...(yield* store.due.take(taker, lease, most - rows.length))] : rows
   })
 
   return {
