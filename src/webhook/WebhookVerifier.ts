@@ -5,7 +5,8 @@
  * - A verifier only reduces load and noise. An accepted delivery is still a hint: `Webhook` confirms it by a lookup. So a
  *   repeated delivery does no harm.
  * - A verifier is a function. For a signature, write your own: it gets the headers and the body byte for byte.
- * - A secret may be an `Effect`, which is run at each delivery: so it is exchanged without a restart.
+ * - A secret may be an `Effect`, which is run at each delivery: so it is exchanged without a restart. Keep what it reads for a
+ *   while, as below: whoever knows the address makes it run as often as he likes.
  *
  * Gotchas:
  * - Prefer {@link sharedSecret} where the gateway sends a header of yours. The panel that was seen takes one address and no
@@ -14,13 +15,13 @@
  *
  * @example
  * ```ts
- * import { Config } from "effect"
+ * import { Config, Effect } from "effect"
  * import { WebhookVerifier } from "effect-pix/webhook"
  *
- * const verifier = WebhookVerifier.all([
- *   WebhookVerifier.pathSecret({ secret: Config.Redacted("WEBHOOK_PATH") }),
- *   WebhookVerifier.sharedSecret({ header: "X-Webhook-Secret", secret: Config.Redacted("WEBHOOK_SECRET") })
- * ])
+ * const verifier = Effect.gen(function* () {
+ *   const secret = yield* Effect.cachedWithTTL(Config.Redacted("WEBHOOK_SECRET"), "1 minute")
+ *   return WebhookVerifier.sharedSecret({ header: "X-Webhook-Secret", secret })
+ * })
  * ```
  */
 declare module "./WebhookVerifier.ts" {}
@@ -88,7 +89,7 @@ export interface WebhookVerifier {
 /** One secret, or several: the old and the new one, while they are exchanged. */
 export type Secrets = Redacted.Redacted | ReadonlyArray<Redacted.Redacted>
 
-/** The secrets, or an effect that reads them: it is run at each delivery, and may take 10 seconds. */
+/** The secrets, or an effect that reads them: it is run at each delivery, and may take 10 seconds. See `Effect.cachedWithTTL`. */
 export type SecretsInput<E> = Secrets | Effect.Effect<Secrets, E>
 
 const refuse = (by: string, reason: WebhookRefused["reason"], problem?: string) =>

@@ -44,6 +44,14 @@ describe("the answer to a delivery", () => {
     ["with a form", 400, { body: "a=1", headers: { "content-type": "application/x-www-form-urlencoded" } }],
     ["with an empty body, for a finder of the user's", 200, { body: "" }, { find: () => ({ about: "Unknown" }) }],
     ["for which the user's finder throws", 400, { body: "{}" }, { find: bug }],
+    ["that is a list of 101 items that name nothing", 413, { body: JSON.stringify({ data: Array(101).fill(1) }) }],
+    ["that is a list of 100 such items", 200, { body: JSON.stringify({ data: Array(100).fill(1) }) }],
+    [
+      "in which the user's finder finds 101 hints",
+      413,
+      { body: "{}" },
+      { find: () => Array(101).fill({ about: "Unknown" }) }
+    ],
     [
       "that names 101 withdrawals",
       413,
