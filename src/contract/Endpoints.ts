@@ -71,9 +71,12 @@ const ChargeId = Schema.String.check(
   Schema.isPattern(opaqueId, { expected: "an id of 1 to 64 letters, digits, _ and -" })
 )
 
-/** How many rows a page holds: 1 to 100. */
+/** The most rows that a page may have (`docs/service.md`). */
+export const largestPage = 100
+
+/** How many rows a page holds. */
 const PageSize = Schema.Int.check(
-  Schema.isBetween({ minimum: 1, maximum: 100 }, { expected: "a whole number from 1 to 100" })
+  Schema.isBetween({ minimum: 1, maximum: largestPage }, { expected: `a whole number from 1 to ${largestPage}` })
 )
 
 /** The number of a page, from 1. */

@@ -62,14 +62,20 @@ const tokensWithRuns = (
   only: (text: string) => string,
   length: number
 ): ReadonlyArray<number> => {
-  const runs = new Set<string>()
-  for (const value of values.map(only)) {
-    for (let at = 0; at + length <= value.length; at++) runs.add(value.slice(at, at + length))
-  }
   const folded = tokens.map(only)
   const owners = folded.flatMap((token, at) => Array.from({ length: token.length }, () => at))
   const text = folded.join("")
-  return owners.flatMap((_, at) => (runs.has(text.slice(at, at + length)) ? owners.slice(at, at + length) : []))
+  // The runs of the tokens are few, and those of the values are many.
+  const runs = new Set(owners.map((_, at) => text.slice(at, at + length)).filter((run) => run.length === length))
+  const held = new Set<string>()
+  for (const value of values) {
+    const folded = only(value)
+    for (let at = 0; at + length <= folded.length; at++) {
+      const run = folded.slice(at, at + length)
+      if (runs.has(run)) held.add(run)
+    }
+  }
+  return owners.flatMap((_, at) => (held.has(text.slice(at, at + length)) ? owners.slice(at, at + length) : []))
 }
 
 /** Whether a text holds a secret of four letters and digits or more, or eight in a row of one. */

@@ -34,6 +34,7 @@ import { Payments } from "../client/Payments.ts"
 import { advance, Checkpoint, never, timeOf, toCheckpoint, toPlace } from "./internal/pagePlace.ts"
 import * as PageReader from "./internal/pageReader.ts"
 import { PaginationError } from "./internal/PaginationError.ts"
+import { largestPage } from "../contract/Endpoints.ts"
 import { checkOptionsBy, instant, whole, withDefault } from "../contract/Options.ts"
 import type { ListTransactionsError } from "../contract/PaymentsError.ts"
 import { type TransactionListItem, TransactionSort } from "../contract/Transaction.ts"
@@ -76,7 +77,7 @@ const checkOptions = checkOptionsBy(
   "listTransactions",
   Schema.Struct({
     sort: Schema.optional(TransactionSort),
-    pageSize: withDefault(whole(1, PageReader.largestPage), PageReader.largestPage),
+    pageSize: withDefault(whole(1, largestPage), largestPage),
     since: Schema.optional(instant),
     until: Schema.optional(instant),
     limit: withDefault(whole(0, Infinity), Infinity),

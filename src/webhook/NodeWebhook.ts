@@ -5,7 +5,7 @@
  * Details of `toListener`:
  * - The body is read as far as the handler reads it, and the connection stays open for the answer.
  * - The whole path reaches the handler, also where a router is mounted below a prefix.
- * - The address that an `ipAllowList` compares is Express's `req.ip` (see its setting "trust proxy"), or the connection's own.
+ * - The address that a verifier gets is Express's `req.ip` (see its setting "trust proxy"), or the connection's own.
  *
  * Gotchas:
  * - Add it before any body parser: a delivery whose body was read already fails and is not answered.

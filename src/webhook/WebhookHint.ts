@@ -10,6 +10,8 @@
  * - A transaction is named by a `transactionId`, or by an `id` that is long or has a status beside it: 1 to 64 letters, digits,
  *   `_` and `-`. Its status is `enStatusTransaction` or `status`.
  * - `metadata` is returned as it is and never searched: it is the caller's own.
+ * - A delivery has at most 100 items. Of one with several, a hint has no `reason`, and only its item's own `metadata`: what stands
+ *   once is neither masked nor stored a hundred times.
  *
  * @example
  * ```ts
@@ -31,6 +33,7 @@ import * as Predicate from "effect/Predicate"
 import { displayMessage } from "../internal/mask.ts"
 import { endToEnd, opaqueId } from "../internal/wire.ts"
 import { type Centavos, centavosOption } from "../pix/Money.ts"
+import { maxHints } from "./internal/bounds.ts"
 
 /** The hint of a delivery. */
 export interface Hint {
@@ -65,8 +68,22 @@ const maxKey = 255
 /** An id that is at least so long is one of a transaction without a status beside it. */
 const longId = 20
 
-/** The members of a body by their names in small letters, without `_` and `-`. A member that is `null` is absent. */
+/** Members by their names in small letters, without `_` and `-`. A member that is `null` is absent. */
 type Fields = ReadonlyMap<string, unknown>
+
+/** The members of an item, and those that stand beside its list, which it has too. */
+interface Body extends Pick<Fields, "get" | "has"> {
+  readonly own: Fields
+  readonly beside: Fields
+}
+
+/** A copy would be made for each item. */
+const bodyOf = (own: Fields, beside: Fields): Body => ({
+  own,
+  beside,
+  get: (name) => own.get(name) ?? beside.get(name),
+  has: (name) => own.has(name) || beside.has(name)
+})
 
 const foldedName = (name: string) => name.toLowerCase().replaceAll(/[\s_-]/g, "")
 
@@ -103,13 +120,13 @@ const asMetadata = (value: unknown) => asText(value, Infinity) ?? (Predicate.isO
 const asEndToEnd = (value: unknown) => (typeof value === "string" && endToEnd.test(value) ? value : undefined)
 
 /** The subject that a body names: `object` and `type` of the bodies that were seen. */
-const subjectOf = (fields: Fields): Hint["about"] | undefined => {
+const subjectOf = (fields: Body): Hint["about"] | undefined => {
   const words = ["object", "type"].map((name) => foldedName(asText(fields.get(name), maxWord) ?? ""))
   const isAny = (subject: RegExp) => words.some((word) => subject.test(word))
   return isAny(/^(?:withdraw|cashout)/) ? "Withdrawal" : isAny(/^(?:transaction|cashin)/) ? "Transaction" : undefined
 }
 
-const amountOf = (fields: Fields): Centavos | undefined => {
+const amountOf = (fields: Body): Centavos | undefined => {
   const inCents = fields.get("valueincents")
   const [cents, reais] =
     inCents === undefined
@@ -132,17 +149,17 @@ const reasonNames = [
 const ownWords = new Set([...reasonNames, "object", "type", "status", "enstatustransaction", "entransaction", "method"])
 
 /** Every text and number that may be a person's data. A loop, since a body may be nested deeply. */
-const secretsOf = (fields: Fields): ReadonlyArray<string> => {
-  const values = [...fields].flatMap(([name, value]) => (ownWords.has(name) ? [] : [value]))
+const secretsOf = ({ beside, own }: Body): ReadonlyArray<string> => {
+  const values = [...own, ...beside].flatMap(([name, value]) => (ownWords.has(name) ? [] : [value]))
   const texts: Array<string> = []
   for (const value of values) {
-    if (Predicate.isObjectOrArray(value)) values.push(...Object.values(value))
+    if (Predicate.isObjectOrArray(value)) for (const inner of Object.values(value)) values.push(inner)
     else if (typeof value === "string" || typeof value === "number") texts.push(String(value))
   }
   return texts
 }
 
-const reasonOf = (fields: Fields): string | undefined => {
+const reasonOf = (fields: Body): string | undefined => {
   const words = reasonNames.map((name) => asText(fields.get(name), Infinity)).find(Predicate.isNotUndefined)
   return words === undefined ? undefined : displayMessage(words, () => secretsOf(fields)) || undefined
 }
@@ -150,7 +167,7 @@ const reasonOf = (fields: Fields): string | undefined => {
 type Subject = ReturnType<typeof subjectOf>
 
 /** The id of a charge. An `id` may be that of an event, unless it is long, or the body says what it is about. */
-const transactionIdOf = (fields: Fields, subject: Subject): string | undefined => {
+const transactionIdOf = (fields: Body, subject: Subject): string | undefined => {
   const found = fields.get("id")
   const id = typeof found === "string" ? asId(found) : undefined
   const isOwn = id !== undefined && (id.length >= longId || fields.has("status") || subject !== undefined)
@@ -162,11 +179,11 @@ const transactionIdOf = (fields: Fields, subject: Subject): string | undefined =
 }
 
 /** Whether a body that does not name its subject has what only a withdrawal has. */
-const isOfWithdrawal = (fields: Fields, key: string | undefined, transactionId: string | undefined): boolean =>
+const isOfWithdrawal = (fields: Body, key: string | undefined, transactionId: string | undefined): boolean =>
   ["withdrawid", "withdrawalid", "entransaction"].some((name) => fields.has(name)) ||
   (key !== undefined && (key.startsWith("wd_") || (transactionId === undefined && !key.startsWith("tx_"))))
 
-const hintOf = (fields: Fields): Hint => {
+const hintOf = (fields: Body, isOnly: boolean): Hint => {
   const get = (name: string) => fields.get(name)
   const key = asText(get("idempotencykey"), maxKey)
   const subject = subjectOf(fields)
@@ -183,28 +200,38 @@ const hintOf = (fields: Fields): Hint => {
     endToEndId: asEndToEnd(get("endtoendid")) ?? asEndToEnd(get("providerendtoendid")),
     externalRef: asText(get("externalref"), maxKey),
     amount: amountOf(fields),
-    reason: reasonOf(fields),
-    metadata: asMetadata(get("metadata"))
+    reason: isOnly ? reasonOf(fields) : undefined,
+    metadata: asMetadata((isOnly ? fields : fields.own).get("metadata"))
   }
   return { about, ...Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined)) }
 }
 
+/** The items of a list, or the one item; of a longer list as many as show that it is too long. */
+const itemsOf = (list: unknown): ReadonlyArray<unknown> => (Array.isArray(list) ? list.slice(0, maxHints + 1) : [list])
+
 /** The bodies of a payload: each item of a list has the members that stand beside the list. */
-const bodiesOf = (payload: unknown): ReadonlyArray<Fields> => {
+const bodiesOf = (payload: unknown): ReadonlyArray<Body> => {
   const fields = fieldsOf(payload)
-  const data = fields.get("data")
-  const beside = [...fields].filter(([name]) => name !== "data")
-  return (Array.isArray(data) ? data : [data]).map((item: unknown) => new Map([...beside, ...fieldsOf(item)]))
+  const beside = new Map(fields)
+  beside.delete("data")
+  return itemsOf(fields.get("data")).map((item) => bodyOf(fieldsOf(item), beside))
 }
 
 /**
  * Finds the hints of a payload, by the names of the fields that the service uses elsewhere: one for each item of a list, but
  * one for all items that name nothing. It never fails, for any payload, and returns at least one. A hint proves nothing.
+ *
+ * Of a payload with more than 100 items it returns 101 hints, also of items that name nothing, and reads no more: such a payload is
+ * no delivery. `Webhook` answers it with 413.
  */
 export const findAll = (payload: unknown): readonly [Hint, ...ReadonlyArray<Hint>] => {
-  const hints = (Array.isArray(payload) ? payload : [payload]).flatMap(bodiesOf).map(hintOf)
-  const named = hints.filter(({ about }) => about !== "Unknown")
-  const unknown = hints.find(({ about }) => about === "Unknown")
+  const bodies = itemsOf(payload)
+    .flatMap(bodiesOf)
+    .slice(0, maxHints + 1)
+  const hints = bodies.map((body) => hintOf(body, bodies.length === 1))
+  const isTooLong = hints.length > maxHints
+  const named = hints.filter(({ about }) => isTooLong || about !== "Unknown")
+  const unknown = isTooLong ? undefined : hints.find(({ about }) => about === "Unknown")
   const [first = { about: "Unknown" }, ...others] = unknown === undefined ? named : [...named, unknown]
   return [first, ...others]
 }

@@ -36,7 +36,7 @@ export interface WebhookOptions<M = unknown, R = never> {
    * `onUnconfirmed`; with `layer` the answer is 503. Default: each is reported at once.
    */
   readonly onWithdrawal?: Code<WithdrawalHint<M>, R>
-  /** Receives each report of a delivery that is not confirmed, at least once. Default: a warning in the log. */
+  /** Receives each report of a delivery that is not confirmed, at least once. Default: a warning in the log, once a minute. */
   readonly onUnconfirmed?: Code<Unconfirmed<M>, R>
   /**
    * The amount that a paid transaction should have, in centavos. If its `value` is another amount, neither `onPaid` nor
@@ -45,14 +45,14 @@ export interface WebhookOptions<M = unknown, R = never> {
   readonly expectedAmount?: Code<TransactionDetail, R, Centavos | undefined>
   /**
    * Whether your books have a charge of this id, which may be in another case. It is called only while more ids arrive than
-   * `firstLookupsPerSecond`, and those that it knows are looked up at once. If it fails, none is known for a minute, and nothing
-   * is lost. Default: none is known.
+   * `firstLookupsPerSecond`, and of those that it knows ten times as many are looked up at once: a payer knows an id of yours too.
+   * If it fails, none is known for a minute, and nothing is lost. Default: none is known.
    */
   readonly isKnown?: Code<string, R, boolean>
   /** Receives each failure of your code. Default: a line in the log without your error. */
   readonly onFailure?: Code<HandlerFailure, R>
   /**
-   * Finds the hint in the JSON of a body, or several: each is handled. If it throws, the delivery is answered with 400, and with
+   * Finds the hint in the JSON of a body, or several: for each id and status the last is handled. If it throws, the delivery is answered with 400, and with
    * 413 for more than 100 hints. For a body that is no JSON, such as a form or an empty one, `json` is `undefined`: read `delivery`.
    * Default: `WebhookHint.findAll`, and 400 for such a body.
    */
@@ -66,8 +66,8 @@ export interface WebhookOptions<M = unknown, R = never> {
   readonly verifier?: WebhookVerifier | undefined
   /**
    * How many lookups a second each process begins for ids that no lookup has found: anybody whose deliveries are accepted can
-   * invent such ids. An id that was found is looked up at once, and so is one that you `check` or that `isKnown` knows. What
-   * exceeds the number waits and is not lost. Default 20.
+   * invent such ids. An id that was found is looked up at once, and so is one that you `check`. Of ids that `isKnown` knows it is
+   * ten times the number. What exceeds it waits and is not lost. Default 20.
    */
   readonly firstLookupsPerSecond?: number | undefined
   /**
@@ -121,7 +121,7 @@ export interface DeliveryText {
 
 /** The data of a delivery that its `Request` does not have. */
 export interface DeliveryInfo {
-  /** The sender's address, for `WebhookVerifier.ipAllowList`. A web `Request` does not have it. */
+  /** The sender's address, for a verifier of your own. A web `Request` does not have it. */
   readonly remoteAddress?: string | undefined
 }
 

@@ -1,28 +1,27 @@
 /**
  * Who may send deliveries to the webhook. The service documents no signature (`docs/service.md`), so until it
- * does, a secret in a header or in the path, or a list of addresses, refuses deliveries of strangers.
+ * does, a secret in a header or in the path refuses deliveries of strangers. A list of addresses is a proxy's or a firewall's work.
  *
  * - A verifier only reduces load and noise. An accepted delivery is still a hint: `Webhook` confirms it by a lookup. So a
  *   repeated delivery does no harm.
  * - A verifier is a function. For a signature, write your own: it gets the headers and the body byte for byte.
- * - A secret may be an `Effect`, which is run at each delivery: so it is exchanged without a restart.
+ * - A secret may be an `Effect`, which is run at each delivery: so it is exchanged without a restart. Keep what it reads for a
+ *   while, as below: whoever knows the address makes it run as often as he likes.
  *
  * Gotchas:
  * - Prefer {@link sharedSecret} where the gateway sends a header of yours. The panel that was seen takes one address and no
  *   header: {@link pathSecret} serves it. Neither this library nor the span and the access log of Effect's server show the
  *   secret then, but proxies write addresses down.
- * - {@link ipAllowList} believes the connection, never a header. Behind a proxy use Effect's
- *   `HttpMiddleware.xForwardedHeaders` with the proxies that you trust, or pass `remoteAddress` to the web handler.
  *
  * @example
  * ```ts
- * import { Config } from "effect"
+ * import { Config, Effect } from "effect"
  * import { WebhookVerifier } from "effect-pix/webhook"
  *
- * const verifier = WebhookVerifier.all([
- *   WebhookVerifier.ipAllowList(["203.0.113.0/24", "2001:db8::/32"]),
- *   WebhookVerifier.sharedSecret({ header: "X-Webhook-Secret", secret: Config.Redacted("WEBHOOK_SECRET") })
- * ])
+ * const verifier = Effect.gen(function* () {
+ *   const secret = yield* Effect.cachedWithTTL(Config.Redacted("WEBHOOK_SECRET"), "1 minute")
+ *   return WebhookVerifier.sharedSecret({ header: "X-Webhook-Secret", secret })
+ * })
  * ```
  */
 declare module "./WebhookVerifier.ts" {}
@@ -32,9 +31,7 @@ import { utf8ToBytes } from "@noble/hashes/utils.js"
 import * as Arr from "effect/Array"
 import * as Mac from "effect/crypto/Mac"
 import * as Effect from "effect/Effect"
-import * as IpNetwork from "effect/net/IpNetwork"
-import * as NetAddress from "effect/net/NetAddress"
-import * as Option from "effect/Option"
+import type * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -92,7 +89,7 @@ export interface WebhookVerifier {
 /** One secret, or several: the old and the new one, while they are exchanged. */
 export type Secrets = Redacted.Redacted | ReadonlyArray<Redacted.Redacted>
 
-/** The secrets, or an effect that reads them: it is run at each delivery, and may take 10 seconds. */
+/** The secrets, or an effect that reads them: it is run at each delivery, and may take 10 seconds. See `Effect.cachedWithTTL`. */
 export type SecretsInput<E> = Secrets | Effect.Effect<Secrets, E>
 
 const refuse = (by: string, reason: WebhookRefused["reason"], problem?: string) =>
@@ -174,34 +171,6 @@ export const pathSecret = <E>(options: { readonly secret: SecretsInput<E> }): We
     bySecret("pathSecret", options.secret, ({ path }) => lastSegment(path)),
     { secretInPath: true }
   )
-
-/** An address as servers and proxies write it: in brackets, with a port, with a zone, or an IPv4 one in its IPv6 form. */
-const readAddress = (text: string) => {
-  const [, bracketed, bare = text.trim()] = /^(?:\[([^\]]*)\]|([\d.]+))(?::\d{1,5})?$/.exec(text.trim()) ?? []
-  return Result.map(NetAddress.ipFromString((bracketed ?? bare).replace(/%.*/, "")), (ip) => NetAddress.toCanonical(ip))
-}
-
-/** The delivery must come from one of these networks, in CIDR notation, or from one of these addresses. */
-export const ipAllowList = (networks: ReadonlyArray<string>): WebhookVerifier => {
-  const by = "ipAllowList"
-  const read = Result.all(
-    networks.map((network) =>
-      Result.orElse(IpNetwork.fromString(network), () =>
-        Result.flatMap(readAddress(network), (address) => IpNetwork.fromAddress(address, NetAddress.width(address)))
-      )
-    )
-  )
-  if (Result.isFailure(read)) return wrong(by, "names what is not an address or a network as 10.0.0.0/8")
-  const allowed = read.success
-  return ({ remoteAddress }) => {
-    if (Option.isNone(remoteAddress)) return refuse(by, "Missing")
-    const address = readAddress(remoteAddress.value)
-    return accept(
-      by,
-      Result.isSuccess(address) && allowed.some((network) => IpNetwork.contains(network, address.success))
-    )
-  }
-}
 
 /** Each of these verifiers must accept the delivery. An empty list accepts every delivery. */
 export const all = (verifiers: ReadonlyArray<WebhookVerifier>): WebhookVerifier => {

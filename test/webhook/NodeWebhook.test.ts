@@ -2,7 +2,7 @@ import { Agent, createServer, type IncomingMessage, request, type RequestListene
 import { type AddressInfo, connect } from "node:net"
 import { NodeHttpServer } from "@effect/platform-node"
 import { assert, describe } from "@effect/vitest"
-import { Deferred, Effect, Layer, Redacted } from "effect"
+import { Deferred, Effect, Layer, Option, Redacted } from "effect"
 import { HttpServer } from "effect/http"
 import { Sandbox } from "effect-pix/sandbox"
 import { NodeWebhook, Webhook, WebhookVerifier } from "effect-pix/webhook"
@@ -29,6 +29,13 @@ const serve = (listener: RequestListener) =>
 const post = (url: string, body: string, headers: Record<string, string> = {}) =>
   Effect.promise(async () => (await fetch(url, { method: "POST", body, headers })).status)
 
+const fromAddress =
+  (address: string): WebhookVerifier.WebhookVerifier =>
+  ({ remoteAddress }) =>
+    Option.contains(remoteAddress, address)
+      ? Effect.void
+      : new WebhookVerifier.WebhookRefused({ by: "address", reason: "Mismatch" })
+
 /** What Express does to Node's request on the way to a router that is mounted at `/webhooks`. */
 const asExpress = (req: IncomingMessage, ip: string) => {
   const { url = "" } = req
@@ -41,7 +48,7 @@ describe("NodeWebhook.toListener", () => {
       verifier: WebhookVerifier.all([
         WebhookVerifier.sharedSecret({ header: "X-Webhook-Secret", secret: Redacted.make("open sesame") }),
         WebhookVerifier.pathSecret({ secret: Redacted.make("open sesame") }),
-        WebhookVerifier.ipAllowList(["203.0.113.0/24"])
+        fromAddress("203.0.113.9")
       ])
     })
     let ip = "203.0.113.9"
@@ -57,7 +64,7 @@ describe("NodeWebhook.toListener", () => {
   })
 
   live("a listener without Express reads the address of the connection, which a refusal leaves open", function* () {
-    const webhook = yield* webShop({ verifier: WebhookVerifier.ipAllowList(["127.0.0.1"]) })
+    const webhook = yield* webShop({ verifier: fromAddress("127.0.0.1") })
     const { url } = yield* serve(NodeWebhook.toListener(webhook.handler))
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     const sockets = new Set<unknown>()

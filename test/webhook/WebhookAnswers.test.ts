@@ -44,6 +44,14 @@ describe("the answer to a delivery", () => {
     ["with a form", 400, { body: "a=1", headers: { "content-type": "application/x-www-form-urlencoded" } }],
     ["with an empty body, for a finder of the user's", 200, { body: "" }, { find: () => ({ about: "Unknown" }) }],
     ["for which the user's finder throws", 400, { body: "{}" }, { find: bug }],
+    ["that is a list of 101 items that name nothing", 413, { body: JSON.stringify({ data: Array(101).fill(1) }) }],
+    ["that is a list of 100 such items", 200, { body: JSON.stringify({ data: Array(100).fill(1) }) }],
+    [
+      "in which the user's finder finds 101 hints",
+      413,
+      { body: "{}" },
+      { find: () => Array(101).fill({ about: "Unknown" }) }
+    ],
     [
       "that names 101 withdrawals",
       413,
@@ -195,15 +203,12 @@ describe("the answer to a delivery", () => {
 const sesame = WebhookVerifier.pathSecret({ secret: Redacted.make("open sesame") })
 
 describe("Webhook.toWebHandler", () => {
-  live("a web handler is a route of Hono, with the address that Hono knows", function* () {
-    const webhook = yield* webShop({ verifier: WebhookVerifier.ipAllowList(["203.0.113.9"]) })
-    const app = new Hono<{ Bindings: { readonly ip: string } }>()
-    app.all("/webhooks/pix", (c) => webhook.handler(c.req.raw, { remoteAddress: c.env.ip }))
-    const send = (ip: string) =>
-      Effect.promise(
-        async () => (await app.request("/webhooks/pix", { method: "POST", body: webhook.body }, { ip })).status
-      )
-    assert.deepStrictEqual([yield* send("203.0.113.9"), yield* send("203.0.113.10")], [200, 401])
+  live("a web handler is a route of Hono", function* () {
+    const webhook = yield* webShop()
+    const app = new Hono()
+    app.all("/webhooks/pix", (c) => webhook.handler(c.req.raw))
+    const send = { method: "POST", body: webhook.body }
+    assert.strictEqual((yield* Effect.promise(async () => app.request("/webhooks/pix", send))).status, 200)
     assert.deepStrictEqual(webhook.confirmed, [webhook.event])
   })
 

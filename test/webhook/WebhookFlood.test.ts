@@ -3,15 +3,16 @@
  * long. The lookups are counted at the gateway.
  */
 import { assert, describe } from "@effect/vitest"
-import { Clock, Effect, Fiber, Latch } from "effect"
+import { Clock, Context, Effect, Fiber, Latch, Layer } from "effect"
 import { Statement } from "effect/sql"
 import { Sandbox } from "effect-pix/sandbox"
+import { Webhook } from "effect-pix/webhook"
 import { TestClock } from "effect/testing"
 import { charge, lookups, paidCharge } from "../support/charges.ts"
 import { effect } from "../support/effect.ts"
 import { makeWarnings } from "../support/payoutQueue.ts"
 import { runs, seed, seeded } from "../support/seed.ts"
-import { edge, nobody, recording, timing, until, world } from "../support/webhooks.ts"
+import { delivery, edge, nobody, recording, timing, until, world } from "../support/webhooks.ts"
 
 /** The largest number of them within one second, wherever it begins. */
 const mostInASecond = (at: ReadonlyArray<number>) =>
@@ -80,6 +81,14 @@ describe("a flood of ids that nobody knows", () => {
       }
     }
   )
+
+  effect("what isKnown knows has ten times the bound, and not none", world, function* () {
+    const at: Array<number> = []
+    const webhook = yield* recording({ firstLookupsPerSecond: 2, isKnown: () => Effect.succeed(true) }).pipe(timing(at))
+    for (const id of ids(60)) yield* webhook.claim(id)
+    yield* pass(20)
+    assert.strictEqual(mostInASecond(at), 22)
+  })
 
   effect(
     "a hundred charges that isKnown knows are handed out in the second they come, without a line",
@@ -205,6 +214,95 @@ describe("a flood of ids that nobody knows", () => {
     yield* pass(5)
     assert.deepStrictEqual([isTaking, webhook.statuses()], [false, ["Paid"]])
   })
+
+  for (const [what, bodies, most] of [
+    ["one delivery that names an id a hundred times", [Array(100).fill(nobody())], 4],
+    ["ten deliveries that name one id a hundred times", Array(10).fill(Array(100).fill(nobody())), 6],
+    ["one delivery that names a hundred ids", [ids(100)], 20],
+    ["ten deliveries that name a hundred ids each", Array.from({ length: 10 }, (_, n) => ids(100, n * 100)), 200]
+  ] as ReadonlyArray<readonly [string, ReadonlyArray<ReadonlyArray<string>>, number]>)
+    effect(`${what} that the books know costs at most ${most} lookups, where it is not recorded`, world, function* () {
+      const webhook = yield* recording({ isKnown: () => Effect.succeed(true) }, edge)
+      const words = ["Paid", "x", "y"]
+      const sent = yield* Effect.forEach(bodies, (names) =>
+        Effect.forkChild(webhook.post(names.map((transactionId, n) => ({ transactionId, status: words[n % 3] }))), {
+          startImmediately: true
+        })
+      )
+      yield* pass(10)
+      assert.deepStrictEqual(new Set(yield* Effect.forEach(sent, Fiber.join)), new Set([503]))
+      assert.isAtMost(yield* lookups, most)
+    })
+
+  effect("a delivery that names a hundred paid charges is finished, where it is not recorded", world, function* () {
+    const webhook = yield* recording({ firstLookupsPerSecond: 200 }, edge)
+    const paid = yield* Effect.forEach(ids(100), () => paidCharge)
+    assert.strictEqual(yield* webhook.post(paid.map((transactionId) => ({ transactionId, status: "Paid" }))), 200)
+    assert.lengthOf(webhook.events, 100)
+  })
+
+  effect(
+    "a delivery that comes while its charge is looked up is judged by a lookup that begins later",
+    world,
+    function* () {
+      const at: Array<number> = []
+      const sandbox = yield* Sandbox
+      const webhook = yield* recording({}, edge).pipe(timing(at))
+      const open = yield* charge
+      const claimed = (status: string) => Effect.forkChild(webhook.claim(open.id, status), { startImmediately: true })
+      const first = yield* claimed("Refunded")
+      yield* pass(2)
+      yield* sandbox.markPaid(open.id)
+      const others = yield* Effect.forEach(["Paid", "Paid", "Cancelled"], claimed)
+      yield* pass(10)
+      assert.deepStrictEqual(yield* Effect.forEach([first, ...others], Fiber.join), [503, 200, 200, 503])
+      assert.deepStrictEqual(webhook.statuses(), ["Paid"])
+      assert.isAtMost(at.length, 5)
+    }
+  )
+
+  effect(
+    "a delivery that names an id a hundred times is recorded once for each status that it claims",
+    world,
+    function* () {
+      const webhook = yield* recording()
+      const claims = Array.from({ length: 100 }, (_, n) => ({
+        transactionId: nobody(),
+        status: ["Paid", "x", "y"][n % 3]
+      }))
+      assert.strictEqual(yield* webhook.post(claims), 200)
+      assert.deepStrictEqual(
+        (yield* webhook.find(nobody())).map(({ deliveries }) => deliveries),
+        [2]
+      )
+    }
+  )
+
+  for (const layer of [undefined, edge] as const)
+    effect(
+      `forged deliveries are one line a minute, ${layer === edge ? "not recorded" : "recorded"}`,
+      world,
+      function* () {
+        const { layer: logger, lines } = makeWarnings()
+        const built = layer === edge ? Webhook.layer({}) : Webhook.layerSql({})
+        const webhook = Context.get(yield* Layer.build(Layer.provide(built, logger)), Webhook)
+        const flood = Effect.gen(function* () {
+          for (let n = 0; n < 100; n++)
+            yield* webhook.answer(delivery(n % 2 === 0 ? { hello: n } : { withdrawId: n, status: "failure" }))
+          yield* pass(1)
+        })
+        yield* Effect.provide(flood, logger)
+        yield* TestClock.adjust("1 minute")
+        yield* Effect.provide(flood, logger)
+        const [first, second, ...others] = lines
+        assert.match(first ?? "", /^Webhook: could not be confirmed: Un[a-zA-Z]+$/)
+        assert.match(
+          second ?? "",
+          /^Webhook: could not be confirmed: Un[a-zA-Z]+\. 99 more since the last such line\.$/
+        )
+        assert.deepStrictEqual(others, [])
+      }
+    )
 
   effect("an isKnown that fails lets no unrecorded delivery pass the bound", world, function* () {
     const at: Array<number> = []

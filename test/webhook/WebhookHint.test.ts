@@ -180,6 +180,28 @@ describe("the hint of a body that was seen", () => {
     for (const payload of [[], { data: [] }, [[]]]) assert.deepStrictEqual(findAll(payload), [{ about: "Unknown" }])
   })
 
+  it("of a list of more than 100 items is one of 101, and no more are read", () => {
+    for (const payload of [Array(500).fill(1), { data: Array(500).fill(1) }, Array(60).fill({ data: [cashIn, 1] })])
+      assert.lengthOf(findAll(payload), 101)
+  })
+
+  it("has neither the reason nor the metadata that stand once beside a list of several", () => {
+    const [of] = [{ withdrawId: 7, reason: "no", metadata: "mine" }]
+    assert.deepStrictEqual(find({ data: [of] }), {
+      about: "Withdrawal",
+      withdrawalId: 7,
+      reason: "no",
+      metadata: "mine"
+    })
+    assert.deepStrictEqual<unknown>(
+      findAll({ reason: "no", metadata: "theirs", status: "x", data: [of, { withdrawId: 8 }] }),
+      [
+        { about: "Withdrawal", withdrawalId: 7, status: "x", metadata: "mine" },
+        { about: "Withdrawal", withdrawalId: 8, status: "x" }
+      ]
+    )
+  })
+
   it("is found in a body that is nested as deeply as 64 KiB allow", () => {
     const deep: unknown = JSON.parse(`{"message":"no","withdrawId":7,"a":${"[".repeat(30_000)}${"]".repeat(30_000)}}`)
     assert.deepStrictEqual(find(deep), { about: "Withdrawal", withdrawalId: 7, reason: "no" })

@@ -182,7 +182,7 @@ describe("the settings of a webhook", () => {
 
   effect("every setting that is wrong is in the layer's ConfigurationError", world, function* () {
     const verifier = WebhookVerifier.all([
-      WebhookVerifier.ipAllowList(["nowhere"]),
+      WebhookVerifier.sharedSecret({ header: "s", secret: [] }),
       WebhookVerifier.all([WebhookVerifier.pathSecret({ secret: [] })])
     ])
     assert.deepStrictEqual(
@@ -190,8 +190,8 @@ describe("the settings of a webhook", () => {
       [
         "Webhook.firstLookupsPerSecond",
         "Webhook.handlerTimeout",
-        "WebhookVerifier.ipAllowList",
-        "WebhookVerifier.pathSecret"
+        "WebhookVerifier.pathSecret",
+        "WebhookVerifier.sharedSecret"
       ]
     )
     assert.deepStrictEqual(

@@ -11,6 +11,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { largestPage } from "../../contract/Endpoints.ts"
 import type { ListOptions, TransactionListItem, TransactionPage } from "../../contract/Transaction.ts"
 import {
   advance,
@@ -63,9 +64,6 @@ const maxMisses = 30
 
 /** How many rows may be delivered beyond twice the first count of the service. */
 const slack = 10_000
-
-/** The most rows that a page may have (`docs/service.md`). */
-export const largestPage = 100
 
 class PageReader<E> {
   readonly #options: Options<E>

@@ -8,6 +8,7 @@ import * as HttpMiddleware from "effect/http/HttpMiddleware"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Option from "effect/Option"
+import type * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import type { DatabaseError } from "../../durable/Database.ts"
 import { decoderOf } from "../../internal/charset.ts"
@@ -16,7 +17,8 @@ import type { DeliveryText } from "../WebhookOptions.ts"
 import type { WebhookRefused, WebhookVerifier } from "../WebhookVerifier.ts"
 import type { End } from "./edge.ts"
 import type { HandlerFailed } from "./handlers.ts"
-import type { Reading } from "./reader.ts"
+import { maxBodyBytes } from "./bounds.ts"
+import type { NotRead, Reading } from "./reader.ts"
 import { withoutPathSecret } from "./serverSpan.ts"
 import { makeAnswered, type Refusal } from "./signals.ts"
 
@@ -26,7 +28,7 @@ export interface AnswerOptions {
   /** The lines that were logged. */
   readonly lines: Lines
   readonly verifier: WebhookVerifier
-  readonly read: (delivery: DeliveryText, eventId: string | undefined) => Option.Option<ReadonlyArray<Reading>>
+  readonly read: (delivery: DeliveryText, eventId: string | undefined) => Result.Result<ReadonlyArray<Reading>, NotRead>
   /** Records the delivery, or processes it. */
   readonly accept: (body: string, readings: ReadonlyArray<Reading>) => Effect.Effect<End, DatabaseError | HandlerFailed>
 }
@@ -37,10 +39,12 @@ class NotTaken extends Data.TaggedError("NotTaken")<
 > {}
 
 const tooLarge = () => new NotTaken({ status: 413, errorType: "TooLarge", message: "its body is too large." })
-const tooMany = () =>
-  new NotTaken({ status: 413, errorType: "TooMany", message: "it has more than 100 transactions and withdrawals." })
 const unreadable = () =>
   new NotTaken({ status: 400, errorType: "Unreadable", message: "its body is not JSON, or does not fit `find`." })
+const byReader = {
+  TooMany: () => new NotTaken({ status: 413, errorType: "TooMany", message: "it is a list of more than 100." }),
+  Unreadable: unreadable
+}
 const busy = (errorType: string, message: string) =>
   new NotTaken({ status: 503, headers: { "retry-after": "30" }, errorType, message })
 
@@ -59,12 +63,6 @@ const byEnd = {
 
 const byRefusal = ({ message, reason }: WebhookRefused) =>
   reason === "NoSecret" ? busy(reason, message) : new NotTaken({ status: 401, errorType: reason, message })
-
-/** The largest body: 64 KiB. */
-const maxBodyBytes = 65_536
-
-/** The largest number of hints in a delivery: each may cost a row and lookups. */
-const maxHints = 100
 
 /** Seen, and not documented: the id of an event, which the gateway may deliver more than once. */
 const eventIdHeader = "x-webhook-event-id"
@@ -109,8 +107,7 @@ export const makeAnswer = (options: AnswerOptions) => {
     const type = headers["content-type"]
     const text = textOf(body, type)
     const read = options.read(deliveryText(text, type, request.originalUrl), headers[eventIdHeader])
-    const readings = yield* Effect.mapError(Effect.fromOption(read), unreadable)
-    if (readings.length > maxHints) return yield* tooMany()
+    const readings = yield* Effect.mapError(Effect.fromResult(read), (why) => byReader[why]())
     const end = yield* Effect.mapError(options.accept(text, readings), byFailure)
     if (end !== "Finished") return yield* byEnd[end]()
     yield* answered(200)

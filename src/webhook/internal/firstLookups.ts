@@ -1,7 +1,8 @@
 /**
- * The bound of first lookups: of ids that no lookup has found, and that the user's books do not have. Everybody whose deliveries
- * pass the verifier can invent such ids, so each process begins at most `perSecond` of these lookups in a second. What exceeds
- * the bound waits: a row in the table, and a delivery that is not recorded in its request.
+ * The bound of first lookups: of ids that no lookup has found. Everybody whose deliveries pass the verifier can invent such ids, so
+ * each process begins at most `perSecond` of these lookups in a second, and ten times as many of ids that the user's books have: a
+ * payer knows the id of an own charge. What exceeds the bound waits: a row in the table, and a delivery that is not recorded in its
+ * request.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -19,8 +20,15 @@ const restAfterFailure = 60_000
 /** How often rows are looked for that another process left waiting, in milliseconds. */
 const interval = 60_000
 
+/** How many times more lookups may begin of ids that the user's books have. */
+const raise = 10
+
 /** The times at which the latest of these lookups of a process began, in milliseconds since 1970. */
-export type Starts = Array<number>
+export interface Starts {
+  readonly any: Array<number>
+  /** Of ids of the user's books, which the bound had no place for. */
+  readonly known: Array<number>
+}
 
 export interface BoundOptions {
   /** The webhook's name, for its log lines. */
@@ -35,15 +43,32 @@ export interface BoundOptions {
 
 export type Bound = ReturnType<typeof makeBound>
 
-export const makeBound = ({ held, isKnown, name, perSecond, starts }: BoundOptions) => {
-  let failedAt = -Infinity
+/** A window of one second, in which at most so many lookups begin. */
+const makeWindow = (starts: Array<number>, most: number) => {
   /** How many lookups may begin. A time that lies ahead was measured before the clock was set back. */
   const free = (now: number) => {
     while (starts[0] !== undefined && Math.abs(now - starts[0]) >= 1000) starts.shift()
-    return perSecond - starts.length
+    return most - starts.length
   }
-  /** In how many milliseconds a lookup may begin. */
-  const untilFree = (now: number) => (free(now) > 0 ? 0 : (starts[0] ?? now) + 1000 - now)
+  return {
+    /** In how many milliseconds a lookup may begin. */
+    untilFree: Effect.map(Clock.currentTimeMillis, (now) => (free(now) > 0 ? 0 : (starts[0] ?? now) + 1000 - now)),
+    /** Begins as many of so many lookups as the bound allows now. */
+    begin: (wanted: number) =>
+      Effect.map(Clock.currentTimeMillis, (now) => {
+        const begun = Math.max(0, Math.min(free(now), wanted))
+        for (let count = begun; count > 0; count--) starts.push(now)
+        return begun
+      }),
+    /** Gives places back whose lookups do not begin. */
+    giveBack: (count: number) => Effect.sync(() => void starts.splice(starts.length - count, count))
+  }
+}
+
+export const makeBound = ({ held, isKnown, name, perSecond, starts }: BoundOptions) => {
+  let failedAt = -Infinity
+  const any = makeWindow(starts.any, perSecond)
+  const known = makeWindow(starts.known, perSecond * raise)
 
   /** Whether the user's books have the id. If they cannot be read, the id is one of the others. */
   const isOwn = Effect.fnUntraced(function* (transactionId: string) {
@@ -62,33 +87,26 @@ export const makeBound = ({ held, isKnown, name, perSecond, starts }: BoundOptio
     )
   })
 
-  /** Begins as many of so many lookups as the bound allows now. */
-  const begin = (most: number) =>
-    Effect.map(Clock.currentTimeMillis, (now) => {
-      const begun = Math.max(0, Math.min(free(now), most))
-      for (let count = begun; count > 0; count--) starts.push(now)
-      return begun
-    })
+  /** Whether a lookup may begin now: an id of the user's books does not wait for the others. */
+  const mayBegin = Effect.fnUntraced(function* (transactionId: string) {
+    if ((yield* any.begin(1)) === 1) return true
+    if ((yield* isOwn(transactionId)) && (yield* known.begin(1)) === 1) return true
+    yield* held
+    return false
+  })
 
   return {
-    untilFree: Effect.map(Clock.currentTimeMillis, untilFree),
-    begin,
-    /** Gives places back whose lookups do not begin. */
-    giveBack: (count: number) => Effect.sync(() => void starts.splice(starts.length - count, count)),
-    /** Whether a lookup may begin now: an id of the user's books does not wait for the others. */
-    mayBegin: Effect.fnUntraced(function* (transactionId: string) {
-      if ((yield* begin(1)) === 1 || (yield* isOwn(transactionId))) return true
-      yield* held
-      return false
-    }),
+    untilFree: any.untilFree,
+    begin: any.begin,
+    giveBack: any.giveBack,
+    mayBegin,
     /** Waits until a lookup may begin, at most for so many milliseconds. Returns whether it may. */
     waitToBegin: Effect.fnUntraced(function* (transactionId: string, patience: number) {
       const start = yield* Clock.currentTimeMillis
-      if ((yield* begin(1)) === 1 || (yield* isOwn(transactionId))) return true
-      yield* held
+      if (yield* mayBegin(transactionId)) return true
       for (let now = start; Math.abs(now - start) < patience; now = yield* Clock.currentTimeMillis) {
-        if ((yield* begin(1)) === 1) return true
-        yield* Effect.sleep(Math.min(untilFree(now), patience))
+        if ((yield* any.begin(1)) === 1) return true
+        yield* Effect.sleep(Math.min(yield* any.untilFree, patience))
       }
       return false
     })
@@ -104,8 +122,6 @@ export const makeFirstLookups = (store: Store, bound: Bound, isDue: Latch.Latch)
   /** Whether rows may wait, and when that was asked last. */
   let mayWait = true
   let askedAt = -Infinity
-  /** The oldest and the newest are taken by turns: a flood delays no delivery by all ids that came before or after it. */
-  let isNewest = false
 
   const takeFirst = Effect.fnUntraced(function* (taker: string, lease: number, most: number) {
     const now = yield* Clock.currentTimeMillis
@@ -115,8 +131,7 @@ export const makeFirstLookups = (store: Store, bound: Bound, isDue: Latch.Latch)
     askedAt = now
     // A row that begins to wait from now on may be missed by the statement, and sets it again.
     mayWait = false
-    isNewest = !isNewest
-    const rows = yield* Effect.onError(store.takeFirst({ isNewest, most: places }, taker, lease), () =>
+    const rows = yield* Effect.onError(store.takeFirst(taker, lease, places), () =>
       Effect.andThen(
         Effect.sync(() => void (mayWait = true)),
         bound.giveBack(places)
@@ -128,16 +143,13 @@ export const makeFirstLookups = (store: Store, bound: Bound, isDue: Latch.Latch)
     return rows
   })
 
-  /** Takes rows that are due and rows that wait for the bound: by turns, the ones or the others have the first places. */
-  let isFirst = false
+  /** Takes the oldest rows that wait for the bound, which are few in a second, and then rows that are due. */
   const take: Due["take"] = Effect.fnUntraced(function* (taker, lease, most): Effect.fn.Return<
     ReadonlyArray<DueRow>,
     SqlError
   > {
-    isFirst = !isFirst
-    const [one, other] = isFirst ? [takeFirst, store.due.take] : [store.due.take, takeFirst]
-    const rows = yield* one(taker, lease, most)
-    return most > rows.length ? [...rows, ...(yield* other(taker, lease, most - rows.length))] : rows
+    const rows = yield* takeFirst(taker, lease, most)
+    return most > rows.length ? [...rows, ...(yield* store.due.take(taker, lease, most - rows.length))] : rows
   })
 
   return {

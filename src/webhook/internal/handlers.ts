@@ -8,14 +8,14 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import { causeType, makeRun, warnFailed } from "../../durable/UserCode.ts"
-import { errorType, log } from "../../internal/spans.ts"
+import { type Lines, log } from "../../internal/spans.ts"
 import type { TransactionDetail } from "../../contract/Transaction.ts"
 import type { Confirmed, HandlerFailure, HandlerName, Unconfirmed, Untrusted, WithdrawalHint } from "../WebhookEvent.ts"
 import type { WebhookOptions } from "../WebhookOptions.ts"
 import type { Doubt } from "./judge.ts"
 import type { StatusHandler } from "./lookup.ts"
 import { type Claim, foldedId, nameOf, type Subject } from "./row.ts"
-import { countCall, countEnd, transactionHash } from "./signals.ts"
+import { countCall, countEnd, makeUnconfirmed } from "./signals.ts"
 
 /**
  * A piece of the user's code failed. `failure` is the user's own error and may hold a person's data. It is not named
@@ -27,18 +27,6 @@ export class HandlerFailed extends Data.TaggedError("HandlerFailed")<{
   readonly id: string
   readonly failure: Cause.Cause<unknown>
 }> {}
-
-const warn = (report: Unconfirmed) => {
-  const { _tag, id } = report
-  const reason = "reason" in report ? report.reason : undefined
-  const error = "error" in report ? report.error : undefined
-  return log("Warn", `Webhook: could not be confirmed: ${_tag}${reason === undefined ? "" : ` (${reason})`}`, {
-    "webhook.id": id,
-    "webhook.outcome": "Unconfirmed",
-    "webhook.transaction_id_hash": "transactionId" in report ? transactionHash(report.transactionId) : undefined,
-    "error.type": error === undefined ? (reason ?? _tag) : errorType(error)
-  })
-}
 
 const warnFailure = ({ attempt, cause, handler, id, isDead }: HandlerFailure) =>
   warnFailed(
@@ -77,9 +65,11 @@ export const makeHandlers = <M, R>(
   options: WebhookOptions<M, R>,
   metadataOf: (encoded: string) => M | undefined,
   context: Context.Context<R>,
-  timeout: number
+  { handlerTimeout, name }: { readonly handlerTimeout: number; readonly name: string },
+  lines: Lines
 ) => {
-  const run = makeRun(context, timeout)
+  const run = makeRun(context, handlerTimeout)
+  const warn = makeUnconfirmed(name, lines)
   const guarded = Effect.fnUntraced(function* <A, B>(
     handler: HandlerName,
     id: string,

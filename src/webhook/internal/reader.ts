@@ -1,11 +1,13 @@
 /**
  * Reads the body of a webhook delivery: its hints, and the metadata of each by the user's schema.
  */
+import { constant, identity } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { findAll, type Hint } from "../WebhookHint.ts"
 import type { DeliveryText, WebhookOptions } from "../WebhookOptions.ts"
+import { maxHints } from "./bounds.ts"
 
 /** What a delivery says of one subject. */
 export interface Reading {
@@ -18,6 +20,9 @@ export interface Reading {
   readonly metadata?: string | undefined
 }
 
+/** Why a body is not taken. */
+export type NotRead = "Unreadable" | "TooMany"
+
 const parseJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
 
 /** An id without spaces. Any other text of the header is not stored. */
@@ -27,13 +32,16 @@ export const makeReader = <M>({ find, metadata }: Pick<WebhookOptions<M>, "find"
   const decode = metadata && Schema.decodeUnknownOption(metadata)
   const encode = metadata && Schema.encodeUnknownOption(Schema.fromJsonString(metadata))
   const decodeStored = metadata && Schema.decodeUnknownOption(Schema.fromJsonString(metadata))
-  const read = (delivery: DeliveryText, event: string | undefined): Option.Option<ReadonlyArray<Reading>> => {
+  const read = (delivery: DeliveryText, event: string | undefined): Result.Result<ReadonlyArray<Reading>, NotRead> => {
     const json = parseJson(delivery.text)
     // The names of the default are those of JSON.
     const found =
       find === undefined ? Option.map(json, findAll) : Option.some(find(Option.getOrUndefined(json), delivery))
-    return Option.map(found, (hints) =>
-      [hints].flat().map((hint, place) => {
+    if (Option.isNone(found)) return Result.fail("Unreadable")
+    const hints = [found.value].flat()
+    if (hints.length > maxHints) return Result.fail("TooMany")
+    return Result.succeed(
+      hints.map((hint, place) => {
         const encoded = decode && encode && Option.flatMap(decode(hint.metadata), encode)
         return {
           hint,
@@ -45,10 +53,13 @@ export const makeReader = <M>({ find, metadata }: Pick<WebhookOptions<M>, "find"
     )
   }
   return {
-    /** The content of a body; nothing for a body that is not JSON, without a `find` of the user. */
+    /** The content of a body. One that is not JSON is unreadable without a `find` of the user. */
     // The user's `find` may throw, and so does a recursive schema for JSON that is nested too deeply.
     read: (delivery: DeliveryText, event: string | undefined) =>
-      Option.flatten(Result.getSuccess(Result.try(() => read(delivery, event)))),
+      Result.flatMap(
+        Result.try({ try: () => read(delivery, event), catch: constant<NotRead>("Unreadable") }),
+        identity
+      ),
     /** The metadata of its encoded form, which may be older than the schema. */
     metadataOf: (encoded: string): M | undefined => decodeStored && Option.getOrUndefined(decodeStored(encoded))
   }

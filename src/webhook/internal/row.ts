@@ -155,7 +155,7 @@ export const isReturned = (stored: string): boolean => stored.startsWith("refund
 const statusWord = /^[\p{L}_-]{1,40}$/u
 
 /** The claim of a delivery. */
-export const claimOf = ({ eventId, hint: { endToEndId, status }, metadata }: Reading): Claim => ({
+const claimOf = ({ eventId, hint: { endToEndId, status }, metadata }: Reading): Claim => ({
   status: status !== undefined && statusWord.test(status) ? status : undefined,
   endToEndId,
   eventId,
@@ -164,15 +164,35 @@ export const claimOf = ({ eventId, hint: { endToEndId, status }, metadata }: Rea
 
 const isKey = Schema.is(IdempotencyKey)
 
-/** What a delivery is about, and the name of its row. */
-export const subjectOf = (body: string, { hint, place }: Reading): Subject => {
+/** What a delivery is about, and the name of its row. `delivery` is a digest of its body. */
+const subjectOf = (delivery: string, { hint, place }: Reading): Subject => {
   const { about, idempotencyKey, transactionId, withdrawalId } = hint
   if (about === "Transaction" && transactionId !== undefined) {
     return { name: nameOf(transactionId), about, transactionId }
   }
-  const name = `delivery:${digest(place === 0 ? body : `${place} ${body}`)}`
+  const name = `delivery:${place === 0 ? delivery : digest(`${place} ${delivery}`)}`
   const key = isKey(idempotencyKey) ? idempotencyKey : undefined
   return about === "Withdrawal" ? { name, about, withdrawalId, idempotencyKey: key } : { name, about: "Unknown" }
+}
+
+/** What a delivery says: for each subject and claimed status, its last claim. */
+export const claimsOf = (
+  body: string,
+  readings: ReadonlyArray<Reading>
+): ReadonlyArray<readonly [subject: Subject, claim: Claim]> => {
+  const delivery = digest(body)
+  const claims = new Map<string, readonly [Subject, Claim]>()
+  for (const reading of readings) {
+    const subject = subjectOf(delivery, reading)
+    const claim = claimOf(reading)
+    const { about, idempotencyKey, name, transactionId, withdrawalId } = subject
+    const key =
+      transactionId === undefined
+        ? [about, withdrawalId, idempotencyKey, claim.status]
+        : [about, name, claimedBy(claim)]
+    claims.set(JSON.stringify(key), [subject, claim])
+  }
+  return [...claims.values()]
 }
 
 /** The row of a first delivery or check. */

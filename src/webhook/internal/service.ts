@@ -57,7 +57,7 @@ interface ProcessState {
   readonly starts: Starts
 }
 
-export const makeProcessState = (): ProcessState => ({ lines: new Map(), starts: [] })
+export const makeProcessState = (): ProcessState => ({ lines: new Map(), starts: { any: [], known: [] } })
 
 const checkedInput = Schema.decodeUnknownResult(getTransaction.params)
 
@@ -85,7 +85,7 @@ const partsOf = Effect.fnUntraced(function* <M, R>(
   const hints = yield* TransactionHints
   const scope = yield* Effect.scope
   const { metadataOf, read } = makeReader(options)
-  const handlers = makeHandlers(options, metadataOf, yield* Effect.context<R>(), settings.handlerTimeout)
+  const handlers = makeHandlers(options, metadataOf, yield* Effect.context<R>(), settings, lines)
   const { firstLookupsPerSecond: perSecond, name } = settings
   const signals = makeLookupSignals(name, lines)
   const ownPolicy = Context.getOrUndefined(yield* Effect.context<never>(), PaymentsPolicy)

@@ -13,7 +13,7 @@ import type { NextWrite } from "../../internal/soleWriter.ts"
 import { plainWord } from "../../contract/Status.ts"
 import type { GetTransactionError } from "../../contract/PaymentsError.ts"
 import { countSinceLine, errorType, type Lines, log } from "../../internal/spans.ts"
-import type { HandlerName } from "../WebhookEvent.ts"
+import type { HandlerName, Unconfirmed } from "../WebhookEvent.ts"
 import { digest } from "./row.ts"
 import type { Store } from "./table.ts"
 
@@ -185,6 +185,29 @@ export const makeLookupSignals = (webhook: string, lines: Lines) => {
     })
   }
 }
+
+/** The reports that no stranger can cause at will: each has lines of its own. */
+const ownLines: ReadonlySet<string> = new Set(["LookupFailed", "OtherAmount", "OtherTransaction", "WentBack"])
+
+/** Logs the reports that no code of the user's takes: those that anybody can cause are one line a minute. */
+export const makeUnconfirmed = (webhook: string, lines: Lines) =>
+  Effect.fnUntraced(function* (report: Unconfirmed) {
+    const { _tag, id } = report
+    const reason = "reason" in report ? report.reason : undefined
+    const error = "error" in report ? report.error : undefined
+    const key = reason !== undefined && ownLines.has(reason) ? reason : "any"
+    const count = yield* sinceLastLine(lines, `unconfirmed ${key}`)
+    if (count === undefined) return
+    const what = reason === undefined ? _tag : `${_tag} (${reason})`
+    yield* log("Warn", `Webhook: could not be confirmed: ${what}${count === 1 ? "" : `.${moreOf(count)}`}`, {
+      "webhook.name": webhook,
+      "webhook.id": id,
+      "webhook.outcome": "Unconfirmed",
+      "webhook.transaction_id_hash": "transactionId" in report ? transactionHash(report.transactionId) : undefined,
+      "webhook.reports": count,
+      "error.type": error === undefined ? (reason ?? _tag) : errorType(error)
+    })
+  })
 
 /** Logs once a minute that the bound of first lookups holds. */
 export const makeHeld = (webhook: string, perSecond: number, lines: Lines) =>

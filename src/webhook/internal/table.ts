@@ -172,15 +172,10 @@ export const makeStore = (database: Database, webhook: string, lease = 0) => {
       yield* sql`UPDATE ${rows} SET state = 'First', ${yield* due.dueIn(0)}
         WHERE webhook = ${webhook} AND name = ${key} AND taken_by = ${taker}`
     }),
-    /** Takes at most so many rows that wait for a first lookup. */
-    takeFirst: Effect.fnUntraced(function* (
-      { isNewest, most }: { readonly isNewest: boolean; readonly most: number },
-      taker: string,
-      millis: number
-    ) {
+    /** Takes at most so many rows that wait for a first lookup, the oldest. */
+    takeFirst: Effect.fnUntraced(function* (taker: string, millis: number, most: number) {
       const now = yield* databaseNow(database)
-      const order = sql.literal(isNewest ? "due_at DESC" : "due_at")
-      const some = sql`SELECT name FROM ${rows} WHERE ${isIn("First")} ORDER BY ${order} LIMIT ${most} ${locked(database)}`
+      const some = sql`SELECT name FROM ${rows} WHERE ${isIn("First")} ORDER BY due_at LIMIT ${most} ${locked(database)}`
       return yield* sql<Taken>`UPDATE ${rows} SET state = 'Open', due_at = ${now} + ${millis}, taken_by = ${taker}, tries = 1
         WHERE webhook = ${webhook} AND ${isOneOf(database, "name", some)} RETURNING ${taken}`
     }),

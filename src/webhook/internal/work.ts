@@ -74,9 +74,8 @@ export const makeWork = <M>(options: WorkOptions<M>) => {
 
   /** Records each hint of a delivery. One that fails is recorded again with those before it, when the delivery is repeated. */
   const record = Effect.fnUntraced(function* (body: string, readings: ReadonlyArray<Reading>) {
-    for (const reading of readings) {
-      const subject = Rows.subjectOf(body, reading)
-      yield* recordClaim(subject, Rows.claimOf(reading))
+    for (const [subject, claim] of Rows.claimsOf(body, readings)) {
+      yield* recordClaim(subject, claim)
       if (subject.transactionId !== undefined) yield* wake(subject.transactionId)
     }
   })

@@ -63,13 +63,21 @@ export const bodyEncoder = (
   }
 }
 
-/** Prepares an endpoint for calls. `fast` reads its plain answers in place of the schema. */
-export const makeRoute = <E extends Endpoint>(endpoint: E, fast?: FastReader<E["response"]["Type"]>): Route<E> => ({
+/**
+ * Prepares an endpoint for calls. `fast` reads its plain answers in place of the schema. `findExcess` says what an answer has more of
+ * than the contract lets it have.
+ */
+export const makeRoute = <E extends Endpoint>(
+  endpoint: E,
+  fast?: FastReader<E["response"]["Type"]>,
+  findExcess?: (json: unknown) => RequestIssue | undefined
+): Route<E> => ({
   endpoint,
   pathOf: pathEncoder(endpoint),
   decode: bodyDecoder<E["response"]>(endpoint.response, {
     exact: endpoint.decimals,
-    fast
+    fast,
+    findExcess
   })
 })
 

@@ -15,6 +15,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaIssue from "effect/SchemaIssue"
+import type { RequestIssue } from "../../../contract/Outcome.ts"
 import { issuesOf, keysOf } from "../../../contract/RequestIssues.ts"
 import { isExactNumber } from "../../../internal/decimal.ts"
 import { toUtcText } from "../../../internal/utc.ts"
@@ -156,6 +157,8 @@ export type FastReader<A> = (json: unknown, misfits: Set<string>) => A | undefin
 interface BodyDecoderOptions<A> {
   readonly exact: ReadonlySet<string> | undefined
   readonly fast?: FastReader<A> | undefined
+  /** Says what an answer has too much of, before it is decoded. */
+  readonly findExcess?: ((json: unknown) => RequestIssue | undefined) | undefined
 }
 
 /** JSON that is nested deeper overflows the stack of who writes it again. No answer of the contract is nested nearly as deep. */
@@ -173,7 +176,7 @@ const notJson: Undecodable = { reason: "Unreadable", issues: [{ path: "", proble
  */
 export const bodyDecoder = <S extends Schema.ConstraintDecoder<unknown>>(
   schema: S,
-  { exact, fast }: BodyDecoderOptions<S["Type"]>
+  { exact, fast, findExcess }: BodyDecoderOptions<S["Type"]>
 ) => {
   const decode = Schema.decodeUnknownResult(schema, { errors: "all" })
   const { ast } = Schema.toEncoded(schema)
@@ -182,6 +185,8 @@ export const bodyDecoder = <S extends Schema.ConstraintDecoder<unknown>>(
   return (text: string, misfits: Set<string>, zone?: DateTime.TimeZone): Result.Result<S["Type"], Undecodable> => {
     const json = Result.try({ try: () => parseJson(text, exact), catch: () => notJson })
     if (Result.isFailure(json)) return Result.fail(json.failure)
+    const excess = findExcess?.(json.success)
+    if (excess !== undefined) return Result.fail({ reason: "NotAsAsked", issues: [excess] })
     // A short text cannot be nested that deep as to matter.
     if (text.length > 4096 && isDeeper(json.success, maxDepth)) return Result.fail(tooDeep)
     if (zone !== undefined) writeTimes?.(json.success, zone)
