@@ -68,6 +68,7 @@ const sandboxOnly: ReadonlyArray<Pattern> = [
       "!**/client/Payments.ts",
       "!**/client/Credentials.ts",
       "!**/client/IdempotencyKeyGen.ts",
+      "!**/client/PaymentsClient.ts",
       "!**/client/WithdrawalLookup.ts"
     ],
     message: "Of the client the sandbox imports only the service and what builds it."
