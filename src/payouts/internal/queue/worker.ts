@@ -22,7 +22,7 @@ import { makeConfirm } from "./confirm.ts"
 import { type Core, linksOf } from "./core.ts"
 import { type Later, makeGate, type Permit } from "./gate.ts"
 import { makeSeen } from "./checkDatabase.ts"
-import { payoutKey, readRequest } from "./request.ts"
+import { payoutKey, placeOf, readRequest } from "./request.ts"
 import type { Row } from "./row.ts"
 import { changedMeanwhile } from "./marking.ts"
 import { makeSend } from "./send.ts"
@@ -71,7 +71,7 @@ export const makeWorker = Effect.fnUntraced(function* (
   const open = (row: Row) =>
     row.request === null
       ? Effect.undefined
-      : seal.open(row.request, row.reference).pipe(
+      : seal.open(row.request, placeOf(row, "request")).pipe(
           Effect.map((text) => Option.filter(readRequest(text), ({ amount }) => amount === row.amount)),
           Effect.map(Option.getOrUndefined),
           Effect.timeoutOrElse({ duration: "30 seconds", orElse: () => new TryAgain({ reason: "SealTimeout" }) })
