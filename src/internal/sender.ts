@@ -7,6 +7,7 @@ import { makeMember } from "./member.ts"
 
 /** Under whom a request is sent. No secret can be read from it. */
 export interface Sender {
+  readonly baseUrl: string
   /** The client's own company. */
   readonly companyId: number | undefined
   /**

@@ -1,7 +1,7 @@
 /** The seal of the stored requests: keys, their rotation, texts that were changed or moved, and what a reader of the rows finds. */
 import { assert } from "@effect/vitest"
-import { Cause, Effect, Exit, Logger, Redacted } from "effect"
-import { IdempotencyKey, Money, PixKey } from "effect-pix"
+import { Cause, Effect, Exit, Layer, Logger, Redacted } from "effect"
+import { Credentials, IdempotencyKey, Money, Payments, PixKey } from "effect-pix"
 import { Seal } from "effect-pix/payouts"
 import { Sandbox } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
@@ -189,6 +189,28 @@ effect("a key of a seal is 32 bytes in base64 or in hexadecimal, and is never sh
         (yield* Effect.flip(startClient({ seal }))).message,
         "seal has a key that is not 32 bytes, as base64 or as 64 hexadecimal digits"
       )
+})
+
+effect("a worker with the key of the docs starts on a sandbox, and on no other gateway", world, function* () {
+  const docs = Redacted.make(Buffer.from("0123456789abcdef0123456789abcdef").toString("base64"))
+  assert.match(yield* (yield* Seal.aesGcm(docs)).seal(text, at("a")), /^v1\.3eb1bd43\./)
+  const start = (account: string, baseUrl: string, seal: ReturnType<typeof Seal.aesGcm>) =>
+    startWorker({ account, seal }).pipe(
+      Effect.provide(
+        Layer.provide(
+          Payments.layer({ baseUrl, companyId: 1 }),
+          Credentials.layer({ clientId: "client", apiKey: Redacted.make("secret-key") })
+        )
+      ),
+      Effect.scoped
+    )
+  for (const seal of [Seal.aesGcm(docs), Seal.aesGcm(key, docs)]) {
+    const error = yield* Effect.flip(start("a", "https://api.gateway.com.br", seal))
+    assert.include(error.message, "seal has the key 3eb1bd43 of the documentation")
+  }
+  yield* startWorker({ seal: Seal.aesGcm(docs) })
+  yield* start("b", "http://127.0.0.1:4010", Seal.aesGcm(docs))
+  yield* start("a", "https://api.gateway.com.br", Seal.aesGcm(key))
 })
 
 effect("a queue without a seal says at its start that PIX keys and CPFs are stored in clear", world, function* () {

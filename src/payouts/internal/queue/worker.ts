@@ -21,6 +21,7 @@ import { logFields } from "../machine.ts"
 import { makeConfirm } from "./confirm.ts"
 import { type Core, linksOf } from "./core.ts"
 import { type Later, makeGate, type Permit } from "./gate.ts"
+import { refuseDocsKey } from "./docsKey.ts"
 import { makeSeen } from "./checkDatabase.ts"
 import { payoutKey, placeOf, readRequest } from "./request.ts"
 import type { Row } from "./row.ts"
@@ -56,6 +57,7 @@ export const makeWorker = Effect.fnUntraced(function* (
 ) {
   const { store } = core
   const payments = yield* paymentsTag
+  yield* refuseDocsKey(seal, payments)
   yield* serve(store, settings, payments, handsOut)
   const gate = yield* makeGate(core, settings)
   yield* gate.current
