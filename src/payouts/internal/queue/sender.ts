@@ -3,12 +3,14 @@
  * stores it. A worker of another sender does not start, and sends nothing where its credentials change while it runs.
  */
 import * as Effect from "effect/Effect"
+import { isLoopback } from "../../../internal/loopback.ts"
 import { log } from "../../../internal/spans.ts"
 import { PaymentsSender, type Sender } from "../../../internal/sender.ts"
 import type { Payments } from "../../../client/Payments.ts"
 import { settingError } from "../../../contract/ConfigurationError.ts"
 import type { Account } from "./account.ts"
 import type { Settings } from "../../PayoutQueueOptions.ts"
+import { docsKeyId, HasDocsKey } from "./docsKey.ts"
 import type { Store } from "./store.ts"
 
 /** Whether a request under a fingerprint was sent by this sender. Without a fingerprint nothing is compared. */
@@ -22,6 +24,22 @@ export const isOf = (sender: Sender, { companyId }: Account, fingerprint: string
 /** Reads the sender of the worker's `Payments` or lookup. `undefined` where that is a mock, which no copy of the client's own is. */
 export const currentSender = (client: object): Effect.Effect<Sender | undefined> =>
   PaymentsSender.of(client) ?? Effect.undefined
+
+const isSandbox = (baseUrl: string) => {
+  const { hostname } = new URL(baseUrl)
+  // Nobody has a host under `.example`: in memory a sandbox has one.
+  return isLoopback(hostname) || hostname.endsWith(".example")
+}
+
+/** Fails where a seal has the key of the documentation, and the worker's client is of no sandbox. */
+export const refuseDocsKey = Effect.fnUntraced(function* (seal: object, client: object) {
+  const sender = yield* currentSender(client)
+  if (HasDocsKey.of(seal) === undefined || sender === undefined || isSandbox(sender.baseUrl)) return
+  return yield* settingError(
+    "seal",
+    `has the key ${docsKeyId} of the documentation, which everybody knows: make your own with openssl rand -base64 32`
+  )
+})
 
 const checkSender = Effect.fnUntraced(function* ({ accounts }: Store, account: string, payments: Payments["Service"]) {
   const sender = yield* currentSender(payments)
