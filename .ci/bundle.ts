@@ -5,6 +5,8 @@
  *   and so is what asks a database, with its driver. The panel is not copied: the package has it once.
  * - The used part of brazilian-utils: 6 kB of 8 MB.
  * - idiomorph, for the sandbox's page.
+ *
+ * `dist/bundled.cdx.json` names each of these packages with its version, where an audit of what is installed finds it (CycloneDX).
  */
 import { chmodSync, globSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -14,9 +16,14 @@ import { isAllowed } from "./licences.ts"
 /** The folder of the package that contains a module. */
 const packageOf = (module: string) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(module.replaceAll("\\", "/"))?.[0]
 
+/** What is bundled, by its name and version. */
+const components = new Map<string, object>()
+
 const licenceOf = (folder: string) => {
   const { license, name, version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"))
   if (!isAllowed(license)) throw new Error(`${name} has the licence ${license}, which .ci/licences.ts does not allow`)
+  const purl = `pkg:npm/${name.replace("@", "%40")}@${version}`
+  components.set(purl, { type: "library", name, version, purl, licenses: [{ expression: license }] })
   const texts = globSync("{LICENSE,LICENCE,license}*", { cwd: folder }).map((file) =>
     readFileSync(join(folder, file), "utf8")
   )
@@ -67,3 +74,5 @@ const page = await bundle("node_modules/idiomorph/dist/idiomorph.esm.js", {
   banner: "/*! idiomorph (0BSD): see THIRD-PARTY-LICENSES.txt of effect-pix. */"
 })
 writeFileSync("dist/THIRD-PARTY-LICENSES.txt", `${licences}${"-".repeat(80)}\n\n${page}`)
+const list = { bomFormat: "CycloneDX", specVersion: "1.6", version: 1, components: [...components.values()] }
+writeFileSync("dist/bundled.cdx.json", `${JSON.stringify(list, null, 1)}\n`)

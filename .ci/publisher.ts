@@ -1,6 +1,6 @@
 /**
- * Sets and checks the publisher of the package: `repository` in package.json, and `bugs` and `homepage`, which depend
- * on it.
+ * Sets and checks the publisher of the package: `repository` in package.json, `bugs` and `homepage`, which depend
+ * on it, and the address in SECURITY.md.
  *
  * - `npm run publisher -- <repository> <email>` fills them in: the https address of the public repository, and where a
  *   vulnerability may be reported (SECURITY.md).
@@ -22,6 +22,14 @@ const fieldsOf = (repository: string, email: string) => ({
   repository: { type: "git", url: `git+${repository}.git` }
 })
 
+const field = /(?<=<!-- address -->).*?(?=<!-- \/address -->)/s
+
+/** SECURITY.md with the address of the publisher. */
+export const withAddress = (page: string, email: string): string => {
+  if (!field.test(page)) throw new Error("SECURITY.md has no place for the address")
+  return page.replace(field, email)
+}
+
 /** The manifest with the fields of its publisher, beside the licence in the order that the formatter wants. */
 export const fillIn = (manifest: Manifest, repository: string, email: string): Manifest => {
   const url = repository.replace(/^git\+|\.git$|\/$/g, "")
@@ -40,12 +48,14 @@ export const fillIn = (manifest: Manifest, repository: string, email: string): M
 interface Release {
   readonly manifest: Manifest
   readonly changelog: string
+  /** SECURITY.md. */
+  readonly security: string
   /** The changesets that no version contains. */
   readonly waiting: ReadonlyArray<string>
 }
 
 /** The reasons why the package may not be published. */
-export const obstacles = ({ changelog, manifest, waiting }: Release): ReadonlyArray<string> => {
+export const obstacles = ({ changelog, manifest, security, waiting }: Release): ReadonlyArray<string> => {
   const { bugs, homepage, repository, version } = manifest
   const url = repository?.url?.replace(/^git\+|\.git$/g, "") ?? ""
   const email = bugs?.email ?? ""
@@ -62,6 +72,9 @@ export const obstacles = ({ changelog, manifest, waiting }: Release): ReadonlyAr
       : [
           `package.json does not say who publishes it (${missing.join(", ") || "they differ"}): run \`npm run publisher -- <repository> <email>\``
         ]),
+    ...(field.exec(security)?.[0] === email
+      ? []
+      : ["SECURITY.md does not have the address: run `npm run publisher -- <repository> <email>`"]),
     ...(changelog.split("\n").includes(`## ${version}`)
       ? []
       : [`CHANGELOG.md has no entry for ${version}: run \`npm run release\``]),
@@ -71,14 +84,16 @@ export const obstacles = ({ changelog, manifest, waiting }: Release): ReadonlyAr
 
 if (import.meta.main) {
   const manifest: Manifest = JSON.parse(readFileSync("package.json", "utf8"))
-  const [repository, email] = process.argv.slice(2)
+  const security = readFileSync("SECURITY.md", "utf8")
+  const [repository, email = ""] = process.argv.slice(2)
   if (repository === undefined) {
     const changelog = existsSync("CHANGELOG.md") ? readFileSync("CHANGELOG.md", "utf8") : ""
-    for (const obstacle of obstacles({ manifest, changelog, waiting: globSync(".changeset/*.md") })) {
+    for (const obstacle of obstacles({ manifest, changelog, security, waiting: globSync(".changeset/*.md") })) {
       console.error(obstacle)
       process.exitCode = 1
     }
   } else {
-    writeFileSync("package.json", `${JSON.stringify(fillIn(manifest, repository, email ?? ""), null, 2)}\n`)
+    writeFileSync("package.json", `${JSON.stringify(fillIn(manifest, repository, email), null, 2)}\n`)
+    writeFileSync("SECURITY.md", withAddress(security, email))
   }
 }

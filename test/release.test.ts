@@ -8,15 +8,16 @@ import * as Yaml from "effect/encoding/Yaml"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { isAllowed, installed } from "../.ci/licences.ts"
-import { fillIn, obstacles } from "../.ci/publisher.ts"
+import { fillIn, obstacles, withAddress } from "../.ci/publisher.ts"
 
 const unfilled = { name: "effect-pix", version: "1.0.0", license: "MIT", type: "module" }
 const filled = fillIn(unfilled, "https://git.example.com/owner/effect-pix", "security@example.com")
+const security = withAddress(readFileSync(join(import.meta.dirname, "../SECURITY.md"), "utf8"), "security@example.com")
 const changelog = "# effect-pix\n\n## 1.0.0\n\n### Major Changes\n"
 
 describe("publishing", () => {
   test("a package with the fields of its publisher and a described version may be published", () => {
-    assert.deepStrictEqual(obstacles({ manifest: filled, changelog, waiting: [] }), [])
+    assert.deepStrictEqual(obstacles({ manifest: filled, changelog, security, waiting: [] }), [])
   })
 
   test("one command fills in the three fields of the publisher, by any spelling of the address", () => {
@@ -44,13 +45,26 @@ describe("publishing", () => {
     const other = fillIn(filled, "https://git.example.com/other/effect-pix", "security@example.com")
     for (const field of ["repository", "bugs", "homepage"] as const)
       for (const manifest of [unfilled, { ...filled, [field]: other[field] }, { ...filled, [field]: "" }])
-        assert.match(obstacles({ manifest, changelog, waiting: [] }).join(), /who publishes it/)
+        assert.match(obstacles({ manifest, changelog, security, waiting: [] }).join(), /who publishes it/)
+  })
+
+  test("SECURITY.md says where to report a vulnerability, in its text, and a package without that is refused", () => {
+    assert.match(security, /Write to <!-- address -->security@example\.com<!-- \/address -->/)
+    for (const page of [withAddress(security, "other@example.com"), ""])
+      assert.match(
+        obstacles({ manifest: filled, changelog, security: page, waiting: [] }).join(),
+        /not have the address/
+      )
+    assert.throws(() => withAddress("", "security@example.com"), "no place for the address")
   })
 
   test("a version that the changelog does not describe is refused, and so is a changeset that no version has", () => {
     const manifest = { ...filled, version: "1.0.1" }
-    assert.match(obstacles({ manifest, changelog, waiting: [] }).join(), /no entry for 1\.0\.1/)
-    assert.match(obstacles({ manifest: filled, changelog, waiting: [".changeset/a.md"] }).join(), /in no version/)
+    assert.match(obstacles({ manifest, changelog, security, waiting: [] }).join(), /no entry for 1\.0\.1/)
+    assert.match(
+      obstacles({ manifest: filled, changelog, security, waiting: [".changeset/a.md"] }).join(),
+      /in no version/
+    )
   })
 })
 
@@ -78,7 +92,10 @@ describe("licences", () => {
 const Job = Schema.Struct({
   permissions: Schema.optional(Schema.Record(Schema.String, Schema.String)),
   uses: Schema.optional(Schema.String),
-  steps: Schema.optional(Schema.Array(Schema.Struct({ uses: Schema.optional(Schema.String) })))
+  needs: Schema.optional(Schema.String),
+  steps: Schema.optional(
+    Schema.Array(Schema.Struct({ uses: Schema.optional(Schema.String), run: Schema.optional(Schema.String) }))
+  )
 })
 const Workflow = Schema.Struct({
   permissions: Schema.Record(Schema.String, Schema.String),
@@ -106,8 +123,21 @@ describe("workflows", () => {
         permissions === undefined ? [] : [{ name, job, permissions }]
       )
     )
-    assert.deepStrictEqual(own, [
-      { name: "release.yml", job: "publish", permissions: { contents: "read", "id-token": "write" } }
-    ])
+    assert.deepStrictEqual(own, [{ name: "release.yml", job: "publish", permissions: { "id-token": "write" } }])
+  })
+
+  test("what publishes runs no code of the repository or of its tools: it gets the package of a tag on main", () => {
+    const { pack, publish } = workflows.find(({ name }) => name === "release.yml")!.workflow.jobs
+    const stepsOf = (job = pack) => (job?.steps ?? []).map(({ run, uses }) => run ?? uses?.split("@")[0])
+    assert.deepStrictEqual([publish?.needs, pack?.needs], ["pack", "test"])
+    const [download, node, run = "", ...rest] = stepsOf(publish)
+    assert.deepStrictEqual([download, node, rest], ["actions/download-artifact", "actions/setup-node", []])
+    const npm = run.match(/\b(?:npm|npx|node)\b.*/g)
+    assert.deepStrictEqual(
+      [...(npm ?? [])],
+      ['npm publish ./effect-pix-*.tgz --ignore-scripts --provenance --tag "$tag"']
+    )
+    assert.match(run, /^sha256sum --check/)
+    assert.include(stepsOf(pack).join("\n"), 'git merge-base --is-ancestor "$GITHUB_SHA" origin/main')
   })
 })

@@ -22,19 +22,21 @@ BEGIN
   IF to_regclass('effect_pix_payouts') IS NULL AND to_regclass('effect_pix_webhooks') IS NULL THEN
     RAISE undefined_table USING MESSAGE = 'no schema of the search_path has tables of effect-pix: run postgresql.sql first';
   END IF;
-  -- All of them read.
+  -- All of them read. What an earlier version of this file gave is taken back, within this statement.
   FOREACH name IN ARRAY ARRAY['effect_pix_payouts', 'effect_pix_payout_accounts', 'effect_pix_payout_days',
     'effect_pix_payout_history', 'effect_pix_payout_states', 'effect_pix_payouts_migrations', 'effect_pix_webhooks', 'effect_pix_webhooks_migrations'] LOOP
     IF to_regclass(name) IS NOT NULL THEN
+      EXECUTE format('REVOKE ALL ON %I FROM effect_pix_application, effect_pix_worker, effect_pix_operator', name);
       EXECUTE format('GRANT SELECT ON %I TO effect_pix_application, effect_pix_worker, effect_pix_operator', name);
     END IF;
   END LOOP;
-END $$;
-
-DO $$
-BEGIN
+  IF to_regclass('effect_pix_webhooks') IS NOT NULL THEN
+    -- Deliveries: the application stores them, the worker looks them up, the operator deals with dead letters.
+    GRANT INSERT, UPDATE, DELETE ON effect_pix_webhooks TO effect_pix_application, effect_pix_worker;
+    GRANT UPDATE, DELETE ON effect_pix_webhooks TO effect_pix_operator;
+  END IF;
   IF to_regclass('effect_pix_payouts') IS NULL THEN RETURN; END IF;
-  -- All of them add to the history, and none changes it.
+  -- All of them add to the history, and none changes it. A trigger below says what each may add.
   GRANT INSERT (account, idempotency_key, entry) ON effect_pix_payout_history
     TO effect_pix_application, effect_pix_worker, effect_pix_operator;
   -- With an entry goes the state that onState is called with. The worker hands it out, and the operator deals with dead letters.
@@ -42,7 +44,7 @@ BEGIN
     TO effect_pix_application, effect_pix_worker, effect_pix_operator;
   GRANT UPDATE, DELETE ON effect_pix_payout_states TO effect_pix_worker, effect_pix_operator;
   -- The application submits, also by PayoutInsert, and runs sheets. It changes nothing that was submitted: it stores what a
-  -- webhook claims, and which payout replaces another one.
+  -- webhook claims, and which payout replaces another one. What it inserts was never sent: see the trigger below.
   GRANT INSERT (account, idempotency_key, reference, amount, request, request_check, state, submitted_by, needs_approval,
     offered_by, sends, parked_because, label, replaces, not_before, due_at, wanted_at, waits_for, waits_since, said_not_executed,
     contradicted, submitted_at, updated_at, version)
@@ -55,10 +57,10 @@ BEGIN
   GRANT INSERT, UPDATE ON effect_pix_payout_days TO effect_pix_worker;
   GRANT INSERT (account) ON effect_pix_payout_accounts TO effect_pix_worker, effect_pix_operator;
   GRANT UPDATE (served_at, fingerprint, company_id, horizon, paused, paused_at, pause, blocked_at,
-    blocked_because, probes, probe_at, probe_key, refused_key, limited_at, spacing, next_at, pace_most, pace_per, window_from, window_to,
+    blocked_because, probes, probe_at, probe_key, refused_key, limited_at, spacing, next_at,
     identity, seen_at, lookup_slot_at, lookups_stopped_at, lookup_probe_at, lookup_found_at, moved_at, hands_out)
     ON effect_pix_payout_accounts TO effect_pix_worker;
-  -- The operator takes the steps of the command.
+  -- The operator takes the steps of the command: it alone settles, judges what is parked or refused, and sets limits. It submits nothing.
   GRANT UPDATE (state, due_at, taken_by, tries, needs_approval, approved_by, approved_at, asked_step, asked_by, offered_by,
     may_have_left_at, fingerprint, wanted_at, not_before, waits_for, waits_since, counted_day, said_not_executed,
     parked_because, error, request, request_check, payee, label, reason, claims, claimed, lookups, ended_by, ended_at, contradicted,
@@ -68,18 +70,19 @@ BEGIN
     pace_most, pace_per, window_from, window_to, spacing, next_at) ON effect_pix_payout_accounts TO effect_pix_operator;
 END $$;
 
-DO $$
-BEGIN
-  IF to_regclass('effect_pix_webhooks') IS NULL THEN RETURN; END IF;
-  -- Deliveries: the application stores them, the worker looks them up, the operator deals with dead letters.
-  GRANT INSERT, UPDATE, DELETE ON effect_pix_webhooks TO effect_pix_application, effect_pix_worker;
-  GRANT UPDATE, DELETE ON effect_pix_webhooks TO effect_pix_operator;
-END $$;
+-- The functions find nothing by the search_path of a login, whose temporary tables would come first: they name the schema of the
+-- table that is written. They bind the owner of the tables too, until the owner drops them.
 
--- What is accepted stays as it is until it is forgotten; only the operator approves; and no request leaves without an approval that
--- it needs, whatever program writes. It binds the owner of the tables too, until the owner drops it.
-CREATE OR REPLACE FUNCTION effect_pix_payouts_guard() RETURNS trigger LANGUAGE plpgsql AS $$
+-- What is accepted was never sent, and stays as it is until it is forgotten; the steps of a person are the operator's; and no request
+-- leaves without an approval that it needs, whatever program writes.
+CREATE OR REPLACE FUNCTION effect_pix_payouts_guard() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  four_eyes_above BIGINT;
 BEGIN
+  IF TG_OP = 'INSERT' THEN
+    IF NEW.state IN ('accepted', 'parked') AND NEW.sends = 0 AND NOT NEW.contradicted THEN RETURN NEW; END IF;
+    RAISE insufficient_privilege USING MESSAGE = 'a payout is submitted, and not inserted as sent';
+  END IF;
   IF (NEW.account, NEW.idempotency_key) <> (OLD.account, OLD.idempotency_key)
     OR NEW.amount IS NOT NULL AND NEW.amount IS DISTINCT FROM OLD.amount
     OR NEW.reference <> '' AND NEW.reference <> OLD.reference
@@ -100,21 +103,53 @@ BEGIN
   THEN
     RAISE insufficient_privilege USING MESSAGE = 'only an operator approves a payout';
   END IF;
-  IF NEW.may_have_left_at IS NOT NULL AND OLD.may_have_left_at IS NULL AND NEW.approved_at IS NULL
-    AND (NEW.needs_approval OR NEW.amount > (SELECT four_eyes_above FROM effect_pix_payout_accounts WHERE account = NEW.account))
+  IF (NEW.state IN ('accepted', 'unknown') AND OLD.state NOT IN ('accepted', 'unknown')
+    OR NEW.state = 'cancelled' AND OLD.state <> 'cancelled'
+    OR NEW.ended_by = 'person' AND (OLD.ended_by IS DISTINCT FROM 'person' OR NEW.state <> OLD.state))
+    AND NOT pg_has_role(current_user, 'effect_pix_operator', 'USAGE')
   THEN
-    RAISE insufficient_privilege USING MESSAGE = 'the payout needs the approval of a second person';
+    RAISE insufficient_privilege USING MESSAGE = 'only an operator resumes, retries, cancels or settles a payout';
+  END IF;
+  IF NEW.may_have_left_at IS NOT NULL AND OLD.may_have_left_at IS NULL AND NEW.approved_at IS NULL THEN
+    EXECUTE format('SELECT four_eyes_above FROM %I.effect_pix_payout_accounts WHERE account = $1', TG_TABLE_SCHEMA)
+      INTO four_eyes_above USING NEW.account;
+    IF NEW.needs_approval OR NEW.amount > four_eyes_above THEN
+      RAISE insufficient_privilege USING MESSAGE = 'the payout needs the approval of a second person';
+    END IF;
   END IF;
   RETURN NEW;
 END $$;
 
--- The history is added to. Only the entries of a payout whose record was deleted (`forget.record`) are deleted.
-CREATE OR REPLACE FUNCTION effect_pix_payout_history_guard() RETURNS trigger LANGUAGE plpgsql AS $$
+-- The worker stops an account, and only the operator starts it again.
+CREATE OR REPLACE FUNCTION effect_pix_payout_accounts_guard() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-  IF TG_OP = 'DELETE' AND EXISTS (SELECT 1 FROM effect_pix_payouts
-    WHERE account = OLD.account AND idempotency_key = OLD.idempotency_key AND amount IS NULL)
-  THEN
-    RETURN OLD;
+  IF OLD.paused AND NOT NEW.paused AND NOT pg_has_role(current_user, 'effect_pix_operator', 'USAGE') THEN
+    RAISE insufficient_privilege USING MESSAGE = 'only an operator ends a pause';
+  END IF;
+  RETURN NEW;
+END $$;
+
+-- The history is added to: the steps of a person by the operator, what was sent and answered by the worker. Only the entries of a
+-- payout whose record was deleted (`forget.record`) are deleted.
+CREATE OR REPLACE FUNCTION effect_pix_payout_history_guard() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  tag TEXT;
+  is_forgotten BOOLEAN;
+BEGIN
+  IF TG_OP = 'INSERT' THEN
+    IF pg_has_role(current_user, 'effect_pix_operator', 'USAGE') THEN RETURN NEW; END IF;
+    tag := NEW.entry::jsonb ->> '_tag';
+    IF tag IN ('Replaced', 'Shown') OR tag = 'Parked' AND NEW.entry::jsonb ->> 'because' <> 'Operator'
+      OR tag IN ('Marked', 'Answered', 'LookedUp', 'Contradicted', 'Doubted') AND pg_has_role(current_user, 'effect_pix_worker', 'USAGE')
+    THEN
+      RETURN NEW;
+    END IF;
+    RAISE insufficient_privilege USING MESSAGE = 'the entry is not one of this role';
+  END IF;
+  IF TG_OP = 'DELETE' THEN
+    EXECUTE format('SELECT EXISTS (SELECT 1 FROM %I.effect_pix_payouts WHERE account = $1 AND idempotency_key = $2 AND amount IS NULL)',
+      TG_TABLE_SCHEMA) INTO is_forgotten USING OLD.account, OLD.idempotency_key;
+    IF is_forgotten THEN RETURN OLD; END IF;
   END IF;
   RAISE insufficient_privilege USING MESSAGE = 'the history is added to, and not changed';
 END $$;
@@ -122,8 +157,10 @@ END $$;
 DO $$
 BEGIN
   IF to_regclass('effect_pix_payouts') IS NULL THEN RETURN; END IF;
-  CREATE OR REPLACE TRIGGER effect_pix_payouts_guard BEFORE UPDATE ON effect_pix_payouts
+  CREATE OR REPLACE TRIGGER effect_pix_payouts_guard BEFORE INSERT OR UPDATE ON effect_pix_payouts
     FOR EACH ROW EXECUTE FUNCTION effect_pix_payouts_guard();
-  CREATE OR REPLACE TRIGGER effect_pix_payout_history_guard BEFORE UPDATE OR DELETE ON effect_pix_payout_history
+  CREATE OR REPLACE TRIGGER effect_pix_payout_accounts_guard BEFORE UPDATE ON effect_pix_payout_accounts
+    FOR EACH ROW EXECUTE FUNCTION effect_pix_payout_accounts_guard();
+  CREATE OR REPLACE TRIGGER effect_pix_payout_history_guard BEFORE INSERT OR UPDATE OR DELETE ON effect_pix_payout_history
     FOR EACH ROW EXECUTE FUNCTION effect_pix_payout_history_guard();
 END $$;

@@ -44,7 +44,9 @@ export class PaymentsClient extends Context.Service<
    */
   static readonly layerMock: Layer.Layer<PaymentsClient, ConfigurationError> = Layer.effect(
     PaymentsClient,
-    Effect.suspend(() => make(Effect.succeed({ companyId: undefined, fingerprint: () => "mock" })))
+    Effect.suspend(() =>
+      make(Effect.succeed({ baseUrl: "https://mock.example", companyId: undefined, fingerprint: () => "mock" }))
+    )
   )
 }
 

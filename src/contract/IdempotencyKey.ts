@@ -90,8 +90,8 @@ export const fromReferenceOption = (kind: string, reference: string): Option.Opt
 let last = { key: "", hash: "" }
 
 /**
- * A short hash of eight digits that names a key in spans and logs. A key may be an e-mail or a document: 32 bits are too few to
- * read a text from, whoever inverts the hash. Two keys have one name once in four billion times, so a name finds lines, and
+ * A short hash of eight digits that names a key in spans and logs. 32 bits are too few to read a key from, whoever inverts
+ * the hash; but a key that can be guessed, as a document, is found by trying. Two keys have one name once in four billion times, so a name finds lines, and
  * proves nothing. The lines of a call are about one key, so the last one is stored.
  */
 export const fingerprint = (key: string): string => {

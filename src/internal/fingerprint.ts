@@ -3,7 +3,8 @@
  *
  * It is no cryptographic hash: each step of a lane can be undone, so 160 bits would give a short text away. Two rules make
  * that harmless. What must not be shown is hashed to so few bits (`lanes`) that its name cannot hold it, whoever inverts the
- * hash: an idempotency key, which may be an e-mail, and a secret to 32, a client id to 64. And nobody gains by two texts with
+ * hash: an idempotency key and a secret to 32, a client id to 64. What can be guessed is still found by trying: docs/security.md
+ * lists what is hashed. And nobody gains by two texts with
  * one name, so only chance has to be kept out.
  */
 

@@ -2,11 +2,10 @@
  * The sender of a request: the base URL, the client id and the company under which it is sent. An idempotency key
  * belongs to a sender, so a write in doubt is sent again only under the same one.
  */
-import type * as Effect from "effect/Effect"
-import { makeMember } from "./member.ts"
 
 /** Under whom a request is sent. No secret can be read from it. */
 export interface Sender {
+  readonly baseUrl: string
   /** The client's own company. */
   readonly companyId: number | undefined
   /**
@@ -15,6 +14,3 @@ export interface Sender {
    */
   readonly fingerprint: (companyId?: number) => string
 }
-
-/** The effect that reads the current sender of a `Payments` or a `WithdrawalLookup`, if the client made it or what it is a copy of. */
-export const PaymentsSender = makeMember<Effect.Effect<Sender>>("PaymentsSender")

@@ -25,7 +25,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { invalidWithdrawal } from "../contract/WithdrawalCheck.ts"
 import type { BelowMinimum, InvalidRequest } from "../contract/PaymentsError.ts"
-import { sealed, type Stored, submission } from "./internal/queue/request.ts"
+import { clearCheck, sealed, type Stored, submission } from "./internal/queue/request.ts"
 import { programNow } from "./internal/queue/tables.ts"
 import type { PayoutItem } from "./Payout.ts"
 import type { Seal } from "./Seal.ts"
@@ -138,7 +138,9 @@ export const make = (
   payout: PayoutItem,
   options: PayoutInsertOptions
 ): Result.Result<PayoutStatement, InvalidRequest | BelowMinimum> =>
-  Result.map(submissionOf(payout, options), (one) => statementOf({ ...one, request: one.text }, options))
+  Result.map(submissionOf(payout, options), (one) =>
+    statementOf({ ...one, request: one.text, requestCheck: clearCheck(one.content) }, options)
+  )
 
 /** Does as `make`, and seals the stored request and label with the `seal` of the workers. */
 export const makeSealed = (

@@ -28,8 +28,10 @@
  */
 declare module "./Seal.ts" {}
 
+import { hmac } from "@noble/hashes/hmac.js"
 import { sha256 } from "@noble/hashes/sha2.js"
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js"
+import * as Arr from "effect/Array"
 import * as Aead from "effect/crypto/Aead"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
@@ -41,17 +43,35 @@ import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { type ConfigurationError, settingError } from "../contract/ConfigurationError.ts"
 
+/** Where a sealed text is stored: the account and the reference of its payout, and the column of its row. */
+export interface Place {
+  readonly account: string
+  readonly reference: string
+  readonly column: "request" | "label" | "payee" | "reason"
+}
+
 /**
- * How the stored request is sealed and opened. `reference` is that of the payout: a text that was sealed for one reference must
- * not open for another. A failure, such as a key service that cannot be reached, is a defect: a submit dies, and a worker tries
- * again.
+ * How the stored texts of a payout are sealed and opened. A text is bound to its `Place`: what was sealed for one account,
+ * reference and column must open for no other, or who writes to the database moves a payee from one payout to another. A failure,
+ * such as a key service that cannot be reached, is a defect: a submit dies, and a worker tries again.
  */
 export interface Seal {
-  /** From the request as JSON to the text that is stored. */
-  readonly seal: (request: string, reference: string) => Effect.Effect<string>
-  /** From the stored text to the request as JSON. It is interrupted after 30 seconds, and tried again later. */
-  readonly open: (sealed: string, reference: string) => Effect.Effect<string>
+  /** From the text, such as the request as JSON, to what is stored. */
+  readonly seal: (text: string, place: Place) => Effect.Effect<string>
+  /** From what is stored to the text. It is interrupted after 30 seconds, and tried again later. */
+  readonly open: (sealed: string, place: Place) => Effect.Effect<string>
+  /** The names of the keys that open, as an error or a log may show them. */
+  readonly keyIds?: ReadonlyArray<string> | undefined
+  /**
+   * The keyed check of a content, by which another request of a reference is noticed after the sealed one was deleted: one for each
+   * key that opens, first that of the key that seals, which is stored. It stays in the row in clear: it must not be found without a
+   * key, and three hexadecimal digits are enough. Absent: nothing is stored to compare with, and nothing is noticed then.
+   */
+  readonly check?: ((content: string) => Effect.Effect<Arr.NonEmptyReadonlyArray<string>>) | undefined
 }
+
+/** What is authenticated with a sealed text: no two places have the same. */
+const boundTo = ({ account, column, reference }: Place) => utf8ToBytes(JSON.stringify([account, reference, column]))
 
 /** The bytes of a key, as base64 in either alphabet, or as hexadecimal digits. */
 const bytesOf = (text: string) =>
@@ -76,21 +96,22 @@ const crypto = Layer.provideMerge(Aead.layerWebCrypto, SecureRandom.layerWebCryp
 const cannotOpen = (name: string, message: string) => Effect.die(Object.assign(new Error(message), { name }))
 
 /**
- * A seal with AES-256-GCM on the platform's own crypto. Each text has a random nonce, and is bound to its reference: it opens
- * under no other, and not where a byte of it was changed.
+ * A seal with AES-256-GCM on the platform's own crypto. Each text has a random nonce, and is bound to its account,
+ * reference and column: it opens in no other place, and not where a byte of it was changed.
  *
  * `key` is 32 random bytes, as base64 or as 64 hexadecimal digits: `openssl rand -base64 32`. It is the same in every process of
  * the account. Fails with `ConfigurationError` where a key is not so; the key is never shown.
  *
  * Details: the stored text is `v1.<key id>.<nonce and ciphertext>`, the last part in base64url. The id is the first 8 hexadecimal
  * digits of the key's SHA-256. For another key, give the new one first and the earlier ones after it: all of them open, and the
- * first seals.
+ * first seals. The check of a request is twelve bits of an HMAC-SHA-256 under a key that is derived from the first one.
  *
  * Gotchas:
  * - A text of a key that is not given cannot be opened: a submit of the same reference dies, and a worker tries again until the
- *   key is there. The defect is named `UnknownSealKey`; of a text that was changed or moved, `SealBroken`; of one that was stored
+ *   key is there. Where the request was deleted, its check is that of another content then: `ReferenceConflict`. The defect is named `UnknownSealKey`; of a text that was changed or moved, `SealBroken`; of one that was stored
  *   without this seal, `NotSealed`.
  * - A key is good for 2^32 texts.
+ * - The key of the examples is known to everybody: a worker with it starts on a sandbox alone.
  */
 export const aesGcm = (
   key: Redacted.Redacted,
@@ -104,19 +125,20 @@ export const aesGcm = (
         settingError("seal", "has a key that is not 32 bytes, as base64 or as 64 hexadecimal digits")
       )
       const id = bytesToHex(sha256(bytes)).slice(0, 8)
+      const checkKey = hmac(sha256, bytes, utf8ToBytes("effect-pix request_check"))
+      const check = (content: string) => bytesToHex(hmac(sha256, checkKey, utf8ToBytes(content))).slice(0, 3)
       // The length was checked.
-      return { id, key: yield* Effect.orDie(Aead.key(Aead.aes256Gcm, bytes)) }
+      return { id, check, key: yield* Effect.orDie(Aead.key(Aead.aes256Gcm, bytes)) }
     })
     const first = yield* keyOf(key)
-    const keys = [first, ...(yield* Effect.forEach(earlier, keyOf))]
-    return {
-      seal: Effect.fnUntraced(function* (request, reference) {
+    const keys = [first, ...(yield* Effect.forEach(earlier, keyOf))] as const
+    const made: Seal = {
+      seal: Effect.fnUntraced(function* (text, place) {
         const nonce = yield* random.randomBytes(nonceLength)
-        const aad = utf8ToBytes(reference)
-        const sealed = yield* Effect.orDie(aead.encrypt(first.key, utf8ToBytes(request), { nonce, aad }))
+        const sealed = yield* Effect.orDie(aead.encrypt(first.key, utf8ToBytes(text), { nonce, aad: boundTo(place) }))
         return `v1.${first.id}.${Base64Url.encode(Uint8Array.of(...nonce, ...sealed))}`
       }),
-      open: Effect.fnUntraced(function* (text, reference) {
+      open: Effect.fnUntraced(function* (text, place) {
         const [, id, encoded = ""] = /^v1\.([\da-f]{8})\.([\w-]+)$/.exec(text) ?? []
         if (id === undefined) return yield* cannotOpen("NotSealed", "The stored text was not sealed by Seal.aesGcm.")
         const used = keys.find((known) => known.id === id)
@@ -128,12 +150,15 @@ export const aesGcm = (
         }
         const bytes = Result.getOrElse(Base64Url.decode(encoded), () => new Uint8Array())
         const nonce = bytes.subarray(0, nonceLength)
-        const opened = aead.decrypt(used.key, bytes.subarray(nonceLength), { nonce, aad: utf8ToBytes(reference) })
+        const opened = aead.decrypt(used.key, bytes.subarray(nonceLength), { nonce, aad: boundTo(place) })
         return yield* Effect.matchEffect(opened, {
-          onSuccess: (request) => Effect.succeed(new TextDecoder().decode(request)),
+          onSuccess: (bytes) => Effect.succeed(new TextDecoder().decode(bytes)),
           onFailure: () =>
-            cannotOpen("SealBroken", "The stored text was changed, or sealed for another reference: it does not open.")
+            cannotOpen("SealBroken", "The stored text was changed, or sealed for another place: it does not open.")
         })
-      })
-    } satisfies Seal
+      }),
+      keyIds: keys.map(({ id }) => id),
+      check: (content) => Effect.sync(() => Arr.map(keys, ({ check }) => check(content)))
+    }
+    return made
   }).pipe(Effect.provide(crypto))

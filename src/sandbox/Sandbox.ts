@@ -78,7 +78,7 @@ export class Sandbox extends Context.Service<Sandbox, SandboxService>()("effect-
   )
 
   /**
-   * The sandbox of another process, such as `npx effect-pix sandbox`, steered over HTTP by the same functions. It fails where
+   * The sandbox of another process, such as `npx --no-install effect-pix sandbox`, steered over HTTP by the same functions. It fails where
    * no sandbox answers. A server that ends later is a defect of the function that needs it. A target of webhooks is an
    * address.
    *

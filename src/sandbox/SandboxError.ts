@@ -54,6 +54,6 @@ export class SandboxUnreachable extends legible(
   })
 ) {
   override get message(): string {
-    return `The sandbox at ${this.url} ${this.problem}. Is \`npx effect-pix sandbox\` running there?`
+    return `The sandbox at ${this.url} ${this.problem}. Is \`npx --no-install effect-pix sandbox\` running there?`
   }
 }

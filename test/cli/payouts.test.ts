@@ -262,7 +262,7 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
     const seal = "0".repeat(64)
     const queue = PayoutQueue.layerClient({ seal: Seal.aesGcm(Redacted.make(seal)) })
     const { seal: sealed } = yield* Seal.aesGcm(Redacted.make(seal))
-    const reason = yield* sealed("Conta encerrada", "back")
+    const reason = yield* sealed("Conta encerrada", { account: "default", reference: "back", column: "reason" })
     const midnight = Date.parse("2026-11-01T03:00:00Z")
     yield* Effect.provide(
       Effect.andThen(

@@ -1,11 +1,11 @@
 /** What only a process of the command shows: a terminal, signals, and the command line that it prints to be run again. */
 import { describe, expect } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Schedule } from "effect"
 import { Money } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
 import { PayoutQueue } from "effect-pix/payouts"
 import { Fault, Sandbox, SandboxOptions } from "effect-pix/sandbox"
-import { readFileSync, writeFileSync } from "node:fs"
+import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { delimiter, join } from "node:path"
 import { leaksIn, person, secrets } from "../support/canary.ts"
 import { hasPty, main, run, runLine, runOnTerminal, start } from "../support/commandProcess.ts"
@@ -50,8 +50,10 @@ describe.skipIf(!hasPty)("a terminal (needs python3)", () => {
 
   live("the keys of the sandbox open the panel, pay the newest charge, and quit with 0", function* () {
     const path = yield* folder
-    // A browser that does nothing.
-    for (const name of ["xdg-open", "open"]) writeFileSync(join(path, name), "#!/bin/sh\n", { mode: 0o755 })
+    // A browser that writes down its environment.
+    const [written, environment] = [join(path, "written"), join(path, "environment")]
+    const browser = `#!/bin/sh\n/usr/bin/env > '${written}' && /bin/mv '${written}' '${environment}'\n`
+    for (const name of ["xdg-open", "open"]) writeFileSync(join(path, name), browser, { mode: 0o755 })
     const stateFile = join(path, "state.json")
     const charged = Effect.andThen(
       Sandbox.use((sandbox) => sandbox.charge(1000)),
@@ -68,9 +70,16 @@ describe.skipIf(!hasPty)("a terminal (needs python3)", () => {
         ["Paid R$ 10,00", "p"],
         ["No charge awaits its payment.", "q"]
       ],
-      { PATH: `${path}${delimiter}${process.env["PATH"] ?? ""}` }
+      { PATH: `${path}${delimiter}${process.env["PATH"] ?? ""}`, HOME: path, PAYMENTS_API_KEY: "a-secret" }
     )
     expect([code, stdout.trimEnd().endsWith("Stopped.")]).toEqual([0, true])
+    yield* Effect.repeat(
+      Effect.sync(() => existsSync(environment)),
+      { until: (is) => is, schedule: Schedule.spaced("20 millis") }
+    )
+    const lines = readFileSync(environment, "utf8").split("\n")
+    expect(lines).toContain(`HOME=${path}`)
+    expect(lines.filter((line) => /^PAYMENTS_|a-secret/.test(line))).toEqual([])
   })
 
   live.each([

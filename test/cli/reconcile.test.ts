@@ -195,7 +195,7 @@ describe.each(databases)("payouts reconcile in %s", (_, make) => {
         ["maria", maria],
         ["joao", joao]
       ] as const) {
-        yield* sql`UPDATE effect_pix_payouts SET payee = ${yield* close(payee, reference)} WHERE reference = ${reference}`
+        yield* sql`UPDATE effect_pix_payouts SET payee = ${yield* close(payee, { account: "default", reference, column: "payee" })} WHERE reference = ${reference}`
       }
     }).pipe(Effect.provide(Layer.provideMerge(PayoutQueue.layerClient({ seal }), client)), Effect.orDie)
     const text =

@@ -171,6 +171,14 @@ describe("a SQLite file", () => {
     assert.strictEqual(reason._tag, "LockTimeoutError")
   })
 
+  effect("nobody else of the machine reads a new file, its log or its lock", function* () {
+    const filename = yield* file
+    const sql = yield* build(filename)
+    yield* sql`CREATE TABLE t (a)`
+    const modes = ["", "-wal", "-shm", "-lock"].map((end) => statSync(`${filename}${end}`).mode & 0o777)
+    assert.deepStrictEqual(modes, [0o600, 0o600, 0o600, 0o600])
+  })
+
   effect("the lock has the rights of its file, so that a command of another user locks no program out", function* () {
     const filename = yield* file
     writeFileSync(filename, "")

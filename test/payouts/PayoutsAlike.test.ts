@@ -82,7 +82,7 @@ describe("a line of a sheet that looks like another payout", () => {
   const lost = new Set<string>()
   const seal: Seal.Seal = {
     seal: (text) => Effect.succeed(`sealed ${text}`),
-    open: (text, reference) =>
+    open: (text, { reference }) =>
       lost.has(reference)
         ? Effect.die(new Error("no key"))
         : reference === "stuck"

@@ -225,8 +225,8 @@ effect.each(
 
 effect("a record is stored without its payee where the seal fails or takes too long, and says so", world, function* () {
   const { layer, lines } = makeWarnings()
-  const seal = {
-    seal: (text: string, reference: string) =>
+  const seal: Seal.Seal = {
+    seal: (text, { reference }) =>
       text.includes("creditor")
         ? reference === "a"
           ? Effect.die("no key service")

@@ -215,7 +215,7 @@ describe("a seal", () => {
   const lost = new Set<string>()
   const seal: Seal.Seal = {
     seal: Effect.succeed,
-    open: (sealed, reference) => (lost.has(reference) ? Effect.never : Effect.succeed(sealed))
+    open: (sealed, { reference }) => (lost.has(reference) ? Effect.never : Effect.succeed(sealed))
   }
   queued("that never opens a request stops no other payout", { concurrency: 1, seal }, function* ({ queue }) {
     lost.add("invoice-1")
@@ -227,27 +227,33 @@ describe("a seal", () => {
     assert.strictEqual(yield* shown("invoice-1"), "posted")
   })
 
-  const other: Seal.Seal = { seal: Effect.succeed, open: () => Effect.succeed("no request") }
-  queued("that opens another text leaves the check of a request to compare", { seal: other }, function* ({ queue }) {
-    yield* queue.submit(payout("invoice-1"))
-    assert.strictEqual((yield* queue.submit(payout("invoice-1"))).reference, "invoice-1")
-    const error = yield* Effect.flip(queue.submit({ ...payout("invoice-1"), description: "another one" }))
-    assert.isTrue(error._tag === "ReferenceConflict" && error.differs.join() === "content")
-  })
-
-  let opened: string | undefined
-  const forgetful: Seal.Seal = { seal: Effect.succeed, open: (sealed) => Effect.succeed(opened ?? sealed) }
+  let opened: string | undefined = "no request"
+  const other: Seal.Seal = { seal: Effect.succeed, open: (sealed) => Effect.succeed(opened ?? sealed) }
+  const check = (content: string) => Effect.succeed([String(content.length)] as const)
+  const described = (description: string) => ({ ...payout("invoice-1"), description })
   queued(
-    "that opens a request shows the one change in 4096 that its check misses",
-    { seal: forgetful },
+    "that opens another text leaves its check to compare, which may miss a change",
+    { seal: { ...other, check } },
     function* ({ queue }) {
-      yield* queue.submit(payout("invoice-1"))
-      const changed = { ...payout("invoice-1"), description: "change 4125" }
-      assert.strictEqual((yield* Effect.flip(queue.submit(changed)))._tag, "ReferenceConflict")
       opened = "no request"
-      assert.strictEqual((yield* queue.submit(changed)).reference, "invoice-1")
+      yield* queue.submit(described("change 1"))
+      const error = yield* Effect.flip(queue.submit(described("another one")))
+      assert.isTrue(error._tag === "ReferenceConflict" && error.differs.join() === "content")
+      assert.strictEqual((yield* queue.submit(described("change 2"))).reference, "invoice-1")
     }
   )
+
+  queued("without a check notices no change of what cannot be opened", { seal: other }, function* ({ queue }) {
+    opened = "no request"
+    yield* queue.submit(described("change 1"))
+    assert.strictEqual((yield* queue.submit(described("change 2"))).reference, "invoice-1")
+    opened = undefined
+    assert.strictEqual((yield* Effect.flip(queue.submit(described("change 2"))))._tag, "ReferenceConflict")
+    // And `forget` deletes what is there.
+    yield* TestClock.adjust("1 second")
+    yield* queue.forget("invoice-1")
+    assert.strictEqual((yield* queue.history("invoice-1")).at(-1)?._tag, "Forgotten")
+  })
 })
 
 describe("a payout whose record says that it failed", () => {

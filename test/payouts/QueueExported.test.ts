@@ -31,7 +31,7 @@ const brokenSeal = (): Seal.Seal => {
   const failed = new Set<string>()
   return {
     seal: Effect.succeed,
-    open: (sealed, reference) => {
+    open: (sealed, { reference }) => {
       if (failed.has(reference) || !/^(?:defect|interrupted)$/.test(reference)) return Effect.succeed(sealed)
       failed.add(reference)
       return reference === "defect" ? Effect.die(new Error(person.name)) : Effect.interrupt

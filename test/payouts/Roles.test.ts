@@ -1,5 +1,6 @@
 /**
- * The roles of `docs/sql/roles.sql` on a PostgreSQL: what each process does under its own, and what the database denies.
+ * The roles of `docs/sql/roles.sql` on a PostgreSQL: what each process does under its own, what the database denies, and that no login
+ * passes its guards.
  */
 import { assert } from "@effect/vitest"
 import { Context, DateTime, Effect, Layer, Option, Result, Stream } from "effect"
@@ -293,5 +294,136 @@ onPostgres(
       (SELECT idempotency_key FROM effect_pix_payouts WHERE amount IS NULL) RETURNING id`
       assert.lengthOf(gone, 1)
     }).pipe(Effect.provide(yield* as("worker")))
+  }
+)
+
+const denies = (effect: Effect.Effect<unknown, { readonly message: string }>) =>
+  Effect.map(Effect.flip(effect), ({ message }) => assert.include(message, "AuthorizationError"))
+
+onPostgres(
+  "the operator settles, judges and sets limits, and may not submit; no role that submits or sends may",
+  gatewayOnce,
+  function* () {
+    const { as, owner } = yield* made
+    yield* Effect.provide(startWorker(fast), yield* as("worker"))
+    yield* Effect.gen(function* () {
+      const queue = yield* startClient()
+      yield* queue.setPaused(true)
+      for (const reference of ["parked", "waiting"]) yield* queue.submit(item(reference, 1000))
+      yield* queue.park("parked", { by: "ana" })
+    }).pipe(Effect.provide(owner))
+    const limits = { window: { from: "00:00", to: "23:59" } }
+    for (const login of ["application", "worker", "program"] as const) {
+      const queue = yield* Effect.provide(startClient(), yield* as(login))
+      for (const as of ["paid", "failed"] as const) yield* denies(queue.settle("parked", { as, by: "ana" }))
+      for (const reference of ["parked", "waiting"]) yield* denies(queue.cancel(reference, { by: "ana" }))
+      yield* denies(queue.resume("parked", { by: "ana" }))
+      yield* denies(queue.retry("waiting", { by: "ana" }))
+      yield* denies(queue.setLimits(limits, { by: "ana" }))
+      yield* denies(queue.setPaused(false, { by: "ana" }))
+      // A process whose options set a first limit needs the role too.
+      yield* denies(Effect.scoped(Effect.provide(startClient(limits), yield* as(login))))
+    }
+    const operator = yield* Effect.provide(startClient(), yield* as("operator"))
+    yield* denies(operator.submit(item("own", 1000)))
+    yield* operator.setLimits(limits, { by: "bia" })
+    yield* operator.settle("parked", { as: "failed", by: "bia" })
+    yield* operator.cancel("waiting", { by: "bia" })
+    yield* operator.setPaused(false, { by: "bia" })
+  }
+)
+
+const temporary = [
+  "CREATE TEMP TABLE effect_pix_payouts AS SELECT account, idempotency_key, NULL::bigint AS amount FROM public.effect_pix_payouts",
+  "CREATE TEMP TABLE effect_pix_payout_accounts (account text, four_eyes_above bigint)"
+]
+/** What a login does before, in its transaction, so that a guard finds its tables or functions. */
+const preludes = [
+  [],
+  temporary,
+  [...temporary, "SET search_path = pg_temp, public"],
+  [
+    "CREATE FUNCTION pg_temp.pg_has_role(name, text, text) RETURNS boolean LANGUAGE sql AS 'SELECT TRUE'",
+    "SET search_path = pg_temp, pg_catalog, public"
+  ]
+]
+const payoutOf = (reference: string, change: string) =>
+  `UPDATE public.effect_pix_payouts SET ${change} WHERE reference = '${reference}'`
+const inserted = (columns: string, values: string) =>
+  `INSERT INTO public.effect_pix_payouts (idempotency_key, reference, amount, request_check, ${columns}) VALUES ('k', 'k', 1000, 'abc', ${values})`
+const entryOf = (entry: string) =>
+  `INSERT INTO public.effect_pix_payout_history (account, idempotency_key, entry) VALUES ('default', 'k', '${entry}')`
+
+const guarded = [
+  "DELETE FROM public.effect_pix_payout_history WHERE idempotency_key <> 'account'",
+  "UPDATE public.effect_pix_payout_history SET entry = '{}'",
+  payoutOf("big", "may_have_left_at = 1"),
+  payoutOf("small", "amount = 1"),
+  payoutOf("small", "request = '{}'"),
+  "TRUNCATE public.effect_pix_payout_history"
+]
+const ofPerson = [
+  payoutOf("small", "state = 'accepted'"),
+  payoutOf("small", "state = 'unknown'"),
+  payoutOf("small", "state = 'cancelled'"),
+  payoutOf("small", "state = 'paid', ended_by = 'person'"),
+  "UPDATE public.effect_pix_payout_accounts SET paused = FALSE",
+  "UPDATE public.effect_pix_payout_accounts SET window_from = NULL",
+  ...["Settled", "Resumed", "Retried", "Cancelled", "Approved", "Forgotten"].map((tag) =>
+    entryOf(`{"_tag":"${tag}","by":"bia"}`)
+  ),
+  entryOf('{"_tag":"Shown","by":"bia","_tag":"Settled"}'),
+  entryOf('{"_tag":"Parked","because":"Operator","by":"bia"}'),
+  entryOf('{"step":"Changed"}'),
+  ...["effect_pix_operator", "postgres"].map((role) => `SET ROLE ${role}`),
+  "GRANT effect_pix_operator TO CURRENT_USER"
+]
+const ofNobody = [
+  "SET SESSION AUTHORIZATION postgres",
+  "SET session_replication_role = replica",
+  "ALTER TABLE public.effect_pix_payouts DISABLE TRIGGER ALL",
+  "DROP TRIGGER effect_pix_payout_history_guard ON public.effect_pix_payout_history",
+  "CREATE OR REPLACE FUNCTION public.effect_pix_payouts_guard() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'"
+]
+const sent = [
+  inserted("state", "'paid'"),
+  inserted("state", "'posted'"),
+  inserted("state, sends", "'accepted', 1"),
+  inserted("contradicted", "TRUE"),
+  inserted("may_have_left_at", "1"),
+  inserted("ended_by", "'lookup'")
+]
+const ofWorker = ["Marked", "Answered", "LookedUp", "Doubted"].map((tag) => entryOf(`{"_tag":"${tag}"}`))
+
+onPostgres(
+  "no login passes a guard by a temporary table or function, by its search_path, or as another role",
+  gatewayOnce,
+  function* () {
+    const { as, owner } = yield* made
+    yield* Effect.gen(function* () {
+      const queue = yield* startClient()
+      for (const one of [item("big", 6000), item("small", 1000)]) yield* queue.submit(one)
+      yield* queue.setFourEyes(Money.centavos(5000), { by: "carla" })
+      yield* queue.park("small", { by: "ana" })
+      yield* queue.setPaused(true)
+    }).pipe(Effect.provide(owner))
+    const attacks = [
+      ["application", [...guarded, ...ofPerson, ...sent, ...ofWorker]],
+      ["worker", [...guarded, ...ofPerson, ...sent]],
+      ["program", [...guarded, ...ofPerson, ...sent]],
+      ["operator", [...guarded, ...sent]]
+    ] as const
+    for (const [login, statements] of attacks) {
+      const sql = Context.get(yield* as(login), SqlClient.SqlClient)
+      for (const prelude of preludes)
+        for (const statement of [...statements, ...ofNobody]) {
+          const attack = Effect.andThen(
+            Effect.forEach(prelude, (before) => Effect.orDie(sql.unsafe(before))),
+            sql.unsafe(statement)
+          )
+          const { reason } = yield* Effect.flip(sql.withTransaction(attack))
+          assert.strictEqual(reason._tag, "AuthorizationError", [login, ...prelude, statement].join("; "))
+        }
+    }
   }
 )

@@ -1,15 +1,27 @@
-/** The seal of the stored requests: keys, their rotation, and texts that were changed. */
+/** The seal of the stored requests: keys, their rotation, texts that were changed or moved, and what a reader of the rows finds. */
 import { assert } from "@effect/vitest"
-import { Cause, Effect, Exit, Logger, Redacted } from "effect"
+import { Cause, Effect, Exit, Layer, Logger, Redacted } from "effect"
+import { Credentials, IdempotencyKey, Money, Payments, PixKey } from "effect-pix"
 import { Seal } from "effect-pix/payouts"
-import { createDecipheriv, createHash, randomBytes } from "node:crypto"
+import { Sandbox } from "effect-pix/sandbox"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { createDecipheriv, createHash, createHmac, randomBytes } from "node:crypto"
+import { lanes } from "../../src/internal/fingerprint.ts"
 import { effect } from "../support/effect.ts"
-import { startClient, world } from "../support/payoutQueue.ts"
+import { payout, startClient, startWorker, world } from "../support/payoutQueue.ts"
+import { stateOf } from "../support/payoutSeen.ts"
 
 const bytes = randomBytes(32)
 const key = Redacted.make(bytes.toString("base64"))
 const other = Redacted.make(randomBytes(32).toString("base64"))
 const text = '{"pixKey":"52998224725","description":"São João"}'
+
+const at = (reference: string, account = "default", column: Seal.Place["column"] = "request"): Seal.Place => ({
+  account,
+  reference,
+  column
+})
 
 /** The name and the message of the defect of an effect. */
 const defectOf = <A>(effect: Effect.Effect<A>) =>
@@ -18,26 +30,26 @@ const defectOf = <A>(effect: Effect.Effect<A>) =>
     return error instanceof Error ? ([error.name, error.message] as const) : (["none", ""] as const)
   })
 
-effect("Seal.aesGcm seals with AES-256-GCM under the reference, and names its key by a hash", function* () {
+effect("Seal.aesGcm seals with AES-256-GCM under the place, and names its key by a hash", function* () {
   const { open, seal } = yield* Seal.aesGcm(key)
-  const sealed = yield* seal(text, "invoice-1")
+  const sealed = yield* seal(text, at("invoice-1"))
   const [version, id, encoded = ""] = sealed.split(".")
   assert.deepStrictEqual([version, id], ["v1", createHash("sha256").update(bytes).digest("hex").slice(0, 8)])
   const made = Buffer.from(encoded, "base64url")
   const decipher = createDecipheriv("aes-256-gcm", bytes, made.subarray(0, 12))
-    .setAAD(Buffer.from("invoice-1"))
+    .setAAD(Buffer.from('["default","invoice-1","request"]'))
     .setAuthTag(made.subarray(-16))
   assert.strictEqual(decipher.update(made.subarray(12, -16), undefined, "utf8") + decipher.final("utf8"), text)
-  assert.strictEqual(yield* open(sealed, "invoice-1"), text)
-  assert.notStrictEqual(yield* seal(text, "invoice-1"), sealed)
+  assert.strictEqual(yield* open(sealed, at("invoice-1")), text)
+  assert.notStrictEqual(yield* seal(text, at("invoice-1")), sealed)
 })
 
-effect("a sealed text opens with its own key alone, and not where it was changed or moved", function* () {
+effect("a sealed text opens with its own key alone, in its own place, and not where it was changed", function* () {
   const before = yield* Seal.aesGcm(key)
   const after = yield* Seal.aesGcm(other, key)
-  const [old, young] = [yield* before.seal(text, "a"), yield* after.seal(text, "a")]
-  for (const sealed of [old, young]) assert.strictEqual(yield* after.open(sealed, "a"), text)
-  const [name, message] = yield* defectOf(before.open(young, "a"))
+  const [old, young] = [yield* before.seal(text, at("a")), yield* after.seal(text, at("a"))]
+  for (const sealed of [old, young]) assert.strictEqual(yield* after.open(sealed, at("a")), text)
+  const [name, message] = yield* defectOf(before.open(young, at("a")))
   assert.strictEqual(name, "UnknownSealKey")
   assert.include(message, young.split(".")[1] ?? "")
   const start = old.lastIndexOf(".") + 1
@@ -45,24 +57,129 @@ effect("a sealed text opens with its own key alone, and not where it was changed
   const changed = [...made.keys()].map((at) => made.map((byte, index) => (index === at ? byte ^ 1 : byte)))
   for (const broken of [...changed, made.subarray(0, 9)]) {
     const sealed = `${old.slice(0, start)}${Buffer.from(broken).toString("base64url")}`
-    assert.strictEqual((yield* defectOf(before.open(sealed, "a")))[0], "SealBroken")
+    assert.strictEqual((yield* defectOf(before.open(sealed, at("a"))))[0], "SealBroken")
   }
-  const [moved, words] = yield* defectOf(before.open(old, "b"))
+  const [moved, words] = yield* defectOf(before.open(old, at("b")))
   assert.strictEqual(moved, "SealBroken")
   assert.notInclude([message, words].join(), Redacted.value(key))
   for (const clear of [text, "", "v1.", old.slice(3)]) {
-    const unsealed = yield* defectOf(before.open(clear, "a"))
+    const unsealed = yield* defectOf(before.open(clear, at("a")))
     assert.deepStrictEqual(unsealed, ["NotSealed", "The stored text was not sealed by Seal.aesGcm."])
   }
 })
 
+effect("the check of Seal.aesGcm is twelve bits of an HMAC under a key that is derived from each one", function* () {
+  const checkOf = (bytes: Uint8Array) => {
+    const derived = createHmac("sha256", bytes).update("effect-pix request_check").digest()
+    return createHmac("sha256", derived).update(text).digest("hex").slice(0, 3)
+  }
+  const { check = () => Effect.succeed([""] as const) } = yield* Seal.aesGcm(key, other)
+  assert.deepStrictEqual([...(yield* check(text))], [bytes, Buffer.from(Redacted.value(other), "base64")].map(checkOf))
+})
+
+const ana = "52998224725"
+const salary = (month: number) => ({
+  reference: `salary/ana/2026-0${month}`,
+  amount: Money.centavos(250_000),
+  pixKey: PixKey.cpf(ana),
+  description: "Salario"
+})
+/** A CPF with its check digits, by its nine first digits. */
+const cpfOf = (nine: number) => {
+  const digits = String(nine).padStart(9, "0")
+  const withCheck = (text: string) => {
+    const sum = Array.from(text, (digit, index) => Number(digit) * (text.length + 1 - index)).reduce((a, b) => a + b, 0)
+    return `${text}${((sum * 10) % 11) % 10}`
+  }
+  return withCheck(withCheck(digits))
+}
+/** The CPFs, of 10,000 with that of Ana, whose keyless checks are those of all three rows. */
+const found = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql<{ key: string; stored: string }>`SELECT idempotency_key AS "key", request_check AS "stored"
+    FROM effect_pix_payouts`
+  assert.lengthOf(rows, 3)
+  return Array.from({ length: 10_000 }, (_, index) => cpfOf(529_980_000 + index)).filter((cpf) =>
+    rows.every(
+      ({ key, stored }) =>
+        stored ===
+        lanes(`${key}\n{"currency":"BRL","description":"Salario","pixKey":"${cpf}","pixKeyType":"CPF"}`, 1).slice(0, 3)
+    )
+  )
+})
+
+effect(
+  "three salaries of one CPF give the CPF to a reader of rows without a seal, and nothing with one",
+  world,
+  function* () {
+    const sql = yield* SqlClient.SqlClient
+    for (const [seal, expected] of [
+      [undefined, [ana]],
+      [Seal.aesGcm(key), []],
+      [{ seal: () => Effect.succeed("sealed"), open: () => Effect.succeed("") }, []]
+    ] as const) {
+      const queue = yield* startClient({ seal })
+      yield* queue.submitMany([1, 2, 3].map(salary))
+      assert.deepStrictEqual(yield* found, [...expected])
+      yield* sql`DELETE FROM effect_pix_payouts`
+    }
+  }
+)
+
+effect(
+  "the check of a deleted request is compared under each key, and with that of before the seal",
+  world,
+  function* () {
+    const sql = yield* SqlClient.SqlClient
+    const deleted = sql`UPDATE effect_pix_payouts SET request = NULL`
+    const differs = { ...salary(1), description: "Bonus" }
+    for (const before of [undefined, Seal.aesGcm(other), Seal.aesGcm(key)]) {
+      yield* (yield* startClient({ seal: before })).submit(salary(1))
+      yield* deleted
+      const queue = yield* startClient({ seal: Seal.aesGcm(key, other) })
+      assert.strictEqual((yield* queue.submit(salary(1))).reference, salary(1).reference)
+      assert.strictEqual((yield* Effect.flip(queue.submit(differs)))._tag, "ReferenceConflict")
+      yield* sql`DELETE FROM effect_pix_payouts`
+    }
+  }
+)
+
+effect("who writes to the database moves no payee to another payout, account or column", world, function* () {
+  const seal = Seal.aesGcm(key)
+  const sql = yield* SqlClient.SqlClient
+  const mercado = yield* startClient({ account: "mercado", seal })
+  for (const reference of ["moved", "copied"])
+    yield* mercado.submit({ reference, amount: Money.centavos(1000), pixKey: PixKey.email("mallory@example.com") })
+  const padaria = yield* startClient({ account: "padaria", seal })
+  for (const reference of ["moved", "other"]) yield* padaria.submit(payout(reference))
+  const requestOf = (account: string, reference: string) =>
+    sql`SELECT request FROM effect_pix_payouts WHERE account = ${account} AND reference = ${reference}`
+  yield* sql`UPDATE effect_pix_payouts SET request = (${requestOf("mercado", "moved")}) WHERE account = 'padaria' AND reference = 'moved'`
+  // One who submits in another account, and inserts his own row again.
+  yield* sql`INSERT INTO effect_pix_payouts (account, idempotency_key, reference, amount, request, request_check)
+    SELECT 'padaria', ${IdempotencyKey.fromReference("payout-account", "padaria/copied")}, reference, amount, request, request_check
+    FROM effect_pix_payouts WHERE account = 'mercado' AND reference = 'copied'`
+  yield* startWorker({ account: "padaria", seal })
+  yield* TestClock.adjust("1 minute")
+  for (const [reference, state] of [
+    ["moved", "accepted"],
+    ["copied", "accepted"],
+    ["other", "posted"]
+  ] as const)
+    // prettier-ignore
+    assert.strictEqual(yield* stateOf(padaria, reference), state)
+  assert.lengthOf(yield* (yield* Sandbox).withdrawals, 1)
+  yield* sql`UPDATE effect_pix_payouts SET payee = request WHERE account = 'padaria' AND reference = 'other'`
+  assert.strictEqual((yield* defectOf(Effect.orDie(padaria.payee("other"))))[0], "SealBroken")
+})
+
 effect("a key of a seal is 32 bytes in base64 or in hexadecimal, and is never shown", world, function* () {
   const { seal } = yield* Seal.aesGcm(key)
-  const sealed = yield* seal(text, "a")
+  const sealed = yield* seal(text, at("a"))
   const hex = bytes.toString("hex")
   for (const form of [hex, hex.toUpperCase(), bytes.toString("base64url"), `${bytes.toString("base64")}\n`]) {
     const { open } = yield* Seal.aesGcm(Redacted.make(form))
-    assert.strictEqual(yield* open(sealed, "a"), text)
+    assert.strictEqual(yield* open(sealed, at("a")), text)
   }
   for (const wrong of ["", "senha-secreta", bytes.subarray(1).toString("base64"), `${hex}00`, "é"].map((text) =>
     Redacted.make(text)
@@ -72,6 +189,28 @@ effect("a key of a seal is 32 bytes in base64 or in hexadecimal, and is never sh
         (yield* Effect.flip(startClient({ seal }))).message,
         "seal has a key that is not 32 bytes, as base64 or as 64 hexadecimal digits"
       )
+})
+
+effect("a worker with the key of the docs starts on a sandbox, and on no other gateway", world, function* () {
+  const docs = Redacted.make(Buffer.from("0123456789abcdef0123456789abcdef").toString("base64"))
+  assert.match(yield* (yield* Seal.aesGcm(docs)).seal(text, at("a")), /^v1\.3eb1bd43\./)
+  const start = (account: string, baseUrl: string, seal: ReturnType<typeof Seal.aesGcm>) =>
+    startWorker({ account, seal }).pipe(
+      Effect.provide(
+        Layer.provide(
+          Payments.layer({ baseUrl, companyId: 1 }),
+          Credentials.layer({ clientId: "client", apiKey: Redacted.make("secret-key") })
+        )
+      ),
+      Effect.scoped
+    )
+  for (const seal of [Seal.aesGcm(docs), Seal.aesGcm(key, docs)]) {
+    const error = yield* Effect.flip(start("a", "https://api.gateway.com.br", seal))
+    assert.include(error.message, "seal has the key 3eb1bd43 of the documentation")
+  }
+  yield* startWorker({ seal: Seal.aesGcm(docs) })
+  yield* start("b", "http://127.0.0.1:4010", Seal.aesGcm(docs))
+  yield* start("a", "https://api.gateway.com.br", Seal.aesGcm(key))
 })
 
 effect("a queue without a seal says at its start that PIX keys and CPFs are stored in clear", world, function* () {

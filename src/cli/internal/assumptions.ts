@@ -237,10 +237,8 @@ export const assumptions = [
           seenIf(row["transactionId"] !== answers.transactionId, "it is of another one") ?? ofOtherCompany(row, answers)
       )
   ),
-  assume(
-    "The lookup's status is listed",
-    "docs/charging.md#statuses, src/contract/Status.ts",
-    ({ lookup }) => Result.map(rowOf(lookup), unlistedWord)
+  assume("The lookup's status is listed", "docs/charging.md#statuses, src/contract/Status.ts", ({ lookup }) =>
+    Result.map(rowOf(lookup), unlistedWord)
   ),
   assume(
     "The times are those of the service's clock",
@@ -264,7 +262,9 @@ export const assumptions = [
     "The list's status means what the lookup's does",
     inRows,
     withRow((detail, row) => {
-      const [listed, looked] = [row["status"], detail["enStatusTransaction"]].map((word) => meaningOf(String(word), "charge"))
+      const [listed, looked] = [row["status"], detail["enStatusTransaction"]].map((word) =>
+        meaningOf(String(word), "charge")
+      )
       return seenIf(listed !== looked && listed !== "unlisted" && looked !== "unlisted", `${listed}, and not ${looked}`)
     })
   ),

@@ -15,9 +15,17 @@ const isEnd = ({ key }: Terminal.UserInput) => (key.ctrl && (key.name === "c" ||
 
 const opener = { darwin: "open", win32: "explorer" } as Readonly<Record<string, string>>
 
+/** What a browser needs of the environment, which may hold secrets too. */
+const forBrowser =
+  /^(?:PATH|HOME|USER|LANG|BROWSER|DISPLAY|WAYLAND_DISPLAY|XAUTHORITY|XDG_\w+|DBUS_SESSION_BUS_ADDRESS|SYSTEMROOT|USERPROFILE|(?:LOCAL)?APPDATA)$/i
+
 const open = (url: string) =>
   Effect.callback<void>((resume) => {
-    const child = spawn(opener[process.platform] ?? "xdg-open", [url], { detached: true, stdio: "ignore" })
+    const child = spawn(opener[process.platform] ?? "xdg-open", [url], {
+      detached: true,
+      stdio: "ignore",
+      env: Object.fromEntries(Object.entries(process.env).filter(([name]) => forBrowser.test(name)))
+    })
     child.once("error", () => resume(note(`No browser could be opened. The panel is at ${url}`)))
     child.once("spawn", () => resume(note("Opened the panel.")))
     child.unref()

@@ -76,11 +76,11 @@ const wrong = (filename: string) => (error: SqlError) =>
 
 /**
  * The path of a file without symbolic links, so that each spelling of it has the same lock. The file is created if it is
- * absent. With two hard links, SQLite would have two logs for one file, which damages it.
+ * absent, and nobody else of the machine reads it: it has PIX keys. With two hard links, SQLite would have two logs for one file, which damages it.
  */
 export const pathOf = (filename: string): Effect.Effect<string, ConfigurationError> =>
   attempt("open", () => {
-    if (!existsSync(filename)) closeSync(openSync(filename, "a"))
+    if (!existsSync(filename)) closeSync(openSync(filename, "a", 0o600))
     return realpathSync.native(filename)
   }).pipe(
     Effect.mapError(wrong(filename)),

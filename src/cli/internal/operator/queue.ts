@@ -46,7 +46,7 @@ const none: Seal.Seal = { seal: Effect.succeed, open: Effect.succeed }
 /** Opens what was stored in clear too, which is JSON: a program may have taken its seal later. */
 const openingClear = (seal: Seal.Seal): Seal.Seal => ({
   ...seal,
-  open: (text, reference) => (text.startsWith("{") ? Effect.succeed(text) : seal.open(text, reference))
+  open: (text, place) => (text.startsWith("{") ? Effect.succeed(text) : seal.open(text, place))
 })
 
 const sealKey = "EFFECT_PIX_SEAL_KEY"
@@ -87,15 +87,15 @@ const decodeRequest = Schema.decodeUnknownOption(Schema.fromJsonString(Withdrawa
 /** The stored request of a payout, where it is there and can be opened. */
 export const requestOf = Effect.fnUntraced(function* ({ idempotencyKey: key, reference }: PayoutStatus) {
   const sql = yield* SqlClient.SqlClient
+  const account = yield* GivenAccount
   const [row] = yield* sql<{ readonly request: string | null }>`SELECT request AS "request" FROM effect_pix_payouts
-    WHERE account = ${yield* GivenAccount} AND idempotency_key = ${key}`.pipe(
-    mapDatabaseError("read"),
-    Effect.mapError(notRead)
-  )
+    WHERE account = ${account} AND idempotency_key = ${key}`.pipe(mapDatabaseError("read"), Effect.mapError(notRead))
   const text = row?.request ?? undefined
   if (text === undefined) return "forgotten"
   const seal = (yield* givenSeal) ?? none
-  const opened = yield* Effect.catchDefect(seal.open(text, reference), () => Effect.succeed(text))
+  const opened = yield* Effect.catchDefect(seal.open(text, { account, reference, column: "request" }), () =>
+    Effect.succeed(text)
+  )
   return Option.getOrElse(decodeRequest(opened), () => "sealed" as const)
 })
 

@@ -15,6 +15,7 @@ export const makeSender = (
   companyId: number | undefined,
   { apiKey, clientId }: ApiCredentials
 ): Sender => ({
+  baseUrl,
   companyId,
   fingerprint: (known) => {
     const company = companyId ?? known

@@ -50,10 +50,10 @@ const otherOf = (
 }
 
 export const makeFindAlike = (store: Store, seal: Seal) => {
-  const openPair = ({ reference, request }: Row): Effect.Effect<string | undefined> =>
+  const openPair = ({ account, reference, request }: Row): Effect.Effect<string | undefined> =>
     request === null
       ? Effect.undefined
-      : Effect.suspend(() => seal.open(request, reference)).pipe(
+      : Effect.suspend(() => seal.open(request, { account, reference, column: "request" })).pipe(
           Effect.map(pairOf),
           Effect.timeoutOrElse({ duration: "30 seconds", orElse: () => Effect.undefined }),
           Effect.catchDefect(() => Effect.undefined)

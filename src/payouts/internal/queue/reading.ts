@@ -16,7 +16,7 @@ import type { Core } from "./core.ts"
 import { checkedPerson, entryOf, readEntries, submittedOf } from "./entries.ts"
 import { guard } from "./operation.ts"
 import { readPayee } from "./record.ts"
-import { payoutKey } from "./request.ts"
+import { payoutKey, placeOf } from "./request.ts"
 import { isOpen, type Row } from "./row.ts"
 import type { Settings } from "../../PayoutQueueOptions.ts"
 import { makeShow } from "./show.ts"
@@ -74,9 +74,12 @@ export const makeReading = (core: Core, { account }: Settings, seal: Seal) => {
           yield* store.requireOwnTransaction("payee")
           yield* store.insertEntry(row.idempotencyKey, entryOf({ _tag: "Shown", ...person }, { ...row, updatedAt: at }))
         }
-        const opened = (text: string | null) => (text === null ? Effect.succeed(null) : seal.open(text, reference))
-        const payee = Option.flatMap(Option.fromNullOr(yield* opened(row.payee)), readPayee)
-        const reason = yield* opened(row.reason)
+        const opened = (column: "payee" | "reason") => {
+          const text = row[column]
+          return text === null ? Effect.succeed(null) : seal.open(text, placeOf(row, column))
+        }
+        const payee = Option.flatMap(Option.fromNullOr(yield* opened("payee")), readPayee)
+        const reason = yield* opened("reason")
         if (reason === null) return payee
         return Option.some<PayoutPayee>({ ...Option.getOrUndefined(payee), reason })
       }).pipe(

@@ -17,7 +17,7 @@ import { Centavos } from "../../../pix/Money.ts"
 import { issuesOfStep } from "../../../durable/Step.ts"
 import type { PayoutItem } from "../../Payout.ts"
 import { defaultAccount } from "../../PayoutQueueOptions.ts"
-import type { Seal } from "../../Seal.ts"
+import type { Place, Seal } from "../../Seal.ts"
 import { lastTime } from "./tables.ts"
 
 /** A checked payout, as it is stored. */
@@ -28,7 +28,8 @@ export interface Submission {
   readonly amount: number
   /** The request as JSON, its fields in the order of the contract. */
   readonly text: string
-  readonly requestCheck: string
+  /** What a check of the request is made of: all but its amount, with its key, so that no two payouts have one check. */
+  readonly content: string
   readonly submittedBy: string | null
   /** In milliseconds. */
   readonly notBefore: number | null
@@ -48,14 +49,27 @@ const sorted = (_: string, value: unknown): unknown =>
 const canonical = (value: unknown): string => JSON.stringify(value, sorted)
 
 /**
- * A short check of a request but for its amount: three hexadecimal digits, which differ for the same request under another
- * key. By it another request under the same reference is noticed when the request was deleted or cannot be opened.
- *
- * It has only twelve bits. There are so few CPFs and phone numbers that a full hash of a PIX key would reveal the key. A
- * reader of the table learns twelve bits of the request. One change in 4096 is missed.
+ * The check of a request that is stored in clear, or was: three hexadecimal digits of a hash without a key. A reader of the table
+ * learns twelve bits of the request by each payout, so those of three payouts give a CPF away: no sealed row has it.
  */
-const checkOf = (body: typeof WithdrawalRequestBody.Encoded, idempotencyKey: string): string =>
-  lanes(`${idempotencyKey}\n${canonical({ ...body, amount: undefined })}`, 1).slice(0, 3)
+export const clearCheck = (content: string): string => lanes(content, 1).slice(0, 3)
+
+/** The seal of a queue without the option `seal`. */
+export const unsealed: Seal = {
+  seal: Effect.succeed,
+  open: Effect.succeed,
+  check: (content) => Effect.succeed([clearCheck(content)])
+}
+
+/** What is stored in place of a check where the seal makes none. `forget` leaves an empty text. */
+const noCheck = "none"
+
+const checksOf = ({ check }: Seal, content: string) =>
+  check === undefined ? Effect.succeed([noCheck] as const) : check(content)
+
+/** Whether a stored check may be that of a content: of any key that is given, or from before there was a seal. */
+export const isOfContent = (seal: Seal, stored: string, content: string): Effect.Effect<boolean> =>
+  Effect.map(checksOf(seal, content), (checks) => ["", noCheck, clearCheck(content), ...checks].includes(stored))
 
 /**
  * The key of a reference in an account; none where the reference makes no key. One reference in two accounts has two keys,
@@ -106,16 +120,25 @@ export const millisOfTime = (time: unknown): number | undefined => {
 /** What is wrong with another one. */
 export const badTime = "must be a DateTime from 1970 on"
 
-/** A payout with its request and its label as they are stored. */
-export interface Stored extends Omit<Submission, "text"> {
+/** Where a text of a payout is stored. */
+export const placeOf = ({ account, reference }: Omit<Place, "column">, column: Place["column"]): Place => ({
+  account,
+  reference,
+  column
+})
+
+/** A payout with its request, its check and its label as they are stored. */
+export interface Stored extends Omit<Submission, "text" | "content"> {
   readonly request: string
+  readonly requestCheck: string
 }
 
 /** Seals what is a person's data of a payout. */
-export const sealed = Effect.fnUntraced(function* (seal: Seal, { text, ...one }: Submission) {
-  const request = yield* seal.seal(text, one.reference)
-  const label = one.label === null ? null : yield* seal.seal(one.label, one.reference)
-  return { ...one, label, request } satisfies Stored
+export const sealed = Effect.fnUntraced(function* (seal: Seal, { content, text, ...one }: Submission) {
+  const request = yield* seal.seal(text, placeOf(one, "request"))
+  const label = one.label === null ? null : yield* seal.seal(one.label, placeOf(one, "label"))
+  const [requestCheck] = yield* checksOf(seal, content)
+  return { ...one, label, request, requestCheck } satisfies Stored
 })
 
 /** Checks every field of a payout. */
@@ -143,14 +166,14 @@ export const submission = (
     const body = yield* checkWithdrawal(request, idempotencyKey)
     const { amount } = body
     const text = JSON.stringify(body)
-    const requestCheck = checkOf(body, idempotencyKey)
+    const content = `${idempotencyKey}\n${canonical({ ...body, amount: undefined })}`
     return {
       account,
       idempotencyKey,
       reference,
       amount,
       text,
-      requestCheck,
+      content,
       submittedBy: by ?? null,
       notBefore: from ?? null,
       replaces: replaces ?? null,

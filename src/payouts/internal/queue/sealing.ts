@@ -5,16 +5,14 @@ import * as Effect from "effect/Effect"
 import { log } from "../../../internal/spans.ts"
 import type { Seal } from "../../Seal.ts"
 import { payoutLabel } from "../machine.ts"
+import { placeOf, unsealed } from "./request.ts"
 import type { Row } from "./row.ts"
 import { payoutFields } from "./signals.ts"
-
-/** The seal of a queue without the option `seal`. */
-export const unsealed: Seal = { seal: Effect.succeed, open: Effect.succeed }
 
 /** Seals texts of a row. What fails or takes too long is not stored, so that the rest is. */
 export const makeSealing = (seal: Seal) => {
   const sealText = (row: Row, what: "payee" | "reason", text: string): Effect.Effect<string | null> =>
-    Effect.suspend(() => seal.seal(text, row.reference)).pipe(
+    Effect.suspend(() => seal.seal(text, placeOf(row, what))).pipe(
       Effect.timeoutOrElse({ duration: "5 seconds", orElse: () => Effect.die("the seal took too long") }),
       Effect.catchDefect(() =>
         Effect.as(

@@ -3,10 +3,12 @@
  * stores it. A worker of another sender does not start, and sends nothing where its credentials change while it runs.
  */
 import * as Effect from "effect/Effect"
+import { isLoopback } from "../../../internal/loopback.ts"
 import { log } from "../../../internal/spans.ts"
 import type { Sender } from "../../../internal/sender.ts"
 import type { PaymentsClient } from "../../../client/PaymentsClient.ts"
 import { settingError } from "../../../contract/ConfigurationError.ts"
+import type { Seal } from "../../Seal.ts"
 import type { Account } from "./account.ts"
 import type { Settings } from "../../PayoutQueueOptions.ts"
 import type { Store } from "./store.ts"
@@ -18,6 +20,24 @@ export const isOf = (sender: Sender, { companyId }: Account, fingerprint: string
   fingerprint === sender.fingerprint(companyId ?? undefined) ||
   // Before the company was known, the secret was a part of it.
   fingerprint === sender.fingerprint()
+
+/** The id of the key of the examples. */
+const docsKeyId = "3eb1bd43"
+
+const isSandbox = (baseUrl: string) => {
+  const { hostname } = new URL(baseUrl)
+  // Nobody has a host under `.example`: in memory a sandbox has one.
+  return isLoopback(hostname) || hostname.endsWith(".example")
+}
+
+/** Fails where a seal has the key of the documentation, and the worker's client is of no sandbox. */
+export const refuseDocsKey = Effect.fnUntraced(function* ({ keyIds = [] }: Seal, client: PaymentsClient["Service"]) {
+  if (!keyIds.includes(docsKeyId) || isSandbox((yield* client.sender).baseUrl)) return
+  return yield* settingError(
+    "seal",
+    `has the key ${docsKeyId} of the documentation, which everybody knows: make your own with openssl rand -base64 32`
+  )
+})
 
 const checkSender = Effect.fnUntraced(function* (
   { accounts }: Store,

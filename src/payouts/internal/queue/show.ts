@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { PayoutStatus } from "../../PayoutStatus.ts"
 import type { Seal } from "../../Seal.ts"
-import { readLabel } from "./request.ts"
+import { placeOf, readLabel } from "./request.ts"
 import type { Row } from "./row.ts"
 import { statusOf } from "./status.ts"
 
@@ -14,10 +14,10 @@ export type Show = ReturnType<typeof makeShow>
 export const makeShow = (seal: Seal) => {
   const show = (row: Row): Effect.Effect<PayoutStatus> => {
     const status = statusOf(row)
-    const { label, reference } = row
+    const { label } = row
     if (label === null) return Effect.succeed(status)
     const hidden = () => Effect.succeed(status)
-    return Effect.suspend(() => seal.open(label, reference)).pipe(
+    return Effect.suspend(() => seal.open(label, placeOf(row, "label"))).pipe(
       Effect.map((text) =>
         Option.match(readLabel(text), { onNone: () => status, onSome: (of) => ({ ...status, ...of }) })
       ),

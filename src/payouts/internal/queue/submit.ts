@@ -17,7 +17,17 @@ import { PayoutStateConflict } from "../../PayoutState.ts"
 import type { Seal } from "../../Seal.ts"
 import { type Judged, makeFindAlike } from "./alike.ts"
 import type { Core } from "./core.ts"
-import { isSameRequest, nameOf, payoutKey, sealed, type Stored, type Submission, submission } from "./request.ts"
+import {
+  isOfContent,
+  isSameRequest,
+  nameOf,
+  payoutKey,
+  placeOf,
+  sealed,
+  type Stored,
+  type Submission,
+  submission
+} from "./request.ts"
 import { Row } from "./row.ts"
 import type { Settings } from "../../PayoutQueueOptions.ts"
 import type { Store } from "./store.ts"
@@ -109,11 +119,10 @@ export const makeAccept = (core: Core, settings: Settings, seal: Seal) => {
   const isSameContent = Effect.fnUntraced(function* (row: Row, wanted: Submission) {
     // The stored request holds the amount too, so the rest can be compared only where the amounts are equal.
     const isComparable = row.request !== null && row.amount === wanted.amount
-    const stored = isComparable ? yield* seal.open(row.request, row.reference) : undefined
+    const stored = isComparable ? yield* seal.open(row.request, placeOf(row, "request")) : undefined
     return (
       (stored === undefined ? undefined : isSameRequest(stored, wanted.text)) ??
-      // Nothing is left to compare of one that a person has forgotten.
-      ["", wanted.requestCheck].includes(row.requestCheck)
+      (yield* isOfContent(seal, row.requestCheck, wanted.content))
     )
   })
 

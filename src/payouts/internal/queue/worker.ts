@@ -23,11 +23,11 @@ import { makeConfirm } from "./confirm.ts"
 import { type Core, linksOf } from "./core.ts"
 import { type Later, makeGate, type Permit } from "./gate.ts"
 import { makeSeen } from "./checkDatabase.ts"
-import { payoutKey, readRequest } from "./request.ts"
+import { payoutKey, placeOf, readRequest } from "./request.ts"
 import type { Row } from "./row.ts"
 import { changedMeanwhile } from "./marking.ts"
 import { makeSend } from "./send.ts"
-import { serve } from "./sender.ts"
+import { refuseDocsKey, serve } from "./sender.ts"
 import type { Settings } from "../../PayoutQueueOptions.ts"
 import { logParked } from "./payoutLog.ts"
 import { payoutFields, keyFields, spanFields } from "./signals.ts"
@@ -58,6 +58,7 @@ export const makeWorker = Effect.fnUntraced(function* (
   const { store } = core
   const payments = yield* paymentsTag
   const client = yield* clientOfLayer
+  yield* refuseDocsKey(seal, client)
   yield* serve(store, settings, client, handsOut)
   const gate = yield* makeGate(core, settings)
   yield* gate.current
@@ -73,7 +74,7 @@ export const makeWorker = Effect.fnUntraced(function* (
   const open = (row: Row) =>
     row.request === null
       ? Effect.undefined
-      : seal.open(row.request, row.reference).pipe(
+      : seal.open(row.request, placeOf(row, "request")).pipe(
           Effect.map((text) => Option.filter(readRequest(text), ({ amount }) => amount === row.amount)),
           Effect.map(Option.getOrUndefined),
           Effect.timeoutOrElse({ duration: "30 seconds", orElse: () => new TryAgain({ reason: "SealTimeout" }) })
