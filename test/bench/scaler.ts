@@ -67,7 +67,8 @@ const measure: Record<string, (at: number) => Promise<Point>> = {
   single: async (at) => {
     const pay = Effect.forEach(
       Array.from({ length: at }, (_, index) => payout(index)),
-      ({ reference, ...request }) => payments.requestWithdrawal(request, { idempotencyKey: `${reference}-${run}` }),
+      ({ reference, ...request }) =>
+        payments.requestWithdrawal(request, { idempotencyKey: `${reference}-${run}`, earlier: "None" }),
       { concurrency: 16, discard: true }
     )
     await cpuOf(at, pay)

@@ -137,7 +137,7 @@ describe("a payout", () => {
       const payments = yield* Payments
       for (const [reference, refusal] of Object.entries(refusals)) {
         const { reference: _, ...request } = payout(reference)
-        yield* payments.requestWithdrawal(request, { idempotencyKey: keyOf(reference) })
+        yield* payments.requestWithdrawal(request, { idempotencyKey: keyOf(reference), earlier: "None" })
         yield* sandbox.fault("requestWithdrawal", refusal)
         yield* queue.submit(payout(reference))
         yield* settle

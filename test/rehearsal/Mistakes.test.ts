@@ -46,7 +46,7 @@ const payTwice = (remembers: boolean) =>
       const hasAsked = yield* isMarked(invoice)
       yield* mark(invoice)
       yield* Effect.yieldNow
-      return yield* pay(invoice, remembers && hasAsked ? { earlier: "Unknown" } : {})
+      return yield* pay(invoice, remembers && hasAsked ? "Unknown" : "None")
     })
     const first = yield* Effect.result(ask)
     const isDoubtful = first._tag === "Failure" && first.failure.outcome === "Unknown"
