@@ -45,7 +45,7 @@ BEGIN
   -- webhook claims, and which payout replaces another one.
   GRANT INSERT (account, idempotency_key, reference, amount, request, request_check, state, submitted_by, needs_approval,
     offered_by, sends, parked_because, label, replaces, not_before, due_at, wanted_at, waits_for, waits_since, said_not_executed,
-    contradicted, submitted_at, updated_at, version)
+    contradicted, may_have_left_at, fingerprint, error, submitted_at, updated_at, version)
     ON effect_pix_payouts TO effect_pix_application;
   GRANT UPDATE (replaced_by, claims, claimed, lookups, due_at, taken_by, tries, asked_step, asked_by, offered_by, updated_at, version)
     ON effect_pix_payouts TO effect_pix_application;
@@ -80,6 +80,12 @@ END $$;
 -- it needs, whatever program writes. It binds the owner of the tables too, until the owner drops it.
 CREATE OR REPLACE FUNCTION effect_pix_payouts_guard() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
+  IF TG_OP = 'INSERT' THEN
+    IF NEW.sends <> 0 THEN
+      RAISE insufficient_privilege USING MESSAGE = 'a payout begins without a request';
+    END IF;
+    RETURN NEW;
+  END IF;
   IF (NEW.account, NEW.idempotency_key) <> (OLD.account, OLD.idempotency_key)
     OR NEW.amount IS NOT NULL AND NEW.amount IS DISTINCT FROM OLD.amount
     OR NEW.reference <> '' AND NEW.reference <> OLD.reference
@@ -100,7 +106,8 @@ BEGIN
   THEN
     RAISE insufficient_privilege USING MESSAGE = 'only an operator approves a payout';
   END IF;
-  IF NEW.may_have_left_at IS NOT NULL AND OLD.may_have_left_at IS NULL AND NEW.approved_at IS NULL
+  -- What a single call began has a mark before its first request.
+  IF (NEW.may_have_left_at IS NOT NULL AND OLD.may_have_left_at IS NULL OR NEW.sends > 0 AND OLD.sends = 0) AND NEW.approved_at IS NULL
     AND (NEW.needs_approval OR NEW.amount > (SELECT four_eyes_above FROM effect_pix_payout_accounts WHERE account = NEW.account))
   THEN
     RAISE insufficient_privilege USING MESSAGE = 'the payout needs the approval of a second person';
@@ -122,7 +129,7 @@ END $$;
 DO $$
 BEGIN
   IF to_regclass('effect_pix_payouts') IS NULL THEN RETURN; END IF;
-  CREATE OR REPLACE TRIGGER effect_pix_payouts_guard BEFORE UPDATE ON effect_pix_payouts
+  CREATE OR REPLACE TRIGGER effect_pix_payouts_guard BEFORE INSERT OR UPDATE ON effect_pix_payouts
     FOR EACH ROW EXECUTE FUNCTION effect_pix_payouts_guard();
   CREATE OR REPLACE TRIGGER effect_pix_payout_history_guard BEFORE UPDATE OR DELETE ON effect_pix_payout_history
     FOR EACH ROW EXECUTE FUNCTION effect_pix_payout_history_guard();

@@ -110,7 +110,7 @@ export const reasonOf = (error: RequestWithdrawalError): string | undefined =>
   "serviceMessage" in error ? error.serviceMessage : undefined
 
 /** A failure as it is stored: without the words of the service. */
-const withoutWords = <E extends RequestWithdrawalError>(error: E): E => {
+export const withoutWords = <E extends RequestWithdrawalError>(error: E): E => {
   const { issues, seen, serviceCode, serviceMessage: _, ...rest }: Worded = error
   const { status, ...place } = seen ?? {}
   const word = status === undefined ? undefined : listedWord(status)
