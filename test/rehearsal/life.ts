@@ -97,19 +97,20 @@ export const daily = (keyOf: (day: number) => string) =>
     }
     yield* declare("parked")
   })
-/** Asks again after a doubt, and takes a limit for an answer. */
-export const doubtThenLimit = (past: "None" | "Unknown") =>
+/** Asks again after a doubt, and takes a limit for an answer: also one that is met in doubt, with `trusting`. */
+export const doubtThenLimit = (trusting: boolean) =>
   Effect.gen(function* () {
     yield* owed
     const hasAsked = yield* isMarked(invoice)
     yield* mark(invoice)
     yield* Effect.yieldNow
-    const first = yield* Effect.result(pay(invoice, hasAsked ? past : "None"))
+    const first = yield* Effect.result(pay(invoice, hasAsked ? "Unknown" : "None"))
     const isDoubtful = first._tag === "Failure" && first.failure.outcome === "Unknown"
-    const last = isDoubtful ? yield* Effect.result(pay(invoice, past)) : first
+    const last = isDoubtful ? yield* Effect.result(pay(invoice, "Unknown")) : first
     if (last._tag === "Success") return yield* declare("paid")
-    const isLimit = last.failure._tag === "LimitReached" && last.failure.outcome === "Rejected"
-    yield* declare(isLimit ? "failed" : "parked")
+    const { failure } = last
+    const isLimit = failure._tag === "OutcomeUnknown" && trusting && failure.reason === "RefusedAfterUnknown"
+    yield* declare(isLimit || failure._tag === "LimitReached" ? "failed" : "parked")
   })
 
 const namesOf = (prefix: string) =>
