@@ -42,7 +42,9 @@ app.post("/invoices/:id/charge", async ({ params: { id } }, res) => {
     customer: { name: "Maria Silva", email: "maria@example.com" }
   } as const
   const idempotencyKey = IdempotencyKey.fromReference("charge", id)
-  const made = await runtime.runPromise(Effect.result(payments.createTransaction(request, { idempotencyKey })))
+  const made = await runtime.runPromise(
+    Effect.result(payments.createTransaction(request, { idempotencyKey, earlier: "None" }))
+  )
   if (Result.isFailure(made)) {
     // The key is the same: asking again is safe, whatever the outcome.
     const { _tag: error, concerns } = made.failure

@@ -32,7 +32,7 @@ export const quickstart = <E, R>(pay: (transactionId: string) => Effect.Effect<u
       { amount: Money.centavos(1000), pixKey: PixKey.email("supplier@example.com"), description: "Invoice 42" },
       // The same reference gives the same key in any process: asking again never pays twice.
       // Without a key, each call pays under a new one. To ask again: `IdempotencyKey.retry`.
-      { idempotencyKey: IdempotencyKey.fromReference("payout", "invoice-42") }
+      { idempotencyKey: IdempotencyKey.fromReference("payout", "invoice-42"), earlier: "None" }
     )
     yield* Console.log(`Paid out ${Money.format(payout.value)}; the payout is ${payout.enTransaction}.`)
   })

@@ -33,7 +33,7 @@ const lostAnswer = Effect.gen(function* () {
 
   yield* tell("Now the sandbox executes a payout, and each of its answers is lost:")
   yield* sandbox.fault("requestWithdrawal", Fault.resetAfter, { times: Infinity })
-  yield* payments.requestWithdrawal(request, { idempotencyKey }).pipe(
+  yield* payments.requestWithdrawal(request, { idempotencyKey, earlier: "None" }).pipe(
     Effect.catchTag("OutcomeUnknown", (error) =>
       Effect.gen(function* () {
         yield* sandbox.clearFaults

@@ -47,7 +47,7 @@ BEGIN
   -- webhook claims, and which payout replaces another one. What it inserts was never sent: see the trigger below.
   GRANT INSERT (account, idempotency_key, reference, amount, request, request_check, state, submitted_by, needs_approval,
     offered_by, sends, parked_because, label, replaces, not_before, due_at, wanted_at, waits_for, waits_since, said_not_executed,
-    contradicted, submitted_at, updated_at, version)
+    contradicted, may_have_left_at, fingerprint, error, submitted_at, updated_at, version)
     ON effect_pix_payouts TO effect_pix_application;
   GRANT UPDATE (replaced_by, claims, claimed, lookups, due_at, taken_by, tries, asked_step, asked_by, offered_by, updated_at, version)
     ON effect_pix_payouts TO effect_pix_application;
@@ -80,7 +80,7 @@ DECLARE
   four_eyes_above BIGINT;
 BEGIN
   IF TG_OP = 'INSERT' THEN
-    IF NEW.state IN ('accepted', 'parked') AND NEW.sends = 0 AND NOT NEW.contradicted THEN RETURN NEW; END IF;
+    IF NEW.state IN ('accepted', 'unknown', 'parked') AND NEW.sends = 0 AND NOT NEW.contradicted THEN RETURN NEW; END IF;
     RAISE insufficient_privilege USING MESSAGE = 'a payout is submitted, and not inserted as sent';
   END IF;
   IF (NEW.account, NEW.idempotency_key) <> (OLD.account, OLD.idempotency_key)

@@ -105,7 +105,7 @@ export const charge = Command.make(
       )
     )
     const send = Effect.flatMap(Payments, ({ createTransaction }) =>
-      createTransaction(request, { idempotencyKey, ...(again && { earlier: "Unknown" }) })
+      createTransaction(request, { idempotencyKey, earlier: again ? "Unknown" : "None" })
     ).pipe(Effect.flatMap(withBelievableExpiry))
     const flags = Option.isSome(input.reference) ? [] : ["--reference", reference]
     const charge = yield* perform({

@@ -82,10 +82,9 @@ export interface GatewayFacts {
    *
    * - `"Unknown"`: the refusal proves nothing, and the call fails with `OutcomeUnknown`. It holds for every status: who
    *   trusts no 4xx says so once.
-   * - A cause: the error that it is. Every cause but `IdempotencyConflict` says that nothing was executed. So it counts
-   *   neither for a 401, 429 or redirect, nor for a refusal that may be about an earlier request: a 409, and words about
-   *   duplication or about time that ran out behind the service. After `earlier: "None"` it counts for these three too. A record
-   *   that says `Failure` is `WithdrawalFailed`, whatever cause is named.
+   * - A cause: the error that it is. Every cause but `IdempotencyConflict` says that nothing was executed. It counts for
+   *   each refusal but a 401, a redirect, and a 429 whose words name no limit. A record that says `Failure` is
+   *   `WithdrawalFailed`, whatever cause is named.
    * - `{ waitFor }`: a limit that ends after this time, or `"tomorrow"` in São Paulo. It is a cause, `LimitReached`, with its time in
    *   `retryAfter`: a payout of the queue waits so long, and is sent again.
    * - `undefined`, or any other value: the client decides. If it throws, that is `"Unknown"`.

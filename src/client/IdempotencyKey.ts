@@ -55,13 +55,14 @@ const reportOf = (error: Unclear): OutcomeUnknown => {
 }
 
 /** What is known of the key of one run of `retry`. */
-const makeKnown = <E>(idempotencyKey: string) => {
+const makeKnown = <E>(first: WriteOptions) => {
+  const idempotencyKey = first.after?.idempotencyKey ?? first.idempotencyKey
   /** The last call of the client under the key. */
   let call: Call | undefined
   let isExecuted = false
   /** Whether the last attempt ended with an error, so that the schedule decides. */
   let isScheduled = false
-  let options: WriteOptions = { idempotencyKey }
+  let options = first
   /** The error of an attempt that may have been executed. */
   let doubt: Cause.Fail<E> | undefined
 
@@ -84,7 +85,8 @@ const makeKnown = <E>(idempotencyKey: string) => {
       const after = [found?.error, call?.unclear, options.after].find(
         (error): error is Unclear => isUnclear(error) && error.idempotencyKey === idempotencyKey
       )
-      options = { idempotencyKey, earlier: "Unknown", ...(after !== undefined && { after }) }
+      if (after !== undefined) options = { after }
+      else if (idempotencyKey !== undefined) options = { idempotencyKey, earlier: "Unknown" }
     },
     /** Reports what is in doubt, where no call under the key has reported it. */
     report: Effect.withFiber((fiber): Effect.Effect<unknown> => {
@@ -97,7 +99,8 @@ const makeKnown = <E>(idempotencyKey: string) => {
 }
 
 /**
- * Repeats a write under one key, by a schedule. Pass the options to the call inside `write`.
+ * Repeats a write under one key, by a schedule: that of `first`, which says its past too, or has it in `after`. Pass the options
+ * to the call inside `write`: those of the first call are `first`.
  *
  * Unlike `Effect.retry` around a call it loses no Unknown. After an attempt that may have been executed, the options have
  * its error as `after` (or `earlier: "Unknown"`, where a client left no error), so that a later refusal is not taken for a
@@ -123,7 +126,7 @@ const makeKnown = <E>(idempotencyKey: string) => {
  *   const payments = yield* Payments
  *   const sandbox = yield* Sandbox
  *   yield* sandbox.credit(5000)
- *   const paid = yield* IdempotencyKey.retry(key, schedule, (options) =>
+ *   const paid = yield* IdempotencyKey.retry({ idempotencyKey: key, earlier: "None" }, schedule, (options) =>
  *     payments.requestWithdrawal({ amount: Money.centavos(1000) }, options)
  *   )
  *   return paid.idempotencyKey === key
@@ -133,12 +136,12 @@ const makeKnown = <E>(idempotencyKey: string) => {
  * ```
  */
 export const retry = <A, E extends Input, R, Output, Input, ScheduleError, ScheduleR>(
-  idempotencyKey: string,
+  first: WriteOptions,
   schedule: Schedule.Schedule<Output, Input, ScheduleError, ScheduleR>,
   write: (options: WriteOptions) => Effect.Effect<A, E, R>
 ): Effect.Effect<A, E | ScheduleError, R | ScheduleR> =>
   Effect.suspend(() => {
-    const known = makeKnown<E>(idempotencyKey)
+    const known = makeKnown<E>(first)
     let hasEnded = false
     const attempts = Effect.suspend(() => Effect.onExitPrimitive(write(known.options()), known.onAttempt)).pipe(
       Effect.provideService(CallListener, known.onCall),

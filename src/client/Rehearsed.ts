@@ -13,7 +13,7 @@
  *   const payments = yield* Payments
  *   yield* Rehearsed.owes({ reference, amount: 1000 })
  *   const idempotencyKey = IdempotencyKey.fromReference("payout", reference)
- *   yield* payments.requestWithdrawal({ amount: Money.centavos(1000) }, { idempotencyKey })
+ *   yield* payments.requestWithdrawal({ amount: Money.centavos(1000) }, { idempotencyKey, earlier: "None" })
  *   yield* Rehearsed.fact("paid", { reference })
  * })
  *

@@ -7,16 +7,16 @@
  *
  * ```ts
  * import { Effect, Layer } from "effect"
- * import { Money, Payments, PixKey, Status, WithdrawalLookup } from "effect-pix"
+ * import { IdempotencyKey, Money, Payments, PixKey, Status, WithdrawalLookup } from "effect-pix"
  * import { Sandbox, SandboxOptions } from "effect-pix/sandbox"
  *
  * const program = Effect.gen(function* () {
  *   const payments = yield* Payments
  *   const { get } = yield* WithdrawalLookup
- *   const { id } = yield* payments.requestWithdrawal({
- *     amount: Money.centavos(1000),
- *     pixKey: PixKey.email("maria@example.com")
- *   })
+ *   const { id } = yield* payments.requestWithdrawal(
+ *     { amount: Money.centavos(1000), pixKey: PixKey.email("maria@example.com") },
+ *     { idempotencyKey: IdempotencyKey.fromReference("payout", "invoice-42"), earlier: "None" }
+ *   )
  *   yield* (yield* Sandbox).settleWithdrawal(id)
  *   return Status.meaningOf((yield* get(id)).enTransaction, "payout")
  * })

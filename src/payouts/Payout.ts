@@ -17,6 +17,7 @@ import {
   WithdrawalRefusal
 } from "../contract/PaymentsError.ts"
 import type { WithdrawalRequest } from "../contract/Withdrawal.ts"
+import type { Unclear } from "../contract/WriteOptions.ts"
 import { PayoutStateConflict } from "./PayoutState.ts"
 
 /**
@@ -42,6 +43,15 @@ export type PayoutItem = WithdrawalRequest & {
    * a lookup; one that failed otherwise needs `by`. The other one is never sent again.
    */
   readonly replaces?: string | undefined
+  /**
+   * The error with which a single call (`requestWithdrawal` with the key of this reference) ended, where money may have moved, decoded
+   * by its schema if it was stored. The payout begins as `unknown`: it is asked for again under its key and its sender, within the
+   * horizon of that call, and no refusal proves that nothing moved. Where the reference was submitted without it, and no request of it is in doubt, it is refused: park
+   * that payout, look in the panel, and settle it. Not together with `notBefore`.
+   */
+  readonly after?: Unclear | undefined
+  /** `"Unknown"`: the same, of a single call that left no error, as where its process ended. Its time is that of the submit. */
+  readonly earlier?: "Unknown" | undefined
 }
 
 /**

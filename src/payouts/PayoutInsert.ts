@@ -99,12 +99,19 @@ const noReplacement = invalidWithdrawal([
   }
 ])
 
+const noDoubt = invalidWithdrawal([
+  {
+    path: "after",
+    problem: "and earlier cannot be done by one INSERT, which changes no row that is there: use PayoutQueue.submit"
+  }
+])
+
 const submissionOf = (payout: PayoutItem, { account = defaultAccount }: PayoutInsertOptions) =>
   isAccountName(account)
     ? Result.filterOrFail(
         submission(account, payout),
-        ({ replaces }) => replaces === null,
-        () => noReplacement
+        ({ replaces, state }) => replaces === null && state === "accepted",
+        ({ replaces }) => (replaces === null ? noDoubt : noReplacement)
       )
     : Result.fail(invalidWithdrawal([{ path: "account", problem: badAccountName }]))
 
@@ -131,8 +138,8 @@ const statementOf = (one: Stored, { dialect }: PayoutInsertOptions): PayoutState
 
 /**
  * Checks every field of a payout, and returns the statement that submits it. `amount` is in centavos. The request and the label are
- * stored in clear: where the workers have a `seal`, use `makeSealed`. An item with `replaces` is refused: the other payout is changed
- * too, as `PayoutQueue.submit` does.
+ * stored in clear: where the workers have a `seal`, use `makeSealed`. An item with `replaces`, `after` or `earlier` is refused: for these
+ * use `PayoutQueue.submit`.
  */
 export const make = (
   payout: PayoutItem,

@@ -41,7 +41,7 @@
  * const right = Effect.gen(function* () {
  *   const payments = yield* Payments
  *   const idempotencyKey = IdempotencyKey.fromReference("payout", "invoice-1")
- *   return yield* Effect.retry(payments.requestWithdrawal(invoice, { idempotencyKey }), { times: 3 })
+ *   return yield* Effect.retry(payments.requestWithdrawal(invoice, { idempotencyKey, earlier: "None" }), { times: 3 })
  * })
  *
  * const { findings } = await Effect.runPromise(Rehearsal.run(mistaken))
@@ -116,7 +116,7 @@ interface TestOptions {
  *   const reference = "invoice-1"
  *   yield* Rehearsed.owes({ reference, amount: 1000 })
  *   const idempotencyKey = IdempotencyKey.fromReference("payout", reference)
- *   return yield* payments.requestWithdrawal({ amount: Money.centavos(1000) }, { idempotencyKey })
+ *   return yield* payments.requestWithdrawal({ amount: Money.centavos(1000) }, { idempotencyKey, earlier: "None" })
  * })
  *
  * const tests = async () => {

@@ -314,8 +314,9 @@ const make = Effect.fnUntraced(function* (
   if (open.length >= mostOpen) return yield* new OrderChargesOpen({ ...ofLookup, transactionIds: open })
   const { amount } = request
   const number = (last?.number ?? 0) + 1
+  // The key is of the order, so a repetition brings back what was made; and a charge moves no money until its code is shown.
   const idempotencyKey = fromReference("order", `${reference}/${number}/${amount}`)
-  const { extra, id, pix } = yield* createTransaction(request, { idempotencyKey })
+  const { extra, id, pix } = yield* createTransaction(request, { idempotencyKey, earlier: "None" })
   const charge: Stored = { number, transactionId: id, amount, pix, earlier: ids, ...(lapsed.length > 0 && { lapsed }) }
   const { createdAt } = extra
   return { charge, createdAt: typeof createdAt === "string" ? parseInstant(createdAt) : undefined }

@@ -3,7 +3,7 @@
  * under which the key may have been executed.
  */
 import { assert, describe } from "@effect/vitest"
-import { Context, DateTime, Effect, Fiber, Layer, Redacted, Result, Schema } from "effect"
+import { Context, DateTime, Effect, Fiber, Layer, Logger, Redacted, Result, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import {
   Credentials,
@@ -17,7 +17,7 @@ import {
   type WriteOptions
 } from "effect-pix"
 import { Caller } from "../../src/internal/caller.ts"
-import { effect } from "../support/effect.ts"
+import { effect, live } from "../support/effect.ts"
 import { codec, reasonOf } from "../support/failing.ts"
 import { balance, charge, record, withdrawal } from "../support/operations.ts"
 import { apiKey, clientId, lostConnection, refusedConnection, respond, type Script, scripted } from "../support/Wire.ts"
@@ -90,7 +90,7 @@ describe("a write after the error of an earlier one", () => {
       yield* TestClock.adjust("1 hour")
       const second = yield* doubtOf(once({ after: readBack(first) }))
       yield* TestClock.adjust("1 hour")
-      const third = yield* doubtOf(once({ after: second, idempotencyKey: "wd_1", earlier: "Unknown" }))
+      const third = yield* doubtOf(once({ after: second }))
       for (const { fingerprint, firstSentAt, idempotencyKey } of [second, third])
         assert.deepStrictEqual([idempotencyKey, fingerprint, firstSentAt], doubt)
       assert.strictEqual((yield* once({ after: third })).idempotencyKey, "wd_1")
@@ -130,7 +130,7 @@ describe("a write after the error of an earlier one", () => {
         Result.isFailure(result) ? reasonOf(result.failure) : undefined
       const { once, sent, use, withdraw } = yield* makeClient(options, respond(503), respond(503), paid)
       const after = yield* doubtOf(once())
-      const fiber = yield* Effect.forkChild(Effect.result(withdraw({ idempotencyKey: "wd_1" })))
+      const fiber = yield* Effect.forkChild(Effect.result(withdraw({ idempotencyKey: "wd_1", earlier: "None" })))
       yield* TestClock.adjust(0)
       use(id, secret)
       yield* TestClock.adjust("1 minute")
@@ -144,7 +144,7 @@ describe("a write after the error of an earlier one", () => {
   effect("is sent under another client id only where no earlier request may have been executed", function* () {
     for (const reply of [respond(429), refusedConnection]) {
       for (const [options, ids] of [
-        [{ idempotencyKey: "k" }, [clientId, "client-other"]],
+        [{ idempotencyKey: "k", earlier: "None" }, [clientId, "client-other"]],
         [{ idempotencyKey: "k", earlier: "Unknown" }, [clientId]]
       ] as const) {
         const { sent, use, withdraw } = yield* makeClient({}, reply, respond(201, record("k")))
@@ -197,7 +197,10 @@ describe("a write after the error of an earlier one", () => {
       [{ after: new Error("lost") }, "OutcomeUnknown"],
       [{ after: "wd_1" }, "OutcomeUnknown"],
       [{ after: null }, "OutcomeUnknown"],
-      [{ earlier: "Unknown" }, "earlier"],
+      [{ earlier: "Unknown" }, "must have an idempotencyKey or `after`"],
+      [{ idempotencyKey: undefined, earlier: "None" }, "must have an idempotencyKey or `after`"],
+      [{ after: undefined }, "must have an idempotencyKey or `after`"],
+      [{}, "must have an idempotencyKey or `after`"],
       [{ idempotencyKey: "wd_1", earlier: "Rejected" }, "earlier"]
     ] as const) {
       const error = yield* Effect.flip(withdraw(options as WriteOptions)) // from a caller without types
@@ -224,7 +227,7 @@ describe("the sender of a client", () => {
       const { once, payments, sent } = yield* makeClient({}, respond(503), respond(200, balance))
       const after = yield* doubtOf(once())
       const refused = Effect.updateService(Caller, (caller) => ({ ...caller, isSender: () => false }))
-      const clean = yield* Effect.flip(refused(once({ idempotencyKey: "wd_9" })))
+      const clean = yield* Effect.flip(refused(once({ idempotencyKey: "wd_9", earlier: "None" })))
       assert.deepInclude(clean, {
         _tag: "ServiceUnavailable",
         outcome: "NotSent",
@@ -253,4 +256,82 @@ describe("the sender of a client", () => {
       assert.notStrictEqual(two.fingerprint(), one.fingerprint())
     }
   )
+})
+
+describe("a key whose call ended in doubt", () => {
+  const refusal = respond(422, { message: "Conta encerrada" })
+  const none = (idempotencyKey: string) => ({ idempotencyKey, earlier: "None" }) as const
+
+  effect(
+    'is in doubt for the next call that says "None", with a warning without the key, until it succeeds',
+    function* () {
+      const lines: Array<readonly [level: string, text: string]> = []
+      const logger = Logger.make(({ logLevel, message }) => void lines.push([logLevel, String(message)]))
+      const { once, sent } = yield* makeClient({}, respond(503), refusal, paid, refusal)
+      yield* Effect.gen(function* () {
+        yield* doubtOf(once(none("wd_1")))
+        assert.strictEqual(reasonOf(yield* doubtOf(once(none("wd_1")))), "RefusedAfterUnknown")
+        assert.strictEqual((yield* once(none("wd_1"))).idempotencyKey, "wd_1")
+        assert.deepInclude(yield* Effect.flip(once(none("wd_1"))), { _tag: "RequestRejected", outcome: "Rejected" })
+      }).pipe(Effect.provide(Logger.layer([logger])))
+      assert.strictEqual(sent.length, 4)
+      const line =
+        'requestWithdrawal was called with earlier: "None", and an earlier call with its key may have been executed. It counts as "Unknown".'
+      assert.deepStrictEqual(
+        lines.filter(([, text]) => text.includes('"None"')),
+        [
+          ["Warn", line],
+          ["Warn", line]
+        ]
+      )
+    }
+  )
+
+  effect("is in doubt after an interruption, after a conflict, and not for the other operation", function* () {
+    const { once, payments, withdraw } = yield* makeClient({}, "silence", refusal, respond(409), refusal)
+    const fiber = yield* Effect.forkChild(withdraw(none("interrupted")))
+    yield* TestClock.adjust(0)
+    yield* Fiber.interrupt(fiber)
+    yield* doubtOf(once(none("interrupted")))
+    assert.strictEqual((yield* doubtOf(once(none("conflict"))))._tag, "IdempotencyConflict")
+    assert.strictEqual((yield* doubtOf(once(none("conflict"))))._tag, "OutcomeUnknown")
+    const other = yield* Effect.flip(payments.createTransaction(charge, none("conflict")))
+    assert.strictEqual(other.outcome, "Rejected")
+  })
+
+  effect("is in doubt for a call that was under way", function* () {
+    const { once, withdraw } = yield* makeClient({}, respond(429), respond(503), refusal)
+    const waiting = yield* Effect.forkChild(withdraw(none("wd_1")))
+    yield* TestClock.adjust(0)
+    yield* doubtOf(once(none("wd_1")))
+    yield* TestClock.adjust("1 minute")
+    const error = Result.getOrThrow(Result.flip(yield* Effect.result(Fiber.join(waiting))))
+    assert.strictEqual(error.outcome, "Unknown")
+  })
+
+  effect('is not sent under another client id where the caller says "None"', function* () {
+    const { once, sent, use } = yield* makeClient({}, respond(503), paid)
+    yield* doubtOf(once(none("wd_1")))
+    use("client-other", apiKey)
+    assert.deepInclude(yield* doubtOf(once(none("wd_1"))), { reason: "OtherClientId", attempts: 0 })
+    assert.strictEqual(sent.length, 1)
+  })
+
+  live("is remembered over ten thousand keys, and no longer", Logger.layer([]), function* () {
+    const lost = Array.from({ length: 10_001 }, () => respond(503))
+    const { withdraw } = yield* makeClient({}, respond(503), ...lost, refusal)
+    const outcomeOf = (n: number) => Effect.map(Effect.flip(withdraw(none(`wd_${n}`))), ({ outcome }) => outcome)
+    const outcomes = Effect.gen(function* () {
+      for (let n = 0; n <= 10_001; n++) assert.strictEqual(yield* outcomeOf(n), "Unknown")
+      return [yield* outcomeOf(0), yield* outcomeOf(1), yield* outcomeOf(2)]
+    })
+    assert.deepStrictEqual(yield* once(outcomes), ["Rejected", "Rejected", "Unknown"])
+  })
+
+  effect("that a program without types gives alone has an unknown past", function* () {
+    const { once } = yield* makeClient({}, refusal)
+    const options: unknown = { idempotencyKey: "wd_1" }
+    const error = yield* doubtOf(once(options as WriteOptions)) // from a caller without types
+    assert.strictEqual(reasonOf(error), "RefusedAfterUnknown")
+  })
 })

@@ -35,11 +35,9 @@ const isLimit = (tag: string) => tag === "LimitReached"
 const isAtMost = (found: ReadonlyArray<string>, share: number, name: string) =>
   assert.isAtMost(found.length, Math.floor(phrases(name).length * share), found.join("\n"))
 
-describe.each(["None", "given"] as const)("of a key whose past is %s,", (past) => {
-  const declared = past === "None"
-
+describe.each(["None", "made"] as const)("of a key whose past is %s,", (past) => {
   effect("a refusal that says that a call behind the service broke leaves the outcome unknown", client, function* () {
-    const wanted = ({ _tag, outcome }: PaymentsError) => (declared ? _tag === "OutcomeUnknown" : outcome === "Unknown")
+    const wanted = ({ _tag }: PaymentsError) => _tag === "OutcomeUnknown"
     isAtMost(yield* misread("brokenBehind", past, wanted), 0.025, "brokenBehind")
   })
 
@@ -53,7 +51,7 @@ describe.each(["None", "given"] as const)("of a key whose past is %s,", (past) =
   })
 
   effect("a withdrawal that exists or is under way is not a limit", client, function* () {
-    const wanted = ({ _tag, outcome }: PaymentsError) => (declared ? !isLimit(_tag) : outcome === "Unknown")
+    const wanted = ({ _tag }: PaymentsError) => !isLimit(_tag)
     isAtMost(yield* misread("underWay", past, wanted), 0, "underWay")
   })
 
@@ -68,8 +66,4 @@ describe.each(["None", "given"] as const)("of a key whose past is %s,", (past) =
     assert.deepStrictEqual(unknown, [])
     assert.isAtMost(silent.length, Math.floor(shapes.length / 4), silent.join("\n"))
   })
-})
-
-effect("a withdrawal under way is a conflict for a key of undeclared past", client, function* () {
-  isAtMost(yield* misread("underWay", "given", ({ _tag }) => _tag === "IdempotencyConflict"), 0.1, "underWay")
 })

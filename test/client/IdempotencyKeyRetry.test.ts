@@ -53,10 +53,12 @@ interface Played {
   readonly payments?: Layer.Layer<Payments>
 }
 
+const first = { idempotencyKey: key, earlier: "None" } as const
+
 /** Repeats a write at a gateway with these replies, until it ends or is interrupted. A call sends one request. */
 const play = Effect.fnUntraced(function* (played: Played, ...script: Script) {
   const { around = (retry) => retry, interruptedAfter, payments, schedule = minutes, write = withdraw } = played
-  const program = Effect.flatMap(Payments, (client) => around(IdempotencyKey.retry(key, schedule, write(client))))
+  const program = Effect.flatMap(Payments, (client) => around(IdempotencyKey.retry(first, schedule, write(client))))
   const found = yield* watch(program, { interruptedAfter, payments, settings: PaymentsPolicy.once }, ...script)
   for (const { headers } of found.sent) assert.strictEqual(headers["idempotency-key"], key)
   return found
@@ -91,7 +93,7 @@ describe("a repetition", () => {
 /** Returns the options of each attempt if the attempts end like this, and the error of the repetition. */
 const attempts = Effect.fnUntraced(function* <E>(...exits: ReadonlyArray<Effect.Effect<string, E>>) {
   const given: Array<WriteOptions> = []
-  const repeated = IdempotencyKey.retry(key, Schedule.recurs(exits.length - 1), (options) => {
+  const repeated = IdempotencyKey.retry(first, Schedule.recurs(exits.length - 1), (options) => {
     given.push(options)
     return exits[given.length - 1] ?? Effect.die("it was tried more often than it failed")
   })
@@ -99,9 +101,8 @@ const attempts = Effect.fnUntraced(function* <E>(...exits: ReadonlyArray<Effect.
   return { given, repeated, exit, error: Option.getOrUndefined(Exit.findErrorOption(exit)) }
 })
 
-const first = { idempotencyKey: key }
 const inDoubt = { idempotencyKey: key, earlier: "Unknown" }
-const afterUnknown = { ...inDoubt, after: unknown }
+const afterUnknown = { after: unknown }
 const failWith = (outcome?: string) => Effect.fail<unknown>(new Failure(outcome === undefined ? {} : { outcome }))
 const harmless = Effect.fail<unknown>(rejected)
 const besides = (other: Cause.Cause<unknown>) => Effect.failCause(Cause.combine(Cause.fail<unknown>(rejected), other))

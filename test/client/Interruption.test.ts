@@ -106,7 +106,9 @@ describe("a write that is interrupted at any step of the run loop", () => {
   const withdraw: Write = (payments) => payments.requestWithdrawal(withdrawal)
   const key = IdempotencyKey.fromReference("payout", "invoice-42")
   const repeat: Write = (payments) =>
-    IdempotencyKey.retry(key, Schedule.recurs(2), (options) => payments.requestWithdrawal(withdrawal, options))
+    IdempotencyKey.retry({ idempotencyKey: key, earlier: "None" }, Schedule.recurs(2), (options) =>
+      payments.requestWithdrawal(withdrawal, options)
+    )
 
   live.each<readonly [string, Write, Script, atMost: number, key: string]>([
     ["a withdrawal with an answer", withdraw, [paid], 0, "wd_1"],

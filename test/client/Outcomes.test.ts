@@ -79,13 +79,12 @@ type Case = readonly [Operation, Script, Past, fact: object]
 /** The calls of a row: a write and a read in turn, the lookup, and a write that an earlier request left in doubt. */
 const casesOf = (row: Row): ReadonlyArray<Case> =>
   row.met.flatMap((one, at) => {
-    const { given = row.write, lookup = row.read } = row
+    const { lookup = row.read } = row
     const reply = replyOf(one)
     const write = at % 2 === 0 ? "createTransaction" : "requestWithdrawal"
-    const past = at % 4 < 2 ? "made" : "given"
+    const past = at % 4 < 2 ? "made" : "None"
     return [
       [write, [reply], "made", expected(row.write, one, true)],
-      [write, [reply], "given", expected(given, one, true)],
       [write, [reply], "None", expected(row.write, one, true)],
       [write, [lostConnection, reply], past, inDoubt(row, one, "ConnectionLost")],
       [write, [reply], "Unknown", inDoubt(row, one, "EarlierUnknown")],
@@ -96,10 +95,9 @@ const casesOf = (row: Row): ReadonlyArray<Case> =>
 
 describe("a call whose requests all meet the same", () => {
   for (const row of outcomes) {
-    const { given = row.write, name, read: ofRead, write } = row
-    const ofGiven = given === write ? "" : `, with a key of unknown past ${said(given)},`
+    const { name, read: ofRead, write } = row
     effect(
-      `a write that met ${name} ends as ${said(write)}${ofGiven} and a read as ${said(ofRead)}; in doubt a write stays Unknown`,
+      `a write that met ${name} ends as ${said(write)} and a read as ${said(ofRead)}; in doubt a write stays Unknown`,
       client,
       function* () {
         for (const [operation, replies, past, fact] of casesOf(row)) {
@@ -200,7 +198,7 @@ describe("the error of a call", () => {
   effect("is the one that the words of a refusal name, where the transport unpacked it", client, function* () {
     for (const length of [{}, { "content-length": "27" }]) {
       const reply = respond(422, { message: "Saldo insuficiente" }, { "content-encoding": "gzip", ...length })
-      assert.strictEqual((yield* failure("requestWithdrawal", [reply], "given")).fact.tag, "InsufficientBalance")
+      assert.strictEqual((yield* failure("requestWithdrawal", [reply], "None")).fact.tag, "InsufficientBalance")
     }
   })
 

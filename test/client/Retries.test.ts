@@ -47,7 +47,7 @@ const row = (
 
 const { fullJitter, interactive, once } = PaymentsPolicy
 const given = Effect.flatMap(Payments, (payments) =>
-  requestWithdrawal.call(payments, optionsOf("requestWithdrawal", "given"))
+  requestWithdrawal.call(payments, optionsOf("requestWithdrawal", "None"))
 )
 const twice = { attemptTimeout: "10 seconds", retryReads: Schedule.recurs(1), retryWrites: Schedule.recurs(1) } as const
 const timedOut = { reason: "Timeout", attempts: 2 }

@@ -24,11 +24,11 @@ import { TestClock } from "effect/testing"
 
 const key = IdempotencyKey.fromReference("payout", "invoice-42")
 
-const pay = (options: { readonly earlier?: "Unknown" } = {}) =>
+const pay = (earlier: "None" | "Unknown" = "None") =>
   on((payments) =>
     payments.requestWithdrawal(
       { amount: Money.centavos(1000), pixKey: keys.EMAIL, description: person.description },
-      { idempotencyKey: key, ...options }
+      { idempotencyKey: key, earlier }
     )
   )
 const payout = pay()
@@ -101,7 +101,7 @@ const incidents = Effect.gen(function* () {
   const busy = respond(503, "", { "retry-after": "0" })
   assert.isTrue(Exit.isSuccess(yield* ended(payout, clientOn([lostConnection, paid]))))
   yield* ended(payout, clientOn([busy]))
-  yield* ended(pay({ earlier: "Unknown" }), clientOn([busy]))
+  yield* ended(pay("Unknown"), clientOn([busy]))
   yield* ended(payout, clientOn([respond(409, "", { date: "Sat, 28 Nov 2026 12:00:00 GMT" })]))
   yield* ended(payout, clientOn([respond(429, "", { "retry-after": "6000" })]))
   yield* ended(payout, clientOn([respond(429, "", { "retry-after": "0" }), paid]))

@@ -27,7 +27,9 @@ import { paymentsOn, respond, type Script, scripted } from "../support/Wire.ts"
 const post = `POST ${requestWithdrawal.path}`
 const get = `GET ${lookupPath(":transactionId")}`
 const key = IdempotencyKey.fromReference("payout", "invoice-42")
-const payout = Effect.flatMap(Payments, (payments) => payments.requestWithdrawal(withdrawal, { idempotencyKey: key }))
+const payout = Effect.flatMap(Payments, (payments) =>
+  payments.requestWithdrawal(withdrawal, { idempotencyKey: key, earlier: "None" })
+)
 
 /** How a span ended: its error in one line, or whether it was interrupted or holds a value. */
 const endOf = ({ events, name, status }: Tracer.NativeSpan) => {

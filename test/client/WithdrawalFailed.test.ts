@@ -18,7 +18,7 @@ const ofSeen = { ...seenFailure, idempotencyKey: "wd_1" }
 const failedWith = (change: object) => ({ ...ofSeen, ...change })
 const reversed = (body: object) => Object.fromEntries(Object.entries(body).toReversed())
 const lookedUp = { ...seenLookup, idempotencyKey: "wd_1" }
-const every: ReadonlyArray<Past> = ["made", "given", "None"]
+const every: ReadonlyArray<Past> = ["made", "None"]
 
 /** What becomes of a call that gets these answers. */
 const asking = (
@@ -37,7 +37,7 @@ describe("a record of a withdrawal as it was seen", () => {
   effect.each([seenPending, seenProcessing, seenSuccessful])("with $enTransaction is a success", function* (body) {
     for (const enTransaction of [body.enTransaction, body.enTransaction.toUpperCase()]) {
       const answer = reversed({ ...body, idempotencyKey: "wd_1", enTransaction })
-      const { lines, misfits, result } = yield* asking(respond(201, answer), "given")
+      const { lines, misfits, result } = yield* asking(respond(201, answer), "None")
       assert.deepInclude(Result.getOrThrow(result), { id: 7184, enTransaction })
       assert.deepStrictEqual([misfits, lines], [{}, []])
     }
@@ -104,7 +104,6 @@ describe("a record of a withdrawal as it was seen", () => {
     ["with words about time that ran out", words("Tempo esgotado no PSP"), { reason: "UnderWay" }],
     ["with such words in another member", failedWith({ detail: "timeout" }), { reason: "UnderWay" }],
     ["with such words as a description that was not sent", failedWith({ description: "Saque duplicado" })],
-    ["with words about an earlier request, of an undeclared past", words("Saque já solicitado"), { pasts: ["given"] }],
     ["that the policy calls Unknown", ofSeen, { refusal: () => "Unknown", reason: "RefusalUnknown" }],
     ["that the policy calls a conflict", ofSeen, { refusal: () => "IdempotencyConflict" }],
     ["with Failed", failedWith({ enTransaction: "Failed" }), { seen: { status: "Failed" } }],
@@ -126,7 +125,7 @@ describe("a record of a withdrawal as it was seen", () => {
 
   effect("is WithdrawalFailed whatever other cause the policy names", function* () {
     for (const cause of ["InsufficientBalance", "NoPixKey", "RequestRejected"] as const) {
-      const { result } = yield* asking(respond(201, words("Saldo insuficiente")), "given", () => cause)
+      const { result } = yield* asking(respond(201, words("Saldo insuficiente")), "None", () => cause)
       assert.propertyVal(Result.getOrThrow(Result.flip(result)), "_tag", "WithdrawalFailed")
     }
   })
@@ -142,7 +141,7 @@ describe("a record of a withdrawal as it was seen", () => {
     ["a document with hyphens", "111-444-777-35", false],
     ["an e-mail", "joao@example.com", false]
   ] as const)("that cannot be read shows an id of %s (%s): %s", function* ([, id, isShown]) {
-    const { result } = yield* asking(respond(201, failedWith({ id, value: null })), "given")
+    const { result } = yield* asking(respond(201, failedWith({ id, value: null })), "None")
     const error = Result.getOrThrow(Result.flip(result))
     assert(error._tag === "OutcomeUnknown")
     assert.strictEqual(error.seen?.id, isShown ? id : undefined)

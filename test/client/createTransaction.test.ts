@@ -34,7 +34,7 @@ const { data } = created
 
 /** The call of a program without types. */
 const creating =
-  (change: object, options?: object): Use =>
+  (change: object, options?: WriteOptions): Use =>
   (payments) =>
     payments.createTransaction({ ...charge, ...change }, options)
 
@@ -67,7 +67,7 @@ describe("the request of createTransaction", () => {
 
   effect("a key that the caller gives is sent unchanged, up to 255 visible characters of ASCII", function* () {
     for (const idempotencyKey of [`!"#$%&'()*+,-./:;<=>?@[\\]^_\`{|}~`, "k".repeat(255)]) {
-      const options: WriteOptions = { idempotencyKey }
+      const options: WriteOptions = { idempotencyKey, earlier: "None" }
       const sent = yield* requestOf((payments) => create(payments, options), respond(200, created))
       assert.deepInclude(sent.value, { idempotencyKey })
       assert.deepStrictEqual(sent.headers, headersOf(idempotencyKey))
@@ -332,7 +332,7 @@ describe("a request of createTransaction", () => {
     yield* checkRefused((payments) => payments.createTransaction(null as never), ["paymentMethod"], null)
     yield* checkRefused((payments) => create(payments, 5 as never), [""], 5) // as from JavaScript
     for (const idempotencyKey of [`${canary}\r\nX-Evil: 1`, "k".repeat(256)])
-      yield* checkRefused(creating({}, { idempotencyKey }), ["idempotencyKey"], idempotencyKey)
+      yield* checkRefused(creating({}, { idempotencyKey, earlier: "None" }), ["idempotencyKey"], idempotencyKey)
   })
 
   const unknown: ReadonlyArray<readonly [method: string, isExtra: boolean, change: object]> = [

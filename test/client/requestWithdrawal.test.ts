@@ -28,7 +28,7 @@ const { call: withdraw, path } = requestWithdrawal
 
 /** The call of a program without types. */
 const withdrawing =
-  (change: object, options?: object): Use =>
+  (change: object, options?: WriteOptions): Use =>
   (payments) =>
     payments.requestWithdrawal({ ...withdrawal, ...change }, options)
 
@@ -137,8 +137,13 @@ describe("the answer of requestWithdrawal", () => {
   )("the status %s is that of a withdrawal, is counted, and is logged once a minute", function* (enTransaction) {
     const use: Use = (payments) =>
       Effect.andThen(
-        Effect.replicateEffect(withdrawing({}, { idempotencyKey: "wd_1" })(payments), 3, { discard: true }),
-        Effect.andThen(TestClock.adjust("1 minute"), withdrawing({}, { idempotencyKey: "wd_1" })(payments))
+        Effect.replicateEffect(withdrawing({}, { idempotencyKey: "wd_1", earlier: "None" })(payments), 3, {
+          discard: true
+        }),
+        Effect.andThen(
+          TestClock.adjust("1 minute"),
+          withdrawing({}, { idempotencyKey: "wd_1", earlier: "None" })(payments)
+        )
       )
     const { lines, misfits, result } = yield* call(use, respond(201, recordWith({ enTransaction })))
     assert.propertyVal(Result.getOrThrow(result), "enTransaction", enTransaction)

@@ -20,7 +20,7 @@ const program = Effect.gen(function* () {
   const balance = yield* payments.getBalance()
   const withdrawal = yield* payments.requestWithdrawal(
     { amount: Money.centavos(1000), pixKey: PixKey.email("supplier@example.com") },
-    { idempotencyKey: IdempotencyKey.fromReference("payout", "invoice-42") }
+    { idempotencyKey: IdempotencyKey.fromReference("payout", "invoice-42"), earlier: "None" }
   )
   const refused = yield* Effect.flip(payments.requestWithdrawal({ amount: Money.centavos(999) }))
 

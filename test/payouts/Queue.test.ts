@@ -2,14 +2,21 @@
  * What a queue accepts, what it makes of each answer, and what it stores and forgets.
  */
 import { assert, describe } from "@effect/vitest"
-import { Effect, Layer, Option, Stream } from "effect"
-import { Money, Payments, PixKey } from "effect-pix"
-import { type PayoutItem, PayoutQueue, type PayoutQueueOptions, Payouts, type Seal } from "effect-pix/payouts"
+import { DateTime, Effect, Layer, Option, Result, Stream } from "effect"
+import { Money, OutcomeUnknown, Payments, PaymentsPolicy, PixKey } from "effect-pix"
+import {
+  PayoutInsert,
+  type PayoutItem,
+  PayoutQueue,
+  type PayoutQueueOptions,
+  Payouts,
+  type Seal
+} from "effect-pix/payouts"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { TestClock } from "effect/testing"
 import { effect } from "../support/effect.ts"
 import seenFailure from "../fixtures/field/withdrawal-201-failure.json" with { type: "json" }
-import { refused } from "../support/payoutAnswers.ts"
+import { failures, refused } from "../support/payoutAnswers.ts"
 import {
   keyOf,
   makeWarnings,
@@ -137,9 +144,10 @@ describe("a payout", () => {
       const payments = yield* Payments
       for (const [reference, refusal] of Object.entries(refusals)) {
         const { reference: _, ...request } = payout(reference)
-        yield* payments.requestWithdrawal(request, { idempotencyKey: keyOf(reference) })
+        yield* payments.requestWithdrawal(request, { idempotencyKey: keyOf(reference), earlier: "None" })
         yield* sandbox.fault("requestWithdrawal", refusal)
-        yield* queue.submit(payout(reference))
+        const { state } = yield* queue.submit({ ...payout(reference), earlier: "Unknown" })
+        assert.strictEqual(state, "unknown")
         yield* settle
         const seen = [yield* shown(reference), yield* isInDoubt(reference), yield* requests(reference)]
         assert.deepStrictEqual(seen, ["unknown", true, 2], reference)
@@ -150,6 +158,58 @@ describe("a payout", () => {
       assert.strictEqual(yield* paid, Object.keys(refusals).length)
     }
   )
+
+  queued(
+    "that a single call left in doubt is asked for under its time, and is one payout",
+    function* ({ queue, sandbox }) {
+      const { requestWithdrawal } = yield* Payments
+      const { reference, ...request } = payout("lost")
+      yield* sandbox.fault("requestWithdrawal", Fault.resetAfter)
+      const once = Effect.provideService(PaymentsPolicy, PaymentsPolicy.once)
+      const options = { idempotencyKey: keyOf(reference), earlier: "None" } as const
+      const after = yield* Effect.flip(once(requestWithdrawal(request, options)))
+      assert(after._tag === "OutcomeUnknown")
+      yield* TestClock.adjust("1 hour")
+      const begun = yield* queue.submit({ ...payout(reference), after })
+      assert(begun.state === "unknown")
+      assert.deepStrictEqual(begun.mayHaveLeftAt, after.firstSentAt)
+      assert.strictEqual((yield* queue.submit({ ...payout(reference), after })).reference, reference)
+      assert.strictEqual((yield* queue.await(reference)).state, "posted")
+      assert.deepStrictEqual([yield* paid, (yield* sandbox.withdrawals).length], [1, 1])
+      // A doubt of longer ago than the horizon is for a person.
+      const old = { ...payout("old"), after: new OutcomeUnknown({ ...after, idempotencyKey: keyOf("old") }) }
+      yield* TestClock.adjust("12 hours")
+      yield* queue.submit(old)
+      assert.deepInclude(yield* queue.await("old"), { state: "parked", because: "PastHorizon" })
+      assert.strictEqual(yield* paid, 1)
+    }
+  )
+
+  queued("of a single call has its own key and nothing that speaks against it", function* ({ queue }) {
+    yield* queue.setPaused(true)
+
+    const now = yield* DateTime.now
+    for (const [change, path] of [
+      [{ after: failures.unknown(keyOf("other")) }, "after"],
+      [{ after: failures.refused(keyOf("mine")) }, "after"],
+      [{ earlier: "None" }, "earlier"],
+      [{ earlier: "Unknown", notBefore: DateTime.add(now, { hours: 1 }) }, "notBefore"]
+    ] as const) {
+      const item = { ...payout("mine"), ...change } as PayoutItem // as from JavaScript
+      const error = yield* Effect.flip(queue.submit(item))
+      assert(error._tag === "InvalidRequest")
+      assert.deepStrictEqual(
+        error.issues.map((issue) => issue.path),
+        [path]
+      )
+    }
+    assert.isTrue(Option.isNone(yield* queue.status("mine")))
+    // What was submitted as one that no call began does not become one: a person looks.
+    yield* queue.submit(payout("mine"))
+    const late = yield* Effect.flip(queue.submit({ ...payout("mine"), earlier: "Unknown" }))
+    assert.include(late.message, "was submitted as one that no call began")
+    assert.isTrue(Result.isFailure(PayoutInsert.make({ ...payout("new"), earlier: "Unknown" }, { dialect: "pg" })))
+  })
 
   queued("that the table does not have as it was submitted is parked and not sent", function* ({ queue, sql }) {
     const set = (reference: string, changes: string) =>

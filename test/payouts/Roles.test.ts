@@ -70,12 +70,13 @@ onPostgres(
       const { parameters, text } = Result.getOrThrow(PayoutInsert.make(item("inserted", 1100), { dialect: "pg" }))
       yield* Effect.replicateEffect(sql.unsafe(text, parameters), 2)
       yield* queue.submit(item("single", 1200))
-      for (const reference of ["inserted", "single"]) yield* queue.await(reference)
+      assert.strictEqual((yield* queue.submit({ ...item("begun", 1250), earlier: "Unknown" })).state, "unknown")
+      for (const reference of ["inserted", "single", "begun"]) yield* queue.await(reference)
       assert.lengthOf((yield* sheet([item("one", 1300), item("two", 1400)])).done, 2)
       const { parked } = yield* sheet([item("left", 2000), item("more", 3500)])
       for (const { reference } of parked) yield* operator.resume(reference, { by: "bia" })
       for (const reference of ["left", "more"]) yield* queue.await(reference)
-      assert.strictEqual(yield* paid, 6)
+      assert.strictEqual(yield* paid, 7)
       const { idempotencyKey } = yield* queue.submit(item("single", 1200))
       assert.isTrue(Option.isSome(yield* queue.hint({ idempotencyKey, status: "failure" })))
       yield* operator.setPaused(true)
@@ -102,7 +103,7 @@ onPostgres(
         const cleared = sql`UPDATE effect_pix_payouts SET replaced_by = NULL, version = version WHERE reference = ${reference}`
         assert.strictEqual((yield* Effect.flip(cleared)).reason._tag, "AuthorizationError")
       }
-      assert.lengthOf(yield* Stream.runCollect(operator.list()), 12)
+      assert.lengthOf(yield* Stream.runCollect(operator.list()), 13)
       yield* Effect.repeat(Effect.sleep("5 millis"), { until: () => told.includes("b failed") })
       assert.includeMembers(told, [
         "inserted posted",
@@ -262,7 +263,7 @@ onPostgres(
       "TRUNCATE effect_pix_payout_history",
       "UPDATE effect_pix_payouts_migrations SET name = 'x'",
       insert("approved_at", "1"),
-      insert("may_have_left_at", "1"),
+      insert("sends", "1"),
       insert("approved_by", "'bia'")
     ]
     const approvals = [

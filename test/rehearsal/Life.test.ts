@@ -127,8 +127,8 @@ const ofAnswers: ReadonlyArray<Mistake> = [
     "a limit that is taken for the end of a doubt",
     "told-not-executed-but-executed",
     `${call} executed, answer lost, each request, then each later call under its key ${daily}`,
-    Life.doubtThenLimit({}),
-    Life.doubtThenLimit({ earlier: "Unknown" })
+    Life.doubtThenLimit(true),
+    Life.doubtThenLimit(false)
   ]
 ]
 

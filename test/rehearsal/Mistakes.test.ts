@@ -37,7 +37,7 @@ const stores = Layer.effectDiscard(
   })
 ).pipe(Layer.provideMerge(sqlite), Layer.merge(Marks.layer))
 
-/** Asks twice under one key. Whether it remembers that it has asked before, also after a death, is `remembers`. */
+/** Asks twice under one key. Whether it remembers a doubt, also after a death, is `remembers`. */
 const payTwice = (remembers: boolean) =>
   Effect.gen(function* () {
     yield* owed
@@ -45,13 +45,13 @@ const payTwice = (remembers: boolean) =>
       const hasAsked = yield* isMarked(invoice)
       yield* mark(invoice)
       yield* Effect.yieldNow
-      return yield* pay(invoice, remembers && hasAsked ? { earlier: "Unknown" } : {})
+      return yield* pay(invoice, remembers && hasAsked ? "Unknown" : "None")
     })
     const first = yield* Effect.result(ask)
     const isDoubtful = first._tag === "Failure" && first.failure.outcome === "Unknown"
     const second = isDoubtful ? yield* Effect.result(ask) : first
     if (second._tag === "Success") return yield* declare("paid")
-    yield* declare(second.failure.outcome === "Unknown" ? "parked" : "failed")
+    yield* declare(remembers && second.failure.outcome === "Unknown" ? "parked" : "failed")
   })
 /** An outbox: what is open is put into it, and sent from it. */
 const outbox = (put: "in two steps" | "in one transaction") =>

@@ -1,6 +1,6 @@
 /** Parts of programs about what becomes of a payout or a charge after it was accepted, and about limits. */
 import { Effect, Schedule } from "effect"
-import { IdempotencyKey, Money, Payments, Rehearsed, Status, WithdrawalLookup, type WriteOptions } from "effect-pix"
+import { IdempotencyKey, Money, Payments, Rehearsed, Status, WithdrawalLookup } from "effect-pix"
 import { chargeFor, declare, invoice, isMarked, mark, Marks, owed, pay, receive, request } from "./programs.ts"
 
 export type Program = Effect.Effect<unknown, unknown, Payments | WithdrawalLookup | Marks>
@@ -81,7 +81,7 @@ export const payHalf = (part: string) =>
   Payments.use((payments) =>
     payments.requestWithdrawal(
       { ...request, amount: Money.centavos(1250), description: invoice },
-      { idempotencyKey: IdempotencyKey.fromReference("half", `${invoice}/${part}`) }
+      { idempotencyKey: IdempotencyKey.fromReference("half", `${invoice}/${part}`), earlier: "None" }
     )
   )
 /** Asks once a day, and twice where it is in doubt. */
@@ -97,19 +97,20 @@ export const daily = (keyOf: (day: number) => string) =>
     }
     yield* declare("parked")
   })
-/** Asks again after a doubt, and takes a limit for an answer. */
-export const doubtThenLimit = (past: WriteOptions) =>
+/** Asks again after a doubt, and takes a limit for an answer: also one that is met in doubt, with `trusting`. */
+export const doubtThenLimit = (trusting: boolean) =>
   Effect.gen(function* () {
     yield* owed
     const hasAsked = yield* isMarked(invoice)
     yield* mark(invoice)
     yield* Effect.yieldNow
-    const first = yield* Effect.result(pay(invoice, hasAsked ? past : {}))
+    const first = yield* Effect.result(pay(invoice, hasAsked ? "Unknown" : "None"))
     const isDoubtful = first._tag === "Failure" && first.failure.outcome === "Unknown"
-    const last = isDoubtful ? yield* Effect.result(pay(invoice, past)) : first
+    const last = isDoubtful ? yield* Effect.result(pay(invoice, "Unknown")) : first
     if (last._tag === "Success") return yield* declare("paid")
-    const isLimit = last.failure._tag === "LimitReached" && last.failure.outcome === "Rejected"
-    yield* declare(isLimit ? "failed" : "parked")
+    const { failure } = last
+    const isLimit = failure._tag === "OutcomeUnknown" && trusting && failure.reason === "RefusedAfterUnknown"
+    yield* declare(isLimit || failure._tag === "LimitReached" ? "failed" : "parked")
   })
 
 const namesOf = (prefix: string) =>

@@ -1,6 +1,6 @@
 /** The parts of programs under rehearsal: what they remember, owe, pay, charge, ship and declare. */
 import { Context, Effect, Layer, Schedule } from "effect"
-import { IdempotencyKey, Money, Payments, PixKey, Rehearsed, type WriteOptions } from "effect-pix"
+import { IdempotencyKey, Money, Payments, PixKey, Rehearsed } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
 
 /** Stands for a table: it survives a death. */
@@ -19,15 +19,15 @@ export const request = { amount: Money.centavos(2500), pixKey: PixKey.email("mar
 const keyOf = (reference: string) => IdempotencyKey.fromReference("payout", reference)
 
 /** Asks for a payout once, under the key of a reference. */
-export const pay = (reference = invoice, options: WriteOptions = {}) =>
-  Payments.use((payments) => payments.requestWithdrawal(request, { idempotencyKey: keyOf(reference), ...options }))
+export const pay = (reference = invoice, earlier: "None" | "Unknown" = "None") =>
+  Payments.use((payments) => payments.requestWithdrawal(request, { idempotencyKey: keyOf(reference), earlier }))
 /** The same under a key that is made for this call. */
 export const payUnderNewKey = Payments.use((payments) => payments.requestWithdrawal(request))
 /** The same again after a failure, under the key of a reference. */
-export const payAgain = (reference = invoice, past: WriteOptions = {}) =>
+export const payAgain = (reference = invoice, earlier: "None" | "Unknown" = "None") =>
   Payments.use((payments) =>
-    IdempotencyKey.retry(keyOf(reference), later, (options) =>
-      payments.requestWithdrawal(request, { ...past, ...options })
+    IdempotencyKey.retry({ idempotencyKey: keyOf(reference), earlier }, later, (options) =>
+      payments.requestWithdrawal(request, options)
     )
   )
 
@@ -39,11 +39,14 @@ export const declare = (word: "paid" | "failed" | "parked", reference = invoice)
 export const chargeFor = (order: string) =>
   Payments.use((payments) =>
     Effect.map(
-      IdempotencyKey.retry(IdempotencyKey.fromReference("order", order), later, (options) =>
-        payments.createTransaction(
-          { amount: request.amount, paymentMethod: "PIX", customer: { name: "Maria", email: "maria@example.com" } },
-          options
-        )
+      IdempotencyKey.retry(
+        { idempotencyKey: IdempotencyKey.fromReference("order", order), earlier: "None" },
+        later,
+        (options) =>
+          payments.createTransaction(
+            { amount: request.amount, paymentMethod: "PIX", customer: { name: "Maria", email: "maria@example.com" } },
+            options
+          )
       ),
       ({ id }) => id
     )

@@ -98,17 +98,13 @@ export const play = (world: World, plan: Plan) =>
         if (panel !== undefined) return panel
         const before = told.get(reference)?.result
         const error = before !== undefined && Result.isFailure(before) ? before.failure : undefined
-        const past: WriteOptions = isPastHorizon(error)
-          ? // The panel was looked at: see `finish`.
-            { earlier: "None" }
-          : {
-              ...((isAgain || error?.outcome === "Unknown") && { earlier: "Unknown" }),
-              ...(isUnclear(error) && { after: error })
-            }
+        // After the horizon the panel was looked at: see `finish`.
+        const first: WriteOptions =
+          isUnclear(error) && !isPastHorizon(error)
+            ? { after: error }
+            : { idempotencyKey: key, earlier: isAgain || error?.outcome === "Unknown" ? "Unknown" : "None" }
         const schedule = Schedule.upTo(Schedule.spaced("1 minute"), { times: 2 })
-        const result = yield* Effect.result(
-          IdempotencyKey.retry(key, schedule, (options) => call({ ...past, ...options }))
-        )
+        const result = yield* Effect.result(IdempotencyKey.retry(first, schedule, call))
         told.set(reference, { at: world.time.now(), key, result })
         if (Result.isFailure(result)) errors.push(result.failure)
         return result.pipe(Result.getSuccess, Option.getOrUndefined)

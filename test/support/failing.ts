@@ -4,6 +4,8 @@
 import { assert } from "@effect/vitest"
 import {
   AuthError,
+  type ConfigurationError,
+  type CreateTransactionRequest,
   type FailureReason,
   GatewayFacts,
   IdempotencyConflict,
@@ -22,9 +24,10 @@ import {
   WithdrawalFailed,
   WithdrawalNotFound,
   WithdrawalRefusal,
+  type WithdrawalRequest,
   type WriteOptions
 } from "effect-pix"
-import { Effect, Layer, Logger, Schema } from "effect"
+import { Context, Effect, Layer, Logger, Schema } from "effect"
 import { impatientSettings } from "./policies.ts"
 import { operations } from "./operations.ts"
 import { credentials, scripted } from "./Wire.ts"
@@ -33,27 +36,47 @@ export type Service = Payments["Service"]
 
 const keyOf = (operation: Operation) => operations[operation].madeKey
 
-/** The past of a write's key: the call makes the key, or the caller gives it with or without `earlier`. */
-export type Past = "made" | "given" | "None" | "Unknown"
+/** The past of a write's key: the call makes the key, or the caller gives it and says its past. */
+export type Past = "made" | "None" | "Unknown"
 
 /** The options of a write with this past. The key is the one that the call would make. */
 export const optionsOf = (operation: Operation, past: Past): WriteOptions | undefined => {
-  const idempotencyKey = past === "made" ? undefined : keyOf(operation)
-  if (idempotencyKey === undefined) return undefined
-  return past === "None" || past === "Unknown" ? { idempotencyKey, earlier: past } : { idempotencyKey }
+  const idempotencyKey = keyOf(operation)
+  return past === "made" || idempotencyKey === undefined ? undefined : { idempotencyKey, earlier: past }
+}
+
+/** A client that is built anew for each write: all have one key, and a client remembers the doubts of its keys. */
+const builtForEach = (layer: Layer.Layer<Payments, ConfigurationError>) => {
+  const use = <A, E>(call: (payments: Service) => Effect.Effect<A, E>) =>
+    Layer.build(Layer.fresh(layer)).pipe(
+      Effect.orDie,
+      Effect.flatMap((context) => call(Context.get(context, Payments))),
+      Effect.scoped
+    )
+  return Effect.map(Payments, (payments) => ({
+    ...payments,
+    // The overloads of the method have one implementation.
+    createTransaction: ((request: CreateTransactionRequest, options?: WriteOptions) =>
+      use(({ createTransaction }) => createTransaction(request, options))) as Service["createTransaction"],
+    requestWithdrawal: (request: WithdrawalRequest, options?: WriteOptions) =>
+      use(({ requestWithdrawal }) => requestWithdrawal(request, options))
+  }))
 }
 
 /** A client for many calls, whose replies `wire` has. Each call makes the key of a first one. */
 export const reusedClient = (settings: Partial<PaymentsPolicy> = {}, facts: Partial<GatewayFacts> = {}) => {
   const wire = scripted("silence")
-  const client = Payments.layer({ baseUrl: "https://gateway.example" }).pipe(
+  const layer = Payments.layer({ baseUrl: "https://gateway.example" }).pipe(
     Layer.provide([
       wire.layer,
       credentials,
       Layer.succeed(IdempotencyKeyGen, { next: (prefix) => Effect.succeed(`${prefix}_1`) }),
       PaymentsPolicy.layer({ ...impatientSettings, retryBudget: "unlimited", ...settings }),
       GatewayFacts.layer(facts)
-    ]),
+    ])
+  )
+  const client = Layer.effect(Payments, builtForEach(layer)).pipe(
+    Layer.provideMerge(layer),
     Layer.merge(Logger.layer([]))
   )
   return { wire, client }

@@ -26,8 +26,6 @@ export interface Row {
   readonly read: End
   /** A write whose key has no past: the call made it, or the caller said `earlier: "None"`. */
   readonly write: End
-  /** A write with a key of the caller's, of which the past is not known. Default: as `write`. */
-  readonly given?: End
   /** The lookup of a transaction, where it differs from the other reads. */
   readonly lookup?: End
 }

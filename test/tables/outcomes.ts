@@ -58,8 +58,7 @@ const statuses = [...refusals, ...otherStatuses].flatMap(([all]) =>
       {
         name: `a ${status} without words`,
         met: answers(status, ...silent, ...(is422 ? repeatingTheStatus : [])),
-        ...byStatus(status),
-        ...(is422 && { given: "IdempotencyConflict" })
+        ...byStatus(status)
       }
     ]
   })

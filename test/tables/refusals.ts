@@ -10,7 +10,7 @@ export interface Refusal {
   readonly texts?: ReadonlyArray<string>
   /** The body, where it has no words that can be read. */
   readonly body?: "" | "{}" | `{"message":"cut`
-  readonly past?: "given" | "None" | "Unknown"
+  readonly past?: "None" | "Unknown"
   /** Its words name a limit: they count only where nothing speaks of a withdrawal that exists, as `isAboutOne` does. */
   readonly isLimit?: true
   readonly isAboutOne?: true
@@ -33,8 +33,7 @@ const duplication = { texts: ["Idempotency-Key already used"], isAboutOne: true 
 const limit = { texts: ["Limite diário excedido"], isLimit: true } as const
 const timeOut = { texts: ["Tempo esgotado no PSP"] }
 const broken = { texts: ["Falha na comunicação com o banco"] }
-const none = { past: "None", policy: "BelowMinimum" } as const
-const given = { past: "given" } as const
+const own = { status: 422, policy: "BelowMinimum" } as const
 const unread = { body: `{"message":"cut` } as const
 
 export const lines: ReadonlyArray<Line> = [
@@ -43,14 +42,18 @@ export const lines: ReadonlyArray<Line> = [
   line("401", "AuthError", { status: 401 }),
   line("301, 307, 308 or 407", "RequestRejected", ...[301, 307, 308, 407].map((status) => ({ status }))),
   line(
-    'after `earlier: "None"`',
+    "your policy names a cause",
     "that cause",
-    { ...none, status: 409 },
-    { ...none, ...limit },
-    { ...none, ...duplication },
-    { ...none, ...timeOut },
-    { ...none, ...broken },
-    { ...none, ...unread, status: 422 }
+    { ...own, status: 409 },
+    { ...own, ...limit },
+    { ...own, ...limit, status: 429 },
+    { ...own, ...duplication },
+    { ...own, ...timeOut },
+    { ...own, ...broken },
+    { ...own, ...unread },
+    { ...own, policy: "LimitReached" },
+    { ...own, policy: "IdempotencyConflict", isAboutOne: true },
+    { ...own, policy: "RequestRejected" }
   ),
   line("409", "IdempotencyConflict", { status: 409 }),
   line("a limit of the account", "LimitReached", limit, { ...limit, status: 429 }),
@@ -59,24 +62,9 @@ export const lines: ReadonlyArray<Line> = [
   line(
     "could not be read to its end",
     "OutcomeUnknown",
-    ...[400, 402, 403, 404, 406, 410, 412, 422].map((status) => ({ ...unread, status })),
-    { ...unread, ...given, status: 422 }
+    ...[400, 402, 403, 404, 406, 410, 412, 422].map((status) => ({ ...unread, status }))
   ),
   line("429", "RateLimited", { status: 429 }),
-  line(
-    "your policy names a cause",
-    "that cause",
-    { policy: "BelowMinimum" },
-    { policy: "LimitReached" },
-    { policy: "IdempotencyConflict", isAboutOne: true },
-    { policy: "RequestRejected" }
-  ),
-  line(
-    "the request was made before",
-    "IdempotencyConflict",
-    { ...given, texts: ["Saque já solicitado"], isAboutOne: true },
-    { ...given, status: 422, body: "" }
-  ),
   line("403", "AuthError", { status: 403 }),
   line(
     "a sentence about a cause of a withdrawal",

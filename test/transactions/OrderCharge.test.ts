@@ -193,16 +193,16 @@ describe("OrderCharge.get", () => {
   effect("a charge that is lapsed when it is made is the only one of its visit", function* () {
     const keys: Array<string | undefined> = []
     const expirationDate = DateTime.makeUnsafe(yield* Clock.currentTimeMillis)
-    const create: Payments["Service"]["createTransaction"] = (_: unknown, options: WriteOptions = {}) =>
+    const create: Payments["Service"]["createTransaction"] = (_: unknown, options?: WriteOptions) =>
       Effect.sync((): CreatedPixTransaction => {
-        keys.push(options.idempotencyKey)
+        keys.push(options?.idempotencyKey)
         return {
           id: `charge-${keys.length}`,
           amount: Money.centavos(2500),
           status: "WAITING_PAYMENT",
           pix: { qrcode: created.data.pix.qrcode, expirationDate },
           extra: {},
-          idempotencyKey: options.idempotencyKey ?? ""
+          idempotencyKey: options?.idempotencyKey ?? ""
         }
       })
     const layer = mockPayments({

@@ -4,8 +4,8 @@
  * A payout is clean while no request of it can have been executed, and in doubt since the first request that may have
  * been. In doubt no refusal proves that nothing moved; only a success ends a doubt.
  *
- * A single call may have used the same key: one reference is one key. So a clean payout is sent without `earlier`, and
- * never with `earlier: "None"`.
+ * A single call may have used the same key, since one reference is one key. What it began is submitted with `after` or with
+ * `earlier: "Unknown"`, and is in doubt from the start. So a clean payout is sent with `earlier: "None"`.
  */
 import * as DateTime from "effect/DateTime"
 import * as Predicate from "effect/Predicate"
@@ -48,12 +48,12 @@ export const makeOutcomeUnknown = (
  * `after`: the queue compares it itself, since it knows the company of the account.
  */
 export const writeOptions = (idempotencyKey: string, mayHaveLeftAt: number | null): WriteOptions => {
-  if (mayHaveLeftAt === null) return { idempotencyKey }
+  if (mayHaveLeftAt === null) return { idempotencyKey, earlier: "None" }
   const after = new OutcomeUnknown({
     ...makeOutcomeUnknown(idempotencyKey, "Interrupted"),
     firstSentAt: DateTime.makeUnsafe(mayHaveLeftAt)
   })
-  return { idempotencyKey, earlier: "Unknown", after }
+  return { after }
 }
 
 type UnknownFields = ConstructorParameters<typeof OutcomeUnknown>[0]
@@ -96,7 +96,7 @@ export const reasonOf = (error: RequestWithdrawalError): string | undefined =>
   "serviceMessage" in error ? error.serviceMessage : undefined
 
 /** A failure as it is stored: without the words of the service. */
-const withoutWords = <E extends RequestWithdrawalError>(error: E): E => {
+export const withoutWords = <E extends RequestWithdrawalError>(error: E): E => {
   const { issues, seen, serviceCode, serviceMessage: _, ...rest }: Worded = error
   const { status, ...place } = seen ?? {}
   const word = status === undefined ? undefined : plainWord(status)

@@ -45,6 +45,31 @@ interface CallEnd {
 /** An earlier call with the same key may have been executed. */
 const earlierUnknown: Unanswered = { _tag: "Unanswered", sent: "Unknown", reason: "EarlierUnknown" }
 
+/** How many writes in doubt a client remembers. */
+const mostDoubts = 10_000
+
+/** A key of one operation is another key for another one. */
+const nameOf = ({ prepared, route }: Call) => `${route.endpoint.operation} ${prepared.idempotencyKey}`
+
+/** Puts a call in doubt whose key is, by an earlier call of the client. Returns whether it was not in doubt by itself. */
+const recall = (call: Call): boolean => {
+  const { doubts } = call.client
+  if (doubts.size === 0 || call.inDoubt !== undefined || !doubts.has(nameOf(call))) return false
+  call.inDoubt = earlierUnknown
+  call.fingerprint ??= doubts.get(nameOf(call))
+  return true
+}
+
+/** Remembers the doubt with which a write ended, as the newest one. A success ends the doubt. */
+const remember = (call: Call, { outcome }: CallEnd): void => {
+  const { doubts } = call.client
+  if (outcome === "Unknown" || (outcome === "Executed" && doubts.size > 0)) doubts.delete(nameOf(call))
+  if (outcome !== "Unknown") return
+  doubts.set(nameOf(call), call.fingerprint ?? call.sender?.fingerprint())
+  const [oldest] = doubts.keys()
+  if (doubts.size > mostDoubts && oldest !== undefined) doubts.delete(oldest)
+}
+
 /** Runs a prepared call. */
 export const run = <A, E extends Tagged>(
   client: Client,
@@ -71,10 +96,10 @@ export const run = <A, E extends Tagged>(
       attemptStarted: 0,
       used: undefined,
       request: undefined,
-      inDoubt: prepared.past === "Unknown" ? earlierUnknown : undefined,
+      inDoubt: prepared.doubt === undefined ? undefined : earlierUnknown,
       sender: undefined,
-      fingerprint: prepared.after?.fingerprint,
-      firstSentAt: prepared.after?.firstSentAt?.epochMilliseconds,
+      fingerprint: prepared.doubt?.fingerprint,
+      firstSentAt: prepared.doubt?.firstSentAt,
       unclear: undefined,
       isReported: false,
       span: undefined,
@@ -102,6 +127,10 @@ const attempts = Effect.fnUntraced(function* <A, E extends Tagged>(call: Call<A,
   const { client, settings } = call
   const { operation } = call.route.endpoint
   let retry: Retry | undefined
+  if (recall(call)) {
+    const line = `${operation} was called with earlier: "None", and an earlier call with its key may have been executed. It counts as "Unknown".`
+    yield* log("Warn", line, attributesOfCall(call), call.span)
+  }
   for (;;) {
     const used = yield* client.credentials.current
     const sender = client.senderWith(used)
@@ -196,6 +225,8 @@ const isWithheld = (last: Failed) =>
 
 /** The error of the call, if it ends after this failure. A doubt in it is known from now on, whatever ends the call. */
 const errorAfter = <A, E extends Tagged>(call: Call<A, E>, last: Failed): E => {
+  // Another call with the key may have ended in doubt meanwhile.
+  recall(call)
   const error = call.prepared.toError(call, failureOfCall(last, call.inDoubt))
   if (isUnclear(error)) call.unclear = error
   return error
@@ -209,7 +240,7 @@ const giveUp = <A, E extends Tagged>(call: Call<A, E>, last: Failed): Effect.Eff
   endFailed(call, error, Exit.fail(error))
   // The earlier call has already logged a warning about its unknown outcome; and a caller of this library stores it, and logs it itself.
   const isKnown =
-    (call.prepared.past === "Unknown" && !isWithheld(last)) || call.settings.notAfter !== Number.POSITIVE_INFINITY
+    (call.prepared.doubt !== undefined && !isWithheld(last)) || call.settings.notAfter !== Number.POSITIVE_INFINITY
   const level = isKnown ? "Debug" : "Warn"
   if (error.outcome === "Unknown") return Effect.andThen(logFailed(call, error, level), Effect.fail(error))
   return isToldOf(call, last) ? Effect.andThen(reportFailedWrite(call, error), Effect.fail(error)) : Effect.fail(error)
@@ -258,6 +289,7 @@ const endFailed = (call: Call, error: Tagged, exit: Exit.Exit<unknown, unknown>)
 
 const end = (call: Call, exit: Exit.Exit<unknown, unknown>, ended: CallEnd): void => {
   const { client, context, prepared, route, settings, span, started } = call
+  remember(call, ended)
   // An interruption may come after the end and before the result is returned.
   if (call.isOver) return
   call.isOver = true

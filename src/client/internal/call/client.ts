@@ -45,6 +45,8 @@ export interface Client extends Pick<ClientOptions, "credentials" | "keys" | "co
   readonly meters: Meters
   /** The sender with these credentials. */
   readonly senderWith: (credentials: ApiCredentials) => Sender
+  /** The writes that ended in doubt, and by whom each was sent: see `recall`. */
+  readonly doubts: Map<string, string | undefined>
   /** Counts and logs the fields of an answer that did not fit. */
   readonly reportMisfits: ReturnType<typeof makeMisfitReport>
   /** Logs that the service limits requests. */
@@ -78,6 +80,7 @@ export const makeClient = (options: ClientOptions): Effect.Effect<Client> =>
       server,
       meters,
       senderWith: (current) => makeSender(baseUrl.origin + prefix, companyId, current),
+      doubts: new Map(),
       reportMisfits: makeMisfitReport(meters),
       reportRateLimit: makeLimitReport(),
       reportFailedWrite: makeLimitReport(),

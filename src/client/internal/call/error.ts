@@ -12,7 +12,6 @@ import {
   ServiceUnavailable,
   UnexpectedResponse
 } from "../../../contract/PaymentsError.ts"
-import { isAskedBefore } from "../words/earlierRequest.ts"
 import { isDecidedByStatus } from "./judgeRefusal.ts"
 import type { Call, Failed, Refused, Unanswered } from "./state.ts"
 
@@ -93,8 +92,7 @@ const refusedWrite = <Own extends PaymentsError>(
   refused: Refused,
   ownError: OwnError<Own> | undefined
 ) => {
-  const { past } = call.prepared
-  const { cause, hasWords, isConflict, isLimit, record, retryAfter, status, words } = refused
+  const { cause, isConflict, isLimit, record, retryAfter, status } = refused
   const fields = { ...refusedFields(call, refused), idempotencyKey }
   const doubt = () => ({ ...doubtFields(call), ...withoutUndefined({ retryAfter }), outcome: "Unknown" }) as const
   const ownOrRejected = (named = refused) => ownError?.(named, fields) ?? new RequestRejected(fields)
@@ -107,14 +105,13 @@ const refusedWrite = <Own extends PaymentsError>(
   if (status === 401) return new AuthError(fields)
   // A permanent redirect (RFC 9110, section 15.4), or a proxy's refusal: nothing was done.
   if (isDecidedByStatus(status)) return new RequestRejected(fields)
-  // The user's own cause counts for a limit or a conflict only if the user says that the key has no past.
-  const isOwn = cause !== undefined && past === "None"
+  // The user's own cause counts for a limit or a conflict too: it is asked only of a key without a doubt.
+  const isOwn = cause !== undefined
   if (isLimit && !isOwn && cause !== "IdempotencyConflict") return ownOrRejected({ ...refused, cause: "LimitReached" })
   if (isConflict && !isOwn) return conflict()
   if (status === 429 && !isConflict && !isLimit)
     return new RateLimited({ ...fields, ...withoutUndefined({ retryAfter }) })
   if (cause !== undefined) return cause === "IdempotencyConflict" ? conflict() : ownOrRejected()
-  if (past === "Undeclared" && (isAskedBefore(words) || (status === 422 && !hasWords))) return conflict()
   return status === 403 ? new AuthError(fields) : ownOrRejected()
 }
 

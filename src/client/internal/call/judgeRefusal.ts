@@ -220,7 +220,7 @@ export const judgeRefusal = (
     status !== 409 &&
     isLimited(words, status === 429)
   const isConflict = isOfWrite && !isLimit && (status === 409 || isAboutDuplication(words))
-  const isDecided = isDecidedByStatus(status) || isConflict || (verdict !== undefined && call.prepared.past === "None")
+  const isDecided = isDecidedByStatus(status) || isConflict || verdict !== undefined
   const isBroken = isOfWrite && !isLimit && !isConflict && (isTimedOut(words) || isBrokenBehind(words))
   if (isBroken && !isDecided) return inDoubt("UnderWay")
   // What was not read may say so too.

@@ -16,13 +16,13 @@ import type {
   WriteError
 } from "../../../contract/PaymentsError.ts"
 import { issuesOf } from "../../../contract/RequestIssues.ts"
-import { isUnclear, type WriteOptions } from "../../../contract/WriteOptions.ts"
+import { isUnclear, type Unclear, type WriteOptions } from "../../../contract/WriteOptions.ts"
 import { bodyDecoder, type FastReader, parseJson } from "../wire/decode.ts"
 import { type SeenPaths, seenIn } from "../wire/seen.ts"
 import { run } from "./call.ts"
 import type { Client } from "./client.ts"
 import { type OwnError, readError, writeError } from "./error.ts"
-import type { Issues, KeyPast, Route, Undecodable } from "./state.ts"
+import type { Doubt, Issues, Route, Undecodable } from "./state.ts"
 
 const notWritable: Issues = [{ path: "", problem: "cannot be written as JSON" }]
 
@@ -125,8 +125,7 @@ export const read = <E extends Endpoint, A, Own extends PaymentsError = never>(
   if (Result.isFailure(path)) return Effect.fail(invalidRequest(operation, path.failure))
   return run(client, route, {
     idempotencyKey: undefined,
-    past: "Made",
-    after: undefined,
+    doubt: undefined,
     amount: undefined,
     path: path.success,
     text: undefined,
@@ -184,7 +183,7 @@ export const write = <E extends Endpoint, Sent extends Amounted | undefined, A, 
   const seen = (answered: string) => seenIn(answered, seenPaths, (json) => parseJson(json, decimals))
   return Effect.flatMap(
     keyOf(client, route.endpoint, options),
-    ({ after, idempotencyKey, past }): Effect.Effect<A, WriteError | Own> => {
+    ({ doubt, idempotencyKey }): Effect.Effect<A, WriteError | Own> => {
       const path = route.pathOf(input)
       if (Result.isFailure(path)) return Effect.fail(invalidRequest(operation, path.failure, idempotencyKey))
       const body = encode(idempotencyKey)
@@ -192,8 +191,7 @@ export const write = <E extends Endpoint, Sent extends Amounted | undefined, A, 
       const { sent, text } = body.success
       return run(client, route, {
         idempotencyKey,
-        past,
-        after,
+        doubt,
         amount: sent?.amount,
         path: path.success,
         text,
@@ -214,13 +212,18 @@ export const write = <E extends Endpoint, Sent extends Amounted | undefined, A, 
   )
 }
 
-const Unclear = Schema.declare(isUnclear, {
+const UnclearError = Schema.declare(isUnclear, {
   expected: "an OutcomeUnknown or an IdempotencyConflict, decoded by its schema if it was stored"
 })
 
 const isKey = Schema.is(IdempotencyKey)
 
-type Options = Readonly<Pick<WriteOptions, "after" | "earlier" | "idempotencyKey">>
+/** Options as a caller without types may give them. */
+interface Options {
+  readonly idempotencyKey?: string | undefined
+  readonly earlier?: "None" | "Unknown" | undefined
+  readonly after?: Unclear | undefined
+}
 
 /** Schema filters of options: each is a rule, and the sentence for options that break it. */
 const rule = (isKept: (options: Options) => boolean, message: string) => Schema.makeFilter(isKept, { message })
@@ -229,12 +232,11 @@ const checkOptions = strictEncoder(
   Schema.Struct({
     idempotencyKey: Schema.optional(IdempotencyKey),
     earlier: Schema.optional(Schema.Literals(["None", "Unknown"])),
-    after: Schema.optional(Unclear)
+    after: Schema.optional(UnclearError)
   }).check(
     rule(
-      ({ after, earlier, idempotencyKey }) =>
-        earlier === undefined || idempotencyKey !== undefined || after !== undefined,
-      "needs the idempotencyKey of the earlier call beside `earlier`"
+      ({ after, idempotencyKey }) => idempotencyKey !== undefined || after !== undefined,
+      "must have an idempotencyKey or `after`: a key that is missing would be a new one"
     ),
     rule(
       ({ after, earlier }) => after === undefined || earlier !== "None",
@@ -251,21 +253,20 @@ const checkOptions = strictEncoder(
 
 interface Keyed {
   readonly idempotencyKey: string
-  readonly past: KeyPast
-  readonly after: Options["after"]
+  readonly doubt: Doubt | undefined
 }
 
-const noOptions: Result.Result<Options, Issues> = Result.succeed({})
-
-/** Returns the key of a write and the known past of the key. A key that is made for this call has no past. */
+/** Returns the key of a write and its doubt. A key that is made for this call has none. */
 const keyOf = (client: Client, { keyPrefix = "tx", operation }: Endpoint, options: WriteOptions | undefined) => {
-  const checked = options === undefined ? noOptions : checkOptions(options)
+  if (options === undefined) {
+    return Effect.map(client.keys.next(keyPrefix), (made): Keyed => ({ idempotencyKey: made, doubt: undefined }))
+  }
+  const checked = checkOptions(options)
   if (Result.isFailure(checked)) return Effect.fail(invalidRequest(operation, checked.failure))
-  const { after, earlier = "Undeclared", idempotencyKey = after?.idempotencyKey } = checked.success
+  const { after, earlier, idempotencyKey = after?.idempotencyKey ?? "" } = checked.success
   if (after !== undefined && after.operation !== operation) {
     return Effect.fail(invalidRequest(operation, [{ path: "after", problem: `must be of an earlier ${operation}` }]))
   }
-  return idempotencyKey === undefined
-    ? Effect.map(client.keys.next(keyPrefix), (made): Keyed => ({ idempotencyKey: made, past: "Made", after }))
-    : Effect.succeed<Keyed>({ idempotencyKey, past: after === undefined ? earlier : "Unknown", after })
+  const doubt = { fingerprint: after?.fingerprint, firstSentAt: after?.firstSentAt?.epochMilliseconds }
+  return Effect.succeed<Keyed>({ idempotencyKey, doubt: earlier === "None" ? undefined : doubt })
 }

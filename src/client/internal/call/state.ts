@@ -30,19 +30,19 @@ export interface Route<E extends Endpoint = Endpoint> {
   ) => Result.Result<E["response"]["Type"], Undecodable>
 }
 
-/**
- * The past of a key: the earlier requests with it. `Made`: the call made the key. `None`: the caller says that none can have
- * been executed. `Unknown`: one may have been executed. `Undeclared`: the caller gave the key and did not say.
- */
-export type KeyPast = "Made" | "None" | "Unknown" | "Undeclared"
+/** What is known of an earlier request that may have been executed. */
+export interface Doubt {
+  readonly fingerprint?: string | undefined
+  /** In milliseconds since 1970. */
+  readonly firstSentAt?: number | undefined
+}
 
 /** The request of a call, and the reader of its answer. */
 export interface Prepared<A, E> {
   /** The key of a write. A read has none. */
   readonly idempotencyKey: string | undefined
-  readonly past: KeyPast
-  /** The error of an earlier call with the key, if the caller gave it. */
-  readonly after: Unclear | undefined
+  /** The doubt that the caller says the key is in. */
+  readonly doubt: Doubt | undefined
   /** The amount of a write, in centavos, where it has one. */
   readonly amount: number | undefined
   /** Begins with a slash, and includes the query. */

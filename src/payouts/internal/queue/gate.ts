@@ -112,7 +112,7 @@ export const makeGate = Effect.fnUntraced(function* ({ logPayout, store }: Core,
       const { dailyCap, horizon, maxAmount } = settings
       const late = tooLate(row, { account, horizon, now })
       if (late === "PastHorizon") return late
-      if (row.mayHaveLeftAt === null && needsApproval(row, account.fourEyesAbove)) return "NeedsApproval"
+      if (row.sends === 0 && needsApproval(row, account.fourEyesAbove)) return "NeedsApproval"
       if (late !== undefined) return late
       if (maxAmount !== undefined && row.amount > maxAmount) return "OverMaxAmount"
       return dailyCap !== undefined && row.amount > dailyCap ? "OverDailyCap" : undefined

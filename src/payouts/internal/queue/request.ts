@@ -13,11 +13,14 @@ import { lanes } from "../../../internal/fingerprint.ts"
 import type { BelowMinimum, InvalidRequest } from "../../../contract/PaymentsError.ts"
 import { WithdrawalRequestBody } from "../../../contract/Withdrawal.ts"
 import { checkWithdrawal, invalidWithdrawal } from "../../../contract/WithdrawalCheck.ts"
+import { isUnclear, type Unclear } from "../../../contract/WriteOptions.ts"
 import { Centavos } from "../../../pix/Money.ts"
 import { issuesOfStep } from "../../../durable/Step.ts"
 import type { PayoutItem } from "../../Payout.ts"
 import { defaultAccount } from "../../PayoutQueueOptions.ts"
 import type { Place, Seal } from "../../Seal.ts"
+import { makeOutcomeUnknown, withoutWords } from "../machine.ts"
+import { writeFailure } from "./row.ts"
 import { lastTime } from "./tables.ts"
 
 /** A checked payout, as it is stored. */
@@ -37,6 +40,13 @@ export interface Submission {
   readonly replaces: string | null
   /** What it is called, as JSON. */
   readonly label: string | null
+  /** `unknown`: a single call with its key may have been executed. */
+  readonly state: "accepted" | "unknown"
+  /** When that call was made, in milliseconds; null where that is not known. */
+  readonly mayHaveLeftAt: number | null
+  readonly fingerprint: string | null
+  /** The failure of that call, as JSON. */
+  readonly error: string | null
 }
 
 /** Sorts the fields of an object, so that their order does not change the text. */
@@ -105,8 +115,8 @@ const invalid = (path: string, problem: string) => invalidWithdrawal([{ path, pr
 const readItem = (item: PayoutItem) =>
   Result.try({
     try: () => {
-      const { by, label, notBefore, reference, replaces, ...request } = item
-      return { by, label, notBefore, reference, replaces, request }
+      const { after, by, earlier, label, notBefore, reference, replaces, ...request } = item
+      return { after, by, earlier, label, notBefore, reference, replaces, request }
     },
     catch: () => invalid("", "must be an object with a reference, an amount, and plain data")
   })
@@ -119,6 +129,17 @@ export const millisOfTime = (time: unknown): number | undefined => {
 
 /** What is wrong with another one. */
 export const badTime = "must be a DateTime from 1970 on"
+
+/** The columns of what a single call began; `undefined` where the item says of no such call. */
+const begunBy = (after: Unclear | undefined, isInDoubt: boolean, key: string) => {
+  if (!isInDoubt) return { state: "accepted", mayHaveLeftAt: null, fingerprint: null, error: null } as const
+  return {
+    state: "unknown",
+    mayHaveLeftAt: after?.firstSentAt?.epochMilliseconds ?? null,
+    fingerprint: after?.fingerprint ?? null,
+    error: writeFailure(after === undefined ? makeOutcomeUnknown(key, "Interrupted") : withoutWords(after))
+  } as const
+}
 
 /** Where a text of a payout is stored. */
 export const placeOf = ({ account, reference }: Omit<Place, "column">, column: Place["column"]): Place => ({
@@ -147,11 +168,16 @@ export const submission = (
   payout: PayoutItem
 ): Result.Result<Submission, InvalidRequest | BelowMinimum> =>
   Result.gen(function* () {
-    const { by, label, notBefore, reference, replaces, request } = yield* readItem(payout)
+    const { after, by, earlier, label, notBefore, reference, replaces, request } = yield* readItem(payout)
+    const isInDoubt = after !== undefined || earlier !== undefined
     const from = notBefore === undefined ? null : millisOfTime(notBefore)
     const issues = [
       ...issuesOfStep({ by, label }),
       ...(from === undefined ? [{ path: "notBefore", problem: badTime }] : []),
+      ...(isInDoubt && notBefore !== undefined
+        ? [{ path: "notBefore", problem: "must be absent: what a single call began is asked for at once" }]
+        : []),
+      ...(earlier !== undefined && earlier !== "Unknown" ? [{ path: "earlier", problem: 'must be "Unknown"' }] : []),
       ...(replaces !== undefined && (replaces === reference || Option.isNone(payoutKey(account, replaces)))
         ? [{ path: "replaces", problem: "must be the reference of another payout" }]
         : [])
@@ -163,6 +189,14 @@ export const submission = (
         "must be a text that is not blank, without space around it, in composed form (NFC), and without characters that a person cannot see or tell apart"
       )
     )
+    if (
+      after !== undefined &&
+      !(isUnclear(after) && after.operation === "requestWithdrawal" && after.idempotencyKey === idempotencyKey)
+    ) {
+      const problem =
+        "must be the OutcomeUnknown or IdempotencyConflict of a requestWithdrawal with the key of this reference"
+      return yield* Result.fail(invalid("after", problem))
+    }
     const body = yield* checkWithdrawal(request, idempotencyKey)
     const { amount } = body
     const text = JSON.stringify(body)
@@ -177,7 +211,8 @@ export const submission = (
       submittedBy: by ?? null,
       notBefore: from ?? null,
       replaces: replaces ?? null,
-      label: label === undefined ? null : writeLabel(label)
+      label: label === undefined ? null : writeLabel(label),
+      ...begunBy(after, isInDoubt, idempotencyKey)
     }
   })
 

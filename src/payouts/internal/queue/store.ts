@@ -138,7 +138,7 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
       const columns: Record<string, unknown> = {
         ...known,
         ...(notBefore !== null && (yield* scheduled(sql`CAST(${notBefore} AS BIGINT)`, above))),
-        state: sql`CASE WHEN ${above} THEN 'parked' ELSE 'accepted' END`,
+        state: sql`CASE WHEN ${above} THEN 'parked' ELSE CAST(${row.state} AS VARCHAR(10)) END`,
         parkedBecause: sql`CASE WHEN ${above} THEN 'NeedsApproval' END`,
         needsApproval: above
       }

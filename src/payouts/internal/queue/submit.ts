@@ -167,7 +167,9 @@ export const makeAccept = (core: Core, settings: Settings, seal: Seal) => {
     sum: number
   ): Effect.fn.Return<Result.Result<Inserted, Wrong["error"]>, SqlError | DatabaseError> {
     const now = yield* Clock.currentTimeMillis
-    const row = Row.make({ ...stored, submittedAt: now, updatedAt: now })
+    // A clock that is ahead must not make the doubt look younger than it is.
+    const mayHaveLeftAt = stored.state === "unknown" ? Math.min(stored.mayHaveLeftAt ?? now, now) : null
+    const row = Row.make({ ...stored, mayHaveLeftAt, submittedAt: now, updatedAt: now })
     const inserted = yield* core.insert(row, sum)
     if (inserted !== undefined) {
       return Result.map(yield* replace(inserted), (row): Inserted => ({ row, isNew: true }))
@@ -181,6 +183,10 @@ export const makeAccept = (core: Core, settings: Settings, seal: Seal) => {
     if (earlier === undefined) {
       // The row was committed after this transaction had begun, so this transaction does not see it.
       return yield* new DatabaseError({ operation: "submit", reason: "SerializationError", isRetryable: true })
+    }
+    if (stored.state === "unknown" && earlier.mayHaveLeftAt === null && earlier.withdrawalId === null) {
+      const problem = `is that of a payout (${earlier.state}) that was submitted as one that no call began. Park it, look in the panel, and settle it`
+      return Result.fail(invalidWithdrawal([{ path: "reference", problem }]))
     }
     const isSame = yield* isSameContent(earlier, submitted)
     const differing = conflictOf(row, earlier, isSame)
