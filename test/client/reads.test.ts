@@ -269,6 +269,7 @@ const wrong: ReadonlyArray<readonly [operation: ReadName, ...NotRead]> = [
   ["getTransaction", "Unreadable", "", "<html><b>ok</b></html>", "null", ""],
   ["getTransaction", "NotAsAsked", "transactionId", { ...detail, transactionId: "t-2" }],
   ["listTransactions", "NotAsAsked", "ok", { ...listed, ok: false }],
+  ["listTransactions", "Unreadable", "", ...["[]", "{}"].map((part) => `[${`${part},`.repeat(65_536)}1]`)],
   ["listTransactions", "NotAsAsked", "res.items", ...[row, {}].map((item) => withItems(...Array(101).fill(item)))],
   ["listTransactions", "Unreadable", "res", withItems().res],
   ["listTransactions", "Unreadable", "res.items", { res: { ...listed.res, items: null } }],

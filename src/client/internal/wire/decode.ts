@@ -27,11 +27,28 @@ const longNumber = /[\d.]{16}|[\d.][eE][-+]?\d{3}/
 // The third argument is not in TypeScript's lib, and older engines do not pass it.
 type Reviver = (key: string, value: unknown, context?: { readonly source?: string }) => unknown
 
+/** More lists and objects than any answer of the contract has. Each costs the engine up to forty times its two characters. */
+const maxParts = 65_536
+
+const partsIn = (text: string): number => {
+  let parts = 0
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    // `[` and `{`. Those in texts are counted too.
+    if (code === 0x5b || code === 0x7b) parts++
+  }
+  return parts
+}
+
+/** Whether an answer has more lists and objects than are parsed. */
+const hasTooMany = (text: string): boolean => text.length > maxParts && partsIn(text) > maxParts
+
 /**
  * Parses JSON. A number of the `exact` fields, at any depth, becomes its source text if the number alone would lose
- * digits. Throws what `JSON.parse` throws.
+ * digits. Throws what `JSON.parse` throws, and for more lists and objects than any answer has.
  */
 export const parseJson = (text: string, exact: ReadonlySet<string> | undefined): unknown => {
+  if (hasTooMany(text)) throw new SyntaxError("too many lists and objects")
   if (exact === undefined || !longNumber.test(text)) return JSON.parse(text)
   const reviver: Reviver = (key, value, context) =>
     Predicate.isNumber(value) &&
@@ -171,6 +188,11 @@ const tooDeep: Undecodable = { reason: "Unreadable", issues: [{ path: "", proble
 
 const notJson: Undecodable = { reason: "Unreadable", issues: [{ path: "", problem: "is not JSON" }] }
 
+const tooMany: Undecodable = {
+  reason: "Unreadable",
+  issues: [{ path: "", problem: `has more than ${maxParts} lists and objects` }]
+}
+
 /**
  * Reads a body of JSON by a schema. A time without an offset is one of `zone`, by default of UTC. An optional field that does not fit is left out, and its name is added to `misfits`.
  */
@@ -183,7 +205,7 @@ export const bodyDecoder = <S extends Schema.ConstraintDecoder<unknown>>(
   const removeNulls = nullRemover(ast)
   const writeTimes = timeWriter(ast)
   return (text: string, misfits: Set<string>, zone?: DateTime.TimeZone): Result.Result<S["Type"], Undecodable> => {
-    const json = Result.try({ try: () => parseJson(text, exact), catch: () => notJson })
+    const json = Result.try({ try: () => parseJson(text, exact), catch: () => (hasTooMany(text) ? tooMany : notJson) })
     if (Result.isFailure(json)) return Result.fail(json.failure)
     const excess = findExcess?.(json.success)
     if (excess !== undefined) return Result.fail({ reason: "NotAsAsked", issues: [excess] })
