@@ -122,7 +122,7 @@ export const AccountChange = Schema.Struct({
 export interface AccountChange extends Schema.Schema.Type<typeof AccountChange> {}
 
 /** What is about an account, and not about one payout of it: see `WaitsFor`. */
-export const RefusedBecause = Schema.Literals(["AuthError", "Redirect", "RateLimited", "Limit", "InsufficientBalance"])
+export const RefusedBecause = Schema.Literals(["AuthError", "Setup", "RateLimited", "Limit", "InsufficientBalance"])
 
 /** An account of the queue. Its limit is in centavos. All of it can be stored. */
 export const PayoutAccount = Schema.Struct({

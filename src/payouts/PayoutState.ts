@@ -72,7 +72,8 @@ export type ParkedBecause = typeof ParkedBecause.Type
  * - `Window`: the opening of the account's `window`.
  * - `Limit`: the end of a limit of the account, or of its block.
  * - `AuthError`: credentials that the service takes (401, 403).
- * - `Redirect`: the right base URL.
+ * - `Setup`: the way to the service: the right base URL, a proxy (407), or the end of a deploy, of which a balancer answers a 404 or the like
+ *   without words.
  * - `RateLimited`: the time that the service named.
  * - `ServiceUnavailable`: a connection to the service.
  * - `OtherClientId`: credentials of the account's own client id. Those of the worker now belong to another one.
@@ -84,7 +85,7 @@ export const WaitsFor = Schema.Literals([
   "InsufficientBalance",
   "Limit",
   "AuthError",
-  "Redirect",
+  "Setup",
   "RateLimited",
   "ServiceUnavailable",
   "OtherClientId"

@@ -66,6 +66,8 @@ const common = {
 }
 /** When the first request whose result is not known may have left. Absent: no request of it is in doubt. */
 const mayHaveLeftAt = Schema.optionalKey(Schema.DateTimeUtcFromString)
+/** A request of it is not answered, and may be under way until then. Absent: each was answered. */
+const underWayUntil = Schema.optionalKey(Schema.DateTimeUtcFromString)
 const record = {
   /** The number of its record at the service. */
   withdrawalId: Schema.optionalKey(Schema.Int),
@@ -96,7 +98,6 @@ const end = {
 const Accepted = Schema.TaggedStruct("Accepted", {
   state: Schema.Literal("accepted"),
   ...common,
-  mayHaveLeftAt,
   /** Absent while it waits for a worker, or for the end of a pause. */
   waitsFor: Schema.optionalKey(WaitsFor),
   error: Schema.optionalKey(PayoutRefusal)
@@ -128,7 +129,9 @@ const Unknown = Schema.TaggedStruct("Unknown", {
   state: Schema.Literal("unknown"),
   ...common,
   mayHaveLeftAt,
-  error: Unclear
+  underWayUntil,
+  /** Absent while a request is under way: see `underWayUntil`. */
+  error: Schema.optionalKey(Unclear)
 })
 interface Unknown extends Schema.Schema.Type<typeof Unknown> {}
 const Parked = Schema.TaggedStruct("Parked", {
@@ -136,6 +139,7 @@ const Parked = Schema.TaggedStruct("Parked", {
   ...common,
   because: ParkedBecause,
   mayHaveLeftAt,
+  underWayUntil,
   ...record,
   error: Schema.optionalKey(Schema.Union([PayoutRefusal, Unclear]))
 })
@@ -148,13 +152,13 @@ interface Cancelled extends Schema.Schema.Type<typeof Cancelled> {}
  *
  * | state | meaning |
  * |---|---|
- * | `accepted` | it will be sent; `error` is why its last request moved none, with `mayHaveLeftAt` one is under way |
+ * | `accepted` | it will be sent, and nothing can have left; `error` is why its last request moved none |
  * | `posted` | the service recorded it. That is not paid: `withdrawalStatus` is the word of that moment |
  * | `paid` | it was paid: `by` says who said so |
  * | `failed` | it was not paid, and nothing sends it any more; `by` says who said so |
  * | `returned` | it was paid, and the money came back |
  * | `refused` | no request of this queue moved money; a single call, or another file, may have used the reference. `error` says why; `retry` sends it again |
- * | `unknown` | money may have moved. It is sent again with the same key |
+ * | `unknown` | money may have moved: a request is under way until `underWayUntil` at the latest, or, with an `error`, it is sent again with the same key |
  * | `parked` | it waits for a person, and is not sent; with `mayHaveLeftAt` money may have moved |
  * | `cancelled` | a person cancelled it, and nothing of this queue left |
  *

@@ -101,10 +101,21 @@ it("the status of a payout whose claims or amount another version wrote has none
 /** The fields of a status that depend on its state, as one line. */
 const lineOf = ({ state, ...rest }: PayoutStatus) => {
   const fields: Record<string, unknown> = { ...rest }
+  const until = "underWayUntil" in rest ? `until ${rest.underWayUntil?.epochMilliseconds}` : undefined
   const error = "error" in rest ? `${rest.error?._tag} after ${rest.error?.attempts}` : undefined
   const { because, mayHaveLeftAt, waitsFor, withdrawalId, withdrawalStatus } = fields
   const left = mayHaveLeftAt === undefined ? undefined : "may have left"
-  const shown = [because, waitsFor, left, withdrawalId, withdrawalStatus, rest.asked?.step, rest.asked?.by, error]
+  const shown = [
+    because,
+    waitsFor,
+    left,
+    until,
+    withdrawalId,
+    withdrawalStatus,
+    rest.asked?.step,
+    rest.asked?.by,
+    error
+  ]
   return [state, ...shown.filter((field) => field !== undefined).map(String)].join(" ")
 }
 
@@ -112,7 +123,11 @@ it.each([
   ["waits for what its row says", { waitsFor: "DailyCap" }, "accepted DailyCap"],
   ["that waits for a word of a newer version shows none", { waitsFor: "New" }, "accepted"],
   ["that is accepted shows no error of a doubt", { error: unclear }, "accepted"],
-  ["that is accepted shows its mark", { mayHaveLeftAt: 5 }, "accepted may have left"],
+  [
+    "whose request is under way shows until when, and no error",
+    { state: "unknown", mayHaveLeftAt: 5, underWayUntil: 9, error: unclear },
+    "unknown may have left until 9"
+  ],
   ["that is parked shows its doubt", { state: "parked", mayHaveLeftAt: 5 }, "parked Operator may have left"],
   ["that is parked shows why", { state: "parked", parkedBecause: "NeedsApproval" }, "parked NeedsApproval"],
   ["whose refusal cannot be read waits for a person", { state: "refused", error: "{" }, "parked Unreadable"],
@@ -197,7 +212,7 @@ it.each([
     { waitsFor: "NotBefore", notBefore: fifth },
     `Na fila: será pago sozinho em 05/12/2026. ${elsewhere}`
   ],
-  ["accepted, and may have left", { mayHaveLeftAt: 5, error: failure }, unclearWords],
+  ["under way", { state: "unknown", mayHaveLeftAt: 5, underWayUntil: 9 }, unclearWords],
   ["parked, and may have left", { state: "parked", mayHaveLeftAt: 5 }, unclearWords],
   ["parked in doubt", { state: "parked", error: unclear }, unclearWords],
   [

@@ -30,7 +30,7 @@ const parkedAfter = (because: string, leftAt: number) =>
 /** Payouts in every state, as SQL. */
 const payoutsOf = {
   accepted: full,
-  mayHaveLeft: `${full}, sends = 1, may_have_left_at = 1`,
+  underWay: `state = 'unknown', ${full}, sends = 1, may_have_left_at = 1, under_way_until = ${now + 1}`,
   unknown: `state = 'unknown', error = '${lost}', ${full}, sends = 1, may_have_left_at = 1`,
   posted: "state = 'posted', withdrawal_id = 7",
   paid: "state = 'paid'",
@@ -55,7 +55,7 @@ type Of = keyof typeof payoutsOf
 const by = "ana"
 const isElsewhere: ReadonlyArray<Of> = ["lostElsewhere", "lostUnreadable"]
 const isParked: ReadonlyArray<Of> = ["parked", "lost", "lostLongAgo", ...isElsewhere, "parkedUnderWay", "parkedDeleted"]
-const isOpen: ReadonlyArray<Of> = ["accepted", "mayHaveLeft", "unknown", "scheduled", "cleared"]
+const isOpen: ReadonlyArray<Of> = ["accepted", "underWay", "unknown", "scheduled", "cleared"]
 const isRecorded: ReadonlyArray<Of> = ["posted", "paid", "failed", "returned"]
 const isOver: ReadonlyArray<Of> = [...isRecorded, "cancelled"]
 const isNotParked: ReadonlyArray<Of> = [...isOpen, ...isOver, "refused", "replaced", "forgotten"]
@@ -115,7 +115,7 @@ test("retry sends again what is open or was refused, and nothing else", (queue, 
   // Its time is that of its item.
   [`Retried wantedAt=${now + hour} waitsSince=${now}`]: ["scheduled"],
   // What is in doubt is wanted since its first request.
-  [`Retried ${idle}`]: ["mayHaveLeft", "unknown"],
+  [`Retried ${idle}`]: ["underWay", "unknown"],
   [`Retried state=accepted -fingerprint ${wanted} ${idle} -countedDay -error`]: ["refused"]
 })
 
@@ -123,7 +123,7 @@ test("park stops all that is not over, and takes an approval back", (queue, of) 
   "It was recorded, settled": isOver,
   [`Parked state=parked -approvedBy -approvedAt ${idle} parkedBecause=Operator`]: [
     "accepted",
-    "mayHaveLeft",
+    "underWay",
     "unknown",
     "refused",
     "replaced"
@@ -151,22 +151,28 @@ test("resume of what was not executed sends it as new, where nobody can know oth
   "A request of it": ["parkedUnderWay"],
   [`Resumed state=accepted ${wanted} ${idle} -parkedBecause`]: ["parked"],
   [`Resumed state=accepted -mayHaveLeftAt -fingerprint ${wanted} ${idle} -countedDay saidNotExecuted=true -error -parkedBecause`]:
-    ["lostLongAgo", ...isElsewhere]
+    isElsewhere,
+  [`Resumed state=accepted -mayHaveLeftAt -fingerprint -underWayUntil ${wanted} ${idle} -countedDay saidNotExecuted=true -error -parkedBecause`]:
+    ["lostLongAgo"]
 })
 
 const told = `endedBy=person endedAt=${now}`
 const isClean: ReadonlyArray<Of> = ["accepted", "refused", "replaced", "forgotten", "scheduled", "cleared", "cancelled"]
-test("settle as paid ends what is in doubt, parked or recorded", (queue, of) => queue.settle(of, { by, as: "paid" }), {
-  "No request of it": isClean,
-  "A request of it": ["mayHaveLeft"],
-  [`Settled ${told}`]: ["paid"],
-  [`Settled state=paid ${told}`]: ["posted", "failed", "returned"],
-  [`Settled state=paid -mayHaveLeftAt ${idle} ${told} -error`]: ["unknown"],
-  [`Settled state=paid ${idle} ${told} -error -parkedBecause`]: ["parked"],
-  [`Settled state=paid -mayHaveLeftAt ${idle} ${told} -error -parkedBecause`]: ["lost", "lostLongAgo", ...isElsewhere],
-  [`Settled state=paid -mayHaveLeftAt ${told} -parkedBecause`]: ["parkedUnderWay"],
-  [`Settled state=paid ${told} -parkedBecause`]: ["parkedDeleted"]
-})
+test(
+  "settle as paid ends what is in doubt, parked or recorded, but not what is under way",
+  (queue, of) => queue.settle(of, { by, as: "paid" }),
+  {
+    "No request of it": isClean,
+    "A request of it": ["underWay", "parkedUnderWay"],
+    [`Settled ${told}`]: ["paid"],
+    [`Settled state=paid ${told}`]: ["posted", "failed", "returned"],
+    [`Settled state=paid -mayHaveLeftAt ${idle} ${told} -error`]: ["unknown"],
+    [`Settled state=paid ${idle} ${told} -error -parkedBecause`]: ["parked"],
+    [`Settled state=paid -mayHaveLeftAt ${idle} ${told} -error -parkedBecause`]: ["lost", ...isElsewhere],
+    [`Settled state=paid -mayHaveLeftAt -underWayUntil ${idle} ${told} -error -parkedBecause`]: ["lostLongAgo"],
+    [`Settled state=paid ${told} -parkedBecause`]: ["parkedDeleted"]
+  }
+)
 
 for (const as of ["failed", "returned"] as const) {
   const other = as === "failed" ? "returned" : "failed"
@@ -175,16 +181,13 @@ for (const as of ["failed", "returned"] as const) {
     (queue, of) => queue.settle(of, { by, as }),
     {
       "No request of it": isClean,
-      "A request of it": ["mayHaveLeft", "parkedUnderWay"],
+      "A request of it": ["underWay", "parkedUnderWay"],
       "It is asked again.": ["unknown"],
       [`Settled ${told}`]: [as],
       [`Settled state=${as} ${told}`]: ["posted", "paid", other],
       [`Settled state=${as} ${idle} ${told} -error -parkedBecause`]: ["parked"],
-      [`Settled state=${as} -mayHaveLeftAt ${idle} ${told} -error -parkedBecause`]: [
-        "lost",
-        "lostLongAgo",
-        ...isElsewhere
-      ],
+      [`Settled state=${as} -mayHaveLeftAt ${idle} ${told} -error -parkedBecause`]: ["lost", ...isElsewhere],
+      [`Settled state=${as} -mayHaveLeftAt -underWayUntil ${idle} ${told} -error -parkedBecause`]: ["lostLongAgo"],
       [`Settled state=${as} ${told} -parkedBecause`]: ["parkedDeleted"]
     }
   )
@@ -199,7 +202,7 @@ test("forget deletes the request of what has ended, once", (queue, of) => queue.
 
 test("cancel ends what cannot have left, and nothing else", (queue, of) => queue.cancel(of, { by }), {
   "It was recorded, settled": [...isRecorded],
-  "A request of it": ["mayHaveLeft", "unknown", "cleared", "lost", "lostLongAgo", ...isElsewhere, "parkedUnderWay"],
+  "A request of it": ["underWay", "unknown", "cleared", "lost", "lostLongAgo", ...isElsewhere, "parkedUnderWay"],
   nothing: ["cancelled"],
   [`Cancelled state=cancelled ${idle}`]: ["scheduled"],
   [`Cancelled state=cancelled -approvedBy -approvedAt -fingerprint ${idle} -countedDay`]: ["accepted"],
@@ -217,8 +220,8 @@ test("cancel ends what cannot have left, and nothing else", (queue, of) => queue
 const at = (millis: number) => (queue: PayoutQueue["Service"], of: string) =>
   queue.reschedule(of, DateTime.makeUnsafe(millis), { by })
 const isNotRescheduled = {
-  "Only what was never": ["unknown", ...isOver, "refused", "replaced", "forgotten"],
-  "A request of it": ["mayHaveLeft", "cleared", "lost", "lostLongAgo", ...isElsewhere, "parkedUnderWay"]
+  "Only what was never": ["unknown", "underWay", ...isOver, "refused", "replaced", "forgotten"],
+  "A request of it": ["cleared", "lost", "lostLongAgo", ...isElsewhere, "parkedUnderWay"]
 } as const
 test("reschedule to a later time keeps an approval, and what is parked stays so", at(now + hour), {
   ...isNotRescheduled,

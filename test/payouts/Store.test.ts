@@ -363,7 +363,7 @@ ask("after a refusal of all one worker at a time tries a payout", function* () {
   const { accounts } = store
   const steps = [
     ["begins", accounts.block({ because: "AuthError", key: "a" }, 60_000), true],
-    ["begins twice", accounts.block({ because: "Redirect", key: "a" }, 0), false],
+    ["begins twice", accounts.block({ because: "Setup", key: "a" }, 0), false],
     ["tries before its time", accounts.takeProbe("a", 60_000), false],
     ["tries at once after a person's step", Effect.andThen(accounts.probeNow, accounts.takeProbe("a", 60_000)), true],
     ["tries beside another", Effect.andThen(accounts.probeNow, accounts.takeProbe("b", 60_000)), false],

@@ -27,7 +27,7 @@ const waits: Readonly<Record<Exclude<WaitsFor, "NotBefore">, string>> = {
   Window: "fora do horário",
   Limit: "limite da conta",
   AuthError: "credenciais recusadas pelo gateway",
-  Redirect: "endereço do gateway errado",
+  Setup: "endereço do gateway errado ou em manutenção",
   RateLimited: "limite de requisições atingido",
   ServiceUnavailable: "gateway indisponível",
   OtherClientId: "credenciais de outra conta"
@@ -59,8 +59,7 @@ type Of<State extends PayoutStatus["state"]> = Extract<PayoutStatus, { state: St
 const numbered = ({ withdrawalId }: { readonly withdrawalId?: number }): string =>
   withdrawalId === undefined ? "" : `saque nº ${withdrawalId}`
 
-const queued = ({ error, mayHaveLeftAt, notBefore, waitsFor }: Of<"accepted">): string => {
-  if (mayHaveLeftAt !== undefined) return unclear
+const queued = ({ error, notBefore, waitsFor }: Of<"accepted">): string => {
   const byItself = "Na fila: será pago sozinho"
   const andNotElse = "Não pague de outro modo"
   if (waitsFor === "NotBefore") {

@@ -20,6 +20,8 @@ export const Account = Schema.Struct({
   paused: Bool.pipe(Schema.withConstructorDefault(Effect.succeed(false))),
   /** When the pause began, by the clock of the database. */
   pausedAt: orNull(Int),
+  /** How many payouts in a row ended by an answer, refused or failed. */
+  endsInRow: startingAt(0),
   /** The last `setPaused`, as JSON. */
   pause: orNull(Schema.String),
   /** Since when the service refuses every request alike, and one payout is tried at a time. */

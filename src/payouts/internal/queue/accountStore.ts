@@ -43,6 +43,8 @@ export const makeAccountStore = (database: Database, account: string) => {
       .join(", ")
   )
   const served = sql.literal(accountAlias)
+  /** The session of the server in which the database is known to be checked. A file has none. */
+  let checkedSession: string | null = null
   const insertIfAbsent = sql`INSERT INTO ${accounts} (account) VALUES (${account}) ON CONFLICT DO NOTHING`
 
   const spacing = makeSpacing(database, account)
@@ -63,6 +65,13 @@ export const makeAccountStore = (database: Database, account: string) => {
     identity,
     /** The account as it is now. Where it has no row, nobody served or paused it. */
     get,
+    /** Whether a worker has checked the database: see `isChecked` of the identity. It stays so in a session. */
+    isChecked: Effect.gen(function* () {
+      const read = yield* get
+      if (read.session !== checkedSession && identity.isChecked(read, yield* identity.read))
+        checkedSession = read.session
+      return read.session === checkedSession
+    }),
     /** Whether the database is judged, as SQL: see `judged` of the identity. */
     judged: Effect.gen(function* () {
       const read = yield* get
@@ -86,6 +95,14 @@ export const makeAccountStore = (database: Database, account: string) => {
         insertIfAbsent,
         update(sql`horizon = ${horizon}${handsOut ? sql`, hands_out = ${true}` : sql.literal("")}`, sql`1 = 1`)
       ),
+    /** Counts a payout that ended by an answer, and returns how many in a row did. */
+    countEnd: Effect.map(
+      sql<{ readonly count: unknown }>`UPDATE ${accounts} SET ends_in_row = ends_in_row + 1 WHERE account = ${account}
+        RETURNING ends_in_row AS "count"`,
+      ([row]) => Number(row?.count)
+    ),
+    /** The service took a payout, so those that end from now on are another row. */
+    endRow: update(sql`ends_in_row = 0`, sql`ends_in_row > 0`),
     /** Stores the sender of an account that has none. */
     bind: (fingerprint: string, companyId: number | null) =>
       Effect.andThen(

@@ -18,8 +18,9 @@ import { checkedPerson, invalid } from "./entries.ts"
 import type { Event } from "./events.ts"
 import { makeHints } from "./hints.ts"
 import { operationsOf } from "./operation.ts"
-import { makeReading } from "./reading.ts"
+import { doubtUnchecked, makeReading } from "./reading.ts"
 import { badTime, millisOfTime } from "./request.ts"
+import type { Row } from "./row.ts"
 import type { Settings } from "../../PayoutQueueOptions.ts"
 import { makeShow } from "./show.ts"
 import { allOrNone, makeAccept } from "./submit.ts"
@@ -29,7 +30,7 @@ type Wanted = DistributiveOmit<Event<Exclude<PayoutStateConflict["operation"], "
 type DistributiveOmit<A, Key extends keyof A> = A extends unknown ? Omit<A, Key> : never
 
 const notJudged =
-  "It is not known whether a request of it left: no worker has looked at this database since its server started (start one first), or the payout is from before a failover or a restore. Park it: then nothing sends it."
+  "It is not known whether a request of it left: no worker has looked at this database since its server started (start one first), or the payout is from before a failover or a restore. Look into the panel. Park it: then nothing sends it, and settle it when you know."
 
 export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
   const { store } = core
@@ -40,8 +41,10 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
   const acceptAll = makeAccept(core, settings, seal)
   /** Accepts all or none. */
   const submitAll = Effect.fnUntraced(function* (payouts: ReadonlyArray<PayoutItem>) {
+    const now = yield* Clock.currentTimeMillis
     const rows = yield* acceptAll(payouts, undefined, allOrNone)
-    return yield* showAll(rows)
+    const isNew = ({ submittedAt }: Row) => submittedAt >= now
+    return yield* showAll(rows.every(isNew) ? rows : yield* doubtUnchecked(store, rows))
   })
 
   /** Checks and stores a step of an operator, and queues the payout anew where it is to be sent. */
@@ -55,7 +58,7 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
         const served = yield* store.accounts.get
         const at = { account: served, now, horizon: served.horizon ?? settings.horizon }
         const row = yield* find(reference)
-        const isAboutNeverSent = operation === "cancel" || operation === "reschedule"
+        const isAboutNeverSent = operation === "cancel" || operation === "retry" || operation === "reschedule"
         const condition = isAboutNeverSent ? { where: yield* store.accounts.judged, problem: notJudged } : undefined
         const changed = core.stepBy(
           row,

@@ -16,7 +16,7 @@ import type { WaitsFor } from "../../PayoutState.ts"
 import { entryOf } from "./entries.ts"
 import type { Event } from "./events.ts"
 import { logContradicted } from "./answerLog.ts"
-import { handedOutOf } from "./handedOut.ts"
+import { handedOutOf, toldState } from "./handedOut.ts"
 import { logBoth, mayBeExecuted, turnsOutExecuted } from "./replacement.ts"
 import { payoutKey } from "./request.ts"
 import { isOpen, type Row } from "./row.ts"
@@ -150,7 +150,7 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { account, po
     if (typeof to !== "object") return to
     const waked = dueIn === undefined ? undefined : isOpen(to) ? isDue : dueIn === 0 ? isLookupDue : undefined
     yield* publish(to, waked, status)
-    if (to.state !== row.state) yield* store.afterCommit(countChange(to))
+    if (toldState(to) !== toldState(row)) yield* store.afterCommit(countChange(to))
     if (to.contradicted && !row.contradicted) yield* store.afterCommit(logContradicted(logPayout, to))
     return to
   })

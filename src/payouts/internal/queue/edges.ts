@@ -52,7 +52,7 @@ const deleted = "Its request was deleted, so it cannot be sent."
 
 /** All edges of a payout. Of those of an event the first one that fits is taken; without one nothing changes. */
 export const edges: { readonly [Name in Tag]: ReadonlyArray<Edge<Event<Name>>> } = {
-  Marked: [go(open, always, stays, Moves.marked)],
+  Marked: [go(open, always, "unknown", Moves.marked)],
   Waits: [go(open, always, stays, Moves.waiting)],
   // The service's record of a payout is true whatever was written to the row meanwhile, also where a person settled it.
   Recorded: [
@@ -73,7 +73,8 @@ export const edges: { readonly [Name in Tag]: ReadonlyArray<Edge<Event<Name>>> }
     go([...open, "parked"], Moves.isOfOther, "parked", Moves.recordedFor("OtherPayee")),
     go([...open, "parked"], Moves.hasFailedInDoubt, "parked", Moves.recordedFor("FailedInDoubt")),
     go([...open, "parked"], Moves.hasWordForFailure, "parked", Moves.recordedFor("RecordedAsFailed")),
-    go(open, always, "unknown", Moves.inDoubt)
+    go(open, always, "unknown", Moves.inDoubt),
+    go(["parked"], always, stays, Moves.inDoubt)
   ],
   LookedUp: [
     go(known, Moves.isOutdated, stays, Moves.lookedUp),
@@ -137,24 +138,19 @@ export const edges: { readonly [Name in Tag]: ReadonlyArray<Edge<Event<Name>>> }
     refuse(["parked"], Moves.isDenied, Moves.denial),
     go(["parked"], Moves.isFirst, stays, Moves.askedFor),
     go(["parked"], Moves.wasNotExecuted, "accepted", Moves.resumedAnew),
-    go(["parked"], Moves.wasAnswered, "unknown", Moves.resumed),
+    go(["parked"], Moves.isInDoubt, "unknown", Moves.resumed),
     go(["parked"], always, "accepted", Moves.resumed)
   ],
-  // As failed or returned never while a request may be under way: the payout may then be paid in another way.
+  // Never while a request may be under way: its answer may say the opposite.
   settle: [
-    refuse(
-      ["accepted", "refused", "cancelled"],
-      Moves.isInDoubt,
-      "A request of it may be under way. Wait for its answer, or park it and then settle it."
-    ),
     refuse(
       ["accepted", "refused", "cancelled"],
       always,
       "No request of it is in doubt. If you know that it was paid, park it and then settle it."
     ),
+    refuse(["unknown", "parked"], Moves.mayBeUnderWay, Moves.untilOver),
     go([...recordedStates, "unknown", "parked"], Moves.asPaid, "paid", Moves.settled),
     refuse(["unknown"], always, "It is asked again. Park it, and then settle it."),
-    refuse([...recordedStates, "parked"], Moves.mayBeUnderWay, Moves.untilOver),
     go([...recordedStates, "parked"], Moves.asReturned, "returned", Moves.settled),
     go([...recordedStates, "parked"], always, "failed", Moves.settled)
   ],
@@ -173,7 +169,7 @@ export const edges: { readonly [Name in Tag]: ReadonlyArray<Edge<Event<Name>>> }
   ],
   // Only what cannot have left. A restored database is judged before, by the statement.
   cancel: [
-    refuse(["unknown"], always, "A request of it left. Park it, if it is to be sent no more."),
+    refuse(["unknown"], always, "A request of it may have left. Park it, if it is to be sent no more."),
     refuse(recordedStates, always, wasOver),
     refuse(
       ["accepted", "parked", "refused"],

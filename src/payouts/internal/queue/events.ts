@@ -59,7 +59,8 @@ interface Events {
   /** What an answer says, with the payee of a record. */
   readonly Recorded: Extract<AnswerFact, { _tag: "Recorded" }> & Answered & { readonly payee: string | null }
   readonly Refused: Extract<AnswerFact, { _tag: "Refused" }> & Answered & Reasoned
-  readonly Unknown: Extract<AnswerFact, { _tag: "Unknown" }> & Answered & Reasoned
+  /** `request`: the number of the request that was answered. */
+  readonly Unknown: Extract<AnswerFact, { _tag: "Unknown" }> & Answered & Reasoned & { readonly request: number }
   /** What a lookup of its withdrawal says, which is about this payout. */
   readonly LookedUp: Answered & Reasoned & { readonly found: Found; readonly until: number }
   /** The service knows no withdrawal of its number. */

@@ -4,15 +4,7 @@
 import * as DateTime from "effect/DateTime"
 import { meaningOf } from "../../../contract/Status.ts"
 import type { EndedBy, ParkedBecause } from "../../PayoutState.ts"
-import {
-  causeOfWait,
-  isAfterDoubt,
-  isRecordedAsFailed,
-  listedWord,
-  mismatchOf,
-  seenIdOf,
-  waitsForTime
-} from "../machine.ts"
+import { isAfterDoubt, isRecordedAsFailed, listedWord, mismatchOf, seenIdOf, waitsForTime } from "../machine.ts"
 import { databaseTime } from "./account.ts"
 import { resumption } from "./approval.ts"
 import { addClaim } from "./claims.ts"
@@ -48,6 +40,7 @@ const clean = {
   reason: null,
   parkedBecause: null,
   mayHaveLeftAt: null,
+  underWayUntil: null,
   fingerprint: null,
   countedDay: null,
   error: null,
@@ -70,14 +63,16 @@ export const marked = (row: Row, { at, fingerprint, underWayUntil }: Event<"Mark
   fingerprint: row.mayHaveLeftAt === null ? (fingerprint ?? null) : row.fingerprint,
   markedAt: at.now,
   underWayUntil,
+  // Why the last request moved nothing is no news of this one. A doubt keeps why it began.
+  error: row.mayHaveLeftAt === null ? null : row.error,
   ...(waitsForTime.some((cause) => cause === row.waitsFor) && waitsForNothing)
 })
 
 /** It waits, by the clock of the database. */
 export const waiting = (row: Row, { at, waitsFor }: Event<"Waits">): Moved => ({
-  wantedAt: Math.max(wantedAfter(row, at), (waitsFor === "NotBefore" && row.notBefore) || 0),
+  wantedAt: Math.max(row.wantedAt, (waitsFor === "NotBefore" && row.notBefore) || 0),
   waitsFor,
-  waitsSince: row.waitsFor === waitsFor && waitsFor !== "DailyCap" ? row.waitsSince : databaseTime(at.account, at.now)
+  waitsSince: row.waitsFor === waitsFor ? row.waitsSince : databaseTime(at.account, at.now)
 })
 
 /** What a record of the service says, whatever is known of the payout. */
@@ -99,7 +94,14 @@ export const recordedAgainst = (row: Row, event: Event<"Recorded">): Moved => ({
   ...firstLookup
 })
 const over = () =>
-  ({ mayHaveLeftAt: null, error: null, reason: null, parkedBecause: null, ...waitsForNothing }) satisfies Moved
+  ({
+    mayHaveLeftAt: null,
+    underWayUntil: null,
+    error: null,
+    reason: null,
+    parkedBecause: null,
+    ...waitsForNothing
+  }) satisfies Moved
 const endedBy = (by: EndedBy, at: number) => ({ endedBy: by, endedAt: at, claimed: null, ...noLookup }) satisfies Moved
 export const posted = (row: Row, event: Event<"Recorded">): Moved => ({
   ...over(),
@@ -189,6 +191,7 @@ export const hasNoRecord: Guard<ByPerson> = ["no record of it is known", ({ with
 export const cleared = (row: Row, event: Event<"Refused">) =>
   ({
     mayHaveLeftAt: null,
+    underWayUntil: null,
     countedDay: null,
     error: writeFailure(event.error),
     ...reasonOf(row, event)
@@ -213,7 +216,7 @@ export const refusedAgainst = (row: Row, event: Event<"Refused">): Moved => ({
   ...firstLookup
 })
 export const waitingForCause = (row: Row, event: Event<"Refused">): Moved => {
-  const waitsFor = causeOfWait(event.error) ?? null
+  const waitsFor = event.waitsFor ?? null
   return { ...cleared(row, event), waitsFor, waitsSince: row.waitsFor === waitsFor ? row.waitsSince : event.now }
 }
 export const provesFailure: Guard<Event<"Refused">> = [
@@ -222,11 +225,13 @@ export const provesFailure: Guard<Event<"Refused">> = [
 ]
 export const hasCauseToWaitFor: Guard<Event<"Refused">> = [
   "it can wait for the cause to go",
-  (_, { error }) => causeOfWait(error) !== undefined
+  (_, { waitsFor }) => waitsFor !== undefined
 ]
 
 export const inDoubt = (row: Row, event: Event<"Unknown">): Moved => ({
   ...waitsForNothing,
+  // A later request of another process is still under way.
+  ...(row.sends === event.request && { underWayUntil: null }),
   error: writeFailure(event.error),
   ...reasonOf(row, event)
 })
@@ -330,10 +335,6 @@ export const isFirst: Guard<Event<"resume">> = [
   (row, event) => resumptionOf(row, event).isFirst
 ]
 export const wasNotExecuted: Guard<Event<"resume">> = ["in doubt, with `notExecuted`", saysNotExecuted]
-export const wasAnswered: Guard<Event<"resume">> = [
-  "in doubt after an answer",
-  (row) => isMarked(row) && row.error !== null
-]
 
 /** A person's word leaves its lookups as they are: one more says whether the service agrees. */
 export const settled = (row: Row, { as, at }: Event<"settle">): Moved => ({

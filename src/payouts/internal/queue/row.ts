@@ -48,7 +48,7 @@ export const Row = Schema.Struct({
   fingerprint: orNull(Schema.String),
   /** When its last request was marked, whatever became of it. */
   markedAt: orNull(Int),
-  /** Until when that request may be under way: the lease of its worker and the deadline of its call are over then. */
+  /** Until when that request may be under way: the lease of its worker and the deadline of its call are over then. Null: it was answered. */
   underWayUntil: orNull(Int),
   /**
    * Since when it is wanted, by the clock of the database: its submit, or the last step of a person who wanted it sent. A wait

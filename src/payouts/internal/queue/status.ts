@@ -31,6 +31,7 @@ const shownFailure = (row: Row, state: PayoutState, failure: ReturnType<typeof f
     case "failed":
       return failure?._tag === "WithdrawalFailed" ? failure : undefined
     case "unknown":
+      if (row.underWayUntil !== null) return undefined
       return isUnclear ? failure : makeOutcomeUnknown(row.idempotencyKey, "Unrecognised", row.sends)
     default:
       return failure
@@ -53,6 +54,7 @@ export const statusOf = (row: Row): PayoutStatus => {
     submittedAt: time(row.submittedAt),
     updatedAt: time(row.updatedAt),
     mayHaveLeftAt: row.mayHaveLeftAt === null ? null : time(row.mayHaveLeftAt),
+    underWayUntil: row.underWayUntil === null ? null : time(row.underWayUntil),
     notBefore: row.notBefore === null ? null : time(row.notBefore),
     by: row.endedBy ?? "person",
     endedAt: time(row.endedAt ?? row.updatedAt),

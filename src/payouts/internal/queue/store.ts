@@ -158,8 +158,8 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
     /** The states that wait for `onState`. */
     states,
     /** Puts in doubt what may have been sent since a worker was last seen, with the entries of the history. */
-    doubt: (from: ReadAccount, now: number, lease: number) =>
-      Effect.flatMap(accounts.identity.doubt(from, now, lease, allColumns), (found) =>
+    doubt: (from: ReadAccount, now: number) =>
+      Effect.flatMap(accounts.identity.doubt(from, now, allColumns), (found) =>
         Effect.tap(Effect.orDie(decodeRows(found)), (rows) =>
           Effect.forEach(Arr.chunksOf(rows, 1000), (some) => {
             const entry = { _tag: "Doubted" } as const

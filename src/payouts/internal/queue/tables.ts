@@ -109,6 +109,7 @@ const create = (types: Types) => [
   paused ${types.boolean} NOT NULL DEFAULT ${types.no},
   paused_at BIGINT,
   pause TEXT,
+  ends_in_row INTEGER NOT NULL DEFAULT 0,
   blocked_at BIGINT,
   blocked_because VARCHAR(30),
   probes INTEGER NOT NULL DEFAULT 0,
