@@ -34,7 +34,8 @@ export type PayoutState = typeof PayoutState.Type
  *   now. A key belongs to these, so another request could pay twice.
  * - `WaitedTooLong`: it is wanted since longer ago than the horizon: since its submit, or the last step of a person who wanted
  *   it sent. This queue knows of no request that moved money; where a backup was restored, or somebody paid by hand, it may be
- *   paid already. The wait of a never sent one for a cap or a pause is not counted while a worker is seen.
+ *   paid already. The wait of a never sent one for a cap, a limit, the balance, a pause or
+ *   credentials is not counted while a worker is seen, for three days at most.
  * - `OtherPayee`: the service answered with success, but for another PIX key or another company than those that were asked
  *   for. MONEY MAY HAVE MOVED. Another company pauses the account too.
  * - `RecordedAsFailed`: the service recorded it with a word for failure, or for money that came back, and that does not prove that

@@ -170,7 +170,7 @@ describe("a payout above the limit, or in doubt", () => {
       "Submitted by ana > accepted",
       "Parked NeedsApproval > parked",
       "Approved by Bia: invoice seen > accepted",
-      "Marked 1 > accepted, may have left",
+      "Marked 1 > unknown, may have left",
       "Answered Recorded 1 > posted"
     ])
   })
