@@ -124,7 +124,7 @@ const diagram = (): string => {
     }
   }
   const lines = [...arrows].map(([arrow, by]) => `  ${arrow}: ${[...by].join(", ")}`)
-  return ["```mermaid", "stateDiagram-v2", "  [*] --> accepted", "  [*] --> parked", ...lines, "```"].join("\n")
+  return ["```mermaid", "stateDiagram-v2", "  [*] --> accepted", ...lines, "```"].join("\n")
 }
 
 const at = DateTime.makeUnsafe("2026-12-05T12:00:00Z")
@@ -172,7 +172,6 @@ const statuses: ReadonlyArray<readonly [what: string, PayoutStatus]> = [
   ["`refused`", { _tag: "Refused", state: "refused", ...common, error: refusal }],
   ["`refused`, replaced", { _tag: "Refused", state: "refused", ...common, error: refusal, replacedBy: "folha/1b" }],
   ["`unknown`", { _tag: "Unknown", state: "unknown", ...common, error: unclear }],
-  ["`parked`, needs approval", { _tag: "Parked", state: "parked", ...common, because: "NeedsApproval" }],
   ["`parked` by a person", { _tag: "Parked", state: "parked", ...common, because: "Operator" }],
   [
     "`parked`, and a request may have left",

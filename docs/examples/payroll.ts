@@ -25,7 +25,7 @@ const readLine = (record: Readonly<Record<string, string>>, index: number, month
   // The kind of a key is CPF, CNPJ, EMAIL, PHONE or EVP: translate here what else your sheets call it, as "Celular".
   return Result.map(
     Result.fromOption(Money.parseBRL(valor), () => `Linha ${number}: não há valor em "valor"`),
-    // The name is for who approves: it is stored, and not sent.
+    // The name is for who reads the list: it is stored, and not sent.
     (amount): Line => ({ number, item: { reference: `folha-${month}/${id}`, amount, pixKey, pixKeyType, label } })
   )
 }

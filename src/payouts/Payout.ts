@@ -27,10 +27,10 @@ export type PayoutItem = WithdrawalRequest & {
   readonly reference: string
   /**
    * Who submits it, as your program names its users: 1 to 100 characters. It is stored and not sent, and is no part of the request:
-   * the first one stays. Above the queue's `fourEyesAbove`, another person has to approve the payout.
+   * the first one stays.
    */
   readonly by?: string | undefined
-  /** What it is for, in words that a person approves it by: 1 to 200 characters. It is stored and sealed with the request, and not sent. */
+  /** What it is for, in words of your own: 1 to 200 characters. It is stored and sealed with the request, and not sent. */
   readonly label?: string | undefined
   /**
    * Before this time it is not sent, by the clock of the database; it is wanted since then. The first one stays: `reschedule`

@@ -43,8 +43,6 @@ export type PayoutState = typeof PayoutState.Type
  *   With `confirm`, its withdrawal is looked up, and the lookup decides.
  * - `ReplacedWasPaid`: it replaces a payout that was executed after all, as the service or a person said afterwards. With
  *   `mayHaveLeftAt` a request of this one may have left too; otherwise no request of it moved money.
- * - `NeedsApproval`: it, or the list that it was submitted with, is above the account's `fourEyesAbove`. No request of this
- *   queue moved money. `resume` by a person other than the one who submitted it approves and sends it.
  */
 export const ParkedBecause = Schema.Literals([
   "Operator",
@@ -57,8 +55,7 @@ export const ParkedBecause = Schema.Literals([
   "OtherPayee",
   "RecordedAsFailed",
   "FailedInDoubt",
-  "ReplacedWasPaid",
-  "NeedsApproval"
+  "ReplacedWasPaid"
 ])
 /** See the schema of the same name. */
 export type ParkedBecause = typeof ParkedBecause.Type

@@ -4,7 +4,6 @@
  */
 import { assert, describe, expect } from "@effect/vitest"
 import { DateTime, Effect, Layer, Metric, Option, Redacted, Result, Stream } from "effect"
-import { Money } from "effect-pix"
 import { PayoutInsert, type PayoutItem, PayoutQueue, type PayoutQueueOptions, Payouts, Seal } from "effect-pix/payouts"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
@@ -134,21 +133,6 @@ describe("a payout that is not to be sent before a time", () => {
           issues: [{ path: "notBefore", problem: "must be a DateTime from 1970 on" }]
         })
     }
-  })
-
-  queued("is approved for its time, and not for an earlier one", slow, function* ({ queue }) {
-    yield* queue.setFourEyes(Money.centavos(500), { by: "carla" })
-    const submitted = yield* queue.submit({ ...payout("invoice-1"), by, notBefore: at(30 * hour) })
-    assert.deepInclude(submitted, { state: "parked", because: "NeedsApproval", notBefore: at(30 * hour) })
-    yield* queue.resume("invoice-1", { by: "bia" })
-    assert.strictEqual(yield* shown(), "accepted NotBefore")
-    yield* queue.reschedule("invoice-1", at(40 * hour), { by })
-    assert.strictEqual(yield* shown(), "accepted NotBefore")
-    yield* queue.reschedule("invoice-1", at(hour), { by })
-    assert.strictEqual(yield* shown(), "parked NeedsApproval")
-    yield* queue.resume("invoice-1", { by: "bia" })
-    yield* TestClock.adjust("62 minutes")
-    assert.strictEqual(yield* shown(), "posted")
   })
 
   onPostgres("waits for it by the clock of a PostgreSQL", gatewayOnce, function* () {
@@ -354,13 +338,9 @@ describe("a payout that is paid in the place of another one", () => {
 
   /** What becomes of a replacement whose original turns out to be executed. */
   const turns: Record<string, readonly [set: string, shown: string, line: RegExp | undefined]> = {
-    "never sent": [
-      "approved_by = 'bia', approved_at = 1",
-      "parked ReplacedWasPaid",
-      /The other one is parked: no request/
-    ],
+    "never sent": ["sends = 0", "parked ReplacedWasPaid", /The other one is parked: no request/],
     "parked for another reason": [
-      "state = 'parked', parked_because = 'NeedsApproval'",
+      "state = 'parked', parked_because = 'OverDailyCap'",
       "parked ReplacedWasPaid",
       /is parked/
     ],
@@ -394,8 +374,6 @@ describe("a payout that is paid in the place of another one", () => {
             ? queue.settle(first, { as: "paid", by })
             : Effect.flatMap(coreOf(first), (step) => step(event))
           assert.strictEqual(yield* stateOf(queue, second), state, second)
-          const [row] = yield* sql`SELECT approved_at AS "at" FROM effect_pix_payouts WHERE reference = ${second}`
-          assert.isNull(row?.["at"])
           const both = warnings.lines.filter(
             (text) => text.includes(`reference ${first},`) && text.includes(`reference ${second},`)
           )

@@ -104,7 +104,7 @@ const lineOf = ({ state, ...rest }: PayoutStatus) => {
   const error = "error" in rest ? `${rest.error?._tag} after ${rest.error?.attempts}` : undefined
   const { because, mayHaveLeftAt, waitsFor, withdrawalId, withdrawalStatus } = fields
   const left = mayHaveLeftAt === undefined ? undefined : "may have left"
-  const shown = [because, waitsFor, left, withdrawalId, withdrawalStatus, rest.asked?.step, rest.asked?.by, error]
+  const shown = [because, waitsFor, left, withdrawalId, withdrawalStatus, error]
   return [state, ...shown.filter((field) => field !== undefined).map(String)].join(" ")
 }
 
@@ -114,7 +114,7 @@ it.each([
   ["that is accepted shows no error of a doubt", { error: unclear }, "accepted"],
   ["that is accepted shows its mark", { mayHaveLeftAt: 5 }, "accepted may have left"],
   ["that is parked shows its doubt", { state: "parked", mayHaveLeftAt: 5 }, "parked Operator may have left"],
-  ["that is parked shows why", { state: "parked", parkedBecause: "NeedsApproval" }, "parked NeedsApproval"],
+  ["that is parked shows why", { state: "parked", parkedBecause: "OverMaxAmount" }, "parked OverMaxAmount"],
   ["whose refusal cannot be read waits for a person", { state: "refused", error: "{" }, "parked Unreadable"],
   ["whose refusal is none is parked", { state: "refused", error: unclear }, "parked Unreadable OutcomeUnknown after 1"],
   ["that was refused shows why", { state: "refused", error: failure }, "refused RequestRejected after 1"],
@@ -125,7 +125,6 @@ it.each([
   ],
   ["that a person settled as failed shows no refusal", { state: "failed", error: failure }, "failed"],
   ["that is posted shows its record", { state: "posted", withdrawalId: 7, withdrawalStatus: "Paid" }, "posted 7 Paid"],
-  ["shows the step that a person asked for", { askedStep: "Approve", askedBy: "ana" }, "accepted Approve ana"],
   [
     "in doubt has an error that says so",
     { state: "unknown", sends: 3, error: failure },
@@ -200,11 +199,6 @@ it.each([
   ["accepted, and may have left", { mayHaveLeftAt: 5, error: failure }, unclearWords],
   ["parked, and may have left", { state: "parked", mayHaveLeftAt: 5 }, unclearWords],
   ["parked in doubt", { state: "parked", error: unclear }, unclearWords],
-  [
-    "parked for another person",
-    { state: "parked", parkedBecause: "NeedsApproval" },
-    "Não enviado: espera a aprovação de outra pessoa"
-  ],
   [
     "parked by a person",
     { state: "parked", parkedBecause: "Operator" },

@@ -44,8 +44,7 @@ const parked: Readonly<Record<ParkedBecause, string>> = {
   OtherPayee: "registrado para outro recebedor",
   RecordedAsFailed: "o gateway registrou uma falha",
   FailedInDoubt: "o gateway registrou uma falha",
-  ReplacedWasPaid: "o pagamento que ele substitui foi executado",
-  NeedsApproval: "espera a aprovação de outra pessoa"
+  ReplacedWasPaid: "o pagamento que ele substitui foi executado"
 }
 
 const unclear = "A conferir: pode ter sido pago, não pagar por outro meio antes"
@@ -99,7 +98,6 @@ const ended = (status: Of<"paid" | "failed" | "returned">): string => {
 const stopped = ({ because, error, mayHaveLeftAt }: Of<"parked">): string => {
   const isInDoubt = error?._tag === "OutcomeUnknown" || error?._tag === "IdempotencyConflict"
   if (isInDoubt || mayHaveLeftAt !== undefined) return unclear
-  if (because === "NeedsApproval") return "Não enviado: espera a aprovação de outra pessoa"
   return `Não enviado: espera a decisão de uma pessoa (${parked[because]})`
 }
 

@@ -33,10 +33,6 @@ export const reasonOf = (status: PayoutStatus): string => {
   return [...because, ...error].join(", ")
 }
 
-/** Above which amount a payout needs a second person. */
-export const textOfLimit = (above: Money.Centavos | null | undefined): string =>
-  above === null || above === undefined ? "for none" : `above ${inBoth(above)}`
-
 /** Since when the workers are paused, by whom and why. Another program may have paused them by SQL. */
 export const textOfPause = ({ lastPause, now }: Account): string => {
   if (lastPause?.paused !== true) return "paused: the time and the person are not recorded"
@@ -60,7 +56,6 @@ export const textOfAccount = (account: Account): string =>
     Account: account.account,
     Workers: account.paused ? textOfPause(account) : "not paused",
     Sender: account.fingerprint ?? "not known yet",
-    "Second person": textOfLimit(account.fourEyesAbove),
     Limits: textOfLimits(account),
     Refused: account.refusedSince && `${account.refusedSince.because}, ${ageOf(account.refusedSince.at, account.now)}`
   })
@@ -75,10 +70,6 @@ export const inReais = (centavos: bigint): string => Money.format(Money.reais(Bi
 /** A count and its sum, in both units: "2 payouts, R$ 30,00 (3000 centavos)". */
 export const textOfSum = ({ centavos, count }: Sum): string =>
   `${count} payout${count === 1 ? "" : "s"}, ${inReais(centavos)} (${centavos} centavos)`
-
-/** What is said after a step that only its first person took. */
-export const waitsForSecond = (step: string): string =>
-  `${step}: this is the step's first person. Nothing is changed until another person runs the same command.`
 
 /** The record of a payout: its number, and the service's word for its state. A doubt may have seen one. */
 const recordOf = (status: PayoutStatus) => {
@@ -124,7 +115,6 @@ export const dataOf = (status: PayoutStatus) => ({
   state: status.state,
   amount: status.amount,
   because: "because" in status ? status.because : undefined,
-  asked: status.asked,
   error: "error" in status ? status.error?._tag : undefined,
   withdrawalId: recordOf(status).id,
   withdrawalStatus: recordOf(status).word,
@@ -136,7 +126,6 @@ export const dataOf = (status: PayoutStatus) => ({
   replacedBy: status.replacedBy,
   submittedAt: status.submittedAt,
   submittedBy: status.submittedBy,
-  approvedBy: status.approvedBy,
   updatedAt: status.updatedAt,
   idempotencyKey: status.idempotencyKey
 })
@@ -151,8 +140,6 @@ export const fieldsOf = (status: PayoutStatus, now: number, payee?: string, reas
     Amount: inBoth(status.amount),
     State: status.state,
     Parked: "because" in status ? status.because : undefined,
-    Asked:
-      status.asked && `${status.asked.step} by ${plain(status.asked.by)}: another person has to take the same step`,
     Error: "error" in status ? status.error?.message : undefined,
     Withdrawal: recordOf(status).id,
     "Its status": recordOf(status).word,
@@ -210,7 +197,6 @@ export const columnsAt = (now: number): Columns<PayoutStatus> => ({
     replaces: ({ replaces }) => replaces ?? "",
     replaced_by: ({ replacedBy }) => replacedBy ?? "",
     submitted_by: ({ submittedBy }) => submittedBy ?? "",
-    approved_by: ({ approvedBy }) => approvedBy ?? "",
     why: reasonOf
   },
   json: dataOf

@@ -8,10 +8,9 @@ import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
 import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
 import { ParkedBecause, WaitsFor } from "../../../payouts/PayoutState.ts"
-import { amountHelp, noAmount, parseAmount } from "../amount.ts"
 import { flag, parseTime } from "../flags.ts"
 import { plain, time } from "../text.ts"
-import { textOfLimit, textOfSum } from "./describe.ts"
+import { textOfSum } from "./describe.ts"
 import { referencesOf } from "./sheetReferences.ts"
 import { accountStep, letterStep, payoutStep, stateLetterStep } from "./step.ts"
 import type { Group } from "./stepShape.ts"
@@ -130,7 +129,7 @@ export const payoutSteps = [
         ? "MONEY WILL MOVE: you say that the service executed no request of it, and it is sent again. If that is wrong, it is paid twice."
         : "MONEY MAY MOVE: a worker sends it again, under the same key. It parks it again as PastHorizon where a request left longer ago than its horizon: then look into the panel.") +
       (isPaused ? untilContinue : ""),
-    take: (queue, { status, sum }, why, { notExecuted }) => queue.resume(status.reference, { ...why, notExecuted, sum })
+    take: (queue, { status }, why, { notExecuted }) => queue.resume(status.reference, { ...why, notExecuted })
   }),
   payoutStep({
     name: "confirm",
@@ -156,11 +155,9 @@ export const payoutSteps = [
     about: "Change the time before which payouts that were never sent are not sent",
     flags: { notBefore },
     effect: ({ isPaused, status }, { notBefore }) => {
-      const isEarlier = DateTime.isLessThan(notBefore, status.notBefore ?? status.submittedAt)
-      const approval = isEarlier || status.notBefore !== undefined ? " An earlier time takes an approval back." : ""
       return status.state === "parked"
-        ? `It stays parked. When it is resumed, it is not sent before ${time(notBefore)}.${approval}`
-        : `MONEY MOVES THEN: it is sent at ${time(notBefore)}, or at once where that is past.${approval}${isPaused ? untilContinue : ""}`
+        ? `It stays parked. When it is resumed, it is not sent before ${time(notBefore)}.`
+        : `MONEY MOVES THEN: it is sent at ${time(notBefore)}, or at once where that is past.${isPaused ? untilContinue : ""}`
     },
     take: (queue, { status }, why, { notBefore }) => queue.reschedule(status.reference, notBefore, why)
   }),
@@ -230,22 +227,6 @@ export const accountSteps = [
       return `MONEY WILL MOVE FROM ANOTHER ACCOUNT OF THE GATEWAY: workers of the sender ${plain(fingerprint)} send its payouts, and those of the earlier one do not start. ${inDoubt}`
     },
     take: (queue, _, why, { fingerprint }) => queue.changeSender(fingerprint, why)
-  }),
-  accountStep({
-    name: "four-eyes",
-    about: "Set the amount above which a payout is sent after a second person approved it",
-    flags: {
-      above: Argument.String("amount").pipe(
-        Argument.withDescription(`The amount above which a payout needs a second person: ${amountHelp}; or none`),
-        Argument.filterMap(
-          (text) => (text === "none" ? Option.some(null) : parseAmount(text)),
-          () => noAmount
-        )
-      )
-    },
-    effect: (_, { above }) =>
-      `a second person is needed ${textOfLimit(above)}, for what is sent from now on. What waits for one already, waits on.`,
-    take: (queue, _, why, { above }) => queue.setFourEyes(above, why)
   }),
   accountStep({
     name: "limits",

@@ -16,7 +16,6 @@ import * as SqlClient from "effect/sql/SqlClient"
 import * as Stream from "effect/Stream"
 import { PayoutQueue } from "../../../payouts/PayoutQueue.ts"
 import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
-import { Centavos } from "../../../pix/Money.ts"
 import type { PayoutLetter } from "../../../payouts/OnState.ts"
 import { WebhookClient } from "../../../webhook/Webhook.ts"
 import type { StoredDelivery } from "../../../webhook/WebhookEvent.ts"
@@ -29,17 +28,7 @@ import { note, write, writeResult } from "../output.ts"
 import { perform } from "../perform.ts"
 import { ageOf, jsonLine, plain, time } from "../text.ts"
 import { findLetter, layerClient, layerNamed, noLetter, textOf as textOfLetter } from "./deadLetters.ts"
-import {
-  type Account,
-  columnsAt,
-  dataOf,
-  reasonOf,
-  sumOf,
-  textOf,
-  textOfAccount,
-  textOfSum,
-  waitsForSecond
-} from "./describe.ts"
+import { type Account, columnsAt, dataOf, reasonOf, sumOf, textOf, textOfAccount, textOfSum } from "./describe.ts"
 import { find, findNumbered, layerQueue, listPayouts, readAccount } from "./queue.ts"
 import { findStateLetter, lineOf, noStateLetter } from "./stateLetters.ts"
 import type { AccountStep, LetterStep, Payout, PayoutFlags, PayoutStep, StateLetterStep, Step } from "./stepShape.ts"
@@ -195,8 +184,6 @@ export const takePayoutStep = <Own extends PayoutFlags>(step: PayoutStep<Own>) =
       summaryOf: ({ reference, state }) => `Payout ${plain(reference)} is ${state}.`,
       print: Effect.fnUntraced(function* (taken) {
         const done = taken.map(([status]) => status)
-        const asked = done.filter((status) => status.asked !== undefined)
-        if (asked.length > 0) yield* note(`${textOfSum(sumOf(asked))}: ${waitsForSecond(step.name)}`)
         const [first] = done
         const after = yield* Clock.currentTimeMillis
         if (first !== undefined && statuses.length === 1) {
@@ -207,32 +194,25 @@ export const takePayoutStep = <Own extends PayoutFlags>(step: PayoutStep<Own>) =
         if (done.length > 0) yield* write((json ? "" : head) + lines.join(""))
       })
     }
-    const sum = Centavos.make(statuses.reduce((total, { amount }) => total + amount, 0))
-    const subjects = statuses.map((status) => ({ status, isPaused, sum }))
+    const subjects = statuses.map((status) => ({ status, isPaused }))
     yield* takeStep(step, kind, subjects, given)
   }, Effect.provide(layerQueue))
 
 export const takeAccountStep = <Own>(step: AccountStep<Own>) =>
   Effect.fnUntraced(function* ({ json, ...given }: Given<Own>) {
-    const kind: Kind<PayoutQueue["Service"], Account, "Changed" | "Asked" | void, PayoutQueue | SqlClient.SqlClient> = {
+    const kind: Kind<PayoutQueue["Service"], Account, void, PayoutQueue | SqlClient.SqlClient> = {
       service: () => PayoutQueue,
       nameOf: ({ account }) => `of ${account}`,
       lineOf: textOfAccount,
       countOf: () => "",
       look: () => "payouts list",
-      summaryOf: (done) => (done === "Asked" ? waitsForSecond(step.name) : `${step.name} was done.`),
+      summaryOf: () => `${step.name} was done.`,
       print: Effect.fnUntraced(function* ([taken]) {
         if (taken === undefined) return
-        const done = taken[0] ?? "Changed"
-        if (done === "Asked") yield* note(waitsForSecond(step.name))
         const now = yield* readAccount
-        const { account, fingerprint, fourEyesAbove = null, paused, pace, window = null } = now
+        const { account, fingerprint, paused, pace, window = null } = now
         const limits = { pace: pace ? { most: pace.most, seconds: Duration.toSeconds(pace.per) } : null, window }
-        yield* writeResult(
-          json,
-          { account, step: done, paused, fingerprint, fourEyesAbove, ...limits },
-          textOfAccount(now)
-        )
+        yield* writeResult(json, { account, paused, fingerprint, ...limits }, textOfAccount(now))
       })
     }
     yield* takeStep(step, kind, [yield* readAccount], given)

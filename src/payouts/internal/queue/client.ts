@@ -6,7 +6,6 @@ import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import type { StepOptions } from "../../../durable/Step.ts"
-import type { Centavos } from "../../../pix/Money.ts"
 import type { PayoutItem } from "../../Payout.ts"
 import type { PayoutStatus } from "../../PayoutStatus.ts"
 import { PayoutNotFound, PayoutStateConflict } from "../../PayoutState.ts"
@@ -96,14 +95,10 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
       ),
     retry: (reference: string, options: StepOptions = {}) => steer({ _tag: "retry" }, reference, options),
     park: (reference: string, options: StepOptions = {}) => steer({ _tag: "park" }, reference, options),
-    resume: (
-      reference: string,
-      options: StepOptions & { readonly notExecuted?: boolean | undefined; readonly sum?: Centavos | undefined } = {}
-    ) => {
-      const { notExecuted = false, sum = 0 } = options
+    resume: (reference: string, options: StepOptions & { readonly notExecuted?: boolean | undefined } = {}) => {
+      const { notExecuted = false } = options
       if (!Predicate.isBoolean(notExecuted)) return invalid("notExecuted", "must be true or false")
-      if (!Number.isSafeInteger(sum) || sum < 0) return invalid("sum", "must be a whole number of centavos")
-      return steer({ _tag: "resume", notExecuted, sum }, reference, options)
+      return steer({ _tag: "resume", notExecuted }, reference, options)
     },
     settle: (
       reference: string,

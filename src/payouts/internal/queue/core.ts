@@ -21,7 +21,7 @@ import { logBoth, mayBeExecuted, turnsOutExecuted } from "./replacement.ts"
 import { payoutKey } from "./request.ts"
 import { isOpen, type Row } from "./row.ts"
 import type { Settings } from "../../PayoutQueueOptions.ts"
-import { logParked, makePayoutLog } from "./payoutLog.ts"
+import { makePayoutLog } from "./payoutLog.ts"
 import { countChange } from "./signals.ts"
 import type { Store } from "./store.ts"
 
@@ -101,27 +101,13 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { account, po
       })
     )
 
-  /**
-   * Inserts a row of a list with this sum, which is due at once, or parked where the sum is above the account's limit; `undefined`
-   * where there is a row with its key.
-   */
-  const insert = Effect.fnUntraced(function* (wanted: Row, sum: number) {
+  /** Inserts a row, which is due at once or at its time; `undefined` where there is a row with its key. */
+  const insert = Effect.fnUntraced(function* (wanted: Row) {
     const offered = { ...wanted, offeredBy: yield* SubmitSpan }
-    const inserted = yield* store.insert(offered, sum)
+    const inserted = yield* store.insert(offered)
     if (inserted === undefined) return undefined
-    const { needsApproval, ...waits } = inserted
-    const accepted = { ...offered, ...waits }
-    const because = "NeedsApproval"
-    // The statement has parked it.
-    const parked = needsApproval ? stepOf(accepted, { _tag: "Parked", because }) : undefined
-    const row = isTaken(parked) ? { ...accepted, ...parked.changes } : accepted
-    const entry = { _tag: "Parked", because } as const
-    const status = handedOutOf(accepted, entry, row)
-    if (isTaken(parked)) {
-      yield* store.insertState(row.idempotencyKey, entryOf(entry, row), status, row.updatedAt)
-      yield* store.afterCommit(logParked(logPayout, row, because))
-    }
-    yield* publish(row, row.needsApproval ? undefined : isDue, status)
+    const row = { ...offered, ...inserted }
+    yield* publish(row, isDue, undefined)
     yield* store.afterCommit(countChange(row))
     return row
   })
@@ -134,16 +120,7 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { account, po
   ) {
     const offeredBy = dueIn === undefined ? row.offeredBy : ((yield* SubmitSpan) ?? row.offeredBy)
     const updatedAt = yield* Clock.currentTimeMillis
-    // What the first of two people asked for was about the row as it was.
-    const wanted: Row = {
-      ...row,
-      askedStep: null,
-      askedBy: null,
-      ...changes,
-      offeredBy,
-      updatedAt,
-      version: row.version + 1
-    }
+    const wanted: Row = { ...row, ...changes, offeredBy, updatedAt, version: row.version + 1 }
     const conditions = { cap, dueIn, isTimed, where }
     const status = entry && handedOutOf(row, entry, wanted)
     const to = yield* store.update(row, wanted, entry && entryOf(entry, wanted), conditions, status)

@@ -107,7 +107,7 @@ export const edges: { readonly [Name in Tag]: ReadonlyArray<Edge<Event<Name>>> }
     go(["refused", "cancelled", "returned", "failed"], always, stays, Moves.replaced)
   ],
   Parked: [
-    go([...open, "parked", "refused"], Moves.replacesPaid, "parked", Moves.parkedAnew),
+    go([...open, "parked", "refused"], Moves.replacesPaid, "parked", Moves.parked),
     go(open, always, "parked", Moves.parked)
   ],
   retry: [
@@ -134,8 +134,6 @@ export const edges: { readonly [Name in Tag]: ReadonlyArray<Edge<Event<Name>>> }
       Moves.isPastHorizon,
       "A request left longer ago than the horizon, so another one may pay twice. Look in the panel: settle it, or resume it with notExecuted: true."
     ),
-    refuse(["parked"], Moves.isDenied, Moves.denial),
-    go(["parked"], Moves.isFirst, stays, Moves.askedFor),
     go(["parked"], Moves.wasNotExecuted, "accepted", Moves.resumedAnew),
     go(["parked"], Moves.wasAnswered, "unknown", Moves.resumed),
     go(["parked"], always, "accepted", Moves.resumed)
@@ -189,7 +187,6 @@ export const edges: { readonly [Name in Tag]: ReadonlyArray<Edge<Event<Name>>> }
       Moves.wasSent,
       "A request of it may have left. Park it, if it is not to be sent now."
     ),
-    go(["accepted"], Moves.losesApproval, "parked", Moves.rescheduledUnapproved),
     go(["accepted"], always, stays, Moves.rescheduled),
     go(["parked"], always, stays, Moves.rescheduledParked)
   ],
@@ -219,15 +216,6 @@ const againstState = (withdrawalId: number, word: string | undefined): Entry => 
   ...wordOf(word)
 })
 
-const resumed = (row: Row, event: Event<"resume">): Entry => {
-  const { approvedBy, isFirst, step } = Moves.resumptionOf(row, event)
-  if (isFirst) return { _tag: "Asked", step, ...event.person }
-  const { notExecuted, person } = event
-  return approvedBy !== undefined && !notExecuted
-    ? { _tag: "Approved", ...person }
-    : { _tag: "Resumed", notExecuted, ...person }
-}
-
 /** The entry of the history for each event that changes a row. */
 const entries: Entries = {
   Marked: ({ sends }) => ({ _tag: "Marked", request: sends + 1 }),
@@ -252,7 +240,7 @@ const entries: Entries = {
   Parked: (_, { because }) => ({ _tag: "Parked", because }),
   retry: (_, { person }) => ({ _tag: "Retried", ...person }),
   park: (_, { person }) => ({ _tag: "Parked", because: "Operator", ...person }),
-  resume: resumed,
+  resume: (_, { notExecuted, person }) => ({ _tag: "Resumed", notExecuted, ...person }),
   settle: (_, { person }) => ({ _tag: "Settled", ...person }),
   confirm: () => undefined,
   cancel: (_, { person }) => ({ _tag: "Cancelled", ...person }),

@@ -9,7 +9,7 @@ import { type Database, inTransaction } from "../../../durable/Database.ts"
 import { databaseNow } from "../../../durable/Now.ts"
 import { unnoticed } from "../../../internal/soleWriter.ts"
 import type { ReadAccount } from "./account.ts"
-import { accountAlias, fragmentOf, isApproved, isOpen } from "./conditions.ts"
+import { isOpen } from "./conditions.ts"
 import { isMoved } from "./identity.ts"
 
 const base = "(SELECT oid FROM pg_database WHERE datname = current_database())"
@@ -96,19 +96,18 @@ export const makeIdentityStore = (database: Database, account: string) => {
         AND (${open} OR ${judgedAccount}.moved_at IS NULL OR submitted_at > ${judgedAccount}.moved_at))`
     },
     /**
-     * Puts in doubt, since a worker was last seen, what may have been sent since: what is open without a mark, needs no approval
+     * Puts in doubt, since a worker was last seen, what may have been sent since: what is open without a mark
      * and is due. Returns the changed rows. A step that a person took since is not known, so a pause excludes nothing.
      */
-    doubt: ({ fingerprint, fourEyesAbove, seenAt }: ReadAccount, at: number, lease: number, columns: string) =>
+    doubt: ({ fingerprint, seenAt }: ReadAccount, at: number, lease: number, columns: string) =>
       Effect.flatMap(databaseNow(database), (now) =>
         Effect.andThen(
           sql`UPDATE ${accounts} SET moved_at = ${now} WHERE account = ${account}`,
           sql`UPDATE effect_pix_payouts
           SET may_have_left_at = GREATEST(submitted_at, COALESCE(CAST(${seenAt} AS BIGINT), 0)),
             fingerprint = CAST(${fingerprint} AS VARCHAR(40)), updated_at = CAST(${at} AS BIGINT), version = version + 1
-          FROM (SELECT CAST(${fourEyesAbove} AS BIGINT) AS four_eyes_above) AS ${sql.literal(accountAlias)}
           WHERE account = ${account} AND ${open} AND may_have_left_at IS NULL
-            AND due_at <= ${now} + CAST(${lease} AS BIGINT) AND ${fragmentOf(database, isApproved)}
+            AND due_at <= ${now} + CAST(${lease} AS BIGINT)
           RETURNING ${sql.literal(columns)}`
         )
       )

@@ -154,12 +154,11 @@ export const makeAccept = (core: Core, settings: Settings, seal: Seal) => {
   /** Inserts one payout, or finds it. A conflict is a value, so that the transaction goes on to the next payout. */
   const insert = Effect.fnUntraced(function* (
     submitted: Submission,
-    stored: Stored,
-    sum: number
+    stored: Stored
   ): Effect.fn.Return<Result.Result<Inserted, Wrong["error"]>, SqlError | DatabaseError> {
     const now = yield* Clock.currentTimeMillis
     const row = Row.make({ ...stored, submittedAt: now, updatedAt: now })
-    const inserted = yield* core.insert(row, sum)
+    const inserted = yield* core.insert(row)
     if (inserted !== undefined) {
       return Result.map(yield* replace(inserted), (row): Inserted => ({ row, isNew: true }))
     }
@@ -189,14 +188,13 @@ export const makeAccept = (core: Core, settings: Settings, seal: Seal) => {
     run: Run | undefined
   ) {
     yield* warnIfUnserved
-    const sum = sumOf(wanted.filter(Result.isSuccess).map(({ success: [one] }) => one))
     const rows: Array<Row> = []
     const judged: Array<Judged> = []
     /** By key, since the same line twice is one payout. */
     const earlier = new Map<string, Row>()
     const wrong: Array<Wrong> = []
     for (const [index, one] of wanted.entries()) {
-      const inserted = Result.isFailure(one) ? Result.fail(one.failure) : yield* insert(...one.success, sum)
+      const inserted = Result.isFailure(one) ? Result.fail(one.failure) : yield* insert(...one.success)
       if (Result.isFailure(inserted)) {
         wrong.push({ index, ...nameOf(payouts[index]), error: inserted.failure })
         continue
