@@ -42,12 +42,12 @@ BEGIN
     TO effect_pix_application, effect_pix_worker, effect_pix_operator;
   GRANT UPDATE, DELETE ON effect_pix_payout_states TO effect_pix_worker, effect_pix_operator;
   -- The application submits, also by PayoutInsert, and runs sheets. It changes nothing that was submitted: it stores what a
-  -- webhook claims, and which payout replaces another one.
+  -- webhook claims.
   GRANT INSERT (account, idempotency_key, reference, amount, request, request_check, state, submitted_by,
-    offered_by, sends, parked_because, label, replaces, not_before, due_at, wanted_at, waits_for, waits_since, said_not_executed,
+    offered_by, sends, parked_because, not_before, due_at, wanted_at, waits_for, waits_since, said_not_executed,
     contradicted, submitted_at, updated_at, version)
     ON effect_pix_payouts TO effect_pix_application;
-  GRANT UPDATE (replaced_by, claims, claimed, lookups, due_at, taken_by, tries, offered_by, updated_at, version)
+  GRANT UPDATE (claims, claimed, lookups, due_at, taken_by, tries, offered_by, updated_at, version)
     ON effect_pix_payouts TO effect_pix_application;
   -- The worker sends, and deletes what is to be forgotten. The trigger below bounds what it may write.
   GRANT UPDATE ON effect_pix_payouts TO effect_pix_worker;
@@ -61,7 +61,7 @@ BEGIN
   -- The operator takes the steps of the command.
   GRANT UPDATE (state, due_at, taken_by, tries, offered_by,
     may_have_left_at, fingerprint, wanted_at, not_before, waits_for, waits_since, counted_day, said_not_executed,
-    parked_because, error, request, request_check, payee, label, reason, claims, claimed, lookups, ended_by, ended_at, contradicted,
+    parked_because, error, request, request_check, payee, reason, claims, claimed, lookups, ended_by, ended_at, contradicted,
     updated_at, version) ON effect_pix_payouts TO effect_pix_operator;
   GRANT UPDATE (spent) ON effect_pix_payout_days TO effect_pix_operator;
   GRANT UPDATE (fingerprint, company_id, paused, paused_at, pause, probe_at,
@@ -84,9 +84,6 @@ BEGIN
     OR NEW.reference <> '' AND NEW.reference <> OLD.reference
     OR NEW.request IS NOT NULL AND NEW.request IS DISTINCT FROM OLD.request
     OR NEW.submitted_by IS NOT NULL AND NEW.submitted_by IS DISTINCT FROM OLD.submitted_by
-    OR NEW.label IS NOT NULL AND NEW.label IS DISTINCT FROM OLD.label
-    OR NEW.amount IS NOT NULL AND NEW.replaces IS DISTINCT FROM OLD.replaces
-    OR NEW.amount IS NOT NULL AND OLD.replaced_by IS NOT NULL AND NEW.replaced_by IS DISTINCT FROM OLD.replaced_by
   THEN
     RAISE insufficient_privilege USING MESSAGE = 'what was accepted of a payout is not changed';
   END IF;

@@ -36,8 +36,7 @@ const changed = {
  * | `Doubted` | the database is another one, as after a failover, and may have lost the mark of a request: it is sent again under its key |
  * | `Parked` | a worker parked it, or a person where `because` is `Operator` |
  * | `Retried`, `Resumed`, `Settled` | a person's step. `notExecuted` is what the person said; `state` is that of the step |
- * | `Cancelled`, `Rescheduled` | a person's step, before anything left |
- * | `Replaced` | the payout `replacement` was submitted in its place |
+ * | `Cancelled` | a person's step, before anything left |
  * | `Shown` | a person was shown the data of its payee |
  * | `Forgotten` | the data of its payee was deleted at once, as a person wanted |
  *
@@ -65,12 +64,6 @@ export const PayoutChange = Schema.Union([
   Schema.TaggedStruct("Resumed", { ...changed, notExecuted: Schema.Boolean, ...Person.fields }),
   Schema.TaggedStruct("Settled", { ...changed, ...Person.fields }),
   Schema.TaggedStruct("Cancelled", { ...changed, ...Person.fields }),
-  Schema.TaggedStruct("Rescheduled", {
-    ...changed,
-    notBefore: Schema.DateTimeUtcFromString,
-    ...Person.fields
-  }),
-  Schema.TaggedStruct("Replaced", { ...changed, replacement: Schema.String, by: Schema.optionalKey(Schema.String) }),
   Schema.TaggedStruct("Shown", { ...changed, ...Person.fields }),
   Schema.TaggedStruct("Forgotten", { ...changed, ...Person.fields })
 ])

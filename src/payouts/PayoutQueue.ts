@@ -129,7 +129,7 @@ export class PayoutQueue extends Context.Service<
       payout: PayoutItem
     ) => Effect.Effect<
       PayoutStatus,
-      ReferenceConflict | InvalidRequest | BelowMinimum | PayoutStateConflict | ForeignTransaction | DatabaseError
+      ReferenceConflict | InvalidRequest | BelowMinimum | ForeignTransaction | DatabaseError
     >
     /**
      * Accepts all of them, or none: `PayoutsNotAccepted` names every payout that is wrong, with its index, its reference,
@@ -244,8 +244,8 @@ export class PayoutQueue extends Context.Service<
       options?: StepOptions & { readonly notExecuted?: boolean | undefined }
     ) => Steering
     /**
-     * Stores how a payout ended, as you learned it from the panel or a statement, or corrects it. A webhook is a claim, which `hint`
-     * stores.
+     * Stores how a payout ended, as you learned it from the panel or a statement, or corrects it, in the caller's transaction where
+     * there is one. A webhook is a claim, which `hint` stores.
      *
      * Default `paid`. An accepted or refused payout has to be parked first, and as `failed` or `returned` also one that is unknown; as
      * these none whose request may be under way, and a cancelled one never. If the service records the payout all the same, its
@@ -263,7 +263,8 @@ export class PayoutQueue extends Context.Service<
     readonly confirm: (reference: string, options?: StepOptions) => Steering
     /**
      * Cancels a payout of which nothing of this queue left: it was never sent, or the service refused its every request, and no person
-     * said of one that it was not executed. It is never sent again, its `dailyCap` has room again, and another one may replace it.
+     * said of one that it was not executed. It is never sent again, and its `dailyCap` has room again. It joins the caller's
+     * transaction: submit there what is paid in its place.
      *
      * Fails with `PayoutStateConflict` where a request may have left: `park` it then. So it does on PostgreSQL before a worker
      * looked at the database since its server started, and for what is parked or refused since before a failover or the restore
@@ -271,13 +272,8 @@ export class PayoutQueue extends Context.Service<
      */
     readonly cancel: (reference: string, options?: StepOptions) => Steering
     /**
-     * Changes the `notBefore` of a payout that was never sent, by the clock of the database: at once where it is past. What is
-     * parked stays parked. Fails as `cancel` does.
-     */
-    readonly reschedule: (reference: string, notBefore: DateTime.DateTime, options?: StepOptions) => Steering
-    /**
      * Deletes the personal data of a payout that is posted, paid, failed, returned, refused or cancelled at once: its request, its
-     * label, its payee, what webhooks claimed, and the check of its request, by which a CPF could be guessed. Its reference, amount, state and history stay until
+     * payee, what webhooks claimed, and the check of its request, by which a CPF could be guessed. Its reference, amount, state and history stay until
      * `forget.record`. A refused one cannot be sent any more. A later submit of the reference with the same amount is the same
      * payout, whatever else it asks for. A second `forget` changes nothing.
      */

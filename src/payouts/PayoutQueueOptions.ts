@@ -105,7 +105,7 @@ export interface PayoutQueueOptions<R = never> extends PayoutClientOptions {
   readonly forget?:
     | {
         /**
-         * How long the request is stored: its PIX key, description, metadata and label. A refused payout cannot be sent after it.
+         * How long the request is stored: its PIX key, description and metadata. A refused payout cannot be sent after it.
          * The rest of the row stays, and its history. Default 90 days.
          */
         readonly data?: Duration.Input | undefined

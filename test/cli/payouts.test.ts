@@ -130,7 +130,7 @@ describe.each(databases)("payouts in %s", (...database) => {
   live("payouts are listed with ages, amounts and totals by state, and one is shown with its key masked", function* () {
     const { env, inProgram, rows } = yield* operate(database)
     const table = [
-      "STATE             AMOUNT          AGE  REFERENCE                 WHY               LABEL",
+      "STATE             AMOUNT          AGE  REFERENCE                 WHY",
       "parked          R$ 20,00          3 d  parked                    Operator",
       "unknown         R$ 50,00          3 d  unknown                   OutcomeUnknown",
       "accepted        R$ 10,00          3 d  accepted",
@@ -232,13 +232,11 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
     const { inProgram, rows, run: list } = yield* operate(database)
     const columns =
       "reference,state,amount_centavos,amount_reais,submitted_at,updated_at,withdrawal_id,withdrawal_status"
-    const head = `${columns},end_to_end_id,value_reais,difference_reais,ended_by,ended_at,label,not_before,replaces,replaced_by,submitted_by,why`
+    const head = `${columns},end_to_end_id,value_reais,difference_reais,ended_by,ended_at,not_before,submitted_by,why`
     const { submittedAt } = JSON.parse((yield* list("show posted --json")).stdout)
     const at = submittedAt.replace(/\.\d+Z$/, "Z")
     const one = yield* list("list --state posted --csv")
-    expect(one.stdout.replace(/(,\S+Z),\S+Z,/, "$1,")).toBe(
-      `${head}\r\nposted,posted,3000,30.00,${at},7,,,,,,,,,,,,\r\n`
-    )
+    expect(one.stdout.replace(/(,\S+Z),\S+Z,/, "$1,")).toBe(`${head}\r\nposted,posted,3000,30.00,${at},7,,,,,,,,,\r\n`)
 
     // More than one page.
     const formulas = ["=1+1", "+1", "-1", "@SUM(A1)"]
@@ -288,7 +286,7 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
       [
         "list --since 2026-11-01 --until 2026-11-02 --csv",
         0,
-        new RegExp(`\r\n${ended}\\S+,8,,E2E8,19.50,-0.50,lookup,2026-11-01T03:00:00Z,,,,,ana,\r\n`),
+        new RegExp(`\r\n${ended}\\S+,8,,E2E8,19.50,-0.50,lookup,2026-11-01T03:00:00Z,,ana,\r\n`),
         /^1 returned, R\$ 20,00\n$/
       ],
       ["list --until 2026-11-01 --json", 0, /^\{"reference":"late".*\}\n$/, /^1 accepted, R\$ 10,00\n$/],
@@ -324,12 +322,12 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
       [
         "payouts list --state returned --metadata cost_centre --by dora",
         0,
-        /^STATE .* LABEL +cost_centre\n.* São Paulo 01\n.* paid\n$/
+        /^STATE .* WHY +cost_centre\n.* São Paulo 01\n.* paid\n$/
       ],
       [
         "payouts list --lang pt --state all --metadata shares --by eva",
         0,
-        /^ESTADO +VALOR +HÁ +REFERÊNCIA +NOME +shares +SITUAÇÃO\nna fila .* late +\[1\.5\] +Na fila: será pago sozinho\..*\ndevolvido .* -3 +Devolvido em 01\/11\/2026\n/,
+        /^ESTADO +VALOR +HÁ +REFERÊNCIA +shares +SITUAÇÃO\nna fila .* late +\[1\.5\] +Na fila: será pago sozinho\..*\ndevolvido .* -3 +Devolvido em 01\/11\/2026\n/,
         /^1 na fila, R\$ 10,00\n2 devolvido, R\$ 50,00\n$/
       ],
       [
@@ -457,14 +455,8 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
     )
   })
 
-  live("what never left is cancelled, by references of a sheet too, and sent at another time", function* () {
-    const queue = PayoutQueue.use((queue) =>
-      Effect.andThen(
-        queue.submit({ ...item("rent", 3000), label: "Aluguel de março" }),
-        queue.submit({ ...item("anew"), replaces: "refused", by: "ana" })
-      )
-    )
-    const { inProgram, rows } = yield* operate(database, Effect.andThen(eachState, queue))
+  live("what never left is cancelled, by references of a sheet too", function* () {
+    const { inProgram, rows } = yield* operate(database, Effect.andThen(eachState, submit(item("anew"))))
     if (database[0] === "a PostgreSQL") yield* inProgram(seen)
     const inFolder = yield* folder
     const sheet = (name: string, text: string) => {
@@ -477,30 +469,6 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
       sheet("unknown.csv", "anew\n'=nobody\n")
     ]
     yield* rows(
-      [
-        "list --csv",
-        0,
-        /^accepted,accepted,.*\r\nrent,accepted,3000,.*,Aluguel de março,,,,,\r\nanew,.*,refused,,ana,\r\n/m
-      ],
-      ["reschedule rent --not-before 2126-12-05", 1, "", /a time with its zone/],
-      [
-        "reschedule rent --not-before 2126-12-05T09:00:00-03:00 --yes --by ana",
-        0,
-        /^Label +Aluguel de março$[^]*^Not before +2126-12-05T12:00:00Z$/m,
-        /^Payout rent "Aluguel de março": .*\n.*MONEY MOVES THEN: it is sent at 2126-12-05T12:00:00Z/
-      ],
-      ["show rent", 0, / Rescheduled 2126-12-05T12:00:00Z \(accepted\) by ana\n$/],
-      ["reschedule rent --not-before 2126-01-01T00:00:00Z", 2, "", /not before 2126-12-05T12:00:00Z\n/],
-      ["reschedule posted --not-before 2126-12-05T09:00:00Z --yes", 4, "", /reschedule changed nothing/],
-      [
-        "retry refused accepted",
-        2,
-        "",
-        /^retry leaves refused out: anew replaces it, .*\nPayout accepted: [^]*1 payout/
-      ],
-      ["retry refused --yes", 4, "", /The payout anew replaces it, so it is never sent again/],
-      ["show refused", 0, /^Replaced by +anew$[^]* Replaced by anew \(refused\) by ana\n$/m],
-      ["show anew", 0, /^Replaces +refused$/m],
       [wrong, 1, "", /a CSV file with a column `reference`/],
       [unknown, 4, "", /=nobody[^]*Nothing was changed/],
       [`${excel} --yes`, 0, /^STATE .*\ncancelled .* anew\ncancelled .* accepted\n$/, /2 payouts, R\$ 20,00/],
@@ -543,7 +511,6 @@ describe("a step that nobody takes", () => {
   live("a step that nobody takes is refused before anything is read, for every step", function* () {
     const words = {
       settle: " --as paid",
-      reschedule: " --not-before 2126-12-05T09:00:00Z",
       "change-sender": ""
     } as Readonly<Record<string, string>>
     const steps = [

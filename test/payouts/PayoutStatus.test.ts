@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { DateTime, Schema } from "effect"
 import { BelowMinimum, InvalidRequest, Money, OutcomeUnknown, WithdrawalFailed } from "effect-pix"
-import { LooksAlike, Payouts, PayoutStateConflict, PayoutStatus, ReferenceConflict } from "effect-pix/payouts"
+import { LooksAlike, Payouts, PayoutStatus, ReferenceConflict } from "effect-pix/payouts"
 import { Row } from "../../src/payouts/internal/queue/row.ts"
 import { PayoutRefusal } from "../../src/payouts/Payout.ts"
 import { PayoutState } from "../../src/payouts/PayoutState.ts"
@@ -49,7 +49,7 @@ it("the status of a payout fits its schema for every row that the table can hold
     claims,
     claimed: "failed"
   }
-  const before = { notBefore: 5, replaces: "invoice-0", replacedBy: "invoice-2" }
+  const before = { notBefore: 5 }
   const values = {
     mayHaveLeftAt: 5,
     withdrawalId: 7,
@@ -84,11 +84,7 @@ it.each([
     new ReferenceConflict({ ...notSent, differs: ["amount"], earlier }),
     "Não aceito: a referência já foi usada para R$ 10,00, com outros dados"
   ],
-  [new LooksAlike({ ...notSent, other: "b" }), "Não aceito: parece igual a b, com a mesma chave PIX e o mesmo valor"],
-  [
-    new PayoutStateConflict({ operation: "replace", reference: "a", state: "posted", problem: "" }),
-    "Não aceito: o pagamento que ele substitui não está encerrado"
-  ]
+  [new LooksAlike({ ...notSent, other: "b" }), "Não aceito: parece igual a b, com a mesma chave PIX e o mesmo valor"]
 ] as const)("the Portuguese words for a line that was not accepted say why: $0._tag", (error, words) =>
   assert.strictEqual(Payouts.portuguese(error), words)
 )
@@ -178,8 +174,8 @@ it.each([
   ["returned", { state: "returned", ...byLookup }, "Devolvido em 05/12/2026"],
   [
     "returned by a person's word",
-    { state: "returned", endedBy: "person", endedAt: fifth, replacedBy: "invoice-2" },
-    "Devolvido em 05/12/2026, conferido por uma pessoa. Substituído por invoice-2"
+    { state: "returned", endedBy: "person", endedAt: fifth },
+    "Devolvido em 05/12/2026, conferido por uma pessoa"
   ],
   ["unknown", { state: "unknown", error: unclear }, unclearWords],
   ["refused", { state: "refused", error: failure }, "Não pago: recusado pelo gateway"],

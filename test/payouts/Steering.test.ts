@@ -1,6 +1,6 @@
 /** What a person may do with a payout, by what is known of it: every step from every state. */
 import { assert } from "@effect/vitest"
-import { DateTime, Effect, Option, Struct } from "effect"
+import { Effect, Option, Struct } from "effect"
 import { InvalidRequest } from "effect-pix"
 import type { PayoutQueue } from "effect-pix/payouts"
 import { SqlClient } from "effect/sql"
@@ -44,7 +44,6 @@ const payoutsOf = {
   lostElsewhere: parkedAfter("OtherClientId", now - 1),
   lostUnreadable: parkedAfter("Unreadable", now - 1),
   parkedUnderWay: `state = 'parked', parked_because = 'Operator', under_way_until = ${now + 1}, sends = 1, may_have_left_at = 1`,
-  replaced: `state = 'refused', error = '${storedRefusal}', ${full}, replaced_by = 'other'`,
   scheduled: `not_before = ${now + hour}, waits_for = 'NotBefore', waits_since = 1`,
   cleared: "sends = 1, said_not_executed = 1",
   parkedDeleted: "state = 'parked', parked_because = 'Operator', request = NULL"
@@ -57,7 +56,7 @@ const isParked: ReadonlyArray<Of> = ["parked", "lost", "lostLongAgo", ...isElsew
 const isOpen: ReadonlyArray<Of> = ["accepted", "mayHaveLeft", "unknown", "scheduled", "cleared"]
 const isRecorded: ReadonlyArray<Of> = ["posted", "paid", "failed", "returned"]
 const isOver: ReadonlyArray<Of> = [...isRecorded, "cancelled"]
-const isNotParked: ReadonlyArray<Of> = [...isOpen, ...isOver, "refused", "replaced", "forgotten"]
+const isNotParked: ReadonlyArray<Of> = [...isOpen, ...isOver, "refused", "forgotten"]
 const wanted = `wantedAt=${now}`
 const idle = "-waitsFor -waitsSince"
 
@@ -107,7 +106,6 @@ test("retry sends again what is open or was refused, and nothing else", (queue, 
   "It was recorded, settled": isOver,
   "Resume it when you": isParked,
   "Its request was deleted,": ["forgotten"],
-  "The payout other replaces": ["replaced"],
   [`Retried ${wanted} ${idle}`]: ["accepted"],
   [`Retried ${wanted}`]: ["cleared"],
   // Its time is that of its item.
@@ -124,7 +122,6 @@ test("park stops all that is not over", (queue, of) => queue.park(of, { by }), {
     "mayHaveLeft",
     "unknown",
     "refused",
-    "replaced",
     "scheduled"
   ],
   [`Parked ${idle} parkedBecause=Operator`]: ["parked", "lostLongAgo", ...isElsewhere],
@@ -153,7 +150,7 @@ test("resume of what was not executed sends it as new, where nobody can know oth
 })
 
 const told = `endedBy=person endedAt=${now}`
-const isClean: ReadonlyArray<Of> = ["accepted", "refused", "replaced", "forgotten", "scheduled", "cleared", "cancelled"]
+const isClean: ReadonlyArray<Of> = ["accepted", "refused", "forgotten", "scheduled", "cleared", "cancelled"]
 test("settle as paid ends what is in doubt, parked or recorded", (queue, of) => queue.settle(of, { by, as: "paid" }), {
   "No request of it": isClean,
   "A request of it": ["mayHaveLeft"],
@@ -191,7 +188,7 @@ for (const as of ["failed", "returned"] as const) {
 test("forget deletes the request of what has ended, once", (queue, of) => queue.forget(of, { by }), {
   "It may still be": isOpen,
   "It waits for a": isParked,
-  "Forgotten -request requestCheck=": [...isOver, "refused", "replaced"],
+  "Forgotten -request requestCheck=": [...isOver, "refused"],
   nothing: ["forgotten"]
 })
 
@@ -201,28 +198,10 @@ test("cancel ends what cannot have left, and nothing else", (queue, of) => queue
   nothing: ["cancelled"],
   [`Cancelled state=cancelled ${idle}`]: ["scheduled"],
   [`Cancelled state=cancelled -fingerprint ${idle} -countedDay`]: ["accepted"],
-  [`Cancelled state=cancelled -fingerprint ${idle} -countedDay -error`]: ["refused", "replaced"],
+  [`Cancelled state=cancelled -fingerprint ${idle} -countedDay -error`]: ["refused"],
   [`Cancelled state=cancelled -fingerprint ${idle} -countedDay -error -parkedBecause`]: ["parked"],
   "Cancelled state=cancelled -error": ["forgotten"],
   "Cancelled state=cancelled -parkedBecause": ["parkedDeleted"]
-})
-
-const at = (millis: number) => (queue: PayoutQueue["Service"], of: string) =>
-  queue.reschedule(of, DateTime.makeUnsafe(millis), { by })
-const isNotRescheduled = {
-  "Only what was never": ["unknown", ...isOver, "refused", "replaced", "forgotten"],
-  "A request of it": ["mayHaveLeft", "cleared", "lost", "lostLongAgo", ...isElsewhere, "parkedUnderWay"]
-} as const
-test("reschedule to a later time leaves what is parked so", at(now + hour), {
-  ...isNotRescheduled,
-  [`Rescheduled wantedAt=${now + hour} waitsFor=NotBefore waitsSince=${now} notBefore=${now + hour}`]: ["accepted"],
-  [`Rescheduled wantedAt=${now + hour} waitsSince=${now}`]: ["scheduled"],
-  [`Rescheduled notBefore=${now + hour}`]: ["parked", "parkedDeleted"]
-})
-test("reschedule to an earlier time wants it at once", at(now - 2 * hour), {
-  ...isNotRescheduled,
-  [`Rescheduled wantedAt=${now} ${idle} notBefore=${now - 2 * hour}`]: ["accepted", "scheduled"],
-  [`Rescheduled notBefore=${now - 2 * hour}`]: ["parked", "parkedDeleted"]
 })
 
 effect("a step with a wrong reference, person or reason changes nothing, and says what is wrong", world, function* () {

@@ -111,7 +111,6 @@ const differenceOf = (status: PayoutStatus) => {
 /** A status for machines: amounts in centavos; JSON writes times in ISO 8601. */
 export const dataOf = (status: PayoutStatus) => ({
   reference: status.reference,
-  label: status.label,
   state: status.state,
   amount: status.amount,
   because: "because" in status ? status.because : undefined,
@@ -122,8 +121,6 @@ export const dataOf = (status: PayoutStatus) => ({
   value: valueOf(status),
   mayHaveLeftAt: "mayHaveLeftAt" in status ? status.mayHaveLeftAt : undefined,
   notBefore: status.notBefore,
-  replaces: status.replaces,
-  replacedBy: status.replacedBy,
   submittedAt: status.submittedAt,
   submittedBy: status.submittedBy,
   updatedAt: status.updatedAt,
@@ -136,7 +133,6 @@ export const fieldsOf = (status: PayoutStatus, now: number, payee?: string, reas
   const since = (at: DateTime.Utc | undefined) => at && `${time(at)} (${ageOf(at, now)} ago)`
   return {
     Payout: status.reference,
-    Label: status.label,
     Amount: inBoth(status.amount),
     State: status.state,
     Parked: "because" in status ? status.because : undefined,
@@ -155,8 +151,6 @@ export const fieldsOf = (status: PayoutStatus, now: number, payee?: string, reas
     Unconfirmed: unconfirmed && "no lookup said how it ended, and none is made any more",
     "May have left": "mayHaveLeftAt" in status ? since(status.mayHaveLeftAt) : undefined,
     "Not before": status.notBefore && time(status.notBefore),
-    Replaces: status.replaces,
-    "Replaced by": status.replacedBy,
     Submitted: since(status.submittedAt),
     Updated: since(status.updatedAt),
     Key: status.idempotencyKey,
@@ -175,8 +169,7 @@ export const columnsAt = (now: number): Columns<PayoutStatus> => ({
     AMOUNT: [-14, ({ amount }) => Money.format(amount)],
     AGE: [-11, ({ submittedAt }) => ageOf(submittedAt, now)],
     REFERENCE: [24, ({ reference }) => reference],
-    WHY: [16, reasonOf],
-    LABEL: [20, ({ label = "" }) => label]
+    WHY: [16, reasonOf]
   },
   csv: {
     reference: ({ reference }) => reference,
@@ -192,10 +185,7 @@ export const columnsAt = (now: number): Columns<PayoutStatus> => ({
     difference_reais: differenceOf,
     ended_by: (status) => endOf(status).by ?? "",
     ended_at: (status) => endOf(status).endedAt,
-    label: ({ label }) => label ?? "",
     not_before: ({ notBefore }) => notBefore,
-    replaces: ({ replaces }) => replaces ?? "",
-    replaced_by: ({ replacedBy }) => replacedBy ?? "",
     submitted_by: ({ submittedBy }) => submittedBy ?? "",
     why: reasonOf
   },

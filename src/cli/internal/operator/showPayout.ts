@@ -44,8 +44,6 @@ const lineOf = ({ by, changeOf, stateOf, withdrawal }: typeof english, change: P
     "error" in change ? change.error?._tag : undefined,
     "because" in change ? change.because : undefined,
     "withdrawalId" in change ? `${withdrawal} ${change.withdrawalId}` : undefined,
-    "notBefore" in change ? time(change.notBefore) : undefined,
-    "replacement" in change ? `${by} ${change.replacement}` : undefined,
     `(${stateOf(change.state)})`,
     "by" in change ? `${by} ${change.by}` : undefined
   ]

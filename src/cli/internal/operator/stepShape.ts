@@ -49,10 +49,7 @@ export interface PayoutFlags {
 
 type Queue = PayoutQueue["Service"]
 
-export interface PayoutStep<Own> extends Step<Queue, Payout, Own, PayoutStatus> {
-  /** Why a payout is left out where there are others. */
-  readonly leavesOut?: (status: PayoutStatus) => string | undefined
-}
+export type PayoutStep<Own> = Step<Queue, Payout, Own, PayoutStatus>
 export type AccountStep<Own> = Step<Queue, Account, Own, void>
 /** A step with a dead letter of `onState`. Its result is false where there is no such letter any more. */
 export type StateLetterStep = Step<Queue, PayoutLetter, unknown, boolean>

@@ -9,7 +9,7 @@ import * as Option from "effect/Option"
 import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
 import { ParkedBecause, WaitsFor } from "../../../payouts/PayoutState.ts"
 import { flag, parseTime } from "../flags.ts"
-import { plain, time } from "../text.ts"
+import { plain } from "../text.ts"
 import { textOfSum } from "./describe.ts"
 import { referencesOf } from "./sheetReferences.ts"
 import { accountStep, letterStep, payoutStep, stateLetterStep } from "./step.ts"
@@ -35,12 +35,6 @@ const file = Flag.FileText("file").pipe(
   Flag.withDescription("Those of the references in a CSV file, of its column `reference` or its only one"),
   Flag.filterMap(referencesOf, () => "a CSV file with a column `reference`, and at least one in it"),
   Flag.optional
-)
-
-const notBefore = Flag.String("not-before").pipe(
-  Flag.withMetavar("time"),
-  Flag.withDescription("The earliest time at which they are sent, as 2026-12-05T09:00:00-03:00"),
-  Flag.filterMap(parseTime, () => "a time with its zone, as 2026-12-05T09:00:00-03:00")
 )
 
 const parsePace = (text: string) => {
@@ -103,8 +97,6 @@ export const payoutSteps = [
         ? "MONEY WILL MOVE: it is sent again, under the same key."
         : "It is sent at once, under the same key, and not at the time of its next attempt."
     },
-    leavesOut: ({ replacedBy }) =>
-      replacedBy === undefined ? undefined : `${replacedBy} replaces it, so it is never sent again.`,
     take: (queue, { status }, why) => queue.retry(status.reference, why)
   }),
   payoutStep({
@@ -151,17 +143,6 @@ export const payoutSteps = [
     take: (queue, { status }, why) => queue.cancel(status.reference, why)
   }),
   payoutStep({
-    name: "reschedule",
-    about: "Change the time before which payouts that were never sent are not sent",
-    flags: { notBefore },
-    effect: ({ isPaused, status }, { notBefore }) => {
-      return status.state === "parked"
-        ? `It stays parked. When it is resumed, it is not sent before ${time(notBefore)}.`
-        : `MONEY MOVES THEN: it is sent at ${time(notBefore)}, or at once where that is past.${isPaused ? untilContinue : ""}`
-    },
-    take: (queue, { status }, why, { notBefore }) => queue.reschedule(status.reference, notBefore, why)
-  }),
-  payoutStep({
     name: "settle",
     about: "Say how payouts ended, as you learned it elsewhere",
     flags: {
@@ -181,7 +162,7 @@ export const payoutSteps = [
     about: "Delete the payee's data of payouts that are over; their amounts and histories stay",
     flags: {},
     effect: ({ status: { state } }) =>
-      `Its PIX key, description, metadata, label and payee are deleted for ever.${state === "refused" ? " It cannot be sent any more." : ""} Its reference, amount and history stay.`,
+      `Its PIX key, description, metadata and payee are deleted for ever.${state === "refused" ? " It cannot be sent any more." : ""} Its reference, amount and history stay.`,
     take: (queue, { status }, why) => queue.forget(status.reference, why)
   })
 ] as const

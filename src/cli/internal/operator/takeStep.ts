@@ -158,16 +158,7 @@ type Named = { readonly subjects: ReadonlyArray<string> }
 
 export const takePayoutStep = <Own extends PayoutFlags>(step: PayoutStep<Own>) =>
   Effect.fnUntraced(function* ({ json, subjects: references, ...given }: Given<Own> & Named) {
-    const found = yield* selected(references, given.own)
-    const leftOut = new Map(
-      found.flatMap((status) => {
-        const why = found.length === 1 ? undefined : step.leavesOut?.(status)
-        return why === undefined ? [] : [[status, why] as const]
-      })
-    )
-    for (const [{ reference }, why] of leftOut)
-      yield* note(`${step.name} leaves ${plain(reference)} out: ${plain(why)}`)
-    const statuses = found.filter((status) => !leftOut.has(status))
+    const statuses = yield* selected(references, given.own)
     if (statuses.length === 0) return yield* note(`${step.name}: there is no such payout. Nothing was changed.`)
     const { now, paused: isPaused } = yield* readAccount
     const kind: Kind<PayoutQueue["Service"], Payout, PayoutStatus, PayoutQueue> = {
@@ -175,9 +166,8 @@ export const takePayoutStep = <Own extends PayoutFlags>(step: PayoutStep<Own>) =
       nameOf: ({ status }) => plain(status.reference),
       lineOf: ({ status }) => {
         const why = reasonOf(status) === "" ? "" : ` (${reasonOf(status)})`
-        const called = status.label === undefined ? "" : ` "${plain(status.label)}"`
         const from = status.notBefore === undefined ? "" : `, not before ${time(status.notBefore)}`
-        return `Payout ${plain(status.reference)}${called}: ${inBoth(status.amount)}, ${status.state}${why}, submitted ${ageOf(status.submittedAt, now)} ago${from}`
+        return `Payout ${plain(status.reference)}: ${inBoth(status.amount)}, ${status.state}${why}, submitted ${ageOf(status.submittedAt, now)} ago${from}`
       },
       countOf: (some) => textOfSum(sumOf(some.map(({ status }) => status))),
       look: ({ status }) => `payouts show ${plain(status.reference)}`,

@@ -2,7 +2,6 @@
  * The operations of the queue that need no worker: submitting, reading and steering payouts, and steering the account.
  */
 import * as Clock from "effect/Clock"
-import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import type { StepOptions } from "../../../durable/Step.ts"
@@ -18,13 +17,12 @@ import type { Event } from "./events.ts"
 import { makeHints } from "./hints.ts"
 import { operationsOf } from "./operation.ts"
 import { makeReading } from "./reading.ts"
-import { badTime, millisOfTime } from "./request.ts"
 import type { Settings } from "../../PayoutQueueOptions.ts"
-import { makeShow } from "./show.ts"
+import { statusOf } from "./status.ts"
 import { allOrNone, makeAccept } from "./submit.ts"
 
 /** A step of a person, without the person and what it is decided by. */
-type Wanted = DistributiveOmit<Event<Exclude<PayoutStateConflict["operation"], "replace">>, "at" | "person">
+type Wanted = DistributiveOmit<Event<PayoutStateConflict["operation"]>, "at" | "person">
 type DistributiveOmit<A, Key extends keyof A> = A extends unknown ? Omit<A, Key> : never
 
 const notJudged =
@@ -34,13 +32,12 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
   const { store } = core
   const { writing } = operationsOf(store)
   const { find, ...reading } = makeReading(core, settings, seal)
-  const { show, showAll } = makeShow(seal)
 
   const acceptAll = makeAccept(core, settings, seal)
   /** Accepts all or none. */
   const submitAll = Effect.fnUntraced(function* (payouts: ReadonlyArray<PayoutItem>) {
     const rows = yield* acceptAll(payouts, undefined, allOrNone)
-    return yield* showAll(rows)
+    return rows.map(statusOf)
   })
 
   /** Checks and stores a step of an operator, and queues the payout anew where it is to be sent. */
@@ -54,8 +51,8 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
         const served = yield* store.accounts.get
         const at = { account: served, now, horizon: served.horizon ?? settings.horizon }
         const row = yield* find(reference)
-        const isAboutNeverSent = operation === "cancel" || operation === "reschedule"
-        const condition = isAboutNeverSent ? { where: yield* store.accounts.judged, problem: notJudged } : undefined
+        const condition =
+          operation === "cancel" ? { where: yield* store.accounts.judged, problem: notJudged } : undefined
         const changed = core.stepBy(
           row,
           () => ({ ...wanted, at, person }),
@@ -66,14 +63,14 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
         const tries = operation === "retry" || operation === "resume"
         const probeNow = tries && served.blockedAt !== null ? store.accounts.probeNow : Effect.void
         const after = yield* store.transaction(Effect.tap(changed, probeNow))
-        return after === undefined ? yield* new PayoutNotFound({ reference }) : yield* show(after)
+        return after === undefined ? yield* new PayoutNotFound({ reference }) : statusOf(after)
       })
     )
   }
 
   return {
     ...reading,
-    ...makeHints(core, settings, show),
+    ...makeHints(core, settings),
     ...makeAccountClient(store),
     ...makeLetters(core, settings),
     // One payout has one status.
@@ -110,11 +107,6 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
     },
     confirm: (reference: string, options: StepOptions = {}) => steer({ _tag: "confirm" }, reference, options),
     cancel: (reference: string, options: StepOptions = {}) => steer({ _tag: "cancel" }, reference, options),
-    reschedule: (reference: string, notBefore: DateTime.DateTime, options: StepOptions = {}) => {
-      const millis = millisOfTime(notBefore)
-      if (millis === undefined) return invalid("notBefore", badTime)
-      return steer({ _tag: "reschedule", notBefore: millis }, reference, options)
-    },
     forget: (reference: string, options: StepOptions = {}) => steer({ _tag: "forget" }, reference, options)
   }
 }

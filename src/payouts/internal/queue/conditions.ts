@@ -19,7 +19,6 @@ interface PayoutColumns {
   readonly waitsFor: string | null
   readonly waitsSince: number | null
   readonly notBefore: number | null
-  readonly replacedBy: string | null
   readonly lookups: number | null
 }
 
@@ -260,11 +259,8 @@ const isAtWork = both(
 /** The worker's sender is that of the account. Without one, as of a mock, nothing is sent from an account that has one. */
 const isOfSender = isSame(account("fingerprint"), given("sender"))
 
-/** Nobody submitted another payout in its place, and its time has come. */
-const isStillWanted = both(isNull(payout("replacedBy")), isDueBy)
-
 /** A request of the payout may be sent. */
-export const maySend = both(both(isAtWork, isOfSender), both(both(isStillWanted, isInWindow), isInTime))
+export const maySend = both(both(isAtWork, isOfSender), both(both(isDueBy, isInWindow), isInTime))
 
 /** A condition as SQL, with the values that are given. */
 export const fragmentOf = (

@@ -6,7 +6,6 @@ import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
-import * as Option from "effect/Option"
 import * as RcMap from "effect/RcMap"
 import type { Fragment } from "effect/sql/Statement"
 import * as Tracer from "effect/Tracer"
@@ -17,8 +16,6 @@ import { entryOf } from "./entries.ts"
 import type { Event } from "./events.ts"
 import { logContradicted } from "./answerLog.ts"
 import { handedOutOf } from "./handedOut.ts"
-import { logBoth, mayBeExecuted, turnsOutExecuted } from "./replacement.ts"
-import { payoutKey } from "./request.ts"
 import { isOpen, type Row } from "./row.ts"
 import type { Settings } from "../../PayoutQueueOptions.ts"
 import { makePayoutLog } from "./payoutLog.ts"
@@ -113,7 +110,7 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { account, po
   })
 
   /** Writes the change of a row that a step says, with the entry of its history: see `step`. */
-  const write = Effect.fnUntraced(function* (
+  const change = Effect.fnUntraced(function* (
     row: Row,
     { changes, dueIn: ownDue, entry }: Step,
     { cap, dueIn = ownDue, isTimed, where }: ChangeOptions = {}
@@ -131,47 +128,6 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { account, po
     if (to.contradicted && !row.contradicted) yield* store.afterCommit(logContradicted(logPayout, to))
     return to
   })
-
-  const find = (account: string, reference: string) =>
-    store.get(Option.getOrElse(payoutKey(account, reference), () => ""))
-  const logAfterCommit = (line: Effect.Effect<void> | undefined) =>
-    line === undefined ? Effect.void : store.afterCommit(line)
-
-  /** Parks the payout that is paid in the place of one that was executed after all; the last one, where that was replaced too. */
-  const stopReplacement = Effect.fnUntraced(function* (original: Row) {
-    let replacement: Row | undefined = original
-    while (replacement !== undefined && replacement.replacedBy !== null)
-      replacement = yield* find(replacement.account, replacement.replacedBy)
-    const event = { _tag: "Parked", because: "ReplacedWasPaid" } as const
-    // Its step is refused in no state.
-    const stopped: Row | undefined = yield* stepBy(
-      replacement,
-      () => event,
-      (_, problem) => Effect.die(problem)
-    )
-    yield* logAfterCommit(logBoth(original, stopped))
-  })
-
-  /** Tells of a payout that was executed in the place of another one which was executed too. */
-  const tellOfOriginals = Effect.fnUntraced(function* (replacement: Row) {
-    let original: Row | undefined = replacement
-    while (original !== undefined && original.replaces !== null) {
-      original = yield* find(original.account, original.replaces)
-      if (original !== undefined && mayBeExecuted(original)) yield* logAfterCommit(logBoth(original, replacement))
-    }
-  })
-
-  /**
-   * Changes a row. Where it was executed after all, the one that replaces it is changed in the same transaction. A mark stays one
-   * statement, since what was replaced is never marked.
-   */
-  const change = (row: Row, taken: Step, options?: ChangeOptions): ReturnType<typeof write> => {
-    const written = Effect.tap(write(row, taken, options), (to) => {
-      if (typeof to !== "object" || !turnsOutExecuted(row, to)) return Effect.void
-      return Effect.andThen(to.replacedBy === null ? Effect.void : stopReplacement(to), tellOfOriginals(to))
-    })
-    return row.replacedBy === null ? written : store.transaction(written)
-  }
 
   /**
    * Takes the step of an event; `undefined` where another process changed the row first, or the row has no such step, and why where

@@ -66,8 +66,6 @@ interface Events {
   readonly LookupMissed: Answered & { readonly until: number }
   /** What a webhook claims. */
   readonly Claimed: Answered & { readonly claim: Claim }
-  /** Another payout is submitted in its place, by a person if one is named. */
-  readonly Replaced: { readonly by: string | undefined; readonly reference: string }
   /** A worker leaves it to a person. */
   readonly Parked: { readonly because: ParkedBecause }
   /** The steps of a person. */
@@ -77,7 +75,6 @@ interface Events {
   readonly settle: ByPerson & { readonly as: "paid" | "failed" | "returned" }
   readonly confirm: ByPerson
   readonly cancel: ByPerson
-  readonly reschedule: ByPerson & { readonly notBefore: number }
   readonly forget: ByPerson
 }
 export type Tag = keyof Events

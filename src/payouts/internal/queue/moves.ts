@@ -245,10 +245,6 @@ export const hasWordForFailure: Guard<Event<"Unknown">> = [
 ]
 
 export const parked = (_: Row, { because }: Event<"Parked">): Moved => parkedFor(because)
-export const replacesPaid: Guard<Event<"Parked">> = [
-  "it replaces a payout that was executed after all",
-  (_, { because }) => because === "ReplacedWasPaid"
-]
 /** A person takes it over in the same way. */
 export const parkedByPerson = (): Moved => parkedFor("Operator")
 
@@ -320,36 +316,9 @@ export const mayHaveLeft: Guard<ByPerson> = [
 ]
 export const cancelled = (): Moved => ({ ...clean, ...noLookup })
 
-export const wasSent: Guard<ByPerson> = ["a request of it left", (row) => row.sends > 0 || isMarked(row)]
-export const rescheduledParked = (_: Row, event: Event<"reschedule">): Moved => ({
-  notBefore: event.notBefore
-})
-export const rescheduled = (row: Row, event: Event<"reschedule">): Moved => ({
-  ...rescheduledParked(row, event),
-  ...wantedBy({ ...row, notBefore: event.notBefore }, event.at)
-})
-
-export const replaced = (_: Row, { reference }: Event<"Replaced">): Moved => ({ replacedBy: reference })
-export const isReplacedByOther: Guard<Event<"Replaced">> = [
-  "a third one replaces it",
-  ({ replacedBy }, { reference }) => replacedBy !== null && replacedBy !== reference
-]
-export const isContradicted: Guard<Event<"Replaced">> = [
-  "the service says that it was executed",
-  (row) => row.contradicted
-]
-export const isReplaced: Guard<ByPerson> = ["another payout replaces it", ({ replacedBy }) => replacedBy !== null]
-export const replacement = ({ replacedBy }: Row): string =>
-  `The payout ${replacedBy} replaces it, so it is never sent again.`
-export const needsPerson: Guard<Event<"Replaced">> = [
-  "no lookup says so, and nobody is named",
-  ({ endedBy: by }, event) => by !== "lookup" && event.by === undefined
-]
-
 export const forgotten = (): Moved => ({
   request: null,
   payee: null,
-  label: null,
   reason: null,
   claims: null,
   claimed: null,

@@ -19,7 +19,7 @@ import { readPayee } from "./record.ts"
 import { payoutKey } from "./request.ts"
 import { isOpen, type Row } from "./row.ts"
 import type { Settings } from "../../PayoutQueueOptions.ts"
-import { makeShow } from "./show.ts"
+import { statusOf } from "./status.ts"
 import type { Cursor, Listed } from "./reads.ts"
 
 const pageSize = 200
@@ -38,7 +38,6 @@ const paged = (operation: string, page: (after: Cursor) => Effect.Effect<Readonl
 
 export const makeReading = (core: Core, { account }: Settings, seal: Seal) => {
   const { store } = core
-  const { show } = makeShow(seal)
 
   const keyOf = (reference: string) =>
     Effect.mapError(
@@ -60,7 +59,7 @@ export const makeReading = (core: Core, { account }: Settings, seal: Seal) => {
     find,
     status: (reference: string) =>
       find(reference).pipe(
-        Effect.flatMap(show),
+        Effect.map(statusOf),
         guard("status"),
         Effect.asSome,
         Effect.catchTag("PayoutNotFound", () => Effect.succeedNone)
@@ -89,12 +88,11 @@ export const makeReading = (core: Core, { account }: Settings, seal: Seal) => {
         const row = yield* find(reference)
         if (isOpen(row)) yield* change.await
         return row
-      }).pipe(Effect.scoped, Effect.repeat({ while: isOpen }), Effect.flatMap(show), guard("await")),
+      }).pipe(Effect.scoped, Effect.repeat({ while: isOpen }), Effect.map(statusOf), guard("await")),
     list: (listed: Listed = {}) =>
-      Stream.mapEffect(
+      Stream.map(
         paged("list", (after) => store.list(listed, after, pageSize)),
-        show,
-        { concurrency: 10 }
+        statusOf
       ),
     /** The entries of the table are the library's own: one that cannot be read is a defect. */
     history: (reference: string): Effect.Effect<ReadonlyArray<PayoutChange>, DatabaseError> =>

@@ -56,11 +56,6 @@ export const Row = Schema.Struct({
   notBefore: orNull(Int),
   /** Whether a person said of a request that may have left that it was not executed. */
   saidNotExecuted: Bool.pipe(Schema.withConstructorDefault(Effect.succeed(false))),
-  /** The reference of the payout that it replaces, and of the one that replaces it. */
-  replaces: orNull(Schema.String),
-  replacedBy: orNull(Schema.String),
-  /** What the submitter calls it, sealed as the request is; deleted by `forget`. */
-  label: orNull(Schema.String),
   /** The number of its record: only an answer to its own key says it. */
   withdrawalId: orNull(Int),
   /** The service's word for the state of its withdrawal, if it is in the vocabulary of statuses. */

@@ -59,8 +59,6 @@ export const statusOf = (row: Row): PayoutStatus => {
     claimed: isClaimed(row.claimed) ? row.claimed : null,
     contradicted: row.contradicted ? true : null,
     unconfirmed: row.lookups === null ? true : null,
-    // It is sealed.
-    label: null,
     waitsFor: isWaitsFor(row.waitsFor) ? row.waitsFor : null,
     because: isUnreadable ? "Unreadable" : (row.parkedBecause ?? "Operator"),
     error: shownFailure(row, state, failure)
