@@ -4,8 +4,7 @@
  */
 import { assert, describe } from "@effect/vitest"
 import { Effect, Exit, Latch, Fiber, Layer, Option } from "effect"
-import type { PayoutQueue } from "effect-pix/payouts"
-import { type PayoutItem } from "effect-pix/payouts"
+import type { PayoutItem, PayoutQueue } from "effect-pix/payouts"
 import { Sandbox } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import { databases } from "../support/database.ts"
