@@ -132,9 +132,8 @@ describe("the page for on-call of docs/operations", () => {
   })
 
   it("its table names each cause of the payouts that its panel shows", () => {
-    // A paused account and a missing approval are no cause of a wait.
-    for (const cause of [...WaitsFor.literals, "Paused", "NeedsApproval"])
-      assert.include(questions[2]?.text, `\`${cause}\``)
+    // A paused account is no cause of a wait.
+    for (const cause of [...WaitsFor.literals, "Paused"]) assert.include(questions[2]?.text, `\`${cause}\``)
   })
 })
 

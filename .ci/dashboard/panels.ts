@@ -35,7 +35,7 @@ export const rows: ReadonlyArray<readonly [title: string, panels: ReadonlyArray<
       ),
       areas(
         "Money that cannot be sent, by cause",
-        "No request of the queue moved it. A pause (Paused), a time to be sent at (NotBefore), the cap of a day (DailyCap) and the wait for a second person (NeedsApproval) are meant.",
+        "No request of the queue moved it. A pause (Paused), a time to be sent at (NotBefore) and the cap of a day (DailyCap) are meant.",
         "PayoutsDelayed",
         [summed("effect_pix_payout_queue_delayed_centavos", "cause")]
       ),

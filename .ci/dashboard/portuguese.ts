@@ -82,8 +82,8 @@ export const portuguese: Readonly<Record<string, string>> = {
   "accepted: no request left. unknown: in doubt. parked: a person decides. posted: its end is not known.":
     "accepted: nenhum pedido saiu. unknown: em dúvida. parked: uma pessoa decide. posted: o fim não é conhecido.",
   "Money that cannot be sent, by cause": "Dinheiro que não pode ser enviado, por causa",
-  "No request of the queue moved it. A pause (Paused), a time to be sent at (NotBefore), the cap of a day (DailyCap) and the wait for a second person (NeedsApproval) are meant.":
-    "Nenhum pedido da fila o moveu. Uma pausa (Paused), uma hora marcada (NotBefore), o teto de um dia (DailyCap) e a espera por uma segunda pessoa (NeedsApproval) são intencionais.",
+  "No request of the queue moved it. A pause (Paused), a time to be sent at (NotBefore) and the cap of a day (DailyCap) are meant.":
+    "Nenhum pedido da fila o moveu. Uma pausa (Paused), uma hora marcada (NotBefore) e o teto de um dia (DailyCap) são intencionais.",
   "Payouts that wait, by state": "Pagamentos que esperam, por estado",
   "How many they are.": "Quantos são.",
   "Payouts that cannot be sent, by cause": "Pagamentos que não podem ser enviados, por causa",

@@ -42,10 +42,6 @@ export type PayoutState = typeof PayoutState.Type
  *   no money moved: see `seen` of its `error`. MONEY MAY HAVE MOVED. The same request would be answered with the same record.
  * - `FailedInDoubt`: the service recorded it as failed, but an earlier request of it may have been executed. MONEY MAY HAVE MOVED.
  *   With `confirm`, its withdrawal is looked up, and the lookup decides.
- * - `ReplacedWasPaid`: it replaces a payout that was executed after all, as the service or a person said afterwards. With
- *   `mayHaveLeftAt` a request of this one may have left too; otherwise no request of it moved money.
- * - `NeedsApproval`: it, or the list that it was submitted with, is above the account's `fourEyesAbove`. No request of this
- *   queue moved money. `resume` by a person other than the one who submitted it approves and sends it.
  */
 export const ParkedBecause = Schema.Literals([
   "Operator",
@@ -57,9 +53,7 @@ export const ParkedBecause = Schema.Literals([
   "WaitedTooLong",
   "OtherPayee",
   "RecordedAsFailed",
-  "FailedInDoubt",
-  "ReplacedWasPaid",
-  "NeedsApproval"
+  "FailedInDoubt"
 ])
 /** See the schema of the same name. */
 export type ParkedBecause = typeof ParkedBecause.Type
@@ -118,17 +112,7 @@ export class PayoutNotFound extends legible(
 /** The step is not possible for a payout in this state. Nothing was changed. */
 export class PayoutStateConflict extends legible(
   Schema.TaggedError<PayoutStateConflict>("effect-pix/PayoutStateConflict")("PayoutStateConflict", {
-    operation: Schema.Literals([
-      "retry",
-      "park",
-      "resume",
-      "settle",
-      "confirm",
-      "cancel",
-      "reschedule",
-      "replace",
-      "forget"
-    ]),
+    operation: Schema.Literals(["retry", "park", "resume", "settle", "confirm", "cancel", "forget"]),
     reference: Schema.String,
     state: PayoutState,
     problem: Schema.String

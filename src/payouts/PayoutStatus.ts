@@ -7,19 +7,6 @@ import { Centavos, Reais } from "../pix/Money.ts"
 import { PayoutRefusal } from "./Payout.ts"
 import { EndedBy, ParkedBecause, WaitsFor } from "./PayoutState.ts"
 
-/**
- * A step that two people have to take, by its first one. The same step by another person is the second one; any other change
- * of the payout ends it.
- */
-export const PayoutAsked = Schema.Struct({
-  /** `Approve`: `resume`. `NotExecuted`: `resume` with `notExecuted: true`. */
-  step: Schema.Literals(["Approve", "NotExecuted"]),
-  /** Who took it first. */
-  by: Schema.String
-})
-/** See the schema of the same name. */
-export interface PayoutAsked extends Schema.Schema.Type<typeof PayoutAsked> {}
-
 const Unclear = Schema.Union([OutcomeUnknown, IdempotencyConflict])
 
 /**
@@ -46,23 +33,13 @@ const common = {
   idempotencyKey: Schema.String,
   /** In centavos. */
   amount: Centavos,
-  /** What its submitter calls it, where this process can open it. It may name a person. */
-  label: Schema.optionalKey(Schema.String),
   submittedAt: Schema.DateTimeUtcFromString,
   /** Who submitted it, as the `by` of its item says. */
   submittedBy: Schema.optionalKey(Schema.String),
-  /** The second person, who approved it where the account's `fourEyesAbove` needs one. */
-  approvedBy: Schema.optionalKey(Schema.String),
   /** When its row was last changed: by a step, a request or an answer, or since it has to wait. */
   updatedAt: Schema.DateTimeUtcFromString,
   /** Before this time it is not sent. */
-  notBefore: Schema.optionalKey(Schema.DateTimeUtcFromString),
-  /** The reference of the payout that it replaces. */
-  replaces: Schema.optionalKey(Schema.String),
-  /** The reference of the payout that replaces it. */
-  replacedBy: Schema.optionalKey(Schema.String),
-  /** The step that waits for its second person. Absent: none does. */
-  asked: Schema.optionalKey(PayoutAsked)
+  notBefore: Schema.optionalKey(Schema.DateTimeUtcFromString)
 }
 /** When the first request whose result is not known may have left. Absent: no request of it is in doubt. */
 const mayHaveLeftAt = Schema.optionalKey(Schema.DateTimeUtcFromString)
@@ -163,8 +140,7 @@ interface Cancelled extends Schema.Schema.Type<typeof Cancelled> {}
  * | `cancelled` | a person cancelled it, and nothing of this queue left |
  *
  * Gotchas:
- * - Nothing is ever sent again by itself once it is `posted`. A payout that failed or came back is paid again under a new reference,
- *   with `replaces`.
+ * - Nothing is ever sent again by itself once it is `posted`. A payout that failed or came back is paid again under a new reference.
  * - `error` has the cause, the status and the code of the service, and not its words, which may name a person. The worker's log
  *   line has them, masked, and `PayoutQueue.payee` where the queue has a `seal`.
  *

@@ -211,8 +211,6 @@ ask("after a failover workers go on, and what may have left is in doubt", functi
 /** Payouts that no worker can have sent without a mark, as SQL. */
 const unsent: Readonly<Record<string, string>> = {
   "waits for the next day": "due_at = due_at + 36000000, waits_for = 'DailyCap'",
-  "needs an approval": "needs_approval = TRUE",
-  "is above the limit": "amount = 9000",
   "is parked": "state = 'parked', parked_because = 'Operator'",
   "is in doubt already": "may_have_left_at = 1000",
   "is of another account": "account = 'other'"
@@ -221,7 +219,6 @@ ask("after a failover nothing is in doubt that surely was not sent", function* (
   yield* operator.submitMany(Object.keys(unsent).map((reference) => payout(reference)))
   for (const [reference, set] of Object.entries(unsent))
     yield* run(`UPDATE effect_pix_payouts SET ${set} WHERE reference = '${reference}'`)
-  yield* run("UPDATE effect_pix_payout_accounts SET four_eyes_above = 8000")
   yield* Effect.andThen(promote, age(minute))
   yield* serve
   const moved = lines.filter((line) => line.includes("0 payout(s) (R$ 0,00) of it may have been sent"))

@@ -18,7 +18,7 @@ export const logContradicted = (logPayout: LogPayout, row: Row): Effect.Effect<v
     cause: row.state,
     text:
       row.state === "failed"
-        ? "The service says that a payout was executed, which is stored as failed. MONEY MAY HAVE MOVED. Look in the panel, and settle it."
+        ? "The service says that a payout was executed, which is stored as failed. MONEY MAY HAVE MOVED. Look for what was paid in its place, and in the panel, before you settle it."
         : "The service says that a payout failed, which is stored as paid. MONEY MAY HAVE MOVED: do not pay it again before you looked in the panel, and settled it."
   })
 

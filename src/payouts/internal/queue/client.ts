@@ -2,11 +2,9 @@
  * The operations of the queue that need no worker: submitting, reading and steering payouts, and steering the account.
  */
 import * as Clock from "effect/Clock"
-import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import type { StepOptions } from "../../../durable/Step.ts"
-import type { Centavos } from "../../../pix/Money.ts"
 import type { PayoutItem } from "../../Payout.ts"
 import type { PayoutStatus } from "../../PayoutStatus.ts"
 import { PayoutNotFound, PayoutStateConflict } from "../../PayoutState.ts"
@@ -19,14 +17,13 @@ import type { Event } from "./events.ts"
 import { makeHints } from "./hints.ts"
 import { operationsOf } from "./operation.ts"
 import { doubtUnchecked, makeReading } from "./reading.ts"
-import { badTime, millisOfTime } from "./request.ts"
 import type { Row } from "./row.ts"
 import type { Settings } from "../../PayoutQueueOptions.ts"
-import { makeShow } from "./show.ts"
+import { statusOf } from "./status.ts"
 import { allOrNone, makeAccept } from "./submit.ts"
 
 /** A step of a person, without the person and what it is decided by. */
-type Wanted = DistributiveOmit<Event<Exclude<PayoutStateConflict["operation"], "replace">>, "at" | "person">
+type Wanted = DistributiveOmit<Event<PayoutStateConflict["operation"]>, "at" | "person">
 type DistributiveOmit<A, Key extends keyof A> = A extends unknown ? Omit<A, Key> : never
 
 const notJudged =
@@ -36,7 +33,6 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
   const { store } = core
   const { writing } = operationsOf(store)
   const { find, ...reading } = makeReading(core, settings, seal)
-  const { show, showAll } = makeShow(seal)
 
   const acceptAll = makeAccept(core, settings, seal)
   /** Accepts all or none. */
@@ -44,7 +40,7 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
     const now = yield* Clock.currentTimeMillis
     const rows = yield* acceptAll(payouts, undefined, allOrNone)
     const isNew = ({ submittedAt }: Row) => submittedAt >= now
-    return yield* showAll(rows.every(isNew) ? rows : yield* doubtUnchecked(store, rows))
+    return (rows.every(isNew) ? rows : yield* doubtUnchecked(store, rows)).map(statusOf)
   })
 
   /** Checks and stores a step of an operator, and queues the payout anew where it is to be sent. */
@@ -58,8 +54,8 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
         const served = yield* store.accounts.get
         const at = { account: served, now, horizon: served.horizon ?? settings.horizon }
         const row = yield* find(reference)
-        const isAboutNeverSent = operation === "cancel" || operation === "retry" || operation === "reschedule"
-        const condition = isAboutNeverSent ? { where: yield* store.accounts.judged, problem: notJudged } : undefined
+        const mayBeOfBefore = operation === "cancel" || operation === "retry"
+        const condition = mayBeOfBefore ? { where: yield* store.accounts.judged, problem: notJudged } : undefined
         const changed = core.stepBy(
           row,
           () => ({ ...wanted, at, person }),
@@ -70,14 +66,14 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
         const tries = operation === "retry" || operation === "resume"
         const probeNow = tries && served.blockedAt !== null ? store.accounts.probeNow : Effect.void
         const after = yield* store.transaction(Effect.tap(changed, probeNow))
-        return after === undefined ? yield* new PayoutNotFound({ reference }) : yield* show(after)
+        return after === undefined ? yield* new PayoutNotFound({ reference }) : statusOf(after)
       })
     )
   }
 
   return {
     ...reading,
-    ...makeHints(core, settings, show),
+    ...makeHints(core, settings),
     ...makeAccountClient(store),
     ...makeLetters(core, settings),
     // One payout has one status.
@@ -99,14 +95,10 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
       ),
     retry: (reference: string, options: StepOptions = {}) => steer({ _tag: "retry" }, reference, options),
     park: (reference: string, options: StepOptions = {}) => steer({ _tag: "park" }, reference, options),
-    resume: (
-      reference: string,
-      options: StepOptions & { readonly notExecuted?: boolean | undefined; readonly sum?: Centavos | undefined } = {}
-    ) => {
-      const { notExecuted = false, sum = 0 } = options
+    resume: (reference: string, options: StepOptions & { readonly notExecuted?: boolean | undefined } = {}) => {
+      const { notExecuted = false } = options
       if (!Predicate.isBoolean(notExecuted)) return invalid("notExecuted", "must be true or false")
-      if (!Number.isSafeInteger(sum) || sum < 0) return invalid("sum", "must be a whole number of centavos")
-      return steer({ _tag: "resume", notExecuted, sum }, reference, options)
+      return steer({ _tag: "resume", notExecuted }, reference, options)
     },
     settle: (
       reference: string,
@@ -118,11 +110,6 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
     },
     confirm: (reference: string, options: StepOptions = {}) => steer({ _tag: "confirm" }, reference, options),
     cancel: (reference: string, options: StepOptions = {}) => steer({ _tag: "cancel" }, reference, options),
-    reschedule: (reference: string, notBefore: DateTime.DateTime, options: StepOptions = {}) => {
-      const millis = millisOfTime(notBefore)
-      if (millis === undefined) return invalid("notBefore", badTime)
-      return steer({ _tag: "reschedule", notBefore: millis }, reference, options)
-    },
     forget: (reference: string, options: StepOptions = {}) => steer({ _tag: "forget" }, reference, options)
   }
 }

@@ -14,15 +14,12 @@ interface PayoutColumns {
   readonly state: string
   readonly amount: number
   readonly sends: number
-  readonly needsApproval: boolean
-  readonly approvedAt: number | null
   readonly mayHaveLeftAt: number | null
   readonly wantedAt: number
   readonly waitsFor: string | null
   readonly waitsSince: number | null
   readonly submittedAt: number
   readonly notBefore: number | null
-  readonly replacedBy: string | null
   readonly lookups: number | null
 }
 
@@ -35,7 +32,6 @@ interface AccountColumns {
   readonly blockedAt: number | null
   readonly probeKey: string | null
   readonly fingerprint: string | null
-  readonly fourEyesAbove: number | null
   readonly pacePer: number | null
   readonly spacing: number | null
   readonly nextAt: number | null
@@ -202,15 +198,6 @@ export const isOfThisDatabase = either(
   )
 )
 
-/** A second person approved it, or it needs no one. */
-export const isApproved = either(
-  isKnown(payout("approvedAt")),
-  both(
-    not(payout("needsApproval")),
-    either(isNull(account("fourEyesAbove")), isAtMost(payout("amount"), account("fourEyesAbove")))
-  )
-)
-
 /** A worker was seen within the horizon. */
 export const isSeen = isAtMost(distance(given("now"), account("seenAt")), given("horizon"))
 
@@ -304,14 +291,8 @@ const isAtWork = both(
 /** The worker's sender is that of the account. Without one, as of a mock, nothing is sent from an account that has one. */
 const isOfSender = isSame(account("fingerprint"), given("sender"))
 
-/** Nobody submitted another payout in its place, and its time has come. */
-const isStillWanted = both(isNull(payout("replacedBy")), isDueBy)
-
-/** A request of the payout may be sent. What is in doubt goes on without an approval, since that cannot pay a second time. */
-export const maySend = both(
-  both(both(isAtWork, isOfSender), both(isStillWanted, isInWindow)),
-  both(isInTime, either(isKnown(payout("mayHaveLeftAt")), isApproved))
-)
+/** A request of the payout may be sent. */
+export const maySend = both(both(isAtWork, isOfSender), both(both(isDueBy, isInWindow), isInTime))
 
 /** A condition as SQL, with the values that are given. */
 export const fragmentOf = (

@@ -18,7 +18,6 @@ import { log } from "../../../internal/spans.ts"
 import type { ParkedBecause } from "../../PayoutState.ts"
 import { accountCause, causeOfOneOrAll, isAboutPayout, isDoubtfulRefusal } from "../machine.ts"
 import { databaseTime, type ReadAccount } from "./account.ts"
-import { needsApproval } from "./approval.ts"
 import { makeCheckedAccount } from "./checkDatabase.ts"
 import { isDueBy, isInWindow, isNextNow, isSpaced } from "./conditions.ts"
 import type { Core } from "./core.ts"
@@ -120,8 +119,6 @@ export const makeGate = Effect.fnUntraced(function* ({ logPayout, store }: Core,
     Effect.map(Clock.currentTimeMillis, (now) => {
       const { dailyCap, horizon, maxAmount } = settings
       const late = tooLate(row, { account, horizon, now })
-      if (late === "PastHorizon") return late
-      if (row.mayHaveLeftAt === null && needsApproval(row, account.fourEyesAbove)) return "NeedsApproval"
       if (late !== undefined) return late
       if (maxAmount !== undefined && row.amount > maxAmount) return "OverMaxAmount"
       return dailyCap !== undefined && row.amount > dailyCap ? "OverDailyCap" : undefined

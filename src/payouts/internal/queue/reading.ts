@@ -9,7 +9,7 @@ import * as Stream from "effect/Stream"
 import { type DatabaseError, mapDatabaseError } from "../../../durable/Database.ts"
 import type { StepOptions } from "../../../durable/Step.ts"
 import type { PayoutChange } from "../../PayoutHistory.ts"
-import type { PayoutPayee, PayoutStatus } from "../../PayoutStatus.ts"
+import type { PayoutPayee } from "../../PayoutStatus.ts"
 import { PayoutNotFound } from "../../PayoutState.ts"
 import type { Seal } from "../../Seal.ts"
 import { makeOutcomeUnknown } from "../machine.ts"
@@ -22,7 +22,7 @@ import { payoutKey } from "./request.ts"
 import { isOpen, type Row, writeFailure } from "./row.ts"
 import type { Store } from "./store.ts"
 import type { Settings } from "../../PayoutQueueOptions.ts"
-import { makeShow } from "./show.ts"
+import { statusOf } from "./status.ts"
 import type { Cursor, Listed } from "./reads.ts"
 
 const pageSize = 200
@@ -54,7 +54,6 @@ export const doubtUnchecked = Effect.fnUntraced(function* ({ accounts }: Store, 
 
 export const makeReading = (core: Core, { account }: Settings, seal: Seal) => {
   const { store } = core
-  const { show, showAll } = makeShow(seal)
 
   const keyOf = (reference: string) =>
     Effect.mapError(
@@ -77,8 +76,7 @@ export const makeReading = (core: Core, { account }: Settings, seal: Seal) => {
     status: (reference: string) =>
       find(reference).pipe(
         Effect.flatMap((row) => doubtUnchecked(store, [row])),
-        Effect.flatMap(showAll),
-        Effect.map(([status]) => status as PayoutStatus), // one row has one status
+        Effect.map(([row]) => statusOf(row as Row)), // one row reads as one
         guard("status"),
         Effect.asSome,
         Effect.catchTag("PayoutNotFound", () => Effect.succeedNone)
@@ -107,14 +105,13 @@ export const makeReading = (core: Core, { account }: Settings, seal: Seal) => {
         const row = yield* find(reference)
         if (isOpen(row)) yield* change.await
         return row
-      }).pipe(Effect.scoped, Effect.repeat({ while: isOpen }), Effect.flatMap(show), guard("await")),
+      }).pipe(Effect.scoped, Effect.repeat({ while: isOpen }), Effect.map(statusOf), guard("await")),
     list: (listed: Listed = {}) =>
-      Stream.mapEffect(
+      Stream.map(
         paged("list", (after) =>
           Effect.flatMap(store.list(listed, after, pageSize), (rows) => doubtUnchecked(store, rows))
         ),
-        show,
-        { concurrency: 10 }
+        statusOf
       ),
     /** The entries of the table are the library's own: one that cannot be read is a defect. */
     history: (reference: string): Effect.Effect<ReadonlyArray<PayoutChange>, DatabaseError> =>

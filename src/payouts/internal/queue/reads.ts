@@ -97,7 +97,7 @@ export const makeReads = ({ account, database, hasKeyOf }: StoreParts) => {
     /** The rows of an amount that were submitted since a time, and that were or may be paid: what ended before a move of the database, too. */
     ofAmount: (amount: number, since: number) =>
       select(sql`${ofAccount} AND amount = ${amount} AND submitted_at >= ${since}
-        AND (state NOT IN ('failed', 'refused', 'cancelled') OR submitted_at <= ${movedAt}) AND replaced_by IS NULL ORDER BY submitted_at, idempotency_key`),
+        AND (state NOT IN ('failed', 'refused', 'cancelled') OR submitted_at <= ${movedAt}) ORDER BY submitted_at, idempotency_key`),
     /**
      * The counts of what waits, is posted or has to be checked. What was posted before `postedSince` is not counted: see `signals.ts`.
      * `today`: when the day began.

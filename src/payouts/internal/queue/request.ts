@@ -32,10 +32,6 @@ export interface Submission {
   readonly submittedBy: string | null
   /** In milliseconds. */
   readonly notBefore: number | null
-  /** The reference of the payout that it replaces. */
-  readonly replaces: string | null
-  /** What it is called, as JSON. */
-  readonly label: string | null
 }
 
 /** Sorts the fields of an object, so that their order does not change the text. */
@@ -91,22 +87,22 @@ const invalid = (path: string, problem: string) => invalidWithdrawal([{ path, pr
 const readItem = (item: PayoutItem) =>
   Result.try({
     try: () => {
-      const { by, label, notBefore, reference, replaces, ...request } = item
-      return { by, label, notBefore, reference, replaces, request }
+      const { by, notBefore, reference, ...request } = item
+      return { by, notBefore, reference, request }
     },
     catch: () => invalid("", "must be an object with a reference, an amount, and plain data")
   })
 
 /** A `notBefore` in milliseconds; `undefined` where it is no time that can be stored. */
-export const millisOfTime = (time: unknown): number | undefined => {
+const millisOfTime = (time: unknown): number | undefined => {
   const millis = DateTime.isDateTime(time) ? Math.ceil(DateTime.toEpochMillis(time)) : Number.NaN
   return millis >= 0 && millis <= lastTime ? millis : undefined
 }
 
 /** What is wrong with another one. */
-export const badTime = "must be a DateTime from 1970 on"
+const badTime = "must be a DateTime from 1970 on"
 
-/** A payout with its request and its label as they are stored. */
+/** A payout with its request as it is stored. */
 export interface Stored extends Omit<Submission, "text"> {
   readonly request: string
 }
@@ -114,8 +110,7 @@ export interface Stored extends Omit<Submission, "text"> {
 /** Seals what is a person's data of a payout. */
 export const sealed = Effect.fnUntraced(function* (seal: Seal, { text, ...one }: Submission) {
   const request = yield* seal.seal(text, one.reference)
-  const label = one.label === null ? null : yield* seal.seal(one.label, one.reference)
-  return { ...one, label, request } satisfies Stored
+  return { ...one, request } satisfies Stored
 })
 
 /** Checks every field of a payout. */
@@ -124,15 +119,9 @@ export const submission = (
   payout: PayoutItem
 ): Result.Result<Submission, InvalidRequest | BelowMinimum> =>
   Result.gen(function* () {
-    const { by, label, notBefore, reference, replaces, request } = yield* readItem(payout)
+    const { by, notBefore, reference, request } = yield* readItem(payout)
     const from = notBefore === undefined ? null : millisOfTime(notBefore)
-    const issues = [
-      ...issuesOfStep({ by, label }),
-      ...(from === undefined ? [{ path: "notBefore", problem: badTime }] : []),
-      ...(replaces !== undefined && (replaces === reference || Option.isNone(payoutKey(account, replaces)))
-        ? [{ path: "replaces", problem: "must be the reference of another payout" }]
-        : [])
-    ]
+    const issues = [...issuesOfStep({ by }), ...(from === undefined ? [{ path: "notBefore", problem: badTime }] : [])]
     if (issues.length > 0) return yield* Result.fail(invalidWithdrawal(issues))
     const idempotencyKey = yield* Result.fromOption(payoutKey(account, reference), () =>
       invalid(
@@ -152,17 +141,9 @@ export const submission = (
       text,
       requestCheck,
       submittedBy: by ?? null,
-      notBefore: from ?? null,
-      replaces: replaces ?? null,
-      label: label === undefined ? null : writeLabel(label)
+      notBefore: from ?? null
     }
   })
-
-/** As an object, so that a sealed label is no request. */
-const StoredLabel = Schema.fromJsonString(Schema.Struct({ label: Schema.String }))
-const writeLabel = (label: string): string => JSON.stringify({ label })
-/** Reads a stored label; none where the text is not one. */
-export const readLabel = Schema.decodeUnknownOption(StoredLabel)
 
 /** Reads a stored request; none where the text is not a request. */
 export const readRequest = Schema.decodeUnknownOption(Schema.fromJsonString(WithdrawalRequestBody))

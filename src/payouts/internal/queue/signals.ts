@@ -183,13 +183,11 @@ const checks = ["ClaimedFailed", "ClaimedReturned", "ClaimedPaid", "Contradicted
 const dayMillis = 86_400_000
 /** Where nothing says how payouts ended, all stay posted. So only those of the last 35 days are counted. */
 const postedFor = 35 * dayMillis
-/** Why a parked payout is no alarm: it waits for the second of two people. */
-const approval = "NeedsApproval"
-/** What is not counted in a state: what waits for its time, is under way within its deadline, or waits for the second person. */
-const noAlarm = { accepted: "NotBefore", unknown: "UnderWay", parked: approval } as const
+/** What is not counted in a state: what waits for its time, or is under way within its deadline. */
+const noAlarm = { accepted: "NotBefore", unknown: "UnderWay", parked: undefined } as const
 /** Why accepted payouts wait as it is meant: a person or their own times hold them. */
 const meant = ["Paused", ...waitsForTime, "Pace"] as const
-const causes = [...new Set([...meant, ...WaitsFor.literals, approval] as const)]
+const causes = [...new Set([...meant, ...WaitsFor.literals] as const)]
 type Cause = (typeof causes)[number]
 
 /** For how long after the time of its next request an account counts as one whose pace holds its payouts: then nobody sends. */
@@ -290,9 +288,7 @@ export const measures = Effect.fnUntraced(function* (store: Store, { account }: 
       }
     }
     for (const cause of causes) {
-      const { amount, count } = total(
-        counts.filter((of) => (isAccepted(of) || of.cause === approval) && causeOfCount(of) === cause)
-      )
+      const { amount, count } = total(counts.filter((of) => isAccepted(of) && causeOfCount(of) === cause))
       yield* update(delayed, count, { account, cause })
       yield* update(delayedCentavos, amount, { account, cause })
     }

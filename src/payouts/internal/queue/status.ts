@@ -7,7 +7,7 @@ import * as Schema from "effect/Schema"
 import * as String from "effect/String"
 import * as Struct from "effect/Struct"
 import { Centavos } from "../../../pix/Money.ts"
-import { PayoutAsked, PayoutClaimed, PayoutStatus } from "../../PayoutStatus.ts"
+import { PayoutClaimed, PayoutStatus } from "../../PayoutStatus.ts"
 import { type PayoutState, WaitsFor } from "../../PayoutState.ts"
 import { makeOutcomeUnknown } from "../machine.ts"
 import { readClaims } from "./claims.ts"
@@ -17,7 +17,6 @@ const time = (millis: number) => DateTime.makeUnsafe(millis)
 
 const isWaitsFor = Schema.is(WaitsFor)
 const isClaimed = Schema.is(PayoutClaimed)
-const isAsked = Schema.is(PayoutAsked)
 const fieldsOf = Object.fromEntries(
   PayoutStatus.members.map(({ fields }) => [fields.state.literal, Object.keys(fields)])
 )
@@ -44,7 +43,6 @@ export const statusOf = (row: Row): PayoutStatus => {
   // A newer version may have written a failure that cannot be read. A person has to find out why the payout was refused.
   const isUnreadable = row.state === "refused" && (failure === undefined || failure.outcome === "Unknown")
   const state = isUnreadable ? "parked" : row.state
-  const asked = { step: row.askedStep, by: row.askedBy }
   const known: Record<string, unknown> = {
     ...row,
     _tag: String.capitalize(state),
@@ -63,12 +61,9 @@ export const statusOf = (row: Row): PayoutStatus => {
     claimed: isClaimed(row.claimed) ? row.claimed : null,
     contradicted: row.contradicted ? true : null,
     unconfirmed: row.lookups === null ? true : null,
-    // It is sealed.
-    label: null,
     waitsFor: isWaitsFor(row.waitsFor) ? row.waitsFor : null,
     because: isUnreadable ? "Unreadable" : (row.parkedBecause ?? "Operator"),
-    error: shownFailure(row, state, failure),
-    asked: isAsked(asked) ? asked : null
+    error: shownFailure(row, state, failure)
   }
   const shown = fieldsOf[state]?.filter((field) => known[field] !== null && known[field] !== undefined) ?? []
   // A test compares the statuses of all kinds of rows with the schema.
