@@ -291,8 +291,9 @@ test("whatever a payout waited for when a backup was made, it is in doubt after 
   const queue = yield* operate(url)
   const stateOf = (reference: string) =>
     Effect.map(queue.status(reference), (found) => {
-      const { error, state } = Option.getOrThrow(found) as { readonly state: string; readonly error?: object }
-      return error !== undefined && "reason" in error ? `${state} ${error.reason}` : state
+      const status = Option.getOrThrow(found)
+      const isWithReason = status.state === "unknown" && status.error?._tag === "OutcomeUnknown"
+      return isWithReason ? `${status.state} ${status.error.reason}` : status.state
     })
   const expected = Object.keys(held).map(() => "unknown OtherDatabase")
   assert.deepStrictEqual(yield* Effect.forEach(Object.keys(held), stateOf), expected, "before a worker has looked")
