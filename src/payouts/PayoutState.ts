@@ -36,12 +36,11 @@ export type PayoutState = typeof PayoutState.Type
  *   it sent. This queue knows of no request that moved money; where a backup was restored, or somebody paid by hand, it may be
  *   paid already. The wait of a never sent one for a cap, a limit, the balance, a pause or
  *   credentials is not counted while a worker is seen, for three days at most.
- * - `OtherPayee`: the service answered with success, but for another PIX key or another company than those that were asked
- *   for. MONEY MAY HAVE MOVED. Another company pauses the account too.
- * - `RecordedAsFailed`: the service recorded it with a word for failure, or for money that came back, and that does not prove that
- *   no money moved: see `seen` of its `error`. MONEY MAY HAVE MOVED. The same request would be answered with the same record.
- * - `FailedInDoubt`: the service recorded it as failed, but an earlier request of it may have been executed. MONEY MAY HAVE MOVED.
- *   With `confirm`, its withdrawal is looked up, and the lookup decides.
+ * - `SeeRecord`: the service named a record that may be of this payout and proves nothing: `differs` of the status is its field.
+ *   `companyId`, `pixKey`: it is of another company or PIX key than were asked for; another company pauses the account too.
+ *   `enTransaction`: it has a word for failure, or for money that came back, which does not prove that no money moved: see `seen` of
+ *   its `error`. MONEY MAY HAVE MOVED. The same request would be answered with the same record. With `confirm`, it is looked up, and
+ *   the lookup decides.
  */
 export const ParkedBecause = Schema.Literals([
   "Operator",
@@ -51,9 +50,7 @@ export const ParkedBecause = Schema.Literals([
   "Unreadable",
   "OtherClientId",
   "WaitedTooLong",
-  "OtherPayee",
-  "RecordedAsFailed",
-  "FailedInDoubt"
+  "SeeRecord"
 ])
 /** See the schema of the same name. */
 export type ParkedBecause = typeof ParkedBecause.Type

@@ -115,6 +115,8 @@ const Parked = Schema.TaggedStruct("Parked", {
   state: Schema.Literal("parked"),
   ...common,
   because: ParkedBecause,
+  /** Of `SeeRecord`: the field of the record. */
+  differs: Schema.optionalKey(Schema.Literals(["companyId", "pixKey", "enTransaction"])),
   mayHaveLeftAt,
   underWayUntil,
   ...record,

@@ -359,7 +359,7 @@ effect.each([
     as: undefined,
     state: "parked",
     entry: "Answered",
-    fields: { because: "RecordedAsFailed" }
+    fields: { because: "SeeRecord" }
   }
 ] as const)(
   "a record of $enTransaction that comes after a person's step is stored with its number, and is looked up",

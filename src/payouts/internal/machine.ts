@@ -138,21 +138,17 @@ export const afterAnswer = (
     : { _tag: "Refused", error: failure, waitsFor: causeOfWait(answer.failure) }
 }
 
-/** What an answer with success is about in the place of what was asked: another company, or another PIX key. */
-export const mismatchOf = (error: InDoubt): "companyId" | "pixKey" | undefined => {
-  if (error._tag !== "OutcomeUnknown" || error.reason !== "NotAsAsked") return undefined
-  return (["companyId", "pixKey"] as const).find((field) => error.issues?.some(({ path }) => path === field))
+/**
+ * The field by which the record that an answer names leaves a payout in doubt: another company, another PIX key, or a word for failure
+ * or return that proves nothing.
+ */
+export const differsOf = (error: InDoubt): "companyId" | "pixKey" | "enTransaction" | undefined => {
+  if (error._tag !== "OutcomeUnknown" || error.reason === "Unreadable") return undefined
+  const isAt = (field: string) => error.issues?.some(({ path }) => path === field) === true
+  // The issues of a refusal are about fields of the request.
+  const asked = error.reason === "NotAsAsked" ? (["companyId", "pixKey"] as const).find(isAt) : undefined
+  return asked ?? (isAt("enTransaction") ? "enTransaction" : undefined)
 }
-
-/** Whether an answer with success has a record that says that the payout failed, or that its money came back. */
-export const isRecordedAsFailed = (error: InDoubt): boolean =>
-  error._tag === "OutcomeUnknown" &&
-  error.reason !== "Unreadable" &&
-  error.issues?.some(({ path }) => path === "enTransaction") === true
-
-/** Whether a failure follows a request of the same key that may have been executed. */
-export const isAfterDoubt = (error: InDoubt): boolean =>
-  error._tag === "OutcomeUnknown" && error.reason === "RefusedAfterUnknown"
 
 /** The number of the record that an answer names, of what was asked. */
 export const seenIdOf = (error: InDoubt): number | undefined => {

@@ -41,9 +41,7 @@ const parked: Readonly<Record<ParkedBecause, string>> = {
   Unreadable: "dados ilegíveis",
   OtherClientId: "credenciais de outra conta",
   WaitedTooLong: "conferir se já foi pago antes de pagar por outro meio",
-  OtherPayee: "registrado para outro recebedor",
-  RecordedAsFailed: "o gateway registrou uma falha",
-  FailedInDoubt: "o gateway registrou uma falha"
+  SeeRecord: "o registro do gateway é outro, ou diz que falhou"
 }
 
 const unclear = "A conferir: pode ter sido pago, não pagar por outro meio antes"

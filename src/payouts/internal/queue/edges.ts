@@ -69,9 +69,7 @@ export const edges: { readonly [Name in Tag]: ReadonlyArray<Edge<Event<Name>>> }
   ],
   // After a record that proves nothing the same request would be answered with it again. A person may have parked it meanwhile.
   Unknown: [
-    go([...open, "parked"], Moves.isOfOther, "parked", Moves.recordedFor("OtherPayee")),
-    go([...open, "parked"], Moves.hasFailedInDoubt, "parked", Moves.recordedFor("FailedInDoubt")),
-    go([...open, "parked"], Moves.hasWordForFailure, "parked", Moves.recordedFor("RecordedAsFailed")),
+    go([...open, "parked"], Moves.hasOtherRecord, "parked", Moves.recordedOtherwise),
     go(open, always, "unknown", Moves.inDoubt),
     go(["parked"], always, stays, Moves.inDoubt)
   ],

@@ -4,7 +4,7 @@
 import * as DateTime from "effect/DateTime"
 import { meaningOf } from "../../../contract/Status.ts"
 import type { EndedBy, ParkedBecause } from "../../PayoutState.ts"
-import { isAfterDoubt, isRecordedAsFailed, listedWord, mismatchOf, seenIdOf, waitsForTime } from "../machine.ts"
+import { differsOf, listedWord, seenIdOf, waitsForTime } from "../machine.ts"
 import { databaseTime } from "./account.ts"
 import { addClaim } from "./claims.ts"
 import type { ByPerson, Event, Found, Guard, Reasoned } from "./events.ts"
@@ -226,27 +226,17 @@ export const inDoubt = (row: Row, event: Event<"Unknown">): Moved => ({
   ...reasonOf(row, event)
 })
 /** The answer names its record, which is looked up. */
-export const recordedFor =
-  (because: "OtherPayee" | "RecordedAsFailed" | "FailedInDoubt") =>
-  (row: Row, event: Event<"Unknown">): Moved => {
-    const id = seenIdOf(event.error)
-    return {
-      ...parkedFor(because),
-      ...inDoubt(row, event),
-      ...(id !== undefined && { withdrawalId: id, ...firstLookup })
-    }
+export const recordedOtherwise = (row: Row, event: Event<"Unknown">): Moved => {
+  const id = seenIdOf(event.error)
+  return {
+    ...parkedFor("SeeRecord"),
+    ...inDoubt(row, event),
+    ...(id !== undefined && { withdrawalId: id, ...firstLookup })
   }
-export const isOfOther: Guard<Event<"Unknown">> = [
-  "the record is of another payee",
-  (_, { error }) => mismatchOf(error) !== undefined
-]
-export const hasFailedInDoubt: Guard<Event<"Unknown">> = [
-  "the record has a word for failure, and an earlier request may have been executed",
-  (_, { error }) => isRecordedAsFailed(error) && isAfterDoubt(error)
-]
-export const hasWordForFailure: Guard<Event<"Unknown">> = [
-  "the record has a word for failure",
-  (_, { error }) => isRecordedAsFailed(error)
+}
+export const hasOtherRecord: Guard<Event<"Unknown">> = [
+  "its record is of another company or PIX key, or has a word for failure that proves nothing",
+  (_, { error }) => differsOf(error) !== undefined
 ]
 
 export const parked = (_: Row, { because }: Event<"Parked">): Moved => parkedFor(because)

@@ -13,7 +13,7 @@ import { Caller } from "../../../internal/caller.ts"
 import { makeBudget } from "../../../internal/retryBudget.ts"
 import type { Sender } from "../../../internal/sender.ts"
 import type { Seal } from "../../Seal.ts"
-import { mismatchOf, rejectOtherCompany, writeOptions } from "../machine.ts"
+import { differsOf, rejectOtherCompany, writeOptions } from "../machine.ts"
 import type { ReadAccount } from "./account.ts"
 import { logAlone, logFailure } from "./answerLog.ts"
 import { mayBeLost } from "./conditions.ts"
@@ -127,8 +127,8 @@ export const makeSend = ({
       const standing = yield* gate.report(permit, after ?? marked, { answer, refusedAs })
       if (Result.isFailure(answer)) {
         const { failure } = answer
-        const mismatch = failure.outcome === "Unknown" ? mismatchOf(failure) : undefined
-        if (mismatch !== undefined) yield* reportMismatch(after ?? marked, mismatch)
+        const differs = failure.outcome === "Unknown" ? differsOf(failure) : undefined
+        if (differs === "companyId" || differs === "pixKey") yield* reportMismatch(after ?? marked, differs)
         return yield* tryAgain(row, after, account, failure, now, standing)
       }
       // The balance has grown: what it did not cover before is sent in its place among the others.

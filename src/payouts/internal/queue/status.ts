@@ -9,7 +9,7 @@ import * as Struct from "effect/Struct"
 import { Centavos } from "../../../pix/Money.ts"
 import { PayoutClaimed, PayoutStatus } from "../../PayoutStatus.ts"
 import { type PayoutState, WaitsFor } from "../../PayoutState.ts"
-import { makeOutcomeUnknown } from "../machine.ts"
+import { differsOf, makeOutcomeUnknown } from "../machine.ts"
 import { readClaims } from "./claims.ts"
 import { failureOf, readReais, type Row } from "./row.ts"
 
@@ -63,6 +63,7 @@ export const statusOf = (row: Row): PayoutStatus => {
     unconfirmed: row.lookups === null ? true : null,
     waitsFor: isWaitsFor(row.waitsFor) ? row.waitsFor : null,
     because: isUnreadable ? "Unreadable" : (row.parkedBecause ?? "Operator"),
+    differs: row.parkedBecause === "SeeRecord" && failure?.outcome === "Unknown" ? differsOf(failure) : null,
     error: shownFailure(row, state, failure)
   }
   const shown = fieldsOf[state]?.filter((field) => known[field] !== null && known[field] !== undefined) ?? []
