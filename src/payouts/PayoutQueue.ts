@@ -226,7 +226,10 @@ export class PayoutQueue extends Context.Service<
       readonly endToEndId?: string | undefined
     }) => Effect.Effect<Option.Option<PayoutStatus>, InvalidRequest | ForeignTransaction | DatabaseError>
 
-    /** Sends a refused payout again under its key, or one that waits for its next attempt at once. */
+    /**
+     * Sends a refused payout again under its key, or one that waits for its next attempt at once. On PostgreSQL it fails with
+     * `PayoutStateConflict` where `cancel` does, since what it was refused with may be older than what became of it.
+     */
     readonly retry: (reference: string, options?: StepOptions) => Steering
     /**
      * Stops the sending of a payout until it is resumed. A request that is under way is not
@@ -247,8 +250,8 @@ export class PayoutQueue extends Context.Service<
      * Stores how a payout ended, as you learned it from the panel or a statement, or corrects it, in the caller's transaction where
      * there is one. A webhook is a claim, which `hint` stores.
      *
-     * Default `paid`. An accepted or refused payout has to be parked first, and as `failed` or `returned` also one that is unknown; as
-     * these none whose request may be under way, and a cancelled one never. If the service records the payout all the same, its
+     * Default `paid`. An accepted or refused payout has to be parked first, and as `failed` or `returned` also one that is unknown; none
+     * before the answer of its request or `underWayUntil`, and a cancelled one never. If the service records the payout all the same, its
      * status has the `withdrawalId`, and where it was settled as failed an error is logged, and the status is `contradicted`.
      */
     readonly settle: (
@@ -267,8 +270,8 @@ export class PayoutQueue extends Context.Service<
      * transaction: submit there what is paid in its place.
      *
      * Fails with `PayoutStateConflict` where a request may have left: `park` it then. So it does on PostgreSQL before a worker
-     * looked at the database since its server started, and for what is parked or refused since before a failover or the restore
-     * of a backup, where the queue cannot know. A copy of a SQLite file looks as the file does.
+     * looked at the database since its server started, and for what is older than a failover or the restore of a backup, where
+     * the queue cannot know, but for what its `notBefore` kept from leaving until then. A copy of a SQLite file looks as the file does.
      */
     readonly cancel: (reference: string, options?: StepOptions) => Steering
     /**
