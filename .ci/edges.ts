@@ -27,7 +27,6 @@ const words: { readonly [Name in Tag]: string } = {
   LookedUp: "a lookup finds its record",
   LookupMissed: "a lookup finds none",
   Claimed: "a webhook claims something",
-  Replaced: "another payout is to replace it",
   Parked: "it is left to a person",
   retry: "`retry`",
   park: "`park`",
@@ -35,28 +34,18 @@ const words: { readonly [Name in Tag]: string } = {
   settle: "`settle`",
   confirm: "`confirm`",
   cancel: "`cancel`",
-  reschedule: "`reschedule`",
   forget: "`forget`"
 }
 
 /** The steps that a person takes. */
-const steps: ReadonlySet<Tag> = new Set([
-  "retry",
-  "park",
-  "resume",
-  "settle",
-  "confirm",
-  "cancel",
-  "reschedule",
-  "forget"
-])
+const steps: ReadonlySet<Tag> = new Set(["retry", "park", "resume", "settle", "confirm", "cancel", "forget"])
 
 /**
  * Whether an edge is in the list: what it does is not what happens without an edge, or it comes before one of these. Without an
  * edge a step of a person is not possible, and anything else leaves the state.
  */
 const isShown = (event: Tag, { from, refused, to }: Edge<never>, later: ReadonlyArray<Edge<never>>): boolean => {
-  const isOfPerson = steps.has(event) || event === "Replaced"
+  const isOfPerson = steps.has(event)
   if (to !== undefined || (isOfPerson && refused === undefined)) return true
   const overlaps = (edge: Edge<never>) => edge.from.some((state) => from.includes(state))
   return later.some((edge, at) => overlaps(edge) && isShown(event, edge, later.slice(at + 1)))
@@ -124,7 +113,7 @@ const diagram = (): string => {
     }
   }
   const lines = [...arrows].map(([arrow, by]) => `  ${arrow}: ${[...by].join(", ")}`)
-  return ["```mermaid", "stateDiagram-v2", "  [*] --> accepted", "  [*] --> parked", ...lines, "```"].join("\n")
+  return ["```mermaid", "stateDiagram-v2", "  [*] --> accepted", ...lines, "```"].join("\n")
 }
 
 const at = DateTime.makeUnsafe("2026-12-05T12:00:00Z")
@@ -170,9 +159,7 @@ const statuses: ReadonlyArray<readonly [what: string, PayoutStatus]> = [
   ["`failed`, contradicted", { _tag: "Failed", state: "failed", ...ended, contradicted: true }],
   ["`returned`", { _tag: "Returned", state: "returned", ...ended }],
   ["`refused`", { _tag: "Refused", state: "refused", ...common, error: refusal }],
-  ["`refused`, replaced", { _tag: "Refused", state: "refused", ...common, error: refusal, replacedBy: "folha/1b" }],
   ["`unknown`", { _tag: "Unknown", state: "unknown", ...common, error: unclear }],
-  ["`parked`, needs approval", { _tag: "Parked", state: "parked", ...common, because: "NeedsApproval" }],
   ["`parked` by a person", { _tag: "Parked", state: "parked", ...common, because: "Operator" }],
   [
     "`parked`, and a request may have left",

@@ -10,7 +10,6 @@ import {
   IdempotencyKey,
   Metadata,
   Money,
-  Payments,
   PixKey,
   Reconcile,
   TransactionStream
@@ -20,24 +19,24 @@ import { parseAmount } from "../src/cli/internal/amount.ts"
 import { parseTime } from "../src/cli/internal/flags.ts"
 import { csvRow, excelRow, maskEmail, maskName, plain } from "../src/cli/internal/text.ts"
 import { parseExpiry } from "../src/contract/Expiry.ts"
-import { meaningOf } from "../src/contract/Status.ts"
+import { isFailure, meaningOf } from "../src/contract/Status.ts"
 import { decoderOf } from "../src/internal/charset.ts"
 import { parseLocalUrl } from "../src/internal/loopback.ts"
 import { displayCode, displayMessage, holdsPart } from "../src/internal/mask.ts"
 import { parseInstant, saoPaulo, toUtcText } from "../src/internal/utc.ts"
 import { isKnownHost } from "../src/panel/internal/guard.ts"
-import { listedWord } from "../src/payouts/internal/machine.ts"
 import { readClaims } from "../src/payouts/internal/queue/claims.ts"
 import { readEntries } from "../src/payouts/internal/queue/entries.ts"
 import { readStatus } from "../src/payouts/internal/queue/handedOut.ts"
 import { readPayee } from "../src/payouts/internal/queue/record.ts"
-import { isSameRequest, payoutKey, readLabel, readRequest, submission } from "../src/payouts/internal/queue/request.ts"
+import { isSameRequest, payoutKey, readRequest, submission } from "../src/payouts/internal/queue/request.ts"
 import { SandboxState } from "../src/sandbox/SandboxState.ts"
 import { isOtherKey } from "../src/pix/OtherKey.ts"
 import { readRow } from "../src/webhook/internal/row.ts"
 import { excessOf, type Read } from "./support/doubling.ts"
 import { reusedClient } from "./support/failing.ts"
 import { detail, operations, service } from "./support/operations.ts"
+import { mockPayments } from "./support/payments.ts"
 import { respond } from "./support/Wire.ts"
 
 /** Makes a text of about so many characters. */
@@ -204,7 +203,7 @@ const Custom = Metadata.codec(Schema.Record(Schema.String, Schema.Json))
 const webhook = ManagedRuntime.make(
   Webhook.layer({ metadata: Custom, firstLookupsPerSecond: 1_000_000, onUnconfirmed: () => Effect.void }).pipe(
     Layer.provide(
-      Layer.mock(Payments, {
+      mockPayments({
         getTransaction: (transactionId) =>
           Effect.succeed({
             ...detail,
@@ -282,8 +281,8 @@ const readers: ReadonlyArray<readonly [reader: string, bound: number, shapes: Sh
   ["displayMessage", word, texts, (text) => displayMessage(text, () => [text, text.slice(1)])],
   ["displayCode", word, texts, (text) => displayCode(text, () => [text])],
   ["holdsPart", word, texts, (text) => holdsPart(text.slice(0, 64), [text])],
-  ["a status of a charge", 4096, texts, meaningOf],
-  ["a status of a payout", 4096, texts, listedWord],
+  ["a status of a charge", 65_536, texts, (text) => meaningOf(text, "charge")],
+  ["a status of a payout", 65_536, texts, (text) => [meaningOf(text, "payout"), isFailure(text)]],
   ["a checkpoint of the list", stored, jsons, json(Schema.decodeUnknownExit(TransactionStream.Checkpoint))],
   // Values of PIX.
   ["BrCode.parse", word, { ...texts, fields: repeated("0002AB"), "nested fields": repeated("6299") }, BrCode.parse],
@@ -323,7 +322,6 @@ const readers: ReadonlyArray<readonly [reader: string, bound: number, shapes: Sh
   // Stored rows, and files.
   ["a stored request", stored, jsons, readRequest],
   ["two stored requests", stored, jsons, (text) => isSameRequest(text, ` ${text}`)],
-  ["a stored label", stored, jsons, readLabel],
   ["a stored payee", stored, jsons, readPayee],
   ["a stored status", stored, jsons, readStatus],
   ["stored claims", stored, jsons, readClaims],

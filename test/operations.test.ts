@@ -126,8 +126,8 @@ describe("the first five minutes of the runbook", () => {
   })
 
   it("its table names each cause of the payouts that its panel shows", () => {
-    // A paused account and a missing approval are no cause of a wait.
-    for (const cause of [...WaitsFor.literals, "Paused", "NeedsApproval"]) assert.include(first, `\`${cause}\``)
+    // A paused account is no cause of a wait.
+    for (const cause of [...WaitsFor.literals, "Paused"]) assert.include(first, `\`${cause}\``)
   })
 })
 

@@ -20,13 +20,12 @@ interface Line {
 }
 
 const readLine = (record: Readonly<Record<string, string>>, index: number, month: string) => {
-  const { chave: pixKey = "", id = "", nome: label = "", tipo: pixKeyType = "", valor = "" } = record
+  const { chave: pixKey = "", id = "", tipo: pixKeyType = "", valor = "" } = record
   const number = index + 2 // after the line of the names
   // The kind of a key is CPF, CNPJ, EMAIL, PHONE or EVP: translate here what else your sheets call it, as "Celular".
   return Result.map(
     Result.fromOption(Money.parseBRL(valor), () => `Linha ${number}: não há valor em "valor"`),
-    // The name is for who approves: it is stored, and not sent.
-    (amount): Line => ({ number, item: { reference: `folha-${month}/${id}`, amount, pixKey, pixKeyType, label } })
+    (amount): Line => ({ number, item: { reference: `folha-${month}/${id}`, amount, pixKey, pixKeyType } })
   )
 }
 

@@ -44,12 +44,12 @@ BEGIN
     TO effect_pix_application, effect_pix_worker, effect_pix_operator;
   GRANT UPDATE, DELETE ON effect_pix_payout_states TO effect_pix_worker, effect_pix_operator;
   -- The application submits, also by PayoutInsert, and runs sheets. It changes nothing that was submitted: it stores what a
-  -- webhook claims, and which payout replaces another one. What it inserts was never sent: see the trigger below.
-  GRANT INSERT (account, idempotency_key, reference, amount, request, request_check, state, submitted_by, needs_approval,
-    offered_by, sends, parked_because, label, replaces, not_before, due_at, wanted_at, waits_for, waits_since, said_not_executed,
+  -- webhook claims. What it inserts was never sent: see the trigger below.
+  GRANT INSERT (account, idempotency_key, reference, amount, request, request_check, state, submitted_by,
+    offered_by, sends, parked_because, not_before, due_at, wanted_at, waits_for, waits_since, said_not_executed,
     contradicted, may_have_left_at, fingerprint, error, submitted_at, updated_at, version)
     ON effect_pix_payouts TO effect_pix_application;
-  GRANT UPDATE (replaced_by, claims, claimed, lookups, due_at, taken_by, tries, asked_step, asked_by, offered_by, updated_at, version)
+  GRANT UPDATE (claims, claimed, lookups, due_at, taken_by, tries, offered_by, updated_at, version)
     ON effect_pix_payouts TO effect_pix_application;
   -- The worker sends, and deletes what is to be forgotten. The trigger below bounds what it may write.
   GRANT UPDATE ON effect_pix_payouts TO effect_pix_worker;
@@ -61,23 +61,20 @@ BEGIN
     identity, seen_at, lookup_slot_at, lookups_stopped_at, lookup_probe_at, lookup_found_at, moved_at, hands_out)
     ON effect_pix_payout_accounts TO effect_pix_worker;
   -- The operator takes the steps of the command: it alone settles, judges what is parked or refused, and sets limits. It submits nothing.
-  GRANT UPDATE (state, due_at, taken_by, tries, needs_approval, approved_by, approved_at, asked_step, asked_by, offered_by,
+  GRANT UPDATE (state, due_at, taken_by, tries, offered_by,
     may_have_left_at, fingerprint, wanted_at, not_before, waits_for, waits_since, counted_day, said_not_executed,
-    parked_because, error, request, request_check, payee, label, reason, claims, claimed, lookups, ended_by, ended_at, contradicted,
+    parked_because, error, request, request_check, payee, reason, claims, claimed, lookups, ended_by, ended_at, contradicted,
     updated_at, version) ON effect_pix_payouts TO effect_pix_operator;
   GRANT UPDATE (spent) ON effect_pix_payout_days TO effect_pix_operator;
-  GRANT UPDATE (fingerprint, company_id, paused, paused_at, pause, probe_at, four_eyes_above, asked,
+  GRANT UPDATE (fingerprint, company_id, paused, paused_at, pause, probe_at,
     pace_most, pace_per, window_from, window_to, spacing, next_at) ON effect_pix_payout_accounts TO effect_pix_operator;
 END $$;
 
 -- The functions find nothing by the search_path of a login, whose temporary tables would come first: they name the schema of the
 -- table that is written. They bind the owner of the tables too, until the owner drops them.
 
--- What is accepted was never sent, and stays as it is until it is forgotten; the steps of a person are the operator's; and no request
--- leaves without an approval that it needs, whatever program writes.
+-- What is accepted was never sent, and stays as it is until it is forgotten; and the steps of a person are the operator's.
 CREATE OR REPLACE FUNCTION effect_pix_payouts_guard() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-  four_eyes_above BIGINT;
 BEGIN
   IF TG_OP = 'INSERT' THEN
     IF NEW.state IN ('accepted', 'unknown', 'parked') AND NEW.sends = 0 AND NOT NEW.contradicted THEN RETURN NEW; END IF;
@@ -88,20 +85,8 @@ BEGIN
     OR NEW.reference <> '' AND NEW.reference <> OLD.reference
     OR NEW.request IS NOT NULL AND NEW.request IS DISTINCT FROM OLD.request
     OR NEW.submitted_by IS NOT NULL AND NEW.submitted_by IS DISTINCT FROM OLD.submitted_by
-    OR NEW.label IS NOT NULL AND NEW.label IS DISTINCT FROM OLD.label
-    OR NEW.amount IS NOT NULL AND NEW.replaces IS DISTINCT FROM OLD.replaces
-    OR NEW.amount IS NOT NULL AND OLD.replaced_by IS NOT NULL AND NEW.replaced_by IS DISTINCT FROM OLD.replaced_by
-    OR NEW.amount IS NOT NULL AND OLD.needs_approval AND NOT NEW.needs_approval
   THEN
     RAISE insufficient_privilege USING MESSAGE = 'what was accepted of a payout is not changed';
-  END IF;
-  IF (NEW.approved_at IS NOT NULL AND NEW.approved_at IS DISTINCT FROM OLD.approved_at
-    OR NEW.approved_by IS NOT NULL AND NEW.approved_by IS DISTINCT FROM OLD.approved_by
-    OR NEW.asked_by IS NOT NULL AND NEW.asked_by IS DISTINCT FROM OLD.asked_by
-    OR NEW.asked_step IS NOT NULL AND NEW.asked_step IS DISTINCT FROM OLD.asked_step)
-    AND NOT pg_has_role(current_user, 'effect_pix_operator', 'USAGE')
-  THEN
-    RAISE insufficient_privilege USING MESSAGE = 'only an operator approves a payout';
   END IF;
   IF (NEW.state IN ('accepted', 'unknown') AND OLD.state NOT IN ('accepted', 'unknown')
     OR NEW.state = 'cancelled' AND OLD.state <> 'cancelled'
@@ -109,13 +94,6 @@ BEGIN
     AND NOT pg_has_role(current_user, 'effect_pix_operator', 'USAGE')
   THEN
     RAISE insufficient_privilege USING MESSAGE = 'only an operator resumes, retries, cancels or settles a payout';
-  END IF;
-  IF NEW.may_have_left_at IS NOT NULL AND OLD.may_have_left_at IS NULL AND NEW.approved_at IS NULL THEN
-    EXECUTE format('SELECT four_eyes_above FROM %I.effect_pix_payout_accounts WHERE account = $1', TG_TABLE_SCHEMA)
-      INTO four_eyes_above USING NEW.account;
-    IF NEW.needs_approval OR NEW.amount > four_eyes_above THEN
-      RAISE insufficient_privilege USING MESSAGE = 'the payout needs the approval of a second person';
-    END IF;
   END IF;
   RETURN NEW;
 END $$;
@@ -139,7 +117,7 @@ BEGIN
   IF TG_OP = 'INSERT' THEN
     IF pg_has_role(current_user, 'effect_pix_operator', 'USAGE') THEN RETURN NEW; END IF;
     tag := NEW.entry::jsonb ->> '_tag';
-    IF tag IN ('Replaced', 'Shown') OR tag = 'Parked' AND NEW.entry::jsonb ->> 'because' <> 'Operator'
+    IF tag = 'Shown' OR tag = 'Parked' AND NEW.entry::jsonb ->> 'because' <> 'Operator'
       OR tag IN ('Marked', 'Answered', 'LookedUp', 'Contradicted', 'Doubted') AND pg_has_role(current_user, 'effect_pix_worker', 'USAGE')
     THEN
       RETURN NEW;

@@ -44,6 +44,9 @@ export const reasonInWords = {
     "nothing was sent now, since the key belongs to another client id, base URL or company than those of this client",
   /** Nothing was sent: the first request with the key is older than the horizon, so the service may have forgotten it. */
   PastHorizon: "nothing was sent now, since the service may have forgotten a key that was first sent so long ago",
+  /** A queue of payouts is in another database than before, as after a restore, or in one that nobody has checked: a mark may be lost. */
+  OtherDatabase:
+    "the database is another one than before, or was not checked yet, and may have lost that a request left",
   /** The answer is a redirect, not followed. */
   Redirect: "the answer is a redirect, which is never followed",
   /** The caller interrupted the call while its request may have been under way. */

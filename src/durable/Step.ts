@@ -23,17 +23,15 @@ export const Person = Schema.Struct({
 export type Person = typeof Person.Type
 
 /** The texts of people that are stored, and their longest lengths. */
-const lengths = { by: 100, note: 1000, label: 200 } as const
-const names = ["by", "note", "label"] as const
+const lengths = { by: 100, note: 1000 } as const
+const names = ["by", "note"] as const
 
 /** Removes what nobody sees: control and format characters but for spaces, fillers, and characters that are not assigned. */
 export const withoutInvisible = (text: string): string =>
   text.replaceAll(/(?!\s)[\p{C}\p{Default_Ignorable_Code_Point}\u2800]/gu, "")
 
-/** The issues of a step's options, or of what a payout is called, which a caller without types may have given. */
-export const issuesOfStep = (
-  options: StepOptions & { readonly label?: string | undefined }
-): ReadonlyArray<RequestIssue> =>
+/** The issues of a step's options, which a caller without types may have given. */
+export const issuesOfStep = (options: StepOptions): ReadonlyArray<RequestIssue> =>
   names
     .filter((name) => {
       const text: unknown = options[name]

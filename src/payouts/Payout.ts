@@ -18,7 +18,6 @@ import {
 } from "../contract/PaymentsError.ts"
 import type { WithdrawalRequest } from "../contract/Withdrawal.ts"
 import type { Unclear } from "../contract/WriteOptions.ts"
-import { PayoutStateConflict } from "./PayoutState.ts"
 
 /**
  * One payout: a withdrawal request (amount in centavos) and your own reference for it, such as an invoice number. The
@@ -28,21 +27,14 @@ export type PayoutItem = WithdrawalRequest & {
   readonly reference: string
   /**
    * Who submits it, as your program names its users: 1 to 100 characters. It is stored and not sent, and is no part of the request:
-   * the first one stays. Above the queue's `fourEyesAbove`, another person has to approve the payout.
+   * the first one stays.
    */
   readonly by?: string | undefined
-  /** What it is for, in words that a person approves it by: 1 to 200 characters. It is stored and sealed with the request, and not sent. */
-  readonly label?: string | undefined
   /**
-   * Before this time it is not sent, by the clock of the database; it is wanted since then. The first one stays: `reschedule`
-   * changes it. Default: it is sent at once.
+   * Before this time it is not sent, by the clock of the database; it is wanted since then. The first one stays. Default: it
+   * is sent at once.
    */
   readonly notBefore?: DateTime.DateTime | undefined
-  /**
-   * The reference of a payout that this one is paid in the place of: one that is refused, cancelled or returned, or that failed by
-   * a lookup; one that failed otherwise needs `by`. The other one is never sent again.
-   */
-  readonly replaces?: string | undefined
   /**
    * The error with which a single call (`requestWithdrawal` with the key of this reference) ended, where money may have moved, decoded
    * by its schema if it was stored. The payout begins as `unknown`: it is asked for again under its key and its sender, within the
@@ -55,8 +47,7 @@ export type PayoutItem = WithdrawalRequest & {
 }
 
 /**
- * The reference was submitted before, with another amount or another content, or in the place of another payout; or the payout that
- * it `replaces` has another replacement already. This payout was not accepted: one reference is one payout, for ever.
+ * The reference was submitted before, with another amount or another content. This payout was not accepted: one reference is one payout, for ever.
  */
 export class ReferenceConflict extends legible(
   Schema.TaggedError<ReferenceConflict>("effect-pix/ReferenceConflict")("ReferenceConflict", {
@@ -65,10 +56,8 @@ export class ReferenceConflict extends legible(
     /** The amount of this payout, in centavos. */
     amount: Centavos,
     /** What differs from the payout that was submitted. `content` is any other part of the request, such as the PIX key. */
-    differs: Schema.Array(Schema.Literals(["amount", "content", "replaces"])),
-    /** The payout that it was to replace, and the one that replaces that already. */
-    replaced: Schema.optionalKey(Schema.Struct({ reference: Schema.String, by: Schema.String })),
-    /** The payout that was submitted; with `replaced` that one. */
+    differs: Schema.Array(Schema.Literals(["amount", "content"])),
+    /** The payout that was submitted. */
     earlier: Schema.Struct({
       idempotencyKey: Schema.String,
       /** In centavos. */
@@ -82,14 +71,9 @@ export class ReferenceConflict extends legible(
     return "Request"
   }
   override get message(): string {
-    if (this.replaced !== undefined) {
-      const { by, reference } = this.replaced
-      return `The payout ${reference}, for ${format(this.earlier.amount)}, has another replacement already: ${by}. ${this.reference} was not accepted. If that one was not paid either, replace that one.`
-    }
     const other = {
       amount: `another amount (${format(this.amount)})`,
-      content: "another PIX key, description or metadata",
-      replaces: "another payout that it replaces, or none"
+      content: "another PIX key, description or metadata"
     }
     return `The reference ${this.reference} was submitted before, for ${format(this.earlier.amount)}, and this payout has ${this.differs.map((part) => other[part]).join(" and ")}. It was not accepted. If it is another payout, give it a reference of its own; if it is the same one, ask for what was asked for then.`
   }
@@ -120,7 +104,7 @@ export class LooksAlike extends legible(
 /** How many payouts one message names at most. */
 const maxShown = 10
 
-const LineError = Schema.Union([InvalidRequest, BelowMinimum, ReferenceConflict, LooksAlike, PayoutStateConflict])
+const LineError = Schema.Union([InvalidRequest, BelowMinimum, ReferenceConflict, LooksAlike])
 
 const whyWrong = (error: typeof LineError.Type): string => {
   switch (error._tag) {
@@ -129,13 +113,9 @@ const whyWrong = (error: typeof LineError.Type): string => {
     case "BelowMinimum":
       return `asks for ${format(error.amount)}, which is under the minimum of ${format(error.minimum)}`
     case "ReferenceConflict":
-      if (error.replaced !== undefined)
-        return `replaces ${error.replaced.reference}, which ${error.replaced.by} replaces already`
       return `was submitted before, with another ${error.differs.join(" and ")}`
     case "LooksAlike":
       return `looks like ${error.other}: the same PIX key and the same amount`
-    case "PayoutStateConflict":
-      return `replaces ${error.reference}, which is ${error.state}. ${error.problem}`
   }
 }
 

@@ -12,7 +12,6 @@ import { IdempotencyConflict, OutcomeUnknown } from "../contract/PaymentsError.t
 import { Person } from "../durable/Step.ts"
 import { Centavos } from "../pix/Money.ts"
 import { PayoutRefusal } from "./Payout.ts"
-import { PayoutAsked } from "./PayoutStatus.ts"
 import { ParkedBecause, PayoutState } from "./PayoutState.ts"
 
 const changed = {
@@ -37,10 +36,7 @@ const changed = {
  * | `Doubted` | the database is another one, as after a failover, and may have lost the mark of a request: it is sent again under its key |
  * | `Parked` | a worker parked it, or a person where `because` is `Operator` |
  * | `Retried`, `Resumed`, `Settled` | a person's step. `notExecuted` is what the person said; `state` is that of the step |
- * | `Cancelled`, `Rescheduled` | a person's step, before anything left |
- * | `Replaced` | the payout `replacement` was submitted in its place |
- * | `Approved` | a second person resumed a payout above `fourEyesAbove` |
- * | `Asked` | the first of two people took a step, which changed nothing else |
+ * | `Cancelled` | a person's step, before anything left |
  * | `Shown` | a person was shown the data of its payee |
  * | `Forgotten` | the data of its payee was deleted at once, as a person wanted |
  *
@@ -68,14 +64,6 @@ export const PayoutChange = Schema.Union([
   Schema.TaggedStruct("Resumed", { ...changed, notExecuted: Schema.Boolean, ...Person.fields }),
   Schema.TaggedStruct("Settled", { ...changed, ...Person.fields }),
   Schema.TaggedStruct("Cancelled", { ...changed, ...Person.fields }),
-  Schema.TaggedStruct("Rescheduled", {
-    ...changed,
-    notBefore: Schema.DateTimeUtcFromString,
-    ...Person.fields
-  }),
-  Schema.TaggedStruct("Replaced", { ...changed, replacement: Schema.String, by: Schema.optionalKey(Schema.String) }),
-  Schema.TaggedStruct("Approved", { ...changed, ...Person.fields }),
-  Schema.TaggedStruct("Asked", { ...changed, step: PayoutAsked.fields.step, ...Person.fields }),
   Schema.TaggedStruct("Shown", { ...changed, ...Person.fields }),
   Schema.TaggedStruct("Forgotten", { ...changed, ...Person.fields })
 ])
@@ -103,18 +91,14 @@ export const PayoutLimits = Schema.Struct({
 export interface PayoutLimits extends Schema.Schema.Type<typeof PayoutLimits> {}
 
 /**
- * One step of an account, which changed what it has: its `fingerprint` (`changeSender`), its `pace` and `window` (`setLimits`), or its `fourEyesAbove` in centavos (`setFourEyes`, or
- * without a person the option of the first layer that had it).
+ * One step of an account, which changed what it has: its `fingerprint` (`changeSender`), or its `pace` and `window` (`setLimits`, or
+ * without a person the options of the first layer that had them).
  */
 export const AccountChange = Schema.Struct({
   /** When it was written, by the clock of the process that wrote it. */
   at: Schema.DateTimeUtcFromString,
-  /** `Asked`: the first of two people took the step, which changed nothing else. */
-  step: Schema.Literals(["Changed", "Asked"]),
   /** The fingerprint of the new sender. */
   fingerprint: Schema.optionalKey(Schema.String),
-  /** The new limit in centavos; null: none. */
-  fourEyesAbove: Schema.optionalKey(Schema.NullOr(Centavos)),
   ...PayoutLimits.fields,
   ...Person.fields
 })
@@ -122,9 +106,9 @@ export const AccountChange = Schema.Struct({
 export interface AccountChange extends Schema.Schema.Type<typeof AccountChange> {}
 
 /** What is about an account, and not about one payout of it: see `WaitsFor`. */
-export const RefusedBecause = Schema.Literals(["AuthError", "Redirect", "RateLimited", "Limit", "InsufficientBalance"])
+export const RefusedBecause = Schema.Literals(["AuthError", "Setup", "RateLimited", "Limit", "InsufficientBalance"])
 
-/** An account of the queue. Its limit is in centavos. All of it can be stored. */
+/** An account of the queue. All of it can be stored. */
 export const PayoutAccount = Schema.Struct({
   /** Its name: the option `account`. */
   account: Schema.String,
@@ -151,12 +135,8 @@ export const PayoutAccount = Schema.Struct({
   confirmStopped: Schema.optionalKey(
     Schema.Struct({ at: Schema.DateTimeUtcFromString, probeAt: Schema.DateTimeUtcFromString })
   ),
-  /** The amount above which a payout needs a second person, in centavos. Absent: none does. */
-  fourEyesAbove: Schema.optionalKey(Centavos),
   ...PayoutLimits.fields,
-  /** The step that waits for its second person. Absent: none does. */
-  asked: Schema.optionalKey(AccountChange),
-  /** Each change of its sender and of its limit, the oldest first. */
+  /** Each change of its sender and of its limits, the oldest first. */
   changes: Schema.Array(AccountChange)
 })
 /** See the schema of the same name. */

@@ -79,8 +79,8 @@ export interface PayoutStatement {
     request: string,
     check: string,
     submittedBy: string | null,
-    /** What the item has of these: its `label`, stored as the request is, and its `notBefore` in milliseconds. */
-    ...rest: ReadonlyArray<string | number>
+    /** Its `notBefore` in milliseconds, if it has one. */
+    ...rest: ReadonlyArray<number>
   ]
 }
 
@@ -91,13 +91,6 @@ export interface PayoutInsertOptions {
   /** Whose payout it is, as the option `account` of the workers. Default `default`. */
   readonly account?: string | undefined
 }
-
-const noReplacement = invalidWithdrawal([
-  {
-    path: "replaces",
-    problem: "cannot be done by one INSERT, since the other payout is changed too: use PayoutQueue.submit"
-  }
-])
 
 const noDoubt = invalidWithdrawal([
   {
@@ -110,19 +103,18 @@ const submissionOf = (payout: PayoutItem, { account = defaultAccount }: PayoutIn
   isAccountName(account)
     ? Result.filterOrFail(
         submission(account, payout),
-        ({ replaces, state }) => replaces === null && state === "accepted",
-        ({ replaces }) => (replaces === null ? noDoubt : noReplacement)
+        ({ state }) => state === "accepted",
+        () => noDoubt
       )
     : Result.fail(invalidWithdrawal([{ path: "account", problem: badAccountName }]))
 
 const statementOf = (one: Stored, { dialect }: PayoutInsertOptions): PayoutStatement => {
-  const { account, amount, idempotencyKey, label, notBefore, reference, request, requestCheck, submittedBy } = one
-  const names = label === null ? columns : [...columns, "label"]
+  const { account, amount, idempotencyKey, notBefore, reference, request, requestCheck, submittedBy } = one
   return {
     text:
       notBefore === null
-        ? `${into(names)} VALUES (${marks[dialect](names).join(", ")}) ${onConflict}`
-        : insertWaiting(dialect, names),
+        ? `${into(columns)} VALUES (${marks[dialect](columns).join(", ")}) ${onConflict}`
+        : insertWaiting(dialect, columns),
     parameters: [
       account,
       idempotencyKey,
@@ -131,15 +123,15 @@ const statementOf = (one: Stored, { dialect }: PayoutInsertOptions): PayoutState
       request,
       requestCheck,
       submittedBy,
-      ...[label, notBefore].filter((value) => value !== null)
+      ...(notBefore === null ? [] : [notBefore])
     ]
   }
 }
 
 /**
- * Checks every field of a payout, and returns the statement that submits it. `amount` is in centavos. The request and the label are
- * stored in clear: where the workers have a `seal`, use `makeSealed`. An item with `replaces`, `after` or `earlier` is refused: for these
- * use `PayoutQueue.submit`.
+ * Checks every field of a payout, and returns the statement that submits it. `amount` is in centavos. The request is
+ * stored in clear: where the workers have a `seal`, use `makeSealed`. An item with `after` or `earlier` is refused: for these use
+ * `PayoutQueue.submit`.
  */
 export const make = (
   payout: PayoutItem,
@@ -149,7 +141,7 @@ export const make = (
     statementOf({ ...one, request: one.text, requestCheck: clearCheck(one.content) }, options)
   )
 
-/** Does as `make`, and seals the stored request and label with the `seal` of the workers. */
+/** Does as `make`, and seals the stored request with the `seal` of the workers. */
 export const makeSealed = (
   payout: PayoutItem,
   options: PayoutInsertOptions & { readonly seal: Seal }

@@ -70,7 +70,6 @@ import { markStarted } from "../internal/started.ts"
 import { makeClient } from "./internal/queue/client.ts"
 import { makeSheet, QueueSheet } from "./internal/sheet.ts"
 import { unsealed } from "./internal/queue/request.ts"
-import { requireLimit } from "./internal/queue/limit.ts"
 import { seedLimits } from "./internal/queue/limits.ts"
 import { makeCore } from "./internal/queue/core.ts"
 import { makeHandOut } from "./internal/queue/handOut.ts"
@@ -87,7 +86,6 @@ import {
   type PayoutQueueOptions,
   settingsOf
 } from "./PayoutQueueOptions.ts"
-import type { Centavos } from "../pix/Money.ts"
 import type { PayoutPayee, PayoutStatus } from "./PayoutStatus.ts"
 import type { PayoutNotFound, PayoutState, PayoutStateConflict } from "./PayoutState.ts"
 
@@ -111,9 +109,6 @@ type Steering = Effect.Effect<
   PayoutStatus,
   PayoutNotFound | PayoutStateConflict | InvalidRequest | ForeignTransaction | DatabaseError
 >
-
-/** Whether the account was changed, or one of two people asked for it. */
-type AccountSteering = Effect.Effect<"Changed" | "Asked", InvalidRequest | ForeignTransaction | DatabaseError>
 
 type LetterStep = (
   id: number,
@@ -139,7 +134,7 @@ export class PayoutQueue extends Context.Service<
       payout: PayoutItem
     ) => Effect.Effect<
       PayoutStatus,
-      ReferenceConflict | InvalidRequest | BelowMinimum | PayoutStateConflict | ForeignTransaction | DatabaseError
+      ReferenceConflict | InvalidRequest | BelowMinimum | ForeignTransaction | DatabaseError
     >
     /**
      * Accepts all of them, or none: `PayoutsNotAccepted` names every payout that is wrong, with its index, its reference,
@@ -236,10 +231,13 @@ export class PayoutQueue extends Context.Service<
       readonly endToEndId?: string | undefined
     }) => Effect.Effect<Option.Option<PayoutStatus>, InvalidRequest | ForeignTransaction | DatabaseError>
 
-    /** Sends a refused payout again under its key, or one that waits for its next attempt at once. */
+    /**
+     * Sends a refused payout again under its key, or one that waits for its next attempt at once. On PostgreSQL it fails with
+     * `PayoutStateConflict` where `cancel` does, since what it was refused with may be older than what became of it.
+     */
     readonly retry: (reference: string, options?: StepOptions) => Steering
     /**
-     * Stops the sending of a payout until it is resumed, and takes its approval back. A request that is under way is not
+     * Stops the sending of a payout until it is resumed. A request that is under way is not
      * interrupted. What was parked for another reason is parked by an operator then.
      */
     readonly park: (reference: string, options?: StepOptions) => Steering
@@ -248,21 +246,17 @@ export class PayoutQueue extends Context.Service<
      * may have left longer ago than the horizon, or under another client id, it needs `notExecuted: true`: you looked in the
      * panel, and the service did not execute it. That is refused while the service still knows the key, and until the lease
      * and the deadline of its last request are over.
-     *
-     * One that needs approval (`NeedsApproval`, whatever it is parked for) is approved by it, and then sent: `by` has to be another person than the one who submitted it. Where nobody is named there, and for `notExecuted` of what is
-     * above the account's `fourEyesAbove`, or was, two people take the step: the first call changes only `asked` of the status.
-     * `sum` is that of all payouts that one step of a person resumes, in centavos: above the limit, each needs two people.
      */
     readonly resume: (
       reference: string,
-      options?: StepOptions & { readonly notExecuted?: boolean | undefined; readonly sum?: Centavos | undefined }
+      options?: StepOptions & { readonly notExecuted?: boolean | undefined }
     ) => Steering
     /**
-     * Stores how a payout ended, as you learned it from the panel or a statement, or corrects it. A webhook is a claim, which `hint`
-     * stores.
+     * Stores how a payout ended, as you learned it from the panel or a statement, or corrects it, in the caller's transaction where
+     * there is one. A webhook is a claim, which `hint` stores.
      *
-     * Default `paid`. An accepted or refused payout has to be parked first, and as `failed` or `returned` also one that is unknown; as
-     * these none whose request may be under way, and a cancelled one never. If the service records the payout all the same, its
+     * Default `paid`. An accepted or refused payout has to be parked first, and as `failed` or `returned` also one that is unknown; none
+     * before the answer of its request or `underWayUntil`, and a cancelled one never. If the service records the payout all the same, its
      * status has the `withdrawalId`, and where it was settled as failed an error is logged, and the status is `contradicted`.
      */
     readonly settle: (
@@ -277,22 +271,17 @@ export class PayoutQueue extends Context.Service<
     readonly confirm: (reference: string, options?: StepOptions) => Steering
     /**
      * Cancels a payout of which nothing of this queue left: it was never sent, or the service refused its every request, and no person
-     * said of one that it was not executed. It is never sent again, its `dailyCap` has room again, and another one may replace it.
+     * said of one that it was not executed. It is never sent again, and its `dailyCap` has room again. It joins the caller's
+     * transaction: submit there what is paid in its place.
      *
      * Fails with `PayoutStateConflict` where a request may have left: `park` it then. So it does on PostgreSQL before a worker
-     * looked at the database since its server started, and for what is parked or refused since before a failover or the restore
-     * of a backup, where the queue cannot know. A copy of a SQLite file looks as the file does.
+     * looked at the database since its server started, and for what is older than a failover or the restore of a backup, where
+     * the queue cannot know, but for what its `notBefore` kept from leaving until then. A copy of a SQLite file looks as the file does.
      */
     readonly cancel: (reference: string, options?: StepOptions) => Steering
     /**
-     * Changes the `notBefore` of a payout that was never sent, by the clock of the database: at once where it is past. An earlier
-     * time takes the approval of a second person back, and the payout is parked for another one. What is parked stays parked.
-     * Fails as `cancel` does.
-     */
-    readonly reschedule: (reference: string, notBefore: DateTime.DateTime, options?: StepOptions) => Steering
-    /**
      * Deletes the personal data of a payout that is posted, paid, failed, returned, refused or cancelled at once: its request, its
-     * label, its payee, what webhooks claimed, and the check of its request, by which a CPF could be guessed. Its reference, amount, state and history stay until
+     * payee, what webhooks claimed, and the check of its request, by which a CPF could be guessed. Its reference, amount, state and history stay until
      * `forget.record`. A refused one cannot be sent any more. A later submit of the reference with the same amount is the same
      * payout, whatever else it asks for. A second `forget` changes nothing.
      */
@@ -315,20 +304,11 @@ export class PayoutQueue extends Context.Service<
      * that may have left under the earlier one is parked as `OtherClientId`: before a client id changes, nothing may be
      * unknown. Fails with `InvalidRequest` where the fingerprint is wrong or that of another account, or `by` or `note` is
      * wrong; with `ForeignTransaction` and with `DatabaseError`.
-     *
-     * One person does it, since nothing leaves by it.
      */
     readonly changeSender: (
       fingerprint: string,
       options?: StepOptions
     ) => Effect.Effect<void, InvalidRequest | ForeignTransaction | DatabaseError>
-    /**
-     * Sets the amount in centavos above which a payout needs a second person; `null`: none does. Where the account has a limit
-     * already, two people do it: the first call returns `Asked` and changes nothing else, and the same call by another person
-     * returns `Changed`. Fails with `InvalidRequest` where the amount, `by` or `note` is wrong, `by` is absent, or asked before;
-     * with `ForeignTransaction` and with `DatabaseError`.
-     */
-    readonly setFourEyes: (above: Centavos | null, options?: StepOptions) => AccountSteering
     /**
      * The states for which `onState` failed for a day, the oldest first: each holds the later states of its payout. Fails with
      * `DatabaseError`.
@@ -413,7 +393,6 @@ const makeQueue = Effect.fnUntraced(function* <R>(options: PayoutQueueOptions<R>
   yield* mapDatabaseError("migrate")(migrate(tables))
   if (given === undefined) yield* warnUnsealed(settings.account)
   const store = makeStore(db, settings)
-  yield* mapDatabaseError("open")(requireLimit(store, settings))
   yield* mapDatabaseError("open")(seedLimits(store, settings))
   const core = yield* makeCore(store, settings)
   yield* Effect.forkScoped(measures(store, settings, core.hasNews))

@@ -53,12 +53,6 @@ export interface PayoutClientOptions {
    * last step of a person, before it is parked. Default 12 hours. A client takes the workers' horizon once they began.
    */
   readonly horizon?: Duration.Input | undefined
-  /**
-   * The amount in centavos above which a payout, or each payout of a list whose sum is above it, waits for a second person:
-   * it is parked as `NeedsApproval`. The account stores it: the first layer that has it sets it, another value fails to start,
-   * and a layer without it has the stored one. Two people change it, by `setFourEyes`. Default: none.
-   */
-  readonly fourEyesAbove?: number | undefined
 }
 
 /** For how long posted payouts are looked up. */
@@ -111,7 +105,7 @@ export interface PayoutQueueOptions<R = never> extends PayoutClientOptions {
   readonly forget?:
     | {
         /**
-         * How long the request is stored: its PIX key, description, metadata and label. A refused payout cannot be sent after it.
+         * How long the request is stored: its PIX key, description and metadata. A refused payout cannot be sent after it.
          * The rest of the row stays, and its history. Default 90 days.
          */
         readonly data?: Duration.Input | undefined
@@ -162,7 +156,6 @@ const check = checkSettingsBy(
     drain: withDefault(period, "10 seconds"),
     maxAmount: amount,
     dailyCap: amount,
-    fourEyesAbove: amount,
     confirm: Schema.optional(Schema.Union([Schema.Boolean, Confirm])),
     pace: Schema.optional(
       Schema.Struct({

@@ -34,17 +34,13 @@ export type PayoutState = typeof PayoutState.Type
  *   now. A key belongs to these, so another request could pay twice.
  * - `WaitedTooLong`: it is wanted since longer ago than the horizon: since its submit, or the last step of a person who wanted
  *   it sent. This queue knows of no request that moved money; where a backup was restored, or somebody paid by hand, it may be
- *   paid already. The wait of a never sent one for a cap or a pause is not counted while a worker is seen.
- * - `OtherPayee`: the service answered with success, but for another PIX key or another company than those that were asked
- *   for. MONEY MAY HAVE MOVED. Another company pauses the account too.
- * - `RecordedAsFailed`: the service recorded it with a word for failure, or for money that came back, and that does not prove that
- *   no money moved: see `seen` of its `error`. MONEY MAY HAVE MOVED. The same request would be answered with the same record.
- * - `FailedInDoubt`: the service recorded it as failed, but an earlier request of it may have been executed. MONEY MAY HAVE MOVED.
- *   With `confirm`, its withdrawal is looked up, and the lookup decides.
- * - `ReplacedWasPaid`: it replaces a payout that was executed after all, as the service or a person said afterwards. With
- *   `mayHaveLeftAt` a request of this one may have left too; otherwise no request of it moved money.
- * - `NeedsApproval`: it, or the list that it was submitted with, is above the account's `fourEyesAbove`. No request of this
- *   queue moved money. `resume` by a person other than the one who submitted it approves and sends it.
+ *   paid already. The wait of a never sent one for a cap, a limit, the balance, a pause or
+ *   credentials is not counted while a worker is seen, for three days at most.
+ * - `SeeRecord`: the service named a record that may be of this payout and proves nothing: `differs` of the status is its field.
+ *   `companyId`, `pixKey`: it is of another company or PIX key than were asked for; another company pauses the account too.
+ *   `enTransaction`: it has a word for failure, or for money that came back, which does not prove that no money moved: see `seen` of
+ *   its `error`. MONEY MAY HAVE MOVED. The same request would be answered with the same record. With `confirm`, it is looked up, and
+ *   the lookup decides.
  */
 export const ParkedBecause = Schema.Literals([
   "Operator",
@@ -54,11 +50,7 @@ export const ParkedBecause = Schema.Literals([
   "Unreadable",
   "OtherClientId",
   "WaitedTooLong",
-  "OtherPayee",
-  "RecordedAsFailed",
-  "FailedInDoubt",
-  "ReplacedWasPaid",
-  "NeedsApproval"
+  "SeeRecord"
 ])
 /** See the schema of the same name. */
 export type ParkedBecause = typeof ParkedBecause.Type
@@ -72,7 +64,8 @@ export type ParkedBecause = typeof ParkedBecause.Type
  * - `Window`: the opening of the account's `window`.
  * - `Limit`: the end of a limit of the account, or of its block.
  * - `AuthError`: credentials that the service takes (401, 403).
- * - `Redirect`: the right base URL.
+ * - `Setup`: the way to the service: the right base URL, a proxy (407), or the end of a deploy, of which a balancer answers a 404 or the like
+ *   without words.
  * - `RateLimited`: the time that the service named.
  * - `ServiceUnavailable`: a connection to the service.
  * - `OtherClientId`: credentials of the account's own client id. Those of the worker now belong to another one.
@@ -84,7 +77,7 @@ export const WaitsFor = Schema.Literals([
   "InsufficientBalance",
   "Limit",
   "AuthError",
-  "Redirect",
+  "Setup",
   "RateLimited",
   "ServiceUnavailable",
   "OtherClientId"
@@ -116,17 +109,7 @@ export class PayoutNotFound extends legible(
 /** The step is not possible for a payout in this state. Nothing was changed. */
 export class PayoutStateConflict extends legible(
   Schema.TaggedError<PayoutStateConflict>("effect-pix/PayoutStateConflict")("PayoutStateConflict", {
-    operation: Schema.Literals([
-      "retry",
-      "park",
-      "resume",
-      "settle",
-      "confirm",
-      "cancel",
-      "reschedule",
-      "replace",
-      "forget"
-    ]),
+    operation: Schema.Literals(["retry", "park", "resume", "settle", "confirm", "cancel", "forget"]),
     reference: Schema.String,
     state: PayoutState,
     problem: Schema.String

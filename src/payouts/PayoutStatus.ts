@@ -7,19 +7,6 @@ import { Centavos, Reais } from "../pix/Money.ts"
 import { PayoutRefusal } from "./Payout.ts"
 import { EndedBy, ParkedBecause, WaitsFor } from "./PayoutState.ts"
 
-/**
- * A step that two people have to take, by its first one. The same step by another person is the second one; any other change
- * of the payout ends it.
- */
-export const PayoutAsked = Schema.Struct({
-  /** `Approve`: `resume`. `NotExecuted`: `resume` with `notExecuted: true`. */
-  step: Schema.Literals(["Approve", "NotExecuted"]),
-  /** Who took it first. */
-  by: Schema.String
-})
-/** See the schema of the same name. */
-export interface PayoutAsked extends Schema.Schema.Type<typeof PayoutAsked> {}
-
 const Unclear = Schema.Union([OutcomeUnknown, IdempotencyConflict])
 
 /**
@@ -46,26 +33,18 @@ const common = {
   idempotencyKey: Schema.String,
   /** In centavos. */
   amount: Centavos,
-  /** What its submitter calls it, where this process can open it. It may name a person. */
-  label: Schema.optionalKey(Schema.String),
   submittedAt: Schema.DateTimeUtcFromString,
   /** Who submitted it, as the `by` of its item says. */
   submittedBy: Schema.optionalKey(Schema.String),
-  /** The second person, who approved it where the account's `fourEyesAbove` needs one. */
-  approvedBy: Schema.optionalKey(Schema.String),
   /** When its row was last changed: by a step, a request or an answer, or since it has to wait. */
   updatedAt: Schema.DateTimeUtcFromString,
   /** Before this time it is not sent. */
-  notBefore: Schema.optionalKey(Schema.DateTimeUtcFromString),
-  /** The reference of the payout that it replaces. */
-  replaces: Schema.optionalKey(Schema.String),
-  /** The reference of the payout that replaces it. */
-  replacedBy: Schema.optionalKey(Schema.String),
-  /** The step that waits for its second person. Absent: none does. */
-  asked: Schema.optionalKey(PayoutAsked)
+  notBefore: Schema.optionalKey(Schema.DateTimeUtcFromString)
 }
 /** When the first request whose result is not known may have left. Absent: no request of it is in doubt. */
 const mayHaveLeftAt = Schema.optionalKey(Schema.DateTimeUtcFromString)
+/** A request of it is not answered, and may be under way until then. Absent: each was answered. */
+const underWayUntil = Schema.optionalKey(Schema.DateTimeUtcFromString)
 const record = {
   /** The number of its record at the service. */
   withdrawalId: Schema.optionalKey(Schema.Int),
@@ -102,7 +81,6 @@ const end = {
 const Accepted = Schema.TaggedStruct("Accepted", {
   state: Schema.Literal("accepted"),
   ...common,
-  mayHaveLeftAt,
   /** Absent while it waits for a worker, or for the end of a pause. */
   waitsFor: Schema.optionalKey(WaitsFor),
   error: Schema.optionalKey(PayoutRefusal)
@@ -134,14 +112,19 @@ const Unknown = Schema.TaggedStruct("Unknown", {
   state: Schema.Literal("unknown"),
   ...common,
   mayHaveLeftAt,
-  error: Unclear
+  underWayUntil,
+  /** Absent while a request is under way: see `underWayUntil`. */
+  error: Schema.optionalKey(Unclear)
 })
 interface Unknown extends Schema.Schema.Type<typeof Unknown> {}
 const Parked = Schema.TaggedStruct("Parked", {
   state: Schema.Literal("parked"),
   ...common,
   because: ParkedBecause,
+  /** Of `SeeRecord`: the field of the record. */
+  differs: Schema.optionalKey(Schema.Literals(["companyId", "pixKey", "enTransaction"])),
   mayHaveLeftAt,
+  underWayUntil,
   ...record,
   error: Schema.optionalKey(Schema.Union([PayoutRefusal, Unclear]))
 })
@@ -154,19 +137,18 @@ interface Cancelled extends Schema.Schema.Type<typeof Cancelled> {}
  *
  * | state | meaning |
  * |---|---|
- * | `accepted` | it will be sent; `error` is why its last request moved none, with `mayHaveLeftAt` one is under way |
+ * | `accepted` | it will be sent, and nothing can have left; `error` is why its last request moved none |
  * | `posted` | the service recorded it. That is not paid: `withdrawalStatus` is the word of that moment |
  * | `paid` | it was paid: `by` says who said so |
  * | `failed` | it was not paid, and nothing sends it any more; `by` says who said so |
  * | `returned` | it was paid, and the money came back |
  * | `refused` | no request of this queue moved money; a single call, or another file, may have used the reference. `error` says why; `retry` sends it again |
- * | `unknown` | money may have moved. It is sent again with the same key |
+ * | `unknown` | money may have moved: a request is under way until `underWayUntil` at the latest, or, with an `error`, it is sent again with the same key |
  * | `parked` | it waits for a person, and is not sent; with `mayHaveLeftAt` money may have moved |
  * | `cancelled` | a person cancelled it, and nothing of this queue left |
  *
  * Gotchas:
- * - Nothing is ever sent again by itself once it is `posted`. A payout that failed or came back is paid again under a new reference,
- *   with `replaces`.
+ * - Nothing is ever sent again by itself once it is `posted`. A payout that failed or came back is paid again under a new reference.
  * - `error` has the cause, the status and the code of the service, and not its words, which may name a person. The worker's log
  *   line has them, masked, and `PayoutQueue.payee` where the queue has a `seal`.
  *

@@ -59,6 +59,7 @@ import { Centavos } from "../pix/Money.ts"
 import { invalid } from "./internal/queue/entries.ts"
 import { nameOf } from "./internal/queue/request.ts"
 import type { Row } from "./internal/queue/row.ts"
+import { statusOf } from "./internal/queue/status.ts"
 import { allOrNone, type Run } from "./internal/queue/submit.ts"
 import { type Accepted, QueueSheet, type Sheet } from "./internal/sheet.ts"
 import { type PayoutItem, type PayoutsNotAccepted, PayoutsNotConfirmed } from "./Payout.ts"
@@ -213,7 +214,7 @@ const begin = Effect.fnUntraced(function* (items: Iterable<PayoutItem>, options:
       const known = new Set(rows.map((row) => row.idempotencyKey))
       const rest = keys.filter((key) => !known.has(key))
       const isOver = known.size === 0 || rest.length === 0
-      return [yield* accepted.showAll(rows), isOver ? Option.none() : Option.some(rest)] as const
+      return [rows.map(statusOf), isOver ? Option.none() : Option.some(rest)] as const
     })
   )
   return { accepted, statuses }
@@ -249,7 +250,7 @@ export const run = (
       const { accepted, statuses: ended } = yield* begin(items, options)
       yield* Stream.runDrain(ended)
       // A person may have retried or resumed a line since it ended.
-      const statuses = yield* accepted.showAll(yield* accepted.find(accepted.keys))
+      const statuses = (yield* accepted.find(accepted.keys)).map(statusOf)
       const inState = (...states: ReadonlyArray<PayoutStatus["state"]>) =>
         statuses.filter(({ state }) => states.includes(state))
       const report = {

@@ -31,4 +31,4 @@ export {
   PayoutStateConflict,
   type WaitsFor
 } from "./PayoutState.ts"
-export { type PayoutAsked, type PayoutClaim, type PayoutPayee, PayoutStatus } from "./PayoutStatus.ts"
+export { type PayoutClaim, type PayoutPayee, PayoutStatus } from "./PayoutStatus.ts"

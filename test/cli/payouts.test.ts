@@ -130,7 +130,7 @@ describe.each(databases)("payouts in %s", (...database) => {
   live("payouts are listed with ages, amounts and totals by state, and one is shown with its key masked", function* () {
     const { env, inProgram, rows } = yield* operate(database)
     const table = [
-      "STATE             AMOUNT          AGE  REFERENCE                 WHY               LABEL",
+      "STATE             AMOUNT          AGE  REFERENCE                 WHY",
       "parked          R$ 20,00          3 d  parked                    Operator",
       "unknown         R$ 50,00          3 d  unknown                   OutcomeUnknown",
       "accepted        R$ 10,00          3 d  accepted",
@@ -232,13 +232,11 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
     const { inProgram, rows, run: list } = yield* operate(database)
     const columns =
       "reference,state,amount_centavos,amount_reais,submitted_at,updated_at,withdrawal_id,withdrawal_status"
-    const head = `${columns},end_to_end_id,value_reais,difference_reais,ended_by,ended_at,label,not_before,replaces,replaced_by,submitted_by,approved_by,why`
+    const head = `${columns},end_to_end_id,value_reais,difference_reais,ended_by,ended_at,not_before,submitted_by,why`
     const { submittedAt } = JSON.parse((yield* list("show posted --json")).stdout)
     const at = submittedAt.replace(/\.\d+Z$/, "Z")
     const one = yield* list("list --state posted --csv")
-    expect(one.stdout.replace(/(,\S+Z),\S+Z,/, "$1,")).toBe(
-      `${head}\r\nposted,posted,3000,30.00,${at},7,,,,,,,,,,,,,\r\n`
-    )
+    expect(one.stdout.replace(/(,\S+Z),\S+Z,/, "$1,")).toBe(`${head}\r\nposted,posted,3000,30.00,${at},7,,,,,,,,,\r\n`)
 
     // More than one page.
     const formulas = ["=1+1", "+1", "-1", "@SUM(A1)"]
@@ -276,7 +274,7 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
         sql(
           `UPDATE effect_pix_payouts SET submitted_at = ${midnight - 1} WHERE reference = 'late'`,
           `UPDATE effect_pix_payouts SET submitted_at = ${midnight}, state = 'returned', ended_by = 'lookup', ended_at = ${midnight},
-            withdrawal_id = 8, end_to_end_id = 'E2E8', value = '19.50', approved_by = 'bia', reason = '${reason}' WHERE reference = 'back'`,
+            withdrawal_id = 8, end_to_end_id = 'E2E8', value = '19.50', reason = '${reason}' WHERE reference = 'back'`,
           `UPDATE effect_pix_payouts SET submitted_at = ${midnight + 86_400_000}, state = 'posted', withdrawal_id = 9, claimed = 'failed',
             claims = '[{"meaning":"failed","at":"2026-11-02T03:00:00.000Z"}]' WHERE reference = 'paid'`
         )
@@ -288,7 +286,7 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
       [
         "list --since 2026-11-01 --until 2026-11-02 --csv",
         0,
-        new RegExp(`\r\n${ended}\\S+,8,,E2E8,19.50,-0.50,lookup,2026-11-01T03:00:00Z,,,,,ana,bia,\r\n`),
+        new RegExp(`\r\n${ended}\\S+,8,,E2E8,19.50,-0.50,lookup,2026-11-01T03:00:00Z,,ana,\r\n`),
         /^1 returned, R\$ 20,00\n$/
       ],
       ["list --until 2026-11-01 --json", 0, /^\{"reference":"late".*\}\n$/, /^1 accepted, R\$ 10,00\n$/],
@@ -313,7 +311,7 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
       [
         "payouts list --state all --csv --metadata cost_centre --metadata shares --by bia",
         0,
-        /,why,metadata_cost_centre,metadata_shares\r\nlate,.*,,,,"'=7",\[1\.5\]\r\nback,.*,ana,bia,,São Paulo 01,"'-3"\r\npaid,.*,,\r\n$/,
+        /,why,metadata_cost_centre,metadata_shares\r\nlate,.*,,,,"'=7",\[1\.5\]\r\nback,.*,ana,,São Paulo 01,"'-3"\r\npaid,.*,,\r\n$/,
         /^1 accepted, R\$ 10,00\n2 returned, R\$ 50,00\n$/
       ],
       [
@@ -324,18 +322,18 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
       [
         "payouts list --state returned --metadata cost_centre --by dora",
         0,
-        /^STATE .* LABEL +cost_centre\n.* São Paulo 01\n.* paid\n$/
+        /^STATE .* WHY +cost_centre\n.* São Paulo 01\n.* paid\n$/
       ],
       [
         "payouts list --lang pt --state all --metadata shares --by eva",
         0,
-        /^ESTADO +VALOR +HÁ +REFERÊNCIA +NOME +shares +SITUAÇÃO\nna fila .* late +\[1\.5\] +Na fila: será pago sozinho\..*\ndevolvido .* -3 +Devolvido em 01\/11\/2026\n/,
+        /^ESTADO +VALOR +HÁ +REFERÊNCIA +shares +SITUAÇÃO\nna fila .* late +\[1\.5\] +Na fila: será pago sozinho\..*\ndevolvido .* -3 +Devolvido em 01\/11\/2026\n/,
         /^1 na fila, R\$ 10,00\n2 devolvido, R\$ 50,00\n$/
       ],
       [
         "payouts list --lang pt --state returned --limit 1 --excel-br",
         0,
-        /referencia;valor_centavos;.*;aprovado_por;estado;encerrado_por;situacao\r\nback;2000;20,00;.*;ana;bia;devolvido;consulta;"=""Devolvido em 01\/11\/2026"""\r\n$/,
+        /referencia;valor_centavos;.*;pedido_por;estado;encerrado_por;situacao\r\nback;2000;20,00;.*;ana;devolvido;consulta;"=""Devolvido em 01\/11\/2026"""\r\n$/,
         /^Mostrados 1 de 2\. As somas são de todos:\n/
       ],
       ["payouts list --json --full --metadata shares --by eva", 0, /"late".*"metadata":\{"shares":\[1\.5\]\}\}\n$/],
@@ -457,14 +455,8 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
     )
   })
 
-  live("what never left is cancelled, by references of a sheet too, and sent at another time", function* () {
-    const queue = PayoutQueue.use((queue) =>
-      Effect.andThen(
-        queue.submit({ ...item("rent", 3000), label: "Aluguel de março" }),
-        queue.submit({ ...item("anew"), replaces: "refused", by: "ana" })
-      )
-    )
-    const { inProgram, rows } = yield* operate(database, Effect.andThen(eachState, queue))
+  live("what never left is cancelled, by references of a sheet too", function* () {
+    const { inProgram, rows } = yield* operate(database, Effect.andThen(eachState, submit(item("anew"))))
     if (database[0] === "a PostgreSQL") yield* inProgram(seen)
     const inFolder = yield* folder
     const sheet = (name: string, text: string) => {
@@ -477,35 +469,6 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
       sheet("unknown.csv", "anew\n'=nobody\n")
     ]
     yield* rows(
-      [
-        "list --csv",
-        0,
-        /^accepted,accepted,.*\r\nrent,accepted,3000,.*,Aluguel de março,,,,,,\r\nanew,.*,refused,,ana,,\r\n/m
-      ],
-      ["reschedule rent --not-before 2126-12-05", 1, "", /a time with its zone/],
-      [
-        "reschedule rent --not-before 2126-12-05T09:00:00-03:00 --yes --by ana",
-        0,
-        /^Label +Aluguel de março$[^]*^Not before +2126-12-05T12:00:00Z$/m,
-        /^Payout rent "Aluguel de março": .*\n.*MONEY MOVES THEN: it is sent at 2126-12-05T12:00:00Z/
-      ],
-      ["show rent", 0, / Rescheduled 2126-12-05T12:00:00Z \(accepted\) by ana\n$/],
-      [
-        "reschedule rent --not-before 2126-01-01T00:00:00Z",
-        2,
-        "",
-        /not before 2126-12-05T12:00:00Z\n.*An earlier time/
-      ],
-      ["reschedule posted --not-before 2126-12-05T09:00:00Z --yes", 4, "", /reschedule changed nothing/],
-      [
-        "retry refused accepted",
-        2,
-        "",
-        /^retry leaves refused out: anew replaces it, .*\nPayout accepted: [^]*1 payout/
-      ],
-      ["retry refused --yes", 4, "", /The payout anew replaces it, so it is never sent again/],
-      ["show refused", 0, /^Replaced by +anew$[^]* Replaced by anew \(refused\) by ana\n$/m],
-      ["show anew", 0, /^Replaces +refused$/m],
       [wrong, 1, "", /a CSV file with a column `reference`/],
       [unknown, 4, "", /=nobody[^]*Nothing was changed/],
       [`${excel} --yes`, 0, /^STATE .*\ncancelled .* anew\ncancelled .* accepted\n$/, /2 payouts, R\$ 20,00/],
@@ -531,23 +494,15 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
     )
   })
 
-  live("the two people of a step are told apart by their names, and the second one's step is done", function* () {
+  live("a payout is settled as failed after a warning about its money, and not while it is asked again", function* () {
     const { rows } = yield* operate(database)
-    const account = { account: "default", step: "Asked", paused: false, fourEyesAbove: 1500, pace: null, window: null }
-    const first = "this is the step's first person. Nothing is changed until another person runs"
     yield* rows(
-      ["four-eyes 15,00 --yes --by carla", 0, /^Second person +above R\$ 15,00 \(1500 centavos\)$/m, /above R\$ 15/],
-      ["four-eyes none --json --yes --by ana", 0, `${JSON.stringify(account)}\n`, new RegExp(`four-eyes: ${first}`)],
-      ["four-eyes none --yes --by ANA", 4, "", /another person has to take the same step/],
-      ["list", 0, /accepted/, /^ana asked for four-eyes .* ago: it waits for a second/m],
       ["settle posted --as failed", 2, "", /MONEY MAY HAVE MOVED: the service recorded it as withdrawal 7\. Look into/],
       ["settle unknown --as failed", 4, "", /^settle changed nothing: .* Park it/],
       ["park unknown --yes", 0, /^State +parked$/m],
       ["settle unknown --as failed", 2, "", /MONEY MAY HAVE MOVED: a request of it left\. Look into/],
-      ["settle posted --as failed --yes --by ana", 0, /^State +failed$/m, /^(?!.*first person)/s],
-      ["show posted", 0, /Settled \(failed\) by ana/],
-      ["four-eyes none --yes --by bia", 0, /^Second person +for none$/m],
-      ["four-eyes much --yes", 1, "", /an amount: 2500 is centavos/]
+      ["settle posted --as failed --yes --by ana", 0, /^State +failed$/m],
+      ["show posted", 0, /Settled \(failed\) by ana/]
     )
   })
 })
@@ -556,9 +511,7 @@ describe("a step that nobody takes", () => {
   live("a step that nobody takes is refused before anything is read, for every step", function* () {
     const words = {
       settle: " --as paid",
-      reschedule: " --not-before 2126-12-05T09:00:00Z",
-      "change-sender": "",
-      "four-eyes": ""
+      "change-sender": ""
     } as Readonly<Record<string, string>>
     const steps = [
       ...payoutSteps.map(({ name }) => `payouts ${name} x${words[name] ?? ""}`),

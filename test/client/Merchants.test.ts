@@ -6,7 +6,7 @@ import {
   Merchants,
   type MerchantsOptions,
   Payments,
-  PaymentsClient,
+  PaymentsClient
 } from "effect-pix"
 import { Cause, Context, Data, Deferred, Effect, Fiber, Layer, Redacted, References } from "effect"
 import { TestClock } from "effect/testing"

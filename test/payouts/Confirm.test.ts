@@ -358,7 +358,7 @@ effect.each([
     as: undefined,
     state: "parked",
     entry: "Answered",
-    fields: { because: "RecordedAsFailed" }
+    fields: { because: "SeeRecord" }
   }
 ] as const)(
   "a record of $enTransaction that comes after a person's step is stored with its number, and is looked up",
@@ -370,6 +370,8 @@ effect.each([
       yield* queue.submit(payout("invoice-1"))
       yield* arrived
       yield* queue.park("invoice-1", { by: "ana" })
+      // Its deadline is over.
+      yield* (yield* SqlClient.SqlClient)`UPDATE effect_pix_payouts SET under_way_until = 0`
       if (as !== undefined) yield* queue.settle("invoice-1", { as, by: "ana" })
       const body = JSON.stringify({ id: 7184, idempotencyKey: keyOf("invoice-1"), value: 10, enTransaction })
       yield* answer(Fault.answer(201, { headers: { "content-type": "application/json" }, body }))

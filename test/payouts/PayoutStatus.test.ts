@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { DateTime, Schema } from "effect"
 import { BelowMinimum, InvalidRequest, Money, OutcomeUnknown, WithdrawalFailed } from "effect-pix"
-import { LooksAlike, Payouts, PayoutStateConflict, PayoutStatus, ReferenceConflict } from "effect-pix/payouts"
+import { LooksAlike, Payouts, PayoutStatus, ReferenceConflict } from "effect-pix/payouts"
 import { Row } from "../../src/payouts/internal/queue/row.ts"
 import { PayoutRefusal } from "../../src/payouts/Payout.ts"
 import { PayoutState } from "../../src/payouts/PayoutState.ts"
@@ -49,7 +49,7 @@ it("the status of a payout fits its schema for every row that the table can hold
     claims,
     claimed: "failed"
   }
-  const before = { notBefore: 5, replaces: "invoice-0", replacedBy: "invoice-2" }
+  const before = { notBefore: 5 }
   const values = {
     mayHaveLeftAt: 5,
     withdrawalId: 7,
@@ -84,11 +84,7 @@ it.each([
     new ReferenceConflict({ ...notSent, differs: ["amount"], earlier }),
     "Não aceito: a referência já foi usada para R$ 10,00, com outros dados"
   ],
-  [new LooksAlike({ ...notSent, other: "b" }), "Não aceito: parece igual a b, com a mesma chave PIX e o mesmo valor"],
-  [
-    new PayoutStateConflict({ operation: "replace", reference: "a", state: "posted", problem: "" }),
-    "Não aceito: o pagamento que ele substitui não está encerrado"
-  ]
+  [new LooksAlike({ ...notSent, other: "b" }), "Não aceito: parece igual a b, com a mesma chave PIX e o mesmo valor"]
 ] as const)("the Portuguese words for a line that was not accepted say why: $0._tag", (error, words) =>
   assert.strictEqual(Payouts.portuguese(error), words)
 )
@@ -101,10 +97,11 @@ it("the status of a payout whose claims or amount another version wrote has none
 /** The fields of a status that depend on its state, as one line. */
 const lineOf = ({ state, ...rest }: PayoutStatus) => {
   const fields: Record<string, unknown> = { ...rest }
+  const until = "underWayUntil" in rest ? `until ${rest.underWayUntil?.epochMilliseconds}` : undefined
   const error = "error" in rest ? `${rest.error?._tag} after ${rest.error?.attempts}` : undefined
   const { because, mayHaveLeftAt, waitsFor, withdrawalId, withdrawalStatus } = fields
   const left = mayHaveLeftAt === undefined ? undefined : "may have left"
-  const shown = [because, waitsFor, left, withdrawalId, withdrawalStatus, rest.asked?.step, rest.asked?.by, error]
+  const shown = [because, waitsFor, left, until, withdrawalId, withdrawalStatus, error]
   return [state, ...shown.filter((field) => field !== undefined).map(String)].join(" ")
 }
 
@@ -112,9 +109,13 @@ it.each([
   ["waits for what its row says", { waitsFor: "DailyCap" }, "accepted DailyCap"],
   ["that waits for a word of a newer version shows none", { waitsFor: "New" }, "accepted"],
   ["that is accepted shows no error of a doubt", { error: unclear }, "accepted"],
-  ["that is accepted shows its mark", { mayHaveLeftAt: 5 }, "accepted may have left"],
+  [
+    "whose request is under way shows until when, and no error",
+    { state: "unknown", mayHaveLeftAt: 5, underWayUntil: 9, error: unclear },
+    "unknown may have left until 9"
+  ],
   ["that is parked shows its doubt", { state: "parked", mayHaveLeftAt: 5 }, "parked Operator may have left"],
-  ["that is parked shows why", { state: "parked", parkedBecause: "NeedsApproval" }, "parked NeedsApproval"],
+  ["that is parked shows why", { state: "parked", parkedBecause: "OverMaxAmount" }, "parked OverMaxAmount"],
   ["whose refusal cannot be read waits for a person", { state: "refused", error: "{" }, "parked Unreadable"],
   ["whose refusal is none is parked", { state: "refused", error: unclear }, "parked Unreadable OutcomeUnknown after 1"],
   ["that was refused shows why", { state: "refused", error: failure }, "refused RequestRejected after 1"],
@@ -125,7 +126,6 @@ it.each([
   ],
   ["that a person settled as failed shows no refusal", { state: "failed", error: failure }, "failed"],
   ["that is posted shows its record", { state: "posted", withdrawalId: 7, withdrawalStatus: "Paid" }, "posted 7 Paid"],
-  ["shows the step that a person asked for", { askedStep: "Approve", askedBy: "ana" }, "accepted Approve ana"],
   [
     "in doubt has an error that says so",
     { state: "unknown", sends: 3, error: failure },
@@ -179,8 +179,8 @@ it.each([
   ["returned", { state: "returned", ...byLookup }, "Devolvido em 05/12/2026"],
   [
     "returned by a person's word",
-    { state: "returned", endedBy: "person", endedAt: fifth, replacedBy: "invoice-2" },
-    "Devolvido em 05/12/2026, conferido por uma pessoa. Substituído por invoice-2"
+    { state: "returned", endedBy: "person", endedAt: fifth },
+    "Devolvido em 05/12/2026, conferido por uma pessoa"
   ],
   ["unknown", { state: "unknown", error: unclear }, unclearWords],
   ["refused", { state: "refused", error: failure }, "Não pago: recusado pelo gateway"],
@@ -197,14 +197,9 @@ it.each([
     { waitsFor: "NotBefore", notBefore: fifth },
     `Na fila: será pago sozinho em 05/12/2026. ${elsewhere}`
   ],
-  ["accepted, and may have left", { mayHaveLeftAt: 5, error: failure }, unclearWords],
+  ["under way", { state: "unknown", mayHaveLeftAt: 5, underWayUntil: 9 }, unclearWords],
   ["parked, and may have left", { state: "parked", mayHaveLeftAt: 5 }, unclearWords],
   ["parked in doubt", { state: "parked", error: unclear }, unclearWords],
-  [
-    "parked for another person",
-    { state: "parked", parkedBecause: "NeedsApproval" },
-    "Não enviado: espera a aprovação de outra pessoa"
-  ],
   [
     "parked by a person",
     { state: "parked", parkedBecause: "Operator" },

@@ -182,11 +182,7 @@ const reasons = [
     record({ idempotencyKey: keyOf("a"), enTransaction: "Failure", providerErrorDescription: refused }),
     "failed"
   ],
-  [
-    "a record with another word for failure",
-    record({ enTransaction: "Failed", message: refused }),
-    "parked RecordedAsFailed"
-  ]
+  ["a record with another word for failure", record({ enTransaction: "Failed", message: refused }), "parked SeeRecord"]
 ] as const
 
 effect.each(
@@ -213,7 +209,7 @@ effect.each(
     const found = yield* queue.payee("a", { by: "ana" })
     assert.strictEqual(Option.getOrUndefined(found)?.reason, seal === undefined ? undefined : shownReason)
     assert.include((yield* linesOf(queue, "a")).at(-1), "Shown by ana")
-    if (state === "parked RecordedAsFailed") {
+    if (state === "parked SeeRecord") {
       yield* TestClock.adjust("3 minutes")
       yield* queue.settle("a", { as: "failed" })
     }
@@ -259,7 +255,7 @@ effect.each([
     for (const reference of ["first", "wrong", "next"]) yield* Effect.andThen(queue.submit(payout(reference)), settle)
     yield* TestClock.adjust("1 minute")
     const states = yield* Effect.forEach(["first", "wrong", "next"], (reference) => stateOf(queue, reference))
-    assert.deepStrictEqual(states, ["posted", "parked OtherPayee", next])
+    assert.deepStrictEqual(states, ["posted", "parked SeeRecord", next])
     assert.include((yield* linesOf(queue, "wrong")).at(-1), "parked, may have left")
     const { lastPause, paused } = yield* queue.account
     assert.deepStrictEqual(

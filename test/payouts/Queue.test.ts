@@ -334,7 +334,7 @@ describe("a payout whose record says that it failed", () => {
     "Answered Refused WithdrawalFailed > failed"
   ]
   const parked = [
-    "parked RecordedAsFailed",
+    "parked SeeRecord",
     "A conferir: pode ter sido pago, não pagar por outro meio antes",
     "Answered Unknown OutcomeUnknown > parked, may have left"
   ]
@@ -369,7 +369,7 @@ describe("a payout whose record says that it failed", () => {
       const history = JSON.stringify(yield* queue.history("invoice-1"))
       for (const text of ["7184", word]) assert.include(history, text)
       assert.notInclude(history + JSON.stringify(status), name)
-      const waits = /A payout waits for a person: RecordedAsFailed\. MONEY MAY HAVE MOVED/
+      const waits = /A payout waits for a person: SeeRecord\. MONEY MAY HAVE MOVED/
       assert.match(lines.join(), status.state === "failed" ? /No request of this queue moved money/ : waits)
     }
   )

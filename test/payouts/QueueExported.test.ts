@@ -141,8 +141,6 @@ const incidents = Effect.gen(function* () {
     yield* Effect.repeat(queue.status("left"), { until: Option.isSome, schedule: Schedule.spaced("10 millis") })
     yield* Fiber.interrupt(run)
     yield* queue.isPaused
-    yield* sql`UPDATE effect_pix_payout_accounts SET four_eyes_above = 900000000`
-    yield* queue.submit(payout("large", 900_000_001))
     yield* queue.account
     yield* Stream.runDrain(queue.list())
     assert.isTrue(Option.isSome(yield* queue.status("posted")))
@@ -261,7 +259,7 @@ describe("what the queue of payouts exports", () => {
         ({ attributes, message }) =>
           "payments.reference" in attributes &&
           /payout|Payouts/.test(message) &&
-          !/NeedsApproval|^A webhook claims/.test(message)
+          !message.startsWith("A webhook claims")
       )
       assert.isAtLeast(about.length, 8)
       for (const { attributes, message, traceId } of about) {

@@ -4,7 +4,7 @@
  * an operator takes the steps of the runbook, and nobody is forgotten.
  */
 import { afterAll, assert, beforeAll } from "@effect/vitest"
-import { DateTime, Effect, Layer, type Scope, Stream } from "effect"
+import { DateTime, Effect, Layer, Option, type Scope, Stream } from "effect"
 import type { Payments, PaymentsClient } from "effect-pix"
 import { PayoutQueue, Payouts } from "effect-pix/payouts"
 import { Sandbox } from "effect-pix/sandbox"
@@ -20,6 +20,7 @@ import {
   startWorker,
   storedRefusal
 } from "../support/payoutQueue.ts"
+import { meetAll, refused } from "../support/payoutAnswers.ts"
 import { noPostgres, type Postgres, startPostgres } from "../support/postgres.ts"
 
 const hour = 3_600_000
@@ -241,18 +242,14 @@ for (const [title, { elsewhere, make, restore }] of Object.entries(backups).filt
     yield* queue.setPaused(true, { by: "ana" })
     const problemOf = (step: Effect.Effect<unknown, { readonly _tag: string }>) =>
       Effect.map(Effect.flip(step), (error) => ("problem" in error ? String(error.problem).slice(0, 28) : error._tag))
-    const stepsOf = (reference: string) => [
-      queue.cancel(reference, { by: "ana" }),
-      queue.reschedule(reference, DateTime.makeUnsafe(0), { by: "ana" })
-    ]
     const unknown = "It is not known whether a re"
-    for (const reference of [...sent, last])
+    for (const reference of [...sent, last, "invoice-1"])
       assert.strictEqual(yield* problemOf(queue.cancel(reference, { by: "ana" })), unknown)
-    for (const step of stepsOf("invoice-1")) assert.strictEqual(yield* problemOf(step), unknown)
 
     const worker = yield* start(restored)
     yield* Effect.repeat(queue.history("invoice-1"), { until: ([, entry]) => entry?._tag === "Doubted" })
-    for (const step of stepsOf("invoice-1")) assert.strictEqual(yield* problemOf(step), "A request of it may have lef")
+    const left = yield* problemOf(queue.cancel("invoice-1", { by: "ana" }))
+    assert.strictEqual(left, "A request of it may have lef")
     assert.strictEqual(yield* problemOf(queue.cancel(last, { by: "ana" })), unknown)
     // What is submitted from now on is of this database.
     yield* queue.submit(payout("new"))
@@ -261,6 +258,72 @@ for (const [title, { elsewhere, make, restore }] of Object.entries(backups).filt
     for (const reference of sent) assert.strictEqual((yield* worker.await(reference)).state, "posted")
   })
 }
+
+/** What payouts wait for when a backup is made, as SQL: each is sent after it. */
+const held = {
+  "invoice-1": "waits_for = 'InsufficientBalance', sends = 1, due_at = due_at + 3600000",
+  "invoice-2": "waits_for = 'Window', due_at = due_at + 7200000",
+  "invoice-3": "waits_for = 'DailyCap', waits_since = wanted_at, due_at = due_at + 36000000",
+  "invoice-4": "waits_for = 'OtherClientId', waits_since = wanted_at, due_at = due_at + 300000",
+  "invoice-5": "waits_for = 'AuthError', sends = 1, due_at = due_at + 300000"
+}
+test("whatever a payout waited for when a backup was made, it is in doubt after the restore, and is not paid again", function* () {
+  const { name, run, url } = yield* prepare(shared)
+  const client = yield* operate(url)
+  yield* client.submit({ ...payout("later"), notBefore: DateTime.makeUnsafe(Date.now() + hour) })
+  for (const [reference, set] of Object.entries(held))
+    yield* query(url, `UPDATE effect_pix_payouts SET ${set} WHERE reference = '${reference}'`)
+  yield* run("pg_dump $1 > $1.sql")
+  // What they waited for is over, and one more is submitted.
+  const due = "UPDATE effect_pix_payouts SET due_at = 0, waits_for = NULL WHERE reference LIKE 'invoice-%'"
+  yield* query(url, due)
+  yield* client.submit(payout("lost"))
+  yield* Effect.scoped(
+    Effect.gen(function* () {
+      yield* (yield* operate(url)).park(last)
+      const worker = yield* start(url)
+      for (const reference of [...Object.keys(held), "lost"]) yield* worker.await(reference)
+    })
+  )
+  yield* assertPaid(count)
+  yield* Effect.promise(() => shared.run("sh", shell(`dropdb --force $1; createdb $1; ${load} $1 < $1.sql`, name)))
+
+  const queue = yield* operate(url)
+  const stateOf = (reference: string) =>
+    Effect.map(queue.status(reference), (found) => {
+      const status = Option.getOrThrow(found)
+      const isWithReason = status.state === "unknown" && status.error?._tag === "OutcomeUnknown"
+      return isWithReason ? `${status.state} ${status.error.reason}` : status.state
+    })
+  const expected = Object.keys(held).map(() => "unknown OtherDatabase")
+  assert.deepStrictEqual(yield* Effect.forEach(Object.keys(held), stateOf), expected, "before a worker has looked")
+  assert.strictEqual(yield* stateOf("later"), "accepted")
+  yield* queue.setPaused(true, { by: "ana" })
+  const worker = yield* start(url)
+  yield* Effect.repeat(queue.history("invoice-1"), { until: ([, entry]) => entry?._tag === "Doubted" })
+  assert.deepStrictEqual(yield* Effect.forEach(Object.keys(held), stateOf), expected)
+  for (const reference of Object.keys(held))
+    for (const step of [
+      queue.cancel(reference, { by: "ana" }),
+      queue.retry(reference),
+      queue.settle(reference, { as: "failed" })
+    ])
+      assert.strictEqual((yield* Effect.flip(step))._tag, "PayoutStateConflict")
+  assert.strictEqual((yield* queue.cancel("later", { by: "ana" })).state, "cancelled")
+
+  // A refusal of what may be lost proves nothing either.
+  yield* meetAll(refused)
+  yield* query(url, due)
+  yield* queue.submit(payout("lost"))
+  yield* worker.setPaused(false, { by: "ana" })
+  for (const reference of ["invoice-1", "lost"])
+    yield* Effect.repeat(stateOf(reference), { until: (state) => state === "unknown RefusedAfterUnknown" })
+  yield* meetAll()
+  yield* query(url, due)
+  for (const reference of [...Object.keys(held), last, "lost"])
+    assert.strictEqual((yield* worker.await(reference)).state, "posted")
+  yield* assertPaid(count + 1)
+})
 
 test("nobody is paid twice after the restore of a base backup in the place of the folder of a server, under a worker that was seen since", function* () {
   const server = yield* another()

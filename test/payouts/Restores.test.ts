@@ -190,12 +190,14 @@ ask("after a failover workers go on, and what may have left is in doubt", functi
   yield* Effect.andThen(promote, age(minute))
   const [queue] = yield* Effect.all([start(), start(), start()], { concurrency: "unbounded" })
   yield* queue.submit(payout("later"))
-  assert.strictEqual((yield* queue.await("later")).state, "refused")
+  // An earlier row of its reference may be lost.
+  yield* Effect.repeat(stateOf(queue, "later"), { until: (state) => state === "unknown" })
   const { fingerprint } = yield* queue.account
   for (const { reference } of payouts(5)) {
     // In doubt a refusal proves nothing.
-    yield* Effect.repeat(stateOf(queue, reference), { until: (state) => state === "unknown" })
-    const [submitted, doubted, marked] = yield* queue.history(reference)
+    const changes = queue.history(reference)
+    const [submitted, doubted, marked] = yield* Effect.repeat(changes, { until: ({ length }) => length >= 4 })
+    assert.strictEqual(yield* stateOf(queue, reference), "unknown")
     assert.deepStrictEqual([doubted?._tag, marked?._tag], ["Doubted", "Marked"])
     assert.deepStrictEqual([doubted?.mayHaveLeftAt, marked?.mayHaveLeftAt], [submitted?.at, submitted?.at])
   }
@@ -210,9 +212,7 @@ ask("after a failover workers go on, and what may have left is in doubt", functi
 
 /** Payouts that no worker can have sent without a mark, as SQL. */
 const unsent: Readonly<Record<string, string>> = {
-  "waits for the next day": "due_at = due_at + 36000000, waits_for = 'DailyCap'",
-  "needs an approval": "needs_approval = TRUE",
-  "is above the limit": "amount = 9000",
+  "has its time ahead": "not_before = 32503680000000",
   "is parked": "state = 'parked', parked_because = 'Operator'",
   "is in doubt already": "may_have_left_at = 1000",
   "is of another account": "account = 'other'"
@@ -221,7 +221,6 @@ ask("after a failover nothing is in doubt that surely was not sent", function* (
   yield* operator.submitMany(Object.keys(unsent).map((reference) => payout(reference)))
   for (const [reference, set] of Object.entries(unsent))
     yield* run(`UPDATE effect_pix_payouts SET ${set} WHERE reference = '${reference}'`)
-  yield* run("UPDATE effect_pix_payout_accounts SET four_eyes_above = 8000")
   yield* Effect.andThen(promote, age(minute))
   yield* serve
   const moved = lines.filter((line) => line.includes("0 payout(s) (R$ 0,00) of it may have been sent"))

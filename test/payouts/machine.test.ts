@@ -20,7 +20,7 @@ import {
   afterAnswer,
   accountCause,
   isAboutPayout,
-  mismatchOf,
+  differsOf,
   rejectOtherCompany,
   writeOptions
 } from "../../src/payouts/internal/machine.ts"
@@ -83,7 +83,14 @@ const taken = (row: Row.Row, event: Event) => {
   return found
 }
 const answered = (row: Row.Row, answer: ReturnType<typeof known>, payee: string | null = null) =>
-  taken(row, answer._tag === "Recorded" ? { ...answer, now, payee, isUnlisted: false } : { ...answer, now })
+  taken(
+    row,
+    answer._tag === "Recorded"
+      ? { ...answer, now, payee, isUnlisted: false }
+      : answer._tag === "Unknown"
+        ? { ...answer, now, request: row.sends }
+        : { ...answer, now }
+  )
 
 describe("an answer", () => {
   it.each<[string, RequestWithdrawalError | Withdrawal, clean: string, inDoubt: string]>([
@@ -92,26 +99,30 @@ describe("an answer", () => {
     ["a conflict of its key", failures.conflict(key), "unknown", "unknown"],
     ["too small a balance", failures.poor(key), "accepted InsufficientBalance", "unknown"],
     ["a limit", failures.limited(key), "accepted Limit", "unknown"],
-    ["a 407", failures.redirected(key, 407), "accepted Redirect", "unknown"],
+    ["a 407", failures.redirected(key, 407), "accepted Setup", "unknown"],
     ["a 401", failures.auth(key), "accepted AuthError", "unknown"],
     ["a 403", failures.auth(key, 403), "accepted AuthError", "unknown"],
     ["a 429", failures.throttled(key), "accepted RateLimited", "unknown"],
     ["no connection", failures.down(key), "accepted ServiceUnavailable", "unknown"],
     ["another client id", failures.down(key, "OtherClientId"), "accepted OtherClientId", "unknown"],
-    ["a redirect", failures.redirected(key), "accepted Redirect", "unknown"],
+    ["a redirect", failures.redirected(key), "accepted Setup", "unknown"],
     ["a 422", failures.refused(key), "refused", "unknown"],
     ["no PIX key", new NoPixKey(ofRequest), "refused", "unknown"],
-    ["a wrong request", new InvalidRequest({ ...withdrawal, outcome: "NotSent", issues: [] }), "refused", "unknown"],
-    ["a record of another company", notAsAsked("companyId"), "parked OtherPayee", "parked OtherPayee"],
-    ["a record of another PIX key", notAsAsked("pixKey"), "parked OtherPayee", "parked OtherPayee"],
-    ["a record of another value", notAsAsked("value"), "unknown", "unknown"],
-    ["a record that proves a failure", recordedAsFailed, "failed", "parked FailedInDoubt"],
+    ["an empty 404", new NoPixKey({ ...ofRequest, status: 404 }), "accepted Setup", "unknown"],
+    ["a page with 405", new RequestRejected({ ...ofRequest, status: 405 }), "accepted Setup", "unknown"],
     [
-      "a record with a word for failure",
-      notAsAsked("enTransaction"),
-      "parked RecordedAsFailed",
-      "parked RecordedAsFailed"
+      "a 404 with words",
+      new RequestRejected({ ...ofRequest, status: 404, serviceMessage: "Chave inexistente" }),
+      "refused",
+      "unknown"
     ],
+    ["an empty 413", new RequestRejected({ ...ofRequest, status: 413 }), "refused", "unknown"],
+    ["a wrong request", new InvalidRequest({ ...withdrawal, outcome: "NotSent", issues: [] }), "refused", "unknown"],
+    ["a record of another company", notAsAsked("companyId"), "parked SeeRecord", "parked SeeRecord"],
+    ["a record of another PIX key", notAsAsked("pixKey"), "parked SeeRecord", "parked SeeRecord"],
+    ["a record of another value", notAsAsked("value"), "unknown", "unknown"],
+    ["a record that proves a failure", recordedAsFailed, "failed", "parked SeeRecord"],
+    ["a record with a word for failure", notAsAsked("enTransaction"), "parked SeeRecord", "parked SeeRecord"],
     ["a record whose word cannot be read", notAsAsked("enTransaction", "Unreadable"), "unknown", "unknown"],
     ["a record whose PIX key cannot be read", notAsAsked("pixKey", "Unreadable"), "unknown", "unknown"]
   ])("after %s a clean payout is %3$s, and one in doubt %4$s", (_, given, wanted, inDoubt) => {
@@ -132,7 +143,7 @@ describe("an answer", () => {
 
   const changed = Row.Row.make({ ...doubted, parkedBecause: "Operator" })
   it.each<[state: Row.Row["state"], record: string, refusal: string, failure: string, lost: string]>([
-    ["parked", "posted clean Answered", "parked clean Answered", "failed clean Answered", "parked left"],
+    ["parked", "posted clean Answered", "parked clean Answered", "failed clean Answered", "parked left Answered"],
     ["paid", "paid left Answered", "paid clean Answered", "paid clean Contradicted", "paid left"],
     ["returned", "returned left Answered", "returned clean Answered", "returned clean Answered", "returned left"],
     ["failed", "failed left Contradicted", "failed clean Answered", "failed clean Answered", "failed left"]
@@ -192,15 +203,21 @@ describe("an answer", () => {
     for (const serviceCode of ["E-422.b", "WITHDRAWAL_REFUSED", "1".repeat(40)])
       assert.deepStrictEqual(stored(serviceCode), {
         _tag: "Refused",
+        waitsFor: undefined,
         error: new RequestRejected({ ...ofRequest, serviceCode })
       })
     const issues = [{ path: "pixKey", problem: "was refused: de Maria" }]
     assert.deepStrictEqual(known(Result.fail(new RequestRejected({ ...ofRequest, issues })), false), {
       _tag: "Refused",
+      waitsFor: undefined,
       error: new RequestRejected({ ...ofRequest, issues: [{ path: "pixKey", problem: "was refused" }] })
     })
     for (const serviceCode of ["1".repeat(41), "MARIA", "maria 1", ""])
-      assert.deepStrictEqual(stored(serviceCode), { _tag: "Refused", error: new RequestRejected(ofRequest) })
+      assert.deepStrictEqual(stored(serviceCode), {
+        _tag: "Refused",
+        waitsFor: undefined,
+        error: new RequestRejected(ofRequest)
+      })
     for (const [status, shown] of [
       ["MARIA SILVA", { id: "7" }],
       ["Awaiting", { id: "7", status: "Awaiting" }]
@@ -222,15 +239,17 @@ describe("an answer", () => {
     if (!isOther) return assert.strictEqual(judged, answer)
     const error = Result.isFailure(judged) ? judged.failure : undefined
     assert(error?._tag === "OutcomeUnknown")
-    assert.deepStrictEqual([mismatchOf(error), error.seen], ["companyId", { id: "7" }])
+    assert.deepStrictEqual([differsOf(error), error.seen], ["companyId", { id: "7" }])
     assert.include(error.message, "companyId is not the company of the account")
   })
 
   it.each<[string, RequestWithdrawalError, cause: string | undefined, isAboutPayout: boolean]>([
     ["a 401", failures.auth(key), "AuthError", false],
     ["a 403", failures.auth(key, 403), undefined, true],
-    ["a 300", new RequestRejected({ ...ofRequest, status: 300 }), "Redirect", false],
-    ["a 399", new RequestRejected({ ...ofRequest, status: 399 }), "Redirect", false],
+    ["a 404 without words", new RequestRejected({ ...ofRequest, status: 404 }), undefined, false],
+    ["a 404 with words", new RequestRejected({ ...ofRequest, status: 404, serviceMessage: "Chave" }), undefined, true],
+    ["a 300", new RequestRejected({ ...ofRequest, status: 300 }), "Setup", false],
+    ["a 399", new RequestRejected({ ...ofRequest, status: 399 }), "Setup", false],
     ["a 400", new RequestRejected({ ...ofRequest, status: 400 }), undefined, true],
     ["a 429", failures.throttled(key), "RateLimited", false],
     [
@@ -307,13 +326,13 @@ describe("the wait of a payout", () => {
     assert.strictEqual(waitedMillis({ ...clean, wantedAt: 20, ...row }, asked), millis)
   })
 
-  it("for the same thing goes on, and begins anew for another one, or for the next day's cap", () => {
+  it("for the same thing goes on, and begins anew for another one", () => {
     const since = (waitsFor: string, next: "AuthError" | "DailyCap") =>
       taken({ ...clean, waitsFor, waitsSince: 3 }, { _tag: "Waits", at: { ...deciding, now: 9 }, waitsFor: next })
         ?.changes.waitsSince
     assert.deepStrictEqual(
       [since("AuthError", "AuthError"), since("RateLimited", "AuthError"), since("DailyCap", "DailyCap")],
-      [3, 9, 9]
+      [3, 9, 3]
     )
   })
 

@@ -20,12 +20,12 @@ export const requests = (reference?: string) =>
 /** How many payouts the gateway paid. */
 export const paid = Sandbox.use((sandbox) => Effect.map(sandbox.withdrawals, ({ length }) => length))
 
-/** The state of a payout, why it is parked or for what it waits, and the step that a first person asked for: `parked Operator`. */
+/** The state of a payout, and why it is parked or for what it waits: `parked Operator`. */
 export const stateOf = (queue: PayoutQueue["Service"], reference: string) =>
   Effect.map(queue.status(reference), (found) => {
     if (Option.isNone(found)) return "absent"
-    const { asked, because, state, waitsFor }: PayoutStatus & Record<string, unknown> = { ...found.value }
-    return [state, because, waitsFor, asked?.step].filter(Boolean).join(" ")
+    const { because, state, waitsFor }: PayoutStatus & Record<string, unknown> = { ...found.value }
+    return [state, because, waitsFor].filter(Boolean).join(" ")
   })
 export const shown = (reference = "invoice-1") => PayoutQueue.use((queue) => stateOf(queue, reference))
 

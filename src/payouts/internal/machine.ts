@@ -18,6 +18,7 @@ import {
   type RequestWithdrawalError
 } from "../../contract/PaymentsError.ts"
 import { withoutServiceWords } from "../../contract/RequestIssues.ts"
+import { setupStatuses } from "../../contract/SetupStatus.ts"
 import type { Seen } from "../../contract/Seen.ts"
 import { plainWord } from "../../contract/Status.ts"
 import type { WriteOptions } from "../../contract/WriteOptions.ts"
@@ -32,13 +33,13 @@ export type InDoubt = OutcomeUnknown | IdempotencyConflict
 /** What is known of a payout after a request. */
 export type AnswerFact =
   | { readonly _tag: "Recorded"; readonly withdrawal: Withdrawal }
-  | { readonly _tag: "Refused"; readonly error: PayoutRefusal }
+  | { readonly _tag: "Refused"; readonly error: PayoutRefusal; readonly waitsFor: WaitsFor | undefined }
   | { readonly _tag: "Unknown"; readonly error: InDoubt }
 
 /** The failure of a request whose result is not known, or whose stored failure cannot be read. */
 export const makeOutcomeUnknown = (
   idempotencyKey: string,
-  reason: "Interrupted" | "Unrecognised",
+  reason: "Interrupted" | "Unrecognised" | "OtherDatabase",
   attempts = 1
 ): OutcomeUnknown =>
   new OutcomeUnknown({ operation: "requestWithdrawal", attempts, idempotencyKey, outcome: "Unknown", reason })
@@ -120,24 +121,20 @@ export const afterAnswer = (
   const failure = withoutWords(answer.failure)
   return isInDoubt || failure.outcome === "Unknown"
     ? { _tag: "Unknown", error: afterDoubt(failure, idempotencyKey) }
-    : { _tag: "Refused", error: failure }
+    : { _tag: "Refused", error: failure, waitsFor: causeOfWait(answer.failure) }
 }
 
-/** What an answer with success is about in the place of what was asked: another company, or another PIX key. */
-export const mismatchOf = (error: InDoubt): "companyId" | "pixKey" | undefined => {
-  if (error._tag !== "OutcomeUnknown" || error.reason !== "NotAsAsked") return undefined
-  return (["companyId", "pixKey"] as const).find((field) => error.issues?.some(({ path }) => path === field))
+/**
+ * The field by which the record that an answer names leaves a payout in doubt: another company, another PIX key, or a word for failure
+ * or return that proves nothing.
+ */
+export const differsOf = (error: InDoubt): "companyId" | "pixKey" | "enTransaction" | undefined => {
+  if (error._tag !== "OutcomeUnknown" || error.reason === "Unreadable") return undefined
+  const isAt = (field: string) => error.issues?.some(({ path }) => path === field) === true
+  // The issues of a refusal are about fields of the request.
+  const asked = error.reason === "NotAsAsked" ? (["companyId", "pixKey"] as const).find(isAt) : undefined
+  return asked ?? (isAt("enTransaction") ? "enTransaction" : undefined)
 }
-
-/** Whether an answer with success has a record that says that the payout failed, or that its money came back. */
-export const isRecordedAsFailed = (error: InDoubt): boolean =>
-  error._tag === "OutcomeUnknown" &&
-  error.reason !== "Unreadable" &&
-  error.issues?.some(({ path }) => path === "enTransaction") === true
-
-/** Whether a failure follows a request of the same key that may have been executed. */
-export const isAfterDoubt = (error: InDoubt): boolean =>
-  error._tag === "OutcomeUnknown" && error.reason === "RefusedAfterUnknown"
 
 /** The number of the record that an answer names, of what was asked. */
 export const seenIdOf = (error: InDoubt): number | undefined => {
@@ -185,10 +182,21 @@ export const payoutLabel = (payout: {
 export const waitsForTime = ["NotBefore", "DailyCap", "Window"] as const satisfies ReadonlyArray<WaitsFor>
 
 /**
+ * Why a refusal may be about one payout or about all of the account: a 403, of one payee or of the credentials; and an answer without
+ * words that something on the way to the service may have given.
+ */
+export const causeOfOneOrAll = (error: RequestWithdrawalError): "AuthError" | "Setup" | undefined => {
+  const { serviceCode, serviceMessage, status }: Worded & { readonly status?: number } = error
+  if (status === 403) return "AuthError"
+  const isWordless = serviceMessage === undefined && serviceCode === undefined
+  return isWordless && status !== undefined && setupStatuses.has(status) ? "Setup" : undefined
+}
+
+/**
  * What a refused payout waits for before it is sent again, unchanged. `undefined`: the refusal is about this payout, and is
  * final.
  */
-export const causeOfWait = (error: PayoutRefusal): WaitsFor | undefined => {
+const causeOfWait = (error: RequestWithdrawalError): WaitsFor | undefined => {
   switch (error._tag) {
     case "LimitReached":
       return "Limit"
@@ -199,24 +207,26 @@ export const causeOfWait = (error: PayoutRefusal): WaitsFor | undefined => {
     case "ServiceUnavailable":
       return error.reason === "OtherClientId" ? error.reason : error._tag
     case "RequestRejected":
-      return error.concerns === "Setup" ? "Redirect" : undefined
+      return error.concerns === "Setup" ? "Setup" : causeOfOneOrAll(error)
+    case "NoPixKey":
+      return causeOfOneOrAll(error)
     default:
       return undefined
   }
 }
 
 /** Why the service refuses the requests of an account, whichever payout they are of. */
-export type AccountCause = Extract<WaitsFor, "AuthError" | "Redirect" | "RateLimited" | "Limit" | "InsufficientBalance">
+export type AccountCause = Extract<WaitsFor, "AuthError" | "Setup" | "RateLimited" | "Limit" | "InsufficientBalance">
 
 /**
  * Why the service refuses the requests of an account: the credentials (401), the way to it (3xx, and the 407 of a proxy), too many
- * requests (429), a limit, or the balance. A 403 may be about one payee. `tag`: the error that the refusal is by itself, where an
+ * requests (429), a limit, or the balance. `causeOfOneOrAll` has the others. `tag`: the error that the refusal is by itself, where an
  * earlier request leaves the payout in doubt.
  */
 export const accountCause = (error: RequestWithdrawalError, tag: string = error._tag): AccountCause | undefined => {
   const status = "status" in error && error.status !== undefined ? error.status : 0
   if (status === 401) return "AuthError"
-  if ((status >= 300 && status < 400) || status === 407) return "Redirect"
+  if ((status >= 300 && status < 400) || status === 407) return "Setup"
   if (tag === "LimitReached") return "Limit"
   if (tag === "InsufficientBalance") return tag
   return status === 429 ? "RateLimited" : undefined
@@ -237,6 +247,7 @@ export const isAboutPayout = (error: RequestWithdrawalError): boolean => {
     status < 500 &&
     ![408, 425].includes(status) &&
     accountCause(error) === undefined &&
+    causeOfOneOrAll(error) !== "Setup" &&
     !isDoubtfulRefusal(error)
   )
 }

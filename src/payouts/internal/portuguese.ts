@@ -27,7 +27,7 @@ const waits: Readonly<Record<Exclude<WaitsFor, "NotBefore">, string>> = {
   Window: "fora do horário",
   Limit: "limite da conta",
   AuthError: "credenciais recusadas pelo gateway",
-  Redirect: "endereço do gateway errado",
+  Setup: "endereço do gateway errado ou em manutenção",
   RateLimited: "limite de requisições atingido",
   ServiceUnavailable: "gateway indisponível",
   OtherClientId: "credenciais de outra conta"
@@ -41,11 +41,7 @@ const parked: Readonly<Record<ParkedBecause, string>> = {
   Unreadable: "dados ilegíveis",
   OtherClientId: "credenciais de outra conta",
   WaitedTooLong: "conferir se já foi pago antes de pagar por outro meio",
-  OtherPayee: "registrado para outro recebedor",
-  RecordedAsFailed: "o gateway registrou uma falha",
-  FailedInDoubt: "o gateway registrou uma falha",
-  ReplacedWasPaid: "o pagamento que ele substitui foi executado",
-  NeedsApproval: "espera a aprovação de outra pessoa"
+  SeeRecord: "o registro do gateway é outro, ou diz que falhou"
 }
 
 const unclear = "A conferir: pode ter sido pago, não pagar por outro meio antes"
@@ -59,8 +55,7 @@ type Of<State extends PayoutStatus["state"]> = Extract<PayoutStatus, { state: St
 const numbered = ({ withdrawalId }: { readonly withdrawalId?: number }): string =>
   withdrawalId === undefined ? "" : `saque nº ${withdrawalId}`
 
-const queued = ({ error, mayHaveLeftAt, notBefore, waitsFor }: Of<"accepted">): string => {
-  if (mayHaveLeftAt !== undefined) return unclear
+const queued = ({ error, notBefore, waitsFor }: Of<"accepted">): string => {
   const byItself = "Na fila: será pago sozinho"
   const andNotElse = "Não pague de outro modo"
   if (waitsFor === "NotBefore") {
@@ -99,7 +94,6 @@ const ended = (status: Of<"paid" | "failed" | "returned">): string => {
 const stopped = ({ because, error, mayHaveLeftAt }: Of<"parked">): string => {
   const isInDoubt = error?._tag === "OutcomeUnknown" || error?._tag === "IdempotencyConflict"
   if (isInDoubt || mayHaveLeftAt !== undefined) return unclear
-  if (because === "NeedsApproval") return "Não enviado: espera a aprovação de outra pessoa"
   return `Não enviado: espera a decisão de uma pessoa (${parked[because]})`
 }
 
@@ -133,13 +127,9 @@ const wrong = (error: LineError): string => {
     case "BelowMinimum":
       return `Não aceito: ${refusals[error._tag]}`
     case "ReferenceConflict":
-      if (error.replaced !== undefined)
-        return `Não aceito: ${error.replaced.reference} já foi substituído por ${error.replaced.by}`
       return `Não aceito: a referência já foi usada para ${format(error.earlier.amount)}, com outros dados`
     case "LooksAlike":
       return `Não aceito: parece igual a ${error.other}, com a mesma chave PIX e o mesmo valor`
-    case "PayoutStateConflict":
-      return "Não aceito: o pagamento que ele substitui não está encerrado"
   }
 }
 
@@ -155,7 +145,4 @@ const wrong = (error: LineError): string => {
  *   statuses.map((status) => [status.reference, Payouts.portuguese(status)])
  * ```
  */
-export const portuguese = (of: PayoutStatus | LineError): string => {
-  if (!("state" in of) || of._tag === "PayoutStateConflict") return wrong(of)
-  return `${words(of)}${of.replacedBy === undefined ? "" : `. Substituído por ${of.replacedBy}`}`
-}
+export const portuguese = (of: PayoutStatus | LineError): string => ("state" in of ? words(of) : wrong(of))

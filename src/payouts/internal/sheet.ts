@@ -13,7 +13,7 @@ import type { Seal } from "../Seal.ts"
 import type { PayoutStatus } from "../PayoutStatus.ts"
 import type { Core } from "./queue/core.ts"
 import type { Row } from "./queue/row.ts"
-import { makeShow } from "./queue/show.ts"
+import { statusOf } from "./queue/status.ts"
 import type { Settings } from "../PayoutQueueOptions.ts"
 import { allOrNone, makeAccept, type Run, sumOf, type Wrong } from "./queue/submit.ts"
 
@@ -41,7 +41,6 @@ export const makeSheet = (core: Core, settings: Settings, seal: Seal) => {
   const { store } = core
   const { account, horizon } = settings
   const acceptAll = makeAccept(core, settings, seal)
-  const { showAll } = makeShow(seal)
 
   /** The rows of keys, in their order. */
   const find = (keys: ReadonlyArray<string>) =>
@@ -57,9 +56,7 @@ export const makeSheet = (core: Core, settings: Settings, seal: Seal) => {
 
   const plan = (items: ReadonlyArray<PayoutItem>, run: Run): Effect.Effect<Planned, SqlError | DatabaseError> =>
     acceptAll(items, run, ({ earlier, wrong }) => Effect.fail(new RollBack({ wrong, earlier }))).pipe(
-      Effect.catchTag("RollBack", ({ earlier, wrong }) =>
-        Effect.map(showAll(earlier), (statuses) => ({ wrong, earlier: statuses }))
-      )
+      Effect.catchTag("RollBack", ({ earlier, wrong }) => Effect.succeed({ wrong, earlier: earlier.map(statusOf) }))
     )
 
   /** Logs what nobody was asked about: a sheet that was paid on another file has nothing here. */
@@ -108,8 +105,6 @@ export const makeSheet = (core: Core, settings: Settings, seal: Seal) => {
       /** How often another process's changes are looked for, in milliseconds. */
       poll: settings.poll,
       followWrites: store.followWrites,
-      /** The statuses of rows. */
-      showAll,
       /** The rows of these keys. */
       find: (keys: ReadonlyArray<string>) => mapDatabaseError("run")(find(keys)),
       interrupted: keys.length === 0 ? Effect.void : logInterrupted([...byKey.values()])

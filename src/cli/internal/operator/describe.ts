@@ -33,10 +33,6 @@ export const reasonOf = (status: PayoutStatus): string => {
   return [...because, ...error].join(", ")
 }
 
-/** Above which amount a payout needs a second person. */
-export const textOfLimit = (above: Money.Centavos | null | undefined): string =>
-  above === null || above === undefined ? "for none" : `above ${inBoth(above)}`
-
 /** Since when the workers are paused, by whom and why. Another program may have paused them by SQL. */
 export const textOfPause = ({ lastPause, now }: Account): string => {
   if (lastPause?.paused !== true) return "paused: the time and the person are not recorded"
@@ -60,7 +56,6 @@ export const textOfAccount = (account: Account): string =>
     Account: account.account,
     Workers: account.paused ? textOfPause(account) : "not paused",
     Sender: account.fingerprint ?? "not known yet",
-    "Second person": textOfLimit(account.fourEyesAbove),
     Limits: textOfLimits(account),
     Refused: account.refusedSince && `${account.refusedSince.because}, ${ageOf(account.refusedSince.at, account.now)}`
   })
@@ -75,10 +70,6 @@ export const inReais = (centavos: bigint): string => Money.format(Money.reais(Bi
 /** A count and its sum, in both units: "2 payouts, R$ 30,00 (3000 centavos)". */
 export const textOfSum = ({ centavos, count }: Sum): string =>
   `${count} payout${count === 1 ? "" : "s"}, ${inReais(centavos)} (${centavos} centavos)`
-
-/** What is said after a step that only its first person took. */
-export const waitsForSecond = (step: string): string =>
-  `${step}: this is the step's first person. Nothing is changed until another person runs the same command.`
 
 /** The record of a payout: its number, and the service's word for its state. A doubt may have seen one. */
 const recordOf = (status: PayoutStatus) => {
@@ -120,23 +111,20 @@ const differenceOf = (status: PayoutStatus) => {
 /** A status for machines: amounts in centavos; JSON writes times in ISO 8601. */
 export const dataOf = (status: PayoutStatus) => ({
   reference: status.reference,
-  label: status.label,
   state: status.state,
   amount: status.amount,
   because: "because" in status ? status.because : undefined,
-  asked: status.asked,
+  differs: "differs" in status ? status.differs : undefined,
   error: "error" in status ? status.error?._tag : undefined,
   withdrawalId: recordOf(status).id,
   withdrawalStatus: recordOf(status).word,
   ...endOf(status),
   value: valueOf(status),
   mayHaveLeftAt: "mayHaveLeftAt" in status ? status.mayHaveLeftAt : undefined,
+  underWayUntil: "underWayUntil" in status ? status.underWayUntil : undefined,
   notBefore: status.notBefore,
-  replaces: status.replaces,
-  replacedBy: status.replacedBy,
   submittedAt: status.submittedAt,
   submittedBy: status.submittedBy,
-  approvedBy: status.approvedBy,
   updatedAt: status.updatedAt,
   idempotencyKey: status.idempotencyKey
 })
@@ -147,12 +135,10 @@ export const fieldsOf = (status: PayoutStatus, now: number, payee?: string, reas
   const since = (at: DateTime.Utc | undefined) => at && `${time(at)} (${ageOf(at, now)} ago)`
   return {
     Payout: status.reference,
-    Label: status.label,
     Amount: inBoth(status.amount),
     State: status.state,
     Parked: "because" in status ? status.because : undefined,
-    Asked:
-      status.asked && `${status.asked.step} by ${plain(status.asked.by)}: another person has to take the same step`,
+    Differs: "differs" in status ? status.differs : undefined,
     Error: "error" in status ? status.error?.message : undefined,
     Withdrawal: recordOf(status).id,
     "Its status": recordOf(status).word,
@@ -167,9 +153,8 @@ export const fieldsOf = (status: PayoutStatus, now: number, payee?: string, reas
     Contradicted: contradicted && "the service says the opposite of this state: look into the panel, and settle it",
     Unconfirmed: unconfirmed && "no lookup said how it ended, and none is made any more",
     "May have left": "mayHaveLeftAt" in status ? since(status.mayHaveLeftAt) : undefined,
+    "Under way until": "underWayUntil" in status ? time(status.underWayUntil) : undefined,
     "Not before": status.notBefore && time(status.notBefore),
-    Replaces: status.replaces,
-    "Replaced by": status.replacedBy,
     Submitted: since(status.submittedAt),
     Updated: since(status.updatedAt),
     Key: status.idempotencyKey,
@@ -188,8 +173,7 @@ export const columnsAt = (now: number): Columns<PayoutStatus> => ({
     AMOUNT: [-14, ({ amount }) => Money.format(amount)],
     AGE: [-11, ({ submittedAt }) => ageOf(submittedAt, now)],
     REFERENCE: [24, ({ reference }) => reference],
-    WHY: [16, reasonOf],
-    LABEL: [20, ({ label = "" }) => label]
+    WHY: [16, reasonOf]
   },
   csv: {
     reference: ({ reference }) => reference,
@@ -205,12 +189,8 @@ export const columnsAt = (now: number): Columns<PayoutStatus> => ({
     difference_reais: differenceOf,
     ended_by: (status) => endOf(status).by ?? "",
     ended_at: (status) => endOf(status).endedAt,
-    label: ({ label }) => label ?? "",
     not_before: ({ notBefore }) => notBefore,
-    replaces: ({ replaces }) => replaces ?? "",
-    replaced_by: ({ replacedBy }) => replacedBy ?? "",
     submitted_by: ({ submittedBy }) => submittedBy ?? "",
-    approved_by: ({ approvedBy }) => approvedBy ?? "",
     why: reasonOf
   },
   json: dataOf

@@ -16,7 +16,6 @@ interface Words {
   readonly none: string
   readonly noneWaits: string
   readonly paused: (account: Account) => string
-  readonly asked: (by: string, step: string, age: string) => string
 }
 
 const states: Readonly<Record<PayoutState, string>> = {
@@ -36,7 +35,6 @@ const names: Readonly<Record<string, string>> = {
   AMOUNT: "VALOR",
   AGE: "HÁ",
   REFERENCE: "REFERÊNCIA",
-  LABEL: "NOME",
   reference: "referencia",
   amount_centavos: "valor_centavos",
   amount_reais: "valor_reais",
@@ -49,15 +47,10 @@ const names: Readonly<Record<string, string>> = {
   difference_reais: "diferenca_reais",
   ended_by: "encerrado_por",
   ended_at: "encerrado_em_utc",
-  label: "nome",
   not_before: "nao_antes_de_utc",
-  replaces: "substitui",
-  replaced_by: "substituido_por",
   submitted_by: "pedido_por",
-  approved_by: "aprovado_por",
   reason: "motivo",
   Payout: "Pagamento",
-  Label: "Nome",
   Amount: "Valor",
   Withdrawal: "Saque",
   "Its status": "Status dele",
@@ -66,8 +59,6 @@ const names: Readonly<Record<string, string>> = {
   Reason: "Motivo",
   "May have left": "Pode ter saído",
   "Not before": "Não antes de",
-  Replaces: "Substitui",
-  "Replaced by": "Substituído por",
   Submitted: "Pedido",
   Updated: "Alterado",
   Key: "Chave",
@@ -104,7 +95,6 @@ const payees: Readonly<Record<string, string>> = {
 
 /** The fields of a payout; its sentence has what `State` and the fields about its end and its doubts have in English. */
 export const fieldsOf = (fields: Fields, status: PayoutStatus): Fields => {
-  const { asked } = status
   const known = Object.entries(fields).flatMap(([name, value = ""]) => {
     const heading = names[name]
     return heading === undefined
@@ -113,8 +103,7 @@ export const fieldsOf = (fields: Fields, status: PayoutStatus): Fields => {
   })
   return {
     ...Object.fromEntries(known),
-    Situação: portuguese(status),
-    Espera: asked && `o mesmo passo de outra pessoa, depois de ${asked.by}`
+    Situação: portuguese(status)
   }
 }
 
@@ -130,10 +119,6 @@ const changes: Readonly<Record<PayoutChange["_tag"], string>> = {
   Resumed: "Retomado",
   Settled: "Encerrado",
   Cancelled: "Cancelado",
-  Rescheduled: "Reagendado",
-  Replaced: "Substituído",
-  Approved: "Aprovado",
-  Asked: "Pedido à segunda pessoa",
   Shown: "Mostrado",
   Forgotten: "Apagado"
 }
@@ -150,8 +135,7 @@ export const words: Words = {
   paused: ({ lastPause }) => {
     const since = lastPause?.paused === true ? `, desde ${time(lastPause.at)}, por ${plain(lastPause.by ?? "?")}` : ""
     return `Os envios estão pausados${since}: nada é enviado até \`effect-pix payouts continue\`.`
-  },
-  asked: (by, step, age) => `${by} pediu ${step} há ${age}: falta uma segunda pessoa.`
+  }
 }
 
 /** The same in English. */
@@ -164,6 +148,5 @@ export const english: Words = {
   none: "There is none.",
   noneWaits: "No payout waits.",
   paused: (account) =>
-    `The workers are paused: nothing is sent until \`effect-pix payouts continue\`.\nThe workers are ${textOfPause(account)}`,
-  asked: (by, step, age) => `${by} asked for ${step} ${age} ago: it waits for a second person.`
+    `The workers are paused: nothing is sent until \`effect-pix payouts continue\`.\nThe workers are ${textOfPause(account)}`
 }

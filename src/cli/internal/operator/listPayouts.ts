@@ -9,7 +9,6 @@ import { failed } from "../exit.ts"
 import { whyOf, type Words } from "../flags.ts"
 import { type Columns, type Format, printList } from "../list.ts"
 import { hasReader, note } from "../output.ts"
-import { ageOf, plain } from "../text.ts"
 import { columnsAt, inReais, type Opening, withOpened } from "./describe.ts"
 import { columnsOf, english, words as portugueseWords } from "./inPortuguese.ts"
 import {
@@ -55,7 +54,7 @@ const list = Effect.fnUntraced(function* ({
   ...format
 }: Input) {
   const account = yield* readAccount
-  const { asked, now } = account
+  const { now } = account
   const filter = {
     claimed: Option.getOrUndefined(claimed),
     since: Option.getOrUndefined(since),
@@ -91,10 +90,6 @@ const list = Effect.fnUntraced(function* ({
   if (found.length === 0) yield* note(state === "waiting" ? told.noneWaits : told.none)
   if (account.paused) {
     yield* note(told.paused(account))
-  }
-  if (asked !== undefined) {
-    const step = asked.fingerprint !== undefined ? "change-sender" : "four-eyes"
-    yield* note(told.asked(plain(asked.by ?? ""), step, ageOf(asked.at, now)))
   }
 })
 

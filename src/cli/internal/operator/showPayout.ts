@@ -43,10 +43,7 @@ const lineOf = ({ by, changeOf, stateOf, withdrawal }: typeof english, change: P
     "answer" in change ? change.answer : undefined,
     "error" in change ? change.error?._tag : undefined,
     "because" in change ? change.because : undefined,
-    "step" in change ? change.step : undefined,
     "withdrawalId" in change ? `${withdrawal} ${change.withdrawalId}` : undefined,
-    "notBefore" in change ? time(change.notBefore) : undefined,
-    "replacement" in change ? `${by} ${change.replacement}` : undefined,
     `(${stateOf(change.state)})`,
     "by" in change ? `${by} ${change.by}` : undefined
   ]

@@ -6,7 +6,6 @@ import type { PayoutLetter } from "../../../payouts/OnState.ts"
 import type { PayoutQueue } from "../../../payouts/PayoutQueue.ts"
 import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
 import type { PayoutState } from "../../../payouts/PayoutState.ts"
-import type { Centavos } from "../../../pix/Money.ts"
 import type { WebhookClient } from "../../../webhook/Webhook.ts"
 import type { StoredDelivery } from "../../../webhook/WebhookEvent.ts"
 import type { Account } from "./describe.ts"
@@ -30,8 +29,6 @@ export interface Step<Service, Subject, Own, Done> {
 export interface Payout {
   readonly status: PayoutStatus
   readonly isPaused: boolean
-  /** Of all payouts of the step, in centavos. */
-  readonly sum: Centavos
 }
 
 /** The payouts that a flag finds, in place of their references. */
@@ -52,12 +49,8 @@ export interface PayoutFlags {
 
 type Queue = PayoutQueue["Service"]
 
-export interface PayoutStep<Own> extends Step<Queue, Payout, Own, PayoutStatus> {
-  /** Why a payout is left out where there are others. */
-  readonly leavesOut?: (status: PayoutStatus) => string | undefined
-}
-/** Its result is `Asked` where it needs a second person. */
-export type AccountStep<Own> = Step<Queue, Account, Own, "Changed" | "Asked" | void>
+export type PayoutStep<Own> = Step<Queue, Payout, Own, PayoutStatus>
+export type AccountStep<Own> = Step<Queue, Account, Own, void>
 /** A step with a dead letter of `onState`. Its result is false where there is no such letter any more. */
 export type StateLetterStep = Step<Queue, PayoutLetter, unknown, boolean>
 /** Its result is false where there is no such letter any more. */

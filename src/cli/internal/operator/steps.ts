@@ -8,10 +8,9 @@ import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
 import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
 import { ParkedBecause, WaitsFor } from "../../../payouts/PayoutState.ts"
-import { amountHelp, noAmount, parseAmount } from "../amount.ts"
 import { flag, parseTime } from "../flags.ts"
-import { plain, time } from "../text.ts"
-import { textOfLimit, textOfSum } from "./describe.ts"
+import { plain } from "../text.ts"
+import { textOfSum } from "./describe.ts"
 import { referencesOf } from "./sheetReferences.ts"
 import { accountStep, letterStep, payoutStep, stateLetterStep } from "./step.ts"
 import type { Group } from "./stepShape.ts"
@@ -36,12 +35,6 @@ const file = Flag.FileText("file").pipe(
   Flag.withDescription("Those of the references in a CSV file, of its column `reference` or its only one"),
   Flag.filterMap(referencesOf, () => "a CSV file with a column `reference`, and at least one in it"),
   Flag.optional
-)
-
-const notBefore = Flag.String("not-before").pipe(
-  Flag.withMetavar("time"),
-  Flag.withDescription("The earliest time at which they are sent, as 2026-12-05T09:00:00-03:00"),
-  Flag.filterMap(parseTime, () => "a time with its zone, as 2026-12-05T09:00:00-03:00")
 )
 
 const parsePace = (text: string) => {
@@ -104,8 +97,6 @@ export const payoutSteps = [
         ? "MONEY WILL MOVE: it is sent again, under the same key."
         : "It is sent at once, under the same key, and not at the time of its next attempt."
     },
-    leavesOut: ({ replacedBy }) =>
-      replacedBy === undefined ? undefined : `${replacedBy} replaces it, so it is never sent again.`,
     take: (queue, { status }, why) => queue.retry(status.reference, why)
   }),
   payoutStep({
@@ -130,7 +121,7 @@ export const payoutSteps = [
         ? "MONEY WILL MOVE: you say that the service executed no request of it, and it is sent again. If that is wrong, it is paid twice."
         : "MONEY MAY MOVE: a worker sends it again, under the same key. It parks it again as PastHorizon where a request left longer ago than its horizon: then look into the panel.") +
       (isPaused ? untilContinue : ""),
-    take: (queue, { status, sum }, why, { notExecuted }) => queue.resume(status.reference, { ...why, notExecuted, sum })
+    take: (queue, { status }, why, { notExecuted }) => queue.resume(status.reference, { ...why, notExecuted })
   }),
   payoutStep({
     name: "confirm",
@@ -152,19 +143,6 @@ export const payoutSteps = [
     take: (queue, { status }, why) => queue.cancel(status.reference, why)
   }),
   payoutStep({
-    name: "reschedule",
-    about: "Change the time before which payouts that were never sent are not sent",
-    flags: { notBefore },
-    effect: ({ isPaused, status }, { notBefore }) => {
-      const isEarlier = DateTime.isLessThan(notBefore, status.notBefore ?? status.submittedAt)
-      const approval = isEarlier || status.notBefore !== undefined ? " An earlier time takes an approval back." : ""
-      return status.state === "parked"
-        ? `It stays parked. When it is resumed, it is not sent before ${time(notBefore)}.${approval}`
-        : `MONEY MOVES THEN: it is sent at ${time(notBefore)}, or at once where that is past.${approval}${isPaused ? untilContinue : ""}`
-    },
-    take: (queue, { status }, why, { notBefore }) => queue.reschedule(status.reference, notBefore, why)
-  }),
-  payoutStep({
     name: "settle",
     about: "Say how payouts ended, as you learned it elsewhere",
     flags: {
@@ -184,7 +162,7 @@ export const payoutSteps = [
     about: "Delete the payee's data of payouts that are over; their amounts and histories stay",
     flags: {},
     effect: ({ status: { state } }) =>
-      `Its PIX key, description, metadata, label and payee are deleted for ever.${state === "refused" ? " It cannot be sent any more." : ""} Its reference, amount and history stay.`,
+      `Its PIX key, description, metadata and payee are deleted for ever.${state === "refused" ? " It cannot be sent any more." : ""} Its reference, amount and history stay.`,
     take: (queue, { status }, why) => queue.forget(status.reference, why)
   })
 ] as const
@@ -230,22 +208,6 @@ export const accountSteps = [
       return `MONEY WILL MOVE FROM ANOTHER ACCOUNT OF THE GATEWAY: workers of the sender ${plain(fingerprint)} send its payouts, and those of the earlier one do not start. ${inDoubt}`
     },
     take: (queue, _, why, { fingerprint }) => queue.changeSender(fingerprint, why)
-  }),
-  accountStep({
-    name: "four-eyes",
-    about: "Set the amount above which a payout is sent after a second person approved it",
-    flags: {
-      above: Argument.String("amount").pipe(
-        Argument.withDescription(`The amount above which a payout needs a second person: ${amountHelp}; or none`),
-        Argument.filterMap(
-          (text) => (text === "none" ? Option.some(null) : parseAmount(text)),
-          () => noAmount
-        )
-      )
-    },
-    effect: (_, { above }) =>
-      `a second person is needed ${textOfLimit(above)}, for what is sent from now on. What waits for one already, waits on.`,
-    take: (queue, _, why, { above }) => queue.setFourEyes(above, why)
   }),
   accountStep({
     name: "limits",

@@ -16,7 +16,6 @@ import * as SqlClient from "effect/sql/SqlClient"
 import * as Stream from "effect/Stream"
 import { PayoutQueue } from "../../../payouts/PayoutQueue.ts"
 import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
-import { Centavos } from "../../../pix/Money.ts"
 import type { PayoutLetter } from "../../../payouts/OnState.ts"
 import { WebhookClient } from "../../../webhook/Webhook.ts"
 import type { StoredDelivery } from "../../../webhook/WebhookEvent.ts"
@@ -29,17 +28,7 @@ import { note, write, writeResult } from "../output.ts"
 import { perform } from "../perform.ts"
 import { ageOf, jsonLine, plain, time } from "../text.ts"
 import { findLetter, layerClient, layerNamed, noLetter, textOf as textOfLetter } from "./deadLetters.ts"
-import {
-  type Account,
-  columnsAt,
-  dataOf,
-  reasonOf,
-  sumOf,
-  textOf,
-  textOfAccount,
-  textOfSum,
-  waitsForSecond
-} from "./describe.ts"
+import { type Account, columnsAt, dataOf, reasonOf, sumOf, textOf, textOfAccount, textOfSum } from "./describe.ts"
 import { find, findNumbered, layerQueue, listPayouts, readAccount } from "./queue.ts"
 import { findStateLetter, lineOf, noStateLetter } from "./stateLetters.ts"
 import type { AccountStep, LetterStep, Payout, PayoutFlags, PayoutStep, StateLetterStep, Step } from "./stepShape.ts"
@@ -169,16 +158,7 @@ type Named = { readonly subjects: ReadonlyArray<string> }
 
 export const takePayoutStep = <Own extends PayoutFlags>(step: PayoutStep<Own>) =>
   Effect.fnUntraced(function* ({ json, subjects: references, ...given }: Given<Own> & Named) {
-    const found = yield* selected(references, given.own)
-    const leftOut = new Map(
-      found.flatMap((status) => {
-        const why = found.length === 1 ? undefined : step.leavesOut?.(status)
-        return why === undefined ? [] : [[status, why] as const]
-      })
-    )
-    for (const [{ reference }, why] of leftOut)
-      yield* note(`${step.name} leaves ${plain(reference)} out: ${plain(why)}`)
-    const statuses = found.filter((status) => !leftOut.has(status))
+    const statuses = yield* selected(references, given.own)
     if (statuses.length === 0) return yield* note(`${step.name}: there is no such payout. Nothing was changed.`)
     const { now, paused: isPaused } = yield* readAccount
     const kind: Kind<PayoutQueue["Service"], Payout, PayoutStatus, PayoutQueue> = {
@@ -186,17 +166,14 @@ export const takePayoutStep = <Own extends PayoutFlags>(step: PayoutStep<Own>) =
       nameOf: ({ status }) => plain(status.reference),
       lineOf: ({ status }) => {
         const why = reasonOf(status) === "" ? "" : ` (${reasonOf(status)})`
-        const called = status.label === undefined ? "" : ` "${plain(status.label)}"`
         const from = status.notBefore === undefined ? "" : `, not before ${time(status.notBefore)}`
-        return `Payout ${plain(status.reference)}${called}: ${inBoth(status.amount)}, ${status.state}${why}, submitted ${ageOf(status.submittedAt, now)} ago${from}`
+        return `Payout ${plain(status.reference)}: ${inBoth(status.amount)}, ${status.state}${why}, submitted ${ageOf(status.submittedAt, now)} ago${from}`
       },
       countOf: (some) => textOfSum(sumOf(some.map(({ status }) => status))),
       look: ({ status }) => `payouts show ${plain(status.reference)}`,
       summaryOf: ({ reference, state }) => `Payout ${plain(reference)} is ${state}.`,
       print: Effect.fnUntraced(function* (taken) {
         const done = taken.map(([status]) => status)
-        const asked = done.filter((status) => status.asked !== undefined)
-        if (asked.length > 0) yield* note(`${textOfSum(sumOf(asked))}: ${waitsForSecond(step.name)}`)
         const [first] = done
         const after = yield* Clock.currentTimeMillis
         if (first !== undefined && statuses.length === 1) {
@@ -207,32 +184,25 @@ export const takePayoutStep = <Own extends PayoutFlags>(step: PayoutStep<Own>) =
         if (done.length > 0) yield* write((json ? "" : head) + lines.join(""))
       })
     }
-    const sum = Centavos.make(statuses.reduce((total, { amount }) => total + amount, 0))
-    const subjects = statuses.map((status) => ({ status, isPaused, sum }))
+    const subjects = statuses.map((status) => ({ status, isPaused }))
     yield* takeStep(step, kind, subjects, given)
   }, Effect.provide(layerQueue))
 
 export const takeAccountStep = <Own>(step: AccountStep<Own>) =>
   Effect.fnUntraced(function* ({ json, ...given }: Given<Own>) {
-    const kind: Kind<PayoutQueue["Service"], Account, "Changed" | "Asked" | void, PayoutQueue | SqlClient.SqlClient> = {
+    const kind: Kind<PayoutQueue["Service"], Account, void, PayoutQueue | SqlClient.SqlClient> = {
       service: () => PayoutQueue,
       nameOf: ({ account }) => `of ${account}`,
       lineOf: textOfAccount,
       countOf: () => "",
       look: () => "payouts list",
-      summaryOf: (done) => (done === "Asked" ? waitsForSecond(step.name) : `${step.name} was done.`),
+      summaryOf: () => `${step.name} was done.`,
       print: Effect.fnUntraced(function* ([taken]) {
         if (taken === undefined) return
-        const done = taken[0] ?? "Changed"
-        if (done === "Asked") yield* note(waitsForSecond(step.name))
         const now = yield* readAccount
-        const { account, fingerprint, fourEyesAbove = null, paused, pace, window = null } = now
+        const { account, fingerprint, paused, pace, window = null } = now
         const limits = { pace: pace ? { most: pace.most, seconds: Duration.toSeconds(pace.per) } : null, window }
-        yield* writeResult(
-          json,
-          { account, step: done, paused, fingerprint, fourEyesAbove, ...limits },
-          textOfAccount(now)
-        )
+        yield* writeResult(json, { account, paused, fingerprint, ...limits }, textOfAccount(now))
       })
     }
     yield* takeStep(step, kind, [yield* readAccount], given)

@@ -11,6 +11,7 @@ import { isWrite } from "../../../contract/Endpoints.ts"
 import type { FailureReason, Seen } from "../../../contract/PaymentsError.ts"
 import { millisOf } from "../../../contract/Options.ts"
 import { refusedField } from "../../../contract/RequestIssues.ts"
+import { setupStatuses } from "../../../contract/SetupStatus.ts"
 import type { AnswerHeaders } from "../../../internal/transport.ts"
 import type { RefusalCause, ServiceRefusal } from "../../GatewayFacts.ts"
 import { isBrokenBehind } from "../words/brokenBehind.ts"
@@ -225,12 +226,14 @@ export const judgeRefusal = (
   if (isBroken && !isDecided) return inDoubt("UnderWay")
   // What was not read may say so too.
   if (isOfWrite && unread !== undefined && status !== 429 && !isDecided) return inDoubt(unread)
+  const hasWords = withoutEchoes([known, code, ...own], secrets) !== ""
+  const isPage = !isJson && text.trim() !== ""
   return {
     _tag: "Refused",
     status,
     words,
-    hasWords: withoutEchoes([known, code, ...own], secrets) !== "",
-    isPage: !isJson && text.trim() !== "",
+    hasWords,
+    isPage,
     isConflict: isConflict || isBroken,
     isLimit,
     cause: verdict,
@@ -238,6 +241,8 @@ export const judgeRefusal = (
     record,
     fields: fields.map(({ path, words: said }) => refusedField(path, display(said))),
     ...shown,
+    // A page, or the phrase of the status, are no words of the service.
+    ...(setupStatuses.has(status) && (isPage || !hasWords) && { serviceMessage: undefined, serviceCode: undefined }),
     retryAfter: wait
   }
 }

@@ -20,6 +20,8 @@ export const Account = Schema.Struct({
   paused: Bool.pipe(Schema.withConstructorDefault(Effect.succeed(false))),
   /** When the pause began, by the clock of the database. */
   pausedAt: orNull(Int),
+  /** How many payouts in a row ended by an answer, refused or failed. */
+  endsInRow: startingAt(0),
   /** The last `setPaused`, as JSON. */
   pause: orNull(Schema.String),
   /** Since when the service refuses every request alike, and one payout is tried at a time. */
@@ -51,10 +53,6 @@ export const Account = Schema.Struct({
   /** The minutes of a day of São Paulo between which what is not in doubt is sent. */
   windowFrom: orNull(Int),
   windowTo: orNull(Int),
-  /** The amount above which a payout is sent after a second person approved it, in centavos. Null: none needs it. */
-  fourEyesAbove: orNull(Int),
-  /** The change of the account that one person asked for and another one has to confirm, as JSON. */
-  asked: orNull(Schema.String),
   /** The database in which a worker was seen last: see `identity.ts`. */
   identity: orNull(Schema.String),
   /** When a worker was seen last, by the clock of the database: at least once a minute. */

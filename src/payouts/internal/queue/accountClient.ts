@@ -1,13 +1,11 @@
 /**
- * The operations of an account: its pause, its sender and its limit.
+ * The operations of an account: its pause, its sender and its limits.
  */
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import { mapDatabaseError } from "../../../durable/Database.ts"
 import type { StepOptions } from "../../../durable/Step.ts"
-import type { Centavos } from "../../../pix/Money.ts"
-import { accountOf, checkedFingerprint, checkedLimit, checkedPerson, invalid, writePause } from "./entries.ts"
-import { changeLimit, changeSender } from "./limit.ts"
+import { accountOf, checkedFingerprint, checkedPerson, invalid, writeChange, writePause } from "./entries.ts"
 import { changeLimits, checkedLimits } from "./limits.ts"
 import { guard, operationsOf } from "./operation.ts"
 import { accountKey, type Store } from "./store.ts"
@@ -31,16 +29,8 @@ export const makeAccountClient = (store: Store) => {
           yield* checkedFingerprint(fingerprint)
           const other = yield* store.accounts.otherOf(fingerprint)
           if (other !== undefined) return yield* invalid("fingerprint", `is that of the account ${other}`)
-          yield* changeSender(store, fingerprint, person)
-        })
-      ),
-    setFourEyes: (above: Centavos | null, options: StepOptions = {}) =>
-      writing(
-        "setFourEyes",
-        Effect.gen(function* () {
-          const person = yield* checkedPerson(options)
-          yield* checkedLimit(above)
-          return yield* changeLimit(store, above, person)
+          const entry = writeChange({ fingerprint, ...person, at: yield* DateTime.now })
+          yield* store.changeAccount(store.accounts.changeSender(fingerprint), entry)
         })
       ),
     setLimits: (limits: Parameters<typeof checkedLimits>[0], options: StepOptions = {}) =>

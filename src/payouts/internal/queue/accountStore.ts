@@ -26,9 +26,6 @@ const table = "effect_pix_payout_accounts"
 const Read = Schema.Struct({ ...Account.fields, readAt: Int, session: orNull(Schema.String) })
 const decode = Schema.decodeUnknownEffect(Schema.Array(Read))
 
-/** What people agree on, and what the first of them asked for. */
-type Agreed = Pick<Account, "asked" | "fingerprint" | "fourEyesAbove">
-
 /** Whether a statement that returns rows found one. */
 const changedAny = <E>(rows: Effect.Effect<ReadonlyArray<unknown>, E>): Effect.Effect<boolean, E> =>
   Effect.map(rows, ({ length }) => length > 0)
@@ -43,6 +40,8 @@ export const makeAccountStore = (database: Database, account: string) => {
       .join(", ")
   )
   const served = sql.literal(accountAlias)
+  /** The session of the server in which the database is known to be checked. A file has none. */
+  let checkedSession: string | null = null
   const insertIfAbsent = sql`INSERT INTO ${accounts} (account) VALUES (${account}) ON CONFLICT DO NOTHING`
 
   const spacing = makeSpacing(database, account)
@@ -63,14 +62,18 @@ export const makeAccountStore = (database: Database, account: string) => {
     identity,
     /** The account as it is now. Where it has no row, nobody served or paused it. */
     get,
+    /** Whether a worker has checked the database: see `isChecked` of the identity. It stays so in a session. */
+    isChecked: Effect.gen(function* () {
+      const read = yield* get
+      if (read.session !== checkedSession && identity.isChecked(read, yield* identity.read))
+        checkedSession = read.session
+      return read.session === checkedSession
+    }),
     /** Whether the database is judged, as SQL: see `judged` of the identity. */
     judged: Effect.gen(function* () {
       const read = yield* get
       return identity.judged(read, yield* identity.read)
     }),
-
-    /** The limit above which a payout needs a second person, as SQL. */
-    limit: sql`(SELECT four_eyes_above FROM ${accounts} WHERE account = ${account})`,
 
     insertIfAbsent,
 
@@ -86,6 +89,14 @@ export const makeAccountStore = (database: Database, account: string) => {
         insertIfAbsent,
         update(sql`horizon = ${horizon}${handsOut ? sql`, hands_out = ${true}` : sql.literal("")}`, sql`1 = 1`)
       ),
+    /** Counts a payout that ended by an answer, and returns how many in a row did. */
+    countEnd: Effect.map(
+      sql<{ readonly count: unknown }>`UPDATE ${accounts} SET ends_in_row = ends_in_row + 1 WHERE account = ${account}
+        RETURNING ends_in_row AS "count"`,
+      ([row]) => Number(row?.count)
+    ),
+    /** The service took a payout, so those that end from now on are another row. */
+    endRow: update(sql`ends_in_row = 0`, sql`ends_in_row > 0`),
     /** Stores the sender of an account that has none. */
     bind: (fingerprint: string, companyId: number | null) =>
       Effect.andThen(
@@ -107,22 +118,13 @@ export const makeAccountStore = (database: Database, account: string) => {
         }>`SELECT account AS "account" FROM ${accounts} WHERE fingerprint = ${fingerprint} AND account <> ${account}`,
         ([row]) => row?.account
       ),
-    /**
-     * Changes what people agree on, or what the first of them asks for; false where the limit, or what was asked for, changed since the
-     * account was read. The company of another sender is that of its first recorded withdrawal.
-     */
-    changeAgreed: ({ fingerprint, ...changes }: Partial<Agreed>, from: Account) =>
+    /** Changes the sender; false where it is that already. The company of another sender is that of its first recorded withdrawal. */
+    changeSender: (fingerprint: string) =>
       Effect.andThen(
         insertIfAbsent,
         update(
-          sql`${sql.update(
-            Record.mapKeys(
-              { ...changes, ...(fingerprint !== undefined && { fingerprint, companyId: null }) },
-              Str.camelToSnake
-            )
-          )}`,
-          sql`asked IS NOT DISTINCT FROM CAST(${from.asked} AS TEXT)
-            AND four_eyes_above IS NOT DISTINCT FROM CAST(${from.fourEyesAbove} AS BIGINT)`
+          sql`fingerprint = ${fingerprint}, company_id = NULL`,
+          sql`fingerprint IS DISTINCT FROM CAST(${fingerprint} AS VARCHAR(40))`
         )
       ),
 
@@ -131,8 +133,7 @@ export const makeAccountStore = (database: Database, account: string) => {
       Effect.andThen(insertIfAbsent, update(sql`${sql.update(Record.mapKeys(columns, Str.camelToSnake))}`, sql`1 = 1`)),
 
     /**
-     * Whether a request of a payout may be sent, as SQL for the statement that marks it, whose row is read too. The limit is that
-     * of this moment, whatever the worker knows of it. One that takes no time for it (`isTimed`) sends nothing of an account whose
+     * Whether a request of a payout may be sent, as SQL for the statement that marks it, whose row is read too. One that takes no time for it (`isTimed`) sends nothing of an account whose
      * requests are spaced.
      */
     allows: (

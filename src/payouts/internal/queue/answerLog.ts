@@ -5,7 +5,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { RequestWithdrawalError } from "../../../contract/PaymentsError.ts"
 import { log } from "../../../internal/spans.ts"
-import { accountCause, payoutLabel, reasonOf } from "../machine.ts"
+import { accountCause, differsOf, payoutLabel, reasonOf } from "../machine.ts"
 import { type LogPayout, logParked } from "./payoutLog.ts"
 import { isOpen, type Row } from "./row.ts"
 import { payoutFields, causeOf } from "./signals.ts"
@@ -18,7 +18,7 @@ export const logContradicted = (logPayout: LogPayout, row: Row): Effect.Effect<v
     cause: row.state,
     text:
       row.state === "failed"
-        ? "The service says that a payout was executed, which is stored as failed. MONEY MAY HAVE MOVED. Look in the panel, and settle it."
+        ? "The service says that a payout was executed, which is stored as failed. MONEY MAY HAVE MOVED. Look for what was paid in its place, and in the panel, before you settle it."
         : "The service says that a payout failed, which is stored as paid. MONEY MAY HAVE MOVED: do not pay it again before you looked in the panel, and settled it."
   })
 
@@ -36,8 +36,10 @@ const said = (failure: RequestWithdrawalError): string => {
 /** A failure ended a payout, or parked it. */
 const logEnded = (logPayout: LogPayout, row: Row, failure: RequestWithdrawalError): Effect.Effect<void> => {
   const { parkedBecause } = row
-  if (parkedBecause === "RecordedAsFailed" || parkedBecause === "FailedInDoubt")
-    return logParked(logPayout, row, parkedBecause, said(failure))
+  const differs = failure.outcome === "Unknown" ? differsOf(failure) : undefined
+  // Another company or PIX key has a line of its own.
+  if (differs === "companyId" || differs === "pixKey") return Effect.void
+  if (parkedBecause === "SeeRecord") return logParked(logPayout, row, parkedBecause, said(failure))
   if (row.state !== "refused" && row.state !== "failed") return Effect.void
   return logPayout(row, {
     level: "Warn",

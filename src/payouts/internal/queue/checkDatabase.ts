@@ -32,10 +32,7 @@ const textOf = ({ account, readAt, seenAt }: ReadAccount, doubted: ReadonlyArray
 }
 
 /** Reads the account, and checks its database where this worker has not checked the session. */
-export const makeCheckedAccount = (
-  store: Store,
-  { horizon, lease }: Settings
-): Effect.Effect<ReadAccount, SqlError> => {
+export const makeCheckedAccount = (store: Store, { horizon }: Settings): Effect.Effect<ReadAccount, SqlError> => {
   const { accounts } = store
   const { identity } = accounts
   let session: string | null | undefined
@@ -52,7 +49,7 @@ export const makeCheckedAccount = (
     const doubted = yield* store.transaction(
       Effect.gen(function* () {
         if (!(yield* identity.checked(read, stored, horizon))) return undefined
-        return yield* store.doubt(read, now, lease)
+        return yield* store.doubt(read, now)
       })
     )
     if (doubted === undefined) return false

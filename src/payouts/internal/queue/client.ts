@@ -2,11 +2,9 @@
  * The operations of the queue that need no worker: submitting, reading and steering payouts, and steering the account.
  */
 import * as Clock from "effect/Clock"
-import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import type { StepOptions } from "../../../durable/Step.ts"
-import type { Centavos } from "../../../pix/Money.ts"
 import type { PayoutItem } from "../../Payout.ts"
 import type { PayoutStatus } from "../../PayoutStatus.ts"
 import { PayoutNotFound, PayoutStateConflict } from "../../PayoutState.ts"
@@ -18,30 +16,31 @@ import { checkedPerson, invalid } from "./entries.ts"
 import type { Event } from "./events.ts"
 import { makeHints } from "./hints.ts"
 import { operationsOf } from "./operation.ts"
-import { makeReading } from "./reading.ts"
-import { badTime, millisOfTime } from "./request.ts"
+import { doubtUnchecked, makeReading } from "./reading.ts"
+import type { Row } from "./row.ts"
 import type { Settings } from "../../PayoutQueueOptions.ts"
-import { makeShow } from "./show.ts"
+import { statusOf } from "./status.ts"
 import { allOrNone, makeAccept } from "./submit.ts"
 
 /** A step of a person, without the person and what it is decided by. */
-type Wanted = DistributiveOmit<Event<Exclude<PayoutStateConflict["operation"], "replace">>, "at" | "person">
+type Wanted = DistributiveOmit<Event<PayoutStateConflict["operation"]>, "at" | "person">
 type DistributiveOmit<A, Key extends keyof A> = A extends unknown ? Omit<A, Key> : never
 
 const notJudged =
-  "It is not known whether a request of it left: no worker has looked at this database since its server started (start one first), or the payout is from before a failover or a restore. Park it: then nothing sends it."
+  "It is not known whether a request of it left: no worker has looked at this database since its server started (start one first), or the payout is from before a failover or a restore. Look into the panel. Park it: then nothing sends it, and settle it when you know."
 
 export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
   const { store } = core
   const { writing } = operationsOf(store)
   const { find, ...reading } = makeReading(core, settings, seal)
-  const { show, showAll } = makeShow(seal)
 
   const acceptAll = makeAccept(core, settings, seal)
   /** Accepts all or none. */
   const submitAll = Effect.fnUntraced(function* (payouts: ReadonlyArray<PayoutItem>) {
+    const now = yield* Clock.currentTimeMillis
     const rows = yield* acceptAll(payouts, undefined, allOrNone)
-    return yield* showAll(rows)
+    const isNew = ({ submittedAt }: Row) => submittedAt >= now
+    return (rows.every(isNew) ? rows : yield* doubtUnchecked(store, rows)).map(statusOf)
   })
 
   /** Checks and stores a step of an operator, and queues the payout anew where it is to be sent. */
@@ -55,8 +54,8 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
         const served = yield* store.accounts.get
         const at = { account: served, now, horizon: served.horizon ?? settings.horizon }
         const row = yield* find(reference)
-        const isAboutNeverSent = operation === "cancel" || operation === "reschedule"
-        const condition = isAboutNeverSent ? { where: yield* store.accounts.judged, problem: notJudged } : undefined
+        const mayBeOfBefore = operation === "cancel" || operation === "retry"
+        const condition = mayBeOfBefore ? { where: yield* store.accounts.judged, problem: notJudged } : undefined
         const changed = core.stepBy(
           row,
           () => ({ ...wanted, at, person }),
@@ -67,14 +66,14 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
         const tries = operation === "retry" || operation === "resume"
         const probeNow = tries && served.blockedAt !== null ? store.accounts.probeNow : Effect.void
         const after = yield* store.transaction(Effect.tap(changed, probeNow))
-        return after === undefined ? yield* new PayoutNotFound({ reference }) : yield* show(after)
+        return after === undefined ? yield* new PayoutNotFound({ reference }) : statusOf(after)
       })
     )
   }
 
   return {
     ...reading,
-    ...makeHints(core, settings, show),
+    ...makeHints(core, settings),
     ...makeAccountClient(store),
     ...makeLetters(core, settings),
     // One payout has one status.
@@ -96,14 +95,10 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
       ),
     retry: (reference: string, options: StepOptions = {}) => steer({ _tag: "retry" }, reference, options),
     park: (reference: string, options: StepOptions = {}) => steer({ _tag: "park" }, reference, options),
-    resume: (
-      reference: string,
-      options: StepOptions & { readonly notExecuted?: boolean | undefined; readonly sum?: Centavos | undefined } = {}
-    ) => {
-      const { notExecuted = false, sum = 0 } = options
+    resume: (reference: string, options: StepOptions & { readonly notExecuted?: boolean | undefined } = {}) => {
+      const { notExecuted = false } = options
       if (!Predicate.isBoolean(notExecuted)) return invalid("notExecuted", "must be true or false")
-      if (!Number.isSafeInteger(sum) || sum < 0) return invalid("sum", "must be a whole number of centavos")
-      return steer({ _tag: "resume", notExecuted, sum }, reference, options)
+      return steer({ _tag: "resume", notExecuted }, reference, options)
     },
     settle: (
       reference: string,
@@ -115,11 +110,6 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
     },
     confirm: (reference: string, options: StepOptions = {}) => steer({ _tag: "confirm" }, reference, options),
     cancel: (reference: string, options: StepOptions = {}) => steer({ _tag: "cancel" }, reference, options),
-    reschedule: (reference: string, notBefore: DateTime.DateTime, options: StepOptions = {}) => {
-      const millis = millisOfTime(notBefore)
-      if (millis === undefined) return invalid("notBefore", badTime)
-      return steer({ _tag: "reschedule", notBefore: millis }, reference, options)
-    },
     forget: (reference: string, options: StepOptions = {}) => steer({ _tag: "forget" }, reference, options)
   }
 }

@@ -14,14 +14,12 @@ interface PayoutColumns {
   readonly state: string
   readonly amount: number
   readonly sends: number
-  readonly needsApproval: boolean
-  readonly approvedAt: number | null
   readonly mayHaveLeftAt: number | null
   readonly wantedAt: number
   readonly waitsFor: string | null
   readonly waitsSince: number | null
+  readonly submittedAt: number
   readonly notBefore: number | null
-  readonly replacedBy: string | null
   readonly lookups: number | null
 }
 
@@ -34,13 +32,13 @@ interface AccountColumns {
   readonly blockedAt: number | null
   readonly probeKey: string | null
   readonly fingerprint: string | null
-  readonly fourEyesAbove: number | null
   readonly pacePer: number | null
   readonly spacing: number | null
   readonly nextAt: number | null
   readonly windowFrom: number | null
   readonly windowTo: number | null
   readonly limitedAt: number | null
+  readonly movedAt: number | null
 }
 
 /** What is given when a condition is asked. */
@@ -173,42 +171,63 @@ export const isLookedUp = isKnown(payout("lookups"))
 /** The time has come before which it is not sent. */
 export const isDueBy = either(isNull(payout("notBefore")), isAtMost(payout("notBefore"), given("now")))
 
-/** A second person approved it, or it needs no one. */
-export const isApproved = either(
-  isKnown(payout("approvedAt")),
-  both(
-    not(payout("needsApproval")),
-    either(isNull(account("fourEyesAbove")), isAtMost(payout("amount"), account("fourEyesAbove")))
+/** A request of it left, as far as this database knows. */
+const wasSent = isAtMost(constant(1), payout("sends"))
+
+/**
+ * What became of it may be lost: it was submitted before the account was in this database, or within the horizon after that, so that an
+ * earlier row of its reference may be lost. What was not to be sent before the move cannot have been.
+ */
+export const mayBeLost = both(
+  isAtMost(minus(payout("submittedAt"), given("horizon")), account("movedAt")),
+  either(
+    isAtMost(account("movedAt"), payout("submittedAt")),
+    either(isNull(payout("notBefore")), isAtMost(payout("notBefore"), account("movedAt")))
+  )
+)
+
+/** It is of this database: it was submitted since the account is in it, or could not be sent before. Asked of what has no mark. */
+export const isOfThisDatabase = either(
+  isNull(account("movedAt")),
+  either(
+    not(isAtMost(payout("submittedAt"), account("movedAt"))),
+    both(
+      isOneOf(payout("state"), ["accepted"]),
+      both(isKnown(payout("notBefore")), not(isAtMost(payout("notBefore"), account("movedAt"))))
+    )
   )
 )
 
 /** A worker was seen within the horizon. */
 export const isSeen = isAtMost(distance(given("now"), account("seenAt")), given("horizon"))
 
-/** For how long a payout that was never sent is wanted while limits delay it, in milliseconds: three days. */
-const longestLimit = constant(3 * 24 * 3_600_000)
+/** For how long the waits that are no age are not counted, in milliseconds: three days. */
+const longestUncounted = constant(3 * 24 * 3_600_000)
 
-/** The account has a limit that its user knows, or met one of the service within the horizon; and the payout waits not too long for it. */
-const isLimited = both(
-  isAtMost(distance(given("now"), payout("wantedAt")), longestLimit),
-  either(
-    either(isKnown(account("pacePer")), isKnown(account("windowFrom"))),
-    both(isKnown(account("limitedAt")), isAtMost(distance(given("now"), account("limitedAt")), given("horizon")))
-  )
+/** It is wanted for less than that. */
+export const isUncounted = isAtMost(distance(given("now"), payout("wantedAt")), longestUncounted)
+
+/** The account has a limit that its user knows; or the service named a limit, the balance or the credentials within the horizon. */
+const isLimited = either(
+  either(isKnown(account("pacePer")), isKnown(account("windowFrom"))),
+  both(isKnown(account("limitedAt")), isAtMost(distance(given("now"), account("limitedAt")), given("horizon")))
 )
 
+/** What a payout waits for since a time of its own, and not with its account. */
+export const uncountedCauses = ["DailyCap", "OtherClientId"] as const
+
 /**
- * Until when the wait of a payout is counted. Only one that was never sent waits uncounted: for the cap of a day, for a limit of
- * the account, and for a pause, while a worker is seen.
+ * Until when the wait of a payout is counted. Only one that was never sent waits uncounted, for three days: for the cap of a day, a limit
+ * of the account, the balance, a pause, and other credentials, while a worker is seen.
  */
 const countedUntil = when(
-  both(isAtMost(payout("sends"), constant(0)), both(isKnown(account("servedAt")), isSeen)),
+  both(both(not(wasSent), isUncounted), both(isKnown(account("servedAt")), isSeen)),
   earliest(
     given("now"),
     latest(
       latest(payout("wantedAt"), account("servedAt")),
       earliest(
-        when(isOneOf(payout("waitsFor"), ["DailyCap"]), payout("waitsSince"), given("now")),
+        when(isOneOf(payout("waitsFor"), uncountedCauses), payout("waitsSince"), given("now")),
         earliest(when(account("paused"), account("pausedAt"), given("now")), when(isLimited, constant(0), given("now")))
       )
     )
@@ -254,9 +273,9 @@ const isAfterOpening = isAtMost(account("windowFrom"), given("minute"))
 const isBeforeClosing = not(isAtMost(account("windowTo"), given("minute")))
 const isOfOneDay = isAtMost(account("windowFrom"), account("windowTo"))
 
-/** The window of the account is open, or it has none. What is in doubt is asked outside of it. */
+/** The window of the account is open, or it has none. What is in doubt after a request of its own is asked outside of it. */
 export const isInWindow = either(
-  either(isNull(account("windowFrom")), isKnown(payout("mayHaveLeftAt"))),
+  either(isNull(account("windowFrom")), both(isKnown(payout("mayHaveLeftAt")), wasSent)),
   either(
     both(isOfOneDay, both(isAfterOpening, isBeforeClosing)),
     both(not(isOfOneDay), either(isAfterOpening, isBeforeClosing))
@@ -272,14 +291,8 @@ const isAtWork = both(
 /** The worker's sender is that of the account. Without one, as of a mock, nothing is sent from an account that has one. */
 const isOfSender = isSame(account("fingerprint"), given("sender"))
 
-/** Nobody submitted another payout in its place, and its time has come. */
-const isStillWanted = both(isNull(payout("replacedBy")), isDueBy)
-
-/** A request of the payout may be sent. What is in doubt goes on without an approval, since that cannot pay a second time. */
-export const maySend = both(
-  both(both(isAtWork, isOfSender), both(isStillWanted, isInWindow)),
-  both(isInTime, either(isKnown(payout("mayHaveLeftAt")), isApproved))
-)
+/** A request of the payout may be sent. */
+export const maySend = both(both(isAtWork, isOfSender), both(both(isDueBy, isInWindow), isInTime))
 
 /** A condition as SQL, with the values that are given. */
 export const fragmentOf = (

@@ -6,7 +6,6 @@ import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
-import * as Option from "effect/Option"
 import * as RcMap from "effect/RcMap"
 import type { Fragment } from "effect/sql/Statement"
 import * as Tracer from "effect/Tracer"
@@ -16,12 +15,10 @@ import type { WaitsFor } from "../../PayoutState.ts"
 import { entryOf } from "./entries.ts"
 import type { Event } from "./events.ts"
 import { logContradicted } from "./answerLog.ts"
-import { handedOutOf } from "./handedOut.ts"
-import { logBoth, mayBeExecuted, turnsOutExecuted } from "./replacement.ts"
-import { payoutKey } from "./request.ts"
+import { handedOutOf, toldState } from "./handedOut.ts"
 import { isOpen, type Row } from "./row.ts"
 import type { Settings } from "../../PayoutQueueOptions.ts"
-import { logParked, makePayoutLog } from "./payoutLog.ts"
+import { makePayoutLog } from "./payoutLog.ts"
 import { countChange } from "./signals.ts"
 import type { Store } from "./store.ts"
 
@@ -101,100 +98,36 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { account, po
       })
     )
 
-  /**
-   * Inserts a row of a list with this sum, which is due at once, or parked where the sum is above the account's limit; `undefined`
-   * where there is a row with its key.
-   */
-  const insert = Effect.fnUntraced(function* (wanted: Row, sum: number) {
+  /** Inserts a row, which is due at once or at its time; `undefined` where there is a row with its key. */
+  const insert = Effect.fnUntraced(function* (wanted: Row) {
     const offered = { ...wanted, offeredBy: yield* SubmitSpan }
-    const inserted = yield* store.insert(offered, sum)
+    const inserted = yield* store.insert(offered)
     if (inserted === undefined) return undefined
-    const { needsApproval, ...waits } = inserted
-    const accepted = { ...offered, ...waits }
-    const because = "NeedsApproval"
-    // The statement has parked it.
-    const parked = needsApproval ? stepOf(accepted, { _tag: "Parked", because }) : undefined
-    const row = isTaken(parked) ? { ...accepted, ...parked.changes } : accepted
-    const entry = { _tag: "Parked", because } as const
-    const status = handedOutOf(accepted, entry, row)
-    if (isTaken(parked)) {
-      yield* store.insertState(row.idempotencyKey, entryOf(entry, row), status, row.updatedAt)
-      yield* store.afterCommit(logParked(logPayout, row, because))
-    }
-    yield* publish(row, row.needsApproval ? undefined : isDue, status)
+    const row = { ...offered, ...inserted }
+    yield* publish(row, isDue, undefined)
     yield* store.afterCommit(countChange(row))
     return row
   })
 
   /** Writes the change of a row that a step says, with the entry of its history: see `step`. */
-  const write = Effect.fnUntraced(function* (
+  const change = Effect.fnUntraced(function* (
     row: Row,
     { changes, dueIn: ownDue, entry }: Step,
     { cap, dueIn = ownDue, isTimed, where }: ChangeOptions = {}
   ) {
     const offeredBy = dueIn === undefined ? row.offeredBy : ((yield* SubmitSpan) ?? row.offeredBy)
     const updatedAt = yield* Clock.currentTimeMillis
-    // What the first of two people asked for was about the row as it was.
-    const wanted: Row = {
-      ...row,
-      askedStep: null,
-      askedBy: null,
-      ...changes,
-      offeredBy,
-      updatedAt,
-      version: row.version + 1
-    }
+    const wanted: Row = { ...row, ...changes, offeredBy, updatedAt, version: row.version + 1 }
     const conditions = { cap, dueIn, isTimed, where }
     const status = entry && handedOutOf(row, entry, wanted)
     const to = yield* store.update(row, wanted, entry && entryOf(entry, wanted), conditions, status)
     if (typeof to !== "object") return to
     const waked = dueIn === undefined ? undefined : isOpen(to) ? isDue : dueIn === 0 ? isLookupDue : undefined
     yield* publish(to, waked, status)
-    if (to.state !== row.state) yield* store.afterCommit(countChange(to))
+    if (toldState(to) !== toldState(row)) yield* store.afterCommit(countChange(to))
     if (to.contradicted && !row.contradicted) yield* store.afterCommit(logContradicted(logPayout, to))
     return to
   })
-
-  const find = (account: string, reference: string) =>
-    store.get(Option.getOrElse(payoutKey(account, reference), () => ""))
-  const logAfterCommit = (line: Effect.Effect<void> | undefined) =>
-    line === undefined ? Effect.void : store.afterCommit(line)
-
-  /** Parks the payout that is paid in the place of one that was executed after all; the last one, where that was replaced too. */
-  const stopReplacement = Effect.fnUntraced(function* (original: Row) {
-    let replacement: Row | undefined = original
-    while (replacement !== undefined && replacement.replacedBy !== null)
-      replacement = yield* find(replacement.account, replacement.replacedBy)
-    const event = { _tag: "Parked", because: "ReplacedWasPaid" } as const
-    // Its step is refused in no state.
-    const stopped: Row | undefined = yield* stepBy(
-      replacement,
-      () => event,
-      (_, problem) => Effect.die(problem)
-    )
-    yield* logAfterCommit(logBoth(original, stopped))
-  })
-
-  /** Tells of a payout that was executed in the place of another one which was executed too. */
-  const tellOfOriginals = Effect.fnUntraced(function* (replacement: Row) {
-    let original: Row | undefined = replacement
-    while (original !== undefined && original.replaces !== null) {
-      original = yield* find(original.account, original.replaces)
-      if (original !== undefined && mayBeExecuted(original)) yield* logAfterCommit(logBoth(original, replacement))
-    }
-  })
-
-  /**
-   * Changes a row. Where it was executed after all, the one that replaces it is changed in the same transaction. A mark stays one
-   * statement, since what was replaced is never marked.
-   */
-  const change = (row: Row, taken: Step, options?: ChangeOptions): ReturnType<typeof write> => {
-    const written = Effect.tap(write(row, taken, options), (to) => {
-      if (typeof to !== "object" || !turnsOutExecuted(row, to)) return Effect.void
-      return Effect.andThen(to.replacedBy === null ? Effect.void : stopReplacement(to), tellOfOriginals(to))
-    })
-    return row.replacedBy === null ? written : store.transaction(written)
-  }
 
   /**
    * Takes the step of an event; `undefined` where another process changed the row first, or the row has no such step, and why where

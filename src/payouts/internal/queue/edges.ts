@@ -2,7 +2,6 @@
  * Every step that a payout may take: `edges`, which docs/after-it-is-sent.md prints. Nothing here reads or writes: a step is a
  * function from a row and an event to what changes in the row, with the entry of its history.
  */
-import * as DateTime from "effect/DateTime"
 import { plainWord } from "../../../contract/Status.ts"
 import { PayoutState } from "../../PayoutState.ts"
 import { openStates as open } from "./conditions.ts"
@@ -52,7 +51,7 @@ const deleted = "Its request was deleted, so it cannot be sent."
 
 /** All edges of a payout. Of those of an event the first one that fits is taken; without one nothing changes. */
 export const edges: { readonly [Name in Tag]: ReadonlyArray<Edge<Event<Name>>> } = {
-  Marked: [go(open, always, stays, Moves.marked)],
+  Marked: [go(open, always, "unknown", Moves.marked)],
   Waits: [go(open, always, stays, Moves.waiting)],
   // The service's record of a payout is true whatever was written to the row meanwhile, also where a person settled it.
   Recorded: [
@@ -70,10 +69,9 @@ export const edges: { readonly [Name in Tag]: ReadonlyArray<Edge<Event<Name>>> }
   ],
   // After a record that proves nothing the same request would be answered with it again. A person may have parked it meanwhile.
   Unknown: [
-    go([...open, "parked"], Moves.isOfOther, "parked", Moves.recordedFor("OtherPayee")),
-    go([...open, "parked"], Moves.hasFailedInDoubt, "parked", Moves.recordedFor("FailedInDoubt")),
-    go([...open, "parked"], Moves.hasWordForFailure, "parked", Moves.recordedFor("RecordedAsFailed")),
-    go(open, always, "unknown", Moves.inDoubt)
+    go([...open, "parked"], Moves.hasOtherRecord, "parked", Moves.recordedOtherwise),
+    go(open, always, "unknown", Moves.inDoubt),
+    go(["parked"], always, stays, Moves.inDoubt)
   ],
   LookedUp: [
     go(known, Moves.isOutdated, stays, Moves.lookedUp),
@@ -86,33 +84,9 @@ export const edges: { readonly [Name in Tag]: ReadonlyArray<Edge<Event<Name>>> }
   ],
   LookupMissed: [go(known, always, stays, Moves.missed)],
   Claimed: [go(known, Moves.hasRecord, stays, Moves.claimedOfRecord), go(allBut(), always, stays, Moves.claimed)],
-  // No person: the submit of the other one is in the history of that.
-  Replaced: [
-    refuse(allBut(), Moves.isReplacedByOther, Moves.replacement),
-    refuse(
-      allBut("refused", "cancelled", "returned", "failed"),
-      always,
-      "Only a payout that is over, and was not paid, is replaced."
-    ),
-    refuse(
-      ["failed"],
-      Moves.isContradicted,
-      "The service says that it was executed. When you know how it ended, settle it."
-    ),
-    refuse(
-      ["failed"],
-      Moves.needsPerson,
-      "No lookup says that it failed, so the payout that replaces it has to name who submits it: `by`."
-    ),
-    go(["refused", "cancelled", "returned", "failed"], always, stays, Moves.replaced)
-  ],
-  Parked: [
-    go([...open, "parked", "refused"], Moves.replacesPaid, "parked", Moves.parkedAnew),
-    go(open, always, "parked", Moves.parked)
-  ],
+  Parked: [go(open, always, "parked", Moves.parked)],
   retry: [
     go(open, always, stays, Moves.wantedNow),
-    refuse(["refused"], Moves.isReplaced, Moves.replacement),
     refuse(["refused"], Moves.isDeleted, deleted),
     go(["refused"], always, "accepted", Moves.wantedAnew),
     refuse(["parked"], always, "Resume it when you know that it may be sent."),
@@ -121,7 +95,6 @@ export const edges: { readonly [Name in Tag]: ReadonlyArray<Edge<Event<Name>>> }
   park: [go([...open, "refused", "parked"], always, "parked", Moves.parkedByPerson), refuse(over, always, wasOver)],
   resume: [
     refuse(allBut("parked"), always, "Only a parked payout can be resumed."),
-    refuse(["parked"], Moves.isReplaced, Moves.replacement),
     refuse(["parked"], Moves.isDeleted, `${deleted} Settle it.`),
     refuse(["parked"], Moves.notExecutedTooEarly, Moves.untilOver),
     refuse(
@@ -134,27 +107,20 @@ export const edges: { readonly [Name in Tag]: ReadonlyArray<Edge<Event<Name>>> }
       Moves.isPastHorizon,
       "A request left longer ago than the horizon, so another one may pay twice. Look in the panel: settle it, or resume it with notExecuted: true."
     ),
-    refuse(["parked"], Moves.isDenied, Moves.denial),
-    go(["parked"], Moves.isFirst, stays, Moves.askedFor),
     go(["parked"], Moves.wasNotExecuted, "accepted", Moves.resumedAnew),
-    go(["parked"], Moves.wasAnswered, "unknown", Moves.resumed),
+    go(["parked"], Moves.isInDoubt, "unknown", Moves.resumed),
     go(["parked"], always, "accepted", Moves.resumed)
   ],
-  // As failed or returned never while a request may be under way: the payout may then be paid in another way.
+  // Never while a request may be under way: its answer may say the opposite.
   settle: [
-    refuse(
-      ["accepted", "refused", "cancelled"],
-      Moves.isInDoubt,
-      "A request of it may be under way. Wait for its answer, or park it and then settle it."
-    ),
     refuse(
       ["accepted", "refused", "cancelled"],
       always,
       "No request of it is in doubt. If you know that it was paid, park it and then settle it."
     ),
+    refuse(["unknown", "parked"], Moves.mayBeUnderWay, Moves.untilOver),
     go([...recordedStates, "unknown", "parked"], Moves.asPaid, "paid", Moves.settled),
     refuse(["unknown"], always, "It is asked again. Park it, and then settle it."),
-    refuse([...recordedStates, "parked"], Moves.mayBeUnderWay, Moves.untilOver),
     go([...recordedStates, "parked"], Moves.asReturned, "returned", Moves.settled),
     go([...recordedStates, "parked"], always, "failed", Moves.settled)
   ],
@@ -173,7 +139,7 @@ export const edges: { readonly [Name in Tag]: ReadonlyArray<Edge<Event<Name>>> }
   ],
   // Only what cannot have left. A restored database is judged before, by the statement.
   cancel: [
-    refuse(["unknown"], always, "A request of it left. Park it, if it is to be sent no more."),
+    refuse(["unknown"], always, "A request of it may have left. Park it, if it is to be sent no more."),
     refuse(recordedStates, always, wasOver),
     refuse(
       ["accepted", "parked", "refused"],
@@ -181,17 +147,6 @@ export const edges: { readonly [Name in Tag]: ReadonlyArray<Edge<Event<Name>>> }
       "A request of it may have left. Park it: then nothing sends it."
     ),
     go(["accepted", "parked", "refused"], always, "cancelled", Moves.cancelled)
-  ],
-  reschedule: [
-    refuse(allBut("accepted", "parked"), always, "Only what was never sent is sent at another time."),
-    refuse(
-      ["accepted", "parked"],
-      Moves.wasSent,
-      "A request of it may have left. Park it, if it is not to be sent now."
-    ),
-    go(["accepted"], Moves.losesApproval, "parked", Moves.rescheduledUnapproved),
-    go(["accepted"], always, stays, Moves.rescheduled),
-    go(["parked"], always, stays, Moves.rescheduledParked)
   ],
   // Deletes what is a person's: its record stays.
   forget: [
@@ -219,15 +174,6 @@ const againstState = (withdrawalId: number, word: string | undefined): Entry => 
   ...wordOf(word)
 })
 
-const resumed = (row: Row, event: Event<"resume">): Entry => {
-  const { approvedBy, isFirst, step } = Moves.resumptionOf(row, event)
-  if (isFirst) return { _tag: "Asked", step, ...event.person }
-  const { notExecuted, person } = event
-  return approvedBy !== undefined && !notExecuted
-    ? { _tag: "Approved", ...person }
-    : { _tag: "Resumed", notExecuted, ...person }
-}
-
 /** The entry of the history for each event that changes a row. */
 const entries: Entries = {
   Marked: ({ sends }) => ({ _tag: "Marked", request: sends + 1 }),
@@ -248,19 +194,13 @@ const entries: Entries = {
   },
   LookupMissed: () => undefined,
   Claimed: () => undefined,
-  Replaced: (_, { by, reference }) => ({ _tag: "Replaced", replacement: reference, ...(by !== undefined && { by }) }),
   Parked: (_, { because }) => ({ _tag: "Parked", because }),
   retry: (_, { person }) => ({ _tag: "Retried", ...person }),
   park: (_, { person }) => ({ _tag: "Parked", because: "Operator", ...person }),
-  resume: resumed,
+  resume: (_, { notExecuted, person }) => ({ _tag: "Resumed", notExecuted, ...person }),
   settle: (_, { person }) => ({ _tag: "Settled", ...person }),
   confirm: () => undefined,
   cancel: (_, { person }) => ({ _tag: "Cancelled", ...person }),
-  reschedule: (_, { notBefore, person }) => ({
-    _tag: "Rescheduled",
-    notBefore: DateTime.makeUnsafe(notBefore),
-    ...person
-  }),
   forget: (_, { person }) => ({ _tag: "Forgotten", ...person })
 }
 

@@ -25,7 +25,7 @@ export const writePause = Schema.encodeSync(PauseEntry)
 
 const AccountEntry = Schema.fromJsonString(Schema.toCodecJson(AccountChange))
 export const writeChange = Schema.encodeSync(AccountEntry)
-export const readChange = Schema.decodeSync(AccountEntry)
+const readChange = Schema.decodeSync(AccountEntry)
 
 const isBecause = Schema.is(RefusedBecause)
 
@@ -33,12 +33,10 @@ const isBecause = Schema.is(RefusedBecause)
 export const accountOf = (
   {
     account,
-    asked,
     blockedAt,
     blockedBecause,
     companyId,
     fingerprint,
-    fourEyesAbove,
     lookupProbeAt,
     lookupsStoppedAt,
     paceMost,
@@ -65,11 +63,9 @@ export const accountOf = (
       probeAt: DateTime.makeUnsafe(lookupProbeAt ?? lookupsStoppedAt)
     }
   }),
-  ...(fourEyesAbove !== null && { fourEyesAbove: Centavos.make(fourEyesAbove) }),
   ...(paceMost !== null && pacePer !== null && { pace: { most: paceMost, per: Duration.millis(pacePer) } }),
   ...(windowFrom !== null &&
     windowTo !== null && { window: { from: textOfMinute(windowFrom), to: textOfMinute(windowTo) } }),
-  ...(asked !== null && { asked: readChange(asked) }),
   changes: changes.map((entry) => readChange(entry))
 })
 
@@ -106,9 +102,3 @@ export const checkedFingerprint = (fingerprint: unknown): Effect.Effect<void, In
   Predicate.isString(fingerprint) && /^[0-9a-f]{40}$/.test(fingerprint)
     ? Effect.void
     : invalid("fingerprint", "must be the 40 letters and digits that the worker shows when it does not start")
-
-/** Checks the limit of an account, which a caller without types may have given. */
-export const checkedLimit = (above: unknown): Effect.Effect<void, InvalidRequest> =>
-  above === null || (Number.isSafeInteger(above) && Number(above) > 0)
-    ? Effect.void
-    : invalid("above", "must be a whole number of centavos from 1, or null")

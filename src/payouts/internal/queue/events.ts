@@ -60,26 +60,23 @@ interface Events {
   readonly Recorded: Extract<AnswerFact, { _tag: "Recorded" }> &
     Answered & { readonly payee: string | null; readonly isUnlisted: boolean }
   readonly Refused: Extract<AnswerFact, { _tag: "Refused" }> & Answered & Reasoned
-  readonly Unknown: Extract<AnswerFact, { _tag: "Unknown" }> & Answered & Reasoned
+  /** `request`: the number of the request that was answered. */
+  readonly Unknown: Extract<AnswerFact, { _tag: "Unknown" }> & Answered & Reasoned & { readonly request: number }
   /** What a lookup of its withdrawal says, which is about this payout. */
   readonly LookedUp: Answered & Reasoned & { readonly found: Found; readonly until: number }
   /** The service knows no withdrawal of its number. */
   readonly LookupMissed: Answered & { readonly until: number }
   /** What a webhook claims. */
   readonly Claimed: Answered & { readonly claim: Claim }
-  /** Another payout is submitted in its place, by a person if one is named. */
-  readonly Replaced: { readonly by: string | undefined; readonly reference: string }
-  /** A worker, or the submit, leaves it to a person. */
+  /** A worker leaves it to a person. */
   readonly Parked: { readonly because: ParkedBecause }
   /** The steps of a person. */
   readonly retry: ByPerson
   readonly park: ByPerson
-  /** `sum` is that of all payouts that are resumed by one step. */
-  readonly resume: ByPerson & { readonly notExecuted: boolean; readonly sum: number }
+  readonly resume: ByPerson & { readonly notExecuted: boolean }
   readonly settle: ByPerson & { readonly as: "paid" | "failed" | "returned" }
   readonly confirm: ByPerson
   readonly cancel: ByPerson
-  readonly reschedule: ByPerson & { readonly notBefore: number }
   readonly forget: ByPerson
 }
 export type Tag = keyof Events

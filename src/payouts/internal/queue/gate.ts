@@ -2,9 +2,10 @@
  * Decides when a worker may send a payout. Nothing is sent during a pause, or before the time of the account's next request. After a
  * refusal that is about the account, or five refusals in a minute that leave payouts in doubt, one payout is tried at a time, until
  * the service takes one or refuses one by itself. The permit to try it is a lease in the account's row, so that the end of its
- * process stops no other one.
+ * process stops no other one. Ten payouts in a row that an answer ends pause the account: a person looks whether a rule reads it wrongly.
  */
 import * as Clock from "effect/Clock"
+import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -15,12 +16,12 @@ import type { Withdrawal } from "../../../contract/Withdrawal.ts"
 import { TryAgain } from "../../../durable/Work.ts"
 import { log } from "../../../internal/spans.ts"
 import type { ParkedBecause } from "../../PayoutState.ts"
-import { accountCause, isAboutPayout, isDoubtfulRefusal } from "../machine.ts"
+import { accountCause, causeOfOneOrAll, isAboutPayout, isDoubtfulRefusal } from "../machine.ts"
 import { databaseTime, type ReadAccount } from "./account.ts"
-import { needsApproval } from "./approval.ts"
 import { makeCheckedAccount } from "./checkDatabase.ts"
 import { isDueBy, isInWindow, isNextNow, isSpaced } from "./conditions.ts"
 import type { Core } from "./core.ts"
+import { writePause } from "./entries.ts"
 import { minuteOfDay } from "./days.ts"
 import { tooLate } from "./late.ts"
 import { makeLine } from "./line.ts"
@@ -50,6 +51,9 @@ export interface Answered {
   readonly refusedAs: string | undefined
 }
 
+/** So many payouts in a row that an answer ends hold the account. */
+const endsToHold = 10
+
 /** Where a payout stands whose refusal is about the account: with the others, or alone, since the balance covers others. */
 export type Standing = "InLine" | "Alone"
 
@@ -78,6 +82,10 @@ export const makeGate = Effect.fnUntraced(function* ({ logPayout, store }: Core,
   let known: ReadAccount | undefined
   /** When refusals of the last minute left a payout in doubt: each one more that is sent then is one more in doubt. */
   let doubts: ReadonlyArray<number> = []
+  /** The payouts, since the service took one, whose refusals may be about them alone: three are about the account. */
+  const refusedAlone = new Set<string>()
+  /** Whether this process has counted an end since the service took a payout. */
+  let hasCounted = false
   const forget = Effect.suspend(() => {
     known = undefined
     return Effect.asVoid(line.changed.release)
@@ -111,8 +119,6 @@ export const makeGate = Effect.fnUntraced(function* ({ logPayout, store }: Core,
     Effect.map(Clock.currentTimeMillis, (now) => {
       const { dailyCap, horizon, maxAmount } = settings
       const late = tooLate(row, { account, horizon, now })
-      if (late === "PastHorizon") return late
-      if (row.sends === 0 && needsApproval(row, account.fourEyesAbove)) return "NeedsApproval"
       if (late !== undefined) return late
       if (maxAmount !== undefined && row.amount > maxAmount) return "OverMaxAmount"
       return dailyCap !== undefined && row.amount > dailyCap ? "OverDailyCap" : undefined
@@ -157,8 +163,10 @@ export const makeGate = Effect.fnUntraced(function* ({ logPayout, store }: Core,
     )
 
   /** What an error says about all payouts of the account. */
-  const causeOf = (error: RequestWithdrawalError, refusedAs: string | undefined, isProbe: boolean) =>
+  const causeOf = (key: string, error: RequestWithdrawalError, refusedAs: string | undefined, isProbe: boolean) =>
     Effect.map(Clock.currentTimeMillis, (now) => {
+      const ofOneOrAll = causeOfOneOrAll(error)
+      if (ofOneOrAll !== undefined) return refusedAlone.add(key).size >= 3 ? ofOneOrAll : undefined
       if (!isDoubtfulRefusal(error)) return accountCause(error, refusedAs)
       doubts = [...doubts.filter((at) => Math.abs(now - at) < 60_000), now]
       return isProbe || doubts.length >= 5 ? "ServiceUnavailable" : undefined
@@ -201,6 +209,36 @@ export const makeGate = Effect.fnUntraced(function* ({ logPayout, store }: Core,
     })
   })
 
+  /** Pauses the account, and says why in its history. */
+  const hold = Effect.fnUntraced(function* (note: string) {
+    const at = yield* DateTime.now
+    yield* Effect.andThen(accounts.setPaused(true, writePause({ at, paused: true, note })), forget)
+  })
+
+  const countEnds = Effect.fnUntraced(function* (
+    account: ReadAccount,
+    { state }: Row,
+    error: RequestWithdrawalError | undefined
+  ) {
+    if (error === undefined) {
+      refusedAlone.clear()
+      if (!hasCounted && account.endsInRow === 0) return
+      hasCounted = false
+      return yield* Effect.andThen(accounts.endRow, forget)
+    }
+    if (error.outcome !== "Rejected" || (state !== "refused" && state !== "failed")) return
+    hasCounted = true
+    const count = yield* accounts.countEnd
+    if (count < endsToHold || (yield* current).paused) return
+    const text = `${count} payouts in a row were refused or failed, and the service took none between them.`
+    yield* hold(text)
+    yield* log(
+      "Error",
+      `The payouts of the account ${settings.account} are paused: ${text} See why in effect-pix payouts list, and continue when that is right.`,
+      { "payments.account": settings.account }
+    )
+  })
+
   /** Stores what an answer says about all payouts of the account, and returns where a refused one stands then. */
   const report = Effect.fnUntraced(function* (
     { account, isProbe }: Permit,
@@ -208,8 +246,15 @@ export const makeGate = Effect.fnUntraced(function* ({ logPayout, store }: Core,
     { answer, refusedAs }: Answered
   ): Effect.fn.Return<Standing | undefined, SqlError> {
     const error = Result.isFailure(answer) ? answer.failure : undefined
-    const because = error && (yield* causeOf(error, refusedAs, isProbe))
-    const standing = because === undefined || because === "ServiceUnavailable" ? undefined : "InLine"
+    const because = error && (yield* causeOf(row.idempotencyKey, error, refusedAs, isProbe))
+    yield* countEnds(account, row, error)
+    // One that may be refused alone goes by its own schedule, so that others are tried.
+    const isOwn =
+      error === undefined ||
+      because === undefined ||
+      because === "ServiceUnavailable" ||
+      causeOfOneOrAll(error) !== undefined
+    const standing = isOwn ? undefined : "InLine"
     if (isProbe) {
       yield* Effect.andThen(reportProbe(account, row, because, error), forget)
       return standing
@@ -223,5 +268,5 @@ export const makeGate = Effect.fnUntraced(function* ({ logPayout, store }: Core,
   })
 
   const { isFree, most } = line
-  return { current, forget, obstacle, room: { isFree, most }, untilAllowed, report, releaseProbe }
+  return { current, forget, hold, obstacle, room: { isFree, most }, untilAllowed, report, releaseProbe }
 })

@@ -18,7 +18,6 @@ import { claimOf } from "./found.ts"
 import { guard, operationsOf } from "./operation.ts"
 import type { Row } from "./row.ts"
 import { payoutFields } from "./signals.ts"
-import type { Show } from "./show.ts"
 import { statusOf } from "./status.ts"
 
 /** What names a payout: the number of its withdrawal, its key, or both. */
@@ -50,7 +49,7 @@ const issuesOf = ({ endToEndId, idempotencyKey, status, withdrawalId }: Hint): R
   return wrong.flatMap(([path, isWrong, problem]) => (isWrong ? [{ path, problem }] : []))
 }
 
-export const makeHints = (core: Core, { confirm }: Settings, show: Show["show"]) => {
+export const makeHints = (core: Core, { confirm }: Settings) => {
   const { store } = core
   const { writing } = operationsOf(store)
 
@@ -98,7 +97,7 @@ export const makeHints = (core: Core, { confirm }: Settings, show: Show["show"])
     find: (named: Named) =>
       guard("find")(
         Effect.flatMap(Predicate.isObject(named) ? rowOf(named) : Effect.undefined, (row) =>
-          row === undefined ? Effect.succeedNone : Effect.asSome(show(row))
+          row === undefined ? Effect.succeedNone : Effect.succeedSome(statusOf(row))
         )
       )
   }

@@ -9,10 +9,17 @@ import { type Database, inTransaction } from "../../../durable/Database.ts"
 import { databaseNow } from "../../../durable/Now.ts"
 import { unnoticed } from "../../../internal/soleWriter.ts"
 import type { ReadAccount } from "./account.ts"
-import { accountAlias, fragmentOf, isApproved, isOpen } from "./conditions.ts"
+import { accountAlias, fragmentOf, isDueBy, isOfThisDatabase, isOpen } from "./conditions.ts"
 import { isMoved } from "./identity.ts"
+import { makeOutcomeUnknown } from "../machine.ts"
+import { writeFailure } from "./row.ts"
 
 const base = "(SELECT oid FROM pg_database WHERE datname = current_database())"
+/** Stands for the key of a row in the text of its failure. */
+const keyOfRow = ":key"
+/** When the server of a session started. */
+const startOf = (session: string) => Number(session.split("/")[0]) * 1000
+
 const payouts = "'effect_pix_payouts'::regclass::oid"
 
 export const makeIdentityStore = (database: Database, account: string) => {
@@ -24,7 +31,7 @@ export const makeIdentityStore = (database: Database, account: string) => {
     isServer ? `CONCAT_WS('/', EXTRACT(EPOCH FROM pg_postmaster_start_time()), ${base}, ${payouts})` : "NULL"
   )
   const inSession = (known: string | null) => (isServer ? sql`${session} = ${known}` : sql.literal("1 = 1"))
-  const judgedAccount = sql.literal("judged")
+  const served = sql.literal(accountAlias)
   /** A part of the identity; empty where the server denies the function, as managed ones do, or does not have it. */
   const part = (expression: string): Effect.Effect<string, SqlError> =>
     inTransaction(database)(sql.unsafe<{ readonly part: string }>(`SELECT ${expression} AS "part"`)).pipe(
@@ -82,33 +89,36 @@ export const makeIdentityStore = (database: Database, account: string) => {
           ({ length }) => length > 0
         )
       ),
+    /** Whether a worker has checked this database since its server started. What nobody served, and a file, need no check. */
+    isChecked: ({ identity: stored, seenAt, session }: ReadAccount, found: string | null): boolean =>
+      session === null ||
+      seenAt === null ||
+      (seenAt >= startOf(session) && !isMoved({ identity: stored, seenAt }, found, undefined)),
     /**
-     * Whether nothing of a payout that has no mark left, as SQL for a statement that changes its row: a worker has judged this
-     * database since its server started, and what was submitted before it took the place of another one is still to be sent, as
-     * its worker judged it. A file is judged by nobody.
+     * Whether nothing of a payout that has no mark left, as SQL for a statement that changes its row: a worker has checked this
+     * database since its server started, and the payout is of this database. A file is checked by nobody.
      */
     judged: ({ identity: stored, seenAt, session: known }: ReadAccount, found: string | null) => {
       if (!isServer) return sql.literal("1 = 1")
       if (seenAt === null || isMoved({ identity: stored, seenAt }, found, undefined)) return sql.literal("1 = 0")
-      return sql`${inSession(known)} AND EXISTS (SELECT 1 FROM ${accounts} AS ${judgedAccount} WHERE ${judgedAccount}.account = ${account}
-        AND ${judgedAccount}.identity IS NOT DISTINCT FROM CAST(${stored} AS VARCHAR(100))
-        AND ${judgedAccount}.seen_at >= EXTRACT(EPOCH FROM pg_postmaster_start_time()) * 1000
-        AND (${open} OR ${judgedAccount}.moved_at IS NULL OR submitted_at > ${judgedAccount}.moved_at))`
+      return sql`${inSession(known)} AND EXISTS (SELECT 1 FROM ${accounts} AS ${served} WHERE ${served}.account = ${account}
+        AND ${served}.identity IS NOT DISTINCT FROM CAST(${stored} AS VARCHAR(100))
+        AND ${served}.seen_at >= EXTRACT(EPOCH FROM pg_postmaster_start_time()) * 1000
+        AND ${fragmentOf(database, isOfThisDatabase)})`
     },
     /**
-     * Puts in doubt, since a worker was last seen, what may have been sent since: what is open without a mark, needs no approval
-     * and is due. Returns the changed rows. A step that a person took since is not known, so a pause excludes nothing.
+     * Puts in doubt, since a worker was last seen, what may have been sent since: what is open without a mark, and whose time is not
+     * ahead. Returns the changed rows. What a payout waited for may have ended since, so it excludes nothing.
      */
-    doubt: ({ fingerprint, fourEyesAbove, seenAt }: ReadAccount, at: number, lease: number, columns: string) =>
+    doubt: ({ fingerprint, seenAt }: ReadAccount, at: number, columns: string) =>
       Effect.flatMap(databaseNow(database), (now) =>
         Effect.andThen(
           sql`UPDATE ${accounts} SET moved_at = ${now} WHERE account = ${account}`,
           sql`UPDATE effect_pix_payouts
-          SET may_have_left_at = GREATEST(submitted_at, COALESCE(CAST(${seenAt} AS BIGINT), 0)),
+          SET state = 'unknown', error = REPLACE(${writeFailure(makeOutcomeUnknown(keyOfRow, "OtherDatabase", 0))}, ${keyOfRow}, idempotency_key),
+            may_have_left_at = GREATEST(submitted_at, COALESCE(CAST(${seenAt} AS BIGINT), 0)),
             fingerprint = CAST(${fingerprint} AS VARCHAR(40)), updated_at = CAST(${at} AS BIGINT), version = version + 1
-          FROM (SELECT CAST(${fourEyesAbove} AS BIGINT) AS four_eyes_above) AS ${sql.literal(accountAlias)}
-          WHERE account = ${account} AND ${open} AND may_have_left_at IS NULL
-            AND due_at <= ${now} + CAST(${lease} AS BIGINT) AND ${fragmentOf(database, isApproved)}
+          WHERE account = ${account} AND ${open} AND may_have_left_at IS NULL AND ${fragmentOf(database, isDueBy, { now })}
           RETURNING ${sql.literal(columns)}`
         )
       )

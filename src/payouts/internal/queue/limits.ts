@@ -57,7 +57,7 @@ export const checkedLimits = Effect.fnUntraced(function* (
 /** Sets limits, with the entry of the history. Nothing leaves by it that would not leave without a limit, so one person does. */
 export const changeLimits = Effect.fnUntraced(function* (store: Store, limits: PayoutLimits, person: Person) {
   const at = yield* DateTime.now
-  const entry = writeChange({ ...limits, ...person, at, step: "Changed" })
+  const entry = writeChange({ ...limits, ...person, at })
   yield* store.changeAccount(store.accounts.setLimits(columnsOf(limits)), entry)
   // What waits for the window that was waits for the new one, or for none.
   if (limits.window !== undefined) yield* store.callBack("Window")

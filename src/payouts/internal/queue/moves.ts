@@ -4,9 +4,8 @@
 import * as DateTime from "effect/DateTime"
 import { meaningOf, plainWord } from "../../../contract/Status.ts"
 import type { EndedBy, ParkedBecause } from "../../PayoutState.ts"
-import { causeOfWait, isAfterDoubt, isRecordedAsFailed, mismatchOf, seenIdOf, waitsForTime } from "../machine.ts"
+import { differsOf, seenIdOf, waitsForTime } from "../machine.ts"
 import { databaseTime } from "./account.ts"
-import { resumption } from "./approval.ts"
 import { addClaim } from "./claims.ts"
 import type { ByPerson, Event, Found, Guard, Reasoned } from "./events.ts"
 import { type Deciding, tooLate, waitedMillis } from "./late.ts"
@@ -40,17 +39,15 @@ const clean = {
   reason: null,
   parkedBecause: null,
   mayHaveLeftAt: null,
+  underWayUntil: null,
   fingerprint: null,
   countedDay: null,
   error: null,
   ...waitsForNothing
 } as const
 
-const unapproved = { approvedBy: null, approvedAt: null } as const
-
 const parkedFor = (parkedBecause: ParkedBecause) => ({
   parkedBecause,
-  ...(parkedBecause === "NeedsApproval" && { needsApproval: true }),
   ...waitsForNothing
 })
 
@@ -62,14 +59,16 @@ export const marked = (row: Row, { at, fingerprint, underWayUntil }: Event<"Mark
   fingerprint: row.mayHaveLeftAt === null ? (fingerprint ?? null) : row.fingerprint,
   markedAt: at.now,
   underWayUntil,
+  // Why the last request moved nothing is no news of this one. A doubt keeps why it began.
+  error: row.mayHaveLeftAt === null ? null : row.error,
   ...(waitsForTime.some((cause) => cause === row.waitsFor) && waitsForNothing)
 })
 
 /** It waits, by the clock of the database. */
 export const waiting = (row: Row, { at, waitsFor }: Event<"Waits">): Moved => ({
-  wantedAt: Math.max(wantedAfter(row, at), (waitsFor === "NotBefore" && row.notBefore) || 0),
+  wantedAt: Math.max(row.wantedAt, (waitsFor === "NotBefore" && row.notBefore) || 0),
   waitsFor,
-  waitsSince: row.waitsFor === waitsFor && waitsFor !== "DailyCap" ? row.waitsSince : databaseTime(at.account, at.now)
+  waitsSince: row.waitsFor === waitsFor ? row.waitsSince : databaseTime(at.account, at.now)
 })
 
 /** The word of a record, where no table has it: a person sees it counted. */
@@ -97,7 +96,14 @@ export const recordedAgainst = (row: Row, event: Event<"Recorded">): Moved => ({
   ...firstLookup
 })
 const over = () =>
-  ({ mayHaveLeftAt: null, error: null, reason: null, parkedBecause: null, ...waitsForNothing }) satisfies Moved
+  ({
+    mayHaveLeftAt: null,
+    underWayUntil: null,
+    error: null,
+    reason: null,
+    parkedBecause: null,
+    ...waitsForNothing
+  }) satisfies Moved
 const endedBy = (by: EndedBy, at: number) => ({ endedBy: by, endedAt: at, claimed: null, ...noLookup }) satisfies Moved
 export const posted = (row: Row, event: Event<"Recorded">): Moved => ({
   ...over(),
@@ -128,14 +134,8 @@ export const isOutdated: Guard<Event<"LookedUp">> = [
   "the record is older than the stored one",
   ({ recordedAt }, { found: { updatedAt } }) => recordedAt !== null && updatedAt !== undefined && updatedAt < recordedAt
 ]
-/** What the first of two people asked for is not ended by what anybody may claim, or by a lookup that changes no state. */
-const asItWasAsked = ({ askedBy, askedStep }: Row) => ({ askedBy, askedStep })
-export const missed = (row: Row, event: Event<"LookedUp" | "LookupMissed">): Moved => ({
-  ...asItWasAsked(row),
-  ...nextLookup(row, event)
-})
+export const missed = (row: Row, event: Event<"LookedUp" | "LookupMissed">): Moved => nextLookup(row, event)
 export const lookedUp = (row: Row, event: Event<"LookedUp">): Moved => ({
-  ...asItWasAsked(row),
   ...(!isOutdated[1](row, event) && foundOf(row, event)),
   ...nextLookup(row, event)
 })
@@ -170,7 +170,7 @@ export const claimed = (row: Row, { claim, now }: Event<"Claimed">): Moved => {
   const isNews =
     (meaning === "failed" || meaning === "returned" || (meaning === "paid" && row.state === "failed")) &&
     meaning !== row.state
-  return { ...asItWasAsked(row), claims: addClaim(row.claims, claim, now), ...(isNews && { claimed: meaning }) }
+  return { claims: addClaim(row.claims, claim, now), ...(isNews && { claimed: meaning }) }
 }
 /** It is looked up at once, where something looks. */
 export const claimedOfRecord = (row: Row, event: Event<"Claimed">): Moved => ({
@@ -182,13 +182,14 @@ export const claimedOfRecord = (row: Row, event: Event<"Claimed">): Moved => ({
 const reasonOf = ({ request }: Row, { reason }: Reasoned) => ({ reason: request === null ? null : (reason ?? null) })
 
 /** A person wants it looked up now, also once more where that was given up. */
-export const lookedUpNow = (row: Row): Moved => ({ ...asItWasAsked(row), lookups: row.lookups ?? 0, dueIn: 0 })
+export const lookedUpNow = (row: Row): Moved => ({ lookups: row.lookups ?? 0, dueIn: 0 })
 export const hasNoRecord: Guard<ByPerson> = ["no record of it is known", ({ withdrawalId }) => withdrawalId === null]
 
 /** No request of it moved money. */
 export const cleared = (row: Row, event: Event<"Refused">) =>
   ({
     mayHaveLeftAt: null,
+    underWayUntil: null,
     countedDay: null,
     error: writeFailure(event.error),
     ...reasonOf(row, event)
@@ -213,7 +214,7 @@ export const refusedAgainst = (row: Row, event: Event<"Refused">): Moved => ({
   ...firstLookup
 })
 export const waitingForCause = (row: Row, event: Event<"Refused">): Moved => {
-  const waitsFor = causeOfWait(event.error) ?? null
+  const waitsFor = event.waitsFor ?? null
   return { ...cleared(row, event), waitsFor, waitsSince: row.waitsFor === waitsFor ? row.waitsSince : event.now }
 }
 export const provesFailure: Guard<Event<"Refused">> = [
@@ -222,47 +223,33 @@ export const provesFailure: Guard<Event<"Refused">> = [
 ]
 export const hasCauseToWaitFor: Guard<Event<"Refused">> = [
   "it can wait for the cause to go",
-  (_, { error }) => causeOfWait(error) !== undefined
+  (_, { waitsFor }) => waitsFor !== undefined
 ]
 
 export const inDoubt = (row: Row, event: Event<"Unknown">): Moved => ({
   ...waitsForNothing,
+  // A later request of another process is still under way.
+  ...(row.sends === event.request && { underWayUntil: null }),
   error: writeFailure(event.error),
   ...reasonOf(row, event)
 })
 /** The answer names its record, which is looked up. */
-export const recordedFor =
-  (because: "OtherPayee" | "RecordedAsFailed" | "FailedInDoubt") =>
-  (row: Row, event: Event<"Unknown">): Moved => {
-    const id = seenIdOf(event.error)
-    return {
-      ...parkedFor(because),
-      ...inDoubt(row, event),
-      ...(id !== undefined && { withdrawalId: id, ...firstLookup })
-    }
+export const recordedOtherwise = (row: Row, event: Event<"Unknown">): Moved => {
+  const id = seenIdOf(event.error)
+  return {
+    ...parkedFor("SeeRecord"),
+    ...inDoubt(row, event),
+    ...(id !== undefined && { withdrawalId: id, ...firstLookup })
   }
-export const isOfOther: Guard<Event<"Unknown">> = [
-  "the record is of another payee",
-  (_, { error }) => mismatchOf(error) !== undefined
-]
-export const hasFailedInDoubt: Guard<Event<"Unknown">> = [
-  "the record has a word for failure, and an earlier request may have been executed",
-  (_, { error }) => isRecordedAsFailed(error) && isAfterDoubt(error)
-]
-export const hasWordForFailure: Guard<Event<"Unknown">> = [
-  "the record has a word for failure",
-  (_, { error }) => isRecordedAsFailed(error)
+}
+export const hasOtherRecord: Guard<Event<"Unknown">> = [
+  "its record is of another company or PIX key, or has a word for failure that proves nothing",
+  (_, { error }) => differsOf(error) !== undefined
 ]
 
 export const parked = (_: Row, { because }: Event<"Parked">): Moved => parkedFor(because)
-export const replacesPaid: Guard<Event<"Parked">> = [
-  "it replaces a payout that was executed after all",
-  (_, { because }) => because === "ReplacedWasPaid"
-]
-/** Whatever it was parked for, nobody resumes it for that other reason, nor by an approval of before. */
-export const parkedAnew = (row: Row, event: Event<"Parked">): Moved => ({ ...parked(row, event), ...unapproved })
 /** A person takes it over in the same way. */
-export const parkedByPerson = (): Moved => ({ ...parkedFor("Operator"), ...unapproved })
+export const parkedByPerson = (): Moved => parkedFor("Operator")
 
 const isMarked = ({ mayHaveLeftAt }: Row) => mayHaveLeftAt !== null
 const isLate = (row: Row, { at }: ByPerson) => tooLate(row, at) !== undefined
@@ -284,30 +271,16 @@ export const untilOver = ({ underWayUntil }: Row): string =>
 export const wantedNow = (row: Row, { at }: ByPerson): Moved => wantedBy(row, at)
 export const wantedAnew = (row: Row, { at }: ByPerson): Moved => ({ ...clean, ...wantedBy({ ...row, ...clean }, at) })
 
-/** Who resumes a payout: the first or the second of two people, or one alone. */
-export const resumptionOf = (row: Row, { at, notExecuted, person, sum }: Event<"resume">) =>
-  resumption(row, at.account.fourEyesAbove, { by: person.by, notExecuted, sum })
-const approved = (row: Row, event: Event<"resume">): Moved => {
-  const { approvedBy } = resumptionOf(row, event)
-  return approvedBy === undefined ? {} : { needsApproval: true, approvedBy, approvedAt: event.at.now }
-}
-export const askedFor = (row: Row, event: Event<"resume">): Moved => ({
-  askedStep: resumptionOf(row, event).step,
-  askedBy: event.person.by ?? null
-})
 export const resumed = (row: Row, event: Event<"resume">): Moved => ({
   parkedBecause: null,
   ...noLookup,
-  ...wantedBy(row, event.at),
-  ...approved(row, event)
+  ...wantedBy(row, event.at)
 })
 export const resumedAnew = (row: Row, event: Event<"resume">): Moved => ({
   ...noLookup,
   ...wantedAnew(row, event),
-  saidNotExecuted: true,
-  ...approved(row, event)
+  saidNotExecuted: true
 })
-export const denial = (row: Row, event: Event<"resume">): string => resumptionOf(row, event).problem ?? ""
 
 export const notExecutedTooEarly: Guard<Event<"resume">> = [
   "`notExecuted`, and a request may be under way",
@@ -321,19 +294,7 @@ export const isPastHorizon: Guard<Event<"resume">> = [
   "in doubt past the horizon, without `notExecuted`",
   (row, event) => isMarked(row) && !event.notExecuted && isLate(row, event)
 ]
-export const isDenied: Guard<Event<"resume">> = [
-  "two people have to, and this one may not",
-  (row, event) => resumptionOf(row, event).problem !== undefined
-]
-export const isFirst: Guard<Event<"resume">> = [
-  "two people have to, and this is the first",
-  (row, event) => resumptionOf(row, event).isFirst
-]
 export const wasNotExecuted: Guard<Event<"resume">> = ["in doubt, with `notExecuted`", saysNotExecuted]
-export const wasAnswered: Guard<Event<"resume">> = [
-  "in doubt after an answer",
-  (row) => isMarked(row) && row.error !== null
-]
 
 /** A person's word leaves its lookups as they are: one more says whether the service agrees. */
 export const settled = (row: Row, { as, at }: Event<"settle">): Moved => ({
@@ -352,48 +313,11 @@ export const mayHaveLeft: Guard<ByPerson> = [
   "a request may have left, or a person said that it was not executed",
   (row) => isMarked(row) || row.saidNotExecuted || row.withdrawalId !== null
 ]
-export const cancelled = (): Moved => ({ ...clean, ...noLookup, ...unapproved })
-
-export const wasSent: Guard<ByPerson> = ["a request of it left", (row) => row.sends > 0 || isMarked(row)]
-/** The second person approved a later time. */
-export const losesApproval: Guard<Event<"reschedule">> = [
-  "an earlier time than the one that a second person approved",
-  (row, { notBefore }) => row.approvedAt !== null && notBefore < (row.notBefore ?? row.wantedAt)
-]
-export const rescheduledParked = (row: Row, event: Event<"reschedule">): Moved => ({
-  notBefore: event.notBefore,
-  ...(losesApproval[1](row, event) && unapproved)
-})
-export const rescheduledUnapproved = (row: Row, event: Event<"reschedule">): Moved => ({
-  ...rescheduledParked(row, event),
-  ...parkedFor("NeedsApproval")
-})
-export const rescheduled = (row: Row, event: Event<"reschedule">): Moved => ({
-  ...rescheduledParked(row, event),
-  ...wantedBy({ ...row, notBefore: event.notBefore }, event.at)
-})
-
-export const replaced = (_: Row, { reference }: Event<"Replaced">): Moved => ({ replacedBy: reference })
-export const isReplacedByOther: Guard<Event<"Replaced">> = [
-  "a third one replaces it",
-  ({ replacedBy }, { reference }) => replacedBy !== null && replacedBy !== reference
-]
-export const isContradicted: Guard<Event<"Replaced">> = [
-  "the service says that it was executed",
-  (row) => row.contradicted
-]
-export const isReplaced: Guard<ByPerson> = ["another payout replaces it", ({ replacedBy }) => replacedBy !== null]
-export const replacement = ({ replacedBy }: Row): string =>
-  `The payout ${replacedBy} replaces it, so it is never sent again.`
-export const needsPerson: Guard<Event<"Replaced">> = [
-  "no lookup says so, and nobody is named",
-  ({ endedBy: by }, event) => by !== "lookup" && event.by === undefined
-]
+export const cancelled = (): Moved => ({ ...clean, ...noLookup })
 
 export const forgotten = (): Moved => ({
   request: null,
   payee: null,
-  label: null,
   reason: null,
   claims: null,
   claimed: null,

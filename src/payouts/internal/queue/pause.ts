@@ -5,12 +5,12 @@ import * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { type Database, inTransaction } from "../../../durable/Database.ts"
 import { databaseNow } from "../../../durable/Now.ts"
-import { accountAlias, fragmentOf, isOpen, isSeen } from "./conditions.ts"
+import { accountAlias, fragmentOf, isOpen, isSeen, isUncounted, uncountedCauses } from "./conditions.ts"
 import type { UpdateAccount } from "./probes.ts"
 
 /**
  * Sets the pause. One that ends moves what its never sent payouts are wanted since: the wait for it is not counted while a
- * worker was seen. Who waits for the cap of a day has begun an uncounted wait already.
+ * worker was seen. Who waits for the cap of a day, or for credentials, has begun an uncounted wait already.
  */
 export const makeSetPaused = (
   database: Database,
@@ -37,9 +37,10 @@ export const makeSetPaused = (
         SET wanted_at = wanted_at + ${latest}(0, ${now} - ${latest}(wanted_at, ${served}.paused_at, ${served}.served_at)),
           version = version + 1
         FROM (${pause}) AS ${served}
-        WHERE account = ${account} AND ${sql.literal(isOpen.sql)} AND sends = 0 AND waits_for IS DISTINCT FROM 'DailyCap'
+        WHERE account = ${account} AND ${sql.literal(isOpen.sql)} AND sends = 0 AND (waits_for IS NULL OR NOT ${sql.in("waits_for", uncountedCauses)})
+          AND ${fragmentOf(database, isUncounted, { now })}
           AND ${served}.served_at IS NOT NULL AND ${fragmentOf(database, isSeen, { now, horizon: sql`${served}.horizon` })}`
-    const changes = sql`paused = ${false}, paused_at = NULL, pause = ${entry}`
+    const changes = sql`paused = ${false}, paused_at = NULL, ends_in_row = 0, pause = ${entry}`
     return yield* inTransaction(database)(Effect.andThen(ended, update(changes, sql`1 = 1`)))
   })
 }

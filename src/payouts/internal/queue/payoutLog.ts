@@ -91,7 +91,7 @@ export const logParked = (logPayout: LogPayout, row: Row, because: ParkedBecause
         ? "No request that this database knows of moved money. If a backup was restored, or somebody paid by hand, it may be paid already."
         : "No request of this queue moved money."
   return logPayout(row, {
-    level: because === "NeedsApproval" ? "Warn" : "Error",
+    level: "Error",
     of: row.mayHaveLeftAt === null ? "Parked" : "ParkedInDoubt",
     cause: because,
     text: `A payout waits for a person: ${because}. ${money}${said}`

@@ -18,6 +18,9 @@ export interface Blocking {
   readonly key: string
 }
 
+/** What the account waits for that is no age of its payouts. */
+const waits = ["Limit", "RateLimited", "InsufficientBalance", "AuthError"]
+
 /** How long after a failed try the next payout is tried, in milliseconds: 5, 10, 20 seconds and so on, up to 5 minutes. */
 export const probeDelay = (probes: number): number => Math.min(5000 * 2 ** probes, 300_000)
 
@@ -29,7 +32,7 @@ export const makeProbes = (
   const { sql } = database
   /** What a refusal changes. The time of a limit counts for what was never sent, and who was not covered for who is tried next. */
   const blocking = ({ because, key }: Blocking, now: Fragment) => {
-    const limited = because === "Limit" || because === "RateLimited" ? sql`, limited_at = ${now}` : sql.literal("")
+    const limited = waits.includes(because) ? sql`, limited_at = ${now}` : sql.literal("")
     return sql`blocked_because = ${because}, refused_key = ${because === "InsufficientBalance" ? key : null}${limited}`
   }
   return {
@@ -70,7 +73,7 @@ export const makeProbes = (
     unblock: (key: string, isRecorded: boolean) =>
       Effect.flatMap(databaseNow(database), (now) =>
         update(
-          sql`limited_at = CASE WHEN blocked_because IN ('RateLimited', 'Limit') THEN ${now} ELSE limited_at END,
+          sql`limited_at = CASE WHEN ${sql.in("blocked_because", waits)} THEN ${now} ELSE limited_at END,
             refused_key = CASE WHEN ${isRecorded} THEN refused_key END,
             spacing = ${learned(now)}, next_at = ${now} + COALESCE(${learned(now)}, 0),
             blocked_at = NULL, blocked_because = NULL, probes = 0, probe_at = NULL, probe_key = NULL`,

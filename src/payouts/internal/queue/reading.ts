@@ -12,14 +12,17 @@ import type { PayoutChange } from "../../PayoutHistory.ts"
 import type { PayoutPayee } from "../../PayoutStatus.ts"
 import { PayoutNotFound } from "../../PayoutState.ts"
 import type { Seal } from "../../Seal.ts"
+import { makeOutcomeUnknown } from "../machine.ts"
+import { isDueBy } from "./conditions.ts"
 import type { Core } from "./core.ts"
 import { checkedPerson, entryOf, readEntries, submittedOf } from "./entries.ts"
 import { guard } from "./operation.ts"
 import { readPayee } from "./record.ts"
 import { payoutKey, placeOf } from "./request.ts"
-import { isOpen, type Row } from "./row.ts"
+import { isOpen, type Row, writeFailure } from "./row.ts"
+import type { Store } from "./store.ts"
 import type { Settings } from "../../PayoutQueueOptions.ts"
-import { makeShow } from "./show.ts"
+import { statusOf } from "./status.ts"
 import type { Cursor, Listed } from "./reads.ts"
 
 const pageSize = 200
@@ -36,9 +39,21 @@ const paged = (operation: string, page: (after: Cursor) => Effect.Effect<Readonl
     })
   )
 
+const isUnmarked = ({ mayHaveLeftAt, state }: Row) => state === "accepted" && mayHaveLeftAt === null
+
+/** Rows as they are read while nobody has checked the database since its server started: nobody knows whether a mark of them is lost. */
+export const doubtUnchecked = Effect.fnUntraced(function* ({ accounts }: Store, rows: ReadonlyArray<Row>) {
+  if (!rows.some(isUnmarked) || (yield* accounts.isChecked)) return rows
+  const now = yield* Clock.currentTimeMillis
+  return rows.map((row): Row => {
+    if (!isUnmarked(row) || !isDueBy.of({ payout: row, given: { now } })) return row
+    const error = writeFailure(makeOutcomeUnknown(row.idempotencyKey, "OtherDatabase", row.sends))
+    return { ...row, state: "unknown", error }
+  })
+})
+
 export const makeReading = (core: Core, { account }: Settings, seal: Seal) => {
   const { store } = core
-  const { show } = makeShow(seal)
 
   const keyOf = (reference: string) =>
     Effect.mapError(
@@ -60,7 +75,8 @@ export const makeReading = (core: Core, { account }: Settings, seal: Seal) => {
     find,
     status: (reference: string) =>
       find(reference).pipe(
-        Effect.flatMap(show),
+        Effect.flatMap((row) => doubtUnchecked(store, [row])),
+        Effect.map(([row]) => statusOf(row as Row)), // one row reads as one
         guard("status"),
         Effect.asSome,
         Effect.catchTag("PayoutNotFound", () => Effect.succeedNone)
@@ -92,12 +108,13 @@ export const makeReading = (core: Core, { account }: Settings, seal: Seal) => {
         const row = yield* find(reference)
         if (isOpen(row)) yield* change.await
         return row
-      }).pipe(Effect.scoped, Effect.repeat({ while: isOpen }), Effect.flatMap(show), guard("await")),
+      }).pipe(Effect.scoped, Effect.repeat({ while: isOpen }), Effect.map(statusOf), guard("await")),
     list: (listed: Listed = {}) =>
-      Stream.mapEffect(
-        paged("list", (after) => store.list(listed, after, pageSize)),
-        show,
-        { concurrency: 10 }
+      Stream.map(
+        paged("list", (after) =>
+          Effect.flatMap(store.list(listed, after, pageSize), (rows) => doubtUnchecked(store, rows))
+        ),
+        statusOf
       ),
     /** The entries of the table are the library's own: one that cannot be read is a defect. */
     history: (reference: string): Effect.Effect<ReadonlyArray<PayoutChange>, DatabaseError> =>

@@ -38,6 +38,7 @@ export const makeReads = ({ account, database, hasKeyOf }: StoreParts) => {
   const payouts = sql(table)
   const histories = sql(historyTable)
   const ofAccount = sql`account = ${account}`
+  const movedAt = sql`(SELECT moved_at FROM effect_pix_payout_accounts WHERE ${ofAccount})`
   const open = sql.literal(isOpen.sql)
   const all = sql.literal(allColumns)
   const nothing = sql.literal("")
@@ -93,33 +94,35 @@ export const makeReads = ({ account, database, hasKeyOf }: StoreParts) => {
       ),
     /** The rows of these keys. */
     find: (keys: ReadonlyArray<string>) => select(hasKeyOf(unpacked(database, JSON.stringify(keys)))),
-    /** The rows of an amount that were submitted since a time, and that were or may be paid. */
+    /** The rows of an amount that were submitted since a time, and that were or may be paid: what ended before a move of the database, too. */
     ofAmount: (amount: number, since: number) =>
       select(sql`${ofAccount} AND amount = ${amount} AND submitted_at >= ${since}
-        AND state NOT IN ('failed', 'refused', 'cancelled') AND replaced_by IS NULL ORDER BY submitted_at, idempotency_key`),
+        AND (state NOT IN ('failed', 'refused', 'cancelled') OR submitted_at <= ${movedAt}) ORDER BY submitted_at, idempotency_key`),
     /**
-     * The counts of what waits, is posted or has to be checked. What was posted before `since` is not counted: see `signals.ts`.
+     * The counts of what waits, is posted or has to be checked. What was posted before `postedSince` is not counted: see `signals.ts`.
      * `today`: when the day began.
      */
-    counts: (since: number, today: number) =>
+    counts: (postedSince: number, today: number) =>
       Effect.flatMap(databaseNow(database), (now) => {
         // What waits for its time waits for nothing after it, and is old since then. What a worker took since has the time of its lease.
         const isForTime = sql.in("waits_for", waitsForTime)
-        const cause = sql`CASE WHEN ${isForTime} AND (due_at <= ${now} OR tries > 0) THEN NULL ELSE COALESCE(waits_for, parked_because) END`
+        // The first request of it, which is no alarm before its deadline.
+        const isUnderWay = sql`may_have_left_at = marked_at AND under_way_until > ${now}`
+        const cause = sql`CASE WHEN state = 'unknown' THEN CASE WHEN ${isUnderWay} THEN 'UnderWay' END WHEN ${isForTime} AND (due_at <= ${now} OR tries > 0) THEN NULL ELSE COALESCE(waits_for, parked_because) END`
         const time = sql`CASE WHEN ${isForTime} THEN CASE WHEN tries > 0 THEN ${today} ELSE due_at END ELSE 0 END`
         const counted = (time: string) =>
           sql.literal(`COUNT(*) AS "count", MIN(${time}) AS "oldest", SUM(amount) AS "amount"`)
         const latest = sql.literal(dialect === "pg" ? "GREATEST" : "MAX")
-        const wanted = sql`${latest}(submitted_at, COALESCE(not_before, 0), ${time})`
+        const since = sql`CASE WHEN state = 'unknown' THEN may_have_left_at ELSE ${latest}(submitted_at, COALESCE(not_before, 0), ${time}) END`
         // Without statistics of its tables, SQLite takes another index, and reads every row.
         const by = (index: string) =>
           dialect === "pg" ? nothing : sql.literal(`INDEXED BY effect_pix_payouts_${index}`)
         const ofPosted = (index: string) =>
-          sql`FROM ${payouts} ${by(index)} WHERE ${ofAccount} AND state = 'posted' AND marked_at >= ${since}`
+          sql`FROM ${payouts} ${by(index)} WHERE ${ofAccount} AND state = 'posted' AND marked_at >= ${postedSince}`
         const toCheck = (index: string) => sql`FROM ${payouts} ${by(index)} WHERE ${ofAccount}`
         const isAny = sql.literal("HAVING COUNT(*) > 0")
         return Effect.flatMap(
-          sql`SELECT 'Waits' AS "of", state AS "state", ${cause} AS "cause", NULL AS "word", COUNT(*) AS "count", MIN(${wanted}) AS "oldest", SUM(amount) AS "amount"
+          sql`SELECT 'Waits' AS "of", state AS "state", ${cause} AS "cause", NULL AS "word", COUNT(*) AS "count", MIN(${since}) AS "oldest", SUM(amount) AS "amount"
             FROM ${payouts} WHERE ${ofAccount} AND ${hasRecord} AND state IN ('accepted', 'unknown', 'parked') GROUP BY 2, 3
           UNION ALL SELECT 'Posted', 'posted', NULL, NULL, ${counted("marked_at")} ${ofPosted("posted")} ${isAny}
           UNION ALL SELECT 'ToCheck', 'posted', 'Unconfirmed', NULL, ${counted("marked_at")} ${ofPosted("unconfirmed")} AND lookups IS NULL ${isAny}

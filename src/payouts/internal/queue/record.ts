@@ -2,7 +2,6 @@
  * Stores the answer of a request, with the payee that a record names and the reason of a refusal, and reports a record that is about another payee or
  * company.
  */
-import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
@@ -16,7 +15,6 @@ import type { Seal } from "../../Seal.ts"
 import { PayoutPayee } from "../../PayoutStatus.ts"
 import { afterAnswer, payoutLabel, reasonOf } from "../machine.ts"
 import type { Core } from "./core.ts"
-import { writePause } from "./entries.ts"
 import type { Gate } from "./gate.ts"
 import type { Row } from "./row.ts"
 import { makeSealing } from "./sealing.ts"
@@ -33,8 +31,6 @@ const payeeOf = ({ creditorDocument, pixKey }: Withdrawal): PayoutPayee => ({
 })
 
 export const makeRecord = (core: Core, gate: Gate, seal: Seal, { statuses }: GatewayFacts) => {
-  const { store } = core
-
   const { sealReason, sealText } = makeSealing(seal)
 
   const sealPayee = (row: Row, withdrawal: Withdrawal): Effect.Effect<string | null> => {
@@ -46,7 +42,7 @@ export const makeRecord = (core: Core, gate: Gate, seal: Seal, { statuses }: Gat
    * Logs that the service recorded the payout for another PIX key or company. Another company means that the
    * credentials are not those of the account, so the account is paused.
    */
-  const reportMismatch = Effect.fnUntraced(function* (row: Row, mismatch: "companyId" | "pixKey", now: number) {
+  const reportMismatch = Effect.fnUntraced(function* (row: Row, mismatch: "companyId" | "pixKey") {
     const other = mismatch === "pixKey" ? "another PIX key" : "another company"
     yield* log(
       "Error",
@@ -55,8 +51,7 @@ export const makeRecord = (core: Core, gate: Gate, seal: Seal, { statuses }: Gat
     )
     if (mismatch !== "companyId") return
     const note = `The service recorded the payout ${row.reference} for another company than that of the account.`
-    yield* store.accounts.setPaused(true, writePause({ at: DateTime.makeUnsafe(now), paused: true, note }))
-    yield* gate.forget
+    yield* gate.hold(note)
   })
 
   /** Stores the answer of a request. */
@@ -75,7 +70,7 @@ export const makeRecord = (core: Core, gate: Gate, seal: Seal, { statuses }: Gat
     const factOf = (row: Row) => afterAnswer(answer, idempotencyKey, isInDoubt || row.sends !== sends)
     const changed = core.stepBy(
       marked,
-      (row) => ({ ...factOf(row), now, payee, isUnlisted, reason }),
+      (row) => ({ ...factOf(row), now, payee, isUnlisted, reason, request: sends }),
       // No answer is refused.
       (_, problem) => Effect.die(problem)
     )

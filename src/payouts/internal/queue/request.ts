@@ -36,10 +36,6 @@ export interface Submission {
   readonly submittedBy: string | null
   /** In milliseconds. */
   readonly notBefore: number | null
-  /** The reference of the payout that it replaces. */
-  readonly replaces: string | null
-  /** What it is called, as JSON. */
-  readonly label: string | null
   /** `unknown`: a single call with its key may have been executed. */
   readonly state: "accepted" | "unknown"
   /** When that call was made, in milliseconds; null where that is not known. */
@@ -115,20 +111,20 @@ const invalid = (path: string, problem: string) => invalidWithdrawal([{ path, pr
 const readItem = (item: PayoutItem) =>
   Result.try({
     try: () => {
-      const { after, by, earlier, label, notBefore, reference, replaces, ...request } = item
-      return { after, by, earlier, label, notBefore, reference, replaces, request }
+      const { after, by, earlier, notBefore, reference, ...request } = item
+      return { after, by, earlier, notBefore, reference, request }
     },
     catch: () => invalid("", "must be an object with a reference, an amount, and plain data")
   })
 
 /** A `notBefore` in milliseconds; `undefined` where it is no time that can be stored. */
-export const millisOfTime = (time: unknown): number | undefined => {
+const millisOfTime = (time: unknown): number | undefined => {
   const millis = DateTime.isDateTime(time) ? Math.ceil(DateTime.toEpochMillis(time)) : Number.NaN
   return millis >= 0 && millis <= lastTime ? millis : undefined
 }
 
 /** What is wrong with another one. */
-export const badTime = "must be a DateTime from 1970 on"
+const badTime = "must be a DateTime from 1970 on"
 
 /** The columns of what a single call began; `undefined` where the item says of no such call. */
 const begunBy = (after: Unclear | undefined, isInDoubt: boolean, key: string) => {
@@ -148,7 +144,7 @@ export const placeOf = ({ account, reference }: Omit<Place, "column">, column: P
   column
 })
 
-/** A payout with its request, its check and its label as they are stored. */
+/** A payout with its request and its check as they are stored. */
 export interface Stored extends Omit<Submission, "text" | "content"> {
   readonly request: string
   readonly requestCheck: string
@@ -157,9 +153,8 @@ export interface Stored extends Omit<Submission, "text" | "content"> {
 /** Seals what is a person's data of a payout. */
 export const sealed = Effect.fnUntraced(function* (seal: Seal, { content, text, ...one }: Submission) {
   const request = yield* seal.seal(text, placeOf(one, "request"))
-  const label = one.label === null ? null : yield* seal.seal(one.label, placeOf(one, "label"))
   const [requestCheck] = yield* checksOf(seal, content)
-  return { ...one, label, request, requestCheck } satisfies Stored
+  return { ...one, request, requestCheck } satisfies Stored
 })
 
 /** Checks every field of a payout. */
@@ -168,19 +163,16 @@ export const submission = (
   payout: PayoutItem
 ): Result.Result<Submission, InvalidRequest | BelowMinimum> =>
   Result.gen(function* () {
-    const { after, by, earlier, label, notBefore, reference, replaces, request } = yield* readItem(payout)
+    const { after, by, earlier, notBefore, reference, request } = yield* readItem(payout)
     const isInDoubt = after !== undefined || earlier !== undefined
     const from = notBefore === undefined ? null : millisOfTime(notBefore)
     const issues = [
-      ...issuesOfStep({ by, label }),
+      ...issuesOfStep({ by }),
       ...(from === undefined ? [{ path: "notBefore", problem: badTime }] : []),
       ...(isInDoubt && notBefore !== undefined
         ? [{ path: "notBefore", problem: "must be absent: what a single call began is asked for at once" }]
         : []),
-      ...(earlier !== undefined && earlier !== "Unknown" ? [{ path: "earlier", problem: 'must be "Unknown"' }] : []),
-      ...(replaces !== undefined && (replaces === reference || Option.isNone(payoutKey(account, replaces)))
-        ? [{ path: "replaces", problem: "must be the reference of another payout" }]
-        : [])
+      ...(earlier !== undefined && earlier !== "Unknown" ? [{ path: "earlier", problem: 'must be "Unknown"' }] : [])
     ]
     if (issues.length > 0) return yield* Result.fail(invalidWithdrawal(issues))
     const idempotencyKey = yield* Result.fromOption(payoutKey(account, reference), () =>
@@ -210,17 +202,9 @@ export const submission = (
       content,
       submittedBy: by ?? null,
       notBefore: from ?? null,
-      replaces: replaces ?? null,
-      label: label === undefined ? null : writeLabel(label),
       ...begunBy(after, isInDoubt, idempotencyKey)
     }
   })
-
-/** As an object, so that a sealed label is no request. */
-const StoredLabel = Schema.fromJsonString(Schema.Struct({ label: Schema.String }))
-const writeLabel = (label: string): string => JSON.stringify({ label })
-/** Reads a stored label; none where the text is not one. */
-export const readLabel = Schema.decodeUnknownOption(StoredLabel)
 
 /** Reads a stored request; none where the text is not a request. */
 export const readRequest = Schema.decodeUnknownOption(Schema.fromJsonString(WithdrawalRequestBody))

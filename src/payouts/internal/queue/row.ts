@@ -31,14 +31,6 @@ export const Row = Schema.Struct({
   state: PayoutState.pipe(Schema.withConstructorDefault(Effect.succeed("accepted" as const))),
   /** Who submitted it, as the item's `by` says. */
   submittedBy: orNull(Schema.String),
-  /** Whether it, or the list that it was submitted with, is above `fourEyesAbove`. It stays so. */
-  needsApproval: Bool.pipe(Schema.withConstructorDefault(Effect.succeed(false))),
-  /** The second person, who approved it. */
-  approvedBy: orNull(Schema.String),
-  approvedAt: orNull(Int),
-  /** The step that one person asked for and another one has to confirm. */
-  askedStep: orNull(Schema.String),
-  askedBy: orNull(Schema.String),
   /** The span of the operation by which it is to be sent, as `traceId-spanId`. */
   offeredBy: orNull(Schema.String),
   sends: startingAt(0),
@@ -48,7 +40,7 @@ export const Row = Schema.Struct({
   fingerprint: orNull(Schema.String),
   /** When its last request was marked, whatever became of it. */
   markedAt: orNull(Int),
-  /** Until when that request may be under way: the lease of its worker and the deadline of its call are over then. */
+  /** Until when that request may be under way: the lease of its worker and the deadline of its call are over then. Null: it was answered. */
   underWayUntil: orNull(Int),
   /**
    * Since when it is wanted, by the clock of the database: its submit, or the last step of a person who wanted it sent. A wait
@@ -64,11 +56,6 @@ export const Row = Schema.Struct({
   notBefore: orNull(Int),
   /** Whether a person said of a request that may have left that it was not executed. */
   saidNotExecuted: Bool.pipe(Schema.withConstructorDefault(Effect.succeed(false))),
-  /** The reference of the payout that it replaces, and of the one that replaces it. */
-  replaces: orNull(Schema.String),
-  replacedBy: orNull(Schema.String),
-  /** What the submitter calls it, sealed as the request is; deleted by `forget`. */
-  label: orNull(Schema.String),
   /** The number of its record: only an answer to its own key says it. */
   withdrawalId: orNull(Int),
   /** The service's word for the state of its withdrawal, if it is a plain one. */

@@ -13,9 +13,10 @@ import { Caller } from "../../../internal/caller.ts"
 import { makeBudget } from "../../../internal/retryBudget.ts"
 import type { Sender } from "../../../internal/sender.ts"
 import type { Seal } from "../../Seal.ts"
-import { mismatchOf, rejectOtherCompany, writeOptions } from "../machine.ts"
+import { differsOf, rejectOtherCompany, writeOptions } from "../machine.ts"
 import type { ReadAccount } from "./account.ts"
 import { logAlone, logFailure } from "./answerLog.ts"
+import { mayBeLost } from "./conditions.ts"
 import type { Core } from "./core.ts"
 import type { Gate, Permit, Standing } from "./gate.ts"
 import { waitedMillis } from "./late.ts"
@@ -52,6 +53,10 @@ export const makeSend = ({
   // The retries of the queue do not spend those of a checkout on the same client.
   const budget = makeBudget()
 
+  /** Whether an earlier request of it may have been executed, also one that this database does not know. */
+  const isInDoubt = (payout: Row, account: ReadAccount) =>
+    payout.mayHaveLeftAt !== null || mayBeLost.of({ payout, account, given: { horizon } })
+
   /** Sends the request of a marked payout, and returns the answer and by whom it was sent. */
   const request = Effect.fnUntraced(function* (
     before: Row,
@@ -62,10 +67,11 @@ export const makeSend = ({
     let used: Sender | undefined
     let refusedAs: string | undefined
     const now = yield* Clock.currentTimeMillis
+    const from = isInDoubt(before, account) ? (before.mayHaveLeftAt ?? now) : null
     const left = horizon - waitedMillis(marked, { account, horizon, now })
     const answer: Answer = yield* payments
       // Of a key and its kind, both or none was written.
-      .requestWithdrawal(stored as WithdrawalRequest, writeOptions(before.idempotencyKey, before.mayHaveLeftAt))
+      .requestWithdrawal(stored as WithdrawalRequest, writeOptions(before.idempotencyKey, from))
       .pipe(
         Effect.provideService(Caller, {
           budget,
@@ -115,13 +121,13 @@ export const makeSend = ({
       const { fingerprint, marked } = yield* commitMark(row, account)
       const { answer, refusedAs, used } = yield* request(row, marked, account, stored)
       const now = yield* Clock.currentTimeMillis
-      const after = yield* record(marked, row.mayHaveLeftAt !== null, answer, now)
+      const after = yield* record(marked, isInDoubt(row, account), answer, now)
       if (after !== undefined) yield* Effect.annotateCurrentSpan(payoutFields(after))
       const standing = yield* gate.report(permit, after ?? marked, { answer, refusedAs })
       if (Result.isFailure(answer)) {
         const { failure } = answer
-        const mismatch = failure.outcome === "Unknown" ? mismatchOf(failure) : undefined
-        if (mismatch !== undefined) yield* reportMismatch(after ?? marked, mismatch, now)
+        const differs = failure.outcome === "Unknown" ? differsOf(failure) : undefined
+        if (differs === "companyId" || differs === "pixKey") yield* reportMismatch(after ?? marked, differs)
         return yield* tryAgain(row, after, account, failure, now, standing)
       }
       // The balance has grown: what it did not cover before is sent in its place among the others.

@@ -185,11 +185,11 @@ const mostWords = 20
 const dayMillis = 86_400_000
 /** Where nothing says how payouts ended, all stay posted. So only those of the last 35 days are counted. */
 const postedFor = 35 * dayMillis
-/** Why a parked payout is no alarm: it waits for the second of two people. */
-const approval = "NeedsApproval"
+/** What is not counted in a state: what waits for its time, or is under way within its deadline. */
+const noAlarm = { accepted: "NotBefore", unknown: "UnderWay", parked: undefined } as const
 /** Why accepted payouts wait as it is meant: a person or their own times hold them. */
 const meant = ["Paused", ...waitsForTime, "Pace"] as const
-const causes = [...new Set([...meant, ...WaitsFor.literals, approval] as const)]
+const causes = [...new Set([...meant, ...WaitsFor.literals] as const)]
 type Cause = (typeof causes)[number]
 
 /** For how long after the time of its next request an account counts as one whose pace holds its payouts: then nobody sends. */
@@ -199,7 +199,7 @@ const paceFor = 60_000
 const holdOf = (account: ReadAccount, now: number): { readonly cause: Cause | undefined; readonly since: number } => {
   const minute = minuteOfDay(now)
   const { blockedBecause, nextAt, windowFrom } = account
-  const isOpen = isInWindow.of({ payout: { mayHaveLeftAt: null }, account, given: { minute } })
+  const isOpen = isInWindow.of({ payout: { mayHaveLeftAt: null, sends: 0 }, account, given: { minute } })
   const opened = windowFrom === null ? 0 : now + Duration.toMillis(untilMinute(now, windowFrom)) - dayMillis
   // A time that lies further ahead than any spacing holds nothing.
   const isHeld =
@@ -288,9 +288,7 @@ export const measures = Effect.fnUntraced(function* (store: Store, { account }: 
     const late = counts.filter((of) => isAccepted(of) && !meant.some((cause) => cause === causeOfCount(of)))
     const lateSince = late.map(({ cause, oldest: since }) => (cause === null ? Math.max(since, hold.since) : since))
     for (const state of states) {
-      const ofState = counts.filter(
-        ({ cause, state: of }) => of === state && cause !== (state === "parked" ? approval : "NotBefore")
-      )
+      const ofState = counts.filter(({ cause, state: of }) => of === state && cause !== noAlarm[state])
       const since = state === "accepted" ? Math.min(now, ...lateSince) : undefined
       const count = yield* measureState({ account, state }, ofState, now, since)
       if (state === "parked" && count !== parked) {
@@ -302,9 +300,7 @@ export const measures = Effect.fnUntraced(function* (store: Store, { account }: 
       }
     }
     for (const cause of causes) {
-      const { amount, count } = total(
-        counts.filter((of) => (isAccepted(of) || of.cause === approval) && causeOfCount(of) === cause)
-      )
+      const { amount, count } = total(counts.filter((of) => isAccepted(of) && causeOfCount(of) === cause))
       yield* update(delayed, count, { account, cause })
       yield* update(delayedCentavos, amount, { account, cause })
     }

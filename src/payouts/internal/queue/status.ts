@@ -7,9 +7,9 @@ import * as Schema from "effect/Schema"
 import * as String from "effect/String"
 import * as Struct from "effect/Struct"
 import { Centavos } from "../../../pix/Money.ts"
-import { PayoutAsked, PayoutClaimed, PayoutStatus } from "../../PayoutStatus.ts"
+import { PayoutClaimed, PayoutStatus } from "../../PayoutStatus.ts"
 import { type PayoutState, WaitsFor } from "../../PayoutState.ts"
-import { makeOutcomeUnknown } from "../machine.ts"
+import { differsOf, makeOutcomeUnknown } from "../machine.ts"
 import { readClaims } from "./claims.ts"
 import { failureOf, readReais, type Row } from "./row.ts"
 
@@ -17,7 +17,6 @@ const time = (millis: number) => DateTime.makeUnsafe(millis)
 
 const isWaitsFor = Schema.is(WaitsFor)
 const isClaimed = Schema.is(PayoutClaimed)
-const isAsked = Schema.is(PayoutAsked)
 const fieldsOf = Object.fromEntries(
   PayoutStatus.members.map(({ fields }) => [fields.state.literal, Object.keys(fields)])
 )
@@ -31,6 +30,7 @@ const shownFailure = (row: Row, state: PayoutState, failure: ReturnType<typeof f
     case "failed":
       return failure?._tag === "WithdrawalFailed" ? failure : undefined
     case "unknown":
+      if (row.underWayUntil !== null) return undefined
       return isUnclear ? failure : makeOutcomeUnknown(row.idempotencyKey, "Unrecognised", row.sends)
     default:
       return failure
@@ -47,7 +47,6 @@ export const statusOf = (row: Row): PayoutStatus => {
   // A newer version may have written a failure that cannot be read. A person has to find out why the payout was refused.
   const isUnreadable = row.state === "refused" && (failure === undefined || failure.outcome === "Unknown")
   const state = isUnreadable ? "parked" : row.state
-  const asked = { step: row.askedStep, by: row.askedBy }
   const known: Record<string, unknown> = {
     ...row,
     _tag: String.capitalize(state),
@@ -57,6 +56,7 @@ export const statusOf = (row: Row): PayoutStatus => {
     submittedAt: time(row.submittedAt),
     updatedAt: time(row.updatedAt),
     mayHaveLeftAt: row.mayHaveLeftAt === null ? null : time(row.mayHaveLeftAt),
+    underWayUntil: row.underWayUntil === null ? null : time(row.underWayUntil),
     notBefore: row.notBefore === null ? null : time(row.notBefore),
     by: row.endedBy ?? "person",
     endedAt: time(row.endedAt ?? row.updatedAt),
@@ -66,12 +66,10 @@ export const statusOf = (row: Row): PayoutStatus => {
     contradicted: row.contradicted ? true : null,
     unconfirmed: row.lookups === null ? true : null,
     toCheck: isToCheck(row) ? true : null,
-    // It is sealed.
-    label: null,
     waitsFor: isWaitsFor(row.waitsFor) ? row.waitsFor : null,
     because: isUnreadable ? "Unreadable" : (row.parkedBecause ?? "Operator"),
-    error: shownFailure(row, state, failure),
-    asked: isAsked(asked) ? asked : null
+    differs: row.parkedBecause === "SeeRecord" && failure?.outcome === "Unknown" ? differsOf(failure) : null,
+    error: shownFailure(row, state, failure)
   }
   const shown = fieldsOf[state]?.filter((field) => known[field] !== null && known[field] !== undefined) ?? []
   // A test compares the statuses of all kinds of rows with the schema.

@@ -30,12 +30,12 @@ import { handedOutOf } from "./handedOut.ts"
 import { makeReads } from "./reads.ts"
 import { makeStateStore } from "./stateStore.ts"
 import { allColumns, columnOf, decodeRows, historyTable, type StoreParts, table } from "./storeParts.ts"
-import { makeInsertState, makeUpdate } from "./update.ts"
+import { makeUpdate } from "./update.ts"
 
 const decodeRow = Schema.decodeUnknownEffect(Row)
 /** What the statement that inserts a row decides. */
 const decodeInserted = Schema.decodeUnknownEffect(
-  Schema.Array(Schema.Struct(Struct.pick(Row.fields, ["needsApproval", "wantedAt", "waitsFor", "waitsSince"])))
+  Schema.Array(Schema.Struct(Struct.pick(Row.fields, ["wantedAt", "waitsFor", "waitsSince"])))
 )
 
 /** The key of an account's own changes in the history. No payout has it, since the keys of payouts have a hash. */
@@ -86,10 +86,10 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
   })
 
   /** What a row has that is not sent before a time: it is due and wanted then, and waits for it where it lies ahead. */
-  const scheduled = (notBefore: Fragment, isAboveLimit: Fragment) =>
+  const scheduled = (notBefore: Fragment) =>
     Effect.map(databaseNow(database), (now) => {
       const from = sql`${sql.literal(isPg ? "GREATEST" : "MAX")}(${notBefore}, ${now})`
-      const waits = sql`CASE WHEN ${notBefore} > ${now} AND NOT ${isAboveLimit}`
+      const waits = sql`CASE WHEN ${notBefore} > ${now}`
       return {
         dueAt: from,
         wantedAt: from,
@@ -124,42 +124,32 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
     followWrites: followWrites(soleWritesOf(sql)),
     /** Runs an effect when the caller's transaction is committed; at once where there is none. */
     afterCommit: sql.afterCommit,
-    /**
-     * Inserts a row of a list with this sum, and returns whether it is above the account's limit, and parked, and since when it is
-     * wanted; `undefined` where there is a row with its key.
-     */
-    insert: Effect.fnUntraced(function* (row: Row, sum: number) {
-      // What is null is left out, so that a role need not be allowed to write an approval. On PostgreSQL a row is due and wanted by
+    /** Inserts a row, and returns since when it is wanted; `undefined` where there is a row with its key. */
+    insert: Effect.fnUntraced(function* (row: Row) {
+      // What is null is left out, so that a role need not be allowed to write it. On PostgreSQL a row is due and wanted by
       // the clock of the database, which is the default.
       const times = isPg ? { dueAt: null, wantedAt: null } : { dueAt: row.submittedAt, wantedAt: row.submittedAt }
       const known = Record.filter({ ...row, ...times }, (value) => value !== null)
-      const above = sql`COALESCE(CAST(${sum} AS BIGINT) > ${accounts.limit}, ${false})`
       const { notBefore } = row
       const columns: Record<string, unknown> = {
         ...known,
-        ...(notBefore !== null && (yield* scheduled(sql`CAST(${notBefore} AS BIGINT)`, above))),
-        state: sql`CASE WHEN ${above} THEN 'parked' ELSE CAST(${row.state} AS VARCHAR(10)) END`,
-        parkedBecause: sql`CASE WHEN ${above} THEN 'NeedsApproval' END`,
-        needsApproval: above
+        ...(notBefore !== null && (yield* scheduled(sql`CAST(${notBefore} AS BIGINT)`)))
       }
       const names = sql.csv(Struct.keys(columns).map((field) => sql`${sql(columnOf(field))}`))
       const values = sql.csv(Object.values(columns).map((value) => sql`${value}`))
       return yield* Effect.flatMap(
         sql`INSERT INTO ${payouts} (${names}) VALUES (${values}) ON CONFLICT DO NOTHING
-          RETURNING needs_approval AS "needsApproval", wanted_at AS "wantedAt", waits_for AS "waitsFor",
-            waits_since AS "waitsSince"`,
+          RETURNING wanted_at AS "wantedAt", waits_for AS "waitsFor", waits_since AS "waitsSince"`,
         (rows) => Effect.map(Effect.orDie(decodeInserted(rows)), ([inserted]) => inserted)
       )
     }),
     /** Writes an entry of something that changes no row. */
     insertEntry,
-    /** Writes an entry of a row that was inserted, and its state where it is to be handed out. */
-    insertState: makeInsertState(parts),
     /** The states that wait for `onState`. */
     states,
     /** Puts in doubt what may have been sent since a worker was last seen, with the entries of the history. */
-    doubt: (from: ReadAccount, now: number, lease: number) =>
-      Effect.flatMap(accounts.identity.doubt(from, now, lease, allColumns), (found) =>
+    doubt: (from: ReadAccount, now: number) =>
+      Effect.flatMap(accounts.identity.doubt(from, now, allColumns), (found) =>
         Effect.tap(Effect.orDie(decodeRows(found)), (rows) =>
           Effect.forEach(Arr.chunksOf(rows, 1000), (some) => {
             const entry = { _tag: "Doubted" } as const

@@ -5,7 +5,6 @@ import * as Arr from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type { SqlError } from "effect/sql/SqlError"
 import { invalidWithdrawal } from "../../../contract/WithdrawalCheck.ts"
@@ -13,7 +12,6 @@ import { Centavos } from "../../../pix/Money.ts"
 import { DatabaseError } from "../../../durable/Database.ts"
 import { log } from "../../../internal/spans.ts"
 import { LooksAlike, type PayoutItem, PayoutsNotAccepted, ReferenceConflict } from "../../Payout.ts"
-import { PayoutStateConflict } from "../../PayoutState.ts"
 import type { Seal } from "../../Seal.ts"
 import { type Judged, makeFindAlike } from "./alike.ts"
 import type { Core } from "./core.ts"
@@ -21,7 +19,6 @@ import {
   isOfContent,
   isSameRequest,
   nameOf,
-  payoutKey,
   placeOf,
   sealed,
   type Stored,
@@ -79,34 +76,25 @@ export const allOrNone = <A>({ rows, wrong }: { readonly rows: A; readonly wrong
     ? Effect.fail(new PayoutsNotAccepted({ outcome: "NotSent", wrong }))
     : Effect.succeed(rows)
 
-const conflict = (
-  { amount, reference }: Row,
-  earlier: Row,
-  what: Pick<ReferenceConflict, "differs" | "replaced">
-): ReferenceConflict =>
-  new ReferenceConflict({
+/** How a payout differs from the earlier one of its reference. */
+const conflictOf = (row: Row, earlier: Row, isSame: boolean): ReferenceConflict | undefined => {
+  const differs = [
+    ...(earlier.amount === row.amount ? [] : ["amount" as const]),
+    ...(isSame ? [] : ["content" as const])
+  ]
+  if (differs.length === 0) return undefined
+  return new ReferenceConflict({
     outcome: "NotSent",
-    reference,
-    amount: Centavos.make(amount),
-    ...what,
+    reference: row.reference,
+    amount: Centavos.make(row.amount),
+    differs,
     earlier: {
       idempotencyKey: earlier.idempotencyKey,
       amount: Centavos.make(earlier.amount),
       since: DateTime.makeUnsafe(earlier.submittedAt)
     }
   })
-
-/** How a payout differs from the earlier one of its reference. */
-const conflictOf = (row: Row, earlier: Row, isSame: boolean): ReferenceConflict | undefined => {
-  const differs = [
-    ...(earlier.amount === row.amount ? [] : ["amount" as const]),
-    ...(isSame ? [] : ["content" as const]),
-    ...(earlier.replaces === row.replaces ? [] : ["replaces" as const])
-  ]
-  return differs.length === 0 ? undefined : conflict(row, earlier, { differs })
 }
-
-const noOriginal = invalidWithdrawal([{ path: "replaces", problem: "is the reference of no payout" }])
 
 export const makeAccept = (core: Core, settings: Settings, seal: Seal) => {
   const { store } = core
@@ -133,47 +121,17 @@ export const makeAccept = (core: Core, settings: Settings, seal: Seal) => {
     ).pipe(Effect.result)
   )
 
-  /** Says in the row of the payout that a new one replaces that it is never sent again. */
-  const replace = Effect.fnUntraced(function* (
-    row: Row
-  ): Effect.fn.Return<Result.Result<Row, Wrong["error"]>, SqlError> {
-    const { reference, replaces, submittedBy } = row
-    if (replaces === null) return Result.succeed(row)
-    // It was checked.
-    const original = yield* store.get(Option.getOrThrow(payoutKey(account, replaces)))
-    const refuse = (other: Row, problem: string): Effect.Effect<never, PayoutStateConflict | ReferenceConflict> => {
-      const { reference: of, replacedBy, state } = other
-      return Effect.fail(
-        replacedBy === null
-          ? new PayoutStateConflict({ operation: "replace", reference: of, state, problem })
-          : conflict(row, other, { differs: ["replaces"], replaced: { reference: of, by: replacedBy } })
-      )
-    }
-    const event = { _tag: "Replaced", by: submittedBy ?? undefined, reference } as const
-    return yield* core
-      .stepBy(original, () => event, refuse)
-      .pipe(
-        Effect.map((changed) =>
-          changed === undefined ? Result.fail<Wrong["error"]>(noOriginal) : Result.succeed(row)
-        ),
-        Effect.catchTag(["PayoutStateConflict", "ReferenceConflict"], (error) => Effect.succeed(Result.fail(error)))
-      )
-  })
-
   /** Inserts one payout, or finds it. A conflict is a value, so that the transaction goes on to the next payout. */
   const insert = Effect.fnUntraced(function* (
     submitted: Submission,
-    stored: Stored,
-    sum: number
+    stored: Stored
   ): Effect.fn.Return<Result.Result<Inserted, Wrong["error"]>, SqlError | DatabaseError> {
     const now = yield* Clock.currentTimeMillis
     // A clock that is ahead must not make the doubt look younger than it is.
     const mayHaveLeftAt = stored.state === "unknown" ? Math.min(stored.mayHaveLeftAt ?? now, now) : null
     const row = Row.make({ ...stored, mayHaveLeftAt, submittedAt: now, updatedAt: now })
-    const inserted = yield* core.insert(row, sum)
-    if (inserted !== undefined) {
-      return Result.map(yield* replace(inserted), (row): Inserted => ({ row, isNew: true }))
-    }
+    const inserted = yield* core.insert(row)
+    if (inserted !== undefined) return Result.succeed({ row: inserted, isNew: true })
     const earlier = yield* store.get(row.idempotencyKey)
     const ended = earlier === undefined ? yield* store.endedState(row.idempotencyKey) : undefined
     if (ended !== undefined) {
@@ -204,14 +162,13 @@ export const makeAccept = (core: Core, settings: Settings, seal: Seal) => {
     run: Run | undefined
   ) {
     yield* warnIfUnserved
-    const sum = sumOf(wanted.filter(Result.isSuccess).map(({ success: [one] }) => one))
     const rows: Array<Row> = []
     const judged: Array<Judged> = []
     /** By key, since the same line twice is one payout. */
     const earlier = new Map<string, Row>()
     const wrong: Array<Wrong> = []
     for (const [index, one] of wanted.entries()) {
-      const inserted = Result.isFailure(one) ? Result.fail(one.failure) : yield* insert(...one.success, sum)
+      const inserted = Result.isFailure(one) ? Result.fail(one.failure) : yield* insert(...one.success)
       if (Result.isFailure(inserted)) {
         wrong.push({ index, ...nameOf(payouts[index]), error: inserted.failure })
         continue

@@ -18,7 +18,7 @@ export interface Conditions {
 }
 
 /** Writes an entry of the history, and the status of the payout after it, which is handed out from then on. */
-export const makeInsertState =
+const makeInsertState =
   ({ database: { dialect, sql }, insertEntry, states }: StoreParts) =>
   (key: string, entry: string, status: string | undefined, at: number): Effect.Effect<unknown, SqlError> => {
     const written = insertEntry(key, entry)
