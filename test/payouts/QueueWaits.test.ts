@@ -92,7 +92,7 @@ describe("the horizon", () => {
     yield* TestClock.adjust("5 minutes")
     const sent = yield* requests()
     assert.deepStrictEqual([yield* shown(), yield* shown("invoice-2")], ["parked PastHorizon", "parked PastHorizon"])
-    assert.include((yield* Effect.flip(queue.resume("invoice-1"))).message, "notExecuted")
+    assert.include((yield* Effect.flip(queue.resume("invoice-1"))).message, "settle it")
     yield* TestClock.adjust("2 hours")
     assert.strictEqual(yield* requests(), sent)
   })
@@ -109,8 +109,8 @@ describe("the horizon", () => {
     }
   )
 
-  queued("is over before a person says notExecuted, as is the last request", hour, function* ({ queue }) {
-    const resume = queue.resume("invoice-1", { notExecuted: true })
+  queued("is over, as is the last request, before a person says that it failed", hour, function* ({ queue }) {
+    const settled = queue.settle("invoice-1", { as: "failed" })
     yield* meetAll(lost)
     yield* queue.submit(payout("invoice-1"))
     yield* TestClock.adjust("58 minutes")
@@ -119,10 +119,10 @@ describe("the horizon", () => {
     yield* queue.park("invoice-1")
     yield* TestClock.adjust("3 minutes")
     // The first request left longer ago than the horizon, the last one a moment ago.
-    assert.include((yield* Effect.flip(resume)).message, "may be under way until")
+    assert.include((yield* Effect.flip(settled)).message, "may be under way until")
     // The lease of its worker and the deadline of its call.
     yield* TestClock.adjust("9 minutes")
-    assert.strictEqual((yield* resume).state, "accepted")
+    assert.strictEqual((yield* settled).state, "failed")
   })
 })
 
