@@ -31,7 +31,6 @@ CREATE TABLE effect_pix_payouts (
   waits_since BIGINT,
   counted_day VARCHAR(10),
   not_before BIGINT CHECK (not_before BETWEEN 0 AND 8640000000000000),
-  said_not_executed BOOLEAN NOT NULL DEFAULT FALSE,
   withdrawal_id BIGINT,
   withdrawal_status VARCHAR(40),
   end_to_end_id VARCHAR(64),

@@ -46,7 +46,7 @@ BEGIN
   -- The application submits, also by PayoutInsert, and runs sheets. It changes nothing that was submitted: it stores what a
   -- webhook claims. What it inserts was never sent: see the trigger below.
   GRANT INSERT (account, idempotency_key, reference, amount, request, request_check, state, submitted_by,
-    offered_by, sends, parked_because, not_before, due_at, wanted_at, waits_for, waits_since, said_not_executed,
+    offered_by, sends, parked_because, not_before, due_at, wanted_at, waits_for, waits_since,
     contradicted, may_have_left_at, fingerprint, error, submitted_at, updated_at, version)
     ON effect_pix_payouts TO effect_pix_application;
   GRANT UPDATE (claims, claimed, lookups, due_at, taken_by, tries, offered_by, updated_at, version)
@@ -62,7 +62,7 @@ BEGIN
     ON effect_pix_payout_accounts TO effect_pix_worker;
   -- The operator takes the steps of the command: it alone settles, judges what is parked or refused, and sets limits. It submits nothing.
   GRANT UPDATE (state, due_at, taken_by, tries, offered_by,
-    may_have_left_at, fingerprint, wanted_at, not_before, waits_for, waits_since, counted_day, said_not_executed,
+    may_have_left_at, fingerprint, wanted_at, not_before, waits_for, waits_since, counted_day,
     parked_because, error, request, request_check, payee, reason, claims, claimed, lookups, ended_by, ended_at, contradicted,
     updated_at, version) ON effect_pix_payouts TO effect_pix_operator;
   GRANT UPDATE (spent) ON effect_pix_payout_days TO effect_pix_operator;

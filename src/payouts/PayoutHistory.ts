@@ -35,7 +35,7 @@ const changed = {
  * | `Contradicted` | the service says, `by` an answer or a lookup, that it was executed where `failed` is stored, or that it failed where `paid` is: a person decides |
  * | `Doubted` | the database is another one, as after a failover, and may have lost the mark of a request: it is sent again under its key |
  * | `Parked` | a worker parked it, or a person where `because` is `Operator` |
- * | `Retried`, `Resumed`, `Settled` | a person's step. `notExecuted` is what the person said; `state` is that of the step |
+ * | `Retried`, `Resumed`, `Settled` | a person's step; `state` is that of the step |
  * | `Cancelled` | a person's step, before anything left |
  * | `Shown` | a person was shown the data of its payee |
  * | `Forgotten` | the data of its payee was deleted at once, as a person wanted |
@@ -61,7 +61,7 @@ export const PayoutChange = Schema.Union([
   Schema.TaggedStruct("Doubted", changed),
   Schema.TaggedStruct("Parked", { ...changed, because: ParkedBecause, ...Person.fields }),
   Schema.TaggedStruct("Retried", { ...changed, ...Person.fields }),
-  Schema.TaggedStruct("Resumed", { ...changed, notExecuted: Schema.Boolean, ...Person.fields }),
+  Schema.TaggedStruct("Resumed", { ...changed, ...Person.fields }),
   Schema.TaggedStruct("Settled", { ...changed, ...Person.fields }),
   Schema.TaggedStruct("Cancelled", { ...changed, ...Person.fields }),
   Schema.TaggedStruct("Shown", { ...changed, ...Person.fields }),

@@ -243,14 +243,10 @@ export class PayoutQueue extends Context.Service<
     readonly park: (reference: string, options?: StepOptions) => Steering
     /**
      * Lets the workers send a parked payout, which they park again where it is still above a limit. Where a request of it
-     * may have left longer ago than the horizon, or under another client id, it needs `notExecuted: true`: you looked in the
-     * panel, and the service did not execute it. That is refused while the service still knows the key, and until the lease
-     * and the deadline of its last request are over.
+     * may have left longer ago than the horizon, it is refused: look in the panel, and `settle` it. What the panel does not have is
+     * settled as failed, and paid under a new reference.
      */
-    readonly resume: (
-      reference: string,
-      options?: StepOptions & { readonly notExecuted?: boolean | undefined }
-    ) => Steering
+    readonly resume: (reference: string, options?: StepOptions) => Steering
     /**
      * Stores how a payout ended, as you learned it from the panel or a statement, or corrects it, in the caller's transaction where
      * there is one. A webhook is a claim, which `hint` stores.
@@ -270,8 +266,7 @@ export class PayoutQueue extends Context.Service<
      */
     readonly confirm: (reference: string, options?: StepOptions) => Steering
     /**
-     * Cancels a payout of which nothing of this queue left: it was never sent, or the service refused its every request, and no person
-     * said of one that it was not executed. It is never sent again, and its `dailyCap` has room again. It joins the caller's
+     * Cancels a payout of which nothing of this queue left: it was never sent, or the service refused its every request. It is never sent again, and its `dailyCap` has room again. It joins the caller's
      * transaction: submit there what is paid in its place.
      *
      * Fails with `PayoutStateConflict` where a request may have left: `park` it then. So it does on PostgreSQL before a worker

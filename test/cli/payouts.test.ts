@@ -360,9 +360,7 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
       ["retry posted --yes", 4, "", /retry changed nothing: the payout posted is posted/],
       ["show accepted", 0, / Parked Operator \(parked\) by ana: asked\n.* Settled \(failed\)/],
       ["retry refused --yes", 0, /^State +accepted$/m, /MONEY WILL MOVE: it is sent again, under the same key/],
-      ["resume parked --not-executed", 2, "", /MONEY WILL MOVE: you say that the service executed no request/],
       ["resume parked --yes", 0, /^State +accepted$/m, /MONEY MAY MOVE: a worker sends it again, under the same key/],
-      ["resume unknown --not-executed", 4, "", /^resume changed nothing: .* Only a parked payout/],
       ["resume unknown --yes", 4, "", /resume changed nothing/]
     )
     // A request of it left longer ago than the default horizon, of which the command knows as little as of the program's.

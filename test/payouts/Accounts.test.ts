@@ -201,9 +201,8 @@ effect("what is in doubt under another sender is parked until a person says what
   }
   yield* TestClock.adjust("1 minute")
   assert.strictEqual(yield* requestsOf(other), 0)
-  yield* queue.resume("lost", { notExecuted: true })
-  yield* TestClock.adjust("10 seconds")
-  assert.strictEqual(yield* stateOf(queue, "lost"), "posted")
+  yield* queue.settle("lost", { as: "failed" })
+  assert.strictEqual(yield* stateOf(queue, "lost"), "failed")
 })
 
 effect("credentials of another client id send nothing: a doubt is parked, and the rest waits", base, function* () {

@@ -210,8 +210,9 @@ for (const [title, { elsewhere, held, make, restore, suffix = "" }] of Object.en
     for (const { idempotencyKey, reference } of report.parked) {
       if (paid.has(idempotencyKey)) yield* queue.settle(reference, { by: "ana" })
     }
-    yield* queue.resume(last, { by: "ana", notExecuted: true })
-    assert.strictEqual((yield* queue.await(last)).state, "posted")
+    yield* queue.settle(last, { by: "ana", as: "failed" })
+    yield* queue.submit(payout(`${last} anew`))
+    assert.strictEqual((yield* queue.await(`${last} anew`)).state, "posted")
     yield* assertPaid(count)
   })
 }

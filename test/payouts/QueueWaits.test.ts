@@ -92,7 +92,7 @@ describe("the horizon", () => {
     yield* TestClock.adjust("5 minutes")
     const sent = yield* requests()
     assert.deepStrictEqual([yield* shown(), yield* shown("invoice-2")], ["parked PastHorizon", "parked PastHorizon"])
-    assert.include((yield* Effect.flip(queue.resume("invoice-1"))).message, "notExecuted")
+    assert.include((yield* Effect.flip(queue.resume("invoice-1"))).message, "settle it")
     yield* TestClock.adjust("2 hours")
     assert.strictEqual(yield* requests(), sent)
   })
@@ -108,19 +108,6 @@ describe("the horizon", () => {
       assert.deepStrictEqual([yield* shown(), yield* isInDoubt(), yield* requests()], ["parked PastHorizon", true, 2])
     }
   )
-
-  queued("is over before a person says notExecuted", hour, function* ({ queue }) {
-    const resume = queue.resume("invoice-1", { notExecuted: true })
-    yield* meetAll(lost)
-    yield* queue.submit(payout("invoice-1"))
-    yield* TestClock.adjust("58 minutes")
-    yield* queue.retry("invoice-1")
-    yield* settle
-    yield* queue.park("invoice-1")
-    assert.include((yield* Effect.flip(resume)).message, "still knows its key")
-    yield* TestClock.adjust("3 minutes")
-    assert.strictEqual((yield* resume).state, "accepted")
-  })
 })
 
 describe("a limit", () => {

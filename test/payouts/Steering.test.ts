@@ -45,7 +45,7 @@ const payoutsOf = {
   lostUnreadable: parkedAfter("Unreadable", now - 1),
   parkedUnderWay: `state = 'parked', parked_because = 'Operator', under_way_until = ${now + 1}, sends = 1, may_have_left_at = 1`,
   scheduled: `not_before = ${now + hour}, waits_for = 'NotBefore', waits_since = 1`,
-  cleared: "sends = 1, said_not_executed = 1",
+  cleared: "sends = 1",
   parkedDeleted: "state = 'parked', parked_because = 'Operator', request = NULL"
 }
 type Of = keyof typeof payoutsOf
@@ -132,19 +132,6 @@ test("resume sends what is parked, but not what left long ago", (queue, of) => q
   [`Resumed state=unknown ${idle} -parkedBecause`]: ["lost", ...isElsewhere]
 })
 
-const asNew = (queue: PayoutQueue["Service"], of: string) => queue.resume(of, { by, notExecuted: true })
-test("resume of what was not executed sends it as new, where nobody can know otherwise", asNew, {
-  "Only a parked payout": isNotParked,
-  "Its request was deleted,": ["parkedDeleted"],
-  "The service still knows": ["lost"],
-  "A request of it": ["parkedUnderWay"],
-  [`Resumed state=accepted ${wanted} ${idle} -parkedBecause`]: ["parked"],
-  [`Resumed state=accepted -mayHaveLeftAt -fingerprint ${wanted} ${idle} -countedDay saidNotExecuted=true -error -parkedBecause`]:
-    isElsewhere,
-  [`Resumed state=accepted -mayHaveLeftAt -fingerprint -underWayUntil ${wanted} ${idle} -countedDay saidNotExecuted=true -error -parkedBecause`]:
-    ["lostLongAgo"]
-})
-
 const told = `endedBy=person endedAt=${now}`
 const isClean: ReadonlyArray<Of> = ["accepted", "refused", "forgotten", "scheduled", "cleared", "cancelled"]
 test(
@@ -191,9 +178,10 @@ test("forget deletes the request of what has ended, once", (queue, of) => queue.
 
 test("cancel ends what cannot have left, and nothing else", (queue, of) => queue.cancel(of, { by }), {
   "It was recorded, settled": [...isRecorded],
-  "A request of it": ["underWay", "unknown", "cleared", "lost", "lostLongAgo", ...isElsewhere, "parkedUnderWay"],
+  "A request of it": ["underWay", "unknown", "lost", "lostLongAgo", ...isElsewhere, "parkedUnderWay"],
   nothing: ["cancelled"],
   [`Cancelled state=cancelled ${idle}`]: ["scheduled"],
+  "Cancelled state=cancelled": ["cleared"],
   [`Cancelled state=cancelled -fingerprint ${idle} -countedDay`]: ["accepted"],
   [`Cancelled state=cancelled -fingerprint ${idle} -countedDay -error`]: ["refused"],
   [`Cancelled state=cancelled -fingerprint ${idle} -countedDay -error -parkedBecause`]: ["parked"],

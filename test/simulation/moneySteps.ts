@@ -268,7 +268,8 @@ export const play = (world: World, plan: Plan) =>
             if (as !== undefined || !plan.isSeen) yield* Effect.ignore(queue.settle(reference, { ...by, as }))
           } else {
             const again = Effect.ignore(queue.resume(reference, by))
-            yield* queue.resume(reference, { ...by, notExecuted: true }).pipe(Effect.catch(() => again))
+            const failed = queue.settle(reference, { ...by, as: "failed" })
+            yield* "mayHaveLeftAt" in status ? failed.pipe(Effect.catch(() => again)) : again
           }
         }
         // A webhook of a return may be lost for ever: who knows of it has the payout looked up.

@@ -2,7 +2,7 @@
  * Stories of payouts that are paid in the place of others, by the recipe of docs/after-it-is-sent.md, in the world of the simulation of money: two processes that die and stand
  * still, a gateway that refuses, loses answers and may contradict itself, lookups, and people who take every step at any time.
  */
-import { Cause, Clock, DateTime, Effect, Exit, Option, Result } from "effect"
+import { Cause, Clock, DateTime, Effect, Exit, Option } from "effect"
 import { IdempotencyKey, Money, PixKey } from "effect-pix"
 import { DatabaseError, type PayoutItem, type PayoutQueue, type PayoutStatus } from "effect-pix/payouts"
 import type { SqlClient } from "effect/sql"
@@ -140,12 +140,6 @@ const play = (world: World, { fates: fateOf, steps, waits }: Story) =>
       const end = isOver ? queue.settle(before, { by: "ana", as: said }) : queue.cancel(before, { by: "ana" })
       return yield* sql.withTransaction(Effect.andThen(end, queue.submit(item)))
     })
-    /** A person never says that it was not executed where it was. */
-    const resume = Effect.fnUntraced(function* (queue: PayoutQueue["Service"], reference: Reference) {
-      const resumed = yield* Effect.result(queue.resume(reference, { by: "ana" }))
-      if (Result.isSuccess(resumed) || (yield* panel(reference)) !== undefined) return
-      yield* queue.resume(reference, { by: "ana", notExecuted: true })
-    })
     const by = { by: "ana" }
     const take = ({ does, process, reference }: Omit<Step, "after">) =>
       Effect.gen(function* () {
@@ -163,7 +157,7 @@ const play = (world: World, { fates: fateOf, steps, waits }: Story) =>
                 cancels: queue.cancel(reference, by),
                 retries: queue.retry(reference, by),
                 parks: queue.park(reference, by),
-                resumes: resume(queue, reference),
+                resumes: queue.resume(reference, by),
                 settles: settle(queue, reference)
               } satisfies Record<Step["does"], Effect.Effect<unknown, unknown>>
               const taken: Effect.Effect<unknown, unknown> = steps[does]

@@ -34,8 +34,7 @@ const lineOf = ({ _tag, state, ...change }: PayoutChange) => {
   const person = "by" in change ? ` by ${change.by}${"note" in change ? `: ${change.note}` : ""}` : ""
   const answer = "answer" in change ? ` ${change.answer} ${change.error?._tag ?? change.withdrawalId}` : ""
   const rest = "request" in change ? ` ${change.request}` : "because" in change ? ` ${change.because}` : ""
-  const said = "notExecuted" in change && change.notExecuted ? " as not executed" : ""
-  return `${_tag}${answer}${rest}${said}${person} > ${state}${change.mayHaveLeftAt === undefined ? "" : ", may have left"}`
+  return `${_tag}${answer}${rest}${person} > ${state}${change.mayHaveLeftAt === undefined ? "" : ", may have left"}`
 }
 export const linesOf = (queue: PayoutQueue["Service"], reference: string) =>
   Effect.map(queue.history(reference), (changes) => changes.map(lineOf))

@@ -134,4 +134,4 @@ export const stepFailed =
   (error: { readonly _tag: string; readonly message: string }): Failed =>
     error._tag === "DatabaseError"
       ? failed(`${error.message}\nWhether it was done is not known. Look with: effect-pix ${look}`, codes.Unknown)
-      : failed(error.message.replace("notExecuted: true", "--not-executed"), codes.Rejected)
+      : failed(error.message, codes.Rejected)

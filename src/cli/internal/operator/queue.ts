@@ -110,7 +110,7 @@ export const metadataOf = Effect.fnUntraced(function* (status: PayoutStatus) {
 
 /**
  * The horizon is that of the workers, which is stored. Where none began yet it is endless, since one that is shorter than
- * theirs would refuse a safe `resume`, and suggest `--not-executed`.
+ * theirs would refuse a safe `resume`.
  */
 const layerOn = (access: "read" | "write") =>
   Layer.unwrap(

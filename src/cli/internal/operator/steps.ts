@@ -8,7 +8,7 @@ import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
 import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
 import { ParkedBecause, WaitsFor } from "../../../payouts/PayoutState.ts"
-import { flag, parseTime } from "../flags.ts"
+import { parseTime } from "../flags.ts"
 import { plain } from "../text.ts"
 import { textOfSum } from "./describe.ts"
 import { referencesOf } from "./sheetReferences.ts"
@@ -112,16 +112,11 @@ export const payoutSteps = [
   payoutStep({
     name: "resume",
     about: "Give parked payouts back to the workers",
-    flags: {
-      group: because,
-      notExecuted: flag("not-executed", "You looked into the panel: the service executed no request of any of them")
-    },
-    effect: ({ isPaused }, { notExecuted }) =>
-      (notExecuted
-        ? "MONEY WILL MOVE: you say that the service executed no request of it, and it is sent again. If that is wrong, it is paid twice."
-        : "MONEY MAY MOVE: a worker sends it again, under the same key. It parks it again as PastHorizon where a request left longer ago than its horizon: then look into the panel.") +
+    flags: { group: because },
+    effect: ({ isPaused }) =>
+      "MONEY MAY MOVE: a worker sends it again, under the same key. It parks it again as PastHorizon where a request left longer ago than its horizon: then look into the panel." +
       (isPaused ? untilContinue : ""),
-    take: (queue, { status }, why, { notExecuted }) => queue.resume(status.reference, { ...why, notExecuted })
+    take: (queue, { status }, why) => queue.resume(status.reference, why)
   }),
   payoutStep({
     name: "confirm",

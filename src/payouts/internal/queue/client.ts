@@ -3,7 +3,6 @@
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Predicate from "effect/Predicate"
 import type { StepOptions } from "../../../durable/Step.ts"
 import type { PayoutItem } from "../../Payout.ts"
 import type { PayoutStatus } from "../../PayoutStatus.ts"
@@ -95,11 +94,7 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
       ),
     retry: (reference: string, options: StepOptions = {}) => steer({ _tag: "retry" }, reference, options),
     park: (reference: string, options: StepOptions = {}) => steer({ _tag: "park" }, reference, options),
-    resume: (reference: string, options: StepOptions & { readonly notExecuted?: boolean | undefined } = {}) => {
-      const { notExecuted = false } = options
-      if (!Predicate.isBoolean(notExecuted)) return invalid("notExecuted", "must be true or false")
-      return steer({ _tag: "resume", notExecuted }, reference, options)
-    },
+    resume: (reference: string, options: StepOptions = {}) => steer({ _tag: "resume" }, reference, options),
     settle: (
       reference: string,
       options: StepOptions & { readonly as?: "paid" | "failed" | "returned" | undefined } = {}

@@ -96,18 +96,11 @@ export const edges: { readonly [Name in Tag]: ReadonlyArray<Edge<Event<Name>>> }
   resume: [
     refuse(allBut("parked"), always, "Only a parked payout can be resumed."),
     refuse(["parked"], Moves.isDeleted, `${deleted} Settle it.`),
-    refuse(["parked"], Moves.notExecutedTooEarly, Moves.untilOver),
-    refuse(
-      ["parked"],
-      Moves.notExecutedNeedless,
-      "The service still knows its key. Resume it without notExecuted: true, and the same key is sent again."
-    ),
     refuse(
       ["parked"],
       Moves.isPastHorizon,
-      "A request left longer ago than the horizon, so another one may pay twice. Look in the panel: settle it, or resume it with notExecuted: true."
+      "A request left longer ago than the horizon, so another one may pay twice. Look in the panel, and settle it."
     ),
-    go(["parked"], Moves.wasNotExecuted, "accepted", Moves.resumedAnew),
     go(["parked"], Moves.isInDoubt, "unknown", Moves.resumed),
     go(["parked"], always, "accepted", Moves.resumed)
   ],
@@ -197,7 +190,7 @@ const entries: Entries = {
   Parked: (_, { because }) => ({ _tag: "Parked", because }),
   retry: (_, { person }) => ({ _tag: "Retried", ...person }),
   park: (_, { person }) => ({ _tag: "Parked", because: "Operator", ...person }),
-  resume: (_, { notExecuted, person }) => ({ _tag: "Resumed", notExecuted, ...person }),
+  resume: (_, { person }) => ({ _tag: "Resumed", ...person }),
   settle: (_, { person }) => ({ _tag: "Settled", ...person }),
   confirm: () => undefined,
   cancel: (_, { person }) => ({ _tag: "Cancelled", ...person }),

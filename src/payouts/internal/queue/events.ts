@@ -73,7 +73,7 @@ interface Events {
   /** The steps of a person. */
   readonly retry: ByPerson
   readonly park: ByPerson
-  readonly resume: ByPerson & { readonly notExecuted: boolean }
+  readonly resume: ByPerson
   readonly settle: ByPerson & { readonly as: "paid" | "failed" | "returned" }
   readonly confirm: ByPerson
   readonly cancel: ByPerson

@@ -255,12 +255,6 @@ const isMarked = ({ mayHaveLeftAt }: Row) => mayHaveLeftAt !== null
 const isLate = (row: Row, { at }: ByPerson) => tooLate(row, at) !== undefined
 const isUnderWay = ({ mayHaveLeftAt, underWayUntil }: Row, { at }: ByPerson) =>
   mayHaveLeftAt !== null && underWayUntil !== null && at.now < underWayUntil
-/** The person says of a request that was marked that it was not executed. */
-const saysNotExecuted = (row: Row, { notExecuted }: Event<"resume">) => notExecuted && isMarked(row)
-/** The service still knows the key, or has not seen it, so that the same request is safe. */
-const isRepeatable = (row: Row, event: ByPerson) =>
-  row.parkedBecause !== "OtherClientId" && row.parkedBecause !== "Unreadable" && !isLate(row, event)
-
 export const isDeleted: Guard<ByPerson> = ["its request was deleted", ({ request }) => request === null]
 export const isInDoubt: Guard<ByPerson> = ["in doubt", isMarked]
 /** A request that was marked and not answered. */
@@ -276,25 +270,10 @@ export const resumed = (row: Row, event: Event<"resume">): Moved => ({
   ...noLookup,
   ...wantedBy(row, event.at)
 })
-export const resumedAnew = (row: Row, event: Event<"resume">): Moved => ({
-  ...noLookup,
-  ...wantedAnew(row, event),
-  saidNotExecuted: true
-})
-
-export const notExecutedTooEarly: Guard<Event<"resume">> = [
-  "`notExecuted`, and a request may be under way",
-  (row, event) => saysNotExecuted(row, event) && isUnderWay(row, event)
-]
-export const notExecutedNeedless: Guard<Event<"resume">> = [
-  "`notExecuted`, and the service knows its key",
-  (row, event) => saysNotExecuted(row, event) && isRepeatable(row, event)
-]
 export const isPastHorizon: Guard<Event<"resume">> = [
-  "in doubt past the horizon, without `notExecuted`",
-  (row, event) => isMarked(row) && !event.notExecuted && isLate(row, event)
+  "in doubt past the horizon",
+  (row, event) => isMarked(row) && isLate(row, event)
 ]
-export const wasNotExecuted: Guard<Event<"resume">> = ["in doubt, with `notExecuted`", saysNotExecuted]
 
 /** A person's word leaves its lookups as they are: one more says whether the service agrees. */
 export const settled = (row: Row, { as, at }: Event<"settle">): Moved => ({
@@ -308,10 +287,10 @@ export const settled = (row: Row, { as, at }: Event<"settle">): Moved => ({
 export const asPaid: Guard<Event<"settle">> = ["as paid", (_, { as }) => as === "paid"]
 export const asReturned: Guard<Event<"settle">> = ["as returned", (_, { as }) => as === "returned"]
 
-/** A request may have left: one is marked, or a person said of one that it was not executed, or the service named its record. */
+/** A request may have left: one is marked, or the service named its record. */
 export const mayHaveLeft: Guard<ByPerson> = [
-  "a request may have left, or a person said that it was not executed",
-  (row) => isMarked(row) || row.saidNotExecuted || row.withdrawalId !== null
+  "a request may have left",
+  (row) => isMarked(row) || row.withdrawalId !== null
 ]
 export const cancelled = (): Moved => ({ ...clean, ...noLookup })
 

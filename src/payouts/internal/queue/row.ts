@@ -54,8 +54,6 @@ export const Row = Schema.Struct({
   countedDay: orNull(Schema.String),
   /** Before this time, by the clock of the database, it is not sent. */
   notBefore: orNull(Int),
-  /** Whether a person said of a request that may have left that it was not executed. */
-  saidNotExecuted: Bool.pipe(Schema.withConstructorDefault(Effect.succeed(false))),
   /** The number of its record: only an answer to its own key says it. */
   withdrawalId: orNull(Int),
   /** The service's word for the state of its withdrawal, if it is a plain one. */

@@ -58,7 +58,6 @@ const create = (types: Types) => [
   waits_since BIGINT,
   counted_day VARCHAR(10),
   not_before BIGINT CHECK (not_before BETWEEN 0 AND ${lastTime}),
-  said_not_executed ${types.boolean} NOT NULL DEFAULT ${types.no},
   withdrawal_id BIGINT,
   withdrawal_status VARCHAR(40),
   unlisted VARCHAR(40),
