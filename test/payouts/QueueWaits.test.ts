@@ -110,6 +110,22 @@ describe("the horizon", () => {
   )
 })
 
+describe("a wait that is no age", () => {
+  queued.each<readonly [cause: string, fault: Fault.Fault]>([
+    ["the balance", poor],
+    ["the credentials", unauthorised]
+  ])("for %s parks nothing that was never sent", { ...hour, concurrency: 1 }, function* ({ queue, sql }, [, fault]) {
+    yield* meetAll(fault)
+    yield* queue.submitMany(payouts(10))
+    yield* Effect.repeat(TestClock.adjust("5 minutes"), { times: 48 })
+    // The one that is tried has the horizon since its first request.
+    const unsent = yield* sql`SELECT state, COUNT(*) AS count FROM effect_pix_payouts WHERE sends = 0 GROUP BY state`
+    assert.lengthOf(unsent, 1)
+    assert.strictEqual(unsent[0]?.["state"], "accepted")
+    assert.isAtLeast(Number(unsent[0]?.["count"]), 1)
+  })
+})
+
 describe("a limit", () => {
   for (const [because, options] of [
     ["OverMaxAmount", { maxAmount: 4999 }],
