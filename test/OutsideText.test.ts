@@ -4,16 +4,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, ManagedRuntime, Option, Redacted, Schema } from "effect"
-import {
-  BrCode,
-  Document,
-  IdempotencyKey,
-  Metadata,
-  Money,
-  PixKey,
-  Reconcile,
-  TransactionStream
-} from "effect-pix"
+import { BrCode, Document, IdempotencyKey, Metadata, Money, PixKey, Reconcile, TransactionStream } from "effect-pix"
 import { Webhook, WebhookHint, WebhookVerifier } from "effect-pix/webhook"
 import { parseAmount } from "../src/cli/internal/amount.ts"
 import { parseTime } from "../src/cli/internal/flags.ts"

@@ -46,11 +46,11 @@ const faked = ["setTimeout", "clearTimeout", "setInterval", "clearInterval", "Da
 const run = async (program: Program): Promise<void> => {
   vi.useFakeTimers({ toFake: [...faked] })
   try {
-    let isOver = false
-    const end = () => (isOver = true)
+    const state = { isOver: false }
+    const end = () => (state.isOver = true)
     void program().then(end, end)
     const until = Date.now() + 86_400_000
-    for (let step = 1; !isOver && Date.now() < until; step = Math.min(step * 1.2, 600_000)) {
+    for (let step = 1; !state.isOver && Date.now() < until; step = Math.min(step * 1.2, 600_000)) {
       await pause()
       vi.advanceTimersByTime(Math.round(step))
     }

@@ -33,6 +33,7 @@ CREATE TABLE effect_pix_payouts (
   not_before BIGINT CHECK (not_before BETWEEN 0 AND 8640000000000000),
   withdrawal_id BIGINT,
   withdrawal_status VARCHAR(40),
+  unlisted VARCHAR(40),
   end_to_end_id VARCHAR(64),
   value VARCHAR(60),
   recorded_at BIGINT,
@@ -64,6 +65,8 @@ CREATE INDEX effect_pix_payouts_lookups ON effect_pix_payouts (account, due_at) 
 CREATE INDEX effect_pix_payouts_posted ON effect_pix_payouts (account, marked_at, amount) WHERE state = 'posted';
 
 CREATE INDEX effect_pix_payouts_unconfirmed ON effect_pix_payouts (account, marked_at, amount) WHERE state = 'posted' AND lookups IS NULL;
+
+CREATE INDEX effect_pix_payouts_unlisted ON effect_pix_payouts (account, unlisted, marked_at, amount) WHERE state = 'posted' AND unlisted IS NOT NULL;
 
 CREATE INDEX effect_pix_payouts_withdrawal ON effect_pix_payouts (account, withdrawal_id) WHERE withdrawal_id IS NOT NULL;
 

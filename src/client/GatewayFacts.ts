@@ -118,7 +118,7 @@ const noFact = { messageUnexpectedKey: "is no fact" }
 const word = Schema.String.check(Schema.makeFilter((text) => fold(text) !== "" || "must be a word"))
 const words = Schema.optional(Schema.Array(word))
 const inOneColumn = Schema.makeFilter((columns: Readonly<Record<string, ReadonlyArray<string> | undefined>>) => {
-  const all = Object.values(columns).flatMap((list = []) => [...new Set(list.map(fold))])
+  const all = Object.values(columns).flatMap((list = []) => Array.from(new Set(list.map(fold))))
   return new Set(all).size === all.length || "must not have one word in two columns"
 })
 

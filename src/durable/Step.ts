@@ -27,7 +27,7 @@ const lengths = { by: 100, note: 1000 } as const
 const names = ["by", "note"] as const
 
 /** Removes what nobody sees: control and format characters but for spaces, fillers, and characters that are not assigned. */
-export const withoutInvisible = (text: string): string =>
+const withoutInvisible = (text: string): string =>
   text.replaceAll(/(?!\s)[\p{C}\p{Default_Ignorable_Code_Point}\u2800]/gu, "")
 
 /** The issues of a step's options, which a caller without types may have given. */

@@ -50,7 +50,7 @@ describe("the answer to a delivery", () => {
       "in which the user's finder finds 101 hints",
       413,
       { body: "{}" },
-      { find: () => Array(101).fill({ about: "Unknown" }) }
+      { find: () => Array.from({ length: 101 }, () => ({ about: "Unknown" as const })) }
     ],
     [
       "that names 101 withdrawals",

@@ -181,7 +181,11 @@ describe("the hint of a body that was seen", () => {
   })
 
   it("of a list of more than 100 items is one of 101, and no more are read", () => {
-    for (const payload of [Array(500).fill(1), { data: Array(500).fill(1) }, Array(60).fill({ data: [cashIn, 1] })])
+    for (const payload of [
+      Array(500).fill(1),
+      { data: Array(500).fill(1) },
+      Array.from({ length: 60 }, () => ({ data: [cashIn, 1] }))
+    ])
       assert.lengthOf(findAll(payload), 101)
   })
 
