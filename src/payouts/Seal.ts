@@ -45,9 +45,12 @@ import { type ConfigurationError, settingError } from "../contract/Configuration
 
 /** Where a sealed text is stored: the account and the reference of its payout, and the column of its row. */
 export interface Place {
+  /** The name of the account. */
   readonly account: string
+  /** The reference of the payout. */
   readonly reference: string
-  readonly column: "request" | "label" | "payee" | "reason"
+  /** What the text is: the request, the payee of its record, or why it was refused. */
+  readonly column: "request" | "payee" | "reason"
 }
 
 /**

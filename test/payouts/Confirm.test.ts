@@ -1,7 +1,8 @@
 /** What lookups make of posted payouts: how they end, when they are asked, and what never changes a row. */
 import { assert, describe, expectTypeOf, test } from "@effect/vitest"
 import { DateTime, Effect, Exit, Layer, Metric, Option, Scope, Stream } from "effect"
-import { Money, type Payments, type PaymentsClient, WithdrawalLookup } from "effect-pix"
+import type { WithdrawalLookup } from "effect-pix"
+import { Money, type Payments, type PaymentsClient } from "effect-pix"
 import { type PayoutConfirmingOptions, PayoutQueue, type PayoutQueueOptions } from "effect-pix/payouts"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
