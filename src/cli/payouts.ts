@@ -31,30 +31,28 @@ const list = Command.make(
     metadata: Flag.String("metadata").pipe(
       Flag.withMetavar("name"),
       Flag.withDescription(
-        "Show this field of their metadata, as a column of the list; as often as needed. It needs --by"
+        "Show this field of their metadata, as a column of the list; as often as needed"
       ),
       Flag.atLeast(0)
     ),
     lang,
-    ...person,
-    by: Flag.optional(person.by),
     ...format
   },
   lazily(() => import("./internal/operator/listPayouts.ts").then(({ run }) => run))
 ).pipe(
   Command.withDescription(
     "List payouts with their ages, the oldest first, and totals by state, without their payees. --full adds why the service refused " +
-      "them, and --metadata a field of theirs: each has an entry of it in its history, so both need --by"
+      "them, and --metadata a field of theirs"
   )
 )
 
 const show = Command.make(
   "show",
-  { reference, full, lang, ...person, by: Flag.optional(person.by), json },
+  { reference, full, lang, json },
   lazily(() => import("./internal/operator/showPayout.ts").then(({ run }) => run))
 ).pipe(
   Command.withDescription(
-    "Show one payout: its state, its history and its payee. --full is an entry of the history, and needs --by"
+    "Show one payout: its state, its history and its payee"
   )
 )
 

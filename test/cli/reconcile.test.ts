@@ -222,8 +222,6 @@ describe.each(databases)("payouts reconcile in %s", (_, make) => {
       '{"list":"ambiguous","line":2,"day":"2026-11-21","amount":1000,"because":"SameAmountAndDay","payouts":[{"reference":"maria","state":"posted"}]}'
     )
     expect(opened.stdout + opened.stderr).not.toMatch(/982/)
-    const shown = yield* run(["payouts", "show", "joao"], env)
-    expect(shown.stdout).toMatch(/Shown \(posted\) by ops/)
     const otherKey = Buffer.alloc(32).toString("base64")
     const sealed = yield* run([...words, "--document", "Doc"], { ...env, EFFECT_PIX_SEAL_KEY: otherKey })
     expect(sealed.stderr).toMatch(/The payees of 2 payout\(s\) are sealed: give the keys by EFFECT_PIX_SEAL_KEY\./)

@@ -119,7 +119,6 @@ const changes: Readonly<Record<PayoutChange["_tag"], string>> = {
   Resumed: "Retomado",
   Settled: "Encerrado",
   Cancelled: "Cancelado",
-  Shown: "Mostrado",
   Forgotten: "Apagado"
 }
 

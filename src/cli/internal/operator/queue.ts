@@ -18,8 +18,7 @@ import { PayoutQueue, requireTables } from "../../../payouts/PayoutQueue.ts"
 import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
 import * as Seal from "../../../payouts/Seal.ts"
 import { PayoutNotFound, type PayoutState } from "../../../payouts/PayoutState.ts"
-import type { StepOptions } from "../../../durable/Step.ts"
-import { failingAs, layerDatabase, notRead, notReadable, stepFailed } from "../database.ts"
+import { failingAs, layerDatabase, notRead, notReadable } from "../database.ts"
 import { codes, type Failed, failed } from "../exit.ts"
 import { GivenAccount } from "../flags.ts"
 import { plain } from "../text.ts"
@@ -75,12 +74,11 @@ const otherKey = (reference: string) =>
   failed(`What is stored of ${plain(reference)} is sealed, and not with a key of ${sealKey}.`)
 
 /** The service and the key of what is shown. A text of another key is a defect. */
-export const whatIsSealed = (reference: string, why: StepOptions) =>
-  Effect.gen(function* () {
-    const queue = yield* PayoutQueue
-    const shown = Effect.mapError(queue.payee(reference, why), stepFailed(`payouts show ${plain(reference)}`))
-    return Option.getOrUndefined(yield* Effect.catchDefect(shown, () => otherKey(reference)))
-  })
+export const whatIsSealed = Effect.fnUntraced(function* (reference: string) {
+  const queue = yield* PayoutQueue
+  const shown = Effect.mapError(queue.payee(reference), notRead)
+  return Option.getOrUndefined(yield* Effect.catchDefect(shown, () => otherKey(reference)))
+})
 
 const decodeRequest = Schema.decodeUnknownOption(Schema.fromJsonString(WithdrawalRequestBody))
 

@@ -8,14 +8,14 @@ import { PayoutQueue } from "../../../payouts/PayoutQueue.ts"
 import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
 import * as Money from "../../../pix/Money.ts"
 import * as Reconcile from "../../../transactions/Reconcile.ts"
-import { stepFailed } from "../database.ts"
+import { notRead } from "../database.ts"
 import { failed } from "../exit.ts"
-import { whyOf, type Words } from "../flags.ts"
+import type { Words } from "../flags.ts"
 import { type Columns, tableOf } from "../list.ts"
 import { note, write } from "../output.ts"
 import { jsonLine } from "../text.ts"
 import { sumOf, textOfSum } from "./describe.ts"
-import { layerQueue, layerReading, listPayouts } from "./queue.ts"
+import { layerReading, listPayouts } from "./queue.ts"
 import { type FileLine, readStatement, type StatementColumns } from "./statementFile.ts"
 import { takePayoutStep } from "./takeStep.ts"
 
@@ -45,11 +45,10 @@ const payoutsOf = (lines: ReadonlyArray<FileLine>) => {
   return Stream.runCollect(Stream.filter(listPayouts([undefined]), isOfStatement))
 }
 
-/** Opens the documents of the payouts that some lines may be of. Each has an entry `Shown` in its history before. */
+/** Opens the documents of the payouts that some lines may be of. */
 const withDocuments = Effect.fnUntraced(function* (
   payouts: ReadonlyArray<Payout>,
-  { ambiguous }: Reconcile.Statement<FileLine, Payout>,
-  words: Words
+  { ambiguous }: Reconcile.Statement<FileLine, Payout>
 ) {
   const queue = yield* PayoutQueue
   const named = new Set(ambiguous.flatMap(({ because, payouts }) => (because === "SameAmountAndDay" ? payouts : [])))
@@ -57,8 +56,8 @@ const withDocuments = Effect.fnUntraced(function* (
   const opened: Array<Payout> = []
   for (const payout of payouts) {
     const payee = named.has(payout)
-      ? yield* queue.payee(payout.reference, whyOf(words)).pipe(
-          Effect.mapError(stepFailed(`payouts show ${payout.reference}`)),
+      ? yield* queue.payee(payout.reference).pipe(
+          Effect.mapError(notRead),
           // A seal dies where it has not the key.
           Effect.catchDefect(() => Effect.sync(() => (++sealed, Option.none())))
         )
@@ -112,12 +111,12 @@ const isOut = ({ direction }: FileLine): boolean => direction === "out"
 /** What may be settled. What is refused, failed or not sent yet contradicts the statement: a person looks. */
 const isOpen = ({ state }: Payout): boolean => state === "posted" || state === "unknown" || state === "parked"
 
-const compare = Effect.fnUntraced(function* (lines: ReadonlyArray<FileLine>, { columns, json, ...words }: Input) {
+const compare = Effect.fnUntraced(function* (lines: ReadonlyArray<FileLine>, { columns, json }: Input) {
   const payouts: ReadonlyArray<Payout> = yield* payoutsOf(lines)
   const first = Reconcile.statement(lines, payouts)
   const { alone, ambiguous, matched } = Option.isNone(columns.document)
     ? first
-    : Reconcile.statement(lines, yield* withDocuments(payouts, first, words))
+    : Reconcile.statement(lines, yield* withDocuments(payouts, first))
   const expected = alone.payouts.filter(isExpected)
   const findings: ReadonlyArray<Finding> = [
     ...matched.map(({ line, payout }) => ({ list: "matched" as const, line, payouts: [payout] })),
@@ -151,8 +150,7 @@ export const run = Effect.fnUntraced(function* (input: Input) {
   if (Option.isNone(Option.orElse(amount, () => out)))
     return yield* failed("Name the column of the amounts: --amount, or --out.")
   const lines = yield* readStatement(input.file, Record.map(input.columns, Option.getOrUndefined))
-  const layer = Option.isNone(input.columns.document) ? layerReading : layerQueue
-  const subjects = yield* Effect.provide(compare(lines, input), layer)
+  const subjects = yield* Effect.provide(compare(lines, input), layerReading)
   if (subjects.length === 0) return yield* note("There is nothing to settle. Nothing was changed.")
   yield* settle({ ...input, subjects, own: {} })
 })
