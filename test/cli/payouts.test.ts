@@ -112,7 +112,7 @@ describe.each(databases)("payouts in %s", (...database) => {
         /^ *ID +STATE .*\n *\d+ +parked +296 +1 .* one\n *\d+ +parked +296 +0 .* two\n$/,
         /^2 dead letter\(s\)\n$/
       ],
-      ["dead-letters --csv", 0, /^id,reference,state,attempts,held,dead_since\r\n\d+,one,parked,296,1,.*Z\r\n/],
+      ["dead-letters --csv", 0, /^\uFEFFid,reference,state,attempts,held,dead_since\r\n\d+,one,parked,296,1,.*Z\r\n/],
       [
         `discard-letter ${one} ${two}`,
         2,
@@ -235,7 +235,7 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
     const { submittedAt } = JSON.parse((yield* list("show posted --json")).stdout)
     const at = submittedAt.replace(/\.\d+Z$/, "Z")
     const one = yield* list("list --state posted --csv")
-    expect(one.stdout.replace(/(,\S+Z),\S+Z,/, "$1,")).toBe(`${head}\r\nposted,posted,3000,30.00,${at},7,,,,,,,,,\r\n`)
+    expect(one.stdout.replace(/(,\S+Z),\S+Z,/, "$1,")).toBe(`\uFEFF${head}\r\nposted,posted,3000,30.00,${at},7,,,,,,,,,\r\n`)
 
     // More than one page.
     const formulas = ["=1+1", "+1", "-1", "@SUM(A1)"]
@@ -251,7 +251,7 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
     expect(JSON.stringify([one, csv, json])).not.toMatch(/maria/i)
 
     yield* inProgram(sql("DELETE FROM effect_pix_payouts"))
-    yield* rows(["list --csv", 0, `${head}\r\n`, /^No payout waits\.$/m])
+    yield* rows(["list --csv", 0, `\uFEFF${head}\r\n`, /^No payout waits\.$/m])
   })
 
   live("what ended is listed by the days of São Paulo, with who said so, and why for a person alone", function* () {
@@ -265,9 +265,9 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
       Effect.andThen(
         PayoutQueue.use((queue) =>
           queue.submitMany([
-            { ...item("late"), metadata: '{"cost_centre":"=7","shares":[1.5],"none":null}' },
-            { ...item("back", 2000), by: "ana", metadata: { cost_centre: "São Paulo 01", shares: -3 } },
-            { ...item("paid", 3000), metadata: "cost_centre" }
+            item("late"),
+            { ...item("back", 2000), by: "ana" },
+            item("paid", 3000)
           ])
         ),
         sql(
@@ -292,7 +292,6 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
       ["list --since 2026-11-31", 1, "", /a day, as 2026-11-01/],
       ["list --claimed failed --json", 0, /^\{"reference":"paid".*"claims":\[.*\}\n$/, /^1 posted, R\$ 30,00\n$/],
       ["list --state all --csv --full", 1, "", /EFFECT_PIX_SEAL_KEY/],
-      ["list --state returned --csv --metadata x", 1, "", /back is sealed, and not with a key of EFF/],
       ["show paid", 0, /^Claimed +failed at 2026-11-02T03:00:00Z$/m],
       ["show back", 0, /^(?![^]*encerrada)[^]*^Its value +19\.50\nEnd to end +E2E8\nEnded +as returned by a lookup, /m],
       ["confirm late --yes", 4, "", /Only what was recorded/],
@@ -308,34 +307,17 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
     yield* runRows({ ...env, EFFECT_PIX_SEAL_KEY: seal }, [
       ["payouts list --state returned --csv --full", 0, /,reason\r\n[^]*,Conta encerrada\r\n/],
       [
-        "payouts list --state all --csv --metadata cost_centre --metadata shares",
+        "payouts list --lang pt --state all",
         0,
-        /,why,metadata_cost_centre,metadata_shares\r\nlate,.*,,,,"'=7",\[1\.5\]\r\nback,.*,ana,,São Paulo 01,"'-3"\r\npaid,.*,,\r\n$/,
-        /^1 accepted, R\$ 10,00\n2 returned, R\$ 50,00\n$/
-      ],
-      [
-        "payouts list --state all --excel-br --limit 1 --metadata none --metadata toString",
-        0,
-        /;metadata_none;metadata_toString\r\nlate;.*;;\r\n$/
-      ],
-      [
-        "payouts list --state returned --metadata cost_centre",
-        0,
-        /^STATE .* WHY +cost_centre\n.* São Paulo 01\n.* paid\n$/
-      ],
-      [
-        "payouts list --lang pt --state all --metadata shares",
-        0,
-        /^ESTADO +VALOR +HÁ +REFERÊNCIA +shares +SITUAÇÃO\nna fila .* late +\[1\.5\] +Na fila: será pago sozinho\..*\ndevolvido .* -3 +Devolvido em 01\/11\/2026\n/,
+        /^ESTADO +VALOR +HÁ +REFERÊNCIA +SITUAÇÃO\nna fila .* late +Na fila: será pago sozinho\..*\ndevolvido .* Devolvido em 01\/11\/2026\n/,
         /^1 na fila, R\$ 10,00\n2 devolvido, R\$ 50,00\n$/
       ],
       [
-        "payouts list --lang pt --state returned --limit 1 --excel-br",
+        "payouts list --lang pt --state returned --limit 1 --csv",
         0,
-        /referencia;valor_centavos;.*;pedido_por;estado;encerrado_por;situacao\r\nback;2000;20,00;.*;ana;devolvido;consulta;"=""Devolvido em 01\/11\/2026"""\r\n$/,
+        /^\uFEFFreferencia,valor_centavos,valor_reais,pedido_em,alterado_em,.*,pedido_por,estado,encerrado_por,situacao\r\nback,2000,20\.00,2026-11-01 00:00:00,.*,2026-11-01 00:00:00,,ana,devolvido,consulta,Devolvido em 01\/11\/2026\r\n$/,
         /^Mostrados 1 de 2\. As somas são de todos:\n/
       ],
-      ["payouts list --json --full --metadata shares", 0, /"late".*"metadata":\{"shares":\[1\.5\]\}\}\n$/],
       [
         "payouts show back --full",
         0,
@@ -451,25 +433,30 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
     )
   })
 
-  live("what never left is cancelled, by references of a sheet too", function* () {
+  live("what never left is cancelled, and what may have left is not", function* () {
     const { inProgram, rows } = yield* operate(database, Effect.andThen(eachState, submit(item("anew"))))
     if (database[0] === "a PostgreSQL") yield* inProgram(seen)
-    const inFolder = yield* folder
-    const sheet = (name: string, text: string) => {
-      writeFileSync(join(inFolder, name), text)
-      return `cancel --file ${join(inFolder, name)}`
-    }
-    const [excel, wrong, unknown] = [
-      sheet("excel.csv", '\uFEFF"valor";"Referência"\r\n1,00;"=""anew"""\r\n2,00;accepted\r\n'),
-      sheet("wrong.csv", "name,amount\nanew,1\n"),
-      sheet("unknown.csv", "anew\n'=nobody\n")
-    ]
     yield* rows(
-      [wrong, 1, "", /a CSV file with a column `reference`/],
-      [unknown, 4, "", /=nobody[^]*Nothing was changed/],
-      [`${excel} --yes`, 0, /^STATE .*\ncancelled .* anew\ncancelled .* accepted\n$/, /2 payouts, R\$ 20,00/],
+      ["cancel anew nobody", 4, "", /nobody[^]*Nothing was changed/],
+      ["cancel anew accepted --yes", 0, /^STATE .*\ncancelled .* anew\ncancelled .* accepted\n$/, /2 payouts, R\$ 20,00/],
       ["cancel unknown posted --yes", 4, "", /A request of it may have left\. Park it[^]*It was recorded, settled or cancelled/],
-      ["cancel --yes", 1, "", /^Name the payouts by their references, or by a file\.$/m]
+      ["cancel --yes", 1, "", /^Name the payouts by their references\.$/m]
+    )
+  })
+
+  live("a step about all of one cause leaves out what is in doubt past the horizon, and names it", function* () {
+    const { inProgram, rows } = yield* operate(database, parked)
+    yield* inProgram(
+      sql(
+        "INSERT INTO effect_pix_payout_accounts (account) VALUES ('default') ON CONFLICT DO NOTHING",
+        "UPDATE effect_pix_payout_accounts SET horizon = 3600000",
+        `UPDATE effect_pix_payouts SET sends = 1, may_have_left_at = ${hoursAgo(72)} WHERE reference = 'over-3'`
+      )
+    )
+    const named = /^resume changed nothing: .*over-3 [^]*2 payouts, R\$ 30,00 \(3000 centavos\)(?![^]*over-3)/
+    yield* rows(
+      ["resume --because OverMaxAmount --yes", 4, /^STATE .*\naccepted .* over-1\naccepted .* over-2\n$/, named],
+      ["show over-3", 0, /^State +parked$/m]
     )
   })
 

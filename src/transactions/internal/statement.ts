@@ -151,7 +151,7 @@ const isNonEmpty = <A>(values: ReadonlyArray<A>): values is Arr.NonEmptyReadonly
  * without one that agrees are ambiguous with the payouts of their amount, day and document, and the rest is alone. It changes
  * nothing; what is matched may be settled, and nothing else. Amounts are in centavos.
  *
- * A `PayoutStatus` is a payout of it. `effect-pix payouts reconcile` reads a file, and asks before it settles.
+ * A `PayoutStatus` is a payout of it.
  *
  * ```ts
  * import { DateTime } from "effect"

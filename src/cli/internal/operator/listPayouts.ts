@@ -7,12 +7,11 @@ import { PayoutState } from "../../../payouts/PayoutState.ts"
 import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
 import { type Columns, type Format, printList } from "../list.ts"
 import { hasReader, note } from "../output.ts"
-import { columnsAt, inReais, type Opening, withOpened } from "./describe.ts"
+import { columnsAt, inReais, withReasons } from "./describe.ts"
 import { columnsOf, english, words as portugueseWords } from "./inPortuguese.ts"
 import {
   layerReading,
   listPayouts,
-  metadataOf,
   readAccount,
   readSums,
   requireSeal,
@@ -26,21 +25,15 @@ interface Input extends Format {
   readonly claimed: Option.Option<"failed" | "returned" | "paid" | "any">
   readonly full: boolean
   readonly lang: "en" | "pt"
-  /** The names of the metadata that are shown. */
-  readonly metadata: ReadonlyArray<string>
   readonly since: Option.Option<DateTime.Utc>
   readonly state: Option.Option<PayoutState | "waiting" | "all">
   readonly until: Option.Option<DateTime.Utc>
 }
 
-/** Whether something is opened of each payout. */
-const opens = ({ full, metadata }: Opening): boolean => full || metadata.length > 0
-
 const list = Effect.fnUntraced(function* ({
   claimed,
   full,
   lang,
-  metadata,
   since,
   state: given,
   until,
@@ -58,15 +51,11 @@ const list = Effect.fnUntraced(function* ({
   const state = Option.getOrElse(given, () => (isFiltered ? "all" : "waiting"))
   const states = state === "waiting" ? waiting : [state === "all" ? undefined : state]
   const rows = listPayouts(states, filter)
-  /** Opens what is shown of a payout. */
-  const open = Effect.fnUntraced(function* (status: PayoutStatus) {
-    const opened = metadata.length > 0 ? yield* metadataOf(status) : undefined
-    const sealed = yield* whatIsSealed(status.reference)
-    return { ...status, reason: sealed?.reason, metadata: opened }
-  })
+  const open = (status: PayoutStatus) =>
+    Effect.map(whatIsSealed(status.reference), (sealed) => ({ ...status, reason: sealed?.reason }))
   const inLang = <A extends PayoutStatus>(columns: Columns<A>) => (lang === "pt" ? columnsOf(columns) : columns)
-  const shown = opens({ full, metadata })
-    ? yield* printList(Stream.mapEffect(rows, open), inLang(withOpened(columnsAt(now), { full, metadata })), format)
+  const shown = full
+    ? yield* printList(Stream.mapEffect(rows, open), inLang(withReasons(columnsAt(now))), format)
     : yield* printList(rows, inLang(columnsAt(now)), format)
   if (!hasReader()) return
   const sums = yield* readSums(filter)

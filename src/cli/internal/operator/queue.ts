@@ -11,7 +11,6 @@ import * as Stream from "effect/Stream"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import { settingError } from "../../../contract/ConfigurationError.ts"
-import * as Metadata from "../../../contract/Metadata.ts"
 import { WithdrawalRequestBody } from "../../../contract/Withdrawal.ts"
 import { mapDatabaseError } from "../../../durable/Database.ts"
 import { PayoutQueue, requireTables } from "../../../payouts/PayoutQueue.ts"
@@ -95,15 +94,6 @@ export const requestOf = Effect.fnUntraced(function* ({ idempotencyKey: key, ref
     Effect.succeed(text)
   )
   return Option.getOrElse(decodeRequest(opened), () => "sealed" as const)
-})
-
-const decodeMetadata = Schema.decodeUnknownOption(Metadata.codec(Schema.Record(Schema.String, Schema.Json)))
-
-/** The metadata of a payout, where it is an object; or a failure where it cannot be opened. */
-export const metadataOf = Effect.fnUntraced(function* (status: PayoutStatus) {
-  const request = yield* requestOf(status)
-  if (request === "sealed") return yield* otherKey(status.reference)
-  return request === "forgotten" ? undefined : Option.getOrUndefined(decodeMetadata(request.metadata))
 })
 
 /**
