@@ -8,7 +8,7 @@ import { BrCode, Document, IdempotencyKey, Metadata, Money, PixKey, Reconcile, T
 import { Webhook, WebhookHint, WebhookVerifier } from "effect-pix/webhook"
 import { parseAmount } from "../src/cli/internal/amount.ts"
 import { parseTime } from "../src/cli/internal/flags.ts"
-import { csvRow, excelRow, maskEmail, maskName, plain } from "../src/cli/internal/text.ts"
+import { csvRow, maskEmail, maskName, plain } from "../src/cli/internal/text.ts"
 import { parseExpiry } from "../src/contract/Expiry.ts"
 import { isFailure, meaningOf } from "../src/contract/Status.ts"
 import { decoderOf } from "../src/internal/charset.ts"
@@ -309,7 +309,7 @@ const readers: ReadonlyArray<readonly [reader: string, bound: number, shapes: Sh
   ["an amount of the command", word, texts, parseAmount],
   ["a time of the command", word, texts, parseTime],
   ["a text that the command prints", word, texts, (text) => [plain(text), maskName(text), maskEmail(text)]],
-  ["a cell that the command prints", word, texts, (text) => [csvRow([text]), excelRow([text])]],
+  ["a cell that the command prints", word, texts, (text) => csvRow([text])],
   // Stored rows, and files.
   ["a stored request", stored, jsons, readRequest],
   ["two stored requests", stored, jsons, (text) => isSameRequest(text, ` ${text}`)],

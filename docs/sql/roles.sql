@@ -117,7 +117,7 @@ BEGIN
   IF TG_OP = 'INSERT' THEN
     IF pg_has_role(current_user, 'effect_pix_operator', 'USAGE') THEN RETURN NEW; END IF;
     tag := NEW.entry::jsonb ->> '_tag';
-    IF tag = 'Shown' OR tag = 'Parked' AND NEW.entry::jsonb ->> 'because' <> 'Operator'
+    IF tag = 'Parked' AND NEW.entry::jsonb ->> 'because' <> 'Operator'
       OR tag IN ('Marked', 'Answered', 'LookedUp', 'Contradicted', 'Doubted') AND pg_has_role(current_user, 'effect_pix_worker', 'USAGE')
     THEN
       RETURN NEW;

@@ -1,9 +1,8 @@
 /** `effect-pix payouts`: the queue of payouts in a program's own database, and an operator's steps. */
-import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import { PayoutState } from "../payouts/PayoutState.ts"
-import { account, format, full, GivenAccount, json, periodOf, person, text, yes } from "./internal/flags.ts"
+import { account, format, full, GivenAccount, json, periodOf } from "./internal/flags.ts"
 import { lazily } from "./internal/lazily.ts"
 import { reference } from "./internal/operator/step.ts"
 import { accountSteps, payoutSteps, stateLetterSteps } from "./internal/operator/steps.ts"
@@ -28,70 +27,24 @@ const list = Command.make(
     ),
     ...periodOf("Submitted"),
     full,
-    metadata: Flag.String("metadata").pipe(
-      Flag.withMetavar("name"),
-      Flag.withDescription(
-        "Show this field of their metadata, as a column of the list; as often as needed. It needs --by"
-      ),
-      Flag.atLeast(0)
-    ),
     lang,
-    ...person,
-    by: Flag.optional(person.by),
     ...format
   },
   lazily(() => import("./internal/operator/listPayouts.ts").then(({ run }) => run))
 ).pipe(
   Command.withDescription(
-    "List payouts with their ages, the oldest first, and totals by state, without their payees. --full adds why the service refused " +
-      "them, and --metadata a field of theirs: each has an entry of it in its history, so both need --by"
+    "List payouts with their ages, the oldest first, and totals by state, without their payees. --full adds why the service refused them"
   )
 )
 
 const show = Command.make(
   "show",
-  { reference, full, lang, ...person, by: Flag.optional(person.by), json },
+  { reference, full, lang, json },
   lazily(() => import("./internal/operator/showPayout.ts").then(({ run }) => run))
 ).pipe(
   Command.withDescription(
-    "Show one payout: its state, its history and its payee. --full is an entry of the history, and needs --by"
+    "Show one payout: its state, its history and its payee"
   )
-)
-
-const column = (name: string, metavar: string, description: string) =>
-  text(name, metavar, `The heading of the column of ${description}`)
-
-const reconcile = Command.make(
-  "reconcile",
-  {
-    file: Argument.String("file").pipe(Argument.withDescription("The bank's statement, as CSV")),
-    columns: {
-      amount: column("amount", "heading", "the amounts. What left has a minus, brackets or a D"),
-      out: column("out", "heading", "what left, without a sign, in place of --amount"),
-      in: column("in", "heading", "what arrived, beside --out"),
-      kind: column("kind", "heading", "words as D, C, débito, crédito, enviado, recebido"),
-      day: column("day", "heading", "the days, as 21/11/2026"),
-      id: column("id", "heading", "the end-to-end ids, which alone settle"),
-      document: column("document", "heading", "who was paid, by CPF or CNPJ; it opens those of payouts that may match")
-    },
-    ...person,
-    yes,
-    json
-  },
-  lazily(() => import("./internal/operator/reconcile.ts").then(({ run }) => run))
-).pipe(
-  Command.withDescription(
-    "Compare a bank's statement with the payouts, and settle those whose end-to-end id it has.\n\n" +
-      "  Numbers and dates are Brazilian, the file is in UTF-8 or of a Windows Excel, with any delimiter. Headings are\n" +
-      "  compared without accents and case. What agrees by amount, day and document is shown, and settles nothing."
-  ),
-  Command.withShortDescription("Compare a bank's statement, and settle what has its end-to-end id"),
-  Command.withExamples([
-    {
-      command: "effect-pix payouts reconcile extrato.csv --amount Valor --day Data --id 'ID da transação'",
-      description: "after it, a question with the count and the sum"
-    }
-  ])
 )
 
 const deadLetters = Command.make(
@@ -113,12 +66,12 @@ export const payouts = Command.make("payouts").pipe(
   ),
   Command.withShortDescription("Look after the queue of payouts in your database"),
   Command.withSharedFlags({ account }),
-  Command.withSubcommands([list, show, reconcile, ...payoutSteps, ...accountSteps, deadLetters, ...stateLetterSteps]),
+  Command.withSubcommands([list, show, ...payoutSteps, ...accountSteps, deadLetters, ...stateLetterSteps]),
   Command.provideSync(GivenAccount, (given) => given.account),
   Command.withExamples([
     { command: "effect-pix payouts list", description: "the payouts that wait, and for how long" },
     {
-      command: "effect-pix payouts list --state all --excel-br > payouts.csv",
+      command: "effect-pix payouts list --state all --csv --lang pt > pagamentos.csv",
       description: "all of them, for an accountant"
     },
     { command: "effect-pix payouts settle invoice-42 --as paid", description: "say that it was paid" }

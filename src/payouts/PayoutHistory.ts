@@ -37,7 +37,6 @@ const changed = {
  * | `Parked` | a worker parked it, or a person where `because` is `Operator` |
  * | `Retried`, `Resumed`, `Settled` | a person's step; `state` is that of the step |
  * | `Cancelled` | a person's step, before anything left |
- * | `Shown` | a person was shown the data of its payee |
  * | `Forgotten` | the data of its payee was deleted at once, as a person wanted |
  *
  * A result that changes nothing has no entry, such as a request that is lost after its payout was parked or settled.
@@ -64,7 +63,6 @@ export const PayoutChange = Schema.Union([
   Schema.TaggedStruct("Resumed", { ...changed, ...Person.fields }),
   Schema.TaggedStruct("Settled", { ...changed, ...Person.fields }),
   Schema.TaggedStruct("Cancelled", { ...changed, ...Person.fields }),
-  Schema.TaggedStruct("Shown", { ...changed, ...Person.fields }),
   Schema.TaggedStruct("Forgotten", { ...changed, ...Person.fields })
 ])
 /** See the schema of the same name. */

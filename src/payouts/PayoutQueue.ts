@@ -152,15 +152,9 @@ export class PayoutQueue extends Context.Service<
      * Whom the service's record names as the payee, and its `reason` for a refusal or a failure, opened by the queue's `seal`: a
      * person's data. `None` where the service said neither, or the data was deleted (`forget`). `Document.matches` compares its
      * `creditorDocument` with the document of the person whom you meant to pay. Without a `seal` no reason is stored: the log line
-     * of the worker alone has it.
-     *
-     * Where a person is shown it, say with `by` who: then the history has an entry `Shown`. Fails with `InvalidRequest` where
-     * `by` or `note` is wrong, with `ForeignTransaction` and with `DatabaseError`.
+     * of the worker alone has it. Fails with `DatabaseError`.
      */
-    readonly payee: (
-      reference: string,
-      options?: StepOptions
-    ) => Effect.Effect<Option.Option<PayoutPayee>, InvalidRequest | ForeignTransaction | DatabaseError>
+    readonly payee: (reference: string) => Effect.Effect<Option.Option<PayoutPayee>, DatabaseError>
     /**
      * Waits until the payout is neither accepted nor unknown: then it is posted, paid, failed, returned, refused, parked or
      * cancelled. It does not wait for the end of one that is posted. It may never happen, for example while the workers are paused:

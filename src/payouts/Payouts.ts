@@ -48,9 +48,7 @@ import * as Arr from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import * as Stream from "effect/Stream"
 import type { InvalidRequest } from "../contract/PaymentsError.ts"
 import type { DatabaseError, ForeignTransaction } from "../durable/Database.ts"
 import { checkOptionsBy, fn, time, withDefault } from "../contract/Options.ts"
@@ -146,7 +144,7 @@ const findSheet = Effect.flatMap(PayoutQueue, (queue) => {
 /** Milliseconds on a clock that nobody sets. */
 const elapsed = Effect.map(Clock.currentTimeNanos, (nanos) => Number(nanos) / 1e6)
 
-/** The next statuses of rows that are not open, or all where none came for `wait` milliseconds. */
+/** The next rows that are not open; none where none came for `wait` milliseconds. */
 const nextOf = Effect.fnUntraced(function* (sheet: Accepted, keys: ReadonlyArray<string>, wait: number) {
   const [first] = keys
   if (first === undefined) return []
@@ -155,7 +153,7 @@ const nextOf = Effect.fnUntraced(function* (sheet: Accepted, keys: ReadonlyArray
   let rows: ReadonlyArray<Row> = []
   while (rows.length === 0) {
     const left = start + wait - (yield* elapsed)
-    if (left <= 0) return yield* sheet.find(keys)
+    if (left <= 0) return []
     rows = yield* Effect.scoped(
       Effect.gen(function* () {
         // Before the look, so that no change is missed.
@@ -196,7 +194,7 @@ const planOf = Effect.fnUntraced(function* (sheet: Sheet, lines: ReadonlyArray<P
   return found
 })
 
-/** Begins a run. Its statuses are those of the lines as they end, and at the end of those that are still open. */
+/** Begins a run. */
 const begin = Effect.fnUntraced(function* (items: Iterable<PayoutItem>, options: RunOptions) {
   const { confirm, run, wait } = yield* settingsOf(options)
   const sheet = yield* findSheet
@@ -207,28 +205,18 @@ const begin = Effect.fnUntraced(function* (items: Iterable<PayoutItem>, options:
     const isConfirmed = yield* decide({ count, sum, wrong, ...rest })
     if (!isConfirmed) return yield* new PayoutsNotConfirmed({ outcome: "NotSent", count, sum })
   })
-  const accepted = yield* sheet.begin(lines, run, confirm && ask(confirm))
-  const statuses = Stream.paginate(accepted.keys, (keys) =>
-    Effect.gen(function* () {
-      const rows = yield* Effect.onInterrupt(nextOf(accepted, keys, wait), () => accepted.interrupted)
-      const known = new Set(rows.map((row) => row.idempotencyKey))
-      const rest = keys.filter((key) => !known.has(key))
-      const isOver = known.size === 0 || rest.length === 0
-      return [rows.map(statusOf), isOver ? Option.none() : Option.some(rest)] as const
-    })
-  )
-  return { accepted, statuses }
+  return { accepted: yield* sheet.begin(lines, run, confirm && ask(confirm)), wait }
 })
 
-/**
- * Pays the lines of a sheet, and emits the status of each as soon as it is no longer open; those that are still open when no line
- * was done for `waitFor`, at the end. It fails as `run` does. Where a reader ends, the queue goes on without it.
- */
-export const stream = (
-  items: Iterable<PayoutItem>,
-  options: RunOptions = {}
-): Stream.Stream<PayoutStatus, Failure, PayoutQueue> =>
-  Stream.unwrap(Effect.map(begin(items, options), ({ statuses }) => statuses))
+/** Waits until no line is open, or none ended for `wait` milliseconds. */
+const ending = Effect.fnUntraced(function* (accepted: Accepted, wait: number) {
+  let left = accepted.keys
+  while (left.length > 0) {
+    const ended = new Set((yield* nextOf(accepted, left, wait)).map(({ idempotencyKey }) => idempotencyKey))
+    if (ended.size === 0) return
+    left = left.filter((key) => !ended.has(key))
+  }
+})
 
 /**
  * Pays the lines of a sheet: accepts all of them or none, waits, and returns what became of each. A second run of the same sheet
@@ -247,8 +235,8 @@ export const run = (
 ): Effect.Effect<PayoutReport, Failure, PayoutQueue> =>
   inSpan("Payouts.run", { kind: "internal", attributes: {} }, (span) =>
     Effect.gen(function* () {
-      const { accepted, statuses: ended } = yield* begin(items, options)
-      yield* Stream.runDrain(ended)
+      const { accepted, wait } = yield* begin(items, options)
+      yield* Effect.onInterrupt(ending(accepted, wait), () => accepted.interrupted)
       // A person may have retried or resumed a line since it ended.
       const statuses = (yield* accepted.find(accepted.keys)).map(statusOf)
       const inState = (...states: ReadonlyArray<PayoutStatus["state"]>) =>

@@ -7,7 +7,6 @@ import { failedOf } from "../../src/cli/internal/exit.ts"
 import {
   ageOf,
   csvRow,
-  excelRow,
   jsonLine,
   maskEmail,
   maskName,
@@ -51,40 +50,9 @@ test.each(["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", " =1", "\u200b=1", "�
   }
 )
 
-/** What a Brazilian Excel makes of a line: a number, a date, or a text, which a formula of one text is too. */
-const excelOf = (line: string) => {
-  const cells = Array.from(line.replace(/\r\n$/, ";").matchAll(/("(?:[^"]|"")*"|[^";]*);/g), ([, cell = ""]) =>
-    cell.startsWith('"') ? cell.slice(1, -1).replaceAll('""', '"') : cell
-  )
-  return cells.map((cell) => {
-    const [, literal] = /^="((?:[^"]|"")*)"$/.exec(cell) ?? []
-    if (literal !== undefined) return literal.replaceAll('""', '"')
-    if (/^[=+@-]/.test(cell)) return { formula: cell }
-    return /\d/.test(cell) && /^[\d.,/: E%-]+$/.test(cell) ? { value: cell } : cell
-  })
-}
-
-test("a Brazilian Excel reads amounts and times as such, and every text as it is", () => {
-  const texts = [
-    "2026-11-01",
-    "1-2",
-    "11/2026",
-    "00123",
-    "12345678901234567890",
-    "1E5",
-    "1.234,56",
-    "10:30",
-    "5%",
-    "mar-5"
-  ]
-  const hostile = ["=1+1", '="x"&1', 'say "1"; or 2', "ação", "", "+55 11", "-1"]
-  expect(excelOf(excelRow([...texts, ...hostile]))).toEqual([...texts, ...hostile])
-  for (const text of ["=x", "+x", "@x", "a\n=1", "=\n1", `=${"1".repeat(255)}`]) {
-    expect(excelOf(excelRow([text]))).toEqual([/^[=+@]/.test(text) ? `'${text}` : text])
-  }
+test("amounts are in centavos and in reais, and times in UTC, in CSV", () => {
   const at = DateTime.makeUnsafe("2026-11-01T13:05:09.123Z")
   const cells = [123_456, Money.toReais(Money.centavos(123_456)), at, undefined]
-  expect(excelRow(cells)).toBe("123456;1234,56;2026-11-01 13:05:09;\r\n")
   expect(csvRow(cells)).toBe("123456,1234.56,2026-11-01T13:05:09Z,\r\n")
 })
 

@@ -36,10 +36,8 @@ describe("the transactions", () => {
     yield* runRows(env, [
       ["transactions --limit 2 --json", 0, /^(\{.*\}\n){2}$/],
       ["transactions --since 2020-01-01 --limit 1", 0, /^ +ID {2}CREATED .*\n.*R\$ 2,05 .*\n$/],
-      ["transactions --until 2020-01-01 --csv", 0, /^id,created_at,.*\r\n$/, /^0 transaction/],
-      ["transactions --limit 1 --excel-br", 0, /^\uFEFFid;created_at;.*\r\n"=""205""";[\d-]{10} [\d:]{8};205;2,05;/],
-      ["transactions --csv --json", 1, ""],
-      ["transactions --csv --excel-br", 1, ""]
+      ["transactions --until 2020-01-01 --csv", 0, /^\uFEFFid,created_at,.*\r\n$/, /^0 transaction/],
+      ["transactions --csv --json", 1, ""]
     ])
   })
 

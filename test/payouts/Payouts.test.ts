@@ -143,17 +143,6 @@ describe("a sheet", () => {
     assert.strictEqual(yield* paid, 2)
   })
 
-  queued(
-    "is streamed, and goes on where a reader stops",
-    { script: { b: [asks("20 seconds", { status: 503 })] } },
-    function* () {
-      const [read] = yield* Stream.runCollect(Stream.take(Payouts.stream(sheet("a", "b")), 1))
-      assert.strictEqual(read?.reference, "a")
-      yield* TestClock.adjust("1 hour")
-      assert.deepStrictEqual([yield* shown("b"), yield* requests("b")], ["posted", 2])
-    }
-  )
-
   queued("with a wrong option or over a mock of the queue fails", function* () {
     for (const options of [{ waitFor: "soon" }, { waitFor: Number.NaN }, { allowAlike: "a" }, { allowAlike: [1] }]) {
       // A caller without types may give anything.

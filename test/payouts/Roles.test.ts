@@ -82,7 +82,7 @@ onPostgres(
       yield* operator.resume("a", { by })
       yield* operator.settle("b", { by })
       yield* operator.forget("b", { by })
-      yield* operator.payee("b", { by })
+      yield* operator.payee("b")
       yield* operator.settle("b", { as: "failed", by })
       const later = DateTime.add(yield* DateTime.now, { days: 3 })
       const inserted = PayoutInsert.make({ ...item("c", 2300), notBefore: later }, { dialect: "pg" })
@@ -319,7 +319,7 @@ const ofPerson = [
   ...["Settled", "Resumed", "Retried", "Cancelled", "Approved", "Forgotten"].map((tag) =>
     entryOf(`{"_tag":"${tag}","by":"bia"}`)
   ),
-  entryOf('{"_tag":"Shown","by":"bia","_tag":"Settled"}'),
+  entryOf('{"_tag":"Marked","by":"bia","_tag":"Settled"}'),
   entryOf('{"_tag":"Parked","because":"Operator","by":"bia"}'),
   entryOf('{"step":"Changed"}'),
   ...["effect_pix_operator", "postgres"].map((role) => `SET ROLE ${role}`),

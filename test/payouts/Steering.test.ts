@@ -200,8 +200,7 @@ effect("a step with a wrong reference, person or reason changes nothing, and say
     [{ note: 7 }, "note"]
   ]
   for (const [options, paths] of wrong) {
-    const steps: Array<Effect.Effect<unknown, unknown>> = [queue.park("a", options), queue.payee("a", options)]
-    for (const step of [...steps, queue.setPaused(true, options)]) {
+    for (const step of [queue.park("a", options), queue.setPaused(true, options)]) {
       const error = yield* Effect.flip(step)
       assert(error instanceof InvalidRequest)
       assert.strictEqual(error.issues.map(({ path }) => path).join(" "), paths)

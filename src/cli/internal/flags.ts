@@ -98,11 +98,7 @@ export const format = {
     Flag.withDescription("The largest number of rows. Default: all"),
     Flag.optional
   ),
-  csv: flag("csv", "Comma-separated values, safe to open in a spreadsheet"),
-  excelBr: flag(
-    "excel-br",
-    "CSV that opens in a Brazilian Excel: semicolons, decimal commas, UTF-8 with its mark, ids as text"
-  ),
+  csv: flag("csv", "Comma-separated values in UTF-8 with its mark, safe to open in a spreadsheet"),
   json
 }
 

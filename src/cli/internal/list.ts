@@ -1,10 +1,10 @@
-/** Prints a list in one of four formats: a table, CSV, CSV for a Brazilian Excel, or lines of JSON. It holds one page at a time, however long the list is. */
+/** Prints a list in one of three formats: a table, CSV, or lines of JSON. It holds one page at a time, however long the list is. */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { type Failed, failed } from "./exit.ts"
 import { hasReader, progress, write } from "./output.ts"
-import { type Cell, csvRow, excelMark, excelRow, jsonLine, tableRow } from "./text.ts"
+import { type Cell, csvMark, csvRow, jsonLine, tableRow } from "./text.ts"
 
 /** How the rows of a list are printed. */
 export interface Columns<A> {
@@ -20,7 +20,6 @@ export interface Columns<A> {
 /** The flags of a list. */
 export interface Format {
   readonly csv: boolean
-  readonly excelBr: boolean
   readonly json: boolean
   readonly limit: Option.Option<number>
 }
@@ -37,12 +36,11 @@ export const tableOf = <A>({ table }: Pick<Columns<A>, "table">): Lines<A> => {
   return { head: line(...Object.keys(table)), lineOf: (row) => line(...columns.map(([, cell]) => cell(row))) }
 }
 
-const linesOf = <A>(columns: Columns<A>, { csv, excelBr, json }: Format): Lines<A> => {
+const linesOf = <A>(columns: Columns<A>, { csv, json }: Format): Lines<A> => {
   if (json) return { head: "", lineOf: (row) => jsonLine(columns.json(row)) }
-  if (!csv && !excelBr) return tableOf(columns)
+  if (!csv) return tableOf(columns)
   const [names, cells] = [Object.keys(columns.csv), Object.values(columns.csv)]
-  const write = excelBr ? excelRow : csvRow
-  return { head: `${excelBr ? excelMark : ""}${write(names)}`, lineOf: (row) => write(cells.map((cell) => cell(row))) }
+  return { head: csvMark + csvRow(names), lineOf: (row) => csvRow(cells.map((cell) => cell(row))) }
 }
 
 /** Prints the rows, and returns their number. Nothing more is read once nobody reads stdout. */
@@ -51,9 +49,7 @@ export const printList = Effect.fnUntraced(function* <A, E, R>(
   columns: Columns<A>,
   format: Format
 ): Effect.fn.Return<number, E | Failed, R> {
-  if (Number(format.csv) + Number(format.excelBr) + Number(format.json) > 1) {
-    return yield* failed("Choose one of --csv and --json, or --excel-br.")
-  }
+  if (format.csv && format.json) return yield* failed("Choose one of --csv and --json.")
   const { head, lineOf } = linesOf(columns, format)
   let count = 0
   yield* rows.pipe(

@@ -122,28 +122,7 @@ const cellText = (cell: Cell): string => {
 export const csvRow = (cells: ReadonlyArray<Cell>): string =>
   `${cells.map((cell) => (typeof cell === "string" ? csvCell(cell) : cellText(cell))).join(",")}\r\n`
 
-/** The byte order mark, by which Excel reads UTF-8. */
-export const excelMark = "\uFEFF"
-
-/** The longest text that Excel takes in a formula. */
-const longestLiteral = 255
-
-/**
- * A cell as the Excel of Brazil reads it. A text with a digit may be a date, a number or a code with leading zeros to it: as the
- * formula of that one text it stays as it is, in Google's sheets too.
- */
-const excelCell = (cell: Cell): string => {
-  const text = cellText(cell)
-  if (typeof cell === "number") return text
-  if (typeof cell !== "string")
-    return DateTime.isDateTime(cell) ? text.replace("T", " ").replace("Z", "") : text.replace(".", ",")
-  const isLiteral = /\d/.test(text) && !/[\p{Cc}]/u.test(text) && text.length <= longestLiteral
-  return isLiteral
-    ? `"${`="${text.replaceAll('"', '""').replaceAll(active, "?")}"`.replaceAll('"', '""')}"`
-    : csvCell(text)
-}
-
-/** A line for the Excel of Brazil, where a comma is the decimal sign and a semicolon separates cells. */
-export const excelRow = (cells: ReadonlyArray<Cell>): string => `${cells.map(excelCell).join(";")}\r\n`
+/** The byte order mark, by which a spreadsheet reads UTF-8. */
+export const csvMark = "\uFEFF"
 
 export { shellWord } from "../../internal/shell.ts"

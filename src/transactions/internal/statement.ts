@@ -163,7 +163,7 @@ const isNonEmpty = <A>(values: ReadonlyArray<A>): values is Arr.NonEmptyReadonly
  * none, with the payouts of its amount in the 90 days before, as `CameBack`, and so are the lines of these; the rest is alone. It changes
  * nothing; what is matched may be settled, and nothing else. Amounts are in centavos.
  *
- * A `PayoutStatus` is a payout of it. `effect-pix payouts reconcile` reads a file, and asks before it settles.
+ * A `PayoutStatus` is a payout of it.
  *
  * ```ts
  * import { DateTime } from "effect"

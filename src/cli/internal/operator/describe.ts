@@ -3,7 +3,6 @@ import * as BigDecimal from "effect/BigDecimal"
 import * as Duration from "effect/Duration"
 import type * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
-import type * as Schema from "effect/Schema"
 import type { PayoutAccount } from "../../../payouts/PayoutHistory.ts"
 import type { PayoutClaim, PayoutStatus } from "../../../payouts/PayoutStatus.ts"
 import type { PayoutState } from "../../../payouts/PayoutState.ts"
@@ -196,45 +195,13 @@ export const columnsAt = (now: number): Columns<PayoutStatus> => ({
   json: dataOf
 })
 
-/** What was opened of a payout, for the person who is shown it. */
-interface Opened {
-  /** What the service said of why it was refused or failed. */
-  readonly reason?: string | undefined
-  /** Its metadata, where that is an object. */
-  readonly metadata?: Schema.JsonObject | undefined
-}
+/** A payout, and what the service said of why it was refused or failed. */
+type Opened = PayoutStatus & { readonly reason?: string | undefined }
 
-/** What is opened of the payouts of a list. */
-export interface Opening {
-  readonly full: boolean
-  /** The names of the metadata. */
-  readonly metadata: ReadonlyArray<string>
-}
-
-/** A value of metadata: a text as it is, any other as JSON. */
-const textOfValue = (value: Schema.Json | undefined): string =>
-  typeof value === "string" ? value : value === undefined || value === null ? "" : JSON.stringify(value)
-
-/** The columns of a list, and what is opened of each payout. */
-export const withOpened = (
-  { csv, noun, table }: Columns<PayoutStatus>,
-  { full, metadata: names }: Opening
-): Columns<PayoutStatus & Opened> => {
-  const valueOf = ({ metadata = {} }: Opened, name: string) =>
-    Object.hasOwn(metadata, name) ? metadata[name] : undefined
-  const cells = names.map((name) => [name, (row: Opened) => textOfValue(valueOf(row, name))] as const)
-  return {
-    noun,
-    table: { ...table, ...Object.fromEntries(cells.map(([name, cell]) => [name, [20, cell]])) },
-    csv: {
-      ...csv,
-      ...(full && { reason: ({ reason = "" }: Opened) => reason }),
-      ...Object.fromEntries(cells.map(([name, cell]) => [`metadata_${name}`, cell]))
-    },
-    json: (row) => ({
-      ...dataOf(row),
-      ...(full && { reason: row.reason }),
-      ...(names.length > 0 && { metadata: Object.fromEntries(names.map((name) => [name, valueOf(row, name)])) })
-    })
-  }
-}
+/** The columns of a list, with the reasons for a person. */
+export const withReasons = ({ csv, noun, table }: Columns<PayoutStatus>): Columns<Opened> => ({
+  noun,
+  table,
+  csv: { ...csv, reason: ({ reason = "" }) => reason },
+  json: (row) => ({ ...dataOf(row), reason: row.reason })
+})

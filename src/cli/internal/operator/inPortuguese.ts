@@ -1,10 +1,13 @@
 /** Lists and payouts in Portuguese, for an accountant: headings, states, and in one sentence what is known of a payout. */
+import * as DateTime from "effect/DateTime"
+import * as Rec from "effect/Record"
 import type { PayoutChange } from "../../../payouts/PayoutHistory.ts"
 import type { PayoutState } from "../../../payouts/PayoutState.ts"
 import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
 import { portuguese } from "../../../payouts/Payouts.ts"
 import type { Columns } from "../list.ts"
-import { type Fields, plain, time } from "../text.ts"
+import { saoPaulo } from "../../../internal/utc.ts"
+import { type Cell, type Fields, plain, time } from "../text.ts"
 import { type Account, textOfPause } from "./describe.ts"
 
 interface Words {
@@ -30,7 +33,7 @@ const states: Readonly<Record<PayoutState, string>> = {
   cancelled: "cancelado"
 }
 
-/** The headings of a list and the names of the fields of a payout; one that is not here stays as it is, as that of a metadata. */
+/** The headings of a list and the names of the fields of a payout; one that is not here stays as it is. */
 const names: Readonly<Record<string, string>> = {
   AMOUNT: "VALOR",
   AGE: "HÁ",
@@ -38,16 +41,16 @@ const names: Readonly<Record<string, string>> = {
   reference: "referencia",
   amount_centavos: "valor_centavos",
   amount_reais: "valor_reais",
-  submitted_at: "pedido_em_utc",
-  updated_at: "alterado_em_utc",
+  submitted_at: "pedido_em",
+  updated_at: "alterado_em",
   withdrawal_id: "saque",
   withdrawal_status: "status_do_gateway",
   end_to_end_id: "id_ponta_a_ponta",
   value_reais: "valor_registrado_reais",
   difference_reais: "diferenca_reais",
   ended_by: "encerrado_por",
-  ended_at: "encerrado_em_utc",
-  not_before: "nao_antes_de_utc",
+  ended_at: "encerrado_em",
+  not_before: "nao_antes_de",
   submitted_by: "pedido_por",
   reason: "motivo",
   Payout: "Pagamento",
@@ -67,8 +70,12 @@ const names: Readonly<Record<string, string>> = {
 
 const ends = { answer: "resposta", lookup: "consulta", person: "pessoa" } as const
 
-const named = <A>(record: Readonly<Record<string, A>>): Readonly<Record<string, A>> =>
+const named = <A>(record: Rec.ReadonlyRecord<string, A>): Rec.ReadonlyRecord<string, A> =>
   Object.fromEntries(Object.entries(record).map(([name, value]) => [names[name] ?? name, value]))
+
+/** A cell, whose time is that of São Paulo: 2026-11-01 09:30:00. */
+const localCell = (cell: Cell): Cell =>
+  DateTime.isDateTime(cell) ? DateTime.formatIsoOffset(DateTime.setZone(cell, saoPaulo)).slice(0, 19).replace("T", " ") : cell
 
 /** The columns of a list. JSON, which programs read, stays as it is. */
 export const columnsOf = <A extends PayoutStatus>({ csv, json, noun, table }: Columns<A>): Columns<A> => {
@@ -79,7 +86,7 @@ export const columnsOf = <A extends PayoutStatus>({ csv, json, noun, table }: Co
     json,
     table: { ESTADO: [10, ({ state }) => states[state]], ...named(rest), SITUAÇÃO: [0, portuguese] },
     csv: {
-      ...named(cells),
+      ...Rec.map(named(cells), (cell) => (row: A) => localCell(cell(row))),
       estado: ({ state }) => states[state],
       encerrado_por: (status) => ("by" in status ? ends[status.by] : ""),
       situacao: portuguese
@@ -119,7 +126,6 @@ const changes: Readonly<Record<PayoutChange["_tag"], string>> = {
   Resumed: "Retomado",
   Settled: "Encerrado",
   Cancelled: "Cancelado",
-  Shown: "Mostrado",
   Forgotten: "Apagado"
 }
 

@@ -5,17 +5,13 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { PayoutState } from "../../../payouts/PayoutState.ts"
 import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
-import { failed } from "../exit.ts"
-import { whyOf, type Words } from "../flags.ts"
 import { type Columns, type Format, printList } from "../list.ts"
 import { hasReader, note } from "../output.ts"
-import { columnsAt, inReais, type Opening, withOpened } from "./describe.ts"
+import { columnsAt, inReais, withReasons } from "./describe.ts"
 import { columnsOf, english, words as portugueseWords } from "./inPortuguese.ts"
 import {
-  layerQueue,
   layerReading,
   listPayouts,
-  metadataOf,
   readAccount,
   readSums,
   requireSeal,
@@ -25,29 +21,19 @@ import {
 /** The states that need a person, the most urgent first. */
 const waiting: ReadonlyArray<PayoutState> = ["parked", "unknown", "accepted"]
 
-interface Input extends Format, Pick<Words, "note"> {
-  /** Needed for what is opened. */
-  readonly by: Option.Option<string>
+interface Input extends Format {
   readonly claimed: Option.Option<"failed" | "returned" | "paid" | "any">
   readonly full: boolean
   readonly lang: "en" | "pt"
-  /** The names of the metadata that are shown. */
-  readonly metadata: ReadonlyArray<string>
   readonly since: Option.Option<DateTime.Utc>
   readonly state: Option.Option<PayoutState | "waiting" | "all">
   readonly until: Option.Option<DateTime.Utc>
 }
 
-/** Whether something is opened of each payout. */
-const opens = ({ full, metadata }: Opening): boolean => full || metadata.length > 0
-
 const list = Effect.fnUntraced(function* ({
-  by,
   claimed,
   full,
   lang,
-  metadata,
-  note: why,
   since,
   state: given,
   until,
@@ -65,16 +51,11 @@ const list = Effect.fnUntraced(function* ({
   const state = Option.getOrElse(given, () => (isFiltered ? "all" : "waiting"))
   const states = state === "waiting" ? waiting : [state === "all" ? undefined : state]
   const rows = listPayouts(states, filter)
-  const words = whyOf({ by: Option.getOrElse(by, () => ""), note: why })
-  /** Opens what is shown of a payout. The history has an entry of it before it is shown. */
-  const open = Effect.fnUntraced(function* (status: PayoutStatus) {
-    const opened = metadata.length > 0 ? yield* metadataOf(status) : undefined
-    const sealed = yield* whatIsSealed(status.reference, words)
-    return { ...status, reason: sealed?.reason, metadata: opened }
-  })
+  const open = (status: PayoutStatus) =>
+    Effect.map(whatIsSealed(status.reference), (sealed) => ({ ...status, reason: sealed?.reason }))
   const inLang = <A extends PayoutStatus>(columns: Columns<A>) => (lang === "pt" ? columnsOf(columns) : columns)
-  const shown = opens({ full, metadata })
-    ? yield* printList(Stream.mapEffect(rows, open), inLang(withOpened(columnsAt(now), { full, metadata })), format)
+  const shown = full
+    ? yield* printList(Stream.mapEffect(rows, open), inLang(withReasons(columnsAt(now))), format)
     : yield* printList(rows, inLang(columnsAt(now)), format)
   if (!hasReader()) return
   const sums = yield* readSums(filter)
@@ -94,12 +75,6 @@ const list = Effect.fnUntraced(function* ({
 })
 
 export const run = (input: Input) => {
-  if (!opens(input)) return Effect.provide(list(input), layerReading)
-  if (Option.isNone(input.by)) {
-    return failed(
-      "--full and --metadata show what is stored of each payout, so they need --by: who is shown it. That is stored."
-    )
-  }
-  const opening = Effect.provide(list(input), layerQueue)
-  return input.full ? Effect.andThen(requireSeal, opening) : opening
+  const listed = Effect.provide(list(input), layerReading)
+  return input.full ? Effect.andThen(requireSeal, listed) : listed
 }

@@ -11,15 +11,13 @@ import * as Stream from "effect/Stream"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import { settingError } from "../../../contract/ConfigurationError.ts"
-import * as Metadata from "../../../contract/Metadata.ts"
 import { WithdrawalRequestBody } from "../../../contract/Withdrawal.ts"
 import { mapDatabaseError } from "../../../durable/Database.ts"
 import { PayoutQueue, requireTables } from "../../../payouts/PayoutQueue.ts"
 import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
 import * as Seal from "../../../payouts/Seal.ts"
 import { PayoutNotFound, type PayoutState } from "../../../payouts/PayoutState.ts"
-import type { StepOptions } from "../../../durable/Step.ts"
-import { failingAs, layerDatabase, notRead, notReadable, stepFailed } from "../database.ts"
+import { failingAs, layerDatabase, notRead, notReadable } from "../database.ts"
 import { codes, type Failed, failed } from "../exit.ts"
 import { GivenAccount } from "../flags.ts"
 import { plain } from "../text.ts"
@@ -75,12 +73,11 @@ const otherKey = (reference: string) =>
   failed(`What is stored of ${plain(reference)} is sealed, and not with a key of ${sealKey}.`)
 
 /** The service and the key of what is shown. A text of another key is a defect. */
-export const whatIsSealed = (reference: string, why: StepOptions) =>
-  Effect.gen(function* () {
-    const queue = yield* PayoutQueue
-    const shown = Effect.mapError(queue.payee(reference, why), stepFailed(`payouts show ${plain(reference)}`))
-    return Option.getOrUndefined(yield* Effect.catchDefect(shown, () => otherKey(reference)))
-  })
+export const whatIsSealed = Effect.fnUntraced(function* (reference: string) {
+  const queue = yield* PayoutQueue
+  const shown = Effect.mapError(queue.payee(reference), notRead)
+  return Option.getOrUndefined(yield* Effect.catchDefect(shown, () => otherKey(reference)))
+})
 
 const decodeRequest = Schema.decodeUnknownOption(Schema.fromJsonString(WithdrawalRequestBody))
 
@@ -97,15 +94,6 @@ export const requestOf = Effect.fnUntraced(function* ({ idempotencyKey: key, ref
     Effect.succeed(text)
   )
   return Option.getOrElse(decodeRequest(opened), () => "sealed" as const)
-})
-
-const decodeMetadata = Schema.decodeUnknownOption(Metadata.codec(Schema.Record(Schema.String, Schema.Json)))
-
-/** The metadata of a payout, where it is an object; or a failure where it cannot be opened. */
-export const metadataOf = Effect.fnUntraced(function* (status: PayoutStatus) {
-  const request = yield* requestOf(status)
-  if (request === "sealed") return yield* otherKey(status.reference)
-  return request === "forgotten" ? undefined : Option.getOrUndefined(decodeMetadata(request.metadata))
 })
 
 /**

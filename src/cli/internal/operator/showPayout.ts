@@ -1,10 +1,6 @@
-/**
- * Runs `effect-pix payouts show`: a payout, its history, and whom it pays, masked unless `--full` is given. Then the history has
- * an entry of who was shown it, before it is shown.
- */
+/** Runs `effect-pix payouts show`: a payout, its history, and whom it pays, masked unless `--full` is given. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { PayoutChange } from "../../../payouts/PayoutHistory.ts"
@@ -12,14 +8,12 @@ import { PayoutQueue } from "../../../payouts/PayoutQueue.ts"
 import * as PixKey from "../../../pix/PixKey.ts"
 import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
 import { notRead } from "../database.ts"
-import { failed } from "../exit.ts"
-import { whyOf, type Words } from "../flags.ts"
 import { writeResult } from "../output.ts"
 import { fieldLines, plain, time } from "../text.ts"
 import { dataOf, fieldsOf } from "./describe.ts"
 import * as inPortuguese from "./inPortuguese.ts"
 import { english } from "./inPortuguese.ts"
-import { find, givenSeal, layerQueue, layerReading, requestOf, whatIsSealed } from "./queue.ts"
+import { find, givenSeal, layerReading, requestOf, whatIsSealed } from "./queue.ts"
 
 /** Whom a payout pays, by its stored request, and the PIX key of that: masked, or with `full` as it was given. */
 const payeeOf = Effect.fnUntraced(function* (status: PayoutStatus, full: boolean) {
@@ -51,20 +45,17 @@ const lineOf = ({ by, changeOf, stateOf, withdrawal }: typeof english, change: P
   return plain(words.filter((word) => word !== undefined).join(" ") + note)
 }
 
-interface Input extends Pick<Words, "note"> {
-  /** Needed for `full` alone. */
-  readonly by: Option.Option<string>
+interface Input {
   readonly full: boolean
   readonly json: boolean
   readonly lang: "en" | "pt"
   readonly reference: string
 }
 
-const show = Effect.fnUntraced(function* ({ by, full, json, lang, note, reference }: Input) {
+const show = Effect.fnUntraced(function* ({ full, json, lang, reference }: Input) {
   const status = yield* find(reference)
   const queue = yield* PayoutQueue
-  const why = full && Option.isSome(by) ? whyOf({ by: by.value, note }) : undefined
-  const sealed = why && (yield* whatIsSealed(reference, why))
+  const sealed = full ? yield* whatIsSealed(reference) : undefined
   // Without the key nothing was opened.
   const reason = (yield* givenSeal) && sealed?.reason
   const payee = yield* payeeOf(status, full)
@@ -80,9 +71,4 @@ const show = Effect.fnUntraced(function* ({ by, full, json, lang, note, referenc
   )
 })
 
-export const run = (input: Input) =>
-  input.full && Option.isNone(input.by)
-    ? failed(
-        "--full shows personal data, so it needs --by: who is shown it. That is stored in the history of the payout."
-      )
-    : Effect.provide(show(input), input.full ? layerQueue : layerReading)
+export const run = (input: Input) => Effect.provide(show(input), layerReading)

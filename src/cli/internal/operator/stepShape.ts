@@ -13,8 +13,6 @@ import type { Account } from "./describe.ts"
 /** A step. `Subject` is what it is about, `Own` are its own flags. */
 export interface Step<Service, Subject, Own, Done> {
   readonly name: string
-  /** Whether it may be taken of all that it is given, which saves trying it thousands of times. */
-  readonly isPossible?: boolean
   /** What it does to a subject, for the person who confirms it. */
   readonly effect: (subject: Subject, own: Own) => string
   readonly take: (
@@ -41,8 +39,6 @@ export interface Group {
 /** The flags of a step about payouts. */
 export interface PayoutFlags {
   readonly group?: Option.Option<Group>
-  /** The references of a file, beside those that are named. */
-  readonly file?: Option.Option<ReadonlyArray<string>>
   /** The numbers of withdrawals, beside the references. */
   readonly withdrawals?: ReadonlyArray<number>
 }

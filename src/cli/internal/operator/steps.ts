@@ -11,7 +11,6 @@ import { ParkedBecause, WaitsFor } from "../../../payouts/PayoutState.ts"
 import { parseTime } from "../flags.ts"
 import { plain } from "../text.ts"
 import { textOfSum } from "./describe.ts"
-import { referencesOf } from "./sheetReferences.ts"
 import { accountStep, letterStep, payoutStep, stateLetterStep } from "./step.ts"
 import type { Group } from "./stepShape.ts"
 
@@ -27,13 +26,6 @@ const submittedBefore = Flag.String("submitted-before").pipe(
     states: ["accepted", "unknown", "parked"],
     has: ({ submittedAt }) => DateTime.isLessThan(submittedAt, limit)
   })),
-  Flag.optional
-)
-
-const file = Flag.FileText("file").pipe(
-  Flag.withMetavar("sheet.csv"),
-  Flag.withDescription("Those of the references in a CSV file, of its column `reference` or its only one"),
-  Flag.filterMap(referencesOf, () => "a CSV file with a column `reference`, and at least one in it"),
   Flag.optional
 )
 
@@ -129,7 +121,7 @@ export const payoutSteps = [
   payoutStep({
     name: "cancel",
     about: "Cancel payouts of which nothing left: they are never sent",
-    flags: { file },
+    flags: {},
     effect: ({ status }) =>
       "It is never sent, and its reference is never new again. Where a request of it may have left, this is refused: park it then." +
       ("because" in status && status.because === "WaitedTooLong"

@@ -63,7 +63,7 @@ const refusalOf = Effect.fnUntraced(function* <Subject, A, R>(subject: Subject, 
 })
 
 const takeStep = Effect.fnUntraced(function* <Service, Subject, Own, Done, R>(
-  { effect, isPossible = false, name, take }: Step<Service, Subject, Own, Done>,
+  { effect, name, take }: Step<Service, Subject, Own, Done>,
   { countOf, lineOf, look, nameOf, print, service, summaryOf }: Kind<Service, Subject, Done, R>,
   subjects: ReadonlyArray<Subject>,
   { own, yes, ...words }: Omit<Given<Own>, "json">
@@ -72,9 +72,7 @@ const takeStep = Effect.fnUntraced(function* <Service, Subject, Own, Done, R>(
     Effect.flatMap(service(subject), (queue) =>
       Effect.mapError(take(queue, subject, whyOf(words), own), stepFailed(look(subject)))
     )
-  const judged = yield* Effect.forEach(subjects, (subject) =>
-    isPossible ? Effect.succeed(Result.succeed(subject)) : refusalOf(subject, takeOne(subject))
-  )
+  const judged = yield* Effect.forEach(subjects, (subject) => refusalOf(subject, takeOne(subject)))
   const [possible, refused] = [Arr.getSuccesses(judged), Arr.getFailures(judged)]
   // A warning about money that is shown for nothing is read less the next time.
   if (possible.length === 0) return yield* failed(messagesOf(refused), codes.Rejected)
@@ -131,21 +129,15 @@ const findEach = Effect.fnUntraced(function* <A, R>(
 /** The payouts of a step, in the order in which they were named or submitted. */
 const selected = Effect.fnUntraced(function* (named: ReadonlyArray<string>, own: PayoutFlags) {
   const numbered = yield* findEach((own.withdrawals ?? []).map(String), findNumbered)
-  const references = [
-    ...named,
-    ...numbered.map(({ reference }) => reference),
-    ...Option.getOrElse(own.file ?? Option.none(), () => [])
-  ]
+  const references = [...named, ...numbered.map(({ reference }) => reference)]
   const group = Option.getOrUndefined(own.group ?? Option.none())
   if (references.length > 0 === (group !== undefined)) {
     const orGroup =
-      own.file !== undefined
-        ? ", or by a file"
-        : own.withdrawals !== undefined
-          ? ", or by --withdrawal"
-          : own.group === undefined
-            ? ""
-            : ", or give the flag that finds them, and not both"
+      own.withdrawals !== undefined
+        ? ", or by --withdrawal"
+        : own.group === undefined
+          ? ""
+          : ", or give the flag that finds them, and not both"
     return yield* failed(`Name the payouts by their references${orGroup}.`)
   }
   if (group === undefined) return yield* findEach(references, find)

@@ -7,7 +7,6 @@ import * as Option from "effect/Option"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
 import { type DatabaseError, mapDatabaseError } from "../../../durable/Database.ts"
-import type { StepOptions } from "../../../durable/Step.ts"
 import type { PayoutChange } from "../../PayoutHistory.ts"
 import type { PayoutPayee } from "../../PayoutStatus.ts"
 import { PayoutNotFound } from "../../PayoutState.ts"
@@ -15,7 +14,7 @@ import type { Seal } from "../../Seal.ts"
 import { makeOutcomeUnknown } from "../machine.ts"
 import { isDueBy } from "./conditions.ts"
 import type { Core } from "./core.ts"
-import { checkedPerson, entryOf, readEntries, submittedOf } from "./entries.ts"
+import { readEntries, submittedOf } from "./entries.ts"
 import { guard } from "./operation.ts"
 import { readPayee } from "./record.ts"
 import { payoutKey, placeOf } from "./request.ts"
@@ -81,15 +80,9 @@ export const makeReading = (core: Core, { account }: Settings, seal: Seal) => {
         Effect.asSome,
         Effect.catchTag("PayoutNotFound", () => Effect.succeedNone)
       ),
-    payee: (reference: string, options: StepOptions = {}) =>
+    payee: (reference: string) =>
       Effect.gen(function* () {
-        const person = yield* checkedPerson(options)
         const row = yield* find(reference)
-        if (person.by !== undefined) {
-          const at = yield* Clock.currentTimeMillis
-          yield* store.requireOwnTransaction("payee")
-          yield* store.insertEntry(row.idempotencyKey, entryOf({ _tag: "Shown", ...person }, { ...row, updatedAt: at }))
-        }
         const opened = (column: "payee" | "reason") => {
           const text = row[column]
           return text === null ? Effect.succeed(null) : seal.open(text, placeOf(row, column))

@@ -144,7 +144,6 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
       )
     }),
     /** Writes an entry of something that changes no row. */
-    insertEntry,
     /** The states that wait for `onState`. */
     states,
     /** Puts in doubt what may have been sent since a worker was last seen, with the entries of the history. */
