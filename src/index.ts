@@ -7,7 +7,6 @@
 export * as TransactionWait from "./transactions/TransactionWait.ts"
 export { Balance, type BalanceOptions } from "./contract/Balance.ts"
 export * as BrCode from "./pix/BrCode.ts"
-export * as ChargeCode from "./client/ChargeCode.ts"
 export { ConfigurationError, type SettingProblem } from "./contract/ConfigurationError.ts"
 export { type ApiCredentials, Credentials } from "./client/Credentials.ts"
 export * as CredentialsReload from "./client/CredentialsReload.ts"

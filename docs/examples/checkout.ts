@@ -1,6 +1,6 @@
-import { Context, DateTime, Effect, Layer, Schema } from "effect"
+import { Context, DateTime, Effect, Layer, Result, Schema } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
-import { ChargeCode, Money, OrderCharge, Payments, PaymentsPolicy, QrCode } from "effect-pix"
+import { BrCode, Money, OrderCharge, Payments, PaymentsPolicy, QrCode } from "effect-pix"
 
 interface Order {
   readonly id: string
@@ -20,6 +20,14 @@ export class Orders extends Context.Service<Orders, ReadonlyMap<string, Order>>(
   })
 }
 
+/** Whether a code is undamaged and asks for this amount. One with a URL may leave the amount to it. */
+export const mayBeShown = (payload: string, asked: Money.Centavos) => {
+  const code = Result.getOrUndefined(BrCode.parse(payload))
+  if (code === undefined || code.problems.length > 0) return false
+  const amount = BrCode.checkAmount(code, asked)
+  return amount === "same" || (amount === "not stated" && code.url !== undefined)
+}
+
 /** Charges for an order, or finds that it is paid. Pressing the button twice is one charge, and a changed cart another one. */
 const chargeFor = Effect.fn("chargeFor")(function* (order: Order) {
   const last = order.charge
@@ -34,7 +42,7 @@ const chargeFor = Effect.fn("chargeFor")(function* (order: Order) {
     return
   }
   // The charge exists. But no code is shown that is damaged or for another amount.
-  if (!ChargeCode.of(answer.charge, order.total).isSound) return yield* Effect.fail("The code is not sound")
+  if (!mayBeShown(answer.charge.pix.qrcode, order.total)) return yield* Effect.fail("The code is not sound")
   // In your database: UPDATE ... WHERE the charge is still `last`. Else another tab has stored one: show that.
   if (order.charge === last) order.charge = answer.charge
 })
