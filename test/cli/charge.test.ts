@@ -78,7 +78,7 @@ describe("a charge", () => {
       const ended = yield* run([...words, "--wait", "--json"], settingsOf(gateway.url))
       expect(linesOf(ended.stdout)).toMatchObject([{ status: "WAITING_PAYMENT" }, { status }])
       expect([ended.code, leaksIn(ended.stdout + ended.stderr)]).toEqual([code, []])
-      expect(ended.stderr).toContain(`The charge is ${status}.`)
+      expect(ended.stderr).toMatch(new RegExp(`^Waiting .*\\n(?:.*\\n)?The charge is ${status}\\.$`, "m"))
     }
   })
 
