@@ -170,9 +170,6 @@ export class Payments extends Context.Service<
     ) => Effect.Effect<Withdrawal, RequestWithdrawalError>
   }
 >()("effect-pix/Payments") {
-  /** Builds the client, as `layer` does. Fails with `ConfigurationError`, which names every setting that is wrong. */
-  static readonly make = (options: PaymentsOptions) => Effect.map(buildOptions(options), Context.get(Payments))
-
   /**
    * The client, on the `HttpClient` and the `Credentials` of the context: every request is sent by that `HttpClient`, with
    * all that you put around it. Keys of writes are random, or of the `IdempotencyKeyGen` of the context. Fails with
@@ -186,7 +183,7 @@ export class Payments extends Context.Service<
     Payments | WithdrawalLookup | PaymentsClient,
     ConfigurationError,
     HttpClient.HttpClient | Credentials
-  > => Layer.effectContext(buildOptions(options))
+  > => Layer.effectContext(Effect.flatMap(checkOptions(options), (settings) => build(settings, ClientTransport.make)))
 
   /** The same, from `PAYMENTS_BASE_URL` and, where they are set, `PAYMENTS_COMPANY_ID`, `PAYMENTS_ZONE` and `PAYMENTS_INSECURE`. */
   static readonly layerConfig: Layer.Layer<
@@ -318,10 +315,6 @@ const build = Effect.fnUntraced(function* <R>(
     Context.add(WithdrawalLookup, { get: makeGetWithdrawal(client) }),
     Context.add(PaymentsClient, yield* makePaymentsClient(Effect.map(client.credentials.current, client.senderWith)))
   )
-})
-
-const buildOptions = Effect.fnUntraced(function* (options: PaymentsOptions) {
-  return yield* build(yield* checkOptions(options), ClientTransport.make)
 })
 
 /** The client with all its settings from the environment, over a transport that is made of what the layer provides. */
