@@ -69,7 +69,7 @@ describe("the types of Payments", () => {
     expectTypeOf<Layer.Success<ReturnType<typeof Payments.layer>>>().toEqualTypeOf<Both>()
     expectTypeOf<Layer.Success<typeof Payments.layerConfig>>().toEqualTypeOf<Both>()
     expectTypeOf<Layer.Success<ReturnType<typeof Payments.layerFrom>>>().toEqualTypeOf<Both>()
-    expectTypeOf<Layer.Success<ReturnType<typeof Payments.layerOver>>>().toEqualTypeOf<Both>()
+    expectTypeOf<Layer.Success<typeof Payments.layerEnv>>().toEqualTypeOf<Both>()
     expectTypeOf<Layer.Success<typeof Payments.layerFetch>>().toEqualTypeOf<Both>()
     expectTypeOf<Layer.Success<typeof NodePayments.layer>>().toEqualTypeOf<Both>()
     expectTypeOf<Layer.Success<ReturnType<Merchants["Service"]["get"]>>>().toEqualTypeOf<Both>()
