@@ -28,15 +28,21 @@ export const mayBeShown = (payload: string, asked: Money.Centavos) => {
   return amount === "same" || (amount === "not stated" && code.url !== undefined)
 }
 
+/** A person waits: an answer within ten seconds. */
+const interactive = PaymentsPolicy.make({
+  attemptTimeout: "6 seconds",
+  deadline: "10 seconds",
+  maxRetryAfter: "2 seconds"
+})
+
 /** Charges for an order, or finds that it is paid. Pressing the button twice is one charge, and a changed cart another one. */
 const chargeFor = Effect.fn("chargeFor")(function* (order: Order) {
   const last = order.charge
-  // A person waits: little time, few retries.
   const answer = yield* OrderCharge.get({
     reference: order.id,
     request: { amount: order.total, paymentMethod: "PIX", customer: order.customer, pix: { expiresInDays: 1 } },
     last
-  }).pipe(Effect.provideService(PaymentsPolicy, PaymentsPolicy.interactive))
+  }).pipe(Effect.provideService(PaymentsPolicy, interactive))
   if (answer._tag === "Paid") {
     order.paid = answer.detail.value
     return
@@ -154,7 +160,7 @@ const status = Effect.gen(function* () {
   const detail = yield* payments.getTransaction(transactionId)
   return HttpServerResponse.jsonUnsafe(detail.enStatusTransaction)
 }).pipe(
-  Effect.provideService(PaymentsPolicy, PaymentsPolicy.interactive),
+  Effect.provideService(PaymentsPolicy, interactive),
   // The page goes on asking.
   Effect.orElseSucceed(() => HttpServerResponse.empty({ status: 503 }))
 )

@@ -20,6 +20,7 @@ import { charge as requestOf, created } from "../support/operations.ts"
 import { detailOf, mockPayments } from "../support/payments.ts"
 import { local, seenGateway, type SeenTimes, withOffset } from "../support/seenGateway.ts"
 import { budget, isWhole, requireClean } from "../support/rehearsals.ts"
+import { oneAttempt } from "../support/policies.ts"
 
 const requestFor = (centavos: number) => ({ ...requestOf, amount: Money.centavos(centavos) })
 
@@ -28,7 +29,7 @@ const open = (centavos: number, last?: OrderCharge.Stored, options?: OrderCharge
   Effect.provideService(
     OrderCharge.get({ reference: "42", request: requestFor(centavos), last }, options),
     PaymentsPolicy,
-    PaymentsPolicy.once
+    oneAttempt
   )
 
 /** The charge that the page shows. */

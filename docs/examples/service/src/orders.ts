@@ -84,6 +84,13 @@ const mayBeShown = (payload: string, asked: Money.Centavos) => {
 
 class CodeNotSound extends Schema.TaggedError<CodeNotSound>()("CodeNotSound", {}) {}
 
+/** A person waits: an answer within ten seconds. */
+const interactive = PaymentsPolicy.make({
+  attemptTimeout: "6 seconds",
+  deadline: "10 seconds",
+  maxRetryAfter: "2 seconds"
+})
+
 /** The code to show to the payer. Pressing the button twice is one charge; its code is shown only after it is stored. */
 export const chargeFor = Effect.fn("chargeFor")(
   function* (order: Order) {
@@ -97,5 +104,5 @@ export const chargeFor = Effect.fn("chargeFor")(
     if (answer._tag === "Renewed") yield* store(order, answer.charge)
     return answer
   },
-  Effect.provideService(PaymentsPolicy, PaymentsPolicy.interactive)
+  Effect.provideService(PaymentsPolicy, interactive)
 )
