@@ -54,5 +54,5 @@ export {
 } from "./contract/Transaction.ts"
 export { TransactionHints } from "./transactions/TransactionHints.ts"
 export * as TransactionStream from "./transactions/TransactionStream.ts"
-export { minimumWithdrawal, Withdrawal, WithdrawalDetail, type WithdrawalRequest } from "./contract/Withdrawal.ts"
+export { Withdrawal, WithdrawalDetail, type WithdrawalRequest } from "./contract/Withdrawal.ts"
 export { WithdrawalLookup } from "./client/WithdrawalLookup.ts"

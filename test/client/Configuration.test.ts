@@ -7,7 +7,6 @@ import {
   CredentialsReload,
   IdempotencyKeyGen,
   Merchants,
-  minimumWithdrawal,
   Money,
   Payments,
   WithdrawalLookup
@@ -265,7 +264,7 @@ describe("a client from the environment", () => {
         return [
           (yield* payments.listTransactions()).items[0],
           yield* payments.getTransaction("t"),
-          yield* payments.requestWithdrawal({ amount: minimumWithdrawal }),
+          yield* payments.requestWithdrawal({ amount: Money.centavos(1000) }),
           yield* payments.createTransaction(requestOf),
           yield* (yield* WithdrawalLookup).get(1)
         ] as const
