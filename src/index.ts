@@ -5,12 +5,12 @@
  * the like are its values. Many payouts, webhooks and the sandbox are imports of their own.
  */
 export * as TransactionWait from "./transactions/TransactionWait.ts"
-export { Balance, type BalanceOptions } from "./contract/Balance.ts"
+export type { Balance, BalanceOptions } from "./contract/Balance.ts"
 export * as BrCode from "./pix/BrCode.ts"
-export * as ChargeCode from "./client/ChargeCode.ts"
 export { ConfigurationError, type SettingProblem } from "./contract/ConfigurationError.ts"
 export { type ApiCredentials, Credentials } from "./client/Credentials.ts"
 export * as CredentialsReload from "./client/CredentialsReload.ts"
+export { CreatedPixTransaction } from "./contract/Transaction.ts"
 export type { Currency } from "./contract/Currency.ts"
 export * as Document from "./pix/Document.ts"
 export * as IdempotencyKey from "./client/IdempotencyKey.ts"
@@ -36,24 +36,23 @@ export * as QrCode from "./pix/QrCode.ts"
 export * as Reconcile from "./transactions/Reconcile.ts"
 export * as Rehearsed from "./client/Rehearsed.ts"
 export * as Status from "./contract/Status.ts"
-export {
-  type BoletoTransactionRequest,
-  CreatedPixTransaction,
+export type {
+  BoletoTransactionRequest,
   CreatedTransaction,
-  type CreateTransactionRequest,
-  type CreditCardTransactionRequest,
-  type Customer,
-  type CustomerDocument,
-  type Item,
-  type ListOptions,
-  type PixTransactionRequest,
+  CreateTransactionRequest,
+  CreditCardTransactionRequest,
+  Customer,
+  CustomerDocument,
+  Item,
+  ListOptions,
+  PixTransactionRequest,
   TransactionDetail,
-  type TransactionListItem,
+  TransactionListItem,
   TransactionPage,
-  type TransactionSort,
-  type UndocumentedFields
+  TransactionSort,
+  UndocumentedFields
 } from "./contract/Transaction.ts"
 export { TransactionHints } from "./transactions/TransactionHints.ts"
 export * as TransactionStream from "./transactions/TransactionStream.ts"
-export { minimumWithdrawal, Withdrawal, WithdrawalDetail, type WithdrawalRequest } from "./contract/Withdrawal.ts"
+export type { Withdrawal, WithdrawalDetail, WithdrawalRequest } from "./contract/Withdrawal.ts"
 export { WithdrawalLookup } from "./client/WithdrawalLookup.ts"

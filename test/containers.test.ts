@@ -71,7 +71,8 @@ describe("the Compose file of docs/sandbox.md", () => {
       })
       const agent = yield* dispatcher
       const clientWith = (more: Readonly<Record<string, unknown>>) =>
-        Payments.layerOver(NodePayments.layerHttpClient({ dispatcher: agent })).pipe(
+        Payments.layerEnv.pipe(
+          Layer.provide(NodePayments.layerHttpClient({ dispatcher: agent })),
           Layer.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({ ...settings, ...more }))),
           Layer.provide(Logger.layer([logger]))
         )

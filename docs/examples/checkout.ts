@@ -1,6 +1,6 @@
-import { Context, DateTime, Effect, Layer, Schema } from "effect"
+import { Context, DateTime, Effect, Layer, Result, Schema } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
-import { ChargeCode, Money, OrderCharge, Payments, PaymentsPolicy, QrCode } from "effect-pix"
+import { BrCode, Money, OrderCharge, Payments, PaymentsPolicy, QrCode } from "effect-pix"
 
 interface Order {
   readonly id: string
@@ -20,21 +20,35 @@ export class Orders extends Context.Service<Orders, ReadonlyMap<string, Order>>(
   })
 }
 
+/** Whether a code is undamaged and asks for this amount. One with a URL may leave the amount to it. */
+export const mayBeShown = (payload: string, asked: Money.Centavos) => {
+  const code = Result.getOrUndefined(BrCode.parse(payload))
+  if (code === undefined || code.problems.length > 0) return false
+  const amount = BrCode.checkAmount(code, asked)
+  return amount === "same" || (amount === "not stated" && code.url !== undefined)
+}
+
+/** A person waits: an answer within ten seconds. */
+const interactive = PaymentsPolicy.make({
+  attemptTimeout: "6 seconds",
+  deadline: "10 seconds",
+  maxRetryAfter: "2 seconds"
+})
+
 /** Charges for an order, or finds that it is paid. Pressing the button twice is one charge, and a changed cart another one. */
 const chargeFor = Effect.fn("chargeFor")(function* (order: Order) {
   const last = order.charge
-  // A person waits: little time, few retries.
   const answer = yield* OrderCharge.get({
     reference: order.id,
     request: { amount: order.total, paymentMethod: "PIX", customer: order.customer, pix: { expiresInDays: 1 } },
     last
-  }).pipe(Effect.provideService(PaymentsPolicy, PaymentsPolicy.interactive))
+  }).pipe(Effect.provideService(PaymentsPolicy, interactive))
   if (answer._tag === "Paid") {
     order.paid = answer.detail.value
     return
   }
   // The charge exists. But no code is shown that is damaged or for another amount.
-  if (!ChargeCode.of(answer.charge, order.total).isSound) return yield* Effect.fail("The code is not sound")
+  if (!mayBeShown(answer.charge.pix.qrcode, order.total)) return yield* Effect.fail("The code is not sound")
   // In your database: UPDATE ... WHERE the charge is still `last`. Else another tab has stored one: show that.
   if (order.charge === last) order.charge = answer.charge
 })
@@ -146,7 +160,7 @@ const status = Effect.gen(function* () {
   const detail = yield* payments.getTransaction(transactionId)
   return HttpServerResponse.jsonUnsafe(detail.enStatusTransaction)
 }).pipe(
-  Effect.provideService(PaymentsPolicy, PaymentsPolicy.interactive),
+  Effect.provideService(PaymentsPolicy, interactive),
   // The page goes on asking.
   Effect.orElseSucceed(() => HttpServerResponse.empty({ status: 503 }))
 )

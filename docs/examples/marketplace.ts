@@ -4,7 +4,7 @@
  */
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { minimumWithdrawal, Money, PixKey } from "effect-pix"
+import { Money, PixKey } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
 import { PayoutQueue } from "effect-pix/payouts"
 import { Sandbox } from "effect-pix/sandbox"
@@ -15,6 +15,9 @@ interface Seller {
   readonly pixKey: PixKey.PixKey
 }
 
+/** The gateway refuses a smaller payout. */
+const smallest = Money.centavos(1000)
+
 /** Adds a share to what the seller has coming, and pays the sum out once it is large enough. */
 const credit = Effect.fn("credit")(function* (seller: Seller, share: Money.Centavos, order: string) {
   const sql = yield* SqlClient.SqlClient
@@ -23,7 +26,7 @@ const credit = Effect.fn("credit")(function* (seller: Seller, share: Money.Centa
   const [held] = yield* sql<{ readonly centavos: number | bigint }>`INSERT INTO held (seller, centavos)
     VALUES (${seller.id}, ${share}) ON CONFLICT (seller) DO UPDATE SET centavos = held.centavos + ${share} RETURNING centavos`
   const sum = Money.centavos(Number(held?.centavos ?? 0))
-  if (sum < minimumWithdrawal) return
+  if (sum < smallest) return
   yield* queue.submit({ reference: `${seller.id}/${order}`, amount: sum, pixKey: seller.pixKey })
   yield* sql`UPDATE held SET centavos = 0 WHERE seller = ${seller.id}`
 })

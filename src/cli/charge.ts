@@ -8,12 +8,12 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { randomUUID } from "node:crypto"
 import process from "node:process"
-import * as ChargeCode from "../client/ChargeCode.ts"
 import { Payments } from "../client/Payments.ts"
 import { isBelievable } from "../contract/Expiry.ts"
 import { invalidRequest } from "../contract/Options.ts"
 import { issuesOf } from "../contract/RequestIssues.ts"
 import { type CreatedPixTransaction, PixTransactionRequest } from "../contract/Transaction.ts"
+import * as BrCode from "../pix/BrCode.ts"
 import * as QrCode from "../pix/QrCode.ts"
 import { client } from "./internal/client.ts"
 import { inBoth } from "./internal/amount.ts"
@@ -41,6 +41,20 @@ const withBelievableExpiry = (charge: CreatedPixTransaction) =>
     return isKept ? charge : { ...charge, pix: { qrcode } }
   })
 
+/** What is wrong with the code of a charge. One with a URL may leave the amount to it. */
+const problemsOf = ({ amount, pix }: CreatedPixTransaction): ReadonlyArray<string> => {
+  const parsed = BrCode.parse(pix.qrcode)
+  if (Result.isFailure(parsed)) return [parsed.failure.reason]
+  const code = parsed.success
+  const stated = BrCode.checkAmount(code, amount)
+  const isMissing = stated === "not stated" && code.url === undefined
+  return [
+    ...code.problems.map(({ reason }) => reason),
+    ...(stated === "different" ? ["does not state the amount asked for"] : []),
+    ...(isMissing ? ["leaves the amount to the payer"] : [])
+  ]
+}
+
 const printJson = (charge: CreatedPixTransaction) =>
   writeJson({
     transactionId: charge.id,
@@ -48,7 +62,7 @@ const printJson = (charge: CreatedPixTransaction) =>
     status: charge.status,
     copyAndPaste: charge.pix.qrcode,
     expiresAt: charge.pix.expirationDate,
-    isSound: ChargeCode.of(charge).isSound,
+    isSound: problemsOf(charge).length === 0,
     idempotencyKey: charge.idempotencyKey
   })
 
@@ -63,11 +77,9 @@ const printText = Effect.fnUntraced(function* (charge: CreatedPixTransaction) {
   const code = yield* Effect.option(Effect.try(() => QrCode.terminal(qrcode)))
   if (Option.isSome(code)) yield* writeLine(`${onBlack(code.value)}\n`)
   yield* writeLine(plain(qrcode))
-  const { isSound, problems } = ChargeCode.of(charge)
-  if (!isSound) {
-    yield* note(
-      `Look at this code before you show it to a payer: it ${problems.map(({ reason }) => reason).join("; it ")}.`
-    )
+  const problems = problemsOf(charge)
+  if (problems.length > 0) {
+    yield* note(`Look at this code before you show it to a payer: it ${problems.join("; it ")}.`)
   }
 })
 

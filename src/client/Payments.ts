@@ -170,9 +170,6 @@ export class Payments extends Context.Service<
     ) => Effect.Effect<Withdrawal, RequestWithdrawalError>
   }
 >()("effect-pix/Payments") {
-  /** Builds the client, as `layer` does. Fails with `ConfigurationError`, which names every setting that is wrong. */
-  static readonly make = (options: PaymentsOptions) => Effect.map(buildOptions(options), Context.get(Payments))
-
   /**
    * The client, on the `HttpClient` and the `Credentials` of the context: every request is sent by that `HttpClient`, with
    * all that you put around it. Keys of writes are random, or of the `IdempotencyKeyGen` of the context. Fails with
@@ -186,7 +183,7 @@ export class Payments extends Context.Service<
     Payments | WithdrawalLookup | PaymentsClient,
     ConfigurationError,
     HttpClient.HttpClient | Credentials
-  > => Layer.effectContext(buildOptions(options))
+  > => Layer.effectContext(Effect.flatMap(checkOptions(options), (settings) => build(settings, ClientTransport.make)))
 
   /** The same, from `PAYMENTS_BASE_URL` and, where they are set, `PAYMENTS_COMPANY_ID`, `PAYMENTS_ZONE` and `PAYMENTS_INSECURE`. */
   static readonly layerConfig: Layer.Layer<
@@ -224,17 +221,18 @@ export class Payments extends Context.Service<
     )
 
   /**
-   * The client with all its settings from the environment, over a transport of your choice: `PAYMENTS_BASE_URL`,
+   * The client with all its settings from the environment, over the `HttpClient` of the context: `PAYMENTS_BASE_URL`,
    * `PAYMENTS_CLIENT_ID`, `PAYMENTS_API_KEY` and, where they are set, `PAYMENTS_COMPANY_ID`, `PAYMENTS_ZONE` and `PAYMENTS_INSECURE`.
-   * One error lists all wrong settings.
+   * Fails with `ConfigurationError`, which lists all wrong settings.
    */
-  static readonly layerOver = <E, R>(
-    transport: Layer.Layer<HttpClient.HttpClient, E, R>
-  ): Layer.Layer<Payments | WithdrawalLookup | PaymentsClient, ConfigurationError | E, R> =>
-    fromEnvironment(ClientTransport.make, transport)
+  static readonly layerEnv: Layer.Layer<
+    Payments | WithdrawalLookup | PaymentsClient,
+    ConfigurationError,
+    HttpClient.HttpClient
+  > = Layer.suspend(() => fromEnvironment(ClientTransport.make))
 
   /**
-   * The client with all its settings from the environment, over fetch and no `HttpClient` of yours (see `layerOver` for
+   * The client with all its settings from the environment, over fetch and no `HttpClient` of yours (see `layerEnv` for
    * that): `PAYMENTS_BASE_URL`, `PAYMENTS_CLIENT_ID`, `PAYMENTS_API_KEY` and, where they are set, `PAYMENTS_COMPANY_ID`, `PAYMENTS_ZONE` and `PAYMENTS_INSECURE`. Fails with
    * `ConfigurationError`, which lists all wrong settings.
    *
@@ -242,7 +240,7 @@ export class Payments extends Context.Service<
    * some codes of errors prove that, and Deno has none.
    */
   static readonly layerFetch: Layer.Layer<Payments | WithdrawalLookup | PaymentsClient, ConfigurationError> =
-    Layer.suspend(() => fromEnvironment(FetchTransport.make, Layer.empty))
+    Layer.suspend(() => fromEnvironment(FetchTransport.make))
 }
 
 const isIntegerId = Schema.is(IntegerId)
@@ -320,17 +318,10 @@ const build = Effect.fnUntraced(function* <R>(
   )
 })
 
-const buildOptions = Effect.fnUntraced(function* (options: PaymentsOptions) {
-  return yield* build(yield* checkOptions(options), ClientTransport.make)
-})
-
-/** The client with all its settings from the environment, over a transport that is made of what the layer provides. */
-const fromEnvironment = <RTransport, ROut, E, R>(
-  transport: Effect.Effect<Transport, never, RTransport>,
-  layer: Layer.Layer<ROut, E, R>
-) =>
+/** The client with all its settings from the environment. */
+const fromEnvironment = <R>(transport: Effect.Effect<Transport, never, R>) =>
   Layer.unwrap(
     Effect.map(bothSettings(fromConfig, Credentials.config), ([client, credentials]) =>
-      Layer.effectContext(build(client, transport)).pipe(Layer.provide([layer, Credentials.layer(credentials)]))
+      Layer.effectContext(build(client, transport)).pipe(Layer.provide(Credentials.layer(credentials)))
     )
   )

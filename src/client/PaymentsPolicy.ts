@@ -218,19 +218,6 @@ export const PaymentsPolicy = Object.assign(
       Layer.effect(
         PaymentsPolicy,
         Effect.map(checkLayer(Predicate.isObject(options) ? withDefaults(options) : options), () => make(options))
-      ),
-    /** For a call that a person waits for: one quick retry, an answer within 10 seconds. */
-    interactive: make({
-      attemptTimeout: "6 seconds",
-      deadline: "10 seconds",
-      retryReads: fullJitter({ base: "100 millis", times: 1 }),
-      retryWrites: fullJitter({ base: "200 millis", times: 1 }),
-      maxRetryAfter: "2 seconds"
-    }),
-    /**
-     * One attempt; a second one follows only a 401 after which other credentials were loaded. For callers with retries of
-     * their own, such as a workflow.
-     */
-    once: make({ retryReads: Schedule.recurs(0), retryWrites: Schedule.recurs(0), writes: "never" })
+      )
   }
 )

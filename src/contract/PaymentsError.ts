@@ -307,8 +307,7 @@ export class OutcomeUnknown extends paymentsError<OutcomeUnknown>()(
 ) {}
 
 /** The causes of a refusal that only a withdrawal has. */
-export const WithdrawalRefusal = Schema.Union([BelowMinimum, InsufficientBalance, LimitReached, NoPixKey])
-export type WithdrawalRefusal = typeof WithdrawalRefusal.Type
+export type WithdrawalRefusal = BelowMinimum | InsufficientBalance | LimitReached | NoPixKey
 
 /** The errors of every read. */
 export type ReadError =

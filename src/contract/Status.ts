@@ -22,7 +22,7 @@
 declare module "./Status.ts" {}
 
 import * as Struct from "effect/Struct"
-import { withoutAccents } from "../internal/withoutAccents.ts"
+import { fold } from "./StatusWords.ts"
 
 export type { BalanceStatus, CreatedStatus, DetailStatus, ListStatus, WithdrawalStatus } from "./StatusWords.ts"
 
@@ -47,29 +47,6 @@ export interface Words {
   /** The words of a withdrawal's record and lookup. */
   readonly payout?: Columns<Exclude<OfPayout, "unlisted">> | undefined
 }
-
-/** Plain words of failure. They end nothing, and an answer to a creation that has one is no success. */
-const failures: ReadonlySet<string> = new Set(
-  "fail failed failure error rejected refused declined denied cancelled canceled voided aborted expired unsuccessful unpaid notpaid reversed refunded returned falha falhou erro recusado recusada rejeitado rejeitada negado negada cancelado cancelada anulado anulada abortado expirado expirada estornado estornada devolvido devolvida indeferido insucesso naorealizado naopago".split(
-    " "
-  )
-)
-
-/** A status as it is compared. */
-export const fold = (status: string): string =>
-  withoutAccents(status)
-    .toLowerCase()
-    .replaceAll(/[\s_-]/g, "")
-
-/**
- * A status that may be shown, stored and counted: one word, of at most 40 letters, `_` and `-`. Any other text may be a person's
- * name, or a number.
- */
-export const plainWord = (status: string): string | undefined =>
-  /^[\p{L}_-]{1,40}$/u.test(status) ? status : undefined
-
-/** Whether a word plainly says failure, in English or Portuguese. */
-export const isFailure = (status: string): boolean => failures.has(fold(status))
 
 const makeMeaning = <Meaning extends string>(ours: Readonly<Record<Meaning, ReadonlyArray<string>>>) => {
   const meanings = Struct.keys(ours)

@@ -1,8 +1,9 @@
 /**
- * The schemas of the status words, each with its documented words.
+ * The schemas of the status words, each with its documented words; how words are compared, and which may be shown.
  */
 declare module "./StatusWords.ts" {}
 
+import { withoutAccents } from "../internal/withoutAccents.ts"
 import { openWord } from "../internal/wire.ts"
 
 /** A status as the creation of a charge returns it. */
@@ -29,3 +30,26 @@ export type WithdrawalStatus = typeof WithdrawalStatus.Type
 /** A status as the balance shows it: `Released` means available; `Pending` was seen. */
 export const BalanceStatus = openWord(["Released", "Pending"])
 export type BalanceStatus = typeof BalanceStatus.Type
+
+/** Plain words of failure. They end nothing, and an answer to a creation that has one is no success. */
+const failures: ReadonlySet<string> = new Set(
+  "fail failed failure error rejected refused declined denied cancelled canceled voided aborted expired unsuccessful unpaid notpaid reversed refunded returned falha falhou erro recusado recusada rejeitado rejeitada negado negada cancelado cancelada anulado anulada abortado expirado expirada estornado estornada devolvido devolvida indeferido insucesso naorealizado naopago".split(
+    " "
+  )
+)
+
+/** A status as it is compared. */
+export const fold = (status: string): string =>
+  withoutAccents(status)
+    .toLowerCase()
+    .replaceAll(/[\s_-]/g, "")
+
+/**
+ * A status that may be shown, stored and counted: one word, of at most 40 letters, `_` and `-`. Any other text may be a person's
+ * name, or a number.
+ */
+export const plainWord = (status: string): string | undefined =>
+  /^[\p{L}_-]{1,40}$/u.test(status) ? status : undefined
+
+/** Whether a word plainly says failure, in English or Portuguese. */
+export const isFailure = (status: string): boolean => failures.has(fold(status))

@@ -17,7 +17,7 @@ export const minimumWithdrawal: Centavos = centavos(1000)
 
 /** The wire form of a withdrawal request. */
 export const WithdrawalRequestBody = Schema.Struct({
-  /** In centavos, at least {@link minimumWithdrawal}. */
+  /** In centavos, at least 1000. */
   amount: Centavos,
   currency: CurrencyOrBrl,
   pixKey: Schema.optional(Schema.String),

@@ -209,12 +209,11 @@ const layerOf = (options: Options, proxies: Effect.Effect<Proxies | undefined, C
 
 /**
  * The client with all its settings from the environment, over this transport and no `HttpClient` of yours (see
- * `Payments.layerOver` for that): `PAYMENTS_BASE_URL`,
- * `PAYMENTS_CLIENT_ID`, `PAYMENTS_API_KEY` and, where they are set, `PAYMENTS_COMPANY_ID`, `PAYMENTS_ZONE` and `PAYMENTS_INSECURE`.
+ * `Payments.layerEnv` for that): `PAYMENTS_BASE_URL`, `PAYMENTS_CLIENT_ID`, `PAYMENTS_API_KEY` and, where they are set, `PAYMENTS_COMPANY_ID`, `PAYMENTS_ZONE` and `PAYMENTS_INSECURE`.
  *
  * Where `HTTPS_PROXY` or `HTTP_PROXY` is set, requests go through that proxy, but for the hosts of `NO_PROXY`. A request of which the
  * proxy opened no tunnel is `NotSent`.
  */
 export const layer: Layer.Layer<Payments | WithdrawalLookup | PaymentsClient, ConfigurationError> = Layer.suspend(() =>
-  Payments.layerOver(layerOf({}, proxiesOfEnvironment))
+  Layer.provide(Payments.layerEnv, layerOf({}, proxiesOfEnvironment))
 )

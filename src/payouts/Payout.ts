@@ -9,12 +9,14 @@ import { Centavos, format } from "../pix/Money.ts"
 import {
   AuthError,
   BelowMinimum,
+  InsufficientBalance,
   InvalidRequest,
+  LimitReached,
+  NoPixKey,
   RateLimited,
   RequestRejected,
   ServiceUnavailable,
-  WithdrawalFailed,
-  WithdrawalRefusal
+  WithdrawalFailed
 } from "../contract/PaymentsError.ts"
 import type { WithdrawalRequest } from "../contract/Withdrawal.ts"
 import type { Unclear } from "../contract/WriteOptions.ts"
@@ -169,7 +171,10 @@ export class PayoutsNotConfirmed extends legible(
 /** Why a request moved no money: every failure of `requestWithdrawal` whose outcome is `NotSent` or `Rejected`. */
 export const PayoutRefusal = Schema.Union([
   InvalidRequest,
-  ...WithdrawalRefusal.members,
+  BelowMinimum,
+  InsufficientBalance,
+  LimitReached,
+  NoPixKey,
   WithdrawalFailed,
   AuthError,
   RateLimited,

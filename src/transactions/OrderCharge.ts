@@ -74,8 +74,7 @@ import { Centavos } from "../pix/Money.ts"
 import { believed } from "./internal/expiry.ts"
 
 /**
- * What you store of the last charge of an order. Its encoded form is JSON: `Schema.encodeEffect(OrderCharge.Stored)`. With its
- * `amount` and `pix`, `ChargeCode.of` says whether the code may be shown.
+ * What you store of the last charge of an order. Its encoded form is JSON: `Schema.encodeEffect(OrderCharge.Stored)`.
  */
 export const Stored = Schema.Struct({
   /** The number of the charge in its order, from 1. */

@@ -1,6 +1,6 @@
 /**
- * Waits for a charge: `final` is an Effect that completes when the status of the transaction is final, and `changes` is a
- * Stream of the changes until then. Source: `docs/service.md`.
+ * Waits for a charge: `final` is an Effect that completes when the status of the transaction is final. Source:
+ * `docs/service.md`.
  *
  * Details: the first lookup is made at once. The next ones follow a schedule that slows down, from every second to once a
  * minute, jittered. A hint (see `TransactionHints`; `Webhook` publishes them) starts a lookup at once.
@@ -38,8 +38,6 @@
  */
 declare module "./TransactionWait.ts" {}
 
-import * as Array from "effect/Array"
-import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import type * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
@@ -48,7 +46,6 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
-import * as Stream from "effect/Stream"
 import { legible } from "../internal/legible.ts"
 import { expiryOf, provedEnd } from "../contract/Expiry.ts"
 import { checkOptionsBy, fn, reading, time, withDefault } from "../contract/Options.ts"
@@ -77,7 +74,8 @@ export interface Options {
    */
   readonly deadline?: Duration.Input | undefined
   /**
-   * When to look again. Waiting ends when the schedule ends. Default: `polling`.
+   * When to look again. Waiting ends when the schedule ends. Default: after a second, and each time a fifth later, up to a minute,
+   * with jitter of a fifth.
    */
   readonly schedule?: Schedule.Schedule<unknown> | undefined
   /** The condition that ends waiting. Default: `Status.meaningOf` of the status is `paid`, `refunded` or `closed`, by the words of `GatewayFacts` too. */
@@ -118,11 +116,10 @@ export class TimedOut extends legible(
 export type WaitError = Exclude<GetTransactionError, { readonly concerns: "Service" }> | TimedOut
 
 /**
- * The default schedule: the first wait is 1 second, and each is a fifth longer than the one before, up to a minute. Jitter
- * of a fifth spreads the lookups of charges that were created together. About 14 lookups in the first minute, 29 in the
- * first ten, then one a minute.
+ * The default schedule: jitter spreads the lookups of charges that were created together. About 14 lookups in the first minute,
+ * 29 in the first ten, then one a minute.
  */
-export const polling: Schedule.Schedule<unknown> = Schedule.jittered(
+const polling: Schedule.Schedule<unknown> = Schedule.jittered(
   boundedExponential({ first: "1 second", most: "1 minute", factor: 1.2 })
 )
 
@@ -152,17 +149,11 @@ const checkOptions = checkOptionsBy(
 
 const hour = 3_600_000
 
-interface Look {
-  readonly detail: TransactionDetail
-  readonly last: boolean
-}
-
 /** Whether there is nothing more to wait for. A word that is not listed says nothing. */
 const isFinal = ({ enStatusTransaction }: TransactionDetail, statuses: Words) =>
   !["open", "unlisted"].includes(meaningOf(enStatusTransaction, "charge", statuses))
 
-/** Returns `next`, which waits for the next change each time it is run. */
-const watch = Effect.fnUntraced(function* (transactionId: string, options: Options) {
+const waitFor = Effect.fnUntraced(function* (transactionId: string, options: Options) {
   const payments = yield* Payments
   const { statuses } = yield* factsHere
   const checked = yield* checkOptions(options)
@@ -258,18 +249,13 @@ const watch = Effect.fnUntraced(function* (transactionId: string, options: Optio
     return error.concerns === "Service" ? undefined : yield* error
   })
 
-  const next = Effect.gen(function* (): Effect.fn.Return<Look, WaitError> {
-    while (true) {
-      if (attempts > 0) yield* pause
-      const detail = yield* look
-      if (detail === undefined) continue
-      const changed = detail.enStatusTransaction !== status
-      status = detail.enStatusTransaction
-      const last = until(detail)
-      if (changed || last) return { detail, last }
-    }
-  })
-  return { next }
+  while (true) {
+    if (attempts > 0) yield* pause
+    const detail = yield* look
+    if (detail === undefined) continue
+    status = detail.enStatusTransaction
+    if (until(detail)) return detail
+  }
 })
 
 /**
@@ -289,63 +275,5 @@ export const final = (
   options: Options = {}
 ): Effect.Effect<TransactionDetail, WaitError, Payments> =>
   inSpan("TransactionWait.final", { kind: "internal", attributes: {} }, () =>
-    Effect.scoped(
-      Effect.gen(function* () {
-        const { next } = yield* watch(transactionId, options)
-        let seen = yield* next
-        while (!seen.last) seen = yield* next
-        return seen.detail
-      })
-    )
-  )
-
-/**
- * The changes of a transaction's status, from the current status to the final one, with which the stream ends. Several
- * changes between two lookups are seen as one. Lookups are made while the stream is consumed. Amounts are in centavos. It
- * fails as `final` does.
- *
- * Each lookup has its own span. The stream has none, since its consumer decides how long it runs: put `Effect.withSpan`
- * around the consumer.
- *
- * ```ts
- * import { Effect, Stream } from "effect"
- * import { TestClock } from "effect/testing"
- * import { Money, Payments, TransactionWait } from "effect-pix"
- * import { Sandbox } from "effect-pix/sandbox"
- *
- * const program = Effect.gen(function* () {
- *   const payments = yield* Payments
- *   const sandbox = yield* Sandbox
- *   const charge = yield* payments.createTransaction({
- *     amount: Money.centavos(2500),
- *     paymentMethod: "PIX",
- *     customer: { name: "Maria Silva", email: "maria@example.com" }
- *   })
- *   return yield* TransactionWait.changes(charge.id).pipe(
- *     Stream.map((detail) => detail.enStatusTransaction),
- *     Stream.tap((status) => (status === "Awaiting" ? Effect.orDie(sandbox.markPaid(charge.id)) : Effect.void)),
- *     Stream.runCollect,
- *     Sandbox.patiently
- *   )
- * })
- *
- * const seen = await Effect.runPromise(Effect.provide(program, [Sandbox.layerPayments, TestClock.layer()])) // => ["Awaiting", "Paid"]
- * ```
- */
-export const changes = (
-  transactionId: string,
-  options: Options = {}
-): Stream.Stream<TransactionDetail, WaitError, Payments> =>
-  watch(transactionId, options).pipe(
-    Effect.map(({ next }) => {
-      let ended = false
-      return Effect.gen(function* () {
-        if (ended) return yield* Cause.done()
-        const { detail, last } = yield* next
-        ended = last
-        return Array.of(detail)
-      })
-    }),
-    Stream.fromPull,
-    Stream.scoped
+    Effect.scoped(waitFor(transactionId, options))
   )

@@ -1,7 +1,7 @@
 /**
  * Webhooks: deliveries of the service, taken as hints and confirmed by a lookup.
  */
-export { DatabaseError } from "../durable/Database.ts"
+export type { DatabaseError } from "../durable/Database.ts"
 export * as NodeWebhook from "./NodeWebhook.ts"
 export { Webhook, WebhookClient } from "./Webhook.ts"
 export * as WebhookEvent from "./WebhookEvent.ts"

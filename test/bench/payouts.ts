@@ -12,6 +12,7 @@ import { makeBank } from "./bank.ts"
 import { payouts } from "../support/payoutQueue.ts"
 import { startPostgres } from "../support/postgres.ts"
 import { makeStatements } from "../support/statements.ts"
+import { oneAttempt } from "../support/policies.ts"
 
 interface Throughput {
   readonly workers: number
@@ -29,7 +30,7 @@ export const buildWorker = (url: string, bank: ReturnType<typeof makeBank>, opti
     Layer.fresh(PayoutQueue.layerWorker({ poll: "50 millis", ...options })).pipe(
       Layer.provide([
         bank.makeClient("client-a", { companyId: 1 }).layer,
-        PaymentsPolicy.layer(PaymentsPolicy.once),
+        PaymentsPolicy.layer(oneAttempt),
         connect(url)
       ])
     )

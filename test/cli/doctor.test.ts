@@ -209,7 +209,7 @@ describe("the doctor", () => {
   live("the doctor says whether the gateway has the lookup of a withdrawal", seen, function* () {
     const { rejectWithdrawal } = yield* Sandbox
     const env = yield* settings
-    const payments = Payments.layerOver(FetchHttpClient.layer)
+    const payments = Layer.provide(Payments.layerEnv, FetchHttpClient.layer)
     const { id } = yield* Effect.flatMap(Payments, ({ requestWithdrawal }) =>
       requestWithdrawal({ amount: Money.centavos(1000), pixKey: PixKey.cpf(person.cpf) })
     ).pipe(Effect.provide(Layer.provide(payments, ConfigProvider.layer(ConfigProvider.fromUnknown(env)))))

@@ -21,6 +21,7 @@ import { effect, live } from "../support/effect.ts"
 import { codec, reasonOf } from "../support/failing.ts"
 import { balance, charge, record, withdrawal } from "../support/operations.ts"
 import { apiKey, clientId, lostConnection, refusedConnection, respond, type Script, scripted } from "../support/Wire.ts"
+import { oneAttempt } from "../support/policies.ts"
 
 const gateway = "https://gateway.example"
 const paid = respond(201, record("wd_1"))
@@ -53,7 +54,7 @@ const makeClient = Effect.fnUntraced(function* (
 
 const under = (settings: Partial<PaymentsPolicy>) =>
   Effect.provideService(PaymentsPolicy, PaymentsPolicy.make(settings))
-const once = Effect.provideService(PaymentsPolicy, PaymentsPolicy.once)
+const once = Effect.provideService(PaymentsPolicy, oneAttempt)
 
 /** The error of a write, which must be one that can be given as `after`. */
 const doubtOf = <A, R>(write: Effect.Effect<A, RequestWithdrawalError, R>) =>

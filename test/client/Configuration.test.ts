@@ -7,7 +7,6 @@ import {
   CredentialsReload,
   IdempotencyKeyGen,
   Merchants,
-  minimumWithdrawal,
   Money,
   Payments,
   WithdrawalLookup
@@ -143,10 +142,10 @@ describe("a client from the environment", () => {
     "sends its credentials below its base URL, and reads the balance of its company, which may be 0",
     function* () {
       const { layer, sent } = scripted(respond(200, balance))
-      const client = Layer.provide(
-        Payments.layerOver(layer),
+      const client = Layer.provide(Payments.layerEnv, [
+        layer,
         from({ ...environment, PAYMENTS_BASE_URL: "https://gateway.example/pix/", PAYMENTS_COMPANY_ID: "0" })
-      )
+      ])
       yield* Effect.provide(read, client)
       const [{ headers, url } = assert.fail("nothing was sent")] = sent
       assert.deepStrictEqual(
@@ -243,7 +242,7 @@ describe("a client from the environment", () => {
     )
     const { PAYMENTS_BASE_URL: baseUrl } = environment
     const inZone = (PAYMENTS_ZONE: string) =>
-      Layer.provide(Payments.layerOver(transport), from({ ...environment, PAYMENTS_API_KEY: "key", PAYMENTS_ZONE }))
+      Layer.provide(Payments.layerEnv, [transport, from({ ...environment, PAYMENTS_API_KEY: "key", PAYMENTS_ZONE })])
     const merchants = Merchants.layer({
       baseUrl,
       zone: "-03:00",
@@ -265,7 +264,7 @@ describe("a client from the environment", () => {
         return [
           (yield* payments.listTransactions()).items[0],
           yield* payments.getTransaction("t"),
-          yield* payments.requestWithdrawal({ amount: minimumWithdrawal }),
+          yield* payments.requestWithdrawal({ amount: Money.centavos(1000) }),
           yield* payments.createTransaction(requestOf),
           yield* (yield* WithdrawalLookup).get(1)
         ] as const
@@ -299,7 +298,7 @@ describe("a client from the environment", () => {
 
   effect("reads PAYMENTS_INSECURE only for a URL of plain http to another host", function* () {
     const build = (PAYMENTS_BASE_URL: string, PAYMENTS_INSECURE: string) => {
-      const client = Payments.layerOver(scripted(respond(200, balance)).layer)
+      const client = Layer.provide(Payments.layerEnv, scripted(respond(200, balance)).layer)
       const settings = from({ ...environment, PAYMENTS_API_KEY: "key", PAYMENTS_BASE_URL, PAYMENTS_INSECURE })
       const built = Effect.scoped(Layer.build(Layer.provide(client, settings)))
       return Effect.match(Effect.provide(built, Logger.layer([])), {

@@ -7,11 +7,12 @@ import * as FetchTransport from "../support/FetchTransport.ts"
 import { serveRaw } from "../support/RawServer.ts"
 import { balance, getBalance, requestWithdrawal } from "../support/operations.ts"
 import { paymentsOn } from "../support/Wire.ts"
+import { oneAttempt } from "../support/policies.ts"
 
 const quiet = Logger.layer([])
 const { run: pay } = requestWithdrawal
 const read = getBalance.run
-const once = PaymentsPolicy.layer(PaymentsPolicy.once)
+const once = PaymentsPolicy.layer(oneAttempt)
 
 /** The transport on a fetch of the user's own, and how it was called. */
 const fetching = (own: (init?: RequestInit) => unknown) => {

@@ -4,20 +4,14 @@
  */
 import { assert, describe } from "@effect/vitest"
 import { Cause, Data, Duration, Effect, Exit, Layer, Option, Schedule } from "effect"
-import {
-  IdempotencyKey,
-  OutcomeUnknown,
-  Payments,
-  PaymentsPolicy,
-  RequestRejected,
-  type WriteOptions
-} from "effect-pix"
+import { IdempotencyKey, OutcomeUnknown, Payments, RequestRejected, type WriteOptions } from "effect-pix"
 import { effect } from "../support/effect.ts"
 import type { Service } from "../support/failing.ts"
 import { record, withdrawal } from "../support/operations.ts"
 import { runs, seed, seeded } from "../support/seed.ts"
 import { watch } from "../support/watched.ts"
 import { lostConnection, refusedConnection, respond, type Script } from "../support/Wire.ts"
+import { oneAttempt } from "../support/policies.ts"
 
 const key = IdempotencyKey.fromReference("payout", "invoice-42")
 const common = { operation: "requestWithdrawal", attempts: 1, idempotencyKey: key } as const
@@ -59,7 +53,7 @@ const first = { idempotencyKey: key, earlier: "None" } as const
 const play = Effect.fnUntraced(function* (played: Played, ...script: Script) {
   const { around = (retry) => retry, interruptedAfter, payments, schedule = minutes, write = withdraw } = played
   const program = Effect.flatMap(Payments, (client) => around(IdempotencyKey.retry(first, schedule, write(client))))
-  const found = yield* watch(program, { interruptedAfter, payments, settings: PaymentsPolicy.once }, ...script)
+  const found = yield* watch(program, { interruptedAfter, payments, settings: oneAttempt }, ...script)
   for (const { headers } of found.sent) assert.strictEqual(headers["idempotency-key"], key)
   return found
 })

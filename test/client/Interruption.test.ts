@@ -1,7 +1,7 @@
 /** A call that is interrupted: a caller who gets neither a result nor an error gets a report, if the write may have been executed. */
 import { assert, describe } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber, Layer, Schedule } from "effect"
-import { IdempotencyKey, Payments, PaymentsPolicy } from "effect-pix"
+import { IdempotencyKey, Payments } from "effect-pix"
 import { TestClock } from "effect/testing"
 import { effect, live } from "../support/effect.ts"
 import type { Service } from "../support/failing.ts"
@@ -25,6 +25,7 @@ import {
   type Script,
   scripted
 } from "../support/Wire.ts"
+import { oneAttempt } from "../support/policies.ts"
 
 const paid = respond(201, record("wd_1"))
 
@@ -89,7 +90,7 @@ describe("a write that is interrupted at any step of the run loop", () => {
     const silent: Array<string> = []
     for (let step = 1; ; step++) {
       const { layer, sent } = scripted(...script)
-      const { lines, logger, policy, reports } = watching(PaymentsPolicy.once)
+      const { lines, logger, policy, reports } = watching(oneAttempt)
       const { received, wasInterrupted } = yield* Effect.flatMap(Payments, (payments) =>
         interruptAt(write(payments), step)
       ).pipe(Effect.provide([Layer.provide(paymentsOn(layer), policy), logger]))

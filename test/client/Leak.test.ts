@@ -20,6 +20,7 @@ import { effect, live } from "../support/effect.ts"
 import { charge, keys, marked, memory, on, options, pix, withPassingTime } from "../support/marked.ts"
 import { memory as database } from "../support/payoutQueue.ts"
 import { lostConnection, refusedConnection, type Reply, respond, scripted } from "../support/Wire.ts"
+import { oneAttempt } from "../support/policies.ts"
 
 const { cnpj, copyAndPaste, cpf, email, evp, name, phone } = person
 const { apiKey, clientId } = secrets
@@ -137,7 +138,7 @@ describe("a call", () => {
           yield* sandbox.fault(operation, fault)
           const printed = yield* printedBy(run).pipe(
             Effect.provide(overSocket),
-            Effect.provideService(PaymentsPolicy, PaymentsPolicy.once)
+            Effect.provideService(PaymentsPolicy, oneAttempt)
           )
           assert.isTrue(Exit.isFailure(printed.exit))
           assert.deepStrictEqual(leaks(printed), [])

@@ -5,6 +5,7 @@ import { Duration, Effect, Layer, Result, Schedule, Schema } from "effect"
 import { effect } from "../support/effect.ts"
 import { pay, read } from "../support/played.ts"
 import { paymentsOn, respond, scripted } from "../support/Wire.ts"
+import { oneAttempt } from "../support/policies.ts"
 
 const durations = ["garbage", "10", "", Number.NaN, -1, "-1 second", true, null, {}, [], { seconds: Number.NaN }]
 const functions = ["garbage", true, null, 7, {}]
@@ -81,7 +82,7 @@ describe("PaymentsPolicy", () => {
   })
 
   it("made of another one takes over its settings, but those that are undefined, and cannot be changed", () => {
-    const quick = PaymentsPolicy.make({ ...PaymentsPolicy.once, deadline: "5 seconds", horizon: undefined })
+    const quick = PaymentsPolicy.make({ ...oneAttempt, deadline: "5 seconds", horizon: undefined })
     assert.deepStrictEqual([quick.writes, quick.deadline], ["never", "5 seconds"])
     assert.isTrue(Duration.Equivalence(Duration.fromInputUnsafe(quick.horizon), Duration.hours(12)))
     assert.throws(() => Object.assign(quick, { deadline: Number.NaN }), TypeError)
@@ -90,12 +91,11 @@ describe("PaymentsPolicy", () => {
 
 /** The defaults with one wrong time, as the types let it pass or as a caller without types gives it. */
 const unmade: Readonly<Record<string, () => PaymentsPolicy>> = {
-  "copied by Object.assign": () => Object.assign({}, PaymentsPolicy.once, { attemptTimeout: Number.NaN }),
-  "made by Object.create": () =>
-    Object.create(PaymentsPolicy.once, { attemptTimeout: { value: Number.NaN, enumerable: true } }),
-  "stored as JSON": () => JSON.parse(JSON.stringify(PaymentsPolicy.once)),
+  "copied by Object.assign": () => Object.assign({}, oneAttempt, { attemptTimeout: Number.NaN }),
+  "made by Object.create": () => Object.create(oneAttempt, { attemptTimeout: { value: Number.NaN, enumerable: true } }),
+  "stored as JSON": () => JSON.parse(JSON.stringify(oneAttempt)),
   "read by a getter that throws": () =>
-    Object.defineProperty(Object.assign({}, PaymentsPolicy.once), "deadline", {
+    Object.defineProperty(Object.assign({}, oneAttempt), "deadline", {
       enumerable: true,
       get: () => assert.fail("read")
     })

@@ -20,6 +20,7 @@ import {
 } from "../support/played.ts"
 import { optionsOf } from "../support/failing.ts"
 import { lostConnection, paymentsOn, refusedConnection, type Reply, respond, scripted } from "../support/Wire.ts"
+import { interactive, oneAttempt } from "../support/policies.ts"
 
 const good = respond(200, balance)
 const bad = respond(503)
@@ -45,7 +46,7 @@ const row = (
   took = at.at(-1)
 ) => ({ calls: [calls].flat(), script, at, policy, error, took })
 
-const { fullJitter, interactive, once } = PaymentsPolicy
+const { fullJitter } = PaymentsPolicy
 const given = Effect.flatMap(Payments, (payments) =>
   requestWithdrawal.call(payments, optionsOf("requestWithdrawal", "None"))
 )
@@ -95,7 +96,7 @@ const rows: Readonly<Record<string, ReadonlyArray<ReturnType<typeof row>>>> = {
       row(read, [endless(200, headers)], [0, 10_000], twice, { ...timedOut, status: 200 }, 20_000),
       row(pay, [endless(201, headers)], [0, 10_000], twice, { ...timedOut, _tag: "OutcomeUnknown" }, 20_000)
     ]),
-    row(read, ["silence"], [0], { ...once, attemptTimeout: { seconds: 1, milliseconds: 1000 } }, {}, 2000)
+    row(read, ["silence"], [0], { ...oneAttempt, attemptTimeout: { seconds: 1, milliseconds: 1000 } }, {}, 2000)
   ],
   "leaves a refusal whose body never ends in doubt, unless its status decides": [
     row(pay, [endless(422)], [0], twice, { _tag: "OutcomeUnknown", reason: "Timeout" }, 10_000),
@@ -109,13 +110,13 @@ const rows: Readonly<Record<string, ReadonlyArray<ReturnType<typeof row>>>> = {
     row(pay, [bad], [0], { horizon: "100 millis" }, { reason: "ServerError" })
   ],
   "is sent once under `once`, whatever fails": [bad, respond(429), lostConnection, refusedConnection].map((reply) =>
-    row([read, pay, create], [reply], [0], once)
+    row([read, pay, create], [reply], [0], oneAttempt)
   ),
-  "is sent twice at most under `interactive`, and ends within ten seconds": [
+  "ends within ten seconds under the recipe for a person who waits": [
     row(read, ["silence"], [0, 6100], interactive, {}, 10_000),
-    row([pay, create], ["silence"], [0, 6200], interactive, {}, 10_000),
+    row([pay, create], ["silence"], [0, 6500], interactive, {}, 10_000),
     row(read, [waiting(429, "3")], [0], interactive),
-    row(read, [waiting(429, "2")], [0, 2000], interactive)
+    row(read, [waiting(429, "2")], [0, 2000, 4000], interactive)
   ]
 }
 

@@ -21,6 +21,7 @@ import { balance, companyId, createTransaction, record, transactionId } from "..
 import { lostConnection, refusedConnection, respond, type Script, scripted } from "../support/Wire.ts"
 import { effect, live } from "../support/effect.ts"
 import { TestClock } from "effect/testing"
+import { oneAttempt } from "../support/policies.ts"
 
 const key = IdempotencyKey.fromReference("payout", "invoice-42")
 
@@ -221,7 +222,7 @@ describe("the exported signals of the client", () => {
         yield* Effect.exit(readBalance)
         yield* TestClock.adjust("1 minute")
         yield* create
-      }).pipe(Effect.provide(refused.payments), Effect.provideService(PaymentsPolicy, PaymentsPolicy.once))
+      }).pipe(Effect.provide(refused.payments), Effect.provideService(PaymentsPolicy, oneAttempt))
       const { lines, metrics } = yield* exportedBy(program)
       const said = lines.filter(({ level }) => level === "Warn").map(({ level, message }) => `${level} ${message}`)
       assert.lengthOf(said, 3)

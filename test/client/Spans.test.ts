@@ -23,6 +23,7 @@ import {
 } from "../support/operations.ts"
 import { recordingTracer } from "../support/spans.ts"
 import { paymentsOn, respond, type Script, scripted } from "../support/Wire.ts"
+import { oneAttempt } from "../support/policies.ts"
 
 const post = `POST ${requestWithdrawal.path}`
 const get = `GET ${lookupPath(":transactionId")}`
@@ -153,9 +154,7 @@ describe("the spans and metrics of a call", () => {
       spanProcessor: new SimpleSpanProcessor(new OTLPTraceExporter({ url: `${url}/v1/traces` }))
     }))
     const client = paymentsOn(scripted(respond(422)).layer)
-    yield* Effect.flip(payout).pipe(
-      Effect.provide(Layer.mergeAll(client, sdk, PaymentsPolicy.layer(PaymentsPolicy.once)))
-    )
+    yield* Effect.flip(payout).pipe(Effect.provide(Layer.mergeAll(client, sdk, PaymentsPolicy.layer(oneAttempt))))
     const exported = (yield* Queue.takeN(exports, 2)).join("\n")
     for (const name of ["Payments.requestWithdrawal", post]) assert.include(exported, `"name":"${name}"`)
   })

@@ -29,6 +29,7 @@ import type { NodePayments } from "effect-pix/node"
 import type { PayoutItem, PayoutQueue, Payouts } from "effect-pix/payouts"
 import type { Sandbox } from "effect-pix/sandbox"
 import type { WebhookEvent } from "effect-pix/webhook"
+import { oneAttempt } from "../support/policies.ts"
 
 type Operations = Payments["Service"]
 type Tags<Operation extends keyof Operations> = Effect.Error<ReturnType<Operations[Operation]>>["_tag"]
@@ -69,7 +70,7 @@ describe("the types of Payments", () => {
     expectTypeOf<Layer.Success<ReturnType<typeof Payments.layer>>>().toEqualTypeOf<Both>()
     expectTypeOf<Layer.Success<typeof Payments.layerConfig>>().toEqualTypeOf<Both>()
     expectTypeOf<Layer.Success<ReturnType<typeof Payments.layerFrom>>>().toEqualTypeOf<Both>()
-    expectTypeOf<Layer.Success<ReturnType<typeof Payments.layerOver>>>().toEqualTypeOf<Both>()
+    expectTypeOf<Layer.Success<typeof Payments.layerEnv>>().toEqualTypeOf<Both>()
     expectTypeOf<Layer.Success<typeof Payments.layerFetch>>().toEqualTypeOf<Both>()
     expectTypeOf<Layer.Success<typeof NodePayments.layer>>().toEqualTypeOf<Both>()
     expectTypeOf<Layer.Success<ReturnType<Merchants["Service"]["get"]>>>().toEqualTypeOf<Both>()
@@ -174,11 +175,11 @@ test("a hint about a withdrawal is the input of what looks it up", () => {
 test("a policy cannot be written as an object, nor be a changed copy of another policy", () => {
   const provide = (policy: PaymentsPolicy) => Effect.provideService(Effect.void, PaymentsPolicy, policy)
   const changed = [
-    provide(PaymentsPolicy.make({ ...PaymentsPolicy.once, deadline: "5 seconds" })),
+    provide(PaymentsPolicy.make({ ...oneAttempt, deadline: "5 seconds" })),
     // @ts-expect-error -- a changed copy
-    provide({ ...PaymentsPolicy.once, deadline: "5 seconds" }),
+    provide({ ...oneAttempt, deadline: "5 seconds" }),
     // @ts-expect-error -- an unchanged copy
-    Layer.succeed(PaymentsPolicy, { ...PaymentsPolicy.once }),
+    Layer.succeed(PaymentsPolicy, { ...oneAttempt }),
     // @ts-expect-error -- a changed copy
     Effect.updateService(Effect.void, PaymentsPolicy, (policy) => ({ ...policy, writes: "never" as const }))
   ]

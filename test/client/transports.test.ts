@@ -19,6 +19,7 @@ import { headsRead, names, transports, trusting } from "../support/transports.ts
 import { watching } from "../support/watched.ts"
 import { credentials } from "../support/Wire.ts"
 import { type End, good, limit, ok, rows } from "../tables/answers.ts"
+import { oneAttempt } from "../support/policies.ts"
 
 const calls: ReadonlyArray<OperationCall> = [getBalance, requestWithdrawal]
 const policy = PaymentsPolicy.make({
@@ -179,7 +180,7 @@ describe.each(names)("over %s", (transport) => {
         return assert.strictEqual(server.requests(), count)
       }
       assert.fail("no connection was used again")
-    }).pipe(Effect.provideService(PaymentsPolicy, PaymentsPolicy.once), Effect.provide(clientOf(server.url, keeping)))
+    }).pipe(Effect.provideService(PaymentsPolicy, oneAttempt), Effect.provide(clientOf(server.url, keeping)))
   })
 
   describe("a connection that is never made", () => {

@@ -57,8 +57,4 @@ describe("an exported error", () => {
     assert.isAbove(found.length, 20)
     for (const { errors, name } of found) assert.strictEqual(errors.identifier, `effect-pix/${name}`)
   })
-
-  it("DatabaseError is one class for the queue and for the webhook", () => {
-    assert.strictEqual<unknown>(payouts.DatabaseError, webhook.DatabaseError)
-  })
 })

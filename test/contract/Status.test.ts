@@ -1,5 +1,6 @@
 import { assert, describe, test } from "vitest"
-import { isFailure, meaningOf, plainWord, type Words } from "../../src/contract/Status.ts"
+import { meaningOf, type Words } from "../../src/contract/Status.ts"
+import { isFailure, plainWord } from "../../src/contract/StatusWords.ts"
 
 /** The words of each column, as gateways write them. */
 const listed = {

@@ -19,6 +19,7 @@ import { createTransaction, listed, listTransactions, requestWithdrawal } from "
 import { answer, json, type Play, reset, serveRaw, silence, writtenLast } from "../support/RawServer.ts"
 import { watching } from "../support/watched.ts"
 import { paymentsOn } from "../support/Wire.ts"
+import { oneAttempt } from "../support/policies.ts"
 
 const ownAgent = Effect.acquireRelease(
   Effect.sync(() => new Agent()),
@@ -76,10 +77,7 @@ describe("NodePayments.layerHttpClient", () => {
     const { port } = yield* serveRaw()
     const client = Layer.orDie(NodePayments.layerHttpClient({ connectTimeout: "1 millis" }))
     const error = yield* Effect.flip(createTransaction.run).pipe(
-      Effect.provide([
-        paymentsOn(client, { baseUrl: `https://127.0.0.1:${port}` }),
-        PaymentsPolicy.layer(PaymentsPolicy.once)
-      ])
+      Effect.provide([paymentsOn(client, { baseUrl: `https://127.0.0.1:${port}` }), PaymentsPolicy.layer(oneAttempt)])
     )
     assert.strictEqual(error.outcome, "NotSent")
   })
@@ -121,7 +119,7 @@ const paying = (variables: Readonly<Record<string, string>>) => {
   })
   const client = Layer.provide(NodePayments.layer, ConfigProvider.layer(provider))
   return Effect.flatMap(Payments, requestWithdrawal.call).pipe(
-    Effect.provide([client, PaymentsPolicy.layer(PaymentsPolicy.once)]),
+    Effect.provide([client, PaymentsPolicy.layer(oneAttempt)]),
     Effect.flip
   )
 }

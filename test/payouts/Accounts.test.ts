@@ -11,6 +11,7 @@ import { TestClock } from "effect/testing"
 import { effect } from "../support/effect.ts"
 import { makeWarnings, memory, payout, payouts, settle, startClient, startWorker } from "../support/payoutQueue.ts"
 import { linesOf, stateOf } from "../support/payoutSeen.ts"
+import { oneAttempt } from "../support/policies.ts"
 
 /** A gateway of one client id of one company, and a client of it that may know the company, and whose credentials may change. */
 const makeGateway = Effect.fnUntraced(function* (
@@ -60,7 +61,7 @@ const makeGateway = Effect.fnUntraced(function* (
   return { sandbox, start, use }
 })
 
-const base = Layer.merge(memory, PaymentsPolicy.layer(PaymentsPolicy.once))
+const base = Layer.merge(memory, PaymentsPolicy.layer(oneAttempt))
 type Gateway = Effect.Success<ReturnType<typeof makeGateway>>
 
 const requestsOf = ({ sandbox }: Gateway) => Effect.map(sandbox.requests, ({ length }) => length)

@@ -31,6 +31,7 @@ import {
   worldOf
 } from "../support/payoutQueue.ts"
 import { count, isInDoubt, linesOf, paid, requests, shown, stateOf } from "../support/payoutSeen.ts"
+import { oneAttempt } from "../support/policies.ts"
 
 describe("submit", () => {
   queued("a payout is posted once, under a key that never changes", function* ({ queue, sandbox }) {
@@ -165,7 +166,7 @@ describe("a payout", () => {
       const { requestWithdrawal } = yield* Payments
       const { reference, ...request } = payout("lost")
       yield* sandbox.fault("requestWithdrawal", Fault.resetAfter)
-      const once = Effect.provideService(PaymentsPolicy, PaymentsPolicy.once)
+      const once = Effect.provideService(PaymentsPolicy, oneAttempt)
       const options = { idempotencyKey: keyOf(reference), earlier: "None" } as const
       const after = yield* Effect.flip(once(requestWithdrawal(request, options)))
       assert(after._tag === "OutcomeUnknown")

@@ -16,6 +16,7 @@ import { exportedBy } from "../support/exported.ts"
 import { keys } from "../support/marked.ts"
 import { makeHeld } from "../support/payoutAnswers.ts"
 import { effect } from "../support/effect.ts"
+import { oneAttempt } from "../support/policies.ts"
 
 const cap = 1_000_000
 
@@ -161,7 +162,7 @@ const incidents = Effect.gen(function* () {
   }).pipe(
     Effect.provide(
       Layer.provide(PayoutQueue.layer(options), [
-        PaymentsPolicy.layer(PaymentsPolicy.once),
+        PaymentsPolicy.layer(oneAttempt),
         Logger.layer([failures], { mergeWithExisting: true })
       ])
     )

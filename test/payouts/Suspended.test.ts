@@ -18,6 +18,7 @@ import { keyOf, memory, payout } from "../support/payoutQueue.ts"
 import { isInDoubt, shown } from "../support/payoutSeen.ts"
 import { serveRaw } from "../support/RawServer.ts"
 import { apiKey, clientId, lostConnection, respond, scripted } from "../support/Wire.ts"
+import { oneAttempt } from "../support/policies.ts"
 
 /** What advances the clocks of a process while none of its timers runs, as in a process that is stopped. */
 const suspension = 13 * 3_600_000
@@ -65,7 +66,7 @@ const testClock = Effect.map(Clock.Clock, (clock) => {
 /** A queue over this transport, that tells of each call and of each reading of the credentials, which an attempt reads too. */
 const queueOver = (
   transport: Layer.Layer<HttpClient.HttpClient, unknown>,
-  policy: Parameters<typeof PaymentsPolicy.layer>[0] = PaymentsPolicy.once,
+  policy: Parameters<typeof PaymentsPolicy.layer>[0] = oneAttempt,
   { baseUrl = "https://gateway.example", on }: { readonly baseUrl?: string; readonly on?: (what: string) => void } = {}
 ) => {
   const counts = { call: 0, read: 0 }
@@ -150,9 +151,9 @@ describe("a process that is suspended when it has a connection and has sent noth
 const patient = { deadline: "3 days", retryWrites: Schedule.spaced("10 seconds") } as const
 describe("a process that is suspended", () => {
   effect.each([
-    { step: "between its mark and the start of its call", at: "call 1", policy: PaymentsPolicy.once, isLost: false },
-    { step: "in its call, before the request", at: "read 3", policy: PaymentsPolicy.once, isLost: false },
-    { step: "between a lost answer and the next try", at: "read 5", policy: PaymentsPolicy.once, isLost: true },
+    { step: "between its mark and the start of its call", at: "call 1", policy: oneAttempt, isLost: false },
+    { step: "in its call, before the request", at: "read 3", policy: oneAttempt, isLost: false },
+    { step: "between a lost answer and the next try", at: "read 5", policy: oneAttempt, isLost: true },
     { step: "in the wait of a call before its retry", at: "5 seconds", policy: patient, isLost: true },
     { step: "after the wait of a call before its retry", at: "read 4", policy: patient, isLost: true }
   ] as const)("$step sends nothing more, and a person decides", function* ({ at, isLost, policy }) {

@@ -4,6 +4,7 @@ import { Cause, Redacted, Result, Schema } from "effect"
 import { crc16 } from "../../src/internal/crc16.ts"
 import * as BrCode from "../../src/pix/BrCode.ts"
 import * as Money from "../../src/pix/Money.ts"
+import { mayBeShown } from "../../docs/examples/checkout.ts"
 import {
   broken,
   codes,
@@ -296,4 +297,51 @@ describe("what is shown of a BrCode", () => {
       "<redacted:payload>"
     ])
   })
+})
+
+describe("BrCode.checkAmount, and the checkout's mayBeShown", () => {
+  const key = "fulano@example.com"
+  const receiver = { merchantName: "Loja Exemplo", merchantCity: "SAO PAULO" }
+  const paid = (centavos: number) => generate({ ...receiver, key, amount: centavos })
+  const unpriced = generate({ ...receiver, url: "pix.example.com/qr/v2/8b3da2f39a4140d1a91abd93113bd441" })
+  const damaged = (payload: string) => `${payload.slice(0, -4)}0000`
+
+  /** The code with its amount written so, and with a right checksum. */
+  const restated = (payload: string, written: string) =>
+    withCrc(
+      payload
+        .slice(0, -8)
+        .replace(/54\d\d[\d.]+5802BR/, "5802BR")
+        .replace("5802BR", `${written === "" ? "" : tlv("54", written)}5802BR`)
+    )
+
+  it.each([
+    ["of the amount", paid(2500), "same", true],
+    ...["25", "25.0", "25.00", "0025.00"].map(
+      (it) => [`that states ${it}`, restated(paid(1), it), "same", true] as const
+    ),
+    ["of a centavo less", paid(2499), "different", false],
+    ["of a centavo more", paid(2501), "different", false],
+    ["of as many reais as centavos were asked for", paid(250_000), "different", false],
+    ...["", "0", "0.00"].map((it) => [`that states "${it}"`, restated(paid(2500), it), "not stated", false] as const),
+    ["with a damaged checksum", damaged(paid(2500)), "same", false],
+    ["with a damaged checksum and another amount", damaged(paid(100)), "different", false],
+    ["whose amount is no number", restated(paid(2500), "25,00"), "different", false],
+    ["with a URL whose amount is no number", restated(unpriced, "25,00"), "different", false],
+    ["with a URL and no amount", unpriced, "not stated", true],
+    ["with a URL and the amount", restated(unpriced, "25.00"), "same", true],
+    ["with a URL and another amount", restated(unpriced, "24.99"), "different", false]
+  ] as const)("a code %s is compared with what was asked for", (_, payload, amount, isShown) => {
+    const asked = Money.centavos(2500)
+    assert.deepStrictEqual([BrCode.checkAmount(parse(payload), asked), mayBeShown(payload, asked)], [amount, isShown])
+  })
+
+  it.each([
+    "",
+    "000201",
+    "https://pay.example.com/7",
+    paid(2500).slice(0, -5),
+    recurrence,
+    restated(recurrence, "25.00")
+  ])("what is no code to pay is not shown: %j", (payload) => assert.isFalse(mayBeShown(payload, Money.centavos(2500))))
 })

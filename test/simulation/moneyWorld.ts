@@ -27,6 +27,7 @@ import { OwnFault } from "../../src/sandbox/Reply.ts"
 import { type Life, makeTime } from "../../src/rehearsal/internal/time.ts"
 import { secrets } from "../support/canary.ts"
 import { type Account, accounts, failedAtOnce, type Plan, usable } from "./moneyPlan.ts"
+import { oneAttempt } from "../support/policies.ts"
 
 /** What a process has of one account. */
 export interface Services {
@@ -199,7 +200,7 @@ export const makeWorld = Effect.fnUntraced(function* (plan: Plan, makeStore: Mak
     open: (sealed: string) => Effect.sync(() => vault[Number(sealed.split(" ")[1]) - 1] ?? "")
   }
   const policy = PaymentsPolicy.make({
-    ...(plan.isPatient ? {} : PaymentsPolicy.once),
+    ...(plan.isPatient ? {} : oneAttempt),
     maxResponseBytes: 64 * 1024,
     retryBudget: "unlimited"
   })

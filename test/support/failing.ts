@@ -4,13 +4,17 @@
 import { assert } from "@effect/vitest"
 import {
   AuthError,
+  BelowMinimum,
   type ConfigurationError,
   type CreateTransactionRequest,
   type FailureReason,
   GatewayFacts,
   IdempotencyConflict,
   IdempotencyKeyGen,
+  InsufficientBalance,
   InvalidRequest,
+  LimitReached,
+  NoPixKey,
   type Operation,
   OutcomeUnknown,
   Payments,
@@ -23,7 +27,6 @@ import {
   UnexpectedResponse,
   WithdrawalFailed,
   WithdrawalNotFound,
-  WithdrawalRefusal,
   type WithdrawalRequest,
   type WriteOptions
 } from "effect-pix"
@@ -90,7 +93,10 @@ export const reasonOf = (error: PaymentsError): FailureReason | undefined =>
 export const codec = Schema.toCodecJson(
   Schema.Union([
     InvalidRequest,
-    ...WithdrawalRefusal.members,
+    BelowMinimum,
+    InsufficientBalance,
+    LimitReached,
+    NoPixKey,
     WithdrawalFailed,
     AuthError,
     TransactionNotFound,

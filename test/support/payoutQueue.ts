@@ -11,6 +11,7 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { type Met, OwnFault } from "../../src/sandbox/Reply.ts"
 import { effect } from "./effect.ts"
+import { oneAttempt } from "./policies.ts"
 
 export const payout = (reference: string, amount = 1000): PayoutItem => ({
   reference,
@@ -83,7 +84,7 @@ const gatewayOf = (script: Script = {}, as: SandboxAs = "documented") => {
 /** A gateway in memory without a script. */
 export const gateway = gatewayOf()
 
-const once = Layer.orDie(PaymentsPolicy.layer(PaymentsPolicy.once))
+const once = Layer.orDie(PaymentsPolicy.layer(oneAttempt))
 
 /** A gateway whose clients send one request an attempt. */
 export const gatewayOnce = Layer.merge(gateway, once)

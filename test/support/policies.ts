@@ -5,3 +5,11 @@ import { PaymentsPolicy } from "effect-pix"
 /** Two retries, without waits. */
 export const impatientSettings = { retryReads: Schedule.recurs(2), retryWrites: Schedule.recurs(2) }
 export const impatient = Layer.orDie(PaymentsPolicy.layer(impatientSettings))
+
+/** The two recipes of docs/retries.md: for a call that a person waits for, and for a caller with retries of its own. */
+export const interactive = PaymentsPolicy.make({
+  attemptTimeout: "6 seconds",
+  deadline: "10 seconds",
+  maxRetryAfter: "2 seconds"
+})
+export const oneAttempt = PaymentsPolicy.make({ retryReads: Schedule.recurs(0), writes: "never" })

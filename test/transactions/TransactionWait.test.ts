@@ -1,5 +1,5 @@
 import { assert, describe, test } from "@effect/vitest"
-import { Clock, DateTime, Duration, Effect, Exit, Fiber, Random, Result, Schedule, Schema, Stream } from "effect"
+import { Clock, DateTime, Duration, Effect, Exit, Fiber, Random, Result, Schedule, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import {
   GatewayFacts,
@@ -34,9 +34,6 @@ const script = (answers: ReadonlyArray<Answer>, takes: Duration.Input = 0) => {
 
 const finalBy = (getTransaction: Lookup.GetTransaction, options?: TransactionWait.Options, id = "t") =>
   Effect.provide(TransactionWait.final(id, options), Lookup.mockPayments({ getTransaction }))
-
-const changesBy = (getTransaction: Lookup.GetTransaction, options?: TransactionWait.Options) =>
-  Stream.provide(TransactionWait.changes("t", options), Lookup.mockPayments({ getTransaction }))
 
 /** A lookup every so many seconds. */
 const each = (seconds: number) => ({ schedule: Schedule.spaced(Duration.seconds(seconds)) })
@@ -181,25 +178,16 @@ const rows: ReadonlyArray<Row> = [
 ]
 
 describe("TransactionWait", () => {
-  effect.each(rows)(
-    "a wait %s, and so does the stream of changes",
-    TransactionHints.layer,
-    function* ([, answers, options, at, end, hints = []]) {
-      const [one, other] = [script(answers), script(answers)]
-      const changes = Effect.flatMap(Stream.runLast(changesBy(other.get, options)), Effect.fromOption)
-      const waits = [
-        endOf(finalBy(one.get, options)),
-        endOf(Effect.catchTag(changes, "NoSuchElementError", Effect.die))
-      ]
-      const fibers = yield* Effect.forEach(waits, (wait) => Effect.forkChild(wait, { startImmediately: true }))
-      for (const seconds of [...hints, 20_000]) {
-        yield* TestClock.setTime(seconds * 1000)
-        yield* (yield* TransactionHints).publish("T")
-      }
-      assert.deepStrictEqual(yield* Effect.forEach(fibers, Fiber.join), [end, end])
-      assert.deepStrictEqual([one.at, other.at], [at, at])
+  effect.each(rows)("a wait %s", TransactionHints.layer, function* ([, answers, options, at, end, hints = []]) {
+    const lookups = script(answers)
+    const fiber = yield* Effect.forkChild(endOf(finalBy(lookups.get, options)), { startImmediately: true })
+    for (const seconds of [...hints, 20_000]) {
+      yield* TestClock.setTime(seconds * 1000)
+      yield* (yield* TransactionHints).publish("T")
     }
-  )
+    assert.strictEqual(yield* Fiber.join(fiber), end)
+    assert.deepStrictEqual(lookups.at, at)
+  })
 
   effect("a wait ends with a word that the facts list as paid, in any case", function* () {
     const { get } = script([Lookup.detailOf("t", "SUCCESSFUL")])
@@ -276,32 +264,4 @@ describe("TransactionWait", () => {
       assert.isAbove(new Set(late).size, 30)
     }
   )
-})
-
-describe("TransactionWait.changes", () => {
-  effect.each([
-    [
-      "its final status",
-      [awaiting, Lookup.limited(1), awaiting, review, review, paid],
-      "Success Awaiting UnderReview Paid"
-    ],
-    ["its failure", [awaiting], "Failure Awaiting"]
-  ] as const)("the stream has each status once, in order, up to %s", function* ([, answers, expected]) {
-    const seen: Array<string> = []
-    const stream = changesBy(script(answers).get, { ...steady, deadline: "90 seconds" })
-    const fiber = yield* Effect.forkChild(
-      Effect.result(Stream.runForEach(stream, (detail) => Effect.sync(() => seen.push(detail.enStatusTransaction))))
-    )
-    yield* TestClock.adjust("5 minutes")
-    assert.strictEqual([(yield* Fiber.join(fiber))._tag, ...seen].join(" "), expected)
-  })
-
-  effect("the stream makes no lookup before it is consumed, and stops with its consumer", function* () {
-    const { at, get } = script([awaiting, paid])
-    const stream = changesBy(get, steady)
-    assert.deepStrictEqual(at, [])
-    assert.strictEqual((yield* Stream.runCollect(Stream.take(stream, 1))).length, 1)
-    yield* TestClock.adjust("1 hour")
-    assert.strictEqual(at.length, 1)
-  })
 })

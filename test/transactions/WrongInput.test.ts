@@ -26,7 +26,6 @@ const waitOptions: ReadonlyArray<Wrong> = [
 ]
 const rows: ReadonlyArray<Row> = [
   ["TransactionWait.final", (options) => TransactionWait.final("t", options), ...waitOptions],
-  ["TransactionWait.changes", (options) => Stream.runDrain(TransactionWait.changes("t", options)), ...waitOptions],
   ["TransactionWait.final of an id", (id) => TransactionWait.final(id), ["transactionId", 7], ["transactionId", null]],
   [
     "TransactionStream.stream",

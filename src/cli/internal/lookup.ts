@@ -1,7 +1,6 @@
 /** Looks up a transaction, prints it, and waits for a charge. */
 import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import * as Stream from "effect/Stream"
 import type { TransactionDetail } from "../../contract/Transaction.ts"
 import * as TransactionWait from "../../transactions/TransactionWait.ts"
 import { inBoth } from "./amount.ts"
@@ -46,18 +45,15 @@ export const printDetail = (detail: TransactionDetail, { full, json }: Format) =
   return writeResult(json, data, text)
 }
 
-/** Waits for a charge: writes each change to stderr and the last detail to stdout. Fails if the charge is not paid. */
+/** Waits for a charge: writes its status to stderr and the last detail to stdout. Fails if the charge is not paid. */
 export const waitUntilPaid = Effect.fnUntraced(function* (
   transactionId: string,
   format: Format,
   expiresAt?: DateTime.Utc
 ) {
-  const last = yield* TransactionWait.changes(transactionId, { expiresAt }).pipe(
-    Stream.tap(({ enStatusTransaction }) => note(`The charge is ${plain(enStatusTransaction)}.`)),
-    Stream.runLast
-  )
-  // The last detail of the stream is the one that ended it.
-  const detail = yield* Effect.fromOption(last).pipe(Effect.orDie)
+  yield* note("Waiting for the end of the charge.")
+  const detail = yield* TransactionWait.final(transactionId, { expiresAt })
+  yield* note(`The charge is ${plain(detail.enStatusTransaction)}.`)
   yield* printDetail(detail, format)
   if (detail.enStatusTransaction !== "Paid") return yield* failed("The charge ended without being paid.", codes.NotPaid)
 })

@@ -20,7 +20,7 @@ import {
 import { withoutServiceWords } from "../../contract/RequestIssues.ts"
 import { setupStatuses } from "../../contract/SetupStatus.ts"
 import type { Seen } from "../../contract/Seen.ts"
-import { plainWord } from "../../contract/Status.ts"
+import { plainWord } from "../../contract/StatusWords.ts"
 import type { WriteOptions } from "../../contract/WriteOptions.ts"
 import type { Withdrawal } from "../../contract/Withdrawal.ts"
 import { Centavos, format } from "../../pix/Money.ts"

@@ -3,7 +3,8 @@
  */
 import * as Duration from "effect/Duration"
 import type { GetTransactionError } from "../../contract/PaymentsError.ts"
-import { fold, meaningOf, type OfCharge, type Words } from "../../contract/Status.ts"
+import { meaningOf, type OfCharge, type Words } from "../../contract/Status.ts"
+import { fold } from "../../contract/StatusWords.ts"
 import type { UnconfirmedTransaction } from "../WebhookEvent.ts"
 
 /** Why a claim is not confirmed. */

@@ -1,7 +1,7 @@
 /** The orders of the shop, as the database has them. */
-import { DateTime, Effect, Schema, SchemaGetter } from "effect"
+import { DateTime, Effect, Result, Schema, SchemaGetter } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
-import { ChargeCode, Money, OrderCharge, PaymentsPolicy, PixKey } from "effect-pix"
+import { BrCode, Money, OrderCharge, PaymentsPolicy, PixKey } from "effect-pix"
 
 /** A BIGINT: PostgreSQL answers with a bigint, and SQLite, on which the tests run, with a number. */
 export const Amount = Schema.Union([Schema.BigInt, Schema.Int]).pipe(
@@ -74,7 +74,22 @@ const store = Effect.fn("store")(
   (effect) => SqlClient.SqlClient.use((sql) => sql.withTransaction(effect))
 )
 
+/** Whether a code is undamaged and asks for this amount. One with a URL may leave the amount to it. */
+const mayBeShown = (payload: string, asked: Money.Centavos) => {
+  const code = Result.getOrUndefined(BrCode.parse(payload))
+  if (code === undefined || code.problems.length > 0) return false
+  const amount = BrCode.checkAmount(code, asked)
+  return amount === "same" || (amount === "not stated" && code.url !== undefined)
+}
+
 class CodeNotSound extends Schema.TaggedError<CodeNotSound>()("CodeNotSound", {}) {}
+
+/** A person waits: an answer within ten seconds. */
+const interactive = PaymentsPolicy.make({
+  attemptTimeout: "6 seconds",
+  deadline: "10 seconds",
+  maxRetryAfter: "2 seconds"
+})
 
 /** The code to show to the payer. Pressing the button twice is one charge; its code is shown only after it is stored. */
 export const chargeFor = Effect.fn("chargeFor")(
@@ -85,9 +100,9 @@ export const chargeFor = Effect.fn("chargeFor")(
       last: order.charge ?? undefined
     })
     if (answer._tag === "Paid") return answer
-    if (!ChargeCode.of(answer.charge, order.total).isSound) return yield* new CodeNotSound()
+    if (!mayBeShown(answer.charge.pix.qrcode, order.total)) return yield* new CodeNotSound()
     if (answer._tag === "Renewed") yield* store(order, answer.charge)
     return answer
   },
-  Effect.provideService(PaymentsPolicy, PaymentsPolicy.interactive)
+  Effect.provideService(PaymentsPolicy, interactive)
 )

@@ -48,7 +48,7 @@ const unsound = (name: string, problem: string): Result.Result<never, Undecodabl
 
 /**
  * The code: of `qrcode`, `brcode` and the text of `payloadBase64` the first that is a BR Code with a right checksum. The
- * documented `qrcode` alone is taken as it is, and also where no text is such a code: `ChargeCode` says what is wrong with it.
+ * documented `qrcode` alone is taken as it is, and also where no text is such a code: `BrCode.parse` says what is wrong with it.
  */
 const codeOf = (pix: Answered): Result.Result<string | undefined, Undecodable> => {
   const texts = textsOf(pix)

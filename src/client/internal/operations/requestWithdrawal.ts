@@ -14,7 +14,8 @@ import {
   WithdrawalFailed,
   type WithdrawalRefusal
 } from "../../../contract/PaymentsError.ts"
-import { isFailure as isWordOfFailure, meaningOf } from "../../../contract/Status.ts"
+import { meaningOf } from "../../../contract/Status.ts"
+import { isFailure as isWordOfFailure } from "../../../contract/StatusWords.ts"
 import {
   minimumWithdrawal,
   type Withdrawal,

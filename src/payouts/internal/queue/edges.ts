@@ -2,7 +2,7 @@
  * Every step that a payout may take: `edges`, which docs/after-it-is-sent.md prints. Nothing here reads or writes: a step is a
  * function from a row and an event to what changes in the row, with the entry of its history.
  */
-import { plainWord } from "../../../contract/Status.ts"
+import { plainWord } from "../../../contract/StatusWords.ts"
 import { PayoutState } from "../../PayoutState.ts"
 import { openStates as open } from "./conditions.ts"
 import type { Entry, Event, Guard, Tag } from "./events.ts"

@@ -3,7 +3,8 @@
  */
 import * as BigDecimal from "effect/BigDecimal"
 import * as Predicate from "effect/Predicate"
-import { meaningOf, plainWord, type Words } from "../../../contract/Status.ts"
+import { meaningOf, type Words } from "../../../contract/Status.ts"
+import { plainWord } from "../../../contract/StatusWords.ts"
 import type { WithdrawalDetail, WithdrawalRequestBody } from "../../../contract/Withdrawal.ts"
 import { Centavos, toReais } from "../../../pix/Money.ts"
 import { displayMessage } from "../../../internal/mask.ts"

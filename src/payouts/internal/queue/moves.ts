@@ -2,7 +2,8 @@
  * The parts of the edges of a payout: what has to hold, what changes, and why a step is refused.
  */
 import * as DateTime from "effect/DateTime"
-import { meaningOf, plainWord } from "../../../contract/Status.ts"
+import { meaningOf } from "../../../contract/Status.ts"
+import { plainWord } from "../../../contract/StatusWords.ts"
 import type { EndedBy, ParkedBecause } from "../../PayoutState.ts"
 import { differsOf, seenIdOf, waitsForTime } from "../machine.ts"
 import { databaseTime } from "./account.ts"
