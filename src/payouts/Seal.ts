@@ -45,8 +45,11 @@ import { type ConfigurationError, settingError } from "../contract/Configuration
 
 /** Where a sealed text is stored: the account and the reference of its payout, and the column of its row. */
 export interface Place {
+  /** The name of the payout's account. */
   readonly account: string
+  /** The payout's reference. */
   readonly reference: string
+  /** Which of its texts: the request, its label, the payee of the record, or the reason of a refusal. */
   readonly column: "request" | "label" | "payee" | "reason"
 }
 
