@@ -56,7 +56,7 @@ BEGIN
   GRANT DELETE ON effect_pix_payout_history TO effect_pix_worker;
   GRANT INSERT, UPDATE ON effect_pix_payout_days TO effect_pix_worker;
   GRANT INSERT (account) ON effect_pix_payout_accounts TO effect_pix_worker, effect_pix_operator;
-  GRANT UPDATE (served_at, fingerprint, company_id, horizon, paused, paused_at, pause, blocked_at,
+  GRANT UPDATE (served_at, fingerprint, company_id, horizon, paused, paused_at, pause, ends_in_row, blocked_at,
     blocked_because, probes, probe_at, probe_key, refused_key, limited_at, spacing, next_at,
     identity, seen_at, lookup_slot_at, lookups_stopped_at, lookup_probe_at, lookup_found_at, moved_at, hands_out)
     ON effect_pix_payout_accounts TO effect_pix_worker;
@@ -66,7 +66,7 @@ BEGIN
     parked_because, error, request, request_check, payee, reason, claims, claimed, lookups, ended_by, ended_at, contradicted,
     updated_at, version) ON effect_pix_payouts TO effect_pix_operator;
   GRANT UPDATE (spent) ON effect_pix_payout_days TO effect_pix_operator;
-  GRANT UPDATE (fingerprint, company_id, paused, paused_at, pause, probe_at,
+  GRANT UPDATE (fingerprint, company_id, paused, paused_at, pause, ends_in_row, probe_at,
     pace_most, pace_per, window_from, window_to, spacing, next_at) ON effect_pix_payout_accounts TO effect_pix_operator;
 END $$;
 

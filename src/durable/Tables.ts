@@ -61,6 +61,10 @@ const otherVersion = (name: string, found: number, needed: number): Configuratio
   return settingError(name, `has tables of version ${found} in this database, and version ${needed} is needed${advice}`)
 }
 
+/** Since version 15 PostgreSQL gives no login the right to create in its schema `public`. */
+const mayNotCreate =
+  "has no tables in this database, and the login may not make them: GRANT CREATE ON SCHEMA public to it, or run the statements of docs/sql/ as their owner"
+
 /**
  * Logs on PostgreSQL where tables were created: a `search_path` decides that, and another schema may have those that are meant.
  */
@@ -104,7 +108,11 @@ export const migrate = (tables: Tables): Effect.Effect<void, SqlError | Configur
         error.kind === "Failed" && isSqlError(error.cause) ? Effect.fail(error.cause) : Effect.die(error)
       ),
       Effect.mapError((error) =>
-        error.reason._tag === "AuthorizationError" && found > 0 ? otherVersion(name, found, newest) : error
+        error.reason._tag !== "AuthorizationError"
+          ? error
+          : found > 0
+            ? otherVersion(name, found, newest)
+            : settingError(name, mayNotCreate)
       )
     )
     // Another process may have created them meanwhile.

@@ -45,12 +45,12 @@ import { type ConfigurationError, settingError } from "../contract/Configuration
 
 /** Where a sealed text is stored: the account and the reference of its payout, and the column of its row. */
 export interface Place {
-  /** The name of the payout's account. */
+  /** The name of the account. */
   readonly account: string
-  /** The payout's reference. */
+  /** The reference of the payout. */
   readonly reference: string
-  /** Which of its texts: the request, its label, the payee of the record, or the reason of a refusal. */
-  readonly column: "request" | "label" | "payee" | "reason"
+  /** What the text is: the request, the payee of its record, or why it was refused. */
+  readonly column: "request" | "payee" | "reason"
 }
 
 /**

@@ -228,6 +228,23 @@ describe("a database of PostgreSQL", () => {
     )
   })
 
+  onPostgres("says which right is missing where the login may make no tables", function* () {
+    const { url } = yield* postgres
+    const login = `login_${new URL(url).pathname.slice(1)}`
+    const owner = Layer.fresh(clientOf(url))
+    yield* Effect.provide(
+      SqlClient.SqlClient.use((sql) => sql.unsafe(`CREATE ROLE ${login} LOGIN`)),
+      owner
+    )
+    const ofLogin = Object.assign(new URL(url), { username: login }).href
+    const error = yield* Effect.flip(Effect.provide(migrate(tables("one")), Layer.fresh(clientOf(ofLogin))))
+    assert.include(error.message, "GRANT CREATE ON SCHEMA public")
+    yield* Effect.provide(
+      SqlClient.SqlClient.use((sql) => sql.unsafe(`DROP ROLE ${login}`)),
+      owner
+    )
+  })
+
   onPostgres("is not waited for in a backup, where there is nothing to migrate", function* () {
     const { url } = yield* postgres
     const migrateOne = Effect.provide(migrate(tables("one")), clientOf(url))

@@ -117,7 +117,6 @@ describe("a claim", () => {
         { meaning: "paid", word: "successful", endToEndId },
         { meaning: "returned", word: "refunded" },
         { meaning: "unlisted" },
-        { meaning: "returned", word: "REFUNDED" },
         { meaning: "failed", word: "failure" }
       ])
       assert.deepInclude(yield* statusOf(queue), { state: "posted", withdrawalId })

@@ -64,7 +64,7 @@ effect("no row and no entry has the service's words about a person, whatever it 
     Fault.redirect("https://zulmira.example"),
     record({ value: 99, enTransaction: "ZULMIRA QUIXADA" }),
     record({ enTransaction: "Failed", message: sentence, success: false }),
-    record({ enTransaction: "ZULMIRA" })
+    record({ enTransaction: "ZULMIRA-CONCEICAO 2" })
   ]
   const queue = yield* startWith(answers.flatMap((answer) => [answer, Fault.resetAfter, answer]))
   const sql = yield* SqlClient.SqlClient
@@ -108,7 +108,7 @@ effect(
           providerEndToEndId: sentence,
           providerErrorDescription: sentence,
           providerStatus: sentence,
-          enTransaction: id === 2 ? "ZULMIRA QUIXADA" : `Failure ${sentence}`
+          enTransaction: id === 2 ? "ZULMIRA QUIXADA" : "Failure"
         }))
     )
     for (const reference of ["other", "unlisted", "failed"]) yield* queue.submit(payout(reference))

@@ -336,3 +336,29 @@ effect(
     )
   }
 )
+
+const refusing = makeWarnings((line, { fiber }) => {
+  const { "payments.reference": reference } = fiber.getRef(References.CurrentLogAnnotations)
+  return `${String(reference)}: ${line}`
+})
+effect(
+  "a payout that the database refuses is a warning once a minute with its reference, and no other one waits for it",
+  Layer.mergeAll(gatewayOnce, memory, refusing.layer),
+  function* () {
+    const sql = yield* SqlClient.SqlClient
+    const queue = yield* startWorker()
+    yield* sql.unsafe(`CREATE TRIGGER refuse BEFORE UPDATE OF sends ON effect_pix_payouts WHEN NEW.reference = 'invoice-1'
+      BEGIN SELECT RAISE(ABORT, 'maria@example.com is refused'); END`)
+    yield* queue.submitMany(payouts(2))
+    yield* TestClock.adjust("150 seconds")
+    assert.strictEqual(yield* requests(), 1)
+    const told = refusing.lines.filter((line) => line.includes("The database refuses a payout"))
+    assert.deepStrictEqual(
+      told,
+      Array.from(
+        { length: 3 },
+        () => "invoice-1: The database refuses a payout of the account default, which is tried again"
+      )
+    )
+  }
+)

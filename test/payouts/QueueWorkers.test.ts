@@ -67,7 +67,7 @@ describe("a worker that is suspended for longer than its lease", () => {
 describe("a worker with a request under way", () => {
   effect.each([
     ["in time, and stores it", true, "posted"],
-    ["for as long as its drain, and leaves it in doubt", false, "accepted"]
+    ["for as long as its drain, and leaves it in doubt", false, "unknown"]
   ] as const)("that is stopped waits for the answer %s", function* ([, isInTime, state]) {
     const { context, send } = yield* holding(1, "10 seconds")
     const { answer, stop } = yield* send(0)

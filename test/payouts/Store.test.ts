@@ -199,7 +199,7 @@ ask("payouts are read in their order by state, key, amount and cause", function*
   assert.deepStrictEqual(yield* store.open([...keys, "none"]), [keys[0]])
   assert.deepStrictEqual(names(yield* store.find([...keys, "none"])).toSorted(), ["invoice-1", "invoice-2"])
   const counts = (yield* store.counts(0, 0)).map((count) => Object.values(count).join(" ")).toSorted()
-  assert.deepStrictEqual(counts, [`Waits accepted DailyCap 1 ${day} 1000`, "Waits parked Operator 1 1 1000"])
+  assert.deepStrictEqual(counts, [`Waits accepted DailyCap  1 ${day} 1000`, "Waits parked Operator  1 1 1000"])
   assert.strictEqual((yield* queue.status("other"))._tag, "None")
 })
 

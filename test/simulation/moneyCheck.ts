@@ -137,7 +137,8 @@ export const check = Effect.fnUntraced(function* (world: World, plan: Plan, stor
     }
     // The books that onState wrote: each state of each payout once, in order.
     for (const [index, { reference }] of statuses.entries()) {
-      const changes = histories[index] ?? []
+      // A mark is not told.
+      const changes = (histories[index] ?? []).filter(({ _tag }) => _tag !== "Marked")
       const states = changes.flatMap(({ _tag, state }, at) =>
         at > 0 && (state !== changes[at - 1]?.state || _tag === "Contradicted" || _tag === "Doubted") ? [state] : []
       )

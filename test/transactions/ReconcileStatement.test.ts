@@ -119,7 +119,28 @@ const cases: ReadonlyArray<Case> = [
     [payout("1", { endToEndId: id(1) })],
     { ambiguous: [[0, "CameBack", "1"]] }
   ],
-  ["money arrived", [line({ direction: "in" })], [payout("1")], { lines: [0], payouts: ["1"] }],
+  [
+    "money of the amount of a payout arrived under an id of its own",
+    [
+      line({ endToEndId: id(1) }),
+      line({ direction: "in", endToEndId: id(2).replace("E", "D") }),
+      line({ direction: "in" })
+    ],
+    [payout("1", { endToEndId: id(1) })],
+    {
+      ambiguous: [
+        [0, "CameBack", "1"],
+        [1, "CameBack", "1"],
+        [2, "CameBack", "1"]
+      ]
+    }
+  ],
+  [
+    "money of another amount arrived, or before the payout",
+    [line({ direction: "in", amount: Money.centavos(999) }), line({ direction: "in", day: "2020-01-01" })],
+    [payout("1")],
+    { lines: [0, 1], payouts: ["1"] }
+  ],
   [
     "days are those of São Paulo, from the submit to the last change",
     [line({ day: "2026-11-20" }), line({ day: "2026-11-21" }), line({ day: "2026-11-22" }), line({ day: undefined })],

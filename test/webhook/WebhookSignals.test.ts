@@ -149,7 +149,7 @@ describe("the exported signals of a webhook", () => {
       // Of a refund that no code is for.
       assert.strictEqual(values["effect_pix_webhook_ends_total onRefunded {transaction}"], 1)
       assert.strictEqual(values["effect_pix_webhook_ends_centavos_total onRefunded {centavo}"], 2500)
-      assert.strictEqual(lines.filter(({ message }) => message.includes('a lookup says "pago"')).length, 1)
+      assert.strictEqual(lines.filter(({ message }) => message.includes('a lookup says "Pago"')).length, 1)
       assert.notInclude(text, person)
       // Spans have a hash of the transaction's id, and not the id.
       assert.notInclude(JSON.stringify(own), id)

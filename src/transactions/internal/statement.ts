@@ -1,6 +1,6 @@
 /** Compares the bank's statement with payouts. The end-to-end id alone settles; what else agrees is shown to a person. */
 import type * as Arr from "effect/Array"
-import type * as DateTime from "effect/DateTime"
+import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
 import * as Document from "../../pix/Document.ts"
 import type { Centavos } from "../../pix/Money.ts"
@@ -94,6 +94,8 @@ interface Prepared<P> {
   readonly id: string
   readonly from: string
   readonly until: string
+  /** The last day on which its money may come back. */
+  readonly backUntil: string
   readonly full: Document.Cpf | Document.Cnpj | undefined
 }
 
@@ -102,6 +104,7 @@ const prepare = <P extends StatementPayout>(payout: P): Prepared<P> => ({
   id: idOf(payout),
   from: dayInSaoPaulo(payout.submittedAt),
   until: dayInSaoPaulo(payout.updatedAt),
+  backUntil: dayInSaoPaulo(DateTime.add(payout.updatedAt, { days: 90 })),
   full: fullDocument(payout.document)
 })
 
@@ -124,7 +127,6 @@ const makeCandidates = <P extends StatementPayout>(payouts: ReadonlyArray<Prepar
     return (byDocument.get(true) ?? byDocument.get(undefined) ?? []).map(({ payout }) => payout)
   }
   return (line: StatementLine): ReadonlyArray<P> => {
-    if (line.direction === "in") return []
     const key = [line.amount, line.day, line.document, idOf(line) === ""].join("\n")
     const known = found.get(key)
     if (known !== undefined) return known
@@ -144,11 +146,21 @@ const relationOf = (
   return lines[0]?.amount === payouts[0]?.amount ? undefined : "OtherAmount"
 }
 
+/** Makes the search for the payouts whose money an incoming line may bring back: a bank gives a return an id of its own. */
+const makeReturns = <P extends StatementPayout>(payouts: ReadonlyArray<Prepared<P>>) => {
+  const byAmount = groupBy(payouts, ({ payout }) => payout.amount)
+  return ({ amount, day }: StatementLine): ReadonlyArray<P> =>
+    (byAmount.get(amount) ?? []).flatMap(({ backUntil, from, payout }) =>
+      day === undefined || (from <= day && day <= backUntil) ? [payout] : []
+    )
+}
+
 const isNonEmpty = <A>(values: ReadonlyArray<A>): values is Arr.NonEmptyReadonlyArray<A> => values.length > 0
 
 /**
  * Compares the lines of a bank's statement with payouts. A line and a payout are matched by their end-to-end id alone. Lines
- * without one that agrees are ambiguous with the payouts of their amount, day and document, and the rest is alone. It changes
+ * without one that agrees are ambiguous with the payouts of their amount, day and document; an incoming line with an id of its own, or
+ * none, with the payouts of its amount in the 90 days before, as `CameBack`, and so are the lines of these; the rest is alone. It changes
  * nothing; what is matched may be settled, and nothing else. Amounts are in centavos.
  *
  * A `PayoutStatus` is a payout of it. `effect-pix payouts reconcile` reads a file, and asks before it settles.
@@ -186,18 +198,26 @@ export const statement = <L extends StatementLine, P extends StatementPayout>(
     ({ id }) => id
   )
   const candidatesOf = makeCandidates(prepared.filter(({ id }) => !payoutsOf.has(id)))
+  const returnsOf = makeReturns(prepared)
+  const isReturn = (line: L) => line.direction === "in" && !payoutsOf.has(idOf(line))
+  const cameBack = new Set(all.filter(isReturn).flatMap(returnsOf))
   const matched: Array<{ line: L; payout: P }> = []
   const ambiguous: Array<{ line: L; payouts: Arr.NonEmptyReadonlyArray<P>; because: StatementDoubt }> = []
   const alone: Array<L> = []
   const lists = new Set<ReadonlyArray<P>>()
   for (const line of all) {
     const ofId: ReadonlyArray<P> = (payoutsOf.get(idOf(line)) ?? []).map(({ payout }) => payout)
-    const found = isNonEmpty(ofId) ? ofId : candidatesOf(line)
+    const found = isNonEmpty(ofId) ? ofId : isReturn(line) ? returnsOf(line) : candidatesOf(line)
     if (!isNonEmpty(found)) {
       alone.push(line)
       continue
     }
-    const because = found === ofId ? relationOf(linesOf.get(idOf(line)) ?? [], ofId) : "SameAmountAndDay"
+    const because =
+      isReturn(line) || found.some((payout) => cameBack.has(payout))
+        ? "CameBack"
+        : found === ofId
+          ? relationOf(linesOf.get(idOf(line)) ?? [], ofId)
+          : "SameAmountAndDay"
     if (because === undefined) matched.push({ line, payout: found[0] })
     else ambiguous.push({ line, payouts: found, because })
     lists.add(found)

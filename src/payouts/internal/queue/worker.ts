@@ -3,6 +3,7 @@
  * that a request may have left, by a statement that asks the same; send; store the answer. A process may end between any two steps, and another process then
  * starts from the first step.
  */
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -14,7 +15,7 @@ import { paymentsTag } from "../../../client/PaymentsTag.ts"
 import type { WithdrawalLookup } from "../../../client/WithdrawalLookup.ts"
 import { mapDatabaseError } from "../../../durable/Database.ts"
 import type { DueRow } from "../../../durable/Due.ts"
-import { delayInterrupt, orTryAgain, repeatedly, TryAgain } from "../../../durable/Work.ts"
+import { delayInterrupt, makeWarn, orTryAgain, repeatedly, TryAgain } from "../../../durable/Work.ts"
 import { workRows } from "../../../durable/WorkRows.ts"
 import type { ParkedBecause } from "../../PayoutState.ts"
 import type { Seal } from "../../Seal.ts"
@@ -35,10 +36,6 @@ import { payoutFields, keyFields, spanFields } from "./signals.ts"
 /** The name of the worker in the log. */
 const name = "Payouts"
 
-/** Tries again later where the database fails. */
-const retrying = <A, R>(effect: Effect.Effect<A, SqlError | TryAgain, R>) =>
-  Effect.catchTag(mapDatabaseError("send")(effect), "DatabaseError", ({ reason }) => new TryAgain({ reason }))
-
 const inWindow = { level: "Warn", of: "Waits", cause: "Window" } as const
 
 /** What a worker is made of beside its rows. */
@@ -58,6 +55,15 @@ export const makeWorker = Effect.fnUntraced(function* (
   const { store } = core
   const payments = yield* paymentsTag
   const client = yield* clientOfLayer
+  const warn = makeWarn(`The database refuses a payout of the account ${settings.account}, which is tried again`)
+  /** Tries again later where the database fails. An outage has lines of its own; a row that is refused has none but this. */
+  const retrying = <A, R>(effect: Effect.Effect<A, SqlError | TryAgain, R>) =>
+    Effect.catchTag(mapDatabaseError("send")(effect), "DatabaseError", (error) =>
+      Effect.andThen(
+        error.isRetryable ? Effect.void : warn(Cause.fail(error)),
+        Effect.fail(new TryAgain({ reason: error.reason }))
+      )
+    )
   yield* refuseDocsKey(seal, client)
   yield* serve(store, settings, client, handsOut)
   const gate = yield* makeGate(core, settings)
