@@ -178,3 +178,23 @@ it("the compiler's message about a plain value in place of a checked one names t
   assert.lengthOf(messages, 4)
   for (const message of messages) assert.include(message, "use Money.centavos")
 })
+
+it("the compiler's message about a key alone shows the words of its past, and `after`", () => {
+  const messages = readMistakes(`
+    import { type Customer, Money, Payments } from "effect-pix"
+
+    declare const customer: Customer
+    declare const payments: typeof Payments.Service
+    const amount = Money.centavos(2500)
+    const idempotencyKey = "payout-42"
+    export const calls = [
+      payments.createTransaction({ amount, paymentMethod: "PIX", customer }, { idempotencyKey }),
+      payments.requestWithdrawal({ amount }, { idempotencyKey })
+    ]
+  `)
+  assert.lengthOf(messages, 2)
+  for (const message of messages.map((text) => text.replaceAll("\\", ""))) {
+    assert.include(message, "Property 'earlier' is missing")
+    assert.include(message, 'earlier: "None" | "Unknown"; readonly after?')
+  }
+})

@@ -3,6 +3,7 @@ import { Sandbox as Original } from "effect-pix/sandbox"
 import { layerPayments } from "./world.ts"
 
 export * from "effect-pix/sandbox"
+const layers = new Set<string | symbol>(["layer", "layerPayments", "layerServer"])
 export const Sandbox = new Proxy(Original, {
-  get: (target, name) => (name === "layerPayments" ? layerPayments : Reflect.get(target, name))
+  get: (target, name) => (layers.has(name) ? layerPayments : Reflect.get(target, name))
 })
