@@ -68,7 +68,7 @@ import { migrate, requireNewest } from "../durable/Tables.ts"
 import { log } from "../internal/spans.ts"
 import { markStarted } from "../internal/started.ts"
 import { makeClient } from "./internal/queue/client.ts"
-import { makeSheet, QueueSheet } from "./internal/sheet.ts"
+import { makeSheet, PayoutSheet } from "./internal/sheet.ts"
 import { unsealed } from "./internal/queue/request.ts"
 import { seedLimits } from "./internal/queue/limits.ts"
 import { makeCore } from "./internal/queue/core.ts"
@@ -334,11 +334,8 @@ export class PayoutQueue extends Context.Service<
    */
   static readonly layerClient = (
     options: PayoutClientOptions = {}
-  ): Layer.Layer<PayoutQueue, ConfigurationError | DatabaseError, SqlClient.SqlClient> =>
-    Layer.effect(
-      PayoutQueue,
-      Effect.map(makeQueue<never>(options), ({ client }) => client)
-    )
+  ): Layer.Layer<PayoutQueue | PayoutSheet, ConfigurationError | DatabaseError, SqlClient.SqlClient> =>
+    Layer.effectContext(Effect.map(makeQueue<never>(options), ({ client }) => client))
 
   /**
    * Sends what was submitted, and offers no service: for a process that only sends. With `confirm` it needs `WithdrawalLookup` too,
@@ -353,13 +350,9 @@ export class PayoutQueue extends Context.Service<
    * `confirm` also `WithdrawalLookup`, which each layer of `Payments` provides. It fails with `ConfigurationError` where an option
    * is wrong, and with `DatabaseError` where the tables cannot be made.
    */
-  static readonly layer: WorkerLayer<PayoutQueue> = <R = never>(
+  static readonly layer: WorkerLayer<PayoutQueue | PayoutSheet> = <R = never>(
     options: PayoutQueueOptions<R> | PayoutConfirmingOptions<R> = {}
-  ) =>
-    Layer.effect(
-      PayoutQueue,
-      Effect.flatMap(makeQueue(options), ({ client, start }) => Effect.as(start, client))
-    )
+  ) => Layer.effectContext(Effect.flatMap(makeQueue(options), ({ client, start }) => Effect.as(start, client)))
 }
 
 /** Fails unless the tables are of this version, and changes none: for the command. */
@@ -401,6 +394,8 @@ const makeQueue = Effect.fnUntraced(function* <R>(options: PayoutQueueOptions<R>
     if (onState === undefined) return
     yield* Effect.forkScoped(makeHandOut(core, settings, db, onState, yield* Effect.context<R>()))
   })
-  const client = QueueSheet.add(makeClient(core, settings, seal), makeSheet(core, settings, seal))
+  const client = Context.make(PayoutQueue, makeClient(core, settings, seal)).pipe(
+    Context.add(PayoutSheet, makeSheet(core, settings, seal))
+  )
   return { client, start }
 })

@@ -59,9 +59,8 @@ import { nameOf } from "./internal/queue/request.ts"
 import type { Row } from "./internal/queue/row.ts"
 import { statusOf } from "./internal/queue/status.ts"
 import { allOrNone, type Run } from "./internal/queue/submit.ts"
-import { type Accepted, QueueSheet, type Sheet } from "./internal/sheet.ts"
+import { type Accepted, PayoutSheet, type Sheet } from "./internal/sheet.ts"
 import { type PayoutItem, type PayoutsNotAccepted, PayoutsNotConfirmed } from "./Payout.ts"
-import { PayoutQueue } from "./PayoutQueue.ts"
 import type { PayoutStatus } from "./PayoutStatus.ts"
 
 export { portuguese } from "./internal/portuguese.ts"
@@ -132,15 +131,6 @@ const settingsOf = Effect.fnUntraced(function* (options: RunOptions) {
   return { confirm, run, wait }
 })
 
-const findSheet = Effect.flatMap(PayoutQueue, (queue) => {
-  const sheet = QueueSheet.of(queue)
-  return sheet === undefined
-    ? Effect.die(
-        new Error("A run needs the PayoutQueue of its own layers, or a copy of it ({ ...queue }). This one is a mock.")
-      )
-    : Effect.succeed(sheet)
-})
-
 /** Milliseconds on a clock that nobody sets. */
 const elapsed = Effect.map(Clock.currentTimeNanos, (nanos) => Number(nanos) / 1e6)
 
@@ -197,7 +187,7 @@ const planOf = Effect.fnUntraced(function* (sheet: Sheet, lines: ReadonlyArray<P
 /** Begins a run. */
 const begin = Effect.fnUntraced(function* (items: Iterable<PayoutItem>, options: RunOptions) {
   const { confirm, run, wait } = yield* settingsOf(options)
-  const sheet = yield* findSheet
+  const sheet = yield* PayoutSheet
   const lines = [...items]
   const ask = Effect.fnUntraced(function* (decide: (plan: PayoutPlan) => Effect.Effect<boolean>) {
     const { count, sum, wrong, ...rest } = yield* planOf(sheet, lines, run)
@@ -232,7 +222,7 @@ const ending = Effect.fnUntraced(function* (accepted: Accepted, wait: number) {
 export const run = (
   items: Iterable<PayoutItem>,
   options: RunOptions = {}
-): Effect.Effect<PayoutReport, Failure, PayoutQueue> =>
+): Effect.Effect<PayoutReport, Failure, PayoutSheet> =>
   inSpan("Payouts.run", { kind: "internal", attributes: {} }, (span) =>
     Effect.gen(function* () {
       const { accepted, wait } = yield* begin(items, options)
@@ -262,8 +252,8 @@ export const run = (
 export const plan = (
   items: Iterable<PayoutItem>,
   options: RunOptions = {}
-): Effect.Effect<PayoutPlan, InvalidRequest | ForeignTransaction | DatabaseError, PayoutQueue> =>
+): Effect.Effect<PayoutPlan, InvalidRequest | ForeignTransaction | DatabaseError, PayoutSheet> =>
   Effect.gen(function* () {
     const { run } = yield* settingsOf(options)
-    return yield* planOf(yield* findSheet, [...items], run)
+    return yield* planOf(yield* PayoutSheet, [...items], run)
   })

@@ -3,7 +3,7 @@ import { PgClient } from "@effect/sql-pg"
 import { assert, describe, expectTypeOf } from "@effect/vitest"
 import { Context, Effect, Exit, Latch, Layer, Logger, Redacted, Scope } from "effect"
 import type { Payments, PaymentsClient } from "effect-pix"
-import { type OnState, PayoutQueue, type PayoutQueueOptions } from "effect-pix/payouts"
+import { type OnState, PayoutQueue, type PayoutQueueOptions, type PayoutSheet } from "effect-pix/payouts"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import { databases, postgres } from "../support/database.ts"
@@ -398,11 +398,12 @@ describe.each(stores.slice(1))("onState on several connections of $name", ({ lay
 live("the services that onState needs are needs of its layer, and without it there are none", function* () {
   class Ledger extends Context.Service<Ledger, string>()("test/Ledger") {}
   const onState = () => Effect.asVoid(Ledger)
+  type Provides = PayoutQueue | PayoutSheet
   type Needs = SqlClient.SqlClient | Payments | PaymentsClient
-  expectTypeOf(PayoutQueue.layer()).toEqualTypeOf<Layer.Layer<PayoutQueue, Failures, Needs>>()
-  expectTypeOf(PayoutQueue.layer({ poll: 1 })).toEqualTypeOf<Layer.Layer<PayoutQueue, Failures, Needs>>()
+  expectTypeOf(PayoutQueue.layer()).toEqualTypeOf<Layer.Layer<Provides, Failures, Needs>>()
+  expectTypeOf(PayoutQueue.layer({ poll: 1 })).toEqualTypeOf<Layer.Layer<Provides, Failures, Needs>>()
   expectTypeOf(PayoutQueue.layerWorker({ onState })).toEqualTypeOf<Layer.Layer<never, Failures, Needs | Ledger>>()
-  expectTypeOf(PayoutQueue.layer({ onState })).toEqualTypeOf<Layer.Layer<PayoutQueue, Failures, Needs | Ledger>>()
+  expectTypeOf(PayoutQueue.layer({ onState })).toEqualTypeOf<Layer.Layer<Provides, Failures, Needs | Ledger>>()
   yield* Effect.void
 })
 type Failures = Layer.Error<ReturnType<typeof PayoutQueue.layerClient>>

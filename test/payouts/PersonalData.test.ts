@@ -4,13 +4,13 @@
 import { assert } from "@effect/vitest"
 import { Effect, Layer, Logger, Option, Redacted, References, Result, Stream } from "effect"
 import { Document, Money, PixKey } from "effect-pix"
-import { PayoutInsert, type PayoutItem, PayoutQueue, type PayoutQueueOptions, Payouts, Seal } from "effect-pix/payouts"
+import { PayoutInsert, type PayoutItem, type PayoutQueueOptions, Seal } from "effect-pix/payouts"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { seenWorld, startConfirming } from "../support/confirming.ts"
 import { effect } from "../support/effect.ts"
-import { keyOf, makeWarnings, settle, startClient, startWorker, world } from "../support/payoutQueue.ts"
+import { keyOf, makeWarnings, settle, startSheets, startWorker, world } from "../support/payoutQueue.ts"
 import { linesOf, requests, stateOf } from "../support/payoutSeen.ts"
 
 /** What a queue may store of a payee, and what only the service writes. */
@@ -265,7 +265,7 @@ effect("the end of a record leaves its key and state, so that the reference is n
   const ends = ["posted", "paid", "failed", "refused"]
   const sql = yield* SqlClient.SqlClient
   yield* TestClock.adjust("1 second")
-  const queue = yield* startClient()
+  const { plan: planOf, queue, run } = yield* startSheets()
   yield* queue.submitMany([...ends, "young", "waiting"].map((reference) => payout(reference)))
   for (const state of ends) {
     yield* queue.park(state, { by: "ana-operator", note: "a note" })
@@ -302,10 +302,10 @@ effect("the end of a record leaves its key and state, so that the reference is n
     yield* sql.unsafe(text, parameters)
   }
   const sheet = [payout("new", 7000), payout("posted")]
-  const plan = Effect.provideService(Payouts.plan(sheet), PayoutQueue, queue)
+  const plan = planOf(sheet)
   const { stored: known, wrong } = yield* plan
   assert.deepStrictEqual([wrong.map(({ reference }) => reference), known], [["posted"], []])
-  for (const accepting of [queue.submitMany(sheet), Effect.provideService(Payouts.run(sheet), PayoutQueue, queue)])
+  for (const accepting of [queue.submitMany(sheet), run(sheet)])
     assert.strictEqual(
       (yield* Effect.flip<unknown, { readonly _tag: string }, never>(accepting))._tag,
       "PayoutsNotAccepted"

@@ -6,7 +6,6 @@
 import { afterAll, assert, beforeAll } from "@effect/vitest"
 import { DateTime, Effect, Layer, Option, type Scope, Stream } from "effect"
 import type { Payments, PaymentsClient } from "effect-pix"
-import { PayoutQueue, Payouts } from "effect-pix/payouts"
 import { Sandbox } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import { dirname, join } from "node:path"
@@ -17,6 +16,7 @@ import {
   payout,
   payouts,
   startClient,
+  startSheets,
   startWorker,
   storedRefusal
 } from "../support/payoutQueue.ts"
@@ -199,11 +199,8 @@ for (const [title, { elsewhere, held, make, restore, suffix = "" }] of Object.en
     yield* assertPaid(count - 1)
 
     const queue = yield* start(restored)
-    const report = yield* Effect.provideService(
-      Payouts.run(payouts(count), { waitFor: "1 second" }),
-      PayoutQueue,
-      queue
-    )
+    const { run } = yield* on(restored, startSheets(poll))
+    const report = yield* run(payouts(count), { waitFor: "1 second" })
     assert.lengthOf(report.parked, count)
     yield* assertPaid(count - 1)
     const paid = new Set((yield* panel).map(({ idempotencyKey }) => idempotencyKey))

@@ -4,7 +4,7 @@
  */
 import { assert } from "@effect/vitest"
 import { Context, DateTime, Effect, Layer, Option, Result, Stream } from "effect"
-import { type OnState, PayoutInsert, PayoutQueue, Payouts } from "effect-pix/payouts"
+import { type OnState, PayoutInsert } from "effect-pix/payouts"
 import { Sandbox } from "effect-pix/sandbox"
 import { Webhook, WebhookClient } from "effect-pix/webhook"
 import { SqlClient } from "effect/sql"
@@ -12,7 +12,7 @@ import { readFileSync } from "node:fs"
 import { resolve } from "node:path"
 import { charge, paidCharge } from "../support/charges.ts"
 import { clientOf, onPostgres, postgres } from "../support/database.ts"
-import { gatewayOnce, payout, startClient, startWorker } from "../support/payoutQueue.ts"
+import { gatewayOnce, payout, startClient, startSheets, startWorker } from "../support/payoutQueue.ts"
 import { paid, stateOf } from "../support/payoutSeen.ts"
 import { exhaust } from "../support/webhooks.ts"
 
@@ -62,9 +62,7 @@ onPostgres(
     yield* Effect.provide(startWorker({ ...fast, dailyCap: 100_000, onState }), yield* as("worker"))
     yield* Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const queue = yield* startClient(fast)
-      const sheet = (lines: Parameters<typeof Payouts.run>[0]) =>
-        Effect.provideService(Payouts.run(lines), PayoutQueue, queue)
+      const { queue, run: sheet } = yield* startSheets(fast)
       const { parameters, text } = Result.getOrThrow(PayoutInsert.make(item("inserted", 1100), { dialect: "pg" }))
       yield* Effect.replicateEffect(sql.unsafe(text, parameters), 2)
       yield* queue.submit(item("single", 1200))

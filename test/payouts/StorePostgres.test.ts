@@ -3,7 +3,6 @@
  */
 import { assert } from "@effect/vitest"
 import { Array as Arr, Deferred, Effect, Fiber, Latch, Layer, Result, Stream } from "effect"
-import { type PayoutItem, PayoutQueue, Payouts } from "effect-pix/payouts"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { database } from "../../src/durable/Database.ts"
@@ -13,7 +12,7 @@ import { makeStore } from "../../src/payouts/internal/queue/store.ts"
 import { tables } from "../../src/payouts/internal/queue/tables.ts"
 import { clientOf, layerPostgres, onPostgres as test, postgres } from "../support/database.ts"
 import { exportedBy } from "../support/exported.ts"
-import { payout, payouts, startClient } from "../support/payoutQueue.ts"
+import { payout, payouts, startClient, startSheets } from "../support/payoutQueue.ts"
 import { runs } from "../support/seed.ts"
 import { line } from "../support/sheets.ts"
 import { makeStatements } from "../support/statements.ts"
@@ -165,7 +164,7 @@ test(
   layerPostgres,
   function* () {
     const { sql } = yield* prepare
-    const queue = yield* startClient()
+    const { run } = yield* startSheets()
     // What nextval() has counted is not rolled back.
     yield* sql`CREATE SEQUENCE inserts`
     yield* sql.unsafe(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
@@ -173,8 +172,7 @@ test(
     RETURN NEW;
   END $$`)
     yield* sql`CREATE TRIGGER refuse BEFORE INSERT ON effect_pix_payouts FOR EACH STATEMENT EXECUTE FUNCTION refuse()`
-    const accepted = Payouts.run(payouts(2), { waitFor: 0, allowAlike: true })
-    const { open } = yield* Effect.provideService(accepted, PayoutQueue, queue)
+    const { open } = yield* run(payouts(2), { waitFor: 0, allowAlike: true })
     assert.lengthOf(open, 2)
   }
 )
@@ -265,13 +263,13 @@ for (const isolation of ["read committed", "repeatable read"])
       // The first one's transaction is open while it compares its lines.
       const open = (text: string) =>
         Deferred.succeed(compares, undefined).pipe(Effect.andThen(Deferred.await(commits)), Effect.as(text))
-      const comparing = yield* startClient({ seal: { seal: Effect.succeed, open } })
-      const queue = yield* startClient()
-      const run = (service: PayoutQueue["Service"], lines: ReadonlyArray<PayoutItem>) =>
-        Effect.provideService(Payouts.run(lines, { waitFor: 0 }), PayoutQueue, service)
-      const first = yield* Effect.forkChild(run(comparing, [payout("a"), line("other")]))
+      const comparing = yield* startSheets({ seal: { seal: Effect.succeed, open } })
+      const { queue, run } = yield* startSheets()
+      const first = yield* Effect.forkChild(comparing.run([payout("a"), line("other")], { waitFor: 0 }))
       yield* Deferred.await(compares)
-      const second = yield* Effect.forkChild(Effect.flip(run(queue, [payout("b")])), { startImmediately: true })
+      const second = yield* Effect.forkChild(Effect.flip(run([payout("b")], { waitFor: 0 })), {
+        startImmediately: true
+      })
       // It waits for the first, which nobody else sees yet.
       const waiting = sql`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
       yield* Effect.repeat(waiting, { until: (rows) => rows.length === 1 || second.pollUnsafe() !== undefined })

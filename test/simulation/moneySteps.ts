@@ -14,14 +14,7 @@ import {
   type Withdrawal,
   type WriteOptions
 } from "effect-pix"
-import {
-  DatabaseError,
-  type PayoutChange,
-  type PayoutItem,
-  type PayoutStatus,
-  Payouts,
-  PayoutQueue
-} from "effect-pix/payouts"
+import { DatabaseError, type PayoutChange, type PayoutItem, type PayoutStatus } from "effect-pix/payouts"
 import type { SandboxWithdrawal } from "effect-pix/sandbox"
 import { person } from "../support/canary.ts"
 import { type Account, accounts, amountOf, fateOf, nameOf, type Plan, type Step } from "./moneyPlan.ts"
@@ -169,7 +162,7 @@ export const play = (world: World, plan: Plan) =>
         case "submits and rolls back":
           return Effect.ignore(sql.withTransaction(Effect.andThen(queue.submitMany(items), Effect.fail("rolled back"))))
         case "runs the sheet of":
-          return Effect.provideService(Payouts.run(items), PayoutQueue, queue)
+          return services.run(items)
         case "calls for":
           return callFor(reference, step.account, services, isAgain)
         case "charges for":

@@ -17,7 +17,7 @@ import {
   Scope
 } from "effect"
 import { Credentials, IdempotencyKeyGen, Payments, PaymentsPolicy } from "effect-pix"
-import { type PayoutQueue, PayoutQueue as Queue } from "effect-pix/payouts"
+import { type PayoutItem, type PayoutQueue, PayoutQueue as Queue, Payouts } from "effect-pix/payouts"
 import { Sandbox, SandboxOptions } from "effect-pix/sandbox"
 import { Webhook, WebhookClient } from "effect-pix/webhook"
 import { HttpClient } from "effect/http"
@@ -33,6 +33,7 @@ import { oneAttempt } from "../support/policies.ts"
 export interface Services {
   readonly payments: Payments["Service"]
   readonly queue: PayoutQueue["Service"]
+  readonly run: (items: ReadonlyArray<PayoutItem>) => Effect.Effect<unknown, unknown>
   readonly webhook: Webhook["Service"] & WebhookClient["Service"]
 }
 
@@ -241,6 +242,7 @@ export const makeWorld = Effect.fnUntraced(function* (plan: Plan, makeStore: Mak
       return {
         payments,
         queue: Context.get(context, Queue),
+        run: (items: ReadonlyArray<PayoutItem>) => Effect.provideContext(Payouts.run(items), context),
         webhook: { ...Context.get(context, Webhook), ...Context.get(context, WebhookClient) }
       }
     })

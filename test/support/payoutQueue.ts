@@ -5,7 +5,7 @@ import { Context, Effect, Layer, Logger, type Scope } from "effect"
 import { HttpClient } from "effect/http"
 import { Credentials, IdempotencyKey, IdempotencyKeyGen, Money, Payments, PaymentsPolicy, PixKey } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
-import { type PayoutItem, PayoutQueue, type PayoutQueueOptions } from "effect-pix/payouts"
+import { type PayoutItem, PayoutQueue, type PayoutQueueOptions, Payouts } from "effect-pix/payouts"
 import { Sandbox, SandboxOptions } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
@@ -155,6 +155,14 @@ export const startWorker = (options: PayoutQueueOptions = {}) =>
 /** A process that sends nothing. */
 export const startClient = (options: PayoutQueueOptions = {}) =>
   Effect.map(Layer.build(Layer.fresh(PayoutQueue.layerClient(options))), Context.get(PayoutQueue))
+
+/** A process that sends nothing, and runs sheets. */
+export const startSheets = (options: PayoutQueueOptions = {}) =>
+  Effect.map(Layer.build(Layer.fresh(PayoutQueue.layerClient(options))), (context) => ({
+    queue: Context.get(context, PayoutQueue),
+    run: (...given: Parameters<typeof Payouts.run>) => Effect.provideContext(Payouts.run(...given), context),
+    plan: (...given: Parameters<typeof Payouts.plan>) => Effect.provideContext(Payouts.plan(...given), context)
+  }))
 
 /** Lets the workers handle what is due, in a hundredth of a second. Each step lets the other fibers run. */
 export const settle = Effect.repeat(TestClock.adjust("1 millis"), { times: 9 })

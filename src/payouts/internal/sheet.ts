@@ -1,11 +1,11 @@
 /** What a run does on the tables of a queue: it accepts the rows of its sheet, and follows them. The queue sends them. */
+import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import { invalidWithdrawal } from "../../contract/WithdrawalCheck.ts"
 import { type DatabaseError, mapDatabaseError } from "../../durable/Database.ts"
-import { makeMember } from "../../internal/member.ts"
 import { log } from "../../internal/spans.ts"
 import { Centavos, format } from "../../pix/Money.ts"
 import type { PayoutItem } from "../Payout.ts"
@@ -121,5 +121,5 @@ export const makeSheet = (core: Core, settings: Settings, seal: Seal) => {
   }
 }
 
-/** What runs do on the tables of a `PayoutQueue`, if its layer made it or what it is a copy of. */
-export const QueueSheet = makeMember<Sheet>("QueueSheet")
+/** What `Payouts.run` does on the tables of a queue. Each layer that provides a `PayoutQueue` provides it beside. */
+export class PayoutSheet extends Context.Service<PayoutSheet, Sheet>()("effect-pix/sheet/PayoutSheet") {}
