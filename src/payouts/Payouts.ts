@@ -64,8 +64,6 @@ import { type PayoutItem, type PayoutsNotAccepted, PayoutsNotConfirmed } from ".
 import { PayoutQueue } from "./PayoutQueue.ts"
 import type { PayoutStatus } from "./PayoutStatus.ts"
 
-export { portuguese } from "./internal/portuguese.ts"
-
 /** How a sheet is run. */
 export interface RunOptions {
   /** How long a run waits while no line ends: then it ends itself, and the queue goes on without it. Default 5 minutes. */
