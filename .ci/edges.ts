@@ -9,7 +9,7 @@ import { DateTime } from "effect"
 import { InsufficientBalance, OutcomeUnknown } from "../src/contract/PaymentsError.ts"
 import { PayoutState } from "../src/payouts/PayoutState.ts"
 import type { PayoutStatus } from "../src/payouts/PayoutStatus.ts"
-import { portuguese } from "../src/payouts/internal/portuguese.ts"
+import { sentenceOf } from "../src/cli/internal/operator/sentence.ts"
 import { Centavos } from "../src/pix/Money.ts"
 import { type Edge, edges } from "../src/payouts/internal/queue/edges.ts"
 import type { Tag } from "../src/payouts/internal/queue/events.ts"
@@ -168,7 +168,7 @@ const statuses: ReadonlyArray<readonly [what: string, PayoutStatus]> = [
   ["`cancelled`", { _tag: "Cancelled", state: "cancelled", ...common }]
 ]
 
-const wordsList = (): string => statuses.map(([what, status]) => `- ${what}: ${portuguese(status)}`).join("\n")
+const wordsList = (): string => statuses.map(([what, status]) => `- ${what}: ${sentenceOf(status)}`).join("\n")
 
 const life = join(folder, "after-it-is-sent.md")
 
@@ -176,7 +176,7 @@ const life = join(folder, "after-it-is-sent.md")
 export const parts = [
   { page: life, from: "the arrows of src/payouts/internal/queue/edges.ts", write: diagram },
   { page: life, from: "src/payouts/internal/queue/edges.ts", write: list },
-  { page: join(folder, "payouts.md"), from: "src/payouts/internal/portuguese.ts", write: wordsList }
+  { page: join(folder, "payouts.md"), from: "src/cli/internal/operator/sentence.ts", write: wordsList }
 ] as const
 
 /** Where a page has a part. */

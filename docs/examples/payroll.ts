@@ -6,7 +6,7 @@ import { Array as Arr, Effect, Layer, Result, Schema, Stream } from "effect"
 import { Csv } from "effect/encoding"
 import { Money } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
-import { type PayoutItem, PayoutQueue, Payouts } from "effect-pix/payouts"
+import { type PayoutItem, PayoutQueue, Payouts, type PayoutsNotAccepted, type PayoutState } from "effect-pix/payouts"
 import { Sandbox, SandboxOptions } from "effect-pix/sandbox"
 
 /** What is wrong, as a line for the person who made the sheet. */
@@ -38,11 +38,30 @@ const readSheet = Effect.fn("readSheet")(function* (csv: string, month: string) 
   return { lines: Arr.getSuccesses(read), unread: Arr.getFailures(read) }
 })
 
+const mistakes: Readonly<Record<PayoutsNotAccepted["wrong"][number]["error"]["_tag"], string>> = {
+  InvalidRequest: "dados inválidos, confira a chave PIX, o tipo dela e o valor",
+  BelowMinimum: "valor abaixo do mínimo",
+  ReferenceConflict: "a referência já foi usada com outros dados",
+  LooksAlike: "parece igual a outro pagamento"
+}
+
+const states: Readonly<Record<PayoutState, string>> = {
+  accepted: "na fila, não pague de outro modo",
+  unknown: "a conferir, pode ter sido pago",
+  parked: "a conferir, pode ter sido pago",
+  posted: "enviado, ainda não confirmado",
+  paid: "pago",
+  failed: "não pago",
+  refused: "não pago",
+  returned: "devolvido",
+  cancelled: "cancelado"
+}
+
 /** Pays the sheet of a month, all lines or none. It may be run as often as you like. */
 export const pay = Effect.fn("pay")(function* (csv: string, month: string, confirm: (sum: string) => boolean) {
   const { lines, unread } = yield* readSheet(csv, month)
   const plan = yield* Payouts.plan(lines.map(({ item }) => item))
-  const wrong = plan.wrong.map(({ error, index }) => `Linha ${lines[index]?.number}: ${Payouts.portuguese(error)}`)
+  const wrong = plan.wrong.map(({ error, index }) => `Linha ${lines[index]?.number}: ${mistakes[error._tag]}`)
   if (unread.length + wrong.length > 0) return yield* new SheetIsWrong({ lines: [...unread, ...wrong] })
   const { cancelled, done, failed, open, parked, refused, returned } = yield* Payouts.run(
     lines.map(({ item }) => item),
@@ -50,7 +69,7 @@ export const pay = Effect.fn("pay")(function* (csv: string, month: string, confi
   )
   return [done, open, parked, refused, failed, returned, cancelled]
     .flat()
-    .map((status) => `${status.reference}: ${Payouts.portuguese(status)}`)
+    .map(({ reference, state }) => `${reference}: ${states[state]}`)
 })
 
 // A trial: a sheet with two mistakes, the corrected one, and that once more.
@@ -69,4 +88,4 @@ const trial = Effect.gen(function* () {
 const database = NodeSqlite.layer({ filename: ":memory:" }) // "folha.db"
 const gateway = Layer.provide(Sandbox.layerPayments, Layer.succeed(SandboxOptions, { balance: 1_000_000 }))
 const layer = PayoutQueue.layer().pipe(Layer.provide(database), Layer.provideMerge(gateway))
-export const result = await Effect.runPromise(Effect.provide(trial, layer)) // => [['Linha 3: não há valor em "valor"', "Linha 2: Não aceito: dados inválidos, confira a chave PIX, o tipo dela e o valor"], "folha-2026-11/1: Enviado, ainda não confirmado: saque nº 1", 2, 2]
+export const result = await Effect.runPromise(Effect.provide(trial, layer)) // => [['Linha 3: não há valor em "valor"', "Linha 2: dados inválidos, confira a chave PIX, o tipo dela e o valor"], "folha-2026-11/1: enviado, ainda não confirmado", 2, 2]

@@ -63,8 +63,6 @@ import { type Accepted, PayoutSheet, type Sheet } from "./internal/sheet.ts"
 import { type PayoutItem, type PayoutsNotAccepted, PayoutsNotConfirmed } from "./Payout.ts"
 import type { PayoutStatus } from "./PayoutStatus.ts"
 
-export { portuguese } from "./internal/portuguese.ts"
-
 /** How a sheet is run. */
 export interface RunOptions {
   /** How long a run waits while no line ends: then it ends itself, and the queue goes on without it. Default 5 minutes. */

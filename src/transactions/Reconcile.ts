@@ -133,23 +133,6 @@ export type ReconcileResult<O extends Order = Order> =
   | Unreadable<O>
 
 /**
- * The results in Portuguese, as for a column of a sheet that your accountant reads.
- *
- * ```ts
- * import { Reconcile } from "effect-pix"
- *
- * Reconcile.portuguese.AmountDiffers // => "Valor diferente"
- * ```
- */
-export const portuguese: Readonly<Record<ReconcileResult["_tag"], string>> = {
-  Matched: "Confere",
-  AmountDiffers: "Valor diferente",
-  StatusDiffers: "Status diferente",
-  MissingAtGateway: "Não encontrada no gateway",
-  Unreadable: "Não comparada"
-}
-
-/**
  * The run ended before an order whose lookup had no answer, or would be refused for every order: after an outage, a rate limit,
  * refused credentials or a redirect. All orders before it have a result. Give `position` as `from` to a later run over the same
  * orders.

@@ -3,9 +3,10 @@
  */
 import { assert, describe } from "@effect/vitest"
 import { DateTime, Effect, Layer, Metric, Result } from "effect"
-import { PayoutInsert, type PayoutQueueOptions, Payouts } from "effect-pix/payouts"
+import { PayoutInsert, type PayoutQueueOptions } from "effect-pix/payouts"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
+import { sentenceOf } from "../../src/cli/internal/operator/sentence.ts"
 import { onPostgres, postgres, clientOf } from "../support/database.ts"
 import { lastValues, pointOf } from "../support/exported.ts"
 import { poor, meetAll } from "../support/payoutAnswers.ts"
@@ -41,7 +42,7 @@ describe("a payout that is not to be sent before a time", () => {
       yield* queue.submit({ ...payout("past"), notBefore: at(0) })
       // Longer than any other wait of a payout.
       const days = yield* queue.submit({ ...payout("days"), notBefore: at(72 * hour) })
-      assert.include(Payouts.portuguese(days), "será pago sozinho em 03/01/1970")
+      assert.include(sentenceOf(days), "será pago sozinho em 03/01/1970")
       yield* TestClock.adjust("29 minutes")
       assert.deepStrictEqual(yield* gauges, ["delayed NotBefore default {payout} 2"])
       assert.strictEqual(yield* paid, 1)

@@ -1,7 +1,8 @@
 import { assert, it } from "@effect/vitest"
-import { DateTime, Schema } from "effect"
-import { BelowMinimum, InvalidRequest, Money, OutcomeUnknown, WithdrawalFailed } from "effect-pix"
-import { LooksAlike, Payouts, PayoutStatus, ReferenceConflict } from "effect-pix/payouts"
+import { Schema } from "effect"
+import { OutcomeUnknown, WithdrawalFailed } from "effect-pix"
+import { PayoutStatus } from "effect-pix/payouts"
+import { sentenceOf } from "../../src/cli/internal/operator/sentence.ts"
 import { Row } from "../../src/payouts/internal/queue/row.ts"
 import { PayoutRefusal } from "../../src/payouts/Payout.ts"
 import { PayoutState } from "../../src/payouts/PayoutState.ts"
@@ -67,27 +68,6 @@ it("the status of a payout fits its schema for every row that the table can hold
         assert.sameMembers(Object.keys(read), Object.keys(status))
       }
 })
-
-const earlier = { idempotencyKey: "payout_key", amount: Money.centavos(1000), since: DateTime.makeUnsafe(1) }
-const notSent = { outcome: "NotSent", reference: "a", amount: Money.centavos(2000) } as const
-const ofRequest = { operation: "requestWithdrawal", attempts: 0, outcome: "NotSent" } as const
-it.each([
-  [
-    new InvalidRequest({ ...ofRequest, issues: [] }),
-    "Não aceito: dados inválidos, confira a chave PIX, o tipo dela e o valor"
-  ],
-  [
-    new BelowMinimum({ ...ofRequest, amount: Money.centavos(1), minimum: Money.centavos(1000) }),
-    "Não aceito: valor abaixo do mínimo de R$ 10,00"
-  ],
-  [
-    new ReferenceConflict({ ...notSent, differs: ["amount"], earlier }),
-    "Não aceito: a referência já foi usada para R$ 10,00, com outros dados"
-  ],
-  [new LooksAlike({ ...notSent, other: "b" }), "Não aceito: parece igual a b, com a mesma chave PIX e o mesmo valor"]
-] as const)("the Portuguese words for a line that was not accepted say why: $0._tag", (error, words) =>
-  assert.strictEqual(Payouts.portuguese(error), words)
-)
 
 it("the status of a payout whose claims or amount another version wrote has none", () => {
   const status = statusOf(rowOf({ state: "posted", claims: "{", value: "much" }))
@@ -206,5 +186,5 @@ it.each([
     "Não enviado: espera a decisão de uma pessoa (parado por uma pessoa)"
   ]
 ] as const)("the Portuguese words for a payout that is %s say whether it may have been paid", (_, row, words) =>
-  assert.strictEqual(Payouts.portuguese(statusOf(rowOf(row))), words)
+  assert.strictEqual(sentenceOf(statusOf(rowOf(row))), words)
 )

@@ -4,11 +4,11 @@ import * as Rec from "effect/Record"
 import type { PayoutChange } from "../../../payouts/PayoutHistory.ts"
 import type { PayoutState } from "../../../payouts/PayoutState.ts"
 import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
-import { portuguese } from "../../../payouts/Payouts.ts"
 import type { Columns } from "../list.ts"
 import { saoPaulo } from "../../../internal/utc.ts"
 import { type Cell, type Fields, plain, time } from "../text.ts"
 import { type Account, textOfPause } from "./describe.ts"
+import { sentenceOf } from "./sentence.ts"
 
 interface Words {
   readonly stateOf: (state: PayoutState) => string
@@ -86,12 +86,12 @@ export const columnsOf = <A extends PayoutStatus>({ csv, json, noun, table }: Co
   return {
     noun,
     json,
-    table: { ESTADO: [10, ({ state }) => states[state]], ...named(rest), SITUAÇÃO: [0, portuguese] },
+    table: { ESTADO: [10, ({ state }) => states[state]], ...named(rest), SITUAÇÃO: [0, sentenceOf] },
     csv: {
       ...Rec.map(named(cells), (cell) => (row: A) => localCell(cell(row))),
       estado: ({ state }) => states[state],
       encerrado_por: (status) => ("by" in status ? ends[status.by] : ""),
-      situacao: portuguese
+      situacao: sentenceOf
     }
   }
 }
@@ -112,7 +112,7 @@ export const fieldsOf = (fields: Fields, status: PayoutStatus): Fields => {
   })
   return {
     ...Object.fromEntries(known),
-    Situação: portuguese(status)
+    Situação: sentenceOf(status)
   }
 }
 

@@ -23,6 +23,10 @@ interface Input extends Format {
   readonly until: Option.Option<DateTime.Utc>
 }
 
+/** A payout with what the service said of why it was refused or failed. */
+const open = (status: PayoutStatus) =>
+  Effect.map(whatIsSealed(status.reference), (sealed) => ({ ...status, reason: sealed?.reason }))
+
 const list = Effect.fnUntraced(function* ({ claimed, full, lang, since, state: given, until, ...format }: Input) {
   const account = yield* readAccount
   const { now } = account
@@ -36,8 +40,6 @@ const list = Effect.fnUntraced(function* ({ claimed, full, lang, since, state: g
   const state = Option.getOrElse(given, () => (isFiltered ? "all" : "waiting"))
   const states = state === "waiting" ? waiting : [state === "all" ? undefined : state]
   const rows = listPayouts(states, filter)
-  const open = (status: PayoutStatus) =>
-    Effect.map(whatIsSealed(status.reference), (sealed) => ({ ...status, reason: sealed?.reason }))
   const inLang = <A extends PayoutStatus>(columns: Columns<A>) => (lang === "pt" ? columnsOf(columns) : columns)
   const shown = full
     ? yield* printList(Stream.mapEffect(rows, open), inLang(withReasons(columnsAt(now))), format)

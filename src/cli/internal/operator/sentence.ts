@@ -1,12 +1,9 @@
-/**
- * What is known of a payout, and why a line of a sheet was not accepted, in Portuguese.
- */
+/** What is known of a payout, in one sentence in Portuguese. */
 import type * as DateTime from "effect/DateTime"
-import type { PayoutRefusal, PayoutsNotAccepted } from "../Payout.ts"
-import type { PayoutStatus } from "../PayoutStatus.ts"
-import type { ParkedBecause, WaitsFor } from "../PayoutState.ts"
-import { format } from "../../pix/Money.ts"
-import { dayInSaoPaulo } from "../../internal/utc.ts"
+import type { PayoutRefusal } from "../../../payouts/Payout.ts"
+import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
+import type { ParkedBecause, WaitsFor } from "../../../payouts/PayoutState.ts"
+import { dayInSaoPaulo } from "../../../internal/utc.ts"
 
 const refusals: Readonly<Record<PayoutRefusal["_tag"], string>> = {
   InvalidRequest: "dados inválidos, confira a chave PIX, o tipo dela e o valor",
@@ -97,7 +94,11 @@ const stopped = ({ because, error, mayHaveLeftAt }: Of<"parked">): string => {
   return `Não enviado: espera a decisão de uma pessoa (${parked[because]})`
 }
 
-const words = (status: PayoutStatus): string => {
+/**
+ * What is known of a payout, in Portuguese. "Não pago" is said only of what nothing sends any more, and "A conferir" of each payout
+ * that may have moved money in a way that a person has to look at.
+ */
+export const sentenceOf = (status: PayoutStatus): string => {
   switch (status.state) {
     case "accepted":
       return queued(status)
@@ -117,32 +118,3 @@ const words = (status: PayoutStatus): string => {
       return "Cancelado: nada foi enviado"
   }
 }
-
-/** Why a line of a sheet was not accepted. */
-export type LineError = PayoutsNotAccepted["wrong"][number]["error"]
-
-const wrong = (error: LineError): string => {
-  switch (error._tag) {
-    case "InvalidRequest":
-    case "BelowMinimum":
-      return `Não aceito: ${refusals[error._tag]}`
-    case "ReferenceConflict":
-      return `Não aceito: a referência já foi usada para ${format(error.earlier.amount)}, com outros dados`
-    case "LooksAlike":
-      return `Não aceito: parece igual a ${error.other}, com a mesma chave PIX e o mesmo valor`
-  }
-}
-
-/**
- * What is known of a payout, or why a line of a sheet was not accepted, in Portuguese, as for a column of a sheet that your
- * accountant reads. "Não pago" is said only of what nothing sends any more, and "A conferir" of each payout that may have moved money
- * in a way that a person has to look at.
- *
- * ```ts
- * import { Payouts, type PayoutStatus } from "effect-pix/payouts"
- *
- * const cells = (statuses: ReadonlyArray<PayoutStatus>) =>
- *   statuses.map((status) => [status.reference, Payouts.portuguese(status)])
- * ```
- */
-export const portuguese = (of: PayoutStatus | LineError): string => ("state" in of ? words(of) : wrong(of))
