@@ -254,7 +254,6 @@ const readers: ReadonlyArray<readonly [reader: string, bound: number, shapes: Sh
   // Deliveries.
   ["a delivery to a webhook", 65_536, deliveries, delivered],
   ["WebhookHint.findAll", 65_536, deliveries, json(WebhookHint.findAll)],
-  ["WebhookHint.find", 65_536, deliveries, json(WebhookHint.find)],
   ["WebhookVerifier.sharedSecret", word, texts, verified(WebhookVerifier.sharedSecret({ header: "s", secret }))],
   ["WebhookVerifier.pathSecret", word, texts, verified(WebhookVerifier.pathSecret({ secret }))],
   ["the charset of a body", word, texts, decoderOf],

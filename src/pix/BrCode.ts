@@ -2,7 +2,7 @@
  * BR Codes: the copy-and-paste text of a PIX charge, which is also what its QR code holds (Bacen, Manual do BR Code).
  *
  * `parse` reads any code, also a wrong one, and lists what is wrong in `problems`: many test gateways, for example, write
- * a placeholder in place of the checksum. `verify` fails with the first problem.
+ * a placeholder in place of the checksum. A code without problems is sound.
  *
  * Gotchas:
  * - The code of a live charge can be paid by everybody who reads it, and holds a PIX key. So `payload`, `key`, `url`,
@@ -24,7 +24,7 @@ import type * as Money from "./Money.ts"
 
 export type { BrCode, Problem, ProblemCode } from "./internal/brCodeModel.ts"
 
-/** The text is not a BR Code, or `verify` found a problem. The error holds no part of the text. */
+/** The text is not a BR Code. The error holds no part of the text. */
 export class InvalidBrCode extends legible(
   Schema.TaggedError<InvalidBrCode>("effect-pix/InvalidBrCode")("InvalidBrCode", {
     /** The kind of the problem, for a program. */
@@ -43,30 +43,8 @@ export class InvalidBrCode extends legible(
  * and a `txid` of any characters. The lengths in a code may count UTF-16 units or UTF-8 bytes: the reader takes
  * the count that fits the checksum. Space around the text is ignored.
  *
- * It fails with `tlv` or `not-pix` only if no way to pay can be read. Every other error is listed in `problems`: call
- * {@link verify} before you show or pay a code.
- *
- * ```ts
- * import { BrCode } from "effect-pix"
- * import { Result } from "effect"
- *
- * const payload =
- *   "00020126580014br.gov.bcb.pix0136123e4567-e12b-12d1-a456-426655440000" +
- *   "5204000053039865406123.455802BR5913Fulano de Tal6008BRASILIA62070503***6304E2CA"
- *
- * const code = Result.getOrThrow(BrCode.parse(payload))
- * code.kind // => "static"
- * code.amount // => 12345
- * code.crc.ok // => false
- * code.problems // => [{ code: "crc", reason: "has a wrong checksum" }]
- * String(code.key) // => "<redacted:key>"
- * ```
- */
-export const parse = (payload: string): Result.Result<BrCode, InvalidBrCode> =>
-  Result.mapError(readBrCode(payload), (problem) => new InvalidBrCode(problem))
-
-/**
- * Returns the code if it has no `problems`, and fails with the first of them otherwise.
+ * It fails with `tlv` or `not-pix` only if no way to pay can be read. Every other error is listed in `problems`: look at them before
+ * you show or pay a code.
  *
  * These parts are checked:
  *
@@ -90,15 +68,20 @@ export const parse = (payload: string): Result.Result<BrCode, InvalidBrCode> =>
  * import { BrCode } from "effect-pix"
  * import { Result } from "effect"
  *
- * const cut = Result.flatMap(BrCode.parse("000201"), BrCode.verify)
- * Result.mapError(cut, ({ message }) => message) // => Result.fail("The BR Code has no PIX account")
+ * const payload =
+ *   "00020126580014br.gov.bcb.pix0136123e4567-e12b-12d1-a456-426655440000" +
+ *   "5204000053039865406123.455802BR5913Fulano de Tal6008BRASILIA62070503***6304E2CA"
+ *
+ * const code = Result.getOrThrow(BrCode.parse(payload))
+ * code.kind // => "static"
+ * code.amount // => 12345
+ * code.crc.ok // => false
+ * code.problems // => [{ code: "crc", reason: "has a wrong checksum" }]
+ * String(code.key) // => "<redacted:key>"
  * ```
  */
-export const verify = (code: BrCode): Result.Result<BrCode, InvalidBrCode> =>
-  Result.try({
-    try: () => code.problems.map((problem) => new InvalidBrCode(problem)),
-    catch: () => new InvalidBrCode({ code: "tlv", reason: "was not made by `parse`" })
-  }).pipe(Result.flatMap(([first]) => (first === undefined ? Result.succeed(code) : Result.fail(first))))
+export const parse = (payload: string): Result.Result<BrCode, InvalidBrCode> =>
+  Result.mapError(readBrCode(payload), (problem) => new InvalidBrCode(problem))
 
 /**
  * Compares the amount in a code with the amount that you asked for. With an amount of zero the payer chooses, so zero is

@@ -19,10 +19,10 @@
  *
  * const id = "9f1c8c52-6a3e-4b1f-9d57-0f4f5e1f2a11"
  *
- * WebhookHint.find({ transactionId: id, enStatusTransaction: "Paid" }) // => { about: "Transaction", transactionId: id, status: "Paid" }
- * WebhookHint.find({ event: "payment", data: { id, status: "PAID" } }) // => { about: "Transaction", transactionId: id, status: "PAID" }
- * WebhookHint.find({ object: "withdraw", withdrawId: "42", status: "failure" }) // => { about: "Withdrawal", withdrawalId: 42, status: "failure" }
- * WebhookHint.find("hello") // => { about: "Unknown" }
+ * WebhookHint.findAll({ transactionId: id, enStatusTransaction: "Paid" }) // => [{ about: "Transaction", transactionId: id, status: "Paid" }]
+ * WebhookHint.findAll({ event: "payment", data: { id, status: "PAID" } }) // => [{ about: "Transaction", transactionId: id, status: "PAID" }]
+ * WebhookHint.findAll({ object: "withdraw", withdrawId: "42", status: "failure" }) // => [{ about: "Withdrawal", withdrawalId: 42, status: "failure" }]
+ * WebhookHint.findAll("hello") // => [{ about: "Unknown" }]
  * WebhookHint.findAll([{ transactionId: id }, { withdrawId: 42 }]).length // => 2
  * ```
  */
@@ -235,6 +235,3 @@ export const findAll = (payload: unknown): readonly [Hint, ...ReadonlyArray<Hint
   const [first = { about: "Unknown" }, ...others] = unknown === undefined ? named : [...named, unknown]
   return [first, ...others]
 }
-
-/** The first hint of a payload: the only one, unless the payload is a list or has one as `data`. See `findAll`. */
-export const find = (payload: unknown): Hint => findAll(payload)[0]

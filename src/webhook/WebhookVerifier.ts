@@ -142,9 +142,6 @@ const bySecret = <E>(
   })
 }
 
-/** Accepts every delivery: it never fails with `WebhookRefused`. */
-export const none: WebhookVerifier = () => Effect.void
-
 /** The delivery must carry a secret in a header. The comparison takes constant time. */
 export const sharedSecret = <E>(options: {
   /** Which header, as `X-Webhook-Secret`. */

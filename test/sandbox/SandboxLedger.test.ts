@@ -6,7 +6,7 @@ import { TestClock } from "effect/testing"
 import { PixKey } from "effect-pix"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { inspect } from "node:util"
-import * as BrCode from "../../src/pix/BrCode.ts"
+import { verified } from "../support/brCode.ts"
 import { effect } from "../support/effect.ts"
 import { balancePath, chargeBody, listTransactions, lookupPath } from "../support/operations.ts"
 import { ask, auth, charging, keyed, memory, paying } from "../support/doors.ts"
@@ -32,7 +32,7 @@ describe("a charge", () => {
     assert.deepStrictEqual([status, message], [200, "Transação criada com sucesso."])
     assert.deepStrictEqual(rest, { amount: 2500, paymentMethod: "PIX", status: "WAITING_PAYMENT", companyId: 1 })
     assert.strictEqual(pix.expirationDate, "2026-02-02T12:00:00.000Z")
-    const code = Result.getOrThrow(Result.flatMap(BrCode.parse(pix.qrcode), BrCode.verify))
+    const code = Result.getOrThrow(verified(pix.qrcode))
     assert.strictEqual(`${code.kind} ${code.amount} ${code.merchantName}`, "dynamic 2500 LOJA DE TESTE")
 
     const at = "2026-01-31T12:00:00.000Z"

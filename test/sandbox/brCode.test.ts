@@ -12,7 +12,7 @@ describe("the BR Code of a sandbox's charge", () => {
     assert.deepStrictEqual(writeBrCode({ merchant, url, amount: undefined }), Result.succeed(vectors.dynamicUrl))
   })
 
-  it.prop("the code is what the manual says, and verify accepts it", [DynamicOptions], ([options]) => {
+  it.prop("the code is what the manual says, and it has no problem", [DynamicOptions], ([options]) => {
     const { amount, merchantCity, merchantName } = options
     const written = writeBrCode({
       merchant: { name: merchantName, city: merchantCity },

@@ -17,7 +17,11 @@ export const { broken, codes, placeholders, recurrence, urls, wrongUrls } = tabl
 export const vectors = { staticKey: codes["a static key"].payload, dynamicUrl: codes["a dynamic URL"].payload }
 
 export const parse = (payload: string) => Result.getOrThrow(BrCode.parse(payload))
-export const verified = (payload: string) => Result.flatMap(BrCode.parse(payload), BrCode.verify)
+/** The code, where it has no problem. */
+export const verified = (payload: string): Result.Result<BrCode.BrCode, BrCode.Problem> =>
+  Result.flatMap(BrCode.parse(payload), (code) =>
+    code.problems[0] === undefined ? Result.succeed(code) : Result.fail(code.problems[0])
+  )
 export const tlv = (id: string, value: string, length = value.length) =>
   `${id}${String(length).padStart(2, "0")}${value}`
 export const withCrc = (text: string) => `${text}6304${crc16(`${text}6304`)}`

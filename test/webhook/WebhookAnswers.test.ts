@@ -283,7 +283,7 @@ describe("Webhook.toWebHandler", () => {
 describe("Webhook.route", () => {
   for (const [verifier, isLogged] of [
     [WebhookVerifier.all([sesame]), false],
-    [WebhookVerifier.none, true]
+    [undefined, true]
   ] as const)
     live(`a route with ${isLogged ? "no secret is" : "a secret in its path is not"} in the access log`, function* () {
       const lines: Array<string> = []

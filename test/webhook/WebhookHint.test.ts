@@ -8,7 +8,8 @@ import outSuccessful from "../fixtures/field/webhook-cashout-successful.json" wi
 
 const id = "9f1c8c52-6a3e-4b1f-9d57-0f4f5e1f2a11"
 const other = "00000000-0000-4000-8000-000000000000"
-const { find, findAll } = WebhookHint
+const { findAll } = WebhookHint
+const find = (payload: unknown) => findAll(payload)[0]
 
 /** A hint as text: its subject and what else it has. */
 const shown = ({ about, ...more }: WebhookHint.Hint) =>

@@ -33,7 +33,6 @@ import {
   type WebhookOptions,
   type WebhookSqlOptions
 } from "../WebhookOptions.ts"
-import { none } from "../WebhookVerifier.ts"
 import { type AnswerOptions, makeAnswer } from "./answer.ts"
 import { makeEdge } from "./edge.ts"
 import { makeBound, makeFirstLookups, type Starts } from "./firstLookups.ts"
@@ -63,7 +62,7 @@ const checkedInput = Schema.decodeUnknownResult(getTransaction.params)
 
 /** The checked settings. The failure names every setting that is wrong. */
 const settingsOf = <M, R>(
-  { verifier = none, ...options }: WebhookOptions<M, R> & WebhookSqlOptions,
+  { verifier = () => Effect.void, ...options }: WebhookOptions<M, R> & WebhookSqlOptions,
   handlerTimeout: Duration.Input = "30 seconds"
 ) =>
   Effect.map(
