@@ -41,11 +41,7 @@ const show = Command.make(
   "show",
   { reference, full, lang, json },
   lazily(() => import("./internal/operator/showPayout.ts").then(({ run }) => run))
-).pipe(
-  Command.withDescription(
-    "Show one payout: its state, its history and its payee"
-  )
-)
+).pipe(Command.withDescription("Show one payout: its state, its history and its payee"))
 
 const deadLetters = Command.make(
   "dead-letters",

@@ -235,7 +235,9 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
     const { submittedAt } = JSON.parse((yield* list("show posted --json")).stdout)
     const at = submittedAt.replace(/\.\d+Z$/, "Z")
     const one = yield* list("list --state posted --csv")
-    expect(one.stdout.replace(/(,\S+Z),\S+Z,/, "$1,")).toBe(`\uFEFF${head}\r\nposted,posted,3000,30.00,${at},7,,,,,,,,,\r\n`)
+    expect(one.stdout.replace(/(,\S+Z),\S+Z,/, "$1,")).toBe(
+      `\uFEFF${head}\r\nposted,posted,3000,30.00,${at},7,,,,,,,,,\r\n`
+    )
 
     // More than one page.
     const formulas = ["=1+1", "+1", "-1", "@SUM(A1)"]
@@ -264,11 +266,7 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
     yield* Effect.provide(
       Effect.andThen(
         PayoutQueue.use((queue) =>
-          queue.submitMany([
-            item("late"),
-            { ...item("back", 2000), by: "ana" },
-            item("paid", 3000)
-          ])
+          queue.submitMany([item("late"), { ...item("back", 2000), by: "ana" }, item("paid", 3000)])
         ),
         sql(
           `UPDATE effect_pix_payouts SET submitted_at = ${midnight - 1} WHERE reference = 'late'`,
@@ -318,11 +316,7 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
         /^\uFEFFreferencia,valor_centavos,valor_reais,pedido_em,alterado_em,.*,pedido_por,estado,encerrado_por,situacao\r\nback,2000,20\.00,2026-11-01 00:00:00,.*,2026-11-01 00:00:00,,ana,devolvido,consulta,Devolvido em 01\/11\/2026\r\n$/,
         /^Mostrados 1 de 2\. As somas são de todos:\n/
       ],
-      [
-        "payouts show back --full",
-        0,
-        /^Reason +Conta encerrada$[^]*^To +EMAIL maria@example\.com$/m
-      ]
+      ["payouts show back --full", 0, /^Reason +Conta encerrada$[^]*^To +EMAIL maria@example\.com$/m]
     ])
     yield* runRows({ ...env, EFFECT_PIX_SEAL_KEY: "1".repeat(64) }, [
       ["payouts show back --full", 1, "", /is sealed, and not with a key of EFFECT_PIX_SEAL_KEY/]
@@ -438,8 +432,18 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
     if (database[0] === "a PostgreSQL") yield* inProgram(seen)
     yield* rows(
       ["cancel anew nobody", 4, "", /nobody[^]*Nothing was changed/],
-      ["cancel anew accepted --yes", 0, /^STATE .*\ncancelled .* anew\ncancelled .* accepted\n$/, /2 payouts, R\$ 20,00/],
-      ["cancel unknown posted --yes", 4, "", /A request of it may have left\. Park it[^]*It was recorded, settled or cancelled/],
+      [
+        "cancel anew accepted --yes",
+        0,
+        /^STATE .*\ncancelled .* anew\ncancelled .* accepted\n$/,
+        /2 payouts, R\$ 20,00/
+      ],
+      [
+        "cancel unknown posted --yes",
+        4,
+        "",
+        /A request of it may have left\. Park it[^]*It was recorded, settled or cancelled/
+      ],
       ["cancel --yes", 1, "", /^Name the payouts by their references\.$/m]
     )
   })

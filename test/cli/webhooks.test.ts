@@ -47,7 +47,11 @@ describe.each(databases)("webhooks in %s", (_, database) => {
       const logged = vi.spyOn(console, "error").mockReturnValue()
       const written = yield* runRows(env, [
         ["webhooks list", 0, both, /^2 dead letter\(s\)\n$/],
-        ["webhooks list --csv", 0, /^\uFEFFid,webhook,failed_at,attempts,dead_since\r\n(.*,shop,onPaid,1000,.*Z\r\n){2}$/],
+        [
+          "webhooks list --csv",
+          0,
+          /^\uFEFFid,webhook,failed_at,attempts,dead_since\r\n(.*,shop,onPaid,1000,.*Z\r\n){2}$/
+        ],
         [`webhooks show ${again} --json`, 0, /"state":"Dead",.*"claimed":\["Paid"\],.*"handler":"onPaid"/],
         [`webhooks show ${again}`, 0, /^Claimed +Paid\nHanded out +nothing$/m],
         [`webhooks discard ${elsewhere} ${again}`, 2, "", /2 dead letters: it is forgotten\.[^]*Nothing was changed\./],

@@ -75,7 +75,9 @@ const named = <A>(record: Rec.ReadonlyRecord<string, A>): Rec.ReadonlyRecord<str
 
 /** A cell, whose time is that of São Paulo: 2026-11-01 09:30:00. */
 const localCell = (cell: Cell): Cell =>
-  DateTime.isDateTime(cell) ? DateTime.formatIsoOffset(DateTime.setZone(cell, saoPaulo)).slice(0, 19).replace("T", " ") : cell
+  DateTime.isDateTime(cell)
+    ? DateTime.formatIsoOffset(DateTime.setZone(cell, saoPaulo)).slice(0, 19).replace("T", " ")
+    : cell
 
 /** The columns of a list. JSON, which programs read, stays as it is. */
 export const columnsOf = <A extends PayoutStatus>({ csv, json, noun, table }: Columns<A>): Columns<A> => {

@@ -9,14 +9,7 @@ import { type Columns, type Format, printList } from "../list.ts"
 import { hasReader, note } from "../output.ts"
 import { columnsAt, inReais, withReasons } from "./describe.ts"
 import { columnsOf, english, words as portugueseWords } from "./inPortuguese.ts"
-import {
-  layerReading,
-  listPayouts,
-  readAccount,
-  readSums,
-  requireSeal,
-  whatIsSealed
-} from "./queue.ts"
+import { layerReading, listPayouts, readAccount, readSums, requireSeal, whatIsSealed } from "./queue.ts"
 
 /** The states that need a person, the most urgent first. */
 const waiting: ReadonlyArray<PayoutState> = ["parked", "unknown", "accepted"]
@@ -30,15 +23,7 @@ interface Input extends Format {
   readonly until: Option.Option<DateTime.Utc>
 }
 
-const list = Effect.fnUntraced(function* ({
-  claimed,
-  full,
-  lang,
-  since,
-  state: given,
-  until,
-  ...format
-}: Input) {
+const list = Effect.fnUntraced(function* ({ claimed, full, lang, since, state: given, until, ...format }: Input) {
   const account = yield* readAccount
   const { now } = account
   const filter = {
