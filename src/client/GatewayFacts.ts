@@ -25,7 +25,7 @@ import type { ConfigurationError } from "../contract/ConfigurationError.ts"
 import { checkBy, checkSettingsBy, fn } from "../contract/Options.ts"
 import { issuesInWords } from "../contract/Outcome.ts"
 import type { Operation, WithdrawalRefusal } from "../contract/PaymentsError.ts"
-import type { Words } from "../contract/Status.ts"
+import { meaningOf, type Words } from "../contract/Status.ts"
 import { fold } from "../contract/StatusWords.ts"
 import { refuse } from "../internal/refuse.ts"
 import type { Centavos, Reais } from "../pix/Money.ts"
@@ -63,7 +63,8 @@ export type RefusalCause = "IdempotencyConflict" | WithdrawalRefusal["_tag"] | "
 export interface GatewayFacts {
   /**
    * The status words of your gateway, a column for each record, beside those of `Status`: they are compared whole, without case,
-   * accents, `_`, `-` and spaces. A word that stands in two columns of one record is wrong. Default: none.
+   * accents, `_`, `-` and spaces. A word that stands in two columns of one record is wrong, as is one that the library has
+   * in another column. Default: none.
    *
    * Of a charge, `paid` are those by which you ship. Of a withdrawal, a word ends the payout that a lookup shows with it; an answer to
    * `requestWithdrawal` with a word of `failed` or `returned` is `OutcomeUnknown`. `effect-pix doctor --transaction` names the word
@@ -118,18 +119,30 @@ const noFact = { messageUnexpectedKey: "is no fact" }
 
 const word = Schema.String.check(Schema.makeFilter((text) => fold(text) !== "" || "must be a word"))
 const words = Schema.optional(Schema.Array(word))
-const inOneColumn = Schema.makeFilter((columns: Readonly<Record<string, ReadonlyArray<string> | undefined>>) => {
-  const all = Object.values(columns).flatMap((list = []) => Array.from(new Set(list.map(fold))))
-  return new Set(all).size === all.length || "must not have one word in two columns"
-})
+/** A word means one thing. So a slip of a column, as `closed: ["Paid"]`, is told. */
+const inOneColumn = (meaningOfOurs: (word: string) => string) =>
+  Schema.makeFilter((columns: Readonly<Record<string, ReadonlyArray<string> | undefined>>) => {
+    const all = Object.entries(columns).flatMap(([column, list = []]) =>
+      list.map((word) => [fold(word), column] as const)
+    )
+    const known = new Map(all)
+    const isClear = all.every(
+      ([word, column]) => known.get(word) === column && ["unlisted", column].includes(meaningOfOurs(word))
+    )
+    return isClear || "must not have one word in two columns, or in another one than the library has it in"
+  })
 
 const Facts = Schema.Struct({
   statuses: Schema.Struct({
     charge: Schema.optional(
-      Schema.Struct({ open: words, paid: words, refunded: words, closed: words }).annotate(noFact).check(inOneColumn)
+      Schema.Struct({ open: words, paid: words, refunded: words, closed: words })
+        .annotate(noFact)
+        .check(inOneColumn((word) => meaningOf(word, "charge")))
     ),
     payout: Schema.optional(
-      Schema.Struct({ open: words, paid: words, failed: words, returned: words }).annotate(noFact).check(inOneColumn)
+      Schema.Struct({ open: words, paid: words, failed: words, returned: words })
+        .annotate(noFact)
+        .check(inOneColumn((word) => meaningOf(word, "payout")))
     )
   }).annotate(noFact),
   acceptValue: fn<GatewayFacts["acceptValue"]>(),

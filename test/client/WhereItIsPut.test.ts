@@ -165,6 +165,8 @@ describe("GatewayFacts", () => {
     [{ statuses: { payout: { refunded: [] } } }, "statuses.payout.refunded"],
     [{ statuses: { paid: ["Pago"] } }, "statuses.paid"],
     [{ statuses: { charge: { paid: ["Pago"], closed: ["PAGO"] } } }, "statuses.charge"],
+    [{ statuses: { charge: { closed: ["PAID"] } } }, "statuses.charge"],
+    [{ statuses: { payout: { open: ["Failure"], paid: ["Successful"] } } }, "statuses.payout"],
     [{ refusal: 7, acceptValue: true, deadline: 1 }, "acceptValue", "refusal", "deadline"]
   ])("that are %j fail their layer and that of Payments, by name", function* ([wrong, ...settings]) {
     const given = wrong as Parameters<typeof GatewayFacts.layer>[0] // as from JavaScript
