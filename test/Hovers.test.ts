@@ -158,7 +158,6 @@ describe("the hover of a public name", () => {
   it("the hover shows a report by its name, and not the structure of its results", () => {
     const types = (name: string) => hovers.find((hover) => hover.name === `effect-pix/payouts ${name}`)?.type
     expect(types("Payouts run")).toContain("Effect<PayoutReport, ")
-    expect(types("Payouts stream")).toContain("Stream<PayoutStatus, ")
   })
 })
 

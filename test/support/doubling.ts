@@ -57,7 +57,7 @@ const growthOf = async (read: Read, part: string, whole: string, first: number) 
   let growth = Infinity
   for (let attempt = 0; attempt < 4 && growth > mostGrowth; attempt++) {
     const least = await costOf(read, part, 5, Math.ceil((small * 8) / first))
-    growth = Math.min(growth, ((await costOf(read, whole, 2)) / least) ** (1 / 3))
+    growth = Math.min(growth, ((await costOf(read, whole, 5)) / least) ** (1 / 3))
   }
   return growth
 }
