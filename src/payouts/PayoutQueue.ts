@@ -68,7 +68,8 @@ import { migrate, requireNewest } from "../durable/Tables.ts"
 import { log } from "../internal/spans.ts"
 import { markStarted } from "../internal/started.ts"
 import { makeClient } from "./internal/queue/client.ts"
-import { makeSheet, PayoutSheet } from "./internal/sheet.ts"
+import { makeSheet, SheetService } from "./internal/sheet.ts"
+import type { PayoutSheet } from "./PayoutSheet.ts"
 import { unsealed } from "./internal/queue/request.ts"
 import { seedLimits } from "./internal/queue/limits.ts"
 import { makeCore } from "./internal/queue/core.ts"
@@ -395,7 +396,7 @@ const makeQueue = Effect.fnUntraced(function* <R>(options: PayoutQueueOptions<R>
     yield* Effect.forkScoped(makeHandOut(core, settings, db, onState, yield* Effect.context<R>()))
   })
   const client = Context.make(PayoutQueue, makeClient(core, settings, seal)).pipe(
-    Context.add(PayoutSheet, makeSheet(core, settings, seal))
+    Context.add(SheetService, makeSheet(core, settings, seal))
   )
   return { client, start }
 })

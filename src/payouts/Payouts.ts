@@ -59,7 +59,8 @@ import { nameOf } from "./internal/queue/request.ts"
 import type { Row } from "./internal/queue/row.ts"
 import { statusOf } from "./internal/queue/status.ts"
 import { allOrNone, type Run } from "./internal/queue/submit.ts"
-import { type Accepted, PayoutSheet, type Sheet } from "./internal/sheet.ts"
+import { type Accepted, type Sheet, SheetService } from "./internal/sheet.ts"
+import type { PayoutSheet } from "./PayoutSheet.ts"
 import { type PayoutItem, type PayoutsNotAccepted, PayoutsNotConfirmed } from "./Payout.ts"
 import type { PayoutStatus } from "./PayoutStatus.ts"
 
@@ -185,7 +186,7 @@ const planOf = Effect.fnUntraced(function* (sheet: Sheet, lines: ReadonlyArray<P
 /** Begins a run. */
 const begin = Effect.fnUntraced(function* (items: Iterable<PayoutItem>, options: RunOptions) {
   const { confirm, run, wait } = yield* settingsOf(options)
-  const sheet = yield* PayoutSheet
+  const sheet = yield* SheetService
   const lines = [...items]
   const ask = Effect.fnUntraced(function* (decide: (plan: PayoutPlan) => Effect.Effect<boolean>) {
     const { count, sum, wrong, ...rest } = yield* planOf(sheet, lines, run)
@@ -253,5 +254,5 @@ export const plan = (
 ): Effect.Effect<PayoutPlan, InvalidRequest | ForeignTransaction | DatabaseError, PayoutSheet> =>
   Effect.gen(function* () {
     const { run } = yield* settingsOf(options)
-    return yield* planOf(yield* PayoutSheet, [...items], run)
+    return yield* planOf(yield* SheetService, [...items], run)
   })

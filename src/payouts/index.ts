@@ -16,7 +16,7 @@ export type { OnState, PayoutLetter, StateEntry } from "./OnState.ts"
 export * as Payouts from "./Payouts.ts"
 export * as PayoutInsert from "./PayoutInsert.ts"
 export { PayoutQueue } from "./PayoutQueue.ts"
-export type { PayoutSheet } from "./internal/sheet.ts"
+export type { PayoutSheet } from "./PayoutSheet.ts"
 export type {
   PayoutClientOptions,
   PayoutConfirmingOptions,

@@ -10,6 +10,7 @@ import { log } from "../../internal/spans.ts"
 import { Centavos, format } from "../../pix/Money.ts"
 import type { PayoutItem } from "../Payout.ts"
 import type { Seal } from "../Seal.ts"
+import type { PayoutSheet } from "../PayoutSheet.ts"
 import type { PayoutStatus } from "../PayoutStatus.ts"
 import type { Core } from "./queue/core.ts"
 import type { Row } from "./queue/row.ts"
@@ -121,5 +122,5 @@ export const makeSheet = (core: Core, settings: Settings, seal: Seal) => {
   }
 }
 
-/** What `Payouts.run` does on the tables of a queue. Each layer that provides a `PayoutQueue` provides it beside. */
-export class PayoutSheet extends Context.Service<PayoutSheet, Sheet>()("effect-pix/sheet/PayoutSheet") {}
+/** Its type is apart, so that no declaration of the package shows the store. */
+export const SheetService = Context.Service<PayoutSheet, Sheet>("effect-pix/sheet/SheetService")
