@@ -13,10 +13,10 @@ const [, self, given] = process.argv
 const budgets = {
   ".": { most: 128, never: /^(cli|durable|node|panel|payouts|rehearsal|sandbox|webhook)\// },
   "./api": { most: 26, never: /^(cli|client|durable|node|panel|payouts|rehearsal|sandbox|transactions|webhook)\// },
-  "./node": { most: 116, never: /^(cli|durable|panel|payouts|rehearsal|sandbox|transactions|webhook)\// },
+  "./node": { most: 117, never: /^(cli|durable|panel|payouts|rehearsal|sandbox|transactions|webhook)\// },
   "./payouts": { most: 140, never: /^(cli|client\/Payments$|node|panel|rehearsal|sandbox|transactions|webhook)\// },
-  "./sandbox": { most: 172, never: /^(cli|durable|node|payouts|panel\/internal|transactions|webhook)\// },
-  "./webhook": { most: 84, never: /^(cli|client\/Payments$|node|panel|payouts|rehearsal|sandbox)\// }
+  "./sandbox": { most: 173, never: /^(cli|durable|node|payouts|panel\/internal|transactions|webhook)\// },
+  "./webhook": { most: 87, never: /^(cli|client\/Payments$|node|panel|payouts|rehearsal|sandbox)\// }
 }
 
 if (given?.startsWith("import:")) {
