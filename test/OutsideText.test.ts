@@ -3,7 +3,7 @@
  * while the input doubles, and the heap by 20 bytes for a byte. A new reader is a row here.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, ManagedRuntime, Option, Redacted, Schema } from "effect"
+import { Effect, Layer, ManagedRuntime, Option, Redacted, Schema, Struct } from "effect"
 import { BrCode, Document, IdempotencyKey, Metadata, Money, PixKey, Reconcile, TransactionStream } from "effect-pix"
 import { Webhook, WebhookHint, WebhookVerifier } from "effect-pix/webhook"
 import { parseAmount } from "../src/cli/internal/amount.ts"
@@ -236,16 +236,6 @@ const secret = Redacted.make("secret")
 const word = 65_536
 const stored = 65_536
 
-const isWrite: ReadonlySet<string> = new Set(["createTransaction", "requestWithdrawal"])
-const names = [
-  "createTransaction",
-  "getTransaction",
-  "listTransactions",
-  "getBalance",
-  "requestWithdrawal",
-  "getWithdrawal"
-] as const
-
 const statementLine = (description: string): Reconcile.StatementLine =>
   ({ amount: Money.centavos(1000), date: "2026-11-29", description }) as never
 const item = { reference: "r", amount: Money.centavos(1000) }
@@ -259,12 +249,12 @@ const readers: ReadonlyArray<readonly [reader: string, bound: number, shapes: Sh
   ["the charset of a body", word, texts, decoderOf],
   ["a stored row of a webhook", stored, jsons, (text) => readRow(text, "Open")],
   // Answers of the service, with success and without.
-  ...names.flatMap((name) => [
+  ...Struct.keys(operations).flatMap((name) => [
     [`the answer to ${name}`, 262_144, answers, answered(name, 200)] as const,
     // The expressions over the words of a refused write are not linear beyond this.
     [
       `a refusal of ${name}`,
-      isWrite.has(name) ? 4096 : word,
+      operations[name].isWrite ? 4096 : word,
       { ...answers, ...inMember("message", texts) },
       answered(name, 400)
     ] as const

@@ -21,6 +21,7 @@ import { join, resolve } from "node:path"
 import { rolldown } from "rolldown"
 import { startProgram } from "./support/commandProcess.ts"
 import { clientOf, onPostgres, postgres } from "./support/database.ts"
+import { shopOrder } from "./support/shopOrder.ts"
 
 const folder = resolve(import.meta.dirname, "../docs/examples/service")
 const read = (file: string) => readFileSync(join(folder, file), "utf8")
@@ -92,14 +93,6 @@ const migrated = Effect.fnUntraced(function* (program: (name: string) => string)
   return { owner, web: yield* as("shop_web"), worker: yield* as("shop_worker") }
 })
 
-const order = {
-  id: "42",
-  total: 5000,
-  share: 4000,
-  customer: { name: "Maria Silva", email: "maria@example.com" },
-  seller: { pixKey: "seller@example.com", pixKeyType: "EMAIL" }
-}
-
 const services = Layer.mergeAll(
   gateway,
   FetchHttpClient.layer,
@@ -135,7 +128,7 @@ describe("docs/examples/service", () => {
       yield* Effect.repeat(listens, { until: (does) => does, schedule: Schedule.spaced("50 millis") })
       yield* sandbox.subscribe(`${url}/webhooks/pix/open-sesame`)
 
-      const placed = HttpClientRequest.post(`${url}/orders`).pipe(HttpClientRequest.bodyJsonUnsafe(order))
+      const placed = HttpClientRequest.post(`${url}/orders`).pipe(HttpClientRequest.bodyJsonUnsafe(shopOrder))
       assert.strictEqual((yield* HttpClient.execute(placed)).status, 201)
       const pressed = HttpClient.post(`${url}/orders/42/charge`).pipe(Effect.flatMap(({ json }) => json))
       assert.deepInclude(yield* pressed, { state: "open" })

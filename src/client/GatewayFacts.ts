@@ -150,13 +150,22 @@ const Facts = Schema.Struct({
 } satisfies Record<keyof GatewayFacts, Schema.Constraint>).annotate(noFact)
 
 const check = checkBy(Facts, "facts", "error")
-const checkLayer = checkSettingsBy(Facts, "facts", "", "error")
-const checkCurrent = checkSettingsBy(Facts, "facts", "GatewayFacts.", "error")
 
 const withDefaults = (options: GatewayFactsOptions): GatewayFacts =>
   Predicate.isObject(options)
     ? { ...defaults, ...Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) }
     : options
+
+/** Facts with the defaults, checked: what a caller without types gave may be anything. `prefix` is before the name of a wrong one. */
+const checkedWith = (prefix: string) => {
+  const checkSettings = checkSettingsBy(Facts, "facts", prefix, "error")
+  return (options: GatewayFactsOptions): Effect.Effect<GatewayFacts, ConfigurationError> =>
+    Effect.suspend(() => {
+      const facts = withDefaults(options)
+      return Effect.as(checkSettings(facts), facts)
+    })
+}
+const checkedLayer = checkedWith("")
 
 /**
  * The facts of the context: a `Context.Reference`. `GatewayFacts.layer` is provided to the layer of `Payments`, which reads it once,
@@ -173,14 +182,12 @@ export const GatewayFacts = Object.assign(
     },
     /** A layer of the facts. Fails with `ConfigurationError`, which names every wrong one. */
     layer: (options: GatewayFactsOptions): Layer.Layer<never, ConfigurationError> =>
-      Layer.effect(
-        GatewayFacts,
-        Effect.suspend(() => Effect.as(checkLayer(withDefaults(options)), withDefaults(options)))
-      )
+      Layer.effect(GatewayFacts, checkedLayer(options))
   }
 )
 
-/** The facts of the context, checked: what a caller without types gave may be anything. */
-export const currentFacts: Effect.Effect<GatewayFacts, ConfigurationError> = Effect.flatMap(GatewayFacts, (given) =>
-  Effect.as(checkCurrent(withDefaults(given)), withDefaults(given))
+/** The facts of the context, checked. */
+export const currentFacts: Effect.Effect<GatewayFacts, ConfigurationError> = Effect.flatMap(
+  GatewayFacts,
+  checkedWith("GatewayFacts.")
 )

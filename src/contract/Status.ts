@@ -82,10 +82,6 @@ const ofPayout = makeMeaning({
  */
 export function meaningOf(status: string, record: "charge", words?: Words): OfCharge
 export function meaningOf(status: string, record: "payout", words?: Words): OfPayout
-export function meaningOf(
-  status: string,
-  record: "charge" | "payout" = "charge",
-  words: Words = {}
-): OfCharge | OfPayout {
+export function meaningOf(status: string, record: "charge" | "payout", words: Words = {}): OfCharge | OfPayout {
   return record === "payout" ? ofPayout(status, words.payout) : ofCharge(status, words.charge)
 }

@@ -388,7 +388,7 @@ describe("a refusal that names fields", () => {
   })
 })
 
-describe("PaymentsPolicy.refusal", () => {
+describe("GatewayFacts.refusal", () => {
   effect(
     "a policy that throws leaves the outcome unknown, and one that answers anything else is ignored",
     client,

@@ -16,7 +16,7 @@ export interface Refusal {
   readonly isAboutOne?: true
   /** An attempt of this call may have been executed. */
   readonly isInDoubt?: true
-  /** What `PaymentsPolicy.refusal` says. */
+  /** What `GatewayFacts.refusal` says. */
   readonly policy?: RefusalCause | "Unknown"
 }
 

@@ -96,9 +96,7 @@ export const makeBound = ({ held, isKnown, name, perSecond, starts }: BoundOptio
   })
 
   return {
-    untilFree: any.untilFree,
-    begin: any.begin,
-    giveBack: any.giveBack,
+    ...any,
     mayBegin,
     /** Waits until a lookup may begin, at most for so many milliseconds. Returns whether it may. */
     waitToBegin: Effect.fnUntraced(function* (transactionId: string, patience: number) {

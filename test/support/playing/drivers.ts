@@ -1,5 +1,5 @@
 /** Plays the examples that are no programs by themselves: each does what its reader's program does with it. */
-import { ConfigProvider, Effect, Layer } from "effect"
+import { ConfigProvider, Effect, Layer, Schema } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { PayoutQueue } from "effect-pix/payouts"
 import { Sandbox } from "effect-pix/sandbox"
@@ -9,8 +9,8 @@ import { quickstart } from "../../../docs/examples/quickstart.ts"
 import { chargeFor, create, find, NewOrder } from "../../../docs/examples/service/src/orders.ts"
 import { createShop } from "../../../docs/examples/service/src/tables.ts"
 import { webhook } from "../../../docs/examples/service/src/webhook.ts"
+import { shopOrder } from "../shopOrder.ts"
 import { layerPayments, layerSqlite } from "./world.ts"
-import { Schema } from "effect"
 
 /** The button is pressed twice. */
 const checkout = async () => {
@@ -28,13 +28,7 @@ const checkout = async () => {
   if (wrong !== undefined) throw new Error(`the page answers ${wrong.status}`)
 }
 
-const order = Schema.decodeUnknownSync(NewOrder)({
-  id: "42",
-  total: 5000,
-  share: 4000,
-  customer: { name: "Maria Silva", email: "maria@example.com" },
-  seller: { pixKey: "seller@example.com", pixKeyType: "EMAIL" }
-})
+const order = Schema.decodeUnknownSync(NewOrder)(shopOrder)
 
 const shop = webhook.pipe(
   Layer.provideMerge(PayoutQueue.layer()),

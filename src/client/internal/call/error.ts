@@ -84,7 +84,7 @@ export const readError = <Own extends PaymentsError = never>(call: Call, failed:
 
 /**
  * The error of a write that was refused. The first condition that is true decides. `judgeRefusal` has already found the
- * refusals that the user's policy or their words leave in doubt.
+ * refusals that the user's facts or their words leave in doubt.
  */
 const refusedWrite = <Own extends PaymentsError>(
   call: Call,

@@ -126,8 +126,8 @@ const withoutEchoes = (texts: ReadonlyArray<string>, secrets: ReadonlyArray<stri
   return own.map((text) => text.replaceAll("\n", ". ")).join("\n")
 }
 
-/** For how long the user's policy says to wait, if it says that; `tomorrow` is the next day of São Paulo. */
-const policyWait = (verdict: unknown, now: number): Duration.Duration | undefined => {
+/** For how long the user's facts say to wait, if they say that; `tomorrow` is the next day of São Paulo. */
+const ownWait = (verdict: unknown, now: number): Duration.Duration | undefined => {
   if (!Predicate.hasProperty(verdict, "waitFor")) return undefined
   const { waitFor } = verdict
   const millis =
@@ -139,8 +139,8 @@ const policyWait = (verdict: unknown, now: number): Duration.Duration | undefine
   return millis === undefined ? undefined : Duration.min(Duration.millis(millis), longestRetryAfter)
 }
 
-/** What the user's policy says of a refusal: nothing for a value that is none of its words. */
-const policyVerdict = (
+/** What the user's facts say of a refusal: nothing for a value that is none of its words. */
+const ownVerdict = (
   call: Call,
   said: Omit<ServiceRefusal, "operation">,
   now: number
@@ -153,7 +153,7 @@ const policyVerdict = (
     // A function that throws cannot say that nothing was executed.
     () => "Unknown" as const
   )
-  const wait = policyWait(verdict, now)
+  const wait = ownWait(verdict, now)
   if (wait !== undefined) return { cause: "LimitReached", wait }
   const isWord = verdict === "Unknown" || verdict === "IdempotencyConflict" || verdict === "RequestRejected"
   return isWord || (typeof verdict === "string" && isWithdrawalCause(verdict)) ? { cause: verdict } : {}
@@ -210,7 +210,7 @@ export const judgeRefusal = (
 
   const words = foldWords(withoutEchoes([message, code, ...texts], secrets))
   const { cause: verdict, wait = shown.retryAfter } = isOfWrite
-    ? policyVerdict(call, { status, message, code: code || undefined, words }, now)
+    ? ownVerdict(call, { status, message, code: code || undefined, words }, now)
     : {}
   if (verdict === "Unknown") return inDoubt("RefusalUnknown")
   // What was not read may speak of a withdrawal that exists. A record is answered again to the same key, whenever it is asked.

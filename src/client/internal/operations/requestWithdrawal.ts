@@ -102,7 +102,7 @@ const errors: Readonly<Record<WithdrawalCause, (fields: Refusal[1], sent: Sent, 
 }
 
 /**
- * Makes the errors that only a refused withdrawal has. The user's policy names the cause, else the words of the service
+ * Makes the errors that only a refused withdrawal has. The user's facts name the cause, else the words of the service
  * do; without words the status does, unless something between the client and the service answered.
  */
 const refusal = (...[refused, fields, sent]: [...Refusal, sent: Sent]): Own => {

@@ -72,7 +72,7 @@ export const logStopped = (account: string): Effect.Effect<void> =>
 export const logResumed = (account: string): Effect.Effect<void> =>
   log("Info", `Payouts of the account ${account} are confirmed again.`, accountFields(account))
 
-/** The worker's lookup has other credentials than the account, */
+/** The worker's lookup has other credentials than the account. */
 export const logOtherSender = (account: string, known: string | null, fingerprint: string): Effect.Effect<void> =>
   log(
     "Error",
