@@ -52,12 +52,15 @@ const mostHeap = 20
 /** What the engine and the libraries hold of a call, whatever its size, in bytes. */
 const heapOfCall = 4_000_000
 
-/** By how much the CPU grows per doubling, from an eighth of the bound to the bound. */
+/** By how much the CPU grows per doubling, from an eighth of the bound to the bound: of the least that each took in any attempt. */
 const growthOf = async (read: Read, part: string, whole: string, first: number) => {
-  let growth = Infinity
-  for (let attempt = 0; attempt < 4 && growth > mostGrowth; attempt++) {
-    const least = await costOf(read, part, 5, Math.ceil((small * 8) / first))
-    growth = Math.min(growth, ((await costOf(read, whole, 5)) / least) ** (1 / 3))
+  let [leastPart, leastWhole, growth] = [Infinity, Infinity, Infinity]
+  for (let attempt = 0; attempt < 12 && growth > mostGrowth; attempt++) {
+    leastWhole = Math.min(leastWhole, await costOf(read, whole, 5))
+    if (leastWhole < small) return 1
+    // A sample of the part takes as long as one of the whole, or it would be measured in steps of the clock.
+    leastPart = Math.min(leastPart, await costOf(read, part, 3, Math.ceil((small * 8) / first)))
+    growth = (leastWhole / leastPart) ** (1 / 3)
   }
   return growth
 }
@@ -83,7 +86,7 @@ export const excessOf = async (read: Read, shape: (length: number) => string, bo
   const [part, whole] = [shape(bound / 8), shape(bound)]
   // Once for the compiler.
   await read(part)
-  const first = await costOf(read, whole)
+  const first = await costOf(read, whole, 3)
   if (first < small) return []
   const growth = first < near * (await costOf(parse, whole)) ? 1 : await growthOf(read, part, whole, first)
   const heap = ((await heapOf(read, whole)) - heapOfCall) / whole.length
