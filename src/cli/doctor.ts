@@ -32,6 +32,7 @@ const settings = Effect.gen(function* () {
   const accepted = yield* Effect.orDie(
     Config.all({
       baseUrl: Config.String("PAYMENTS_BASE_URL"),
+      credentials: Credentials.config,
       company: Config.option(Config.Int("PAYMENTS_COMPANY_ID")),
       zone: Config.option(Config.String("PAYMENTS_ZONE"))
     })
@@ -40,7 +41,7 @@ const settings = Effect.gen(function* () {
     baseUrl: accepted.baseUrl,
     companyId: Option.getOrUndefined(accepted.company),
     zone: Option.getOrUndefined(Option.flatMap(accepted.zone, DateTime.zoneFromString)),
-    credentials: yield* Credentials.config
+    credentials: accepted.credentials
   }
 })
 

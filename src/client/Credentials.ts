@@ -6,6 +6,7 @@
  * the `apiKey` here (`X-API-Key`).
  */
 
+import * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -13,7 +14,7 @@ import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { type ConfigurationError, notSet } from "../contract/ConfigurationError.ts"
-import { checkSettingsBy, readSettingsBy, reading } from "../contract/Options.ts"
+import { checkSettingsBy, readConfigs, readSettingsBy, reading } from "../contract/Options.ts"
 
 /** A client id and its secret key. */
 export interface ApiCredentials {
@@ -40,14 +41,31 @@ export class Credentials extends Context.Service<
   static readonly layer = (credentials: ApiCredentials): Layer.Layer<Credentials, ConfigurationError> =>
     Layer.effect(Credentials, Effect.map(checkCredentials(credentials), makeFixed))
 
-  /** Reads `PAYMENTS_CLIENT_ID` and `PAYMENTS_API_KEY`. The key is labelled with its setting wherever it is printed. */
-  static readonly config: Effect.Effect<ApiCredentials, ConfigurationError> = Effect.suspend(() =>
-    Effect.map(readCredentials, (read) => ({ clientId: read.PAYMENTS_CLIENT_ID, apiKey: read.PAYMENTS_API_KEY }))
-  )
+  /** `PAYMENTS_CLIENT_ID` and `PAYMENTS_API_KEY`, to be read with settings of your own. `layerEnv` names both where both are wrong. */
+  static get config(): Config.Config<ApiCredentials> {
+    return Config.all({ clientId: Config.String("PAYMENTS_CLIENT_ID"), apiKey: Config.Redacted(label) })
+  }
+
+  /**
+   * Fixed credentials with a `Config` for each: names and sources are yours. Fails with `ConfigurationError`, which names each that is
+   * missing or wrong.
+   *
+   * ```ts
+   * import { Config } from "effect"
+   * import { Credentials } from "effect-pix"
+   *
+   * const Second = Credentials.layerConfig({
+   *   clientId: Config.String("SECOND_CLIENT_ID"),
+   *   apiKey: Config.Redacted("SECOND_API_KEY")
+   * })
+   * ```
+   */
+  static readonly layerConfig = (options: Config.Wrap<ApiCredentials>): Layer.Layer<Credentials, ConfigurationError> =>
+    Layer.effect(Credentials, Effect.map(readConfigs(options, checkCredentials), makeFixed))
 
   /** Fixed credentials from `PAYMENTS_CLIENT_ID` and `PAYMENTS_API_KEY`. */
-  static readonly layerConfig: Layer.Layer<Credentials, ConfigurationError> = Layer.suspend(() =>
-    Layer.effect(Credentials, Effect.map(Credentials.config, makeFixed))
+  static readonly layerEnv: Layer.Layer<Credentials, ConfigurationError> = Layer.suspend(() =>
+    Layer.effect(Credentials, Effect.map(credentialsOfEnvironment, makeFixed))
   )
 }
 
@@ -75,11 +93,15 @@ const clientId = reading<string, string>(readVisible)
 /** Checks a client id and its key, which a header must be able to hold. */
 export const checkCredentials = checkSettingsBy(Schema.Struct({ clientId, apiKey: reading(readSecret) }), "credentials")
 
-const readCredentials = readSettingsBy(
-  Schema.Struct({
-    PAYMENTS_CLIENT_ID: clientId,
-    PAYMENTS_API_KEY: reading((text: string) => readSecret(Redacted.make(text)))
-  })
+/** Reads `PAYMENTS_CLIENT_ID` and `PAYMENTS_API_KEY`. The key is labelled with its setting wherever it is printed. */
+export const credentialsOfEnvironment: Effect.Effect<ApiCredentials, ConfigurationError> = Effect.map(
+  readSettingsBy(
+    Schema.Struct({
+      PAYMENTS_CLIENT_ID: clientId,
+      PAYMENTS_API_KEY: reading((text: string) => readSecret(Redacted.make(text)))
+    })
+  ),
+  (read) => ({ clientId: read.PAYMENTS_CLIENT_ID, apiKey: read.PAYMENTS_API_KEY })
 )
 
 const makeFixed = (credentials: ApiCredentials) =>

@@ -31,7 +31,7 @@ import * as Schema from "effect/Schema"
 import type { Balance, BalanceOptions } from "../contract/Balance.ts"
 import type { ConfigurationError } from "../contract/ConfigurationError.ts"
 import { bothSettings, checkSettingsBy, readConfigs, readSettingsBy, reading } from "../contract/Options.ts"
-import { type ApiCredentials, checkCredentials, Credentials } from "./Credentials.ts"
+import { type ApiCredentials, checkCredentials, Credentials, credentialsOfEnvironment } from "./Credentials.ts"
 import type { WriteOptions } from "../contract/WriteOptions.ts"
 import { orRandom } from "./IdempotencyKeyGen.ts"
 import { baseUrlSetting, warnIfExposed } from "./internal/baseUrl.ts"
@@ -185,15 +185,6 @@ export class Payments extends Context.Service<
     HttpClient.HttpClient | Credentials
   > => Layer.effectContext(Effect.flatMap(checkOptions(options), (settings) => build(settings, ClientTransport.make)))
 
-  /** The same, from `PAYMENTS_BASE_URL` and, where they are set, `PAYMENTS_COMPANY_ID`, `PAYMENTS_ZONE` and `PAYMENTS_INSECURE`. */
-  static readonly layerConfig: Layer.Layer<
-    Payments | WithdrawalLookup | PaymentsClient,
-    ConfigurationError,
-    HttpClient.HttpClient | Credentials
-  > = Layer.suspend(() =>
-    Layer.effectContext(Effect.flatMap(fromConfig, (settings) => build(settings, ClientTransport.make)))
-  )
-
   /**
    * The client with a `Config` for each setting, for a second gateway in one process: names and sources are yours. Fails
    * with `ConfigurationError`, which names every setting that is missing or wrong.
@@ -202,14 +193,14 @@ export class Payments extends Context.Service<
    * import { Config } from "effect"
    * import { Payments } from "effect-pix"
    *
-   * const Second = Payments.layerFrom({
+   * const Second = Payments.layerConfig({
    *   baseUrl: Config.String("SECOND_BASE_URL"),
    *   clientId: Config.String("SECOND_CLIENT_ID"),
    *   apiKey: Config.Redacted("SECOND_API_KEY")
    * })
    * ```
    */
-  static readonly layerFrom = (
+  static readonly layerConfig = (
     options: Config.Wrap<PaymentsOptions & ApiCredentials>
   ): Layer.Layer<Payments | WithdrawalLookup | PaymentsClient, ConfigurationError, HttpClient.HttpClient> =>
     Layer.unwrap(
@@ -321,7 +312,7 @@ const build = Effect.fnUntraced(function* <R>(
 /** The client with all its settings from the environment. */
 const fromEnvironment = <R>(transport: Effect.Effect<Transport, never, R>) =>
   Layer.unwrap(
-    Effect.map(bothSettings(fromConfig, Credentials.config), ([client, credentials]) =>
+    Effect.map(bothSettings(fromConfig, credentialsOfEnvironment), ([client, credentials]) =>
       Layer.effectContext(build(client, transport)).pipe(Layer.provide(Credentials.layer(credentials)))
     )
   )

@@ -71,7 +71,7 @@ describe("credentials", () => {
       for (const layer of [Credentials.layer(given), CredentialsReload.layer({ load: Effect.succeed(given) })])
         assert.deepStrictEqual(yield* refusal(layer), problems("clientId", "apiKey"))
       assert.deepStrictEqual(
-        yield* refusal(Layer.provide(Credentials.layerConfig, values)),
+        yield* refusal(Layer.provide(Credentials.layerEnv, values)),
         problems("PAYMENTS_CLIENT_ID", "PAYMENTS_API_KEY")
       )
     }
@@ -89,10 +89,38 @@ describe("credentials", () => {
   })
 
   effect("from the environment are two settings, and print the name of the setting in place of the key", function* () {
-    const layer = Layer.provide(Credentials.layerConfig, from(environment))
+    const layer = Layer.provide(Credentials.layerEnv, from(environment))
     const { apiKey, clientId } = yield* Effect.provide(current, layer)
     const printed = [clientId, Redacted.value(apiKey), inspect(apiKey)]
     assert.deepStrictEqual(printed, ["client", canary, "<redacted:PAYMENTS_API_KEY>"])
+  })
+})
+
+describe("credentials with a Config for each", () => {
+  const layer = Credentials.layerConfig({ clientId: Config.String("TWO_ID"), apiKey: Config.Redacted("TWO_KEY") })
+
+  effect("are read from their own names", function* () {
+    const { apiKey, clientId } = yield* Effect.provide(
+      current,
+      Layer.provide(layer, from({ TWO_ID: "two", TWO_KEY: canary }))
+    )
+    assert.deepStrictEqual([clientId, Redacted.value(apiKey), inspect(apiKey).includes(canary)], ["two", canary, false])
+  })
+
+  effect("that are missing or wrong are named in one error", function* () {
+    assert.deepStrictEqual(yield* refusal(Layer.provide(layer, from({ TWO_ID: `${canary} ` }))), [
+      notSet("TWO_KEY"),
+      `Wrong: clientId ${visible}`
+    ])
+  })
+
+  effect("and settings of a program's own are read by one Config", function* () {
+    const own = Config.all({ credentials: Credentials.config, port: Config.Int("PORT") })
+    const read = yield* Effect.provide(own, from({ ...environment, PORT: "8080" }))
+    assert.deepStrictEqual(
+      [read.credentials.clientId, read.port, Redacted.value(read.credentials.apiKey)],
+      ["client", 8080, canary]
+    )
   })
 })
 
@@ -164,7 +192,7 @@ describe("a client from the environment", () => {
       TWO: { URL: "https://two.example", ID: "two", KEY: "key" }
     }
     const at = (name: string, inside: <A>(config: Config.Config<A>) => Config.Config<A>) =>
-      Payments.layerFrom({
+      Payments.layerConfig({
         baseUrl: inside(Config.String(`${name}URL`)),
         companyId: Config.succeed(1),
         clientId: inside(Config.String(`${name}ID`)),
@@ -179,7 +207,7 @@ describe("a client from the environment", () => {
         ["two.example", "two", "key"]
       ]
     )
-    const wrong = Payments.layerFrom({
+    const wrong = Payments.layerConfig({
       baseUrl: Config.String("ONE_URL"),
       companyId: Config.Finite("ONE_COMPANY"),
       clientId: Config.String("ONE_ID"),
@@ -208,16 +236,12 @@ describe("a client from the environment", () => {
     for (const made of keys) assert.match(made ?? "", /^wd_[0-9a-f-]{36}$/)
   })
 
-  effect("needs no company, and takes its credentials from a layer that is provided", function* () {
+  effect("needs no company", function* () {
     const { layer, sent } = scripted(respond(200, balance))
-    const client = Payments.layerConfig.pipe(Layer.provide([layer, Credentials.layer(pair("client", key))]))
-    const { PAYMENTS_BASE_URL } = environment
-    const error = yield* Effect.flip(read).pipe(Effect.provide(Layer.provide(client, from({ PAYMENTS_BASE_URL }))))
+    const { PAYMENTS_COMPANY_ID: _, ...settings } = environment
+    const client = Payments.layerEnv.pipe(Layer.provide([layer, from(settings)]))
+    const error = yield* Effect.flip(Effect.provide(read, client))
     assert.deepStrictEqual([error._tag, sent.length], ["InvalidRequest", 0])
-    assert.deepStrictEqual(yield* refusal(Layer.provide(client, broken({ PAYMENTS_BASE_URL }))), [
-      notRead("PAYMENTS_COMPANY_ID"),
-      notRead("PAYMENTS_ZONE")
-    ])
   })
 
   effect("reads a time without an offset in its zone, in every answer and in each way to name the zone", function* () {

@@ -68,8 +68,8 @@ describe("the types of Payments", () => {
   test("each layer of a client has all three services, and a mocked Payments is enough where the five are", () => {
     type Both = Payments | WithdrawalLookup | PaymentsClient
     expectTypeOf<Layer.Success<ReturnType<typeof Payments.layer>>>().toEqualTypeOf<Both>()
-    expectTypeOf<Layer.Success<typeof Payments.layerConfig>>().toEqualTypeOf<Both>()
-    expectTypeOf<Layer.Success<ReturnType<typeof Payments.layerFrom>>>().toEqualTypeOf<Both>()
+    expectTypeOf<Layer.Success<typeof Payments.layerEnv>>().toEqualTypeOf<Both>()
+    expectTypeOf<Layer.Success<ReturnType<typeof Payments.layerConfig>>>().toEqualTypeOf<Both>()
     expectTypeOf<Layer.Success<typeof Payments.layerEnv>>().toEqualTypeOf<Both>()
     expectTypeOf<Layer.Success<typeof Payments.layerFetch>>().toEqualTypeOf<Both>()
     expectTypeOf<Layer.Success<typeof NodePayments.layer>>().toEqualTypeOf<Both>()
