@@ -286,7 +286,7 @@ const readers: ReadonlyArray<readonly [reader: string, bound: number, shapes: Sh
   ["Document.matches", word, texts, (text) => Document.matches(text, Document.cpf("529.982.247-25"))],
   // Times.
   ["an instant", word, texts, parseInstant],
-  ["a time without an offset", word, texts, (text) => toUtcText(text, saoPaulo)],
+  ["a time without an offset", word, texts, (text) => toUtcText(text, saoPaulo())],
   ["an expiry", word, texts, parseExpiry],
   // What callers and operators give.
   ["Metadata.codec", word, { ...jsons, ...texts }, Schema.decodeUnknownExit(Custom)],

@@ -33,15 +33,21 @@ export const brasilia = 3 * hour
 
 const exact = (time: DateTime.Utc): Expiry => Object.defineProperty<Expiry>(time, "isExact", { value: true })
 
+/** The first and the last moment of the years 0 to 9999. */
+const firstYear = Date.parse("0000-01-01T00:00:00.000Z")
+const lastYear = Date.parse("9999-12-31T23:59:59.999Z")
+
 /** Reads the expiry in an answer; `undefined` for a text that is no timestamp, or one that ends in the year 10000. */
 export const parseExpiry = (text: string): Expiry | undefined => {
   const time = parseInstant(text)
   if (time === undefined) return undefined
+  const isDay = isDate(text)
   // Midnight of the next day in Brasília.
-  const end = isDate(text) ? DateTime.makeUnsafe(DateTime.toEpochMillis(time) + day + brasilia) : time
+  const end = isDay ? DateTime.makeUnsafe(DateTime.toEpochMillis(time) + day + brasilia) : time
   // A year outside of 0 to 9999 has a form of its own, in which what is stored could not be read again.
-  if (DateTime.formatIso(end).length > "0000-00-00T00:00:00.000Z".length) return undefined
-  return isDate(text) || hasOffset(text) ? exact(end) : end
+  const millis = DateTime.toEpochMillis(end)
+  if (millis < firstYear || millis > lastYear) return undefined
+  return isDay || hasOffset(text) ? exact(end) : end
 }
 
 // A time is written as it was read: with an offset where it is exact.

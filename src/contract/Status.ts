@@ -52,8 +52,14 @@ const makeMeaning = <Meaning extends string>(ours: Readonly<Record<Meaning, Read
   const meanings = Struct.keys(ours)
   const read = (columns: Columns<Meaning>): ReadonlyMap<string, Meaning> =>
     new Map(meanings.flatMap((meaning) => (columns[meaning] ?? []).map((word) => [fold(word), meaning] as const)))
-  const known = read(ours)
+  // Spelled as they are listed, they are found without being folded.
+  const known = new Map([
+    ...read(ours),
+    ...meanings.flatMap((meaning) => ours[meaning].map((word) => [word, meaning] as const))
+  ])
   return (status: string, given?: Columns<Meaning>): Meaning | "unlisted" => {
+    const listed = given === undefined ? known.get(status) : undefined
+    if (listed !== undefined) return listed
     const word = fold(status)
     return (given && read(given).get(word)) ?? known.get(word) ?? "unlisted"
   }

@@ -6,10 +6,13 @@ import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
 
 /** Where the days of a cap, of a limit and of a bank's statement begin, and those that a person names. */
-export const saoPaulo = DateTime.zoneMakeNamedUnsafe("America/Sao_Paulo")
+export const saoPaulo = (): DateTime.TimeZone.Named => (made ??= DateTime.zoneMakeNamedUnsafe("America/Sao_Paulo"))
+
+/** Made at its first use: a zone loads Node's tables of zones. */
+let made: DateTime.TimeZone.Named | undefined
 
 /** The day of a time in São Paulo, as `2026-11-28`. */
-export const dayInSaoPaulo = (at: DateTime.DateTime): string => DateTime.formatIsoDate(DateTime.setZone(at, saoPaulo))
+export const dayInSaoPaulo = (at: DateTime.DateTime): string => DateTime.formatIsoDate(DateTime.setZone(at, saoPaulo()))
 
 /** The common form: in seconds or finer, in UTC, at an offset, or without a zone, which is read as UTC. */
 const common =

@@ -69,7 +69,7 @@ const parseDayOrTime = (text: string): Option.Option<DateTime.Utc> =>
   /^\d{4}-\d\d-\d\d$/.test(text)
     ? Option.map(
         Option.filter(DateTime.make(text), (day) => DateTime.formatIsoDateUtc(day) === text),
-        (day) => DateTime.toUtc(DateTime.makeZonedUnsafe(day, { timeZone: saoPaulo, adjustForTimeZone: true }))
+        (day) => DateTime.toUtc(DateTime.makeZonedUnsafe(day, { timeZone: saoPaulo(), adjustForTimeZone: true }))
       )
     : parseTime(text)
 

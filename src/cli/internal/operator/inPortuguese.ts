@@ -76,7 +76,7 @@ const named = <A>(record: Rec.ReadonlyRecord<string, A>): Rec.ReadonlyRecord<str
 /** A cell, whose time is that of São Paulo: 2026-11-01 09:30:00. */
 const localCell = (cell: Cell): Cell =>
   DateTime.isDateTime(cell)
-    ? DateTime.formatIsoOffset(DateTime.setZone(cell, saoPaulo)).slice(0, 19).replace("T", " ")
+    ? DateTime.formatIsoOffset(DateTime.setZone(cell, saoPaulo())).slice(0, 19).replace("T", " ")
     : cell
 
 /** The columns of a list. JSON, which programs read, stays as it is. */

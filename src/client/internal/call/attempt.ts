@@ -65,14 +65,26 @@ const startTimeout = ({ context, settings }: Call, millis: number, sent: Sent): 
 /** A request of which nothing is known yet. */
 const anyRequest = { mayHaveLeft: () => true }
 
+/** The last `Date` that was read: all answers of one second have the same. */
+let lastDate = { text: "", millis: Number.NaN }
+
+const writtenAt = (text: string): number => {
+  if (lastDate.text !== text) {
+    lastDate = {
+      text,
+      millis: Option.match(DateTime.make(text), { onNone: () => Number.NaN, onSome: DateTime.toEpochMillis })
+    }
+  }
+  return lastDate.millis
+}
+
 /**
  * By how many seconds the program's clock is ahead of the one that wrote a `Date`, between the moments at which the request was sent
  * and answered: 0 where a header in whole seconds shows no difference.
  */
 const offsetOf = (date: string | undefined, sentAt: number, answeredAt: number): number | undefined => {
-  const found = date === undefined ? Option.none() : DateTime.make(date)
-  if (Option.isNone(found)) return undefined
-  const written = found.value.epochMilliseconds
+  const written = date === undefined ? Number.NaN : writtenAt(date)
+  if (Number.isNaN(written)) return undefined
   return Math.max(0, sentAt - written - 999) / 1000 + Math.min(0, answeredAt - written) / 1000
 }
 

@@ -136,7 +136,8 @@ const makeSettings = (transport: Transport, builtIn: Context.Context<never>) => 
       isTraced: isTraced(context),
       // The reference is true by default, which nobody has decided: the gateway is another company.
       isTracePropagated:
-        Context.getOrUndefined(Context.merge(builtIn, context), HttpClient.TracerPropagationEnabled) === true,
+        (Context.getOrUndefined(context, HttpClient.TracerPropagationEnabled) ??
+          Context.getOrUndefined(builtIn, HttpClient.TracerPropagationEnabled)) === true,
       attemptTimeout: Duration.toMillis(policy.attemptTimeout),
       deadline: Duration.toMillis(policy.deadline),
       maxRetryAfter: Duration.toMillis(policy.maxRetryAfter),

@@ -133,7 +133,10 @@ const ownWait = (verdict: unknown, now: number): Duration.Duration | undefined =
   const millis =
     waitFor === "tomorrow"
       ? DateTime.toEpochMillis(
-          DateTime.startOf(DateTime.add(DateTime.makeUnsafe(now).pipe(DateTime.setZone(saoPaulo)), { days: 1 }), "day")
+          DateTime.startOf(
+            DateTime.add(DateTime.makeUnsafe(now).pipe(DateTime.setZone(saoPaulo())), { days: 1 }),
+            "day"
+          )
         ) - now
       : millisOf(waitFor)
   return millis === undefined ? undefined : Duration.min(Duration.millis(millis), longestRetryAfter)

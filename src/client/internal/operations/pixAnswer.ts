@@ -51,6 +51,10 @@ const unsound = (name: string, problem: string): Result.Result<never, Undecodabl
  * documented `qrcode` alone is taken as it is, and also where no text is such a code: `BrCode.parse` says what is wrong with it.
  */
 const codeOf = (pix: Answered): Result.Result<string | undefined, Undecodable> => {
+  const { brcode, payloadBase64, qrcode } = pix
+  // As documented, it has one name.
+  if (brcode === undefined && payloadBase64 === undefined)
+    return Result.succeed(qrcode?.trim() === "" ? undefined : qrcode)
   const texts = textsOf(pix)
   const documented = texts.find(({ name }) => name === "qrcode")
   if (texts.length === 0 || (documented !== undefined && texts.length === 1)) return Result.succeed(documented?.text)

@@ -184,6 +184,9 @@ const maxDepth = 500
 const isDeeper = (value: unknown, depth: number): boolean =>
   Predicate.isObjectOrArray(value) && (depth === 0 || Object.values(value).some((inner) => isDeeper(inner, depth - 1)))
 
+/** Whether a value overflows the stack of who writes it again. */
+export const isTooDeep = (value: unknown): boolean => isDeeper(value, maxDepth)
+
 const tooDeep: Undecodable = { reason: "Unreadable", issues: [{ path: "", problem: "is nested too deep" }] }
 
 const notJson: Undecodable = { reason: "Unreadable", issues: [{ path: "", problem: "is not JSON" }] }
@@ -209,12 +212,12 @@ export const bodyDecoder = <S extends Schema.ConstraintDecoder<unknown>>(
     if (Result.isFailure(json)) return Result.fail(json.failure)
     const excess = findExcess?.(json.success)
     if (excess !== undefined) return Result.fail({ reason: "NotAsAsked", issues: [excess] })
-    // A short text cannot be nested that deep as to matter.
-    if (text.length > 4096 && isDeeper(json.success, maxDepth)) return Result.fail(tooDeep)
     if (zone !== undefined) writeTimes?.(json.success, zone)
     const read = fast?.(json.success, misfits)
     if (read !== undefined) return Result.succeed(read)
     misfits.clear()
+    // A short text cannot be nested that deep as to matter, and a fast reader returns nothing that is.
+    if (text.length > 4096 && isTooDeep(json.success)) return Result.fail(tooDeep)
     removeNulls?.(json.success)
     return Result.mapError(decodeWithoutMisfits(json.success, decode, misfits), (error) => ({
       reason: "Unreadable",

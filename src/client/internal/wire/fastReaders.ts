@@ -13,6 +13,7 @@ import type {
   TransactionListItem
 } from "../../../contract/Transaction.ts"
 import { parseInstant } from "../../../internal/utc.ts"
+import { isTooDeep } from "./decode.ts"
 import type { Centavos } from "../../../pix/Money.ts"
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -151,7 +152,7 @@ const readExtra = (data: Readonly<Record<string, unknown>>): Record<string, unkn
   const extra: Record<string, unknown> = {}
   for (const name of Object.keys(data)) {
     if (documented.has(name)) continue
-    if (name === "__proto__") return undefined
+    if (name === "__proto__" || isTooDeep(data[name])) return undefined
     extra[name] = data[name]
   }
   return extra

@@ -9,13 +9,13 @@ import { dayInSaoPaulo, saoPaulo } from "../../../internal/utc.ts"
 
 /** The minute of the day of a time in São Paulo. */
 export const minuteOfDay = (millis: number): number => {
-  const { hour, minute } = DateTime.toParts(DateTime.setZone(DateTime.makeUnsafe(millis), saoPaulo))
+  const { hour, minute } = DateTime.toParts(DateTime.setZone(DateTime.makeUnsafe(millis), saoPaulo()))
   return hour * 60 + minute
 }
 
 /** The minute of the day, as SQL: by PostgreSQL's clock, and of a SQLite file by that of the program. */
 export const minuteOf = ({ dialect, sql }: Database, now: number): Fragment => {
-  const local = sql`clock_timestamp() AT TIME ZONE ${saoPaulo.id}`
+  const local = sql`clock_timestamp() AT TIME ZONE ${saoPaulo().id}`
   return dialect === "pg"
     ? sql`CAST(EXTRACT(HOUR FROM ${local}) * 60 + EXTRACT(MINUTE FROM ${local}) AS INTEGER)`
     : sql`${minuteOfDay(now)}`
@@ -25,7 +25,7 @@ export const makeDays = ({ dialect, sql }: Database, account: string) => {
   const days = sql("effect_pix_payout_days")
   const today: Effect.Effect<Fragment> =
     dialect === "pg"
-      ? Effect.succeed(sql`to_char(clock_timestamp() AT TIME ZONE ${saoPaulo.id}, 'YYYY-MM-DD')`)
+      ? Effect.succeed(sql`to_char(clock_timestamp() AT TIME ZONE ${saoPaulo().id}, 'YYYY-MM-DD')`)
       : Effect.map(DateTime.now, (now) => sql`${dayInSaoPaulo(now)}`)
 
   return {

@@ -10,14 +10,14 @@ import { saoPaulo } from "../../../internal/utc.ts"
 
 /** The day of a time, and how long it is until the next day. */
 export const dayOf = (now: number) => {
-  const day = DateTime.setZone(DateTime.makeUnsafe(now), saoPaulo)
+  const day = DateTime.setZone(DateTime.makeUnsafe(now), saoPaulo())
   const tomorrow = DateTime.startOf(DateTime.add(day, { days: 1 }), "day")
   return { day: DateTime.formatIsoDate(day), left: Duration.millis(DateTime.toEpochMillis(tomorrow) - now) }
 }
 
 /** How long it is until a minute of the day in São Paulo comes next. */
 export const untilMinute = (now: number, minute: number): Duration.Duration => {
-  const today = DateTime.startOf(DateTime.setZone(DateTime.makeUnsafe(now), saoPaulo), "day")
+  const today = DateTime.startOf(DateTime.setZone(DateTime.makeUnsafe(now), saoPaulo()), "day")
   const millis = DateTime.toEpochMillis(DateTime.add(today, { minutes: minute })) - now
   return millis > 0
     ? Duration.millis(millis)
