@@ -43,7 +43,7 @@ BEGIN
   GRANT INSERT (id, account, idempotency_key, status, written_at) ON effect_pix_payout_states
     TO effect_pix_application, effect_pix_worker, effect_pix_operator;
   GRANT UPDATE, DELETE ON effect_pix_payout_states TO effect_pix_worker, effect_pix_operator;
-  -- The application submits, also by PayoutInsert, and runs sheets. It changes nothing that was submitted: it stores what a
+  -- The application submits, also by submit.sql, and runs sheets. It changes nothing that was submitted: it stores what a
   -- webhook claims. What it inserts was never sent: see the trigger below.
   GRANT INSERT (account, idempotency_key, reference, amount, request, request_check, state, submitted_by,
     offered_by, sends, parked_because, not_before, due_at, wanted_at, waits_for, waits_since,

@@ -14,7 +14,6 @@ export type { StepOptions } from "../durable/Step.ts"
 export type { AccountChange, PauseChange, PayoutAccount, PayoutChange } from "./PayoutHistory.ts"
 export type { OnState, PayoutLetter, StateEntry } from "./OnState.ts"
 export * as Payouts from "./Payouts.ts"
-export * as PayoutInsert from "./PayoutInsert.ts"
 export { PayoutQueue } from "./PayoutQueue.ts"
 export type { PayoutSheet } from "./PayoutSheet.ts"
 export type {

@@ -2,7 +2,8 @@
  * The tables that docs/sql/ publishes for a database which the layers may not change.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Option, Stream } from "effect"
+import { Money } from "effect-pix"
 import { PayoutQueue } from "effect-pix/payouts"
 import { SqlClient } from "effect/sql"
 import { createHash } from "node:crypto"
@@ -13,9 +14,11 @@ import { tables } from "../../src/payouts/internal/queue/tables.ts"
 import { requireTables } from "../../src/payouts/PayoutQueue.ts"
 import { webhookTables } from "../../src/webhook/internal/table.ts"
 import { dialects, folder, record } from "../../.ci/sql.ts"
-import { clientOf, onPostgres, postgres } from "../support/database.ts"
-import { effect } from "../support/effect.ts"
-import { gateway, memory, payout } from "../support/payoutQueue.ts"
+import { clientOf, databases, onPostgres, postgres } from "../support/database.ts"
+import { effect, live } from "../support/effect.ts"
+import { gateway, gatewayOnce, memory, payout, startWorker } from "../support/payoutQueue.ts"
+import { paid } from "../support/payoutSeen.ts"
+import { insertPayout } from "../support/submitSql.ts"
 
 const published = (dialect: (typeof dialects)[number]) => readFileSync(join(folder, `${dialect}.sql`), "utf8")
 
@@ -89,4 +92,40 @@ describe("docs/sql", () => {
       assert.deepInclude(yield* Effect.flip(Effect.provide(requireTables, asRole("guest"))), refused)
     }
   )
+
+  for (const { client, name, skip } of databases)
+    live.skipIf(skip)(
+      `submit.sql submits a payout in the caller's transaction, once, and what is not as it says is never sent: ${name}`,
+      gatewayOnce,
+      function* () {
+        yield* Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          const queue = yield* startWorker({ poll: "20 millis" })
+          const item = payout("invoice-1", 2500)
+          yield* Effect.flip(sql.withTransaction(Effect.andThen(insertPayout(item), Effect.fail("rolled back"))))
+          assert.isTrue(Option.isNone(yield* queue.status("invoice-1")))
+          assert.strictEqual(yield* insertPayout({ ...item, account: "shops" }), 1)
+          assert.deepStrictEqual([yield* insertPayout(item), yield* insertPayout(payout("invoice-1", 9900))], [1, 0])
+          assert.deepInclude(yield* queue.await("invoice-1"), { state: "posted", amount: item.amount })
+          assert.strictEqual((yield* queue.submit(item)).state, "posted")
+          assert.strictEqual((yield* Effect.flip(queue.submit(payout("invoice-1", 9900))))._tag, "ReferenceConflict")
+          const pix = `"pixKey":"maria"`
+          const wrong = [
+            "none",
+            "{}",
+            `{"amount":2600}`,
+            `{"amount":25.00}`,
+            `{"amount":2500,${pix},"pixKeyType":"EMAIL"}`
+          ]
+          for (const [index, request] of wrong.entries())
+            yield* insertPayout(payout(`wrong-${index}`, 2500), () => Effect.succeed(request))
+          yield* insertPayout({ ...payout("below the minimum"), amount: Money.centavos(999) })
+          yield* insertPayout(payout("another's", 2500), undefined, "invoice-1\n")
+          yield* Effect.repeat(Stream.runCollect(queue.list()), {
+            until: (rows) => rows.filter(({ state }) => state === "parked" || state === "refused").length === 7
+          })
+          assert.strictEqual(yield* paid, 1)
+        }).pipe(Effect.provide(Layer.fresh(client())))
+      }
+    )
 })

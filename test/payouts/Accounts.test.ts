@@ -4,7 +4,7 @@
 import { assert } from "@effect/vitest"
 import { Context, Effect, Layer, References } from "effect"
 import { Credentials, IdempotencyKeyGen, Payments, PaymentsPolicy } from "effect-pix"
-import { PayoutInsert, type PayoutQueueOptions } from "effect-pix/payouts"
+import type { PayoutQueueOptions } from "effect-pix/payouts"
 import { Fault, Sandbox, SandboxOptions } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
@@ -126,28 +126,23 @@ effect("two accounts of one company, and an account that no worker serves, are n
 })
 
 effect("the key of a reference differs in each account, and never changes", base, function* () {
-  const keyOf = Effect.fnUntraced(function* (reference: string, account: string | undefined) {
-    const { parameters } = yield* Effect.fromResult(PayoutInsert.make(payout(reference), { dialect: "pg", account }))
-    const [name, key, stored] = parameters
-    assert.deepStrictEqual([name, stored], [account ?? "default", reference])
-    return key
-  })
   const keys = yield* Effect.forEach([undefined, "a", "a.b", "A", "b"], (account) =>
-    Effect.forEach(["b", "a/b", "a.b", "payout-account", "b/c", "a/b/c"], (reference) => keyOf(reference, account))
+    Effect.flatMap(startClient({ account }), ({ submit }) =>
+      Effect.forEach(["b", "a/b", "a.b", "payout-account", "b/c", "a/b/c"], (reference) =>
+        Effect.map(submit(payout(reference)), ({ idempotencyKey }) => idempotencyKey)
+      )
+    )
   )
   assert.strictEqual(new Set(keys.flat()).size, 30)
   // Frozen: with another key the service would pay again.
   const frozen = "payout-account_4f62575fce831d212295a51591ed5cc307863c5a"
-  const submitted = yield* (yield* startClient({ account: "a" })).submit(payout("b"))
-  assert.deepStrictEqual([keys[1]?.[0], submitted.idempotencyKey], [frozen, frozen])
+  assert.strictEqual(keys[1]?.[0], frozen)
 })
 
 effect("the name of an account has no slash, space or accent, and at most 32 letters", base, function* () {
   for (const account of ["", "a/b", " a", "ação", "-a", "x".repeat(33)]) {
     const error = yield* Effect.flip(startClient({ account }))
     assert.strictEqual(error._tag === "ConfigurationError" && error.settings[0]?.setting, "account")
-    const refused = yield* Effect.flip(Effect.fromResult(PayoutInsert.make(payout("b"), { dialect: "pg", account })))
-    assert.deepStrictEqual(refused._tag === "InvalidRequest" && refused.issues.map(({ path }) => path), ["account"])
   }
   yield* startClient({ account: "x".repeat(32) })
 })

@@ -2,8 +2,8 @@
  * What a payout has before it leaves: the time before which it is not sent; and that what never left is cancelled.
  */
 import { assert, describe } from "@effect/vitest"
-import { DateTime, Effect, Layer, Metric, Result } from "effect"
-import { PayoutInsert, type PayoutQueueOptions } from "effect-pix/payouts"
+import { DateTime, Effect, Layer, Metric } from "effect"
+import type { PayoutQueueOptions } from "effect-pix/payouts"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { sentenceOf } from "../../src/cli/internal/operator/sentence.ts"
@@ -12,6 +12,7 @@ import { lastValues, pointOf } from "../support/exported.ts"
 import { poor, meetAll } from "../support/payoutAnswers.ts"
 import { gatewayOnce, payout, queued, settle, startWorker } from "../support/payoutQueue.ts"
 import { paid, requests, sentAt, shown, stateOf } from "../support/payoutSeen.ts"
+import { insertPayout } from "../support/submitSql.ts"
 
 const by = "ana"
 const minute = 60_000
@@ -56,11 +57,7 @@ describe("a payout that is not to be sent before a time", () => {
 
   queued("is given back by who takes it too early, and is in time when it is sent", slow, function* ({ queue, sql }) {
     const notBefore = at(30 * minute)
-    const { parameters, text } = Result.getOrThrow(
-      PayoutInsert.make({ ...payout("inserted"), notBefore }, { dialect: "sqlite" })
-    )
-    yield* sql.unsafe(text, parameters)
-    assert.strictEqual(yield* shown("inserted"), "accepted NotBefore")
+    yield* insertPayout({ ...payout("inserted"), notBefore })
     yield* queue.submit({ ...payout("early"), notBefore })
     yield* queue.submit({ ...payout("other program's") })
     // As a clock that went back, and as a program that knows the column alone.
@@ -113,14 +110,7 @@ describe("a payout that is not to be sent before a time", () => {
         { ...payout("soon"), notBefore },
         { ...payout("later"), notBefore: days }
       ])
-      const inserted = PayoutInsert.make({ ...payout("inserted"), notBefore }, { dialect: "pg" })
-      const { parameters, text } = Result.getOrThrow(inserted)
-      assert.deepStrictEqual(
-        (yield* sql.unsafe(`${text} RETURNING waits_for, wanted_at`, parameters)).map((row) =>
-          Object.values(row).join(" ")
-        ),
-        [`NotBefore ${notBefore.epochMilliseconds}`]
-      )
+      yield* insertPayout({ ...payout("inserted"), notBefore })
       for (const reference of ["soon", "inserted"]) {
         assert.strictEqual((yield* queue.await(reference)).state, "posted")
         const [, marked] = yield* queue.history(reference)

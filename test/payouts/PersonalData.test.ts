@@ -2,9 +2,9 @@
  * Where a person's data is in the tables of the queue, how it is sealed, and that it is gone when it should be.
  */
 import { assert } from "@effect/vitest"
-import { Effect, Layer, Logger, Option, Redacted, References, Result, Stream } from "effect"
+import { Effect, Layer, Logger, Option, Redacted, References, Stream } from "effect"
 import { Document, Money, PixKey } from "effect-pix"
-import { PayoutInsert, type PayoutItem, type PayoutQueueOptions, Seal } from "effect-pix/payouts"
+import { type PayoutItem, type PayoutQueueOptions, Seal } from "effect-pix/payouts"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
@@ -12,6 +12,7 @@ import { seenWorld, startConfirming } from "../support/confirming.ts"
 import { effect } from "../support/effect.ts"
 import { keyOf, makeWarnings, settle, startSheets, startWorker, world } from "../support/payoutQueue.ts"
 import { linesOf, requests, stateOf } from "../support/payoutSeen.ts"
+import { insertPayout } from "../support/submitSql.ts"
 
 /** What a queue may store of a payee, and what only the service writes. */
 const marks = { pixKey: "52998224725", description: "Aluguel do apartamento da Beatriz", metadata: "metadado-77120" }
@@ -298,8 +299,7 @@ effect("the end of a record leaves its key and state, so that the reference is n
       assert.strictEqual((yield* Effect.flip<unknown, { readonly _tag: string }, never>(step))._tag, "PayoutNotFound")
     const again = yield* Effect.flip(queue.submit(payout(state, 5000)))
     assert.include(again._tag === "InvalidRequest" ? again.issues[0]?.problem : again._tag, `(${state})`)
-    const { parameters, text } = Result.getOrThrow(PayoutInsert.make(payout(state), { dialect: "sqlite" }))
-    yield* sql.unsafe(text, parameters)
+    assert.strictEqual(yield* insertPayout(payout(state)), 0)
   }
   const sheet = [payout("new", 7000), payout("posted")]
   const plan = planOf(sheet)
@@ -337,11 +337,10 @@ effect("a queue pays what it or another program sealed, also under an earlier ke
   const queue = yield* startWorker({ seal: Seal.aesGcm(key, earlier) })
   const sql = yield* SqlClient.SqlClient
   yield* queue.submit(payout("submitted"))
-  const insert = yield* PayoutInsert.makeSealed(payout("inserted"), {
-    dialect: "sqlite",
-    seal: yield* Seal.aesGcm(earlier)
-  })
-  yield* sql.unsafe(insert.text, insert.parameters)
+  const other = yield* Seal.aesGcm(earlier)
+  yield* insertPayout(payout("inserted"), (request) =>
+    other.seal(request, { account: "default", reference: "inserted", column: "request" })
+  )
   assert.lengthOf(yield* sql`SELECT 1 FROM effect_pix_payouts WHERE request LIKE 'v1.%'`, 2)
   yield* queue.submit(payout("inserted"))
   yield* queue.await("submitted")

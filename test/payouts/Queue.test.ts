@@ -2,9 +2,9 @@
  * What a queue accepts, what it makes of each answer, and what it stores and forgets.
  */
 import { assert, describe } from "@effect/vitest"
-import { DateTime, Effect, Layer, Option, Result, Stream } from "effect"
+import { DateTime, Effect, Layer, Option, Stream } from "effect"
 import { Money, OutcomeUnknown, Payments, PaymentsPolicy, PixKey } from "effect-pix"
-import { PayoutInsert, type PayoutItem, PayoutQueue, type PayoutQueueOptions, type Seal } from "effect-pix/payouts"
+import { type PayoutItem, PayoutQueue, type PayoutQueueOptions, type Seal } from "effect-pix/payouts"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { TestClock } from "effect/testing"
 import { sentenceOf } from "../../src/cli/internal/operator/sentence.ts"
@@ -203,7 +203,6 @@ describe("a payout", () => {
     yield* queue.submit(payout("mine"))
     const late = yield* Effect.flip(queue.submit({ ...payout("mine"), earlier: "Unknown" }))
     assert.include(late.message, "was submitted as one that no call began")
-    assert.isTrue(Result.isFailure(PayoutInsert.make({ ...payout("new"), earlier: "Unknown" }, { dialect: "pg" })))
   })
 
   queued("that the table does not have as it was submitted is parked and not sent", function* ({ queue, sql }) {

@@ -3,8 +3,8 @@
  * passes its guards.
  */
 import { assert } from "@effect/vitest"
-import { Context, DateTime, Effect, Layer, Option, Result, Stream } from "effect"
-import { type OnState, PayoutInsert } from "effect-pix/payouts"
+import { Context, DateTime, Effect, Layer, Option, Stream } from "effect"
+import type { OnState } from "effect-pix/payouts"
 import { Sandbox } from "effect-pix/sandbox"
 import { Webhook, WebhookClient } from "effect-pix/webhook"
 import { SqlClient } from "effect/sql"
@@ -14,6 +14,7 @@ import { charge, paidCharge } from "../support/charges.ts"
 import { clientOf, onPostgres, postgres } from "../support/database.ts"
 import { gatewayOnce, payout, startClient, startSheets, startWorker } from "../support/payoutQueue.ts"
 import { paid, stateOf } from "../support/payoutSeen.ts"
+import { insertPayout } from "../support/submitSql.ts"
 import { exhaust } from "../support/webhooks.ts"
 
 const file = readFileSync(resolve(import.meta.dirname, "../../docs/sql/roles.sql"), "utf8")
@@ -61,10 +62,8 @@ onPostgres(
       reference === "one" ? Effect.fail("broken") : Effect.sync(() => told.push(`${reference} ${state}`))
     yield* Effect.provide(startWorker({ ...fast, dailyCap: 100_000, onState }), yield* as("worker"))
     yield* Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
       const { queue, run: sheet } = yield* startSheets(fast)
-      const { parameters, text } = Result.getOrThrow(PayoutInsert.make(item("inserted", 1100), { dialect: "pg" }))
-      yield* Effect.replicateEffect(sql.unsafe(text, parameters), 2)
+      assert.deepStrictEqual(yield* Effect.replicateEffect(insertPayout(item("inserted", 1100)), 2), [1, 0])
       yield* queue.submit(item("single", 1200))
       assert.strictEqual((yield* queue.submit({ ...item("begun", 1250), earlier: "Unknown" })).state, "unknown")
       for (const reference of ["inserted", "single", "begun"]) yield* queue.await(reference)
@@ -83,12 +82,10 @@ onPostgres(
       yield* operator.payee("b")
       yield* operator.settle("b", { as: "failed", by })
       const later = DateTime.add(yield* DateTime.now, { days: 3 })
-      const inserted = PayoutInsert.make({ ...item("c", 2300), notBefore: later }, { dialect: "pg" })
-      const statement = Result.getOrThrow(inserted)
-      yield* sql.unsafe(statement.text, statement.parameters)
+      yield* insertPayout({ ...item("c", 2300), notBefore: later })
       yield* queue.submit({ ...item("d", 2400), notBefore: later })
       for (const reference of ["c", "d"]) {
-        assert.strictEqual(yield* stateOf(queue, reference), "accepted NotBefore")
+        yield* Effect.repeat(stateOf(queue, reference), { until: (state) => state === "accepted NotBefore" })
         yield* operator.cancel(reference, { by })
       }
       assert.lengthOf(yield* Stream.runCollect(operator.list()), 9)

@@ -1,7 +1,7 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { Payments, PixKey } from "effect-pix"
-import { PayoutInsert, type PayoutItem, PayoutQueue, Payouts } from "effect-pix/payouts"
+import { type PayoutItem, PayoutQueue, Payouts } from "effect-pix/payouts"
 import { queueOver } from "../support/payoutQueue.ts"
 import { effect } from "../support/effect.ts"
 
@@ -26,24 +26,18 @@ const shown = (error: { readonly message: string; readonly issues?: unknown }) =
 
 describe("a request that cannot be sent", () => {
   for (const [name, request] of wrong)
-    effect(
-      `is refused with the same words by a call, a run, the queue and the statement: ${name}`,
-      queueOver(),
-      function* () {
-        const payments = yield* Payments
-        const queue = yield* PayoutQueue
-        // A caller without types may give anything.
-        const item = { reference: "invoice-1", ...request } as unknown as PayoutItem
-        const { reference: _, ...asked } = item
-        const submitted = yield* Effect.flip(queue.submit(item))
-        assert.include(["InvalidRequest", "BelowMinimum"], submitted._tag)
-        const called = yield* Effect.flip(payments.requestWithdrawal(asked))
-        assert.deepStrictEqual(shown(called), shown(submitted))
-        const stated = yield* Effect.flip(Effect.fromResult(PayoutInsert.make(item, { dialect: "pg" })))
-        assert.deepStrictEqual(shown(stated), shown(submitted))
-        const sheet = yield* Effect.flip(Payouts.run([item]))
-        assert.deepStrictEqual(sheet._tag === "PayoutsNotAccepted" && shown(sheet.wrong[0].error), shown(submitted))
-        assert.notInclude(JSON.stringify(shown(submitted)), "529")
-      }
-    )
+    effect(`is refused with the same words by a call, a run and the queue: ${name}`, queueOver(), function* () {
+      const payments = yield* Payments
+      const queue = yield* PayoutQueue
+      // A caller without types may give anything.
+      const item = { reference: "invoice-1", ...request } as unknown as PayoutItem
+      const { reference: _, ...asked } = item
+      const submitted = yield* Effect.flip(queue.submit(item))
+      assert.include(["InvalidRequest", "BelowMinimum"], submitted._tag)
+      const called = yield* Effect.flip(payments.requestWithdrawal(asked))
+      assert.deepStrictEqual(shown(called), shown(submitted))
+      const sheet = yield* Effect.flip(Payouts.run([item]))
+      assert.deepStrictEqual(sheet._tag === "PayoutsNotAccepted" && shown(sheet.wrong[0].error), shown(submitted))
+      assert.notInclude(JSON.stringify(shown(submitted)), "529")
+    })
 })

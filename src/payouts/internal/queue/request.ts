@@ -58,7 +58,7 @@ const canonical = (value: unknown): string => JSON.stringify(value, sorted)
  * The check of a request that is stored in clear, or was: three hexadecimal digits of a hash without a key. A reader of the table
  * learns twelve bits of the request by each payout, so those of three payouts give a CPF away: no sealed row has it.
  */
-export const clearCheck = (content: string): string => lanes(content, 1).slice(0, 3)
+const clearCheck = (content: string): string => lanes(content, 1).slice(0, 3)
 
 /** The seal of a queue without the option `seal`. */
 export const unsealed: Seal = {

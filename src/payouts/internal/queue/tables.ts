@@ -156,7 +156,7 @@ const create = (types: Types) => [
 const nowOnPostgres = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)"
 
 /** The time by which a worker compares, as SQL of each dialect. */
-export const programNow = {
+const programNow = {
   pg: nowOnPostgres,
   sqlite: "CAST(unixepoch(CURRENT_TIMESTAMP) * 1000 AS INTEGER)"
 } as const
