@@ -57,17 +57,16 @@ export interface FailedAttempt {
   readonly retryAfter: Duration.Duration | undefined
 }
 
-/** The type of a policy that `make` has checked. A copy by spreading is not of this type, so it is given to `make` again. */
-class Checked {
-  declare protected readonly checked: true
-}
-
 /**
- * The policies that `make` has made. The types let a copy by `Object.assign` and an untyped caller's object pass, so a client
- * gives each policy that it reads to `make`: one in this set is returned as it is.
+ * A policy that `make` has checked. A copy by spreading is none, so it is given to `make` again: a client does so with each policy that
+ * it reads, since an untyped caller may give any object.
  */
-const made = new WeakSet<object>()
-const isMade = (policy: object): policy is PaymentsPolicy => made.has(policy)
+class Checked {
+  readonly #isChecked = true
+  static isMade(policy: object): policy is PaymentsPolicy {
+    return #isChecked in policy && policy.#isChecked
+  }
+}
 
 /**
  * The settings of calls, which `PaymentsPolicy.make` makes and checks; they cannot be changed later. To change a policy, make
@@ -194,12 +193,12 @@ const withDefaults = (options: PaymentsPolicyOptions): PolicySettings => ({
 
 const make = (options: PaymentsPolicyOptions = {}): PaymentsPolicy => {
   if (!Predicate.isObject(options)) return refuse("A policy is made of an object of settings")
-  if (isMade(options)) return options
+  if (Checked.isMade(options)) return options
   const settings = withDefaults(options)
   const checked = check(settings)
   if (Result.isFailure(checked)) return refuse(`Wrong settings of a policy: ${issuesInWords(checked.failure)}`)
   const policy = Object.assign(new Checked(), settings)
-  made.add(Object.freeze(policy))
+  Object.freeze(policy)
   return policy
 }
 
