@@ -115,8 +115,7 @@ const makeReloading = Effect.fnUntraced(function* <E, R>(options: CredentialsRel
         const line = "Other credentials were loaded: they are used from now on."
         return Effect.andThen(count("New"), log("Info", line, { "payments.result": "New" }))
       },
-      onFailure: (cause) =>
-        Effect.andThen(Cause.hasInterruptsOnly(cause) ? Effect.void : reportFailure(count, cause), keepCurrent)
+      onFailure: (cause) => Effect.andThen(reportFailure(count, cause), keepCurrent)
     }),
     (one) => FiberHandle.run(handle, one, { onlyIfMissing: true }),
     Effect.andThen(FiberHandle.awaitEmpty(handle))

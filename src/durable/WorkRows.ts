@@ -57,7 +57,7 @@ export const workRows = <R>(options: WorkOptions<R>): Effect.Effect<never, never
       const isAtOnce = Result.isSuccess(failure) && failure.success.isAtOnce === true
       const millis = Cause.hasInterrupts(cause) || isAtOnce ? 0 : backoff(tries)
       // Where the database does not answer, the lease ends.
-      return Effect.andThen(Effect.ignore(quietly(due.giveBack(taken, millis))), isDue.open)
+      return Effect.andThen(Effect.exit(quietly(due.giveBack(taken, millis))), isDue.open)
     }
     const handle = (row: DueRow, taken: Taken) =>
       Effect.uninterruptibleMask((restore) =>
@@ -74,6 +74,23 @@ export const workRows = <R>(options: WorkOptions<R>): Effect.Effect<never, never
         )
       )
 
+    /** A row that was taken has its handler, which gives it back: no interruption comes between. */
+    const takeRows = (most: number) =>
+      Effect.uninterruptibleMask((restore) =>
+        Effect.gen(function* () {
+          const taker = SecureRandom.uuidV4Unsafe()
+          const rows = yield* restore(quietly(due.take(taker, lease, most)))
+          for (const row of rows) {
+            const taken = { key: row.key, taker }
+            held.add(taken)
+            isHolding.openUnsafe()
+            if (left() <= 0) isFree.closeUnsafe()
+            yield* FiberSet.run(handling, handle(row, taken))
+          }
+          return rows
+        })
+      )
+
     const takeSome = Effect.gen(function* () {
       yield* isFree.await
       isDue.closeUnsafe()
@@ -82,15 +99,7 @@ export const workRows = <R>(options: WorkOptions<R>): Effect.Effect<never, never
         isFree.closeUnsafe()
         return
       }
-      const taker = SecureRandom.uuidV4Unsafe()
-      const rows = yield* quietly(due.take(taker, lease, most))
-      for (const row of rows) {
-        const taken = { key: row.key, taker }
-        held.add(taken)
-        isHolding.openUnsafe()
-        if (left() <= 0) isFree.closeUnsafe()
-        yield* FiberSet.run(handling, handle(row, taken))
-      }
+      const rows = yield* takeRows(most)
       if (rows.length === most) return
       const nextDue = Effect.gen(function* () {
         // In a burst of rows of this process the next one is taken before this.
@@ -107,8 +116,7 @@ export const workRows = <R>(options: WorkOptions<R>): Effect.Effect<never, never
     const renew = Effect.suspend(() => (held.size === 0 ? Effect.void : due.renew([...held], lease)))
     const whileHolding = Effect.succeed(isHolding.await)
     yield* Effect.forkScoped(repeatedly(`${name}: renewing leases`, Duration.millis(lease / 5), renew, whileHolding))
-    const taking = Effect.catchCause(takeSome, (cause) =>
-      Cause.hasInterrupts(cause) ? Effect.interrupt : Effect.andThen(warn(cause), Effect.sleep("1 second"))
-    )
+    // Its own interruption is not caught: what is, came from below.
+    const taking = Effect.catchCause(takeSome, (cause) => Effect.andThen(warn(cause), Effect.sleep("1 second")))
     return yield* Effect.forever(taking)
   }).pipe(Effect.scoped)

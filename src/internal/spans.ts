@@ -52,10 +52,10 @@ export const inSpan = <A, E, R>(
 ): Effect.Effect<A, E, R> =>
   Effect.withFiber((fiber) =>
     isTraced(fiber.context)
-      ? Effect.flatMap(Effect.makeSpan(name, options), (span) =>
-          Effect.onExit(Effect.withParentSpan(effect(span), span), (exit) =>
-            Effect.map(Clock.currentTimeNanos, (now) => span.end(now, withoutValues(exit)))
-          )
+      ? Effect.acquireUseRelease(
+          Effect.makeSpan(name, options),
+          (span) => Effect.withParentSpan(effect(span), span),
+          (span, exit) => Effect.map(Clock.currentTimeNanos, (now) => span.end(now, withoutValues(exit)))
         )
       : effect(undefined)
   )

@@ -119,7 +119,15 @@ describe("CredentialsReload.layer", () => {
       }).pipe(Effect.provide(Layer.provideMerge(CredentialsReload.layer({ load, every: "1 minute" }), layer)))
       const shown = lines.map((line) => /^Warn .*failed \((.*?)\)/.exec(line)?.[1] ?? line.slice(0, 4))
       const untagged = "an error without a tag"
-      assert.deepStrictEqual(shown, ["NoVault", "a defect", "ConfigurationError", untagged, untagged, "Info"])
+      assert.deepStrictEqual(shown, [
+        "NoVault",
+        "a defect",
+        "ConfigurationError",
+        untagged,
+        untagged,
+        "an interruption",
+        "Info"
+      ])
     }
   )
 

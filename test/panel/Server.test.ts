@@ -3,11 +3,20 @@ import { assert, describe } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
 import { Money } from "effect-pix"
 import { Sandbox, SandboxUnreachable } from "effect-pix/sandbox"
+import { TestClock } from "effect/testing"
 import { execFile, spawnSync } from "node:child_process"
 import { readFileSync } from "node:fs"
+import { mkdtemp } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { promisify } from "node:util"
-import { effect, live } from "../support/effect.ts"
+import { serve } from "../../src/panel/internal/server.ts"
+import * as Gateway from "../../src/sandbox/Gateway.ts"
+import { withDefaults } from "../../src/sandbox/SandboxOptions.ts"
+import { effect, live, nextTurn } from "../support/effect.ts"
+import { endsFromBelow } from "../support/endedBelow.ts"
 import { listTransactions } from "../support/operations.ts"
+import { makeWarnings } from "../support/payoutQueue.ts"
 import { answer, closedPort, json, type Play, serveRaw } from "../support/RawServer.ts"
 import { ask, askRaw, charging, socket, speak } from "../support/doors.ts"
 
@@ -167,3 +176,35 @@ live.skipIf(!python)(
     assert.strictEqual(yield* balance, 10_000 + Money.centavos(2500))
   }
 )
+
+describe("a sandbox with a server", () => {
+  effect.each(endsFromBelow)("goes on after %s of what it looks at each second, with a line", function* ([, end]) {
+    const { layer, lines } = makeWarnings()
+    const stateFile = join(yield* Effect.promise(() => mkdtemp(join(tmpdir(), "loops-"))), "state.json")
+    const gateway = yield* Gateway.make(withDefaults({ port: 0, stateFile }))
+    let isEnding = false
+    const looks = { state: 0, lapsed: 0 }
+    const sequence = () => {
+      if (isEnding) throw new TypeError("no")
+      looks.state++
+      // Nothing changes, so that nothing is written after the start.
+      return 0
+    }
+    const now = Effect.suspend(() => {
+      looks.lapsed++
+      // What a gateway calls has no failure: what fails there is a defect.
+      return isEnding ? Effect.orDie(end) : gateway.now
+    })
+    yield* Effect.provide(serve({ ...gateway, now, changes: { ...gateway.changes, sequence } }), layer)
+    const seconds = Effect.repeat(Effect.andThen(TestClock.adjust("1 second"), nextTurn), { times: 9 })
+    yield* seconds
+    isEnding = true
+    yield* seconds
+    isEnding = false
+    const before = { ...looks }
+    yield* seconds
+    assert.isAbove(looks.state, before.state)
+    assert.isAbove(looks.lapsed, before.lapsed)
+    assert.isAtLeast(lines.length, 2)
+  })
+})

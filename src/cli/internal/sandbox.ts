@@ -7,6 +7,7 @@ import * as Redacted from "effect/Redacted"
 import * as References from "effect/References"
 import * as Stream from "effect/Stream"
 import process from "node:process"
+import { repeatedly } from "../../durable/Work.ts"
 import * as Money from "../../pix/Money.ts"
 import { isLoopback, parseLocalUrl } from "../../internal/loopback.ts"
 import { Sandbox } from "../../panel/Sandbox.ts"
@@ -120,7 +121,7 @@ const serving = Effect.fnUntraced(function* (input: Input) {
         "client speaks http to a host that is not its own machine with PAYMENTS_INSECURE=true only."
     )
   }
-  if (input.log) yield* Effect.forkScoped(logRequests)
+  if (input.log) yield* Effect.forkScoped(repeatedly("Sandbox: printing its requests", "1 second", logRequests))
   if (input.json || !hasKeys()) return yield* Effect.never
   yield* keys(baseUrl)
 })

@@ -7,5 +7,6 @@ export const failureTag = (cause: Cause.Cause<unknown>): string => {
   const error = Option.getOrUndefined(Cause.findErrorOption(cause))
   const tag = Predicate.hasProperty(error, "_tag") ? error._tag : undefined
   if (typeof tag === "string" && /^[\w./@-]{1,80}$/.test(tag)) return tag
-  return error === undefined ? "a defect" : "an error without a tag"
+  if (error !== undefined) return "an error without a tag"
+  return Cause.hasInterruptsOnly(cause) ? "an interruption" : "a defect"
 }

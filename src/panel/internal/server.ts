@@ -85,6 +85,6 @@ export const serve = Effect.fnUntraced(function* (
     gateway.ledger().lapse(now)
     return gateway.webhooks.flush
   })
-  yield* Effect.forkScoped(Effect.repeat(lapse, Schedule.spaced("1 second")))
+  yield* Effect.forkScoped(Effect.repeat(Effect.ignoreCause(lapse, { log: "Error" }), Schedule.spaced("1 second")))
   return baseUrl
 })

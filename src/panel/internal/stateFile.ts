@@ -110,7 +110,7 @@ export const saveIn = Effect.fnUntraced(function* (
   yield* save
   yield* Effect.addFinalizer(() => Effect.ignore(save, { log: "Error" }))
   // A large state takes a while to write: writing takes at most a twentieth of the time.
-  const saveAndWait = Effect.flatMap(Effect.timed(Effect.ignore(save, { log: "Error" })), ([taken]) =>
+  const saveAndWait = Effect.flatMap(Effect.timed(Effect.ignoreCause(save, { log: "Error" })), ([taken]) =>
     Effect.sleep(Duration.max(Duration.seconds(1), Duration.times(taken, 20)))
   )
   yield* Effect.forkScoped(Effect.forever(saveAndWait))

@@ -116,7 +116,7 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
   )
   const credentials = Credentials.layer(yield* inWorld(sandbox.credentials))
 
-  yield* inWorld(
+  const following = yield* inWorld(
     Effect.gen(function* () {
       const note = noteChange(story)
       const onChange = (change: SandboxChange) =>
@@ -124,8 +124,9 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
           note(change),
           Effect.sync(() => payer.onChange(change))
         )
-      yield* Effect.forkIn(Stream.runForEach(sandbox.changes, onChange), scope)
+      const fiber = yield* Effect.forkIn(Stream.runForEach(sandbox.changes, onChange), scope)
       yield* Effect.yieldNow
+      return fiber
     })
   )
 
@@ -274,6 +275,12 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
   }
   // The gateway still executes late requests.
   yield* time.until(() => false, time.now() + tail, 0)
+
+  const unfollowed = following.pollUnsafe()
+  if (unfollowed !== undefined) {
+    const cause = Exit.isFailure(unfollowed) ? Cause.squash(unfollowed.cause) : undefined
+    return yield* Effect.die(new Error("Rehearsal: the gateway's changes were not followed to the end.", { cause }))
+  }
 
   const ledger: RehearsalWorld = {
     schedule: schedule.name,
