@@ -60,10 +60,14 @@ const onSandbox = Effect.gen(function* () {
   // Nobody can pay it, and it takes a whole screen: the panel draws it beside the charge.
   const show = () => Effect.void
   const point = yield* quickstart(pay, show).pipe(Effect.andThen(lostAnswer), Effect.provide(payments))
-  yield* tell(`Next: the panel at ${panel} (the QR code, Pay, faults, the clock), and docs/getting-started.md.`)
-  if (isTerminal) yield* Console.log("The sandbox stays up. Ctrl-C ends it.")
   yield* tell(point)
-  if (isTerminal) return yield* Effect.never
+  if (!isTerminal)
+    return yield* tell(
+      "The sandbox ends with this program. In a terminal (without CI) `npm start` leaves it and its panel up."
+    )
+  yield* tell(`Next: the panel at ${panel} (the QR code, Pay, faults, the clock), and docs/getting-started.md.`)
+  yield* Console.log("The sandbox stays up. Ctrl-C ends it.")
+  return yield* Effect.never
 }).pipe(Effect.provide(Layer.provide(Sandbox.layerServer, Layer.succeed(SandboxOptions, { as }))))
 
 const readOnly = Effect.gen(function* () {
