@@ -10,7 +10,6 @@ export * as BrCode from "./pix/BrCode.ts"
 export { ConfigurationError, type SettingProblem } from "./contract/ConfigurationError.ts"
 export { type ApiCredentials, Credentials } from "./client/Credentials.ts"
 export * as CredentialsReload from "./client/CredentialsReload.ts"
-export { CreatedPixTransaction } from "./contract/Transaction.ts"
 export type { Currency } from "./contract/Currency.ts"
 export * as Document from "./pix/Document.ts"
 export * as IdempotencyKey from "./client/IdempotencyKey.ts"
@@ -38,6 +37,7 @@ export * as Rehearsed from "./client/Rehearsed.ts"
 export * as Status from "./contract/Status.ts"
 export type {
   BoletoTransactionRequest,
+  CreatedPixTransaction,
   CreatedTransaction,
   CreateTransactionRequest,
   CreditCardTransactionRequest,
@@ -52,7 +52,6 @@ export type {
   TransactionSort,
   UndocumentedFields
 } from "./contract/Transaction.ts"
-export { TransactionHints } from "./transactions/TransactionHints.ts"
 export * as TransactionStream from "./transactions/TransactionStream.ts"
 export type { Withdrawal, WithdrawalDetail, WithdrawalRequest } from "./contract/Withdrawal.ts"
 export { WithdrawalLookup } from "./client/WithdrawalLookup.ts"

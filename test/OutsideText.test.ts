@@ -6,6 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, ManagedRuntime, Option, Redacted, Schema, Struct } from "effect"
 import { BrCode, Document, IdempotencyKey, Metadata, Money, PixKey, Reconcile, TransactionStream } from "effect-pix"
 import { Webhook, WebhookHint, WebhookVerifier } from "effect-pix/webhook"
+import { IdempotencyKey as Key } from "../src/contract/IdempotencyKey.ts"
 import { parseAmount } from "../src/cli/internal/amount.ts"
 import { parseTime } from "../src/cli/internal/flags.ts"
 import { csvRow, maskEmail, maskName, plain } from "../src/cli/internal/text.ts"
@@ -291,7 +292,7 @@ const readers: ReadonlyArray<readonly [reader: string, bound: number, shapes: Sh
   // What callers and operators give.
   ["Metadata.codec", word, { ...jsons, ...texts }, Schema.decodeUnknownExit(Custom)],
   ["Metadata of an object", word, jsons, json(Schema.decodeUnknownExit(Metadata.Metadata))],
-  ["an idempotency key", word, texts, Schema.decodeUnknownExit(IdempotencyKey.IdempotencyKey)],
+  ["an idempotency key", word, texts, Schema.decodeUnknownExit(Key)],
   ["IdempotencyKey.fromReferenceOption", word, texts, (text) => IdempotencyKey.fromReferenceOption("order", text)],
   ["the reference of a payout", word, texts, (text) => payoutKey("default", text)],
   ["a payout", word, texts, (text) => submission("default", { ...item, description: text, metadata: text })],

@@ -18,7 +18,7 @@ import { CallListener, lostReport, onLostExit, reportLost } from "./internal/cal
 import type { Call } from "./internal/call/state.ts"
 import { PaymentsPolicy } from "./PaymentsPolicy.ts"
 
-export * from "../contract/IdempotencyKey.ts"
+export { fingerprint, fromReference, fromReferenceOption, type IdempotencyKey } from "../contract/IdempotencyKey.ts"
 export type { WriteOptions } from "../contract/WriteOptions.ts"
 
 const outcomeOf = (error: unknown): unknown => (Predicate.hasProperty(error, "outcome") ? error.outcome : undefined)

@@ -4,7 +4,7 @@
 export * as Fault from "../sandbox/Fault.ts"
 export type { FaultTarget, PlannedFault } from "../sandbox/Fault.ts"
 export * as Rehearsal from "../rehearsal/Rehearsal.ts"
-export { RehearsalFailed } from "../rehearsal/RehearsalFailed.ts"
+export type { RehearsalFailed } from "../rehearsal/RehearsalFailed.ts"
 export type { RehearsalOptions, RehearsalRule } from "../rehearsal/RehearsalOptions.ts"
 export type {
   RehearsalFinding,

@@ -10,8 +10,8 @@
  *
  * Gotchas:
  * - `centavos`, `reais`, `fromReais`, `split` and `percent` are for literals in a program: they throw a `SchemaError`,
- *   which never quotes the input. For the input of a user there are `parseBRL` and an `...Option` of each: they return
- *   none instead.
+ *   which never quotes the input. For the input of a user there are `parseBRL`, and an `...Option` of the first three: they
+ *   return none instead. Of the others: `Option.liftThrowable(Money.split)`.
  * - `Reais` are `BigDecimal`s: `BigDecimal.sum(a, b)` and the rest of "effect/BigDecimal" apply. Make `Reais` of a
  *   result with `Money.reais`. Compare them with `Equal.equals` or `BigDecimal.Order`, not with `<`.
  */
@@ -220,20 +220,13 @@ export const format = (money: Centavos | Reais): string => {
   return sign + decimal.inReais(whole, fraction)
 }
 
-/** The sum. Throws a `SchemaError` beyond the safe integers (some 90 trillion reais). */
-export const add = (self: Centavos, that: Centavos): Centavos => centavos(centavos(self) + centavos(that))
-
-/** The difference in centavos, or none if it would be negative. */
-export const subtract = (self: Centavos, that: Centavos): Option.Option<Centavos> =>
-  isCentavos(self) && isCentavos(that) ? centavosOption(self - that) : Option.none()
-
 /** The sum of all in centavos, 0 for none. Throws a `SchemaError` beyond the safe integers. */
 export const sum: (amounts: Iterable<Centavos>) => Centavos = withSchemaError(
   "Expected centavos whose sum is within the safe integers",
   (amounts) => {
-    let total = centavos(0)
-    for (const amount of amounts) total = add(total, amount)
-    return total
+    let total = 0
+    for (const amount of amounts) total = centavos(total + centavos(amount))
+    return centavos(total)
   }
 )
 
@@ -275,8 +268,7 @@ export const split = <const Weights extends ReadonlyArray<number>>(
     "Expected an amount in centavos, and weights from 0 of which at least one is above 0"
   )
 
-/** `split` as an `Option` of centavos: none for weights that it would refuse. */
-export const splitOption = <const Weights extends ReadonlyArray<number>>(
+const splitOption = <const Weights extends ReadonlyArray<number>>(
   amount: Centavos,
   weights: Weights
 ): Option.Option<Shares<Weights>> => {
@@ -312,8 +304,7 @@ export const percent = (amount: Centavos, percentage: number): Centavos =>
     "Expected an amount in centavos, and a percentage from 0 whose result is a safe integer"
   )
 
-/** `percent` as an `Option` of centavos: none for a percentage that it would refuse. */
-export const percentOption = (amount: Centavos, percentage: number): Option.Option<Centavos> => {
+const percentOption = (amount: Centavos, percentage: number): Option.Option<Centavos> => {
   const ratio = ratioOption(percentage)
   if (Option.isNone(ratio) || !isCentavos(amount)) return Option.none()
   const [part = 0n, whole = 1n] = toWholes([ratio.value, BigDecimal.fromBigInt(100n)])

@@ -3,11 +3,8 @@
  * names it. `TransactionWait` then looks that transaction up at once, instead of at its next poll. A hint holds only the
  * id: the lookup shows the state.
  *
- * Details: it is a `Context.Reference`. By default all code of a process shares one instance, so no setup is needed.
- *
- * Gotcha: with several processes, only the one that received the webhook gets the hint, and the others poll. To share hints,
- * give an implementation of your own, for instance over Redis' publish and subscribe. Provide it twice: to the layer of
- * `Webhook`, which uses the instance of its own build, and to the effect that waits.
+ * It is a `Context.Reference`: all code of a process shares one instance. With several processes, only the one that received the
+ * webhook gets the hint, and the others poll.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"

@@ -3,7 +3,7 @@
  * `docs/service.md`.
  *
  * Details: the first lookup is made at once. The next ones follow a schedule that slows down, from every second to once a
- * minute, jittered. A hint (see `TransactionHints`; `Webhook` publishes them) starts a lookup at once.
+ * minute, jittered. A delivery that a `Webhook` of the process receives starts a lookup at once.
  *
  * - Waiting ends with the detail as soon as its status is final: see `Status.meaningOf`, or give your own `until`.
  * - It fails with `TimedOut` when the charge has expired or the deadline has passed. A lookup that is under way is

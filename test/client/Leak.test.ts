@@ -9,9 +9,9 @@ import {
   Payments,
   type PaymentsClient,
   PaymentsPolicy,
-  TransactionHints,
   WithdrawalLookup
 } from "effect-pix"
+import { TransactionHints } from "../../src/transactions/TransactionHints.ts"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { Webhook, WebhookClient, WebhookVerifier } from "effect-pix/webhook"
 import { FetchHttpClient } from "effect/http"

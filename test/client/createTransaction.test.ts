@@ -1,6 +1,7 @@
 /** What `createTransaction` sends, which answers it takes, and which requests it refuses. */
 import { assert, describe } from "@effect/vitest"
-import { CreatedPixTransaction, type CreateTransactionRequest, Money, type WriteOptions } from "effect-pix"
+import { type CreateTransactionRequest, Money, type WriteOptions } from "effect-pix"
+import { CreatedPixTransaction } from "../../src/contract/Transaction.ts"
 import { DateTime, Effect, Redacted, Result, Schema } from "effect"
 import { inspect } from "node:util"
 import {

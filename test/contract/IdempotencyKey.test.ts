@@ -3,10 +3,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option, Schema } from "effect"
 import { WebCrypto } from "effect/crypto"
 import { IdempotencyKey, IdempotencyKeyGen } from "effect-pix"
+import { IdempotencyKey as Key } from "../../src/contract/IdempotencyKey.ts"
 import { effect } from "../support/effect.ts"
 
 const { fromReference, fromReferenceOption } = IdempotencyKey
-const isKey = Schema.is(IdempotencyKey.IdempotencyKey)
+const isKey = Schema.is(Key)
 
 /** What the refusal of a reference or of a kind says: never the text. */
 const refusal = (kind: string, reference: string) => {

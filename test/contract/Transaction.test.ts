@@ -1,7 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { DateTime, Result, Schema } from "effect"
-import { CreatedPixTransaction } from "effect-pix"
-import { UndocumentedFields } from "../../src/contract/Transaction.ts"
+import { CreatedPixTransaction, UndocumentedFields } from "../../src/contract/Transaction.ts"
 
 const json = Schema.toCodecJson(CreatedPixTransaction)
 

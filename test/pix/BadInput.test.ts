@@ -56,7 +56,7 @@ const functions = Object.entries(modules).flatMap(([module, exports]) =>
 const throwing: ReadonlyArray<string> = [
   ..."BrCode.checkAmount IdempotencyKey.fingerprint IdempotencyKey.fromReference".split(" "),
   ..."Document.cnpj Document.cpf Document.format Document.mask Document.matches Document.of".split(" "),
-  ..."Money.add Money.centavos Money.format Money.fromReais Money.percent Money.reais".split(" "),
+  ..."Money.centavos Money.format Money.fromReais Money.percent Money.reais".split(" "),
   ..."Money.split Money.sum Money.toReais".split(" "),
   ..."PixKey.cnpj PixKey.cpf PixKey.email PixKey.evp PixKey.phone PixKey.toPair PixKey.value".split(" "),
   ..."QrCode.dataUrl QrCode.svg QrCode.terminal".split(" ")

@@ -2,7 +2,8 @@
  * Webhooks that record the input of their handlers, on a sandbox of the test.
  */
 import { Clock, Context, Effect, Exit, Fiber, Layer, Logger, Option, Random, Scope } from "effect"
-import { GatewayFacts, Payments, PaymentsClient, TransactionHints } from "effect-pix"
+import { GatewayFacts, Payments, PaymentsClient } from "effect-pix"
+import { TransactionHints } from "../../src/transactions/TransactionHints.ts"
 import { Sandbox } from "effect-pix/sandbox"
 import { NodeSqlite } from "effect-pix/node"
 import {

@@ -1,13 +1,8 @@
 import { assert, describe, test } from "@effect/vitest"
 import { Clock, DateTime, Duration, Effect, Exit, Fiber, Random, Result, Schedule, Schema } from "effect"
 import { TestClock } from "effect/testing"
-import {
-  GatewayFacts,
-  type GetTransactionError,
-  type TransactionDetail,
-  TransactionHints,
-  TransactionWait
-} from "effect-pix"
+import { GatewayFacts, type GetTransactionError, type TransactionDetail, TransactionWait } from "effect-pix"
+import { TransactionHints } from "../../src/transactions/TransactionHints.ts"
 import * as Lookup from "../support/payments.ts"
 import { effect } from "../support/effect.ts"
 

@@ -3,7 +3,7 @@
  */
 import { assert, describe } from "@effect/vitest"
 import { Effect, Layer, Logger, Metric, Redacted, References } from "effect"
-import { TransactionHints } from "effect-pix"
+import { TransactionHints } from "../../src/transactions/TransactionHints.ts"
 import { NodeSqlite } from "effect-pix/node"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { Webhook, WebhookClient, type WebhookOptions, WebhookVerifier } from "effect-pix/webhook"
