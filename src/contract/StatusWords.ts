@@ -38,9 +38,12 @@ const failures: ReadonlySet<string> = new Set(
   )
 )
 
-/** A status as it is compared. */
+/**
+ * A status as it is compared: without its case, accents, `_`, `-` and spaces. A character that nobody sees is none of these, so a text
+ * with one is another word.
+ */
 export const fold = (status: string): string =>
-  withoutAccents(status)
+  withoutAccents(status.replaceAll(/\p{Default_Ignorable_Code_Point}/gu, "\uFFFD"), "NFD")
     .toLowerCase()
     .replaceAll(/[\s_-]/g, "")
 

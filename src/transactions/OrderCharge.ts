@@ -152,7 +152,7 @@ export class OrderRefunded extends legible(
     operation: Schema.Literal("getTransaction"),
     outcome: Schema.Literal("NoEffect"),
     transactionId: Schema.String,
-    /** What was refunded, in centavos. */
+    /** The amount of the charge, in centavos: where a word of yours means a part, less was refunded. */
     amount: Centavos
   })
 ) {

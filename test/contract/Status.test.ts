@@ -22,8 +22,9 @@ const listed = {
 const others = `RefundFailed, EstornoRecusado, ReturnRequested, REFUND_PENDING, DEVOLUCAO_EM_ANALISE, CancelFailed, CANCEL_REQUESTED,
   FailedToCancel, CancelamentoRecusado, FailedRetrying, PartiallyRefunded, PartiallyPaid, ParcialmenteEstornado, Cancellation_Pending,
   RefundReversed, NotPaid, Unpaid, Not Failed, sem falha, PaymentFailed, Pago, Paga, Liquidado, Confirmed, Completed, Settled, Success,
-  Canceled, Cancelada, Estornado, Devolvido, Returned, Rejected, Recusado, UnderReview, EM_ANALISE, Paid out, Paidd, xPaid, 1, OK, ?, -`
-const split = (words: string) => words.split(",").map((word) => word.trim())
+  Canceled, Cancelada, Estornado, Devolvido, Returned, Rejected, Recusado, UnderReview, EM_ANALISE, Paid out, Paidd, xPaid, 1, OK, ?, -,
+  Paid\u200b, Pa\ufeffid, Refu\u034fnded, Failure\ufe0f, Can\u00adcelled, Succe\u2060ssful, Refunded\u00b4, \uff30\uff41\uff49\uff44`
+const split = (words: string) => words.split(/,\s*/)
 
 describe("the table of statuses", () => {
   for (const record of ["charge", "payout"] as const) {
