@@ -72,6 +72,7 @@ describe("a charge", () => {
     const gateway = yield* serveRaw()
     for (const [status, code] of [
       ["Paid", 0],
+      ["PAID", 0],
       ["Cancelled", 8]
     ] as const) {
       gateway.script(json(created, 201), json(lookup(status)))

@@ -134,6 +134,7 @@ describe("deliveries about one transaction, one after another", () => {
   /** Each delivery as its claim and what lookups say then. */
   for (const [deliveries, handedOut, reasons] of [
     ["Paid:Paid Paid:Paid Awaiting:Paid WAITING_PAYMENT:Paid", "Paid", ""],
+    ["Paid:Paid PAID:PAID páid:pa_id", "Paid", ""],
     ["Paid:Paid Refunded:Refunded", "Paid Refunded", ""],
     ["Awaiting:Awaiting Paid:Paid", "Paid", ""],
     ["Refunded:Refunded Paid:Refunded", "Refunded", ""],

@@ -1,6 +1,7 @@
 /** Looks up a transaction, prints it, and waits for a charge. */
 import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
+import { meaningOf } from "../../contract/Status.ts"
 import type { TransactionDetail } from "../../contract/Transaction.ts"
 import * as TransactionWait from "../../transactions/TransactionWait.ts"
 import { inBoth } from "./amount.ts"
@@ -55,5 +56,6 @@ export const waitUntilPaid = Effect.fnUntraced(function* (
   const detail = yield* TransactionWait.final(transactionId, { expiresAt })
   yield* note(`The charge is ${plain(detail.enStatusTransaction)}.`)
   yield* printDetail(detail, format)
-  if (detail.enStatusTransaction !== "Paid") return yield* failed("The charge ended without being paid.", codes.NotPaid)
+  if (meaningOf(detail.enStatusTransaction, "charge") !== "paid")
+    return yield* failed("The charge ended without being paid.", codes.NotPaid)
 })

@@ -14,7 +14,7 @@ import type { Confirmed, HandlerFailure, HandlerName, Unconfirmed, Untrusted, Wi
 import type { WebhookOptions } from "../WebhookOptions.ts"
 import type { Doubt } from "./judge.ts"
 import type { StatusHandler } from "./lookup.ts"
-import { type Claim, foldedId, nameOf, type Subject } from "./row.ts"
+import { type Claim, foldedId, nameOf, statusName, type Subject } from "./row.ts"
 import { countCall, countEnd, makeUnconfirmed } from "./signals.ts"
 
 /**
@@ -42,7 +42,7 @@ const warnFailure = ({ attempt, cause, handler, id, isDead }: HandlerFailure) =>
 
 /** The event of a transaction that was looked up. */
 export const eventOf = <M>(transaction: TransactionDetail, untrusted: Untrusted<M>): Confirmed<M> => {
-  const id = `${foldedId(transaction.transactionId)}:${transaction.enStatusTransaction}`
+  const id = `${foldedId(transaction.transactionId)}:${statusName(transaction.enStatusTransaction)}`
   return { _tag: "Confirmed", id, transaction, untrusted }
 }
 

@@ -13,7 +13,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { IdempotencyKey } from "../../contract/IdempotencyKey.ts"
 import { meaningOf, type OfCharge } from "../../contract/Status.ts"
-import { type DetailWord, detailWords } from "../../contract/StatusWords.ts"
+import { type DetailWord, detailWords, fold } from "../../contract/StatusWords.ts"
 import type { HandlerName } from "../WebhookEvent.ts"
 import { handlerNames } from "./handlerNames.ts"
 import { ofClaim } from "./judge.ts"
@@ -117,9 +117,8 @@ export const nameOf = (transactionId: string): string => {
   return /^[\w-]{1,64}$/.test(id) ? id : digest(id)
 }
 
-/** The documented status that a text names, in any case. */
-const wordOf = (status: string | undefined): DetailWord | undefined =>
-  detailWords.find((word) => word.toLowerCase() === status?.toLowerCase())
+/** The documented status that a text names, however it is spelled. */
+const wordOf = (status: string): DetailWord | undefined => detailWords.find((word) => fold(word) === fold(status))
 
 /** What a claim says: a documented status, or the meaning of another word. A word without a meaning claims nothing. */
 const claimedBy = ({ status = "" }: Claim): string | undefined => {
@@ -141,12 +140,15 @@ export interface Subject extends Pick<Row, "about" | "transactionId" | "withdraw
 /** The claim of a check. A lookup finishes it without a report, whether the transaction is still open or not. */
 export const checkClaim: Claim = { status: "Awaiting", isCheck: true }
 
+/** One name for all spellings of a documented status: your code drops repetitions by it. */
+export const statusName = (status: string): string => wordOf(status) ?? status
+
 /**
  * The name by which the status of a lookup is stored: a documented word itself, or a digest of any other text, which may be a
  * name. It says what the user's list makes of the word: a status that was handed out before it was listed is handed out again.
  */
 export const storedStatus = (status: string, meaning: OfCharge): string =>
-  wordOf(status) === undefined ? `${meaning === "unlisted" ? "" : `${meaning}:`}${digest(status)}` : status
+  wordOf(status) ?? `${meaning === "unlisted" ? "" : `${meaning}:`}${digest(fold(status))}`
 
 /** Whether a stored status says that the money was returned. */
 export const isReturned = (stored: string): boolean => stored.startsWith("refunded:") || wordOf(stored) === "Refunded"
