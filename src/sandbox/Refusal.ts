@@ -82,6 +82,7 @@ export const notTarget = {
   ...refusal(400, "url must be a loopback address, as http://127.0.0.1:3000/webhooks, or one of an allowed host."),
   portuguese: "O endereço deve ser desta máquina, como http://127.0.0.1:3000/webhooks, ou de um host permitido."
 }
+export const noFieldOfFault = (field: string) => refusal(400, `fault: this fault takes no ${field}.`)
 export const notOwnPage = refusal(403, "Only the page of this sandbox itself may do this in a browser.")
 export const noFunction = refusal(
   404,

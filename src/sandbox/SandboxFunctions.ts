@@ -9,6 +9,7 @@ declare module "./SandboxFunctions.ts" {}
 import * as Arr from "effect/Array"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -25,6 +26,7 @@ import type { Gateway } from "./Gateway.ts"
 import type { PayoutStep } from "./internal/ledger.ts"
 import { Listed, Listing, newest } from "./internal/lists.ts"
 import * as Lists from "./internal/lists.ts"
+import { named, names } from "./internal/plan.ts"
 import * as Refusal from "./Refusal.ts"
 
 /** The gateway that is steered, and its address. */
@@ -65,6 +67,12 @@ const done = { done: true } as const
 const Id = Schema.Struct({ id: Schema.Int })
 const Charge = Schema.Struct({ transactionId: Schema.String })
 const Url = Schema.Struct({ url: Schema.String })
+/** The fields of a fault by name. Those that it does not take are refused. */
+const FaultFields = {
+  seconds: Schema.optionalKey(Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 86_400 }))),
+  status: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 200, maximum: 599 }))),
+  message: Schema.optionalKey(Schema.String)
+}
 const ApiKey = Schema.Struct({ clientId: Schema.String, apiKey: Schema.String })
 
 const plain = ({ apiKey, clientId }: ApiCredentials) => ({ clientId, apiKey: Redacted.value(apiKey) })
@@ -78,6 +86,15 @@ const movePayout = (does: string, to: PayoutStep) =>
   step(does, Id, SandboxWithdrawal, ({ gateway }, { id }) =>
     Effect.flatMap(gateway.now, (now) => Effect.fromResult(gateway.ledger().movePayout(id, to, now)))
   )
+
+/** Whether a request or a webhook is about a row: it names the row, or asked for it under its key. */
+const isAbout = (row: SandboxTransaction | SandboxWithdrawal, one: SandboxRequest | SandboxWebhook): boolean => {
+  const isCharge = "transactionId" in row
+  if (isCharge ? one.transactionId === row.transactionId : one.withdrawalId === row.id) return true
+  if (!("operation" in one) || row.idempotencyKey === undefined) return false
+  const creates = isCharge ? "createTransaction" : "requestWithdrawal"
+  return one.operation === creates && one.idempotencyKey === row.idempotencyKey
+}
 
 const list = <A>(
   name: string,
@@ -156,15 +173,26 @@ export const functions = {
     "Plans faults for the next requests of an operation or of `any`. Each meets `times` requests.",
     Schema.Struct({
       operation: FaultTarget,
-      fault: Schema.Union([Fault, Schema.Array(Fault)]),
-      times: Schema.optional(Schema.Int.check(Schema.isGreaterThanOrEqualTo(1)))
+      fault: Schema.Union([Fault, Schema.Array(Fault), Schema.Literals(names)]),
+      times: Schema.optional(Schema.Int.check(Schema.isGreaterThanOrEqualTo(1))),
+      ...FaultFields
     }),
     Done,
-    ({ gateway }, { fault, operation, times = 1 }) =>
-      gateway.set(() => {
-        gateway.plan().add(operation, Arr.ensure(fault), times)
+    ({ gateway }, { fault, operation, times = 1, ...given }) => {
+      const { fields, make } = Predicate.isString(fault) ? named(fault) : { fields: {}, make: () => fault }
+      const wrong = Object.keys(given).find((field) => !(field in fields))
+      if (wrong !== undefined) return Effect.fail(Refusal.noFieldOfFault(wrong))
+      return gateway.set(() => {
+        gateway.plan().add(operation, Arr.ensure(make(given)), times)
         return done
       })
+    }
+  ),
+  faults: read(
+    "The names that `fault` takes, with their fields and the defaults of these.",
+    Nothing,
+    Schema.Array(Schema.Struct({ name: Schema.Literals(names), fields: Schema.Struct(FaultFields) })),
+    () => Effect.succeed(names.map((name) => ({ name, fields: named(name).fields })))
   ),
   clearFaults: step("Removes all planned faults.", Nothing, Done, ({ gateway }) =>
     Effect.as(gateway.set(gateway.plan().clear), done)
@@ -265,6 +293,30 @@ export const functions = {
   withdrawals: list("withdrawals", SandboxWithdrawal, (gateway) => gateway.ledger().payouts(), Lists.withdrawals),
   requests: list("requests", SandboxRequest, (gateway) => gateway.requests(), Lists.requests),
   webhooks: list("webhooks", SandboxWebhook, (gateway) => gateway.webhooks.all(), Lists.webhooks),
+  timeline: read(
+    "What happened to a charge or a payout: its requests and webhooks, oldest first.",
+    Schema.Struct({
+      transactionId: Schema.optional(Schema.String),
+      withdrawalId: Schema.optional(Schema.FiniteFromString)
+    }),
+    Schema.Struct({ requests: Schema.Array(SandboxRequest), webhooks: Schema.Array(SandboxWebhook) }),
+    ({ gateway }, { transactionId, withdrawalId }) =>
+      Effect.suspend(() => {
+        const ledger = gateway.ledger()
+        const row =
+          transactionId === undefined
+            ? ledger.payouts().find(({ id }) => id === withdrawalId)
+            : ledger.find(transactionId)
+        if (row === undefined) {
+          const subject = transactionId === undefined ? "withdrawal" : "transaction"
+          return Effect.fail(new SandboxNotFound({ subject, id: transactionId ?? withdrawalId ?? "" }))
+        }
+        return Effect.succeed({
+          requests: gateway.requests().filter((one) => isAbout(row, one)),
+          webhooks: gateway.webhooks.all().filter((one) => isAbout(row, one))
+        })
+      })
+  ),
   changes: read(
     "The last `limit` changes after the number `since`, oldest first, and the last number.",
     Schema.Struct({ since: Schema.FiniteFromString, limit: Listing.fields.limit }),

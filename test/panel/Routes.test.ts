@@ -1,9 +1,10 @@
 /** The functions of a sandbox over HTTP (`Sandbox.layerServer`): what they refuse, and what their lists find. */
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
-import { IdempotencyKey } from "effect-pix"
-import { Sandbox } from "effect-pix/sandbox"
+import { IdempotencyKey, QrCode } from "effect-pix"
+import { Fault, Sandbox } from "effect-pix/sandbox"
 import { effect } from "../support/effect.ts"
+import { lookupPath } from "../support/operations.ts"
 import { ask, charging, keyed, paying, socket } from "../support/doors.ts"
 
 const served = socket({ balance: 10_000, webhookUrl: "http://127.0.0.1:9/hook" })
@@ -40,6 +41,15 @@ describe("a function over HTTP", () => {
     ["a file as a target", "subscribe", { url: "file:///hook" }, "url must be a loopback address"],
     ["no target", "subscribe", { url: "hook" }, "url must be a loopback address"],
     ["a fault of an unknown operation", "fault", { ...fault({}), operation: "nothing" }, "operation must be "],
+    ["a fault of an unknown name", "fault", { operation: "any", fault: "elsewhere" }, "fault must be "],
+    [
+      "a field that a fault does not take",
+      "fault",
+      { operation: "any", fault: "tooSoon", status: 418 },
+      "takes no status"
+    ],
+    ["a field of a fault without a name", "fault", fault({}, { seconds: 1 }), "takes no seconds"],
+    ["a status of nobody for a fault", "fault", { operation: "any", fault: "html", status: 99 }, "status"],
     ["a fault for half a request", "fault", fault({}, { times: 1.5 }), "times"],
     ["a fault for no request", "fault", fault({}, { times: 0 }), "times"],
     ["an unknown ending", "fault", fault({ ending: "Nonsense" }), "ending"],
@@ -98,6 +108,75 @@ describe("a function over HTTP", () => {
   })
 })
 
+const given = { seconds: 3, status: 418, message: "não" }
+const byName: ReadonlyArray<readonly [name: string, fields: ReadonlyArray<keyof typeof given>, planned: Fault.Fault]> =
+  [
+    ["resetAfter", [], Fault.resetAfter],
+    ["resetBefore", [], Fault.resetBefore],
+    ["silence", [], Fault.silence()],
+    ["truncated", [], Fault.truncated],
+    ["latency", ["seconds"], Fault.latency("3 seconds")],
+    ["refusal", ["status", "message"], Fault.refusal(418, "não")],
+    ["answer", ["status", "message"], Fault.answer(418, { body: "não" })],
+    ["html", ["status"], Fault.html(418)],
+    ["empty", ["status"], Fault.empty(418)],
+    ["retryAfter", ["seconds", "status"], Fault.retryAfter("3 seconds", { status: 418 })],
+    ["tooSoon", [], Fault.tooSoon],
+    ["dailyLimit", [], Fault.dailyLimit],
+    ["nightLimit", [], Fault.nightLimit],
+    ["keyLimit", [], Fault.keyLimit],
+    ["blocked", [], Fault.blocked],
+    ["redirect", ["status"], Fault.redirect("https://elsewhere.example/", 418)],
+    ["forgetKey", [], Fault.forgetKey],
+    ["failure", ["message"], Fault.failure("não")],
+    ["brcode", [], Fault.brcode],
+    ["qrcode", [], Fault.qrcode],
+    ["localTimes", [], Fault.localTimes],
+    ["falseZ", [], Fault.falseZ]
+  ]
+effect("a fault is planned by its name, with the fields that it takes or their defaults", served, function* () {
+  const { clearFaults, overview } = yield* Sandbox
+  const names = yield* jsonOf("faults")
+  assert.deepStrictEqual(
+    names.map((one: { name: string; fields: object }) => [one.name, Object.keys(one.fields).toSorted()]),
+    byName.map(([name, fields]) => [name, fields.toSorted()])
+  )
+  for (const [fault, fields, planned] of byName) {
+    const named = Object.fromEntries(fields.map((field) => [field, given[field]]))
+    assert.strictEqual((yield* steer("fault", { operation: "getBalance", fault, times: 2, ...named })).status, 200)
+    assert.deepStrictEqual((yield* overview).faults, [{ operation: "getBalance", fault: planned, left: 2 }], fault)
+    yield* clearFaults
+  }
+  yield* steer("fault", { operation: "any", fault: "refusal" })
+  assert.deepStrictEqual((yield* overview).faults[0]?.fault, Fault.refusal(503, "Serviço indisponível."))
+})
+
+effect("a timeline has the requests and webhooks of one row, oldest first, by its id or its key", served, function* () {
+  const sandbox = yield* Sandbox
+  yield* sandbox.fault("requestWithdrawal", Fault.resetBefore)
+  const pay = ask(paying({}, keyed("payout_1")))
+  yield* Effect.andThen(Effect.flip(pay), pay)
+  const { id } = (yield* ask(charging({}, keyed("payout_1")))).json.data
+  yield* ask(charging({}, keyed("other")))
+  yield* ask({ path: lookupPath(id) })
+  yield* Effect.andThen(sandbox.markPaid(id), sandbox.settleWithdrawal(1))
+  const numbers = Effect.fnUntraced(function* (query: string) {
+    const { requests, webhooks } = yield* jsonOf(`timeline?${query}`)
+    return [requests, webhooks].map((rows: ReadonlyArray<{ id: number }>) => rows.map((row) => row.id))
+  })
+  assert.deepStrictEqual(yield* numbers("withdrawalId=1"), [[1, 2], [2]])
+  assert.deepStrictEqual(yield* numbers(`transactionId=${id}`), [[3, 5], [1]])
+  for (const query of ["", "withdrawalId=2", "transactionId=1"])
+    assert.strictEqual((yield* read(`timeline?${query}`)).status, 404)
+})
+
+effect("the picture of a charge's QR code is an SVG, and that of no charge a 404", served, function* () {
+  const { qrcode = "", transactionId } = yield* (yield* Sandbox).charge(100)
+  const { headers, text } = yield* read(`qrcode.svg?transactionId=${transactionId}`)
+  assert.deepStrictEqual([headers["content-type"], text], ["image/svg+xml", QrCode.svg(qrcode)])
+  assert.strictEqual((yield* read("qrcode.svg?transactionId=x")).status, 404)
+})
+
 effect("a payout that the gateway refuses is refused in both languages, for the page", served, function* () {
   const { json } = yield* steer("withdraw", { amount: 999 })
   assert.deepStrictEqual(json, {
@@ -122,6 +201,10 @@ describe("a list over HTTP", () => {
     assert.deepStrictEqual((yield* page("offset=1&limit=1")).slice(0, 2), [3, ["Bruno"]])
     assert.deepStrictEqual((yield* page("offset=2&limit=9")).slice(0, 2), [3, ["Ana"]])
     assert.deepStrictEqual((yield* page("offset=3")).slice(0, 2), [3, []])
+    assert.deepStrictEqual((yield* page("row=1&limit=2")).slice(0, 2), [3, ["Ana"]])
+    assert.deepStrictEqual((yield* page("row=2&limit=2&offset=2")).slice(0, 2), [3, ["Ana Lúcia", "Bruno"]])
+    assert.deepStrictEqual((yield* page("row=2&search=ana&limit=1")).slice(0, 2), [2, ["Ana Lúcia"]])
+    assert.strictEqual((yield* jsonOf("transactions?row=1&limit=2")).offset, 2)
     assert.deepStrictEqual(yield* page("status=Refunded"), [0, [], { Awaiting: 2, Paid: 1 }])
   })
 

@@ -35,10 +35,10 @@ describe.each([
 ])("a sandbox %s", (_, sandboxLayer) => {
   const statusOf = Effect.map(ask({ path: listTransactions.path }), ({ status }) => status)
 
-  effect("a sandbox has each function but setOffline and transaction", sandboxLayer, function* () {
+  effect("a sandbox has each function but those that serve its page alone", sandboxLayer, function* () {
     const sandbox = yield* Sandbox
     const missing = Object.keys(functions).filter((name) => !(name in sandbox))
-    assert.deepStrictEqual(missing, ["setOffline", "transaction"])
+    assert.deepStrictEqual(missing, ["faults", "setOffline", "transaction", "timeline"])
   })
 
   effect("a charge is brought into every state, once, and the balance goes along", sandboxLayer, function* () {

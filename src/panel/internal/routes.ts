@@ -1,6 +1,6 @@
 /**
  * The functions of the sandbox over HTTP, each under its own name: `POST /_sandbox/markPaid` takes a JSON object, and
- * `GET /_sandbox/transactions?status=Paid` takes a query.
+ * `GET /_sandbox/transactions?status=Paid` takes a query. `GET /_sandbox/qrcode.svg` is a picture, and no function.
  */
 import * as ByteSize from "effect/ByteSize"
 import * as Effect from "effect/Effect"
@@ -8,8 +8,10 @@ import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
 import * as HttpRouter from "effect/http/HttpRouter"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
+import * as QrCode from "../../pix/QrCode.ts"
 import { SandboxConflict, SandboxNotFound } from "../../sandbox/SandboxError.ts"
 import * as Functions from "../../sandbox/SandboxFunctions.ts"
 import * as Refusal from "../../sandbox/Refusal.ts"
@@ -41,8 +43,21 @@ const respond = (failure: Functions.Failure) =>
 
 const encode = Schema.encodeSync(Schema.Union([SandboxNotFound, SandboxConflict]))
 
+/** The picture of a charge's QR code. */
+const picture = ({ gateway }: Functions.Steered) =>
+  HttpRouter.use((router) =>
+    router.add("GET", "/_sandbox/qrcode.svg", (request) =>
+      Effect.map(queryOf(request), ({ transactionId = "" }) => {
+        const qrcode = gateway.ledger().find(transactionId)?.qrcode
+        return qrcode === undefined
+          ? respond(new SandboxNotFound({ subject: "transaction", id: transactionId }))
+          : HttpServerResponse.text(QrCode.svg(qrcode), { contentType: "image/svg+xml" })
+      })
+    )
+  )
+
 /** The routes of the functions. */
-export const routes = (steered: Functions.Steered) =>
+const functions = (steered: Functions.Steered) =>
   HttpRouter.use((router) =>
     Effect.forEach(
       Object.entries<Functions.Untyped>(Functions.functions),
@@ -63,3 +78,6 @@ export const routes = (steered: Functions.Steered) =>
       { discard: true }
     ).pipe(Effect.andThen(router.add("*", "/_sandbox/*", Refusal.toResponse(Refusal.noFunction))))
   )
+
+/** The routes under `/_sandbox`. */
+export const routes = (steered: Functions.Steered) => Layer.merge(picture(steered), functions(steered))

@@ -10,25 +10,32 @@ import type { SandboxWebhook } from "../SandboxWebhook.ts"
 const natural = (most: number) =>
   Schema.FiniteFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 0, maximum: most }))
 
-/** Which rows of a list: those with this text, in this state; `limit` of them after `offset`, the newest first. */
+/**
+ * Which rows of a list: those with this text, in this state; `limit` of them after `offset`, the newest first. With `row` the
+ * offset is that of the part which has the row of this number, if one fits.
+ */
 export const Listing = Schema.Struct({
   search: Schema.optional(Schema.String),
   status: Schema.optional(Schema.String),
   limit: Schema.optional(natural(1_000_000)),
-  offset: Schema.optional(natural(Number.MAX_SAFE_INTEGER))
+  offset: Schema.optional(natural(Number.MAX_SAFE_INTEGER)),
+  row: Schema.optional(natural(Number.MAX_SAFE_INTEGER))
 })
 type Listing = typeof Listing.Type
 
-/** A part of a list: how many rows fit in all, how many fit the search by status, and the rows. */
+/** A part of a list: how many rows fit in all, how many fit the search by status, how many newer ones fit, and the rows. */
 export const Listed = <S extends Schema.Constraint>(row: S) =>
   Schema.Struct({
     total: Schema.Int,
     counts: Schema.Record(Schema.String, Schema.Int),
+    offset: Schema.Int,
     items: Schema.Array(row)
   })
 
 /** How the rows of a list are searched. */
 export interface Texts<A> {
+  /** Its number. */
+  readonly numberOf: (row: A) => number
   readonly statusOf: (row: A) => string
   readonly textOf: (row: A) => string
   /** The idempotency key, which the search finds by its reference too. */
@@ -38,26 +45,30 @@ export interface Texts<A> {
 /** The rows that fit, the newest first. The rows are given oldest first. */
 export const newest = <A>(
   all: ReadonlyArray<A>,
-  { limit = 200, offset = 0, search = "", status }: Listing,
-  { keyOf, statusOf, textOf }: Texts<A>
+  { limit = 200, offset: given = 0, row: wanted, search = "", status }: Listing,
+  { keyOf, numberOf, statusOf, textOf }: Texts<A>
 ) => {
-  const wanted = search.trim().toLowerCase()
+  const text = search.trim().toLowerCase()
   const isWanted = isKeyOf(search.trim())
   const found =
-    wanted === "" ? all : all.filter((row) => textOf(row).toLowerCase().includes(wanted) || isWanted(keyOf?.(row)))
+    text === "" ? all : all.filter((row) => textOf(row).toLowerCase().includes(text) || isWanted(keyOf?.(row)))
   const counts: Record<string, number> = {}
   for (const row of found) counts[statusOf(row)] = (counts[statusOf(row)] ?? 0) + 1
   const fitting = status === undefined ? found : found.filter((row) => statusOf(row) === status)
+  const newer = fitting.length - 1 - fitting.findIndex((row) => numberOf(row) === wanted)
+  const offset = newer < fitting.length ? newer - (newer % limit || 0) : given
   const end = Math.max(0, fitting.length - offset)
-  return { total: fitting.length, counts, items: fitting.slice(Math.max(0, end - limit), end).toReversed() }
+  return { total: fitting.length, counts, offset, items: fitting.slice(Math.max(0, end - limit), end).toReversed() }
 }
 
 const statusOf = ({ status }: { readonly status: string }) => status
+const numberOf = ({ id }: { readonly id: number }) => id
 const keyOf = ({ idempotencyKey }: { readonly idempotencyKey?: string | undefined }) => idempotencyKey
 
 /** The texts and states of the rows of each list. */
 export const transactions = {
   keyOf,
+  numberOf: ({ rowId }: SandboxTransaction) => rowId,
   statusOf,
   textOf: ({ amount, customer, idempotencyKey, rowId, status, transactionId }: SandboxTransaction) => {
     const reais = (amount / 100).toFixed(2)
@@ -68,6 +79,7 @@ export const transactions = {
 
 export const withdrawals = {
   keyOf,
+  numberOf,
   statusOf,
   textOf: ({ amount, id, idempotencyKey, pixKey, status }: SandboxWithdrawal) => {
     const reais = (amount / 100).toFixed(2)
@@ -77,12 +89,14 @@ export const withdrawals = {
 
 export const requests = {
   keyOf,
+  numberOf,
   statusOf: ({ status }: SandboxRequest) => `${status ?? 0}`,
   textOf: ({ body, id, idempotencyKey, method, operation, path, status, transactionId }: SandboxRequest) =>
     [method, path, operation, idempotencyKey, status, transactionId, body, `#${id}`].join(" ")
 }
 
 export const webhooks = {
+  numberOf,
   statusOf: ({ state }: SandboxWebhook) => state,
   textOf: ({ id, json, state, target }: SandboxWebhook) => `${target} ${state} ${JSON.stringify(json)} #${id}`
 }
