@@ -4,7 +4,7 @@
  * - The command, so that `npx effect-pix` needs nothing else installed and starts fast. The sandbox is a chunk of its own,
  *   and so is what asks a database, with its driver. The panel is not copied: the package has it once.
  * - The used part of brazilian-utils: 6 kB of 8 MB.
- * - idiomorph, for the sandbox's page.
+ * - htm and Preact, for the sandbox's page: htm's own file of both, as it is. package.json has the version of Preact in it.
  *
  * `dist/bundled.cdx.json` names each of these packages with its version, where an audit of what is installed finds it (CycloneDX).
  */
@@ -30,6 +30,9 @@ const licenceOf = (folder: string) => {
   return [`${name} ${version} (${license})`, "", ...texts.map((text) => text.trim()), ""].join("\n")
 }
 
+const line = `${"-".repeat(80)}\n\n`
+const licencesOf = (folders: ReadonlyArray<string>) => folders.map(licenceOf).join(`\n${line}`)
+
 /** Bundles a module with all that it imports; returns the licences of the packages in it. */
 const bundle = async (input: string, output: OutputOptions): Promise<string> => {
   const built = await rolldown({
@@ -44,10 +47,7 @@ const bundle = async (input: string, output: OutputOptions): Promise<string> => 
   await built.close()
   const modules = written.output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : []))
   const folders = new Set(modules.map(packageOf).filter((folder) => folder !== undefined))
-  return [...folders]
-    .toSorted()
-    .map(licenceOf)
-    .join(`\n${"-".repeat(80)}\n\n`)
+  return licencesOf([...folders].toSorted())
 }
 
 const commandLicences = await bundle("dist/cli/main.js", {
@@ -68,11 +68,10 @@ const licences = await bundle(used, {
   file: used,
   banner: "/*! From @brazilian-utils/brazilian-utils (MIT): see THIRD-PARTY-LICENSES.txt of effect-pix. */"
 })
-const page = await bundle("node_modules/idiomorph/dist/idiomorph.esm.js", {
-  file: "dist/panel/internal/assets/idiomorph.js",
-  minify: true,
-  banner: "/*! idiomorph (0BSD): see THIRD-PARTY-LICENSES.txt of effect-pix. */"
-})
-writeFileSync("dist/THIRD-PARTY-LICENSES.txt", `${licences}${"-".repeat(80)}\n\n${page}`)
+const preact = readFileSync(new URL(import.meta.resolve("htm/preact/standalone")), "utf8")
+const banner = "/*! htm (Apache-2.0) and Preact (MIT): see THIRD-PARTY-LICENSES.txt of effect-pix. */"
+writeFileSync("dist/panel/internal/assets/preact.js", `${banner}\n${preact}`)
+const page = licencesOf(["node_modules/htm", "node_modules/preact"])
+writeFileSync("dist/THIRD-PARTY-LICENSES.txt", `${licences}${line}${page}`)
 const list = { bomFormat: "CycloneDX", specVersion: "1.6", version: 1, components: [...components.values()] }
 writeFileSync("dist/bundled.cdx.json", `${JSON.stringify(list, null, 1)}\n`)

@@ -76,7 +76,7 @@ const panel = Effect.gen(function* () {
   )
   const open = (path: string) => async (page: Page) => {
     await page.goto(`${baseUrl}/${path}`)
-    await page.locator("#state.live").waitFor()
+    await page.locator("#state.good").waitFor()
   }
   yield* Effect.provide(charges, payments)
   yield* shoot("panel.png", { width: 1180, height: 430 }, open("?lang=en"))

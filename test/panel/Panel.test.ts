@@ -1,4 +1,4 @@
-/** What the sandbox's page does in a browser. What its server writes is in the tests of the page. */
+/** What the sandbox's page does in a browser. */
 import { AxeBuilder } from "@axe-core/playwright"
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
@@ -15,6 +15,7 @@ const served = socket({ balance: 100_000 })
 const rows = (page: Page) => page.locator(".row")
 const parametersOf = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams)
 const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true })
+const says = (page: Page, text: string) => page.locator("#toast").filter({ hasText: text }).waitFor()
 const tab = async (page: Page, name: string) => {
   await page.getByRole("tab", { name }).click()
   await page.getByRole("tab", { name, selected: true }).waitFor()
@@ -27,7 +28,7 @@ const look = <A>(path: string, use: (page: Page) => Promise<A>, looks: Looks = {
       browse(`${baseUrl}${path}`, looks, async (page, { origins, problems }) => {
         await page
           .getByRole("status")
-          .filter({ hasText: /^(?:live|ao vivo)$/ })
+          .filter({ hasText: /^(?:Connected|Conectado)$/ })
           .waitFor()
         const result = await use(page)
         assert.deepStrictEqual([problems, [...origins]], [[], [baseUrl]])
@@ -77,14 +78,15 @@ describe.skipIf(noBrowser !== undefined)(
         await Effect.runPromiseWith(context)(Effect.flatMap(Sandbox, ({ charge }) => charge(2500)))
         const row = rows(page).filter({ hasText: "Maria Silva" })
         await row.getByText("Awaiting").waitFor()
-        await row.getByRole("button", { name: "Pay: charge 1" }).click()
+        await row.getByRole("button", { name: "Pay: Charge 1" }).click()
         await row.getByText("Paid").waitFor()
-        // The button that was clicked has the focus.
-        await row.locator(".acts").getByText("Refund").waitFor({ timeout: 5000 })
+        await says(page, "Charge #1 is paid, R$ 25,00; the webhook was answered 200")
         await page.locator("#balance").filter({ hasText: "1.025,00" }).waitFor()
         await tab(page, "Webhooks")
-        await rows(page).filter({ hasText: "Taken" }).getByRole("button", { name: "Send again" }).click()
+        await rows(page).filter({ hasText: "Sent" }).getByRole("button", { name: "Send again" }).click()
+        await says(page, "Webhook #1 is sent again; the webhook was answered 200")
         await page.getByText("2 of 2").waitFor()
+        await page.locator("#webhooks").filter({ hasText: "2 sent" }).waitFor()
       })
       assert.strictEqual(target.requests(), 2)
     })
@@ -126,10 +128,15 @@ describe.skipIf(noBrowser !== undefined)(
         await page.getByLabel("Status of the answer").fill("409")
         await page.getByLabel("Words or body of the answer").fill("Saque já solicitado")
         await button(page, "Plan").click()
+        await says(page, "refusal is planned for any")
         await page.getByText("answer 409").waitFor()
-        for (const state of ["visible", "hidden"] as const) {
+        for (const [state, word] of [
+          ["visible", "On"],
+          ["hidden", "Off"]
+        ] as const) {
           await page.getByRole("switch", { name: "Offline" }).click()
           await page.getByText("The gateway is offline.").waitFor({ state })
+          await page.getByRole("switch").getByText(word).waitFor()
         }
       })
       const { json, status } = yield* ask({ path: balancePath(1) })
@@ -164,7 +171,7 @@ describe.skipIf(noBrowser !== undefined)(
       const [one] = yield* (yield* Sandbox).transactions
       yield* look("/", async (page) => {
         await page.context().grantPermissions(["clipboard-read", "clipboard-write"])
-        assert.strictEqual(await page.locator("img").count(), 0)
+        assert.strictEqual(await page.locator("main img").count(), 0)
         await rows(page).first().getByText("25,00").click()
         for (const [name, text] of [
           ["Copy: PIX text", one?.qrcode],
@@ -193,12 +200,13 @@ describe.skipIf(noBrowser !== undefined)(
         await rows(page).filter({ hasText: "15,00" }).waitFor()
         await page.getByRole("searchbox").fill("invoice-2")
         await page.getByText("1 of 1").waitFor()
-        await button(page, "Settle: payout 1").click()
-        await button(page, "Return: payout 1").click()
-        await rows(page).getByText("Returned").waitFor()
-        await page.locator("#balance").filter({ hasText: "985,00" }).waitFor()
+        await button(page, "Complete: Payout 1").click()
+        await says(page, "Payout #1 has arrived, R$ 10,00")
         await rows(page).first().locator("[aria-expanded]").press("Enter")
         await page.getByText(key, { exact: true }).first().waitFor()
+        await button(page, "Send back: Payout 1").click()
+        await rows(page).locator(".line").getByText("Returned").waitFor()
+        await page.locator("#balance").filter({ hasText: "985,00" }).waitFor()
       })
     })
 

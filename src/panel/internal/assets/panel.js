@@ -1,131 +1,261 @@
-/** Sends what buttons and forms say, and exchanges what differs in the page. */
-import { Idiomorph } from "./idiomorph.js"
+/** The page of the sandbox: a client of `/_sandbox`, in two languages. */
+import { html, render } from "./preact.js"
+import { amountField, block, button, copy, list, submit } from "./rows.js"
+import { link, state, tabs } from "./state.js"
+import { act, change, go, search, start } from "./store.js"
+import { clock, count, curl, lang, money, nameOf, sees, shellWord, word } from "./text.js"
 
-const $ = (selector) => document.querySelector(selector)
-const money = new Intl.NumberFormat("pt-BR", { style: "currency", currency: "BRL" })
-const { timeZone } = new Intl.DateTimeFormat().resolvedOptions()
-const timers = {}
-const later = (name, millis, effect) => {
-  clearTimeout(timers[name])
-  timers[name] = setTimeout(() => effect(), millis)
-}
-const toast = (text) => {
-  $("#toast").textContent = text
-  later("toast", 4000, () => ($("#toast").textContent = ""))
-}
-
-/** As the command reads an amount: `2500` is centavos, `25,00` and `1.234,56` are reais. */
-const centavosOf = (text) => {
-  const plain = text.trim().replace(/^R\$\s*/, "")
-  const isAmount = /^\d{1,15}$|^\d{1,13}[.,]\d\d$|^\d{1,3}(?:\.\d{3}){1,3},\d\d$/.test(plain)
-  return isAmount ? Number(plain.replaceAll(/[.,]/g, "")) : undefined
-}
-const showAmounts = () => {
-  for (const { id, value } of document.querySelectorAll("[data-amount]:is(input)")) {
-    const centavos = centavosOf(value)
-    $(`#${id}-read`).textContent = centavos === undefined ? "?" : money.format(centavos / 100)
+/** What a program needs to reach the sandbox: its settings for a shell and for a file, and a request for curl. */
+const connect = () => {
+  const { credentials, overview } = state.seen
+  const { apiKey, clientId } = credentials
+  // A program uses the name under which the browser reached the page.
+  const { origin } = location
+  const variables = Object.entries({
+    PAYMENTS_BASE_URL: origin,
+    PAYMENTS_CLIENT_ID: clientId,
+    PAYMENTS_API_KEY: apiKey,
+    PAYMENTS_COMPANY_ID: `${overview.companyId}`
+  }).map(([name, value]) => `${name}=${shellWord(value)}`)
+  const headers = { "x-client-id": clientId, "x-api-key": apiKey, accept: "application/json" }
+  const path = `/api/Balance/balance/${overview.companyId}`
+  const { pixKey, pixKeyType } = overview.pixKey ?? {}
+  const texts = {
+    inShell: variables.map((line) => `export ${line}`).join("\n"),
+    inFile: variables.join("\n"),
+    withCurl: curl({ method: "GET", origin, path, headers }),
+    ...(pixKey && { companyKey: pixKey })
   }
+  return html`<button type="button" popovertarget="connect">${word("connect")}</button>
+    <div id="connect" popover="auto" class="sheet" role="dialog" aria-labelledby="connect-title">
+      <h2 id="connect-title">${word("connect")}</h2>
+      <p class="note">${word("connectNote")} <a href="/openapi.json">${word("openapi")}</a></p>
+      ${Object.entries(texts).map(([name, text]) => block(word(name, pixKeyType), text, copy(text, word(name, pixKeyType))))}
+      <button type="button" popovertarget="connect" popovertargetaction="hide">${word("close")}</button>
+    </div>`
 }
 
-/** The fields that the chosen fault uses, and what a client sees of it. */
-const showFault = () => {
-  const { fields, sees } = $("#fault")?.selectedOptions[0].dataset ?? {}
-  if (fields === undefined) return
-  const used = JSON.parse(fields)
-  $("#sees").textContent = sees
-  for (const field of document.querySelectorAll("[data-field]")) {
-    const input = field.querySelector("input")
-    input.disabled = field.hidden = used[input.name] === undefined
-    input.placeholder = used[input.name] ?? ""
-  }
+const leftOf = (left) => (left === 1 ? word("oneLeft") : word("left", count(left)))
+
+const header = () => {
+  const { faults, offline } = state.seen.overview
+  const left = faults.reduce((sum, one) => sum + one.left, 0)
+  const other = state.view.lang === "pt" ? "en" : "pt"
+  const { isLost } = state
+  const warned = html`${offline && word("isOffline")} ${left > 0 && word("hasFaults")}${" "}
+    ${left > 0 && html`<a href=${link({ tab: "faults" })}>${leftOf(left)}</a>`}`
+  return html`<a class="skip" href="#main">${word("skip")}</a>
+    <header class="top">
+      <div class="bar">
+        <h1><img src="/panel/icon.svg" alt="" width="22" height="22" />effect-pix <span>sandbox</span></h1>
+        <span id="state" class="pill ${isLost ? "bad" : "good"}" role="status">${word(isLost ? "lost" : "connected")}</span>
+        <span class="address"><code>${location.origin}</code></span>
+        ${connect()}
+        <a href=${link({ lang: other })} hreflang=${other} lang=${other}>${other === "pt" ? "Português" : "English"}</a>
+      </div>
+      ${(offline || left > 0) && html`<p class="warning">${warned}</p>`}
+    </header>`
 }
 
-/** What a person typed, opened or is told stays as it is. */
-const callbacks = {
-  beforeNodeMorphed: (node) => !node.matches?.("[data-keep], select, input:not([type=search]), input:focus"),
-  beforeAttributeUpdated: (name) => name !== "open"
-}
-const shown = { version: "", turn: 0 }
-/** Asks for the page of this address, if it is not of this version. An answer that another question has overtaken is not used. */
-const ask = async (known = "") => {
-  const turn = ++shown.turn
-  const answer = await fetch(location.href, { headers: { "x-time-zone": timeZone, "if-none-match": known } })
-  const text = await answer.text()
-  if (turn !== shown.turn || !answer.ok) return
-  shown.version = answer.headers.get("etag")
-  const next = new DOMParser().parseFromString(text, "text/html")
-  document.title = next.title
-  Idiomorph.morph(document.body, next.body, { morphStyle: "innerHTML", callbacks })
-  showAmounts()
-  showFault()
-}
-/** Asks once a second what changed, and says whether there is an answer. */
-const live = async () => {
-  const state = (await ask(shown.version).catch(() => "lost")) ?? "live"
-  $("#state").textContent = $("#state").dataset[state]
-  $("#state").className = `pill ${state}`
-  later("live", 1000, live)
-}
-const go = async (address, change = "pushState") => {
-  history[change](undefined, "", address)
-  await ask()
-  if (change === "pushState") $(".row:has(> .details)")?.scrollIntoView({ block: "nearest" })
+const figure = (id, value) => html`<h2>${word(id)}</h2><p class="value" id=${id}>${value}</p>`
+
+const cards = () => {
+  const { charges, overview, webhooks } = state.seen
+  const ended = (status, label) => word(label, count(webhooks.counts[status] ?? 0))
+  const endedLink = (status, label) => html`<a href=${link({ tab: "webhooks", status })}>${ended(status, label)}</a>`
+  return html`<section class="cards" aria-label=${word("glance")}>
+    <div class="card">${figure("balance", money(overview.balance))}
+      <details><summary>${word("addMoney")}</summary>
+        <form id="credit" class="stack" onSubmit=${submit("credit")}>
+          ${amountField("creditAmount", "100,00", word("amountToAdd"))} <button>${word("add")}</button>
+        </form>
+      </details>
+    </div>
+    <div class="card">${figure("awaited", money(overview.awaited))}
+      <p class="more">
+        <a href=${link({ tab: "transactions", status: "Awaiting" })}>${word("open", count(charges.Awaiting ?? 0))}</a>
+      </p>
+    </div>
+    <div class="card">${figure("webhooks", ended("Taken", "sent"))}
+      <p class="more">${endedLink("GivenUp", "refused")} ${endedLink("Pending", "waiting")}</p>
+    </div>
+    <div class="card">${figure("clock", clock(overview.now))}
+      <details><summary>${word("advance")}</summary>
+        <div class="acts">
+          ${button("advance", { seconds: 3600 }, "hour")} ${button("advance", { seconds: 86_400 }, "day")}
+          ${button("advance", { seconds: 604_800 }, "week")}
+        </div>
+      </details>
+    </div>
+  </section>`
 }
 
-const send = async ({ dataset }, input) => {
-  if (dataset.confirm && !confirm(dataset.confirm)) return
-  const body = JSON.stringify({ ...JSON.parse(dataset.body ?? "{}"), ...input })
-  const answer = await fetch(dataset.send, { method: "POST", headers: { "content-type": "application/json" }, body })
-  const { message, portuguese = message } = answer.ok ? { message: $("#toast").dataset.done } : await answer.json()
-  toast(document.documentElement.lang === "en" ? message : portuguese)
-  await ask()
+const textInput = (id, name, label, required) =>
+  html`<label class="hidden" for=${id}>${label}</label>
+    <input id=${id} name=${name} placeholder=${label} autocomplete="off" required=${required} />`
+
+/** What stands beside the search of a section. */
+const tools = {
+  transactions: () => html`<form id="charge" class="inline" onSubmit=${submit("charge")}>
+    ${textInput("payer", "name", word("payer"), false)}
+    ${amountField("chargeAmount", "25,00", word("chargeAmount"))}
+    <button class="main">${word("newCharge")}</button>
+  </form>`,
+  withdrawals: () => html`<form id="payout" class="inline" onSubmit=${submit("withdraw")}>
+    ${state.seen.overview.pixKey === undefined && textInput("payoutKey", "pixKey", word("pixKey"), true)}
+    ${amountField("payoutAmount", "25,00", word("payoutAmount"))}
+    <button class="main">${word("newPayout")}</button>
+  </form>`,
+  requests: () => undefined,
+  webhooks: () => html`<form id="target" class="inline" onSubmit=${submit("subscribe")}>
+      <label class="hidden" for="targetUrl">${word("targetUrl")}</label>
+      <input id="targetUrl" name="url" type="url" placeholder="http://127.0.0.1:3000/webhooks" required />
+      <button>${word("addTarget")}</button>
+    </form>
+    <ul class="targets">
+      ${state.seen.overview.targets.map(
+        (url) => html`<li><code>${url}</code> ${button("unsubscribe", { url }, "remove", url, "small")}</li>`
+      )}
+    </ul>`
 }
 
-document.addEventListener("submit", (event) => {
+/** The numbers that a field takes. A text has none. */
+const bounds = { times: [1, 1_000_000], seconds: [0, 86_400], status: [200, 599] }
+/** A field of the chosen fault, with its default in it. */
+const field = ([name, value]) => {
+  const [min, max] = bounds[name] ?? []
+  return html`<div key=${name}>
+    <label for=${name}>${word(name === "times" ? name : `field_${name}`)}</label>
+    <input id=${name} name=${name} type=${min === undefined ? "text" : "number"} min=${min} max=${max}
+      placeholder=${value} autocomplete="off" />
+  </div>`
+}
+
+const operations =
+  "any createTransaction getTransaction listTransactions getBalance requestWithdrawal getWithdrawal".split(" ")
+const choose = ({ target }) => change(() => (state.fault = target.value))
+const faultForm = (faults) => {
+  const { fields } = faults.find(({ name }) => name === state.fault)
+  return html`<form id="plan" class="card stack" onSubmit=${submit("fault")}>
+    <h2>${word("planFault")}</h2>
+    <label for="operation">${word("operation")}</label>
+    <select id="operation" name="operation" autocomplete="off">
+      ${operations.map((name) => html`<option value=${name}>${name}</option>`)}
+    </select>
+    <label for="fault">${word("fault")}</label>
+    <select id="fault" name="fault" autocomplete="off" value=${state.fault} onChange=${choose}>
+      ${faults.map(({ name }) => html`<option value=${name}>${name} · ${word(`fault_${name}`)}</option>`)}
+    </select>
+    <output id="sees" class="note" for="fault">${sees(state.fault)}</output>
+    <div class="pair">${Object.entries({ times: 1, ...fields }).map(field)}</div>
+    <button class="main">${word("plan")}</button>
+  </form>`
+}
+
+const planned = ({ fault, left, operation }) =>
+  html`<li>
+    <span><strong>${nameOf(fault)}</strong> · ${operation}</span>
+    <a href=${link({ tab: "requests", search: operation === "any" ? "" : operation })}>${leftOf(left)}</a>
+  </li>`
+const faultsPage = () => {
+  const { items } = state.seen.list
+  const { faults, offline } = state.seen.overview
+  return html`<div class="columns">
+    ${faultForm(items)}
+    <div class="stack">
+      <div class="card stack">
+        <h2>${word("planned")}</h2>
+        ${faults.length === 0 && html`<p class="note">${word("noFaults")}</p>`}
+        <ul class="plain">${faults.map(planned)}</ul>
+        <div class="acts">
+          ${faults.length > 0 && button("clearFaults", {}, "clearFaults")} ${button("forgetKeys", {}, "forgetKeys")}
+        </div>
+      </div>
+      <div class="card stack">
+        <button type="button" role="switch" aria-checked=${`${offline}`} aria-label=${word("offline")}
+          aria-describedby="offline-note" onClick=${() => act("setOffline", { offline: !offline })}>
+          ${word("offline")} <span class="pill ${offline ? "bad" : ""}">${word(offline ? "on" : "off")}</span>
+        </button>
+        <p id="offline-note" class="note">${word("offlineNote")}</p>
+      </div>
+      <div class="card stack">
+        <h2>${word("startOver")}</h2>
+        <button type="button" class="danger" popovertarget="reset">${word("reset")}</button>
+        <div id="reset" popover="auto" class="sheet" role="alertdialog" aria-labelledby="reset-title" aria-describedby="sure">
+          <h2 id="reset-title">${word("reset")}</h2>
+          <p id="sure">${word("sure")}</p>
+          <div class="acts">
+            <button type="button" class="danger" popovertarget="reset" popovertargetaction="hide"
+              onClick=${() => act("reset")}>${word("reset")}</button>
+            <button type="button" popovertarget="reset" popovertargetaction="hide">${word("keep")}</button>
+          </div>
+        </div>
+      </div>
+    </div>
+  </div>`
+}
+
+const section = (tab) =>
+  tab === "faults"
+    ? faultsPage()
+    : html`<div class="tools">
+          <input id="search-${tab}" type="search" value=${state.view.search} aria-label=${word(`search_${tab}`)}
+            placeholder=${word(`search_${tab}`)} aria-keyshortcuts="/" onInput=${({ target }) => search(target.value)} />
+          ${tools[tab]()}
+        </div>
+        ${list(tab)}`
+
+const tabOf = (name) => {
+  const isSelected = name === state.view.tab
+  return html`<a role="tab" id="tab-${name}" href=${link({ tab: name })} aria-selected=${`${isSelected}`}
+    aria-controls="content" tabindex=${isSelected ? 0 : -1}>${word(name)}</a>`
+}
+
+const page = () => {
+  const { overview, view } = state.seen
+  return html`${header()}
+    <main id="main" tabindex="-1">
+      ${cards()}
+      <div class="tabs" role="tablist" aria-label=${word("sections")}>${tabs.map(tabOf)}</div>
+      <section key=${view.tab} id="content" role="tabpanel" aria-labelledby="tab-${view.tab}">${section(view.tab)}</section>
+    </main>
+    <footer>${word("unofficial")} ${word(overview.stateFile === undefined ? "notStored" : "stored")}</footer>
+    <p id="toast" role="status">${state.toast}</p>`
+}
+
+addEventListener(
+  "click",
+  (event) => {
+    // The second click of a double click would make another charge, or press what has moved under the pointer.
+    if (event.detail > 1 && event.target.closest("button, .line")) {
+      event.preventDefault()
+      event.stopPropagation()
+    }
+  },
+  true
+)
+addEventListener("click", (event) => {
+  const href = event.target.closest("a[href^='/?']")?.getAttribute("href")
+  if (href === undefined || event.ctrlKey || event.metaKey || event.shiftKey) return
   event.preventDefault()
-  const input = {}
-  for (const { dataset, disabled, name, type, value } of event.target.elements) {
-    if (disabled) continue
-    if (dataset.amount !== undefined) input[name] = centavosOf(value)
-    else if (name && value !== "") input[name] = type === "number" ? Number(value) : value
-  }
-  if ("amount" in input && input.amount === undefined) toast($("#toast").dataset.amount)
-  else void send(event.target, input)
+  void go(href)
 })
-document.addEventListener("click", (event) => {
-  const target = event.target.closest("a, button, .line")
-  // The second click of a double click would make another charge, or press what has moved under the pointer.
-  if (event.detail > 1 && target?.matches("button, .line")) return event.preventDefault()
-  // Neither a link that leaves the page, nor text that was selected, is a click on a row.
-  if (target?.matches("a:not([href^='/?']), [data-whole]")) return
-  if (target?.matches(".line") && getSelection().type === "Range") return
-  const { copy, go: address = target?.getAttribute("href"), send: path } = target?.dataset ?? {}
-  if (path) void send(target)
-  if (copy) void navigator.clipboard.writeText(copy).then(() => toast($("#toast").dataset.copied))
-  if (!address || event.ctrlKey || event.metaKey || event.shiftKey) return
-  event.preventDefault()
-  void go(address)
-})
-document.addEventListener("input", ({ target }) => {
-  showAmounts()
-  showFault()
-  if (target.type !== "search") return
-  const url = new URL(location.href)
-  url.searchParams.set("search", target.value)
-  url.searchParams.delete("page")
-  url.searchParams.delete("open")
-  later("search", 150, () => go(url, "replaceState"))
-})
-document.addEventListener("keydown", (event) => {
+addEventListener("keydown", (event) => {
   const { key, target } = event
   const next = { ArrowRight: target.nextElementSibling, ArrowLeft: target.previousElementSibling }[key]
   if (key === "/" && !target.matches("input, select")) {
     event.preventDefault()
-    $("[type=search]")?.focus()
+    document.querySelector("[type=search]")?.focus()
   } else if (next && target.role === "tab") {
     next.focus()
     next.click()
   }
 })
-addEventListener("popstate", () => void ask())
-void live()
+
+start(() => {
+  if (state.seen === undefined) return
+  const { Awaiting = 0 } = state.seen.charges
+  document.documentElement.lang = lang()
+  document.title = `${Awaiting > 0 ? `(${count(Awaiting)}) ` : ""}effect-pix sandbox`
+  render(page(), document.body)
+})
