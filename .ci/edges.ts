@@ -1,12 +1,14 @@
 /**
  * Writes what the pages say of a payout's life, from the code: in docs/after-it-is-sent.md the diagram of its states and the list of the
- * edges of its state machine, as the worker and the operator's steps take them; in docs/payouts.md the Portuguese words.
+ * edges of its state machine, as the worker and the operator's steps take them; in docs/payouts-operating.md the table of why a payout
+ * waits; in docs/payouts.md the Portuguese words.
  * `npm run fix` runs it.
  */
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { DateTime } from "effect"
 import { InsufficientBalance, OutcomeUnknown } from "../src/contract/PaymentsError.ts"
+import { becauses } from "../src/payouts/PayoutBecause.ts"
 import { PayoutState } from "../src/payouts/PayoutState.ts"
 import type { PayoutStatus } from "../src/payouts/PayoutStatus.ts"
 import { sentenceOf } from "../src/cli/internal/operator/sentence.ts"
@@ -142,11 +144,8 @@ const unclear = new OutcomeUnknown({
 /** One status of each kind, and what it is. */
 const statuses: ReadonlyArray<readonly [what: string, PayoutStatus]> = [
   ["`accepted`", { _tag: "Accepted", state: "accepted", ...common }],
-  [
-    "`accepted`, waits for a balance",
-    { _tag: "Accepted", state: "accepted", ...common, waitsFor: "InsufficientBalance" }
-  ],
-  ["`accepted`, `notBefore`", { _tag: "Accepted", state: "accepted", ...common, waitsFor: "NotBefore", notBefore: at }],
+  ["`accepted`, waits for a balance", { _tag: "Accepted", state: "accepted", ...common, because: "Balance" }],
+  ["`accepted`, `notBefore`", { _tag: "Accepted", state: "accepted", ...common, because: "NotBefore", notBefore: at }],
   ["`posted`", { _tag: "Posted", state: "posted", ...common, withdrawalId: 7184 }],
   [
     "`posted`, claimed as failed",
@@ -170,12 +169,26 @@ const statuses: ReadonlyArray<readonly [what: string, PayoutStatus]> = [
 
 const wordsList = (): string => statuses.map(([what, status]) => `- ${what}: ${sentenceOf(status)}`).join("\n")
 
+/** The table of why a payout is not sent, is in doubt or waits for a person. */
+const whyTable = (): string =>
+  [
+    "| state and `because` | what is so | em português | it ends by | who acts | pages |",
+    "| --- | --- | --- | --- | --- | --- |",
+    ...Object.entries(becauses).flatMap(([state, words]) =>
+      Object.entries(words).map(
+        ([word, { alert, en, ends, pt, who }]) =>
+          `| \`${state}\` \`${word}\` | ${en} | ${pt} | ${ends} | ${who} | ${alert === undefined ? "nobody" : `[${alert}](operations/runbook.md#${alert.toLowerCase()})`} |`
+      )
+    )
+  ].join("\n")
+
 const life = join(folder, "after-it-is-sent.md")
 
 /** What is written, and into which page after which comment. */
 export const parts = [
   { page: life, from: "the arrows of src/payouts/internal/queue/edges.ts", write: diagram },
   { page: life, from: "src/payouts/internal/queue/edges.ts", write: list },
+  { page: join(folder, "payouts-operating.md"), from: "src/payouts/PayoutBecause.ts", write: whyTable },
   { page: join(folder, "payouts.md"), from: "src/cli/internal/operator/sentence.ts", write: wordsList }
 ] as const
 

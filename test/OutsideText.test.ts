@@ -18,7 +18,6 @@ import { parseLocalUrl } from "../src/internal/loopback.ts"
 import { displayCode, displayMessage, holdsPart } from "../src/internal/mask.ts"
 import { parseInstant, saoPaulo, toUtcText } from "../src/internal/utc.ts"
 import { isKnownHost } from "../src/panel/internal/guard.ts"
-import { readClaims } from "../src/payouts/internal/queue/claims.ts"
 import { readEntries } from "../src/payouts/internal/queue/entries.ts"
 import { readStatus } from "../src/payouts/internal/queue/handedOut.ts"
 import { readPayee } from "../src/payouts/internal/queue/record.ts"
@@ -306,7 +305,6 @@ const readers: ReadonlyArray<readonly [reader: string, bound: number, shapes: Sh
   ["two stored requests", stored, jsons, (text) => isSameRequest(text, ` ${text}`)],
   ["a stored payee", stored, jsons, readPayee],
   ["a stored status", stored, jsons, readStatus],
-  ["stored claims", stored, jsons, readClaims],
   ["stored entries", stored, jsons, (text) => Effect.runSyncExit(readEntries([text]))],
   ["a stored state of the sandbox", stored, jsons, Schema.decodeUnknownExit(Schema.fromJsonString(SandboxState))],
   // Requests to the sandbox's server.

@@ -7,7 +7,7 @@ import { Schema } from "effect"
 import * as Yaml from "effect/encoding/Yaml"
 import { globSync, readFileSync } from "node:fs"
 import { resolve } from "node:path"
-import { WaitsFor } from "../src/payouts/PayoutState.ts"
+import { AcceptedBecause, becauses, ParkedBecause } from "../src/payouts/PayoutBecause.ts"
 import { run } from "./support/command.ts"
 import { panels } from "./support/dashboard.ts"
 import { live } from "./support/effect.ts"
@@ -58,6 +58,15 @@ describe("the alert rules of docs/operations", () => {
     for (const [, label = ""] of annotations.summary.matchAll(/\$labels\.(\w+)/g)) {
       assert.isTrue(labels.has(label), `the summary names ${label}, which the expression leaves out`)
     }
+  })
+
+  it("a cause pages by the alert that its table names, and what is meant pages nobody", () => {
+    const pages = alerts.filter(({ labels }) => labels.severity === "page").map(({ alert }) => alert)
+    for (const { alert } of Object.values(becauses).flatMap((words) => Object.values(words)))
+      if (alert !== undefined) assert.include(pages, alert)
+    const delayed = alerts.find(({ alert }) => alert === "PayoutsDelayed")?.expr ?? ""
+    const meant = AcceptedBecause.literals.filter((because) => becauses.accepted[because].alert === undefined)
+    assert.sameMembers(/cause!~"([^"]+)"/.exec(delayed)?.[1]?.split("|") ?? [], meant)
   })
 
   it("the rule about wrong names knows the exported ones, in the order of the page", () => {
@@ -126,8 +135,12 @@ describe("the first five minutes of the runbook", () => {
   })
 
   it("its table names each cause of the payouts that its panel shows", () => {
-    // A paused account is no cause of a wait.
-    for (const cause of [...WaitsFor.literals, "Paused"]) assert.include(first, `\`${cause}\``)
+    for (const cause of AcceptedBecause.literals) assert.include(first, `\`${cause}\``)
+  })
+
+  it("the table of parked payouts names each reason", () => {
+    const { text = "" } = sections.find(({ title }) => title === "PayoutsParked") ?? {}
+    for (const cause of ParkedBecause.literals) assert.match(text, new RegExp(`^\\| .*\`${cause}\``, "m"))
   })
 })
 

@@ -27,26 +27,23 @@ CREATE TABLE effect_pix_payouts (
   marked_at BIGINT,
   under_way_until BIGINT,
   wanted_at BIGINT NOT NULL DEFAULT (CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)),
-  waits_for VARCHAR(30),
+  because VARCHAR(20),
   waits_since BIGINT,
   counted_day VARCHAR(10),
   not_before BIGINT CHECK (not_before BETWEEN 0 AND 8640000000000000),
   withdrawal_id BIGINT,
-  withdrawal_status VARCHAR(40),
-  unlisted VARCHAR(40),
+  word VARCHAR(40),
   end_to_end_id VARCHAR(64),
   value VARCHAR(60),
   recorded_at BIGINT,
+  ended_as VARCHAR(10),
   ended_by VARCHAR(10),
   ended_at BIGINT,
   contradicted BOOLEAN NOT NULL DEFAULT FALSE,
   lookups INTEGER,
-  claims TEXT,
-  claimed VARCHAR(10),
   reason TEXT,
   payee TEXT,
   error TEXT,
-  parked_because VARCHAR(20),
   submitted_at BIGINT NOT NULL DEFAULT (CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)) CHECK (submitted_at BETWEEN 0 AND 8640000000000000),
   updated_at BIGINT NOT NULL DEFAULT (CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)) CHECK (updated_at BETWEEN 0 AND 8640000000000000),
   version INTEGER NOT NULL DEFAULT 1,
@@ -66,13 +63,9 @@ CREATE INDEX effect_pix_payouts_posted ON effect_pix_payouts (account, marked_at
 
 CREATE INDEX effect_pix_payouts_unconfirmed ON effect_pix_payouts (account, marked_at, amount) WHERE state = 'posted' AND lookups IS NULL;
 
-CREATE INDEX effect_pix_payouts_unlisted ON effect_pix_payouts (account, unlisted, marked_at, amount) WHERE state = 'posted' AND unlisted IS NOT NULL;
-
 CREATE INDEX effect_pix_payouts_withdrawal ON effect_pix_payouts (account, withdrawal_id) WHERE withdrawal_id IS NOT NULL;
 
-CREATE INDEX effect_pix_payouts_claimed ON effect_pix_payouts (account, claimed, submitted_at, idempotency_key) WHERE claimed IS NOT NULL;
-
-CREATE INDEX effect_pix_payouts_contradicted ON effect_pix_payouts (account, submitted_at) WHERE contradicted;
+CREATE INDEX effect_pix_payouts_claimed ON effect_pix_payouts (account, submitted_at, idempotency_key) WHERE (contradicted OR (ended_as IS NOT NULL AND NOT ended_as IS NOT DISTINCT FROM state));
 
 CREATE INDEX effect_pix_payouts_amount ON effect_pix_payouts (account, amount, submitted_at);
 
@@ -89,7 +82,7 @@ CREATE TABLE effect_pix_payout_accounts (
   pause TEXT,
   ends_in_row INTEGER NOT NULL DEFAULT 0,
   blocked_at BIGINT,
-  blocked_because VARCHAR(30),
+  blocked_because VARCHAR(20),
   probes INTEGER NOT NULL DEFAULT 0,
   probe_at BIGINT,
   probe_key VARCHAR(64),

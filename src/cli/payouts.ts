@@ -1,8 +1,9 @@
 /** `effect-pix payouts`: the queue of payouts in a program's own database, and an operator's steps. */
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
+import { PayoutBecause } from "../payouts/PayoutBecause.ts"
 import { PayoutState } from "../payouts/PayoutState.ts"
-import { account, format, full, GivenAccount, json, periodOf } from "./internal/flags.ts"
+import { account, flag, format, full, GivenAccount, json, periodOf } from "./internal/flags.ts"
 import { lazily } from "./internal/lazily.ts"
 import { reference } from "./internal/operator/step.ts"
 import { accountSteps, payoutSteps, stateLetterSteps } from "./internal/operator/steps.ts"
@@ -21,10 +22,11 @@ const list = Command.make(
       ),
       Flag.optional
     ),
-    claimed: Flag.Literals("claimed", ["failed", "returned", "paid", "any"]).pipe(
-      Flag.withDescription("Those of which a webhook says so, and that a person has to look at"),
+    because: Flag.Literals("because", PayoutBecause.literals).pipe(
+      Flag.withDescription("Those that wait, are in doubt or are parked for this"),
       Flag.optional
     ),
+    toCheck: flag("to-check", "Those whose end a person has to find out"),
     ...periodOf("Submitted"),
     full,
     lang,

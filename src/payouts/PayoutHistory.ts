@@ -12,7 +12,8 @@ import { IdempotencyConflict, OutcomeUnknown } from "../contract/PaymentsError.t
 import { Person } from "../durable/Step.ts"
 import { Centavos } from "../pix/Money.ts"
 import { PayoutRefusal } from "./Payout.ts"
-import { ParkedBecause, PayoutState } from "./PayoutState.ts"
+import { AcceptedBecause, ParkedBecause } from "./PayoutBecause.ts"
+import { PayoutState } from "./PayoutState.ts"
 
 const changed = {
   /** When it was written, by the clock of the process that wrote it. */
@@ -103,9 +104,6 @@ export const AccountChange = Schema.Struct({
 /** See the schema of the same name. */
 export interface AccountChange extends Schema.Schema.Type<typeof AccountChange> {}
 
-/** What is about an account, and not about one payout of it: see `WaitsFor`. */
-export const RefusedBecause = Schema.Literals(["AuthError", "Setup", "RateLimited", "Limit", "InsufficientBalance"])
-
 /** An account of the queue. All of it can be stored. */
 export const PayoutAccount = Schema.Struct({
   /** Its name: the option `account`. */
@@ -125,7 +123,7 @@ export const PayoutAccount = Schema.Struct({
    * Since when the service refuses its payouts alike, and why. One payout is tried at a time, until the service takes one, or refuses
    * one by itself.
    */
-  refusedSince: Schema.optionalKey(Schema.Struct({ at: Schema.DateTimeUtcFromString, because: RefusedBecause })),
+  refusedSince: Schema.optionalKey(Schema.Struct({ at: Schema.DateTimeUtcFromString, because: AcceptedBecause })),
   /**
    * Since when its payouts are not confirmed, since the service does not know the withdrawals that it named: one is looked up an
    * hour, the next one at `probeAt`, until a record is found. Absent: they are confirmed, where workers have `confirm`.

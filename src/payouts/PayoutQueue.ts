@@ -80,6 +80,7 @@ import { tables } from "./internal/queue/tables.ts"
 import { makeWorker } from "./internal/queue/worker.ts"
 import type { PayoutLetter } from "./OnState.ts"
 import type { PayoutItem, PayoutsNotAccepted, ReferenceConflict } from "./Payout.ts"
+import type { PayoutBecause } from "./PayoutBecause.ts"
 import type { PayoutAccount, PayoutChange } from "./PayoutHistory.ts"
 import {
   type PayoutClientOptions,
@@ -163,15 +164,14 @@ export class PayoutQueue extends Context.Service<
      * with `DatabaseError` where the first look at the database fails.
      */
     readonly await: (reference: string) => Effect.Effect<PayoutStatus, PayoutNotFound | DatabaseError>
-    /** All payouts, or those of one state or of some days, the oldest first. Amounts are in centavos. Fails with `DatabaseError`. */
+    /** All payouts, or those of one state, of one reason or of some days, the oldest first. Amounts are in centavos. Fails with `DatabaseError`. */
     readonly list: (options?: {
       /** Default: all states. */
       readonly state?: PayoutState | undefined
-      /**
-       * Those of which a webhook claims that they `failed`, that their money `returned`, that what is stored as failed was `paid`,
-       * or any of these, and of which no lookup and no person has said since what became of them. Default: all.
-       */
-      readonly claimed?: "failed" | "returned" | "paid" | "any" | undefined
+      /** Those that wait, are in doubt or are parked for this: the `because` of their status. Default: all. */
+      readonly because?: PayoutBecause | undefined
+      /** Those whose end a person has to find out, or has not: the `toCheck` of their status. Default: all. */
+      readonly toCheck?: boolean | undefined
       /** Those that were submitted at this time or later. */
       readonly since?: DateTime.DateTime | undefined
       /** Those that were submitted before this time. */
@@ -194,10 +194,10 @@ export class PayoutQueue extends Context.Service<
     ) => Effect.Effect<Option.Option<PayoutStatus>, DatabaseError>
     /**
      * Stores what a webhook claims of a payout, and answers its status: a hint of `Webhook`'s `onWithdrawal` as it is, or one of your
-     * own. It joins the caller's transaction. Anybody may have written it, so it changes no state and stores no number; each
-     * distinct claim is stored once, with its time, in `claims` of the status. With `confirm` the payout is looked up at once, and
-     * the record says what became of it; without, a claim of failure or return, or that what failed was paid, waits for a person: `list({ claimed: "any" })`, then
-     * `settle`.
+     * own. It joins the caller's transaction. Anybody may have written it, so it changes no state and stores no number: the
+     * latest claim that differs from the state is `claimed` of the status, and one of failure or return is not replaced by one of success. With
+     * `confirm` the payout is looked up at once, and the record says what became of it; without, a person does: `list({ toCheck: true })`,
+     * then `settle`.
      *
      * `None` where no payout has the number, or the key, *yet*, and where they are of different payouts: nothing is stored then. A
      * handler fails with it, and is called again:
@@ -222,7 +222,7 @@ export class PayoutQueue extends Context.Service<
       readonly idempotencyKey?: string | undefined
       /** The claimed status, in the words of the webhook. */
       readonly status: string
-      /** The claimed end-to-end id. Stored only in the form of one: `E` or `D`, 8 digits, then digits and letters. */
+      /** The claimed end-to-end id, which is not stored: a record says it. */
       readonly endToEndId?: string | undefined
     }) => Effect.Effect<Option.Option<PayoutStatus>, InvalidRequest | ForeignTransaction | DatabaseError>
 
@@ -271,7 +271,7 @@ export class PayoutQueue extends Context.Service<
     readonly cancel: (reference: string, options?: StepOptions) => Steering
     /**
      * Deletes the personal data of a payout that is posted, paid, failed, returned, refused or cancelled at once: its request, its
-     * payee, what webhooks claimed, and the check of its request, by which a CPF could be guessed. Its reference, amount, state and history stay until
+     * payee, and the check of its request, by which a CPF could be guessed. Its reference, amount, state and history stay until
      * `forget.record`. A refused one cannot be sent any more. A later submit of the reference with the same amount is the same
      * payout, whatever else it asks for. A second `forget` changes nothing.
      */

@@ -5,26 +5,10 @@ import * as Schema from "effect/Schema"
 import { IdempotencyConflict, OutcomeUnknown, WithdrawalFailed } from "../contract/PaymentsError.ts"
 import { Centavos, Reais } from "../pix/Money.ts"
 import { PayoutRefusal } from "./Payout.ts"
-import { EndedBy, ParkedBecause, WaitsFor } from "./PayoutState.ts"
+import { AcceptedBecause, ParkedBecause, UnknownBecause } from "./PayoutBecause.ts"
+import { EndedBy } from "./PayoutState.ts"
 
 const Unclear = Schema.Union([OutcomeUnknown, IdempotencyConflict])
-
-/**
- * What a webhook claims of a payout, and when it was first claimed. Anybody who knows the address of the webhook may have written
- * it: it changes no state.
- */
-export const PayoutClaim = Schema.Struct({
-  meaning: Schema.Literals(["open", "paid", "failed", "returned", "unlisted"]),
-  /** The word that it claims, if it is a plain one. */
-  word: Schema.optionalKey(Schema.String),
-  endToEndId: Schema.optionalKey(Schema.String),
-  at: Schema.DateTimeUtcFromString
-})
-/** See the schema of the same name. */
-export interface PayoutClaim extends Schema.Schema.Type<typeof PayoutClaim> {}
-
-/** What a webhook claims of how a payout ended, and no lookup and no person has answered. */
-export const PayoutClaimed = Schema.Literals(["failed", "returned", "paid"])
 
 const common = {
   /** Your reference. */
@@ -39,7 +23,18 @@ const common = {
   /** When its row was last changed: by a step, a request or an answer, or since it has to wait. */
   updatedAt: Schema.DateTimeUtcFromString,
   /** Before this time it is not sent. */
-  notBefore: Schema.optionalKey(Schema.DateTimeUtcFromString)
+  notBefore: Schema.optionalKey(Schema.DateTimeUtcFromString),
+  /**
+   * What is said last of how it ended, against its state: by a webhook, which anybody may have written, or where it is `contradicted`
+   * by the service. One of failure or return is not replaced by one of success. A lookup or a person ends it.
+   */
+  claimed: Schema.optionalKey(Schema.Literals(["paid", "failed", "returned"])),
+  /**
+   * A person has to find out how it ended: it is contradicted, claimed to have ended, not confirmed, or posted with a word that no
+   * table has. Such a word ends nothing, and nothing is sent again: list it in `GatewayFacts`, or `settle` the payout. A lookup with a
+   * listed word ends it too.
+   */
+  toCheck: Schema.optionalKey(Schema.Literal(true))
 }
 /** When the first request whose result is not known may have left. Absent: no request of it is in doubt. */
 const mayHaveLeftAt = Schema.optionalKey(Schema.DateTimeUtcFromString)
@@ -56,17 +51,7 @@ const record = {
   /** The end-to-end id of the PIX, by which a bank finds it. */
   endToEndId: Schema.optionalKey(Schema.String),
   /** The `value` of the record, in reais: what differs from `amount` may be a fee. */
-  value: Schema.optionalKey(Reais),
-  /** What webhooks claim of it, each claim once, the oldest first. */
-  claims: Schema.optionalKey(Schema.Array(PayoutClaim)),
-  /** What the last of them says of its end that is not known, or that is against what is known. A lookup or a person ends it. */
-  claimed: Schema.optionalKey(PayoutClaimed),
-  /**
-   * A person has to find out how it ended: it is contradicted, claimed to have ended, not confirmed, or posted with a word that no
-   * table has. Such a word ends nothing, and nothing is sent again: list it in `GatewayFacts`, or `settle` the payout. A lookup with a
-   * listed word ends it too.
-   */
-  toCheck: Schema.optionalKey(Schema.Literal(true))
+  value: Schema.optionalKey(Reais)
 }
 const end = {
   /** Who said so. */
@@ -81,8 +66,8 @@ const end = {
 const Accepted = Schema.TaggedStruct("Accepted", {
   state: Schema.Literal("accepted"),
   ...common,
-  /** Absent while it waits for a worker, or for the end of a pause. */
-  waitsFor: Schema.optionalKey(WaitsFor),
+  /** What it waits for, by itself or with its account. Absent while it waits for a worker alone. */
+  because: Schema.optionalKey(AcceptedBecause),
   error: Schema.optionalKey(PayoutRefusal)
 })
 interface Accepted extends Schema.Schema.Type<typeof Accepted> {}
@@ -113,6 +98,8 @@ const Unknown = Schema.TaggedStruct("Unknown", {
   ...common,
   mayHaveLeftAt,
   underWayUntil,
+  /** No request of it is known to have left. Absent while one is under way, or asked again. */
+  because: Schema.optionalKey(UnknownBecause),
   /** Absent while a request is under way: see `underWayUntil`. */
   error: Schema.optionalKey(Unclear)
 })

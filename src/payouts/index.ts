@@ -11,6 +11,7 @@ export {
   ReferenceConflict
 } from "./Payout.ts"
 export type { StepOptions } from "../durable/Step.ts"
+export type { PayoutBecause } from "./PayoutBecause.ts"
 export type { AccountChange, PauseChange, PayoutAccount, PayoutChange } from "./PayoutHistory.ts"
 export type { OnState, PayoutLetter, StateEntry } from "./OnState.ts"
 export * as Payouts from "./Payouts.ts"
@@ -23,12 +24,5 @@ export type {
   PayoutQueueOptions
 } from "./PayoutQueueOptions.ts"
 export * as Seal from "./Seal.ts"
-export {
-  type EndedBy,
-  type ParkedBecause,
-  PayoutNotFound,
-  type PayoutState,
-  PayoutStateConflict,
-  type WaitsFor
-} from "./PayoutState.ts"
-export { type PayoutClaim, type PayoutPayee, PayoutStatus } from "./PayoutStatus.ts"
+export { type EndedBy, PayoutNotFound, type PayoutState, PayoutStateConflict } from "./PayoutState.ts"
+export { type PayoutPayee, PayoutStatus } from "./PayoutStatus.ts"

@@ -59,7 +59,7 @@ const parked = Effect.gen(function* () {
     yield* submit(item(reference, 1000 * (index + 1)))
     yield* PayoutQueue.use((queue) => queue.park(reference))
   }
-  yield* sql("UPDATE effect_pix_payouts SET parked_because = 'OverMaxAmount' WHERE reference <> 'held'")
+  yield* sql("UPDATE effect_pix_payouts SET because = 'OverCap' WHERE reference <> 'held'")
 })
 
 type InProgram = Effect.Effect<unknown, unknown, PayoutQueue | SqlClient.SqlClient>
@@ -143,7 +143,7 @@ describe.each(databases)("payouts in %s", (...database) => {
       ["list --state failed", 0, /^STATE .*\n$/, /^There is none\.$/m],
       ["list --csv --json", 1, "", /one of --csv and --json/],
       ["list --limit 0", 1, "", /--limit/],
-      ["show parked", 0, /^Parked +Operator$[^]*^To +.*\*\*\*/m],
+      ["show parked", 0, /^Because +Operator: a person parked it\. It ends by `resume` or `settle`$[^]*^To +.*\*\*\*/m],
       ["show unknown", 0, /^Amount +R\$ 50,00 \(5000 centavos\)$[^]*^May have left +\S+Z \(3 d ago\)$/m],
       ["show unknown --full --json", 0, /"pixKey":"maria@example\.com"/],
       ["show unknown --full --by ana", 1, "", /--by/],
@@ -229,8 +229,7 @@ describe.each(databases)("payouts in %s", (...database) => {
 describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database) => {
   live("an accountant gets every page as CSV, without payees and with no cell that a sheet runs", function* () {
     const { inProgram, rows, run: list } = yield* operate(database)
-    const columns =
-      "reference,state,amount_centavos,amount_reais,submitted_at,updated_at,withdrawal_id,withdrawal_status"
+    const columns = "reference,state,amount_centavos,amount_reais,submitted_at,updated_at,withdrawal_id,word"
     const head = `${columns},end_to_end_id,value_reais,difference_reais,ended_by,ended_at,not_before,submitted_by,why`
     const { submittedAt } = JSON.parse((yield* list("show posted --json")).stdout)
     const at = submittedAt.replace(/\.\d+Z$/, "Z")
@@ -272,8 +271,7 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
           `UPDATE effect_pix_payouts SET submitted_at = ${midnight - 1} WHERE reference = 'late'`,
           `UPDATE effect_pix_payouts SET submitted_at = ${midnight}, state = 'returned', ended_by = 'lookup', ended_at = ${midnight},
             withdrawal_id = 8, end_to_end_id = 'E2E8', value = '19.50', reason = '${reason}' WHERE reference = 'back'`,
-          `UPDATE effect_pix_payouts SET submitted_at = ${midnight + 86_400_000}, state = 'posted', withdrawal_id = 9, claimed = 'failed',
-            claims = '[{"meaning":"failed","at":"2026-11-02T03:00:00.000Z"}]' WHERE reference = 'paid'`
+          `UPDATE effect_pix_payouts SET submitted_at = ${midnight + 86_400_000}, state = 'posted', withdrawal_id = 9, ended_as = 'failed' WHERE reference = 'paid'`
         )
       ),
       Layer.orDie(Layer.provideMerge(queue, client))
@@ -288,9 +286,10 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
       ],
       ["list --until 2026-11-01 --json", 0, /^\{"reference":"late".*\}\n$/, /^1 accepted, R\$ 10,00\n$/],
       ["list --since 2026-11-31", 1, "", /a day, as 2026-11-01/],
-      ["list --claimed failed --json", 0, /^\{"reference":"paid".*"claims":\[.*\}\n$/, /^1 posted, R\$ 30,00\n$/],
+      ["list --to-check --json", 0, /^\{"reference":"paid".*"claimed":"failed".*\}\n$/, /^1 posted, R\$ 30,00\n$/],
+      ["list --because NotBefore", 0, "", /^There is none\.\n$/],
       ["list --state all --csv --full", 1, "", /EFFECT_PIX_SEAL_KEY/],
-      ["show paid", 0, /^Claimed +failed at 2026-11-02T03:00:00Z$/m],
+      ["show paid", 0, /^Claimed +a webhook says failed: look into the panel, and settle it$/m],
       ["show back", 0, /^(?![^]*encerrada)[^]*^Its value +19\.50\nEnd to end +E2E8\nEnded +as returned by a lookup, /m],
       ["confirm late --yes", 4, "", /Only what was recorded/],
       ["confirm --withdrawal 9 --yes", 0, /^State +posted$/m, /looks it up within a second/],
@@ -399,13 +398,12 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
 
   live("a step about many payouts names each, and their number and sum, before it is confirmed", function* () {
     const { rows } = yield* operate(database, parked)
-    const asked =
-      /^(Payout over-\d: R\$ \d0,00 .*OverMaxAmount.*\n){3}resume: 3 payouts, R\$ 60,00 \(6000 centavos\): MONEY/
+    const asked = /^(Payout over-\d: R\$ \d0,00 .*OverCap.*\n){3}resume: 3 payouts, R\$ 60,00 \(6000 centavos\): MONEY/
     yield* rows(
-      ["resume --because OverMaxAmount", 2, "", asked],
-      ["resume --because OverMaxAmount --yes --json", 0, /^(.*"reference":"over-\d","state":"accepted".*\n){3}$/],
+      ["resume --because OverCap", 2, "", asked],
+      ["resume --because OverCap --yes --json", 0, /^(.*"reference":"over-\d","state":"accepted".*\n){3}$/],
       ["list --state parked", 0, /^.*\nparked .* held .*\n$/],
-      ["resume --because OverMaxAmount --yes", 0, "", /there is no such payout/],
+      ["resume --because OverCap --yes", 0, "", /there is no such payout/],
       ["resume held --because Operator", 1, "", /by their references, or give the flag/],
       [
         "retry --yes",
@@ -459,7 +457,7 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
     )
     const named = /^resume changed nothing: .*over-3 [^]*2 payouts, R\$ 30,00 \(3000 centavos\)(?![^]*over-3)/
     yield* rows(
-      ["resume --because OverMaxAmount --yes", 4, /^STATE .*\naccepted .* over-1\naccepted .* over-2\n$/, named],
+      ["resume --because OverCap --yes", 4, /^STATE .*\naccepted .* over-1\naccepted .* over-2\n$/, named],
       ["show over-3", 0, /^State +parked$/m]
     )
   })
@@ -477,7 +475,7 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
       [`park --submitted-before ${submittedAt} --yes`, 0, /over-1/, four],
       ["list --state accepted", 0, /^.*\naccepted .* new\n$/],
       // From now on an operator parked them.
-      ["resume --because OverMaxAmount --yes", 0, "", /there is no such payout/]
+      ["resume --because OverCap --yes", 0, "", /there is no such payout/]
     )
   })
 

@@ -36,7 +36,7 @@ describe("a payout that is not to be sent before a time", () => {
     function* ({ queue, sql }) {
       const later = { ...payout("later"), notBefore: at(30 * minute) }
       const stored = yield* queue.submit(later)
-      assert.deepInclude(stored, { state: "accepted", waitsFor: "NotBefore", notBefore: at(30 * minute) })
+      assert.deepInclude(stored, { state: "accepted", because: "NotBefore", notBefore: at(30 * minute) })
       // The first one stays, and is no part of what is compared.
       const again = yield* queue.submit({ ...later, notBefore: at(1) })
       assert.deepStrictEqual([again.notBefore, again.updatedAt], [stored.notBefore, stored.updatedAt])
@@ -61,11 +61,11 @@ describe("a payout that is not to be sent before a time", () => {
     yield* queue.submit({ ...payout("early"), notBefore })
     yield* queue.submit({ ...payout("other program's") })
     // As a clock that went back, and as a program that knows the column alone.
-    yield* sql`UPDATE effect_pix_payouts SET due_at = 0, wanted_at = 0, waits_for = NULL, not_before = ${30 * minute}`
+    yield* sql`UPDATE effect_pix_payouts SET due_at = 0, wanted_at = 0, because = NULL, not_before = ${30 * minute}`
     yield* TestClock.adjust("29 minutes")
     assert.strictEqual(yield* requests(), 0)
     assert.deepStrictEqual(
-      (yield* sql`SELECT version, wanted_at AS wanted, waits_for AS waits FROM effect_pix_payouts`).map((row) => ({
+      (yield* sql`SELECT version, wanted_at AS wanted, because AS waits FROM effect_pix_payouts`).map((row) => ({
         ...row
       })),
       Array.from({ length: 3 }, () => ({ version: 2, wanted: 30 * minute, waits: "NotBefore" }))

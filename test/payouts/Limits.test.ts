@@ -116,8 +116,8 @@ describe("a limit of the service", () => {
   })
 
   queued.each([
-    ["RateLimited", tooMany],
-    ["InsufficientBalance", poor],
+    ["Limit", tooMany],
+    ["Balance", poor],
     ["Limit", refusal("Limite diário excedido")]
   ] as const)("is known though the payout is in doubt: %s", slow, function* ({ queue, sandbox }, [because, fault]) {
     yield* sandbox.fault("requestWithdrawal", [Fault.resetAfter, fault])
@@ -210,7 +210,7 @@ describe("a balance that covers no more", () => {
       yield* queue.submitMany(payouts(20))
       yield* seconds(30)
       assert.strictEqual(yield* count("posted"), 25)
-      assert.strictEqual(yield* shown("large"), "accepted InsufficientBalance")
+      assert.strictEqual(yield* shown("large"), "accepted Balance")
       const before = yield* requests("large")
       yield* Effect.repeat(TestClock.adjust("1 minute"), { times: 119 })
       assert.include([1, 2], (yield* requests("large")) - before)

@@ -134,7 +134,7 @@ describe.each(stores)("onState on $name", ({ dialect, layer, test }) => {
       // The status is that of the entry, as `status` answers it.
       const { value } = (yield* queue.status("large")) as { readonly value?: unknown }
       const found = seen.find(([reference]) => reference === "large")?.[1]
-      assert.deepInclude(found, { state: "parked", because: "OverMaxAmount", amount: 6000 })
+      assert.deepInclude(found, { state: "parked", because: "OverCap", amount: 6000 })
       assert.deepInclude(value, { state: "parked", because: "Operator" })
     }
   )

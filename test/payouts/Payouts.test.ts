@@ -77,7 +77,7 @@ describe("a sheet", () => {
     assert.deepStrictEqual(listsOf(yield* Fiber.join(fiber)), { done: ["a", "b"], open: ["c"] })
     const sent = yield* requests("c")
     yield* TestClock.adjust("20 minutes")
-    assert.strictEqual(yield* shown("c"), "accepted InsufficientBalance")
+    assert.strictEqual(yield* shown("c"), "accepted Balance")
     assert.isAbove(yield* requests("c"), sent)
   })
 

@@ -240,7 +240,7 @@ effect("a record is stored without its payee where the seal fails or takes too l
 
 effect.each([
   ["another PIX key", "stops no other", "posted", { pixKey: "carlos@example.com", creditorDocument: "11144477735" }],
-  ["another company", "pauses the account", "accepted", { companyId: 2 }]
+  ["another company", "pauses the account", "accepted Paused", { companyId: 2 }]
 ] as const)(
   "a record for %s parks its payout with its doubt, and %s; a line says so and names nobody",
   world,

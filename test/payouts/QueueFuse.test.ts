@@ -91,7 +91,7 @@ describe("a 403", () => {
   queued("is its payout's, and the account's after three payouts", { ...one, poll: "1 minute" }, function* ({ queue }) {
     yield* meetAll(Fault.refusal(403, "Proibido"))
     const refusedSince = Effect.map(queue.account, (account) => account.refusedSince?.because)
-    for (const [at, because] of [undefined, undefined, "AuthError"].entries()) {
+    for (const [at, because] of [undefined, undefined, "Credentials"].entries()) {
       yield* queue.submit(payout(`invoice-${at + 1}`))
       yield* settle
       yield* TestClock.adjust("100 millis")

@@ -128,7 +128,7 @@ interface Backup {
 }
 
 const inPause = "UPDATE effect_pix_payout_accounts SET paused = TRUE, paused_at = seen_at"
-const atCap = "UPDATE effect_pix_payouts SET waits_for = 'DailyCap', waits_since = wanted_at"
+const atCap = "UPDATE effect_pix_payouts SET because = 'DailyCap', waits_since = wanted_at"
 
 const backups: Record<string, Backup> = {
   "a dump in the same database, which was dropped": {
@@ -259,11 +259,11 @@ for (const [title, { elsewhere, make, restore }] of Object.entries(backups).filt
 
 /** What payouts wait for when a backup is made, as SQL: each is sent after it. */
 const held = {
-  "invoice-1": "waits_for = 'InsufficientBalance', sends = 1, due_at = due_at + 3600000",
-  "invoice-2": "waits_for = 'Window', due_at = due_at + 7200000",
-  "invoice-3": "waits_for = 'DailyCap', waits_since = wanted_at, due_at = due_at + 36000000",
-  "invoice-4": "waits_for = 'OtherClientId', waits_since = wanted_at, due_at = due_at + 300000",
-  "invoice-5": "waits_for = 'AuthError', sends = 1, due_at = due_at + 300000"
+  "invoice-1": "because = 'Balance', sends = 1, due_at = due_at + 3600000",
+  "invoice-2": "because = 'Window', due_at = due_at + 7200000",
+  "invoice-3": "because = 'DailyCap', waits_since = wanted_at, due_at = due_at + 36000000",
+  "invoice-4": "because = 'OtherClientId', waits_since = wanted_at, due_at = due_at + 300000",
+  "invoice-5": "because = 'Credentials', sends = 1, due_at = due_at + 300000"
 }
 test("whatever a payout waited for when a backup was made, it is in doubt after the restore, and is not paid again", function* () {
   const { name, run, url } = yield* prepare(shared)
@@ -273,7 +273,7 @@ test("whatever a payout waited for when a backup was made, it is in doubt after 
     yield* query(url, `UPDATE effect_pix_payouts SET ${set} WHERE reference = '${reference}'`)
   yield* run("pg_dump $1 > $1.sql")
   // What they waited for is over, and one more is submitted.
-  const due = "UPDATE effect_pix_payouts SET due_at = 0, waits_for = NULL WHERE reference LIKE 'invoice-%'"
+  const due = "UPDATE effect_pix_payouts SET due_at = 0, because = NULL WHERE reference LIKE 'invoice-%'"
   yield* query(url, due)
   yield* client.submit(payout("lost"))
   yield* Effect.scoped(

@@ -100,8 +100,8 @@ effect(
     assert.deepStrictEqual(
       parked.lines.filter((line) => line.includes("Unreadable")),
       [
-        "A payout waits for a person: Unreadable. No request of this queue moved money.",
-        "A payout waits for a person: Unreadable. MONEY MAY HAVE MOVED.",
+        "A payout waits for a person: Unreadable. No request of this queue moved money. Why: its stored request cannot be opened.",
+        "A payout waits for a person: Unreadable. MONEY MAY HAVE MOVED. Why: its stored request cannot be opened.",
         `${summary} These are those of the last minute.`
       ]
     )
@@ -228,8 +228,8 @@ queued(
       "centavos accepted default {centavo} 1000",
       "centavos default parked {centavo} 1000",
       "centavos default posted {centavo} 2000",
-      "delayed InsufficientBalance default {payout} 1",
-      "delayed_centavos InsufficientBalance default {centavo} 1000",
+      "delayed Balance default {payout} 1",
+      "delayed_centavos Balance default {centavo} 1000",
       "measured_seconds default s 3792",
       "oldest_seconds accepted default s 3642",
       "oldest_seconds default parked s 3642",
@@ -265,10 +265,10 @@ queued(
     yield* Effect.forEach(ends, (reference) => queue.await(reference))
     const set = (reference: string, change: string) =>
       sql.unsafe(`UPDATE effect_pix_payouts SET ${change} WHERE reference = '${reference}'`)
-    yield* set("claimed", "claimed = 'failed'")
-    yield* set("back", "claimed = 'returned'")
-    yield* set("paid after all", "claimed = 'paid', state = 'failed'")
-    yield* set("contradicted", "contradicted = 1, state = 'paid'")
+    yield* set("claimed", "ended_as = 'failed'")
+    yield* set("back", "ended_as = 'returned'")
+    yield* set("paid after all", "ended_as = 'paid', state = 'failed'")
+    yield* set("contradicted", "contradicted = 1, ended_as = 'failed', state = 'paid'")
     yield* set("given up", "lookups = NULL")
     // Where nothing says how payouts ended, all of them stay posted.
     yield* set("old", `marked_at = ${4 * 86_400_000}, lookups = NULL`)
@@ -280,9 +280,7 @@ queued(
       [
         "centavos default posted {centavo} 4500",
         "oldest_seconds default posted s 10745",
-        "to_check ClaimedFailed default {payout} 1",
-        "to_check ClaimedPaid default {payout} 1",
-        "to_check ClaimedReturned default {payout} 1",
+        "to_check Claimed default {payout} 3",
         "to_check Contradicted default {payout} 1",
         "to_check Unconfirmed default {payout} 1",
         "waiting default posted {payout} 3"

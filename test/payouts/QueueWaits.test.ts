@@ -2,14 +2,15 @@
  * Payouts that cannot be sent now: when they are sent again, what they wait for and for how long, and what limits them.
  */
 import { assert, describe } from "@effect/vitest"
-import { Effect, Fiber, Layer } from "effect"
+import { DateTime, Effect, Fiber, Layer, Stream } from "effect"
 import { Payments, PaymentsPolicy } from "effect-pix"
-import type { PayoutQueue, PayoutQueueOptions } from "effect-pix/payouts"
+import { type PayoutBecause, PayoutQueue, type PayoutQueueOptions, type PayoutState } from "effect-pix/payouts"
 import { Fault } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
+import { effect } from "../support/effect.ts"
 import { meetAll, poor, refused, unauthorised } from "../support/payoutAnswers.ts"
-import { pass, payout, payouts, queued, settle, warmUp } from "../support/payoutQueue.ts"
+import { keyOf, pass, payout, payouts, queued, settle, startClient, warmUp, world } from "../support/payoutQueue.ts"
 import { count, isInDoubt, paid, requests, sentAt, shown } from "../support/payoutSeen.ts"
 
 const forbidden = Fault.refusal(403, "Proibido")
@@ -58,13 +59,13 @@ describe("a payout that cannot be sent now", () => {
     yield* meetAll(poor)
     yield* queue.submit(payout("invoice-1"))
     yield* TestClock.adjust("9 minutes")
-    assert.strictEqual(yield* shown(), "accepted InsufficientBalance")
+    assert.strictEqual(yield* shown(), "accepted Balance")
     const before = yield* requests()
     yield* queue.retry("invoice-1")
     yield* pass(5)
     assert.isAbove(yield* requests(), before)
     yield* TestClock.adjust("9 minutes")
-    assert.strictEqual(yield* shown(), "accepted InsufficientBalance")
+    assert.strictEqual(yield* shown(), "accepted Balance")
     yield* TestClock.adjust("11 minutes")
     assert.strictEqual(yield* shown(), "parked WaitedTooLong")
     const sent = yield* requests()
@@ -110,6 +111,41 @@ describe("the horizon", () => {
   )
 })
 
+effect("a payout says what it waits for, by itself or with its account, and is listed by that", world, function* () {
+  const queue = yield* startClient()
+  const sql = yield* SqlClient.SqlClient
+  const notBefore = DateTime.makeUnsafe("2026-12-05T12:00:00Z")
+  yield* queue.submitMany([payout("now"), { ...payout("later"), notBefore }, payout("parked")])
+  yield* queue.park("parked")
+  const listed = (because: PayoutBecause, state?: PayoutState) =>
+    Effect.map(Stream.runCollect(queue.list({ because, state })), (found) => found.map(({ reference }) => reference))
+  const statuses = Effect.provideService(
+    Effect.forEach(["now", "later", "parked"], (reference) => shown(reference)),
+    PayoutQueue,
+    queue
+  )
+  assert.deepStrictEqual(yield* statuses, ["accepted", "accepted NotBefore", "parked Operator"])
+  const account = (changes: string) => sql.unsafe(`UPDATE effect_pix_payout_accounts SET ${changes}`)
+  const held = [
+    ["Balance", "blocked_at = 1, blocked_because = 'Balance'"],
+    ["Window", "window_from = 1, window_to = 2"],
+    ["Paused", "paused = 1"]
+  ] as const
+  // Each holds more than the one before.
+  for (const [because, changes] of held) {
+    yield* account(changes)
+    assert.deepStrictEqual(yield* statuses, [`accepted ${because}`, "accepted NotBefore", "parked Operator"])
+    assert.deepStrictEqual([yield* listed(because), yield* listed("NotBefore")], [["now"], ["later"]])
+  }
+  assert.deepStrictEqual([yield* listed("Balance"), yield* listed("Window")], [[], []])
+  yield* account("paused = 0")
+  yield* sql`UPDATE effect_pix_payouts SET because = 'DailyCap' WHERE reference = 'now'`
+  assert.deepStrictEqual([(yield* statuses)[0], yield* listed("DailyCap")], ["accepted DailyCap", ["now"]])
+  assert.deepStrictEqual([yield* listed("Operator"), yield* listed("Operator", "accepted")], [["parked"], []])
+  const found = yield* Effect.flatMap(queue.find({ idempotencyKey: keyOf("now") }), Effect.fromOption)
+  assert.deepInclude(found, { state: "accepted", because: "DailyCap" })
+})
+
 describe("a wait that is no age", () => {
   queued.each<readonly [cause: string, fault: Fault.Fault]>([
     ["the balance", poor],
@@ -127,16 +163,17 @@ describe("a wait that is no age", () => {
 })
 
 describe("a limit", () => {
-  for (const [because, options] of [
-    ["OverMaxAmount", { maxAmount: 4999 }],
-    ["OverDailyCap", { dailyCap: 4999 }]
-  ] as const)
-    queued(`parks a payout above it as ${because}, and none of its amount`, options, function* ({ queue }) {
-      yield* queue.submitMany([payout("invoice-1", 5000), payout("invoice-2", 4999)])
-      yield* settle
-      assert.deepStrictEqual([yield* shown("invoice-1"), yield* isInDoubt("invoice-1")], [`parked ${because}`, false])
-      assert.deepStrictEqual([yield* shown("invoice-2"), yield* requests()], ["posted", 1])
-    })
+  for (const options of [{ maxAmount: 4999 }, { dailyCap: 4999 }])
+    queued(
+      `of ${Object.keys(options).join("")} parks a payout above it, and none of its amount`,
+      options,
+      function* ({ queue }) {
+        yield* queue.submitMany([payout("invoice-1", 5000), payout("invoice-2", 4999)])
+        yield* settle
+        assert.deepStrictEqual([yield* shown("invoice-1"), yield* isInDoubt("invoice-1")], ["parked OverCap", false])
+        assert.deepStrictEqual([yield* shown("invoice-2"), yield* requests()], ["posted", 1])
+      }
+    )
 
   queued(
     "of a day counts what may be paid, until the next day of São Paulo",
@@ -242,7 +279,7 @@ describe("the service refuses all payouts of an account", () => {
     yield* sandbox.fault("requestWithdrawal", [lost, unauthorised])
     yield* queue.submit(payout("lost"))
     yield* TestClock.adjust("1100 millis")
-    assert.strictEqual((yield* queue.account).refusedSince?.because, "AuthError")
+    assert.strictEqual((yield* queue.account).refusedSince?.because, "Credentials")
     assert.strictEqual(yield* shown("lost"), "unknown")
     yield* meetAll(forbidden)
     yield* TestClock.adjust("5 seconds")

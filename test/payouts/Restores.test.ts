@@ -213,7 +213,7 @@ ask("after a failover workers go on, and what may have left is in doubt", functi
 /** Payouts that no worker can have sent without a mark, as SQL. */
 const unsent: Readonly<Record<string, string>> = {
   "has its time ahead": "not_before = 32503680000000",
-  "is parked": "state = 'parked', parked_because = 'Operator'",
+  "is parked": "state = 'parked', because = 'Operator'",
   "is in doubt already": "may_have_left_at = 1000",
   "is of another account": "account = 'other'"
 }
@@ -235,7 +235,7 @@ effect(
     yield* serve
     yield* operator.setPaused(true)
     yield* operator.submitMany(payouts(2))
-    yield* run("UPDATE effect_pix_payouts SET waits_for = 'DailyCap', waits_since = 0 WHERE reference = 'invoice-2'")
+    yield* run("UPDATE effect_pix_payouts SET because = 'DailyCap', waits_since = 0 WHERE reference = 'invoice-2'")
     // No worker is seen.
     yield* TestClock.adjust("13 hours")
     yield* operator.setPaused(false)

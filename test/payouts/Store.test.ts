@@ -119,8 +119,8 @@ ask("what has a record is looked up when it is due, by one worker, and found by 
   yield* queue.submitMany(payouts(6))
   for (const [reference, changes] of [
     ["invoice-1", "state = 'posted', lookups = 0, withdrawal_id = 1, due_at = 2"],
-    ["invoice-2", "state = 'paid', lookups = 1, withdrawal_id = 2, due_at = 1, claimed = 'returned'"],
-    ["invoice-3", "state = 'posted', lookups = 0, withdrawal_id = 3, due_at = due_at + 60000, claimed = 'failed'"],
+    ["invoice-2", "state = 'paid', lookups = 1, withdrawal_id = 2, due_at = 1, ended_as = 'returned'"],
+    ["invoice-3", "state = 'posted', lookups = 0, withdrawal_id = 3, due_at = due_at + 60000, ended_as = 'failed'"],
     ["invoice-4", "state = 'posted', withdrawal_id = 4"],
     ["invoice-5", "state = 'posted', lookups = 0, withdrawal_id = 4, due_at = due_at + 60000"]
   ] as const)
@@ -140,10 +140,11 @@ ask("what has a record is looked up when it is due, by one worker, and found by 
     found.map((one) => one?.reference),
     ["invoice-1", undefined, undefined]
   )
-  const listed = yield* Effect.forEach(["failed", "returned", "any"] as const, (claimed) =>
-    Effect.map(store.list({ claimed }, { at: -1, key: "" }, 9), (rows) => rows.length)
+  const listed = yield* Effect.forEach([true, false], (toCheck) =>
+    Effect.map(store.list({ toCheck }, { at: -1, key: "" }, 9), (rows) => rows.length)
   )
-  assert.deepStrictEqual(listed, [1, 1, 2])
+  // Two are claimed to have ended otherwise, and one is not looked up any more.
+  assert.deepStrictEqual(listed, [3, 3])
 })
 
 ask(
@@ -175,10 +176,10 @@ ask("payouts are read in their order by state, key, amount and cause", function*
   const { queue, rowOf, set, store } = yield* prepare
   yield* queue.submitMany([...payouts(4), payout("other", 2000)])
   for (const [reference, at, changes] of [
-    ["invoice-1", 3, `waits_for = 'DailyCap', due_at = ${day}`],
+    ["invoice-1", 3, `because = 'DailyCap', due_at = ${day}`],
     ["invoice-2", 2, "state = 'failed'"],
     ["invoice-3", 1, "state = 'posted'"],
-    ["invoice-4", 1, "state = 'parked', parked_because = 'Operator'"],
+    ["invoice-4", 1, "state = 'parked', because = 'Operator'"],
     ["other", 0, "state = 'posted', amount = NULL"]
   ] as const) {
     yield* set(reference, `submitted_at = ${at}, updated_at = ${at}, ${changes}`)
@@ -257,22 +258,22 @@ ask("a request is marked only where its account and its run allow it", function*
     "wanted in an hour": [`wanted_at = ${now + hour - 60_000}`, "", true],
     "wanted later": [`wanted_at = ${now + hour + 60_000}`, "", false],
     "wanted for longer, and never sent for the cap": [
-      `wanted_at = ${now - 2 * hour}, waits_for = 'DailyCap', waits_since = ${now - 90 * 60_000}`,
+      `wanted_at = ${now - 2 * hour}, because = 'DailyCap', waits_since = ${now - 90 * 60_000}`,
       "",
       true
     ],
     "wanted for longer, and sent before it waited for the cap": [
-      `wanted_at = ${now - 2 * hour}, waits_for = 'DailyCap', waits_since = ${now - 90 * 60_000}, sends = 1`,
+      `wanted_at = ${now - 2 * hour}, because = 'DailyCap', waits_since = ${now - 90 * 60_000}, sends = 1`,
       "",
       false
     ],
     "wanted for longer, while no worker was seen for the cap": [
-      `wanted_at = ${now - 3 * hour}, waits_for = 'DailyCap', waits_since = ${now - 3 * hour}`,
+      `wanted_at = ${now - 3 * hour}, because = 'DailyCap', waits_since = ${now - 3 * hour}`,
       `served_at = ${now - 60_000}`,
       false
     ],
     "wanted for longer, while its worker was suspended": [
-      `wanted_at = ${now - 3 * hour}, waits_for = 'DailyCap', waits_since = ${now - 3 * hour}`,
+      `wanted_at = ${now - 3 * hour}, because = 'DailyCap', waits_since = ${now - 3 * hour}`,
       `seen_at = ${now - 2 * hour}`,
       false
     ],
@@ -356,7 +357,7 @@ ask("after a refusal of all one worker at a time tries a payout", function* () {
   const { store } = yield* prepare
   const { accounts } = store
   const steps = [
-    ["begins", accounts.block({ because: "AuthError", key: "a" }, 60_000), true],
+    ["begins", accounts.block({ because: "Credentials", key: "a" }, 60_000), true],
     ["begins twice", accounts.block({ because: "Setup", key: "a" }, 0), false],
     ["tries before its time", accounts.takeProbe("a", 60_000), false],
     ["tries at once after a person's step", Effect.andThen(accounts.probeNow, accounts.takeProbe("a", 60_000)), true],
@@ -370,8 +371,8 @@ ask("after a refusal of all one worker at a time tries a payout", function* () {
     ["tries where nothing is blocked", accounts.takeProbe("c", 0), false]
   ] as const
   for (const [title, step, expected] of steps) assert.strictEqual(yield* step, expected, title)
-  yield* accounts.block({ because: "AuthError", key: "a" }, 0)
-  assert.deepInclude(yield* accounts.get, { blockedBecause: "AuthError", probes: -1, probeKey: null })
+  yield* accounts.block({ because: "Credentials", key: "a" }, 0)
+  assert.deepInclude(yield* accounts.get, { blockedBecause: "Credentials", probes: -1, probeKey: null })
 })
 
 ask("a pause that ends was no wait of what was never sent, while a worker was seen", function* () {
@@ -382,7 +383,7 @@ ask("a pause that ends was no wait of what was never sent, while a worker was se
     "before the pause": [`wanted_at = ${ago(90)}`, 30],
     "in the pause": [`wanted_at = ${ago(20)}`, 0],
     "sent before": [`wanted_at = ${ago(90)}, sends = 1`, 90],
-    "for the cap": [`wanted_at = ${ago(90)}, waits_for = 'DailyCap', waits_since = ${ago(80)}`, 90],
+    "for the cap": [`wanted_at = ${ago(90)}, because = 'DailyCap', waits_since = ${ago(80)}`, 90],
     "for a person": [`wanted_at = ${ago(90)}, state = 'parked'`, 90]
   }
   const end = Effect.fnUntraced(function* (served: string, seen = now) {

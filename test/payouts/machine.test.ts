@@ -51,8 +51,7 @@ const clean = Row.Row.make({
   countedDay: "1970-01-01"
 })
 const doubted = Row.Row.make({ ...clean, state: "unknown", mayHaveLeftAt: now - hour, error: "{}" })
-const shown = ({ parkedBecause, state, waitsFor }: Row.Row) =>
-  [state, parkedBecause ?? waitsFor].filter((word) => word !== null).join(" ")
+const shown = ({ because, state }: Row.Row) => [state, because].filter((word) => word !== null).join(" ")
 
 const value = Money.toReais(Money.centavos(1000))
 const record: Withdrawal = { id: 7, idempotencyKey: key, companyId: 1, value, enTransaction: "Awaiting" }
@@ -97,13 +96,13 @@ describe("an answer", () => {
     ["a record", record, "posted", "posted"],
     ["a lost answer", failures.unknown(key), "unknown", "unknown"],
     ["a conflict of its key", failures.conflict(key), "unknown", "unknown"],
-    ["too small a balance", failures.poor(key), "accepted InsufficientBalance", "unknown"],
+    ["too small a balance", failures.poor(key), "accepted Balance", "unknown"],
     ["a limit", failures.limited(key), "accepted Limit", "unknown"],
     ["a 407", failures.redirected(key, 407), "accepted Setup", "unknown"],
-    ["a 401", failures.auth(key), "accepted AuthError", "unknown"],
-    ["a 403", failures.auth(key, 403), "accepted AuthError", "unknown"],
-    ["a 429", failures.throttled(key), "accepted RateLimited", "unknown"],
-    ["no connection", failures.down(key), "accepted ServiceUnavailable", "unknown"],
+    ["a 401", failures.auth(key), "accepted Credentials", "unknown"],
+    ["a 403", failures.auth(key, 403), "accepted Credentials", "unknown"],
+    ["a 429", failures.throttled(key), "accepted Limit", "unknown"],
+    ["no connection", failures.down(key), "accepted Outage", "unknown"],
     ["another client id", failures.down(key, "OtherClientId"), "accepted OtherClientId", "unknown"],
     ["a redirect", failures.redirected(key), "accepted Setup", "unknown"],
     ["a 422", failures.refused(key), "refused", "unknown"],
@@ -141,7 +140,7 @@ describe("an answer", () => {
     }
   })
 
-  const changed = Row.Row.make({ ...doubted, parkedBecause: "Operator" })
+  const changed = Row.Row.make({ ...doubted, because: "Operator" })
   it.each<[state: Row.Row["state"], record: string, refusal: string, failure: string, lost: string]>([
     ["parked", "posted clean Answered", "parked clean Answered", "failed clean Answered", "parked left Answered"],
     ["paid", "paid left Answered", "paid clean Answered", "paid clean Contradicted", "paid left"],
@@ -167,10 +166,10 @@ describe("an answer", () => {
 
   it("is stored with its payee and state, but for one that was forgotten, and one that may be a person's name", () => {
     const whole = answered(clean, known(Result.succeed(record), false), "payee")?.changes
-    assert.deepInclude(whole, { withdrawalId: 7, withdrawalStatus: "Awaiting", payee: "payee" })
+    assert.deepInclude(whole, { withdrawalId: 7, word: "Awaiting", payee: "payee" })
     const named = known(Result.succeed({ ...record, enTransaction: "MARIA SILVA" }), false)
     const after = answered({ ...clean, request: null }, named, "payee")?.changes
-    assert.deepInclude(after, { payee: null, withdrawalStatus: null })
+    assert.deepInclude(after, { payee: null, word: null })
   })
 
   it("of a record that proves a failure after a doubt has its number and its word", () => {
@@ -203,19 +202,19 @@ describe("an answer", () => {
     for (const serviceCode of ["E-422.b", "WITHDRAWAL_REFUSED", "1".repeat(40)])
       assert.deepStrictEqual(stored(serviceCode), {
         _tag: "Refused",
-        waitsFor: undefined,
+        because: undefined,
         error: new RequestRejected({ ...ofRequest, serviceCode })
       })
     const issues = [{ path: "pixKey", problem: "was refused: de Maria" }]
     assert.deepStrictEqual(known(Result.fail(new RequestRejected({ ...ofRequest, issues })), false), {
       _tag: "Refused",
-      waitsFor: undefined,
+      because: undefined,
       error: new RequestRejected({ ...ofRequest, issues: [{ path: "pixKey", problem: "was refused" }] })
     })
     for (const serviceCode of ["1".repeat(41), "MARIA", "maria 1", ""])
       assert.deepStrictEqual(stored(serviceCode), {
         _tag: "Refused",
-        waitsFor: undefined,
+        because: undefined,
         error: new RequestRejected(ofRequest)
       })
     for (const [status, shown] of [
@@ -244,22 +243,22 @@ describe("an answer", () => {
   })
 
   it.each<[string, RequestWithdrawalError, cause: string | undefined, isAboutPayout: boolean]>([
-    ["a 401", failures.auth(key), "AuthError", false],
+    ["a 401", failures.auth(key), "Credentials", false],
     ["a 403", failures.auth(key, 403), undefined, true],
     ["a 404 without words", new RequestRejected({ ...ofRequest, status: 404 }), undefined, false],
     ["a 404 with words", new RequestRejected({ ...ofRequest, status: 404, serviceMessage: "Chave" }), undefined, true],
     ["a 300", new RequestRejected({ ...ofRequest, status: 300 }), "Setup", false],
     ["a 399", new RequestRejected({ ...ofRequest, status: 399 }), "Setup", false],
     ["a 400", new RequestRejected({ ...ofRequest, status: 400 }), undefined, true],
-    ["a 429", failures.throttled(key), "RateLimited", false],
+    ["a 429", failures.throttled(key), "Limit", false],
     [
       "a 429 of one in doubt",
       new OutcomeUnknown({ ...failures.unknown(key), reason: "RefusedAfterUnknown", status: 429 }),
-      "RateLimited",
+      "Limit",
       false
     ],
     ["a limit", failures.limited(key), "Limit", false],
-    ["no balance", failures.poor(key), "InsufficientBalance", false],
+    ["no balance", failures.poor(key), "Balance", false],
     [
       "a refusal of one in doubt",
       new OutcomeUnknown({ ...failures.unknown(key), reason: "RefusedAfterUnknown" }),
@@ -307,7 +306,7 @@ describe("a request", () => {
 })
 
 describe("the wait of a payout", () => {
-  const cap = { waitsFor: "DailyCap", waitsSince: 50 }
+  const cap = { because: "DailyCap", waitsSince: 50 }
   const pause = { paused: true, pausedAt: 30 }
   it.each<[string, millis: number, row: Partial<Row.Row>, account: Partial<Account>]>([
     ["is wanted since 20", 80, {}, {}],
@@ -327,11 +326,11 @@ describe("the wait of a payout", () => {
   })
 
   it("for the same thing goes on, and begins anew for another one", () => {
-    const since = (waitsFor: string, next: "AuthError" | "DailyCap") =>
-      taken({ ...clean, waitsFor, waitsSince: 3 }, { _tag: "Waits", at: { ...deciding, now: 9 }, waitsFor: next })
+    const since = (because: string, next: "Credentials" | "DailyCap") =>
+      taken({ ...clean, because, waitsSince: 3 }, { _tag: "Waits", at: { ...deciding, now: 9 }, because: next })
         ?.changes.waitsSince
     assert.deepStrictEqual(
-      [since("AuthError", "AuthError"), since("RateLimited", "AuthError"), since("DailyCap", "DailyCap")],
+      [since("Credentials", "Credentials"), since("Limit", "Credentials"), since("DailyCap", "DailyCap")],
       [3, 9, 3]
     )
   })
@@ -339,8 +338,8 @@ describe("the wait of a payout", () => {
   it("is stored with the mark of the next request, which stays the first one's time", () => {
     const at = { ...deciding, now: 10, account: { ...deciding.account, servedAt: 0, seenAt: 9 } }
     const marked = (row: Row.Row) => taken(row, { _tag: "Marked", at, fingerprint: "new", underWayUntil: 99 })?.changes
-    const first = marked({ ...clean, sends: 0, wantedAt: 4, waitsFor: "DailyCap", waitsSince: 6 })
-    assert.deepInclude(first, { wantedAt: 8, sends: 1, mayHaveLeftAt: 10, fingerprint: "new", waitsFor: null })
+    const first = marked({ ...clean, sends: 0, wantedAt: 4, because: "DailyCap", waitsSince: 6 })
+    assert.deepInclude(first, { wantedAt: 8, sends: 1, mayHaveLeftAt: 10, fingerprint: "new", because: null })
     const again = marked({ ...doubted, wantedAt: 2, mayHaveLeftAt: 3, fingerprint: "old" })
     assert.strictEqual(again?.wantedAt, 2)
     assert.deepInclude(again, { mayHaveLeftAt: 3, fingerprint: "old", markedAt: 10, underWayUntil: 99 })

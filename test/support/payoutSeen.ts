@@ -24,8 +24,8 @@ export const paid = Sandbox.use((sandbox) => Effect.map(sandbox.withdrawals, ({ 
 export const stateOf = (queue: PayoutQueue["Service"], reference: string) =>
   Effect.map(queue.status(reference), (found) => {
     if (Option.isNone(found)) return "absent"
-    const { because, state, waitsFor }: PayoutStatus & Record<string, unknown> = { ...found.value }
-    return [state, because, waitsFor].filter(Boolean).join(" ")
+    const { because, state }: PayoutStatus & Record<string, unknown> = { ...found.value }
+    return [state, because].filter(Boolean).join(" ")
   })
 export const shown = (reference = "invoice-1") => PayoutQueue.use((queue) => stateOf(queue, reference))
 

@@ -25,7 +25,7 @@ import type { WriteOptions } from "../../contract/WriteOptions.ts"
 import type { Withdrawal } from "../../contract/Withdrawal.ts"
 import { Centavos, format } from "../../pix/Money.ts"
 import type { PayoutRefusal } from "../Payout.ts"
-import type { WaitsFor } from "../PayoutState.ts"
+import type { Because } from "../PayoutBecause.ts"
 
 /** A failure after which money may have moved. */
 export type InDoubt = OutcomeUnknown | IdempotencyConflict
@@ -33,7 +33,7 @@ export type InDoubt = OutcomeUnknown | IdempotencyConflict
 /** What is known of a payout after a request. */
 export type AnswerFact =
   | { readonly _tag: "Recorded"; readonly withdrawal: Withdrawal }
-  | { readonly _tag: "Refused"; readonly error: PayoutRefusal; readonly waitsFor: WaitsFor | undefined }
+  | { readonly _tag: "Refused"; readonly error: PayoutRefusal; readonly because: Because<"accepted"> | undefined }
   | { readonly _tag: "Unknown"; readonly error: InDoubt }
 
 /** The failure of a request whose result is not known, or whose stored failure cannot be read. */
@@ -121,7 +121,7 @@ export const afterAnswer = (
   const failure = withoutWords(answer.failure)
   return isInDoubt || failure.outcome === "Unknown"
     ? { _tag: "Unknown", error: afterDoubt(failure, idempotencyKey) }
-    : { _tag: "Refused", error: failure, waitsFor: causeOfWait(answer.failure) }
+    : { _tag: "Refused", error: failure, because: causeOfWait(answer.failure) }
 }
 
 /**
@@ -179,15 +179,15 @@ export const payoutLabel = (payout: {
   `reference ${payout.reference}, ${format(Centavos.make(payout.amount))}, idempotency key ${payout.idempotencyKey}`
 
 /** What a payout waits for that is meant, and has a time at which it ends. */
-export const waitsForTime = ["NotBefore", "DailyCap", "Window"] as const satisfies ReadonlyArray<WaitsFor>
+export const waitsForTime = ["NotBefore", "DailyCap", "Window"] as const satisfies ReadonlyArray<Because<"accepted">>
 
 /**
  * Why a refusal may be about one payout or about all of the account: a 403, of one payee or of the credentials; and an answer without
  * words that something on the way to the service may have given.
  */
-export const causeOfOneOrAll = (error: RequestWithdrawalError): "AuthError" | "Setup" | undefined => {
+export const causeOfOneOrAll = (error: RequestWithdrawalError): "Credentials" | "Setup" | undefined => {
   const { serviceCode, serviceMessage, status }: Worded & { readonly status?: number } = error
-  if (status === 403) return "AuthError"
+  if (status === 403) return "Credentials"
   const isWordless = serviceMessage === undefined && serviceCode === undefined
   return isWordless && status !== undefined && setupStatuses.has(status) ? "Setup" : undefined
 }
@@ -196,16 +196,17 @@ export const causeOfOneOrAll = (error: RequestWithdrawalError): "AuthError" | "S
  * What a refused payout waits for before it is sent again, unchanged. `undefined`: the refusal is about this payout, and is
  * final.
  */
-const causeOfWait = (error: RequestWithdrawalError): WaitsFor | undefined => {
+const causeOfWait = (error: RequestWithdrawalError): Because<"accepted"> | undefined => {
   switch (error._tag) {
     case "LimitReached":
+    case "RateLimited":
       return "Limit"
     case "InsufficientBalance":
+      return "Balance"
     case "AuthError":
-    case "RateLimited":
-      return error._tag
+      return "Credentials"
     case "ServiceUnavailable":
-      return error.reason === "OtherClientId" ? error.reason : error._tag
+      return error.reason === "OtherClientId" ? error.reason : "Outage"
     case "RequestRejected":
       return error.concerns === "Setup" ? "Setup" : causeOfOneOrAll(error)
     case "NoPixKey":
@@ -215,21 +216,20 @@ const causeOfWait = (error: RequestWithdrawalError): WaitsFor | undefined => {
   }
 }
 
-/** Why the service refuses the requests of an account, whichever payout they are of. */
-export type AccountCause = Extract<WaitsFor, "AuthError" | "Setup" | "RateLimited" | "Limit" | "InsufficientBalance">
-
 /**
- * Why the service refuses the requests of an account: the credentials (401), the way to it (3xx, and the 407 of a proxy), too many
- * requests (429), a limit, or the balance. `causeOfOneOrAll` has the others. `tag`: the error that the refusal is by itself, where an
+ * Why the service refuses the requests of an account: the credentials (401), the way to it (3xx, and the 407 of a proxy), a limit
+ * (a 429 that names none, too), or the balance. `causeOfOneOrAll` has the others. `tag`: the error that the refusal is by itself, where an
  * earlier request leaves the payout in doubt.
  */
-export const accountCause = (error: RequestWithdrawalError, tag: string = error._tag): AccountCause | undefined => {
+export const accountCause = (
+  error: RequestWithdrawalError,
+  tag: string = error._tag
+): Because<"accepted"> | undefined => {
   const status = "status" in error && error.status !== undefined ? error.status : 0
-  if (status === 401) return "AuthError"
+  if (status === 401) return "Credentials"
   if ((status >= 300 && status < 400) || status === 407) return "Setup"
-  if (tag === "LimitReached") return "Limit"
-  if (tag === "InsufficientBalance") return tag
-  return status === 429 ? "RateLimited" : undefined
+  if (tag === "InsufficientBalance") return "Balance"
+  return tag === "LimitReached" || status === 429 ? "Limit" : undefined
 }
 
 /** Whether a doubt begins with a 4xx: the service says that a call behind it broke, or its refusal could not be read. */

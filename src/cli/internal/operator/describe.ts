@@ -4,7 +4,8 @@ import * as Duration from "effect/Duration"
 import type * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
 import type { PayoutAccount } from "../../../payouts/PayoutHistory.ts"
-import type { PayoutClaim, PayoutStatus } from "../../../payouts/PayoutStatus.ts"
+import { whyOf } from "../../../payouts/PayoutBecause.ts"
+import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
 import type { PayoutState } from "../../../payouts/PayoutState.ts"
 import * as Money from "../../../pix/Money.ts"
 import { decimal, inBoth } from "../amount.ts"
@@ -30,6 +31,13 @@ export const reasonOf = (status: PayoutStatus): string => {
   const because = "because" in status ? [status.because] : []
   const error = "error" in status && status.error !== undefined ? [status.error._tag] : []
   return [...because, ...error].join(", ")
+}
+
+/** Why a payout is not sent or in doubt, and what ends that. */
+const textOfBecause = (status: PayoutStatus): string | undefined => {
+  const because = "because" in status ? status.because : undefined
+  const why = whyOf(status.state, because)
+  return why && `${because}: ${why.en}. It ends by ${why.ends}`
 }
 
 /** Since when the workers are paused, by whom and why. Another program may have paused them by SQL. */
@@ -81,20 +89,17 @@ const recordOf = (status: PayoutStatus) => {
 
 /** How a payout ended, and what is not certain of it. */
 const endOf = (status: PayoutStatus) => {
-  const record = "withdrawalId" in status || "claims" in status || "endToEndId" in status ? status : undefined
+  const record = "withdrawalId" in status || "endToEndId" in status ? status : undefined
   return {
     by: "by" in status ? status.by : undefined,
     endedAt: "endedAt" in status ? status.endedAt : undefined,
     endToEndId: record?.endToEndId,
     value: record?.value,
-    claims: record?.claims,
+    claimed: status.claimed,
     contradicted: "contradicted" in status ? status.contradicted : undefined,
     unconfirmed: "unconfirmed" in status ? status.unconfirmed : undefined
   }
 }
-
-const inClaims = (claims: ReadonlyArray<PayoutClaim> | undefined) =>
-  claims?.map(({ at, meaning, word }) => `${word ?? meaning} at ${time(at)}`).join(", ")
 
 const valueOf = (status: PayoutStatus) => {
   const { value } = endOf(status)
@@ -130,13 +135,13 @@ export const dataOf = (status: PayoutStatus) => ({
 
 /** A status in fields, with the payee if it is given. */
 export const fieldsOf = (status: PayoutStatus, now: number, payee?: string, reason?: string): Fields => {
-  const { by, claims, contradicted, endedAt, endToEndId, unconfirmed } = endOf(status)
+  const { by, claimed, contradicted, endedAt, endToEndId, unconfirmed } = endOf(status)
   const since = (at: DateTime.Utc | undefined) => at && `${time(at)} (${ageOf(at, now)} ago)`
   return {
     Payout: status.reference,
     Amount: inBoth(status.amount),
     State: status.state,
-    Parked: "because" in status ? status.because : undefined,
+    Because: textOfBecause(status),
     Differs: "differs" in status ? status.differs : undefined,
     Error: "error" in status ? status.error?.message : undefined,
     Withdrawal: recordOf(status).id,
@@ -148,8 +153,8 @@ export const fieldsOf = (status: PayoutStatus, now: number, payee?: string, reas
       endedAt &&
       `as ${status.state} by ${by === "person" ? "a person" : `a${by === "answer" ? "n" : ""} ${by}`}, ${since(endedAt)}`,
     Reason: reason,
-    Claimed: inClaims(claims),
-    Contradicted: contradicted && "the service says the opposite of this state: look into the panel, and settle it",
+    Claimed:
+      claimed && `${contradicted ? "the service" : "a webhook"} says ${claimed}: look into the panel, and settle it`,
     Unconfirmed: unconfirmed && "no lookup said how it ended, and none is made any more",
     "May have left": "mayHaveLeftAt" in status ? since(status.mayHaveLeftAt) : undefined,
     "Under way until": "underWayUntil" in status ? time(status.underWayUntil) : undefined,

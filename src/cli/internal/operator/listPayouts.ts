@@ -3,6 +3,7 @@ import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
+import type { PayoutBecause } from "../../../payouts/PayoutBecause.ts"
 import { PayoutState } from "../../../payouts/PayoutState.ts"
 import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
 import { type Columns, type Format, printList } from "../list.ts"
@@ -15,10 +16,11 @@ import { layerReading, listPayouts, readAccount, readSums, requireSeal, whatIsSe
 const waiting: ReadonlyArray<PayoutState> = ["parked", "unknown", "accepted"]
 
 interface Input extends Format {
-  readonly claimed: Option.Option<"failed" | "returned" | "paid" | "any">
+  readonly because: Option.Option<PayoutBecause>
   readonly full: boolean
   readonly lang: "en" | "pt"
   readonly since: Option.Option<DateTime.Utc>
+  readonly toCheck: boolean
   readonly state: Option.Option<PayoutState | "waiting" | "all">
   readonly until: Option.Option<DateTime.Utc>
 }
@@ -27,15 +29,25 @@ interface Input extends Format {
 const open = (status: PayoutStatus) =>
   Effect.map(whatIsSealed(status.reference), (sealed) => ({ ...status, reason: sealed?.reason }))
 
-const list = Effect.fnUntraced(function* ({ claimed, full, lang, since, state: given, until, ...format }: Input) {
+const list = Effect.fnUntraced(function* ({
+  because,
+  full,
+  lang,
+  since,
+  state: given,
+  toCheck,
+  until,
+  ...format
+}: Input) {
   const account = yield* readAccount
   const { now } = account
   const filter = {
-    claimed: Option.getOrUndefined(claimed),
+    because: Option.getOrUndefined(because),
+    toCheck: toCheck || undefined,
     since: Option.getOrUndefined(since),
     until: Option.getOrUndefined(until)
   }
-  // A claim is about what was sent, and so is a period about all that was submitted in it.
+  // What is to be checked was sent, and a period is about all that was submitted in it.
   const isFiltered = Object.values(filter).some((value) => value !== undefined)
   const state = Option.getOrElse(given, () => (isFiltered ? "all" : "waiting"))
   const states = state === "waiting" ? waiting : [state === "all" ? undefined : state]

@@ -22,6 +22,7 @@ import { codes, type Failed, failed } from "../exit.ts"
 import { GivenAccount } from "../flags.ts"
 import { plain } from "../text.ts"
 import type { Sum } from "./describe.ts"
+import type { Filter } from "./stepShape.ts"
 
 /** Fails unless the account is known: a step on another one would change nothing, and look as if it had. */
 const requireAccount = Effect.fnUntraced(function* (account: string) {
@@ -118,28 +119,39 @@ export const layerReading = layerOn("read")
 /** For a step. */
 export const layerQueue = layerOn("write")
 
-/** Which payouts are listed, beside their state. */
-export type Filter = Omit<NonNullable<Parameters<PayoutQueue["Service"]["list"]>[0]>, "state">
+type Sums = ReadonlyMap<PayoutState, Sum>
 
-/** The payouts of the account by their state. */
-export const readSums = Effect.fnUntraced(
-  function* ({ claimed, since, until }: Filter) {
+const storedSums = Effect.fnUntraced(
+  function* ({ since, until }: Filter) {
     const sql = yield* SqlClient.SqlClient
     const conditions = [
-      ...(claimed === undefined ? [] : [claimed === "any" ? sql`claimed IS NOT NULL` : sql`claimed = ${claimed}`]),
       ...(since === undefined ? [] : [sql`submitted_at >= ${DateTime.toEpochMillis(since)}`]),
       ...(until === undefined ? [] : [sql`submitted_at < ${DateTime.toEpochMillis(until)}`])
     ]
     const rows = yield* sql<{ readonly state: PayoutState; readonly count: number | string; readonly sum: string }>`
     SELECT state AS "state", COUNT(*) AS "count", CAST(SUM(amount) AS TEXT) AS "sum" FROM effect_pix_payouts
     WHERE ${sql.and([sql`account = ${yield* GivenAccount}`, sql`amount IS NOT NULL`, ...conditions])} GROUP BY state`
-    return new Map<PayoutState, Sum>(
+    const sums: Sums = new Map(
       rows.map(({ count, state, sum }) => [state, { count: Number(count), centavos: BigInt(sum) }])
     )
+    return sums
   },
   mapDatabaseError("list"),
   Effect.mapError(notRead)
 )
+
+/** The payouts of the account by their state. Why they wait, and what is to be checked, the queue alone says: then they are read. */
+export const readSums = (filter: Filter) =>
+  filter.because === undefined && filter.toCheck === undefined
+    ? storedSums(filter)
+    : Stream.runFold(
+        listPayouts([undefined], filter),
+        (): Sums => new Map(),
+        (sums, { amount, state }) => {
+          const { centavos, count } = sums.get(state) ?? { count: 0, centavos: 0n }
+          return new Map([...sums, [state, { count: count + 1, centavos: centavos + BigInt(amount) }]])
+        }
+      )
 
 /** The account of the queue, and the sums of its payouts. */
 export const readAccount = Effect.gen(function* () {

@@ -1,8 +1,8 @@
 /** What is known of a payout, in one sentence in Portuguese. */
 import type * as DateTime from "effect/DateTime"
 import type { PayoutRefusal } from "../../../payouts/Payout.ts"
+import { becauses } from "../../../payouts/PayoutBecause.ts"
 import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
-import type { ParkedBecause, WaitsFor } from "../../../payouts/PayoutState.ts"
 import { dayInSaoPaulo } from "../../../internal/utc.ts"
 
 const refusals: Readonly<Record<PayoutRefusal["_tag"], string>> = {
@@ -18,29 +18,6 @@ const refusals: Readonly<Record<PayoutRefusal["_tag"], string>> = {
   ServiceUnavailable: "gateway indisponível"
 }
 
-const waits: Readonly<Record<Exclude<WaitsFor, "NotBefore">, string>> = {
-  DailyCap: "limite do dia atingido",
-  InsufficientBalance: "falta saldo",
-  Window: "fora do horário",
-  Limit: "limite da conta",
-  AuthError: "credenciais recusadas pelo gateway",
-  Setup: "endereço do gateway errado ou em manutenção",
-  RateLimited: "limite de requisições atingido",
-  ServiceUnavailable: "gateway indisponível",
-  OtherClientId: "credenciais de outra conta"
-}
-
-const parked: Readonly<Record<ParkedBecause, string>> = {
-  Operator: "parado por uma pessoa",
-  PastHorizon: "tempo esgotado",
-  OverMaxAmount: "valor acima do limite",
-  OverDailyCap: "valor acima do limite do dia",
-  Unreadable: "dados ilegíveis",
-  OtherClientId: "credenciais de outra conta",
-  WaitedTooLong: "conferir se já foi pago antes de pagar por outro meio",
-  SeeRecord: "o registro do gateway é outro, ou diz que falhou"
-}
-
 const unclear = "A conferir: pode ter sido pago, não pagar por outro meio antes"
 const opposite = "A conferir: o gateway diz o contrário do que está registrado, não pagar por outro meio antes"
 
@@ -52,13 +29,13 @@ type Of<State extends PayoutStatus["state"]> = Extract<PayoutStatus, { state: St
 const numbered = ({ withdrawalId }: { readonly withdrawalId?: number }): string =>
   withdrawalId === undefined ? "" : `saque nº ${withdrawalId}`
 
-const queued = ({ error, notBefore, waitsFor }: Of<"accepted">): string => {
+const queued = ({ because, error, notBefore }: Of<"accepted">): string => {
   const byItself = "Na fila: será pago sozinho"
   const andNotElse = "Não pague de outro modo"
-  if (waitsFor === "NotBefore") {
+  if (because === "NotBefore") {
     return notBefore === undefined ? `${byItself}. ${andNotElse}` : `${byItself} em ${day(notBefore)}. ${andNotElse}`
   }
-  const cause = waitsFor === undefined ? error && refusals[error._tag] : waits[waitsFor]
+  const cause = because === undefined ? error && refusals[error._tag] : becauses.accepted[because].pt
   return `${byItself}${cause === undefined ? "" : ` (${cause})`}. ${andNotElse}`
 }
 
@@ -91,7 +68,7 @@ const ended = (status: Of<"paid" | "failed" | "returned">): string => {
 const stopped = ({ because, error, mayHaveLeftAt }: Of<"parked">): string => {
   const isInDoubt = error?._tag === "OutcomeUnknown" || error?._tag === "IdempotencyConflict"
   if (isInDoubt || mayHaveLeftAt !== undefined) return unclear
-  return `Não enviado: espera a decisão de uma pessoa (${parked[because]})`
+  return `Não enviado: espera a decisão de uma pessoa (${becauses.parked[because].pt})`
 }
 
 /**

@@ -29,11 +29,13 @@ export interface Payout {
   readonly isPaused: boolean
 }
 
+/** Which payouts are listed, beside their state. */
+export type Filter = Omit<NonNullable<Parameters<Queue["list"]>[0]>, "state">
+
 /** The payouts that a flag finds, in place of their references. */
 export interface Group {
   readonly states: ReadonlyArray<PayoutState>
-  /** `refused`: why the service refuses the payouts of the account, if it does. */
-  readonly has: (status: PayoutStatus, refused: string | undefined) => boolean
+  readonly filter: Filter
 }
 
 /** The flags of a step about payouts. */

@@ -4,10 +4,9 @@
  */
 import * as Argument from "effect/cli/Argument"
 import * as Flag from "effect/cli/Flag"
-import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
 import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
-import { ParkedBecause, WaitsFor } from "../../../payouts/PayoutState.ts"
+import { AcceptedBecause, ParkedBecause } from "../../../payouts/PayoutBecause.ts"
 import { parseTime } from "../flags.ts"
 import { plain } from "../text.ts"
 import { textOfSum } from "./describe.ts"
@@ -22,10 +21,7 @@ const submittedBefore = Flag.String("submitted-before").pipe(
     "All that were submitted before it and did not end, as 2026-11-21T10:00:00Z: after the restore of a backup"
   ),
   Flag.filterMap(parseTime, () => "a time with its zone, as 2026-11-21T10:00:00Z"),
-  Flag.map((limit): Group => ({
-    states: ["accepted", "unknown", "parked"],
-    has: ({ submittedAt }) => DateTime.isLessThan(submittedAt, limit)
-  })),
+  Flag.map((until): Group => ({ states: ["accepted", "unknown", "parked"], filter: { until } })),
   Flag.optional
 )
 
@@ -43,12 +39,9 @@ const parseWindow = (text: string) => {
   return from === undefined || to === undefined ? Option.none() : Option.some({ from, to })
 }
 
-const waits = Flag.Literals("because", WaitsFor.literals).pipe(
+const waits = Flag.Literals("because", AcceptedBecause.literals).pipe(
   Flag.withDescription("All that wait for this"),
-  Flag.map((cause): Group => ({
-    states: ["accepted"],
-    has: (status, refused) => status.state === "accepted" && (status.waitsFor ?? refused) === cause
-  })),
+  Flag.map((because): Group => ({ states: ["accepted"], filter: { because } })),
   Flag.optional
 )
 
@@ -62,10 +55,7 @@ const withdrawals = Flag.Int("withdrawal").pipe(
 
 const because = Flag.Literals("because", ParkedBecause.literals).pipe(
   Flag.withDescription("All that are parked for this reason"),
-  Flag.map((reason): Group => ({
-    states: ["parked"],
-    has: (status) => status.state === "parked" && status.because === reason
-  })),
+  Flag.map((because): Group => ({ states: ["parked"], filter: { because } })),
   Flag.optional
 )
 

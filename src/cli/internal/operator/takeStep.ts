@@ -141,9 +141,7 @@ const selected = Effect.fnUntraced(function* (named: ReadonlyArray<string>, own:
     return yield* failed(`Name the payouts by their references${orGroup}.`)
   }
   if (group === undefined) return yield* findEach(references, find)
-  const { refusedSince } = yield* readAccount
-  const has = (status: PayoutStatus) => group.has(status, refusedSince?.because)
-  return yield* Stream.runCollect(Stream.filter(listPayouts(group.states), has))
+  return yield* Stream.runCollect(listPayouts(group.states, group.filter))
 })
 
 type Named = { readonly subjects: ReadonlyArray<string> }

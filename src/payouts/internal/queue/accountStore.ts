@@ -62,12 +62,12 @@ export const makeAccountStore = (database: Database, account: string) => {
     identity,
     /** The account as it is now. Where it has no row, nobody served or paused it. */
     get,
-    /** Whether a worker has checked the database: see `isChecked` of the identity. It stays so in a session. */
-    isChecked: Effect.gen(function* () {
-      const read = yield* get
-      if (read.session !== checkedSession && identity.isChecked(read, yield* identity.read))
-        checkedSession = read.session
-      return read.session === checkedSession
+    /** The account, and whether a worker has checked the database: see `isChecked` of the identity. It stays so in a session. */
+    checked: Effect.gen(function* () {
+      const account = yield* get
+      if (account.session !== checkedSession && identity.isChecked(account, yield* identity.read))
+        checkedSession = account.session
+      return { account, isChecked: account.session === checkedSession }
     }),
     /** Whether the database is judged, as SQL: see `judged` of the identity. */
     judged: Effect.gen(function* () {

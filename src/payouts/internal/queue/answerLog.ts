@@ -35,11 +35,11 @@ const said = (failure: RequestWithdrawalError): string => {
 
 /** A failure ended a payout, or parked it. */
 const logEnded = (logPayout: LogPayout, row: Row, failure: RequestWithdrawalError): Effect.Effect<void> => {
-  const { parkedBecause } = row
+  const { because } = row
   const differs = failure.outcome === "Unknown" ? differsOf(failure) : undefined
   // Another company or PIX key has a line of its own.
   if (differs === "companyId" || differs === "pixKey") return Effect.void
-  if (parkedBecause === "SeeRecord") return logParked(logPayout, row, parkedBecause, said(failure))
+  if (because === "SeeRecord") return logParked(logPayout, row, because, said(failure))
   if (row.state !== "refused" && row.state !== "failed") return Effect.void
   return logPayout(row, {
     level: "Warn",
@@ -94,6 +94,6 @@ export const logAlone = (logPayout: LogPayout, row: Row, account: string): Effec
   logPayout(row, {
     level: "Error",
     of: "Waits",
-    cause: "InsufficientBalance",
+    cause: "Balance",
     text: `The balance of the account ${account} covers other payouts, and not this one. It is tried once an hour, and the others are sent before it.`
   })

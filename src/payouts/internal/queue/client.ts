@@ -15,7 +15,7 @@ import { checkedPerson, invalid } from "./entries.ts"
 import type { Event } from "./events.ts"
 import { makeHints } from "./hints.ts"
 import { operationsOf } from "./operation.ts"
-import { doubtUnchecked, makeReading } from "./reading.ts"
+import { asRead, makeReading } from "./reading.ts"
 import type { Row } from "./row.ts"
 import type { Settings } from "../../PayoutQueueOptions.ts"
 import { statusOf } from "./status.ts"
@@ -39,7 +39,7 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
     const now = yield* Clock.currentTimeMillis
     const rows = yield* acceptAll(payouts, undefined, allOrNone)
     const isNew = ({ submittedAt }: Row) => submittedAt >= now
-    return (rows.every(isNew) ? rows : yield* doubtUnchecked(store, rows)).map(statusOf)
+    return (rows.every(isNew) ? rows : yield* asRead(store, rows)).map(statusOf)
   })
 
   /** Checks and stores a step of an operator, and queues the payout anew where it is to be sent. */

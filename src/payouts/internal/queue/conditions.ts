@@ -16,11 +16,13 @@ interface PayoutColumns {
   readonly sends: number
   readonly mayHaveLeftAt: number | null
   readonly wantedAt: number
-  readonly waitsFor: string | null
+  readonly because: string | null
   readonly waitsSince: number | null
   readonly submittedAt: number
   readonly notBefore: number | null
   readonly lookups: number | null
+  readonly endedAs: string | null
+  readonly contradicted: boolean
 }
 
 /** The columns of an account that conditions ask for. */
@@ -168,6 +170,15 @@ export const isOpen = isOneOf(payout("state"), openStates)
 /** Its withdrawal is looked up when it is due: it has one, and its end is not known yet, or is doubted. */
 export const isLookedUp = isKnown(payout("lookups"))
 
+/** What is said of its end is not what its state says, or the service says both. An index has the text as its condition. */
+export const isClaimed = either(
+  payout("contradicted"),
+  both(isKnown(payout("endedAs")), not(isSame(payout("endedAs"), payout("state"))))
+)
+
+/** A person has to find out how it ended: see `toCheck` of `PayoutStatus`. */
+export const isToCheck = either(isClaimed, both(isOneOf(payout("state"), ["posted"]), isNull(payout("lookups"))))
+
 /** The time has come before which it is not sent. */
 export const isDueBy = either(isNull(payout("notBefore")), isAtMost(payout("notBefore"), given("now")))
 
@@ -227,7 +238,11 @@ const countedUntil = when(
     latest(
       latest(payout("wantedAt"), account("servedAt")),
       earliest(
-        when(isOneOf(payout("waitsFor"), uncountedCauses), payout("waitsSince"), given("now")),
+        when(
+          both(isOneOf(payout("because"), uncountedCauses), isKnown(payout("waitsSince"))),
+          payout("waitsSince"),
+          given("now")
+        ),
         earliest(when(account("paused"), account("pausedAt"), given("now")), when(isLimited, constant(0), given("now")))
       )
     )

@@ -11,7 +11,7 @@ import type { Fragment } from "effect/sql/Statement"
 import * as Tracer from "effect/Tracer"
 import { repeatedly } from "../../../durable/Work.ts"
 import { step as stepOf, type Step } from "./edges.ts"
-import type { WaitsFor } from "../../PayoutState.ts"
+import type { Because } from "../../PayoutBecause.ts"
 import { entryOf } from "./entries.ts"
 import type { Event } from "./events.ts"
 import { logContradicted } from "./answerLog.ts"
@@ -167,7 +167,7 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { account, po
   })
 
   /** All that wait for a cause are due, each in its place among the others. */
-  const callBack = (cause: WaitsFor) => Effect.andThen(store.callBack(cause), isDue.open)
+  const callBack = (because: Because<"accepted">) => Effect.andThen(store.callBack(because), isDue.open)
 
   return { store, logPayout, isDue, isLookupDue, isStateDue, hasNews, changeOf, insert, step, stepBy, delay, callBack }
 })

@@ -83,7 +83,7 @@ export const edges: { readonly [Name in Tag]: ReadonlyArray<Edge<Event<Name>>> }
     go(known, always, stays, Moves.lookedUp)
   ],
   LookupMissed: [go(known, always, stays, Moves.missed)],
-  Claimed: [go(known, Moves.hasRecord, stays, Moves.claimedOfRecord), go(allBut(), always, stays, Moves.claimed)],
+  Claimed: [go(known, Moves.hasRecord, stays, Moves.claimedOfRecord), go(allBut(), Moves.isNews, stays, Moves.claimed)],
   Parked: [go(open, always, "parked", Moves.parked)],
   retry: [
     go(open, always, stays, Moves.wantedNow),

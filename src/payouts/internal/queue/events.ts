@@ -4,8 +4,7 @@
 import type { Person } from "../../../durable/Step.ts"
 import type { PayoutChange } from "../../PayoutHistory.ts"
 import type { OfPayout } from "../../../contract/Status.ts"
-import type { ParkedBecause, WaitsFor } from "../../PayoutState.ts"
-import type { PayoutClaim } from "../../PayoutStatus.ts"
+import type { Because } from "../../PayoutBecause.ts"
 import type { AnswerFact } from "../machine.ts"
 import type { Deciding } from "./late.ts"
 import type { Row } from "./row.ts"
@@ -31,9 +30,6 @@ export interface Found {
   readonly updatedAt: number | undefined
 }
 
-/** A claim of a webhook, with its meaning, and its word if it is a plain one. */
-export type Claim = Omit<PayoutClaim, "at">
-
 interface Answered {
   /** When it came. */
   readonly now: number
@@ -55,7 +51,7 @@ interface Events {
     readonly underWayUntil: number
   }
   /** It cannot be sent now. */
-  readonly Waits: { readonly at: Deciding; readonly waitsFor: WaitsFor }
+  readonly Waits: { readonly at: Deciding; readonly because: Because<"accepted"> }
   /** What an answer says, with the payee of a record, and whether its word is listed. */
   readonly Recorded: Extract<AnswerFact, { _tag: "Recorded" }> &
     Answered & { readonly payee: string | null; readonly isUnlisted: boolean }
@@ -67,9 +63,9 @@ interface Events {
   /** The service knows no withdrawal of its number. */
   readonly LookupMissed: Answered & { readonly until: number }
   /** What a webhook claims. */
-  readonly Claimed: Answered & { readonly claim: Claim }
+  readonly Claimed: { readonly claimed: OfPayout }
   /** A worker leaves it to a person. */
-  readonly Parked: { readonly because: ParkedBecause }
+  readonly Parked: { readonly because: Because<"parked"> }
   /** The steps of a person. */
   readonly retry: ByPerson
   readonly park: ByPerson

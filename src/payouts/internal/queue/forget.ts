@@ -59,7 +59,7 @@ export const makeForget = ({ account, database, hasKeyOf, transaction }: StorePa
     forget: (before: number) =>
       inBatches(
         changeOld(
-          sql`request = NULL, payee = NULL, reason = NULL, claims = NULL, claimed = NULL`,
+          sql`request = NULL, payee = NULL, reason = NULL`,
           sql`request IS NOT NULL AND updated_at < ${before} ORDER BY updated_at`
         )
       ),

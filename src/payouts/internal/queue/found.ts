@@ -11,7 +11,7 @@ import { displayMessage } from "../../../internal/mask.ts"
 import { endToEnd } from "../../../internal/wire.ts"
 import { isOtherKey } from "../../../pix/OtherKey.ts"
 import type { Account } from "./account.ts"
-import type { Claim, Found } from "./events.ts"
+import type { Found } from "./events.ts"
 import { reaisText, type Row } from "./row.ts"
 
 const endToEndIdOf = (text: string | undefined) => (text !== undefined && endToEnd.test(text) ? text : undefined)
@@ -32,17 +32,6 @@ export const reasonOf = ({ creditorDocument, description, pixKey, providerErrorD
     : displayMessage(providerErrorDescription, () =>
         [pixKey, creditorDocument, description].filter(Predicate.isNotUndefined)
       ) || undefined
-
-/** What a webhook claims. */
-export const claimOf = (status: string, endToEndId: string | undefined, statuses: Words): Claim => {
-  const word = plainWord(status)
-  const id = endToEndIdOf(endToEndId)
-  return {
-    meaning: meaningOf(status, "payout", statuses),
-    ...(word !== undefined && { word }),
-    ...(id !== undefined && { endToEndId: id })
-  }
-}
 
 const isOtherAmount = ({ amount, value }: WithdrawalDetail, row: Row) =>
   amount === undefined ? BigDecimal.Order(value, toReais(Centavos.make(row.amount))) !== 0 : amount !== row.amount

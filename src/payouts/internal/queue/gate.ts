@@ -15,7 +15,7 @@ import type { RequestWithdrawalError } from "../../../contract/PaymentsError.ts"
 import type { Withdrawal } from "../../../contract/Withdrawal.ts"
 import { TryAgain } from "../../../durable/Work.ts"
 import { log } from "../../../internal/spans.ts"
-import type { ParkedBecause } from "../../PayoutState.ts"
+import type { Because } from "../../PayoutBecause.ts"
 import { accountCause, causeOfOneOrAll, isAboutPayout, isDoubtfulRefusal } from "../machine.ts"
 import { databaseTime, type ReadAccount } from "./account.ts"
 import { makeCheckedAccount } from "./checkDatabase.ts"
@@ -41,7 +41,7 @@ export interface Permit {
 /** A payout waits in the table: its time has not come, or the window of its account is closed. `dueIn` is in milliseconds. */
 export interface Later {
   readonly account: ReadAccount
-  readonly waitsFor: "NotBefore" | "Window"
+  readonly because: "NotBefore" | "Window"
   readonly dueIn: number
 }
 
@@ -115,13 +115,12 @@ export const makeGate = Effect.fnUntraced(function* ({ logPayout, store }: Core,
         )
 
   /** Why a payout must not be sent. */
-  const obstacle = (row: Row, account: ReadAccount): Effect.Effect<ParkedBecause | undefined> =>
+  const obstacle = (row: Row, account: ReadAccount): Effect.Effect<Because<"parked"> | undefined> =>
     Effect.map(Clock.currentTimeMillis, (now) => {
       const { dailyCap, horizon, maxAmount } = settings
       const late = tooLate(row, { account, horizon, now })
       if (late !== undefined) return late
-      if (maxAmount !== undefined && row.amount > maxAmount) return "OverMaxAmount"
-      return dailyCap !== undefined && row.amount > dailyCap ? "OverDailyCap" : undefined
+      return row.amount > Math.min(maxAmount ?? Infinity, dailyCap ?? Infinity) ? "OverCap" : undefined
     })
 
   /** Takes the time of the account's next request in this process, before the statement that marks it does. */
@@ -130,18 +129,18 @@ export const makeGate = Effect.fnUntraced(function* ({ logPayout, store }: Core,
   }
 
   /** Waits until a payout may be sent, until there is a reason to park it, or until it has to stand in the table. */
-  const untilAllowed = (row: Row): Effect.Effect<Permit | Later | ParkedBecause, SqlError | TryAgain> =>
-    Effect.gen(function* (): Effect.fn.Return<Permit | Later | ParkedBecause, SqlError | TryAgain> {
+  const untilAllowed = (row: Row): Effect.Effect<Permit | Later | Because<"parked">, SqlError | TryAgain> =>
+    Effect.gen(function* (): Effect.fn.Return<Permit | Later | Because<"parked">, SqlError | TryAgain> {
       for (;;) {
         const account = yield* current
         const now = databaseTime(account, yield* Clock.currentTimeMillis)
         if (!isDueBy.of({ payout: row, given: { now } }))
-          return { account, waitsFor: "NotBefore", dueIn: (row.notBefore ?? now) - now }
+          return { account, because: "NotBefore", dueIn: (row.notBefore ?? now) - now }
         const because = yield* obstacle(row, account)
         if (because !== undefined) return because
         const asked = { payout: row, account, given: { now, minute: minuteOfDay(now) } }
         if (!account.paused && !isInWindow.of(asked))
-          return { account, waitsFor: "Window", dueIn: Duration.toMillis(untilMinute(now, account.windowFrom ?? 0)) }
+          return { account, because: "Window", dueIn: Duration.toMillis(untilMinute(now, account.windowFrom ?? 0)) }
         if (!line.isHeld(row, account)) return yield* new TryAgain({ reason: "InLine", isAtOnce: true })
         const isBlocked = account.blockedAt !== null
         const isInTurn = (!isBlocked && !isSpaced.of(asked)) || (line.isNext(row, account) && isNextNow.of(asked))
@@ -169,14 +168,13 @@ export const makeGate = Effect.fnUntraced(function* ({ logPayout, store }: Core,
       if (ofOneOrAll !== undefined) return refusedAlone.add(key).size >= 3 ? ofOneOrAll : undefined
       if (!isDoubtfulRefusal(error)) return accountCause(error, refusedAs)
       doubts = [...doubts.filter((at) => Math.abs(now - at) < 60_000), now]
-      return isProbe || doubts.length >= 5 ? "ServiceUnavailable" : undefined
+      return isProbe || doubts.length >= 5 ? "Outage" : undefined
     })
 
   const begin = Effect.fnUntraced(function* (row: Row, because: string, error: RequestWithdrawalError) {
     line.shrink()
     if (!(yield* accounts.block({ because, key: row.idempotencyKey }, namedBy(error)))) return
-    const what =
-      because === "ServiceUnavailable" ? "The service leaves payouts in doubt" : "The service refuses the payouts"
+    const what = because === "Outage" ? "The service leaves payouts in doubt" : "The service refuses the payouts"
     const text = `${what} of the account ${settings.account}: ${because}.${words(error)} One payout at a time is tried until it takes one.`
     yield* logPayout(row, { level: "Warn", of: "Waits", cause: because, text })
   })
@@ -250,10 +248,7 @@ export const makeGate = Effect.fnUntraced(function* ({ logPayout, store }: Core,
     yield* countEnds(account, row, error)
     // One that may be refused alone goes by its own schedule, so that others are tried.
     const isOwn =
-      error === undefined ||
-      because === undefined ||
-      because === "ServiceUnavailable" ||
-      causeOfOneOrAll(error) !== undefined
+      error === undefined || because === undefined || because === "Outage" || causeOfOneOrAll(error) !== undefined
     const standing = isOwn ? undefined : "InLine"
     if (isProbe) {
       yield* Effect.andThen(reportProbe(account, row, because, error), forget)
@@ -262,7 +257,7 @@ export const makeGate = Effect.fnUntraced(function* ({ logPayout, store }: Core,
     if (error === undefined || (because === undefined && isAboutPayout(error))) line.grow()
     if (error === undefined || because === undefined) return standing
     const { blockedAt, refusedKey } = yield* current
-    if (because === "InsufficientBalance" && blockedAt === null && refusedKey === row.idempotencyKey) return "Alone"
+    if (because === "Balance" && blockedAt === null && refusedKey === row.idempotencyKey) return "Alone"
     yield* Effect.andThen(begin(row, because, error), forget)
     return standing
   })

@@ -1,23 +1,24 @@
 /**
  * Finds payouts by what a webhook or a panel names: the number of a withdrawal, or its key; and stores what a webhook claims.
  */
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import type { SqlError } from "effect/sql/SqlError"
 import type { RequestIssue } from "../../../contract/PaymentsError.ts"
 import { invalidWithdrawal } from "../../../contract/WithdrawalCheck.ts"
+import { meaningOf } from "../../../contract/Status.ts"
 import { log } from "../../../internal/spans.ts"
 import type { Settings } from "../../PayoutQueueOptions.ts"
 import type { PayoutStatus } from "../../PayoutStatus.ts"
 import { payoutLabel } from "../machine.ts"
 import type { Core } from "./core.ts"
 import { factsHere } from "../../../client/PaymentsClient.ts"
-import { claimOf } from "./found.ts"
+import { isClaimed } from "./conditions.ts"
 import { guard, operationsOf } from "./operation.ts"
 import type { Row } from "./row.ts"
 import { payoutFields } from "./signals.ts"
+import { asRead } from "./reading.ts"
 import { statusOf } from "./status.ts"
 
 /** What names a payout: the number of its withdrawal, its key, or both. */
@@ -62,11 +63,11 @@ export const makeHints = (core: Core, { confirm }: Settings) => {
 
   /** What is claimed now, and was not before. Where lookups decide, they say how it ended. */
   const logClaimed = (before: Row, after: Row) =>
-    after.claimed === null || after.claimed === before.claimed
+    !isClaimed.of({ payout: after }) || after.endedAs === before.endedAs
       ? Effect.void
       : log(
           confirm === undefined ? "Warn" : "Debug",
-          `A webhook claims that a payout ${after.claimed} (${payoutLabel(after)}, which is ${after.state}). That is no proof: look in the panel, and settle it. Nothing is paid again by itself.`,
+          `A webhook claims that a payout ${after.endedAs === "paid" ? "was paid" : after.endedAs} (${payoutLabel(after)}, which is ${after.state}). That is no proof: look in the panel, and settle it. Nothing is paid again by itself.`,
           payoutFields(after)
         )
 
@@ -75,14 +76,13 @@ export const makeHints = (core: Core, { confirm }: Settings) => {
     if (issues.length > 0) return yield* invalidWithdrawal(issues)
     const found = yield* rowOf(hint)
     if (found === undefined) return Option.none<PayoutStatus>()
-    const now = yield* Clock.currentTimeMillis
-    const claim = claimOf(hint.status, hint.endToEndId, (yield* factsHere).statuses)
+    const claimed = meaningOf(hint.status, "payout", (yield* factsHere).statuses)
     let before = found
     const after = yield* core.stepBy(
       found,
       (row) => {
         before = row
-        return { _tag: "Claimed", now, claim }
+        return { _tag: "Claimed", claimed }
       },
       // No claim is refused.
       (_, problem) => Effect.die(problem)
@@ -96,9 +96,11 @@ export const makeHints = (core: Core, { confirm }: Settings) => {
     hint: (hint: Hint) => writing("hint", claim(hint)),
     find: (named: Named) =>
       guard("find")(
-        Effect.flatMap(Predicate.isObject(named) ? rowOf(named) : Effect.undefined, (row) =>
-          row === undefined ? Effect.succeedNone : Effect.succeedSome(statusOf(row))
-        )
+        Effect.gen(function* () {
+          const row = Predicate.isObject(named) ? yield* rowOf(named) : undefined
+          const [read] = row === undefined ? [] : yield* asRead(store, [row])
+          return Option.map(Option.fromUndefinedOr(read), statusOf)
+        })
       )
   }
 }

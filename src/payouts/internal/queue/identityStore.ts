@@ -115,7 +115,7 @@ export const makeIdentityStore = (database: Database, account: string) => {
         Effect.andThen(
           sql`UPDATE ${accounts} SET moved_at = ${now} WHERE account = ${account}`,
           sql`UPDATE effect_pix_payouts
-          SET state = 'unknown', error = REPLACE(${writeFailure(makeOutcomeUnknown(keyOfRow, "OtherDatabase", 0))}, ${keyOfRow}, idempotency_key),
+          SET state = 'unknown', because = 'OtherDatabase', waits_since = NULL, error = REPLACE(${writeFailure(makeOutcomeUnknown(keyOfRow, "OtherDatabase", 0))}, ${keyOfRow}, idempotency_key),
             may_have_left_at = GREATEST(submitted_at, COALESCE(CAST(${seenAt} AS BIGINT), 0)),
             fingerprint = CAST(${fingerprint} AS VARCHAR(40)), updated_at = CAST(${at} AS BIGINT), version = version + 1
           WHERE account = ${account} AND ${open} AND may_have_left_at IS NULL AND ${fragmentOf(database, isDueBy, { now })}

@@ -20,7 +20,7 @@ const isOlder = (one: Waiting, other: Waiting) =>
 /** How many payouts are held that wait; `undefined`: as many as may be under way. */
 const longest = (account: Account | undefined): number | undefined => {
   // The one that the balance did not cover last, and the one after it.
-  if (account?.blockedBecause === "InsufficientBalance") return 2
+  if (account?.blockedBecause === "Balance") return 2
   return account !== undefined && (account.blockedAt !== null || isSpaced.of({ account })) ? 1 : undefined
 }
 
@@ -73,8 +73,7 @@ export const makeLine = (concurrency: number) => {
     /** Whether a payout is the next one: the oldest one, but for the one that the balance did not cover last, if another one waits. */
     isNext: (row: Waiting, { blockedBecause, refusedKey }: Account) => {
       const all = inLine()
-      const covered =
-        blockedBecause === "InsufficientBalance" ? all.filter((one) => one.idempotencyKey !== refusedKey) : all
+      const covered = blockedBecause === "Balance" ? all.filter((one) => one.idempotencyKey !== refusedKey) : all
       return (covered[0] ?? all[0]) === row
     }
   }

@@ -5,6 +5,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { log } from "../../../internal/spans.ts"
 import { payoutLabel } from "../machine.ts"
+import { isClaimed } from "./conditions.ts"
 import type { Found } from "./events.ts"
 import type { LogPayout } from "./payoutLog.ts"
 import type { Row } from "./row.ts"
@@ -36,13 +37,14 @@ export const logFound = (
       text: `A payout ${what}: ${says}. Nothing is paid again by itself.${said === undefined ? "" : ` The service said: "${said}"`}`
     })
   }
-  const isDenied = before.claimed !== null && after.claimed === null && before.claimed !== found.meaning
+  const isDenied =
+    isClaimed.of({ payout: before }) && !isClaimed.of({ payout: after }) && before.endedAs !== found.meaning
   return isDenied
     ? logPayout(after, {
         level: "Warn",
         of: "Denied",
-        cause: before.claimed,
-        text: `A webhook claimed that a payout ${before.claimed}, and ${says}.`
+        cause: before.endedAs ?? "",
+        text: `A webhook claimed that a payout ${before.endedAs}, and ${says}.`
       })
     : Effect.void
 }

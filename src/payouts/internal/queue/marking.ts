@@ -10,7 +10,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import type { PaymentsClient } from "../../../client/PaymentsClient.ts"
 import { millisOf } from "../../../contract/Options.ts"
 import { TryAgain } from "../../../durable/Work.ts"
-import type { ParkedBecause } from "../../PayoutState.ts"
+import type { Because } from "../../PayoutBecause.ts"
 import type { ReadAccount } from "./account.ts"
 import { isSpaced } from "./conditions.ts"
 import type { Core } from "./core.ts"
@@ -27,7 +27,7 @@ export const changedMeanwhile = () => new TryAgain({ reason: "ChangedMeanwhile" 
 /** No request leaves. `again`: why the payout is tried again by the queue's own schedule, if it is. */
 class NotSent extends Data.TaggedError("NotSent")<{ readonly again: string | undefined }> {}
 
-export type Park = (row: Row, because: ParkedBecause) => Effect.Effect<void, SqlError | TryAgain>
+export type Park = (row: Row, because: Because<"parked">) => Effect.Effect<void, SqlError | TryAgain>
 
 export const makeMarking = (
   core: Core,
@@ -38,7 +38,7 @@ export const makeMarking = (
 ) => {
   const { accounts } = core.store
 
-  const parkInstead = (row: Row, because: ParkedBecause) =>
+  const parkInstead = (row: Row, because: Because<"parked">) =>
     Effect.andThen(park(row, because), Effect.fail(new NotSent({ again: undefined })))
 
   /** A payout waits for the next day, by the clock of the database. */
@@ -46,7 +46,7 @@ export const makeMarking = (
     const account = yield* accounts.get
     const { day, left } = dayOf(account.readAt)
     const at = { account, horizon, now: yield* Clock.currentTimeMillis }
-    yield* core.step(row, { _tag: "Waits", at, waitsFor: "DailyCap" }, { dueIn: Duration.toMillis(left) })
+    yield* core.step(row, { _tag: "Waits", at, because: "DailyCap" }, { dueIn: Duration.toMillis(left) })
     yield* Effect.annotateCurrentSpan(payoutFields(row))
     const text = `The daily cap of ${day} is reached: payouts wait for the next day.`
     yield* core.logPayout(row, { level: "Warn", of: "Waits", cause: "DailyCap", text })
@@ -56,9 +56,9 @@ export const makeMarking = (
   /** The worker's credentials are not those of the account: the payout waits for them. */
   const waitForSender = Effect.fnUntraced(function* (row: Row, account: ReadAccount, fingerprint: string) {
     yield* gate.forget
-    if (row.mayHaveLeftAt === null && row.waitsFor !== "OtherClientId") {
+    if (row.mayHaveLeftAt === null && row.because !== "OtherClientId") {
       const now = yield* Clock.currentTimeMillis
-      yield* core.step(row, { _tag: "Waits", at: { account, horizon, now }, waitsFor: "OtherClientId" })
+      yield* core.step(row, { _tag: "Waits", at: { account, horizon, now }, because: "OtherClientId" })
       const text = `A payout is not sent: the worker's credentials (fingerprint ${fingerprint}) are not those of the account ${account.account} (${account.fingerprint}).`
       yield* core.logPayout(row, { level: "Error", of: "Waits", cause: "OtherClientId", text })
     }

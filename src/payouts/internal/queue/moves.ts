@@ -4,10 +4,11 @@
 import * as DateTime from "effect/DateTime"
 import { meaningOf } from "../../../contract/Status.ts"
 import { plainWord } from "../../../contract/StatusWords.ts"
-import type { EndedBy, ParkedBecause } from "../../PayoutState.ts"
-import { differsOf, seenIdOf, waitsForTime } from "../machine.ts"
+import type { Because } from "../../PayoutBecause.ts"
+import type { EndedBy } from "../../PayoutState.ts"
+import { differsOf, seenIdOf } from "../machine.ts"
 import { databaseTime } from "./account.ts"
-import { addClaim } from "./claims.ts"
+import { isClaimed } from "./conditions.ts"
 import type { ByPerson, Event, Found, Guard, Reasoned } from "./events.ts"
 import { type Deciding, tooLate, waitedMillis } from "./late.ts"
 import { firstLookup, nextLookup, noLookup } from "./lookups.ts"
@@ -29,16 +30,15 @@ const wantedBy = ({ mayHaveLeftAt, notBefore, wantedAt }: Row, { account, now }:
   return {
     wantedAt: mayHaveLeftAt === null ? from : wantedAt,
     dueIn: from - current,
-    ...(from > current ? { waitsFor: "NotBefore", waitsSince: current } : waitsForNothing)
+    ...(from > current ? { because: "NotBefore", waitsSince: current } : waitsForNothing)
   }
 }
 
-const waitsForNothing = { waitsFor: null, waitsSince: null } as const
+const waitsForNothing = { because: null, waitsSince: null } as const
 
 /** The fields of a payout without an executed request. */
 const clean = {
   reason: null,
-  parkedBecause: null,
   mayHaveLeftAt: null,
   underWayUntil: null,
   fingerprint: null,
@@ -47,10 +47,7 @@ const clean = {
   ...waitsForNothing
 } as const
 
-const parkedFor = (parkedBecause: ParkedBecause) => ({
-  parkedBecause,
-  ...waitsForNothing
-})
+const parkedFor = (because: Because<"parked">) => ({ because, waitsSince: null })
 
 /** A request leaves. */
 export const marked = (row: Row, { at, fingerprint, underWayUntil }: Event<"Marked">): Moved => ({
@@ -62,20 +59,20 @@ export const marked = (row: Row, { at, fingerprint, underWayUntil }: Event<"Mark
   underWayUntil,
   // Why the last request moved nothing is no news of this one. A doubt keeps why it began.
   error: row.mayHaveLeftAt === null ? null : row.error,
-  ...(waitsForTime.some((cause) => cause === row.waitsFor) && waitsForNothing)
+  ...waitsForNothing
 })
 
 /** It waits, by the clock of the database. */
-export const waiting = (row: Row, { at, waitsFor }: Event<"Waits">): Moved => ({
-  wantedAt: Math.max(row.wantedAt, (waitsFor === "NotBefore" && row.notBefore) || 0),
-  waitsFor,
-  waitsSince: row.waitsFor === waitsFor ? row.waitsSince : databaseTime(at.account, at.now)
+export const waiting = (row: Row, { at, because }: Event<"Waits">): Moved => ({
+  wantedAt: Math.max(row.wantedAt, (because === "NotBefore" && row.notBefore) || 0),
+  // What is in doubt waits too, and stays so.
+  ...(row.state === "accepted" && { because }),
+  waitsSince: row.because === because ? row.waitsSince : databaseTime(at.account, at.now)
 })
 
-/** The word of a record, where no table has it: a person sees it counted. */
-const unlistedOf = (word: string | undefined, isUnlisted: boolean) => ({
-  unlisted: isUnlisted ? (word ?? "other") : null
-})
+const isEnded = ({ state }: Row) => state === "paid" || state === "failed" || state === "returned"
+/** What is said of its end after a record that does not say it: a person sees a word counted that no table has. */
+const notEnded = (row: Row, isUnlisted: boolean) => (isEnded(row) ? row.state : isUnlisted ? "unlisted" : null)
 
 /** What a record of the service says, whatever is known of the payout. */
 export const recorded = (
@@ -83,8 +80,9 @@ export const recorded = (
   { isUnlisted, payee, withdrawal: { enTransaction, id: withdrawalId, value } }: Event<"Recorded">
 ): Moved => ({
   withdrawalId,
-  withdrawalStatus: plainWord(enTransaction) ?? null,
-  ...unlistedOf(plainWord(enTransaction), isUnlisted),
+  word: plainWord(enTransaction) ?? null,
+  // A claim may be newer than the answer.
+  ...(!isClaimed.of({ payout: row }) && { endedAs: notEnded(row, isUnlisted) }),
   value: reaisText(value),
   // It may have been forgotten since the request left.
   payee: row.request === null ? null : payee,
@@ -93,6 +91,7 @@ export const recorded = (
 /** A record of what is stored as failed. */
 export const recordedAgainst = (row: Row, event: Event<"Recorded">): Moved => ({
   ...recorded(row, event),
+  endedAs: "paid",
   contradicted: true,
   ...firstLookup
 })
@@ -102,10 +101,10 @@ const over = () =>
     underWayUntil: null,
     error: null,
     reason: null,
-    parkedBecause: null,
     ...waitsForNothing
   }) satisfies Moved
-const endedBy = (by: EndedBy, at: number) => ({ endedBy: by, endedAt: at, claimed: null, ...noLookup }) satisfies Moved
+type End = "paid" | "failed" | "returned"
+const ended = (endedAs: End, endedBy: EndedBy, endedAt: number) => ({ endedAs, endedBy, endedAt }) satisfies Moved
 export const posted = (row: Row, event: Event<"Recorded">): Moved => ({
   ...over(),
   ...recorded(row, event),
@@ -114,7 +113,8 @@ export const posted = (row: Row, event: Event<"Recorded">): Moved => ({
 export const paidByAnswer = (row: Row, event: Event<"Recorded">): Moved => ({
   ...over(),
   ...recorded(row, event),
-  ...endedBy("answer", event.now)
+  ...ended("paid", "answer", event.now),
+  ...noLookup
 })
 export const isRecordedAsPaid: Guard<Event<"Recorded">> = [
   "it says Successful",
@@ -122,13 +122,13 @@ export const isRecordedAsPaid: Guard<Event<"Recorded">> = [
   (_, { withdrawal: { enTransaction } }) => meaningOf(enTransaction, "payout") === "paid"
 ]
 
-const foundOf = ({ endToEndId, recordedAt, withdrawalStatus }: Row, { found }: Event<"LookedUp">): Moved => ({
-  withdrawalStatus: found.word ?? withdrawalStatus,
-  ...unlistedOf(found.word, found.meaning === "unlisted"),
-  endToEndId: found.endToEndId ?? endToEndId,
+const foundOf = (row: Row, { found }: Event<"LookedUp">): Moved => ({
+  word: found.word ?? row.word,
+  // What the service contradicts, a person ends.
+  ...(!row.contradicted && { endedAs: notEnded(row, found.meaning === "unlisted") }),
+  endToEndId: found.endToEndId ?? row.endToEndId,
   value: found.value,
-  recordedAt: found.updatedAt ?? recordedAt,
-  claimed: null
+  recordedAt: found.updatedAt ?? row.recordedAt
 })
 /** An answer that is older than what is stored. */
 export const isOutdated: Guard<Event<"LookedUp">> = [
@@ -148,10 +148,13 @@ export const endedByLookup = (row: Row, event: Event<"LookedUp">): Moved => ({
   ...reasonOf(row, event),
   ...freed(event),
   contradicted: false,
-  ...endedBy("lookup", event.now)
+  // An edge leads here from such a meaning alone.
+  ...ended(event.found.meaning as End, "lookup", event.now),
+  ...noLookup
 })
 export const contradicted = (row: Row, event: Event<"LookedUp">): Moved => ({
   ...foundOf(row, event),
+  endedAs: event.found.meaning,
   contradicted: true,
   ...noLookup
 })
@@ -164,18 +167,24 @@ export const saysFailed = says("failed")
 export const saysReturned = says("returned")
 
 export const hasRecord: Guard<Event<"Claimed">> = ["it has a record", ({ withdrawalId }) => withdrawalId !== null]
-/** What it claims, beside what was claimed. Where that is what is known already, nobody has to look at it. */
-export const claimed = (row: Row, { claim, now }: Event<"Claimed">): Moved => {
-  const { meaning } = claim
-  // Of what failed, another payout may be paid in its place.
-  const isNews =
-    (meaning === "failed" || meaning === "returned" || (meaning === "paid" && row.state === "failed")) &&
-    meaning !== row.state
-  return { claims: addClaim(row.claims, claim, now), ...(isNews && { claimed: meaning }) }
-}
+/** Where money did not move, as the state says. Another payout may be paid in its place. */
+const isUnpaid = ({ state }: Row) => state === "failed" || state === "refused" || state === "cancelled"
+/**
+ * A claim that differs from the state: that something was paid which is under way, or posted, does not. One of success replaces none of
+ * return, and what the service contradicts is told already.
+ */
+export const isNews: Guard<Event<"Claimed">> = [
+  "it differs from the state",
+  (row, { claimed: claim }) =>
+    !row.contradicted &&
+    ((claim === "failed" && !isUnpaid(row)) ||
+      (claim === "returned" && row.state !== "returned") ||
+      (claim === "paid" && isUnpaid(row) && row.endedAs !== "returned"))
+]
+export const claimed = (_: Row, { claimed: endedAs }: Event<"Claimed">): Moved => ({ endedAs })
 /** It is looked up at once, where something looks. */
 export const claimedOfRecord = (row: Row, event: Event<"Claimed">): Moved => ({
-  ...claimed(row, event),
+  ...(isNews[1](row, event) && claimed(row, event)),
   ...(row.state !== "returned" && { lookups: row.lookups ?? 0, dueIn: 0 })
 })
 
@@ -197,13 +206,11 @@ export const cleared = (row: Row, event: Event<"Refused">) =>
   }) satisfies Moved
 export const refused = (row: Row, event: Event<"Refused">): Moved => ({ ...cleared(row, event), ...waitsForNothing })
 const failedRecord = ({ error }: Event<"Refused">): Moved =>
-  error._tag === "WithdrawalFailed"
-    ? { withdrawalId: error.withdrawalId, withdrawalStatus: error.withdrawalStatus }
-    : {}
+  error._tag === "WithdrawalFailed" ? { withdrawalId: error.withdrawalId, word: error.withdrawalStatus } : {}
 export const failed = (row: Row, event: Event<"Refused">): Moved => ({
   ...refused(row, event),
-  parkedBecause: null,
-  ...endedBy("answer", event.now),
+  ...ended("failed", "answer", event.now),
+  ...noLookup,
   ...failedRecord(event)
 })
 /** The record of a failure, of what a person said was paid. */
@@ -211,12 +218,12 @@ export const refusedAgainst = (row: Row, event: Event<"Refused">): Moved => ({
   ...reasonOf(row, event),
   ...failedRecord(event),
   mayHaveLeftAt: null,
+  endedAs: "failed",
   contradicted: true,
   ...firstLookup
 })
 export const waitingForCause = (row: Row, event: Event<"Refused">): Moved => {
-  const waitsFor = event.waitsFor ?? null
-  return { ...cleared(row, event), waitsFor, waitsSince: row.waitsFor === waitsFor ? row.waitsSince : event.now }
+  return { ...cleared(row, event), because: event.because ?? null, waitsSince: event.now }
 }
 export const provesFailure: Guard<Event<"Refused">> = [
   "a record proves the failure",
@@ -224,11 +231,12 @@ export const provesFailure: Guard<Event<"Refused">> = [
 ]
 export const hasCauseToWaitFor: Guard<Event<"Refused">> = [
   "it can wait for the cause to go",
-  (_, { waitsFor }) => waitsFor !== undefined
+  (_, { because }) => because !== undefined
 ]
 
 export const inDoubt = (row: Row, event: Event<"Unknown">): Moved => ({
-  ...waitsForNothing,
+  // What a person parked meanwhile stays so.
+  ...(row.state !== "parked" && waitsForNothing),
   // A later request of another process is still under way.
   ...(row.sends === event.request && { underWayUntil: null }),
   error: writeFailure(event.error),
@@ -238,8 +246,8 @@ export const inDoubt = (row: Row, event: Event<"Unknown">): Moved => ({
 export const recordedOtherwise = (row: Row, event: Event<"Unknown">): Moved => {
   const id = seenIdOf(event.error)
   return {
-    ...parkedFor("SeeRecord"),
     ...inDoubt(row, event),
+    ...parkedFor("SeeRecord"),
     ...(id !== undefined && { withdrawalId: id, ...firstLookup })
   }
 }
@@ -267,7 +275,6 @@ export const wantedNow = (row: Row, { at }: ByPerson): Moved => wantedBy(row, at
 export const wantedAnew = (row: Row, { at }: ByPerson): Moved => ({ ...clean, ...wantedBy({ ...row, ...clean }, at) })
 
 export const resumed = (row: Row, event: Event<"resume">): Moved => ({
-  parkedBecause: null,
   ...noLookup,
   ...wantedBy(row, event.at)
 })
@@ -281,9 +288,7 @@ export const settled = (row: Row, { as, at }: Event<"settle">): Moved => ({
   ...over(),
   reason: as === "paid" ? null : row.reason,
   contradicted: false,
-  claimed: null,
-  endedBy: "person",
-  endedAt: at.now
+  ...ended(as, "person", at.now)
 })
 export const asPaid: Guard<Event<"settle">> = ["as paid", (_, { as }) => as === "paid"]
 export const asReturned: Guard<Event<"settle">> = ["as returned", (_, { as }) => as === "returned"]
@@ -299,8 +304,6 @@ export const forgotten = (): Moved => ({
   request: null,
   payee: null,
   reason: null,
-  claims: null,
-  claimed: null,
   requestCheck: ""
 })
 export const isThere: Guard<ByPerson> = ["its data is there", ({ requestCheck }) => requestCheck !== ""]

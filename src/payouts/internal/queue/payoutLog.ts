@@ -8,7 +8,7 @@ import type * as Scope from "effect/Scope"
 import * as Tracer from "effect/Tracer"
 import { log } from "../../../internal/spans.ts"
 import { Centavos, format } from "../../../pix/Money.ts"
-import type { ParkedBecause } from "../../PayoutState.ts"
+import { type Because, becauses } from "../../PayoutBecause.ts"
 import { payoutLabel } from "../machine.ts"
 import type { Row } from "./row.ts"
 import { payoutFields } from "./signals.ts"
@@ -83,7 +83,12 @@ export const makePayoutLog = (account: string, scope: Scope.Scope): LogPayout =>
 }
 
 /** Logs that a payout was parked, and `said`, what the service said of it. */
-export const logParked = (logPayout: LogPayout, row: Row, because: ParkedBecause, said = ""): Effect.Effect<void> => {
+export const logParked = (
+  logPayout: LogPayout,
+  row: Row,
+  because: Because<"parked">,
+  said = ""
+): Effect.Effect<void> => {
   const money =
     row.mayHaveLeftAt !== null
       ? "MONEY MAY HAVE MOVED."
@@ -94,6 +99,6 @@ export const logParked = (logPayout: LogPayout, row: Row, because: ParkedBecause
     level: "Error",
     of: row.mayHaveLeftAt === null ? "Parked" : "ParkedInDoubt",
     cause: because,
-    text: `A payout waits for a person: ${because}. ${money}${said}`
+    text: `A payout waits for a person: ${because}. ${money} Why: ${becauses.parked[because].en}.${said}`
   })
 }

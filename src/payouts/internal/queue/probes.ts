@@ -19,7 +19,7 @@ export interface Blocking {
 }
 
 /** What the account waits for that is no age of its payouts. */
-const waits = ["Limit", "RateLimited", "InsufficientBalance", "AuthError"]
+const waits = ["Limit", "Balance", "Credentials"]
 
 /** How long after a failed try the next payout is tried, in milliseconds: 5, 10, 20 seconds and so on, up to 5 minutes. */
 export const probeDelay = (probes: number): number => Math.min(5000 * 2 ** probes, 300_000)
@@ -33,7 +33,7 @@ export const makeProbes = (
   /** What a refusal changes. The time of a limit counts for what was never sent, and who was not covered for who is tried next. */
   const blocking = ({ because, key }: Blocking, now: Fragment) => {
     const limited = waits.includes(because) ? sql`, limited_at = ${now}` : sql.literal("")
-    return sql`blocked_because = ${because}, refused_key = ${because === "InsufficientBalance" ? key : null}${limited}`
+    return sql`blocked_because = ${because}, refused_key = ${because === "Balance" ? key : null}${limited}`
   }
   return {
     /** Begins the wait, of which one payout at a time is tried, after the time that the service named or a first delay; false where it had begun. */

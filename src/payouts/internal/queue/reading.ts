@@ -13,6 +13,7 @@ import { PayoutNotFound } from "../../PayoutState.ts"
 import type { Seal } from "../../Seal.ts"
 import { makeOutcomeUnknown } from "../machine.ts"
 import { isDueBy } from "./conditions.ts"
+import { becauseHeld, heldOf } from "./held.ts"
 import type { Core } from "./core.ts"
 import { readEntries, submittedOf } from "./entries.ts"
 import { guard } from "./operation.ts"
@@ -40,14 +41,21 @@ const paged = (operation: string, page: (after: Cursor) => Effect.Effect<Readonl
 
 const isUnmarked = ({ mayHaveLeftAt, state }: Row) => state === "accepted" && mayHaveLeftAt === null
 
-/** Rows as they are read while nobody has checked the database since its server started: nobody knows whether a mark of them is lost. */
-export const doubtUnchecked = Effect.fnUntraced(function* ({ accounts }: Store, rows: ReadonlyArray<Row>) {
-  if (!rows.some(isUnmarked) || (yield* accounts.isChecked)) return rows
+/**
+ * Rows as they are read: accepted ones wait for what their account waits for too. While nobody has checked the database since its server
+ * started, nobody knows whether a mark of them is lost.
+ */
+export const asRead = Effect.fnUntraced(function* ({ accounts }: Store, rows: ReadonlyArray<Row>) {
+  if (!rows.some(isUnmarked)) return rows
+  const { account, isChecked } = yield* accounts.checked
+  const held = heldOf(account, account.readAt)
   const now = yield* Clock.currentTimeMillis
   return rows.map((row): Row => {
-    if (!isUnmarked(row) || !isDueBy.of({ payout: row, given: { now } })) return row
+    if (!isUnmarked(row)) return row
+    if (isChecked || !isDueBy.of({ payout: row, given: { now } }))
+      return { ...row, because: becauseHeld(row.because, held) ?? null }
     const error = writeFailure(makeOutcomeUnknown(row.idempotencyKey, "OtherDatabase", row.sends))
-    return { ...row, state: "unknown", error }
+    return { ...row, state: "unknown", because: "OtherDatabase", error }
   })
 })
 
@@ -74,7 +82,7 @@ export const makeReading = (core: Core, { account }: Settings, seal: Seal) => {
     find,
     status: (reference: string) =>
       find(reference).pipe(
-        Effect.flatMap((row) => doubtUnchecked(store, [row])),
+        Effect.flatMap((row) => asRead(store, [row])),
         Effect.map(([row]) => statusOf(row as Row)), // one row reads as one
         guard("status"),
         Effect.asSome,
@@ -105,7 +113,12 @@ export const makeReading = (core: Core, { account }: Settings, seal: Seal) => {
     list: (listed: Listed = {}) =>
       Stream.map(
         paged("list", (after) =>
-          Effect.flatMap(store.list(listed, after, pageSize), (rows) => doubtUnchecked(store, rows))
+          Effect.gen(function* () {
+            // What an account holds is no column of its payouts.
+            const account = listed.because === undefined ? undefined : yield* store.accounts.get
+            const held = account && heldOf(account, account.readAt).because
+            return yield* asRead(store, yield* store.list(listed, after, pageSize, held))
+          })
         ),
         statusOf
       ),

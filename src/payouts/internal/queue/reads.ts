@@ -7,9 +7,11 @@ import * as Schema from "effect/Schema"
 import { unpacked } from "../../../durable/Database.ts"
 import { databaseNow } from "../../../durable/Now.ts"
 import type { Fragment } from "effect/sql/Statement"
+import type { PayoutBecause } from "../../PayoutBecause.ts"
 import type { PayoutState } from "../../PayoutState.ts"
 import { waitsForTime } from "../machine.ts"
-import { isOpen } from "./conditions.ts"
+import { isClaimed, isOpen, isToCheck } from "./conditions.ts"
+import type { Held } from "./held.ts"
 import { Count } from "./row.ts"
 import { allColumns, decodeRows, historyTable, type StoreParts, table } from "./storeParts.ts"
 import { recorded } from "./tables.ts"
@@ -26,8 +28,10 @@ export interface Cursor {
 export interface Listed {
   /** Default: all states. */
   readonly state?: PayoutState | undefined
-  /** Those of which a webhook claims that they failed, that their money came back, or either, and that a person has to look at. */
-  readonly claimed?: "failed" | "returned" | "paid" | "any" | undefined
+  /** Those that wait, are in doubt or are parked for this. */
+  readonly because?: PayoutBecause | undefined
+  /** Those whose end a person has to find out. */
+  readonly toCheck?: boolean | undefined
   /** From this time on, and before that one. */
   readonly since?: DateTime.DateTime | undefined
   readonly until?: DateTime.DateTime | undefined
@@ -48,6 +52,15 @@ export const makeReads = ({ account, database, hasKeyOf }: StoreParts) => {
     Effect.flatMap(sql`SELECT ${all} FROM ${payouts} WHERE ${hasRecord} AND ${where}`, (rows) =>
       Effect.orDie(decodeRows(rows))
     )
+
+  /** Whether that is why a row waits, is in doubt or is parked: see `becauseHeld`. */
+  const isFor = (because: PayoutBecause, held: Held["because"]) => {
+    const accepted =
+      held === "Paused"
+        ? sql`CASE WHEN because = 'NotBefore' THEN because ELSE 'Paused' END`
+        : sql`COALESCE(because, ${held ?? null})`
+    return sql`state IN ('accepted', 'unknown', 'parked') AND CASE WHEN state = 'accepted' THEN ${accepted} ELSE because END = ${because}`
+  }
 
   return {
     get: (key: string) => Effect.map(select(sql`${ofAccount} AND idempotency_key = ${key}`), ([row]) => row),
@@ -71,18 +84,15 @@ export const makeReads = ({ account, database, hasKeyOf }: StoreParts) => {
         (rows) => rows.map(({ entry }) => entry)
       ),
     /** The oldest first. */
-    list: ({ claimed, since, state, until }: Listed, after: Cursor, limit: number) => {
+    list: ({ because, since, state, toCheck, until }: Listed, after: Cursor, limit: number, held?: Held["because"]) => {
       // A state that the planner does not know keeps it from the index of what waits, which it prefers while its statistics are old.
       const inState = state === undefined ? nothing : sql`state = (SELECT CAST(${state} AS VARCHAR(10))) AND`
-      const isClaimed =
-        claimed === undefined
-          ? nothing
-          : claimed === "any"
-            ? sql.literal("claimed IS NOT NULL AND")
-            : sql`claimed = ${claimed} AND`
+      const why = because === undefined ? nothing : sql`${isFor(because, held)} AND`
+      const checked =
+        toCheck === undefined ? nothing : sql`${sql.literal(toCheck ? isToCheck.sql : `NOT ${isToCheck.sql}`)} AND`
       const from = since === undefined ? nothing : sql`submitted_at >= ${DateTime.toEpochMillis(since)} AND`
       const to = until === undefined ? nothing : sql`submitted_at < ${DateTime.toEpochMillis(until)} AND`
-      return select(sql`${ofAccount} AND ${inState} ${isClaimed} ${from} ${to} (submitted_at, idempotency_key) > (${after.at}, ${after.key})
+      return select(sql`${ofAccount} AND ${inState} ${why} ${checked} ${from} ${to} (submitted_at, idempotency_key) > (${after.at}, ${after.key})
         ORDER BY submitted_at, idempotency_key LIMIT ${limit}`)
     },
     /** The given keys whose rows are open. */
@@ -105,10 +115,10 @@ export const makeReads = ({ account, database, hasKeyOf }: StoreParts) => {
     counts: (postedSince: number, today: number) =>
       Effect.flatMap(databaseNow(database), (now) => {
         // What waits for its time waits for nothing after it, and is old since then. What a worker took since has the time of its lease.
-        const isForTime = sql.in("waits_for", waitsForTime)
+        const isForTime = sql.in("because", waitsForTime)
         // The first request of it, which is no alarm before its deadline.
         const isUnderWay = sql`may_have_left_at = marked_at AND under_way_until > ${now}`
-        const cause = sql`CASE WHEN state = 'unknown' THEN CASE WHEN ${isUnderWay} THEN 'UnderWay' END WHEN ${isForTime} AND (due_at <= ${now} OR tries > 0) THEN NULL ELSE COALESCE(waits_for, parked_because) END`
+        const cause = sql`CASE WHEN state = 'unknown' THEN CASE WHEN ${isUnderWay} THEN 'UnderWay' END WHEN ${isForTime} AND (due_at <= ${now} OR tries > 0) THEN NULL ELSE because END`
         const time = sql`CASE WHEN ${isForTime} THEN CASE WHEN tries > 0 THEN ${today} ELSE due_at END ELSE 0 END`
         const counted = (time: string) =>
           sql.literal(`COUNT(*) AS "count", MIN(${time}) AS "oldest", SUM(amount) AS "amount"`)
@@ -119,17 +129,17 @@ export const makeReads = ({ account, database, hasKeyOf }: StoreParts) => {
           dialect === "pg" ? nothing : sql.literal(`INDEXED BY effect_pix_payouts_${index}`)
         const ofPosted = (index: string) =>
           sql`FROM ${payouts} ${by(index)} WHERE ${ofAccount} AND state = 'posted' AND marked_at >= ${postedSince}`
-        const toCheck = (index: string) => sql`FROM ${payouts} ${by(index)} WHERE ${ofAccount}`
+        const claimed = sql.literal(isClaimed.sql)
+        const saidBy = sql`CASE WHEN contradicted THEN 'Contradicted' WHEN ended_as = 'unlisted' THEN 'Unlisted' ELSE 'Claimed' END`
+        const unlisted = sql`CASE WHEN ended_as = 'unlisted' THEN COALESCE(word, 'other') END`
         const isAny = sql.literal("HAVING COUNT(*) > 0")
         return Effect.flatMap(
           sql`SELECT 'Waits' AS "of", state AS "state", ${cause} AS "cause", NULL AS "word", COUNT(*) AS "count", MIN(${since}) AS "oldest", SUM(amount) AS "amount"
             FROM ${payouts} WHERE ${ofAccount} AND ${hasRecord} AND state IN ('accepted', 'unknown', 'parked') GROUP BY 2, 3
           UNION ALL SELECT 'Posted', 'posted', NULL, NULL, ${counted("marked_at")} ${ofPosted("posted")} ${isAny}
           UNION ALL SELECT 'ToCheck', 'posted', 'Unconfirmed', NULL, ${counted("marked_at")} ${ofPosted("unconfirmed")} AND lookups IS NULL ${isAny}
-          UNION ALL SELECT 'ToCheck', 'posted', 'Unlisted', unlisted, ${counted("marked_at")} ${ofPosted("unlisted")} AND unlisted IS NOT NULL GROUP BY unlisted
-          UNION ALL SELECT 'ToCheck', 'posted', CASE claimed WHEN 'failed' THEN 'ClaimedFailed' WHEN 'paid' THEN 'ClaimedPaid' ELSE 'ClaimedReturned' END, NULL,
-            ${counted("submitted_at")} ${toCheck("claimed")} AND claimed IS NOT NULL GROUP BY claimed
-          UNION ALL SELECT 'ToCheck', 'posted', 'Contradicted', NULL, ${counted("submitted_at")} ${toCheck("contradicted")} AND contradicted ${isAny}`,
+          UNION ALL SELECT 'ToCheck', 'posted', ${saidBy}, ${unlisted}, ${counted("submitted_at")}
+            FROM ${payouts} ${by("claimed")} WHERE ${ofAccount} AND ${claimed} GROUP BY 3, 4`,
           (rows) => Effect.orDie(decodeCounts(rows))
         )
       })

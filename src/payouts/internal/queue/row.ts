@@ -47,8 +47,9 @@ export const Row = Schema.Struct({
    * that is not counted moves it forward.
    */
   wantedAt: startingAt(0),
-  /** What it waits for, as a `WaitsFor`; a newer version may have written another word. */
-  waitsFor: orNull(Schema.String),
+  /** Why it waits, is in doubt or is parked, as a `PayoutBecause`; a newer version may have written another word. */
+  because: orNull(Schema.String),
+  /** Since when it waits for that, while it is accepted. */
   waitsSince: orNull(Int),
   /** The day whose cap it counts against, while it may have moved money. */
   countedDay: orNull(Schema.String),
@@ -57,32 +58,30 @@ export const Row = Schema.Struct({
   /** The number of its record: only an answer to its own key says it. */
   withdrawalId: orNull(Int),
   /** The service's word for the state of its withdrawal, if it is a plain one. */
-  withdrawalStatus: orNull(Schema.String),
-  /** That word, where no table has it; `other` for a text that is no plain word. */
-  unlisted: orNull(Schema.String),
+  word: orNull(Schema.String),
   endToEndId: orNull(Schema.String),
   /** The `value` of its record in reais, as a decimal text. */
   value: orNull(Schema.String),
   /** The `updateDate` of the newest record that was read. */
   recordedAt: orNull(Int),
-  /** Who said how it ended, as an `EndedBy`, and when that was stored. */
+  /**
+   * What was said last of how it ended: as its state, or else a claim, which a person or a lookup ends; `unlisted` of a posted one whose
+   * word no table has.
+   */
+  endedAs: orNull(Schema.String),
+  /** Who said what its state says, as an `EndedBy`, and when that was stored. */
   endedBy: orNull(Schema.String),
   endedAt: orNull(Int),
-  /** Whether the service says that it was paid where failed is stored, or the other way round. */
+  /** Whether it was the service that said `endedAs` against the state: a person decides. */
   contradicted: Bool.pipe(Schema.withConstructorDefault(Effect.succeed(false))),
   /** How often its withdrawal was looked up. Null: no lookup of it is due. */
   lookups: orNull(Int),
-  /** What webhooks claim of it, as JSON, and which of these claims a person has to look at. */
-  claims: orNull(Schema.String),
-  claimed: orNull(Schema.String),
   /** The service's words for why it failed or was refused, sealed; absent where nothing seals. */
   reason: orNull(Schema.String),
   /** The payee that the record names, as JSON, sealed as the request is; deleted with it. */
   payee: orNull(Schema.String),
   /** The last failure, as JSON. */
   error: orNull(Schema.String),
-  /** A `ParkedBecause`; a newer version may have written another word. */
-  parkedBecause: orNull(Schema.String),
   submittedAt: Int,
   updatedAt: Int,
   /** Counts the changes: a change names the version that it was made from. */
@@ -91,8 +90,8 @@ export const Row = Schema.Struct({
 export interface Row extends Schema.Schema.Type<typeof Row> {}
 
 /**
- * A number of payouts, the time of the oldest, and their sum: those that are to be sent or decided, by their state and what they wait for
- * or why they are parked; those that are posted; and those that a person has to check, by the cause.
+ * A number of payouts, the time of the oldest, and their sum: those that are to be sent or decided, by their state and why;
+ * those that are posted; and those that a person has to check, by the cause.
  */
 export const Count = Schema.Struct({
   of: Schema.Literals(["Waits", "Posted", "ToCheck"]),

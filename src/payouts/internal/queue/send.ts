@@ -131,7 +131,7 @@ export const makeSend = ({
         return yield* tryAgain(row, after, account, failure, now, standing)
       }
       // The balance has grown: what it did not cover before is sent in its place among the others.
-      if (row.waitsFor === "InsufficientBalance") yield* core.callBack("InsufficientBalance")
+      if (row.because === "Balance") yield* core.callBack("Balance")
       const { companyId } = answer.success
       if (account.companyId === null && fingerprint !== undefined && used !== undefined && companyId !== undefined) {
         yield* learnCompany(core.store, account.account, fingerprint, used.fingerprint(companyId), companyId)

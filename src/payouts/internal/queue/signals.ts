@@ -11,17 +11,17 @@ import { measureClock } from "../../../durable/Now.ts"
 import { measureRepeatedly, reportUntil } from "../../../durable/Work.ts"
 import { counter, gauge, setToNow, update } from "../../../internal/metrics.ts"
 import { errorType, log } from "../../../internal/spans.ts"
-import { logFields, waitsForTime } from "../machine.ts"
+import { logFields } from "../machine.ts"
 import { Centavos, format } from "../../../pix/Money.ts"
-import { type EndedBy, type PayoutState, WaitsFor } from "../../PayoutState.ts"
-import type { Account, ReadAccount } from "./account.ts"
-import { isInWindow, isNextNow, isSpaced } from "./conditions.ts"
-import { minuteOfDay } from "./days.ts"
+import { AcceptedBecause, becauses } from "../../PayoutBecause.ts"
+import type { EndedBy, PayoutState } from "../../PayoutState.ts"
+import type { Account } from "./account.ts"
+import { becauseHeld, heldOf } from "./held.ts"
 import { type Count, failureOf, type Row } from "./row.ts"
 import type { Settings } from "../../PayoutQueueOptions.ts"
 import type { Store } from "./store.ts"
 import { dayInSaoPaulo } from "../../../internal/utc.ts"
-import { dayOf, untilMinute } from "./waits.ts"
+import { dayOf } from "./waits.ts"
 
 const waiting = gauge(
   "effect_pix_payout_queue_waiting",
@@ -41,7 +41,7 @@ const centavos = gauge(
 const toCheck = gauge(
   "effect_pix_payout_queue_to_check",
   "{payout}",
-  "Payouts whose end a person has to check, by the cause: claimed as failed or returned, contradicted, unconfirmed, or posted with an unlisted word"
+  "Payouts whose end a person has to check, by the cause: claimed to have ended otherwise, contradicted, unconfirmed, or posted with an unlisted word"
 )
 const toCheckCentavos = gauge(
   "effect_pix_payout_queue_to_check_centavos",
@@ -179,7 +179,7 @@ export const payoutFields = (row: Row): Readonly<Record<string, unknown>> => {
 }
 
 const states = ["accepted", "unknown", "parked"] as const
-const checks = ["ClaimedFailed", "ClaimedReturned", "ClaimedPaid", "Contradicted", "Unconfirmed"] as const
+const checks = ["Claimed", "Contradicted", "Unconfirmed"] as const
 /** How many unlisted words the gauges name. The others are `other`. */
 const mostWords = 20
 const dayMillis = 86_400_000
@@ -187,30 +187,10 @@ const dayMillis = 86_400_000
 const postedFor = 35 * dayMillis
 /** What is not counted in a state: what waits for its time, or is under way within its deadline. */
 const noAlarm = { accepted: "NotBefore", unknown: "UnderWay", parked: undefined } as const
-/** Why accepted payouts wait as it is meant: a person or their own times hold them. */
-const meant = ["Paused", ...waitsForTime, "Pace"] as const
-const causes = [...new Set([...meant, ...WaitsFor.literals] as const)]
-type Cause = (typeof causes)[number]
-
-/** For how long after the time of its next request an account counts as one whose pace holds its payouts: then nobody sends. */
-const paceFor = 60_000
-
-/** Since when an account holds no payout back that has no cause of its own, and why it does now. */
-const holdOf = (account: ReadAccount, now: number): { readonly cause: Cause | undefined; readonly since: number } => {
-  const minute = minuteOfDay(now)
-  const { blockedBecause, nextAt, windowFrom } = account
-  const isOpen = isInWindow.of({ payout: { mayHaveLeftAt: null, sends: 0 }, account, given: { minute } })
-  const opened = windowFrom === null ? 0 : now + Duration.toMillis(untilMinute(now, windowFrom)) - dayMillis
-  // A time that lies further ahead than any spacing holds nothing.
-  const isHeld =
-    nextAt !== null && isSpaced.of({ account }) && (nextAt <= now || !isNextNow.of({ account, given: { now } }))
-  const next = isHeld ? nextAt : 0
-  const ofService = causes.find((known) => known === blockedBecause)
-  const ofPace = next + paceFor > now ? "Pace" : undefined
-  const cause = account.paused ? "Paused" : isOpen ? (ofService ?? ofPace) : "Window"
-  return { cause, since: Math.min(now, Math.max(opened, next)) }
-}
-
+/** Why accepted payouts wait as it is meant. */
+const meant: ReadonlySet<string | undefined> = new Set(
+  AcceptedBecause.literals.filter((because) => becauses.accepted[because].alert === undefined)
+)
 const isAccepted = ({ state }: Count) => state === "accepted"
 
 /** The number of payouts of some counts, and their sum in centavos. */
@@ -281,12 +261,11 @@ export const measures = Effect.fnUntraced(function* (store: Store, { account }: 
       yield* update(toCheck, count, of)
       yield* update(toCheckCentavos, amount, of)
     }
-    const hold = holdOf(row, now)
-    const causeOfCount = ({ cause, state }: Count) =>
-      state === "accepted" ? (row.paused ? hold.cause : (cause ?? hold.cause)) : cause
+    const held = heldOf(row, now)
+    const becauseOf = ({ cause }: Count) => becauseHeld(cause, held)
     // What waits for its time, or for nothing that this version knows, waits since its account would let it leave.
-    const late = counts.filter((of) => isAccepted(of) && !meant.some((cause) => cause === causeOfCount(of)))
-    const lateSince = late.map(({ cause, oldest: since }) => (cause === null ? Math.max(since, hold.since) : since))
+    const late = counts.filter((of) => isAccepted(of) && !meant.has(becauseOf(of)))
+    const lateSince = late.map(({ cause, oldest: since }) => (cause === null ? Math.max(since, held.since) : since))
     for (const state of states) {
       const ofState = counts.filter(({ cause, state: of }) => of === state && cause !== noAlarm[state])
       const since = state === "accepted" ? Math.min(now, ...lateSince) : undefined
@@ -299,8 +278,8 @@ export const measures = Effect.fnUntraced(function* (store: Store, { account }: 
         })
       }
     }
-    for (const cause of causes) {
-      const { amount, count } = total(counts.filter((of) => isAccepted(of) && causeOfCount(of) === cause))
+    for (const cause of AcceptedBecause.literals) {
+      const { amount, count } = total(counts.filter((of) => isAccepted(of) && becauseOf(of) === cause))
       yield* update(delayed, count, { account, cause })
       yield* update(delayedCentavos, amount, { account, cause })
     }

@@ -41,7 +41,7 @@ export const makeSpacing = (database: Database, account: string) => {
       const count = sql`(SELECT COUNT(*) FROM effect_pix_payouts WHERE account = ${account} AND ${sql.literal(ended)}
         AND request IS NOT NULL AND updated_at >= ${accounts}.blocked_at - 60000)`
       // A driver of SQLite gives numbers that are no integers.
-      return sql`CAST(CASE WHEN probes >= 0 AND blocked_because IN ('RateLimited', 'Limit') AND ${wait} <= ${longestSpacing}
+      return sql`CAST(CASE WHEN probes >= 0 AND blocked_because = 'Limit' AND ${wait} <= ${longestSpacing}
         THEN ${least}(${longestSpacing}, ${greatest}(COALESCE(spacing * 5 / 4, 0),
           ${least}(${wait}, (60000 + ${wait}) / ${greatest}(1, ${count})))) ELSE spacing END AS BIGINT)`
     }

@@ -3,20 +3,18 @@
  */
 import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
 import * as String from "effect/String"
 import * as Struct from "effect/Struct"
 import { Centavos } from "../../../pix/Money.ts"
-import { PayoutClaimed, PayoutStatus } from "../../PayoutStatus.ts"
-import { type PayoutState, WaitsFor } from "../../PayoutState.ts"
+import { PayoutStatus } from "../../PayoutStatus.ts"
+import { whyOf } from "../../PayoutBecause.ts"
+import type { PayoutState } from "../../PayoutState.ts"
 import { differsOf, makeOutcomeUnknown } from "../machine.ts"
-import { readClaims } from "./claims.ts"
+import { isClaimed, isToCheck } from "./conditions.ts"
 import { failureOf, readReais, type Row } from "./row.ts"
 
 const time = (millis: number) => DateTime.makeUnsafe(millis)
 
-const isWaitsFor = Schema.is(WaitsFor)
-const isClaimed = Schema.is(PayoutClaimed)
 const fieldsOf = Object.fromEntries(
   PayoutStatus.members.map(({ fields }) => [fields.state.literal, Object.keys(fields)])
 )
@@ -37,16 +35,14 @@ const shownFailure = (row: Row, state: PayoutState, failure: ReturnType<typeof f
   }
 }
 
-/** Whether a person has to find out how it ended. */
-const isToCheck = ({ claimed, contradicted, lookups, state, unlisted }: Row) =>
-  contradicted || claimed !== null || (state === "posted" && (unlisted !== null || lookups === null))
-
 /** The status of a row: the fields that `PayoutStatus` has for its state. */
 export const statusOf = (row: Row): PayoutStatus => {
   const failure = failureOf(row)
   // A newer version may have written a failure that cannot be read. A person has to find out why the payout was refused.
   const isUnreadable = row.state === "refused" && (failure === undefined || failure.outcome === "Unknown")
   const state = isUnreadable ? "parked" : row.state
+  // A newer version may have written another word.
+  const because = isUnreadable ? "Unreadable" : row.because
   const known: Record<string, unknown> = {
     ...row,
     _tag: String.capitalize(state),
@@ -61,14 +57,13 @@ export const statusOf = (row: Row): PayoutStatus => {
     by: row.endedBy ?? "person",
     endedAt: time(row.endedAt ?? row.updatedAt),
     value: row.value === null ? null : Option.getOrNull(readReais(row.value)),
-    claims: row.claims === null ? null : readClaims(row.claims),
-    claimed: isClaimed(row.claimed) ? row.claimed : null,
+    withdrawalStatus: row.word,
+    claimed: isClaimed.of({ payout: row }) && row.endedAs !== "unlisted" ? row.endedAs : null,
     contradicted: row.contradicted ? true : null,
     unconfirmed: row.lookups === null ? true : null,
-    toCheck: isToCheck(row) ? true : null,
-    waitsFor: isWaitsFor(row.waitsFor) ? row.waitsFor : null,
-    because: isUnreadable ? "Unreadable" : (row.parkedBecause ?? "Operator"),
-    differs: row.parkedBecause === "SeeRecord" && failure?.outcome === "Unknown" ? differsOf(failure) : null,
+    toCheck: isToCheck.of({ payout: row }) ? true : null,
+    because: whyOf(state, because) !== undefined ? because : state === "parked" ? "Operator" : null,
+    differs: row.because === "SeeRecord" && failure?.outcome === "Unknown" ? differsOf(failure) : null,
     error: shownFailure(row, state, failure)
   }
   const shown = fieldsOf[state]?.filter((field) => known[field] !== null && known[field] !== undefined) ?? []

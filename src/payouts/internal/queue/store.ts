@@ -22,7 +22,7 @@ import type { ReadAccount } from "./account.ts"
 import { makeAccountStore } from "./accountStore.ts"
 import { makeForget } from "./forget.ts"
 import { Row } from "./row.ts"
-import type { WaitsFor } from "../../PayoutState.ts"
+import type { Because } from "../../PayoutBecause.ts"
 import type { Settings } from "../../PayoutQueueOptions.ts"
 import { isLookedUp, isOpen } from "./conditions.ts"
 import { entryOf } from "./entries.ts"
@@ -35,7 +35,7 @@ import { makeUpdate } from "./update.ts"
 const decodeRow = Schema.decodeUnknownEffect(Row)
 /** What the statement that inserts a row decides. */
 const decodeInserted = Schema.decodeUnknownEffect(
-  Schema.Array(Schema.Struct(Struct.pick(Row.fields, ["wantedAt", "waitsFor", "waitsSince"])))
+  Schema.Array(Schema.Struct(Struct.pick(Row.fields, ["wantedAt", "because", "waitsSince"])))
 )
 
 /** The key of an account's own changes in the history. No payout has it, since the keys of payouts have a hash. */
@@ -93,7 +93,7 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
       return {
         dueAt: from,
         wantedAt: from,
-        waitsFor: sql`${waits} THEN 'NotBefore' END`,
+        because: sql`${waits} THEN 'NotBefore' END`,
         waitsSince: sql`${waits} THEN ${now} END`
       }
     })
@@ -139,7 +139,7 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
       const values = sql.csv(Object.values(columns).map((value) => sql`${value}`))
       return yield* Effect.flatMap(
         sql`INSERT INTO ${payouts} (${names}) VALUES (${values}) ON CONFLICT DO NOTHING
-          RETURNING wanted_at AS "wantedAt", waits_for AS "waitsFor", waits_since AS "waitsSince"`,
+          RETURNING wanted_at AS "wantedAt", because AS "because", waits_since AS "waitsSince"`,
         (rows) => Effect.map(Effect.orDie(decodeInserted(rows)), ([inserted]) => inserted)
       )
     }),
@@ -173,11 +173,11 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
         ? Effect.asVoid(sql`SELECT pg_advisory_xact_lock(hashtextextended(${`effect-pix/${account}/${amount}`}, 0))`)
         : Effect.void,
     /** All that wait for a cause, and that nobody has taken, are due. */
-    callBack: (cause: WaitsFor) =>
+    callBack: (because: Because<"accepted">) =>
       Effect.flatMap(
         due.dueIn(0),
         (now) =>
-          sql`UPDATE ${payouts} SET ${now} WHERE ${ofAccount} AND ${open} AND waits_for = ${cause} AND taken_by IS NULL`
+          sql`UPDATE ${payouts} SET ${now} WHERE ${ofAccount} AND ${open} AND because = ${because} AND taken_by IS NULL`
       ),
     /** The open rows, which wait for a worker. */
     due,

@@ -13,7 +13,7 @@
 import { dueColumns } from "../../../durable/Due.ts"
 import type { Tables } from "../../../durable/Tables.ts"
 import { PayoutState } from "../../PayoutState.ts"
-import { isLookedUp, isOpen } from "./conditions.ts"
+import { isClaimed, isLookedUp, isOpen } from "./conditions.ts"
 
 const states = PayoutState.literals.map((state) => `'${state}'`).join(", ")
 
@@ -54,26 +54,23 @@ const create = (types: Types) => [
   marked_at BIGINT,
   under_way_until BIGINT,
   wanted_at BIGINT NOT NULL DEFAULT (${types.programNow}),
-  waits_for VARCHAR(30),
+  because VARCHAR(20),
   waits_since BIGINT,
   counted_day VARCHAR(10),
   not_before BIGINT CHECK (not_before BETWEEN 0 AND ${lastTime}),
   withdrawal_id BIGINT,
-  withdrawal_status VARCHAR(40),
-  unlisted VARCHAR(40),
+  word VARCHAR(40),
   end_to_end_id VARCHAR(64),
   value VARCHAR(60),
   recorded_at BIGINT,
+  ended_as VARCHAR(10),
   ended_by VARCHAR(10),
   ended_at BIGINT,
   contradicted ${types.boolean} NOT NULL DEFAULT ${types.no},
   lookups INTEGER,
-  claims TEXT,
-  claimed VARCHAR(10),
   reason TEXT,
   payee TEXT,
   error TEXT,
-  parked_because VARCHAR(20),
   submitted_at BIGINT NOT NULL DEFAULT (${types.now}) CHECK (submitted_at BETWEEN 0 AND ${lastTime}),
   updated_at BIGINT NOT NULL DEFAULT (${types.now}) CHECK (updated_at BETWEEN 0 AND ${lastTime}),
   version INTEGER NOT NULL DEFAULT 1,
@@ -87,10 +84,8 @@ const create = (types: Types) => [
   // All that is counted of what is posted: a row leaves them when its end is known.
   "CREATE INDEX effect_pix_payouts_posted ON effect_pix_payouts (account, marked_at, amount) WHERE state = 'posted'",
   "CREATE INDEX effect_pix_payouts_unconfirmed ON effect_pix_payouts (account, marked_at, amount) WHERE state = 'posted' AND lookups IS NULL",
-  "CREATE INDEX effect_pix_payouts_unlisted ON effect_pix_payouts (account, unlisted, marked_at, amount) WHERE state = 'posted' AND unlisted IS NOT NULL",
   "CREATE INDEX effect_pix_payouts_withdrawal ON effect_pix_payouts (account, withdrawal_id) WHERE withdrawal_id IS NOT NULL",
-  "CREATE INDEX effect_pix_payouts_claimed ON effect_pix_payouts (account, claimed, submitted_at, idempotency_key) WHERE claimed IS NOT NULL",
-  "CREATE INDEX effect_pix_payouts_contradicted ON effect_pix_payouts (account, submitted_at) WHERE contradicted",
+  `CREATE INDEX effect_pix_payouts_claimed ON effect_pix_payouts (account, submitted_at, idempotency_key) WHERE ${isClaimed.sql}`,
   "CREATE INDEX effect_pix_payouts_amount ON effect_pix_payouts (account, amount, submitted_at)",
   `CREATE INDEX effect_pix_payouts_data ON effect_pix_payouts (account, updated_at) WHERE ${ended} AND request IS NOT NULL`,
   `CREATE TABLE effect_pix_payout_accounts (
@@ -104,7 +99,7 @@ const create = (types: Types) => [
   pause TEXT,
   ends_in_row INTEGER NOT NULL DEFAULT 0,
   blocked_at BIGINT,
-  blocked_because VARCHAR(30),
+  blocked_because VARCHAR(20),
   probes INTEGER NOT NULL DEFAULT 0,
   probe_at BIGINT,
   probe_key VARCHAR(64),

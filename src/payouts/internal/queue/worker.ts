@@ -17,7 +17,7 @@ import { mapDatabaseError } from "../../../durable/Database.ts"
 import type { DueRow } from "../../../durable/Due.ts"
 import { delayInterrupt, makeWarn, orTryAgain, repeatedly, TryAgain } from "../../../durable/Work.ts"
 import { workRows } from "../../../durable/WorkRows.ts"
-import type { ParkedBecause } from "../../PayoutState.ts"
+import type { Because } from "../../PayoutBecause.ts"
 import type { Seal } from "../../Seal.ts"
 import { logFields } from "../machine.ts"
 import { makeConfirm } from "./confirm.ts"
@@ -69,7 +69,7 @@ export const makeWorker = Effect.fnUntraced(function* (
   const gate = yield* makeGate(core, settings)
   yield* gate.current
 
-  const park = Effect.fnUntraced(function* (row: Row, because: ParkedBecause) {
+  const park = Effect.fnUntraced(function* (row: Row, because: Because<"parked">) {
     const parked = yield* core.step(row, { _tag: "Parked", because })
     if (parked === undefined) return yield* changedMeanwhile()
     yield* Effect.annotateCurrentSpan(payoutFields(row))
@@ -98,11 +98,11 @@ export const makeWorker = Effect.fnUntraced(function* (
   })
 
   /** It waits in the table until its time, or until the window of its account opens. */
-  const putBack = Effect.fnUntraced(function* (row: Row, { account, dueIn, waitsFor }: Later) {
+  const putBack = Effect.fnUntraced(function* (row: Row, { account, because, dueIn }: Later) {
     const at = { account, horizon: settings.horizon, now: yield* Clock.currentTimeMillis }
-    const waits = yield* core.step(row, { _tag: "Waits", at, waitsFor }, { dueIn })
+    const waits = yield* core.step(row, { _tag: "Waits", at, because }, { dueIn })
     if (typeof waits !== "object") return yield* changedMeanwhile()
-    if (waitsFor === "Window")
+    if (because === "Window")
       yield* core.logPayout(row, { ...inWindow, text: "A payout waits for the window of its account." })
   })
 

@@ -1,0 +1,41 @@
+/**
+ * Why an account holds its payouts back, and so what a payout waits for. Nothing here reads or writes.
+ */
+import * as Duration from "effect/Duration"
+import * as Schema from "effect/Schema"
+import { AcceptedBecause, type Because } from "../../PayoutBecause.ts"
+import type { ReadAccount } from "./account.ts"
+import { isInWindow, isNextNow, isSpaced } from "./conditions.ts"
+import { minuteOfDay } from "./days.ts"
+import { untilMinute } from "./waits.ts"
+
+const dayMillis = 86_400_000
+/** For how long after the time of its next request an account counts as one whose pace holds its payouts: then nobody sends. */
+const paceFor = 60_000
+
+/** Why an account holds what has no cause of its own, and since when it holds nothing. */
+export interface Held {
+  readonly because: Because<"accepted"> | undefined
+  readonly since: number
+}
+
+const isBecause = Schema.is(AcceptedBecause)
+
+/** Why an account holds its payouts at a time of the database. */
+export const heldOf = (account: ReadAccount, now: number): Held => {
+  const minute = minuteOfDay(now)
+  const { blockedBecause, nextAt, windowFrom } = account
+  const isOpen = isInWindow.of({ payout: { mayHaveLeftAt: null, sends: 0 }, account, given: { minute } })
+  const opened = windowFrom === null ? 0 : now + Duration.toMillis(untilMinute(now, windowFrom)) - dayMillis
+  // A time that lies further ahead than any spacing holds nothing.
+  const isPaced =
+    nextAt !== null && isSpaced.of({ account }) && (nextAt <= now || !isNextNow.of({ account, given: { now } }))
+  const next = isPaced ? nextAt : 0
+  const ofService = isBecause(blockedBecause) ? blockedBecause : isPaced && next + paceFor > now ? "Pace" : undefined
+  const because = account.paused ? "Paused" : isOpen ? ofService : "Window"
+  return { because, since: Math.min(now, Math.max(opened, next)) }
+}
+
+/** What an accepted payout waits for that has a cause of its own, or none. A pause holds all but those whose time has not come. */
+export const becauseHeld = (own: string | null, { because }: Held): string | undefined =>
+  because === "Paused" && own !== "NotBefore" ? because : (own ?? because)
