@@ -1,7 +1,7 @@
 /**
  * Writes what the pages say of a payout's life, from the code: in docs/after-it-is-sent.md the diagram of its states and the list of the
  * edges of its state machine, as the worker and the operator's steps take them; in docs/payouts-operating.md the table of why a payout
- * waits; in docs/payouts.md the Portuguese words.
+ * waits; in docs/payouts.md the Portuguese words; and in docs/errors.md the lines by which a refusal is read.
  * `npm run fix` runs it.
  */
 import { readFileSync, writeFileSync } from "node:fs"
@@ -12,6 +12,7 @@ import { becauses } from "../src/payouts/PayoutBecause.ts"
 import { PayoutState } from "../src/payouts/PayoutState.ts"
 import type { PayoutStatus } from "../src/payouts/PayoutStatus.ts"
 import { sentenceOf } from "../src/cli/internal/operator/sentence.ts"
+import { lines as refusalLines } from "../src/client/internal/call/refusalLines.ts"
 import { Centavos } from "../src/pix/Money.ts"
 import { type Edge, edges } from "../src/payouts/internal/queue/edges.ts"
 import type { Tag } from "../src/payouts/internal/queue/events.ts"
@@ -182,6 +183,12 @@ const whyTable = (): string =>
     )
   ].join("\n")
 
+/** The lines by which the refusal of a write is read, each with its number. */
+const refusals = (): string =>
+  refusalLines
+    .map(({ error, line, says }) => `- ${line}: ${says} → ${error === "its cause" ? error : `**\`${error}\`**`}`)
+    .join("\n")
+
 const life = join(folder, "after-it-is-sent.md")
 
 /** What is written, and into which page after which comment. */
@@ -189,6 +196,7 @@ export const parts = [
   { page: life, from: "the arrows of src/payouts/internal/queue/edges.ts", write: diagram },
   { page: life, from: "src/payouts/internal/queue/edges.ts", write: list },
   { page: join(folder, "payouts-operating.md"), from: "src/payouts/PayoutBecause.ts", write: whyTable },
+  { page: join(folder, "errors.md"), from: "src/client/internal/call/refusalLines.ts", write: refusals },
   { page: join(folder, "payouts.md"), from: "src/cli/internal/operator/sentence.ts", write: wordsList }
 ] as const
 

@@ -15,7 +15,8 @@ export * as Document from "./pix/Document.ts"
 export * as IdempotencyKey from "./client/IdempotencyKey.ts"
 export type { WriteOptions } from "./contract/WriteOptions.ts"
 export { IdempotencyKeyGen, type IdempotencyKeyPrefix } from "./client/IdempotencyKeyGen.ts"
-export { GatewayFacts, type RefusalCause, type ServiceRefusal } from "./client/GatewayFacts.ts"
+export { GatewayFacts } from "./client/GatewayFacts.ts"
+export type { KnownRefusal, RefusalCause } from "./client/KnownRefusal.ts"
 export {
   type Merchant,
   MerchantNotFound,

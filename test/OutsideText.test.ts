@@ -251,13 +251,7 @@ const readers: ReadonlyArray<readonly [reader: string, bound: number, shapes: Sh
   // Answers of the service, with success and without.
   ...Struct.keys(operations).flatMap((name) => [
     [`the answer to ${name}`, 262_144, answers, answered(name, 200)] as const,
-    // The expressions over the words of a refused write are not linear beyond this.
-    [
-      `a refusal of ${name}`,
-      operations[name].isWrite ? 4096 : word,
-      { ...answers, ...inMember("message", texts) },
-      answered(name, 400)
-    ] as const
+    [`a refusal of ${name}`, word, { ...answers, ...inMember("message", texts) }, answered(name, 400)] as const
   ]),
   ["displayMessage", word, texts, (text) => displayMessage(text, () => [text, text.slice(1)])],
   ["displayCode", word, texts, (text) => displayCode(text, () => [text])],

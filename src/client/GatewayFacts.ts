@@ -14,50 +14,22 @@
  * ```
  */
 import * as Context from "effect/Context"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import { constFalse, constUndefined } from "effect/Function"
+import { constFalse } from "effect/Function"
 import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { ConfigurationError } from "../contract/ConfigurationError.ts"
-import { checkBy, checkSettingsBy, fn } from "../contract/Options.ts"
+import { checkBy, checkSettingsBy, fn, period } from "../contract/Options.ts"
 import { issuesInWords } from "../contract/Outcome.ts"
-import type { Operation, WithdrawalRefusal } from "../contract/PaymentsError.ts"
 import { meaningOf, type Words } from "../contract/Status.ts"
 import { fold } from "../contract/StatusWords.ts"
 import { refuse } from "../internal/refuse.ts"
 import type { Centavos, Reais } from "../pix/Money.ts"
-
-/**
- * A write that the service refused, as it is given to `refusal` of `GatewayFacts`.
- *
- * Gotcha: `message`, `code` and `words` are not masked, and may hold values of the request. Log none of them.
- */
-export interface ServiceRefusal {
-  /** The write that was refused. */
-  readonly operation: Operation
-  /** The HTTP status: a 4xx, or 301, 307 or 308; a 2xx for the record of a withdrawal that says `Failure`. */
-  readonly status: number
-  /** The message as the service wrote it; empty if it wrote none that can be read. */
-  readonly message: string
-  /** The code as the service wrote it, such as `E-1042`, if it gave one. */
-  readonly code: string | undefined
-  /**
-   * All words of the answer, in lower case and without accents. The words of a code are added once more as separate words,
-   * so that `/already paid/` finds `ALREADY_PAID`. Texts that repeat a value of the request, or the phrase of the status,
-   * are left out.
-   */
-  readonly words: string
-}
-
-/**
- * The error that a refusal is. `RequestRejected`: none of the other causes, and nothing was executed. The causes of a
- * withdrawal (`InsufficientBalance`, `LimitReached`, `NoPixKey`, `BelowMinimum`) are `RequestRejected` for a charge, and so is
- * `NoPixKey` if the request names a key.
- */
-export type RefusalCause = "IdempotencyConflict" | WithdrawalRefusal["_tag"] | "RequestRejected"
+import { isDecided } from "./internal/call/refusalLines.ts"
+import { isPhrase } from "./internal/words/phrases.ts"
+import type { KnownRefusal } from "./KnownRefusal.ts"
 
 /** What is known of a gateway. */
 export interface GatewayFacts {
@@ -78,42 +50,33 @@ export interface GatewayFacts {
    */
   readonly acceptValue: (about: { readonly asked: Centavos; readonly value: Reais }) => boolean
   /**
-   * What a refused write means, where you know your gateway better than the client does. It is called for each refusal
-   * (4xx, 301, 307, 308, and a record that says `Failure`) of a write that no earlier attempt has left in doubt. Default:
-   * `undefined` always.
-   *
-   * - `"Unknown"`: the refusal proves nothing, and the call fails with `OutcomeUnknown`. It holds for every status: who
-   *   trusts no 4xx says so once.
-   * - A cause: the error that it is. Every cause but `IdempotencyConflict` says that nothing was executed. It counts for
-   *   each refusal but a 401, a redirect, and a 429 whose words name no limit. A record that says `Failure` is
-   *   `WithdrawalFailed`, whatever cause is named.
-   * - `{ waitFor }`: a limit that ends after this time, or `"tomorrow"` in São Paulo. It is a cause, `LimitReached`, with its time in
-   *   `retryAfter`: a payout of the queue waits so long, and is sent again.
-   * - `undefined`, or any other value: the client decides. If it throws, that is `"Unknown"`.
+   * The refusals that your gateway writes, by their words or codes. They go before those that the client knows. A refusal of a
+   * withdrawal, a boleto or a card that neither knows is `OutcomeUnknown`, reason `RefusalUnknown`: `docs/errors.md` has the lines, and
+   * says how to type this list. Default: none.
    *
    * Gotcha: check that your gateway does not answer a repetition with the same words, before you name a cause for them: a
-   * payout could be sent twice.
+   * payout could be sent twice. For such words the cause is `Unknown`.
    *
    * ```ts
    * import { GatewayFacts } from "effect-pix"
    *
-   * const facts = GatewayFacts.make({
-   *   refusal: ({ code, words }) => {
-   *     if (code === "E-1042" || /carteira vazia/.test(words)) return "InsufficientBalance"
-   *     return /\bdup-\d+\b/.test(words) ? "IdempotencyConflict" : undefined
-   *   }
+   * const facts = GatewayFacts.layer({
+   *   refusals: [
+   *     { cause: "InsufficientBalance", phrases: ["E-1042", "carteira sem fundos"] },
+   *     { cause: "LimitReached", phrases: ["teto do dia"], waitFor: "tomorrow" },
+   *     { cause: "RequestRejected", phrases: ["cadastro em análise"], statuses: [400, 422] },
+   *     { cause: "Unknown", phrases: ["pagamento já solicitado"] }
+   *   ]
    * })
    * ```
    */
-  readonly refusal: (
-    said: ServiceRefusal
-  ) => RefusalCause | "Unknown" | { readonly waitFor: Duration.Input | "tomorrow" } | undefined
+  readonly refusals: ReadonlyArray<KnownRefusal>
 }
 
 /** Facts beside the defaults. One that is `undefined` is the default. */
 type GatewayFactsOptions = { readonly [K in keyof GatewayFacts]?: GatewayFacts[K] | undefined }
 
-const defaults: GatewayFacts = { statuses: {}, acceptValue: constFalse, refusal: constUndefined }
+const defaults: GatewayFacts = { statuses: {}, acceptValue: constFalse, refusals: [] }
 
 const noFact = { messageUnexpectedKey: "is no fact" }
 
@@ -132,6 +95,42 @@ const inOneColumn = (meaningOfOurs: (word: string) => string) =>
     return isClear || "must not have one word in two columns, or in another one than the library has it in"
   })
 
+const phrase = Schema.String.check(
+  Schema.makeFilter(
+    (text) => isPhrase(text) || "must be two words or more, a code of letters and a digit or _, or a code of digits"
+  )
+)
+/** The statuses that an entry can decide. */
+const status = Schema.Int.check(
+  Schema.makeFilter(
+    (value) =>
+      value === 201 ||
+      (value >= 400 && value < 500 && !isDecided(value)) ||
+      "must be a status that no line decides before: 201 or a 4xx"
+  )
+)
+const Refusal = Schema.Struct({
+  cause: Schema.Literals([
+    "AuthError",
+    "BelowMinimum",
+    "InsufficientBalance",
+    "LimitReached",
+    "NoPixKey",
+    "RequestRejected",
+    "Unknown"
+  ]),
+  phrases: Schema.Array(phrase).check(Schema.isMinLength(1)),
+  statuses: Schema.optional(Schema.Array(status).check(Schema.isMinLength(1))),
+  waitFor: Schema.optional(Schema.Union([Schema.Literal("tomorrow"), period]))
+})
+  .annotate(noFact)
+  .check(
+    Schema.makeFilter(
+      ({ cause, waitFor }) =>
+        waitFor === undefined || cause === "LimitReached" || "must not have waitFor: only LimitReached has"
+    )
+  )
+
 const Facts = Schema.Struct({
   statuses: Schema.Struct({
     charge: Schema.optional(
@@ -146,7 +145,7 @@ const Facts = Schema.Struct({
     )
   }).annotate(noFact),
   acceptValue: fn<GatewayFacts["acceptValue"]>(),
-  refusal: fn<GatewayFacts["refusal"]>()
+  refusals: Schema.Array(Refusal)
 } satisfies Record<keyof GatewayFacts, Schema.Constraint>).annotate(noFact)
 
 const check = checkBy(Facts, "facts", "error")

@@ -17,8 +17,8 @@ export const reasonInWords = {
   ConnectionLost: "the connection broke before the answer was complete",
   /** No full answer within the attempt's time, or the service says that the client closed the connection (408, 460, 499). */
   Timeout: "no full answer came in time",
-  /** The service says that something is locked, or that a system behind it failed, broke off or did not answer in time (423, 424, words). */
-  UnderWay: "the service says that something is locked, or that a system behind it failed or did not answer in time",
+  /** The service says that something is locked, too early, or waits for another request (423, 424, 425). */
+  UnderWay: "the service says that something is locked, too early, or waits for another request",
   /** The service answered 5xx. */
   ServerError: "the service failed",
   /** The answer stopped in the middle. */
@@ -35,8 +35,8 @@ export const reasonInWords = {
   UnsoundBrCode: "the charge was created, but the answer has no BR Code to pay it by",
   /** The service refused a repeated request, and an earlier attempt may have been executed. */
   RefusedAfterUnknown: "a repeated request was refused, and the result of an earlier attempt is not known",
-  /** The service refused the request, and `GatewayFacts` says that this proves nothing. */
-  RefusalUnknown: "the service refused it, and GatewayFacts.refusal does not take that for a proof, or failed",
+  /** The service refused the request in a way that is not known to prove that nothing was executed, or that is known to prove nothing. */
+  RefusalUnknown: "the service refused it in a way that is not known to prove that nothing was executed",
   /** This call sent nothing, but an earlier one with the same key may have been executed. */
   EarlierUnknown: "this call sent nothing, but the result of an earlier call with the same key is not known",
   /** Nothing was sent: the key belongs to another client id, base URL or company than those of this client. */

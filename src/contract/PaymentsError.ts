@@ -17,8 +17,10 @@ import * as Schema from "effect/Schema"
 import { centavosInReais } from "../internal/decimal.ts"
 import { Centavos } from "../pix/Money.ts"
 import {
+  adviceInWords,
   answerFields,
   callFields,
+  digest,
   doubtFields,
   failureFields,
   failureInWords,
@@ -82,7 +84,7 @@ export class BelowMinimum extends paymentsError<BelowMinimum>()(
   }
 ) {}
 
-/** The service refused the credentials: 401, or a 403 whose words are not about an earlier request. */
+/** The service refused the credentials: 401; or 403 without words, or in words that are known to say so. */
 export class AuthError extends paymentsError<AuthError>()(
   "AuthError",
   answerFields({ outcome: Schema.Literal("Rejected") }),
@@ -126,8 +128,7 @@ export class InsufficientBalance extends paymentsError<InsufficientBalance>()(
 /**
  * The service recorded the withdrawal, and its record says `Failure`: a refusal with a record. No money moved. It is this error
  * only where that is proved: no earlier request with the key is in doubt; the record has the key, the amount, the payee and the
- * company that were asked; and its reason speaks of no earlier request, and of nothing that broke or took too long behind the
- * service. Any other word for failure, or for money that came back, is `OutcomeUnknown`, with the id and the word under `seen`.
+ * company that were asked; and it has no reason, or a known one. Any other word for failure, or for money that came back, is `OutcomeUnknown`, with the id and the word under `seen`.
  */
 export class WithdrawalFailed extends paymentsError<WithdrawalFailed>()(
   "WithdrawalFailed",
@@ -136,10 +137,12 @@ export class WithdrawalFailed extends paymentsError<WithdrawalFailed>()(
     /** The number of the record. */
     withdrawalId: Schema.Int,
     /** The status of the record, as the service wrote it: `Failure`, in any case. */
-    withdrawalStatus: Schema.String
+    withdrawalStatus: Schema.String,
+    /** Why the account could not pay, where the record's reason is known to say that: other withdrawals may fail as well. */
+    cause: Schema.optionalKey(Schema.Literals(["InsufficientBalance", "LimitReached"]))
   }),
   {
-    concerns: "Request",
+    concerns: (error): "Balance" | "Request" => (error.cause === undefined ? "Request" : "Balance"),
     message: (error) =>
       `The service recorded withdrawal ${error.withdrawalId}${keyInWords(error)}, and the record says ${error.withdrawalStatus}. No money moved by it. The same key is answered with this record: find the cause, then ask under a new key.${serviceSaid(error)}`
   }
@@ -195,18 +198,15 @@ export class WithdrawalNotFound extends paymentsError<WithdrawalNotFound>()(
   }
 ) {}
 
-/**
- * The refusal of a write may be about an earlier request with this idempotency key, which may have been executed: a 409,
- * or words about idempotency or duplication. Where the caller gave the key and did not say with `earlier` that it has no
- * past, also words that say "asked before" or "under way", and a 422 without words.
- */
+/** A 409 of a write: it may be about an earlier request with this idempotency key, which may have been executed. */
 export class IdempotencyConflict extends paymentsError<IdempotencyConflict>()(
   "IdempotencyConflict",
   answerFields(
     doubtFields({
       outcome: Schema.Literal("Unknown"),
       /** The time that the service asked to wait before another attempt, if it did. */
-      retryAfter: Schema.optionalKey(Schema.Duration)
+      retryAfter: Schema.optionalKey(Schema.Duration),
+      digest
     })
   ),
   {
@@ -216,7 +216,7 @@ export class IdempotencyConflict extends paymentsError<IdempotencyConflict>()(
   }
 ) {}
 
-/** Too many requests (429, without words about duplication). `retryAfter` is the time that the service asked to wait, if it did. */
+/** Too many requests (429, without a word of doubt). `retryAfter` is the time that the service asked to wait, if it did. */
 export class RateLimited extends paymentsError<RateLimited>()(
   "RateLimited",
   answerFields({
@@ -296,13 +296,14 @@ export class OutcomeUnknown extends paymentsError<OutcomeUnknown>()(
       /** The differences of an answer with success from the contract. They never hold a value. */
       issues: Schema.optionalKey(Schema.Array(RequestIssue)),
       /** The values of the charge or the withdrawal in an answer with success that the client did not accept. */
-      seen: Schema.optionalKey(Seen)
+      seen: Schema.optionalKey(Seen),
+      digest
     })
   ),
   {
     concerns: (error): "Setup" | "Service" => (error.reason === "OtherClientId" ? "Setup" : "Service"),
     message: (error) =>
-      `${error.operation}${keyInWords(error)} may have been executed, or not, after ${error.attempts} attempt(s): ${failureInWords(error)}${withIssues(error.issues)}.${seenInWords(error.seen)} ${stakeInWords(error.operation)} Do not send it under a new key: repeat it with the same key, or look it up first.${retryAfterInWords(error)}${serviceSaid(error)}`
+      `${error.operation}${keyInWords(error)} may have been executed, or not, after ${error.attempts} attempt(s): ${failureInWords(error)}${withIssues(error.issues)}.${seenInWords(error.seen)} ${stakeInWords(error.operation)} Do not send it under a new key: repeat it with the same key, or look it up first.${retryAfterInWords(error)}${serviceSaid(error)}${adviceInWords(error)}`
   }
 ) {}
 

@@ -12,9 +12,9 @@ import { withoutAccents } from "./withoutAccents.ts"
 /** The greatest length of a shown message, in UTF-16 units. */
 export const maxDisplay = 200
 
-const maxInput = 16_384
+const maxInput = 32_768
 const maxWords = 4096
-const mark = "[redacted]"
+export const mark = "[redacted]"
 
 /** Removes escape sequences, control, format and bidi characters and lone surrogates, and collapses white space. */
 const clean = (text: string): string =>
@@ -111,6 +111,34 @@ const heldByRequest = (tokens: ReadonlyArray<string>, secrets: ReadonlyArray<str
 /** A token without the signs around it. */
 const bare = (token: string): string => token.replaceAll(/^[("'\u201C\u2018]|[)"'\u201D\u2019.,;:!?\u2026]{1,3}$/g, "")
 
+/** Masks up to `most` characters of a text. `isPublic` says whether a token without the signs around it is shown in any case. */
+const mask = (
+  words: string,
+  secrets: () => ReadonlyArray<string>,
+  isPublic: (token: string) => boolean,
+  most: number
+): string => {
+  const text = clean(words.slice(0, maxInput)).slice(0, most)
+  if (text === "") return ""
+  const known = secrets().map((secret) => clean(secret.slice(0, maxInput)))
+  const tokens = text.split(" ")
+  const isHeld = heldByRequest(tokens, known)
+  const names = namesIn(tokens)
+  const isShown = (token: string, at: number) =>
+    isPublic(bare(token)) || (plainToken.test(token) && !isWrittenApart(tokens, at) && !isHeld(at) && !names.has(at))
+  const masked = tokens.map((token, at) => (isShown(token, at) ? token : mark))
+  return masked.filter((token, at) => token !== mark || masked[at - 1] !== mark).join(" ")
+}
+
+/** A whole text without what may be a person's data, to tell it from others: codes stay. */
+export const maskWhole = (words: string, secrets: () => ReadonlyArray<string>): string =>
+  mask(
+    words,
+    secrets,
+    (token) => /\d|_/.test(token) && /\p{L}/u.test(token) && displayCode(token, secrets) !== undefined,
+    maxInput
+  )
+
 /**
  * Masks a message: one line of at most 200 characters, with `[redacted]` in place of tokens that may be a person's data.
  * `secrets` returns the values of the request. It is called only if there are words. `isField` says whether a token is the name
@@ -121,16 +149,8 @@ export const displayMessage = (
   secrets: () => ReadonlyArray<string>,
   isField: (token: string) => boolean = constFalse
 ): string => {
-  const text = clean(words.slice(0, maxInput)).slice(0, maxWords)
-  if (text === "") return ""
-  const known = secrets().map((secret) => clean(secret.slice(0, maxInput)))
-  const tokens = text.split(" ")
-  const isHeld = heldByRequest(tokens, known)
-  const names = namesIn(tokens)
-  const isShown = (token: string, at: number) =>
-    isField(bare(token)) || (plainToken.test(token) && !isWrittenApart(tokens, at) && !isHeld(at) && !names.has(at))
-  const masked = tokens.map((token, at) => (isShown(token, at) ? token : mark))
-  const joined = masked.filter((token, at) => token !== mark || masked[at - 1] !== mark).join(" ")
+  const joined = mask(words, secrets, isField, maxWords)
+  if (joined === "") return ""
   const shown = joined.length <= maxDisplay ? joined : `${clean(joined.slice(0, maxDisplay - 1))}…`
   // The rules above miss a value without letters and digits, or with short words only: search for the whole value.
   const others = fold(
@@ -140,7 +160,7 @@ export const displayMessage = (
       .join(" ")
   )
   const isLeft = (secret: string) => secret.length >= 4 && others.includes(fold(secret))
-  return known.some(isLeft) ? mark : shown
+  return secrets().some((secret) => isLeft(clean(secret.slice(0, maxInput)))) ? mark : shown
 }
 
 /** A part of a code: a word in capitals, small letters or camel case, or a small number. An id, document or phone does not match. */

@@ -1,14 +1,6 @@
 /** Credentials that are loaded again: at an interval, and after a 401. */
 import { assert, describe } from "@effect/vitest"
-import {
-  type ApiCredentials,
-  Credentials,
-  CredentialsReload,
-  GatewayFacts,
-  IdempotencyKeyGen,
-  Payments,
-  PaymentsPolicy
-} from "effect-pix"
+import { type ApiCredentials, Credentials, CredentialsReload, IdempotencyKeyGen, Payments } from "effect-pix"
 import { Data, Deferred, Effect, Exit, Fiber, Layer, Logger, Redacted, References, Scope } from "effect"
 import type { HttpClient } from "effect/http"
 import { TestClock } from "effect/testing"
@@ -217,21 +209,6 @@ describe("a 401", () => {
       const error = yield* Effect.flip(pay).pipe(Effect.provide(clientOn(layer, CredentialsReload.layer({ load }))))
       assert.deepStrictEqual([error._tag, error.attempts, sent.length, state.count], ["AuthError", count, count, count])
     }
-  })
-
-  effect.each([
-    ["same-key", 2],
-    ["never", 1]
-  ] as const)("that the facts call Unknown is repeated under %s as %d requests", function* ([writes, sends]) {
-    const { load, state } = loader()
-    const { layer, sent } = scripted(respond(401))
-    const policy = PaymentsPolicy.make({ writes })
-    const error = yield* Effect.flip(pay).pipe(
-      Effect.provideService(PaymentsPolicy, policy),
-      Effect.provide(clientOn(layer, CredentialsReload.layer({ load }))),
-      Effect.provideService(GatewayFacts, GatewayFacts.make({ refusal: () => "Unknown" }))
-    )
-    assert.deepStrictEqual([error._tag, sent.length, state.count], ["OutcomeUnknown", sends, 2])
   })
 
   effect("sends nothing past the deadline, however long the reload takes", function* () {

@@ -17,8 +17,8 @@ const key = IdempotencyKey.fromReference("payout", "invoice-42")
 const common = { operation: "requestWithdrawal", attempts: 1, idempotencyKey: key } as const
 const unknown = new OutcomeUnknown({ ...common, outcome: "Unknown", reason: "Timeout" })
 const rejected = new RequestRejected({ ...common, outcome: "Rejected", status: 422 })
-const refusal = respond(422, { message: "Recusado" })
-const failedRecord = respond(201, { ...record(key), enTransaction: "Failure" })
+const refusal = respond(422, { message: "Chave inválida" })
+const failedRecord = respond(201, { ...record(key), description: undefined, enTransaction: "Failure" })
 
 class Failure extends Data.TaggedError("Failure")<{ readonly outcome?: string }> {}
 

@@ -54,9 +54,10 @@ const expected = (end: End, met: Met, isWrite: boolean) => {
 }
 
 /** What becomes of a write that an earlier request with its key left in doubt. */
-const inDoubt = ({ write }: Row, met: Met, doubt: "ConnectionLost" | "EarlierUnknown") => {
-  const { isAgain, reason, tag } = read(write)
-  const isUnanswered = tag === "OutcomeUnknown"
+const inDoubt = (end: End, met: Met, doubt: "ConnectionLost" | "EarlierUnknown") => {
+  const { isAgain, reason, tag } = read(end)
+  // A refusal that nobody knows is a refusal: what it says of a key in doubt proves as little.
+  const isUnanswered = tag === "OutcomeUnknown" && reason !== "RefusalUnknown"
   const isUnsent = tag === "ServiceUnavailable"
   const before = doubt === "ConnectionLost" ? 1 : 0
   return {
@@ -79,15 +80,19 @@ type Case = readonly [Operation, Script, Past, fact: object]
 /** The calls of a row: a write and a read in turn, the lookup, and a write that an earlier request left in doubt. */
 const casesOf = (row: Row): ReadonlyArray<Case> =>
   row.met.flatMap((one, at) => {
-    const { lookup = row.read } = row
+    const { charge = row.write, lookup = row.read } = row
     const reply = replyOf(one)
-    const write = at % 2 === 0 ? "createTransaction" : "requestWithdrawal"
-    const past = at % 4 < 2 ? "made" : "None"
+    const past = at % 2 === 0 ? "made" : "None"
+    const writes = [
+      ["createTransaction", charge],
+      ["requestWithdrawal", row.write]
+    ] as const
     return [
-      [write, [reply], "made", expected(row.write, one, true)],
-      [write, [reply], "None", expected(row.write, one, true)],
-      [write, [lostConnection, reply], past, inDoubt(row, one, "ConnectionLost")],
-      [write, [reply], "Unknown", inDoubt(row, one, "EarlierUnknown")],
+      ...writes.flatMap(([write, end]): ReadonlyArray<Case> => [
+        [write, [reply], past, expected(end, one, true)],
+        [write, [lostConnection, reply], past, inDoubt(end, one, "ConnectionLost")],
+        [write, [reply], "Unknown", inDoubt(end, one, "EarlierUnknown")]
+      ]),
       [at % 2 === 0 ? "listTransactions" : "getBalance", [reply], "made", expected(row.read, one, false)],
       ["getTransaction", [reply], "made", expected(lookup, one, false)]
     ]
@@ -154,7 +159,8 @@ describe("a call whose requests meet anything", () => {
       return { reply: replyOf(other), outcome: isDoubt ? "Unknown" : undefined }
     }
     const { met, row } = faulty[below(faulty.length)]!
-    return { reply: replyOf(met), outcome: outcomeOf(row.write, true), isConflict: row.write === "IdempotencyConflict" }
+    const end = operation === "createTransaction" ? (row.charge ?? row.write) : row.write
+    return { reply: replyOf(met), outcome: outcomeOf(end, true), isConflict: end === "IdempotencyConflict" }
   }
 
   effect(

@@ -1,286 +1,271 @@
-/** How the refusal of a write is read: in the order of docs/errors.md, by its words, and by `GatewayFacts.refusal`. */
+/** How the refusal of a write is read: by the lines of docs/errors.md, by `GatewayFacts.refusals`, and by the client's own entries. */
 import { assert, describe, it } from "@effect/vitest"
-import { type GatewayFacts, Payments, type PaymentsError, type ServiceRefusal } from "effect-pix"
+import type { KnownRefusal, PaymentsError } from "effect-pix"
 import { Duration, Effect } from "effect"
-import { constUndefined } from "effect/Function"
 import { readFileSync } from "node:fs"
+import { lines } from "../../src/client/internal/call/refusalLines.ts"
 import { fieldsNamed } from "../../src/client/internal/words/fieldsNamed.ts"
+import { isPhrase } from "../../src/client/internal/words/phrases.ts"
+import { doubtful, refusals } from "../../src/client/internal/words/refusals.ts"
 import { pathOfRequest } from "../../src/client/internal/words/requestFields.ts"
 import { requestWithdrawal as endpoint } from "../../src/contract/Endpoints.ts"
 import { FailureReason } from "../../src/contract/FailureReason.ts"
 import { effect } from "../support/effect.ts"
 import { optionsOf, type Past, reusedClient } from "../support/failing.ts"
 import {
+  chargeBody,
   createTransaction,
-  keyedWithdrawal,
   type OperationCall,
   requestWithdrawal,
   service,
   withdrawal
 } from "../support/operations.ts"
-import { phrases } from "../support/phrases.ts"
 import { lostConnection, respond, type Script } from "../support/Wire.ts"
 import frameworks from "../tables/frameworkShapes.json" with { type: "json" }
-import { causeOf, lines, type Refusal as Case } from "../tables/refusals.ts"
+import { figures, table } from "./words/measure.ts"
 
-type Policy = GatewayFacts["refusal"]
+/** What the user of this client knows of the gateway. */
+const entries: ReadonlyArray<KnownRefusal> = [
+  { cause: "InsufficientBalance", phrases: ["E-1042", "1042", "carteira vazia"] },
+  { cause: "LimitReached", phrases: ["teto do dia"], waitFor: "1 hour" },
+  { cause: "Unknown", phrases: ["saldo insuficiente no parceiro"] },
+  { cause: "RequestRejected", phrases: ["cadastro em conflito", "cadastro em falta"], statuses: [409, 429] },
+  { cause: "BelowMinimum", phrases: ["PIX_1"], statuses: [422] },
+  { cause: "Unknown", phrases: ["nada prova"], statuses: [422] }
+]
+const { client, wire } = reusedClient({}, { refusals: entries })
+
 type Write = OperationCall["call"]
-type Tag = PaymentsError["_tag"]
-
-let policy: Policy = constUndefined
-const { client, wire } = reusedClient({}, { refusal: (refusal) => policy(refusal) })
+const toKeyOnFile: Write = (payments, options) => payments.requestWithdrawal(withdrawal, options)
+const keyed = requestWithdrawal.call
+const pix = createTransaction.call
+const boleto: Write = (payments, options) =>
+  payments.createTransaction({ ...chargeBody, paymentMethod: "BOLETO" }, options)
 
 interface Refusing {
   /** Default: a withdrawal to the key on file. */
   readonly write?: Write
   readonly past?: Past
-  readonly refusal?: Policy
 }
-const toKeyOnFile: Write = (payments, options) => payments.requestWithdrawal(withdrawal, options)
 
 /** The error of a write that gets these answers. */
-const refused = Effect.fnUntraced(function* (
-  replies: Script,
-  { past = "made", refusal = constUndefined, write = toKeyOnFile }: Refusing = {}
-) {
+const refused = Effect.fnUntraced(function* (replies: Script, { past = "None", write = toKeyOnFile }: Refusing = {}) {
   wire.script(...replies)
-  policy = refusal
-  return yield* Effect.flip(write(yield* service, optionsOf("requestWithdrawal", past)))
-})
-const tagOf = (status: number, body: unknown, refusing?: Refusing) =>
-  Effect.map(refused([respond(status, body)], refusing), ({ _tag }) => _tag)
-
-const given = { past: "None" } as const
-const poor = "InsufficientBalance"
-const already = "Saque já solicitado"
-
-const everyPast: ReadonlyArray<Past> = ["made", "None"]
-interface Refused {
-  readonly write?: Write
-  readonly statuses?: ReadonlyArray<number>
-  readonly pasts?: ReadonlyArray<Past>
-}
-/** Words, and the error that they make of a withdrawal to the key on file with a 422, unless something else is said. */
-const row = (what: string, error: Tag, bodies: ReadonlyArray<unknown>, refused: Refused = {}) =>
-  [what, error, { bodies, write: toKeyOnFile, statuses: [422], pasts: everyPast, ...refused }] as const
-const messages = (...all: ReadonlyArray<string>) => all.map((message) => ({ message }))
-const phrasesOf = (...names: ReadonlyArray<string>) => messages(...names.flatMap(phrases))
-const causes = messages("Saldo insuficiente", "Nenhuma chave PIX cadastrada", "Valor abaixo do mínimo")
-const echo = "Pagamento duplicado"
-const notFound = [400, 404]
-
-const rows = [
-  row("about the balance", poor, messages("Saldo insuficiente", "INSUFFICIENT_BALANCE"), {
-    statuses: [400, 402, 404, 418]
-  }),
-  row("that name a cause in a text of their own", poor, [
-    { message: "Saque recusado", code: "INSUFFICIENT_FUNDS" },
-    { message: "Conta 12 da agência 4: erro", info: "Sem saldo" },
-    { message: "O saque não foi feito", observacao: "Saldo insuficiente" }
-  ]),
-  row("about something else beside a cause", "RequestRejected", phrasesOf("noCause", "ordinary", "deadlines"), {
-    pasts: ["made"]
-  }),
-  row("about a cause beside a limit", "LimitReached", messages("Limite excedido.\nSaldo insuficiente")),
-  row("of a limit, or of an account that is blocked,", "LimitReached", phrasesOf("limits"), {
-    statuses: [400, 403, 422]
-  }),
-  row("of a limit of withdrawals, with 429", "LimitReached", messages("Limite diário excedido"), { statuses: [429] }),
-  row("of a limit of requests, with 429", "RateLimited", messages("Rate limit exceeded", "Muitas requisições"), {
-    statuses: [429]
-  }),
-  row("of a limit, of a charge,", "RequestRejected", messages("Limite diário excedido"), {
-    write: createTransaction.call
-  }),
-  row("about other things", "RequestRejected", phrasesOf("otherThings"), { statuses: [400, 404, 422] }),
-  row("about the cause of a withdrawal, for a charge", "RequestRejected", causes, { write: createTransaction.call }),
-  // The cause of a withdrawal without a PIX key is documented for a 400 or 404 without words, and only the service says it.
-  row(
-    "that are absent or repeat the status",
-    "NoPixKey",
-    ["", "{}", "null", "[]", ...messages("Bad Request", "404 Not Found"), { code: 400 }, { requestId: "req_abc" }],
-    { statuses: notFound }
-  ),
-  row("that are absent from another status", "RequestRejected", [""], { statuses: [402, 405, 410, 418] }),
-  row("of a page", "RequestRejected", ["<html><title>404 Not Found</title></html>", "404 Not Found"], {
-    statuses: notFound
-  }),
-  row("about an absent PIX key, for a withdrawal that names one", "RequestRejected", ["", ...causes.slice(1, 2)], {
-    statuses: notFound,
-    write: requestWithdrawal.call
-  }),
-  row("about an idempotency key that was used", "IdempotencyConflict", phrasesOf("keyUsed"), {
-    statuses: [400, 404, 422, 429]
-  }),
-  row("about a call that broke behind the service", "OutcomeUnknown", phrasesOf("timeOut", "brokenBehind"), {
-    statuses: [400, 403, 422, 429]
-  }),
-  row("of any kind, with 407", "RequestRejected", phrasesOf("timeOut", "keyUsed", "limits"), { statuses: [407] }),
-  row("about an earlier request, of which the caller knows that there was none", "RequestRejected", messages(already), {
-    statuses: [400, 404, 422]
-  }),
-  row(
-    "that repeat the status, deny an earlier request or repeat the request",
-    "RequestRejected",
-    [
-      { message: "Conta encerrada", error: "Conflict", statusCode: 422 },
-      { message: "Conta encerrada", duplicate: false },
-      { message: "Conta encerrada", received: { description: echo } }
-    ],
-    { write: (payments, options) => payments.requestWithdrawal({ ...keyedWithdrawal, description: echo }, options) }
+  return yield* Effect.flip(
+    write(
+      yield* service,
+      optionsOf(write === pix || write === boleto ? "createTransaction" : "requestWithdrawal", past)
+    )
   )
+})
+
+const body = (words: unknown) => (typeof words === "string" && /^[^<{]/.test(words) ? { message: words } : words)
+/** The tag of a refused write, with the reason of an unknown one. */
+const told = (status: number, words: unknown, refusing?: Refusing) =>
+  Effect.map(refused([respond(status, body(words))], refusing), (error) => endOf(error))
+const endOf = (error: PaymentsError): string => ("reason" in error ? `${error._tag} ${error.reason}` : error._tag)
+
+const unknown = "OutcomeUnknown RefusalUnknown"
+const page = "<html><title>Erro</title></html>"
+const cut = `{"message":"Saldo insuficiente`
+
+/** Each line, and refusals that fit it and no line above it: what they are depends on nothing else. */
+const cases: ReadonlyArray<readonly [line: number, status: number, words: unknown, write: Write, end: string]> = [
+  [2, 401, "Saldo insuficiente", toKeyOnFile, "AuthError"],
+  [2, 407, "Carteira vazia", toKeyOnFile, "RequestRejected"],
+  [2, 308, "Timeout", toKeyOnFile, "RequestRejected"],
+  [2, 425, "Carteira vazia", toKeyOnFile, "OutcomeUnknown UnderWay"],
+  [2, 408, "Saldo insuficiente", pix, "OutcomeUnknown Timeout"],
+  [2, 422, cut, toKeyOnFile, "OutcomeUnknown Unreadable"],
+  [2, 429, cut, pix, "OutcomeUnknown Unreadable"],
+  [3, 409, "Cadastro em conflito", toKeyOnFile, "RequestRejected"],
+  [3, 422, { code: "PIX_1" }, toKeyOnFile, "BelowMinimum"],
+  [3, 422, "Isto nada prova", pix, unknown],
+  [3, 409, "Carteira vazia", toKeyOnFile, "IdempotencyConflict"],
+  [3, 409, "", pix, "IdempotencyConflict"],
+  [3, 429, "Cadastro em falta", toKeyOnFile, "RequestRejected"],
+  [3, 429, "Saque em processamento", toKeyOnFile, unknown],
+  [3, 429, "Chamada já feita", pix, unknown],
+  [3, 429, "Teto do dia", toKeyOnFile, "LimitReached"],
+  [3, 429, "Limite diário excedido", keyed, "LimitReached"],
+  [3, 429, "Limite diário excedido", pix, "RateLimited"],
+  [3, 429, "Carteira vazia", toKeyOnFile, "RateLimited"],
+  [3, 429, "", toKeyOnFile, "RateLimited"],
+  [4, 403, "Socket hang up", pix, "AuthError"],
+  [4, 422, "Socket hang up", pix, "RequestRejected"],
+  [4, 400, page, pix, "RequestRejected"],
+  [5, 422, "A carteira vazia do parceiro deu erro já", toKeyOnFile, "InsufficientBalance"],
+  [5, 400, { code: "e1042" }, toKeyOnFile, "InsufficientBalance"],
+  [5, 400, { code: 1042 }, toKeyOnFile, "InsufficientBalance"],
+  [5, 404, "Saldo insuficiente no parceiro", toKeyOnFile, unknown],
+  [5, 422, "Teto do dia", boleto, "RequestRejected"],
+  [5, 400, "Saldo insuficiente para o saque de R$ 10,00.", toKeyOnFile, "InsufficientBalance"],
+  [5, 403, "Limite noturno excedido", toKeyOnFile, "LimitReached"],
+  [5, 422, "Nenhuma chave PIX cadastrada", toKeyOnFile, "NoPixKey"],
+  [5, 422, "Nenhuma chave PIX cadastrada", keyed, "RequestRejected"],
+  [5, 403, "Acesso negado", boleto, "AuthError"],
+  [5, 422, "Saldo insuficiente", boleto, "RequestRejected"],
+  [6, 400, "", toKeyOnFile, "NoPixKey"],
+  [6, 404, page, toKeyOnFile, "NoPixKey"],
+  [6, 404, { statusCode: 404, error: "Not Found", traceId: "0HM7" }, toKeyOnFile, "NoPixKey"],
+  [6, 404, "", keyed, "RequestRejected"],
+  [6, 403, "Forbidden", keyed, "AuthError"],
+  [6, 403, page, boleto, "AuthError"],
+  [6, 451, "{}", keyed, "RequestRejected"],
+  [6, 413, page, keyed, "RequestRejected"],
+  [7, 400, "", keyed, unknown],
+  [7, 422, { title: "Unprocessable Entity" }, keyed, unknown],
+  [7, 404, "Saque não encontrado", toKeyOnFile, unknown],
+  [7, 403, "Recusado", toKeyOnFile, unknown],
+  [7, 404, { duplicated: true }, toKeyOnFile, unknown],
+  [7, 400, { code: 1043 }, toKeyOnFile, unknown],
+  [7, 404, "Conflict", toKeyOnFile, unknown],
+  [7, 422, "Socket hang up", boleto, unknown],
+  [7, 410, "Erro ao comunicar com o banco", toKeyOnFile, unknown]
 ]
 
-/** Refusals in the shapes of frameworks, whose words are in no known place, and answers that only say where and when. */
-const shapes: ReadonlyArray<unknown> = [
-  { notifications: [{ key: "Balance", message: "Saldo insuficiente" }] },
-  { statusCode: 422, message: ["Saldo insuficiente"], error: "Unprocessable Entity" },
-  { status: 422, fieldErrors: [{ field: "amount", defaultMessage: "Saldo insuficiente" }] },
-  { violations: [{ propertyPath: "amount", title: "Saldo insuficiente" }] },
-  [{ property: "amount", children: [{ constraints: { balance: "Saldo insuficiente" } }] }],
-  { amount: ["Saldo insuficiente"] },
-  { non_field_errors: ["Saldo insuficiente"] },
-  { mensagens: [{ texto: "Saldo insuficiente" }] },
-  { retorno: { ocorrencias: [{ texto: "Saldo insuficiente" }] } },
-  { type: "INSUFFICIENT_FUNDS", status: 422 }
+/** What is beside a phrase of an entry of ours, and what the answer is then. */
+const texts: ReadonlyArray<readonly [what: string, body: unknown, end: string]> = [
+  ["in capitals, as a code", { code: "INSUFFICIENT_FUNDS" }, "InsufficientBalance"],
+  ["of a detail", { detail: "Saldo insuficiente." }, "InsufficientBalance"],
+  ["of a list of errors", { errors: [{ code: "X9", message: "Saldo insuficiente" }] }, "InsufficientBalance"],
+  ["of a record of errors by field", { erros: { amount: ["Saldo insuficiente"] } }, "InsufficientBalance"],
+  ["in JSON in a text", { message: `{"error":{"message":"Saldo insuficiente"}}` }, "InsufficientBalance"],
+  ["in plain text", "Saldo insuficiente", "InsufficientBalance"],
+  [
+    "and words that only say that it failed",
+    "Não foi possível realizar o saque: saldo insuficiente",
+    "InsufficientBalance"
+  ],
+  ["and a value of the request", "Saldo insuficiente para Aluguel do cofre", "InsufficientBalance"],
+  ["beside a text of other words", { title: "Recusa 7", message: "Saldo insuficiente" }, "InsufficientBalance"],
+  ["and another word", "Saldo insuficiente: falha ao estornar", unknown],
+  ["and a word of doubt in another text", { title: "Timeout", message: "Saldo insuficiente" }, unknown],
+  ["and another cause", "Saldo insuficiente. Limite diário excedido.", unknown],
+  ["and another cause in another text", { title: "Limite diário excedido", message: "Saldo insuficiente" }, unknown],
+  ["of another field", { message: "Recusa", info: "Saldo insuficiente" }, unknown],
+  ["of which a part is there", { message: "Saldo" }, unknown],
+  ["whose words begin or end others", { message: "Insaldo insuficientemente" }, unknown],
+  ["over two sentences", { message: "Confira o saldo. Insuficiente." }, unknown],
+  ["that the request holds", { message: "Descrição: saldo insuficiente" }, unknown]
 ]
-const wordless: ReadonlyArray<unknown> = [
-  { type: "https://tools.ietf.org/html/rfc4918", title: "Unprocessable Entity", status: 422, traceId: "00-aaf5-01" },
-  { timestamp: "2026-01-01T00:00:00.000+00:00", status: 422, error: "Unprocessable Entity", path: "/api/Withdraw" },
-  { success: false, requestId: "req_abcdef", errors: [] },
-  { status: "error", idempotencyKey: "wd_1", date: "Thu, 01 Jan 2026 00:00:00 GMT" }
-]
 
-/** The phrases that are read as this error. */
-const readAs = (tag: Tag, name: string) =>
-  Effect.filter(phrases(name), (message) => Effect.map(tagOf(422, { message }, given), (found) => found === tag))
-
-describe("the words of a refusal", () => {
-  effect.each(rows)("%s make it %s", client, function* ([, error, { bodies, pasts, statuses, write }]) {
-    for (const body of bodies)
-      for (const status of statuses)
-        for (const past of pasts) {
-          const found = yield* tagOf(status, body, { past, write })
-          assert.strictEqual(found, error, `${status}, ${past}: ${JSON.stringify(body).slice(0, 80)}`)
-        }
+describe("the refusal of a write", () => {
+  effect.each(cases)("line %s: %s with %j", client, function* ([, status, words, write, end]) {
+    assert.strictEqual(yield* told(status, words, { write }), end)
+    assert.strictEqual(yield* told(status, words, { write, past: "made" }), end)
   })
 
-  effect("a refusal has words if any text of it is a reason, whatever its shape is", client, function* () {
-    for (const body of shapes) {
-      const error = yield* refused([respond(422, body)], given)
-      assert.strictEqual(error._tag, "InsufficientBalance", JSON.stringify(body))
-      assert.match(error.message, /Saldo insuficiente|INSUFFICIENT_FUNDS/)
-    }
-    for (const body of wordless) assert.strictEqual(yield* tagOf(400, body, given), "NoPixKey", JSON.stringify(body))
-  })
-
-  effect.each([
-    [poor, "insufficientBalance"],
-    ["NoPixKey", "noPixKey"],
-    ["BelowMinimum", "belowMinimum"]
-  ] as const)("at least 90 %% of the ways to say %s are recognised", client, function* ([tag, name]) {
-    const found = yield* readAs(tag, name)
-    const missed = phrases(name).filter((one) => !found.includes(one))
-    assert.isAtLeast(found.length / phrases(name).length, 0.9, `missed: ${missed.join("; ")}`)
-  })
-
-  effect("at most 5 % of the other refusals are read as an earlier request", client, function* () {
-    for (const name of ["ordinary", "deadlines", "insufficientBalance", "noPixKey", "belowMinimum"]) {
-      const wrong = yield* readAs("IdempotencyConflict", name)
-      assert.isAtMost(wrong.length / phrases(name).length, 0.05, wrong.join("; "))
+  effect("of a key in doubt proves nothing, whatever it says, and has no digest", client, function* () {
+    for (const [, status, words, write] of cases) {
+      const reply = respond(status, body(words))
+      for (const error of [
+        yield* refused([reply], { write, past: "Unknown" }),
+        yield* refused([lostConnection, reply, reply, reply], { write })
+      ]) {
+        assert.deepStrictEqual([error._tag, error.outcome], ["OutcomeUnknown", "Unknown"], `${status} ${String(words)}`)
+        assert.notPropertyVal(error, "reason", "RefusalUnknown")
+        assert.notProperty(error, "digest")
+      }
     }
   })
 
-  effect("the words of a hostile refusal of any length are read to their end", client, function* () {
-    const units = ["pix", "pix ", "idempot", "ja nao ", "em de ", "error while ", "saldo de ", "conta is ", "valor "]
-    for (const unit of [...units, "request a ", "same a ", "key a ", "aA", "é ", "<a", "&amp;", "{"]) {
-      const body = unit.repeat(32_768 / unit.length)
-      assert.include(["IdempotencyConflict", "RequestRejected", "OutcomeUnknown"], yield* tagOf(422, body))
+  effect.each(texts)("an entry of ours %s", client, function* ([, words, end]) {
+    const description = "Aluguel do cofre"
+    const held: Write = (payments, options) => payments.requestWithdrawal({ ...withdrawal, description }, options)
+    const holding: Write = (payments, options) =>
+      payments.requestWithdrawal({ ...withdrawal, description: "saldo insuficiente" }, options)
+    const write = JSON.stringify(words).includes("Descrição") ? holding : held
+    assert.strictEqual(yield* told(422, words, { write }), end)
+  })
+
+  effect("of a limit has the time that its entry names, else that of the answer", client, function* () {
+    for (const [message, hours] of [
+      ["Teto do dia", 1],
+      ["Limite diário excedido", 2]
+    ] as const) {
+      const error = yield* refused([respond(422, { message }, { "retry-after": "7200" })])
+      assert(error._tag === "LimitReached")
+      assert.deepStrictEqual(error.retryAfter, Duration.hours(hours))
     }
   })
 
-  effect("the error of a conflict has the time that the service asks to wait, also of a 429", client, function* () {
-    for (const status of [409, 422, 429]) {
-      const error = yield* refused([respond(status, { message: "Idempotency key in use" }, { "retry-after": "7" })])
-      assert(error._tag === "IdempotencyConflict")
-      assert.deepStrictEqual(error.retryAfter, Duration.seconds(7))
-    }
-  })
-
-  effect("the error has the code of the service, unless the request holds it", client, function* () {
-    const write = requestWithdrawal.call
-    const coded = (status: number, code: string) => respond(status, { message: "Valor abaixo do mínimo", code })
-    for (const error of [
-      ...(yield* Effect.forEach([401, 409, 422], (status) => refused([coded(status, "PIX-17")], { write }))),
-      yield* refused([coded(422, "PIX-17")], { write, past: "Unknown" }),
-      yield* refused([coded(422, "PIX-17")])
-    ]) {
+  effect("shows the code of the service, unless the request holds it", client, function* () {
+    const coded = (status: number, code: string) => respond(status, { message: "Recusado", code })
+    for (const status of [401, 409, 422]) {
+      const error = yield* refused([coded(status, "PIX-17")], { write: keyed })
       assert.deepInclude(error, { serviceCode: "PIX-17" })
       assert.include(error.message, "PIX-17")
     }
     for (const code of ["wd_1", "maria", "52998224725"])
-      assert.notProperty(yield* refused([coded(422, code)], { write }), "serviceCode")
-  })
-})
-
-/** Two refusals in one, if they do not contradict each other. */
-const merged = (one: Case, other: Case): Case | undefined => {
-  if (one.isLimit === true && other.isAboutOne === true) return undefined
-  const isEither = (name: "status" | "past" | "policy" | "body") =>
-    one[name] === undefined || other[name] === undefined || one[name] === other[name]
-  const texts = [...(one.texts ?? []), ...(other.texts ?? [])]
-  const isSilent = one.body !== undefined || other.body !== undefined
-  if (!(["status", "past", "policy", "body"] as const).every(isEither) || (isSilent && texts.length > 0))
-    return undefined
-  return { ...one, ...other, ...(texts.length > 0 && { texts }) }
-}
-
-/** The error of a withdrawal to the registered key that gets this refusal. */
-const errorOf = ({ body, isInDoubt, past, policy, status = 422, texts = ["Recusado"] }: Case) => {
-  const reply = respond(status, body ?? Object.fromEntries(texts.map((text, at) => [["message", "info"][at], text])))
-  return refused(isInDoubt === true ? [lostConnection, reply] : [reply], {
-    past: past ?? "made",
-    refusal: () => policy
-  })
-}
-
-const isUnknown = (error: string) => error === "OutcomeUnknown" || error === "IdempotencyConflict"
-const errorsPage = readFileSync(new URL("../../docs/errors.md", import.meta.url), "utf8")
-const sectionOf = (head: string, end: string) => (errorsPage.split(head)[1]?.split(end)[0] ?? "").split("\n")
-
-describe("the refusal of a write", () => {
-  for (const [at, { error, refusals, says }] of lines.entries()) {
-    const below = lines.slice(at).flatMap((line) => line.refusals)
-    effect(`the line "${says}" decides before those below it, by ${error}`, client, function* () {
-      for (const own of refusals) {
-        for (const other of [own, ...below]) {
-          const both = own === other ? own : merged(own, other)
-          if (both === undefined) continue
-          const found = yield* errorOf(both)
-          const tag = error === "that cause" ? causeOf(own) : error
-          const outcome = isUnknown(tag) ? "Unknown" : "Rejected"
-          assert.deepStrictEqual([found._tag, found.outcome], [tag, outcome], JSON.stringify(both))
-        }
-      }
-    })
-  }
-
-  it("the lines of docs/errors.md are those of the table, in this order", () => {
-    const rows = sectionOf("### How a refusal of a write is read", "###").filter((line) => line.startsWith("|"))
-    const cells = rows.slice(2).map((row) => row.split("|").map((cell) => cell.trim().replaceAll("`", "")))
-    assert.strictEqual(cells.length, lines.length)
-    for (const [at, { error, says }] of lines.entries()) {
-      const [, words = "", named, outcome] = cells[at] ?? []
-      assert.include(words, says.replaceAll("`", ""))
-      const isOwn = error === "that cause" && !words.startsWith("one of")
-      assert.deepStrictEqual([named, outcome], [error, isOwn ? "its own" : isUnknown(error) ? "Unknown" : "Rejected"])
-    }
+      assert.notProperty(yield* refused([coded(422, code)], { write: keyed }), "serviceCode")
   })
 
   it("each reason of an error without an answer is in docs/errors.md", () => {
-    const items = sectionOf("### Why there was no answer", "\n## ").filter((line) => /^(?:- | {2})/.test(line))
+    const page = readFileSync(new URL("../../docs/errors.md", import.meta.url), "utf8")
+    const section = page.split("### Why there was no answer")[1]?.split("\n## ")[0] ?? ""
+    const items = section.split("\n").filter((line) => /^(?:- | {2})/.test(line))
     const named = items.flatMap((line) => Array.from(line.matchAll(/`([A-Z]\w+)`/g), ([, name]) => name))
     assert.sameMembers(named, [...FailureReason.literals])
+  })
+})
+
+/** The digest of a withdrawal that is refused so. */
+const digestOf = (status: number, words: unknown, refusing?: Refusing) =>
+  Effect.map(refused([respond(status, body(words))], refusing), (error) =>
+    "digest" in error ? error.digest : undefined
+  )
+
+describe("the digest of a refusal that nobody knows", () => {
+  effect.each([
+    ["a number", "Recusa no lote 17", "Recusa no lote 1.234.567"],
+    ["a time and a date", "Recusa de 2026-11-29T10:00:00Z às 8:30", "Recusa de 29/11/2026 às 20h"],
+    ["an id", "Recusa 3fa94c1b7e2d4c8f", "Recusa 0d3b6a4e-5b6f-4a3c-8a51-6f1f0f6f9b21"],
+    ["case, accents and signs", "Recusa: nao ha convenio!", "RECUSA - NÃO HÁ CONVÊNIO"],
+    ["a value of the request", "Recusa para maria@example.com", "Recusa para MARIA@example.com"]
+  ])("is that of another sentence that differs by %s", client, function* ([, one, other]) {
+    const digest = yield* digestOf(422, one, { write: keyed })
+    assert.match(digest ?? "", /^[\da-f]{64}$/)
+    assert.strictEqual(yield* digestOf(422, other, { write: keyed }), digest)
+  })
+
+  effect.each([
+    ["words", 422, "Recusa sem convênio"],
+    ["the end of a long text", 422, `${"Recusa longa ".repeat(300)}fim`],
+    ["the status", 400, "Recusa"],
+    ["a code", 422, { message: "Recusa", code: "E-17" }],
+    ["a code of digits", 422, { message: "Recusa", code: 17 }]
+  ] as const)("is another one of a sentence that differs by %s", client, function* ([, status, words]) {
+    const others = yield* Effect.forEach(
+      [
+        [422, "Recusa"],
+        [422, `${"Recusa longa ".repeat(300)}início`],
+        [422, { message: "Recusa", code: "E-18" }],
+        [422, { message: "Recusa", code: 18 }]
+      ] as const,
+      ([status, words]) => digestOf(status, words)
+    )
+    const digest = yield* digestOf(status, words)
+    assert.isString(digest)
+    assert.notInclude(others, digest)
+  })
+
+  effect("is there of a 409, and not of a refusal without words or by an entry of the user", client, function* () {
+    assert.isString(yield* digestOf(409, "Pedido repetido"))
+    for (const [status, words] of [
+      [409, ""],
+      [422, page],
+      [422, "Isto nada prova"],
+      [422, { info: "Recusa" }]
+    ] as const)
+      assert.isUndefined(yield* digestOf(status, words, { write: keyed }))
+  })
+
+  effect("is named with the masked sentence in the message, which says what to do", client, function* () {
+    const error = yield* refused([respond(422, { message: "Recusa de maria@example.com" })], { write: keyed })
+    assert(error._tag === "OutcomeUnknown")
+    assert.include(error.message, `add it to GatewayFacts.refusals (digest ${error.digest?.slice(0, 12)})`)
+    assert.propertyVal(error, "serviceMessage", "Recusa de [redacted]")
   })
 })
 
@@ -355,7 +340,7 @@ describe("a refusal that names fields", () => {
       path,
       problem: said === "" ? "was refused" : `was refused: ${said}`
     }))
-    assert.deepInclude(error, { _tag: "RequestRejected", serviceMessage: shown })
+    assert.propertyVal(error, "serviceMessage", shown)
     assert.deepStrictEqual("issues" in error ? error.issues : [], issues)
   })
 
@@ -388,60 +373,39 @@ describe("a refusal that names fields", () => {
   })
 })
 
-describe("GatewayFacts.refusal", () => {
-  effect(
-    "a policy that throws leaves the outcome unknown, and one that answers anything else is ignored",
-    client,
-    function* () {
-      const throwing: Policy = () => assert.fail("the user's own error")
-      for (const status of [301, 400, 401, 403, 409, 422, 425, 429]) {
-        const error = yield* refused([respond(status, { message: "Erro" })], { refusal: throwing })
-        assert.deepInclude(error, { _tag: "OutcomeUnknown", reason: "RefusalUnknown", status, attempts: 1 })
-        assert.notInclude(JSON.stringify(error), "own error")
-      }
-      for (const other of [null, true, "Poor", "toString", {}, Promise.resolve("Unknown")]) {
-        const answers: unknown = () => other
-        // A caller without types.
-        const tag = yield* tagOf(422, { message: "Sem saldo" }, { refusal: answers as Policy })
-        assert.strictEqual(tag, "InsufficientBalance")
-      }
-    }
+describe("the client's own table", () => {
+  it("has at most 130 phrases, each of which can be one of an entry, and at most 20 words of doubt", () => {
+    const phrases = refusals.flatMap((entry) => entry.phrases)
+    assert.isAtMost(phrases.length, 130)
+    assert.isAtMost(doubtful.length, 20)
+    assert.deepStrictEqual(
+      phrases.filter((phrase) => !isPhrase(phrase)),
+      []
+    )
+    assert.strictEqual(new Set(phrases).size, phrases.length)
+  })
+
+  it("knows none of the sentences of what broke or runs, and none under a wrong cause; the figures are those of words/README.md", () => {
+    for (const { broken, list, wrong } of figures) assert.deepStrictEqual([broken, wrong], [[], []], list)
+    const page = readFileSync(new URL("words/README.md", import.meta.url), "utf8").replaceAll(/ {2,}|-{4,}/g, " ")
+    const written = page.split("\n").filter((line) => /^\| [a-z]+/i.test(line))
+    const cells = (line: string) => line.split("|").map((cell) => cell.trim())
+    assert.deepStrictEqual(
+      written.map(cells),
+      table
+        .split("\n")
+        .filter((line) => !line.includes("---"))
+        .map(cells),
+      "npm run words writes it"
+    )
+  })
+})
+
+it("the lines are numbered in their order", () => {
+  const numbers = lines.map(({ line }) => line)
+  assert.deepStrictEqual(
+    numbers,
+    numbers.toSorted((one, other) => one - other)
   )
-
-  effect("the policy is given what the service said, without what the request said", client, function* () {
-    const said: Array<ServiceRefusal> = []
-    const note: Policy = (refusal) => void said.push(refusal)
-    const body = { message: "Carteira\nvazia", code: "CARTEIRA_VAZIA", key: "wd_1", info: { note: "ALREADY_PAID" } }
-    yield* refused([respond(403, body)], { ...given, refusal: note })
-    yield* refused([respond(404, "")], { refusal: note })
-    const [first, ...rest] = said
-    const operation = "requestWithdrawal"
-    assert.deepInclude(first, { operation, status: 403, message: "Carteira\nvazia", code: "CARTEIRA_VAZIA" })
-    assert.match(first?.words ?? "", /carteira vazia[^]*already paid/)
-    assert.notInclude(first?.words, "wd_1")
-    assert.deepStrictEqual(rest, [{ operation, status: 404, message: "", code: undefined, words: "" }])
-  })
-
-  effect("the policy is not asked about a write in doubt, about a failure or about a read", client, function* () {
-    let asked = 0
-    const counting: Policy = () => (asked++, "InsufficientBalance")
-    const no = respond(422, { message: "Carteira vazia" })
-    for (const error of [
-      yield* refused([lostConnection, no], { refusal: counting, ...given }),
-      yield* refused([no], { refusal: counting, past: "Unknown" }),
-      yield* refused([respond(503)], { refusal: counting }),
-      yield* refused([respond(424)], { refusal: counting })
-    ]) {
-      assert.deepStrictEqual([error._tag, error.outcome], ["OutcomeUnknown", "Unknown"])
-    }
-    yield* Effect.flip((yield* Payments).getTransaction("id"))
-    assert.strictEqual(asked, 0)
-  })
-
-  effect("a cause of the policy replaces what the status means, where the write can have it", client, function* () {
-    const refusal: Policy = ({ status }) => (status === 418 ? "NoPixKey" : "RequestRejected")
-    assert.strictEqual(yield* tagOf(418, "", { refusal }), "NoPixKey")
-    assert.strictEqual(yield* tagOf(400, "", { refusal }), "RequestRejected")
-    assert.strictEqual(yield* tagOf(418, "", { refusal, write: createTransaction.call }), "RequestRejected")
-  })
+  assert.sameMembers([...new Set(numbers)], [1, 2, 3, 4, 5, 6, 7])
 })

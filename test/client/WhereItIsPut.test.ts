@@ -92,7 +92,7 @@ describe("a PaymentsPolicy", () => {
 describe("GatewayFacts", () => {
   const facts = GatewayFacts.layer({
     statuses: { charge: { paid: ["Liquidada"] }, payout: { failed: ["Estornado"], paid: ["Liquidada"] } },
-    refusal: () => "Unknown",
+    refusals: [{ cause: "Unknown", phrases: ["saldo insuficiente"] }],
     acceptValue: () => true
   })
 
@@ -116,10 +116,10 @@ describe("GatewayFacts", () => {
           const [found] = yield* Stream.runCollect(Reconcile.stream(books))
           const webhook = yield* Webhook
           yield* webhook.check(id)
-          yield* fault("requestWithdrawal", Fault.answer(422))
+          yield* fault("requestWithdrawal", Fault.refusal(422, "Saldo insuficiente"))
           const refused = yield* Effect.flip(withdraw)
           const queue = yield* PayoutQueue
-          yield* fault("requestWithdrawal", Fault.answer(422))
+          yield* fault("requestWithdrawal", Fault.refusal(422, "Saldo insuficiente"))
           yield* queue.submit(payout("invoice-1"))
           yield* TestClock.adjust("500 millis")
           const doubted = yield* queue.status("invoice-1")
@@ -167,7 +167,21 @@ describe("GatewayFacts", () => {
     [{ statuses: { charge: { paid: ["Pago"], closed: ["PAGO"] } } }, "statuses.charge"],
     [{ statuses: { charge: { closed: ["PAID"] } } }, "statuses.charge"],
     [{ statuses: { payout: { open: ["Failure"], paid: ["Successful"] } } }, "statuses.payout"],
-    [{ refusal: 7, acceptValue: true, deadline: 1 }, "acceptValue", "refusal", "deadline"]
+    [{ refusal: () => "Unknown", acceptValue: true, deadline: 1 }, "acceptValue", "refusal", "deadline"],
+    [{ refusals: [{ cause: "Poor", phrases: ["saldo baixo"] }] }, "refusals.0.cause"],
+    [{ refusals: [{ cause: "IdempotencyConflict", phrases: ["saldo baixo"] }] }, "refusals.0.cause"],
+    [{ refusals: [{ cause: "Unknown", phrases: [] }] }, "refusals.0.phrases"],
+    [
+      { refusals: [{ cause: "Unknown", phrases: ["saldo", "saldo baixo", "!?", "R$"] }] },
+      ...[0, 2, 3].map((at) => `refusals.0.phrases.${at}`)
+    ],
+    [
+      { refusals: [{ cause: "Unknown", phrases: ["a b"], statuses: [422, 401, 500, 200] }] },
+      ...[1, 2, 3].map((at) => `refusals.0.statuses.${at}`)
+    ],
+    [{ refusals: [{ cause: "Unknown", phrases: ["a b"], waitFor: "1 hour" }] }, "refusals.0"],
+    [{ refusals: [{ cause: "LimitReached", phrases: ["a b"], waitFor: "today" }] }, "refusals.0.waitFor"],
+    [{ refusals: [{ cause: "Unknown", phrases: ["a b"], phrase: "c d" }] }, "refusals.0.phrase"]
   ])("that are %j fail their layer and that of Payments, by name", function* ([wrong, ...settings]) {
     const given = wrong as Parameters<typeof GatewayFacts.layer>[0] // as from JavaScript
     const own = yield* Effect.flip(Effect.scoped(Layer.build(GatewayFacts.layer(given))))

@@ -24,13 +24,13 @@ const every: ReadonlyArray<Past> = ["made", "None"]
 const asking = (
   replies: Reply | readonly [Reply, ...ReadonlyArray<Reply>],
   past: Past,
-  refusal: GatewayFacts["refusal"] = () => undefined,
+  refusals: GatewayFacts["refusals"] = [],
   change: object = {}
 ) =>
   call(
     (payments) => payments.requestWithdrawal({ ...seenRequest, ...change }, optionsOf("requestWithdrawal", past)),
     replies,
-    { facts: { refusal }, companyId: seenFailure.companyId }
+    { facts: { refusals }, companyId: seenFailure.companyId }
   )
 
 describe("a record of a withdrawal as it was seen", () => {
@@ -57,8 +57,8 @@ describe("a record of a withdrawal as it was seen", () => {
     ],
     [
       "whose reason repeats key and document",
-      failedWith({ providerErrorDescription: "Chave 52998224725 de wd_1 invalida" }),
-      { serviceMessage: "Chave [redacted] de [redacted] invalida" }
+      failedWith({ providerErrorDescription: "Chave inexistente 52998224725 de wd_1" }),
+      { serviceMessage: "Chave inexistente [redacted] de [redacted]" }
     ],
     ["that names its payee in part", failedWith({ pixKey: "529.***.***-25" })],
     ["that repeats what was sent", failedWith({ description: "Pagamento duplicado", metadata: "estorno" })]
@@ -83,11 +83,13 @@ describe("a record of a withdrawal as it was seen", () => {
 
   interface Doubt {
     readonly pasts?: ReadonlyArray<Past>
-    readonly refusal?: GatewayFacts["refusal"]
+    readonly refusals?: GatewayFacts["refusals"]
     readonly reason?: string
     readonly seen?: object
     readonly isLost?: boolean
   }
+  const own = [{ cause: "Unknown", phrases: [reason], statuses: [201] }] as const
+  const unknown = { reason: "RefusalUnknown" }
   const words = (providerErrorDescription: string) => failedWith({ providerErrorDescription })
   effect.each<readonly [what: string, body: object, doubt?: Doubt]>([
     ["after a lost answer", ofSeen, { isLost: true }],
@@ -98,23 +100,26 @@ describe("a record of a withdrawal as it was seen", () => {
     ["of more than the amount", failedWith({ value: 25.01 }), { seen: { value: "25.01" } }],
     ["of another payee", failedWith({ pixKey: "11144477735" })],
     ["of another company", failedWith({ companyId: 69 })],
-    ["with words about a duplicate", words("Saque duplicado")],
-    ["with a mark of a replay", failedWith({ idempotentReplay: true })],
-    ["with words about idempotency", words("Idempotency-Key already used")],
-    ["with words about time that ran out", words("Tempo esgotado no PSP"), { reason: "UnderWay" }],
-    ["with such words in another member", failedWith({ detail: "timeout" }), { reason: "UnderWay" }],
-    ["with such words as a description that was not sent", failedWith({ description: "Saque duplicado" })],
-    ["that the policy calls Unknown", ofSeen, { refusal: () => "Unknown", reason: "RefusalUnknown" }],
-    ["that the policy calls a conflict", ofSeen, { refusal: () => "IdempotencyConflict" }],
+    ["with a reason that nobody knows", words("Saque duplicado"), unknown],
+    ["with a mark of a replay", failedWith({ idempotentReplay: true }), unknown],
+    ["with words about time that ran out", words("Tempo esgotado no PSP"), unknown],
+    ["with such words in another member", failedWith({ detail: "timeout" }), unknown],
+    ["with words in a member that is not read", failedWith({ observacao: "Saque duplicado" }), unknown],
+    ["with such words as a description that was not sent", failedWith({ description: "Saque duplicado" }), unknown],
+    [
+      "with the seen reason, of which the user says that it proves nothing",
+      words(reason),
+      { ...unknown, refusals: own }
+    ],
     ["with Failed", failedWith({ enTransaction: "Failed" }), { seen: { status: "Failed" } }],
     ["with Cancelled", failedWith({ enTransaction: "Cancelled" }), { seen: { status: "Cancelled" } }],
     ["with NÃO_REALIZADO", failedWith({ enTransaction: "NÃO_REALIZADO" }), { seen: { status: "NÃO_REALIZADO" } }],
     ["with refunded", failedWith({ enTransaction: "refunded" }), { seen: { status: "refunded" } }]
   ])("%s is OutcomeUnknown with id and word", function* ([, body, doubt = {}]) {
-    const { isLost = false, pasts = every, reason = "NotAsAsked", refusal, seen } = doubt
+    const { isLost = false, pasts = every, reason = "NotAsAsked", refusals, seen } = doubt
     for (const past of pasts) {
       const answer = respond(201, body)
-      const { result, sent } = yield* asking(isLost ? [lostConnection, answer] : answer, past, refusal)
+      const { result, sent } = yield* asking(isLost ? [lostConnection, answer] : answer, past, refusals)
       const error = Result.getOrThrow(Result.flip(result))
       assert(error._tag === "OutcomeUnknown", error.message)
       assert.deepStrictEqual([error.reason, sent.length], [reason, isLost ? 2 : 1])
@@ -123,10 +128,25 @@ describe("a record of a withdrawal as it was seen", () => {
     }
   })
 
-  effect("is WithdrawalFailed whatever other cause the policy names", function* () {
-    for (const cause of ["InsufficientBalance", "NoPixKey", "RequestRejected"] as const) {
-      const { result } = yield* asking(respond(201, words("Saldo insuficiente")), "None", () => cause)
-      assert.propertyVal(Result.getOrThrow(Result.flip(result)), "_tag", "WithdrawalFailed")
+  effect.each([
+    ["Invalid Pix Entry", [], undefined, "Request"],
+    ["Saldo insuficiente", [], "InsufficientBalance", "Balance"],
+    ["Conta bloqueada", [], "LimitReached", "Balance"],
+    ["Convênio vencido", [{ cause: "RequestRejected", phrases: ["convenio vencido"] }], undefined, "Request"],
+    ["Convênio vencido", [{ cause: "LimitReached", phrases: ["convenio vencido"] }], "LimitReached", "Balance"]
+  ] as const)("with the reason %s is WithdrawalFailed, of the account where that is known", function* (row) {
+    const [said, refusals, cause, concerns] = row
+    const { result } = yield* asking(respond(201, words(said)), "None", refusals)
+    const error = Result.getOrThrow(Result.flip(result))
+    assert(error._tag === "WithdrawalFailed", error.message)
+    assert.deepStrictEqual([error.cause, error.concerns], [cause, concerns])
+  })
+
+  effect("with a reason that nobody knows has a digest, and none of a key in doubt", function* () {
+    for (const past of ["None", "Unknown"] as const) {
+      const error = Result.getOrThrow(Result.flip((yield* asking(respond(201, words("Convênio 7")), past)).result))
+      assert(error._tag === "OutcomeUnknown")
+      assert.strictEqual(error.digest === undefined, past === "Unknown")
     }
   })
 

@@ -73,12 +73,22 @@ describe("the words of an answer", () => {
     }
   )
 
-  it("are none of JSON where the body is no JSON, and all texts of it where it is", () => {
-    assert.deepInclude(readServiceMessage(""), { texts: [], isJson: false })
+  it("that say why are those of its message, error, title, code and list of errors, and of no other member", () => {
+    assert.deepInclude(readServiceMessage(""), { said: [], isJson: false })
+    assert.deepInclude(readServiceMessage(page("<title>Erro</title>")), { said: [], isJson: false })
     assert.isFalse(readServiceMessage('{"message":"Saldo insuf').isJson)
-    const { isJson, texts } = readServiceMessage(json({ a: { b: [poor], duplicated: true }, message: "x" }))
+    const body = {
+      title: "a",
+      message: ["b"],
+      errors: [{ code: 7, field: "x" }, { amount: ["c"] }],
+      data: { erro: "d" }
+    }
+    const { isJson, said } = readServiceMessage(json({ ...body, note: "x", received: { message: "x" }, ok: true }))
     assert.isTrue(isJson)
-    assert.sameMembers([...texts], [poor, "duplicated", "x"])
+    assert.deepStrictEqual(
+      said.map(({ isCode, text }) => (isCode ? `code ${text}` : text)),
+      ["a", "b", "code 7", "c", "d"]
+    )
   })
 
   it.each(table.codes)("of $body have the code $code", ({ body, code }) => {

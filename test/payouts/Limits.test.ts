@@ -101,7 +101,7 @@ describe("a limit of the service", () => {
   })
 
   const tomorrow = GatewayFacts.layer({
-    refusal: ({ code }) => (code === "CBE681" ? { waitFor: "tomorrow" } : undefined)
+    refusals: [{ cause: "LimitReached", phrases: ["CBE681"], waitFor: "tomorrow" }]
   })
   const ofCode = Fault.answer(400, { headers: { "content-type": "application/json" }, body: `{"code":"CBE681"}` })
   queued("may be named by the user, with its time", { ...slow, under: Layer.orDie(tomorrow) }, function* ({ queue }) {

@@ -169,16 +169,21 @@ effect("a payee is stored sealed, and opened by its reference, which writes noth
   assert.isTrue(Option.isNone(yield* queue.payee("never submitted")))
 })
 
-const refused = "Conta de ZULMIRA QUIXADA encerrada pelo banco"
-const shownReason = "Conta de [redacted] encerrada pelo banco"
+const refused = "Conta encerrada"
+const detail = "Conta de ZULMIRA QUIXADA"
+const shownReason = "Conta encerrada; Conta de [redacted]"
 const reasons = [
-  ["a refusal", json(422, { message: refused }), "refused"],
+  ["a refusal", json(422, { message: refused, detail }), "refused"],
   [
     "a record of its failure",
-    record({ idempotencyKey: keyOf("a"), enTransaction: "Failure", providerErrorDescription: refused }),
+    record({ idempotencyKey: keyOf("a"), enTransaction: "Failure", providerErrorDescription: refused, detail }),
     "failed"
   ],
-  ["a record with another word for failure", record({ enTransaction: "Failed", message: refused }), "parked SeeRecord"]
+  [
+    "a record with another word for failure",
+    record({ enTransaction: "Failed", message: refused, detail }),
+    "parked SeeRecord"
+  ]
 ] as const
 
 effect.each(

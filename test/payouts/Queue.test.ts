@@ -336,7 +336,13 @@ describe("a payout whose record says that it failed", () => {
 
   effect.each<readonly [string, ReadonlyArray<Fault.Fault>, ReadonlyArray<string>, word: string, requests: number]>([
     ["by Failure", [recordWith({})], failed, "Failure", 1],
-    ["by failure, with a reason", [recordWith({ enTransaction: "failure", motivo: name })], failed, "failure", 1],
+    [
+      "by failure, with a reason",
+      [recordWith({ enTransaction: "failure", motivo: "Chave inexistente", details: name })],
+      failed,
+      "failure",
+      1
+    ],
     ["by Failure after a lost answer", refusedThen, parked, "Failure", 2],
     ["by REJEITADO", [recordWith({ enTransaction: "REJEITADO", motivo: name })], parked, "REJEITADO", 1],
     ["by a word for return", [recordWith({ enTransaction: "refunded" })], parked, "refunded", 1],

@@ -131,7 +131,8 @@ const incidents = Effect.gen(function* () {
       until: (all) => all.some(({ operation, path }) => operation === "getWithdrawal" || path.includes("/Withdraw/")),
       schedule: Schedule.spaced("10 millis")
     })
-    yield* sandbox.fault("requestWithdrawal", Fault.refusal(422, person.name))
+    const body = JSON.stringify({ message: "Chave inválida", detail: person.name })
+    yield* sandbox.fault("requestWithdrawal", Fault.answer(422, { body }))
     yield* queue.submit(payout("refused"))
     yield* queue.await("refused")
     yield* queue.retry("refused", operator)

@@ -80,7 +80,7 @@ describe("an answer of a balancer", () => {
   })
 
   queued("with words of the service is about the payout, and ends it", function* ({ queue }) {
-    yield* meetAll(Fault.refusal(404, "Chave não encontrada no diretório"))
+    yield* meetAll(Fault.refusal(404, "Chave não encontrada"))
     yield* queue.submit(payout("invoice-1"))
     yield* settle
     assert.strictEqual(yield* shown(), "refused")

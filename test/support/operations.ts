@@ -65,7 +65,7 @@ export const fullCharge = {
 export const withdrawal = { amount: Money.centavos(1000) }
 
 /** The same withdrawal to a key that the request names. */
-export const keyedWithdrawal = { ...withdrawal, pixKey: PixKey.email("maria@example.com") }
+const keyedWithdrawal = { ...withdrawal, pixKey: PixKey.email("maria@example.com") }
 
 /** The two bodies as they are sent: with their currency. */
 export const chargeBody = { ...charge, currency: "BRL" }

@@ -24,8 +24,10 @@ export interface Row {
   /** All of these end alike. */
   readonly met: ReadonlyArray<Met>
   readonly read: End
-  /** A write whose key has no past: the call made it, or the caller said `earlier: "None"`. */
+  /** A withdrawal whose key has no past: the call made it, or the caller said `earlier: "None"`. */
   readonly write: End
+  /** A charge by PIX with such a key, where it differs from the withdrawal. */
+  readonly charge?: End
   /** The lookup of a transaction, where it differs from the other reads. */
   readonly lookup?: End
 }

@@ -14,77 +14,87 @@ const silent = ["", "{}"]
 const repeatingTheStatus = ["null", json({ status: 422 }), json({ error: "Unprocessable Entity" })]
 const answers = (status: number, ...bodies: ReadonlyArray<Body>) => bodies.map((body) => ({ status, body }))
 
-/** The errors of a refused write and read, by status. */
-const refusals: ReadonlyArray<readonly [statuses: ReadonlyArray<number>, write: End, read: End]> = [
-  [[301, 307, 308, 400, 402, 404, 405, 406, 410, 411, 412, 413, 414], "RequestRejected", "RequestRejected"],
-  [[415, 416, 417, 418, 421, 422, 426, 428, 431, 451, 498], "RequestRejected", "RequestRejected"],
-  [[425], "RequestRejected again", "RequestRejected again"],
-  [[407], "RequestRejected", "RequestRejected"],
-  [[401, 403], "AuthError", "AuthError"],
-  [[409], "IdempotencyConflict", "RequestRejected"],
-  [[429], "RateLimited again", "RateLimited again"],
-  [[423, 424], "OutcomeUnknown UnderWay", "RequestRejected"],
-  [[460, 499], "OutcomeUnknown Timeout", "RequestRejected"]
+const unknown = "OutcomeUnknown RefusalUnknown"
+const rejected = "RequestRejected"
+
+/** The errors of a refused withdrawal, with words that nobody knows and without words, of a charge by PIX and of a read. */
+type Ends = readonly [statuses: ReadonlyArray<number>, worded: End, silent: End, charge: End, read: End]
+const all = (statuses: ReadonlyArray<number>, write: End, read: End): Ends => [statuses, write, write, write, read]
+
+const refusals: ReadonlyArray<Ends> = [
+  [[400, 402, 406, 412, 416, 418, 422, 498], unknown, unknown, rejected, rejected],
+  [[404, 405, 410, 411, 413, 414, 415, 417, 421, 426, 428, 431, 451], unknown, rejected, rejected, rejected],
+  [[403], unknown, "AuthError", "AuthError", "AuthError"],
+  all([401], "AuthError", "AuthError"),
+  all([301, 307, 308, 407], rejected, rejected),
+  all([409], "IdempotencyConflict", rejected),
+  all([429], "RateLimited again", "RateLimited again"),
+  all([423, 424], "OutcomeUnknown UnderWay", rejected),
+  all([425], "OutcomeUnknown UnderWay", "RequestRejected again"),
+  all([460, 499], "OutcomeUnknown Timeout", rejected)
 ]
 
 /** The errors of the other statuses outside of 2xx. */
 const otherStatuses: typeof refusals = [
-  [[0, 101, 199], "OutcomeUnknown Unreadable", "ServiceUnavailable Unreadable"],
-  [[300, 302, 303, 304, 305, 306, 399], "OutcomeUnknown Redirect", "UnexpectedResponse Redirect"],
-  [[408], "OutcomeUnknown Timeout again", "ServiceUnavailable Timeout again"],
-  [[500, 502, 503, 504], "OutcomeUnknown ServerError again", "ServiceUnavailable ServerError again"],
-  [[501, 505, 507, 511, 520, 524, 529, 599, 600, 999], "OutcomeUnknown ServerError", "ServiceUnavailable ServerError"]
+  all([0, 101, 199], "OutcomeUnknown Unreadable", "ServiceUnavailable Unreadable"),
+  all([300, 302, 303, 304, 305, 306, 399], "OutcomeUnknown Redirect", "UnexpectedResponse Redirect"),
+  all([408], "OutcomeUnknown Timeout again", "ServiceUnavailable Timeout again"),
+  all([500, 502, 503, 504], "OutcomeUnknown ServerError again", "ServiceUnavailable ServerError again"),
+  all(
+    [501, 505, 507, 511, 520, 524, 529, 599, 600, 999],
+    "OutcomeUnknown ServerError",
+    "ServiceUnavailable ServerError"
+  )
 ]
 
-/** The error of a status, whatever the words of the answer. */
-const endOf = (status: number, kind: "write" | "read"): End => {
+const byStatus = (status: number, isSilent = false) => {
   const found = [...refusals, ...otherStatuses].find(([statuses]) => statuses.includes(status))
   if (found === undefined) throw new Error(`no row has the status ${status}`)
-  return kind === "write" ? found[1] : found[2]
+  const [, worded, silent, charge, read] = found
+  return {
+    write: isSilent ? silent : worded,
+    charge,
+    read,
+    ...(status === 404 && { lookup: "TransactionNotFound" as const })
+  }
 }
-
-const byStatus = (status: number) => ({
-  write: endOf(status, "write"),
-  read: endOf(status, "read"),
-  ...(status === 404 && { lookup: "TransactionNotFound" as const })
-})
 
 const statuses = [...refusals, ...otherStatuses].flatMap(([all]) =>
-  all.flatMap((status): ReadonlyArray<Row> => {
-    const own = answers(status, json({ message: words }))
-    const is422 = status === 422
-    return [
-      { name: `a ${status}`, met: status === 404 ? own : [...own, ...answers(status, page)], ...byStatus(status) },
-      {
-        name: `a ${status} without words`,
-        met: answers(status, ...silent, ...(is422 ? repeatingTheStatus : [])),
-        ...byStatus(status)
-      }
-    ]
-  })
+  all.flatMap((status): ReadonlyArray<Row> => [
+    { name: `a ${status}`, met: answers(status, json({ message: words })), ...byStatus(status) },
+    {
+      name: `a ${status} without words`,
+      met: answers(status, ...silent, ...(status === 404 ? [] : [page]), ...(status === 422 ? repeatingTheStatus : [])),
+      ...byStatus(status, true)
+    }
+  ])
 )
-const pagesOf404: Row = {
-  name: "a page or a text with 404",
-  met: answers(404, page, words),
-  ...byStatus(404),
-  lookup: "UnexpectedResponse Unreadable"
-}
-
-/** The words that decide over the outcome of a write. */
-const worded = [400, 403, 422, 429].flatMap((status): ReadonlyArray<Row> => [
+const othersOf404: ReadonlyArray<Row> = [
   {
-    name: `a ${status} about duplication`,
-    met: answers(status, json({ message: "Idempotency-Key already used" }), json({ erro: "Operação duplicada" })),
-    ...byStatus(status),
-    write: "IdempotencyConflict"
+    name: "a page with 404",
+    met: answers(404, page),
+    ...byStatus(404, true),
+    lookup: "UnexpectedResponse Unreadable"
+  },
+  { name: "a text with 404", met: answers(404, words), ...byStatus(404), lookup: "UnexpectedResponse Unreadable" }
+]
+
+/** The words that decide over the outcome of a withdrawal. */
+const worded: ReadonlyArray<Row> = [
+  {
+    name: "a 429 with a word of doubt",
+    met: answers(429, json({ message: "Idempotency-Key already used" }), json({ erro: "Operação duplicada" })),
+    ...byStatus(429),
+    write: unknown,
+    charge: unknown
   },
   {
-    name: `a ${status} about a time-out behind the service`,
-    met: answers(status, json({ message: "Tempo esgotado no PSP" })),
-    ...byStatus(status),
-    write: "OutcomeUnknown UnderWay"
+    name: "a 422 about a balance that nobody doubts",
+    met: answers(422, json({ message: "Saldo insuficiente" }), json({ title: "Erro", code: "INSUFFICIENT_FUNDS" })),
+    ...byStatus(422),
+    write: "InsufficientBalance"
   }
-])
+]
 
 /** The answers whose body cannot be read, and why. */
 const unreadable: ReadonlyArray<readonly [name: string, FailureReason, Omit<Answer, "status">]> = [
@@ -108,15 +118,15 @@ const unreadable: ReadonlyArray<readonly [name: string, FailureReason, Omit<Answ
 ]
 
 /** The statuses that decide though the body could not be read. */
-const deciding = [301, 401, 407, 409, 429]
+const deciding = [301, 401, 407]
 
 const unread = unreadable.flatMap(([name, reason, answer]) => [
-  ...[400, 402, 403, 404, 406, 412, 422, 405, 410, 418, 425, 451, ...deciding].map((status): Row => ({
+  ...[400, 402, 403, 404, 406, 412, 422, 405, 410, 418, 451, 409, 429, ...deciding].map((status): Row => ({
     name: `a ${status} with a body ${name}`,
     met: [{ status, ...answer }],
     ...byStatus(status),
     ...(status === 404 && { lookup: `UnexpectedResponse ${reason}` }),
-    ...(!deciding.includes(status) && { write: `OutcomeUnknown ${reason}` })
+    ...(!deciding.includes(status) && { write: `OutcomeUnknown ${reason}`, charge: `OutcomeUnknown ${reason}` })
   })),
   ...[500, 408].map((status): Row => ({
     name: `a ${status} with a body ${name}`,
@@ -175,7 +185,7 @@ const waits: ReadonlyArray<Row> = [
 /** All rows. */
 export const outcomes: ReadonlyArray<Row> = [
   ...statuses,
-  pagesOf404,
+  ...othersOf404,
   ...worded,
   ...unread,
   ...successes,

@@ -77,6 +77,18 @@ export const doubtFields = withFields({
   firstSentAt: Schema.optionalKey(Schema.DateTimeUtcFromString)
 })
 
+/**
+ * The SHA-256, in hexadecimal, of what the refusal says: its operation, its status and its masked words, in which a number is one sign.
+ * Refusals that differ only by their request have one digest, by which a person judges them. Absent where nothing is to be judged.
+ */
+export const digest = Schema.optionalKey(Schema.String)
+
+/** What to do about a refusal that nobody knows. */
+export const adviceInWords = (error: { readonly reason: FailureReason; readonly digest?: string }) =>
+  error.reason !== "RefusalUnknown"
+    ? ""
+    : ` If your gateway says by this that it executed nothing, add it to GatewayFacts.refusals${error.digest === undefined ? "" : ` (digest ${error.digest.slice(0, 12)})`}.`
+
 export const serviceSaid = ({
   serviceCode,
   serviceMessage

@@ -29,7 +29,7 @@ const refused = (name: string, { message, status }: Refusal.Refusal): NamedFault
   fault: Fault.refusal(status, message)
 })
 
-export const badRequest = refused("request", { status: 400, message: "Requisição recusada pela política da empresa." })
+export const badRequest = refused("request", { status: 400, message: "Requisição inválida." })
 export const conflict = refused("conflict", { status: 409, message: "Requisição em processamento." })
 export const dailyLimit: NamedFault = { name: "refused, limit of the day", fault: Fault.dailyLimit }
 export const blocked: NamedFault = { name: "refused, account blocked", fault: Fault.blocked }

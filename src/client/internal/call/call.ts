@@ -297,8 +297,8 @@ const end = (call: Call, exit: Exit.Exit<unknown, unknown>, ended: CallEnd): voi
   const { errorType, outcome, result } = ended
   const { operation } = route.endpoint
   client.meters.recordCall(seconds, context, operation, result, outcome, errorType)
-  if (prepared.amount !== undefined && errorType !== undefined)
-    client.meters.countFailed(prepared.amount, context, operation, outcome, errorType)
+  if (prepared.asked?.amount !== undefined && errorType !== undefined)
+    client.meters.countFailed(prepared.asked.amount, context, operation, outcome, errorType)
   if (span === undefined) return
   span.attribute("payments.attempts", call.attempts)
   span.attribute("payments.outcome", outcome)

@@ -22,6 +22,7 @@ import type { GatewayFacts } from "../../GatewayFacts.ts"
 import { PaymentsPolicy } from "../../PaymentsPolicy.ts"
 import { markStarted } from "../../../internal/started.ts"
 import { MerchantLabel } from "../merchantLabel.ts"
+import { phrasesOf } from "../words/phrases.ts"
 import { makeMeters, type Meters } from "./metrics.ts"
 import { makeSender } from "./sender.ts"
 
@@ -43,6 +44,8 @@ export interface Client extends Pick<ClientOptions, "credentials" | "keys" | "co
   readonly prefix: string
   readonly server: { readonly address: string; readonly port: number; readonly scheme: string }
   readonly meters: Meters
+  /** The phrases of the refusals that the facts have. */
+  readonly refusals: ReturnType<typeof phrasesOf>
   /** The sender with these credentials. */
   readonly senderWith: (credentials: ApiCredentials) => Sender
   /** The writes that ended in doubt, and by whom each was sent: see `recall`. */
@@ -79,6 +82,7 @@ export const makeClient = (options: ClientOptions): Effect.Effect<Client> =>
       prefix,
       server,
       meters,
+      refusals: phrasesOf(facts.refusals),
       senderWith: (current) => makeSender(baseUrl.origin + prefix, companyId, current),
       doubts: new Map(),
       reportMisfits: makeMisfitReport(meters),

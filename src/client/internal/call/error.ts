@@ -12,7 +12,6 @@ import {
   ServiceUnavailable,
   UnexpectedResponse
 } from "../../../contract/PaymentsError.ts"
-import { isDecidedByStatus } from "./judgeRefusal.ts"
 import type { Call, Failed, Refused, Unanswered } from "./state.ts"
 
 /** Removes absent fields, since an optional field of an error must not hold `undefined`. */
@@ -69,10 +68,10 @@ const isUnusable = ({ reason }: Unanswered): boolean =>
 /** The error of a read that failed. */
 export const readError = <Own extends PaymentsError = never>(call: Call, failed: Failed, ownError?: OwnError<Own>) => {
   if (failed._tag === "Refused") {
-    const { retryAfter, status } = failed
+    const { cause, retryAfter } = failed
     const fields = refusedFields(call, failed)
-    if (status === 401 || status === 403) return new AuthError(fields)
-    if (status === 429) return new RateLimited({ ...fields, ...withoutUndefined({ retryAfter }) })
+    if (cause === "AuthError") return new AuthError(fields)
+    if (cause === "RateLimited") return new RateLimited({ ...fields, ...withoutUndefined({ retryAfter }) })
     return ownError?.(failed, fields) ?? new RequestRejected(fields)
   }
   const { issues = [], status } = failed
@@ -82,37 +81,32 @@ export const readError = <Own extends PaymentsError = never>(call: Call, failed:
     : new ServiceUnavailable(fields)
 }
 
-/**
- * The error of a write that was refused. The first condition that is true decides. `judgeRefusal` has already found the
- * refusals that the user's facts or their words leave in doubt.
- */
+/** The error of a write that was refused. */
 const refusedWrite = <Own extends PaymentsError>(
   call: Call,
   idempotencyKey: string,
   refused: Refused,
   ownError: OwnError<Own> | undefined
 ) => {
-  const { cause, isConflict, isLimit, record, retryAfter, status } = refused
+  const { cause, digest, retryAfter } = refused
   const fields = { ...refusedFields(call, refused), idempotencyKey }
-  const doubt = () => ({ ...doubtFields(call), ...withoutUndefined({ retryAfter }), outcome: "Unknown" }) as const
-  const ownOrRejected = (named = refused) => ownError?.(named, fields) ?? new RequestRejected(fields)
-  const conflict = () => {
-    if (record === undefined) return new IdempotencyConflict({ ...fields, ...doubt() })
-    const { issues, seen } = record
-    return new OutcomeUnknown({ ...fields, ...doubt(), reason: "NotAsAsked", ...withoutUndefined({ issues, seen }) })
+  const own = ownError?.(refused, fields)
+  if (own !== undefined) return own
+  switch (cause) {
+    case "AuthError":
+      return new AuthError(fields)
+    case "RateLimited":
+      return new RateLimited({ ...fields, ...withoutUndefined({ retryAfter }) })
+    case "IdempotencyConflict":
+      return new IdempotencyConflict({
+        ...fields,
+        ...doubtFields(call),
+        ...withoutUndefined({ digest, retryAfter }),
+        outcome: "Unknown"
+      })
+    default:
+      return new RequestRejected(fields)
   }
-
-  if (status === 401) return new AuthError(fields)
-  // A permanent redirect (RFC 9110, section 15.4), or a proxy's refusal: nothing was done.
-  if (isDecidedByStatus(status)) return new RequestRejected(fields)
-  // The user's own cause counts for a limit or a conflict too: it is asked only of a key without a doubt.
-  const isOwn = cause !== undefined
-  if (isLimit && !isOwn && cause !== "IdempotencyConflict") return ownOrRejected({ ...refused, cause: "LimitReached" })
-  if (isConflict && !isOwn) return conflict()
-  if (status === 429 && !isConflict && !isLimit)
-    return new RateLimited({ ...fields, ...withoutUndefined({ retryAfter }) })
-  if (cause !== undefined) return cause === "IdempotencyConflict" ? conflict() : ownOrRejected()
-  return status === 403 ? new AuthError(fields) : ownOrRejected()
 }
 
 /** The error of a write that failed. */
@@ -124,8 +118,13 @@ export const writeError = <Own extends PaymentsError = never>(
 ) => {
   if (failed._tag === "Refused") return refusedWrite(call, idempotencyKey, failed, ownError)
   const fields = { ...unansweredFields(call, failed), idempotencyKey }
-  const { issues, seen, sent } = failed
+  const { digest, issues, seen, sent } = failed
   return sent === "NotSent"
     ? new ServiceUnavailable({ ...fields, outcome: "NotSent" })
-    : new OutcomeUnknown({ ...fields, ...doubtFields(call), ...withoutUndefined({ issues, seen }), outcome: "Unknown" })
+    : new OutcomeUnknown({
+        ...fields,
+        ...doubtFields(call),
+        ...withoutUndefined({ digest, issues, seen }),
+        outcome: "Unknown"
+      })
 }

@@ -4,7 +4,6 @@
 import * as Headers from "effect/http/Headers"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
-import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import { isWrite } from "../../../contract/Endpoints.ts"
@@ -13,22 +12,19 @@ import { millisOf } from "../../../contract/Options.ts"
 import { refusedField } from "../../../contract/RequestIssues.ts"
 import { setupStatuses } from "../../../contract/SetupStatus.ts"
 import type { AnswerHeaders } from "../../../internal/transport.ts"
-import type { RefusalCause, ServiceRefusal } from "../../GatewayFacts.ts"
-import { isBrokenBehind } from "../words/brokenBehind.ts"
-import { isAboutDuplication } from "../words/earlierRequest.ts"
-import { fieldsNamed, withFields } from "../words/fieldsNamed.ts"
-import { foldWords } from "../words/fold.ts"
 import { displayCode, displayMessage } from "../../../internal/mask.ts"
-import { isLimited } from "../words/limits.ts"
+import { saoPaulo } from "../../../internal/utc.ts"
+import type { KnownRefusal } from "../../KnownRefusal.ts"
 import { withoutSecrets } from "../wire/seen.ts"
+import { fieldsNamed, withFields } from "../words/fieldsNamed.ts"
+import { readPhrases } from "../words/phrases.ts"
 import { pathOfRequest } from "../words/requestFields.ts"
 import { secretsOfBody } from "../words/secrets.ts"
+import { digestOf, isStatusPhrase, withoutValues } from "../words/sentence.ts"
 import { maxInput, readServiceMessage } from "../words/serviceMessage.ts"
-import { isTimedOut } from "../words/timeOut.ts"
 import { waitSeconds } from "../words/waitSeconds.ts"
-import { isWithdrawalCause } from "../words/withdrawalCauses.ts"
+import { type Answer, readByStatus, readRefusal } from "./refusalLines.ts"
 import type { Call, Failed, FailedRecord } from "./state.ts"
-import { saoPaulo } from "../../../internal/utc.ts"
 
 const parametersOf = (template: string, path: string): ReadonlyArray<string> => {
   const [written = ""] = path.split("?")
@@ -70,28 +66,6 @@ const waitInBody = (body: string, words: ReadonlyArray<string>): Duration.Durati
   return seconds === undefined ? undefined : Duration.min(Duration.seconds(seconds), longestRetryAfter)
 }
 
-/** A permanent redirect means that nothing was executed, and that the base URL is wrong. */
-const permanentRedirects: ReadonlySet<number> = new Set([301, 307, 308])
-
-/**
- * Whether the status decides, whatever the words are: the credentials are refused, a redirect, or a proxy refuses this client
- * (407, of which Node's `fetch` shows no body).
- */
-export const isDecidedByStatus = (status: number): boolean =>
-  status === 401 || status === 407 || (status >= 300 && status < 400)
-
-/** The reason why a status does not show whether the request was executed. `undefined`: the request was refused. */
-const doubtReason = (status: number, isWrite: boolean): FailureReason | undefined => {
-  // node:http accepts an answer without a final status: a 101 that was not requested, or 000.
-  if (status < 200) return "Unreadable"
-  if (status >= 500) return "ServerError"
-  if (status >= 300 && status < 400) return permanentRedirects.has(status) ? undefined : "Redirect"
-  if (status === 408) return "Timeout"
-  if (!isWrite) return undefined
-  if (status === 460 || status === 499) return "Timeout"
-  return status === 423 || status === 424 ? "UnderWay" : undefined
-}
-
 /** Control characters: the body is in another encoding than UTF-8, or compressed. */
 // oxlint-disable-next-line no-control-regex -- the expression finds control characters
 const controlCharacters = /[\u0000-\u0008\u000E-\u001F\uFFFD]/
@@ -114,22 +88,8 @@ const unreadReason = (text: string, isJson: boolean, headers: AnswerHeaders): Fa
   return controlCharacters.test(text) || isCut || isPacked(text, headers) ? "Unreadable" : undefined
 }
 
-/** The phrases that only repeat the status. */
-const statusPhrases =
-  /\b(?:bad[ _]?request|forbidden|not[ _]?found|conflict|unprocessable[ _]?(?:entity|content)|method[ _]not[ _]allowed|not[ _]acceptable|gone)\b/gi
-const isStatusPhrase = (text: string): boolean => !/\p{L}/u.test(text.replaceAll(statusPhrases, ""))
-
-/** Removes the texts that repeat a value of the request or the status, and joins the others: one line for each. */
-const withoutEchoes = (texts: ReadonlyArray<string>, secrets: ReadonlyArray<string>): string => {
-  const sent = new Set(secrets)
-  const own = texts.filter((text) => !sent.has(text) && !isStatusPhrase(text))
-  return own.map((text) => text.replaceAll("\n", ". ")).join("\n")
-}
-
-/** For how long the user's facts say to wait, if they say that; `tomorrow` is the next day of São Paulo. */
-const ownWait = (verdict: unknown, now: number): Duration.Duration | undefined => {
-  if (!Predicate.hasProperty(verdict, "waitFor")) return undefined
-  const { waitFor } = verdict
+/** For how long an entry says to wait; `tomorrow` is the next day of São Paulo. */
+const waitOf = ({ waitFor }: KnownRefusal, now: number): Duration.Duration | undefined => {
   const millis =
     waitFor === "tomorrow"
       ? DateTime.toEpochMillis(
@@ -142,30 +102,16 @@ const ownWait = (verdict: unknown, now: number): Duration.Duration | undefined =
   return millis === undefined ? undefined : Duration.min(Duration.millis(millis), longestRetryAfter)
 }
 
-/** What the user's facts say of a refusal: nothing for a value that is none of its words. */
-const ownVerdict = (
-  call: Call,
-  said: Omit<ServiceRefusal, "operation">,
-  now: number
-): { readonly cause?: RefusalCause | "Unknown"; readonly wait?: Duration.Duration } => {
-  // The outcome of a write that is in doubt stays unknown whatever the refusal is.
-  if (call.inDoubt !== undefined) return {}
-  const { operation } = call.route.endpoint
-  const verdict = Result.getOrElse(
-    Result.try(() => call.client.facts.refusal({ operation, ...said })),
-    // A function that throws cannot say that nothing was executed.
-    () => "Unknown" as const
-  )
-  const wait = ownWait(verdict, now)
-  if (wait !== undefined) return { cause: "LimitReached", wait }
-  const isWord = verdict === "Unknown" || verdict === "IdempotencyConflict" || verdict === "RequestRejected"
-  return isWord || (typeof verdict === "string" && isWithdrawalCause(verdict)) ? { cause: verdict } : {}
-}
-
 /** What a body shows that has the id and the amount of a charge or a withdrawal. An id alone may be that of the request. */
 const recordIn = ({ prepared }: Call, text: string, secrets: ReadonlyArray<string>): Seen | undefined => {
   const seen = prepared.seen?.(text) ?? {}
   return seen.id === undefined || seen.value === undefined ? undefined : withoutSecrets(seen, secrets)
+}
+
+const kindOf = ({ prepared: { asked }, route }: Call): Answer["kind"] => {
+  if (route.endpoint.operation === "requestWithdrawal")
+    return asked?.pixKey === undefined ? "WithdrawalWithoutKey" : "Withdrawal"
+  return asked?.paymentMethod === "PIX" ? "PixCharge" : "OtherCharge"
 }
 
 /** Judges a refusal, by its body or by the reason why the body could not be read. One by a record has a 2xx. */
@@ -179,9 +125,10 @@ export const judgeRefusal = (
   const now = call.settings.clock.currentTimeMillisUnsafe()
   const secrets = secretsOf(call)
   const text = "text" in body ? body.text : ""
-  const { code = "", isJson, reasons, texts, words: known } = readServiceMessage(text)
-  const own = reasons.filter((reason) => !secrets.includes(reason))
-  const message = known || [...new Set(own)].join("; ")
+  const answered = readServiceMessage(text)
+  const { code = "", isJson } = answered
+  const reasons = answered.reasons.filter((reason) => !secrets.includes(reason))
+  const message = answered.words || [...new Set(reasons)].join("; ")
   const pathOf = pathOfRequest(call.route.endpoint)
   const fields = fieldsNamed(text, pathOf).filter(({ words }) => !secrets.includes(words))
   const display = (words: string) =>
@@ -190,62 +137,55 @@ export const judgeRefusal = (
       () => secrets,
       (token) => pathOf(token) !== undefined
     )
+  const retryAfter = retryAfterOf(headers, now) ?? (status === 429 ? waitInBody(text, [message]) : undefined)
   const shown = {
     serviceMessage: display(withFields(message, fields)) || undefined,
     serviceCode: displayCode(code, () => secrets),
-    retryAfter: retryAfterOf(headers, now) ?? (status === 429 ? waitInBody(text, [message, ...texts]) : undefined)
+    retryAfter
   }
-  const found =
-    record === undefined ? { seen: recordIn(call, text, secrets) } : { issues: record.issues, seen: record.seen }
-  const inDoubt = (reason: FailureReason): Failed => ({
-    _tag: "Unanswered",
-    sent: "Unknown",
-    reason,
-    status,
-    ...shown,
-    ...found
-  })
-  const isOfWrite = isWrite(call.route.endpoint)
-  const unread = "text" in body ? unreadReason(text, isJson, headers) : body.unread
-  const isProof = record?.isProof === true && call.inDoubt === undefined && unread === undefined
-  const doubt = record === undefined ? doubtReason(status, isOfWrite) : isProof ? undefined : "NotAsAsked"
-  if (doubt !== undefined) return inDoubt(doubt)
-
-  const words = foldWords(withoutEchoes([message, code, ...texts], secrets))
-  const { cause: verdict, wait = shown.retryAfter } = isOfWrite
-    ? ownVerdict(call, { status, message, code: code || undefined, words }, now)
-    : {}
-  if (verdict === "Unknown") return inDoubt("RefusalUnknown")
-  // What was not read may speak of a withdrawal that exists. A record is answered again to the same key, whenever it is asked.
-  const isLimit =
-    call.route.endpoint.operation === "requestWithdrawal" &&
-    record === undefined &&
-    unread === undefined &&
-    status !== 409 &&
-    isLimited(words, status === 429)
-  const isConflict = isOfWrite && !isLimit && (status === 409 || isAboutDuplication(words))
-  const isDecided = isDecidedByStatus(status) || isConflict || verdict !== undefined
-  const isBroken = isOfWrite && !isLimit && !isConflict && (isTimedOut(words) || isBrokenBehind(words))
-  if (isBroken && !isDecided) return inDoubt("UnderWay")
-  // What was not read may say so too.
-  if (isOfWrite && unread !== undefined && status !== 429 && !isDecided) return inDoubt(unread)
-  const hasWords = withoutEchoes([known, code, ...own], secrets) !== ""
+  const said = answered.said.filter((one) => !isStatusPhrase(one.text, status))
   const isPage = !isJson && text.trim() !== ""
+  const isSilent = said.length === 0 && reasons.every((reason) => isStatusPhrase(reason, status))
+  const unread = "text" in body ? unreadReason(text, isJson, headers) : body.unread
+  const verdict = isWrite(call.route.endpoint)
+    ? readRefusal({
+        ...readPhrases(withoutValues(said, [...secrets, call.prepared.path]), status, call.client.refusals),
+        status,
+        kind: kindOf(call),
+        record: record && (record.isProof && call.inDoubt === undefined ? "Sure" : "Unsure"),
+        unread,
+        isSilent
+      })
+    : readByStatus(status)
+  const named = fields.map(({ path, words }) => refusedField(path, display(words)))
+  const digest = () => digestOf(call.route.endpoint.operation, status, said, secrets)
+  if ("doubt" in verdict) {
+    // After an attempt that may have been executed, a refusal is no sentence to be judged.
+    const isUnknown = verdict.isUnknown === true && call.inDoubt === undefined
+    return {
+      _tag: "Unanswered",
+      sent: "Unknown",
+      reason: verdict.doubt === "RefusalUnknown" && call.inDoubt !== undefined ? "RefusedAfterUnknown" : verdict.doubt,
+      status,
+      ...shown,
+      issues: record?.issues ?? (isUnknown && named.length > 0 ? named : undefined),
+      seen: record === undefined ? recordIn(call, text, secrets) : record.seen,
+      digest: isUnknown ? digest() : undefined
+    }
+  }
+  const { cause, entry } = verdict
   return {
     _tag: "Refused",
     status,
-    words,
-    hasWords,
+    cause,
     isPage,
-    isConflict: isConflict || isBroken,
-    isLimit,
-    cause: verdict,
     unread,
     record,
-    fields: fields.map(({ path, words: said }) => refusedField(path, display(said))),
+    digest: cause === "IdempotencyConflict" ? digest() : undefined,
+    fields: named,
     ...shown,
     // A page, or the phrase of the status, are no words of the service.
-    ...(setupStatuses.has(status) && (isPage || !hasWords) && { serviceMessage: undefined, serviceCode: undefined }),
-    retryAfter: wait
+    ...(setupStatuses.has(status) && (isPage || isSilent) && { serviceMessage: undefined, serviceCode: undefined }),
+    retryAfter: (entry && waitOf(entry, now)) ?? retryAfter
   }
 }

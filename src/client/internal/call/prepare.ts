@@ -22,7 +22,7 @@ import { type SeenPaths, seenIn } from "../wire/seen.ts"
 import { run } from "./call.ts"
 import type { Client } from "./client.ts"
 import { type OwnError, readError, writeError } from "./error.ts"
-import type { Doubt, Issues, Route, Undecodable } from "./state.ts"
+import type { Asked, Doubt, Issues, Route, Undecodable } from "./state.ts"
 
 const notWritable: Issues = [{ path: "", problem: "cannot be written as JSON" }]
 
@@ -109,7 +109,7 @@ interface Read<Answer, A, Own extends PaymentsError> {
   /** The parameters and the query. */
   readonly input: unknown
   /** Accepts the answer, or fails with the reason why it is not an answer to the request. */
-  readonly accept: (answer: Answer, asked: Pick<Asked, "misfits">) => Result.Result<A, Undecodable>
+  readonly accept: (answer: Answer, asked: Pick<Answered, "misfits">) => Result.Result<A, Undecodable>
   /** Returns an error that only this operation has. */
   readonly ownError?: OwnError<Own>
 }
@@ -126,7 +126,7 @@ export const read = <E extends Endpoint, A, Own extends PaymentsError = never>(
   return run(client, route, {
     idempotencyKey: undefined,
     doubt: undefined,
-    amount: undefined,
+    asked: undefined,
     path: path.success,
     text: undefined,
     body: undefined,
@@ -145,7 +145,7 @@ export interface Body<Sent> {
 }
 
 /** The call that an answer to a write is about. */
-export interface Asked {
+export interface Answered {
   /** The text of the answer. */
   readonly answered: string
   readonly idempotencyKey: string
@@ -160,20 +160,15 @@ interface Write<Answer, Sent, A, Own extends PaymentsError> {
   readonly encode: (idempotencyKey: string) => Result.Result<Body<Sent>, InvalidRequest | Own>
   /** The paths of the id, the amount and the status in the answer. */
   readonly seenPaths: SeenPaths
-  readonly accept: (answer: Answer, sent: Sent, asked: Asked) => Result.Result<A, Undecodable>
+  readonly accept: (answer: Answer, sent: Sent, answered: Answered) => Result.Result<A, Undecodable>
   /** Returns an error that only this operation has. */
   readonly ownError?: (...refusal: [...Parameters<OwnError<Own>>, sent: Sent]) => Own | undefined
 }
 
 const encoder = new TextEncoder()
 
-/** What a write sends may have an amount, in centavos. */
-interface Amounted {
-  readonly amount?: number
-}
-
 /** Checks the input of a write and sends it under its key. */
-export const write = <E extends Endpoint, Sent extends Amounted | undefined, A, Own extends PaymentsError = never>(
+export const write = <E extends Endpoint, Sent extends Asked | undefined, A, Own extends PaymentsError = never>(
   client: Client,
   route: Route<E>,
   options: WriteOptions | undefined,
@@ -192,7 +187,7 @@ export const write = <E extends Endpoint, Sent extends Amounted | undefined, A, 
       return run(client, route, {
         idempotencyKey,
         doubt,
-        amount: sent?.amount,
+        asked: sent,
         path: path.success,
         text,
         body: text === undefined ? undefined : encoder.encode(text),

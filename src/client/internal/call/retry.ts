@@ -56,9 +56,10 @@ const mayTryAgain = (
     return isTransient(verdict) && allowed ? "transient" : "no"
   }
   // A conflict may be with the attempt in doubt: a request with the same key is answered with its result.
-  if (writes === "only-unsent" || (verdict.isConflict && !isInDoubt)) return "no"
+  const isConflict = verdict.cause === "IdempotencyConflict"
+  if (writes === "only-unsent" || (isConflict && !isInDoubt)) return "no"
   if (verdict.status === 429) return "throttled"
-  return verdict.status === 425 || (verdict.isConflict && verdict.status === 409) ? "transient" : "no"
+  return verdict.status === 425 || isConflict ? "transient" : "no"
 }
 
 const toFailedAttempt = (failed: Failed): FailedAttempt => ({
@@ -120,8 +121,7 @@ export const makeRetry = (call: Call): Retry => {
 
   const next = Effect.fnUntraced(function* (last: Failed, used: ApiCredentials) {
     if (last.status === 401 && !isReloaded && (yield* reload(used))) {
-      // A 401 may be in doubt by the user's own `GatewayFacts.refusal`.
-      if (last._tag === "Refused" || policy.writes === "same-key") return true
+      return true
     }
     const again = mayTryAgain(last, isWrite ? policy.writes : "read", call.inDoubt !== undefined)
     if (again === "no") return false

@@ -13,8 +13,8 @@ import type { Unclear } from "../../../contract/WriteOptions.ts"
 import type { Sent } from "../../../internal/transport.ts"
 import type { Sender } from "../../../internal/sender.ts"
 import type { ApiCredentials } from "../../Credentials.ts"
-import type { RefusalCause } from "../../GatewayFacts.ts"
 import type { CallSettings, Client } from "./client.ts"
+import type { Cause } from "./refusalLines.ts"
 
 export type Issues = ReadonlyArray<RequestIssue>
 
@@ -37,14 +37,24 @@ export interface Doubt {
   readonly firstSentAt?: number | undefined
 }
 
+/** What a write asks for. */
+export interface Asked {
+  /** In centavos. */
+  readonly amount?: number
+  /** Of a charge. */
+  readonly paymentMethod?: string
+  /** Of a withdrawal that names its payee. */
+  readonly pixKey?: string | undefined
+}
+
 /** The request of a call, and the reader of its answer. */
 export interface Prepared<A, E> {
   /** The key of a write. A read has none. */
   readonly idempotencyKey: string | undefined
   /** The doubt that the caller says the key is in. */
   readonly doubt: Doubt | undefined
-  /** The amount of a write, in centavos, where it has one. */
-  readonly amount: number | undefined
+  /** What a write sends, as far as a rule about its answer reads it. */
+  readonly asked: Asked | undefined
   /** Begins with a slash, and includes the query. */
   readonly path: string
   /** The body as a text. */
@@ -111,24 +121,12 @@ interface ServiceSaid {
 export interface Refused extends ServiceSaid {
   readonly _tag: "Refused"
   readonly status: number
-  /**
-   * The words of the answer, folded, on which the rules are tested. Words that repeat the request or the status are
-   * left out.
-   */
-  readonly words: string
-  /** Whether the answer has a message, a code or any other reason of its own. */
-  readonly hasWords: boolean
+  /** What it is, by its status or by what it says. */
+  readonly cause: Cause
   /** Whether the body is neither empty nor JSON: a page of something between the client and the service. */
   readonly isPage: boolean
-  /**
-   * Whether it may be about an earlier request: a 409 of a write, or words about idempotency, about duplication or about a
-   * call that broke behind the service.
-   */
-  readonly isConflict: boolean
-  /** Whether it is the refusal of a withdrawal whose words name a limit of the account. */
-  readonly isLimit: boolean
-  /** The cause that `GatewayFacts.refusal` names, if it names one. */
-  readonly cause: RefusalCause | undefined
+  /** The digest of its sentence: of a refusal that may be about an earlier request. */
+  readonly digest: string | undefined
   /** The reason why the body could not be read. Its words are unknown then, and not absent. */
   readonly unread: FailureReason | undefined
   /** The fields of the request that the answer names, and what it says of them, masked. */
@@ -156,6 +154,8 @@ export interface Unanswered extends Partial<ServiceSaid> {
   readonly status?: number | undefined
   readonly issues?: Issues | undefined
   readonly seen?: Seen | undefined
+  /** The digest of the sentence of a refusal that nobody knows. */
+  readonly digest?: string | undefined
 }
 
 /** An attempt that failed. */

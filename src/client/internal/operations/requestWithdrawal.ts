@@ -28,10 +28,9 @@ import { toReais } from "../../../pix/Money.ts"
 import { isOtherKey } from "../../../pix/OtherKey.ts"
 import { type Client, statusField } from "../call/client.ts"
 import type { OwnError } from "../call/error.ts"
-import { type Asked, isOtherCompany, makeRoute, notAsAsked, otherCompany, write } from "../call/prepare.ts"
+import { type Answered, isOtherCompany, makeRoute, notAsAsked, otherCompany, write } from "../call/prepare.ts"
 import type { Issues, Undecodable } from "../call/state.ts"
 import { valueIssues } from "./valueIssues.ts"
-import { causeOf, isWithdrawalCause, type WithdrawalCause } from "../words/withdrawalCauses.ts"
 
 const otherKey: Undecodable = {
   reason: "KeyMismatch",
@@ -73,7 +72,7 @@ const isProof = (status: string) => meaningOf(status, "payout") === "failed"
  * The failure of a record that says that the withdrawal failed. Only `Failure` proves it, of a record that certainly is about
  * what was asked: it names the key, and its value is not below the amount.
  */
-const failedRecord = (record: WithdrawalRecord, others: Issues, sent: Sent, { answered, idempotencyKey }: Asked) => {
+const failedRecord = (record: WithdrawalRecord, others: Issues, sent: Sent, { answered, idempotencyKey }: Answered) => {
   const { enTransaction: status, id, value } = record
   const isSure = record.idempotencyKey === idempotencyKey && BigDecimal.Order(value, toReais(sent.amount)) >= 0
   const members = Object.entries<unknown>(JSON.parse(answered))
@@ -92,31 +91,26 @@ const failedRecord = (record: WithdrawalRecord, others: Issues, sent: Sent, { an
 type Refusal = Parameters<OwnError<WithdrawalRefusal>>
 type Own = WithdrawalRefusal | WithdrawalFailed | undefined
 
-/** The errors of the causes; none for a cause that this request cannot have. */
-const errors: Readonly<Record<WithdrawalCause, (fields: Refusal[1], sent: Sent, refused: Refusal[0]) => Own>> = {
-  InsufficientBalance: (fields) => new InsufficientBalance(fields),
-  LimitReached: (fields, _, { retryAfter }) =>
-    new LimitReached({ ...fields, ...(retryAfter !== undefined && { retryAfter }) }),
-  NoPixKey: (fields, { pixKey }) => (pixKey === undefined ? new NoPixKey(fields) : undefined),
-  BelowMinimum: (fields, { amount }) => new BelowMinimum({ ...fields, amount, minimum: minimumWithdrawal })
-}
-
-/**
- * Makes the errors that only a refused withdrawal has. The user's facts name the cause, else the words of the service
- * do; without words the status does, unless something between the client and the service answered.
- */
+/** The errors that only a refused withdrawal has; none for a cause that this request cannot have. */
 const refusal = (...[refused, fields, sent]: [...Refusal, sent: Sent]): Own => {
-  const { cause, hasWords, isPage, record, status, unread, words } = refused
+  const { cause, record, retryAfter } = refused
   if (record !== undefined) {
-    return new WithdrawalFailed({ ...fields, withdrawalId: record.id, withdrawalStatus: record.status })
+    const ofAccount = cause === "InsufficientBalance" || cause === "LimitReached" ? { cause } : {}
+    return new WithdrawalFailed({ ...fields, ...ofAccount, withdrawalId: record.id, withdrawalStatus: record.status })
   }
-  const isSilent = !hasWords && !isPage && unread === undefined
-  const named = cause ?? causeOf(words) ?? (isSilent && noPixKeyStatuses.has(status) ? "NoPixKey" : "RequestRejected")
-  return isWithdrawalCause(named) ? errors[named](fields, sent, refused) : undefined
+  switch (cause) {
+    case "InsufficientBalance":
+      return new InsufficientBalance(fields)
+    case "LimitReached":
+      return new LimitReached({ ...fields, ...(retryAfter !== undefined && { retryAfter }) })
+    case "NoPixKey":
+      return sent.pixKey === undefined ? new NoPixKey(fields) : undefined
+    case "BelowMinimum":
+      return new BelowMinimum({ ...fields, amount: sent.amount, minimum: minimumWithdrawal })
+    default:
+      return undefined
+  }
 }
-
-/** The statuses of the documented refusal without a key on file, if the answer has no words. */
-const noPixKeyStatuses: ReadonlySet<number> = new Set([400, 404])
 
 const route = makeRoute(endpoint)
 const seenPaths = { id: ["id"], value: ["value"], status: ["enTransaction"] }

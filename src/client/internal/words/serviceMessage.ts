@@ -7,16 +7,17 @@
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import { foldName } from "./fold.ts"
+import type { Reason } from "./phrases.ts"
 
 export interface ServiceMessage {
   /** The message as the service wrote it, unmasked; empty if none was found. */
   readonly words: string
   /** A short machine-readable code, such as `INSUFFICIENT_BALANCE` or `400`. */
   readonly code: string | undefined
-  /** The texts of the body that are a reason in words, whatever the shape of the body is. */
+  /** The texts of the body that are a reason in words, whatever the shape of the body is; and the name of a member that is `true`. */
   readonly reasons: ReadonlyArray<string>
-  /** Every text of the body, also outside of the message, and the name of each member that is `true`. */
-  readonly texts: ReadonlyArray<string>
+  /** The texts of the members that say why, whole, and those of their list of errors; or the body, if it is plain text. */
+  readonly said: ReadonlyArray<Reason>
   readonly isJson: boolean
 }
 
@@ -104,7 +105,7 @@ export const wordsOf = (value: unknown, depth: number, isList = false): string =
   // If there is a message, an `error` that is a text is a code or the phrase of the status.
   const isError = message === "" || errorKeys.some((key) => typeof fields.get(key) === "object")
   const error = isError ? read(errorKeys) : ""
-  const title = message === "" && error === "" ? read(["title", "titulo"]) : ""
+  const title = message === "" && error === "" ? read(titleKeys) : ""
   const words = join([title, message, error, read(listKeys, true)]) || read(wrapperKeys)
   return words !== "" || !isList ? words : join(members.map(([, member]) => wordsOf(member, depth + 1)))
 }
@@ -133,13 +134,32 @@ const textOfHtml = (html: string): string => decodeEntities(html.replaceAll(mark
 const wordsOfHtml = (html: string): string =>
   decodeEntities(/<title[^<>]*>([^<]*)/i.exec(html)?.[1]?.trim() ?? "") || textOfHtml(html)
 
-/** The texts of a member: for `true` its name, as in `{ duplicated: true }`. */
-const textsOfMember = ([name, value]: Member): ReadonlyArray<string> =>
-  typeof value === "string" ? textsOf(value.trim()) : value === true ? [name] : []
+const titleKeys = ["title", "titulo"]
+const sayingKeys = new Set([...messageKeys, ...detailKeys, ...errorKeys, ...titleKeys, ...listKeys, ...codeKeys])
 
-const textsOf = (text: string, json = parse(text)): ReadonlyArray<string> => {
-  if (json !== undefined) return json.members.flatMap(textsOfMember)
-  return [text.startsWith("<") ? textOfHtml(text) : text]
+/** The texts of a value that say why. `name`: the name of the member that holds them, folded; none for one that says nothing. */
+const saidIn = (value: unknown, name: string | undefined, depth: number): ReadonlyArray<Reason> => {
+  if (depth > maxDepth) return []
+  if (Array.isArray(value)) return value.flatMap((item) => saidIn(item, name, depth + 1))
+  if (Predicate.isObject(value)) return saidInObject(value, name, depth)
+  if (name === undefined || !(Predicate.isString(value) || Predicate.isNumber(value))) return []
+  const text = String(value).trim()
+  const json = parse(text)?.value
+  const inner = Predicate.isObjectOrArray(json) ? saidIn(json, undefined, depth + 1) : []
+  return inner.length > 0 ? inner : [{ text, isCode: codeKeys.includes(name) }]
+}
+
+const saidInObject = (value: object, name: string | undefined, depth: number): ReadonlyArray<Reason> => {
+  const members = Object.entries(value).map(([key, member]) => [foldName(key), member] as const)
+  // An object of a list of errors without a known member is a record of errors by field.
+  const isRecord = name !== undefined && listKeys.includes(name) && !members.some(([key]) => sayingKeys.has(key))
+  return members.flatMap(([key, member]) =>
+    isRecord || sayingKeys.has(key)
+      ? saidIn(member, isRecord ? name : key, depth + 1)
+      : wrapperKeys.includes(key)
+        ? saidIn(member, undefined, depth + 1)
+        : []
+  )
 }
 
 const codeOf = (members: ReadonlyArray<Member>): string | undefined => {
@@ -165,8 +185,8 @@ const plainWords =
  * Whether a text of a member without a known name is a reason in words: two words, or one that is no name, id, place or time.
  */
 const isReason = ([name, value]: Member): boolean => {
-  if (!Predicate.isString(value) || placeKeys.test(foldName(name))) return false
-  const words = value
+  if (!(Predicate.isString(value) || value === true) || placeKeys.test(foldName(name))) return false
+  const words = (value === true ? name : value)
     .split(/\s/)
     .filter((word) => !sign.test(word))
     .join(" ")
@@ -176,6 +196,9 @@ const isReason = ([name, value]: Member): boolean => {
   return count > 1 || (count === 1 && !plainKeys.test(foldName(name)))
 }
 
+/** Whether a body that is no JSON is words, and neither empty nor a page. */
+const isPlain = (text: string): boolean => text !== "" && !text.startsWith("<")
+
 /** Reads the message, the code if there is one, and all texts of the body of an error response. Never throws. */
 export const readServiceMessage = (body: string): ServiceMessage => {
   const text = body.slice(0, maxInput).trim()
@@ -183,9 +206,9 @@ export const readServiceMessage = (body: string): ServiceMessage => {
   const members = json?.members ?? []
   return {
     words: wordsOfText(text, 0, json),
-    reasons: members.filter(isReason).map(([, value]) => String(value).trim()),
+    reasons: members.filter(isReason).map(([name, value]) => (value === true ? name : String(value).trim())),
     code: codeOf(members),
-    texts: text === "" ? [] : textsOf(text, json),
+    said: json === undefined ? (isPlain(text) ? [{ text, isCode: false }] : []) : saidIn(json.value, "message", 0),
     isJson: json !== undefined
   }
 }
