@@ -10,14 +10,12 @@
  *   off, rate limited. A doubt goes on: each later call under its key is refused. An outage or a limit lasts for a day.
  * - The process dies before and after each call, before and after each fact that it declares, and at each step of the `SqlClient` of its
  *   `stores`. A death runs no finalizer: the program is started again, with the same `stores`.
- * - With `pairs` each run goes on, and a place that it came to later is disturbed too. With `processes` several processes run the
- *   program at once, and one of them stands still.
+ * - With `processes` several processes run the program at once, and one of them stands still.
  * - Webhooks of the gateway go to `Webhook`, or to the handler of `Rehearsed.receive`. They are also delivered twice, late, out of
  *   order, never, and once but half handled, and one is forged.
  * - Some rules are about actions outside of the gateway. They are checked where the program declares its actions, with
  *   `Rehearsed` of `effect-pix`.
- * - The same program gives the same report, byte for byte, if it takes the time and random numbers from Effect, and if `pairs`
- *   is long enough for all of them.
+ * - The same program gives the same report, byte for byte, if it takes the time and random numbers from Effect.
  *
  * Gotchas:
  * - `ManagedRuntime`, `Effect.runPromise` and `Webhook.toWebHandler` inside of the program use the real clock.
@@ -92,7 +90,7 @@ type MakeTest = (name: string, run: () => Promise<void>, timeout: number) => unk
 /** Options of `test`. */
 interface TestOptions {
   /**
-   * Whether each schedule is a test of its own, and all pairs are one more. The program then runs once before, so the promise has to be awaited where the
+   * Whether each schedule is a test of its own. The program then runs once before, so the promise has to be awaited where the
    * runner collects its tests. Default: one test for all.
    */
   readonly each?: boolean | undefined
@@ -120,7 +118,7 @@ interface TestOptions {
  * })
  *
  * const tests = async () => {
- *   void Rehearsal.test(it, "an invoice is paid once", payInvoice, { pairs: "10 seconds" })
+ *   void Rehearsal.test(it, "an invoice is paid once", payInvoice)
  *   await Rehearsal.test(it, "an invoice is paid once", payInvoice, { each: true })
  * }
  * ```
@@ -148,12 +146,9 @@ export function test<A, E, S>(
     it(name, () => Effect.runPromise(Effect.flatMap(runAll(program, options, relevantRules), requireClean)), timeout)
     return Promise.resolve()
   }
-  const makeTests = Effect.map(learn(program, options, relevantRules), ({ hasPairs, names, report }) => {
-    for (const [what, played] of [
-      ...names.map((schedule) => [schedule, report([schedule], false)] as const),
-      ...(hasPairs ? [["pairs", report(names, true)] as const] : [])
-    ]) {
-      it(`${name}: ${what}`, () => Effect.runPromise(Effect.flatMap(played, requireClean)), timeout)
+  const makeTests = Effect.map(learn(program, options, relevantRules), ({ names, report }) => {
+    for (const schedule of names) {
+      it(`${name}: ${schedule}`, () => Effect.runPromise(Effect.flatMap(report([schedule]), requireClean)), timeout)
     }
   })
   return Effect.runPromise(makeTests)

@@ -29,11 +29,6 @@ export interface RehearsalOptions<S> {
    */
   readonly payAfter?: Duration.Input | undefined
   /**
-   * How long pairs of disturbances are played, in real time, after all single ones: "10 seconds" is enough for a program of one
-   * call or two. The report says how many of how many were played. Default: none is.
-   */
-  readonly pairs?: Duration.Input | undefined
-  /**
    * How many processes run the program at once on the same `stores`. Each of them also stands still for 15 minutes at each
    * call. Default: 1.
    */
@@ -54,7 +49,7 @@ export interface RehearsalOptions<S> {
   readonly stopAfter?: Duration.Input | undefined
   /** The most calls of one run: a program that makes more does not end. Default: 10,000. */
   readonly mostCalls?: number | undefined
-  /** Plays this schedule alone, which may be a pair: the name that a finding has. Default: all. */
+  /** Plays this schedule alone: the name that a finding has. Default: all. */
   readonly only?: string | undefined
   /** The options of the gateway. With `as: "seen"` payouts end, most of them after a minute. Default: a balance of R$ 1.000.000,00. */
   readonly sandbox?: SandboxOptions | undefined

@@ -46,7 +46,7 @@ export type { ShortName, StoryLine } from "./internal/story.ts"
 
 /** A rule that is broken in a schedule. */
 export interface RehearsalFinding {
-  /** The schedule, as `options.only` takes it: what was disturbed, and how. A pair has both, in the order in which they struck. */
+  /** The schedule, as `options.only` takes it: what was disturbed, and how. */
   readonly schedule: string
   /** The rule: one of the library's, or one of your own. */
   readonly rule: RuleName | (string & {})
@@ -78,12 +78,10 @@ export interface UndecidedSchedule {
 
 /** The schedules that were played, and the findings. */
 export interface RehearsalReport {
-  /** How many schedules were played, with the undisturbed run and without pairs. */
+  /** How many schedules were played, with the undisturbed run. */
   readonly schedules: number
   /** How many of them are deaths at a step of the program's database. */
   readonly steps: number
-  /** How many pairs of disturbances were played, of how many. */
-  readonly pairs: { readonly played: number; readonly all: number }
   /** The calls of the undisturbed run, as `1 requestWithdrawal`. */
   readonly calls: ReadonlyArray<string>
   /** Each rule, checked or not. */

@@ -95,8 +95,6 @@ describe("Rehearsal.run", () => {
 
   live("a name that no schedule has is a defect, which lists the names of the schedules", function* () {
     expect(yield* defectOf(Rehearsal.run(pay(), { only: "call 9" }))).toContain(`${call} not sent, each request`)
-    const only = `${call} not sent + call 9 requestWithdrawal: not sent`
-    expect(yield* defectOf(Rehearsal.run(pay(), { only }))).toContain("has no schedule")
   })
 
   live("a death runs no finalizer, and the next process has the same stores and makes other keys", function* () {
@@ -222,34 +220,6 @@ describe("the lookup of a payout", () => {
     const { findings, schedules } = yield* Rehearsal.run(look, seen)
     expect(findings).toEqual([])
     expect(schedules).toBeGreaterThan(10)
-  })
-})
-
-describe("pairs", () => {
-  const program = Effect.gen(function* () {
-    yield* owed
-    const paid = yield* Effect.result(pay())
-    const isRefused = paid._tag === "Failure" && paid.failure.outcome !== "Unknown"
-    yield* declare(paid._tag === "Success" ? "paid" : isRefused ? "failed" : "parked")
-  })
-
-  live("a mistake of two faults has the pair in its story, which is played alone by its name", function* () {
-    const report = yield* Rehearsal.run(program, { pairs: "1 minute" })
-    expect(report.pairs.played).toBe(report.pairs.all)
-    expect(report.findings.filter(({ schedule }) => !schedule.includes(" + "))).toEqual([])
-    const [first] = report.findings
-    expect(first?.rule).toBe("told-not-executed-but-executed")
-    expect(first?.schedule).toContain("death after it was executed + call 2 requestWithdrawal: ")
-    const alone = yield* Rehearsal.run(program, { only: first?.schedule })
-    expect(JSON.stringify(alone.findings)).toBe(JSON.stringify([first]))
-    expect(alone).toMatchObject({ schedules: 1, pairs: { played: 1, all: 1 } })
-    expect(Rehearsal.text(report)).toContain(`First ${death}; then call 2 requestWithdrawal: `)
-  })
-
-  live("a rule that one fault breaks has no pair", function* () {
-    const { findings, pairs } = yield* Rehearsal.run(Effect.andThen(owed, Effect.ignore(pay())), { pairs: "1 minute" })
-    expect([findings.length > 0, pairs.played > 0]).toEqual([true, true])
-    expect(findings.filter(({ schedule }) => schedule.includes(" + "))).toEqual([])
   })
 })
 

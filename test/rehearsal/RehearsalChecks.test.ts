@@ -79,8 +79,6 @@ const stopped = { stopAfter: "1 day" } as const
 const later = { ...undisturbed, payAfter: "26 hours" } as const
 const polling = Effect.repeat(lookAt, Schedule.spaced("1 hour"))
 const together = Effect.all([payAgain(), payAgain()], { concurrency: "unbounded" })
-const impatientTwice = Effect.all([pay(), Effect.ignore(Effect.delay(pay(), "1 second"))], { concurrency: "unbounded" })
-const lateThenLost = { only: `${late} + call 2 requestWithdrawal: executed, answer lost, each request` }
 
 const sold = { ...undisturbed, payAfter: "1 minute" } as const
 const shippedFirst = Effect.gen(function* () {
@@ -113,7 +111,6 @@ const cases: ReadonlyArray<Case> = [
   ["a reference that nobody is owed is a finding", all(owed, pay(), declare("paid", "b")), [absent("b")]],
   ["a payout that is declared as paid, and is, is no finding", all(owed, pay(), declare("paid")), []],
   ["concurrent callers of one key are no finding", together, [], inDoubt],
-  ["a doubt that an earlier call under its key ends later is no finding", all(owed, impatientTwice), [], lateThenLost],
   ["another amount than the owed one is found by the key", all(owedMore, pay()), differs],
   ["another amount than the owed one is found by the description", all(owedMore, described), differs],
   ["another amount than the owed one is found by the metadata", all(owedMore, labelled), differs],

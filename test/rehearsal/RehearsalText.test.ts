@@ -32,7 +32,6 @@ describe("the text of a rehearsal", () => {
     expect(text).toContain(
       "Not checked: owed-not-paid, amount-differs: the undisturbed run declared no Rehearsed.owes(...)."
     )
-    expect(text).not.toContain("Not played")
     const endless = yield* Rehearsal.run(worker, { ...undisturbed, stopAfter: "1 day" })
     expect(endless.rules.find(({ rule }) => rule === "never-ends")?.notChecked).toContain("not meant to end")
   })
@@ -110,7 +109,7 @@ To play it alone: { only: "undisturbed" }`)
   })
 
   test("a report tells the story of a rule once, names five more schedules, and counts the rest", () => {
-    const empty = { schedules: 30, steps: 1, calls: [], pairs: { played: 1, all: 3 }, rules: [], undecided: [] }
+    const empty = { schedules: 30, steps: 1, calls: [], rules: [], undecided: [] }
     const textOf = (schedules: ReadonlyArray<string>, story = ["process 1 starts"]) =>
       Rehearsal.text({ ...empty, findings: schedules.map((schedule) => finding(schedule, story)) })
     const many = Array.from({ length: 8 }, (_, index) => `call ${index + 1}`)
@@ -118,9 +117,8 @@ To play it alone: { only: "undisturbed" }`)
     expect(textOf(many)).toContain("  also in: call 6\n  also in 2 more schedules")
     expect(textOf(many.slice(1))).toContain("  also in 1 more schedule\n")
     expect(textOf(["undisturbed", "call 1"])).toContain("  also in 1 disturbed schedule\n")
-    expect(textOf([])).toBe(`29 schedules, 1 of 3 pairs, 1 step. Not checked: nothing.
-0 findings.
-Not played: 2 pairs. Give them time: { pairs: "1 minute" }.`)
+    expect(textOf([])).toBe(`29 schedules, 1 step. Not checked: nothing.
+0 findings.`)
     expect(textOf(["undisturbed"], [])).toContain("Has to be checked, and was not: mine.")
   })
 })

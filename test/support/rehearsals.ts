@@ -6,9 +6,6 @@ import { runs } from "./seed.ts"
 /** Whether programs are played in all their schedules: in `npm run full` and `npm run soak`. */
 export const isWhole = process.env["EFFECT_PIX_FULL"] === "1" || runs(0, 1) === 1
 
-/** How long pairs are played: a moment in `npm run full`, and all of them in `npm run soak`. */
-export const budget = { pairs: `${runs(0.25, 60)} seconds` } as const
-
 /** Fails with the stories of what was found, and where fewer schedules were played than expected. */
 export const requireClean = (report: RehearsalReport, least: number): void => {
   assert.strictEqual(report.findings.length, 0, Rehearsal.text(report))

@@ -22,21 +22,12 @@ const shorten = (text: string, legend: ReadonlyArray<ShortName>): string => {
   return [short, ...used.map(({ id, name }) => `${name.padStart(15)}  ${id}`)].join("\n")
 }
 
-export const formatFinding = ({ legend, page, problems, rule, schedule, story }: RehearsalFinding): string => {
-  const disturbed = schedule.split(" + ")
-  return [
-    shorten(
-      [
-        `${rule}: ${problems.join(" ")}`,
-        ...(disturbed.length === 1 ? [] : [`First ${disturbed.join("; then ")}.`]),
-        ...fold(story).map(formatLine)
-      ].join("\n"),
-      legend
-    ),
+export const formatFinding = ({ legend, page, problems, rule, schedule, story }: RehearsalFinding): string =>
+  [
+    shorten([`${rule}: ${problems.join(" ")}`, ...fold(story).map(formatLine)].join("\n"), legend),
     ...(page === undefined ? [] : [`The rule: ${page}`]),
     `To play it alone: { only: ${JSON.stringify(schedule)} }`
   ].join("\n")
-}
 
 const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? "" : "s"}`
 
@@ -90,20 +81,18 @@ const formatUnchecked = (rules: ReadonlyArray<RehearsedRule>): ReadonlyArray<str
   })
 
 /** What was played, in words: only what there was. */
-const playedOf = ({ pairs, schedules, steps }: Pick<RehearsalReport, "pairs" | "schedules" | "steps">): string =>
+const playedOf = ({ schedules, steps }: Pick<RehearsalReport, "schedules" | "steps">): string =>
   [
     ...(schedules > steps ? [count(schedules - steps, "schedule")] : []),
-    ...(pairs.all > 0 ? [`${pairs.played} of ${count(pairs.all, "pair")}`] : []),
     ...(steps > 0 ? [count(steps, "step")] : [])
   ].join(", ")
 
-export const formatReport = ({ findings, pairs, rules, schedules, steps, undecided }: RehearsalReport): string => {
+export const formatReport = ({ findings, rules, schedules, steps, undecided }: RehearsalReport): string => {
   const unchecked = rules.filter(({ notChecked }) => notChecked !== undefined).map(({ rule }) => rule)
   const missing = findings.filter(({ story }) => story.length === 0)
   const found = findings.filter(({ story }) => story.length > 0)
-  const left = pairs.all - pairs.played
   return [
-    `${playedOf({ pairs, schedules, steps })}. Not checked: ${unchecked.length === 0 ? "nothing" : unchecked.join(", ")}.`,
+    `${playedOf({ schedules, steps })}. Not checked: ${unchecked.length === 0 ? "nothing" : unchecked.join(", ")}.`,
     `${count(found.length, "finding")}.`,
     ...(missing.length === 0
       ? []
@@ -113,7 +102,6 @@ export const formatReport = ({ findings, pairs, rules, schedules, steps, undecid
     ...formatFindings(found),
     ...(found.length === 0 ? [] : [""]),
     ...formatUnchecked(rules),
-    ...undecided.map(({ schedule, why }) => `Undecided: ${schedule}. ${why}`),
-    ...(left > 0 ? [`Not played: ${count(left, "pair")}. Give them time: { pairs: "1 minute" }.`] : [])
+    ...undecided.map(({ schedule, why }) => `Undecided: ${schedule}. ${why}`)
   ].join("\n")
 }

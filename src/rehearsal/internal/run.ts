@@ -1,12 +1,10 @@
 /**
  * Plays all schedules of a program, one after the other, and collects the findings.
  */
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { RehearsalOptions } from "../RehearsalOptions.ts"
 import type { RehearsalFinding, RehearsalReport, RehearsedRule, UndecidedSchedule } from "../RehearsalReport.ts"
 import type { Called } from "./calls.ts"
-import { pairsOf, type Traced, tracedOf } from "./pairs.ts"
 import { play, type Played } from "./play.ts"
 import type { relevantRules } from "./rules.ts"
 import { allRules, type RuleName } from "./rules.ts"
@@ -80,46 +78,25 @@ export const learn = Effect.fnUntraced(function* <A, E, S>(
   // A run that does not end may not have made all its calls.
   const all = [undisturbed, ...(plain.played.end === "NotEnded" ? [] : schedulesOf(plain.played))]
   const { only } = options
-  const first = all.find(({ name }) => only === name || only?.startsWith(`${name} + `))
-  if (only !== undefined && first === undefined) return yield* Effect.die(unknownSchedule(only, all))
-  const schedules = first === undefined ? all : [first]
-  const hasPairs = only === undefined ? options.pairs !== undefined : only !== first?.name
+  const schedules = all.filter(({ name }) => (only ?? name) === name)
+  if (only !== undefined && schedules.length === 0) return yield* Effect.die(unknownSchedule(only, all))
 
-  /** The report of some of the schedules, and of the pairs that continue them. */
-  const report = Effect.fnUntraced(function* (names: ReadonlyArray<string>, withPairs: boolean) {
+  /** The report of some of the schedules. */
+  const report = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
     const findings: Array<RehearsalFinding> = []
     const undecided: Array<UndecidedSchedule> = []
-    const runs: Array<Traced> = []
-    const add = Effect.fnUntraced(function* (schedule: Schedule, known?: ReadonlySet<string>) {
+    const played = schedules.filter(({ name }) => names.includes(name))
+    for (const schedule of played) {
       const { isDecided, played } = schedule === undisturbed ? plain : yield* player(schedule)
-      if (!isDecided) undecided.push({ schedule: schedule.name, why: undecidedReason })
-      // A rule that one disturbance breaks needs no pair.
-      else findings.push(...findingsOf(played, plain.played).filter(({ rule }) => known?.has(rule) !== true))
-      return played
-    })
-    const singles = schedules.filter(({ name }) => names.includes(name))
-    for (const schedule of singles) runs.push(tracedOf(schedule, yield* add(schedule)))
-
-    const pairs = only === undefined || withPairs ? pairsOf(runs).filter(({ name }) => (only ?? name) === name) : []
-    if (withPairs && only !== undefined) {
-      if (pairs.length === 0) return yield* Effect.die(unknownSchedule(only, pairsOf(runs)))
-      findings.length = 0
-    }
-    const known = new Set(findings.map(({ rule }) => rule))
-    const end = performance.now() + Duration.toMillis(Duration.fromInputUnsafe(options.pairs ?? "1 minute"))
-    let count = 0
-    for (const pair of withPairs ? pairs : []) {
-      if (performance.now() > end) break
-      yield* add(pair, known)
-      count++
+      if (isDecided) findings.push(...findingsOf(played, plain.played))
+      else undecided.push({ schedule: schedule.name, why: undecidedReason })
     }
 
     const rules = checkedRules(plain.played)
     const checks = options.checks ?? defaultChecks(plain.played)
     const result: RehearsalReport = {
-      schedules: singles.length,
-      steps: singles.filter(isOfStep).length,
-      pairs: { played: count, all: pairs.length },
+      schedules: played.length,
+      steps: played.filter(isOfStep).length,
       calls: plain.played.calls.map(({ number, operation }) => `${number} ${operation}`),
       rules,
       findings: [...uncheckedOf(rules, checks), ...findings],
@@ -128,7 +105,7 @@ export const learn = Effect.fnUntraced(function* <A, E, S>(
     return result
   })
   const names = schedules.map(({ name }) => name)
-  return { names, hasPairs, report }
+  return { names, report }
 })
 
 /** See `Rehearsal.run`. */
@@ -137,6 +114,6 @@ export const run = Effect.fnUntraced(function* <A, E, S>(
   options: RehearsalOptions<S>,
   defaultChecks?: typeof relevantRules
 ) {
-  const { hasPairs, names, report } = yield* learn(program, options, defaultChecks)
-  return yield* report(names, hasPairs)
+  const { names, report } = yield* learn(program, options, defaultChecks)
+  return yield* report(names)
 })

@@ -98,11 +98,9 @@ export interface Disturbance extends Pick<Place, "kind" | "number"> {
 export interface Schedule {
   readonly name: string
   readonly disturbances: ReadonlyArray<Disturbance>
-  /** Its name without the number of the place: schedules of one kind do the same to places of one kind. */
-  readonly kind: string
 }
 
-export const undisturbed: Schedule = { name: "undisturbed", disturbances: [], kind: "undisturbed" }
+export const undisturbed: Schedule = { name: "undisturbed", disturbances: [] }
 
 /** The trace of a run, as the schedules need it. */
 export interface Trace {
@@ -123,8 +121,7 @@ export interface Trace {
 /** A schedule of one place. `and` happens at other places. */
 const at = ({ kind, name, number }: Place, what: string, how: How, ...and: ReadonlyArray<Disturbance>): Schedule => ({
   name: `${kind} ${number}${name === "" ? "" : ` ${name}`}: ${what}`,
-  disturbances: [{ kind, number, how }, ...and],
-  kind: `${kind} ${name}: ${what}`
+  disturbances: [{ kind, number, how }, ...and]
 })
 
 const death = (isAfter: boolean): How => ({ _tag: "Death", isAfter })
@@ -135,7 +132,6 @@ const withoutRepetition = ({ webhook }: Place, schedules: ReadonlyArray<Schedule
     ? []
     : schedules.map((schedule) => ({
         name: `${schedule.name}, and webhook ${webhook} is not repeated`,
-        kind: `${schedule.kind}, not repeated`,
         disturbances: [
           ...schedule.disturbances,
           { kind: "webhook", number: webhook, how: { _tag: "Delivery", how: "once" } }
@@ -300,25 +296,6 @@ export const schedulesOf = (trace: Trace): ReadonlyArray<Schedule> => {
 
 export const isOfStep = ({ disturbances: [first] }: Schedule): boolean => first?.kind === "step"
 
-/** The index of the last place that a schedule disturbs, in the trace of its run; -1 where nothing was disturbed. */
-export const strikeOf = ({ disturbances }: Schedule, places: ReadonlyArray<Place>): number =>
-  Math.max(
-    ...disturbances.map(({ kind, number }) =>
-      places.findIndex((place) => place.kind === kind && place.number === number)
-    )
-  )
-
-/** Both schedules in one. */
-export const both = (first: Schedule, second: Schedule): Schedule => ({
-  name: `${first.name} + ${second.name}`,
-  disturbances: [...first.disturbances, ...second.disturbances],
-  kind: `${first.kind} + ${second.kind}`
-})
-
 /** Whether an effect of a disturbance outlasts the process that it struck. */
 export const isLasting = ({ how }: Disturbance): boolean =>
   how._tag === "Charge" || how._tag === "Refund" || how._tag === "Payout" || how._tag === "Delivery"
-
-/** Whether it makes the gateway fail for long, at call after call. */
-export const isLong = ({ disturbances }: Schedule): boolean =>
-  disturbances.some(({ how }) => how._tag === "Outage" || (how._tag === "Fault" && how.onward !== undefined))
