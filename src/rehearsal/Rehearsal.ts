@@ -55,7 +55,7 @@ import type * as Layer from "effect/Layer"
 import type { Payments } from "../client/Payments.ts"
 import type { PaymentsClient } from "../client/PaymentsClient.ts"
 import type { WithdrawalLookup } from "../client/WithdrawalLookup.ts"
-import { learn, run as runAll } from "./internal/run.ts"
+import { run as runAll } from "./internal/run.ts"
 import { formatReport, formatFinding } from "./internal/format.ts"
 import { relevantRules } from "./internal/rules.ts"
 import type { RehearsalOptions } from "./RehearsalOptions.ts"
@@ -89,11 +89,6 @@ type MakeTest = (name: string, run: () => Promise<void>, timeout: number) => unk
 
 /** Options of `test`. */
 interface TestOptions {
-  /**
-   * Whether each schedule is a test of its own. The program then runs once before, so the promise has to be awaited where the
-   * runner collects its tests. Default: one test for all.
-   */
-  readonly each?: boolean | undefined
   /** How long one test may take, in real milliseconds. Default: 5 minutes. */
   readonly timeout?: number | undefined
 }
@@ -117,10 +112,7 @@ interface TestOptions {
  *   return yield* payments.requestWithdrawal({ amount: Money.centavos(1000) }, { idempotencyKey, earlier: "None" })
  * })
  *
- * const tests = async () => {
- *   void Rehearsal.test(it, "an invoice is paid once", payInvoice)
- *   await Rehearsal.test(it, "an invoice is paid once", payInvoice, { each: true })
- * }
+ * const tests = () => Rehearsal.test(it, "an invoice is paid once", payInvoice)
  * ```
  */
 export function test<A, E>(
@@ -128,30 +120,21 @@ export function test<A, E>(
   name: string,
   program: Effect.Effect<A, E, Payments | WithdrawalLookup | PaymentsClient>,
   options?: Omit<RehearsalOptions<never>, "stores"> & TestOptions
-): Promise<void>
+): void
 /** The same, for a program that needs more than `Payments`: `stores` gives it. */
 export function test<A, E, S>(
   it: MakeTest,
   name: string,
   program: Effect.Effect<A, E, Payments | WithdrawalLookup | PaymentsClient | NoInfer<S>>,
   options: RehearsalOptions<S> & TestOptions & { readonly stores: Layer.Layer<S, Error> }
-): Promise<void>
+): void
 export function test<A, E, S>(
   it: MakeTest,
   name: string,
   program: Effect.Effect<A, E, Payments | WithdrawalLookup | PaymentsClient | S>,
-  { each = false, timeout = 300_000, ...options }: RehearsalOptions<S> & TestOptions = {}
-): Promise<void> {
-  if (!each) {
-    it(name, () => Effect.runPromise(Effect.flatMap(runAll(program, options, relevantRules), requireClean)), timeout)
-    return Promise.resolve()
-  }
-  const makeTests = Effect.map(learn(program, options, relevantRules), ({ names, report }) => {
-    for (const schedule of names) {
-      it(`${name}: ${schedule}`, () => Effect.runPromise(Effect.flatMap(report([schedule]), requireClean)), timeout)
-    }
-  })
-  return Effect.runPromise(makeTests)
+  { timeout = 300_000, ...options }: RehearsalOptions<S> & TestOptions = {}
+): void {
+  it(name, () => Effect.runPromise(Effect.flatMap(runAll(program, options, relevantRules), requireClean)), timeout)
 }
 
 /** Fails if the report has a finding or an undecided schedule. */

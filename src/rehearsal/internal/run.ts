@@ -6,7 +6,6 @@ import type { RehearsalOptions } from "../RehearsalOptions.ts"
 import type { RehearsalFinding, RehearsalReport, RehearsedRule, UndecidedSchedule } from "../RehearsalReport.ts"
 import type { Called } from "./calls.ts"
 import { play, type Played } from "./play.ts"
-import type { relevantRules } from "./rules.ts"
 import { allRules, type RuleName } from "./rules.ts"
 import { isOfStep, type Schedule, schedulesOf, undisturbed } from "./schedules.ts"
 
@@ -66,8 +65,8 @@ const unknownSchedule = (only: string, schedules: ReadonlyArray<Schedule>) => {
   return new Error(`Rehearsal: the program has no schedule ${JSON.stringify(only)}. It has these:${known}`)
 }
 
-/** Plays the undisturbed run, and returns its schedules and how to play them. */
-export const learn = Effect.fnUntraced(function* <A, E, S>(
+/** See `Rehearsal.run`. */
+export const run = Effect.fnUntraced(function* <A, E, S>(
   program: Effect.Effect<A, E, Called | S>,
   options: RehearsalOptions<S>,
   /** The rules that have to be checked, where the options name none. */
@@ -81,39 +80,21 @@ export const learn = Effect.fnUntraced(function* <A, E, S>(
   const schedules = all.filter(({ name }) => (only ?? name) === name)
   if (only !== undefined && schedules.length === 0) return yield* Effect.die(unknownSchedule(only, all))
 
-  /** The report of some of the schedules. */
-  const report = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
-    const findings: Array<RehearsalFinding> = []
-    const undecided: Array<UndecidedSchedule> = []
-    const played = schedules.filter(({ name }) => names.includes(name))
-    for (const schedule of played) {
-      const { isDecided, played } = schedule === undisturbed ? plain : yield* player(schedule)
-      if (isDecided) findings.push(...findingsOf(played, plain.played))
-      else undecided.push({ schedule: schedule.name, why: undecidedReason })
-    }
-
-    const rules = checkedRules(plain.played)
-    const checks = options.checks ?? defaultChecks(plain.played)
-    const result: RehearsalReport = {
-      schedules: played.length,
-      steps: played.filter(isOfStep).length,
-      calls: plain.played.calls.map(({ number, operation }) => `${number} ${operation}`),
-      rules,
-      findings: [...uncheckedOf(rules, checks), ...findings],
-      undecided
-    }
-    return result
-  })
-  const names = schedules.map(({ name }) => name)
-  return { names, report }
-})
-
-/** See `Rehearsal.run`. */
-export const run = Effect.fnUntraced(function* <A, E, S>(
-  program: Effect.Effect<A, E, Called | S>,
-  options: RehearsalOptions<S>,
-  defaultChecks?: typeof relevantRules
-) {
-  const { names, report } = yield* learn(program, options, defaultChecks)
-  return yield* report(names)
+  const findings: Array<RehearsalFinding> = []
+  const undecided: Array<UndecidedSchedule> = []
+  for (const schedule of schedules) {
+    const { isDecided, played } = schedule === undisturbed ? plain : yield* player(schedule)
+    if (isDecided) findings.push(...findingsOf(played, plain.played))
+    else undecided.push({ schedule: schedule.name, why: undecidedReason })
+  }
+  const rules = checkedRules(plain.played)
+  const report: RehearsalReport = {
+    schedules: schedules.length,
+    steps: schedules.filter(isOfStep).length,
+    calls: plain.played.calls.map(({ number, operation }) => `${number} ${operation}`),
+    rules,
+    findings: [...uncheckedOf(rules, options.checks ?? defaultChecks(plain.played)), ...findings],
+    undecided
+  }
+  return report
 })
