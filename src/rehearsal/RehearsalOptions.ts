@@ -40,19 +40,13 @@ export interface RehearsalOptions<S> {
   readonly checks?: ReadonlyArray<RuleName> | undefined
   /** Rules of your own, by their names. Default: none. */
   readonly rules?: Readonly<Record<string, RehearsalRule<S>>> | undefined
-  /** How long each process may run, by the rehearsal's clock. A death starts another process. Default: 2 days. */
-  readonly within?: Duration.Input | undefined
   /**
    * For a program that is not meant to end, such as a worker: it is stopped after this time, and `never-ends` is not
-   * checked. Default: it has to end.
+   * checked. Default: it has to end, within three days and 10,000 calls.
    */
   readonly stopAfter?: Duration.Input | undefined
-  /** The most calls of one run: a program that makes more does not end. Default: 10,000. */
-  readonly mostCalls?: number | undefined
   /** Plays this schedule alone: the name that a finding has. Default: all. */
   readonly only?: string | undefined
   /** The options of the gateway. With `as: "seen"` payouts end, most of them after a minute. Default: a balance of R$ 1.000.000,00. */
   readonly sandbox?: SandboxOptions | undefined
-  /** Another seed for the numbers that the program takes from `Random`, which are the same in each schedule. Default: none. */
-  readonly seed?: string | undefined
 }

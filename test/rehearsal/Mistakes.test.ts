@@ -130,7 +130,7 @@ const payBack = (referenceOfSweep: string) =>
 
 const doubt = "call 1 requestWithdrawal: executed, answer lost, each request"
 
-const selling = { payAfter: "1 minute", within: "3 days" } as const
+const selling = { payAfter: "1 minute" } as const
 
 /** A program with a mistake, the rule that it breaks in a schedule, and the program without it. */
 interface Mistake {

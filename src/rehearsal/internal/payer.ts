@@ -26,11 +26,8 @@ interface Options {
   readonly silence: (payout: number) => void
 }
 
-/** How long after its payment a charge is refunded: before a program looks at it again, or when the order is long forgotten. */
-const refundAfter: { readonly [How in ChargeDisturbance]?: Duration.Input } = {
-  refunded: "1 second",
-  "refunded 60 days later": "60 days"
-}
+/** How long after its payment a charge is refunded: before a program looks at it again. */
+const refundAfter = "1 second"
 
 /** How long after its acceptance a payout arrives, and how long after it what a schedule says happens. */
 const arrivesAfter: Duration.Input = "1 minute"
@@ -135,8 +132,7 @@ export const makePayer = ({ disturber, payAfter, sandbox, ...options }: Options)
       if (how === "lapses") return
       if (how === "pays late") return payLate(transactionId, payAfter)
       const pays = sandbox.markPaid(transactionId, { amount: paidOf(how, amount) })
-      const wait = how === undefined ? undefined : refundAfter[how]
-      const paid = wait === undefined ? pays : Effect.andThen(pays, Effect.delay(refund(transactionId), wait))
+      const paid = how === "refunded" ? Effect.andThen(pays, Effect.delay(refund(transactionId), refundAfter)) : pays
       forkInWorld(Effect.delay(Effect.ignore(how === "fails" ? sandbox.fail(transactionId) : paid), payAfter))
     }
   }

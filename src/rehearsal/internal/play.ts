@@ -53,7 +53,10 @@ export interface Played extends RehearsalWorld, Trace {
 
 const start = Date.UTC(2026, 0, 31, 12)
 const restartAfter = 5000
-const months = Duration.toMillis("60 days")
+/** A program that is meant to end, and takes longer or makes more calls, does not end. */
+const longest = "3 days"
+const mostCalls = 10_000
+
 const tail = Duration.toMillis("1 hour")
 
 /** How long the real work of a store may take, such as loading a driver: in real milliseconds. */
@@ -67,7 +70,7 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
   isSlow = false
 ) {
   const processes = options.processes ?? 1
-  const patience = Duration.toMillis(Duration.fromInputUnsafe(options.stopAfter ?? options.within ?? "2 days"))
+  const patience = Duration.toMillis(Duration.fromInputUnsafe(options.stopAfter ?? longest))
   const stopAt = options.stopAfter === undefined ? undefined : start + patience
   let limit = start + patience
   const time = makeTime(start, isSlow, () => disturber.prolonging())
@@ -97,8 +100,7 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
     return yield* fiber.pollUnsafe() ?? Effect.die(new Error("Rehearsal: the world stopped. Does a store never end?"))
   })
   // The same numbers in each schedule: a run goes on as another one until it is disturbed.
-  const seeded = <B, F, R>(effect: Effect.Effect<B, F, R>, part: string) =>
-    Random.withSeed(effect, `${options.seed ?? ""}/${part}`)
+  const seeded = <B, F, R>(effect: Effect.Effect<B, F, R>, part: string) => Random.withSeed(effect, part)
 
   // The world has the gateway, and the stores that survive a process.
   const scope = Scope.makeUnsafe()
@@ -240,7 +242,6 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
     // What it was told last may still have consequences.
     one.fiber.addObserver(() => void (deliveries.isReceiving() && forkInWorld(Effect.sleep("1 second"))))
   })
-  const most = options.mostCalls ?? 10_000
   if (stopAt !== undefined) Effect.runForkWith(contextOf(world))(Effect.sleep(patience))
   const isOver = () => stopAt !== undefined && time.now() >= stopAt
   /** Whether the program has ended. Where it succeeded and receives, what the gateway owes it happens first. */
@@ -251,7 +252,8 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
       lastOf(running)?.fiber?.pollUnsafe()?._tag === "Failure")
   for (let index = 0; index < processes; index++) yield* startProcess(index)
   for (;;) {
-    const isDone = () => running.some(({ life }) => life.isDead) || isAtEnd() || calls.all().length > most || isOver()
+    const isDone = () =>
+      running.some(({ life }) => life.isDead) || isAtEnd() || calls.all().length > mostCalls || isOver()
     yield* time.until(isDone, limit)
     const dead = running.findIndex(({ life }) => life.isDead)
     if (dead === -1) break
@@ -313,7 +315,6 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
     receives: deliveries.hasReceived(),
     isPaid: options.payAfter !== undefined,
     isSeen,
-    isOfMonths: patience > months,
     processes,
     story: story.lines(),
     legend: story.legend(),

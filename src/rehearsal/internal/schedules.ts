@@ -31,15 +31,7 @@ export interface Place {
 export type DeliveryDisturbance = "twice" | "late" | "out of order" | "never" | "once"
 
 /** What becomes of a charge that is not paid as asked. */
-export type ChargeDisturbance =
-  | "lapses"
-  | "fails"
-  | "pays less"
-  | "pays more"
-  | "pays twice"
-  | "pays late"
-  | "refunded"
-  | "refunded 60 days later"
+export type ChargeDisturbance = "lapses" | "fails" | "pays less" | "pays more" | "pays twice" | "pays late" | "refunded"
 
 const nameOfCharge: Record<ChargeDisturbance, string> = {
   lapses: "nobody pays, the charge lapses",
@@ -48,8 +40,7 @@ const nameOfCharge: Record<ChargeDisturbance, string> = {
   "pays more": "the payer pays more",
   "pays twice": "the payer pays twice the amount",
   "pays late": "the payer pays after 26 hours, or when another charge was made",
-  refunded: "the charge is paid and refunded",
-  "refunded 60 days later": "the charge is paid, and refunded 60 days later"
+  refunded: "the charge is paid and refunded"
 }
 
 /** What becomes of a payout that was accepted, other than to arrive soon. In silence: its webhook never comes. */
@@ -112,8 +103,6 @@ export interface Trace {
   readonly isPaid: boolean
   /** Whether the gateway shows the end of a payout. */
   readonly isSeen: boolean
-  /** Whether the program may run for longer than 60 days. */
-  readonly isOfMonths: boolean
   /** How many processes run the program at once. */
   readonly processes: number
 }
@@ -158,7 +147,7 @@ const schedulesOfPayout = (place: Place, receives: boolean): ReadonlyArray<Sched
 const schedulesOfCall = (
   place: Place,
   call: Call,
-  { isOfMonths, isPaid, isSeen, processes, receives }: Trace
+  { isPaid, isSeen, processes, receives }: Trace
 ): ReadonlyArray<Schedule> => {
   const write = isWrite(call)
   const meets = (first: NamedFault, later?: NamedFault, onward?: NamedFault) => {
@@ -201,9 +190,7 @@ const schedulesOfCall = (
       : []),
     ...withoutRepetition(place, [meets(unanswered, unanswered), before, ...(write ? [after] : [])]),
     ...(call.operation === "createTransaction" && isPaid
-      ? Struct.keys(nameOfCharge)
-          .filter((how) => how !== "refunded 60 days later" || isOfMonths)
-          .map((how) => at(place, nameOfCharge[how], { _tag: "Charge", how }))
+      ? Struct.keys(nameOfCharge).map((how) => at(place, nameOfCharge[how], { _tag: "Charge", how }))
       : []),
     ...(call.operation === "requestWithdrawal"
       ? [meets(lost, lost, dailyLimit), limit(dailyLimit), limit(blocked)]
