@@ -100,7 +100,7 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
     return yield* fiber.pollUnsafe() ?? Effect.die(new Error("Rehearsal: the world stopped. Does a store never end?"))
   })
   // The same numbers in each schedule: a run goes on as another one until it is disturbed.
-  const seeded = <B, F, R>(effect: Effect.Effect<B, F, R>, part: string) => Random.withSeed(effect, part)
+  
 
   // The world has the gateway, and the stores that survive a process.
   const scope = Scope.makeUnsafe()
@@ -114,7 +114,7 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
   // Without stores the program needs none: `S` is never.
   const layer = options.stores ?? (Layer.empty as Layer.Layer<S>)
   const { connections, stores } = yield* inWorld(
-    Scope.provide(seeded(buildStores(layer, options.processes ?? 1), "stores"), scope)
+    Scope.provide(Random.withSeed(buildStores(layer, options.processes ?? 1), "stores"), scope)
   )
   const credentials = Credentials.layer(yield* inWorld(sandbox.credentials))
 
@@ -187,7 +187,7 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
   if (options.meanwhile !== undefined) {
     const outside = Context.merge(contextOf(world), Context.add(stores, Sandbox, sandbox))
     open++
-    Effect.runForkWith(outside)(seeded(options.meanwhile, "meanwhile")).addObserver((exit) => {
+    Effect.runForkWith(outside)(Random.withSeed(options.meanwhile, "meanwhile")).addObserver((exit) => {
       open--
       if (Exit.isFailure(exit)) story.add(`what runs meanwhile failed with ${nameOfFailure(exit.cause)}`)
     })
@@ -238,7 +238,7 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
     )
     const one: Running<A, E> = { number, life }
     running[index] = one
-    one.fiber = Effect.runForkWith(services)(seeded(program, life.name))
+    one.fiber = Effect.runForkWith(services)(Random.withSeed(program, life.name))
     // What it was told last may still have consequences.
     one.fiber.addObserver(() => void (deliveries.isReceiving() && forkInWorld(Effect.sleep("1 second"))))
   })
