@@ -17,7 +17,7 @@
  *   yield* Rehearsed.fact("paid", { reference })
  * })
  *
- * const { findings } = await Effect.runPromise(Rehearsal.run(program, { checks: ["owed-not-paid"] }))
+ * const { findings } = await Effect.runPromise(Rehearsal.run(program))
  * findings // => []
  * ```
  */
@@ -77,7 +77,7 @@ export const owes = (debt: {
 /**
  * Receives the gateway's webhooks in this process from now on, or until the current scope closes, with a handler of your own. A
  * handler that fails is answered with 500. `Webhook` of `effect-pix/webhook` receives without it; the handler that was given last
- * receives. A program that has ended still receives what the gateway has not delivered yet.
+ * receives. A program that has ended receives nothing: its port is closed, and the gateway repeats for a while.
  */
 export const receive = <E, R>(
   handler: (request: Request) => Effect.Effect<Response, E, R>

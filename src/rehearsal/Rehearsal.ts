@@ -55,12 +55,12 @@ import type * as Layer from "effect/Layer"
 import type { Payments } from "../client/Payments.ts"
 import type { PaymentsClient } from "../client/PaymentsClient.ts"
 import type { WithdrawalLookup } from "../client/WithdrawalLookup.ts"
-import { run as runAll } from "./internal/run.ts"
-import { formatReport, formatFinding } from "./internal/format.ts"
-import { relevantRules } from "./internal/rules.ts"
+import type { Sandbox } from "../sandbox/Sandbox.ts"
+import { formatFinding, formatReport } from "./internal/format.ts"
+import { firstLook, run as runAll } from "./internal/run.ts"
 import type { RehearsalOptions } from "./RehearsalOptions.ts"
 import { RehearsalFailed } from "./RehearsalFailed.ts"
-import type { RehearsalFinding, RehearsalReport } from "./RehearsalReport.ts"
+import type { RehearsalFinding, RehearsalReport, RuleName } from "./RehearsalReport.ts"
 
 /**
  * Plays all schedules of a program and reports what is broken. The program is what a process runs: it may need `Payments`,
@@ -75,7 +75,7 @@ export function run<A, E>(
 /** The same, for a program that needs more than `Payments`: `stores` gives it. */
 export function run<A, E, S>(
   program: Effect.Effect<A, E, Payments | WithdrawalLookup | PaymentsClient | NoInfer<S>>,
-  options: RehearsalOptions<S> & { readonly stores: Layer.Layer<S, Error> }
+  options: RehearsalOptions<S> & { readonly stores: Layer.Layer<S, Error, Sandbox> }
 ): Effect.Effect<RehearsalReport>
 export function run<A, E, S>(
   program: Effect.Effect<A, E, Payments | WithdrawalLookup | PaymentsClient | S>,
@@ -89,14 +89,18 @@ type MakeTest = (name: string, run: () => Promise<void>, timeout: number) => unk
 
 /** Options of `test`. */
 interface TestOptions {
-  /** How long one test may take, in real milliseconds. Default: 5 minutes. */
+  /** Plays all schedules, as on CI. Default: the first look, with the schedules that find most mistakes. */
+  readonly all?: boolean | undefined
+  /** The rules that have to be checked. Default: those that the calls of the program make relevant, and a write that succeeds. */
+  readonly checks?: ReadonlyArray<RuleName> | undefined
+  /** How long the test may take, in real milliseconds. Default: 5 minutes. */
   readonly timeout?: number | undefined
 }
 
 /**
- * Makes a test of a rehearsal: it fails with the stories of the findings, if a schedule is undecided, or if a rule that the
- * program's calls make relevant was not checked. `it` is the runner's own function, so that this library needs no runner. The
- * clock of the runner has to be the real one.
+ * Makes a test of a rehearsal's first look: it fails with the stories of the findings, if a schedule is undecided, if a rule that the
+ * program's calls make relevant was not checked, or if no write succeeds where nothing goes wrong. `it` is the runner's own
+ * function, so that this library needs no runner. The clock of the runner has to be the real one.
  *
  * ```ts
  * import { it } from "vitest"
@@ -126,20 +130,28 @@ export function test<A, E, S>(
   it: MakeTest,
   name: string,
   program: Effect.Effect<A, E, Payments | WithdrawalLookup | PaymentsClient | NoInfer<S>>,
-  options: RehearsalOptions<S> & TestOptions & { readonly stores: Layer.Layer<S, Error> }
+  options: RehearsalOptions<S> & TestOptions & { readonly stores: Layer.Layer<S, Error, Sandbox> }
 ): void
 export function test<A, E, S>(
   it: MakeTest,
   name: string,
   program: Effect.Effect<A, E, Payments | WithdrawalLookup | PaymentsClient | S>,
-  { timeout = 300_000, ...options }: RehearsalOptions<S> & TestOptions = {}
+  { all = false, checks, timeout = 300_000, ...options }: RehearsalOptions<S> & TestOptions = {}
 ): void {
-  it(name, () => Effect.runPromise(Effect.flatMap(runAll(program, options, relevantRules), requireClean)), timeout)
+  const played = runAll(program, { ...options, only: options.only ?? (all ? undefined : firstLook) })
+  it(name, () => Effect.runPromise(Effect.flatMap(played, requireClean(checks))), timeout)
 }
 
-/** Fails if the report has a finding or an undecided schedule. */
-const requireClean = (report: RehearsalReport) =>
-  report.findings.length + report.undecided.length === 0 ? Effect.void : Effect.fail(new RehearsalFailed({ report }))
+/** Fails if the report has a finding or an undecided schedule, or did not check what it has to. */
+const requireClean = (checks: ReadonlyArray<string> | undefined) => (report: RehearsalReport) => {
+  const missing = report.rules
+    .filter(({ isRelevant, notChecked, rule }) => notChecked !== undefined && (checks?.includes(rule) ?? isRelevant))
+    .map(({ rule }) => rule)
+  const isHollow = checks === undefined && report.writes.succeeded === 0
+  return isHollow || report.findings.length + report.undecided.length + missing.length > 0
+    ? Effect.fail(new RehearsalFailed({ report, missing }))
+    : Effect.void
+}
 
 /**
  * A finding as text: the rule that is broken, what happened in order, and the option that plays its schedule again. Ids have short

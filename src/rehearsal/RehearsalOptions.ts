@@ -4,7 +4,6 @@
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
-import type { RuleName } from "./RehearsalReport.ts"
 import type { RehearsalWorld } from "./RehearsalWorld.ts"
 import type { Sandbox } from "../sandbox/Sandbox.ts"
 import type { SandboxOptions } from "../sandbox/SandboxOptions.ts"
@@ -16,13 +15,12 @@ export type RehearsalRule<S> = (world: RehearsalWorld) => Effect.Effect<unknown,
 export interface RehearsalOptions<S> {
   /**
    * What survives the death of a process: built once for each run, in a fresh world. `Layer.sync(Orders, () => new Map())`
-   * is a store in memory, `NodeSqlite.layer({ filename: ":memory:" })` a database. Gotcha: a value that was made before, as
-   * in `Layer.succeed`, would be the same in all runs.
+   * is a store in memory, `NodeSqlite.layer({ filename: ":memory:" })` a database. A layer may need the `Sandbox`, and act on it
+   * while the program runs: `Layer.effectDiscard(Effect.forkScoped(...))`. Gotcha: a value that was made before, as in
+   * `Layer.succeed`, would be the same in all runs.
    * Default: nothing survives.
    */
-  readonly stores?: Layer.Layer<S, Error> | undefined
-  /** The actions of others while the program runs, such as a person who refunds a charge. Default: none. */
-  readonly meanwhile?: Effect.Effect<unknown, Error, Sandbox | S> | undefined
+  readonly stores?: Layer.Layer<S, Error, Sandbox> | undefined
   /**
    * A payer pays each charge whose creation was answered, this long after the answer; in some schedules another amount, or not at
    * all, late, or the charge is refunded. Default: nobody pays.
@@ -33,11 +31,6 @@ export interface RehearsalOptions<S> {
    * call. Default: 1.
    */
   readonly processes?: number | undefined
-  /**
-   * The rules that have to be checked: one that was not is a finding. Default: none, and for `Rehearsal.test` those that the calls
-   * of the program make relevant.
-   */
-  readonly checks?: ReadonlyArray<RuleName> | undefined
   /** Rules of your own, by their names. Default: none. */
   readonly rules?: Readonly<Record<string, RehearsalRule<S>>> | undefined
   /**
@@ -45,7 +38,12 @@ export interface RehearsalOptions<S> {
    * checked. Default: it has to end, within three days and 10,000 calls.
    */
   readonly stopAfter?: Duration.Input | undefined
-  /** Plays this schedule alone: the name that a finding has. Default: all. */
+  /**
+   * Plays the schedule of this name alone, as a finding has it, or else all whose names contain it, such as `webhook` or `death`.
+   * `first look` plays those that find most mistakes. Deaths between two statements of the library's own tables (`inner step`), and
+   * refusals that differ from another one in their cause alone, are only played where they are asked for.
+   * Default: all others, those of the first look first.
+   */
   readonly only?: string | undefined
   /** The options of the gateway. With `as: "seen"` payouts end, most of them after a minute. Default: a balance of R$ 1.000.000,00. */
   readonly sandbox?: SandboxOptions | undefined

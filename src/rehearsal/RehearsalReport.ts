@@ -54,7 +54,10 @@ export interface RehearsalFinding {
   readonly page: string | undefined
   /** What is broken, each as a sentence. */
   readonly problems: ReadonlyArray<string>
-  /** What happened, in order. Empty for a rule that has to be checked and was not. */
+  /**
+   * What happened, in order. A question whose answer repeats is one line with its count, and a mark says where the story leaves that
+   * of the undisturbed run.
+   */
   readonly story: ReadonlyArray<StoryLine>
   /** Short names for the ids of charges and the keys of the story, as `Rehearsal.story` writes them. */
   readonly legend: ReadonlyArray<ShortName>
@@ -64,6 +67,8 @@ export interface RehearsalFinding {
 export interface RehearsedRule {
   /** One of the library's, or one of your own. */
   readonly rule: RuleName | (string & {})
+  /** Whether the calls of the program make it relevant: `Rehearsal.test` requires that it was checked. */
+  readonly isRelevant: boolean
   /** `undefined` where it was checked. */
   readonly notChecked: string | undefined
 }
@@ -80,13 +85,15 @@ export interface UndecidedSchedule {
 export interface RehearsalReport {
   /** How many schedules were played, with the undisturbed run. */
   readonly schedules: number
-  /** How many of them are deaths at a step of the program's database. */
+  /** How many of them are deaths at a step of the program's database: a statement that changes it, or a commit. */
   readonly steps: number
   /** The calls of the undisturbed run, as `1 requestWithdrawal`. */
   readonly calls: ReadonlyArray<string>
+  /** How many payouts and charges the undisturbed run asked for, and how many of these calls succeeded. */
+  readonly writes: { readonly made: number; readonly succeeded: number }
   /** Each rule, checked or not. */
   readonly rules: ReadonlyArray<RehearsedRule>
-  /** The broken rules, in the order of the schedules. */
+  /** The broken rules, in the order of the schedules. Where a rule tells the cause of another one in the same run, it stands alone. */
   readonly findings: ReadonlyArray<RehearsalFinding>
   /** The undecided schedules. */
   readonly undecided: ReadonlyArray<UndecidedSchedule>

@@ -17,6 +17,7 @@ import {
   isPaid,
   mark,
   Marks,
+  meanwhile,
   owed,
   pay,
   receive,
@@ -140,6 +141,8 @@ interface Mistake {
   /** The schedule of the corrected program, where it has another name. */
   readonly corrected?: string
   readonly options?: Omit<RehearsalOptions<never>, "stores">
+  /** What others do on the gateway. */
+  readonly around?: Layer.Layer<never, never, Sandbox>
   readonly mistaken: Effect.Effect<unknown, unknown, Payments | PaymentsClient | Store>
   readonly mended: Effect.Effect<unknown, unknown, Payments | PaymentsClient | Store>
 }
@@ -220,7 +223,7 @@ const mistakes: ReadonlyArray<Mistake> = [
     name: "a payout that is repeated for longer than the gateway knows its key",
     rule: "paid-twice",
     schedule: "call 1 requestWithdrawal: an outage begins, executed, answer lost",
-    options: { meanwhile: Sandbox.use(({ forgetKeys }) => Effect.delay(forgetKeys, "20 hours")) },
+    around: meanwhile(Sandbox.use(({ forgetKeys }) => Effect.delay(forgetKeys, "20 hours"))),
     mistaken: payByQueue("3 days"),
     mended: payByQueue("12 hours")
   },
@@ -235,10 +238,11 @@ const mistakes: ReadonlyArray<Mistake> = [
 ]
 
 describe("a rehearsal names the mistake of", () => {
-  for (const { corrected, mended, mistaken, name, options, rule, schedule } of mistakes)
+  for (const { around, corrected, mended, mistaken, name, options, rule, schedule } of mistakes)
     test(`${name}: ${rule}, and finds nothing in the corrected program`, async () => {
+      const world = around === undefined ? stores : Layer.merge(stores, around)
       const play = (program: Mistake["mended"], played: { readonly only?: string }) =>
-        Effect.runPromise(Rehearsal.run(program, { ...options, stores, ...played }))
+        Effect.runPromise(Rehearsal.run(program, { ...options, stores: world, ...played }))
       const { findings, undecided } = await play(mistaken, { only: schedule })
       assert.include(
         findings.map((finding) => finding.rule),

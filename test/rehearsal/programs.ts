@@ -2,6 +2,7 @@
 import { Context, Effect, Layer, Schedule } from "effect"
 import { IdempotencyKey, Money, Payments, PixKey, Rehearsed } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
+import type { Sandbox } from "effect-pix/sandbox"
 
 /** Stands for a table: it survives a death. */
 export class Marks extends Context.Service<Marks, Set<string>>()("Marks") {
@@ -11,6 +12,8 @@ export const isMarked = (name: string) => Marks.use((marks) => Effect.sync(() =>
 export const mark = (name: string) => Marks.use((marks) => Effect.sync(() => void marks.add(name)))
 
 export const sqlite = NodeSqlite.layer({ filename: ":memory:" })
+/** What others do on the gateway while a program runs, as a store. */
+export const meanwhile = <E>(act: Effect.Effect<unknown, E, Sandbox>) => Layer.effectDiscard(Effect.forkScoped(act))
 const later = Schedule.upTo(Schedule.spaced("1 minute"), { times: 3 })
 
 /** The invoice of most programs. */

@@ -30,6 +30,8 @@ export type Call = Mutable<RehearsalCall> & {
   readonly question: string
   /** The id of the payout that was asked for. */
   payout?: number
+  /** The fault that its last request met. */
+  fault?: string | undefined
   /** The answer, in words. */
   answer: string
 }
@@ -124,7 +126,7 @@ export const makeCalls = ({ now, onBegin, onEnd, story }: Options) => {
     const outcome = call.outcome === undefined ? "" : ` (${call.outcome})`
     const answer = call.answer === "" ? "" : `: ${call.answer}`
     const requests = call.requests === 1 ? "" : `, after ${call.requests} requests`
-    story.addOf(call.process, `call ${call.number} ${call.operation}: ${call.result}${outcome}${answer}${requests}`)
+    story.addOfCall(call, ` ${call.operation}: ${call.result}${outcome}${answer}${requests}`)
     onEnd(call)
   }
 
@@ -138,8 +140,7 @@ export const makeCalls = ({ now, onBegin, onEnd, story }: Options) => {
           const key = `${prefix}_${++keys}`
           if (call !== undefined) {
             call.key = key
-            const text = `call ${call.number} ${call.operation}: ${story.key(key)} is made for this call alone`
-            story.addOf(call.process, text)
+            story.addOfCall(call, ` ${call.operation}: ${story.key(key)} is made for this call alone`)
           }
           return key
         })
@@ -160,7 +161,7 @@ export const makeCalls = ({ now, onBegin, onEnd, story }: Options) => {
           const earlier = call.key === undefined ? undefined : calls.find(({ key }) => key === call.key)
           const again = earlier === call ? "" : `, as call ${earlier?.number}`
           const key = call.key === undefined ? "" : ` under ${story.key(call.key)}${again}`
-          story.addOf(process, `call ${call.number} ${asked.operation}: ${asked.question}${key}`)
+          story.addOfCall(call, ` ${asked.operation}: ${asked.question}${key}`)
           return Effect.onExit(Effect.provideService(effect, CurrentCall, call), (exit) =>
             Effect.sync(() => end(call, exit, read))
           )

@@ -29,7 +29,7 @@ export const makeDeclarations = ({ disturber, now, story }: Options) => {
   const notes: Array<RehearsalFact> = []
   const owed: Array<RehearsalDebt> = []
   let declared = 0
-  let steps = 0
+  const steps = { step: 0, "inner step": 0 }
   return {
     facts,
     notes,
@@ -67,12 +67,14 @@ export const makeDeclarations = ({ disturber, now, story }: Options) => {
     }),
 
     /** The steps of a process's database; the answer is whether it died there. */
-    onStep: (life: Life, die: (why: string) => void) => (name: string, context: Context.Context<never>) => {
-      if (life.isDead) return true
-      const number = ++steps
-      disturber.add({ kind: "step", number, name, webhook: Context.get(context, CurrentWebhook) })
-      if (disturber.at("Death", "step", number) !== undefined) die(name)
-      return life.isDead
-    }
+    onStep:
+      (life: Life, die: (why: string) => void) => (name: string, isInner: boolean, context: Context.Context<never>) => {
+        if (life.isDead) return true
+        const kind = isInner ? "inner step" : "step"
+        const number = ++steps[kind]
+        disturber.add({ kind, number, name, webhook: Context.get(context, CurrentWebhook) })
+        if (disturber.at("Death", kind, number) !== undefined) die(name)
+        return life.isDead
+      }
   }
 }

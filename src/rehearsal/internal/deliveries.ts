@@ -1,6 +1,6 @@
 /**
  * Delivers the gateway's webhooks to the processes that receive, by turns, and disturbs one of them. Where no process receives,
- * the gateway is answered with 502 and repeats the webhook.
+ * the port is closed, and the gateway repeats the webhook.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -61,8 +61,6 @@ export const makeDeliveries = ({ disturber, forkInProcess, forkInWorld, story }:
   /** The numbers of the deliveries by their bodies: a repeated attempt is the same delivery. */
   const sent = new Map<string, number>()
   const handlers = new Map<Life, Handler>()
-  /** The bodies that the gateway delivers again, with how often it did. */
-  const open = new Map<string, number>()
   const silenced = new Set<number>()
   let hasReceived = false
   let turn = 0
@@ -73,7 +71,7 @@ export const makeDeliveries = ({ disturber, forkInProcess, forkInWorld, story }:
     Effect.suspend(() => {
       const [life, handler] = [...handlers][turn++ % handlers.size] ?? []
       if (life === undefined || handler === undefined) {
-        if (hasReceived) story.add(`${name} finds no process that receives`)
+        if (hasReceived) story.add(`${name} finds a closed port`, {})
         return Effect.succeed(answerWith(502))
       }
       const request = new Request("https://shop.example/webhooks/pix", {
@@ -82,10 +80,11 @@ export const makeDeliveries = ({ disturber, forkInProcess, forkInWorld, story }:
         body
       })
       const to = handlers.size === 1 ? "" : ` to ${life.name}`
-      story.add(`${name} is delivered${to}: ${subjectOf(body)}`)
+      const delivery = {}
+      story.add(`${name} is delivered${to}: ${subjectOf(body)}`, delivery)
       const handled = Effect.provideService(handler(request), CurrentWebhook, sent.get(body))
       return Effect.tap(forkInProcess(life, handled), ({ status }) =>
-        Effect.sync(() => story.add(`${name} is answered ${status}`))
+        Effect.sync(() => story.add(`${name} is answered ${status}`, delivery))
       )
     })
 
@@ -134,9 +133,6 @@ export const makeDeliveries = ({ disturber, forkInProcess, forkInWorld, story }:
     /** Whether a process receives now. */
     isReceiving: (): boolean => handlers.size > 0,
 
-    /** Whether the gateway delivers nothing again. */
-    isIdle: (): boolean => open.size === 0,
-
     /** No webhook of a payout comes from now on. */
     silence: (payout: number): void => void silenced.add(payout),
 
@@ -165,13 +161,7 @@ export const makeDeliveries = ({ disturber, forkInProcess, forkInWorld, story }:
         if (isNew && handlers.size > 0) disturber.add({ kind: "webhook", number, name: "", webhook: undefined })
         const disturbed = isNew ? disturber.at("Delivery", "webhook", number) : undefined
         if (disturbed !== undefined) return yield* disturb(disturbed.how, name, body)
-        open.set(body, (open.get(body) ?? -1) + 1)
-        const response = yield* Effect.onExit(forward(name, body), (exit) =>
-          Effect.sync(() => {
-            const isTaken = exit._tag === "Success" && exit.value.status < 300
-            if (isTaken || open.get(body) === waits.length) open.delete(body)
-          })
-        )
+        const response = yield* forward(name, body)
         if (isNew) forkInWorld(Effect.suspend(release))
         return response
       }),

@@ -75,13 +75,11 @@ export const isInDoubt = (world: RehearsalWorld, call: RehearsalCall) =>
   ((call.result === undefined || call.result === "Interrupted") &&
     rowsOf(world, call).some(({ createdAt }) => isExecutedBy(world, call, Date.parse(createdAt))))
 
-/** Whether another call under the key of one in doubt has an answer, or may get it: a later one, or one that ended later. */
-export const isAskedAgain = ({ calls }: RehearsalWorld, { endedAt, key, number, startedAt }: RehearsalCall) =>
+/** Whether another call under the key of one in doubt says what became of it: any that succeeded, or a later one that is in no doubt. */
+export const isAnswered = ({ calls }: RehearsalWorld, { key, number }: RehearsalCall) =>
   calls.some(
     (other) =>
-      other.key === key &&
-      other.outcome !== "Unknown" &&
-      (other.number > number || (other.number < number && (other.endedAt ?? 0) >= (endedAt ?? startedAt)))
+      other.key === key && other.outcome !== "Unknown" && (other.number > number || other.result === "Succeeded")
   )
 
 export const isDenied = ({ outcome }: RehearsalCall) => outcome === "NotSent" || outcome === "Rejected"

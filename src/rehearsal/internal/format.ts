@@ -2,8 +2,6 @@
  * Writes a report as text.
  */
 import type { RehearsalFinding, RehearsalReport, RehearsedRule } from "../RehearsalReport.ts"
-import { fold } from "./fold.ts"
-import { betterRules } from "./rules.ts"
 import { formatLine, type ShortName } from "./story.ts"
 
 /** Writes the short names of ids. Only those that the text has are in the legend. */
@@ -24,7 +22,7 @@ const shorten = (text: string, legend: ReadonlyArray<ShortName>): string => {
 
 export const formatFinding = ({ legend, page, problems, rule, schedule, story }: RehearsalFinding): string =>
   [
-    shorten([`${rule}: ${problems.join(" ")}`, ...fold(story).map(formatLine)].join("\n"), legend),
+    shorten([`${rule}: ${problems.join(" ")}`, ...story.map(formatLine)].join("\n"), legend),
     ...(page === undefined ? [] : [`The rule: ${page}`]),
     `To play it alone: { only: ${JSON.stringify(schedule)} }`
   ].join("\n")
@@ -34,7 +32,7 @@ const count = (number: number, noun: string) => `${number} ${noun}${number === 1
 /** How many schedules with the same finding are listed. */
 const mostListed = 5
 
-/** The story of one finding of a rule, and the other schedules that break it. */
+/** The story of the first finding of a rule, and the other schedules that break it. */
 const formatRule = ([first, ...others]: ReadonlyArray<RehearsalFinding>): ReadonlyArray<string> => {
   if (first === undefined) return []
   const isAlways = first.schedule === "undisturbed"
@@ -44,33 +42,8 @@ const formatRule = ([first, ...others]: ReadonlyArray<RehearsalFinding>): Readon
     "",
     formatFinding(first),
     ...listed.map(({ schedule }) => `  also in: ${schedule}`),
-    ...(left > 0
-      ? [`  also in ${left} ${isAlways ? "disturbed" : "more"} ${left === 1 ? "schedule" : "schedules"}`]
-      : [])
+    ...(left > 0 ? [`  also in ${count(left, isAlways ? "disturbed schedule" : "more schedule")}`] : [])
   ]
-}
-
-/**
- * The findings rule by rule. The story of a rule is of a schedule in which no other rule tells the cause better. Where there is
- * none, the rule comes last, in one line.
- */
-const formatFindings = (findings: ReadonlyArray<RehearsalFinding>): ReadonlyArray<string> => {
-  const broken = new Map<string, Set<string>>()
-  for (const { rule, schedule } of findings) broken.set(schedule, (broken.get(schedule) ?? new Set()).add(rule))
-  const better: Readonly<Record<string, ReadonlyArray<string>>> = betterRules
-  const betterThan = ({ rule, schedule }: RehearsalFinding) =>
-    (better[rule] ?? []).find((other) => broken.get(schedule)?.has(other))
-  const rules = [...new Set(findings.map(({ rule }) => rule))].map((rule) => {
-    const all = findings.filter((finding) => finding.rule === rule)
-    return { all, rule, own: all.filter((finding) => betterThan(finding) === undefined) }
-  })
-  const secondary = rules
-    .filter(({ own }) => own.length === 0)
-    .map(({ all, rule }) => {
-      const causes = new Set(all.map(betterThan))
-      return `${rule} is broken too, in ${count(all.length, "schedule")}: see ${[...causes].join(", ")}.`
-    })
-  return [...rules.flatMap(({ own }) => formatRule(own)), ...(secondary.length === 0 ? [] : ["", ...secondary])]
 }
 
 /** The rules that were not checked, with the reason that several of them may have. */
@@ -80,26 +53,26 @@ const formatUnchecked = (rules: ReadonlyArray<RehearsedRule>): ReadonlyArray<str
     return `Not checked: ${names.join(", ")}: ${reason}.`
   })
 
-/** What was played, in words: only what there was. */
-const playedOf = ({ schedules, steps }: Pick<RehearsalReport, "schedules" | "steps">): string =>
-  [
-    ...(schedules > steps ? [count(schedules - steps, "schedule")] : []),
-    ...(steps > 0 ? [count(steps, "step")] : [])
-  ].join(", ")
-
-export const formatReport = ({ findings, rules, schedules, steps, undecided }: RehearsalReport): string => {
-  const unchecked = rules.filter(({ notChecked }) => notChecked !== undefined).map(({ rule }) => rule)
-  const missing = findings.filter(({ story }) => story.length === 0)
-  const found = findings.filter(({ story }) => story.length > 0)
+/** `missing`: the rules that have to be checked, and were not. */
+export const formatReport = (
+  { findings, rules, schedules, steps, undecided, writes }: RehearsalReport,
+  missing: ReadonlyArray<string> = []
+): string => {
+  const found = [...new Set(findings.map(({ rule }) => rule))].map((rule) =>
+    findings.filter((finding) => finding.rule === rule)
+  )
   return [
-    `${playedOf({ schedules, steps })}. Not checked: ${unchecked.length === 0 ? "nothing" : unchecked.join(", ")}.`,
-    `${count(found.length, "finding")}.`,
+    `${count(schedules, "schedule")}${steps === 0 ? "" : `, of them ${count(steps, "step")}`}. Undisturbed, ${writes.succeeded} of ${count(writes.made, "write")} succeeded.`,
+    `${count(findings.length, "finding")}.`,
+    ...(writes.succeeded === 0
+      ? ["Where nothing goes wrong, nothing was paid or charged: nothing of it was rehearsed."]
+      : []),
     ...(missing.length === 0
       ? []
       : [
-          `Has to be checked, and was not: ${missing.map(({ rule }) => rule).join(", ")}. Declare what they need, or name the rules that have to be checked: { checks: [...] }.`
+          `Has to be checked, and was not: ${missing.join(", ")}. Declare what they need, or name the rules that have to be checked: { checks: [...] }.`
         ]),
-    ...formatFindings(found),
+    ...found.flatMap(formatRule),
     ...(found.length === 0 ? [] : [""]),
     ...formatUnchecked(rules),
     ...undecided.map(({ schedule, why }) => `Undecided: ${schedule}. ${why}`)

@@ -27,7 +27,7 @@ import type { RehearsalWorld } from "../RehearsalWorld.ts"
 import { Sandbox } from "../../sandbox/Sandbox.ts"
 import type { SandboxChange } from "../../sandbox/SandboxChange.ts"
 import { SandboxOptions } from "../../sandbox/SandboxOptions.ts"
-import { type Called, makeCalls, nameOfFailure } from "./calls.ts"
+import { type Called, makeCalls } from "./calls.ts"
 import { makeDeclarations } from "./declarations.ts"
 import { CurrentWebhook, makeDeliveries } from "./deliveries.ts"
 import { makeDisturber } from "./disturber.ts"
@@ -36,7 +36,7 @@ import { endOf, hasEnded, lastOf, type Running, wordsOf } from "./processes.ts"
 import type { Schedule, Trace } from "./schedules.ts"
 import { OnStep } from "./steps.ts"
 import { buildStores } from "./stores.ts"
-import { makeStory, type ShortName, noteChange, type StoryLine } from "./story.ts"
+import { type Line, makeStory, noteChange, type ShortName } from "./story.ts"
 import { type Life, makeTime } from "./time.ts"
 import { makeTransport } from "./transport.ts"
 
@@ -45,7 +45,7 @@ export interface Played extends RehearsalWorld, Trace {
   readonly calls: Trace["calls"]
   /** Whether a failure of the program is one that somebody hears of. */
   readonly isExcused: boolean
-  readonly story: ReadonlyArray<StoryLine>
+  readonly story: ReadonlyArray<Line>
   readonly legend: ReadonlyArray<ShortName>
   /** The problems that the user's own rules found, by the name of the rule. */
   readonly own: Readonly<Record<string, string | undefined>>
@@ -85,22 +85,14 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
       Context.add(References.MinimumLogLevel, "None"),
       Context.add(References.TracerEnabled, false)
     )
-  /** How many effects of the world are not over. */
-  let open = 0
-  const forkInWorld = <B, F>(effect: Effect.Effect<B, F>): Fiber.Fiber<B, F> => {
-    open++
-    const fiber = Effect.runForkWith(contextOf(world))(effect)
-    fiber.addObserver(() => void open--)
-    return fiber
-  }
+  const forkInWorld = <B, F>(effect: Effect.Effect<B, F>): Fiber.Fiber<B, F> =>
+    Effect.runForkWith(contextOf(world))(effect)
   /** Runs an effect of the world to its end. */
   const inWorld = Effect.fnUntraced(function* <B>(effect: Effect.Effect<B>) {
     const fiber = forkInWorld(effect)
     yield* time.until(() => fiber.pollUnsafe() !== undefined, Infinity, worldWait)
     return yield* fiber.pollUnsafe() ?? Effect.die(new Error("Rehearsal: the world stopped. Does a store never end?"))
   })
-  // The same numbers in each schedule: a run goes on as another one until it is disturbed.
-  
 
   // The world has the gateway, and the stores that survive a process.
   const scope = Scope.makeUnsafe()
@@ -111,13 +103,6 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
     )
   )
   const sandbox = Context.get(gateway, Sandbox)
-  // Without stores the program needs none: `S` is never.
-  const layer = options.stores ?? (Layer.empty as Layer.Layer<S>)
-  const { connections, stores } = yield* inWorld(
-    Scope.provide(Random.withSeed(buildStores(layer, options.processes ?? 1), "stores"), scope)
-  )
-  const credentials = Credentials.layer(yield* inWorld(sandbox.credentials))
-
   const following = yield* inWorld(
     Effect.gen(function* () {
       const note = noteChange(story)
@@ -131,6 +116,13 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
       return fiber
     })
   )
+
+  // Without stores the program needs none: `S` is never.
+  const layer = options.stores ?? (Layer.empty as Layer.Layer<S>)
+  // The same random numbers in each schedule: a run goes on as another one until it is disturbed.
+  const built = Random.withSeed(buildStores(layer, processes), "stores")
+  const { connections, stores } = yield* inWorld(Scope.provide(Effect.provideService(built, Sandbox, sandbox), scope))
+  const credentials = Credentials.layer(yield* inWorld(sandbox.credentials))
 
   const die = (life: Life) => (why: string) => {
     if (life.isDead) return
@@ -184,14 +176,6 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
   })
   const declarations = makeDeclarations({ now: time.now, story, disturber })
   yield* inWorld(sandbox.subscribe(deliveries.target))
-  if (options.meanwhile !== undefined) {
-    const outside = Context.merge(contextOf(world), Context.add(stores, Sandbox, sandbox))
-    open++
-    Effect.runForkWith(outside)(Random.withSeed(options.meanwhile, "meanwhile")).addObserver((exit) => {
-      open--
-      if (Exit.isFailure(exit)) story.add(`what runs meanwhile failed with ${nameOfFailure(exit.cause)}`)
-    })
-  }
 
   const running: Array<Running<A, E>> = []
   let started = 0
@@ -239,21 +223,14 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
     const one: Running<A, E> = { number, life }
     running[index] = one
     one.fiber = Effect.runForkWith(services)(Random.withSeed(program, life.name))
-    // What it was told last may still have consequences.
-    one.fiber.addObserver(() => void (deliveries.isReceiving() && forkInWorld(Effect.sleep("1 second"))))
+    one.fiber.addObserver(() => deliveries.forget(life))
   })
   if (stopAt !== undefined) Effect.runForkWith(contextOf(world))(Effect.sleep(patience))
   const isOver = () => stopAt !== undefined && time.now() >= stopAt
-  /** Whether the program has ended. Where it succeeded and receives, what the gateway owes it happens first. */
-  const isAtEnd = () =>
-    running.every(hasEnded) &&
-    (!deliveries.isReceiving() ||
-      (open === 0 && deliveries.isIdle()) ||
-      lastOf(running)?.fiber?.pollUnsafe()?._tag === "Failure")
   for (let index = 0; index < processes; index++) yield* startProcess(index)
   for (;;) {
     const isDone = () =>
-      running.some(({ life }) => life.isDead) || isAtEnd() || calls.all().length > mostCalls || isOver()
+      running.some(({ life }) => life.isDead) || running.every(hasEnded) || calls.all().length > mostCalls || isOver()
     yield* time.until(isDone, limit)
     const dead = running.findIndex(({ life }) => life.isDead)
     if (dead === -1) break

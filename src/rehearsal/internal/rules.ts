@@ -17,7 +17,7 @@ import {
   contains,
   rowsOf,
   isInDoubt,
-  isAskedAgain,
+  isAnswered,
   isDenied,
   isExecutedBy,
   nameOf,
@@ -36,7 +36,7 @@ import {
 } from "./evidence.ts"
 import { isWrite } from "./calls.ts"
 import { isKeyOf } from "../../sandbox/KeyOfReference.ts"
-import type { SandboxWithdrawal } from "../../sandbox/SandboxLedger.ts"
+import type { SandboxTransaction, SandboxWithdrawal } from "../../sandbox/SandboxLedger.ts"
 import { cameBack, isOfDebt, type Matched, matchDebts } from "./references.ts"
 import { undisturbed } from "./schedules.ts"
 
@@ -114,6 +114,32 @@ const isAbout = (transactionId: string | undefined) => (fact: RehearsalFact) =>
 const countShipments = (facts: ReadonlyArray<RehearsalFact>): number =>
   new Set(facts.map((fact, index) => textOf(fact, "key") ?? index)).size
 
+const sumOf = (payouts: ReadonlyArray<SandboxWithdrawal>) => payouts.reduce((sum, { amount }) => sum + amount, 0)
+
+/** Whether a debt gives the money of a charge back: it names the charge, and is of what was paid for it. */
+const isBack =
+  (charge: SandboxTransaction) =>
+  ({ amount, reference }: RehearsalDebt): boolean =>
+    reference.includes(charge.transactionId) && amount === paidFor(charge)
+
+/** Writes that nobody disturbed, and that were refused, as was each other call under their key. */
+const refusedWrites = ({ calls }: RehearsalWorld): ReadonlyArray<string> =>
+  calls
+    .filter((call) => isWrite(call) && call.outcome !== undefined)
+    .filter(({ key }) => !calls.some((other) => other.key === key && other.result === "Succeeded"))
+    .map((call) => `${nameOf(call)} is answered ${call.result} where nothing disturbs it: that alone is rehearsed.`)
+
+/** Debts that are not paid although nothing goes wrong, whoever was told of them. */
+const unpaidDebts = (world: Evidence): ReadonlyArray<string> => {
+  const { byDebt } = matchDebts(world.owed, world.withdrawals)
+  const isPaid = (debt: RehearsalDebt) => byDebt.get(debt)?.length !== 0
+  const isNonePaid = !world.owed.some(isPaid)
+  return world.owed
+    .filter((debt) => !isPaid(debt) && (isNonePaid || isDue(world, debt.at)))
+    .filter(({ reference }) => lostOf(world, reference).payouts.length === 0)
+    .map(({ reference }) => `${JSON.stringify(reference)} is owed, and it is not paid although nothing goes wrong.`)
+}
+
 /** All rules by their names. The page `docs/rehearsal.md` explains each. */
 const rules = {
   "paid-twice": {
@@ -121,14 +147,25 @@ const rules = {
     check: (world, undisturbed) => {
       const { byDebt, unowed } = matchDebts(world.owed, world.withdrawals)
       const named = Array.from(byDebt)
-        .filter(([, payouts]) => payouts.length > 1)
+        .filter(([debt, payouts]) => payouts.length > 1 && sumOf(payouts) > debt.amount)
         .map(
           ([{ reference }, payouts]) =>
             `The receiver of ${JSON.stringify(reference)} was paid ${timesOf(payouts.length - 1)} more than is owed: ${payoutsInWords(payouts)}.`
         )
       const early = world.owed.flatMap((debt) => madeTooEarly(world, debt, byDebt.get(debt) ?? []))
-      if (undisturbed.owed.length > 0)
-        return [...named, ...early, ...unowed.map((payout) => problemOfUnowed(payout, byDebt))]
+      const shipped = byTransaction(factsOf(world, "shipped"))
+      const back = Array.from(byDebt).flatMap(([debt, payouts]) =>
+        world.transactions
+          .filter((charge) => shipped.has(charge.transactionId) && payouts.length > 0 && isBack(charge)(debt))
+          .map(
+            ({ transactionId }) =>
+              `Charge ${transactionId} was shipped, and its money was paid back by ${payoutsInWords(payouts)}.`
+          )
+      )
+      if (world.owed.length > 0)
+        return [...named, ...early, ...back, ...unowed.map((payout) => problemOfUnowed(payout, byDebt))]
+      // What it pays only where something goes wrong may be owed.
+      if (withoutPayouts(undisturbed) !== undefined) return named
       const usual = groupAlike(matchDebts([], undisturbed.withdrawals).unowed)
       const more = Array.from(groupAlike(unowed)).flatMap(([name, payouts]) => {
         const extra = payouts.length - (usual.get(name)?.length ?? 0)
@@ -176,13 +213,14 @@ const rules = {
   },
 
   "unknown-dropped": {
-    reasonToSkip: withoutPayouts,
-    check: (world) =>
-      world.calls
+    reasonToSkip: (world) =>
+      withoutPayouts(world) ?? (world.owed.length > 0 ? "the rules of what is owed say it" : undefined),
+    check: (world, undisturbed) =>
+      (undisturbed.owed.length > 0 ? [] : world.calls)
         .filter(
           (call) => call.operation === "requestWithdrawal" && isInDoubt(world, call) && isDue(world, call.startedAt)
         )
-        .filter((call) => !isAskedAgain(world, call))
+        .filter((call) => !isAnswered(world, call))
         .filter(({ key = "" }) => {
           const isAbout = (fact: RehearsalFact) => {
             const reference = textOf(fact, "reference") ?? ""
@@ -195,8 +233,12 @@ const rules = {
   },
 
   "fails-undisturbed": {
-    check: ({ end, schedule }) =>
-      schedule === undisturbed.name && end === "Failed" ? ["The program fails where nothing goes wrong."] : []
+    check: (world) => {
+      if (world.schedule !== undisturbed.name) return []
+      if (world.end === "Failed") return ["The program fails where nothing goes wrong."]
+      if (world.calls.length === 0) return ["The program calls nothing of Payments, so nothing was rehearsed."]
+      return [...refusedWrites(world), ...unpaidDebts(world)]
+    }
   },
 
   "never-ends": {
@@ -285,8 +327,7 @@ const rules = {
         // Nothing is owed for another amount than was asked.
         .filter((charge) => paidFor(charge) === charge.amount)
         .filter(({ transactionId, updatedAt }) => !isReported(world, isAbout(transactionId), Date.parse(updatedAt)))
-        // It is paid back.
-        .filter(({ transactionId }) => !world.owed.some(({ reference }) => reference.includes(transactionId)))
+        .filter((charge) => !world.owed.some(isBack(charge)))
         .flatMap(({ transactionId }) => {
           const shipments = shipmentsOf(world)
           const other = shipments.get(transactionId)
@@ -303,7 +344,7 @@ export type RuleName = keyof typeof rules
 /** The rules, as a list. */
 export const allRules: ReadonlyArray<readonly [RuleName, Rule]> = Object.entries(rules) as Array<[RuleName, Rule]> // the names of a record are its keys
 
-const payoutRules = ["paid-twice", "unknown-dropped", "owed-not-paid", "amount-differs"] as const
+const payoutRules = ["paid-twice", "owed-not-paid", "amount-differs"] as const
 const shipmentRules = ["shipped-unpaid", "shipped-unchecked", "shipped-twice", "not-shipped"] as const
 
 /** The rules that a program makes relevant: those of payouts where it pays out, and those of shipments where it charges. */
@@ -314,16 +355,27 @@ export const relevantRules = ({
   const operations = new Set(calls.map(({ operation }) => operation))
   return [
     ...(operations.has("requestWithdrawal") ? payoutRules : []),
-    ...(operations.has("createTransaction") || receives ? shipmentRules : [])
+    ...(operations.has("getTransaction") || receives ? shipmentRules : [])
   ]
 }
 
-/** Rules that tell the cause better, where they are broken in the same run. */
-export const betterRules: { readonly [Rule in RuleName]?: ReadonlyArray<RuleName> } = {
+/** Rules that tell the cause of another one, where both are broken in the same run. */
+const causes: { readonly [Rule in RuleName]?: ReadonlyArray<RuleName> } = {
   "shipped-unchecked": ["shipped-unpaid"],
-  "owed-not-paid": ["told-done-but-absent", "unknown-dropped", "never-ends"],
+  "fails-undisturbed": ["owed-not-paid", "told-done-but-absent", "never-ends"],
+  "owed-not-paid": ["told-done-but-absent"],
   "unknown-dropped": ["paid-twice", "told-not-executed-but-executed", "told-done-but-absent"],
-  "told-done-but-absent": ["amount-differs"],
-  "not-shipped": ["never-ends"],
   "amount-differs": ["paid-twice"]
+}
+
+/** The rules that a run breaks, with their problems. A rule is checked where the run, or the undisturbed one, has what it needs. */
+export const brokenRules = (
+  world: Evidence,
+  undisturbed: RehearsalWorld
+): ReadonlyArray<readonly [RuleName, ReadonlyArray<string>]> => {
+  const broken = allRules
+    .filter(([, { reasonToSkip }]) => [undisturbed, world].some((run) => reasonToSkip?.(run) === undefined))
+    .map(([rule, { check }]) => [rule, check(world, undisturbed)] as const)
+    .filter(([, problems]) => problems.length > 0)
+  return broken.filter(([rule]) => !broken.some(([other]) => causes[rule]?.includes(other) === true))
 }

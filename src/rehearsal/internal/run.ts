@@ -1,46 +1,33 @@
 /**
- * Plays all schedules of a program, one after the other, and collects the findings.
+ * Plays the schedules of a program, one after the other, and collects the findings.
  */
 import * as Effect from "effect/Effect"
 import type { RehearsalOptions } from "../RehearsalOptions.ts"
-import type { RehearsalFinding, RehearsalReport, RehearsedRule, UndecidedSchedule } from "../RehearsalReport.ts"
-import type { Called } from "./calls.ts"
+import type { RehearsalFinding, RehearsalReport, UndecidedSchedule } from "../RehearsalReport.ts"
+import { type Called, isWrite } from "./calls.ts"
 import { play, type Played } from "./play.ts"
-import { allRules, type RuleName } from "./rules.ts"
+import { allRules, brokenRules, relevantRules } from "./rules.ts"
 import { isOfStep, type Schedule, schedulesOf, undisturbed } from "./schedules.ts"
+import { shortenStory } from "./story.ts"
+
+/** What `only` plays for a first look. */
+export const firstLook = "first look"
 
 /** The page of the package that explains a rule. */
 const pageOf = (rule: string) => `node_modules/effect-pix/docs/rehearsal.md#${rule}`
 
-const finding = (
-  { legend, schedule, story }: Pick<Played, "schedule" | "story" | "legend">,
-  rule: string,
-  problems: ReadonlyArray<string>,
-  page?: string
-): ReadonlyArray<RehearsalFinding> => (problems.length === 0 ? [] : [{ schedule, rule, page, problems, story, legend }])
-
-const findingsOf = (played: Played, plain: Played): ReadonlyArray<RehearsalFinding> => [
-  ...allRules
-    .filter(([, { reasonToSkip }]) => reasonToSkip?.(plain) === undefined)
-    .flatMap(([rule, { check }]) => finding(played, rule, check(played, plain), pageOf(rule))),
-  ...Object.entries(played.own).flatMap(([rule, problem]) =>
-    finding(played, rule, problem === undefined ? [] : [problem])
-  )
-]
-
-const checkedRules = (plain: Played): ReadonlyArray<RehearsedRule> => [
-  ...allRules.map(([rule, { reasonToSkip }]) => ({ rule, notChecked: reasonToSkip?.(plain) })),
-  ...Object.keys(plain.own).map((rule) => ({ rule, notChecked: undefined }))
-]
-
-/** A finding for each rule that has to be checked and was not. It has no story. */
-const uncheckedOf = (rules: ReadonlyArray<RehearsedRule>, checks: ReadonlyArray<string>) =>
-  rules
-    .filter(({ notChecked, rule }) => notChecked !== undefined && checks.includes(rule))
-    .flatMap(({ notChecked, rule }) => {
-      const problem = `This rule has to be checked, and was not: ${notChecked}.`
-      return finding({ schedule: undisturbed.name, story: [], legend: [] }, rule, [problem], pageOf(rule))
-    })
+const findingsOf = (played: Played, plain: Played): ReadonlyArray<RehearsalFinding> => {
+  const found = [
+    ...brokenRules(played, plain).map(([rule, problems]) => ({ rule, page: pageOf(rule), problems })),
+    ...Object.entries(played.own).flatMap(([rule, problem]) =>
+      problem === undefined ? [] : [{ rule, page: undefined, problems: [problem] }]
+    )
+  ]
+  if (found.length === 0) return []
+  const { legend, schedule } = played
+  const story = shortenStory(played.story, plain.story)
+  return found.map(({ page, problems, rule }) => ({ schedule, rule, page, problems, story, legend }))
+}
 
 const undecidedReason =
   "It ends only where real work is waited for: a file, a socket or a thread, which is not in the rehearsal's time."
@@ -60,6 +47,14 @@ const makePlayer = <A, E, S>(program: Effect.Effect<A, E, Called | S>, options: 
   })
 }
 
+/** The schedules that `only` names. */
+const select = (all: ReadonlyArray<Schedule>, only: string | undefined): ReadonlyArray<Schedule> => {
+  if (only === undefined) return all.filter(({ turn }) => turn !== "asked for")
+  if (only === firstLook) return all.filter(({ turn }) => turn === "first")
+  const named = all.filter(({ name }) => name === only)
+  return named.length > 0 ? named : all.filter(({ name }) => name.includes(only))
+}
+
 const unknownSchedule = (only: string, schedules: ReadonlyArray<Schedule>) => {
   const known = schedules.map(({ name }) => `\n  ${name}`).join("")
   return new Error(`Rehearsal: the program has no schedule ${JSON.stringify(only)}. It has these:${known}`)
@@ -68,17 +63,14 @@ const unknownSchedule = (only: string, schedules: ReadonlyArray<Schedule>) => {
 /** See `Rehearsal.run`. */
 export const run = Effect.fnUntraced(function* <A, E, S>(
   program: Effect.Effect<A, E, Called | S>,
-  options: RehearsalOptions<S>,
-  /** The rules that have to be checked, where the options name none. */
-  defaultChecks: (plain: Played) => ReadonlyArray<RuleName> = () => []
+  options: RehearsalOptions<S>
 ) {
   const player = makePlayer(program, options)
   const plain = yield* player(undisturbed)
   // A run that does not end may not have made all its calls.
-  const all = [undisturbed, ...(plain.played.end === "NotEnded" ? [] : schedulesOf(plain.played))]
-  const { only } = options
-  const schedules = all.filter(({ name }) => (only ?? name) === name)
-  if (only !== undefined && schedules.length === 0) return yield* Effect.die(unknownSchedule(only, all))
+  const all = plain.played.end === "NotEnded" ? [undisturbed] : schedulesOf(plain.played)
+  const schedules = select(all, options.only)
+  if (schedules.length === 0) return yield* Effect.die(unknownSchedule(options.only ?? "", all))
 
   const findings: Array<RehearsalFinding> = []
   const undecided: Array<UndecidedSchedule> = []
@@ -87,13 +79,23 @@ export const run = Effect.fnUntraced(function* <A, E, S>(
     if (isDecided) findings.push(...findingsOf(played, plain.played))
     else undecided.push({ schedule: schedule.name, why: undecidedReason })
   }
-  const rules = checkedRules(plain.played)
+  const { calls, own } = plain.played
+  const relevant: ReadonlySet<string> = new Set(relevantRules(plain.played))
+  const writes = calls.filter(isWrite)
   const report: RehearsalReport = {
     schedules: schedules.length,
     steps: schedules.filter(isOfStep).length,
-    calls: plain.played.calls.map(({ number, operation }) => `${number} ${operation}`),
-    rules,
-    findings: [...uncheckedOf(rules, options.checks ?? defaultChecks(plain.played)), ...findings],
+    calls: calls.map(({ number, operation }) => `${number} ${operation}`),
+    writes: { made: writes.length, succeeded: writes.filter(({ result }) => result === "Succeeded").length },
+    rules: [
+      ...allRules.map(([rule, { reasonToSkip }]) => ({
+        rule,
+        isRelevant: relevant.has(rule),
+        notChecked: reasonToSkip?.(plain.played)
+      })),
+      ...Object.keys(own).map((rule) => ({ rule, isRelevant: true, notChecked: undefined }))
+    ],
+    findings,
     undecided
   }
   return report

@@ -16,23 +16,25 @@ import * as Stream from "effect/Stream"
  * Called at each step of the current process; its answer is whether the process is dead. The world has none. A reference, since the
  * user's program lies between the process and its statements.
  */
-export const OnStep = Context.Reference<((name: string, context: Context.Context<never>) => boolean) | undefined>(
-  "effect-pix/RehearsalStep",
-  { defaultValue: () => undefined }
-)
+export const OnStep = Context.Reference<
+  ((name: string, isInner: boolean, context: Context.Context<never>) => boolean) | undefined
+>("effect-pix/RehearsalStep", { defaultValue: () => undefined })
 
 /** A statement is a wait, as it is on any database but this one: the process may die after it. */
 const wait = Effect.flatMap(OnStep, (onStep) => (onStep === undefined ? Effect.void : Effect.yieldNow))
 
-const step = (name: string) =>
+const step = (name: string, isInner: boolean) =>
   Effect.contextWith((context: Context.Context<never>) =>
-    Context.get(context, OnStep)?.(name, context) === true ? Effect.never : Effect.void
+    Context.get(context, OnStep)?.(name, isInner, context) === true ? Effect.never : Effect.void
   )
 
 const isBegin = (sql: string) => /^\s*BEGIN\b/i.test(sql)
 const isCommit = (sql: string) => /^\s*(?:COMMIT|END)\b/i.test(sql)
 const isEnd = (sql: string) => /^\s*(?:COMMIT|END|ROLLBACK(?! TO))\b/i.test(sql)
 const isChange = (sql: string) => !/^\s*(?:SELECT|PRAGMA|SAVEPOINT|RELEASE|ROLLBACK)\b/i.test(sql)
+
+/** Whether a statement is about a table of this library, which its own tests stop at each statement. */
+const isInner = (sql: string) => /\beffect_pix_/i.test(sql)
 
 /** The first word of a statement, with its table: `UPDATE effect_pix_payouts`. */
 const nameOf = (sql: string) => {
@@ -48,25 +50,29 @@ const nameOf = (sql: string) => {
 export const countSteps = Effect.fnUntraced(function* (sql: SqlClient) {
   const connection: Connection = yield* sql.reserve
   let isOpen = false
-  let isChanged = false
+  /** What the open transaction changed. */
+  let changed: "nothing" | "inner tables" | "tables" = "nothing"
+  const stepOf = (name: string) => (changed === "nothing" ? Effect.void : step(name, changed === "inner tables"))
   const before = (statement: string) =>
     Effect.suspend(() => {
-      if (isCommit(statement)) return isChanged ? step("before a commit") : Effect.void
+      if (isCommit(statement)) return stepOf("before a commit")
       if (isBegin(statement)) isOpen = true
-      else if (isOpen) isChanged ||= isChange(statement)
-      else if (isChange(statement)) return step(`before ${nameOf(statement)}`)
+      else if (isChange(statement)) {
+        if (!isOpen) return step(`before ${nameOf(statement)}`, isInner(statement))
+        if (changed !== "tables") changed = isInner(statement) ? "inner tables" : "tables"
+      }
       return Effect.void
     })
   const after = (statement: string) =>
     Effect.suspend(() => {
       if (!isEnd(statement)) return wait
-      const isStep = isChanged && isCommit(statement)
+      const after = isCommit(statement) ? stepOf("after a transaction") : Effect.void
       undo()
-      return isStep ? step("after a transaction") : Effect.void
+      return after
     })
   const undo = () => {
     isOpen = false
-    isChanged = false
+    changed = "nothing"
   }
   const around =
     <Rest extends ReadonlyArray<unknown>, A>(run: (sql: string, ...rest: Rest) => Effect.Effect<A, SqlError>) =>

@@ -6,6 +6,7 @@ import * as Option from "effect/Option"
 import { SqlClient } from "effect/sql/SqlClient"
 import { OnDeath } from "../../internal/onDeath.ts"
 import { type Connect, OfferConnection } from "../../internal/simulatedProcess.ts"
+import type { Sandbox } from "../../sandbox/Sandbox.ts"
 import { countSteps } from "./steps.ts"
 
 const oneConnection = new Error(
@@ -19,7 +20,7 @@ interface Connected<S> {
 }
 
 /** Builds the stores, and connects each process to them: several processes have a connection of the database each. */
-export const buildStores = Effect.fnUntraced(function* <S>(layer: Layer.Layer<S, Error>, processes: number) {
+export const buildStores = Effect.fnUntraced(function* <S>(layer: Layer.Layer<S, Error, Sandbox>, processes: number) {
   const onDeath: Array<() => void> = []
   let connect: Connect | undefined
   const stores = yield* Layer.build(layer).pipe(

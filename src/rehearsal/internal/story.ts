@@ -23,18 +23,27 @@ export interface ShortName {
 const letter = (index: number): string =>
   index < 26 ? String.fromCodePoint(65 + index) : `${letter(Math.floor(index / 26) - 1)}${letter(index % 26)}`
 
+/** A line of a call, or of a delivery of a webhook, whose lines belong together. */
+export interface Line extends StoryLine {
+  readonly block?: object | undefined
+}
+
 /** `processes`: how many run at once. Where it is one, no line has to name it. */
 export const makeStory = (now: () => number, processes: number) => {
   const start = now()
-  const lines: Array<StoryLine> = []
+  const lines: Array<Line> = []
   const charges = new Set<string>()
   const keys = new Set<string>()
-  const add = (text: string): void => void lines.push({ at: now() - start, text })
+  const add = (text: string, block?: object): void => void lines.push({ at: now() - start, text, block })
+  /** Adds an event in a process, by its number. */
+  const addOf = (process: number, text: string, block?: object): void =>
+    add(processes === 1 ? text : `process ${process}, ${text}`, block)
   return {
-    /** Adds an event. */
     add,
-    /** Adds an event in a process, by its number. */
-    addOf: (process: number, text: string): void => add(processes === 1 ? text : `process ${process}, ${text}`),
+    addOf,
+    /** Adds an event of a call. */
+    addOfCall: (call: { readonly number: number; readonly process: number }, text: string): void =>
+      addOf(call.process, `call ${call.number}${text}`, call),
     /** The words for a charge, which gets a short name. */
     charge: (id: string): string => {
       charges.add(id)
@@ -45,7 +54,7 @@ export const makeStory = (now: () => number, processes: number) => {
       keys.add(id)
       return `key ${id}`
     },
-    lines: (): ReadonlyArray<StoryLine> => lines,
+    lines: (): ReadonlyArray<Line> => lines,
     legend: (): ReadonlyArray<ShortName> => [
       ...Array.from(charges, (id, index) => ({ name: `charge ${letter(index)}`, id })),
       ...Array.from(keys, (id, index) => ({ name: `key ${index + 1}`, id }))
@@ -55,6 +64,56 @@ export const makeStory = (now: () => number, processes: number) => {
 
 /** See `makeStory`. */
 export type Story = ReturnType<typeof makeStory>
+
+/** The blocks that repeat the block before them of the same question: the last of a row with their number, the others with 0. */
+const repetitionsOf = (lines: ReadonlyArray<Line>): ReadonlyMap<object, number> => {
+  const blocks = new Map<object, Array<string>>()
+  for (const { block, text } of lines) {
+    if (block === undefined) continue
+    // Repeated calls differ in their numbers alone.
+    const words = text.replace(/\bcall \d+/, "call")
+    blocks.set(block, [...(blocks.get(block) ?? []), words])
+  }
+  const counts = new Map<object, number>()
+  const last = new Map<string, readonly [block: object, words: string]>()
+  for (const [block, texts] of blocks) {
+    const [question = ""] = texts
+    const words = texts.join("\n")
+    const [before, said] = last.get(question) ?? []
+    last.set(question, [block, words])
+    if (before === undefined || said !== words) continue
+    counts.set(block, (counts.get(before) ?? 0) + 1)
+    if (counts.has(before)) counts.set(before, 0)
+  }
+  return counts
+}
+
+/**
+ * The lines of a story without those that say nothing new: a question whose answer repeats is one line with its count. A mark says
+ * where it leaves the story of the undisturbed run.
+ */
+export const shortenStory = (
+  lines: ReadonlyArray<Line>,
+  undisturbed: ReadonlyArray<Line>
+): ReadonlyArray<StoryLine> => {
+  const counts = repetitionsOf(lines)
+  const counted = new Set<object>()
+  const departure = lines.findIndex(({ at, text }, index) => {
+    const usual = undisturbed[index]
+    return usual?.at !== at || usual.text !== text
+  })
+  return lines.flatMap(({ at, block = {}, text }, index) => {
+    const mark = index === departure ? [{ at, text: "from here on it differs from the undisturbed run" }] : []
+    const count = counts.get(block)
+    if (count === undefined) return [...mark, { at, text }]
+    if (count === 0 || counted.has(block)) return mark
+    counted.add(block)
+    return [
+      ...mark,
+      { at, text: `${text}, ${count === 1 ? "again" : `${count} times more until now`}, answered alike` }
+    ]
+  })
+}
 
 /** Writes the changes of the ledger into the story. */
 export const noteChange = (story: Story) => (change: SandboxChange) =>

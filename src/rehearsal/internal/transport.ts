@@ -49,7 +49,9 @@ export const makeTransport = ({
       const stalls = isFirst ? disturber.at("Stall", "call", number) : undefined
       if (stalls?.isAfter === false) stall(`before call ${number} is sent`)
       const met = disturber.faultOf(call, isFirst)
-      if (met !== undefined) story.addOf(call.process, `call ${number}, request ${call.requests}: ${met.name}`)
+      // The answer says how many requests it took.
+      if (met !== undefined && met.name !== call.fault) story.addOfCall(call, `, request ${call.requests}: ${met.name}`)
+      call.fault = met?.name
       const sent = Effect.provideService(gateway.execute(request), OwnFault, met?.fault)
       type Sent = Exit.Exit<Effect.Success<typeof sent>, Effect.Error<typeof sent>>
       return Effect.callback<Effect.Success<typeof sent>, Effect.Error<typeof sent>>((resume) => {
