@@ -1,17 +1,15 @@
 /**
- * Takes the pictures of the docs: `npm run pictures`. The sandbox's page, the timeline of a payout whose answer was lost, and
- * the story of a rehearsal beside the lines of `docs/rehearsal.md` that cause it, which are run.
+ * Takes the pictures of the docs: `npm run pictures`. The sandbox's page, and the timeline of a payout whose answer was lost.
  */
 import { spawnSync } from "node:child_process"
 import { join } from "node:path"
 import { Effect, Layer, Schedule } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { Credentials, IdempotencyKey, IdempotencyKeyGen, Money, Payments } from "effect-pix"
-import { Fault, Rehearsal, Sandbox, SandboxOptions } from "effect-pix/sandbox"
+import { Fault, Sandbox, SandboxOptions } from "effect-pix/sandbox"
 import type { Page } from "playwright-core"
 import { launch } from "../test/support/browser.ts"
 import { libraries, unpacked } from "../test/support/debian.ts"
-import { blocks, writeBlocks } from "../test/support/docBlocks.ts"
 
 const browser = Effect.acquireRelease(Effect.promise(launch), (one) => Effect.promise(() => one.close()))
 
@@ -94,29 +92,4 @@ const panel = Effect.gen(function* () {
   Effect.provideService(SandboxOptions, { balance: 100_000, port: 4010 })
 )
 
-const escape = (text: string) => text.replaceAll(/[&<>]/g, (character) => `&#${character.charCodeAt(0)};`)
-
-const story = Effect.gen(function* () {
-  writeBlocks()
-  const block = blocks.find(
-    ({ code, name }) => name.startsWith("docs/rehearsal.md:") && code.includes("const finding ")
-  )
-  if (block === undefined) return yield* Effect.die(new Error("docs/rehearsal.md has no finding"))
-  const { finding } = yield* Effect.promise(() => import(block.module))
-  const lines = block.code.split("\n").filter((line) => /const byItsWord|yield\* handle\(|Rehearsed\.fact\(/.test(line))
-  const told = Rehearsal.story(finding).split("\n")
-  const html = `<!doctype html><meta charset="utf-8"><style>
-    body { margin: 0; padding: 24px; font: 14px/1.5 system-ui, sans-serif; background: #f5f6f8; color: #14181d }
-    pre { margin: 0; padding: 16px; font: 12.5px/1.55 ui-monospace, "DejaVu Sans Mono", monospace; background: #fff; border: 1px solid #dde2e6; border-radius: 8px }
-    h2 { margin: 0 0 8px; font-size: 14px } section + section { margin-top: 20px }
-    b { color: #a4262c } </style>
-    <section><h2>Three lines: the program ships as soon as a webhook says Paid</h2><pre>${lines.map((line) => escape(line.trim())).join("\n")}</pre></section>
-    <section><h2>The story of the rehearsal: anybody can post to that address</h2><pre>${told.map((line, index) => (index === 0 || line.includes("forged") || line.includes("fact shipped") ? `<b>${escape(line)}</b>` : escape(line))).join("\n")}</pre></section>`
-  yield* shoot("rehearsal.png", { width: 980, height: 100 }, async (page) => {
-    await page.setContent(html)
-    const height = await page.evaluate("document.documentElement.scrollHeight")
-    await page.setViewportSize({ width: 980, height: Number(height) })
-  })
-}).pipe(Effect.scoped)
-
-await Effect.runPromise(Effect.andThen(panel, story))
+await Effect.runPromise(panel)

@@ -178,7 +178,7 @@ describe("Rehearsal.test", () => {
       "ledger: payout 2 of 2500 centavos is executed, key 2",
       "key 2  wd_2",
       "also in: call 1 requestWithdrawal: death after it was executed, and again after the next call",
-      "docs/rehearsal.md#paid-twice"
+      "docs/rehearsal.md#the-rules"
     ])
       expect(failed).toContain(words)
   })

@@ -13,12 +13,12 @@ import { shortenStory } from "./story.ts"
 /** What `only` plays for a first look. */
 export const firstLook = "first look"
 
-/** The page of the package that explains a rule. */
-const pageOf = (rule: string) => `node_modules/effect-pix/docs/rehearsal.md#${rule}`
+/** The table of the package's page that explains each rule. */
+const page = "node_modules/effect-pix/docs/rehearsal.md#the-rules"
 
 const findingsOf = (played: Played, plain: Played): ReadonlyArray<RehearsalFinding> => {
   const found = [
-    ...brokenRules(played, plain).map(([rule, problems]) => ({ rule, page: pageOf(rule), problems })),
+    ...brokenRules(played, plain).map(([rule, problems]) => ({ rule, page, problems })),
     ...Object.entries(played.own).flatMap(([rule, problem]) =>
       problem === undefined ? [] : [{ rule, page: undefined, problems: [problem] }]
     )
