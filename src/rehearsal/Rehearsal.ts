@@ -6,13 +6,13 @@
  *
  * Details:
  * - Faults meet the first request of a call, or each of them, since the client's own retries hide a single one: not sent, refused
- *   for each cause, executed and the answer lost, executed and answered with 500, later than the timeout, an answer cut
- *   off, rate limited. A doubt goes on: each later call under its key is refused. An outage or a limit lasts for a day.
- * - The process dies before and after each call, before and after each fact that it declares, and at each step of the `SqlClient` of its
- *   `stores`. A death runs no finalizer: the program is started again, with the same `stores`.
+ *   or limited, executed and the answer lost, answered with 500, later than the timeout, an answer cut off. A doubt goes on: each
+ *   later call under its key is refused. An outage or a limit lasts for a day.
+ * - The process dies before and after each call, before and after each fact that it declares, and at each statement of the `SqlClient` of
+ *   its `stores` that changes a table of the program. A death runs no finalizer: the program is started again, with the same `stores`.
  * - With `processes` several processes run the program at once, and one of them stands still.
- * - Webhooks of the gateway go to `Webhook`, or to the handler of `Rehearsed.receive`. They are also delivered twice, late, out of
- *   order, never, and once but half handled, and one is forged.
+ * - Webhooks of the gateway go to `Webhook`, or to the handler of `Rehearsed.receive`, until the program has ended. They are also
+ *   delivered twice, late, out of order, never, and once but half handled, and one is forged.
  * - Some rules are about actions outside of the gateway. They are checked where the program declares its actions, with
  *   `Rehearsed` of `effect-pix`.
  * - The same program gives the same report, byte for byte, if it takes the time and random numbers from Effect.
@@ -43,7 +43,7 @@
  * })
  *
  * const { findings } = await Effect.runPromise(Rehearsal.run(mistaken))
- * const first = [findings[0]?.rule, findings[0]?.schedule] // => ["paid-twice", "call 1 requestWithdrawal: executed, answer lost, each request"]
+ * const first = [findings[0]?.rule, findings[0]?.schedule] // => ["paid-twice", "call 1 requestWithdrawal: answer cut off, each request"]
  * const report = await Effect.runPromise(Rehearsal.run(right))
  * report.findings // => []
  * ```
