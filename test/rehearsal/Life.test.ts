@@ -23,7 +23,10 @@ const ofPayouts: ReadonlyArray<Mistake> = [
     "a payout that its first webhook books",
     "told-done-but-absent",
     fails,
-    Life.payAndHear((_, status) => (status === "failure" ? Effect.void : declare("paid")), Life.listen),
+    Life.payAndHear(
+      (_, status) => (status === "failure" ? Effect.void : declare("paid")),
+      () => Life.listen
+    ),
     Life.payAndHear(Life.look)
   ],
   [
@@ -37,7 +40,7 @@ const ofPayouts: ReadonlyArray<Mistake> = [
     "a payout whose end only a webhook tells",
     "owed-not-paid",
     `${fails}, and its webhook never comes`,
-    Life.payAndHear(Life.look, Life.listen),
+    Life.payAndHear(Life.look, () => Life.listen),
     Life.payAndHear(Life.look)
   ],
   [
@@ -76,7 +79,10 @@ const ofPayouts: ReadonlyArray<Mistake> = [
     "a payout that is booked by the word of a webhook",
     "told-done-but-absent",
     `${call} a forged webhook says that the payout arrived, which fails an hour later`,
-    Life.payAndHear((_, status) => (status === "successful" ? declare("paid") : Effect.void), Life.listen),
+    Life.payAndHear(
+      (_, status) => (status === "successful" ? declare("paid") : Effect.void),
+      () => Life.listen
+    ),
     Life.payAndHear(Life.look)
   ]
 ]

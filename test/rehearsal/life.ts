@@ -48,7 +48,7 @@ export const payAndHear = (onPayout: OnPayout, onAccepted: (id: number) => Progr
     payOnce(onAccepted)
   )
 /** Hears of a payout for a day. */
-export const listen = () => Effect.sleep("1 day")
+export const listen = Effect.sleep("1 day")
 /** Hears that something happened, and looks what it was. */
 export const look: OnPayout = (id) => Effect.flatMap(meaningOf(id), book)
 
