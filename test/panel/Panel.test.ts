@@ -81,6 +81,7 @@ describe.skipIf(noBrowser !== undefined)(
         await row.getByRole("button", { name: "Pay: Charge 1" }).click()
         await row.getByText("Paid").waitFor()
         await says(page, "Charge #1 is paid, R$ 25,00; the webhook was answered 200")
+        assert.strictEqual(await page.evaluate("document.activeElement.textContent"), "QR code and details #1")
         await page.locator("#balance").filter({ hasText: "1.025,00" }).waitFor()
         await tab(page, "Webhooks")
         await rows(page).filter({ hasText: "Sent" }).getByRole("button", { name: "Send again" }).click()
@@ -210,7 +211,156 @@ describe.skipIf(noBrowser !== undefined)(
       })
     })
 
+    live(
+      "a charge is paid late and refunded, its webhooks come twice and out of order, and its timeline says so",
+      served,
+      function* () {
+        const target = yield* serveRaw((connection) => connection.write("HTTP/1.1 500 Oh\r\nContent-Length: 0\r\n\r\n"))
+        const sandbox = yield* Sandbox
+        const { id } = (yield* ask(charging({}, keyed("order-1")))).json.data
+        yield* ask({ path: lookupPath(id) })
+        yield* look("/?open=1", async (page) => {
+          await page.getByRole("link", { name: "Add an address for webhooks" }).click()
+          await page.getByLabel("Local address for webhooks").fill(`http://127.0.0.1:${target.port}/pix`)
+          await button(page, "Add address").click()
+          await says(page, "Webhooks go to http://127.0.0.1")
+          await page.goBack()
+          for (const [name, text] of [
+            ["Pay late", "Charge #1 is paid, R$ 25,00; the webhook was answered 500"],
+            ["Refund", "Charge #1 is refunded, R$ 25,00; the webhook was answered 500"],
+            ["Deliver twice", "Webhook #3 is sent again; the webhook was answered 500"],
+            ["Deliver out of order", "An earlier status is sent; the webhook was answered 500"]
+          ] as const) {
+            await button(page, `${name}: Charge 1`).click()
+            await says(page, text)
+          }
+          const story = await page.locator(".timeline li > span").allInnerTexts()
+          const expected = [
+            /^Asked for: Request #1 200\s+order-1\s+\{/,
+            /^Created$/,
+            /^Looked up: Request #2 200\s+\{/,
+            /^Cancelled$/,
+            /^Paid$/,
+            /^Sent to http:\S+: Webhook #1 500 \d+ ms/
+          ]
+          for (const [index, words] of expected.entries()) assert.match(story[index]?.trim() ?? "", words)
+          await page.getByRole("link", { name: "Webhook #1", exact: true }).first().click()
+          await page.locator(".details").getByRole("link", { name: "Charge #1" }).click()
+          await page.getByRole("img", { name: "QR code of charge 1" }).waitFor()
+        })
+        const sent = (yield* sandbox.webhooks).map(({ json }) => Object(json).status)
+        assert.deepStrictEqual(sent, ["Cancelled", "Paid", "Refunded", "Refunded", "Paid"])
+      }
+    )
+
+    live("whatever a caller or an address says is text on the page, and never markup", served, function* () {
+      const attack = `"'><img/src=x/onerror=alert(1)>&lt;`
+      const sandbox = yield* Sandbox
+      yield* sandbox.subscribe("http://127.0.0.1:9/'><script>")
+      const customer = { name: attack, email: "maria@example.com", externalRef: attack }
+      const made = yield* ask(charging({ customer }, { ...keyed(attack), "x-odd": attack }))
+      const paid = yield* ask(paying({ description: attack }, keyed(attack)))
+      assert.deepStrictEqual([made.status, paid.status], [200, 201])
+      yield* ask({ path: `/api/${encodeURIComponent(attack)}?${attack}` })
+      const forged = { __b: 1, type: "img", props: { dangerouslySetInnerHTML: { __html: attack }, src: "x" } }
+      yield* sandbox.sendWebhook({ event: forged, status: attack, [attack]: attack })
+      yield* sandbox.fault("any", Fault.answer(200, { body: attack, headers: { "x-odd": attack } }))
+      const odd = encodeURIComponent(attack)
+      yield* look("/", async (page) => {
+        const origin = new URL(page.url()).origin
+        for (const [path, shown] of [
+          ["open=1", attack],
+          ["tab=withdrawals&open=1", attack],
+          ["tab=requests&open=1", attack],
+          ["tab=requests&open=3", "/api/%22"],
+          ["tab=webhooks&open=1", "dangerouslySetInnerHTML"],
+          ["tab=faults", "answer 200"],
+          [`search=${odd}&status=${odd}&open=${odd}&page=${odd}&tab=${odd}&lang=${odd}`, attack]
+        ] as const) {
+          await page.goto(`${origin}/?${path}`)
+          await page.locator("main").getByText(shown).first().waitFor()
+          assert.strictEqual(await page.locator("img[src^=x], script:not([src^='/panel/'])").count(), 0, path)
+        }
+      })
+    })
+
+    live(
+      "the path of a charge's own address for webhooks may be a secret, and is not shown",
+      socket({ as: "seen" }),
+      function* () {
+        const { json } = yield* ask(charging({ postbackUrl: "http://127.0.0.1:9/a-secret?key=path" }))
+        yield* (yield* Sandbox).markPaid(json.data.id)
+        yield* look("/", async (page) => {
+          for (const path of ["?open=1", "?tab=requests&open=1", "?tab=webhooks&open=1", "?tab=webhooks"]) {
+            await page.goto(new URL(path, page.url()).href)
+            await page
+              .getByText(/127\.0\.0\.1:9/)
+              .first()
+              .waitFor()
+            assert.notInclude(await page.content(), "a-secret", path)
+          }
+        })
+      }
+    )
+
+    live(
+      "five thousand charges are usable: by pages, by a search, by a link to the oldest, and live",
+      served,
+      function* () {
+        const sandbox = yield* Sandbox
+        for (let row = 1; row <= 5000; row++) yield* sandbox.charge(100 + row, `Maria ${row}`)
+        const context = yield* Effect.context<Sandbox>()
+        yield* look("/?open=1", async (page) => {
+          await page.getByRole("img", { name: "QR code of charge 1" }).waitFor()
+          await page.getByText("4,901–5,000 of 5,000").first().waitFor()
+          await page.getByRole("link", { name: "Newer" }).click()
+          await page.getByText("4,801–4,900 of 5,000").first().waitFor()
+          await page.getByRole("searchbox").fill("maria 4999")
+          await page.getByText("1 of 1").waitFor()
+          await page.getByRole("searchbox").fill("")
+          await page.getByText("1–100 of 5,000").first().waitFor()
+          assert.strictEqual(await rows(page).count(), 100)
+          await Effect.runPromiseWith(context)(Effect.flatMap(Sandbox, ({ charge }) => charge(2500)))
+          await page.getByText("1–100 of 5,001").first().waitFor()
+          assert.strictEqual(await page.title(), "(5,001) effect-pix sandbox")
+        })
+      }
+    )
+
+    live(
+      "on a phone, requests of one kind are folded behind the newest of them, but for the open one",
+      served,
+      function* () {
+        for (const id of ["a", "b", "c", "d"]) yield* ask({ path: lookupPath(id) })
+        yield* (yield* Sandbox).fault("getTransaction", Fault.answer(404))
+        yield* ask({ path: lookupPath("e") })
+        const shown = (page: Page) =>
+          page.locator(".row, .alike").evaluateAll((all) => all.map(({ id, textContent }) => id || textContent?.trim()))
+        yield* look(
+          "/?tab=requests",
+          async (page) => {
+            await rows(page).first().waitFor()
+            assert.deepStrictEqual(await shown(page), ["row-5", "row-4", "3 more like it"])
+            await button(page, "3 more like it").click()
+            assert.deepStrictEqual(await shown(page), ["row-5", "row-4", "row-3", "row-2", "row-1"])
+          },
+          { width: 390 }
+        )
+        const all = ["row-5", "row-4", "row-3", "row-2", "row-1"]
+        yield* look(
+          "/?tab=requests&open=3",
+          async (page) => assert.deepStrictEqual((await rows(page).last().waitFor(), await shown(page)), all),
+          { width: 390 }
+        )
+        yield* look("/?tab=requests", async (page) =>
+          assert.deepStrictEqual((await rows(page).last().waitFor(), await shown(page)), all)
+        )
+      }
+    )
+
     live("Connect shows what a program needs, and copies it", served, function* () {
+      yield* (yield* Sandbox).rotateCredentials
+      let curl = ""
       yield* look(
         "/?lang=pt",
         async (page) => {
@@ -224,11 +374,18 @@ describe.skipIf(noBrowser !== undefined)(
             /^PAYMENTS_BASE_URL=http:.*\nPAYMENTS_CLIENT_ID=.*\nPAYMENTS_API_KEY=.*\nPAYMENTS_COMPANY_ID=1$/
           )
           assert.deepStrictEqual(await page.evaluate(clippedIn("#connect *")), [])
+          const commands = await page.locator("#connect pre").allInnerTexts()
+          curl = commands[2] ?? ""
           await page.keyboard.press("Escape")
           await page.locator("#connect").waitFor({ state: "hidden" })
         },
         { width: 360 }
       )
+      const { baseUrl } = yield* Sandbox
+      const headers = { "x-client-id": "sandbox-client", "x-api-key": "sandbox-key-1", accept: "application/json" }
+      const parts = Object.entries(headers).map(([name, value]) => ` \\\n  -H '${name}: ${value}'`)
+      assert.strictEqual(curl, `curl -X GET '${baseUrl}${balancePath(1)}'${parts.join("")}`)
+      assert.strictEqual((yield* ask({ path: balancePath(1), headers })).status, 200)
     })
 
     live.each(sizes)(

@@ -257,5 +257,8 @@ start(() => {
   const { Awaiting = 0 } = state.seen.charges
   document.documentElement.lang = lang()
   document.title = `${Awaiting > 0 ? `(${count(Awaiting)}) ` : ""}effect-pix sandbox`
+  const row = document.activeElement?.closest(".row")?.id
   render(page(), document.body)
+  // The button that had the focus may be gone: its row has it then.
+  if (document.activeElement === document.body) document.querySelector(`#${row} a`)?.focus()
 })

@@ -221,10 +221,11 @@ const lines = {
       kind: [operation ?? method, status, fault && nameOf(fault)].join(" "),
       what: named(operation ?? method),
       status: pill(status),
-      who: idOf(`${method} ${path}`),
+      who: html`${idOf(`${method} ${path}`)} ${fault && pill(word("met", nameOf(fault)), "bad")}`,
       label: "details",
-      acts: [fault && pill(word("met", nameOf(fault)), "bad"), copy(curl(one), word("request", id), "copyCurl")],
-      details: (related) => html`${fields([word("about"), aboutOf(related)], [word("key"), idempotencyKey, true])}
+      acts: [],
+      details: (related) => html`<div class="acts">${copy(curl(one), word("request", id), "copyCurl")}</div>
+        ${fields([word("about"), aboutOf(related)], [word("key"), idempotencyKey, true])}
         ${answer && block(word("answer"), answer)} ${body && block(word("body"), body)}
         <h3>${word("headers")}</h3>
         ${fields(...Object.entries(headers))}`
