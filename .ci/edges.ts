@@ -168,7 +168,8 @@ const statuses: ReadonlyArray<readonly [what: string, PayoutStatus]> = [
   ["`cancelled`", { _tag: "Cancelled", state: "cancelled", ...common }]
 ]
 
-const wordsList = (): string => statuses.map(([what, status]) => `- ${what}: ${sentenceOf(status)}`).join("\n")
+const wordsList = (): string =>
+  statuses.map(([what, status]) => `- ${what}: ${sentenceOf(status, "en")} / ${sentenceOf(status, "pt")}`).join("\n")
 
 /** The table of why a payout is not sent, is in doubt or waits for a person. */
 const whyTable = (): string =>

@@ -9,7 +9,7 @@ import { reference } from "./internal/operator/step.ts"
 import { accountSteps, payoutSteps, stateLetterSteps } from "./internal/operator/steps.ts"
 
 const lang = Flag.Literals("lang", ["en", "pt"]).pipe(
-  Flag.withDescription("Portuguese headings, and in one sentence what is known of each payout. JSON stays as it is"),
+  Flag.withDescription("The language of the words, and with pt the times of São Paulo in a CSV. JSON stays as it is"),
   Flag.withDefault("en")
 )
 

@@ -130,10 +130,10 @@ describe.each(databases)("payouts in %s", (...database) => {
   live("payouts are listed with ages, amounts and totals by state, and one is shown with its key masked", function* () {
     const { inProgram, rows } = yield* operate(database)
     const table = [
-      "STATE             AMOUNT          AGE  REFERENCE                 WHY",
-      "parked          R$ 20,00          3 d  parked                    Operator",
-      "unknown         R$ 50,00          3 d  unknown                   OutcomeUnknown",
-      "accepted        R$ 10,00          3 d  accepted",
+      "STATE             AMOUNT          AGE  REFERENCE                 WHY               SITUATION",
+      "parked          R$ 20,00          3 d  parked                    Operator          Not sent: it waits for the decision of a person (a person parked it)",
+      "unknown         R$ 50,00          3 d  unknown                   OutcomeUnknown    To check: it may have been paid, do not pay it in another way before",
+      "accepted        R$ 10,00          3 d  accepted                                    Queued: it will be paid by itself. Do not pay it in another way",
       ""
     ].join("\n")
     yield* rows(
@@ -143,7 +143,7 @@ describe.each(databases)("payouts in %s", (...database) => {
       ["list --state failed", 0, /^STATE .*\n$/, /^There is none\.$/m],
       ["list --csv --json", 1, "", /one of --csv and --json/],
       ["list --limit 0", 1, "", /--limit/],
-      ["show parked", 0, /^Because +Operator: a person parked it\. It ends by `resume` or `settle`$[^]*^To +.*\*\*\*/m],
+      ["show parked", 0, /^Because +Operator\nEnds by +`resume` or `settle`$[^]*^To +.*\*\*\*/m],
       ["show unknown", 0, /^Amount +R\$ 50,00 \(5000 centavos\)$[^]*^May have left +\S+Z \(3 d ago\)$/m],
       ["show unknown --full --json", 0, /"pixKey":"maria@example\.com"/],
       ["show unknown --full --by ana", 1, "", /--by/],
@@ -229,13 +229,14 @@ describe.each(databases)("payouts in %s", (...database) => {
 describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database) => {
   live("an accountant gets every page as CSV, without payees and with no cell that a sheet runs", function* () {
     const { inProgram, rows, run: list } = yield* operate(database)
-    const columns = "reference,state,amount_centavos,amount_reais,submitted_at,updated_at,withdrawal_id,word"
-    const head = `${columns},end_to_end_id,value_reais,difference_reais,ended_by,ended_at,not_before,submitted_by,why`
+    const columns =
+      "reference,state,amount_centavos,amount_reais,submitted_at,updated_at,withdrawal_id,withdrawal_status"
+    const head = `${columns},end_to_end_id,value_reais,difference_reais,ended_by,ended_at,not_before,submitted_by,why,situation`
     const { submittedAt } = JSON.parse((yield* list("show posted --json")).stdout)
     const at = submittedAt.replace(/\.\d+Z$/, "Z")
     const one = yield* list("list --state posted --csv")
     expect(one.stdout.replace(/(,\S+Z),\S+Z,/, "$1,")).toBe(
-      `\uFEFF${head}\r\nposted,posted,3000,30.00,${at},7,,,,,,,,,\r\n`
+      `\uFEFF${head}\r\nposted,posted,3000,30.00,${at},7,,,,,,,,,,"Sent, not confirmed yet: withdrawal 7"\r\n`
     )
 
     // More than one page.
@@ -281,16 +282,22 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
       [
         "list --since 2026-11-01 --until 2026-11-02 --csv",
         0,
-        new RegExp(`\r\n${ended}\\S+,8,,E2E8,19.50,-0.50,lookup,2026-11-01T03:00:00Z,,ana,\r\n`),
+        new RegExp(
+          `\r\n${ended}\\S+,8,,E2E8,19.50,-0.50,lookup,2026-11-01T03:00:00Z,,ana,,Came back on 2026-11-01\r\n`
+        ),
         /^1 returned, R\$ 20,00\n$/
       ],
       ["list --until 2026-11-01 --json", 0, /^\{"reference":"late".*\}\n$/, /^1 accepted, R\$ 10,00\n$/],
       ["list --since 2026-11-31", 1, "", /a day, as 2026-11-01/],
       ["list --to-check --json", 0, /^\{"reference":"paid".*"claimed":"failed".*\}\n$/, /^1 posted, R\$ 30,00\n$/],
-      ["list --because NotBefore", 0, "", /^There is none\.\n$/],
+      ["list --because NotBefore", 0, /^STATE .*\n$/, /^There is none\.\n$/],
       ["list --state all --csv --full", 1, "", /EFFECT_PIX_SEAL_KEY/],
-      ["show paid", 0, /^Claimed +a webhook says failed: look into the panel, and settle it$/m],
-      ["show back", 0, /^(?![^]*encerrada)[^]*^Its value +19\.50\nEnd to end +E2E8\nEnded +as returned by a lookup, /m],
+      ["show paid", 0, /a webhook says that it failed$[^]*^Claimed +failed$/m],
+      [
+        "show back",
+        0,
+        /^(?![^]*encerrada)[^]*^Its value +19\.50\nEnd to end +E2E8\nEnded +by lookup, .*\nReason +sealed by the program$/m
+      ],
       ["confirm late --yes", 4, "", /Only what was recorded/],
       ["confirm --withdrawal 9 --yes", 0, /^State +posted$/m, /looks it up within a second/],
       [
@@ -306,13 +313,13 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
       [
         "payouts list --lang pt --state all",
         0,
-        /^ESTADO +VALOR +HÁ +REFERÊNCIA +SITUAÇÃO\nna fila .* late +Na fila: será pago sozinho\..*\ndevolvido .* Devolvido em 01\/11\/2026\n/,
+        /^ESTADO +VALOR +HÁ +REFERÊNCIA +POR QUÊ +SITUAÇÃO\nna fila .* late +Na fila: será pago sozinho\..*\ndevolvido .* Devolvido em 01\/11\/2026\n/,
         /^1 na fila, R\$ 10,00\n2 devolvido, R\$ 50,00\n$/
       ],
       [
         "payouts list --lang pt --state returned --limit 1 --csv",
         0,
-        /^\uFEFFreferencia,valor_centavos,valor_reais,pedido_em,alterado_em,.*,pedido_por,estado,encerrado_por,situacao\r\nback,2000,20\.00,2026-11-01 00:00:00,.*,2026-11-01 00:00:00,,ana,devolvido,consulta,Devolvido em 01\/11\/2026\r\n$/,
+        /^\uFEFFreferencia,estado,valor_centavos,valor_reais,pedido_em,.*,pedido_por,por_que,situacao\r\nback,devolvido,2000,20\.00,2026-11-01 00:00:00,.*,consulta,2026-11-01 00:00:00,,ana,,Devolvido em 01\/11\/2026\r\n$/,
         /^Mostrados 1 de 2\. As somas são de todos:\n/
       ],
       ["payouts show back --full", 0, /^Reason +Conta encerrada$[^]*^To +EMAIL maria@example\.com$/m]
@@ -377,17 +384,17 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
       ["retry refused", 2, "", /retry: 1 payout, R\$ 40,00 \(4000 centavos\): MONEY WILL MOVE/],
       ["retry accepted", 2, "", /It is sent at once, under the same key/],
       ["pause --yes --by ana --note asked", 0, /^Workers +paused since \S+Z \(.* ago\) by ana: asked$/m, /stop/],
-      ["list --json", 0, /accepted/, /until .*continue.*\nThe workers are paused since .* by ana: asked\n$/],
+      ["list --json", 0, /accepted/, /The workers are paused since .* by ana: asked\n.*until .*continue`\.\n$/],
       [
         "list --lang pt --state paid",
         0,
         /^ESTADO .*\n$/,
-        /^Não há nenhum\.\nOs envios estão pausados, desde \S+Z, por ana: nada .*\n$/
+        /^Não há nenhum\.\nOs envios estão pausados desde \S+Z \(há .*\) por ana: asked\nNada .*\n$/
       ],
       [
         "show parked --lang pt",
         0,
-        /^Pagamento +parked\nValor +R\$ 20,00 \(2000 centavos\)\nPedido +\S+Z \(há 3 d\)\n[^]*^Para +EMAIL .*\nSituação +Não enviado: espera a decisão.*\n {2}\S+ Pedido \(na fila\)\n {2}\S+ Parado Operator \(parado\)\n$/m
+        /^Pagamento +parked\nValor +R\$ 20,00 \(2000 centavos\)\nEstado +parado\nSituação +Não enviado: espera a decisão.*\nPorque +Operator\nTermina com +`resume` or `settle`\nPedido +\S+Z \(há 3 d\)\n[^]*^Para +EMAIL .*\n {2}\S+ Pedido \(na fila\)\n {2}\S+ Parado Operator \(parado\)\n$/m
       ],
       ["retry refused accepted", 2, "", /be sent again, .*nothing is sent until .* continue[^]*be sent at once, /],
       ["resume parked", 2, "", /MONEY MAY MOVE[^]*nothing is sent until `effect-pix payouts continue`/],
@@ -421,7 +428,7 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
     yield* rows(
       ["settle over-1 nobody-1 nobody-2 --as paid --yes", 4, "", /nobody-1[^]*nobody-2[^]*Nothing was changed\./],
       ["settle over-1 --as paid --yes", 0, /^State +paid$/m],
-      ["resume over-1 over-2 held over-2 --yes", 4, /^STATE .*\naccepted .* over-2\naccepted .* held\n$/, some]
+      ["resume over-1 over-2 held over-2 --yes", 4, /^STATE .*\naccepted .* over-2 .*\naccepted .* held .*\n$/, some]
     )
   })
 
@@ -433,7 +440,7 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
       [
         "cancel anew accepted --yes",
         0,
-        /^STATE .*\ncancelled .* anew\ncancelled .* accepted\n$/,
+        /^STATE .*\ncancelled .* anew .*\ncancelled .* accepted .*\n$/,
         /2 payouts, R\$ 20,00/
       ],
       [
@@ -442,7 +449,7 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
         "",
         /A request of it may have left\. Park it[^]*It was recorded, settled or cancelled/
       ],
-      ["cancel --yes", 1, "", /^Name the payouts by their references\.$/m]
+      ["forget --yes", 1, "", /^Name the payouts by their references\.$/m]
     )
   })
 
@@ -455,10 +462,38 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
         `UPDATE effect_pix_payouts SET sends = 1, may_have_left_at = ${hoursAgo(72)} WHERE reference = 'over-3'`
       )
     )
-    const named = /^resume changed nothing: .*over-3 [^]*2 payouts, R\$ 30,00 \(3000 centavos\)(?![^]*over-3)/
+    const named = /^over-3 is left out: a request .* horizon[^]*2 payouts, R\$ 30,00 \(3000 centavos\)(?![^]*over-3)/
     yield* rows(
-      ["resume --because OverCap --yes", 4, /^STATE .*\naccepted .* over-1\naccepted .* over-2\n$/, named],
-      ["show over-3", 0, /^State +parked$/m]
+      ["settle --because OverCap --as failed", 2, "", named],
+      ["resume --because OverCap --yes", 4, /^STATE .*\naccepted .* over-1 .*\naccepted .* over-2 .*\n$/, named],
+      ["settle --because OverCap --as paid --yes", 4, "", /^over-3 is left out: .*\n$/],
+      ["settle over-3 --as paid --yes", 0, /^State +paid$/m],
+      ["settle --because Operator --as failed --yes", 0, /^State +failed$/m, /1 payout, R\$ 40,00 .*: You say/]
+    )
+  })
+
+  live("both languages show the same fields, columns and warnings, and the causes that --because takes", function* () {
+    const { inProgram, rows, run: show } = yield* operate(database)
+    yield* rows(["pause --yes", 0, /paused/])
+    yield* inProgram(sql("UPDATE effect_pix_payouts SET ended_as = 'failed' WHERE reference = 'posted'"))
+    const inBoth = Effect.fnUntraced(function* (line: string) {
+      const [en, pt] = [(yield* show(line)).stdout, (yield* show(`${line} --lang pt`)).stdout]
+      expect(linesOf(pt)).toHaveLength(linesOf(en).length)
+      expect(pt.match(/A conferir|Não pago/g) ?? []).toHaveLength((en.match(/To check|Not paid/g) ?? []).length)
+      return [en, pt] as const
+    })
+    for (const reference of states) yield* inBoth(`show ${reference}`)
+    const [en, pt] = yield* inBoth("list --state all")
+    expect(pt.match(/Paused|OutcomeUnknown|Operator|RequestRejected/g)).toEqual(
+      en.match(/Paused|OutcomeUnknown|Operator|RequestRejected/g)
+    )
+    const [csv, emPortugues] = yield* inBoth("list --state all --csv")
+    expect(linesOf(emPortugues)[0]!.split(",")).toHaveLength(linesOf(csv)[0]!.split(",").length)
+    yield* rows(
+      ["retry --because Paused", 2, "", /accepted \(Paused\)/],
+      ["cancel --because Paused", 2, "", /1 payout, R\$ 10,00/],
+      ["resume --because Operator", 2, "", /1 payout, R\$ 20,00/],
+      ["resume --because Nobody", 1, "", /Paused/]
     )
   })
 
@@ -473,7 +508,7 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
     yield* rows(
       ...["yesterday", "2026-11-21", "2026-11-21T10:00:00", "2026-99-99T10:00:00Z"].map(refused),
       [`park --submitted-before ${submittedAt} --yes`, 0, /over-1/, four],
-      ["list --state accepted", 0, /^.*\naccepted .* new\n$/],
+      ["list --state accepted", 0, /^.*\naccepted .* new .*\n$/],
       // From now on an operator parked them.
       ["resume --because OverCap --yes", 0, "", /there is no such payout/]
     )

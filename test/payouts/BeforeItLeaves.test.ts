@@ -43,7 +43,7 @@ describe("a payout that is not to be sent before a time", () => {
       yield* queue.submit({ ...payout("past"), notBefore: at(0) })
       // Longer than any other wait of a payout.
       const days = yield* queue.submit({ ...payout("days"), notBefore: at(72 * hour) })
-      assert.include(sentenceOf(days), "será pago sozinho em 03/01/1970")
+      assert.include(sentenceOf(days, "pt"), "será pago sozinho em 03/01/1970")
       yield* TestClock.adjust("29 minutes")
       assert.deepStrictEqual(yield* gauges, ["delayed NotBefore default {payout} 2"])
       assert.strictEqual(yield* paid, 1)

@@ -179,5 +179,5 @@ it.each([
     "Não enviado: espera a decisão de uma pessoa (parado por uma pessoa)"
   ]
 ] as const)("the Portuguese words for a payout that is %s say whether it may have been paid", (_, row, words) =>
-  assert.strictEqual(sentenceOf(statusOf(rowOf(row))), words)
+  assert.strictEqual(sentenceOf(statusOf(rowOf(row)), "pt"), words)
 )

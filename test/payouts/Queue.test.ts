@@ -359,7 +359,7 @@ describe("a payout whose record says that it failed", () => {
       yield* queue.submit(item)
       yield* TestClock.adjust("10 minutes")
       const status = Option.getOrThrow(yield* queue.status("invoice-1"))
-      assert.deepStrictEqual([yield* stateOf(queue, "invoice-1"), sentenceOf(status)], [state, words])
+      assert.deepStrictEqual([yield* stateOf(queue, "invoice-1"), sentenceOf(status, "pt")], [state, words])
       assert.strictEqual((yield* linesOf(queue, "invoice-1")).at(-1), line)
       assert.strictEqual(yield* requests(), count)
       const seen =

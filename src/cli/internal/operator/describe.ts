@@ -1,16 +1,19 @@
 /** Payouts of the queue in words and as data. A reference is shown, since it is the user's own. */
 import * as BigDecimal from "effect/BigDecimal"
 import * as Duration from "effect/Duration"
-import type * as DateTime from "effect/DateTime"
+import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
 import type { PayoutAccount } from "../../../payouts/PayoutHistory.ts"
 import { whyOf } from "../../../payouts/PayoutBecause.ts"
 import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
 import type { PayoutState } from "../../../payouts/PayoutState.ts"
+import { saoPaulo } from "../../../internal/utc.ts"
 import * as Money from "../../../pix/Money.ts"
 import { decimal, inBoth } from "../amount.ts"
 import type { Columns } from "../list.ts"
-import { ageOf, fieldLines, type Fields, plain, time } from "../text.ts"
+import { ageOf, type Cell, fieldLines, plain, time } from "../text.ts"
+import { sentenceOf } from "./sentence.ts"
+import { ends, type Lang, states, text, type Text, words } from "./words.ts"
 
 /** How many payouts there are, and how much they are together. */
 export interface Sum {
@@ -26,26 +29,25 @@ export interface Account extends PayoutAccount {
   readonly now: number
 }
 
-/** Why a payout is in its state, in one or two words. */
+/** What a payout is shown with: the time, and the language of the words. */
+export interface View {
+  readonly now: number
+  readonly lang: Lang
+}
+
+/** Why a payout is in its state, in one or two words: the word of `--because`, and what its last request was answered. */
 export const reasonOf = (status: PayoutStatus): string => {
   const because = "because" in status ? [status.because] : []
   const error = "error" in status && status.error !== undefined ? [status.error._tag] : []
-  return [...because, ...error].join(", ")
-}
-
-/** Why a payout is not sent or in doubt, and what ends that. */
-const textOfBecause = (status: PayoutStatus): string | undefined => {
-  const because = "because" in status ? status.because : undefined
-  const why = whyOf(status.state, because)
-  return why && `${because}: ${why.en}. It ends by ${why.ends}`
+  return [...because, ...error].filter((word) => word !== undefined).join(", ")
 }
 
 /** Since when the workers are paused, by whom and why. Another program may have paused them by SQL. */
-export const textOfPause = ({ lastPause, now }: Account): string => {
-  if (lastPause?.paused !== true) return "paused: the time and the person are not recorded"
-  const by = lastPause.by === undefined ? "" : ` by ${plain(lastPause.by)}`
-  const note = lastPause.note === undefined ? "" : `: ${plain(lastPause.note)}`
-  return `paused since ${time(lastPause.at)} (${ageOf(lastPause.at, now)} ago)${by}${note}`
+export const textOfPause = ({ lastPause, now }: Account, lang: Lang): string => {
+  if (lastPause?.paused !== true) return words.pausedByOthers[lang]
+  const since = `${words.pausedSince[lang]} ${time(lastPause.at)} (${words.ago[lang](ageOf(lastPause.at, now))})`
+  const by = lastPause.by === undefined ? "" : ` ${words.by[lang]} ${plain(lastPause.by)}`
+  return `${since}${by}${lastPause.note === undefined ? "" : `: ${plain(lastPause.note)}`}`
 }
 
 /** How often and when the payouts of an account are sent. */
@@ -61,7 +63,7 @@ const textOfLimits = ({ pace, window }: Account): string | undefined =>
 export const textOfAccount = (account: Account): string =>
   fieldLines({
     Account: account.account,
-    Workers: account.paused ? textOfPause(account) : "not paused",
+    Workers: account.paused ? textOfPause(account, "en") : "not paused",
     Sender: account.fingerprint ?? "not known yet",
     Limits: textOfLimits(account),
     Refused: account.refusedSince && `${account.refusedSince.because}, ${ageOf(account.refusedSince.at, account.now)}`
@@ -133,80 +135,90 @@ export const dataOf = (status: PayoutStatus) => ({
   idempotencyKey: status.idempotencyKey
 })
 
-/** A status in fields, with the payee if it is given. */
-export const fieldsOf = (status: PayoutStatus, now: number, payee?: string, reason?: string): Fields => {
-  const { by, claimed, contradicted, endedAt, endToEndId, unconfirmed } = endOf(status)
-  const since = (at: DateTime.Utc | undefined) => at && `${time(at)} (${ageOf(at, now)} ago)`
-  return {
-    Payout: status.reference,
-    Amount: inBoth(status.amount),
-    State: status.state,
-    Because: textOfBecause(status),
-    Differs: "differs" in status ? status.differs : undefined,
-    Error: "error" in status ? status.error?.message : undefined,
-    Withdrawal: recordOf(status).id,
-    "Its status": recordOf(status).word,
-    "Its value": valueOf(status),
-    "End to end": endToEndId,
-    Ended:
-      by &&
-      endedAt &&
-      `as ${status.state} by ${by === "person" ? "a person" : `a${by === "answer" ? "n" : ""} ${by}`}, ${since(endedAt)}`,
-    Reason: reason,
-    Claimed:
-      claimed && `${contradicted ? "the service" : "a webhook"} says ${claimed}: look into the panel, and settle it`,
-    Unconfirmed: unconfirmed && "no lookup said how it ended, and none is made any more",
-    "May have left": "mayHaveLeftAt" in status ? since(status.mayHaveLeftAt) : undefined,
-    "Under way until": "underWayUntil" in status ? time(status.underWayUntil) : undefined,
-    "Not before": status.notBefore && time(status.notBefore),
-    Submitted: since(status.submittedAt),
-    Updated: since(status.updatedAt),
-    Key: status.idempotencyKey,
-    To: payee
-  }
+/** What is known of a payout beside its row. */
+interface Beside {
+  readonly payee?: string | undefined
+  readonly reason?: string | undefined
 }
 
 /** A status in lines. */
-export const textOf = (status: PayoutStatus, now: number): string => fieldLines(fieldsOf(status, now))
-
-/** A payout in a list, without its payee. */
-export const columnsAt = (now: number): Columns<PayoutStatus> => ({
-  noun: "payouts",
-  table: {
-    STATE: [8, ({ state }) => state],
-    AMOUNT: [-14, ({ amount }) => Money.format(amount)],
-    AGE: [-11, ({ submittedAt }) => ageOf(submittedAt, now)],
-    REFERENCE: [24, ({ reference }) => reference],
-    WHY: [16, reasonOf]
-  },
-  csv: {
-    reference: ({ reference }) => reference,
-    state: ({ state }) => state,
-    amount_centavos: ({ amount }) => amount,
-    amount_reais: ({ amount }) => Money.toReais(amount),
-    submitted_at: ({ submittedAt }) => submittedAt,
-    updated_at: ({ updatedAt }) => updatedAt,
-    withdrawal_id: (status) => `${recordOf(status).id ?? ""}`,
-    withdrawal_status: (status) => recordOf(status).word ?? "",
-    end_to_end_id: (status) => endOf(status).endToEndId ?? "",
-    value_reais: (status) => endOf(status).value,
-    difference_reais: differenceOf,
-    ended_by: (status) => endOf(status).by ?? "",
-    ended_at: (status) => endOf(status).endedAt,
-    not_before: ({ notBefore }) => notBefore,
-    submitted_by: ({ submittedBy }) => submittedBy ?? "",
-    why: reasonOf
-  },
-  json: dataOf
-})
+export const textOf = (status: PayoutStatus, view: View, { payee, reason }: Beside = {}): string => {
+  const { lang, now } = view
+  const { by, claimed, endedAt, endToEndId } = endOf(status)
+  const because = "because" in status ? status.because : undefined
+  const since = (at: DateTime.Utc | undefined) => at && `${time(at)} (${words.ago[lang](ageOf(at, now))})`
+  const fields: ReadonlyArray<readonly [name: Text, value: string | number | undefined]> = [
+    [text("Payout", "Pagamento"), status.reference],
+    [text("Amount", "Valor"), inBoth(status.amount)],
+    [text("State", "Estado"), states[status.state][lang]],
+    [text("Situation", "Situação"), sentenceOf(status, lang)],
+    [text("Because", "Porque"), because],
+    [text("Ends by", "Termina com"), whyOf(status.state, because)?.ends],
+    [text("Differs", "Difere"), "differs" in status ? status.differs : undefined],
+    [text("Error", "Erro"), "error" in status ? status.error?.message : undefined],
+    [text("Withdrawal", "Saque"), recordOf(status).id],
+    [text("Its status", "Status dele"), recordOf(status).word],
+    [text("Its value", "Valor dele"), valueOf(status)],
+    [text("End to end", "Id ponta a ponta"), endToEndId],
+    [text("Ended", "Encerrado"), by && endedAt && `${words.by[lang]} ${ends[by][lang]}, ${since(endedAt)}`],
+    [text("Reason", "Motivo"), reason],
+    [text("Claimed", "Avisado"), claimed && states[claimed][lang]],
+    [text("May have left", "Pode ter saído"), "mayHaveLeftAt" in status ? since(status.mayHaveLeftAt) : undefined],
+    [text("Under way until", "Em curso até"), "underWayUntil" in status ? time(status.underWayUntil) : undefined],
+    [text("Not before", "Não antes de"), status.notBefore && time(status.notBefore)],
+    [text("Submitted", "Pedido"), since(status.submittedAt)],
+    [text("Updated", "Alterado"), since(status.updatedAt)],
+    [text("Key", "Chave"), status.idempotencyKey],
+    [text("To", "Para"), payee]
+  ]
+  return fieldLines(Object.fromEntries(fields.map(([name, value]) => [name[lang], value])))
+}
 
 /** A payout, and what the service said of why it was refused or failed. */
 type Opened = PayoutStatus & { readonly reason?: string | undefined }
 
-/** The columns of a list, with the reasons for a person. */
-export const withReasons = ({ csv, noun, table }: Columns<PayoutStatus>): Columns<Opened> => ({
-  noun,
-  table,
-  csv: { ...csv, reason: ({ reason = "" }) => reason },
-  json: (row) => ({ ...dataOf(row), reason: row.reason })
-})
+/** A time of São Paulo, as a spreadsheet reads it: 2026-11-01 09:30:00. */
+const localCell = (cell: Cell): Cell =>
+  DateTime.isDateTime(cell)
+    ? DateTime.formatIsoOffset(DateTime.setZone(cell, saoPaulo())).slice(0, 19).replace("T", " ")
+    : cell
+
+/** A payout in a list, without its payee. `full` adds the reason. The headings of a CSV are those of JSON, or have no accents. */
+export const columnsAt = (view: View, full = false): Columns<Opened> => {
+  const { lang, now } = view
+  const table: ReadonlyArray<readonly [name: Text, width: number, cell: (row: Opened) => string]> = [
+    [text("STATE", "ESTADO"), 8, ({ state }) => states[state][lang]],
+    [text("AMOUNT", "VALOR"), -14, ({ amount }) => Money.format(amount)],
+    [text("AGE", "HÁ"), -11, ({ submittedAt }) => ageOf(submittedAt, now)],
+    [text("REFERENCE", "REFERÊNCIA"), 24, ({ reference }) => reference],
+    [text("WHY", "POR QUÊ"), 16, (status) => reasonOf(status)],
+    [text("SITUATION", "SITUAÇÃO"), 0, (status) => sentenceOf(status, lang)]
+  ]
+  const csv: ReadonlyArray<readonly [name: Text, cell: (row: Opened) => Cell]> = [
+    [text("reference", "referencia"), ({ reference }) => reference],
+    [text("state", "estado"), ({ state }) => states[state][lang]],
+    [text("amount_centavos", "valor_centavos"), ({ amount }) => amount],
+    [text("amount_reais", "valor_reais"), ({ amount }) => Money.toReais(amount)],
+    [text("submitted_at", "pedido_em"), ({ submittedAt }) => submittedAt],
+    [text("updated_at", "alterado_em"), ({ updatedAt }) => updatedAt],
+    [text("withdrawal_id", "saque"), (status) => `${recordOf(status).id ?? ""}`],
+    [text("withdrawal_status", "status_do_gateway"), (status) => recordOf(status).word ?? ""],
+    [text("end_to_end_id", "id_ponta_a_ponta"), (status) => endOf(status).endToEndId ?? ""],
+    [text("value_reais", "valor_registrado_reais"), (status) => endOf(status).value],
+    [text("difference_reais", "diferenca_reais"), differenceOf],
+    [text("ended_by", "encerrado_por"), (status) => ("by" in status ? ends[status.by][lang] : "")],
+    [text("ended_at", "encerrado_em"), (status) => endOf(status).endedAt],
+    [text("not_before", "nao_antes_de"), ({ notBefore }) => notBefore],
+    [text("submitted_by", "pedido_por"), ({ submittedBy }) => submittedBy ?? ""],
+    [text("why", "por_que"), (status) => reasonOf(status)],
+    [text("situation", "situacao"), (status) => sentenceOf(status, lang)]
+  ]
+  const reason = [text("reason", "motivo"), ({ reason = "" }: Opened) => reason] as const
+  const inLang = (cell: (row: Opened) => Cell) => (lang === "pt" ? (row: Opened) => localCell(cell(row)) : cell)
+  return {
+    noun: "payouts",
+    table: Object.fromEntries(table.map(([name, ...column]) => [name[lang], column])),
+    csv: Object.fromEntries([...csv, ...(full ? [reason] : [])].map(([name, cell]) => [name[lang], inLang(cell)])),
+    json: (row) => ({ ...dataOf(row), reason: row.reason })
+  }
+}

@@ -6,11 +6,11 @@ import * as Stream from "effect/Stream"
 import type { PayoutBecause } from "../../../payouts/PayoutBecause.ts"
 import { PayoutState } from "../../../payouts/PayoutState.ts"
 import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
-import { type Columns, type Format, printList } from "../list.ts"
+import { type Format, printList } from "../list.ts"
 import { hasReader, note } from "../output.ts"
-import { columnsAt, inReais, withReasons } from "./describe.ts"
-import { columnsOf, english, words as portugueseWords } from "./inPortuguese.ts"
+import { columnsAt, inReais, textOfPause } from "./describe.ts"
 import { layerReading, listPayouts, readAccount, readSums, requireSeal, whatIsSealed } from "./queue.ts"
+import { type Lang, states as stateWords, words } from "./words.ts"
 
 /** The states that need a person, the most urgent first. */
 const waiting: ReadonlyArray<PayoutState> = ["parked", "unknown", "accepted"]
@@ -18,7 +18,7 @@ const waiting: ReadonlyArray<PayoutState> = ["parked", "unknown", "accepted"]
 interface Input extends Format {
   readonly because: Option.Option<PayoutBecause>
   readonly full: boolean
-  readonly lang: "en" | "pt"
+  readonly lang: Lang
   readonly since: Option.Option<DateTime.Utc>
   readonly toCheck: boolean
   readonly state: Option.Option<PayoutState | "waiting" | "all">
@@ -40,7 +40,6 @@ const list = Effect.fnUntraced(function* ({
   ...format
 }: Input) {
   const account = yield* readAccount
-  const { now } = account
   const filter = {
     because: Option.getOrUndefined(because),
     toCheck: toCheck || undefined,
@@ -52,10 +51,10 @@ const list = Effect.fnUntraced(function* ({
   const state = Option.getOrElse(given, () => (isFiltered ? "all" : "waiting"))
   const states = state === "waiting" ? waiting : [state === "all" ? undefined : state]
   const rows = listPayouts(states, filter)
-  const inLang = <A extends PayoutStatus>(columns: Columns<A>) => (lang === "pt" ? columnsOf(columns) : columns)
-  const shown = full
-    ? yield* printList(Stream.mapEffect(rows, open), inLang(withReasons(columnsAt(now))), format)
-    : yield* printList(rows, inLang(columnsAt(now)), format)
+  const columns = columnsAt({ now: account.now, lang }, full)
+  const shown = yield* full
+    ? printList(Stream.mapEffect(rows, open), columns, format)
+    : printList(rows, columns, format)
   if (!hasReader()) return
   const sums = yield* readSums(filter)
   const found = (state === "all" ? PayoutState.literals : states).flatMap((one) => {
@@ -63,14 +62,11 @@ const list = Effect.fnUntraced(function* ({
     return one === undefined || sum === undefined ? [] : [{ state: one, ...sum }]
   })
   const all = found.reduce((most, { count }) => most + count, 0)
-  const told = lang === "pt" ? portugueseWords : english
-  if (shown < all) yield* note(told.shown(shown, all))
+  if (shown < all) yield* note(words.shown[lang](shown, all))
   for (const { centavos, count, state: one } of found)
-    yield* note(`${count} ${told.stateOf(one)}, ${inReais(centavos)}`)
-  if (found.length === 0) yield* note(state === "waiting" ? told.noneWaits : told.none)
-  if (account.paused) {
-    yield* note(told.paused(account))
-  }
+    yield* note(`${count} ${stateWords[one][lang]}, ${inReais(centavos)}`)
+  if (found.length === 0) yield* note((state === "waiting" ? words.noneWaits : words.none)[lang])
+  if (account.paused) yield* note(words.paused[lang](textOfPause(account, lang)))
 })
 
 export const run = (input: Input) => {

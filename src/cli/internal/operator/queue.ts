@@ -12,7 +12,8 @@ import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import { settingError } from "../../../contract/ConfigurationError.ts"
 import { WithdrawalRequestBody } from "../../../contract/Withdrawal.ts"
-import { mapDatabaseError } from "../../../durable/Database.ts"
+import { database, mapDatabaseError } from "../../../durable/Database.ts"
+import { databaseNow } from "../../../durable/Now.ts"
 import { PayoutQueue, requireTables } from "../../../payouts/PayoutQueue.ts"
 import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
 import * as Seal from "../../../payouts/Seal.ts"
@@ -152,6 +153,18 @@ export const readSums = (filter: Filter) =>
           return new Map([...sums, [state, { count: count + 1, centavos: centavos + BigInt(amount) }]])
         }
       )
+
+/** Whether a payout is in doubt since longer ago than the horizon of the workers, by the clock of the database. */
+export const readLate = Effect.gen(function* () {
+  const here = yield* Effect.orDie(database) // its dialect was checked when it was opened
+  const now = yield* databaseNow(here)
+  const rows = yield* here.sql<{ readonly key: string }>`
+    SELECT p.idempotency_key AS "key" FROM effect_pix_payouts p JOIN effect_pix_payout_accounts a ON a.account = p.account
+    WHERE p.account = ${yield* GivenAccount} AND p.state IN ('unknown', 'parked')
+      AND ABS(${now} - p.may_have_left_at) > a.horizon`
+  const late = new Set(rows.map(({ key }) => key))
+  return ({ idempotencyKey }: PayoutStatus) => late.has(idempotencyKey)
+}).pipe(mapDatabaseError("list"), Effect.mapError(notRead))
 
 /** The account of the queue, and the sums of its payouts. */
 export const readAccount = Effect.gen(function* () {

@@ -9,19 +9,25 @@ import * as PixKey from "../../../pix/PixKey.ts"
 import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
 import { notRead } from "../database.ts"
 import { writeResult } from "../output.ts"
-import { fieldLines, plain, time } from "../text.ts"
-import { dataOf, fieldsOf } from "./describe.ts"
-import * as inPortuguese from "./inPortuguese.ts"
-import { english } from "./inPortuguese.ts"
+import { plain, time } from "../text.ts"
+import { dataOf, textOf } from "./describe.ts"
 import { find, givenSeal, layerReading, requestOf, whatIsSealed } from "./queue.ts"
+import { changes, hidden, type Lang, states, words } from "./words.ts"
+
+interface Input {
+  readonly full: boolean
+  readonly json: boolean
+  readonly lang: Lang
+  readonly reference: string
+}
 
 /** Whom a payout pays, by its stored request, and the PIX key of that: masked, or with `full` as it was given. */
-const payeeOf = Effect.fnUntraced(function* (status: PayoutStatus, full: boolean) {
+const payeeOf = Effect.fnUntraced(function* (status: PayoutStatus, { full, lang }: Input) {
   const request = yield* requestOf(status)
   // A newer version may have written it, in place of a seal.
-  if (typeof request === "string") return { text: request === "sealed" ? "sealed by the program" : request }
+  if (typeof request === "string") return { text: hidden[request][lang] }
   const { pixKey, pixKeyType = "" } = request
-  if (pixKey === undefined) return { text: "the company's own PIX key" }
+  if (pixKey === undefined) return { text: hidden.own[lang] }
   const valid = Result.getOrUndefined(PixKey.fromPair(pixKey, pixKeyType))
   const masked = valid === undefined ? `${pixKeyType} ***` : String(valid)
   return full ? { text: `${valid?.type ?? "key"} ${pixKey}`, pixKey } : { text: masked, pixKey: masked }
@@ -30,44 +36,42 @@ const payeeOf = Effect.fnUntraced(function* (status: PayoutStatus, full: boolean
 const encodeChange = Schema.encodeSync(Schema.toCodecJson(PayoutChange))
 
 /** One change of a payout, with the person of a step and the reason. */
-const lineOf = ({ by, changeOf, stateOf, withdrawal }: typeof english, change: PayoutChange): string => {
-  const words = [
+const lineOf = (change: PayoutChange, lang: Lang): string => {
+  const parts = [
     time(change.at),
-    changeOf(change._tag),
+    changes[change._tag][lang],
     "answer" in change ? change.answer : undefined,
     "error" in change ? change.error?._tag : undefined,
     "because" in change ? change.because : undefined,
-    "withdrawalId" in change ? `${withdrawal} ${change.withdrawalId}` : undefined,
-    `(${stateOf(change.state)})`,
-    "by" in change ? `${by} ${change.by}` : undefined
+    "withdrawalId" in change ? `${words.withdrawal[lang]} ${change.withdrawalId}` : undefined,
+    `(${states[change.state][lang]})`,
+    "by" in change ? `${words.by[lang]} ${change.by}` : undefined
   ]
   const note = "note" in change && change.note !== undefined ? `: ${change.note}` : ""
-  return plain(words.filter((word) => word !== undefined).join(" ") + note)
+  return plain(parts.filter((part) => part !== undefined).join(" ") + note)
 }
 
-interface Input {
-  readonly full: boolean
-  readonly json: boolean
-  readonly lang: "en" | "pt"
-  readonly reference: string
-}
+/** The service's words for why it refused or failed: sealed, where the key of the program is not given. */
+const reasonOf = Effect.fnUntraced(function* ({ full, lang, reference }: Input) {
+  const sealed = full ? whatIsSealed(reference) : Effect.orElseSucceed(whatIsSealed(reference), () => undefined)
+  const isOpen = (yield* givenSeal) !== undefined
+  const reason = (yield* sealed)?.reason
+  return reason === undefined || isOpen ? reason : hidden.sealed[lang]
+})
 
-const show = Effect.fnUntraced(function* ({ full, json, lang, reference }: Input) {
+const show = Effect.fnUntraced(function* (input: Input) {
+  const { json, lang, reference } = input
   const status = yield* find(reference)
   const queue = yield* PayoutQueue
-  const sealed = full ? yield* whatIsSealed(reference) : undefined
-  // Without the key nothing was opened.
-  const reason = (yield* givenSeal) && sealed?.reason
-  const payee = yield* payeeOf(status, full)
+  const reason = yield* reasonOf(input)
+  const payee = yield* payeeOf(status, input)
   const history = yield* Effect.mapError(queue.history(status.reference), notRead)
-  const now = yield* Clock.currentTimeMillis
-  const fields = fieldsOf(status, now, payee.text, reason)
-  const [shown, words] = lang === "pt" ? [inPortuguese.fieldsOf(fields, status), inPortuguese.words] : [fields, english]
-  const text = [fieldLines(shown), ...history.map((change) => `  ${lineOf(words, change)}`)].join("\n")
+  const view = { now: yield* Clock.currentTimeMillis, lang }
+  const lines = history.map((change) => `  ${lineOf(change, lang)}`)
   yield* writeResult(
     json,
     { ...dataOf(status), reason, pixKey: payee.pixKey, history: history.map((change) => encodeChange(change)) },
-    text
+    [textOf(status, view, { payee: payee.text, reason }), ...lines].join("\n")
   )
 })
 

@@ -36,6 +36,8 @@ export type Filter = Omit<NonNullable<Parameters<Queue["list"]>[0]>, "state">
 export interface Group {
   readonly states: ReadonlyArray<PayoutState>
   readonly filter: Filter
+  /** It leaves out what a person has to look at one by one. */
+  readonly leavesLate: boolean
 }
 
 /** The flags of a step about payouts. */

@@ -6,7 +6,8 @@ import * as Argument from "effect/cli/Argument"
 import * as Flag from "effect/cli/Flag"
 import * as Option from "effect/Option"
 import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
-import { AcceptedBecause, ParkedBecause } from "../../../payouts/PayoutBecause.ts"
+import { PayoutBecause } from "../../../payouts/PayoutBecause.ts"
+import type { PayoutState } from "../../../payouts/PayoutState.ts"
 import { parseTime } from "../flags.ts"
 import { plain } from "../text.ts"
 import { textOfSum } from "./describe.ts"
@@ -21,7 +22,7 @@ const submittedBefore = Flag.String("submitted-before").pipe(
     "All that were submitted before it and did not end, as 2026-11-21T10:00:00Z: after the restore of a backup"
   ),
   Flag.filterMap(parseTime, () => "a time with its zone, as 2026-11-21T10:00:00Z"),
-  Flag.map((until): Group => ({ states: ["accepted", "unknown", "parked"], filter: { until } })),
+  Flag.map((until): Group => ({ states: ["accepted", "unknown", "parked"], filter: { until }, leavesLate: false })),
   Flag.optional
 )
 
@@ -39,12 +40,6 @@ const parseWindow = (text: string) => {
   return from === undefined || to === undefined ? Option.none() : Option.some({ from, to })
 }
 
-const waits = Flag.Literals("because", AcceptedBecause.literals).pipe(
-  Flag.withDescription("All that wait for this"),
-  Flag.map((because): Group => ({ states: ["accepted"], filter: { because } })),
-  Flag.optional
-)
-
 const withdrawals = Flag.Int("withdrawal").pipe(
   Flag.withMetavar("id"),
   Flag.withDescription(
@@ -53,11 +48,16 @@ const withdrawals = Flag.Int("withdrawal").pipe(
   Flag.atLeast(0)
 )
 
-const because = Flag.Literals("because", ParkedBecause.literals).pipe(
-  Flag.withDescription("All that are parked for this reason"),
-  Flag.map((because): Group => ({ states: ["parked"], filter: { because } })),
-  Flag.optional
-)
+/** All of one cause, in the states of a step. */
+const because = (...states: ReadonlyArray<PayoutState>) =>
+  Flag.Literals("because", PayoutBecause.literals).pipe(
+    Flag.withMetavar("cause"),
+    Flag.withDescription(
+      `All that are ${states.join(" or ")} because of it, but for those in doubt since longer ago than the horizon`
+    ),
+    Flag.map((because): Group => ({ states, filter: { because }, leavesLate: true })),
+    Flag.optional
+  )
 
 /** What a person must know who says that a payout was not paid. */
 const riskOf = (status: PayoutStatus): string => {
@@ -71,7 +71,7 @@ export const payoutSteps = [
   payoutStep({
     name: "retry",
     about: "Send refused payouts again under their keys, or those that wait at once",
-    flags: { group: waits },
+    flags: { group: because("accepted", "unknown") },
     effect: ({ isPaused, status: { state } }) => {
       const isRefused = state === "refused"
       if (isPaused) return `It may be sent ${isRefused ? "again" : "at once"}, under the same key.${untilContinue}`
@@ -94,7 +94,7 @@ export const payoutSteps = [
   payoutStep({
     name: "resume",
     about: "Give parked payouts back to the workers",
-    flags: { group: because },
+    flags: { group: because("parked") },
     effect: ({ isPaused }) =>
       "MONEY MAY MOVE: a worker sends it again, under the same key. It parks it again as PastHorizon where a request left longer ago than its horizon: then look into the panel." +
       (isPaused ? untilContinue : ""),
@@ -103,7 +103,7 @@ export const payoutSteps = [
   payoutStep({
     name: "confirm",
     about: "Have payouts looked up at once, where your workers confirm",
-    flags: { withdrawals },
+    flags: { withdrawals, group: because("parked") },
     effect: () =>
       "A worker that confirms looks it up within a second, and stores what the service says. Nothing is sent.",
     take: (queue, { status }, why) => queue.confirm(status.reference, why)
@@ -111,7 +111,7 @@ export const payoutSteps = [
   payoutStep({
     name: "cancel",
     about: "Cancel payouts of which nothing left: they are never sent",
-    flags: {},
+    flags: { group: because("accepted", "parked") },
     effect: ({ status }) =>
       "It is never sent, and its reference is never new again. Where a request of it may have left, this is refused: park it then." +
       ("because" in status && status.because === "WaitedTooLong"
@@ -124,6 +124,7 @@ export const payoutSteps = [
     about: "Say how payouts ended, as you learned it elsewhere",
     flags: {
       withdrawals,
+      group: because("unknown", "parked"),
       as: Flag.Literals("as", ["paid", "failed", "returned"]).pipe(
         Flag.withDescription("How it ended, as the panel or a statement says; returned: it was paid, and came back")
       )

@@ -29,7 +29,7 @@ import { perform } from "../perform.ts"
 import { ageOf, jsonLine, plain, time } from "../text.ts"
 import { findLetter, layerClient, layerNamed, noLetter, textOf as textOfLetter } from "./deadLetters.ts"
 import { type Account, columnsAt, dataOf, reasonOf, sumOf, textOf, textOfAccount, textOfSum } from "./describe.ts"
-import { find, findNumbered, layerQueue, listPayouts, readAccount } from "./queue.ts"
+import { find, findNumbered, layerQueue, listPayouts, readAccount, readLate } from "./queue.ts"
 import { findStateLetter, lineOf, noStateLetter } from "./stateLetters.ts"
 import type { AccountStep, LetterStep, Payout, PayoutFlags, PayoutStep, StateLetterStep, Step } from "./stepShape.ts"
 
@@ -66,14 +66,15 @@ const takeStep = Effect.fnUntraced(function* <Service, Subject, Own, Done, R>(
   { effect, name, take }: Step<Service, Subject, Own, Done>,
   { countOf, lineOf, look, nameOf, print, service, summaryOf }: Kind<Service, Subject, Done, R>,
   subjects: ReadonlyArray<Subject>,
-  { own, yes, ...words }: Omit<Given<Own>, "json">
+  { own, yes, ...words }: Omit<Given<Own>, "json">,
+  leftOut: ReadonlyArray<Failed> = []
 ) {
   const takeOne = (subject: Subject) =>
     Effect.flatMap(service(subject), (queue) =>
       Effect.mapError(take(queue, subject, whyOf(words), own), stepFailed(look(subject)))
     )
   const judged = yield* Effect.forEach(subjects, (subject) => refusalOf(subject, takeOne(subject)))
-  const [possible, refused] = [Arr.getSuccesses(judged), Arr.getFailures(judged)]
+  const [possible, refused] = [Arr.getSuccesses(judged), [...leftOut, ...Arr.getFailures(judged)]]
   // A warning about money that is shown for nothing is read less the next time.
   if (possible.length === 0) return yield* failed(messagesOf(refused), codes.Rejected)
   const failures: Array<Failed> = []
@@ -126,38 +127,48 @@ const findEach = Effect.fnUntraced(function* <A, R>(
   return yield* unread ?? failed(messages.join("\n"), codes.Rejected)
 })
 
-/** The payouts of a step, in the order in which they were named or submitted. */
+/** The payouts of a step, in the order in which they were named or submitted, and those of its group that it leaves out. */
 const selected = Effect.fnUntraced(function* (named: ReadonlyArray<string>, own: PayoutFlags) {
   const numbered = yield* findEach((own.withdrawals ?? []).map(String), findNumbered)
   const references = [...named, ...numbered.map(({ reference }) => reference)]
   const group = Option.getOrUndefined(own.group ?? Option.none())
   if (references.length > 0 === (group !== undefined)) {
-    const orGroup =
-      own.withdrawals !== undefined
-        ? ", or by --withdrawal"
-        : own.group === undefined
-          ? ""
-          : ", or give the flag that finds them, and not both"
-    return yield* failed(`Name the payouts by their references${orGroup}.`)
+    const others = [
+      ...(own.withdrawals === undefined ? [] : ["by --withdrawal"]),
+      ...(own.group === undefined ? [] : ["give the flag that finds them, and not both"])
+    ]
+    return yield* failed(["Name the payouts by their references", ...others].join(", or ") + ".")
   }
-  if (group === undefined) return yield* findEach(references, find)
-  return yield* Stream.runCollect(listPayouts(group.states, group.filter))
+  if (group === undefined) return { statuses: yield* findEach(references, find), late: [] }
+  const found = yield* Stream.runCollect(listPayouts(group.states, group.filter))
+  const isLate = group.leavesLate ? yield* readLate : () => false
+  const [statuses, late] = Arr.partition(found, (status) =>
+    isLate(status) ? Result.fail(status) : Result.succeed(status)
+  )
+  return { statuses, late }
 })
+
+const leftOut = ({ reference }: PayoutStatus) =>
+  failed(
+    `${plain(reference)} is left out: a request of it may have left longer ago than the horizon. Look into the panel, and name it.`,
+    codes.Rejected
+  )
 
 type Named = { readonly subjects: ReadonlyArray<string> }
 
 export const takePayoutStep = <Own extends PayoutFlags>(step: PayoutStep<Own>) =>
   Effect.fnUntraced(function* ({ json, subjects: references, ...given }: Given<Own> & Named) {
-    const statuses = yield* selected(references, given.own)
-    if (statuses.length === 0) return yield* note(`${step.name}: there is no such payout. Nothing was changed.`)
-    const { now, paused: isPaused } = yield* readAccount
-    const kind: Kind<PayoutQueue["Service"], Payout, PayoutStatus, PayoutQueue> = {
+    const account = yield* readAccount
+    const { late, statuses } = yield* selected(references, given.own)
+    if (statuses.length + late.length === 0)
+      return yield* note(`${step.name}: there is no such payout. Nothing was changed.`)
+    const kind: Kind<PayoutQueue["Service"], Payout, PayoutStatus, PayoutQueue | SqlClient.SqlClient> = {
       service: () => PayoutQueue,
       nameOf: ({ status }) => plain(status.reference),
       lineOf: ({ status }) => {
-        const why = reasonOf(status) === "" ? "" : ` (${reasonOf(status)})`
+        const why = reasonOf(status)
         const from = status.notBefore === undefined ? "" : `, not before ${time(status.notBefore)}`
-        return `Payout ${plain(status.reference)}: ${inBoth(status.amount)}, ${status.state}${why}, submitted ${ageOf(status.submittedAt, now)} ago${from}`
+        return `Payout ${plain(status.reference)}: ${inBoth(status.amount)}, ${status.state}${why && ` (${why})`}, submitted ${ageOf(status.submittedAt, account.now)} ago${from}`
       },
       countOf: (some) => textOfSum(sumOf(some.map(({ status }) => status))),
       look: ({ status }) => `payouts show ${plain(status.reference)}`,
@@ -165,17 +176,17 @@ export const takePayoutStep = <Own extends PayoutFlags>(step: PayoutStep<Own>) =
       print: Effect.fnUntraced(function* (taken) {
         const done = taken.map(([status]) => status)
         const [first] = done
-        const after = yield* Clock.currentTimeMillis
+        const view = { now: yield* Clock.currentTimeMillis, lang: "en" } as const
         if (first !== undefined && statuses.length === 1) {
-          return yield* writeResult(json, dataOf(first), textOf(first, after))
+          return yield* writeResult(json, dataOf(first), textOf(first, view))
         }
-        const { head, lineOf } = tableOf(columnsAt(after))
+        const { head, lineOf } = tableOf(columnsAt(view))
         const lines = done.map(json ? (status) => jsonLine(dataOf(status)) : lineOf)
         if (done.length > 0) yield* write((json ? "" : head) + lines.join(""))
       })
     }
-    const subjects = statuses.map((status) => ({ status, isPaused }))
-    yield* takeStep(step, kind, subjects, given)
+    const subjects = statuses.map((status) => ({ status, isPaused: account.paused }))
+    yield* takeStep(step, kind, subjects, given, late.map(leftOut))
   }, Effect.provide(layerQueue))
 
 export const takeAccountStep = <Own>(step: AccountStep<Own>) =>

@@ -1,0 +1,96 @@
+/** Every word that the command says of payouts, in both languages side by side. JSON, which programs read, has none of them. */
+import type { PayoutRefusal } from "../../../payouts/Payout.ts"
+import type { PayoutChange } from "../../../payouts/PayoutHistory.ts"
+import type { EndedBy, PayoutState } from "../../../payouts/PayoutState.ts"
+
+export type Lang = "en" | "pt"
+export type Text = Readonly<Record<Lang, string>>
+type Texts<Name extends string> = Readonly<Record<Name, Text>>
+
+export const text = (en: string, pt: string): Text => ({ en, pt })
+
+export const states: Texts<PayoutState> = {
+  accepted: text("accepted", "na fila"),
+  unknown: text("unknown", "em dúvida"),
+  parked: text("parked", "parado"),
+  posted: text("posted", "registrado"),
+  paid: text("paid", "pago"),
+  failed: text("failed", "não pago"),
+  returned: text("returned", "devolvido"),
+  refused: text("refused", "recusado"),
+  cancelled: text("cancelled", "cancelado")
+}
+
+export const ends: Texts<EndedBy> = {
+  answer: text("answer", "resposta"),
+  lookup: text("lookup", "consulta"),
+  person: text("person", "pessoa")
+}
+
+/** What a webhook claims. */
+export const claims: Texts<"failed" | "returned" | "paid"> = {
+  failed: text("it failed", "falhou"),
+  returned: text("it came back", "foi devolvido"),
+  paid: text("it was paid", "foi pago")
+}
+
+/** The entries of a history. */
+export const changes: Texts<PayoutChange["_tag"]> = {
+  Submitted: text("Submitted", "Pedido"),
+  Marked: text("Marked: may have left", "Marcado: pode ter saído"),
+  Answered: text("Answered", "Resposta"),
+  LookedUp: text("LookedUp", "Consultado"),
+  Contradicted: text("Contradicted by the gateway", "Contradito pelo gateway"),
+  Doubted: text("Doubted", "Posto em dúvida"),
+  Parked: text("Parked", "Parado"),
+  Retried: text("Retried", "Mandado de novo"),
+  Resumed: text("Resumed", "Retomado"),
+  Settled: text("Settled", "Encerrado"),
+  Cancelled: text("Cancelled", "Cancelado"),
+  Forgotten: text("Forgotten", "Apagado")
+}
+
+/** Why the last request moved nothing. */
+export const refusals: Texts<PayoutRefusal["_tag"]> = {
+  InvalidRequest: text(
+    "wrong data, check the PIX key, its type and the amount",
+    "dados inválidos, confira a chave PIX, o tipo dela e o valor"
+  ),
+  BelowMinimum: text("an amount below the minimum of R$ 10,00", "valor abaixo do mínimo de R$ 10,00"),
+  InsufficientBalance: text("the balance is too low", "saldo insuficiente"),
+  LimitReached: text("a limit of the account, or its block", "limite da conta atingido, ou conta bloqueada"),
+  NoPixKey: text("no PIX key is given or on file", "nenhuma chave PIX informada ou cadastrada"),
+  WithdrawalFailed: text("refused by the gateway", "recusado pelo gateway"),
+  AuthError: text("the gateway refuses the credentials", "credenciais recusadas pelo gateway"),
+  RateLimited: text("too many requests", "limite de requisições atingido"),
+  RequestRejected: text("refused by the gateway", "recusado pelo gateway"),
+  ServiceUnavailable: text("the gateway cannot be reached", "gateway indisponível")
+}
+
+/** What is said of a payee, or of a reason, that is not shown. */
+export const hidden = {
+  forgotten: text("forgotten", "apagado"),
+  sealed: text("sealed by the program", "lacrado pelo programa"),
+  own: text("the company's own PIX key", "a chave PIX da própria empresa")
+}
+
+export const words = {
+  ago: { en: (age: string) => `${age} ago`, pt: (age: string) => `há ${age}` },
+  by: text("by", "por"),
+  withdrawal: text("withdrawal", "saque"),
+  none: text("There is none.", "Não há nenhum."),
+  noneWaits: text("No payout waits.", "Nenhum pagamento espera."),
+  pausedSince: text("paused since", "pausados desde"),
+  pausedByOthers: text(
+    "paused: the time and the person are not recorded",
+    "pausados: não está registrado desde quando, nem por quem"
+  ),
+  paused: {
+    en: (pause: string) => `The workers are ${pause}\nNothing is sent until \`effect-pix payouts continue\`.`,
+    pt: (pause: string) => `Os envios estão ${pause}\nNada é enviado até \`effect-pix payouts continue\`.`
+  },
+  shown: {
+    en: (shown: number, all: number) => `Shown are ${shown} of ${all}. The sums are of all:`,
+    pt: (shown: number, all: number) => `Mostrados ${shown} de ${all}. As somas são de todos:`
+  }
+}
