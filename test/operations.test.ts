@@ -7,7 +7,7 @@ import { Schema } from "effect"
 import * as Yaml from "effect/encoding/Yaml"
 import { globSync, readFileSync } from "node:fs"
 import { resolve } from "node:path"
-import { AcceptedBecause, becauses, ParkedBecause } from "../src/payouts/PayoutBecause.ts"
+import { becauseOf, becauses } from "../src/payouts/PayoutBecause.ts"
 import { run } from "./support/command.ts"
 import { panels } from "./support/dashboard.ts"
 import { live } from "./support/effect.ts"
@@ -65,7 +65,7 @@ describe("the alert rules of docs/operations", () => {
     for (const { alert } of Object.values(becauses).flatMap((words) => Object.values(words)))
       if (alert !== undefined) assert.include(pages, alert)
     const delayed = alerts.find(({ alert }) => alert === "PayoutsDelayed")?.expr ?? ""
-    const meant = AcceptedBecause.literals.filter((because) => becauses.accepted[because].alert === undefined)
+    const meant = becauseOf.accepted.literals.filter((because) => becauses.accepted[because].alert === undefined)
     assert.sameMembers(/cause!~"([^"]+)"/.exec(delayed)?.[1]?.split("|") ?? [], meant)
   })
 
@@ -135,12 +135,12 @@ describe("the first five minutes of the runbook", () => {
   })
 
   it("its table names each cause of the payouts that its panel shows", () => {
-    for (const cause of AcceptedBecause.literals) assert.include(first, `\`${cause}\``)
+    for (const cause of becauseOf.accepted.literals) assert.include(first, `\`${cause}\``)
   })
 
   it("the table of parked payouts names each reason", () => {
     const { text = "" } = sections.find(({ title }) => title === "PayoutsParked") ?? {}
-    for (const cause of ParkedBecause.literals) assert.match(text, new RegExp(`^\\| .*\`${cause}\``, "m"))
+    for (const cause of becauseOf.parked.literals) assert.match(text, new RegExp(`^\\| .*\`${cause}\``, "m"))
   })
 })
 

@@ -87,16 +87,14 @@ export const whyOf = (state: string, because: string | null | undefined): Why | 
 /** The words of a state. */
 export type Because<State extends keyof typeof becauses> = Extract<keyof (typeof becauses)[State], string>
 
-/** What an accepted payout waits for. */
-export const AcceptedBecause = Schema.Literals(Record.keys(becauses.accepted))
-/** Why a payout is in doubt of which no request is known to have left. */
-export const UnknownBecause = Schema.Literals(Record.keys(becauses.unknown))
-/** Why a payout waits for a person. */
-export const ParkedBecause = Schema.Literals(Record.keys(becauses.parked))
+/** The words of each state, as schemas. */
+export const becauseOf = {
+  accepted: Schema.Literals(Record.keys(becauses.accepted)),
+  unknown: Schema.Literals(Record.keys(becauses.unknown)),
+  parked: Schema.Literals(Record.keys(becauses.parked))
+}
 
 /** Why a payout is not sent now, is in doubt, or waits for a person: the words of all states. */
-export const PayoutBecause = Schema.Literals([
-  ...new Set([...AcceptedBecause.literals, ...UnknownBecause.literals, ...ParkedBecause.literals])
-])
+export const PayoutBecause = Schema.Literals([...new Set(Object.values(becauseOf).flatMap(({ literals }) => literals))])
 /** See the schema of the same name. */
 export type PayoutBecause = typeof PayoutBecause.Type

@@ -12,7 +12,7 @@ import { IdempotencyConflict, OutcomeUnknown } from "../contract/PaymentsError.t
 import { Person } from "../durable/Step.ts"
 import { Centavos } from "../pix/Money.ts"
 import { PayoutRefusal } from "./Payout.ts"
-import { AcceptedBecause, ParkedBecause } from "./PayoutBecause.ts"
+import { becauseOf } from "./PayoutBecause.ts"
 import { PayoutState } from "./PayoutState.ts"
 
 const changed = {
@@ -59,7 +59,7 @@ export const PayoutChange = Schema.Union([
     word: Schema.optionalKey(Schema.String)
   }),
   Schema.TaggedStruct("Doubted", changed),
-  Schema.TaggedStruct("Parked", { ...changed, because: ParkedBecause, ...Person.fields }),
+  Schema.TaggedStruct("Parked", { ...changed, because: becauseOf.parked, ...Person.fields }),
   Schema.TaggedStruct("Retried", { ...changed, ...Person.fields }),
   Schema.TaggedStruct("Resumed", { ...changed, ...Person.fields }),
   Schema.TaggedStruct("Settled", { ...changed, ...Person.fields }),
@@ -120,10 +120,10 @@ export const PayoutAccount = Schema.Struct({
   /** The last `setPaused`, with who called it and why. Absent if there was none. */
   lastPause: Schema.optionalKey(PauseChange),
   /**
-   * Since when the service refuses its payouts alike, and why. One payout is tried at a time, until the service takes one, or refuses
+   * Since when the service refuses its payouts alike, or leaves them in doubt, and why. One payout is tried at a time, until the service takes one, or refuses
    * one by itself.
    */
-  refusedSince: Schema.optionalKey(Schema.Struct({ at: Schema.DateTimeUtcFromString, because: AcceptedBecause })),
+  refusedSince: Schema.optionalKey(Schema.Struct({ at: Schema.DateTimeUtcFromString, because: becauseOf.accepted })),
   /**
    * Since when its payouts are not confirmed, since the service does not know the withdrawals that it named: one is looked up an
    * hour, the next one at `probeAt`, until a record is found. Absent: they are confirmed, where workers have `confirm`.

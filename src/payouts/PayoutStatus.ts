@@ -5,7 +5,7 @@ import * as Schema from "effect/Schema"
 import { IdempotencyConflict, OutcomeUnknown, WithdrawalFailed } from "../contract/PaymentsError.ts"
 import { Centavos, Reais } from "../pix/Money.ts"
 import { PayoutRefusal } from "./Payout.ts"
-import { AcceptedBecause, ParkedBecause, UnknownBecause } from "./PayoutBecause.ts"
+import { becauseOf } from "./PayoutBecause.ts"
 import { EndedBy } from "./PayoutState.ts"
 
 const Unclear = Schema.Union([OutcomeUnknown, IdempotencyConflict])
@@ -67,7 +67,7 @@ const Accepted = Schema.TaggedStruct("Accepted", {
   state: Schema.Literal("accepted"),
   ...common,
   /** What it waits for, by itself or with its account. Absent while it waits for a worker alone. */
-  because: Schema.optionalKey(AcceptedBecause),
+  because: Schema.optionalKey(becauseOf.accepted),
   error: Schema.optionalKey(PayoutRefusal)
 })
 interface Accepted extends Schema.Schema.Type<typeof Accepted> {}
@@ -99,7 +99,7 @@ const Unknown = Schema.TaggedStruct("Unknown", {
   mayHaveLeftAt,
   underWayUntil,
   /** No request of it is known to have left. Absent while one is under way, or asked again. */
-  because: Schema.optionalKey(UnknownBecause),
+  because: Schema.optionalKey(becauseOf.unknown),
   /** Absent while a request is under way: see `underWayUntil`. */
   error: Schema.optionalKey(Unclear)
 })
@@ -107,7 +107,7 @@ interface Unknown extends Schema.Schema.Type<typeof Unknown> {}
 const Parked = Schema.TaggedStruct("Parked", {
   state: Schema.Literal("parked"),
   ...common,
-  because: ParkedBecause,
+  because: becauseOf.parked,
   /** Of `SeeRecord`: the field of the record. */
   differs: Schema.optionalKey(Schema.Literals(["companyId", "pixKey", "enTransaction"])),
   mayHaveLeftAt,

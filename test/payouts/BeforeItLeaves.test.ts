@@ -81,7 +81,7 @@ describe("a payout that is not to be sent before a time", () => {
     yield* TestClock.adjust("40 minutes")
     yield* queue.setPaused(false, { by })
     yield* TestClock.adjust("9 minutes")
-    assert.strictEqual(yield* shown(), "accepted InsufficientBalance")
+    assert.strictEqual(yield* shown(), "accepted Balance")
     yield* TestClock.adjust("3 minutes")
     assert.strictEqual(yield* shown(), "parked WaitedTooLong")
   })

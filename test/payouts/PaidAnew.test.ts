@@ -46,7 +46,7 @@ describe.each(databases)("on $name", ({ client, name, skip }) => {
     }
     for (const [how, between] of Object.entries(ends)) {
       for (const [step, take, before] of [
-        ["cancel", (of: string) => queue.cancel(of, { by }), "accepted"],
+        ["cancel", (of: string) => queue.cancel(of, { by }), "accepted Paused"],
         ["settle", (of: string) => queue.settle(of, { by, as: "failed" }), "posted"]
       ] as const) {
         const first = `${step}, ${how}`
@@ -66,7 +66,7 @@ describe.each(databases)("on $name", ({ client, name, skip }) => {
         )
         assert.lengthOf(yield* queue.history(first), 1)
         yield* payAnew(queue, take(first), payout(`${first} anew`))
-        assert.strictEqual(yield* stateOf(queue, `${first} anew`), "accepted")
+        assert.strictEqual(yield* stateOf(queue, `${first} anew`), "accepted Paused")
         assert.include(["cancelled", "failed"], yield* stateOf(queue, first))
       }
     }

@@ -14,6 +14,7 @@ import type { PayoutSheet } from "../PayoutSheet.ts"
 import type { PayoutStatus } from "../PayoutStatus.ts"
 import type { Core } from "./queue/core.ts"
 import type { Row } from "./queue/row.ts"
+import { asRead } from "./queue/reading.ts"
 import { statusOf } from "./queue/status.ts"
 import type { Settings } from "../PayoutQueueOptions.ts"
 import { allOrNone, makeAccept, type Run, sumOf, type Wrong } from "./queue/submit.ts"
@@ -45,10 +46,13 @@ export const makeSheet = (core: Core, settings: Settings, seal: Seal) => {
 
   /** The rows of keys, in their order. */
   const find = (keys: ReadonlyArray<string>) =>
-    Effect.map(store.find(keys), (rows) => {
-      const byKey = new Map(rows.map((row) => [row.idempotencyKey, row]))
-      return keys.flatMap((key) => byKey.get(key) ?? [])
-    })
+    Effect.map(
+      Effect.flatMap(store.find(keys), (found) => asRead(store, found)),
+      (rows) => {
+        const byKey = new Map(rows.map((row) => [row.idempotencyKey, row]))
+        return keys.flatMap((key) => byKey.get(key) ?? [])
+      }
+    )
 
   const closed = Effect.fnUntraced(function* (keys: ReadonlyArray<string>) {
     const open = new Set(yield* store.open(keys))

@@ -10,7 +10,7 @@ import type { InvalidRequest } from "../../../contract/PaymentsError.ts"
 import { invalidWithdrawal } from "../../../contract/WithdrawalCheck.ts"
 import { Centavos } from "../../../pix/Money.ts"
 import { issuesOfStep, type Person, personOf, type StepOptions } from "../../../durable/Step.ts"
-import { AcceptedBecause } from "../../PayoutBecause.ts"
+import { becauseOf } from "../../PayoutBecause.ts"
 import { AccountChange, PauseChange, type PayoutAccount, PayoutChange } from "../../PayoutHistory.ts"
 import type { Account } from "./account.ts"
 import { textOfMinute } from "../../PayoutQueueOptions.ts"
@@ -28,7 +28,7 @@ const AccountEntry = Schema.fromJsonString(Schema.toCodecJson(AccountChange))
 export const writeChange = Schema.encodeSync(AccountEntry)
 const readChange = Schema.decodeSync(AccountEntry)
 
-const isBecause = Schema.is(AcceptedBecause)
+const isBecause = Schema.is(becauseOf.accepted)
 
 /** The account as its users see it. The entries of its table are the library's own: one that cannot be read is a defect. */
 export const accountOf = (

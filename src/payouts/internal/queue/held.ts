@@ -3,7 +3,7 @@
  */
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
-import { AcceptedBecause, type Because } from "../../PayoutBecause.ts"
+import { type Because, becauseOf } from "../../PayoutBecause.ts"
 import type { ReadAccount } from "./account.ts"
 import { isInWindow, isNextNow, isSpaced } from "./conditions.ts"
 import { minuteOfDay } from "./days.ts"
@@ -19,7 +19,7 @@ export interface Held {
   readonly since: number
 }
 
-const isBecause = Schema.is(AcceptedBecause)
+const isBecause = Schema.is(becauseOf.accepted)
 
 /** Why an account holds its payouts at a time of the database. */
 export const heldOf = (account: ReadAccount, now: number): Held => {

@@ -13,7 +13,7 @@ import { counter, gauge, setToNow, update } from "../../../internal/metrics.ts"
 import { errorType, log } from "../../../internal/spans.ts"
 import { logFields } from "../machine.ts"
 import { Centavos, format } from "../../../pix/Money.ts"
-import { AcceptedBecause, becauses } from "../../PayoutBecause.ts"
+import { becauseOf, becauses } from "../../PayoutBecause.ts"
 import type { EndedBy, PayoutState } from "../../PayoutState.ts"
 import type { Account } from "./account.ts"
 import { becauseHeld, heldOf } from "./held.ts"
@@ -189,7 +189,7 @@ const postedFor = 35 * dayMillis
 const noAlarm = { accepted: "NotBefore", unknown: "UnderWay", parked: undefined } as const
 /** Why accepted payouts wait as it is meant. */
 const meant: ReadonlySet<string | undefined> = new Set(
-  AcceptedBecause.literals.filter((because) => becauses.accepted[because].alert === undefined)
+  becauseOf.accepted.literals.filter((because) => becauses.accepted[because].alert === undefined)
 )
 const isAccepted = ({ state }: Count) => state === "accepted"
 
@@ -262,9 +262,9 @@ export const measures = Effect.fnUntraced(function* (store: Store, { account }: 
       yield* update(toCheckCentavos, amount, of)
     }
     const held = heldOf(row, now)
-    const becauseOf = ({ cause }: Count) => becauseHeld(cause, held)
+    const causeOfCount = ({ cause }: Count) => becauseHeld(cause, held)
     // What waits for its time, or for nothing that this version knows, waits since its account would let it leave.
-    const late = counts.filter((of) => isAccepted(of) && !meant.has(becauseOf(of)))
+    const late = counts.filter((of) => isAccepted(of) && !meant.has(causeOfCount(of)))
     const lateSince = late.map(({ cause, oldest: since }) => (cause === null ? Math.max(since, held.since) : since))
     for (const state of states) {
       const ofState = counts.filter(({ cause, state: of }) => of === state && cause !== noAlarm[state])
@@ -278,8 +278,8 @@ export const measures = Effect.fnUntraced(function* (store: Store, { account }: 
         })
       }
     }
-    for (const cause of AcceptedBecause.literals) {
-      const { amount, count } = total(counts.filter((of) => isAccepted(of) && becauseOf(of) === cause))
+    for (const cause of becauseOf.accepted.literals) {
+      const { amount, count } = total(counts.filter((of) => isAccepted(of) && causeOfCount(of) === cause))
       yield* update(delayed, count, { account, cause })
       yield* update(delayedCentavos, amount, { account, cause })
     }
