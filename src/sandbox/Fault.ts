@@ -117,6 +117,9 @@ export const keyLimit: Fault = refusal(400, "Limite de consultas de chave PIX ex
 /** A payout is refused, since the account is blocked. */
 export const blocked: Fault = refusal(422, "Conta bloqueada para saques. Fale com o suporte.")
 
+/** A payout is refused with 422 in words of your own, which no list knows: the call ends in `OutcomeUnknown`, and nothing is executed. */
+export const ownWords = (message = "Recusado pela política da casa."): Fault => refusal(422, message)
+
 /** A redirect, not executed. Default: 307, with which a client would send method, body and credentials again. */
 export const redirect = (location: string, status = 307): Fault => answer(status, { headers: { location } })
 

@@ -5,7 +5,7 @@ import { gzipSync } from "node:zlib"
 import { build } from "esbuild"
 
 const programs = {
-  "a program that charges and lists": { most: 116_500, entry: "./size.ts" },
+  "a program that charges and lists": { most: 107_000, entry: "./size.ts" },
   "a program that submits payouts and reads their states": {
     most: 120_500,
     code: `import { PayoutQueue } from "effect-pix/payouts"; console.log(PayoutQueue.layerClient())`
@@ -15,7 +15,7 @@ const programs = {
     code: `import { Webhook } from "effect-pix/webhook"; console.log(Webhook.layerClient())`
   },
   "a webhook on a worker": {
-    most: 161_500,
+    most: 149_500,
     code: `import { Layer } from "effect"; import { Payments } from "effect-pix"; import { Webhook } from "effect-pix/webhook"
       export default Webhook.toWebHandler(Layer.provide(Webhook.layer({}), Payments.layerFetch))`
   },

@@ -126,6 +126,7 @@ const byName: ReadonlyArray<readonly [name: string, fields: ReadonlyArray<keyof 
     ["nightLimit", [], Fault.nightLimit],
     ["keyLimit", [], Fault.keyLimit],
     ["blocked", [], Fault.blocked],
+    ["ownWords", ["message"], Fault.ownWords("não")],
     ["redirect", ["status"], Fault.redirect("https://elsewhere.example/", 418)],
     ["forgetKey", [], Fault.forgetKey],
     ["failure", ["message"], Fault.failure("não")],

@@ -106,6 +106,7 @@ const ofFault: Readonly<Record<Names, ReadonlyArray<Row>>> = {
   nightLimit: [other("the limit of the night", Fault.nightLimit)],
   keyLimit: [other("the limit of look-ups", Fault.keyLimit)],
   blocked: [other("a blocked account", Fault.blocked)],
+  ownWords: [other("a refusal in words that no list knows", Fault.ownWords())],
   forgetKey: [own("a forgotten key", Fault.forgetKey)]
 }
 

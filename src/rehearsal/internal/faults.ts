@@ -41,6 +41,7 @@ export const refusals: Record<Operation, ReadonlyArray<NamedFault>> = {
     refused("balance", Refusal.insufficientBalance),
     conflict,
     dailyLimit,
+    { name: "refused, in words that nobody knows", fault: Fault.ownWords() },
     { name: "recorded as failed at once", fault: Fault.failure() }
   ],
   getTransaction: [refused("not found", Refusal.transactionNotFound)],

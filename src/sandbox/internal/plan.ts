@@ -48,6 +48,7 @@ const faults = {
   nightLimit: plain(Fault.nightLimit),
   keyLimit: plain(Fault.keyLimit),
   blocked: plain(Fault.blocked),
+  ownWords: filled({ message: "Recusado pela política da casa." }, ({ message }) => Fault.ownWords(message)),
   redirect: filled({ status: 307 }, ({ status }) => Fault.redirect("https://elsewhere.example/", status)),
   forgetKey: plain(Fault.forgetKey),
   failure: filled({ message: "Invalid Pix Entry" }, ({ message }) => Fault.failure(message)),
