@@ -1,7 +1,8 @@
 /**
  * What you know of your gateway and the client cannot: its status words, what its refusals mean, its fees. The facts are read once,
  * when a layer of `Payments` is built, and hold for all that uses that layer: calls, waits, orders, webhooks and the queue. So no
- * setting of a single call takes a rule about money away.
+ * setting of a single call takes a rule about money away. Facts that are only around a call, or beside the layer of a client that has
+ * none, hold nowhere: its calls fail with `InvalidRequest`.
  *
  * ```ts
  * import { Layer } from "effect"
@@ -15,6 +16,7 @@
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Equal from "effect/Equal"
 import { constFalse } from "effect/Function"
 import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
@@ -184,6 +186,13 @@ export const GatewayFacts = Object.assign(
       Layer.effect(GatewayFacts, checkedLayer(options))
   }
 )
+
+/** Whether facts that are given over a client hold nowhere: it has none. */
+export const areUnheld = (given: GatewayFacts, ofClient: GatewayFacts): boolean =>
+  Equal.equals(ofClient, defaults) && !Equal.equals(given, ofClient)
+
+/** What to do with facts that hold nowhere. */
+export const unheldFacts = "must be provided to the layer of Payments, which reads them when it is built"
 
 /** The facts of the context, checked. */
 export const currentFacts: Effect.Effect<GatewayFacts, ConfigurationError> = Effect.flatMap(

@@ -45,17 +45,19 @@ import * as Layer from "effect/Layer"
 import * as LayerMap from "effect/LayerMap"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import * as Scope from "effect/Scope"
 import { legible } from "../internal/legible.ts"
 import { ConfigurationError } from "../contract/ConfigurationError.ts"
 import { checkSettingsBy, fn, period, whole, withDefault } from "../contract/Options.ts"
 import type { ApiCredentials } from "./Credentials.ts"
 import * as CredentialsReload from "./CredentialsReload.ts"
+import { areUnheld, GatewayFacts } from "./GatewayFacts.ts"
 import { baseUrlSetting } from "./internal/baseUrl.ts"
 import { zoneSetting } from "./internal/zone.ts"
 import { failureTag } from "./internal/failureTag.ts"
 import { MerchantLabel } from "./internal/merchantLabel.ts"
 import { Payments } from "./Payments.ts"
-import type { PaymentsClient } from "./PaymentsClient.ts"
+import { PaymentsClient } from "./PaymentsClient.ts"
 import type { WithdrawalLookup } from "./WithdrawalLookup.ts"
 
 /** A merchant: its credentials, and the company whose balance `getBalance` reads. */
@@ -206,15 +208,26 @@ const make = Effect.fnUntraced(function* <E, R>(options: MerchantsOptions<E, R>)
     (merchant: string) =>
       Layer.effectContext(
         // A failed build is cached too, unless it is dropped before it ends.
-        Effect.catchCause(Effect.provideService(build(merchant), MerchantLabel, labelOf(merchant)), (cause) =>
-          Effect.andThen(clients.invalidate(merchant), Effect.failCause(toFailure(merchant, cause)))
+        Effect.catchCause(
+          Effect.provideService(build(merchant), MerchantLabel, labelOf(merchant)),
+          (cause) => Effect.andThen(clients.invalidate(merchant), Effect.failCause(toFailure(merchant, cause)))
+          // The first user of a client may have another transport, policy and facts than the layer of the merchants.
+        ).pipe(
+          Effect.updateContext((here: Context.Context<Scope.Scope>) =>
+            Context.add(services, Scope.Scope, Context.get(here, Scope.Scope))
+          )
         )
-        // The user of a client may have another transport than the layer of the merchants.
-      ).pipe(Layer.provide(Layer.succeedContext(services))),
+      ),
     { idleTimeToLive }
   )
+  const checkFacts = (merchant: string) =>
+    Effect.fnUntraced(function* (client: Context.Context<PaymentsClient>) {
+      if (!areUnheld(yield* GatewayFacts, Context.get(client, PaymentsClient).facts)) return
+      const problem = "GatewayFacts must be provided to the layer of Merchants"
+      return yield* new MerchantUnavailable({ merchant, outcome: "NotSent", problem })
+    })
   return Merchants.of({
-    get: (merchant) => clients.get(merchant),
+    get: (merchant) => Layer.tap(clients.get(merchant), checkFacts(merchant)),
     invalidate: (merchant) => clients.invalidate(merchant)
   })
 })

@@ -23,7 +23,7 @@ import * as Equal from "effect/Equal"
 import * as Layer from "effect/Layer"
 import { type ConfigurationError, settingError } from "../contract/ConfigurationError.ts"
 import type { Sender } from "../internal/sender.ts"
-import { currentFacts, GatewayFacts } from "./GatewayFacts.ts"
+import { currentFacts, GatewayFacts, unheldFacts } from "./GatewayFacts.ts"
 import { PaymentsPolicy } from "./PaymentsPolicy.ts"
 
 /** What hangs on a client beside its operations. */
@@ -68,12 +68,7 @@ export const clientOfLayer = Effect.gen(function* () {
   const client = yield* PaymentsClient
   const facts = yield* currentFacts
   const isGiven = Context.getOrUndefined(yield* Effect.context<never>(), GatewayFacts) !== undefined
-  return isGiven && !Equal.equals(facts, client.facts)
-    ? yield* settingError(
-        "GatewayFacts",
-        "must be provided to the layer of Payments, which reads them when it is built"
-      )
-    : client
+  return isGiven && !Equal.equals(facts, client.facts) ? yield* settingError("GatewayFacts", unheldFacts) : client
 })
 
 /** The facts of the client, where there is one; else those of the fiber, as beside a mock of `Payments`. */

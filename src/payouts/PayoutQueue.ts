@@ -58,7 +58,7 @@ import * as Option from "effect/Option"
 import type * as SqlClient from "effect/sql/SqlClient"
 import type * as Stream from "effect/Stream"
 import type { Payments } from "../client/Payments.ts"
-import type { PaymentsClient } from "../client/PaymentsClient.ts"
+import { factsHere, type PaymentsClient } from "../client/PaymentsClient.ts"
 import { WithdrawalLookup } from "../client/WithdrawalLookup.ts"
 import { type ConfigurationError, settingError } from "../contract/ConfigurationError.ts"
 import type { BelowMinimum, InvalidRequest } from "../contract/PaymentsError.ts"
@@ -395,7 +395,10 @@ const makeQueue = Effect.fnUntraced(function* <R>(options: PayoutQueueOptions<R>
     if (onState === undefined) return
     yield* Effect.forkScoped(makeHandOut(core, settings, db, onState, yield* Effect.context<R>()))
   })
-  const client = Context.make(PayoutQueue, makeClient(core, settings, seal)).pipe(
+  const built = yield* Effect.context<never>()
+  // A fiber that gives a claim may have no client, or another one.
+  const facts = Effect.updateContext(factsHere, (here: Context.Context<never>) => Context.merge(here, built))
+  const client = Context.make(PayoutQueue, makeClient(core, settings, seal, facts)).pipe(
     Context.add(SheetService, makeSheet(core, settings, seal))
   )
   return { client, start }

@@ -1,14 +1,17 @@
 /** Counts the loads, the requests and the released clients of `Merchants`. */
 import { assert, describe } from "@effect/vitest"
 import {
+  GatewayFacts,
   IdempotencyKeyGen,
   type Merchant,
   Merchants,
   type MerchantsOptions,
   Payments,
-  PaymentsClient
+  PaymentsClient,
+  PaymentsPolicy
 } from "effect-pix"
-import { Cause, Context, Data, Deferred, Effect, Fiber, Layer, Redacted, References } from "effect"
+import { Sandbox } from "effect-pix/sandbox"
+import { Cause, Context, Data, Deferred, Effect, Fiber, Layer, Redacted, References, Schedule } from "effect"
 import { TestClock } from "effect/testing"
 import { effect } from "../support/effect.ts"
 import { balance } from "../support/operations.ts"
@@ -71,6 +74,33 @@ describe("the client of a merchant", () => {
       )
     }
   )
+
+  effect("has the policy and the facts of the layer of the merchants, and not those of its first user", function* () {
+    const { get, holdAs, sent } = yield* setUp({}, scripted(respond(503)))
+    const never = PaymentsPolicy.layer({ retryReads: Schedule.recurs(0) })
+    const own = Effect.provide(Layer.build(get("padaria")), never)
+    const first = yield* own
+    yield* Effect.flip(Sandbox.patiently(Effect.provideContext(getBalance, first)))
+    assert.strictEqual(sent.length, 3)
+    const facts = GatewayFacts.layer({ statuses: { charge: { paid: ["Liquidada"] } } })
+    yield* holdAs("mercado")
+    for (const merchant of ["padaria", "mercado", "unused"]) {
+      const error = yield* Effect.flip(Effect.provide(getBalance, Layer.provide(get(merchant), facts)))
+      assert.strictEqual(error._tag, merchant === "unused" ? "MerchantNotFound" : "MerchantUnavailable")
+      assert.include(
+        error.message,
+        merchant === "unused" ? "no merchant" : "GatewayFacts must be provided to the layer of Merchants"
+      )
+    }
+    const known = yield* Layer.build(
+      Layer.provide(
+        Merchants.layer({ baseUrl: "https://gateway.example", load: (name) => Effect.succeed(row(name)) }),
+        [scripted(respond(200, balance)).layer, facts]
+      )
+    )
+    const client = yield* Layer.build(Layer.provide(Context.get(known, Merchants).get("padaria"), facts))
+    assert.deepStrictEqual(Context.get(client, PaymentsClient).facts.statuses, { charge: { paid: ["Liquidada"] } })
+  })
 
   effect("has another sender than the next merchant", function* () {
     const { get } = yield* setUp()

@@ -151,11 +151,63 @@ describe("GatewayFacts", () => {
   })
 
   effect("around a call change nothing that the client was built with", function* () {
-    const context = yield* build(none, "program")
+    const context = yield* build(facts, "Payments")
     const { fault } = Context.get(context, Sandbox)
-    yield* fault("requestWithdrawal", Fault.answer(422, { body: `{"message":"Chave inválida"}` }))
-    const error = yield* Effect.flip(Effect.provideContext(Effect.provide(withdraw, facts), context))
-    assert.strictEqual(Object(error)._tag, "RequestRejected")
+    yield* fault("requestWithdrawal", Fault.refusal(422, "Saldo insuficiente"))
+    const error = yield* Effect.flip(
+      Effect.provideContext(
+        Effect.provide(
+          withdraw,
+          GatewayFacts.layer({ refusals: [{ cause: "RequestRejected", phrases: ["saldo insuficiente"] }] })
+        ),
+        context
+      )
+    )
+    assert.strictEqual(Object(error)._tag, "OutcomeUnknown")
+  })
+
+  effect("around a call or beside the layer of Payments refuse the call of a client without facts", function* () {
+    const client = Layer.fresh(sandbox)
+    const built = yield* Layer.build(client)
+    const look = OrderCharge.get({ reference: "o", request: charge, last: undefined })
+    const calls: ReadonlyArray<Effect.Effect<unknown, unknown>> = [
+      Effect.provide(withdraw, Layer.merge(client, facts)),
+      Effect.provide(withdraw, Layer.provideMerge(facts, client)),
+      Effect.provideContext(Effect.provide(withdraw, facts), built),
+      Effect.provideContext(Effect.provide(look, facts), built)
+    ]
+    for (const call of calls) {
+      const error: unknown = yield* Effect.flip(call)
+      assert.deepStrictEqual(
+        [Object(error)._tag, Object(error).outcome, Object(error).issues[0].path],
+        ["InvalidRequest", "NotSent", "GatewayFacts"]
+      )
+    }
+    yield* Effect.provideContext(Effect.provide(withdraw, GatewayFacts.layer({})), built)
+  })
+
+  effect("around a delivery are not those of its lookup", function* () {
+    const paid: Array<string> = []
+    const context = yield* build(none, "program", paid)
+    const { id } = yield* Effect.provideContext(
+      Effect.flatMap(Payments, ({ createTransaction }) => createTransaction(charge)),
+      context
+    )
+    yield* Context.get(context, Sandbox).markPaid(id)
+    const body = JSON.stringify({ transactionId: id, status: "Paid" })
+    const answer = Context.get(context, Webhook).answer(new Request("https://shop.example", { method: "POST", body }))
+    const { status } = yield* Effect.provide(answer, facts)
+    assert.deepStrictEqual([status, paid], [200, [`${id}:Paid`]])
+  })
+
+  effect("hold for a claim that a fiber without the client gives to the queue", function* () {
+    const context = yield* build(facts, "Payments")
+    const queue = Context.get(context, PayoutQueue)
+    yield* queue.submit(payout("invoice-1"))
+    yield* TestClock.adjust("5 seconds")
+    const { idempotencyKey } = Option.getOrThrow(yield* queue.status("invoice-1"))
+    const claimed = yield* queue.hint({ idempotencyKey, status: "Estornado" })
+    assert.deepInclude(Option.getOrThrow(claimed), { state: "posted", claimed: "failed" })
   })
 
   effect.each<readonly [wrong: unknown, ...settings: ReadonlyArray<string>]>([

@@ -7,6 +7,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
+import { GatewayFacts } from "../../client/GatewayFacts.ts"
 import type { Payments } from "../../client/Payments.ts"
 import type { PaymentsClient } from "../../client/PaymentsClient.ts"
 import { PaymentsPolicy } from "../../client/PaymentsPolicy.ts"
@@ -50,15 +51,18 @@ const slack = 5000
 /** `ownPolicy`: that of the webhook's layer, for a fiber that has none. */
 export const makeLookUp = (
   payments: Pick<Payments["Service"], "getTransaction">,
-  { facts: { statuses }, policy: policyOfClient }: PaymentsClient["Service"],
+  { facts, policy: policyOfClient }: PaymentsClient["Service"],
   ownPolicy: PaymentsPolicy | undefined,
   { countUnlisted, logOutage }: LookupSignals
 ) => {
+  const { statuses } = facts
   /** One request, or several that end in time: what waits is looked up again by its own schedule. */
   const ask = Effect.fnUntraced(function* (transactionId: string, millis: number) {
     const notAfter = (yield* Clock.currentTimeMillis) + millis
     return yield* payments.getTransaction(transactionId).pipe(
       Effect.updateService(Caller, (caller) => ({ ...caller, notAfter })),
+      // A delivery is handled in a fiber of the user's server, which may have facts that are not for this client.
+      Effect.provideService(GatewayFacts, facts),
       Effect.timeoutOption(millis + slack),
       Effect.result
     )

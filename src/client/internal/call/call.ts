@@ -13,7 +13,6 @@ import * as Effect from "effect/Effect"
 import * as ErrorReporter from "effect/ErrorReporter"
 import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
-import * as Schema from "effect/Schema"
 import { invalidRequest } from "../../../contract/Options.ts"
 import type { InvalidRequest, Outcome } from "../../../contract/PaymentsError.ts"
 import { isUnclear } from "../../../contract/WriteOptions.ts"
@@ -77,12 +76,9 @@ export const run = <A, E extends Tagged>(
   prepared: Prepared<A, E>
 ): Effect.Effect<A, E | InvalidRequest> =>
   Effect.withFiber((fiber): Effect.Effect<A, E | InvalidRequest> => {
-    const found = Result.try(() => client.settingsOf(fiber))
-    if (Result.isFailure(found)) {
-      const problem = Schema.isSchemaError(found.failure) ? found.failure.message : "cannot be read"
-      const issue = { path: "PaymentsPolicy", problem: `is not what PaymentsPolicy.make makes: ${problem}` }
-      return Effect.fail(invalidRequest(route.endpoint.operation, [issue], prepared.idempotencyKey))
-    }
+    const found = client.settingsOf(fiber)
+    if (Result.isFailure(found))
+      return Effect.fail(invalidRequest(route.endpoint.operation, [found.failure], prepared.idempotencyKey))
     const settings = found.success
     const call: Call<A, E> = {
       client,

@@ -9,8 +9,10 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as HttpClient from "effect/http/HttpClient"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
 import type * as Tracer from "effect/Tracer"
-import type { Operation } from "../../../contract/PaymentsError.ts"
+import type { Operation, RequestIssue } from "../../../contract/PaymentsError.ts"
 import { Caller } from "../../../internal/caller.ts"
 import { type Budget, makeBudget } from "../../../internal/retryBudget.ts"
 import type { Sender } from "../../../internal/sender.ts"
@@ -18,7 +20,7 @@ import { countSinceLine, isTraced, type Lines, log } from "../../../internal/spa
 import type { Transport } from "../../../internal/transport.ts"
 import type { ApiCredentials, Credentials } from "../../Credentials.ts"
 import type { IdempotencyKeyGen } from "../../IdempotencyKeyGen.ts"
-import type { GatewayFacts } from "../../GatewayFacts.ts"
+import { areUnheld, GatewayFacts, unheldFacts } from "../../GatewayFacts.ts"
 import { PaymentsPolicy } from "../../PaymentsPolicy.ts"
 import { markStarted } from "../../../internal/started.ts"
 import { MerchantLabel } from "../merchantLabel.ts"
@@ -58,7 +60,7 @@ export interface Client extends Pick<ClientOptions, "credentials" | "keys" | "co
   readonly reportFailedWrite: ReturnType<typeof makeLimitReport>
   /** Logs that the budget refused a retry. */
   readonly reportBudget: ReturnType<typeof makeLimitReport>
-  /** The settings of a call in a fiber. Throws a `SchemaError` for a wrong policy. */
+  /** The settings of a call in a fiber, or what is wrong with them. */
   readonly settingsOf: ReturnType<typeof makeSettings>
 }
 
@@ -89,7 +91,7 @@ export const makeClient = (options: ClientOptions): Effect.Effect<Client> =>
       reportRateLimit: makeLimitReport(),
       reportFailedWrite: makeLimitReport(),
       reportBudget: makeLimitReport(),
-      settingsOf: makeSettings(transport, builtIn)
+      settingsOf: makeSettings(transport, facts, builtIn)
     }
   })
 
@@ -116,20 +118,37 @@ export interface CallSettings {
   readonly budget: Budget
 }
 
+/** A call's own policy, else the one that the layer was built with, which may be the default. */
+const readPolicy = (given: PaymentsPolicy): Result.Result<PaymentsPolicy, RequestIssue> =>
+  Result.try({
+    try: () => PaymentsPolicy.make(given),
+    catch: (error) => ({
+      path: "PaymentsPolicy",
+      problem: `is not what PaymentsPolicy.make makes: ${Schema.isSchemaError(error) ? error.message : "cannot be read"}`
+    })
+  })
+
 /**
- * Returns the settings for the context of a fiber, or throws a `SchemaError` for a policy that `PaymentsPolicy.make` did not
- * make, and would not. `builtIn` is the context in which the client was built. Consecutive
+ * Returns the settings for the context of a fiber, or what is wrong with them: a policy that `PaymentsPolicy.make` did not make, and
+ * would not; or facts where the client was built without. `builtIn` is the context in which the client was built. Consecutive
  * calls in the same context share one result.
  */
-const makeSettings = (transport: Transport, builtIn: Context.Context<never>) => {
+const makeSettings = (transport: Transport, facts: GatewayFacts, builtIn: Context.Context<never>) => {
   const budget = makeBudget()
   const policyOfLayer = Context.get(builtIn, PaymentsPolicy)
 
-  const readSettings = (fiber: Fiber.Fiber<unknown, unknown>): CallSettings => {
+  const readSettings = (fiber: Fiber.Fiber<unknown, unknown>): Result.Result<CallSettings, RequestIssue> => {
+    const { context } = fiber
+    if (areUnheld(Context.get(context, GatewayFacts), facts))
+      return Result.fail({ path: "GatewayFacts", problem: unheldFacts })
+    return Result.map(readPolicy(Context.getOrUndefined(context, PaymentsPolicy) ?? policyOfLayer), (policy) =>
+      settingsWith(policy, fiber)
+    )
+  }
+
+  const settingsWith = (policy: PaymentsPolicy, fiber: Fiber.Fiber<unknown, unknown>): CallSettings => {
     const { context } = fiber
     const clock = fiber.getRef(Clock.Clock)
-    // A call's own policy, else the one that the layer was built with, which may be the default.
-    const policy = PaymentsPolicy.make(Context.getOrUndefined(context, PaymentsPolicy) ?? policyOfLayer)
     const caller = Context.get(context, Caller)
     const { isSender, notAfter = Number.POSITIVE_INFINITY, onRefusedInDoubt, budget: ownBudget = budget } = caller
     return {
@@ -154,8 +173,8 @@ const makeSettings = (transport: Transport, builtIn: Context.Context<never>) => 
   }
 
   // A weak map of one entry: a client lives long, and must not keep the context of its last call alive.
-  let last = new WeakMap<Context.Context<never>, CallSettings>()
-  return (fiber: Fiber.Fiber<unknown, unknown>): CallSettings => {
+  let last = new WeakMap<Context.Context<never>, ReturnType<typeof readSettings>>()
+  return (fiber: Fiber.Fiber<unknown, unknown>): ReturnType<typeof readSettings> => {
     const known = last.get(fiber.context)
     if (known !== undefined) return known
     const settings = readSettings(fiber)

@@ -3,6 +3,7 @@
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import type { GatewayFacts } from "../../../client/GatewayFacts.ts"
 import type { StepOptions } from "../../../durable/Step.ts"
 import type { PayoutItem } from "../../Payout.ts"
 import type { PayoutStatus } from "../../PayoutStatus.ts"
@@ -28,7 +29,7 @@ type DistributiveOmit<A, Key extends keyof A> = A extends unknown ? Omit<A, Key>
 const notJudged =
   "It is not known whether a request of it left: no worker has looked at this database since its server started (start one first), or the payout is from before a failover or a restore. Look into the panel. Park it: then nothing sends it, and settle it when you know."
 
-export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
+export const makeClient = (core: Core, settings: Settings, seal: Seal, facts: Effect.Effect<GatewayFacts>) => {
   const { store } = core
   const { writing } = operationsOf(store)
   const { find, ...reading } = makeReading(core, settings, seal)
@@ -72,7 +73,7 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal) => {
 
   return {
     ...reading,
-    ...makeHints(core, settings),
+    ...makeHints(core, settings, facts),
     ...makeAccountClient(store),
     ...makeLetters(core, settings),
     // One payout has one status.

@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import type { SqlError } from "effect/sql/SqlError"
+import type { GatewayFacts } from "../../../client/GatewayFacts.ts"
 import type { RequestIssue } from "../../../contract/PaymentsError.ts"
 import { invalidWithdrawal } from "../../../contract/WithdrawalCheck.ts"
 import { meaningOf } from "../../../contract/Status.ts"
@@ -13,7 +14,6 @@ import type { Settings } from "../../PayoutQueueOptions.ts"
 import type { PayoutStatus } from "../../PayoutStatus.ts"
 import { payoutLabel } from "../machine.ts"
 import type { Core } from "./core.ts"
-import { factsHere } from "../../../client/PaymentsClient.ts"
 import { isClaimed } from "./conditions.ts"
 import { guard, operationsOf } from "./operation.ts"
 import type { Row } from "./row.ts"
@@ -50,7 +50,7 @@ const issuesOf = ({ endToEndId, idempotencyKey, status, withdrawalId }: Hint): R
   return wrong.flatMap(([path, isWrong, problem]) => (isWrong ? [{ path, problem }] : []))
 }
 
-export const makeHints = (core: Core, { confirm }: Settings) => {
+export const makeHints = (core: Core, { confirm }: Settings, facts: Effect.Effect<GatewayFacts>) => {
   const { store } = core
   const { writing } = operationsOf(store)
 
@@ -76,7 +76,7 @@ export const makeHints = (core: Core, { confirm }: Settings) => {
     if (issues.length > 0) return yield* invalidWithdrawal(issues)
     const found = yield* rowOf(hint)
     if (found === undefined) return Option.none<PayoutStatus>()
-    const claimed = meaningOf(hint.status, "payout", (yield* factsHere).statuses)
+    const claimed = meaningOf(hint.status, "payout", (yield* facts).statuses)
     let before = found
     const after = yield* core.stepBy(
       found,
