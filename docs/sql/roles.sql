@@ -118,6 +118,7 @@ BEGIN
     IF pg_has_role(current_user, 'effect_pix_operator', 'USAGE') THEN RETURN NEW; END IF;
     tag := NEW.entry::jsonb ->> '_tag';
     IF tag = 'Parked' AND NEW.entry::jsonb ->> 'because' <> 'Operator'
+        AND (NEW.entry::jsonb -> 'by') IS NULL AND (NEW.entry::jsonb -> 'note') IS NULL
       OR tag IN ('Marked', 'Answered', 'LookedUp', 'Contradicted', 'Doubted') AND pg_has_role(current_user, 'effect_pix_worker', 'USAGE')
     THEN
       RETURN NEW;

@@ -316,6 +316,8 @@ const ofPerson = [
   ),
   entryOf('{"_tag":"Marked","by":"bia","_tag":"Settled"}'),
   entryOf('{"_tag":"Parked","because":"Operator","by":"bia"}'),
+  entryOf('{"_tag":"Parked","because":"PastHorizon","by":"bia"}'),
+  entryOf('{"_tag":"Parked","because":"PastHorizon","n\\u006fte":"bia says that it was paid"}'),
   entryOf('{"step":"Changed"}'),
   ...["effect_pix_operator", "postgres"].map((role) => `SET ROLE ${role}`),
   "GRANT effect_pix_operator TO CURRENT_USER"
