@@ -290,8 +290,9 @@ test("whatever a payout waited for when a backup was made, it is in doubt after 
   const stateOf = (reference: string) =>
     Effect.map(queue.status(reference), (found) => {
       const status = Option.getOrThrow(found)
-      const isWithReason = status.state === "unknown" && status.error?._tag === "OutcomeUnknown"
-      return isWithReason ? `${status.state} ${status.error.reason}` : status.state
+      if (status.state !== "unknown" || status.error?._tag !== "OutcomeUnknown") return status.state
+      // Once it was asked again, nothing but its error says why.
+      return `unknown ${status.because ?? status.error.reason}`
     })
   const expected = Object.keys(held).map(() => "unknown OtherDatabase")
   assert.deepStrictEqual(yield* Effect.forEach(Object.keys(held), stateOf), expected, "before a worker has looked")

@@ -144,6 +144,9 @@ effect("a payout says what it waits for, by itself or with its account, and is l
   assert.deepStrictEqual([yield* listed("Operator"), yield* listed("Operator", "accepted")], [["parked"], []])
   const found = yield* Effect.flatMap(queue.find({ idempotencyKey: keyOf("now") }), Effect.fromOption)
   assert.deepInclude(found, { state: "accepted", because: "DailyCap" })
+  yield* account("paused = 1")
+  assert.deepStrictEqual([(yield* statuses)[0], yield* listed("DailyCap")], ["accepted Paused", []])
+  assert.deepStrictEqual(yield* listed("Paused"), ["now"])
 })
 
 describe("a wait that is no age", () => {

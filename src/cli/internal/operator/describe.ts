@@ -125,6 +125,7 @@ export const dataOf = (status: PayoutStatus) => ({
   withdrawalId: recordOf(status).id,
   withdrawalStatus: recordOf(status).word,
   ...endOf(status),
+  toCheck: status.toCheck,
   value: valueOf(status),
   mayHaveLeftAt: "mayHaveLeftAt" in status ? status.mayHaveLeftAt : undefined,
   underWayUntil: "underWayUntil" in status ? status.underWayUntil : undefined,
