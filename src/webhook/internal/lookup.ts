@@ -48,21 +48,22 @@ export type LookUp = ReturnType<typeof makeLookUp>
 /** How much longer than the policy says a service that is not our client may take, in milliseconds: ours ends its attempt first. */
 const slack = 5000
 
+const none = GatewayFacts.make()
+
 /** `ownPolicy`: that of the webhook's layer, for a fiber that has none. */
 export const makeLookUp = (
   payments: Pick<Payments["Service"], "getTransaction">,
-  { facts, policy: policyOfClient }: PaymentsClient["Service"],
+  { facts: { statuses }, policy: policyOfClient }: PaymentsClient["Service"],
   ownPolicy: PaymentsPolicy | undefined,
   { countUnlisted, logOutage }: LookupSignals
 ) => {
-  const { statuses } = facts
   /** One request, or several that end in time: what waits is looked up again by its own schedule. */
   const ask = Effect.fnUntraced(function* (transactionId: string, millis: number) {
     const notAfter = (yield* Clock.currentTimeMillis) + millis
     return yield* payments.getTransaction(transactionId).pipe(
       Effect.updateService(Caller, (caller) => ({ ...caller, notAfter })),
-      // A delivery is handled in a fiber of the user's server, which may have facts that are not for this client.
-      Effect.provideService(GatewayFacts, facts),
+      // A delivery is handled in a fiber of the user's server, whose facts may be for another client.
+      Effect.provideService(GatewayFacts, none),
       Effect.timeoutOption(millis + slack),
       Effect.result
     )
