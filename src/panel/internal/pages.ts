@@ -32,13 +32,8 @@ const protect = (response: HttpServerResponse.HttpServerResponse) =>
   })
 
 const folder = new URL("./assets/", import.meta.url)
-const types: Readonly<Record<string, string>> = {
-  css: "text/css; charset=utf-8",
-  html: "text/html; charset=utf-8",
-  js: "text/javascript; charset=utf-8",
-  json: "application/json",
-  svg: "image/svg+xml"
-}
+/** The kinds of files that are not `text/` and their ending. */
+const kinds: Record<string, string> = { js: "text/javascript", json: "application/json", svg: "image/svg+xml" }
 const own = Fs.readdirSync(folder).map((name) => [name, new URL(name, folder)] as const)
 // The build puts a copy of Preact beside the page's own files.
 const isCopied = own.some(([name]) => name === "preact.js")
@@ -47,7 +42,8 @@ const assets = isCopied ? own : [...own, ["preact.js", new URL(import.meta.resol
 /** The files of the page, read once, so that a request never names a path on the disk. */
 const files = HttpRouter.use((router) =>
   Effect.forEach(assets, ([name, file]) => {
-    const contentType = types[name.replace(/^.*\./, "")] ?? "application/octet-stream"
+    const ending = name.replace(/^.*\./, "")
+    const contentType = kinds[ending] ?? `text/${ending}`
     const answer = HttpServerResponse.uint8Array(Fs.readFileSync(file), { contentType })
     return router.add("GET", name === "index.html" ? "/" : `/panel/${name}`, answer)
   })
