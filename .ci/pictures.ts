@@ -60,7 +60,7 @@ const payout = Effect.gen(function* () {
   const payments = yield* Payments
   const key = IdempotencyKey.fromReference("payout", "invoice-43")
   yield* sandbox.fault("requestWithdrawal", Fault.resetAfter)
-  yield* IdempotencyKey.retry(key, Schedule.recurs(3), (options) =>
+  yield* IdempotencyKey.retry({ idempotencyKey: key, earlier: "None" }, Schedule.recurs(3), (options) =>
     payments.requestWithdrawal({ amount: Money.centavos(1000) }, options)
   )
   for (const { id } of yield* sandbox.withdrawals) yield* sandbox.settleWithdrawal(id)
@@ -77,10 +77,10 @@ const panel = Effect.gen(function* () {
     await page.locator("#state.good").waitFor()
   }
   yield* Effect.provide(charges, payments)
-  yield* shoot("panel.png", { width: 1180, height: 430 }, open("?lang=en"))
-  yield* shoot("painel.png", { width: 1180, height: 430 }, open("?lang=pt"))
+  yield* shoot("panel.png", { width: 1180, height: 444 }, open("?lang=en"))
+  yield* shoot("painel.png", { width: 1180, height: 444 }, open("?lang=pt"))
   yield* Effect.provide(payout, payments)
-  yield* shoot("timeline.png", { width: 1180, height: 670 }, async (page) => {
+  yield* shoot("timeline.png", { width: 1180, height: 820 }, async (page) => {
     await open("?lang=en&tab=withdrawals")(page)
     await page.locator(".row [aria-expanded]").first().click()
     await page.locator(".timeline").waitFor()
