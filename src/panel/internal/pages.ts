@@ -43,7 +43,7 @@ const assets = isCopied ? own : [...own, ["preact.js", new URL(import.meta.resol
 const files = HttpRouter.use((router) =>
   Effect.forEach(assets, ([name, file]) => {
     const ending = name.replace(/^.*\./, "")
-    const contentType = kinds[ending] ?? `text/${ending}`
+    const contentType = `${kinds[ending] ?? `text/${ending}`}; charset=utf-8`
     const answer = HttpServerResponse.uint8Array(Fs.readFileSync(file), { contentType })
     return router.add("GET", name === "index.html" ? "/" : `/panel/${name}`, answer)
   })
