@@ -368,14 +368,21 @@ const causes: { readonly [Rule in RuleName]?: ReadonlyArray<RuleName> } = {
   "amount-differs": ["paid-twice"]
 }
 
+/** A payout that had arrived is returned after the program has ended: it cannot know. */
+const asItWas =
+  (endedAt: number) =>
+  (payout: SandboxWithdrawal): SandboxWithdrawal =>
+    payout.status === "Returned" && Date.parse(payout.updatedAt) > endedAt ? { ...payout, status: "Settled" } : payout
+
 /** The rules that a run breaks, with their problems. A rule is checked where the run, or the undisturbed one, has what it needs. */
 export const brokenRules = (
   world: Evidence,
   undisturbed: RehearsalWorld
 ): ReadonlyArray<readonly [RuleName, ReadonlyArray<string>]> => {
+  const judged = { ...world, withdrawals: world.withdrawals.map(asItWas(world.endedAt)) }
   const broken = allRules
     .filter(([, { reasonToSkip }]) => [undisturbed, world].some((run) => reasonToSkip?.(run) === undefined))
-    .map(([rule, { check }]) => [rule, check(world, undisturbed)] as const)
+    .map(([rule, { check }]) => [rule, check(judged, undisturbed)] as const)
     .filter(([, problems]) => problems.length > 0)
   return broken.filter(([rule]) => !broken.some(([other]) => causes[rule]?.includes(other) === true))
 }
