@@ -12,7 +12,7 @@
  *   its `stores` that changes a table of the program. A death runs no finalizer: the program is started again, with the same `stores`.
  * - With `processes` several processes run the program at once, and one of them stands still.
  * - Webhooks of the gateway go to `Webhook`, or to the handler of `Rehearsed.receive`, until the program has ended. They are also
- *   delivered twice, late, out of order, never, and once but half handled, and one is forged.
+ *   delivered twice, late, never, and once but half handled, and one is forged.
  * - Some rules are about actions outside of the gateway. They are checked where the program declares its actions, with
  *   `Rehearsed` of `effect-pix`.
  * - The same program gives the same report, byte for byte, if it takes the time and random numbers from Effect.
@@ -51,16 +51,17 @@
 declare module "./Rehearsal.ts" {}
 
 import * as Effect from "effect/Effect"
-import type * as Layer from "effect/Layer"
 import type { Payments } from "../client/Payments.ts"
 import type { PaymentsClient } from "../client/PaymentsClient.ts"
 import type { WithdrawalLookup } from "../client/WithdrawalLookup.ts"
-import type { Sandbox } from "../sandbox/Sandbox.ts"
 import { formatFinding, formatReport } from "./internal/format.ts"
 import { firstLook, run as runAll } from "./internal/run.ts"
 import type { RehearsalOptions } from "./RehearsalOptions.ts"
 import { RehearsalFailed } from "./RehearsalFailed.ts"
 import type { RehearsalFinding, RehearsalReport, RuleName } from "./RehearsalReport.ts"
+
+/** What a program may need without a store. */
+type Needs = Payments | WithdrawalLookup | PaymentsClient
 
 /**
  * Plays all schedules of a program and reports what is broken. The program is what a process runs: it may need `Payments`,
@@ -68,21 +69,10 @@ import type { RehearsalFinding, RehearsalReport, RuleName } from "./RehearsalRep
  *
  * A defect says that `only` names no schedule, or that a store could not be built.
  */
-export function run<A, E>(
-  program: Effect.Effect<A, E, Payments | WithdrawalLookup | PaymentsClient>,
-  options?: Omit<RehearsalOptions<never>, "stores">
-): Effect.Effect<RehearsalReport>
-/** The same, for a program that needs more than `Payments`: `stores` gives it. */
-export function run<A, E, S>(
-  program: Effect.Effect<A, E, Payments | WithdrawalLookup | PaymentsClient | NoInfer<S>>,
-  options: RehearsalOptions<S> & { readonly stores: Layer.Layer<S, Error, Sandbox> }
-): Effect.Effect<RehearsalReport>
-export function run<A, E, S>(
-  program: Effect.Effect<A, E, Payments | WithdrawalLookup | PaymentsClient | S>,
+export const run = <A, E, S = never>(
+  program: Effect.Effect<A, E, Needs | NoInfer<S>>,
   options: RehearsalOptions<S> = {}
-): Effect.Effect<RehearsalReport> {
-  return runAll(program, options)
-}
+): Effect.Effect<RehearsalReport> => runAll(program, options)
 
 /** How a test runner makes a test: `test` and `it` of vitest, Jest and others. */
 type MakeTest = (name: string, run: () => Promise<void>, timeout: number) => unknown
@@ -119,25 +109,12 @@ interface TestOptions {
  * const tests = () => Rehearsal.test(it, "an invoice is paid once", payInvoice)
  * ```
  */
-export function test<A, E>(
+export const test = <A, E, S = never>(
   it: MakeTest,
   name: string,
-  program: Effect.Effect<A, E, Payments | WithdrawalLookup | PaymentsClient>,
-  options?: Omit<RehearsalOptions<never>, "stores"> & TestOptions
-): void
-/** The same, for a program that needs more than `Payments`: `stores` gives it. */
-export function test<A, E, S>(
-  it: MakeTest,
-  name: string,
-  program: Effect.Effect<A, E, Payments | WithdrawalLookup | PaymentsClient | NoInfer<S>>,
-  options: RehearsalOptions<S> & TestOptions & { readonly stores: Layer.Layer<S, Error, Sandbox> }
-): void
-export function test<A, E, S>(
-  it: MakeTest,
-  name: string,
-  program: Effect.Effect<A, E, Payments | WithdrawalLookup | PaymentsClient | S>,
+  program: Effect.Effect<A, E, Needs | NoInfer<S>>,
   { all = false, checks, timeout = 300_000, ...options }: RehearsalOptions<S> & TestOptions = {}
-): void {
+): void => {
   const played = runAll(program, { ...options, only: options.only ?? (all ? undefined : firstLook) })
   it(name, () => Effect.runPromise(Effect.flatMap(played, requireClean(checks))), timeout)
 }

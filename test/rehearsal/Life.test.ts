@@ -156,12 +156,60 @@ const ofCharges: ReadonlyArray<Mistake> = [
   ]
 ]
 
+const refunding: ReadonlyArray<Mistake> = [
+  [
+    "goods that went out, and whose money is paid back too",
+    "paid-twice",
+    late,
+    Life.shop({ onPaid: Life.shipOrPayBack({ both: true }) }),
+    Life.shop({ onPaid: Life.shipOrPayBack({ both: false }) })
+  ],
+  [
+    "goods that are marked before they go out, of an order whose seller is paid",
+    "not-shipped",
+    "fact 1 shipped: death before it",
+    Life.shop({ onPaid: Life.shipAndPaySeller({ markedFirst: true }) }),
+    Life.shop({ onPaid: Life.shipAndPaySeller({ markedFirst: false }) })
+  ]
+]
+
+const ofDoubts: ReadonlyArray<Mistake> = [
+  [
+    "a conflict that is taken for success",
+    "told-done-but-absent",
+    `${call} refused, conflict`,
+    Life.tell((error) => (error._tag === "IdempotencyConflict" ? declare("paid") : declare("parked"))),
+    Life.tell(() => declare("parked"))
+  ],
+  [
+    "a doubt that nobody hears of",
+    "owed-not-paid",
+    `${call} answered 500, each request`,
+    Life.tell(({ outcome }) => (outcome === "Unknown" ? Effect.void : declare("failed"))),
+    Life.tell(({ outcome }) => declare(outcome === "Unknown" ? "parked" : "failed"))
+  ],
+  [
+    "a payout that is marked as sent before it is sent",
+    "owed-not-paid",
+    `${call} death before it is sent`,
+    Life.onceMarked(Life.tell(() => declare("parked"))),
+    Life.tell(() => declare("parked"))
+  ],
+  [
+    "a balance that ends a payout in silence",
+    "owed-not-paid",
+    `${call} refused, balance`,
+    Life.tell(({ _tag }) => (_tag === "InsufficientBalance" ? Effect.void : declare("parked"))),
+    Life.tell(() => declare("parked"))
+  ]
+]
+
 const seen = { sandbox: { as: "seen" } } as const
 const sold = { payAfter: "5 minutes", stopAfter: "3 days" } as const
 const mistakes: ReadonlyArray<readonly [Omit<RehearsalOptions<never>, "stores">, ReadonlyArray<Mistake>]> = [
   [seen, ofPayouts],
-  [{}, ofAnswers],
-  [sold, ofCharges]
+  [{}, [...ofAnswers, ...ofDoubts]],
+  [sold, [...ofCharges, ...refunding]]
 ]
 
 describe("a rehearsal finds", () => {

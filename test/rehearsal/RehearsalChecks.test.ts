@@ -89,6 +89,13 @@ const shippedFirst = Effect.gen(function* () {
 const reject = Sandbox.use(({ rejectWithdrawal }) => Effect.delay(rejectWithdrawal(1), "1 minute"))
 const rejected = { ...undisturbed, stores: meanwhile(Effect.orDie(reject)) }
 
+const hollow = ["fails-undisturbed"]
+const tooLittle = Payments.use((payments) =>
+  Effect.ignore(payments.requestWithdrawal({ ...request, amount: Money.centavos(500) }))
+)
+const brief = { stopAfter: "1 hour" } as const
+const poor = { ...undisturbed, sandbox: { balance: 100 } }
+
 const asking = Effect.retry(lookAt, Schedule.spaced("1 second"))
 const outage = "call 1 getBalance: an outage begins, not sent"
 
@@ -138,7 +145,18 @@ const cases: ReadonlyArray<Case> = [
     ["owed-not-paid"],
     rejected
   ],
-  ["a program that asks each second sees the end of an outage", asking, [], { only: outage }]
+  ["a program that asks each second sees the end of an outage", asking, [], { only: outage }],
+  ["a program that calls nothing is a finding", all(owed, declare("told")), hollow],
+  ["a write that is refused undisturbed is a finding, whoever was told", all(tooLittle, declare("parked")), hollow],
+  ["a debt that nobody pays undisturbed is a finding, whoever was told", all(owed, lookAt, declare("parked")), hollow],
+  [
+    "a debt that falls due right before the end is a finding, if none is paid",
+    all(owed, lookAt, Effect.never),
+    hollow,
+    brief
+  ],
+  ["a payout for which the balance is too low undisturbed is a finding", payAndSay("parked"), hollow, poor],
+  ["a refused write is no finding where another one under its key succeeds", all(Effect.ignore(pay()), pay()), []]
 ]
 
 describe("a rehearsal", () => {

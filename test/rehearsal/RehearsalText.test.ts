@@ -8,11 +8,9 @@ import {
   all,
   charge,
   chargeFor,
-  declare,
   isPaid,
   meanwhile,
   owed,
-  owes,
   pay,
   payUnderNewKey,
   receive,
@@ -70,18 +68,6 @@ describe("the text of a rehearsal", () => {
     expect(story).toContain(
       'payout 2 of 2500 centavos under key 2. "invoice-1" was paid by payout 1 of 2500 centavos under key 1.'
     )
-  })
-
-  live("a debt that another reference's key has paid is explained by the key that both share", function* () {
-    const both = all(owed, owes("b"), pay(), pay(), declare("paid", "b"))
-    const text = Rehearsal.text(yield* Rehearsal.run(both, undisturbed))
-    expect(text).toMatch(/^told-done-but-absent: .*Calls 1 and 2 have the same key 1: /m)
-    // A call that another process repeats after a death is of the same reference.
-    const only = "fact 1 paid: death after it"
-    const again = yield* Rehearsal.run(all(owed, owes("b"), pay(), declare("paid"), Effect.sleep("1 second")), { only })
-    expect(again.findings.map(({ problems }) => problems)).toEqual([
-      ['"b" is owed 2500 centavos. It was not paid, and nobody was told.']
-    ])
   })
 
   live(

@@ -1,7 +1,28 @@
 /** Parts of programs about what becomes of a payout or a charge after it was accepted, and about limits. */
 import { Effect, Schedule } from "effect"
-import { IdempotencyKey, Money, Payments, Rehearsed, Status, WithdrawalLookup } from "effect-pix"
-import { chargeFor, declare, invoice, isMarked, mark, Marks, owed, pay, receive, request } from "./programs.ts"
+import {
+  IdempotencyKey,
+  Money,
+  Payments,
+  Rehearsed,
+  type RequestWithdrawalError,
+  Status,
+  WithdrawalLookup
+} from "effect-pix"
+import {
+  chargeFor,
+  declare,
+  invoice,
+  isMarked,
+  mark,
+  Marks,
+  owed,
+  owes,
+  pay,
+  payAgain,
+  receive,
+  request
+} from "./programs.ts"
 
 export type Program = Effect.Effect<unknown, unknown, Payments | WithdrawalLookup | Marks>
 /** What a program does when it hears of a payout. */
@@ -126,6 +147,57 @@ export const shipOnce = Effect.fnUntraced(function* (id: string) {
   yield* mark(first)
   yield* first === `order ${id}` ? shipOrder(id) : tellOf(id)
 })
+/** Pays a reference, and says what became of it. */
+const payAndSay = (reference: string) =>
+  Effect.gen(function* () {
+    yield* owes(reference)
+    const asked = yield* isMarked(`asked ${reference}`)
+    yield* mark(`asked ${reference}`)
+    const paid = yield* Effect.result(payAgain(reference, asked ? "Unknown" : "None"))
+    yield* declare(paid._tag === "Success" ? "paid" : "parked", reference)
+  })
+/** Ships for the first charge that is paid, and pays the money of another one back. */
+export const shipOrPayBack = ({ both }: { readonly both: boolean }) =>
+  Effect.fnUntraced(function* (id: string) {
+    const [first = `order ${id}`] = yield* namesOf("order ")
+    yield* mark(first)
+    if (first === `order ${id}`) return yield* shipOrder(id)
+    yield* payAndSay(`back-${id}`)
+    if (both) yield* payAndSay(`back-${first.slice("order ".length)}`)
+  })
+/** Ships for the first charge that is paid, and pays its seller under a reference that has the charge's id. */
+export const shipAndPaySeller = ({ markedFirst }: { readonly markedFirst: boolean }) =>
+  Effect.fnUntraced(function* (id: string) {
+    const [first = `order ${id}`] = yield* namesOf("order ")
+    yield* mark(first)
+    if (first !== `order ${id}`) return yield* tellOf(id)
+    if (markedFirst && (yield* isMarked("sent"))) return
+    yield* mark("sent")
+    yield* Effect.yieldNow
+    yield* shipOrder(id)
+    yield* owes(`seller-${id}`, 2000)
+    const sellers = Payments.use((payments) =>
+      payments.requestWithdrawal(
+        { ...request, amount: Money.centavos(2000) },
+        { idempotencyKey: IdempotencyKey.fromReference("payout", `seller-${id}`), earlier: "Unknown" }
+      )
+    )
+    yield* Effect.matchEffect(sellers, {
+      onSuccess: () => Effect.void,
+      onFailure: () => declare("parked", `seller-${id}`)
+    })
+  })
+/** Pays once, and says what became of it, or what a failure tells it to. */
+export const tell = (onFailure: (error: RequestWithdrawalError) => Program) =>
+  Effect.andThen(owed, Effect.matchEffect(pay(), { onSuccess: () => declare("paid"), onFailure }))
+/** Marks the program as done, and does it. */
+export const onceMarked = (program: Program): Program =>
+  Effect.gen(function* () {
+    yield* owed
+    if (yield* isMarked("done")) return
+    yield* mark("done")
+    yield* program
+  })
 export const isNewest = (id: string) => Effect.map(namesOf("charge "), (names) => names.at(-1) === `charge ${id}`)
 export const hasNotLapsed = (id: string) => Effect.map(isMarked(`lapsed ${id}`), (hasLapsed) => !hasLapsed)
 

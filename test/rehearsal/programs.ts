@@ -36,7 +36,8 @@ export const payAgain = (reference = invoice, earlier: "None" | "Unknown" = "Non
 
 export const owes = (reference: string, amount = 2500) => Rehearsed.owes({ reference, amount })
 export const owed = Rehearsed.owes({ reference: invoice, amount: request.amount })
-export const declare = (word: "paid" | "failed" | "parked", reference = invoice) => Rehearsed.fact(word, { reference })
+export const declare = (word: "paid" | "failed" | "parked" | "told", reference = invoice) =>
+  Rehearsed.fact(word, { reference })
 
 /** Charges for an order, and gives the charge's id. */
 export const chargeFor = (order: string) =>

@@ -54,7 +54,7 @@ const subjectOf = (body: string): string => {
   return `${transactionId === undefined ? `payout ${payoutOf(body)}` : `charge ${transactionId}`} is ${status}`
 }
 
-/** How long a late delivery waits, and how long one out of order waits at most for the next. */
+/** How long a late delivery waits: another one may come before it. */
 const late = "1 hour"
 
 export const makeDeliveries = ({ disturber, forkInProcess, forkInWorld, story }: Options) => {
@@ -64,7 +64,6 @@ export const makeDeliveries = ({ disturber, forkInProcess, forkInWorld, story }:
   const silenced = new Set<number>()
   let hasReceived = false
   let turn = 0
-  let held: Effect.Effect<void> | undefined
 
   /** Passes a delivery to a process. */
   const forward = (name: string, body: string) =>
@@ -106,10 +105,6 @@ export const makeDeliveries = ({ disturber, forkInProcess, forkInWorld, story }:
       case "late":
         forkInWorld(Effect.delay(repeatUntilTaken(`${name}, late`, body), late))
         break
-      case "out of order":
-        held = repeatUntilTaken(`${name}, out of order`, body)
-        forkInWorld(Effect.delay(Effect.suspend(release), late))
-        break
       case "never":
         story.add(`${name} never comes`)
         break
@@ -118,12 +113,6 @@ export const makeDeliveries = ({ disturber, forkInProcess, forkInWorld, story }:
         forkInWorld(forward(name, body))
     }
     return Effect.succeed(answerWith(200))
-  }
-
-  const release = () => {
-    const one = held ?? Effect.void
-    held = undefined
-    return one
   }
 
   return {
@@ -161,9 +150,7 @@ export const makeDeliveries = ({ disturber, forkInProcess, forkInWorld, story }:
         if (isNew && handlers.size > 0) disturber.add({ kind: "webhook", number, name: "", webhook: undefined })
         const disturbed = isNew ? disturber.at("Delivery", "webhook", number) : undefined
         if (disturbed !== undefined) return yield* disturb(disturbed.how, name, body)
-        const response = yield* forward(name, body)
-        if (isNew) forkInWorld(Effect.suspend(release))
-        return response
+        return yield* forward(name, body)
       }),
 
     /** Delivers a forged body. */

@@ -36,26 +36,18 @@ const endsAfter = (how: PayoutDisturbance): Duration.Input => (how === "late" ? 
 /** When a charge has lapsed for two hours, unless it was made for longer. */
 const paidLateAfter: Duration.Input = "26 hours"
 
-/** What is paid of an amount, in centavos. */
-const paidOf = (how: ChargeDisturbance | undefined, amount: number): number => {
-  switch (how) {
-    case "pays less":
-      return Math.max(1, Math.floor(amount / 25))
-    case "pays more":
-      return amount + 100
-    case "pays twice":
-      return amount * 2
-    default:
-      return amount
-  }
+/** What is paid of an amount, in centavos, where that is another one. */
+const paidOf: { readonly [How in ChargeDisturbance]?: (amount: number) => number } = {
+  "pays less": (amount) => Math.max(1, Math.floor(amount / 25)),
+  "pays more": (amount) => amount + 100,
+  "pays twice": (amount) => amount * 2
 }
 
 /** What a stranger delivers about a charge or a payout, as the gateway would write it. */
 export const forge = ({ amount = 0, payout, transactionId }: Call, says: ForgeryOf, isSeen: boolean): string => {
-  const words = { paid: "successful", failed: "failure", arrived: "successful" } as const
-  const status = words[says]
-  if (payout !== undefined) {
-    const value = amount / 100
+  const status = says === "failed" ? "failure" : "successful"
+  const value = amount / 100
+  if (payout !== undefined)
     return JSON.stringify({
       object: "withdraw",
       type: "cashout",
@@ -64,10 +56,9 @@ export const forge = ({ amount = 0, payout, transactionId }: Call, says: Forgery
       value,
       valueInCents: amount
     })
-  }
   return JSON.stringify(
     isSeen
-      ? { object: "transaction", type: "cashin", status, transactionId, value: amount, amount: amount / 100 }
+      ? { object: "transaction", type: "cashin", status, transactionId, value: amount, amount: value }
       : { event: "transaction.updated", transactionId, status: "Paid" }
   )
 }
@@ -131,7 +122,9 @@ export const makePayer = ({ disturber, payAfter, sandbox, ...options }: Options)
       for (const pays of late.splice(0)) forkInWorld(pays)
       if (how === "lapses") return
       if (how === "pays late") return payLate(transactionId, payAfter)
-      const pays = sandbox.markPaid(transactionId, { amount: paidOf(how, amount) })
+      const pays = sandbox.markPaid(transactionId, {
+        amount: how === undefined ? amount : (paidOf[how]?.(amount) ?? amount)
+      })
       const paid = how === "refunded" ? Effect.andThen(pays, Effect.delay(refund(transactionId), refundAfter)) : pays
       forkInWorld(Effect.delay(Effect.ignore(how === "fails" ? sandbox.fail(transactionId) : paid), payAfter))
     }

@@ -3,37 +3,7 @@
  * rehearsal cannot see is checked only where the program declares them.
  */
 import type { RehearsalDebt, RehearsalFact, RehearsalWorld } from "../RehearsalWorld.ts"
-import {
-  textOf,
-  factsOf,
-  withoutFact,
-  withoutDebts,
-  withoutPayouts,
-  isDue,
-  hadTime,
-  lostOf,
-  shipmentsOf,
-  isReported,
-  contains,
-  rowsOf,
-  isInDoubt,
-  isAnswered,
-  isDenied,
-  isExecutedBy,
-  nameOf,
-  lastFacts,
-  payoutsOf,
-  groupAlike,
-  timesOf,
-  type Evidence,
-  payoutsInWords,
-  isShippedPaid,
-  paidFor,
-  statusAt,
-  wasSeenPaid,
-  transactionOf,
-  byTransaction
-} from "./evidence.ts"
+import * as Run from "./evidence.ts"
 import { isWrite } from "./calls.ts"
 import { isKeyOf } from "../../sandbox/KeyOfReference.ts"
 import type { SandboxTransaction, SandboxWithdrawal } from "../../sandbox/SandboxLedger.ts"
@@ -44,7 +14,7 @@ import { undisturbed } from "./schedules.ts"
 interface Rule {
   /** Why the rule is not checked for a program, by its undisturbed run. */
   readonly reasonToSkip?: (undisturbed: RehearsalWorld) => string | undefined
-  readonly check: (world: Evidence, undisturbed: RehearsalWorld) => ReadonlyArray<string>
+  readonly check: (world: Run.Evidence, undisturbed: RehearsalWorld) => ReadonlyArray<string>
 }
 
 /** A payout that no debt explains: one more to a receiver who is owed something, or one to somebody else. */
@@ -53,9 +23,9 @@ const problemOfUnowed = (payout: SandboxWithdrawal, byDebt: Matched["byDebt"]): 
   const paid = Array.from(byDebt).filter(([, payouts]) => payouts.some((other) => other.pixKey === pixKey))
   if (paid.length === 0) return `Payout ${id} of ${amount} centavos went to somebody who is owed nothing.`
   const owed = paid.map(
-    ([{ reference }, payouts]) => `${JSON.stringify(reference)} was paid by ${payoutsInWords(payouts)}`
+    ([{ reference }, payouts]) => `${JSON.stringify(reference)} was paid by ${Run.payoutsInWords(payouts)}`
   )
-  return `A receiver was paid once more than is owed: ${payoutsInWords([payout])}. ${owed.join(", ")}.`
+  return `A receiver was paid once more than is owed: ${Run.payoutsInWords([payout])}. ${owed.join(", ")}.`
 }
 
 /** Payouts of one debt of which one was made while another one had not come back yet, although it did later. */
@@ -68,51 +38,36 @@ const madeTooEarly = (world: RehearsalWorld, debt: RehearsalDebt, paid: Readonly
         .filter((again) => paid.includes(again) || isOfDebt(again, debt, world.owed))
         .map(
           (again) =>
-            `${JSON.stringify(debt.reference)} was paid again by ${payoutsInWords([again])}, while ${payoutsInWords([first])} had not failed yet.`
+            `${JSON.stringify(debt.reference)} was paid again by ${Run.payoutsInWords([again])}, while ${Run.payoutsInWords([first])} had not failed yet.`
         )
     )
 
-/** Where several calls of one process succeeded under one key, each with the amount of a debt: two references share the key. */
-const sharedKeys = ({ calls, owed }: RehearsalWorld, reference: string): string => {
-  const debt = owed.find((one) => one.reference === reference)
-  if (debt === undefined) return ""
-  const paid = calls.filter(({ amount, result }) => result === "Succeeded" && amount === debt.amount)
-  return paid
-    .flatMap(({ key, number, process }) => {
-      const first = paid.find((other) => other.key === key && other.process === process)
-      return first === undefined || first.number === number
-        ? []
-        : ` Calls ${first.number} and ${number} have the same key ${key}: references that share a key are paid as one.`
-    })
-    .join("")
-}
-
 /** Whether a fact is about a payout. */
-const isOf = (reference: string) => (fact: RehearsalFact) => textOf(fact, "reference") === reference
+const isOf = (reference: string) => (fact: RehearsalFact) => Run.textOf(fact, "reference") === reference
 
 /** Whether somebody was told after the last payout of a reference failed or came back, or the program had no time for that. */
-const isLossReported = (world: Evidence, reference: string): boolean => {
-  const { at, payouts } = lostOf(world, reference)
-  return payouts.length > 0 && (!hadTime(world, at) || isReported(world, isOf(reference), at))
+const isLossReported = (world: Run.Evidence, reference: string): boolean => {
+  const { at, payouts } = Run.lostOf(world, reference)
+  return payouts.length > 0 && (!Run.hadTime(world, at) || Run.isReported(world, isOf(reference), at))
 }
 
 /** What became of the payouts of a reference, where they failed or came back. */
 const lossInWords = (world: RehearsalWorld, reference: string): string | undefined => {
-  const { payouts } = lostOf(world, reference)
+  const { payouts } = Run.lostOf(world, reference)
   if (payouts.length === 0) return undefined
   const ends = payouts.map(
-    (payout) => `${payoutsInWords([payout])} ${payout.status === "Rejected" ? "failed" : "came back"}`
+    (payout) => `${Run.payoutsInWords([payout])} ${payout.status === "Rejected" ? "failed" : "came back"}`
   )
   return `${ends.join(", ")}, and nobody was told.`
 }
 
 /** Whether a fact is about a charge. */
 const isAbout = (transactionId: string | undefined) => (fact: RehearsalFact) =>
-  textOf(fact, "transactionId") === transactionId
+  Run.textOf(fact, "transactionId") === transactionId
 
 /** The shipments that facts about one charge declare: those with the same `key` are one. */
 const countShipments = (facts: ReadonlyArray<RehearsalFact>): number =>
-  new Set(facts.map((fact, index) => textOf(fact, "key") ?? index)).size
+  new Set(facts.map((fact, index) => Run.textOf(fact, "key") ?? index)).size
 
 const sumOf = (payouts: ReadonlyArray<SandboxWithdrawal>) => payouts.reduce((sum, { amount }) => sum + amount, 0)
 
@@ -120,58 +75,58 @@ const sumOf = (payouts: ReadonlyArray<SandboxWithdrawal>) => payouts.reduce((sum
 const isBack =
   (charge: SandboxTransaction) =>
   ({ amount, reference }: RehearsalDebt): boolean =>
-    reference.includes(charge.transactionId) && amount === paidFor(charge)
+    reference.includes(charge.transactionId) && amount === Run.paidFor(charge)
 
 /** Writes that nobody disturbed, and that were refused, as was each other call under their key. */
 const refusedWrites = ({ calls }: RehearsalWorld): ReadonlyArray<string> =>
   calls
     .filter((call) => isWrite(call) && call.outcome !== undefined)
     .filter(({ key }) => !calls.some((other) => other.key === key && other.result === "Succeeded"))
-    .map((call) => `${nameOf(call)} is answered ${call.result} where nothing disturbs it: that alone is rehearsed.`)
+    .map((call) => `${Run.nameOf(call)} is answered ${call.result} where nothing disturbs it: that alone is rehearsed.`)
 
 /** Debts that are not paid although nothing goes wrong, whoever was told of them. */
-const unpaidDebts = (world: Evidence): ReadonlyArray<string> => {
+const unpaidDebts = (world: Run.Evidence): ReadonlyArray<string> => {
   const { byDebt } = matchDebts(world.owed, world.withdrawals)
   const isPaid = (debt: RehearsalDebt) => byDebt.get(debt)?.length !== 0
   const isNonePaid = !world.owed.some(isPaid)
   return world.owed
-    .filter((debt) => !isPaid(debt) && (isNonePaid || isDue(world, debt.at)))
-    .filter(({ reference }) => lostOf(world, reference).payouts.length === 0)
+    .filter((debt) => !isPaid(debt) && (isNonePaid || Run.isDue(world, debt.at)))
+    .filter(({ reference }) => Run.lostOf(world, reference).payouts.length === 0)
     .map(({ reference }) => `${JSON.stringify(reference)} is owed, and it is not paid although nothing goes wrong.`)
 }
 
 /** All rules by their names. The page `docs/rehearsal.md` explains each. */
 const rules = {
   "paid-twice": {
-    reasonToSkip: withoutPayouts,
+    reasonToSkip: Run.withoutPayouts,
     check: (world, undisturbed) => {
       const { byDebt, unowed } = matchDebts(world.owed, world.withdrawals)
       const named = Array.from(byDebt)
         .filter(([debt, payouts]) => payouts.length > 1 && sumOf(payouts) > debt.amount)
         .map(
           ([{ reference }, payouts]) =>
-            `The receiver of ${JSON.stringify(reference)} was paid ${timesOf(payouts.length - 1)} more than is owed: ${payoutsInWords(payouts)}.`
+            `The receiver of ${JSON.stringify(reference)} was paid ${Run.timesOf(payouts.length - 1)} more than is owed: ${Run.payoutsInWords(payouts)}.`
         )
       const early = world.owed.flatMap((debt) => madeTooEarly(world, debt, byDebt.get(debt) ?? []))
-      const shipped = byTransaction(factsOf(world, "shipped"))
+      const shipped = Run.byTransaction(Run.factsOf(world, "shipped"))
       const back = Array.from(byDebt).flatMap(([debt, payouts]) =>
         world.transactions
           .filter((charge) => shipped.has(charge.transactionId) && payouts.length > 0 && isBack(charge)(debt))
           .map(
             ({ transactionId }) =>
-              `Charge ${transactionId} was shipped, and its money was paid back by ${payoutsInWords(payouts)}.`
+              `Charge ${transactionId} was shipped, and its money was paid back by ${Run.payoutsInWords(payouts)}.`
           )
       )
       if (world.owed.length > 0)
         return [...named, ...early, ...back, ...unowed.map((payout) => problemOfUnowed(payout, byDebt))]
       // What it pays only where something goes wrong may be owed.
-      if (withoutPayouts(undisturbed) !== undefined) return named
-      const usual = groupAlike(matchDebts([], undisturbed.withdrawals).unowed)
-      const more = Array.from(groupAlike(unowed)).flatMap(([name, payouts]) => {
+      if (Run.withoutPayouts(undisturbed) !== undefined) return named
+      const usual = Run.groupAlike(matchDebts([], undisturbed.withdrawals).unowed)
+      const more = Array.from(Run.groupAlike(unowed)).flatMap(([name, payouts]) => {
         const extra = payouts.length - (usual.get(name)?.length ?? 0)
         return extra > 0
           ? [
-              `A receiver was paid ${payouts[0]?.amount} centavos ${timesOf(extra)} more than where nothing goes wrong: ${payoutsInWords(payouts)}.`
+              `A receiver was paid ${payouts[0]?.amount} centavos ${Run.timesOf(extra)} more than where nothing goes wrong: ${Run.payoutsInWords(payouts)}.`
             ]
           : []
       })
@@ -182,11 +137,13 @@ const rules = {
   "told-not-executed-but-executed": {
     check: (world) => {
       const calls = world.calls
-        .filter((call) => isWrite(call) && isDenied(call))
-        .filter((call) => rowsOf(world, call).some(({ createdAt }) => isExecutedBy(world, call, Date.parse(createdAt))))
-        .map((call) => `${nameOf(call)} was answered ${call.outcome}, and it was executed.`)
-      const facts = Array.from(lastFacts(world))
-        .filter(([reference, { name }]) => name === "failed" && payoutsOf(world, reference).length > 0)
+        .filter((call) => isWrite(call) && Run.isDenied(call))
+        .filter((call) =>
+          Run.rowsOf(world, call).some(({ createdAt }) => Run.isExecutedBy(world, call, Date.parse(createdAt)))
+        )
+        .map((call) => `${Run.nameOf(call)} was answered ${call.outcome}, and it was executed.`)
+      const facts = Array.from(Run.lastFacts(world))
+        .filter(([reference, { name }]) => name === "failed" && Run.payoutsOf(world, reference).length > 0)
         .map(([reference]) => `The program declared ${JSON.stringify(reference)} as failed, and it was paid.`)
       return [...calls, ...facts]
     }
@@ -195,16 +152,14 @@ const rules = {
   "told-done-but-absent": {
     check: (world) => {
       const calls = world.calls
-        .filter((call) => isWrite(call) && call.result === "Succeeded" && rowsOf(world, call).length === 0)
-        .map((call) => `${nameOf(call)} was answered as done, and the ledger has nothing of it.`)
-      const facts = Array.from(lastFacts(world))
-        .filter(([reference, { name }]) => name === "paid" && payoutsOf(world, reference).length === 0)
+        .filter((call) => isWrite(call) && call.result === "Succeeded" && Run.rowsOf(world, call).length === 0)
+        .map((call) => `${Run.nameOf(call)} was answered as done, and the ledger has nothing of it.`)
+      const facts = Array.from(Run.lastFacts(world))
+        .filter(([reference, { name }]) => name === "paid" && Run.payoutsOf(world, reference).length === 0)
         .filter(([reference]) => !isLossReported(world, reference))
         .map(([reference]) => {
           const isOwed = world.owed.length === 0 || world.owed.some((debt) => debt.reference === reference)
-          const absent = isOwed
-            ? `the ledger has no payout of it.${sharedKeys(world, reference)}`
-            : "nobody is owed it."
+          const absent = isOwed ? "the ledger has no payout of it." : "nobody is owed it."
           const what = lossInWords(world, reference) ?? absent
           return `The program declared ${JSON.stringify(reference)} as paid, and ${what}`
         })
@@ -214,22 +169,25 @@ const rules = {
 
   "unknown-dropped": {
     reasonToSkip: (world) =>
-      withoutPayouts(world) ?? (world.owed.length > 0 ? "the rules of what is owed say it" : undefined),
+      Run.withoutPayouts(world) ?? (world.owed.length > 0 ? "the rules of what is owed say it" : undefined),
     check: (world, undisturbed) =>
       (undisturbed.owed.length > 0 ? [] : world.calls)
         .filter(
-          (call) => call.operation === "requestWithdrawal" && isInDoubt(world, call) && isDue(world, call.startedAt)
+          (call) =>
+            call.operation === "requestWithdrawal" && Run.isInDoubt(world, call) && Run.isDue(world, call.startedAt)
         )
-        .filter((call) => !isAnswered(world, call))
+        .filter((call) => !Run.isAnswered(world, call))
         .filter(({ key = "" }) => {
           const isAbout = (fact: RehearsalFact) => {
-            const reference = textOf(fact, "reference") ?? ""
-            const isOfDebt = payoutsOf(world, reference).some(({ idempotencyKey }) => idempotencyKey === key)
-            return isOfDebt || contains(fact.detail, key) || isKeyOf(reference)(key)
+            const reference = Run.textOf(fact, "reference") ?? ""
+            const isOfDebt = Run.payoutsOf(world, reference).some(({ idempotencyKey }) => idempotencyKey === key)
+            return isOfDebt || Run.contains(fact.detail, key) || isKeyOf(reference)(key)
           }
-          return !contains(world.result, key) && !isReported(world, isAbout)
+          return !Run.contains(world.result, key) && !Run.isReported(world, isAbout)
         })
-        .map((call) => `${nameOf(call)} was left in doubt, and it was neither asked again under its key nor reported.`)
+        .map(
+          (call) => `${Run.nameOf(call)} was left in doubt, and it was neither asked again under its key nor reported.`
+        )
   },
 
   "fails-undisturbed": {
@@ -247,18 +205,18 @@ const rules = {
   },
 
   "owed-not-paid": {
-    reasonToSkip: withoutDebts,
+    reasonToSkip: Run.withoutDebts,
     check: (world) => {
       const { byDebt } = matchDebts(world.owed, world.withdrawals)
       return world.owed
-        .filter((debt) => byDebt.get(debt)?.length === 0 && isDue(world, debt.at))
+        .filter((debt) => byDebt.get(debt)?.length === 0 && Run.isDue(world, debt.at))
         .filter(
           ({ reference }) =>
-            !isReported(world, isOf(reference), lostOf(world, reference).at) &&
-            hadTime(world, lostOf(world, reference).at)
+            !Run.isReported(world, isOf(reference), Run.lostOf(world, reference).at) &&
+            Run.hadTime(world, Run.lostOf(world, reference).at)
         )
         .map(({ amount, reference }) => {
-          const absent = `. It was not paid, and nobody was told.${sharedKeys(world, reference)}`
+          const absent = ". It was not paid, and nobody was told."
           const loss = lossInWords(world, reference)
           return `${JSON.stringify(reference)} is owed ${amount} centavos${loss === undefined ? absent : `, and ${loss}`}`
         })
@@ -266,7 +224,7 @@ const rules = {
   },
 
   "amount-differs": {
-    reasonToSkip: (world) => (withoutFact("shipped")(world) === undefined ? undefined : withoutDebts(world)),
+    reasonToSkip: (world) => (Run.withoutFact("shipped")(world) === undefined ? undefined : Run.withoutDebts(world)),
     check: (world) => {
       const payouts = Array.from(matchDebts(world.owed, world.withdrawals).byDebt).flatMap(([debt, paid]) =>
         paid
@@ -276,14 +234,14 @@ const rules = {
               `${JSON.stringify(debt.reference)} is owed ${debt.amount} centavos, and payout ${id} is of ${amount}.`
           )
       )
-      const shipped = factsOf(world, "shipped").flatMap((fact) => {
+      const shipped = Run.factsOf(world, "shipped").flatMap((fact) => {
         const due = fact.detail["amount"]
-        const charge = transactionOf(world, fact)
-        const paid = charge && paidFor(charge)
+        const charge = Run.transactionOf(world, fact)
+        const paid = charge && Run.paidFor(charge)
         if (typeof due !== "number" || charge === undefined || paid === undefined || due === paid) return []
-        const id = textOf(fact, "transactionId")
+        const id = Run.textOf(fact, "transactionId")
         // A person gives back what is too much.
-        if (paid > due && due === charge.amount && isReported(world, isAbout(id))) return []
+        if (paid > due && due === charge.amount && Run.isReported(world, isAbout(id))) return []
         const problem = charge.amount === paid ? `it is of ${paid}` : `${paid} of ${charge.amount} were paid`
         return [`Charge ${id} was shipped for ${due} centavos, and ${problem}.`]
       })
@@ -292,44 +250,46 @@ const rules = {
   },
 
   "shipped-unpaid": {
-    reasonToSkip: withoutFact("shipped"),
+    reasonToSkip: Run.withoutFact("shipped"),
     check: (world) =>
-      factsOf(world, "shipped")
-        .filter((fact) => !isShippedPaid(world, fact))
+      Run.factsOf(world, "shipped")
+        .filter((fact) => !Run.isShippedPaid(world, fact))
         .map((fact) => {
-          const status = statusAt(transactionOf(world, fact), fact.at)
-          return `Charge ${textOf(fact, "transactionId")} was shipped, and it was ${status} at that time.`
+          const status = Run.statusAt(Run.transactionOf(world, fact), fact.at)
+          return `Charge ${Run.textOf(fact, "transactionId")} was shipped, and it was ${status} at that time.`
         })
   },
 
   "shipped-unchecked": {
-    reasonToSkip: withoutFact("shipped"),
+    reasonToSkip: Run.withoutFact("shipped"),
     check: (world) =>
-      factsOf(world, "shipped")
-        .filter((fact) => !wasSeenPaid(world, textOf(fact, "transactionId"), fact.at))
-        .map((fact) => `Charge ${textOf(fact, "transactionId")} was shipped, and no lookup had said that it is Paid.`)
+      Run.factsOf(world, "shipped")
+        .filter((fact) => !Run.wasSeenPaid(world, Run.textOf(fact, "transactionId"), fact.at))
+        .map(
+          (fact) => `Charge ${Run.textOf(fact, "transactionId")} was shipped, and no lookup had said that it is Paid.`
+        )
   },
 
   "shipped-twice": {
-    reasonToSkip: withoutFact("shipped"),
+    reasonToSkip: Run.withoutFact("shipped"),
     check: (world) =>
-      Array.from(byTransaction(factsOf(world, "shipped")))
+      Array.from(Run.byTransaction(Run.factsOf(world, "shipped")))
         .map(([id, facts]) => [id, countShipments(facts)] as const)
         .filter(([, count]) => count > 1)
-        .map(([id, count]) => `Charge ${id} was shipped ${timesOf(count)}.`)
+        .map(([id, count]) => `Charge ${id} was shipped ${Run.timesOf(count)}.`)
   },
 
   "not-shipped": {
-    reasonToSkip: withoutFact("shipped"),
+    reasonToSkip: Run.withoutFact("shipped"),
     check: (world) =>
       world.transactions
-        .filter(({ status, updatedAt }) => status === "Paid" && isDue(world, Date.parse(updatedAt)))
+        .filter(({ status, updatedAt }) => status === "Paid" && Run.isDue(world, Date.parse(updatedAt)))
         // Nothing is owed for another amount than was asked.
-        .filter((charge) => paidFor(charge) === charge.amount)
-        .filter(({ transactionId, updatedAt }) => !isReported(world, isAbout(transactionId), Date.parse(updatedAt)))
+        .filter((charge) => Run.paidFor(charge) === charge.amount)
+        .filter(({ transactionId, updatedAt }) => !Run.isReported(world, isAbout(transactionId), Date.parse(updatedAt)))
         .filter((charge) => !world.owed.some(isBack(charge)))
         .flatMap(({ transactionId }) => {
-          const shipments = shipmentsOf(world)
+          const shipments = Run.shipmentsOf(world)
           const other = shipments.get(transactionId)
           if (shipments.has(transactionId) && other === undefined) return []
           const goods = other === undefined ? "It was not shipped" : `The goods of its key went out for charge ${other}`
@@ -376,7 +336,7 @@ const asItWas =
 
 /** The rules that a run breaks, with their problems. A rule is checked where the run, or the undisturbed one, has what it needs. */
 export const brokenRules = (
-  world: Evidence,
+  world: Run.Evidence,
   undisturbed: RehearsalWorld
 ): ReadonlyArray<readonly [RuleName, ReadonlyArray<string>]> => {
   const judged = { ...world, withdrawals: world.withdrawals.map(asItWas(world.endedAt)) }

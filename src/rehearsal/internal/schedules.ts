@@ -28,12 +28,10 @@ export interface Place {
 }
 
 /** How a delivery of a webhook is disturbed. `once`: it is not repeated, whatever its answer is. */
-export type DeliveryDisturbance = "twice" | "late" | "out of order" | "never" | "once"
+export type DeliveryDisturbance = "twice" | "late" | "never" | "once"
 
 /** What becomes of a charge that is not paid as asked. */
-export type ChargeDisturbance = "lapses" | "fails" | "pays less" | "pays more" | "pays twice" | "pays late" | "refunded"
-
-const nameOfCharge: Record<ChargeDisturbance, string> = {
+const nameOfCharge = {
   lapses: "nobody pays, the charge lapses",
   fails: "the charge fails",
   "pays less": "the payer pays less",
@@ -42,17 +40,17 @@ const nameOfCharge: Record<ChargeDisturbance, string> = {
   "pays late": "the payer pays after 26 hours, or when another charge was made",
   refunded: "the charge is paid and refunded"
 }
+export type ChargeDisturbance = keyof typeof nameOfCharge
 
 /** What becomes of a payout that was accepted, other than to arrive soon. In silence: its webhook never comes. */
-export type PayoutDisturbance = "fails" | "fails in silence" | "returned" | "returned in silence" | "late"
-
-const nameOfPayout: Record<PayoutDisturbance, string> = {
+const nameOfPayout = {
   fails: "the payout fails an hour later",
   "fails in silence": "the payout fails an hour later, and its webhook never comes",
   returned: "the payout is returned an hour later",
   "returned in silence": "the payout is returned an hour later, and its webhook never comes",
   late: "the payout arrives 20 hours later"
 }
+export type PayoutDisturbance = keyof typeof nameOfPayout
 
 export type How =
   /**
@@ -225,10 +223,8 @@ const schedulesOfCall = (
   ]
 }
 
-const schedulesOfWebhook = (place: Place, isLast: boolean): ReadonlyArray<Schedule> =>
-  (["twice", "late", ...(isLast ? [] : ["out of order" as const]), "never"] as const).map((how) =>
-    at(place, how, { _tag: "Delivery", how })
-  )
+const schedulesOfWebhook = (place: Place): ReadonlyArray<Schedule> =>
+  (["twice", "late", "never"] as const).map((how) => at(place, how, { _tag: "Delivery", how }))
 
 const schedulesOfFact = (place: Place): ReadonlyArray<Schedule> => {
   const deaths = [at(place, "death before it", death(false)), at(place, "death after it", death(true))]
@@ -281,7 +277,6 @@ export const schedulesOf = (trace: Trace): ReadonlyArray<Schedule> => {
   const { calls, places } = trace
   const answered = distinctCalls(calls)
   const steps = distinctSteps(places)
-  const webhooks = places.filter(({ kind }) => kind === "webhook").length
   const of = (place: Place): ReadonlyArray<Schedule> => {
     switch (place.kind) {
       case "call":
@@ -289,7 +284,7 @@ export const schedulesOf = (trace: Trace): ReadonlyArray<Schedule> => {
           .filter(({ number }) => number === place.number && answered.has(number))
           .flatMap((call) => schedulesOfCall(place, call, trace))
       case "webhook":
-        return schedulesOfWebhook(place, place.number === webhooks)
+        return schedulesOfWebhook(place)
       case "fact":
         return schedulesOfFact(place)
       case "step":
