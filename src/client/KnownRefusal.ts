@@ -22,6 +22,7 @@ export type RefusalCause = WithdrawalRefusal["_tag"] | (AuthError | RequestRejec
 export interface KnownRefusal {
   /** What the refusal is; `Unknown` if it proves nothing. */
   readonly cause: RefusalCause | "Unknown"
+  /** How the gateway writes it: one phrase or code is enough. At least one. */
   readonly phrases: ReadonlyArray<string>
   /**
    * The statuses with which it is written: 4xx, and 201 for the reason of a record that says `Failure`. An entry that names a 409 or

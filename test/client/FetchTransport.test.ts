@@ -60,7 +60,7 @@ describe("the fetch transport", () => {
     const own = fetching((init) => {
       const request = new Request("https://gateway.example", init)
       const taken = plan.isRead ? request.text() : Promise.resolve("")
-      return taken.then(() => (plan.isAnswered ? new Response("{}", { status: 418 }) : assert.fail("broken")))
+      return taken.then(() => (plan.isAnswered ? new Response("", { status: 410 }) : assert.fail("broken")))
     })
     const client = Effect.provide([paymentsOn(Layer.provide(FetchTransport.layer, own.fetch)), quiet, once])
     return (isRead: boolean, isAnswered: boolean) => {

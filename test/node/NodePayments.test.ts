@@ -149,7 +149,7 @@ describe("NodePayments.layer behind a proxy of the environment", () => {
 
   live("forwards plain http, whose 407 is a refusal, and asks no proxy for a host of NO_PROXY", function* () {
     const proxy = yield* serveRaw(answer(407, "who are you?"))
-    const server = yield* serveRaw(json({ message: "Ruim" }, 422))
+    const server = yield* serveRaw(json({ message: "Chave Pix inválida" }, 422))
     const variables = { PAYMENTS_BASE_URL: server.url, HTTP_PROXY: proxy.url }
     assert.deepInclude(yield* paying(variables), { _tag: "RequestRejected", status: 407, concerns: "Setup" })
     assert.deepInclude(yield* paying({ ...variables, NO_PROXY: "127.0.0.1" }), { _tag: "RequestRejected", status: 422 })

@@ -135,7 +135,7 @@ export const rows: ReadonlyArray<Row> = [
   row("a 303", "Redirect", () => answer(303, "", { location: "/elsewhere" })),
   row("a 407", "RequestRejected", () => answer(407, `{"message":"Tempo esgotado"}`)),
   row("a 422 in a declared ISO-8859-1", "RequestRejected", () =>
-    answer(422, Buffer.from(`{"message":"Operação não permitida"}`, "latin1"), {
+    answer(422, Buffer.from(`{"message":"Chave Pix inválida"}`, "latin1"), {
       "content-type": `application/json; charset="ISO-8859-1"`
     })
   ),
