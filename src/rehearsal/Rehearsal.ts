@@ -51,17 +51,12 @@
 declare module "./Rehearsal.ts" {}
 
 import * as Effect from "effect/Effect"
-import type { Payments } from "../client/Payments.ts"
-import type { PaymentsClient } from "../client/PaymentsClient.ts"
-import type { WithdrawalLookup } from "../client/WithdrawalLookup.ts"
+import type { Called } from "./internal/calls.ts"
 import { formatFinding, formatReport } from "./internal/format.ts"
 import { firstLook, run as runAll } from "./internal/run.ts"
 import type { RehearsalOptions } from "./RehearsalOptions.ts"
 import { RehearsalFailed } from "./RehearsalFailed.ts"
 import type { RehearsalFinding, RehearsalReport, RuleName } from "./RehearsalReport.ts"
-
-/** What a program may need without a store. */
-type Needs = Payments | WithdrawalLookup | PaymentsClient
 
 /**
  * Plays all schedules of a program and reports what is broken. The program is what a process runs: it may need `Payments`,
@@ -70,7 +65,7 @@ type Needs = Payments | WithdrawalLookup | PaymentsClient
  * A defect says that `only` names no schedule, or that a store could not be built.
  */
 export const run = <A, E, S = never>(
-  program: Effect.Effect<A, E, Needs | NoInfer<S>>,
+  program: Effect.Effect<A, E, Called | NoInfer<S>>,
   options: RehearsalOptions<S> = {}
 ): Effect.Effect<RehearsalReport> => runAll(program, options)
 
@@ -112,7 +107,7 @@ interface TestOptions {
 export const test = <A, E, S = never>(
   it: MakeTest,
   name: string,
-  program: Effect.Effect<A, E, Needs | NoInfer<S>>,
+  program: Effect.Effect<A, E, Called | NoInfer<S>>,
   { all = false, checks, timeout = 300_000, ...options }: RehearsalOptions<S> & TestOptions = {}
 ): void => {
   const played = runAll(program, { ...options, only: options.only ?? (all ? undefined : firstLook) })

@@ -40,8 +40,9 @@ export interface RehearsalOptions<S> {
   readonly stopAfter?: Duration.Input | undefined
   /**
    * Plays the schedule of this name alone, as a finding has it, or else all whose names contain it, such as `webhook` or `death`.
-   * `first look` plays those that find most mistakes. Deaths between two statements of the library's own tables (`inner step`), and
-   * refusals that differ from another one in their cause alone, are only played where they are asked for.
+   * `first look` plays those that find most mistakes. Deaths between two statements of the library's own tables (`inner step`),
+   * refusals that differ from another one in their cause alone, and faults of one request, which the client repeats, are only
+   * played where they are asked for.
    * Default: all others, those of the first look first.
    */
   readonly only?: string | undefined

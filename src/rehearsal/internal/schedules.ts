@@ -136,6 +136,9 @@ const at = ({ kind, name, number }: Place, what: string, how: How, ...and: Reado
 
 const askedFor = (schedule: Schedule): Schedule => ({ ...schedule, turn: "asked for" })
 
+/** The client's own requests hide what happens once, but for what the first look plays. */
+const hiddenByRetries = (schedule: Schedule): Schedule => (schedule.turn === "first" ? schedule : askedFor(schedule))
+
 const death = (isAfter: boolean): How => ({ _tag: "Death", isAfter })
 
 /** The same schedules, where the webhook that is handled meanwhile is delivered once and never again. */
@@ -187,7 +190,7 @@ const schedulesOfCall = (
   const refunded = (when: string, isAfter: boolean) =>
     at(place, `the charge is refunded ${when} it`, { _tag: "Refund", isAfter })
   return [
-    ...transient(write).flatMap((fault) => [meets(fault), meets(fault, fault)]),
+    ...transient(write).flatMap((fault) => [hiddenByRetries(meets(fault)), meets(fault, fault)]),
     ...refusals[call.operation].map((fault) => meets(fault)),
     ...(otherCauses[call.operation] ?? []).map((fault) => askedFor(meets(fault))),
     outage(notSent),
