@@ -1,6 +1,6 @@
 /** Each loop of the library goes on, whatever ends what it calls, and says so. */
 import { assert, describe } from "@effect/vitest"
-import { DateTime, Effect, Latch, Layer, Redacted } from "effect"
+import { Context, DateTime, Effect, Exit, Latch, Layer, Redacted, Scope } from "effect"
 import { CredentialsReload } from "effect-pix"
 import { PayoutQueue } from "effect-pix/payouts"
 import { Webhook, WebhookVerifier } from "effect-pix/webhook"
@@ -116,4 +116,21 @@ describe("a loop", () => {
     assert.lengthOf(lines, 1)
     assert.match(lines[0] ?? "", /^Loading credentials failed/)
   })
+})
+
+effect("a queue and a webhook stop within ten seconds while their database hangs", worldOf(), function* () {
+  const database = yield* endStatements(yield* SqlClient.SqlClient, "noise")
+  const verifier = WebhookVerifier.sharedSecret({ header: "x-secret", secret: Redacted.make("secret") })
+  const app = Layer.merge(
+    PayoutQueue.layer({ confirm: true, onState: () => Effect.void }),
+    Webhook.layerSql({ verifier, onPaid: () => Effect.void })
+  )
+  const scope = yield* Scope.make()
+  const queue = Context.get(yield* Layer.buildWithScope(app, scope), PayoutQueue)
+  yield* queue.submit(payout("invoice-1"))
+  yield* database.end(Effect.uninterruptible(Effect.never))
+  yield* settle
+  const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void))
+  yield* TestClock.adjust("10 seconds")
+  assert.isDefined(closing.pollUnsafe())
 })

@@ -3,14 +3,14 @@
  */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
-import type * as Duration from "effect/Duration"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type * as Latch from "effect/Latch"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import type * as Scope from "effect/Scope"
+import * as Scope from "effect/Scope"
 import { followWrites, type NextWrite } from "../internal/soleWriter.ts"
 import { CurrentRehearsal } from "../internal/rehearsal.ts"
 import { reasonOf } from "../internal/databaseFailure.ts"
@@ -139,6 +139,17 @@ export const measureRepeatedly = <E>(name: string, hasNews: Latch.Latch, measure
  */
 export const reportUntil = (nextWrite: NextWrite, report: Effect.Effect<void>): Effect.Effect<void> =>
   Effect.raceFirst(nextWrite, Effect.forever(Effect.andThen(Effect.sleep("1 minute"), report)))
+
+/**
+ * A scope of the fibers of workers. When the caller's scope closes, all of them are interrupted together. What has not ended a second
+ * after `drain` is left behind, as on a database that does not answer: a stop ends all the same.
+ */
+export const workersScope = (drain: Duration.Input): Effect.Effect<Scope.Scope, never, Scope.Scope> =>
+  Effect.acquireRelease(Scope.make("parallel"), (scope, exit) =>
+    Effect.flatMap(Effect.forkDetach(Scope.close(scope, exit)), (closing) =>
+      Effect.timeoutOption(Fiber.await(closing), Duration.sum(Duration.fromInputUnsafe(drain), Duration.seconds(1)))
+    )
+  )
 
 /**
  * When the calling fiber is interrupted, gives the effect at most `patience` to end before it is interrupted too: a process

@@ -65,6 +65,7 @@ import type { BelowMinimum, InvalidRequest } from "../contract/PaymentsError.ts"
 import { database, type DatabaseError, type ForeignTransaction, mapDatabaseError } from "../durable/Database.ts"
 import type { StepOptions } from "../durable/Step.ts"
 import { migrate, requireNewest } from "../durable/Tables.ts"
+import { workersScope } from "../durable/Work.ts"
 import { log } from "../internal/spans.ts"
 import { markStarted } from "../internal/started.ts"
 import { makeClient } from "./internal/queue/client.ts"
@@ -378,7 +379,9 @@ const makeQueue = Effect.fnUntraced(function* <R>(options: PayoutQueueOptions<R>
   const store = makeStore(db, settings)
   yield* mapDatabaseError("open")(seedLimits(store, settings))
   const core = yield* makeCore(store, settings)
-  yield* Effect.forkScoped(measures(store, settings, core.hasNews))
+  const workers = yield* workersScope(settings.drain)
+  yield* Effect.forkIn(core.wakeAwaited, workers)
+  yield* Effect.forkIn(measures(store, settings, core.hasNews), workers)
   yield* markStarted
   const start = Effect.gen(function* () {
     const lookup = Option.getOrUndefined(yield* Effect.serviceOption(WithdrawalLookup))
@@ -388,12 +391,12 @@ const makeQueue = Effect.fnUntraced(function* <R>(options: PayoutQueueOptions<R>
     const { onState } = options
     const handsOut = onState !== undefined
     const worker = yield* mapDatabaseError("serve")(makeWorker(core, settings, { seal, lookup, handsOut }))
-    yield* Effect.forkScoped(worker.run)
-    if (worker.confirm !== undefined) yield* Effect.forkScoped(worker.confirm)
-    yield* Effect.forkScoped(worker.forget)
-    yield* Effect.forkScoped(worker.seen)
+    yield* Effect.forkIn(worker.run, workers)
+    if (worker.confirm !== undefined) yield* Effect.forkIn(worker.confirm, workers)
+    yield* Effect.forkIn(worker.forget, workers)
+    yield* Effect.forkIn(worker.seen, workers)
     if (onState === undefined) return
-    yield* Effect.forkScoped(makeHandOut(core, settings, db, onState, yield* Effect.context<R>()))
+    yield* Effect.forkIn(makeHandOut(core, settings, db, onState, yield* Effect.context<R>()), workers)
   })
   const built = yield* Effect.context<never>()
   // A fiber that gives a claim may have no client, or another one.

@@ -80,7 +80,7 @@ export interface PayoutQueueOptions<R = never> extends PayoutClientOptions {
    * After how long the payouts of a process that is dead or stopped are taken over by another process. Default 30 seconds.
    */
   readonly lease?: Duration.Input | undefined
-  /** How long a stop of the process waits for requests that are under way, before it interrupts them. Default 10 seconds. */
+  /** How long a stop of the process waits for requests that are under way, before it interrupts them. Default 4 seconds. */
   readonly drain?: Duration.Input | undefined
   /** The largest amount of one payout, in centavos; a payout above it is parked. Default: no limit. */
   readonly maxAmount?: number | undefined
@@ -153,7 +153,7 @@ const check = checkSettingsBy(
     ),
     poll: withDefault(period, "1 second"),
     horizon: withDefault(period, "12 hours"),
-    drain: withDefault(period, "10 seconds"),
+    drain: withDefault(period, "4 seconds"),
     maxAmount: amount,
     dailyCap: amount,
     confirm: Schema.optional(Schema.Union([Schema.Boolean, Confirm])),

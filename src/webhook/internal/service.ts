@@ -21,7 +21,7 @@ import { issuesOf } from "../../contract/RequestIssues.ts"
 import { database, DatabaseError, mapDatabaseError } from "../../durable/Database.ts"
 import { defaultTimeout } from "../../durable/HandOut.ts"
 import { migrate, requireNewest } from "../../durable/Tables.ts"
-import { repeatedly } from "../../durable/Work.ts"
+import { repeatedly, workersScope } from "../../durable/Work.ts"
 import { workRows } from "../../durable/WorkRows.ts"
 import { followWrites, makeWrites, soleWritesOf, written } from "../../internal/soleWriter.ts"
 import { TransactionHints } from "../../transactions/TransactionHints.ts"
@@ -47,6 +47,9 @@ import { makeWork } from "./work.ts"
 
 /** How long a delivery waits for the database. */
 const databaseTimeout = "10 seconds"
+
+/** How long a stop waits for a database that does not answer. */
+const stopPatience = "4 seconds"
 
 /** What a process shares of all builds of one layer: on some platforms it is built for each request. */
 interface ProcessState {
@@ -171,7 +174,8 @@ export const makeSqlServices = Effect.fnUntraced(function* <M, R>(
   })
   const handled = yield* makeWrites
   const follow = followWrites(soleWritesOf(db.sql))
-  yield* Effect.forkScoped(
+  const workers = yield* workersScope(stopPatience)
+  yield* Effect.forkIn(
     workRows({
       name: "Webhook",
       due: firstLookups.due,
@@ -183,10 +187,11 @@ export const makeSqlServices = Effect.fnUntraced(function* <M, R>(
       // The store reads these columns of a row that it takes.
       handle: (row: DueRow) =>
         Effect.ensuring(work.handle(row as Taken), Effect.andThen(written(handled), hasNews.open))
-    })
+    }),
+    workers
   )
-  yield* Effect.forkScoped(measures(name, store, follow, hasNews))
-  yield* Effect.forkScoped(repeatedly("Webhook: forgetting", "1 hour", store.forget(retention)))
+  yield* Effect.forkIn(measures(name, store, follow, hasNews), workers)
+  yield* Effect.forkIn(repeatedly("Webhook: forgetting", "1 hour", store.forget(retention)), workers)
 
   const webhook = yield* callsOf(
     {

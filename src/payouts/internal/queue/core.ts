@@ -76,9 +76,7 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { account, po
       { discard: true }
     )
   })
-  yield* Effect.forkScoped(
-    repeatedly("Looking for awaited payouts", Duration.millis(poll), wakeClosed, store.followWrites)
-  )
+  const wakeAwaited = repeatedly("Looking for awaited payouts", Duration.millis(poll), wakeClosed, store.followWrites)
 
   /** Opened when this process writes a row that is due. */
   const isDue = Latch.makeUnsafe()
@@ -169,5 +167,19 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { account, po
   /** All that wait for a cause are due, each in its place among the others. */
   const callBack = (because: Because<"accepted">) => Effect.andThen(store.callBack(because), isDue.open)
 
-  return { store, logPayout, isDue, isLookupDue, isStateDue, hasNews, changeOf, insert, step, stepBy, delay, callBack }
+  return {
+    store,
+    logPayout,
+    wakeAwaited,
+    isDue,
+    isLookupDue,
+    isStateDue,
+    hasNews,
+    changeOf,
+    insert,
+    step,
+    stepBy,
+    delay,
+    callBack
+  }
 })
