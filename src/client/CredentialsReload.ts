@@ -21,7 +21,6 @@
 declare module "./CredentialsReload.ts" {}
 
 import * as Cause from "effect/Cause"
-import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -33,10 +32,11 @@ import * as Schema from "effect/Schema"
 import { type ConfigurationError, settingError } from "../contract/ConfigurationError.ts"
 import { checkSettingsBy, period, withDefault } from "../contract/Options.ts"
 import { counter, update } from "../internal/metrics.ts"
+import { monotonicMillis } from "../internal/monotonic.ts"
 import { log } from "../internal/spans.ts"
 import { type ApiCredentials, checkCredentials, Credentials } from "./Credentials.ts"
 import { failureTag } from "./internal/failureTag.ts"
-import { MerchantLabel } from "./internal/merchantLabel.ts"
+import { CurrentMerchant } from "./internal/currentMerchant.ts"
 
 /** Options of `CredentialsReload.layer`. */
 export interface CredentialsReloadOptions<E, R> {
@@ -62,11 +62,12 @@ const loads = counter(
 
 type Count = (result: "New" | "Same" | "Failed", errorType?: string) => Effect.Effect<void>
 
-const reportFailure = (count: Count, cause: Cause.Cause<unknown>) =>
+const reportFailure = (count: Count, cause: Cause.Cause<unknown>, merchant: string | undefined) =>
   Effect.andThen(
     count("Failed", failureTag(cause)),
     log("Warn", `Loading credentials failed (${failureTag(cause)}): the last good ones stay in use.`, {
       "payments.result": "Failed",
+      "payments.merchant": merchant,
       "error.type": failureTag(cause)
     })
   )
@@ -83,9 +84,9 @@ const checkOptions = <E, R>(options: CredentialsReloadOptions<E, R>) =>
 const makeReloading = Effect.fnUntraced(function* <E, R>(options: CredentialsReloadOptions<E, R>) {
   const { every, load: loadGiven, loadTimeout } = yield* checkOptions(options)
   const context = yield* Effect.context<R>()
-  const merchant = yield* MerchantLabel
+  const merchant = yield* CurrentMerchant
   const count: Count = (result, errorType) =>
-    Effect.suspend(() => update(loads, 1, { result, "error.type": errorType, merchant: merchant() }))
+    Effect.suspend(() => update(loads, 1, { result, "error.type": errorType, merchant: merchant.label() }))
   /** Loads once, within the time limit. A `load` that cannot be interrupted runs on in the background, so that no call waits for it. */
   const load = <E2>(timeoutError: E2) =>
     Effect.uninterruptibleMask((restore) =>
@@ -103,7 +104,7 @@ const makeReloading = Effect.fnUntraced(function* <E, R>(options: CredentialsRel
   let current = yield* load(timeoutError).pipe(Effect.tapCause((cause) => count("Failed", failureTag(cause))))
   yield* count("New")
   let notBefore = -Infinity
-  const keepCurrent = Effect.map(Clock.currentTimeMillis, (now) => {
+  const keepCurrent = Effect.map(monotonicMillis, (now) => {
     notBefore = now + Duration.toMillis(pause)
   })
   const handle = yield* FiberHandle.make<void, never>()
@@ -113,9 +114,12 @@ const makeReloading = Effect.fnUntraced(function* <E, R>(options: CredentialsRel
         if (areSame(loaded, current)) return Effect.andThen(count("Same"), keepCurrent)
         current = loaded
         const line = "Other credentials were loaded: they are used from now on."
-        return Effect.andThen(count("New"), log("Info", line, { "payments.result": "New" }))
+        return Effect.andThen(
+          count("New"),
+          log("Info", line, { "payments.result": "New", "payments.merchant": merchant.id })
+        )
       },
-      onFailure: (cause) => Effect.andThen(reportFailure(count, cause), keepCurrent)
+      onFailure: (cause) => Effect.andThen(reportFailure(count, cause, merchant.id), keepCurrent)
     }),
     (one) => FiberHandle.run(handle, one, { onlyIfMissing: true }),
     Effect.andThen(FiberHandle.awaitEmpty(handle))
@@ -126,7 +130,7 @@ const makeReloading = Effect.fnUntraced(function* <E, R>(options: CredentialsRel
     current: Effect.sync(() => current),
     reload: Effect.fnUntraced(function* (used) {
       if (!areSame(current, used)) return true
-      if ((yield* Clock.currentTimeMillis) < notBefore) return false
+      if ((yield* monotonicMillis) < notBefore) return false
       yield* refresh
       return !areSame(current, used)
     })

@@ -93,7 +93,7 @@ const makeKnown = <E>(first: WriteOptions) => {
       const lost = isExecuted && call !== undefined ? lostReport(call) : undefined
       const report = options.after === undefined ? lost : reportOf(options.after)
       if (report === undefined || call?.isReported === true) return Effect.void
-      return reportLost(report, call?.settings.policy ?? fiber.getRef(PaymentsPolicy))
+      return reportLost(report, call?.settings.policy ?? fiber.getRef(PaymentsPolicy), call)
     })
   }
 }

@@ -55,7 +55,7 @@ import { areUnheld, GatewayFacts } from "./GatewayFacts.ts"
 import { baseUrlSetting } from "./internal/baseUrl.ts"
 import { zoneSetting } from "./internal/zone.ts"
 import { failureTag } from "./internal/failureTag.ts"
-import { MerchantLabel } from "./internal/merchantLabel.ts"
+import { CurrentMerchant } from "./internal/currentMerchant.ts"
 import { Payments } from "./Payments.ts"
 import { PaymentsClient } from "./PaymentsClient.ts"
 import type { WithdrawalLookup } from "./WithdrawalLookup.ts"
@@ -200,22 +200,34 @@ const make = Effect.fnUntraced(function* <E, R>(options: MerchantsOptions<E, R>)
 
   const labelOf = (merchant: string) => () => (inMetrics === 0 ? undefined : named.has(merchant) ? merchant : "other")
 
+  /** The latest build of each merchant: an earlier one that fails late drops nothing of it. */
+  const latest = new Map<string, object>()
+
+  const buildOrDrop = Effect.fnUntraced(function* (merchant: string) {
+    const own = {}
+    const isLatest = () => latest.get(merchant) === own
+    latest.set(merchant, own)
+    yield* Effect.addFinalizer(() => Effect.sync(() => isLatest() && latest.delete(merchant)))
+    const current = { id: merchant, label: labelOf(merchant) }
+    return yield* Effect.catchCause(Effect.provideService(build(merchant), CurrentMerchant, current), (cause) =>
+      // A failed build is cached too, unless it is dropped before it ends.
+      Effect.andThen(
+        Effect.suspend(() => (isLatest() ? clients.invalidate(merchant) : Effect.void)),
+        Effect.failCause(toFailure(merchant, cause))
+      )
+    )
+  })
+
   const clients: LayerMap.LayerMap<
     string,
     Payments | WithdrawalLookup | PaymentsClient,
     MerchantNotFound | MerchantUnavailable
   > = yield* LayerMap.make(
     (merchant: string) =>
+      // The first user of a client may have another transport, policy and facts than the layer of the merchants.
       Layer.effectContext(
-        // A failed build is cached too, unless it is dropped before it ends.
-        Effect.catchCause(
-          Effect.provideService(build(merchant), MerchantLabel, labelOf(merchant)),
-          (cause) => Effect.andThen(clients.invalidate(merchant), Effect.failCause(toFailure(merchant, cause)))
-          // The first user of a client may have another transport, policy and facts than the layer of the merchants.
-        ).pipe(
-          Effect.updateContext((here: Context.Context<Scope.Scope>) =>
-            Context.add(services, Scope.Scope, Context.get(here, Scope.Scope))
-          )
+        Effect.updateContext(buildOrDrop(merchant), (here: Context.Context<Scope.Scope>) =>
+          Context.add(services, Scope.Scope, Context.get(here, Scope.Scope))
         )
       ),
     { idleTimeToLive }

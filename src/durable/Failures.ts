@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { failureNameOf, failureOf, reasonOf } from "../internal/databaseFailure.ts"
 import { counter, update } from "../internal/metrics.ts"
+import { monotonicMillis } from "../internal/monotonic.ts"
 import { countSinceLine, type Lines, log } from "../internal/spans.ts"
 
 const failures = counter("effect_pix_database_failures_total", "{failure}", "Failures of the database, by their kind")
@@ -25,7 +26,7 @@ export const report = Effect.fnUntraced(function* (error: SqlError) {
   const clock = yield* Clock.Clock
   const lines: Lines = linesOf.get(clock) ?? new Map()
   linesOf.set(clock, lines)
-  if (countSinceLine(lines, name, yield* Clock.currentTimeMillis) !== undefined) {
+  if (countSinceLine(lines, name, yield* monotonicMillis) !== undefined) {
     yield* log(
       "Error",
       `The database fails: ${known.cause}. ${known.remedy}. Until then payouts wait, and deliveries are answered with 503.`,

@@ -2,7 +2,6 @@
  * What workers share: a try that follows later, periodic work, and the end of a process.
  */
 import * as Cause from "effect/Cause"
-import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -14,6 +13,7 @@ import * as Scope from "effect/Scope"
 import { followWrites, type NextWrite } from "../internal/soleWriter.ts"
 import { CurrentRehearsal } from "../internal/rehearsal.ts"
 import { reasonOf } from "../internal/databaseFailure.ts"
+import { monotonicMillis } from "../internal/monotonic.ts"
 import { log } from "../internal/spans.ts"
 import { isSqlError } from "effect/sql/SqlError"
 import { DatabaseError } from "./Database.ts"
@@ -65,7 +65,7 @@ export const makeWarn = (text: string): ((cause: Cause.Cause<unknown>) => Effect
   return Effect.fnUntraced(function* (cause) {
     const error = Cause.squash(cause)
     const isReported = isSqlError(error) && (yield* report(error))
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* monotonicMillis
     const isQuiet = isReported || now - warnedAt < 60_000
     if (!isQuiet) warnedAt = now
     yield* log(isQuiet ? "Debug" : "Warn", text, causeAttributes(cause))

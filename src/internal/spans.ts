@@ -103,7 +103,10 @@ export const log = (
 /** By what is logged: when a line was logged last, and how often it was left out since. */
 export type Lines = Map<string, { readonly at: number; since: number }>
 
-/** How often something happened since its last line; `undefined` if that was less than a minute ago, and no line follows. */
+/**
+ * How often something happened since its last line; `undefined` if that was less than a minute ago, and no line follows. `now` is of the
+ * monotonic clock.
+ */
 export const countSinceLine = (lines: Lines, key: string, now: number): number | undefined => {
   const last = lines.get(key)
   if (last !== undefined && now - last.at < 60_000) {

@@ -55,6 +55,7 @@ import { DetailStatus } from "../contract/StatusWords.ts"
 import type { TransactionDetail } from "../contract/Transaction.ts"
 import { Payments } from "../client/Payments.ts"
 import { factsHere } from "../client/PaymentsClient.ts"
+import { monotonicMillis } from "../internal/monotonic.ts"
 import { boundedExponential } from "../internal/schedule.ts"
 import { inSpan } from "../internal/spans.ts"
 import { believed } from "./internal/expiry.ts"
@@ -161,6 +162,9 @@ const waitFor = Effect.fnUntraced(function* (transactionId: string, options: Opt
   const { until = (detail: TransactionDetail) => isFinal(detail, statuses) } = checked
   yield* checkInput({ transactionId })
   const startedAt = yield* Clock.currentTimeMillis
+  const ahead = startedAt - (yield* monotonicMillis)
+  /** The time by a clock that nobody sets while this waits. */
+  const currentMillis = Effect.map(monotonicMillis, (now) => Math.floor(now + ahead))
   let expiresAt = Infinity
   let deadline = Infinity
   let endsAt = Infinity
@@ -199,7 +203,7 @@ const waitFor = Effect.fnUntraced(function* (transactionId: string, options: Opt
 
   /** Waits for the time of the next lookup. */
   const pause = Effect.gen(function* () {
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* currentMillis
     if (lookedAt >= endsAt) return yield* over()
     if (planned === undefined) {
       const next = yield* Effect.option(step(now, undefined))
@@ -209,7 +213,7 @@ const waitFor = Effect.fnUntraced(function* (transactionId: string, options: Opt
     }
     if (notBefore > now) yield* Effect.sleep(Math.min(notBefore, endsAt) - now)
     if (notBefore > endsAt) return yield* over()
-    const left = Math.min(planned, endsAt) - (yield* Clock.currentTimeMillis)
+    const left = Math.min(planned, endsAt) - (yield* currentMillis)
     if (left > 0) {
       if (hinted >= hintsBetweenPolls) yield* Effect.sleep(left)
       else if (Option.isSome(yield* Effect.timeoutOption(hint.await, left))) {
@@ -222,7 +226,7 @@ const waitFor = Effect.fnUntraced(function* (transactionId: string, options: Opt
   })
 
   const look = Effect.gen(function* () {
-    lookedAt = yield* Clock.currentTimeMillis
+    lookedAt = yield* currentMillis
     attempts++
     hint.closeUnsafe()
     const result = yield* payments.getTransaction(transactionId).pipe(
@@ -244,7 +248,7 @@ const waitFor = Effect.fnUntraced(function* (transactionId: string, options: Opt
     const error = result.failure
     failure = error._tag
     if ("retryAfter" in error && error.retryAfter !== undefined) {
-      notBefore = (yield* Clock.currentTimeMillis) + Duration.toMillis(error.retryAfter)
+      notBefore = (yield* currentMillis) + Duration.toMillis(error.retryAfter)
     }
     return error.concerns === "Service" ? undefined : yield* error
   })

@@ -14,7 +14,9 @@ import { Sandbox } from "effect-pix/sandbox"
 import { Cause, Context, Data, Deferred, Effect, Fiber, Layer, Redacted, References, Schedule } from "effect"
 import { TestClock } from "effect/testing"
 import { effect } from "../support/effect.ts"
-import { balance } from "../support/operations.ts"
+import { balance, createTransaction } from "../support/operations.ts"
+import { makeWarnings } from "../support/payoutQueue.ts"
+import { oneAttempt } from "../support/policies.ts"
 import { respond, scripted } from "../support/Wire.ts"
 
 const secret = "canary-7f3e"
@@ -126,6 +128,34 @@ describe("the client of a merchant", () => {
     yield* TestClock.adjust("1 second")
     yield* Fiber.join(calls)
     assert.deepStrictEqual([loads.length, sent.length], [2, 100])
+  })
+
+  effect("stays where an earlier build of it fails late", function* () {
+    const { callAs, invalidate, loads, plays } = yield* setUp()
+    plays.push(Effect.andThen(Effect.sleep("5 seconds"), failed))
+    const late = yield* Effect.forkChild(Effect.exit(callAs("padaria")))
+    yield* TestClock.adjust("1 second")
+    yield* invalidate("padaria")
+    yield* callAs("padaria")
+    yield* TestClock.adjust("5 seconds")
+    yield* Fiber.join(late)
+    yield* callAs("padaria")
+    assert.lengthOf(loads, 2)
+  })
+
+  effect("is named in each line of its calls", function* () {
+    const { layer, lines } = makeWarnings((line, { fiber }) => [
+      line.slice(0, 20),
+      fiber.getRef(References.CurrentLogAnnotations)["payments.merchant"]
+    ])
+    const refused = scripted(respond(429, {}), respond(401, {}), respond(422, { message: "no" }), respond(500, ""))
+    const { get } = yield* setUp({}, refused)
+    const charge = Effect.flatMap(Payments, (payments) => Effect.exit(createTransaction.call(payments)))
+    const calls = Effect.forEach([1, 2, 3, 4], () => charge)
+    const policy = Layer.succeed(PaymentsPolicy, oneAttempt)
+    yield* Effect.provide(calls, Layer.mergeAll(get("padaria"), layer, policy))
+    assert.isAtLeast(lines.length, 4)
+    assert.deepStrictEqual([...new Set(lines.map(([, merchant]) => merchant))], ["padaria"])
   })
 
   effect("is released after its idle time, unless it is in use", function* () {

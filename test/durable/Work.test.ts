@@ -1,10 +1,11 @@
 import { assert, describe } from "@effect/vitest"
-import { Effect, Fiber, References } from "effect"
+import { Clock, Effect, Fiber, References } from "effect"
 import { SqlError, UnknownError } from "effect/sql/SqlError"
 import { TestClock } from "effect/testing"
 import { mapDatabaseError } from "../../src/durable/Database.ts"
 import { orTryAgain, repeatedly, TryAgain } from "../../src/durable/Work.ts"
 import { effect } from "../support/effect.ts"
+import { wrongClock } from "../support/exported.ts"
 import { makeWarnings } from "../support/payoutQueue.ts"
 
 describe("orTryAgain", () => {
@@ -34,7 +35,9 @@ describe("a failure of the database that a person has to end", () => {
     const { layer, lines } = makeWarnings((line, { logLevel }) => `${logLevel} ${line}`)
     const full = new UnknownError({ cause: { code: "SQLITE_FULL" }, message: "query", operation: "query" })
     const failing = mapDatabaseError("submit")(Effect.fail(new SqlError({ reason: full })))
-    const fail = Effect.provide(Effect.ignore(failing), layer)
+    const world = { ahead: 0 }
+    const clock = wrongClock(yield* Clock.Clock, world)
+    const fail = Effect.provideService(Effect.provide(Effect.ignore(failing), layer), Clock.Clock, clock)
     yield* TestClock.adjust("1 hour")
     for (const seconds of [0, 59, 1]) {
       yield* fail
@@ -42,6 +45,8 @@ describe("a failure of the database that a person has to end", () => {
     }
     assert.lengthOf(lines, 1)
     assert.match(lines[0] ?? "", /^Error The database fails: the disk of the database is full\. Free space on it\./)
+    // A clock that was set back makes no silence.
+    world.ahead = -7_200_000
     yield* fail
     assert.lengthOf(lines, 2)
   })

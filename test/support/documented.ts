@@ -53,9 +53,11 @@ const documentedOf = (heading: "Spans" | "Metrics" | "Logs", ...parts: ReadonlyA
 
 type Attributed = { readonly attributes: Readonly<Record<string, unknown>> }
 
-/** The names of all attributes of the signals. */
+/** The names of all attributes of the signals, but for the merchant, which the page names once for all of a client. */
 const namesIn = (found: ReadonlyArray<Attributed>) =>
-  [...new Set(found.flatMap(({ attributes }) => Object.keys(attributes)))].toSorted()
+  [...new Set(found.flatMap(({ attributes }) => Object.keys(attributes)))]
+    .filter((name) => name !== "payments.merchant")
+    .toSorted()
 
 const byName = (one: { readonly name: string }, other: { readonly name: string }) => one.name.localeCompare(other.name)
 

@@ -54,6 +54,15 @@ export const lastValues = (
 /** Some lines are logged once a minute of a clock: with a clock of its own, a program is a process of its own. */
 export const ownClock = (clock: Clock.Clock): Clock.Clock => Object.create(clock)
 
+/** The clock of a program, which may be wrong. */
+export const wrongClock = (clock: Clock.Clock, world: { readonly ahead: number }): Clock.Clock =>
+  Object.assign(ownClock(clock), {
+    currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe() + world.ahead,
+    currentTimeMillis: Effect.sync(() => clock.currentTimeMillisUnsafe() + world.ahead),
+    currentTimeNanosUnsafe: () => clock.currentTimeNanosUnsafe() + BigInt(world.ahead) * 1_000_000n,
+    currentTimeNanos: Effect.sync(() => clock.currentTimeNanosUnsafe() + BigInt(world.ahead) * 1_000_000n)
+  })
+
 /** Runs a program, and reads what it traced, logged and measured. Lines of every level are read. */
 export const exportedBy = <A, E, R>(program: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {

@@ -5,6 +5,7 @@ import { GatewayFacts, type GetTransactionError, type TransactionDetail, Transac
 import { TransactionHints } from "../../src/transactions/TransactionHints.ts"
 import * as Lookup from "../support/payments.ts"
 import { effect } from "../support/effect.ts"
+import { wrongClock } from "../support/exported.ts"
 
 const awaiting = Lookup.detailOf("t", "Awaiting")
 const paid = Lookup.detailOf("t")
@@ -259,4 +260,21 @@ describe("TransactionWait", () => {
       assert.isAbove(new Set(late).size, 30)
     }
   )
+})
+
+const jumps: ReadonlyArray<readonly [title: string, hours: number]> = [
+  ["forward", 3],
+  ["back", -3]
+]
+effect.each(jumps)("a wait lasts to its deadline where the clock is set %s meanwhile", function* ([, hours]) {
+  const world = { ahead: 0 }
+  const wait = finalBy(script([]).get, { ...steady, deadline: "2 minutes" })
+  const clock = wrongClock(yield* Clock.Clock, world)
+  const ended = yield* Effect.forkChild(Effect.flip(Effect.provideService(wait, Clock.Clock, clock)))
+  yield* TestClock.adjust("1 minute")
+  world.ahead = hours * 3_600_000
+  yield* TestClock.adjust("59 seconds")
+  assert.isUndefined(ended.pollUnsafe())
+  yield* TestClock.adjust("1 second")
+  assert.strictEqual((yield* Fiber.join(ended))._tag, "TimedOut")
 })

@@ -9,6 +9,7 @@ import type * as Scope from "effect/Scope"
 import { measureClock } from "../../durable/Now.ts"
 import { measureRepeatedly, reportUntil } from "../../durable/Work.ts"
 import { counter, gauge, setToNow, update } from "../../internal/metrics.ts"
+import { monotonicMillis } from "../../internal/monotonic.ts"
 import type { NextWrite } from "../../internal/soleWriter.ts"
 import { plainWord } from "../../contract/StatusWords.ts"
 import type { GetTransactionError } from "../../contract/PaymentsError.ts"
@@ -130,7 +131,7 @@ export interface Refusal {
 }
 
 const sinceLastLine = (lines: Lines, key: string) =>
-  Effect.map(Clock.currentTimeMillis, (now) => countSinceLine(lines, key, now))
+  Effect.map(monotonicMillis, (now) => countSinceLine(lines, key, now))
 
 const moreOf = (count: number) => (count === 1 ? "" : ` ${count - 1} more since the last such line.`)
 

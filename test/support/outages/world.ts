@@ -14,7 +14,7 @@ import { Sandbox, SandboxOptions } from "effect-pix/sandbox"
 import { Webhook } from "effect-pix/webhook"
 import { samplesOf } from "../exporters.ts"
 import { calm, length } from "./played.ts"
-import { ownClock } from "../exported.ts"
+import { wrongClock } from "../exported.ts"
 
 export const minutes = (n: number): number => n * 60_000
 /** What an outage may be made of. */
@@ -78,15 +78,6 @@ const charge = {
 } as const
 
 const pixKey = PixKey.email("maria@example.com")
-
-/** The clock of a program, which may be wrong. */
-const wrongClock = (clock: Clock.Clock, world: { readonly ahead: number }): Clock.Clock =>
-  Object.assign(ownClock(clock), {
-    currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe() + world.ahead,
-    currentTimeMillis: Effect.sync(() => clock.currentTimeMillisUnsafe() + world.ahead),
-    currentTimeNanosUnsafe: () => clock.currentTimeNanosUnsafe() + BigInt(world.ahead) * 1_000_000n,
-    currentTimeNanos: Effect.sync(() => clock.currentTimeNanosUnsafe() + BigInt(world.ahead) * 1_000_000n)
-  })
 
 /** The webhook and the queue of a merchant. */
 const partsOf = (world: World, merchant: string, { queue }: Setting) =>

@@ -10,7 +10,7 @@ import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as ErrorReporter from "effect/ErrorReporter"
+import type * as ErrorReporter from "effect/ErrorReporter"
 import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
 import { invalidRequest } from "../../../contract/Options.ts"
@@ -21,7 +21,7 @@ import type { Sender } from "../../../internal/sender.ts"
 import { errorType, log, withoutValues } from "../../../internal/spans.ts"
 import { attempt, recordAttempt } from "./attempt.ts"
 import type { Client } from "./client.ts"
-import { attributesOfAttempt, attributesOfCall } from "./attributes.ts"
+import { attributesOfAttempt, attributesOfCall, attributesOfError } from "./attributes.ts"
 import { CallListener, lostReport, onLostExit, reportLost } from "./report.ts"
 import { makeRetry, type Retry } from "./retry.ts"
 import type { Call, Failed, Prepared, Refused, Route, Unanswered } from "./state.ts"
@@ -247,11 +247,12 @@ const isToldOf = ({ prepared, settings }: Call, last: Failed) =>
   prepared.idempotencyKey !== undefined && last.status !== 429 && settings.notAfter === Number.POSITIVE_INFINITY
 
 /** A shop that can create no charge hears of it without metrics. */
-const reportFailedWrite = ({ client, route, settings, span }: Call, error: Tagged) => {
+const reportFailedWrite = (call: Call, error: Tagged) => {
+  const { client, route, settings, span } = call
   const { operation } = route.endpoint
   const type = errorType(error)
   const line = `${operation} failed (${type}), and was not executed. ${error.message}`
-  const attributes = { ...error[ErrorReporter.attributes] }
+  const attributes = attributesOfError(call, error)
   return client.reportFailedWrite(settings.monotonicMillis(), line, { attributes, span }, `${operation} ${type}`)
 }
 
@@ -273,11 +274,11 @@ const endInterrupted = <A, E>(call: Call<A, E>, cause: Cause.Cause<E>): Effect.E
   endFailed(call, report, exit)
   if (call.isReported) return logFailed(call, report, "Debug")
   call.isReported = true
-  return reportLost(report, call.settings.policy, call.span)
+  return reportLost(report, call.settings.policy, call, call.span)
 }
 
 const logFailed = (call: Call, error: Tagged, level: "Debug" | "Warn" = "Warn") =>
-  log(level, `${error._tag}: ${error.message}`, { ...error[ErrorReporter.attributes] }, call.span)
+  log(level, `${error._tag}: ${error.message}`, attributesOfError(call, error), call.span)
 
 const endFailed = (call: Call, error: Tagged, exit: Exit.Exit<unknown, unknown>): void => {
   end(call, exit, { result: error._tag, outcome: error.outcome, errorType: errorType(error) })

@@ -14,6 +14,7 @@ import * as Schema from "effect/Schema"
 import type * as Tracer from "effect/Tracer"
 import type { Operation, RequestIssue } from "../../../contract/PaymentsError.ts"
 import { Caller } from "../../../internal/caller.ts"
+import { monotonicMillisOf } from "../../../internal/monotonic.ts"
 import { type Budget, makeBudget } from "../../../internal/retryBudget.ts"
 import type { Sender } from "../../../internal/sender.ts"
 import { countSinceLine, isTraced, type Lines, log } from "../../../internal/spans.ts"
@@ -23,7 +24,7 @@ import type { IdempotencyKeyGen } from "../../IdempotencyKeyGen.ts"
 import { areUnheld, GatewayFacts, unheldFacts } from "../../GatewayFacts.ts"
 import { PaymentsPolicy } from "../../PaymentsPolicy.ts"
 import { markStarted } from "../../../internal/started.ts"
-import { MerchantLabel } from "../merchantLabel.ts"
+import { CurrentMerchant } from "../currentMerchant.ts"
 import { phrasesOf } from "../words/phrases.ts"
 import { makeMeters, type Meters } from "./metrics.ts"
 import { makeSender } from "./sender.ts"
@@ -45,6 +46,8 @@ export interface Client extends Pick<ClientOptions, "credentials" | "keys" | "co
   /** The path of the base URL, before every path of the contract. */
   readonly prefix: string
   readonly server: { readonly address: string; readonly port: number; readonly scheme: string }
+  /** The merchant whose client it is, for log lines. */
+  readonly merchant: string | undefined
   readonly meters: Meters
   /** The phrases of the refusals that the facts have. */
   readonly refusals: ReturnType<typeof phrasesOf>
@@ -73,7 +76,8 @@ export const makeClient = (options: ClientOptions): Effect.Effect<Client> =>
       port: Number(baseUrl.port) || (baseUrl.protocol === "https:" ? 443 : 80),
       scheme: baseUrl.protocol.slice(0, -1)
     }
-    const meters = makeMeters({ ...server, prefix }, Context.get(builtIn, MerchantLabel)())
+    const merchant = Context.get(builtIn, CurrentMerchant)
+    const meters = makeMeters({ ...server, prefix }, merchant.label())
     return {
       credentials,
       keys,
@@ -83,6 +87,7 @@ export const makeClient = (options: ClientOptions): Effect.Effect<Client> =>
       origin: baseUrl.origin,
       prefix,
       server,
+      merchant: merchant.id,
       meters,
       refusals: phrasesOf(facts.refusals),
       senderWith: (current) => makeSender(baseUrl.origin + prefix, companyId, current),
@@ -154,7 +159,7 @@ const makeSettings = (transport: Transport, facts: GatewayFacts, builtIn: Contex
     return {
       policy,
       clock,
-      monotonicMillis: () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6,
+      monotonicMillis: () => monotonicMillisOf(clock),
       transport,
       isTraced: isTraced(context),
       // The reference is true by default, which nobody has decided: the gateway is another company.

@@ -10,6 +10,7 @@ import type * as Tracer from "effect/Tracer"
 import { OutcomeUnknown } from "../../../contract/PaymentsError.ts"
 import { log } from "../../../internal/spans.ts"
 import type { PaymentsPolicy } from "../../PaymentsPolicy.ts"
+import { attributesOfError } from "./attributes.ts"
 import { doubtFields } from "./error.ts"
 import type { Call } from "./state.ts"
 
@@ -60,9 +61,10 @@ const hookTimeout = Duration.seconds(10)
 export const reportLost = (
   report: OutcomeUnknown,
   policy: PaymentsPolicy,
+  call?: Call,
   span?: Tracer.Span
 ): Effect.Effect<unknown> => {
-  const attributes = { ...report[ErrorReporter.attributes] }
+  const attributes = call === undefined ? { ...report[ErrorReporter.attributes] } : attributesOfError(call, report)
   const hook = Effect.suspend(() => policy.onInterruptedWrite(report))
   return log("Warn", `${report._tag}: ${report.message}`, attributes, span).pipe(
     Effect.andThen(Effect.timeoutOption(Effect.interruptible(hook), hookTimeout)),
