@@ -52,7 +52,7 @@ export const lastValues = (
   )
 
 /** Some lines are logged once a minute of a clock: with a clock of its own, a program is a process of its own. */
-export const ownClock = (clock: Clock.Clock): Clock.Clock => Object.create(clock)
+const ownClock = (clock: Clock.Clock): Clock.Clock => Object.create(clock)
 
 /** The clock of a program, which may be wrong. */
 export const wrongClock = (clock: Clock.Clock, world: { readonly ahead: number }): Clock.Clock =>
