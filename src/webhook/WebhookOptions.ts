@@ -31,9 +31,10 @@ export interface WebhookOptions<M = unknown, R = never> {
    */
   readonly onStatus?: Code<Confirmed<M>, R>
   /**
-   * A delivery claims something of a withdrawal, by number, key or both. Nothing is looked up. Fail where no payout of yours has it
-   * yet: with `layerSql` it is called again, after 1, 2, 4, ... 60 seconds, for 10 minutes, and then the delivery is reported to
-   * `onUnconfirmed`; with `layer` the answer is 503. Default: each is reported at once.
+   * A delivery claims something of a withdrawal, by number, key or both. Nothing is looked up. Fail with `NoSuchElementError`, as
+   * `Effect.fromOption` does, where no payout of yours has it yet: with `layerSql` it is called again, after 1, 2, 4, ... 60 seconds,
+   * for 10 minutes, without a line, and then the delivery is reported to `onUnconfirmed`; with `layer` the answer is 503. So it is
+   * after any other failure, which `onFailure` gets too. Default: each is reported at once.
    */
   readonly onWithdrawal?: Code<WithdrawalHint<M>, R>
   /** Receives each report of a delivery that is not confirmed, at least once. Default: a warning in the log, once a minute. */

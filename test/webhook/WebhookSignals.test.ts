@@ -99,6 +99,7 @@ describe("the exported signals of a webhook", () => {
       const program = Effect.gen(function* () {
         id = yield* paidCharge
         yield* post({}, {})
+        yield* post({ hello: person })
         yield* post({ transactionId: id, status: "Paid", name: person })
         yield* exhaust("failed")
         for (let n = 0; n < 2; n++) yield* post({ transactionId: (yield* charge).id, status: "x" })

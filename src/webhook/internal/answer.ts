@@ -16,7 +16,7 @@ import { inSpan, type Lines } from "../../internal/spans.ts"
 import type { DeliveryText } from "../WebhookOptions.ts"
 import type { WebhookRefused, WebhookVerifier } from "../WebhookVerifier.ts"
 import type { End } from "./edge.ts"
-import type { HandlerFailed } from "./handlers.ts"
+import { type HandlerFailed, isEarly } from "./handlers.ts"
 import { maxBodyBytes } from "./bounds.ts"
 import type { NotRead, Reading } from "./reader.ts"
 import { withoutPathSecret } from "./serverSpan.ts"
@@ -50,15 +50,15 @@ const busy = (errorType: string, message: string) =>
 
 const tooSlow = () => new NotTaken({ status: 408, errorType: "Timeout", message: "its body did not arrive in time." })
 
-const byFailure = (failed: DatabaseError | HandlerFailed) =>
-  failed._tag === "HandlerFailed"
-    ? busy("HandlerFailed", `${failed.handler} failed.`)
-    : busy(failed.reason, failed.message)
-
 /** What a delivery that was not finished is answered with. */
 const byEnd = {
   NotFinished: () => busy("NotFinished", "the lookup did not confirm it."),
   Refused: () => busy("Refused", "more ids arrive than may be looked up.")
+}
+
+const byFailure = (failed: DatabaseError | HandlerFailed) => {
+  if (failed._tag === "DatabaseError") return busy(failed.reason, failed.message)
+  return isEarly(failed) ? byEnd.NotFinished() : busy("HandlerFailed", `${failed.handler} failed.`)
 }
 
 const byRefusal = ({ message, reason }: WebhookRefused) =>

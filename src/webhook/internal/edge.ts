@@ -8,7 +8,7 @@ import { causeType } from "../../durable/UserCode.ts"
 import { inSpan } from "../../internal/spans.ts"
 import { maxLookups } from "./bounds.ts"
 import type { Bound } from "./firstLookups.ts"
-import { eventOf, type Handlers, reportOf } from "./handlers.ts"
+import { eventOf, type Handlers, isEarly, reportOf } from "./handlers.ts"
 import type { Doubt, Judge } from "./judge.ts"
 import type { LookUp } from "./lookup.ts"
 import type { Reading } from "./reader.ts"
@@ -139,6 +139,7 @@ export const makeEdge = <M>({ bound, countUntold, handlers, lookUp, name, wake }
         Effect.tap((end) => Effect.sync(() => span?.attribute("webhook.outcome", end))),
         Effect.tapErrorTag("HandlerFailed", ({ failure: cause, handler, id }) => {
           span?.attribute("webhook.handler", handler)
+          if (isEarly({ failure: cause, handler })) return Effect.void
           span?.attribute("error.type", causeType(cause))
           return handlers.reportFailure({ handler, id, attempt: 1, isDead: false, cause })
         })

@@ -2,11 +2,12 @@
  * Calls the user's code: the handler of a status, with its services, and for at most `handlerTimeout`. Every failure, defect
  * or timeout of it is a `HandlerFailed`.
  */
-import type * as Cause from "effect/Cause"
+import * as Cause from "effect/Cause"
 import type * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Result from "effect/Result"
 import { causeType, makeRun, warnFailed } from "../../durable/UserCode.ts"
 import { type Lines, log } from "../../internal/spans.ts"
 import type { TransactionDetail } from "../../contract/Transaction.ts"
@@ -15,7 +16,7 @@ import type { WebhookOptions } from "../WebhookOptions.ts"
 import type { Doubt } from "./judge.ts"
 import type { StatusHandler } from "./lookup.ts"
 import { type Claim, foldedId, nameOf, statusName, type Subject } from "./row.ts"
-import { countCall, countEnd, makeUnconfirmed } from "./signals.ts"
+import { countCall, countEnd, makeUnconfirmed, reasonOf } from "./signals.ts"
 
 /**
  * A piece of the user's code failed. `failure` is the user's own error and may hold a person's data. It is not named
@@ -27,6 +28,12 @@ export class HandlerFailed extends Data.TaggedError("HandlerFailed")<{
   readonly id: string
   readonly failure: Cause.Cause<unknown>
 }> {}
+
+/** Whether no payout has what a hint names yet: the answer to its request may be on its way. */
+export const isEarly = ({ failure, handler }: Pick<HandlerFailed, "failure" | "handler">): boolean => {
+  const error = Cause.findError(failure)
+  return handler === "onWithdrawal" && Result.isSuccess(error) && Cause.isNoSuchElementError(error.success)
+}
 
 const warnFailure = ({ attempt, cause, handler, id, isDead }: HandlerFailure) =>
   warnFailed(
@@ -74,11 +81,20 @@ export const makeHandlers = <M, R>(
     handler: HandlerName,
     id: string,
     code: (input: A) => Effect.Effect<B, unknown, R>,
-    input: A
+    input: A,
+    reason?: string
   ) {
     const exit = yield* run(code, input)
-    yield* countCall(handler, exit._tag, Exit.isFailure(exit) ? causeType(exit.cause) : undefined)
-    return Exit.isSuccess(exit) ? exit.value : yield* new HandlerFailed({ handler, id, failure: exit.cause })
+    if (Exit.isSuccess(exit)) {
+      yield* countCall(handler, { result: "Success", reason })
+      return exit.value
+    }
+    const failed = new HandlerFailed({ handler, id, failure: exit.cause })
+    yield* countCall(
+      handler,
+      isEarly(failed) ? { result: "Early" } : { result: "Failure", reason, errorType: causeType(exit.cause) }
+    )
+    return yield* failed
   })
   const untrustedOf = (claim: Claim | undefined) => {
     if (claim === undefined || claim.isCheck === true) return {}
@@ -125,14 +141,15 @@ export const makeHandlers = <M, R>(
       if (handler !== undefined) yield* countEnd(handler, transaction.value)
       return undefined
     }),
-    report: (report: Unconfirmed<M>) => guarded("onUnconfirmed", report.id, options.onUnconfirmed ?? warn, report),
+    report: (report: Unconfirmed<M>) =>
+      guarded("onUnconfirmed", report.id, options.onUnconfirmed ?? warn, report, reasonOf(report)),
     /** Whether the user's own books have a transaction. */
     isKnown: (transactionId: string) =>
       options.isKnown === undefined
         ? Effect.succeed(false)
         : Effect.map(guarded("isKnown", nameOf(transactionId), options.isKnown, transactionId), (known) => known),
     reportFailure: Effect.fnUntraced(function* (failure: HandlerFailure) {
-      if (failure.isDead) yield* countCall(failure.handler, "Dead", causeType(failure.cause))
+      if (failure.isDead) yield* countCall(failure.handler, { result: "Dead", errorType: causeType(failure.cause) })
       const exit = yield* run(options.onFailure ?? warnFailure, failure)
       if (Exit.isFailure(exit)) {
         yield* log("Warn", "Webhook: onFailure failed", {

@@ -26,7 +26,7 @@ const deliveries = counter(
 const calls = counter(
   "effect_pix_webhook_handlers_total",
   "{call}",
-  "Calls of your code by handler and result: Success, Failure, or Dead for one that is not repeated"
+  "Calls of your code by handler and result: Success, Early for an onWithdrawal whose payout is not known yet, Failure, or Dead for one that is not repeated; of onUnconfirmed by its reason"
 )
 const waiting = gauge(
   "effect_pix_webhook_waiting",
@@ -78,12 +78,21 @@ const measured = gauge(
 /** The attribute `webhook.transaction_id_hash`, by which the spans and lines of a transaction are found without its id. */
 export const transactionHash = (transactionId: string): string => digest(transactionId.toLowerCase()).slice(0, 40)
 
-/** Counts a call of the user's code. `errorType` is absent for a success. */
-export const countCall = (
-  handler: HandlerName,
-  result: "Success" | "Failure" | "Dead",
-  errorType?: string
-): Effect.Effect<void> => update(calls, 1, { handler, result, "error.type": errorType })
+/** How a call of the user's code ended. */
+interface CallEnd {
+  readonly result: "Success" | "Early" | "Failure" | "Dead"
+  /** Why a delivery was not confirmed, of `onUnconfirmed`. */
+  readonly reason?: string | undefined
+  /** The kind of a failure. */
+  readonly errorType?: string
+}
+
+/** Counts a call of the user's code. */
+export const countCall = (handler: HandlerName, { errorType, reason, result }: CallEnd): Effect.Effect<void> =>
+  update(calls, 1, { handler, result, reason, "error.type": errorType })
+
+/** Why a delivery was not confirmed. */
+export const reasonOf = (report: Unconfirmed): string => ("reason" in report ? report.reason : report._tag)
 
 /** Counts a transaction whose end was handed out, also where no code is for it. */
 export const countEnd = (handler: HandlerName, centavos: number): Effect.Effect<void> =>

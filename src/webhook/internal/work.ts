@@ -14,7 +14,7 @@ import { orTryAgain, TryAgain } from "../../durable/Work.ts"
 import { reasonOf } from "../../internal/databaseFailure.ts"
 import { inSpan } from "../../internal/spans.ts"
 import type { FirstLookups } from "./firstLookups.ts"
-import { eventOf, type Handlers, HandlerFailed, reportOf } from "./handlers.ts"
+import { eventOf, type Handlers, HandlerFailed, isEarly, reportOf } from "./handlers.ts"
 import { isFound, type Judge } from "./judge.ts"
 import type { LookUp, News } from "./lookup.ts"
 import type { Reading } from "./reader.ts"
@@ -112,7 +112,8 @@ export const makeWork = <M>(options: WorkOptions<M>) => {
     const claim = row.claims.at(-1)
     const hint = handlers.hint({ ...row, name: taken.key }, claim)
     // After the last try the claim is reported.
-    if (hint === undefined || (yield* delayOf("hint", row.tries.failed)) === undefined) return undefined
+    if (hint === undefined || (yield* delayOf("hint", row.tries.early + row.tries.failed)) === undefined)
+      return undefined
     const stored = Rows.storedStatus(claim?.status ?? "", "unlisted")
     const outcome: Rows.Outcome = { left: [], isFound: false }
     const work = Effect.gen(function* () {
@@ -200,15 +201,17 @@ export const makeWork = <M>(options: WorkOptions<M>) => {
       "HandlerFailed",
       Effect.fnUntraced(function* (failed) {
         const { failure: cause, handler, id } = failed
-        const attempt = tries.failed + 1
         const isHint = handler === "onWithdrawal"
+        const isWaiting = isEarly(failed)
+        const attempt = tries.failed + (isHint ? tries.early : 0) + 1
         // A hint that is not taken is no dead letter: it is reported then, at once.
         const millis = (yield* delayOf(isHint ? "hint" : "failed", attempt)) ?? (isHint ? 0 : undefined)
-        yield* handlers.reportFailure({ handler, id, attempt, isDead: millis === undefined, cause })
-        const next = millis === undefined ? { dead: handler } : { again: { reason: "failed", millis } as const }
+        if (!isWaiting) yield* handlers.reportFailure({ handler, id, attempt, isDead: millis === undefined, cause })
+        const reason = isWaiting ? "early" : "failed"
+        const next = millis === undefined ? { dead: handler } : { again: { reason, millis } as const }
         const failedOutcome = { ...outcome, again: undefined, ...next }
         yield* settle(taken, row, failedOutcome)
-        return { ...failedOutcome, failed }
+        return isWaiting ? failedOutcome : { ...failedOutcome, failed }
       })
     )
   })
