@@ -56,19 +56,22 @@ const causeAttributes = (cause: Cause.Cause<unknown>) => ({
   "exception.stacktrace": Cause.hasInterruptsOnly(cause) ? undefined : traceOf(cause)
 })
 
+/** Logs a failure, with attributes of what it is about. */
+type Warn = (cause: Cause.Cause<unknown>, attributes?: Readonly<Record<string, unknown>>) => Effect.Effect<void>
+
 /**
  * Logs failures of work that is repeated: as a warning at most once a minute, and otherwise for debugging. A failure of the
  * database that a person has to end has a line of its own.
  */
-export const makeWarn = (text: string): ((cause: Cause.Cause<unknown>) => Effect.Effect<void>) => {
+export const makeWarn = (text: string): Warn => {
   let warnedAt = -Infinity
-  return Effect.fnUntraced(function* (cause) {
+  return Effect.fnUntraced(function* (cause, attributes) {
     const error = Cause.squash(cause)
     const isReported = isSqlError(error) && (yield* report(error))
     const now = yield* monotonicMillis
     const isQuiet = isReported || now - warnedAt < 60_000
     if (!isQuiet) warnedAt = now
-    yield* log(isQuiet ? "Debug" : "Warn", text, causeAttributes(cause))
+    yield* log(isQuiet ? "Debug" : "Warn", text, { ...attributes, ...causeAttributes(cause) })
   })
 }
 

@@ -49,6 +49,11 @@ export const becauses = {
     Outage: refused("the gateway does not take requests", "gateway indisponível", "the first that it takes"),
     OtherClientId: delayed("the worker has another client id", "credenciais de outra conta", "that of the account"),
     RefusalUnknown: delayed("nobody knows a refusal of the account", "recusa que ninguém conhece", "its judgement"),
+    Unreadable: delayed(
+      "its stored request cannot be opened now",
+      "dados ilegíveis",
+      "a `seal` with the key that sealed it"
+    ),
     Database: delayed("the database refuses its row", "erro do banco de dados", "its repair")
   },
   unknown: {

@@ -9,7 +9,7 @@ import { TestClock } from "effect/testing"
 import { createDecipheriv, createHash, createHmac, randomBytes } from "node:crypto"
 import { lanes } from "../../src/internal/fingerprint.ts"
 import { effect } from "../support/effect.ts"
-import { payout, startClient, startWorker, world } from "../support/payoutQueue.ts"
+import { makeWarnings, payout, payouts, startClient, startWorker, world } from "../support/payoutQueue.ts"
 import { stateOf } from "../support/payoutSeen.ts"
 
 const bytes = randomBytes(32)
@@ -162,8 +162,8 @@ effect("who writes to the database moves no payee to another payout, account or 
   yield* startWorker({ account: "padaria", seal })
   yield* TestClock.adjust("1 minute")
   for (const [reference, state] of [
-    ["moved", "accepted"],
-    ["copied", "accepted"],
+    ["moved", "accepted Unreadable"],
+    ["copied", "accepted Unreadable"],
     ["other", "posted"]
   ] as const)
     // prettier-ignore
@@ -172,6 +172,26 @@ effect("who writes to the database moves no payee to another payout, account or 
   yield* sql`UPDATE effect_pix_payouts SET payee = request WHERE account = 'padaria' AND reference = 'other'`
   assert.strictEqual((yield* defectOf(Effect.orDie(padaria.payee("other"))))[0], "SealBroken")
 })
+
+effect(
+  "what a worker's key does not open waits for it, with a line a minute, and is sent with it",
+  world,
+  function* () {
+    const { layer, lines } = makeWarnings((line, { logLevel }) => `${logLevel} ${line}`)
+    const client = yield* startClient({ seal: Seal.aesGcm(key) })
+    const count = 20
+    for (const item of payouts(count)) yield* client.submit(item)
+    yield* Effect.scoped(
+      Effect.andThen(Effect.provide(startWorker({ seal: Seal.aesGcm(other) }), layer), TestClock.adjust("10 minutes"))
+    )
+    assert.strictEqual(yield* stateOf(client, "invoice-1"), "accepted Unreadable")
+    assert.match(lines[0] ?? "", /^Error The stored request of a payout cannot be opened now \(UnknownSealKey\)/)
+    assert.isAtMost(lines.length, 11)
+    yield* startWorker({ seal: Seal.aesGcm(other, key) })
+    yield* TestClock.adjust("10 minutes")
+    assert.lengthOf(yield* (yield* Sandbox).withdrawals, count)
+  }
+)
 
 effect("a key of a seal is 32 bytes in base64 or in hexadecimal, and is never shown", world, function* () {
   const { seal } = yield* Seal.aesGcm(key)

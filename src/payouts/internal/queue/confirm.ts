@@ -63,7 +63,7 @@ export const makeConfirm = Effect.fnUntraced(function* (
   }
 ) {
   const { client, gate, lookup, open, retrying, seal } = given
-  const { sealReason } = makeSealing(seal)
+  const { sealReason } = makeSealing(seal, core.logPayout)
   const { accounts, followWrites, lookups } = core.store
   const scope = yield* Effect.scope
   const budget = makeBudget()
@@ -152,12 +152,7 @@ export const makeConfirm = Effect.fnUntraced(function* (
   })
 
   const store = Effect.fnUntraced(function* (row: Row, account: ReadAccount, detail: WithdrawalDetail, now: number) {
-    // What cannot be opened now is not compared: the key, the number and the amount are.
-    const opened = open(row).pipe(
-      Effect.catchTag("TryAgain", () => Effect.undefined),
-      Effect.catchDefect(() => Effect.undefined)
-    )
-    const others = othersOf(detail, row, account, detail.pixKey === undefined ? undefined : yield* opened)
+    const others = othersOf(detail, row, account, detail.pixKey === undefined ? undefined : yield* open(row))
     if (others.length > 0) return yield* Effect.andThen(miss(row, now), logOther(row, others))
     const found = foundOf(detail, client.facts.statuses)
     const said = found.meaning === "paid" || found.meaning === "open" ? undefined : reasonOf(detail)

@@ -21,6 +21,7 @@ const happened = {
   ParkedInDoubt: "wait for a person. MONEY MAY HAVE MOVED",
   Ended: "were not paid, and are not sent again",
   Returned: "failed or came back, as lookups say",
+  Unsealed: "have data that could not be sealed, and is not stored",
   Unconfirmed: "have an end that no lookup said, and are not looked up any more",
   Denied: "ended otherwise than webhooks claimed",
   Contradicted: "ended as the service denies. MONEY MAY HAVE MOVED"

@@ -2,6 +2,7 @@
  * Stores the answer of a request, with the payee that a record names and the reason of a refusal, and reports a record that is about another payee or
  * company.
  */
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
@@ -10,6 +11,7 @@ import type { GatewayFacts } from "../../../client/GatewayFacts.ts"
 import type { RequestWithdrawalError } from "../../../contract/PaymentsError.ts"
 import { meaningOf } from "../../../contract/Status.ts"
 import type { Withdrawal } from "../../../contract/Withdrawal.ts"
+import { makeWarn } from "../../../durable/Work.ts"
 import { log } from "../../../internal/spans.ts"
 import type { Seal } from "../../Seal.ts"
 import { PayoutPayee } from "../../PayoutStatus.ts"
@@ -31,7 +33,7 @@ const payeeOf = ({ creditorDocument, pixKey }: Withdrawal): PayoutPayee => ({
 })
 
 export const makeRecord = (core: Core, gate: Gate, seal: Seal, { statuses }: GatewayFacts) => {
-  const { sealReason, sealText } = makeSealing(seal)
+  const { sealReason, sealText } = makeSealing(seal, core.logPayout)
 
   const sealPayee = (row: Row, withdrawal: Withdrawal): Effect.Effect<string | null> => {
     const payee = payeeOf(withdrawal)
@@ -54,6 +56,9 @@ export const makeRecord = (core: Core, gate: Gate, seal: Seal, { statuses }: Gat
     yield* gate.hold(note)
   })
 
+  const unstored = makeWarn(
+    "The answer to the request of a payout could not be stored, and is stored again. It is in doubt until then"
+  )
   /** Stores the answer of a request. */
   const record = Effect.fnUntraced(function* (
     marked: Row,
@@ -74,8 +79,9 @@ export const makeRecord = (core: Core, gate: Gate, seal: Seal, { statuses }: Gat
       // No answer is refused.
       (_, problem) => Effect.die(problem)
     )
+    const told = Effect.tapError(changed, (error) => unstored(Cause.fail(error), payoutFields(marked)))
     // The answer is stored nowhere else, so this is retried for a minute; longer where statements wait before they fail.
-    return yield* Effect.retry(changed, { schedule: Schedule.spaced("500 millis"), times: 120 })
+    return yield* Effect.retry(told, { schedule: Schedule.spaced("500 millis"), times: 120 })
   })
 
   return { record, reportMismatch }

@@ -265,7 +265,9 @@ export const measures = Effect.fnUntraced(function* (store: Store, { account }: 
     const causeOfCount = ({ cause }: Count) => becauseHeld(cause, held)
     // What waits for its time, or for nothing that this version knows, waits since its account would let it leave.
     const late = counts.filter((of) => isAccepted(of) && !meant.has(causeOfCount(of)))
-    const lateSince = late.map(({ cause, oldest: since }) => (cause === null ? Math.max(since, held.since) : since))
+    const lateSince = late.map(({ cause, oldest: since }) =>
+      cause === null || cause === "Unreadable" ? Math.max(since, held.since) : since
+    )
     for (const state of states) {
       const ofState = counts.filter(({ cause, state: of }) => of === state && cause !== noAlarm[state])
       const since = state === "accepted" ? Math.min(now, ...lateSince) : undefined

@@ -20,6 +20,7 @@ import { workRows } from "../../../durable/WorkRows.ts"
 import type { Because } from "../../PayoutBecause.ts"
 import type { Seal } from "../../Seal.ts"
 import { logFields } from "../machine.ts"
+import type { ReadAccount } from "./account.ts"
 import { makeConfirm } from "./confirm.ts"
 import { type Core, linksOf } from "./core.ts"
 import { type Later, makeGate, type Permit } from "./gate.ts"
@@ -35,6 +36,15 @@ import { payoutFields, keyFields, spanFields } from "./signals.ts"
 
 /** The name of the worker in the log. */
 const name = "Payouts"
+
+/** What a seal that did not open a request is told as: the name of its defect, and never its message. */
+const unopened = (defect: unknown) => {
+  const cause = Predicate.isError(defect) ? defect.name : "Defect"
+  const text = `The stored request of a payout cannot be opened now (${cause}), so it is not sent. Give seal the key that sealed it, as an earlier one`
+  return { level: "Error", of: "Waits", cause, text } as const
+}
+
+const sealTimeout = () => Object.assign(new Error("The seal took too long"), { name: "SealTimeout" })
 
 const inWindow = { level: "Warn", of: "Waits", cause: "Window" } as const
 
@@ -76,21 +86,31 @@ export const makeWorker = Effect.fnUntraced(function* (
     yield* logParked(core.logPayout, row, because)
   })
 
-  /** The stored request, if it is that of this payout. */
+  /** The stored request, if it is that of this payout. What a seal cannot open now waits, and is told. */
   const open = (row: Row) =>
     row.request === null
       ? Effect.undefined
       : seal.open(row.request, placeOf(row, "request")).pipe(
           Effect.map((text) => Option.filter(readRequest(text), ({ amount }) => amount === row.amount)),
           Effect.map(Option.getOrUndefined),
-          Effect.timeoutOrElse({ duration: "30 seconds", orElse: () => new TryAgain({ reason: "SealTimeout" }) })
+          Effect.timeoutOrElse({ duration: "30 seconds", orElse: () => Effect.die(sealTimeout()) }),
+          Effect.catchDefect((defect) =>
+            Effect.andThen(core.logPayout(row, unopened(defect)), new TryAgain({ reason: "Unreadable" }))
+          )
         )
 
   const send = makeSend({ client, core, settings, gate, payments, park, seal })
 
+  /** It says what it waits for, once; then it is tried again by its own back-off. */
+  const waitToOpen = Effect.fnUntraced(function* (row: Row, account: ReadAccount) {
+    if (row.state !== "accepted" || row.because === "Unreadable") return
+    const at = { account, horizon: settings.horizon, now: yield* Clock.currentTimeMillis }
+    yield* core.step(row, { _tag: "Waits", at, because: "Unreadable" })
+  })
+
   /** Returns why the payout has to be tried again, if it has to. */
   const openAndSend = Effect.fnUntraced(function* (row: Row, permit: Permit) {
-    const request = yield* open(row)
+    const request = yield* Effect.tapErrorTag(open(row), "TryAgain", () => waitToOpen(row, permit.account))
     const isOfRow = Option.getOrUndefined(payoutKey(row.account, row.reference)) === row.idempotencyKey
     return request !== undefined && isOfRow
       ? yield* delayInterrupt(settings.drain)(send(row, request, permit))
