@@ -6,9 +6,11 @@
  * Details: delivery is at least once. If a process dies or is suspended, the leases of its rows end, and they are due again.
  * PostgreSQL compares times by its own clock; a SQLite file belongs to one process, whose `Clock` decides.
  */
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { Fragment } from "effect/sql/Statement"
 import type { SqlError } from "effect/sql/SqlError"
+import { monotonicMillis } from "../internal/monotonic.ts"
 import { unnoticed } from "../internal/soleWriter.ts"
 import { type Database, isOneOf, locked, unpacked } from "./Database.ts"
 import { databaseNow } from "./Now.ts"
@@ -75,18 +77,37 @@ export const makeDue = (
   const bringForward = (now: Fragment): Effect.Effect<number, SqlError> =>
     Effect.as(sql`UPDATE ${rows} SET due_at = ${from(now)} WHERE ${where} AND due_at > ${from(now)} + ${longest}`, 0)
 
+  /** How far the program's clock is ahead of the one that only goes forward, as it was at the last take. */
+  let ahead: number | undefined
+  /** In a SQLite file: where the program's clock was set back, the rows wait no longer for that. */
+  const followClock = Effect.gen(function* () {
+    const wall = yield* Clock.currentTimeMillis
+    const now = wall - (yield* monotonicMillis)
+    const back = Math.floor((ahead ?? now) - now)
+    ahead = now
+    if (back < 1000) return
+    yield* unnoticed(
+      sql`UPDATE ${rows} SET due_at = due_at - ${back} WHERE ${where} AND taken_by IS NULL AND due_at > ${wall}`
+    )
+  })
+
   return {
     /** What a row has that is due after a number of milliseconds, and that nobody has taken, as SQL for an UPDATE. */
     dueIn: (millis: number): Effect.Effect<Fragment> =>
       Effect.map(dueAfter(millis), (at) => sql`due_at = ${at}, taken_by = NULL, tries = 0`),
     /** Takes at most so many of the rows that are due, the oldest first, for the time of the lease in milliseconds. */
-    take: (taker: string, lease: number, most: number): Effect.Effect<ReadonlyArray<DueRow>, SqlError> =>
-      Effect.flatMap(Effect.all([fromNow(0), fromNow(lease)]), ([now, until]) => {
-        const due = sql`SELECT ${sql(place)} FROM ${rows} WHERE ${where} AND due_at <= ${now}
+    take: Effect.fnUntraced(function* (
+      taker: string,
+      lease: number,
+      most: number
+    ): Effect.fn.Return<ReadonlyArray<DueRow>, SqlError> {
+      if (dialect === "sqlite") yield* followClock
+      const [now, until] = [yield* fromNow(0), yield* fromNow(lease)]
+      const due = sql`SELECT ${sql(place)} FROM ${rows} WHERE ${where} AND due_at <= ${now}
           ORDER BY due_at LIMIT ${most} ${locked(database)}`
-        return unnoticed(sql<DueRow>`UPDATE ${rows} SET due_at = ${until}, taken_by = ${taker}, tries = tries + 1
+      return yield* unnoticed(sql<DueRow>`UPDATE ${rows} SET due_at = ${until}, taken_by = ${taker}, tries = tries + 1
           WHERE ${isOneOf(database, place, due)} RETURNING ${columns}, CAST(${sql(key)} AS TEXT) AS "key", tries AS "tries"`)
-      }),
+    }),
     /**
      * Renews the leases of rows, for the time of the lease in milliseconds. Nobody takes a row that is locked. It finds them by the
      * primary key alone: with the condition of the index PostgreSQL may read all rows that wait, as long as its statistics are old.

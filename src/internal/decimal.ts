@@ -65,3 +65,7 @@ export const centavosInReais = (centavos: number): string => {
   const digits = String(centavos).padStart(3, "0")
   return inReais(digits.slice(0, -2), digits.slice(-2))
 }
+
+/** How a decimal of reais compares with centavos, to the centavo: a service that calculates with floats may write 0.30000000000000004. */
+export const compareToCentavo = (reais: BigDecimal.BigDecimal, centavos: number): -1 | 0 | 1 =>
+  BigDecimal.Order(BigDecimal.round(reais, { scale: 2, mode: "half-from-zero" }), BigDecimal.make(BigInt(centavos), 2))

@@ -44,7 +44,8 @@ export interface StatementPayout {
  * - `SameAmountAndDay`: the amounts are equal, and days and documents where both sides have them. That proves nothing: 500 salaries may be equal.
  * - `OtherAmount`: the end-to-end ids are equal, and the amounts differ.
  * - `SeveralOfOneId`: several lines, or several payouts, have this end-to-end id.
- * - `CameBack`: a line of this end-to-end id is money that arrived: the payout may have been returned.
+ * - `CameBack`: money arrived that may be of these payouts, by this end-to-end id, or with an id of a return or none. They may have been
+ *   returned, or a part of them: compare the amounts.
  */
 export type StatementDoubt = "SameAmountAndDay" | "OtherAmount" | "SeveralOfOneId" | "CameBack"
 
@@ -155,11 +156,14 @@ const makeReturns = <P extends StatementPayout>(payouts: ReadonlyArray<Prepared<
     )
 }
 
+/** The id of a payment. One that no payout has is somebody else's, and a return of a bank has another one, or none. */
+const paymentId = /^E[A-Z\d]{31}$/
+
 const isNonEmpty = <A>(values: ReadonlyArray<A>): values is Arr.NonEmptyReadonlyArray<A> => values.length > 0
 
 /**
  * Compares the lines of a bank's statement with payouts. A line and a payout are matched by their end-to-end id alone. Lines
- * without one that agrees are ambiguous with the payouts of their amount, day and document; an incoming line with an id of its own, or
+ * without one that agrees are ambiguous with the payouts of their amount, day and document; an incoming line with the id of a return, as `D...`, or
  * none, with the payouts of its amount in the 90 days before, as `CameBack`, and so are the lines of these; the rest is alone. It changes
  * nothing; what is matched may be settled, and nothing else. Amounts are in centavos.
  *
@@ -199,7 +203,7 @@ export const statement = <L extends StatementLine, P extends StatementPayout>(
   )
   const candidatesOf = makeCandidates(prepared.filter(({ id }) => !payoutsOf.has(id)))
   const returnsOf = makeReturns(prepared)
-  const isReturn = (line: L) => line.direction === "in" && !payoutsOf.has(idOf(line))
+  const isReturn = (line: L) => line.direction === "in" && !payoutsOf.has(idOf(line)) && !paymentId.test(idOf(line))
   const cameBack = new Set(all.filter(isReturn).flatMap(returnsOf))
   const matched: Array<{ line: L; payout: P }> = []
   const ambiguous: Array<{ line: L; payouts: Arr.NonEmptyReadonlyArray<P>; because: StatementDoubt }> = []

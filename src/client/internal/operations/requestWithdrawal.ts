@@ -2,9 +2,9 @@
  * Pays out by PIX. Checks that the record in the answer is about the request, and makes the errors that only a
  * withdrawal has.
  */
-import * as BigDecimal from "effect/BigDecimal"
 import * as Result from "effect/Result"
 import { requestWithdrawal as endpoint } from "../../../contract/Endpoints.ts"
+import { compareToCentavo } from "../../../internal/decimal.ts"
 import type { WriteOptions } from "../../../contract/WriteOptions.ts"
 import {
   BelowMinimum,
@@ -24,7 +24,6 @@ import {
   type WithdrawalRequestBody
 } from "../../../contract/Withdrawal.ts"
 import { checkWithdrawal } from "../../../contract/WithdrawalCheck.ts"
-import { toReais } from "../../../pix/Money.ts"
 import { isOtherKey } from "../../../pix/OtherKey.ts"
 import { type Client, statusField } from "../call/client.ts"
 import type { OwnError } from "../call/error.ts"
@@ -74,7 +73,7 @@ const isProof = (status: string) => meaningOf(status, "payout") === "failed"
  */
 const failedRecord = (record: WithdrawalRecord, others: Issues, sent: Sent, { answered, idempotencyKey }: Answered) => {
   const { enTransaction: status, id, value } = record
-  const isSure = record.idempotencyKey === idempotencyKey && BigDecimal.Order(value, toReais(sent.amount)) >= 0
+  const isSure = record.idempotencyKey === idempotencyKey && compareToCentavo(value, sent.amount) >= 0
   const members = Object.entries<unknown>(JSON.parse(answered))
   return Result.fail<Undecodable>({
     reason: "NotAsAsked",

@@ -5,13 +5,14 @@
 import * as BigDecimal from "effect/BigDecimal"
 import { constFalse } from "effect/Function"
 import * as Result from "effect/Result"
-import { type Centavos, type Reais, toReais } from "../../../pix/Money.ts"
+import { compareToCentavo } from "../../../internal/decimal.ts"
+import type { Centavos, Reais } from "../../../pix/Money.ts"
 import type { GatewayFacts } from "../../GatewayFacts.ts"
 import type { Issues } from "../call/state.ts"
 
 /** What is wrong with the value: it is not above zero, or it is above the amount and the facts do not accept that. */
 export const valueIssues = ({ acceptValue }: GatewayFacts, asked: Centavos, value: Reais): Issues => {
-  const isAbove = BigDecimal.Order(value, toReais(asked)) > 0
+  const isAbove = compareToCentavo(value, asked) > 0
   // A predicate that throws accepts nothing.
   const isAccepted = () =>
     Result.getOrElse(

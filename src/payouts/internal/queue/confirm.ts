@@ -24,7 +24,7 @@ import { inSpan } from "../../../internal/spans.ts"
 import type { Seal } from "../../Seal.ts"
 import type { Settings } from "../../PayoutQueueOptions.ts"
 import { logFields } from "../machine.ts"
-import type { ReadAccount } from "./account.ts"
+import { databaseTime, type ReadAccount } from "./account.ts"
 import { type Core, linksOf } from "./core.ts"
 import type { Event } from "./events.ts"
 import { foundOf, othersOf, reasonOf } from "./found.ts"
@@ -169,7 +169,8 @@ export const makeConfirm = Effect.fnUntraced(function* (
       yield* slot
       // A number is there, since only a record is looked up.
       const answer = yield* ask(row.withdrawalId ?? 0, account)
-      const now = yield* Clock.currentTimeMillis
+      // The clock of this process may be wrong, and others have written the times of the row.
+      const now = databaseTime(account, yield* Clock.currentTimeMillis)
       if (Result.isSuccess(answer)) {
         yield* resume(account)
         return yield* store(row, account, answer.success, now)

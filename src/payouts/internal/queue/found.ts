@@ -1,12 +1,11 @@
 /**
  * What the record of a lookup says of a payout, and whether it is about that payout at all. Nothing here reads or writes.
  */
-import * as BigDecimal from "effect/BigDecimal"
 import * as Predicate from "effect/Predicate"
 import { meaningOf, type Words } from "../../../contract/Status.ts"
 import { plainWord } from "../../../contract/StatusWords.ts"
 import type { WithdrawalDetail, WithdrawalRequestBody } from "../../../contract/Withdrawal.ts"
-import { Centavos, toReais } from "../../../pix/Money.ts"
+import { compareToCentavo } from "../../../internal/decimal.ts"
 import { displayMessage } from "../../../internal/mask.ts"
 import { endToEnd } from "../../../internal/wire.ts"
 import { isOtherKey } from "../../../pix/OtherKey.ts"
@@ -34,7 +33,7 @@ export const reasonOf = ({ creditorDocument, description, pixKey, providerErrorD
       ) || undefined
 
 const isOtherAmount = ({ amount, value }: WithdrawalDetail, row: Row) =>
-  amount === undefined ? BigDecimal.Order(value, toReais(Centavos.make(row.amount))) !== 0 : amount !== row.amount
+  amount === undefined ? compareToCentavo(value, row.amount) !== 0 : amount !== row.amount
 
 /**
  * The fields by which a record is about another payout. `request` is the stored one, where it can be opened. A record without the key
