@@ -13,6 +13,7 @@ import { csvRow, maskEmail, maskName, plain } from "../src/cli/internal/text.ts"
 import { parseExpiry } from "../src/contract/Expiry.ts"
 import { meaningOf } from "../src/contract/Status.ts"
 import { isFailure } from "../src/contract/StatusWords.ts"
+import { maxBodyBytes } from "../src/internal/bounds.ts"
 import { decoderOf } from "../src/internal/charset.ts"
 import { parseLocalUrl } from "../src/internal/loopback.ts"
 import { displayCode, displayMessage, holdsPart } from "../src/internal/mask.ts"
@@ -242,8 +243,8 @@ const item = { reference: "r", amount: Money.centavos(1000) }
 
 const readers: ReadonlyArray<readonly [reader: string, bound: number, shapes: Shapes, read: Read]> = [
   // Deliveries.
-  ["a delivery to a webhook", 65_536, deliveries, delivered],
-  ["WebhookHint.findAll", 65_536, deliveries, json(WebhookHint.findAll)],
+  ["a delivery to a webhook", maxBodyBytes, deliveries, delivered],
+  ["WebhookHint.findAll", maxBodyBytes, deliveries, json(WebhookHint.findAll)],
   ["WebhookVerifier.sharedSecret", word, texts, verified(WebhookVerifier.sharedSecret({ header: "s", secret }))],
   ["WebhookVerifier.pathSecret", word, texts, verified(WebhookVerifier.pathSecret({ secret }))],
   ["the charset of a body", word, texts, decoderOf],

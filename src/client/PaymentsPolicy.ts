@@ -25,6 +25,7 @@ import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import { checkBy, checkSettingsBy, fn, millisOf, period, time, whole } from "../contract/Options.ts"
 import { issuesInWords } from "../contract/Outcome.ts"
+import { maxAnswerBytes } from "../internal/bounds.ts"
 import { refuse } from "../internal/refuse.ts"
 import { boundedExponential } from "../internal/schedule.ts"
 import type { ConfigurationError } from "../contract/ConfigurationError.ts"
@@ -155,7 +156,7 @@ const defaults: PolicySettings = {
   writes: "same-key",
   horizon: Duration.hours(12),
   maxRetryAfter: Duration.seconds(30),
-  maxResponseBytes: 4 * 1024 * 1024,
+  maxResponseBytes: maxAnswerBytes,
   retryBudget: awsBudget,
   onInterruptedWrite: () => Effect.void
 }

@@ -5,6 +5,7 @@
  *
  * Details: the work is bounded, since only the first 4,096 UTF-16 units of the words are read.
  */
+import { maxRefusalLength } from "./bounds.ts"
 import { constFalse } from "effect/Function"
 import { namesIn } from "./names.ts"
 import { withoutAccents } from "./withoutAccents.ts"
@@ -12,7 +13,6 @@ import { withoutAccents } from "./withoutAccents.ts"
 /** The greatest length of a shown message, in UTF-16 units. */
 export const maxDisplay = 200
 
-const maxInput = 32_768
 const maxWords = 4096
 export const mark = "[redacted]"
 
@@ -118,9 +118,9 @@ const mask = (
   isPublic: (token: string) => boolean,
   most: number
 ): string => {
-  const text = clean(words.slice(0, maxInput)).slice(0, most)
+  const text = clean(words.slice(0, maxRefusalLength)).slice(0, most)
   if (text === "") return ""
-  const known = secrets().map((secret) => clean(secret.slice(0, maxInput)))
+  const known = secrets().map((secret) => clean(secret.slice(0, maxRefusalLength)))
   const tokens = text.split(" ")
   const isHeld = heldByRequest(tokens, known)
   const names = namesIn(tokens)
@@ -136,7 +136,7 @@ export const maskWhole = (words: string, secrets: () => ReadonlyArray<string>): 
     words,
     secrets,
     (token) => /\d|_/.test(token) && /\p{L}/u.test(token) && displayCode(token, secrets) !== undefined,
-    maxInput
+    maxRefusalLength
   )
 
 /**
@@ -160,7 +160,7 @@ export const displayMessage = (
       .join(" ")
   )
   const isLeft = (secret: string) => secret.length >= 4 && others.includes(fold(secret))
-  return secrets().some((secret) => isLeft(clean(secret.slice(0, maxInput)))) ? mark : shown
+  return secrets().some((secret) => isLeft(clean(secret.slice(0, maxRefusalLength)))) ? mark : shown
 }
 
 /** A part of a code: a word in capitals, small letters or camel case, or a small number. An id, document or phone does not match. */

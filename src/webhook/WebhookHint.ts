@@ -33,7 +33,7 @@ import * as Predicate from "effect/Predicate"
 import { displayMessage } from "../internal/mask.ts"
 import { endToEnd, opaqueId } from "../internal/wire.ts"
 import { type Centavos, centavosOption } from "../pix/Money.ts"
-import { maxHints } from "./internal/bounds.ts"
+import { maxHints, maxKeyLength, maxWordLength } from "../internal/bounds.ts"
 
 /** The hint of a delivery. */
 export interface Hint {
@@ -61,9 +61,6 @@ export interface Hint {
   /** The metadata of the delivery, unread: text, or an object. */
   readonly metadata?: string | Readonly<Record<string, unknown>> | undefined
 }
-
-const maxWord = 64
-const maxKey = 255
 
 /** An id that is at least so long is one of a transaction without a status beside it. */
 const longId = 20
@@ -121,7 +118,7 @@ const asEndToEnd = (value: unknown) => (typeof value === "string" && endToEnd.te
 
 /** The subject that a body names: `object` and `type` of the bodies that were seen. */
 const subjectOf = (fields: Body): Hint["about"] | undefined => {
-  const words = ["object", "type"].map((name) => foldedName(asText(fields.get(name), maxWord) ?? ""))
+  const words = ["object", "type"].map((name) => foldedName(asText(fields.get(name), maxWordLength) ?? ""))
   const isAny = (subject: RegExp) => words.some((word) => subject.test(word))
   return isAny(/^(?:withdraw|cashout)/) ? "Withdrawal" : isAny(/^(?:transaction|cashin)/) ? "Transaction" : undefined
 }
@@ -185,7 +182,7 @@ const isOfWithdrawal = (fields: Body, key: string | undefined, transactionId: st
 
 const hintOf = (fields: Body, isOnly: boolean): Hint => {
   const get = (name: string) => fields.get(name)
-  const key = asText(get("idempotencykey"), maxKey)
+  const key = asText(get("idempotencykey"), maxKeyLength)
   const subject = subjectOf(fields)
   const transactionId = transactionIdOf(fields, subject)
   const isWithdrawal = subject === "Withdrawal" || (subject === undefined && isOfWithdrawal(fields, key, transactionId))
@@ -196,9 +193,10 @@ const hintOf = (fields: Body, isOnly: boolean): Hint => {
     withdrawalId: names.map((name) => asInteger(get(name))).find(Predicate.isNotUndefined),
     idempotencyKey: key,
     status:
-      asText(get(isWithdrawal ? "entransaction" : "enstatustransaction"), maxWord) ?? asText(get("status"), maxWord),
+      asText(get(isWithdrawal ? "entransaction" : "enstatustransaction"), maxWordLength) ??
+      asText(get("status"), maxWordLength),
     endToEndId: asEndToEnd(get("endtoendid")) ?? asEndToEnd(get("providerendtoendid")),
-    externalRef: asText(get("externalref"), maxKey),
+    externalRef: asText(get("externalref"), maxKeyLength),
     amount: amountOf(fields),
     reason: isOnly ? reasonOf(fields) : undefined,
     metadata: asMetadata((isOnly ? fields : fields.own).get("metadata"))

@@ -83,6 +83,11 @@ describe("the answer of requestWithdrawal", () => {
     ["undocumented fields, which are left out", recordWith({ fee: 1.5, ...undocumented }), value],
     ["its company", recordWith({ companyId: 7 }), value],
     ["a value below the amount, as after a fee", recordWith({ value: 0.01 }), { ...value, value: "0.01 reais" }],
+    [
+      "the value of a float",
+      recordWith({ value: 10.000000000000002 }),
+      { ...value, value: "10.000000000000002 reais" }
+    ],
     ["another kind of key", recordWith({ pixKeyType: "HANDLE" }), { ...value, pixKeyType: "HANDLE" }],
     [
       "nulls for all that is optional",

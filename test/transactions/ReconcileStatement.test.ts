@@ -136,6 +136,12 @@ const cases: ReadonlyArray<Case> = [
     }
   ],
   [
+    "somebody else paid the amount of a payout, under the id of that payment",
+    [line({ endToEndId: id(1) }), line({ direction: "in", endToEndId: id(2) })],
+    [payout("1", { endToEndId: id(1) })],
+    { matched: [[0, "1"]], lines: [1] }
+  ],
+  [
     "money of another amount arrived, or before the payout",
     [line({ direction: "in", amount: Money.centavos(999) }), line({ direction: "in", day: "2020-01-01" })],
     [payout("1")],

@@ -55,7 +55,7 @@ const refusals: ReadonlyArray<readonly [reason: string, count: number, delivery:
   ["401 Mismatch", 5, [{ hello: person }, strangers]],
   ["401 Missing", 1, [{ hello: person }, {}]],
   ["400 Unreadable", 1, [`{"broken": "${person}`]],
-  ["413 TooLarge", 1, ["x".repeat(70_000)]],
+  ["413 TooLarge", 1, ["x".repeat(300_000)]],
   ["405 NotPost", 1, ["", {}, "GET"]]
 ]
 

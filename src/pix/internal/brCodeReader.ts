@@ -7,6 +7,7 @@ import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Money from "../Money.ts"
 import type { BrCode, Problem, ProblemCode } from "./brCodeModel.ts"
+import { maxCodeLength } from "../../internal/bounds.ts"
 import { crc16 } from "../../internal/crc16.ts"
 import { isDirectoryKey } from "./pixKeyKinds.ts"
 import * as tlv from "./tlv.ts"
@@ -145,14 +146,13 @@ const toBinary = (text: string) => Array.from(utf8.encode(text), (byte) => Strin
 const fromBinary = (binary: string) => fromUtf8.decode(Uint8Array.from(binary, (char) => char.charCodeAt(0)))
 
 // A QR code holds less.
-const maxLength = 8192
 
 /**
  * Reads a code whose lengths count UTF-16 units or UTF-8 bytes. A reading without problems wins, then one whose checksum
  * is correct, then the first.
  */
 export const readBrCode = (payload: string): Result.Result<BrCode, Problem> => {
-  if (!Predicate.isString(payload) || payload.length > maxLength) return Result.fail(unreadable)
+  if (!Predicate.isString(payload) || payload.length > maxCodeLength) return Result.fail(unreadable)
   const text = payload.trim()
   const byUnits = read(text, text, (value) => value)
   if (/^\p{ASCII}*$/u.test(text)) return byUnits

@@ -17,7 +17,7 @@ import type { DeliveryText } from "../WebhookOptions.ts"
 import type { WebhookRefused, WebhookVerifier } from "../WebhookVerifier.ts"
 import type { End } from "./edge.ts"
 import { type HandlerFailed, isEarly } from "./handlers.ts"
-import { maxBodyBytes } from "./bounds.ts"
+import { maxBodyBytes } from "../../internal/bounds.ts"
 import type { NotRead, Reading } from "./reader.ts"
 import { withoutPathSecret } from "./serverSpan.ts"
 import { makeAnswered, type Refusal } from "./signals.ts"
@@ -38,7 +38,12 @@ class NotTaken extends Data.TaggedError("NotTaken")<
   Refusal & { readonly headers?: Readonly<Record<string, string>> }
 > {}
 
-const tooLarge = () => new NotTaken({ status: 413, errorType: "TooLarge", message: "its body is too large." })
+const tooLarge = () =>
+  new NotTaken({
+    status: 413,
+    errorType: "TooLarge",
+    message: `its body is larger than ${maxBodyBytes / 1024} KiB. Nothing of it is stored: check the open orders.`
+  })
 const unreadable = () =>
   new NotTaken({ status: 400, errorType: "Unreadable", message: "its body is not JSON, or does not fit `find`." })
 const byReader = {

@@ -7,7 +7,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { findAll, type Hint } from "../WebhookHint.ts"
 import type { DeliveryText, WebhookOptions } from "../WebhookOptions.ts"
-import { maxHints } from "./bounds.ts"
+import { maxHints } from "../../internal/bounds.ts"
 
 /** What a delivery says of one subject. */
 export interface Reading {

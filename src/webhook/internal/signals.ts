@@ -9,6 +9,7 @@ import type * as Scope from "effect/Scope"
 import { measureClock } from "../../durable/Now.ts"
 import { measureRepeatedly, reportUntil } from "../../durable/Work.ts"
 import { counter, gauge, setToNow, update } from "../../internal/metrics.ts"
+import { maxNamedWords } from "../../internal/bounds.ts"
 import { monotonicMillis } from "../../internal/monotonic.ts"
 import type { NextWrite } from "../../internal/soleWriter.ts"
 import { plainWord } from "../../contract/StatusWords.ts"
@@ -146,9 +147,6 @@ const moreOf = (count: number) => (count === 1 ? "" : ` ${count - 1} more since 
 
 export type LookupSignals = ReturnType<typeof makeLookupSignals>
 
-/** How many unlisted words the metrics name. The others are `other`. */
-const mostWords = 20
-
 /** What lookups say that a person should know: each line once a minute. */
 export const makeLookupSignals = (webhook: string, lines: Lines) => {
   const words = new Set<string>()
@@ -182,7 +180,7 @@ export const makeLookupSignals = (webhook: string, lines: Lines) => {
     /** Counts a lookup whose status no table has: the status is handed out to `onStatus` alone. */
     countUnlisted: Effect.fnUntraced(function* (text: string) {
       const word = plainWord(text)
-      if (word !== undefined && words.size < mostWords) words.add(word)
+      if (word !== undefined && words.size < maxNamedWords) words.add(word)
       const status = word !== undefined && words.has(word) ? word : "other"
       yield* update(unlisted, 1, { webhook, "payments.status": status })
       const count = yield* sinceLastLine(lines, `unlisted ${status}`)

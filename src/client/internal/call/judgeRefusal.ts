@@ -21,7 +21,8 @@ import { readPhrases } from "../words/phrases.ts"
 import { pathOfRequest } from "../words/requestFields.ts"
 import { secretsOfBody } from "../words/secrets.ts"
 import { digestOf, isStatusPhrase, withoutValues } from "../words/sentence.ts"
-import { maxInput, readServiceMessage } from "../words/serviceMessage.ts"
+import { maxRefusalLength } from "../../../internal/bounds.ts"
+import { readServiceMessage } from "../words/serviceMessage.ts"
 import { waitSeconds } from "../words/waitSeconds.ts"
 import { type Answer, readByStatus, readRefusal } from "./refusalLines.ts"
 import type { Call, Failed, FailedRecord } from "./state.ts"
@@ -83,7 +84,7 @@ const isPacked = (text: string, headers: AnswerHeaders): boolean => {
 const encoder = new TextEncoder()
 
 const unreadReason = (text: string, isJson: boolean, headers: AnswerHeaders): FailureReason | undefined => {
-  if (text.length > maxInput) return "TooLarge"
+  if (text.length > maxRefusalLength) return "TooLarge"
   const isCut = !isJson && jsonStart.test(text)
   return controlCharacters.test(text) || isCut || isPacked(text, headers) ? "Unreadable" : undefined
 }

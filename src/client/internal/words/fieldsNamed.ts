@@ -2,6 +2,7 @@
  * Finds the fields of the request that the body of a refusal names. The service documents no shape, so this reads the common
  * ones of frameworks. The names decide only what is shown: no rule about money reads them.
  */
+import { maxRefusalLength } from "../../../internal/bounds.ts"
 import * as Predicate from "effect/Predicate"
 import { foldName } from "./fold.ts"
 import type { PathOf } from "./requestFields.ts"
@@ -118,7 +119,7 @@ const most = 10
 
 /** Returns the fields that a body names, at most ten, each once. Never throws. */
 export const fieldsNamed = (body: string, pathOf: PathOf): ReadonlyArray<NamedField> => {
-  const found = fieldsIn(body.slice(0, Message.maxInput), pathOf, { path: [], isError: false, depth: 0 })
+  const found = fieldsIn(body.slice(0, maxRefusalLength), pathOf, { path: [], isError: false, depth: 0 })
   return [...new Map(found.map((field) => [field.path, field])).values()].slice(0, most)
 }
 

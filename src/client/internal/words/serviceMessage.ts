@@ -6,6 +6,7 @@
  */
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
+import { maxRefusalLength } from "../../../internal/bounds.ts"
 import { foldName } from "./fold.ts"
 import type { Reason } from "./phrases.ts"
 
@@ -21,8 +22,6 @@ export interface ServiceMessage {
   readonly isJson: boolean
 }
 
-/** The length of the part of a body that is read, in UTF-16 units. */
-export const maxInput = 32_768
 export const maxDepth = 6
 export const maxMembers = 64
 
@@ -201,7 +200,7 @@ const isPlain = (text: string): boolean => text !== "" && !text.startsWith("<")
 
 /** Reads the message, the code if there is one, and all texts of the body of an error response. Never throws. */
 export const readServiceMessage = (body: string): ServiceMessage => {
-  const text = body.slice(0, maxInput).trim()
+  const text = body.slice(0, maxRefusalLength).trim()
   const json = parse(text)
   const members = json?.members ?? []
   return {

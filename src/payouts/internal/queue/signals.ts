@@ -9,6 +9,7 @@ import type * as Latch from "effect/Latch"
 import { fingerprint } from "../../../contract/IdempotencyKey.ts"
 import { measureClock } from "../../../durable/Now.ts"
 import { measureRepeatedly, reportUntil } from "../../../durable/Work.ts"
+import { maxNamedWords } from "../../../internal/bounds.ts"
 import { counter, gauge, setToNow, update } from "../../../internal/metrics.ts"
 import { errorType, log } from "../../../internal/spans.ts"
 import { logFields } from "../machine.ts"
@@ -180,8 +181,6 @@ export const payoutFields = (row: Row): Readonly<Record<string, unknown>> => {
 
 const states = ["accepted", "unknown", "parked"] as const
 const checks = ["Claimed", "Contradicted", "Unconfirmed"] as const
-/** How many unlisted words the gauges name. The others are `other`. */
-const mostWords = 20
 const dayMillis = 86_400_000
 /** Where nothing says how payouts ended, all stay posted. So only those of the last 35 days are counted. */
 const postedFor = 35 * dayMillis
@@ -249,7 +248,7 @@ export const measures = Effect.fnUntraced(function* (store: Store, { account }: 
     )
     yield* measurePosted
     const checked = found.filter(({ of }) => of === "ToCheck")
-    for (const { word } of checked) if (word !== null && words.size < mostWords) words.add(word)
+    for (const { word } of checked) if (word !== null && words.size < maxNamedWords) words.add(word)
     const ofWord = (word: string | null) => (word === null || words.has(word) ? word : "other")
     const labels = [
       ...checks.map((cause) => [cause, null] as const),
