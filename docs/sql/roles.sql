@@ -56,9 +56,9 @@ BEGIN
   GRANT DELETE ON effect_pix_payout_history TO effect_pix_worker;
   GRANT INSERT, UPDATE ON effect_pix_payout_days TO effect_pix_worker;
   GRANT INSERT (account) ON effect_pix_payout_accounts TO effect_pix_worker, effect_pix_operator;
-  GRANT UPDATE (served_at, fingerprint, company_id, horizon, paused, paused_at, pause, ends_in_row, blocked_at,
-    blocked_because, probes, probe_at, probe_key, refused_key, limited_at, spacing, next_at,
-    identity, seen_at, lookup_slot_at, lookups_stopped_at, lookup_probe_at, lookup_found_at, moved_at, hands_out)
+  GRANT UPDATE (served_at, fingerprint, company_id, horizon, paused, paused_at, pause, ends_in_row, next_at,
+    set_at, held_at, held_because, refusals, suspects, short_of, limited_at,
+    identity, seen_at, lookup_at, lookups_stopped_at, lookup_found_at, moved_at, hands_out)
     ON effect_pix_payout_accounts TO effect_pix_worker;
   -- The operator takes the steps of the command: it alone settles, judges what is parked or refused, and sets limits. It submits nothing.
   GRANT UPDATE (state, due_at, taken_by, tries, offered_by,
@@ -66,8 +66,8 @@ BEGIN
     error, request, request_check, payee, reason, lookups, ended_as, ended_by, ended_at, contradicted,
     updated_at, version) ON effect_pix_payouts TO effect_pix_operator;
   GRANT UPDATE (spent) ON effect_pix_payout_days TO effect_pix_operator;
-  GRANT UPDATE (fingerprint, company_id, paused, paused_at, pause, ends_in_row, probe_at,
-    pace_most, pace_per, window_from, window_to, spacing, next_at) ON effect_pix_payout_accounts TO effect_pix_operator;
+  GRANT UPDATE (fingerprint, company_id, paused, paused_at, pause, ends_in_row, next_at,
+    pace_most, pace_per, window_from, window_to, daily_cap, max_amount) ON effect_pix_payout_accounts TO effect_pix_operator;
 END $$;
 
 -- The functions find nothing by the search_path of a login, whose temporary tables would come first: they name the schema of the

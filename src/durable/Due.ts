@@ -12,7 +12,7 @@ import type { Fragment } from "effect/sql/Statement"
 import type { SqlError } from "effect/sql/SqlError"
 import { monotonicMillis } from "../internal/monotonic.ts"
 import { unnoticed } from "../internal/soleWriter.ts"
-import { type Database, isOneOf, locked, unpacked } from "./Database.ts"
+import { type Database, inTransaction, isOneOf, locked, unpacked } from "./Database.ts"
 import { databaseNow } from "./Now.ts"
 
 /** The columns of a table whose rows wait, as SQL. A row that another program inserts is due at once. */
@@ -45,6 +45,21 @@ export interface DueRow {
   readonly key: string
   /** How often it was taken since it was written last, with this time. */
   readonly tries: number
+}
+
+/** Which of the rows that are due are taken. */
+export interface Takes {
+  /** One more condition, as SQL. */
+  readonly only?: Fragment | undefined
+  /** What comes before others, as SQL of an order. */
+  readonly first?: Fragment | undefined
+  /**
+   * A statement that has to return a row, or none of the table is taken: then at most one is, and the first one that nobody has. Given
+   * is what finds a row that is due.
+   */
+  readonly turn?:
+    | ((found: Fragment) => Effect.Effect<Fragment & Effect.Effect<ReadonlyArray<unknown>, SqlError>>)
+    | undefined
 }
 
 /** A row that was taken: only its taker renews it and gives it back. */
@@ -90,6 +105,20 @@ export const makeDue = (
       sql`UPDATE ${rows} SET due_at = due_at - ${back} WHERE ${where} AND taken_by IS NULL AND due_at > ${wall}`
     )
   })
+  const untilNextOf = (only: Fragment): Effect.Effect<number, SqlError> =>
+    Effect.flatMap(databaseNow(database), (now) =>
+      Effect.flatMap(
+        sql<{ readonly first: unknown; readonly longest: unknown }>`
+          SELECT MIN(due_at) - ${now} AS "first", ${dialect === "pg" ? sql`0` : sql`MAX(due_at - ${from(now)})`} AS "longest"
+          FROM ${rows} WHERE ${where} AND ${only}`,
+        ([row]) => {
+          if (row === undefined || row.first === null) return Effect.succeed(Infinity)
+          return dialect === "sqlite" && Number(row.longest) > longest
+            ? bringForward(now)
+            : Effect.succeed(Math.max(0, Number(row.first)))
+        }
+      )
+    )
 
   return {
     /** What a row has that is due after a number of milliseconds, and that nobody has taken, as SQL for an UPDATE. */
@@ -99,14 +128,28 @@ export const makeDue = (
     take: Effect.fnUntraced(function* (
       taker: string,
       lease: number,
-      most: number
+      most: number,
+      { first, only = sql`1 = 1`, turn }: Takes = {}
     ): Effect.fn.Return<ReadonlyArray<DueRow>, SqlError> {
       if (dialect === "sqlite") yield* followClock
       const [now, until] = [yield* fromNow(0), yield* fromNow(lease)]
-      const due = sql`SELECT ${sql(place)} FROM ${rows} WHERE ${where} AND due_at <= ${now}
-          ORDER BY due_at LIMIT ${most} ${locked(database)}`
-      return yield* unnoticed(sql<DueRow>`UPDATE ${rows} SET due_at = ${until}, taken_by = ${taker}, tries = tries + 1
-          WHERE ${isOneOf(database, place, due)} RETURNING ${columns}, CAST(${sql(key)} AS TEXT) AS "key", tries AS "tries"`)
+      const isDue = sql`${where} AND due_at <= ${now} AND ${only}`
+      const order = first === undefined ? sql`due_at` : sql`${first}, due_at`
+      const take = (count: number, condition: Fragment) => {
+        const due = sql`SELECT ${sql(place)} FROM ${rows} WHERE ${condition} ORDER BY ${order} LIMIT ${count} ${locked(database)}`
+        return sql<DueRow>`UPDATE ${rows} SET due_at = ${until}, taken_by = ${taker}, tries = tries + 1
+          WHERE ${isOneOf(database, place, due)} RETURNING ${columns}, CAST(${sql(key)} AS TEXT) AS "key", tries AS "tries"`
+      }
+      if (turn === undefined) return yield* unnoticed(take(most, isDue))
+      const turned = yield* turn(sql`SELECT 1 FROM ${rows} WHERE ${isDue}`)
+      // Who has the turn looks for its row after it has it: who has none locks none.
+      if (dialect === "pg")
+        return yield* sql<DueRow>`WITH turn AS (${turned}) ${take(1, sql`EXISTS (SELECT 1 FROM turn) AND ${isDue}`)}`
+      return yield* unnoticed(
+        inTransaction(database)(
+          Effect.flatMap(turned, ({ length }) => (length === 0 ? Effect.succeed([]) : take(1, isDue)))
+        )
+      )
     }),
     /**
      * Renews the leases of rows, for the time of the lease in milliseconds. Nobody takes a row that is locked. It finds them by the
@@ -128,26 +171,18 @@ export const makeDue = (
         const own = sql`SELECT ${sql(place)} FROM ${rows} WHERE ${scope} AND ${keys} AND ${takers} ${locked(database)}`
         return unnoticed(sql`UPDATE ${rows} SET due_at = ${until} WHERE ${isOneOf(database, place, own)}`)
       }),
-    /** Gives a row back, which is due after a number of milliseconds. */
-    giveBack: (taken: Taken, millis: number): Effect.Effect<unknown, SqlError> =>
+    /** Gives a row back, which is due after a number of milliseconds. A take that was of no use does not count. */
+    giveBack: (taken: Taken, millis: number, isCounted = true): Effect.Effect<unknown, SqlError> =>
       Effect.flatMap(
         dueAfter(millis),
-        (at) => sql`UPDATE ${rows} SET due_at = ${at}, taken_by = NULL
+        (
+          at
+        ) => sql`UPDATE ${rows} SET due_at = ${at}, taken_by = NULL, tries = tries - ${sql.literal(isCounted ? "0" : "1")}
           WHERE ${where} AND ${sql(key)} = ${taken.key} AND taken_by = ${taken.taker}`
       ),
-    /** In how many milliseconds the next row is due; `Infinity` where none waits. */
-    untilNext: Effect.flatMap(databaseNow(database), (now) =>
-      Effect.flatMap(
-        sql<{ readonly first: unknown; readonly longest: unknown }>`
-          SELECT MIN(due_at) - ${now} AS "first", ${dialect === "pg" ? sql`0` : sql`MAX(due_at - ${from(now)})`} AS "longest"
-          FROM ${rows} WHERE ${where}`,
-        ([row]) => {
-          if (row === undefined || row.first === null) return Effect.succeed(Infinity)
-          return dialect === "sqlite" && Number(row.longest) > longest
-            ? bringForward(now)
-            : Effect.succeed(Math.max(0, Number(row.first)))
-        }
-      )
-    )
+    /** In how many milliseconds the next row of a condition is due; `Infinity` where none waits. */
+    untilNextOf,
+    /** The same of all rows. */
+    untilNext: untilNextOf(sql`1 = 1`)
   }
 }

@@ -5,6 +5,7 @@
  */
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -13,14 +14,22 @@ import * as Latch from "effect/Latch"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import type { NextWrite } from "../internal/soleWriter.ts"
+import type { SqlError } from "effect/sql/SqlError"
 import type { Due, DueRow, Taken } from "./Due.ts"
 import { makeWarn, noAnswer, repeatedly, type TryAgain } from "./Work.ts"
 
+/** Where rows are taken from. */
+export interface Rows<Row extends DueRow = DueRow> extends Pick<Due, "renew" | "giveBack" | "untilNext"> {
+  readonly take: (taker: string, lease: number, most: number) => Effect.Effect<ReadonlyArray<Row>, SqlError>
+  /** In how many milliseconds rows are taken again after the last take, without a look when the next one is due. */
+  readonly again?: (() => number | undefined) | undefined
+}
+
 /** How the rows of a table are taken and handled. Times are in milliseconds. */
-export interface WorkOptions<R> {
+export interface WorkOptions<R, Row extends DueRow = DueRow> {
   /** The name of the worker in the log. */
   readonly name: string
-  readonly due: Due
+  readonly due: Rows<Row>
   readonly concurrency: number
   /** How long a row is leased without a renewal. */
   readonly lease: number
@@ -29,22 +38,24 @@ export interface WorkOptions<R> {
   /** Opened when this process writes a row that is due. */
   readonly isDue: Latch.Latch
   readonly followWrites: Effect.Effect<NextWrite, never, Scope.Scope>
-  /** How many rows may be held now, and what is opened when there may be more. Default: always `concurrency`. */
-  readonly room?: { readonly most: () => number; readonly isFree: Latch.Latch }
+  /** How many rows may be held now. Default: `concurrency`. */
+  readonly most?: (() => number) | undefined
   /** Success: the handler has written what becomes of the row. A failure gives the row back, for a later try. */
-  readonly handle: (row: DueRow) => Effect.Effect<void, TryAgain, R>
+  readonly handle: (row: Row) => Effect.Effect<void, TryAgain, R>
 }
 
 /** After how many milliseconds a row is tried again: 1, 2, 4 seconds, and so on, up to 5 minutes. */
 const backoff = (tries: number) => Math.min(1000 * 2 ** (tries - 1), 300_000)
 
 /** Takes rows and handles `concurrency` of them at the same time, until it is interrupted. */
-export const workRows = <R>(options: WorkOptions<R>): Effect.Effect<never, never, R> =>
+export const workRows = <R, Row extends DueRow = DueRow>(
+  options: WorkOptions<R, Row>
+): Effect.Effect<never, never, R> =>
   Effect.gen(function* () {
-    const { concurrency, due, isDue, lease, name, poll, room } = options
+    const { due, isDue, lease, name, poll, most = () => options.concurrency } = options
     const held = new Set<Taken>()
-    const isFree = room?.isFree ?? Latch.makeUnsafe(true)
-    const left = () => (room?.most() ?? concurrency) - held.size
+    const isFree = Latch.makeUnsafe(true)
+    const left = () => most() - held.size
     const isHolding = Latch.makeUnsafe()
     const handling = yield* FiberSet.make<void>()
     const nextWrite = yield* options.followWrites
@@ -57,9 +68,9 @@ export const workRows = <R>(options: WorkOptions<R>): Effect.Effect<never, never
       const isAtOnce = Result.isSuccess(failure) && failure.success.isAtOnce === true
       const millis = Cause.hasInterrupts(cause) || isAtOnce ? 0 : backoff(tries)
       // Where the database does not answer, the lease ends.
-      return Effect.andThen(Effect.exit(quietly(due.giveBack(taken, millis))), isDue.open)
+      return Effect.andThen(Effect.exit(quietly(due.giveBack(taken, millis, !isAtOnce))), isDue.open)
     }
-    const handle = (row: DueRow, taken: Taken) =>
+    const handle = (row: Row, taken: Taken) =>
       Effect.uninterruptibleMask((restore) =>
         Effect.flatMap(Effect.exit(restore(options.handle(row))), (exit) =>
           Exit.isSuccess(exit) ? Effect.void : giveBack(taken, row, exit.cause)
@@ -75,11 +86,11 @@ export const workRows = <R>(options: WorkOptions<R>): Effect.Effect<never, never
       )
 
     /** A row that was taken has its handler, which gives it back: no interruption comes between. */
-    const takeRows = (most: number) =>
+    const takeRows = (count: number) =>
       Effect.uninterruptibleMask((restore) =>
         Effect.gen(function* () {
           const taker = SecureRandom.uuidV4Unsafe()
-          const rows = yield* restore(quietly(due.take(taker, lease, most)))
+          const rows = yield* restore(quietly(due.take(taker, lease, count)))
           for (const row of rows) {
             const taken = { key: row.key, taker }
             held.add(taken)
@@ -90,27 +101,35 @@ export const workRows = <R>(options: WorkOptions<R>): Effect.Effect<never, never
           return rows
         })
       )
+    /** Waits until a row is due, as the last look says: each write of another process is followed by one. */
+    const untilDue = Effect.gen(function* () {
+      const clock = yield* Clock.Clock
+      const now = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
+      // In a burst of rows of this process the next one is taken before this.
+      yield* Effect.sleep("50 millis")
+      let dueAt = Infinity
+      for (;;) {
+        dueAt = Math.min(dueAt, now() + (yield* quietly(due.untilNext)))
+        const left = dueAt - now()
+        if (left <= 0) return
+        // While the machine is suspended its clock goes on, and the timers do not.
+        const isDueThen = left === Infinity ? Effect.never : Effect.sleep(Duration.millis(Math.min(left, 60_000)))
+        yield* Effect.raceFirst(isDueThen, Effect.andThen(Effect.sleep(Duration.millis(poll)), nextWrite))
+      }
+    })
 
     const takeSome = Effect.gen(function* () {
       yield* isFree.await
       isDue.closeUnsafe()
-      const most = left()
-      if (most <= 0) {
+      const count = left()
+      if (count <= 0) {
         isFree.closeUnsafe()
         return
       }
-      const rows = yield* takeRows(most)
-      if (rows.length === most) return
-      const nextDue = Effect.gen(function* () {
-        // In a burst of rows of this process the next one is taken before this.
-        yield* Effect.sleep("50 millis")
-        const millis = yield* quietly(due.untilNext)
-        // While the machine is suspended its clock goes on, and the timers do not.
-        if (millis === Infinity) return yield* Effect.never
-        yield* Effect.sleep(Duration.millis(Math.min(millis, 60_000)))
-      })
-      const written = Effect.andThen(Effect.sleep(Duration.millis(poll)), nextWrite)
-      yield* Effect.raceAllFirst([isDue.await, nextDue, written])
+      const rows = yield* takeRows(count)
+      const again = due.again?.()
+      if (rows.length === count || again === 0) return
+      yield* Effect.raceFirst(isDue.await, again === undefined ? untilDue : Effect.sleep(Duration.millis(again)))
     })
 
     const renew = Effect.suspend(() => (held.size === 0 ? Effect.void : due.renew([...held], lease)))

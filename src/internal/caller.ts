@@ -4,12 +4,9 @@
  */
 import * as Context from "effect/Context"
 import { constVoid } from "effect/Function"
-import type { Budget } from "./retryBudget.ts"
 import type { Sender } from "./sender.ts"
 
 export interface Caller {
-  /** The retries of these calls. `undefined`: those of their client. */
-  readonly budget: Budget | undefined
   /**
    * The time, in milliseconds since 1970, after which a call sends no request: its payout could be paid twice then. The deadline of
    * the policy is not enough, since a process may be suspended between two steps of a call. A caller that gives one has a horizon
@@ -33,5 +30,5 @@ const anySender = (): boolean => true
 
 /** A reference and no argument, since the queue makes its calls through the user's `Payments`, decorated or not. */
 export const Caller = Context.Reference<Caller>("effect-pix/Caller", {
-  defaultValue: () => ({ budget: undefined, notAfter: undefined, isSender: anySender, onRefusedInDoubt: constVoid })
+  defaultValue: () => ({ notAfter: undefined, isSender: anySender, onRefusedInDoubt: constVoid })
 })

@@ -84,13 +84,17 @@ export const PayoutLimits = Schema.Struct({
   /** At most so many requests in so much time, one after the other. */
   pace: Schema.optionalKey(Schema.NullOr(Schema.Struct({ most: Schema.Int, per: Schema.Duration }))),
   /** The times of a day of São Paulo between which what is not in doubt is sent, as `08:00` and `20:00`. */
-  window: Schema.optionalKey(Schema.NullOr(Schema.Struct({ from: Schema.String, to: Schema.String })))
+  window: Schema.optionalKey(Schema.NullOr(Schema.Struct({ from: Schema.String, to: Schema.String }))),
+  /** The sum that may be sent in a day of São Paulo, in centavos. */
+  dailyCap: Schema.optionalKey(Schema.NullOr(Centavos)),
+  /** The largest amount of one payout, in centavos. */
+  maxAmount: Schema.optionalKey(Schema.NullOr(Centavos))
 })
 /** See the schema of the same name. */
 export interface PayoutLimits extends Schema.Schema.Type<typeof PayoutLimits> {}
 
 /**
- * One step of an account, which changed what it has: its `fingerprint` (`changeSender`), or its `pace` and `window` (`setLimits`, or
+ * One step of an account, which changed what it has: its `fingerprint` (`changeSender`), or its limits (`setLimits`, or
  * without a person the options of the first layer that had them).
  */
 export const AccountChange = Schema.Struct({

@@ -316,8 +316,8 @@ export class PayoutQueue extends Context.Service<
      */
     readonly discardLetter: LetterStep
     /**
-     * Sets the limits of your gateway that you know: at most `pace.most` requests in `pace.per`, and the `window` of a day of São Paulo
-     * in which payouts leave, as `{ from: "08:00", to: "20:00" }`. `null`: none; absent: as it is. They hold from the next request on,
+     * Sets the limits of the account: at most `pace.most` requests in `pace.per`; the `window` of a day of São Paulo in which payouts
+     * leave, as `{ from: "08:00", to: "20:00" }`; the `dailyCap`, and the `maxAmount` of one payout, in centavos. `null`: none; absent: as it is. They hold from the next request on,
      * for all workers. What waits for them and was never sent is wanted for up to three days. Fails with `InvalidRequest` where one, `by` or
      * `note` is wrong; with `ForeignTransaction` and with `DatabaseError`.
      */
@@ -325,6 +325,8 @@ export class PayoutQueue extends Context.Service<
       limits: {
         readonly pace?: { readonly most: number; readonly per: Duration.Input } | null | undefined
         readonly window?: { readonly from: string; readonly to: string } | null | undefined
+        readonly dailyCap?: number | null | undefined
+        readonly maxAmount?: number | null | undefined
       },
       options?: StepOptions
     ) => Effect.Effect<void, InvalidRequest | ForeignTransaction | DatabaseError>

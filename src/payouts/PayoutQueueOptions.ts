@@ -74,7 +74,7 @@ export interface PayoutQueueOptions<R = never> extends PayoutClientOptions {
    * payout. No send waits for it, but on SQLite, which has one transaction at a time. Default: nothing is called.
    */
   readonly onState?: OnState<R> | undefined
-  /** How many requests of this process may be under way. Default 20. */
+  /** How many requests of this process may be under way. With a `pace` as many are as it starts. Default 20. */
   readonly concurrency?: number | undefined
   /**
    * After how long the payouts of a process that is dead or stopped are taken over by another process. Default 30 seconds.
@@ -82,11 +82,11 @@ export interface PayoutQueueOptions<R = never> extends PayoutClientOptions {
   readonly lease?: Duration.Input | undefined
   /** How long a stop of the process waits for requests that are under way, before it interrupts them. Default 4 seconds. */
   readonly drain?: Duration.Input | undefined
-  /** The largest amount of one payout, in centavos; a payout above it is parked. Default: no limit. */
+  /** The largest amount of one payout, in centavos; a payout above it is parked. It is stored as `pace` is. Default: no limit. */
   readonly maxAmount?: number | undefined
   /**
    * The sum that all processes together may send in a day of São Paulo for the account, in centavos. Unknown payouts count. The
-   * rest waits for the next day. Default: no limit.
+   * rest waits for the next day. It is stored as `pace` is. Default: no limit.
    */
   readonly dailyCap?: number | undefined
   /** Looks posted payouts up: see `PayoutConfirmingOptions`. Default: it does not. */

@@ -3,8 +3,6 @@ import { assert, describe, vi } from "@effect/vitest"
 import { type FailedAttempt, Payments, PaymentsPolicy } from "effect-pix"
 import { Clock, Duration, Effect, Layer, Logger, Metric, Random, Result, Schedule } from "effect"
 import { TestClock } from "effect/testing"
-import { Caller } from "../../src/internal/caller.ts"
-import { makeBudget } from "../../src/internal/retryBudget.ts"
 import { effect, live } from "../support/effect.ts"
 import { balance, record, requestWithdrawal } from "../support/operations.ts"
 import {
@@ -223,13 +221,6 @@ const freely = Effect.provideService(
   PaymentsPolicy,
   PaymentsPolicy.make({ ...recurring, retryBudget: "unlimited" })
 )
-const ofItsOwn = Effect.provideService(read, Caller, {
-  onRefusedInDoubt: () => {},
-  budget: makeBudget(),
-  notAfter: undefined,
-  isSender: () => true
-})
-
 const spent = [2, ...times(14, 1)]
 
 /**
@@ -264,8 +255,7 @@ const budgets: ReadonlyArray<
     [good, bad, good, bad],
     [...times(52, freely), read, read],
     [1, 2, ...times(50, 3), 2, 1]
-  ],
-  ["is not touched by calls with a budget of their own", 28, [bad], [ofItsOwn, read, read], [3, 3, 1]]
+  ]
 ]
 
 describe("the budget of retries", () => {

@@ -1,18 +1,17 @@
 /**
- * What concerns an account: its limits, its balance, its credentials. One payout is tried, the others stand in line.
+ * What concerns an account: its limits, its balance, its credentials. One payout is tried at a time, and the others wait.
  */
 import { assert, describe } from "@effect/vitest"
-import { Clock, Effect, Layer } from "effect"
+import { Effect, Layer } from "effect"
 import { GatewayFacts, Money, PixKey } from "effect-pix"
 import { PayoutQueue } from "effect-pix/payouts"
 import { Fault } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { effect } from "../support/effect.ts"
-import { limited, limits } from "../support/limitedGateway.ts"
+import { limited } from "../support/limitedGateway.ts"
 import { meetAll, poor } from "../support/payoutAnswers.ts"
 import {
-  makeWarnings,
   pass,
   payout,
   payouts,
@@ -31,30 +30,6 @@ const refusal = (message: string, status = 422) => Fault.refusal(status, message
 
 /** Lets time pass in steps of a second. */
 const seconds = (count: number) => Effect.repeat(TestClock.adjust("1 second"), { times: count - 1 })
-
-/** The greatest number of requests in any minute that begins after the first one. */
-const mostInAMinute = (times: ReadonlyArray<number>) => {
-  const later = times.filter((at) => at - (times[0] ?? 0) >= 60_000)
-  return Math.max(...later.map((from) => later.filter((at) => at >= from && at < from + 60_000).length))
-}
-
-describe("payouts to a gateway that answers 429 without a time, which takes", () => {
-  queued.each(Object.entries(limits))(
-    "%s, are all sent in 1.5 times the time that it needs, by at most 8 requests a minute",
-    slow,
-    function* ({ queue }, [name, makeLimit]) {
-      const isOver = makeLimit()
-      const { fault, times } = limited((now) => (isOver(now) ? tooMany : undefined))
-      yield* meetAll(fault)
-      yield* queue.submitMany(payouts(40))
-      const began = yield* Clock.currentTimeMillis
-      while ((yield* paid) < 40) yield* seconds(10)
-      const minutes = ((yield* Clock.currentTimeMillis) - began) / 60_000
-      assert.isAtMost(mostInAMinute(times), 8)
-      assert.isAtMost(minutes, 1.5 * (name === "one in thirty seconds" ? 20 : 8))
-    }
-  )
-})
 
 describe("a limit of the service", () => {
   queued.each([
@@ -117,7 +92,6 @@ describe("a limit of the service", () => {
 
   queued.each([
     ["Limit", tooMany],
-    ["Balance", poor],
     ["Limit", refusal("Limite diário excedido")]
   ] as const)("is known though the payout is in doubt: %s", slow, function* ({ queue, sandbox }, [because, fault]) {
     yield* sandbox.fault("requestWithdrawal", [Fault.resetAfter, fault])
@@ -200,10 +174,9 @@ describe("a balance that covers no more", () => {
     }
   )
 
-  const alone = makeWarnings()
   queued(
-    "and covers others is of the one alone that it does not cover: it leaves the line, and is tried once an hour",
-    { ...slow, under: alone.layer, script: { large: poor } },
+    "and covers others is of the one that it does not cover: it is tried after 5, 15, 35 seconds and so on, up to once an hour",
+    { ...slow, script: { large: poor } },
     function* ({ queue }) {
       yield* warmUp(queue)
       yield* queue.submit(payout("large", big))
@@ -211,12 +184,28 @@ describe("a balance that covers no more", () => {
       yield* seconds(30)
       assert.strictEqual(yield* count("posted"), 25)
       assert.strictEqual(yield* shown("large"), "accepted Balance")
-      const before = yield* requests("large")
-      yield* Effect.repeat(TestClock.adjust("1 minute"), { times: 119 })
-      assert.include([1, 2], (yield* requests("large")) - before)
-      assert.isTrue(
-        alone.lines.some((line) => line.includes("covers other payouts") && line.includes("reference large"))
-      )
+      yield* Effect.repeat(TestClock.adjust("1 minute"), { times: 239 })
+      const times = yield* sentAt("large")
+      for (const [index, at] of [0, 5, 15, 35, 75, 155].entries())
+        assert.closeTo(times[index] ?? 0, at, 3, times.join(" "))
+      const waits = times.slice(1).map((at, index) => at - (times[index] ?? 0))
+      assert.closeTo(Math.max(...waits), 3600, 61)
+    }
+  )
+
+  queued(
+    "holds an account after the second one in a row: of 500 payouts that it covers no more few are refused, and a top-up ends it",
+    { ...slow, horizon: "12 hours" },
+    function* ({ queue, sql }) {
+      yield* meetAll(poor)
+      yield* queue.submitMany(payouts(500))
+      yield* Effect.repeat(TestClock.adjust("30 seconds"), { times: 120 })
+      const [tried] = yield* sql`SELECT COUNT(*) AS count FROM effect_pix_payouts WHERE sends > 0`
+      assert.isAtMost(Number(tried?.["count"]), 3)
+      assert.isAtMost(yield* requests(), 40)
+      yield* meetAll()
+      yield* Effect.repeat(TestClock.adjust("10 seconds"), { times: 400 })
+      assert.strictEqual(yield* paid, 500)
     }
   )
 })
@@ -285,6 +274,8 @@ describe("what the user knows", () => {
       {},
       { pace: { most: 0, per: "1 minute" } },
       { pace: { most: 1, per: "2 days" } },
+      { dailyCap: 0 },
+      { maxAmount: 1.5 },
       { window: { from: "8:00", to: "20:00" } },
       { window: { from: "08:00", to: "08:00" } }
     ] as const)
@@ -292,5 +283,21 @@ describe("what the user knows", () => {
     yield* queue.setLimits({ pace: { most: 5, per: "1 minute" } })
     yield* queue.setLimits({ pace: null })
     assert.isUndefined((yield* queue.account).pace)
+  })
+
+  effect("is the first value of an option, which a person changes for good", world, function* () {
+    const given = { dailyCap: 5000, maxAmount: 3000, pace: { most: 5, per: "1 minute" } } as const
+    const queue = yield* startWorker(given)
+    assert.deepInclude(yield* queue.account, { dailyCap: Money.centavos(5000), maxAmount: Money.centavos(3000) })
+    yield* queue.setLimits({ dailyCap: 9000, maxAmount: null, pace: null }, { by: "ana" })
+    const again = yield* startWorker(given)
+    const { dailyCap, maxAmount, pace } = yield* again.account
+    assert.deepStrictEqual([dailyCap, maxAmount, pace], [Money.centavos(9000), undefined, undefined])
+    yield* again.submitMany([payout("invoice-1", 4000), payout("invoice-2", 9001)])
+    yield* seconds(5)
+    const states = yield* Effect.forEach(["invoice-1", "invoice-2"], (reference) =>
+      Effect.provideService(shown(reference), PayoutQueue, again)
+    )
+    assert.deepStrictEqual(states, ["posted", "parked OverCap"])
   })
 })

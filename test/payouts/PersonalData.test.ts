@@ -80,7 +80,7 @@ effect("no row and no entry has the service's words about a person, whatever it 
       assert.strictEqual(yield* requests(reference), times)
       yield* Effect.ignore(queue.park(reference))
       // Another payout is tried at once.
-      yield* sql`UPDATE effect_pix_payout_accounts SET blocked_at = NULL`
+      yield* sql`UPDATE effect_pix_payout_accounts SET next_at = NULL, held_at = NULL, held_because = NULL, refusals = 0, suspects = NULL`
       yield* TestClock.adjust("2 seconds")
     }
   }

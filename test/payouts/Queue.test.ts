@@ -230,12 +230,14 @@ describe("a payout", () => {
 
 queued(
   "a refused payout is subtracted from the day on which it was counted",
-  { dailyCap: 7000 },
+  { dailyCap: 8000 },
   function* ({ queue, sandbox, sql }) {
     yield* warmUp(queue)
     // The test's clock begins at 21:00 in São Paulo.
-    yield* TestClock.adjust(3 * 3_600_000 - 2000)
-    yield* pass(1.5)
+    yield* TestClock.adjust(3 * 3_600_000 - 20_000)
+    yield* queue.submit(payout("warm"))
+    yield* queue.await("warm")
+    yield* pass(19.5)
     const spent = Effect.map(sql`SELECT spent FROM effect_pix_payout_days ORDER BY day`, (rows) =>
       rows.map((row) => row["spent"])
     )
@@ -243,11 +245,11 @@ queued(
     yield* queue.submitMany(payouts(2))
     yield* settle
     yield* pass(0.5)
-    yield* queue.submitMany(payouts(10).slice(2))
+    yield* queue.submitMany(payouts(11).slice(2))
     yield* settle
-    assert.deepStrictEqual(yield* spent, [7000, 7000])
+    assert.deepStrictEqual(yield* spent, [8000, 8000])
     yield* TestClock.adjust("1 minute")
-    assert.deepStrictEqual(yield* spent, [5000, 7000])
+    assert.deepStrictEqual(yield* spent, [6000, 8000])
     assert.strictEqual(yield* count("accepted"), 1)
   }
 )

@@ -158,7 +158,7 @@ const incidents = Effect.gen(function* () {
     yield* queue.status("tomorrow")
     yield* sql`ALTER TABLE effect_pix_payouts RENAME TO effect_pix_elsewhere`
     // The payouts that somebody waits for are looked for after a write.
-    yield* sql`UPDATE effect_pix_payout_accounts SET probes = probes`
+    yield* sql`UPDATE effect_pix_payout_accounts SET refusals = refusals`
     yield* hasFailedAgain.await
   }).pipe(
     Effect.provide(

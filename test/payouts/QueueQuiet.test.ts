@@ -21,7 +21,7 @@ describe("await", () => {
   queued("reads the database once in each poll interval", { under: layer }, function* ({ queue, sql }) {
     yield* queue.setPaused(true)
     // Any write may concern an awaited payout.
-    const write = sql`UPDATE effect_pix_payout_accounts SET probes = probes`
+    const write = sql`UPDATE effect_pix_payout_accounts SET refusals = refusals`
     yield* Effect.forkScoped(Effect.repeat(write, Schedule.spaced("100 millis")))
     yield* queue.submitMany(payouts(100))
     const fibers = yield* Effect.forEach(payouts(100), ({ reference }) => Effect.forkChild(queue.await(reference)))

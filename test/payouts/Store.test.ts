@@ -4,12 +4,12 @@
  */
 import { assert } from "@effect/vitest"
 import { Clock, Effect, Layer, type Scope, Stream } from "effect"
-import { IdempotencyKey } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
 import { Sandbox } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import type { Fragment } from "effect/sql/Statement"
 import { database } from "../../src/durable/Database.ts"
+import { afterAnswer } from "../../src/payouts/internal/queue/accountTime.ts"
 import { makeStore } from "../../src/payouts/internal/queue/store.ts"
 import { databases } from "../support/database.ts"
 import { numberOf, seenWorld, startConfirming } from "../support/confirming.ts"
@@ -147,29 +147,40 @@ ask("what has a record is looked up when it is due, by one worker, and found by 
   assert.deepStrictEqual(listed, [3, 3])
 })
 
-ask(
-  "lookups have times of their own, five a second, and stop once for all workers until one finds a record",
-  function* () {
-    const { sql, store } = yield* prepare
-    const { found, reserve, stop, takeProbe } = store.accounts.lookups
-    const set = (changes: string) => sql.unsafe(`UPDATE effect_pix_payout_accounts SET ${changes}`)
-    const waits = yield* Effect.forEach([1, 10, 1], (count) => reserve(count))
-    assert.strictEqual(waits[0], 0)
-    assert.isTrue((waits[1] ?? 0) <= 200 && (waits[2] ?? 0) > 1000 && (waits[2] ?? 0) <= 2200, String(waits))
-    // A clock that was ahead.
-    yield* set("lookup_slot_at = 9000000000000000")
-    assert.isAtMost(yield* reserve(1), 60_000)
-    const hourAgo = (yield* Clock.currentTimeMillis) - 3_600_000
-    assert.deepStrictEqual([yield* takeProbe, yield* stop(hourAgo), yield* stop(hourAgo)], [false, true, false])
-    assert.isDefined((yield* store.accounts.get).lookupsStoppedAt)
-    assert.isFalse(yield* takeProbe)
-    yield* set("lookup_probe_at = 0")
-    assert.deepStrictEqual([yield* takeProbe, yield* takeProbe], [true, false])
-    yield* found
-    const { lookupProbeAt, lookupsStoppedAt } = yield* store.accounts.get
-    assert.deepStrictEqual([lookupsStoppedAt, lookupProbeAt, yield* stop(hourAgo)], [null, null, false])
-  }
-)
+ask("lookups have turns, five a second, and stop once for all workers until one finds a record", function* () {
+  const { queue, sql, store } = yield* prepare
+  const { found, stop, turn } = store.accounts.lookups
+  const set = (changes: string) => sql.unsafe(`UPDATE effect_pix_payout_accounts SET ${changes}`)
+  yield* set("fingerprint = NULL")
+  const take = Effect.gen(function* () {
+    const sends = yield* store.findDue
+    const account = yield* store.accounts.get
+    return (yield* yield* turn(account, sends, store.anyRow)).length === 1
+  })
+  assert.deepStrictEqual(yield* Effect.replicateEffect(take, 3), [true, false, false])
+  // A clock that was ahead.
+  yield* set("lookup_at = 9000000000000000")
+  assert.isTrue(yield* take)
+  // With a pace it is one of the account's requests, and sends go before it.
+  const now = (yield* store.accounts.get).readAt
+  yield* set("lookup_at = 0, pace_most = 1, pace_per = 60000")
+  yield* queue.submit(payout("due"))
+  assert.isFalse(yield* take)
+  yield* sql`UPDATE effect_pix_payouts SET due_at = ${now + 3_600_000}`
+  assert.isTrue(yield* take)
+  assert.isAbove((yield* store.accounts.get).nextAt ?? 0, now + 50_000)
+  yield* set("lookup_at = 0")
+  assert.isFalse(yield* take)
+  yield* set("pace_most = NULL, pace_per = NULL, next_at = NULL")
+  const hourAgo = (yield* Clock.currentTimeMillis) - 3_600_000
+  assert.deepStrictEqual([yield* stop(hourAgo), yield* stop(hourAgo), yield* take], [true, false, false])
+  yield* set("lookup_at = 0")
+  assert.deepStrictEqual([yield* take, yield* take], [true, false])
+  const { lookupAt, readAt } = yield* store.accounts.get
+  assert.isAbove(lookupAt ?? 0, readAt + 3_500_000)
+  yield* found
+  assert.deepStrictEqual([(yield* store.accounts.get).lookupsStoppedAt, yield* stop(hourAgo)], [null, false])
+})
 
 ask("payouts are read in their order by state, key, amount and cause", function* () {
   const day = (yield* Clock.currentTimeMillis) + 86_400_000
@@ -243,15 +254,17 @@ ask("a payout costs one statement to submit and two writes to send", function* (
 })
 
 ask("a request is marked only where its account and its run allow it", function* () {
-  const { mark, queue, rowOf, set, sql, store } = yield* prepare
-  const tried = IdempotencyKey.fromReference("payout", "as the one that is tried")
+  const { mark, queue, set, sql, store } = yield* prepare
   const hour = 3_600_000
   const now = yield* Clock.currentTimeMillis
   const allowed: Record<string, readonly [payout: string, account: string, isMarked: boolean]> = {
     "in an account that allows it": ["", "", true],
     "in a paused account": ["", "paused = TRUE", false],
-    "where the service refuses all": ["", "blocked_at = 1", false],
-    "as the one that is tried": ["", `blocked_at = 1, probe_key = '${tried}'`, true],
+    "that was taken before the service refused the account": ["", "refusals = 1", false],
+    "without a turn, before the account's time": ["", `next_at = ${now + hour}, set_at = ${now}`, false],
+    "without a turn, of an account with a pace": ["", "pace_most = 1, pace_per = 1000", false],
+    "before a time that was set later than now": ["", `next_at = ${now + 9 * hour}, set_at = ${now + 8 * hour}`, true],
+    "under another cap": ["", "daily_cap = 1", false],
     "under another sender": ["", "fingerprint = 'other'", false],
     "wanted for an hour": [`wanted_at = ${now - hour + 60_000}`, "", true],
     "wanted for longer": [`wanted_at = ${now - hour - 60_000}`, "", false],
@@ -279,14 +292,14 @@ ask("a request is marked only where its account and its run allow it", function*
     ],
     "in doubt for longer": [`may_have_left_at = ${now - hour - 60_000}`, "", false]
   }
-  const { session } = yield* store.accounts.get
+  const account = yield* store.accounts.get
   const marked: Record<string, boolean> = {}
   for (const [reference, [ofPayout, ofAccount]] of Object.entries(allowed)) {
     yield* queue.submit(payout(reference))
-    yield* sql`UPDATE effect_pix_payout_accounts SET fingerprint = 'own', paused = ${sql.literal("FALSE")}, blocked_at = NULL, probe_key = NULL, served_at = 0, seen_at = ${now}, horizon = ${hour}`
+    yield* sql`UPDATE effect_pix_payout_accounts SET fingerprint = 'own', paused = ${sql.literal("FALSE")}, refusals = 0, next_at = NULL, pace_most = NULL, pace_per = NULL, daily_cap = NULL, served_at = 0, seen_at = ${now}, horizon = ${hour}`
     if (ofPayout !== "") yield* set(reference, ofPayout)
     if (ofAccount !== "") yield* sql.unsafe(`UPDATE effect_pix_payout_accounts SET ${ofAccount}`)
-    const only = yield* store.accounts.allows((yield* rowOf(reference)).idempotencyKey, "own", session, hour)
+    const only = yield* store.accounts.allows(account, "own", hour, false)
     marked[reference] = (yield* mark(reference, undefined, only)) !== undefined
   }
   const expected = Object.entries(allowed).map(([reference, [, , isMarked]]) => [reference, isMarked])
@@ -325,54 +338,43 @@ ask("twenty marks at once together count at most the cap", function* () {
   assert.isUndefined(yield* store.accounts.dayAfter(String(day)))
 })
 
-ask(
-  "of twenty marks at once one takes the time of the account's next request, with the cap in one statement",
-  function* () {
-    const { queue, rowOf, sql, store } = yield* prepare
-    yield* queue.submitMany(payouts(20))
-    yield* sql`UPDATE effect_pix_payout_accounts SET pace_most = 5, pace_per = 60000`
-    const timed = Effect.fnUntraced(function* (reference: string) {
-      const row = yield* rowOf(reference)
-      return yield* store.update(row, { ...row, sends: row.sends + 1, version: row.version + 1 }, "{}", {
-        cap: 5000,
-        isTimed: true
-      })
-    })
-    const all = Effect.forEach(payouts(20), ({ reference }) => timed(reference), { concurrency: 20 })
-    const marked = Effect.map(all, (rows) => [
-      rows.filter((row) => typeof row === "object").length,
-      rows.filter((row) => row === "TooSoon").length
-    ])
-    assert.deepStrictEqual(yield* marked, [1, 19])
-    assert.deepStrictEqual(yield* marked, [0, 20])
-    // A time that lies further ahead than the pace is of a clock that was wrong.
-    const now = (yield* store.accounts.get).readAt
-    yield* sql`UPDATE effect_pix_payout_accounts SET next_at = ${now + 61_000 + 60_000}`
-    assert.deepStrictEqual(yield* marked, [1, 19])
-    assert.isAbove(Number((yield* store.accounts.get).nextAt), now)
+ask("of twenty workers at once one has the turn, and takes the oldest payout that is due", function* () {
+  const { queue, store, sql } = yield* prepare
+  const { accounts, due } = store
+  yield* queue.submitMany(payouts(40))
+  yield* sql`UPDATE effect_pix_payout_accounts SET pace_most = 20, pace_per = 1000`
+  const overtaken: Array<unknown> = []
+  const takeAll = Effect.gen(function* () {
+    const { readAt, ...read } = yield* accounts.get
+    const next = { nextAt: readAt + 1, setAt: readAt }
+    const take = (taker: number) =>
+      due.take(`worker-${taker}`, 60_000, 1, { turn: (found) => accounts.turn({ ...read }, next, found) })
+    const rows = yield* Effect.forEach(Array.from({ length: 20 }).keys(), take, { concurrency: 20 })
+    const [row, ...others] = rows.flat()
+    if (row === undefined) return
+    assert.lengthOf(others, 0)
+    const older = yield* sql`SELECT reference FROM effect_pix_payouts WHERE taken_by IS NULL
+      AND due_at < (SELECT submitted_at FROM effect_pix_payouts WHERE idempotency_key = ${row.key})`
+    overtaken.push(...older)
+  })
+  let taken = 0
+  for (let turn = 0; taken < 20 && turn < 400; turn++) {
+    yield* takeAll
+    taken = (yield* sql`SELECT 1 FROM effect_pix_payouts WHERE taken_by IS NOT NULL`).length
   }
-)
+  assert.deepStrictEqual([taken, overtaken], [20, []])
+})
 
-ask("after a refusal of all one worker at a time tries a payout", function* () {
+ask("an answer changes the account's time as it is, whoever else changes it", function* () {
   const { store } = yield* prepare
   const { accounts } = store
-  const steps = [
-    ["begins", accounts.block({ because: "Credentials", key: "a" }, 60_000), true],
-    ["begins twice", accounts.block({ because: "Setup", key: "a" }, 0), false],
-    ["tries before its time", accounts.takeProbe("a", 60_000), false],
-    ["tries at once after a person's step", Effect.andThen(accounts.probeNow, accounts.takeProbe("a", 60_000)), true],
-    ["tries beside another", Effect.andThen(accounts.probeNow, accounts.takeProbe("b", 60_000)), false],
-    ["ends another's", accounts.endProbe("b", 0), false],
-    ["ends its own", accounts.endProbe("a", 0), true],
-    ["is the next", accounts.takeProbe("b", 0), true],
-    ["takes over from one whose lease is over", accounts.takeProbe("c", 60_000), true],
-    ["unblocks without the permit", accounts.unblock("b", true), false],
-    ["unblocks", accounts.unblock("c", true), true],
-    ["tries where nothing is blocked", accounts.takeProbe("c", 0), false]
-  ] as const
-  for (const [title, step, expected] of steps) assert.strictEqual(yield* step, expected, title)
-  yield* accounts.block({ because: "Credentials", key: "a" }, 0)
-  assert.deepInclude(yield* accounts.get, { blockedBecause: "Credentials", probes: -1, probeKey: null })
+  const refuse = accounts.retime((read, now) =>
+    afterAnswer(read, { _tag: "Refused", because: "Credentials", named: undefined, amount: 1 }, read.refusals, now)
+  )
+  yield* Effect.replicateEffect(refuse, 5, { concurrency: 5 })
+  const { heldBecause, nextAt, readAt, refusals } = yield* accounts.get
+  assert.deepStrictEqual([heldBecause, refusals], ["Credentials", 5])
+  assert.closeTo((nextAt ?? 0) - readAt, 80_000, 5000)
 })
 
 ask("a pause that ends was no wait of what was never sent, while a worker was seen", function* () {

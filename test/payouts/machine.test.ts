@@ -310,7 +310,7 @@ describe("the wait of a payout", () => {
   const pause = { paused: true, pausedAt: 30 }
   it.each<[string, millis: number, row: Partial<Row.Row>, account: Partial<Account>]>([
     ["is wanted since 20", 80, {}, {}],
-    ["is wanted since 20, while the service refuses all", 80, {}, { blockedAt: 10 }],
+    ["is wanted since 20, while the service refuses all", 80, {}, { heldAt: 10, heldBecause: "Setup", refusals: 1 }],
     ["was never sent, and a pause began at 30", 10, { sends: 0 }, pause],
     ["was never sent, and is wanted since a pause", 0, { sends: 0, wantedAt: 60 }, pause],
     ["was never sent, and waits for the cap since 50", 30, { sends: 0, ...cap }, {}],

@@ -6,48 +6,6 @@ import { play } from "../../src/sandbox/Reply.ts"
 /** What a request meets that arrives at a time; nothing: it is executed. */
 export type Decide = (now: number) => Fault.Fault | undefined
 
-const minute = 60_000
-
-/** Whether a request that arrives at a time is over the limit. */
-export const limits = {
-  "five in each minute of the clock": () => {
-    let [of, taken] = [-1, 0]
-    return (now: number) => {
-      const current = Math.floor(now / minute)
-      if (current !== of) [of, taken] = [current, 0]
-      if (taken >= 5) return true
-      taken += 1
-      return false
-    }
-  },
-  "five in any minute": () => {
-    let times: ReadonlyArray<number> = []
-    return (now: number) => {
-      times = times.filter((at) => now - at < minute)
-      if (times.length >= 5) return true
-      times = [...times, now]
-      return false
-    }
-  },
-  "a bucket of five that gets one in twelve seconds": () => {
-    let [tokens, at] = [5, 0]
-    return (now: number) => {
-      ;[tokens, at] = [Math.min(5, tokens + (now - at) / 12_000), now]
-      if (tokens < 1) return true
-      tokens -= 1
-      return false
-    }
-  },
-  "one in thirty seconds": () => {
-    let last = Number.NEGATIVE_INFINITY
-    return (now: number) => {
-      if (now - last < 30_000) return true
-      last = now
-      return false
-    }
-  }
-} as const
-
 /** A gateway that decides by the time, with the times of its requests. */
 export const limited = (decide: Decide) => {
   const times: Array<number> = []

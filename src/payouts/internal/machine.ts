@@ -233,7 +233,7 @@ export const accountCause = (
 }
 
 /** Whether a doubt begins with a 4xx: the service says that a call behind it broke, or its refusal could not be read. */
-export const isDoubtfulRefusal = (error: RequestWithdrawalError): boolean =>
+const isDoubtfulRefusal = (error: RequestWithdrawalError): boolean =>
   error._tag === "OutcomeUnknown" &&
   error.reason !== "RefusedAfterUnknown" &&
   Math.floor((error.status ?? 0) / 100) === 4

@@ -155,7 +155,7 @@ const makeSettings = (transport: Transport, facts: GatewayFacts, builtIn: Contex
     const { context } = fiber
     const clock = fiber.getRef(Clock.Clock)
     const caller = Context.get(context, Caller)
-    const { isSender, notAfter = Number.POSITIVE_INFINITY, onRefusedInDoubt, budget: ownBudget = budget } = caller
+    const { isSender, notAfter = Number.POSITIVE_INFINITY, onRefusedInDoubt } = caller
     return {
       policy,
       clock,
@@ -173,7 +173,7 @@ const makeSettings = (transport: Transport, facts: GatewayFacts, builtIn: Contex
       horizon: notAfter === Number.POSITIVE_INFINITY ? Duration.toMillis(policy.horizon) : Number.POSITIVE_INFINITY,
       senderCheck: isSender,
       onRefusedInDoubt,
-      budget: ownBudget
+      budget
     }
   }
 

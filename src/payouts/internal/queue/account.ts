@@ -24,32 +24,33 @@ export const Account = Schema.Struct({
   endsInRow: startingAt(0),
   /** The last `setPaused`, as JSON. */
   pause: orNull(Schema.String),
-  /** Since when the service refuses every request alike, and one payout is tried at a time. */
-  blockedAt: orNull(Int),
-  blockedBecause: orNull(Schema.String),
-  /** How many payouts were tried since, after waits of the library's own. -1: the service named when to try the first one. */
-  probes: startingAt(0),
-  /** From when the next payout may be tried, by the clock of the database. While one is tried, it is the end of its lease. */
-  probeAt: orNull(Int),
-  /** The key of the payout that is tried. */
-  probeKey: orNull(Schema.String),
+  /** Before this time no request leaves, by the clock of the database. Null: the next one may leave now. */
+  nextAt: orNull(Int),
+  /** When that time was set, by the same clock. One that was set later than now is void. */
+  setAt: orNull(Int),
+  /** Since when the service refuses the account, and why: one payout at a time is tried. Null: it takes its requests. */
+  heldAt: orNull(Int),
+  heldBecause: orNull(Schema.String),
+  /** How many refusals of the account there were in a row. */
+  refusals: startingAt(0),
+  /** The keys of the payouts whose failures may be about them alone, since the service took one: three of them are about the account. */
+  suspects: orNull(Schema.String),
+  /** The last amount that the balance or a limit did not cover. Null: it covered as much since. */
+  shortOf: orNull(Int),
   /** Since when withdrawals are not looked up, since the service knows none of those that it named. */
   lookupsStoppedAt: orNull(Int),
-  /** From when one is looked up while they are stopped, by the clock of the database. */
-  lookupProbeAt: orNull(Int),
+  /** From when the next withdrawal is looked up, by the clock of the database. */
+  lookupAt: orNull(Int),
   /** When a lookup found a record last, within a minute. */
   lookupFoundAt: orNull(Int),
-  /** The key of the payout that the balance did not cover last. */
-  refusedKey: orNull(Schema.String),
   /** When the service named a limit last, by the clock of the database. */
   limitedAt: orNull(Int),
   /** At most so many requests in so many milliseconds, as an operator set it. */
   paceMost: orNull(Int),
   pacePer: orNull(Int),
-  /** What was learned of the service's own pace: milliseconds from one request to the next. */
-  spacing: orNull(Int),
-  /** Before this time no request leaves, by the clock of the database. */
-  nextAt: orNull(Int),
+  /** The sum that may be sent in a day, and the largest amount of one payout, in centavos. */
+  dailyCap: orNull(Int),
+  maxAmount: orNull(Int),
   /** The minutes of a day of São Paulo between which what is not in doubt is sent. */
   windowFrom: orNull(Int),
   windowTo: orNull(Int),

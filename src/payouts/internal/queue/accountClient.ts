@@ -8,16 +8,21 @@ import type { StepOptions } from "../../../durable/Step.ts"
 import { accountOf, checkedFingerprint, checkedPerson, invalid, writeChange, writePause } from "./entries.ts"
 import { changeLimits, checkedLimits } from "./limits.ts"
 import { guard, operationsOf } from "./operation.ts"
-import { accountKey, type Store } from "./store.ts"
+import type { Core } from "./core.ts"
+import { accountKey } from "./store.ts"
 
-export const makeAccountClient = (store: Store) => {
+export const makeAccountClient = (core: Core) => {
+  const { store } = core
   const { writing } = operationsOf(store)
   return {
     setPaused: (paused: boolean, options: StepOptions = {}) =>
       writing(
         "setPaused",
         Effect.flatMap(Effect.all([checkedPerson(options), DateTime.now]), ([person, at]) =>
-          store.accounts.setPaused(paused, writePause({ at, paused, ...person }))
+          Effect.andThen(
+            store.accounts.setPaused(paused, writePause({ at, paused, ...person })),
+            paused ? store.afterCommit(core.accountChanged) : core.releaseAccount
+          )
         )
       ),
     isPaused: mapDatabaseError("isPaused")(Effect.map(store.accounts.get, ({ paused }) => paused)),
@@ -39,6 +44,7 @@ export const makeAccountClient = (store: Store) => {
         Effect.gen(function* () {
           const person = yield* checkedPerson(options)
           yield* changeLimits(store, yield* checkedLimits(limits), person)
+          yield* core.releaseAccount
         })
       ),
     account: guard("account")(

@@ -15,11 +15,10 @@ import { Account, type ReadAccount } from "./account.ts"
 import { Int, orNull } from "./columns.ts"
 import { makeDays, minuteOf } from "./days.ts"
 import { makeIdentityStore } from "./identityStore.ts"
-import { makeLookupStore } from "./lookupStore.ts"
+import { type AccountTime, isSameTime } from "./accountTime.ts"
+import { makeLookupStore, type UpdateAccount } from "./lookupStore.ts"
 import { makeSetPaused } from "./pause.ts"
-import { makeProbes, type UpdateAccount } from "./probes.ts"
-import { accountAlias, fragmentOf, isSpaced, maySend } from "./conditions.ts"
-import { makeSpacing } from "./spacing.ts"
+import { accountAlias, fragmentOf, isNextNow, isWithoutTurns, maySend } from "./conditions.ts"
 
 const table = "effect_pix_payout_accounts"
 
@@ -44,7 +43,6 @@ export const makeAccountStore = (database: Database, account: string) => {
   let checkedSession: string | null = null
   const insertIfAbsent = sql`INSERT INTO ${accounts} (account) VALUES (${account}) ON CONFLICT DO NOTHING`
 
-  const spacing = makeSpacing(database, account)
   const update: UpdateAccount = (changes, where) =>
     changedAny(sql`UPDATE ${accounts} SET ${changes} WHERE account = ${account} AND ${where} RETURNING account`)
 
@@ -56,6 +54,12 @@ export const makeAccountStore = (database: Database, account: string) => {
     const [read] = yield* Effect.orDie(decode([found ?? { ...Account.make({ account }), ...bare }]))
     return { ...read!, ahead: read!.readAt - (yield* Clock.currentTimeMillis) } satisfies ReadAccount
   })
+
+  /** Whether the time of the account is as it was read, as SQL. */
+  const isAsRead = ({ nextAt, refusals, setAt, shortOf, suspects }: AccountTime) =>
+    sql`next_at IS NOT DISTINCT FROM CAST(${nextAt} AS BIGINT) AND set_at IS NOT DISTINCT FROM CAST(${setAt} AS BIGINT)
+      AND refusals = ${refusals} AND suspects IS NOT DISTINCT FROM CAST(${suspects} AS TEXT)
+      AND short_of IS NOT DISTINCT FROM CAST(${shortOf} AS BIGINT)`
 
   return {
     /** The identity of the database, and when a worker was seen in it. */
@@ -78,8 +82,28 @@ export const makeAccountStore = (database: Database, account: string) => {
     insertIfAbsent,
 
     setPaused: makeSetPaused(database, account, insertIfAbsent, update),
-    ...makeProbes(database, update, spacing),
-    takeTime: spacing.takeTime,
+    /** The turn of a request, as a statement that changes the account where its time has come, and `found` has a row. */
+    turn: (read: AccountTime, { nextAt, setAt }: Pick<AccountTime, "nextAt" | "setAt">, found: Fragment) =>
+      Effect.map(
+        databaseNow(database),
+        (
+          now
+        ) => sql`UPDATE ${accounts} AS ${served} SET next_at = CAST(${nextAt} AS BIGINT), set_at = CAST(${setAt} AS BIGINT)
+          WHERE account = ${account} AND NOT paused AND ${isAsRead(read)} AND ${fragmentOf(database, isNextNow, { now })}
+          AND EXISTS (${found}) RETURNING account`
+      ),
+    /** Changes the time of the account by what is decided of it as it is, and returns it as it was before. */
+    retime: Effect.fnUntraced(function* (change: (read: ReadAccount, now: number) => AccountTime) {
+      for (;;) {
+        const read = yield* get
+        const next = change(read, read.readAt)
+        if (isSameTime(read, next)) return { before: read, after: read }
+        // A role may be allowed to change some of it.
+        const changes = Record.filter({ ...next }, (value, field) => value !== read[field]) // its own fields
+        if (yield* update(sql`${sql.update(Record.mapKeys(changes, Str.camelToSnake))}`, isAsRead(read)))
+          return { before: read, after: { ...read, ...next } }
+      }
+    }),
     lookups: makeLookupStore(database, account, update),
     ...makeDays(database, account),
 
@@ -133,28 +157,28 @@ export const makeAccountStore = (database: Database, account: string) => {
       Effect.andThen(insertIfAbsent, update(sql`${sql.update(Record.mapKeys(columns, Str.camelToSnake))}`, sql`1 = 1`)),
 
     /**
-     * Whether a request of a payout may be sent, as SQL for the statement that marks it, whose row is read too. One that takes no time for it (`isTimed`) sends nothing of an account whose
-     * requests are spaced.
+     * Whether a request of a payout may be sent, as SQL for the statement that marks it, whose row is read too. `refusals` is of when
+     * it was taken; where it took no turn (`isInTurn`), nothing is sent of an account that gives turns.
      */
     allows: (
-      key: string,
+      { dailyCap, refusals, session }: ReadAccount,
       fingerprint: string | undefined,
-      session: string | null,
       horizon: number,
-      isTimed = false
+      isInTurn: boolean
     ): Effect.Effect<Fragment> =>
       Effect.map(Effect.all([databaseNow(database), Clock.currentTimeMillis]), ([now, nowHere]) => {
         const may = fragmentOf(database, maySend, {
           now,
           nowHere: sql`CAST(${nowHere} AS BIGINT)`,
           horizon: sql`CAST(${horizon} AS BIGINT)`,
-          key: sql`${key}`,
+          refusals: sql`CAST(${refusals} AS INTEGER)`,
+          dailyCap: sql`CAST(${dailyCap} AS BIGINT)`,
           minute: minuteOf(database, nowHere),
           sender: sql`CAST(${fingerprint ?? null} AS VARCHAR(40))`
         })
         return sql`EXISTS (SELECT 1 FROM ${accounts} AS ${served} WHERE ${served}.account = ${account}
           AND ${may} AND ${identity.inSession(session)}
-          AND ${isTimed ? sql.literal("1 = 1") : sql`NOT ${fragmentOf(database, isSpaced)}`})`
+          AND ${isInTurn ? sql.literal("1 = 1") : fragmentOf(database, isWithoutTurns, { now })})`
       })
   }
 }

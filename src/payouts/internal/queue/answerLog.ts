@@ -1,7 +1,6 @@
 /**
  * The log lines about what an answer made of a payout.
  */
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { RequestWithdrawalError } from "../../../contract/PaymentsError.ts"
 import { log } from "../../../internal/spans.ts"
@@ -50,26 +49,18 @@ const logEnded = (logPayout: LogPayout, row: Row, failure: RequestWithdrawalErro
 }
 
 /** A payout is tried again: it is said where its state or the cause is new, and otherwise for debugging. */
-const logAgain = (
-  logPayout: LogPayout,
-  before: Row,
-  after: Row,
-  failure: RequestWithdrawalError,
-  wait?: Duration.Duration
-) => {
+const logAgain = (logPayout: LogPayout, before: Row, after: Row, failure: RequestWithdrawalError, wait?: number) => {
   const isNew = before.state !== after.state || causeOf(before) !== causeOf(after)
   const isRequested = "retryAfter" in failure && wait !== undefined
   const when =
-    wait === undefined
-      ? ""
-      : ` in ${Math.round(Duration.toSeconds(wait))} seconds${isRequested ? ", as the service asked" : ""}`
+    wait === undefined ? "" : ` in ${Math.round(wait / 1000)} seconds${isRequested ? ", as the service asked" : ""}`
   const text = `A payout is tried again${when}: ${failure._tag}`
   const isInDoubt = failure.outcome === "Unknown" && before.mayHaveLeftAt === null
   // One line says what concerns the whole account, but for its payouts in doubt.
   if (!isNew || (accountCause(failure) !== undefined && !isInDoubt))
     return log("Debug", `${text} (${payoutLabel(after)})`, {
       ...payoutFields(after),
-      "payments.retry_after": isRequested ? Duration.toSeconds(wait) : undefined
+      "payments.retry_after": isRequested ? wait / 1000 : undefined
     })
   return logPayout(after, {
     level: "Warn",
@@ -79,21 +70,12 @@ const logAgain = (
   })
 }
 
-/** Logs what a failure made of a payout. `wait`: after how long it is tried again. */
+/** Logs what a failure made of a payout. `wait`: after how many milliseconds it is tried again. */
 export const logFailure = (
   logPayout: LogPayout,
   before: Row,
   after: Row,
   failure: RequestWithdrawalError,
-  wait?: Duration.Duration
+  wait?: number
 ): Effect.Effect<void> =>
   isOpen(after) ? logAgain(logPayout, before, after, failure, wait) : logEnded(logPayout, after, failure)
-
-/** The balance covers other payouts, and not this one: it does not hold them up. */
-export const logAlone = (logPayout: LogPayout, row: Row, account: string): Effect.Effect<void> =>
-  logPayout(row, {
-    level: "Error",
-    of: "Waits",
-    cause: "Balance",
-    text: `The balance of the account ${account} covers other payouts, and not this one. It is tried once an hour, and the others are sent before it.`
-  })

@@ -63,9 +63,8 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal, facts: Ef
           condition
         )
         // The person may have corrected the credentials.
-        const tries = operation === "retry" || operation === "resume"
-        const probeNow = tries && served.blockedAt !== null ? store.accounts.probeNow : Effect.void
-        const after = yield* store.transaction(Effect.tap(changed, probeNow))
+        const wantsNow = (operation === "retry" || operation === "resume") && served.nextAt !== null
+        const after = yield* store.transaction(Effect.tap(changed, wantsNow ? core.releaseAccount : Effect.void))
         return after === undefined ? yield* new PayoutNotFound({ reference }) : statusOf(after)
       })
     )
@@ -74,7 +73,7 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal, facts: Ef
   return {
     ...reading,
     ...makeHints(core, settings, facts),
-    ...makeAccountClient(store),
+    ...makeAccountClient(core),
     ...makeLetters(core, settings),
     // One payout has one status.
     submit: (payout: PayoutItem) =>

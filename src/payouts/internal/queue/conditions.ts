@@ -7,6 +7,7 @@
  */
 import type { Fragment } from "effect/sql/Statement"
 import * as Str from "effect/String"
+import type { Because } from "../../PayoutBecause.ts"
 import type { Database } from "../../../durable/Database.ts"
 
 /** The columns of a payout that conditions ask for. Times are in milliseconds since 1970. */
@@ -31,12 +32,13 @@ interface AccountColumns {
   readonly pausedAt: number | null
   readonly servedAt: number | null
   readonly seenAt: number | null
-  readonly blockedAt: number | null
-  readonly probeKey: string | null
+  readonly refusals: number
+  readonly heldBecause: string | null
   readonly fingerprint: string | null
+  readonly dailyCap: number | null
   readonly pacePer: number | null
-  readonly spacing: number | null
   readonly nextAt: number | null
+  readonly setAt: number | null
   readonly windowFrom: number | null
   readonly windowTo: number | null
   readonly limitedAt: number | null
@@ -53,8 +55,10 @@ interface Given {
   readonly horizon: number
   /** The minute of the day in São Paulo, by the clock of the database. */
   readonly minute: number
-  /** The key of the payout. */
-  readonly key: string
+  /** How many refusals of the account were stored when the payout was taken. */
+  readonly refusals: number
+  /** The cap of a day by which it is counted. */
+  readonly dailyCap: number | null
   /** The fingerprint of the worker's sender; null: it is not known. */
   readonly sender: string | null
 }
@@ -218,9 +222,14 @@ const longestUncounted = constant(3 * 24 * 3_600_000)
 /** It is wanted for less than that. */
 export const isUncounted = isAtMost(distance(given("now"), payout("wantedAt")), longestUncounted)
 
-/** The account has a limit that its user knows; or the service named a limit, the balance or the credentials within the horizon. */
+/** What an account waits for that is no age of its payouts. */
+export const limits = ["Limit", "Balance", "Credentials", "RefusalUnknown"] as const satisfies ReadonlyArray<
+  Because<"accepted">
+>
+
+/** The account has a limit that its user knows; or the service refuses it for a limit, the balance or the credentials, or did within the horizon. */
 const isLimited = either(
-  either(isKnown(account("pacePer")), isKnown(account("windowFrom"))),
+  either(either(isKnown(account("pacePer")), isKnown(account("windowFrom"))), isOneOf(account("heldBecause"), limits)),
   both(isKnown(account("limitedAt")), isAtMost(distance(given("now"), account("limitedAt")), given("horizon")))
 )
 
@@ -265,24 +274,16 @@ const isRepeatable = either(
 /** It may be sent at this time: the service still knows its key, or has not seen it. */
 export const isInTime = both(isWanted, isRepeatable)
 
-/** The longest time between two requests that is learned, in milliseconds. A refusal for longer is a limit of hours. */
-export const longestSpacing = 300_000
-
 const orZero = <A>(term: NumberOf<A>) => when(isKnown(term), term, constant(0))
 
-/** Requests of the account leave one after the other, by its pace or by what was learned of the service's. */
-export const isSpaced = either(isKnown(account("pacePer")), isKnown(account("spacing")))
-
-/** The time of the next request has come. One that lies further ahead than any spacing counts as none: a clock was wrong. */
+/** The time of the account's next request has come. One that was set later than now counts as none: a clock was wrong. */
 export const isNextNow = either(
-  isAtMost(orZero(account("nextAt")), given("now")),
-  not(
-    isAtMost(
-      minus(orZero(account("nextAt")), given("now")),
-      latest(orZero(account("pacePer")), when(isKnown(account("spacing")), constant(longestSpacing), constant(0)))
-    )
-  )
+  not(isAtMost(orZero(account("setAt")), given("now"))),
+  isAtMost(orZero(account("nextAt")), given("now"))
 )
+
+/** The account has no time to wait for: its requests need no turns. */
+export const isWithoutTurns = both(isNull(account("pacePer")), isNextNow)
 
 const isAfterOpening = isAtMost(account("windowFrom"), given("minute"))
 const isBeforeClosing = not(isAtMost(account("windowTo"), given("minute")))
@@ -297,10 +298,10 @@ export const isInWindow = either(
   )
 )
 
-/** Nobody paused the account, and the service takes its requests, or this payout is the one that is tried. */
+/** Nobody paused the account or changed its cap, and the service has not refused it since the payout was taken. */
 const isAtWork = both(
-  not(account("paused")),
-  either(isNull(account("blockedAt")), isSame(account("probeKey"), given("key")))
+  both(not(account("paused")), isSame(account("dailyCap"), given("dailyCap"))),
+  isSame(account("refusals"), given("refusals"))
 )
 
 /** The worker's sender is that of the account. Without one, as of a mock, nothing is sent from an account that has one. */

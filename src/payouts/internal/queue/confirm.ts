@@ -5,7 +5,6 @@
  */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
@@ -14,28 +13,28 @@ import { PaymentsPolicy } from "../../../client/PaymentsPolicy.ts"
 import type { PaymentsClient } from "../../../client/PaymentsClient.ts"
 import type { WithdrawalLookup } from "../../../client/WithdrawalLookup.ts"
 import type { WithdrawalDetail, WithdrawalRequestBody } from "../../../contract/Withdrawal.ts"
-import type { Due, DueRow } from "../../../durable/Due.ts"
+import type { DueRow } from "../../../durable/Due.ts"
 import { makeWarn, orTryAgain, TryAgain } from "../../../durable/Work.ts"
-import { workRows } from "../../../durable/WorkRows.ts"
+import { type Rows, workRows } from "../../../durable/WorkRows.ts"
 import { Caller } from "../../../internal/caller.ts"
 import type { Sender } from "../../../internal/sender.ts"
-import { makeBudget } from "../../../internal/retryBudget.ts"
 import { inSpan } from "../../../internal/spans.ts"
 import type { Seal } from "../../Seal.ts"
 import type { Settings } from "../../PayoutQueueOptions.ts"
 import { logFields } from "../machine.ts"
 import { databaseTime, type ReadAccount } from "./account.ts"
+import { leftOf } from "./accountTime.ts"
 import { type Core, linksOf } from "./core.ts"
 import type { Event } from "./events.ts"
 import { foundOf, othersOf, reasonOf } from "./found.ts"
-import type { Gate } from "./gate.ts"
+import { lookupSpacing } from "./lookups.ts"
 import { logFound, logOther, logOtherSender, logResumed, logStopped, logUnconfirmed } from "./lookupLog.ts"
-import { changedMeanwhile } from "./marking.ts"
 import type { Row } from "./row.ts"
 import { isOf } from "./sender.ts"
 import { keyFields, payoutFields, spanFields } from "./signals.ts"
 import { makeSealing } from "./sealing.ts"
-import { makeSlots } from "./slots.ts"
+import { changedMeanwhile } from "./send.ts"
+import type { Take } from "./take.ts"
 
 const name = "Payouts: confirming"
 
@@ -49,56 +48,49 @@ const longKnown = 60 * minute
 /** The request of a row, where it can be opened. */
 type Open = (row: Row) => Effect.Effect<WithdrawalRequestBody | undefined, TryAgain>
 
-export const makeConfirm = Effect.fnUntraced(function* (
+export const makeConfirm = (
   core: Core,
   { account: accountName, lease, poll }: Settings,
   { until }: { readonly until: number },
   given: {
     readonly client: PaymentsClient["Service"]
-    readonly gate: Gate
+    readonly take: Take
     readonly lookup: WithdrawalLookup["Service"]
     readonly open: Open
     readonly seal: Seal
     readonly retrying: <A, R>(effect: Effect.Effect<A, SqlError | TryAgain, R>) => Effect.Effect<A, TryAgain, R>
   }
-) {
-  const { client, gate, lookup, open, retrying, seal } = given
+) => {
+  const { client, lookup, open, retrying, seal, take } = given
   const { sealReason } = makeSealing(seal, core.logPayout)
   const { accounts, followWrites, lookups } = core.store
-  const scope = yield* Effect.scope
-  const budget = makeBudget()
-  const slot = makeSlots(accounts.lookups.reserve)
   const warn = makeWarn(`Lookups of withdrawals of the account ${accountName} fail, and are repeated`)
 
-  /** While lookups are stopped, this process looks once a minute whether they still are. */
-  let isResting = false
-  let isStopped = false
-  const rest = Effect.suspend(() => {
-    isStopped = true
-    if (isResting) return Effect.void
-    isResting = true
-    const end = Effect.andThen(
-      Effect.sync(() => {
-        isResting = false
-      }),
-      core.isLookupDue.open
-    )
-    return Effect.asVoid(Effect.forkIn(Effect.delay(end, Duration.millis(minute)), scope))
-  })
-  const due: Due = {
-    ...lookups,
-    take: (taker, lease, most) => (isResting ? Effect.succeed([]) : lookups.take(taker, lease, isStopped ? 1 : most)),
-    untilNext: Effect.suspend(() => (isResting ? Effect.succeed(minute) : lookups.untilNext))
+  let again: number | undefined
+  /** Takes the next lookup in its turn. Sends go before it where the account has a pace. */
+  const due: Rows = {
+    take: Effect.fnUntraced(function* (taker: string, lease: number) {
+      const account = yield* take.current
+      const sends = yield* core.store.findDue
+      const rows = yield* lookups.take(taker, lease, 1, {
+        turn: (found) => accounts.lookups.turn(account, sends, found)
+      })
+      again = rows.length === 0 ? undefined : lookupSpacing
+      return rows
+    }),
+    untilNext: Effect.gen(function* () {
+      const millis = yield* lookups.untilNext
+      if (millis > 0) return millis
+      const account = yield* accounts.get
+      return Math.min(
+        minute,
+        Math.max(lookupSpacing, (account.lookupAt ?? 0) - account.readAt, leftOf(account, account.readAt))
+      )
+    }),
+    renew: lookups.renew,
+    giveBack: lookups.giveBack,
+    again: () => again
   }
-
-  /** Whether this lookup may be made: where they are stopped, one an hour may. */
-  const checkStopped = Effect.fnUntraced(function* ({ lookupProbeAt, lookupsStoppedAt, readAt }: ReadAccount) {
-    isStopped = lookupsStoppedAt !== null
-    if (!isStopped) return
-    if ((lookupProbeAt ?? 0) <= readAt && (yield* Effect.tap(accounts.lookups.takeProbe, gate.forget))) return
-    yield* rest
-    return yield* new TryAgain({ reason: "Stopped" })
-  })
 
   let isOtherSender = false
   /** The credentials of the lookup have to be those of the account, if that has any. */
@@ -115,7 +107,6 @@ export const makeConfirm = Effect.fnUntraced(function* (
     lookup.get(id).pipe(
       Effect.updateService(Caller, (caller) => ({
         ...caller,
-        budget,
         isSender: (sender: Sender) => isOf(sender, account, account.fingerprint)
       })),
       // A repetition has its own place among the lookups of a second.
@@ -127,7 +118,7 @@ export const makeConfirm = Effect.fnUntraced(function* (
     )
 
   /** Takes the step of an event; fails where another process changed the row first. */
-  const take = Effect.fnUntraced(function* (row: Row, event: Event<"LookedUp" | "LookupMissed">) {
+  const step = Effect.fnUntraced(function* (row: Row, event: Event<"LookedUp" | "LookupMissed">) {
     const after = yield* core.step(row, event)
     // Only a mark is refused by a cap or a time.
     if (typeof after !== "object") return yield* changedMeanwhile()
@@ -135,19 +126,17 @@ export const makeConfirm = Effect.fnUntraced(function* (
     yield* logUnconfirmed(core.logPayout, row, after, until)
     return after
   })
-  const miss = (row: Row, now: number) => take(row, { _tag: "LookupMissed", now, until })
+  const miss = (row: Row, now: number) => step(row, { _tag: "LookupMissed", now, until })
 
   const stopIfUnknown = Effect.fnUntraced(function* (row: Row, now: number) {
     const since = row.markedAt ?? row.submittedAt
     if (now - since < longKnown || !(yield* accounts.lookups.stop(since))) return
-    yield* Effect.andThen(gate.forget, rest)
     yield* logStopped(accountName)
   })
 
   const resume = Effect.fnUntraced(function* ({ lookupFoundAt, lookupsStoppedAt, readAt }: ReadAccount) {
     if (lookupsStoppedAt === null && lookupFoundAt !== null && Math.abs(readAt - lookupFoundAt) < minute) return
-    yield* Effect.andThen(accounts.lookups.found, gate.forget)
-    isStopped = false
+    yield* Effect.andThen(accounts.lookups.found, take.forget)
     if (lookupsStoppedAt !== null) yield* logResumed(accountName)
   })
 
@@ -157,16 +146,14 @@ export const makeConfirm = Effect.fnUntraced(function* (
     const found = foundOf(detail, client.facts.statuses)
     const said = found.meaning === "paid" || found.meaning === "open" ? undefined : reasonOf(detail)
     const reason = yield* sealReason(row, said)
-    const after = yield* take(row, { _tag: "LookedUp", now, until, found, reason })
+    const after = yield* step(row, { _tag: "LookedUp", now, until, found, reason })
     yield* logFound(core.logPayout, row, after, found, said)
   })
 
   const confirm = Effect.fnUntraced(
     function* (row: Row) {
-      const account = yield* gate.current
+      const account = yield* take.current
       yield* checkSender(account)
-      yield* checkStopped(account)
-      yield* slot
       // A number is there, since only a record is looked up.
       const answer = yield* ask(row.withdrawalId ?? 0, account)
       // The clock of this process may be wrong, and others have written the times of the row.
@@ -193,4 +180,4 @@ export const makeConfirm = Effect.fnUntraced(function* (
     }).pipe(orTryAgain(name, keyFields(taken.key)))
 
   return { run: workRows({ name, due, concurrency, lease, poll, isDue: core.isLookupDue, followWrites, handle }) }
-})
+}

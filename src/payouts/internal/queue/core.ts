@@ -10,6 +10,7 @@ import * as RcMap from "effect/RcMap"
 import type { Fragment } from "effect/sql/Statement"
 import * as Tracer from "effect/Tracer"
 import { repeatedly } from "../../../durable/Work.ts"
+import { released } from "./accountTime.ts"
 import { step as stepOf, type Step } from "./edges.ts"
 import type { Because } from "../../PayoutBecause.ts"
 import { entryOf } from "./entries.ts"
@@ -43,8 +44,6 @@ export interface ChangeOptions {
   readonly cap?: number | undefined
   /** A worker takes the row after so many milliseconds. Default: as its step says, or when its lease ends. */
   readonly dueIn?: number | undefined
-  /** The change is a request, which takes its time in the account. */
-  readonly isTimed?: boolean | undefined
 }
 
 const isTaken = (taken: ReturnType<typeof stepOf>): taken is Step => typeof taken === "object"
@@ -80,6 +79,15 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { account, po
 
   /** Opened when this process writes a row that is due. */
   const isDue = Latch.makeUnsafe()
+  /** How often this process changed the account. */
+  let accountChanges = 0
+  /** The account was changed by this process: its workers read it anew, and send what it held. */
+  const accountChanged = Effect.suspend(() => {
+    accountChanges++
+    return isDue.open
+  })
+  /** A person changed what the account waits for: its next request may leave. */
+  const releaseAccount = Effect.andThen(store.accounts.retime(released), store.afterCommit(accountChanged))
   /** Opened when this process writes a row whose withdrawal is looked up at once. */
   const isLookupDue = Latch.makeUnsafe()
   /** Opened when this process writes a state that is to be handed out. */
@@ -111,12 +119,12 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { account, po
   const change = Effect.fnUntraced(function* (
     row: Row,
     { changes, dueIn: ownDue, entry }: Step,
-    { cap, dueIn = ownDue, isTimed, where }: ChangeOptions = {}
+    { cap, dueIn = ownDue, where }: ChangeOptions = {}
   ) {
     const offeredBy = dueIn === undefined ? row.offeredBy : ((yield* SubmitSpan) ?? row.offeredBy)
     const updatedAt = yield* Clock.currentTimeMillis
     const wanted: Row = { ...row, ...changes, offeredBy, updatedAt, version: row.version + 1 }
-    const conditions = { cap, dueIn, isTimed, where }
+    const conditions = { cap, dueIn, where }
     const status = entry && handedOutOf(row, entry, wanted)
     const to = yield* store.update(row, wanted, entry && entryOf(entry, wanted), conditions, status)
     if (typeof to !== "object") return to
@@ -129,16 +137,15 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { account, po
 
   /**
    * Takes the step of an event; `undefined` where another process changed the row first, or the row has no such step, and why where
-   * a cap is reached, or the time of the request has not come.
+   * a cap is reached.
    */
   const step = (row: Row, event: Event, options?: ChangeOptions) => {
     const taken = stepOf(row, event)
     return isTaken(taken) ? change(row, taken, options) : Effect.undefined
   }
 
-  /** A worker takes the row after a time; where there is none, in its place among the others. */
-  const delay = (row: Row, dueIn: Duration.Duration) =>
-    change(row, { changes: {}, entry: undefined, dueIn: Duration.toMillis(dueIn) })
+  /** A worker takes the row after so many milliseconds; where there are none, in its place among the others. */
+  const delay = (row: Row, dueIn: number) => change(row, { changes: {}, entry: undefined, dueIn })
 
   /**
    * Takes the step of an event, and repeats it where another process changed the row first. An event without a step changes
@@ -164,8 +171,9 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { account, po
     return undefined
   })
 
-  /** All that wait for a cause are due, each in its place among the others. */
-  const callBack = (because: Because<"accepted">) => Effect.andThen(store.callBack(because), isDue.open)
+  /** All that wait for a cause are due, each in its place among the others; of those of the balance, up to an amount that it covers. */
+  const callBack = (cause: Because<"accepted">, most?: number) =>
+    Effect.andThen(store.callBack(cause, most), isDue.open)
 
   return {
     store,
@@ -175,6 +183,9 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { account, po
     isLookupDue,
     isStateDue,
     hasNews,
+    accountChanges: () => accountChanges,
+    accountChanged,
+    releaseAccount,
     changeOf,
     insert,
     step,

@@ -29,6 +29,12 @@ export const makeDays = ({ dialect, sql }: Database, account: string) => {
       : Effect.map(DateTime.now, (now) => sql`${dayInSaoPaulo(now)}`)
 
   return {
+    /** The sum of today, as SQL. */
+    spentToday: Effect.map(
+      today,
+      (day) =>
+        sql`COALESCE((SELECT spent FROM ${days} AS today WHERE today.account = ${account} AND today.day = ${day}), 0)`
+    ),
     /** The statement that adds the `amount` of a table's row to the sum of today. It returns no day where that would exceed the cap. */
     addToDay: (table: Fragment, cap: number) =>
       Effect.map(

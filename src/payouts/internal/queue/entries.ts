@@ -26,7 +26,7 @@ export const writePause = Schema.encodeSync(PauseEntry)
 
 const AccountEntry = Schema.fromJsonString(Schema.toCodecJson(AccountChange))
 export const writeChange = Schema.encodeSync(AccountEntry)
-const readChange = Schema.decodeSync(AccountEntry)
+export const readChange = Schema.decodeSync(AccountEntry)
 
 const isBecause = Schema.is(becauseOf.accepted)
 
@@ -34,12 +34,14 @@ const isBecause = Schema.is(becauseOf.accepted)
 export const accountOf = (
   {
     account,
-    blockedAt,
-    blockedBecause,
     companyId,
+    dailyCap,
     fingerprint,
-    lookupProbeAt,
+    heldAt,
+    heldBecause,
+    lookupAt,
     lookupsStoppedAt,
+    maxAmount,
     paceMost,
     pacePer,
     pause,
@@ -56,17 +58,19 @@ export const accountOf = (
   ...(fingerprint !== null && { fingerprint }),
   ...(companyId !== null && { companyId }),
   ...(pause !== null && { lastPause: Schema.decodeSync(PauseEntry)(pause) }),
-  ...(blockedAt !== null &&
-    isBecause(blockedBecause) && { refusedSince: { at: DateTime.makeUnsafe(blockedAt), because: blockedBecause } }),
+  ...(heldAt !== null &&
+    isBecause(heldBecause) && { refusedSince: { at: DateTime.makeUnsafe(heldAt), because: heldBecause } }),
   ...(lookupsStoppedAt !== null && {
     confirmStopped: {
       at: DateTime.makeUnsafe(lookupsStoppedAt),
-      probeAt: DateTime.makeUnsafe(lookupProbeAt ?? lookupsStoppedAt)
+      probeAt: DateTime.makeUnsafe(lookupAt ?? lookupsStoppedAt)
     }
   }),
   ...(paceMost !== null && pacePer !== null && { pace: { most: paceMost, per: Duration.millis(pacePer) } }),
   ...(windowFrom !== null &&
     windowTo !== null && { window: { from: textOfMinute(windowFrom), to: textOfMinute(windowTo) } }),
+  ...(dailyCap !== null && { dailyCap: Centavos.make(dailyCap) }),
+  ...(maxAmount !== null && { maxAmount: Centavos.make(maxAmount) }),
   changes: changes.map((entry) => readChange(entry))
 })
 

@@ -59,7 +59,9 @@ export const marked = (row: Row, { at, fingerprint, underWayUntil }: Event<"Mark
   underWayUntil,
   // Why the last request moved nothing is no news of this one. A doubt keeps why it began.
   error: row.mayHaveLeftAt === null ? null : row.error,
-  ...waitsForNothing
+  ...waitsForNothing,
+  // The balance may not cover it again: it waits longer then.
+  ...(row.because === "Balance" && { waitsSince: row.waitsSince })
 })
 
 /** It waits, by the clock of the database. */
@@ -223,7 +225,8 @@ export const refusedAgainst = (row: Row, event: Event<"Refused">): Moved => ({
   ...firstLookup
 })
 export const waitingForCause = (row: Row, event: Event<"Refused">): Moved => {
-  return { ...cleared(row, event), because: event.because ?? null, waitsSince: event.now }
+  const { because = null, now } = event
+  return { ...cleared(row, event), because, waitsSince: because === "Balance" ? (row.waitsSince ?? now) : now }
 }
 export const provesFailure: Guard<Event<"Refused">> = [
   "a record proves the failure",

@@ -6,7 +6,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import { type Database, inTransaction } from "../../../durable/Database.ts"
 import { databaseNow } from "../../../durable/Now.ts"
 import { accountAlias, fragmentOf, isOpen, isSeen, isUncounted, uncountedCauses } from "./conditions.ts"
-import type { UpdateAccount } from "./probes.ts"
+import type { UpdateAccount } from "./lookupStore.ts"
 
 /**
  * Sets the pause. One that ends moves what its never sent payouts are wanted since: the wait for it is not counted while a

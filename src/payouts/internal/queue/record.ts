@@ -17,7 +17,7 @@ import type { Seal } from "../../Seal.ts"
 import { PayoutPayee } from "../../PayoutStatus.ts"
 import { afterAnswer, payoutLabel, reasonOf } from "../machine.ts"
 import type { Core } from "./core.ts"
-import type { Gate } from "./gate.ts"
+import type { Report } from "./report.ts"
 import type { Row } from "./row.ts"
 import { makeSealing } from "./sealing.ts"
 import { payoutFields } from "./signals.ts"
@@ -32,7 +32,7 @@ const payeeOf = ({ creditorDocument, pixKey }: Withdrawal): PayoutPayee => ({
   ...(pixKey !== undefined && { pixKey })
 })
 
-export const makeRecord = (core: Core, gate: Gate, seal: Seal, { statuses }: GatewayFacts) => {
+export const makeRecord = (core: Core, hold: Report["hold"], seal: Seal, { statuses }: GatewayFacts) => {
   const { sealReason, sealText } = makeSealing(seal, core.logPayout)
 
   const sealPayee = (row: Row, withdrawal: Withdrawal): Effect.Effect<string | null> => {
@@ -53,7 +53,7 @@ export const makeRecord = (core: Core, gate: Gate, seal: Seal, { statuses }: Gat
     )
     if (mismatch !== "companyId") return
     const note = `The service recorded the payout ${row.reference} for another company than that of the account.`
-    yield* gate.hold(note)
+    yield* hold(note)
   })
 
   const unstored = makeWarn(

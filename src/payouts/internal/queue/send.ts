@@ -1,63 +1,180 @@
 /**
- * Sends one payout: commits the mark that a request may have left, sends it, stores the answer, and says when to try again.
+ * Sends one payout that was taken: asks once more whether it may leave, opens its request, commits the mark that a request may have left,
+ * sends it, stores the answer, and says when it is tried again. A process may end between any two steps, and another one then takes the
+ * payout and starts from the first step.
  */
 import * as Clock from "effect/Clock"
+import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Result from "effect/Result"
+import type { SqlError } from "effect/sql/SqlError"
 import type { Payments } from "../../../client/Payments.ts"
 import type { PaymentsClient } from "../../../client/PaymentsClient.ts"
+import { PaymentsPolicy } from "../../../client/PaymentsPolicy.ts"
+import { millisOf } from "../../../contract/Options.ts"
 import type { RequestWithdrawalError } from "../../../contract/PaymentsError.ts"
 import type { Withdrawal, WithdrawalRequest, WithdrawalRequestBody } from "../../../contract/Withdrawal.ts"
+import { delayInterrupt, TryAgain } from "../../../durable/Work.ts"
 import { Caller } from "../../../internal/caller.ts"
-import { makeBudget } from "../../../internal/retryBudget.ts"
 import type { Sender } from "../../../internal/sender.ts"
+import type { Because } from "../../PayoutBecause.ts"
+import type { Settings } from "../../PayoutQueueOptions.ts"
 import type { Seal } from "../../Seal.ts"
 import { differsOf, rejectOtherCompany, writeOptions } from "../machine.ts"
-import type { ReadAccount } from "./account.ts"
-import { logAlone, logFailure } from "./answerLog.ts"
-import { mayBeLost } from "./conditions.ts"
+import { databaseTime, type ReadAccount } from "./account.ts"
+import { type Said, saidBy } from "./accountTime.ts"
+import { logFailure } from "./answerLog.ts"
+import { isDueBy, mayBeLost } from "./conditions.ts"
 import type { Core } from "./core.ts"
-import type { Gate, Permit, Standing } from "./gate.ts"
-import { waitedMillis } from "./late.ts"
-import { makeMarking, type Park } from "./marking.ts"
+import { tooLate, waitedMillis } from "./late.ts"
 import { makeRecord } from "./record.ts"
+import type { Report } from "./report.ts"
+import { payoutKey } from "./request.ts"
 import { isOpen, type Row } from "./row.ts"
 import { isOf, learnCompany } from "./sender.ts"
-import type { Settings } from "../../PayoutQueueOptions.ts"
 import { payoutFields } from "./signals.ts"
-import { alone, waitOf } from "./waits.ts"
+import type { Permit, Take } from "./take.ts"
+import { dayOf, waitAfter } from "./waits.ts"
 
 type Answer = Result.Result<Withdrawal, RequestWithdrawalError>
+
+/** The row was changed by another process since it was read, or the account does not allow the request any more. */
+export const changedMeanwhile = () => new TryAgain({ reason: "ChangedMeanwhile" })
+
+/** No request leaves. `again`: why the payout is tried again by the queue's own schedule, if it is. */
+class NotSent extends Data.TaggedError("NotSent")<{ readonly again: string | undefined }> {}
 
 export const makeSend = ({
   client,
   core,
-  gate,
+  open,
   park,
   payments,
+  report: { hold, report },
   seal,
-  settings
+  settings,
+  take
 }: {
   readonly client: PaymentsClient["Service"]
   readonly core: Core
-  readonly gate: Gate
-  readonly park: Park
+  /** The stored request of a row, where it can be opened. */
+  readonly open: (
+    row: Row,
+    account: ReadAccount
+  ) => Effect.Effect<WithdrawalRequestBody | undefined, SqlError | TryAgain>
+  readonly park: (row: Row, because: Because<"parked">) => Effect.Effect<void, SqlError | TryAgain>
   readonly payments: Payments["Service"]
+  readonly report: Report
   readonly seal: Seal
   readonly settings: Settings
+  readonly take: Take
 }) => {
-  const { horizon } = settings
-  const { record, reportMismatch } = makeRecord(core, gate, seal, client.facts)
-  const commitMark = makeMarking(core, gate, park, client, settings)
-  // The retries of the queue do not spend those of a checkout on the same client.
-  const budget = makeBudget()
+  const { horizon, lease } = settings
+  const { accounts } = core.store
+  const { record, reportMismatch } = makeRecord(core, hold, seal, client.facts)
+
+  const parkInstead = (row: Row, because: Because<"parked">) =>
+    Effect.andThen(park(row, because), Effect.fail(new NotSent({ again: undefined })))
+
+  /** Parks what must not be sent: it is too old, or above a limit by itself. */
+  const parkObstacle = Effect.fnUntraced(function* (row: Row, account: ReadAccount) {
+    const { dailyCap, maxAmount } = account
+    const late = tooLate(row, { account, horizon, now: yield* Clock.currentTimeMillis })
+    if (late !== undefined) return yield* parkInstead(row, late)
+    if (row.amount > Math.min(maxAmount ?? Infinity, dailyCap ?? Infinity)) return yield* parkInstead(row, "OverCap")
+  })
+
+  /** It waits in the table until its time. */
+  const checkTime = Effect.fnUntraced(function* (row: Row, account: ReadAccount) {
+    const at = { account, horizon, now: yield* Clock.currentTimeMillis }
+    const now = databaseTime(account, at.now)
+    if (isDueBy.of({ payout: row, given: { now } })) return
+    yield* core.step(row, { _tag: "Waits", at, because: "NotBefore" }, { dueIn: (row.notBefore ?? now) - now })
+    return yield* new NotSent({ again: undefined })
+  })
+
+  /** It waits for the next day, by the clock of the database, and so does all that is above the rest of the cap. */
+  const waitForTomorrow = Effect.fnUntraced(function* (row: Row, dailyCap: number) {
+    const account = yield* accounts.get
+    const { day, left } = dayOf(account.readAt)
+    const at = { account, horizon, now: yield* Clock.currentTimeMillis }
+    const dueIn = Duration.toMillis(left)
+    yield* core.step(row, { _tag: "Waits", at, because: "DailyCap" }, { dueIn })
+    yield* core.store.waitForTomorrow(dailyCap, dueIn)
+    yield* Effect.annotateCurrentSpan(payoutFields(row))
+    const text = `The daily cap of ${day} is reached: payouts wait for the next day.`
+    yield* core.logPayout(row, { level: "Warn", of: "Waits", cause: "DailyCap", text })
+    return yield* new NotSent({ again: undefined })
+  })
+
+  /** The worker's credentials are not those of the account: the payout waits for them. */
+  const waitForSender = Effect.fnUntraced(function* (row: Row, account: ReadAccount, fingerprint: string) {
+    yield* take.forget
+    if (row.mayHaveLeftAt === null && row.because !== "OtherClientId") {
+      const now = yield* Clock.currentTimeMillis
+      yield* core.step(row, { _tag: "Waits", at: { account, horizon, now }, because: "OtherClientId" })
+      const text = `A payout is not sent: the worker's credentials (fingerprint ${fingerprint}) are not those of the account ${account.account} (${account.fingerprint}).`
+      yield* core.logPayout(row, { level: "Error", of: "Waits", cause: "OtherClientId", text })
+    }
+    return yield* new NotSent({ again: "OtherClientId" })
+  })
+
+  /** Whose request it would be. */
+  const checkedSender = Effect.fnUntraced(function* (row: Row, account: ReadAccount) {
+    const sender = yield* client.sender
+    const fingerprint = sender.fingerprint(account.companyId ?? undefined)
+    if (row.mayHaveLeftAt !== null && !isOf(sender, account, row.fingerprint)) {
+      return yield* parkInstead(row, "OtherClientId")
+    }
+    if (account.fingerprint !== fingerprint) return yield* waitForSender(row, account, fingerprint)
+    return fingerprint
+  })
+
+  /** Commits the mark by a statement that asks all conditions again. */
+  const mark = Effect.fnUntraced(function* (row: Row, { account, leavesBy }: Permit, fingerprint: string) {
+    const now = yield* Clock.currentTimeMillis
+    const { deadline } = yield* client.policy
+    const underWayUntil = now + Math.min(lease + (millisOf(deadline) ?? horizon), horizon)
+    const where = yield* accounts.allows(account, fingerprint, horizon, leavesBy !== undefined)
+    const marked = yield* core.step(
+      row,
+      { _tag: "Marked", at: { account, now, horizon }, fingerprint, underWayUntil },
+      { where, cap: row.countedDay === null ? (account.dailyCap ?? undefined) : undefined }
+    )
+    if (typeof marked === "object") return marked
+    yield* take.forget
+    return yield* marked === "Capped" && account.dailyCap !== null
+      ? waitForTomorrow(row, account.dailyCap)
+      : new TryAgain({ reason: "ChangedMeanwhile", isAtOnce: true })
+  })
+
+  /** All that comes before the mark. It fails where no request leaves. */
+  const prepare = Effect.fnUntraced(function* (row: Row, { account }: Permit) {
+    yield* checkTime(row, account)
+    yield* parkObstacle(row, account)
+    const stored = yield* open(row, account)
+    const isOfRow = Option.getOrUndefined(payoutKey(row.account, row.reference)) === row.idempotencyKey
+    return stored !== undefined && isOfRow ? stored : yield* parkInstead(row, "Unreadable")
+  })
+
+  /** Commits the mark, and waits for the time of the request. */
+  const markInTime = Effect.fnUntraced(function* (row: Row, permit: Permit) {
+    const { account } = permit
+    const fingerprint = yield* checkedSender(row, account)
+    const marked = yield* mark(row, permit, fingerprint)
+    yield* take.leave(permit)
+    // The process may have been suspended since the mark was committed.
+    yield* parkObstacle(marked, account)
+    return { fingerprint, marked }
+  })
 
   /** Whether an earlier request of it may have been executed, also one that this database does not know. */
   const isInDoubt = (payout: Row, account: ReadAccount) =>
     payout.mayHaveLeftAt !== null || mayBeLost.of({ payout, account, given: { horizon } })
 
-  /** Sends the request of a marked payout, and returns the answer and by whom it was sent. */
+  /** Sends the request of a marked payout, and returns the answer, what it says of the account, and by whom it was sent. */
   const request = Effect.fnUntraced(function* (
     before: Row,
     marked: Row,
@@ -69,13 +186,17 @@ export const makeSend = ({
     const now = yield* Clock.currentTimeMillis
     const from = isInDoubt(before, account) ? (before.mayHaveLeftAt ?? now) : null
     const left = horizon - waitedMillis(marked, { account, horizon, now })
-    const answer: Answer = yield* payments
+    const sent: Answer = yield* payments
       // Of a key and its kind, both or none was written.
       .requestWithdrawal(stored as WithdrawalRequest, writeOptions(before.idempotencyKey, from))
       .pipe(
+        // A mark is one request: a repetition is the row's.
+        Effect.provideServiceEffect(
+          PaymentsPolicy,
+          Effect.map(client.policy, (policy) => PaymentsPolicy.make({ ...policy, writes: "never" }))
+        ),
         Effect.provideService(Caller, {
-          budget,
-          notAfter: Math.min((marked.mayHaveLeftAt ?? 0) + horizon, now + left),
+          notAfter: Math.min((marked.mayHaveLeftAt ?? 0) + horizon, now + left, marked.underWayUntil ?? Infinity),
           onRefusedInDoubt: (tag) => {
             refusedAs = tag
           },
@@ -86,57 +207,68 @@ export const makeSend = ({
         }),
         Effect.result
       )
-    return { answer: rejectOtherCompany(answer, before.idempotencyKey, account.companyId), refusedAs, used }
+    const answer = rejectOtherCompany(sent, before.idempotencyKey, account.companyId)
+    return { answer, said: saidBy(answer, refusedAs, before), used }
   })
 
   /** After a failure: a payout that is still open is tried again, after a wait or by the queue's own schedule. */
   const tryAgain = Effect.fnUntraced(function* (
     before: Row,
-    after: Row | undefined,
+    after: Row,
     account: ReadAccount,
     failure: RequestWithdrawalError,
-    now: number,
-    standing: Standing | undefined
+    said: Said
   ) {
-    if (after === undefined) return undefined
     if (!isOpen(after)) return yield* Effect.as(logFailure(core.logPayout, before, after, failure), undefined)
     if (after.mayHaveLeftAt !== null && "reason" in failure && failure.reason === "OtherClientId") {
       return yield* Effect.as(park(after, "OtherClientId"), undefined)
     }
-    if (standing === "Alone") yield* logAlone(core.logPayout, after, settings.account)
-    const wait =
-      standing === "InLine"
-        ? Duration.zero
-        : standing === "Alone"
-          ? alone
-          : waitOf(after, failure, { account, horizon, now })
+    const wait = waitAfter(after, failure, said, { account, horizon, now: yield* Clock.currentTimeMillis })
     yield* logFailure(core.logPayout, before, after, failure, wait)
     return wait === undefined ? failure._tag : yield* Effect.as(core.delay(after, wait), undefined)
   })
 
+  const requestAndStore = Effect.fnUntraced(function* (
+    row: Row,
+    permit: Permit,
+    stored: WithdrawalRequestBody,
+    { fingerprint, marked }: Effect.Success<ReturnType<typeof markInTime>>
+  ) {
+    const { account } = permit
+    const { answer, said, used } = yield* request(row, marked, account, stored)
+    const now = yield* Clock.currentTimeMillis
+    const after = (yield* record(marked, isInDoubt(row, account), answer, now)) ?? marked
+    yield* Effect.annotateCurrentSpan(payoutFields(after))
+    yield* report(permit, after, said, Result.isFailure(answer) ? answer.failure : undefined)
+    if (Result.isFailure(answer)) {
+      const { failure } = answer
+      const differs = failure.outcome === "Unknown" ? differsOf(failure) : undefined
+      if (differs === "companyId" || differs === "pixKey") yield* reportMismatch(after, differs)
+      return yield* tryAgain(row, after, account, failure, said)
+    }
+    // The balance covers what it did not before: each is sent in its place among the others.
+    if (account.shortOf !== null && row.amount >= account.shortOf) yield* core.callBack("Balance", row.amount)
+    const { companyId } = answer.success
+    if (account.companyId === null && used !== undefined && companyId !== undefined) {
+      yield* learnCompany(core.store, account.account, fingerprint, used.fingerprint(companyId), companyId)
+      yield* take.forget
+    }
+    return undefined
+  })
+
   /** Returns why the payout has to be tried again by the queue's own schedule, if it has to. */
-  return (row: Row, stored: WithdrawalRequestBody, permit: Permit) =>
-    Effect.gen(function* () {
-      const { account } = permit
-      const { fingerprint, marked } = yield* commitMark(row, account)
-      const { answer, refusedAs, used } = yield* request(row, marked, account, stored)
-      const now = yield* Clock.currentTimeMillis
-      const after = yield* record(marked, isInDoubt(row, account), answer, now)
-      if (after !== undefined) yield* Effect.annotateCurrentSpan(payoutFields(after))
-      const standing = yield* gate.report(permit, after ?? marked, { answer, refusedAs })
-      if (Result.isFailure(answer)) {
-        const { failure } = answer
-        const differs = failure.outcome === "Unknown" ? differsOf(failure) : undefined
-        if (differs === "companyId" || differs === "pixKey") yield* reportMismatch(after ?? marked, differs)
-        return yield* tryAgain(row, after, account, failure, now, standing)
-      }
-      // The balance has grown: what it did not cover before is sent in its place among the others.
-      if (row.because === "Balance") yield* core.callBack("Balance")
-      const { companyId } = answer.success
-      if (account.companyId === null && fingerprint !== undefined && used !== undefined && companyId !== undefined) {
-        yield* learnCompany(core.store, account.account, fingerprint, used.fingerprint(companyId), companyId)
-        yield* gate.forget
-      }
-      return undefined
+  return (row: Row, permit: Permit) =>
+    Effect.suspend(() => {
+      let hasLeft = false
+      // The time of a turn that no request used is free for another one.
+      const release = Effect.suspend(() =>
+        hasLeft ? Effect.void : Effect.ignore(take.retime(permit, { _tag: "Nothing" }))
+      )
+      const send = Effect.fnUntraced(function* (stored: WithdrawalRequestBody) {
+        const marked = yield* markInTime(row, permit)
+        hasLeft = true
+        return yield* requestAndStore(row, permit, stored, marked)
+      }, delayInterrupt(settings.drain))
+      return Effect.ensuring(Effect.flatMap(prepare(row, permit), send), release)
     }).pipe(Effect.catchTag("NotSent", ({ again }) => Effect.succeed(again)))
 }

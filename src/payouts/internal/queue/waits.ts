@@ -4,6 +4,7 @@
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import type { RequestWithdrawalError } from "../../../contract/PaymentsError.ts"
+import { requestedWait, type Said } from "./accountTime.ts"
 import { type Deciding, waitedMillis } from "./late.ts"
 import type { Row } from "./row.ts"
 import { saoPaulo } from "../../../internal/utc.ts"
@@ -24,24 +25,21 @@ export const untilMinute = (now: number, minute: number): Duration.Duration => {
     : Duration.millis(DateTime.toEpochMillis(DateTime.add(today, { days: 1, minutes: minute })) - now)
 }
 
-/** A payout that alone is not covered by the balance is tried so often. */
-export const alone = Duration.hours(1)
+const [shortest, hour] = [5000, 3_600_000]
 
 /**
- * For how long the service asked to wait: at most an hour counts, of a limit a day, and less than a second does not.
+ * How long a payout that is still open waits for its next try, in milliseconds; `undefined`: the queue's own schedule decides. One that
+ * the balance does not cover waits 5 seconds more than it has been waiting for it, up to an hour: so its wait doubles. What waits with
+ * its account is due at once, in its place among the others.
  */
-export const requestedWait = (failure: RequestWithdrawalError): Duration.Duration | undefined => {
-  const requested = "retryAfter" in failure ? failure.retryAfter : undefined
-  return requested !== undefined && Duration.toMillis(requested) >= 1000
-    ? Duration.min(requested, failure._tag === "LimitReached" ? Duration.days(1) : Duration.hours(1))
-    : undefined
-}
-
-/** How long a payout that is still open waits for its next try; `undefined`: the queue's own schedule decides. */
-export const waitOf = (row: Row, failure: RequestWithdrawalError, at: Deciding): Duration.Duration | undefined => {
-  const wait = requestedWait(failure)
-  if (wait === undefined || row.mayHaveLeftAt !== null) return wait
+export const waitAfter = (row: Row, failure: RequestWithdrawalError, said: Said, at: Deciding): number | undefined => {
+  const isClean = row.mayHaveLeftAt === null
+  if (said._tag === "Refused") return 0
+  const wait =
+    said._tag === "Short" && isClean
+      ? Math.min(shortest + at.now - (row.waitsSince ?? at.now), hour)
+      : requestedWait(failure)
+  if (wait === undefined || !isClean) return wait
   // It is parked in time.
-  const left = Math.max(0, at.horizon - waitedMillis(row, at)) + 1000
-  return Duration.min(wait, Duration.millis(left))
+  return Math.min(wait, Math.max(0, at.horizon - waitedMillis(row, at)) + 1000)
 }

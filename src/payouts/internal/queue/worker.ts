@@ -1,7 +1,6 @@
 /**
- * Sends the payouts of the queue. The order for one payout: wait until it may be sent, or park it; open its request; commit the mark
- * that a request may have left, by a statement that asks the same; send; store the answer. A process may end between any two steps, and another process then
- * starts from the first step.
+ * A worker of the queue: takes the payouts that may be sent (`take.ts`) and sends each (`send.ts`), looks up those that were recorded, and
+ * deletes old data.
  */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -14,8 +13,7 @@ import { clientOfLayer } from "../../../client/PaymentsClient.ts"
 import { paymentsTag } from "../../../client/PaymentsTag.ts"
 import type { WithdrawalLookup } from "../../../client/WithdrawalLookup.ts"
 import { mapDatabaseError } from "../../../durable/Database.ts"
-import type { DueRow } from "../../../durable/Due.ts"
-import { delayInterrupt, makeWarn, orTryAgain, repeatedly, TryAgain } from "../../../durable/Work.ts"
+import { makeWarn, orTryAgain, repeatedly, TryAgain } from "../../../durable/Work.ts"
 import { workRows } from "../../../durable/WorkRows.ts"
 import type { Because } from "../../PayoutBecause.ts"
 import type { Seal } from "../../Seal.ts"
@@ -23,16 +21,16 @@ import { logFields } from "../machine.ts"
 import type { ReadAccount } from "./account.ts"
 import { makeConfirm } from "./confirm.ts"
 import { type Core, linksOf } from "./core.ts"
-import { type Later, makeGate, type Permit } from "./gate.ts"
 import { makeSeen } from "./checkDatabase.ts"
-import { payoutKey, placeOf, readRequest } from "./request.ts"
+import { placeOf, readRequest } from "./request.ts"
 import type { Row } from "./row.ts"
-import { changedMeanwhile } from "./marking.ts"
-import { makeSend } from "./send.ts"
+import { makeReport } from "./report.ts"
+import { changedMeanwhile, makeSend } from "./send.ts"
 import { refuseDocsKey, serve } from "./sender.ts"
 import type { Settings } from "../../PayoutQueueOptions.ts"
 import { logParked } from "./payoutLog.ts"
 import { payoutFields, keyFields, spanFields } from "./signals.ts"
+import { makeTake, type Permit, type TakenRow } from "./take.ts"
 
 /** The name of the worker in the log. */
 const name = "Payouts"
@@ -45,8 +43,6 @@ const unopened = (defect: unknown) => {
 }
 
 const sealTimeout = () => Object.assign(new Error("The seal took too long"), { name: "SealTimeout" })
-
-const inWindow = { level: "Warn", of: "Waits", cause: "Window" } as const
 
 /** What a worker is made of beside its rows. */
 export interface WorkerParts {
@@ -76,8 +72,6 @@ export const makeWorker = Effect.fnUntraced(function* (
     )
   yield* refuseDocsKey(seal, client)
   yield* serve(store, settings, client, handsOut)
-  const gate = yield* makeGate(core, settings)
-  yield* gate.current
 
   const park = Effect.fnUntraced(function* (row: Row, because: Because<"parked">) {
     const parked = yield* core.step(row, { _tag: "Parked", because })
@@ -99,56 +93,40 @@ export const makeWorker = Effect.fnUntraced(function* (
           )
         )
 
-  const send = makeSend({ client, core, settings, gate, payments, park, seal })
-
   /** It says what it waits for, once; then it is tried again by its own back-off. */
   const waitToOpen = Effect.fnUntraced(function* (row: Row, account: ReadAccount) {
     if (row.state !== "accepted" || row.because === "Unreadable") return
     const at = { account, horizon: settings.horizon, now: yield* Clock.currentTimeMillis }
     yield* core.step(row, { _tag: "Waits", at, because: "Unreadable" })
   })
+  const openOrWait = (row: Row, account: ReadAccount) =>
+    Effect.tapErrorTag(open(row), "TryAgain", () => waitToOpen(row, account))
 
-  /** Returns why the payout has to be tried again, if it has to. */
-  const openAndSend = Effect.fnUntraced(function* (row: Row, permit: Permit) {
-    const request = yield* Effect.tapErrorTag(open(row), "TryAgain", () => waitToOpen(row, permit.account))
-    const isOfRow = Option.getOrUndefined(payoutKey(row.account, row.reference)) === row.idempotencyKey
-    return request !== undefined && isOfRow
-      ? yield* delayInterrupt(settings.drain)(send(row, request, permit))
-      : yield* Effect.as(park(row, "Unreadable"), undefined)
-  })
+  const take = yield* makeTake(core, settings, client)
+  yield* take.current
+  const report = makeReport(core, take, settings)
+  const send = makeSend({ client, core, open: openOrWait, park, payments, report, seal, settings, take })
 
-  /** It waits in the table until its time, or until the window of its account opens. */
-  const putBack = Effect.fnUntraced(function* (row: Row, { account, because, dueIn }: Later) {
-    const at = { account, horizon: settings.horizon, now: yield* Clock.currentTimeMillis }
-    const waits = yield* core.step(row, { _tag: "Waits", at, because }, { dueIn })
-    if (typeof waits !== "object") return yield* changedMeanwhile()
-    if (because === "Window")
-      yield* core.logPayout(row, { ...inWindow, text: "A payout waits for the window of its account." })
-  })
-
-  const sendIfAllowed = Effect.fnUntraced(
-    function* (row: Row) {
-      const permit = yield* gate.untilAllowed(row)
-      if (Predicate.isString(permit)) return yield* park(row, permit)
-      if ("dueIn" in permit) return yield* putBack(row, permit)
-      const failure = yield* Effect.ensuring(openAndSend(row, permit), Effect.ignore(gate.releaseProbe(permit, row)))
+  const sendOrTryAgain = Effect.fnUntraced(
+    function* (row: Row, permit: Permit) {
+      const failure = yield* send(row, permit)
       if (failure !== undefined) return yield* new TryAgain({ reason: failure })
     },
     (effect, row) => Effect.annotateLogs(orTryAgain(name, payoutFields(row))(retrying(effect)), logFields(row))
   )
 
-  const handle = (taken: DueRow) =>
+  const handle = (taken: TakenRow) =>
     Effect.gen(function* () {
       const row = yield* store.readTaken(taken)
       yield* inSpan(
         "PayoutQueue.send",
         { kind: "internal", attributes: spanFields(row), root: true, links: linksOf(row) },
-        () => sendIfAllowed(row)
+        () => sendOrTryAgain(row, taken.permit)
       )
     }).pipe(orTryAgain(name, keyFields(taken.key)))
 
   const { concurrency, lease, poll } = settings
-  const { due, followWrites } = store
+  const { followWrites } = store
   const { data, record } = settings.forget
   /** Deletes the data of payouts that ended long ago, and their records. */
   const forgetOld = Effect.flatMap(Clock.currentTimeMillis, (now) =>
@@ -157,18 +135,18 @@ export const makeWorker = Effect.fnUntraced(function* (
   const forget = repeatedly("Forgetting payouts", "1 hour", forgetOld)
   const run = workRows({
     name,
-    due,
+    due: take.rows,
     concurrency,
+    most: take.most,
     lease,
     poll,
     isDue: core.isDue,
     followWrites,
-    room: gate.room,
     handle
   })
   const confirm =
     settings.confirm &&
     lookup &&
-    (yield* makeConfirm(core, settings, settings.confirm, { client, gate, lookup, open, retrying, seal }))
-  return { run, forget, confirm: confirm?.run, seen: makeSeen(store, settings, gate.current) }
+    makeConfirm(core, settings, settings.confirm, { client, take, lookup, open, retrying, seal })
+  return { run, forget, confirm: confirm?.run, seen: makeSeen(store, settings, take.current) }
 })
