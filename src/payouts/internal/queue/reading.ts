@@ -52,8 +52,9 @@ export const asRead = Effect.fnUntraced(function* ({ accounts }: Store, rows: Re
   const now = yield* Clock.currentTimeMillis
   return rows.map((row): Row => {
     if (!isUnmarked(row)) return row
-    if (isChecked || !isDueBy.of({ payout: row, given: { now } }))
-      return { ...row, because: becauseHeld(row.because, held) ?? null }
+    const isDue = isDueBy.of({ payout: row, given: { now } })
+    // One that a statement of your own inserted says nothing of its time.
+    if (isChecked || !isDue) return { ...row, because: becauseHeld(isDue ? row.because : "NotBefore", held) ?? null }
     const error = writeFailure(makeOutcomeUnknown(row.idempotencyKey, "OtherDatabase", row.sends))
     return { ...row, state: "unknown", because: "OtherDatabase", error }
   })
