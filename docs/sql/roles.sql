@@ -58,7 +58,7 @@ BEGIN
   GRANT INSERT (account) ON effect_pix_payout_accounts TO effect_pix_worker, effect_pix_operator;
   GRANT UPDATE (served_at, fingerprint, company_id, horizon, paused, paused_at, pause, ends_in_row, next_at,
     set_at, held_at, held_because, refusals, suspects, short_of, limited_at,
-    pace_most, pace_per, window_from, window_to, daily_cap, max_amount,
+    daily_cap, max_amount,
     identity, seen_at, lookup_at, lookups_stopped_at, lookup_found_at, moved_at, hands_out)
     ON effect_pix_payout_accounts TO effect_pix_worker;
   -- The operator takes the steps of the command: it alone settles, judges what is parked or refused, and sets limits. It submits nothing.
@@ -99,19 +99,17 @@ BEGIN
   RETURN NEW;
 END $$;
 
--- The worker stops an account, and stores the first value of a limit. Only the operator starts it again, and changes a limit.
+-- The worker stops an account, and stores the first value of its caps. Only the operator starts it again, and changes a cap.
 CREATE OR REPLACE FUNCTION effect_pix_payout_accounts_guard() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
   IF OLD.paused AND NOT NEW.paused AND NOT pg_has_role(current_user, 'effect_pix_operator', 'USAGE') THEN
     RAISE insufficient_privilege USING MESSAGE = 'only an operator ends a pause';
   END IF;
-  IF (OLD.pace_per IS NOT NULL AND (NEW.pace_most, NEW.pace_per) IS DISTINCT FROM (OLD.pace_most, OLD.pace_per)
-    OR OLD.window_from IS NOT NULL AND (NEW.window_from, NEW.window_to) IS DISTINCT FROM (OLD.window_from, OLD.window_to)
-    OR OLD.daily_cap IS NOT NULL AND NEW.daily_cap IS DISTINCT FROM OLD.daily_cap
+  IF (OLD.daily_cap IS NOT NULL AND NEW.daily_cap IS DISTINCT FROM OLD.daily_cap
     OR OLD.max_amount IS NOT NULL AND NEW.max_amount IS DISTINCT FROM OLD.max_amount)
     AND NOT pg_has_role(current_user, 'effect_pix_operator', 'USAGE')
   THEN
-    RAISE insufficient_privilege USING MESSAGE = 'only an operator changes a limit';
+    RAISE insufficient_privilege USING MESSAGE = 'only an operator changes a cap';
   END IF;
   RETURN NEW;
 END $$;
