@@ -1,7 +1,7 @@
 /**
  * Plays outages of a shop on the test's clock, and lets Prometheus evaluate the alerts of docs/operations on what it exported: which
- * alert names each, after how many minutes, and whom it pages. `npm run outages` plays all, and writes docs/operations/outages.md; else
- * three are played. They need `promtool`.
+ * alert names each, after how many minutes, and whom it pages. `npm run outages` plays all, and writes docs/operations/outages.md;
+ * with `EFFECT_PIX_OUTAGE=slow20,trigger` these; else three are played. They need `promtool`.
  */
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
@@ -20,7 +20,9 @@ const absent = promtool === undefined ? missing("promtool") : undefined
 const isAll = ["EFFECT_PIX_OUTAGES", "EFFECT_PIX_SOAK"].some((name) => process.env[name] !== undefined)
 const file = resolve("docs/operations/outages.md")
 const few = new Set(["revoked", "charges422", "paused"])
-const played = Object.entries(outages).filter(([name]) => isAll || few.has(name))
+/** The names of a few, whose rows of the page are written anew. */
+const chosen = process.env["EFFECT_PIX_OUTAGE"]?.split(",")
+const played = Object.entries(outages).filter(([name]) => chosen?.includes(name) ?? (isAll || few.has(name)))
 
 /** The panels that none of them fills. */
 const rarer = [
@@ -34,7 +36,12 @@ const rarer = [
   "Calls of handlers, by result"
 ]
 
-const rows = new Map<string, string>()
+const written = readFileSync(file, "utf8").split("\n")
+const rows = new Map(
+  Object.entries(outages).flatMap(([name, { what }]) =>
+    written.filter((line) => line.startsWith(`| ${what} |`)).map((line) => [name, line] as const)
+  )
+)
 const shown = new Set<string>()
 
 const reais = (sum: number) => `R$ ${sum.toFixed(2).replace(".", ",")}`
@@ -71,7 +78,7 @@ const page = () =>
     "",
     "| outage | signal | minutes | command | fires too, after minutes | money |",
     "| --- | --- | --- | --- | --- | --- |",
-    ...Object.keys(outages).map((name) => rows.get(name) ?? ""),
+    ...Object.keys(outages).flatMap((name) => rows.get(name) ?? []),
     ""
   ].join("\n")
 
@@ -115,7 +122,10 @@ describe.skipIf(absent !== undefined)(`the outages of a shop (${absent ?? "playe
     }
   )
 
-  effect.skipIf(process.env["EFFECT_PIX_OUTAGES"] === undefined)("the page has what was played", function* () {
-    yield* Effect.sync(() => writeFileSync(file, page()))
-  })
+  effect.skipIf(process.env["EFFECT_PIX_OUTAGES"] === undefined && chosen === undefined)(
+    "the page has what was played",
+    function* () {
+      yield* Effect.sync(() => writeFileSync(file, page()))
+    }
+  )
 })

@@ -1,6 +1,7 @@
 /** Outages of a shop, and by which alert each has to be named. */
 import { DateTime, Effect } from "effect"
 import { Fault } from "effect-pix/sandbox"
+import { WebhookVerifier } from "effect-pix/webhook"
 import { minutes, type Setting, type World } from "./world.ts"
 
 export interface Outage {
@@ -31,6 +32,17 @@ const limit = (most: number) => {
     return undefined
   }
 }
+
+const page = (status: number) => () =>
+  new Response("<html><body>Service being deployed</body></html>", { status, headers: { "content-type": "text/html" } })
+
+/** What the gateway answers in a deploy of a minute. */
+const deploy = (status: number) => (world: World) =>
+  Effect.gen(function* () {
+    world.gateway = page(status)
+    yield* Effect.sleep("1 minute")
+    world.gateway = () => undefined
+  })
 
 const sync = (change: (world: World) => void) => (world: World) => Effect.sync(() => change(world))
 const late = (world: World) => world.sandbox.fault("any", Fault.latency("20 seconds", { executed: true }), always)
@@ -179,6 +191,64 @@ export const outages: Readonly<Record<string, Outage>> = {
     begin: ({ sandbox }) => sandbox.fault("requestWithdrawal", Fault.refusal(422, "Saldo insuficiente"), always),
     named: ["PayoutsDelayed"],
     also: ["PayoutsNotSent"]
+  },
+  trigger: {
+    what: "A trigger refuses the row of one payout",
+    begin: ({ sql }) =>
+      sql`CREATE TRIGGER refuses BEFORE UPDATE ON effect_pix_payouts WHEN NEW.reference = 'invoice-30' BEGIN SELECT RAISE(ABORT, 'no'); END`,
+    named: ["DatabaseRefuses"],
+    also: ["PayoutsDelayed", "PayoutsNotSent"]
+  },
+  unstored: {
+    what: "A trigger refuses each answer to a payout",
+    begin: ({ sql }) =>
+      sql`CREATE TRIGGER refuses BEFORE UPDATE ON effect_pix_payouts WHEN NEW.state = 'posted' BEGIN SELECT RAISE(ABORT, 'no'); END`,
+    named: ["DatabaseRefuses"],
+    also: ["PayoutsDelayed", "PayoutsInDoubt", "PayoutsNotSent"]
+  },
+  pages404: {
+    what: "The gateway's address answers pages, with 404",
+    begin: sync((world) => {
+      world.gateway = page(404)
+    }),
+    named: ["PayoutsDelayed", "ChargesFailing"],
+    also: ["PayoutsNotSent", "WebhooksWaiting"]
+  },
+  words: {
+    what: "Each lookup of a charge has a word that nobody listed",
+    begin: sync((world) => {
+      world.word = "Liquidada"
+    }),
+    named: ["WebhooksUnconfirmed"],
+    unsaid: "the charges that were paid meanwhile: no lookup says so"
+  },
+  hooks401: {
+    what: "Each webhook is refused, since the secret changed on one side",
+    begin: sync((world) => {
+      world.verifier = Effect.fail(new WebhookVerifier.WebhookRefused({ by: "sharedSecret", reason: "Mismatch" }))
+    }),
+    named: ["WebhooksRefused"],
+    unsaid: "nobody knows who has paid, until a check asks"
+  },
+  sealkey: {
+    what: "The workers have another key of the seal than those who submit",
+    begin: sync((world) => {
+      world.sealKey = "second"
+    }),
+    named: ["PayoutsDelayed"],
+    also: ["PayoutsNotSent"]
+  },
+  deploy502: {
+    what: "A deploy of the gateway: a minute of 502",
+    begin: deploy(502),
+    named: [],
+    unsaid: "none: all are asked again under their keys"
+  },
+  deploy404: {
+    what: "A deploy of the gateway: a minute of pages with 404",
+    begin: deploy(404),
+    named: [],
+    unsaid: "none: all wait, and are sent then"
   },
   window: {
     what: "The window of the account closes",

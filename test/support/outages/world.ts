@@ -9,9 +9,9 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { Merchants, Money, Payments, PaymentsPolicy, type PaymentsPolicy as Policy, PixKey } from "effect-pix"
 import { NodeSqlite } from "effect-pix/node"
-import { type PayoutConfirmingOptions, PayoutQueue } from "effect-pix/payouts"
+import { type PayoutConfirmingOptions, PayoutQueue, type Seal } from "effect-pix/payouts"
 import { Sandbox, SandboxOptions } from "effect-pix/sandbox"
-import { Webhook } from "effect-pix/webhook"
+import { Webhook, type WebhookVerifier } from "effect-pix/webhook"
 import { samplesOf } from "../exporters.ts"
 import { calm, length } from "./played.ts"
 import { wrongClock } from "../exported.ts"
@@ -23,6 +23,8 @@ export interface World {
   readonly sql: SqlClient.SqlClient
   /** Answers in place of the gateway. */
   gateway: (request: HttpClientRequest.HttpClientRequest, now: number) => Response | undefined
+  /** The gateway's word for what is paid, if it is another one than the documented. */
+  word: string | undefined
   /** Whether the gateway sends webhooks. */
   delivers: boolean
   /** How far the clock of the program is ahead, in milliseconds. */
@@ -33,6 +35,10 @@ export interface World {
   notBefore: DateTime.DateTime | undefined
   /** What becomes of the payouts. */
   ends: "arrive" | "come back"
+  /** Who may deliver. */
+  verifier: Effect.Effect<void, WebhookVerifier.WebhookRefused>
+  /** The key with which the workers open what was sealed with the first one. */
+  sealKey: string
   /** A delivery of the gateway. */
   deliver: (id: string, status: string) => Effect.Effect<unknown, unknown>
   /** The charges that were paid. */
@@ -61,6 +67,11 @@ const clientOf = (world: World, inner: HttpClient.HttpClient, clock: Clock.Clock
       }
       // All merchants are customers of one gateway in memory.
       const response = yield* inner.execute(HttpClientRequest.setHeader(request, "x-client-id", "sandbox-client"))
+      if (world.word !== undefined && request.method === "GET") {
+        const text = (yield* response.text).replace(/("enStatusTransaction":)"Paid"/, `$1"${world.word}"`)
+        const headers = { "content-type": "application/json", ...date }
+        return HttpClientResponse.fromWeb(request, new Response(text, { status: response.status, headers }))
+      }
       return new Proxy(response, {
         get: (target, name) => {
           if (name === "headers") return { ...target.headers, ...date }
@@ -79,14 +90,31 @@ const charge = {
 
 const pixKey = PixKey.email("maria@example.com")
 
+/** A seal whose key may be another one than that with which it sealed. */
+const sealOf = (world: World): Seal.Seal => ({
+  seal: (text) => Effect.succeed(`first ${text}`),
+  open: (text) =>
+    text.startsWith(world.sealKey)
+      ? Effect.succeed(text.slice(world.sealKey.length + 1))
+      : Effect.die(Object.assign(new Error("another key"), { name: "UnknownSealKey" }))
+})
+
 /** The webhook and the queue of a merchant. */
 const partsOf = (world: World, merchant: string, { queue }: Setting) =>
   Layer.unwrap(
     Effect.map(Merchants, ({ get }) =>
-      Layer.mergeAll(
-        Webhook.layerSql({ name: merchant, onPaid: () => world.onPaid, onRefunded: () => Effect.void }),
-        PayoutQueue.layer({ account: merchant, confirm: true, poll: "5 seconds", ...queue })
-      ).pipe(Layer.provide(get(merchant)))
+      Webhook.layerSql({
+        name: merchant,
+        verifier: () => world.verifier,
+        onPaid: () => world.onPaid,
+        onRefunded: () => Effect.void,
+        onWithdrawal: (hint) => PayoutQueue.use((queue) => Effect.flatMap(queue.hint(hint), Effect.fromOption))
+      }).pipe(
+        Layer.provideMerge(
+          PayoutQueue.layer({ account: merchant, confirm: true, poll: "5 seconds", seal: sealOf(world), ...queue })
+        ),
+        Layer.provide(get(merchant))
+      )
     )
   )
 
@@ -111,9 +139,9 @@ const program = (world: World, setting: Setting, count: { charges: number; payou
       return found
     }
     world.queue = Context.get(contextOf(of(0)), PayoutQueue)
-    const deliver = (merchant: string, id: string, status: string) =>
+    const deliver = (merchant: string, payload: Readonly<Record<string, unknown>>) =>
       Effect.suspend(() => {
-        const body = JSON.stringify({ transactionId: id, status })
+        const body = JSON.stringify(payload)
         const request = new Request("https://shop.example/webhooks/pix", { method: "POST", body })
         return world.delivers ? Context.get(contextOf(merchant), Webhook).answer(request) : Effect.void
       })
@@ -124,7 +152,7 @@ const program = (world: World, setting: Setting, count: { charges: number; payou
         yield* Effect.sleep("5 seconds")
         yield* world.sandbox.markPaid(id)
         world.paid.push(id)
-        yield* deliver(merchant, id, "Paid")
+        yield* deliver(merchant, { transactionId: id, status: "Paid" })
       }).pipe(Effect.provide(get(merchant)))
     const payOut = (merchant: string, n: number) =>
       Context.get(contextOf(merchant), PayoutQueue).submit({
@@ -144,12 +172,24 @@ const program = (world: World, setting: Setting, count: { charges: number; payou
         ({ id }) => Effect.ignore(arrive(id))
       )
     )
-    world.deliver = (id, status) => deliver(of(0), id, status)
+    world.deliver = (transactionId, status) => deliver(of(0), { transactionId, status })
+    /** The gateway tells each withdrawal at once, also where its answer is late. */
+    const told = new Set<number>()
+    const tell = Effect.flatMap(merchants.length > 1 ? Effect.succeed([]) : world.sandbox.withdrawals, (all) =>
+      Effect.forEach(
+        all.filter(({ id }) => !told.has(id)),
+        ({ id }) => {
+          told.add(id)
+          return deliver(of(0), { object: "withdraw", withdrawId: id, status: "pending" })
+        }
+      )
+    )
     yield* Effect.all(
       [
         every(10, () => sell(of(count.charges++))),
         every(20, () => payOut(of(count.payouts), count.payouts++)),
-        every(30, () => pay)
+        every(30, () => pay),
+        every(2, () => tell)
       ],
       { concurrency: "unbounded" }
     )
@@ -158,6 +198,8 @@ const program = (world: World, setting: Setting, count: { charges: number; payou
 /** Plays a shop whose outage begins after the calm minutes. */
 export const play = (setting: Setting, begin: (world: World) => Effect.Effect<unknown, unknown>) =>
   Effect.gen(function* () {
+    // A clock that is slow shows no time before 1970.
+    yield* TestClock.setTime(86_400_000)
     const clock = yield* Clock.Clock
     const outer = yield* Effect.scope
     const sandboxed = yield* Layer.build(
@@ -198,9 +240,12 @@ export const play = (setting: Setting, begin: (world: World) => Effect.Effect<un
       sandbox: Context.get(sandboxed, Sandbox),
       sql: Context.get(database, SqlClient.SqlClient),
       gateway: () => undefined,
+      word: undefined,
       delivers: true,
       ahead: 0,
       onPaid: Effect.void,
+      verifier: Effect.void,
+      sealKey: "first",
       notBefore: undefined,
       ends: "arrive",
       deliver: () => Effect.void,
