@@ -17,7 +17,7 @@ type Code<I, R, A = unknown> = ((input: I) => Effect.Effect<A, unknown, R>) | un
 export interface WebhookOptions<M = unknown, R = never> {
   /**
    * The lookup says `Paid`, or a word that `GatewayFacts` lists as paid, and `expectedAmount`, where given, says the same
-   * amount.
+   * amount. Another word for paid, of a charge that was handed over, goes to `onStatus` alone.
    */
   readonly onPaid?: Code<Confirmed<M>, R>
   /** The lookup says `Refunded`, in any case. */

@@ -137,6 +137,23 @@ describe("the code of the user", () => {
     }
   )
 
+  effect("two words for paid, which a charge has one after the other, are handed to onPaid once", world, function* () {
+    let says = "Paid"
+    const paid: Array<string> = []
+    const { id } = yield* charge
+    const webhook = yield* recording({ onPaid: (event) => Effect.sync(() => paid.push(event.id)) }).pipe(
+      saying(() => says),
+      knowing({ charge: { paid: ["Liquidada", "Compensada"] } })
+    )
+    for (const word of ["Paid", "Liquidada", "PAID", "compensada", "Refunded", "Liquidada"]) {
+      says = word
+      yield* webhook.check(id)
+      yield* finish(webhook)
+    }
+    assert.deepStrictEqual(paid, [`${id}:Paid`])
+    assert.deepStrictEqual(webhook.statuses(), ["Paid", "Liquidada", "compensada", "Refunded"])
+  })
+
   effect("a delivery that is repeated is handed out where the expected amount is corrected", world, function* () {
     let expected = Money.centavos(1)
     const webhook = yield* recording({ expectedAmount: () => Effect.succeed(expected) })

@@ -15,7 +15,7 @@ import { Caller } from "../../internal/caller.ts"
 import { meaningOf, type OfCharge } from "../../contract/Status.ts"
 import type { TransactionDetail } from "../../contract/Transaction.ts"
 import { agrees, byFailure, byStatus, type Judge } from "./judge.ts"
-import { foldedId, isReturned, storedStatus } from "./row.ts"
+import { foldedId, meaningOfStored, storedStatus } from "./row.ts"
 import type { LookupSignals } from "./signals.ts"
 
 /** The handler of a status, which is called before `onStatus`. */
@@ -89,9 +89,11 @@ export const makeLookUp = (
       return { judge: () => ({ finding: { reason: "OtherTransaction" } }) }
     }
     const meaning = meaningOf(lastStatus, "charge", statuses)
-    const handler = handlers[meaning]
+    const known = new Set(handedOut.map(meaningOfStored))
+    // A charge may have two words for paid, one after the other: it is credited once.
+    const handler = known.has(meaning) ? undefined : handlers[meaning]
     // The lookup shows an older status than before. After a refund was handed out, no goods may be shipped.
-    if (handler === "onPaid" && handedOut.some(isReturned)) {
+    if (meaning === "paid" && known.has("refunded")) {
       return { judge: () => ({ finding: { reason: "WentBack", lastStatus }, reason: "early" }) }
     }
     const judge = byStatus(lastStatus, statuses)

@@ -150,8 +150,9 @@ export const statusName = (status: string): string => wordOf(status) ?? status
 export const storedStatus = (status: string, meaning: OfCharge): string =>
   wordOf(status) ?? `${meaning === "unlisted" ? "" : `${meaning}:`}${digest(fold(status))}`
 
-/** Whether a stored status says that the money was returned. */
-export const isReturned = (stored: string): boolean => stored.startsWith("refunded:") || wordOf(stored) === "Refunded"
+/** What a stored status says of its charge; a digest of a word that was not listed says nothing. */
+export const meaningOfStored = (stored: string): string =>
+  wordOf(stored) === undefined ? stored.replace(/:.*/, "") : meaningOf(stored, "charge")
 
 /** A status of one word: your code may know it. It is stored until the claim is finished; any other text is not. */
 const statusWord = /^[\p{L}_-]{1,40}$/u
