@@ -252,7 +252,8 @@ const readers: ReadonlyArray<readonly [reader: string, bound: number, shapes: Sh
   // Answers of the service, with success and without.
   ...Struct.keys(operations).flatMap((name) => [
     [`the answer to ${name}`, 262_144, answers, answered(name, 200)] as const,
-    [`a refusal of ${name}`, word, { ...answers, ...inMember("message", texts) }, answered(name, 400)] as const
+    // No more of it is read: what is cut is no JSON, and goes another way.
+    [`a refusal of ${name}`, 32_000, { ...answers, ...inMember("message", texts) }, answered(name, 400)] as const
   ]),
   ["displayMessage", word, texts, (text) => displayMessage(text, () => [text, text.slice(1)])],
   ["displayCode", word, texts, (text) => displayCode(text, () => [text])],

@@ -71,7 +71,7 @@ export const codeKeys = ["code", "errorcode", "codigo", "codigoerro", "providere
 
 export type Member = readonly [name: string, value: unknown]
 
-/** The value of a text that is JSON, and every member of it at any depth. */
+/** The value of a text that is JSON, and every member of it at any depth; of a list its texts and objects. */
 interface Json {
   readonly value: unknown
   readonly members: ReadonlyArray<Member>
@@ -80,7 +80,10 @@ interface Json {
 /** Reads a text that looks like JSON: an exception for each other text would take long. */
 export const parse = (text: string): Json | undefined => {
   const members: Array<Member> = []
-  const visit = (name: string, value: unknown) => members.push([name, value]) && value
+  const visit = (name: string, value: unknown) => {
+    if (!(Predicate.isNumber(value) && /^\d/.test(name))) members.push([name, value])
+    return value
+  }
   const value = jsonStart.test(text) ? Result.try((): unknown => JSON.parse(text, visit)) : Result.failVoid
   return Result.isSuccess(value) ? { value: value.success, members } : undefined
 }
