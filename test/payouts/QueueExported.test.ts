@@ -186,10 +186,8 @@ const elsewhere = new Set([
   // Which of these is the first of its minute, and a warning, is in Limits.test.ts.
   "A payout is tried again",
   "The daily cap of",
-  "waits for the window of its account",
   "more payout(s) of the account",
   "The service refuses the payouts",
-  "covers other payouts, and not this one",
   "is another one than before",
   "the queue did not answer",
   "The database cannot be reached",
