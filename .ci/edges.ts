@@ -34,6 +34,7 @@ const words: { readonly [Name in Tag]: string } = {
   retry: "`retry`",
   park: "`park`",
   resume: "`resume`",
+  judge: "`judge`",
   settle: "`settle`",
   confirm: "`confirm`",
   cancel: "`cancel`",
@@ -41,7 +42,7 @@ const words: { readonly [Name in Tag]: string } = {
 }
 
 /** The steps that a person takes. */
-const steps: ReadonlySet<Tag> = new Set(["retry", "park", "resume", "settle", "confirm", "cancel", "forget"])
+const steps: ReadonlySet<Tag> = new Set(["retry", "park", "resume", "judge", "settle", "confirm", "cancel", "forget"])
 
 /**
  * Whether an edge is in the list: what it does is not what happens without an edge, or it comes before one of these. Without an

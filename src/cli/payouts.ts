@@ -6,7 +6,7 @@ import { PayoutState } from "../payouts/PayoutState.ts"
 import { account, flag, format, full, GivenAccount, json, periodOf } from "./internal/flags.ts"
 import { lazily } from "./internal/lazily.ts"
 import { reference } from "./internal/operator/step.ts"
-import { accountSteps, payoutSteps, stateLetterSteps } from "./internal/operator/steps.ts"
+import { accountSteps, payoutSteps, sentenceSteps, stateLetterSteps } from "./internal/operator/steps.ts"
 
 const lang = Flag.Literals("lang", ["en", "pt"]).pipe(
   Flag.withDescription("The language of the words, and with pt the times of São Paulo in a CSV. JSON stays as it is"),
@@ -45,6 +45,12 @@ const show = Command.make(
   lazily(() => import("./internal/operator/showPayout.ts").then(({ run }) => run))
 ).pipe(Command.withDescription("Show one payout: its state, its history and its payee"))
 
+const sentences = Command.make(
+  "sentences",
+  format,
+  lazily(() => import("./internal/operator/sentences.ts").then(({ list }) => list))
+).pipe(Command.withDescription("List the refusals that nobody knows, the payouts that each parked, and one to look up"))
+
 const deadLetters = Command.make(
   "dead-letters",
   format,
@@ -64,7 +70,16 @@ export const payouts = Command.make("payouts").pipe(
   ),
   Command.withShortDescription("Look after the queue of payouts in your database"),
   Command.withSharedFlags({ account }),
-  Command.withSubcommands([list, show, ...payoutSteps, ...accountSteps, deadLetters, ...stateLetterSteps]),
+  Command.withSubcommands([
+    list,
+    show,
+    ...payoutSteps,
+    ...accountSteps,
+    sentences,
+    ...sentenceSteps,
+    deadLetters,
+    ...stateLetterSteps
+  ]),
   Command.provideSync(GivenAccount, (given) => given.account),
   Command.withExamples([
     { command: "effect-pix payouts list", description: "the payouts that wait, and for how long" },

@@ -28,6 +28,7 @@ import {
   withIssues,
   keyInWords,
   nothingExecuted,
+  oneByOne,
   retryAfterInWords,
   serviceSaid,
   serviceWords,
@@ -297,7 +298,8 @@ export class OutcomeUnknown extends paymentsError<OutcomeUnknown>()(
       issues: Schema.optionalKey(Schema.Array(RequestIssue)),
       /** The values of the charge or the withdrawal in an answer with success that the client did not accept. */
       seen: Schema.optionalKey(Seen),
-      digest
+      digest,
+      oneByOne
     })
   ),
   {

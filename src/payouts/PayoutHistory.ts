@@ -13,6 +13,7 @@ import { Person } from "../durable/Step.ts"
 import { Centavos } from "../pix/Money.ts"
 import { PayoutRefusal } from "./Payout.ts"
 import { becauseOf } from "./PayoutBecause.ts"
+import { JudgedAs } from "./PayoutSentence.ts"
 import { PayoutState } from "./PayoutState.ts"
 
 const changed = {
@@ -37,6 +38,7 @@ const changed = {
  * | `Doubted` | the database is another one, as after a failover, and may have lost the mark of a request: it is sent again under its key |
  * | `Parked` | a worker parked it, or a person where `because` is `Operator` |
  * | `Retried`, `Resumed`, `Settled` | a person's step; `state` is that of the step |
+ * | `Judged` | a person said what the sentence of its refusal means, `as` a refusal or a wait: of all that it parked |
  * | `Cancelled` | a person's step, before anything left |
  * | `Forgotten` | the data of its payee was deleted at once, as a person wanted |
  *
@@ -63,6 +65,7 @@ export const PayoutChange = Schema.Union([
   Schema.TaggedStruct("Retried", { ...changed, ...Person.fields }),
   Schema.TaggedStruct("Resumed", { ...changed, ...Person.fields }),
   Schema.TaggedStruct("Settled", { ...changed, ...Person.fields }),
+  Schema.TaggedStruct("Judged", { ...changed, as: JudgedAs, ...Person.fields }),
   Schema.TaggedStruct("Cancelled", { ...changed, ...Person.fields }),
   Schema.TaggedStruct("Forgotten", { ...changed, ...Person.fields })
 ])

@@ -89,6 +89,7 @@ import {
   type PayoutQueueOptions,
   settingsOf
 } from "./PayoutQueueOptions.ts"
+import type { PayoutSentence } from "./PayoutSentence.ts"
 import type { PayoutPayee, PayoutStatus } from "./PayoutStatus.ts"
 import type { PayoutNotFound, PayoutState, PayoutStateConflict } from "./PayoutState.ts"
 
@@ -277,6 +278,32 @@ export class PayoutQueue extends Context.Service<
      * payout, whatever else it asks for. A second `forget` changes nothing.
      */
     readonly forget: (reference: string, options?: StepOptions) => Steering
+    /**
+     * The sentences of refusals that nobody knows, the oldest first: each with how many payouts it parked or its judgement ended, their
+     * sum in centavos, and one reference to look up in the panel. Fails with `DatabaseError`.
+     */
+    readonly sentences: Effect.Effect<ReadonlyArray<PayoutSentence>, DatabaseError>
+    /**
+     * Says what a sentence means, for this account and from now on, and moves all that it parked. `seen` is the reference of the payout that
+     * you looked up in the panel. It is a person's word, and no proof: each keeps the time of its one request and its sender.
+     *
+     * - `refused`: they are `refused`, and so is what is refused by it from now on. A later `retry` sends one under its key, within the
+     *   horizon of its first request. If the service says that it was executed, that is an error line.
+     * - `wait`: they are sent again, under their keys.
+     *
+     * Judging again moves what the earlier judgement ended back to `parked`. Returns those that it moved. Fails with `InvalidRequest` where
+     * no such sentence is there, `seen` is none of it, or the sentence has a word of doubt or only says that the request failed: `settle` each
+     * of these by itself. The digest may be its first eight characters or more.
+     */
+    readonly judge: (
+      digest: string,
+      options: {
+        readonly as: "refused" | "wait"
+        readonly seen: string
+        readonly by: string
+        readonly note?: string | undefined
+      }
+    ) => Effect.Effect<ReadonlyArray<PayoutStatus>, InvalidRequest | ForeignTransaction | DatabaseError>
     /**
      * Stops all workers of the account within a second, or starts them again. Requests that are under way are finished. Fails with
      * `InvalidRequest` where `by` or `note` is wrong, with `ForeignTransaction` and with `DatabaseError`.

@@ -91,7 +91,13 @@ const Failed = Schema.TaggedStruct("Failed", {
 interface Failed extends Schema.Schema.Type<typeof Failed> {}
 const Returned = Schema.TaggedStruct("Returned", { state: Schema.Literal("returned"), ...common, ...end })
 interface Returned extends Schema.Schema.Type<typeof Returned> {}
-const Refused = Schema.TaggedStruct("Refused", { state: Schema.Literal("refused"), ...common, error: PayoutRefusal })
+const Refused = Schema.TaggedStruct("Refused", {
+  state: Schema.Literal("refused"),
+  ...common,
+  /** A person judged its refusal, which is no proof: its request left then. */
+  mayHaveLeftAt: Schema.optionalKey(mayHaveLeftAt),
+  error: PayoutRefusal
+})
 interface Refused extends Schema.Schema.Type<typeof Refused> {}
 const Unknown = Schema.TaggedStruct("Unknown", {
   state: Schema.Literal("unknown"),

@@ -24,5 +24,6 @@ export type {
   PayoutQueueOptions
 } from "./PayoutQueueOptions.ts"
 export * as Seal from "./Seal.ts"
+export type { Judgement, PayoutSentence } from "./PayoutSentence.ts"
 export { type EndedBy, PayoutNotFound, type PayoutState, PayoutStateConflict } from "./PayoutState.ts"
 export { type PayoutPayee, PayoutStatus } from "./PayoutStatus.ts"

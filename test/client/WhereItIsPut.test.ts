@@ -123,6 +123,7 @@ describe("GatewayFacts", () => {
           yield* queue.submit(payout("invoice-1"))
           yield* TestClock.adjust("500 millis")
           const doubted = yield* queue.status("invoice-1")
+          yield* queue.resume("invoice-1")
           yield* TestClock.adjust("30 seconds")
           const { idempotencyKey } = Option.getOrThrow(doubted)
           const record = { id: 1, idempotencyKey, value: 10, enTransaction: "ESTORNADO" }
@@ -141,7 +142,7 @@ describe("GatewayFacts", () => {
         }),
         context
       )
-      assert.deepStrictEqual(yield* inside, ["LIQUIDADA", "Paid", "Matched", 1, "OutcomeUnknown", "unknown", "failed"])
+      assert.deepStrictEqual(yield* inside, ["LIQUIDADA", "Paid", "Matched", 1, "OutcomeUnknown", "parked", "failed"])
     }
   )
 

@@ -108,7 +108,7 @@ describe("a limit of the service", () => {
       refusal("Limite diário excedido"),
       Fault.answer(503),
       Fault.resetBefore,
-      refusal("Falha na comunicação com o banco")
+      Fault.answer(424)
     ])
     yield* queue.submitMany(payouts(20))
     yield* seconds(30)

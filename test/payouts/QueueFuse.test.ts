@@ -89,7 +89,7 @@ describe("an answer of a balancer", () => {
 
 describe("a 403", () => {
   queued("is its payout's, and the account's after three payouts", { ...one, poll: "1 minute" }, function* ({ queue }) {
-    yield* meetAll(Fault.refusal(403, "Proibido"))
+    yield* meetAll(Fault.refusal(403, "Acesso negado"))
     const refusedSince = Effect.map(queue.account, (account) => account.refusedSince?.because)
     for (const [at, because] of [undefined, undefined, "Credentials"].entries()) {
       yield* queue.submit(payout(`invoice-${at + 1}`))

@@ -13,7 +13,7 @@ import { meetAll, poor, refused, unauthorised } from "../support/payoutAnswers.t
 import { keyOf, pass, payout, payouts, queued, settle, startClient, warmUp, world } from "../support/payoutQueue.ts"
 import { count, isInDoubt, paid, requests, sentAt, shown } from "../support/payoutSeen.ts"
 
-const forbidden = Fault.refusal(403, "Proibido")
+const forbidden = Fault.refusal(403, "Acesso negado")
 const lost = Fault.resetAfter
 
 /** A poll that does not slow hours of the test's clock down. */
@@ -246,7 +246,7 @@ describe("the service refuses all payouts of an account", () => {
     "by refusals that leave each in doubt: after three payouts in a row one is tried at a time",
     { concurrency: 3, poll: "1 minute", lease: "10 minutes" },
     function* ({ queue }) {
-      yield* meetAll(Fault.refusal(400, "Erro ao comunicar com o banco"))
+      yield* meetAll(Fault.answer(424))
       yield* queue.submitMany(payouts(20))
       yield* settle
       const first = yield* requests()

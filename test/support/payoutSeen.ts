@@ -1,6 +1,6 @@
 /** What became of payouts: in their rows, in their history, and at the gateway. */
 import { Effect, Option, Stream } from "effect"
-import { type PayoutChange, PayoutQueue, type PayoutStatus } from "effect-pix/payouts"
+import { type PayoutChange, PayoutQueue, type PayoutState, type PayoutStatus } from "effect-pix/payouts"
 import { Sandbox } from "effect-pix/sandbox"
 import { keyOf } from "./payoutQueue.ts"
 
@@ -55,5 +55,4 @@ export const sentAt = (reference = "invoice-1") =>
     )
   )
 
-export const count = (state: "accepted" | "parked" | "posted") =>
-  PayoutQueue.use((queue) => Stream.runCount(queue.list({ state })))
+export const count = (state: PayoutState) => PayoutQueue.use((queue) => Stream.runCount(queue.list({ state })))

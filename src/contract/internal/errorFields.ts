@@ -83,6 +83,9 @@ export const doubtFields = withFields({
  */
 export const digest = Schema.optionalKey(Schema.String)
 
+/** The sentence has a word of doubt, or only says that the request failed: what one payout shows of it holds for no other one. */
+export const oneByOne = Schema.optionalKey(Schema.Literal(true))
+
 /** What to do about a refusal that nobody knows. */
 export const adviceInWords = (error: { readonly reason: FailureReason; readonly digest?: string }) =>
   error.reason !== "RefusalUnknown"

@@ -15,6 +15,7 @@ import {
   type IdempotencyConflict,
   OutcomeUnknown,
   type RequestIssue,
+  RequestRejected,
   type RequestWithdrawalError
 } from "../../contract/PaymentsError.ts"
 import { withoutServiceWords } from "../../contract/RequestIssues.ts"
@@ -228,9 +229,31 @@ export const accountCause = (
   const status = "status" in error && error.status !== undefined ? error.status : 0
   if (status === 401) return "Credentials"
   if ((status >= 300 && status < 400) || status === 407) return "Setup"
+  if (error._tag === "WithdrawalFailed") return error.cause && (error.cause === "LimitReached" ? "Limit" : "Balance")
   if (tag === "InsufficientBalance") return "Balance"
   return tag === "LimitReached" || status === 429 ? "Limit" : undefined
 }
+
+/** The digest of a sentence that nobody knows; `-` where it has none. */
+export const digestOf = (error: RequestWithdrawalError): string =>
+  error._tag === "OutcomeUnknown" && error.reason === "RefusalUnknown" ? (error.digest ?? "-") : "-"
+
+/** The refusal of a sentence, where a person judged that it is one. */
+export const judgedAsRefused = ({
+  attempts,
+  idempotencyKey,
+  operation,
+  serviceCode,
+  status = 0
+}: OutcomeUnknown): PayoutRefusal =>
+  new RequestRejected({
+    operation,
+    attempts,
+    idempotencyKey,
+    status,
+    outcome: "Rejected",
+    ...(serviceCode !== undefined && { serviceCode })
+  })
 
 /** Whether a doubt begins with a 4xx: the service says that a call behind it broke, or its refusal could not be read. */
 const isDoubtfulRefusal = (error: RequestWithdrawalError): boolean =>
@@ -240,7 +263,7 @@ const isDoubtfulRefusal = (error: RequestWithdrawalError): boolean =>
 
 /** Whether the service refused this payout: it takes the requests of the account. What broke or is silent says nothing of it. */
 export const isAboutPayout = (error: RequestWithdrawalError): boolean => {
-  if (error._tag === "WithdrawalFailed") return true
+  if (error._tag === "WithdrawalFailed") return error.cause === undefined
   const status = "status" in error ? (error.status ?? 0) : 0
   return (
     status >= 400 &&

@@ -6,7 +6,7 @@ import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import { json, person, text, yes } from "../flags.ts"
 import { lazily } from "../lazily.ts"
-import type { AccountStep, LetterStep, PayoutFlags, PayoutStep, StateLetterStep } from "./stepShape.ts"
+import type { AccountStep, LetterStep, PayoutFlags, PayoutStep, SentenceStep, StateLetterStep } from "./stepShape.ts"
 
 /** The sentence of its help, and its own flags. */
 interface Entry<Flags> {
@@ -35,6 +35,17 @@ export const accountStep = <const F extends Flags>(step: Entry<F> & AccountStep<
     step.name,
     { own: step.flags, ...given },
     lazily(() => load().then(({ takeAccountStep }) => takeAccountStep(step)))
+  ).pipe(Command.withDescription(step.about))
+
+const digest = Argument.String("digest").pipe(
+  Argument.withDescription("That of the sentence, or its first eight characters or more")
+)
+
+export const sentenceStep = <const F extends Flags>(step: Entry<F> & SentenceStep<Values<F>>) =>
+  Command.make(
+    step.name,
+    { digest, own: step.flags, ...given },
+    lazily(() => load().then(({ takeSentenceStep }) => takeSentenceStep(step)))
   ).pipe(Command.withDescription(step.about))
 
 const letter = Argument.String("id").pipe(Argument.withDescription("The number of a dead letter"))

@@ -9,6 +9,7 @@ import type { PayoutState } from "../../../payouts/PayoutState.ts"
 import type { WebhookClient } from "../../../webhook/Webhook.ts"
 import type { StoredDelivery } from "../../../webhook/WebhookEvent.ts"
 import type { Account } from "./describe.ts"
+import type { Worded } from "./sentences.ts"
 
 /** A step. `Subject` is what it is about, `Own` are its own flags. */
 export interface Step<Service, Subject, Own, Done> {
@@ -51,6 +52,10 @@ type Queue = PayoutQueue["Service"]
 
 export type PayoutStep<Own> = Step<Queue, Payout, Own, PayoutStatus>
 export type AccountStep<Own> = Step<Queue, Account, Own, void>
+/** A step with a sentence that nobody knows. Its result is what it moved. */
+export interface SentenceStep<Own> extends Step<Queue, Worded, Own, ReadonlyArray<PayoutStatus>> {
+  readonly asOf: (own: Own) => "refused" | "wait"
+}
 /** A step with a dead letter of `onState`. Its result is false where there is no such letter any more. */
 export type StateLetterStep = Step<Queue, PayoutLetter, unknown, boolean>
 /** Its result is false where there is no such letter any more. */

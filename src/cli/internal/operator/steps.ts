@@ -11,7 +11,7 @@ import type { PayoutState } from "../../../payouts/PayoutState.ts"
 import { parseTime } from "../flags.ts"
 import { plain } from "../text.ts"
 import { textOfSum } from "./describe.ts"
-import { accountStep, letterStep, payoutStep, stateLetterStep } from "./step.ts"
+import { accountStep, letterStep, payoutStep, sentenceStep, stateLetterStep } from "./step.ts"
 import type { Group } from "./stepShape.ts"
 
 const untilContinue = " The workers are paused: nothing is sent until `effect-pix payouts continue`."
@@ -206,6 +206,28 @@ export const accountSteps = [
       "it holds for all workers from the next request on. What is in doubt is asked outside of a window too.",
     take: (queue, _, why, { pace, window }) =>
       queue.setLimits({ pace: Option.getOrUndefined(pace), window: Option.getOrUndefined(window) }, why)
+  })
+] as const
+
+export const sentenceSteps = [
+  sentenceStep({
+    name: "judge",
+    about: "Say what a refusal means that nobody knows: of all payouts that it parked, and of those to come",
+    flags: {
+      as: Flag.Literals("as", ["refused", "wait"]).pipe(
+        Flag.withDescription("refused: nothing was executed, and they are over. wait: they are sent again")
+      ),
+      seen: Flag.String("seen").pipe(
+        Flag.withMetavar("reference"),
+        Flag.withDescription("The payout of it that you looked up in the panel of the gateway")
+      )
+    },
+    asOf: ({ as }) => as,
+    effect: (_, { as, seen }) =>
+      as === "refused"
+        ? `You say that nothing was executed, since ${plain(seen)} is not in the panel. They are refused, and so is what is refused in these words from now on. If the service executed one, what is paid in its place is paid twice.`
+        : "MONEY WILL MOVE: they are sent again, under the same keys, within the horizon of their first requests.",
+    take: (queue, { digest }, { by = "", note }, { as, seen }) => queue.judge(digest, { as, seen, by, note })
   })
 ] as const
 

@@ -30,8 +30,18 @@ import { ageOf, jsonLine, plain, time } from "../text.ts"
 import { findLetter, layerClient, layerNamed, noLetter, textOf as textOfLetter } from "./deadLetters.ts"
 import { type Account, columnsAt, dataOf, reasonOf, sumOf, textOf, textOfAccount, textOfSum } from "./describe.ts"
 import { find, findNumbered, layerQueue, listPayouts, readAccount, readLate } from "./queue.ts"
+import { adviceOf, findSentence, lineOf as lineOfSentence, shortOf, type Worded } from "./sentences.ts"
 import { findStateLetter, lineOf, noStateLetter } from "./stateLetters.ts"
-import type { AccountStep, LetterStep, Payout, PayoutFlags, PayoutStep, StateLetterStep, Step } from "./stepShape.ts"
+import type {
+  AccountStep,
+  LetterStep,
+  Payout,
+  PayoutFlags,
+  PayoutStep,
+  SentenceStep,
+  StateLetterStep,
+  Step
+} from "./stepShape.ts"
 
 /** What a step may be about: payouts, the account, or dead letters. */
 interface Kind<Service, Subject, Done, R> {
@@ -207,6 +217,34 @@ export const takeAccountStep = <Own>(step: AccountStep<Own>) =>
       })
     }
     yield* takeStep(step, kind, [yield* readAccount], given)
+  }, Effect.provide(layerQueue))
+
+interface GivenSentence<Own> extends Given<Own> {
+  readonly digest: string
+}
+
+export const takeSentenceStep = <Own>(step: SentenceStep<Own>) =>
+  Effect.fnUntraced(function* ({ digest, json, ...given }: GivenSentence<Own>) {
+    const as = step.asOf(given.own)
+    const kind: Kind<PayoutQueue["Service"], Worded, ReadonlyArray<PayoutStatus>, PayoutQueue> = {
+      service: () => PayoutQueue,
+      nameOf: shortOf,
+      lineOf: lineOfSentence,
+      countOf: ([one]) => (one === undefined ? "" : textOfSum({ count: one.count, centavos: BigInt(one.amount) })),
+      look: () => "payouts sentences",
+      summaryOf: (moved) => `${moved.length} payout(s) were moved.`,
+      print: Effect.fnUntraced(function* ([taken]) {
+        if (taken === undefined) return
+        const [moved, sentence] = taken
+        const lines = moved.map(({ reference, state }) => `Payout ${plain(reference)} is ${state}.`)
+        yield* writeResult(
+          json,
+          { digest: sentence.digest, as, moved: moved.map((status) => dataOf(status)) },
+          [...lines, adviceOf(sentence, as)].join("\n")
+        )
+      })
+    }
+    yield* takeStep(step, kind, [yield* findSentence(digest)], given)
   }, Effect.provide(layerQueue))
 
 interface GivenStateLetters extends Omit<Given<unknown>, "note" | "own">, Named {}

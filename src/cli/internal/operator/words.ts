@@ -46,6 +46,7 @@ export const changes: Texts<PayoutChange["_tag"]> = {
   Retried: text("Retried", "Mandado de novo"),
   Resumed: text("Resumed", "Retomado"),
   Settled: text("Settled", "Encerrado"),
+  Judged: text("Judged", "Julgado"),
   Cancelled: text("Cancelled", "Cancelado"),
   Forgotten: text("Forgotten", "Apagado")
 }

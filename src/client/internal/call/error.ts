@@ -118,13 +118,13 @@ export const writeError = <Own extends PaymentsError = never>(
 ) => {
   if (failed._tag === "Refused") return refusedWrite(call, idempotencyKey, failed, ownError)
   const fields = { ...unansweredFields(call, failed), idempotencyKey }
-  const { digest, issues, seen, sent } = failed
+  const { digest, issues, oneByOne, seen, sent } = failed
   return sent === "NotSent"
     ? new ServiceUnavailable({ ...fields, outcome: "NotSent" })
     : new OutcomeUnknown({
         ...fields,
         ...doubtFields(call),
-        ...withoutUndefined({ digest, issues, seen }),
+        ...withoutUndefined({ digest, issues, oneByOne, seen }),
         outcome: "Unknown"
       })
 }

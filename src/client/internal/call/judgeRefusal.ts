@@ -148,9 +148,10 @@ export const judgeRefusal = (
   const isPage = !isJson && text.trim() !== ""
   const isSilent = said.length === 0 && reasons.every((reason) => isStatusPhrase(reason, status))
   const unread = "text" in body ? unreadReason(text, isJson, headers) : body.unread
+  const reading = readPhrases(withoutValues(said, [...secrets, call.prepared.path]), status, call.client.refusals)
   const verdict = isWrite(call.route.endpoint)
     ? readRefusal({
-        ...readPhrases(withoutValues(said, [...secrets, call.prepared.path]), status, call.client.refusals),
+        ...reading,
         status,
         kind: kindOf(call),
         record: record && (record.isProof && call.inDoubt === undefined ? "Sure" : "Unsure"),
@@ -171,7 +172,8 @@ export const judgeRefusal = (
       ...shown,
       issues: record?.issues ?? (isUnknown && named.length > 0 ? named : undefined),
       seen: record === undefined ? recordIn(call, text, secrets) : record.seen,
-      digest: isUnknown ? digest() : undefined
+      digest: isUnknown ? digest() : undefined,
+      oneByOne: isUnknown && (reading.isDoubtful || reading.isVague) ? true : undefined
     }
   }
   const { cause, entry } = verdict

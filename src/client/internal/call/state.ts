@@ -156,6 +156,8 @@ export interface Unanswered extends Partial<ServiceSaid> {
   readonly seen?: Seen | undefined
   /** The digest of the sentence of a refusal that nobody knows. */
   readonly digest?: string | undefined
+  /** What one payout shows of that sentence holds for no other one. */
+  readonly oneByOne?: true | undefined
 }
 
 /** An attempt that failed. */

@@ -92,6 +92,8 @@ export interface Reading {
   readonly ours: KnownRefusal | undefined
   /** Whether there is a word of doubt beside the phrases of entries. */
   readonly isDoubtful: boolean
+  /** Whether there is nothing but neutral words. */
+  readonly isVague: boolean
 }
 
 /** Reads texts, folded, without the values of the request, by the user's phrases and by ours. */
@@ -106,6 +108,7 @@ export const readPhrases = (texts: ReadonlyArray<string>, status: number, own: P
     ofStatus: causeIn(ofUser.filter(({ statuses }) => statuses !== undefined)),
     own: causeIn(ofUser),
     ours: isKnown && !hasDoubt ? causeIn(known.flatMap(({ found }) => found)) : undefined,
-    isDoubtful: hasDoubt
+    isDoubtful: hasDoubt,
+    isVague: known.every(({ found, rest }) => found.length === 0 && isNeutral(rest))
   }
 }

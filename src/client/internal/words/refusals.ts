@@ -60,7 +60,8 @@ export const refusals: ReadonlyArray<KnownRefusal> = [
 
 /** What may stand beside a phrase of an entry of ours: it says nothing, or only that the request failed. Numbers may stand there too. */
 export const neutral: ReadonlyArray<string> = [
-  ...list("não foi possível, could not, unable to, fale com o suporte, contact support"),
+  ...list(`não foi possível, não realizado, não realizada, não concluído, não processado, não autorizado,
+    could not, unable to, not processed, not completed, fale com o suporte, contact support`),
   ...`a o as os um uma e ou de do da dos das em no na nos nas ao por pelo pela para com que se sua seu suas seus este esta
   esse essa deste desta é está tem deve acima permitido permitida med the an of to in on at for your this that is be must and or by than equal
   saque saques pix transferência transferências pagamento pagamentos valor conta empresa carteira bancária operação
@@ -75,4 +76,4 @@ export const neutral: ReadonlyArray<string> = [
 /** What leaves a doubt: of another request, of one that is under way, or of a call that broke. At most twenty. */
 export const doubtful = list(`timeout, timed out, tempo esgotado, tempo limite, já, already, duplicado, duplicada,
   duplicate, idempotência, idempotency, processamento, processing, andamento, in progress, pendente, pending,
-  comunicação, upstream, socket`)
+  comunicação, upstream, inesperado`)

@@ -35,6 +35,8 @@ export const Account = Schema.Struct({
   refusals: startingAt(0),
   /** The keys of the payouts whose failures may be about them alone, since the service took one: three of them are about the account. */
   suspects: orNull(Schema.String),
+  /** What the service answered since it took a payout that nobody knows, or that ended one by its record: three alike stop the account. */
+  unknowns: orNull(Schema.String),
   /** The last amount that the balance or a limit did not cover. Null: it covered as much since. */
   shortOf: orNull(Int),
   /** Since when withdrawals are not looked up, since the service knows none of those that it named. */

@@ -56,9 +56,10 @@ export const makeAccountStore = (database: Database, account: string) => {
   })
 
   /** Whether the time of the account is as it was read, as SQL. */
-  const isAsRead = ({ nextAt, refusals, setAt, shortOf, suspects }: AccountTime) =>
+  const isAsRead = ({ nextAt, refusals, setAt, shortOf, suspects, unknowns }: AccountTime) =>
     sql`next_at IS NOT DISTINCT FROM CAST(${nextAt} AS BIGINT) AND set_at IS NOT DISTINCT FROM CAST(${setAt} AS BIGINT)
       AND refusals = ${refusals} AND suspects IS NOT DISTINCT FROM CAST(${suspects} AS TEXT)
+      AND unknowns IS NOT DISTINCT FROM CAST(${unknowns} AS TEXT)
       AND short_of IS NOT DISTINCT FROM CAST(${shortOf} AS BIGINT)`
 
   return {

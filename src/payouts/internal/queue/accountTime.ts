@@ -13,7 +13,7 @@ import * as Duration from "effect/Duration"
 import * as Result from "effect/Result"
 import type { RequestWithdrawalError } from "../../../contract/PaymentsError.ts"
 import type { Because } from "../../PayoutBecause.ts"
-import { accountCause, causeOfOneOrAll, isAboutPayout } from "../machine.ts"
+import { accountCause, causeOfOneOrAll, digestOf, isAboutPayout } from "../machine.ts"
 import type { Account } from "./account.ts"
 import { isNextNow, limits } from "./conditions.ts"
 import type { Row } from "./row.ts"
@@ -21,7 +21,7 @@ import type { Row } from "./row.ts"
 /** The columns of the account that say when its next request may leave. */
 export type AccountTime = Pick<
   Account,
-  "nextAt" | "setAt" | "heldAt" | "heldBecause" | "refusals" | "suspects" | "shortOf" | "limitedAt"
+  "nextAt" | "setAt" | "heldAt" | "heldBecause" | "refusals" | "suspects" | "unknowns" | "shortOf" | "limitedAt"
 >
 type Timed = AccountTime & Pick<Account, "paceMost" | "pacePer">
 
@@ -35,6 +35,8 @@ export type Said =
       readonly because: Because<"accepted">
       readonly named: number | undefined
       readonly amount: number
+      /** What a third answer alike stops the account for: the payout is parked or ended by it. */
+      readonly costs?: string | undefined
     }
   /** The balance does not cover the amount. It is no news of a payout that waits for the balance. */
   | { readonly _tag: "Short"; readonly isNews: boolean; readonly amount: number }
@@ -79,6 +81,24 @@ export const afterTurn = (account: Timed, now: number, deadline: number, isAlone
 
 const isLimit = (because: string | null) => limits.some((limit) => limit === because)
 
+/** How long an account is stopped: until a person releases it. */
+const stopped = 1000 * 365 * 24 * 60 * minute
+
+/** The account after an answer that cost a payout; the third one alike without a success between stops it. */
+const counted = <Time extends Timed>(
+  account: Time,
+  { because, costs }: Said & { readonly _tag: "Refused" },
+  now: number
+): Time => {
+  if (costs === undefined) return account
+  const unknowns = [...(account.unknowns?.split(" ") ?? []), costs].slice(-20)
+  const isThird = unknowns.filter((one) => one === costs).length >= 3
+  const after = { ...account, unknowns: unknowns.join(" ") }
+  return isThird
+    ? { ...after, heldAt: account.heldAt ?? now, heldBecause: because, nextAt: now + stopped, setAt: now }
+    : after
+}
+
 const doubling = (refusals: number) => Math.min(5000 * 2 ** refusals, longest)
 
 /** The earliest time that the account's pace allows. */
@@ -121,6 +141,7 @@ export const afterAnswer = <Time extends Timed>(account: Time, said: Said, refus
         heldBecause: null,
         refusals: 0,
         suspects: null,
+        ...(said.amount > 0 && { unknowns: null }),
         shortOf: shortOf !== null && said.amount >= shortOf ? null : shortOf,
         limitedAt: isLimit(heldBecause) ? now : limitedAt
       }
@@ -128,10 +149,18 @@ export const afterAnswer = <Time extends Timed>(account: Time, said: Said, refus
     case "Refused": {
       const { because, named } = said
       // Of those that were under way together, the longest time counts.
-      if (isLate) return named === undefined ? account : { ...account, nextAt: Math.max(nextAt ?? 0, now + named) }
+      if (isLate)
+        return counted(
+          named === undefined ? account : { ...account, nextAt: Math.max(nextAt ?? 0, now + named) },
+          said,
+          now
+        )
       const own = doubling(account.refusals)
       const wait = named === undefined || account.refusals > 0 ? Math.max(named ?? 0, own) : named
-      return { ...held(account, because, wait, now), ...(because === "Limit" && { shortOf: said.amount }) }
+      return {
+        ...counted(held(account, because, wait, now), said, now),
+        ...(because === "Limit" && { shortOf: said.amount })
+      }
     }
     case "Short": {
       if (!said.isNews) return { ...(isLate ? account : released(account, now)), limitedAt: now }
@@ -162,6 +191,7 @@ export const isSameTime = (one: AccountTime, other: AccountTime): boolean =>
   one.heldBecause === other.heldBecause &&
   one.refusals === other.refusals &&
   one.suspects === other.suspects &&
+  one.unknowns === other.unknowns &&
   one.shortOf === other.shortOf &&
   one.limitedAt === other.limitedAt
 
@@ -185,9 +215,13 @@ export const saidBy = (
 ): Said => {
   if (Result.isSuccess(answer)) return { _tag: "Taken", amount }
   const { failure } = answer
+  if ("reason" in failure && failure.reason === "RefusalUnknown")
+    return { _tag: "Refused", because: "RefusalUnknown", named: undefined, amount, costs: digestOf(failure) }
   const ofOneOrAll = causeOfOneOrAll(failure)
   if (ofOneOrAll !== undefined) return { _tag: "Unclear", because: ofOneOrAll, key }
   const because = accountCause(failure, refusedAs)
+  if (failure._tag === "WithdrawalFailed" && because !== undefined)
+    return { _tag: "Refused", because, named: undefined, amount, costs: because }
   if (because === "Balance") return { _tag: "Short", isNews: own !== because, amount }
   if (because !== undefined) return { _tag: "Refused", because, named: requestedWait(failure), amount }
   if (isAboutPayout(failure)) return { _tag: "Taken", amount: 0 }

@@ -4,7 +4,7 @@
 import * as Effect from "effect/Effect"
 import type { RequestWithdrawalError } from "../../../contract/PaymentsError.ts"
 import { log } from "../../../internal/spans.ts"
-import { accountCause, differsOf, payoutLabel, reasonOf } from "../machine.ts"
+import { accountCause, differsOf, digestOf, payoutLabel, reasonOf } from "../machine.ts"
 import { type LogPayout, logParked } from "./payoutLog.ts"
 import { isOpen, type Row } from "./row.ts"
 import { payoutFields, causeOf } from "./signals.ts"
@@ -32,6 +32,14 @@ const said = (failure: RequestWithdrawalError): string => {
   return reason === undefined ? "" : ` The service said: "${reason}"`
 }
 
+/** What a person does about a sentence that nobody knows. */
+const judgeIt = (failure: RequestWithdrawalError): string => {
+  const digest = digestOf(failure)
+  return digest === "-"
+    ? "It has no words, so it is settled by itself."
+    : `Look it up in the panel, and judge the sentence for all: effect-pix payouts judge ${digest.slice(0, 12)}.`
+}
+
 /** A failure ended a payout, or parked it. */
 const logEnded = (logPayout: LogPayout, row: Row, failure: RequestWithdrawalError): Effect.Effect<void> => {
   const { because } = row
@@ -39,6 +47,7 @@ const logEnded = (logPayout: LogPayout, row: Row, failure: RequestWithdrawalErro
   // Another company or PIX key has a line of its own.
   if (differs === "companyId" || differs === "pixKey") return Effect.void
   if (because === "SeeRecord") return logParked(logPayout, row, because, said(failure))
+  if (because === "RefusalUnknown") return logParked(logPayout, row, because, `${said(failure)} ${judgeIt(failure)}`)
   if (row.state !== "refused" && row.state !== "failed") return Effect.void
   return logPayout(row, {
     level: "Warn",

@@ -17,6 +17,7 @@ import type { Event } from "./events.ts"
 import { makeHints } from "./hints.ts"
 import { operationsOf } from "./operation.ts"
 import { asRead, makeReading } from "./reading.ts"
+import { makeSentences } from "./sentences.ts"
 import type { Row } from "./row.ts"
 import type { Settings } from "../../PayoutQueueOptions.ts"
 import { statusOf } from "./status.ts"
@@ -75,6 +76,7 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal, facts: Ef
     ...makeHints(core, settings, facts),
     ...makeAccountClient(core),
     ...makeLetters(core, settings),
+    ...makeSentences(core, settings),
     // One payout has one status.
     submit: (payout: PayoutItem) =>
       writing(

@@ -70,6 +70,8 @@ export const edges: { readonly [Name in Tag]: ReadonlyArray<Edge<Event<Name>>> }
   // After a record that proves nothing the same request would be answered with it again. A person may have parked it meanwhile.
   Unknown: [
     go([...open, "parked"], Moves.hasOtherRecord, "parked", Moves.recordedOtherwise),
+    go(open, Moves.isJudgedRefused, "refused", Moves.refusedByJudgement),
+    go(open, Moves.isUnjudged, "parked", Moves.parkedForSentence),
     go(open, always, "unknown", Moves.inDoubt),
     go(["parked"], always, stays, Moves.inDoubt)
   ],
@@ -88,6 +90,12 @@ export const edges: { readonly [Name in Tag]: ReadonlyArray<Edge<Event<Name>>> }
   retry: [
     go(open, always, stays, Moves.wantedNow),
     refuse(["refused"], Moves.isDeleted, deleted),
+    refuse(
+      ["refused"],
+      Moves.isPastHorizon,
+      "A person judged its refusal, and its request left longer ago than the horizon. Look in the panel. What is not there is paid under a new reference."
+    ),
+    go(["refused"], Moves.isInDoubt, "unknown", Moves.wantedNow),
     go(["refused"], always, "accepted", Moves.wantedAnew),
     refuse(["parked"], always, "Resume it when you know that it may be sent."),
     refuse(over, always, wasOver)
@@ -103,6 +111,13 @@ export const edges: { readonly [Name in Tag]: ReadonlyArray<Edge<Event<Name>>> }
     ),
     go(["parked"], Moves.isInDoubt, "unknown", Moves.resumed),
     go(["parked"], always, "accepted", Moves.resumed)
+  ],
+  // Who judges again gives back what the earlier judgement ended.
+  judge: [
+    go(["parked"], Moves.isRefusedSentence, "refused", Moves.judged),
+    go(["parked"], Moves.isOfSentence, "unknown", Moves.judgedToWait),
+    go(["refused"], Moves.isOfSentence, "parked", Moves.parkedAgain),
+    refuse(allBut(), always, "It is not parked for this sentence alone.")
   ],
   // Never while a request may be under way: its answer may say the opposite.
   settle: [
@@ -191,6 +206,7 @@ const entries: Entries = {
   retry: (_, { person }) => ({ _tag: "Retried", ...person }),
   park: (_, { person }) => ({ _tag: "Parked", because: "Operator", ...person }),
   resume: (_, { person }) => ({ _tag: "Resumed", ...person }),
+  judge: (_, { as, person }) => ({ _tag: "Judged", as, ...person }),
   settle: (_, { person }) => ({ _tag: "Settled", ...person }),
   confirm: () => undefined,
   cancel: (_, { person }) => ({ _tag: "Cancelled", ...person }),

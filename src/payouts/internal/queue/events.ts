@@ -3,6 +3,7 @@
  */
 import type { Person } from "../../../durable/Step.ts"
 import type { PayoutChange } from "../../PayoutHistory.ts"
+import type { Judgement } from "../../PayoutSentence.ts"
 import type { OfPayout } from "../../../contract/Status.ts"
 import type { Because } from "../../PayoutBecause.ts"
 import type { AnswerFact } from "../machine.ts"
@@ -57,7 +58,9 @@ interface Events {
     Answered & { readonly payee: string | null; readonly isUnlisted: boolean }
   readonly Refused: Extract<AnswerFact, { _tag: "Refused" }> & Answered & Reasoned
   /** `request`: the number of the request that was answered. */
-  readonly Unknown: Extract<AnswerFact, { _tag: "Unknown" }> & Answered & Reasoned & { readonly request: number }
+  readonly Unknown: Extract<AnswerFact, { _tag: "Unknown" }> &
+    Answered &
+    Reasoned & { readonly request: number; readonly judged?: Judgement["as"] | undefined }
   /** What a lookup of its withdrawal says, which is about this payout. */
   readonly LookedUp: Answered & Reasoned & { readonly found: Found; readonly until: number }
   /** The service knows no withdrawal of its number. */
@@ -70,6 +73,8 @@ interface Events {
   readonly retry: ByPerson
   readonly park: ByPerson
   readonly resume: ByPerson
+  /** A person says what a sentence means, of a payout whose only answer it is. */
+  readonly judge: ByPerson & Pick<Judgement, "as" | "digest">
   readonly settle: ByPerson & { readonly as: "paid" | "failed" | "returned" }
   readonly confirm: ByPerson
   readonly cancel: ByPerson

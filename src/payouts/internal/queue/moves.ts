@@ -6,13 +6,13 @@ import { meaningOf } from "../../../contract/Status.ts"
 import { plainWord } from "../../../contract/StatusWords.ts"
 import type { Because } from "../../PayoutBecause.ts"
 import type { EndedBy } from "../../PayoutState.ts"
-import { differsOf, seenIdOf } from "../machine.ts"
+import { differsOf, judgedAsRefused, seenIdOf } from "../machine.ts"
 import { databaseTime } from "./account.ts"
 import { isClaimed } from "./conditions.ts"
 import type { ByPerson, Event, Found, Guard, Reasoned } from "./events.ts"
 import { type Deciding, tooLate, waitedMillis } from "./late.ts"
 import { firstLookup, nextLookup, noLookup } from "./lookups.ts"
-import { type Changes, reaisText, type Row, writeFailure } from "./row.ts"
+import { type Changes, failureOf, reaisText, type Row, writeFailure } from "./row.ts"
 
 /** What changes in a row but its state, and in how many milliseconds it is due then. */
 export type Moved = Omit<Changes, "state"> & { readonly dueIn?: number | undefined }
@@ -44,6 +44,7 @@ const clean = {
   fingerprint: null,
   countedDay: null,
   error: null,
+  digest: null,
   ...waitsForNothing
 } as const
 
@@ -237,14 +238,37 @@ export const hasCauseToWaitFor: Guard<Event<"Refused">> = [
   (_, { because }) => because !== undefined
 ]
 
+const sentenceOf = ({ error }: Event<"Unknown">) =>
+  error._tag === "OutcomeUnknown" && error.reason === "RefusalUnknown" ? error : undefined
+/** Only one that is the one answer to the one request of its payout can be judged. */
+const digestOf = ({ sends }: Row, event: Event<"Unknown">) => (sends === 1 ? (sentenceOf(event)?.digest ?? null) : null)
 export const inDoubt = (row: Row, event: Event<"Unknown">): Moved => ({
   // What a person parked meanwhile stays so.
   ...(row.state !== "parked" && waitsForNothing),
   // A later request of another process is still under way.
   ...(row.sends === event.request && { underWayUntil: null }),
   error: writeFailure(event.error),
+  digest: digestOf(row, event),
   ...reasonOf(row, event)
 })
+export const isUnjudged: Guard<Event<"Unknown">> = [
+  "nobody knows its refusal",
+  (_, event) => sentenceOf(event) !== undefined && event.judged === undefined
+]
+export const parkedForSentence = (row: Row, event: Event<"Unknown">): Moved => ({
+  ...inDoubt(row, event),
+  ...parkedFor("RefusalUnknown")
+})
+export const isJudgedRefused: Guard<Event<"Unknown">> = [
+  "a person judged its sentence as a refusal",
+  (row, event) => event.judged === "refused" && digestOf(row, event) !== null
+]
+/** A judgement is no proof: the mark stays. */
+export const refusedByJudgement = (row: Row, event: Event<"Unknown">): Moved => {
+  const error = sentenceOf(event)
+  return { ...inDoubt(row, event), ...(error && { error: writeFailure(judgedAsRefused(error)) }) }
+}
+
 /** The answer names its record, which is looked up. */
 export const recordedOtherwise = (row: Row, event: Event<"Unknown">): Moved => {
   const id = seenIdOf(event.error)
@@ -281,10 +305,28 @@ export const resumed = (row: Row, event: Event<"resume">): Moved => ({
   ...noLookup,
   ...wantedBy(row, event.at)
 })
-export const isPastHorizon: Guard<Event<"resume">> = [
+export const isPastHorizon: Guard<ByPerson> = [
   "in doubt past the horizon",
   (row, event) => isMarked(row) && isLate(row, event)
 ]
+
+export const isOfSentence: Guard<Event<"judge">> = [
+  "its only answer is this sentence",
+  (row, { digest }) => row.digest === digest && isMarked(row) && row.underWayUntil === null
+]
+export const isRefusedSentence: Guard<Event<"judge">> = [
+  "its only answer is this sentence, which is a refusal",
+  (row, event) => isOfSentence[1](row, event) && event.as === "refused"
+]
+export const judged = (row: Row): Moved => {
+  const error = failureOf(row)
+  return {
+    ...waitsForNothing,
+    ...(error?._tag === "OutcomeUnknown" && { error: writeFailure(judgedAsRefused(error)) })
+  }
+}
+export const judgedToWait = (row: Row, event: Event<"judge">): Moved => wantedBy(row, event.at)
+export const parkedAgain = (): Moved => parkedFor("RefusalUnknown")
 
 /** A person's word leaves its lookups as they are: one more says whether the service agrees. */
 export const settled = (row: Row, { as, at }: Event<"settle">): Moved => ({

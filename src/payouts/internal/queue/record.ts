@@ -15,11 +15,12 @@ import { makeWarn } from "../../../durable/Work.ts"
 import { log } from "../../../internal/spans.ts"
 import type { Seal } from "../../Seal.ts"
 import { PayoutPayee } from "../../PayoutStatus.ts"
-import { afterAnswer, payoutLabel, reasonOf } from "../machine.ts"
+import { afterAnswer, digestOf, payoutLabel, reasonOf } from "../machine.ts"
 import type { Core } from "./core.ts"
 import type { Report } from "./report.ts"
 import type { Row } from "./row.ts"
 import { makeSealing } from "./sealing.ts"
+import { judgedAs } from "./sentences.ts"
 import { payoutFields } from "./signals.ts"
 
 const StoredPayee = Schema.fromJsonString(PayoutPayee)
@@ -71,11 +72,13 @@ export const makeRecord = (core: Core, hold: Report["hold"], seal: Seal, { statu
     const isUnlisted =
       Result.isSuccess(answer) && meaningOf(answer.success.enTransaction, "payout", statuses) === "unlisted"
     const reason = Result.isSuccess(answer) ? null : yield* sealReason(marked, reasonOf(answer.failure))
+    const digest = Result.isFailure(answer) ? digestOf(answer.failure) : "-"
+    const judged = digest === "-" ? undefined : judgedAs(yield* core.store.sentences.judgement(digest))
     // A refusal proves that no request was executed only if this request's mark is the last one.
     const factOf = (row: Row) => afterAnswer(answer, idempotencyKey, isInDoubt || row.sends !== sends)
     const changed = core.stepBy(
       marked,
-      (row) => ({ ...factOf(row), now, payee, isUnlisted, reason, request: sends }),
+      (row) => ({ ...factOf(row), now, payee, isUnlisted, reason, request: sends, judged }),
       // No answer is refused.
       (_, problem) => Effect.die(problem)
     )

@@ -45,7 +45,7 @@ export const makeReport = (
       hasCounted = false
       return yield* Effect.andThen(accounts.endRow, take.forget)
     }
-    if (error.outcome !== "Rejected" || (state !== "refused" && state !== "failed")) return
+    if (state !== "refused" && state !== "failed") return
     hasCounted = true
     const count = yield* accounts.countEnd
     if (count < endsToHold || (yield* take.current).paused) return

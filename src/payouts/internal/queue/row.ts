@@ -82,6 +82,8 @@ export const Row = Schema.Struct({
   payee: orNull(Schema.String),
   /** The last failure, as JSON. */
   error: orNull(Schema.String),
+  /** The digest of the sentence that is its only answer, which the client does not know. */
+  digest: orNull(Schema.String),
   submittedAt: Int,
   updatedAt: Int,
   /** Counts the changes: a change names the version that it was made from. */

@@ -40,6 +40,12 @@ import { dayOf, waitAfter } from "./waits.ts"
 
 type Answer = Result.Result<Withdrawal, RequestWithdrawalError>
 
+/** What an answer says of the account, where a person has judged its sentence: a refusal of one payout, or nothing. */
+const afterJudgement = (said: Said, { state }: Row): Said => {
+  if (said._tag !== "Refused" || said.because !== "RefusalUnknown" || state === "parked") return said
+  return state === "refused" ? { _tag: "Taken", amount: 0 } : { _tag: "Nothing" }
+}
+
 /** The row was changed by another process since it was read, or the account does not allow the request any more. */
 export const changedMeanwhile = () => new TryAgain({ reason: "ChangedMeanwhile" })
 
@@ -239,7 +245,7 @@ export const makeSend = ({
     const now = yield* Clock.currentTimeMillis
     const after = (yield* record(marked, isInDoubt(row, account), answer, now)) ?? marked
     yield* Effect.annotateCurrentSpan(payoutFields(after))
-    yield* report(permit, after, said, Result.isFailure(answer) ? answer.failure : undefined)
+    yield* report(permit, after, afterJudgement(said, after), Result.isFailure(answer) ? answer.failure : undefined)
     if (Result.isFailure(answer)) {
       const { failure } = answer
       const differs = failure.outcome === "Unknown" ? differsOf(failure) : undefined

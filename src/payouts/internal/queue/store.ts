@@ -28,6 +28,7 @@ import { isLookedUp, isOpen } from "./conditions.ts"
 import { entryOf } from "./entries.ts"
 import { handedOutOf } from "./handedOut.ts"
 import { makeReads } from "./reads.ts"
+import { makeSentenceStore } from "./sentenceStore.ts"
 import { makeStateStore } from "./stateStore.ts"
 import { allColumns, columnOf, decodeRows, historyTable, type StoreParts, table } from "./storeParts.ts"
 import { makeUpdate } from "./update.ts"
@@ -110,6 +111,7 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
   return {
     ...makeForget(parts),
     ...makeReads(parts),
+    sentences: makeSentenceStore(parts),
     update: makeUpdate(parts),
     /** The row of the account, and its sums of days. */
     accounts,

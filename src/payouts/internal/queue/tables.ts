@@ -5,6 +5,7 @@
  * - `effect_pix_payout_history`: an entry for each change of a payout, in the order in which they were written; and under the
  *   key `account` one for each change of the account itself. Nothing of it is updated, and only `forget.record` deletes of it.
  * - `effect_pix_payout_accounts`: a row for each account, which all its workers share.
+ * - `effect_pix_payout_judgements`: what a person said of a sentence of an account, which the client does not know.
  * - `effect_pix_payout_days`: the sum of an account and a day, for the cap of a day.
  * - `effect_pix_payout_states`: a row for each state that waits for `onState`, with the number of its entry of the history.
  *
@@ -71,6 +72,7 @@ const create = (types: Types) => [
   reason TEXT,
   payee TEXT,
   error TEXT,
+  digest VARCHAR(64),
   submitted_at BIGINT NOT NULL DEFAULT (${types.now}) CHECK (submitted_at BETWEEN 0 AND ${lastTime}),
   updated_at BIGINT NOT NULL DEFAULT (${types.now}) CHECK (updated_at BETWEEN 0 AND ${lastTime}),
   version INTEGER NOT NULL DEFAULT 1,
@@ -82,6 +84,7 @@ const create = (types: Types) => [
   `CREATE INDEX effect_pix_payouts_open ON effect_pix_payouts (account, due_at) WHERE ${isOpen.sql}`,
   `CREATE INDEX effect_pix_payouts_lookups ON effect_pix_payouts (account, due_at) WHERE ${isLookedUp.sql}`,
   // All that is counted of what is posted: a row leaves them when its end is known.
+  "CREATE INDEX effect_pix_payouts_digest ON effect_pix_payouts (account, digest) WHERE digest IS NOT NULL",
   "CREATE INDEX effect_pix_payouts_posted ON effect_pix_payouts (account, marked_at, amount) WHERE state = 'posted'",
   "CREATE INDEX effect_pix_payouts_unconfirmed ON effect_pix_payouts (account, marked_at, amount) WHERE state = 'posted' AND lookups IS NULL",
   "CREATE INDEX effect_pix_payouts_withdrawal ON effect_pix_payouts (account, withdrawal_id) WHERE withdrawal_id IS NOT NULL",
@@ -104,6 +107,7 @@ const create = (types: Types) => [
   held_because VARCHAR(30),
   refusals INTEGER NOT NULL DEFAULT 0,
   suspects TEXT,
+  unknowns TEXT,
   short_of BIGINT,
   lookup_at BIGINT,
   lookups_stopped_at BIGINT,
@@ -121,6 +125,12 @@ const create = (types: Types) => [
   hands_out ${types.boolean} NOT NULL DEFAULT ${types.no}
 )`,
   "INSERT INTO effect_pix_payout_accounts (account) VALUES ('default')",
+  `CREATE TABLE effect_pix_payout_judgements (
+  account VARCHAR(32) NOT NULL,
+  digest VARCHAR(64) NOT NULL,
+  judgement TEXT NOT NULL,
+  PRIMARY KEY (account, digest)
+)`,
   `CREATE TABLE effect_pix_payout_days (
   account VARCHAR(32) NOT NULL,
   day VARCHAR(10) NOT NULL,
