@@ -44,6 +44,7 @@ CREATE TABLE effect_pix_payouts (
   reason TEXT,
   payee TEXT,
   error TEXT,
+  digest VARCHAR(64),
   submitted_at BIGINT NOT NULL DEFAULT (CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)) CHECK (submitted_at BETWEEN 0 AND 8640000000000000),
   updated_at BIGINT NOT NULL DEFAULT (CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)) CHECK (updated_at BETWEEN 0 AND 8640000000000000),
   version INTEGER NOT NULL DEFAULT 1,
@@ -58,6 +59,8 @@ CREATE INDEX effect_pix_payouts_state ON effect_pix_payouts (account, state, sub
 CREATE INDEX effect_pix_payouts_open ON effect_pix_payouts (account, due_at) WHERE state IN ('accepted', 'unknown');
 
 CREATE INDEX effect_pix_payouts_lookups ON effect_pix_payouts (account, due_at) WHERE lookups IS NOT NULL;
+
+CREATE INDEX effect_pix_payouts_digest ON effect_pix_payouts (account, digest) WHERE digest IS NOT NULL;
 
 CREATE INDEX effect_pix_payouts_posted ON effect_pix_payouts (account, marked_at, amount) WHERE state = 'posted';
 
@@ -87,6 +90,7 @@ CREATE TABLE effect_pix_payout_accounts (
   held_because VARCHAR(30),
   refusals INTEGER NOT NULL DEFAULT 0,
   suspects TEXT,
+  unknowns TEXT,
   short_of BIGINT,
   lookup_at BIGINT,
   lookups_stopped_at BIGINT,
@@ -105,6 +109,13 @@ CREATE TABLE effect_pix_payout_accounts (
 );
 
 INSERT INTO effect_pix_payout_accounts (account) VALUES ('default');
+
+CREATE TABLE effect_pix_payout_judgements (
+  account VARCHAR(32) NOT NULL,
+  digest VARCHAR(64) NOT NULL,
+  judgement TEXT NOT NULL,
+  PRIMARY KEY (account, digest)
+);
 
 CREATE TABLE effect_pix_payout_days (
   account VARCHAR(32) NOT NULL,

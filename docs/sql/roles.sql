@@ -24,7 +24,7 @@ BEGIN
   END IF;
   -- All of them read. What an earlier version of this file gave is taken back, within this statement.
   FOREACH name IN ARRAY ARRAY['effect_pix_payouts', 'effect_pix_payout_accounts', 'effect_pix_payout_days',
-    'effect_pix_payout_history', 'effect_pix_payout_states', 'effect_pix_payouts_migrations', 'effect_pix_webhooks', 'effect_pix_webhooks_migrations'] LOOP
+    'effect_pix_payout_judgements', 'effect_pix_payout_history', 'effect_pix_payout_states', 'effect_pix_payouts_migrations', 'effect_pix_webhooks', 'effect_pix_webhooks_migrations'] LOOP
     IF to_regclass(name) IS NOT NULL THEN
       EXECUTE format('REVOKE ALL ON %I FROM effect_pix_application, effect_pix_worker, effect_pix_operator', name);
       EXECUTE format('GRANT SELECT ON %I TO effect_pix_application, effect_pix_worker, effect_pix_operator', name);
@@ -57,16 +57,17 @@ BEGIN
   GRANT INSERT, UPDATE ON effect_pix_payout_days TO effect_pix_worker;
   GRANT INSERT (account) ON effect_pix_payout_accounts TO effect_pix_worker, effect_pix_operator;
   GRANT UPDATE (served_at, fingerprint, company_id, horizon, paused, paused_at, pause, ends_in_row, next_at,
-    set_at, held_at, held_because, refusals, suspects, short_of, limited_at,
+    set_at, held_at, held_because, refusals, suspects, unknowns, short_of, limited_at,
     daily_cap, max_amount,
     identity, seen_at, lookup_at, lookups_stopped_at, lookup_found_at, moved_at, hands_out)
     ON effect_pix_payout_accounts TO effect_pix_worker;
   -- The operator takes the steps of the command: it alone settles, judges what is parked or refused, and sets limits. It submits nothing.
   GRANT UPDATE (state, due_at, taken_by, tries, offered_by,
     may_have_left_at, fingerprint, wanted_at, not_before, because, waits_since, counted_day,
-    error, request, request_check, payee, reason, lookups, ended_as, ended_by, ended_at, contradicted,
+    error, digest, request, request_check, payee, reason, lookups, ended_as, ended_by, ended_at, contradicted,
     updated_at, version) ON effect_pix_payouts TO effect_pix_operator;
   GRANT UPDATE (spent) ON effect_pix_payout_days TO effect_pix_operator;
+  GRANT INSERT, UPDATE ON effect_pix_payout_judgements TO effect_pix_operator;
   GRANT UPDATE (fingerprint, company_id, paused, paused_at, pause, ends_in_row, next_at,
     pace_most, pace_per, window_from, window_to, daily_cap, max_amount) ON effect_pix_payout_accounts TO effect_pix_operator;
 END $$;
@@ -91,10 +92,11 @@ BEGIN
   END IF;
   IF (NEW.state IN ('accepted', 'unknown') AND OLD.state NOT IN ('accepted', 'unknown')
     OR NEW.state = 'cancelled' AND OLD.state <> 'cancelled'
+    OR NEW.state = 'refused' AND OLD.state = 'parked'
     OR NEW.ended_by = 'person' AND (OLD.ended_by IS DISTINCT FROM 'person' OR NEW.state <> OLD.state))
     AND NOT pg_has_role(current_user, 'effect_pix_operator', 'USAGE')
   THEN
-    RAISE insufficient_privilege USING MESSAGE = 'only an operator resumes, retries, cancels or settles a payout';
+    RAISE insufficient_privilege USING MESSAGE = 'only an operator resumes, retries, cancels, judges or settles a payout';
   END IF;
   RETURN NEW;
 END $$;

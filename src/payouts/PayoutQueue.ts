@@ -291,7 +291,7 @@ export class PayoutQueue extends Context.Service<
      *   horizon of its first request. If the service says that it was executed, that is an error line.
      * - `wait`: they are sent again, under their keys.
      *
-     * Judging again moves what the earlier judgement ended back to `parked`. Returns those that it moved. Fails with `InvalidRequest` where
+     * `wait` after `refused` moves what that ended back to `parked`. Returns those that it moved. Fails with `InvalidRequest` where
      * no such sentence is there, `seen` is none of it, or the sentence has a word of doubt or only says that the request failed: `settle` each
      * of these by itself. The digest may be its first eight characters or more.
      */

@@ -127,6 +127,41 @@ describe.each(databases)("payouts in %s", (...database) => {
     )
   })
 
+  live("sentences that nobody knows are listed, and judged by a confirmed step", function* () {
+    const digest = `3f2a91c07d5e${"0".repeat(52)}`
+    const error = JSON.stringify({
+      _tag: "OutcomeUnknown",
+      ...{ operation: "requestWithdrawal", attempts: 1, idempotencyKey: "k", outcome: "Unknown", status: 422 },
+      ...{ reason: "RefusalUnknown", serviceCode: "E-17", digest }
+    })
+    const { rows } = yield* operate(
+      database,
+      Effect.gen(function* () {
+        yield* submit(item("one"), item("two", 2500), item("three"))
+        yield* sql(`UPDATE effect_pix_payouts SET state = 'parked', because = 'RefusalUnknown', sends = 1, digest = '${digest}',
+          may_have_left_at = ${hoursAgo(1)}, error = '${error}' WHERE reference <> 'three'`)
+      })
+    )
+    yield* rows(
+      ["sentences", 0, /^DIGEST .*\n3f2a91c07d5e +2 +R\$ 35,00 .* 422 +\w* .*E-17\n$/, /^1 sentence\(s\)\n$/],
+      ["judge 3f2a91c0 --as refused --seen one", 2, "", /code E-17, 2 payouts, R\$ 35,00[^]*Nothing was changed/],
+      [
+        "judge 3f2a91c0 --as refused --seen three --yes",
+        4,
+        "",
+        /seen must be the reference of a payout of this sentence/
+      ],
+      ["judge ffffffff --as refused --seen one --yes", 4, "", /No one sentence/],
+      [
+        "judge 3f2a91c0 --as refused --seen one --yes",
+        0,
+        /^Payout (one|two) is refused\.\nPayout (one|two) is refused\.\nIn your program: .*"RequestRejected", phrases: \["E-17"\], statuses: \[422\]/
+      ],
+      ["cancel one --yes", 4, "", /may have left/],
+      ["judge 3f2a91c0 --as wait --seen one --yes --json", 0, /"as":"wait","moved":\[\{.*"state":"parked"/]
+    )
+  })
+
   live("payouts are listed with ages, amounts and totals by state, and one is shown with its key masked", function* () {
     const { inProgram, rows } = yield* operate(database)
     const table = [

@@ -10,12 +10,8 @@ import { type Columns, type Format, printList } from "../list.ts"
 import { hasReader, note } from "../output.ts"
 import { ageOf, plain } from "../text.ts"
 import { layerReading, whatIsSealed } from "./queue.ts"
+import type { Worded } from "./stepShape.ts"
 import { inReais, textOfSum } from "./describe.ts"
-
-/** A sentence with its words, where the key of the program's seal is given. */
-export interface Worded extends PayoutSentence {
-  readonly words: string | undefined
-}
 
 const worded = (sentence: PayoutSentence) =>
   Effect.map(

@@ -4,12 +4,12 @@ import type * as Option from "effect/Option"
 import type { StepOptions } from "../../../durable/Step.ts"
 import type { PayoutLetter } from "../../../payouts/OnState.ts"
 import type { PayoutQueue } from "../../../payouts/PayoutQueue.ts"
+import type { PayoutSentence } from "../../../payouts/PayoutSentence.ts"
 import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
 import type { PayoutState } from "../../../payouts/PayoutState.ts"
 import type { WebhookClient } from "../../../webhook/Webhook.ts"
 import type { StoredDelivery } from "../../../webhook/WebhookEvent.ts"
 import type { Account } from "./describe.ts"
-import type { Worded } from "./sentences.ts"
 
 /** A step. `Subject` is what it is about, `Own` are its own flags. */
 export interface Step<Service, Subject, Own, Done> {
@@ -52,6 +52,11 @@ type Queue = PayoutQueue["Service"]
 
 export type PayoutStep<Own> = Step<Queue, Payout, Own, PayoutStatus>
 export type AccountStep<Own> = Step<Queue, Account, Own, void>
+/** A sentence with its words, where the key of the program's seal is given. */
+export interface Worded extends PayoutSentence {
+  readonly words: string | undefined
+}
+
 /** A step with a sentence that nobody knows. Its result is what it moved. */
 export interface SentenceStep<Own> extends Step<Queue, Worded, Own, ReadonlyArray<PayoutStatus>> {
   readonly asOf: (own: Own) => "refused" | "wait"

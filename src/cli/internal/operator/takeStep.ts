@@ -30,7 +30,7 @@ import { ageOf, jsonLine, plain, time } from "../text.ts"
 import { findLetter, layerClient, layerNamed, noLetter, textOf as textOfLetter } from "./deadLetters.ts"
 import { type Account, columnsAt, dataOf, reasonOf, sumOf, textOf, textOfAccount, textOfSum } from "./describe.ts"
 import { find, findNumbered, layerQueue, listPayouts, readAccount, readLate } from "./queue.ts"
-import { adviceOf, findSentence, lineOf as lineOfSentence, shortOf, type Worded } from "./sentences.ts"
+import { adviceOf, findSentence, lineOf as lineOfSentence, shortOf } from "./sentences.ts"
 import { findStateLetter, lineOf, noStateLetter } from "./stateLetters.ts"
 import type {
   AccountStep,
@@ -40,7 +40,8 @@ import type {
   PayoutStep,
   SentenceStep,
   StateLetterStep,
-  Step
+  Step,
+  Worded
 } from "./stepShape.ts"
 
 /** What a step may be about: payouts, the account, or dead letters. */

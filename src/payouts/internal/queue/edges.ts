@@ -116,7 +116,7 @@ export const edges: { readonly [Name in Tag]: ReadonlyArray<Edge<Event<Name>>> }
   judge: [
     go(["parked"], Moves.isRefusedSentence, "refused", Moves.judged),
     go(["parked"], Moves.isOfSentence, "unknown", Moves.judgedToWait),
-    go(["refused"], Moves.isOfSentence, "parked", Moves.parkedAgain),
+    go(["refused"], Moves.isJudgedAnew, "parked", Moves.parkedAgain),
     refuse(allBut(), always, "It is not parked for this sentence alone.")
   ],
   // Never while a request may be under way: its answer may say the opposite.

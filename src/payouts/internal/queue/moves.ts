@@ -241,7 +241,8 @@ export const hasCauseToWaitFor: Guard<Event<"Refused">> = [
 const sentenceOf = ({ error }: Event<"Unknown">) =>
   error._tag === "OutcomeUnknown" && error.reason === "RefusalUnknown" ? error : undefined
 /** Only one that is the one answer to the one request of its payout can be judged. */
-const digestOf = ({ sends }: Row, event: Event<"Unknown">) => (sends === 1 ? (sentenceOf(event)?.digest ?? null) : null)
+const digestOf = (row: Row, event: Event<"Unknown">) =>
+  row.mayHaveLeftAt === row.markedAt && row.sends === event.request ? (sentenceOf(event)?.digest ?? null) : null
 export const inDoubt = (row: Row, event: Event<"Unknown">): Moved => ({
   // What a person parked meanwhile stays so.
   ...(row.state !== "parked" && waitsForNothing),
@@ -317,6 +318,10 @@ export const isOfSentence: Guard<Event<"judge">> = [
 export const isRefusedSentence: Guard<Event<"judge">> = [
   "its only answer is this sentence, which is a refusal",
   (row, event) => isOfSentence[1](row, event) && event.as === "refused"
+]
+export const isJudgedAnew: Guard<Event<"judge">> = [
+  "its only answer is this sentence, which is no refusal",
+  (row, event) => isOfSentence[1](row, event) && event.as === "wait"
 ]
 export const judged = (row: Row): Moved => {
   const error = failureOf(row)
