@@ -60,16 +60,16 @@ export const refusals: ReadonlyArray<KnownRefusal> = [
 
 /** What may stand beside a phrase of an entry of ours: it says nothing, or only that the request failed. Numbers may stand there too. */
 export const neutral: ReadonlyArray<string> = [
-  ...list(`não foi possível, não realizado, não realizada, não concluído, não processado, não autorizado,
-    could not, unable to, not processed, not completed, fale com o suporte, contact support`),
+  ...list(`não foi possível processar, não foi possível, ao processar, não realizado, não realizada, não concluído,
+    não processado, não autorizado, valor solicitado, requested amount, could not process, unable to process, could not,
+    unable to, not processed, not completed, fale com o suporte, contact support`),
   ...`a o as os um uma e ou de do da dos das em no na nos nas ao por pelo pela para com que se sua seu suas seus este esta
-  esse essa deste desta é está tem deve acima permitido permitida med the an of to in on at for your this that is be must and or by than equal
+  esse essa deste desta é está tem deve acima permitido permitida med the an of to in on at for your this that is be must and or than equal
   saque saques pix transferência transferências pagamento pagamentos valor conta empresa carteira bancária operação
-  transação solicitação chave tipo campo disponível atual withdrawal withdrawals payout payouts transfer payment amount
-  account company wallet bank operation transaction request requested key type field available current
-  realizar realizado efetuar concluir processar recusado recusada negado negada rejeitado erro falha
-  complete process refused rejected denied declined failed error excedido excedida atingido ultrapassado exceeded
-  reached informado informada solicitado somente only temporariamente temporarily hoje today aguarde alguns segundos
+  transação solicitação chave tipo campo disponível withdrawal withdrawals payout payouts transfer payment amount
+  account company wallet bank operation transaction request key type field available   realizar efetuar concluir recusado recusada negado negada rejeitado erro falha
+  refused rejected denied declined failed error excedido excedida atingido ultrapassado exceeded
+  reached informado informada somente only temporariamente temporarily hoje today aguarde alguns segundos
   minutos r brl real reais centavos cents`.split(/\s+/)
 ]
 
