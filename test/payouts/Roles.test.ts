@@ -81,14 +81,6 @@ onPostgres(
       yield* operator.forget("b", { by })
       yield* operator.payee("b")
       yield* operator.settle("b", { as: "failed", by })
-      const digest = "3f2a91c0".repeat(8)
-      const parkTwo = SqlClient.SqlClient.use(
-        (own) => own`UPDATE effect_pix_payouts SET state = 'parked', because = 'RefusalUnknown', digest = ${digest},
-          may_have_left_at = 1 WHERE reference = 'two'`
-      )
-      yield* Effect.provide(parkTwo, yield* as("operator"))
-      assert.lengthOf(yield* operator.judge(digest, { as: "refused", seen: "two", by }), 1)
-      assert.lengthOf(yield* operator.sentences, 1)
       const later = DateTime.add(yield* DateTime.now, { days: 3 })
       yield* insertPayout({ ...item("c", 2300), notBefore: later })
       yield* queue.submit({ ...item("d", 2400), notBefore: later })
@@ -109,6 +101,14 @@ onPostgres(
         assert.isTrue(yield* operator.discardLetter(id, { by }))
       }
       assert.deepStrictEqual(yield* operator.deadLetters, [])
+      const digest = "3f2a91c0".repeat(8)
+      const parkTwo = SqlClient.SqlClient.use(
+        (own) => own`UPDATE effect_pix_payouts SET state = 'parked', because = 'RefusalUnknown', digest = ${digest},
+          may_have_left_at = 1 WHERE reference = 'two'`
+      )
+      yield* Effect.provide(parkTwo, yield* as("operator"))
+      assert.lengthOf(yield* operator.judge(digest, { as: "refused", seen: "two", by }), 1)
+      assert.lengthOf(yield* operator.sentences, 1)
       yield* operator.changeSender("a".repeat(40), { by })
     }).pipe(Effect.provide(yield* as("application")))
   }
