@@ -131,8 +131,14 @@ describe.each(databases)("payouts in %s", (...database) => {
     const digest = `3f2a91c07d5e${"0".repeat(52)}`
     const error = JSON.stringify({
       _tag: "OutcomeUnknown",
-      ...{ operation: "requestWithdrawal", attempts: 1, idempotencyKey: "k", outcome: "Unknown", status: 422 },
-      ...{ reason: "RefusalUnknown", serviceCode: "E-17", digest }
+      operation: "requestWithdrawal",
+      attempts: 1,
+      idempotencyKey: "k",
+      outcome: "Unknown",
+      status: 422,
+      reason: "RefusalUnknown",
+      serviceCode: "E-17",
+      digest
     })
     const { rows } = yield* operate(
       database,
