@@ -7,11 +7,11 @@ import { build } from "esbuild"
 const programs = {
   "a program that charges and lists": { most: 107_000, entry: "./size.ts" },
   "a program that submits payouts and reads their states": {
-    most: 120_500,
+    most: 124_000,
     code: `import { PayoutQueue } from "effect-pix/payouts"; console.log(PayoutQueue.layerClient())`
   },
   "an operator's view of the webhook": {
-    most: 102_000,
+    most: 104_500,
     code: `import { Webhook } from "effect-pix/webhook"; console.log(Webhook.layerClient())`
   },
   "a webhook on a worker": {
