@@ -104,9 +104,10 @@ describe("docs", () => {
     for (const path of named) assert.isTrue(existsSync(join(root, path)), path)
   })
 
-  test("no page has more than 220 lines", () => {
+  test("no page has more than 220 lines, beside what is generated", () => {
     for (const file of globSync(["README.md", "docs/**/*.md"], { cwd: root })) {
-      assert.isAtMost(read(file).trimEnd().split("\n").length, 220, file)
+      const own = read(file).replaceAll(/<!-- Written by [^]*?<!-- The end of what [^]*?-->/g, "")
+      assert.isAtMost(own.trimEnd().split("\n").length, 220, file)
     }
   })
 

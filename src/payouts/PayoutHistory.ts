@@ -98,7 +98,7 @@ export interface PayoutLimits extends Schema.Schema.Type<typeof PayoutLimits> {}
 
 /**
  * One step of an account, which changed what it has: its `fingerprint` (`changeSender`), or its limits (`setLimits`, or
- * without a person the options of the first layer that had them).
+ * without a person the options of the first layer that had them). Amounts are in centavos.
  */
 export const AccountChange = Schema.Struct({
   /** When it was written, by the clock of the process that wrote it. */
@@ -111,7 +111,7 @@ export const AccountChange = Schema.Struct({
 /** See the schema of the same name. */
 export interface AccountChange extends Schema.Schema.Type<typeof AccountChange> {}
 
-/** An account of the queue. All of it can be stored. */
+/** An account of the queue. All of it can be stored. Amounts are in centavos. */
 export const PayoutAccount = Schema.Struct({
   /** Its name: the option `account`. */
   account: Schema.String,

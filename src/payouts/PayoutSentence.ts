@@ -26,7 +26,7 @@ export const Judgement = Schema.Struct({
 /** See the schema of the same name. */
 export interface Judgement extends Schema.Schema.Type<typeof Judgement> {}
 
-/** A sentence, and the payouts that it parked. */
+/** A sentence, and the payouts that it parked. Their `amount` is in centavos. */
 export const PayoutSentence = Schema.Struct({
   /** Its SHA-256, in hexadecimal. */
   digest: Schema.String,

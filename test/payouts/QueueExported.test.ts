@@ -196,6 +196,10 @@ const elsewhere = new Set([
   "are not those of the account",
   "which lies ahead",
   "are paid by one company",
+  // Those of test/payouts/Seal.test.ts, of an answer that the database refuses, and of test/durable/WorkRows.test.ts.
+  "could not be sealed, and is not stored",
+  "could not be stored, and is stored again",
+  "a handler died",
   // Those of test/payouts/Confirm.test.ts and Hints.test.ts.
   "A webhook claimed that a payout",
   ": the lookup says",

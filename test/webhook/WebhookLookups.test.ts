@@ -10,6 +10,7 @@ import { TransactionHints } from "../../src/transactions/TransactionHints.ts"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { charge, lookups, paidCharge } from "../support/charges.ts"
 import { effect } from "../support/effect.ts"
+import { pass } from "../support/payoutQueue.ts"
 import {
   decorated,
   edge,
@@ -156,7 +157,7 @@ describe("deliveries about one transaction, one after another", () => {
           status = says
           // The service writes ids in small letters; a delivery may not.
           yield* webhook.claim(id.toUpperCase(), claim)
-          yield* TestClock.adjust("2 minutes")
+          yield* pass(120)
           yield* webhook.idle
         }
         assert.deepStrictEqual([webhook.statuses().join(" "), webhook.reasons().join(" ")], [handedOut, reasons])
