@@ -196,7 +196,7 @@ const elsewhere = new Set([
   "are not those of the account",
   "which lies ahead",
   "are paid by one company",
-  // Those of test/payouts/Seal.test.ts, of an answer that the database refuses, and of test/durable/WorkRows.test.ts.
+  // Those of test/payouts/PersonalData.test.ts, of test/outages, and of test/durable/Work.test.ts.
   "could not be sealed, and is not stored",
   "could not be stored, and is stored again",
   "a handler died",
