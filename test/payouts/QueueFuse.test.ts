@@ -16,7 +16,7 @@ const { layer, lines } = makeWarnings()
 describe("ten payouts in a row that an answer ends", () => {
   queued(
     "hold the account, with an error line, until a person continues",
-    { ...one, under: layer },
+    { under: layer },
     function* ({ queue }) {
       yield* meetAll(refused)
       yield* queue.submitMany(payouts(30))

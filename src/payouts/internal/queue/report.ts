@@ -13,10 +13,7 @@ import { writePause } from "./entries.ts"
 import type { Row } from "./row.ts"
 import type { Settings } from "../../PayoutQueueOptions.ts"
 import { payoutFields } from "./signals.ts"
-import type { Permit, Take } from "./take.ts"
-
-/** So many payouts in a row that an answer ends hold the account. */
-const endsToHold = 10
+import { endsToHold, type Permit, type Take } from "./take.ts"
 
 export type Report = ReturnType<typeof makeReport>
 
@@ -47,7 +44,7 @@ export const makeReport = (
     }
     if (state !== "refused" && state !== "failed") return
     hasCounted = true
-    const count = yield* accounts.countEnd
+    const count = yield* Effect.tap(accounts.countEnd, take.forget)
     if (count < endsToHold || (yield* take.current).paused) return
     const text = `${count} payouts in a row were refused or failed, and the service took none between them.`
     yield* hold(text)

@@ -60,6 +60,9 @@ const withPermit =
   (row: DueRow): TakenRow =>
     Object.assign(row, { permit })
 
+/** So many payouts in a row that an answer ends hold the account. */
+export const endsToHold = 10
+
 export type Take = Effect.Success<ReturnType<typeof makeTake>>
 
 export const makeTake = Effect.fnUntraced(function* (
@@ -113,7 +116,10 @@ export const makeTake = Effect.fnUntraced(function* (
     const now = yield* nowOf(account)
     const wasTurn = again !== undefined
     again = undefined
-    if (account.paused) return []
+    // Each that is under way may end, as those before it did.
+    const isEnding = account.endsInRow > 0
+    const room = isEnding ? Math.max(1, endsToHold - account.endsInRow) - (settings.concurrency - most) : most
+    if (account.paused || room <= 0) return []
     const isClosed = untilOpening(account, now) < Infinity
     const left = leftOf(account, now)
     if (left > 0) {
@@ -125,7 +131,7 @@ export const makeTake = Effect.fnUntraced(function* (
     const isGiven = givesTurns(account, now)
     if (!isGiven) {
       const only = yield* store.mayBeTaken(account, { isClosed, isInTurn: false, below: shortOf ?? undefined })
-      const rows = yield* store.due.take(taker, lease, Math.min(most, settings.concurrency), { only })
+      const rows = yield* store.due.take(taker, lease, Math.min(room, most, settings.concurrency), { only })
       if (rows.length > 0 || shortOf === null) return rows.map(withPermit({ account, leavesBy: undefined }))
     }
     const { after, next, permit } = yield* turnOf(account, !isGiven)
