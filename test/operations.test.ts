@@ -157,7 +157,7 @@ describe("the commands that docs/operations names", () => {
     const page = read(`docs/operations/${file}`).replaceAll(/\n\s+/g, " ")
     for (const line of quoted(page).filter((text) => text.startsWith("effect-pix "))) {
       const command = /^effect-pix((?: [a-z][a-z-]*)+)/.exec(line)?.[1]?.trim() ?? ""
-      const [, group = ""] = /^(payouts|webhooks) (?!list|show|.*letter)/.exec(command) ?? []
+      const [, group = ""] = /^(payouts|webhooks) (?!list|show|sentences|.*letter)/.exec(command) ?? []
       const given = Array.from(line.matchAll(/--[a-z-]+/g), ([flag]) => flag)
       flags.set(command, new Set([...(flags.get(command) ?? ofSteps[group] ?? []), ...given]))
     }

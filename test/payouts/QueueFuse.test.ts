@@ -14,28 +14,24 @@ const one = { concurrency: 1 } as const
 const { layer, lines } = makeWarnings()
 
 describe("ten payouts in a row that an answer ends", () => {
-  queued(
-    "hold the account, with an error line, until a person continues",
-    { under: layer },
-    function* ({ queue }) {
-      yield* meetAll(refused)
-      yield* queue.submitMany(payouts(30))
-      yield* TestClock.adjust("1 minute")
-      assert.deepStrictEqual([yield* requests(), yield* queue.isPaused], [10, true])
-      assert.include((yield* queue.account).lastPause?.note, "10 payouts in a row were refused or failed")
-      assert.lengthOf(
-        lines.filter((line) => line.includes("are paused")),
-        1
-      )
-      yield* queue.setPaused(false, { by: "ana" })
-      yield* TestClock.adjust("1 minute")
-      assert.deepStrictEqual([yield* requests(), yield* queue.isPaused], [20, true])
-      yield* meetAll()
-      yield* queue.setPaused(false, { by: "ana" })
-      yield* TestClock.adjust("1 minute")
-      assert.strictEqual(yield* paid, 10)
-    }
-  )
+  queued("hold the account, with an error line, until a person continues", { under: layer }, function* ({ queue }) {
+    yield* meetAll(refused)
+    yield* queue.submitMany(payouts(30))
+    yield* TestClock.adjust("1 minute")
+    assert.deepStrictEqual([yield* requests(), yield* queue.isPaused], [10, true])
+    assert.include((yield* queue.account).lastPause?.note, "10 payouts in a row were refused or failed")
+    assert.lengthOf(
+      lines.filter((line) => line.includes("are paused")),
+      1
+    )
+    yield* queue.setPaused(false, { by: "ana" })
+    yield* TestClock.adjust("1 minute")
+    assert.deepStrictEqual([yield* requests(), yield* queue.isPaused], [20, true])
+    yield* meetAll()
+    yield* queue.setPaused(false, { by: "ana" })
+    yield* TestClock.adjust("1 minute")
+    assert.strictEqual(yield* paid, 10)
+  })
 
   queued("hold nothing where one was taken between them", one, function* ({ queue }) {
     for (const row of [1, 2, 3]) {

@@ -95,11 +95,9 @@ onPostgres(
         (own) => own`UPDATE effect_pix_payout_states SET state = 'Dead', taken_by = NULL`
       )
       yield* Effect.provide(die, yield* as("operator"))
-      for (const { id } of yield* operator.deadLetters) {
-        assert.isTrue(yield* operator.retryLetter(id, { by }))
-        yield* Effect.provide(die, yield* as("operator"))
-        assert.isTrue(yield* operator.discardLetter(id, { by }))
-      }
+      // One that is retried may be handed out at once.
+      for (const [at, { id }] of (yield* operator.deadLetters).entries())
+        assert.isTrue(yield* at === 0 ? operator.discardLetter(id, { by }) : operator.retryLetter(id, { by }))
       assert.deepStrictEqual(yield* operator.deadLetters, [])
       const digest = "3f2a91c0".repeat(8)
       const parkTwo = SqlClient.SqlClient.use(

@@ -262,7 +262,9 @@ export const play = (world: World, plan: Plan) =>
           } else {
             const again = Effect.ignore(queue.resume(reference, by))
             const failed = queue.settle(reference, { ...by, as: "failed" })
-            yield* "mayHaveLeftAt" in status ? failed.pipe(Effect.catch(() => again)) : again
+            // A sentence that nobody knows ends no payout: it is asked again while its key is known.
+            const isPast = "mayHaveLeftAt" in status && status.because !== "RefusalUnknown"
+            yield* isPast ? failed.pipe(Effect.catch(() => again)) : again
           }
         }
         // A webhook of a return may be lost for ever: who knows of it has the payout looked up.
