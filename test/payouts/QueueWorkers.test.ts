@@ -52,7 +52,10 @@ describe("a worker that is suspended for longer than its lease", () => {
       const { context, send } = yield* holding(2, "1 millis")
       yield* Effect.gen(function* () {
         const first = yield* send(0)
-        yield* (yield* SqlClient.SqlClient)`UPDATE effect_pix_payouts SET due_at = 0, taken_by = 'another'`
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`UPDATE effect_pix_payouts SET due_at = 0, taken_by = 'another'`
+        // As long after the first request as its deadline.
+        yield* sql`UPDATE effect_pix_payout_accounts SET next_at = 0`
         const workers = [first, yield* send(1)]
         for (const [turn, worker] of order.entries()) {
           yield* workers[worker]!.answer(met[turn])
