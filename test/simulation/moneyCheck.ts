@@ -48,7 +48,10 @@ const wrongIn = (
     isRecorded ||= isRecord
     const isRefused = change._tag === "Answered" && change.answer === "Refused"
     const paid = executed.filter(({ failedAtOnce }) => failedAtOnce !== true)
-    if (isRefused && !isShared && paid.some(({ createdAt }) => Date.parse(createdAt) <= millisOf(change.at)))
+    // What was not sent is sent again in the same millisecond.
+    const isUnsent = change._tag === "Answered" && change.error?.outcome === "NotSent"
+    const told = millisOf(change.at) - (isUnsent ? 1 : 0)
+    if (isRefused && !isShared && paid.some(({ createdAt }) => Date.parse(createdAt) <= told))
       wrong.push("was told as refused, and was executed before")
     if (isRefused && change.mayHaveLeftAt !== undefined) wrong.push("was told as refused in doubt")
   }
