@@ -2,6 +2,7 @@
  * Why a payout is not sent now, or is in doubt, or waits for a person: one table, which the status, the gauges, the log, the command and
  * the pages read.
  */
+
 import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
