@@ -1,5 +1,5 @@
 /**
- * Every reader of text or JSON that somebody else writes. At its bound it costs what the size is worth: the CPU grows by 3 at most
+ * Every reader of text or JSON that somebody else writes. At its bound it costs what the size is worth: the CPU grows by 2.5 at most
  * while the input doubles, and the heap by 20 bytes for a byte. A new reader is a row here.
  */
 import { assert, describe, it } from "@effect/vitest"
