@@ -13,6 +13,7 @@ import * as FiberSet from "effect/FiberSet"
 import * as Latch from "effect/Latch"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
+import { monotonicMillisOf } from "../internal/monotonic.ts"
 import type { NextWrite } from "../internal/soleWriter.ts"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Due, DueRow, Taken } from "./Due.ts"
@@ -104,7 +105,7 @@ export const workRows = <R, Row extends DueRow = DueRow>(
     /** Waits until a row is due, as the last look says: each write of another process is followed by one. */
     const untilDue = Effect.gen(function* () {
       const clock = yield* Clock.Clock
-      const now = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
+      const now = () => monotonicMillisOf(clock)
       // In a burst of rows of this process the next one is taken before this.
       yield* Effect.sleep("50 millis")
       let dueAt = Infinity

@@ -69,8 +69,9 @@ const cut = (text: string, phrases: Phrases) => {
 }
 
 const ours = phrasesOf(refusals)
-const neutralWords = new Set([...neutral.map(foldPhrase), end, varying])
-const neutralPhrases = neutral.map(foldPhrase).filter((words) => countWords(words) > 1)
+const foldedNeutral = neutral.map(foldPhrase)
+const neutralWords = new Set([...foldedNeutral, end, varying])
+const neutralPhrases = foldedNeutral.filter((words) => countWords(words) > 1)
 const doubts = doubtful.map(foldPhrase)
 
 const isNeutral = (text: string): boolean =>

@@ -99,7 +99,7 @@ export const makeTake = Effect.fnUntraced(function* (
     Math.min(millisOf(policy.deadline) ?? settings.horizon, settings.horizon)
   )
 
-  /** Takes the account's next turn, by a statement that gets what is to be found; `undefined` where another process has it. */
+  /** The account's next turn: what its row has then, and by what a payout may be sent in it. */
   const turnOf = Effect.fnUntraced(function* (account: ReadAccount, isAlone: boolean) {
     const now = yield* nowOf(account)
     const { next, time } = afterTurn(account, now, yield* deadline, isAlone)
