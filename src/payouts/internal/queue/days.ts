@@ -6,12 +6,18 @@ import * as Effect from "effect/Effect"
 import type { Fragment } from "effect/sql/Statement"
 import type { Database } from "../../../durable/Database.ts"
 import { dayInSaoPaulo, saoPaulo } from "../../../internal/utc.ts"
+import type { Account } from "./account.ts"
+import { isInWindow } from "./conditions.ts"
 
 /** The minute of the day of a time in São Paulo. */
-export const minuteOfDay = (millis: number): number => {
+const minuteOfDay = (millis: number): number => {
   const { hour, minute } = DateTime.toParts(DateTime.setZone(DateTime.makeUnsafe(millis), saoPaulo()))
   return hour * 60 + minute
 }
+
+/** Whether the window of an account is open, for what was never sent. */
+export const isWindowOpen = (account: Pick<Account, "windowFrom" | "windowTo">, now: number): boolean =>
+  isInWindow.of({ payout: { mayHaveLeftAt: null, sends: 0 }, account, given: { minute: minuteOfDay(now) } })
 
 /** The minute of the day, as SQL: by PostgreSQL's clock, and of a SQLite file by that of the program. */
 export const minuteOf = ({ dialect, sql }: Database, now: number): Fragment => {

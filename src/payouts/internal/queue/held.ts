@@ -6,8 +6,7 @@ import * as Schema from "effect/Schema"
 import { type Because, becauseOf } from "../../PayoutBecause.ts"
 import type { ReadAccount } from "./account.ts"
 import { leftOf } from "./accountTime.ts"
-import { isInWindow } from "./conditions.ts"
-import { minuteOfDay } from "./days.ts"
+import { isWindowOpen } from "./days.ts"
 import { untilMinute } from "./waits.ts"
 
 const dayMillis = 86_400_000
@@ -24,15 +23,13 @@ const isBecause = Schema.is(becauseOf.accepted)
 
 /** Why an account holds its payouts at a time of the database. */
 export const heldOf = (account: ReadAccount, now: number): Held => {
-  const minute = minuteOfDay(now)
   const { heldBecause, nextAt, pacePer, windowFrom } = account
-  const isOpen = isInWindow.of({ payout: { mayHaveLeftAt: null, sends: 0 }, account, given: { minute } })
   const opened = windowFrom === null ? 0 : now + Duration.toMillis(untilMinute(now, windowFrom)) - dayMillis
   // A time that was set later than now holds nothing.
   const isPaced = nextAt !== null && pacePer !== null && (nextAt <= now || leftOf(account, now) > 0)
   const next = isPaced ? nextAt : 0
   const ofService = isBecause(heldBecause) ? heldBecause : isPaced && next + paceFor > now ? "Pace" : undefined
-  const because = account.paused ? "Paused" : isOpen ? ofService : "Window"
+  const because = account.paused ? "Paused" : isWindowOpen(account, now) ? ofService : "Window"
   return { because, since: Math.min(now, Math.max(opened, next)) }
 }
 

@@ -29,9 +29,8 @@ import {
   type Said
 } from "./accountTime.ts"
 import { makeCheckedAccount } from "./checkDatabase.ts"
-import { isInWindow } from "./conditions.ts"
 import type { Core } from "./core.ts"
-import { minuteOfDay } from "./days.ts"
+import { isWindowOpen } from "./days.ts"
 import type { Settings } from "../../PayoutQueueOptions.ts"
 import { dayOf, untilMinute } from "./waits.ts"
 
@@ -51,9 +50,7 @@ const nowOf = (account: ReadAccount) => Effect.map(Clock.currentTimeMillis, (now
 
 /** In how many milliseconds the account's window opens; `Infinity` where it is open. */
 const untilOpening = (account: ReadAccount, now: number) =>
-  isInWindow.of({ payout: { mayHaveLeftAt: null, sends: 0 }, account, given: { minute: minuteOfDay(now) } })
-    ? Infinity
-    : Duration.toMillis(untilMinute(now, account.windowFrom ?? 0))
+  isWindowOpen(account, now) ? Infinity : Duration.toMillis(untilMinute(now, account.windowFrom ?? 0))
 
 const withPermit =
   (permit: Permit) =>
