@@ -172,14 +172,12 @@ const rows: Readonly<Record<string, ReadonlyArray<Panel>>> = {
   ]
 }
 
-/** The page of each alert, and what the alert means there, without links. */
+/** What each alert means, as the runbook says it, without links. */
 const meanings = new Map(
-  ["runbook.md", "runbook-calls.md"].flatMap((page) =>
-    Array.from(
-      readFileSync(join(folder, page), "utf8").matchAll(/^## (\w+)\n\n- \*\*Means:\*\* (.*?)\n- \*\*/gms),
-      ([, alert = "", means = ""]) =>
-        [alert, { page, means: means.replaceAll(/\n\s+/g, " ").replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1") }] as const
-    )
+  Array.from(
+    readFileSync(join(folder, "runbook.md"), "utf8").matchAll(/^## (\w+)\n\n- \*\*Means:\*\* (.*?)\n- \*\*/gms),
+    ([, alert = "", means = ""]) =>
+      [alert, means.replaceAll(/\n\s+/g, " ").replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1")] as const
   )
 )
 
@@ -206,13 +204,13 @@ const viewOf = ({ queries, red, type }: Panel) => {
 
 const panelOf = (panel: Panel, gridPos: object) => {
   const { alert, queries, title } = panel
-  const found = meanings.get(alert)
-  if (found === undefined) throw new Error(`the runbook has no alert ${alert}`)
+  const means = meanings.get(alert)
+  if (means === undefined) throw new Error(`the runbook has no alert ${alert}`)
   return {
     title,
-    description: `${alert}: ${found.means}`,
+    description: `${alert}: ${means}`,
     gridPos,
-    links: [{ title: alert, url: `\${runbook:raw}${found.page}#${alert.toLowerCase()}`, targetBlank: true }],
+    links: [{ title: alert, url: `\${runbook:raw}runbook.md#${alert.toLowerCase()}`, targetBlank: true }],
     datasource,
     ...viewOf(panel),
     targets: queries.map(({ expr, legend }, at) => ({ refId: "ABC"[at], datasource, expr, legendFormat: legend }))

@@ -1,6 +1,6 @@
 /**
  * Writes what the pages say of a payout's life, from the code: in docs/after-it-is-sent.md the diagram of its states and the list of the
- * edges of its state machine, as the worker and the operator's steps take them; in docs/payouts-operating.md the table of why a payout
+ * edges of its state machine, as the worker and the operator's steps take them; in docs/operating.md the table of why a payout
  * waits; in docs/payouts.md the Portuguese words; and in docs/errors.md the lines by which a refusal is read.
  * `npm run fix` runs it.
  */
@@ -197,7 +197,7 @@ const life = join(folder, "after-it-is-sent.md")
 export const parts = [
   { page: life, from: "the arrows of src/payouts/internal/queue/edges.ts", write: diagram },
   { page: life, from: "src/payouts/internal/queue/edges.ts", write: list },
-  { page: join(folder, "payouts-operating.md"), from: "src/payouts/PayoutBecause.ts", write: whyTable },
+  { page: join(folder, "operating.md"), from: "src/payouts/PayoutBecause.ts", write: whyTable },
   { page: join(folder, "errors.md"), from: "src/client/internal/call/refusalLines.ts", write: refusals },
   { page: join(folder, "payouts.md"), from: "src/cli/internal/operator/sentence.ts", write: wordsList }
 ] as const

@@ -60,11 +60,7 @@ const rowOf = ({ also = [], named, unsaid, what }: Outage, fired: ReadonlyArray<
   ]
   return `| ${[what, ...signal, others.join(", "), money.join("; ")].join(" | ")} |`
 }
-const linkOf = (alert: string) => `[${alert}](${pageOf(alert)}#${alert.toLowerCase()})`
-const pageOf = (alert: string) =>
-  readFileSync(resolve("docs/operations/runbook.md"), "utf8").includes(`\n## ${alert}\n`)
-    ? "runbook.md"
-    : "runbook-calls.md"
+const linkOf = (alert: string) => `[${alert}](runbook.md#${alert.toLowerCase()})`
 
 const page = () =>
   [

@@ -295,7 +295,7 @@ export const assumptions = [
   assume("A wrong key is answered with 401 or 403", inRefusals, ({ denied }) => asked(denied, hasStatus(401, 403))),
   assume(
     "The webhook's address takes POST alone, as Webhook does",
-    "docs/webhooks-operating.md#what-the-answers-mean, src/webhook/Webhook.ts",
+    "docs/operating.md#what-the-answers-mean, src/webhook/Webhook.ts",
     ({ webhook }) => asked(webhook, hasStatus(405))
   )
 ]

@@ -75,8 +75,8 @@ export const shownIn = (played: Played): ReadonlySet<string> => {
 
 /** The command that mends: the first one of the step Do of an alert's heading. */
 export const commandOf = (alert: string): string => {
-  const pages = ["runbook.md", "runbook-calls.md"].map((page) => readFileSync(resolve(operations, page), "utf8"))
-  const section = pages.join("\n").split(`\n## ${alert}\n`)[1]?.split("\n## ")[0] ?? ""
+  const section =
+    readFileSync(resolve(operations, "runbook.md"), "utf8").split(`\n## ${alert}\n`)[1]?.split("\n## ")[0] ?? ""
   const todo = section.split("**Do:**")[1]?.split("**Never:**")[0] ?? ""
   return /`effect-pix [^`]+`|[Nn]o command/.exec(todo)?.[0]?.replaceAll(/\s+/g, " ") ?? ""
 }
