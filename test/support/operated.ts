@@ -13,7 +13,7 @@ export const folder = Effect.acquireRelease(
   (path) => Effect.sync(() => rmSync(path, { recursive: true }))
 )
 
-const sqlite = Effect.map(folder, (path) => {
+export const sqlite = Effect.map(folder, (path) => {
   const filename = join(path, "payments.sqlite")
   return { env: { DATABASE_URL: filename, EFFECT_PIX_BY: "ops" }, client: Layer.fresh(NodeSqlite.layer({ filename })) }
 })
