@@ -10,9 +10,11 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as FiberSet from "effect/FiberSet"
+import { identity } from "effect/Function"
 import * as Latch from "effect/Latch"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
 import { monotonicMillisOf } from "../internal/monotonic.ts"
 import type { NextWrite } from "../internal/soleWriter.ts"
 import type { SqlError } from "effect/sql/SqlError"
@@ -31,7 +33,13 @@ export interface WorkOptions<R, Row extends DueRow = DueRow> {
   /** The name of the worker in the log. */
   readonly name: string
   readonly due: Rows<Row>
+  /** How many rows may be held. */
   readonly concurrency: number
+  /**
+   * How many of them are handled at a time, where rows come one after the other and end soon. As long as they do, more are taken at
+   * once, and those of a burst once a `poll`; else no more than these, so that other processes have the rest. Default: all.
+   */
+  readonly atATime?: number | undefined
   /** How long a row is leased without a renewal. */
   readonly lease: number
   /** How often it looks for rows that other processes have written. */
@@ -53,10 +61,23 @@ export const workRows = <R, Row extends DueRow = DueRow>(
   options: WorkOptions<R, Row>
 ): Effect.Effect<never, never, R> =>
   Effect.gen(function* () {
-    const { due, isDue, lease, name, poll, most = () => options.concurrency } = options
+    const { atATime, due, isDue, lease, name, poll, most = () => options.concurrency } = options
     const held = new Set<Taken>()
     const isFree = Latch.makeUnsafe(true)
-    const left = () => most() - held.size
+    const inTurn = atATime === undefined ? identity : Semaphore.makeUnsafe(atATime).withPermit
+    const isFull = () => held.size >= (atATime ?? most())
+    const clock = yield* Clock.Clock
+    const now = () => monotonicMillisOf(clock)
+    let room = 0
+    let tookAt = -Infinity
+    /** How many rows are taken next. */
+    const wanted = () => {
+      if (atATime === undefined) return most() - held.size
+      const areQuick = now() - tookAt <= 2 * poll
+      room = areQuick ? Math.min(4 * room, most()) : atATime
+      tookAt = now()
+      return room - held.size
+    }
     const isHolding = Latch.makeUnsafe()
     const handling = yield* FiberSet.make<void>()
     const nextWrite = yield* options.followWrites
@@ -73,7 +94,7 @@ export const workRows = <R, Row extends DueRow = DueRow>(
     }
     const handle = (row: Row, taken: Taken) =>
       Effect.uninterruptibleMask((restore) =>
-        Effect.flatMap(Effect.exit(restore(options.handle(row))), (exit) =>
+        Effect.flatMap(Effect.exit(restore(inTurn(options.handle(row)))), (exit) =>
           Exit.isSuccess(exit) ? Effect.void : giveBack(taken, row, exit.cause)
         )
       ).pipe(
@@ -96,7 +117,7 @@ export const workRows = <R, Row extends DueRow = DueRow>(
             const taken = { key: row.key, taker }
             held.add(taken)
             isHolding.openUnsafe()
-            if (left() <= 0) isFree.closeUnsafe()
+            if (isFull()) isFree.closeUnsafe()
             yield* FiberSet.run(handling, handle(row, taken))
           }
           return rows
@@ -104,8 +125,6 @@ export const workRows = <R, Row extends DueRow = DueRow>(
       )
     /** Waits until a row is due, as the last look says: each write of another process is followed by one. */
     const untilDue = Effect.gen(function* () {
-      const clock = yield* Clock.Clock
-      const now = () => monotonicMillisOf(clock)
       // In a burst of rows of this process the next one is taken before this.
       yield* Effect.sleep("50 millis")
       let dueAt = Infinity
@@ -122,14 +141,15 @@ export const workRows = <R, Row extends DueRow = DueRow>(
     const takeSome = Effect.gen(function* () {
       yield* isFree.await
       isDue.closeUnsafe()
-      const count = left()
-      if (count <= 0) {
+      if (isFull()) {
         isFree.closeUnsafe()
         return
       }
+      const count = wanted()
       const rows = yield* takeRows(count)
       const again = due.again?.()
       if (rows.length === count || again === 0) return
+      if (rows.length > 0 && atATime !== undefined) yield* Effect.sleep(Duration.millis(poll))
       yield* Effect.raceFirst(isDue.await, again === undefined ? untilDue : Effect.sleep(Duration.millis(again)))
     })
 

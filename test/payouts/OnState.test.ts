@@ -309,8 +309,8 @@ describe.each(stores)("onState on $name", ({ dialect, layer, test }) => {
     yield* Effect.repeat(recorded, { until: ({ length }) => length === 0 })
   })
 
-  test("adds no statement to a payout's way to posted, where it is on a server", layer, function* () {
-    const { sql, write } = yield* books
+  test("adds no statement to a payout's way to posted on a server, and one to hand it out", layer, function* () {
+    const { all, sql, write } = yield* books
     const { stop } = yield* starting({ onState: write })
     yield* stop
     const queue = yield* startClient(fast)
@@ -324,6 +324,12 @@ describe.each(stores)("onState on $name", ({ dialect, layer, test }) => {
     const begin = "a worker that begins writes its account"
     assert.isAtMost(Math.floor(writes.length / 50), dialect === "pg" ? 2 : 5, begin)
     assert.lengthOf(yield* sql`SELECT 1 FROM effect_pix_payout_states`, 50)
+    const { layer: counted, texts: ofHandOut } = makeStatements()
+    yield* Effect.provide(startWorker({ poll: "1 hour", onState: write }), counted)
+    yield* Effect.repeat(all, { until: ({ length }) => length === 50 })
+    const ofStates = ofHandOut.filter((text) => /^(UPDATE|DELETE FROM) "effect_pix_payout_states"/.test(text))
+    // Four, sixteen and then sixty-four are taken at once; on SQLite one first.
+    assert.isAtMost(ofStates.length - 50, dialect === "pg" ? 3 : 4, "the states are taken many at a time")
   })
 })
 

@@ -29,7 +29,9 @@ import type { TakenState } from "./stateStore.ts"
 class HandlerFailed extends Data.TaggedError("HandlerFailed")<{ readonly failure: Cause.Cause<unknown> }> {}
 
 /** How many states are handed out at a time. Each has a connection, which the sends need too; SQLite has one. */
-const concurrencyOn = ({ dialect }: Database) => (dialect === "sqlite" ? 1 : 4)
+const atATime = { sqlite: 1, pg: 4 }
+/** How many are held: one statement takes them. */
+const most = 64
 
 export const makeHandOut = <R>(
   core: Core,
@@ -110,7 +112,8 @@ export const makeHandOut = <R>(
   return workRows({
     name: "PayoutQueue",
     due: states.due,
-    concurrency: concurrencyOn(database),
+    concurrency: most,
+    atATime: atATime[database.dialect],
     lease,
     poll,
     isDue: core.isStateDue,
