@@ -8,7 +8,10 @@
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import type { Fragment } from "effect/sql/Statement"
+import * as Exit from "effect/Exit"
+import * as Request from "effect/Request"
+import * as RequestResolver from "effect/RequestResolver"
+import { type Fragment, join } from "effect/sql/Statement"
 import type { SqlError } from "effect/sql/SqlError"
 import { monotonicMillis } from "../internal/monotonic.ts"
 import { unnoticed } from "../internal/soleWriter.ts"
@@ -38,6 +41,32 @@ export interface DueOptions {
   readonly notBefore?: Fragment | undefined
   /** Since when a row that is due at once is due, as SQL: its place among the others. Default: since now. */
   readonly place?: Fragment | undefined
+  /** Looks for the next row that is due, together with other tables. Default: alone. */
+  readonly look?: Look | undefined
+}
+
+/** In how many milliseconds the next row of a table is due, and the last one. */
+interface Next {
+  readonly first: unknown
+  readonly longest: unknown
+}
+
+class Ask extends Request.Class<{ readonly select: Fragment }, Next | undefined, SqlError> {}
+
+/** Runs a SELECT of a `Next`. Those that workers ask for at the same time are one statement. */
+export type Look = ReturnType<typeof makeLook>
+
+export const makeLook = ({ sql }: Database) => {
+  const resolver = RequestResolver.make<Ask>(
+    Effect.fnUntraced(function* (asks) {
+      const selects = asks.map(
+        ({ request }, of) => sql`SELECT ${sql.literal(`${of}`)} AS "of", next.* FROM (${request.select}) AS next`
+      )
+      const rows = yield* sql<Next & { readonly of: number }>`${join(" UNION ALL ", false)(selects)}`
+      for (const [at, ask] of asks.entries()) ask.completeUnsafe(Exit.succeed(rows.find(({ of }) => of === at)))
+    })
+  )
+  return (select: Fragment) => Effect.request(new Ask({ select }), resolver)
 }
 
 /** A row that is due, as the driver gives it, with the columns that were asked for. */
@@ -73,7 +102,18 @@ export type Due = ReturnType<typeof makeDue>
 
 export const makeDue = (
   database: Database,
-  { columns, key, keyType, longest, notBefore, place: ofRow, scope, table, waits }: DueOptions
+  {
+    columns,
+    key,
+    keyType,
+    longest,
+    look = makeLook(database),
+    notBefore,
+    place: ofRow,
+    scope,
+    table,
+    waits
+  }: DueOptions
 ) => {
   const { dialect, sql } = database
   const where = sql`${scope} AND ${waits}`
@@ -108,10 +148,9 @@ export const makeDue = (
   const untilNextOf = (only: Fragment): Effect.Effect<number, SqlError> =>
     Effect.flatMap(databaseNow(database), (now) =>
       Effect.flatMap(
-        sql<{ readonly first: unknown; readonly longest: unknown }>`
-          SELECT MIN(due_at) - ${now} AS "first", ${dialect === "pg" ? sql`0` : sql`MAX(due_at - ${from(now)})`} AS "longest"
-          FROM ${rows} WHERE ${where} AND ${only}`,
-        ([row]) => {
+        look(sql`SELECT MIN(due_at) - ${now} AS "first", ${dialect === "pg" ? sql`0` : sql`MAX(due_at - ${from(now)})`} AS "longest"
+          FROM ${rows} WHERE ${where} AND ${only}`),
+        (row) => {
           if (row === undefined || row.first === null) return Effect.succeed(Infinity)
           return dialect === "sqlite" && Number(row.longest) > longest
             ? bringForward(now)

@@ -10,7 +10,6 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as FiberSet from "effect/FiberSet"
-import { identity } from "effect/Function"
 import * as Latch from "effect/Latch"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
@@ -64,7 +63,7 @@ export const workRows = <R, Row extends DueRow = DueRow>(
     const { atATime, due, isDue, lease, name, poll, most = () => options.concurrency } = options
     const held = new Set<Taken>()
     const isFree = Latch.makeUnsafe(true)
-    const inTurn = atATime === undefined ? identity : Semaphore.makeUnsafe(atATime).withPermit
+    const turns = Semaphore.makeUnsafe(atATime ?? Infinity)
     const isFull = () => held.size >= (atATime ?? most())
     const clock = yield* Clock.Clock
     const now = () => monotonicMillisOf(clock)
@@ -94,7 +93,7 @@ export const workRows = <R, Row extends DueRow = DueRow>(
     }
     const handle = (row: Row, taken: Taken) =>
       Effect.uninterruptibleMask((restore) =>
-        Effect.flatMap(Effect.exit(restore(inTurn(options.handle(row)))), (exit) =>
+        Effect.flatMap(Effect.exit(restore(turns.withPermit(options.handle(row)))), (exit) =>
           Exit.isSuccess(exit) ? Effect.void : giveBack(taken, row, exit.cause)
         )
       ).pipe(
@@ -134,7 +133,9 @@ export const workRows = <R, Row extends DueRow = DueRow>(
         if (left <= 0) return
         // While the machine is suspended its clock goes on, and the timers do not.
         const isDueThen = left === Infinity ? Effect.never : Effect.sleep(Duration.millis(Math.min(left, 60_000)))
-        yield* Effect.raceFirst(isDueThen, Effect.andThen(Effect.sleep(Duration.millis(poll)), nextWrite))
+        // The workers of a process look at the same time.
+        const pause = Effect.sleep(Duration.millis(Math.ceil(poll - (now() % poll))))
+        yield* Effect.raceFirst(isDueThen, Effect.andThen(pause, nextWrite))
       }
     })
 

@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { Fragment } from "effect/sql/Statement"
 import type { Database } from "../../../durable/Database.ts"
-import { type DueRow, makeDue, type Taken } from "../../../durable/Due.ts"
+import { type DueRow, type Look, makeDue, type Taken } from "../../../durable/Due.ts"
 import { afterFailure, idleLimit, Overtaken } from "../../../durable/HandOut.ts"
 import { Int } from "./columns.ts"
 
@@ -32,7 +32,7 @@ const decodeCounts = Schema.decodeUnknownEffect(Schema.Array(Count))
 
 export type StateStore = ReturnType<typeof makeStateStore>
 
-export const makeStateStore = (database: Database, account: string, lease: number) => {
+export const makeStateStore = (database: Database, account: string, lease: number, look: Look) => {
   const { dialect, sql } = database
   const isPg = dialect === "pg"
   const states = sql("effect_pix_payout_states")
@@ -41,6 +41,7 @@ export const makeStateStore = (database: Database, account: string, lease: numbe
   /** Those of one payout go in their order: a dead letter holds the later ones. */
   const isFirst = sql`NOT EXISTS (SELECT 1 FROM ${states} AS other WHERE ${ofPayout} AND other.id < ${states}.id)`
   const due = makeDue(database, {
+    look,
     table: "effect_pix_payout_states",
     key: "id",
     keyType: "BIGINT",

@@ -15,7 +15,7 @@ import {
   isOneOf,
   requireOwnTransaction
 } from "../../../durable/Database.ts"
-import { makeDue } from "../../../durable/Due.ts"
+import { makeDue, makeLook } from "../../../durable/Due.ts"
 import { databaseNow } from "../../../durable/Now.ts"
 import { followWrites, soleWritesOf } from "../../../internal/soleWriter.ts"
 import type { ReadAccount } from "./account.ts"
@@ -49,7 +49,8 @@ export type Store = ReturnType<typeof makeStore>
 export const makeStore = (database: Database, { account, lease }: Pick<Settings, "account" | "lease">) => {
   const { dialect, sql } = database
   const payouts = sql(table)
-  const states = makeStateStore(database, account, lease)
+  const look = makeLook(database)
+  const states = makeStateStore(database, account, lease, look)
   const accounts = makeAccountStore(database, account)
   const ofAccount = sql`account = ${account}`
   const histories = sql(historyTable)
@@ -67,6 +68,7 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
   const insertEntry = (key: string, entry: string, from = nothing) =>
     insertEntries(sql`CAST(${key} AS VARCHAR(64)), CAST(${entry} AS TEXT) ${from}`)
   const due = makeDue(database, {
+    look,
     table,
     key: "idempotency_key",
     scope: ofAccount,
@@ -79,6 +81,7 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
   })
 
   const lookups = makeDue(database, {
+    look,
     table,
     key: "idempotency_key",
     scope: ofAccount,
