@@ -88,7 +88,7 @@ const answered = (row: Row.Row, answer: ReturnType<typeof known>, payee: string 
       ? { ...answer, now, payee, isUnlisted: false }
       : answer._tag === "Unknown"
         ? { ...answer, now, request: row.sends }
-        : { ...answer, now }
+        : { ...answer, now, wantedAt: row.wantedAt }
   )
 
 describe("an answer", () => {
@@ -311,15 +311,15 @@ describe("the wait of a payout", () => {
   it.each<[string, millis: number, row: Partial<Row.Row>, account: Partial<Account>]>([
     ["is wanted since 20", 80, {}, {}],
     ["is wanted since 20, while the service refuses all", 80, {}, { heldAt: 10, heldBecause: "Setup", refusals: 1 }],
-    ["was never sent, and a pause began at 30", 10, { sends: 0 }, pause],
-    ["was never sent, and is wanted since a pause", 0, { sends: 0, wantedAt: 60 }, pause],
-    ["was never sent, and waits for the cap since 50", 30, { sends: 0, ...cap }, {}],
-    ["was never sent, and waits for the cap in a pause", 10, { sends: 0, ...cap }, pause],
-    ["was never sent, and a worker is seen again since 70", 50, { sends: 0, ...cap }, { servedAt: 70 }],
-    ["was never sent, and no worker is seen now", 80, { sends: 0, ...cap }, { seenAt: 100 - 13 * hour }],
-    ["was never sent, and no worker was ever seen", 80, { sends: 0, ...cap }, { servedAt: null }],
-    ["was sent before a pause", 80, {}, pause],
-    ["was sent before it waited for the cap", 80, cap, {}]
+    ["cannot have left, and a pause began at 30", 10, {}, pause],
+    ["cannot have left, and is wanted since a pause", 0, { wantedAt: 60 }, pause],
+    ["cannot have left, and waits for the cap since 50", 30, cap, {}],
+    ["cannot have left, and waits for the cap in a pause", 10, cap, pause],
+    ["cannot have left, and a worker is seen again since 70", 50, cap, { servedAt: 70 }],
+    ["cannot have left, and no worker is seen now", 80, cap, { seenAt: 100 - 13 * hour }],
+    ["cannot have left, and no worker was ever seen", 80, cap, { servedAt: null }],
+    ["may have left before a pause", 80, { mayHaveLeftAt: 25 }, pause],
+    ["may have left before it waited for the cap", 80, { mayHaveLeftAt: 25, ...cap }, {}]
   ])("that %s is %d ms", (_, millis, row, account) => {
     const asked = { ...deciding, now: 100, account: { ...deciding.account, servedAt: 0, seenAt: 90, ...account } }
     assert.strictEqual(waitedMillis({ ...clean, wantedAt: 20, ...row }, asked), millis)

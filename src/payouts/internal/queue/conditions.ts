@@ -237,11 +237,11 @@ const isLimited = either(
 export const uncountedCauses = ["DailyCap", "OtherClientId"] as const
 
 /**
- * Until when the wait of a payout is counted. Only one that was never sent waits uncounted, for three days: for the cap of a day, a limit
+ * Until when the wait of a payout is counted. Only one of which nothing can have left waits uncounted, for three days: for the cap of a day, a limit
  * of the account, the balance, a pause, and other credentials, while a worker is seen.
  */
 const countedUntil = when(
-  both(both(not(wasSent), isUncounted), both(isKnown(account("servedAt")), isSeen)),
+  both(both(isNull(payout("mayHaveLeftAt")), isUncounted), both(isKnown(account("servedAt")), isSeen)),
   earliest(
     given("now"),
     latest(

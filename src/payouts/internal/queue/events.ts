@@ -56,7 +56,8 @@ interface Events {
   /** What an answer says, with the payee of a record, and whether its word is listed. */
   readonly Recorded: Extract<AnswerFact, { _tag: "Recorded" }> &
     Answered & { readonly payee: string | null; readonly isUnlisted: boolean }
-  readonly Refused: Extract<AnswerFact, { _tag: "Refused" }> & Answered & Reasoned
+  /** `wantedAt`: since when it was wanted before the request. */
+  readonly Refused: Extract<AnswerFact, { _tag: "Refused" }> & Answered & Reasoned & { readonly wantedAt: number }
   /** `request`: the number of the request that was answered. */
   readonly Unknown: Extract<AnswerFact, { _tag: "Unknown" }> &
     Answered &

@@ -227,7 +227,13 @@ export const refusedAgainst = (row: Row, event: Event<"Refused">): Moved => ({
 })
 export const waitingForCause = (row: Row, event: Event<"Refused">): Moved => {
   const { because = null, now } = event
-  return { ...cleared(row, event), because, waitsSince: because === "Balance" ? (row.waitsSince ?? now) : now }
+  return {
+    ...cleared(row, event),
+    // Nothing left of it: its wait is that of before this request.
+    wantedAt: event.wantedAt,
+    because,
+    waitsSince: because === "Balance" ? (row.waitsSince ?? now) : now
+  }
 }
 export const provesFailure: Guard<Event<"Refused">> = [
   "a record proves the failure",

@@ -37,7 +37,7 @@ export const makeSetPaused = (
         SET wanted_at = wanted_at + ${latest}(0, ${now} - ${latest}(wanted_at, ${served}.paused_at, ${served}.served_at)),
           version = version + 1
         FROM (${pause}) AS ${served}
-        WHERE account = ${account} AND ${sql.literal(isOpen.sql)} AND sends = 0 AND (because IS NULL OR NOT ${sql.in("because", uncountedCauses)})
+        WHERE account = ${account} AND ${sql.literal(isOpen.sql)} AND may_have_left_at IS NULL AND (because IS NULL OR NOT ${sql.in("because", uncountedCauses)})
           AND ${fragmentOf(database, isUncounted, { now })}
           AND ${served}.served_at IS NOT NULL AND ${fragmentOf(database, isSeen, { now, horizon: sql`${served}.horizon` })}`
     const changes = sql`paused = ${false}, paused_at = NULL, ends_in_row = 0, pause = ${entry}`

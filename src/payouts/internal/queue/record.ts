@@ -62,6 +62,7 @@ export const makeRecord = (core: Core, hold: Report["hold"], seal: Seal, { statu
   )
   /** Stores the answer of a request. */
   const record = Effect.fnUntraced(function* (
+    before: Row,
     marked: Row,
     isInDoubt: boolean,
     answer: Result.Result<Withdrawal, RequestWithdrawalError>,
@@ -78,7 +79,7 @@ export const makeRecord = (core: Core, hold: Report["hold"], seal: Seal, { statu
     const factOf = (row: Row) => afterAnswer(answer, idempotencyKey, isInDoubt || row.sends !== sends)
     const changed = core.stepBy(
       marked,
-      (row) => ({ ...factOf(row), now, payee, isUnlisted, reason, request: sends, judged }),
+      (row) => ({ ...factOf(row), now, payee, isUnlisted, reason, request: sends, judged, wantedAt: before.wantedAt }),
       // No answer is refused.
       (_, problem) => Effect.die(problem)
     )

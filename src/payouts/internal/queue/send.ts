@@ -243,7 +243,7 @@ export const makeSend = ({
     const { account } = permit
     const { answer, said, used } = yield* request(row, marked, account, stored)
     const now = yield* Clock.currentTimeMillis
-    const after = (yield* record(marked, isInDoubt(row, account), answer, now)) ?? marked
+    const after = (yield* record(row, marked, isInDoubt(row, account), answer, now)) ?? marked
     yield* Effect.annotateCurrentSpan(payoutFields(after))
     yield* report(permit, after, afterJudgement(said, after), Result.isFailure(answer) ? answer.failure : undefined)
     if (Result.isFailure(answer)) {
