@@ -1,14 +1,12 @@
 /**
  * Writes what the pages say of a payout's life, from the code: in docs/after-it-is-sent.md the diagram of its states and the list of the
- * edges of its state machine, as the worker and the operator's steps take them; in docs/operating.md the table of why a payout
- * waits; in docs/payouts.md the Portuguese words; and in docs/errors.md the lines by which a refusal is read.
+ * edges of its state machine, as the worker and the operator's steps take them; in docs/payouts.md the Portuguese words; and in docs/errors.md the lines by which a refusal is read.
  * `npm run fix` runs it.
  */
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { DateTime } from "effect"
 import { InsufficientBalance, OutcomeUnknown } from "../src/contract/PaymentsError.ts"
-import { becauses } from "../src/payouts/PayoutBecause.ts"
 import { PayoutState } from "../src/payouts/PayoutState.ts"
 import type { PayoutStatus } from "../src/payouts/PayoutStatus.ts"
 import { sentenceOf } from "../src/cli/internal/operator/sentence.ts"
@@ -172,19 +170,6 @@ const statuses: ReadonlyArray<readonly [what: string, PayoutStatus]> = [
 const wordsList = (): string =>
   statuses.map(([what, status]) => `- ${what}: ${sentenceOf(status, "en")} / ${sentenceOf(status, "pt")}`).join("\n")
 
-/** The table of why a payout is not sent, is in doubt or waits for a person. */
-const whyTable = (): string =>
-  [
-    "| state and `because` | what is so | em português | it ends by | who acts | pages |",
-    "| --- | --- | --- | --- | --- | --- |",
-    ...Object.entries(becauses).flatMap(([state, words]) =>
-      Object.entries(words).map(
-        ([word, { alert, en, ends, pt, who }]) =>
-          `| \`${state}\` \`${word}\` | ${en} | ${pt} | ${ends} | ${who} | ${alert === undefined ? "nobody" : `[${alert}](operations/runbook.md#${alert.toLowerCase()})`} |`
-      )
-    )
-  ].join("\n")
-
 /** The lines by which the refusal of a write is read, each with its number. */
 const refusals = (): string =>
   refusalLines
@@ -197,7 +182,6 @@ const life = join(folder, "after-it-is-sent.md")
 export const parts = [
   { page: life, from: "the arrows of src/payouts/internal/queue/edges.ts", write: diagram },
   { page: life, from: "src/payouts/internal/queue/edges.ts", write: list },
-  { page: join(folder, "operating.md"), from: "src/payouts/PayoutBecause.ts", write: whyTable },
   { page: join(folder, "errors.md"), from: "src/client/internal/call/refusalLines.ts", write: refusals },
   { page: join(folder, "payouts.md"), from: "src/cli/internal/operator/sentence.ts", write: wordsList }
 ] as const

@@ -14,20 +14,16 @@ export interface Why {
   readonly pt: string
   /** What ends it. */
   readonly ends: string
-  /** Who has to act. The queue alone does the rest. */
-  readonly who: "nobody" | "an operator" | "the gateway"
   /** The alert that pages somebody. Absent: it pages nobody, since it is meant. */
   readonly alert?: string
 }
 
-/** Words of one who has to act. */
-const actedOn =
-  (who: Why["who"], alert?: string) =>
-  (en: string, pt: string, ends: string): Why => ({ en, pt, ends, who, ...(alert !== undefined && { alert }) })
-const meant = actedOn("nobody")
-const delayed = actedOn("an operator", "PayoutsDelayed")
-const refused = actedOn("the gateway", "PayoutsDelayed")
-const left = actedOn("an operator", "PayoutsParked")
+const pagedBy =
+  (alert?: string) =>
+  (en: string, pt: string, ends: string): Why => ({ en, pt, ends, ...(alert !== undefined && { alert }) })
+const meant = pagedBy()
+const delayed = pagedBy("PayoutsDelayed")
+const left = pagedBy("PayoutsParked")
 const step = "`resume` or `settle`"
 const panel = "a look into the panel, and `settle`"
 
@@ -35,19 +31,19 @@ const panel = "a look into the panel, and `settle`"
 export const becauses = {
   accepted: {
     NotBefore: meant("its time has not come", "ainda não é a hora", "its `notBefore`"),
-    Paused: actedOn("an operator")("the account is paused", "envios pausados", "`continue`"),
+    Paused: meant("the account is paused", "envios pausados", "`continue`"),
     Pace: meant("the time of the account's next request has not come", "no ritmo da conta", "its turn"),
     Window: meant("the account's window is closed", "fora do horário", "its opening"),
     DailyCap: meant("the cap of the day is reached", "limite do dia atingido", "the next day"),
     Balance: delayed("the balance does not cover it", "falta saldo", "a top-up"),
-    Limit: refused("a limit or a block of the account, or a 429", "limite da conta", "the end of the limit"),
+    Limit: delayed("a limit or a block of the account, or a 429", "limite da conta", "the end of the limit"),
     Credentials: delayed("its credentials are refused", "credenciais recusadas pelo gateway", "other ones"),
     Setup: delayed(
       "the base URL or a proxy is wrong, or a deploy's balancer answers",
       "endereço do gateway errado ou em manutenção",
       "the right address, or the end of the deploy"
     ),
-    Outage: refused("the gateway does not take requests", "gateway indisponível", "the first that it takes"),
+    Outage: delayed("the gateway does not take requests", "gateway indisponível", "the first that it takes"),
     OtherClientId: delayed("the worker has another client id", "credenciais de outra conta", "that of the account"),
     RefusalUnknown: delayed("nobody knows a refusal of the account", "recusa que ninguém conhece", "its judgement"),
     Unreadable: delayed(
@@ -58,7 +54,7 @@ export const becauses = {
     Database: delayed("the database refuses its row", "erro do banco de dados", "its repair")
   },
   unknown: {
-    OtherDatabase: actedOn("nobody", "PayoutsInDoubt")(
+    OtherDatabase: pagedBy("PayoutsInDoubt")(
       "the database is another one, and may have lost what left",
       "banco de dados restaurado",
       "the answer to its request, under the same key"

@@ -73,6 +73,24 @@ export class WebhookRefused extends legible(
 /**
  * Decides whose deliveries are accepted: accepts the delivery, or fails with `WebhookRefused`. Your own verifier is a function
  * of this shape.
+ *
+ * @example
+ * ```ts
+ * import { Effect } from "effect"
+ * import { WebhookVerifier } from "effect-pix/webhook"
+ * import { createHmac, timingSafeEqual } from "node:crypto"
+ *
+ * const key = "kept-in-a-secret-store"
+ *
+ * // A signature that a proxy adds.
+ * const signed: WebhookVerifier.WebhookVerifier = ({ body, headers }) => {
+ *   const found = Buffer.from(headers["x-signature"] ?? "", "hex")
+ *   const expected = createHmac("sha256", key).update(body).digest()
+ *   return found.length === expected.length && timingSafeEqual(found, expected)
+ *     ? Effect.void
+ *     : new WebhookVerifier.WebhookRefused({ by: "signature", reason: "Mismatch" })
+ * }
+ * ```
  */
 export interface WebhookVerifier {
   /** Accepts the delivery, or fails with `WebhookRefused`. */
