@@ -7,7 +7,7 @@
  * Details:
  * - Faults meet the first request of a call, or each of them, since the client's own retries hide a single one: not sent, refused
  *   or limited, executed and the answer lost, answered with 500, later than the timeout, an answer cut off. A doubt goes on: each
- *   later call under its key is refused. An outage or a limit lasts for a day.
+ *   later call under its key is refused. An outage, a limit or a balance that is too low lasts for a day.
  * - The process dies before and after each call, before and after each fact that it declares, and at each statement of the `SqlClient` of
  *   its `stores` that changes a table of the program. A death runs no finalizer: the program is started again, with the same `stores`.
  * - With `processes` several processes run the program at once, and one of them stands still.

@@ -80,11 +80,9 @@ describe("Rehearsal.run", () => {
         "answer cut off, each request",
         "executed, answer lost, each request, then each later call under its key refused, limit of the day",
         "death after it was executed, and again after the next call",
-        "executed, answer lost, each request",
-        "executed 10 minutes late, each request",
-        "executed, answer lost, then refused, request",
-        "an outage begins, executed, answer lost",
-        "death after it was executed"
+        "death after it was executed, then each later call under its key refused, limit of the day",
+        "executed 10 minutes late, each request, then each later call under its key refused, conflict",
+        "an outage begins, executed, answer lost"
       ].map((name) => `${call} ${name}`)
     )
     const [, , finding] = report.findings
@@ -95,7 +93,7 @@ describe("Rehearsal.run", () => {
 
   live("a payout that is asked for again under one key has no finding in any schedule", function* () {
     const report = yield* Rehearsal.run(payAgain())
-    expect(report).toMatchObject({ schedules: 20, calls: ["1 requestWithdrawal"], findings: [], undecided: [] })
+    expect(report).toMatchObject({ schedules: 16, calls: ["1 requestWithdrawal"], findings: [], undecided: [] })
     // In the same millisecond, too.
     const idle = Effect.retry(pay(), { times: 3 })
     expect((yield* Rehearsal.run(idle, { only: `${call} refused, conflict` })).findings).toEqual([])
@@ -190,14 +188,14 @@ describe("Rehearsal.run", () => {
     }
   )
 
-  live("in an outage of three hours a program that asks each minute asks some fifteen times", function* () {
+  live("in an outage of three hours a program that asks each minute asks some five times", function* () {
     const ask = Effect.ignore(Payments.use((payments) => payments.getBalance()))
     const program = Effect.repeat(ask, Schedule.spaced("1 minute"))
     const { calls } = yield* playIn("call 1 getBalance: an outage begins, not sent", program, { stopAfter: "6 hours" })
     const start = calls[0]?.startedAt ?? 0
     const inOutage = calls.filter(({ startedAt }) => startedAt < start + 3 * 60 * 60 * 1000)
-    expect(inOutage.length).toBeGreaterThan(5)
-    expect(inOutage.length).toBeLessThan(25)
+    expect(inOutage.length).toBeGreaterThan(2)
+    expect(inOutage.length).toBeLessThan(10)
   })
 
   live("others act on the gateway while the program runs, and the payer does as the schedule says", function* () {

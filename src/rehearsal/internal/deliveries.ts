@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { waits } from "../../sandbox/SandboxWebhook.ts"
 import type { Disturber } from "./disturber.ts"
-import type { DeliveryDisturbance } from "./schedules.ts"
+import type { How } from "./schedules.ts"
 import type { Story } from "./story.ts"
 import type { Life } from "./time.ts"
 
@@ -98,7 +98,7 @@ export const makeDeliveries = ({ disturber, forkInProcess, forkInWorld, story }:
       yield* forward(name, body)
     })
 
-  const disturb = (how: DeliveryDisturbance, name: string, body: string) => {
+  const disturb = (how: Extract<How, { readonly _tag: "Delivery" }>["how"], name: string, body: string) => {
     switch (how) {
       case "twice":
         return Effect.tap(forward(name, body), () => forward(`${name}, repeated`, body))

@@ -5,7 +5,7 @@
 import * as Duration from "effect/Duration"
 import type { Call } from "./calls.ts"
 import type { NamedFault } from "./faults.ts"
-import { type How, isLasting, type Place, type Schedule } from "./schedules.ts"
+import { type How, isLasting, type Onward, type Place, type Schedule } from "./schedules.ts"
 import type { Story } from "./story.ts"
 
 type HowOf<Tag> = Extract<How, { readonly _tag: Tag }>
@@ -14,16 +14,14 @@ type HowOf<Tag> = Extract<How, { readonly _tag: Tag }>
  * What lasts, such as an outage, is over after this time, or in the middle of the time that is left, or after so many requests: a
  * program that tries again for ever has to see the end of it. The requests do not end a limit: to ask without a pause is a mistake.
  */
-const longest = Duration.toMillis("26 hours")
+const longest: Duration.Input = "26 hours"
 const mostRequests = 500
 
 /**
- * In an outage the same happens again and again, so a short wait is prolonged: by this part of its length until now, at most by an
- * hour, and not within its first minute.
+ * In an outage, or after a death, the same happens again and again, so a short wait is prolonged, by the length of it until now: not
+ * within its first ten seconds, and not beyond its end.
  */
-const prolonged = 1 / 2
-const mostProlonged = Duration.toMillis("1 hour")
-const exactly = Duration.toMillis("1 minute")
+const exactly = Duration.toMillis("10 seconds")
 
 interface Options {
   readonly now: () => number
@@ -37,7 +35,7 @@ export const makeDisturber = (schedule: Schedule, { calls, end, now, story }: Op
   const places: Array<Place> = []
   const struck = new Set<number>()
   let outage: HowOf<"Outage"> | undefined
-  /** While the program waits for a payout that arrives late. */
+  /** While the program waits for what comes late: a payment, the end of a payout, the lease of a process that died. */
   let waiting: { readonly since: number; readonly until: number } | undefined
   let lasting: { readonly since: number; readonly until: number; left: number } | undefined
 
@@ -48,13 +46,13 @@ export const makeDisturber = (schedule: Schedule, { calls, end, now, story }: Op
       .map(({ how }) => how)
       .find((how): how is HowOf<Tag> => how._tag === tag)
 
-  /** The fault that later calls under the key of an earlier one meet. */
-  const onwardOf = (call: Call): NamedFault | undefined =>
+  /** What later calls under the key of an earlier one meet. */
+  const onwardOf = (call: Call): Onward | undefined =>
     schedule.disturbances
       .filter(({ kind, number }) => kind === "call" && number < call.number)
       .filter(({ number }) => calls()[number - 1]?.key === call.key)
       .map(({ how }) => (how._tag === "Fault" ? how.onward : undefined))
-      .find((fault) => fault !== undefined)
+      .find((onward) => onward !== undefined)
 
   /** The fault of the outage, which may begin with this call. */
   const outageOf = (call: Call): NamedFault | undefined => {
@@ -67,10 +65,10 @@ export const makeDisturber = (schedule: Schedule, { calls, end, now, story }: Op
   }
 
   /** Whether what lasts still does. It is asked once for each request that would meet it. */
-  const lasts = (): boolean => {
+  const lasts = (most: Duration.Input): boolean => {
     lasting ??= {
       since: now(),
-      until: now() + Math.min(longest, (end() - now()) / 2),
+      until: now() + Math.min(Duration.toMillis(most), (end() - now()) / 2),
       left: outage?.isLimit === true ? Infinity : mostRequests
     }
     if (lasting.left === 0) return false
@@ -87,10 +85,10 @@ export const makeDisturber = (schedule: Schedule, { calls, end, now, story }: Op
       const { since, until } = (lasting?.left === 0 ? undefined : lasting) ?? waiting ?? { since: 0, until: 0 }
       const length = now() - since
       if (now() >= until || length < exactly) return 0
-      return Math.max(0, Math.floor(Math.min(length * prolonged, mostProlonged, until - now())))
+      return Math.floor(Math.min(length, until - now()))
     },
 
-    /** For so long the program waits for a payout from now on. */
+    /** For so long the program waits for what comes late, from now on. */
     waitFor: (wait: Duration.Input): void => {
       waiting = { since: now(), until: now() + Duration.toMillis(Duration.fromInputUnsafe(wait)) }
     },
@@ -103,9 +101,10 @@ export const makeDisturber = (schedule: Schedule, { calls, end, now, story }: Op
     /** The fault that the next request of a call meets. */
     faultOf: (call: Call, isFirst: boolean): NamedFault | undefined => {
       const own = at("Fault", "call", call.number)
-      const lastingFault = outageOf(call) ?? onwardOf(call)
+      const during = outageOf(call)
+      const onward = during === undefined ? onwardOf(call) : { fault: during, most: longest }
       const met = isFirst ? own?.first : own?.later
-      const fault = lastingFault !== undefined && lasts() ? lastingFault : met
+      const fault = onward !== undefined && lasts(onward.most ?? longest) ? onward.fault : met
       if (fault !== undefined) struck.add(call.process)
       return fault
     },

@@ -82,6 +82,7 @@ export const makePayer = ({ disturber, payAfter, sandbox, ...options }: Options)
 
   /** A charge is paid when another one was made, or late. One that has lapsed is paid where the program hears of it. */
   const payLate = (transactionId: string, wait: Duration.Input) => {
+    disturber.waitFor(paidLateAfter)
     const pays = Effect.suspend(() => sandbox.markPaid(transactionId, { late: options.receives() }))
     late.push(Effect.ignore(Effect.delay(Effect.delay(pays, wait), "1 minute")))
     forkInWorld(Effect.delay(pays, paidLateAfter))

@@ -35,6 +35,7 @@ import { forge, makePayer } from "./payer.ts"
 import { endOf, hasEnded, lastOf, type Running, wordsOf } from "./processes.ts"
 import type { Schedule, Trace } from "./schedules.ts"
 import { OnStep } from "./steps.ts"
+import type { Tables } from "./tables.ts"
 import { buildStores } from "./stores.ts"
 import { type Line, makeStory, noteChange, type ShortName } from "./story.ts"
 import { type Life, makeTime } from "./time.ts"
@@ -49,10 +50,14 @@ export interface Played extends RehearsalWorld, Trace {
   readonly legend: ReadonlyArray<ShortName>
   /** The problems that the user's own rules found, by the name of the rule. */
   readonly own: Readonly<Record<string, string | undefined>>
+  /** The library's own tables, as the program left them. */
+  readonly tables: Tables | undefined
 }
 
 const start = Date.UTC(2026, 0, 31, 12)
 const restartAfter = 5000
+/** What a process has taken before its death is free again after this time. */
+const recovery = "30 minutes"
 /** A program that is meant to end, and takes longer or makes more calls, does not end. */
 const longest = "3 days"
 const mostCalls = 10_000
@@ -67,6 +72,7 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
   program: Effect.Effect<A, E, Called | S>,
   options: RehearsalOptions<S>,
   schedule: Schedule,
+  tables: Tables | undefined,
   isSlow = false
 ) {
   const processes = options.processes ?? 1
@@ -120,8 +126,10 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
   // Without stores the program needs none: `S` is never.
   const layer = options.stores ?? (Layer.empty as Layer.Layer<S>)
   // The same random numbers in each schedule: a run goes on as another one until it is disturbed.
-  const built = Random.withSeed(buildStores(layer, processes), "stores")
-  const { connections, stores } = yield* inWorld(Scope.provide(Effect.provideService(built, Sandbox, sandbox), scope))
+  const built = Random.withSeed(buildStores(layer, processes, tables), "stores")
+  const { connections, readTables, stores } = yield* inWorld(
+    Scope.provide(Effect.provideService(built, Sandbox, sandbox), scope)
+  )
   const credentials = Credentials.layer(yield* inWorld(sandbox.credentials))
 
   const die = (life: Life) => (why: string) => {
@@ -235,6 +243,7 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
     const dead = running.findIndex(({ life }) => life.isDead)
     if (dead === -1) break
     yield* inWorld(Effect.sleep(restartAfter))
+    disturber.waitFor(recovery)
     yield* startProcess(dead)
   }
   const last = lastOf(running)
@@ -281,6 +290,7 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
     )
     own[name] = yield* inWorld(checked)
   }
+  const left = tables ?? (yield* inWorld(readTables))
   yield* inWorld(Scope.close(scope, Exit.void))
   time.kill(world)
   const number = last?.number ?? 0
@@ -295,7 +305,8 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
     processes,
     story: story.lines(),
     legend: story.legend(),
-    own
+    own,
+    tables: left
   }
   return played
 })

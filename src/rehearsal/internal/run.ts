@@ -7,8 +7,9 @@ import type { RehearsalFinding, RehearsalReport, UndecidedSchedule } from "../Re
 import { type Called, isWrite } from "./calls.ts"
 import { play, type Played } from "./play.ts"
 import { allRules, brokenRules, relevantRules } from "./rules.ts"
-import { isOfStep, type Schedule, schedulesOf, undisturbed } from "./schedules.ts"
+import { isOfInnerStep, isOfStep, type Schedule, schedulesOf, undisturbed } from "./schedules.ts"
 import { shortenStory } from "./story.ts"
+import type { Tables } from "./tables.ts"
 
 /** What `only` plays for a first look. */
 export const firstLook = "first look"
@@ -38,10 +39,10 @@ const undecidedReason =
  */
 const makePlayer = <A, E, S>(program: Effect.Effect<A, E, Called | S>, options: RehearsalOptions<S>) => {
   let isFast = false
-  return Effect.fnUntraced(function* (schedule: Schedule) {
-    const played = yield* play(program, options, schedule)
+  return Effect.fnUntraced(function* (schedule: Schedule, tables?: Tables) {
+    const played = yield* play(program, options, schedule, tables)
     if (played.end !== "NotEnded" || isFast) return { played, isDecided: true }
-    const slow = yield* play(program, options, schedule, true)
+    const slow = yield* play(program, options, schedule, tables, true)
     isFast = slow.end === "NotEnded"
     return { played, isDecided: isFast }
   })
@@ -72,10 +73,12 @@ export const run = Effect.fnUntraced(function* <A, E, S>(
   const schedules = select(all, options.only)
   if (schedules.length === 0) return yield* Effect.die(unknownSchedule(options.only ?? "", all))
 
+  // A death in the library's tables may be one while they are made.
+  const tables = schedules.some(isOfInnerStep) ? undefined : plain.played.tables
   const findings: Array<RehearsalFinding> = []
   const undecided: Array<UndecidedSchedule> = []
   for (const schedule of schedules) {
-    const { isDecided, played } = schedule === undisturbed ? plain : yield* player(schedule)
+    const { isDecided, played } = schedule === undisturbed ? plain : yield* player(schedule, tables)
     if (isDecided) findings.push(...findingsOf(played, plain.played))
     else undecided.push({ schedule: schedule.name, why: undecidedReason })
   }

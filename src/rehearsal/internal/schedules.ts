@@ -1,21 +1,13 @@
 /**
- * The schedules of a rehearsal, made from the trace of a run: each disturbs one place of it, such as a call, and some two.
- * Those that find most mistakes are played first.
+ * The schedules of a rehearsal, made from the trace of a run: each disturbs one place of it, such as a call, and some two. What
+ * is played, and when, is a list of kinds for each place. Those that find most mistakes are played first.
  */
+import type * as Duration from "effect/Duration"
 import * as Struct from "effect/Struct"
+import type { Operation } from "../../contract/PaymentsError.ts"
 import { type Call, isWrite } from "./calls.ts"
-import {
-  badRequest,
-  broken,
-  conflict,
-  dailyLimit,
-  lost,
-  type NamedFault,
-  notSent,
-  otherCauses,
-  refusals,
-  transient
-} from "./faults.ts"
+import * as Faults from "./faults.ts"
+import type { NamedFault } from "./faults.ts"
 
 /** A place of a run where it can be disturbed. Each kind is counted from 1. An inner step is one of the library's own tables. */
 export interface Place {
@@ -27,41 +19,44 @@ export interface Place {
   readonly webhook: number | undefined
 }
 
-/** How a delivery of a webhook is disturbed. `once`: it is not repeated, whatever its answer is. */
-export type DeliveryDisturbance = "twice" | "late" | "never" | "once"
+/** When a schedule is played: in the first look, after it, or where it is asked for by its name. */
+type Turn = "first" | "later" | "asked for"
 
 /** What becomes of a charge that is not paid as asked. */
-const nameOfCharge = {
-  lapses: "nobody pays, the charge lapses",
-  fails: "the charge fails",
-  "pays less": "the payer pays less",
-  "pays more": "the payer pays more",
-  "pays twice": "the payer pays twice the amount",
-  "pays late": "the payer pays after 26 hours, or when another charge was made",
-  refunded: "the charge is paid and refunded"
-}
-export type ChargeDisturbance = keyof typeof nameOfCharge
+const ofCharges = {
+  lapses: ["first", "nobody pays, the charge lapses"],
+  fails: ["later", "the charge fails"],
+  "pays less": ["first", "the payer pays less"],
+  "pays more": ["later", "the payer pays more"],
+  "pays twice": ["later", "the payer pays twice the amount"],
+  "pays late": ["first", "the payer pays after 26 hours, or when another charge was made"],
+  refunded: ["later", "the charge is paid and refunded"]
+} as const
+export type ChargeDisturbance = keyof typeof ofCharges
 
 /** What becomes of a payout that was accepted, other than to arrive soon. In silence: its webhook never comes. */
-const nameOfPayout = {
-  fails: "the payout fails an hour later",
-  "fails in silence": "the payout fails an hour later, and its webhook never comes",
-  returned: "the payout is returned an hour later",
-  "returned in silence": "the payout is returned an hour later, and its webhook never comes",
-  late: "the payout arrives 20 hours later"
+const ofPayouts = {
+  fails: ["first", "the payout fails an hour later"],
+  "fails in silence": ["first", "the payout fails an hour later, and its webhook never comes"],
+  returned: ["first", "the payout is returned an hour later"],
+  "returned in silence": ["later", "the payout is returned an hour later, and its webhook never comes"],
+  late: ["later", "the payout arrives 20 hours later"]
+} as const
+export type PayoutDisturbance = keyof typeof ofPayouts
+
+/** What each later call under the key of a call meets, for as long as an outage lasts, or for `most`. */
+export interface Onward {
+  readonly fault: NamedFault
+  readonly most?: Duration.Input
 }
-export type PayoutDisturbance = keyof typeof nameOfPayout
 
 export type How =
-  /**
-   * The first request of a call meets a fault. The later ones meet none, the same, or another. `onward` is met by each later
-   * call under the key of this one.
-   */
+  /** The first request of a call meets a fault. The later ones meet none, the same, or another. */
   | {
       readonly _tag: "Fault"
-      readonly first: NamedFault
+      readonly first?: NamedFault | undefined
       readonly later?: NamedFault | undefined
-      readonly onward?: NamedFault | undefined
+      readonly onward?: Onward | undefined
     }
   /** From this call on, each request of any call meets a fault, until the outage ends. A `limit` meets requests of payouts alone. */
   | { readonly _tag: "Outage"; readonly fault: NamedFault; readonly isLimit: boolean }
@@ -77,15 +72,13 @@ export type How =
   | { readonly _tag: "Refund"; readonly isAfter: boolean }
   /** After a charge was created, a stranger delivers that it is paid; after a payout, that it failed or arrived. */
   | { readonly _tag: "Forgery"; readonly says: "paid" | "failed" | "arrived" }
-  | { readonly _tag: "Delivery"; readonly how: DeliveryDisturbance }
+  /** A webhook is delivered so. `once`: it is not repeated, whatever its answer is. */
+  | { readonly _tag: "Delivery"; readonly how: "twice" | "late" | "never" | "once" }
 
 /** What happens at a place. */
 export interface Disturbance extends Pick<Place, "kind" | "number"> {
   readonly how: How
 }
-
-/** When a schedule is played: in the first look, after it, or where it is asked for by its name. */
-type Turn = "first" | "later" | "asked for"
 
 export interface Schedule {
   readonly name: string
@@ -94,24 +87,6 @@ export interface Schedule {
 }
 
 export const undisturbed: Schedule = { name: "undisturbed", turn: "first", disturbances: [] }
-
-/** What the first look disturbs: of sixty mistakes these found all that the other schedules found. */
-const decisive = new Set([
-  `${lost.name}, each request, then each later call under its key ${dailyLimit.name}`,
-  "answer cut off, each request",
-  "answered 10 minutes late",
-  "refused, conflict",
-  "refused, not found",
-  "an outage begins, not sent",
-  "death before it is sent",
-  "death after it was executed, and again after the next call",
-  "death before it",
-  "death after it",
-  nameOfPayout.fails,
-  nameOfPayout["fails in silence"],
-  "a forged webhook says that the payout failed",
-  "a forged webhook says Paid"
-])
 
 /** The trace of a run, as the schedules need it. */
 export interface Trace {
@@ -127,118 +102,170 @@ export interface Trace {
   readonly processes: number
 }
 
-/** A schedule of one place. `and` happens at other places. */
-const at = ({ kind, name, number }: Place, what: string, how: How, ...and: ReadonlyArray<Disturbance>): Schedule => ({
-  name: `${kind} ${number}${name === "" ? "" : ` ${name}`}: ${what}`,
-  turn: decisive.has(what) ? "first" : "later",
-  disturbances: [{ kind, number, how }, ...and]
-})
+/** One kind of schedule: what happens at a place, and with it. */
+interface Kind {
+  readonly turn: Turn
+  readonly what: string
+  readonly how: How
+  /** What happens at the same place too. */
+  readonly and?: How
+  /** What happens at the next call too. */
+  readonly next?: How
+  /** Whether it is also played with the webhook that is handled meanwhile delivered once, and never again. */
+  readonly isOnceToo?: boolean
+}
 
-const askedFor = (schedule: Schedule): Schedule => ({ ...schedule, turn: "asked for" })
+const kind = (turn: Turn, what: string, how: How, more: Partial<Kind> = {}): Kind => ({ turn, what, how, ...more })
+const once = { isOnceToo: true }
 
-/** The client's own requests hide what happens once, but for what the first look plays. */
-const hiddenByRetries = (schedule: Schedule): Schedule => (schedule.turn === "first" ? schedule : askedFor(schedule))
-
+/** A call's first request meets a fault, its later ones another, and later calls under its key as `onward` says. */
+const fault = (turn: Turn, first: NamedFault, later?: NamedFault, onward?: Onward): Kind => {
+  const rest = later === first ? ", each request" : `, then ${later?.name}`
+  const after = onward === undefined ? "" : `, then each later call under its key ${onward.fault.name}`
+  return kind(turn, `${first.name}${later === undefined ? "" : rest}${after}`, { _tag: "Fault", first, later, onward })
+}
+const each = (turn: Turn, one: NamedFault, onward?: Onward): Kind => fault(turn, one, one, onward)
+const askedFor = (...faults: ReadonlyArray<NamedFault>) => faults.map((one) => fault("asked for", one))
+const outage = (turn: Turn, fault: NamedFault): Kind =>
+  kind(turn, `an outage begins, ${fault.name}`, { _tag: "Outage", fault, isLimit: false })
+const limit = (turn: Turn, fault: NamedFault): Kind =>
+  kind(turn, `each payout from now on ${fault.name}`, { _tag: "Outage", fault, isLimit: true })
 const death = (isAfter: boolean): How => ({ _tag: "Death", isAfter })
+const dies = kind("first", "death before it is sent", death(false), once)
+const diesAfter = "death after it was executed"
 
-/** The same schedules, where the webhook that is handled meanwhile is delivered once and never again. */
-const withoutRepetition = ({ webhook }: Place, schedules: ReadonlyArray<Schedule>): ReadonlyArray<Schedule> =>
-  webhook === undefined
-    ? []
-    : schedules.map(({ disturbances, name }) => ({
-        name: `${name}, and webhook ${webhook} is not repeated`,
-        turn: "later",
-        disturbances: [...disturbances, { kind: "webhook", number: webhook, how: { _tag: "Delivery", how: "once" } }]
-      }))
+const { badRequest, broken, conflict, dailyLimit, executedLate, late, lost, notSent, rateLimited, truncated } = Faults
 
-/** What becomes of a payout. Its webhooks are disturbed where the program receives them. */
-const schedulesOfPayout = (place: Place, receives: boolean): ReadonlyArray<Schedule> => {
-  const ends = (how: PayoutDisturbance) => at(place, nameOfPayout[how], { _tag: "Payout", how })
-  if (!receives) return [ends("fails"), ends("returned"), ends("late")]
-  const fails: Disturbance = { kind: place.kind, number: place.number, how: { _tag: "Payout", how: "fails" } }
-  return [
-    ...Struct.keys(nameOfPayout).map(ends),
-    at(place, "a forged webhook says that the payout failed", { _tag: "Forgery", says: "failed" }),
-    at(
-      place,
-      "a forged webhook says that the payout arrived, which fails an hour later",
-      { _tag: "Forgery", says: "arrived" },
-      fails
-    )
-  ]
+/** The client's own requests hide most of what happens once. */
+const ofReads: ReadonlyArray<Kind> = [
+  ...askedFor(notSent, broken, truncated, rateLimited),
+  fault("first", late),
+  each("first", truncated),
+  each("later", notSent),
+  { ...each("later", broken), ...once },
+  each("later", late),
+  each("later", rateLimited),
+  outage("first", notSent),
+  dies
+]
+
+const ofWrites: ReadonlyArray<Kind> = [
+  ...askedFor(notSent, lost, broken, executedLate, truncated, rateLimited),
+  each("first", truncated),
+  each("later", notSent),
+  { ...each("asked for", lost), ...once },
+  each("later", broken),
+  each("later", executedLate, { fault: conflict, most: "10 minutes" }),
+  each("asked for", rateLimited),
+  // The refusal is about the later request. The first one may have been executed.
+  fault("asked for", lost, badRequest),
+  each("first", lost, { fault: dailyLimit }),
+  each("asked for", lost, { fault: badRequest }),
+  each("asked for", lost, { fault: conflict }),
+  outage("first", notSent),
+  outage("later", lost),
+  dies,
+  kind("asked for", diesAfter, death(true), once),
+  kind("first", `${diesAfter}, and again after the next call`, death(true), { next: death(true) }),
+  kind("first", `${diesAfter}, then each later call under its key ${dailyLimit.name}`, death(true), {
+    and: { _tag: "Fault", onward: { fault: dailyLimit, most: "10 minutes" } }
+  })
+]
+
+const notFound = (one: NamedFault) => [fault("first", one), ...askedFor(Faults.credentials)]
+
+/** The refusals of each operation: those that a program tells apart by more than their cause, and the others where asked for. */
+const refusals: Record<Operation, ReadonlyArray<Kind>> = {
+  createTransaction: [fault("first", conflict), fault("later", badRequest), ...askedFor(Faults.credentials)],
+  requestWithdrawal: [
+    fault("first", conflict),
+    fault("first", Faults.recordedAsFailed),
+    fault("later", Faults.unknownWords),
+    limit("first", dailyLimit),
+    limit("later", Faults.balance),
+    ...askedFor(...Faults.otherCauses)
+  ],
+  getTransaction: notFound(Faults.chargeNotFound),
+  getWithdrawal: notFound(Faults.payoutNotFound),
+  listTransactions: [fault("later", Faults.credentials)],
+  getBalance: [fault("later", Faults.credentials)]
 }
 
-const schedulesOfCall = (
-  place: Place,
-  call: Call,
-  { isPaid, isSeen, processes, receives }: Trace
-): ReadonlyArray<Schedule> => {
-  const write = isWrite(call)
-  const meets = (first: NamedFault, later?: NamedFault, onward?: NamedFault) => {
-    const rest = later === first ? ", each request" : `, then ${later?.name}`
-    const after = onward === undefined ? "" : `, then each later call under its key ${onward.name}`
-    const what = `${first.name}${later === undefined ? "" : rest}${after}`
-    return at(place, what, { _tag: "Fault", first, later, onward })
+const stalls: ReadonlyArray<Kind> = [
+  kind("later", "its process stands still before it is sent", { _tag: "Stall", isAfter: false }),
+  kind("later", "its process stands still before it is answered", { _tag: "Stall", isAfter: true })
+]
+
+const charges = Struct.keys(ofCharges).map((how) => kind(ofCharges[how][0], ofCharges[how][1], { _tag: "Charge", how }))
+
+const ends = Struct.keys(ofPayouts).map((how) => kind(ofPayouts[how][0], ofPayouts[how][1], { _tag: "Payout", how }))
+/** Without a webhook nobody hears of the end of a payout, in silence or not. */
+const unheardEnds = ends.filter(({ what }) => !what.includes("webhook"))
+const forgedEnds: ReadonlyArray<Kind> = [
+  kind("first", "a forged webhook says that the payout failed", { _tag: "Forgery", says: "failed" }),
+  kind(
+    "later",
+    "a forged webhook says that the payout arrived, which fails an hour later",
+    { _tag: "Forgery", says: "arrived" },
+    { and: { _tag: "Payout", how: "fails" } }
+  )
+]
+
+const refunds: ReadonlyArray<Kind> = [
+  kind("later", "the charge is refunded before it", { _tag: "Refund", isAfter: false }),
+  kind("first", "the charge is refunded after it", { _tag: "Refund", isAfter: true })
+]
+const forgedPayment = kind("first", "a forged webhook says Paid", { _tag: "Forgery", says: "paid" })
+
+const kindsOfCall = (call: Call, { isPaid, isSeen, processes, receives }: Trace): ReadonlyArray<Kind> => {
+  const { operation, payout, status } = call
+  const isCharge = operation === "createTransaction"
+  const parts: ReadonlyArray<readonly [isPlayed: boolean, kinds: ReadonlyArray<Kind>]> = [
+    [isWrite(call), ofWrites],
+    [!isWrite(call), ofReads],
+    [true, refusals[operation]],
+    [processes > 1, stalls],
+    [isCharge && isPaid, charges],
+    [isSeen && payout !== undefined, receives ? [...ends, ...forgedEnds] : unheardEnds],
+    [operation === "getTransaction" && status === "Paid", refunds],
+    [isCharge && receives, [forgedPayment]]
+  ]
+  return parts.flatMap(([isPlayed, kinds]) => (isPlayed ? kinds : []))
+}
+
+const ofWebhooks = (["twice", "late", "never"] as const).map((how) => kind("later", how, { _tag: "Delivery", how }))
+const ofFacts = [
+  kind("first", "death before it", death(false), once),
+  kind("first", "death after it", death(true), once)
+]
+const ofSteps = [kind("later", "death", death(false), once)]
+
+/** The schedules of a kind at a place. */
+const at =
+  (place: Place) =>
+  ({ and, how, isOnceToo, next, turn, what }: Kind): ReadonlyArray<Schedule> => {
+    const { kind, name, number, webhook } = place
+    const isInner = kind === "inner step"
+    const schedule: Schedule = {
+      name: `${kind} ${number}${name === "" ? "" : ` ${name}`}: ${what}`,
+      turn: isInner ? "asked for" : turn,
+      disturbances: [
+        { kind, number, how },
+        ...(and === undefined ? [] : [{ kind, number, how: and }]),
+        ...(next === undefined ? [] : [{ kind, number: number + 1, how: next }])
+      ]
+    }
+    if (webhook === undefined || isOnceToo !== true) return [schedule]
+    const isDelivered: Disturbance = { kind: "webhook", number: webhook, how: { _tag: "Delivery", how: "once" } }
+    return [
+      schedule,
+      {
+        name: `${schedule.name}, and webhook ${webhook} is not repeated`,
+        turn: isInner ? "asked for" : "later",
+        disturbances: [...schedule.disturbances, isDelivered]
+      }
+    ]
   }
-  const outage = (fault: NamedFault) =>
-    at(place, `an outage begins, ${fault.name}`, { _tag: "Outage", fault, isLimit: false })
-  const dies = at(place, "death before it is sent", death(false))
-  const diesAfter = at(place, "death after it was executed", death(true))
-  const next: Disturbance = { kind: "call", number: place.number + 1, how: death(true) }
-  const stands = (when: string, isAfter: boolean) =>
-    at(place, `its process stands still before it is ${when}`, { _tag: "Stall", isAfter })
-  const refunded = (when: string, isAfter: boolean) =>
-    at(place, `the charge is refunded ${when} it`, { _tag: "Refund", isAfter })
-  return [
-    ...transient(write).flatMap((fault) => [hiddenByRetries(meets(fault)), meets(fault, fault)]),
-    ...refusals[call.operation].map((fault) => meets(fault)),
-    ...(otherCauses[call.operation] ?? []).map((fault) => askedFor(meets(fault))),
-    outage(notSent),
-    dies,
-    // A read executes nothing, so a death after it is the same as a death before it.
-    ...(write
-      ? [
-          // The refusal is about the later request. The first one may have been executed.
-          meets(lost, badRequest),
-          meets(lost, lost, dailyLimit),
-          askedFor(meets(lost, lost, badRequest)),
-          askedFor(meets(lost, lost, conflict)),
-          outage(lost),
-          diesAfter,
-          at(place, "death after it was executed, and again after the next call", death(true), next)
-        ]
-      : []),
-    ...(processes > 1 ? [stands("sent", false), stands("answered", true)] : []),
-    ...withoutRepetition(place, write ? [meets(lost, lost), dies, diesAfter] : [meets(broken, broken), dies]),
-    ...(call.operation === "createTransaction" && isPaid
-      ? Struct.keys(nameOfCharge).map((how) => at(place, nameOfCharge[how], { _tag: "Charge", how }))
-      : []),
-    ...(call.operation === "requestWithdrawal"
-      ? [at(place, `each payout from now on ${dailyLimit.name}`, { _tag: "Outage", fault: dailyLimit, isLimit: true })]
-      : []),
-    ...(isSeen && call.payout !== undefined ? schedulesOfPayout(place, receives) : []),
-    ...(call.operation === "getTransaction" && call.status === "Paid"
-      ? [refunded("before", false), refunded("after", true)]
-      : []),
-    ...(call.operation === "createTransaction" && receives
-      ? [at(place, "a forged webhook says Paid", { _tag: "Forgery", says: "paid" })]
-      : [])
-  ]
-}
-
-const schedulesOfWebhook = (place: Place): ReadonlyArray<Schedule> =>
-  (["twice", "late", "never"] as const).map((how) => at(place, how, { _tag: "Delivery", how }))
-
-const schedulesOfFact = (place: Place): ReadonlyArray<Schedule> => {
-  const deaths = [at(place, "death before it", death(false)), at(place, "death after it", death(true))]
-  return [...deaths, ...withoutRepetition(place, deaths)]
-}
-
-const schedulesOfStep = (place: Place): ReadonlyArray<Schedule> => {
-  const dies = at(place, "death", death(false))
-  const all = [dies, ...withoutRepetition(place, [dies])]
-  return place.kind === "step" ? all : all.map(askedFor)
-}
 
 /**
  * The calls that are disturbed. A call that repeats the one before it with the same answer belongs to the same poll, and is not
@@ -280,26 +307,25 @@ export const schedulesOf = (trace: Trace): ReadonlyArray<Schedule> => {
   const { calls, places } = trace
   const answered = distinctCalls(calls)
   const steps = distinctSteps(places)
-  const of = (place: Place): ReadonlyArray<Schedule> => {
-    switch (place.kind) {
-      case "call":
-        return calls
-          .filter(({ number }) => number === place.number && answered.has(number))
-          .flatMap((call) => schedulesOfCall(place, call, trace))
-      case "webhook":
-        return schedulesOfWebhook(place)
-      case "fact":
-        return schedulesOfFact(place)
-      case "step":
-      case "inner step":
-        return steps.has(place) ? schedulesOfStep(place) : []
+  const kindsOf = (place: Place): ReadonlyArray<Kind> => {
+    const call = place.kind === "call" && answered.has(place.number) ? calls[place.number - 1] : undefined
+    const { [place.kind]: kinds } = {
+      call: call === undefined ? [] : kindsOfCall(call, trace),
+      webhook: ofWebhooks,
+      fact: ofFacts,
+      step: steps.has(place) ? ofSteps : [],
+      "inner step": steps.has(place) ? ofSteps : []
     }
+    return kinds
   }
-  const all = order.flatMap((kind) => places.filter((place) => place.kind === kind).flatMap(of))
+  const all = order.flatMap((kind) =>
+    places.filter((place) => place.kind === kind).flatMap((place) => kindsOf(place).flatMap(at(place)))
+  )
   return [undisturbed, ...all.filter(({ turn }) => turn === "first"), ...all.filter(({ turn }) => turn !== "first")]
 }
 
 export const isOfStep = ({ disturbances: [first] }: Schedule): boolean => first?.kind === "step"
+export const isOfInnerStep = ({ disturbances: [first] }: Schedule): boolean => first?.kind === "inner step"
 
 /** Whether an effect of a disturbance outlasts the process that it struck. */
 export const isLasting = ({ how }: Disturbance): boolean =>
