@@ -161,3 +161,6 @@ export const makeDeliveries = ({ disturber, forkInProcess, forkInWorld, story }:
       })
   }
 }
+
+/** See `makeDeliveries`. */
+export type Deliveries = ReturnType<typeof makeDeliveries>

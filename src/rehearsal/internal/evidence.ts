@@ -1,10 +1,16 @@
 /**
- * Reads a world for the rules.
+ * Reads a run for the rules: matches the payouts of the ledger with the declared debts, and says what the program could know.
+ *
+ * A payout names its reference by its description, by its metadata, or by a key that `IdempotencyKey.fromReference` made. One without
+ * a reference is matched with the debt of its amount, and the last such payout with the last debt.
  */
 import * as Predicate from "effect/Predicate"
-import type { RehearsalCall, RehearsalFact, RehearsalWorld } from "../RehearsalWorld.ts"
+import * as Redacted from "effect/Redacted"
+import type { RehearsalCall, RehearsalDebt, RehearsalFact, RehearsalWorld } from "../RehearsalWorld.ts"
+import { isKeyOf } from "../../sandbox/KeyOfReference.ts"
 import type { SandboxTransaction, SandboxWithdrawal } from "../../sandbox/SandboxLedger.ts"
-import { cameBack, isOfDebt, matchDebts, names } from "./references.ts"
+
+type Payouts = ReadonlyArray<SandboxWithdrawal>
 
 export const textOf = ({ detail }: RehearsalFact, name: string): string | undefined => {
   const value = detail[name]
@@ -14,73 +20,134 @@ export const textOf = ({ detail }: RehearsalFact, name: string): string | undefi
 export const factsOf = ({ facts }: RehearsalWorld, ...names: ReadonlyArray<string>) =>
   facts.filter(({ name }) => names.includes(name))
 
-export const withoutFact = (name: string) => (world: RehearsalWorld) =>
-  factsOf(world, name).length === 0 ? `the undisturbed run declared no Rehearsed.fact("${name}", ...)` : undefined
+/** Whether a fact is about a payout, or about a charge. */
+export const isAbout = (field: "reference" | "transactionId", value: string) => (fact: RehearsalFact) =>
+  textOf(fact, field) === value
 
-export const withoutDebts = ({ owed }: RehearsalWorld) =>
-  owed.length === 0 ? "the undisturbed run declared no Rehearsed.owes(...)" : undefined
+const mentions = (value: unknown, reference: string): boolean => {
+  const plain = Redacted.isRedacted(value) ? Redacted.value(value) : value
+  return plain === reference || (Predicate.isObject(plain) && Object.values(plain).includes(reference))
+}
 
-export const withoutPayouts = ({ calls }: RehearsalWorld) =>
-  calls.some(({ operation }) => operation === "requestWithdrawal")
-    ? undefined
-    : "the undisturbed run asked for no payout"
+/** Whether a payout names a reference. */
+const names = ({ description, idempotencyKey, metadata }: SandboxWithdrawal, reference: string) =>
+  isKeyOf(reference)(idempotencyKey) || mentions(description, reference) || mentions(metadata, reference)
 
-/** A run, as the rules read it. */
-export interface Evidence extends RehearsalWorld {
-  /** Whether a failure of the program is one that somebody hears of. */
+/** Whether a payout is one of a debt: it names it, or names none and is the only debt's of its amount. */
+export const isOfDebt = (payout: SandboxWithdrawal, debt: RehearsalDebt, owed: ReadonlyArray<RehearsalDebt>): boolean =>
+  names(payout, debt.reference) ||
+  (payout.amount === debt.amount &&
+    owed.every(
+      ({ amount, reference }) => !names(payout, reference) && (reference === debt.reference || amount !== debt.amount)
+    ))
+
+/** Whether the amount of a payout came back: it failed, or was returned. */
+export const cameBack = ({ status }: SandboxWithdrawal): boolean => status === "Rejected" || status === "Returned"
+
+/** A debt, and what was paid for it. */
+export interface Owed extends RehearsalDebt {
+  readonly payouts: Payouts
+  /** The payouts that failed or came back, and when the last of them did. */
+  readonly lost: Payouts
+  readonly lostAt: number
+}
+
+/** The payouts of each debt, and those of none. */
+const match = (owed: ReadonlyArray<RehearsalDebt>, withdrawals: Payouts) => {
+  const byReference = new Map<string, Array<SandboxWithdrawal>>(owed.map(({ reference }) => [reference, []]))
+  const unowed = withdrawals.filter((payout) => {
+    if (cameBack(payout)) return false
+    const debt = owed.find(({ reference }) => names(payout, reference))
+    if (debt !== undefined) byReference.get(debt.reference)?.push(payout)
+    return debt === undefined
+  })
+  const unpaid = () => owed.filter(({ reference }) => byReference.get(reference)?.length === 0)
+  const take = ({ reference }: RehearsalDebt, index: number) =>
+    index === -1 ? undefined : byReference.get(reference)?.push(...unowed.splice(index, 1))
+  for (const debt of unpaid())
+    take(
+      debt,
+      unowed.findIndex(({ amount }) => amount === debt.amount)
+    )
+  const [last, ...others] = unpaid()
+  if (last !== undefined && others.length === 0) take(last, 0)
+  const debts = owed.map((debt): Owed => {
+    const lost = withdrawals.filter((payout) => cameBack(payout) && isOfDebt(payout, debt, owed))
+    const lostAt = Math.max(...lost.map(({ updatedAt }) => Date.parse(updatedAt)))
+    return { ...debt, payouts: byReference.get(debt.reference) ?? [], lost, lostAt }
+  })
+  return { debts, unowed }
+}
+
+/** The world of a run, and whether a failure of the program is one that somebody hears of. */
+export interface Ended extends RehearsalWorld {
   readonly isExcused: boolean
 }
+
+/** A run, as the rules read it. A payout that is returned after the program has ended has arrived: it cannot know. */
+export const readRun = (played: Ended, usual: RehearsalWorld) => {
+  const withdrawals = played.withdrawals.map((payout): SandboxWithdrawal =>
+    payout.status === "Returned" && Date.parse(payout.updatedAt) > played.endedAt
+      ? { ...payout, status: "Settled" }
+      : payout
+  )
+  const { debts, unowed } = match(played.owed, withdrawals)
+  return {
+    ...played,
+    withdrawals,
+    /** The undisturbed run, and its payouts that no debt explains. */
+    usual,
+    usualPayouts: match([], usual.withdrawals).unowed,
+    debts,
+    unowed,
+    shipped: factsOf(played, "shipped"),
+    /** What was paid for a reference, also for one that is no debt. Where there are debts, it has to be named by the payout then. */
+    owedFor: (reference: string): Owed => {
+      const debt: RehearsalDebt = { reference, amount: Number.NaN, at: 0 }
+      const known = debts.find((one) => one.reference === reference)
+      const other = known ?? match([...played.owed, debt], withdrawals).debts.at(-1)
+      const payouts = (other?.payouts ?? []).filter(
+        (payout) => known !== undefined || debts.length === 0 || names(payout, reference)
+      )
+      return { ...debt, lost: [], lostAt: -Infinity, ...other, payouts }
+    }
+  }
+}
+
+/** See `readRun`. */
+export type Run = ReturnType<typeof readRun>
 
 /** A program that is stopped may leave work undone that is not older than this. */
 const unfinished = 2 * 60 * 60 * 1000
 
 /** Whether a program that was stopped had time to act on an event. */
-export const hadTime = ({ end, endedAt }: Pick<Evidence, "end" | "endedAt">, at: number) =>
-  end !== "Stopped" || at <= endedAt - unfinished
+export const hadTime = ({ end, endedAt }: Run, at: number) => end !== "Stopped" || at <= endedAt - unfinished
 
 /**
  * Whether the program had to act on an event at a time. A program that failed has reported that, but not if it was started
  * again and fails though nothing disturbs it. For one that does not end, that is the only finding.
  */
-export const isDue = ({ end, endedAt, isExcused }: Evidence, at: number) => {
+export const isDue = (run: Run, at: number) => {
+  const { end, endedAt, isExcused } = run
   const hasEnded = end === "Succeeded" || (end === "Failed" && !isExcused)
-  return (hasEnded && at <= endedAt) || (end === "Stopped" && hadTime({ end, endedAt }, at))
+  return (hasEnded && at <= endedAt) || (end === "Stopped" && hadTime(run, at))
 }
 
-/**
- * Whether the program declared that a person knows: of what happened at a time, after it, or that a person will look in any
- * case.
- */
-export const isReported = (world: RehearsalWorld, isAbout: (fact: RehearsalFact) => boolean, since = -Infinity) =>
-  factsOf(world, "parked", "told", "failed").some(
-    (fact) => isAbout(fact) && (fact.name === "parked" || fact.at >= since)
-  )
+/** Whether the program declared that a person knows: of what happened at a time, after it, or that a person will look in any case. */
+export const isReported = (run: Run, isMeant: (fact: RehearsalFact) => boolean, since = -Infinity) =>
+  factsOf(run, "parked", "told", "failed").some((fact) => isMeant(fact) && (fact.name === "parked" || fact.at >= since))
 
 /** Whether a value is a text, or contains it. */
 export const contains = (value: unknown, text: string, depth = 8): boolean =>
   value === text ||
   (depth > 0 && Predicate.isObjectOrArray(value) && Object.values(value).some((one) => contains(one, text, depth - 1)))
 
+/** The rows of the ledger under the key of a call. A payout that failed at once moved nothing. */
 export const rowsOf = ({ transactions, withdrawals }: RehearsalWorld, { key, operation }: RehearsalCall) => {
-  // A payout that failed at once moved nothing.
-  const executed = withdrawals.filter(({ failedAtOnce }) => failedAtOnce !== true)
   const rows: ReadonlyArray<SandboxTransaction | SandboxWithdrawal> =
-    operation === "createTransaction" ? transactions : executed
+    operation === "createTransaction" ? transactions : withdrawals.filter(({ failedAtOnce }) => failedAtOnce !== true)
   return rows.filter(({ idempotencyKey }) => idempotencyKey === key)
 }
-
-/** Whether the program cannot know if a call was executed: its answer is `Unknown`, or it was executed without an answer. */
-export const isInDoubt = (world: RehearsalWorld, call: RehearsalCall) =>
-  call.outcome === "Unknown" ||
-  ((call.result === undefined || call.result === "Interrupted") &&
-    rowsOf(world, call).some(({ createdAt }) => isExecutedBy(world, call, Date.parse(createdAt))))
-
-/** Whether another call under the key of one in doubt says what became of it: any that succeeded, or a later one that is in no doubt. */
-export const isAnswered = ({ calls }: RehearsalWorld, { key, number }: RehearsalCall) =>
-  calls.some(
-    (other) =>
-      other.key === key && other.outcome !== "Unknown" && (other.number > number || other.result === "Succeeded")
-  )
 
 export const isDenied = ({ outcome }: RehearsalCall) => outcome === "NotSent" || outcome === "Rejected"
 
@@ -90,52 +157,50 @@ export const isDenied = ({ outcome }: RehearsalCall) => outcome === "NotSent" ||
  * executed late.
  */
 export const isExecutedBy = ({ calls }: RehearsalWorld, call: RehearsalCall, at: number) => {
-  const isOfOther = calls.some(
-    (other) =>
-      other.key === call.key &&
-      other.startedAt <= at &&
-      (other.number > call.number ||
-        (other.number < call.number &&
-          !isDenied(other) &&
-          (other.outcome === "Unknown" || at <= (other.endedAt ?? Infinity))))
+  const mayBeOf = (other: RehearsalCall) =>
+    other.number > call.number ||
+    (other.number < call.number &&
+      !isDenied(other) &&
+      (other.outcome === "Unknown" || at <= (other.endedAt ?? Infinity)))
+  return (
+    at >= call.startedAt && !calls.some((other) => other.key === call.key && other.startedAt <= at && mayBeOf(other))
   )
-  return at >= call.startedAt && !isOfOther
 }
 
-export const nameOf = ({ key, number, operation }: RehearsalCall) =>
-  `Call ${number} (${operation}, ${key === undefined ? "without a key" : `key ${key}`})`
+export const isExecuted = (world: RehearsalWorld, call: RehearsalCall) =>
+  rowsOf(world, call).some(({ createdAt }) => isExecutedBy(world, call, Date.parse(createdAt)))
+
+/**
+ * Whether the program cannot know if a call was executed: its answer is `Unknown`, or it was executed without an answer. Another call
+ * under its key says it: any that succeeded, or a later one that is in no doubt.
+ */
+export const isLeftInDoubt = (world: RehearsalWorld, call: RehearsalCall) => {
+  const { key, number, outcome, result } = call
+  const isInDoubt =
+    outcome === "Unknown" || ((result === undefined || result === "Interrupted") && isExecuted(world, call))
+  const isAnswered = world.calls.some(
+    (other) =>
+      other.key === key && other.outcome !== "Unknown" && (other.number > number || other.result === "Succeeded")
+  )
+  return isInDoubt && !isAnswered
+}
 
 /** The last fact of the program about each reference. */
-export const lastFacts = (world: RehearsalWorld) => {
-  const words = new Map<string, RehearsalFact>()
-  for (const fact of factsOf(world, "paid", "failed", "parked")) {
-    const reference = textOf(fact, "reference")
-    if (reference !== undefined) words.set(reference, fact)
-  }
-  return words
-}
-
-/** The payouts of a reference. Where no debt is declared, a payout that names no reference may be one of it. */
-export const payoutsOf = (world: RehearsalWorld, reference: string) => {
-  const declared = world.owed.find((debt) => debt.reference === reference)
-  const debt = declared ?? { reference, amount: Number.NaN, at: 0 }
-  const owed = declared === undefined ? [...world.owed, debt] : world.owed
-  const { byDebt } = matchDebts(owed, world.withdrawals)
-  return (byDebt.get(debt) ?? []).filter((payout) => world.owed.length === 0 || names(payout, reference) || declared)
-}
-
-/** The payouts of a reference that failed or came back, and when the last of them did. */
-export const lostOf = ({ owed, withdrawals }: RehearsalWorld, reference: string) => {
-  const debt = owed.find((one) => one.reference === reference) ?? { reference, amount: Number.NaN, at: 0 }
-  const payouts = withdrawals.filter((payout) => cameBack(payout) && isOfDebt(payout, debt, owed))
-  return { payouts, at: Math.max(...payouts.map(({ updatedAt }) => Date.parse(updatedAt))) }
-}
+export const lastFacts = (world: RehearsalWorld) =>
+  Array.from(
+    new Map(
+      factsOf(world, "paid", "failed", "parked").flatMap((fact) => {
+        const reference = textOf(fact, "reference")
+        return reference === undefined ? [] : [[reference, fact.name] as const]
+      })
+    )
+  )
 
 /** The charges that goods went out for, each with the charge under whose `key` they had gone out before, if another one. */
-export const shipmentsOf = (world: RehearsalWorld) => {
+export const shipmentsOf = ({ shipped }: Run) => {
   const charges = new Map<string, string | undefined>()
   const firsts = new Map<string, string>()
-  for (const fact of factsOf(world, "shipped")) {
+  for (const fact of shipped) {
     const id = textOf(fact, "transactionId") ?? ""
     const key = textOf(fact, "key")
     const first = key === undefined ? id : (firsts.get(key) ?? id)
@@ -145,65 +210,39 @@ export const shipmentsOf = (world: RehearsalWorld) => {
   return charges
 }
 
-/** The payouts of one amount to one receiver. */
-export const groupAlike = (withdrawals: ReadonlyArray<SandboxWithdrawal>) => {
-  const alike = new Map<string, Array<SandboxWithdrawal>>()
-  for (const withdrawal of withdrawals) {
-    const name = `${withdrawal.amount} ${withdrawal.pixKey}`
-    alike.set(name, [...(alike.get(name) ?? []), withdrawal])
-  }
-  return alike
-}
+export const chargeOf = ({ transactions }: RehearsalWorld, fact: RehearsalFact) =>
+  transactions.find(({ transactionId }) => transactionId === textOf(fact, "transactionId"))
 
-/** `once`, `twice` or `3 times`. */
-export const timesOf = (count: number) => (count < 3 ? (["never", "once", "twice"][count] ?? "") : `${count} times`)
-
-/** Payouts with their keys, which say what made them. */
-export const payoutsInWords = (withdrawals: ReadonlyArray<SandboxWithdrawal>) =>
-  withdrawals
-    .map(({ amount, id, idempotencyKey }) => {
-      const key = idempotencyKey === undefined ? "without a key" : `under key ${idempotencyKey}`
-      return `payout ${id} of ${amount} centavos ${key}`
-    })
-    .join(" and ")
-
-export const statusAt = (transaction: SandboxTransaction | undefined, at: number) => {
-  if (transaction === undefined) return "not in the ledger"
-  return transaction.states.findLast((state) => Date.parse(state.at) <= at)?.status ?? "Awaiting"
-}
+export const statusAt = (charge: SandboxTransaction | undefined, at: number) =>
+  charge === undefined
+    ? "not in the ledger"
+    : (charge.states.findLast((state) => Date.parse(state.at) <= at)?.status ?? "Awaiting")
 
 /** A refund within this time after the lookup cannot be seen by the program. */
 const unseen = 60_000
 
-/** Whether a lookup answered that a charge is paid, at a time at the latest, or also at another time at the earliest. */
-export const wasSeenPaid = ({ calls }: RehearsalWorld, id: string | undefined, latest: number, earliest = -Infinity) =>
+/** Whether a lookup had answered that the charge of a fact is paid, at all or within the last milliseconds. */
+export const wasSeenPaid = ({ calls }: RehearsalWorld, fact: RehearsalFact, within = Infinity) =>
   calls.some(
     ({ endedAt = Infinity, operation, status, transactionId }) =>
       operation === "getTransaction" &&
       status === "Paid" &&
-      transactionId === id &&
-      endedAt <= latest &&
-      endedAt >= earliest
+      transactionId === textOf(fact, "transactionId") &&
+      endedAt <= fact.at &&
+      endedAt >= fact.at - within
   )
 
 /** Whether a shipment is right: its charge is paid, or it was right before, when a lookup answered. */
 export const isShippedPaid = (world: RehearsalWorld, fact: RehearsalFact) => {
-  const status = statusAt(transactionOf(world, fact), fact.at)
-  const isSeen = () => wasSeenPaid(world, textOf(fact, "transactionId"), fact.at, fact.at - unseen)
-  return status === "Paid" || (status === "Refunded" && isSeen())
+  const status = statusAt(chargeOf(world, fact), fact.at)
+  return status === "Paid" || (status === "Refunded" && wasSeenPaid(world, fact, unseen))
 }
 
 /** What was paid for a charge, in centavos; what was asked where nothing was paid. */
 export const paidFor = ({ amount, paid }: SandboxTransaction): number => paid ?? amount
 
-export const transactionOf = (world: RehearsalWorld, fact: RehearsalFact) =>
-  world.transactions.find(({ transactionId }) => transactionId === textOf(fact, "transactionId"))
-
-export const byTransaction = (facts: ReadonlyArray<RehearsalFact>) => {
-  const groups = new Map<string, Array<RehearsalFact>>()
-  for (const fact of facts) {
-    const id = textOf(fact, "transactionId") ?? ""
-    groups.set(id, [...(groups.get(id) ?? []), fact])
-  }
-  return groups
-}
+/** Whether a debt gives the money of a charge back: it names the charge, and is of what was paid for it. */
+export const isBack =
+  (charge: SandboxTransaction) =>
+  ({ amount, reference }: RehearsalDebt): boolean =>
+    reference.includes(charge.transactionId) && amount === paidFor(charge)

@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import type { SandboxChange } from "../../sandbox/SandboxChange.ts"
 import type { SandboxService } from "../../sandbox/SandboxService.ts"
 import type { Call } from "./calls.ts"
+import type { Deliveries } from "./deliveries.ts"
 import type { Disturber } from "./disturber.ts"
 import type { ChargeDisturbance, How, PayoutDisturbance } from "./schedules.ts"
 
@@ -20,10 +21,7 @@ interface Options {
   readonly payAfter: Duration.Input | undefined
   /** Whether the gateway shows the end of a payout. */
   readonly isSeen: boolean
-  /** Whether the program receives webhooks. */
-  readonly receives: () => boolean
-  /** No webhook of a payout comes from now on. */
-  readonly silence: (payout: number) => void
+  readonly deliveries: Deliveries
 }
 
 /** How long after its payment a charge is refunded: before a program looks at it again. */
@@ -63,7 +61,7 @@ export const forge = ({ amount = 0, payout, transactionId }: Call, says: Forgery
   )
 }
 
-export const makePayer = ({ disturber, payAfter, sandbox, ...options }: Options) => {
+export const makePayer = ({ deliveries, disturber, payAfter, sandbox, ...options }: Options) => {
   /** Payouts whose end a schedule says. */
   const disturbed = new Set<number>()
   /** The payers who wait until another charge is made. */
@@ -74,7 +72,7 @@ export const makePayer = ({ disturber, payAfter, sandbox, ...options }: Options)
   const refund = (transactionId: string) => Effect.ignore(sandbox.refund(transactionId))
 
   const endOf = (id: number, how: PayoutDisturbance) => {
-    const silent = how.endsWith("in silence") ? Effect.sync(() => options.silence(id)) : Effect.void
+    const silent = how.endsWith("in silence") ? Effect.sync(() => deliveries.silence(id)) : Effect.void
     if (how.startsWith("fails")) return Effect.andThen(silent, sandbox.rejectWithdrawal(id))
     const arrives = Effect.andThen(silent, sandbox.settleWithdrawal(id))
     return how === "late" ? arrives : Effect.andThen(arrives, sandbox.returnWithdrawal(id))
@@ -83,7 +81,7 @@ export const makePayer = ({ disturber, payAfter, sandbox, ...options }: Options)
   /** A charge is paid when another one was made, or late. One that has lapsed is paid where the program hears of it. */
   const payLate = (transactionId: string, wait: Duration.Input) => {
     disturber.waitFor(paidLateAfter)
-    const pays = Effect.suspend(() => sandbox.markPaid(transactionId, { late: options.receives() }))
+    const pays = Effect.suspend(() => sandbox.markPaid(transactionId, { late: deliveries.isReceiving() }))
     late.push(Effect.ignore(Effect.delay(Effect.delay(pays, wait), "1 minute")))
     forkInWorld(Effect.delay(pays, paidLateAfter))
   }
@@ -94,18 +92,40 @@ export const makePayer = ({ disturber, payAfter, sandbox, ...options }: Options)
     forkInWorld(refund(transactionId))
   }
 
+  /** A payout was accepted. */
+  const onPayout = ({ number }: Call, payout: number): void => {
+    const how = disturber.at("Payout", "call", number)?.how
+    if (how === undefined) return
+    // Who hears of a return may have heard before that the payout arrived. Who looks sees its end alone.
+    if (how !== "returned" || !deliveries.isReceiving()) disturbed.add(payout)
+    if (how === "late") disturber.waitFor(endsAfter(how))
+    forkInWorld(Effect.delay(endOf(payout, how), endsAfter(how)))
+  }
+
+  /** A charge was created. */
+  const onCharge = ({ amount = 0, number }: Call, transactionId: string): void => {
+    const how = disturber.at("Charge", "call", number)?.how
+    if (payAfter === undefined) return
+    for (const pays of late.splice(0)) forkInWorld(pays)
+    if (how === "lapses") return
+    if (how === "pays late") return payLate(transactionId, payAfter)
+    const pays = sandbox.markPaid(transactionId, {
+      amount: how === undefined ? amount : (paidOf[how]?.(amount) ?? amount)
+    })
+    const paid = how === "refunded" ? Effect.andThen(pays, Effect.delay(refund(transactionId), refundAfter)) : pays
+    forkInWorld(Effect.delay(Effect.ignore(how === "fails" ? sandbox.fail(transactionId) : paid), payAfter))
+  }
+
   return {
     onLookup: (call: Call): void => refundAt(call, false),
-    onAnswer: (call: Call): void => refundAt(call, true),
 
-    /** A payout was accepted. */
-    onPayout: ({ number, payout }: Call): void => {
-      const how = disturber.at("Payout", "call", number)?.how
-      if (payout === undefined || how === undefined) return
-      // Who hears of a return may have heard before that the payout arrived. Who looks sees its end alone.
-      if (how !== "returned" || !options.receives()) disturbed.add(payout)
-      if (how === "late") disturber.waitFor(endsAfter(how))
-      forkInWorld(Effect.delay(endOf(payout, how), endsAfter(how)))
+    /** A call was answered. */
+    onAnswer: (call: Call): void => {
+      const { operation, payout, result, transactionId } = call
+      refundAt(call, true)
+      if (payout !== undefined) onPayout(call, payout)
+      if (operation === "createTransaction" && result === "Succeeded" && transactionId !== undefined)
+        onCharge(call, transactionId)
     },
 
     /** The ledger changed. */
@@ -114,20 +134,6 @@ export const makePayer = ({ disturber, payAfter, sandbox, ...options }: Options)
       const { id } = change.withdrawal
       const arrives = Effect.suspend(() => (disturbed.has(id) ? Effect.void : sandbox.settleWithdrawal(id)))
       forkInWorld(Effect.delay(arrives, arrivesAfter))
-    },
-
-    /** A charge was created. */
-    onCharge: ({ amount = 0, number }: Call, transactionId: string): void => {
-      const how = disturber.at("Charge", "call", number)?.how
-      if (payAfter === undefined) return
-      for (const pays of late.splice(0)) forkInWorld(pays)
-      if (how === "lapses") return
-      if (how === "pays late") return payLate(transactionId, payAfter)
-      const pays = sandbox.markPaid(transactionId, {
-        amount: how === undefined ? amount : (paidOf[how]?.(amount) ?? amount)
-      })
-      const paid = how === "refunded" ? Effect.andThen(pays, Effect.delay(refund(transactionId), refundAfter)) : pays
-      forkInWorld(Effect.delay(Effect.ignore(how === "fails" ? sandbox.fail(transactionId) : paid), payAfter))
     }
   }
 }

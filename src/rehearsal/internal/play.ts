@@ -67,23 +67,10 @@ const tail = Duration.toMillis("1 hour")
 /** How long the real work of a store may take, such as loading a driver: in real milliseconds. */
 const worldWait = 30_000
 
-/** Plays a schedule. Its clock is the rehearsal's, and the caller's context is not used. */
-export const play = Effect.fnUntraced(function* <A, E, S>(
-  program: Effect.Effect<A, E, Called | S>,
-  options: RehearsalOptions<S>,
-  schedule: Schedule,
-  tables: Tables | undefined,
-  isSlow = false
-) {
-  const processes = options.processes ?? 1
-  const patience = Duration.toMillis(Duration.fromInputUnsafe(options.stopAfter ?? longest))
-  const stopAt = options.stopAfter === undefined ? undefined : start + patience
-  let limit = start + patience
-  const time = makeTime(start, isSlow, () => disturber.prolonging())
-  const story = makeStory(time.now, processes)
-  const disturber = makeDisturber(schedule, { now: time.now, story, calls: () => calls.all(), end: () => limit })
+/** The clock of a run, and how effects run by it. */
+const makeTimes = (isSlow: boolean, prolonging: () => number) => {
+  const time = makeTime(start, isSlow, prolonging)
   const world: Life = { name: "world", isDead: false, isExact: true }
-
   const contextOf = (life: Life) =>
     Context.make(Clock.Clock, time.clock(life)).pipe(
       Context.add(Scheduler, time.scheduler(life)),
@@ -99,76 +86,29 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
     yield* time.until(() => fiber.pollUnsafe() !== undefined, Infinity, worldWait)
     return yield* fiber.pollUnsafe() ?? Effect.die(new Error("Rehearsal: the world stopped. Does a store never end?"))
   })
+  return { time, world, contextOf, forkInWorld, inWorld }
+}
 
-  // The world has the gateway, and the stores that survive a process.
+/** What is around a program in one run, and the record of what it does. */
+const makeWorld = Effect.fnUntraced(function* <S>(
+  options: RehearsalOptions<S>,
+  schedule: Schedule,
+  tables: Tables | undefined,
+  isSlow: boolean
+) {
+  const patience = Duration.toMillis(Duration.fromInputUnsafe(options.stopAfter ?? longest))
+  /** When the run is stopped at the latest. */
+  const end = { at: start + patience }
+  const times = makeTimes(isSlow, () => disturber.prolonging())
+  const { contextOf, forkInWorld, inWorld, time } = times
+  const story = makeStory(time.now, options.processes ?? 1)
+  const disturber = makeDisturber(schedule, { now: time.now, story, calls: () => calls.all(), end: () => end.at })
   const scope = Scope.makeUnsafe()
-  const gateway = yield* inWorld(
-    Layer.buildWithScope(
-      Layer.provide(Sandbox.layer, Layer.succeed(SandboxOptions, { balance: 100_000_000, ...options.sandbox })),
-      scope
-    )
-  )
+  const settings = Layer.succeed(SandboxOptions, { balance: 100_000_000, ...options.sandbox })
+  const gateway = yield* inWorld(Layer.buildWithScope(Layer.provide(Sandbox.layer, settings), scope))
   const sandbox = Context.get(gateway, Sandbox)
-  const following = yield* inWorld(
-    Effect.gen(function* () {
-      const note = noteChange(story)
-      const onChange = (change: SandboxChange) =>
-        Effect.andThen(
-          note(change),
-          Effect.sync(() => payer.onChange(change))
-        )
-      const fiber = yield* Effect.forkIn(Stream.runForEach(sandbox.changes, onChange), scope)
-      yield* Effect.yieldNow
-      return fiber
-    })
-  )
-
-  // Without stores the program needs none: `S` is never.
-  const layer = options.stores ?? (Layer.empty as Layer.Layer<S>)
-  // The same random numbers in each schedule: a run goes on as another one until it is disturbed.
-  const built = Random.withSeed(buildStores(layer, processes, tables), "stores")
-  const { connections, readTables, stores } = yield* inWorld(
-    Scope.provide(Effect.provideService(built, Sandbox, sandbox), scope)
-  )
-  const credentials = Credentials.layer(yield* inWorld(sandbox.credentials))
-
-  const die = (life: Life) => (why: string) => {
-    if (life.isDead) return
-    story.add(`${life.name} dies ${why}`)
-    time.kill(life)
-    deliveries.forget(life)
-    for (const action of connections[running.findIndex((one) => one.life === life)]?.onDeath ?? []) action()
-  }
 
   const isSeen = options.sandbox?.as === "seen"
-  const payer = makePayer({
-    sandbox,
-    disturber,
-    forkInWorld,
-    payAfter: options.payAfter,
-    isSeen,
-    receives: () => deliveries.isReceiving(),
-    silence: (payout) => deliveries.silence(payout)
-  })
-  const calls = makeCalls({
-    now: time.now,
-    story,
-    onBegin: (call, context) => {
-      const { number, operation } = call
-      disturber.add({ kind: "call", number, name: operation, webhook: Context.get(context, CurrentWebhook) })
-      payer.onLookup(call)
-    },
-    onEnd: (call) => {
-      const { number, operation, result, transactionId } = call
-      payer.onAnswer(call)
-      payer.onPayout(call)
-      const forgery = disturber.at("Forgery", "call", number)
-      if (forgery !== undefined && result === "Succeeded")
-        forkInWorld(deliveries.forge(forge(call, forgery.says, isSeen)))
-      if (operation !== "createTransaction" || result !== "Succeeded" || transactionId === undefined) return
-      payer.onCharge(call, transactionId)
-    }
-  })
   const deliveries = makeDeliveries({
     story,
     disturber,
@@ -182,40 +122,105 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
         )
       })
   })
-  const declarations = makeDeclarations({ now: time.now, story, disturber })
+  const payer = makePayer({ sandbox, disturber, forkInWorld, payAfter: options.payAfter, isSeen, deliveries })
+  const calls = makeCalls({
+    now: time.now,
+    story,
+    onBegin: (call, context) => {
+      const { number, operation } = call
+      disturber.add({ kind: "call", number, name: operation, webhook: Context.get(context, CurrentWebhook) })
+      payer.onLookup(call)
+    },
+    onEnd: (call) => {
+      const forgery = disturber.at("Forgery", "call", call.number)
+      payer.onAnswer(call)
+      if (forgery !== undefined && call.result === "Succeeded")
+        forkInWorld(deliveries.forge(forge(call, forgery.says, isSeen)))
+    }
+  })
+  const note = noteChange(story)
+  const follow = (change: SandboxChange) =>
+    Effect.andThen(
+      note(change),
+      Effect.sync(() => payer.onChange(change))
+    )
+  const following = yield* inWorld(
+    Effect.tap(Effect.forkIn(Stream.runForEach(sandbox.changes, follow), scope), Effect.yieldNow)
+  )
+  // Without stores the program needs none: `S` is never.
+  const layer = options.stores ?? (Layer.empty as Layer.Layer<S>)
+  // The same random numbers in each schedule: a run goes on as another one until it is disturbed.
+  const built = Random.withSeed(buildStores(layer, options.processes ?? 1, tables), "stores")
+  const stores = yield* inWorld(Scope.provide(Effect.provideService(built, Sandbox, sandbox), scope))
   yield* inWorld(sandbox.subscribe(deliveries.target))
+  return {
+    ...times,
+    ...stores,
+    options,
+    patience,
+    end,
+    story,
+    disturber,
+    scope,
+    sandbox,
+    http: Context.get(gateway, HttpClient.HttpClient),
+    credentials: Credentials.layer(yield* inWorld(sandbox.credentials)),
+    deliveries,
+    calls,
+    declarations: makeDeclarations({ now: time.now, story, disturber }),
+    following
+  }
+})
 
+type World<S> = Effect.Success<ReturnType<typeof makeWorld<S>>>
+
+/** The processes of a run: they start, die, and are started again. */
+const makeProcesses = <A, E, S>(program: Effect.Effect<A, E, Called | S>, world: World<S>) => {
+  const { calls, connections, contextOf, declarations, deliveries, disturber, story, time } = world
   const running: Array<Running<A, E>> = []
   let started = 0
+
+  const die = (life: Life) => (why: string) => {
+    if (life.isDead) return
+    story.add(`${life.name} dies ${why}`)
+    time.kill(life)
+    deliveries.forget(life)
+    for (const action of connections[running.findIndex((one) => one.life === life)]?.onDeath ?? []) action()
+  }
+
+  const clientOf = (life: Life) => {
+    const { baseUrl, companyId } = world.sandbox
+    const stall = (why: string) => {
+      story.add(`${life.name} stands still ${why}`)
+      time.stall(life)
+    }
+    const transport = makeTransport({
+      gateway: world.http,
+      enter: (run) => time.enter(life, run),
+      disturber,
+      forkInWorld: world.forkInWorld,
+      die: die(life),
+      stall,
+      story
+    })
+    return Effect.scoped(Layer.build(Payments.layer({ baseUrl, companyId }))).pipe(
+      Effect.provideService(HttpClient.HttpClient, transport),
+      Effect.provideService(IdempotencyKeyGen, calls.keys),
+      Effect.provide(world.credentials),
+      Effect.orDie
+    )
+  }
+
   /** Starts a process at an index of those that run. */
-  const startProcess = Effect.fnUntraced(function* (index: number) {
+  const start = Effect.fnUntraced(function* (index: number) {
     const number = ++started
     const life: Life = { name: `process ${number}`, isDead: false }
     story.add(`${life.name} starts`)
-    limit = stopAt ?? time.now() + patience
-    const transport = makeTransport({
-      gateway: Context.get(gateway, HttpClient.HttpClient),
-      enter: (run) => time.enter(life, run),
-      disturber,
-      forkInWorld,
-      die: die(life),
-      stall: (why) => {
-        story.add(`${life.name} stands still ${why}`)
-        time.stall(life)
-      },
-      story
-    })
-    const client = yield* inWorld(
-      Effect.scoped(Layer.build(Payments.layer({ baseUrl: sandbox.baseUrl, companyId: sandbox.companyId }))).pipe(
-        Effect.provideService(HttpClient.HttpClient, transport),
-        Effect.provideService(IdempotencyKeyGen, calls.keys),
-        Effect.provide(credentials),
-        Effect.orDie
-      )
-    )
+    if (world.options.stopAfter === undefined) world.end.at = time.now() + world.patience
+    const client = yield* world.inWorld(clientOf(life))
     const services = Context.merge(
       contextOf(life),
-      Context.merge(connections[index]?.stores ?? stores, calls.count(client, number))
+      Context.merge(connections[index]?.stores ?? world.stores, calls.count(client, number))
     ).pipe(
       Context.add(OnStep, declarations.onStep(life, die(life))),
       Context.add(OnDeath, (action) => void connections[index]?.onDeath.push(action)),
@@ -233,18 +238,27 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
     one.fiber = Effect.runForkWith(services)(Random.withSeed(program, life.name))
     one.fiber.addObserver(() => deliveries.forget(life))
   })
-  if (stopAt !== undefined) Effect.runForkWith(contextOf(world))(Effect.sleep(patience))
-  const isOver = () => stopAt !== undefined && time.now() >= stopAt
-  for (let index = 0; index < processes; index++) yield* startProcess(index)
+  return { running, start }
+}
+
+/** Runs a program until it has ended, or has to: its exit, and the number of the process that says how it ended. */
+const runToEnd = Effect.fnUntraced(function* <A, E, S>(program: Effect.Effect<A, E, Called | S>, world: World<S>) {
+  const { calls, contextOf, deliveries, end, options, patience, story, time } = world
+  const processes = options.processes ?? 1
+  const stopAt = options.stopAfter === undefined ? Infinity : end.at
+  const { running, start } = makeProcesses(program, world)
+  if (stopAt < Infinity) Effect.runForkWith(contextOf(world.world))(Effect.sleep(patience))
+  const isOver = () => time.now() >= stopAt
+  for (let index = 0; index < processes; index++) yield* start(index)
   for (;;) {
     const isDone = () =>
       running.some(({ life }) => life.isDead) || running.every(hasEnded) || calls.all().length > mostCalls || isOver()
-    yield* time.until(isDone, limit)
+    yield* time.until(isDone, end.at)
     const dead = running.findIndex(({ life }) => life.isDead)
     if (dead === -1) break
-    yield* inWorld(Effect.sleep(restartAfter))
-    disturber.waitFor(recovery)
-    yield* startProcess(dead)
+    yield* world.inWorld(Effect.sleep(restartAfter))
+    world.disturber.waitFor(recovery)
+    yield* start(dead)
   }
   const last = lastOf(running)
   const exit = last?.fiber?.pollUnsafe()
@@ -255,7 +269,6 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
   }
   for (const one of running)
     story.add(`${one.life.name} ${isStopped ? "is stopped" : wordsOf(one.fiber?.pollUnsafe())}`)
-  const cause = exit !== undefined && Exit.isFailure(exit) ? exit.cause : undefined
   const endedAt = time.now()
   for (const { life } of running) {
     deliveries.forget(life)
@@ -263,8 +276,34 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
   }
   // The gateway still executes late requests.
   yield* time.until(() => false, time.now() + tail, 0)
+  const number = last?.number ?? 0
+  const isExcused = number <= processes || world.disturber.excuses(number)
+  return { exit, end: endOf(exit, isStopped), endedAt, isExcused }
+})
 
-  const unfollowed = following.pollUnsafe()
+/** Checks the user's own rules: the problem of each, by its name. */
+const checkOwn = Effect.fnUntraced(function* <S>(ledger: RehearsalWorld, { inWorld, options, stores }: World<S>) {
+  const own: Record<string, string | undefined> = {}
+  for (const [name, rule] of Object.entries(options.rules ?? {})) {
+    const checked = Effect.match(rule(ledger), { onFailure: String, onSuccess: () => undefined })
+    own[name] = yield* inWorld(Effect.provideContext(checked, stores))
+  }
+  return own
+})
+
+/** Plays a schedule. Its clock is the rehearsal's, and the caller's context is not used. */
+export const play = Effect.fnUntraced(function* <A, E, S>(
+  program: Effect.Effect<A, E, Called | S>,
+  options: RehearsalOptions<S>,
+  schedule: Schedule,
+  tables: Tables | undefined,
+  isSlow = false
+) {
+  const world = yield* makeWorld(options, schedule, tables, isSlow)
+  const { calls, declarations, disturber, inWorld, sandbox, story } = world
+  const { end, endedAt, exit, isExcused } = yield* runToEnd(program, world)
+
+  const unfollowed = world.following.pollUnsafe()
   if (unfollowed !== undefined) {
     const cause = Exit.isFailure(unfollowed) ? Cause.squash(unfollowed.cause) : undefined
     return yield* Effect.die(new Error("Rehearsal: the gateway's changes were not followed to the end.", { cause }))
@@ -276,37 +315,27 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
     facts: declarations.facts,
     notes: declarations.notes,
     owed: declarations.owed,
-    end: endOf(exit, isStopped),
+    end,
     endedAt,
-    result: exit !== undefined && Exit.isSuccess(exit) ? exit.value : cause && Cause.squash(cause),
+    result: exit && (Exit.isSuccess(exit) ? exit.value : Cause.squash(exit.cause)),
     transactions: yield* inWorld(sandbox.transactions),
     withdrawals: yield* inWorld(sandbox.withdrawals)
   }
-  const own: Record<string, string | undefined> = {}
-  for (const [name, rule] of Object.entries(options.rules ?? {})) {
-    const checked = Effect.provideContext(
-      Effect.match(rule(ledger), { onFailure: String, onSuccess: () => undefined }),
-      stores
-    )
-    own[name] = yield* inWorld(checked)
-  }
-  const left = tables ?? (yield* inWorld(readTables))
-  yield* inWorld(Scope.close(scope, Exit.void))
-  time.kill(world)
-  const number = last?.number ?? 0
   const played: Played = {
     ...ledger,
     calls: calls.all(),
-    isExcused: number <= processes || disturber.excuses(number),
+    isExcused,
     places: disturber.places(),
-    receives: deliveries.hasReceived(),
+    receives: world.deliveries.hasReceived(),
     isPaid: options.payAfter !== undefined,
-    isSeen,
-    processes,
+    isSeen: options.sandbox?.as === "seen",
+    processes: options.processes ?? 1,
     story: story.lines(),
     legend: story.legend(),
-    own,
-    tables: left
+    own: yield* checkOwn(ledger, world),
+    tables: tables ?? (yield* inWorld(world.readTables))
   }
+  yield* inWorld(Scope.close(world.scope, Exit.void))
+  world.time.kill(world.world)
   return played
 })

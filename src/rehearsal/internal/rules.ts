@@ -1,301 +1,299 @@
 /**
- * The rules of a rehearsal. Each is checked after each run, against the gateway's ledger. A rule about actions that the
+ * The rules of a rehearsal, as a table. Each is checked after each run, against the gateway's ledger. A rule about actions that the
  * rehearsal cannot see is checked only where the program declares them.
  */
-import type { RehearsalDebt, RehearsalFact, RehearsalWorld } from "../RehearsalWorld.ts"
+import * as Arr from "effect/Array"
+import type { RehearsalCall, RehearsalDebt, RehearsalFact, RehearsalWorld } from "../RehearsalWorld.ts"
 import * as Run from "./evidence.ts"
 import { isWrite } from "./calls.ts"
 import { isKeyOf } from "../../sandbox/KeyOfReference.ts"
 import type { SandboxTransaction, SandboxWithdrawal } from "../../sandbox/SandboxLedger.ts"
-import { cameBack, isOfDebt, type Matched, matchDebts } from "./references.ts"
 import { undisturbed } from "./schedules.ts"
 
-/** A rule: the problems of a world, each as a sentence. */
+type Problems = ReadonlyArray<string>
+/** Why a rule is not checked for a program, by its undisturbed run. */
+type Needs = (world: RehearsalWorld) => string | undefined
+
 interface Rule {
-  /** Why the rule is not checked for a program, by its undisturbed run. */
-  readonly reasonToSkip?: (undisturbed: RehearsalWorld) => string | undefined
-  readonly check: (world: Run.Evidence, undisturbed: RehearsalWorld) => ReadonlyArray<string>
+  readonly needs?: Needs
+  /** The rules that tell the cause of this one, where both are broken in the same run. */
+  readonly causes?: ReadonlyArray<string>
+  /** The problems of a run, each as a sentence. */
+  readonly check: (run: Run.Run) => Problems
 }
 
-/** A payout that no debt explains: one more to a receiver who is owed something, or one to somebody else. */
-const problemOfUnowed = (payout: SandboxWithdrawal, byDebt: Matched["byDebt"]): string => {
-  const { amount, id, pixKey } = payout
-  const paid = Array.from(byDebt).filter(([, payouts]) => payouts.some((other) => other.pixKey === pixKey))
-  if (paid.length === 0) return `Payout ${id} of ${amount} centavos went to somebody who is owed nothing.`
-  const owed = paid.map(
-    ([{ reference }, payouts]) => `${JSON.stringify(reference)} was paid by ${Run.payoutsInWords(payouts)}`
-  )
-  return `A receiver was paid once more than is owed: ${Run.payoutsInWords([payout])}. ${owed.join(", ")}.`
-}
+const needsPayout: Needs = ({ calls }) =>
+  calls.some(({ operation }) => operation === "requestWithdrawal")
+    ? undefined
+    : "the undisturbed run asked for no payout"
+const needsDebt: Needs = ({ owed }) =>
+  owed.length === 0 ? "the undisturbed run declared no Rehearsed.owes(...)" : undefined
+const needsShipped: Needs = (world) =>
+  Run.factsOf(world, "shipped").length === 0
+    ? `the undisturbed run declared no Rehearsed.fact("shipped", ...)`
+    : undefined
 
-/** Payouts of one debt of which one was made while another one had not come back yet, although it did later. */
-const madeTooEarly = (world: RehearsalWorld, debt: RehearsalDebt, paid: ReadonlyArray<SandboxWithdrawal>) =>
-  world.withdrawals
-    .filter((first) => cameBack(first) && isOfDebt(first, debt, world.owed))
-    .flatMap((first) =>
-      world.withdrawals
-        .filter(({ createdAt, id }) => id > first.id && createdAt < first.updatedAt)
-        .filter((again) => paid.includes(again) || isOfDebt(again, debt, world.owed))
-        .map(
-          (again) =>
-            `${JSON.stringify(debt.reference)} was paid again by ${Run.payoutsInWords([again])}, while ${Run.payoutsInWords([first])} had not failed yet.`
-        )
-    )
+/** `once`, `twice` or `3 times`. */
+const timesOf = (count: number) => (count < 3 ? (["never", "once", "twice"][count] ?? "") : `${count} times`)
+const quoted = ({ reference }: Pick<RehearsalDebt, "reference">) => JSON.stringify(reference)
+const chargeOf = (fact: RehearsalFact) => `Charge ${Run.textOf(fact, "transactionId")}`
+const nameOf = ({ key, number, operation }: RehearsalCall) =>
+  `Call ${number} (${operation}, ${key === undefined ? "without a key" : `key ${key}`})`
 
-/** Whether a fact is about a payout. */
-const isOf = (reference: string) => (fact: RehearsalFact) => Run.textOf(fact, "reference") === reference
+/** Payouts with their keys, which say what made them. */
+const inWords = (...payouts: ReadonlyArray<SandboxWithdrawal>) =>
+  payouts
+    .map(({ amount, id, idempotencyKey }) => {
+      const key = idempotencyKey === undefined ? "without a key" : `under key ${idempotencyKey}`
+      return `payout ${id} of ${amount} centavos ${key}`
+    })
+    .join(" and ")
 
-/** Whether somebody was told after the last payout of a reference failed or came back, or the program had no time for that. */
-const isLossReported = (world: Run.Evidence, reference: string): boolean => {
-  const { at, payouts } = Run.lostOf(world, reference)
-  return payouts.length > 0 && (!Run.hadTime(world, at) || Run.isReported(world, isOf(reference), at))
-}
-
-/** What became of the payouts of a reference, where they failed or came back. */
-const lossInWords = (world: RehearsalWorld, reference: string): string | undefined => {
-  const { payouts } = Run.lostOf(world, reference)
-  if (payouts.length === 0) return undefined
-  const ends = payouts.map(
-    (payout) => `${Run.payoutsInWords([payout])} ${payout.status === "Rejected" ? "failed" : "came back"}`
-  )
+/** What became of payouts that failed or came back. */
+const lossInWords = (lost: ReadonlyArray<SandboxWithdrawal>) => {
+  const ends = lost.map((payout) => `${inWords(payout)} ${payout.status === "Rejected" ? "failed" : "came back"}`)
   return `${ends.join(", ")}, and nobody was told.`
 }
 
-/** Whether a fact is about a charge. */
-const isAbout = (transactionId: string | undefined) => (fact: RehearsalFact) =>
-  Run.textOf(fact, "transactionId") === transactionId
+const paidTooOften = ({ debts }: Run.Run): Problems =>
+  debts
+    .filter(
+      ({ amount, payouts }) => payouts.length > 1 && payouts.reduce((sum, { amount }) => sum + amount, 0) > amount
+    )
+    .map(
+      (debt) =>
+        `The receiver of ${quoted(debt)} was paid ${timesOf(debt.payouts.length - 1)} more than is owed: ${inWords(...debt.payouts)}.`
+    )
 
-/** The shipments that facts about one charge declare: those with the same `key` are one. */
-const countShipments = (facts: ReadonlyArray<RehearsalFact>): number =>
-  new Set(facts.map((fact, index) => Run.textOf(fact, "key") ?? index)).size
+/** Payouts of one debt of which one was made while another one had not come back yet, although it did later. */
+const paidTooEarly = ({ debts, owed, withdrawals }: Run.Run): Problems =>
+  debts.flatMap((debt) =>
+    debt.lost.flatMap((first) =>
+      withdrawals
+        .filter(({ createdAt, id }) => id > first.id && createdAt < first.updatedAt)
+        .filter((again) => debt.payouts.includes(again) || Run.isOfDebt(again, debt, owed))
+        .map(
+          (again) => `${quoted(debt)} was paid again by ${inWords(again)}, while ${inWords(first)} had not failed yet.`
+        )
+    )
+  )
 
-const sumOf = (payouts: ReadonlyArray<SandboxWithdrawal>) => payouts.reduce((sum, { amount }) => sum + amount, 0)
+/** Charges whose goods went out, and whose money was paid back too. */
+const paidBack = ({ debts, shipped, transactions }: Run.Run): Problems =>
+  debts.flatMap((debt) =>
+    transactions
+      .filter(({ transactionId }) => shipped.some(Run.isAbout("transactionId", transactionId)))
+      .filter((charge) => debt.payouts.length > 0 && Run.isBack(charge)(debt))
+      .map(
+        ({ transactionId }) =>
+          `Charge ${transactionId} was shipped, and its money was paid back by ${inWords(...debt.payouts)}.`
+      )
+  )
 
-/** Whether a debt gives the money of a charge back: it names the charge, and is of what was paid for it. */
-const isBack =
-  (charge: SandboxTransaction) =>
-  ({ amount, reference }: RehearsalDebt): boolean =>
-    reference.includes(charge.transactionId) && amount === Run.paidFor(charge)
+/** Payouts that no debt explains: one more to a receiver who is owed something, or one to somebody else. */
+const paidUnowed = ({ debts, unowed }: Run.Run): Problems =>
+  unowed.map((payout) => {
+    const { amount, id, pixKey } = payout
+    const paid = debts.filter(({ payouts }) => payouts.some((other) => other.pixKey === pixKey))
+    if (paid.length === 0) return `Payout ${id} of ${amount} centavos went to somebody who is owed nothing.`
+    const owed = paid.map((debt) => `${quoted(debt)} was paid by ${inWords(...debt.payouts)}`)
+    return `A receiver was paid once more than is owed: ${inWords(payout)}. ${owed.join(", ")}.`
+  })
+
+/** Without debts: payouts of one amount to one receiver, more than where nothing goes wrong. */
+const paidMore = ({ unowed, usual, usualPayouts }: Run.Run): Problems => {
+  // What it pays only where something goes wrong may be owed.
+  if (needsPayout(usual) !== undefined) return []
+  const alike = Arr.groupBy(({ amount, pixKey }: SandboxWithdrawal): string => `${amount} ${pixKey}`)
+  const before = alike(usualPayouts)
+  return Object.entries(alike(unowed)).flatMap(([name, payouts]) => {
+    const extra = payouts.length - (before[name]?.length ?? 0)
+    return extra > 0
+      ? [
+          `A receiver was paid ${payouts[0].amount} centavos ${timesOf(extra)} more than where nothing goes wrong: ${inWords(...payouts)}.`
+        ]
+      : []
+  })
+}
 
 /** Writes that nobody disturbed, and that were refused, as was each other call under their key. */
-const refusedWrites = ({ calls }: RehearsalWorld): ReadonlyArray<string> =>
+const refusedWrites = ({ calls }: Run.Run): Problems =>
   calls
     .filter((call) => isWrite(call) && call.outcome !== undefined)
     .filter(({ key }) => !calls.some((other) => other.key === key && other.result === "Succeeded"))
-    .map((call) => `${Run.nameOf(call)} is answered ${call.result} where nothing disturbs it: that alone is rehearsed.`)
+    .map((call) => `${nameOf(call)} is answered ${call.result} where nothing disturbs it: that alone is rehearsed.`)
 
 /** Debts that are not paid although nothing goes wrong, whoever was told of them. */
-const unpaidDebts = (world: Run.Evidence): ReadonlyArray<string> => {
-  const { byDebt } = matchDebts(world.owed, world.withdrawals)
-  const isPaid = (debt: RehearsalDebt) => byDebt.get(debt)?.length !== 0
-  const isNonePaid = !world.owed.some(isPaid)
-  return world.owed
-    .filter((debt) => !isPaid(debt) && (isNonePaid || Run.isDue(world, debt.at)))
-    .filter(({ reference }) => Run.lostOf(world, reference).payouts.length === 0)
-    .map(({ reference }) => `${JSON.stringify(reference)} is owed, and it is not paid although nothing goes wrong.`)
+const unpaidDebts = (run: Run.Run): Problems => {
+  const isNonePaid = run.debts.every(({ payouts }) => payouts.length === 0)
+  return run.debts
+    .filter(({ at, payouts }) => payouts.length === 0 && (isNonePaid || Run.isDue(run, at)))
+    .filter(({ lost }) => lost.length === 0)
+    .map((debt) => `${quoted(debt)} is owed, and it is not paid although nothing goes wrong.`)
 }
 
-/** All rules by their names. The page `docs/rehearsal.md` explains each. */
+/** Goods of another price than was paid. A person gives back what is too much. */
+const shippedForOther = (run: Run.Run): Problems =>
+  run.shipped.flatMap((fact) => {
+    const due = fact.detail["amount"]
+    const charge = Run.chargeOf(run, fact)
+    const paid = charge && Run.paidFor(charge)
+    if (typeof due !== "number" || charge === undefined || paid === undefined || due === paid) return []
+    const isTold = Run.isReported(run, Run.isAbout("transactionId", charge.transactionId))
+    if (paid > due && due === charge.amount && isTold) return []
+    const problem = charge.amount === paid ? `it is of ${paid}` : `${paid} of ${charge.amount} were paid`
+    return [`${chargeOf(fact)} was shipped for ${due} centavos, and ${problem}.`]
+  })
+
+/** Whether a payout that is in doubt is named by the program's result, or by a fact that says that a person knows. */
+const isDoubtReported = (run: Run.Run, key: string): boolean => {
+  const isMeant = (fact: RehearsalFact) => {
+    const reference = Run.textOf(fact, "reference") ?? ""
+    const isPaidFor = run.owedFor(reference).payouts.some(({ idempotencyKey }) => idempotencyKey === key)
+    return isPaidFor || Run.contains(fact.detail, key) || isKeyOf(reference)(key)
+  }
+  return Run.contains(run.result, key) || Run.isReported(run, isMeant)
+}
+
+/** A charge that was paid as asked, of which nobody hears: neither by goods nor by a person who was told, or who gives it back. */
+const unshipped =
+  (run: Run.Run) =>
+  (charge: SandboxTransaction): Problems => {
+    const { transactionId, updatedAt } = charge
+    const paidAt = Date.parse(updatedAt)
+    const isExcused =
+      Run.isReported(run, Run.isAbout("transactionId", transactionId), paidAt) || run.owed.some(Run.isBack(charge))
+    const isAsAsked = charge.status === "Paid" && Run.paidFor(charge) === charge.amount
+    if (!isAsAsked || isExcused || !Run.isDue(run, paidAt)) return []
+    const shipments = Run.shipmentsOf(run)
+    const other = shipments.get(transactionId)
+    if (shipments.has(transactionId) && other === undefined) return []
+    const goods = other === undefined ? "It was not shipped" : `The goods of its key went out for charge ${other}`
+    return [`Charge ${transactionId} was paid. ${goods}, and nobody was told.`]
+  }
+
+/** All rules by their names. The page `docs/rehearsal.md` has the same table, with what excuses each. */
 const rules = {
   "paid-twice": {
-    reasonToSkip: Run.withoutPayouts,
-    check: (world, undisturbed) => {
-      const { byDebt, unowed } = matchDebts(world.owed, world.withdrawals)
-      const named = Array.from(byDebt)
-        .filter(([debt, payouts]) => payouts.length > 1 && sumOf(payouts) > debt.amount)
-        .map(
-          ([{ reference }, payouts]) =>
-            `The receiver of ${JSON.stringify(reference)} was paid ${Run.timesOf(payouts.length - 1)} more than is owed: ${Run.payoutsInWords(payouts)}.`
-        )
-      const early = world.owed.flatMap((debt) => madeTooEarly(world, debt, byDebt.get(debt) ?? []))
-      const shipped = Run.byTransaction(Run.factsOf(world, "shipped"))
-      const back = Array.from(byDebt).flatMap(([debt, payouts]) =>
-        world.transactions
-          .filter((charge) => shipped.has(charge.transactionId) && payouts.length > 0 && isBack(charge)(debt))
-          .map(
-            ({ transactionId }) =>
-              `Charge ${transactionId} was shipped, and its money was paid back by ${Run.payoutsInWords(payouts)}.`
-          )
-      )
-      if (world.owed.length > 0)
-        return [...named, ...early, ...back, ...unowed.map((payout) => problemOfUnowed(payout, byDebt))]
-      // What it pays only where something goes wrong may be owed.
-      if (Run.withoutPayouts(undisturbed) !== undefined) return named
-      const usual = Run.groupAlike(matchDebts([], undisturbed.withdrawals).unowed)
-      const more = Array.from(Run.groupAlike(unowed)).flatMap(([name, payouts]) => {
-        const extra = payouts.length - (usual.get(name)?.length ?? 0)
-        return extra > 0
-          ? [
-              `A receiver was paid ${payouts[0]?.amount} centavos ${Run.timesOf(extra)} more than where nothing goes wrong: ${Run.payoutsInWords(payouts)}.`
-            ]
-          : []
-      })
-      return [...named, ...more]
-    }
+    needs: needsPayout,
+    check: (run) => [
+      ...paidTooOften(run),
+      ...(run.owed.length > 0 ? [...paidTooEarly(run), ...paidBack(run), ...paidUnowed(run)] : paidMore(run))
+    ]
   },
 
   "told-not-executed-but-executed": {
-    check: (world) => {
-      const calls = world.calls
-        .filter((call) => isWrite(call) && Run.isDenied(call))
-        .filter((call) =>
-          Run.rowsOf(world, call).some(({ createdAt }) => Run.isExecutedBy(world, call, Date.parse(createdAt)))
-        )
-        .map((call) => `${Run.nameOf(call)} was answered ${call.outcome}, and it was executed.`)
-      const facts = Array.from(Run.lastFacts(world))
-        .filter(([reference, { name }]) => name === "failed" && Run.payoutsOf(world, reference).length > 0)
-        .map(([reference]) => `The program declared ${JSON.stringify(reference)} as failed, and it was paid.`)
-      return [...calls, ...facts]
-    }
+    check: (run) => [
+      ...run.calls
+        .filter((call) => isWrite(call) && Run.isDenied(call) && Run.isExecuted(run, call))
+        .map((call) => `${nameOf(call)} was answered ${call.outcome}, and it was executed.`),
+      ...Run.lastFacts(run)
+        .filter(([reference, name]) => name === "failed" && run.owedFor(reference).payouts.length > 0)
+        .map(([reference]) => `The program declared ${quoted({ reference })} as failed, and it was paid.`)
+    ]
   },
 
   "told-done-but-absent": {
-    check: (world) => {
-      const calls = world.calls
-        .filter((call) => isWrite(call) && call.result === "Succeeded" && Run.rowsOf(world, call).length === 0)
-        .map((call) => `${Run.nameOf(call)} was answered as done, and the ledger has nothing of it.`)
-      const facts = Array.from(Run.lastFacts(world))
-        .filter(([reference, { name }]) => name === "paid" && Run.payoutsOf(world, reference).length === 0)
-        .filter(([reference]) => !isLossReported(world, reference))
-        .map(([reference]) => {
-          const isOwed = world.owed.length === 0 || world.owed.some((debt) => debt.reference === reference)
-          const absent = isOwed ? "the ledger has no payout of it." : "nobody is owed it."
-          const what = lossInWords(world, reference) ?? absent
-          return `The program declared ${JSON.stringify(reference)} as paid, and ${what}`
-        })
-      return [...calls, ...facts]
-    }
+    check: (run) => [
+      ...run.calls
+        .filter((call) => isWrite(call) && call.result === "Succeeded" && Run.rowsOf(run, call).length === 0)
+        .map((call) => `${nameOf(call)} was answered as done, and the ledger has nothing of it.`),
+      ...Run.lastFacts(run).flatMap(([reference, name]) => {
+        const { lost, lostAt, payouts } = run.owedFor(reference)
+        const isTold = Run.isReported(run, Run.isAbout("reference", reference), lostAt)
+        const isLossKnown = lost.length > 0 && (!Run.hadTime(run, lostAt) || isTold)
+        if (name !== "paid" || payouts.length > 0 || isLossKnown) return []
+        const isOwed = run.owed.length === 0 || run.owed.some((debt) => debt.reference === reference)
+        const absent = isOwed ? "the ledger has no payout of it." : "nobody is owed it."
+        const what = lost.length > 0 ? lossInWords(lost) : absent
+        return [`The program declared ${quoted({ reference })} as paid, and ${what}`]
+      })
+    ]
   },
 
   "unknown-dropped": {
-    reasonToSkip: (world) =>
-      Run.withoutPayouts(world) ?? (world.owed.length > 0 ? "the rules of what is owed say it" : undefined),
-    check: (world, undisturbed) =>
-      (undisturbed.owed.length > 0 ? [] : world.calls)
-        .filter(
-          (call) =>
-            call.operation === "requestWithdrawal" && Run.isInDoubt(world, call) && Run.isDue(world, call.startedAt)
-        )
-        .filter((call) => !Run.isAnswered(world, call))
-        .filter(({ key = "" }) => {
-          const isAbout = (fact: RehearsalFact) => {
-            const reference = Run.textOf(fact, "reference") ?? ""
-            const isOfDebt = Run.payoutsOf(world, reference).some(({ idempotencyKey }) => idempotencyKey === key)
-            return isOfDebt || Run.contains(fact.detail, key) || isKeyOf(reference)(key)
-          }
-          return !Run.contains(world.result, key) && !Run.isReported(world, isAbout)
-        })
-        .map(
-          (call) => `${Run.nameOf(call)} was left in doubt, and it was neither asked again under its key nor reported.`
-        )
+    needs: (world) => needsPayout(world) ?? (world.owed.length > 0 ? "the rules of what is owed say it" : undefined),
+    causes: ["paid-twice", "told-not-executed-but-executed", "told-done-but-absent"],
+    check: (run) =>
+      (run.usual.owed.length > 0 ? [] : run.calls)
+        .filter(({ operation, startedAt }) => operation === "requestWithdrawal" && Run.isDue(run, startedAt))
+        .filter((call) => Run.isLeftInDoubt(run, call) && !isDoubtReported(run, call.key ?? ""))
+        .map((call) => `${nameOf(call)} was left in doubt, and it was neither asked again under its key nor reported.`)
   },
 
   "fails-undisturbed": {
-    check: (world) => {
-      if (world.schedule !== undisturbed.name) return []
-      if (world.end === "Failed") return ["The program fails where nothing goes wrong."]
-      if (world.calls.length === 0) return ["The program calls nothing of Payments, so nothing was rehearsed."]
-      return [...refusedWrites(world), ...unpaidDebts(world)]
+    causes: ["owed-not-paid", "told-done-but-absent", "never-ends"],
+    check: (run) => {
+      if (run.schedule !== undisturbed.name) return []
+      if (run.end === "Failed") return ["The program fails where nothing goes wrong."]
+      if (run.calls.length === 0) return ["The program calls nothing of Payments, so nothing was rehearsed."]
+      return [...refusedWrites(run), ...unpaidDebts(run)]
     }
   },
 
   "never-ends": {
-    reasonToSkip: ({ end }) => (end === "Stopped" ? "the program is stopped: it is not meant to end" : undefined),
+    needs: ({ end }) => (end === "Stopped" ? "the program is stopped: it is not meant to end" : undefined),
     check: ({ end }) => (end === "NotEnded" ? ["The program did not end."] : [])
   },
 
   "owed-not-paid": {
-    reasonToSkip: Run.withoutDebts,
-    check: (world) => {
-      const { byDebt } = matchDebts(world.owed, world.withdrawals)
-      return world.owed
-        .filter((debt) => byDebt.get(debt)?.length === 0 && Run.isDue(world, debt.at))
-        .filter(
-          ({ reference }) =>
-            !Run.isReported(world, isOf(reference), Run.lostOf(world, reference).at) &&
-            Run.hadTime(world, Run.lostOf(world, reference).at)
-        )
-        .map(({ amount, reference }) => {
-          const absent = ". It was not paid, and nobody was told."
-          const loss = lossInWords(world, reference)
-          return `${JSON.stringify(reference)} is owed ${amount} centavos${loss === undefined ? absent : `, and ${loss}`}`
+    needs: needsDebt,
+    causes: ["told-done-but-absent"],
+    check: (run) =>
+      run.debts
+        .filter(({ at, lostAt, payouts }) => payouts.length === 0 && Run.isDue(run, at) && Run.hadTime(run, lostAt))
+        .filter(({ lostAt, reference }) => !Run.isReported(run, Run.isAbout("reference", reference), lostAt))
+        .map((debt) => {
+          const what =
+            debt.lost.length === 0 ? ". It was not paid, and nobody was told." : `, and ${lossInWords(debt.lost)}`
+          return `${quoted(debt)} is owed ${debt.amount} centavos${what}`
         })
-    }
   },
 
   "amount-differs": {
-    reasonToSkip: (world) => (Run.withoutFact("shipped")(world) === undefined ? undefined : Run.withoutDebts(world)),
-    check: (world) => {
-      const payouts = Array.from(matchDebts(world.owed, world.withdrawals).byDebt).flatMap(([debt, paid]) =>
-        paid
+    needs: (world) => (needsShipped(world) === undefined ? undefined : needsDebt(world)),
+    causes: ["paid-twice"],
+    check: (run) => [
+      ...run.debts.flatMap((debt) =>
+        debt.payouts
           .filter(({ amount }) => amount !== debt.amount)
-          .map(
-            ({ amount, id }) =>
-              `${JSON.stringify(debt.reference)} is owed ${debt.amount} centavos, and payout ${id} is of ${amount}.`
-          )
-      )
-      const shipped = Run.factsOf(world, "shipped").flatMap((fact) => {
-        const due = fact.detail["amount"]
-        const charge = Run.transactionOf(world, fact)
-        const paid = charge && Run.paidFor(charge)
-        if (typeof due !== "number" || charge === undefined || paid === undefined || due === paid) return []
-        const id = Run.textOf(fact, "transactionId")
-        // A person gives back what is too much.
-        if (paid > due && due === charge.amount && Run.isReported(world, isAbout(id))) return []
-        const problem = charge.amount === paid ? `it is of ${paid}` : `${paid} of ${charge.amount} were paid`
-        return [`Charge ${id} was shipped for ${due} centavos, and ${problem}.`]
-      })
-      return [...payouts, ...shipped]
-    }
+          .map(({ amount, id }) => `${quoted(debt)} is owed ${debt.amount} centavos, and payout ${id} is of ${amount}.`)
+      ),
+      ...shippedForOther(run)
+    ]
   },
 
   "shipped-unpaid": {
-    reasonToSkip: Run.withoutFact("shipped"),
-    check: (world) =>
-      Run.factsOf(world, "shipped")
-        .filter((fact) => !Run.isShippedPaid(world, fact))
-        .map((fact) => {
-          const status = Run.statusAt(Run.transactionOf(world, fact), fact.at)
-          return `Charge ${Run.textOf(fact, "transactionId")} was shipped, and it was ${status} at that time.`
-        })
-  },
-
-  "shipped-unchecked": {
-    reasonToSkip: Run.withoutFact("shipped"),
-    check: (world) =>
-      Run.factsOf(world, "shipped")
-        .filter((fact) => !Run.wasSeenPaid(world, Run.textOf(fact, "transactionId"), fact.at))
+    needs: needsShipped,
+    check: (run) =>
+      run.shipped
+        .filter((fact) => !Run.isShippedPaid(run, fact))
         .map(
-          (fact) => `Charge ${Run.textOf(fact, "transactionId")} was shipped, and no lookup had said that it is Paid.`
+          (fact) =>
+            `${chargeOf(fact)} was shipped, and it was ${Run.statusAt(Run.chargeOf(run, fact), fact.at)} at that time.`
         )
   },
 
-  "shipped-twice": {
-    reasonToSkip: Run.withoutFact("shipped"),
-    check: (world) =>
-      Array.from(Run.byTransaction(Run.factsOf(world, "shipped")))
-        .map(([id, facts]) => [id, countShipments(facts)] as const)
-        .filter(([, count]) => count > 1)
-        .map(([id, count]) => `Charge ${id} was shipped ${Run.timesOf(count)}.`)
+  "shipped-unchecked": {
+    needs: needsShipped,
+    causes: ["shipped-unpaid"],
+    check: (run) =>
+      run.shipped
+        .filter((fact) => !Run.wasSeenPaid(run, fact))
+        .map((fact) => `${chargeOf(fact)} was shipped, and no lookup had said that it is Paid.`)
   },
 
-  "not-shipped": {
-    reasonToSkip: Run.withoutFact("shipped"),
-    check: (world) =>
-      world.transactions
-        .filter(({ status, updatedAt }) => status === "Paid" && Run.isDue(world, Date.parse(updatedAt)))
-        // Nothing is owed for another amount than was asked.
-        .filter((charge) => Run.paidFor(charge) === charge.amount)
-        .filter(({ transactionId, updatedAt }) => !Run.isReported(world, isAbout(transactionId), Date.parse(updatedAt)))
-        .filter((charge) => !world.owed.some(isBack(charge)))
-        .flatMap(({ transactionId }) => {
-          const shipments = Run.shipmentsOf(world)
-          const other = shipments.get(transactionId)
-          if (shipments.has(transactionId) && other === undefined) return []
-          const goods = other === undefined ? "It was not shipped" : `The goods of its key went out for charge ${other}`
-          return [`Charge ${transactionId} was paid. ${goods}, and nobody was told.`]
-        })
-  }
+  "shipped-twice": {
+    needs: needsShipped,
+    check: ({ shipped }) =>
+      Object.values(Arr.groupBy(shipped, chargeOf))
+        // Facts with the same `key` are one shipment.
+        .map((facts) => [facts[0], new Set(facts.map((fact, index) => Run.textOf(fact, "key") ?? index)).size] as const)
+        .filter(([, count]) => count > 1)
+        .map(([fact, count]) => `${chargeOf(fact)} was shipped ${timesOf(count)}.`)
+  },
+
+  "not-shipped": { needs: needsShipped, check: (run) => run.transactions.flatMap(unshipped(run)) }
 } satisfies Record<string, Rule>
 
 /** The name of a rule. */
@@ -308,41 +306,19 @@ const payoutRules = ["paid-twice", "owed-not-paid", "amount-differs"] as const
 const shipmentRules = ["shipped-unpaid", "shipped-unchecked", "shipped-twice", "not-shipped"] as const
 
 /** The rules that a program makes relevant: those of payouts where it pays out, and those of shipments where it charges. */
-export const relevantRules = ({
-  calls,
-  receives
-}: RehearsalWorld & { readonly receives: boolean }): ReadonlyArray<RuleName> => {
-  const operations = new Set(calls.map(({ operation }) => operation))
-  return [
-    ...(operations.has("requestWithdrawal") ? payoutRules : []),
-    ...(operations.has("getTransaction") || receives ? shipmentRules : [])
-  ]
-}
-
-/** Rules that tell the cause of another one, where both are broken in the same run. */
-const causes: { readonly [Rule in RuleName]?: ReadonlyArray<RuleName> } = {
-  "shipped-unchecked": ["shipped-unpaid"],
-  "fails-undisturbed": ["owed-not-paid", "told-done-but-absent", "never-ends"],
-  "owed-not-paid": ["told-done-but-absent"],
-  "unknown-dropped": ["paid-twice", "told-not-executed-but-executed", "told-done-but-absent"],
-  "amount-differs": ["paid-twice"]
-}
-
-/** A payout that had arrived is returned after the program has ended: it cannot know. */
-const asItWas =
-  (endedAt: number) =>
-  (payout: SandboxWithdrawal): SandboxWithdrawal =>
-    payout.status === "Returned" && Date.parse(payout.updatedAt) > endedAt ? { ...payout, status: "Settled" } : payout
+export const relevantRules = (world: RehearsalWorld & { readonly receives: boolean }): ReadonlyArray<RuleName> => [
+  ...(needsPayout(world) === undefined ? payoutRules : []),
+  ...(world.receives || world.calls.some(({ operation }) => operation === "getTransaction") ? shipmentRules : [])
+]
 
 /** The rules that a run breaks, with their problems. A rule is checked where the run, or the undisturbed one, has what it needs. */
-export const brokenRules = (
-  world: Run.Evidence,
-  undisturbed: RehearsalWorld
-): ReadonlyArray<readonly [RuleName, ReadonlyArray<string>]> => {
-  const judged = { ...world, withdrawals: world.withdrawals.map(asItWas(world.endedAt)) }
+export const brokenRules = (played: Run.Ended, usual: RehearsalWorld): ReadonlyArray<readonly [RuleName, Problems]> => {
+  const run = Run.readRun(played, usual)
   const broken = allRules
-    .filter(([, { reasonToSkip }]) => [undisturbed, world].some((run) => reasonToSkip?.(run) === undefined))
-    .map(([rule, { check }]) => [rule, check(judged, undisturbed)] as const)
-    .filter(([, problems]) => problems.length > 0)
-  return broken.filter(([rule]) => !broken.some(([other]) => causes[rule]?.includes(other) === true))
+    .filter(([, { needs }]) => [usual, played].some((world) => needs?.(world) === undefined))
+    .map(([rule, { causes, check }]) => ({ rule, causes, problems: check(run) }))
+    .filter(({ problems }) => problems.length > 0)
+  return broken
+    .filter(({ causes }) => !broken.some(({ rule }) => causes?.includes(rule) === true))
+    .map(({ problems, rule }) => [rule, problems] as const)
 }

@@ -91,10 +91,10 @@ export const run = Effect.fnUntraced(function* <A, E, S>(
     calls: calls.map(({ number, operation }) => `${number} ${operation}`),
     writes: { made: writes.length, succeeded: writes.filter(({ result }) => result === "Succeeded").length },
     rules: [
-      ...allRules.map(([rule, { reasonToSkip }]) => ({
+      ...allRules.map(([rule, { needs }]) => ({
         rule,
         isRelevant: relevant.has(rule),
-        notChecked: reasonToSkip?.(plain.played)
+        notChecked: needs?.(plain.played)
       })),
       ...Object.keys(own).map((rule) => ({ rule, isRelevant: true, notChecked: undefined }))
     ],
