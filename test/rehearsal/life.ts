@@ -189,7 +189,13 @@ export const shipAndPaySeller = ({ markedFirst }: { readonly markedFirst: boolea
   })
 /** Pays once, and says what became of it, or what a failure tells it to. */
 export const tell = (onFailure: (error: RequestWithdrawalError) => Program) =>
-  Effect.andThen(owed, Effect.matchEffect(pay(), { onSuccess: () => declare("paid"), onFailure }))
+  Effect.gen(function* () {
+    yield* owed
+    const hasAsked = yield* isMarked(invoice)
+    yield* mark(invoice)
+    const paid = pay(invoice, hasAsked ? "Unknown" : "None")
+    yield* Effect.matchEffect(paid, { onSuccess: () => declare("paid"), onFailure })
+  })
 /** Marks the program as done, and does it. */
 export const onceMarked = (program: Program): Program =>
   Effect.gen(function* () {

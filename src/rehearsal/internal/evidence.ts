@@ -42,7 +42,7 @@ export const isOfDebt = (payout: SandboxWithdrawal, debt: RehearsalDebt, owed: R
     ))
 
 /** Whether the amount of a payout came back: it failed, or was returned. */
-export const cameBack = ({ status }: SandboxWithdrawal): boolean => status === "Rejected" || status === "Returned"
+const cameBack = ({ status }: SandboxWithdrawal): boolean => status === "Rejected" || status === "Returned"
 
 /** A debt, and what was paid for it. */
 export interface Owed extends RehearsalDebt {
