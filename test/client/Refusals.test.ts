@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs"
 import { lines } from "../../src/client/internal/call/refusalLines.ts"
 import { fieldsNamed } from "../../src/client/internal/words/fieldsNamed.ts"
 import { isPhrase } from "../../src/client/internal/words/phrases.ts"
-import { doubtful, refusals } from "../../src/client/internal/words/refusals.ts"
+import { doubtful, neutral, refusals } from "../../src/client/internal/words/refusals.ts"
 import { pathOfRequest } from "../../src/client/internal/words/requestFields.ts"
 import { requestWithdrawal as endpoint } from "../../src/contract/Endpoints.ts"
 import { FailureReason } from "../../src/contract/FailureReason.ts"
@@ -382,6 +382,8 @@ describe("the client's own table", () => {
     const phrases = refusals.flatMap((entry) => entry.phrases)
     assert.isAtMost(phrases.length, 130)
     assert.isAtMost(doubtful.length, 20)
+    // They are folded without the expressions that a gateway's text needs.
+    for (const text of [...phrases, ...neutral, ...doubtful]) assert.match(text, /^[\p{L} ]+$/u)
     assert.deepStrictEqual(
       phrases.filter((phrase) => !isPhrase(phrase)),
       []

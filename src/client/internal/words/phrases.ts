@@ -52,9 +52,9 @@ export const isPhrase = (phrase: string): boolean => {
 /** A phrase, folded, and what it says. The longest phrase is first, since a shorter one may be a part of it. */
 type Phrases = ReadonlyArray<readonly [phrase: string, entry: KnownRefusal]>
 
-export const phrasesOf = (entries: ReadonlyArray<KnownRefusal>): Phrases =>
+export const phrasesOf = (entries: ReadonlyArray<KnownRefusal>, foldOne = foldPhrase): Phrases =>
   entries
-    .flatMap((entry) => entry.phrases.map((phrase) => [foldPhrase(phrase), entry] as const))
+    .flatMap((entry) => entry.phrases.map((phrase) => [foldOne(phrase), entry] as const))
     .toSorted(([one], [other]) => other.length - one.length)
 
 /** A text without the phrases that it has, and these. */
@@ -68,17 +68,28 @@ const cut = (text: string, phrases: Phrases) => {
   return { found, rest }
 }
 
-const ours = phrasesOf(refusals)
-const foldedNeutral = neutral.map(foldPhrase)
-const neutralWords = new Set([...foldedNeutral, end, varying])
-const neutralPhrases = foldedNeutral.filter((words) => countWords(words) > 1)
-const doubts = doubtful.map(foldPhrase)
+/** As `foldPhrase` folds a phrase of the client's own, which is of letters and spaces: the first refusal is read in little time. */
+const foldPlain = (phrase: string): string => ` ${withoutAccents(phrase).toLowerCase().replaceAll(" ", "  ")} `
 
-const isNeutral = (text: string): boolean =>
-  (neutralPhrases.reduce((left, words) => left.replaceAll(words, end), text).match(/ [^ ]+ /g) ?? []).every((word) =>
-    neutralWords.has(word)
-  )
-const isDoubtful = (text: string): boolean => doubts.some((words) => text.includes(words))
+/** The client's own lists, folded when the first refusal is read. */
+const foldLists = () => {
+  const folded = neutral.map(foldPlain)
+  return {
+    ours: phrasesOf(refusals, foldPlain),
+    neutralWords: new Set([...folded, end, varying]),
+    neutralPhrases: folded.filter((words) => words.includes("  ")),
+    doubts: doubtful.map(foldPlain)
+  }
+}
+let folded: ReturnType<typeof foldLists> | undefined
+const lists = () => (folded ??= foldLists())
+
+const isNeutral = (text: string): boolean => {
+  const { neutralPhrases, neutralWords } = lists()
+  const rest = neutralPhrases.reduce((left, words) => left.replaceAll(words, end), text)
+  return (rest.match(/ [^ ]+ /g) ?? []).every((word) => neutralWords.has(word))
+}
+const isDoubtful = (text: string): boolean => lists().doubts.some((words) => text.includes(words))
 
 /** What entries say: one cause, or none where they name two. */
 const causeIn = (found: ReadonlyArray<KnownRefusal>): KnownRefusal | undefined =>
@@ -102,7 +113,7 @@ export const readPhrases = (texts: ReadonlyArray<string>, status: number, own: P
   const isOfStatus = ([, { statuses }]: Phrases[number]) => statuses === undefined || statuses.includes(status)
   const cuts = texts.map((text) => cut(text, own.filter(isOfStatus)))
   const ofUser = cuts.flatMap(({ found }) => found)
-  const known = cuts.map(({ rest }) => cut(rest, ours.filter(isOfStatus)))
+  const known = cuts.map(({ rest }) => cut(rest, lists().ours.filter(isOfStatus)))
   const isKnown = known.some(({ found, rest }) => found.length > 0 && isNeutral(rest))
   const hasDoubt = known.some(({ rest }) => isDoubtful(rest))
   return {
