@@ -1,6 +1,13 @@
 /** Credentials that are loaded again: at an interval, and after a 401. */
 import { assert, describe } from "@effect/vitest"
-import { type ApiCredentials, Credentials, CredentialsReload, IdempotencyKeyGen, Payments } from "effect-pix"
+import {
+  type ApiCredentials,
+  Credentials,
+  CredentialsReload,
+  IdempotencyKeyGen,
+  Payments,
+  PaymentsPolicy
+} from "effect-pix"
 import { Data, Deferred, Effect, Exit, Fiber, Layer, Logger, Redacted, References, Scope } from "effect"
 import type { HttpClient } from "effect/http"
 import { TestClock } from "effect/testing"
@@ -198,6 +205,23 @@ describe("a 401", () => {
       assert.deepStrictEqual(sent[1]?.bytes, sent[0]?.bytes)
     }
   )
+
+  effect("loads other credentials for the next call, where no write is repeated", function* () {
+    const { layer, sent } = scripted(respond(401), respond(201, record("wd_2")))
+    const { load, state } = loader()
+    const twice = Effect.all([Effect.flip(pay), pay], { concurrency: 1 }).pipe(
+      Effect.provideService(PaymentsPolicy, PaymentsPolicy.make({ writes: "never" }))
+    )
+    const [{ attempts }] = yield* Effect.provide(twice, clientOn(layer, CredentialsReload.layer({ load })))
+    assert.deepStrictEqual([attempts, state.count], [1, 2])
+    assert.deepStrictEqual(
+      sent.map(({ headers }) => [headers["idempotency-key"], headers["x-api-key"]]),
+      [
+        ["wd_1", "key-1"],
+        ["wd_2", "key-2"]
+      ]
+    )
+  })
 
   effect("to the repetition too fails the call, and a 403 loads nothing", function* () {
     for (const [status, count] of [

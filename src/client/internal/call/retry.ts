@@ -120,9 +120,8 @@ export const makeRetry = (call: Call): Retry => {
   )
 
   const next = Effect.fnUntraced(function* (last: Failed, used: ApiCredentials) {
-    if (last.status === 401 && !isReloaded && (yield* reload(used))) {
-      return true
-    }
+    // Where no write is repeated, the reloaded credentials are for the next call.
+    if (last.status === 401 && !isReloaded && (yield* reload(used))) return !isWrite || policy.writes !== "never"
     const again = mayTryAgain(last, isWrite ? policy.writes : "read", call.inDoubt !== undefined)
     if (again === "no") return false
     const scheduled = yield* scheduledWait(last)
