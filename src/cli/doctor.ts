@@ -18,7 +18,15 @@ import {
   headerNames,
   listTransactions
 } from "../contract/Endpoints.ts"
-import { type Answers, assumptions, type Finding, inSettings, judge, judgeAccess } from "./internal/assumptions.ts"
+import {
+  type Answers,
+  assumptions,
+  type Finding,
+  inSettings,
+  judge,
+  judgeAccess,
+  refusalsMet
+} from "./internal/assumptions.ts"
 import { client } from "./internal/client.ts"
 import { codes, failed } from "./internal/exit.ts"
 import { json, text } from "./internal/flags.ts"
@@ -108,16 +116,17 @@ const examine = Effect.fnUntraced(function* (
     companyId,
     zone
   }
-  return [...access, ...assumptions.map((assumption) => assumption(answers))]
+  const secrets = [credentials.clientId, Redacted.value(credentials.apiKey), transactionId ?? unusedId]
+  return [...access, ...assumptions.map((assumption) => assumption(answers)), ...refusalsMet(answers, secrets)]
 })
 
-const signs = { holds: "holds ", unchecked: "?     ", wrong: "WRONG " } as const
+const signs = { holds: "holds ", unchecked: "?     ", met: "met   ", wrong: "WRONG " } as const
 
-/** What holds, what was not checked and why, and last what is wrong; then the counts. */
+/** What holds, what was not checked and why, the refusals that were met, and last what is wrong; then the counts. */
 const textOf = (findings: ReadonlyArray<Finding>): string => {
   const of = (verdict: Finding["verdict"]) => findings.filter((finding) => finding.verdict === verdict)
   const [holds, unchecked, wrong] = [of("holds"), of("unchecked"), of("wrong")]
-  const lines = [...holds, ...unchecked, ...wrong].map(({ seen, verdict, what, where }) =>
+  const lines = [...holds, ...unchecked, ...of("met"), ...wrong].map(({ seen, verdict, what, where }) =>
     [
       `${signs[verdict]} ${what}${seen === undefined ? "" : `: ${seen}`}`,
       ...(verdict === "wrong" ? [`         in ${where}`] : [])

@@ -137,7 +137,7 @@ describe("the doctor", () => {
   live("the doctor finds nothing wrong with the sandbox, and sends only reads", served, function* () {
     const { env, requests, stdout } = yield* examine({})
     expect(stdout).toMatch(
-      /^(holds {2}\w.*\n){13}(\? {6}\w.*: give --(withdrawal|webhook) (ID|URL)\n){2}13 hold, 0 wrong, 2 not checked\n$/
+      /^(holds {2}\w.*\n){13}(\? {6}\w.*: give --(withdrawal|webhook) (ID|URL)\n){2}(met {4}HTTP 40[14] of \w+: (code \w+, )?digest [\da-f]{12}\n){2}13 hold, 0 wrong, 2 not checked\n$/
     )
     expect(new Set(requests.map(({ method }) => method))).toEqual(new Set(["GET"]))
     const { PAYMENTS_COMPANY_ID: _, ...nameless } = env

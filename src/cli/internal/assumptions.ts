@@ -7,6 +7,7 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
+import { refusalSentence } from "../../client/RefusalSentence.ts"
 import { getBalance, getTransaction, getWithdrawal, listTransactions } from "../../contract/Endpoints.ts"
 import { meaningOf } from "../../contract/Status.ts"
 import { parseInstant } from "../../internal/utc.ts"
@@ -37,9 +38,9 @@ export interface Answers {
   readonly zone: DateTime.TimeZone | undefined
 }
 
-/** A finding. `seen`: what does not hold, or why it was not checked. */
+/** A finding. `seen`: what does not hold, or why it was not checked; or how a refusal is known that was met. */
 export interface Finding {
-  readonly verdict: "holds" | "wrong" | "unchecked"
+  readonly verdict: "holds" | "wrong" | "unchecked" | "met"
   readonly what: string
   readonly where: string
   readonly seen?: string
@@ -196,6 +197,7 @@ const unlistedWord = ({ enStatusTransaction }: Row): Seen => {
 
 const service = "docs/service.md#responses-sections-22-24-to-27"
 const inRefusals = "docs/service.md#errors-and-limits-sections-7-8, src/client/internal/call/judge.ts"
+const inEntries = "docs/errors.md#the-refusals-of-your-gateway"
 const inRows = "docs/reconciling.md#which-ids-may-meet, src/transactions/Reconcile.ts"
 export const inSettings = "docs/getting-started.md#a-real-gateway-from-the-environment, src/client/Payments.ts"
 
@@ -210,6 +212,25 @@ export const judgeAccess = (first: Answer | NoAnswer): ReadonlyArray<Finding> =>
     judge("The credentials are accepted", inSettings, seenIf(isDenied, textOf(first)))
   ]
 }
+
+/** The refusals in words that were met: those of a payout need an entry, since these are of reads. */
+export const refusalsMet = (answers: Answers, secrets: ReadonlyArray<string>): ReadonlyArray<Finding> =>
+  (
+    [
+      ["listTransactions", answers.newest],
+      ["getTransaction", answers.lookup],
+      ["getBalance", answers.balance],
+      ["getWithdrawal", answers.withdrawal],
+      ["getTransaction", answers.missing],
+      ["listTransactions", answers.denied]
+    ] as const
+  ).flatMap(([operation, given]) => {
+    if (typeof given === "string" || !("status" in given) || given.status < 400) return []
+    const met = refusalSentence(operation, given.status, given.text, secrets)
+    if (met === undefined) return []
+    const seen = `${met.code === undefined ? "" : `code ${met.code}, `}digest ${met.digest.slice(0, 12)}`
+    return [{ verdict: "met", what: `HTTP ${given.status} of ${operation}`, where: inEntries, seen }]
+  })
 
 export const assumptions = [
   assume("The list has the documented fields", `${service}, src/contract/Transaction.ts`, ({ newest }) =>
