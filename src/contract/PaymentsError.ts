@@ -207,7 +207,8 @@ export class IdempotencyConflict extends paymentsError<IdempotencyConflict>()(
       outcome: Schema.Literal("Unknown"),
       /** The time that the service asked to wait before another attempt, if it did. */
       retryAfter: Schema.optionalKey(Schema.Duration),
-      digest
+      digest,
+      oneByOne
     })
   ),
   {

@@ -18,11 +18,18 @@ export interface Caller {
    * `OtherClientId`.
    */
   readonly isSender: (sender: Sender) => boolean
+  /** Is told of the refusal that ends a call. */
+  readonly onRefused: (refused: Refused) => void
+}
+
+interface Refused {
   /**
-   * Is told the tag of the error that a refusal is by itself, where an earlier request leaves the call in doubt: what concerns all
-   * payouts of an account is known all the same.
+   * The tag of the error that it is by itself, where an earlier request leaves the call in doubt: what concerns all payouts of an account
+   * is known all the same.
    */
-  readonly onRefusedInDoubt: (tag: string) => void
+  readonly tagInDoubt: string | undefined
+  /** The digest of what only the client's own table knows: a person's judgement of it goes before that. */
+  readonly digest: (() => string | undefined) | undefined
 }
 
 /** Anybody may send. */
@@ -30,5 +37,5 @@ const anySender = (): boolean => true
 
 /** A reference and no argument, since the queue makes its calls through the user's `Payments`, decorated or not. */
 export const Caller = Context.Reference<Caller>("effect-pix/Caller", {
-  defaultValue: () => ({ notAfter: undefined, isSender: anySender, onRefusedInDoubt: constVoid })
+  defaultValue: () => ({ notAfter: undefined, isSender: anySender, onRefused: constVoid })
 })

@@ -2,9 +2,11 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 import { HttpBody, HttpServerResponse } from "effect/http"
+import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { PayoutQueue } from "effect-pix/payouts"
 import { Fault } from "effect-pix/sandbox"
+import { digestOf } from "../../src/client/internal/words/sentence.ts"
 import { meetAll } from "../support/payoutAnswers.ts"
 import { payout, payouts, queued } from "../support/payoutQueue.ts"
 import { changedJson } from "../support/rawReplies.ts"
@@ -13,12 +15,10 @@ import { count, paid, requests, shown } from "../support/payoutSeen.ts"
 const own = { poll: "5 minutes", concurrency: 20 } as const
 const strange = Fault.refusal(422, "Recusa por convênio vencido, lote 17")
 /** Each payout is recorded as failed, with a reason of the account. */
-const failing = changedJson((json, response) =>
-  HttpServerResponse.setBody(
-    response,
-    HttpBody.jsonUnsafe({ ...Object(json), enTransaction: "Failure", message: "Saldo insuficiente" })
+const failingFor = (message: string) =>
+  changedJson((json, response) =>
+    HttpServerResponse.setBody(response, HttpBody.jsonUnsafe({ ...Object(json), enTransaction: "Failure", message }))
   )
-)
 const by = { by: "ana" } as const
 
 const minutes = (count: number) => Effect.repeat(TestClock.adjust("10 seconds"), { times: 6 * count - 1 })
@@ -95,6 +95,47 @@ describe("a refusal that nobody knows", () => {
     )
   })
 
+  const known = "Saldo insuficiente"
+  queued("of a 409 is parked, and judged as any other", own, function* ({ queue }) {
+    yield* meetAll(Fault.refusal(409, known))
+    yield* queue.submitMany(payouts(5))
+    yield* minutes(5)
+    assert.deepStrictEqual([yield* count("parked"), yield* requests(), yield* because], [3, 3, "RefusalUnknown"])
+    const { digest, oneByOne, status } = yield* sentence
+    assert.deepStrictEqual([oneByOne, status], [undefined, 409])
+    const moved = yield* queue.judge(digest, { as: "refused", seen: "invoice-1", ...by })
+    assert.strictEqual(moved.length, 3)
+    yield* minutes(5)
+    assert.deepStrictEqual([yield* count("refused"), yield* count("parked")], [5, 0])
+    yield* meetAll(Fault.refusal(409, "Chave de idempotência já usada"))
+    yield* queue.submit(payout("invoice-9"))
+    yield* minutes(1)
+    const ofKey = (yield* queue.sentences).find((one) => one.reference === "invoice-9")
+    assert.strictEqual(ofKey?.oneByOne, true)
+  })
+
+  queued("of a 409 without words is asked again", own, function* ({ queue, sandbox }) {
+    yield* sandbox.fault("requestWithdrawal", Fault.empty(409, { executed: true }))
+    yield* queue.submit(payout("invoice-1"))
+    yield* minutes(5)
+    assert.deepStrictEqual([yield* shown("invoice-1"), yield* paid], ["posted", 1])
+  })
+
+  queued("is read by its judgement before the client's own table", own, function* ({ queue }) {
+    yield* meetAll(Fault.refusal(422, known))
+    const sql = yield* SqlClient.SqlClient
+    const digest = digestOf("requestWithdrawal", 422, [{ text: known, isCode: false }], [])
+    // As a version of this library stored it whose table did not know the sentence.
+    yield* sql`INSERT INTO effect_pix_payout_judgements ${sql.insert({
+      account: "default",
+      digest,
+      judgement: JSON.stringify({ digest, as: "refused", seen: "invoice-0", by: "ana", at: "2026-01-01T00:00:00.000Z" })
+    })}`
+    yield* queue.submit(payout("invoice-1"))
+    yield* minutes(5)
+    assert.deepStrictEqual([yield* shown("invoice-1"), yield* because], ["refused", undefined])
+  })
+
   queued.each([
     ["no sentence", "00000000", "invoice-1", {}, "digest"],
     ["a payout of no sentence", undefined, "invoice-9", {}, "seen"],
@@ -141,7 +182,7 @@ describe("a refusal that nobody knows", () => {
 
 describe("a record of failure whose reason is the account's", () => {
   queued("ends three payouts of sixty, and stops the account", own, function* ({ queue }) {
-    yield* meetAll(failing)
+    yield* meetAll(failingFor("Saldo insuficiente"))
     yield* queue.submitMany(payouts(60))
     yield* minutes(60)
     assert.deepStrictEqual([yield* count("failed"), yield* count("accepted"), yield* because], [3, 57, "Balance"])
@@ -150,5 +191,16 @@ describe("a record of failure whose reason is the account's", () => {
     yield* queue.retry(one!.reference)
     yield* minutes(5)
     assert.strictEqual(yield* count("posted"), 57)
+  })
+
+  queued("that nobody knows can be judged, which ends what it parked and what comes", own, function* ({ queue }) {
+    yield* meetAll(failingFor("Convênio vencido"))
+    yield* queue.submitMany(payouts(5))
+    yield* minutes(5)
+    assert.deepStrictEqual([yield* count("parked"), yield* shown("invoice-1")], [3, "parked SeeRecord"])
+    const { digest } = yield* sentence
+    yield* queue.judge(digest, { as: "refused", seen: "invoice-1", ...by })
+    yield* minutes(5)
+    assert.deepStrictEqual([yield* count("refused"), yield* count("parked")], [5, 0])
   })
 })

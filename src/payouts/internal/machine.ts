@@ -60,8 +60,12 @@ export const writeOptions = (idempotencyKey: string, mayHaveLeftAt: number | nul
 
 type UnknownFields = ConstructorParameters<typeof OutcomeUnknown>[0]
 
-/** The refusal of a payout in doubt proves nothing about the earlier request. What the service said is the same. */
-const afterDoubt = (error: RequestWithdrawalError, idempotencyKey: string): InDoubt => {
+/** A refusal that proves nothing: of a payout in doubt, or of a sentence that a person judged. What the service said is the same. */
+const asDoubt = (
+  error: RequestWithdrawalError,
+  idempotencyKey: string,
+  why: Pick<UnknownFields, "reason" | "digest"> = { reason: "RefusedAfterUnknown" }
+): InDoubt => {
   if (error.outcome === "Unknown") return error
   const { _tag: _, ...fields } = error
   // A field of both errors has one type.
@@ -77,9 +81,13 @@ const afterDoubt = (error: RequestWithdrawalError, idempotencyKey: string): InDo
     attempts,
     idempotencyKey,
     outcome: "Unknown",
-    reason: "RefusedAfterUnknown"
+    ...why
   })
 }
+
+/** A refusal that the client's own table knows, and a person has judged: it is read by its judgement. */
+export const asSentence = (error: RequestWithdrawalError, idempotencyKey: string, digest: string): InDoubt =>
+  asDoubt(error, idempotencyKey, { reason: "RefusalUnknown", digest })
 
 /** A code of the service: no sentence, and no word alone, which may be a name. */
 const isCode = (code: unknown): code is string =>
@@ -121,7 +129,7 @@ export const afterAnswer = (
   if (Result.isSuccess(answer)) return { _tag: "Recorded", withdrawal: answer.success }
   const failure = withoutWords(answer.failure)
   return isInDoubt || failure.outcome === "Unknown"
-    ? { _tag: "Unknown", error: afterDoubt(failure, idempotencyKey) }
+    ? { _tag: "Unknown", error: asDoubt(failure, idempotencyKey) }
     : { _tag: "Refused", error: failure, because: causeOfWait(answer.failure) }
 }
 
@@ -234,18 +242,24 @@ export const accountCause = (
   return tag === "LimitReached" || status === 429 ? "Limit" : undefined
 }
 
-/** The digest of a sentence that nobody knows; `-` where it has none. */
-export const digestOf = (error: RequestWithdrawalError): string =>
-  error._tag === "OutcomeUnknown" && error.reason === "RefusalUnknown" ? (error.digest ?? "-") : "-"
+/** The failure, if it is a sentence that a person has to judge: a refusal that nobody knows, or a 409 with words. */
+export const sentenceIn = (error: RequestWithdrawalError): InDoubt | undefined =>
+  (error._tag === "OutcomeUnknown" && error.reason === "RefusalUnknown") ||
+  (error._tag === "IdempotencyConflict" && error.digest !== undefined)
+    ? error
+    : undefined
+
+/** The digest of such a sentence; `-` where it has none. */
+export const digestOf = (error: RequestWithdrawalError): string => sentenceIn(error)?.digest ?? "-"
 
 /** The refusal of a sentence, where a person judged that it is one. */
 export const judgedAsRefused = ({
   attempts,
-  idempotencyKey,
+  idempotencyKey = "",
   operation,
   serviceCode,
   status = 0
-}: OutcomeUnknown): PayoutRefusal =>
+}: InDoubt): PayoutRefusal =>
   new RequestRejected({
     operation,
     attempts,

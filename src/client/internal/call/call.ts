@@ -230,8 +230,9 @@ const errorAfter = <A, E extends Tagged>(call: Call<A, E>, last: Failed): E => {
 
 const giveUp = <A, E extends Tagged>(call: Call<A, E>, last: Failed): Effect.Effect<never, E> => {
   const error = errorAfter(call, last)
-  if (last._tag === "Refused" && call.inDoubt !== undefined) {
-    call.settings.onRefusedInDoubt(call.prepared.toError(call, last)._tag)
+  if (last._tag === "Refused") {
+    const tagInDoubt = call.inDoubt && call.prepared.toError(call, last)._tag
+    call.settings.onRefused({ tagInDoubt, digest: last.digest })
   }
   endFailed(call, error, Exit.fail(error))
   // The earlier call has already logged a warning about its unknown outcome; and a caller of this library stores it, and logs it itself.

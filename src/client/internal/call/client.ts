@@ -119,7 +119,7 @@ export interface CallSettings {
   /** How long after the first request with its key a write in doubt may be sent. */
   readonly horizon: number
   readonly senderCheck: (sender: Sender) => boolean
-  readonly onRefusedInDoubt: (tag: string) => void
+  readonly onRefused: Caller["onRefused"]
   readonly budget: Budget
 }
 
@@ -155,7 +155,7 @@ const makeSettings = (transport: Transport, facts: GatewayFacts, builtIn: Contex
     const { context } = fiber
     const clock = fiber.getRef(Clock.Clock)
     const caller = Context.get(context, Caller)
-    const { isSender, notAfter = Number.POSITIVE_INFINITY, onRefusedInDoubt } = caller
+    const { isSender, notAfter = Number.POSITIVE_INFINITY, onRefused } = caller
     return {
       policy,
       clock,
@@ -172,7 +172,7 @@ const makeSettings = (transport: Transport, facts: GatewayFacts, builtIn: Contex
       notAfter,
       horizon: notAfter === Number.POSITIVE_INFINITY ? Duration.toMillis(policy.horizon) : Number.POSITIVE_INFINITY,
       senderCheck: isSender,
-      onRefusedInDoubt,
+      onRefused,
       budget
     }
   }

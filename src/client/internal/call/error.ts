@@ -88,7 +88,7 @@ const refusedWrite = <Own extends PaymentsError>(
   refused: Refused,
   ownError: OwnError<Own> | undefined
 ) => {
-  const { cause, digest, retryAfter } = refused
+  const { cause, digest, oneByOne, retryAfter } = refused
   const fields = { ...refusedFields(call, refused), idempotencyKey }
   const own = ownError?.(refused, fields)
   if (own !== undefined) return own
@@ -101,7 +101,7 @@ const refusedWrite = <Own extends PaymentsError>(
       return new IdempotencyConflict({
         ...fields,
         ...doubtFields(call),
-        ...withoutUndefined({ digest, retryAfter }),
+        ...withoutUndefined({ digest: digest?.(), oneByOne, retryAfter }),
         outcome: "Unknown"
       })
     default:

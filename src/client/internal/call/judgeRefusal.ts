@@ -161,6 +161,7 @@ export const judgeRefusal = (
     : readByStatus(status)
   const named = fields.map(({ path, words }) => refusedField(path, display(words)))
   const digest = () => digestOf(call.route.endpoint.operation, status, said, secrets)
+  const oneByOne = reading.isDoubtful || reading.isVague || undefined
   if ("doubt" in verdict) {
     // After an attempt that may have been executed, a refusal is no sentence to be judged.
     const isUnknown = verdict.isUnknown === true && call.inDoubt === undefined
@@ -173,7 +174,7 @@ export const judgeRefusal = (
       issues: record?.issues ?? (isUnknown && named.length > 0 ? named : undefined),
       seen: record === undefined ? recordIn(call, text, secrets) : record.seen,
       digest: isUnknown ? digest() : undefined,
-      oneByOne: isUnknown && (reading.isDoubtful || reading.isVague) ? true : undefined
+      oneByOne: isUnknown ? oneByOne : undefined
     }
   }
   const { cause, entry } = verdict
@@ -184,7 +185,8 @@ export const judgeRefusal = (
     isPage,
     unread,
     record,
-    digest: cause === "IdempotencyConflict" ? digest() : undefined,
+    digest: cause === "IdempotencyConflict" || (entry !== undefined && entry === reading.ours) ? digest : undefined,
+    oneByOne,
     fields: named,
     ...shown,
     // A page, or the phrase of the status, are no words of the service.

@@ -125,8 +125,10 @@ export interface Refused extends ServiceSaid {
   readonly cause: Cause
   /** Whether the body is neither empty nor JSON: a page of something between the client and the service. */
   readonly isPage: boolean
-  /** The digest of its sentence: of a refusal that may be about an earlier request. */
-  readonly digest: string | undefined
+  /** The digest of its sentence: of a 409, and of what the client's own table knows, since a person may have judged it. */
+  readonly digest: (() => string | undefined) | undefined
+  /** What one payout shows of that sentence holds for no other one. */
+  readonly oneByOne: true | undefined
   /** The reason why the body could not be read. Its words are unknown then, and not absent. */
   readonly unread: FailureReason | undefined
   /** The fields of the request that the answer names, and what it says of them, masked. */

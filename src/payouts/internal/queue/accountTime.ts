@@ -13,7 +13,7 @@ import * as Duration from "effect/Duration"
 import * as Result from "effect/Result"
 import type { RequestWithdrawalError } from "../../../contract/PaymentsError.ts"
 import type { Because } from "../../PayoutBecause.ts"
-import { accountCause, causeOfOneOrAll, digestOf, isAboutPayout } from "../machine.ts"
+import { accountCause, causeOfOneOrAll, digestOf, isAboutPayout, sentenceIn } from "../machine.ts"
 import type { Account } from "./account.ts"
 import { isNextNow, limits } from "./conditions.ts"
 import type { Row } from "./row.ts"
@@ -215,7 +215,7 @@ export const saidBy = (
 ): Said => {
   if (Result.isSuccess(answer)) return { _tag: "Taken", amount }
   const { failure } = answer
-  if ("reason" in failure && failure.reason === "RefusalUnknown")
+  if (sentenceIn(failure) !== undefined)
     return { _tag: "Refused", because: "RefusalUnknown", named: undefined, amount, costs: digestOf(failure) }
   const ofOneOrAll = causeOfOneOrAll(failure)
   if (ofOneOrAll !== undefined) return { _tag: "Unclear", because: ofOneOrAll, key }

@@ -69,8 +69,8 @@ export const edges: { readonly [Name in Tag]: ReadonlyArray<Edge<Event<Name>>> }
   ],
   // After a record that proves nothing the same request would be answered with it again. A person may have parked it meanwhile.
   Unknown: [
-    go([...open, "parked"], Moves.hasOtherRecord, "parked", Moves.recordedOtherwise),
     go(open, Moves.isJudgedRefused, "refused", Moves.refusedByJudgement),
+    go([...open, "parked"], Moves.hasOtherRecord, "parked", Moves.recordedOtherwise),
     go(open, Moves.isUnjudged, "parked", Moves.parkedForSentence),
     go(open, always, "unknown", Moves.inDoubt),
     go(["parked"], always, stays, Moves.inDoubt)

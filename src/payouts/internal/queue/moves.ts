@@ -6,7 +6,7 @@ import { meaningOf } from "../../../contract/Status.ts"
 import { plainWord } from "../../../contract/StatusWords.ts"
 import type { Because } from "../../PayoutBecause.ts"
 import type { EndedBy } from "../../PayoutState.ts"
-import { differsOf, judgedAsRefused, seenIdOf } from "../machine.ts"
+import { differsOf, judgedAsRefused, seenIdOf, sentenceIn } from "../machine.ts"
 import { databaseTime } from "./account.ts"
 import { isClaimed } from "./conditions.ts"
 import type { ByPerson, Event, Found, Guard, Reasoned } from "./events.ts"
@@ -244,8 +244,7 @@ export const hasCauseToWaitFor: Guard<Event<"Refused">> = [
   (_, { because }) => because !== undefined
 ]
 
-const sentenceOf = ({ error }: Event<"Unknown">) =>
-  error._tag === "OutcomeUnknown" && error.reason === "RefusalUnknown" ? error : undefined
+const sentenceOf = ({ error }: Event<"Unknown">) => sentenceIn(error)
 /** Only one that is the one answer to the one request of its payout can be judged. */
 const digestOf = (row: Row, event: Event<"Unknown">) =>
   row.mayHaveLeftAt === row.markedAt && row.sends === event.request ? (sentenceOf(event)?.digest ?? null) : null
@@ -330,10 +329,12 @@ export const isJudgedAnew: Guard<Event<"judge">> = [
   (row, event) => isOfSentence[1](row, event) && event.as === "wait"
 ]
 export const judged = (row: Row): Moved => {
-  const error = failureOf(row)
+  const failure = failureOf(row)
+  const error = failure && sentenceIn(failure)
   return {
+    ...noLookup,
     ...waitsForNothing,
-    ...(error?._tag === "OutcomeUnknown" && { error: writeFailure(judgedAsRefused(error)) })
+    ...(error && { error: writeFailure(judgedAsRefused(error)) })
   }
 }
 export const judgedToWait = (row: Row, event: Event<"judge">): Moved => wantedBy(row, event.at)

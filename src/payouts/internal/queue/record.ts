@@ -74,14 +74,25 @@ export const makeRecord = (core: Core, hold: Report["hold"], seal: Seal, { statu
       Result.isSuccess(answer) && meaningOf(answer.success.enTransaction, "payout", statuses) === "unlisted"
     const reason = Result.isSuccess(answer) ? null : yield* sealReason(marked, reasonOf(answer.failure))
     const digest = Result.isFailure(answer) ? digestOf(answer.failure) : "-"
-    const judged = digest === "-" ? undefined : judgedAs(yield* core.store.sentences.judgement(digest))
+    const readJudged = digest === "-" ? Effect.undefined : Effect.map(core.store.sentences.judgement(digest), judgedAs)
     // A refusal proves that no request was executed only if this request's mark is the last one.
     const factOf = (row: Row) => afterAnswer(answer, idempotencyKey, isInDoubt || row.sends !== sends)
-    const changed = core.stepBy(
-      marked,
-      (row) => ({ ...factOf(row), now, payee, isUnlisted, reason, request: sends, judged, wantedAt: before.wantedAt }),
-      // No answer is refused.
-      (_, problem) => Effect.die(problem)
+    const changed = Effect.flatMap(readJudged, (judged) =>
+      core.stepBy(
+        marked,
+        (row) => ({
+          ...factOf(row),
+          now,
+          payee,
+          isUnlisted,
+          reason,
+          request: sends,
+          judged,
+          wantedAt: before.wantedAt
+        }),
+        // No answer is refused.
+        (_, problem) => Effect.die(problem)
+      )
     )
     const told = Effect.tapError(changed, (error) => unstored(Cause.fail(error), payoutFields(marked)))
     // The answer is stored nowhere else, so this is retried for a minute; longer where statements wait before they fail.

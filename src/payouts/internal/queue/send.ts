@@ -22,7 +22,7 @@ import type { Sender } from "../../../internal/sender.ts"
 import type { Because } from "../../PayoutBecause.ts"
 import type { Settings } from "../../PayoutQueueOptions.ts"
 import type { Seal } from "../../Seal.ts"
-import { differsOf, rejectOtherCompany, writeOptions } from "../machine.ts"
+import { asSentence, differsOf, rejectOtherCompany, writeOptions } from "../machine.ts"
 import { databaseTime, type ReadAccount } from "./account.ts"
 import { type Said, saidBy } from "./accountTime.ts"
 import { logFailure } from "./answerLog.ts"
@@ -180,6 +180,17 @@ export const makeSend = ({
   const isInDoubt = (payout: Row, account: ReadAccount) =>
     payout.mayHaveLeftAt !== null || mayBeLost.of({ payout, account, given: { horizon } })
 
+  /** A refusal that the client's own table knows, as a person judged it, if one did. */
+  const byJudgement = (answer: Answer, idempotencyKey: string, digest: string | undefined): Effect.Effect<Answer> =>
+    Result.isSuccess(answer) || answer.failure.outcome === "Unknown" || digest === undefined
+      ? Effect.succeed(answer)
+      : Effect.match(core.store.sentences.judgement(digest), {
+          // The answer is stored all the same.
+          onFailure: () => answer,
+          onSuccess: (judged) =>
+            judged === undefined ? answer : Result.fail(asSentence(answer.failure, idempotencyKey, digest))
+        })
+
   /** Sends the request of a marked payout, and returns the answer, what it says of the account, and by whom it was sent. */
   const request = Effect.fnUntraced(function* (
     before: Row,
@@ -188,7 +199,7 @@ export const makeSend = ({
     stored: WithdrawalRequestBody
   ) {
     let used: Sender | undefined
-    let refusedAs: string | undefined
+    let refused: Parameters<Caller["onRefused"]>[0] | undefined
     const now = yield* Clock.currentTimeMillis
     const from = isInDoubt(before, account) ? (before.mayHaveLeftAt ?? now) : null
     const left = horizon - waitedMillis(marked, { account, horizon, now })
@@ -203,8 +214,8 @@ export const makeSend = ({
         ),
         Effect.provideService(Caller, {
           notAfter: Math.min((marked.mayHaveLeftAt ?? 0) + horizon, now + left, marked.underWayUntil ?? Infinity),
-          onRefusedInDoubt: (tag) => {
-            refusedAs = tag
+          onRefused: (ended) => {
+            refused = ended
           },
           isSender: (sender) => {
             used = sender
@@ -213,8 +224,12 @@ export const makeSend = ({
         }),
         Effect.result
       )
-    const answer = rejectOtherCompany(sent, before.idempotencyKey, account.companyId)
-    return { answer, said: saidBy(answer, refusedAs, before), used }
+    const answer = yield* byJudgement(
+      rejectOtherCompany(sent, before.idempotencyKey, account.companyId),
+      before.idempotencyKey,
+      refused?.digest?.()
+    )
+    return { answer, said: saidBy(answer, refused?.tagInDoubt, before), used }
   })
 
   /** After a failure: a payout that is still open is tried again, after a wait or by the queue's own schedule. */

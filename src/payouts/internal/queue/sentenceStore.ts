@@ -28,7 +28,7 @@ export const makeSentenceStore = ({ account, database }: StoreParts) => {
   const judgements = sql("effect_pix_payout_judgements")
   const ofAccount = sql`account = ${account}`
   /** What a sentence parked, or its judgement ended. */
-  const isOf = sql`${ofAccount} AND digest IS NOT NULL AND amount IS NOT NULL AND (state = 'refused' OR state = 'parked' AND because = 'RefusalUnknown')`
+  const isOf = sql`${ofAccount} AND digest IS NOT NULL AND amount IS NOT NULL AND (state = 'refused' OR state = 'parked' AND because IN ('RefusalUnknown', 'SeeRecord'))`
   const rows = (digest: string): Effect.Effect<ReadonlyArray<Row>, SqlError> =>
     Effect.flatMap(
       sql`SELECT ${sql.literal(allColumns)} FROM ${payouts} WHERE ${isOf} AND digest = ${digest} ORDER BY submitted_at, idempotency_key`,

@@ -47,7 +47,7 @@ const sentenceOf = ({ amount, count, digest, judgement, row, since }: Sentence):
     ...(failure !== undefined &&
       "serviceCode" in failure &&
       failure.serviceCode !== undefined && { code: failure.serviceCode }),
-    ...(failure?._tag === "OutcomeUnknown" && failure.oneByOne === true && { oneByOne: true }),
+    ...(failure !== undefined && "oneByOne" in failure && failure.oneByOne && { oneByOne: true }),
     ...(judged !== undefined && { judgement: judged })
   }
 }
