@@ -116,7 +116,7 @@ describe("the words of the service", () => {
         JSON.stringify({ error: { detail: echo }, errors: { [key + secret]: [echo] } }),
         JSON.stringify({ message: JSON.stringify({ erro: echo }) })
       ]) {
-        const shown = show(readServiceMessage(body).words, [before, secret])
+        const shown = show(readServiceMessage(body, 400).words, [before, secret])
         assert.isAtMost(shown.length, maxDisplay)
         assert.notMatch(shown, /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u)
         assert.notInclude(shown, secret.trim())

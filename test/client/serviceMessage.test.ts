@@ -29,7 +29,7 @@ const values: ReadonlyArray<readonly [value: unknown, words: string]> = [
   ),
   ...table.messages.map(({ body, words }) => [body, words] as const),
   [nested(4), "deep"],
-  [nested(5), ""],
+  [nested(6), ""],
   [{ errors: many }, many.slice(0, 64).join("; ")],
   [{ errors: Object.fromEntries(many.map((one) => [one, one])) }, many.slice(0, 64).join("; ")]
 ]
@@ -69,21 +69,21 @@ describe("the words of an answer", () => {
   it.each([...values.map(([value, words]) => [json(value), words] as const), ...bodies])(
     "of %s are %j",
     (body, words) => {
-      assert.strictEqual(readServiceMessage(body).words, words)
+      assert.strictEqual(readServiceMessage(body, 400).words, words)
     }
   )
 
   it("that say why are those of its message, error, title, code and list of errors, and of no other member", () => {
-    assert.deepInclude(readServiceMessage(""), { said: [], isJson: false })
-    assert.deepInclude(readServiceMessage(page("<title>Erro</title>")), { said: [], isJson: false })
-    assert.isFalse(readServiceMessage('{"message":"Saldo insuf').isJson)
+    assert.deepInclude(readServiceMessage("", 400), { said: [], isJson: false })
+    assert.deepInclude(readServiceMessage(page("<title>Erro</title>"), 400), { said: [], isJson: false })
+    assert.isFalse(readServiceMessage('{"message":"Saldo insuf', 400).isJson)
     const body = {
       title: "a",
       message: ["b"],
       errors: [{ code: 7, field: "x" }, { amount: ["c"] }],
       data: { erro: "d" }
     }
-    const { isJson, said } = readServiceMessage(json({ ...body, note: "x", received: { message: "x" }, ok: true }))
+    const { isJson, said } = readServiceMessage(json({ ...body, note: "x", received: { message: "x" }, ok: true }), 400)
     assert.isTrue(isJson)
     assert.deepStrictEqual(
       said.map(({ isCode, text }) => (isCode ? `code ${text}` : text)),
@@ -92,12 +92,12 @@ describe("the words of an answer", () => {
   })
 
   it.each(table.codes)("of $body have the code $code", ({ body, code }) => {
-    assert.strictEqual(readServiceMessage(json(body)).code, code)
+    assert.strictEqual(readServiceMessage(json(body), 400).code, code)
   })
 
   it("of hostile input are read quickly, and shown within their bound", () => {
     for (const body of [...hostile, ...nestedBodies]) {
-      const shown = displayMessage(readServiceMessage(body).words, () => [body.slice(0, 300), "secret-value"])
+      const shown = displayMessage(readServiceMessage(body, 400).words, () => [body.slice(0, 300), "secret-value"])
       assert.isAtMost(shown.length, maxDisplay)
     }
   })

@@ -16,14 +16,12 @@ import { displayCode, displayMessage } from "../../../internal/mask.ts"
 import { saoPaulo } from "../../../internal/utc.ts"
 import type { KnownRefusal } from "../../KnownRefusal.ts"
 import { withoutSecrets } from "../wire/seen.ts"
-import { fieldsNamed, withFields } from "../words/fieldsNamed.ts"
+import { fieldsNamed, pathOfRequest, withFields } from "../words/fieldsNamed.ts"
 import { readPhrases } from "../words/phrases.ts"
-import { pathOfRequest } from "../words/requestFields.ts"
 import { secretsOfBody } from "../words/secrets.ts"
 import { digestOf, isStatusPhrase, withoutValues } from "../words/sentence.ts"
 import { maxRefusalLength } from "../../../internal/bounds.ts"
-import { readServiceMessage } from "../words/serviceMessage.ts"
-import { waitSeconds } from "../words/waitSeconds.ts"
+import { readServiceMessage, waitSeconds } from "../words/serviceMessage.ts"
 import { type Answer, readByStatus, readRefusal } from "./refusalLines.ts"
 import type { Call, Failed, FailedRecord } from "./state.ts"
 
@@ -62,8 +60,8 @@ const retryAfterOf = (headers: AnswerHeaders, now: number): Duration.Duration | 
 }
 
 /** Reads it from the body of a 429 without that header. */
-const waitInBody = (body: string, words: ReadonlyArray<string>): Duration.Duration | undefined => {
-  const seconds = waitSeconds(body, words.join("\n"))
+const waitInBody = (body: string): Duration.Duration | undefined => {
+  const seconds = waitSeconds(body)
   return seconds === undefined ? undefined : Duration.min(Duration.seconds(seconds), longestRetryAfter)
 }
 
@@ -126,8 +124,8 @@ export const judgeRefusal = (
   const now = call.settings.clock.currentTimeMillisUnsafe()
   const secrets = secretsOf(call)
   const text = "text" in body ? body.text : ""
-  const answered = readServiceMessage(text)
-  const { code = "", isJson } = answered
+  const answered = readServiceMessage(text, status)
+  const { code = "", isJson, said } = answered
   const reasons = answered.reasons.filter((reason) => !secrets.includes(reason))
   const message = answered.words || [...new Set(reasons)].join("; ")
   const pathOf = pathOfRequest(call.route.endpoint)
@@ -138,13 +136,12 @@ export const judgeRefusal = (
       () => secrets,
       (token) => pathOf(token) !== undefined
     )
-  const retryAfter = retryAfterOf(headers, now) ?? (status === 429 ? waitInBody(text, [message]) : undefined)
+  const retryAfter = retryAfterOf(headers, now) ?? (status === 429 ? waitInBody(text) : undefined)
   const shown = {
     serviceMessage: display(withFields(message, fields)) || undefined,
     serviceCode: displayCode(code, () => secrets),
     retryAfter
   }
-  const said = answered.said.filter((one) => !isStatusPhrase(one.text, status))
   const isPage = !isJson && text.trim() !== ""
   const isSilent = said.length === 0 && reasons.every((reason) => isStatusPhrase(reason, status))
   const unread = "text" in body ? unreadReason(text, isJson, headers) : body.unread

@@ -1,12 +1,61 @@
 /**
  * Finds the fields of the request that the body of a refusal names. The service documents no shape, so this reads the common
- * ones of frameworks. The names decide only what is shown: no rule about money reads them.
+ * ones of frameworks. The names decide only what is shown: no rule about money reads them. They are no person's data, so an answer's words
+ * about them may be shown.
  */
 import { maxRefusalLength } from "../../../internal/bounds.ts"
 import * as Predicate from "effect/Predicate"
-import { foldName } from "./fold.ts"
-import type { PathOf } from "./requestFields.ts"
+import * as SchemaAST from "effect/SchemaAST"
+import type { Endpoint } from "../../../contract/Endpoints.ts"
 import * as Message from "./serviceMessage.ts"
+
+/** Returns the path that a text or a list of keys consists of, in the contract's spelling; `undefined` if a key of it is none of its fields. */
+export type PathOf = (written: unknown) => ReadonlyArray<string> | undefined
+
+const namesIn = (ast: SchemaAST.AST): ReadonlyArray<string> => {
+  if (SchemaAST.isUnion(ast)) return ast.types.flatMap(namesIn)
+  if (SchemaAST.isArrays(ast)) return [...ast.elements, ...ast.rest].flatMap(namesIn)
+  if (!SchemaAST.isObjects(ast)) return []
+  return ast.propertySignatures.flatMap(({ name, type }) => [String(name), ...namesIn(type)])
+}
+
+/** An index, or the sign for each. A longer number could be a document. */
+const index = /^(?:\d{1,4}|\*)$/
+/** What frameworks call the whole request, before the name of a field. */
+const whole = /^(?:body|data|attributes|request)$/
+/** The signs between the keys of a path: `customer.email`, `$.items[0]`, `#/pixKey`, `customer[email]`. */
+const signs = /[.$#/[\]'"]+/
+const longest = 200
+
+const keysIn = (written: unknown): ReadonlyArray<string> => {
+  if (Array.isArray(written)) return written.slice(0, 20).map(String)
+  return typeof written === "string" && written.length <= longest
+    ? written.split(signs).filter((key) => key !== "")
+    : []
+}
+
+const makePathOf = ({ body, params, query }: Endpoint): PathOf => {
+  const schemas = [body, params, query].flatMap((schema) => (schema === undefined ? [] : [schema]))
+  const names = schemas.flatMap(({ ast }) => namesIn(SchemaAST.toEncoded(ast)))
+  const fields = new Map(names.map((name) => [Message.foldName(name), name]))
+  return (written) => {
+    const keys = keysIn(written)
+    const path = keys.slice(keys.findIndex((key) => !whole.test(Message.foldName(key))))
+    const known = path.flatMap((key) =>
+      (index.test(key) ? [key] : [fields.get(Message.foldName(key))]).filter((name) => name !== undefined)
+    )
+    return known.length === path.length && known.some((key) => !index.test(key)) ? known : undefined
+  }
+}
+
+const made = new Map<Endpoint, PathOf>()
+
+/** Reads paths of the fields of an endpoint's request: in any case, with `_` and `-` or without. */
+export const pathOfRequest = (endpoint: Endpoint): PathOf => {
+  const found = made.get(endpoint) ?? makePathOf(endpoint)
+  made.set(endpoint, found)
+  return found
+}
 
 /** A field that is named, and what is said of it, unmasked; empty for nothing. */
 export interface NamedField {
@@ -61,14 +110,14 @@ const inText = (text: string, pathOf: PathOf, { depth, isError, path }: Place): 
 /** The path that an error gives in a member, as `{ field: "pixKey" }` or `{ source: { pointer: "/pixKey" } }`. */
 const placeOf = (members: ReadonlyArray<Message.Member>, pathOf: PathOf) =>
   members
-    .filter(([name]) => placeKeys.test(foldName(name)))
+    .filter(([name]) => placeKeys.test(Message.foldName(name)))
     .flatMap(([, value]) => (Predicate.isObject(value) ? Object.values(value) : [value]))
     .map(pathOf)
     .find((path) => path !== undefined)
 
 /** The fields below a field, or else the field itself. */
 const orItself = (inner: ReadonlyArray<NamedField>, value: unknown, { isError, path }: Place) => {
-  const words = inner.length > 0 ? "" : Message.wordsOf(value, 0, true)
+  const words = inner.length > 0 ? "" : Message.wordsOf(Message.saidIn(value, "errors"))
   return inner.length === 0 && (isError || words !== "") ? [{ path: path.join("."), words }] : inner
 }
 
@@ -84,11 +133,11 @@ const inObject = (value: object, pathOf: PathOf, at: Place): ReadonlyArray<Named
   const members = Object.entries(value).slice(0, Message.maxMembers)
   const place = placeOf(members, pathOf)
   const here = { path: [...at.path, ...(place ?? [])], depth: at.depth + 1 }
-  const isSaying = members.some(([name, text]) => Predicate.isString(text) && sayingKeys.has(foldName(name)))
+  const isSaying = members.some(([name, text]) => Predicate.isString(text) && sayingKeys.has(Message.foldName(name)))
   const isRecord =
     at.isError && (!isSaying || (at.isRecord === true && members.every(([name]) => pathOf(name) !== undefined)))
   const inner = members.flatMap(([name, member]) => {
-    const folded = foldName(name)
+    const folded = Message.foldName(name)
     if (place !== undefined && placeKeys.test(folded)) return []
     const field = pathOf(name)
     if (field !== undefined && (isRecord || isTexts(member))) {

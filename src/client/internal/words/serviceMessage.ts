@@ -7,8 +7,11 @@
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import { maxRefusalLength } from "../../../internal/bounds.ts"
-import { foldName } from "./fold.ts"
 import type { Reason } from "./phrases.ts"
+import { isStatusPhrase } from "./sentence.ts"
+
+/** Folds the name of a field: `error_code` and `errorCode` become the same name. */
+export const foldName = (name: string): string => name.toLowerCase().replaceAll(/[_-]/g, "")
 
 export interface ServiceMessage {
   /** The message as the service wrote it, unmasked; empty if none was found. */
@@ -17,7 +20,10 @@ export interface ServiceMessage {
   readonly code: string | undefined
   /** The texts of the body that are a reason in words, whatever the shape of the body is; and the name of a member that is `true`. */
   readonly reasons: ReadonlyArray<string>
-  /** The texts of the members that say why, whole, and those of their list of errors; or the body, if it is plain text. */
+  /**
+   * The texts of the members that say why, whole, and those of their list of errors; or the body, if it is plain text. None of them only
+   * repeats the status.
+   */
   readonly said: ReadonlyArray<Reason>
   readonly isJson: boolean
 }
@@ -91,33 +97,6 @@ export const parse = (text: string): Json | undefined => {
 /** The beginning of an object, a list or a text, or a whole number, `true`, `false` or `null`. */
 const jsonStart = /^(?:["[{]|(?:-?\d[\d.eE+-]*|true|false|null)$)/
 
-const join = (parts: ReadonlyArray<string>) => [...new Set(parts.filter((part) => part !== ""))].join("; ")
-
-/** The words of a value. `isList`: the value is a list of errors, or a record of errors by field name. */
-export const wordsOf = (value: unknown, depth: number, isList = false): string => {
-  if (depth > maxDepth) return ""
-  if (typeof value === "string") return wordsOfText(value.trim(), depth)
-  if (Array.isArray(value)) return join(value.slice(0, maxMembers).map((item) => wordsOf(item, depth + 1)))
-  if (!Predicate.isObject(value)) return ""
-  const members = Object.entries(value).slice(0, maxMembers)
-  const fields = new Map(members.map(([name, member]) => [foldName(name), member]))
-  const read = (keys: ReadonlyArray<string>, isList?: boolean) =>
-    join(keys.map((key) => wordsOf(fields.get(key), depth + 1, isList)))
-  const message = read([...messageKeys, ...detailKeys])
-  // If there is a message, an `error` that is a text is a code or the phrase of the status.
-  const isError = message === "" || errorKeys.some((key) => typeof fields.get(key) === "object")
-  const error = isError ? read(errorKeys) : ""
-  const title = message === "" && error === "" ? read(titleKeys) : ""
-  const words = join([title, message, error, read(listKeys, true)]) || read(wrapperKeys)
-  return words !== "" || !isList ? words : join(members.map(([, member]) => wordsOf(member, depth + 1)))
-}
-
-/** The words of a text, which may be HTML or the JSON of another service. */
-const wordsOfText = (text: string, depth: number, json = parse(text)): string => {
-  if (json !== undefined) return wordsOf(json.value, depth + 1)
-  return text.startsWith("<") ? wordsOfHtml(text) : text
-}
-
 /** The markup that is removed. Of character data of XML (`<![CDATA[...]]>`) only the brackets are removed. */
 const markup = /<!--[^]*?(?:-->|$)|<!\[CDATA\[|\]\]>|<(script|style)\b[^]*?(?:<\/\1[^<>]*>|$)|<[a-z!/?][^>]*(?:>|$)/gi
 const entity = /&(?:#(\d{1,6}|x[\da-f]{1,5})|([a-z])(grave|acute|circ|tilde|cedil)|(amp|lt|gt|quot|apos|nbsp));/gi
@@ -136,11 +115,20 @@ const textOfHtml = (html: string): string => decodeEntities(html.replaceAll(mark
 const wordsOfHtml = (html: string): string =>
   decodeEntities(/<title[^<>]*>([^<]*)/i.exec(html)?.[1]?.trim() ?? "") || textOfHtml(html)
 
+/** The words of a text that is no JSON and may be a page. */
+const wordsOfText = (text: string): string => (text.startsWith("<") ? wordsOfHtml(text) : text)
+
+/** The words of texts that say why, each once: no code, and no other value of JSON. */
+export const wordsOf = (said: ReadonlyArray<Reason>, code?: string): string => {
+  const texts = said.slice(0, maxMembers).filter(({ isCode, text }) => !isCode && text !== code && parse(text) === undefined)
+  return [...new Set(texts.map(({ text }) => wordsOfText(text)))].filter((text) => text !== "").join("; ")
+}
+
 const titleKeys = ["title", "titulo"]
 const sayingKeys = new Set([...messageKeys, ...detailKeys, ...errorKeys, ...titleKeys, ...listKeys, ...codeKeys])
 
 /** The texts of a value that say why. `name`: the name of the member that holds them, folded; none for one that says nothing. */
-const saidIn = (value: unknown, name: string | undefined, depth: number): ReadonlyArray<Reason> => {
+export const saidIn = (value: unknown, name: string | undefined, depth = 0): ReadonlyArray<Reason> => {
   if (depth > maxDepth) return []
   if (Array.isArray(value)) return value.flatMap((item) => saidIn(item, name, depth + 1))
   if (Predicate.isObject(value)) return saidInObject(value, name, depth)
@@ -198,19 +186,29 @@ const isReason = ([name, value]: Member): boolean => {
   return count > 1 || (count === 1 && !plainKeys.test(foldName(name)))
 }
 
-/** Whether a body that is no JSON is words, and neither empty nor a page. */
-const isPlain = (text: string): boolean => text !== "" && !text.startsWith("<")
-
 /** Reads the message, the code if there is one, and all texts of the body of an error response. Never throws. */
-export const readServiceMessage = (body: string): ServiceMessage => {
+export const readServiceMessage = (body: string, status: number): ServiceMessage => {
   const text = body.slice(0, maxRefusalLength).trim()
   const json = parse(text)
   const members = json?.members ?? []
+  const all = json === undefined ? [{ text, isCode: false }] : saidIn(json.value, "message")
+  const said = all.filter((one) => !isStatusPhrase(one.text, status))
+  const code = codeOf(members)
   return {
-    words: wordsOfText(text, 0, json),
+    words: wordsOf(said, code) || wordsOf(all),
     reasons: members.filter(isReason).map(([name, value]) => (value === true ? name : String(value).trim())),
-    code: codeOf(members),
-    said: json === undefined ? (isPlain(text) ? [{ text, isCode: false }] : []) : saidIn(json.value, "message", 0),
+    code,
+    said: json === undefined && text.startsWith("<") ? [] : said,
     isJson: json !== undefined
   }
 }
+
+const waitNames = /^retryafter(?:(?:in)?(?:seconds?|secs?|s|segundos?))?$/
+const seconds = /^\s*(\d{1,7}(?:\.\d{1,6})?)\s*(?:(?:s|secs?|seconds?|seg|segundos?)\s*)?$/i
+
+/** For how many seconds the body of a 429 asks to wait, under a name such as `retryAfterSeconds`; `undefined` where it names none. */
+export const waitSeconds = (body: string): number | undefined =>
+  (parse(body.trim())?.members ?? [])
+    .filter(([name]) => waitNames.test(foldName(name)))
+    .map(([, value]) => (Predicate.isNumber(value) ? value : Number(seconds.exec(String(value))?.[1] ?? Number.NaN)))
+    .find((found) => Number.isFinite(found) && found >= 0)
