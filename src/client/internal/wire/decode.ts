@@ -60,53 +60,34 @@ export const parseJson = (text: string, exact: ReadonlySet<string> | undefined):
   return JSON.parse(text, reviver)
 }
 
-/**
- * Removes null from the optional fields that a schema names, at any depth: there it counts as absent. An undocumented field
- * stays as it is.
- */
-const nullRemover = (ast: SchemaAST.AST): ((json: unknown) => void) | undefined => {
-  if (SchemaAST.isArrays(ast)) {
-    const [item] = ast.rest.map(nullRemover)
-    return item && ((json) => Array.isArray(json) && json.forEach(item))
-  }
-  if (!SchemaAST.isObjects(ast)) return undefined
-  const fields = ast.propertySignatures.map(({ name, type }) => ({
-    name,
-    isOptional: SchemaAST.isOptional(type),
-    removeInside: nullRemover(type)
-  }))
-  return (json) => {
-    if (!Predicate.isObject(json)) return
-    for (const { isOptional, name, removeInside } of fields) {
-      const value: unknown = Reflect.get(json, name)
-      if (value === null && isOptional) Reflect.deleteProperty(json, name)
-      else removeInside?.(value)
-    }
-  }
-}
-
 const isTime = (ast: SchemaAST.AST) => SchemaAST.isString(ast) && ast.annotations?.["format"] === "date-time"
 
-/** Writes the times without an offset that a schema names, at any depth, in UTC. They are of a zone. */
-type TimeWriter = (json: unknown, zone: DateTime.TimeZone) => void
+/**
+ * Prepares parsed JSON for its schema, at any depth. With a zone, a time without an offset is written in UTC; without one, null is
+ * removed from each optional field that the schema names, where it counts as absent. An undocumented field stays as it is.
+ */
+type Preparation = (json: unknown, zone: DateTime.TimeZone | undefined) => void
 
-const timeWriter = (ast: SchemaAST.AST): TimeWriter | undefined => {
+const preparationOf = (ast: SchemaAST.AST): Preparation | undefined => {
   if (SchemaAST.isArrays(ast)) {
-    const [item] = ast.rest.map(timeWriter)
+    const [item] = ast.rest.map(preparationOf)
     return item && ((json, zone) => Array.isArray(json) && json.forEach((each) => item(each, zone)))
   }
   if (!SchemaAST.isObjects(ast)) return undefined
   const fields = ast.propertySignatures.map(({ name, type }) => ({
     name,
+    isOptional: SchemaAST.isOptional(type),
     isTime: isTime(type),
-    write: timeWriter(type)
+    prepareInside: preparationOf(type)
   }))
   return (json, zone) => {
     if (!Predicate.isObject(json)) return
-    for (const { isTime, name, write } of fields) {
+    for (const { isOptional, isTime, name, prepareInside } of fields) {
       const value: unknown = Reflect.get(json, name)
-      if (isTime && Predicate.isString(value)) Reflect.set(json, name, toUtcText(value, zone))
-      else write?.(value, zone)
+      if (value === null && isOptional && zone === undefined) Reflect.deleteProperty(json, name)
+      else if (isTime && zone !== undefined && Predicate.isString(value))
+        Reflect.set(json, name, toUtcText(value, zone))
+      else prepareInside?.(value, zone)
     }
   }
 }
@@ -204,21 +185,19 @@ export const bodyDecoder = <S extends Schema.ConstraintDecoder<unknown>>(
   { exact, fast, findExcess }: BodyDecoderOptions<S["Type"]>
 ) => {
   const decode = Schema.decodeUnknownResult(schema, { errors: "all" })
-  const { ast } = Schema.toEncoded(schema)
-  const removeNulls = nullRemover(ast)
-  const writeTimes = timeWriter(ast)
+  const prepare = preparationOf(Schema.toEncoded(schema).ast)
   return (text: string, misfits: Set<string>, zone?: DateTime.TimeZone): Result.Result<S["Type"], Undecodable> => {
     const json = Result.try({ try: () => parseJson(text, exact), catch: () => (hasTooMany(text) ? tooMany : notJson) })
     if (Result.isFailure(json)) return Result.fail(json.failure)
     const excess = findExcess?.(json.success)
     if (excess !== undefined) return Result.fail({ reason: "NotAsAsked", issues: [excess] })
-    if (zone !== undefined) writeTimes?.(json.success, zone)
+    if (zone !== undefined) prepare?.(json.success, zone)
     const read = fast?.(json.success, misfits)
     if (read !== undefined) return Result.succeed(read)
     misfits.clear()
     // A short text cannot be nested that deep as to matter, and a fast reader returns nothing that is.
     if (text.length > 4096 && isTooDeep(json.success)) return Result.fail(tooDeep)
-    removeNulls?.(json.success)
+    prepare?.(json.success, undefined)
     return Result.mapError(decodeWithoutMisfits(json.success, decode, misfits), (error) => ({
       reason: "Unreadable",
       issues: issuesOf(error)
