@@ -22,44 +22,6 @@ const unusable = (
 
 // Failures.
 
-const neverResolved: ReadonlySet<string> = new Set(["ENOTFOUND", "EAI_AGAIN", "EAI_FAIL", "EAI_NODATA", "EAI_NONAME"])
-
-/** Error codes that only connecting can cause. The last is a code of Bun. */
-const neverConnected: ReadonlySet<string> = new Set(["ECONNREFUSED", "UND_ERR_CONNECT_TIMEOUT", "ConnectionRefused"])
-
-/** The client's own check of the certificate, and of the version that the peer chose: before the request. */
-const tlsRefused: ReadonlySet<string> = new Set([
-  "CERT_HAS_EXPIRED",
-  "CERT_NOT_YET_VALID",
-  "CERT_REVOKED",
-  "CERT_UNTRUSTED",
-  "CERT_REJECTED",
-  "CERT_SIGNATURE_FAILURE",
-  "DEPTH_ZERO_SELF_SIGNED_CERT",
-  "SELF_SIGNED_CERT_IN_CHAIN",
-  "UNABLE_TO_GET_ISSUER_CERT",
-  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
-  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
-  "ERR_TLS_CERT_ALTNAME_INVALID",
-  "HOSTNAME_MISMATCH",
-  "ERR_SSL_UNSUPPORTED_PROTOCOL"
-])
-
-/**
- * The error of OpenSSL (from 3.2) for a peer without TLS, raised by the routine that reads records until a version is agreed
- * on. The same error of another routine is about an answer: a request has left.
- */
-const noTls = ":tls_validate_record_header:wrong version number:"
-
-const connectionLost: ReadonlySet<string> = new Set([
-  "ECONNRESET",
-  "EPIPE",
-  "ECONNABORTED",
-  "UND_ERR_SOCKET",
-  "UND_ERR_CLOSED"
-])
-const timeouts: ReadonlySet<string> = new Set(["ETIMEDOUT", "UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"])
-
 const notSent = (reason: FailureReason): Unanswered => ({ _tag: "Unanswered", sent: "NotSent", reason })
 
 const unknown = (reason: FailureReason): Unanswered => ({ _tag: "Unanswered", sent: "Unknown", reason })
@@ -72,26 +34,46 @@ const timedOut: Unanswered = unknown("Timeout")
 
 /** The answer is no HTTP, or has more headers than the transport takes. */
 const notHttp = unknown("Unreadable")
-const notHttpCodes: ReadonlySet<string> = new Set(["UND_ERR_HEADERS_OVERFLOW", "UND_ERR_RES_CONTENT_LENGTH_MISMATCH"])
+
+/**
+ * What codes of errors prove. Before the request: the name; connecting, which only these can be of; and the client's own check of the
+ * certificate, and of the version that the peer chose. `ConnectionRefused` is a code of Bun.
+ */
+const codes: ReadonlyArray<readonly [verdict: Unanswered, codes: string]> = [
+  [notSent("NameNotResolved"), "ENOTFOUND EAI_AGAIN EAI_FAIL EAI_NODATA EAI_NONAME"],
+  [notSent("NoConnection"), "ECONNREFUSED UND_ERR_CONNECT_TIMEOUT ConnectionRefused UND_ERR_PRX_CONN"],
+  [
+    notSent("Tls"),
+    `UND_ERR_PRX_TLS CERT_HAS_EXPIRED CERT_NOT_YET_VALID CERT_REVOKED CERT_UNTRUSTED CERT_REJECTED CERT_SIGNATURE_FAILURE
+      DEPTH_ZERO_SELF_SIGNED_CERT SELF_SIGNED_CERT_IN_CHAIN UNABLE_TO_GET_ISSUER_CERT UNABLE_TO_GET_ISSUER_CERT_LOCALLY
+      UNABLE_TO_VERIFY_LEAF_SIGNATURE ERR_TLS_CERT_ALTNAME_INVALID HOSTNAME_MISMATCH ERR_SSL_UNSUPPORTED_PROTOCOL`
+  ],
+  [unknown("ConnectionLost"), "ECONNRESET EPIPE ECONNABORTED UND_ERR_SOCKET UND_ERR_CLOSED"],
+  [timedOut, "ETIMEDOUT UND_ERR_HEADERS_TIMEOUT UND_ERR_BODY_TIMEOUT"],
+  [notHttp, "UND_ERR_HEADERS_OVERFLOW UND_ERR_RES_CONTENT_LENGTH_MISMATCH"]
+]
+const verdicts = new Map(codes.flatMap(([verdict, all]) => all.split(/\s+/).map((code) => [code, verdict] as const)))
+
+/**
+ * The error of OpenSSL (from 3.2) for a peer without TLS, raised by the routine that reads records until a version is agreed
+ * on. The same error of another routine is about an answer: a request has left.
+ */
+const noTls = ":tls_validate_record_header:wrong version number:"
 
 /** The errors of undici for a tunnel that a proxy did not open: before the first byte of the request. */
 const isNoTunnel = (code: string, message: unknown): boolean =>
-  code === "UND_ERR_PRX_CONN" ||
   code.startsWith("UND_ERR_SOCKS5") ||
   (code === "UND_ERR_ABORTED" && /^Proxy response \(\d+\) !== 200 when HTTP Tunneling$/.test(String(message)))
 
 const judgeCode = (code: string, syscall: unknown, message: unknown): Unanswered => {
-  if (neverResolved.has(code)) return notSent("NameNotResolved")
-  if (code === "UND_ERR_PRX_TLS") return notSent("Tls")
   if (isNoTunnel(code, message)) return notSent("NoConnection")
-  if (neverConnected.has(code) || syscall === "connect") return notSent("NoConnection")
-  if (tlsRefused.has(code)) return notSent("Tls")
-  if (connectionLost.has(code)) return unknown("ConnectionLost")
-  if (timeouts.has(code)) return unknown("Timeout")
+  const verdict = verdicts.get(code)
+  if (syscall === "connect" && verdict?.sent !== "NotSent") return notSent("NoConnection")
+  if (verdict !== undefined) return verdict
   if (code.startsWith("ERR_SSL_") || code === "EPROTO") {
     return String(message).includes(noTls) ? notSent("Tls") : unknown("Tls")
   }
-  return code.startsWith("HPE_") || notHttpCodes.has(code) ? notHttp : unrecognised
+  return code.startsWith("HPE_") ? notHttp : unrecognised
 }
 
 const judgeCause = (cause: unknown, depth: number): Unanswered => {
