@@ -65,48 +65,25 @@ const isUnusable = ({ reason }: Unanswered): boolean =>
   reason === "NotAsAsked" ||
   reason === "Redirect"
 
+/** The error of a refusal. */
+const refusedError = <Own extends PaymentsError>(call: Call, refused: Refused, ownError: OwnError<Own> | undefined) => {
+  const { cause, retryAfter } = refused
+  const fields = refusedFields(call, refused)
+  const own = ownError?.(refused, fields)
+  if (own !== undefined) return own
+  if (cause === "AuthError") return new AuthError(fields)
+  if (cause === "RateLimited") return new RateLimited({ ...fields, ...withoutUndefined({ retryAfter }) })
+  return new RequestRejected(fields)
+}
+
 /** The error of a read that failed. */
 export const readError = <Own extends PaymentsError = never>(call: Call, failed: Failed, ownError?: OwnError<Own>) => {
-  if (failed._tag === "Refused") {
-    const { cause, retryAfter } = failed
-    const fields = refusedFields(call, failed)
-    if (cause === "AuthError") return new AuthError(fields)
-    if (cause === "RateLimited") return new RateLimited({ ...fields, ...withoutUndefined({ retryAfter }) })
-    return ownError?.(failed, fields) ?? new RequestRejected(fields)
-  }
+  if (failed._tag === "Refused") return refusedError(call, failed, ownError)
   const { issues = [], status } = failed
   const fields = { ...unansweredFields(call, failed), outcome: "NoEffect" } as const
   return status !== undefined && status >= 200 && isUnusable(failed)
     ? new UnexpectedResponse({ ...fields, status, issues })
     : new ServiceUnavailable(fields)
-}
-
-/** The error of a write that was refused. */
-const refusedWrite = <Own extends PaymentsError>(
-  call: Call,
-  idempotencyKey: string,
-  refused: Refused,
-  ownError: OwnError<Own> | undefined
-) => {
-  const { cause, digest, oneByOne, retryAfter } = refused
-  const fields = { ...refusedFields(call, refused), idempotencyKey }
-  const own = ownError?.(refused, fields)
-  if (own !== undefined) return own
-  switch (cause) {
-    case "AuthError":
-      return new AuthError(fields)
-    case "RateLimited":
-      return new RateLimited({ ...fields, ...withoutUndefined({ retryAfter }) })
-    case "IdempotencyConflict":
-      return new IdempotencyConflict({
-        ...fields,
-        ...doubtFields(call),
-        ...withoutUndefined({ digest: digest?.(), oneByOne, retryAfter }),
-        outcome: "Unknown"
-      })
-    default:
-      return new RequestRejected(fields)
-  }
 }
 
 /** The error of a write that failed. */
@@ -116,7 +93,16 @@ export const writeError = <Own extends PaymentsError = never>(
   failed: Failed,
   ownError?: OwnError<Own>
 ) => {
-  if (failed._tag === "Refused") return refusedWrite(call, idempotencyKey, failed, ownError)
+  if (failed._tag === "Refused") {
+    const { cause, digest, oneByOne, retryAfter } = failed
+    if (cause !== "IdempotencyConflict") return refusedError(call, failed, ownError)
+    return new IdempotencyConflict({
+      ...refusedFields(call, failed),
+      ...doubtFields(call),
+      ...withoutUndefined({ digest: digest?.(), oneByOne, retryAfter }),
+      outcome: "Unknown"
+    })
+  }
   const fields = { ...unansweredFields(call, failed), idempotencyKey }
   const { digest, issues, oneByOne, seen, sent } = failed
   return sent === "NotSent"
