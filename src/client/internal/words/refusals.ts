@@ -69,7 +69,7 @@ export const neutral: ReadonlyArray<string> = [
   transação solicitação chave tipo campo disponível withdrawal withdrawals payout payouts transfer payment amount
   account company wallet bank operation transaction request key type field available   realizar efetuar concluir recusado recusada negado negada rejeitado erro falha
   refused rejected denied declined failed error excedido excedida atingido ultrapassado exceeded
-  reached informado informada somente only temporariamente temporarily hoje today aguarde alguns segundos
+  reached daily weekly monthly hourly night informado informada somente only temporariamente temporarily hoje today aguarde alguns segundos
   minutos r brl real reais centavos cents`.split(/\s+/)
 ]
 
