@@ -21,8 +21,15 @@ import type { Sender } from "../../../internal/sender.ts"
 import { errorType, log, withoutValues } from "../../../internal/spans.ts"
 import { attempt, recordAttempt } from "./attempt.ts"
 import type { Client } from "./client.ts"
-import { attributesOfAttempt, attributesOfCall, attributesOfError } from "./attributes.ts"
-import { CallListener, lostReport, onLostExit, reportLost } from "./report.ts"
+import {
+  attributesOfAttempt,
+  attributesOfCall,
+  attributesOfError,
+  CallListener,
+  lostReport,
+  onLostExit,
+  reportLost
+} from "./report.ts"
 import { makeRetry, type Retry } from "./retry.ts"
 import type { Call, Failed, Prepared, Refused, Route, Unanswered } from "./state.ts"
 
@@ -190,7 +197,7 @@ const reportRateLimit = (call: Call, refused: Refused) => {
       ? "It does not say for how long"
       : `It asks to wait ${Math.ceil(Duration.toSeconds(refused.retryAfter))} second(s)`
   const line = `The service takes no more requests now (HTTP 429). ${wait}.`
-  return client.reportRateLimit(settings.monotonicMillis(), line, {
+  return client.report("429", settings.monotonicMillis(), line, {
     attributes: attributesOfAttempt(call, refused),
     span
   })
@@ -254,7 +261,7 @@ const reportFailedWrite = (call: Call, error: Tagged) => {
   const type = errorType(error)
   const line = `${operation} failed (${type}), and was not executed. ${error.message}`
   const attributes = attributesOfError(call, error)
-  return client.reportFailedWrite(settings.monotonicMillis(), line, { attributes, span }, `${operation} ${type}`)
+  return client.report(`${operation} ${type}`, settings.monotonicMillis(), line, { attributes, span })
 }
 
 /**

@@ -9,11 +9,16 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as HttpClient from "effect/http/HttpClient"
+import type * as Metric from "effect/Metric"
+import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type * as Tracer from "effect/Tracer"
+import * as Endpoints from "../../../contract/Endpoints.ts"
 import type { Operation, RequestIssue } from "../../../contract/PaymentsError.ts"
 import { Caller } from "../../../internal/caller.ts"
+import { fingerprint, lanes } from "../../../internal/fingerprint.ts"
+import { clockOffset, counter, histogram } from "../../../internal/metrics.ts"
 import { monotonicMillisOf } from "../../../internal/monotonic.ts"
 import { type Budget, makeBudget } from "../../../internal/retryBudget.ts"
 import type { Sender } from "../../../internal/sender.ts"
@@ -26,8 +31,6 @@ import { PaymentsPolicy } from "../../PaymentsPolicy.ts"
 import { markStarted } from "../../../internal/started.ts"
 import { CurrentMerchant } from "../currentMerchant.ts"
 import { phrasesOf } from "../words/phrases.ts"
-import { makeMeters, type Meters } from "./metrics.ts"
-import { makeSender } from "./sender.ts"
 
 export interface ClientOptions {
   readonly transport: Transport
@@ -57,12 +60,8 @@ export interface Client extends Pick<ClientOptions, "credentials" | "keys" | "co
   readonly doubts: Map<string, string | undefined>
   /** Counts and logs the fields of an answer that did not fit. */
   readonly reportMisfits: ReturnType<typeof makeMisfitReport>
-  /** Logs that the service limits requests. */
-  readonly reportRateLimit: ReturnType<typeof makeLimitReport>
-  /** Logs that writes fail. */
-  readonly reportFailedWrite: ReturnType<typeof makeLimitReport>
-  /** Logs that the budget refused a retry. */
-  readonly reportBudget: ReturnType<typeof makeLimitReport>
+  /** Logs what may happen at each call: that the service limits requests, that writes fail, that the budget refused a retry. */
+  readonly report: ReturnType<typeof makeLimitReport>
   /** The settings of a call in a fiber, or what is wrong with them. */
   readonly settingsOf: ReturnType<typeof makeSettings>
 }
@@ -93,12 +92,25 @@ export const makeClient = (options: ClientOptions): Effect.Effect<Client> =>
       senderWith: (current) => makeSender(baseUrl.origin + prefix, companyId, current),
       doubts: new Map(),
       reportMisfits: makeMisfitReport(meters),
-      reportRateLimit: makeLimitReport(),
-      reportFailedWrite: makeLimitReport(),
-      reportBudget: makeLimitReport(),
+      report: makeLimitReport(),
       settingsOf: makeSettings(transport, facts, builtIn)
     }
   })
+
+/**
+ * The sender with these credentials, at this base URL and of this company. A hash is made only where it is needed, and is shown and stored.
+ * So the client id has a share of 64 bits in it, and the secret one of 32: both have far more, and no hash of so few bits can hold them.
+ * Two secrets of one client id share it once in four billion times.
+ */
+const makeSender = (baseUrl: string, companyId: number | undefined, { apiKey, clientId }: ApiCredentials): Sender => ({
+  baseUrl,
+  companyId,
+  fingerprint: (known) => {
+    const company = companyId ?? known
+    const owner = company === undefined ? { secret: lanes(Redacted.value(apiKey), 1) } : { company }
+    return fingerprint(JSON.stringify([baseUrl, lanes(clientId, 2), owner]))
+  }
+})
 
 /** The settings of a call, from its context. Times are in milliseconds. */
 export interface CallSettings {
@@ -222,7 +234,7 @@ const makeMisfitReport = (meters: Meters) => {
       const named = { ...attributes, "payments.field": field }
       if (field === statusField) {
         const line = `${name} of the answer is no listed status. ${meaningOfUnlisted[operation] ?? ""}`
-        yield* reportStatus(now, line, { attributes: named, span })
+        yield* reportStatus(field, now, line, { attributes: named, span })
       } else if (!logged.has(name)) {
         logged.add(name)
         yield* log("Warn", `${name} of the answer does not fit the contract and was left out`, named, span)
@@ -237,10 +249,86 @@ const makeMisfitReport = (meters: Meters) => {
  */
 const makeLimitReport = () => {
   const lines: Lines = new Map()
-  return (now: number, line: string, { attributes, span }: Pick<Subject, "attributes" | "span">, kind = "") => {
+  return (kind: string, now: number, line: string, { attributes, span }: Pick<Subject, "attributes" | "span">) => {
     const count = countSinceLine(lines, kind, now)
     if (count === undefined) return Effect.void
     const times = count === 1 ? "" : ` (${count} times since the last such line)`
     return log("Warn", line + times, attributes, span)
   }
 }
+
+// The metrics. Their attributes are names and statuses, so there are few: never a header, a body, a key or a person's data.
+
+type Handle = Metric.Metric<number, unknown>
+
+/** Makes the update of a metric. The handle is made once for each list of values of its attributes. */
+const updateOf = <Values extends ReadonlyArray<string | number | undefined>>(
+  make: (...values: Values) => Handle
+): ((amount: number, context: Context.Context<never>, ...values: Values) => void) => {
+  const handles = new Map<string, Handle>()
+  return (amount, context, ...values) => {
+    const key = values.join(" ")
+    const handle = handles.get(key) ?? make(...values)
+    handles.set(key, handle)
+    handle.updateUnsafe(amount, context)
+  }
+}
+
+/** The metrics of a client that sends to `server`, of a merchant if it is named. Durations are in seconds. */
+const makeMeters = (
+  server: { readonly address: string; readonly port: number; readonly prefix: string },
+  merchant: string | undefined
+) => ({
+  recordAttempt: updateOf((operation: Operation, status: number | undefined, errorType: string | undefined) =>
+    histogram("http.client.request.duration", "How long an attempt took: one HTTP request", {
+      "http.request.method": Endpoints.all[operation].method,
+      "url.template": server.prefix + Endpoints.all[operation].path,
+      "server.address": server.address,
+      "server.port": String(server.port),
+      "http.response.status_code": status?.toString(),
+      "error.type": errorType
+    })
+  ),
+
+  recordCall: updateOf((operation: Operation, result: string, outcome: string, errorType: string | undefined) =>
+    histogram("effect_pix_call_duration_seconds", "How long a call took, over all its attempts and waits", {
+      operation,
+      result,
+      outcome,
+      "server.address": server.address,
+      "error.type": errorType,
+      merchant
+    })
+  ),
+
+  countFailed: updateOf((operation: Operation, outcome: string, errorType: string | undefined) =>
+    counter(
+      "effect_pix_call_failed_centavos_total",
+      "{centavo}",
+      "The sum of the writes that did not succeed: a write that is repeated counts each time",
+      { operation, outcome, "error.type": errorType }
+    )
+  ),
+
+  recordClockOffset: updateOf(() => clockOffset("gateway")),
+
+  countRefusedRetry: updateOf((operation: Operation) =>
+    counter(
+      "effect_pix_retries_refused_total",
+      "{retry}",
+      "Retries that the retry budget refused, since too many calls failed",
+      { operation, "server.address": server.address }
+    )
+  ),
+
+  countMisfit: updateOf((operation: Operation, field: string) =>
+    counter(
+      "effect_pix_misfits_total",
+      "{answer}",
+      "Answers with an optional field that did not fit the contract and was left out",
+      { operation, field }
+    )
+  )
+})
+
+type Meters = ReturnType<typeof makeMeters>

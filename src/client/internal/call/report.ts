@@ -1,5 +1,6 @@
 /**
- * Reports a write that ended without an error of its own: an interruption or a defect ended it, so nobody gets its key.
+ * The attributes that spans and log lines have of a call, and of an attempt that failed; and the report of a write that ended without an
+ * error of its own: an interruption or a defect ended it, so nobody gets its key.
  */
 import type * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
@@ -7,12 +8,44 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as ErrorReporter from "effect/ErrorReporter"
 import type * as Tracer from "effect/Tracer"
+import { fingerprint } from "../../../contract/IdempotencyKey.ts"
 import { OutcomeUnknown } from "../../../contract/PaymentsError.ts"
-import { log } from "../../../internal/spans.ts"
+import { errorType, log } from "../../../internal/spans.ts"
 import type { PaymentsPolicy } from "../../PaymentsPolicy.ts"
-import { attributesOfError } from "./attributes.ts"
 import { doubtFields } from "./error.ts"
-import type { Call } from "./state.ts"
+import type { Call, Failed } from "./state.ts"
+
+/** The merchant whose client makes the call, if it is one of `Merchants`. */
+const merchantOf = ({ client: { merchant } }: Pick<Call, "client">) =>
+  merchant === undefined ? {} : { "payments.merchant": merchant }
+
+/** The attributes of a call before it is sent. */
+export const attributesOfCall = (call: Call) => {
+  const { idempotencyKey } = call.prepared
+  return {
+    "payments.operation": call.route.endpoint.operation,
+    ...merchantOf(call),
+    ...(idempotencyKey !== undefined && { "payments.idempotency_key_hash": fingerprint(idempotencyKey) })
+  }
+}
+
+/** The attributes of the error of a call. */
+export const attributesOfError = (call: Pick<Call, "client">, error: ErrorReporter.Reportable) => ({
+  ...error[ErrorReporter.attributes],
+  ...merchantOf(call)
+})
+
+/** The attributes of a call after an attempt that failed. */
+export const attributesOfAttempt = (call: Call, failed: Failed) => {
+  const unanswered = call.prepared.idempotencyKey === undefined ? "NoEffect" : "Unknown"
+  return {
+    ...attributesOfCall(call),
+    "payments.attempts": call.attempts,
+    "payments.outcome": failed._tag === "Refused" ? "Rejected" : failed.sent === "NotSent" ? failed.sent : unanswered,
+    "error.type": errorType(failed),
+    "payments.retry_after": failed.retryAfter && Duration.toSeconds(failed.retryAfter)
+  }
+}
 
 /**
  * Gets each write that is called, for a repetition that has to know what its calls left. A reference, since the user's effect, perhaps

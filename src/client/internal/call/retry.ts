@@ -11,7 +11,7 @@ import type { ApiCredentials } from "../../Credentials.ts"
 import type { FailedAttempt, PaymentsPolicy } from "../../PaymentsPolicy.ts"
 import { errorType, inTraceOf, log } from "../../../internal/spans.ts"
 import { failureTag } from "../failureTag.ts"
-import { attributesOfAttempt } from "./attributes.ts"
+import { attributesOfAttempt } from "./report.ts"
 import { type Call, type Failed, sendUntil, type Unanswered } from "./state.ts"
 
 /** The reasons after which another attempt may succeed, whatever the status. */
@@ -133,7 +133,7 @@ export const makeRetry = (call: Call): Retry => {
     if (!budget.take(policy.retryBudget, again === "throttled")) {
       client.meters.countRefusedRetry(1, call.context, operation)
       const line = `The retry budget is spent: ${operation} was not tried again. More calls fail at their first attempt until others succeed.`
-      yield* client.reportBudget(monotonicMillis(), line, {
+      yield* client.report("budget", monotonicMillis(), line, {
         attributes: attributesOfAttempt(call, last),
         span: call.span
       })

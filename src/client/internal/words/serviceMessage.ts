@@ -120,7 +120,9 @@ const wordsOfText = (text: string): string => (text.startsWith("<") ? wordsOfHtm
 
 /** The words of texts that say why, each once: no code, and no other value of JSON. */
 export const wordsOf = (said: ReadonlyArray<Reason>, code?: string): string => {
-  const texts = said.slice(0, maxMembers).filter(({ isCode, text }) => !isCode && text !== code && parse(text) === undefined)
+  const texts = said
+    .slice(0, maxMembers)
+    .filter(({ isCode, text }) => !isCode && text !== code && parse(text) === undefined)
   return [...new Set(texts.map(({ text }) => wordsOfText(text)))].filter((text) => text !== "").join("; ")
 }
 
