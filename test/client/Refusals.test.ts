@@ -5,7 +5,7 @@ import { Duration, Effect } from "effect"
 import { readFileSync } from "node:fs"
 import { lines } from "../../src/client/internal/call/refusalLines.ts"
 import { fieldsNamed, pathOfRequest } from "../../src/client/internal/words/fieldsNamed.ts"
-import { isPhrase } from "../../src/client/internal/words/phrases.ts"
+import { fold, isPhrase, phrasesOf, readPhrases } from "../../src/client/internal/words/phrases.ts"
 import { doubtful, neutral, refusals } from "../../src/client/internal/words/refusals.ts"
 import { requestWithdrawal as endpoint } from "../../src/contract/Endpoints.ts"
 import { FailureReason } from "../../src/contract/FailureReason.ts"
@@ -404,6 +404,58 @@ describe("the client's own table", () => {
       "npm run words writes it"
     )
   })
+})
+
+/** Codes of Celcoin's public tables of payouts by PIX, each with words for what it says, and what a person types for it. */
+const listed: ReadonlyArray<readonly [cause: KnownRefusal["cause"], codes: Readonly<Record<string, string>>]> = [
+  [
+    "RequestRejected",
+    {
+      CBE001: "ClientCode é obrigatório",
+      CBE039: "A conta informada não vale",
+      CBE041: "A conta tem mais de 20 caracteres",
+      CBE091: "Informe um dos campos",
+      CBE093: "ClientCode longo demais",
+      CBE094: "Informe amount",
+      CBE095: "amount em formato errado",
+      CBE174: "key tem mais de 77 caracteres",
+      CBE175: "Não se pode cadastrar a chave",
+      CBE176: "A conta está encerrada",
+      CBE190: "A chave não é desta conta",
+      PBE304: "No entry of this key",
+      PBE308: "The account takes no PIX",
+      PBE310: "The key has another format",
+      PBE316: "Transactions inside of one PSP are not taken",
+      PBE326: "No account of this number",
+      PBE327: "The account of the creditor takes nothing",
+      PBE328: "The account of the creditor is closed"
+    }
+  ],
+  [
+    "LimitReached",
+    { CBE102: "O valor passa do máximo de uma operação", CBE177: "A conta está bloqueada", PBE105: "No limit left" }
+  ],
+  ["InsufficientBalance", { CIE040: "Não há saldo" }],
+  [
+    "Unknown",
+    {
+      CBE100: "Um lançamento igual está pendente",
+      CBE101: "Este clientCode tem um lançamento",
+      PBE150: "Rejected",
+      PBE300: "The end to end id was used",
+      PBE324: "Settlement aborted by a time out",
+      PBE325: "The agent of the creditor broke"
+    }
+  ]
+]
+
+it("a public list of codes, typed as entries, leaves no refusal in doubt, and takes no doubt for a refusal", () => {
+  const typed = phrasesOf(listed.map(([cause, codes]) => ({ cause, phrases: Object.keys(codes) })))
+  for (const [cause, codes] of listed)
+    for (const [code, words] of Object.entries(codes)) {
+      const texts = [fold({ text: words, isCode: false }), fold({ text: code, isCode: true })]
+      assert.strictEqual(readPhrases(texts, 400, typed).own?.cause, cause, code)
+    }
 })
 
 it("the lines are numbered in their order", () => {

@@ -20,7 +20,10 @@ const lists = {
   brokenBehind: "a doubt",
   timeOut: "a doubt",
   underWay: "a doubt",
-  keyUsed: "a doubt"
+  keyUsed: "a doubt",
+  // Written in one go, before they were measured: ten of what broke, of earlier requests, and of limits that wait; and thirty others.
+  unseenDoubts: "a doubt",
+  unseenOrdinary: "a refusal"
 } as const
 type List = keyof typeof lists
 
