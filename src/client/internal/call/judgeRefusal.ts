@@ -22,8 +22,8 @@ import { secretsOfBody } from "../words/secrets.ts"
 import { digestOf, isStatusPhrase, withoutValues } from "../words/sentence.ts"
 import { maxRefusalLength } from "../../../internal/bounds.ts"
 import { readServiceMessage, waitSeconds } from "../words/serviceMessage.ts"
-import { type Answer, readByStatus, readRefusal } from "./refusalLines.ts"
-import type { Call, Failed, FailedRecord } from "./state.ts"
+import { type Answer, readByStatus, readRefusal, type Verdict } from "./refusalLines.ts"
+import type { Call, Failed, FailedRecord, Refused, Unanswered } from "./state.ts"
 
 const parametersOf = (template: string, path: string): ReadonlyArray<string> => {
   const [written = ""] = path.split("?")
@@ -113,21 +113,11 @@ const kindOf = ({ prepared: { asked }, route }: Call): Answer["kind"] => {
   return asked?.paymentMethod === "PIX" ? "PixCharge" : "OtherCharge"
 }
 
-/** Judges a refusal, by its body or by the reason why the body could not be read. One by a record has a 2xx. */
-export const judgeRefusal = (
-  call: Call,
-  status: number,
-  headers: AnswerHeaders,
-  body: { readonly text: string } | { readonly unread: FailureReason },
-  record?: FailedRecord
-): Failed => {
-  const now = call.settings.clock.currentTimeMillisUnsafe()
-  const secrets = secretsOf(call)
-  const text = "text" in body ? body.text : ""
+/** What a body says: to be judged, and to be shown. */
+const readWords = (call: Call, status: number, text: string, secrets: ReadonlyArray<string>) => {
   const answered = readServiceMessage(text, status)
   const { code = "", isJson, said } = answered
   const reasons = answered.reasons.filter((reason) => !secrets.includes(reason))
-  const message = answered.words || [...new Set(reasons)].join("; ")
   const pathOf = pathOfRequest(call.route.endpoint)
   const fields = fieldsNamed(text, pathOf).filter(({ words }) => !secrets.includes(words))
   const display = (words: string) =>
@@ -136,45 +126,55 @@ export const judgeRefusal = (
       () => secrets,
       (token) => pathOf(token) !== undefined
     )
-  const retryAfter = retryAfterOf(headers, now) ?? (status === 429 ? waitInBody(text) : undefined)
-  const shown = {
-    serviceMessage: display(withFields(message, fields)) || undefined,
+  return {
+    said,
+    isJson,
+    isPage: !isJson && text.trim() !== "",
+    isSilent: said.length === 0 && reasons.every((reason) => isStatusPhrase(reason, status)),
+    serviceMessage: display(withFields(answered.words || [...new Set(reasons)].join("; "), fields)) || undefined,
     serviceCode: displayCode(code, () => secrets),
-    retryAfter
+    fields: fields.map(({ path, words }) => refusedField(path, display(words)))
   }
-  const isPage = !isJson && text.trim() !== ""
-  const isSilent = said.length === 0 && reasons.every((reason) => isStatusPhrase(reason, status))
-  const unread = "text" in body ? unreadReason(text, isJson, headers) : body.unread
-  const reading = readPhrases(withoutValues(said, [...secrets, call.prepared.path]), status, call.client.refusals)
-  const verdict = isWrite(call.route.endpoint)
-    ? readRefusal({
-        ...reading,
-        status,
-        kind: kindOf(call),
-        record: record && (record.isProof && call.inDoubt === undefined ? "Sure" : "Unsure"),
-        unread,
-        isSilent
-      })
-    : readByStatus(status)
-  const named = fields.map(({ path, words }) => refusedField(path, display(words)))
-  const digest = () => digestOf(call.route.endpoint.operation, status, said, secrets)
-  const oneByOne = reading.isDoubtful || reading.isVague || undefined
-  if ("doubt" in verdict) {
-    // After an attempt that may have been executed, a refusal is no sentence to be judged.
-    const isUnknown = verdict.isUnknown === true && call.inDoubt === undefined
-    return {
-      _tag: "Unanswered",
-      sent: "Unknown",
-      reason: verdict.doubt === "RefusalUnknown" && call.inDoubt !== undefined ? "RefusedAfterUnknown" : verdict.doubt,
-      status,
-      ...shown,
-      issues: record?.issues ?? (isUnknown && named.length > 0 ? named : undefined),
-      seen: record === undefined ? recordIn(call, text, secrets) : record.seen,
-      digest: isUnknown ? digest() : undefined,
-      oneByOne: isUnknown ? oneByOne : undefined
-    }
+}
+
+/** What is known of a refusal, whatever it is. */
+interface Read extends Pick<Refused, "digest" | "oneByOne" | "status" | "unread" | "record"> {
+  readonly words: ReturnType<typeof readWords>
+  readonly retryAfter: Duration.Duration | undefined
+  readonly seen: () => Seen | undefined
+}
+
+const unanswered = (
+  { inDoubt }: Call,
+  { doubt, isUnknown = false }: Extract<Verdict, { readonly doubt: unknown }>,
+  { digest, oneByOne, record, retryAfter, seen, status, words: { fields, serviceCode, serviceMessage } }: Read
+): Unanswered => {
+  // After an attempt that may have been executed, a refusal is no sentence to be judged.
+  const isSentence = isUnknown && inDoubt === undefined
+  return {
+    _tag: "Unanswered",
+    sent: "Unknown",
+    reason: doubt === "RefusalUnknown" && inDoubt !== undefined ? "RefusedAfterUnknown" : doubt,
+    status,
+    serviceMessage,
+    serviceCode,
+    retryAfter,
+    issues: record?.issues ?? (isSentence && fields.length > 0 ? fields : undefined),
+    seen: seen(),
+    digest: isSentence ? digest?.() : undefined,
+    oneByOne: isSentence ? oneByOne : undefined
   }
-  const { cause, entry } = verdict
+}
+
+const refused = (
+  { cause, entry }: Extract<Verdict, { readonly cause: unknown }>,
+  { words, digest, oneByOne, record, retryAfter, status, unread }: Read,
+  ours: KnownRefusal | undefined,
+  now: number
+): Refused => {
+  const { fields, isPage, isSilent, serviceCode, serviceMessage } = words
+  // A page, or the phrase of the status, are no words of the service.
+  const isShown = !(setupStatuses.has(status) && (isPage || isSilent))
   return {
     _tag: "Refused",
     status,
@@ -182,12 +182,44 @@ export const judgeRefusal = (
     isPage,
     unread,
     record,
-    digest: cause === "IdempotencyConflict" || (entry !== undefined && entry === reading.ours) ? digest : undefined,
+    fields,
     oneByOne,
-    fields: named,
-    ...shown,
-    // A page, or the phrase of the status, are no words of the service.
-    ...(setupStatuses.has(status) && (isPage || isSilent) && { serviceMessage: undefined, serviceCode: undefined }),
+    digest: cause === "IdempotencyConflict" || (entry !== undefined && entry === ours) ? digest : undefined,
+    serviceMessage: isShown ? serviceMessage : undefined,
+    serviceCode: isShown ? serviceCode : undefined,
     retryAfter: (entry && waitOf(entry, now)) ?? retryAfter
   }
+}
+
+/** Judges a refusal, by its body or by the reason why the body could not be read. One by a record has a 2xx. */
+export const judgeRefusal = (
+  call: Call,
+  status: number,
+  headers: AnswerHeaders,
+  body: { readonly text: string } | { readonly unread: FailureReason },
+  record?: FailedRecord
+): Failed => {
+  const { endpoint } = call.route
+  const now = call.settings.clock.currentTimeMillisUnsafe()
+  const secrets = secretsOf(call)
+  const text = "text" in body ? body.text : ""
+  const words = readWords(call, status, text, secrets)
+  const { isSilent, said } = words
+  const unread = "text" in body ? unreadReason(text, words.isJson, headers) : body.unread
+  const reading = readPhrases(withoutValues(said, [...secrets, call.prepared.path]), status, call.client.refusals)
+  const proof = record && (record.isProof && call.inDoubt === undefined ? "Sure" : "Unsure")
+  const verdict = isWrite(endpoint)
+    ? readRefusal({ ...reading, status, kind: kindOf(call), record: proof, unread, isSilent })
+    : readByStatus(status)
+  const read = {
+    words,
+    status,
+    unread,
+    record,
+    retryAfter: retryAfterOf(headers, now) ?? (status === 429 ? waitInBody(text) : undefined),
+    seen: () => (record === undefined ? recordIn(call, text, secrets) : record.seen),
+    digest: () => digestOf(endpoint.operation, status, said, secrets),
+    oneByOne: reading.isDoubtful || reading.isVague || undefined
+  }
+  return "doubt" in verdict ? unanswered(call, verdict, read) : refused(verdict, read, reading.ours, now)
 }
