@@ -145,31 +145,32 @@ const attempts = Effect.fnUntraced(function* <A, E extends Tagged>(call: Call<A,
     if (Result.isSuccess(result)) {
       settings.budget.refund(settings.policy.retryBudget, retry?.cost() ?? "first")
       end(call, Exit.void, { result: "Success", outcome: "Executed" })
-      if (call.misfits.size > 0) {
-        const attributes = { ...attributesOfCall(call), "payments.outcome": "Executed" }
-        const now = settings.monotonicMillis()
-        yield* client.reportMisfits(call.misfits, {
-          attributes,
-          context: call.context,
-          now,
-          operation,
-          span: call.span
-        })
-      }
+      if (call.misfits.size > 0) yield* reportMisfits(call)
       return result.success
     }
     const last = result.failure
-    call.request = undefined
-    if (call.prepared.idempotencyKey !== undefined && last._tag === "Unanswered" && last.sent === "Unknown") {
-      call.inDoubt = { ...last, seen: last.seen ?? call.inDoubt?.seen }
-      call.fingerprint ??= call.sender?.fingerprint()
-    }
+    storeDoubt(call, last)
     errorAfter(call, last)
     if (last._tag === "Refused" && last.status === 429) yield* reportRateLimit(call, last)
     retry ??= makeRetry(call)
     if (!(yield* retry.next(last, used))) return yield* giveUp(call, last)
   }
 })
+
+const reportMisfits = (call: Call) => {
+  const { client, context, misfits, route, settings, span } = call
+  const attributes = { ...attributesOfCall(call), "payments.outcome": "Executed" }
+  const { operation } = route.endpoint
+  return client.reportMisfits(misfits, { attributes, context, now: settings.monotonicMillis(), operation, span })
+}
+
+/** Ends the request, and stores the doubt in which it leaves a write. */
+const storeDoubt = (call: Call, last: Failed): void => {
+  call.request = undefined
+  if (call.prepared.idempotencyKey === undefined || last._tag === "Refused" || last.sent === "NotSent") return
+  call.inDoubt = { ...last, seen: last.seen ?? call.inDoubt?.seen }
+  call.fingerprint ??= call.sender?.fingerprint()
+}
 
 /** Why a write must not be sent now. */
 const withholdingReason = (call: Call, sender: Sender): "OtherClientId" | "PastHorizon" | undefined => {

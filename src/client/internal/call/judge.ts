@@ -6,6 +6,7 @@
  * check of the certificate. Everything else, and every cause that is not known here, counts as unknown.
  */
 import { identity } from "effect/Function"
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type { FailureReason } from "../../../contract/PaymentsError.ts"
 import type { AnswerHeaders, TransportFailure } from "../../../internal/transport.ts"
@@ -76,26 +77,25 @@ const judgeCode = (code: string, syscall: unknown, message: unknown): Unanswered
   return code.startsWith("HPE_") ? notHttp : unrecognised
 }
 
-const judgeCause = (cause: unknown, depth: number): Unanswered => {
-  if (typeof cause !== "object" || cause === null || depth > 8) return unrecognised
-  // Several addresses were tried (happy eyeballs). The request was not sent only if that is true of each attempt.
-  if ("errors" in cause && Array.isArray(cause.errors) && cause.errors.length > 0) {
-    let first: Unanswered | undefined
-    for (const error of cause.errors) {
-      const verdict = judgeCause(error, depth + 1)
-      // The other errors are not read, since an error may contain itself.
-      if (verdict.sent === "Unknown") return verdict
-      first ??= verdict
-    }
-    return first ?? unrecognised
+/** Of several addresses that were tried (happy eyeballs): the request was not sent only if that is true of each attempt. */
+const judgeAll = (errors: ReadonlyArray<unknown>, depth: number): Unanswered => {
+  let first: Unanswered | undefined
+  for (const error of errors) {
+    const verdict = judgeCause(error, depth)
+    // The other errors are not read, since an error may contain itself.
+    if (verdict.sent === "Unknown") return verdict
+    first ??= verdict
   }
-  if ("code" in cause && typeof cause.code === "string") {
-    const syscall = "syscall" in cause ? cause.syscall : undefined
-    return judgeCode(cause.code, syscall, "message" in cause ? cause.message : undefined)
-  }
+  return first ?? unrecognised
+}
+
+const judgeCause = (error: unknown, depth: number): Unanswered => {
+  if (!Predicate.isObject(error) || depth > 8) return unrecognised
+  const { cause, code, errors, message, name, syscall } = error
+  if (Array.isArray(errors) && errors.length > 0) return judgeAll(errors, depth + 1)
+  if (Predicate.isString(code)) return judgeCode(code, syscall, message)
   // Most errors of undici's parser have no code.
-  if ("name" in cause && cause.name === "HTTPParserError") return notHttp
-  return "cause" in cause ? judgeCause(cause.cause, depth + 1) : unrecognised
+  return name === "HTTPParserError" ? notHttp : judgeCause(cause, depth + 1)
 }
 
 /**
