@@ -11,11 +11,15 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Request from "effect/Request"
 import * as RequestResolver from "effect/RequestResolver"
+import * as Result from "effect/Result"
 import { type Fragment, join } from "effect/sql/Statement"
 import type { SqlError } from "effect/sql/SqlError"
+import { failureNameOf, reasonOf, refusedBy } from "../internal/databaseFailure.ts"
 import { monotonicMillis } from "../internal/monotonic.ts"
+import { countSinceLine, type Lines, log } from "../internal/spans.ts"
 import { unnoticed } from "../internal/soleWriter.ts"
 import { type Database, inTransaction, isOneOf, locked, unpacked } from "./Database.ts"
+import { report } from "./Failures.ts"
 import { databaseNow } from "./Now.ts"
 
 /** The columns of a table whose rows wait, as SQL. A row that another program inserts is due at once. */
@@ -43,6 +47,10 @@ export interface DueOptions {
   readonly place?: Fragment | undefined
   /** Looks for the next row that is due, together with other tables. Default: alone. */
   readonly look?: Look | undefined
+  /** What else a take writes, as SQL. */
+  readonly taken?: Fragment | undefined
+  /** The column that names a row in a log line. Default: `key`. */
+  readonly name?: string | undefined
 }
 
 /** In how many milliseconds the next row of a table is due, and the last one. */
@@ -100,6 +108,12 @@ export interface Taken {
 
 export type Due = ReturnType<typeof makeDue>
 
+/** How many rows that the database refuses a process leaves out of its takes, and for how many milliseconds: then they are tried again. */
+const [mostRefused, refusedFor] = [100, 60_000]
+
+/** Whether the database refuses what a statement writes, as by a constraint, a trigger or a right: it does so again until somebody ends that. */
+const isRefusal = (error: SqlError) => !error.isRetryable && failureNameOf(error) === undefined
+
 export const makeDue = (
   database: Database,
   {
@@ -108,10 +122,12 @@ export const makeDue = (
     keyType,
     longest,
     look = makeLook(database),
+    name = key,
     notBefore,
     place: ofRow,
     scope,
     table,
+    taken: alsoTaken,
     waits
   }: DueOptions
 ) => {
@@ -145,19 +161,92 @@ export const makeDue = (
       sql`UPDATE ${rows} SET due_at = due_at - ${back} WHERE ${where} AND taken_by IS NULL AND due_at > ${wall}`
     )
   })
+  /** The rows that the database refused, each with the monotonic time from which on it is taken again. */
+  const refused = new Map<string, number>()
+  const lines: Lines = new Map()
+  const isRefused = () => isOneOf(database, key, unpacked(database, JSON.stringify([...refused.keys()]), keyType))
+  const isNotRefused = () => (refused.size === 0 ? sql`1 = 1` : sql`NOT ${isRefused()}`)
+  const refuse = Effect.fnUntraced(function* (row: Record<"key" | "name", string>, error: SqlError) {
+    yield* report(error)
+    const now = yield* monotonicMillis
+    refused.set(row.key, now + refusedFor)
+    if (countSinceLine(lines, table, now) === undefined) return
+    const triggers = sql<{
+      readonly name: string
+    }>`SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ${table}`
+    const by = refusedBy(error) ?? (dialect === "pg" ? "" : (yield* triggers).map(({ name }) => name).join(", "))
+    yield* log(
+      "Warn",
+      `The database refuses ${refused.size} row(s) of ${table}, as ${row.name} (${[reasonOf(error), by].join(" ").trim()}). They wait, and are tried once a minute; no other row waits for them.`,
+      { "error.type": reasonOf(error), "database.refused_by": by || undefined }
+    )
+  })
+  /** In how many milliseconds the first of them is taken again. */
+  const untilRefused = Effect.map(monotonicMillis, (now) => Math.max(0, Math.min(...refused.values()) - now))
+
   const untilNextOf = (only: Fragment): Effect.Effect<number, SqlError> =>
-    Effect.flatMap(databaseNow(database), (now) =>
+    Effect.flatMap(Effect.all([databaseNow(database), untilRefused]), ([now, untilRefused]) =>
       Effect.flatMap(
         look(sql`SELECT MIN(due_at) - ${now} AS "first", ${dialect === "pg" ? sql`0` : sql`MAX(due_at - ${from(now)})`} AS "longest"
-          FROM ${rows} WHERE ${where} AND ${only}`),
+          FROM ${rows} WHERE ${where} AND ${only} AND ${isNotRefused()}`),
         (row) => {
-          if (row === undefined || row.first === null) return Effect.succeed(Infinity)
+          if (row === undefined || row.first === null) return Effect.succeed(untilRefused)
           return dialect === "sqlite" && Number(row.longest) > longest
             ? bringForward(now)
-            : Effect.succeed(Math.max(0, Number(row.first)))
+            : Effect.succeed(Math.min(untilRefused, Math.max(0, Number(row.first))))
         }
       )
     )
+
+  /** The rows that are due and that a take may have, as SQL. */
+  const isDueAt = (now: Fragment, only: Fragment) =>
+    sql`${where} AND due_at <= ${now} AND ${only} AND ${isNotRefused()}`
+  const orderOf = ({ first }: Takes) => (first === undefined ? sql`due_at` : sql`${first}, due_at`)
+  const takeDue = Effect.fnUntraced(function* (
+    taker: string,
+    lease: number,
+    most: number,
+    takes: Takes
+  ): Effect.fn.Return<ReadonlyArray<DueRow>, SqlError> {
+    const [now, until] = [yield* fromNow(0), yield* fromNow(lease)]
+    const { only = sql`1 = 1`, turn } = takes
+    const isDue = isDueAt(now, only)
+    const take = (count: number, condition: Fragment) => {
+      const due = sql`SELECT ${sql(place)} FROM ${rows} WHERE ${condition} ORDER BY ${orderOf(takes)} LIMIT ${count} ${locked(database)}`
+      return sql<DueRow>`UPDATE ${rows} SET due_at = ${until}, taken_by = ${taker}, tries = tries + 1${alsoTaken === undefined ? sql.literal("") : sql`, ${alsoTaken}`}
+          WHERE ${isOneOf(database, place, due)} RETURNING ${columns}, CAST(${sql(key)} AS TEXT) AS "key", tries AS "tries"`
+    }
+    if (turn === undefined) return yield* unnoticed(take(most, isDue))
+    const turned = yield* turn(sql`SELECT 1 FROM ${rows} WHERE ${isDue}`)
+    // Who has the turn looks for its row after it has it: who has none locks none.
+    if (dialect === "pg")
+      return yield* sql<DueRow>`WITH turn AS (${turned}) ${take(1, sql`EXISTS (SELECT 1 FROM turn) AND ${isDue}`)}`
+    return yield* unnoticed(
+      inTransaction(database)(
+        Effect.flatMap(turned, ({ length }) => (length === 0 ? Effect.succeed([]) : take(1, isDue)))
+      )
+    )
+  })
+
+  /** The same one by one, after the database refused the take of them together: those that it refuses are left out from now on. */
+  const takeOneByOne = Effect.fnUntraced(function* (taker: string, lease: number, most: number, takes: Takes) {
+    const { only = sql`1 = 1` } = takes
+    const found = yield* sql<
+      Record<"key" | "name", string>
+    >`SELECT CAST(${sql(key)} AS TEXT) AS "key", CAST(${sql(name)} AS TEXT) AS "name"
+      FROM ${rows} WHERE ${isDueAt(yield* fromNow(0), only)} ORDER BY ${orderOf(takes)} LIMIT ${most}`
+    const taken: Array<DueRow> = []
+    for (const row of found) {
+      const isRow = isOneOf(database, key, unpacked(database, JSON.stringify([row.key]), keyType))
+      const one = yield* Effect.result(takeDue(taker, lease, 1, { ...takes, only: sql`${only} AND ${isRow}` }))
+      if (Result.isSuccess(one)) taken.push(...one.success)
+      else if (isRefusal(one.failure) && refused.size < mostRefused) yield* refuse(row, one.failure)
+      // What was taken has its handlers.
+      else if (taken.length > 0) break
+      else return yield* one.failure
+    }
+    return taken
+  })
 
   return {
     /** What a row has that is due after a number of milliseconds, and that nobody has taken, as SQL for an UPDATE. */
@@ -168,28 +257,20 @@ export const makeDue = (
       taker: string,
       lease: number,
       most: number,
-      { first, only = sql`1 = 1`, turn }: Takes = {}
+      takes: Takes = {}
     ): Effect.fn.Return<ReadonlyArray<DueRow>, SqlError> {
       if (dialect === "sqlite") yield* followClock
-      const [now, until] = [yield* fromNow(0), yield* fromNow(lease)]
-      const isDue = sql`${where} AND due_at <= ${now} AND ${only}`
-      const order = first === undefined ? sql`due_at` : sql`${first}, due_at`
-      const take = (count: number, condition: Fragment) => {
-        const due = sql`SELECT ${sql(place)} FROM ${rows} WHERE ${condition} ORDER BY ${order} LIMIT ${count} ${locked(database)}`
-        return sql<DueRow>`UPDATE ${rows} SET due_at = ${until}, taken_by = ${taker}, tries = tries + 1
-          WHERE ${isOneOf(database, place, due)} RETURNING ${columns}, CAST(${sql(key)} AS TEXT) AS "key", tries AS "tries"`
-      }
-      if (turn === undefined) return yield* unnoticed(take(most, isDue))
-      const turned = yield* turn(sql`SELECT 1 FROM ${rows} WHERE ${isDue}`)
-      // Who has the turn looks for its row after it has it: who has none locks none.
-      if (dialect === "pg")
-        return yield* sql<DueRow>`WITH turn AS (${turned}) ${take(1, sql`EXISTS (SELECT 1 FROM turn) AND ${isDue}`)}`
-      return yield* unnoticed(
-        inTransaction(database)(
-          Effect.flatMap(turned, ({ length }) => (length === 0 ? Effect.succeed([]) : take(1, isDue)))
-        )
+      const now = yield* monotonicMillis
+      for (const [key, until] of refused) if (until <= now) refused.delete(key)
+      return yield* Effect.catchIf(takeDue(taker, lease, most, takes), isRefusal, () =>
+        takeOneByOne(taker, lease, most, takes)
       )
     }),
+    /** The keys of the rows that the database refuses, as this process knows. */
+    refused: refused as ReadonlyMap<string, unknown>,
+    /** Whether a row is one of them, or none, as SQL. */
+    isRefused,
+    isNotRefused,
     /**
      * Renews the leases of rows, for the time of the lease in milliseconds. Nobody takes a row that is locked. It finds them by the
      * primary key alone: with the condition of the index PostgreSQL may read all rows that wait, as long as its statistics are old.

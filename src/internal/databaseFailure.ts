@@ -76,3 +76,14 @@ export const failureOf = (reason: string): Failure | undefined => known.find(([n
 
 /** The reason of a failure: the name of one that a person has to end, or Effect's own. */
 export const reasonOf = (error: SqlError): string => failureNameOf(error) ?? error.reason._tag
+
+/**
+ * The name of the constraint, or of the function of the trigger, that refused a statement; `undefined` where the database does not say
+ * it. Nothing else of its message is read, which may quote a row.
+ */
+export const refusedBy = ({ reason: { cause } }: SqlError): string | undefined => {
+  const textOf = (field: string) => (Predicate.hasProperty(cause, field) ? String(cause[field]) : "")
+  const [, ofSqlite] = /^[A-Z ]+ constraint failed: (\w+(?:\.\w+)?)/.exec(textOf("message")) ?? []
+  const [, ofTrigger] = /^PL\/pgSQL function ([\w."]+)\(/.exec(textOf("where")) ?? []
+  return textOf("constraint") || ofTrigger || ofSqlite
+}

@@ -168,16 +168,61 @@ describe("a row that is due", () => {
       const jobs = yield* makeJobs
       const { layer, lines } = makeWarnings()
       yield* jobs.insert(0, "a")
-      yield* jobs.sql`CREATE TRIGGER broken BEFORE UPDATE ON jobs BEGIN SELECT RAISE(ABORT, 'maria@example.com'); END`
+      yield* jobs.sql`ALTER TABLE jobs RENAME TO away`
       yield* Effect.provide(jobs.work(), layer)
       yield* settle
       yield* later(59)
       assert.lengthOf(lines, 1)
       yield* later(2)
       assert.deepStrictEqual(lines, Array(2).fill("Jobs: the queue did not answer, it is polled again"))
-      yield* jobs.sql`DROP TRIGGER broken`
+      yield* jobs.sql`ALTER TABLE away RENAME TO jobs`
       yield* later(1)
       assert.deepStrictEqual(jobs.seen, ["a"])
+    }
+  )
+
+  effect(
+    "waits while the database refuses it, for at most a minute more, with one line a minute that names it and the trigger",
+    memory,
+    function* () {
+      const jobs = yield* makeJobs
+      const { layer, lines } = makeWarnings()
+      yield* jobs.insert(0, "a")
+      yield* jobs.insert(1, "b", "c")
+      yield* jobs.sql`CREATE TRIGGER broken BEFORE UPDATE ON jobs WHEN NEW.name IN ('a', 'c')
+        BEGIN SELECT RAISE(ABORT, 'maria@example.com'); END`
+      yield* Effect.provide(jobs.work(undefined, 2), layer)
+      yield* later(59)
+      assert.deepStrictEqual(jobs.seen, ["b"])
+      assert.lengthOf(lines, 1)
+      yield* later(2)
+      assert.deepStrictEqual(
+        lines.map((line) => line.replace(/ They wait.*/, "")),
+        [1, 2].map((count) => `The database refuses ${count} row(s) of jobs, as a (ConstraintError broken).`)
+      )
+      yield* jobs.insert(2, "d")
+      yield* later(1)
+      assert.deepStrictEqual(jobs.seen, ["b", "d"])
+      yield* jobs.sql`DROP TRIGGER broken`
+      yield* later(60)
+      assert.deepStrictEqual(jobs.seen, ["b", "d", "a", "c"])
+    }
+  )
+
+  effect(
+    "is tried alone once a minute where the database refuses it, however many rows it refuses, up to a hundred",
+    memory,
+    function* () {
+      const jobs = yield* makeJobs
+      const { layer, lines } = makeWarnings()
+      yield* jobs.insert(0, ...Array.from({ length: 120 }, (_, at) => `row ${at}`))
+      yield* jobs.sql`CREATE TRIGGER broken BEFORE UPDATE ON jobs WHEN NEW.name LIKE 'row %' BEGIN SELECT RAISE(ABORT, 'no'); END`
+      yield* Effect.provide(jobs.work(undefined, 10), layer)
+      yield* later(130)
+      assert.isAtMost(lines.length, 2 * 3, lines.join("\n"))
+      yield* jobs.sql`DROP TRIGGER broken`
+      yield* later(120)
+      assert.lengthOf(jobs.seen, 120)
     }
   )
 })

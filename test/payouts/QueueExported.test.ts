@@ -190,6 +190,7 @@ const elsewhere = new Set([
   "The service refuses the payouts",
   "is another one than before",
   "the queue did not answer",
+  "The database refuses",
   "The database cannot be reached",
   "the tables were created in schema",
   "has tables of the same names",

@@ -1,6 +1,6 @@
 /** What the queue of payouts measures, and of what it warns. */
 import { assert } from "@effect/vitest"
-import { DateTime, Effect, Layer, Metric, References } from "effect"
+import { DateTime, Effect, Layer, Metric, Option, References, Stream } from "effect"
 import { Money } from "effect-pix"
 import { Fault } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
@@ -336,6 +336,45 @@ effect(
   }
 )
 
+/** That the database refuses each change of the row of a payout. */
+const refuseRow = (reference: string) =>
+  `CREATE TRIGGER refuse BEFORE UPDATE ON effect_pix_payouts WHEN NEW.reference = '${reference}' BEGIN SELECT RAISE(ABORT, 'no'); END`
+
+const settings = {
+  "without a pace": {},
+  "with a pace": { pace: { most: 60, per: "1 minute" } },
+  "with a cap of the day": { dailyCap: 1_000_000 }
+} as const
+for (const [setting, options] of Object.entries(settings))
+  for (const reference of ["invoice-1", "invoice-10"]) {
+    const told = makeWarnings()
+    effect(
+      `a payout (${reference}) whose row the database refuses stops none of nineteen others of an account ${setting}, and leaves when the database takes it`,
+      Layer.mergeAll(memory, gatewayOnce, told.layer, ownMetrics),
+      function* () {
+        const sql = yield* SqlClient.SqlClient
+        const queue = yield* startWorker(options)
+        yield* sql.unsafe(refuseRow(reference))
+        yield* queue.submitMany(payouts(20))
+        yield* TestClock.adjust("50 seconds")
+        assert.strictEqual(yield* requests(), 19)
+        assert.deepStrictEqual(told.lines, [
+          `The database refuses 1 row(s) of effect_pix_payouts, as ${reference} (ConstraintError refuse). They wait, and are tried once a minute; no other row waits for them.`
+        ])
+        const waiting = yield* Stream.runCollect(queue.list({ state: "accepted", because: "Database" }))
+        assert.deepStrictEqual(
+          waiting.map((status) => [status.reference, "because" in status && status.because]),
+          [[reference, "Database"]]
+        )
+        assert.include(yield* gauges, "delayed Database default {payout} 1")
+        yield* sql`DROP TRIGGER refuse`
+        yield* TestClock.adjust("70 seconds")
+        assert.strictEqual(yield* requests(), 20)
+        assert.isTrue(Option.exists(yield* queue.status(reference), ({ state }) => state === "posted"))
+      }
+    )
+  }
+
 const refusing = makeWarnings((line, { fiber }) => {
   const { "payments.reference": reference } = fiber.getRef(References.CurrentLogAnnotations)
   return `${String(reference)}: ${line}`
@@ -351,6 +390,9 @@ effect(
     yield* queue.submitMany(payouts(2))
     yield* TestClock.adjust("150 seconds")
     assert.strictEqual(yield* requests(), 1)
+    // Its mark is refused, and not why it waits: so each process reads that.
+    const status = Option.getOrThrow(yield* (yield* startClient()).status("invoice-1"))
+    assert.deepInclude(status, { state: "accepted", because: "Database" })
     const told = refusing.lines.filter((line) => line.includes("The database refuses a payout"))
     assert.deepStrictEqual(
       told,

@@ -15,7 +15,8 @@ import { databases } from "../support/database.ts"
 import { numberOf, seenWorld, startConfirming } from "../support/confirming.ts"
 import { live } from "../support/effect.ts"
 import { refused } from "../support/payoutAnswers.ts"
-import { gatewayOnce, payout, payouts, startClient, startWorker } from "../support/payoutQueue.ts"
+import { wrongClock } from "../support/exported.ts"
+import { gatewayOnce, makeWarnings, payout, payouts, startClient, startWorker } from "../support/payoutQueue.ts"
 import { makeStatements } from "../support/statements.ts"
 
 type Base = Layer.Success<typeof gatewayOnce> | SqlClient.SqlClient
@@ -214,6 +215,51 @@ ask("payouts are read in their order by state, key, amount and cause", function*
   assert.deepStrictEqual(counts, [`Waits accepted DailyCap  1 ${day} 1000`, "Waits parked Operator  1 1 1000"])
   assert.strictEqual((yield* queue.status("other"))._tag, "None")
 })
+
+const triggers = {
+  sqlite: [
+    "CREATE TRIGGER refuses BEFORE UPDATE ON effect_pix_payouts WHEN NEW.reference = 'invoice-2' BEGIN SELECT RAISE(ABORT, 'maria@example.com'); END"
+  ],
+  pg: [
+    `CREATE FUNCTION refuses() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+      BEGIN IF NEW.reference = 'invoice-2' THEN RAISE EXCEPTION 'maria@example.com'; END IF; RETURN NEW; END $$`,
+    "CREATE TRIGGER row_refused BEFORE UPDATE ON effect_pix_payouts FOR EACH ROW EXECUTE FUNCTION refuses()"
+  ]
+} as const
+const limits = {
+  sqlite: triggers.sqlite,
+  pg: [
+    "ALTER TABLE effect_pix_payouts ADD CONSTRAINT refuses CHECK (reference <> 'invoice-2' OR taken_by IS NULL) NOT VALID"
+  ]
+} as const
+for (const [kind, statements] of Object.entries({ "a trigger": triggers, "a constraint": limits }))
+  ask(
+    `a row that ${kind} refuses is left out of takes for a minute, and its line names it and what refuses it`,
+    function* (dialect) {
+      const { queue, referencesOf, set, sql, store } = yield* prepare
+      yield* queue.submitMany(payouts(4))
+      for (const { reference } of payouts(4)) yield* set(reference, `due_at = ${reference.at(-1)}`)
+      for (const text of statements[dialect]) yield* sql.unsafe(text)
+      const { layer, lines } = makeWarnings()
+      const isTaken = { turn: (found: Fragment) => Effect.succeed(sql`SELECT 1 WHERE EXISTS (${found})`) }
+      const take = (most: number, how?: typeof isTaken) =>
+        Effect.provide(
+          Effect.map(store.due.take("one", 30_000, most, how), ({ length }) => length),
+          layer
+        )
+      assert.deepStrictEqual([yield* take(3), yield* take(1, isTaken), yield* take(2)], [2, 1, 0])
+      assert.deepStrictEqual(yield* referencesOf("taken_by IS NULL"), ["invoice-2"])
+      const until = yield* store.due.untilNext
+      assert.isTrue(until > 10_000 && until < 60_001, `${until}`)
+      const clock = yield* Clock.Clock
+      const later = Object.assign(wrongClock(clock, { ahead: 0 }), {
+        monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe() + 61_000_000_000n
+      })
+      assert.strictEqual(yield* Effect.provideService(take(2), Clock.Clock, later), 0)
+      assert.lengthOf(lines, 2)
+      for (const line of lines) assert.match(line, /1 row\(s\) of effect_pix_payouts, as invoice-2 \(\w+ refuses\)/)
+    }
+  )
 
 ask("the table refuses a row that could not be listed or sent", function* () {
   const { sql } = yield* prepare

@@ -195,7 +195,7 @@ describe("a flood of ids that nobody knows", () => {
     let isTaking = false
     // The statement that takes the waiting rows does not see one that begins to wait before its answer.
     const transformer: Statement.Transformer = (statement, sql) => {
-      if (!isTaking || !statement.compile()[0].includes("SET state = 'Open'")) return Effect.succeed(statement)
+      if (!isTaking || !statement.compile()[0].includes("tries + 1, state = 'Open'")) return Effect.succeed(statement)
       isTaking = false
       const nothing = sql`SELECT name AS "key" FROM effect_pix_webhooks WHERE 1 = 0`
       return mayAnswer.open.pipe(Effect.andThen(Effect.repeat(Effect.yieldNow, { times: 500 })), Effect.as(nothing))

@@ -89,7 +89,6 @@ export const makeStore = (database: Database, webhook: string, lease = 0) => {
   // The state is part of the statement's text, so that PostgreSQL finds the rows by the index.
   const isIn = (state: State) => sql`webhook = ${webhook} AND state = ${sql.literal(`'${state}'`)}`
   const columns = sql`name, state, value, taken_by AS taker, due_at AS due`
-  const taken = sql`value, taken_by AS taker, name AS "key", tries AS "tries"`
   const longest = longestWait + lease
   const due = makeDue(database, {
     table,
@@ -97,6 +96,16 @@ export const makeStore = (database: Database, webhook: string, lease = 0) => {
     scope: sql`webhook = ${webhook}`,
     waits: sql.literal(`state = 'Open'`),
     columns: sql`value, taken_by AS taker`,
+    longest
+  })
+  /** The rows that wait for a first lookup. One that is taken waits for it no more. */
+  const first = makeDue(database, {
+    table,
+    key: "name",
+    scope: sql`webhook = ${webhook}`,
+    waits: sql.literal(`state = 'First'`),
+    columns: sql`value, taken_by AS taker`,
+    taken: sql.literal(`state = 'Open'`),
     longest
   })
   const waits = dialect === "pg" ? "value::json ->> 'waits'" : "json_extract(value, '$.waits')"
@@ -173,12 +182,7 @@ export const makeStore = (database: Database, webhook: string, lease = 0) => {
         WHERE webhook = ${webhook} AND name = ${key} AND taken_by = ${taker}`
     }),
     /** Takes at most so many rows that wait for a first lookup, the oldest. */
-    takeFirst: Effect.fnUntraced(function* (taker: string, millis: number, most: number) {
-      const now = yield* databaseNow(database)
-      const some = sql`SELECT name FROM ${rows} WHERE ${isIn("First")} ORDER BY due_at LIMIT ${most} ${locked(database)}`
-      return yield* sql<Taken>`UPDATE ${rows} SET state = 'Open', due_at = ${now} + ${millis}, taken_by = ${taker}, tries = 1
-        WHERE webhook = ${webhook} AND ${isOneOf(database, "name", some)} RETURNING ${taken}`
-    }),
+    takeFirst: first.take,
     /** By how many milliseconds the database's clock is ahead. */
     ahead: databaseAhead(database),
     count: (states: ReadonlyArray<State>) =>

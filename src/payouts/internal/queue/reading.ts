@@ -45,7 +45,7 @@ const isUnmarked = ({ mayHaveLeftAt, state }: Row) => state === "accepted" && ma
  * Rows as they are read: accepted ones wait for what their account waits for too. While nobody has checked the database since its server
  * started, nobody knows whether a mark of them is lost.
  */
-export const asRead = Effect.fnUntraced(function* ({ accounts }: Store, rows: ReadonlyArray<Row>) {
+export const asRead = Effect.fnUntraced(function* ({ accounts, due }: Store, rows: ReadonlyArray<Row>) {
   if (!rows.some(isUnmarked)) return rows
   const { account, isChecked } = yield* accounts.checked
   const held = heldOf(account, account.readAt)
@@ -54,7 +54,8 @@ export const asRead = Effect.fnUntraced(function* ({ accounts }: Store, rows: Re
     if (!isUnmarked(row)) return row
     const isDue = isDueBy.of({ payout: row, given: { now } })
     // One that a statement of your own inserted says nothing of its time.
-    if (isChecked || !isDue) return { ...row, because: becauseHeld(isDue ? row.because : "NotBefore", held) ?? null }
+    const own = due.refused.has(row.idempotencyKey) ? "Database" : row.because
+    if (isChecked || !isDue) return { ...row, because: becauseHeld(isDue ? own : "NotBefore", held) ?? null }
     const error = writeFailure(makeOutcomeUnknown(row.idempotencyKey, "OtherDatabase", row.sends))
     return { ...row, state: "unknown", because: "OtherDatabase", error }
   })

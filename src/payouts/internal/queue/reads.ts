@@ -37,7 +37,7 @@ export interface Listed {
   readonly until?: DateTime.DateTime | undefined
 }
 
-export const makeReads = ({ account, database, hasKeyOf }: StoreParts) => {
+export const makeReads = ({ account, database, due, hasKeyOf }: StoreParts) => {
   const { dialect, sql } = database
   const payouts = sql(table)
   const histories = sql(historyTable)
@@ -53,12 +53,16 @@ export const makeReads = ({ account, database, hasKeyOf }: StoreParts) => {
       Effect.orDie(decodeRows(rows))
     )
 
+  /** The cause that a row has of its own. The database may refuse to store that it refuses the row. */
+  const own = () =>
+    due.refused.size === 0 ? sql`because` : sql`CASE WHEN ${due.isRefused()} THEN 'Database' ELSE because END`
+
   /** Whether that is why a row waits, is in doubt or is parked: see `becauseHeld`. */
   const isFor = (because: PayoutBecause, held: Held["because"]) => {
     const accepted =
       held === "Paused"
         ? sql`CASE WHEN because = 'NotBefore' THEN because ELSE 'Paused' END`
-        : sql`COALESCE(because, ${held ?? null})`
+        : sql`COALESCE(${own()}, ${held ?? null})`
     return sql`state IN ('accepted', 'unknown', 'parked') AND CASE WHEN state = 'accepted' THEN ${accepted} ELSE because END = ${because}`
   }
 
@@ -118,7 +122,7 @@ export const makeReads = ({ account, database, hasKeyOf }: StoreParts) => {
         const isForTime = sql.in("because", waitsForTime)
         // The first request of it, which is no alarm before its deadline.
         const isUnderWay = sql`may_have_left_at = marked_at AND under_way_until > ${now}`
-        const cause = sql`CASE WHEN state = 'unknown' THEN CASE WHEN ${isUnderWay} THEN 'UnderWay' END WHEN ${isForTime} AND (due_at <= ${now} OR tries > 0) THEN NULL ELSE because END`
+        const cause = sql`CASE WHEN state = 'unknown' THEN CASE WHEN ${isUnderWay} THEN 'UnderWay' END WHEN ${isForTime} AND (due_at <= ${now} OR tries > 0) THEN NULL ELSE ${own()} END`
         const time = sql`CASE WHEN ${isForTime} THEN CASE WHEN tries > 0 THEN ${today} ELSE due_at END ELSE 0 END`
         const counted = (time: string) =>
           sql.literal(`COUNT(*) AS "count", MIN(${time}) AS "oldest", SUM(amount) AS "amount"`)

@@ -76,6 +76,7 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
     columns: all,
     // A payout waits at most for the next day, since its time has come.
     place: sql`submitted_at`,
+    name: "reference",
     longest: Math.max(lease, 25 * 3_600_000),
     notBefore: sql`not_before`
   })
@@ -87,6 +88,7 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
     scope: ofAccount,
     waits: sql.literal(isLookedUp.sql),
     columns: all,
+    name: "reference",
     // A payout is looked up once a day at least.
     longest: Math.max(lease, 25 * 3_600_000)
   })
@@ -225,7 +227,8 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
     /** Finds an open row that is due, as SQL. */
     findDue: Effect.map(
       databaseNow(database),
-      (now) => sql`SELECT 1 FROM ${payouts} WHERE ${ofAccount} AND ${open} AND due_at <= ${now}`
+      (now) =>
+        sql`SELECT 1 FROM ${payouts} WHERE ${ofAccount} AND ${open} AND due_at <= ${now} AND ${due.isNotRefused()}`
     ),
     /** All that are due, are counted on no day, and are above the rest of today's cap wait for the next day. */
     waitForTomorrow: (cap: number, dueIn: number) =>

@@ -8,11 +8,12 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import type { SqlError } from "effect/sql/SqlError"
+import { reasonOf, refusedBy } from "../../../internal/databaseFailure.ts"
 import { inSpan } from "../../../internal/spans.ts"
 import { clientOfLayer } from "../../../client/PaymentsClient.ts"
 import { paymentsTag } from "../../../client/PaymentsTag.ts"
 import type { WithdrawalLookup } from "../../../client/WithdrawalLookup.ts"
-import { mapDatabaseError } from "../../../durable/Database.ts"
+import { report } from "../../../durable/Failures.ts"
 import { makeWarn, orTryAgain, repeatedly, TryAgain } from "../../../durable/Work.ts"
 import { workRows } from "../../../durable/WorkRows.ts"
 import type { Because } from "../../PayoutBecause.ts"
@@ -64,10 +65,10 @@ export const makeWorker = Effect.fnUntraced(function* (
   const warn = makeWarn(`The database refuses a payout of the account ${settings.account}, which is tried again`)
   /** Tries again later where the database fails. An outage has lines of its own; a row that is refused has none but this. */
   const retrying = <A, R>(effect: Effect.Effect<A, SqlError | TryAgain, R>) =>
-    Effect.catchTag(mapDatabaseError("send")(effect), "DatabaseError", (error) =>
+    Effect.catchTag(effect, "SqlError", (error) =>
       Effect.andThen(
-        error.isRetryable ? Effect.void : warn(Cause.fail(error)),
-        Effect.fail(new TryAgain({ reason: error.reason }))
+        error.isRetryable ? report(error) : warn(Cause.fail(error), { "database.refused_by": refusedBy(error) }),
+        Effect.fail(new TryAgain({ reason: reasonOf(error) }))
       )
     )
   yield* refuseDocsKey(seal, client)
@@ -94,22 +95,34 @@ export const makeWorker = Effect.fnUntraced(function* (
         )
 
   /** It says what it waits for, once; then it is tried again by its own back-off. */
-  const waitToOpen = Effect.fnUntraced(function* (row: Row, account: ReadAccount) {
-    if (row.state !== "accepted" || row.because === "Unreadable") return
+  const waitFor = Effect.fnUntraced(function* (row: Row, account: ReadAccount, because: "Unreadable" | "Database") {
+    if (row.state !== "accepted" || row.because === because) return
     const at = { account, horizon: settings.horizon, now: yield* Clock.currentTimeMillis }
-    yield* core.step(row, { _tag: "Waits", at, because: "Unreadable" })
+    yield* core.step(row, { _tag: "Waits", at, because })
   })
   const openOrWait = (row: Row, account: ReadAccount) =>
-    Effect.tapErrorTag(open(row), "TryAgain", () => waitToOpen(row, account))
+    Effect.tapErrorTag(open(row), "TryAgain", () => waitFor(row, account, "Unreadable"))
 
   const take = yield* makeTake(core, settings, client)
   yield* take.current
-  const report = makeReport(core, take, settings)
-  const send = makeSend({ client, core, open: openOrWait, park, payments, report, seal, settings, take })
+  const send = makeSend({
+    client,
+    core,
+    open: openOrWait,
+    park,
+    payments,
+    report: makeReport(core, take, settings),
+    seal,
+    settings,
+    take
+  })
 
   const sendOrTryAgain = Effect.fnUntraced(
     function* (row: Row, permit: Permit) {
-      const failure = yield* send(row, permit)
+      // Where the row cannot have its mark, it may have why.
+      const wait = ({ isRetryable }: SqlError) =>
+        isRetryable ? Effect.void : Effect.ignore(waitFor(row, permit.account, "Database"))
+      const failure = yield* Effect.tapErrorTag(send(row, permit), "SqlError", wait)
       if (failure !== undefined) return yield* new TryAgain({ reason: failure })
     },
     (effect, row) => Effect.annotateLogs(orTryAgain(name, payoutFields(row))(retrying(effect)), logFields(row))
