@@ -8,6 +8,7 @@ import type * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import { maxReferenceLength } from "../internal/bounds.ts"
 import { lanes } from "../internal/fingerprint.ts"
 import { refuse } from "../internal/refuse.ts"
 
@@ -30,12 +31,9 @@ const lookalike =
 const codePoint = (character: string) =>
   `U+${Number(character.codePointAt(0)).toString(16).toUpperCase().padStart(4, "0")}`
 
-/** Unicode's composed form takes quadratic time, so the length of a reference is bounded. */
-const longestReference = 1000
-
 const problemOf = (reference: unknown): string | undefined => {
   if (!Predicate.isString(reference) || reference.trim() === "") return "must be a text that is not blank"
-  if (reference.length > longestReference) return `must not be longer than ${longestReference} characters`
+  if (reference.length > maxReferenceLength) return `must not be longer than ${maxReferenceLength} characters`
   if (reference !== reference.trim()) return "must not have space around it"
   const [found] = lookalike.exec(reference) ?? []
   if (found !== undefined)

@@ -17,18 +17,16 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import * as SchemaIssue from "effect/SchemaIssue"
+import { maxTextLength } from "../internal/bounds.ts"
 import { isUnsafeName } from "./internal/unsafeName.ts"
 
 /** The metadata that may be sent: a string, or an object that JSON can hold. */
 export type Metadata = string | Schema.JsonObject
 
-/** The largest metadata, in UTF-8 bytes of its text (for an object: of its JSON). This library's bound. */
-const maxBytes = 4096
-
 // Escapes make stored text longer than the sent text: `"` can become `\u0022`, and `\\u0022` when encoded twice.
-const maxStoredLength = maxBytes * 8
+const maxStoredLength = maxTextLength * 8
 
-const tooBig = `must not be larger than ${maxBytes} bytes, nor contain itself`
+const tooBig = `must not be larger than ${maxTextLength} bytes, nor contain itself`
 const notJson = "must hold JSON values only: strings, finite numbers, booleans, null, arrays and plain objects"
 const notMetadata = "must be a string or a JSON object"
 const notStored = "must be a JSON object, or the JSON text of one"
@@ -42,12 +40,12 @@ const isPlain = (value: object): boolean => {
 const isScalar = (value: unknown): boolean =>
   value === null || typeof value === "string" || typeof value === "boolean" || Number.isFinite(value)
 
-/** Reads no more than `maxBytes`, without recursion, so that no depth, cycle or graph can exhaust the machine. */
+/** Reads no more than `maxTextLength`, without recursion, so that no depth, cycle or graph can exhaust the machine. */
 const findProblem = (root: unknown): string | undefined => {
   if (typeof root !== "string" && !Predicate.isObject(root)) return notMetadata
   const rest: Array<unknown> = [root]
   let size = 0
-  while (rest.length > 0 && size <= maxBytes) {
+  while (rest.length > 0 && size <= maxTextLength) {
     const value = rest.pop()
     if (typeof value === "string") size += value.length
     if (isScalar(value)) continue
@@ -56,13 +54,13 @@ const findProblem = (root: unknown): string | undefined => {
       if (isUnsafeName(key)) return `must not have the key "${key}"`
       // A member takes at least two characters.
       size += typeof key === "string" ? key.length + 2 : 2
-      if (size > maxBytes) return tooBig
+      if (size > maxTextLength) return tooBig
       rest.push(member)
     }
   }
-  if (size > maxBytes) return tooBig
+  if (size > maxTextLength) return tooBig
   const text = typeof root === "string" ? root : JSON.stringify(root)
-  return new TextEncoder().encode(text).length > maxBytes ? tooBig : undefined
+  return new TextEncoder().encode(text).length > maxTextLength ? tooBig : undefined
 }
 
 const findStoredProblem = (root: unknown): string | undefined => {

@@ -5,6 +5,7 @@
  */
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
+import { maxTextLength } from "../internal/bounds.ts"
 import { IntegerId, openWord, Timestamp } from "../internal/wire.ts"
 import { Metadata } from "./Metadata.ts"
 import { Centavos, centavos, ReaisFromJson } from "../pix/Money.ts"
@@ -23,7 +24,9 @@ export const WithdrawalRequestBody = Schema.Struct({
   pixKey: Schema.optional(Schema.String),
   pixKeyType: Schema.optional(PixKeyType),
   description: Schema.optional(
-    Schema.String.check(Schema.isMaxLength(4096, { expected: "a description of at most 4096 characters" }))
+    Schema.String.check(
+      Schema.isMaxLength(maxTextLength, { expected: `a description of at most ${maxTextLength} characters` })
+    )
   ),
   metadata: Schema.optional(Metadata)
 })

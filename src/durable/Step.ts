@@ -6,6 +6,7 @@
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type { RequestIssue } from "../contract/PaymentsError.ts"
+import { maxPersonLengths } from "../internal/bounds.ts"
 
 /** Who takes a step, and why. Both are stored, so they must not hold the data of a payer or a payee. */
 export interface StepOptions {
@@ -22,8 +23,7 @@ export const Person = Schema.Struct({
 })
 export type Person = typeof Person.Type
 
-/** The texts of people that are stored, and their longest lengths. */
-const lengths = { by: 100, note: 1000 } as const
+/** The texts of people that are stored. */
 const names = ["by", "note"] as const
 
 /** Removes what nobody sees: control and format characters but for spaces, fillers, and characters that are not assigned. */
@@ -37,10 +37,10 @@ export const issuesOfStep = (options: StepOptions): ReadonlyArray<RequestIssue> 
       const text: unknown = options[name]
       return (
         text !== undefined &&
-        (!Predicate.isString(text) || withoutInvisible(text).trim() === "" || text.length > lengths[name])
+        (!Predicate.isString(text) || withoutInvisible(text).trim() === "" || text.length > maxPersonLengths[name])
       )
     })
-    .map((path) => ({ path, problem: `must be a text of 1 to ${lengths[path]} characters that is not blank` }))
+    .map((path) => ({ path, problem: `must be a text of 1 to ${maxPersonLengths[path]} characters that is not blank` }))
 
 /** The options of a step that are not `undefined`. */
 export const personOf = ({ by, note }: StepOptions): Person => ({

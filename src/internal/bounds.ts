@@ -1,5 +1,5 @@
 /**
- * What others may send at most: one value for each kind of text or list, with its reason. What is above it is not taken, and the failure,
+ * What others may send at most, and what is sent of yours: one value for each kind of text or list, with its reason. What is above it is not taken, and the failure,
  * the line or the answer says so.
  */
 
@@ -32,3 +32,24 @@ export const maxNamedWords = 20
 
 /** The longest code of a charge, which has 512 characters in its specification; with what banks add, a tenth of this. */
 export const maxCodeLength = 8192
+
+/** The longest description, and the largest metadata in bytes, of a withdrawal. The service documents none: its database has one. */
+export const maxTextLength = 4096
+
+/** The longest reference of yours. Unicode's composed form, in which it is checked, takes quadratic time. */
+export const maxReferenceLength = 1000
+
+/** The longest name of a person who takes a step, and the longest reason: they are stored, and stand in a line of a terminal. */
+export const maxPersonLengths = { by: 100, note: 1000 } as const
+
+/** The most digits of a decimal number: 1e999999999 would take a gigabyte to write. */
+export const maxDigits = 40
+
+/** The longest e-mail address that is a PIX key, by the directory's definition. */
+export const maxEmailLength = 77
+
+/** The most lists and objects of an answer: each costs the engine up to forty times its two characters. */
+export const maxParts = 65_536
+
+/** The depth of an answer. Deeper JSON overflows the stack of who writes it again; no answer of the contract is nested nearly as deep. */
+export const maxDepth = 500

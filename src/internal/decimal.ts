@@ -3,9 +3,7 @@
  */
 import * as BigDecimal from "effect/BigDecimal"
 import * as Option from "effect/Option"
-
-/** The digits, before and after the point, that an amount may need in plain writing. */
-export const maxDigits = 40
+import { maxDigits } from "./bounds.ts"
 
 const maxTextLength = 100
 

@@ -25,6 +25,7 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import * as SchemaIssue from "effect/SchemaIssue"
+import { maxDigits } from "../internal/bounds.ts"
 import * as decimal from "../internal/decimal.ts"
 import { orRefuse, withSchemaError } from "../internal/refuse.ts"
 import { visibleText } from "./internal/typed.ts"
@@ -72,7 +73,7 @@ export type Reais = BigDecimal.BigDecimal & Brand.Brand<"effect-pix/Reais: use M
 
 const isReais = (u: unknown): u is Reais => BigDecimal.isBigDecimal(u) && decimal.isBounded(u)
 
-const reaisExpected = `a decimal number of at most ${decimal.maxDigits} digits`
+const reaisExpected = `a decimal number of at most ${maxDigits} digits`
 
 const decodeReais = SchemaGetter.transformEffect<Reais, number | string>((input, options) =>
   Effect.mapError(

@@ -6,6 +6,7 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Document from "../Document.ts"
+import { maxEmailLength } from "../../internal/bounds.ts"
 import { hasOtherHyphen, plainHyphens, visibleText } from "./typed.ts"
 import { isValidLandlinePhone, isValidMobilePhone } from "./brazilianUtils.ts"
 
@@ -32,8 +33,6 @@ const emailPattern =
   /^[a-z0-9.!#$&'*+/=?^_`{|}~-]+@[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/
 const phonePattern = /^\+[1-9][0-9]\d{1,14}$/
 const evpPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
-
-const maxEmailLength = 77
 
 const notA = (expected: string) => Result.fail(`is not a valid ${expected}`)
 

@@ -17,6 +17,7 @@ import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaIssue from "effect/SchemaIssue"
 import type { RequestIssue } from "../../../contract/Outcome.ts"
 import { issuesOf, keysOf } from "../../../contract/RequestIssues.ts"
+import { maxDepth, maxParts } from "../../../internal/bounds.ts"
 import { isExactNumber } from "../../../internal/decimal.ts"
 import { toUtcText } from "../../../internal/utc.ts"
 import type { Undecodable } from "../call/state.ts"
@@ -26,9 +27,6 @@ const longNumber = /[\d.]{16}|[\d.][eE][-+]?\d{3}/
 
 // The third argument is not in TypeScript's lib, and older engines do not pass it.
 type Reviver = (key: string, value: unknown, context?: { readonly source?: string }) => unknown
-
-/** More lists and objects than any answer of the contract has. Each costs the engine up to forty times its two characters. */
-const maxParts = 65_536
 
 const partsIn = (text: string): number => {
   let parts = 0
@@ -158,9 +156,6 @@ interface BodyDecoderOptions<A> {
   /** Says what an answer has too much of, before it is decoded. */
   readonly findExcess?: ((json: unknown) => RequestIssue | undefined) | undefined
 }
-
-/** JSON that is nested deeper overflows the stack of who writes it again. No answer of the contract is nested nearly as deep. */
-const maxDepth = 500
 
 const isDeeper = (value: unknown, depth: number): boolean =>
   Predicate.isObjectOrArray(value) && (depth === 0 || Object.values(value).some((inner) => isDeeper(inner, depth - 1)))
