@@ -248,6 +248,27 @@ export const makeDue = (
     return taken
   })
 
+  /**
+   * Renews the leases of rows. Nobody takes a row that is locked. It finds them by the primary key alone: with the condition of the index
+   * PostgreSQL may read all rows that wait, as long as its statistics are old.
+   */
+  const renew = (held: ReadonlyArray<Taken>, lease: number): Effect.Effect<unknown, SqlError> =>
+    Effect.flatMap(fromNow(lease), (until) => {
+      const some = (values: Iterable<string>, type?: "BIGINT") =>
+        unpacked(database, JSON.stringify([...new Set(values)]), type)
+      const keys = isOneOf(
+        database,
+        key,
+        some(
+          held.map((taken) => taken.key),
+          keyType
+        )
+      )
+      const takers = isOneOf(database, "taken_by", some(held.map(({ taker }) => taker)))
+      const own = sql`SELECT ${sql(place)} FROM ${rows} WHERE ${scope} AND ${keys} AND ${takers} ${locked(database)}`
+      return unnoticed(sql`UPDATE ${rows} SET due_at = ${until} WHERE ${isOneOf(database, place, own)}`)
+    })
+
   return {
     /** What a row has that is due after a number of milliseconds, and that nobody has taken, as SQL for an UPDATE. */
     dueIn: (millis: number): Effect.Effect<Fragment> =>
@@ -271,26 +292,14 @@ export const makeDue = (
     /** Whether a row is one of them, or none, as SQL. */
     isRefused,
     isNotRefused,
-    /**
-     * Renews the leases of rows, for the time of the lease in milliseconds. Nobody takes a row that is locked. It finds them by the
-     * primary key alone: with the condition of the index PostgreSQL may read all rows that wait, as long as its statistics are old.
-     */
+    /** Renews the leases of rows, for the time of the lease in milliseconds; one by one where the database refuses one of them. */
     renew: (held: ReadonlyArray<Taken>, lease: number): Effect.Effect<unknown, SqlError> =>
-      Effect.flatMap(fromNow(lease), (until) => {
-        const some = (values: Iterable<string>, type?: "BIGINT") =>
-          unpacked(database, JSON.stringify([...new Set(values)]), type)
-        const keys = isOneOf(
-          database,
-          key,
-          some(
-            held.map((taken) => taken.key),
-            keyType
-          )
+      Effect.catchIf(renew(held, lease), isRefusal, (error) =>
+        Effect.andThen(
+          Effect.forEach(held.length > 1 ? held : [], (one) => Effect.ignore(renew([one], lease))),
+          Effect.fail(error)
         )
-        const takers = isOneOf(database, "taken_by", some(held.map(({ taker }) => taker)))
-        const own = sql`SELECT ${sql(place)} FROM ${rows} WHERE ${scope} AND ${keys} AND ${takers} ${locked(database)}`
-        return unnoticed(sql`UPDATE ${rows} SET due_at = ${until} WHERE ${isOneOf(database, place, own)}`)
-      }),
+      ),
     /** Gives a row back, which is due after a number of milliseconds. A take that was of no use does not count. */
     giveBack: (taken: Taken, millis: number, isCounted = true): Effect.Effect<unknown, SqlError> =>
       Effect.flatMap(

@@ -237,7 +237,8 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
         ([later, now, spent]) =>
           sql`UPDATE ${payouts} SET ${later}, because = 'DailyCap', version = version + 1,
             waits_since = CASE WHEN because = 'DailyCap' THEN waits_since ELSE ${now} END
-          WHERE ${ofAccount} AND ${open} AND due_at <= ${now} AND counted_day IS NULL AND ${isOverRest(cap, spent)}`
+          WHERE ${ofAccount} AND ${open} AND due_at <= ${now} AND counted_day IS NULL AND ${isOverRest(cap, spent)}
+            AND ${due.isNotRefused()}`
       ),
     /** The open rows, which wait for a worker. */
     due,
