@@ -78,14 +78,11 @@ const steerable = <Row extends { readonly status: string }>(
     : Result.fail(new SandboxConflict({ subject, id, status, asked }))
 }
 
+/** The PIX key that a payout goes to. */
+type Payee = Pick<SandboxWithdrawal, "pixKey"> & { readonly pixKeyType?: PixKey.PixKeyType | undefined }
+
 /** Whether a PIX key fits its kind, or any kind where none is given. */
-const isPixKey = ({
-  pixKey,
-  pixKeyType
-}: {
-  readonly pixKey: string
-  readonly pixKeyType?: PixKey.PixKeyType | undefined
-}) =>
+const isPixKey = ({ pixKey, pixKeyType }: Payee) =>
   (pixKeyType === undefined ? PixKey.PixKeyType.literals : [pixKeyType]).some((type) =>
     Result.isSuccess(PixKey.make(type, pixKey))
   )
@@ -105,6 +102,66 @@ interface Origin {
   /** Its rows, where it is that of a state. */
   readonly stored?: StoredLedger | undefined
 }
+
+/** What is new of a charge or a payout beside what its request says. */
+interface New {
+  readonly id: number
+  readonly key: string | undefined
+  readonly at: string
+}
+
+/** A charge with its id and, for PIX, its code and its expiry. */
+const newCharge = (
+  { amount, customer, paymentMethod }: CreateTransactionRequest,
+  pix: Pick<SandboxTransaction, "transactionId" | "qrcode" | "expiresAt">,
+  sent: SentFields,
+  { at, id, key }: New
+): SandboxTransaction => ({
+  ...pix,
+  rowId: id,
+  amount,
+  currency: "BRL",
+  paymentMethod,
+  status: "Awaiting",
+  states: [],
+  ...(key !== undefined && { idempotencyKey: key }),
+  customer,
+  ...sent,
+  createdAt: at,
+  updatedAt: at
+})
+
+/** The payee of a payout, and what its provider refuses: as seen, that is answered with a record that has failed. */
+const payeeOf = ({ amount, pixKey, pixKeyType }: WithdrawalRequestBody, own: Payee | undefined, isSeen: boolean) => {
+  const tooSmall = amount < minimumWithdrawal ? Refusal.belowMinimum : undefined
+  if (tooSmall !== undefined && !isSeen) return Result.fail(tooSmall)
+  const to = pixKey === undefined ? own : { pixKey, pixKeyType }
+  if (to === undefined) return Result.fail(Refusal.noPixKey)
+  const refusal = tooSmall ?? (isPixKey(to) ? undefined : Refusal.invalidPixKey)
+  return refusal !== undefined && !isSeen ? Result.fail(refusal) : Result.succeed({ to, refusal })
+}
+
+/** A payout, which has failed at once where there is a reason. */
+const newPayout = (
+  { amount, description, metadata }: WithdrawalRequestBody,
+  { pixKey, pixKeyType }: Payee,
+  reason: string | undefined,
+  { at, id, key }: New
+): SandboxWithdrawal => ({
+  id,
+  amount,
+  currency: "BRL",
+  ...(reason === undefined
+    ? { status: "Awaiting" as const }
+    : { status: "Rejected" as const, reason, failedAtOnce: true }),
+  ...(key !== undefined && { idempotencyKey: key }),
+  pixKey,
+  ...(pixKeyType !== undefined && { pixKeyType }),
+  ...(description !== undefined && { description }),
+  ...(metadata !== undefined && { metadata }),
+  createdAt: at,
+  updatedAt: at
+})
 
 /** Makes a ledger: an empty one, or that of a state. */
 export const make = (settings: Settings, observer: Observer, { isSeen, seed, stored }: Origin) => {
@@ -172,7 +229,7 @@ export const make = (settings: Settings, observer: Observer, { isSeen, seed, sto
       sent: SentFields = {}
     ): Result.Result<SandboxTransaction, Refusal.Refusal> =>
       keys.run(write, charges, () => {
-        const { amount, customer, paymentMethod } = request
+        const { amount, paymentMethod } = request
         const problem = refusalOf(request.currency)
         if (problem !== undefined) return Result.fail(problem)
         const rowId = charges.length + 1
@@ -183,21 +240,8 @@ export const make = (settings: Settings, observer: Observer, { isSeen, seed, sto
         if (!Number.isSafeInteger(volume + amount)) return Result.fail(Refusal.overVolume)
         const code = copyAndPaste(settings.merchant, transactionId, amount)
         if (Result.isFailure(code)) return Result.fail(Refusal.notChargeable)
-        const charge: SandboxTransaction = {
-          transactionId,
-          rowId,
-          amount,
-          currency: "BRL",
-          paymentMethod,
-          status: "Awaiting",
-          states: [],
-          ...(write.key !== undefined && { idempotencyKey: write.key }),
-          customer,
-          ...sent,
-          ...(expiry !== undefined && { qrcode: code.success, expiresAt: isoOf(expiry) }),
-          createdAt: isoOf(at),
-          updatedAt: isoOf(at)
-        }
+        const pix = expiry === undefined ? {} : { qrcode: code.success, expiresAt: isoOf(expiry) }
+        const charge = newCharge(request, { transactionId, ...pix }, sent, { id: rowId, key: write.key, at: isoOf(at) })
         charges.push(charge)
         indexes.set(transactionId, rowId - 1)
         awaiting.add(rowId - 1)
@@ -215,36 +259,17 @@ export const make = (settings: Settings, observer: Observer, { isSeen, seed, sto
       failure?: string
     ): Result.Result<SandboxWithdrawal, Refusal.Refusal> =>
       keys.run(write, payouts, () => {
-        const { amount, description, metadata } = request
         const problem = refusalOf(request.currency)
         if (problem !== undefined) return Result.fail(problem)
-        const tooSmall = amount < minimumWithdrawal ? Refusal.belowMinimum : undefined
-        if (tooSmall !== undefined && !isSeen) return Result.fail(tooSmall)
-        const to = request.pixKey === undefined ? pixKey : { pixKey: request.pixKey, pixKeyType: request.pixKeyType }
-        if (to === undefined) return Result.fail(Refusal.noPixKey)
-        const refusal = tooSmall ?? (isPixKey(to) ? undefined : Refusal.invalidPixKey)
-        if (refusal !== undefined && !isSeen) return Result.fail(refusal)
-        // As seen, what the provider refuses is answered with a record that has failed.
+        const payee = payeeOf(request, pixKey, isSeen)
+        if (Result.isFailure(payee)) return Result.fail(payee.failure)
+        const { refusal, to } = payee.success
         const reason = failure ?? refusal?.message
-        if (reason === undefined && amount > balance) return Result.fail(Refusal.insufficientBalance)
-        const at = DateTime.formatIso(now)
-        const payout: SandboxWithdrawal = {
-          id: payouts.length + 1,
-          amount,
-          currency: "BRL",
-          ...(reason === undefined
-            ? { status: "Awaiting" as const }
-            : { status: "Rejected" as const, reason, failedAtOnce: true }),
-          ...(write.key !== undefined && { idempotencyKey: write.key }),
-          pixKey: to.pixKey,
-          ...(to.pixKeyType !== undefined && { pixKeyType: to.pixKeyType }),
-          ...(description !== undefined && { description }),
-          ...(metadata !== undefined && { metadata }),
-          createdAt: at,
-          updatedAt: at
-        }
+        if (reason === undefined && request.amount > balance) return Result.fail(Refusal.insufficientBalance)
+        const made = { id: payouts.length + 1, key: write.key, at: DateTime.formatIso(now) }
+        const payout = newPayout(request, to, reason, made)
         payouts.push(payout)
-        if (payout.status === "Awaiting") balance -= amount
+        if (payout.status === "Awaiting") balance -= payout.amount
         observer.noteWithdrawal(payout, true)
         return Result.succeed(payout)
       }),
