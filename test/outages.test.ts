@@ -1,6 +1,6 @@
 /**
  * Plays outages of a shop on the test's clock, and lets Prometheus evaluate the alerts of docs/operations on what it exported: which
- * alert names each, after how many minutes, and whom it pages. `npm run outages` plays all, and writes docs/operations/outages.md;
+ * alert names each, after how many minutes, whom it pages, and how many lines the library writes. `npm run outages` plays all, and writes test/outages.md;
  * with `EFFECT_PIX_OUTAGE=slow20,trigger` these; else three are played. They need `promtool`.
  */
 import { assert, describe } from "@effect/vitest"
@@ -9,16 +9,16 @@ import { readFileSync, writeFileSync } from "node:fs"
 import { resolve } from "node:path"
 import { effect } from "./support/effect.ts"
 import { missing } from "./support/missing.ts"
-import { commandOf, type Fired, firedIn, shownIn, sumsIn } from "./support/outages/judge.ts"
+import { type Fired, firedIn, shownIn, sumsIn } from "./support/outages/judge.ts"
 import { type Outage, outages } from "./support/outages/outages.ts"
-import type { Played } from "./support/outages/played.ts"
+import { calm, length, type Played } from "./support/outages/played.ts"
 import { play } from "./support/outages/world.ts"
 import { sentQueries } from "./support/dashboard.ts"
 import { promtool } from "./support/promtool.ts"
 
 const absent = promtool === undefined ? missing("promtool") : undefined
 const isAll = ["EFFECT_PIX_OUTAGES", "EFFECT_PIX_SOAK"].some((name) => process.env[name] !== undefined)
-const file = resolve("docs/operations/outages.md")
+const file = resolve("test/outages.md")
 const few = new Set(["revoked", "charges422", "paused"])
 /** The names of a few, whose rows of the page are written anew. */
 const chosen = process.env["EFFECT_PIX_OUTAGE"]?.split(",")
@@ -26,11 +26,6 @@ const played = Object.entries(outages).filter(([name]) => chosen?.includes(name)
 
 /** The panels that none of them fills. */
 const rarer = [
-  "Dead letters",
-  "Refused and parked payouts, by cause",
-  "States that wait for onState",
-  "Oldest state for onState",
-  "Calls of onState, by result",
   "Refused retries, and answers that do not fit",
   "Calls of handlers, by result",
   "Calls of handlers, by result"
@@ -45,22 +40,26 @@ const rows = new Map(
 const shown = new Set<string>()
 
 const reais = (sum: number) => `R$ ${sum.toFixed(2).replace(".", ",")}`
+const most = 300
+/** How many lines an hour were written in the outage. */
+const linesOf = ({ lines }: Played) =>
+  Math.round((60 / (length - calm)) * [...lines.values()].reduce((a, b) => a + b, 0))
 const rowOf = ({ also = [], named, unsaid, what }: Outage, fired: ReadonlyArray<Fired>, played: Played) => {
   const right = fired.filter(({ alert }) => (named.length === 0 ? also : named).includes(alert))
   // A ticket may come before the page.
   const first = right.find(({ severity }) => severity === "page") ?? right[0]
   const signal =
     first === undefined
-      ? ["nothing", "", ""]
-      : [linkOf(first.alert), `${first.after}, ${first.severity}`, commandOf(first.alert)]
+      ? "nothing"
+      : `${linkOf(first.alert)} ${first.after}${first.severity === "ticket" ? ", ticket" : ""}`
   const others = fired.filter(({ alert }) => alert !== first?.alert).map(({ after, alert }) => `${alert} ${after}`)
   const money = [
-    ...sumsIn(played).map(([of, sum]) => `${of}: ${reais(sum)}`),
+    ...sumsIn(played.series).map(([of, sum]) => `${of}: ${reais(sum)}`),
     ...(unsaid === undefined ? [] : [unsaid])
   ]
-  return `| ${[what, ...signal, others.join(", "), money.join("; ")].join(" | ")} |`
+  return `| ${[what, signal, others.join(", "), money.join("; "), linesOf(played)].join(" | ")} |`
 }
-const linkOf = (alert: string) => `[${alert}](runbook.md#${alert.toLowerCase()})`
+const linkOf = (alert: string) => `[${alert}](../docs/operations/runbook.md#${alert.toLowerCase()})`
 
 const page = () =>
   [
@@ -69,29 +68,30 @@ const page = () =>
     "<!-- Written by npm run outages -->",
     "",
     "A shop in memory charges every 10 seconds and pays out every 20. After 8 minutes the outage begins, and lasts 25. Prometheus evaluates",
-    "[`alerts.yml`](alerts.yml) each minute: the alert that names it, a page before a ticket, after how many minutes, the command that mends,",
-    "what else fires, which is true too, and the money that the metrics name at the end. Where nothing is wrong nobody is paged.",
+    "[`alerts.yml`](../docs/operations/alerts.yml) each minute: which alert names it after how many minutes, a page before a ticket; what else fires, which is true",
+    "too; the money that the metrics name at the end; and how many lines an hour the library writes. Where nothing is wrong nobody is paged.",
     "",
-    "| outage | signal | minutes | command | fires too, after minutes | money |",
-    "| --- | --- | --- | --- | --- | --- |",
+    "| outage | signal | fires too, after minutes | money | lines |",
+    "| --- | --- | --- | --- | --- |",
     ...Object.keys(outages).flatMap((name) => rows.get(name) ?? []),
     ""
   ].join("\n")
 
 describe.skipIf(absent !== undefined)(`the outages of a shop (${absent ?? "played"})`, () => {
   effect("where all is well, no alert fires", function* () {
-    const series = yield* play({}, () => Effect.void)
-    assert.deepStrictEqual(firedIn(series), [])
+    const played = yield* play({}, () => Effect.void)
+    assert.deepStrictEqual(firedIn(played.series), [])
+    assert.deepStrictEqual([...played.lines], [])
   })
 
   for (const [name, outage] of played) {
     const { also = [], begin, named, setting, what } = outage
     const end = named.length === 0 ? "and nobody is paged" : `which ${named.join(" or ")} names within 10 minutes`
-    effect(`${what}, ${end}, and nothing false fires`, function* () {
-      const series = yield* play(setting ?? {}, begin)
-      const fired = firedIn(series)
-      rows.set(name, rowOf(outage, fired, series))
-      if (isAll) for (const query of shownIn(series)) shown.add(query)
+    effect(`${what}, ${end}, and nothing false fires, in at most ${most} lines an hour`, function* () {
+      const played = yield* play(setting ?? {}, begin)
+      const fired = firedIn(played.series)
+      rows.set(name, rowOf(outage, fired, played))
+      if (isAll) for (const query of shownIn(played.series)) shown.add(query)
       const text = JSON.stringify(fired)
       const ofOthers = fired.filter(({ alert }) => ![...named, ...also].includes(alert))
       assert.deepStrictEqual(ofOthers, [], text)
@@ -102,6 +102,7 @@ describe.skipIf(absent !== undefined)(`the outages of a shop (${absent ?? "playe
           fired.some(({ after, alert }) => named.includes(alert) && after >= 0 && after <= 10),
           text
         )
+      assert.isAtMost(linesOf(played), most, JSON.stringify([...played.lines]))
     })
   }
 

@@ -9,7 +9,8 @@ import type * as Exit from "effect/Exit"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Tracer from "effect/Tracer"
-import { log } from "../internal/spans.ts"
+import { monotonicMillis } from "../internal/monotonic.ts"
+import { countSinceLine, type Lines, log } from "../internal/spans.ts"
 
 /** The tag of an error whose class is this library's: the other tags are the user's own text. */
 const ownTag = (error: unknown): string | undefined => {
@@ -54,18 +55,19 @@ interface Failed {
   readonly letters: string
 }
 
-/** Logs that the user's code failed. */
-export const warnFailed = (
+/** Logs that the user's code failed: each end, and the rest once a minute for each cause, since an outage of it fails for all that comes. */
+export const warnFailed = Effect.fnUntraced(function* (
+  lines: Lines,
   { attempt, handler, isDead, letters, name }: Failed,
   attributes: Readonly<Record<string, unknown>>
-): Effect.Effect<void> => {
+): Effect.fn.Return<void> {
   const message = `${name}: ${handler} failed, attempt ${attempt}`
-  return log(
-    isDead ? "Error" : "Warn",
-    isDead ? `${message}: it is not called again, see ${letters}` : message,
-    attributes
-  )
-}
+  if (isDead) return yield* log("Error", `${message}: it is not called again, see ${letters}`, attributes)
+  const cause = `${handler} ${String(attributes["error.type"])}`
+  const count = countSinceLine(lines, cause, yield* monotonicMillis)
+  const times = (count ?? 1) === 1 ? "" : ` (${count} times since the last such line)`
+  yield* log(count === undefined ? "Debug" : "Warn", message + times, attributes)
+})
 
 /** Logs the step of a person with a dead letter. */
 export const logLetterStep = (

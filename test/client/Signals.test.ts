@@ -241,6 +241,26 @@ describe("the exported signals of the client", () => {
     }
   )
 
+  effect(
+    "charges in doubt are one line a minute for each cause, and each payout in doubt is a line with its key",
+    function* () {
+      const lost = clientOn([lostConnection])
+      const program = Effect.gen(function* () {
+        yield* Effect.replicateEffect(Effect.exit(createTransaction.run), 3)
+        yield* Effect.replicateEffect(Effect.exit(payout), 2)
+        yield* TestClock.adjust("1 minute")
+        yield* Effect.exit(createTransaction.run)
+      }).pipe(Effect.provide(lost.payments), Effect.provideService(PaymentsPolicy, oneAttempt))
+      const { lines } = yield* exportedBy(program)
+      const said = lines.flatMap(({ message }) => (message.includes("may have been executed, or not") ? [message] : []))
+      assert.deepStrictEqual(
+        said.map((line) => /^OutcomeUnknown: (\w+)/.exec(line)?.[1]),
+        ["createTransaction", "requestWithdrawal", "requestWithdrawal", "createTransaction"]
+      )
+      assert.match(said[3] ?? "", /\(3 times since the last such line\)$/)
+    }
+  )
+
   effect.each([
     ["as late as the header", "00:00", 0],
     ["later than it by less than a second", "00:00.900", 0],

@@ -35,8 +35,9 @@ export const isEarly = ({ failure, handler }: Pick<HandlerFailed, "failure" | "h
   return handler === "onWithdrawal" && Result.isSuccess(error) && Cause.isNoSuchElementError(error.success)
 }
 
-const warnFailure = ({ attempt, cause, handler, id, isDead }: HandlerFailure) =>
+const warnFailure = (lines: Lines, { attempt, cause, handler, id, isDead }: HandlerFailure) =>
   warnFailed(
+    lines,
     { name: "Webhook", handler, attempt, isDead, letters: "WebhookClient.deadLetters" },
     {
       "webhook.id": id,
@@ -150,7 +151,7 @@ export const makeHandlers = <M, R>(
         : Effect.map(guarded("isKnown", nameOf(transactionId), options.isKnown, transactionId), (known) => known),
     reportFailure: Effect.fnUntraced(function* (failure: HandlerFailure) {
       if (failure.isDead) yield* countCall(failure.handler, { result: "Dead", errorType: causeType(failure.cause) })
-      const exit = yield* run(options.onFailure ?? warnFailure, failure)
+      const exit = yield* run(options.onFailure ?? ((failed: HandlerFailure) => warnFailure(lines, failed)), failure)
       if (Exit.isFailure(exit)) {
         yield* log("Warn", "Webhook: onFailure failed", {
           "webhook.id": failure.id,

@@ -1,9 +1,8 @@
 /** What Prometheus and the alerts of docs/operations say of a played outage. */
-import { readFileSync } from "node:fs"
 import { resolve } from "node:path"
 import { sentQueries } from "../dashboard.ts"
 import { runPromtoolOn } from "../promtool.ts"
-import { calm, length, type Played } from "./played.ts"
+import { calm, length, type Series } from "./played.ts"
 
 const operations = resolve(import.meta.dirname, "../../../docs/operations")
 const firing = 'ALERTS{alertstate="firing"}'
@@ -31,7 +30,7 @@ const minuteOf = (time: string) => {
   return 60 * Number(hours) + Number(minutes)
 }
 
-const ask = (played: Played, questions: ReadonlyArray<{ readonly expr: string; readonly minute: number }>) =>
+const ask = (series: Series, questions: ReadonlyArray<{ readonly expr: string; readonly minute: number }>) =>
   samplesIn(
     runPromtoolOn(["test", "rules"], {
       rule_files: [resolve(operations, "alerts.yml")],
@@ -39,7 +38,7 @@ const ask = (played: Played, questions: ReadonlyArray<{ readonly expr: string; r
       tests: [
         {
           interval: "1m",
-          input_series: Array.from(played, ([series, values]) => ({ series, values: values.join(" ") })),
+          input_series: Array.from(series, ([name, values]) => ({ series: name, values: values.join(" ") })),
           promql_expr_test: questions.map(({ expr, minute }) => ({ expr, eval_time: `${minute}m`, exp_samples: [] }))
         }
       ]
@@ -47,9 +46,9 @@ const ask = (played: Played, questions: ReadonlyArray<{ readonly expr: string; r
   )
 
 /** The alerts that fired, the first of each, in the order of time. */
-export const firedIn = (played: Played): ReadonlyArray<Fired> => {
+export const firedIn = (series: Series): ReadonlyArray<Fired> => {
   const minutes = Array.from({ length: length + 1 }, (_, minute) => ({ expr: firing, minute }))
-  const found = ask(played, minutes).flatMap(({ minute, samples }) =>
+  const found = ask(series, minutes).flatMap(({ minute, samples }) =>
     Array.from(
       samples.matchAll(/alertname=\\?"(\w+)\\?".*?severity=\\?"(\w+)\\?"/g),
       ([, alert = "", severity = ""]) => ({
@@ -63,28 +62,20 @@ export const firedIn = (played: Played): ReadonlyArray<Fired> => {
 }
 
 /** The panels whose queries have values at the end. */
-export const shownIn = (played: Played): ReadonlySet<string> => {
+export const shownIn = (series: Series): ReadonlySet<string> => {
   const found = new Set(
     ask(
-      played,
+      series,
       sentQueries.map(({ expr }) => ({ expr, minute: length }))
     ).map(({ expr }) => expr)
   )
   return new Set(sentQueries.filter(({ expr }) => found.has(expr)).map(({ expr, title }) => `${title}: ${expr}`))
 }
 
-/** The command that mends: the first one of the step Do of an alert's heading. */
-export const commandOf = (alert: string): string => {
-  const section =
-    readFileSync(resolve(operations, "runbook.md"), "utf8").split(`\n## ${alert}\n`)[1]?.split("\n## ")[0] ?? ""
-  const todo = section.split("**Do:**")[1]?.split("**Never:**")[0] ?? ""
-  return /`effect-pix [^`]+`|[Nn]o command/.exec(todo)?.[0]?.replaceAll(/\s+/g, " ") ?? ""
-}
-
 /** By what a sum of money grew, in reais, of the metrics that have one. */
-export const sumsIn = (played: Played): ReadonlyArray<readonly [what: string, reais: number]> => {
+export const sumsIn = (all: Series): ReadonlyArray<readonly [what: string, reais: number]> => {
   const sums = new Map<string, number>()
-  for (const [series, values] of played) {
+  for (const [series, values] of all) {
     const [, name = "", labels = ""] = /^effect_pix_(\w*centavos\w*)\{(.*)\}$/.exec(series) ?? []
     const what = /(?:state|cause|error_type|handler)="(\w+)"/.exec(labels)?.[1] ?? ""
     if (name === "" || /paid|posted|cancelled/.test(what) || /^webhook_ends.*onPaid/.test(`${name} ${what}`)) continue

@@ -1,5 +1,6 @@
 /** Outages of a shop, and by which alert each has to be named. */
 import { DateTime, Effect } from "effect"
+import { Money, PixKey } from "effect-pix"
 import { Fault } from "effect-pix/sandbox"
 import { WebhookVerifier } from "effect-pix/webhook"
 import { minutes, type Setting, type World } from "./world.ts"
@@ -20,6 +21,19 @@ const json = { "content-type": "application/json" }
 const refuse = (status: number, message: string) => () =>
   new Response(JSON.stringify({ message, status }), { status, headers: json })
 const always = { times: Infinity }
+
+/** A sheet of payouts that are due now. */
+const sheet = ({ queue }: World) =>
+  Effect.forEach(
+    Array.from({ length: 1000 }, (_, n) => n),
+    (n) =>
+      queue?.submit({
+        reference: `sheet/${n}`,
+        amount: Money.centavos(1000 + n),
+        pixKey: PixKey.email("maria@example.com")
+      }) ?? Effect.void,
+    { discard: true }
+  )
 
 /** Refuses more than so many requests in any minute. */
 const limit = (most: number) => {
@@ -59,7 +73,14 @@ export const outages: Readonly<Record<string, Outage>> = {
     setting: { policy: { attemptTimeout: "15 seconds" } },
     begin: late,
     named: ["CallsEndUnknown", "GatewayFailing", "GatewaySlow"],
-    also: ["ChargesFailing", "RetryBudgetSpent", "WebhooksWaiting", "PayoutsInDoubt"]
+    also: [
+      "ChargesFailing",
+      "PayoutsDelayed",
+      "PayoutsInDoubt",
+      "PayoutsNotSent",
+      "RetryBudgetSpent",
+      "WebhooksWaiting"
+    ]
   },
   failure201: {
     what: "Each payout is recorded as failed, with 201",
@@ -249,6 +270,94 @@ export const outages: Readonly<Record<string, Outage>> = {
     begin: deploy(404),
     named: [],
     unsaid: "none: all wait, and are sent then"
+  },
+  balance201: {
+    what: "Each payout is recorded as failed, with 201 and the words of a short balance",
+    begin: ({ sandbox }) => sandbox.fault("requestWithdrawal", Fault.failure("Saldo insuficiente"), always),
+    named: ["PayoutsDelayed", "PayoutsNotPaid"],
+    also: ["PayoutsFailed", "PayoutsNotSent"]
+  },
+  cuttake: {
+    what: "The database cuts each take of payouts",
+    begin: ({ sql }) =>
+      sql`CREATE TRIGGER cuts BEFORE UPDATE ON effect_pix_payouts WHEN NEW.tries > OLD.tries BEGIN SELECT RAISE(ABORT, 'too slow'); END`,
+    named: ["DatabaseRefuses"],
+    also: ["PayoutsDelayed", "PayoutsNotSent"]
+  },
+  backlog: {
+    what: "The gateway is down, and 1,000 payouts are due",
+    begin: (world) => Effect.andThen(world.sandbox.fault("any", Fault.refuse, always), sheet(world)),
+    named: ["GatewayFailing"],
+    also: ["ChargesFailing", "PayoutsDelayed", "PayoutsNotSent", "RetryBudgetSpent", "WebhooksWaiting"]
+  },
+  backlogCut: {
+    what: "Each answer is lost, and 1,000 payouts are due",
+    begin: (world) => Effect.andThen(world.sandbox.fault("any", Fault.resetAfter, always), sheet(world)),
+    named: ["GatewayFailing", "CallsEndUnknown"],
+    also: [
+      "ChargesFailing",
+      "PayoutsDelayed",
+      "PayoutsInDoubt",
+      "PayoutsNotSent",
+      "RetryBudgetSpent",
+      "WebhooksWaiting"
+    ]
+  },
+  backlogSealed: {
+    what: "The workers have another key of the seal, and 1,000 payouts are due",
+    begin: (world) =>
+      Effect.suspend(() => {
+        world.sealKey = "second"
+        return sheet(world)
+      }),
+    named: ["PayoutsDelayed"],
+    also: ["PayoutsNotSent"]
+  },
+  firewall: {
+    what: "A firewall answers each request with a page and 403",
+    begin: sync((world) => {
+      world.gateway = page(403)
+    }),
+    named: ["CredentialsRefused", "PayoutsDelayed", "ChargesFailing"],
+    also: ["PayoutsNotSent", "WebhooksWaiting"]
+  },
+  redirect: {
+    what: "The gateway's address moves, and answers with 301",
+    begin: sync((world) => {
+      world.gateway = () => new Response(null, { status: 301, headers: { location: "https://new.example" } })
+    }),
+    named: ["PayoutsDelayed", "ChargesFailing"],
+    also: ["PayoutsNotSent", "WebhooksWaiting", "GatewayFailing"]
+  },
+  page200: {
+    what: "Each request is answered with a page and 200",
+    begin: sync((world) => {
+      world.gateway = page(200)
+    }),
+    named: ["CallsEndUnknown", "ChargesFailing", "GatewayFailing"],
+    also: ["PayoutsInDoubt", "PayoutsDelayed", "PayoutsNotSent", "RetryBudgetSpent", "WebhooksWaiting"]
+  },
+  sentence: {
+    what: "The gateway refuses each payout with a sentence that nobody knows",
+    begin: ({ sandbox }) =>
+      sandbox.fault("requestWithdrawal", Fault.refusal(422, "Operação em homologação assistida."), always),
+    named: ["PayoutsParked"],
+    also: ["PayoutsDelayed", "PayoutsNotSent"]
+  },
+  books: {
+    what: "The books of the shop refuse each state of a payout",
+    setting: { books: true },
+    begin: sync((world) => {
+      world.onState = Effect.fail("the table ledger is gone")
+    }),
+    named: ["PayoutStatesFailing"],
+    also: ["PayoutStatesWaiting"],
+    unsaid: "none: sends go on"
+  },
+  pace: {
+    what: "The pace of the account is a payout a minute",
+    begin: ({ queue }) => queue?.setLimits({ pace: { most: 1, per: "1 minute" } }, { by: "ana" }) ?? Effect.void,
+    named: []
   },
   window: {
     what: "The window of the account closes",

@@ -2,7 +2,19 @@
  * A shop that charges, is paid, takes webhooks and pays out, on a gateway in memory and a database in memory, by the clock of a test:
  * what an operator sees of it is taken each minute, as Prometheus takes it.
  */
-import { Clock, Context, type DateTime, Effect, Fiber, Layer, Metric, Random, Redacted, References } from "effect"
+import {
+  Clock,
+  Context,
+  type DateTime,
+  Effect,
+  Fiber,
+  Layer,
+  Logger,
+  Metric,
+  Random,
+  Redacted,
+  References
+} from "effect"
 import { HttpClient, HttpClientRequest, HttpClientResponse } from "effect/http"
 import { PrometheusMetrics } from "effect/observability"
 import { SqlClient } from "effect/sql"
@@ -13,7 +25,7 @@ import { type PayoutConfirmingOptions, PayoutQueue, type Seal } from "effect-pix
 import { Sandbox, SandboxOptions } from "effect-pix/sandbox"
 import { Webhook, type WebhookVerifier } from "effect-pix/webhook"
 import { samplesOf } from "../exporters.ts"
-import { calm, length } from "./played.ts"
+import { calm, length, type Played } from "./played.ts"
 import { wrongClock } from "../exported.ts"
 
 export const minutes = (n: number): number => n * 60_000
@@ -31,6 +43,8 @@ export interface World {
   ahead: number
   /** What the shop's own code answers to a payment. */
   onPaid: Effect.Effect<void, string>
+  /** What the shop's books answer to a state of a payout. */
+  onState: Effect.Effect<void, string>
   /** Of a payout that is submitted now. */
   notBefore: DateTime.DateTime | undefined
   /** What becomes of the payouts. */
@@ -53,6 +67,8 @@ export interface Setting {
   readonly merchants?: ReadonlyArray<string>
   readonly policy?: Partial<Policy>
   readonly queue?: Partial<PayoutConfirmingOptions>
+  /** Whether the shop writes how its payouts go on into its books. */
+  readonly books?: boolean
 }
 
 const clientOf = (world: World, inner: HttpClient.HttpClient, clock: Clock.Clock) =>
@@ -100,7 +116,7 @@ const sealOf = (world: World): Seal.Seal => ({
 })
 
 /** The webhook and the queue of a merchant. */
-const partsOf = (world: World, merchant: string, { queue }: Setting) =>
+const partsOf = (world: World, merchant: string, { books, queue }: Setting) =>
   Layer.unwrap(
     Effect.map(Merchants, ({ get }) =>
       Webhook.layerSql({
@@ -111,7 +127,14 @@ const partsOf = (world: World, merchant: string, { queue }: Setting) =>
         onWithdrawal: (hint) => PayoutQueue.use((queue) => Effect.flatMap(queue.hint(hint), Effect.fromOption))
       }).pipe(
         Layer.provideMerge(
-          PayoutQueue.layer({ account: merchant, confirm: true, poll: "5 seconds", seal: sealOf(world), ...queue })
+          PayoutQueue.layer({
+            account: merchant,
+            confirm: true,
+            poll: "5 seconds",
+            seal: sealOf(world),
+            ...(books === true && { onState: () => world.onState }),
+            ...queue
+          })
         ),
         Layer.provide(get(merchant))
       )
@@ -197,6 +220,29 @@ const program = (world: World, setting: Setting, count: { charges: number; payou
 
 /** Plays a shop whose outage begins after the calm minutes. */
 export const play = (setting: Setting, begin: (world: World) => Effect.Effect<unknown, unknown>) =>
+  Effect.suspend(() => {
+    const lines = new Map<string, number>()
+    let isCounted = false
+    const counter = Logger.make(({ message }) => {
+      // Each line begins with words of its own: what follows may be a reference or a number.
+      const words = String(Array.isArray(message) ? message[0] : message).split(/ (?=\S*\d)|[:,(]/)[0] ?? ""
+      // A line of the double is none of a real gateway's customer.
+      if (isCounted && !words.startsWith("A planned fault")) lines.set(words, (lines.get(words) ?? 0) + 1)
+    })
+    const begun = Effect.sync(() => {
+      isCounted = true
+    })
+    return Effect.map(playing(setting, begin, begun), (series): Played => ({ series, lines })).pipe(
+      Effect.provide(Logger.layer([counter])),
+      Effect.provideService(References.MinimumLogLevel, "Info")
+    )
+  })
+
+const playing = (
+  setting: Setting,
+  begin: (world: World) => Effect.Effect<unknown, unknown>,
+  begun: Effect.Effect<void>
+) =>
   Effect.gen(function* () {
     // A clock that is slow shows no time before 1970.
     yield* TestClock.setTime(86_400_000)
@@ -244,6 +290,7 @@ export const play = (setting: Setting, begin: (world: World) => Effect.Effect<un
       delivers: true,
       ahead: 0,
       onPaid: Effect.void,
+      onState: Effect.void,
       verifier: Effect.void,
       sealKey: "first",
       notBefore: undefined,
@@ -278,7 +325,10 @@ export const play = (setting: Setting, begin: (world: World) => Effect.Effect<un
       }
     }
     for (let at = 0; at <= length; at++) {
-      if (at === calm) yield* Effect.forkIn(Effect.exit(begin(world)), outer, { startImmediately: true })
+      if (at === calm) {
+        yield* begun
+        yield* Effect.forkIn(Effect.exit(begin(world)), outer, { startImmediately: true })
+      }
       scrape(at)
       for (let second = 0; second < 60; second++) {
         // A turn of the event loop, so that promises continue.
@@ -292,4 +342,4 @@ export const play = (setting: Setting, begin: (world: World) => Effect.Effect<un
       Effect.forever(Effect.andThen(TestClock.withLive(Effect.sleep(0)), TestClock.adjust("1 second")))
     )
     return series
-  }).pipe(Effect.scoped, Random.withSeed("outages"), Effect.provideService(References.MinimumLogLevel, "Error"))
+  }).pipe(Effect.scoped, Random.withSeed("outages"))

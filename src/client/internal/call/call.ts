@@ -247,7 +247,12 @@ const giveUp = <A, E extends Tagged>(call: Call<A, E>, last: Failed): Effect.Eff
   const isKnown =
     (call.prepared.doubt !== undefined && !isWithheld(last)) || call.settings.notAfter !== Number.POSITIVE_INFINITY
   const level = isKnown ? "Debug" : "Warn"
-  if (error.outcome === "Unknown") return Effect.andThen(logFailed(call, error, level), Effect.fail(error))
+  if (error.outcome === "Unknown") {
+    // The key of a charge is made of its order. That of a withdrawal may stand nowhere else, so each has its line.
+    const isLimited = !isKnown && call.route.endpoint.operation === "createTransaction"
+    const told = isLimited ? reportFailedWrite(call, error) : logFailed(call, error, level)
+    return Effect.andThen(told, Effect.fail(error))
+  }
   return isToldOf(call, last) ? Effect.andThen(reportFailedWrite(call, error), Effect.fail(error)) : Effect.fail(error)
 }
 
@@ -260,7 +265,10 @@ const reportFailedWrite = (call: Call, error: Tagged) => {
   const { client, route, settings, span } = call
   const { operation } = route.endpoint
   const type = errorType(error)
-  const line = `${operation} failed (${type}), and was not executed. ${error.message}`
+  const line =
+    error.outcome === "Unknown"
+      ? `${error._tag}: ${error.message}`
+      : `${operation} failed (${type}), and was not executed. ${error.message}`
   const attributes = attributesOfError(call, error)
   return client.report(`${operation} ${type}`, settings.monotonicMillis(), line, { attributes, span })
 }

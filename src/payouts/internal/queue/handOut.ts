@@ -16,7 +16,7 @@ import { afterFailure, defaultTimeout, delayOf, withUserCode } from "../../../du
 import { causeType, makeRun, warnFailed } from "../../../durable/UserCode.ts"
 import { orTryAgain, TryAgain } from "../../../durable/Work.ts"
 import { workRows } from "../../../durable/WorkRows.ts"
-import { inSpan } from "../../../internal/spans.ts"
+import { inSpan, type Lines } from "../../../internal/spans.ts"
 import type { OnState } from "../../OnState.ts"
 import { logFields } from "../machine.ts"
 import type { Core } from "./core.ts"
@@ -43,6 +43,7 @@ export const makeHandOut = <R>(
   const { followWrites, states } = core.store
   const timeout = Duration.toMillis(defaultTimeout(database))
   const run = makeRun(context, timeout)
+  const lines: Lines = new Map()
 
   const handOut = Effect.fnUntraced(function* (taken: TakenState, span: Tracer.Span | undefined) {
     const read = readStatus(taken.status)
@@ -79,6 +80,7 @@ export const makeHandOut = <R>(
     for (const [name, value] of Object.entries(outcome)) span?.attribute(name, value)
     if (isDead) yield* countHandOut(account, "Dead", errorType)
     yield* warnFailed(
+      lines,
       { name: "PayoutQueue", handler: "onState", attempt, isDead, letters: "PayoutQueue.deadLetters" },
       {
         ...logFields(status),
