@@ -3,14 +3,17 @@
  * before its deadline, and is settled by nobody before its answer.
  */
 import { assert } from "@effect/vitest"
-import { Effect, Layer, Metric, Option } from "effect"
+import { Clock, Effect, Layer, Metric, Option } from "effect"
+import { Payments, PaymentsPolicy } from "effect-pix"
 import type { PayoutQueueOptions, PayoutStatus } from "effect-pix/payouts"
-import { Fault } from "effect-pix/sandbox"
+import { Fault, Sandbox } from "effect-pix/sandbox"
 import { TestClock } from "effect/testing"
+import { effect } from "../support/effect.ts"
 import { lastValues, pointOf } from "../support/exported.ts"
 import { makeHeld, poor } from "../support/payoutAnswers.ts"
-import { payout, queued, settle, startClient } from "../support/payoutQueue.ts"
+import { payout, queued, settle, startClient, startWorker, world } from "../support/payoutQueue.ts"
 import { linesOf, requests } from "../support/payoutSeen.ts"
+import { oneAttempt } from "../support/policies.ts"
 
 const ownMetrics = Layer.sync(Metric.MetricRegistry, () => new Map())
 const gauge = (name: string) =>
@@ -83,6 +86,47 @@ queued(
     assert.strictEqual(yield* gauge("waiting"), 1)
     assert.closeTo((yield* gauge("oldest")) ?? 0, 180, 61)
     assert.strictEqual((yield* queue.settle("invoice-1", { as: "paid", by: "ana" })).state, "paid")
+  }
+)
+
+/** The client, whose caller waits before each request, and lets it take an hour. */
+const patient = Layer.effect(
+  Payments,
+  Effect.map(Payments, (client) => {
+    const policy = PaymentsPolicy.make({ ...oneAttempt, attemptTimeout: "1 hour", deadline: "1 hour" })
+    const requestWithdrawal: typeof client.requestWithdrawal = (...given) =>
+      Effect.delay(Effect.provideService(client.requestWithdrawal(...given), PaymentsPolicy, policy), "20 seconds")
+    return Payments.of({ ...client, requestWithdrawal })
+  })
+)
+effect(
+  "a request is over when its payout is under way no more, also through a decorated client with a longer deadline",
+  Layer.provideMerge(patient, world),
+  function* () {
+    const { arrived, held } = yield* makeHeld
+    yield* Sandbox.use((sandbox) => sandbox.fault("requestWithdrawal", held))
+    const queue = yield* startWorker()
+    yield* queue.submit(payout("invoice-1"))
+    yield* settle
+    yield* TestClock.adjust("20 seconds")
+    yield* arrived
+    const status = Effect.map(queue.status("invoice-1"), (found) => {
+      const one = Option.getOrThrow(found)
+      assert(one.state === "unknown")
+      return one
+    })
+    const { underWayUntil } = yield* status
+    assert.isDefined(underWayUntil)
+    const left = (underWayUntil?.epochMilliseconds ?? 0) - (yield* Clock.currentTimeMillis)
+    yield* TestClock.adjust(left - 1000)
+    assert.isUndefined((yield* status).error)
+    // It is asked again a second later.
+    yield* TestClock.adjust("1500 millis")
+    const { error } = yield* status
+    // A worker that ends waits for its request.
+    yield* TestClock.adjust("30 seconds")
+    assert.deepInclude(error, { _tag: "OutcomeUnknown", reason: "Timeout" })
+    assert.isTrue(Option.exists(yield* queue.status("invoice-1"), ({ state }) => state === "posted"))
   }
 )
 
