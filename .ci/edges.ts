@@ -1,6 +1,7 @@
 /**
  * Writes what the pages say of a payout's life, from the code: in docs/after-it-is-sent.md the diagram of its states and the list of the
- * edges of its state machine, as the worker and the operator's steps take them; in docs/payouts.md the Portuguese words; and in docs/errors.md the lines by which a refusal is read.
+ * edges of its state machine, as the worker and the operator's steps take them; in docs/payouts.md the Portuguese words; in docs/command.md
+ * the steps of an operator; and in docs/errors.md the lines by which a refusal is read.
  * `npm run fix` runs it.
  */
 import { readFileSync, writeFileSync } from "node:fs"
@@ -10,6 +11,7 @@ import { InsufficientBalance, OutcomeUnknown } from "../src/contract/PaymentsErr
 import { PayoutState } from "../src/payouts/PayoutState.ts"
 import type { PayoutStatus } from "../src/payouts/PayoutStatus.ts"
 import { sentenceOf } from "../src/cli/internal/operator/sentence.ts"
+import { accountSteps, letterSteps, payoutSteps, sentenceSteps } from "../src/cli/internal/operator/steps.ts"
 import { lines as refusalLines } from "../src/client/internal/call/refusalLines.ts"
 import { Centavos } from "../src/pix/Money.ts"
 import { type Edge, edges } from "../src/payouts/internal/queue/edges.ts"
@@ -170,6 +172,16 @@ const statuses: ReadonlyArray<readonly [what: string, PayoutStatus]> = [
 const wordsList = (): string =>
   statuses.map(([what, status]) => `- ${what}: ${sentenceOf(status, "en")} / ${sentenceOf(status, "pt")}`).join("\n")
 
+/** The steps of an operator, in both languages. */
+const stepsList = (): string =>
+  [
+    ...[...payoutSteps, ...accountSteps, ...sentenceSteps].map((step) => ["payouts", step] as const),
+    ...letterSteps.payouts.map((step) => ["payouts dead-letters", step] as const),
+    ...letterSteps.webhooks.map((step) => ["webhooks dead-letters", step] as const)
+  ]
+    .map(([group, { en, name, pt }]) => `- \`${group} ${name}\`: ${en} / ${pt}`)
+    .join("\n")
+
 /** The lines by which the refusal of a write is read, each with its number. */
 const refusals = (): string =>
   refusalLines
@@ -183,7 +195,8 @@ export const parts = [
   { page: life, from: "the arrows of src/payouts/internal/queue/edges.ts", write: diagram },
   { page: life, from: "src/payouts/internal/queue/edges.ts", write: list },
   { page: join(folder, "errors.md"), from: "src/client/internal/call/refusalLines.ts", write: refusals },
-  { page: join(folder, "payouts.md"), from: "src/cli/internal/operator/sentence.ts", write: wordsList }
+  { page: join(folder, "payouts.md"), from: "src/cli/internal/operator/sentence.ts", write: wordsList },
+  { page: join(folder, "command.md"), from: "src/cli/internal/operator/steps.ts", write: stepsList }
 ] as const
 
 /** Where a page has a part. */

@@ -106,7 +106,7 @@ describe("the runbook of docs/operations", () => {
   )
 
   it.each(sections)("$title begins with a command that changes nothing", ({ text }) => {
-    const readers = "payouts list|payouts dead-letters|webhooks list|transactions|balance"
+    const readers = "payouts list|payouts dead-letters|webhooks dead-letters|transactions|balance"
     assert.match(text, new RegExp(`^- \\*\\*First:\\*\\* \`effect-pix (${readers})[ \`]`, "m"))
   })
 

@@ -3,15 +3,12 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import { PayoutBecause } from "../payouts/PayoutBecause.ts"
 import { PayoutState } from "../payouts/PayoutState.ts"
-import { account, flag, format, full, GivenAccount, json, periodOf } from "./internal/flags.ts"
-import { lazily } from "./internal/lazily.ts"
-import { reference } from "./internal/operator/step.ts"
-import { accountSteps, payoutSteps, sentenceSteps, stateLetterSteps } from "./internal/operator/steps.ts"
+import { account, flag, format, full, json, lang, lazily, periodOf } from "./internal/flags.ts"
+import { Shared } from "./internal/lang.ts"
+import { deadLetters } from "./internal/operator/deadLetters.ts"
+import { accountSteps, payoutSteps, reference, sentenceSteps } from "./internal/operator/steps.ts"
 
-const lang = Flag.Literals("lang", ["en", "pt"]).pipe(
-  Flag.withDescription("The language of the words, and with pt the times of São Paulo in a CSV. JSON stays as it is"),
-  Flag.withDefault("en")
-)
+const loadShow = () => import("./internal/operator/showPayouts.ts")
 
 const list = Command.make(
   "list",
@@ -29,10 +26,9 @@ const list = Command.make(
     toCheck: flag("to-check", "Those whose end a person has to find out"),
     ...periodOf("Submitted"),
     full,
-    lang,
     ...format
   },
-  lazily(() => import("./internal/operator/listPayouts.ts").then(({ run }) => run))
+  lazily(() => loadShow().then(({ runList }) => runList))
 ).pipe(
   Command.withDescription(
     "List payouts with their ages, the oldest first, and totals by state, without their payees. --full adds why the service refused them"
@@ -41,25 +37,15 @@ const list = Command.make(
 
 const show = Command.make(
   "show",
-  { reference, full, lang, json },
-  lazily(() => import("./internal/operator/showPayout.ts").then(({ run }) => run))
+  { reference, full, json },
+  lazily(() => loadShow().then(({ runShow }) => runShow))
 ).pipe(Command.withDescription("Show one payout: its state, its history and its payee"))
 
 const sentences = Command.make(
   "sentences",
   format,
-  lazily(() => import("./internal/operator/sentences.ts").then(({ list }) => list))
+  lazily(() => import("./internal/operator/sentences.ts").then(({ listSentences }) => listSentences))
 ).pipe(Command.withDescription("List the refusals that nobody knows, the payouts that each parked, and one to look up"))
-
-const deadLetters = Command.make(
-  "dead-letters",
-  format,
-  lazily(() => import("./internal/operator/stateLetters.ts").then(({ list }) => list))
-).pipe(
-  Command.withDescription(
-    "List the states of payouts that your onState refused for good, and how many later ones they hold"
-  )
-)
 
 export const payouts = Command.make("payouts").pipe(
   Command.withDescription(
@@ -69,18 +55,19 @@ export const payouts = Command.make("payouts").pipe(
       "  step shows what it does, and asks."
   ),
   Command.withShortDescription("Look after the queue of payouts in your database"),
-  Command.withSharedFlags({ account }),
+  Command.withSharedFlags({ account, lang }),
   Command.withSubcommands([
     list,
     show,
-    ...payoutSteps,
-    ...accountSteps,
+    ...[...payoutSteps, ...accountSteps].map(({ command }) => command),
     sentences,
-    ...sentenceSteps,
-    deadLetters,
-    ...stateLetterSteps
+    ...sentenceSteps.map(({ command }) => command),
+    deadLetters(
+      "payouts",
+      "List the states of payouts that your onState refused for good, and how many later ones they hold"
+    )
   ]),
-  Command.provideSync(GivenAccount, (given) => given.account),
+  Command.provideSync(Shared, ({ account, lang }) => ({ account, lang })),
   Command.withExamples([
     { command: "effect-pix payouts list", description: "the payouts that wait, and for how long" },
     {

@@ -4,8 +4,7 @@ import * as Flag from "effect/cli/Flag"
 import * as Schema from "effect/Schema"
 import * as Money from "../pix/Money.ts"
 import { amountHelp, noAmount, parseAmount } from "./internal/amount.ts"
-import { flag, text } from "./internal/flags.ts"
-import { lazily } from "./internal/lazily.ts"
+import { flag, lazily, text } from "./internal/flags.ts"
 
 const Port = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 65_535 }, { expected: "a port from 0 to 65535" }))
 

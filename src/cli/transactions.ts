@@ -8,9 +8,8 @@ import * as Money from "../pix/Money.ts"
 import * as TransactionStream from "../transactions/TransactionStream.ts"
 import { client } from "./internal/client.ts"
 import { flag, format, full, periodOf } from "./internal/flags.ts"
-import { type Columns, printList } from "./internal/list.ts"
-import { hasReader, note } from "./internal/output.ts"
-import { maskPerson, type Person, time } from "./internal/text.ts"
+import { type Columns, printCounted } from "./internal/list.ts"
+import { maskPerson, type Person } from "./internal/text.ts"
 
 /** A row, with the payer as it is printed. */
 interface Row extends TransactionListItem {
@@ -18,29 +17,22 @@ interface Row extends TransactionListItem {
 }
 
 const columns: Columns<Row> = {
-  noun: "transactions",
-  table: {
-    ID: [-8, ({ id }) => `${id}`],
-    CREATED: [20, ({ createdAt }) => time(createdAt)],
-    AMOUNT: [-14, ({ amount }) => Money.format(amount)],
-    STATUS: [10, ({ status }) => status],
-    NAME: [20, ({ person }) => person.name ?? ""],
-    "E-MAIL": [0, ({ person }) => person.email ?? ""]
-  },
-  csv: {
-    id: ({ id }) => `${id}`,
-    created_at: ({ createdAt }) => createdAt,
-    amount_centavos: ({ amount }) => amount,
-    amount_reais: ({ amount }) => Money.toReais(amount),
-    status: ({ status }) => status,
-    payment_method: ({ paymentMethod }) => paymentMethod ?? "",
-    name: ({ person }) => person.name ?? "",
-    email: ({ person }) => person.email ?? "",
-    phone: ({ person }) => person.phone ?? "",
-    document: ({ person }) => person.document ?? "",
-    provider_tx_id: ({ providerTxId }) => providerTxId ?? "",
-    updated_at: ({ updatedAt }) => updatedAt
-  },
+  noun: "transaction(s)",
+  columns: [
+    [({ id }) => id, "id", "ID", -8],
+    [({ createdAt }) => createdAt, "created_at", "CREATED", 20],
+    [({ amount }) => Money.format(amount), undefined, "AMOUNT", -14],
+    [({ amount }) => amount, "amount_centavos"],
+    [({ amount }) => Money.toReais(amount), "amount_reais"],
+    [({ status }) => status, "status", "STATUS", 10],
+    [({ paymentMethod = "" }) => paymentMethod, "payment_method"],
+    [({ person }) => person.name ?? "", "name", "NAME", 20],
+    [({ person }) => person.email ?? "", "email", "E-MAIL"],
+    [({ person }) => person.phone ?? "", "phone"],
+    [({ person }) => person.document ?? "", "document"],
+    [({ providerTxId = "" }) => providerTxId, "provider_tx_id"],
+    [({ updatedAt }) => updatedAt, "updated_at"]
+  ],
   json: ({ amount, createdAt, id, paymentMethod, person, providerTxId, status, updatedAt }) => ({
     id,
     amount,
@@ -74,8 +66,7 @@ export const transactions = Command.make(
       limit: Option.getOrUndefined(format.limit)
     })
     const rows = Stream.flatMap(pages, (page) => Stream.fromIterable(page.rows.map(rowOf)))
-    const count = yield* printList(rows, columns, format)
-    if (hasReader()) yield* note(`${count} transaction(s)`)
+    yield* printCounted(rows, columns, format)
   }, Effect.provide(client))
 ).pipe(
   Command.withDescription("List the company's transactions"),

@@ -36,7 +36,11 @@ export const becauses = {
     Window: meant("the account's window is closed", "fora do horário", "its opening"),
     DailyCap: meant("the cap of the day is reached", "limite do dia atingido", "the next day"),
     Balance: delayed("the balance does not cover it", "falta saldo", "a top-up"),
-    Limit: delayed("a limit or a block of the account, or a 429", "limite da conta", "the end of the limit"),
+    Limit: delayed(
+      "a limit or a block of the account, or a 429",
+      "limite ou bloqueio da conta, ou um 429",
+      "the end of the limit"
+    ),
     Credentials: delayed("its credentials are refused", "credenciais recusadas pelo gateway", "other ones"),
     Setup: delayed(
       "the base URL or a proxy is wrong, or a deploy's balancer answers",

@@ -1,9 +1,8 @@
 /** What the command says of itself, and of the command line that a person is told to repeat. */
-import { assert, describe, expect, it, test } from "@effect/vitest"
-import { readFileSync, writeFileSync } from "node:fs"
+import { assert, describe, expect, test } from "@effect/vitest"
+import { writeFileSync } from "node:fs"
 import { delimiter, join } from "node:path"
 import { commandLineOf } from "../../src/cli/internal/invocation.ts"
-import { accountSteps, letterSteps, payoutSteps } from "../../src/cli/internal/operator/steps.ts"
 import { run, runRows } from "../support/command.ts"
 import { live } from "../support/effect.ts"
 import { folder } from "../support/operated.ts"
@@ -23,11 +22,6 @@ describe("the help", () => {
 
   live("an unknown command gets a sentence", function* () {
     yield* runRows({}, [["sandbax", 1, "", /sandbox[^]*\nSee `effect-pix --help` for what it takes\.\n$/]])
-  })
-
-  it("the page of the command names each step of an operator", () => {
-    const [, page = ""] = readFileSync("docs/command.md", "utf8").split("\n### Steps\n")
-    for (const { name } of [...payoutSteps, ...accountSteps, ...letterSteps]) expect(page).toContain(`\`${name}\``)
   })
 })
 

@@ -109,21 +109,25 @@ describe.each(databases)("payouts in %s", (...database) => {
       [
         "dead-letters",
         0,
-        /^ *ID +STATE .*\n *\d+ +parked +296 +1 .* one\n *\d+ +parked +296 +0 .* two\n$/,
+        /^FAILED AT +ATTEMPTS +HELD .*\nonState +296 +1 .* \d+ +one \(parked\)\nonState +296 +0 .* \d+ +two \(parked\)\n$/,
         /^2 dead letter\(s\)\n$/
       ],
-      ["dead-letters --csv", 0, /^\uFEFFid,reference,state,attempts,held,dead_since\r\n\d+,one,parked,296,1,.*Z\r\n/],
       [
-        `discard-letter ${one} ${two}`,
+        "dead-letters --csv",
+        0,
+        /^\uFEFFfailed_at,attempts,held,dead_since,webhook,id,of\r\nonState,296,1,\S+Z,,\d+,one \(parked\)\r\n/
+      ],
+      [
+        `dead-letters discard ${one} ${two}`,
         2,
         "",
-        /of two \(R\$ 25,00.*, parked\)[^]*2 dead letters: your code[^]*Nothing was changed/
+        /of two \(parked\): onState failed 296 times[^]*2 dead letters: Forget states[^]*Nothing was changed/
       ],
-      ["retry-letter --yes", 1, "", /Name at least one number/],
-      [`retry-letter ${one} --yes --by ana`, 0, `retry-letter of ${one} was done.\n`],
-      [`retry-letter ${one} --yes`, 4, "", /No dead letter/],
-      [`discard-letter ${two} --yes --json`, 0, `{"id":${two},"step":"discard-letter"}\n`],
-      ["dead-letters", 0, /^ *ID .*\n$/, /^0 dead letter/]
+      ["dead-letters retry --yes", 1, "", /Name at least one id/],
+      [`dead-letters retry ${one} --yes --by ana`, 0, `retry of ${one} was done.\n`],
+      [`dead-letters retry ${one} --yes`, 4, "", /No dead letter/],
+      [`dead-letters discard ${two} --yes --json`, 0, `{"id":"${two}","step":"discard"}\n`],
+      ["dead-letters", 0, /^FAILED AT .*\n$/, /^0 dead letter/]
     )
   })
 
@@ -214,7 +218,7 @@ describe.each(databases)("payouts in %s", (...database) => {
   live("forget deletes the payee's data of a payout that is over, and is refused for one in doubt", function* () {
     const { rows } = yield* operate(database)
     yield* rows(
-      ["forget posted", 2, "", /Its PIX key, .* are deleted for ever\. Its reference, amount and history stay\./],
+      ["forget posted", 2, "", /Delete the PIX key, .* for ever\. Reference, amount and history stay\.\n/],
       ["forget posted unknown --yes --by ana --note asked", 4, /posted/, /changed nothing: the payout unknown/],
       ["show posted", 0, /^Amount +R\$ 30,00 [^]*^To +forgotten$[^]* Forgotten \(posted\) by ana: asked$/m],
       ["forget refused --yes", 0, /^State +refused$/m, /It cannot be sent any more\./],
@@ -239,7 +243,7 @@ describe.each(databases)("payouts in %s", (...database) => {
           `change-sender ${sender} --account padaria`,
           2,
           "",
-          /MONEY WILL MOVE FROM ANOTHER ACCOUNT .* No payout of it is/
+          /MONEY WILL MOVE FROM ANOTHER ACCOUNT .*, aaa.*parked as OtherClientId\.\n/
         ],
         [`change-sender ${sender} --account padaria --yes --by ana`, 0, new RegExp(`^Sender +${sender}$`, "m")],
         [`change-sender ${sender} --yes`, 4, "", /^(?!.*MONEY).*is that of the account padaria/]
@@ -340,14 +344,19 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
         /^(?![^]*encerrada)[^]*^Its value +19\.50\nEnd to end +E2E8\nEnded +by lookup, .*\nReason +sealed by the program$/m
       ],
       ["confirm late --yes", 4, "", /Only what was recorded/],
-      ["confirm --withdrawal 9 --yes", 0, /^State +posted$/m, /looks it up within a second/],
+      ["confirm --withdrawal 9 --yes", 0, /^State +posted$/m, /looked up within a second/],
       [
         "settle --withdrawal 77 --as paid --yes",
         4,
         "",
         /No payout of the queue, or more than one, has the withdrawal 77/
       ],
-      ["settle --withdrawal 9 --as returned --yes", 0, /^State +returned$/m, /the money came back/]
+      [
+        "settle --withdrawal 9 --as returned --yes",
+        0,
+        /^State +returned$/m,
+        /You say that it came back\. Nothing is sent\.\n/
+      ]
     )
     yield* runRows({ ...env, EFFECT_PIX_SEAL_KEY: seal }, [
       ["payouts list --state returned --csv --full", 0, /,reason\r\n[^]*,Conta encerrada\r\n/],
@@ -375,13 +384,18 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
     yield* rows(
       ["park accepted", 2, "", /accepted: R\$ 10,00 .*, accepted, submitted 3 d ago\n[^]*Nothing was changed/],
       ["show accepted", 0, /^State +accepted$/m],
-      ["park accepted --yes --json --by ana --note asked", 0, /"parked".*"because":"Operator"/, /No worker sends/],
-      ["settle accepted --as failed --yes", 0, /^State +failed$/m, /was not paid/],
+      ["park accepted --yes --json --by ana --note asked", 0, /"parked".*"because":"Operator"/, /no worker sends/],
+      ["settle accepted --as failed --yes", 0, /^State +failed$/m, /You say that it failed/],
       ["settle parked --as paid", 2, "", /You say that it was paid\. Nothing is sent\.$/m],
       ["retry posted --yes", 4, "", /retry changed nothing: the payout posted is posted/],
       ["show accepted", 0, / Parked Operator \(parked\) by ana: asked\n.* Settled \(failed\)/],
-      ["retry refused --yes", 0, /^State +accepted$/m, /MONEY WILL MOVE: it is sent again, under the same key/],
-      ["resume parked --yes", 0, /^State +accepted$/m, /MONEY MAY MOVE: a worker sends it again, under the same key/],
+      [
+        "retry refused --yes",
+        0,
+        /^State +accepted$/m,
+        /MONEY WILL MOVE: Send refused payouts again, .*under the same key/
+      ],
+      ["resume parked --yes", 0, /^State +accepted$/m, /MONEY MAY MOVE: Give parked .*under the same key/],
       ["resume unknown --yes", 4, "", /resume changed nothing/]
     )
     // A request of it left longer ago than the default horizon, of which the command knows as little as of the program's.
@@ -423,8 +437,13 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
     const { rows } = yield* operate(database)
     yield* rows(
       ["retry refused", 2, "", /retry: 1 payout, R\$ 40,00 \(4000 centavos\): MONEY WILL MOVE/],
-      ["retry accepted", 2, "", /It is sent at once, under the same key/],
-      ["pause --yes --by ana --note asked", 0, /^Workers +paused since \S+Z \(.* ago\) by ana: asked$/m, /stop/],
+      ["retry accepted", 2, "", /Send .*those that wait at once, under the same keys\.\n/],
+      [
+        "pause --yes --by ana --note asked",
+        0,
+        /^Workers +paused since \S+Z \(.* ago\) by ana: asked$/m,
+        /Stop all workers/
+      ],
       ["list --json", 0, /accepted/, /The workers are paused since .* by ana: asked\n.*until .*continue`\.\n$/],
       [
         "list --lang pt --state paid",
@@ -437,7 +456,7 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
         0,
         /^Pagamento +parked\nValor +R\$ 20,00 \(2000 centavos\)\nEstado +parado\nSituação +Não enviado: espera a decisão.*\nPorque +Operator\nTermina com +`resume` or `settle`\nPedido +\S+Z \(há 3 d\)\n[^]*^Para +EMAIL .*\n {2}\S+ Pedido \(na fila\)\n {2}\S+ Parado Operator \(parado\)\n$/m
       ],
-      ["retry refused accepted", 2, "", /be sent again, .*nothing is sent until .* continue[^]*be sent at once, /],
+      ["retry refused accepted", 2, "", /^(?![^]*MONEY)[^]*2 payouts, R\$ 50,00 .*nothing is sent until .* continue/],
       ["resume parked", 2, "", /MONEY MAY MOVE[^]*nothing is sent until `effect-pix payouts continue`/],
       ["continue", 2, "", /MONEY WILL MOVE.*\n.*R\$ 10,00 .*: never answered\n.*R\$ 50,00 .*: in doubt/],
       ["continue --yes", 0, /^Workers +not paused\nSender +not known yet$/m, /paused since .* by ana: asked\n/]
@@ -544,7 +563,7 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
     yield* inProgram(sql("UPDATE effect_pix_payouts SET submitted_at = submitted_at - 1000"))
     yield* inProgram(submit(item("new")))
     const { submittedAt } = JSON.parse((yield* show("show new --json")).stdout)
-    const four = /: 1 payout, R\$ 10,00 .*: No worker sends it [^]*: 3 payouts, R\$ 90,00 .*: It is parked already\./
+    const four = /: 4 payouts, R\$ 100,00 .*: Park payouts: no worker sends them /
     const refused = (wrong: string): Row => [`park --submitted-before ${wrong} --yes`, 1, "", /a time with its zone/]
     yield* rows(
       ...["yesterday", "2026-11-21", "2026-11-21T10:00:00", "2026-99-99T10:00:00Z"].map(refused),
@@ -577,7 +596,8 @@ describe("a step that nobody takes", () => {
     const steps = [
       ...payoutSteps.map(({ name }) => `payouts ${name} x${words[name] ?? ""}`),
       ...accountSteps.map(({ name }) => `payouts ${name}${name in words ? " 1000" : ""}`),
-      ...letterSteps.map(({ name }) => `webhooks ${name} x`)
+      ...letterSteps.webhooks.map(({ name }) => `webhooks dead-letters ${name} x`),
+      ...letterSteps.payouts.map(({ name }) => `payouts dead-letters ${name} 1`)
     ]
     // Without DATABASE_URL, which is the next thing that each needs.
     yield* runRows(
@@ -629,7 +649,7 @@ describe("the database of DATABASE_URL", () => {
     const before = readFileSync(filename)
     yield* runRows({ DATABASE_URL: filename }, [
       ["payouts list", 1, "", /names another SQLite file/],
-      ["webhooks list", 1, "", /names another SQLite file/]
+      ["webhooks dead-letters", 1, "", /names another SQLite file/]
     ])
     expect(readFileSync(filename).equals(before)).toBe(true)
     expect(readdirSync(path)).toEqual(["theirs.sqlite"])

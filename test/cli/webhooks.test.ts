@@ -40,30 +40,35 @@ describe.each(databases)("webhooks in %s", (_, database) => {
       const { client, env } = yield* database
       // A SQLite file is there once it was opened.
       yield* Effect.provide(Effect.void, client)
-      yield* runRows(env, [["webhooks list", 1, "", /has no tables in this database/]])
+      yield* runRows(env, [["webhooks dead-letters", 1, "", /has no tables in this database/]])
       const [again, elsewhere] = [yield* paidCharge, yield* paidCharge]
       yield* dead(client, [again, elsewhere], "shop")
       const both = new RegExp(`^FAILED AT .*\n(onPaid +1000 .* shop +(${again}|${elsewhere})\n){2}$`)
       const logged = vi.spyOn(console, "error").mockReturnValue()
       const written = yield* runRows(env, [
-        ["webhooks list", 0, both, /^2 dead letter\(s\)\n$/],
+        ["webhooks dead-letters", 0, both, /^2 dead letter\(s\)\n$/],
         [
-          "webhooks list --csv",
+          "webhooks dead-letters --csv",
           0,
-          /^\uFEFFid,webhook,failed_at,attempts,dead_since\r\n(.*,shop,onPaid,1000,.*Z\r\n){2}$/
+          /^\uFEFFfailed_at,attempts,held,dead_since,webhook,id,of\r\n(onPaid,1000,0,\S+Z,shop,[^,]+,\r\n){2}$/
         ],
         [`webhooks show ${again} --json`, 0, /"state":"Dead",.*"claimed":\["Paid"\],.*"handler":"onPaid"/],
         [`webhooks show ${again}`, 0, /^Claimed +Paid\nHanded out +nothing$/m],
-        [`webhooks discard ${elsewhere} ${again}`, 2, "", /2 dead letters: it is forgotten\.[^]*Nothing was changed\./],
-        ["webhooks discard --yes", 1, "", /Name at least one id/],
-        [`webhooks discard ${elsewhere} --yes --by ana`, 0, `discard of ${elsewhere} was done.\n`],
-        [`webhooks show ${elsewhere}`, 0, /^State +Finished$/m],
-        [`webhooks discard ${elsewhere} --yes`, 4, ""],
         [
-          `webhooks retry ${again} --yes --json`,
+          `webhooks dead-letters discard ${elsewhere} ${again}`,
+          2,
+          "",
+          /onPaid failed 1000 times[^]*2 dead letters: Forget dead letters [^]*Nothing was changed\./
+        ],
+        ["webhooks dead-letters discard --yes", 1, "", /Name at least one id/],
+        [`webhooks dead-letters discard ${elsewhere} --yes --by ana`, 0, `discard of ${elsewhere} was done.\n`],
+        [`webhooks show ${elsewhere}`, 0, /^State +Finished$/m],
+        [`webhooks dead-letters discard ${elsewhere} --yes`, 4, ""],
+        [
+          `webhooks dead-letters retry ${again} --yes --json`,
           0,
-          `{"webhook":"shop","id":"${again}","step":"retry"}\n`,
-          /looked up again/
+          `{"id":"${again}","webhook":"shop","step":"retry"}\n`,
+          /up again within a second/
         ]
       ])
       expect(written).not.toContain("Maria")
@@ -83,9 +88,9 @@ describe.each(databases)("webhooks in %s", (_, database) => {
     yield* dead(client, [id], "shop-a")
     yield* dead(client, [id], "shop-b")
     yield* runRows(env, [
-      [`webhooks discard ${id} --yes`, 1, "", /--webhook, of shop-a, shop-b/],
-      [`webhooks discard ${id} --webhook shop-b --yes`, 0, `discard of ${id} was done.\n`],
-      ["webhooks list --json", 0, /^{"webhook":"shop-a",.*}\n$/]
+      [`webhooks dead-letters discard ${id} --yes`, 1, "", /--webhook, of shop-a, shop-b/],
+      [`webhooks dead-letters discard ${id} --webhook shop-b --yes`, 0, `discard of ${id} was done.\n`],
+      ["webhooks dead-letters --json", 0, /^{"id":.*,"webhook":"shop-a",.*}\n$/]
     ])
   })
 })

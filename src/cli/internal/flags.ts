@@ -2,16 +2,13 @@
 import * as Argument from "effect/cli/Argument"
 import * as Flag from "effect/cli/Flag"
 import * as Config from "effect/Config"
-import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { issuesOfStep, type StepOptions } from "../../durable/Step.ts"
+import { issuesOfStep } from "../../durable/Step.ts"
 import { badAccountName, defaultAccount, isAccountName } from "../../payouts/PayoutQueueOptions.ts"
 import { amountHelp, noAmount, parseAmount } from "./amount.ts"
 import { saoPaulo } from "../../internal/utc.ts"
-
-/** The account of `--account`, for every command of the queue. A reference, since a command is composed before its flags are read. */
-export const GivenAccount = Context.Reference<string>("effect-pix/GivenAccount", { defaultValue: () => defaultAccount })
 
 export const account = Flag.String("account").pipe(
   Flag.withMetavar("name"),
@@ -22,12 +19,6 @@ export const account = Flag.String("account").pipe(
   Flag.withDescription("Whose payouts, as the option `account` of your program. Default: default"),
   Flag.withDefault(defaultAccount)
 )
-
-/** The flags of `person`, as they were given. */
-export interface Words {
-  readonly by: string
-  readonly note: Option.Option<string>
-}
 
 /** A flag without a value. */
 export const flag = (name: string, description: string) =>
@@ -54,12 +45,6 @@ export const person = {
   note: text("note", "text", "Why; it is stored. No data of a payer or a payee")
 }
 
-/** The options of a step, from its flags. */
-export const whyOf = ({ by, note }: Words): StepOptions => ({
-  by,
-  note: Option.getOrUndefined(note)
-})
-
 /** A time with its zone: without one, two people read two times. */
 export const parseTime = (text: string): Option.Option<DateTime.Utc> =>
   Option.filter(DateTime.make(text), () => /(?:Z|:\d\d(?:\.\d+)?[+-]\d\d:\d\d)$/.test(text))
@@ -85,6 +70,13 @@ export const periodOf = (verb: string) => ({
   since: timeFlag("since", `${verb} at this time or later: 2026-11-01, a day of São Paulo, or 2026-11-01T00:00:00Z`),
   until: timeFlag("until", `${verb} before this time: 2026-12-01 is up to the end of November in São Paulo`)
 })
+
+export const lang = Flag.Literals("lang", ["en", "pt"]).pipe(
+  Flag.withDescription(
+    "The language of the words, and with pt the times of São Paulo in a CSV. JSON, help and errors stay as they are"
+  ),
+  Flag.withDefault("en")
+)
 
 export const json = flag("json", "Print one JSON object a line, for machines")
 
@@ -114,3 +106,9 @@ export const amount = Argument.String("amount").pipe(
   Argument.filterMap(parseAmount, () => noAmount),
   Argument.withDescription(amountHelp)
 )
+
+/** Loads the code of a command only when it runs, for commands that need code that the others do not. */
+export const lazily =
+  <Input, E, R>(load: () => Promise<(input: Input) => Effect.Effect<void, E, R>>) =>
+  (input: Input): Effect.Effect<void, E, R> =>
+    Effect.flatMap(Effect.promise(load), (run) => run(input))

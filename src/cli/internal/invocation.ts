@@ -38,9 +38,6 @@ export const commandLineOf = (started: Started, flags: ReadonlyArray<string>): s
 /** The command line of this process, with more flags. */
 export const commandLineWith = (flags: ReadonlyArray<string>): string => commandLineOf(process, flags)
 
-/** Whether a person can answer: questions are asked on stderr, and answered on stdin. */
-export const hasTerminal = (): boolean => process.stdin.isTTY && process.stderr.isTTY
-
 /**
  * Whether this process is in the foreground of its terminal. The system stops a background process (`&`) that reads keys.
  * Without `ps` a process counts as in the foreground.

@@ -11,25 +11,11 @@ import * as Effect from "effect/Effect"
 import * as Terminal from "effect/Terminal"
 import process from "node:process"
 import { codes, type Failed, failed } from "./exit.ts"
-import { hasTerminal } from "./invocation.ts"
 import { note } from "./output.ts"
-
-interface Confirmation {
-  /** The noun for what is confirmed: "payout". */
-  readonly noun: string
-  /** The question to the person. */
-  readonly question: string
-  /** The sentence for a step that nobody confirmed: "Nothing was sent." */
-  readonly unconfirmed: string
-  /** Whether `--yes` was given. */
-  readonly yes: boolean
-}
 
 interface Steps<A, E, R, R2> {
   /** What will happen, in lines. Personal data is masked. */
   readonly plan: string
-  /** If absent, no confirmation is needed. */
-  readonly confirm?: Confirmation
   readonly run: Effect.Effect<A, E, R>
   /** What was done, in lines: for stderr, if stdout fails. */
   readonly summary: (done: A) => string
@@ -49,22 +35,19 @@ const ask = Effect.fnUntraced(function* (message: string) {
   )
 })
 
-const confirmed = Effect.fnUntraced(function* ({ noun, question, unconfirmed, yes }: Confirmation) {
-  if (yes) return
-  const notConfirmed = `Not confirmed. ${unconfirmed}`
-  if (!hasTerminal()) {
-    return yield* failed(`${notConfirmed} Without a terminal a ${noun} needs --yes.`, codes.NotConfirmed)
-  }
-  const answer = yield* ask(question).pipe(
-    Effect.catchTag("QuitError", () => Effect.fail(failed(notConfirmed, codes.Interrupted)))
-  )
-  if (!answer) return yield* failed(notConfirmed, codes.NotConfirmed)
+/** Has a person confirm the step of this name. Fails if nobody does. */
+export const confirmed = Effect.fnUntraced(function* (name: string, question: string) {
+  const not = "Not confirmed. Nothing was changed."
+  // Questions are asked on stderr, and answered on stdin.
+  if (!process.stdin.isTTY || !process.stderr.isTTY)
+    return yield* failed(`${not} Without a terminal a ${name} needs --yes.`, codes.NotConfirmed)
+  const answer = yield* Effect.catchTag(ask(question), "QuitError", () => failed(not, codes.Interrupted))
+  if (!answer) return yield* failed(not, codes.NotConfirmed)
 })
 
 /** Runs the steps in their order, and returns the result. */
 export const perform = Effect.fnUntraced(function* <A, E, R, R2>(steps: Steps<A, E, R, R2>) {
   yield* note(steps.plan)
-  if (steps.confirm !== undefined) yield* confirmed(steps.confirm)
   const done = yield* steps.run
   const wasDone = () => `It was done all the same:\n${steps.summary(done)}`
   yield* steps.print(done).pipe(

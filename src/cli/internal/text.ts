@@ -3,6 +3,7 @@
  * data.
  */
 import * as DateTime from "effect/DateTime"
+import { saoPaulo } from "../../internal/utc.ts"
 import type * as Money from "../../pix/Money.ts"
 import { decimal } from "./amount.ts"
 
@@ -65,20 +66,6 @@ export const fieldLines = (fields: Fields): string => {
     .join("\n")
 }
 
-/**
- * Makes the lines of a table from the widths of its columns; a negative width aligns to the right. A longer text is not cut:
- * it moves the columns after it.
- */
-export const tableRow =
-  (...widths: ReadonlyArray<number>) =>
-  (...cells: ReadonlyArray<string>): string => {
-    const padded = cells.map((cell, index) => {
-      const width = widths[index] ?? 0
-      return width < 0 ? plain(cell).padStart(-width) : plain(cell).padEnd(width)
-    })
-    return `${padded.join("  ").trimEnd()}\n`
-  }
-
 /** How long ago it was, in at most two units: `3 d 4 h`. */
 export const ageOf = (at: DateTime.Utc, now: number): string => {
   let left = Math.max(0, Math.floor((now - DateTime.toEpochMillis(at)) / 1000))
@@ -118,6 +105,26 @@ const cellText = (cell: Cell): string => {
   if (typeof cell === "string" || typeof cell === "number") return `${cell}`
   return cell === undefined || DateTime.isDateTime(cell) ? time(cell) : decimal(cell)
 }
+
+/** A time of São Paulo, as a spreadsheet reads it: 2026-11-01 09:30:00. */
+export const inSaoPaulo = (cell: Cell): Cell =>
+  DateTime.isDateTime(cell)
+    ? DateTime.formatIsoOffset(DateTime.setZone(cell, saoPaulo())).slice(0, 19).replace("T", " ")
+    : cell
+
+/**
+ * Makes the lines of a table from the widths of its columns; a negative width aligns to the right. A longer text is not cut:
+ * it moves the columns after it.
+ */
+export const tableLine =
+  (widths: ReadonlyArray<number>) =>
+  (cells: ReadonlyArray<Cell>): string => {
+    const padded = cells.map((cell, index) => {
+      const [text, width] = [plain(cellText(cell)), widths[index] ?? 0]
+      return width < 0 ? text.padStart(-width) : text.padEnd(width)
+    })
+    return `${padded.join("  ").trimEnd()}\n`
+  }
 
 export const csvRow = (cells: ReadonlyArray<Cell>): string =>
   `${cells.map((cell) => (typeof cell === "string" ? csvCell(cell) : cellText(cell))).join(",")}\r\n`

@@ -20,7 +20,7 @@ import * as Seal from "../../../payouts/Seal.ts"
 import { PayoutNotFound, type PayoutState } from "../../../payouts/PayoutState.ts"
 import { failingAs, layerDatabase, notRead, notReadable } from "../database.ts"
 import { codes, type Failed, failed } from "../exit.ts"
-import { GivenAccount } from "../flags.ts"
+import { Shared } from "../lang.ts"
 import { plain } from "../text.ts"
 import type { Sum } from "./describe.ts"
 import type { Filter } from "./stepShape.ts"
@@ -86,7 +86,7 @@ const decodeRequest = Schema.decodeUnknownOption(Schema.fromJsonString(Withdrawa
 /** The stored request of a payout, where it is there and can be opened. */
 export const requestOf = Effect.fnUntraced(function* ({ idempotencyKey: key, reference }: PayoutStatus) {
   const sql = yield* SqlClient.SqlClient
-  const account = yield* GivenAccount
+  const { account } = yield* Shared
   const [row] = yield* sql<{ readonly request: string | null }>`SELECT request AS "request" FROM effect_pix_payouts
     WHERE account = ${account} AND idempotency_key = ${key}`.pipe(mapDatabaseError("read"), Effect.mapError(notRead))
   const text = row?.request ?? undefined
@@ -105,7 +105,7 @@ export const requestOf = Effect.fnUntraced(function* ({ idempotencyKey: key, ref
 const layerOn = (access: "read" | "write") =>
   Layer.unwrap(
     Effect.gen(function* () {
-      const account = yield* GivenAccount
+      const { account } = yield* Shared
       const seal = (yield* givenSeal) ?? none
       return PayoutQueue.layerClient({ account, horizon: Duration.infinity, seal }).pipe(
         Layer.provide(Layer.effectDiscard(Effect.andThen(requireTables, requireAccount(account)))),
@@ -131,7 +131,7 @@ const storedSums = Effect.fnUntraced(
     ]
     const rows = yield* sql<{ readonly state: PayoutState; readonly count: number | string; readonly sum: string }>`
     SELECT state AS "state", COUNT(*) AS "count", CAST(SUM(amount) AS TEXT) AS "sum" FROM effect_pix_payouts
-    WHERE ${sql.and([sql`account = ${yield* GivenAccount}`, sql`amount IS NOT NULL`, ...conditions])} GROUP BY state`
+    WHERE ${sql.and([sql`account = ${(yield* Shared).account}`, sql`amount IS NOT NULL`, ...conditions])} GROUP BY state`
     const sums: Sums = new Map(
       rows.map(({ count, state, sum }) => [state, { count: Number(count), centavos: BigInt(sum) }])
     )
@@ -160,7 +160,7 @@ export const readLate = Effect.gen(function* () {
   const now = yield* databaseNow(here)
   const rows = yield* here.sql<{ readonly key: string }>`
     SELECT p.idempotency_key AS "key" FROM effect_pix_payouts p JOIN effect_pix_payout_accounts a ON a.account = p.account
-    WHERE p.account = ${yield* GivenAccount} AND p.state IN ('unknown', 'parked')
+    WHERE p.account = ${(yield* Shared).account} AND p.state IN ('unknown', 'parked')
       AND ABS(${now} - p.may_have_left_at) > a.horizon`
   const late = new Set(rows.map(({ key }) => key))
   return ({ idempotencyKey }: PayoutStatus) => late.has(idempotencyKey)

@@ -3,89 +3,39 @@ import type * as DateTime from "effect/DateTime"
 import { becauses } from "../../../payouts/PayoutBecause.ts"
 import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
 import { dayInSaoPaulo } from "../../../internal/utc.ts"
-import { claims, type Lang, refusals, type Text } from "./words.ts"
+import { join, type Lang, type Text, text } from "../lang.ts"
+import { claims, refusals } from "./words.ts"
 
 type Of<State extends PayoutStatus["state"]> = Extract<PayoutStatus, { state: State }>
-type Ended = Of<"paid" | "failed" | "returned">
 
-const unclear: Text = {
-  en: "To check: it may have been paid, do not pay it in another way before",
-  pt: "A conferir: pode ter sido pago, não pagar por outro meio antes"
-}
-const opposite: Text = {
-  en: "To check: the gateway says the opposite of what is stored, do not pay it in another way before",
-  pt: "A conferir: o gateway diz o contrário do que está registrado, não pagar por outro meio antes"
-}
+const day = (at: DateTime.Utc): Text => text(dayInSaoPaulo(at), dayInSaoPaulo(at).split("-").toReversed().join("/"))
+const byPerson = text("checked by a person", "conferido por uma pessoa")
+const unpaid = text("Not paid: ", "Não pago: ")
+const unclear = text(
+  "To check: it may have been paid, do not pay it in another way before",
+  "A conferir: pode ter sido pago, não pagar por outro meio antes"
+)
 
-interface Words {
-  readonly day: (at: DateTime.Utc) => string
-  readonly numbered: (id: number) => string
-  readonly queued: (on: string, because: string) => string
-  readonly on: (day: string) => string
-  readonly posted: string
-  readonly claimed: (claim: string) => string
-  readonly paid: string
-  readonly failed: string
-  readonly returned: (day: string) => string
-  readonly byPerson: string
-  readonly byGateway: (day: string) => string
-  readonly parked: (because: string) => string
-  readonly cancelled: string
-}
-
-const words: Readonly<Record<Lang, Words>> = {
-  en: {
-    day: dayInSaoPaulo,
-    numbered: (id) => `withdrawal ${id}`,
-    queued: (on, because) => `Queued: it will be paid by itself${on}${because}. Do not pay it in another way`,
-    on: (day) => ` on ${day}`,
-    posted: "Sent, not confirmed yet",
-    claimed: (claim) => `. To check: a webhook says that ${claim}`,
-    paid: "Paid",
-    failed: "Not paid",
-    returned: (day) => `Came back on ${day}`,
-    byPerson: "checked by a person",
-    byGateway: (day) => `confirmed by the gateway on ${day}`,
-    parked: (because) => `Not sent: it waits for the decision of a person (${because})`,
-    cancelled: "Cancelled: nothing was sent"
-  },
-  pt: {
-    day: (at) => dayInSaoPaulo(at).split("-").toReversed().join("/"),
-    numbered: (id) => `saque nº ${id}`,
-    queued: (on, because) => `Na fila: será pago sozinho${on}${because}. Não pague de outro modo`,
-    on: (day) => ` em ${day}`,
-    posted: "Enviado, ainda não confirmado",
-    claimed: (claim) => `. A conferir: um aviso diz que ${claim}`,
-    paid: "Pago",
-    failed: "Não pago",
-    returned: (day) => `Devolvido em ${day}`,
-    byPerson: "conferido por uma pessoa",
-    byGateway: (day) => `confirmado pelo gateway em ${day}`,
-    parked: (because) => `Não enviado: espera a decisão de uma pessoa (${because})`,
-    cancelled: "Cancelado: nada foi enviado"
-  }
-}
-
-const queued = ({ because, error, notBefore }: Of<"accepted">, lang: Lang): string => {
-  const { day, on, queued } = words[lang]
-  if (because === "NotBefore") return queued(notBefore === undefined ? "" : on(day(notBefore)), "")
+const queued = ({ because, error, notBefore }: Of<"accepted">): Text => {
+  const on = because === "NotBefore" && notBefore ? join(text(" on ", " em "), day(notBefore)) : ""
   const cause = because === undefined ? error && refusals[error._tag] : becauses.accepted[because]
-  return queued("", cause === undefined ? "" : ` (${cause[lang]})`)
+  return join(
+    text("Queued: it will be paid by itself", "Na fila: será pago sozinho"),
+    because === "NotBefore" ? on : cause === undefined ? "" : join(" (", cause, ")"),
+    text(". Do not pay it in another way", ". Não pague de outro modo")
+  )
 }
 
-const ended = ({ by, endedAt, state, withdrawalId }: Ended, lang: Lang): string => {
-  const { byGateway, byPerson, day, failed, numbered, paid, returned } = words[lang]
+const ended = ({ by, endedAt, state, withdrawalId }: Of<"paid" | "failed" | "returned">): Text => {
   const isByPerson = by === "person"
-  switch (state) {
-    case "paid":
-      return `${paid}: ${isByPerson ? byPerson : byGateway(day(endedAt))}`
-    case "failed": {
-      const why = isByPerson ? byPerson : refusals.WithdrawalFailed[lang]
-      return `${failed}: ${why}${withdrawalId === undefined ? "" : ` (${numbered(withdrawalId)})`}`
-    }
-    case "returned":
-      return `${returned(day(endedAt))}${isByPerson ? `, ${byPerson}` : ""}`
+  if (state === "returned")
+    return join(text("Came back on ", "Devolvido em "), day(endedAt), isByPerson ? join(", ", byPerson) : "")
+  if (state === "paid") {
+    const byGateway = join(text("confirmed by the gateway on ", "confirmado pelo gateway em "), day(endedAt))
+    return join(text("Paid: ", "Pago: "), isByPerson ? byPerson : byGateway)
   }
+  const number = withdrawalId === undefined ? "" : text(` (withdrawal ${withdrawalId})`, ` (saque nº ${withdrawalId})`)
+  return join(unpaid, isByPerson ? byPerson : refusals.WithdrawalFailed, number)
 }
 
 const isInDoubt = ({ error, mayHaveLeftAt }: Of<"parked">) =>
@@ -95,26 +45,43 @@ const isInDoubt = ({ error, mayHaveLeftAt }: Of<"parked">) =>
  * What is known of a payout. "Not paid" is said only of what nothing sends any more, and "To check" of each payout that may have moved
  * money in a way that a person has to look at.
  */
-export const sentenceOf = (status: PayoutStatus, lang: Lang): string => {
-  const { cancelled, claimed, failed, numbered, posted, parked: stopped } = words[lang]
+const inBothLanguages = (status: PayoutStatus): Text => {
   /** What a webhook claims against what is known, after other words. */
-  const claim = status.claimed === undefined ? "" : claimed(claims[status.claimed][lang])
+  const claim =
+    status.claimed === undefined
+      ? ""
+      : join(text(". To check: a webhook says that ", ". A conferir: um aviso diz que "), claims[status.claimed])
   switch (status.state) {
     case "accepted":
-      return queued(status, lang)
-    case "posted":
-      return `${posted}${status.withdrawalId === undefined ? "" : `: ${numbered(status.withdrawalId)}`}${claim}`
+      return queued(status)
+    case "posted": {
+      const { withdrawalId: id } = status
+      const number = id === undefined ? "" : text(`: withdrawal ${id}`, `: saque nº ${id}`)
+      return join(text("Sent, not confirmed yet", "Enviado, ainda não confirmado"), number, claim)
+    }
     case "paid":
     case "failed":
     case "returned":
-      return status.contradicted === true ? opposite[lang] : ended(status, lang) + claim
+      return status.contradicted === true
+        ? text(
+            "To check: the gateway says the opposite of what is stored, do not pay it in another way before",
+            "A conferir: o gateway diz o contrário do que está registrado, não pagar por outro meio antes"
+          )
+        : join(ended(status), claim)
     case "unknown":
-      return unclear[lang]
+      return unclear
     case "refused":
-      return `${failed}: ${refusals[status.error._tag][lang]}${claim}`
+      return join(unpaid, refusals[status.error._tag], claim)
     case "parked":
-      return isInDoubt(status) ? unclear[lang] : stopped(becauses.parked[status.because][lang]) + claim
+      return isInDoubt(status)
+        ? unclear
+        : join(
+            text("Not sent: it waits for the decision of a person (", "Não enviado: espera a decisão de uma pessoa ("),
+            join(becauses.parked[status.because], ")", claim)
+          )
     case "cancelled":
-      return cancelled + claim
+      return join(text("Cancelled: nothing was sent", "Cancelado: nada foi enviado"), claim)
   }
 }
+
+export const sentenceOf = (status: PayoutStatus, lang: Lang): string => inBothLanguages(status)[lang]

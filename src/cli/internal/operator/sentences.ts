@@ -6,8 +6,8 @@ import { PayoutQueue } from "../../../payouts/PayoutQueue.ts"
 import type { PayoutSentence } from "../../../payouts/PayoutSentence.ts"
 import { notRead } from "../database.ts"
 import { codes, failed } from "../exit.ts"
-import { type Columns, type Format, printList } from "../list.ts"
-import { hasReader, note } from "../output.ts"
+import { join, text, type Text } from "../lang.ts"
+import { type Columns, type Format, printCounted } from "../list.ts"
 import { ageOf, plain } from "../text.ts"
 import { layerReading, whatIsSealed } from "./queue.ts"
 import type { Worded } from "./stepShape.ts"
@@ -45,46 +45,49 @@ const entryOf = ({ code, status, words }: Worded, as: "refused" | "wait"): strin
 }
 
 /** What a person does with the sentence for good. */
-export const adviceOf = (sentence: Worded, as: "refused" | "wait"): string =>
-  plain(`In your program: GatewayFacts.layer({ refusals: [${entryOf(sentence, as)}] })`)
+export const adviceOf = (sentence: Worded, as: "refused" | "wait"): Text =>
+  join(
+    text("In your program: ", "No seu programa: "),
+    plain(`GatewayFacts.layer({ refusals: [${entryOf(sentence, as)}] })`)
+  )
 
 /** A sentence in a line. */
-export const lineOf = (sentence: Worded): string => {
+export const lineOf = (sentence: Worded): Text => {
   const { amount, code, count, judgement, reference, status, words } = sentence
-  const said = words === undefined ? "" : ` "${words}"`
-  const judged = judgement === undefined ? "" : `, judged as ${judgement.as} by ${judgement.by ?? "nobody"}`
-  return plain(
-    `Sentence ${shortOf(sentence)}${said}: HTTP ${status ?? "?"}${code === undefined ? "" : `, code ${code}`}, ${textOfSum({ count, centavos: BigInt(amount) })}, as ${reference}${judged}`
+  const [as, by] = [judgement?.as ?? "", plain(judgement?.by ?? "-")]
+  const said = plain(`${words === undefined ? "" : ` "${words}"`}: HTTP ${status ?? "?"}`)
+  return join(
+    text(`Sentence ${shortOf(sentence)}`, `Frase ${shortOf(sentence)}`),
+    said + (code === undefined ? "" : plain(`, code ${code}`)),
+    join(", ", textOfSum({ count, centavos: BigInt(amount) }), text(", as ", ", como "), plain(reference)),
+    judgement === undefined ? "" : text(`, judged as ${as} by ${by}`, `, julgada como ${as} por ${by}`)
   )
 }
 
 const columnsAt = (now: number): Columns<Worded> => ({
-  noun: "sentences",
-  table: {
-    DIGEST: [12, shortOf],
-    PAYOUTS: [-7, ({ count }) => `${count}`],
-    SUM: [-16, ({ amount }) => inReais(BigInt(amount))],
-    SINCE: [-8, ({ since }) => ageOf(since, now)],
-    HTTP: [-4, ({ status }) => `${status ?? "?"}`],
-    JUDGED: [8, ({ judgement, oneByOne }) => judgement?.as ?? (oneByOne === true ? "each" : "")],
-    "LOOK UP": [20, ({ reference }) => reference],
-    WORDS: [0, ({ code, words }) => words ?? code ?? ""]
-  },
-  csv: {
-    digest: ({ digest }) => digest,
-    payouts: ({ count }) => count,
-    amount: ({ amount }) => amount,
-    since: ({ since }) => since,
-    status: ({ status }) => status ?? "",
-    judged: ({ judgement }) => judgement?.as ?? "",
-    reference: ({ reference }) => reference,
-    words: ({ words }) => words ?? ""
-  },
-  json: (sentence) => ({ ...sentence })
+  noun: text("sentence(s)", "frase(s)"),
+  columns: [
+    [({ digest }) => digest, "digest"],
+    [shortOf, undefined, "DIGEST", 12],
+    [({ count }) => count, text("payouts", "pagamentos"), text("PAYOUTS", "PAGAMENTOS"), -10],
+    [({ amount }) => amount, text("amount", "valor")],
+    [({ amount }) => inReais(BigInt(amount)), undefined, text("SUM", "SOMA"), -16],
+    [({ since }) => ageOf(since, now), undefined, text("SINCE", "HÁ"), -8],
+    [({ since }) => since, text("since", "desde")],
+    [({ status }) => status ?? "", "status", "HTTP", -4],
+    [
+      ({ judgement, oneByOne }) => judgement?.as ?? (oneByOne === true ? "each" : ""),
+      text("judged", "julgada"),
+      text("JUDGED", "JULGADA"),
+      8
+    ],
+    [({ reference }) => reference, text("reference", "referencia"), text("LOOK UP", "CONSULTAR"), 20],
+    [({ code, words }) => words ?? code ?? "", text("words", "palavras"), text("WORDS", "PALAVRAS")]
+  ],
+  json: (sentence) => sentence
 })
 
-export const list = Effect.fnUntraced(function* (format: Format) {
+export const listSentences = Effect.fnUntraced(function* (format: Format) {
   const found = Stream.unwrap(Effect.map(sentences, (all) => Stream.fromIterable(all)))
-  const count = yield* printList(found, columnsAt(yield* Clock.currentTimeMillis), format)
-  if (hasReader()) yield* note(`${count} sentence(s)`)
+  yield* printCounted(found, columnsAt(yield* Clock.currentTimeMillis), format)
 }, Effect.provide(layerReading))

@@ -1,23 +1,24 @@
-/** The shape of an operator's step: what it is about, and what it does. `step.ts` makes a subcommand of one, `takeStep.ts` takes it. */
+/** The shape of an operator's step: what it is about, and what it does. `steps.ts` makes a subcommand of one, `takeStep.ts` takes it. */
 import type * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
 import type { StepOptions } from "../../../durable/Step.ts"
-import type { PayoutLetter } from "../../../payouts/OnState.ts"
 import type { PayoutQueue } from "../../../payouts/PayoutQueue.ts"
 import type { PayoutSentence } from "../../../payouts/PayoutSentence.ts"
 import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
-import type { PayoutState } from "../../../payouts/PayoutState.ts"
-import type { WebhookClient } from "../../../webhook/Webhook.ts"
-import type { StoredDelivery } from "../../../webhook/WebhookEvent.ts"
+import type { PayoutState, PayoutStateConflict } from "../../../payouts/PayoutState.ts"
+import type { Label, Text } from "../lang.ts"
 import type { Account } from "./describe.ts"
 
-/** A step. `Subject` is what it is about, `Own` are its own flags. */
-export interface Step<Service, Subject, Own, Done> {
+/** A step, which says in both languages what it does: for help, for the pages, and for the person who confirms it. */
+export interface Step<Subject, Own> extends Text {
   readonly name: string
-  /** What it does to a subject, for the person who confirms it. */
-  readonly effect: (subject: Subject, own: Own) => string
+  /** What it does to a subject, where that depends on it or on the flags of the step. */
+  readonly effect?: (subject: Subject, own: Own, does: Text) => Label
+}
+
+interface Taken<Subject, Own, Done> extends Step<Subject, Own> {
   readonly take: (
-    service: Service,
+    queue: Queue,
     subject: Subject,
     why: StepOptions,
     own: Own
@@ -46,22 +47,28 @@ export interface PayoutFlags {
   readonly group?: Option.Option<Group>
   /** The numbers of withdrawals, beside the references. */
   readonly withdrawals?: ReadonlyArray<number>
+  readonly as?: "paid" | "failed" | "returned"
 }
 
 type Queue = PayoutQueue["Service"]
 
-export type PayoutStep<Own> = Step<Queue, Payout, Own, PayoutStatus>
-export type AccountStep<Own> = Step<Queue, Account, Own, void>
+/** A step about payouts, which the queue has under its name. */
+export interface PayoutStep<Own> extends Step<Payout, Own> {
+  readonly name: PayoutStateConflict["operation"]
+}
+export type AccountStep<Own> = Taken<Account, Own, void>
+
 /** A sentence with its words, where the key of the program's seal is given. */
 export interface Worded extends PayoutSentence {
   readonly words: string | undefined
 }
 
 /** A step with a sentence that nobody knows. Its result is what it moved. */
-export interface SentenceStep<Own> extends Step<Queue, Worded, Own, ReadonlyArray<PayoutStatus>> {
+export interface SentenceStep<Own> extends Taken<Worded, Own, ReadonlyArray<PayoutStatus>> {
   readonly asOf: (own: Own) => "refused" | "wait"
 }
-/** A step with a dead letter of `onState`. Its result is false where there is no such letter any more. */
-export type StateLetterStep = Step<Queue, PayoutLetter, unknown, boolean>
-/** Its result is false where there is no such letter any more. */
-export type LetterStep = Step<WebhookClient["Service"], StoredDelivery, unknown, boolean>
+
+/** A step with a dead letter, of the queue or of the webhooks. */
+export interface LetterStep extends Step<unknown, unknown> {
+  readonly name: "retry" | "discard"
+}

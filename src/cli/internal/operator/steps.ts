@@ -1,20 +1,42 @@
 /**
- * Every step of an operator, in one entry: its name, its help, its flags, its effect in the words that a person confirms, and its
- * call. The subcommands are made of the entries; `takeStep.ts` runs them.
+ * Every step of an operator, in one entry: its name, what it does in both languages, the flags that find its payouts, its own flags, what
+ * depends on the payout, and its call. The subcommands, their help, the words that a person confirms and the table in docs/command.md are
+ * made of the entries. `takeStep.ts` runs them, and is loaded when one is taken: it brings the queue, the webhooks and a database driver.
  */
 import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Option from "effect/Option"
 import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
 import { PayoutBecause } from "../../../payouts/PayoutBecause.ts"
 import type { PayoutState } from "../../../payouts/PayoutState.ts"
-import { parseTime } from "../flags.ts"
+import { noAmount, parseAmount } from "../amount.ts"
+import { json, lazily, parseTime, person, text as textFlag, yes } from "../flags.ts"
+import { join, type Label, text, type Text } from "../lang.ts"
 import { plain } from "../text.ts"
-import { textOfSum } from "./describe.ts"
-import { accountStep, letterStep, payoutStep, sentenceStep, stateLetterStep } from "./step.ts"
-import type { Group } from "./stepShape.ts"
+import { type Sum, textOfSum } from "./describe.ts"
+import type { AccountStep, Group, LetterStep, PayoutFlags, PayoutStep, SentenceStep } from "./stepShape.ts"
+import { claims } from "./words.ts"
 
-const untilContinue = " The workers are paused: nothing is sent until `effect-pix payouts continue`."
+type Flags = Command.Command.Config
+type Values<F extends Flags> = Command.Command.Config.InferValue<F>
+
+export const reference = Argument.String("reference").pipe(Argument.withDescription("Your own name of the payout"))
+export const id = Argument.String("id").pipe(Argument.withDescription("A transaction's id, or the id of a dead letter"))
+
+const given = { ...person, yes, json }
+const load = () => import("./takeStep.ts")
+
+/** All of one cause, in these states. */
+const because = (...states: ReadonlyArray<PayoutState>) =>
+  Flag.Literals("because", PayoutBecause.literals).pipe(
+    Flag.withMetavar("cause"),
+    Flag.withDescription(
+      `All that are ${states.join(" or ")} because of it, but for those in doubt since longer ago than the horizon`
+    ),
+    Flag.map((because): Group => ({ states, filter: { because }, leavesLate: true })),
+    Flag.optional
+  )
 
 const submittedBefore = Flag.String("submitted-before").pipe(
   Flag.withMetavar("time"),
@@ -26,20 +48,6 @@ const submittedBefore = Flag.String("submitted-before").pipe(
   Flag.optional
 )
 
-const parsePace = (text: string) => {
-  const [, most, seconds] = /^(\d{1,6})\/(\d{1,5})$/.exec(text) ?? []
-  if (text === "none") return Option.some(null)
-  return most === undefined || seconds === undefined
-    ? Option.none()
-    : Option.some({ most: Number(most), per: `${Number(seconds)} seconds` as const })
-}
-
-const parseWindow = (text: string) => {
-  const [, from, to] = /^(\d\d:\d\d)-(\d\d:\d\d)$/.exec(text) ?? []
-  if (text === "none") return Option.some(null)
-  return from === undefined || to === undefined ? Option.none() : Option.some({ from, to })
-}
-
 const withdrawals = Flag.Int("withdrawal").pipe(
   Flag.withMetavar("id"),
   Flag.withDescription(
@@ -48,80 +56,150 @@ const withdrawals = Flag.Int("withdrawal").pipe(
   Flag.atLeast(0)
 )
 
-/** All of one cause, in the states of a step. */
-const because = (...states: ReadonlyArray<PayoutState>) =>
-  Flag.Literals("because", PayoutBecause.literals).pipe(
-    Flag.withMetavar("cause"),
-    Flag.withDescription(
-      `All that are ${states.join(" or ")} because of it, but for those in doubt since longer ago than the horizon`
+const payoutStep = <const F extends Flags>(step: PayoutStep<Values<F> & PayoutFlags> & { readonly flags: F }) => ({
+  ...step,
+  command: Command.make(
+    step.name,
+    { subjects: Argument.variadic(reference), own: step.flags, ...given },
+    lazily(() => load().then(({ takePayoutStep }) => takePayoutStep(step)))
+  ).pipe(Command.withDescription(step.en))
+})
+
+const accountStep = <const F extends Flags>(step: AccountStep<Values<F>> & { readonly flags: F }) => ({
+  ...step,
+  command: Command.make(
+    step.name,
+    { own: step.flags, ...given },
+    lazily(() => load().then(({ takeAccountStep }) => takeAccountStep(step)))
+  ).pipe(Command.withDescription(step.en))
+})
+
+const digest = Argument.String("digest").pipe(
+  Argument.withDescription("That of the sentence, or its first eight characters or more")
+)
+
+const sentenceStep = <const F extends Flags>(step: SentenceStep<Values<F>> & { readonly flags: F }) => ({
+  ...step,
+  command: Command.make(
+    step.name,
+    { digest, own: step.flags, ...given },
+    lazily(() => load().then(({ takeSentenceStep }) => takeSentenceStep(step)))
+  ).pipe(Command.withDescription(step.en))
+})
+
+const webhook = textFlag("webhook", "name", "The name of the webhook, where several have a dead letter of this id")
+
+const letterStep = (group: "payouts" | "webhooks", step: LetterStep) => ({
+  ...step,
+  command: Command.make(
+    step.name,
+    { subjects: Argument.variadic(id), webhook, by: person.by, yes, json },
+    lazily(() => load().then(({ takeLetterStep }) => takeLetterStep(group, step)))
+  ).pipe(Command.withDescription(step.en))
+})
+
+/** A limit of the account, or `none`. */
+const limit = <A>(name: string, about: string, expected: string, parse: (text: string) => Option.Option<A>) =>
+  Flag.String(name).pipe(
+    Flag.withDescription(`${about}; or none`),
+    Flag.filterMap(
+      (given): Option.Option<A | null> => (given === "none" ? Option.some(null) : parse(given)),
+      () => `${expected}, or none`
     ),
-    Flag.map((because): Group => ({ states, filter: { because }, leavesLate: true })),
     Flag.optional
   )
 
-/** What a person must know who says that a payout was not paid. */
-const riskOf = (status: PayoutStatus): string => {
-  const panelFirst = "Look into the panel first: under another reference it is paid a second time."
-  if ("withdrawalId" in status)
-    return ` MONEY MAY HAVE MOVED: the service recorded it as withdrawal ${status.withdrawalId}. ${panelFirst}`
-  return "mayHaveLeftAt" in status ? ` MONEY MAY HAVE MOVED: a request of it left. ${panelFirst}` : ""
+const parsePace = (text: string) => {
+  const [, most, seconds] = /^(\d{1,6})\/(\d{1,5})$/.exec(text) ?? []
+  return most === undefined || seconds === undefined
+    ? Option.none()
+    : Option.some({ most: Number(most), per: `${Number(seconds)} seconds` as const })
 }
+
+const parseWindow = (text: string) => {
+  const [, from, to] = /^(\d\d:\d\d)-(\d\d:\d\d)$/.exec(text) ?? []
+  return from === undefined || to === undefined ? Option.none() : Option.some({ from, to })
+}
+
+const money = text("MONEY WILL MOVE: ", "O DINHEIRO VAI SAIR: ")
+const panelFirst = text(" Look into the panel first.", " Olhe antes no painel.")
+
+/** What a paused account does not do. */
+const ifPaused = (isPaused: boolean): Label =>
+  isPaused
+    ? text(
+        " The workers are paused: nothing is sent until `effect-pix payouts continue`.",
+        " Os envios estão pausados: nada é enviado até `effect-pix payouts continue`."
+      )
+    : ""
+
+/** What a person must know who says that a payout was not paid. */
+const riskOf = (status: PayoutStatus): Label => {
+  const id = "withdrawalId" in status ? status.withdrawalId : undefined
+  if (id === undefined && !("mayHaveLeftAt" in status)) return ""
+  return join(
+    text(" MONEY MAY HAVE MOVED: ", " O DINHEIRO PODE TER SAÍDO: "),
+    id === undefined
+      ? text("a request of it left.", "uma requisição dele saiu.")
+      : text(`the service recorded it as withdrawal ${id}.`, `o serviço o registrou como saque ${id}.`),
+    panelFirst,
+    text(" Under another reference it is paid a second time.", " Com outra referência é pago uma segunda vez.")
+  )
+}
+
+const lineOf = (sum: Sum | undefined, words: Text): Label =>
+  sum === undefined ? "" : join("\n  ", textOfSum(sum), words)
 
 export const payoutSteps = [
   payoutStep({
     name: "retry",
-    about: "Send refused payouts again under their keys, or those that wait at once",
+    en: "Send refused payouts again, and those that wait at once, under the same keys.",
+    pt: "Enviar de novo os recusados, e já os que esperam, com as mesmas chaves.",
     flags: { group: because("accepted", "unknown") },
-    effect: ({ isPaused, status: { state } }) => {
-      const isRefused = state === "refused"
-      if (isPaused) return `It may be sent ${isRefused ? "again" : "at once"}, under the same key.${untilContinue}`
-      return isRefused
-        ? "MONEY WILL MOVE: it is sent again, under the same key."
-        : "It is sent at once, under the same key, and not at the time of its next attempt."
-    },
-    take: (queue, { status }, why) => queue.retry(status.reference, why)
+    effect: ({ isPaused, status: { state } }, _, does) =>
+      join(state === "refused" && !isPaused ? money : "", does, ifPaused(isPaused))
   }),
   payoutStep({
     name: "park",
-    about: "Park payouts: no worker sends them until they are resumed",
-    flags: { group: submittedBefore },
-    effect: ({ status }) =>
-      status.state === "parked"
-        ? "It is parked already. From now on an operator parked it."
-        : "No worker sends it any more, until it is resumed. A request that is under way is not called back.",
-    take: (queue, { status }, why) => queue.park(status.reference, why)
+    en: "Park payouts: no worker sends them until they are resumed. A request that is under way is not called back.",
+    pt: "Parar pagamentos: não são enviados até serem retomados. Uma requisição em curso não volta.",
+    flags: { group: submittedBefore }
   }),
   payoutStep({
     name: "resume",
-    about: "Give parked payouts back to the workers",
+    en: "Give parked payouts back to the workers, who send them under the same keys. One whose request left longer ago than the horizon is parked again, as PastHorizon: then look into the panel.",
+    pt: "Devolver pagamentos parados à fila, que os envia com as mesmas chaves. Se uma requisição saiu há mais tempo do que o horizonte, o pagamento para de novo, como PastHorizon: olhe então no painel.",
     flags: { group: because("parked") },
-    effect: ({ isPaused }) =>
-      "MONEY MAY MOVE: a worker sends it again, under the same key. It parks it again as PastHorizon where a request left longer ago than its horizon: then look into the panel." +
-      (isPaused ? untilContinue : ""),
-    take: (queue, { status }, why) => queue.resume(status.reference, why)
+    effect: ({ isPaused }, _, does) =>
+      join(text("MONEY MAY MOVE: ", "O DINHEIRO PODE SAIR: "), does, ifPaused(isPaused))
   }),
   payoutStep({
     name: "confirm",
-    about: "Have payouts looked up at once, where your workers confirm",
-    flags: { withdrawals, group: because("parked") },
-    effect: () =>
-      "A worker that confirms looks it up within a second, and stores what the service says. Nothing is sent.",
-    take: (queue, { status }, why) => queue.confirm(status.reference, why)
+    en: "Have payouts looked up within a second, where your workers confirm. What the service says is stored. Nothing is sent.",
+    pt: "Consultar pagamentos em um segundo, onde o seu programa confirma. O que o serviço diz é registrado. Nada é enviado.",
+    flags: { withdrawals, group: because("parked") }
   }),
   payoutStep({
     name: "cancel",
-    about: "Cancel payouts of which nothing left: they are never sent",
+    en: "Cancel payouts of which nothing left: they are never sent, and their references are never new again. Where a request may have left, this is refused: park it then.",
+    pt: "Cancelar pagamentos de que nada saiu: nunca são enviados, e as referências não voltam a ser novas. Onde uma requisição pode ter saído, isto é recusado: pare-o então.",
     flags: { group: because("accepted", "parked") },
-    effect: ({ status }) =>
-      "It is never sent, and its reference is never new again. Where a request of it may have left, this is refused: park it then." +
-      ("because" in status && status.because === "WaitedTooLong"
-        ? " If a backup was restored, it may be paid already: look into the panel first."
-        : ""),
-    take: (queue, { status }, why) => queue.cancel(status.reference, why)
+    effect: ({ status }, _, does) =>
+      "because" in status && status.because === "WaitedTooLong"
+        ? join(
+            does,
+            text(
+              " If a backup was restored, it may be paid already.",
+              " Se um backup foi restaurado, pode já estar pago."
+            ),
+            panelFirst
+          )
+        : does
   }),
   payoutStep({
     name: "settle",
-    about: "Say how payouts ended, as you learned it elsewhere",
+    en: "Say how payouts ended, as you learned it elsewhere. Nothing is sent.",
+    pt: "Dizer como pagamentos terminaram, sabido por outro meio. Nada é enviado.",
     flags: {
       withdrawals,
       group: because("unknown", "parked"),
@@ -130,89 +208,102 @@ export const payoutSteps = [
       )
     },
     effect: ({ status }, { as }) =>
-      as === "failed"
-        ? `You say that it was not paid. Nothing is sent.${riskOf(status)}`
-        : `You say that it was paid${as === "paid" ? "" : ", and that the money came back"}. Nothing is sent.`,
-    take: (queue, { status }, why, { as }) => queue.settle(status.reference, { ...why, as })
+      join(
+        text("You say that ", "Você diz que "),
+        claims[as],
+        text(". Nothing is sent.", ". Nada é enviado."),
+        as === "failed" ? riskOf(status) : ""
+      )
   }),
   payoutStep({
     name: "forget",
-    about: "Delete the payee's data of payouts that are over; their amounts and histories stay",
+    en: "Delete the PIX key, description, metadata and payee of payouts that are over, for ever. Reference, amount and history stay.",
+    pt: "Apagar a chave PIX, a descrição, os metadados e o recebedor de pagamentos encerrados, para sempre. Referência, valor e histórico ficam.",
     flags: {},
-    effect: ({ status: { state } }) =>
-      `Its PIX key, description, metadata and payee are deleted for ever.${state === "refused" ? " It cannot be sent any more." : ""} Its reference, amount and history stay.`,
-    take: (queue, { status }, why) => queue.forget(status.reference, why)
+    effect: ({ status: { state } }, _, does) =>
+      join(does, state === "refused" ? text(" It cannot be sent any more.", " Não pode mais ser enviado.") : "")
   })
 ] as const
 
 export const accountSteps = [
   accountStep({
     name: "pause",
-    about: "Stop all workers of the account within a second",
+    en: "Stop all workers of the account within a second, until `continue`. What is under way is finished.",
+    pt: "Parar todos os envios da conta em um segundo, até `continue`. O que está em curso termina.",
     flags: {},
-    effect: () => "all workers stop within a second, until `continue`. What is under way is finished.",
     take: (queue, _, why) => queue.setPaused(true, why)
   }),
   accountStep({
     name: "continue",
-    about: "Let all workers of the account continue",
+    en: "Let all workers of the account send what waits.",
+    pt: "Deixar que tudo o que espera na conta seja enviado.",
     flags: {},
-    effect: ({ sums }) => {
-      const waiting = [
-        ["never answered", sums.get("accepted")],
-        ["in doubt, under the same key", sums.get("unknown")]
-      ] as const
-      const found = waiting.flatMap(([words, sum]) => (sum === undefined ? [] : [`  ${textOfSum(sum)}: ${words}`]))
-      return found.length === 0
-        ? "no payout waits now. What is submitted from now on is sent."
-        : ["MONEY WILL MOVE: all workers send what waits.", ...found].join("\n")
+    effect: ({ sums }, _, does) => {
+      const [accepted, unknown] = [sums.get("accepted"), sums.get("unknown")]
+      return accepted === undefined && unknown === undefined
+        ? join(does, text(" No payout waits now.", " Nenhum pagamento espera agora."))
+        : join(
+            money,
+            does,
+            lineOf(accepted, text(": never answered", ": nunca respondidos")),
+            lineOf(unknown, text(": in doubt, under the same key", ": em dúvida, com a mesma chave"))
+          )
     },
     take: (queue, _, why) => queue.setPaused(false, why)
   }),
   accountStep({
     name: "change-sender",
-    about: "Say that the account's payouts are sent under another client id, base URL or company",
+    en: "Say that the account's payouts are sent under another client id, base URL or company. Workers of the earlier one do not start. What is unknown is not sent again, and is parked as OtherClientId.",
+    pt: "Dizer que a conta envia com outro client id, outra URL ou outra empresa. Processos do anterior não iniciam. O que está em dúvida não é enviado de novo, e para como OtherClientId.",
     flags: {
       fingerprint: Argument.String("fingerprint").pipe(
         Argument.withDescription("That of the new client id, as a worker shows it when it does not start")
       )
     },
-    effect: ({ sums }, { fingerprint }) => {
-      const unknown = sums.get("unknown")
-      const inDoubt =
-        unknown === undefined
-          ? "No payout of it is unknown."
-          : `${textOfSum(unknown)} of it UNKNOWN: under another client id they are not sent again, and are parked as OtherClientId.`
-      return `MONEY WILL MOVE FROM ANOTHER ACCOUNT OF THE GATEWAY: workers of the sender ${plain(fingerprint)} send its payouts, and those of the earlier one do not start. ${inDoubt}`
-    },
+    effect: ({ sums }, { fingerprint }, does) =>
+      join(
+        text(
+          `MONEY WILL MOVE FROM ANOTHER ACCOUNT OF THE GATEWAY, ${plain(fingerprint)}: `,
+          `O DINHEIRO VAI SAIR DE OUTRA CONTA DO GATEWAY, ${plain(fingerprint)}: `
+        ),
+        does,
+        lineOf(sums.get("unknown"), text(" UNKNOWN", " EM DÚVIDA"))
+      ),
     take: (queue, _, why, { fingerprint }) => queue.changeSender(fingerprint, why)
   }),
   accountStep({
     name: "limits",
-    about: "Set how often and when the account's payouts are sent, as your gateway allows it",
+    en: "Set how often, when and how much of the account is sent, from the next request on. What is in doubt is asked outside of a window too.",
+    pt: "Definir o ritmo, o horário e os valores da conta, desde a próxima requisição. O que está em dúvida é perguntado também fora do horário.",
     flags: {
-      pace: Flag.String("pace").pipe(
-        Flag.withDescription("At most so many in so many seconds, as 5/60; or none"),
-        Flag.filterMap(parsePace, () => "two whole numbers, as 5/60, or none"),
-        Flag.optional
+      pace: limit("pace", "At most so many in so many seconds, as 5/60", "two whole numbers, as 5/60", parsePace),
+      window: limit(
+        "window",
+        "The times of a day of São Paulo, as 08:00-20:00",
+        "two times, as 08:00-20:00",
+        parseWindow
       ),
-      window: Flag.String("window").pipe(
-        Flag.withDescription("The times of a day of São Paulo between which they are sent, as 08:00-20:00; or none"),
-        Flag.filterMap(parseWindow, () => "two times, as 08:00-20:00, or none"),
-        Flag.optional
-      )
+      dailyCap: limit("daily-cap", "The largest sum of a day of São Paulo, as 50.000,00", noAmount, parseAmount),
+      maxAmount: limit("max-amount", "The largest amount of one payout, as 5.000,00", noAmount, parseAmount)
     },
-    effect: () =>
-      "it holds for all workers from the next request on. What is in doubt is asked outside of a window too.",
-    take: (queue, _, why, { pace, window }) =>
-      queue.setLimits({ pace: Option.getOrUndefined(pace), window: Option.getOrUndefined(window) }, why)
+    take: (queue, _, why, { dailyCap, maxAmount, pace, window }) =>
+      queue.setLimits(
+        {
+          pace: Option.getOrUndefined(pace),
+          window: Option.getOrUndefined(window),
+          dailyCap: Option.getOrUndefined(dailyCap),
+          maxAmount: Option.getOrUndefined(maxAmount)
+        },
+        why
+      )
   })
 ] as const
 
 export const sentenceSteps = [
   sentenceStep({
     name: "judge",
-    about: "Say what a refusal means that nobody knows: of all payouts that it parked, and of those to come",
+    en: "Say what a refusal means that nobody knows: of all payouts that it parked, and of those to come.",
+    pt: "Dizer o que significa uma recusa que ninguém conhece: de todos que ela parou, e dos próximos.",
     flags: {
       as: Flag.Literals("as", ["refused", "wait"]).pipe(
         Flag.withDescription("refused: nothing was executed, and they are over. wait: they are sent again")
@@ -225,43 +316,44 @@ export const sentenceSteps = [
     asOf: ({ as }) => as,
     effect: (_, { as, seen }) =>
       as === "refused"
-        ? `You say that nothing was executed, since ${plain(seen)} is not in the panel. They are refused, and so is what is refused in these words from now on. If the service executed one, what is paid in its place is paid twice.`
-        : "MONEY WILL MOVE: they are sent again, under the same keys, within the horizon of their first requests.",
+        ? text(
+            `You say that nothing was executed, since ${plain(seen)} is not in the panel. They are refused. If the service executed one, what is paid in its place is paid twice.`,
+            `Você diz que nada foi executado, pois ${plain(seen)} não está no painel. São recusados. Se o serviço executou um, o que se paga no lugar dele é pago duas vezes.`
+          )
+        : join(
+            money,
+            text(
+              "they are sent again, under the same keys, within the horizon of their first requests.",
+              "são enviados de novo, com as mesmas chaves, dentro do horizonte das primeiras requisições."
+            )
+          ),
     take: (queue, { digest }, { by = "", note }, { as, seen }) => queue.judge(digest, { as, seen, by, note })
   })
 ] as const
 
-export const stateLetterSteps = [
-  stateLetterStep({
-    name: "retry-letter",
-    about: "Hand dead letters of onState to your code again, and then what they hold",
-    flags: {},
-    effect: () => "its state is handed to your code again within a second, and then the later states of its payout.",
-    take: (queue, { id }, { by }) => queue.retryLetter(id, { by })
-  }),
-  stateLetterStep({
-    name: "discard-letter",
-    about: "Forget dead letters of onState that you dealt with elsewhere",
-    flags: {},
-    effect: () => "your code is never called with its state. The later states of its payout are handed to it.",
-    take: (queue, { id }, { by }) => queue.discardLetter(id, { by })
-  })
-] as const
-
-export const letterSteps = [
-  letterStep({
-    name: "retry",
-    about: "Look the transactions of dead letters up again, and hand them to your code",
-    flags: {},
-    effect: () =>
-      "its transaction is looked up again within a second, and what the lookup says is handed to your code again.",
-    take: (webhooks, { id }, { by }) => webhooks.retry(id, { by })
-  }),
-  letterStep({
-    name: "discard",
-    about: "Forget dead letters that you dealt with elsewhere",
-    flags: {},
-    effect: () => "it is forgotten. Your code is not called for it, until another delivery or check arrives.",
-    take: (webhooks, { id }, { by }) => webhooks.discard(id, { by })
-  })
-] as const
+export const letterSteps = {
+  payouts: [
+    letterStep("payouts", {
+      name: "retry",
+      en: "Hand states that onState refused for good to it again within a second, and then the later ones of their payouts.",
+      pt: "Entregar de novo a onState, em um segundo, os estados que recusou de vez, e depois os seguintes dos pagamentos."
+    }),
+    letterStep("payouts", {
+      name: "discard",
+      en: "Forget states that onState refused, and that you dealt with elsewhere. The later ones of their payouts are handed to it.",
+      pt: "Esquecer estados que onState recusou, e que você resolveu por outro meio. Os seguintes dos pagamentos lhe são entregues."
+    })
+  ],
+  webhooks: [
+    letterStep("webhooks", {
+      name: "retry",
+      en: "Look the transactions of dead letters up again within a second, and hand what the lookup says to your code.",
+      pt: "Consultar de novo, em um segundo, as transações das entregas que falharam, e dar ao seu código o que a consulta diz."
+    }),
+    letterStep("webhooks", {
+      name: "discard",
+      en: "Forget dead letters that you dealt with elsewhere. Your code is not called, until another delivery or check arrives.",
+      pt: "Esquecer entregas que falharam, e que você resolveu por outro meio. O seu código não é chamado, até outra entrega ou consulta."
+    })
+  ]
+} as const

@@ -4,34 +4,27 @@
  */
 import * as Arr from "effect/Array"
 import * as Clock from "effect/Clock"
-import * as Context from "effect/Context"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as References from "effect/References"
 import * as Result from "effect/Result"
-import type * as Scope from "effect/Scope"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as Stream from "effect/Stream"
+import type { StepOptions } from "../../../durable/Step.ts"
 import { PayoutQueue } from "../../../payouts/PayoutQueue.ts"
 import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
-import type { PayoutLetter } from "../../../payouts/OnState.ts"
-import { WebhookClient } from "../../../webhook/Webhook.ts"
-import type { StoredDelivery } from "../../../webhook/WebhookEvent.ts"
 import { inBoth } from "../amount.ts"
 import { stepFailed } from "../database.ts"
 import { codes, Failed, failed } from "../exit.ts"
-import { whyOf, type Words } from "../flags.ts"
+import { givenLang, join, type Label, say, text } from "../lang.ts"
 import { tableOf } from "../list.ts"
-import { note, write, writeResult } from "../output.ts"
-import { perform } from "../perform.ts"
+import { note, write } from "../output.ts"
+import { confirmed, perform } from "../perform.ts"
 import { ageOf, jsonLine, plain, time } from "../text.ts"
-import { findLetter, layerClient, layerNamed, noLetter, textOf as textOfLetter } from "./deadLetters.ts"
-import { type Account, columnsAt, dataOf, reasonOf, sumOf, textOf, textOfAccount, textOfSum } from "./describe.ts"
+import * as Describe from "./describe.ts"
+import { findLetter, type Letter, lineOf as lineOfLetter, noLetter, type Source, sources } from "./letters.ts"
 import { find, findNumbered, layerQueue, listPayouts, readAccount, readLate } from "./queue.ts"
 import { adviceOf, findSentence, lineOf as lineOfSentence, shortOf } from "./sentences.ts"
-import { findStateLetter, lineOf, noStateLetter } from "./stateLetters.ts"
 import type {
   AccountStep,
   LetterStep,
@@ -39,26 +32,40 @@ import type {
   PayoutFlags,
   PayoutStep,
   SentenceStep,
-  StateLetterStep,
   Step,
   Worded
 } from "./stepShape.ts"
+import { counted, states } from "./words.ts"
 
-/** What a step may be about: payouts, the account, or dead letters. */
-interface Kind<Service, Subject, Done, R> {
-  readonly service: (subject: Subject) => Effect.Effect<Service, Failed, R>
+type StepError = { readonly _tag: string; readonly message: string }
+
+/** What a step is about: payouts, the account, a sentence, or dead letters. */
+interface About<Subject, Done, R, R2> {
+  readonly name: string
+  readonly subjects: ReadonlyArray<Subject>
+  /** Why others are left out. */
+  readonly leftOut?: ReadonlyArray<Failed>
+  readonly take: (subject: Subject, why: StepOptions) => Effect.Effect<Done, StepError, R>
+  readonly effect: (subject: Subject) => Label
   readonly nameOf: (subject: Subject) => string
-  readonly lineOf: (subject: Subject) => string
+  readonly lineOf: (subject: Subject) => Label
   /** How many they are, and their sum. */
-  readonly countOf: (subjects: ReadonlyArray<Subject>) => string
+  readonly countOf: (subjects: ReadonlyArray<Subject>) => Label
   /** The command that shows whether a step was taken. */
   readonly look: (subject: Subject) => string
-  readonly summaryOf: (done: Done, subject: Subject) => string
-  readonly print: (done: ReadonlyArray<readonly [Done, Subject]>) => Effect.Effect<void, Failed, R>
+  /** What was done, for stderr if stdout fails. */
+  readonly doneOf: (done: Done, subject: Subject) => Label
+  /** The lines of the result. */
+  readonly print: (
+    done: ReadonlyArray<readonly [Done, Subject]>,
+    json: boolean
+  ) => Effect.Effect<ReadonlyArray<string>, Failed, R2>
 }
 
-interface Given<Own> extends Words {
+interface Given<Own> {
+  readonly by: string
   readonly json: boolean
+  readonly note: Option.Option<string>
   readonly own: Own
   readonly yes: boolean
 }
@@ -73,25 +80,36 @@ const refusalOf = Effect.fnUntraced(function* <Subject, A, R>(subject: Subject, 
   return why instanceof Failed && why.code === codes.Rejected ? Result.fail(why) : Result.succeed(subject)
 })
 
-const takeStep = Effect.fnUntraced(function* <Service, Subject, Own, Done, R>(
-  { effect, name, take }: Step<Service, Subject, Own, Done>,
-  { countOf, lineOf, look, nameOf, print, service, summaryOf }: Kind<Service, Subject, Done, R>,
-  subjects: ReadonlyArray<Subject>,
-  { own, yes, ...words }: Omit<Given<Own>, "json">,
-  leftOut: ReadonlyArray<Failed> = []
+const takeStep = Effect.fnUntraced(function* <Subject, Done, R, R2>(
+  {
+    countOf,
+    doneOf,
+    effect,
+    leftOut = [],
+    lineOf,
+    look,
+    name,
+    nameOf,
+    print,
+    subjects,
+    take
+  }: About<Subject, Done, R, R2>,
+  { by, json, note, yes }: Omit<Given<unknown>, "own">
 ) {
-  const takeOne = (subject: Subject) =>
-    Effect.flatMap(service(subject), (queue) =>
-      Effect.mapError(take(queue, subject, whyOf(words), own), stepFailed(look(subject)))
-    )
+  const lang = yield* givenLang
+  const why = { by, note: Option.getOrUndefined(note) }
+  const takeOne = (subject: Subject) => Effect.mapError(take(subject, why), stepFailed(look(subject)))
   const judged = yield* Effect.forEach(subjects, (subject) => refusalOf(subject, takeOne(subject)))
   const [possible, refused] = [Arr.getSuccesses(judged), [...leftOut, ...Arr.getFailures(judged)]]
   // A warning about money that is shown for nothing is read less the next time.
   if (possible.length === 0) return yield* failed(messagesOf(refused), codes.Rejected)
   const failures: Array<Failed> = []
-  const effects = Object.entries(Arr.groupBy(possible, (subject) => effect(subject, own)))
+  const effects = Object.entries(Arr.groupBy(possible, (subject) => say(effect(subject), lang)))
+  const count = (some: ReadonlyArray<Subject>) => say(countOf(some), lang)
+  const question = `${name} ${possible.length === 1 ? possible.map(nameOf).join("") : count(possible)}?`
   /** Takes it of one after the other. What the database does not answer ends it, and names the rest. */
   const takeAll = Effect.gen(function* () {
+    if (!yes) yield* confirmed(name, question)
     const done: Array<readonly [Done, Subject]> = []
     for (const [index, subject] of possible.entries()) {
       const taken = yield* Effect.result(takeOne(subject))
@@ -107,18 +125,12 @@ const takeStep = Effect.fnUntraced(function* <Service, Subject, Own, Done, R>(
   yield* perform({
     plan: [
       ...refused.map(({ message }) => message),
-      ...possible.map(lineOf),
-      ...effects.map(([words, some]) => [name, countOf(some), words].filter((part) => part !== "").join(": "))
+      ...possible.map((subject) => say(lineOf(subject), lang)),
+      ...effects.map(([words, some]) => [name, count(some), words].filter((part) => part !== "").join(": "))
     ].join("\n"),
-    confirm: {
-      noun: name,
-      question: `${name} ${possible.length === 1 ? possible.map(nameOf).join("") : countOf(possible)}?`,
-      unconfirmed: "Nothing was changed.",
-      yes
-    },
     run: takeAll,
-    summary: (done) => done.map((each) => summaryOf(...each)).join("\n"),
-    print
+    summary: (done) => done.map((each) => say(doneOf(...each), lang)).join("\n"),
+    print: (done) => Effect.flatMap(print(done, json), (lines) => write(lines.join("")))
   })
   // What was refused was named before the question.
   const [worst] = [...failures, ...refused].toSorted((one, other) => other.code - one.code)
@@ -165,59 +177,83 @@ const leftOut = ({ reference }: PayoutStatus) =>
     codes.Rejected
   )
 
+const isNow = ({ reference, state }: PayoutStatus) =>
+  text(`Payout ${plain(reference)} is ${state}.`, `Pagamento ${plain(reference)}: ${states[state].pt}.`)
+
+/** A result that is one object of JSON, or lines for people. */
+const oneOf = (json: boolean, data: unknown, lines: string) => [json ? jsonLine(data) : `${lines}\n`]
+
+/** What a step does to a subject. */
+const effectOf =
+  <Subject, Own>(step: Step<Subject, Own>, own: Own) =>
+  (subject: Subject): Label =>
+    step.effect?.(subject, own, step) ?? step
+
 type Named = { readonly subjects: ReadonlyArray<string> }
 
 export const takePayoutStep = <Own extends PayoutFlags>(step: PayoutStep<Own>) =>
-  Effect.fnUntraced(function* ({ json, subjects: references, ...given }: Given<Own> & Named) {
+  Effect.fnUntraced(function* ({ subjects: references, ...given }: Given<Own> & Named) {
     const account = yield* readAccount
     const { late, statuses } = yield* selected(references, given.own)
     if (statuses.length + late.length === 0)
       return yield* note(`${step.name}: there is no such payout. Nothing was changed.`)
-    const kind: Kind<PayoutQueue["Service"], Payout, PayoutStatus, PayoutQueue | SqlClient.SqlClient> = {
-      service: () => PayoutQueue,
-      nameOf: ({ status }) => plain(status.reference),
-      lineOf: ({ status }) => {
-        const why = reasonOf(status)
-        const from = status.notBefore === undefined ? "" : `, not before ${time(status.notBefore)}`
-        return `Payout ${plain(status.reference)}: ${inBoth(status.amount)}, ${status.state}${why && ` (${why})`}, submitted ${ageOf(status.submittedAt, account.now)} ago${from}`
-      },
-      countOf: (some) => textOfSum(sumOf(some.map(({ status }) => status))),
-      look: ({ status }) => `payouts show ${plain(status.reference)}`,
-      summaryOf: ({ reference, state }) => `Payout ${plain(reference)} is ${state}.`,
-      print: Effect.fnUntraced(function* (taken) {
-        const done = taken.map(([status]) => status)
-        const [first] = done
-        const view = { now: yield* Clock.currentTimeMillis, lang: "en" } as const
-        if (first !== undefined && statuses.length === 1) {
-          return yield* writeResult(json, dataOf(first), textOf(first, view))
-        }
-        const { head, lineOf } = tableOf(columnsAt(view))
-        const lines = done.map(json ? (status) => jsonLine(dataOf(status)) : lineOf)
-        if (done.length > 0) yield* write((json ? "" : head) + lines.join(""))
-      })
+    const lineOf = ({ status }: Payout) => {
+      const why = Describe.reasonOf(status)
+      const [age, from] = [ageOf(status.submittedAt, account.now), time(status.notBefore)]
+      return join(
+        text("Payout ", "Pagamento "),
+        `${plain(status.reference)}: ${inBoth(status.amount)}, `,
+        join(states[status.state], why && ` (${why})`, text(`, submitted ${age} ago`, `, pedido há ${age}`)),
+        from && text(`, not before ${from}`, `, não antes de ${from}`)
+      )
     }
-    const subjects = statuses.map((status) => ({ status, isPaused: account.paused }))
-    yield* takeStep(step, kind, subjects, given, late.map(leftOut))
+    const print = Effect.fnUntraced(function* (taken: ReadonlyArray<readonly [PayoutStatus, Payout]>, json: boolean) {
+      const done = taken.map(([status]) => status)
+      const view = { now: yield* Clock.currentTimeMillis, lang: yield* givenLang }
+      if (json) return done.map((status) => jsonLine(Describe.dataOf(status)))
+      if (statuses.length === 1) return done.map((status) => `${Describe.textOf(status, view)}\n`)
+      const { head, lineOf } = tableOf(Describe.columnsAt(view), view.lang)
+      return done.length === 0 ? [] : [head, ...done.map(lineOf)]
+    })
+    const about = {
+      name: step.name,
+      effect: effectOf(step, given.own),
+      take: ({ status }: Payout, why: StepOptions) =>
+        Effect.flatMap(PayoutQueue, (queue) => queue[step.name](status.reference, { ...why, as: given.own.as })),
+      subjects: statuses.map((status): Payout => ({ status, isPaused: account.paused })),
+      leftOut: late.map(leftOut),
+      nameOf: ({ status }: Payout) => plain(status.reference),
+      lineOf,
+      countOf: (some: ReadonlyArray<Payout>) => Describe.textOfSum(Describe.sumOf(some.map(({ status }) => status))),
+      look: ({ status }: Payout) => `payouts show ${plain(status.reference)}`,
+      doneOf: isNow,
+      print
+    }
+    yield* takeStep(about, given)
   }, Effect.provide(layerQueue))
 
 export const takeAccountStep = <Own>(step: AccountStep<Own>) =>
-  Effect.fnUntraced(function* ({ json, ...given }: Given<Own>) {
-    const kind: Kind<PayoutQueue["Service"], Account, void, PayoutQueue | SqlClient.SqlClient> = {
-      service: () => PayoutQueue,
-      nameOf: ({ account }) => `of ${account}`,
-      lineOf: textOfAccount,
+  Effect.fnUntraced(function* (given: Given<Own>) {
+    const lang = yield* givenLang
+    const about = {
+      name: step.name,
+      effect: effectOf(step, given.own),
+      take: (account: Describe.Account, why: StepOptions) =>
+        Effect.flatMap(PayoutQueue, (queue) => step.take(queue, account, why, given.own)),
+      subjects: [yield* readAccount],
+      nameOf: ({ account }: Describe.Account) => `of ${account}`,
+      lineOf: (account: Describe.Account) => Describe.textOfAccount(account, lang),
       countOf: () => "",
       look: () => "payouts list",
-      summaryOf: () => `${step.name} was done.`,
-      print: Effect.fnUntraced(function* ([taken]) {
-        if (taken === undefined) return
-        const now = yield* readAccount
-        const { account, fingerprint, paused, pace, window = null } = now
-        const limits = { pace: pace ? { most: pace.most, seconds: Duration.toSeconds(pace.per) } : null, window }
-        yield* writeResult(json, { account, paused, fingerprint, ...limits }, textOfAccount(now))
-      })
+      doneOf: () => text(`${step.name} was done.`, `${step.name} foi feito.`),
+      print: (done: ReadonlyArray<unknown>, json: boolean) =>
+        done.length === 0
+          ? Effect.succeed([])
+          : Effect.map(readAccount, (account) =>
+              oneOf(json, Describe.dataOfAccount(account), Describe.textOfAccount(account, lang))
+            )
     }
-    yield* takeStep(step, kind, [yield* readAccount], given)
+    yield* takeStep(about, given)
   }, Effect.provide(layerQueue))
 
 interface GivenSentence<Own> extends Given<Own> {
@@ -225,99 +261,72 @@ interface GivenSentence<Own> extends Given<Own> {
 }
 
 export const takeSentenceStep = <Own>(step: SentenceStep<Own>) =>
-  Effect.fnUntraced(function* ({ digest, json, ...given }: GivenSentence<Own>) {
+  Effect.fnUntraced(function* ({ digest, ...given }: GivenSentence<Own>) {
     const as = step.asOf(given.own)
-    const kind: Kind<PayoutQueue["Service"], Worded, ReadonlyArray<PayoutStatus>, PayoutQueue> = {
-      service: () => PayoutQueue,
+    const lang = yield* givenLang
+    const about = {
+      name: step.name,
+      effect: effectOf(step, given.own),
+      take: (sentence: Worded, why: StepOptions) =>
+        Effect.flatMap(PayoutQueue, (queue) => step.take(queue, sentence, why, given.own)),
+      subjects: [yield* findSentence(digest)],
       nameOf: shortOf,
       lineOf: lineOfSentence,
-      countOf: ([one]) => (one === undefined ? "" : textOfSum({ count: one.count, centavos: BigInt(one.amount) })),
+      countOf: (some: ReadonlyArray<Worded>) =>
+        join(...some.map(({ amount, count }) => Describe.textOfSum({ count, centavos: BigInt(amount) }))),
       look: () => "payouts sentences",
-      summaryOf: (moved) => `${moved.length} payout(s) were moved.`,
-      print: Effect.fnUntraced(function* ([taken]) {
-        if (taken === undefined) return
-        const [moved, sentence] = taken
-        const lines = moved.map(({ reference, state }) => `Payout ${plain(reference)} is ${state}.`)
-        yield* writeResult(
-          json,
-          { digest: sentence.digest, as, moved: moved.map((status) => dataOf(status)) },
-          [...lines, adviceOf(sentence, as)].join("\n")
+      doneOf: ({ length }: ReadonlyArray<unknown>) => text(`${length} payout(s) were moved.`, `${length} mudaram.`),
+      print: (done: ReadonlyArray<readonly [ReadonlyArray<PayoutStatus>, Worded]>, json: boolean) =>
+        Effect.succeed(
+          done.flatMap(([moved, sentence]) =>
+            oneOf(
+              json,
+              { digest: sentence.digest, as, moved: moved.map((status) => Describe.dataOf(status)) },
+              [...moved.map((status) => isNow(status)[lang]), adviceOf(sentence, as)[lang]].join("\n")
+            )
+          )
         )
-      })
     }
-    yield* takeStep(step, kind, [yield* findSentence(digest)], given)
+    yield* takeStep(about, given)
   }, Effect.provide(layerQueue))
 
-interface GivenStateLetters extends Omit<Given<unknown>, "note" | "own">, Named {}
-
-interface GivenLetters extends GivenStateLetters {
+interface GivenLetters extends Omit<Given<unknown>, "note" | "own">, Named {
   readonly webhook: Option.Option<string>
 }
 
-const countOfLetters = ({ length }: ReadonlyArray<unknown>) => `${length} dead letter${length === 1 ? "" : "s"}`
-
-export const takeStateLetterStep = (step: StateLetterStep) =>
+const takeLetter = <R>(source: Source<R>, { name, ...does }: LetterStep) =>
   Effect.fnUntraced(
-    function* ({ json, subjects: ids, ...given }: GivenStateLetters) {
-      if (ids.length === 0) return yield* failed("Name at least one number.")
-      const letters = yield* findEach(ids, findStateLetter)
-      const kind: Kind<PayoutQueue["Service"], PayoutLetter, boolean, PayoutQueue> = {
-        service: () => PayoutQueue,
-        nameOf: ({ id }) => `${id}`,
-        lineOf,
-        countOf: countOfLetters,
-        look: () => "payouts dead-letters",
-        summaryOf: (_, { id }) => `${step.name} of ${id} was done.`,
-        print: (done) =>
-          write(
-            done
-              .map(([, { id }]) => (json ? jsonLine({ id, step: step.name }) : `${step.name} of ${id} was done.\n`))
-              .join("")
-          )
-      }
-      const isThere: StateLetterStep = {
-        ...step,
-        // Another process may have changed it meanwhile.
-        take: (...all) => Effect.filterOrFail(step.take(...all), (isDone) => isDone, noStateLetter)
-      }
-      yield* takeStep(isThere, kind, letters, { ...given, note: Option.none(), own: {} })
-    },
-    // The line that says who took the step.
-    Effect.provideService(References.MinimumLogLevel, "Info"),
-    Effect.provide(layerQueue)
-  )
-
-export const takeLetterStep = (step: LetterStep) =>
-  Effect.fnUntraced(
-    function* ({ json, subjects: ids, webhook, ...given }: GivenLetters) {
+    function* ({ subjects: ids, webhook, ...given }: GivenLetters) {
       if (ids.length === 0) return yield* failed("Name at least one id.")
-      const letters = yield* findEach(ids, (id) => findLetter(id, webhook))
-      const now = yield* Clock.currentTimeMillis
-      const kind: Kind<WebhookClient["Service"], StoredDelivery, boolean, SqlClient.SqlClient | Scope.Scope> = {
-        service: (letter) => Effect.map(Layer.build(layerNamed(letter.webhook)), Context.get(WebhookClient)),
-        nameOf: ({ id, transactionId = id }) => plain(transactionId),
-        lineOf: (letter) => textOfLetter(letter, now),
-        countOf: countOfLetters,
-        look: ({ id }) => `webhooks show ${plain(id)}`,
-        summaryOf: (_, { id }) => `${step.name} of ${plain(id)} was done.`,
-        print: (done) =>
-          write(
-            done
-              .map(([, { id, webhook: of }]) =>
-                json ? jsonLine({ webhook: of, id, step: step.name }) : `${step.name} of ${plain(id)} was done.\n`
-              )
-              .join("")
+      const lang = yield* givenLang
+      const doneOf = (_: unknown, { id }: Letter) =>
+        text(`${name} of ${plain(id)} was done.`, `${name} de ${plain(id)} foi feito.`)
+      const about = {
+        name,
+        subjects: yield* findEach(ids, (id) => findLetter(source, id, webhook)),
+        effect: () => does,
+        // Another process may have changed it meanwhile.
+        take: (letter: Letter, { by }: StepOptions) =>
+          Effect.filterOrFail(source.take(name, letter, { by }), (isDone) => isDone, noLetter),
+        nameOf: ({ id }: Letter) => plain(id),
+        lineOf: lineOfLetter,
+        countOf: ({ length }: ReadonlyArray<Letter>) => counted.letters(length),
+        look: () => `${source.group} dead-letters`,
+        doneOf,
+        print: (done: ReadonlyArray<readonly [boolean, Letter]>, json: boolean) =>
+          Effect.succeed(
+            done.flatMap(([, letter]) =>
+              oneOf(json, { id: letter.id, webhook: letter.webhook, step: name }, doneOf(true, letter)[lang])
+            )
           )
       }
-      const isThere: LetterStep = {
-        ...step,
-        // Another process may have changed it meanwhile.
-        take: (...all) => Effect.filterOrFail(step.take(...all), (isDone) => isDone, noLetter)
-      }
-      yield* takeStep(isThere, kind, letters, { ...given, note: Option.none(), own: {} })
+      yield* takeStep(about, { ...given, note: Option.none() })
     },
     // The line that says who took the step.
     Effect.provideService(References.MinimumLogLevel, "Info"),
     Effect.scoped,
-    Effect.provide(layerClient("write"))
+    Effect.provide(source.layer("write"))
   )
+
+export const takeLetterStep = (group: "payouts" | "webhooks", step: LetterStep) =>
+  group === "payouts" ? takeLetter(sources.payouts, step) : takeLetter(sources.webhooks, step)

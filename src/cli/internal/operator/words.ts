@@ -1,13 +1,11 @@
-/** Every word that the command says of payouts, in both languages side by side. JSON, which programs read, has none of them. */
+/** Every word that the command says of payouts and dead letters, in both languages side by side. JSON, which programs read, has none. */
 import type { PayoutRefusal } from "../../../payouts/Payout.ts"
 import type { PayoutChange } from "../../../payouts/PayoutHistory.ts"
 import type { EndedBy, PayoutState } from "../../../payouts/PayoutState.ts"
+import type { StoredDelivery } from "../../../webhook/WebhookEvent.ts"
+import { text, type Text } from "../lang.ts"
 
-export type Lang = "en" | "pt"
-export type Text = Readonly<Record<Lang, string>>
 type Texts<Name extends string> = Readonly<Record<Name, Text>>
-
-export const text = (en: string, pt: string): Text => ({ en, pt })
 
 export const states: Texts<PayoutState> = {
   accepted: text("accepted", "na fila"),
@@ -75,23 +73,29 @@ export const hidden = {
   own: text("the company's own PIX key", "a chave PIX da própria empresa")
 }
 
-export const words = {
-  ago: { en: (age: string) => `${age} ago`, pt: (age: string) => `há ${age}` },
-  by: text("by", "por"),
-  withdrawal: text("withdrawal", "saque"),
-  none: text("There is none.", "Não há nenhum."),
-  noneWaits: text("No payout waits.", "Nenhum pagamento espera."),
-  pausedSince: text("paused since", "pausados desde"),
-  pausedByOthers: text(
-    "paused: the time and the person are not recorded",
-    "pausados: não está registrado desde quando, nem por quem"
+/** Why a delivery of a webhook waits. */
+export const waits: Texts<NonNullable<StoredDelivery["waits"]>> = {
+  first: text("more ids arrive than may be looked up", "chegam mais ids do que se pode consultar"),
+  early: text(
+    "the lookup does not show yet what the delivery claims",
+    "a consulta ainda não mostra o que a entrega diz"
   ),
-  paused: {
-    en: (pause: string) => `The workers are ${pause}\nNothing is sent until \`effect-pix payouts continue\`.`,
-    pt: (pause: string) => `Os envios estão ${pause}\nNada é enviado até \`effect-pix payouts continue\`.`
-  },
-  shown: {
-    en: (shown: number, all: number) => `Shown are ${shown} of ${all}. The sums are of all:`,
-    pt: (shown: number, all: number) => `Mostrados ${shown} de ${all}. As somas são de todos:`
-  }
+  outage: text("the service gave no answer to the lookup", "o serviço não respondeu à consulta"),
+  failed: text("your code failed", "o seu código falhou")
+}
+
+/** Since when: a time, or the age of one. */
+export const ago = (age: string): Text => text(`${age} ago`, `há ${age}`)
+export const by = text("by", "por")
+export const withdrawal = text("withdrawal", "saque")
+
+/** A number of payouts or dead letters. */
+export const counted = {
+  payouts: (count: number) =>
+    text(`${count} payout${count === 1 ? "" : "s"}`, `${count} pagamento${count === 1 ? "" : "s"}`),
+  letters: (count: number) =>
+    text(
+      `${count} dead letter${count === 1 ? "" : "s"}`,
+      `${count} ${count === 1 ? "entrega que falhou" : "entregas que falharam"}`
+    )
 }
