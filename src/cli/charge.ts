@@ -9,20 +9,24 @@ import * as Schema from "effect/Schema"
 import { randomUUID } from "node:crypto"
 import process from "node:process"
 import { Payments } from "../client/Payments.ts"
+import { PaymentsPolicy } from "../client/PaymentsPolicy.ts"
 import { isBelievable } from "../contract/Expiry.ts"
+import { fromReferenceOption } from "../contract/IdempotencyKey.ts"
 import { invalidRequest } from "../contract/Options.ts"
+import type { PaymentsError } from "../contract/PaymentsError.ts"
 import { issuesOf } from "../contract/RequestIssues.ts"
 import { type CreatedPixTransaction, PixTransactionRequest } from "../contract/Transaction.ts"
 import * as BrCode from "../pix/BrCode.ts"
 import * as QrCode from "../pix/QrCode.ts"
+import { waitUntilPaid } from "./gateway.ts"
 import { client } from "./internal/client.ts"
 import { inBoth } from "./internal/amount.ts"
+import { codes, type Failed, failed } from "./internal/exit.ts"
 import { again, amount, json, wait } from "./internal/flags.ts"
-import { waitUntilPaid } from "./internal/lookup.ts"
+import { commandLineWith } from "./internal/invocation.ts"
 import { note, writeJson, writeLine } from "./internal/output.ts"
 import { perform } from "./internal/perform.ts"
 import { plain, time } from "./internal/text.ts"
-import { keyOf, withAdvice } from "./internal/write.ts"
 
 const encodeRequest = Schema.encodeUnknownResult(PixTransactionRequest)
 
@@ -82,6 +86,65 @@ const printText = Effect.fnUntraced(function* (charge: CreatedPixTransaction) {
     yield* note(`Look at this code before you show it to a payer: it ${problems.join("; it ")}.`)
   }
 })
+
+/** The key of a reference, the same as `IdempotencyKey.fromReference` makes in a program. */
+const keyOf = (reference: string) =>
+  Effect.fromOption(fromReferenceOption("charge", reference)).pipe(
+    Effect.mapError(() =>
+      failed(
+        "The reference cannot be used. It is a text that is not blank, has no space around it, and holds no character " +
+          "that a person cannot see or distinguish from another."
+      )
+    )
+  )
+
+interface About {
+  /** Whether `--again` was given. */
+  readonly again: boolean
+  /** More flags for the printed command line, in addition to the given ones and `--again`. */
+  readonly flags?: ReadonlyArray<string>
+}
+
+const adviceOf = (error: PaymentsError, { again, flags = [] }: About): string => {
+  if (error._tag === "IdempotencyConflict") {
+    return [
+      `The gateway answers as if this reference already had a charge.`,
+      `- If that charge is the one you mean: run this with the same amount and data as then. It shows the result.`,
+      `- If this is a second charge: give it a reference of its own.`,
+      "- If you do not know: ask the operator of the gateway what the idempotency key was used for."
+    ].join("\n")
+  }
+  const command = `To ask again safely, with the same key, run:\n  ${commandLineWith(again ? flags : [...flags, "--again"])}`
+  if (!again) return command
+  return [
+    command,
+    "This was a repetition already. If the answer stays the same, another one will not help: ask the operator of the gateway",
+    `whether the idempotency key was executed. If it was, the charge exists. If it was not and will not be, make it`,
+    "under another reference."
+  ].join("\n")
+}
+
+/** Runs a write, and says what to do if its outcome is not known. */
+const withAdvice = <A, E extends PaymentsError, R>(
+  write: Effect.Effect<A, E, R>,
+  about: About
+): Effect.Effect<A, E | Failed, R> => {
+  const policy = Effect.map(PaymentsPolicy, (current) =>
+    PaymentsPolicy.make({
+      ...current,
+      onInterruptedWrite: (report) => {
+        process.exitCode = codes.Unknown
+        return note(`${report.message}\n${adviceOf(report, about)}`)
+      }
+    })
+  )
+  return write.pipe(
+    Effect.mapError((error) =>
+      error.outcome === "Unknown" ? failed(`${error.message}\n${adviceOf(error, about)}`, codes.Unknown) : error
+    ),
+    Effect.provideServiceEffect(PaymentsPolicy, policy)
+  )
+}
 
 export const charge = Command.make(
   "charge",

@@ -4,11 +4,15 @@ import * as Flag from "effect/cli/Flag"
 import * as Config from "effect/Config"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import { identity } from "effect/Function"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as HttpClient from "effect/http/HttpClient"
+import type * as HttpClientError from "effect/http/HttpClientError"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
+import * as Stream from "effect/Stream"
 import { Credentials } from "../client/Credentials.ts"
 import {
   type Endpoint,
@@ -19,6 +23,7 @@ import {
   listTransactions
 } from "../contract/Endpoints.ts"
 import {
+  type Answer,
   type Answers,
   assumptions,
   type Finding,
@@ -28,9 +33,9 @@ import {
   refusalsMet
 } from "./internal/assumptions.ts"
 import { client } from "./internal/client.ts"
+import { codeOf, problemOf } from "./internal/errorCode.ts"
 import { codes, failed } from "./internal/exit.ts"
 import { json, text } from "./internal/flags.ts"
-import { type Answer, type NoAnswer, send } from "./internal/http.ts"
 import { writeJson, writeLine } from "./internal/output.ts"
 
 /** The settings, checked by the layers that a program uses. */
@@ -55,7 +60,32 @@ const settings = Effect.gen(function* () {
 
 type Settings = Effect.Success<typeof settings>
 
-/** A GET, sent once. */
+/** A body as text, cut after four megabytes. */
+const bodyOf = ({ stream }: HttpClientResponse.HttpClientResponse) => {
+  const decoder = new TextDecoder()
+  let left = 4 * 1024 * 1024
+  const read = (text: string, chunk: Uint8Array) => {
+    const part = chunk.subarray(0, left)
+    left -= part.length
+    return text + decoder.decode(part, { stream: true })
+  }
+  return Stream.runFold(
+    Stream.takeWhile(stream, () => left > 0),
+    () => "",
+    read
+  )
+}
+
+const unanswered = (problem: string): Answer => ({ problem, status: 0, type: "", date: "", text: "" })
+
+/** The error of a transport may show a header, so only its code is taken. */
+const noAnswer = ({ reason: { cause } }: HttpClientError.HttpClientError): Answer => {
+  const code = codeOf(cause)
+  if (code === undefined) return unanswered("the transport failed without a code")
+  return unanswered(`${problemOf(code) ?? "the transport failed"} (${code})`)
+}
+
+/** A GET that the client has no operation for: sent once, it follows no redirect, and waits for its whole answer for 30 seconds. */
 const get = (
   url: string,
   headers: Readonly<Record<string, string>> = {},
@@ -64,8 +94,20 @@ const get = (
   HttpClientRequest.get(url).pipe(
     HttpClientRequest.setUrlParams(query),
     HttpClientRequest.setHeaders(headers),
-    send,
-    Effect.match({ onFailure: identity<Answer | NoAnswer>, onSuccess: identity<Answer | NoAnswer> })
+    HttpClient.execute,
+    Effect.flatMap((response) =>
+      Effect.map(bodyOf(response), (text): Answer => {
+        const { "content-type": type = "", date = "" } = response.headers
+        return { status: response.status, type, date, text }
+      })
+    ),
+    Effect.catch((error) => Effect.succeed(noAnswer(error))),
+    Effect.timeoutOrElse({
+      duration: "30 seconds",
+      orElse: () => Effect.succeed(unanswered("no answer within 30 seconds"))
+    }),
+    Effect.provideService(FetchHttpClient.RequestInit, { redirect: "manual" }),
+    Effect.provide(FetchHttpClient.layer)
   )
 
 /** An id that no transaction has. */

@@ -19,17 +19,14 @@ import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as References from "effect/References"
 import process from "node:process"
-import { balance } from "./balance.ts"
 import { charge } from "./charge.ts"
 import { doctor } from "./doctor.ts"
+import { reads } from "./gateway.ts"
 import { codes, codesInWords, Failed, failedOf } from "./internal/exit.ts"
 import { listenForErrors, note, writeLine } from "./internal/output.ts"
 import { payouts } from "./payouts.ts"
 import { sandbox } from "./sandbox.ts"
-import { transaction } from "./transaction.ts"
-import { transactions } from "./transactions.ts"
-import { withdrawal } from "./withdrawal.ts"
-import { version } from "./version.ts"
+import { version } from "../internal/version.ts"
 import { webhooks } from "./webhooks.ts"
 
 /** Logs why a command failed, at the level that its `--log-level` sets. */
@@ -45,7 +42,7 @@ const root = Command.make("effect-pix").pipe(
       "  secret is a flag.\n\n" +
       `EXIT CODES\n  ${codesInWords}`
   ),
-  Command.withSubcommands([sandbox, charge, transactions, transaction, withdrawal, balance, payouts, webhooks, doctor]),
+  Command.withSubcommands([sandbox, charge, ...reads, payouts, webhooks, doctor]),
   Command.provide(logFailure)
 )
 

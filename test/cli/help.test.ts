@@ -1,11 +1,8 @@
 /** What the command says of itself, and of the command line that a person is told to repeat. */
 import { assert, describe, expect, test } from "@effect/vitest"
-import { writeFileSync } from "node:fs"
-import { delimiter, join } from "node:path"
 import { commandLineOf } from "../../src/cli/internal/invocation.ts"
 import { run, runRows } from "../support/command.ts"
 import { live } from "../support/effect.ts"
-import { folder } from "../support/operated.ts"
 
 describe("the help", () => {
   live("the help names each command and each exit code, and no flag of it takes a secret", function* () {
@@ -31,29 +28,13 @@ describe("the command line that a person is told to repeat", () => {
 
   test.each([
     ["node and the file, for a file", ["/app/dist/main.js"], {}, "node /app/dist/main.js --key k"],
-    ["the path, for a command that is not on PATH", [installed], { PATH: "/usr/bin" }, `${installed} --key k`],
-    ["the path, where there is no PATH", [installed], {}, `${installed} --key k`],
+    ["the path, for a command that is installed", [installed], {}, `${installed} --key k`],
     ["the name, where node was given no file", [], {}, "effect-pix --key k"],
     ["npx", [installed], npx, "npx effect-pix --key k"],
-    [
-      "npx with its packages",
-      [installed],
-      { ...npx, npm_config_package: "a\nb" },
-      "npx -p a -p b -- effect-pix --key k"
-    ],
-    ["npx, where npm names no package", [installed], { ...npx, npm_config_package: "\n" }, "npx effect-pix --key k"],
     ["the file, for another script of npm", ["main.js"], { npm_lifecycle_event: "test" }, "node main.js --key k"],
     ["the words as they were, quoted", ["main.js", "-d", "a b"], {}, "node main.js -d 'a b' --key k"],
     ["the flags before --", ["main.js", "pay", "--", "-1"], {}, "node main.js pay --key k -- -1"]
   ])("the command line is %s", (_, words, env, expected) => {
     assert.strictEqual(commandLineOf({ argv: ["/usr/bin/node", ...words], env }, ["--key", "k"]), expected)
-  })
-
-  live("the command line is the name alone, for a command on PATH", function* () {
-    const path = yield* folder
-    const command = join(path, "effect-pix")
-    writeFileSync(command, "")
-    const env = { PATH: ["/nowhere", path].join(delimiter) }
-    assert.strictEqual(commandLineOf({ argv: ["/usr/bin/node", command, "doctor"], env }, []), "effect-pix doctor")
   })
 })

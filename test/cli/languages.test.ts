@@ -6,7 +6,7 @@ import type { PayoutStatus } from "effect-pix/payouts"
 import { join, say, type Text, text } from "../../src/cli/internal/lang.ts"
 import * as Steps from "../../src/cli/internal/operator/steps.ts"
 import * as Words from "../../src/cli/internal/operator/words.ts"
-import { becauses } from "../../src/payouts/PayoutBecause.ts"
+import { becauses, type Why } from "../../src/payouts/PayoutBecause.ts"
 
 const isText = (value: unknown): value is Text => typeof value === "object" && value !== null && "en" in value
 
@@ -79,6 +79,14 @@ describe("the two languages of the command", () => {
     for (const [path, pair] of pairs) {
       assert.notStrictEqual(pair.pt.trim(), "", path)
       assert.deepStrictEqual(shapeOf(pair.pt).alike, shapeOf(pair.en).alike, path)
+    }
+  })
+
+  it("what ends a wait is said in both languages, but where it is a step alone", () => {
+    for (const [path, why] of Object.entries(becauses).flatMap(([, whys]) => Object.entries<Why>(whys))) {
+      const { en, pt } = Words.endsBy(why.ends)
+      assert.isTrue(en !== pt || /^`\w+`$/.test(en), path)
+      isSaidInBoth({ en, pt })
     }
   })
 

@@ -176,9 +176,9 @@ describe.each(databases)("payouts in %s", (...database) => {
     const { inProgram, rows } = yield* operate(database)
     const table = [
       "STATE             AMOUNT          AGE  REFERENCE                 WHY               SITUATION",
-      "parked          R$ 20,00          3 d  parked                    Operator          Not sent: it waits for the decision of a person (a person parked it)",
-      "unknown         R$ 50,00          3 d  unknown                   OutcomeUnknown    To check: it may have been paid, do not pay it in another way before",
-      "accepted        R$ 10,00          3 d  accepted                                    Queued: it will be paid by itself. Do not pay it in another way",
+      "parked          R$ 20,00           3d  parked                    Operator          Not sent: it waits for the decision of a person (a person parked it)",
+      "unknown         R$ 50,00           3d  unknown                   OutcomeUnknown    To check: it may have been paid, do not pay it in another way before",
+      "accepted        R$ 10,00           3d  accepted                                    Queued: it will be paid by itself. Do not pay it in another way",
       ""
     ].join("\n")
     yield* rows(
@@ -189,7 +189,7 @@ describe.each(databases)("payouts in %s", (...database) => {
       ["list --csv --json", 1, "", /one of --csv and --json/],
       ["list --limit 0", 1, "", /--limit/],
       ["show parked", 0, /^Because +Operator\nEnds by +`resume` or `settle`$[^]*^To +.*\*\*\*/m],
-      ["show unknown", 0, /^Amount +R\$ 50,00 \(5000 centavos\)$[^]*^May have left +\S+Z \(3 d ago\)$/m],
+      ["show unknown", 0, /^Amount +R\$ 50,00 \(5000 centavos\)$[^]*^May have left +\S+Z \(3d ago\)$/m],
       ["show unknown --full --json", 0, /"pixKey":"maria@example\.com"/],
       ["show unknown --full --by ana", 1, "", /--by/],
       ["show nothing", 4, "", /No payout/]
@@ -382,7 +382,7 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
   live("a step that is confirmed changes a payout, and the history says who took it and why", function* () {
     const { client, inProgram, rows } = yield* operate(database)
     yield* rows(
-      ["park accepted", 2, "", /accepted: R\$ 10,00 .*, accepted, submitted 3 d ago\n[^]*Nothing was changed/],
+      ["park accepted", 2, "", /accepted: R\$ 10,00 .*, accepted, submitted 3d ago\n[^]*Nothing was changed/],
       ["show accepted", 0, /^State +accepted$/m],
       ["park accepted --yes --json --by ana --note asked", 0, /"parked".*"because":"Operator"/, /no worker sends/],
       ["settle accepted --as failed --yes", 0, /^State +failed$/m, /You say that it failed/],
@@ -454,7 +454,7 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
       [
         "show parked --lang pt",
         0,
-        /^Pagamento +parked\nValor +R\$ 20,00 \(2000 centavos\)\nEstado +parado\nSituação +Não enviado: espera a decisão.*\nPorque +Operator\nTermina com +`resume` or `settle`\nPedido +\S+Z \(há 3 d\)\n[^]*^Para +EMAIL .*\n {2}\S+ Pedido \(na fila\)\n {2}\S+ Parado Operator \(parado\)\n$/m
+        /^Pagamento +parked\nValor +R\$ 20,00 \(2000 centavos\)\nEstado +parado\nSituação +Não enviado: espera a decisão.*\nPorque +Operator\nTermina com +`resume` ou `settle`\nPedido +\S+Z \(há 3d\)\n[^]*^Para +EMAIL .*\n {2}\S+ Pedido \(na fila\)\n {2}\S+ Parado Operator \(parado\)\n$/m
       ],
       ["retry refused accepted", 2, "", /^(?![^]*MONEY)[^]*2 payouts, R\$ 50,00 .*nothing is sent until .* continue/],
       ["resume parked", 2, "", /MONEY MAY MOVE[^]*nothing is sent until `effect-pix payouts continue`/],

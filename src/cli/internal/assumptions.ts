@@ -2,7 +2,8 @@
  * What `effect-pix doctor` checks: the twelve assumptions that lose money or sleep where they do not hold, each with the place that rests
  * on it, and what is seen where it does not hold: names of fields and kinds of values, never a value.
  */
-import type * as DateTime from "effect/DateTime"
+import * as DateTime from "effect/DateTime"
+import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -10,12 +11,22 @@ import * as SchemaIssue from "effect/SchemaIssue"
 import { refusalSentence } from "../../client/RefusalSentence.ts"
 import { getBalance, getTransaction, getWithdrawal, listTransactions } from "../../contract/Endpoints.ts"
 import { meaningOf } from "../../contract/Status.ts"
-import { parseInstant } from "../../internal/utc.ts"
-import { wrongTimes } from "./clock.ts"
-import { type Answer, NoAnswer } from "./http.ts"
+import { brasilia } from "../../contract/Expiry.ts"
+import { hasOffset, isDate, parseInstant, toUtcText } from "../../internal/utc.ts"
 
-/** An answer; none, with its problem; or the sentence that says why it was not asked for. */
-type Given = Answer | NoAnswer | string
+export interface Answer {
+  readonly status: number
+  /** Its content type. */
+  readonly type: string
+  /** Its `Date` header. */
+  readonly date: string
+  readonly text: string
+  /** Why there is no whole answer, without a header, an address or words of the transport. */
+  readonly problem?: string
+}
+
+/** An answer, or the sentence that says why it was not asked for. */
+type Given = Answer | string
 
 /** The answers of a gateway, by what was asked. */
 export interface Answers {
@@ -67,16 +78,16 @@ const assume =
 const seenIf = (isWrong: boolean, seen: string): Seen => (isWrong ? seen : undefined)
 
 /** What is seen in an answer, if it was asked for. */
-const asked = (given: Given, seen: (answer: Answer | NoAnswer) => Seen): Read<Seen> =>
+const asked = (given: Given, seen: (answer: Answer) => Seen): Read<Seen> =>
   typeof given === "string" ? Result.fail(given) : Result.succeed(seen(given))
 
 /** The status of an answer, or why there is none. */
-const textOf = (answer: Answer | NoAnswer) => (answer instanceof NoAnswer ? answer.problem : `HTTP ${answer.status}`)
+const textOf = ({ problem, status }: Answer) => problem ?? `HTTP ${status}`
 
 const hasStatus =
   (...statuses: ReadonlyArray<number>) =>
-  (answer: Answer | NoAnswer) =>
-    seenIf(!("status" in answer && statuses.includes(answer.status)), textOf(answer))
+  (answer: Answer) =>
+    seenIf(!statuses.includes(answer.status), textOf(answer))
 
 const Row = Schema.Record(Schema.String, Schema.Unknown)
 type Row = typeof Row.Type
@@ -88,7 +99,7 @@ const parseJson = (text: string): Result.Result<unknown, unknown> =>
 /** The object of the documented success, or what the answer is instead. */
 const rowOf = (given: Given): Read<Row> => {
   if (typeof given === "string") return Result.fail(given)
-  if (!("status" in given) || given.status !== 200) return Result.fail(textOf(given))
+  if (given.status !== 200) return Result.fail(textOf(given))
   if (given.text.trim() === "") return Result.fail("it is empty")
   if (!/^application\/(?:[\w.+-]+\+)?json/i.test(given.type)) return Result.fail("its content type is no JSON")
   return Result.mapError(
@@ -145,7 +156,7 @@ const isUnsorted = (rows: ReadonlyArray<Row>): boolean =>
 
 /** The decimals of the balance, as they are written: a JavaScript number has lost digits already. */
 const tooManyDecimals = (given: Given): Seen => {
-  const text = typeof given === "object" && "text" in given ? given.text : ""
+  const text = typeof given === "object" ? given.text : ""
   const isLong = (field: string) => new RegExp(String.raw`"${field}"\s*:\s*"?-?\d+\.\d{2,}[1-9]`).test(text)
   const field = [...getBalance.decimals].find(isLong)
   return field === undefined ? undefined : `${field} has more than two`
@@ -171,6 +182,44 @@ const withRow =
         : yield* Result.fail("its row is not among the newest hundred")
     })
 
+/** How far a new row and the clock may be apart. */
+const tolerance = 600_000
+
+const fields = ["createdAt", "updatedAt", "updateDate"] as const
+
+/** The times of a row that are not those of the clock of the service, and the setting that mends them. */
+const wrongTimes = (
+  { date, row }: { readonly row: Readonly<Record<string, unknown>>; readonly date: string },
+  { zone }: { readonly zone: DateTime.TimeZone | undefined }
+): string | undefined => {
+  const clock = Option.getOrUndefined(Option.map(DateTime.make(date), DateTime.toEpochMillis))
+  // A time with its offset, and a date alone, say what they mean.
+  const times = fields.flatMap((field) => {
+    const text = String(row[field])
+    const at = parseInstant(zone === undefined ? text : toUtcText(text, zone))
+    return at === undefined || isDate(text) || hasOffset(text)
+      ? []
+      : [{ field, text, millis: DateTime.toEpochMillis(at) }]
+  })
+  const seen = times.flatMap(({ field, millis, text }) => {
+    const late = clock === undefined ? 0 : clock - millis
+    const isUtc = /z$/i.test(text)
+    if (Math.abs(late - brasilia) <= tolerance) {
+      return isUtc
+        ? [
+            `${field} ends in Z and is three hours behind it. If the row is new, the Z cannot be true, and no setting mends it`
+          ]
+        : [
+            `${field} is three hours behind it. If the row is new, set PAYMENTS_ZONE=America/Sao_Paulo (the option zone)`
+          ]
+    }
+    return late < -tolerance
+      ? [`${field} is ahead of it${isUtc ? ", so its Z cannot be true" : ": PAYMENTS_ZONE is wrong"}`]
+      : []
+  })
+  return seen.length === 0 ? undefined : seen.join("; ")
+}
+
 /** The newest row and the lookups against the clock of their answers. */
 const otherTimes = (answers: Answers): Read<Seen> => {
   const { lookup, newest, withdrawal } = answers
@@ -181,7 +230,7 @@ const otherTimes = (answers: Answers): Read<Seen> => {
   ] as const
   const found = records.flatMap(([given, read]) => {
     const row = Result.getOrUndefined(read)
-    return row !== undefined && typeof given === "object" && "date" in given ? [{ row, date: given.date }] : []
+    return row !== undefined && typeof given === "object" ? [{ row, date: given.date }] : []
   })
   if (found.length === 0) return Result.fail("the list has no row")
   return Result.succeed(found.map((one) => wrongTimes(one, answers)).find((seen) => seen !== undefined))
@@ -202,12 +251,12 @@ const inRows = "docs/reconciling.md#which-ids-may-meet, src/transactions/Reconci
 export const inSettings = "docs/getting-started.md#a-real-gateway-from-the-environment, src/client/Payments.ts"
 
 /** Whether the service answers and accepts the credentials. Where it does not, nothing else can be checked. */
-export const judgeAccess = (first: Answer | NoAnswer): ReadonlyArray<Finding> => {
-  const status = "status" in first ? first.status : undefined
-  const isRedirect = status !== undefined && status >= 300 && status < 400
+export const judgeAccess = (first: Answer): ReadonlyArray<Finding> => {
+  const { problem, status } = first
+  const isRedirect = status >= 300 && status < 400
   const isDenied = status === 401 || status === 403
   return [
-    judge("The service answers at PAYMENTS_BASE_URL", inSettings, seenIf(status === undefined, textOf(first))),
+    judge("The service answers at PAYMENTS_BASE_URL", inSettings, problem),
     judge("PAYMENTS_BASE_URL is the service's own address", inSettings, seenIf(isRedirect, "it redirects elsewhere")),
     judge("The credentials are accepted", inSettings, seenIf(isDenied, textOf(first)))
   ]
@@ -225,7 +274,7 @@ export const refusalsMet = (answers: Answers, secrets: ReadonlyArray<string>): R
       ["listTransactions", answers.denied]
     ] as const
   ).flatMap(([operation, given]) => {
-    if (typeof given === "string" || !("status" in given) || given.status < 400) return []
+    if (typeof given === "string" || given.status < 400) return []
     const met = refusalSentence(operation, given.status, given.text, secrets)
     if (met === undefined) return []
     const seen = `${met.code === undefined ? "" : `code ${met.code}, `}digest ${met.digest.slice(0, 12)}`
@@ -306,7 +355,7 @@ export const assumptions = [
     "The gateway has the lookup of a withdrawal, with the fields that were seen",
     "docs/payouts.md#the-lookup-that-was-seen, src/client/WithdrawalLookup.ts",
     ({ withdrawal, withdrawalId }) =>
-      typeof withdrawal === "object" && "status" in withdrawal && withdrawal.status === 404
+      typeof withdrawal === "object" && withdrawal.status === 404
         ? Result.succeed("HTTP 404: it has none, or no withdrawal of this number")
         : documented(withdrawal, getWithdrawal.response, ({ id }) =>
             seenIf(id !== withdrawalId, "it is of another one")

@@ -8,13 +8,14 @@
  * - If stderr fails, the command continues.
  */
 import * as Context from "effect/Context"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Fs from "node:fs"
 import { Socket } from "node:net"
 import process from "node:process"
 import { codeOf } from "./errorCode.ts"
 import { type Failed, failed } from "./exit.ts"
-import { jsonLine } from "./text.ts"
+import { fieldLines, jsonLine, time } from "./text.ts"
 
 /** The error codes for a reader that has exited. `ECONNRESET`: it left unread data in a socket. `EOF`: the code of Windows. */
 const isGone = (code: string) => code === "EPIPE" || code === "ECONNRESET" || code === "EOF"
@@ -68,6 +69,24 @@ export const writeJson = (value: unknown): Effect.Effect<void, Failed> => write(
 /** Writes one result: a line for machines, or text for people. */
 export const writeResult = (isJson: boolean, data: unknown, text: string): Effect.Effect<void, Failed> =>
   isJson ? writeJson(data) : writeLine(text)
+
+/** A value of a result: its label, which may be empty, its name in JSON, and what people see of it, if not the value. */
+type Field = readonly [label: string, name: string, value: unknown, shown?: string | number | undefined]
+
+const shownOf = (value: unknown): string | number | undefined =>
+  DateTime.isDateTime(value) ? time(value) : typeof value === "string" || typeof value === "number" ? value : undefined
+
+/** Writes a result of some fields: as one object for machines, and in lines for people. */
+export const writeFields = (isJson: boolean, fields: ReadonlyArray<Field>): Effect.Effect<void, Failed> =>
+  writeResult(
+    isJson,
+    Object.fromEntries(fields.flatMap(([, name, value]) => (name === "" ? [] : [[name, value]]))),
+    fieldLines(
+      Object.fromEntries(
+        fields.flatMap(([label, , value, shown = value]) => (label === "" ? [] : [[label, shownOf(shown)]]))
+      )
+    )
+  )
 
 /** Writes a line to stderr, and completes when it is written. */
 export const note = (text: string): Effect.Effect<void> =>

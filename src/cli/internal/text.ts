@@ -3,6 +3,7 @@
  * data.
  */
 import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
 import { saoPaulo } from "../../internal/utc.ts"
 import type * as Money from "../../pix/Money.ts"
 import { decimal } from "./amount.ts"
@@ -45,15 +46,8 @@ export const maskPerson = ({ document, email, name, phone }: Person): Person => 
 })
 
 /** A time in UTC, in whole seconds. */
-export const time = (at: DateTime.Utc | undefined): string =>
+export const time = (at: DateTime.DateTime | undefined): string =>
   at === undefined ? "" : DateTime.formatIso(at).replace(/\.\d+Z$/, "Z")
-
-const units = [
-  ["d", 86_400],
-  ["h", 3600],
-  ["min", 60],
-  ["s", 1]
-] as const
 
 /** Names and values. */
 export type Fields = Readonly<Record<string, string | number | undefined>>
@@ -66,22 +60,11 @@ export const fieldLines = (fields: Fields): string => {
     .join("\n")
 }
 
-/** How long ago it was, in at most two units: `3 d 4 h`. */
+/** How long ago it was, in at most two units: `3d 4h`. */
 export const ageOf = (at: DateTime.Utc, now: number): string => {
-  let left = Math.max(0, Math.floor((now - DateTime.toEpochMillis(at)) / 1000))
-  const first = Math.max(
-    0,
-    units.findIndex(([, seconds]) => left >= seconds)
-  )
-  const parts = units.slice(left === 0 ? 3 : first).map(([unit, seconds]) => {
-    const count = Math.floor(left / seconds)
-    left -= count * seconds
-    return `${count} ${unit}`
-  })
-  return parts
-    .slice(0, 2)
-    .filter((part, index) => index === 0 || !part.startsWith("0 "))
-    .join(" ")
+  const age = Math.max(0, Math.floor((now - DateTime.toEpochMillis(at)) / 1000))
+  const unit = age < 3600 ? 1 : age < 86_400 ? 60 : 3600
+  return age === 0 ? "0s" : Duration.format(Duration.seconds(age - (age % unit)))
 }
 
 /** Characters that could redraw a terminal on which data is shown, but for line breaks and tabs. */

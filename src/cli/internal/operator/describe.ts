@@ -13,7 +13,7 @@ import { join, type Label, type Lang, say, text, type Text } from "../lang.ts"
 import type { Columns } from "../list.ts"
 import { ageOf, fieldLines, plain, time } from "../text.ts"
 import { sentenceOf } from "./sentence.ts"
-import { ago, by, counted, ends, states } from "./words.ts"
+import { ago, by, counted, ends, endsBy, states } from "./words.ts"
 
 /** How many payouts there are, and how much they are together. */
 export interface Sum {
@@ -145,6 +145,7 @@ export const textOf = (status: PayoutStatus, { lang, now }: View, { payee, reaso
   const fields: Fields = status
   const { because, claimed, endedAt, value } = fields
   const { withdrawalId, withdrawalStatus } = recordOf(status)
+  const why = whyOf(status.state, because)
   const since = (at: DateTime.Utc | undefined) => at && join(`${time(at)} (`, ago(ageOf(at, now)), ")")
   return linesOf(
     [
@@ -153,7 +154,7 @@ export const textOf = (status: PayoutStatus, { lang, now }: View, { payee, reaso
       [text("State", "Estado"), states[status.state]],
       [text("Situation", "Situação"), sentenceOf(status, lang)],
       [text("Because", "Porque"), because],
-      [text("Ends by", "Termina com"), whyOf(status.state, because)?.ends],
+      [text("Ends by", "Termina com"), why && endsBy(why.ends)],
       [text("Differs", "Difere"), fields.differs],
       [text("Error", "Erro"), fields.error?.message],
       [text("Withdrawal", "Saque"), withdrawalId],

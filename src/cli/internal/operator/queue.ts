@@ -1,7 +1,6 @@
 /** The queue of a program's database, for a command: it submits nothing, sends nothing and migrates nothing. */
 import * as Clock from "effect/Clock"
 import * as Config from "effect/Config"
-import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -12,7 +11,7 @@ import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import { settingError } from "../../../contract/ConfigurationError.ts"
 import { WithdrawalRequestBody } from "../../../contract/Withdrawal.ts"
-import { database, mapDatabaseError } from "../../../durable/Database.ts"
+import { database, type DatabaseError, mapDatabaseError } from "../../../durable/Database.ts"
 import { databaseNow } from "../../../durable/Now.ts"
 import { PayoutQueue, requireTables } from "../../../payouts/PayoutQueue.ts"
 import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
@@ -120,40 +119,6 @@ export const layerReading = layerOn("read")
 /** For a step. */
 export const layerQueue = layerOn("write")
 
-type Sums = ReadonlyMap<PayoutState, Sum>
-
-const storedSums = Effect.fnUntraced(
-  function* ({ since, until }: Filter) {
-    const sql = yield* SqlClient.SqlClient
-    const conditions = [
-      ...(since === undefined ? [] : [sql`submitted_at >= ${DateTime.toEpochMillis(since)}`]),
-      ...(until === undefined ? [] : [sql`submitted_at < ${DateTime.toEpochMillis(until)}`])
-    ]
-    const rows = yield* sql<{ readonly state: PayoutState; readonly count: number | string; readonly sum: string }>`
-    SELECT state AS "state", COUNT(*) AS "count", CAST(SUM(amount) AS TEXT) AS "sum" FROM effect_pix_payouts
-    WHERE ${sql.and([sql`account = ${(yield* Shared).account}`, sql`amount IS NOT NULL`, ...conditions])} GROUP BY state`
-    const sums: Sums = new Map(
-      rows.map(({ count, state, sum }) => [state, { count: Number(count), centavos: BigInt(sum) }])
-    )
-    return sums
-  },
-  mapDatabaseError("list"),
-  Effect.mapError(notRead)
-)
-
-/** The payouts of the account by their state. Why they wait, and what is to be checked, the queue alone says: then they are read. */
-export const readSums = (filter: Filter) =>
-  filter.because === undefined && filter.toCheck === undefined
-    ? storedSums(filter)
-    : Stream.runFold(
-        listPayouts([undefined], filter),
-        (): Sums => new Map(),
-        (sums, { amount, state }) => {
-          const { centavos, count } = sums.get(state) ?? { count: 0, centavos: 0n }
-          return new Map([...sums, [state, { count: count + 1, centavos: centavos + BigInt(amount) }]])
-        }
-      )
-
 /** Whether a payout is in doubt since longer ago than the horizon of the workers, by the clock of the database. */
 export const readLate = Effect.gen(function* () {
   const here = yield* Effect.orDie(database) // its dialect was checked when it was opened
@@ -166,13 +131,6 @@ export const readLate = Effect.gen(function* () {
   return ({ idempotencyKey }: PayoutStatus) => late.has(idempotencyKey)
 }).pipe(mapDatabaseError("list"), Effect.mapError(notRead))
 
-/** The account of the queue, and the sums of its payouts. */
-export const readAccount = Effect.gen(function* () {
-  const queue = yield* PayoutQueue
-  const account = yield* Effect.mapError(queue.account, notRead)
-  return { ...account, sums: yield* readSums({}), now: yield* Clock.currentTimeMillis }
-})
-
 /** All payouts of some states, one state after the other, each with the oldest first. */
 export const listPayouts = (states: ReadonlyArray<PayoutState | undefined>, filter: Filter = {}) =>
   Stream.unwrap(
@@ -184,18 +142,40 @@ export const listPayouts = (states: ReadonlyArray<PayoutState | undefined>, filt
     )
   )
 
-/** The status of a reference, or the failure of an unknown reference. */
-export const find = Effect.fnUntraced(function* (reference: string) {
-  const queue = yield* PayoutQueue
-  const found = yield* Effect.mapError(queue.status(reference), notRead)
-  if (Option.isSome(found)) return found.value
-  return yield* failed(new PayoutNotFound({ reference }).message, codes.Rejected)
+/** The number and the sum of payouts by their state. */
+export const readSums = (states: ReadonlyArray<PayoutState | undefined>, filter: Filter = {}) =>
+  Stream.runFold(
+    listPayouts(states, filter),
+    () => new Map<PayoutState, Sum>(),
+    (sums, { amount, state }) => {
+      const { centavos, count } = sums.get(state) ?? { count: 0, centavos: 0n }
+      return sums.set(state, { count: count + 1, centavos: centavos + BigInt(amount) })
+    }
+  )
+
+/** The account of the queue, with the sums of what a worker may send. */
+export const readAccount = Effect.gen(function* () {
+  const account = yield* PayoutQueue.use((queue) => Effect.mapError(queue.account, notRead))
+  return { ...account, sums: yield* readSums(["accepted", "unknown"]), now: yield* Clock.currentTimeMillis }
 })
 
+const found = (
+  read: (queue: PayoutQueue["Service"]) => Effect.Effect<Option.Option<PayoutStatus>, DatabaseError>,
+  no: string
+) =>
+  PayoutQueue.use((queue) =>
+    Effect.flatMap(Effect.mapError(read(queue), notRead), (status) =>
+      Effect.mapError(Effect.fromOption(status), () => failed(no, codes.Rejected))
+    )
+  )
+
+/** The status of a reference, or the failure of an unknown reference. */
+export const find = (reference: string) =>
+  found((queue) => queue.status(reference), new PayoutNotFound({ reference }).message)
+
 /** The status of a number of a withdrawal. */
-export const findNumbered = Effect.fnUntraced(function* (id: string) {
-  const queue = yield* PayoutQueue
-  const found = yield* Effect.mapError(queue.find({ withdrawalId: Number(id) }), notRead)
-  if (Option.isSome(found)) return found.value
-  return yield* failed(`No payout of the queue, or more than one, has the withdrawal ${id}.`, codes.Rejected)
-})
+export const findNumbered = (id: string) =>
+  found(
+    (queue) => queue.find({ withdrawalId: Number(id) }),
+    `No payout of the queue, or more than one, has the withdrawal ${id}.`
+  )

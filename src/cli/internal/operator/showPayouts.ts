@@ -68,7 +68,7 @@ const list = Effect.fnUntraced(function* ({ because, full, since, state: given, 
     ? printList(Stream.mapEffect(rows, open), columns, format)
     : printList(rows, columns, format)
   if (!hasReader()) return
-  const sums = yield* readSums(filter)
+  const sums = yield* readSums(states, filter)
   const found = (state === "all" ? PayoutState.literals : states).flatMap((one) => {
     const sum = one && sums.get(one)
     return one === undefined || sum === undefined ? [] : [{ state: one, ...sum }]

@@ -84,6 +84,29 @@ export const waits: Texts<NonNullable<StoredDelivery["waits"]>> = {
   failed: text("your code failed", "o seu código falhou")
 }
 
+/** What ends the wait of a payout, in the words of `becauses`, which has them in English. Those of a step alone have no entry. */
+const endings: Readonly<Record<string, string>> = {
+  "its `notBefore`": "o seu `notBefore`",
+  "its turn": "a sua vez",
+  "its opening": "a abertura dele",
+  "the next day": "o dia seguinte",
+  "a top-up": "saldo novo",
+  "the end of the limit": "o fim do limite",
+  "other ones": "outras",
+  "the right address, or the end of the deploy": "o endereço certo, ou o fim da manutenção",
+  "the first that it takes": "a primeira que aceitar",
+  "that of the account": "as da conta",
+  "its judgement": "o julgamento dela",
+  "a `seal` with the key that sealed it": "um `seal` com a chave que o lacrou",
+  "its repair": "o conserto dele",
+  "the answer to its request, under the same key": "a resposta à requisição, com a mesma chave",
+  "`resume` or `settle`": "`resume` ou `settle`",
+  "a look into the panel, and `settle`": "um olhar no painel, e `settle`",
+  "a higher cap and `resume`": "um limite maior, e `resume`",
+  "the right `seal` and `resume`": "o `seal` certo, e `resume`"
+}
+export const endsBy = (ends: string): Text => text(ends, endings[ends] ?? ends)
+
 /** Since when: a time, or the age of one. */
 export const ago = (age: string): Text => text(`${age} ago`, `há ${age}`)
 export const by = text("by", "por")
