@@ -106,7 +106,7 @@ export interface Taken {
   readonly taker: string
 }
 
-export type Due = ReturnType<typeof makeDue>
+export type Due<Row extends DueRow = DueRow> = ReturnType<typeof makeDue<Row>>
 
 /** How many rows that the database refuses a process leaves out of its takes, and for how many milliseconds: then they are tried again. */
 const [mostRefused, refusedFor] = [100, 60_000]
@@ -114,7 +114,7 @@ const [mostRefused, refusedFor] = [100, 60_000]
 /** Whether the database refuses what a statement writes, as by a constraint, a trigger or a right: it does so again until somebody ends that. */
 const isRefusal = (error: SqlError) => !error.isRetryable && failureNameOf(error) === undefined
 
-export const makeDue = (
+export const makeDue = <Row extends DueRow = DueRow>(
   database: Database,
   {
     columns,
@@ -207,20 +207,20 @@ export const makeDue = (
     lease: number,
     most: number,
     takes: Takes
-  ): Effect.fn.Return<ReadonlyArray<DueRow>, SqlError> {
+  ): Effect.fn.Return<ReadonlyArray<Row>, SqlError> {
     const [now, until] = [yield* fromNow(0), yield* fromNow(lease)]
     const { only = sql`1 = 1`, turn } = takes
     const isDue = isDueAt(now, only)
     const take = (count: number, condition: Fragment) => {
       const due = sql`SELECT ${sql(place)} FROM ${rows} WHERE ${condition} ORDER BY ${orderOf(takes)} LIMIT ${count} ${locked(database)}`
-      return sql<DueRow>`UPDATE ${rows} SET due_at = ${until}, taken_by = ${taker}, tries = tries + 1${alsoTaken === undefined ? sql.literal("") : sql`, ${alsoTaken}`}
+      return sql<Row>`UPDATE ${rows} SET due_at = ${until}, taken_by = ${taker}, tries = tries + 1${alsoTaken === undefined ? sql.literal("") : sql`, ${alsoTaken}`}
           WHERE ${isOneOf(database, place, due)} RETURNING ${columns}, CAST(${sql(key)} AS TEXT) AS "key", tries AS "tries"`
     }
     if (turn === undefined) return yield* unnoticed(take(most, isDue))
     const turned = yield* turn(sql`SELECT 1 FROM ${rows} WHERE ${isDue}`)
     // Who has the turn looks for its row after it has it: who has none locks none.
     if (dialect === "pg")
-      return yield* sql<DueRow>`WITH turn AS (${turned}) ${take(1, sql`EXISTS (SELECT 1 FROM turn) AND ${isDue}`)}`
+      return yield* sql<Row>`WITH turn AS (${turned}) ${take(1, sql`EXISTS (SELECT 1 FROM turn) AND ${isDue}`)}`
     return yield* unnoticed(
       inTransaction(database)(
         Effect.flatMap(turned, ({ length }) => (length === 0 ? Effect.succeed([]) : take(1, isDue)))
@@ -235,7 +235,7 @@ export const makeDue = (
       Record<"key" | "name", string>
     >`SELECT CAST(${sql(key)} AS TEXT) AS "key", CAST(${sql(name)} AS TEXT) AS "name"
       FROM ${rows} WHERE ${isDueAt(yield* fromNow(0), only)} ORDER BY ${orderOf(takes)} LIMIT ${most}`
-    const taken: Array<DueRow> = []
+    const taken: Array<Row> = []
     for (const row of found) {
       const isRow = isOneOf(database, key, unpacked(database, JSON.stringify([row.key]), keyType))
       const one = yield* Effect.result(takeDue(taker, lease, 1, { ...takes, only: sql`${only} AND ${isRow}` }))
@@ -270,6 +270,9 @@ export const makeDue = (
     })
 
   return {
+    rows,
+    key,
+    scope,
     /** What a row has that is due after a number of milliseconds, and that nobody has taken, as SQL for an UPDATE. */
     dueIn: (millis: number): Effect.Effect<Fragment> =>
       Effect.map(dueAfter(millis), (at) => sql`due_at = ${at}, taken_by = NULL, tries = 0`),
@@ -279,7 +282,7 @@ export const makeDue = (
       lease: number,
       most: number,
       takes: Takes = {}
-    ): Effect.fn.Return<ReadonlyArray<DueRow>, SqlError> {
+    ): Effect.fn.Return<ReadonlyArray<Row>, SqlError> {
       if (dialect === "sqlite") yield* followClock
       const now = yield* monotonicMillis
       for (const [key, until] of refused) if (until <= now) refused.delete(key)

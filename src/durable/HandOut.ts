@@ -10,8 +10,11 @@ import * as Result from "effect/Result"
 import * as Semaphore from "effect/Semaphore"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
+import type * as Tracer from "effect/Tracer"
 import { OnDeath } from "../internal/onDeath.ts"
-import { type Database, inTransaction } from "./Database.ts"
+import { inSpan } from "../internal/spans.ts"
+import { type Database, type DatabaseError, inTransaction, mapDatabaseError } from "./Database.ts"
+import { orTryAgain, TryAgain } from "./Work.ts"
 
 /** The lease of the row ended, and another process has taken it: it does the work. */
 export class Overtaken extends Data.TaggedError("Overtaken") {}
@@ -69,7 +72,7 @@ const inTurn = ({
     })
 }
 
-type Tagged = { readonly _tag: string }
+type Tagged<Tag = string> = { readonly _tag: Tag }
 
 /** A transaction with the user's code in it. */
 export interface HandOut<A, E, Failed> {
@@ -105,3 +108,25 @@ export const withUserCode = <A, E extends Tagged, Failed extends Tagged>(
       return isKnown ? Effect.fail(failure.success) : Effect.fail(failed(cause))
     })
   })
+
+/**
+ * Handles a row that was taken, in a trace of its own: what wrote it ended long ago. The end of user's code that failed is stored
+ * already, so it only makes the span fail; and of a row that somebody else has, they do the work.
+ */
+export const handleRow = (
+  /** What calls the code, as a line begins. */
+  name: string,
+  spanName: string,
+  attributes: Readonly<Record<string, string | number>>,
+  work: (
+    span: Tracer.Span | undefined
+  ) => Effect.Effect<void, Tagged<"HandlerFailed"> | Overtaken | DatabaseError | SqlError | TryAgain>
+): Effect.Effect<void, TryAgain> =>
+  inSpan(spanName, { kind: "internal", attributes, root: true }, (span) => mapDatabaseError(spanName)(work(span))).pipe(
+    Effect.catchTags({
+      HandlerFailed: () => Effect.void,
+      Overtaken: () => Effect.void,
+      DatabaseError: ({ reason }) => Effect.fail(new TryAgain({ reason }))
+    }),
+    orTryAgain(name, attributes)
+  )

@@ -68,10 +68,3 @@ export const warnFailed = Effect.fnUntraced(function* (
   const times = (count ?? 1) === 1 ? "" : ` (${count} times since the last such line)`
   yield* log(count === undefined ? "Debug" : "Warn", message + times, attributes)
 })
-
-/** Logs the step of a person with a dead letter. */
-export const logLetterStep = (
-  name: string,
-  step: string,
-  attributes: Readonly<Record<string, unknown>>
-): Effect.Effect<void> => log("Info", `${name}: ${step} of a dead letter`, attributes)

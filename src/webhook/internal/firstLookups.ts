@@ -8,11 +8,11 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as Latch from "effect/Latch"
 import type { SqlError } from "effect/sql/SqlError"
-import type { Due, DueRow } from "../../durable/Due.ts"
+import type { Due } from "../../durable/Due.ts"
 import { log } from "../../internal/spans.ts"
 import type { Handlers } from "./handlers.ts"
 import { causeType } from "../../durable/UserCode.ts"
-import type { Store } from "./table.ts"
+import type { Store, Taken } from "./table.ts"
 
 /** How long `isKnown` is not called after a failure, in milliseconds: until it fails, a call has a place of the workers. */
 const restAfterFailure = 60_000
@@ -142,8 +142,8 @@ export const makeFirstLookups = (store: Store, bound: Bound, isDue: Latch.Latch)
   })
 
   /** Takes the oldest rows that wait for the bound, which are few in a second, and then rows that are due. */
-  const take: Due["take"] = Effect.fnUntraced(function* (taker, lease, most): Effect.fn.Return<
-    ReadonlyArray<DueRow>,
+  const take: Due<Taken>["take"] = Effect.fnUntraced(function* (taker, lease, most): Effect.fn.Return<
+    ReadonlyArray<Taken>,
     SqlError
   > {
     const rows = yield* takeFirst(taker, lease, most)

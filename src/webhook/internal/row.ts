@@ -71,9 +71,6 @@ export type State = "Open" | "First" | "Dead" | "Done"
 export const stateOf = ({ claims, dead, isFirst }: Row): State =>
   dead ? "Dead" : claims.length === 0 ? "Done" : isFirst === true ? "First" : "Open"
 
-/** The states of the rows that a worker has something to do with. */
-export const unfinished: ReadonlyArray<State> = ["Open", "First"]
-
 const json = Schema.fromJsonString(Stored)
 const decode = Schema.decodeOption(json)
 
@@ -250,8 +247,6 @@ export const settled = (found: Row, seen: Row, { again, dead, isFound, left }: O
   return { row: { ...row, claims, tries: triedAs(again.reason), waits: again.reason }, dueIn: again.millis }
 }
 
-/** Retries a dead letter, with all tries. */
-export const revived = (row: Row): Next => ({ row: { ...row, dead: undefined, tries: noTries }, dueIn: 0 })
-
-/** Ends a dead letter. */
-export const discarded = (row: Row): Next => ({ row: ended(row), dueIn: 0 })
+/** What is merged into the stored text of a dead letter that is tried again, with all tries; and of one that is ended. */
+export const revived = { dead: null, tries: noTries }
+export const discarded = { ...revived, claims: [] }

@@ -10,7 +10,6 @@ import * as Latch from "effect/Latch"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import type { DueRow } from "../../durable/Due.ts"
 import { paymentsTag } from "../../client/PaymentsTag.ts"
 import { clientOfLayer } from "../../client/PaymentsClient.ts"
 import { PaymentsPolicy } from "../../client/PaymentsPolicy.ts"
@@ -37,12 +36,12 @@ import { type AnswerOptions, makeAnswer } from "./answer.ts"
 import { makeEdge } from "./edge.ts"
 import { makeBound, makeFirstLookups, type Starts } from "./firstLookups.ts"
 import { makeHandlers } from "./handlers.ts"
-import { makeClient, makeLetters, untilIdle } from "./letters.ts"
+import { makeClient } from "./letters.ts"
 import { makeLookUp } from "./lookup.ts"
 import { makeReader } from "./reader.ts"
 import type { Lines } from "../../internal/spans.ts"
 import { makeHeld, makeLookupSignals, measures } from "./signals.ts"
-import { makeStore, type Taken, webhookTables } from "./table.ts"
+import { makeReads, makeStore, webhookTables } from "./table.ts"
 import { makeWork } from "./work.ts"
 
 /** How long a delivery waits for the database. */
@@ -184,9 +183,7 @@ export const makeSqlServices = Effect.fnUntraced(function* <M, R>(
       poll,
       isDue,
       followWrites: follow,
-      // The store reads these columns of a row that it takes.
-      handle: (row: DueRow) =>
-        Effect.ensuring(work.handle(row as Taken), Effect.andThen(written(handled), hasNews.open))
+      handle: (row) => Effect.ensuring(work.handle(row), Effect.andThen(written(handled), hasNews.open))
     }),
     workers
   )
@@ -207,9 +204,7 @@ export const makeSqlServices = Effect.fnUntraced(function* <M, R>(
     },
     (id) => mapDatabaseError("check")(work.check(id))
   )
-  const idle = Effect.scoped(Effect.flatMap(followWrites(handled), (next) => untilIdle(store, next)))
-  const client = { ...makeLetters(name, db, store, isDue.open), idle: mapDatabaseError("idle")(idle) }
-  return { webhook, client }
+  return { webhook, client: makeClient(store, isDue.open, followWrites(handled)) }
 })
 
 /** What is recorded on the ambient `SqlClient`. It makes no tables, and runs nothing. */
@@ -217,5 +212,5 @@ export const makeClientService = Effect.fnUntraced(function* (options: WebhookCl
   const db = yield* database
   const { name } = yield* checkClient(options)
   yield* mapDatabaseError("requireTables")(requireNewest(webhookTables))
-  return makeClient(db, name)
+  return makeClient(makeReads(db, name))
 })

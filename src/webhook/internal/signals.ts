@@ -35,11 +35,6 @@ const waiting = gauge(
   "Transactions and other deliveries that wait, by why: due, first, early, outage or failed"
 )
 const oldest = gauge("effect_pix_webhook_oldest_seconds", "s", "How long the oldest of them has been waiting, by why")
-const deadLetters = gauge(
-  "effect_pix_webhook_dead_letters",
-  "{delivery}",
-  "Dead letters: what your code refused until its retries ended"
-)
 const unlisted = counter(
   "effect_pix_webhook_unlisted_total",
   "{lookup}",
@@ -117,16 +112,11 @@ export const measures = Effect.fnUntraced(function* (
     // While the database is away, the other gauges have their last values, and this one is not updated.
     const markMeasured = setToNow(measured, { webhook }, ahead)
     const now = (yield* Clock.currentTimeMillis) + ahead
-    const found = yield* store.waiting
-    for (const reason of ["due", "first", "early", "outage", "failed"] as const) {
-      const { count, oldest: since } = found.find((of) => of.reason === reason) ?? { count: 0, oldest: now }
-      yield* update(waiting, count, { webhook, reason })
-      yield* update(oldest, Math.max(0, now - since) / 1000, { webhook, reason })
-    }
-    yield* update(deadLetters, yield* store.count(["Dead"]), { webhook })
+    const reasons = ["due", "first", "early", "outage", "failed"]
+    const count = yield* store.letters.measure({ waiting, oldest }, { webhook }, now, reasons)
     yield* markMeasured
     // While nothing waits, the gauges change only after the next write.
-    if (found.length === 0) yield* reportUntil(nextWrite, markMeasured)
+    if (count === 0) yield* reportUntil(nextWrite, markMeasured)
   })
   return yield* measureRepeatedly("Webhook: counting", hasNews, measure)
 }, Effect.scoped)

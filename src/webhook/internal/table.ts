@@ -7,9 +7,10 @@ import { isSqlError } from "effect/sql/SqlError"
 import { type Database, DatabaseError, inTransaction, isOneOf, locked } from "../../durable/Database.ts"
 import { dueColumns, type DueRow, makeDue } from "../../durable/Due.ts"
 import { idleLimit, Overtaken } from "../../durable/HandOut.ts"
+import { makeLetters } from "../../durable/Letters.ts"
 import { databaseAhead, databaseNow } from "../../durable/Now.ts"
 import type { Tables } from "../../durable/Tables.ts"
-import { type Next, readRow, type Row, type State, stateOf, unfinished, writeRow } from "./row.ts"
+import { discarded, type Next, readRow, revived, type Row, type State, stateOf, writeRow } from "./row.ts"
 
 const table = "effect_pix_webhooks"
 
@@ -42,16 +43,18 @@ const longestWait = 3_600_000
 /** The largest number of rows that one statement deletes. */
 const mostDeleted = 1000
 
-/** A row as it is stored. */
+/** A row as persons read it. */
 export interface Stored {
+  readonly webhook: string
   readonly name: string
   readonly state: State
   readonly value: string
-  /** The token of the take. `null`: nobody has taken it. */
-  readonly taker: string | null
   /** In milliseconds since 1970. */
   readonly due: number | string
 }
+
+/** A row that is changed. `taker` is the token of the take; `null`: nobody has taken it. */
+type Locked = Pick<Stored, "state" | "value"> & { readonly taker: string | null }
 
 /** A row that a worker has taken. */
 export interface Taken extends DueRow {
@@ -69,28 +72,65 @@ export type Store = ReturnType<typeof makeStore>
 /** Whether another transaction changed the row meanwhile, where transactions are stricter than READ COMMITTED. */
 const wasChanged = (error: unknown) => isSqlError(error) && error.reason._tag === "SerializationError"
 
-/** The names of all webhooks on the database. Each name costs one lookup in the primary key's index. */
-export const namesOf = Effect.fnUntraced(function* ({ sql }: Database) {
-  const names: Array<string> = []
-  for (let after = ""; ;) {
-    const [next] = yield* sql<{ readonly name: string | null }>`
-      SELECT MIN(webhook) AS name FROM ${sql(table)} WHERE webhook > ${after}`
-    if (typeof next?.name !== "string") return names
-    names.push(next.name)
-    after = next.name
+export type Reads = ReturnType<typeof makeReads>
+
+/** What persons read and do of the rows of one webhook, or of all on the database. */
+export const makeReads = (database: Database, webhook: string | undefined) => {
+  const { dialect, sql } = database
+  const rows = sql(table)
+  const scope = webhook === undefined ? sql`1 = 1` : sql`webhook = ${webhook}`
+  const columns = sql`webhook, name, state, value, due_at AS due`
+  const due = makeDue(database, {
+    table,
+    key: "name",
+    scope,
+    waits: sql`state = 'Open'`,
+    columns,
+    longest: longestWait
+  })
+  const merged = (fields: object) => {
+    const json = JSON.stringify(fields)
+    return dialect === "pg"
+      ? sql`value = CAST(jsonb_strip_nulls(CAST(value AS JSONB) || CAST(${json} AS JSONB)) AS TEXT)`
+      : sql`value = json_patch(value, ${json})`
   }
-})
+  const waits = dialect === "pg" ? "value::json ->> 'waits'" : "json_extract(value, '$.waits')"
+  return {
+    /** What is stored about a transaction, or about a dead letter by its id. */
+    find: (name: string) => sql<Stored>`SELECT ${columns} FROM ${rows} WHERE ${scope} AND name = ${name}`,
+    /** How many rows a worker has something to do with. */
+    unfinished: Effect.map(
+      sql<{
+        readonly count: number | string
+      }>`SELECT COUNT(*) AS count FROM ${rows} WHERE ${scope} AND state IN ('Open', 'First')`,
+      ([found]) => Number(found?.count)
+    ),
+    letters: makeLetters<Stored>(database, due, {
+      name: "Webhook",
+      operation: "getTransaction",
+      columns,
+      fields: ({ name, webhook }, by) => ({ "webhook.name": webhook, "webhook.id": name, "webhook.by": by }),
+      revived: merged(revived),
+      discard: Effect.map(
+        due.dueIn(0),
+        (isDue) => sql`UPDATE ${rows} SET state = 'Done', ${merged(discarded)}, ${isDue}`
+      ),
+      why: sql.literal(`CASE WHEN state = 'Open' THEN COALESCE(${waits}, 'due') ELSE 'first' END`),
+      since: sql.literal(
+        dialect === "pg" ? "CAST(value::json ->> 'since' AS NUMERIC)" : "json_extract(value, '$.since')"
+      )
+    })
+  }
+}
 
 /** The rows of one webhook. Other webhooks on the same database have other names. */
 export const makeStore = (database: Database, webhook: string, lease = 0) => {
   const { dialect, sql } = database
   const rows = sql(table)
-  const isOf = (states: ReadonlyArray<State>) => sql`webhook = ${webhook} AND ${sql.in("state", states)}`
   // The state is part of the statement's text, so that PostgreSQL finds the rows by the index.
   const isIn = (state: State) => sql`webhook = ${webhook} AND state = ${sql.literal(`'${state}'`)}`
-  const columns = sql`name, state, value, taken_by AS taker, due_at AS due`
   const longest = longestWait + lease
-  const due = makeDue(database, {
+  const due = makeDue<Taken>(database, {
     table,
     key: "name",
     scope: sql`webhook = ${webhook}`,
@@ -99,7 +139,7 @@ export const makeStore = (database: Database, webhook: string, lease = 0) => {
     longest
   })
   /** The rows that wait for a first lookup. One that is taken waits for it no more. */
-  const first = makeDue(database, {
+  const first = makeDue<Taken>(database, {
     table,
     key: "name",
     scope: sql`webhook = ${webhook}`,
@@ -108,11 +148,6 @@ export const makeStore = (database: Database, webhook: string, lease = 0) => {
     taken: sql.literal(`state = 'Open'`),
     longest
   })
-  const waits = dialect === "pg" ? "value::json ->> 'waits'" : "json_extract(value, '$.waits')"
-  const reason = sql.literal(`CASE WHEN state = 'Open' THEN COALESCE(${waits}, 'due') ELSE 'first' END`)
-  const since = sql.literal(
-    dialect === "pg" ? "CAST(value::json ->> 'since' AS NUMERIC)" : "json_extract(value, '$.since')"
-  )
 
   const insert = Effect.fnUntraced(function* (name: string, row: Row) {
     const at = yield* databaseNow(database)
@@ -129,10 +164,10 @@ export const makeStore = (database: Database, webhook: string, lease = 0) => {
   })
 
   const read = (name: string) =>
-    sql<Stored>`SELECT ${columns} FROM ${rows} WHERE webhook = ${webhook} AND name = ${name}
-      ${sql.literal(dialect === "pg" ? "FOR UPDATE" : "")}`
+    sql<Locked>`SELECT state, value, taken_by AS taker FROM ${rows}
+      WHERE webhook = ${webhook} AND name = ${name} ${sql.literal(dialect === "pg" ? "FOR UPDATE" : "")}`
 
-  const changeStored = Effect.fnUntraced(function* (name: string, stored: Stored | undefined, step: Step) {
+  const changeStored = Effect.fnUntraced(function* (name: string, stored: Locked | undefined, step: Step) {
     if (stored === undefined) return undefined
     const row = readRow(stored.value, stored.state)
     if (row === undefined) return yield* unreadable()
@@ -150,8 +185,8 @@ export const makeStore = (database: Database, webhook: string, lease = 0) => {
   })
 
   return {
+    ...makeReads(database, webhook),
     due,
-    change,
     changeTakenWithin,
     changeTaken: (row: Taken, step: Step) => inTransaction(database)(changeTakenWithin(row, step)),
     /** Inserts the row, or changes the one that is there. */
@@ -185,21 +220,6 @@ export const makeStore = (database: Database, webhook: string, lease = 0) => {
     takeFirst: first.take,
     /** By how many milliseconds the database's clock is ahead. */
     ahead: databaseAhead(database),
-    count: (states: ReadonlyArray<State>) =>
-      Effect.map(
-        sql<{ readonly count: number | string }>`SELECT COUNT(*) AS count FROM ${rows} WHERE ${isOf(states)}`,
-        ([found]) => Number(found?.count)
-      ),
-    /** The number of unfinished rows and the age of the oldest, by why they wait: `due` and `first` are no reason of a row. */
-    waiting: Effect.map(
-      sql<{ readonly reason: string; readonly count: number | string; readonly oldest: number | string }>`
-        SELECT ${reason} AS reason, COUNT(*) AS count, MIN(${since}) AS oldest FROM ${rows}
-        WHERE ${isOf(unfinished)} GROUP BY 1`,
-      (found) => found.map(({ count, oldest, reason }) => ({ reason, count: Number(count), oldest: Number(oldest) }))
-    ),
-    /** The dead letters, the oldest first. */
-    dead: sql<Stored>`SELECT ${columns} FROM ${rows} WHERE ${isIn("Dead")} ORDER BY due_at`,
-    find: (name: string) => sql<Stored>`SELECT ${columns} FROM ${rows} WHERE webhook = ${webhook} AND name = ${name}`,
     /** Deletes the rows that ended so long ago. */
     forget: Effect.fnUntraced(function* (age: number) {
       const now = yield* databaseNow(database)

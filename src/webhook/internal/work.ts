@@ -8,11 +8,9 @@ import * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type * as Tracer from "effect/Tracer"
 import type { Database, DatabaseError } from "../../durable/Database.ts"
-import { type Overtaken, withUserCode } from "../../durable/HandOut.ts"
+import { handleRow, type Overtaken, withUserCode } from "../../durable/HandOut.ts"
 import { causeType } from "../../durable/UserCode.ts"
-import { orTryAgain, TryAgain } from "../../durable/Work.ts"
-import { reasonOf } from "../../internal/databaseFailure.ts"
-import { inSpan } from "../../internal/spans.ts"
+import type { TryAgain } from "../../durable/Work.ts"
 import type { FirstLookups } from "./firstLookups.ts"
 import { eventOf, type Handlers, HandlerFailed, isEarly, reportOf } from "./handlers.ts"
 import { isFound, type Judge } from "./judge.ts"
@@ -242,21 +240,11 @@ export const makeWork = <M>(options: WorkOptions<M>) => {
       return yield* failed
     })
 
-  /** Handles a row that was taken. The span is a trace of its own: the one in which the layer was built ended long ago. */
-  const handle = (taken: Taken): Effect.Effect<void, TryAgain> => {
-    const name = { "webhook.name": options.name }
-    return inSpan("Webhook.process", { kind: "internal", attributes: name, root: true }, processTaken(taken)).pipe(
-      Effect.catchTags({
-        HandlerFailed: () => Effect.void,
-        // Another process has taken the row, and works on it.
-        Overtaken: () => Effect.void,
-        SqlError: (error) => Effect.fail(new TryAgain({ reason: reasonOf(error) })),
-        DatabaseError: ({ reason }) => Effect.fail(new TryAgain({ reason }))
-      }),
-      orTryAgain("Webhook", { ...name, "webhook.id": taken.key }),
-      Effect.ensuring(firstLookups.end(taken.key))
+  const handle = (taken: Taken): Effect.Effect<void, TryAgain> =>
+    Effect.ensuring(
+      handleRow("Webhook", "Webhook.process", { "webhook.name": options.name }, processTaken(taken)),
+      firstLookups.end(taken.key)
     )
-  }
 
   return { record, check, handle }
 }

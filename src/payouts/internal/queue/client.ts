@@ -75,7 +75,7 @@ export const makeClient = (core: Core, settings: Settings, seal: Seal, facts: Ef
     ...reading,
     ...makeHints(core, settings, facts),
     ...makeAccountClient(core),
-    ...makeLetters(core, settings),
+    ...makeLetters(core),
     ...makeSentences(core, settings),
     // One payout has one status.
     submit: (payout: PayoutItem) =>

@@ -10,13 +10,12 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import type * as Tracer from "effect/Tracer"
-import { type Database, mapDatabaseError } from "../../../durable/Database.ts"
-import type { DueRow } from "../../../durable/Due.ts"
-import { afterFailure, defaultTimeout, delayOf, withUserCode } from "../../../durable/HandOut.ts"
+import type { Database } from "../../../durable/Database.ts"
+import { afterFailure, defaultTimeout, delayOf, handleRow, withUserCode } from "../../../durable/HandOut.ts"
 import { causeType, makeRun, warnFailed } from "../../../durable/UserCode.ts"
-import { orTryAgain, TryAgain } from "../../../durable/Work.ts"
+import { TryAgain } from "../../../durable/Work.ts"
 import { workRows } from "../../../durable/WorkRows.ts"
-import { inSpan, type Lines } from "../../../internal/spans.ts"
+import type { Lines } from "../../../internal/spans.ts"
 import type { OnState } from "../../OnState.ts"
 import { logFields } from "../machine.ts"
 import type { Core } from "./core.ts"
@@ -95,22 +94,6 @@ export const makeHandOut = <R>(
     return yield* failed
   })
 
-  /** The span is a trace of its own: what changed the payout ended long ago. */
-  const handle = (taken: TakenState): Effect.Effect<void, TryAgain> => {
-    const names = { "payments.account": account, "payouts.entry": Number(taken.key) }
-    return inSpan("PayoutQueue.handOut", { kind: "internal", attributes: names, root: true }, (span) =>
-      mapDatabaseError("handOut")(handOut(taken, span))
-    ).pipe(
-      Effect.catchTags({
-        HandlerFailed: () => Effect.void,
-        // Another process has taken it, or a person discarded it.
-        Overtaken: () => Effect.void,
-        DatabaseError: ({ reason }) => Effect.fail(new TryAgain({ reason }))
-      }),
-      orTryAgain("PayoutQueue", names)
-    )
-  }
-
   return workRows({
     name: "PayoutQueue",
     due: states.due,
@@ -120,7 +103,12 @@ export const makeHandOut = <R>(
     poll,
     isDue: core.isStateDue,
     followWrites,
-    // The store reads these columns of a row that it takes.
-    handle: (row: DueRow) => handle(row as TakenState)
+    handle: (row) =>
+      handleRow(
+        "PayoutQueue",
+        "PayoutQueue.handOut",
+        { "payments.account": account, "payouts.entry": Number(row.key) },
+        (span) => handOut(row, span)
+      )
   })
 }

@@ -96,12 +96,6 @@ const statesOldest = gauge(
   "s",
   "How long the oldest of these states has been waiting"
 )
-const deadLetters = gauge(
-  "effect_pix_payout_queue_dead_letters",
-  "{state}",
-  "Dead letters: states that your onState refused until its retries ended"
-)
-
 /** Counts a call of `onState`. `errorType` is absent for a success. */
 export const countHandOut = (
   account: string,
@@ -110,16 +104,10 @@ export const countHandOut = (
 ): Effect.Effect<void> => update(calls, 1, { account, result, "error.type": errorType })
 
 /** Measures what waits for `onState`, and returns its number: one statement, where a worker ever had it. */
-const measureStates = Effect.fnUntraced(function* ({ states }: Store, { account, handsOut }: Account, now: number) {
-  if (!handsOut) return 0
-  const counts = yield* states.counts
-  const of = (state: "Open" | "Dead") => counts.find((count) => count.state === state)
-  const { count, oldest: since } = of("Open") ?? { count: 0, oldest: now }
-  yield* update(statesWaiting, count, { account })
-  yield* update(statesOldest, Math.max(0, now - since) / 1000, { account })
-  yield* update(deadLetters, of("Dead")?.count ?? 0, { account })
-  return count
-})
+const measureStates = ({ states }: Store, { account, handsOut }: Account, now: number) =>
+  handsOut
+    ? states.letters.measure({ waiting: statesWaiting, oldest: statesOldest }, { account }, now)
+    : Effect.succeed(0)
 
 const ends = counter(
   "effect_pix_payout_queue_ends_total",

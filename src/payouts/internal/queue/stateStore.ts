@@ -3,12 +3,11 @@
  * the transaction that hands it out. No statement here locks or changes the row of a payout, so a send never waits for them.
  */
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import type { Fragment } from "effect/sql/Statement"
 import type { Database } from "../../../durable/Database.ts"
 import { type DueRow, type Look, makeDue, type Taken } from "../../../durable/Due.ts"
 import { afterFailure, idleLimit, Overtaken } from "../../../durable/HandOut.ts"
-import { Int } from "./columns.ts"
+import { makeLetters } from "../../../durable/Letters.ts"
 
 /** A state that a worker has taken, as the driver gives it. */
 export interface TakenState extends DueRow, Taken {
@@ -16,19 +15,16 @@ export interface TakenState extends DueRow, Taken {
   readonly failures: number | string
 }
 
-const Letter = Schema.Struct({
-  id: Int,
-  idempotencyKey: Schema.String,
-  status: Schema.String,
-  failures: Int,
-  held: Int,
-  since: Int,
-  at: Int
-})
-const decodeLetters = Schema.decodeUnknownEffect(Schema.Array(Letter))
-
-const Count = Schema.Struct({ state: Schema.Literals(["Open", "Dead"]), count: Int, oldest: Int })
-const decodeCounts = Schema.decodeUnknownEffect(Schema.Array(Count))
+/** A dead letter, as the driver gives it. */
+export interface Dead {
+  readonly id: number | string
+  readonly idempotencyKey: string
+  readonly status: string
+  readonly failures: number | string
+  readonly held: number | string
+  readonly since: number | string
+  readonly at: number | string
+}
 
 export type StateStore = ReturnType<typeof makeStateStore>
 
@@ -40,7 +36,7 @@ export const makeStateStore = (database: Database, account: string, lease: numbe
   const ofPayout = sql`other.account = ${states}.account AND other.idempotency_key = ${states}.idempotency_key`
   /** Those of one payout go in their order: a dead letter holds the later ones. */
   const isFirst = sql`NOT EXISTS (SELECT 1 FROM ${states} AS other WHERE ${ofPayout} AND other.id < ${states}.id)`
-  const due = makeDue(database, {
+  const due = makeDue<TakenState>(database, {
     look,
     table: "effect_pix_payout_states",
     key: "id",
@@ -51,8 +47,6 @@ export const makeStateStore = (database: Database, account: string, lease: numbe
     longest: Math.max(lease, 2 * afterFailure.longest)
   })
   const isTaken = ({ key, taker }: Taken) => sql`${ofAccount} AND id = CAST(${key} AS BIGINT) AND taken_by = ${taker}`
-  const isDead = (id: number) => sql`${ofAccount} AND id = ${id} AND state = 'Dead'`
-  const some = Effect.map(({ length }: ReadonlyArray<unknown>) => length > 0)
   /** Whether a worker of the account ever had `onState`. */
   const isWanted = sql`EXISTS (SELECT 1 FROM effect_pix_payout_accounts WHERE ${ofAccount} AND hands_out)`
   const columns = sql.literal("id, account, idempotency_key, status, written_at")
@@ -91,24 +85,16 @@ export const makeStateStore = (database: Database, account: string, lease: numbe
       yield* sql`UPDATE ${states} SET failures = ${failures}, state = ${state}, ${yield* due.dueIn(millis ?? 0)}
         WHERE ${isTaken(taken)}`
     }),
-    /** The dead letters, the oldest first, each with the number of states that it holds. */
-    dead: Effect.flatMap(
-      sql`SELECT id AS "id", idempotency_key AS "idempotencyKey", status AS "status", failures AS "failures", written_at AS "since",
-          due_at AS "at", (SELECT COUNT(*) FROM ${states} AS other WHERE ${ofPayout} AND other.id > ${states}.id) AS "held"
-        FROM ${states} WHERE ${ofAccount} AND state = 'Dead' ORDER BY due_at, id`,
-      (rows) => Effect.orDie(decodeLetters(rows))
-    ),
-    /** A dead letter is tried again at once, with all its tries; false where there is none. */
-    retry: (id: number) =>
-      Effect.flatMap(due.dueIn(0), (isDue) =>
-        some(sql`UPDATE ${states} SET state = 'Open', failures = 0, ${isDue} WHERE ${isDead(id)} RETURNING id`)
-      ),
-    /** Ends a dead letter; false where there is none. */
-    discard: (id: number) => some(sql`DELETE FROM ${states} WHERE ${isDead(id)} RETURNING id`),
-    /** How many states wait, also behind a dead letter, and how many are dead letters, with the time of the oldest. */
-    counts: Effect.flatMap(
-      sql`SELECT state AS "state", COUNT(*) AS "count", MIN(written_at) AS "oldest" FROM ${states} WHERE ${ofAccount} GROUP BY state`,
-      (rows) => Effect.orDie(decodeCounts(rows))
-    )
+    letters: makeLetters<Dead>(database, due, {
+      name: "PayoutQueue",
+      operation: "requestWithdrawal",
+      columns: sql`id AS "id", idempotency_key AS "idempotencyKey", status AS "status", failures AS "failures", written_at AS "since",
+        due_at AS "at", (SELECT COUNT(*) FROM ${states} AS other WHERE ${ofPayout} AND other.id > ${states}.id) AS "held"`,
+      fields: ({ id }, by) => ({ "payments.account": account, "payouts.entry": Number(id), "payouts.by": by }),
+      revived: sql`failures = 0`,
+      discard: Effect.succeed(sql`DELETE FROM ${states}`),
+      why: sql`'due'`,
+      since: sql`written_at`
+    })
   }
 }
