@@ -29,7 +29,7 @@ const select = (metric: string, where = "") => {
 
 /** A gauge, which every process measures of a whole account or webhook. */
 const gauge = (over: "sum" | "max") => (metric: string, labels: string, where?: string, legend?: string) => {
-  const whole = metric.startsWith("webhook") ? "webhook" : "account"
+  const whole = metric === "dead_letters" ? "name" : metric.startsWith("webhook") ? "webhook" : "account"
   const each = new Set(["job", whole, ...split(labels), ...(metric.includes("to_check") ? ["cause"] : [])])
   const expr = `${over} ${by(labels)}(max by (${[...each].join(", ")}) (${select(metric, where)}))`
   return query(metric, labels, expr, legend)
@@ -101,10 +101,7 @@ const rows: Readonly<Record<string, ReadonlyArray<Panel>>> = {
       inHour("webhook_handlers_total", 'handler="onPaid", result="Success"', "handed out")
     ]),
     tile("Since the last delivery", "WebhooksMissing", [age("webhook_last_delivery_seconds", "webhook")]),
-    kind("tile", 1)("Dead letters", "WebhookDeadLetters", [
-      sum("webhook_dead_letters", "", "", "deliveries"),
-      sum("payout_queue_dead_letters", "", "", "states of payouts")
-    ]),
+    kind("tile", 1)("Dead letters", "DeadLetters", [sum("dead_letters", "of")]),
     kind("tile", 180)("Age of the figures", "PayoutSignalsAbsent", [
       age("payout_queue_measured_seconds", "account"),
       age("webhook_measured_seconds", "webhook")

@@ -18,7 +18,7 @@ import { issuesOfStep, type StepOptions } from "./Step.ts"
 const deadLetters = gauge(
   "effect_pix_dead_letters",
   "{letter}",
-  "Dead letters: what your code refused until its retries ended, of a webhook or of the onState of an account"
+  "Dead letters: what your code refused until its retries ended, by whose they are"
 )
 
 /** The dead letters of a table. */
@@ -72,7 +72,8 @@ export const makeLetters = <Letter extends object>(
     /** Sets the gauges of what waits, by why where there are reasons, and of the dead letters. Returns how many wait. */
     measure: Effect.fnUntraced(function* (
       gauges: { readonly waiting: Metric.Gauge<number>; readonly oldest: Metric.Gauge<number> },
-      labels: Readonly<Record<string, string>>,
+      /** The attribute that names the webhook or the account. */
+      [label, whose]: readonly [string, string],
       /** By the clock of the database. */
       now: number,
       reasons: ReadonlyArray<string | undefined> = [undefined]
@@ -83,11 +84,11 @@ export const makeLetters = <Letter extends object>(
       const of = (word: string) => found.find((row) => row.why === word) ?? { count: 0, oldest: now }
       for (const reason of reasons) {
         const { count, oldest } = of(reason ?? "due")
-        yield* update(gauges.waiting, Number(count), { ...labels, reason })
-        yield* update(gauges.oldest, Math.max(0, now - Number(oldest)) / 1000, { ...labels, reason })
+        yield* update(gauges.waiting, Number(count), { [label]: whose, reason })
+        yield* update(gauges.oldest, Math.max(0, now - Number(oldest)) / 1000, { [label]: whose, reason })
       }
       const dead = Number(of("Dead").count)
-      yield* update(deadLetters, dead, labels)
+      yield* update(deadLetters, dead, { of: name, name: whose })
       return found.reduce((sum, { count }) => sum + Number(count), -dead)
     })
   }

@@ -176,7 +176,7 @@ const incidents = Effect.gen(function* () {
   Effect.scoped
 )
 
-const metric = /^effect_pix_(?:payout|database)/
+const metric = /^effect_pix_(?:payout|database|dead_letters)/
 
 /** Lines of Effect itself about its migrations. */
 const effectsOwn = /^(?:Running migration|Migrations complete|A fiber woken by the test clock)/
@@ -224,7 +224,7 @@ describe("what the queue of payouts exports", () => {
     const spanRows = compareSpans(own, "payouts")
     assert.deepStrictEqual(spanRows.unknown, [])
     assert.deepStrictEqual(spanRows.exported, spanRows.documented)
-    assert.deepStrictEqual(exportedMetrics(metrics, metric), documentedMetrics("payouts", "both"))
+    assert.deepStrictEqual(exportedMetrics(metrics, metric), documentedMetrics("payouts", "both", "letters"))
 
     const library = lines.filter(({ message }) => !effectsOwn.test(message))
     assert.deepStrictEqual(compareLines(library, "payouts", "both", "client").unknown, [])

@@ -12,8 +12,10 @@ export const quoted = (text = "") => Array.from(text.matchAll(/`([^`]+)`/g), ([,
 type Exported = Effect.Success<ReturnType<typeof exportedBy>>
 
 /** The part of the library of a span or a metric, by its name. */
-const partOf = (name: string) =>
-  /webhook/i.test(name) ? "webhook" : /payout/i.test(name) ? "payouts" : /database/.test(name) ? "both" : "client"
+const partOf = (name: string) => {
+  const parts = { webhook: "webhook", payout: "payouts", database: "both", dead_letters: "letters" }
+  return Object.entries(parts).find(([word]) => name.toLowerCase().includes(word))?.[1] ?? "client"
+}
 
 /**
  * The items of a section, each as `- Words `name`, `name`: what it says (attributes)`. The words are the levels of a line or the kind

@@ -38,13 +38,13 @@ const webhookOf = (options: WebhookOptions) => Webhook.layerSql({ verifier, ...o
 
 const onSqlite = (options: WebhookOptions) => Layer.provideMerge(webhookOf(options), memory)
 
-const webhookMetrics = /^effect_pix_webhook/
+const webhookMetrics = /^effect_pix_(webhook|dead_letters)/
 
 /** Ends when the webhook of a new process has measured its rows. */
 const measured = Effect.andThen(
   Webhook,
   Effect.repeat(Effect.andThen(Effect.yieldNow, Metric.snapshot), {
-    until: (metrics) => metrics.some(({ id }) => id === "effect_pix_webhook_dead_letters")
+    until: (metrics) => metrics.some(({ id }) => id === "effect_pix_dead_letters")
   })
 )
 
@@ -122,7 +122,7 @@ describe("the exported signals of a webhook", () => {
       const page = compareSpans(own, "webhook")
       assert.deepStrictEqual(page.unknown, [])
       assert.deepStrictEqual(page.exported, page.documented)
-      assert.deepStrictEqual(exportedMetrics(metrics, webhookMetrics), documentedMetrics("webhook"))
+      assert.deepStrictEqual(exportedMetrics(metrics, webhookMetrics), documentedMetrics("webhook", "letters"))
       const { count, missing } = unread(exporting, webhookMetrics)
       assert.isAbove(count, 5)
       assert.deepStrictEqual(missing, [])
@@ -195,7 +195,7 @@ describe("the exported signals of a webhook", () => {
         "effect_pix_webhook_waiting default early {delivery}": 2,
         "effect_pix_webhook_waiting default failed {delivery}": 0,
         "effect_pix_webhook_waiting default due {delivery}": 0,
-        "effect_pix_webhook_dead_letters default {delivery}": 1
+        "effect_pix_dead_letters Webhook default {letter}": 1
       })
     }
   )

@@ -113,7 +113,7 @@ export const measures = Effect.fnUntraced(function* (
     const markMeasured = setToNow(measured, { webhook }, ahead)
     const now = (yield* Clock.currentTimeMillis) + ahead
     const reasons = ["due", "first", "early", "outage", "failed"]
-    const count = yield* store.letters.measure({ waiting, oldest }, { webhook }, now, reasons)
+    const count = yield* store.letters.measure({ waiting, oldest }, ["webhook", webhook], now, reasons)
     yield* markMeasured
     // While nothing waits, the gauges change only after the next write.
     if (count === 0) yield* reportUntil(nextWrite, markMeasured)

@@ -106,7 +106,7 @@ export const countHandOut = (
 /** Measures what waits for `onState`, and returns its number: one statement, where a worker ever had it. */
 const measureStates = ({ states }: Store, { account, handsOut }: Account, now: number) =>
   handsOut
-    ? states.letters.measure({ waiting: statesWaiting, oldest: statesOldest }, { account }, now)
+    ? states.letters.measure({ waiting: statesWaiting, oldest: statesOldest }, ["account", account], now)
     : Effect.succeed(0)
 
 const ends = counter(
