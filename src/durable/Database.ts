@@ -10,6 +10,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
+import * as Semaphore from "effect/Semaphore"
 import * as SqlClient from "effect/sql/SqlClient"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
@@ -18,6 +19,7 @@ import { failureOf, reasonOf } from "../internal/databaseFailure.ts"
 import { legible } from "../internal/legible.ts"
 import { type ConfigurationError, settingError } from "../contract/ConfigurationError.ts"
 import { boundedExponential } from "../internal/schedule.ts"
+import { soleWriterOf, type Writes } from "../internal/soleWriter.ts"
 import { log } from "../internal/spans.ts"
 import { report } from "./Failures.ts"
 import { untilConnected, withLimits } from "./Limits.ts"
@@ -81,6 +83,10 @@ export type Dialect = "pg" | "sqlite"
 export interface Database {
   readonly sql: SqlClient.SqlClient
   readonly dialect: Dialect
+  /** The writes of a database that only this process writes to. */
+  readonly writes: Writes | undefined
+  /** Runs a transaction with the user's code in it. SQLite has one transaction at a time, so there it is one of these too. */
+  readonly inTurn: <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
 }
 
 /**
@@ -128,7 +134,8 @@ const refused = (name: string) => () =>
  * keeps the transaction of a fiber in another place.
  */
 export const database: Effect.Effect<Database, ConfigurationError, SqlClient.SqlClient> = Effect.gen(function* () {
-  const sql = (yield* SqlClient.SqlClient).withoutTransforms()
+  const client = yield* SqlClient.SqlClient
+  const sql = client.withoutTransforms()
   const dialect = yield* sql.onDialect({
     pg: () => Effect.succeed<Dialect>("pg"),
     sqlite: () => Effect.succeed<Dialect>("sqlite"),
@@ -136,7 +143,11 @@ export const database: Effect.Effect<Database, ConfigurationError, SqlClient.Sql
     mssql: refused("Microsoft SQL Server"),
     clickhouse: refused("ClickHouse")
   })
-  return (yield* seesTransactions) ? { sql: withLimits(sql, dialect), dialect } : yield* unseen()
+  if (!(yield* seesTransactions)) return yield* unseen()
+  const sole = yield* soleWriterOf(client)
+  const turn = Semaphore.makeUnsafe(dialect === "sqlite" ? 1 : Infinity)
+  const inTurn: Database["inTurn"] = sole?.inTurn ?? ((effect) => turn.withPermit(effect))
+  return { sql: withLimits(sql, dialect), dialect, writes: sole?.writes, inTurn }
 })
 
 /**

@@ -7,11 +7,9 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
 import * as Result from "effect/Result"
-import * as Semaphore from "effect/Semaphore"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import type * as Tracer from "effect/Tracer"
-import { OnDeath } from "../internal/onDeath.ts"
 import { inSpan } from "../internal/spans.ts"
 import { type Database, type DatabaseError, inTransaction, mapDatabaseError } from "./Database.ts"
 import { orTryAgain, TryAgain } from "./Work.ts"
@@ -53,25 +51,6 @@ export const defaultTimeout = ({ dialect }: Database): "5 seconds" | "30 seconds
 export const idleLimit = ({ sql }: Database, handlerTimeout: number, calls: number): Fragment =>
   sql`set_config('idle_in_transaction_session_timeout', ${`${handlerTimeout * calls + 5000}`}, TRUE)`
 
-/** The key is `transactionService`, which a client shares with its copy without transforms of names. */
-const turns = new WeakMap<object, Semaphore.Semaphore>()
-
-/** SQLite has one transaction at a time: a statement of others waits for at most one that runs the user's code. */
-const inTurn = ({
-  dialect,
-  sql: { transactionService }
-}: Database): (<A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>) => {
-  if (dialect !== "sqlite") return (effect) => effect
-  return (effect) =>
-    Effect.flatMap(OnDeath, (onDeath) => {
-      const turn = turns.get(transactionService) ?? Semaphore.makeUnsafe(1)
-      // A process that dies in a rehearsal never releases it.
-      if (!turns.has(transactionService)) onDeath(() => turns.delete(transactionService))
-      turns.set(transactionService, turn)
-      return turn.withPermit(effect)
-    })
-}
-
 type Tagged<Tag = string> = { readonly _tag: Tag }
 
 /** A transaction with the user's code in it. */
@@ -101,7 +80,7 @@ export const withUserCode = <A, E extends Tagged, Failed extends Tagged>(
       ),
       work
     )
-    return Effect.catchCause(inTurn(database)(inTransaction(database)(begun)), (cause) => {
+    return Effect.catchCause(database.inTurn(inTransaction(database)(begun)), (cause) => {
       if (!hasBegun || Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause)
       const failure = Cause.findError(cause)
       const isKnown = Result.isSuccess(failure) && ["HandlerFailed", "Overtaken"].includes(failure.success._tag)

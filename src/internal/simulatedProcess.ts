@@ -11,7 +11,7 @@ import type { SqlClient } from "effect/sql/SqlClient"
 export const SimulatedProcess = Context.Reference<string>("effect-pix/SimulatedProcess", { defaultValue: () => "" })
 
 /** Connects a process to a store that is built for several. */
-export type Connect = (process: string) => Effect.Effect<SqlClient, Error, Scope.Scope>
+export type Connect = (process: string) => Effect.Effect<Context.Context<SqlClient>, Error, Scope.Scope>
 
 /**
  * Takes the way to connect further processes. Outside of a rehearsal of several processes it is `undefined`. A reference, since the layers

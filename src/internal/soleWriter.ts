@@ -5,6 +5,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
+import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import type { SqlClient } from "effect/sql/SqlClient"
 
@@ -19,17 +20,23 @@ export const makeWrites: Effect.Effect<Writes> = Effect.sync(() => new Set())
 /** Tells those who follow. */
 export const written = (writes: Writes): Effect.Effect<void> => Effect.sync(() => writes.forEach(Latch.openUnsafe))
 
-/** The key is `transactionService`, which a client shares with its copy without transforms of names. */
-const soleWrites = new WeakMap<SqlClient["transactionService"], Writes>()
+/** A store that only one client writes to. The layer of that client provides it. */
+export class SoleWriter extends Context.Service<
+  SoleWriter,
+  {
+    /** The client's own, which it shares with its copy without transforms of names. */
+    readonly transactionService: SqlClient["transactionService"]
+    readonly writes: Writes
+    /** The user's code has one transaction at a time: a statement of others waits for at most one. */
+    readonly inTurn: <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
+  }
+>()("effect-pix/SoleWriter") {}
 
-/** States that only this client writes to its database. */
-export const setSoleWriter = ({ transactionService }: SqlClient, writes: Writes): void => {
-  soleWrites.set(transactionService, writes)
-}
-
-/** The writes of the client's database; `undefined` where other processes may write to it. */
-export const soleWritesOf = ({ transactionService }: SqlClient): Writes | undefined =>
-  soleWrites.get(transactionService)
+/** That of a client; `undefined` where other processes may write to its database. The one in context may be another client's. */
+export const soleWriterOf = ({ transactionService }: SqlClient): Effect.Effect<SoleWriter["Service"] | undefined> =>
+  Effect.map(Effect.serviceOption(SoleWriter), (found) =>
+    Option.getOrUndefined(Option.filter(found, (sole) => sole.transactionService === transactionService))
+  )
 
 /** Whether a write is no news for those who follow the writes. A reference, since the user's client lies between. */
 export const IsUnnoticed = Context.Reference<boolean>("effect-pix/IsUnnoticed", { defaultValue: () => false })

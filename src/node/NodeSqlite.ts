@@ -50,7 +50,7 @@ import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 
 import type { ConfigurationError } from "../contract/ConfigurationError.ts"
 import { OnDeath } from "../internal/onDeath.ts"
 import { OfferConnection, SimulatedProcess } from "../internal/simulatedProcess.ts"
-import { IsUnnoticed, makeWrites, setSoleWriter, type Writes, written } from "../internal/soleWriter.ts"
+import { IsUnnoticed, makeWrites, SoleWriter, type Writes, written } from "../internal/soleWriter.ts"
 import { attempt, isLocked, openReading, openWriting, own, pathOf } from "./internal/sqliteFile.ts"
 
 /** Converts booleans and dates, for which SQLite has no type. */
@@ -162,8 +162,17 @@ const clientOf = Effect.fnUntraced(function* (db: DatabaseSync, writes: Writes) 
 /** A client of a database that only this process writes to. */
 const writerOf = Effect.fnUntraced(function* (path: string, writes: Writes) {
   const client = yield* clientOf(yield* openWriting(path), writes)
-  setSoleWriter(client, writes)
-  return client
+  let turn = Semaphore.makeUnsafe(1)
+  // A process that dies in a rehearsal never releases it.
+  ;(yield* OnDeath)(() => void (turn = Semaphore.makeUnsafe(1)))
+  const { transactionService } = client
+  return Context.make(SqlClient.SqlClient, client).pipe(
+    Context.add(SoleWriter, {
+      transactionService,
+      writes,
+      inTurn: (effect) => Effect.suspend(() => turn.withPermit(effect))
+    })
+  )
 })
 
 /** A file that this process owns: its path, and the writes of all its connections. */
@@ -196,10 +205,9 @@ const fileOf = memoized((path) =>
 /** The clients of a file: one for each simulated process. */
 const clientsOf = memoized((path) =>
   memoized((_process) =>
-    Layer.effect(
-      SqlClient.SqlClient,
-      Effect.flatMap(OwnedFile, (file) => writerOf(file.path, file.writes))
-    ).pipe(Layer.provide(fileOf(path)))
+    Layer.effectContext(Effect.flatMap(OwnedFile, (file) => writerOf(file.path, file.writes))).pipe(
+      Layer.provide(fileOf(path))
+    )
   )
 )
 
@@ -229,7 +237,8 @@ export const layer = ({
   readonly readOnly?: boolean | undefined
 }): Layer.Layer<SqlClient.SqlClient, ConfigurationError> => {
   const client = Effect.gen(function* () {
-    if (readOnly) return yield* clientOf(yield* openReading(filename), yield* makeWrites)
+    if (readOnly)
+      return Context.make(SqlClient.SqlClient, yield* clientOf(yield* openReading(filename), yield* makeWrites))
     const offer = yield* OfferConnection
     if (filename === inMemory) {
       const writes = yield* makeWrites
@@ -239,11 +248,10 @@ export const layer = ({
     }
     const path = yield* pathOf(filename)
     const connect = Effect.fnUntraced(function* (process: string) {
-      const shared = yield* Layer.buildWithMemoMap(clientsOf(path)(process), opened, yield* Effect.scope)
-      return Context.get(shared, SqlClient.SqlClient)
+      return yield* Layer.buildWithMemoMap(clientsOf(path)(process), opened, yield* Effect.scope)
     })
     offer?.(connect)
     return yield* connect(yield* SimulatedProcess)
   })
-  return Layer.effect(SqlClient.SqlClient, client)
+  return Layer.effectContext(client)
 }

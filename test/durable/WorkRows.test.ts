@@ -9,7 +9,7 @@ import { database } from "../../src/durable/Database.ts"
 import { dueColumns, type DueRow, makeDue } from "../../src/durable/Due.ts"
 import { TryAgain } from "../../src/durable/Work.ts"
 import { workRows } from "../../src/durable/WorkRows.ts"
-import { followWrites, soleWritesOf } from "../../src/internal/soleWriter.ts"
+import { followWrites } from "../../src/internal/soleWriter.ts"
 import { effect } from "../support/effect.ts"
 import { wrongClock } from "../support/exported.ts"
 import { makeWarnings, memory, settle } from "../support/payoutQueue.ts"
@@ -22,7 +22,8 @@ const makeJobs = Effect.gen(function* () {
   yield* sql.unsafe(`CREATE TABLE jobs (name TEXT PRIMARY KEY, ${dueColumns("0")})`)
   const [scope, columns] = [sql`1 = 1`, sql`name`]
   let takes = 0
-  const rows = makeDue(yield* database, {
+  const db = yield* database
+  const rows = makeDue(db, {
     table: "jobs",
     key: "name",
     scope,
@@ -40,7 +41,7 @@ const makeJobs = Effect.gen(function* () {
     )
   /** Starts the fibers. By default a job is done when it is handled. */
   const work = (handle: (row: DueRow) => Effect.Effect<unknown, TryAgain> = done, concurrency = 1) => {
-    const follow = followWrites(soleWritesOf(sql))
+    const follow = followWrites(db.writes)
     const options = { name: "Jobs", due, concurrency, lease: 30_000, poll: 1000, isDue, followWrites: follow }
     return Effect.forkScoped(workRows({ ...options, handle: (row) => Effect.asVoid(handle(row)) }))
   }

@@ -1,6 +1,6 @@
 /** A SQLite database of one process: in memory, in a file, and of processes that a rehearsal simulates. */
 import { assert, describe } from "@effect/vitest"
-import { Effect, Exit, Fiber, Latch, Layer, Logger, Scope, Stream } from "effect"
+import { Context, Effect, Exit, Fiber, Latch, Layer, Logger, Scope, Stream } from "effect"
 import { NodeSqlite } from "effect-pix/node"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
@@ -10,7 +10,7 @@ import { dirname, join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { failureNameOf } from "../../src/internal/databaseFailure.ts"
 import { SimulatedProcess } from "../../src/internal/simulatedProcess.ts"
-import { soleWritesOf, unnoticed } from "../../src/internal/soleWriter.ts"
+import { soleWriterOf, unnoticed } from "../../src/internal/soleWriter.ts"
 import { effect } from "../support/effect.ts"
 import { folder } from "../support/operated.ts"
 import { build, ids } from "../support/sqliteHolder.ts"
@@ -73,7 +73,7 @@ describe("a SQLite database", () => {
 
   effect("a write is published once it is committed, and a read or one that is no news is not", memory, function* () {
     const sql = yield* SqlClient.SqlClient
-    const writes = soleWritesOf(sql) ?? assert.fail("it has other writers")
+    const { writes } = (yield* soleWriterOf(sql)) ?? assert.fail("it has other writers")
     const isNews = Latch.makeUnsafe()
     writes.add(isNews)
     yield* ids(sql)
@@ -198,8 +198,9 @@ describe("a SQLite file", () => {
     assert.include(yield* refused(`${filename}-text`, true), "is no database")
     yield* Effect.scoped(Effect.flatMap(build(filename), createOrders))
     const before = readFileSync(filename)
-    const sql = yield* build(filename, true)
-    assert.isUndefined(soleWritesOf(sql))
+    const opened = yield* Layer.build(NodeSqlite.layer({ filename, readOnly: true }))
+    const sql = Context.get(opened, SqlClient.SqlClient)
+    assert.isUndefined(yield* Effect.provide(soleWriterOf(sql), opened))
     for (const statement of [insert(sql, 1), sql`CREATE TABLE t (a)`, sql`DELETE FROM orders`])
       assert.strictEqual(failureNameOf(yield* Effect.flip(statement)), "ReadOnly")
     assert.deepStrictEqual(yield* sql.withTransaction(ids(sql)), [])
@@ -211,11 +212,19 @@ effect(
   "each of two simulated processes on a SQLite file has a connection, whose transaction waits for that of the other, and a write is of both",
   function* () {
     const filename = yield* file
-    const clientOf = (name: string) => Effect.provideService(build(filename), SimulatedProcess, name)
-    const [one, two] = [yield* clientOf("1"), yield* clientOf("2")]
-    assert.strictEqual(yield* clientOf("1"), one)
+    const openedBy = (name: string) =>
+      Effect.provideService(Layer.build(NodeSqlite.layer({ filename })), SimulatedProcess, name)
+    const clientOf = Context.get(SqlClient.SqlClient)
+    const opened = [yield* openedBy("1"), yield* openedBy("2")] as const
+    const [one, two] = [clientOf(opened[0]), clientOf(opened[1])]
+    assert.strictEqual(clientOf(yield* openedBy("1")), one)
     assert.notStrictEqual(one, two)
-    assert.strictEqual(soleWritesOf(one), soleWritesOf(two))
+    const [writesOfOne, writesOfTwo] = [
+      yield* Effect.provide(soleWriterOf(one), opened[0]),
+      yield* Effect.provide(soleWriterOf(two), opened[1])
+    ]
+    assert.isDefined(writesOfOne?.writes)
+    assert.strictEqual(writesOfOne?.writes, writesOfTwo?.writes)
     yield* createOrders(one)
     yield* one.withTransaction(
       Effect.gen(function* () {

@@ -53,7 +53,7 @@ export const onPostgres: MakeStore = Effect.gen(function* () {
         const name = `simulated ${process} ${++lives}`
         onDeath(() => void (dying = Promise.all([dying, terminate(name)])))
         const client = PgClient.layer({ url: Redacted.make(url), applicationName: name, maxConnections: 12 })
-        return Context.get(yield* Layer.build(client), SqlClient.SqlClient)
+        return yield* Layer.build(client)
       }),
     move: (time, isDone) =>
       Effect.gen(function* () {

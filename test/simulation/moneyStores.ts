@@ -16,15 +16,15 @@ export const sqlite = Effect.gen(function* () {
     const undo: Array<() => void> = []
     return Effect.map(
       Effect.provideService(connect!(`process ${process}`), OnDeath, (action) => void undo.push(action)),
-      (sql) => ({ sql, undo })
+      (connection) => ({ connection, undo })
     )
   })
   const store: Store = {
     connect: (process, onDeath) =>
       Effect.sync(() => {
-        const { sql, undo } = connections[process]!
+        const { connection, undo } = connections[process]!
         for (const action of undo) onDeath(action)
-        return sql
+        return connection
       }),
     move: (time, isDone) => time.until(isDone, Infinity, 0)
   }

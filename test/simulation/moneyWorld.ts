@@ -56,7 +56,7 @@ export interface Store {
   readonly connect: (
     process: number,
     onDeath: (action: () => void) => void
-  ) => Effect.Effect<SqlClient.SqlClient, unknown, Scope.Scope>
+  ) => Effect.Effect<Context.Context<SqlClient.SqlClient>, unknown, Scope.Scope>
   /** Moves the clock of the world until this is done. */
   readonly move: (time: ReturnType<typeof makeTime>, isDone: () => boolean) => Effect.Effect<void>
 }
@@ -257,14 +257,18 @@ export const makeWorld = Effect.fnUntraced(function* (plan: Plan, makeStore: Mak
     const process: Process = { index, life, onDeath: new Set() }
     processes[index] = process
     const program = Effect.gen(function* () {
-      const sql = yield* store.connect(index, (action) => void process.onDeath.add(action))
+      const sql = yield* SqlClient.SqlClient
       for (const table of tables) yield* sql.unsafe(table)
       const first = yield* servicesOf(process, "default", sql)
       const second = plan.isOfOneAccount === true ? first : yield* servicesOf(process, "market", sql)
       process.services = { default: first, market: second, sql }
       for (const wake of waiting.splice(0)) wake()
       return yield* Effect.never
-    }).pipe(Effect.scoped, Random.withSeed(`${plan.seed} ${index} ${count("life")}`))
+    }).pipe(
+      Effect.provide(Layer.effectContext(store.connect(index, (action) => void process.onDeath.add(action)))),
+      Effect.scoped,
+      Random.withSeed(`${plan.seed} ${index} ${count("life")}`)
+    )
     Effect.runForkWith(
       contextOf(life).pipe(
         Context.add(Statement.CurrentTransformer, transformer(process)),

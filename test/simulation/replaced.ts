@@ -5,7 +5,8 @@
 import { Cause, Clock, DateTime, Effect, Exit, Option } from "effect"
 import { IdempotencyKey, Money, PixKey } from "effect-pix"
 import { DatabaseError, type PayoutItem, type PayoutQueue, type PayoutStatus } from "effect-pix/payouts"
-import type { SqlClient } from "effect/sql"
+import { SqlClient } from "effect/sql"
+import { database } from "../../src/durable/Database.ts"
 import { makeCore } from "../../src/payouts/internal/queue/core.ts"
 import { makeStore } from "../../src/payouts/internal/queue/store.ts"
 import { settingsOf } from "../../src/payouts/PayoutQueueOptions.ts"
@@ -106,7 +107,7 @@ const play = (world: World, { fates: fateOf, steps, waits }: Story) =>
     }
     const lookUp = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, reference: Reference) {
       const settings = yield* settingsOf({})
-      const store = makeStore({ sql: sql.withoutTransforms(), dialect: "sqlite" }, settings)
+      const store = makeStore(yield* Effect.orDie(Effect.provideService(database, SqlClient.SqlClient, sql)), settings)
       const core = yield* makeCore(store, settings)
       const row = yield* store.get(keyOf(reference))
       const meaning = yield* panel(reference)

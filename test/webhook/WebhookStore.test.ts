@@ -123,7 +123,7 @@ describe.each(stores)("Webhook.layerSql on $name", ({ dialect, layer, pause, tes
     const [any, one, none] = [yield* clientOf(), yield* clientOf("shop"), yield* clientOf("none")]
     const listed = ({ deadLetters }: typeof any) => Effect.map(deadLetters, (letters) => letters.map(({ id }) => id))
     const lists = [yield* listed(any), yield* listed(one), yield* listed(none)]
-    assert.deepStrictEqual(lists, [[mid, oldest, newest], [oldest, newest], []])
+    assert.deepStrictEqual(lists, [[oldest, mid, newest], [oldest, newest], []])
     assert.deepStrictEqual(yield* any.find(oldest.toUpperCase()), letters.slice(0, 1))
     assert.deepStrictEqual([yield* one.find(mid), yield* one.find(nobody())], [[], []])
     assert.deepInclude(letters[0], {
@@ -205,7 +205,7 @@ describe.each(stores)("Webhook.layerSql on $name", ({ dialect, layer, pause, tes
     yield* sql`ALTER TABLE effect_pix_webhooks RENAME TO elsewhere`
     assert.strictEqual(yield* claim(id), 503)
     assert.propertyVal(yield* Effect.flip(check(id)), "operation", "check")
-    assert.propertyVal(yield* Effect.flip(client.deadLetters), "operation", "find")
+    assert.propertyVal(yield* Effect.flip(client.deadLetters), "operation", "deadLetters")
     yield* sql`ALTER TABLE elsewhere RENAME TO effect_pix_webhooks`
     assert.strictEqual(yield* claim(id), 200)
   })

@@ -39,10 +39,11 @@ export const buildStores = Effect.fnUntraced(function* <S>(
   const all: Array<Connected<S>> = []
   for (let index = 0; index < processes; index++) {
     const own = connect === undefined ? onDeath : []
-    const connected = connect?.(`process ${index + 1}`) ?? Effect.succeed(sql)
-    const client = yield* Effect.provideService(connected, OnDeath, (action) => void own.push(action))
+    const connected = connect?.(`process ${index + 1}`) ?? Effect.succeed(undefined)
+    const connection = yield* Effect.provideService(connected, OnDeath, (action) => void own.push(action))
+    const client = connection === undefined ? sql : Context.get(connection, SqlClient)
     if (client !== undefined) own.push(yield* Effect.scoped(countSteps(client)))
-    all.push({ stores: client === undefined ? stores : Context.add(stores, SqlClient, client), onDeath: own })
+    all.push({ stores: connection === undefined ? stores : Context.merge(stores, connection), onDeath: own })
   }
   const read = sql === undefined ? Effect.undefined : readTables(sql)
   return { stores, connections: all, readTables: read }

@@ -22,7 +22,7 @@ import { defaultTimeout } from "../../durable/HandOut.ts"
 import { migrate, requireNewest } from "../../durable/Tables.ts"
 import { repeatedly, workersScope } from "../../durable/Work.ts"
 import { workRows } from "../../durable/WorkRows.ts"
-import { followWrites, makeWrites, soleWritesOf, written } from "../../internal/soleWriter.ts"
+import { followWrites, makeWrites, written } from "../../internal/soleWriter.ts"
 import { TransactionHints } from "../../transactions/TransactionHints.ts"
 import {
   checkClient,
@@ -172,7 +172,7 @@ export const makeSqlServices = Effect.fnUntraced(function* <M, R>(
     wakeWorkers: Effect.andThen(isDue.open, hasNews.open)
   })
   const handled = yield* makeWrites
-  const follow = followWrites(soleWritesOf(db.sql))
+  const follow = followWrites(db.writes)
   const workers = yield* workersScope(stopPatience)
   yield* Effect.forkIn(
     workRows({

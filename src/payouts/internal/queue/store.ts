@@ -17,7 +17,7 @@ import {
 } from "../../../durable/Database.ts"
 import { makeDue, makeLook } from "../../../durable/Due.ts"
 import { databaseNow } from "../../../durable/Now.ts"
-import { followWrites, soleWritesOf } from "../../../internal/soleWriter.ts"
+import { followWrites } from "../../../internal/soleWriter.ts"
 import type { ReadAccount } from "./account.ts"
 import { makeAccountStore } from "./accountStore.ts"
 import { makeForget } from "./forget.ts"
@@ -135,7 +135,7 @@ export const makeStore = (database: Database, { account, lease }: Pick<Settings,
         transaction(isPg && !isInside ? Effect.andThen(readCommitted, effect) : effect)
       ),
     /** Follows the writes from now on. */
-    followWrites: followWrites(soleWritesOf(sql)),
+    followWrites: followWrites(database.writes),
     /** Runs an effect when the caller's transaction is committed; at once where there is none. */
     afterCommit: sql.afterCommit,
     /** Inserts a row, and returns since when it is wanted; `undefined` where there is a row with its key. */
