@@ -85,6 +85,7 @@ export const fromReference = (kind: string, reference: string): IdempotencyKey =
 export const fromReferenceOption = (kind: string, reference: string): Option.Option<IdempotencyKey> =>
   Result.getSuccess(fromChecked(kind, reference))
 
+/** A memo of one entry. */
 let last = { key: "", hash: "" }
 
 /**

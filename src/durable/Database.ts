@@ -22,7 +22,7 @@ import { boundedExponential } from "../internal/schedule.ts"
 import { soleWriterOf, type Writes } from "../internal/soleWriter.ts"
 import { log } from "../internal/spans.ts"
 import { report } from "./Failures.ts"
-import { untilConnected, withLimits } from "./Limits.ts"
+import { hasLimits, untilConnected, withLimits } from "./Limits.ts"
 
 /**
  * An operation on the database failed. If it was part of a transaction, it is rolled back with that transaction.
@@ -120,11 +120,8 @@ const seesTransactions = Effect.suspend(() => {
   return Effect.map(inTransaction(CurrentTransaction), (current) => current?.key === transactionService.key)
 }).pipe(Effect.withTracerEnabled(false), Effect.orDie)
 
-const unseen = () =>
-  settingError(
-    "effect",
-    "is of a version whose transactions this library cannot see: rows could be written outside of your transaction. Install a version that the peer dependency of effect-pix names"
-  )
+const otherVersion = (problem: string) =>
+  settingError("effect", `is of a version ${problem}. Install a version that the peer dependency of effect-pix names`)
 
 const refused = (name: string) => () =>
   Effect.fail(settingError("SqlClient", `is one for ${name}: this library keeps its tables in PostgreSQL or SQLite`))
@@ -143,7 +140,12 @@ export const database: Effect.Effect<Database, ConfigurationError, SqlClient.Sql
     mssql: refused("Microsoft SQL Server"),
     clickhouse: refused("ClickHouse")
   })
-  if (!(yield* seesTransactions)) return yield* unseen()
+  if (!(yield* seesTransactions))
+    return yield* otherVersion(
+      "whose transactions this library cannot see: rows could be written outside of your transaction"
+    )
+  if (!(yield* hasLimits))
+    return yield* otherVersion("whose statements this library cannot limit: one could wait for a connection for ever")
   const sole = yield* soleWriterOf(client)
   const turn = Semaphore.makeUnsafe(dialect === "sqlite" ? 1 : Infinity)
   const inTurn: Database["inTurn"] = sole?.inTurn ?? ((effect) => turn.withPermit(effect))

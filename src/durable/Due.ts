@@ -73,7 +73,8 @@ export const makeLook = ({ sql }: Database) => {
       const rows = yield* sql<Next & { readonly of: number }>`${join(" UNION ALL ", false)(selects)}`
       for (const [at, ask] of asks.entries()) ask.completeUnsafe(Exit.succeed(rows.find(({ of }) => of === at)))
     })
-  )
+    // Their timers end one after the other.
+  ).pipe(RequestResolver.setDelay("5 millis"))
   return (select: Fragment) => Effect.request(new Ask({ select }), resolver)
 }
 

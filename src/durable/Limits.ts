@@ -5,12 +5,15 @@
  * Details: of a statement that got no connection it is certain that nothing was sent. One that runs for too long may have been executed,
  * as where the connection is lost: its caller looks again. A commit is not interrupted.
  */
+import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { Acquirer, Borrower } from "effect/sql/SqlConnection"
 import { ConnectionError, SqlError, StatementTimeoutError } from "effect/sql/SqlError"
+import { make as makeStatement, makeCompilerSqlite } from "effect/sql/Statement"
 import { noConnectionCode } from "../internal/databaseFailure.ts"
 
 /** How long a statement waits for a connection. A delivery waits for 10 seconds. */
@@ -59,11 +62,21 @@ export const untilConnected = <A, E, R>(
     return Effect.raceFirst(run(connected), late)
   })
 
-/** How Effect's statements get a connection. These are fields of its own: `test/durable/Database.test.ts` fails where they are others. */
+/** How Effect's statements get a connection. These are fields of its own: `hasLimits` asks whether they are still these. */
 interface Connecting {
   readonly acquirer: Acquirer
   borrower: Borrower | undefined
 }
+
+/** Whether a statement of Effect asks where the limits are: one is played without a database. */
+export const hasLimits: Effect.Effect<boolean> = Effect.suspend(() => {
+  const played = makeStatement(Effect.die("It is not asked"), makeCompilerSqlite(), [], undefined)`SELECT 1`
+  // The type of a statement does not have them.
+  const connecting = played as unknown as Connecting
+  if (connecting.acquirer === undefined) return Effect.succeed(false)
+  connecting.borrower = () => Effect.fail(noConnection())
+  return Effect.map(Effect.exit(played), (exit) => Exit.isFailure(exit) && Cause.hasFails(exit.cause))
+}).pipe(Effect.withTracerEnabled(false))
 
 /** The client, whose statements have limits. SQLite runs a statement at once, so it is only the connection that it waits for. */
 export const withLimits = (sql: SqlClient, dialect: "pg" | "sqlite"): SqlClient => {

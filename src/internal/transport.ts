@@ -93,6 +93,7 @@ export const clientWithTransport = (
 export const withoutCache = (method: TransportRequest["method"]): Pick<RequestInit, "cache"> =>
   method === "GET" && takesNoStore() ? { cache: "no-store" } : {}
 
+/** The platform does not change. */
 let isTaken: boolean | undefined
 const takesNoStore = (): boolean => {
   if (isTaken !== undefined) return isTaken

@@ -12,7 +12,7 @@ import { TestClock } from "effect/testing"
 import { charge } from "../support/charges.ts"
 import { effect } from "../support/effect.ts"
 import { answering } from "../support/interruptible.ts"
-import { makeWarnings, memory, payout, payouts, queued, worldOf } from "../support/payoutQueue.ts"
+import { gatewayOnce, makeWarnings, memory, payout, payouts, queued, worldOf } from "../support/payoutQueue.ts"
 import { recordingTracer } from "../support/spans.ts"
 import { makeStatements } from "../support/statements.ts"
 
@@ -92,6 +92,27 @@ effect(
     const count = (words: string) => statements.texts.filter((text) => text.includes(words)).length
     // A worker is seen each minute while something waits, and neither that nor a renewed lease wakes who awaits a payout.
     assert.deepStrictEqual([count("served_at = CASE"), count('SELECT idempotency_key AS "key"')], [60, 0])
+  }
+)
+
+const looks = makeStatements()
+/** A database that other processes may write to. */
+const shared = Layer.provide(Layer.effect(SqlClient.SqlClient, SqlClient.SqlClient), memory)
+effect(
+  "a queue that confirms and hands out asks a shared database one question in a second in which nothing is due",
+  PayoutQueue.layer({ confirm: true, onState: () => Effect.void }).pipe(
+    Layer.provide([shared, gatewayOnce, looks.layer])
+  ),
+  function* () {
+    yield* TestClock.adjust("10 seconds")
+    looks.texts.length = 0
+    yield* TestClock.adjust("1 minute")
+    assert.lengthOf(
+      looks.texts.filter((text) => text.includes("MIN(due_at)")),
+      60
+    )
+    // The gauges are measured once a minute.
+    assert.isAtMost(looks.texts.length, 66, looks.texts.join("\n"))
   }
 )
 

@@ -20,6 +20,7 @@ import { fieldLines, jsonLine, time } from "./text.ts"
 /** The error codes for a reader that has exited. `ECONNRESET`: it left unread data in a socket. `EOF`: the code of Windows. */
 const isGone = (code: string) => code === "EPIPE" || code === "ECONNRESET" || code === "EOF"
 
+/** A process has one stdout. */
 let readerGone = false
 
 /** Whether the reader of stdout may still read. */

@@ -6,6 +6,7 @@ import type { Payments } from "../../client/Payments.ts"
 import { type Expiry, isBelievable, type Known } from "../../contract/Expiry.ts"
 import { log } from "../../internal/spans.ts"
 
+/** The clients whose line was logged: it bounds lines, and decides nothing. */
 const logged = new WeakSet<Payments["Service"]>()
 
 /** The expiry, if it is believable. */

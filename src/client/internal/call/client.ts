@@ -189,7 +189,7 @@ const makeSettings = (transport: Transport, facts: GatewayFacts, builtIn: Contex
     }
   }
 
-  // A weak map of one entry: a client lives long, and must not keep the context of its last call alive.
+  // A memo of one entry, since a context never changes. It is weak: a client lives long, and must not keep its last context alive.
   let last = new WeakMap<Context.Context<never>, ReturnType<typeof readSettings>>()
   return (fiber: Fiber.Fiber<unknown, unknown>): ReturnType<typeof readSettings> => {
     const known = last.get(fiber.context)

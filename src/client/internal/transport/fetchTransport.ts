@@ -29,7 +29,7 @@ type Fetch = typeof globalThis.fetch
 
 const platformFetch = globalThis.fetch
 
-/** Whether the answered bodies of a fetch were all read by their stream. A fetch that is not here is in doubt. */
+/** Whether the answered bodies of a fetch were all read by their stream. A function has no name but itself; one that is not here is in doubt. */
 const readings = new WeakMap<Fetch, boolean>()
 
 /**
