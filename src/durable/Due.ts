@@ -7,10 +7,8 @@
  * PostgreSQL compares times by its own clock; a SQLite file belongs to one process, whose `Clock` decides.
  */
 import * as Clock from "effect/Clock"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
-import * as Request from "effect/Request"
-import * as RequestResolver from "effect/RequestResolver"
 import * as Result from "effect/Result"
 import { type Fragment, join } from "effect/sql/Statement"
 import type { SqlError } from "effect/sql/SqlError"
@@ -59,23 +57,26 @@ interface Next {
   readonly longest: unknown
 }
 
-class Ask extends Request.Class<{ readonly select: Fragment }, Next | undefined, SqlError> {}
-
 /** Runs a SELECT of a `Next`. Those that workers ask for at the same time are one statement. */
 export type Look = ReturnType<typeof makeLook>
 
 export const makeLook = ({ sql }: Database) => {
-  const resolver = RequestResolver.make<Ask>(
-    Effect.fnUntraced(function* (asks) {
-      const selects = asks.map(
-        ({ request }, of) => sql`SELECT ${sql.literal(`${of}`)} AS "of", next.* FROM (${request.select}) AS next`
-      )
-      const rows = yield* sql<Next & { readonly of: number }>`${join(" UNION ALL ", false)(selects)}`
-      for (const [at, ask] of asks.entries()) ask.completeUnsafe(Exit.succeed(rows.find(({ of }) => of === at)))
+  type Row = Next & { readonly of: number }
+  const open = () => ({ selects: Array<Fragment>(), rows: Deferred.makeUnsafe<ReadonlyArray<Row>, SqlError>() })
+  let asked: ReturnType<typeof open> | undefined
+  return (select: Fragment): Effect.Effect<Next | undefined, SqlError> =>
+    Effect.gen(function* () {
+      const { rows, selects } = (asked ??= open())
+      const own =
+        selects.push(sql`SELECT ${sql.literal(`${selects.length}`)} AS "of", next.* FROM (${select}) AS next`) - 1
+      const run = Effect.suspend(() => {
+        asked = undefined
+        return Deferred.into(sql<Row>`${join(" UNION ALL ", false)(selects)}`, rows)
+      })
+      // The timers of the workers end one after the other. Whoever asked first may be interrupted meanwhile.
+      if (own === 0) yield* Effect.forkDetach(Effect.delay(run, "5 millis"))
+      return (yield* Deferred.await(rows)).find(({ of }) => of === own)
     })
-    // Their timers end one after the other.
-  ).pipe(RequestResolver.setDelay("5 millis"))
-  return (select: Fragment) => Effect.request(new Ask({ select }), resolver)
 }
 
 /** A row that is due, as the driver gives it, with the columns that were asked for. */

@@ -121,14 +121,12 @@ export const migrate = (tables: Tables): Effect.Effect<void, SqlError | Configur
 }
 
 /**
- * Fails unless a set of tables has exactly this version, and changes nothing. It is for programs that must not migrate, such
- * as the command, which may be older or newer than the program that made the tables.
+ * Fails unless a set of tables is of its newest version, and changes nothing. It is for programs that must not migrate, such as the
+ * command, which may be older or newer than the program that made the tables.
  */
-const requireVersion = (
-  name: string,
-  version: number
+export const requireNewest = (
+  tables: Tables
 ): Effect.Effect<void, ConfigurationError | SqlError, SqlClient.SqlClient> =>
-  Effect.flatMap(versionOf(name), (found) => (found === version ? Effect.void : otherVersion(name, found, version)))
-
-/** Fails unless a set of tables is of its newest version. */
-export const requireNewest = (tables: Tables) => requireVersion(tables.name, newestOf(tables))
+  Effect.flatMap(versionOf(tables.name), (found) =>
+    found === newestOf(tables) ? Effect.void : otherVersion(tables.name, found, newestOf(tables))
+  )

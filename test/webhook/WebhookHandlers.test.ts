@@ -9,7 +9,7 @@ import { Money } from "effect-pix"
 import { Sandbox } from "effect-pix/sandbox"
 import { PayoutNotFound } from "effect-pix/payouts"
 import { Webhook } from "effect-pix/webhook"
-import { delayOf } from "../../src/webhook/internal/schedules.ts"
+import { delayOf } from "../../src/webhook/internal/work.ts"
 import cashIn from "../fixtures/field/webhook-cashin.json" with { type: "json" }
 import { charge, paidCharge } from "../support/charges.ts"
 import { effect } from "../support/effect.ts"

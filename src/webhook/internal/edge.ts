@@ -4,7 +4,7 @@
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import { causeType } from "../../durable/UserCode.ts"
+import { causeType } from "../../durable/HandOut.ts"
 import { inSpan } from "../../internal/spans.ts"
 import { maxLookups } from "../../internal/bounds.ts"
 import type { Bound } from "./firstLookups.ts"

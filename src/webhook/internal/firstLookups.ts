@@ -11,7 +11,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import type { Due } from "../../durable/Due.ts"
 import { log } from "../../internal/spans.ts"
 import type { Handlers } from "./handlers.ts"
-import { causeType } from "../../durable/UserCode.ts"
+import { causeType } from "../../durable/HandOut.ts"
 import type { Store, Taken } from "./table.ts"
 
 /** How long `isKnown` is not called after a failure, in milliseconds: until it fails, a call has a place of the workers. */

@@ -22,11 +22,12 @@ import { defaultTimeout } from "../../durable/HandOut.ts"
 import { migrate, requireNewest } from "../../durable/Tables.ts"
 import { repeatedly, workersScope } from "../../durable/Work.ts"
 import { workRows } from "../../durable/WorkRows.ts"
-import { followWrites, makeWrites, written } from "../../internal/soleWriter.ts"
+import { followWrites, makeWrites, type NextWrite, written } from "../../internal/soleWriter.ts"
 import { TransactionHints } from "../../transactions/TransactionHints.ts"
 import {
   checkClient,
   checkSettings,
+  type DeadLetterOptions,
   type DeliveryInfo,
   type WebhookClientOptions,
   type WebhookOptions,
@@ -36,13 +37,69 @@ import { type AnswerOptions, makeAnswer } from "./answer.ts"
 import { makeEdge } from "./edge.ts"
 import { makeBound, makeFirstLookups, type Starts } from "./firstLookups.ts"
 import { makeHandlers } from "./handlers.ts"
-import { makeClient } from "./letters.ts"
 import { makeLookUp } from "./lookup.ts"
 import { makeReader } from "./reader.ts"
 import type { Lines } from "../../internal/spans.ts"
 import { makeHeld, makeLookupSignals, measures } from "./signals.ts"
-import { makeReads, makeStore, webhookTables } from "./table.ts"
+import { makeReads, makeStore, type Reads, type Stored, webhookTables } from "./table.ts"
 import { makeWork } from "./work.ts"
+import * as DateTime from "effect/DateTime"
+import type * as Scope from "effect/Scope"
+import type { StoredDelivery } from "../WebhookEvent.ts"
+import { nameOf, readRow } from "./row.ts"
+
+const states = {
+  Done: "Finished",
+  Dead: "Dead",
+  Open: "Waiting",
+  First: "Waiting"
+} as const
+
+const deliveryOf = ({ due, name: id, state, value, webhook }: Stored): StoredDelivery => {
+  const row = readRow(value, state)
+  const at = DateTime.makeUnsafe(Number(due))
+  if (row === undefined) return { webhook, id, state: "Unreadable", at, handedOut: [] }
+  const { about, deliveries, handedOut, idempotencyKey, transactionId, withdrawalId } = row
+  return {
+    webhook,
+    id,
+    about,
+    state: states[state],
+    at,
+    handedOut,
+    transactionId,
+    withdrawalId,
+    idempotencyKey,
+    deliveries,
+    claimed: row.claims.flatMap(({ isCheck, status }) => (isCheck === true ? [] : [status])),
+    waits: row.isFirst === true ? "first" : row.waits,
+    failures: row.tries.failed,
+    handler: row.dead,
+    since: DateTime.makeUnsafe(row.since)
+  }
+}
+
+const deliveriesOf = Effect.map((found: ReadonlyArray<Stored>) => found.map(deliveryOf))
+
+/** What one webhook has, or all on the database. `wake` runs after a step; `follow` waits for the next row that was handled. */
+export const makeClient = (
+  { find, letters, unfinished }: Reads,
+  wake: Effect.Effect<void> = Effect.void,
+  follow: Effect.Effect<NextWrite, never, Scope.Scope> = Effect.succeed(Effect.never)
+) => ({
+  deadLetters: mapDatabaseError("deadLetters")(deliveriesOf(letters.dead)),
+  find: (id: string) => mapDatabaseError("find")(deliveriesOf(find(id.startsWith("delivery:") ? id : nameOf(id)))),
+  retry: (id: string, options?: DeadLetterOptions) => mapDatabaseError("retry")(letters.retry(wake, id, options)),
+  discard: (id: string, options?: DeadLetterOptions) => mapDatabaseError("discard")(letters.discard(wake, id, options)),
+  // They are counted after each that was handled, and every second.
+  idle: Effect.flatMap(follow, (handled) =>
+    mapDatabaseError("idle")(unfinished).pipe(
+      Effect.tap((count) => (count > 0 ? Effect.race(handled, Effect.sleep("1 second")) : Effect.void)),
+      Effect.repeat({ while: (count) => count > 0 }),
+      Effect.asVoid
+    )
+  ).pipe(Effect.scoped)
+})
 
 /** How long a delivery waits for the database. */
 const databaseTimeout = "10 seconds"

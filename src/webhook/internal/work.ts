@@ -8,18 +8,39 @@ import * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type * as Tracer from "effect/Tracer"
 import type { Database, DatabaseError } from "../../durable/Database.ts"
-import { handleRow, type Overtaken, withUserCode } from "../../durable/HandOut.ts"
-import { causeType } from "../../durable/UserCode.ts"
+import {
+  afterFailure,
+  causeType,
+  delayOf as delayAfter,
+  type Delays,
+  handleRow,
+  type Overtaken,
+  withUserCode
+} from "../../durable/HandOut.ts"
 import type { TryAgain } from "../../durable/Work.ts"
 import type { FirstLookups } from "./firstLookups.ts"
-import { eventOf, type Handlers, HandlerFailed, isEarly, reportOf } from "./handlers.ts"
+import { eventOf, HandlerFailed, type Handlers, isEarly, reportOf } from "./handlers.ts"
 import { isFound, type Judge } from "./judge.ts"
 import type { LookUp, News } from "./lookup.ts"
 import type { Reading } from "./reader.ts"
 import * as Rows from "./row.ts"
-import { delayOf } from "./schedules.ts"
 import { countFailed, type LookupSignals, transactionHash } from "./signals.ts"
 import { type Store, type Taken, unreadable } from "./table.ts"
+
+/** When a row that waits is processed again. The number of tries is stored in it, so another process continues. */
+const schedules: Readonly<Record<Rows.Reason | "hint", Delays>> = {
+  // A minute.
+  early: { first: 1000, longest: 32_000, tries: 6, isJittered: false },
+  // Three days.
+  outage: { first: 2000, longest: 300_000, tries: 870, isJittered: true },
+  // Ten minutes, of a hint that the user's code does not take.
+  hint: { first: 1000, longest: 60_000, tries: 15, isJittered: false },
+  failed: afterFailure
+}
+
+/** How many milliseconds to wait after this try, counted from 1; `undefined` after the last one. */
+export const delayOf = (reason: Rows.Reason | "hint", attempt: number): Effect.Effect<number | undefined> =>
+  delayAfter(schedules[reason], attempt)
 
 export interface WorkOptions<M> {
   /** The webhook's name, for its signals. */

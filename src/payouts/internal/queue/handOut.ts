@@ -11,8 +11,16 @@ import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import type * as Tracer from "effect/Tracer"
 import type { Database } from "../../../durable/Database.ts"
-import { afterFailure, defaultTimeout, delayOf, handleRow, withUserCode } from "../../../durable/HandOut.ts"
-import { causeType, makeRun, warnFailed } from "../../../durable/UserCode.ts"
+import {
+  afterFailure,
+  causeType,
+  defaultTimeout,
+  delayOf,
+  handleRow,
+  makeRun,
+  warnFailed,
+  withUserCode
+} from "../../../durable/HandOut.ts"
 import { TryAgain } from "../../../durable/Work.ts"
 import { workRows } from "../../../durable/WorkRows.ts"
 import type { Lines } from "../../../internal/spans.ts"
