@@ -160,7 +160,9 @@ export const handleRow = (
   attributes: Readonly<Record<string, string | number>>,
   work: (
     span: Tracer.Span | undefined
-  ) => Effect.Effect<void, Tagged<"HandlerFailed"> | Overtaken | DatabaseError | SqlError | TryAgain>
+  ) => Effect.Effect<void, Tagged<"HandlerFailed"> | Overtaken | DatabaseError | SqlError | TryAgain>,
+  /** What names the row in a line. */
+  row: Readonly<Record<string, unknown>> = attributes
 ): Effect.Effect<void, TryAgain> =>
   inSpan(spanName, { kind: "internal", attributes, root: true }, (span) => mapDatabaseError(spanName)(work(span))).pipe(
     Effect.catchTags({
@@ -168,5 +170,5 @@ export const handleRow = (
       Overtaken: () => Effect.void,
       DatabaseError: ({ reason }) => Effect.fail(new TryAgain({ reason }))
     }),
-    orTryAgain(name, attributes)
+    orTryAgain(name, row)
   )

@@ -261,9 +261,10 @@ export const makeWork = <M>(options: WorkOptions<M>) => {
       return yield* failed
     })
 
+  const names = { "webhook.name": options.name }
   const handle = (taken: Taken): Effect.Effect<void, TryAgain> =>
     Effect.ensuring(
-      handleRow("Webhook", "Webhook.process", { "webhook.name": options.name }, processTaken(taken)),
+      handleRow("Webhook", "Webhook.process", names, processTaken(taken), { ...names, "webhook.id": taken.key }),
       firstLookups.end(taken.key)
     )
 
