@@ -150,24 +150,6 @@ export class PayoutsNotAccepted extends legible(
   }
 }
 
-/** The person or the program that `confirm` of a run asked said no. Nothing was accepted, and nothing was sent. */
-export class PayoutsNotConfirmed extends legible(
-  Schema.TaggedError<PayoutsNotConfirmed>("effect-pix/PayoutsNotConfirmed")("PayoutsNotConfirmed", {
-    outcome: Schema.Literal("NotSent"),
-    /** How many lines the sheet has. */
-    count: Schema.Natural,
-    /** Their sum, in centavos. */
-    sum: Centavos
-  })
-) {
-  get concerns(): "Request" {
-    return "Request"
-  }
-  override get message(): string {
-    return `The run of ${this.count} line(s) (${format(this.sum)}) was not confirmed. Nothing was accepted, and nothing was sent.`
-  }
-}
-
 /** Why a request moved no money: every failure of `requestWithdrawal` whose outcome is `NotSent` or `Rejected`. */
 export const PayoutRefusal = Schema.Union([
   InvalidRequest,

@@ -51,17 +51,16 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { InvalidRequest } from "../contract/PaymentsError.ts"
 import type { DatabaseError, ForeignTransaction } from "../durable/Database.ts"
-import { checkOptionsBy, fn, time, withDefault } from "../contract/Options.ts"
+import { checkOptionsBy, time, withDefault } from "../contract/Options.ts"
 import { inSpan } from "../internal/spans.ts"
 import { Centavos } from "../pix/Money.ts"
 import { invalid } from "./internal/queue/entries.ts"
 import { nameOf } from "./internal/queue/request.ts"
-import type { Row } from "./internal/queue/row.ts"
 import { statusOf } from "./internal/queue/status.ts"
-import { allOrNone, type Run } from "./internal/queue/submit.ts"
-import { type Accepted, type Sheet, SheetService } from "./internal/sheet.ts"
+import type { Run } from "./internal/queue/submit.ts"
+import { type Accepted, SheetService } from "./internal/sheet.ts"
 import type { PayoutSheet } from "./PayoutSheet.ts"
-import { type PayoutItem, type PayoutsNotAccepted, PayoutsNotConfirmed } from "./Payout.ts"
+import type { PayoutItem, PayoutsNotAccepted } from "./Payout.ts"
 import type { PayoutStatus } from "./PayoutStatus.ts"
 
 /** How a sheet is run. */
@@ -73,12 +72,6 @@ export interface RunOptions {
    * `true`: all. Default: none, and a run with such a line is not accepted.
    */
   readonly allowAlike?: true | ReadonlyArray<string> | undefined
-  /**
-   * Gets what the run would do, before anything is accepted, and returns whether it may: `false` ends the run with
-   * `PayoutsNotConfirmed`. On a restored or copied file the plan has less in `stored` than was sent. A sheet with wrong lines is
-   * not asked about. Default: nobody is asked, and a line is logged with the count, the sum, and how many are stored already.
-   */
-  readonly confirm?: ((plan: PayoutPlan) => Effect.Effect<boolean>) | undefined
 }
 
 /** What became of the lines of a sheet, each list in the order of the sheet. Amounts are in centavos. */
@@ -103,7 +96,7 @@ export interface PayoutPlan {
   readonly stored: ReadonlyArray<PayoutStatus>
 }
 
-type Failure = InvalidRequest | PayoutsNotAccepted | PayoutsNotConfirmed | ForeignTransaction | DatabaseError
+type Failure = InvalidRequest | PayoutsNotAccepted | ForeignTransaction | DatabaseError
 
 const isReferences = Schema.is(Schema.Array(Schema.String))
 
@@ -113,99 +106,48 @@ const allowAlike = Schema.declare((value) => value === true || isReferences(valu
 
 const checkOptions = checkOptionsBy(
   "requestWithdrawal",
-  Schema.Struct({
-    waitFor: withDefault(time, "5 minutes"),
-    allowAlike: withDefault(allowAlike, []),
-    confirm: Schema.optional(fn<NonNullable<RunOptions["confirm"]>>())
-  })
+  Schema.Struct({ waitFor: withDefault(time, "5 minutes"), allowAlike: withDefault(allowAlike, []) })
 )
 
-/** Checks the options, which a caller without types may have given, and names the run. */
-const settingsOf = Effect.fnUntraced(function* (options: RunOptions) {
-  const { allowAlike, confirm, waitFor: wait } = yield* checkOptions(options)
-  const allowed = new Set(allowAlike === true ? [] : allowAlike)
-  const run: Run = {
-    isAllowed: (reference) => allowAlike === true || allowed.has(reference)
-  }
-  return { confirm, run, wait }
-})
+/** Whether a reference may look like another one. */
+const isAllowedBy = (references: true | ReadonlyArray<string>): Run["isAllowed"] => {
+  const allowed = new Set(references === true ? [] : references)
+  return (reference) => references === true || allowed.has(reference)
+}
 
 /** Milliseconds on a clock that nobody sets. */
 const elapsed = Effect.map(Clock.currentTimeNanos, (nanos) => Number(nanos) / 1e6)
 
-/** The next rows that are not open; none where none came for `wait` milliseconds. */
-const nextOf = Effect.fnUntraced(function* (sheet: Accepted, keys: ReadonlyArray<string>, wait: number) {
-  const [first] = keys
-  if (first === undefined) return []
-  const nextWrite = yield* sheet.followWrites
-  const start = yield* elapsed
-  let rows: ReadonlyArray<Row> = []
-  while (rows.length === 0) {
-    const left = start + wait - (yield* elapsed)
-    if (left <= 0) return []
-    rows = yield* Effect.scoped(
-      Effect.gen(function* () {
-        // Before the look, so that no change is missed.
-        const change = yield* sheet.changeOf(first)
-        // While the database does not answer, no line ends.
-        const closed = yield* Effect.catchIf(
-          sheet.closed(keys),
-          ({ isRetryable }) => isRetryable,
-          () => Effect.undefined
-        )
-        if (closed !== undefined && closed.length > 0) return closed
-        const looksAgain = Effect.andThen(
-          Effect.sleep(Duration.millis(sheet.poll)),
-          closed === undefined ? Effect.void : nextWrite
-        )
-        yield* Effect.raceAllFirst([change.await, looksAgain, Effect.sleep(Duration.millis(left))])
-        return []
-      })
-    )
-  }
-  return rows
-}, Effect.scoped)
-
-/** What a run would do. */
-const planOf = Effect.fnUntraced(function* (sheet: Sheet, lines: ReadonlyArray<PayoutItem>, run: Run) {
-  const { earlier, wrong } = yield* sheet.plan(lines, run)
-  // The same line twice is one payout.
-  const named = lines.map((line) => nameOf(line))
-  const amounts = new Map(named.map(({ amount = 0, reference }, index) => [reference || index, amount]))
-  const total = [...amounts.values()].reduce((sum, amount) => sum + amount, 0)
-  if (!Number.isSafeInteger(total)) return yield* invalid("amount", "is too large a sum")
-  const found: PayoutPlan = {
-    count: lines.length,
-    sum: Centavos.make(total),
-    wrong: Arr.isReadonlyArrayNonEmpty(wrong) ? wrong : [],
-    stored: earlier
-  }
-  return found
-})
-
-/** Begins a run. */
-const begin = Effect.fnUntraced(function* (items: Iterable<PayoutItem>, options: RunOptions) {
-  const { confirm, run, wait } = yield* settingsOf(options)
-  const sheet = yield* SheetService
-  const lines = [...items]
-  const ask = Effect.fnUntraced(function* (decide: (plan: PayoutPlan) => Effect.Effect<boolean>) {
-    const { count, sum, wrong, ...rest } = yield* planOf(sheet, lines, run)
-    yield* allOrNone({ rows: undefined, wrong })
-    const isConfirmed = yield* decide({ count, sum, wrong, ...rest })
-    if (!isConfirmed) return yield* new PayoutsNotConfirmed({ outcome: "NotSent", count, sum })
-  })
-  return { accepted: yield* sheet.begin(lines, run, confirm && ask(confirm)), wait }
-})
-
 /** Waits until no line is open, or none ended for `wait` milliseconds. */
 const ending = Effect.fnUntraced(function* (accepted: Accepted, wait: number) {
-  let left = accepted.keys
-  while (left.length > 0) {
-    const ended = new Set((yield* nextOf(accepted, left, wait)).map(({ idempotencyKey }) => idempotencyKey))
-    if (ended.size === 0) return
-    left = left.filter((key) => !ended.has(key))
+  const nextWrite = yield* accepted.followWrites
+  /** Those of some keys that are open: at once where one ended, else after a change. */
+  const look = Effect.fnUntraced(function* (keys: ReadonlyArray<string>, first: string, left: number) {
+    // Before the look, so that no change is missed.
+    const change = yield* accepted.changeOf(first)
+    // While the database does not answer, no line ends.
+    const open = yield* Effect.catchIf(
+      accepted.open(keys),
+      ({ isRetryable }) => isRetryable,
+      () => Effect.undefined
+    )
+    if (open !== undefined && open.length < keys.length) return open
+    const poll = Effect.sleep(Duration.millis(accepted.poll))
+    const looksAgain = Effect.andThen(poll, open === undefined ? Effect.void : nextWrite)
+    yield* Effect.raceAllFirst([change.await, looksAgain, Effect.sleep(Duration.millis(left))])
+    return keys
+  }, Effect.scoped)
+  let open: ReadonlyArray<string> = accepted.keys
+  let endedAt = yield* elapsed
+  for (;;) {
+    const [first] = open
+    const left = endedAt + wait - (yield* elapsed)
+    if (first === undefined || left <= 0) return
+    const found = yield* look(open, first, left)
+    if (found.length < open.length) endedAt = yield* elapsed
+    open = found
   }
-})
+}, Effect.scoped)
 
 /**
  * Pays the lines of a sheet: accepts all of them or none, waits, and returns what became of each. A second run of the same sheet
@@ -215,8 +157,7 @@ const ending = Effect.fnUntraced(function* (accepted: Accepted, wait: number) {
  * gone. A run that is interrupted logs until when its lines are sent, and which step stops that.
  *
  * It fails with `PayoutsNotAccepted`, which names each wrong line and each that looks like another payout: nothing was sent then;
- * with `PayoutsNotConfirmed` where `confirm` returns false, with `InvalidRequest` where an option is wrong or it is called in a
- * transaction, with `ForeignTransaction` and with `DatabaseError`.
+ * with `InvalidRequest` where an option is wrong or it is called in a transaction, with `ForeignTransaction` and with `DatabaseError`.
  */
 export const run = (
   items: Iterable<PayoutItem>,
@@ -224,8 +165,10 @@ export const run = (
 ): Effect.Effect<PayoutReport, Failure, PayoutSheet> =>
   inSpan("Payouts.run", { kind: "internal", attributes: {} }, (span) =>
     Effect.gen(function* () {
-      const { accepted, wait } = yield* begin(items, options)
-      yield* Effect.onInterrupt(ending(accepted, wait), () => accepted.interrupted)
+      const { allowAlike, waitFor } = yield* checkOptions(options)
+      const sheet = yield* SheetService
+      const accepted = yield* sheet.begin([...items], { isAllowed: isAllowedBy(allowAlike) })
+      yield* Effect.onInterrupt(ending(accepted, waitFor), () => accepted.interrupted)
       // A person may have retried or resumed a line since it ended.
       const statuses = (yield* accepted.find(accepted.keys)).map(statusOf)
       const inState = (...states: ReadonlyArray<PayoutStatus["state"]>) =>
@@ -241,7 +184,7 @@ export const run = (
       }
       for (const [name, list] of Object.entries(report)) span?.attribute(`payouts.${name}`, list.length)
       return report
-    }).pipe(Effect.scoped)
+    })
   )
 
 /**
@@ -253,6 +196,18 @@ export const plan = (
   options: RunOptions = {}
 ): Effect.Effect<PayoutPlan, InvalidRequest | ForeignTransaction | DatabaseError, PayoutSheet> =>
   Effect.gen(function* () {
-    const { run } = yield* settingsOf(options)
-    return yield* planOf(yield* SheetService, [...items], run)
+    const { allowAlike } = yield* checkOptions(options)
+    const lines = [...items]
+    const { earlier, wrong } = yield* (yield* SheetService).plan(lines, { isAllowed: isAllowedBy(allowAlike) })
+    // The same line twice is one payout.
+    const named = lines.map((line) => nameOf(line))
+    const amounts = new Map(named.map(({ amount = 0, reference }, index) => [reference || index, amount]))
+    const total = [...amounts.values()].reduce((sum, amount) => sum + amount, 0)
+    if (!Number.isSafeInteger(total)) return yield* invalid("amount", "is too large a sum")
+    return {
+      count: lines.length,
+      sum: Centavos.make(total),
+      wrong: Arr.isReadonlyArrayNonEmpty(wrong) ? wrong : [],
+      stored: earlier
+    } as const
   })

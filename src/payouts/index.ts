@@ -7,7 +7,6 @@ export {
   type PayoutItem,
   type PayoutRefusal,
   PayoutsNotAccepted,
-  PayoutsNotConfirmed,
   ReferenceConflict
 } from "./Payout.ts"
 export type { StepOptions } from "../durable/Step.ts"

@@ -54,17 +54,12 @@ export const makeSheet = (core: Core, settings: Settings, seal: Seal) => {
       }
     )
 
-  const closed = Effect.fnUntraced(function* (keys: ReadonlyArray<string>) {
-    const open = new Set(yield* store.open(keys))
-    return yield* find(keys.filter((key) => !open.has(key)))
-  })
-
   const plan = (items: ReadonlyArray<PayoutItem>, run: Run): Effect.Effect<Planned, SqlError | DatabaseError> =>
     acceptAll(items, run, ({ earlier, wrong }) => Effect.fail(new RollBack({ wrong, earlier }))).pipe(
       Effect.catchTag("RollBack", ({ earlier, wrong }) => Effect.succeed({ wrong, earlier: earlier.map(statusOf) }))
     )
 
-  /** Logs what nobody was asked about: a sheet that was paid on another file has nothing here. */
+  /** A sheet that was paid on another file has nothing here. */
   const logPlan = (count: number, sum: number, stored: number) =>
     log(
       "Info",
@@ -85,14 +80,9 @@ export const makeSheet = (core: Core, settings: Settings, seal: Seal) => {
     )
   }
 
-  const begin = Effect.fnUntraced(function* <E>(
-    items: ReadonlyArray<PayoutItem>,
-    run: Run,
-    ask: Effect.Effect<void, E> | undefined
-  ) {
+  const begin = Effect.fnUntraced(function* (items: ReadonlyArray<PayoutItem>, run: Run) {
     yield* store.requireOwnTransaction("run")
     if (yield* store.isInTransaction) return yield* inTransaction
-    if (ask !== undefined) yield* ask
     const { earlier, rows } = yield* acceptAll(items, run, (accepted) => Effect.as(allOrNone(accepted), accepted)).pipe(
       // Two runs have the same lines in another order: the database ends one of the transactions, and the other one goes on.
       Effect.retry({ times: 3, while: (error) => isSqlError(error) && error.reason._tag === "DeadlockError" })
@@ -100,11 +90,11 @@ export const makeSheet = (core: Core, settings: Settings, seal: Seal) => {
     const byKey = new Map(rows.map((row) => [row.idempotencyKey, row]))
     /** The keys of the sheet, in its order, each once. */
     const keys = [...byKey.keys()]
-    if (ask === undefined) yield* logPlan(keys.length, sumOf(rows), earlier.length)
+    yield* logPlan(keys.length, sumOf(rows), earlier.length)
     return {
       keys,
-      /** The rows of these keys that are not open. */
-      closed: (keys: ReadonlyArray<string>) => mapDatabaseError("run")(closed(keys)),
+      /** Those of these keys whose rows are open. */
+      open: (keys: ReadonlyArray<string>) => mapDatabaseError("run")(store.open(keys)),
       /** A latch that opens when this process changes the payout of a key, or sees that it is not open any more. */
       changeOf: core.changeOf,
       /** How often another process's changes are looked for, in milliseconds. */
@@ -120,9 +110,8 @@ export const makeSheet = (core: Core, settings: Settings, seal: Seal) => {
     /** What `begin` would do. It writes nothing. */
     plan: (items: ReadonlyArray<PayoutItem>, run: Run) =>
       Effect.andThen(store.requireOwnTransaction("plan"), mapDatabaseError("plan")(plan(items, run))),
-    /** Accepts all or none, where `ask` does not fail. */
-    begin: <E = never>(items: ReadonlyArray<PayoutItem>, run: Run, ask?: Effect.Effect<void, E>) =>
-      mapDatabaseError("run")(begin(items, run, ask))
+    /** Accepts all or none. */
+    begin: (items: ReadonlyArray<PayoutItem>, run: Run) => mapDatabaseError("run")(begin(items, run))
   }
 }
 
