@@ -63,10 +63,8 @@ export const pay = Effect.fn("pay")(function* (csv: string, month: string, confi
   const plan = yield* Payouts.plan(lines.map(({ item }) => item))
   const wrong = plan.wrong.map(({ error, index }) => `Linha ${lines[index]?.number}: ${mistakes[error._tag]}`)
   if (unread.length + wrong.length > 0) return yield* new SheetIsWrong({ lines: [...unread, ...wrong] })
-  const { cancelled, done, failed, open, parked, refused, returned } = yield* Payouts.run(
-    lines.map(({ item }) => item),
-    { confirm: ({ count, sum }) => Effect.succeed(confirm(`${count} linhas, ${Money.format(sum)}`)) }
-  )
+  if (!confirm(`${plan.count} linhas, ${Money.format(plan.sum)}`)) return []
+  const { cancelled, done, failed, open, parked, refused, returned } = yield* Payouts.run(lines.map(({ item }) => item))
   return [done, open, parked, refused, failed, returned, cancelled]
     .flat()
     .map(({ reference, state }) => `${reference}: ${states[state]}`)

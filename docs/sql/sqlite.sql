@@ -64,11 +64,9 @@ CREATE INDEX effect_pix_payouts_digest ON effect_pix_payouts (account, digest) W
 
 CREATE INDEX effect_pix_payouts_posted ON effect_pix_payouts (account, marked_at, amount) WHERE state = 'posted';
 
-CREATE INDEX effect_pix_payouts_unconfirmed ON effect_pix_payouts (account, marked_at, amount) WHERE state = 'posted' AND lookups IS NULL;
-
 CREATE INDEX effect_pix_payouts_withdrawal ON effect_pix_payouts (account, withdrawal_id) WHERE withdrawal_id IS NOT NULL;
 
-CREATE INDEX effect_pix_payouts_claimed ON effect_pix_payouts (account, submitted_at, idempotency_key) WHERE (contradicted OR (ended_as IS NOT NULL AND NOT ended_as IS NOT DISTINCT FROM state));
+CREATE INDEX effect_pix_payouts_check ON effect_pix_payouts (account, submitted_at, idempotency_key) WHERE ((contradicted OR (ended_as IS NOT NULL AND NOT ended_as IS NOT DISTINCT FROM state)) OR (state IN ('posted') AND lookups IS NULL));
 
 CREATE INDEX effect_pix_payouts_amount ON effect_pix_payouts (account, amount, submitted_at);
 

@@ -83,7 +83,7 @@ export const PauseChange = Schema.Struct({
 export interface PauseChange extends Schema.Schema.Type<typeof PauseChange> {}
 
 /** The limits of an account that its user knows; null: none. Absent: as it was. */
-export const PayoutLimits = Schema.Struct({
+const PayoutLimits = Schema.Struct({
   /** At most so many requests in so much time, one after the other. */
   pace: Schema.optionalKey(Schema.NullOr(Schema.Struct({ most: Schema.Int, per: Schema.Duration }))),
   /** The times of a day of São Paulo between which what is not in doubt is sent, as `08:00` and `20:00`. */
@@ -93,8 +93,6 @@ export const PayoutLimits = Schema.Struct({
   /** The largest amount of one payout, in centavos. */
   maxAmount: Schema.optionalKey(Schema.NullOr(Centavos))
 })
-/** See the schema of the same name. */
-export interface PayoutLimits extends Schema.Schema.Type<typeof PayoutLimits> {}
 
 /**
  * One step of an account, which changed what it has: its `fingerprint` (`changeSender`), or its limits (`setLimits`, or

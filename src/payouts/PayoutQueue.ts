@@ -51,7 +51,6 @@
  */
 import * as Context from "effect/Context"
 import type * as DateTime from "effect/DateTime"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -84,6 +83,7 @@ import type { PayoutItem, PayoutsNotAccepted, ReferenceConflict } from "./Payout
 import type { PayoutBecause } from "./PayoutBecause.ts"
 import type { PayoutAccount, PayoutChange } from "./PayoutHistory.ts"
 import {
+  type Limits,
   type PayoutClientOptions,
   type PayoutConfirmingOptions,
   type PayoutQueueOptions,
@@ -349,12 +349,7 @@ export class PayoutQueue extends Context.Service<
      * `note` is wrong; with `ForeignTransaction` and with `DatabaseError`.
      */
     readonly setLimits: (
-      limits: {
-        readonly pace?: { readonly most: number; readonly per: Duration.Input } | null | undefined
-        readonly window?: { readonly from: string; readonly to: string } | null | undefined
-        readonly dailyCap?: number | null | undefined
-        readonly maxAmount?: number | null | undefined
-      },
+      limits: Limits,
       options?: StepOptions
     ) => Effect.Effect<void, InvalidRequest | ForeignTransaction | DatabaseError>
   }

@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type { ConfigurationError } from "../contract/ConfigurationError.ts"
-import { checkSettingsBy, period, whole, withDefault } from "../contract/Options.ts"
+import { checkOptionsBy, checkSettingsBy, period, whole, withDefault } from "../contract/Options.ts"
 import type { OnState } from "./OnState.ts"
 import type { Seal } from "./Seal.ts"
 
@@ -129,12 +129,41 @@ export interface PayoutConfirmingOptions<R = never> extends Omit<PayoutQueueOpti
   readonly confirm: boolean | PayoutConfirmOptions | undefined
 }
 
-const amount = Schema.optional(whole(1))
 const Confirm = Schema.Struct({ until: withDefault(period, "7 days") })
 const confirmAlways = Schema.decodeSync(Confirm)({})
 const timeOfDay = Schema.String.check(
   Schema.makeFilter((text) => minuteOfText(text) !== undefined, { message: "must be a time of a day, as 08:00" })
 )
+
+/** Limits of an account as a caller gives them. `null`: none; absent: as it is. */
+export interface Limits {
+  readonly pace?: { readonly most: number; readonly per: Duration.Input } | null | undefined
+  readonly window?: { readonly from: string; readonly to: string } | null | undefined
+  readonly dailyCap?: number | null | undefined
+  readonly maxAmount?: number | null | undefined
+}
+
+const Pace = Schema.Struct({
+  most: whole(1),
+  per: period.check(
+    Schema.makeFilter((millis) => millis >= 1 && millis <= 86_400_000, { message: "must be at most a day" })
+  )
+})
+const Window = Schema.Struct({ from: timeOfDay, to: timeOfDay }).check(
+  Schema.makeFilter(({ from, to }) => from !== to, { message: "must have two different times" })
+)
+
+/** Checks the limits that a caller gave, who may have no types. */
+export const limitsOf = checkOptionsBy(
+  "requestWithdrawal",
+  Schema.Struct({
+    pace: Schema.optional(Schema.NullOr(Pace)),
+    window: Schema.optional(Schema.NullOr(Window)),
+    dailyCap: Schema.optional(Schema.NullOr(whole(1))),
+    maxAmount: Schema.optional(Schema.NullOr(whole(1)))
+  })
+)
+export type CheckedLimits = Effect.Success<ReturnType<typeof limitsOf>>
 
 const check = checkSettingsBy(
   Schema.Struct({
@@ -154,22 +183,11 @@ const check = checkSettingsBy(
     poll: withDefault(period, "1 second"),
     horizon: withDefault(period, "12 hours"),
     drain: withDefault(period, "4 seconds"),
-    maxAmount: amount,
-    dailyCap: amount,
+    maxAmount: Schema.optional(whole(1)),
+    dailyCap: Schema.optional(whole(1)),
     confirm: Schema.optional(Schema.Union([Schema.Boolean, Confirm])),
-    pace: Schema.optional(
-      Schema.Struct({
-        most: whole(1),
-        per: period.check(
-          Schema.makeFilter((millis) => millis >= 1 && millis <= 86_400_000, { message: "must be at most a day" })
-        )
-      })
-    ),
-    window: Schema.optional(
-      Schema.Struct({ from: timeOfDay, to: timeOfDay }).check(
-        Schema.makeFilter(({ from, to }) => from !== to, { message: "must have two different times" })
-      )
-    ),
+    pace: Schema.optional(Pace),
+    window: Schema.optional(Window),
     forget: withDefault(Schema.Struct({ data: withDefault(period, "90 days"), record: Schema.optional(period) }), {})
   })
 )

@@ -2,13 +2,7 @@
  * Payouts that survive a crash: rows in your own database or in a file (`PayoutQueue`), one by one or a sheet (`Payouts`).
  */
 export { DatabaseError, ForeignTransaction } from "../durable/Database.ts"
-export {
-  LooksAlike,
-  type PayoutItem,
-  type PayoutRefusal,
-  PayoutsNotAccepted,
-  ReferenceConflict
-} from "./Payout.ts"
+export { LooksAlike, type PayoutItem, type PayoutRefusal, PayoutsNotAccepted, ReferenceConflict } from "./Payout.ts"
 export type { StepOptions } from "../durable/Step.ts"
 export type { PayoutBecause } from "./PayoutBecause.ts"
 export type { AccountChange, PauseChange, PayoutAccount, PayoutChange } from "./PayoutHistory.ts"

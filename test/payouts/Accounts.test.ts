@@ -9,7 +9,16 @@ import { Fault, Sandbox, SandboxOptions } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { effect } from "../support/effect.ts"
-import { makeWarnings, memory, payout, payouts, settle, startClient, startWorker } from "../support/payoutQueue.ts"
+import {
+  makeWarnings,
+  memory,
+  pass,
+  payout,
+  payouts,
+  settle,
+  startClient,
+  startWorker
+} from "../support/payoutQueue.ts"
 import { linesOf, stateOf } from "../support/payoutSeen.ts"
 import { oneAttempt } from "../support/policies.ts"
 
@@ -121,6 +130,7 @@ effect("two accounts of one company, and an account that no worker serves, are n
     yield* settle
     assert.deepStrictEqual(lines, ["outlet: The accounts outlet and shops are paid by one company."])
     yield* (yield* startClient({ account: "shosp" })).submitMany(payouts(3))
+    yield* pass(6)
     assert.include(lines[1], "shosp: Payouts are submitted to the account shosp, which no worker ever served.")
   }).pipe(Effect.scoped, Effect.provide(layer))
 })

@@ -195,7 +195,6 @@ const elsewhere = new Set([
   "the tables were created in schema",
   "has tables of the same names",
   "are not those of the account",
-  "which lies ahead",
   "are paid by one company",
   // Those of test/payouts/PersonalData.test.ts, of test/outages, and of test/durable/Work.test.ts.
   "could not be sealed, and is not stored",

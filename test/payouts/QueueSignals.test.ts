@@ -271,7 +271,7 @@ queued(
     yield* set("paid after all", "ended_as = 'paid', state = 'failed'")
     yield* set("contradicted", "contradicted = 1, ended_as = 'failed', state = 'paid'")
     yield* set("given up", "lookups = NULL")
-    // Where nothing says how payouts ended, all of them stay posted.
+    // Where nothing says how payouts ended, all of them stay posted: only what is to be checked is counted, however old it is.
     yield* set("old", `marked_at = ${4 * 86_400_000}, lookups = NULL`)
     yield* queue.settle("settled", { as: "returned", by: "ana" })
     yield* TestClock.adjust("3 hours")
@@ -283,7 +283,7 @@ queued(
         "oldest_seconds default posted s 10745",
         "to_check Claimed default {payout} 3",
         "to_check Contradicted default {payout} 1",
-        "to_check Unconfirmed default {payout} 1",
+        "to_check Unconfirmed default {payout} 2",
         "waiting default posted {payout} 3"
       ]
     )
@@ -314,25 +314,6 @@ effect(
       yield* TestClock.adjust("1 second")
       assert.deepStrictEqual(yield* accepted, [`waiting accepted default {payout} ${at + 1}`])
     }
-  }
-)
-
-const clocks = makeWarnings()
-effect(
-  "a sum of a day that lies ahead is warned of once for each day",
-  Layer.merge(memory, clocks.layer),
-  function* () {
-    // While a payout waits, the queue measures every minute.
-    yield* (yield* startClient()).submit(payout("waits"))
-    const sql = yield* SqlClient.SqlClient
-    for (const day of ["2999-01-01", "2999-01-02"]) {
-      yield* sql`INSERT INTO effect_pix_payout_days (account, day, spent) VALUES ('default', ${day}, 2500)`
-      yield* TestClock.adjust("3 minutes")
-    }
-    assert.deepStrictEqual(
-      clocks.lines.flatMap((line) => (line.includes("which lies ahead") ? [line.split(", ")[0]] : [])),
-      ["2999-01-01", "2999-01-02"].map((day) => `R$ 25,00 of the account default are counted on ${day}`)
-    )
   }
 )
 

@@ -379,9 +379,6 @@ ask("twenty marks at once together count at most the cap", function* () {
   assert.isDefined(yield* free(one.version))
   assert.strictEqual(yield* spent, 4000)
   assert.lengthOf(yield* store.history(one.idempotencyKey), 2)
-  const { day } = (yield* store.accounts.dayAfter("2001-01-01")) ?? {}
-  assert.strictEqual(day, one.countedDay)
-  assert.isUndefined(yield* store.accounts.dayAfter(String(day)))
 })
 
 ask("of twenty workers at once one has the turn, and takes the oldest payout that is due", function* () {

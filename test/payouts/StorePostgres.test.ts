@@ -98,6 +98,24 @@ for (const state of ["posted", "accepted", undefined] as const)
     assert.strictEqual(yield* all, thousands(20))
   })
 
+test("what waits and what is to be checked is counted and listed at the cost of these alone", connect(1), function* () {
+  const { insert, pagesOf, sql, store } = yield* prepare
+  // Statistics of an empty table.
+  yield* sql`ANALYZE`
+  yield* insert(1, 20, "parked")
+  yield* insert(21, 40, "paid")
+  yield* sql`UPDATE effect_pix_payouts SET contradicted = TRUE WHERE state = 'paid'`
+  const toCheck = store.list({ toCheck: true }, { at: -1, key: "" }, 200)
+  const pages: Array<readonly [number, number]> = []
+  for (const count of [1, 2]) {
+    yield* insert(count * 1_000_000, count * 1_000_000 + thousands(20), "paid", day)
+    pages.push([yield* pagesOf(store.counts(0, 0)), yield* pagesOf(toCheck)])
+  }
+  const [few, many] = pages
+  for (const index of [0, 1]) assert.isAtMost((many?.[index] ?? 0) / (few?.[index] ?? 0), 1.2)
+  assert.lengthOf(yield* toCheck, 20)
+})
+
 for (const statistics of ["none", "fresh"])
   test(`old requests are forgotten by an index, 1,000 at a time (${statistics} statistics)`, connect(1), function* () {
     const { insert, pagesOf, sql, store } = yield* prepare

@@ -6,10 +6,11 @@ import * as Effect from "effect/Effect"
 import { mapDatabaseError } from "../../../durable/Database.ts"
 import type { StepOptions } from "../../../durable/Step.ts"
 import { accountOf, checkedFingerprint, checkedPerson, invalid, writeChange, writePause } from "./entries.ts"
-import { changeLimits, checkedLimits } from "./limits.ts"
+import { changeLimits } from "./limits.ts"
 import { guard, operationsOf } from "./operation.ts"
 import type { Core } from "./core.ts"
 import { accountKey } from "./store.ts"
+import type { Limits } from "../../PayoutQueueOptions.ts"
 
 export const makeAccountClient = (core: Core) => {
   const { store } = core
@@ -38,12 +39,11 @@ export const makeAccountClient = (core: Core) => {
           yield* store.changeAccount(store.accounts.changeSender(fingerprint), entry)
         })
       ),
-    setLimits: (limits: Parameters<typeof checkedLimits>[0], options: StepOptions = {}) =>
+    setLimits: (limits: Limits, options: StepOptions = {}) =>
       writing(
         "setLimits",
         Effect.gen(function* () {
-          const person = yield* checkedPerson(options)
-          yield* changeLimits(store, yield* checkedLimits(limits), person)
+          yield* changeLimits(store, limits, yield* checkedPerson(options))
           yield* core.releaseAccount
         })
       ),

@@ -9,41 +9,8 @@ import type { Fragment } from "effect/sql/Statement"
 import * as Str from "effect/String"
 import type { Because } from "../../PayoutBecause.ts"
 import type { Database } from "../../../durable/Database.ts"
-
-/** The columns of a payout that conditions ask for. Times are in milliseconds since 1970. */
-interface PayoutColumns {
-  readonly state: string
-  readonly amount: number
-  readonly sends: number
-  readonly mayHaveLeftAt: number | null
-  readonly wantedAt: number
-  readonly because: string | null
-  readonly waitsSince: number | null
-  readonly submittedAt: number
-  readonly notBefore: number | null
-  readonly lookups: number | null
-  readonly endedAs: string | null
-  readonly contradicted: boolean
-}
-
-/** The columns of an account that conditions ask for. */
-interface AccountColumns {
-  readonly paused: boolean
-  readonly pausedAt: number | null
-  readonly servedAt: number | null
-  readonly seenAt: number | null
-  readonly refusals: number
-  readonly heldBecause: string | null
-  readonly fingerprint: string | null
-  readonly dailyCap: number | null
-  readonly pacePer: number | null
-  readonly nextAt: number | null
-  readonly setAt: number | null
-  readonly windowFrom: number | null
-  readonly windowTo: number | null
-  readonly limitedAt: number | null
-  readonly movedAt: number | null
-}
+import type { Account } from "./account.ts"
+import { openStates, type Row } from "./row.ts"
 
 /** What is given when a condition is asked. */
 interface Given {
@@ -69,18 +36,18 @@ export interface Term<Value, Needs = unknown> {
   readonly sql: string
 }
 
-type OfPayout<Name extends keyof PayoutColumns> = { readonly payout: Pick<PayoutColumns, Name> }
-type OfAccount<Name extends keyof AccountColumns> = { readonly account: Pick<AccountColumns, Name> }
+type OfPayout<Name extends keyof Row> = { readonly payout: Pick<Row, Name> }
+type OfAccount<Name extends keyof Account> = { readonly account: Pick<Account, Name> }
 type OfGiven<Name extends keyof Given> = { readonly given: Pick<Given, Name> }
 
 /** How a statement names the row of the account. */
 export const accountAlias = "served"
 
-const payout = <Name extends keyof PayoutColumns>(name: Name): Term<PayoutColumns[Name], OfPayout<Name>> => ({
+const payout = <Name extends keyof Row>(name: Name): Term<Row[Name], OfPayout<Name>> => ({
   of: (asked) => asked.payout[name],
   sql: Str.camelToSnake(name)
 })
-const account = <Name extends keyof AccountColumns>(name: Name): Term<AccountColumns[Name], OfAccount<Name>> => ({
+const account = <Name extends keyof Account>(name: Name): Term<Account[Name], OfAccount<Name>> => ({
   of: (asked) => asked.account[name],
   sql: `${accountAlias}.${Str.camelToSnake(name)}`
 })
@@ -97,13 +64,22 @@ type Maybe = string | number | null
 type Condition<Needs = unknown> = Term<boolean, Needs>
 type NumberOf<Needs = unknown> = Term<number | null, Needs>
 
-const both = <A, B>(one: Condition<A>, other: Condition<B>): Condition<A & B> => ({
-  of: (asked) => one.of(asked) && other.of(asked),
-  sql: `(${one.sql} AND ${other.sql})`
+/** What some conditions ask for together. */
+type Needs<Some extends ReadonlyArray<Condition<never>>> = Some[number]["of"] extends (asked: infer All) => boolean
+  ? All
+  : never
+// What is asked is what all of them need.
+const ask = (asked: unknown) => (condition: Condition<never>) => condition.of(asked as never)
+const join = (some: ReadonlyArray<Condition<never>>, word: "AND" | "OR") =>
+  `(${some.map(({ sql }) => sql).join(` ${word} `)})`
+
+const all = <const Some extends ReadonlyArray<Condition<never>>>(...some: Some): Condition<Needs<Some>> => ({
+  of: (asked) => some.every(ask(asked)),
+  sql: join(some, "AND")
 })
-const either = <A, B>(one: Condition<A>, other: Condition<B>): Condition<A & B> => ({
-  of: (asked) => one.of(asked) || other.of(asked),
-  sql: `(${one.sql} OR ${other.sql})`
+const any = <const Some extends ReadonlyArray<Condition<never>>>(...some: Some): Condition<Needs<Some>> => ({
+  of: (asked) => some.some(ask(asked)),
+  sql: join(some, "OR")
 })
 /** Of a column that is never null. */
 const not = <A>(condition: Condition<A>): Condition<A> => ({
@@ -165,51 +141,47 @@ const when = <A, B, C>(condition: Condition<A>, then: NumberOf<B>, otherwise: Nu
   sql: `(CASE WHEN ${condition.sql} THEN ${then.sql} ELSE ${otherwise.sql} END)`
 })
 
-/** The states in which a worker has something to do. */
-export const openStates = ["accepted", "unknown"] as const
-
 /** An index has the text as its condition. */
 export const isOpen = isOneOf(payout("state"), openStates)
 
 /** Its withdrawal is looked up when it is due: it has one, and its end is not known yet, or is doubted. */
 export const isLookedUp = isKnown(payout("lookups"))
 
-/** What is said of its end is not what its state says, or the service says both. An index has the text as its condition. */
-export const isClaimed = either(
+/** What is said of its end is not what its state says, or the service says both. */
+export const isClaimed = any(
   payout("contradicted"),
-  both(isKnown(payout("endedAs")), not(isSame(payout("endedAs"), payout("state"))))
+  all(isKnown(payout("endedAs")), not(isSame(payout("endedAs"), payout("state"))))
 )
 
-/** A person has to find out how it ended: see `toCheck` of `PayoutStatus`. */
-export const isToCheck = either(isClaimed, both(isOneOf(payout("state"), ["posted"]), isNull(payout("lookups"))))
+/** A person has to find out how it ended: see `toCheck` of `PayoutStatus`. An index has the text as its condition. */
+export const isToCheck = any(isClaimed, all(isOneOf(payout("state"), ["posted"]), isNull(payout("lookups"))))
 
 /** The time has come before which it is not sent. */
-export const isDueBy = either(isNull(payout("notBefore")), isAtMost(payout("notBefore"), given("now")))
+export const isDueBy = any(isNull(payout("notBefore")), isAtMost(payout("notBefore"), given("now")))
 
 /** A request of it left, as far as this database knows. */
 const wasSent = isAtMost(constant(1), payout("sends"))
 
+/** What was not to be sent before the move of the database cannot have been. */
+const wasDueBeforeMove = any(isNull(payout("notBefore")), isAtMost(payout("notBefore"), account("movedAt")))
+
 /**
  * What became of it may be lost: it was submitted before the account was in this database, or within the horizon after that, so that an
- * earlier row of its reference may be lost. What was not to be sent before the move cannot have been.
+ * earlier row of its reference may be lost.
  */
-export const mayBeLost = both(
+export const mayBeLost = all(
   isAtMost(minus(payout("submittedAt"), given("horizon")), account("movedAt")),
-  either(
-    isAtMost(account("movedAt"), payout("submittedAt")),
-    either(isNull(payout("notBefore")), isAtMost(payout("notBefore"), account("movedAt")))
-  )
+  any(isAtMost(account("movedAt"), payout("submittedAt")), wasDueBeforeMove)
 )
 
 /** It is of this database: it was submitted since the account is in it, or could not be sent before. Asked of what has no mark. */
-export const isOfThisDatabase = either(
+export const isOfThisDatabase = any(
   isNull(account("movedAt")),
-  either(
-    not(isAtMost(payout("submittedAt"), account("movedAt"))),
-    both(
-      isOneOf(payout("state"), ["accepted"]),
-      both(isKnown(payout("notBefore")), not(isAtMost(payout("notBefore"), account("movedAt"))))
-    )
+  not(isAtMost(payout("submittedAt"), account("movedAt"))),
+  all(
+    isOneOf(payout("state"), ["accepted"]),
+    isKnown(payout("notBefore")),
+    not(isAtMost(payout("notBefore"), account("movedAt")))
   )
 )
 
@@ -228,34 +200,30 @@ export const limits = ["Limit", "Balance", "Credentials", "RefusalUnknown"] as c
 >
 
 /** The account has a limit that its user knows; or the service refuses it for a limit, the balance or the credentials, or did within the horizon. */
-const isLimited = either(
-  either(either(isKnown(account("pacePer")), isKnown(account("windowFrom"))), isOneOf(account("heldBecause"), limits)),
-  both(isKnown(account("limitedAt")), isAtMost(distance(given("now"), account("limitedAt")), given("horizon")))
+const isLimited = any(
+  isKnown(account("pacePer")),
+  isKnown(account("windowFrom")),
+  isOneOf(account("heldBecause"), limits),
+  all(isKnown(account("limitedAt")), isAtMost(distance(given("now"), account("limitedAt")), given("horizon")))
 )
 
 /** What a payout waits for since a time of its own, and not with its account. */
 export const uncountedCauses = ["DailyCap", "OtherClientId"] as const
 
-/**
- * Until when the wait of a payout is counted. Only one of which nothing can have left waits uncounted, for three days: for the cap of a day, a limit
- * of the account, the balance, a pause, and other credentials, while a worker is seen.
- */
-const countedUntil = when(
-  both(both(isNull(payout("mayHaveLeftAt")), isUncounted), both(isKnown(account("servedAt")), isSeen)),
-  earliest(
-    given("now"),
-    latest(
-      latest(payout("wantedAt"), account("servedAt")),
-      earliest(
-        when(
-          both(isOneOf(payout("because"), uncountedCauses), isKnown(payout("waitsSince"))),
-          payout("waitsSince"),
-          given("now")
-        ),
-        earliest(when(account("paused"), account("pausedAt"), given("now")), when(isLimited, constant(0), given("now")))
-      )
-    )
+/** Since when a payout waits uncounted: for the cap of a day or other credentials, for a pause, or for a limit of the account. */
+const uncountedSince = earliest(
+  when(
+    all(isOneOf(payout("because"), uncountedCauses), isKnown(payout("waitsSince"))),
+    payout("waitsSince"),
+    given("now")
   ),
+  earliest(when(account("paused"), account("pausedAt"), given("now")), when(isLimited, constant(0), given("now")))
+)
+
+/** Until when the wait of a payout is counted. Only one of which nothing can have left waits uncounted, for three days, while a worker is seen. */
+const countedUntil = when(
+  all(isNull(payout("mayHaveLeftAt")), isUncounted, isKnown(account("servedAt")), isSeen),
+  earliest(given("now"), latest(latest(payout("wantedAt"), account("servedAt")), uncountedSince)),
   given("now")
 )
 
@@ -266,49 +234,50 @@ export const waitedMillis = minus(countedUntil, payout("wantedAt"))
 const isWanted = isAtMost(distance(countedUntil, payout("wantedAt")), given("horizon"))
 
 /** No request of it may have left longer ago than the horizon, nor at a time that lies ahead by more. */
-const isRepeatable = either(
+const isRepeatable = any(
   isNull(payout("mayHaveLeftAt")),
   isAtMost(distance(given("nowHere"), payout("mayHaveLeftAt")), given("horizon"))
 )
 
 /** It may be sent at this time: the service still knows its key, or has not seen it. */
-export const isInTime = both(isWanted, isRepeatable)
+export const isInTime = all(isWanted, isRepeatable)
 
 const orZero = <A>(term: NumberOf<A>) => when(isKnown(term), term, constant(0))
 
 /** The time of the account's next request has come. One that was set later than now counts as none: a clock was wrong. */
-export const isNextNow = either(
+export const isNextNow = any(
   not(isAtMost(orZero(account("setAt")), given("now"))),
   isAtMost(orZero(account("nextAt")), given("now"))
 )
 
 /** The account has no time to wait for: its requests need no turns. */
-export const isWithoutTurns = both(isNull(account("pacePer")), isNextNow)
+export const isWithoutTurns = all(isNull(account("pacePer")), isNextNow)
 
 const isAfterOpening = isAtMost(account("windowFrom"), given("minute"))
 const isBeforeClosing = not(isAtMost(account("windowTo"), given("minute")))
 const isOfOneDay = isAtMost(account("windowFrom"), account("windowTo"))
 
 /** The window of the account is open, or it has none. What is in doubt after a request of its own is asked outside of it. */
-export const isInWindow = either(
-  either(isNull(account("windowFrom")), both(isKnown(payout("mayHaveLeftAt")), wasSent)),
-  either(
-    both(isOfOneDay, both(isAfterOpening, isBeforeClosing)),
-    both(not(isOfOneDay), either(isAfterOpening, isBeforeClosing))
-  )
+export const isInWindow = any(
+  isNull(account("windowFrom")),
+  all(isKnown(payout("mayHaveLeftAt")), wasSent),
+  all(isOfOneDay, isAfterOpening, isBeforeClosing),
+  all(not(isOfOneDay), any(isAfterOpening, isBeforeClosing))
 )
 
-/** Nobody paused the account or changed its cap, and the service has not refused it since the payout was taken. */
-const isAtWork = both(
-  both(not(account("paused")), isSame(account("dailyCap"), given("dailyCap"))),
-  isSame(account("refusals"), given("refusals"))
+/**
+ * A request of the payout may be sent: nobody paused the account or changed its cap, and the service has not refused it since the payout
+ * was taken; the worker's sender is that of the account, where a mock has none; and it is its time.
+ */
+export const maySend = all(
+  not(account("paused")),
+  isSame(account("dailyCap"), given("dailyCap")),
+  isSame(account("refusals"), given("refusals")),
+  isSame(account("fingerprint"), given("sender")),
+  isDueBy,
+  isInWindow,
+  isInTime
 )
-
-/** The worker's sender is that of the account. Without one, as of a mock, nothing is sent from an account that has one. */
-const isOfSender = isSame(account("fingerprint"), given("sender"))
-
-/** A request of the payout may be sent. */
-export const maySend = both(both(isAtWork, isOfSender), both(both(isDueBy, isInWindow), isInTime))
 
 /** A condition as SQL, with the values that are given. */
 export const fragmentOf = (

@@ -52,13 +52,6 @@ export const makeDays = ({ dialect, sql }: Database, account: string) => {
       ),
     /** The statement that subtracts from the sum of a day. */
     subtractFromDay: (day: string, amount: number) =>
-      sql`UPDATE ${days} SET spent = spent - CAST(${amount} AS BIGINT) WHERE account = ${account} AND day = ${day}`,
-    /** The last day that has a sum, if it is after a day. */
-    dayAfter: (day: string) =>
-      Effect.map(
-        sql<{ readonly day: string; readonly spent: unknown }>`SELECT day AS "day", spent AS "spent" FROM ${days}
-          WHERE account = ${account} AND day > ${day} AND spent > 0 ORDER BY day DESC LIMIT 1`,
-        ([row]) => (row === undefined ? undefined : { day: row.day, spent: Number(row.spent) })
-      )
+      sql`UPDATE ${days} SET spent = spent - CAST(${amount} AS BIGINT) WHERE account = ${account} AND day = ${day}`
   }
 }

@@ -4,10 +4,9 @@
  */
 import { plainWord } from "../../../contract/StatusWords.ts"
 import { PayoutState } from "../../PayoutState.ts"
-import { openStates as open } from "./conditions.ts"
 import type { Entry, Event, Guard, Tag } from "./events.ts"
 import * as Moves from "./moves.ts"
-import type { Changes, Row } from "./row.ts"
+import { type Changes, openStates as open, type Row } from "./row.ts"
 
 type States = ReadonlyArray<PayoutState>
 type When<Happened> = Guard<Happened> | undefined

@@ -5,6 +5,7 @@ import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
+import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import type { InvalidRequest } from "../../../contract/PaymentsError.ts"
 import { invalidWithdrawal } from "../../../contract/WithdrawalCheck.ts"
@@ -30,49 +31,40 @@ export const readChange = Schema.decodeSync(AccountEntry)
 
 const isBecause = Schema.is(becauseOf.accepted)
 
+/** The fields that are not null. */
+const present = <A extends object>(fields: A) =>
+  // Nothing else is left out.
+  Record.filter({ ...fields }, Predicate.isNotNull) as { readonly [Name in keyof A]?: Exclude<A[Name], null> }
+
+const timeOf = (millis: number | null) => (millis === null ? null : DateTime.makeUnsafe(millis))
+const centavosOf = (amount: number | null) => (amount === null ? null : Centavos.make(amount))
+
 /** The account as its users see it. The entries of its table are the library's own: one that cannot be read is a defect. */
 export const accountOf = (
-  {
-    account,
-    companyId,
-    dailyCap,
-    fingerprint,
-    heldAt,
-    heldBecause,
-    lookupAt,
-    lookupsStoppedAt,
-    maxAmount,
-    paceMost,
-    pacePer,
-    pause,
-    paused,
-    servedAt,
-    windowFrom,
-    windowTo
-  }: Account,
+  { account, fingerprint, companyId, heldAt, heldBecause, lookupsStoppedAt, pause, paused, ...row }: Account,
   changes: ReadonlyArray<string>
-): PayoutAccount => ({
-  account,
-  paused,
-  ...(servedAt !== null && { servedAt: DateTime.makeUnsafe(servedAt) }),
-  ...(fingerprint !== null && { fingerprint }),
-  ...(companyId !== null && { companyId }),
-  ...(pause !== null && { lastPause: Schema.decodeSync(PauseEntry)(pause) }),
-  ...(heldAt !== null &&
-    isBecause(heldBecause) && { refusedSince: { at: DateTime.makeUnsafe(heldAt), because: heldBecause } }),
-  ...(lookupsStoppedAt !== null && {
-    confirmStopped: {
-      at: DateTime.makeUnsafe(lookupsStoppedAt),
-      probeAt: DateTime.makeUnsafe(lookupAt ?? lookupsStoppedAt)
-    }
-  }),
-  ...(paceMost !== null && pacePer !== null && { pace: { most: paceMost, per: Duration.millis(pacePer) } }),
-  ...(windowFrom !== null &&
-    windowTo !== null && { window: { from: textOfMinute(windowFrom), to: textOfMinute(windowTo) } }),
-  ...(dailyCap !== null && { dailyCap: Centavos.make(dailyCap) }),
-  ...(maxAmount !== null && { maxAmount: Centavos.make(maxAmount) }),
-  changes: changes.map((entry) => readChange(entry))
-})
+): PayoutAccount => {
+  const [at, stoppedAt] = [timeOf(heldAt), timeOf(lookupsStoppedAt)]
+  const { paceMost, pacePer, windowFrom, windowTo } = row
+  const isOfWindow = windowFrom !== null && windowTo !== null
+  return {
+    account,
+    paused,
+    ...present({
+      servedAt: timeOf(row.servedAt),
+      fingerprint,
+      companyId,
+      lastPause: pause === null ? null : Schema.decodeSync(PauseEntry)(pause),
+      refusedSince: at && isBecause(heldBecause) ? { at, because: heldBecause } : null,
+      confirmStopped: stoppedAt && { at: stoppedAt, probeAt: timeOf(row.lookupAt) ?? stoppedAt },
+      pace: paceMost !== null && pacePer !== null ? { most: paceMost, per: Duration.millis(pacePer) } : null,
+      window: isOfWindow ? { from: textOfMinute(windowFrom), to: textOfMinute(windowTo) } : null,
+      dailyCap: centavosOf(row.dailyCap),
+      maxAmount: centavosOf(row.maxAmount)
+    }),
+    changes: changes.map((entry) => readChange(entry))
+  }
+}
 
 /** The text of an entry, with the fields of the changed row. */
 export const entryOf = (entry: Entry, { mayHaveLeftAt, state, updatedAt }: Row): string =>
@@ -80,7 +72,7 @@ export const entryOf = (entry: Entry, { mayHaveLeftAt, state, updatedAt }: Row):
     ...entry,
     at: DateTime.makeUnsafe(updatedAt),
     state,
-    ...(mayHaveLeftAt !== null && { mayHaveLeftAt: DateTime.makeUnsafe(mayHaveLeftAt) })
+    ...present({ mayHaveLeftAt: timeOf(mayHaveLeftAt) })
   })
 
 /** The first change of a payout. Its row shows it, so the table has no entry for it. */
@@ -89,7 +81,7 @@ export const submittedOf = ({ amount, submittedAt, submittedBy }: Row): PayoutCh
   at: DateTime.makeUnsafe(submittedAt),
   state: "accepted",
   amount: Centavos.make(amount),
-  ...(submittedBy !== null && { by: submittedBy })
+  ...present({ by: submittedBy })
 })
 
 /** Checks the person and the reason of a step. */

@@ -27,16 +27,24 @@ import type { Cursor, Listed } from "./reads.ts"
 
 const pageSize = 200
 
-const paged = (operation: string, page: (after: Cursor) => Effect.Effect<ReadonlyArray<Row>, SqlError>) =>
+/** The rows of all pages, each as `read` gives it. */
+const paged = (
+  operation: string,
+  page: (after: Cursor) => Effect.Effect<ReadonlyArray<Row>, SqlError>,
+  read: (rows: ReadonlyArray<Row>) => Effect.Effect<ReadonlyArray<Row>, SqlError>
+) =>
   Stream.paginate({ at: -1, key: "" }, (after: Cursor) =>
-    Effect.map(mapDatabaseError(operation)(page(after)), (rows) => {
-      const last = rows.at(-1)
-      const next =
-        last === undefined || rows.length < pageSize
-          ? Option.none<Cursor>()
-          : Option.some({ at: last.submittedAt, key: last.idempotencyKey })
-      return [rows, next] as const
-    })
+    mapDatabaseError(operation)(
+      Effect.gen(function* () {
+        const rows = yield* page(after)
+        const last = rows.length < pageSize ? undefined : rows.at(-1)
+        const next = Option.map(Option.fromUndefinedOr(last), ({ idempotencyKey: key, submittedAt: at }) => ({
+          at,
+          key
+        }))
+        return [yield* read(rows), next] as const
+      })
+    )
   )
 
 const isUnmarked = ({ mayHaveLeftAt, state }: Row) => state === "accepted" && mayHaveLeftAt === null
@@ -113,16 +121,15 @@ export const makeReading = (core: Core, { account }: Settings, seal: Seal) => {
         return row
       }).pipe(Effect.scoped, Effect.repeat({ while: isOpen }), Effect.map(statusOf), guard("await")),
     list: (listed: Listed = {}) =>
-      Stream.map(
-        paged("list", (after) =>
-          Effect.gen(function* () {
-            // What an account holds is no column of its payouts.
-            const account = listed.because === undefined ? undefined : yield* store.accounts.get
-            const held = account && heldOf(account, account.readAt).because
-            return yield* asRead(store, yield* store.list(listed, after, pageSize, held))
-          })
-        ),
-        statusOf
+      paged(
+        "list",
+        (after) => store.list(listed, after, pageSize),
+        (rows) => asRead(store, rows)
+      ).pipe(
+        Stream.map(statusOf),
+        Stream.filter(
+          (status) => listed.because === undefined || ("because" in status && status.because === listed.because)
+        )
       ),
     /** The entries of the table are the library's own: one that cannot be read is a defect. */
     history: (reference: string): Effect.Effect<ReadonlyArray<PayoutChange>, DatabaseError> =>

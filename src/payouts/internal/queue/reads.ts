@@ -11,12 +11,14 @@ import type { PayoutBecause } from "../../PayoutBecause.ts"
 import type { PayoutState } from "../../PayoutState.ts"
 import { waitsForTime } from "../machine.ts"
 import { isClaimed, isOpen, isToCheck } from "./conditions.ts"
-import type { Held } from "./held.ts"
 import { Count } from "./row.ts"
 import { allColumns, decodeRows, historyTable, type StoreParts, table } from "./storeParts.ts"
 import { recorded } from "./tables.ts"
 
 const decodeCounts = Schema.decodeUnknownEffect(Schema.Array(Count))
+
+/** How many posted payouts are counted at most. */
+const mostPosted = 10_000
 
 /** A position in a list that is ordered by a time and then by the key. */
 export interface Cursor {
@@ -57,15 +59,6 @@ export const makeReads = ({ account, database, due, hasKeyOf }: StoreParts) => {
   const own = () =>
     due.refused.size === 0 ? sql`because` : sql`CASE WHEN ${due.isRefused()} THEN 'Database' ELSE because END`
 
-  /** Whether that is why a row waits, is in doubt or is parked: see `becauseHeld`. */
-  const isFor = (because: PayoutBecause, held: Held["because"]) => {
-    const accepted =
-      held === "Paused"
-        ? sql`CASE WHEN because = 'NotBefore' THEN because ELSE 'Paused' END`
-        : sql`COALESCE(${own()}, ${held ?? null})`
-    return sql`state IN ('accepted', 'unknown', 'parked') AND CASE WHEN state = 'accepted' THEN ${accepted} ELSE because END = ${because}`
-  }
-
   return {
     get: (key: string) => Effect.map(select(sql`${ofAccount} AND idempotency_key = ${key}`), ([row]) => row),
     /** The row of a number of a withdrawal; none where two have it. */
@@ -88,15 +81,16 @@ export const makeReads = ({ account, database, due, hasKeyOf }: StoreParts) => {
         (rows) => rows.map(({ entry }) => entry)
       ),
     /** The oldest first. */
-    list: ({ because, since, state, toCheck, until }: Listed, after: Cursor, limit: number, held?: Held["because"]) => {
+    list: ({ because, since, state, toCheck, until }: Listed, after: Cursor, limit: number) => {
       // A state that the planner does not know keeps it from the index of what waits, which it prefers while its statistics are old.
       const inState = state === undefined ? nothing : sql`state = (SELECT CAST(${state} AS VARCHAR(10))) AND`
-      const why = because === undefined ? nothing : sql`${isFor(because, held)} AND`
+      // What an account waits for is no column of its payouts.
+      const waits = because === undefined ? nothing : sql`state IN ('accepted', 'unknown', 'parked') AND`
       const checked =
         toCheck === undefined ? nothing : sql`${sql.literal(toCheck ? isToCheck.sql : `NOT ${isToCheck.sql}`)} AND`
       const from = since === undefined ? nothing : sql`submitted_at >= ${DateTime.toEpochMillis(since)} AND`
       const to = until === undefined ? nothing : sql`submitted_at < ${DateTime.toEpochMillis(until)} AND`
-      return select(sql`${ofAccount} AND ${inState} ${why} ${checked} ${from} ${to} (submitted_at, idempotency_key) > (${after.at}, ${after.key})
+      return select(sql`${ofAccount} AND ${inState} ${waits} ${checked} ${from} ${to} (submitted_at, idempotency_key) > (${after.at}, ${after.key})
         ORDER BY submitted_at, idempotency_key LIMIT ${limit}`)
     },
     /** The given keys whose rows are open. */
@@ -113,7 +107,8 @@ export const makeReads = ({ account, database, due, hasKeyOf }: StoreParts) => {
       select(sql`${ofAccount} AND amount = ${amount} AND submitted_at >= ${since}
         AND (state NOT IN ('failed', 'refused', 'cancelled') OR submitted_at <= ${movedAt}) ORDER BY submitted_at, idempotency_key`),
     /**
-     * The counts of what waits, is posted or has to be checked. What was posted before `postedSince` is not counted: see `signals.ts`.
+     * The counts of what waits, is posted or has to be checked. Of what was posted since `postedSince` the oldest are counted, so that
+     * no number of ended payouts makes it slower.
      * `today`: when the day began.
      */
     counts: (postedSince: number, today: number) =>
@@ -122,28 +117,24 @@ export const makeReads = ({ account, database, due, hasKeyOf }: StoreParts) => {
         const isForTime = sql.in("because", waitsForTime)
         // The first request of it, which is no alarm before its deadline.
         const isUnderWay = sql`may_have_left_at = marked_at AND under_way_until > ${now}`
-        const cause = sql`CASE WHEN state = 'unknown' THEN CASE WHEN ${isUnderWay} THEN 'UnderWay' END WHEN ${isForTime} AND (due_at <= ${now} OR tries > 0) THEN NULL ELSE ${own()} END`
+        const why = sql`CASE WHEN state = 'unknown' THEN CASE WHEN ${isUnderWay} THEN 'UnderWay' END WHEN ${isForTime} AND (due_at <= ${now} OR tries > 0) THEN NULL ELSE ${own()} END`
         const time = sql`CASE WHEN ${isForTime} THEN CASE WHEN tries > 0 THEN ${today} ELSE due_at END ELSE 0 END`
-        const counted = (time: string) =>
-          sql.literal(`COUNT(*) AS "count", MIN(${time}) AS "oldest", SUM(amount) AS "amount"`)
         const latest = sql.literal(dialect === "pg" ? "GREATEST" : "MAX")
         const since = sql`CASE WHEN state = 'unknown' THEN may_have_left_at ELSE ${latest}(submitted_at, COALESCE(not_before, 0), ${time}) END`
+        const counted = (time: Fragment) => sql`COUNT(*) AS "count", MIN(${time}) AS "oldest", SUM(amount) AS "amount"`
         // Without statistics of its tables, SQLite takes another index, and reads every row.
-        const by = (index: string) =>
-          dialect === "pg" ? nothing : sql.literal(`INDEXED BY effect_pix_payouts_${index}`)
-        const ofPosted = (index: string) =>
-          sql`FROM ${payouts} ${by(index)} WHERE ${ofAccount} AND state = 'posted' AND marked_at >= ${postedSince}`
-        const claimed = sql.literal(isClaimed.sql)
-        const saidBy = sql`CASE WHEN contradicted THEN 'Contradicted' WHEN ended_as = 'unlisted' THEN 'Unlisted' ELSE 'Claimed' END`
+        const by = (index: string) => sql.literal(dialect === "pg" ? "" : `INDEXED BY effect_pix_payouts_${index}`)
+        const posted = sql`SELECT marked_at, amount FROM ${payouts} ${by("posted")}
+          WHERE ${ofAccount} AND state = 'posted' AND marked_at >= ${postedSince} ORDER BY marked_at LIMIT ${mostPosted}`
+        const cause = sql`CASE WHEN contradicted THEN 'Contradicted' WHEN ended_as = 'unlisted' THEN 'Unlisted'
+          WHEN ${sql.literal(isClaimed.sql)} THEN 'Claimed' ELSE 'Unconfirmed' END`
         const unlisted = sql`CASE WHEN ended_as = 'unlisted' THEN COALESCE(word, 'other') END`
-        const isAny = sql.literal("HAVING COUNT(*) > 0")
         return Effect.flatMap(
-          sql`SELECT 'Waits' AS "of", state AS "state", ${cause} AS "cause", NULL AS "word", COUNT(*) AS "count", MIN(${since}) AS "oldest", SUM(amount) AS "amount"
+          sql`SELECT 'Waits' AS "of", state AS "state", ${why} AS "cause", NULL AS "word", ${counted(since)}
             FROM ${payouts} WHERE ${ofAccount} AND ${hasRecord} AND state IN ('accepted', 'unknown', 'parked') GROUP BY 2, 3
-          UNION ALL SELECT 'Posted', 'posted', NULL, NULL, ${counted("marked_at")} ${ofPosted("posted")} ${isAny}
-          UNION ALL SELECT 'ToCheck', 'posted', 'Unconfirmed', NULL, ${counted("marked_at")} ${ofPosted("unconfirmed")} AND lookups IS NULL ${isAny}
-          UNION ALL SELECT 'ToCheck', 'posted', ${saidBy}, ${unlisted}, ${counted("submitted_at")}
-            FROM ${payouts} ${by("claimed")} WHERE ${ofAccount} AND ${claimed} GROUP BY 3, 4`,
+          UNION ALL SELECT 'Posted', 'posted', NULL, NULL, ${counted(sql`marked_at`)} FROM (${posted}) AS posted HAVING COUNT(*) > 0
+          UNION ALL SELECT 'ToCheck', 'posted', ${cause}, ${unlisted}, ${counted(sql`submitted_at`)}
+            FROM ${payouts} ${by("check")} WHERE ${ofAccount} AND ${sql.literal(isToCheck.sql)} GROUP BY 3, 4`,
           (rows) => Effect.orDie(decodeCounts(rows))
         )
       })

@@ -15,7 +15,6 @@ import { Reais } from "../../../pix/Money.ts"
 import { PayoutRefusal } from "../../Payout.ts"
 import { PayoutState } from "../../PayoutState.ts"
 import { Bool, Int, orNull, startingAt } from "./columns.ts"
-import * as Conditions from "./conditions.ts"
 
 /** One row. What `Row.make` is not given has the default of the table. Times are in milliseconds since 1970. */
 export const Row = Schema.Struct({
@@ -113,8 +112,9 @@ export type Changes = Partial<
   Omit<Row, "account" | "idempotencyKey" | "reference" | "amount" | "version" | "updatedAt" | "submittedAt">
 >
 
-/** The states in which the worker has something to do. */
-export const isOpen = (payout: Pick<Row, "state">): boolean => Conditions.isOpen.of({ payout })
+/** The states in which a worker has something to do. */
+export const openStates: ReadonlyArray<PayoutState> = ["accepted", "unknown"]
+export const isOpen = ({ state }: Pick<Row, "state">): boolean => openStates.includes(state)
 
 const Failure = Schema.fromJsonString(
   Schema.toCodecJson(Schema.Union([PayoutRefusal, OutcomeUnknown, IdempotencyConflict]))

@@ -10,7 +10,6 @@ import type { SqlError } from "effect/sql/SqlError"
 import { invalidWithdrawal } from "../../../contract/WithdrawalCheck.ts"
 import { Centavos } from "../../../pix/Money.ts"
 import { DatabaseError } from "../../../durable/Database.ts"
-import { log } from "../../../internal/spans.ts"
 import { LooksAlike, type PayoutItem, PayoutsNotAccepted, ReferenceConflict } from "../../Payout.ts"
 import type { Seal } from "../../Seal.ts"
 import { type Judged, makeFindAlike } from "./alike.ts"
@@ -27,7 +26,6 @@ import {
 } from "./request.ts"
 import { Row } from "./row.ts"
 import type { Settings } from "../../PayoutQueueOptions.ts"
-import type { Store } from "./store.ts"
 
 export type Wrong = PayoutsNotAccepted["wrong"][number]
 
@@ -44,22 +42,6 @@ interface Inserted {
 
 /** How long a run compares its payouts with earlier ones, in milliseconds. */
 const aDay = 86_400_000
-
-/** Warns of payouts that no worker will send, as where the name of the account is misspelt: it looks once a minute. */
-const makeServedWarning = ({ accounts }: Store, account: string): Effect.Effect<void, SqlError> => {
-  let isServed = false
-  let readAt = Number.NEGATIVE_INFINITY
-  return Effect.gen(function* () {
-    const now = yield* Clock.currentTimeMillis
-    if (isServed || now - readAt < 60_000) return
-    readAt = now
-    isServed = (yield* accounts.get).servedAt !== null
-    if (isServed) return
-    yield* log("Warn", `Payouts are submitted to the account ${account}, which no worker ever served.`, {
-      "payments.account": account
-    })
-  })
-}
 
 /** The sum of payouts in centavos, each key once. Beyond the safe integers it is above every limit. */
 export const sumOf = (payouts: ReadonlyArray<Pick<Submission, "amount" | "idempotencyKey">>): number => {
@@ -99,7 +81,6 @@ const conflictOf = (row: Row, earlier: Row, isSame: boolean): ReferenceConflict 
 export const makeAccept = (core: Core, settings: Settings, seal: Seal) => {
   const { store } = core
   const { account } = settings
-  const warnIfUnserved = makeServedWarning(store, account)
   const findAlike = makeFindAlike(store, seal)
   /** A run compares its payouts with others. */
   const transactionOf = (run: Run | undefined) => (run === undefined ? store.transaction : store.readCommitted)
@@ -161,7 +142,6 @@ export const makeAccept = (core: Core, settings: Settings, seal: Seal) => {
     wanted: Effect.Success<ReturnType<typeof sealAll>>,
     run: Run | undefined
   ) {
-    yield* warnIfUnserved
     const rows: Array<Row> = []
     const judged: Array<Judged> = []
     /** By key, since the same line twice is one payout. */

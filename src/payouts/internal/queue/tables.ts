@@ -14,7 +14,7 @@
 import { dueColumns } from "../../../durable/Due.ts"
 import type { Tables } from "../../../durable/Tables.ts"
 import { PayoutState } from "../../PayoutState.ts"
-import { isClaimed, isLookedUp, isOpen } from "./conditions.ts"
+import { isLookedUp, isOpen, isToCheck } from "./conditions.ts"
 
 const states = PayoutState.literals.map((state) => `'${state}'`).join(", ")
 
@@ -83,12 +83,11 @@ const create = (types: Types) => [
   `CREATE INDEX effect_pix_payouts_state ON effect_pix_payouts (account, state, submitted_at, idempotency_key) WHERE ${recorded}`,
   `CREATE INDEX effect_pix_payouts_open ON effect_pix_payouts (account, due_at) WHERE ${isOpen.sql}`,
   `CREATE INDEX effect_pix_payouts_lookups ON effect_pix_payouts (account, due_at) WHERE ${isLookedUp.sql}`,
-  // All that is counted of what is posted: a row leaves them when its end is known.
   "CREATE INDEX effect_pix_payouts_digest ON effect_pix_payouts (account, digest) WHERE digest IS NOT NULL",
+  // All that is counted of what is posted: a row leaves it when its end is known.
   "CREATE INDEX effect_pix_payouts_posted ON effect_pix_payouts (account, marked_at, amount) WHERE state = 'posted'",
-  "CREATE INDEX effect_pix_payouts_unconfirmed ON effect_pix_payouts (account, marked_at, amount) WHERE state = 'posted' AND lookups IS NULL",
   "CREATE INDEX effect_pix_payouts_withdrawal ON effect_pix_payouts (account, withdrawal_id) WHERE withdrawal_id IS NOT NULL",
-  `CREATE INDEX effect_pix_payouts_claimed ON effect_pix_payouts (account, submitted_at, idempotency_key) WHERE ${isClaimed.sql}`,
+  `CREATE INDEX effect_pix_payouts_check ON effect_pix_payouts (account, submitted_at, idempotency_key) WHERE ${isToCheck.sql}`,
   "CREATE INDEX effect_pix_payouts_amount ON effect_pix_payouts (account, amount, submitted_at)",
   `CREATE INDEX effect_pix_payouts_data ON effect_pix_payouts (account, updated_at) WHERE ${ended} AND request IS NOT NULL`,
   `CREATE TABLE effect_pix_payout_accounts (
