@@ -9,11 +9,6 @@ const install = [`npm init -y && npm pkg set type=module`, `npm install effect-p
 
 const pages: Record<string, string> = {
   "README.md": fence(...install, "npx --no-install effect-pix sandbox    # the gateway, with this page"),
-  "docs/first-service.md": fence(
-    "mkdir shop && cd shop && npm init -y && npm install effect-pix effect@~4.1.0",
-    "cp -r node_modules/effect-pix/docs/examples/service/. .",
-    "npm install effect-pix effect@~4.1.0    # into the package.json of the copy, with all that it needs"
-  ),
   "docs/getting-started.md": fence(...install),
   "docs/leiame.md": fence(...install, "npx --no-install effect-pix sandbox    # o gateway, com esta página")
 }

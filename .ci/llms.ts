@@ -20,7 +20,7 @@ const page = (path: string) => {
 /** The index of the current docs. */
 const index = (): string => {
   const { description, name } = JSON.parse(read("package.json"))
-  const others = find("docs/**/*.{ts,sql,yml,json}")
+  const others = find("docs/**/*.{ts,py,sql,yml,yaml,json}")
   return [
     `# ${name}`,
     `> ${description}`,
@@ -49,9 +49,14 @@ const skill = (): string => {
     `  library: ${name}`,
     `  library_version: "${version}"`,
     "sources:",
-    ...["AGENTS.md", "docs/outcomes.md", "docs/checkout.md", "docs/webhooks.md", "docs/testing.md"].map(
-      (page) => `  - ${page}`
-    ),
+    ...[
+      "AGENTS.md",
+      "docs/outcomes.md",
+      "docs/charging.md",
+      "docs/webhooks.md",
+      "docs/first-payout.md",
+      "docs/testing.md"
+    ].map((page) => `  - ${page}`),
     "---"
   ]
   return `${head.join("\n")}\n\n${guide.replaceAll("](", "](../../").replaceAll("](../../http", "](http")}`

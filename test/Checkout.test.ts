@@ -1,5 +1,4 @@
-import { readFileSync } from "node:fs"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { HttpRouter, HttpServer } from "effect/http"
@@ -45,13 +44,6 @@ const idIn = (charge: { readonly transactionId: string } | undefined) =>
   charge?.transactionId.replaceAll("-", "") ?? "none"
 
 describe("the checkout page", () => {
-  it("charges by the lines that the documentation shows", () => {
-    const read = (file: string) => readFileSync(new URL(`../docs/${file}`, import.meta.url), "utf8")
-    const [, shown = ""] = /^```txt\n(.*?)^```$/ms.exec(read("checkout.md")) ?? []
-    assert.include(shown, "OrderCharge.get")
-    assert.include(read("examples/checkout.ts"), shown)
-  })
-
   checkoutPage("charges when the button is pressed, and shows what pays the charge", function* ({ sandbox, visit }) {
     const before = yield* visit("GET", "/orders/42")
     assert.include(before.body, "R$ 25,00")

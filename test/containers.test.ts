@@ -1,5 +1,5 @@
 /**
- * Tests the Compose file of docs/sandbox.md. The built command runs its sandbox, and the environment of its program
+ * Tests docs/examples/compose.yaml. The built command runs its sandbox, and the environment of its program
  * makes a client that reaches the sandbox by its name. The test changes only the port, the folder of the state and the
  * addresses of the names.
  */
@@ -24,10 +24,9 @@ const Service = Schema.Struct({
 })
 const Compose = Schema.Struct({ services: Schema.Struct({ sandbox: Service, shop: Service }) })
 
-const page = readFileSync(resolve(import.meta.dirname, "../docs/sandbox.md"), "utf8")
-const compose = Effect.suspend(() =>
-  Schema.decodeUnknownEffect(Compose)(Yaml.parse(/^```yaml\n(.*?)^```$/ms.exec(page)?.[1] ?? ""))
-)
+const read = (file: string) => readFileSync(resolve(import.meta.dirname, "../docs", file), "utf8")
+const page = read("sandbox.md")
+const compose = Effect.suspend(() => Schema.decodeUnknownEffect(Compose)(Yaml.parse(read("examples/compose.yaml"))))
 
 const Banner = Schema.fromJsonString(
   Schema.Struct({ baseUrl: Schema.String, webhooks: Schema.Array(Schema.String), state: Schema.String })
@@ -55,7 +54,7 @@ const dispatcher = Effect.acquireRelease(
   (agent) => Effect.promise(() => agent.close())
 )
 
-describe("the Compose file of docs/sandbox.md", () => {
+describe("docs/examples/compose.yaml", () => {
   live(
     "its program creates a charge at the sandbox by the sandbox's name, and logs a warning about plain http",
     function* () {

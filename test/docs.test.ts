@@ -25,21 +25,60 @@ const text = String.raw`[^"'\[\](){}|;:#<>]+`
 const node = String.raw`\w+(?:\[${text}\]|\{${text}\}|\(\[${text}\]\)|\[\(${text}\)\])?`
 const flow = String.raw`${node} (?:-->|-- ${text} -->|-\. ${text} \.->) ${node}`
 const lineOf = new Map([
-  ["stateDiagram-v2", String.raw`(?:\[\*\]|\w+) --> \w+(?:: ${text})?`],
   ["flowchart LR", flow],
-  ["flowchart TD", flow],
   [
     "sequenceDiagram",
     String.raw`participant \w+(?: as ${text})?|\w+(?:->>|-->>|--x)\w+: ${text}|Note over \w+(?:,\w+)?: ${text}`
   ]
 ])
 
+/** The sentences of a page, outside of its tables, its code and what is generated. A code in a line is one word. */
+const sentencesOf = (page: string) =>
+  page
+    .replaceAll(/^[ \t]*```.*?^[ \t]*```$/gms, "\n\n")
+    .replaceAll(/<!-- Written by [^]*?<!-- The end of what [^]*?-->/g, "\n\n")
+    .replaceAll(/<!--[^]*?-->|^ *\|.*$/gm, "\n\n")
+    .replaceAll(/!?\[([^\]]*)\]\([^)]*\)/g, "$1")
+    .replaceAll(/`[^`]*`/g, "code")
+    .replaceAll(/<a id="[^"]*"><\/a>|[*_]/g, "")
+    .split(/\n\s*\n|\n(?=\s*(?:[-*#]+|\d+\.) )/)
+    .flatMap((part) =>
+      part
+        .replace(/^\s*(?:[-*#]+|\d+\.) /, "")
+        .replaceAll(/\s+/g, " ")
+        .split(/(?<=[.!?][)"”]?) (?=\S)/)
+    )
+
+/** Pages that are rewritten one by one: each that is done leaves this list. */
+const stillLong = new Set([
+  "docs/observability.md",
+  "docs/operating.md",
+  "docs/operations/outages.md",
+  "docs/operations/runbook.md",
+  "docs/rehearsal.md",
+  "docs/security.md"
+])
+
 describe("docs", () => {
+  test("no sentence has more than 25 words, outside of tables and code", () => {
+    for (const file of globSync(["README.md", "docs/**/*.md"], { cwd: root })) {
+      if (stillLong.has(file)) continue
+      const long = sentencesOf(read(file)).filter(
+        (one) => one.split(" ").filter((word) => /[\p{L}\p{N}]/u.test(word)).length > 25
+      )
+      assert.deepStrictEqual(long, [], file)
+    }
+  })
+
+  test("the docs have at most 24 pages", () => {
+    assert.isAtMost(globSync("docs/**/*.md", { cwd: root }).length, 24)
+  })
+
   test("each line of a diagram is one that GitHub draws", () => {
     const diagrams = globSync("docs/**/*.md", { cwd: root }).flatMap((file) =>
       Array.from(read(file).matchAll(/^```mermaid\n(.*?)^```$/gms), ([, body = ""]) => ({ file, body }))
     )
-    assert.isAtLeast(diagrams.length, 4)
+    assert.isAtLeast(diagrams.length, 2)
     for (const { body, file } of diagrams) {
       const [head = "", ...lines] = body.trimEnd().split("\n")
       const line = lineOf.get(head)

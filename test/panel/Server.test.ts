@@ -174,17 +174,15 @@ live("as seen, a charge's webhook goes to its postbackUrl on this machine alone"
 })
 
 const python = spawnSync("python3", ["--version"]).status === 0
-/** The program that docs/sandbox.md shows. */
-const script = /^```python\n(.*?)^```/ms.exec(
-  readFileSync(new URL("../../docs/sandbox.md", import.meta.url), "utf8")
-)?.[1]
+/** The program to which docs/sandbox.md leads. */
+const script = readFileSync(new URL("../../docs/examples/sandbox.py", import.meta.url), "utf8")
 
 live.skipIf(!python)(
   `the Python client of the docs charges, pays and looks up${python ? "" : " (no python3 here)"}`,
   served,
   function* () {
     const { balance, baseUrl } = yield* Sandbox
-    const program = (script ?? "").replace("http://127.0.0.1:4010", baseUrl)
+    const program = script.replace("http://127.0.0.1:4010", baseUrl)
     assert.include(program, baseUrl)
     yield* Effect.promise(() => promisify(execFile)("python3", ["-c", program]))
     assert.strictEqual(yield* balance, 10_000 + Money.centavos(2500))

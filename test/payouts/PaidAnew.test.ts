@@ -1,6 +1,6 @@
 /**
  * A payout that is ended, and another one that is submitted in its place, in one transaction of the caller: the recipe of
- * docs/after-it-is-sent.md.
+ * docs/payout-queue.md.
  */
 import { assert, describe } from "@effect/vitest"
 import { Effect, Exit, Latch, Fiber, Layer, Option } from "effect"

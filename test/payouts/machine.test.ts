@@ -346,8 +346,8 @@ describe("the wait of a payout", () => {
   })
 })
 
-describe("docs/after-it-is-sent.md", () => {
-  it("has every step of a payout (npm run fix writes it)", () => {
+describe("docs/payout-queue.md", () => {
+  it("has every step of a person (npm run fix writes it)", () => {
     const cells = (text: string) => text.replaceAll(/ +|-{2,}/g, " ")
     for (const { from, page, write } of parts)
       assert.strictEqual(cells(partOf(readFileSync(page, "utf8"), from)), cells(write()), page)

@@ -1,5 +1,5 @@
 /**
- * Stories of payouts that are paid in the place of others, by the recipe of docs/after-it-is-sent.md, in the world of the simulation of money: two processes that die and stand
+ * Stories of payouts that are paid in the place of others, by the recipe of docs/payout-queue.md, in the world of the simulation of money: two processes that die and stand
  * still, a gateway that refuses, loses answers and may contradict itself, lookups, and people who take every step at any time.
  */
 import { Cause, Clock, DateTime, Effect, Exit, Option } from "effect"

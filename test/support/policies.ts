@@ -6,7 +6,7 @@ import { PaymentsPolicy } from "effect-pix"
 export const impatientSettings = { retryReads: Schedule.recurs(2), retryWrites: Schedule.recurs(2) }
 export const impatient = Layer.orDie(PaymentsPolicy.layer(impatientSettings))
 
-/** The two recipes of docs/retries.md: for a call that a person waits for, and for a caller with retries of its own. */
+/** The recipe of docs/errors.md and one more: for a call that a person waits for, and for a caller with retries of its own. */
 export const interactive = PaymentsPolicy.make({
   attemptTimeout: "6 seconds",
   deadline: "10 seconds",

@@ -287,7 +287,7 @@ export const assumptions = [
   ),
   assume(
     "The list is newest first, each row once",
-    "docs/listing.md#what-is-promised-and-on-what-it-rests, src/transactions/internal/pageReader.ts",
+    "docs/reconciling.md#what-is-promised-and-on-what-it-rests, src/transactions/internal/pageReader.ts",
     ({ newest }) =>
       Result.map(
         pageOf(newest),
@@ -353,7 +353,7 @@ export const assumptions = [
   ),
   assume(
     "The gateway has the lookup of a withdrawal, with the fields that were seen",
-    "docs/payouts.md#the-lookup-that-was-seen, src/client/WithdrawalLookup.ts",
+    "docs/payout-queue.md#was-it-paid, src/client/WithdrawalLookup.ts",
     ({ withdrawal, withdrawalId }) =>
       typeof withdrawal === "object" && withdrawal.status === 404
         ? Result.succeed("HTTP 404: it has none, or no withdrawal of this number")
