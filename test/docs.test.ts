@@ -49,15 +49,8 @@ const sentencesOf = (page: string) =>
         .split(/(?<=[.!?][)"”]?) (?=\S)/)
     )
 
-/** Pages that are rewritten one by one: each that is done leaves this list. */
-const stillLong = new Set([
-  "docs/observability.md",
-  "docs/operating.md",
-  "docs/operations/outages.md",
-  "docs/operations/runbook.md",
-  "docs/rehearsal.md",
-  "docs/security.md"
-])
+/** Pages that are not rewritten yet: each that is done leaves this list. */
+const stillLong = new Set(["docs/operations/outages.md", "docs/rehearsal.md"])
 
 describe("docs", () => {
   test("no sentence has more than 25 words, outside of tables and code", () => {
