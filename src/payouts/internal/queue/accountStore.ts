@@ -9,16 +9,25 @@ import * as Schema from "effect/Schema"
 import type { Fragment } from "effect/sql/Statement"
 import * as Str from "effect/String"
 import * as Struct from "effect/Struct"
-import type { Database } from "../../../durable/Database.ts"
+import { type Database, inTransaction } from "../../../durable/Database.ts"
 import { databaseNow } from "../../../durable/Now.ts"
 import { Account, type ReadAccount } from "./account.ts"
 import { Int, orNull } from "./columns.ts"
 import { makeDays, minuteOf } from "./days.ts"
 import { makeIdentityStore } from "./identityStore.ts"
-import { type AccountTime, isSameTime } from "./accountTime.ts"
-import { makeLookupStore, type UpdateAccount } from "./lookupStore.ts"
-import { makeSetPaused } from "./pause.ts"
-import { accountAlias, fragmentOf, isNextNow, isWithoutTurns, maySend } from "./conditions.ts"
+import { type AccountTime, isSameTime, lookupSpacing, spacingOf } from "./accountTime.ts"
+import {
+  accountAlias,
+  fragmentOf,
+  isNextNow,
+  isWithoutTurns,
+  maySend,
+  isOpen,
+  isSeen,
+  isUncounted,
+  uncountedCauses
+} from "./conditions.ts"
+import type { SqlError } from "effect/sql/SqlError"
 
 const table = "effect_pix_payout_accounts"
 
@@ -182,4 +191,82 @@ export const makeAccountStore = (database: Database, account: string) => {
           AND ${isInTurn ? sql.literal("1 = 1") : fragmentOf(database, isWithoutTurns, { now })})`
       })
   }
+}
+
+/** Changes the row of the account under a condition, and returns whether it held. */
+type UpdateAccount = (changes: Fragment, where: Fragment) => Effect.Effect<boolean, SqlError>
+
+const hour = 3_600_000
+
+const makeLookupStore = (database: Database, account: string, update: UpdateAccount) => {
+  const { sql } = database
+  const isPaced = sql.literal(`${accountAlias}.pace_per IS NOT NULL`)
+  return {
+    /**
+     * The turn of a lookup, as a statement that changes the account where its time has come: five a second, or one an hour while they are
+     * stopped. It is a request of the account, and where that has a pace, it takes the time of one, unless one of these `sends` is due.
+     */
+    turn: (read: Pick<Account, "paceMost" | "pacePer">, sends: Fragment, found: Fragment) =>
+      Effect.map(databaseNow(database), (now) => {
+        const next = sql`${now} + CAST(${spacingOf(read)} AS BIGINT)`
+        return sql`UPDATE effect_pix_payout_accounts AS ${sql.literal(accountAlias)}
+          SET lookup_at = ${now} + CASE WHEN lookups_stopped_at IS NULL THEN ${sql.literal(`${lookupSpacing}`)} ELSE ${sql.literal(`${hour}`)} END,
+            next_at = CASE WHEN ${isPaced} THEN ${next} ELSE next_at END, set_at = CASE WHEN ${isPaced} THEN ${now} ELSE set_at END
+          WHERE account = ${account} AND (COALESCE(lookup_at, 0) <= ${now} OR lookup_at > ${now} + ${sql.literal(`${hour}`)})
+            AND ${fragmentOf(database, isNextNow, { now })} AND NOT (${isPaced} AND EXISTS (${sends})) AND EXISTS (${found})
+          RETURNING account`
+      }),
+    /** Stops the lookups, of which one is tried an hour; false where they are stopped, or where one found a record since a time. */
+    stop: (since: number) =>
+      Effect.flatMap(databaseNow(database), (now) =>
+        update(
+          sql`lookups_stopped_at = ${now}, lookup_at = ${now} + ${hour}`,
+          sql`lookups_stopped_at IS NULL AND (lookup_found_at IS NULL OR lookup_found_at < CAST(${since} AS BIGINT))`
+        )
+      ),
+    /** One found a record: they are stopped no more. */
+    found: Effect.flatMap(databaseNow(database), (now) =>
+      update(
+        sql`lookup_found_at = ${now}, lookup_at = CASE WHEN lookups_stopped_at IS NULL THEN lookup_at ELSE ${now} END, lookups_stopped_at = NULL`,
+        sql`1 = 1`
+      )
+    )
+  }
+}
+
+/**
+ * Sets the pause. One that ends moves what its never sent payouts are wanted since: the wait for it is not counted while a
+ * worker was seen. Who waits for the cap of a day, or for credentials, has begun an uncounted wait already.
+ */
+const makeSetPaused = (
+  database: Database,
+  account: string,
+  insertIfAbsent: Effect.Effect<unknown, SqlError>,
+  update: UpdateAccount
+) => {
+  const { dialect, sql } = database
+  const accounts = sql("effect_pix_payout_accounts")
+  const served = sql.literal(accountAlias)
+  /** The later one of times, as SQL. */
+  const latest = sql.literal(dialect === "pg" ? "GREATEST" : "MAX")
+
+  return Effect.fnUntraced(function* (paused: boolean, entry: string) {
+    const now = yield* databaseNow(database)
+    yield* insertIfAbsent
+    if (paused) {
+      const changes = sql`paused = ${true}, paused_at = COALESCE(paused_at, ${now}), pause = ${entry}`
+      return yield* update(changes, sql`1 = 1`)
+    }
+    const pause = sql`SELECT paused_at, served_at, seen_at, horizon FROM ${accounts} WHERE account = ${account} AND paused
+        ${sql.literal(dialect === "pg" ? "FOR UPDATE" : "")}`
+    const ended = sql`UPDATE effect_pix_payouts
+        SET wanted_at = wanted_at + ${latest}(0, ${now} - ${latest}(wanted_at, ${served}.paused_at, ${served}.served_at)),
+          version = version + 1
+        FROM (${pause}) AS ${served}
+        WHERE account = ${account} AND ${sql.literal(isOpen.sql)} AND may_have_left_at IS NULL AND (because IS NULL OR NOT ${sql.in("because", uncountedCauses)})
+          AND ${fragmentOf(database, isUncounted, { now })}
+          AND ${served}.served_at IS NOT NULL AND ${fragmentOf(database, isSeen, { now, horizon: sql`${served}.horizon` })}`
+    const changes = sql`paused = ${false}, paused_at = NULL, ends_in_row = 0, pause = ${entry}`
+    return yield* inTransaction(database)(Effect.andThen(ended, update(changes, sql`1 = 1`)))
+  })
 }

@@ -12,11 +12,13 @@
 import * as Duration from "effect/Duration"
 import * as Result from "effect/Result"
 import type { RequestWithdrawalError } from "../../../contract/PaymentsError.ts"
-import type { Because } from "../../PayoutBecause.ts"
+import { type Because, becauseOf } from "../../PayoutBecause.ts"
 import { accountCause, causeOfOneOrAll, digestOf, isAboutPayout, sentenceIn } from "../machine.ts"
-import type { Account } from "./account.ts"
+import type { Account, ReadAccount } from "./account.ts"
 import { isNextNow, limits } from "./conditions.ts"
 import type { Row } from "./row.ts"
+import * as Schema from "effect/Schema"
+import { isWindowOpen, untilMinute } from "./days.ts"
 
 /** The columns of the account that say when its next request may leave. */
 export type AccountTime = Pick<
@@ -47,6 +49,9 @@ export type Said =
 
 const minute = 60_000
 const longest = 5 * minute
+
+/** The time between two lookups of an account, by all of its workers: five a second. */
+export const lookupSpacing = 200
 
 /** How long a request may be late, in milliseconds: it leaves in this time after its own, or takes another time. */
 export const marginOf = ({ pacePer }: Pick<Account, "pacePer">): number =>
@@ -229,3 +234,31 @@ export const saidBy = (
     return { _tag: "Nothing" }
   return { _tag: "Unclear", because: "Outage", key }
 }
+
+const dayMillis = 86_400_000
+/** For how long after the time of its next request an account counts as one whose pace holds its payouts: then nobody sends. */
+const paceFor = 60_000
+
+/** Why an account holds what has no cause of its own, and since when it holds nothing. */
+interface Held {
+  readonly because: Because<"accepted"> | undefined
+  readonly since: number
+}
+
+const isBecause = Schema.is(becauseOf.accepted)
+
+/** Why an account holds its payouts at a time of the database. */
+export const heldOf = (account: ReadAccount, now: number): Held => {
+  const { heldBecause, nextAt, pacePer, windowFrom } = account
+  const opened = windowFrom === null ? 0 : now + Duration.toMillis(untilMinute(now, windowFrom)) - dayMillis
+  // A time that was set later than now holds nothing.
+  const isPaced = nextAt !== null && pacePer !== null && (nextAt <= now || leftOf(account, now) > 0)
+  const next = isPaced ? nextAt : 0
+  const ofService = isBecause(heldBecause) ? heldBecause : isPaced && next + paceFor > now ? "Pace" : undefined
+  const because = account.paused ? "Paused" : isWindowOpen(account, now) ? ofService : "Window"
+  return { because, since: Math.min(now, Math.max(opened, next)) }
+}
+
+/** What an accepted payout waits for that has a cause of its own, or none. A pause holds all but those whose time has not come. */
+export const becauseHeld = (own: string | null, { because }: Held): string | undefined =>
+  because === "Paused" && own !== "NotBefore" ? because : (own ?? because)

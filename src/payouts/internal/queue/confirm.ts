@@ -22,19 +22,24 @@ import { inSpan } from "../../../internal/spans.ts"
 import type { Seal } from "../../Seal.ts"
 import type { Settings } from "../../PayoutQueueOptions.ts"
 import { logFields } from "../machine.ts"
-import { databaseTime, type ReadAccount } from "./account.ts"
-import { leftOf } from "./accountTime.ts"
+import { databaseTime, type ReadAccount, type Account } from "./account.ts"
+import { leftOf, lookupSpacing } from "./accountTime.ts"
 import { type Core, linksOf } from "./core.ts"
-import type { Event } from "./events.ts"
-import { foundOf, othersOf, reasonOf } from "./found.ts"
-import { lookupSpacing } from "./lookups.ts"
-import { logFound, logOther, logOtherSender, logResumed, logStopped, logUnconfirmed } from "./lookupLog.ts"
-import type { Row } from "./row.ts"
+import type { Event, Found } from "./events.ts"
+import { logFound, logOther, logOtherSender, logResumed, logStopped, logUnconfirmed } from "./payoutLog.ts"
+import { type Row, reaisText } from "./row.ts"
 import { isOf } from "./sender.ts"
 import { keyFields, payoutFields, spanFields } from "./signals.ts"
-import { makeSealing } from "./sealing.ts"
+import { makeSealing } from "./record.ts"
 import { changedMeanwhile } from "./send.ts"
 import type { Take } from "./take.ts"
+import * as Predicate from "effect/Predicate"
+import { meaningOf, type Words } from "../../../contract/Status.ts"
+import { plainWord } from "../../../contract/StatusWords.ts"
+import { compareToCentavo } from "../../../internal/decimal.ts"
+import { displayMessage } from "../../../internal/mask.ts"
+import { endToEnd } from "../../../internal/wire.ts"
+import { isOtherKey } from "../../../pix/OtherKey.ts"
 
 const name = "Payouts: confirming"
 
@@ -180,4 +185,50 @@ export const makeConfirm = (
     }).pipe(orTryAgain(name, keyFields(taken.key)))
 
   return { run: workRows({ name, due, concurrency, lease, poll, isDue: core.isLookupDue, followWrites, handle }) }
+}
+
+const endToEndIdOf = (text: string | undefined) => (text !== undefined && endToEnd.test(text) ? text : undefined)
+
+/** What a record says. */
+const foundOf = (detail: WithdrawalDetail, statuses: Words): Found => ({
+  meaning: meaningOf(detail.enTransaction, "payout", statuses),
+  word: plainWord(detail.enTransaction),
+  endToEndId: endToEndIdOf(detail.providerEndToEndId),
+  value: reaisText(detail.value),
+  updatedAt: detail.updateDate?.epochMilliseconds
+})
+
+/** The provider's words for why it failed, masked as the words of a refusal are. */
+const reasonOf = ({ creditorDocument, description, pixKey, providerErrorDescription }: WithdrawalDetail) =>
+  providerErrorDescription === undefined
+    ? undefined
+    : displayMessage(providerErrorDescription, () =>
+        [pixKey, creditorDocument, description].filter(Predicate.isNotUndefined)
+      ) || undefined
+
+const isOtherAmount = ({ amount, value }: WithdrawalDetail, row: Row) =>
+  amount === undefined ? compareToCentavo(value, row.amount) !== 0 : amount !== row.amount
+
+/**
+ * The fields by which a record is about another payout. `request` is the stored one, where it can be opened. A record without the key
+ * is about none.
+ */
+const othersOf = (
+  detail: WithdrawalDetail,
+  row: Row,
+  { companyId }: Pick<Account, "companyId">,
+  request: WithdrawalRequestBody | undefined
+): ReadonlyArray<string> => {
+  const { pixKey, pixKeyType } = request ?? {}
+  const others = {
+    idempotencyKey: detail.idempotencyKey !== row.idempotencyKey,
+    amount: isOtherAmount(detail, row),
+    pixKey:
+      detail.pixKey !== undefined &&
+      pixKey !== undefined &&
+      pixKeyType !== undefined &&
+      isOtherKey(detail.pixKey, { pixKey, pixKeyType }),
+    companyId: detail.companyId !== undefined && companyId !== null && detail.companyId !== companyId
+  }
+  return Object.entries(others).flatMap(([field, isOther]) => (isOther ? [field] : []))
 }

@@ -15,19 +15,20 @@ import { step as stepOf, type Step } from "./edges.ts"
 import type { Because } from "../../PayoutBecause.ts"
 import { entryOf } from "./entries.ts"
 import type { Event } from "./events.ts"
-import { logContradicted } from "./answerLog.ts"
-import { handedOutOf, toldState } from "./handedOut.ts"
+import { logContradicted, makePayoutLog } from "./payoutLog.ts"
+import { handedOutOf, toldState } from "./status.ts"
 import { isOpen, type Row } from "./row.ts"
 import type { Settings } from "../../PayoutQueueOptions.ts"
-import { makePayoutLog } from "./payoutLog.ts"
 import { countChange } from "./signals.ts"
-import type { Store } from "./store.ts"
+import type { Conditions, Store } from "./store.ts"
+import { mapDatabaseError } from "../../../durable/Database.ts"
+import { inSpan } from "../../../internal/spans.ts"
 
 /**
  * The span of the operation by which a payout is to be sent, as `traceId-spanId`. A reference, since whoever changes a row is not always
  * in an operation, and none of the steps between asks for it.
  */
-export const SubmitSpan = Context.Reference<string | null>("effect-pix/SubmitSpan", { defaultValue: () => null })
+const SubmitSpan = Context.Reference<string | null>("effect-pix/SubmitSpan", { defaultValue: () => null })
 
 /** The links of the span in which a row is handled. */
 export const linksOf = ({ offeredBy }: Row): Array<Tracer.SpanLink> => {
@@ -35,15 +36,6 @@ export const linksOf = ({ offeredBy }: Row): Array<Tracer.SpanLink> => {
   return traceId === undefined || spanId === undefined
     ? []
     : [{ span: Tracer.externalSpan({ traceId, spanId }), attributes: {} }]
-}
-
-export interface ChangeOptions {
-  /** Another condition: see `update` of the store. */
-  readonly where?: Fragment | undefined
-  /** The cap of a day on which the row is counted by the change. */
-  readonly cap?: number | undefined
-  /** A worker takes the row after so many milliseconds. Default: as its step says, or when its lease ends. */
-  readonly dueIn?: number | undefined
 }
 
 const isTaken = (taken: ReturnType<typeof stepOf>): taken is Step => typeof taken === "object"
@@ -119,7 +111,7 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { account, po
   const change = Effect.fnUntraced(function* (
     row: Row,
     { changes, dueIn: ownDue, entry }: Step,
-    { cap, dueIn = ownDue, where }: ChangeOptions = {}
+    { cap, dueIn = ownDue, where }: Conditions = {}
   ) {
     const offeredBy = dueIn === undefined ? row.offeredBy : ((yield* SubmitSpan) ?? row.offeredBy)
     const updatedAt = yield* Clock.currentTimeMillis
@@ -139,7 +131,7 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { account, po
    * Takes the step of an event; `undefined` where another process changed the row first, or the row has no such step, and why where
    * a cap is reached.
    */
-  const step = (row: Row, event: Event, options?: ChangeOptions) => {
+  const step = (row: Row, event: Event, options?: Conditions) => {
     const taken = stepOf(row, event)
     return isTaken(taken) ? change(row, taken, options) : Effect.undefined
   }
@@ -193,4 +185,22 @@ export const makeCore = Effect.fnUntraced(function* (store: Store, { account, po
     delay,
     callBack
   }
+})
+
+/** Runs one operation in its span. Its failures of the database name the operation and drop the database's message. */
+export const guard =
+  (operation: string) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    inSpan(`PayoutQueue.${operation}`, { kind: "internal", attributes: {} }, (span) =>
+      Effect.provideService(
+        mapDatabaseError(operation)(effect),
+        SubmitSpan,
+        span === undefined ? null : `${span.traceId}-${span.spanId}`
+      )
+    )
+
+export const operationsOf = (store: Store) => ({
+  /** An operation that writes, in the caller's transaction where there is one. */
+  writing: <A, E, R>(operation: string, effect: Effect.Effect<A, E, R>) =>
+    guard(operation)(Effect.andThen(store.requireOwnTransaction(operation), effect))
 })

@@ -1,7 +1,8 @@
 /**
- * The sums of an account's days, for the cap of a day. A day is that of the database's clock.
+ * The days of São Paulo, the window of a day, and the sums of an account's days for the cap of a day. A day is that of the database's clock.
  */
 import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { Fragment } from "effect/sql/Statement"
 import type { Database } from "../../../durable/Database.ts"
@@ -25,6 +26,22 @@ export const minuteOf = ({ dialect, sql }: Database, now: number): Fragment => {
   return dialect === "pg"
     ? sql`CAST(EXTRACT(HOUR FROM ${local}) * 60 + EXTRACT(MINUTE FROM ${local}) AS INTEGER)`
     : sql`${minuteOfDay(now)}`
+}
+
+/** The day of a time, and how long it is until the next day. */
+export const dayOf = (now: number) => {
+  const day = DateTime.setZone(DateTime.makeUnsafe(now), saoPaulo())
+  const tomorrow = DateTime.startOf(DateTime.add(day, { days: 1 }), "day")
+  return { day: DateTime.formatIsoDate(day), left: Duration.millis(DateTime.toEpochMillis(tomorrow) - now) }
+}
+
+/** How long it is until a minute of the day in São Paulo comes next. */
+export const untilMinute = (now: number, minute: number): Duration.Duration => {
+  const today = DateTime.startOf(DateTime.setZone(DateTime.makeUnsafe(now), saoPaulo()), "day")
+  const millis = DateTime.toEpochMillis(DateTime.add(today, { minutes: minute })) - now
+  return millis > 0
+    ? Duration.millis(millis)
+    : Duration.millis(DateTime.toEpochMillis(DateTime.add(today, { days: 1, minutes: minute })) - now)
 }
 
 export const makeDays = ({ dialect, sql }: Database, account: string) => {

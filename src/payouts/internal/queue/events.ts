@@ -7,8 +7,9 @@ import type { Judgement } from "../../PayoutSentence.ts"
 import type { OfPayout } from "../../../contract/Status.ts"
 import type { Because } from "../../PayoutBecause.ts"
 import type { AnswerFact } from "../machine.ts"
-import type { Deciding } from "./late.ts"
 import type { Row } from "./row.ts"
+import { databaseTime, type ReadAccount } from "./account.ts"
+import * as Conditions from "./conditions.ts"
 
 /** An entry of the history without the fields that its row has: the time, the state and the mark. */
 export type Entry = PayoutChange extends infer Change
@@ -85,3 +86,31 @@ export type Tag = keyof Events
 
 /** What happens to a payout. */
 export type Event<Tags extends Tag = Tag> = { readonly [Name in Tags]: { readonly _tag: Name } & Events[Name] }[Tags]
+
+/** What a step is decided by: the account, the time of this process, and the horizon in milliseconds. */
+export interface Deciding {
+  readonly account: ReadAccount
+  readonly now: number
+  readonly horizon: number
+}
+
+type Payout = Parameters<typeof Conditions.isInTime.of>[0]["payout"]
+
+const askedOf = (payout: Payout, { account, horizon, now }: Deciding) => ({
+  payout,
+  account,
+  given: { now: databaseTime(account, now), nowHere: now, horizon }
+})
+
+/** How long a payout has been waiting since it is wanted, in milliseconds. */
+export const waitedMillis = (payout: Payout, deciding: Deciding): number =>
+  Conditions.waitedMillis.of(askedOf(payout, deciding))
+
+/**
+ * Why no request of a payout may leave any more: the service may have forgotten its key, or it is wanted since longer ago than the
+ * horizon. `undefined`: it is in time.
+ */
+export const tooLate = (payout: Payout, deciding: Deciding): "PastHorizon" | "WaitedTooLong" | undefined => {
+  if (Conditions.isInTime.of(askedOf(payout, deciding))) return undefined
+  return payout.mayHaveLeftAt === null ? "WaitedTooLong" : "PastHorizon"
+}

@@ -8,9 +8,8 @@ import type { SqlError } from "effect/sql/SqlError"
 import { type Database, inTransaction } from "../../../durable/Database.ts"
 import { databaseNow } from "../../../durable/Now.ts"
 import { unnoticed } from "../../../internal/soleWriter.ts"
-import type { ReadAccount } from "./account.ts"
+import type { ReadAccount, Account } from "./account.ts"
 import { accountAlias, fragmentOf, isDueBy, isOfThisDatabase, isOpen } from "./conditions.ts"
-import { isMoved } from "./identity.ts"
 import { makeOutcomeUnknown } from "../machine.ts"
 import { writeFailure } from "./row.ts"
 
@@ -123,4 +122,27 @@ export const makeIdentityStore = (database: Database, account: string) => {
         )
       )
   }
+}
+
+const partsOf = (identity: string | null) => (identity ?? "").split("/")
+
+/** The identity to store: what the server does not show now has its earlier value. */
+export const mergedIdentity = (stored: string | null, now: string | null): string | null =>
+  now &&
+  partsOf(now)
+    .map((part, index) => part || (partsOf(stored)[index] ?? ""))
+    .join("/")
+
+/**
+ * Whether the account is in another database than that in which a worker was seen last. `lastSeen` is when this process knows that
+ * a worker was seen: an earlier time is that of another database, also where the server hides its identity.
+ */
+export const isMoved = (
+  { identity: stored, seenAt }: Pick<Account, "identity" | "seenAt">,
+  identity: string | null,
+  lastSeen: number | undefined
+): boolean => {
+  if (lastSeen !== undefined && (seenAt === null || seenAt < lastSeen)) return true
+  const now = partsOf(identity)
+  return seenAt !== null && partsOf(stored).some((part, index) => part && now[index] && part !== now[index])
 }

@@ -7,10 +7,9 @@ import * as Option from "effect/Option"
 import { mapDatabaseError } from "../../../durable/Database.ts"
 import type { StepOptions } from "../../../durable/Step.ts"
 import type { PayoutLetter } from "../../OnState.ts"
-import type { Core } from "./core.ts"
+import { type Core, operationsOf } from "./core.ts"
 import { invalid } from "./entries.ts"
-import { readStatus } from "./handedOut.ts"
-import { operationsOf } from "./operation.ts"
+import { readStatus } from "./status.ts"
 
 export const makeLetters = ({ isStateDue, store }: Core) => {
   const { letters } = store.states

@@ -9,9 +9,16 @@ import type { EndedBy } from "../../PayoutState.ts"
 import { differsOf, judgedAsRefused, seenIdOf, sentenceIn } from "../machine.ts"
 import { databaseTime } from "./account.ts"
 import { isClaimed } from "./conditions.ts"
-import type { ByPerson, Event, Found, Guard, Reasoned } from "./events.ts"
-import { type Deciding, tooLate, waitedMillis } from "./late.ts"
-import { firstLookup, nextLookup, noLookup } from "./lookups.ts"
+import {
+  type ByPerson,
+  type Event,
+  type Found,
+  type Guard,
+  type Reasoned,
+  type Deciding,
+  tooLate,
+  waitedMillis
+} from "./events.ts"
 import { type Changes, failureOf, reaisText, type Row, writeFailure } from "./row.ts"
 
 /** What changes in a row but its state, and in how many milliseconds it is due then. */
@@ -364,3 +371,33 @@ export const forgotten = (): Moved => ({
   requestCheck: ""
 })
 export const isThere: Guard<ByPerson> = ["its data is there", ({ requestCheck }) => requestCheck !== ""]
+
+const minute = 60_000
+const day = 1440 * minute
+
+/** How long after its request it is looked up, in milliseconds: 30 seconds, and then 2 and 10 minutes, 1 and 6 hours later. */
+const times = [minute / 2, 2.5 * minute, 12.5 * minute, 72.5 * minute, 432.5 * minute] as const
+
+/** After the lookup of a payout whose end is known already, which a webhook denies: once more. */
+const again = minute
+
+/** A record was stored: its first lookup. */
+const firstLookup = { lookups: 0, dueIn: times[0] } as const
+
+/** No lookup of it is due. */
+const noLookup = { lookups: null } as const
+
+/**
+ * The next lookup of a payout that was looked up now: ever more seldom, for as long as `until` after its last request. It depends on
+ * the time alone, so that no number of hints makes the payout older. Of one whose end is known, only a hint leads to another.
+ */
+const nextLookup = (
+  { lookups, markedAt, state, submittedAt }: Row,
+  { now, until }: { readonly now: number; readonly until: number }
+) => {
+  const count = (lookups ?? 0) + 1
+  if (state !== "posted" && state !== "parked") return count === 1 ? { lookups: count, dueIn: again } : noLookup
+  const age = now - (markedAt ?? submittedAt)
+  const next = times.find((time) => time > age)
+  return age >= until ? noLookup : { lookups: count, dueIn: next === undefined ? day : Math.min(next - age, day) }
+}

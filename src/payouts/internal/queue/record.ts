@@ -17,11 +17,16 @@ import type { Seal } from "../../Seal.ts"
 import { PayoutPayee } from "../../PayoutStatus.ts"
 import { afterAnswer, digestOf, payoutLabel, reasonOf } from "../machine.ts"
 import type { Core } from "./core.ts"
-import type { Report } from "./report.ts"
 import type { Row } from "./row.ts"
-import { makeSealing } from "./sealing.ts"
 import { judgedAs } from "./sentences.ts"
 import { payoutFields } from "./signals.ts"
+import type { LogPayout } from "./payoutLog.ts"
+import { placeOf, unsealed } from "./request.ts"
+import * as DateTime from "effect/DateTime"
+import type { Said } from "./accountTime.ts"
+import { writePause } from "./entries.ts"
+import type { Settings } from "../../PayoutQueueOptions.ts"
+import { endsToHold, type Permit, type Take } from "./take.ts"
 
 const StoredPayee = Schema.fromJsonString(PayoutPayee)
 const writePayee = Schema.encodeSync(StoredPayee)
@@ -100,4 +105,92 @@ export const makeRecord = (core: Core, hold: Report["hold"], seal: Seal, { statu
   })
 
   return { record, reportMismatch }
+}
+
+/** Seals texts of a row. What fails or takes too long is not stored, so that the rest is. */
+export const makeSealing = (seal: Seal, logPayout: LogPayout) => {
+  const sealText = (row: Row, what: "payee" | "reason", text: string): Effect.Effect<string | null> => {
+    const line = { level: "Error", of: "Unsealed", cause: what } as const
+    return Effect.suspend(() => seal.seal(text, placeOf(row, what))).pipe(
+      Effect.timeoutOrElse({ duration: "5 seconds", orElse: () => Effect.die("the seal took too long") }),
+      Effect.catchDefect(() =>
+        Effect.as(
+          logPayout(row, { ...line, text: `The ${what} of a record could not be sealed, and is not stored` }),
+          null
+        )
+      )
+    )
+  }
+  /** The service's words, which may name a person: nothing stores them in clear. */
+  const sealReason = (row: Row, words: string | undefined) =>
+    words === undefined || seal === unsealed ? Effect.succeed(null) : sealText(row, "reason", words)
+  return { sealText, sealReason }
+}
+
+export type Report = ReturnType<typeof makeReport>
+
+export const makeReport = (
+  { accountChanged, logPayout, store: { accounts } }: Core,
+  take: Take,
+  { account }: Settings
+) => {
+  const fields = { "payments.account": account }
+  /** Whether this process has counted an end since the service took a payout. */
+  let hasCounted = false
+
+  /** Pauses the account, and says why in its history. */
+  const hold = Effect.fnUntraced(function* (note: string) {
+    const at = yield* DateTime.now
+    yield* Effect.andThen(accounts.setPaused(true, writePause({ at, paused: true, note })), accountChanged)
+  })
+
+  const countEnds = Effect.fnUntraced(function* (
+    permit: Permit,
+    { state }: Row,
+    error: RequestWithdrawalError | undefined
+  ) {
+    if (error === undefined) {
+      if (!hasCounted && permit.account.endsInRow === 0) return
+      hasCounted = false
+      return yield* Effect.andThen(accounts.endRow, take.forget)
+    }
+    if (state !== "refused" && state !== "failed") return
+    hasCounted = true
+    const count = yield* Effect.tap(accounts.countEnd, take.forget)
+    if (count < endsToHold || (yield* take.current).paused) return
+    const text = `${count} payouts in a row were refused or failed, and the service took none between them.`
+    yield* hold(text)
+    yield* log(
+      "Error",
+      `The payouts of the account ${account} are paused: ${text} See why in effect-pix payouts list, and continue when that is right.`,
+      fields
+    )
+  })
+
+  /** Stores what an answer says about all payouts of the account. */
+  const report = Effect.fnUntraced(function* (
+    permit: Permit,
+    row: Row,
+    said: Said,
+    error: RequestWithdrawalError | undefined
+  ) {
+    yield* countEnds(permit, row, error)
+    const changed = yield* take.retime(permit, said)
+    if (changed === undefined) return
+    const { after, before } = changed
+    if (before.heldBecause === null && after.heldBecause !== null) {
+      const words = error === undefined ? undefined : reasonOf(error)
+      const what =
+        after.heldBecause === "Outage" ? "The service leaves payouts in doubt" : "The service refuses the payouts"
+      const text = `${what} of the account ${account}: ${after.heldBecause}.${words === undefined ? "" : ` The service said: "${words}".`} One payout at a time is tried until it takes one.`
+      yield* logPayout(row, { level: "Warn", of: "Waits", cause: after.heldBecause, text })
+    }
+    if (before.heldBecause !== null && after.heldBecause === null)
+      yield* log("Info", `The service takes the requests of the account ${account} again.`, {
+        ...payoutFields(row),
+        ...fields
+      })
+  })
+
+  return { hold, report }
 }

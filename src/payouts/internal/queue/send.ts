@@ -24,21 +24,39 @@ import type { Settings } from "../../PayoutQueueOptions.ts"
 import type { Seal } from "../../Seal.ts"
 import { asSentence, differsOf, rejectOtherCompany, writeOptions } from "../machine.ts"
 import { databaseTime, type ReadAccount } from "./account.ts"
-import { type Said, saidBy } from "./accountTime.ts"
-import { logFailure } from "./answerLog.ts"
+import { requestedWait, type Said, saidBy } from "./accountTime.ts"
+import { logFailure } from "./payoutLog.ts"
 import { isDueBy, mayBeLost } from "./conditions.ts"
 import type { Core } from "./core.ts"
-import { tooLate, waitedMillis } from "./late.ts"
-import { makeRecord } from "./record.ts"
-import type { Report } from "./report.ts"
+import { type Deciding, tooLate, waitedMillis } from "./events.ts"
+import { makeRecord, type Report } from "./record.ts"
 import { payoutKey } from "./request.ts"
 import { isOpen, type Row } from "./row.ts"
 import { isOf, learnCompany } from "./sender.ts"
 import { payoutFields } from "./signals.ts"
 import type { Permit, Take } from "./take.ts"
-import { dayOf, waitAfter } from "./waits.ts"
+import { dayOf } from "./days.ts"
 
 type Answer = Result.Result<Withdrawal, RequestWithdrawalError>
+
+const [shortest, hour] = [5000, 3_600_000]
+
+/**
+ * How long a payout that is still open waits for its next try, in milliseconds; `undefined`: the queue's own schedule decides. One that
+ * the balance does not cover waits 5 seconds more than it has been waiting for it, up to an hour: so its wait doubles. What waits with
+ * its account is due at once, in its place among the others.
+ */
+const waitAfter = (row: Row, failure: RequestWithdrawalError, said: Said, at: Deciding): number | undefined => {
+  const isClean = row.mayHaveLeftAt === null
+  if (said._tag === "Refused") return 0
+  const wait =
+    said._tag === "Short" && isClean
+      ? Math.min(shortest + at.now - (row.waitsSince ?? at.now), hour)
+      : requestedWait(failure)
+  if (wait === undefined || !isClean) return wait
+  // It is parked in time.
+  return Math.min(wait, Math.max(0, at.horizon - waitedMillis(row, at)) + 1000)
+}
 
 /** What an answer says of the account, where a person has judged its sentence: a refusal of one payout, or nothing. */
 const afterJudgement = (said: Said, { state }: Row): Said => {

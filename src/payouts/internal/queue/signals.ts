@@ -16,11 +16,11 @@ import { errorType, log } from "../../../internal/spans.ts"
 import { logFields } from "../machine.ts"
 import { becauseOf, becauses } from "../../PayoutBecause.ts"
 import type { EndedBy, PayoutState } from "../../PayoutState.ts"
-import { becauseHeld, heldOf } from "./held.ts"
+import { becauseHeld, heldOf } from "./accountTime.ts"
 import { type Count, failureOf, type Row } from "./row.ts"
 import type { Settings } from "../../PayoutQueueOptions.ts"
 import type { Store } from "./store.ts"
-import { dayOf } from "./waits.ts"
+import { dayOf } from "./days.ts"
 
 const [prefix, sums] = ["effect_pix_payout_queue_", "The sum of the payouts that"]
 const gaugesOf = <Name extends string>(unit: string, texts: Record.ReadonlyRecord<Name, string>) =>

@@ -12,7 +12,6 @@ import { Centavos } from "../../../pix/Money.ts"
 import { DatabaseError } from "../../../durable/Database.ts"
 import { LooksAlike, type PayoutItem, PayoutsNotAccepted, ReferenceConflict } from "../../Payout.ts"
 import type { Seal } from "../../Seal.ts"
-import { type Judged, makeFindAlike } from "./alike.ts"
 import type { Core } from "./core.ts"
 import {
   isOfContent,
@@ -22,10 +21,13 @@ import {
   sealed,
   type Stored,
   type Submission,
-  submission
+  submission,
+  readRequest
 } from "./request.ts"
 import { Row } from "./row.ts"
 import type { Settings } from "../../PayoutQueueOptions.ts"
+import * as Option from "effect/Option"
+import type { Store } from "./store.ts"
 
 export type Wrong = PayoutsNotAccepted["wrong"][number]
 
@@ -188,4 +190,84 @@ export const makeAccept = (core: Core, settings: Settings, seal: Seal) => {
     )
 
   return acceptAll
+}
+
+/** A row that is judged. */
+interface Judged {
+  /** Its place in the sheet. */
+  readonly index: number
+  readonly row: Row
+}
+
+/** A payout, and the reference of the other one. */
+interface Alike extends Judged {
+  readonly other: string
+}
+
+/** The key and its kind as they are sent. The company's own key is one key. */
+const pairOf = (text: string): string | undefined =>
+  Option.getOrUndefined(
+    Option.map(readRequest(text), ({ pixKey = null, pixKeyType = null }) => JSON.stringify([pixKey, pixKeyType]))
+  )
+
+/** The first payout that a judged one looks like. */
+const otherOf = (
+  { index, row }: Judged,
+  rows: ReadonlyArray<Row>,
+  pairs: ReadonlyMap<string, string | undefined>,
+  places: ReadonlyMap<string, number>
+) => {
+  const own = pairs.get(row.idempotencyKey)
+  return rows.find(({ idempotencyKey }) => {
+    const pair = pairs.get(idempotencyKey)
+    return (
+      idempotencyKey !== row.idempotencyKey &&
+      (places.get(idempotencyKey) ?? -1) < index &&
+      (pair === undefined || own === undefined || pair === own)
+    )
+  })
+}
+
+const makeFindAlike = (store: Store, seal: Seal) => {
+  const openPair = ({ account, reference, request }: Row): Effect.Effect<string | undefined> =>
+    request === null
+      ? Effect.undefined
+      : Effect.suspend(() => seal.open(request, { account, reference, column: "request" })).pipe(
+          Effect.map(pairOf),
+          Effect.timeoutOrElse({ duration: "30 seconds", orElse: () => Effect.undefined }),
+          Effect.catchDefect(() => Effect.undefined)
+        )
+
+  /**
+   * Compares rows of this transaction with those that were submitted since a time, and with those before them in the sheet. No
+   * other transaction compares payouts of the same amount until this one ends.
+   */
+  return Effect.fnUntraced(function* (
+    judged: ReadonlyArray<Judged>,
+    since: number,
+    isAllowed: (reference: string) => boolean
+  ): Effect.fn.Return<ReadonlyArray<Alike>, SqlError> {
+    const places = new Map(judged.map(({ index, row }) => [row.idempotencyKey, index]))
+    const found: Array<Alike> = []
+    // In one order, so that two transactions do not wait for each other.
+    for (const amount of [...new Set(judged.map(({ row }) => row.amount))].toSorted((a, b) => a - b)) {
+      yield* store.lockAmount(amount)
+      const own = judged.filter(({ row }) => row.amount === amount)
+      const compared = own.filter(({ row }) => !isAllowed(row.reference))
+      if (compared.length === 0) continue
+      const stored = yield* store.ofAmount(amount, Math.max(0, since))
+      // One that is resumed may be older.
+      const byKey = new Map([...stored, ...own.map(({ row }) => row)].map((row) => [row.idempotencyKey, row]))
+      const rows = [...byKey.values()]
+      if (rows.length < 2) continue
+      const pairs = new Map(
+        yield* Effect.forEach(rows, (row) => Effect.map(openPair(row), (pair) => [row.idempotencyKey, pair] as const))
+      )
+      for (const one of compared) {
+        const other = otherOf(one, rows, pairs, places)
+        if (other !== undefined) found.push({ ...one, other: other.reference })
+      }
+    }
+    return found.toSorted((a, b) => a.index - b.index)
+  })
 }

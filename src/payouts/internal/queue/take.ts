@@ -30,9 +30,8 @@ import {
 } from "./accountTime.ts"
 import { makeCheckedAccount } from "./checkDatabase.ts"
 import type { Core } from "./core.ts"
-import { isWindowOpen } from "./days.ts"
+import { dayOf, isWindowOpen, untilMinute } from "./days.ts"
 import type { Settings } from "../../PayoutQueueOptions.ts"
-import { dayOf, untilMinute } from "./waits.ts"
 
 /** By what a payout may be sent. */
 export interface Permit {
