@@ -127,7 +127,7 @@ export const workRows = <R, Row extends DueRow = DueRow>(
       // In a burst of rows of this process the next one is taken before this.
       yield* Effect.sleep("50 millis")
       let dueAt = Infinity
-      for (;;) {
+      while (dueAt > now()) {
         dueAt = Math.min(dueAt, now() + (yield* quietly(due.untilNext)))
         const left = dueAt - now()
         if (left <= 0) return

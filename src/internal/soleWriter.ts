@@ -30,7 +30,7 @@ export class SoleWriter extends Context.Service<
     /** The user's code has one transaction at a time: a statement of others waits for at most one. */
     readonly inTurn: <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
   }
->()("effect-pix/SoleWriter") {}
+>()("effect-pix/soleWriter") {}
 
 /** That of a client; `undefined` where other processes may write to its database. The one in context may be another client's. */
 export const soleWriterOf = ({ transactionService }: SqlClient): Effect.Effect<SoleWriter["Service"] | undefined> =>

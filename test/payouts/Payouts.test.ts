@@ -176,7 +176,7 @@ describe("a run that is interrupted", () => {
   const horizon = "1 hour"
   queued(
     "says until when its lines are sent and which step stops that, and they are sent until then",
-    { under: logger, horizon, poll: "1 minute", script: { b: poor } },
+    { under: logger, horizon, poll: "1 minute", script: { b: Fault.answer(308) } },
     function* ({ queue }) {
       yield* queue.setPaused(true)
       const fiber = yield* Effect.forkChild(Payouts.run(sheet("a", "b")))

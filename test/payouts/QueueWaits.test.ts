@@ -15,6 +15,8 @@ import { count, isInDoubt, paid, requests, sentAt, shown } from "../support/payo
 
 const forbidden = Fault.refusal(403, "Acesso negado")
 const lost = Fault.resetAfter
+/** The gateway has moved: no request of the account is taken. */
+const elsewhere = Fault.answer(308)
 
 /** A poll that does not slow hours of the test's clock down. */
 const slow = { poll: "5 minutes", lease: "10 minutes" } as const
@@ -61,16 +63,16 @@ describe("a payout that cannot be sent now", () => {
   })
 
   queued("waits until the horizon, again after a retry, and then for a person", minutes, function* ({ queue }) {
-    yield* meetAll(poor)
+    yield* meetAll(elsewhere)
     yield* queue.submit(payout("invoice-1"))
     yield* TestClock.adjust("9 minutes")
-    assert.strictEqual(yield* shown(), "accepted Balance")
+    assert.strictEqual(yield* shown(), "accepted Setup")
     const before = yield* requests()
     yield* queue.retry("invoice-1")
     yield* pass(5)
     assert.isAbove(yield* requests(), before)
     yield* TestClock.adjust("9 minutes")
-    assert.strictEqual(yield* shown(), "accepted Balance")
+    assert.strictEqual(yield* shown(), "accepted Setup")
     yield* TestClock.adjust("11 minutes")
     assert.strictEqual(yield* shown(), "parked WaitedTooLong")
     const sent = yield* requests()
@@ -202,8 +204,8 @@ describe("a limit", () => {
     }
   )
 
-  queued("is a pause: it stops all payouts, and is no wait of what was never sent", minutes, function* ({ queue }) {
-    yield* meetAll(poor)
+  queued("is a pause: it stops all payouts, and is no wait of what cannot have left", minutes, function* ({ queue }) {
+    yield* meetAll(lost)
     yield* queue.submit(payout("invoice-1"))
     yield* settle
     yield* queue.setPaused(true)
@@ -213,7 +215,7 @@ describe("a limit", () => {
     assert.deepStrictEqual([yield* requests(), yield* queue.isPaused], [1, true])
     yield* queue.setPaused(false)
     yield* TestClock.adjust("6 minutes")
-    assert.deepStrictEqual([yield* shown(), yield* count("posted")], ["parked WaitedTooLong", 2])
+    assert.deepStrictEqual([yield* shown(), yield* count("posted")], ["parked PastHorizon", 2])
   })
 })
 

@@ -26,7 +26,9 @@ export const endStatements = Effect.fnUntraced(function* (sql: SqlClient.SqlClie
     (text: string, ...rest: Rest) =>
       Effect.suspend(() => {
         if (end !== undefined && !text.includes(spared)) return end
-        seen.add(text.replace(/ SET .*? WHERE/s, " WHERE").replace(/ AND EXISTS .*/s, ""))
+        // Looks that happen together are one statement, in any order.
+        for (const one of text.split(/(?:^| UNION ALL )SELECT \d+ AS "of", /))
+          if (one !== "") seen.add(one.replace(/ SET .*? WHERE/s, " WHERE").replace(/ AND EXISTS .*/s, ""))
         return run.call(connection, text, ...rest)
       })
   Object.assign(connection, {

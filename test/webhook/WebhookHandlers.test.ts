@@ -219,7 +219,7 @@ describe("code of the user that fails", () => {
           const answers = yield* Effect.forEach([0, 1, 2, 3, 4, 5, 6], () =>
             Effect.tap(
               Effect.forkChild(webhook.post(body ?? { transactionId: id, status: says })),
-              TestClock.adjust("1 second")
+              Effect.repeat(TestClock.adjust("50 millis"), { times: 19 })
             )
           )
           yield* finish(webhook)

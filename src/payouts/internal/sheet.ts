@@ -74,7 +74,7 @@ export const makeSheet = (core: Core, settings: Settings, seal: Seal) => {
       until > 8_640_000_000_000_000 ? "without a limit" : `until ${DateTime.formatIso(DateTime.makeUnsafe(until))}`
     return log(
       "Warn",
-      `Payouts.run was interrupted. What is not sent yet of its ${rows.length} payout(s) is sent ${shown}, and after waits for a pause or a cap later, ` +
+      `Payouts.run was interrupted. What is not sent yet of its ${rows.length} payout(s) is sent ${shown}, and later what waits with its account, ` +
         `while a program with this queue runs. It is stopped by effect-pix payouts park REFERENCE --account ${account}, and all of the account by effect-pix payouts pause.`,
       { "payments.account": account }
     )

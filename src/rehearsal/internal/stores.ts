@@ -39,7 +39,7 @@ export const buildStores = Effect.fnUntraced(function* <S>(
   const all: Array<Connected<S>> = []
   for (let index = 0; index < processes; index++) {
     const own = connect === undefined ? onDeath : []
-    const connected = connect?.(`process ${index + 1}`) ?? Effect.succeed(undefined)
+    const connected = connect?.(`process ${index + 1}`) ?? Effect.undefined
     const connection = yield* Effect.provideService(connected, OnDeath, (action) => void own.push(action))
     const client = connection === undefined ? sql : Context.get(connection, SqlClient)
     if (client !== undefined) own.push(yield* Effect.scoped(countSteps(client)))
