@@ -72,14 +72,14 @@ const refusals = (): string =>
     refusalLines.map(({ error, line, says }) => [String(line), says, error === "its cause" ? error : `\`${error}\``])
   )
 
-/** The steps of an operator, in both languages. */
+/** The steps of an operator. */
 const stepsList = (): string =>
   [
     ...[...payoutSteps, ...accountSteps, ...sentenceSteps].map((step) => ["payouts", step] as const),
     ...letterSteps.payouts.map((step) => ["payouts dead-letters", step] as const),
     ...letterSteps.webhooks.map((step) => ["webhooks dead-letters", step] as const)
   ]
-    .map(([group, { en, name, pt }]) => `- \`${group} ${name}\`: ${en} / ${pt}`)
+    .map(([group, { en, name }]) => `- \`${group} ${name}\`: ${en}`)
     .join("\n")
 
 /** What is written, and into which page after which comment. */

@@ -45,7 +45,7 @@ const clean = (span: Tracer.Span): void => {
 }
 
 /** Removes the last segment of the path from the server's spans around this effect. */
-export const withoutPathSecret = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+const withoutPathSecret = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.withFiber((fiber) => {
     let span = Context.getOrUndefined(fiber.context, Tracer.ParentSpan)
     while (span?._tag === "Span") {

@@ -82,7 +82,7 @@ const deliveryOf = ({ due, name: id, state, value, webhook }: Stored): StoredDel
 const deliveriesOf = Effect.map((found: ReadonlyArray<Stored>) => found.map(deliveryOf))
 
 /** What one webhook has, or all on the database. `wake` runs after a step; `follow` waits for the next row that was handled. */
-export const makeClient = (
+const makeClient = (
   { find, letters, unfinished }: Reads,
   wake: Effect.Effect<void> = Effect.void,
   follow: Effect.Effect<NextWrite, never, Scope.Scope> = Effect.succeed(Effect.never)
