@@ -4,12 +4,13 @@
 import { assert, describe } from "@effect/vitest"
 import { DateTime, Effect, Layer, Metric } from "effect"
 import type { PayoutQueueOptions } from "effect-pix/payouts"
+import { Fault } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { sentenceOf } from "../../src/cli/internal/operator/sentence.ts"
 import { onPostgres, postgres, clientOf } from "../support/database.ts"
 import { lastValues, pointOf } from "../support/exported.ts"
-import { poor, meetAll } from "../support/payoutAnswers.ts"
+import { meetAll } from "../support/payoutAnswers.ts"
 import { gatewayOnce, payout, queued, settle, startWorker } from "../support/payoutQueue.ts"
 import { paid, requests, sentAt, shown, stateOf } from "../support/payoutSeen.ts"
 import { insertPayout } from "../support/submitSql.ts"
@@ -77,11 +78,11 @@ describe("a payout that is not to be sent before a time", () => {
   queued("is not sent after its horizon, which begins then", { ...slow, horizon: "10 minutes" }, function* ({ queue }) {
     yield* queue.submit({ ...payout("invoice-1"), notBefore: at(30 * minute) })
     yield* queue.setPaused(true, { by })
-    yield* meetAll(poor)
+    yield* meetAll(Fault.answer(308))
     yield* TestClock.adjust("40 minutes")
     yield* queue.setPaused(false, { by })
     yield* TestClock.adjust("9 minutes")
-    assert.strictEqual(yield* shown(), "accepted Balance")
+    assert.strictEqual(yield* shown(), "accepted Setup")
     yield* TestClock.adjust("3 minutes")
     assert.strictEqual(yield* shown(), "parked WaitedTooLong")
   })
