@@ -43,6 +43,8 @@ const load = async (name: string, code: string): Promise<Program> => {
     // A program finds the tables of its last run.
     .replaceAll(/CREATE TABLE (?!IF)/g, "CREATE TABLE IF NOT EXISTS ")
     .replaceAll("process.stdout.isTTY", "false")
+    // What two hundred payouts show, twenty show in less time.
+    .replaceAll(/^const count = 200$/gm, "const count = 20")
   const file = join(out, `${name.replaceAll(/[^\w.-]/g, "_")}.ts`)
   mkdirSync(out, { recursive: true })
   writeFileSync(file, `${imports.join("\n")}\nexport const program = async () => {\n${own}\n}\n`)

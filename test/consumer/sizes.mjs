@@ -7,15 +7,15 @@ import { build } from "esbuild"
 const programs = {
   "a program that charges and lists": { most: 107_000, entry: "./size.ts" },
   "a program that submits payouts and reads their states": {
-    most: 124_000,
+    most: 128_000,
     code: `import { PayoutQueue } from "effect-pix/payouts"; console.log(PayoutQueue.layerClient())`
   },
   "an operator's view of the webhook": {
-    most: 104_500,
+    most: 108_500,
     code: `import { Webhook } from "effect-pix/webhook"; console.log(Webhook.layerClient())`
   },
   "a webhook on a worker": {
-    most: 149_500,
+    most: 153_500,
     code: `import { Layer } from "effect"; import { Payments } from "effect-pix"; import { Webhook } from "effect-pix/webhook"
       export default Webhook.toWebHandler(Layer.provide(Webhook.layer({}), Payments.layerFetch))`
   },
