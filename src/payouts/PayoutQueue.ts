@@ -345,7 +345,7 @@ export class PayoutQueue extends Context.Service<
     /**
      * Sets the limits of the account: at most `pace.most` requests in `pace.per`; the `window` of a day of São Paulo in which payouts
      * leave, as `{ from: "08:00", to: "20:00" }`; the `dailyCap`, and the `maxAmount` of one payout, in centavos. `null`: none; absent: as it is. They hold from the next request on,
-     * for all workers. What waits for them and was never sent is wanted for up to three days. Fails with `InvalidRequest` where one, `by` or
+     * for all workers. What waits for them and cannot have left is wanted for up to three days. Fails with `InvalidRequest` where one, `by` or
      * `note` is wrong; with `ForeignTransaction` and with `DatabaseError`.
      */
     readonly setLimits: (
