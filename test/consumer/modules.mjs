@@ -12,7 +12,7 @@ const [, self, given] = process.argv
 /** The most modules, and the rooms of which none is loaded. */
 const budgets = {
   ".": { most: 128, never: /^(cli|durable|node|panel|payouts|rehearsal|sandbox|webhook)\// },
-  "./api": { most: 26, never: /^(cli|client|durable|node|panel|payouts|rehearsal|sandbox|transactions|webhook)\// },
+  "./api": { most: 27, never: /^(cli|client|durable|node|panel|payouts|rehearsal|sandbox|transactions|webhook)\// },
   "./node": { most: 117, never: /^(cli|durable|panel|payouts|rehearsal|sandbox|transactions|webhook)\// },
   "./payouts": { most: 140, never: /^(cli|client\/Payments$|node|panel|rehearsal|sandbox|transactions|webhook)\// },
   "./sandbox": { most: 171, never: /^(cli|durable|node|payouts|panel\/internal|transactions|webhook)\// },
