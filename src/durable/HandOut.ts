@@ -3,20 +3,20 @@
  * later where it fails. Its errors may hold a person's data, so none of their text is in a log line, a span or a metric.
  */
 import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import type * as Exit from "effect/Exit"
+import * as Predicate from "effect/Predicate"
 import * as Random from "effect/Random"
 import * as Result from "effect/Result"
+import * as Tracer from "effect/Tracer"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
-import * as Tracer from "effect/Tracer"
 import { monotonicMillis } from "../internal/monotonic.ts"
 import { countSinceLine, inSpan, type Lines, log } from "../internal/spans.ts"
 import { type Database, type DatabaseError, inTransaction, mapDatabaseError } from "./Database.ts"
 import { orTryAgain, TryAgain } from "./Work.ts"
-import * as Context from "effect/Context"
-import type * as Exit from "effect/Exit"
-import * as Predicate from "effect/Predicate"
 
 /** The tag of an error whose class is this library's: the other tags are the user's own text. */
 const ownTag = (error: unknown): string | undefined => {

@@ -3,7 +3,6 @@
  *
  * Gotcha: a row may be handled twice, even while its earlier handler runs. Its last write has to be conditional.
  */
-import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -14,9 +13,10 @@ import * as Latch from "effect/Latch"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
+import * as SecureRandom from "effect/crypto/SecureRandom"
+import type { SqlError } from "effect/sql/SqlError"
 import { monotonicMillisOf } from "../internal/monotonic.ts"
 import type { NextWrite } from "../internal/soleWriter.ts"
-import type { SqlError } from "effect/sql/SqlError"
 import type { Due, DueRow, Taken } from "./Due.ts"
 import { makeWarn, noAnswer, repeatedly, type TryAgain } from "./Work.ts"
 

@@ -5,8 +5,8 @@
  *
  * Details: the work is bounded, since only the first 4,096 UTF-16 units of the words are read.
  */
-import { maxRefusalLength } from "./bounds.ts"
 import { constFalse } from "effect/Function"
+import { maxRefusalLength } from "./bounds.ts"
 import { namesIn } from "./names.ts"
 import { withoutAccents } from "./withoutAccents.ts"
 

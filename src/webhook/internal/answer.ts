@@ -2,26 +2,26 @@
  * The HTTP side of the webhook: reads the body, calls the verifier, records the delivery and answers. No answer has a body.
  */
 import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import * as HttpMiddleware from "effect/http/HttpMiddleware"
-import * as HttpServerRequest from "effect/http/HttpServerRequest"
-import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Option from "effect/Option"
 import type * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
+import * as Tracer from "effect/Tracer"
+import * as HttpMiddleware from "effect/http/HttpMiddleware"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type { DatabaseError } from "../../durable/Database.ts"
+import { maxBodyBytes } from "../../internal/bounds.ts"
 import { decoderOf } from "../../internal/charset.ts"
 import { inSpan, type Lines, withoutValues } from "../../internal/spans.ts"
 import type { DeliveryText } from "../WebhookOptions.ts"
 import type { WebhookRefused, WebhookVerifier } from "../WebhookVerifier.ts"
 import type { End } from "./edge.ts"
 import { type HandlerFailed, isEarly } from "./handlers.ts"
-import { maxBodyBytes } from "../../internal/bounds.ts"
 import type { NotRead, Reading } from "./reader.ts"
 import { makeAnswered, type Refusal } from "./signals.ts"
-import * as Context from "effect/Context"
-import * as Tracer from "effect/Tracer"
 
 /** The attributes with an address, or with the route as it was declared. */
 const addresses = /^(?:url|http)\.(?:full|path|route|target|url)$/

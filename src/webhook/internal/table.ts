@@ -129,25 +129,17 @@ export const makeStore = (database: Database, webhook: string, lease = 0) => {
   const rows = sql(table)
   // The state is part of the statement's text, so that PostgreSQL finds the rows by the index.
   const isIn = (state: State) => sql`webhook = ${webhook} AND state = ${sql.literal(`'${state}'`)}`
-  const longest = longestWait + lease
-  const due = makeDue<Taken>(database, {
+  const options = {
     table,
     key: "name",
     scope: sql`webhook = ${webhook}`,
-    waits: sql.literal(`state = 'Open'`),
     columns: sql`value, taken_by AS taker`,
-    longest
-  })
+    longest: longestWait + lease
+  }
+  const isOpen = sql.literal(`state = 'Open'`)
+  const due = makeDue<Taken>(database, { ...options, waits: isOpen })
   /** The rows that wait for a first lookup. One that is taken waits for it no more. */
-  const first = makeDue<Taken>(database, {
-    table,
-    key: "name",
-    scope: sql`webhook = ${webhook}`,
-    waits: sql.literal(`state = 'First'`),
-    columns: sql`value, taken_by AS taker`,
-    taken: sql.literal(`state = 'Open'`),
-    longest
-  })
+  const first = makeDue<Taken>(database, { ...options, waits: sql.literal(`state = 'First'`), taken: isOpen })
 
   const insert = Effect.fnUntraced(function* (name: string, row: Row) {
     const at = yield* databaseNow(database)

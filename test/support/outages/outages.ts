@@ -59,6 +59,16 @@ const deploy = (status: number) => (world: World) =>
   })
 
 const sync = (change: (world: World) => void) => (world: World) => Effect.sync(() => change(world))
+/** What else fires where answers are in doubt. */
+const alsoInDoubt = [
+  "ChargesFailing",
+  "PayoutsDelayed",
+  "PayoutsInDoubt",
+  "PayoutsNotSent",
+  "RetryBudgetSpent",
+  "WebhooksWaiting"
+]
+
 const late = (world: World) => world.sandbox.fault("any", Fault.latency("20 seconds", { executed: true }), always)
 
 export const outages: Readonly<Record<string, Outage>> = {
@@ -73,14 +83,7 @@ export const outages: Readonly<Record<string, Outage>> = {
     setting: { policy: { attemptTimeout: "15 seconds" } },
     begin: late,
     named: ["CallsEndUnknown", "GatewayFailing", "GatewaySlow"],
-    also: [
-      "ChargesFailing",
-      "PayoutsDelayed",
-      "PayoutsInDoubt",
-      "PayoutsNotSent",
-      "RetryBudgetSpent",
-      "WebhooksWaiting"
-    ]
+    also: alsoInDoubt
   },
   failure201: {
     what: "Each payout is recorded as failed, with 201",
@@ -294,14 +297,7 @@ export const outages: Readonly<Record<string, Outage>> = {
     what: "Each answer is lost, and 1,000 payouts are due",
     begin: (world) => Effect.andThen(world.sandbox.fault("any", Fault.resetAfter, always), sheet(world)),
     named: ["GatewayFailing", "CallsEndUnknown"],
-    also: [
-      "ChargesFailing",
-      "PayoutsDelayed",
-      "PayoutsInDoubt",
-      "PayoutsNotSent",
-      "RetryBudgetSpent",
-      "WebhooksWaiting"
-    ]
+    also: alsoInDoubt
   },
   backlogSealed: {
     what: "The workers have another key of the seal, and 1,000 payouts are due",

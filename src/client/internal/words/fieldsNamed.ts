@@ -3,10 +3,10 @@
  * ones of frameworks. The names decide only what is shown: no rule about money reads them. They are no person's data, so an answer's words
  * about them may be shown.
  */
-import { maxRefusalLength } from "../../../internal/bounds.ts"
 import * as Predicate from "effect/Predicate"
 import * as SchemaAST from "effect/SchemaAST"
 import type { Endpoint } from "../../../contract/Endpoints.ts"
+import { maxRefusalLength } from "../../../internal/bounds.ts"
 import * as Message from "./serviceMessage.ts"
 
 /** Returns the path that a text or a list of keys consists of, in the contract's spelling; `undefined` if a key of it is none of its fields. */

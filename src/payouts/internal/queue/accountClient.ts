@@ -2,9 +2,15 @@
  * The operations of an account: its pause, its sender and its limits.
  */
 import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import * as Record from "effect/Record"
 import { mapDatabaseError } from "../../../durable/Database.ts"
 import type { StepOptions, Person } from "../../../durable/Step.ts"
+import { Centavos } from "../../../pix/Money.ts"
+import { type Limits, type CheckedLimits, limitsOf, minuteOfText, type Settings } from "../../PayoutQueueOptions.ts"
+import { guard, operationsOf, type Core } from "./core.ts"
 import {
   accountOf,
   checkedFingerprint,
@@ -14,13 +20,7 @@ import {
   writePause,
   readChange
 } from "./entries.ts"
-import { guard, operationsOf, type Core } from "./core.ts"
 import { accountKey, type Store } from "./store.ts"
-import { type Limits, type CheckedLimits, limitsOf, minuteOfText, type Settings } from "../../PayoutQueueOptions.ts"
-import * as Duration from "effect/Duration"
-import * as Predicate from "effect/Predicate"
-import * as Record from "effect/Record"
-import { Centavos } from "../../../pix/Money.ts"
 
 export const makeAccountClient = (core: Core) => {
   const { store } = core

@@ -6,16 +6,15 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
-import type { Fragment } from "effect/sql/Statement"
 import * as Str from "effect/String"
 import * as Struct from "effect/Struct"
+import type { SqlError } from "effect/sql/SqlError"
+import type { Fragment } from "effect/sql/Statement"
 import { type Database, inTransaction } from "../../../durable/Database.ts"
 import { databaseNow } from "../../../durable/Now.ts"
 import { Account, type ReadAccount } from "./account.ts"
-import { Int, orNull } from "./columns.ts"
-import { makeDays, minuteOf } from "./days.ts"
-import { makeIdentityStore } from "./identityStore.ts"
 import { type AccountTime, isSameTime, lookupSpacing, spacingOf } from "./accountTime.ts"
+import { Int, orNull } from "./columns.ts"
 import {
   accountAlias,
   fragmentOf,
@@ -27,7 +26,8 @@ import {
   isUncounted,
   uncountedCauses
 } from "./conditions.ts"
-import type { SqlError } from "effect/sql/SqlError"
+import { makeDays, minuteOf } from "./days.ts"
+import { makeIdentityStore } from "./identityStore.ts"
 
 const table = "effect_pix_payout_accounts"
 

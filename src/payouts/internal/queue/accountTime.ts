@@ -11,14 +11,14 @@
  */
 import * as Duration from "effect/Duration"
 import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
 import type { RequestWithdrawalError } from "../../../contract/PaymentsError.ts"
 import { type Because, becauseOf } from "../../PayoutBecause.ts"
 import { accountCause, causeOfOneOrAll, digestOf, isAboutPayout, sentenceIn } from "../machine.ts"
 import type { Account, ReadAccount } from "./account.ts"
 import { isNextNow, limits } from "./conditions.ts"
-import type { Row } from "./row.ts"
-import * as Schema from "effect/Schema"
 import { isWindowOpen, untilMinute } from "./days.ts"
+import type { Row } from "./row.ts"
 
 /** The columns of the account that say when its next request may leave. */
 export type AccountTime = Pick<

@@ -2,20 +2,20 @@
  * The log lines about single payouts: one for the first of a cause, and one a minute for all others, so that an outage has few lines.
  */
 import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as References from "effect/References"
 import type * as Scope from "effect/Scope"
 import * as Tracer from "effect/Tracer"
+import type { RequestWithdrawalError } from "../../../contract/PaymentsError.ts"
 import { log } from "../../../internal/spans.ts"
 import { Centavos, format } from "../../../pix/Money.ts"
 import { type Because, becauses } from "../../PayoutBecause.ts"
 import { payoutLabel, accountCause, differsOf, digestOf, reasonOf } from "../machine.ts"
-import { type Row, isOpen } from "./row.ts"
-import { payoutFields, causeOf } from "./signals.ts"
-import type { RequestWithdrawalError } from "../../../contract/PaymentsError.ts"
-import * as Duration from "effect/Duration"
 import { isClaimed } from "./conditions.ts"
 import type { Found } from "./events.ts"
+import { type Row, isOpen } from "./row.ts"
+import { payoutFields, causeOf } from "./signals.ts"
 
 /** What happened to payouts, as a summary says it. */
 const happened = {

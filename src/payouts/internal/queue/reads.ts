@@ -4,18 +4,18 @@
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import type { SqlError } from "effect/sql/SqlError"
+import type { Fragment } from "effect/sql/Statement"
 import { unpacked } from "../../../durable/Database.ts"
 import { databaseNow } from "../../../durable/Now.ts"
-import type { Fragment } from "effect/sql/Statement"
 import type { PayoutBecause } from "../../PayoutBecause.ts"
 import type { PayoutState } from "../../PayoutState.ts"
 import { waitsForTime } from "../machine.ts"
+import { Int, orNull } from "./columns.ts"
 import { isClaimed, isOpen, isToCheck } from "./conditions.ts"
 import { Count, type Row } from "./row.ts"
 import { allColumns, decodeRows, historyTable, type StoreParts, table } from "./storeParts.ts"
 import { recorded } from "./tables.ts"
-import type { SqlError } from "effect/sql/SqlError"
-import { Int, orNull } from "./columns.ts"
 
 const decodeCounts = Schema.decodeUnknownEffect(Schema.Array(Count))
 

@@ -1,8 +1,9 @@
 /**
- * Stores the answer of a request, with the payee that a record names and the reason of a refusal, and reports a record that is about another payee or
- * company.
+ * Stores the answer of a request, with the payee that a record names and the reason of a refusal, and reports what it says of the account:
+ * a record of another payee or company, ten ends in a row, and what the account waits for.
  */
 import * as Cause from "effect/Cause"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
@@ -13,19 +14,18 @@ import { meaningOf } from "../../../contract/Status.ts"
 import type { Withdrawal } from "../../../contract/Withdrawal.ts"
 import { makeWarn } from "../../../durable/Work.ts"
 import { log } from "../../../internal/spans.ts"
-import type { Seal } from "../../Seal.ts"
+import type { Settings } from "../../PayoutQueueOptions.ts"
 import { PayoutPayee } from "../../PayoutStatus.ts"
+import type { Seal } from "../../Seal.ts"
 import { afterAnswer, digestOf, payoutLabel, reasonOf } from "../machine.ts"
+import type { Said } from "./accountTime.ts"
 import type { Core } from "./core.ts"
+import { writePause } from "./entries.ts"
+import type { LogPayout } from "./payoutLog.ts"
+import { placeOf, unsealed } from "./request.ts"
 import type { Row } from "./row.ts"
 import { judgedAs } from "./sentences.ts"
 import { payoutFields } from "./signals.ts"
-import type { LogPayout } from "./payoutLog.ts"
-import { placeOf, unsealed } from "./request.ts"
-import * as DateTime from "effect/DateTime"
-import type { Said } from "./accountTime.ts"
-import { writePause } from "./entries.ts"
-import type { Settings } from "../../PayoutQueueOptions.ts"
 import { endsToHold, type Permit, type Take } from "./take.ts"
 
 const StoredPayee = Schema.fromJsonString(PayoutPayee)

@@ -3,17 +3,17 @@
  */
 import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
 import * as String from "effect/String"
 import * as Struct from "effect/Struct"
 import { Centavos } from "../../../pix/Money.ts"
-import { PayoutStatus } from "../../PayoutStatus.ts"
 import { whyOf } from "../../PayoutBecause.ts"
 import type { PayoutState } from "../../PayoutState.ts"
+import { PayoutStatus } from "../../PayoutStatus.ts"
 import { differsOf, makeOutcomeUnknown } from "../machine.ts"
 import { isClaimed, isToCheck } from "./conditions.ts"
-import { failureOf, readReais, type Row } from "./row.ts"
-import * as Schema from "effect/Schema"
 import type { Entry } from "./events.ts"
+import { failureOf, readReais, type Row } from "./row.ts"
 
 const time = (millis: number) => DateTime.makeUnsafe(millis)
 

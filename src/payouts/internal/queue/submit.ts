@@ -5,12 +5,14 @@ import * as Arr from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type { SqlError } from "effect/sql/SqlError"
 import { invalidWithdrawal } from "../../../contract/WithdrawalCheck.ts"
-import { Centavos } from "../../../pix/Money.ts"
 import { DatabaseError } from "../../../durable/Database.ts"
+import { Centavos } from "../../../pix/Money.ts"
 import { LooksAlike, type PayoutItem, PayoutsNotAccepted, ReferenceConflict } from "../../Payout.ts"
+import type { Settings } from "../../PayoutQueueOptions.ts"
 import type { Seal } from "../../Seal.ts"
 import type { Core } from "./core.ts"
 import {
@@ -25,8 +27,6 @@ import {
   readRequest
 } from "./request.ts"
 import { Row } from "./row.ts"
-import type { Settings } from "../../PayoutQueueOptions.ts"
-import * as Option from "effect/Option"
 import type { Store } from "./store.ts"
 
 export type Wrong = PayoutsNotAccepted["wrong"][number]
