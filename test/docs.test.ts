@@ -1,7 +1,8 @@
 /** The pages: README.md and its neighbours, and docs/. `examples.test.ts` runs what they show. */
 import { assert, describe, expect, test, vi } from "@effect/vitest"
-import { existsSync, globSync } from "node:fs"
+import { existsSync, globSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
+import { partOf, parts } from "../.ci/edges.ts"
 import { written } from "../.ci/llms.ts"
 import { blocks, files, read, root, writeBlocks } from "./support/docBlocks.ts"
 
@@ -138,6 +139,12 @@ describe("docs", () => {
       const own = read(file).replaceAll(/<!-- Written by [^]*?<!-- The end of what [^]*?-->/g, "")
       assert.isAtMost(own.trimEnd().split("\n").length, 220, file)
     }
+  })
+
+  test("what a page lists of the code is what the code says (npm run fix writes it)", () => {
+    const cells = (text: string) => text.replaceAll(/ +|-{2,}/g, " ")
+    for (const { from, page, write } of parts)
+      assert.strictEqual(cells(partOf(readFileSync(page, "utf8"), from)), cells(write()), page)
   })
 
   test("what agents read is made of the current pages, and the version is that of the package (npm run fix writes them)", () => {

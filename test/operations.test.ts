@@ -54,7 +54,7 @@ const wentBack = "The balance fell and no payout explains it"
 describe("the alert rules of docs/operations", () => {
   it("the list of metrics is read, and every alert has an expression on it", () => {
     assert.isAbove(series.size, 12)
-    for (const { name, words } of metrics) assert.match(words.join(), /^(?:Counter|Gauge|Histogram)$/, name)
+    for (const { kind, name } of metrics) assert.match(kind, /^(?:Counter|Gauge|Histogram)$/, name)
     assert.isAbove(alerts.length, 10)
     for (const { alert, expr } of alerts) assert.isNotEmpty(readExpression(expr).used, alert)
   })
@@ -76,7 +76,7 @@ describe("the alert rules of docs/operations", () => {
   })
 
   it("the rule about wrong names knows the exported ones, in the order of the page", () => {
-    const names = metrics.flatMap(({ name, words: [kind] }) => {
+    const names = metrics.flatMap(({ kind, name }) => {
       const end = /^effect_pix_(.*)$/.exec(name)?.[1]
       return end === undefined ? [] : [kind === "Histogram" ? `${end}_(bucket|count|sum)` : end]
     })

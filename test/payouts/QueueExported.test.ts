@@ -10,7 +10,7 @@ import { Fault, Sandbox, SandboxOptions } from "effect-pix/sandbox"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { leaksIn, person } from "../support/canary.ts"
-import { compareLines, compareSpans, documentedMetrics, exportedMetrics } from "../support/documented.ts"
+import { compareSpans, documentedMetrics, exportedMetrics } from "../support/documented.ts"
 import { unread } from "../support/unread.ts"
 import { exportedBy } from "../support/exported.ts"
 import { keys } from "../support/marked.ts"
@@ -178,58 +178,19 @@ const incidents = Effect.gen(function* () {
 
 const metric = /^effect_pix_(?:payout|database|dead_letters)/
 
-/** Lines of Effect itself about its migrations. */
-const effectsOwn = /^(?:Running migration|Migrations complete|A fiber woken by the test clock)/
-
-/** Lines that other tests cause: those of restores, of accounts and of a database that cannot be reached. */
-const elsewhere = new Set([
-  // Which of these is the first of its minute, and a warning, is in Limits.test.ts.
-  "A payout is tried again",
-  "The daily cap of",
-  "more payout(s) of the account",
-  "The service refuses the payouts",
-  "is another one than before",
-  "the queue did not answer",
-  "The database refuses",
-  "The database cannot be reached",
-  "the tables were created in schema",
-  "has tables of the same names",
-  "are not those of the account",
-  "are paid by one company",
-  // Those of test/payouts/PersonalData.test.ts, of test/outages, and of test/durable/Work.test.ts.
-  "could not be sealed, and is not stored",
-  "could not be stored, and is stored again",
-  "a handler died",
-  // Those of test/payouts/Confirm.test.ts and Hints.test.ts.
-  "A webhook claimed that a payout",
-  ": the lookup says",
-  "shows another one",
-  "No lookup said within",
-  "Lookups of withdrawals of the account",
-  "are not confirmed any more",
-  "are confirmed again",
-  "No payout of the account"
-])
-
 /** One run for all tests, during which the test's clock moves on. */
 const exported = Effect.runSync(
   Effect.cached(exportedBy(Effect.raceFirst(incidents, Effect.forever(TestClock.adjust("10 millis")))))
 )
 
 describe("what the queue of payouts exports", () => {
-  effect("the spans, metrics and lines are those of the page, with their units and attributes", function* () {
-    const { lines, metrics, spans } = yield* exported
+  effect("the spans and metrics are those of the page, with their units and attributes", function* () {
+    const { metrics, spans } = yield* exported
     const own = spans.filter(({ name }) => /^(?:PayoutQueue|Payouts)\./.test(name))
     const spanRows = compareSpans(own, "payouts")
     assert.deepStrictEqual(spanRows.unknown, [])
     assert.deepStrictEqual(spanRows.exported, spanRows.documented)
     assert.deepStrictEqual(exportedMetrics(metrics, metric), documentedMetrics("payouts", "both", "letters"))
-
-    const library = lines.filter(({ message }) => !effectsOwn.test(message))
-    assert.deepStrictEqual(compareLines(library, "payouts", "both", "client").unknown, [])
-    const lineRows = compareLines(library, "payouts", "both")
-    const isHere = ([line]: readonly [string, ...ReadonlyArray<unknown>]) => !elsewhere.has(line)
-    assert.deepStrictEqual(lineRows.exported.filter(isHere), lineRows.documented.filter(isHere))
   })
 
   effect("every alert and panel finds what it reads under Effect's Prometheus exporter and under OTLP", function* () {

@@ -4,8 +4,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Duration, Result } from "effect"
 import { Money } from "effect-pix"
-import { readFileSync } from "node:fs"
-import { partOf, parts } from "../../.ci/edges.ts"
 import {
   InvalidRequest,
   NoPixKey,
@@ -342,13 +340,5 @@ describe("the wait of a payout", () => {
     const again = marked({ ...doubted, wantedAt: 2, mayHaveLeftAt: 3, fingerprint: "old" })
     assert.strictEqual(again?.wantedAt, 2)
     assert.deepInclude(again, { mayHaveLeftAt: 3, fingerprint: "old", markedAt: 10, underWayUntil: 99 })
-  })
-})
-
-describe("docs/payout-queue.md", () => {
-  it("has every step of a person (npm run fix writes it)", () => {
-    const cells = (text: string) => text.replaceAll(/ +|-{2,}/g, " ")
-    for (const { from, page, write } of parts)
-      assert.strictEqual(cells(partOf(readFileSync(page, "utf8"), from)), cells(write()), page)
   })
 })

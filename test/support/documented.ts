@@ -1,6 +1,5 @@
 /**
- * Reads the lists of docs/observability.md and the exports of a run in one form: by name or line, with unit and
- * attributes.
+ * Reads the lists of docs/observability.md and the exports of a run in one form: by name, with unit and attributes.
  */
 import { readFileSync } from "node:fs"
 import type { Effect } from "effect"
@@ -18,39 +17,37 @@ const partOf = (name: string) => {
 }
 
 /**
- * The items of a section, each as `- Words `name`, `name`: what it says (attributes)`. The words are the levels of a line or the kind
- * of a metric, whose second name is its unit. A line is under the heading of its part.
+ * The items of a section, each as `- Kind `name`, `name`: what it says (attributes)`. Only a metric has a kind, and its second name is
+ * its unit.
  */
-export const documented = (heading: "Spans" | "Metrics" | "Logs") => {
+export const documented = (heading: "Spans" | "Metrics") => {
   const page = readFileSync(new URL("../../docs/observability.md", import.meta.url), "utf8")
   const section = page.split(`\n## ${heading}\n`)[1]?.split("\n## ")[0] ?? ""
   /** The names that stand for several attributes, from the list at the head of the page. */
   const sets = new Map(
     Array.from(page.matchAll(/^- \*\*(\w+)\*\*: ((?:.|\n {2})+)/gm), ([, name = "", cell]) => [name, quoted(cell)])
   )
-  const item = /^- (?:([A-Z][\w, ]*) )?(`[^`]+`(?:, `[^`]+`)*)(?::.*?)?(?: \(([^()]*)\))?$/gm
-  return section.split("\n### ").flatMap((text) =>
-    Array.from(text.replaceAll(/\n {2}/g, " ").matchAll(item), ([, words = "", quotes, attributes = ""]) => {
-      const names = quoted(quotes)
-      const [name = "", unit = ""] = names
-      return {
-        part: heading === "Logs" ? (text.split("\n")[0] ?? "").toLowerCase() : partOf(name),
-        /** An item may name several spans. */
-        names,
-        name,
-        unit,
-        words: words.split(", "),
-        attributes: attributes
-          .split(", ")
-          .flatMap((entry) => sets.get(entry) ?? quoted(entry))
-          .toSorted()
-      }
-    })
-  )
+  const item = /^- (?:([A-Z]\w*) )?(`[^`]+`(?:, `[^`]+`)*)(?::.*?)?(?: \(([^()]*)\))?$/gm
+  return Array.from(section.replaceAll(/\n {2}/g, " ").matchAll(item), ([, kind = "", quotes, attributes = ""]) => {
+    const names = quoted(quotes)
+    const [name = "", unit = ""] = names
+    return {
+      part: partOf(name),
+      /** An item may name several spans. */
+      names,
+      name,
+      unit,
+      kind,
+      attributes: attributes
+        .split(", ")
+        .flatMap((entry) => sets.get(entry) ?? quoted(entry))
+        .toSorted()
+    }
+  })
 }
 
 /** Those that are about these parts of the library. */
-const documentedOf = (heading: "Spans" | "Metrics" | "Logs", ...parts: ReadonlyArray<string>) =>
+const documentedOf = (heading: "Spans" | "Metrics", ...parts: ReadonlyArray<string>) =>
   documented(heading).filter(({ part }) => parts.includes(part))
 
 type Attributed = { readonly attributes: Readonly<Record<string, unknown>> }
@@ -92,20 +89,5 @@ export const compareSpans = (spans: Exported["spans"], part: string) => {
     unknown: [...new Set(spans.filter((span) => rowOf(span) === undefined).map(({ name }) => name))],
     exported: rows.map((row) => [row.name, namesIn(spans.filter((span) => rowOf(span) === row))]),
     documented: rows.map(({ attributes, name }) => [name, attributes])
-  }
-}
-
-/** The log lines of one part of the library: the lines that no row names, and levels and attributes by row. */
-export const compareLines = (lines: Exported["lines"], ...parts: ReadonlyArray<string>) => {
-  const rows = documentedOf("Logs", ...parts)
-  const rowOf = ({ level, message }: Exported["lines"][number]) =>
-    rows.find((row) => row.words.includes(level) && message.includes(row.name))
-  return {
-    unknown: [...new Set(lines.filter((line) => rowOf(line) === undefined).map(({ message }) => message))],
-    exported: rows.map((row) => {
-      const found = lines.filter((line) => rowOf(line) === row)
-      return [row.name, [...new Set(found.map(({ level }) => level))].toSorted(), namesIn(found)] as const
-    }),
-    documented: rows.map(({ attributes, name, words }) => [name, words.toSorted(), attributes] as const)
   }
 }

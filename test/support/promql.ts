@@ -9,7 +9,7 @@ export const metrics = documented("Metrics")
 
 /** The series of a metric by their names, with their labels. */
 export const series = new Map(
-  metrics.flatMap(({ attributes, name, words: [kind] }) => {
+  metrics.flatMap(({ attributes, kind, name }) => {
     const base = name.replaceAll(".", "_")
     const labels = attributes.map((attribute) => attribute.replaceAll(".", "_"))
     const suffixes = kind === "Histogram" ? ["_bucket", "_count", "_sum"] : [""]

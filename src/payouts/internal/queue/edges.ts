@@ -1,5 +1,5 @@
 /**
- * Every step that a payout may take: `edges`, which docs/payout-queue.md prints. Nothing here reads or writes: a step is a
+ * Every step that a payout may take: `edges`. Nothing here reads or writes: a step is a
  * function from a row and an event to what changes in the row, with the entry of its history.
  */
 import { plainWord } from "../../../contract/StatusWords.ts"
