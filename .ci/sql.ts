@@ -10,7 +10,7 @@ import { SqlClient, Statement } from "effect/sql"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { migrate } from "../src/durable/Tables.ts"
-import { tables as payouts } from "../src/payouts/internal/queue/tables.ts"
+import { tables as payouts } from "../src/payouts/internal/store/tables.ts"
 import { webhookTables } from "../src/webhook/internal/table.ts"
 
 export const dialects = ["postgresql", "sqlite"] as const

@@ -1,6 +1,6 @@
 /** When the next request of an account may leave: a function of its row and of what happened. */
 import { assert, describe, test } from "@effect/vitest"
-import { Account } from "../../src/payouts/internal/queue/account.ts"
+import { Account } from "../../src/payouts/internal/machine/account.ts"
 import {
   type AccountTime,
   afterAnswer,
@@ -11,7 +11,7 @@ import {
   released,
   type Said,
   spacingOf
-} from "../../src/payouts/internal/queue/accountTime.ts"
+} from "../../src/payouts/internal/machine/accountTime.ts"
 
 const now = 1_000_000_000
 const second = 1000

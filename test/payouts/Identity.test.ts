@@ -2,7 +2,7 @@
  * What a worker finds in a database: the identity that is stored there and the one that it reads, and when it was seen in it.
  */
 import { assert, it } from "@effect/vitest"
-import { isMoved, mergedIdentity } from "../../src/payouts/internal/queue/identityStore.ts"
+import { isMoved, mergedIdentity } from "../../src/payouts/internal/store/identity.ts"
 
 const here = "7001/00000001/5/16400"
 const hidden = "//5/16400"

@@ -3,11 +3,11 @@ import { Schema } from "effect"
 import { OutcomeUnknown, WithdrawalFailed } from "effect-pix"
 import { PayoutStatus } from "effect-pix/payouts"
 import { sentenceOf } from "../../src/cli/internal/operator/sentence.ts"
-import { Row } from "../../src/payouts/internal/queue/row.ts"
+import { Row } from "../../src/payouts/internal/machine/row.ts"
 import { PayoutRefusal } from "../../src/payouts/Payout.ts"
 import { PayoutBecause } from "../../src/payouts/PayoutBecause.ts"
 import { PayoutState } from "../../src/payouts/PayoutState.ts"
-import { statusOf } from "../../src/payouts/internal/queue/status.ts"
+import { statusOf } from "../../src/payouts/internal/machine/status.ts"
 import { failures } from "../support/payoutAnswers.ts"
 
 const write = Schema.encodeSync(

@@ -21,11 +21,11 @@ import {
   differsOf,
   rejectOtherCompany,
   writeOptions
-} from "../../src/payouts/internal/machine.ts"
-import { Account } from "../../src/payouts/internal/queue/account.ts"
-import { step } from "../../src/payouts/internal/queue/edges.ts"
-import { type Event, tooLate, waitedMillis } from "../../src/payouts/internal/queue/events.ts"
-import * as Row from "../../src/payouts/internal/queue/row.ts"
+} from "../../src/payouts/internal/machine/answers.ts"
+import { Account } from "../../src/payouts/internal/machine/account.ts"
+import { step } from "../../src/payouts/internal/machine/edges.ts"
+import { type Event, tooLate, waitedMillis } from "../../src/payouts/internal/machine/events.ts"
+import * as Row from "../../src/payouts/internal/machine/row.ts"
 import { failures } from "../support/payoutAnswers.ts"
 import { keyOf } from "../support/payoutQueue.ts"
 
