@@ -191,7 +191,7 @@ describe("Rehearsal.test", () => {
     Rehearsal.test(it, "first", pay(), { checks: [], rules })
     Rehearsal.test(it, "all", pay(), { checks: [], rules, all: true })
     expect(await failures()).toEqual(["first: passed", "all: passed"])
-    expect(schedules.length).toBe(10 + 16)
+    expect(schedules.length).toBe(9 + 15)
   })
 })
 

@@ -141,9 +141,10 @@ const ofReads: ReadonlyArray<Kind> = [
   ...askedFor(notSent, broken, truncated, rateLimited),
   fault("first", late),
   each("first", truncated),
-  each("later", notSent),
+  // They end as a 500 does.
+  each("asked for", notSent),
   { ...each("later", broken), ...once },
-  each("later", late),
+  each("asked for", late),
   each("later", rateLimited),
   outage("first", notSent),
   dies
@@ -181,8 +182,8 @@ const refusals: Record<Operation, ReadonlyArray<Kind>> = {
     fault("first", conflict),
     fault("first", Faults.recordedAsFailed),
     fault("later", Faults.unknownWords),
-    limit("first", dailyLimit),
-    limit("later", Faults.balance),
+    limit("later", dailyLimit),
+    limit("asked for", Faults.balance),
     ...askedFor(...Faults.otherCauses)
   ],
   getTransaction: notFound(Faults.chargeNotFound),
