@@ -9,9 +9,9 @@ import {
   leftOf,
   marginOf,
   released,
-  type Said,
   spacingOf
 } from "../../src/payouts/internal/machine/accountTime.ts"
+import type { Said } from "../../src/payouts/internal/machine/said.ts"
 
 const now = 1_000_000_000
 const second = 1000

@@ -14,17 +14,11 @@ import {
   WithdrawalFailed
 } from "../../src/contract/PaymentsError.ts"
 import type { Withdrawal } from "../../src/contract/Withdrawal.ts"
-import {
-  afterAnswer,
-  accountCause,
-  isAboutPayout,
-  differsOf,
-  rejectOtherCompany,
-  writeOptions
-} from "../../src/payouts/internal/machine/answers.ts"
+import { afterAnswer, differsOf, rejectOtherCompany, writeOptions } from "../../src/payouts/internal/machine/answers.ts"
 import { Account } from "../../src/payouts/internal/machine/account.ts"
 import { step } from "../../src/payouts/internal/machine/edges.ts"
 import { type Event, tooLate, waitedMillis } from "../../src/payouts/internal/machine/events.ts"
+import { meaningOfFailure } from "../../src/payouts/internal/machine/said.ts"
 import * as Row from "../../src/payouts/internal/machine/row.ts"
 import { failures } from "../support/payoutAnswers.ts"
 import { keyOf } from "../support/payoutQueue.ts"
@@ -239,34 +233,35 @@ describe("an answer", () => {
     assert.include(error.message, "companyId is not the company of the account")
   })
 
-  it.each<[string, RequestWithdrawalError, cause: string | undefined, isAboutPayout: boolean]>([
-    ["a 401", failures.auth(key), "Credentials", false],
-    ["a 403", failures.auth(key, 403), undefined, true],
-    ["a 404 without words", new RequestRejected({ ...ofRequest, status: 404 }), undefined, false],
-    ["a 404 with words", new RequestRejected({ ...ofRequest, status: 404, serviceMessage: "Chave" }), undefined, true],
-    ["a 300", new RequestRejected({ ...ofRequest, status: 300 }), "Setup", false],
-    ["a 399", new RequestRejected({ ...ofRequest, status: 399 }), "Setup", false],
-    ["a 400", new RequestRejected({ ...ofRequest, status: 400 }), undefined, true],
-    ["a 429", failures.throttled(key), "Limit", false],
+  it.each<[string, RequestWithdrawalError, says: string]>([
+    ["a 401", failures.auth(key), "Refused Credentials"],
+    ["a 403", failures.auth(key, 403), "Unclear Credentials"],
+    ["a 422 that an entry says is of the credentials", failures.auth(key, 422), "Refused Credentials"],
+    ["a 404 without words", new RequestRejected({ ...ofRequest, status: 404 }), "Unclear Setup"],
+    ["a 404 with words", new RequestRejected({ ...ofRequest, status: 404, serviceMessage: "Chave" }), "Taken"],
+    ["a 300", new RequestRejected({ ...ofRequest, status: 300 }), "Refused Setup"],
+    ["a 399", new RequestRejected({ ...ofRequest, status: 399 }), "Refused Setup"],
+    ["a 400", new RequestRejected({ ...ofRequest, status: 400 }), "Taken"],
+    ["a 429", failures.throttled(key), "Refused Limit"],
     [
       "a 429 of one in doubt",
       new OutcomeUnknown({ ...failures.unknown(key), reason: "RefusedAfterUnknown", status: 429 }),
-      "Limit",
-      false
+      "Refused Limit"
     ],
-    ["a limit", failures.limited(key), "Limit", false],
-    ["no balance", failures.poor(key), "Balance", false],
+    ["a limit", failures.limited(key), "Refused Limit"],
+    ["no balance", failures.poor(key), "Short Balance"],
     [
       "a refusal of one in doubt",
       new OutcomeUnknown({ ...failures.unknown(key), reason: "RefusedAfterUnknown" }),
-      undefined,
-      true
+      "Taken"
     ],
-    ["a break behind", new OutcomeUnknown({ ...failures.unknown(key), reason: "UnderWay" }), undefined, false],
-    ["a 503", new OutcomeUnknown({ ...failures.unknown(key), reason: "ServerError", status: 503 }), undefined, false],
-    ["no connection", new InvalidRequest({ ...withdrawal, outcome: "NotSent", issues: [] }), undefined, false]
-  ])("of %s is about the account, or about its payout: %3$s", (_, error, cause, isOne) => {
-    assert.deepStrictEqual([accountCause(error), isAboutPayout(error)], [cause, isOne])
+    ["a break behind", new OutcomeUnknown({ ...failures.unknown(key), reason: "UnderWay" }), "Unclear Outage"],
+    ["a 503", new OutcomeUnknown({ ...failures.unknown(key), reason: "ServerError", status: 503 }), "Unclear Outage"],
+    ["no connection", failures.down(key), "Unclear Outage"],
+    ["what was not sent", new InvalidRequest({ ...withdrawal, outcome: "NotSent", issues: [] }), "Nothing"]
+  ])("of %s says of the account: %2$s", (_, error, wanted) => {
+    const { because, says } = meaningOfFailure(error)
+    assert.strictEqual([says, because].filter((word) => word !== undefined).join(" "), wanted)
   })
 })
 

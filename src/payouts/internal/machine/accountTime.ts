@@ -10,15 +10,12 @@
  *   payouts meet a refusal that is new.
  */
 import * as Duration from "effect/Duration"
-import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import type { RequestWithdrawalError } from "../../../contract/PaymentsError.ts"
 import { type Because, becauseOf } from "../../PayoutBecause.ts"
-import { accountCause, causeOfOneOrAll, digestOf, isAboutPayout, sentenceIn } from "./answers.ts"
 import type { Account, ReadAccount } from "./account.ts"
 import { isNextNow, limits } from "./conditions.ts"
 import { isWindowOpen, untilMinute } from "./days.ts"
-import type { Row } from "./row.ts"
+import type { Said } from "./said.ts"
 
 /** The columns of the account that say when its next request may leave. */
 export type AccountTime = Pick<
@@ -26,26 +23,6 @@ export type AccountTime = Pick<
   "nextAt" | "setAt" | "heldAt" | "heldBecause" | "refusals" | "suspects" | "unknowns" | "shortOf" | "limitedAt"
 >
 type Timed = AccountTime & Pick<Account, "paceMost" | "pacePer">
-
-/** What an answer says of the account. Durations are in milliseconds. */
-export type Said =
-  /** The service took an amount, or refused a payout by itself (0): it takes the requests of the account. */
-  | { readonly _tag: "Taken"; readonly amount: number }
-  /** It refuses the requests of the account, for the time that it named. */
-  | {
-      readonly _tag: "Refused"
-      readonly because: Because<"accepted">
-      readonly named: number | undefined
-      readonly amount: number
-      /** What a third answer alike stops the account for: the payout is parked or ended by it. */
-      readonly costs?: string | undefined
-    }
-  /** The balance does not cover the amount. It is no news of a payout that waits for the balance. */
-  | { readonly _tag: "Short"; readonly isNews: boolean; readonly amount: number }
-  /** It may be about the payout, or about the account: it broke, was silent, or gave no word. */
-  | { readonly _tag: "Unclear"; readonly because: Because<"accepted">; readonly key: string }
-  /** Nothing left, or nothing is said of the account. */
-  | { readonly _tag: "Nothing" }
 
 const minute = 60_000
 const longest = 5 * minute
@@ -65,7 +42,8 @@ export const spacingOf = (account: Pick<Account, "paceMost" | "pacePer">): numbe
 export const leftOf = (account: Pick<Account, "nextAt" | "setAt">, now: number): number =>
   isNextNow.of({ account, given: { now } }) ? 0 : (account.nextAt ?? 0) - now
 
-const hasRested = ({ setAt }: AccountTime, now: number) => setAt === null || Math.abs(now - setAt) >= minute
+const hasRested = ({ setAt }: AccountTime, now: number, time = minute) =>
+  setAt === null || Math.abs(now - setAt) >= time
 
 /** Whether each request has to take its turn: the account has something to wait for, or nobody knows whether the service takes it. */
 export const givesTurns = (account: Timed, now: number): boolean =>
@@ -89,105 +67,161 @@ const isLimit = (because: string | null) => limits.some((limit) => limit === bec
 /** How long an account is stopped: until a person releases it. */
 const stopped = 1000 * 365 * 24 * 60 * minute
 
-/** The account after an answer that cost a payout; the third one alike without a success between stops it. */
-const counted = <Time extends Timed>(
-  account: Time,
-  { because, costs }: Said & { readonly _tag: "Refused" },
-  now: number
-): Time => {
-  if (costs === undefined) return account
-  const unknowns = [...(account.unknowns?.split(" ") ?? []), costs].slice(-20)
-  const isThird = unknowns.filter((one) => one === costs).length >= 3
-  const after = { ...account, unknowns: unknowns.join(" ") }
-  return isThird
-    ? { ...after, heldAt: account.heldAt ?? now, heldBecause: because, nextAt: now + stopped, setAt: now }
-    : after
-}
-
 const doubling = (refusals: number) => Math.min(5000 * 2 ** refusals, longest)
 
 /** The earliest time that the account's pace allows. */
 const earliestAt = (account: Timed, now: number) => Math.min(account.setAt ?? 0, now) + spacingOf(account)
 
-/** The next request may leave as soon as the pace allows: none is under way alone, or a person changed what it waits for. */
-export const released = <Time extends Timed>(account: Time, now: number): Time => {
-  const { nextAt } = account
-  return nextAt === null ? account : { ...account, nextAt: Math.min(nextAt, earliestAt(account, now)) }
+/** An answer that came now, and the account as it is. `isLate`: the service refused the account since its request was taken. */
+interface Answer<Of> {
+  readonly account: Timed
+  readonly said: Of
+  readonly isLate: boolean
+  readonly now: number
 }
 
-const held = <Time extends Timed>(account: Time, because: Because<"accepted">, wait: number, now: number): Time => ({
+/** The next request may leave as soon as the pace allows: none is under way alone, or a person changed what it waits for. */
+const release = ({ account, now }: Omit<Answer<unknown>, "said" | "isLate">): Partial<AccountTime> =>
+  account.nextAt === null ? {} : { nextAt: Math.min(account.nextAt, earliestAt(account, now)) }
+
+/** The account after a person changed what it waits for. */
+export const released = <Time extends Timed>(account: Time, now: number): Time => ({
   ...account,
+  ...release({ account, now })
+})
+
+const hold = ({ account, now }: Answer<unknown>, because: string, wait: number): Partial<AccountTime> => ({
   nextAt: Math.max(now + wait, earliestAt(account, now)),
   setAt: now,
   heldAt: account.heldAt ?? now,
   heldBecause: because,
   refusals: account.refusals + 1,
   suspects: null,
-  limitedAt: isLimit(because) ? now : account.limitedAt
+  ...(isLimit(because) && { limitedAt: now })
 })
+
+/** An answer that cost a payout is counted; the third one alike without a success between stops the account. */
+const count = ({ account, now, said: { because, costs } }: Answer<Of<"Refused">>): Partial<AccountTime> => {
+  if (costs === undefined) return {}
+  const unknowns = [...(account.unknowns?.split(" ") ?? []), costs].slice(-20)
+  return {
+    unknowns: unknowns.join(" "),
+    ...(unknowns.filter((one) => one === costs).length >= 3 && {
+      heldAt: account.heldAt ?? now,
+      heldBecause: because,
+      nextAt: now + stopped,
+      setAt: now
+    })
+  }
+}
+
+const take = ({ account, now, said, ...one }: Answer<Of<"Taken">>): Partial<AccountTime> => ({
+  ...release({ ...one, account, now }),
+  heldAt: null,
+  heldBecause: null,
+  refusals: 0,
+  suspects: null,
+  ...(said.amount > 0 && { unknowns: null }),
+  ...(account.shortOf !== null && said.amount >= account.shortOf && { shortOf: null }),
+  ...(isLimit(account.heldBecause) && { limitedAt: now })
+})
+
+/** For how long a refusal holds the account: as long as the service named, and no shorter after others. */
+const waitOf = ({ account: { refusals }, said: { named } }: Answer<Of<"Refused">>) =>
+  named !== undefined && refusals === 0 ? named : Math.max(named ?? 0, doubling(refusals))
+
+const suspectsOf = ({ account, said }: Answer<Of<"Unclear">>) => [
+  ...new Set([...(account.suspects?.split(" ") ?? []), said.key])
+]
+
+const always = () => true
+const nothing = () => ({})
+const isLate = (one: { readonly isLate: boolean }) => one.isLate
+const isHeld = ({ account }: Answer<unknown>) => account.heldBecause !== null
+
+type Of<Tag extends Said["_tag"]> = Extract<Said, { _tag: Tag }>
+type Rule<Tag extends Said["_tag"]> = readonly [
+  when: (one: Answer<Of<Tag>>) => boolean,
+  changes: (one: Answer<Of<Tag>>) => Partial<AccountTime>
+]
+
+/** What an answer changes: of the rules of what it says the first one that fits. */
+const rules: { readonly [Tag in Said["_tag"]]: ReadonlyArray<Rule<Tag>> } = {
+  Nothing: [
+    [isLate, nothing],
+    [always, release]
+  ],
+  Taken: [
+    // A success of before a refusal ends no hold.
+    [(one) => one.isLate && isHeld(one), nothing],
+    // It says that the account still takes requests.
+    [
+      ({ account, now }) => account.pacePer === null && hasRested(account, now, minute / 2),
+      (one) => ({ ...take(one), nextAt: one.now, setAt: one.now })
+    ],
+    [always, take]
+  ],
+  Refused: [
+    // Of those that were under way together the first refusal counts, and the longest time that was named.
+    [(one) => one.isLate && one.said.named === undefined, count],
+    [isLate, (one) => ({ nextAt: Math.max(one.account.nextAt ?? 0, one.now + (one.said.named ?? 0)), ...count(one) })],
+    [
+      always,
+      (one) => ({
+        ...hold(one, one.said.because, waitOf(one)),
+        ...(one.said.because === "Limit" && { shortOf: one.said.amount }),
+        ...count(one)
+      })
+    ]
+  ],
+  Short: [
+    [(one) => !one.said.isNews && one.isLate, ({ now }) => ({ limitedAt: now })],
+    [({ said }) => !said.isNews, (one) => ({ ...release(one), limitedAt: one.now })],
+    [
+      isLate,
+      ({ account, now, said }) => ({ shortOf: Math.min(account.shortOf ?? Infinity, said.amount), limitedAt: now })
+    ],
+    // After the first one another is tried at once.
+    [({ account }) => account.refusals === 0, (one) => ({ ...hold(one, "Balance", 0), shortOf: one.said.amount })],
+    [always, (one) => ({ ...hold(one, "Balance", doubling(one.account.refusals - 1)), shortOf: one.said.amount })]
+  ],
+  Unclear: [
+    [isLate, nothing],
+    // A 403 is about its payout, where another refusal holds the account.
+    [
+      (one) => isHeld(one) && one.account.suspects === null && one.said.because === "Credentials",
+      (one) => ({ ...changesOf({ ...one, said: { _tag: "Taken", amount: 0 } }), suspects: one.said.key })
+    ],
+    [
+      isHeld,
+      (one) => ({
+        ...hold(one, one.account.heldBecause ?? "", doubling(one.account.refusals)),
+        suspects: one.account.suspects
+      })
+    ],
+    // Those of three payouts are about the account.
+    [
+      (one) => suspectsOf(one).length >= 3,
+      (one) => ({ ...hold(one, one.said.because, doubling(0)), suspects: suspectsOf(one).join(" ") })
+    ],
+    [always, (one) => ({ ...release(one), suspects: suspectsOf(one).join(" ") })]
+  ]
+}
+
+const changesOf = <Tag extends Said["_tag"]>(one: Answer<Of<Tag>>): Partial<AccountTime> => {
+  const tag: Tag = one.said._tag
+  const ofTag: ReadonlyArray<Rule<Tag>> = rules[tag]
+  return ofTag.find(([when]) => when(one))?.[1](one) ?? {}
+}
 
 /**
  * The account after an answer that came now, to a request that was taken when there were so many `refusals`: of those that were under
  * way together the first refusal counts, and no success of before it.
  */
-export const afterAnswer = <Time extends Timed>(account: Time, said: Said, refusals: number, now: number): Time => {
-  const { heldBecause, limitedAt, nextAt, setAt, shortOf, suspects } = account
-  const isLate = account.refusals !== refusals
-  switch (said._tag) {
-    case "Nothing":
-      return isLate ? account : released(account, now)
-    case "Taken": {
-      if (isLate && heldBecause !== null) return account
-      const isOld = account.pacePer === null && (setAt === null || Math.abs(now - setAt) >= minute / 2)
-      return {
-        ...released(account, now),
-        ...(isOld && { nextAt: now, setAt: now }),
-        heldAt: null,
-        heldBecause: null,
-        refusals: 0,
-        suspects: null,
-        ...(said.amount > 0 && { unknowns: null }),
-        shortOf: shortOf !== null && said.amount >= shortOf ? null : shortOf,
-        limitedAt: isLimit(heldBecause) ? now : limitedAt
-      }
-    }
-    case "Refused": {
-      const { because, named } = said
-      // Of those that were under way together, the longest time counts.
-      if (isLate)
-        return counted(
-          named === undefined ? account : { ...account, nextAt: Math.max(nextAt ?? 0, now + named) },
-          said,
-          now
-        )
-      const own = doubling(account.refusals)
-      const wait = named === undefined || account.refusals > 0 ? Math.max(named ?? 0, own) : named
-      return {
-        ...counted(held(account, because, wait, now), said, now),
-        ...(because === "Limit" && { shortOf: said.amount })
-      }
-    }
-    case "Short": {
-      if (!said.isNews) return { ...(isLate ? account : released(account, now)), limitedAt: now }
-      if (isLate) return { ...account, shortOf: Math.min(shortOf ?? Infinity, said.amount), limitedAt: now }
-      // After the first one another is tried at once.
-      const wait = account.refusals === 0 ? 0 : doubling(account.refusals - 1)
-      return { ...held(account, "Balance", wait, now), shortOf: said.amount }
-    }
-    case "Unclear": {
-      if (isLate) return account
-      // A 403 is about its payout, where another refusal holds the account.
-      if (heldBecause !== null && suspects === null && said.because === "Credentials")
-        return { ...afterAnswer(account, { _tag: "Taken", amount: 0 }, refusals, now), suspects: said.key }
-      if (heldBecause !== null)
-        return { ...held(account, heldBecause as Because<"accepted">, doubling(account.refusals), now), suspects } // a word of the table
-      const keys = [...new Set([...(suspects?.split(" ") ?? []), said.key])]
-      return keys.length >= 3
-        ? { ...held(account, said.because, doubling(0), now), suspects: keys.join(" ") }
-        : { ...released(account, now), suspects: keys.join(" ") }
-    }
-  }
-}
+export const afterAnswer = <Time extends Timed>(account: Time, said: Said, refusals: number, now: number): Time => ({
+  ...account,
+  ...changesOf({ account, said, now, isLate: account.refusals !== refusals })
+})
 
 /** Whether two times are the same: nothing has to be written. */
 export const isSameTime = (one: AccountTime, other: AccountTime): boolean =>
@@ -199,41 +233,6 @@ export const isSameTime = (one: AccountTime, other: AccountTime): boolean =>
   one.unknowns === other.unknowns &&
   one.shortOf === other.shortOf &&
   one.limitedAt === other.limitedAt
-
-/**
- * For how long the service asked to wait, in milliseconds: at most an hour counts, of a limit a day, and less than a second does not.
- */
-export const requestedWait = (failure: RequestWithdrawalError): number | undefined => {
-  const requested = "retryAfter" in failure ? failure.retryAfter : undefined
-  const millis = requested === undefined ? 0 : Duration.toMillis(requested)
-  return millis < 1000 ? undefined : Math.min(millis, (failure._tag === "LimitReached" ? 24 : 1) * 60 * minute)
-}
-
-/**
- * What an answer to the request of a payout says of its account. `refusedAs`: the tag of the error that a refusal is by itself, where an
- * earlier request leaves the payout in doubt.
- */
-export const saidBy = (
-  answer: Result.Result<unknown, RequestWithdrawalError>,
-  refusedAs: string | undefined,
-  { amount, because: own, idempotencyKey: key }: Pick<Row, "amount" | "idempotencyKey" | "because">
-): Said => {
-  if (Result.isSuccess(answer)) return { _tag: "Taken", amount }
-  const { failure } = answer
-  if (sentenceIn(failure) !== undefined)
-    return { _tag: "Refused", because: "RefusalUnknown", named: undefined, amount, costs: digestOf(failure) }
-  const ofOneOrAll = causeOfOneOrAll(failure)
-  if (ofOneOrAll !== undefined) return { _tag: "Unclear", because: ofOneOrAll, key }
-  const because = accountCause(failure, refusedAs)
-  if (failure._tag === "WithdrawalFailed" && because !== undefined)
-    return { _tag: "Refused", because, named: undefined, amount, costs: because }
-  if (because === "Balance") return { _tag: "Short", isNews: own !== because, amount }
-  if (because !== undefined) return { _tag: "Refused", because, named: requestedWait(failure), amount }
-  if (isAboutPayout(failure)) return { _tag: "Taken", amount: 0 }
-  if ("reason" in failure && (failure.reason === "OtherClientId" || failure.reason === "PastHorizon"))
-    return { _tag: "Nothing" }
-  return { _tag: "Unclear", because: "Outage", key }
-}
 
 const dayMillis = 86_400_000
 /** For how long after the time of its next request an account counts as one whose pace holds its payouts: then nobody sends. */

@@ -12,14 +12,12 @@ import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Result from "effect/Result"
 import {
-  type IdempotencyConflict,
   OutcomeUnknown,
   type RequestIssue,
   RequestRejected,
   type RequestWithdrawalError
 } from "../../../contract/PaymentsError.ts"
 import { withoutServiceWords } from "../../../contract/RequestIssues.ts"
-import { setupStatuses } from "../../../contract/SetupStatus.ts"
 import type { Seen } from "../../../contract/Seen.ts"
 import { plainWord } from "../../../contract/StatusWords.ts"
 import type { WriteOptions } from "../../../contract/WriteOptions.ts"
@@ -27,9 +25,7 @@ import type { Withdrawal } from "../../../contract/Withdrawal.ts"
 import { Centavos, format } from "../../../pix/Money.ts"
 import type { PayoutRefusal } from "../../Payout.ts"
 import type { Because } from "../../PayoutBecause.ts"
-
-/** A failure after which money may have moved. */
-export type InDoubt = OutcomeUnknown | IdempotencyConflict
+import { type InDoubt, meaningOfFailure } from "./said.ts"
 
 /** What is known of a payout after a request. */
 export type AnswerFact =
@@ -130,7 +126,7 @@ export const afterAnswer = (
   const failure = withoutWords(answer.failure)
   return isInDoubt || failure.outcome === "Unknown"
     ? { _tag: "Unknown", error: asDoubt(failure, idempotencyKey) }
-    : { _tag: "Refused", error: failure, because: causeOfWait(answer.failure) }
+    : { _tag: "Refused", error: failure, because: meaningOfFailure(answer.failure).because }
 }
 
 /**
@@ -190,68 +186,6 @@ export const payoutLabel = (payout: {
 /** What a payout waits for that is meant, and has a time at which it ends. */
 export const waitsForTime = ["NotBefore", "DailyCap", "Window"] as const satisfies ReadonlyArray<Because<"accepted">>
 
-/**
- * Why a refusal may be about one payout or about all of the account: a 403, of one payee or of the credentials; and an answer without
- * words that something on the way to the service may have given.
- */
-export const causeOfOneOrAll = (error: RequestWithdrawalError): "Credentials" | "Setup" | undefined => {
-  const { serviceCode, serviceMessage, status }: Worded & { readonly status?: number } = error
-  if (status === 403) return "Credentials"
-  const isWordless = serviceMessage === undefined && serviceCode === undefined
-  return isWordless && status !== undefined && setupStatuses.has(status) ? "Setup" : undefined
-}
-
-/**
- * What a refused payout waits for before it is sent again, unchanged. `undefined`: the refusal is about this payout, and is
- * final.
- */
-const causeOfWait = (error: RequestWithdrawalError): Because<"accepted"> | undefined => {
-  switch (error._tag) {
-    case "LimitReached":
-    case "RateLimited":
-      return "Limit"
-    case "InsufficientBalance":
-      return "Balance"
-    case "AuthError":
-      return "Credentials"
-    case "ServiceUnavailable":
-      return error.reason === "OtherClientId" ? error.reason : "Outage"
-    case "RequestRejected":
-      return error.concerns === "Setup" ? "Setup" : causeOfOneOrAll(error)
-    case "NoPixKey":
-      return causeOfOneOrAll(error)
-    default:
-      return undefined
-  }
-}
-
-/**
- * Why the service refuses the requests of an account: the credentials (401), the way to it (3xx, and the 407 of a proxy), a limit
- * (a 429 that names none, too), or the balance. `causeOfOneOrAll` has the others. `tag`: the error that the refusal is by itself, where an
- * earlier request leaves the payout in doubt.
- */
-export const accountCause = (
-  error: RequestWithdrawalError,
-  tag: string = error._tag
-): Because<"accepted"> | undefined => {
-  const status = "status" in error && error.status !== undefined ? error.status : 0
-  if (status === 401) return "Credentials"
-  if ((status >= 300 && status < 400) || status === 407) return "Setup"
-  if (error._tag === "WithdrawalFailed") return error.cause && (error.cause === "LimitReached" ? "Limit" : "Balance")
-  if (tag === "InsufficientBalance") return "Balance"
-  return tag === "LimitReached" || status === 429 ? "Limit" : undefined
-}
-
-/** The failure, if it is a sentence that a person has to judge: a refusal that nobody knows, or a 409 with words. */
-export const sentenceIn = (error: RequestWithdrawalError): InDoubt | undefined =>
-  (error._tag === "OutcomeUnknown" && error.reason === "RefusalUnknown") ||
-  (error._tag === "IdempotencyConflict" && error.digest !== undefined)
-    ? error
-    : undefined
-
-/** The digest of such a sentence; `-` where it has none. */
-export const digestOf = (error: RequestWithdrawalError): string => sentenceIn(error)?.digest ?? "-"
-
 /** The refusal of a sentence, where a person judged that it is one. */
 export const judgedAsRefused = ({
   attempts,
@@ -268,23 +202,3 @@ export const judgedAsRefused = ({
     outcome: "Rejected",
     ...(serviceCode !== undefined && { serviceCode })
   })
-
-/** Whether a doubt begins with a 4xx: the service says that a call behind it broke, or its refusal could not be read. */
-const isDoubtfulRefusal = (error: RequestWithdrawalError): boolean =>
-  error._tag === "OutcomeUnknown" &&
-  error.reason !== "RefusedAfterUnknown" &&
-  Math.floor((error.status ?? 0) / 100) === 4
-
-/** Whether the service refused this payout: it takes the requests of the account. What broke or is silent says nothing of it. */
-export const isAboutPayout = (error: RequestWithdrawalError): boolean => {
-  if (error._tag === "WithdrawalFailed") return error.cause === undefined
-  const status = "status" in error ? (error.status ?? 0) : 0
-  return (
-    status >= 400 &&
-    status < 500 &&
-    ![408, 425].includes(status) &&
-    accountCause(error) === undefined &&
-    causeOfOneOrAll(error) !== "Setup" &&
-    !isDoubtfulRefusal(error)
-  )
-}

@@ -3,9 +3,9 @@
  */
 import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as String from "effect/String"
-import * as Struct from "effect/Struct"
 import { Centavos } from "../../../pix/Money.ts"
 import { whyOf } from "../../PayoutBecause.ts"
 import type { PayoutState } from "../../PayoutState.ts"
@@ -15,14 +15,21 @@ import { isClaimed, isToCheck } from "./conditions.ts"
 import type { Entry } from "./events.ts"
 import { failureOf, readReais, type Row } from "./row.ts"
 
-const time = (millis: number) => DateTime.makeUnsafe(millis)
-
 const fieldsOf = Object.fromEntries(
   PayoutStatus.members.map(({ fields }) => [fields.state.literal, Object.keys(fields)])
 )
 
-/** The failure that a status of this state has. */
-const shownFailure = (row: Row, state: PayoutState, failure: ReturnType<typeof failureOf>) => {
+/** A row as it is shown. */
+interface Shown extends Pick<PayoutStatus, "state"> {
+  readonly row: Row
+  readonly because: string | null
+  readonly failure: ReturnType<typeof failureOf>
+}
+
+const timeOf = (millis: number | null) => (millis === null ? null : DateTime.makeUnsafe(millis))
+
+/** The failure that a status has. */
+const shownFailure = ({ failure, row, state }: Shown) => {
   const isUnclear = failure?.outcome === "Unknown"
   switch (state) {
     case "accepted":
@@ -37,40 +44,46 @@ const shownFailure = (row: Row, state: PayoutState, failure: ReturnType<typeof f
   }
 }
 
+/** What a field of a status is, where it is no field of the row; null or `undefined` where it is absent. */
+const made: { readonly [field: string]: (shown: Shown) => unknown } = {
+  _tag: ({ state }) => String.capitalize(state),
+  state: ({ state }) => state,
+  // A constraint of the table checks it.
+  amount: ({ row }) => Centavos.make(row.amount),
+  submittedAt: ({ row }) => timeOf(row.submittedAt),
+  updatedAt: ({ row }) => timeOf(row.updatedAt),
+  mayHaveLeftAt: ({ row }) => timeOf(row.mayHaveLeftAt),
+  underWayUntil: ({ row }) => timeOf(row.underWayUntil),
+  notBefore: ({ row }) => timeOf(row.notBefore),
+  by: ({ row }) => row.endedBy ?? "person",
+  endedAt: ({ row }) => timeOf(row.endedAt ?? row.updatedAt),
+  value: ({ row: { value } }) => (value === null ? null : Option.getOrNull(readReais(value))),
+  withdrawalStatus: ({ row }) => row.word,
+  claimed: ({ row }) => (isClaimed.of({ payout: row }) && row.endedAs !== "unlisted" ? row.endedAs : null),
+  contradicted: ({ row }) => row.contradicted || null,
+  unconfirmed: ({ row }) => row.lookups === null || null,
+  toCheck: ({ row }) => isToCheck.of({ payout: row }) || null,
+  // A newer version may have written another word.
+  because: ({ because, state }) =>
+    whyOf(state, because) !== undefined ? because : state === "parked" ? "Operator" : null,
+  differs: ({ failure, row }) =>
+    row.because === "SeeRecord" && failure?.outcome === "Unknown" ? differsOf(failure) : null,
+  error: shownFailure
+}
+
 /** The status of a row: the fields that `PayoutStatus` has for its state. */
 export const statusOf = (row: Row): PayoutStatus => {
   const failure = failureOf(row)
   // A newer version may have written a failure that cannot be read. A person has to find out why the payout was refused.
   const isUnreadable = row.state === "refused" && (failure === undefined || failure.outcome === "Unknown")
-  const state = isUnreadable ? "parked" : row.state
-  // A newer version may have written another word.
-  const because = isUnreadable ? "Unreadable" : row.because
-  const known: Record<string, unknown> = {
-    ...row,
-    _tag: String.capitalize(state),
-    state,
-    // A constraint of the table checks it.
-    amount: Centavos.make(row.amount),
-    submittedAt: time(row.submittedAt),
-    updatedAt: time(row.updatedAt),
-    mayHaveLeftAt: row.mayHaveLeftAt === null ? null : time(row.mayHaveLeftAt),
-    underWayUntil: row.underWayUntil === null ? null : time(row.underWayUntil),
-    notBefore: row.notBefore === null ? null : time(row.notBefore),
-    by: row.endedBy ?? "person",
-    endedAt: time(row.endedAt ?? row.updatedAt),
-    value: row.value === null ? null : Option.getOrNull(readReais(row.value)),
-    withdrawalStatus: row.word,
-    claimed: isClaimed.of({ payout: row }) && row.endedAs !== "unlisted" ? row.endedAs : null,
-    contradicted: row.contradicted ? true : null,
-    unconfirmed: row.lookups === null ? true : null,
-    toCheck: isToCheck.of({ payout: row }) ? true : null,
-    because: whyOf(state, because) !== undefined ? because : state === "parked" ? "Operator" : null,
-    differs: row.because === "SeeRecord" && failure?.outcome === "Unknown" ? differsOf(failure) : null,
-    error: shownFailure(row, state, failure)
-  }
-  const shown = fieldsOf[state]?.filter((field) => known[field] !== null && known[field] !== undefined) ?? []
+  const shown: Shown = isUnreadable
+    ? { row, failure, state: "parked", because: "Unreadable" }
+    : { row, failure, state: row.state, because: row.because }
+  // Another field is one of the row.
+  const valueOf = (field: string) => (made[field] === undefined ? row[field as keyof Row] : made[field](shown))
+  const fields = fieldsOf[shown.state]?.map((field) => [field, valueOf(field)] as const) ?? []
   // A test compares the statuses of all kinds of rows with the schema.
-  return Struct.pick(known, shown) as unknown as PayoutStatus
+  return Object.fromEntries(fields.filter(([, value]) => Predicate.isNotNullish(value))) as unknown as PayoutStatus
 }
 
 /** What begins a doubt, or reopens an end, although the state may stay. */

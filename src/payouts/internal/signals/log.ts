@@ -11,7 +11,8 @@ import type { RequestWithdrawalError } from "../../../contract/PaymentsError.ts"
 import { log } from "../../../internal/spans.ts"
 import { Centavos, format } from "../../../pix/Money.ts"
 import { type Because, becauses } from "../../PayoutBecause.ts"
-import { payoutLabel, accountCause, differsOf, digestOf, reasonOf } from "../machine/answers.ts"
+import { payoutLabel, differsOf, reasonOf } from "../machine/answers.ts"
+import { digestOf, meaningOfFailure } from "../machine/said.ts"
 import { isClaimed } from "../machine/conditions.ts"
 import type { Found } from "../machine/events.ts"
 import { type Row, isOpen } from "../machine/row.ts"
@@ -165,7 +166,7 @@ const logAgain = (logPayout: LogPayout, before: Row, after: Row, failure: Reques
   const text = `A payout is tried again${when}: ${failure._tag}`
   const isInDoubt = failure.outcome === "Unknown" && before.mayHaveLeftAt === null
   // One line says what concerns the whole account, but for its payouts in doubt.
-  if (!isNew || (accountCause(failure) !== undefined && !isInDoubt))
+  if (!isNew || (["Refused", "Short"].includes(meaningOfFailure(failure).says) && !isInDoubt))
     return log("Debug", `${text} (${payoutLabel(after)})`, {
       ...payoutFields(after),
       "payments.retry_after": isRequested ? wait / 1000 : undefined

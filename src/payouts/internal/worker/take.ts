@@ -25,9 +25,9 @@ import {
   givesTurns,
   isSameTime,
   leftOf,
-  marginOf,
-  type Said
+  marginOf
 } from "../machine/accountTime.ts"
+import type { Said } from "../machine/said.ts"
 import { makeCheckedAccount } from "./checkDatabase.ts"
 import type { Core } from "../core.ts"
 import { dayOf, isWindowOpen, untilMinute } from "../machine/days.ts"
