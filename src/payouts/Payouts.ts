@@ -132,8 +132,7 @@ const ending = Effect.fnUntraced(function* (accepted: Accepted, wait: number) {
       () => Effect.undefined
     )
     if (open !== undefined && open.length < keys.length) return open
-    const poll = Effect.sleep(Duration.millis(accepted.poll))
-    const looksAgain = Effect.andThen(poll, open === undefined ? Effect.void : nextWrite)
+    const looksAgain = Effect.andThen(Effect.sleep(Duration.millis(accepted.poll)), nextWrite)
     yield* Effect.raceAllFirst([change.await, looksAgain, Effect.sleep(Duration.millis(left))])
     return keys
   }, Effect.scoped)

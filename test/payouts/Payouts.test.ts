@@ -6,9 +6,13 @@ import { Effect, Fiber, Layer, Logger, Stream } from "effect"
 import { Money } from "effect-pix"
 import { PayoutQueue, Payouts, type PayoutSheet } from "effect-pix/payouts"
 import { Fault } from "effect-pix/sandbox"
+import { SqlClient } from "effect/sql"
+import { ConnectionError, SqlError } from "effect/sql/SqlError"
 import { TestClock } from "effect/testing"
+import { effect } from "../support/effect.ts"
+import { answering } from "../support/interruptible.ts"
 import { poor, refused } from "../support/payoutAnswers.ts"
-import { payout, queued, type Script, settle } from "../support/payoutQueue.ts"
+import { payout, queued, type Script, settle, worldOf } from "../support/payoutQueue.ts"
 import { paid, requests, shown } from "../support/payoutSeen.ts"
 import { line, listsOf, run, sheet } from "../support/sheets.ts"
 import { recordingTracer } from "../support/spans.ts"
@@ -108,6 +112,28 @@ describe("a sheet", () => {
         "Payouts.run: 2 payout(s) (R$ 20,00), of which 1 were stored already."
       ]
     )
+  })
+
+  effect("is looked at again after the database did not answer, also where nothing is written later", function* () {
+    let isAway = false
+    const away = new SqlError({ reason: new ConnectionError({ cause: new Error("gone"), message: "", operation: "" }) })
+    const looks = (text: string) => /^SELECT idempotency_key AS "key"/.test(text)
+    const database = Layer.effect(
+      SqlClient.SqlClient,
+      Effect.map(SqlClient.SqlClient, (sql) =>
+        answering(sql, (text) => (isAway && looks(text) ? Effect.fail(away) : undefined))
+      )
+    ).pipe(Layer.provideMerge(worldOf()))
+    yield* Effect.gen(function* () {
+      const fiber = yield* Effect.forkChild(Payouts.run(sheet("a")))
+      yield* Effect.yieldNow
+      isAway = true
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual([yield* shown("a"), fiber.pollUnsafe()], ["posted", undefined])
+      isAway = false
+      yield* TestClock.adjust("10 seconds")
+      assert.deepStrictEqual(listsOf(yield* Fiber.join(fiber)), { done: ["a"] })
+    }).pipe(Effect.provide(Layer.provideMerge(PayoutQueue.layer(), database)))
   })
 
   queued("goes on, and is waited for by a second run of it, where the first one ends", { script: again }, function* () {
