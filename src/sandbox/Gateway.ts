@@ -209,7 +209,6 @@ export const make = Effect.fnUntraced(function* (settings: Settings) {
 
     restore: (stored: SandboxState) =>
       Effect.suspend(() => {
-        states += 1
         ahead = stored.ahead
         rotations = stored.rotations
         isSeen = (settings.as ?? stored.as) === "seen"
