@@ -12,6 +12,7 @@ describe("the help", () => {
       expect(stdout).toMatch(new RegExp(`^  ${name} {2,}`, "m"))
       yield* runRows({}, [[`${name} --help`, 0, /^(?!.*--(?:api-key|client-id|secret)(?![-\w]))/s]])
     }
+    expect(stdout).not.toContain("undefined")
     for (const exit of ["0", "1", "2", "3", "4", "5", "6", "7", "8", "130"])
       expect(stdout).toMatch(new RegExp(`^  ${exit} +\\w`, "m"))
     expect(yield* run([])).toEqual({ code, stderr, stdout })

@@ -208,6 +208,17 @@ describe("the error of a call", () => {
     }
   })
 
+  const forwarded = Object.assign(new Error("Proxy Authentication Required (407)"), { code: "UND_ERR_INVALID_ARG" })
+  effect.each<readonly [string, Error]>([
+    ["undici", forwarded],
+    ["fetch over undici", new TypeError("fetch failed", { cause: forwarded })],
+    ["fetch itself", new TypeError("fetch failed", { cause: new Error("") })]
+  ])("is a refusal where %s makes an error of a proxy's 407 to plain http", client, function* ([, cause]) {
+    const { error, fact } = yield* failure("requestWithdrawal", [{ cause }])
+    assert.deepInclude(fact, { tag: "RequestRejected", outcome: "Rejected", status: 407, requests: 1 })
+    assert.propertyVal(error, "concerns", "Setup")
+  })
+
   effect("is the same of a client that filters statuses itself", function* () {
     const { layer, sent } = scripted(respond(422, { message: "Saldo insuficiente" }))
     const filtered = Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, HttpClient.filterStatusOk))

@@ -236,6 +236,14 @@ describe("what the queue of payouts exports", () => {
     }
   )
 
+  effect("a state whose code fails waits, is dead after its last try, and is finished otherwise", function* () {
+    const { spans } = yield* exported
+    const outcomes = spans
+      .filter(({ name }) => name === "PayoutQueue.handOut")
+      .map(({ attributes }) => `${String(attributes["payments.reference"])} ${String(attributes["payouts.outcome"])}`)
+    assert.includeMembers(outcomes, ["resumed Waits", "resumed Dead", "posted Finished"])
+  })
+
   effect("no span, line or metric has the words of an operator's step, or a payee's data", function* () {
     const { text } = yield* exported
     for (const word of Object.values(operator)) assert.notInclude(text, word)

@@ -95,6 +95,7 @@ describe("a charge of a sandbox that answers as seen", () => {
     const [first, ...rest] = sent
     assertKind(first?.body, "webhook-cashin")
     assert.deepInclude(first?.body, {
+      object: "transaction",
       status: "successful",
       transactionId: json.data.id,
       externalRef: "order-42",

@@ -19,6 +19,8 @@ export interface SeenTimes {
   readonly createdAt?: (now: number) => unknown
   /** Fields of the answer of the creation. */
   readonly answered?: (now: number) => object
+  /** By how many milliseconds the gateway's clock is ahead of the test's. */
+  readonly ahead?: number
 }
 
 export const withOffset = (millis: number) => new Date(millis).toISOString().replace("Z", "+00:00")
@@ -26,7 +28,7 @@ export const withOffset = (millis: number) => new Date(millis).toISOString().rep
 export const local = (millis: number) => new Date(millis - 3 * 3_600_000).toISOString().slice(0, 19)
 
 /** The gateway's charges, in the order in which they were made, and `Payments` on it. A repeated key makes no charge. */
-export const seenGateway = ({ answered = () => ({}), createdAt = withOffset, expiresAt }: SeenTimes) => {
+export const seenGateway = ({ ahead = 0, answered = () => ({}), createdAt = withOffset, expiresAt }: SeenTimes) => {
   const charges: Array<SeenCharge> = []
   const keys = new Map<string, SeenCharge>()
   let lookups = 0
@@ -49,7 +51,8 @@ export const seenGateway = ({ answered = () => ({}), createdAt = withOffset, exp
     return { id: 1, transactionId: id, value: amount, enStatusTransaction: status, createdAt: createdAt(at) }
   }
   const client = HttpClient.make((request, url) =>
-    Effect.map(Clock.currentTimeMillis, (now) => {
+    Effect.map(Clock.currentTimeMillis, (time) => {
+      const now = time + ahead
       const { body, headers, method } = request
       const text = body._tag === "Uint8Array" ? new TextDecoder().decode(body.body) : ""
       const answer =

@@ -310,6 +310,21 @@ describe("OrderCharge.get at a gateway as it was seen", () => {
     }
   )
 
+  // A charge that lives less than `openFor` is asked for anew where it is a repeated key's old one.
+  effect.each([2, 4].flatMap((minutes) => [-50, -5, 5, 50].map((ahead) => [minutes, ahead] as const)))(
+    "a visit makes one charge that lives %s minutes where the gateway's clock is ahead by %s seconds",
+    function* ([minutes, ahead]) {
+      yield* TestClock.setTime(start)
+      const gateway = seenGateway({
+        expiresAt: (now) => withOffset(now + minutes * 60_000),
+        answered: (now) => ({ createdAt: withOffset(now) }),
+        ahead: ahead * 1000
+      })
+      assert.deepStrictEqual((yield* visits(gateway, [[0, 2500]])).tags, ["Renewed"])
+      assert.lengthOf(gateway.charges, 1)
+    }
+  )
+
   const ends: ReadonlyArray<readonly [what: string, expiresAt: SeenTimes["expiresAt"], end: number]> = [
     ["with its offset", (now) => withOffset(now + hour), hour],
     ["with the offset of Brasília", (now) => `${local(now + hour)}-03:00`, hour],
