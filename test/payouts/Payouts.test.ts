@@ -117,7 +117,7 @@ describe("a sheet", () => {
   effect("is looked at again after the database did not answer, also where nothing is written later", function* () {
     let isAway = false
     const away = new SqlError({ reason: new ConnectionError({ cause: new Error("gone"), message: "", operation: "" }) })
-    const looks = (text: string) => /^SELECT idempotency_key AS "key"/.test(text)
+    const looks = (text: string) => text.startsWith('SELECT idempotency_key AS "key"')
     const database = Layer.effect(
       SqlClient.SqlClient,
       Effect.map(SqlClient.SqlClient, (sql) =>
