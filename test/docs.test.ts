@@ -64,6 +64,15 @@ describe("docs", () => {
     assert.isAtMost(globSync("docs/**/*.md", { cwd: root }).length, 24)
   })
 
+  test("the glossary has 18 words before the first payout, and at most 40 in all", () => {
+    const [, words = ""] = read("docs/glossary.md").split(/^## .+$/m)
+    const [first = [], later = []] = words
+      .split("**Later**")
+      .map((list) => Array.from(list.matchAll(/^- \*\*([^*]+)\*\*:/gm), ([, entry = ""]) => entry.split(", ")).flat())
+    assert.lengthOf(first, 18)
+    assert.isAtMost(first.length + later.length, 40)
+  })
+
   test("each line of a diagram is one that GitHub draws", () => {
     const diagrams = globSync("docs/**/*.md", { cwd: root }).flatMap((file) =>
       Array.from(read(file).matchAll(/^```mermaid\n(.*?)^```$/gms), ([, body = ""]) => ({ file, body }))

@@ -36,13 +36,13 @@ const alerts = Schema.decodeUnknownSync(Rules)(Yaml.parse(read("docs/operations/
   ({ rules }) => rules
 )
 const runbook = read("docs/operations/runbook.md")
+const onCall = read("docs/on-call.md")
 /** The runbook with each paragraph on one line. */
 const unwrapped = runbook.replaceAll(/\n\s+/g, " ")
-const firstMinutes = "The first five minutes"
 const sections = runbook
   .split(/^#+ /m)
   .map((text) => ({ title: text.split("\n")[0] ?? "", text }))
-  .filter(({ text, title }) => text !== "" && title !== firstMinutes && title !== "Runbook")
+  .filter(({ text, title }) => text !== "" && title !== "Runbook")
 
 const titles = panels.map(({ title }) => title)
 
@@ -128,27 +128,25 @@ describe("the runbook of docs/operations", () => {
   })
 })
 
-describe("the first five minutes of the runbook", () => {
-  const first = (runbook.split(`## ${firstMinutes}\n`)[1]?.split("\n## ")[0] ?? "").replaceAll(/\n +/g, " ")
-  const questions = Array.from(first.matchAll(/^\d\. \*\*.+\?\*\* "(.+?)", or `(.+?)`/gm), ([, ...found]) => found)
-
-  it("each of three questions has a panel of the dashboard and a command", () => {
+describe("the page of who is on call", () => {
+  it("each of its three questions has a panel of the dashboard and a command", () => {
+    const [, ...questions] = onCall.split(/^## \d\. .+\?$/m)
     assert.lengthOf(questions, 3)
-    for (const [title, command] of questions) {
-      assert.include(titles, title)
-      assert.match(command ?? "", /^effect-pix /)
+    for (const text of questions) {
+      assert.match(text, /"[A-Z][^"]+"/)
+      assert.match(text, /`effect-pix /)
     }
   })
 
   it("the panels that it names are on the dashboard", () => {
-    for (const [, title] of first.matchAll(/"([A-Z][^"]+)"/g)) assert.include(titles, title)
+    for (const [, title] of onCall.matchAll(/"([A-Z][^"]+)"/g)) assert.include(titles, title)
   })
 
   it("its table names each cause of the payouts that its panel shows", () => {
-    for (const cause of becauseOf.accepted.literals) assert.include(first, `\`${cause}\``)
+    for (const cause of becauseOf.accepted.literals) assert.include(onCall, `\`${cause}\``)
   })
 
-  it("the table of parked payouts names each reason", () => {
+  it("the runbook's table of parked payouts names each reason", () => {
     const { text = "" } = sections.find(({ title }) => title === "PayoutsParked") ?? {}
     for (const cause of becauseOf.parked.literals) assert.match(text, new RegExp(`^\\| .*\`${cause}\``, "m"))
   })
@@ -158,21 +156,24 @@ describe("the commands that docs/operations names", () => {
   /** The flags that the runbook says of all steps. */
   const ofSteps: Readonly<Record<string, ReadonlyArray<string>>> = { payouts: ["--by", "--note"], webhooks: ["--by"] }
 
-  live("the commands of the runbook exist, and have the flags that it uses", function* () {
-    const flags = new Map<string, Set<string>>()
-    for (const line of quoted(unwrapped).filter((text) => text.startsWith("effect-pix "))) {
-      const command = /^effect-pix((?: [a-z][a-z-]*)+)/.exec(line)?.[1]?.trim() ?? ""
-      const [, group = ""] = /^(payouts|webhooks) (?!list|show|sentences|.*letter)/.exec(command) ?? []
-      const given = Array.from(line.matchAll(/--[a-z-]+/g), ([flag]) => flag)
-      flags.set(command, new Set([...(flags.get(command) ?? ofSteps[group] ?? []), ...given]))
+  live(
+    "the commands of the runbook and of the page of who is on call exist, and have the flags that it uses",
+    function* () {
+      const flags = new Map<string, Set<string>>()
+      for (const line of quoted(unwrapped + onCall).filter((text) => text.startsWith("effect-pix "))) {
+        const command = /^effect-pix((?: [a-z][a-z-]*)+)/.exec(line)?.[1]?.trim() ?? ""
+        const [, group = ""] = /^(payouts|webhooks) (?!list|show|sentences|.*letter)/.exec(command) ?? []
+        const given = Array.from(line.matchAll(/--[a-z-]+/g), ([flag]) => flag)
+        flags.set(command, new Set([...(flags.get(command) ?? ofSteps[group] ?? []), ...given]))
+      }
+      assert.isAbove(flags.size, 13)
+      for (const [command, given] of flags) {
+        const { code, stdout } = yield* run([...command.split(" "), "--help"])
+        assert.strictEqual(code, 0, command)
+        for (const words of [`effect-pix ${command} `, ...given]) assert.include(stdout, words, command)
+      }
     }
-    assert.isAbove(flags.size, 13)
-    for (const [command, given] of flags) {
-      const { code, stdout } = yield* run([...command.split(" "), "--help"])
-      assert.strictEqual(code, 0, command)
-      for (const words of [`effect-pix ${command} `, ...given]) assert.include(stdout, words, command)
-    }
-  })
+  )
 
   live("the first command of each heading runs as it is written, on a database and a gateway", served, function* () {
     const tables = Layer.merge(Webhook.layerSql({}), PayoutQueue.layerClient())
