@@ -51,12 +51,61 @@
 declare module "./Rehearsal.ts" {}
 
 import * as Effect from "effect/Effect"
-import type { Called } from "./internal/calls.ts"
+import { type Called, isWrite } from "./internal/calls.ts"
 import { formatFinding, formatReport } from "./internal/format.ts"
-import { firstLook, run as runAll } from "./internal/run.ts"
+import { play, type Played } from "./internal/play.ts"
+import { allRules, brokenRules, relevantRules } from "./internal/rules.ts"
+import { isOfInnerStep, type Schedule, schedulesOf, undisturbed } from "./internal/schedules.ts"
+import type { Tables } from "./internal/stores.ts"
+import { shortenStory } from "./internal/story.ts"
 import type { RehearsalOptions } from "./RehearsalOptions.ts"
 import { RehearsalFailed } from "./RehearsalFailed.ts"
-import type { RehearsalFinding, RehearsalReport, RuleName } from "./RehearsalReport.ts"
+import type { RehearsalFinding, RehearsalReport, RuleName, UndecidedSchedule } from "./RehearsalReport.ts"
+
+/** What `only` plays for a first look. */
+const firstLook = "first look"
+
+const findingsOf = (played: Played, plain: Played): ReadonlyArray<RehearsalFinding> => {
+  const own = Object.entries(played.own).flatMap(([rule, problem]) =>
+    problem === undefined ? [] : [[rule, [problem]] as const]
+  )
+  const found = [...brokenRules(played, plain), ...own]
+  if (found.length === 0) return []
+  const { legend, schedule } = played
+  const story = shortenStory(played.story, plain.story)
+  return found.map(([rule, problems]) => ({ schedule, rule, problems, story, legend }))
+}
+
+const undecidedReason =
+  "It ends only where real work is waited for: a file, a socket or a thread, which is not in the rehearsal's time."
+
+/**
+ * Plays schedules of one program. A run that does not end is played again, slowly: if it only waited for real work, it ends
+ * then. If it does not, real work is not the reason, and later runs are played once.
+ */
+const makePlayer = <A, E, S>(program: Effect.Effect<A, E, Called | S>, options: RehearsalOptions<S>) => {
+  let isFast = false
+  return Effect.fnUntraced(function* (schedule: Schedule, tables?: Tables) {
+    const played = yield* play(program, options, schedule, tables)
+    if (played.end !== "NotEnded" || isFast) return { played, isDecided: true }
+    const slow = yield* play(program, options, schedule, tables, true)
+    isFast = slow.end === "NotEnded"
+    return { played, isDecided: isFast }
+  })
+}
+
+/** The schedules that `only` names. */
+const select = (all: ReadonlyArray<Schedule>, only: string | undefined): ReadonlyArray<Schedule> => {
+  if (only === undefined) return all.filter(({ turn }) => turn !== "asked for")
+  if (only === firstLook) return all.filter(({ turn }) => turn === "first")
+  const named = all.filter(({ name }) => name === only)
+  return named.length > 0 ? named : all.filter(({ name }) => name.includes(only))
+}
+
+const unknownSchedule = (only: string | undefined, schedules: ReadonlyArray<Schedule>) => {
+  const known = schedules.map(({ name }) => `\n  ${name}`).join("")
+  return new Error(`Rehearsal: the program has no schedule ${JSON.stringify(only)}. It has these:${known}`)
+}
 
 /**
  * Plays all schedules of a program and reports what is broken. The program is what a process runs: it may need `Payments`,
@@ -64,10 +113,48 @@ import type { RehearsalFinding, RehearsalReport, RuleName } from "./RehearsalRep
  *
  * A defect says that `only` names no schedule, or that a store could not be built.
  */
-export const run = <A, E, S = never>(
+export const run: <A, E, S = never>(
   program: Effect.Effect<A, E, Called | NoInfer<S>>,
+  options?: RehearsalOptions<S>
+) => Effect.Effect<RehearsalReport> = Effect.fnUntraced(function* <A, E, S>(
+  program: Effect.Effect<A, E, Called | S>,
   options: RehearsalOptions<S> = {}
-): Effect.Effect<RehearsalReport> => runAll(program, options)
+) {
+  const player = makePlayer(program, options)
+  const plain = yield* player(undisturbed)
+  // A run that does not end may not have made all its calls.
+  const all = plain.played.end === "NotEnded" ? [undisturbed] : schedulesOf(plain.played, options)
+  const schedules = select(all, options.only)
+  if (schedules.length === 0) return yield* Effect.die(unknownSchedule(options.only, all))
+
+  // A death in the library's tables may be one while they are made.
+  const tables = schedules.some(isOfInnerStep) ? undefined : plain.played.tables
+  const findings: Array<RehearsalFinding> = []
+  const undecided: Array<UndecidedSchedule> = []
+  for (const schedule of schedules) {
+    const { isDecided, played } = schedule === undisturbed ? plain : yield* player(schedule, tables)
+    if (isDecided) findings.push(...findingsOf(played, plain.played))
+    else undecided.push({ schedule: schedule.name, why: undecidedReason })
+  }
+  const { calls, own } = plain.played
+  const relevant = relevantRules(plain.played)
+  const writes = calls.filter(isWrite)
+  return {
+    schedules: schedules.length,
+    calls: calls.map(({ number, operation }) => `${number} ${operation}`),
+    writes: { made: writes.length, succeeded: writes.filter(({ result }) => result === "Succeeded").length },
+    rules: [
+      ...allRules.map(([rule, { needs }]) => ({
+        rule,
+        isRelevant: relevant.includes(rule),
+        notChecked: needs?.(plain.played)
+      })),
+      ...Object.keys(own).map((rule) => ({ rule, isRelevant: true, notChecked: undefined }))
+    ],
+    findings,
+    undecided
+  }
+})
 
 /** How a test runner makes a test: `test` and `it` of vitest, Jest and others. */
 type MakeTest = (name: string, run: () => Promise<void>, timeout: number) => unknown
@@ -110,7 +197,7 @@ export const test = <A, E, S = never>(
   program: Effect.Effect<A, E, Called | NoInfer<S>>,
   { all = false, checks, timeout = 300_000, ...options }: RehearsalOptions<S> & TestOptions = {}
 ): void => {
-  const played = runAll(program, { ...options, only: options.only ?? (all ? undefined : firstLook) })
+  const played = run(program, { ...options, only: options.only ?? (all ? undefined : firstLook) })
   it(name, () => Effect.runPromise(Effect.flatMap(played, requireClean(checks))), timeout)
 }
 

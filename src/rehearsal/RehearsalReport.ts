@@ -50,8 +50,6 @@ export interface RehearsalFinding {
   readonly schedule: string
   /** The rule: one of the library's, or one of your own. */
   readonly rule: RuleName | (string & {})
-  /** Where the rule is explained; `undefined` for your own. */
-  readonly page: string | undefined
   /** What is broken, each as a sentence. */
   readonly problems: ReadonlyArray<string>
   /**
@@ -85,8 +83,6 @@ export interface UndecidedSchedule {
 export interface RehearsalReport {
   /** How many schedules were played, with the undisturbed run. */
   readonly schedules: number
-  /** How many of them are deaths at a step of the program's database: a statement that changes it, or a commit. */
-  readonly steps: number
   /** The calls of the undisturbed run, as `1 requestWithdrawal`. */
   readonly calls: ReadonlyArray<string>
   /** How many payouts and charges the undisturbed run asked for, and how many of these calls succeeded. */

@@ -1,9 +1,8 @@
 /** What a rehearsal finds, and what it must not hide. */
-import { assert, describe, expect, test } from "@effect/vitest"
+import { describe, expect } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
 import { Money, Payments, PixKey } from "effect-pix"
-import { Rehearsal, type RehearsalCall, type RehearsalOptions, type RehearsalWorld, Sandbox } from "effect-pix/sandbox"
-import { isExecutedBy } from "../../src/rehearsal/internal/evidence.ts"
+import { Rehearsal, type RehearsalOptions, Sandbox } from "effect-pix/sandbox"
 import { live } from "../support/effect.ts"
 import {
   all,
@@ -208,25 +207,4 @@ describe("a rehearsal", () => {
     const report = yield* Rehearsal.run(program, { stores: Marks.layer, payAfter: "1 minute", only })
     expect(report.findings).toEqual([])
   })
-})
-
-test("a payout of two calls under one key was made by the one that was not refused, or by the later one", () => {
-  const one = { number: 2, startedAt: 10, endedAt: 20, outcome: "Rejected", key: "k" } as const
-  const others: ReadonlyArray<readonly [other: Partial<RehearsalCall>, isExecuted: boolean]> = [
-    [{ number: 1, startedAt: 0, endedAt: 5 }, true],
-    [{ number: 1, startedAt: 0, endedAt: 12 }, true],
-    [{ number: 1, startedAt: 0, endedAt: 5, outcome: undefined }, true],
-    [{ number: 1, startedAt: 0, endedAt: 10, outcome: undefined }, false],
-    [{ number: 1, startedAt: 0, endedAt: undefined, outcome: undefined }, false],
-    [{ number: 1, startedAt: 0, endedAt: 5, outcome: "Unknown" }, false],
-    [{ number: 1, startedAt: 0, endedAt: 5, outcome: "Unknown", key: "other" }, true],
-    [{ number: 3, startedAt: 10 }, false],
-    [{ number: 3, startedAt: 11 }, true]
-  ]
-  for (const [other, isExecuted] of others) {
-    // It reads these fields of the calls alone.
-    const world = { calls: [one, { ...one, ...other }] } as unknown as RehearsalWorld
-    const isOf = (at: number) => isExecutedBy(world, world.calls[0]!, at)
-    assert.deepStrictEqual([other, isOf(10), isOf(9)], [other, isExecuted, false])
-  }
 })

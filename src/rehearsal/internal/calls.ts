@@ -58,20 +58,26 @@ const outcomeOf = (cause: Cause.Cause<unknown>): Outcome | undefined => {
   return Predicate.hasProperty(error, "outcome") && isOutcome(error.outcome) ? error.outcome : undefined
 }
 
-const textOf = (value: unknown): string | undefined => (Predicate.isString(value) ? value : undefined)
-
 /** A page of a list in words. */
 const rowsOf = (items: ReadonlyArray<{ readonly status: string }>): string => {
   const rows = `${items.length} row${items.length === 1 ? "" : "s"}`
   return items.length === 0 ? rows : `${rows}: ${items.map(({ status }) => status).join(", ")}`
 }
 
-interface Asked {
-  readonly operation: Operation
-  readonly question: string
-  readonly amount?: number | undefined
-  readonly key?: string | undefined
-  readonly transactionId?: string | undefined
+/** What a call asks. */
+type Asked = Pick<Call, "operation" | "question"> & Partial<Pick<Call, "amount" | "key" | "transactionId">>
+
+/** A call that has no answer yet. */
+const unanswered = {
+  requests: 0,
+  answer: "",
+  amount: undefined,
+  key: undefined,
+  endedAt: undefined,
+  result: undefined,
+  outcome: undefined,
+  transactionId: undefined,
+  status: undefined
 }
 
 /** The question of a write. */
@@ -82,37 +88,25 @@ const asWrite = (operation: Operation, noun: string, amount: number, options: Wr
   key: options?.idempotencyKey ?? options?.after?.idempotencyKey
 })
 
-interface Options {
-  readonly now: () => number
-  readonly story: Story
+interface Listeners {
   /** Called when a call begins. */
   readonly onBegin: (call: Call, context: Context.Context<never>) => void
   /** Called when a call has an answer, before the program gets it. */
   readonly onEnd: (call: Call) => void
 }
 
-export const makeCalls = ({ now, onBegin, onEnd, story }: Options) => {
+export const makeCalls = (now: () => number, story: Story, { onBegin, onEnd }: Listeners) => {
   const calls: Array<Call> = []
   let keys = 0
 
-  const begin = (process: number, { amount, key, operation, question, transactionId }: Asked): Call => {
-    const call: Call = {
-      number: calls.length + 1,
-      process,
-      operation,
-      question,
-      amount,
-      key,
-      startedAt: now(),
-      requests: 0,
-      endedAt: undefined,
-      result: undefined,
-      outcome: undefined,
-      transactionId,
-      status: undefined,
-      answer: ""
-    }
+  const begin = (process: number, asked: Asked, context: Context.Context<never>): Call => {
+    const call: Call = { ...unanswered, ...asked, number: calls.length + 1, process, startedAt: now() }
+    const earlier = call.key === undefined ? undefined : calls.find(({ key }) => key === call.key)
+    const again = earlier === undefined ? "" : `, as call ${earlier.number}`
+    const key = call.key === undefined ? "" : ` under ${story.key(call.key)}${again}`
     calls.push(call)
+    onBegin(call, context)
+    story.addOfCall(call, ` ${call.operation}: ${call.question}${key}`)
     return call
   }
 
@@ -149,62 +143,53 @@ export const makeCalls = ({ now, onBegin, onEnd, story }: Options) => {
     /** The operations of a process, with their calls recorded. */
     count: (client: Context.Context<Called>, process: number): Context.Context<Called> => {
       const inner = Context.get(client, Payments)
-      const { get } = Context.get(client, WithdrawalLookup)
-      const run = <A, E>(
-        asked: Asked,
-        effect: Effect.Effect<A, E>,
-        read: (value: A) => Partial<Call>
-      ): Effect.Effect<A, E> =>
-        Effect.contextWith((context) => {
-          const call = begin(process, asked)
-          onBegin(call, context)
-          const earlier = call.key === undefined ? undefined : calls.find(({ key }) => key === call.key)
-          const again = earlier === call ? "" : `, as call ${earlier?.number}`
-          const key = call.key === undefined ? "" : ` under ${story.key(call.key)}${again}`
-          story.addOfCall(call, ` ${asked.operation}: ${asked.question}${key}`)
-          return Effect.onExit(Effect.provideService(effect, CurrentCall, call), (exit) =>
-            Effect.sync(() => end(call, exit, read))
-          )
-        })
-      // Both overloads of the operation give the same answer here: it is only read.
-      const createTransaction = ((request, options) =>
-        run(
-          asWrite("createTransaction", "charge", request.amount, options),
-          inner.createTransaction(request, options),
-          ({ id, status }) => ({ transactionId: id, status, answer: story.charge(id) })
-        )) as Payments["Service"]["createTransaction"]
+      const counted =
+        <Given extends ReadonlyArray<unknown>, A, E>(
+          operate: (...given: Given) => Effect.Effect<A, E>,
+          ask: (...given: Given) => Asked,
+          read: (value: A) => Partial<Call>
+        ) =>
+        (...given: Given): Effect.Effect<A, E> =>
+          Effect.contextWith((context) => {
+            const call = begin(process, ask(...given), context)
+            return Effect.onExit(Effect.provideService(operate(...given), CurrentCall, call), (exit) =>
+              Effect.sync(() => end(call, exit, read))
+            )
+          })
       const payments = Payments.of({
-        createTransaction,
-        requestWithdrawal: (request, options) =>
-          run(
-            asWrite("requestWithdrawal", "payout", request.amount, options),
-            inner.requestWithdrawal(request, options),
-            ({ id }) => ({ answer: `payout ${id}`, payout: id })
-          ),
-        getTransaction: (transactionId) =>
-          run(
-            { operation: "getTransaction", question: `charge ${transactionId}`, transactionId: textOf(transactionId) },
-            inner.getTransaction(transactionId),
-            ({ enStatusTransaction }) => ({ status: enStatusTransaction, answer: enStatusTransaction })
-          ),
-        listTransactions: (options) =>
-          run(
-            { operation: "listTransactions", question: `page ${options?.page ?? 1}` },
-            inner.listTransactions(options),
-            ({ items }) => ({ answer: rowsOf(items) })
-          ),
-        getBalance: (options) =>
-          run({ operation: "getBalance", question: "the balance" }, inner.getBalance(options), () => ({}))
+        createTransaction: counted(
+          inner.createTransaction,
+          (request, options) => asWrite("createTransaction", "charge", request.amount, options),
+          ({ id, status }) => ({ transactionId: id, status, answer: story.charge(id) })
+          // Both overloads of the operation give the same answer here: it is only read.
+        ) as Payments["Service"]["createTransaction"],
+        requestWithdrawal: counted(
+          inner.requestWithdrawal,
+          (request, options) => asWrite("requestWithdrawal", "payout", request.amount, options),
+          ({ id }) => ({ answer: `payout ${id}`, payout: id })
+        ),
+        getTransaction: counted(
+          inner.getTransaction,
+          (id) => ({ operation: "getTransaction", question: `charge ${id}`, transactionId: String(id) }),
+          ({ enStatusTransaction }) => ({ status: enStatusTransaction, answer: enStatusTransaction })
+        ),
+        listTransactions: counted(
+          inner.listTransactions,
+          (options) => ({ operation: "listTransactions", question: `page ${options?.page ?? 1}` }),
+          ({ items }) => ({ answer: rowsOf(items) })
+        ),
+        getBalance: counted(
+          inner.getBalance,
+          () => ({ operation: "getBalance", question: "the balance" }),
+          () => ({})
+        )
       })
-      const lookup = WithdrawalLookup.of({
-        get: (withdrawalId) =>
-          run(
-            { operation: "getWithdrawal", question: `payout ${withdrawalId}` },
-            get(withdrawalId),
-            ({ enTransaction }) => ({ answer: enTransaction })
-          )
-      })
-      return Context.add(Context.add(client, Payments, payments), WithdrawalLookup, lookup)
+      const get = counted(
+        Context.get(client, WithdrawalLookup).get,
+        (id) => ({ operation: "getWithdrawal", question: `payout ${id}` }),
+        ({ enTransaction }) => ({ answer: enTransaction })
+      )
+      return Context.add(Context.add(client, Payments, payments), WithdrawalLookup, WithdrawalLookup.of({ get }))
     }
   }
 }

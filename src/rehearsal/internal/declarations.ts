@@ -4,16 +4,9 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import type { Detail, Rehearsal } from "../../internal/rehearsal.ts"
 import type { RehearsalDebt, RehearsalFact } from "../RehearsalWorld.ts"
-import { CurrentWebhook } from "./deliveries.ts"
-import type { Disturber } from "./disturber.ts"
-import type { Story } from "./story.ts"
+import { CurrentWebhook } from "./outside.ts"
+import type { Stage } from "./disturber.ts"
 import type { Life } from "./time.ts"
-
-interface Options {
-  readonly now: () => number
-  readonly story: Story
-  readonly disturber: Disturber
-}
 
 /** The details of a declaration in words. A charge and a payout are named as in the rest of the story. */
 const wordsOf = (detail: Detail): string => {
@@ -24,7 +17,7 @@ const wordsOf = (detail: Detail): string => {
   return words.length === 0 ? "" : `: ${words.join(", ")}`
 }
 
-export const makeDeclarations = ({ disturber, now, story }: Options) => {
+export const makeDeclarations = ({ disturber, now, story }: Stage) => {
   const facts: Array<RehearsalFact> = []
   const notes: Array<RehearsalFact> = []
   const owed: Array<RehearsalDebt> = []
@@ -36,23 +29,17 @@ export const makeDeclarations = ({ disturber, now, story }: Options) => {
     owed,
 
     /** The declarations of a process. */
-    of: (process: number, die: (why: string) => void): Omit<Rehearsal, "receive"> => ({
+    of: (process: number, die: (why: string) => Effect.Effect<never>): Omit<Rehearsal, "receive"> => ({
       // What it declares is an action outside of the program, which is a wait before and after it.
       fact: Effect.fnUntraced(function* (name, detail) {
         yield* Effect.yieldNow
         const number = ++declared
         disturber.add({ kind: "fact", number, name, webhook: yield* CurrentWebhook })
         const death = disturber.at("Death", "fact", number)
-        if (death?.isAfter === false) {
-          die(`before fact ${number}`)
-          return yield* Effect.never
-        }
+        if (death?.isAfter === false) return yield* die(`before fact ${number}`)
         facts.push({ name, detail, at: now(), process })
         story.addOf(process, `fact ${name}${wordsOf(detail)}`)
-        if (death !== undefined) {
-          die(`after fact ${number}`)
-          return yield* Effect.never
-        }
+        if (death !== undefined) return yield* die(`after fact ${number}`)
         yield* Effect.yieldNow
       }),
       note: (name, detail) => {
@@ -68,9 +55,9 @@ export const makeDeclarations = ({ disturber, now, story }: Options) => {
 
     /** The steps of a process's database; the answer is whether it died there. */
     onStep:
-      (life: Life, die: (why: string) => void) => (name: string, isInner: boolean, context: Context.Context<never>) => {
+      (life: Life, die: (why: string) => unknown) =>
+      (kind: "step" | "inner step", name: string, context: Context.Context<never>) => {
         if (life.isDead) return true
-        const kind = isInner ? "inner step" : "step"
         const number = ++steps[kind]
         disturber.add({ kind, number, name, webhook: Context.get(context, CurrentWebhook) })
         if (disturber.at("Death", kind, number) !== undefined) die(name)

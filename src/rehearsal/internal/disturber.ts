@@ -2,13 +2,26 @@
  * Disturbs one run as its schedule says: which fault a request meets, and where a process dies or stands still. It also knows
  * the places of the run, which may be disturbed in the next.
  */
+import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
-import type { Call } from "./calls.ts"
-import type { NamedFault } from "./faults.ts"
-import { type How, isLasting, type Onward, type Place, type Schedule } from "./schedules.ts"
+import * as Effect from "effect/Effect"
+import type * as Exit from "effect/Exit"
+import type * as Fiber from "effect/Fiber"
+import * as HttpClient from "effect/http/HttpClient"
+import { OwnFault } from "../../sandbox/Reply.ts"
+import type { SandboxService } from "../../sandbox/SandboxService.ts"
+import { type Call, CurrentCall } from "./calls.ts"
+import {
+  type How,
+  type HowOf,
+  isLasting,
+  type NamedFault,
+  type Onward,
+  type Place,
+  type Schedule
+} from "./schedules.ts"
 import type { Story } from "./story.ts"
-
-type HowOf<Tag> = Extract<How, { readonly _tag: Tag }>
+import { stallFor } from "./time.ts"
 
 /**
  * What lasts, such as an outage, is over after this time, or in the middle of the time that is left, or after so many requests: a
@@ -23,15 +36,14 @@ const mostRequests = 500
  */
 const exactly = Duration.toMillis("10 seconds")
 
-interface Options {
-  readonly now: () => number
-  readonly story: Story
-  readonly calls: () => ReadonlyArray<Call>
-  /** When the run is stopped at the latest. */
-  readonly end: () => number
-}
-
-export const makeDisturber = (schedule: Schedule, { calls, end, now, story }: Options) => {
+/** `end` is when the run is stopped at the latest. */
+export const makeDisturber = (
+  { disturbances }: Schedule,
+  now: () => number,
+  story: Story,
+  calls: () => ReadonlyArray<Call>,
+  end: () => number
+) => {
   const places: Array<Place> = []
   const struck = new Set<number>()
   let outage: HowOf<"Outage"> | undefined
@@ -41,14 +53,14 @@ export const makeDisturber = (schedule: Schedule, { calls, end, now, story }: Op
 
   /** How the schedule disturbs a place. A process that it disturbs by itself is struck. */
   const at = <Tag extends How["_tag"]>(tag: Tag, kind: Place["kind"], number: number): HowOf<Tag> | undefined =>
-    schedule.disturbances
+    disturbances
       .filter((one) => one.kind === kind && one.number === number)
       .map(({ how }) => how)
       .find((how): how is HowOf<Tag> => how._tag === tag)
 
   /** What later calls under the key of an earlier one meet. */
   const onwardOf = (call: Call): Onward | undefined =>
-    schedule.disturbances
+    disturbances
       .filter(({ kind, number }) => kind === "call" && number < call.number)
       .filter(({ number }) => calls()[number - 1]?.key === call.key)
       .map(({ how }) => (how._tag === "Fault" ? how.onward : undefined))
@@ -110,9 +122,65 @@ export const makeDisturber = (schedule: Schedule, { calls, end, now, story }: Op
     },
 
     /** Whether a failure of this process has another reason than the program: it was disturbed itself, or what it depends on is. */
-    excuses: (process: number): boolean => struck.has(process) || schedule.disturbances.some(isLasting)
+    excuses: (process: number): boolean => struck.has(process) || disturbances.some(isLasting)
   }
 }
 
 /** See `makeDisturber`. */
-export type Disturber = ReturnType<typeof makeDisturber>
+type Disturber = ReturnType<typeof makeDisturber>
+
+/** What the parts of a run share: its clock, its story, its disturber, and its gateway. */
+export interface Stage {
+  readonly now: () => number
+  readonly story: Story
+  readonly disturber: Disturber
+  readonly sandbox: SandboxService
+  /** Runs an effect in the world, which outlives the processes. */
+  readonly forkInWorld: <A, E>(effect: Effect.Effect<A, E>) => Fiber.Fiber<A, E>
+}
+
+/** How a process runs a turn, dies and stands still. */
+interface Control {
+  readonly enter: (run: () => void) => void
+  readonly die: (why: string) => Effect.Effect<never>
+  readonly stall: (why: string) => void
+}
+
+/**
+ * The `HttpClient` of a process under rehearsal. Each request runs in the world, so that the gateway continues when the
+ * process dies. A request of the disturbed call meets a fault, or its process dies or stands still.
+ */
+export const makeTransport = (
+  gateway: HttpClient.HttpClient,
+  { disturber, forkInWorld, story }: Stage,
+  { die, enter, stall }: Control
+): HttpClient.HttpClient =>
+  HttpClient.make((request, _url, _signal, fiber) =>
+    Effect.suspend(() => {
+      const call = Context.get(fiber.context, CurrentCall)
+      if (call === undefined) return gateway.execute(request)
+      call.requests++
+      const { number } = call
+      const isFirst = call.requests === 1
+      const death = isFirst ? disturber.at("Death", "call", number) : undefined
+      if (death?.isAfter === false) return die(`before call ${number} is sent`)
+      const stalls = isFirst ? disturber.at("Stall", "call", number) : undefined
+      if (stalls?.isAfter === false) stall(`before call ${number} is sent`)
+      const met = disturber.faultOf(call, isFirst)
+      // The answer says how many requests it took.
+      if (met !== undefined && met.name !== call.fault) story.addOfCall(call, `, request ${call.requests}: ${met.name}`)
+      call.fault = met?.name
+      const sent = Effect.provideService(gateway.execute(request), OwnFault, met?.fault)
+      type Sent = Exit.Exit<Effect.Success<typeof sent>, Effect.Error<typeof sent>>
+      return Effect.callback<Effect.Success<typeof sent>, Effect.Error<typeof sent>>((resume) => {
+        const going = forkInWorld(stalls?.isAfter === false ? Effect.delay(sent, stallFor) : sent)
+        going.addObserver((exit: Sent) => {
+          if (death !== undefined) die(`after call ${number} was executed, before its answer comes`)
+          if (stalls?.isAfter === true) stall(`after call ${number} was executed, before its answer comes`)
+          enter(() => resume(exit))
+        })
+        // An interrupted caller closes its connection.
+        return Effect.sync(() => going.interruptUnsafe())
+      })
+    })
+  )

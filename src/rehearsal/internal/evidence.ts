@@ -42,7 +42,7 @@ export const isOfDebt = (payout: SandboxWithdrawal, debt: RehearsalDebt, owed: R
     ))
 
 /** Whether the amount of a payout came back: it failed, or was returned. */
-const cameBack = ({ status }: SandboxWithdrawal): boolean => status === "Rejected" || status === "Returned"
+export const cameBack = ({ status }: SandboxWithdrawal): boolean => status === "Rejected" || status === "Returned"
 
 /** A debt, and what was paid for it. */
 export interface Owed extends RehearsalDebt {
@@ -54,29 +54,25 @@ export interface Owed extends RehearsalDebt {
 
 /** The payouts of each debt, and those of none. */
 const match = (owed: ReadonlyArray<RehearsalDebt>, withdrawals: Payouts) => {
-  const byReference = new Map<string, Array<SandboxWithdrawal>>(owed.map(({ reference }) => [reference, []]))
-  const unowed = withdrawals.filter((payout) => {
-    if (cameBack(payout)) return false
-    const debt = owed.find(({ reference }) => names(payout, reference))
-    if (debt !== undefined) byReference.get(debt.reference)?.push(payout)
-    return debt === undefined
-  })
-  const unpaid = () => owed.filter(({ reference }) => byReference.get(reference)?.length === 0)
-  const take = ({ reference }: RehearsalDebt, index: number) =>
-    index === -1 ? undefined : byReference.get(reference)?.push(...unowed.splice(index, 1))
+  const kept = withdrawals.filter((payout) => !cameBack(payout))
+  const debtOf = new Map(kept.map((payout) => [payout, owed.find(({ reference }) => names(payout, reference))]))
+  const unowed = () => kept.filter((payout) => debtOf.get(payout) === undefined)
+  const unpaid = () => owed.filter((debt) => !Array.from(debtOf.values()).includes(debt))
+  const take = (debt: RehearsalDebt, payout: SandboxWithdrawal | undefined) =>
+    payout === undefined ? undefined : debtOf.set(payout, debt)
   for (const debt of unpaid())
     take(
       debt,
-      unowed.findIndex(({ amount }) => amount === debt.amount)
+      unowed().find(({ amount }) => amount === debt.amount)
     )
   const [last, ...others] = unpaid()
-  if (last !== undefined && others.length === 0) take(last, 0)
+  if (last !== undefined && others.length === 0) take(last, unowed()[0])
   const debts = owed.map((debt): Owed => {
     const lost = withdrawals.filter((payout) => cameBack(payout) && isOfDebt(payout, debt, owed))
     const lostAt = Math.max(...lost.map(({ updatedAt }) => Date.parse(updatedAt)))
-    return { ...debt, payouts: byReference.get(debt.reference) ?? [], lost, lostAt }
+    return { ...debt, payouts: kept.filter((payout) => debtOf.get(payout) === debt), lost, lostAt }
   })
-  return { debts, unowed }
+  return { debts, unowed: unowed() }
 }
 
 /** The world of a run, and whether a failure of the program is one that somebody hears of. */
@@ -95,21 +91,18 @@ export const readRun = (played: Ended, usual: RehearsalWorld) => {
   return {
     ...played,
     withdrawals,
-    /** The undisturbed run, and its payouts that no debt explains. */
+    /** The undisturbed run. */
     usual,
-    usualPayouts: match([], usual.withdrawals).unowed,
     debts,
     unowed,
     shipped: factsOf(played, "shipped"),
     /** What was paid for a reference, also for one that is no debt. Where there are debts, it has to be named by the payout then. */
-    owedFor: (reference: string): Owed => {
-      const debt: RehearsalDebt = { reference, amount: Number.NaN, at: 0 }
+    owedFor: (reference: string): Owed | undefined => {
       const known = debts.find((one) => one.reference === reference)
-      const other = known ?? match([...played.owed, debt], withdrawals).debts.at(-1)
-      const payouts = (other?.payouts ?? []).filter(
-        (payout) => known !== undefined || debts.length === 0 || names(payout, reference)
-      )
-      return { ...debt, lost: [], lostAt: -Infinity, ...other, payouts }
+      if (known !== undefined) return known
+      const other = match([...played.owed, { reference, amount: Number.NaN, at: 0 }], withdrawals).debts.at(-1)
+      const isNamed = (payout: SandboxWithdrawal) => debts.length === 0 || names(payout, reference)
+      return other && { ...other, payouts: other.payouts.filter(isNamed) }
     }
   }
 }
@@ -151,24 +144,13 @@ export const rowsOf = ({ transactions, withdrawals }: RehearsalWorld, { key, ope
 
 export const isDenied = ({ outcome }: RehearsalCall) => outcome === "NotSent" || outcome === "Rejected"
 
-/**
- * Whether a row that was created at a time was made by this call. Under the same key it may have been made by a later call,
- * also in the same millisecond, or by an earlier one that was not refused, and that still ran or is in doubt: its request may be
- * executed late.
- */
-export const isExecutedBy = ({ calls }: RehearsalWorld, call: RehearsalCall, at: number) => {
-  const mayBeOf = (other: RehearsalCall) =>
-    other.number > call.number ||
-    (other.number < call.number &&
-      !isDenied(other) &&
-      (other.outcome === "Unknown" || at <= (other.endedAt ?? Infinity)))
-  return (
-    at >= call.startedAt && !calls.some((other) => other.key === call.key && other.startedAt <= at && mayBeOf(other))
-  )
-}
-
+/** Whether a call made a row: no other call under its key had begun before, unless that one was refused. */
 export const isExecuted = (world: RehearsalWorld, call: RehearsalCall) =>
-  rowsOf(world, call).some(({ createdAt }) => isExecutedBy(world, call, Date.parse(createdAt)))
+  rowsOf(world, call).some(({ createdAt }) => {
+    const at = Date.parse(createdAt)
+    const mayBeOf = (other: RehearsalCall) => other !== call && !isDenied(other) && other.startedAt <= at
+    return at >= call.startedAt && !world.calls.some((other) => other.key === call.key && mayBeOf(other))
+  })
 
 /**
  * Whether the program cannot know if a call was executed: its answer is `Unknown`, or it was executed without an answer. Another call
@@ -189,26 +171,17 @@ export const isLeftInDoubt = (world: RehearsalWorld, call: RehearsalCall) => {
 export const lastFacts = (world: RehearsalWorld) =>
   Array.from(
     new Map(
-      factsOf(world, "paid", "failed", "parked").flatMap((fact) => {
-        const reference = textOf(fact, "reference")
-        return reference === undefined ? [] : [[reference, fact.name] as const]
-      })
+      factsOf(world, "paid", "failed", "parked").map((fact) => [textOf(fact, "reference") ?? "", fact.name] as const)
     )
   )
 
-/** The charges that goods went out for, each with the charge under whose `key` they had gone out before, if another one. */
-export const shipmentsOf = ({ shipped }: Run) => {
-  const charges = new Map<string, string | undefined>()
-  const firsts = new Map<string, string>()
-  for (const fact of shipped) {
-    const id = textOf(fact, "transactionId") ?? ""
+/** The charges for which the goods of a charge went out: the first ones of their `key`. */
+export const shipmentsOf = ({ shipped }: Run, transactionId: string) =>
+  shipped.filter(isAbout("transactionId", transactionId)).map((fact) => {
     const key = textOf(fact, "key")
-    const first = key === undefined ? id : (firsts.get(key) ?? id)
-    if (key !== undefined) firsts.set(key, first)
-    if (!charges.has(id) || first === id) charges.set(id, first === id ? undefined : first)
-  }
-  return charges
-}
+    const first = key === undefined ? undefined : shipped.find((other) => textOf(other, "key") === key)
+    return textOf(first ?? fact, "transactionId")
+  })
 
 export const chargeOf = ({ transactions }: RehearsalWorld, fact: RehearsalFact) =>
   transactions.find(({ transactionId }) => transactionId === textOf(fact, "transactionId"))
@@ -223,14 +196,10 @@ const unseen = 60_000
 
 /** Whether a lookup had answered that the charge of a fact is paid, at all or within the last milliseconds. */
 export const wasSeenPaid = ({ calls }: RehearsalWorld, fact: RehearsalFact, within = Infinity) =>
-  calls.some(
-    ({ endedAt = Infinity, operation, status, transactionId }) =>
-      operation === "getTransaction" &&
-      status === "Paid" &&
-      transactionId === textOf(fact, "transactionId") &&
-      endedAt <= fact.at &&
-      endedAt >= fact.at - within
-  )
+  calls.some(({ endedAt = Infinity, status, transactionId }) => {
+    const isOfIt = status === "Paid" && transactionId === textOf(fact, "transactionId")
+    return isOfIt && endedAt <= fact.at && endedAt >= fact.at - within
+  })
 
 /** Whether a shipment is right: its charge is paid, or it was right before, when a lookup answered. */
 export const isShippedPaid = (world: RehearsalWorld, fact: RehearsalFact) => {

@@ -4,6 +4,9 @@
 import type { RehearsalFinding, RehearsalReport, RehearsedRule } from "../RehearsalReport.ts"
 import { formatLine, type ShortName } from "./story.ts"
 
+/** The table of the package's page that explains each rule. */
+const page = "node_modules/effect-pix/docs/rehearsal.md#the-rules"
+
 /** Writes the short names of ids. Only those that the text has are in the legend. */
 const shorten = (text: string, legend: ReadonlyArray<ShortName>): string => {
   const used = legend.filter(({ id }) => text.includes(id))
@@ -20,10 +23,9 @@ const shorten = (text: string, legend: ReadonlyArray<ShortName>): string => {
   return [short, ...used.map(({ id, name }) => `${name.padStart(15)}  ${id}`)].join("\n")
 }
 
-export const formatFinding = ({ legend, page, problems, rule, schedule, story }: RehearsalFinding): string =>
+export const formatFinding = ({ legend, problems, rule, schedule, story }: RehearsalFinding): string =>
   [
     shorten([`${rule}: ${problems.join(" ")}`, ...story.map(formatLine)].join("\n"), legend),
-    ...(page === undefined ? [] : [`The rule: ${page}`]),
     `To play it alone: { only: ${JSON.stringify(schedule)} }`
   ].join("\n")
 
@@ -35,14 +37,12 @@ const mostListed = 5
 /** The story of the first finding of a rule, and the other schedules that break it. */
 const formatRule = ([first, ...others]: ReadonlyArray<RehearsalFinding>): ReadonlyArray<string> => {
   if (first === undefined) return []
-  const isAlways = first.schedule === "undisturbed"
-  const listed = isAlways ? [] : others.slice(0, mostListed)
-  const left = others.length - listed.length
+  const left = others.length - mostListed
   return [
     "",
     formatFinding(first),
-    ...listed.map(({ schedule }) => `  also in: ${schedule}`),
-    ...(left > 0 ? [`  also in ${count(left, isAlways ? "disturbed schedule" : "more schedule")}`] : [])
+    ...others.slice(0, mostListed).map(({ schedule }) => `  also in: ${schedule}`),
+    ...(left > 0 ? [`  also in ${count(left, "more schedule")}`] : [])
   ]
 }
 
@@ -55,14 +55,14 @@ const formatUnchecked = (rules: ReadonlyArray<RehearsedRule>): ReadonlyArray<str
 
 /** `missing`: the rules that have to be checked, and were not. */
 export const formatReport = (
-  { findings, rules, schedules, steps, undecided, writes }: RehearsalReport,
+  { findings, rules, schedules, undecided, writes }: RehearsalReport,
   missing: ReadonlyArray<string> = []
 ): string => {
   const found = [...new Set(findings.map(({ rule }) => rule))].map((rule) =>
     findings.filter((finding) => finding.rule === rule)
   )
   return [
-    `${count(schedules, "schedule")}${steps === 0 ? "" : `, of them ${count(steps, "step")}`}. Undisturbed, ${writes.succeeded} of ${count(writes.made, "write")} succeeded.`,
+    `${count(schedules, "schedule")}. Undisturbed, ${writes.succeeded} of ${count(writes.made, "write")} succeeded.`,
     `${count(findings.length, "finding")}.`,
     ...(writes.succeeded === 0
       ? ["Where nothing goes wrong, nothing was paid or charged: nothing of it was rehearsed."]
@@ -73,7 +73,7 @@ export const formatReport = (
           `Has to be checked, and was not: ${missing.join(", ")}. Declare what they need, or name the rules that have to be checked: { checks: [...] }.`
         ]),
     ...found.flatMap(formatRule),
-    ...(found.length === 0 ? [] : [""]),
+    ...(found.length === 0 ? [] : ["", `The rules: ${page}`]),
     ...formatUnchecked(rules),
     ...undecided.map(({ schedule, why }) => `Undecided: ${schedule}. ${why}`)
   ].join("\n")

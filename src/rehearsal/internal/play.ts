@@ -23,23 +23,17 @@ import { Payments } from "../../client/Payments.ts"
 import { OnDeath } from "../../internal/onDeath.ts"
 import { CurrentRehearsal } from "../../internal/rehearsal.ts"
 import type { RehearsalOptions } from "../RehearsalOptions.ts"
-import type { RehearsalWorld } from "../RehearsalWorld.ts"
+import type { RehearsalEnd, RehearsalWorld } from "../RehearsalWorld.ts"
 import { Sandbox } from "../../sandbox/Sandbox.ts"
-import type { SandboxChange } from "../../sandbox/SandboxChange.ts"
 import { SandboxOptions } from "../../sandbox/SandboxOptions.ts"
-import { type Called, makeCalls } from "./calls.ts"
+import { type Called, makeCalls, nameOfFailure } from "./calls.ts"
 import { makeDeclarations } from "./declarations.ts"
-import { CurrentWebhook, makeDeliveries } from "./deliveries.ts"
-import { makeDisturber } from "./disturber.ts"
-import { forge, makePayer } from "./payer.ts"
-import { endOf, hasEnded, lastOf, type Running, wordsOf } from "./processes.ts"
+import { makeDisturber, makeTransport, type Stage } from "./disturber.ts"
+import { CurrentWebhook, makeDeliveries, makePayer } from "./outside.ts"
 import type { Schedule, Trace } from "./schedules.ts"
-import { OnStep } from "./steps.ts"
-import type { Tables } from "./tables.ts"
-import { buildStores } from "./stores.ts"
+import { buildStores, type Connected, OnStep, type Tables } from "./stores.ts"
 import { type Line, makeStory, noteChange, type ShortName } from "./story.ts"
 import { type Life, makeTime } from "./time.ts"
-import { makeTransport } from "./transport.ts"
 
 /** The result of a run. */
 export interface Played extends RehearsalWorld, Trace {
@@ -86,7 +80,7 @@ const makeTimes = (isSlow: boolean, prolonging: () => number) => {
     yield* time.until(() => fiber.pollUnsafe() !== undefined, Infinity, worldWait)
     return yield* fiber.pollUnsafe() ?? Effect.die(new Error("Rehearsal: the world stopped. Does a store never end?"))
   })
-  return { time, world, contextOf, forkInWorld, inWorld }
+  return { time, contextOf, forkInWorld, inWorld, endWorld: () => time.kill(world) }
 }
 
 /** What is around a program in one run, and the record of what it does. */
@@ -96,61 +90,55 @@ const makeWorld = Effect.fnUntraced(function* <S>(
   tables: Tables | undefined,
   isSlow: boolean
 ) {
-  const patience = Duration.toMillis(Duration.fromInputUnsafe(options.stopAfter ?? longest))
+  const { processes = 1, stopAfter = longest } = options
+  const patience = Duration.toMillis(Duration.fromInputUnsafe(stopAfter))
   /** When the run is stopped at the latest. */
   const end = { at: start + patience }
   const times = makeTimes(isSlow, () => disturber.prolonging())
   const { contextOf, forkInWorld, inWorld, time } = times
-  const story = makeStory(time.now, options.processes ?? 1)
-  const disturber = makeDisturber(schedule, { now: time.now, story, calls: () => calls.all(), end: () => end.at })
+  const { now } = time
+  const story = makeStory(now, processes)
+  const disturber = makeDisturber(
+    schedule,
+    now,
+    story,
+    () => calls.all(),
+    () => end.at
+  )
   const scope = Scope.makeUnsafe()
   const settings = Layer.succeed(SandboxOptions, { balance: 100_000_000, ...options.sandbox })
   const gateway = yield* inWorld(Layer.buildWithScope(Layer.provide(Sandbox.layer, settings), scope))
   const sandbox = Context.get(gateway, Sandbox)
-
-  const isSeen = options.sandbox?.as === "seen"
-  const deliveries = makeDeliveries({
-    story,
-    disturber,
-    forkInWorld,
-    forkInProcess: (life, effect) =>
-      Effect.callback((resume) => {
-        time.enter(life, () =>
-          Effect.runForkWith(contextOf(life))(effect).addObserver((exit) => {
-            if (!life.isDead) resume(exit)
-          })
-        )
-      })
-  })
-  const payer = makePayer({ sandbox, disturber, forkInWorld, payAfter: options.payAfter, isSeen, deliveries })
-  const calls = makeCalls({
-    now: time.now,
-    story,
+  const stage: Stage = { now, story, disturber, sandbox, forkInWorld }
+  const deliveries = makeDeliveries(stage, (life, effect) =>
+    Effect.callback((resume) => {
+      time.enter(life, () =>
+        Effect.runForkWith(contextOf(life))(effect).addObserver((exit) => {
+          if (!life.isDead) resume(exit)
+        })
+      )
+    })
+  )
+  const payer = makePayer(stage, deliveries, options)
+  const calls = makeCalls(now, story, {
     onBegin: (call, context) => {
       const { number, operation } = call
       disturber.add({ kind: "call", number, name: operation, webhook: Context.get(context, CurrentWebhook) })
       payer.onLookup(call)
     },
-    onEnd: (call) => {
-      const forgery = disturber.at("Forgery", "call", call.number)
-      payer.onAnswer(call)
-      if (forgery !== undefined && call.result === "Succeeded")
-        forkInWorld(deliveries.forge(forge(call, forgery.says, isSeen)))
-    }
+    onEnd: payer.onAnswer
   })
-  const note = noteChange(story)
-  const follow = (change: SandboxChange) =>
-    Effect.andThen(
-      note(change),
-      Effect.sync(() => payer.onChange(change))
-    )
-  const following = yield* inWorld(
-    Effect.tap(Effect.forkIn(Stream.runForEach(sandbox.changes, follow), scope), Effect.yieldNow)
+  const followed = Stream.runForEach(sandbox.changes, (change) =>
+    Effect.sync(() => {
+      noteChange(story, change)
+      payer.onChange(change)
+    })
   )
+  const following = yield* inWorld(Effect.tap(Effect.forkIn(followed, scope), Effect.yieldNow))
   // Without stores the program needs none: `S` is never.
   const layer = options.stores ?? (Layer.empty as Layer.Layer<S>)
   // The same random numbers in each schedule: a run goes on as another one until it is disturbed.
-  const built = Random.withSeed(buildStores(layer, options.processes ?? 1, tables), "stores")
+  const built = Random.withSeed(buildStores(layer, processes, tables), "stores")
   const stores = yield* inWorld(Scope.provide(Effect.provideService(built, Sandbox, sandbox), scope))
   yield* inWorld(sandbox.subscribe(deliveries.target))
   return {
@@ -159,49 +147,56 @@ const makeWorld = Effect.fnUntraced(function* <S>(
     options,
     patience,
     end,
-    story,
-    disturber,
+    stage,
     scope,
-    sandbox,
     http: Context.get(gateway, HttpClient.HttpClient),
     credentials: Credentials.layer(yield* inWorld(sandbox.credentials)),
     deliveries,
     calls,
-    declarations: makeDeclarations({ now: time.now, story, disturber }),
+    declarations: makeDeclarations(stage),
     following
   }
 })
 
 type World<S> = Effect.Success<ReturnType<typeof makeWorld<S>>>
 
-/** The processes of a run: they start, die, and are started again. */
-const makeProcesses = <A, E, S>(program: Effect.Effect<A, E, Called | S>, world: World<S>) => {
-  const { calls, connections, contextOf, declarations, deliveries, disturber, story, time } = world
-  const running: Array<Running<A, E>> = []
+/** A process that runs, or has ended. */
+interface Running<A, E, S> {
+  readonly number: number
+  readonly life: Life
+  readonly connected: Connected<S>
+  /** It may die before its first wait, and then it has none. */
+  fiber?: Fiber.Fiber<A, E>
+}
+
+const exitOf = <A, E, S>({ fiber }: Running<A, E, S>): Exit.Exit<A, E> | undefined => fiber?.pollUnsafe()
+const hasEnded = <A, E, S>(one: Running<A, E, S>): boolean => exitOf(one) !== undefined
+
+/** The end of a process in words. */
+const wordsOf = (exit: Exit.Exit<unknown, unknown> | undefined): string => {
+  if (exit === undefined) return "does not end"
+  return Exit.isSuccess(exit) ? "ends: it succeeded" : `ends: it failed with ${nameOfFailure(exit.cause)}`
+}
+
+const endOf = (exit: Exit.Exit<unknown, unknown> | undefined, isStopped: boolean): RehearsalEnd => {
+  if (exit === undefined) return isStopped ? "Stopped" : "NotEnded"
+  return Exit.isSuccess(exit) ? "Succeeded" : "Failed"
+}
+
+/** Starts processes of a program, each with a number of its own. */
+const makeStart = <A, E, S>(program: Effect.Effect<A, E, Called | S>, world: World<S>) => {
+  const { calls, contextOf, declarations, deliveries, stage, time } = world
   let started = 0
 
-  const die = (life: Life) => (why: string) => {
-    if (life.isDead) return
-    story.add(`${life.name} dies ${why}`)
-    time.kill(life)
-    deliveries.forget(life)
-    for (const action of connections[running.findIndex((one) => one.life === life)]?.onDeath ?? []) action()
-  }
-
-  const clientOf = (life: Life) => {
-    const { baseUrl, companyId } = world.sandbox
-    const stall = (why: string) => {
-      story.add(`${life.name} stands still ${why}`)
-      time.stall(life)
-    }
-    const transport = makeTransport({
-      gateway: world.http,
+  const clientOf = (life: Life, die: (why: string) => Effect.Effect<never>) => {
+    const { baseUrl, companyId } = stage.sandbox
+    const transport = makeTransport(world.http, stage, {
       enter: (run) => time.enter(life, run),
-      disturber,
-      forkInWorld: world.forkInWorld,
-      die: die(life),
-      stall,
-      story
+      die,
+      stall: (why) => {
+        stage.story.add(`${life.name} stands still ${why}`)
+        time.stall(life)
+      }
     })
     return Effect.scoped(Layer.build(Payments.layer({ baseUrl, companyId }))).pipe(
       Effect.provideService(HttpClient.HttpClient, transport),
@@ -211,73 +206,78 @@ const makeProcesses = <A, E, S>(program: Effect.Effect<A, E, Called | S>, world:
     )
   }
 
-  /** Starts a process at an index of those that run. */
-  const start = Effect.fnUntraced(function* (index: number) {
+  return Effect.fnUntraced(function* (connected: Connected<S>) {
     const number = ++started
     const life: Life = { name: `process ${number}`, isDead: false }
-    story.add(`${life.name} starts`)
+    const one: Running<A, E, S> = { number, life, connected }
+    const die = (why: string) => {
+      if (!life.isDead) {
+        stage.story.add(`${life.name} dies ${why}`)
+        time.kill(life)
+        deliveries.forget(life)
+        for (const action of connected.onDeath) action()
+      }
+      return Effect.never
+    }
+    stage.story.add(`${life.name} starts`)
     if (world.options.stopAfter === undefined) world.end.at = time.now() + world.patience
-    const client = yield* world.inWorld(clientOf(life))
-    const services = Context.merge(
-      contextOf(life),
-      Context.merge(connections[index]?.stores ?? world.stores, calls.count(client, number))
-    ).pipe(
-      Context.add(OnStep, declarations.onStep(life, die(life))),
-      Context.add(OnDeath, (action) => void connections[index]?.onDeath.push(action)),
+    const client = calls.count(yield* world.inWorld(clientOf(life, die)), number)
+    const services = Context.merge(contextOf(life), Context.merge(connected.stores, client)).pipe(
+      Context.add(OnStep, declarations.onStep(life, die)),
+      Context.add(OnDeath, (action) => void connected.onDeath.push(action)),
       Context.add(CurrentRehearsal, {
-        ...declarations.of(number, die(life)),
+        ...declarations.of(number, die),
         receive: (handler) => {
           if (life.isDead) return constVoid
-          story.add(`${life.name} receives webhooks`)
+          stage.story.add(`${life.name} receives webhooks`)
           return deliveries.receive(life, handler)
         }
       })
     )
-    const one: Running<A, E> = { number, life }
-    running[index] = one
     one.fiber = Effect.runForkWith(services)(Random.withSeed(program, life.name))
     one.fiber.addObserver(() => deliveries.forget(life))
+    return one
   })
-  return { running, start }
 }
 
-/** Runs a program until it has ended, or has to: its exit, and the number of the process that says how it ended. */
+/** Runs a program until it has ended, or has to: its exit, and whether a failure is one that somebody hears of. */
 const runToEnd = Effect.fnUntraced(function* <A, E, S>(program: Effect.Effect<A, E, Called | S>, world: World<S>) {
-  const { calls, contextOf, deliveries, end, options, patience, story, time } = world
-  const processes = options.processes ?? 1
-  const stopAt = options.stopAfter === undefined ? Infinity : end.at
-  const { running, start } = makeProcesses(program, world)
-  if (stopAt < Infinity) Effect.runForkWith(contextOf(world.world))(Effect.sleep(patience))
-  const isOver = () => time.now() >= stopAt
-  for (let index = 0; index < processes; index++) yield* start(index)
+  const { calls, connections, deliveries, end, options, stage, time } = world
+  const isOver = () => options.stopAfter !== undefined && time.now() >= end.at
+  if (options.stopAfter !== undefined) world.forkInWorld(Effect.sleep(world.patience))
+  const start = makeStart(program, world)
+  const running: Array<Running<A, E, S>> = []
+  for (const connected of connections) running.push(yield* start(connected))
+  const hasDied = () => running.findIndex(({ life }) => life.isDead)
+  const isDone = () => hasDied() >= 0 || running.every(hasEnded) || calls.all().length > mostCalls || isOver()
   for (;;) {
-    const isDone = () =>
-      running.some(({ life }) => life.isDead) || running.every(hasEnded) || calls.all().length > mostCalls || isOver()
     yield* time.until(isDone, end.at)
-    const dead = running.findIndex(({ life }) => life.isDead)
-    if (dead === -1) break
+    const index = hasDied()
+    const dead = running[index]
+    if (dead === undefined) break
     yield* world.inWorld(Effect.sleep(restartAfter))
-    world.disturber.waitFor(recovery)
-    yield* start(dead)
+    stage.disturber.waitFor(recovery)
+    running[index] = yield* start(dead.connected)
   }
-  const last = lastOf(running)
-  const exit = last?.fiber?.pollUnsafe()
+  // It says how the program ended: first a process that does not end, then one that failed.
+  const last =
+    running.find((one) => !hasEnded(one)) ?? running.find((one) => exitOf(one)?._tag === "Failure") ?? running[0]
+  const exit = last && exitOf(last)
   const isStopped = exit === undefined && isOver()
   if (isStopped) {
     for (const { fiber } of running) fiber?.interruptUnsafe()
     yield* time.until(() => running.every(hasEnded), time.now() + tail)
   }
-  for (const one of running)
-    story.add(`${one.life.name} ${isStopped ? "is stopped" : wordsOf(one.fiber?.pollUnsafe())}`)
   const endedAt = time.now()
-  for (const { life } of running) {
-    deliveries.forget(life)
-    time.kill(life)
+  for (const one of running) {
+    stage.story.add(`${one.life.name} ${isStopped ? "is stopped" : wordsOf(exitOf(one))}`)
+    deliveries.forget(one.life)
+    time.kill(one.life)
   }
   // The gateway still executes late requests.
   yield* time.until(() => false, time.now() + tail, 0)
   const number = last?.number ?? 0
-  const isExcused = number <= processes || world.disturber.excuses(number)
+  const isExcused = number <= connections.length || stage.disturber.excuses(number)
   return { exit, end: endOf(exit, isStopped), endedAt, isExcused }
 })
 
@@ -300,42 +300,34 @@ export const play = Effect.fnUntraced(function* <A, E, S>(
   isSlow = false
 ) {
   const world = yield* makeWorld(options, schedule, tables, isSlow)
-  const { calls, declarations, disturber, inWorld, sandbox, story } = world
-  const { end, endedAt, exit, isExcused } = yield* runToEnd(program, world)
-
-  const unfollowed = world.following.pollUnsafe()
-  if (unfollowed !== undefined) {
-    const cause = Exit.isFailure(unfollowed) ? Cause.squash(unfollowed.cause) : undefined
+  const { inWorld, stage } = world
+  const { exit, ...ended } = yield* runToEnd(program, world)
+  const cause = world.following.pollUnsafe()
+  if (cause !== undefined)
     return yield* Effect.die(new Error("Rehearsal: the gateway's changes were not followed to the end.", { cause }))
-  }
 
-  const ledger: RehearsalWorld = {
+  const { facts, notes, owed } = world.declarations
+  const ledger = {
+    ...ended,
     schedule: schedule.name,
-    calls: calls.all(),
-    facts: declarations.facts,
-    notes: declarations.notes,
-    owed: declarations.owed,
-    end,
-    endedAt,
+    calls: world.calls.all(),
+    facts,
+    notes,
+    owed,
     result: exit && (Exit.isSuccess(exit) ? exit.value : Cause.squash(exit.cause)),
-    transactions: yield* inWorld(sandbox.transactions),
-    withdrawals: yield* inWorld(sandbox.withdrawals)
+    transactions: yield* inWorld(stage.sandbox.transactions),
+    withdrawals: yield* inWorld(stage.sandbox.withdrawals)
   }
   const played: Played = {
     ...ledger,
-    calls: calls.all(),
-    isExcused,
-    places: disturber.places(),
+    places: stage.disturber.places(),
     receives: world.deliveries.hasReceived(),
-    isPaid: options.payAfter !== undefined,
-    isSeen: options.sandbox?.as === "seen",
-    processes: options.processes ?? 1,
-    story: story.lines(),
-    legend: story.legend(),
+    story: stage.story.lines(),
+    legend: stage.story.legend(),
     own: yield* checkOwn(ledger, world),
     tables: tables ?? (yield* inWorld(world.readTables))
   }
   yield* inWorld(Scope.close(world.scope, Exit.void))
-  world.time.kill(world.world)
+  world.endWorld()
   return played
 })

@@ -101,11 +101,11 @@ const paidUnowed = ({ debts, unowed }: Run.Run): Problems =>
   })
 
 /** Without debts: payouts of one amount to one receiver, more than where nothing goes wrong. */
-const paidMore = ({ unowed, usual, usualPayouts }: Run.Run): Problems => {
+const paidMore = ({ unowed, usual }: Run.Run): Problems => {
   // What it pays only where something goes wrong may be owed.
   if (needsPayout(usual) !== undefined) return []
   const alike = Arr.groupBy(({ amount, pixKey }: SandboxWithdrawal): string => `${amount} ${pixKey}`)
-  const before = alike(usualPayouts)
+  const before = alike(usual.withdrawals.filter((payout) => !Run.cameBack(payout)))
   return Object.entries(alike(unowed)).flatMap(([name, payouts]) => {
     const extra = payouts.length - (before[name]?.length ?? 0)
     return extra > 0
@@ -149,7 +149,7 @@ const shippedForOther = (run: Run.Run): Problems =>
 const isDoubtReported = (run: Run.Run, key: string): boolean => {
   const isMeant = (fact: RehearsalFact) => {
     const reference = Run.textOf(fact, "reference") ?? ""
-    const isPaidFor = run.owedFor(reference).payouts.some(({ idempotencyKey }) => idempotencyKey === key)
+    const isPaidFor = run.owedFor(reference)?.payouts.some(({ idempotencyKey }) => idempotencyKey === key) === true
     return isPaidFor || Run.contains(fact.detail, key) || isKeyOf(reference)(key)
   }
   return Run.contains(run.result, key) || Run.isReported(run, isMeant)
@@ -165,9 +165,9 @@ const unshipped =
       Run.isReported(run, Run.isAbout("transactionId", transactionId), paidAt) || run.owed.some(Run.isBack(charge))
     const isAsAsked = charge.status === "Paid" && Run.paidFor(charge) === charge.amount
     if (!isAsAsked || isExcused || !Run.isDue(run, paidAt)) return []
-    const shipments = Run.shipmentsOf(run)
-    const other = shipments.get(transactionId)
-    if (shipments.has(transactionId) && other === undefined) return []
+    const shipments = Run.shipmentsOf(run, transactionId)
+    if (shipments.includes(transactionId)) return []
+    const [other] = shipments
     const goods = other === undefined ? "It was not shipped" : `The goods of its key went out for charge ${other}`
     return [`Charge ${transactionId} was paid. ${goods}, and nobody was told.`]
   }
@@ -188,7 +188,7 @@ const rules = {
         .filter((call) => isWrite(call) && Run.isDenied(call) && Run.isExecuted(run, call))
         .map((call) => `${nameOf(call)} was answered ${call.outcome}, and it was executed.`),
       ...Run.lastFacts(run)
-        .filter(([reference, name]) => name === "failed" && run.owedFor(reference).payouts.length > 0)
+        .filter(([reference, name]) => name === "failed" && (run.owedFor(reference)?.payouts.length ?? 0) > 0)
         .map(([reference]) => `The program declared ${quoted({ reference })} as failed, and it was paid.`)
     ]
   },
@@ -199,7 +199,7 @@ const rules = {
         .filter((call) => isWrite(call) && call.result === "Succeeded" && Run.rowsOf(run, call).length === 0)
         .map((call) => `${nameOf(call)} was answered as done, and the ledger has nothing of it.`),
       ...Run.lastFacts(run).flatMap(([reference, name]) => {
-        const { lost, lostAt, payouts } = run.owedFor(reference)
+        const { lost, lostAt, payouts } = run.owedFor(reference) ?? { lost: [], lostAt: -Infinity, payouts: [] }
         const isTold = Run.isReported(run, Run.isAbout("reference", reference), lostAt)
         const isLossKnown = lost.length > 0 && (!Run.hadTime(run, lostAt) || isTold)
         if (name !== "paid" || payouts.length > 0 || isLossKnown) return []

@@ -5,9 +5,10 @@
 import type * as Duration from "effect/Duration"
 import * as Struct from "effect/Struct"
 import type { Operation } from "../../contract/PaymentsError.ts"
+import * as Fault from "../../sandbox/Fault.ts"
+import * as Refusal from "../../sandbox/Refusal.ts"
+import type { RehearsalOptions } from "../RehearsalOptions.ts"
 import { type Call, isWrite } from "./calls.ts"
-import * as Faults from "./faults.ts"
-import type { NamedFault } from "./faults.ts"
 
 /** A place of a run where it can be disturbed. Each kind is counted from 1. An inner step is one of the library's own tables. */
 export interface Place {
@@ -44,6 +45,49 @@ const ofPayouts = {
 } as const
 export type PayoutDisturbance = keyof typeof ofPayouts
 
+/** A fault with its name. */
+export interface NamedFault {
+  readonly name: string
+  readonly fault: Fault.Fault
+}
+
+const named = (name: string, fault: Fault.Fault): NamedFault => ({ name, fault })
+const refused = (name: string, { message, status }: Refusal.Refusal) =>
+  named(`refused, ${name}`, Fault.refusal(status, message))
+
+const notSent = named("not sent", Fault.refuse)
+const lost = named("executed, answer lost", Fault.resetAfter)
+/** Nothing is executed, which the caller of a write cannot know. */
+const broken = named("answered 500", Fault.refusal(500, "Erro interno."))
+const late = named("answered 10 minutes late", Fault.latency("10 minutes"))
+const executedLate = named("executed 10 minutes late", Fault.latency("10 minutes"))
+const truncated = named("answer cut off", Fault.truncated)
+const rateLimited = named("rate limited", Fault.retryAfter("20 seconds"))
+
+const credentials = refused("credentials", Refusal.unauthorized)
+const badRequest = refused("request", { status: 400, message: "Requisição inválida." })
+const conflict = refused("conflict", { status: 409, message: "Requisição em processamento." })
+const chargeNotFound = refused("not found", Refusal.transactionNotFound)
+const payoutNotFound = refused("not found", Refusal.withdrawalNotFound)
+const balance = refused("balance", Refusal.insufficientBalance)
+const dailyLimit = named("refused, limit of the day", Fault.dailyLimit)
+const unknownWords = named("refused, in words that nobody knows", Fault.ownWords())
+const recordedAsFailed = named("recorded as failed at once", Fault.failure())
+
+/** Refusals of a payout that differ from another one in their cause alone. */
+const otherCauses: ReadonlyArray<NamedFault> = [
+  credentials,
+  badRequest,
+  balance,
+  dailyLimit,
+  refused("no PIX key", Refusal.noPixKey),
+  refused("minimum", Refusal.belowMinimum),
+  named("refused, account blocked", Fault.blocked),
+  named("refused, limit of the night", Fault.nightLimit),
+  named("refused, too soon after another", Fault.tooSoon),
+  named("refused, limit of look-ups of keys", Fault.keyLimit)
+]
+
 /** What each later call under the key of a call meets, for as long as an outage lasts, or for `most`. */
 export interface Onward {
   readonly fault: NamedFault
@@ -75,6 +119,9 @@ export type How =
   /** A webhook is delivered so. `once`: it is not repeated, whatever its answer is. */
   | { readonly _tag: "Delivery"; readonly how: "twice" | "late" | "never" | "once" }
 
+/** A disturbance of one tag. */
+export type HowOf<Tag> = Extract<How, { readonly _tag: Tag }>
+
 /** What happens at a place. */
 export interface Disturbance extends Pick<Place, "kind" | "number"> {
   readonly how: How
@@ -94,13 +141,9 @@ export interface Trace {
   readonly calls: ReadonlyArray<Call>
   /** Whether the program received webhooks. */
   readonly receives: boolean
-  /** Whether a payer pays the charges. */
-  readonly isPaid: boolean
-  /** Whether the gateway shows the end of a payout. */
-  readonly isSeen: boolean
-  /** How many processes run the program at once. */
-  readonly processes: number
 }
+
+type Options = Pick<RehearsalOptions<never>, "payAfter" | "processes" | "sandbox">
 
 /** One kind of schedule: what happens at a place, and with it. */
 interface Kind {
@@ -133,8 +176,6 @@ const limit = (turn: Turn, fault: NamedFault): Kind =>
 const death = (isAfter: boolean): How => ({ _tag: "Death", isAfter })
 const dies = kind("first", "death before it is sent", death(false), once)
 const diesAfter = "death after it was executed"
-
-const { badRequest, broken, conflict, dailyLimit, executedLate, late, lost, notSent, rateLimited, truncated } = Faults
 
 /** The client's own requests hide most of what happens once. */
 const ofReads: ReadonlyArray<Kind> = [
@@ -173,23 +214,23 @@ const ofWrites: ReadonlyArray<Kind> = [
   })
 ]
 
-const notFound = (one: NamedFault) => [fault("first", one), ...askedFor(Faults.credentials)]
+const notFound = (one: NamedFault) => [fault("first", one), ...askedFor(credentials)]
 
 /** The refusals of each operation: those that a program tells apart by more than their cause, and the others where asked for. */
 const refusals: Record<Operation, ReadonlyArray<Kind>> = {
-  createTransaction: [fault("first", conflict), fault("later", badRequest), ...askedFor(Faults.credentials)],
+  createTransaction: [fault("first", conflict), fault("later", badRequest), ...askedFor(credentials)],
   requestWithdrawal: [
     fault("first", conflict),
-    fault("first", Faults.recordedAsFailed),
-    fault("later", Faults.unknownWords),
+    fault("first", recordedAsFailed),
+    fault("later", unknownWords),
     limit("later", dailyLimit),
-    limit("asked for", Faults.balance),
-    ...askedFor(...Faults.otherCauses)
+    limit("later", balance),
+    ...askedFor(...otherCauses)
   ],
-  getTransaction: notFound(Faults.chargeNotFound),
-  getWithdrawal: notFound(Faults.payoutNotFound),
-  listTransactions: [fault("later", Faults.credentials)],
-  getBalance: [fault("later", Faults.credentials)]
+  getTransaction: notFound(chargeNotFound),
+  getWithdrawal: notFound(payoutNotFound),
+  listTransactions: [fault("later", credentials)],
+  getBalance: [fault("later", credentials)]
 }
 
 const stalls: ReadonlyArray<Kind> = [
@@ -218,7 +259,11 @@ const refunds: ReadonlyArray<Kind> = [
 ]
 const forgedPayment = kind("first", "a forged webhook says Paid", { _tag: "Forgery", says: "paid" })
 
-const kindsOfCall = (call: Call, { isPaid, isSeen, processes, receives }: Trace): ReadonlyArray<Kind> => {
+const kindsOfCall = (
+  call: Call,
+  receives: boolean,
+  { payAfter, processes = 1, sandbox }: Options
+): ReadonlyArray<Kind> => {
   const { operation, payout, status } = call
   const isCharge = operation === "createTransaction"
   const parts: ReadonlyArray<readonly [isPlayed: boolean, kinds: ReadonlyArray<Kind>]> = [
@@ -226,8 +271,8 @@ const kindsOfCall = (call: Call, { isPaid, isSeen, processes, receives }: Trace)
     [!isWrite(call), ofReads],
     [true, refusals[operation]],
     [processes > 1, stalls],
-    [isCharge && isPaid, charges],
-    [isSeen && payout !== undefined, receives ? [...ends, ...forgedEnds] : unheardEnds],
+    [isCharge && payAfter !== undefined, charges],
+    [sandbox?.as === "seen" && payout !== undefined, receives ? [...ends, ...forgedEnds] : unheardEnds],
     [operation === "getTransaction" && status === "Paid", refunds],
     [isCharge && receives, [forgedPayment]]
   ]
@@ -304,14 +349,13 @@ const distinctSteps = (places: ReadonlyArray<Place>): ReadonlySet<Place> => {
 const order: ReadonlyArray<Place["kind"]> = ["call", "webhook", "fact", "step", "inner step"]
 
 /** All schedules of a run: those of the first look come first, and then place by place those of calls, and of the database last. */
-export const schedulesOf = (trace: Trace): ReadonlyArray<Schedule> => {
-  const { calls, places } = trace
+export const schedulesOf = ({ calls, places, receives }: Trace, options: Options): ReadonlyArray<Schedule> => {
   const answered = distinctCalls(calls)
   const steps = distinctSteps(places)
   const kindsOf = (place: Place): ReadonlyArray<Kind> => {
     const call = place.kind === "call" && answered.has(place.number) ? calls[place.number - 1] : undefined
     const { [place.kind]: kinds } = {
-      call: call === undefined ? [] : kindsOfCall(call, trace),
+      call: call === undefined ? [] : kindsOfCall(call, receives, options),
       webhook: ofWebhooks,
       fact: ofFacts,
       step: steps.has(place) ? ofSteps : [],
@@ -325,7 +369,6 @@ export const schedulesOf = (trace: Trace): ReadonlyArray<Schedule> => {
   return [undisturbed, ...all.filter(({ turn }) => turn === "first"), ...all.filter(({ turn }) => turn !== "first")]
 }
 
-export const isOfStep = ({ disturbances: [first] }: Schedule): boolean => first?.kind === "step"
 export const isOfInnerStep = ({ disturbances: [first] }: Schedule): boolean => first?.kind === "inner step"
 
 /** Whether an effect of a disturbance outlasts the process that it struck. */

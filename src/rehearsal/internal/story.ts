@@ -1,7 +1,6 @@
 /**
  * The story of a run: its events line by line, with the time since its start.
  */
-import * as Effect from "effect/Effect"
 import type { SandboxChange } from "../../sandbox/SandboxChange.ts"
 
 /** One line of a story. */
@@ -115,20 +114,19 @@ export const shortenStory = (
   })
 }
 
-/** Writes the changes of the ledger into the story. */
-export const noteChange = (story: Story) => (change: SandboxChange) =>
-  Effect.sync(() => {
-    if (change._tag === "Withdrawal") {
-      const { amount, id, idempotencyKey, status } = change.withdrawal
-      const executed = status === "Awaiting" ? "is executed" : `is ${status}`
-      story.add(`ledger: payout ${id} of ${amount} centavos ${executed}, ${story.key(String(idempotencyKey))}`)
-    }
-    if (change._tag === "Transaction") {
-      const { amount, paid, status, transactionId } = change.transaction
-      const other = paid === undefined ? "" : `, and ${paid} were paid`
-      story.add(`ledger: ${story.charge(transactionId)} of ${amount} centavos is ${status}${other}`)
-    }
-  })
+/** Writes a change of the ledger into the story. */
+export const noteChange = (story: Story, change: SandboxChange): void => {
+  if (change._tag === "Withdrawal") {
+    const { amount, id, idempotencyKey, status } = change.withdrawal
+    const executed = status === "Awaiting" ? "is executed" : `is ${status}`
+    story.add(`ledger: payout ${id} of ${amount} centavos ${executed}, ${story.key(String(idempotencyKey))}`)
+  }
+  if (change._tag === "Transaction") {
+    const { amount, paid, status, transactionId } = change.transaction
+    const other = paid === undefined ? "" : `, and ${paid} were paid`
+    story.add(`ledger: ${story.charge(transactionId)} of ${amount} centavos is ${status}${other}`)
+  }
+}
 
 const two = (value: number) => String(value).padStart(2, "0")
 
