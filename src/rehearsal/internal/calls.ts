@@ -170,7 +170,7 @@ export const makeCalls = (now: () => number, story: Story, { onBegin, onEnd }: L
         ),
         getTransaction: counted(
           inner.getTransaction,
-          (id) => ({ operation: "getTransaction", question: `charge ${id}`, transactionId: String(id) }),
+          (id) => ({ operation: "getTransaction", question: `charge ${id}`, transactionId: id }),
           ({ enStatusTransaction }) => ({ status: enStatusTransaction, answer: enStatusTransaction })
         ),
         listTransactions: counted(

@@ -172,6 +172,10 @@ interface Running<A, E, S> {
 const exitOf = <A, E, S>({ fiber }: Running<A, E, S>): Exit.Exit<A, E> | undefined => fiber?.pollUnsafe()
 const hasEnded = <A, E, S>(one: Running<A, E, S>): boolean => exitOf(one) !== undefined
 
+/** The process that says how the program ended: first one that does not end, then one that failed. */
+const lastOf = <A, E, S>(running: ReadonlyArray<Running<A, E, S>>) =>
+  running.find((one) => !hasEnded(one)) ?? running.find((one) => exitOf(one)?._tag === "Failure") ?? running[0]
+
 /** The end of a process in words. */
 const wordsOf = (exit: Exit.Exit<unknown, unknown> | undefined): string => {
   if (exit === undefined) return "does not end"
@@ -259,9 +263,7 @@ const runToEnd = Effect.fnUntraced(function* <A, E, S>(program: Effect.Effect<A,
     stage.disturber.waitFor(recovery)
     running[index] = yield* start(dead.connected)
   }
-  // It says how the program ended: first a process that does not end, then one that failed.
-  const last =
-    running.find((one) => !hasEnded(one)) ?? running.find((one) => exitOf(one)?._tag === "Failure") ?? running[0]
+  const last = lastOf(running)
   const exit = last && exitOf(last)
   const isStopped = exit === undefined && isOver()
   if (isStopped) {
