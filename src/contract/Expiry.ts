@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
-import { hasOffset, isDate, parseInstant } from "../internal/utc.ts"
+import { hasOffset, Instant, isDate, parseInstant } from "../internal/utc.ts"
 import { notTimestamp } from "../internal/wire.ts"
 
 /**
@@ -31,8 +31,6 @@ const oldest = 10 * 365 * day
 /** By how much a time of Brasília is late, if it is read as one in UTC. */
 export const brasilia = 3 * hour
 
-const exact = (time: DateTime.Utc): Expiry => Object.defineProperty<Expiry>(time, "isExact", { value: true })
-
 /** The first and the last moment of the years 0 to 9999. */
 const firstYear = Date.parse("0000-01-01T00:00:00.000Z")
 const lastYear = Date.parse("9999-12-31T23:59:59.999Z")
@@ -43,11 +41,10 @@ export const parseExpiry = (text: string): Expiry | undefined => {
   if (time === undefined) return undefined
   const isDay = isDate(text)
   // Midnight of the next day in Brasília.
-  const end = isDay ? DateTime.makeUnsafe(DateTime.toEpochMillis(time) + day + brasilia) : time
+  const end = DateTime.toEpochMillis(time) + (isDay ? day + brasilia : 0)
   // A year outside of 0 to 9999 has a form of its own, in which what is stored could not be read again.
-  const millis = DateTime.toEpochMillis(end)
-  if (millis < firstYear || millis > lastYear) return undefined
-  return isDay || hasOffset(text) ? exact(end) : end
+  if (end < firstYear || end > lastYear) return undefined
+  return isDay || hasOffset(text) ? new Instant(end, true) : time
 }
 
 // A time is written as it was read: with an offset where it is exact.
@@ -75,7 +72,7 @@ export const expiryOf = (input: DateTime.DateTime.Input): Option.Option<Expiry> 
   const own = typeof input === "string" ? parseExpiry(input) : undefined
   if (own !== undefined) return Option.some(own)
   return Option.map(DateTime.make(input), (time) =>
-    DateTime.isDateTime(input) && DateTime.isUtc(time) ? time : exact(DateTime.makeUnsafe(DateTime.toEpochMillis(time)))
+    DateTime.isDateTime(input) && DateTime.isUtc(time) ? time : new Instant(DateTime.toEpochMillis(time), true)
   )
 }
 

@@ -1,5 +1,7 @@
+import { deepStrictEqual } from "node:assert"
+import { inspect } from "node:util"
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Option, Schema } from "effect"
+import { DateTime, Equal, Hash, Option, Schema } from "effect"
 import { Timestamp } from "../../src/internal/wire.ts"
 
 const decode = Schema.decodeUnknownOption(Timestamp)
@@ -47,6 +49,32 @@ describe("a timestamp of the wire", () => {
   it.each(bad)("%j is refused, and the error says what is expected", (text) => {
     assert.isUndefined(read(text))
     assert.match(String(Schema.decodeUnknownResult(Timestamp)(text)), /an ISO 8601 timestamp/)
+  })
+
+  it("a time that is read is like one that Effect makes, before and after its parts were asked for", () => {
+    for (const text of ["2026-11-21T12:00:00.123-03:00", "2026-11-21T15:00:00,123Z"]) {
+      const [time, effects] = [Schema.decodeSync(Timestamp)(text), DateTime.makeUnsafe("2026-11-21T15:00:00.123Z")]
+      for (let again = 0; again < 2; again++) {
+        deepStrictEqual(time, effects)
+        deepStrictEqual({ at: [effects] }, { at: [time] })
+        assert.isTrue(Equal.equals(time, effects) && Equal.equals(effects, time))
+        assert.strictEqual(Hash.hash(time), Hash.hash(effects))
+        assert.deepStrictEqual(Object.entries(time), Object.entries(effects))
+        assert.deepStrictEqual({ ...time }, { ...effects })
+        assert.strictEqual(JSON.stringify(time), JSON.stringify(effects))
+        assert.strictEqual(inspect(time), inspect(effects))
+        assert.isTrue(DateTime.isDateTime(time) && DateTime.isUtc(time))
+        for (const name of Object.getOwnPropertyNames(effects)) assert.isTrue(name in time, name)
+        assert.deepStrictEqual(DateTime.toPartsUtc(time), DateTime.toPartsUtc(effects))
+      }
+      const day = { days: 11 }
+      assert.isTrue(Equal.equals(DateTime.add(time, day), DateTime.add(effects, day)))
+      const zone = { timeZone: "America/Sao_Paulo" }
+      assert.strictEqual(
+        DateTime.formatIsoZoned(DateTime.makeZonedUnsafe(time, zone)),
+        DateTime.formatIsoZoned(DateTime.makeZonedUnsafe(effects, zone))
+      )
+    }
   })
 
   it("each day of two centuries is read as Date reads it", () => {
