@@ -6,10 +6,10 @@
  * slow machine changes no ratio.
  */
 import type { ChildProcess } from "node:child_process"
-import { Array, Effect, Record } from "effect"
+import { Array, Effect } from "effect"
 import { type Certificate, makeCertificate } from "./certificate.ts"
 import { type ContenderName, contenders, names } from "./contenders.ts"
-import { type Call, type Shape, shapes } from "./payloads.ts"
+import type { Call } from "./payloads.ts"
 import { message, start, startServer } from "./processes.ts"
 import { type Figure, figure } from "./statistics.ts"
 import type { Job, Sample } from "./worker.ts"
@@ -93,18 +93,17 @@ const measure = Effect.fnUntraced(function* (
 
 /** Starts a server, and a process for each of these clients, which trusts its certificate. */
 const prepare = Effect.fnUntraced(function* (chosen: ReadonlyArray<ContenderName>, certificate?: Certificate) {
-  const server = yield* startServer(certificate)
+  const { origin } = yield* startServer(certificate)
   const env = certificate ? { NODE_EXTRA_CA_CERTS: certificate.cert } : {}
-  const workers = yield* Effect.forEach(chosen, (name) =>
-    Effect.map(start("worker.ts", [name, server.origin], flags, env), ({ child }): Worker => ({ child, name }))
+  return yield* Effect.forEach(chosen, (name) =>
+    Effect.map(start("worker.ts", [name, origin], flags, env), ({ child }): Worker => ({ child, name }))
   )
-  return { server: server.child, workers }
 })
 
 /** All scenarios, for the clients named. */
 export const calls = (rounds: Rounds, chosen: ReadonlyArray<ContenderName> = names) =>
   Effect.gen(function* () {
-    const { workers } = yield* prepare(chosen)
+    const workers = yield* prepare(chosen)
     return yield* Effect.forEach(scenarios, (scenario) => measure(workers, scenario, rounds))
   }).pipe(Effect.scoped)
 
@@ -112,26 +111,6 @@ export const calls = (rounds: Rounds, chosen: ReadonlyArray<ContenderName> = nam
 export const callsOverTls = (rounds: Rounds) =>
   Effect.gen(function* () {
     const chosen = ["undici", "undiciAgain", "dispatch", "oursNode", "oursFetch", "fetch", "fetchSignal"] as const
-    const { workers } = yield* prepare(chosen, yield* makeCertificate)
+    const workers = yield* prepare(chosen, yield* makeCertificate)
     return yield* Effect.forEach([64, 1], (inFlight) => measure(workers, { call: "create", inFlight }, rounds))
   }).pipe(Effect.scoped)
-
-/** A page of the list over effect-pix/node, against undici, by how the service writes its rows. */
-export interface ShapeRow {
-  readonly shape: Shape
-  readonly title: string
-  readonly cpu: Figure
-}
-
-/** The list in each shape. */
-export const listShapes = (rounds: Rounds) =>
-  Effect.gen(function* () {
-    const { server, workers } = yield* prepare(["undici", "undiciAgain", "oursNode"])
-    return yield* Effect.forEach(Record.toEntries(shapes), ([shape, { title }]) =>
-      Effect.gen(function* () {
-        yield* message(server, { shape })
-        const { rows } = yield* measure(workers, { call: "list", inFlight: 64 }, rounds)
-        return rows.filter(({ client }) => client === "oursNode").map(({ cpu }): ShapeRow => ({ shape, title, cpu }))
-      })
-    )
-  }).pipe(Effect.map(Array.flatten), Effect.scoped)

@@ -8,7 +8,7 @@ import { Effect, Layer, ManagedRuntime, Redacted, Tracer } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
 import { Credentials, IdempotencyKeyGen, Payments } from "effect-pix"
 import { NodePayments } from "effect-pix/node"
-import { Agent, Pool } from "undici"
+import { Agent, type Dispatcher, Pool } from "undici"
 import { type Call, charge, chargeId, credentials, paths, rows, withdrawal, withdrawalBody } from "./payloads.ts"
 import { peer } from "./peers.ts"
 
@@ -64,12 +64,11 @@ const undici = async (origin: string): Promise<Client> => {
 }
 
 /** The cheapest request with undici. */
-const dispatch = async (origin: string): Promise<Client> => {
-  const agent = new Agent()
+export const dispatchOn = (dispatcher: Pick<Dispatcher, "dispatch">, origin: string): Client => {
   const send = (method: "GET" | "POST", path: string, headers: Record<string, string>, body?: string) =>
     new Promise<unknown>((resolve, reject) => {
       const chunks: Array<Buffer> = []
-      agent.dispatch(
+      dispatcher.dispatch(
         { origin, path, method, headers, body: body ?? null },
         {
           onRequestStart: () => undefined,
@@ -184,7 +183,7 @@ const ky = async (origin: string): Promise<Client> => {
 }
 
 /** A tracer that makes spans and stores none. */
-const tracing = Layer.succeed(Tracer.Tracer, Tracer.make({ span: (options) => new Tracer.NativeSpan(options) }))
+export const tracing = Layer.succeed(Tracer.Tracer, Tracer.make({ span: (options) => new Tracer.NativeSpan(options) }))
 
 /** `Payments` on a transport, as in a backend. */
 const paymentsOn = (http: Layer.Layer<HttpClient.HttpClient, unknown>, origin: string) =>
@@ -206,7 +205,7 @@ const ownFetch = async (origin: string): Promise<ManagedRuntime.ManagedRuntime<P
 
 type Runtime = ManagedRuntime.ManagedRuntime<Payments, unknown>
 
-const ours =
+export const ours =
   (make: (origin: string) => Runtime | Promise<Runtime>, tracer: Layer.Layer<never> = Layer.empty) =>
   async (origin: string): Promise<Client> => {
     const runtime = await make(origin)
@@ -223,7 +222,7 @@ const ours =
     }
   }
 
-const on = (http: Layer.Layer<HttpClient.HttpClient, unknown>) => (origin: string) =>
+export const on = (http: Layer.Layer<HttpClient.HttpClient, unknown>) => (origin: string) =>
   ManagedRuntime.make(paymentsOn(http, origin))
 
 const node = NodePayments.layerHttpClient({ connections: 10_000 })
@@ -237,7 +236,7 @@ interface Contender {
 export const contenders = {
   undici: { title: "undici `Pool.request` + `JSON.parse`", make: undici },
   undiciAgain: { title: "the same, in another process", make: undici },
-  dispatch: { title: "undici `dispatch` by hand", make: dispatch },
+  dispatch: { title: "undici `dispatch` by hand", make: async (origin) => dispatchOn(new Agent(), origin) },
   oursNode: { title: "**effect-pix/node**", make: ours(on(node)) },
   oursNodeTraced: { title: "**effect-pix/node**, with a tracer", make: ours(on(node), tracing) },
   oursUndici: { title: "**effect-pix** on Effect's undici layer", make: ours(on(NodeHttpClient.layerUndici)) },

@@ -72,45 +72,30 @@ const row = (index: number) => ({
 })
 
 /** The first page of a list. */
-const pageOf = (write: (item: Row, index: number) => object): string => {
+const pageOf = (write: (item: ReturnType<typeof row>, index: number) => object): string => {
   const items = Array.from({ length: rows }, (_, index) => write(row(index), index))
   return JSON.stringify({ ok: true, res: { items, totalItems: 4200, totalPages: 42, currentPage: 1, pageSize: rows } })
 }
 
-type Row = ReturnType<typeof row>
+/** How services write times. */
+const times = [
+  "2026-10-21T12:00:00.123Z",
+  "2026-10-31T12:00:00.123Z",
+  "2026-10-21T12:00:00-03:00",
+  "2026-10-21T12:00:00",
+  "2026-10-21T12:00:00.1234567",
+  "2026-10-21T12:00:00.123456Z"
+]
 
-/** A row whose instants are this text. */
-const at = (createdAt: string) => (item: Row) => ({ ...item, createdAt, updatedAt: createdAt })
+/** A page whose rows have times like this one: each row has two of its own. */
+const pageLike = (time: string): string => {
+  const at = (index: number) =>
+    time.slice(0, 11) + new Date(index * 61_000).toISOString().slice(11, 19) + time.slice(19)
+  return pageOf((item, index) => ({ ...item, createdAt: at(index), updatedAt: at(index + rows) }))
+}
 
-const inTurn = [
-  "2026-11-21T12:00:00",
-  "2026-11-21T12:00:00.123Z",
-  "2026-11-30T12:00:00.1234567",
-  "2026-11-21T09:00:00-03:00"
-] as const
-
-/** A row whose optional fields do not fit. */
-const odd = (item: Row) => ({ ...item, leadId: 5, lead: { ...item.lead, phone: 5 }, createdAt: "21/11/2026" })
-
-/** How services write the rows of a page. */
-export const shapes = {
-  utc: { title: "`2026-11-21T12:00:00.123Z`", write: at("2026-11-21T12:00:00.123Z") },
-  monthEnd: { title: "`2026-10-31T12:00:00.123Z`", write: at("2026-10-31T12:00:00.123Z") },
-  offset: { title: "`2026-11-21T09:00:00-03:00`", write: at("2026-11-21T09:00:00-03:00") },
-  noZone: { title: "`2026-11-21T12:00:00`", write: at("2026-11-21T12:00:00") },
-  sevenDigits: { title: "`2026-11-21T12:00:00.1234567`", write: at("2026-11-21T12:00:00.1234567") },
-  inTurn: {
-    title: "four of these in turn",
-    write: (item: Row, index: number) => at(inTurn[index % inTurn.length] ?? "")(item)
-  },
-  oneOdd: { title: "one odd row", write: (item: Row, index: number) => (index === 50 ? odd(item) : item) },
-  allOdd: { title: "all rows odd", write: odd }
-} as const
-
-export type Shape = keyof typeof shapes
-
-/** The page of the bench in this shape. */
-export const pageIn = (shape: Shape): string => pageOf(shapes[shape].write)
+/** Pages of the list, by an example of their times. */
+export const pages: ReadonlyArray<readonly [time: string, body: string]> = times.map((time) => [time, pageLike(time)])
 
 /** The answer of the server to each operation. */
 export const answers = {

@@ -1,8 +1,9 @@
 /**
  * The figures as Markdown tables, and as a chart.
  */
-import type { ShapeRow, Table } from "./calls.ts"
+import type { Table } from "./calls.ts"
 import type { Cold } from "./cold.ts"
+import type { Row } from "./double.ts"
 import type { Held } from "./memory.ts"
 import type { Check, Size } from "./sizes.ts"
 import type { Figure } from "./statistics.ts"
@@ -12,7 +13,6 @@ export interface Results {
   readonly calls: ReadonlyArray<Table>
   /** The same over TLS. */
   readonly tls: ReadonlyArray<Table>
-  readonly shapes: ReadonlyArray<ShapeRow>
   readonly heap: ReadonlyArray<Held>
   readonly cold: ReadonlyArray<Cold>
   readonly sizes: ReadonlyArray<Size>
@@ -49,7 +49,23 @@ const callTable = (measured: Table): string =>
     )
   ].join("\n")
 
-/** The tables. */
+/** The calls without a network, as the table that `storedRatios` reads. */
+export const doubleTable = (rows: ReadonlyArray<Row>): string =>
+  table(
+    ["call", "us of CPU", "ratio"],
+    rows.map(({ micros, ratio, title }) => [title, plain(micros), ratio.toFixed(2)])
+  )
+
+/** The ratios of such a table in a text, by the call. */
+export const storedRatios = (text: string): ReadonlyMap<string, number> =>
+  new Map(
+    text.split("\n").flatMap((line): Array<[string, number]> => {
+      const [, call, ratio] = /^\| (.+?) +\| +[\d.]+ \| +([\d.]+) \|$/.exec(line) ?? []
+      return call === undefined ? [] : [[call, Number(ratio)]]
+    })
+  )
+
+/** The tables of the calls over sockets, and of what else is measured. */
 export const markdown = (results: Results): string =>
   [
     results.machine,
@@ -64,15 +80,6 @@ export const markdown = (results: Results): string =>
     "`dispatch`: nothing that is built on it is cheaper.",
     "",
     results.tls.map(callTable).join("\n\n"),
-    "",
-    "## By how the service writes its rows",
-    "",
-    "A page of 100 rows over effect-pix/node, against undici.",
-    "",
-    table(
-      ["instants, rows", "CPU per call"],
-      results.shapes.map(({ cpu, title }) => [title, cell(cpu)])
-    ),
     "",
     "## Heap of a charge in flight, 10,000 at a time",
     "",

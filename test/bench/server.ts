@@ -4,12 +4,12 @@
  * speaks TLS.
  *
  * After the message `hold` it answers no request, and reports how many it has received. After `release` it answers
- * them. After the name of a shape it writes its page in that shape.
+ * them.
  */
 import { readFileSync } from "node:fs"
 import { createServer, type Socket } from "node:net"
 import { createServer as createTlsServer } from "node:tls"
-import { answers, pageIn, paths, type Shape } from "./payloads.ts"
+import { answers, paths } from "./payloads.ts"
 
 const [, , key, cert] = process.argv
 
@@ -28,7 +28,7 @@ const answer = (body: string, status = "200 OK") =>
   )
 
 const create = answer(answers.create)
-let list = answer(answers.list)
+const list = answer(answers.list)
 const lookup = answer(answers.lookup)
 const withdraw = answer(answers.withdraw, "201 Created")
 
@@ -69,11 +69,7 @@ const server =
     ? createServer({ noDelay: true }, accept)
     : createTlsServer({ noDelay: true, key: readFileSync(key), cert: readFileSync(cert) }, accept)
 
-process.on("message", (order: "hold" | "release" | { readonly shape: Shape }) => {
-  if (typeof order === "object") {
-    list = answer(pageIn(order.shape))
-    return void process.send?.(order)
-  }
+process.on("message", (order: "hold" | "release") => {
   isHolding = order === "hold"
   const waiting = held
   held = []
