@@ -15,11 +15,11 @@ const end = "\n<!-- The end of what .ci/edges.ts writes -->"
 const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): string =>
   [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n")
 
-/** The lines by which the refusal of a write is read, each with its number. */
+/** The lines by which the refusal of a write is read, in their order. */
 const refusals = (): string =>
   table(
-    ["line", "the refusal", "the error"],
-    refusalLines.map(({ error, line, says }) => [String(line), says, error === "its cause" ? error : `\`${error}\``])
+    ["the refusal", "the error"],
+    refusalLines.map(({ error, says }) => [says, error === "its cause" ? error : `\`${error}\``])
   )
 
 /** The steps of an operator. */

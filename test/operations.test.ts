@@ -98,10 +98,11 @@ describe("the alert rules of docs/operations", () => {
 
 describe("the runbook of docs/operations", () => {
   it.each(sections)(
-    "$title says in one order what it means, what shows its money, what to do, whom to wake and what never to do",
+    "$title says in one order what it means, what shows its money and what to do, then perhaps whom to wake and what never to do",
     ({ text }) => {
       const parts = Array.from(text.matchAll(/^- \*\*(.+?):\*\* ?\S*/gm), ([, part]) => part)
-      assert.deepStrictEqual(parts, ["Means", "First", "Do", "Wake", "Never"])
+      assert.deepStrictEqual(parts.slice(0, 3), ["Means", "First", "Do"])
+      assert.include([["Wake", "Never"], ["Wake"], ["Never"], []].map(String), String(parts.slice(3)))
     }
   )
 

@@ -5,7 +5,7 @@
 import { documented } from "./documented.ts"
 
 /** The metrics of the page. */
-export const metrics = documented("Metrics")
+export const metrics = documented()
 
 /** The series of a metric by their names, with their labels. */
 export const series = new Map(

@@ -10,7 +10,7 @@ import { Webhook, WebhookClient, type WebhookOptions, WebhookVerifier } from "ef
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { charge, paidCharge } from "../support/charges.ts"
-import { compareSpans, documentedMetrics, exportedMetrics } from "../support/documented.ts"
+import { documentedMetrics, exportedMetrics } from "../support/documented.ts"
 import { unread } from "../support/unread.ts"
 import { exportedBy, lastValues } from "../support/exported.ts"
 import { makeWarnings } from "../support/payoutQueue.ts"
@@ -118,10 +118,6 @@ describe("the exported signals of a webhook", () => {
         )
       )
       const { exporting, lines, metrics, spans, text } = yield* exportedBy(program)
-      const own = spans.filter(({ name }) => name.startsWith("Webhook."))
-      const page = compareSpans(own, "webhook")
-      assert.deepStrictEqual(page.unknown, [])
-      assert.deepStrictEqual(page.exported, page.documented)
       assert.deepStrictEqual(exportedMetrics(metrics, webhookMetrics), documentedMetrics("webhook", "letters"))
       const { count, missing } = unread(exporting, webhookMetrics)
       assert.isAbove(count, 5)
@@ -153,7 +149,7 @@ describe("the exported signals of a webhook", () => {
       assert.strictEqual(lines.filter(({ message }) => message.includes('a lookup says "Pago"')).length, 1)
       assert.notInclude(text, person)
       // Spans have a hash of the transaction's id, and not the id.
-      assert.notInclude(JSON.stringify(own), id)
+      assert.notInclude(JSON.stringify(spans.filter(({ name }) => name.startsWith("Webhook."))), id)
     }
   )
 
