@@ -22,15 +22,16 @@ const refusals = (): string =>
     refusalLines.map(({ error, says }) => [says, error === "its cause" ? error : `\`${error}\``])
   )
 
-/** The steps of an operator. */
+/** The steps of an operator, each with its first sentence. */
 const stepsList = (): string =>
-  [
-    ...[...payoutSteps, ...accountSteps, ...sentenceSteps].map((step) => ["payouts", step] as const),
-    ...letterSteps.payouts.map((step) => ["payouts dead-letters", step] as const),
-    ...letterSteps.webhooks.map((step) => ["webhooks dead-letters", step] as const)
-  ]
-    .map(([group, { en, name }]) => `- \`${group} ${name}\`: ${en}`)
-    .join("\n")
+  table(
+    ["step", "what it does"],
+    [
+      ...[...payoutSteps, ...accountSteps, ...sentenceSteps].map((step) => ["payouts", step] as const),
+      ...letterSteps.payouts.map((step) => ["payouts dead-letters", step] as const),
+      ...letterSteps.webhooks.map((step) => ["webhooks dead-letters", step] as const)
+    ].map(([group, { en, name }]) => [`\`${group} ${name}\``, `${en.split(/[.:] /)[0]?.replace(/\.$/, "")}.`])
+  )
 
 /** What is written, and into which page after which comment. */
 export const parts = [

@@ -9,7 +9,7 @@ import { Webhook, WebhookHint, WebhookVerifier } from "effect-pix/webhook"
 import { IdempotencyKey as Key } from "../src/contract/IdempotencyKey.ts"
 import { parseAmount } from "../src/cli/internal/amount.ts"
 import { parseTime } from "../src/cli/internal/flags.ts"
-import { csvRow, maskEmail, maskName, plain } from "../src/cli/internal/text.ts"
+import { csvRow, mask, plain } from "../src/cli/internal/text.ts"
 import { parseExpiry } from "../src/contract/Expiry.ts"
 import { meaningOf } from "../src/contract/Status.ts"
 import { isFailure } from "../src/contract/StatusWords.ts"
@@ -293,7 +293,7 @@ const readers: ReadonlyArray<readonly [reader: string, bound: number, shapes: Sh
   ["a line of a bank's statement", word, texts, (text) => Reconcile.statement([statementLine(text)], [])],
   ["an amount of the command", word, texts, parseAmount],
   ["a time of the command", word, texts, parseTime],
-  ["a text that the command prints", word, texts, (text) => [plain(text), maskName(text), maskEmail(text)]],
+  ["a text that the command prints", word, texts, (text) => [plain(text), mask(text)]],
   ["a cell that the command prints", word, texts, (text) => csvRow([text])],
   // Stored rows, and files.
   ["a stored request", stored, jsons, readRequest],

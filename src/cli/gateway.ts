@@ -1,33 +1,29 @@
-/** `effect-pix transactions`, `transaction`, `withdrawal` and `balance`: what a gateway has, which they only read. */
+/** `effect-pix transactions`, `transaction` and `balance`: what a gateway has, which they only read. */
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
-import * as Result from "effect/Result"
+import * as Record from "effect/Record"
 import * as Stream from "effect/Stream"
 import * as Struct from "effect/Struct"
 import { Payments } from "../client/Payments.ts"
-import { WithdrawalLookup } from "../client/WithdrawalLookup.ts"
 import { meaningOf } from "../contract/Status.ts"
 import type { TransactionDetail, TransactionListItem } from "../contract/Transaction.ts"
-import { displayMessage } from "../internal/mask.ts"
 import * as Money from "../pix/Money.ts"
-import * as PixKey from "../pix/PixKey.ts"
 import * as TransactionStream from "../transactions/TransactionStream.ts"
 import * as TransactionWait from "../transactions/TransactionWait.ts"
 import { decimal, inBoth } from "./internal/amount.ts"
 import { client } from "./internal/client.ts"
 import { codes, failed } from "./internal/exit.ts"
-import { flag, format, full, json, periodOf, wait } from "./internal/flags.ts"
+import { flag, format, full, json, optional, periodOf, wait } from "./internal/flags.ts"
 import { type Columns, printCounted } from "./internal/list.ts"
-import { note, writeFields } from "./internal/output.ts"
-import { maskNumber, maskPerson, type Person, plain } from "./internal/text.ts"
+import { note, writeRecord } from "./internal/output.ts"
+import { plain, shownPerson, time } from "./internal/text.ts"
 
 interface Row extends TransactionListItem {
   /** The payer, as it is printed. */
-  readonly person: Person
+  readonly person: Readonly<Record<string, string | undefined>>
 }
 
 const inJson = ["id", "amount", "status", "paymentMethod", "providerTxId", "createdAt", "updatedAt"] as const
@@ -35,19 +31,19 @@ const inJson = ["id", "amount", "status", "paymentMethod", "providerTxId", "crea
 const columns: Columns<Row> = {
   noun: "transaction(s)",
   columns: [
-    [({ id }) => id, "id", "ID", -8],
-    [({ createdAt }) => createdAt, "created_at", "CREATED", 20],
-    [({ amount }) => Money.format(amount), undefined, "AMOUNT", -14],
-    [({ amount }) => amount, "amount_centavos"],
-    [({ amount }) => Money.toReais(amount), "amount_reais"],
-    [({ status }) => status, "status", "STATUS", 10],
-    [({ paymentMethod = "" }) => paymentMethod, "payment_method"],
-    [({ person }) => person.name ?? "", "name", "NAME", 20],
-    [({ person }) => person.email ?? "", "email", "E-MAIL"],
-    [({ person }) => person.phone ?? "", "phone"],
-    [({ person }) => person.document ?? "", "document"],
-    [({ providerTxId = "" }) => providerTxId, "provider_tx_id"],
-    [({ updatedAt }) => updatedAt, "updated_at"]
+    ["Id", ({ id }) => id, -8],
+    ["", ({ createdAt }) => time(createdAt), 20, "Created"],
+    ["Created at", ({ createdAt }) => createdAt],
+    ["Amount centavos", ({ amount }) => amount],
+    ["Amount reais", ({ amount }) => Money.toReais(amount), -14, "Amount"],
+    ["Status", ({ status }) => status, 10],
+    ["Payment method", ({ paymentMethod }) => paymentMethod],
+    ["Name", ({ person }) => person["name"], 20],
+    ["E-mail", ({ person }) => person["email"], 0],
+    ["Phone", ({ person }) => person["phone"]],
+    ["Document", ({ person }) => person["document"]],
+    ["Provider tx id", ({ providerTxId }) => providerTxId],
+    ["Updated at", ({ updatedAt }) => updatedAt]
   ],
   json: ({ person: customer, ...row }) => ({ ...Struct.pick(row, inJson), customer })
 }
@@ -64,13 +60,13 @@ const transactions = Command.make(
     const rowOf = (item: TransactionListItem): Row => {
       const { documentNumber, email, name, phone } = item.lead ?? {}
       const person = { name, email, phone, document: documentNumber }
-      return { ...item, person: full ? person : maskPerson(person) }
+      return { ...item, person: shownPerson(person, full) }
     }
     const pages = TransactionStream.pages({
       sort: oldestFirst ? "createdAt_asc" : "createdAt_desc",
-      since: Option.getOrUndefined(since),
-      until: Option.getOrUndefined(until),
-      limit: Option.getOrUndefined(format.limit)
+      since,
+      until,
+      limit: format.limit
     })
     const rows = Stream.flatMap(pages, (page) => Stream.fromIterable(page.rows.map(rowOf)))
     yield* printCounted(rows, columns, format)
@@ -92,24 +88,21 @@ interface Shown {
 }
 
 const printDetail = (detail: TransactionDetail, { full, json }: Shown) => {
-  const { lead, value } = detail
-  const person = { name: lead?.name, email: lead?.email, phone: lead?.phone, document: lead?.document }
-  const customer = full ? person : maskPerson(person)
-  return writeFields(json, [
-    ["Transaction", "transactionId", detail.transactionId],
-    ["Row id", "id", detail.id],
-    ["Amount", "amount", value, inBoth(value)],
-    ["Status", "status", detail.enStatusTransaction],
-    ["Paid by", "paymentSystem", detail.enPaymentSystem],
-    ["", "companyId", detail.companyId],
-    ["Created", "createdAt", detail.createdAt],
-    ["Updated", "updatedAt", detail.updateDate],
-    ["", "customer", customer],
-    ["Customer", "", customer.name],
-    ["E-mail", "", customer.email],
-    ["Phone", "", customer.phone],
-    ["Document", "", customer.document]
-  ])
+  const { createdAt, id, lead, transactionId, value } = detail
+  const { document, email, name, phone } = lead ?? {}
+  const customer = shownPerson({ name, email, phone, document }, full)
+  const data = {
+    transactionId,
+    id,
+    amount: value,
+    status: detail.enStatusTransaction,
+    paymentSystem: detail.enPaymentSystem,
+    companyId: detail.companyId,
+    createdAt,
+    updatedAt: detail.updateDate,
+    customer
+  }
+  return writeRecord(json, data, { ...data, amount: inBoth(value), customer: undefined, ...customer })
 }
 
 /** Waits for a charge: writes its status to stderr and the last detail to stdout. Fails if the charge is not paid. */
@@ -143,78 +136,36 @@ const transaction = Command.make(
   }, Effect.provide(client))
 ).pipe(Command.withDescription("Look a transaction up, or wait for it"))
 
-/** The key of the record, masked; a text that is no key of its kind as a number is. */
-const maskKey = (pixKey: string, type: string | undefined) =>
-  Result.match(PixKey.fromPair(pixKey, type ?? ""), { onSuccess: String, onFailure: () => maskNumber(pixKey) })
-
-const withdrawal = Command.make(
-  "withdrawal",
-  {
-    id: Argument.Int("id").pipe(Argument.withDescription("The number that the service answered to the withdrawal")),
-    full,
-    json
-  },
-  Effect.fnUntraced(function* ({ full, id, json }) {
-    const { get } = yield* WithdrawalLookup
-    const detail = yield* get(id)
-    const { amount, creditorDocument: document, description, pixKey, providerErrorDescription: reason } = detail
-    // The words of a record may have what was sent.
-    const sent = [pixKey, document, description].flatMap((text) => (text === undefined ? [] : [text]))
-    yield* writeFields(json, [
-      ["Withdrawal", "id", id],
-      ["Status", "status", detail.enTransaction],
-      ["Amount", "amount", amount, amount && inBoth(amount)],
-      ["Value", "value", decimal(detail.value), Money.format(detail.value)],
-      ["Key", "idempotencyKey", detail.idempotencyKey],
-      ["End-to-end id", "endToEndId", detail.providerEndToEndId],
-      ["", "companyId", detail.companyId],
-      ["Created", "createdAt", detail.createdAt],
-      ["Updated", "updatedAt", detail.updateDate],
-      ["PIX key", "pixKey", full ? pixKey : pixKey && maskKey(pixKey, detail.pixKeyType)],
-      ["Document", "document", full ? document : document && maskNumber(document)],
-      ["Description", "description", full ? description : undefined],
-      ["Reason", "reason", full ? reason : reason && displayMessage(reason, () => sent)]
-    ])
-  }, Effect.provide(client))
-).pipe(
-  Command.withDescription(
-    "Look a withdrawal up, where the gateway can.\n\n" +
-      "  This lookup was seen, and is not documented: effect-pix doctor --withdrawal ID says whether yours has it."
-  ),
-  Command.withShortDescription("Look a withdrawal up, where the gateway can")
-)
-
-/** An amount in reais, for machines and for people. */
-const inReais = (value: Money.Reais | undefined) => [value && decimal(value), value && Money.format(value)] as const
-
 const balance = Command.make(
   "balance",
   {
     company: Flag.Int("company").pipe(
       Flag.withDescription("The id of the company. Default: PAYMENTS_COMPANY_ID"),
-      Flag.optional
+      optional
     ),
     json
   },
   Effect.fnUntraced(function* ({ company, json }) {
     const payments = yield* Payments
     const noCompany = failed("No company is named: set PAYMENTS_COMPANY_ID, or give --company. Nothing was sent.")
-    const found = yield* payments
-      .getBalance({ companyId: Option.getOrUndefined(company) })
-      // Without a company no other input can be invalid.
-      .pipe(Effect.catchTag("InvalidRequest", (error) => Effect.fail(Option.isNone(company) ? noCompany : error)))
-    const { accBalance, accBalanceCredit, accBalanceCreditAwaiting, companyId, currency, enBalanceStatus } = found
+    const { accBalance, accBalanceCredit, accBalanceCreditAwaiting, companyId, currency, enBalanceStatus } =
+      yield* payments
+        .getBalance({ companyId: company })
+        // Without a company no other input can be invalid.
+        .pipe(Effect.catchTag("InvalidRequest", (error) => Effect.fail(company === undefined ? noCompany : error)))
+    const amounts = { available: accBalance, credit: accBalanceCredit, awaiting: accBalanceCreditAwaiting }
+    const data = { companyId, currency, status: enBalanceStatus }
     const isReleased = enBalanceStatus.toLowerCase() === "released"
-    const state = `${plain(enBalanceStatus)}${isReleased ? "" : ": not released, do not pay out yet"}`
-    yield* writeFields(json, [
-      ["", "companyId", companyId],
-      ["", "currency", currency],
-      ["", "status", enBalanceStatus],
-      ["Available", "available", decimal(accBalance), `${Money.format(accBalance)}  (${state})`],
-      ["Credit", "credit", ...inReais(accBalanceCredit)],
-      ["Awaiting", "awaiting", ...inReais(accBalanceCreditAwaiting)]
-    ])
+    yield* writeRecord(
+      json,
+      { ...data, ...Record.map(amounts, (amount) => amount && decimal(amount)) },
+      {
+        ...data,
+        status: isReleased ? enBalanceStatus : `${enBalanceStatus}: not released, do not pay out yet`,
+        ...Record.map(amounts, (amount) => amount && Money.format(amount))
+      }
+    )
   }, Effect.provide(client))
 ).pipe(Command.withDescription("Show the company's balance"))
 
-export const reads = [transactions, transaction, withdrawal, balance] as const
+export const reads = [transactions, transaction, balance] as const

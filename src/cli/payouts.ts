@@ -3,10 +3,9 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import { PayoutBecause } from "../payouts/PayoutBecause.ts"
 import { PayoutState } from "../payouts/PayoutState.ts"
-import { account, flag, format, full, json, lang, lazily, periodOf } from "./internal/flags.ts"
+import { account, flag, format, full, json, lang, lazily, optional, periodOf } from "./internal/flags.ts"
 import { Shared } from "./internal/lang.ts"
-import { deadLetters } from "./internal/operator/deadLetters.ts"
-import { accountSteps, payoutSteps, reference, sentenceSteps } from "./internal/operator/steps.ts"
+import { accountSteps, deadLetters, payoutSteps, reference, sentenceSteps } from "./internal/operator/steps.ts"
 
 const loadShow = () => import("./internal/operator/showPayouts.ts")
 
@@ -17,11 +16,11 @@ const list = Command.make(
       Flag.withDescription(
         "The state. `waiting`, the default, is parked, unknown or accepted; `all` is that of the flags below"
       ),
-      Flag.optional
+      optional
     ),
     because: Flag.Literals("because", PayoutBecause.literals).pipe(
       Flag.withDescription("Those that wait, are in doubt or are parked for this"),
-      Flag.optional
+      optional
     ),
     toCheck: flag("to-check", "Those whose end a person has to find out"),
     ...periodOf("Submitted"),

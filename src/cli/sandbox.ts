@@ -4,7 +4,7 @@ import * as Flag from "effect/cli/Flag"
 import * as Schema from "effect/Schema"
 import * as Money from "../pix/Money.ts"
 import { amountHelp, noAmount, parseAmount } from "./internal/amount.ts"
-import { flag, lazily, text } from "./internal/flags.ts"
+import { flag, lazily, optional, text } from "./internal/flags.ts"
 
 const Port = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 65_535 }, { expected: "a port from 0 to 65535" }))
 
@@ -23,12 +23,12 @@ export const sandbox = Command.make(
       ),
       Flag.withDefault("127.0.0.1")
     ),
-    state: text(
+    stateFile: text(
       "state",
       "file",
       "Store charges, payouts and settings in this file, for the next start. Default: nothing is stored"
     ),
-    webhook: Flag.String("webhook").pipe(
+    webhookUrl: Flag.String("webhook").pipe(
       Flag.withMetavar("url"),
       Flag.withDescription("Send webhooks to this loopback address; may be given again"),
       Flag.atLeast(0)
@@ -40,16 +40,20 @@ export const sandbox = Command.make(
       ),
       Flag.atLeast(0)
     ),
-    webhookSecret: text(
-      "webhook-secret",
-      "text",
-      "Send webhooks with this made-up text in the header X-Webhook-Secret. Default: no such header"
+    webhookSecret: Flag.Redacted("webhook-secret").pipe(
+      Flag.withMetavar("text"),
+      Flag.withDescription(
+        "Send webhooks with this made-up text in the header X-Webhook-Secret. Default: no such header"
+      ),
+      optional
     ),
     as: Flag.Literals("as", ["documented", "seen"]).pipe(
       Flag.withDescription("Answer as documented, or as the gateway was seen to answer. Default: documented"),
-      Flag.optional
+      optional
     ),
-    lenient: flag("lenient", "Take requests without Accept, Content-Type or currency"),
+    strict: flag("lenient", "Take requests without Accept, Content-Type or currency").pipe(
+      Flag.map((lenient) => !lenient)
+    ),
     log: flag("log", "Print each request on stderr: method, path and status"),
     balance: Flag.String("balance").pipe(
       Flag.withMetavar("amount"),
@@ -57,9 +61,9 @@ export const sandbox = Command.make(
       Flag.withDescription(`The balance to start with: ${amountHelp}. Default: 1.000,00`),
       Flag.withDefault(Money.centavos(100_000))
     ),
-    json: flag("json", "Print one line of JSON instead of the banner, and read no keys")
+    json: flag("json", "Print one line of JSON instead of the banner")
   },
-  lazily(() => import("./internal/sandbox.ts").then(({ run }) => run))
+  lazily(async () => (await import("./internal/sandbox.ts")).run)
 ).pipe(
   Command.withDescription('Run the whole gateway on this machine, with a page to press "pay" on'),
   Command.withExamples([

@@ -3,8 +3,7 @@ import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import { json, lang, lazily } from "./internal/flags.ts"
 import { Shared } from "./internal/lang.ts"
-import { deadLetters } from "./internal/operator/deadLetters.ts"
-import { id } from "./internal/operator/steps.ts"
+import { deadLetters, id } from "./internal/operator/steps.ts"
 
 const show = Command.make(
   "show",

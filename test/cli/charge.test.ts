@@ -2,7 +2,6 @@
 import { describe, expect } from "@effect/vitest"
 import { Sandbox } from "effect-pix/sandbox"
 import { leaksIn, person } from "../support/canary.ts"
-import { generate } from "../support/brCode.ts"
 import { run, runRows } from "../support/command.ts"
 import { live } from "../support/effect.ts"
 import { created } from "../support/operations.ts"
@@ -43,29 +42,8 @@ describe("a charge", () => {
     const [charge, ...others] = yield* (yield* Sandbox).transactions
     expect(others).toEqual([])
     const copyAndPaste = expect.stringMatching(/^0002/)
-    const shown = { transactionId: charge?.transactionId, amount: 2500, isSound: true, copyAndPaste }
+    const shown = { transactionId: charge?.transactionId, amount: 2500, copyAndPaste }
     expect(linesOf(first.stdout)).toMatchObject([shown])
-  })
-
-  live("a code that is wrong is told before it is shown, and its charge succeeds", function* () {
-    const gateway = yield* serveRaw()
-    const key = "loja@example.com"
-    const receiver = { merchantName: "Loja Exemplo", merchantCity: "SAO PAULO" }
-    const priced = generate({ ...receiver, key, amount: 2500 })
-    for (const [qrcode, problem] of [
-      [`${priced.slice(0, -4)}0000`, "it has a wrong checksum."],
-      [generate({ ...receiver, key, amount: 250 }), "it does not state the amount asked for."],
-      [generate({ ...receiver, key }), "it leaves the amount to the payer."],
-      [priced.slice(0, -5), "it is cut off or not a BR Code."],
-      [priced, undefined],
-      [generate({ ...receiver, url: "pix.example.com/qr/v2/8b3da2f39a4140d1a91abd93113bd441" }), undefined]
-    ] as const) {
-      gateway.script(json({ ...created, data: { ...created.data, pix: { qrcode } } }, 201))
-      const shown = yield* run([...words, "--json"], settingsOf(gateway.url))
-      expect([shown.code, linesOf(shown.stdout)[0].isSound]).toEqual([0, problem === undefined])
-      const { stderr } = yield* run(words, settingsOf(gateway.url))
-      expect(/Look at this code.*: (it .*)/.exec(stderr)?.[1]).toBe(problem)
-    }
   })
 
   live("`charge --wait` masks the payer, and ends with 0 if the charge is paid and with 8 if not", function* () {
@@ -89,8 +67,8 @@ describe("a charge", () => {
       ["charge 25,0 --name Maria --email m@example.com", 1, "", /2500 is centavos/],
       ["charge 25 --name Maria --email m@example.com", 1, "", /Below R\$ 10,00 write reais, as 0,25/],
       ["charge 999 --name Maria --email m@example.com", 1, "", /Below R\$ 10,00 write reais/],
-      ["charge 25,00 --name Maria --email nobody", 3, "", /^(?!.*Charging).*email/],
-      ["charge 25,00 --name Maria --email m@example.com --expires-in-days 0", 3, "", /^(?!.*Charging).*expiresInDays/]
+      ["charge 25,00 --name Maria --email nobody", 3, "", /email/],
+      ["charge 25,00 --name Maria --email m@example.com --expires-in-days 0", 3, "", /expiresInDays/]
     ])
     expect(gateway.arrived).toEqual([])
   })

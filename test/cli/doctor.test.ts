@@ -63,11 +63,15 @@ const status = (operation: Operation, from: number, to: number) => ({
 })
 
 const cases: ReadonlyArray<readonly [what: string, changes: Partial<Record<Operation, Change>>, finding: RegExp]> = [
-  ["an amount in decimals", rows((row) => ({ ...row, amount: 25.5 })), /^The list has .*\.amount is a number with dec/],
-  ["ids that are text", rows((row) => ({ ...row, id: "7" })), /^The list has .*\.id is a text of another form/],
-  ["a field that is a list", rows((row) => ({ ...row, leadId: [7] })), /^The list has .*items\[\]\.leadId is a list/],
-  ["rows elsewhere", list({ res: undefined, data: [] }), /^The list has .*: res is not there/],
-  ["a list that is empty text", list({ text: "" }), /^The list has the documented fields: it is empty/],
+  [
+    "an amount in decimals",
+    rows((row) => ({ ...row, amount: 25.5 })),
+    /^The list has .*: not as documented: res\.items\.\[\]\.amount\n/
+  ],
+  ["ids that are text", rows((row) => ({ ...row, id: "7" })), /^The list has .*items\.\[\]\.id/],
+  ["a field that is a list", rows((row) => ({ ...row, leadId: [7] })), /^The list has .*items\.\[\]\.leadId/],
+  ["rows elsewhere", list({ res: undefined, data: [] }), /^The list has .*: not as documented: res\n/],
+  ["a list that is empty text", list({ text: "" }), /^The list has the documented fields: it is no JSON object/],
   ["a list that is no JSON", list({ text: "<html>" }), /^The list has the documented fields: it is no JSON/],
   [
     "another order",
@@ -78,7 +82,7 @@ const cases: ReadonlyArray<readonly [what: string, changes: Partial<Record<Opera
   ["500 for a wrong key", status("listTransactions", 401, 500), /^A wrong key is answered with 401 or 403: HTTP 500/],
   ["another company's transaction", lookup({ companyId: 2 }), /^The lookup is of .*: it is of another company/],
   ["another transaction", lookup({ transactionId: "another" }), /^The lookup is of .*: it is of another one/],
-  ["a value that is text", lookup({ value: "2500" }), /^The lookup is of .*value is a text/],
+  ["a value that is text", lookup({ value: "2500" }), /^The lookup is of .*not as documented: value/],
   ["another amount of a row", lookup({ value: 9900 }), /^The lookup's row .*another amount or time/],
   ["another time of a row", lookup({ createdAt: "2026-10-01T12:00:01Z" }), /^The lookup's row .*amount or time/],
   ["a lookup whose id no row has", lookup({ id: 4711 }), /^The lookup's row .*: no row has its id/],
@@ -90,14 +94,9 @@ const cases: ReadonlyArray<readonly [what: string, changes: Partial<Record<Opera
   [
     "a list that never says refunded",
     lookup({ enStatusTransaction: "Refunded" }),
-    /^The list's status .*: open, and not r/
+    /^The lookup's row .*means open, and not refunded/
   ],
   ["no 404", status("getTransaction", 404, 400), /^An unknown .* 404: HTTP 400\n +in docs\/service\.md#errors/],
-  [
-    "three decimals",
-    balance({ accBalance: 10.505 }),
-    /decimals: accBalance has more than two\n +in .* src\/pix\/Money/
-  ],
   ["another company's balance", balance({ companyId: 2 }), /^The balance is of .*: it is of another company/],
   [
     "a word that is not listed",
@@ -115,11 +114,15 @@ const clocks: ReadonlyArray<readonly [what: string, changes: Partial<Record<Oper
   [
     "local times",
     rows((row) => ({ ...row, createdAt: ago(behind).slice(0, -1), updatedAt: ago(behind).slice(0, 19) })),
-    /^The times are .*: createdAt is three hours behind it.* set PAYMENTS_ZONE=America.*; updatedAt is three h/
+    /^The times are .*: createdAt is three hours behind it.* set PAYMENTS_ZONE=America/
   ],
-  ["a false Z", rows((row) => ({ ...row, createdAt: ago(behind) })), /createdAt ends in Z and .* no setting mends it/],
+  [
+    "a false Z",
+    rows((row) => ({ ...row, createdAt: ago(behind) })),
+    /createdAt is three hours behind it.* its Z cannot be true, and no setting mends it/
+  ],
   ["a local time of a lookup", lookup({ createdAt: ago(behind).slice(0, -1) }), /^The times are .*: createdAt is th/],
-  ["a Z of the future", lookup({ updateDate: ago(-behind) }), /updateDate is ahead of it, so its Z cannot be true/]
+  ["a Z of the future", lookup({ updateDate: ago(-behind) }), /updateDate is ahead of it: .*its Z cannot be true/]
 ]
 
 describe("the doctor", () => {
@@ -137,12 +140,12 @@ describe("the doctor", () => {
   live("the doctor finds nothing wrong with the sandbox, and sends only reads", served, function* () {
     const { env, requests, stdout } = yield* examine({})
     expect(stdout).toMatch(
-      /^(holds {2}\w.*\n){13}(\? {6}\w.*: give --(withdrawal|webhook) (ID|URL)\n){2}(met {4}HTTP 40[14] of \w+: (code \w+, )?digest [\da-f]{12}\n){2}13 hold, 0 wrong, 2 not checked\n$/
+      /^(holds {2}\w.*\n){12}(\? {6}\w.*: give --(withdrawal|webhook) (ID|URL)\n){2}12 hold, 0 wrong, 2 not checked\n$/
     )
     expect(new Set(requests.map(({ method }) => method))).toEqual(new Set(["GET"]))
     const { PAYMENTS_COMPANY_ID: _, ...nameless } = env
     const unchecked =
-      /^\? .*lookup.*: give --transaction ID$[^]*^\? .*balance.*: set PAYMENTS_COMPANY_ID$[^]*^8 hold, 0 wrong, 7 not checked$/m
+      /^\? .*lookup.*: give --transaction ID$[^]*^\? .*balance.*: set PAYMENTS_COMPANY_ID$[^]*^8 hold, 0 wrong, 6 not checked$/m
     yield* runRows(nameless, [["doctor", 0, unchecked]])
   })
 
@@ -162,13 +165,13 @@ describe("the doctor", () => {
       },
       getTransaction: ({ status, ...json }) => (status === 404 ? { status, code: 7 } : { ...json, ...unusual })
     })
-    expect([code, stdout]).toEqual([0, expect.stringContaining("\n13 hold, 0 wrong, 2 not checked\n")])
+    expect([code, stdout]).toEqual([0, expect.stringContaining("\n12 hold, 0 wrong, 2 not checked\n")])
   })
 
   live("the doctor does not check the id of a lookup whose row is in the middle of a long list", served, function* () {
     const { stdout } = yield* examine({ ...lookup({ id: 4711 }), ...page(() => ({ totalItems: 500 })) })
     expect(stdout).toMatch(
-      /^\? {6}The lookup's row in the list .*: its row is not among the newest hundred$[^]* 4 not checked$/m
+      /^\? {6}The lookup's row in the list .*: its row is not among the newest hundred$[^]* 3 not checked$/m
     )
   })
 
@@ -201,7 +204,7 @@ describe("the doctor", () => {
     const route = yield* serveRaw(answer(405), answer(404))
     const webhook = `--webhook ${route.url}/hook`
     const { env, stdout } = yield* examine({}, ...webhook.split(" "))
-    expect(stdout).toMatch(/^holds {2}The webhook's address takes POST[^]*\n14 hold, 0 wrong, 1 not checked\n$/m)
+    expect(stdout).toMatch(/^holds {2}The webhook's address takes POST[^]*\n13 hold, 0 wrong, 1 not checked\n$/m)
     yield* runRows(env, [[`doctor ${webhook}`, 7, /WRONG {2}The webhook's address takes POST alone, .*: HTTP 404\n/]])
     expect(route.arrived.map(({ method, path }) => `${method} ${path}`)).toEqual(["GET /hook", "GET /hook"])
   })
@@ -222,21 +225,11 @@ describe("the doctor", () => {
         0,
         /^holds {2}The gateway has the lookup of a withdrawal, with the fields that were seen$[^]*^10 hold, 0 wrong, /m
       ],
-      ["doctor --withdrawal 99", 7, none],
-      ["doctor --withdrawal -1", 1, ""],
-      [
-        `withdrawal ${id}`,
-        0,
-        /^Withdrawal .*1\nStatus .*Failure\nAmount .*R\$ 10,00 \(1000 centavos\)\n[^]*Reason .*conta/
-      ],
-      [`withdrawal ${id} --json`, 0, /^\{"id":1,"status":"Failure","amount":1000,"value":"10.00",.*"reason":"A conta/],
-      ["withdrawal 99", 4, "", /knows no withdrawal 99, or has no lookup of withdrawals/],
-      ["withdrawal x", 1, ""]
+      ["doctor --withdrawal 99", 7, none]
     ])
     expect(leaksIn(written)).toEqual([])
     const local = /^WRONG {2}The times are .*: createdAt is three hours behind it.*PAYMENTS_ZONE=America/m
     yield* runRows(env, [[`doctor --withdrawal ${id}`, 7, local]])
-    expect(leaksIn(yield* runRows(env, [[`withdrawal ${id} --full`, 0, /529/]]))).toEqual(["cpf"])
   })
 
   live("the doctor names each wrong setting, and prints no credentials that are refused", served, function* () {

@@ -84,9 +84,9 @@ describe("the two languages of the command", () => {
 
   it("what ends a wait is said in both languages, but where it is a step alone", () => {
     for (const [path, why] of Object.entries(becauses).flatMap(([, whys]) => Object.entries<Why>(whys))) {
-      const { en, pt } = Words.endsBy(why.ends)
-      assert.isTrue(en !== pt || /^`\w+`$/.test(en), path)
-      isSaidInBoth({ en, pt })
+      const ends = join(Words.endsBy(why) ?? "")
+      assert.isTrue(ends.en !== ends.pt || /^`\w+`$/.test(ends.en), path)
+      isSaidInBoth(ends)
     }
   })
 

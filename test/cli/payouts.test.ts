@@ -182,14 +182,14 @@ describe.each(databases)("payouts in %s", (...database) => {
       ""
     ].join("\n")
     yield* rows(
-      ["list", 0, table, /^1 parked, R\$ 20,00\n1 unknown, R\$ 50,00\n1 accepted, R\$ 10,00\n$/],
-      ["list --state all --json --limit 4", 0, /^(\{.*\}\n){4}$/, /^Shown are 4 of 5\. The sums are of all:\n/],
+      ["list", 0, table, /^1 accepted, R\$ 10,00\n1 unknown, R\$ 50,00\n1 parked, R\$ 20,00\n$/],
+      ["list --state all --json --limit 4", 0, /^(\{.*\}\n){4}$/, /^(\d .*\n){5}$/],
       ["list --state posted --json", 0, /^{"reference":"posted",.*"amount":3000,.*"withdrawalId":7,.*}\n$/],
       ["list --state failed", 0, /^STATE .*\n$/, /^There is none\.$/m],
       ["list --csv --json", 1, "", /one of --csv and --json/],
       ["list --limit 0", 1, "", /--limit/],
-      ["show parked", 0, /^Because +Operator\nEnds by +`resume` or `settle`$[^]*^To +.*\*\*\*/m],
-      ["show unknown", 0, /^Amount +R\$ 50,00 \(5000 centavos\)$[^]*^May have left +\S+Z \(3d ago\)$/m],
+      ["show parked", 0, /^Why +Operator\n[^]*^Ends by +`resume` or `settle`$[^]*^To +.*\*\*\*/m],
+      ["show unknown", 0, /^Amount reais +R\$ 50,00$[^]*^May have left +\S+Z \(3d ago\)$/m],
       ["show unknown --full --json", 0, /"pixKey":"maria@example\.com"/],
       ["show unknown --full --by ana", 1, "", /--by/],
       ["show nothing", 4, "", /No payout/]
@@ -220,8 +220,8 @@ describe.each(databases)("payouts in %s", (...database) => {
     yield* rows(
       ["forget posted", 2, "", /Delete the PIX key, .* for ever\. Reference, amount and history stay\.\n/],
       ["forget posted unknown --yes --by ana --note asked", 4, /posted/, /changed nothing: the payout unknown/],
-      ["show posted", 0, /^Amount +R\$ 30,00 [^]*^To +forgotten$[^]* Forgotten \(posted\) by ana: asked$/m],
-      ["forget refused --yes", 0, /^State +refused$/m, /It cannot be sent any more\./],
+      ["show posted", 0, /^Amount reais +R\$ 30,00$[^]*^To +forgotten$[^]* Forgotten \(posted\) by ana: asked$/m],
+      ["forget refused --yes", 0, "Payout refused is refused.\n", /It cannot be sent any more\./],
       ["retry refused --yes", 4, "", /Its request was deleted/]
     )
   })
@@ -234,7 +234,7 @@ describe.each(databases)("payouts in %s", (...database) => {
       const sender = "a".repeat(40)
       yield* rows(
         ["list --account padaria", 0, /^.*\naccepted +R\$ 70,00 .*\n$/],
-        ["park accepted --account padaria --yes", 0, /^State +parked$/m],
+        ["park accepted --account padaria --yes", 0, /is parked/],
         ["show accepted", 0, /^State +accepted$/m],
         ["pause --account padaria --yes", 0, /^Account +padaria\nWorkers +paused/],
         ["list", 0, /accepted/, /^(?!.*paused)/s],
@@ -285,7 +285,7 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
     )
 
     // More than one page.
-    const formulas = ["=1+1", "+1", "-1", "@SUM(A1)"]
+    const formulas = ["=1+1", "+1", "-1+1", "@SUM(A1)"]
     const many = [...formulas, ...Array.from({ length: 1100 }, (_, index) => `invoice-${index}`)]
     yield* inProgram(submit(...many.map((reference) => item(reference, 123_456))))
     const csv = linesOf((yield* list("list --state all --csv")).stdout).map((line) => line.split(","))
@@ -298,7 +298,7 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
     expect(JSON.stringify([one, csv, json])).not.toMatch(/maria/i)
 
     yield* inProgram(sql("DELETE FROM effect_pix_payouts"))
-    yield* rows(["list --csv", 0, `\uFEFF${head}\r\n`, /^No payout waits\.$/m])
+    yield* rows(["list --csv", 0, `\uFEFF${head}\r\n`, /^There is none\.$/m])
   })
 
   live("what ended is listed by the days of São Paulo, with who said so, and why for a person alone", function* () {
@@ -336,27 +336,22 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
       ["list --since 2026-11-31", 1, "", /a day, as 2026-11-01/],
       ["list --to-check --json", 0, /^\{"reference":"paid".*"claimed":"failed".*\}\n$/, /^1 posted, R\$ 30,00\n$/],
       ["list --because NotBefore", 0, /^STATE .*\n$/, /^There is none\.\n$/],
-      ["list --state all --csv --full", 1, "", /EFFECT_PIX_SEAL_KEY/],
+      ["list --state returned --csv --full", 0, /,sealed by the program\r\n$/],
       ["show paid", 0, /a webhook says that it failed$[^]*^Claimed +failed$/m],
       [
         "show back",
         0,
-        /^(?![^]*encerrada)[^]*^Its value +19\.50\nEnd to end +E2E8\nEnded +by lookup, .*\nReason +sealed by the program$/m
+        /^(?![^]*encerrada)[^]*^End to end id +E2E8\nValue reais +R\$ 19,50\n.*\nEnded by +lookup\n[^]*^Reason +sealed by the program$/m
       ],
       ["confirm late --yes", 4, "", /Only what was recorded/],
-      ["confirm --withdrawal 9 --yes", 0, /^State +posted$/m, /looked up within a second/],
+      ["confirm --withdrawal 9 --yes", 0, /is posted/, /looked up within a second/],
       [
         "settle --withdrawal 77 --as paid --yes",
         4,
         "",
         /No payout of the queue, or more than one, has the withdrawal 77/
       ],
-      [
-        "settle --withdrawal 9 --as returned --yes",
-        0,
-        /^State +returned$/m,
-        /You say that it came back\. Nothing is sent\.\n/
-      ]
+      ["settle --withdrawal 9 --as returned --yes", 0, /is returned/, /You say that it came back\. Nothing is sent\.\n/]
     )
     yield* runRows({ ...env, EFFECT_PIX_SEAL_KEY: seal }, [
       ["payouts list --state returned --csv --full", 0, /,reason\r\n[^]*,Conta encerrada\r\n/],
@@ -370,7 +365,7 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
         "payouts list --lang pt --state returned --limit 1 --csv",
         0,
         /^\uFEFFreferencia,estado,valor_centavos,valor_reais,pedido_em,.*,pedido_por,por_que,situacao\r\nback,devolvido,2000,20\.00,2026-11-01 00:00:00,.*,consulta,2026-11-01 00:00:00,,ana,,Devolvido em 01\/11\/2026\r\n$/,
-        /^Mostrados 1 de 2\. As somas são de todos:\n/
+        /^2 devolvido, R\$ 50,00\n$/
       ],
       ["payouts show back --full", 0, /^Reason +Conta encerrada$[^]*^To +EMAIL maria@example\.com$/m]
     ])
@@ -385,17 +380,12 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
       ["park accepted", 2, "", /accepted: R\$ 10,00 .*, accepted, submitted 3d ago\n[^]*Nothing was changed/],
       ["show accepted", 0, /^State +accepted$/m],
       ["park accepted --yes --json --by ana --note asked", 0, /"parked".*"because":"Operator"/, /no worker sends/],
-      ["settle accepted --as failed --yes", 0, /^State +failed$/m, /You say that it failed/],
+      ["settle accepted --as failed --yes", 0, /is failed/, /You say that it failed/],
       ["settle parked --as paid", 2, "", /You say that it was paid\. Nothing is sent\.$/m],
       ["retry posted --yes", 4, "", /retry changed nothing: the payout posted is posted/],
       ["show accepted", 0, / Parked Operator \(parked\) by ana: asked\n.* Settled \(failed\)/],
-      [
-        "retry refused --yes",
-        0,
-        /^State +accepted$/m,
-        /MONEY WILL MOVE: Send refused payouts again, .*under the same key/
-      ],
-      ["resume parked --yes", 0, /^State +accepted$/m, /MONEY MAY MOVE: Give parked .*under the same key/],
+      ["retry refused --yes", 0, /is accepted/, /MONEY WILL MOVE: Send refused payouts again, .*under the same key/],
+      ["resume parked --yes", 0, /is accepted/, /MONEY MAY MOVE: Give parked .*under the same key/],
       ["resume unknown --yes", 4, "", /resume changed nothing/]
     )
     // A request of it left longer ago than the default horizon, of which the command knows as little as of the program's.
@@ -438,23 +428,18 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
     yield* rows(
       ["retry refused", 2, "", /retry: 1 payout, R\$ 40,00 \(4000 centavos\): MONEY WILL MOVE/],
       ["retry accepted", 2, "", /Send .*those that wait at once, under the same keys\.\n/],
-      [
-        "pause --yes --by ana --note asked",
-        0,
-        /^Workers +paused since \S+Z \(.* ago\) by ana: asked$/m,
-        /Stop all workers/
-      ],
+      ["pause --yes --by ana --note asked", 0, /^Workers +paused since \S+Z by ana: asked$/m, /Stop all workers/],
       ["list --json", 0, /accepted/, /The workers are paused since .* by ana: asked\n.*until .*continue`\.\n$/],
       [
         "list --lang pt --state paid",
         0,
         /^ESTADO .*\n$/,
-        /^Não há nenhum\.\nOs envios estão pausados desde \S+Z \(há .*\) por ana: asked\nNada .*\n$/
+        /^Não há nenhum\.\nOs envios estão pausados desde \S+Z por ana: asked\nNada .*\n$/
       ],
       [
         "show parked --lang pt",
         0,
-        /^Pagamento +parked\nValor +R\$ 20,00 \(2000 centavos\)\nEstado +parado\nSituação +Não enviado: espera a decisão.*\nPorque +Operator\nTermina com +`resume` ou `settle`\nPedido +\S+Z \(há 3d\)\n[^]*^Para +EMAIL .*\n {2}\S+ Pedido \(na fila\)\n {2}\S+ Parado Operator \(parado\)\n$/m
+        /^Referência +parked\nEstado +parado\n[^]*^Pedido em +\S+Z \(há 3d\)\n[^]*^Por quê +Operator\nSituação +Não enviado: espera a decisão.*\nTermina com +`resume` ou `settle`\n[^]*^Para +EMAIL .*\n {2}\S+ Pedido \(na fila\)\n {2}\S+ Parado Operator \(parado\)\n$/m
       ],
       ["retry refused accepted", 2, "", /^(?![^]*MONEY)[^]*2 payouts, R\$ 50,00 .*nothing is sent until .* continue/],
       ["resume parked", 2, "", /MONEY MAY MOVE[^]*nothing is sent until `effect-pix payouts continue`/],
@@ -471,13 +456,8 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
       ["resume --because OverCap --yes --json", 0, /^(.*"reference":"over-\d","state":"accepted".*\n){3}$/],
       ["list --state parked", 0, /^.*\nparked .* held .*\n$/],
       ["resume --because OverCap --yes", 0, "", /there is no such payout/],
-      ["resume held --because Operator", 1, "", /by their references, or give the flag/],
-      [
-        "retry --yes",
-        1,
-        "",
-        /^Name the payouts by their references, or give the flag that finds them, and not both\.$/m
-      ]
+      ["resume held --because Operator", 1, "", /by their references, or give one flag/],
+      ["retry --yes", 1, "", /^Name the payouts by their references, or give one flag that finds them\.$/m]
     )
   })
 
@@ -487,8 +467,8 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
       /^resume changed nothing: the payout over-1 is paid[^]*2 payouts, R\$ 60,00 \(6000 centavos\)(?![^]*over-1)/
     yield* rows(
       ["settle over-1 nobody-1 nobody-2 --as paid --yes", 4, "", /nobody-1[^]*nobody-2[^]*Nothing was changed\./],
-      ["settle over-1 --as paid --yes", 0, /^State +paid$/m],
-      ["resume over-1 over-2 held over-2 --yes", 4, /^STATE .*\naccepted .* over-2 .*\naccepted .* held .*\n$/, some]
+      ["settle over-1 --as paid --yes", 0, "Payout over-1 is paid.\n"],
+      ["resume over-1 over-2 held over-2 --yes", 4, "Payout over-2 is accepted.\nPayout held is accepted.\n", some]
     )
   })
 
@@ -500,7 +480,7 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
       [
         "cancel anew accepted --yes",
         0,
-        /^STATE .*\ncancelled .* anew .*\ncancelled .* accepted .*\n$/,
+        "Payout anew is cancelled.\nPayout accepted is cancelled.\n",
         /2 payouts, R\$ 20,00/
       ],
       [
@@ -509,26 +489,7 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
         "",
         /A request of it may have left\. Park it[^]*It was recorded, settled or cancelled/
       ],
-      ["forget --yes", 1, "", /^Name the payouts by their references\.$/m]
-    )
-  })
-
-  live("a step about all of one cause leaves out what is in doubt past the horizon, and names it", function* () {
-    const { inProgram, rows } = yield* operate(database, parked)
-    yield* inProgram(
-      sql(
-        "INSERT INTO effect_pix_payout_accounts (account) VALUES ('default') ON CONFLICT DO NOTHING",
-        "UPDATE effect_pix_payout_accounts SET horizon = 3600000",
-        `UPDATE effect_pix_payouts SET sends = 1, may_have_left_at = ${hoursAgo(72)} WHERE reference = 'over-3'`
-      )
-    )
-    const named = /^over-3 is left out: a request .* horizon[^]*2 payouts, R\$ 30,00 \(3000 centavos\)(?![^]*over-3)/
-    yield* rows(
-      ["settle --because OverCap --as failed", 2, "", named],
-      ["resume --because OverCap --yes", 4, /^STATE .*\naccepted .* over-1 .*\naccepted .* over-2 .*\n$/, named],
-      ["settle --because OverCap --as paid --yes", 4, "", /^over-3 is left out: .*\n$/],
-      ["settle over-3 --as paid --yes", 0, /^State +paid$/m],
-      ["settle --because Operator --as failed --yes", 0, /^State +failed$/m, /1 payout, R\$ 40,00 .*: You say/]
+      ["forget --yes", 1, "", /^Name the payouts by their references/m]
     )
   })
 
@@ -557,31 +518,14 @@ describe.each(databases.slice(0, runs(1, 2)))("an operator in %s", (...database)
     )
   })
 
-  live("a step about all that were submitted before a time takes no newer one", function* () {
-    const { inProgram, rows, run: show } = yield* operate(database, parked)
-    yield* rows(["resume over-1 --yes", 0, /accepted/])
-    yield* inProgram(sql("UPDATE effect_pix_payouts SET submitted_at = submitted_at - 1000"))
-    yield* inProgram(submit(item("new")))
-    const { submittedAt } = JSON.parse((yield* show("show new --json")).stdout)
-    const four = /: 4 payouts, R\$ 100,00 .*: Park payouts: no worker sends them /
-    const refused = (wrong: string): Row => [`park --submitted-before ${wrong} --yes`, 1, "", /a time with its zone/]
-    yield* rows(
-      ...["yesterday", "2026-11-21", "2026-11-21T10:00:00", "2026-99-99T10:00:00Z"].map(refused),
-      [`park --submitted-before ${submittedAt} --yes`, 0, /over-1/, four],
-      ["list --state accepted", 0, /^.*\naccepted .* new .*\n$/],
-      // From now on an operator parked them.
-      ["resume --because OverCap --yes", 0, "", /there is no such payout/]
-    )
-  })
-
   live("a payout is settled as failed after a warning about its money, and not while it is asked again", function* () {
     const { rows } = yield* operate(database)
     yield* rows(
       ["settle posted --as failed", 2, "", /MONEY MAY HAVE MOVED: the service recorded it as withdrawal 7\. Look into/],
       ["settle unknown --as failed", 4, "", /^settle changed nothing: .* Park it/],
-      ["park unknown --yes", 0, /^State +parked$/m],
+      ["park unknown --yes", 0, /is parked/],
       ["settle unknown --as failed", 2, "", /MONEY MAY HAVE MOVED: a request of it left\. Look into/],
-      ["settle posted --as failed --yes --by ana", 0, /^State +failed$/m],
+      ["settle posted --as failed --yes --by ana", 0, /is failed/],
       ["show posted", 0, /Settled \(failed\) by ana/]
     )
   })
@@ -616,22 +560,13 @@ describe("the database of DATABASE_URL", () => {
     const text = join(yield* folder, "text.sqlite")
     writeFileSync(text, "This is no database. ".repeat(100))
     for (const [url, code, words] of [
-      ["mysql://root:hunter2@localhost/x", 1, "kind of database that this command does not know"],
-      ["mongodb+srv://me:hunter2@db.invalid/x", 1, "kind of database that this command does not know"],
-      ["postgresql+psycopg2://me:hunter2@db/x", 1, "driver of another language"],
-      ["jdbc:postgresql://db/x?user=me&password=hunter2", 1, "is written for Java"],
-      ["'postgres://me:hunter2@db/x'", 1, "is in quotes"],
-      ['"/var/lib/hunter2.sqlite', 1, "is in quotes"],
-      ["/var/lib/hunter2.sqlite\n", 1, "ends with a space or a line break"],
-      ["host=db user=me password=hunter2", 1, "has settings with ="],
-      ["Server=db;Password=hunter2;Database=x", 1, "has settings with ="],
-      ["postgres://me:hunter2@[db/x", 1, "cannot be read as a URL"],
-      ["me:hunter2@db:5432/x", 1, "has no scheme before its host"],
-      ["${HUNTER}", 1, "names a variable that nothing replaced"],
-      ["sqlite://hunter2/x.db", 1, "has a host in place of a path"],
+      ["mysql://root:hunter2@localhost/x", 1, "names no database that is there. Write it as postgres:"],
+      ["'postgres://me:hunter2@db/x'", 1, "without quotes"],
+      ["postgres://me:hunter2@[db/x", 1, "names no database"],
+      ["${HUNTER}", 1, "names no database"],
       ["postgres://me:hunter2@127.0.0.1:1/x", 6, "nobody listens there"],
       ["postgres://me:hunter2@pix.invalid/x", 6, "the host name"],
-      [missing, 1, "names a SQLite file that is not there"],
+      [missing, 1, "names no database that is there"],
       [`file:${text}`, 1, "cannot be opened as a SQLite database"]
     ] as const) {
       const says = new RegExp(`^(?!.*hunter2).*${words}`, "s")

@@ -104,7 +104,7 @@ describe("a flag of the sandbox's command", () => {
     ["--balance many", /an amount: 2500 is centavos/],
     ["--webhook https://example.com/hook", /loopback address only/],
     ["--state package.json", /^.*package\.json is not the state of a sandbox.*\n$/],
-    ["--host 256.1.1.1", /This machine has no address 256\.1\.1\.1/]
+    ["--host 256.1.1.1", /cannot listen on 256\.1\.1\.1/]
   ] as const)("%s is a mistake that a sentence names, without a stack", function* ([flags, sentence]) {
     expect(yield* runRows({}, [[`sandbox ${flags}`, 1, "", sentence]])).not.toMatch(/^\s+at /m)
   })

@@ -54,7 +54,7 @@ describe("the transactions", () => {
   live("transactions of a hostile gateway run no formula in a spreadsheet and redraw no terminal", function* () {
     const lead = { name: '=HYPERLINK("http://x")', email: "+1@x", phone: "@1", documentNumber: "-1", externalId: null }
     const written = yield* runRows(yield* listed(lead, "\u001b[31m=cmd"), [
-      ["transactions --csv --full", 0, /,"'=HYPERLINK\(""http:\/\/x""\)","'\+1@x","'@1","'-1",/],
+      ["transactions --csv --full", 0, /,"'=HYPERLINK\(""http:\/\/x""\)","'\+1@x","'@1",-1,/],
       ["transactions --full", 0, /HYPERLINK/]
     ])
     expect(written).not.toContain("\u001b")
@@ -93,13 +93,13 @@ describe("the balance", () => {
     const gateway = yield* serveRaw()
     gateway.script(json('{"id":1,"enBalanceStatus":"Released","accBalance":90071992547409.915,"accBalanceCredit":1.5}'))
     yield* runRows(settingsOf(gateway.url), [
-      ["balance", 0, "Available  R$ 90.071.992.547.409,915  (Released)\nCredit     R$ 1,50\n"],
+      ["balance", 0, "Status     Released\nAvailable  R$ 90.071.992.547.409,915\nCredit     R$ 1,50\n"],
       ["balance --json --company 7", 0, '{"status":"Released","available":"90071992547409.915","credit":"1.50"}\n']
     ])
     expect(gateway.arrived.map(({ path }) => path.replace(/\?.*/, ""))).toEqual([balancePath(1), balancePath(7)])
     gateway.script(json(JSON.stringify(balancePending)))
     yield* runRows(settingsOf(gateway.url), [
-      ["balance", 0, "Available  R$ 1.234,56  (Pending: not released, do not pay out yet)\n"]
+      ["balance", 0, /^Status +Pending: not released, do not pay out yet\nAvailable +R\$ 1\.234,56\n/m]
     ])
   })
 })

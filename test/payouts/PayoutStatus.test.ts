@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { OutcomeUnknown, WithdrawalFailed } from "effect-pix"
 import { PayoutStatus } from "effect-pix/payouts"
-import { sentenceOf } from "../../src/cli/internal/operator/sentence.ts"
+import { sentenceOf } from "../../src/cli/internal/operator/describe.ts"
 import { Row } from "../../src/payouts/internal/machine/row.ts"
 import { PayoutRefusal } from "../../src/payouts/Payout.ts"
 import { PayoutBecause } from "../../src/payouts/PayoutBecause.ts"
@@ -179,5 +179,5 @@ it.each([
     "Não enviado: espera a decisão de uma pessoa (parado por uma pessoa)"
   ]
 ] as const)("the Portuguese words for a payout that is %s say whether it may have been paid", (_, row, words) =>
-  assert.strictEqual(sentenceOf(statusOf(rowOf(row)), "pt"), words)
+  assert.strictEqual(sentenceOf(statusOf(rowOf(row))).pt, words)
 )

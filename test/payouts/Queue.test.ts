@@ -7,7 +7,7 @@ import { Money, OutcomeUnknown, Payments, PaymentsPolicy, PixKey } from "effect-
 import { type PayoutItem, PayoutQueue, type PayoutQueueOptions, type Seal } from "effect-pix/payouts"
 import { Fault, Sandbox } from "effect-pix/sandbox"
 import { TestClock } from "effect/testing"
-import { sentenceOf } from "../../src/cli/internal/operator/sentence.ts"
+import { sentenceOf } from "../../src/cli/internal/operator/describe.ts"
 import { effect } from "../support/effect.ts"
 import seenFailure from "../fixtures/field/withdrawal-201-failure.json" with { type: "json" }
 import { failures, refused } from "../support/payoutAnswers.ts"
@@ -361,7 +361,7 @@ describe("a payout whose record says that it failed", () => {
       yield* queue.submit(item)
       yield* TestClock.adjust("10 minutes")
       const status = Option.getOrThrow(yield* queue.status("invoice-1"))
-      assert.deepStrictEqual([yield* stateOf(queue, "invoice-1"), sentenceOf(status, "pt")], [state, words])
+      assert.deepStrictEqual([yield* stateOf(queue, "invoice-1"), sentenceOf(status).pt], [state, words])
       assert.strictEqual((yield* linesOf(queue, "invoice-1")).at(-1), line)
       assert.strictEqual(yield* requests(), count)
       const seen =

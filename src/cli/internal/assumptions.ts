@@ -1,14 +1,11 @@
 /**
- * What `effect-pix doctor` checks: the twelve assumptions that lose money or sleep where they do not hold, each with the place that rests
- * on it, and what is seen where it does not hold: names of fields and kinds of values, never a value.
+ * What `effect-pix doctor` checks: the eleven assumptions that lose money or sleep where they do not hold, each with the place that rests
+ * on it, and what is seen where it does not hold: names of fields, and never a value.
  */
-import * as DateTime from "effect/DateTime"
-import * as Option from "effect/Option"
-import * as Predicate from "effect/Predicate"
+import type * as DateTime from "effect/DateTime"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
-import { refusalSentence } from "../../client/RefusalSentence.ts"
 import { getBalance, getTransaction, getWithdrawal, listTransactions } from "../../contract/Endpoints.ts"
 import { meaningOf } from "../../contract/Status.ts"
 import { brasilia } from "../../contract/Expiry.ts"
@@ -28,8 +25,15 @@ export interface Answer {
 /** An answer, or the sentence that says why it was not asked for. */
 type Given = Answer | string
 
+/** What the flags name, to be asked for too. */
+export interface Asked {
+  readonly transactionId: string | undefined
+  readonly withdrawalId: number | undefined
+  readonly webhookUrl: string | undefined
+}
+
 /** The answers of a gateway, by what was asked. */
-export interface Answers {
+export interface Answers extends Asked {
   /** The newest hundred rows of the list. */
   readonly newest: Given
   readonly lookup: Given
@@ -41,17 +45,14 @@ export interface Answers {
   readonly denied: Given
   /** A GET of the webhook's address. */
   readonly webhook: Given
-  /** What was asked for. */
-  readonly transactionId: string | undefined
-  readonly withdrawalId: number | undefined
   readonly companyId: number | undefined
   /** The zone of a time without an offset. `undefined`: UTC. */
   readonly zone: DateTime.TimeZone | undefined
 }
 
-/** A finding. `seen`: what does not hold, or why it was not checked; or how a refusal is known that was met. */
+/** A finding. `seen`: what does not hold, or why it was not checked. */
 export interface Finding {
-  readonly verdict: "holds" | "wrong" | "unchecked" | "met"
+  readonly verdict: "holds" | "wrong" | "unchecked"
   readonly what: string
   readonly where: string
   readonly seen?: string
@@ -92,15 +93,14 @@ const hasStatus =
 const Row = Schema.Record(Schema.String, Schema.Unknown)
 type Row = typeof Row.Type
 
-/** Parses JSON. Null counts as absent, as it does for the client: a required field is then not there. */
-const parseJson = (text: string): Result.Result<unknown, unknown> =>
-  Result.try(() => JSON.parse(text, (_, value: unknown) => value ?? undefined))
+/** Null counts as absent, as it does for the client: a required field is then not there. */
+const parseJson = (text: string) =>
+  Result.try((): unknown => JSON.parse(text, (_, value: unknown) => value ?? undefined))
 
 /** The object of the documented success, or what the answer is instead. */
 const rowOf = (given: Given): Read<Row> => {
   if (typeof given === "string") return Result.fail(given)
   if (given.status !== 200) return Result.fail(textOf(given))
-  if (given.text.trim() === "") return Result.fail("it is empty")
   if (!/^application\/(?:[\w.+-]+\+)?json/i.test(given.type)) return Result.fail("its content type is no JSON")
   return Result.mapError(
     Result.flatMap(parseJson(given.text), Schema.decodeUnknownResult(Row)),
@@ -118,28 +118,16 @@ const pageOf = (given: Given) =>
     })
   )
 
-const kindOf = (value: unknown): string => {
-  if (value === undefined) return "not there"
-  if (Array.isArray(value)) return "a list"
-  if (typeof value !== "number")
-    return typeof value === "string" ? "a text of another form" : `of the type ${typeof value}`
-  return Number.isInteger(value) ? "a whole number" : "a number with decimals"
-}
-
 const issuesOf = SchemaIssue.makeFormatterStandardSchemaV1()
 
-const valueAt = (value: unknown, keys: ReadonlyArray<string>): unknown =>
-  keys.reduce((parent, key) => (Predicate.isObjectOrArray(parent) ? Reflect.get(parent, key) : undefined), value)
-
-/** Why an answer is not as documented: it is no JSON, or fields of it do not fit. The client leaves optional ones out. */
+/** The fields that are not as documented. The client leaves optional ones out. */
 const misfits = (schema: Schema.Codec<unknown, unknown>, row: Row): Seen => {
   const decoded = Schema.decodeResult(schema, { errors: "all" })(row)
   if (Result.isSuccess(decoded)) return undefined
-  const seen = issuesOf(decoded.failure.issue).issues.map(({ path = [] }) => {
-    const keys = path.map((part) => String(typeof part === "object" ? part.key : part))
-    return `${keys.join(".").replaceAll(/\.\d+/g, "[]") || "it"} is ${kindOf(valueAt(row, keys))}`
-  })
-  return [...new Set(seen)].slice(0, 20).join("; ")
+  const names = issuesOf(decoded.failure.issue).issues.map(({ path = [] }) =>
+    path.map((part) => String(typeof part === "object" ? part.key : part).replace(/^\d+$/, "[]")).join(".")
+  )
+  return `not as documented: ${[...new Set(names)].slice(0, 20).join(", ")}`
 }
 
 /** Whether an answer has the documented fields, and then what else is seen in it. */
@@ -154,75 +142,57 @@ const millisOf = (row: Row): number => parseInstant(String(row["createdAt"]))?.e
 const isUnsorted = (rows: ReadonlyArray<Row>): boolean =>
   rows.some((row, index) => millisOf(row) > millisOf(rows[index - 1] ?? row))
 
-/** The decimals of the balance, as they are written: a JavaScript number has lost digits already. */
-const tooManyDecimals = (given: Given): Seen => {
-  const text = typeof given === "object" ? given.text : ""
-  const isLong = (field: string) => new RegExp(String.raw`"${field}"\s*:\s*"?-?\d+\.\d{2,}[1-9]`).test(text)
-  const field = [...getBalance.decimals].find(isLong)
-  return field === undefined ? undefined : `${field} has more than two`
-}
-
 /** Whether an answer is about another company than the settings, as far as both name one. */
 const ofOtherCompany = ({ companyId }: Row, answers: Answers): Seen =>
   seenIf((companyId ?? answers.companyId) !== (answers.companyId ?? companyId), "it is of another company")
 
 const plainId = (id: unknown): string => String(id).replaceAll("-", "").toLowerCase()
 
-/** What is seen in a lookup and its row in the list. */
-const withRow =
-  (seen: (detail: Row, row: Row) => Seen) =>
-  (answers: Answers): Read<Seen> =>
-    Result.gen(function* () {
-      const detail = yield* rowOf(answers.lookup)
-      const { items, totalItems } = yield* pageOf(answers.newest)
-      const row = items.find(({ id }) => id === detail["id"])
-      if (row !== undefined) return seen(detail, row)
+/** How the row of a lookup in the list differs from it. */
+const otherRow = ({ lookup, newest }: Answers): Read<Seen> =>
+  Result.gen(function* () {
+    const detail = yield* rowOf(lookup)
+    const { items, totalItems } = yield* pageOf(newest)
+    const row = items.find(({ id }) => id === detail["id"])
+    if (row === undefined)
       return items.length === totalItems
         ? "no row has its id"
         : yield* Result.fail("its row is not among the newest hundred")
-    })
+    const apart = millisOf(row) - millisOf(detail)
+    const isSame = row["amount"] === detail["value"] && (apart === 0 || Number.isNaN(apart))
+    const isNamed = plainId(row["providerTxId"]) === plainId(detail["transactionId"])
+    const meanings = [row["status"], detail["enStatusTransaction"]].map((word) => meaningOf(String(word), "charge"))
+    return (
+      seenIf(!isSame, "the row of its id has another amount or time") ??
+      seenIf(!isNamed, "providerTxId is another id, or none") ??
+      seenIf(
+        meanings[0] !== meanings[1] && !meanings.includes("unlisted"),
+        `the list's status means ${meanings.join(", and not ")}`
+      )
+    )
+  })
 
 /** How far a new row and the clock may be apart. */
 const tolerance = 600_000
 
-const fields = ["createdAt", "updatedAt", "updateDate"] as const
-
-/** The times of a row that are not those of the clock of the service, and the setting that mends them. */
-const wrongTimes = (
-  { date, row }: { readonly row: Readonly<Record<string, unknown>>; readonly date: string },
-  { zone }: { readonly zone: DateTime.TimeZone | undefined }
-): string | undefined => {
-  const clock = Option.getOrUndefined(Option.map(DateTime.make(date), DateTime.toEpochMillis))
+/** A time of a new record that is not one of the clock of its answer, and the setting that mends it. */
+const wrongTime = (name: string, value: unknown, { date }: Answer, zone: Answers["zone"]): Seen => {
+  const text = String(value)
+  const at = parseInstant(zone === undefined ? text : toUtcText(text, zone))
   // A time with its offset, and a date alone, say what they mean.
-  const times = fields.flatMap((field) => {
-    const text = String(row[field])
-    const at = parseInstant(zone === undefined ? text : toUtcText(text, zone))
-    return at === undefined || isDate(text) || hasOffset(text)
-      ? []
-      : [{ field, text, millis: DateTime.toEpochMillis(at) }]
-  })
-  const seen = times.flatMap(({ field, millis, text }) => {
-    const late = clock === undefined ? 0 : clock - millis
-    const isUtc = /z$/i.test(text)
-    if (Math.abs(late - brasilia) <= tolerance) {
-      return isUtc
-        ? [
-            `${field} ends in Z and is three hours behind it. If the row is new, the Z cannot be true, and no setting mends it`
-          ]
-        : [
-            `${field} is three hours behind it. If the row is new, set PAYMENTS_ZONE=America/Sao_Paulo (the option zone)`
-          ]
-    }
-    return late < -tolerance
-      ? [`${field} is ahead of it${isUtc ? ", so its Z cannot be true" : ": PAYMENTS_ZONE is wrong"}`]
-      : []
-  })
-  return seen.length === 0 ? undefined : seen.join("; ")
+  if (at === undefined || isDate(text) || hasOffset(text)) return undefined
+  const late = Date.parse(date) - at.epochMilliseconds
+  if (late < -tolerance) return `${name} is ahead of it: PAYMENTS_ZONE is wrong, or its Z cannot be true`
+  return seenIf(
+    Math.abs(late - brasilia) <= tolerance,
+    `${name} is three hours behind it. If the row is new, ${
+      /z$/i.test(text) ? "its Z cannot be true, and no setting mends it" : "set PAYMENTS_ZONE=America/Sao_Paulo"
+    }`
+  )
 }
 
 /** The newest row and the lookups against the clock of their answers. */
-const otherTimes = (answers: Answers): Read<Seen> => {
-  const { lookup, newest, withdrawal } = answers
+const otherTimes = ({ lookup, newest, withdrawal, zone }: Answers): Read<Seen> => {
   const records = [
     [newest, Result.map(pageOf(newest), ({ items }) => items[0])],
     [lookup, rowOf(lookup)],
@@ -230,10 +200,12 @@ const otherTimes = (answers: Answers): Read<Seen> => {
   ] as const
   const found = records.flatMap(([given, read]) => {
     const row = Result.getOrUndefined(read)
-    return row !== undefined && typeof given === "object" ? [{ row, date: given.date }] : []
+    return row !== undefined && typeof given === "object" ? [{ row, given }] : []
   })
-  if (found.length === 0) return Result.fail("the list has no row")
-  return Result.succeed(found.map((one) => wrongTimes(one, answers)).find((seen) => seen !== undefined))
+  const seen = found.flatMap(({ given, row }) =>
+    ["createdAt", "updatedAt", "updateDate"].map((name) => wrongTime(name, row[name], given, zone))
+  )
+  return found.length === 0 ? Result.fail("the list has no row") : Result.succeed(seen.find((one) => one !== undefined))
 }
 
 /** A word that no table has: nothing ends by it before its user lists it. It is shown if it is a plain word. */
@@ -245,10 +217,8 @@ const unlistedWord = ({ enStatusTransaction }: Row): Seen => {
 }
 
 const service = "docs/service.md#responses-sections-22-24-to-27"
-const inRefusals = "docs/service.md#errors-and-limits-sections-7-8, src/client/internal/call/judge.ts"
-const inEntries = "docs/errors.md#the-refusals-of-your-gateway"
-const inRows = "docs/reconciling.md#which-ids-may-meet, src/transactions/Reconcile.ts"
-export const inSettings = "docs/getting-started.md#a-real-gateway-from-the-environment, src/client/Payments.ts"
+const inRefusals = "docs/service.md#errors-and-limits-sections-7-8"
+export const inSettings = "docs/getting-started.md#a-real-gateway-from-the-environment"
 
 /** Whether the service answers and accepts the credentials. Where it does not, nothing else can be checked. */
 export const judgeAccess = (first: Answer): ReadonlyArray<Finding> => {
@@ -262,32 +232,11 @@ export const judgeAccess = (first: Answer): ReadonlyArray<Finding> => {
   ]
 }
 
-/** The refusals in words that were met: those of a payout need an entry, since these are of reads. */
-export const refusalsMet = (answers: Answers, secrets: ReadonlyArray<string>): ReadonlyArray<Finding> =>
-  (
-    [
-      ["listTransactions", answers.newest],
-      ["getTransaction", answers.lookup],
-      ["getBalance", answers.balance],
-      ["getWithdrawal", answers.withdrawal],
-      ["getTransaction", answers.missing],
-      ["listTransactions", answers.denied]
-    ] as const
-  ).flatMap(([operation, given]) => {
-    if (typeof given === "string" || given.status < 400) return []
-    const met = refusalSentence(operation, given.status, given.text, secrets)
-    if (met === undefined) return []
-    const seen = `${met.code === undefined ? "" : `code ${met.code}, `}digest ${met.digest.slice(0, 12)}`
-    return [{ verdict: "met", what: `HTTP ${given.status} of ${operation}`, where: inEntries, seen }]
-  })
-
 export const assumptions = [
-  assume("The list has the documented fields", `${service}, src/contract/Transaction.ts`, ({ newest }) =>
-    documented(newest, listTransactions.response)
-  ),
+  assume("The list has the documented fields", service, ({ newest }) => documented(newest, listTransactions.response)),
   assume(
     "The list is newest first, each row once",
-    "docs/reconciling.md#what-is-promised-and-on-what-it-rests, src/transactions/internal/pageReader.ts",
+    "docs/reconciling.md#what-is-promised-and-on-what-it-rests",
     ({ newest }) =>
       Result.map(
         pageOf(newest),
@@ -296,64 +245,33 @@ export const assumptions = [
           seenIf(new Set(items.map(({ id }) => id)).size < items.length, "one id comes twice")
       )
   ),
-  assume(
-    "The lookup is of the transaction asked for, with the documented fields",
-    `${service}, src/contract/Transaction.ts`,
-    (answers) =>
-      documented(
-        answers.lookup,
-        getTransaction.response,
-        (row) =>
-          seenIf(row["transactionId"] !== answers.transactionId, "it is of another one") ?? ofOtherCompany(row, answers)
-      )
+  assume("The lookup is of the transaction asked for, with the documented fields", service, (answers) =>
+    documented(
+      answers.lookup,
+      getTransaction.response,
+      (row) =>
+        seenIf(row["transactionId"] !== answers.transactionId, "it is of another one") ?? ofOtherCompany(row, answers)
+    )
   ),
-  assume("The lookup's status is listed", "docs/charging.md#statuses, src/contract/Status.ts", ({ lookup }) =>
+  assume("The lookup's status is listed", "docs/charging.md#statuses", ({ lookup }) =>
     Result.map(rowOf(lookup), unlistedWord)
   ),
+  assume("The times are those of the service's clock", service, otherTimes),
   assume(
-    "The times are those of the service's clock",
-    `${service}, src/client/Payments.ts (zone), src/contract/Expiry.ts`,
-    otherTimes
+    "The lookup's row in the list has its id, amount, time and status",
+    "docs/reconciling.md#which-ids-may-meet",
+    otherRow
   ),
-  assume(
-    "The lookup's row in the list has its id, amount and time",
-    inRows,
-    withRow((detail, row) => {
-      const apart = millisOf(row) - millisOf(detail)
-      const isSame = row["amount"] === detail["value"] && (apart === 0 || Number.isNaN(apart))
-      const isNamed = plainId(row["providerTxId"]) === plainId(detail["transactionId"])
-      return (
-        seenIf(!isSame, "the row of its id has another amount or time") ??
-        seenIf(!isNamed, "providerTxId is another id, or none")
-      )
-    })
-  ),
-  assume(
-    "The list's status means what the lookup's does",
-    inRows,
-    withRow((detail, row) => {
-      const [listed, looked] = [row["status"], detail["enStatusTransaction"]].map((word) =>
-        meaningOf(String(word), "charge")
-      )
-      return seenIf(listed !== looked && listed !== "unlisted" && looked !== "unlisted", `${listed}, and not ${looked}`)
-    })
-  ),
-  assume(
-    "The balance is of PAYMENTS_COMPANY_ID, in reais with at most two decimals",
-    `${service}, src/contract/Balance.ts, src/pix/Money.ts (ReaisFromJson, toCentavos)`,
-    (answers) =>
-      documented(
-        answers.balance,
-        getBalance.response,
-        (row) =>
-          ofOtherCompany(row, answers) ??
-          seenIf((row["currency"] ?? "BRL") !== "BRL", "another currency") ??
-          tooManyDecimals(answers.balance)
-      )
+  assume("The balance is of PAYMENTS_COMPANY_ID, in reais", service, (answers) =>
+    documented(
+      answers.balance,
+      getBalance.response,
+      (row) => ofOtherCompany(row, answers) ?? seenIf((row["currency"] ?? "BRL") !== "BRL", "another currency")
+    )
   ),
   assume(
     "The gateway has the lookup of a withdrawal, with the fields that were seen",
-    "docs/payout-queue.md#was-it-paid, src/client/WithdrawalLookup.ts",
+    "docs/payout-queue.md#was-it-paid",
     ({ withdrawal, withdrawalId }) =>
       typeof withdrawal === "object" && withdrawal.status === 404
         ? Result.succeed("HTTP 404: it has none, or no withdrawal of this number")
@@ -365,7 +283,7 @@ export const assumptions = [
   assume("A wrong key is answered with 401 or 403", inRefusals, ({ denied }) => asked(denied, hasStatus(401, 403))),
   assume(
     "The webhook's address takes POST alone, as Webhook does",
-    "docs/operating.md#what-the-answers-mean, src/webhook/Webhook.ts",
+    "docs/operating.md#what-the-answers-mean",
     ({ webhook }) => asked(webhook, hasStatus(405))
   )
 ]

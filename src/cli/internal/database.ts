@@ -21,20 +21,6 @@ import { codes, type Failed, failed } from "./exit.ts"
 
 const forms = "as postgres://user:password@host/name, or the path of a SQLite file"
 
-/** What a text that is no path of a file looks like, for the sentence "It ...". */
-const mistakes: ReadonlyArray<readonly [looks: RegExp, sentence: string]> = [
-  [/^\s|\s$/, "begins or ends with a space or a line break: leave it out"],
-  [/^["'`\u2018-\u201d]|["'`\u2018-\u201d]$/, "is in quotes, which a tool left there: leave them out"],
-  [/\$\{?\w+\}?|%\w+%/, "names a variable that nothing replaced"],
-  [/^jdbc:/i, "is written for Java: leave out jdbc, and write user and password before the host"],
-  [/^postgres(?:ql)?\+/i, "names a driver of another language: leave out the plus and what follows it"],
-  [/^postgres(?:ql)?:/i, "cannot be read as a URL: is a character of the password not percent-encoded?"],
-  [/^(?!.*:\/\/).*@/, "has no scheme before its host"],
-  [/^(?!file:|sqlite:)[a-z][a-z\d+.-]+:/i, "names a kind of database that this command does not know"],
-  [/^(?:file|sqlite)(?:\+\w+)?:\/\/(?!\/)/i, "has a host in place of a path: three slashes begin an absolute path"],
-  [/(?:^|[\s;])(?:host|server|port|dbname|database|data source|user)\s*=/i, "has settings with =, and is no URL"]
-]
-
 const unreachable = ({ reason }: SqlError) => {
   const code = codeOf(reason)
   const problem = code === undefined ? reason._tag : (problemOf(code) ?? `${reason._tag}, ${code}`)
@@ -100,14 +86,8 @@ export const layerDatabase = (access: Access): Layer.Layer<SqlClient.SqlClient, 
         () => url
       )
       // Opening an absent file would create it.
-      if (!existsSync(filename)) {
-        const mistake = mistakes.find(([looks]) => looks.test(url))
-        return yield* failed(
-          mistake === undefined
-            ? "DATABASE_URL names a SQLite file that is not there."
-            : `DATABASE_URL names no database. It ${mistake[1]}. Write it ${forms}.`
-        )
-      }
+      if (!existsSync(filename))
+        return yield* failed(`DATABASE_URL names no database that is there. Write it ${forms}, without quotes.`)
       // Opening a file to write adds a write-ahead log, also to a file of another program.
       if (!(yield* hasOurTables(filename))) {
         return yield* failed("effect-pix has no tables in this database: DATABASE_URL names another SQLite file.")

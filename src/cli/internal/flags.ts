@@ -20,13 +20,16 @@ export const account = Flag.String("account").pipe(
   Flag.withDefault(defaultAccount)
 )
 
+/** For a flag that may be left out. */
+export const optional = Flag.withDefault(undefined)
+
 /** A flag without a value. */
 export const flag = (name: string, description: string) =>
   Flag.Boolean(name).pipe(Flag.withoutNegation, Flag.withDescription(description), Flag.withDefault(false))
 
 /** A text that may be left out. Help shows `metavar` in the place of its value. */
 export const text = (name: string, metavar: string, description: string) =>
-  Flag.String(name).pipe(Flag.withMetavar(metavar), Flag.withDescription(description), Flag.optional)
+  Flag.String(name).pipe(Flag.withMetavar(metavar), Flag.withDescription(description), optional)
 
 /** Who takes a step. Nothing is read from a database where nobody is named. */
 const by = Flag.String("by").pipe(
@@ -64,7 +67,7 @@ const timeFlag = (name: string, description: string) =>
     Flag.withMetavar("time"),
     Flag.withDescription(description),
     Flag.filterMap(parseDayOrTime, () => "a day, as 2026-11-01, or a time with its zone, as 2026-11-01T09:00:00-03:00"),
-    Flag.optional
+    optional
   )
 export const periodOf = (verb: string) => ({
   since: timeFlag("since", `${verb} at this time or later: 2026-11-01, a day of São Paulo, or 2026-11-01T00:00:00Z`),
@@ -88,7 +91,7 @@ export const format = {
       () => "a whole number from 1"
     ),
     Flag.withDescription("The largest number of rows. Default: all"),
-    Flag.optional
+    optional
   ),
   csv: flag("csv", "Comma-separated values in UTF-8 with its mark, safe to open in a spreadsheet"),
   json

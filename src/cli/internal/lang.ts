@@ -12,6 +12,9 @@ export const text = (en: string, pt: string): Text => ({ en, pt })
 
 export const say = (label: Label, lang: Lang): string => (typeof label === "string" ? label : label[lang])
 
+/** The age of a time. */
+export const ago = (age: string): Text => text(`${age} ago`, `há ${age}`)
+
 /** Texts one after the other. */
 export const join = (...parts: ReadonlyArray<Label>): Text => {
   const inLang = (lang: Lang) => parts.map((part) => say(part, lang)).join("")

@@ -71,33 +71,26 @@ export const writeJson = (value: unknown): Effect.Effect<void, Failed> => write(
 export const writeResult = (isJson: boolean, data: unknown, text: string): Effect.Effect<void, Failed> =>
   isJson ? writeJson(data) : writeLine(text)
 
-/** A value of a result: its label, which may be empty, its name in JSON, and what people see of it, if not the value. */
-type Field = readonly [label: string, name: string, value: unknown, shown?: string | number | undefined]
-
-const shownOf = (value: unknown): string | number | undefined =>
-  DateTime.isDateTime(value) ? time(value) : typeof value === "string" || typeof value === "number" ? value : undefined
-
-/** Writes a result of some fields: as one object for machines, and in lines for people. */
-export const writeFields = (isJson: boolean, fields: ReadonlyArray<Field>): Effect.Effect<void, Failed> =>
+/** Writes a record: as one object for machines, and in lines for people. The label of `createdAt` is "Created at". */
+export const writeRecord = (
+  isJson: boolean,
+  data: object,
+  fields: Readonly<Record<string, string | number | DateTime.Utc | undefined>>
+): Effect.Effect<void, Failed> =>
   writeResult(
     isJson,
-    Object.fromEntries(fields.flatMap(([, name, value]) => (name === "" ? [] : [[name, value]]))),
+    data,
     fieldLines(
-      Object.fromEntries(
-        fields.flatMap(([label, , value, shown = value]) => (label === "" ? [] : [[label, shownOf(shown)]]))
-      )
+      Object.entries(fields).map(([name, value]) => [
+        name[0]?.toUpperCase() + name.slice(1).replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`),
+        DateTime.isDateTime(value) ? time(value) : value
+      ])
     )
   )
 
 /** Writes a line to stderr, and completes when it is written. */
 export const note = (text: string): Effect.Effect<void> =>
   Effect.ignore(Effect.flatMap(Output, ({ stderr }) => stderr(`${text}\n`)))
-
-/** Writes a line to stderr. On a terminal the next line replaces it. */
-export const progress = (text: string): Effect.Effect<void> =>
-  Effect.sync(() => {
-    if (process.stderr.isTTY) process.stderr.write(`\r\u001b[2K${text}`)
-  })
 
 /** Each write handles its own failure. Without a listener, Node would also end the process in the middle of a command. */
 export const listenForErrors = (): void => {

@@ -1,19 +1,97 @@
 /** Payouts of the queue in words and as data. A reference is shown, since it is the user's own. */
 import * as BigDecimal from "effect/BigDecimal"
-import * as Duration from "effect/Duration"
 import type * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import type { PayoutAccount } from "../../../payouts/PayoutHistory.ts"
-import { whyOf } from "../../../payouts/PayoutBecause.ts"
+import { becauses, whyOf } from "../../../payouts/PayoutBecause.ts"
 import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
 import type { PayoutState } from "../../../payouts/PayoutState.ts"
+import { dayInSaoPaulo } from "../../../internal/utc.ts"
 import * as Money from "../../../pix/Money.ts"
-import { decimal, inBoth } from "../amount.ts"
-import { join, type Label, type Lang, say, text, type Text } from "../lang.ts"
-import type { Columns } from "../list.ts"
-import { ageOf, fieldLines, plain, time } from "../text.ts"
-import { sentenceOf } from "./sentence.ts"
-import { ago, by, counted, ends, endsBy, states } from "./words.ts"
+import { decimal } from "../amount.ts"
+import { join, type Label, say, text, type Text } from "../lang.ts"
+import { type Column, type Columns, linesOfFields, type View } from "../list.ts"
+import { plain, time } from "../text.ts"
+import { by, claims, counted, ends, endsBy, refusals, states } from "./words.ts"
+
+type Of<State extends PayoutStatus["state"]> = Extract<PayoutStatus, { state: State }>
+
+const day = (at: DateTime.Utc): Text => text(dayInSaoPaulo(at), dayInSaoPaulo(at).split("-").toReversed().join("/"))
+const byPerson = text("checked by a person", "conferido por uma pessoa")
+const unpaid = text("Not paid: ", "Não pago: ")
+const unclear = text(
+  "To check: it may have been paid, do not pay it in another way before",
+  "A conferir: pode ter sido pago, não pagar por outro meio antes"
+)
+
+const queued = ({ because, error, notBefore }: Of<"accepted">): Text => {
+  const on = because === "NotBefore" && notBefore ? join(text(" on ", " em "), day(notBefore)) : ""
+  const cause = because === undefined ? error && refusals[error._tag] : becauses.accepted[because]
+  return join(
+    text("Queued: it will be paid by itself", "Na fila: será pago sozinho"),
+    because === "NotBefore" ? on : cause === undefined ? "" : join(" (", cause, ")"),
+    text(". Do not pay it in another way", ". Não pague de outro modo")
+  )
+}
+
+const ended = ({ by, endedAt, state, withdrawalId }: Of<"paid" | "failed" | "returned">): Text => {
+  const isByPerson = by === "person"
+  if (state === "returned")
+    return join(text("Came back on ", "Devolvido em "), day(endedAt), isByPerson ? join(", ", byPerson) : "")
+  if (state === "paid") {
+    const byGateway = join(text("confirmed by the gateway on ", "confirmado pelo gateway em "), day(endedAt))
+    return join(text("Paid: ", "Pago: "), isByPerson ? byPerson : byGateway)
+  }
+  const number = withdrawalId === undefined ? "" : text(` (withdrawal ${withdrawalId})`, ` (saque nº ${withdrawalId})`)
+  return join(unpaid, isByPerson ? byPerson : refusals.WithdrawalFailed, number)
+}
+
+const isInDoubt = ({ error, mayHaveLeftAt }: Of<"parked">) =>
+  mayHaveLeftAt !== undefined || error?._tag === "OutcomeUnknown" || error?._tag === "IdempotencyConflict"
+
+/**
+ * What is known of a payout. "Not paid" is said only of what nothing sends any more, and "To check" of each payout that may have moved
+ * money in a way that a person has to look at.
+ */
+export const sentenceOf = (status: PayoutStatus): Text => {
+  /** What a webhook claims against what is known, after other words. */
+  const claim =
+    status.claimed === undefined
+      ? ""
+      : join(text(". To check: a webhook says that ", ". A conferir: um aviso diz que "), claims[status.claimed])
+  switch (status.state) {
+    case "accepted":
+      return queued(status)
+    case "posted": {
+      const { withdrawalId: id } = status
+      const number = id === undefined ? "" : text(`: withdrawal ${id}`, `: saque nº ${id}`)
+      return join(text("Sent, not confirmed yet", "Enviado, ainda não confirmado"), number, claim)
+    }
+    case "paid":
+    case "failed":
+    case "returned":
+      return status.contradicted === true
+        ? text(
+            "To check: the gateway says the opposite of what is stored, do not pay it in another way before",
+            "A conferir: o gateway diz o contrário do que está registrado, não pagar por outro meio antes"
+          )
+        : join(ended(status), claim)
+    case "unknown":
+      return unclear
+    case "refused":
+      return join(unpaid, refusals[status.error._tag], claim)
+    case "parked":
+      return isInDoubt(status)
+        ? unclear
+        : join(
+            text("Not sent: it waits for the decision of a person (", "Não enviado: espera a decisão de uma pessoa ("),
+            join(becauses.parked[status.because], ")", claim)
+          )
+    case "cancelled":
+      return join(text("Cancelled: nothing was sent", "Cancelado: nada foi enviado"), claim)
+  }
+}
 
 /** How many payouts there are, and how much they are together. */
 export interface Sum {
@@ -25,14 +103,6 @@ export interface Sum {
 /** The account of the queue, and the sums of its payouts by their state. */
 export interface Account extends PayoutAccount {
   readonly sums: ReadonlyMap<PayoutState, Sum>
-  /** The time of the step, in milliseconds. */
-  readonly now: number
-}
-
-/** What a payout is shown with: the time, and the language of the words. */
-export interface View {
-  readonly now: number
-  readonly lang: Lang
 }
 
 type KeyOf<A> = A extends unknown ? keyof A : never
@@ -63,24 +133,16 @@ export const reasonOf = ({ because, error }: Fields): string =>
   [because, error?._tag].filter((word) => word !== undefined).join(", ")
 
 /** Since when the workers are paused, by whom and why. Another program may have paused them by SQL. */
-export const textOfPause = ({ lastPause, now }: Account): Text => {
+export const textOfPause = ({ lastPause }: Account): Text => {
   if (lastPause?.paused !== true)
     return text(
       "paused: the time and the person are not recorded",
       "pausados: não está registrado desde quando, nem por quem"
     )
   const person = lastPause.by === undefined ? "" : join(" ", by, ` ${plain(lastPause.by)}`)
-  const since = join(text("paused since ", "pausados desde "), `${time(lastPause.at)} (`, ago(ageOf(lastPause.at, now)))
-  return join(since, ")", person, lastPause.note === undefined ? "" : `: ${plain(lastPause.note)}`)
+  const note = lastPause.note === undefined ? "" : `: ${plain(lastPause.note)}`
+  return join(text("paused since ", "pausados desde "), time(lastPause.at), person, note)
 }
-
-/** Lines of names and values in a language. */
-export const linesOf = (fields: ReadonlyArray<readonly [name: Label, value: Label | number | undefined]>, lang: Lang) =>
-  fieldLines(
-    Object.fromEntries(
-      fields.map(([name, value]) => [say(name, lang), typeof value === "number" ? value : value && say(value, lang)])
-    )
-  )
 
 /** How often and when the payouts of an account are sent, and how much. */
 const limitsOf = ({ dailyCap, maxAmount, pace, window }: Account): Text | undefined => {
@@ -98,17 +160,17 @@ const limitsOf = ({ dailyCap, maxAmount, pace, window }: Account): Text | undefi
 }
 
 /** An account in lines. */
-export const textOfAccount = (account: Account, lang: Lang): string => {
-  const { fingerprint, now, paused, refusedSince } = account
-  return linesOf(
+export const textOfAccount = (account: Account, view: View): string => {
+  const { fingerprint, paused, refusedSince } = account
+  return linesOfFields(
     [
       [text("Account", "Conta"), account.account],
       [text("Workers", "Envios"), paused ? textOfPause(account) : text("not paused", "não pausados")],
       [text("Sender", "Remetente"), fingerprint ?? text("not known yet", "ainda não conhecido")],
       [text("Limits", "Limites"), limitsOf(account)],
-      [text("Refused", "Recusado"), refusedSince && `${refusedSince.because}, ${ageOf(refusedSince.at, now)}`]
+      [text("Refused", "Recusado"), refusedSince && `${refusedSince.because}, ${time(refusedSince.at)}`]
     ],
-    lang
+    view
   )
 }
 
@@ -134,80 +196,54 @@ export const inReais = (centavos: bigint): string => Money.format(Money.reais(Bi
 export const textOfSum = ({ centavos, count }: Sum): Text =>
   join(counted.payouts(count), `, ${inReais(centavos)} (${centavos} centavos)`)
 
-/** What is known of a payout beside its row. */
-interface Beside {
-  readonly payee?: Label | undefined
-  readonly reason?: Label | undefined
-}
-
-/** A status in lines. */
-export const textOf = (status: PayoutStatus, { lang, now }: View, { payee, reason }: Beside = {}): string => {
-  const fields: Fields = status
-  const { because, claimed, endedAt, value } = fields
-  const { withdrawalId, withdrawalStatus } = recordOf(status)
-  const why = whyOf(status.state, because)
-  const since = (at: DateTime.Utc | undefined) => at && join(`${time(at)} (`, ago(ageOf(at, now)), ")")
-  return linesOf(
-    [
-      [text("Payout", "Pagamento"), status.reference],
-      [text("Amount", "Valor"), inBoth(status.amount)],
-      [text("State", "Estado"), states[status.state]],
-      [text("Situation", "Situação"), sentenceOf(status, lang)],
-      [text("Because", "Porque"), because],
-      [text("Ends by", "Termina com"), why && endsBy(why.ends)],
-      [text("Differs", "Difere"), fields.differs],
-      [text("Error", "Erro"), fields.error?.message],
-      [text("Withdrawal", "Saque"), withdrawalId],
-      [text("Its status", "Status dele"), withdrawalStatus],
-      [text("Its value", "Valor dele"), value && decimal(value)],
-      [text("End to end", "Id ponta a ponta"), fields.endToEndId],
-      [text("Ended", "Encerrado"), fields.by && join(by, " ", ends[fields.by], ", ", since(endedAt) ?? "")],
-      [text("Reason", "Motivo"), reason],
-      [text("Claimed", "Avisado"), claimed && states[claimed]],
-      [text("May have left", "Pode ter saído"), since(fields.mayHaveLeftAt)],
-      [text("Under way until", "Em curso até"), time(fields.underWayUntil)],
-      [text("Not before", "Não antes de"), time(status.notBefore)],
-      [text("Submitted", "Pedido"), since(status.submittedAt)],
-      [text("Updated", "Alterado"), since(status.updatedAt)],
-      [text("Key", "Chave"), status.idempotencyKey],
-      [text("To", "Para"), payee]
-    ],
-    lang
-  )
-}
-
-/** A payout, and what the service said of why it was refused or failed. */
-type Opened = Fields & { readonly reason?: string | undefined }
-
 /** By how much the value of its record differs from its amount. No field of the service is a fee, and this may be one. */
 const differenceOf = ({ amount, value }: Fields) =>
   value && Option.getOrUndefined(Money.reaisOption(BigDecimal.subtract(value, Money.toReais(amount))))
 
-/** A payout in a list, without its payee. `full` adds the reason. The headings of a CSV are those of JSON, or have no accents. */
-export const columnsAt = ({ lang, now }: View, full = false): Columns<PayoutStatus & Opened> => ({
-  noun: text("payouts", "pagamentos"),
-  columns: [
-    [({ reference }) => reference, text("reference", "referencia")],
-    [({ state }) => states[state][lang], text("state", "estado"), text("STATE", "ESTADO"), 8],
-    [({ amount }) => amount, text("amount_centavos", "valor_centavos")],
-    [({ amount }) => Money.toReais(amount), text("amount_reais", "valor_reais")],
-    [({ amount }) => Money.format(amount), undefined, text("AMOUNT", "VALOR"), -14],
-    [({ submittedAt }) => ageOf(submittedAt, now), undefined, text("AGE", "HÁ"), -11],
-    [({ reference }) => reference, undefined, text("REFERENCE", "REFERÊNCIA"), 24],
-    [({ submittedAt }) => submittedAt, text("submitted_at", "pedido_em")],
-    [({ updatedAt }) => updatedAt, text("updated_at", "alterado_em")],
-    [(status) => `${recordOf(status).withdrawalId ?? ""}`, text("withdrawal_id", "saque")],
-    [(status) => recordOf(status).withdrawalStatus ?? "", text("withdrawal_status", "status_do_gateway")],
-    [({ endToEndId = "" }) => endToEndId, text("end_to_end_id", "id_ponta_a_ponta")],
-    [({ value }) => value, text("value_reais", "valor_registrado_reais")],
-    [differenceOf, text("difference_reais", "diferenca_reais")],
-    [({ by }) => (by === undefined ? "" : ends[by][lang]), text("ended_by", "encerrado_por")],
-    [({ endedAt }) => endedAt, text("ended_at", "encerrado_em")],
-    [({ notBefore }) => notBefore, text("not_before", "nao_antes_de")],
-    [({ submittedBy = "" }) => submittedBy, text("submitted_by", "pedido_por")],
-    [reasonOf, text("why", "por_que"), text("WHY", "POR QUÊ"), 16],
-    [(status) => sentenceOf(status, lang), text("situation", "situacao"), text("SITUATION", "SITUAÇÃO")],
-    ...(full ? [[({ reason = "" }: Opened) => reason, text("reason", "motivo")] as const] : [])
-  ],
-  json: ({ reason, ...status }) => ({ ...dataOf(status), reason })
-})
+/** A payout without its payee, as a list and its lines have it. */
+const listed: ReadonlyArray<Column<PayoutStatus & Fields>> = [
+  [text("Reference", "Referência"), ({ reference }) => reference],
+  [text("State", "Estado"), ({ state }) => states[state], 8],
+  [text("Amount centavos", "Valor centavos"), ({ amount }) => amount],
+  [text("Amount reais", "Valor reais"), ({ amount }) => Money.toReais(amount), -14, text("Amount", "Valor")],
+  [text("Submitted at", "Pedido em"), ({ submittedAt }) => submittedAt, -11, text("Age", "Há")],
+  ["", ({ reference }) => reference, 24, text("Reference", "Referência")],
+  [text("Updated at", "Alterado em"), ({ updatedAt }) => updatedAt],
+  [text("Withdrawal id", "Saque"), (status) => recordOf(status).withdrawalId],
+  [text("Withdrawal status", "Status do gateway"), (status) => recordOf(status).withdrawalStatus],
+  [text("End to end id", "Id ponta a ponta"), ({ endToEndId }) => endToEndId],
+  [text("Value reais", "Valor registrado reais"), ({ value }) => value],
+  [text("Difference reais", "Diferença reais"), differenceOf],
+  [text("Ended by", "Encerrado por"), ({ by }) => by && ends[by]],
+  [text("Ended at", "Encerrado em"), ({ endedAt }) => endedAt],
+  [text("Not before", "Não antes de"), ({ notBefore }) => notBefore],
+  [text("Submitted by", "Pedido por"), ({ submittedBy }) => submittedBy],
+  [text("Why", "Por quê"), reasonOf, 16],
+  [text("Situation", "Situação"), sentenceOf, 0]
+]
+
+/** What only the lines of a payout have. */
+const details: ReadonlyArray<Column<Fields>> = [
+  [text("Ends by", "Termina com"), ({ because, state }) => endsBy(whyOf(state, because))],
+  [text("Differs", "Difere"), ({ differs }) => differs],
+  [text("Error", "Erro"), ({ error }) => error?.message],
+  [text("Claimed", "Avisado"), ({ claimed }) => claimed && states[claimed]],
+  [text("May have left", "Pode ter saído"), ({ mayHaveLeftAt }) => mayHaveLeftAt],
+  [text("Under way until", "Em curso até"), ({ underWayUntil }) => underWayUntil],
+  [text("Key", "Chave"), ({ idempotencyKey }) => idempotencyKey]
+]
+
+const noun = text("payouts", "pagamentos")
+
+export const columns: Columns<PayoutStatus> = { noun, columns: listed, json: dataOf }
+
+/** With what the service said of why it was refused or failed. */
+export const withReason: Columns<PayoutStatus & { readonly reason: Label | undefined }> = {
+  noun,
+  columns: [...listed, [text("Reason", "Motivo"), ({ reason }) => reason]],
+  json: ({ reason, ...status }) => ({ ...dataOf(status), reason: reason && say(reason, "en") })
+}
+
+/** The names and values of a payout. */
+export const fieldsOf = (status: PayoutStatus) =>
+  [...listed, ...details].map(([name, cell]) => [name, cell(status)] as const)

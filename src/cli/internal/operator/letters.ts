@@ -1,10 +1,8 @@
 /** Dead letters, what your code refused for good: of `onState` in the queue, and of the webhooks. And what a webhook stores. */
-import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import type * as SqlClient from "effect/sql/SqlClient"
 import * as Stream from "effect/Stream"
@@ -15,14 +13,12 @@ import { Webhook, WebhookClient } from "../../../webhook/Webhook.ts"
 import type { StoredDelivery } from "../../../webhook/WebhookEvent.ts"
 import { failingAs, layerDatabase, notRead, notReadable } from "../database.ts"
 import { codes, type Failed, failed } from "../exit.ts"
-import { givenLang, text, type Text } from "../lang.ts"
-import { type Columns, type Format, printCounted } from "../list.ts"
+import { text, type Text } from "../lang.ts"
+import { type Columns, currentView, type Format, linesOfFields, printCounted } from "../list.ts"
 import { writeResult } from "../output.ts"
-import { ageOf, plain, time } from "../text.ts"
-import { linesOf } from "./describe.ts"
+import { plain } from "../text.ts"
 import { layerQueue, layerReading } from "./queue.ts"
-import type { LetterStep } from "./stepShape.ts"
-import { ago, waits } from "./words.ts"
+import { waits } from "./words.ts"
 
 export interface Letter {
   readonly id: string
@@ -38,7 +34,7 @@ export interface Letter {
   readonly at: DateTime.Utc
 }
 
-type StepError = { readonly _tag: string; readonly message: string }
+export type StepError = { readonly _tag: string; readonly message: string }
 
 /** Where dead letters are. A step answers false where there is no such letter any more. */
 export interface Source<R> {
@@ -46,7 +42,7 @@ export interface Source<R> {
   readonly layer: (access: "read" | "write") => Layer.Layer<R | SqlClient.SqlClient, Failed>
   readonly all: Effect.Effect<ReadonlyArray<Letter>, Failed, R>
   readonly take: (
-    step: LetterStep["name"],
+    step: "retry" | "discard",
     letter: Letter,
     by: Pick<StepOptions, "by">
   ) => Effect.Effect<boolean, StepError, R | SqlClient.SqlClient | Scope.Scope>
@@ -102,16 +98,15 @@ export const sources = { payouts, webhooks }
 export const noLetter = (): Failed => failed("No dead letter has this id. Nothing was changed.", codes.Rejected)
 
 /** The dead letter of an id, of the named webhook where several have one. */
-export const findLetter = <R>({ all }: Source<R>, id: string, webhook: Option.Option<string>) =>
-  Effect.flatMap(all, (letters) => {
+export const findLetter = <R>({ all }: Source<R>, id: string, webhook: string | undefined) =>
+  Effect.flatMap(all, (letters): Effect.Effect<Letter, Failed> => {
     const found = letters.filter(
-      (letter) =>
-        [letter.id, letter.of].includes(id) && Option.getOrElse(webhook, () => letter.webhook) === letter.webhook
+      (letter) => [letter.id, letter.of].includes(id) && (webhook ?? letter.webhook) === letter.webhook
     )
-    if (found[0] === undefined) return Effect.fail(noLetter())
+    if (found[0] === undefined) return noLetter()
     if (found.length === 1) return Effect.succeed(found[0])
     const names = found.map((each) => each.webhook).join(", ")
-    return Effect.fail(failed(`Several webhooks have a dead letter of this id: choose one by --webhook, of ${names}.`))
+    return failed(`Several webhooks have a dead letter of this id: choose one by --webhook, of ${names}.`)
   })
 
 /** A dead letter in a line. */
@@ -121,27 +116,23 @@ export const lineOf = ({ failures, handler, held, id, of }: Letter): Text =>
     `Entrega ${plain(id)} de ${plain(of)}: ${handler} falhou ${failures} vezes, e ${held} seguintes esperam por ela`
   )
 
-const columnsAt = (now: number): Columns<Letter> => ({
+const columns: Columns<Letter> = {
   noun: text("dead letter(s)", "entrega(s) que falharam"),
   columns: [
-    [({ handler }) => handler, text("failed_at", "falhou_em"), text("FAILED AT", "FALHOU EM"), 14],
-    [({ failures }) => failures, text("attempts", "tentativas"), text("ATTEMPTS", "VEZES"), -8],
-    [({ held }) => held, text("held", "seguintes"), text("HELD", "ESPERAM"), -7],
-    [({ at }) => ageOf(at, now), undefined, text("DEAD FOR", "HÁ"), -11],
-    [({ at }) => at, text("dead_since", "desde")],
-    [({ webhook = "" }) => webhook, "webhook", "WEBHOOK", 12],
-    [({ id }) => id, "id", "ID", 10],
-    [({ id, of }) => (id === of ? "" : of), text("of", "de"), text("OF", "DE")]
+    [text("Failed at", "Falhou em"), ({ handler }) => handler, 14],
+    [text("Attempts", "Tentativas"), ({ failures }) => failures, -10],
+    [text("Held", "Seguintes"), ({ held }) => held, -9],
+    [text("Dead since", "Desde"), ({ at }) => at, -11, text("Dead for", "Há")],
+    ["Webhook", ({ webhook }) => webhook, 12],
+    ["Id", ({ id }) => id, 10],
+    [text("Of", "De"), ({ id, of }) => (id === of ? "" : of), 0]
   ],
   json: (letter) => letter
-})
+}
 
 export const listLetters = (group: keyof typeof sources) => (format: Format) => {
   const list = <R>({ all, layer }: Source<R>) =>
-    Effect.gen(function* () {
-      const rows = Stream.unwrap(Effect.map(all, (letters) => Stream.fromIterable(letters)))
-      yield* printCounted(rows, columnsAt(yield* Clock.currentTimeMillis), format)
-    }).pipe(Effect.provide(layer("read")))
+    printCounted(Stream.fromIterableEffect(all), columns, format).pipe(Effect.provide(layer("read")))
   return group === "payouts" ? list(payouts) : list(webhooks)
 }
 
@@ -152,11 +143,10 @@ export const showStored = Effect.fnUntraced(
     const found = yield* Effect.mapError(find(id), notReadable)
     if (found.length === 0)
       return yield* failed("No webhook on this database stores anything of this id.", codes.Rejected)
-    const [now, lang] = [yield* Clock.currentTimeMillis, yield* givenLang]
+    const view = yield* currentView
     for (const [index, stored] of found.entries()) {
       const isWaiting = stored.state === "Waiting"
-      const since = (at: DateTime.Utc | undefined) => at && `${time(at)} (${ago(ageOf(at, now))[lang]})`
-      const lines = linesOf(
+      const lines = linesOfFields(
         [
           ["Webhook", stored.webhook],
           ["Id", stored.id],
@@ -167,14 +157,13 @@ export const showStored = Effect.fnUntraced(
           [text("Failed at", "Falhou em"), stored.handler],
           [text("Failures", "Falhas"), stored.failures || undefined],
           [text("Waits because", "Espera porque"), stored.waits && waits[stored.waits]],
-          [text("Due at", "Vence em"), isWaiting ? time(stored.at) : undefined],
-          [text("Ended at", "Encerrado em"), isWaiting ? undefined : since(stored.at)],
-          [text("Since", "Desde"), since(stored.since)],
+          [isWaiting ? text("Due at", "Vence em") : text("Ended at", "Encerrado em"), stored.at],
+          [text("Since", "Desde"), stored.since],
           [text("Deliveries", "Entregas"), stored.deliveries],
-          [text("Claimed", "Avisado"), stored.claimed?.map((claim) => claim ?? "-").join(", ") || undefined],
-          [text("Handed out", "Entregue"), stored.handedOut.map(plain).join(", ") || text("nothing", "nada")]
+          [text("Claimed", "Avisado"), stored.claimed?.map((claim) => claim ?? "-").join(", ")],
+          [text("Handed out", "Entregue"), stored.handedOut.join(", ") || text("nothing", "nada")]
         ],
-        lang
+        view
       )
       yield* writeResult(json, stored, `${index === 0 ? "" : "\n"}${lines}`)
     }

@@ -1,5 +1,4 @@
 /** The queue of a program's database, for a command: it submits nothing, sends nothing and migrates nothing. */
-import * as Clock from "effect/Clock"
 import * as Config from "effect/Config"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -11,8 +10,7 @@ import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import { settingError } from "../../../contract/ConfigurationError.ts"
 import { WithdrawalRequestBody } from "../../../contract/Withdrawal.ts"
-import { database, type DatabaseError, mapDatabaseError } from "../../../durable/Database.ts"
-import { databaseNow } from "../../../durable/Now.ts"
+import { mapDatabaseError } from "../../../durable/Database.ts"
 import { PayoutQueue, requireTables } from "../../../payouts/PayoutQueue.ts"
 import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
 import * as Seal from "../../../payouts/Seal.ts"
@@ -22,7 +20,15 @@ import { codes, type Failed, failed } from "../exit.ts"
 import { Shared } from "../lang.ts"
 import { plain } from "../text.ts"
 import type { Sum } from "./describe.ts"
-import type { Filter } from "./stepShape.ts"
+
+/** Which payouts are listed, beside their state. */
+type Filter = Omit<NonNullable<Parameters<PayoutQueue["Service"]["list"]>[0]>, "state">
+
+/** The payouts that a flag finds, in place of their references. */
+export interface Group {
+  readonly states: ReadonlyArray<PayoutState>
+  readonly filter: Filter
+}
 
 /** Fails unless the account is known: a step on another one would change nothing, and look as if it had. */
 const requireAccount = Effect.fnUntraced(function* (account: string) {
@@ -62,13 +68,6 @@ export const givenSeal: Effect.Effect<Seal.Seal | undefined, Failed> = Effect.ge
     })
   )
 })
-
-/** Without it, the reasons of refusals cannot be shown. */
-export const requireSeal = Effect.filterOrFail(
-  givenSeal,
-  (seal) => seal !== undefined,
-  () => failed(`--full shows what your program sealed, so it needs its key: ${sealKey}.`)
-)
 
 const otherKey = (reference: string) =>
   failed(`What is stored of ${plain(reference)} is sealed, and not with a key of ${sealKey}.`)
@@ -119,18 +118,6 @@ export const layerReading = layerOn("read")
 /** For a step. */
 export const layerQueue = layerOn("write")
 
-/** Whether a payout is in doubt since longer ago than the horizon of the workers, by the clock of the database. */
-export const readLate = Effect.gen(function* () {
-  const here = yield* Effect.orDie(database) // its dialect was checked when it was opened
-  const now = yield* databaseNow(here)
-  const rows = yield* here.sql<{ readonly key: string }>`
-    SELECT p.idempotency_key AS "key" FROM effect_pix_payouts p JOIN effect_pix_payout_accounts a ON a.account = p.account
-    WHERE p.account = ${(yield* Shared).account} AND p.state IN ('unknown', 'parked')
-      AND ABS(${now} - p.may_have_left_at) > a.horizon`
-  const late = new Set(rows.map(({ key }) => key))
-  return ({ idempotencyKey }: PayoutStatus) => late.has(idempotencyKey)
-}).pipe(mapDatabaseError("list"), Effect.mapError(notRead))
-
 /** All payouts of some states, one state after the other, each with the oldest first. */
 export const listPayouts = (states: ReadonlyArray<PayoutState | undefined>, filter: Filter = {}) =>
   Stream.unwrap(
@@ -156,26 +143,18 @@ export const readSums = (states: ReadonlyArray<PayoutState | undefined>, filter:
 /** The account of the queue, with the sums of what a worker may send. */
 export const readAccount = Effect.gen(function* () {
   const account = yield* PayoutQueue.use((queue) => Effect.mapError(queue.account, notRead))
-  return { ...account, sums: yield* readSums(["accepted", "unknown"]), now: yield* Clock.currentTimeMillis }
+  return { ...account, sums: yield* readSums(["accepted", "unknown"]) }
 })
 
-const found = (
-  read: (queue: PayoutQueue["Service"]) => Effect.Effect<Option.Option<PayoutStatus>, DatabaseError>,
-  no: string
-) =>
-  PayoutQueue.use((queue) =>
-    Effect.flatMap(Effect.mapError(read(queue), notRead), (status) =>
-      Effect.mapError(Effect.fromOption(status), () => failed(no, codes.Rejected))
-    )
-  )
-
-/** The status of a reference, or the failure of an unknown reference. */
-export const find = (reference: string) =>
-  found((queue) => queue.status(reference), new PayoutNotFound({ reference }).message)
-
-/** The status of a number of a withdrawal. */
-export const findNumbered = (id: string) =>
-  found(
-    (queue) => queue.find({ withdrawalId: Number(id) }),
-    `No payout of the queue, or more than one, has the withdrawal ${id}.`
-  )
+/** The status of a reference, or of the number of a withdrawal. */
+export const find = Effect.fnUntraced(function* (key: string | number) {
+  const queue = yield* PayoutQueue
+  const read = typeof key === "string" ? queue.status(key) : queue.find({ withdrawalId: key })
+  const status = yield* Effect.mapError(read, notRead)
+  if (Option.isSome(status)) return status.value
+  const no =
+    typeof key === "string"
+      ? new PayoutNotFound({ reference: key }).message
+      : `No payout of the queue, or more than one, has the withdrawal ${key}.`
+  return yield* failed(no, codes.Rejected)
+})

@@ -1,17 +1,21 @@
 /** Runs `effect-pix payouts sentences`, and finds the sentence that is judged. */
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { PayoutQueue } from "../../../payouts/PayoutQueue.ts"
 import type { PayoutSentence } from "../../../payouts/PayoutSentence.ts"
+import * as Money from "../../../pix/Money.ts"
 import { notRead } from "../database.ts"
 import { codes, failed } from "../exit.ts"
 import { join, text, type Text } from "../lang.ts"
 import { type Columns, type Format, printCounted } from "../list.ts"
-import { ageOf, plain } from "../text.ts"
+import { plain } from "../text.ts"
 import { layerReading, whatIsSealed } from "./queue.ts"
-import type { Worded } from "./stepShape.ts"
-import { inReais, textOfSum } from "./describe.ts"
+import { textOfSum } from "./describe.ts"
+
+/** A sentence with its words, where the key of the program's seal is given. */
+export interface Worded extends PayoutSentence {
+  readonly words: string | undefined
+}
 
 const worded = (sentence: PayoutSentence) =>
   Effect.map(
@@ -64,30 +68,25 @@ export const lineOf = (sentence: Worded): Text => {
   )
 }
 
-const columnsAt = (now: number): Columns<Worded> => ({
+const columns: Columns<Worded> = {
   noun: text("sentence(s)", "frase(s)"),
   columns: [
-    [({ digest }) => digest, "digest"],
-    [shortOf, undefined, "DIGEST", 12],
-    [({ count }) => count, text("payouts", "pagamentos"), text("PAYOUTS", "PAGAMENTOS"), -10],
-    [({ amount }) => amount, text("amount", "valor")],
-    [({ amount }) => inReais(BigInt(amount)), undefined, text("SUM", "SOMA"), -16],
-    [({ since }) => ageOf(since, now), undefined, text("SINCE", "HÁ"), -8],
-    [({ since }) => since, text("since", "desde")],
-    [({ status }) => status ?? "", "status", "HTTP", -4],
+    ["Digest", ({ digest }) => digest],
+    ["", shortOf, 12, "Digest"],
+    [text("Payouts", "Pagamentos"), ({ count }) => count, -10],
+    [text("Amount reais", "Valor reais"), ({ amount }) => Money.toReais(amount), -16, text("Sum", "Soma")],
+    [text("Since", "Desde"), ({ since }) => since, -8],
+    ["Status", ({ status }) => status, -4, "HTTP"],
     [
-      ({ judgement, oneByOne }) => judgement?.as ?? (oneByOne === true ? "each" : ""),
-      text("judged", "julgada"),
-      text("JUDGED", "JULGADA"),
+      text("Judged", "Julgada"),
+      ({ judgement, oneByOne }) => judgement?.as ?? (oneByOne === true ? text("each", "cada") : ""),
       8
     ],
-    [({ reference }) => reference, text("reference", "referencia"), text("LOOK UP", "CONSULTAR"), 20],
-    [({ code, words }) => words ?? code ?? "", text("words", "palavras"), text("WORDS", "PALAVRAS")]
+    [text("Reference", "Referência"), ({ reference }) => reference, 20, text("Look up", "Consultar")],
+    [text("Words", "Palavras"), ({ code, words }) => words ?? code, 0]
   ],
   json: (sentence) => sentence
-})
+}
 
-export const listSentences = Effect.fnUntraced(function* (format: Format) {
-  const found = Stream.unwrap(Effect.map(sentences, (all) => Stream.fromIterable(all)))
-  yield* printCounted(found, columnsAt(yield* Clock.currentTimeMillis), format)
-}, Effect.provide(layerReading))
+export const listSentences = (format: Format) =>
+  printCounted(Stream.fromIterableEffect(sentences), columns, format).pipe(Effect.provide(layerReading))

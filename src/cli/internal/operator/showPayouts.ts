@@ -2,10 +2,8 @@
  * Runs `effect-pix payouts list`: the payouts, their sums, and whether something stops the workers or waits for a person; and `show`: a
  * payout, its history, and whom it pays, masked unless `--full` is given.
  */
-import * as Clock from "effect/Clock"
 import type * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
@@ -17,78 +15,61 @@ import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
 import * as PixKey from "../../../pix/PixKey.ts"
 import { notRead } from "../database.ts"
 import { givenLang, join, text } from "../lang.ts"
-import { type Format, printList } from "../list.ts"
+import { currentView, type Format, linesOfFields, printList } from "../list.ts"
 import { hasReader, note, writeResult } from "../output.ts"
 import { plain, time } from "../text.ts"
-import { columnsAt, dataOf, inReais, textOf, textOfPause } from "./describe.ts"
-import {
-  find,
-  givenSeal,
-  layerReading,
-  listPayouts,
-  readAccount,
-  readSums,
-  requestOf,
-  requireSeal,
-  whatIsSealed
-} from "./queue.ts"
+import { columns, dataOf, fieldsOf, inReais, textOfPause, withReason } from "./describe.ts"
+import { find, givenSeal, layerReading, listPayouts, readAccount, readSums, requestOf, whatIsSealed } from "./queue.ts"
 import { by, changes, hidden, states as stateWords, withdrawal } from "./words.ts"
 
 /** The states that need a person, the most urgent first. */
 const waiting: ReadonlyArray<PayoutState> = ["parked", "unknown", "accepted"]
 
 interface Listed extends Format {
-  readonly because: Option.Option<PayoutBecause>
+  readonly because: PayoutBecause | undefined
   readonly full: boolean
-  readonly since: Option.Option<DateTime.Utc>
+  readonly since: DateTime.Utc | undefined
   readonly toCheck: boolean
-  readonly state: Option.Option<PayoutState | "waiting" | "all">
-  readonly until: Option.Option<DateTime.Utc>
+  readonly state: PayoutState | "waiting" | "all" | undefined
+  readonly until: DateTime.Utc | undefined
 }
 
-/** A payout with what the service said of why it was refused or failed. */
-const open = (status: PayoutStatus) =>
-  Effect.map(whatIsSealed(status.reference), (sealed) => ({ ...status, reason: sealed?.reason }))
+/** The service's words for why it refused or failed: sealed, where the key of the program is not given. */
+const reasonOf = Effect.fnUntraced(function* (reference: string, full: boolean) {
+  const sealed = full ? whatIsSealed(reference) : Effect.orElseSucceed(whatIsSealed(reference), () => undefined)
+  const isOpen = (yield* givenSeal) !== undefined
+  const reason = (yield* sealed)?.reason
+  return reason === undefined || isOpen ? reason : hidden.sealed
+})
 
-const list = Effect.fnUntraced(function* ({ because, full, since, state: given, toCheck, until, ...format }: Listed) {
+const open = (status: PayoutStatus) => Effect.map(reasonOf(status.reference, true), (reason) => ({ ...status, reason }))
+
+export const runList = Effect.fnUntraced(function* ({
+  because,
+  full,
+  since,
+  state: given,
+  toCheck,
+  until,
+  ...format
+}: Listed) {
   const [account, lang] = [yield* readAccount, yield* givenLang]
-  const filter = {
-    because: Option.getOrUndefined(because),
-    toCheck: toCheck || undefined,
-    since: Option.getOrUndefined(since),
-    until: Option.getOrUndefined(until)
-  }
+  const filter = { because, toCheck: toCheck || undefined, since, until }
   // What is to be checked was sent, and a period is about all that was submitted in it.
   const isFiltered = Object.values(filter).some((value) => value !== undefined)
-  const state = Option.getOrElse(given, () => (isFiltered ? "all" : "waiting"))
+  const state = given ?? (isFiltered ? "all" : "waiting")
   const states = state === "waiting" ? waiting : [state === "all" ? undefined : state]
   const rows = listPayouts(states, filter)
-  const columns = columnsAt({ now: account.now, lang }, full)
-  const shown = yield* full
-    ? printList(Stream.mapEffect(rows, open), columns, format)
-    : printList(rows, columns, format)
+  yield* full ? printList(Stream.mapEffect(rows, open), withReason, format) : printList(rows, columns, format)
   if (!hasReader()) return
   const sums = yield* readSums(states, filter)
-  const found = (state === "all" ? PayoutState.literals : states).flatMap((one) => {
-    const sum = one && sums.get(one)
-    return one === undefined || sum === undefined ? [] : [{ state: one, ...sum }]
+  const found = PayoutState.literals.flatMap((state) => {
+    const sum = sums.get(state)
+    return sum === undefined ? [] : [{ state, ...sum }]
   })
-  const all = found.reduce((most, { count }) => most + count, 0)
-  const none =
-    state === "waiting"
-      ? text("No payout waits.", "Nenhum pagamento espera.")
-      : text("There is none.", "Não há nenhum.")
   const notes = [
-    ...(shown < all
-      ? [
-          text(
-            `Shown are ${shown} of ${all}. The sums are of all:`,
-            `Mostrados ${shown} de ${all}. As somas são de todos:`
-          )
-        ]
-      : []),
     ...found.map(({ centavos, count, state: one }) => join(`${count} `, stateWords[one], `, ${inReais(centavos)}`)),
-    ...(found.length === 0 ? [none] : []),
+    ...(found.length === 0 ? [text("There is none.", "Não há nenhum.")] : []),
     ...(account.paused
       ? [
           join(text("The workers are ", "Os envios estão "), textOfPause(account)),
@@ -100,12 +81,7 @@ const list = Effect.fnUntraced(function* ({ because, full, since, state: given, 
       : [])
   ]
   yield* note(notes.map((one) => one[lang]).join("\n"))
-})
-
-export const runList = (input: Listed) => {
-  const listed = Effect.provide(list(input), layerReading)
-  return input.full ? Effect.andThen(requireSeal, listed) : listed
-}
+}, Effect.provide(layerReading))
 
 /** Whom a payout pays, by its stored request, and the PIX key of that: masked, or with `full` as it was given. */
 const payeeOf = Effect.fnUntraced(function* (status: PayoutStatus, full: boolean) {
@@ -137,14 +113,6 @@ const lineOf = (change: PayoutChange) => {
   return join("  ", ...parts.slice(0, -1), note)
 }
 
-/** The service's words for why it refused or failed: sealed, where the key of the program is not given. */
-const reasonOf = Effect.fnUntraced(function* (reference: string, full: boolean) {
-  const sealed = full ? whatIsSealed(reference) : Effect.orElseSucceed(whatIsSealed(reference), () => undefined)
-  const isOpen = (yield* givenSeal) !== undefined
-  const reason = (yield* sealed)?.reason
-  return reason === undefined || isOpen ? reason : hidden.sealed
-})
-
 interface Shown {
   readonly full: boolean
   readonly json: boolean
@@ -157,7 +125,12 @@ export const runShow = Effect.fnUntraced(function* ({ full, json, reference }: S
   const reason = yield* reasonOf(reference, full)
   const payee = yield* payeeOf(status, full)
   const history = yield* Effect.mapError(queue.history(status.reference), notRead)
-  const [now, lang] = [yield* Clock.currentTimeMillis, yield* givenLang]
+  const view = yield* currentView
+  const fields = [
+    ...fieldsOf(status),
+    [text("Reason", "Motivo"), reason] as const,
+    [text("To", "Para"), payee.text] as const
+  ]
   yield* writeResult(
     json,
     {
@@ -166,8 +139,6 @@ export const runShow = Effect.fnUntraced(function* ({ full, json, reference }: S
       pixKey: payee.pixKey,
       history: history.map((change) => encodeChange(change))
     },
-    [textOf(status, { now, lang }, { payee: payee.text, reason }), ...history.map((one) => lineOf(one)[lang])].join(
-      "\n"
-    )
+    [linesOfFields(fields, view), ...history.map((one) => lineOf(one)[view.lang])].join("\n")
   )
 }, Effect.provide(layerReading))

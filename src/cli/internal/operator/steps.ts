@@ -6,16 +6,18 @@
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
+import type * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { PayoutStatus } from "../../../payouts/PayoutStatus.ts"
 import { PayoutBecause } from "../../../payouts/PayoutBecause.ts"
 import type { PayoutState } from "../../../payouts/PayoutState.ts"
 import { noAmount, parseAmount } from "../amount.ts"
-import { json, lazily, parseTime, person, text as textFlag, yes } from "../flags.ts"
+import { format, json, lazily, optional, person, text as textFlag, yes } from "../flags.ts"
 import { join, type Label, text, type Text } from "../lang.ts"
 import { plain } from "../text.ts"
 import { type Sum, textOfSum } from "./describe.ts"
-import type { AccountStep, Group, LetterStep, PayoutFlags, PayoutStep, SentenceStep } from "./stepShape.ts"
+import type { Group } from "./queue.ts"
+import type * as Take from "./takeStep.ts"
 import { claims } from "./words.ts"
 
 type Flags = Command.Command.Config
@@ -24,29 +26,47 @@ type Values<F extends Flags> = Command.Command.Config.InferValue<F>
 export const reference = Argument.String("reference").pipe(Argument.withDescription("Your own name of the payout"))
 export const id = Argument.String("id").pipe(Argument.withDescription("A transaction's id, or the id of a dead letter"))
 
+/** The subcommand of a step, whose code is loaded when it is taken. */
+const commandOf = <const F extends Flags, E, R>(
+  { en, name }: Text & { readonly name: string },
+  flags: F,
+  taking: (code: typeof Take) => (given: Command.Command.Config.Infer<F>) => Effect.Effect<void, E, R>
+) =>
+  Command.make(
+    name,
+    flags,
+    lazily(async () => taking(await import("./takeStep.ts")))
+  ).pipe(Command.withDescription(en))
+
 const given = { ...person, yes, json }
-const load = () => import("./takeStep.ts")
+
+const payoutStep = <const F extends Flags>(
+  step: Take.PayoutStep<Values<F> & Take.PayoutFlags> & { readonly flags: F }
+) => {
+  const flags = { subjects: Argument.variadic(reference), own: step.flags, ...given }
+  return { ...step, command: commandOf(step, flags, ({ takePayoutStep }) => takePayoutStep(step)) }
+}
+
+const accountStep = <const F extends Flags>(step: Take.AccountStep<Values<F>> & { readonly flags: F }) => {
+  const flags = { own: step.flags, ...given }
+  return { ...step, command: commandOf(step, flags, ({ takeAccountStep }) => takeAccountStep(step)) }
+}
+
+const webhook = textFlag("webhook", "name", "The name of the webhook, where several have a dead letter of this id")
+
+const letterStep = (group: "payouts" | "webhooks", step: Take.LetterStep) => {
+  const flags = { subjects: Argument.variadic(id), webhook, by: person.by, yes, json }
+  return { ...step, command: commandOf(step, flags, ({ takeLetterStep }) => takeLetterStep(group, step)) }
+}
 
 /** All of one cause, in these states. */
 const because = (...states: ReadonlyArray<PayoutState>) =>
   Flag.Literals("because", PayoutBecause.literals).pipe(
     Flag.withMetavar("cause"),
-    Flag.withDescription(
-      `All that are ${states.join(" or ")} because of it, but for those in doubt since longer ago than the horizon`
-    ),
-    Flag.map((because): Group => ({ states, filter: { because }, leavesLate: true })),
-    Flag.optional
+    Flag.withDescription(`All that are ${states.join(" or ")} because of it`),
+    Flag.map((because): Group => ({ states, filter: { because } })),
+    optional
   )
-
-const submittedBefore = Flag.String("submitted-before").pipe(
-  Flag.withMetavar("time"),
-  Flag.withDescription(
-    "All that were submitted before it and did not end, as 2026-11-21T10:00:00Z: after the restore of a backup"
-  ),
-  Flag.filterMap(parseTime, () => "a time with its zone, as 2026-11-21T10:00:00Z"),
-  Flag.map((until): Group => ({ states: ["accepted", "unknown", "parked"], filter: { until }, leavesLate: false })),
-  Flag.optional
-)
 
 const withdrawals = Flag.Int("withdrawal").pipe(
   Flag.withMetavar("id"),
@@ -56,48 +76,6 @@ const withdrawals = Flag.Int("withdrawal").pipe(
   Flag.atLeast(0)
 )
 
-const payoutStep = <const F extends Flags>(step: PayoutStep<Values<F> & PayoutFlags> & { readonly flags: F }) => ({
-  ...step,
-  command: Command.make(
-    step.name,
-    { subjects: Argument.variadic(reference), own: step.flags, ...given },
-    lazily(() => load().then(({ takePayoutStep }) => takePayoutStep(step)))
-  ).pipe(Command.withDescription(step.en))
-})
-
-const accountStep = <const F extends Flags>(step: AccountStep<Values<F>> & { readonly flags: F }) => ({
-  ...step,
-  command: Command.make(
-    step.name,
-    { own: step.flags, ...given },
-    lazily(() => load().then(({ takeAccountStep }) => takeAccountStep(step)))
-  ).pipe(Command.withDescription(step.en))
-})
-
-const digest = Argument.String("digest").pipe(
-  Argument.withDescription("That of the sentence, or its first eight characters or more")
-)
-
-const sentenceStep = <const F extends Flags>(step: SentenceStep<Values<F>> & { readonly flags: F }) => ({
-  ...step,
-  command: Command.make(
-    step.name,
-    { digest, own: step.flags, ...given },
-    lazily(() => load().then(({ takeSentenceStep }) => takeSentenceStep(step)))
-  ).pipe(Command.withDescription(step.en))
-})
-
-const webhook = textFlag("webhook", "name", "The name of the webhook, where several have a dead letter of this id")
-
-const letterStep = (group: "payouts" | "webhooks", step: LetterStep) => ({
-  ...step,
-  command: Command.make(
-    step.name,
-    { subjects: Argument.variadic(id), webhook, by: person.by, yes, json },
-    lazily(() => load().then(({ takeLetterStep }) => takeLetterStep(group, step)))
-  ).pipe(Command.withDescription(step.en))
-})
-
 /** A limit of the account, or `none`. */
 const limit = <A>(name: string, about: string, expected: string, parse: (text: string) => Option.Option<A>) =>
   Flag.String(name).pipe(
@@ -106,7 +84,7 @@ const limit = <A>(name: string, about: string, expected: string, parse: (text: s
       (given): Option.Option<A | null> => (given === "none" ? Option.some(null) : parse(given)),
       () => `${expected}, or none`
     ),
-    Flag.optional
+    optional
   )
 
 const parsePace = (text: string) => {
@@ -163,7 +141,7 @@ export const payoutSteps = [
     name: "park",
     en: "Park payouts: no worker sends them until they are resumed. A request that is under way is not called back.",
     pt: "Parar pagamentos: não são enviados até serem retomados. Uma requisição em curso não volta.",
-    flags: { group: submittedBefore }
+    flags: {}
   }),
   payoutStep({
     name: "resume",
@@ -202,7 +180,6 @@ export const payoutSteps = [
     pt: "Dizer como pagamentos terminaram, sabido por outro meio. Nada é enviado.",
     flags: {
       withdrawals,
-      group: because("unknown", "parked"),
       as: Flag.Literals("as", ["paid", "failed", "returned"]).pipe(
         Flag.withDescription("How it ended, as the panel or a statement says; returned: it was paid, and came back")
       )
@@ -231,7 +208,7 @@ export const accountSteps = [
     en: "Stop all workers of the account within a second, until `continue`. What is under way is finished.",
     pt: "Parar todos os envios da conta em um segundo, até `continue`. O que está em curso termina.",
     flags: {},
-    take: (queue, _, why) => queue.setPaused(true, why)
+    take: (queue, why) => queue.setPaused(true, why)
   }),
   accountStep({
     name: "continue",
@@ -249,7 +226,7 @@ export const accountSteps = [
             lineOf(unknown, text(": in doubt, under the same key", ": em dúvida, com a mesma chave"))
           )
     },
-    take: (queue, _, why) => queue.setPaused(false, why)
+    take: (queue, why) => queue.setPaused(false, why)
   }),
   accountStep({
     name: "change-sender",
@@ -269,7 +246,7 @@ export const accountSteps = [
         does,
         lineOf(sums.get("unknown"), text(" UNKNOWN", " EM DÚVIDA"))
       ),
-    take: (queue, _, why, { fingerprint }) => queue.changeSender(fingerprint, why)
+    take: (queue, why, { fingerprint }) => queue.changeSender(fingerprint, why)
   }),
   accountStep({
     name: "limits",
@@ -286,49 +263,45 @@ export const accountSteps = [
       dailyCap: limit("daily-cap", "The largest sum of a day of São Paulo, as 50.000,00", noAmount, parseAmount),
       maxAmount: limit("max-amount", "The largest amount of one payout, as 5.000,00", noAmount, parseAmount)
     },
-    take: (queue, _, why, { dailyCap, maxAmount, pace, window }) =>
-      queue.setLimits(
-        {
-          pace: Option.getOrUndefined(pace),
-          window: Option.getOrUndefined(window),
-          dailyCap: Option.getOrUndefined(dailyCap),
-          maxAmount: Option.getOrUndefined(maxAmount)
-        },
-        why
-      )
+    take: (queue, why, limits) => queue.setLimits(limits, why)
   })
 ] as const
 
-export const sentenceSteps = [
-  sentenceStep({
-    name: "judge",
-    en: "Say what a refusal means that nobody knows: of all payouts that it parked, and of those to come.",
-    pt: "Dizer o que significa uma recusa que ninguém conhece: de todos que ela parou, e dos próximos.",
-    flags: {
-      as: Flag.Literals("as", ["refused", "wait"]).pipe(
-        Flag.withDescription("refused: nothing was executed, and they are over. wait: they are sent again")
-      ),
-      seen: Flag.String("seen").pipe(
-        Flag.withMetavar("reference"),
-        Flag.withDescription("The payout of it that you looked up in the panel of the gateway")
-      )
-    },
-    asOf: ({ as }) => as,
-    effect: (_, { as, seen }) =>
-      as === "refused"
-        ? text(
-            `You say that nothing was executed, since ${plain(seen)} is not in the panel. They are refused. If the service executed one, what is paid in its place is paid twice.`,
-            `Você diz que nada foi executado, pois ${plain(seen)} não está no painel. São recusados. Se o serviço executou um, o que se paga no lugar dele é pago duas vezes.`
+const judge = {
+  name: "judge",
+  en: "Say what a refusal means that nobody knows: of all payouts that it parked, and of those to come.",
+  pt: "Dizer o que significa uma recusa que ninguém conhece: de todos que ela parou, e dos próximos.",
+  effect: (_: unknown, { as, seen }: Take.Judged) =>
+    as === "refused"
+      ? text(
+          `You say that nothing was executed, since ${plain(seen)} is not in the panel. They are refused. If the service executed one, what is paid in its place is paid twice.`,
+          `Você diz que nada foi executado, pois ${plain(seen)} não está no painel. São recusados. Se o serviço executou um, o que se paga no lugar dele é pago duas vezes.`
+        )
+      : join(
+          money,
+          text(
+            "they are sent again, under the same keys, within the horizon of their first requests.",
+            "são enviados de novo, com as mesmas chaves, dentro do horizonte das primeiras requisições."
           )
-        : join(
-            money,
-            text(
-              "they are sent again, under the same keys, within the horizon of their first requests.",
-              "são enviados de novo, com as mesmas chaves, dentro do horizonte das primeiras requisições."
-            )
-          ),
-    take: (queue, { digest }, { by = "", note }, { as, seen }) => queue.judge(digest, { as, seen, by, note })
-  })
+        )
+}
+const judgement = {
+  digest: Argument.String("digest").pipe(
+    Argument.withDescription("That of the sentence, or its first eight characters or more")
+  ),
+  own: {
+    as: Flag.Literals("as", ["refused", "wait"]).pipe(
+      Flag.withDescription("refused: nothing was executed, and they are over. wait: they are sent again")
+    ),
+    seen: Flag.String("seen").pipe(
+      Flag.withMetavar("reference"),
+      Flag.withDescription("The payout of it that you looked up in the panel of the gateway")
+    )
+  },
+  ...given
+}
+export const sentenceSteps = [
+  { ...judge, command: commandOf(judge, judgement, ({ takeJudgement }) => takeJudgement(judge)) }
 ] as const
 
 export const letterSteps = {
@@ -357,3 +330,11 @@ export const letterSteps = {
     })
   ]
 } as const
+
+/** The list of the dead letters of a group, and the steps with them. */
+export const deadLetters = (group: keyof typeof letterSteps, about: string) =>
+  Command.make(
+    "dead-letters",
+    format,
+    lazily(async () => (await import("./letters.ts")).listLetters(group))
+  ).pipe(Command.withDescription(about), Command.withSubcommands(letterSteps[group].map(({ command }) => command)))

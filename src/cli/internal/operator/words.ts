@@ -1,5 +1,6 @@
 /** Every word that the command says of payouts and dead letters, in both languages side by side. JSON, which programs read, has none. */
 import type { PayoutRefusal } from "../../../payouts/Payout.ts"
+import type { Why } from "../../../payouts/PayoutBecause.ts"
 import type { PayoutChange } from "../../../payouts/PayoutHistory.ts"
 import type { EndedBy, PayoutState } from "../../../payouts/PayoutState.ts"
 import type { StoredDelivery } from "../../../webhook/WebhookEvent.ts"
@@ -105,10 +106,8 @@ const endings: Readonly<Record<string, string>> = {
   "a higher cap and `resume`": "um limite maior, e `resume`",
   "the right `seal` and `resume`": "o `seal` certo, e `resume`"
 }
-export const endsBy = (ends: string): Text => text(ends, endings[ends] ?? ends)
+export const endsBy = (why: Why | undefined): Text | undefined => why && text(why.ends, endings[why.ends] ?? why.ends)
 
-/** Since when: a time, or the age of one. */
-export const ago = (age: string): Text => text(`${age} ago`, `há ${age}`)
 export const by = text("by", "por")
 export const withdrawal = text("withdrawal", "saque")
 
