@@ -11,6 +11,7 @@ import { workRows } from "../src/durable/WorkRows.ts"
 import { effect } from "./support/effect.ts"
 import { endsFromBelow, endStatements } from "./support/endedBelow.ts"
 import { makeWarnings, payout, settle, worldOf } from "./support/payoutQueue.ts"
+import { drawn } from "./support/seed.ts"
 
 /** Minutes in which this process writes once in each. On a file only what was written wakes a loop. */
 const minutes = Effect.fnUntraced(function* (count: number) {
@@ -40,7 +41,7 @@ const loops = [
 ]
 
 describe("a loop", () => {
-  effect.each(endsFromBelow)(
+  effect.each(drawn(endsFromBelow))(
     "of a queue or a webhook goes on after %s of its statements, with a line",
     worldOf({}, undefined, "seen"),
     function* ([, end]) {

@@ -6,6 +6,7 @@ import { TestClock } from "effect/testing"
 import { effect, live } from "../support/effect.ts"
 import type { Service } from "../support/failing.ts"
 import type { Call } from "../support/played.ts"
+import { drawn } from "../support/seed.ts"
 import { interruptAt } from "../support/interruptingScheduler.ts"
 import { type Hook, watch, watching } from "../support/watched.ts"
 import {
@@ -111,15 +112,23 @@ describe("a write that is interrupted at any step of the run loop", () => {
       payments.requestWithdrawal(withdrawal, options)
     )
 
-  live.each<readonly [string, Write, Script, atMost: number, key: string]>([
-    ["a withdrawal with an answer", withdraw, [paid], 0, "wd_1"],
-    ["a withdrawal with a misfit", withdraw, [respond(201, { ...record("wd_1"), createdAt: "2026-02-30" })], 0, "wd_1"],
-    ["a repetition with an answer", repeat, [respond(201, record(key))], 0, key],
-    ["a repetition in doubt with an answer", repeat, [respond(503), respond(503), respond(201, record(key))], 0, key],
-    ["a withdrawal that ends in doubt", withdraw, [respond(503)], 1, "wd_1"],
-    ["a withdrawal that ends in a conflict", withdraw, [respond(409)], 1, "wd_1"],
-    ["a repetition that ends in doubt", repeat, [respond(503)], 1, key]
-  ])(
+  live.each(
+    drawn<readonly [string, Write, Script, atMost: number, key: string]>([
+      ["a withdrawal with an answer", withdraw, [paid], 0, "wd_1"],
+      [
+        "a withdrawal with a misfit",
+        withdraw,
+        [respond(201, { ...record("wd_1"), createdAt: "2026-02-30" })],
+        0,
+        "wd_1"
+      ],
+      ["a repetition with an answer", repeat, [respond(201, record(key))], 0, key],
+      ["a repetition in doubt with an answer", repeat, [respond(503), respond(503), respond(201, record(key))], 0, key],
+      ["a withdrawal that ends in doubt", withdraw, [respond(503)], 1, "wd_1"],
+      ["a withdrawal that ends in a conflict", withdraw, [respond(409)], 1, "wd_1"],
+      ["a repetition that ends in doubt", repeat, [respond(503)], 1, key]
+    ])
+  )(
     "%s reaches the caller or is reported: in doubt its key may be in the log alone, at one step",
     function* ([, write, script, atMost, key]) {
       const { silent, steps } = yield* interruptEach(write, ...script)

@@ -15,7 +15,7 @@ import {
   withdrawalDetail,
   writeNames
 } from "../support/operations.ts"
-import { runs, seed, seeded } from "../support/seed.ts"
+import { drawn, parts, runs, seeded } from "../support/seed.ts"
 import { impatientSettings } from "../support/policies.ts"
 import { apiKey, clientId, lostConnection } from "../support/Wire.ts"
 import { paymentsOn, replyOf, respond, type Script, scripted } from "../support/Wire.ts"
@@ -99,7 +99,7 @@ const casesOf = (row: Row): ReadonlyArray<Case> =>
   })
 
 describe("a call whose requests all meet the same", () => {
-  for (const row of outcomes) {
+  for (const row of drawn(outcomes)) {
     const { name, read: ofRead, write } = row
     effect(
       `a write that met ${name} ends as ${said(write)} and a read as ${said(ofRead)}; in doubt a write stays Unknown`,
@@ -133,12 +133,13 @@ describe("a call whose requests all meet the same", () => {
   )
 })
 
+type Random = ReturnType<typeof seeded>
+
 describe("a call whose requests meet anything", () => {
-  const { below, pick } = seeded(seed)
   const faulty = outcomes.flatMap((row) => row.met.map((met) => ({ row, met })))
 
   /** A good answer of an operation with any status and with some of its characters overwritten. */
-  const damaged = (operation: Operation) => {
+  const damaged = (operation: Operation, { below, pick }: Random) => {
     const { answer } = operations[operation]
     const text = String.fromCharCode(...Array.from({ length: below(8) }, () => below(0xffff)))
     const at = below(answer.length)
@@ -147,14 +148,15 @@ describe("a call whose requests meet anything", () => {
   }
 
   /** A reply, and whether a write that gets it may have been executed, as far as the table says. */
-  const draw = (operation: Operation) => {
+  const draw = (operation: Operation, random: Random) => {
+    const { below } = random
     const { answer, madeKey, status } = operations[operation]
     if (below(6) === 0) {
       const own = operation === "requestWithdrawal" ? JSON.stringify(record(madeKey ?? "")) : answer
       return { reply: respond(status, own), isGood: true }
     }
     if (below(2) === 0) {
-      const other = damaged(operation)
+      const other = damaged(operation, random)
       const isDoubt = other.status < 300 || other.status === 303 || other.status >= 500
       return { reply: replyOf(other), outcome: isDoubt ? "Unknown" : undefined }
     }
@@ -163,13 +165,14 @@ describe("a call whose requests meet anything", () => {
     return { reply: replyOf(met), outcome: outcomeOf(end, true), isConflict: end === "IdempotencyConflict" }
   }
 
-  effect(
-    "ends in the good answer or in a typed error, Unknown if a write may have been executed",
+  effect.each(parts(runs(2000, 30_000)))(
+    "ends in the good answer or in a typed error, Unknown if a write may have been executed (seed $seed)",
     client,
-    function* () {
-      for (let run = 0; run < runs(2000, 30_000); run++) {
-        const operation = pick<Operation>(["createTransaction", ...writeNames, ...readNames])
-        const script = [draw(operation), draw(operation), draw(operation)] as const
+    function* ({ runs, seed }) {
+      const random = seeded(seed)
+      for (let run = 0; run < runs; run++) {
+        const operation = random.pick<Operation>(["createTransaction", ...writeNames, ...readNames])
+        const script = [draw(operation, random), draw(operation, random), draw(operation, random)] as const
         wire.script(script[0].reply, script[1].reply, script[2].reply)
         const result = yield* Effect.result(operations[operation].call(yield* service))
         const requests = wire.sent.map(({ bytes, headers }) => [headers["idempotency-key"], bytes])

@@ -15,6 +15,7 @@ import { reasonOf } from "../support/failing.ts"
 import { getBalance, type OperationCall, record, requestWithdrawal } from "../support/operations.ts"
 import { answer, closedPort, json, serveBlindly, serveRaw, serveTls } from "../support/RawServer.ts"
 import { serveTlsThenPlain, silence, written } from "../support/RawServer.ts"
+import { drawn } from "../support/seed.ts"
 import { headsRead, names, transports, trusting } from "../support/transports.ts"
 import { watching } from "../support/watched.ts"
 import { credentials } from "../support/Wire.ts"
@@ -67,7 +68,7 @@ const said = (end: End) => {
 describe.each(names)("over %s", (transport) => {
   const over = transports[transport]
 
-  for (const { but = {}, end, name, play, stalls } of rows) {
+  for (const { but = {}, end, name, play, stalls } of drawn(rows)) {
     const own = but[transport] ?? end
     effect.each(calls.map((call) => ({ call, operation: call.operation })))(
       `${name} ${said(own)}: $operation`,

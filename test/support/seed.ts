@@ -4,6 +4,21 @@
  */
 export const seed = Number(process.env["EFFECT_PIX_SEED"] ?? 1)
 
+const isTenth = process.env["EFFECT_PIX_QUICK"] === "1"
+/** Which of ten parts a quick run has, by the commit's hash: `vitest.config.ts` prints it, and `EFFECT_PIX_TENTH` sets it. */
+const tenth = Number(process.env["EFFECT_PIX_TENTH"] ?? 0)
+
+/** What prints with a failure, so that the same is run again. */
+export const again = `EFFECT_PIX_SEED=${seed}${isTenth ? ` EFFECT_PIX_QUICK=1 EFFECT_PIX_TENTH=${tenth}` : ""}`
+
+/** Rows, seeds or days: in `npm test` every tenth of them, and one at least; in `npm run full`, and where a file is run, all. */
+export const drawn = <const A>(all: ReadonlyArray<A>): ReadonlyArray<A> =>
+  isTenth ? all.filter((_, at) => at % 10 === tenth % Math.min(10, all.length)) : all
+
+/** The runs of a random test in ten parts, of which `npm test` has one: the random numbers of each have a seed of their own. */
+export const parts = (runs: number) =>
+  drawn(Array.from({ length: 10 }, (_, at) => ({ seed: seed + at, runs: Math.ceil(runs / 10) })))
+
 /** How often a random test repeats: a few times in `npm test`, often in `npm run soak`. */
 export const runs = <A>(few: A, many: A): A => (process.env["EFFECT_PIX_SOAK"] === "1" ? many : few)
 

@@ -5,7 +5,7 @@
 import { setInterval } from "node:timers"
 import { Worker } from "node:worker_threads"
 import { beforeEach, expect, vi } from "vitest"
-import { seed, seeded } from "./seed.ts"
+import { again, seed, seeded } from "./seed.ts"
 
 const hash = (text: string) =>
   Array.from(text).reduce((hash, char) => Math.imul(hash, 31) + (char.codePointAt(0) ?? 0), 7)
@@ -37,5 +37,5 @@ if (as === "seen") {
 beforeEach(({ onTestFailed, task }) => {
   worker.watchdog?.postMessage(`${task.file.name} > ${expect.getState().currentTestName}`)
   Math.random = seeded(seed + hash(task.name)).next
-  onTestFailed(() => console.error(`To run it again: EFFECT_PIX_SEED=${seed}`))
+  onTestFailed(() => console.error(`To run it again: ${again}`))
 })

@@ -21,6 +21,7 @@ import { detailOf, mockPayments } from "../support/payments.ts"
 import { local, seenGateway, type SeenTimes, withOffset } from "../support/seenGateway.ts"
 import { isWhole, requireClean } from "../support/rehearsals.ts"
 import { oneAttempt } from "../support/policies.ts"
+import { drawn } from "../support/seed.ts"
 
 const requestFor = (centavos: number) => ({ ...requestOf, amount: Money.centavos(centavos) })
 
@@ -300,7 +301,9 @@ describe("OrderCharge.get at a gateway as it was seen", () => {
     ["the first year", () => "0001-01-01T00:00:00"],
     ["nothing", () => undefined]
   ]
-  effect.each(impossible.flatMap(([what, expiresAt]) => creations.map((made) => [what, ...made, expiresAt] as const)))(
+  effect.each(
+    drawn(impossible.flatMap(([what, expiresAt]) => creations.map((made) => [what, ...made, expiresAt] as const)))
+  )(
     "four visits make one charge where its expiry is %s, and its lookup says %s of its creation",
     function* ([, , createdAt, expiresAt]) {
       yield* TestClock.setTime(start)

@@ -3,6 +3,7 @@ import { Effect, Result, Schema, Stream } from "effect"
 import { TransactionStream } from "effect-pix"
 import { collect, idsOf, item, type MovingList, pagesBy, pagesOf, still, upTo } from "../support/movingList.ts"
 import { effect } from "../support/effect.ts"
+import { drawn } from "../support/seed.ts"
 
 /** The rows that were delivered before the stream failed, and its failure. */
 const untilFailure = Effect.fnUntraced(function* (list: MovingList, options?: TransactionStream.Options) {
@@ -176,7 +177,7 @@ effect("a failure can be stored as JSON, and its checkpoint continues after the 
 
 effect("a list that counts no rows and shows an instant of 60 in any order loses no row in silence", function* () {
   let ended = 0
-  for (let seed = 1; seed <= 200; seed++) {
+  for (const seed of drawn(upTo(200))) {
     const list = still(164, (id) => Math.floor((id - 1) / 60))
     // Another order for each answer.
     list.tieOf = ({ id }) => (Math.sin(id * 12.9898 + list.requests.length * 78.233 + seed) * 43_758.5453) % 1

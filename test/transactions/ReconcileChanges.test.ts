@@ -6,7 +6,7 @@ import type { TransactionListItem } from "../../src/contract/Transaction.ts"
 import { type MovingList, still, upTo } from "../support/movingList.ts"
 import { effect } from "../support/effect.ts"
 import * as Lookup from "../support/payments.ts"
-import { runs, seed, seeded } from "../support/seed.ts"
+import { drawn, runs, seed, seeded } from "../support/seed.ts"
 
 const uuidOf = (id: number) => `00000000-0000-4000-8000-${`${id}`.padStart(12, "0")}`
 
@@ -124,7 +124,7 @@ const plant = (world: World, count: number, random: ReturnType<typeof seeded>): 
 }
 
 describe("Reconcile.changes", () => {
-  effect.each(["field", "uuid", "reference"] as const)(
+  effect.each(drawn(["field", "uuid", "reference"] as const))(
     "each planted difference of a list that moves is found once and none is invented, whatever is killed (ids as %s)",
     function* (shape) {
       for (let round = 0; round < runs(2, 20); round++) {

@@ -11,6 +11,7 @@ import { Fault, Sandbox } from "effect-pix/sandbox"
 import { charge, lookups, paidCharge } from "../support/charges.ts"
 import { effect } from "../support/effect.ts"
 import { pass } from "../support/payoutQueue.ts"
+import { drawn } from "../support/seed.ts"
 import {
   decorated,
   edge,
@@ -93,7 +94,7 @@ const script = Effect.fnUntraced(function* (says: string) {
 })
 
 describe.each([recorded, unrecorded, decorated])("$name", ({ layer, times }) => {
-  for (const [claim, says, handedOut, count, reason] of rows)
+  for (const [claim, says, handedOut, count, reason] of drawn(rows))
     effect(
       `that claims ${claim}, of which lookups say ${says}, ${handedOut === "" ? "is not handed out" : `is handed out as ${handedOut}`}${reason === undefined ? "" : ` and reported as ${reason}`}`,
       world,
