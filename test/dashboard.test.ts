@@ -14,17 +14,6 @@ const code = globSync("src/**/*.ts", { cwd: root })
   .join("\n")
 const namesOf = (expr: string) => readExpression(expr).used.map(({ name }) => name)
 
-/** The unit of a query's values, by what it reads. Money is exported in centavos, and shown in reais. */
-const unitOf = (expr: string) => {
-  const names = namesOf(expr)
-  if (names.some((name) => /_centavos(_total)?$/.test(name)))
-    return expr.endsWith(") / 100") ? "currencyBRL" : "centavos"
-  if (expr.includes("changes(")) return "short"
-  if (/\) \/ sum /.test(expr)) return "percentunit"
-  if (names.every((name) => /_(seconds|duration)(_bucket)?$/.test(name))) return "s"
-  return expr.includes("rate(") ? "reqps" : "short"
-}
-
 describe("the dashboard of docs/operations", () => {
   it("every metric that is exported is on a panel", () => {
     const shown = new Set(sentQueries.flatMap(({ expr }) => namesOf(expr)))
@@ -42,10 +31,6 @@ describe("the dashboard of docs/operations", () => {
       const labels = requireExported(expr)
       for (const [, label = ""] of legendFormat.matchAll(/\{\{(\w+)\}\}/g)) assert.isTrue(labels.has(label), label)
     }
-  })
-
-  it.each(sentQueries)("the values of $title have its unit: $unit", ({ expr, unit }) => {
-    assert.strictEqual(unit, unitOf(expr))
   })
 
   it("the values of labels that its queries select are in the code", () => {

@@ -1,13 +1,9 @@
 /** How the refusal of a write is read: by the lines of docs/errors.md, by `GatewayFacts.refusals`, and by the client's own entries. */
 import { assert, describe, it } from "@effect/vitest"
-import type { KnownRefusal, PaymentsError } from "effect-pix"
+import { GatewayFacts, type KnownRefusal, type PaymentsError } from "effect-pix"
 import { Duration, Effect } from "effect"
 import { readFileSync } from "node:fs"
-import { lines } from "../../src/client/internal/call/refusalLines.ts"
-import { fieldsNamed, pathOfRequest } from "../../src/client/internal/words/fieldsNamed.ts"
-import { fold, isPhrase, phrasesOf, readPhrases } from "../../src/client/internal/words/phrases.ts"
 import { doubtful, neutral, refusals } from "../../src/client/internal/words/refusals.ts"
-import { requestWithdrawal as endpoint } from "../../src/contract/Endpoints.ts"
 import { FailureReason } from "../../src/contract/FailureReason.ts"
 import { effect } from "../support/effect.ts"
 import { optionsOf, type Past, reusedClient } from "../support/failing.ts"
@@ -362,17 +358,18 @@ describe("a refusal that names fields", () => {
     })
   })
 
-  it("is read in the shapes of frameworks", () => {
-    const unread = frameworks.filter(({ body }) => {
-      const json = JSON.stringify(body)
-      const isNamed = /"\w*description"\s*[:,}\]]/i.test(json)
-      return isNamed && fieldsNamed(json, pathOfRequest(endpoint)).every(({ path }) => path !== "description")
-    })
+  effect("is read in the shapes of frameworks", client, function* () {
+    const write: Write = (payments, options) =>
+      payments.requestWithdrawal({ ...withdrawal, description: "Aluguel" }, options)
+    const unread: Array<string> = []
+    for (const { body, name } of frameworks) {
+      if (!/"\w*description"\s*[:,}\]]/i.test(JSON.stringify(body))) continue
+      const error = yield* refused([respond(400, body)], { write })
+      const issues = "issues" in error ? (error.issues ?? []) : []
+      if (issues.every(({ path }) => path !== "description")) unread.push(name)
+    }
     // Its `message: { description: "..." }` may be words without a field.
-    assert.deepStrictEqual(
-      unread.map(({ name }) => name),
-      ["Flask-RESTful"]
-    )
+    assert.deepStrictEqual(unread, ["Flask-RESTful"])
   })
 })
 
@@ -383,10 +380,8 @@ describe("the client's own table", () => {
     assert.isAtMost(doubtful.length, 20)
     // They are folded without the expressions that a gateway's text needs.
     for (const text of [...phrases, ...neutral, ...doubtful]) assert.match(text, /^[\p{L} ]+$/u)
-    assert.deepStrictEqual(
-      phrases.filter((phrase) => !isPhrase(phrase)),
-      []
-    )
+    // What an entry of the user's may be.
+    GatewayFacts.make({ refusals })
     assert.strictEqual(new Set(phrases).size, phrases.length)
   })
 
@@ -449,20 +444,18 @@ const listed: ReadonlyArray<readonly [cause: KnownRefusal["cause"], codes: Reado
   ]
 ]
 
-it("a public list of codes, typed as entries, leaves no refusal in doubt, and takes no doubt for a refusal", () => {
-  const typed = phrasesOf(listed.map(([cause, codes]) => ({ cause, phrases: Object.keys(codes) })))
-  for (const [cause, codes] of listed)
-    for (const [code, words] of Object.entries(codes)) {
-      const texts = [fold({ text: words, isCode: false }), fold({ text: code, isCode: true })]
-      assert.strictEqual(readPhrases(texts, 400, typed).own?.cause, cause, code)
-    }
-})
+const typed = reusedClient({}, { refusals: listed.map(([cause, codes]) => ({ cause, phrases: Object.keys(codes) })) })
 
-it("the lines are numbered in their order", () => {
-  const numbers = lines.map(({ line }) => line)
-  assert.deepStrictEqual(
-    numbers,
-    numbers.toSorted((one, other) => one - other)
-  )
-  assert.sameMembers([...new Set(numbers)], [1, 2, 3, 4, 5, 6, 7])
-})
+effect(
+  "a public list of codes, typed as entries, leaves no refusal in doubt, and takes no doubt for one",
+  function* () {
+    for (const [cause, codes] of listed)
+      for (const [code, message] of Object.entries(codes)) {
+        typed.wire.script(respond(422, { code, message }))
+        const error = yield* Effect.flip(Effect.flatMap(service, (payments) => toKeyOnFile(payments))).pipe(
+          Effect.provide(typed.client)
+        )
+        assert.strictEqual(endOf(error), cause === "Unknown" ? unknown : cause, code)
+      }
+  }
+)

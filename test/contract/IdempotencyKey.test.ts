@@ -22,6 +22,10 @@ const refusal = (kind: string, reference: string) => {
   return assert.fail("was accepted")
 }
 
+it("the name of a key in logs never changes, and has too few bits to read the key from it", () => {
+  assert.strictEqual(IdempotencyKey.fingerprint("invoice-42"), "65a99293")
+})
+
 describe("IdempotencyKey.fromReference", () => {
   // Frozen keys: every later version must make the same keys again.
   it.each([

@@ -1,7 +1,6 @@
 import { getPixPayloadInfo } from "@brazilian-utils/brazilian-utils/get-pix-payload-info"
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Redacted, Result, Schema } from "effect"
-import { crc16 } from "../../src/internal/crc16.ts"
 import * as BrCode from "../../src/pix/BrCode.ts"
 import * as Money from "../../src/pix/Money.ts"
 import { mayBeShown } from "../../docs/examples/checkout.ts"
@@ -51,11 +50,6 @@ const failureOf = (result: Result.Result<unknown, BrCode.Problem>) => {
 }
 
 const Options = Schema.Union([StaticOptions, DynamicOptions])
-
-it("the checksum of a BR Code is CRC-16/CCITT-FALSE of the bytes in four capital hexadecimal digits", () => {
-  // The checksum of the last text begins with a zero.
-  assert.deepStrictEqual(["123456789", "", "São João", "11"].map(crc16), ["29B1", "FFFF", "490B", "0DD9"])
-})
 
 describe("BrCode.parse", () => {
   it.each([

@@ -1,6 +1,5 @@
 /** Writes and reads BR Codes for the tests, and gives those of manuals and of gateways. */
 import { Redacted, Result, Schema } from "effect"
-import { crc16 } from "../../src/internal/crc16.ts"
 import * as BrCode from "../../src/pix/BrCode.ts"
 import table from "../tables/brCodes.json" with { type: "json" }
 
@@ -24,6 +23,15 @@ export const verified = (payload: string): Result.Result<BrCode.BrCode, BrCode.P
   )
 export const tlv = (id: string, value: string, length = value.length) =>
   `${id}${String(length).padStart(2, "0")}${value}`
+/** CRC-16/CCITT-FALSE of the bytes, in four capital hexadecimal digits. */
+const crc16 = (text: string) => {
+  let crc = 0xffff
+  for (const byte of new TextEncoder().encode(text)) {
+    crc ^= byte << 8
+    for (let bit = 0; bit < 8; bit++) crc = (crc & 0x8000) === 0 ? crc << 1 : ((crc << 1) ^ 0x1021) & 0xffff
+  }
+  return (crc & 0xffff).toString(16).toUpperCase().padStart(4, "0")
+}
 export const withCrc = (text: string) => `${text}6304${crc16(`${text}6304`)}`
 export const reveal = (hidden: Redacted.Redacted | undefined) =>
   hidden === undefined ? undefined : Redacted.value(hidden)
